@@ -10,31 +10,31 @@ import (
 	"sync/atomic"
 )
 
-// Location is where a record stands in a file that can be read again; the zero Place is nowhere.
+// Location is the position of a record in a file that can be read again. The zero Location means nowhere.
 //
-// A record of a capture stands in its line, and so does what was found in a log. What an entry of a
-// HAR tells, or of another recording of HTTP, stands in all of the entry. A body, or a dump of
-// curl, is one exchange, and is read again from its start: its records stand in all that was read of
-// it by then. What is made of the end of a file stands behind its last byte.
+// A record of a capture has the location of its line, and so has a record found in a log. A record of a
+// HAR entry, or of another log of HTTP, has the location of the complete entry. A body or a curl dump is
+// one exchange and is read again from its start: the location of its records covers everything read so
+// far. Records made at the end of a file are located after its last byte.
 type Location struct {
 	File       *File
 	Start, End int64
-	Bare       bool     // the file is the body of a response, and nothing else
-	Lines      *Lines   // the lines of the exchange, where the file is a log
-	Line       [2]int64 // where in that the record's own line begins and ends
-	Entries    *Entries // the file, where the exchange stands in an entry of it
+	Bare       bool     // the file is the body of one response and nothing else
+	Lines      *Lines   // the lines of the exchange, if the file is a log
+	Line       [2]int64 // start and end of the record's own line in it
+	Entries    *Entries // the file, if the exchange is one entry of it
 }
 
-// File is a file that can be read again, exchange by exchange. It holds nothing open, and may be
-// used by several goroutines at once.
+// File is a file that can be read again, exchange by exchange. It keeps nothing open. It is safe for
+// concurrent use.
 type File struct {
 	path  string
-	info  fs.FileInfo  // when it was opened first
-	last  []byte       // the last bytes it had then
-	ended atomic.Int64 // where it ended for who read it first; before that, behind everything
+	info  fs.FileInfo  // when it was first opened
+	last  []byte       // its last bytes at that time
+	ended atomic.Int64 // where it ended for its first reader; MaxInt64 before that
 }
 
-// newFile is the file that was just opened, nil if it cannot be read again.
+// newFile returns the File of a file that was just opened, or nil if it can't be read again.
 func newFile(path string, opened osFile) *File {
 	info, err := opened.Stat()
 	if err != nil || !info.Mode().IsRegular() {
@@ -48,8 +48,8 @@ func newFile(path string, opened osFile) *File {
 	return f
 }
 
-// finish says that the file was read to its end, at size. It returns where what is made of that
-// stands: up to the byte behind it.
+// finish records that the file was read to its end, at size. It returns the end of the location of
+// records that are made there: one byte after size.
 func (f *File) finish(size int64) int64 {
 	if f != nil {
 		f.ended.Store(size)
@@ -57,13 +57,13 @@ func (f *File) finish(size int64) int64 {
 	return size + 1
 }
 
-// Again yields the records of one exchange that stand in [start,end), as they were read first, and
-// none that tell of the source itself. start is where the first record of the exchange stands, and
-// exchange is the number it had then, whatever its number in the file.
+// Again yields the records of one exchange in [start,end), as they were first read. It leaves out records
+// about the source itself. start is the location of the first record of the exchange. exchange is the
+// number it had then, whatever its number in the file.
 //
-// A file that is gone, or is no longer as it was, is an error. One that has only grown is as it
-// was. What was changed without a trace in its size and times is not noticed here: who needs to be
-// sure compares the bytes.
+// A missing or changed file is an error. A file that has only grown counts as unchanged. A change that
+// leaves size and times as they were is not detected here: callers that need to be sure compare the
+// bytes.
 func (f *File) Again(ctx context.Context, exchange int, start, end int64) Source {
 	return func(yield func(Record, error) bool) {
 		opened, err := f.open()
@@ -79,7 +79,7 @@ func (f *File) Again(ctx context.Context, exchange int, start, end int64) Source
 	}
 }
 
-// Bytes are those that stand in [start,end) of the file. The error is as that of Again.
+// Bytes returns the bytes [start,end) of the file. Its errors are those of Again.
 func (f *File) Bytes(start, end int64) ([]byte, error) {
 	opened, err := f.open()
 	if err != nil {
@@ -93,13 +93,13 @@ func (f *File) Bytes(start, end int64) ([]byte, error) {
 	return p, nil
 }
 
-// open opens the file, if it is still the one that was read.
+// open opens the file if it is still the same.
 func (f *File) open() (*os.File, error) {
 	info, err := os.Stat(f.path)
 	if err != nil {
 		return nil, openError(f.path, err)
 	}
-	if !info.Mode().IsRegular() { // and opening it may wait for somebody
+	if !info.Mode().IsRegular() { // opening it may block
 		return nil, f.changedError()
 	}
 	opened, err := os.Open(f.path)
@@ -115,7 +115,8 @@ func (f *File) open() (*os.File, error) {
 
 func (f *File) changedError() error { return fmt.Errorf("%s changed since it was read", f.path) }
 
-// isSame reports whether an opened file is this one and, as far as that shows, holds what it held.
+// isSame reports whether an opened file is this one and, by size, time and last bytes, has the same
+// content.
 func (f *File) isSame(opened *os.File) bool {
 	info, err := opened.Stat()
 	if err != nil || !os.SameFile(info, f.info) {
@@ -128,19 +129,19 @@ func (f *File) isSame(opened *os.File) bool {
 	return hasBytesAt(opened, f.last, size-int64(len(f.last)))
 }
 
-// filePart is a part of a file that is read again.
+// filePart is a range of a file that is read again.
 type filePart struct {
 	file       *File
 	in         *inputReader
-	start, end int64 // end is no further than the file's
-	whole      bool  // what is made of the file's end belongs to it
+	start, end int64 // end is not beyond the file's end
+	whole      bool  // records made at the file's end belong to it
 }
 
 func (f *File) newPart(exchange int, start, end int64) filePart {
 	p := filePart{file: f, start: start, end: min(end, f.ended.Load()), in: newInputReader(f.path, &exchangeNumbers{last: exchange - 1})}
 	p.whole = end > p.end
 	p.in.from, p.in.read = f, start
-	if start > 0 { // only a capture has anything to read in its midst: its first line is a header
+	if start > 0 { // only a capture is read from the middle; its first line is a header
 		c := newCaptureReader(f.path, &exchangeNumbers{})
 		c.from, c.before, c.number, c.wanted = f, start, 1, &exchangeFilter{exchange: exchange}
 		p.in.reader = c
@@ -148,7 +149,7 @@ func (f *File) newPart(exchange int, start, end int64) filePart {
 	return p
 }
 
-// read yields the records of the part, and maybe others that tell of the source.
+// read yields the records of the range, and may yield others about the source.
 func (p *filePart) read(ctx context.Context, opened io.ReaderAt, yield func(Record, error) bool) {
 	from := io.NewSectionReader(opened, p.start, p.end-p.start)
 	for ctx.Err() == nil {
@@ -169,13 +170,13 @@ func (p *filePart) read(ctx context.Context, opened io.ReaderAt, yield func(Reco
 	}
 }
 
-// exchangeFilter is the only exchange to be read of a capture.
+// exchangeFilter selects the only exchange of a capture to be read.
 type exchangeFilter struct {
-	exchange int // its number among all that was read
-	number   int // its number in the capture, which the first line tells; 0 before that
+	exchange int // its number among all sources
+	number   int // its number in the capture, set by the first line; 0 before
 }
 
-// matches reports whether a record of that number is wanted.
+// matches reports whether a record with that exchange number is wanted.
 func (w *exchangeFilter) matches(number int, n numberMap) bool {
 	if w == nil {
 		return true
@@ -187,8 +188,8 @@ func (w *exchangeFilter) matches(number int, n numberMap) bool {
 	return number == w.number
 }
 
-// passesOver reports whether a line is not of the wanted exchange, as its beginning tells, and says
-// nothing of the lines behind it: the first checksum says that they need one.
+// passesOver reports whether a line can be skipped because its beginning shows another exchange. The
+// first line with a checksum is not skipped: it makes checksums mandatory for later lines.
 func (c *captureReader) passesOver(line []byte) bool {
 	if c.wanted == nil || c.wanted.number == 0 || !c.summed && sumStart(line) >= 0 {
 		return false

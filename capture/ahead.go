@@ -2,14 +2,14 @@ package capture
 
 import "sync"
 
-// aheadBytes is about how much is read ahead: what records hold, and what they take themselves.
+// aheadBytes is about how many bytes are read ahead: the data of the records and recordBytes for each.
 const (
 	aheadBytes  = 1 << 20
 	recordBytes = 320
 )
 
-// ReadAhead is a source that is read by a goroutine of its own, some records ahead of who wants them. A
-// record waits for no other one. A panic of the source is one of who reads it.
+// ReadAhead reads src in its own goroutine, some records ahead of the consumer. No record waits for a
+// later one. A panic of src is raised in the consumer.
 func ReadAhead(src Source) Source {
 	return func(yield func(Record, error) bool) {
 		a := &readAhead{}
@@ -39,19 +39,18 @@ func ReadAhead(src Source) Source {
 	}
 }
 
-// readAhead is what has been read and not been taken, and what came behind it.
+// readAhead holds the records that were read but not yet taken, and how the source ended.
 type readAhead struct {
 	mu       sync.Mutex
-	turn     sync.Cond // something changed
+	turn     sync.Cond // signals any change
 	recs     []Record
 	bytes    int
-	ended    bool // nothing more comes
-	left     bool // nobody wants more
+	ended    bool // the source ended
+	left     bool // the consumer stopped
 	err      error
 	panicked any
 }
 
-// readSource reads the source.
 func (a *readAhead) readSource(src Source) {
 	defer func() {
 		a.mu.Lock()
@@ -70,7 +69,7 @@ func (a *readAhead) readSource(src Source) {
 	}
 }
 
-// enqueue adds a record when there is room. It reports whether somebody wants more.
+// enqueue adds a record when there is room. It reports whether the consumer wants more.
 func (a *readAhead) enqueue(r Record) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -85,8 +84,8 @@ func (a *readAhead) enqueue(r Record) bool {
 	return !a.left
 }
 
-// takeAll waits for records, and returns all that there are, in exchange for room for more. It reports
-// whether more may come.
+// takeAll waits for records and returns all of them; room becomes the next buffer. It reports whether
+// more may come.
 func (a *readAhead) takeAll(room []Record) (recs []Record, more bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -101,7 +100,7 @@ func (a *readAhead) takeAll(room []Record) (recs []Record, more bool) {
 	return recs, !a.ended
 }
 
-// stop says that nobody wants more.
+// stop records that the consumer stopped.
 func (a *readAhead) stop() {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -9,19 +9,19 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// changeWatcher tells when it may be worth looking again. The file system's notifications are only a hint
-// that comes early: they miss symbolic links, network drives and directories that were made anew,
-// and so there is always the clock.
+// changeWatcher reports when it may be worth to look again. File system notifications are only an early
+// hint: they miss symbolic links, network drives and recreated directories. So a timer always runs as
+// well.
 type changeWatcher struct {
-	every   time.Duration     // the clock
-	scan    time.Duration     // that of directories
-	watcher *fsnotify.Watcher // nil if there is none
+	every   time.Duration     // timer period for files
+	scan    time.Duration     // timer period for directories
+	watcher *fsnotify.Watcher // nil without notifications
 	events  <-chan fsnotify.Event
 	errors  <-chan error
-	names   map[string]bool // the last elements of the names that are followed
-	dirs    map[string]bool // directories of which every file is
+	names   map[string]bool // base names of the followed paths
+	dirs    map[string]bool // directories in which every file is followed
 	watched map[string]bool
-	changed bool // something came to one of these directories, or went
+	changed bool // something was created in one of these directories, or removed
 }
 
 func newChangeWatcher(o Options) *changeWatcher {
@@ -35,27 +35,28 @@ func newChangeWatcher(o Options) *changeWatcher {
 	return a
 }
 
-// watchFile has changes of a file tell.
+// watchFile watches a file for changes.
 func (a *changeWatcher) watchFile(path string) {
 	a.names[filepath.Base(path)] = true
 	a.watchPath(filepath.Dir(path))
-	a.watchPath(path) // for what a symbolic link points to
+	a.watchPath(path) // for the target of a symbolic link
 }
 
-// watchDir has changes of whatever is in a directory tell.
+// watchDir watches a directory for changes of anything in it.
 func (a *changeWatcher) watchDir(path string) {
 	a.dirs[filepath.Clean(path)] = true
 	a.watchPath(path)
 }
 
-// watchPath asks for the notifications of a path. Where there are none, the clock is left.
+// watchPath requests notifications for a path. If that fails, the timer remains.
 func (a *changeWatcher) watchPath(path string) {
 	if a.watcher != nil && !a.watched[path] {
 		a.watched[path] = a.watcher.Add(path) == nil
 	}
 }
 
-// unwatch asks anew when a path is watched again, which another file or directory may have by then.
+// unwatch forgets a path, so that watchPath requests notifications again: another file or directory may
+// have the path by then.
 func (a *changeWatcher) unwatch(path string) {
 	if a.watched[path] {
 		_ = a.watcher.Remove(path)
@@ -63,8 +64,8 @@ func (a *changeWatcher) unwatch(path string) {
 	}
 }
 
-// waitForEvent returns when there may be news, or false when ctx is done. A look that took long is given
-// time: looking is a tenth of what there is to do at most.
+// waitForEvent returns true when there may be something new, and false when ctx is done. looked is the
+// duration of the last look: looking takes a tenth of the time at most.
 func (a *changeWatcher) waitForEvent(ctx context.Context, looked time.Duration) bool {
 	if !sleepFor(ctx, min(9*looked, a.every)) {
 		return false
@@ -92,7 +93,7 @@ func (a *changeWatcher) waitForEvent(ctx context.Context, looked time.Duration) 
 	}
 }
 
-// noteEvent reports whether an event is about something that is followed.
+// noteEvent reports whether an event is about a followed path.
 func (a *changeWatcher) noteEvent(e fsnotify.Event) bool {
 	if e.Has(fsnotify.Remove | fsnotify.Rename) {
 		a.unwatch(e.Name)
@@ -102,7 +103,7 @@ func (a *changeWatcher) noteEvent(e fsnotify.Event) bool {
 	return within || a.names[filepath.Base(e.Name)]
 }
 
-// drainEvents takes the events that have come: one look answers them all.
+// drainEvents takes all pending events: one look covers them.
 func (a *changeWatcher) drainEvents() {
 	for {
 		select {
@@ -124,7 +125,7 @@ func (a *changeWatcher) close() {
 	}
 }
 
-// sleepFor waits so long, and reports false when ctx is done.
+// sleepFor waits for d. It returns false when ctx is done.
 func sleepFor(ctx context.Context, d time.Duration) bool {
 	if d < time.Millisecond {
 		return ctx.Err() == nil

@@ -8,18 +8,18 @@ import (
 	"toolscope/stream/count"
 )
 
-// bodyReader passes the bytes of one response on as they are.
+// bodyReader passes on the bytes of one response unchanged.
 type bodyReader struct {
-	exchange int   // 0 until the first record
-	head     *Head // until the first record has taken it along
+	exchange int   // 0 before the first record
+	head     *Head // nil after the first record
 	numbers  *exchangeNumbers
-	line     int   // bytes of the line that has not ended
-	over     bool  // it is too long: its rest is passed over
-	passed   int64 // bytes of that
+	line     int   // bytes of the unfinished line
+	over     bool  // the line is too long: its rest is skipped
+	passed   int64 // skipped bytes
 }
 
-// maxEventBytes is the most bytes that are taken of a line, and so of an event: what stands behind them
-// is not held in memory, and told as lost.
+// maxEventBytes is how many bytes of a line, and so of an event, are read. The rest isn't held in memory
+// and is reported as lost.
 const maxEventBytes = 64 << 20
 
 func (b *bodyReader) Write(recs []Record, p []byte, at time.Duration) ([]Record, error) {
@@ -43,10 +43,10 @@ func (b *bodyReader) Write(recs []Record, p []byte, at time.Duration) ([]Record,
 	return append(recs, b.completeRecord(b.noteSkipped(Record{At: at, Data: p[:len(p):len(p)]}))), nil
 }
 
-// noteSkipped has a record tell of what was passed over before it.
+// noteSkipped reports the bytes skipped before a record in that record.
 func (b *bodyReader) noteSkipped(r Record) Record {
 	if b.passed > 0 {
-		r.Lost, r.Note = b.passed, fmt.Sprintf("of a line the first %d MiB are read, and %s more passed over", maxEventBytes>>20, count.Of(b.passed, "byte"))
+		r.Lost, r.Note = b.passed, fmt.Sprintf("only the first %d MiB of a line are read; %s skipped", maxEventBytes>>20, count.Of(b.passed, "byte"))
 		b.passed = 0
 	}
 	return r
@@ -63,7 +63,7 @@ func (b *bodyReader) Close(recs []Record, end End, why string, at time.Duration)
 	return append(recs, b.completeRecord(b.noteSkipped(Record{At: at, End: end, Why: why})))
 }
 
-// completeRecord completes a record of the response side.
+// completeRecord sets the exchange and the head of a record of the response side.
 func (b *bodyReader) completeRecord(r Record) Record {
 	if b.exchange == 0 {
 		b.exchange = b.numbers.claimNumber(b.numbers.last + 1)

@@ -10,18 +10,18 @@ import (
 	"time"
 )
 
-// Recordings of one run are several files: of the models' answers, and of each server of tools one. Each
-// counts its times from its own beginning, which its first line tells. They are read as one: by the
-// clock on the wall, what came first first.
+// A run produces several captures: one of model traffic, and one for each tool server. The times of each
+// count from its own beginning, which its first line contains. They are read as one source, ordered by
+// wall clock.
 
-// ByServer is who writes a recording of a server alone, or of a command of a shell.
+// ByServer is the `by` value of a capture of one server, or of one shell command.
 const ByServer = "toolscope mcp"
 
-// maxRunFiles is how many files are read as one run at most: the beginning of each is looked at first.
+// maxRunFiles is how many files are read as one run. The beginning of each is read first.
 const maxRunFiles = 1 << 14
 
-// IsRun reports whether files are recordings of one run: ours, and one of them of a server that a
-// program started, or of a command of its shell.
+// IsRun reports whether files are the captures of one run: all are toolscope's own, and at least one is
+// of a server that a program started, or of a command of its shell.
 func IsRun(files []FoundFile) bool {
 	if len(files) < 2 || len(files) > maxRunFiles {
 		return false
@@ -37,7 +37,8 @@ func IsRun(files []FoundFile) bool {
 	return served
 }
 
-// beginningOf is when a recording of ours began, zero where it is none, and whether it is of a server.
+// beginningOf returns when a capture began, and whether it is of a server. The time is zero if the file
+// is not a capture.
 func beginningOf(path string) (began time.Time, server bool) {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return began, false
@@ -61,7 +62,7 @@ func beginningOf(path string) (began time.Time, server bool) {
 	return h.Created, h.By == ByServer
 }
 
-// onWall has the times of a recording count from another beginning than its own.
+// onWall adds later to all times of a source.
 func onWall(src Source, later time.Duration) Source {
 	return func(yield func(Record, error) bool) {
 		for r, err := range src {
@@ -78,8 +79,8 @@ func onWall(src Source, later time.Duration) Source {
 	}
 }
 
-// oneRun reads recordings as one, in the order of the clock on the wall. Exchanges are numbered anew. A
-// file is open from when it began until its end: a run may have thousands, of a moment each.
+// oneRun reads captures as one source, in wall clock order. Exchanges are renumbered. A file is open only
+// from its beginning to its end: a run may have thousands of very short ones.
 func oneRun(paths []string, all []Source) Source {
 	order, began := make([]int, len(all)), make([]time.Time, len(all))
 	for i, path := range paths {
@@ -132,14 +133,14 @@ func oneRun(paths []string, all []Source) Source {
 	}
 }
 
-// ofRun says of which run the record's file is.
+// ofRun sets the run in the record's head.
 func (r *Record) ofRun(run string) {
 	if r.Head != nil {
 		r.Head.Run = run
 	}
 }
 
-// onWallRun is all that is followed by one clock.
+// onWallRun is the run of all followed files: they share one clock.
 const onWallRun = "followed"
 
 // sourceHead is the next record of one of several sources.
@@ -152,7 +153,7 @@ type sourceHead struct {
 	at     time.Duration // of the latest record that has a time
 }
 
-// readNext moves on to the next record; false where there is none.
+// readNext moves on to the next record. It returns false if there is none.
 func (h *sourceHead) readNext() (more bool) {
 	if h.record, h.err, more = h.next(); more && h.record.At > h.at {
 		h.at = h.record.At
@@ -160,8 +161,8 @@ func (h *sourceHead) readNext() (more bool) {
 	return more
 }
 
-// onOneWall has the times of recordings that are followed count from the beginning of the first, as far
-// as they are ours and tell when they began.
+// onOneWall makes the times of followed captures count from the beginning of the first. Files without a
+// known beginning keep their times.
 func onOneWall(src Source, paths []string) Source {
 	var first time.Time
 	files, _, _ := Find(paths)

@@ -8,18 +8,18 @@ import (
 // maxExchange is the highest exchange number that a capture may name.
 const maxExchange = 1 << 30
 
-// exchangeNumbers hands out exchange numbers, each once.
+// exchangeNumbers assigns exchange numbers, each once.
 type exchangeNumbers struct {
-	all  int          // every number up to this one is in use, or is never given out any more
-	used map[int]bool // those in use above it
+	all  int          // every number up to this one is in use or never assigned again
+	used map[int]bool // the numbers in use above all
 	last int          // the highest number in use
 }
 
-// maxUnusedNumbers is how many numbers are remembered above one that is free. With more of them those that are
-// free below the highest stay so.
+// maxUnusedNumbers is how many numbers in use are stored above a free one. Beyond that, the free numbers
+// below the highest are never assigned.
 const maxUnusedNumbers = 1 << 16
 
-// claimNumber takes want if it is free, and otherwise the next number that never was in use.
+// claimNumber takes want if it is free, and otherwise the number after the highest in use.
 func (n *exchangeNumbers) claimNumber(want int) int {
 	if n.used == nil {
 		n.used = map[int]bool{}
@@ -39,9 +39,9 @@ func (n *exchangeNumbers) claimNumber(want int) int {
 	return want
 }
 
-// numberMap gives the exchanges of one input numbers that are unique among several inputs. Exchange 1
-// of the input becomes the next free number, 2 the one behind it, and so on, as far as nobody else
-// took them meanwhile.
+// numberMap gives the exchanges of one input numbers that are unique among several inputs. Exchange 1 of
+// the input becomes the next free number, 2 the one after it, and so on, unless another input has taken
+// them meanwhile.
 type numberMap struct {
 	numbers *exchangeNumbers
 	base    int
@@ -59,8 +59,8 @@ func (n numberMap) numberOf(exchange int) int {
 	return unique
 }
 
-// Concat reads one source after the other. Exchanges are numbered anew, so that those of different
-// sources differ. The first error ends the whole.
+// Concat reads one source after the other. Exchanges are renumbered, so that those of different sources
+// differ. The first error ends the combined source.
 func Concat(srcs ...Source) Source {
 	return func(yield func(Record, error) bool) {
 		var numbers exchangeNumbers
@@ -78,13 +78,12 @@ func Concat(srcs ...Source) Source {
 	}
 }
 
-// Merge reads all sources at the same time and passes their records on as they come; a source waits
-// until its record was taken. Exchanges are numbered anew, so that those of different sources
-// differ. The first error ends the whole.
+// Merge reads all sources at the same time and passes their records on as they arrive. A source waits
+// until its record was taken. Exchanges are renumbered, so that those of different sources differ. The
+// first error ends the combined source.
 //
-// Each source runs in a goroutine of its own until Merge ends. One that is waiting for bytes just
-// then can only be woken by its own context: open the sources with ctx, or with a child of it, and
-// cancel that when done.
+// Each source runs in its own goroutine until Merge ends. Only its own context can wake a source that
+// waits for bytes at that moment: open the sources with ctx or a child of it, and cancel that when done.
 func Merge(ctx context.Context, srcs ...Source) Source {
 	return func(yield func(Record, error) bool) {
 		ctx, stop := context.WithCancel(ctx)
@@ -121,7 +120,7 @@ type sourceItem struct {
 	err    error
 }
 
-// fanIn closes its channel when all sources have ended.
+// fanIn reads all sources into one channel. It closes the channel when all have ended.
 func fanIn(ctx context.Context, srcs []Source) <-chan sourceItem {
 	merged := make(chan sourceItem)
 	var running sync.WaitGroup

@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	maxHeadBytes  = 1 << 20 // a longer head of a dump is no head any more
-	maxStrayLines = 3       // header lines, or blank ones, that may stand before the status line of a damaged dump
+	maxHeadBytes  = 1 << 20 // a longer head is not a head
+	maxStrayLines = 3       // header lines, or blank ones, allowed before the status line of a damaged dump
 )
 
-// curlOutput reads what curl -i and curl -v printed: heads, then a body that is passed on as it is. Of
-// several responses (100 Continue, a proxy's reply, redirects) the last one counts, because only
-// that one's body is printed.
+// curlOutput reads the output of curl -i and curl -v: heads, then a body that is passed on unchanged. If
+// there are several responses (100 Continue, a proxy's response, redirects), the last one counts, because
+// curl prints only its body.
 //
-// What does not look like a line of a head begins the body, even if the empty line between them is
+// A line that doesn't look like part of a head begins the body, even if the empty line between them is
 // missing.
 type curlOutput struct {
 	bodyReader
@@ -28,12 +28,12 @@ type curlOutput struct {
 	between bool   // after the empty line that ends a head
 	traced  bool   // printed by -v: lines are marked with "* ", "> " or "< "
 	doubled bool   // -v and -i: each line of the head also comes without its mark
-	size    int    // of the head's lines
+	size    int    // bytes of the head's lines
 	rest    []byte // an unfinished line: of the head, or of curl's remarks after the body
 	inBody  bool
 }
 
-// headLine is what a line of a dump can be.
+// headLine is the kind of a line of a dump.
 type headLine int
 
 const (
@@ -57,7 +57,7 @@ var (
 	sseFields     = map[string]bool{"data": true, "event": true, "id": true, "retry": true}
 )
 
-// classifyLine tells what line is, or, of an unfinished line, what it may become.
+// classifyLine returns the kind of a line or, if it is unfinished, the kind that it may become.
 func classifyLine(line []byte, finished bool) headLine {
 	text := strings.TrimSuffix(string(line), "\r")
 	name, _, colon := strings.Cut(text, ":")
@@ -76,8 +76,8 @@ func classifyLine(line []byte, finished bool) headLine {
 	return otherLine
 }
 
-// isTrace reports whether a line is one that -v writes besides the body, or the progress that curl
-// writes when it has no terminal. With --trace-time a time stands before it.
+// isTrace reports whether a line is a remark of -v or the progress meter, which curl writes if it has no
+// terminal. With --trace-time the line begins with a time.
 func isTrace(text string, finished bool) bool {
 	if !finished && (timeBegin.MatchString(text) || meterBegin.MatchString(text)) {
 		return true
@@ -96,8 +96,7 @@ func isTrace(text string, finished bool) bool {
 	return markBegin.MatchString(text)
 }
 
-// sniffDump looks for the status line at the beginning, behind stray headers, or behind the marks
-// of -v.
+// sniffDump looks for the status line at the beginning, after stray headers, or after the marks of -v.
 func sniffDump(p []byte) kind {
 	strays, blanks, traced := 0, 0, false
 	for len(p) > 0 {
@@ -198,7 +197,7 @@ func (d *curlOutput) readResponseLine(k headLine, line string) {
 	}
 }
 
-// stripTime is a line without the time that --trace-time puts before it.
+// stripTime returns a line without the time that --trace-time puts before it.
 func stripTime(text string) string { return text[len(timePattern.FindString(text)):] }
 
 func (d *curlOutput) readTracedLine(line string) {
@@ -227,7 +226,7 @@ func addHeader(h *Head, line string) {
 	h.Header.Add(name, strings.TrimSpace(value))
 }
 
-// startBody starts the body with the bytes that are no line of the head.
+// startBody starts the body with the held bytes, which are not a line of the head.
 func (d *curlOutput) startBody(recs []Record, at time.Duration) []Record {
 	p := d.rest
 	d.inBody, d.rest = true, nil
@@ -255,14 +254,14 @@ func (d *curlOutput) Close(recs []Record, end End, why string, at time.Duration)
 	return append(recs, d.completeRecord(Record{At: at, Note: note, End: end, Why: why}))
 }
 
-// remark is what curl -v says after a body, or between its pieces, sometimes without a line break
-// between: that a connection ends, how many bytes came, how far it is.
+// remark matches remarks of curl -v after a body or between its chunks, with or without a line break
+// before: a connection ends, some bytes arrived, or the progress meter.
 var remark = regexp.MustCompile(meters + `*(?:\d\d:\d\d:\d\d\.\d{6} )?(?:\* (?:Connection #\d+ to host \S+ left intact|Closing connection[ #\d]*)|[{}] \[\d+ bytes data\])\r?\n|` + meters + `+\r?\n`)
 
 const meters = `(?:\r?[ \d]{3} [ \d.kMG]{30,50} (?:[-:\d]{8} +){3}[\d.kMG]+)`
 
-// writeBody passes a body on. What -v added behind it becomes a note, so that it does not count as
-// part of the body.
+// writeBody passes a body on. Remarks that -v added after it become notes, so that they don't count as
+// body.
 func (d *curlOutput) writeBody(recs []Record, p []byte, at time.Duration) []Record {
 	if !d.traced {
 		recs, _ = d.bodyReader.Write(recs, p, at)
@@ -284,10 +283,10 @@ func (d *curlOutput) writeBody(recs []Record, p []byte, at time.Duration) []Reco
 	return recs
 }
 
-// partOfRemark is how a piece may end that a remark follows.
+// partOfRemark matches the end of a chunk that may begin a remark.
 var partOfRemark = regexp.MustCompile(`(?:\d[\d:.]{0,14} )?(?:\*(?: (?:C[^\n]*)?)?|[{}](?: (?:\[[^\n]{0,24})?)?)$|\d[\d:.]{0,14} ?$|\r?[ \d]{1,3}(?: [ \d.kMG:\r-]*)?$|\r$`)
 
-// possibleRemark is where an unfinished remark may begin in p, or -1.
+// possibleRemark returns where an unfinished remark may begin in p, or -1.
 func possibleRemark(p []byte) int {
 	line := bytes.LastIndexByte(p, '\n') + 1
 	if found := partOfRemark.FindIndex(p[line:]); found != nil {

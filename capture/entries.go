@@ -2,17 +2,16 @@ package capture
 
 import "context"
 
-// Entries are a file that has each exchange in an entry of its own, which tells all of it: where that
-// stands is all that reading it again takes. Nothing of an entry is kept, and several goroutines at
-// once may read some again.
+// Entries is a file with one entry for each exchange, which has all of it: only the entry's position is
+// needed to read it again. No content of an entry is kept. It is safe for concurrent use.
 type Entries struct {
 	file *File
-	in   *Input // of the file: its number of exchanges is not used
+	in   *Input // of the file: its exchange numbers are not used
 	read func(in *Input, entry []byte) []Record
 }
 
-// Entries are nil if the input cannot be read again. read gives the records of one entry, as they were
-// given first; what stands there may be anything by then.
+// Entries returns nil if the input can't be read again. read returns the records of one entry, as it did
+// first. When it reads again, the bytes may be anything.
 func (in *Input) Entries(read func(in *Input, entry []byte) []Record) *Entries {
 	if in.again == nil || in.AllowChunks {
 		return nil
@@ -20,8 +19,8 @@ func (in *Input) Entries(read func(in *Input, entry []byte) []Record) *Entries {
 	return &Entries{file: in.again, in: in, read: read}
 }
 
-// SetLocation gives the records of an entry their place, where they are of one exchange. at is where the
-// entry begins, behind a byte order mark.
+// SetLocation sets the location of the records of an entry, if they belong to one exchange. at is where
+// the entry begins, counted after a byte order mark.
 func (e *Entries) SetLocation(recs []Record, at, size int64) {
 	if e == nil {
 		return
@@ -44,8 +43,8 @@ func (e *Entries) SetLocation(recs []Record, at, size int64) {
 	}
 }
 
-// Again yields the records of the exchange that stands in [start,end), as they were read first, as those
-// of an exchange of that number. The error is as that of File.Again.
+// Again yields the records of the exchange in [start,end), as they were first read, under the number
+// exchange. Its errors are those of File.Again.
 func (e *Entries) Again(ctx context.Context, exchange int, start, end int64) Source {
 	return func(yield func(Record, error) bool) {
 		entry, err := e.file.Bytes(start, end)
@@ -53,7 +52,7 @@ func (e *Entries) Again(ctx context.Context, exchange int, start, end int64) Sou
 			yield(Record{}, err)
 			return
 		}
-		in := *e.in // with what its times count from, which was known when the entry had been read
+		in := *e.in // with the epoch of its times, known since the entry was first read
 		in.numbers, in.again = &exchangeNumbers{last: exchange - 1}, nil
 		for _, r := range e.read(&in, entry) {
 			if ctx.Err() != nil {

@@ -4,7 +4,7 @@ package capture
 
 import "syscall"
 
-// What the network says went wrong.
+// Error numbers of the network.
 const (
 	errRefused   = syscall.ECONNREFUSED
 	errNoHost    = syscall.EHOSTUNREACH

@@ -2,7 +2,7 @@ package capture
 
 import "golang.org/x/sys/windows"
 
-// What the network says went wrong: here these are not the exchangeNumbers of package syscall.
+// Error numbers of the network. On Windows they differ from those of package syscall.
 const (
 	errRefused   = windows.WSAECONNREFUSED
 	errNoHost    = windows.WSAEHOSTUNREACH

@@ -7,44 +7,45 @@ import (
 	"slices"
 )
 
-// maxPartialLine is how much is kept of a line whose beginning may be missing.
+// maxPartialLine is how many bytes of a line are kept if its beginning may be missing.
 const maxPartialLine = 1 << 20
 
-// Feeds are captures that are read at the same time, each as its bytes come from elsewhere. Their
-// exchanges have numbers that differ.
+// Feeds reads several captures at the same time, as their bytes arrive from elsewhere. Their exchanges
+// have different numbers.
 type Feeds struct {
 	numbers exchangeNumbers
 	n       int
 	room    lineBuffer
 }
 
-// Feed is one capture of those. What is missing of it is said at its place; what comes behind that
-// is read from the next line that is whole.
+// Feed is one of these captures. Missing bytes are reported where they are missing. Reading continues
+// with the next complete line.
 type Feed struct {
 	c     *captureReader
-	run   string // that nothing but this capture is of
+	run   string // unique to this capture
 	of    *Machine
-	torn  bool // something is missing: exchanges may begin in their midst
+	torn  bool // bytes are missing: the beginnings of exchanges may be too
 	begun map[int]bool
-	ended recentExchanges // of those
-	cut   map[int]string  // why exchanges of the capture were cut, as Cut did, of which nothing came since
-	over  bool            // the only exchange that is read has ended
-	skips bool            // what comes first is the rest of a line, unless its checksum says that it is whole
-	held  []byte          // of that
-	lost  int64           // bytes that are missing before what comes next
-	since int64           // those of them that are missing since Cut
+	ended recentExchanges // the last ended exchanges
+	cut   map[int]string  // by exchange number in the capture: why Cut ended it, if it had no records since
+	over  bool            // the only exchange to be read has ended
+	skips bool            // the first bytes are the rest of a line, unless the line's checksum shows that it is complete
+	held  []byte          // bytes of that line
+	lost  int64           // bytes missing before the next ones
+	since int64           // bytes missing since Cut
 }
 
-// recentExchanges is what came last of many.
+// recentExchanges holds the last few exchange numbers.
 type recentExchanges struct {
 	all []int
 	n   int
 }
 
-// maxRecentExchanges is how many those are. What comes of an exchange behind its end comes soon.
+// maxRecentExchanges is the size of recentExchanges. Records after the end of an exchange arrive soon
+// after it.
 const maxRecentExchanges = 64
 
-// push adds one, and returns the one that has to go for it.
+// push adds a number and returns the one that it replaces, if any.
 func (l *recentExchanges) push(x int) (old int, ok bool) {
 	switch {
 	case l == nil:
@@ -64,19 +65,19 @@ func (f *Feeds) Open(of Machine) *Feed {
 	return f.OpenAt(of, fmt.Sprintf("%s/%s %d", of.Host, of.Agent, f.n), 0)
 }
 
-// OpenAt begins to read a capture of another machine from an offset, where a line begins. run is what all
-// of that capture has in common, and no other.
+// OpenAt begins to read a capture of another machine from an offset at which a line begins. run is unique
+// to the capture.
 func (f *Feeds) OpenAt(of Machine, run string, offset int64) *Feed {
 	c := newCaptureReader(of.Host+"/"+of.Agent, &f.numbers)
 	c.room, c.ended = &f.room, new(recentExchanges)
-	if offset > 0 { // the header is behind us
+	if offset > 0 { // the header was before the offset
 		c.number, c.offset, c.summed, c.header = 1, offset, true, lineStart{1, 0}
 	}
 	return &Feed{c: c, run: run, of: &of, begun: map[int]bool{}, torn: offset > 0}
 }
 
-// OpenExchange begins to read one exchange alone, of that number in a capture of another machine, from where its
-// first line begins.
+// OpenExchange begins to read only one exchange, with its number in a capture of another machine, from
+// the start of its first line.
 func (f *Feeds) OpenExchange(of Machine, run string, exchange int, offset int64) *Feed {
 	one := f.OpenAt(of, run, offset)
 	one.torn = false
@@ -87,19 +88,20 @@ func (f *Feeds) OpenExchange(of Machine, run string, exchange int, offset int64)
 	return one
 }
 
-// CountOpen is how many exchanges have begun and not ended.
+// CountOpen returns how many exchanges have begun and not ended.
 func (f *Feed) CountOpen() int { return len(f.c.open) }
 
-// Idle reports whether nothing has begun that has not ended, not even a line: who reads on may do so with
-// another Feed, from where this one is.
+// Idle reports whether no exchange and no line is open. Then another Feed can continue from the offset of
+// this one.
 func (f *Feed) Idle() bool {
 	return len(f.c.open) == 0 && len(f.c.line) == 0 && f.c.cut == 0 && !f.skips
 }
 
-// Done reports whether the only exchange that is read has ended.
+// Done reports whether the only exchange to be read has ended.
 func (f *Feed) Done() bool { return f.over }
 
-// Write adds the records of the next bytes. After an error nothing of the capture can be read.
+// Write appends the records of the next bytes to recs. After an error, nothing more of the capture can be
+// read.
 func (f *Feed) Write(recs []Record, p []byte) ([]Record, error) {
 	if f.skips {
 		p = f.joinLine(p)
@@ -111,7 +113,7 @@ func (f *Feed) Write(recs []Record, p []byte) ([]Record, error) {
 	}
 	for i := range recs[n:] {
 		r := &recs[n+i]
-		if r.Head != nil { // what it was followed as there is a name of that machine's, which two of them may have
+		if r.Head != nil { // the file's name there is a name of that machine; two machines may share it
 			r.Head.File, r.Head.Run, r.Head.Origin = f.c.file, f.run, f.of
 		}
 		if r.OfSource() && r.Note != "" {
@@ -125,12 +127,12 @@ func (f *Feed) Write(recs []Record, p []byte) ([]Record, error) {
 		}
 	}
 	if len(f.c.line) == 0 && cap(f.c.line) > chunkSize {
-		f.c.line = nil // there may be thousands of these
+		f.c.line = nil // there may be thousands of Feeds
 	}
 	return recs, err
 }
 
-// joinLine is p from where a line begins, with that line before it if all of it is there.
+// joinLine returns p from the start of a line, preceded by the partial line if that proves complete.
 func (f *Feed) joinLine(p []byte) []byte {
 	line, rest, finished := bytes.Cut(p, []byte("\n"))
 	if room := maxPartialLine - len(f.held); room > 0 {
@@ -148,15 +150,15 @@ func (f *Feed) joinLine(p []byte) []byte {
 	return rest
 }
 
-// markMidway says of each exchange whose beginning is missing that it is joined midway, and of each that was
-// cut that it goes on.
+// markMidway adds a note to each exchange whose beginning is missing, and to each that continues after
+// Cut.
 func (f *Feed) markMidway(recs, more []Record) []Record {
 	for _, r := range more {
 		if !r.OfSource() && !f.begun[r.Exchange] {
 			f.begun[r.Exchange] = true
-			note, lost := "joined midway: what came before is not there any more", max(1, f.lost)
+			note, lost := "joined midway: earlier bytes are gone", max(1, f.lost)
 			if why := f.cutBefore(r.Exchange); why != "" {
-				note, lost = "goes on; it was cut above, as "+why, max(1, f.since)
+				note, lost = "continues; it was cut above: "+why, max(1, f.since)
 			}
 			if r.Head == nil {
 				recs = append(recs, Record{Exchange: r.Exchange, Side: r.Side, At: r.At, Lost: lost, Head: &Head{File: f.c.file}, Note: note})
@@ -167,7 +169,7 @@ func (f *Feed) markMidway(recs, more []Record) []Record {
 	return recs
 }
 
-// cutBefore is why an exchange was cut that goes on under another number, "" for one that was not.
+// cutBefore returns why an exchange was cut that continues under another number, or "" if it wasn't.
 func (f *Feed) cutBefore(unique int) string {
 	for x, why := range f.cut {
 		if f.c.names.known[x] == unique {
@@ -178,12 +180,12 @@ func (f *Feed) cutBefore(unique int) string {
 	return ""
 }
 
-// AddGap says that so many bytes of the capture are missing here; why is the reason, in words. Nobody
-// knows what they held: whatever was open may have been in it. What is missing before the first
-// byte is no gap: the capture is joined midway then.
+// AddGap records that n bytes of the capture are missing here; why is the reason in words. Their content
+// is unknown: all open exchanges may have lost bytes. If the first bytes of the capture are missing, that
+// is not a gap: the capture is joined midway.
 func (f *Feed) AddGap(recs []Record, n int64, why string) []Record {
 	c := f.c
-	if c.number == 0 { // the header is behind us
+	if c.number == 0 { // the header is among the missing bytes
 		c.number = 1
 	}
 	c.summed, c.header = true, lineStart{1, 0}
@@ -199,7 +201,7 @@ func (f *Feed) AddGap(recs []Record, n int64, why string) []Record {
 	return recs
 }
 
-// Cut ends what is open because of why. What comes later all the same is an exchange of its own.
+// Cut ends all open exchanges for the reason why. Later records of them form new exchanges.
 func (f *Feed) Cut(recs []Record, why string) []Record {
 	f.expectMidway()
 	if f.since = 0; f.cut == nil {
@@ -215,8 +217,8 @@ func (f *Feed) Cut(recs []Record, why string) []Record {
 	return f.c.closeAll(recs, why)
 }
 
-// expectMidway has exchanges be looked at from here on that come without their beginning. Of those that are known
-// it was there, or was missed before.
+// expectMidway makes markMidway look for exchanges without a beginning from now on. The exchanges known
+// so far are exempt: their beginning was read or already reported.
 func (f *Feed) expectMidway() {
 	if !f.torn {
 		for _, unique := range f.c.names.known {
@@ -226,5 +228,5 @@ func (f *Feed) expectMidway() {
 	f.torn = true
 }
 
-// Close ends what is open because the capture comes to its end.
+// Close ends all open exchanges because the capture ends.
 func (f *Feed) Close(recs []Record) []Record { return f.c.Close(recs, EndEOF, "", NoTime) }

@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// Fetch sends a request when it is read and yields the records of that exchange: the request's head
-// and body, the response's head, each piece of its body as it was read, and its end. Times count
-// from began. The request's body is read whole before it is sent.
+// Fetch sends a request when the source is read and yields the records of that exchange: the request's
+// head and body, the response's head, each chunk of its body as it was read, and its end. Times count
+// from began. The request's body is read completely before it is sent.
 //
-// What keeps a request from being answered (the name, the connection, TLS) is the source's error. A
-// response that breaks off ends with EndCut and the reason; so does one that ctx cancels, with or
-// without a head.
+// If the request gets no response, because of the name, the connection or TLS, that is the source's
+// error. A response that breaks ends with EndCut and the reason, and so does one that ctx cancels, with
+// or without a head.
 //
-// Redirects, time limits and the undoing of a content coding are the client's.
+// Redirects, time limits and content decoding are up to client.
 func Fetch(ctx context.Context, client *http.Client, req *http.Request, exchange int, began time.Time) Source {
 	return func(yield func(Record, error) bool) {
 		ctx, stop := context.WithCancel(ctx)
@@ -40,7 +40,7 @@ func Fetch(ctx context.Context, client *http.Client, req *http.Request, exchange
 	}
 }
 
-// ownRequest is one exchange of our own.
+// ownRequest is one exchange that toolscope itself makes.
 type ownRequest struct {
 	exchange int
 	began    time.Time
@@ -71,7 +71,7 @@ func (f *ownRequest) yieldRequest(req *http.Request) *http.Request {
 		body, err = io.ReadAll(req.Body)
 		req.Body.Close()
 		if err != nil {
-			f.yield(Record{}, fmt.Errorf("read the request's body: %w", err))
+			f.yield(Record{}, fmt.Errorf("can't read the request's body: %w", err))
 			return nil
 		}
 		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
@@ -105,7 +105,7 @@ func (f *ownRequest) yieldResponse(ctx context.Context, resp *http.Response) {
 	}
 }
 
-// unanswered is the error of a request that got no answer.
+// unanswered is the error of a request without a response.
 type unanswered struct {
 	host string
 	err  error

@@ -113,9 +113,9 @@ func TestFetchNoAnswer(t *testing.T) {
 	silent := talkingServer(t, "")
 	for to, want := range map[string]string{
 		"http://127.0.0.1:1/?key=s3cret":                                "no answer from 127.0.0.1:1: connection refused by 127.0.0.1:1",
-		"https" + strings.TrimPrefix(plain.URL, "http") + "?key=s3cret": "TLS: the server does not speak it",
-		encrypted.URL + "?key=s3cret":                                   "TLS: the certificate is signed by an authority",
-		silent + "?key=s3cret":                                          "closed before an answer came",
+		"https" + strings.TrimPrefix(plain.URL, "http") + "?key=s3cret": "TLS: the server doesn't speak TLS",
+		encrypted.URL + "?key=s3cret":                                   "TLS: the certificate is signed by an unknown authority",
+		silent + "?key=s3cret":                                          "closed before the server answered",
 		"gopher://x/?key=s3cret":                                        "unsupported protocol",
 	} {
 		recs, err := fetchedFrom(t, "GET", to, nil)
@@ -131,7 +131,7 @@ func TestFetchNoAnswer(t *testing.T) {
 		t.Errorf("%v does not wrap its cause", err)
 	}
 	broken := io.MultiReader(strings.NewReader("{"), brokenReader{})
-	if recs, err := fetchedFrom(t, "POST", "http://127.0.0.1:1", broken); err == nil || len(recs) > 0 || !strings.Contains(err.Error(), "read the request's body: broken") {
+	if recs, err := fetchedFrom(t, "POST", "http://127.0.0.1:1", broken); err == nil || len(recs) > 0 || !strings.Contains(err.Error(), "can't read the request's body: broken") {
 		t.Errorf("%+v, %v", recs, err)
 	}
 }
@@ -230,9 +230,9 @@ func TestFetchLeft(t *testing.T) {
 // A server that speaks something else, or HTTP that cannot be read, is said to speak none.
 func TestFetchNoHTTP(t *testing.T) {
 	for says, want := range map[string]string{
-		"SSH-2.0-OpenSSH_9.6\r\n":             `the answer is no HTTP: malformed HTTP response "SSH-2.0-OpenSSH_9.6"`,
-		"220 mail\r\n":                        `the answer is no HTTP: malformed HTTP status code "mail"`,
-		"HTTP/1.1 200 OK\r\nno colon\r\n\r\n": `the answer is no HTTP: malformed MIME header: missing colon: "no colon"`,
+		"SSH-2.0-OpenSSH_9.6\r\n":             `the response is not HTTP: malformed HTTP response "SSH-2.0-OpenSSH_9.6"`,
+		"220 mail\r\n":                        `the response is not HTTP: malformed HTTP status code "mail"`,
+		"HTTP/1.1 200 OK\r\nno colon\r\n\r\n": `the response is not HTTP: malformed MIME header: missing colon: "no colon"`,
 	} {
 		_, err := fetchedFrom(t, "GET", talkingServer(t, says), nil)
 		if err == nil || !strings.HasSuffix(err.Error(), ": "+want) {
@@ -248,12 +248,12 @@ func TestTrouble(t *testing.T) {
 		err  error
 		want string
 	}{
-		{in(&net.DNSError{Name: "a.example", IsNotFound: true}), `the host name "a.example" is not known`},
-		{in(&net.DNSError{Name: "a.example", IsTimeout: true}), `the host name "a.example" could not be looked up in time`},
-		{in(&net.DNSError{Name: "a.example", Err: "misbehaving"}), `the host name "a.example" could not be looked up: misbehaving`},
+		{in(&net.DNSError{Name: "a.example", IsNotFound: true}), `unknown host name "a.example"`},
+		{in(&net.DNSError{Name: "a.example", IsTimeout: true}), `looking up the host name "a.example" timed out`},
+		{in(&net.DNSError{Name: "a.example", Err: "misbehaving"}), `can't look up the host name "a.example": misbehaving`},
 		{in(&net.OpError{Op: "dial", Err: errNoHost}), "no route to the host"},
-		{in(&net.OpError{Op: "read", Err: errReset}), "the connection was reset before an answer came"},
-		{in(io.EOF), "the connection was closed before an answer came"},
+		{in(&net.OpError{Op: "read", Err: errReset}), "the connection was reset before the server answered"},
+		{in(io.EOF), "the connection was closed before the server answered"},
 		{in(&net.OpError{Op: "remote error", Err: tls.AlertError(40)}), "TLS: refused by the server: tls: handshake failure"},
 		{in(context.DeadlineExceeded), "no answer in time: context deadline exceeded"},
 		{in(errors.New("something else")), "something else"},
@@ -275,8 +275,8 @@ func TestEndOf(t *testing.T) {
 		{io.ErrUnexpectedEOF, EndCut, "the connection was closed before the body was complete", Network},
 		{&net.OpError{Err: errReset}, EndCut, "the connection was reset", Network},
 		{context.Canceled, EndCut, "cancelled", Toolscope},
-		{context.DeadlineExceeded, EndCut, "the time for it was over", Toolscope},
-		{os.ErrDeadlineExceeded, EndCut, "the time for it was over", Toolscope},
+		{context.DeadlineExceeded, EndCut, "the time limit was exceeded", Toolscope},
+		{os.ErrDeadlineExceeded, EndCut, "the time limit was exceeded", Toolscope},
 		{errors.New("another"), EndCut, "another", Network},
 	} {
 		if end, why, by := EndOf(test.err); end != test.end || why != test.why || by != test.by {

@@ -12,18 +12,18 @@ import (
 	"strings"
 )
 
-// maxFilesPerPath is how many files of one directory or pattern are read at most.
+// maxFilesPerPath is how many files of one directory or pattern are read.
 const maxFilesPerPath = 100_000
 
-// FoundFile is a file that was named, or found.
+// FoundFile is a file that was named or found.
 type FoundFile struct {
 	Path string
-	In   string // the directory or pattern that it was found by; "" where the path itself was named
+	In   string // the directory or pattern that contains it; "" if the path itself was named
 }
 
-// Find lists the files that paths name, in the order in which they are read: of a directory all that
-// are in it and below, of a pattern all that match. What was left out of those is said in words. A
-// pattern that nothing matches is an error; a file that is not there is for who opens it.
+// Find lists the files that paths name, in reading order: all files in a directory and below, and all
+// that match a pattern. left says in words which of these were left out. A pattern without a match is an
+// error. A missing file is not: opening it fails.
 func Find(paths []string) (files []FoundFile, left []string, err error) {
 	for _, path := range paths {
 		p := searchPathOf(path)
@@ -44,22 +44,22 @@ func Find(paths []string) (files []FoundFile, left []string, err error) {
 	return files, left, nil
 }
 
-// IsPlace reports whether a path names a directory or is a pattern: any number of files.
+// IsPlace reports whether a path is a directory or a pattern, which stand for any number of files.
 func IsPlace(path string) bool { return searchPathOf(path) != nil }
 
 // searchPath is a directory or a pattern.
 type searchPath struct {
 	path  string   // as the user wrote it
-	root  string   // where looking begins
+	root  string   // the directory in which the search begins
 	parts []string // of a pattern, below root
 	left  skippedFiles
 	found map[string]bool
-	dirs  []string // that were looked through
-	links []string // of what was found: symbolic links
+	dirs  []string // directories that were listed
+	links []string // found symbolic links
 }
 
-// searchPathOf is the place that a path names, nil where it names one file. What is there by that very
-// name is no pattern.
+// searchPathOf returns the searchPath of a path, nil if it names one file. A path with wildcards that
+// exists is a file, not a pattern.
 func searchPathOf(path string) *searchPath {
 	info, err := os.Stat(path)
 	switch {
@@ -82,15 +82,15 @@ func isPattern(s string) bool { return strings.ContainsAny(s, "*?[") }
 
 func (p *searchPath) emptyError() error {
 	if p.parts == nil {
-		return fmt.Errorf("open %s: no file in it that can be read", p.path)
+		return fmt.Errorf("open %s: no readable file in it", p.path)
 	}
 	return fmt.Errorf("open %s: no file matches", p.path)
 }
 
-// skippedFiles is what was not taken of a place.
+// skippedFiles counts the files that were left out.
 type skippedFiles struct {
 	hidden, links, special int
-	trouble                []string // what could not be listed, and why
+	trouble                []string // directories and files that can't be read, and why
 	limit                  bool
 }
 
@@ -99,13 +99,13 @@ func (l *skippedFiles) describe() string {
 	for _, c := range []struct {
 		n    int
 		what string
-	}{{l.hidden, "hidden"}, {l.links, "links to directories"}, {l.special, "no regular files"}} {
+	}{{l.hidden, "hidden"}, {l.links, "links to directories"}, {l.special, "not regular files"}} {
 		if c.n > 0 {
 			all = append(all, fmt.Sprintf("%d %s", c.n, c.what))
 		}
 	}
 	if l.limit {
-		all = append(all, fmt.Sprintf("all behind the first %d files", maxFilesPerPath))
+		all = append(all, fmt.Sprintf("all after the first %d files", maxFilesPerPath))
 	}
 	text := ""
 	if len(all) > 0 {
@@ -117,7 +117,7 @@ func (l *skippedFiles) describe() string {
 	return text
 }
 
-// find lists the files of the place as they are now.
+// find lists the files as they are now.
 func (p *searchPath) find() []string {
 	p.found, p.left, p.links = map[string]bool{}, skippedFiles{}, nil
 	p.dirs = p.dirs[:0]
@@ -126,7 +126,7 @@ func (p *searchPath) find() []string {
 	} else {
 		p.match(p.root, p.parts)
 	}
-	for _, link := range p.links { // a file that is found under its own name, too, is read once
+	for _, link := range p.links { // a file also found under its own name is read once
 		if target, err := filepath.EvalSymlinks(link); err == nil && p.found[target] {
 			delete(p.found, link)
 		}
@@ -139,7 +139,7 @@ func (p *searchPath) find() []string {
 	return files
 }
 
-// addTree takes every file in a directory and below.
+// addTree adds every file in a directory and below.
 func (p *searchPath) addTree(dir string) {
 	p.eachEntry(dir, func(e fs.DirEntry) {
 		if strings.HasPrefix(e.Name(), ".") {
@@ -150,7 +150,7 @@ func (p *searchPath) addTree(dir string) {
 	})
 }
 
-// eachEntry calls do for whatever is in a directory.
+// eachEntry calls do for each entry of a directory.
 func (p *searchPath) eachEntry(dir string, do func(fs.DirEntry)) {
 	dir = cmp.Or(dir, ".")
 	entries, err := os.ReadDir(dir)
@@ -163,11 +163,11 @@ func (p *searchPath) eachEntry(dir string, do func(fs.DirEntry)) {
 	}
 }
 
-// add takes a file, and has below do with a directory.
+// add adds a file, or calls below for a directory.
 func (p *searchPath) add(path string, below func(dir string)) {
 	here, err := os.Lstat(path)
 	if err != nil {
-		return // it was there a moment ago
+		return // it existed a moment ago
 	}
 	info, err := os.Stat(path)
 	link := here.Mode()&fs.ModeSymlink != 0
@@ -190,8 +190,8 @@ func (p *searchPath) add(path string, below func(dir string)) {
 	}
 }
 
-// match takes what the parts of a pattern match below a directory. "**" stands for any number of
-// directories. What is hidden is matched only by a part that begins as it does.
+// match adds the files below a directory that match the parts of a pattern. "**" matches any number of
+// directories. A hidden name is matched only by a part that begins with a dot.
 func (p *searchPath) match(dir string, parts []string) {
 	part, rest := parts[0], parts[1:]
 	into := p.addTree
@@ -224,15 +224,15 @@ func (p *searchPath) match(dir string, parts []string) {
 	})
 }
 
-// addMatch takes what a part of a pattern matches: a directory, or a file if it was the last part.
+// addMatch adds a path that matches a part of a pattern: a directory, or a file if it was the last part.
 func (p *searchPath) addMatch(path string, rest []string, into func(string)) {
 	if info, err := os.Stat(path); err == nil && (info.IsDir() || len(rest) == 0) {
 		p.add(path, into)
 	}
 }
 
-// inOrder compares paths by the order in which they are read: names that streams are kept under come
-// first, and of what rotations left of one file the oldest.
+// inOrder compares paths by reading order: names with a log's extension come first, and rotated files of
+// one log come oldest first.
 func inOrder(a, b string) int {
 	if k, l := isLogName(a), isLogName(b); k != l {
 		if k {
@@ -245,7 +245,7 @@ func inOrder(a, b string) int {
 	return cmp.Or(strings.Compare(stemA, stemB), cmp.Compare(ageA, ageB), strings.Compare(a, b))
 }
 
-// isLogName reports whether a name is one that streams and logs of them are kept under.
+// isLogName reports whether a name has an extension under which streams and logs are kept.
 func isLogName(path string) bool {
 	stem, _ := splitRotation(path)
 	switch strings.ToLower(filepath.Ext(stem)) {
@@ -255,8 +255,8 @@ func isLogName(path string) bool {
 	return false
 }
 
-// splitRotation is what a file was called before it was rotated and packed, and where it stands among
-// what has the same stem: app.log.2.gz before app.log.1 before app.log, a date before a later one.
+// splitRotation returns a file's name before rotation and compression, and its order among files with the
+// same stem: app.log.2.gz before app.log.1 before app.log, and earlier dates first.
 func splitRotation(path string) (stem string, order int64) {
 	const last = 1 << 62
 	if packedName(path) {

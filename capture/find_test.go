@@ -63,7 +63,7 @@ func TestFind(t *testing.T) {
 			t.Errorf("%s: %v", none, err)
 		}
 	}
-	if _, _, err := Find([]string{t.TempDir()}); err == nil || !strings.Contains(err.Error(), "no file in it") {
+	if _, _, err := Find([]string{t.TempDir()}); err == nil || !strings.Contains(err.Error(), "no readable file in it") {
 		t.Errorf("an empty directory: %v", err)
 	}
 }
@@ -160,10 +160,10 @@ func followedAll(t *testing.T, setUp func(d *desk), paths []string, run func(d *
 // A file that is not there is waited for, with its directory if need be.
 func TestFollowMissing(t *testing.T) {
 	followedAll(t, func(*desk) {}, []string{"later/app.log"}, func(d *desk) {
-		d.until("waiting", func() bool { return d.noted("waiting for later/app.log: there is no such file yet") })
+		d.until("waiting", func() bool { return d.noted("waiting for later/app.log: no such file yet") })
 		d.must(os.Mkdir("later", 0o700))
 		d.write("later/app.log", "data: 1\n")
-		d.until("data: 1", func() bool { return d.data() == "data: 1\n" && d.noted("later/app.log is there now") })
+		d.until("data: 1", func() bool { return d.data() == "data: 1\n" && d.noted("later/app.log appeared") })
 	})
 }
 
@@ -205,7 +205,7 @@ func TestFollowPackedRotation(t *testing.T) {
 		d.must(z.Close())
 		d.must(f.Close())
 		d.must(os.Remove("app.log.1"))
-		d.until("the note", func() bool { return d.noted("app.log.1.gz is passed over: it is app.log as it was, packed") })
+		d.until("the note", func() bool { return d.noted("app.log.1.gz is skipped: it is a compressed copy of app.log") })
 		d.append("app.log", "data: 3\n")
 		d.until("3", func() bool { return strings.HasSuffix(d.data(), "data: 3\n") })
 		if d.data() != "data: 1\ndata: 2\ndata: 3\n" {

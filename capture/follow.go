@@ -13,13 +13,13 @@ import (
 )
 
 const (
-	maxRotatedFiles = 8       // rotated files of one name that are read at most; the one that was quiet longest goes first
-	maxIdleFiles    = 200     // files that are held open while they are quiet
-	turnBytes       = 8 << 20 // that are read of one file before the next has its turn
+	maxRotatedFiles = 8       // rotated files read per name; the one quiet for longest is dropped first
+	maxIdleFiles    = 200     // quiet files that are kept open
+	turnBytes       = 8 << 20 // bytes read of one file before the next gets its turn
 )
 
-// follower reads the files that have certain names, whichever those are, and for a while also those
-// that had them before. It does everything in the consumer's goroutine: look, read, pass on, wait.
+// follower reads the files that have certain names at the moment, and for a while those that had them
+// before. It does everything in the consumer's goroutine: look, read, pass on, wait.
 type follower struct {
 	ctx     context.Context
 	options Options
@@ -30,17 +30,17 @@ type follower struct {
 	buf     []byte
 	alarm   *changeWatcher
 
-	names   []*followedName // in the order in which they are looked at
+	names   []*followedName // in the order in which they are checked
 	byPath  map[string]*followedName
 	places  []*searchPath
-	scanned struct{ soonest, due time.Time } // when the places are looked through again
-	tails   []*tail                          // every file that has one of the names or had it
-	more    bool                             // somewhere is more to read already
-	passed  bool                             // something was passed on in this look
+	scanned struct{ soonest, due time.Time } // when the places are searched again
+	tails   []*tail                          // every file that has or had one of the names
+	more    bool                             // some file has more to read already
+	passed  bool                             // this look passed something on
 	done    bool
 }
 
-// newFoundName is a name that was found in a place.
+// newFoundName returns a name found in a place.
 func newFoundName(path string) *followedName {
 	return &followedName{path: path, shown: path, open: fileOpener(path), found: true}
 }
@@ -51,16 +51,16 @@ func fileOpener(path string) func() (osFile, error) {
 
 // followedName is a path that is followed.
 type followedName struct {
-	path    string // "" for a file that has no name here
-	shown   string // what the user calls it
+	path    string // "" for standard input
+	shown   string // the user's name for it
 	open    func() (osFile, error)
-	found   bool   // in a directory or by a pattern: nobody named it
-	current *tail  // the file that had the name when we last looked; kept when the name is gone
-	trouble string // with the name, as reported last
+	found   bool   // found in a directory or by a pattern, not named by the user
+	current *tail  // the file that had the name at the last look; kept when the name is gone
+	trouble string // the last reported error of the name
 	gone    bool   // no file has the name
 }
 
-// followNames reads files as they grow. The end of a file is not an end: the source ends when ctx is
+// followNames reads files as they grow. The end of a file doesn't end the source: it ends when ctx is
 // done.
 func followNames(ctx context.Context, o Options, names []*followedName, places []*searchPath) Source {
 	began := time.Now()
@@ -80,7 +80,7 @@ func newFollower(ctx context.Context, o Options, places []*searchPath, began tim
 	}
 }
 
-// openNames opens what is there. What is in it now came at a time that nobody measured.
+// openNames opens the files that exist. Their present content has no times.
 func (f *follower) openNames(names []*followedName) {
 	for _, p := range f.places {
 		files := f.listPlace(p)
@@ -91,7 +91,7 @@ func (f *follower) openNames(names []*followedName) {
 		case words != "":
 			f.deliverNote(p.path + ": " + words)
 		case len(files) == 0:
-			f.deliverNote("waiting for " + p.path + ": no file is there yet")
+			f.deliverNote("waiting for " + p.path + ": no file yet")
 		}
 	}
 	for _, n := range names {
@@ -107,11 +107,11 @@ func (f *follower) openNames(names []*followedName) {
 	}
 }
 
-// openFirst opens a name for the first time. What has no file yet is waited for.
+// openFirst opens a name for the first time. A missing file is waited for.
 func (f *follower) openFirst(n *followedName) {
 	if info, err := os.Stat(n.path); err == nil && n.path != "" {
 		if n.current = f.findOpen(info); n.current != nil {
-			return // by another name, too
+			return // already open under another name
 		}
 	}
 	t, err := f.openFile(n)
@@ -126,7 +126,7 @@ func (f *follower) openFirst(n *followedName) {
 		f.options.Progress.expectFile(n.path)
 		f.readAvailable(t, t.known)
 	case errors.Is(err, fs.ErrNotExist) && !n.found:
-		f.deliverNote("waiting for " + n.shown + ": there is no such file yet")
+		f.deliverNote("waiting for " + n.shown + ": no such file yet")
 	default:
 		f.noteUnreadable(n, err)
 	}
@@ -138,7 +138,7 @@ func (f *follower) watchName(n *followedName) {
 	}
 }
 
-// openFile opens the file that has the name.
+// openFile opens the file that has the name now.
 func (f *follower) openFile(n *followedName) (*tail, error) {
 	opened, err := n.open()
 	if err != nil {
@@ -164,7 +164,7 @@ func (f *follower) close() {
 	}
 }
 
-// pollFiles reads whatever is new, and returns how long it took to see that there is nothing.
+// pollFiles reads everything new. It returns how long the look took if there was nothing, else 0.
 func (f *follower) pollFiles() time.Duration {
 	began := time.Now()
 	f.more, f.passed = false, false
@@ -188,7 +188,7 @@ func (f *follower) waitForMore(looked time.Duration) bool {
 	return f.ctx.Err() == nil && (f.more || f.alarm.waitForEvent(f.ctx, looked))
 }
 
-// readAvailable reads a file to its present end, or so many bytes and then leaves the rest for later.
+// readAvailable reads a file to its present end, or up to most bytes; the rest is read later.
 func (f *follower) readAvailable(t *tail, most int64) {
 	if f.readCompressed(t) {
 		return
@@ -217,15 +217,15 @@ func (f *follower) readAvailable(t *tail, most int64) {
 			next := t.intake.afterRotation(f.newReader(t.of))
 			f.deliverRecords(t.intake.close(EndCut, "file truncated", at), nil)
 			t.restartWith(next)
-			f.noteChange(t.of, "file truncated: reading it from its start")
+			f.noteChange(t.of, "file truncated: reading from the start")
 		default:
 			f.giveUp(t, err)
 		}
 	}
 }
 
-// readCompressed reads a packed file to its end: that is not one that grows, once its packing is done. It
-// reports false for any other file.
+// readCompressed reads a compressed file to its end: such a file doesn't grow after it was written. It
+// returns false for any other file.
 func (f *follower) readCompressed(t *tail) bool {
 	if t.offset > 0 || t.file == nil || t.over || !isPacked(t.file) {
 		return false
@@ -250,8 +250,7 @@ func (f *follower) readCompressed(t *tail) bool {
 	return true
 }
 
-// readNext reads what comes next of a file, and when that came. A file that was let go of is opened
-// again.
+// readNext reads the next bytes of a file, and returns when they came. It opens a closed file again.
 func (f *follower) readNext(t *tail) (p []byte, at time.Duration, err error) {
 	if at = time.Since(f.began); t.offset < t.known {
 		at = NoTime
@@ -271,7 +270,7 @@ func (f *follower) readNext(t *tail) (p []byte, at time.Duration, err error) {
 	return p, at, err
 }
 
-// giveUp gives up a file that cannot be read. Where nothing else is followed that is the end.
+// giveUp stops reading a file that can't be read. If nothing else is followed, the source ends.
 func (f *follower) giveUp(t *tail, err error) {
 	var recs []Record
 	if t.intake != nil {
@@ -287,13 +286,14 @@ func (f *follower) giveUp(t *tail, err error) {
 	f.deliverNote(err.Error())
 }
 
-// deliverRecords hands records on. After an error, and when the consumer has had enough, it is done.
+// deliverRecords yields records. After an error, or when the consumer wants no more, the follower is
+// done.
 func (f *follower) deliverRecords(recs []Record, err error) {
 	f.passed = f.passed || len(recs) > 0
 	f.done = f.done || !yieldRecords(f.yield, recs, err)
 }
 
-// noteUnreadable says once, in a note, why a name cannot be read. It goes on trying.
+// noteUnreadable reports once, in a note, why a name can't be read. Reading is tried again.
 func (f *follower) noteUnreadable(n *followedName, err error) {
 	text := openError(n.shown, err).Error()
 	if errors.Is(err, fs.ErrNotExist) || text == n.trouble {
@@ -303,7 +303,7 @@ func (f *follower) noteUnreadable(n *followedName, err error) {
 	f.deliverNote(text)
 }
 
-// noteChange says in a note what became of a file; which one, if there are several.
+// noteChange adds a note about a change of a file, with its name if there are several.
 func (f *follower) noteChange(n *followedName, text string) {
 	if len(f.names)+len(f.places) > 1 {
 		text = n.shown + ": " + text

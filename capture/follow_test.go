@@ -156,10 +156,10 @@ func TestFollowNameTakenByDirectory(t *testing.T) {
 		d.await(`1 "data: 1\n"`)
 		d.must(os.Remove(d.path))
 		d.must(os.Mkdir(d.path, 0o700))
-		d.await(`1 "data: 1\n" note:open ` + d.path + `: no regular file any more`)
+		d.await(`1 "data: 1\n" note:open ` + d.path + `: no longer a regular file`)
 		d.must(os.Remove(d.path))
 		d.write(d.path, "data: 2\n")
-		d.await(`1 "data: 1\n" note:open ` + d.path + ": no regular file any more cut:file rotated\n2 \"data: 2\\n\"")
+		d.await(`1 "data: 1\n" note:open ` + d.path + ": no longer a regular file cut:file rotated\n2 \"data: 2\\n\"")
 	})
 }
 

@@ -12,29 +12,29 @@ import (
 	"unicode/utf8"
 )
 
-// A capture is JSON Lines. The first line tells what the file is:
+// formatVersion is the version of the capture format. A capture is JSON Lines. The first line describes
+// the file:
 //
 //	{"toolscope":1,"created":"2026-11-20T10:00:00Z","by":"toolscope open"}
 //
-// Every other line is one record, with only the keys that have something to say:
+// Every other line is one record, with only the keys that have a value:
 //
 //	t     milliseconds since the capture began, a decimal with up to three places
 //	x     the exchange, from 1
 //	side  "request" (otherwise the response)
 //	head  file, method, url, status, header, start, peeled, lacks, adds
-//	d     the bytes, when they are UTF-8
-//	b     the bytes in base64, when they are not
+//	d     the bytes, if they are UTF-8
+//	b     the bytes in base64, if they are not
 //	end   "eof" or "cut", and why: the reason
-//	by    who ended it, or answered: "provider", "client", "network", "toolscope"
+//	by    the party that ended it, or answered: "provider", "client", "network", "toolscope"
 //	lost  bytes of this side, before those of the record, that passed and were not recorded
 //	note  something that happened to the source
 //	c     always the last: CRC-32C of the line before it, in eight hexadecimal digits
 //
-// Bytes come back exactly. Times come back in whole microseconds. Text other than the bytes is
-// UTF-8; what is not is replaced by U+FFFD. A reader ignores keys that it does not know. When an
-// old reader would misread a file, the number in the first line goes up. A file whose first line
-// has a checksum has one on every line; one without is read unchecked, as the first programs wrote
-// it.
+// Bytes come back exactly. Times come back in whole microseconds. Text other than the bytes is UTF-8;
+// invalid bytes are replaced by U+FFFD. A reader ignores unknown keys. If an old reader would misread a
+// file, the number in the first line goes up. A file whose first line has a checksum has one on every
+// line. A file without is read unchecked, as the first versions of toolscope wrote it.
 const formatVersion = 1
 
 type fileHeader struct {
@@ -44,7 +44,7 @@ type fileHeader struct {
 }
 
 type recordLine struct {
-	Version json.RawMessage `json:"toolscope,omitempty"` // only read: tells a header from a record
+	Version json.RawMessage `json:"toolscope,omitempty"` // only read: distinguishes a header from a record
 
 	T    json.Number `json:"t,omitempty"`
 	X    int         `json:"x,omitempty"`
@@ -73,8 +73,7 @@ type headJSON struct {
 	Incremental bool        `json:"adds,omitempty"`
 }
 
-// encodeLine is v, which is an object that is not empty, as one line with its checksum and its line
-// break.
+// encodeLine encodes v, a non-empty object, as one line with checksum and line break.
 func encodeLine(v any) ([]byte, error) {
 	var line bytes.Buffer
 	enc := json.NewEncoder(&line)
@@ -91,7 +90,7 @@ const checksumFormat = `,"c":"%08x"}`
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// verifyChecksum reports whether a line ends with a checksum, and whether that is its own.
+// verifyChecksum reports whether a line ends with a checksum, and whether the checksum is right.
 func verifyChecksum(line []byte) (there, right bool) {
 	n := sumStart(line)
 	if n < 0 {
@@ -107,7 +106,7 @@ func verifyChecksum(line []byte) (there, right bool) {
 	return true, true
 }
 
-// sumStart is where in a line its checksum begins, or -1.
+// sumStart returns where in a line its checksum begins, or -1.
 func sumStart(line []byte) int {
 	line = trimBlanks(line)
 	n := len(line) - len(`,"c":"00000000"}`)
@@ -117,7 +116,7 @@ func sumStart(line []byte) int {
 	return n
 }
 
-// trimBlanks leaves out what others may have added behind a line.
+// trimBlanks removes blanks that other programs may have added at the end of a line.
 func trimBlanks(line []byte) []byte {
 	for n := len(line) - 1; n >= 0 && (line[n] == ' ' || line[n] == '\t' || line[n] == '\r'); n-- {
 		line = line[:n]
@@ -125,14 +124,14 @@ func trimBlanks(line []byte) []byte {
 	return line
 }
 
-// EncodeHeader is the first line of a capture. created is the wall clock time that the records'
-// times count from; by says what made the capture.
+// EncodeHeader returns the first line of a capture. created is the wall clock time from which the
+// records' times count. by names the program that made the capture.
 func EncodeHeader(created time.Time, by string) ([]byte, error) {
 	return encodeLine(fileHeader{formatVersion, created.Format(time.RFC3339Nano), by})
 }
 
-// EncodeRecord is a record as one line, with its line break. The error is for a record that no
-// capture can hold.
+// EncodeRecord returns a record as one line, with its line break. It fails for a record that no capture
+// can hold.
 func EncodeRecord(r Record) ([]byte, error) {
 	if r.Exchange < 1 || r.Exchange > maxExchange {
 		return nil, fmt.Errorf("record of exchange %d: exchanges count from 1", r.Exchange)
@@ -156,7 +155,7 @@ func EncodeRecord(r Record) ([]byte, error) {
 	return encodeLine(line)
 }
 
-// formatMillis writes d as milliseconds, without a float between.
+// formatMillis formats d as milliseconds, without using a float.
 func formatMillis(d time.Duration) json.Number {
 	if d < 0 {
 		return ""
@@ -168,11 +167,11 @@ func formatMillis(d time.Duration) json.Number {
 
 var errHeader = errors.New("a second header")
 
-// decodeRecord reads a line that is not the first. It returns errHeader for a line that could be
-// the first.
+// decodeRecord decodes a line that is not the first. It returns errHeader for a line that could be the
+// first.
 func decodeRecord(text []byte) (Record, error) {
 	var line recordLine
-	if !utf8.Valid(text) { // Unmarshal would quietly replace what is not
+	if !utf8.Valid(text) { // Unmarshal would silently replace invalid bytes
 		return Record{}, errors.New("not UTF-8")
 	}
 	if err := json.Unmarshal(text, &line); err != nil {
@@ -199,15 +198,15 @@ func decodeRecord(text []byte) (Record, error) {
 	switch {
 	case line.D != "":
 		r.Data = []byte(line.D)
-	case len(line.B) > 0: // an exchange does not begin with no bytes
+	case len(line.B) > 0: // an exchange doesn't begin with zero bytes
 		r.Data = line.B
 	}
 	readWords(&r)
 	return r, nil
 }
 
-// readWords understands what the first programs said in words only: that they missed bytes, that
-// they answered in the provider's place, and who ended an exchange.
+// readWords sets facts that the first versions of toolscope wrote in words only: missed bytes, answers in
+// the provider's place, and who ended an exchange.
 func readWords(r *Record) {
 	if r.Lost == 0 {
 		if n, _ := fmt.Sscanf(r.Note, "gap: %d bytes", &r.Lost); n != 1 {
@@ -224,7 +223,8 @@ func readWords(r *Record) {
 	}
 }
 
-// oldEndings are who ended an exchange, by how the first programs said why.
+// oldEndings maps the beginning of a reason in captures of the first versions to the party that ended the
+// exchange.
 var oldEndings = [...]struct {
 	words string
 	by    Party
@@ -234,15 +234,14 @@ var oldEndings = [...]struct {
 	{"the connection was ", Network}, {"the upstream closed the WebSocket ", Network},
 }
 
-// OwnAnswer begins the note of an answer that the proxy gave in the provider's place; the reason
-// follows.
+// OwnAnswer begins the note of an answer that the proxy gave in the provider's place. The reason follows.
 const OwnAnswer = "the proxy itself gave this answer: "
 
-// FaultedNote begins the note of an answer that the client was not given as the provider sent it, because
-// that was asked for. The bytes beside it are the provider's.
+// FaultedNote begins the note of a response that reached the client altered by an injected fault. The
+// bytes in the record are the provider's.
 const FaultedNote = "bent by toolscope"
 
-// HeldNote begins the note of an answer that the client waited for, because toolscope held it back.
+// HeldNote begins the note of a response that the client waited for because toolscope held it.
 const HeldNote = "held by toolscope"
 
 func parseMillis(t json.Number) (time.Duration, error) {
@@ -251,11 +250,11 @@ func parseMillis(t json.Number) (time.Duration, error) {
 	}
 	at, err := time.ParseDuration(string(t) + "ms")
 	if err != nil || at < 0 {
-		return 0, fmt.Errorf("%s is no time", t)
+		return 0, fmt.Errorf("%s is not a time", t)
 	}
 	return at, nil
 }
 
-// Refused begins what the end of an exchange says that the proxy let nobody have: who asked did
-// wrong. The reason follows.
+// Refused begins the reason in the end of an exchange that the proxy refused: the request was at fault.
+// The reason proper follows.
 const Refused = "refused: "

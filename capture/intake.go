@@ -7,37 +7,37 @@ import (
 	"time"
 )
 
-// maxSniffBytes is how many first bytes may be held back while it is open what they are.
+// maxSniffBytes is how many first bytes may be held back while the format is undecided.
 const maxSniffBytes = 64 << 10
 
-// inputReader cuts the bytes of one input into records. It holds the first bytes back only as long as
-// they may still be the beginning of more than one format.
+// inputReader cuts the bytes of one input into records. It holds the first bytes back only while they may
+// still begin more than one format.
 type inputReader struct {
 	*Input
 	formats []Format
-	forced  bool     // the first of the formats is what the input is, whatever it looks like
+	forced  bool     // the input is the first of the formats, whatever its bytes
 	reader  Reader   // nil while undecided
-	held    []chunk  // what came while undecided
-	from    *File    // nil where the input cannot be read again
+	held    []chunk  // the bytes read while undecided
+	from    *File    // nil if the input can't be read again
 	read    int64    // bytes of the input so far
 	room    []byte   // for the next read
-	recs    []Record // room for those of a chunk
-	late    bool     // it has waited long enough for what would tell what it is
+	recs    []Record // reused for the records of a chunk
+	late    bool     // it has waited long enough for more bytes to decide by
 }
 
 func newInputReader(file string, n *exchangeNumbers) *inputReader {
 	return &inputReader{Input: newInput(file, n, nil)}
 }
 
-// newReader is what reads an input as the options say.
+// newReader returns the reader of an input according to the options.
 func (o Options) newReader(file string, n *exchangeNumbers) *inputReader {
 	in := &inputReader{Input: newInput(file, n, o.GuessPayload), formats: o.Formats, forced: o.Forced}
 	in.AllowChunks = o.AllowChunks
 	return in
 }
 
-// afterRotation is what reads the file that comes after this one under the same name: in goes on with what
-// is open here, if the format is one of which that can be said.
+// afterRotation returns the reader of the next file with the same name. If the format allows it, open
+// exchanges continue there; otherwise it returns next.
 func (in *inputReader) afterRotation(next *inputReader) *inputReader {
 	if in == nil {
 		return next
@@ -48,7 +48,8 @@ func (in *inputReader) afterRotation(next *inputReader) *inputReader {
 	return next
 }
 
-// readChunk is one read of a file. Only a capture keeps nothing of what is read.
+// readChunk reads once from a file. Only a capture's reader keeps none of the bytes, so only then is the
+// buffer reused.
 func (in *inputReader) readChunk(from io.Reader) chunk {
 	if len(in.room) < minReadBytes {
 		in.room = make([]byte, chunkSize)
@@ -64,16 +65,16 @@ func (in *inputReader) readChunk(from io.Reader) chunk {
 	return c
 }
 
-// asCapture is the reader of the capture that the input is, nil if it is none or that is not known.
+// asCapture returns the reader of a capture, nil if the input is not one or is undecided.
 func (in *inputReader) asCapture() *captureReader {
 	c, _ := in.reader.(*captureReader)
 	return c
 }
 
-// deliverChunk hands the records of c on and reports whether there may be more.
+// deliverChunk yields the records of c and reports whether there may be more.
 func (in *inputReader) deliverChunk(yield func(Record, error) bool, c chunk) bool {
 	if c.packing != "" && len(in.Peeled) == 0 {
-		in.Peeled, in.from, in.again = []string{c.packing}, nil, nil // it is not read again from its midst
+		in.Peeled, in.from, in.again = []string{c.packing}, nil, nil // it can't be read again from the middle
 	}
 	in.read += int64(len(c.data))
 	recs, err := in.add(in.recs, c.data, c.at)
@@ -93,14 +94,14 @@ func (in *inputReader) deliverChunk(yield func(Record, error) bool, c chunk) boo
 		err = readError(in.File, c.err)
 	}
 	more := yieldRecords(yield, recs, err) && c.err == nil
-	clear(recs) // what they hold is others' now
+	clear(recs) // their contents have other owners now
 	in.recs = recs[:0]
 	return more
 }
 
 func (in *inputReader) write(p []byte, at time.Duration) ([]Record, error) { return in.add(nil, p, at) }
 
-// add is write into a list that has room.
+// add appends the records of p to recs.
 func (in *inputReader) add(recs []Record, p []byte, at time.Duration) ([]Record, error) {
 	switch {
 	case len(p) == 0:
@@ -112,8 +113,7 @@ func (in *inputReader) add(recs []Record, p []byte, at time.Duration) ([]Record,
 	return in.decideFormat(false)
 }
 
-// close ends whatever is open. An input that never had a byte is an exchange only if it came to its
-// proper end.
+// close ends all open exchanges. An input without any bytes is an exchange only if it ended properly.
 func (in *inputReader) close(end End, why string, at time.Duration) []Record {
 	if in.reader == nil && len(in.held) == 0 && end == EndCut {
 		return nil
@@ -125,9 +125,8 @@ func (in *inputReader) close(end End, why string, at time.Duration) []Record {
 	return in.reader.Close(recs, end, why, at)
 }
 
-// setLocations says where records stand: in all that was read of the input, which is one exchange. Of a
-// capture each stands in its line; what was found in a format of others has the place that it was
-// given there, or none.
+// setLocations sets the location of the records of an input that is one exchange: everything read so far.
+// Other formats set their own locations, or none.
 func (in *inputReader) setLocations(recs []Record, end int64) {
 	if in.from == nil || !in.isOneExchange() {
 		return
@@ -138,7 +137,7 @@ func (in *inputReader) setLocations(recs []Record, end int64) {
 	}
 }
 
-// isOneExchange reports whether the input is one exchange as it stands.
+// isOneExchange reports whether the complete input is one exchange.
 func (in *inputReader) isOneExchange() bool {
 	switch in.reader.(type) {
 	case *bodyReader, *curlOutput:
@@ -147,8 +146,8 @@ func (in *inputReader) isOneExchange() bool {
 	return false
 }
 
-// decideFormat picks the format if the held bytes tell it, and gives its reader what was held, in the
-// chunks in which it came.
+// decideFormat chooses the format if the held bytes suffice, and passes them to its reader in the chunks
+// in which they came. whole means that no more bytes follow.
 func (in *inputReader) decideFormat(whole bool) ([]Record, error) {
 	var first []byte
 	for _, c := range in.held {
@@ -178,21 +177,21 @@ func (in *inputReader) decideFormat(whole bool) ([]Record, error) {
 	return recs, nil
 }
 
-// lingerTime is how long first bytes that come live are held back while it is open what they are:
-// behind that what may be a log is one, and what came of it is shown.
+// lingerTime is how long the first bytes of live input are held back while the format is undecided. After
+// that, a provisional format is chosen and its records are shown.
 const lingerTime = time.Second
 
 // holdsBack reports whether bytes are held back.
 func (in *inputReader) holdsBack() bool { return in.reader == nil && len(in.held) > 0 && !in.late }
 
-// decideNow decides what it can without what would tell more, once.
+// decideNow chooses a provisional format if there is one. After it, holdsBack is false.
 func (in *inputReader) decideNow() ([]Record, error) {
 	in.late = true
 	return in.decideFormat(false)
 }
 
-// chooseReader is what reads an input that begins so, nil while more bytes would tell. whole says that no
-// more come.
+// chooseReader returns the reader of an input that begins with first, nil if more bytes could decide.
+// whole means that no more follow.
 func (in *inputReader) chooseReader(first []byte, whole bool) Reader {
 	if in.forced && len(in.formats) > 0 {
 		return in.formats[0].New(in.Input)
@@ -222,7 +221,7 @@ func (in *inputReader) chooseReader(first []byte, whole bool) Reader {
 	return in.newBodyReader()
 }
 
-// newBodyReader reads the input as the body of one response.
+// newBodyReader returns a reader that takes the input as the body of one response.
 func (in *inputReader) newBodyReader() *bodyReader {
 	return &bodyReader{head: in.NewHead(nil), numbers: in.numbers}
 }

@@ -9,32 +9,32 @@ import (
 	"time"
 )
 
-// Lines are where the records of one exchange stand in the lines of a file, and what of those they
-// are. It takes a few bytes for each: the record is made of its line again.
+// Lines holds where the records of one exchange are in the lines of a file. It takes a few bytes per
+// record: each record is rebuilt from its line.
 //
-// A reader adds to it until the exchange has ended. From then on it does not change, and may be used
-// by several goroutines at once.
+// A reader adds to it until the exchange has ended. From then on it is constant and safe for concurrent
+// use.
 type Lines struct {
 	file              *File
-	all               []lineShape // once it has ended
-	steps             []byte      // of each record, packed once there are all: see lineStep
-	first, start, end int64       // where the first record stands, and all of them
+	all               []lineShape // set when the exchange has ended
+	steps             []byte      // one lineStep per record; packed when the exchange has ended
+	first, start, end int64       // where the first record is, and the range of all
 	heads             []lineHead
-	ending            *ending // nil while it has not ended
+	ending            *ending // nil until the exchange has ended
 	count             int32
-	lost              bool // something came that does not stand in a line
+	lost              bool // some record was not in a line
 
 	*lineAdder
 }
 
-// lineAdder is what lines are added to with, nil when the exchange has ended.
+// lineAdder is the state for adding lines, nil when the exchange has ended.
 type lineAdder struct {
 	shapes *lineShapes
-	at     int64 // where the line ends that came last
+	at     int64 // the end of the last line
 	time   time.Duration
 }
 
-// lineHead is a head that comes with a record.
+// lineHead is the head of a record.
 type lineHead struct {
 	record int32
 	head   *Head
@@ -47,21 +47,21 @@ type ending struct {
 	alone bool // in a record of its own
 }
 
-// LineSpan is where bytes stand in a line. The zero Spot is nowhere.
+// LineSpan is the place of bytes in a line. The zero LineSpan means nowhere.
 type LineSpan struct {
 	start, end int64
 	shape      int32 // its number, from 1
 }
 
-// The low bits of a step, before the number of its shape; how much later it came is in microseconds.
+// The low bits of a step, below the shape's number. The time difference is in microseconds.
 const (
-	stepBreaks  = 3      // how many line ends follow the bytes in the record
-	stepRequest = 1 << 2 // it is of what was asked
-	stepNoTime  = 1 << 3 // and has no time
+	stepBreaks  = 3      // how many line breaks follow the bytes in the record
+	stepRequest = 1 << 2 // it is of the request
+	stepNoTime  = 1 << 3 // it has no time
 	stepShape   = 4
 )
 
-// Lines are nil if the input cannot be read again.
+// Lines returns nil if the input can't be read again.
 func (in *Input) Lines() *Lines {
 	if in.again == nil || in.AllowChunks {
 		return nil
@@ -69,9 +69,9 @@ func (in *Input) Lines() *Lines {
 	return &Lines{file: in.again, lineAdder: &lineAdder{shapes: in.shapes, time: NoTime}}
 }
 
-// LineSpan is where text stands in a line that begins at start, with before and after around it; those
-// are as they are inside the strings that the text stands in. It is nowhere if the line does not
-// tell: then what is made of it cannot be read again.
+// LineSpan returns the place of text in a line that begins at start, between before and after. Inside
+// JSON strings, before and after are unescaped. The result is zero if text is not found that way: then a
+// record made of it can't be read again.
 func (in *Input) LineSpan(line []byte, start int64, before, text, after []byte) LineSpan {
 	if in.again == nil || in.AllowChunks {
 		return LineSpan{}
@@ -79,7 +79,7 @@ func (in *Input) LineSpan(line []byte, start int64, before, text, after []byte) 
 	return LineSpan{in.begin + start, in.begin + start + int64(len(line)), in.shapes.numberOf(line, before, text, after)}
 }
 
-// MoveTo is where a text stands in another line, as the one of this spot does in its own.
+// MoveTo returns the place of a text in another line that has the same shape as this one.
 func (s LineSpan) MoveTo(line []byte, start int64, in *Input) LineSpan {
 	if s.shape == 0 {
 		return LineSpan{}
@@ -87,7 +87,7 @@ func (s LineSpan) MoveTo(line []byte, start int64, in *Input) LineSpan {
 	return LineSpan{in.begin + start, in.begin + start + int64(len(line)), s.shape}
 }
 
-// Add gives a record its place. Its bytes are those at a spot with so many line ends behind them.
+// Add sets a record's location. Its bytes are those at a LineSpan, followed by so many line breaks.
 func (l *Lines) Add(r *Record, at LineSpan, breaks int) {
 	if l == nil || l.lost || l.lineAdder == nil {
 		if l != nil {
@@ -106,7 +106,7 @@ func (l *Lines) Add(r *Record, at LineSpan, breaks int) {
 	}
 }
 
-// addStep adds a step, or reports that it cannot tell all of the record.
+// addStep adds a step. It reports whether the step describes the record completely.
 func (l *Lines) addStep(r *Record, at LineSpan, breaks int) bool {
 	if r.Note != "" || r.Lost != 0 || r.By != "" || r.Damaged || at.shape == 0 && len(r.Data) > 0 || breaks > stepBreaks {
 		return false
@@ -142,8 +142,8 @@ func (l *Lines) addStep(r *Record, at LineSpan, breaks int) bool {
 	return true
 }
 
-// Again yields the records, as they were read first, as those of an exchange of that number. The
-// error is as that of File.Again.
+// Again yields the records as they were first read, under the number exchange. Its errors are those of
+// File.Again.
 func (l *Lines) Again(ctx context.Context, exchange int) Source {
 	return func(yield func(Record, error) bool) {
 		opened, err := l.file.open()
@@ -180,23 +180,23 @@ func (l *Lines) Again(ctx context.Context, exchange int) Source {
 	}
 }
 
-// lineWalk goes through lines once more.
+// lineWalk reads lines again.
 type lineWalk struct {
 	*Lines
 	file     *os.File
 	exchange int
 	read     *bufio.Reader
-	next     int64 // where read goes on
-	begin    int64 // where the line begins that was read last
+	next     int64 // where read continues
+	begin    int64 // where the last read line begins
 	line     []byte
 	room     [2][]byte
 	at       int64
 	time     time.Duration
 	heads    int
-	from     Location // of the records so far
+	from     Location // location of the records so far
 }
 
-// nextRecord makes the record of a step.
+// nextRecord builds the record of a step.
 func (w *lineWalk) nextRecord(n int32, p []byte) (r Record, rest []byte, ok bool) {
 	step, p := stepIn(p)
 	bits := step.bits
@@ -224,14 +224,14 @@ func (w *lineWalk) nextRecord(n int32, p []byte) (r Record, rest []byte, ok bool
 	return r, p, true
 }
 
-// endRecord is the record that only ends the exchange.
+// endRecord builds the record that only ends the exchange.
 func (w *lineWalk) endRecord() Record {
 	r := Record{Exchange: w.exchange, At: w.time}
 	w.addFields(&r, w.count)
 	return r
 }
 
-// addFields adds what else a record says.
+// addFields sets the head, the end and the location of a record.
 func (w *lineWalk) addFields(r *Record, n int32) {
 	if w.heads < len(w.Lines.heads) && w.Lines.heads[w.heads].record == n {
 		head := *w.Lines.heads[w.heads].head
@@ -244,7 +244,7 @@ func (w *lineWalk) addFields(r *Record, n int32) {
 	r.Location = w.from
 }
 
-// lineAt reads the line that begins there.
+// lineAt reads the line that begins at start.
 func (w *lineWalk) lineAt(start int64) bool {
 	if w.line != nil && start == w.begin {
 		return true

@@ -37,7 +37,7 @@ func TestLongLine(t *testing.T) {
 		for _, r := range got {
 			data += int64(len(r.Data))
 			if lost += r.Lost; r.Lost > 0 {
-				notes += strings.Count(r.Note, "MiB are read, and ")
+				notes += strings.Count(r.Note, "MiB of a line are read; ")
 			}
 			if lost > 0 {
 				behind += string(r.Data)

@@ -2,31 +2,31 @@ package capture
 
 import "bytes"
 
-// A ResponseMarker is a word that stands once in every answer of some kind, as a string or the name of a member
-// in JSON. Answers of one kind may be marked where they begin, where they end, or in both places.
+// ResponseMarker is a word that occurs once in every response of some kind, as a JSON string or key. It
+// marks the beginning or the end of a response; a kind may have markers for either or both.
 type ResponseMarker struct {
 	Word string
-	Kind int  // of answers
-	Ends bool // it stands where they end: only one that has a value does
+	Kind int  // kind of response
+	Ends bool // it marks the end, and only if it has a value
 }
 
-// markerScanner finds marks in text, without reading what the text says: from one place where a mark may end
-// it goes on to the next one, as far as the bytes that stand there allow (Wu and Manber's way). JSON
-// that stands in JSON has more backslashes, and the same quotes and words.
+// markerScanner finds markers in text without parsing it. It jumps from one possible end of a marker to
+// the next, as far as the bytes there allow (the algorithm of Wu and Manber). JSON within JSON has more
+// backslashes, but the same quotes and words.
 type markerScanner struct {
 	all    []ResponseMarker
 	kinds  int
-	least  int                  // how long the shortest is, with its quote
-	steps  [1 << hashBits]uint8 // by the last bytes of a place, how far on the next one may be
-	recent [recentNames]uint64  // the answers of which an end was seen
+	least  int                  // length of the shortest marker with its quote
+	steps  [1 << hashBits]uint8 // by the last bytes of a place: distance to the next possible end
+	recent [recentNames]uint64  // hashes of response ids with a seen end
 	next   int
 }
 
 const (
 	hashBits    = 14
-	blockBytes  = 3       // so many bytes are looked at at a time
-	markBehind  = 4 << 10 // so much of a line before a mark is looked at
-	markAhead   = 128     // a mark and its value are no longer
+	blockBytes  = 3       // bytes compared at a time
+	markBehind  = 4 << 10 // bytes of a line searched before a marker
+	markAhead   = 128     // maximum length of a marker and its value
 	recentNames = 64
 )
 
@@ -49,14 +49,14 @@ func newMarkerScanner(all []ResponseMarker) *markerScanner {
 	return m
 }
 
-// blockOf is a number for the bytes that end there.
+// blockOf returns a hash of the blockBytes bytes before end.
 func blockOf[T string | []byte](text T, end int) uint32 {
 	n := uint32(text[end-1]) | uint32(text[end-2])<<8 | uint32(text[end-3])<<16
 	return n * 0x9e3779b1 >> (32 - hashBits)
 }
 
-// countMarkers finds the marks that begin in text[from:to], and reports of each kind how many answers begin
-// and how many end.
+// countMarkers finds the markers that begin in text[from:to]. It adds the begun and ended responses of
+// each kind.
 func (m *markerScanner) countMarkers(text []byte, from, to int, begun, ended []int64) {
 	m.recent, m.next = [recentNames]uint64{}, 0
 	for end := from + m.least; end <= len(text); {
@@ -75,7 +75,7 @@ func (m *markerScanner) countMarkers(text []byte, from, to int, begun, ended []i
 	}
 }
 
-// countAt counts the mark that stands there, if one does.
+// countAt counts the marker at a position, if there is one.
 func (m *markerScanner) countAt(text []byte, at int, begun, ended []int64) {
 	for i := range m.all {
 		mark := &m.all[i]
@@ -93,7 +93,7 @@ func (m *markerScanner) countAt(text []byte, at int, begun, ended []int64) {
 	}
 }
 
-// hasValue reports whether the member whose name ends here has a value.
+// hasValue reports whether the field whose key ends here has a value.
 func hasValue(rest []byte) bool {
 	value := bytes.TrimLeft(rest[:min(len(rest), markAhead)], "\\\": ")
 	if len(value) == 0 || !isLetter(value[0]) && (value[0] < '0' || value[0] > '9') {
@@ -104,8 +104,9 @@ func hasValue(rest []byte) bool {
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// seenNear reports whether the end of the same answer was seen shortly before: some tell it again beside
-// what it cost. Which answer it is, the last id of the line tells; where none does, it is another one.
+// seenNear reports whether the end of the same response was seen shortly before: some providers repeat it
+// with the usage. The last id in the line identifies the response; without one, it counts as another
+// response.
 func (m *markerScanner) seenNear(text []byte, at int) bool {
 	line := text[max(0, at-markBehind):at]
 	line = line[bytes.LastIndexByte(line, '\n')+1:]

@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// FailureText says in words why a request got no answer. Unlike the error's own text it never holds the
-// request's URL, in which there may be a key.
+// FailureText describes why a request got no response. Unlike the error's own text it never contains the
+// request's URL, which may contain a key.
 func FailureText(err error) string {
 	if ue := (*url.Error)(nil); errors.As(err, &ue) {
 		err = ue.Err
@@ -32,14 +32,14 @@ func FailureText(err error) string {
 	case errors.Is(err, errNoHost), errors.Is(err, errNoNetwork):
 		return "no route to the host" + where
 	case errors.Is(err, errReset), errors.Is(err, errGone):
-		return "the connection was reset before an answer came"
+		return "the connection was reset before the server answered"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return "the connection was closed before an answer came"
+		return "the connection was closed before the server answered"
 	case isTimeout(err):
 		return "no answer in time: " + err.Error()
 	}
-	if _, what, ok := strings.Cut(err.Error(), "malformed "); ok { // for which net/http has no type
-		return "the answer is no HTTP: malformed " + what
+	if _, what, ok := strings.Cut(err.Error(), "malformed "); ok { // net/http has no type for it
+		return "the response is not HTTP: malformed " + what
 	}
 	return err.Error()
 }
@@ -47,14 +47,14 @@ func FailureText(err error) string {
 func nameTrouble(err *net.DNSError) string {
 	switch {
 	case err.IsNotFound:
-		return fmt.Sprintf("the host name %q is not known", err.Name)
+		return fmt.Sprintf("unknown host name %q", err.Name)
 	case err.IsTimeout:
-		return fmt.Sprintf("the host name %q could not be looked up in time", err.Name)
+		return fmt.Sprintf("looking up the host name %q timed out", err.Name)
 	}
-	return fmt.Sprintf("the host name %q could not be looked up: %s", err.Name, err.Err)
+	return fmt.Sprintf("can't look up the host name %q: %s", err.Name, err.Err)
 }
 
-// tlsTrouble is empty for an error that has nothing to do with TLS.
+// tlsTrouble describes an error of TLS, and returns "" for other errors.
 func tlsTrouble(err error) string {
 	var (
 		record    tls.RecordHeaderError
@@ -66,18 +66,18 @@ func tlsTrouble(err error) string {
 	)
 	switch {
 	case errors.As(err, &record), errors.Is(err, http.ErrSchemeMismatch):
-		return "TLS: the server does not speak it; is its URL http and not https?"
+		return "TLS: the server doesn't speak TLS; is its URL http, not https?"
 	case errors.As(err, &unknown):
-		return "TLS: the certificate is signed by an authority that is not known here"
+		return "TLS: the certificate is signed by an unknown authority"
 	case errors.As(err, &name), errors.As(err, &invalid), errors.As(err, &unchecked):
-		return "TLS: the certificate does not hold: " + err.Error()
+		return "TLS: the certificate is not valid: " + err.Error()
 	case errors.As(err, &alert):
 		return "TLS: refused by the server: " + alert.Error()
 	}
 	return ""
 }
 
-// peerSuffix is " by ADDRESS" when the error knows who did it.
+// peerSuffix is " by ADDRESS" if the error has the address.
 func peerSuffix(err error) string {
 	if op := (*net.OpError)(nil); errors.As(err, &op) && op.Addr != nil {
 		return " by " + op.Addr.String()
@@ -90,14 +90,14 @@ func isTimeout(err error) bool {
 	return errors.As(err, &t) && t.Timeout()
 }
 
-// EndOf tells how a body of the network ended that was read until err, why, in words, and by whom.
-// The error of a body that was read to its end is io.EOF. Deadlines and cancelling are our own.
+// EndOf returns how a body from the network ended with err, why in words, and by whom. The error of a
+// body that was read to its end is io.EOF. Deadlines and cancelling are toolscope's own.
 func EndOf(err error) (end End, why string, by Party) {
 	switch {
 	case err == io.EOF:
 		return EndEOF, "", Provider
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
-		return EndCut, "the time for it was over", Toolscope
+		return EndCut, "the time limit was exceeded", Toolscope
 	case errors.Is(err, context.Canceled):
 		return EndCut, "cancelled", Toolscope
 	case errors.Is(err, io.ErrUnexpectedEOF):

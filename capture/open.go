@@ -14,41 +14,41 @@ import (
 )
 
 const (
-	chunkSize    = 64 << 10 // most bytes of one read, and so of one record
-	minReadBytes = 16 << 10 // a file is not read into less room than that
+	chunkSize    = 64 << 10 // maximum size of one read, and so of one record
+	minReadBytes = 16 << 10 // minimum free buffer for reading a file
 
-	pollEvery   = 100 * time.Millisecond // a followed file is looked at this often, whatever the file system tells
-	oldFileStay = 10 * time.Second       // a rotated file is still read until it was quiet for so long
+	pollEvery   = 100 * time.Millisecond // poll interval of a followed file, whatever the file system reports
+	oldFileStay = 10 * time.Second       // a rotated file is read until it was quiet for this long
 )
 
-// Options says how to open a source. The zero value reads a file to its end.
+// Options are options for opening a source. The zero value reads a file to its end.
 type Options struct {
 	Follow bool      // keep reading as the file grows, across truncation and rotation; pipes are read to their end
-	Stdin  io.Reader // what "-" stands for; nil is os.Stdin
+	Stdin  io.Reader // input for "-"; nil is os.Stdin
 
-	Formats      []Format                  // what the input may be besides, the more specific ones first
-	Forced       bool                      // the input is the first of these, or a bare body if there is none
-	GuessPayload func([]byte) PayloadGuess // what found bytes look like, to who knows what providers send; may be nil
+	Formats      []Format                  // further formats of the input, the more specific ones first
+	Forced       bool                      // the input has the first of these formats, or is a bare body if there is none
+	GuessPayload func([]byte) PayloadGuess // guesses what a payload is, by the formats of providers; may be nil
 
-	ReadOnce    bool      // where what is found in logs can be read again is not asked for
-	AllowChunks bool      // what is found in logs may come in records of several pieces, without what stands around them
-	Progress    *Progress // where what is read of files counts; may be nil
+	ReadOnce    bool      // records from logs need not be read again
+	AllowChunks bool      // records from logs may have several Chunks, and then have no Before and After
+	Progress    *Progress // counts the bytes read from files; may be nil
 
 	poll  time.Duration // 0 is pollEvery
 	stay  time.Duration // 0 is oldFileStay
 	late  time.Duration // 0 is lingerTime
-	blind bool          // live without the file system's notifications
+	blind bool          // don't use the file system's notifications
 }
 
 func (o Options) lingerTime() time.Duration { return cmp.Or(o.late, lingerTime) }
 
-// Open makes a source of a file, a pipe, or standard input ("-"). A missing or unreadable file and
-// a directory fail here; what the content is shows while it is read: toolscope's own captures,
-// dumps of curl -i and curl -v, the formats that o names, and everything else as one bare body. The source ends when ctx is
+// Open opens a file, a pipe, or standard input ("-") as a source. A missing or unreadable file and a
+// directory are errors here. The format is detected while reading: toolscope's own captures, output of
+// curl -i and curl -v, the formats in o, and anything else as one bare body. The source ends when ctx is
 // done.
 //
-// A read from standard input or a named pipe that blocks in the operating system may outlive ctx
-// until it returns.
+// A read from standard input or a named pipe that blocks in the operating system may outlive ctx until it
+// returns.
 func Open(ctx context.Context, path string, o Options) (Source, error) {
 	if path == "-" {
 		return openStdin(ctx, o)
@@ -72,13 +72,13 @@ func Open(ctx context.Context, path string, o Options) (Source, error) {
 		return nil, openError(path, err)
 	}
 	defer probe.Close()
-	if o.Follow && !isPacked(probe) { // what is packed does not grow
+	if o.Follow && !isPacked(probe) { // a compressed file doesn't grow
 		return followNames(ctx, o, []*followedName{{path: path, shown: path, open: open}}, nil), nil
 	}
 	return openRegular(ctx, path, open, path, o), nil
 }
 
-// osFile is what reading needs of an os.File.
+// osFile has the methods of os.File that reading needs.
 type osFile interface {
 	io.ReadCloser
 	io.ReaderAt
@@ -86,7 +86,7 @@ type osFile interface {
 	SetReadDeadline(time.Time) error
 }
 
-// borrowed is a file that somebody else will close.
+// borrowed is a file that its owner closes.
 type borrowed struct{ *os.File }
 
 func (borrowed) Close() error { return nil }
@@ -124,8 +124,8 @@ func readError(path string, err error) error {
 	return fmt.Errorf("read %s: %w", path, WithoutPath(err))
 }
 
-// WithoutPath is an error without the names of the system call and the path, which the callers say in
-// their own words.
+// WithoutPath returns an error without the names of the system call and the path. Callers add their own
+// words.
 func WithoutPath(err error) error {
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
 		return pe.Err
@@ -133,8 +133,8 @@ func WithoutPath(err error) error {
 	return err
 }
 
-// openRegular reads a file to its end. Nobody measured when its bytes arrived, so they have no time. A
-// file that has a path can be read again.
+// openRegular reads a file to its end. The arrival of its bytes was not measured, so they have no time. A
+// file with a path can be read again.
 func openRegular(ctx context.Context, name string, open func() (osFile, error), path string, o Options) Source {
 	return func(yield func(Record, error) bool) {
 		f, err := open()
@@ -156,16 +156,15 @@ func openRegular(ctx context.Context, name string, open func() (osFile, error), 
 	}
 }
 
-// chunk is the result of one read. Its data is its own.
+// chunk is the result of one read. It owns its data.
 type chunk struct {
 	data    []byte
 	at      time.Duration
-	err     error  // why there is no more after data
-	packing string // what data was unpacked from
+	err     error  // why nothing follows data
+	packing string // the compression that was removed from data
 }
 
-// openPipe reads what arrives bit by bit, and stamps each bit with the time since the source was
-// opened.
+// openPipe reads chunks as they arrive. Each gets the time since the source was opened.
 func openPipe[R io.ReadCloser](ctx context.Context, name string, open func() (R, error), o Options) Source {
 	began := time.Now()
 	return func(yield func(Record, error) bool) {
@@ -195,7 +194,7 @@ func openPipe[R io.ReadCloser](ctx context.Context, name string, open func() (R,
 	}
 }
 
-// pumpChunks reads until the input or ctx ends. It exists because a read cannot wait for ctx.
+// pumpChunks reads until the input or ctx ends. It exists because a read can't wait for ctx.
 func pumpChunks[R io.ReadCloser](ctx context.Context, open func() (R, error), began time.Time, to chan<- chunk) {
 	send := func(c chunk) bool {
 		select {
@@ -212,7 +211,7 @@ func pumpChunks[R io.ReadCloser](ctx context.Context, open func() (R, error), be
 	}
 	defer r.Close()
 	if f, ok := any(r).(interface{ SetReadDeadline(time.Time) error }); ok {
-		// Wakes a read that waits; where the system cannot, the read ends with its input.
+		// Wakes a waiting read; if the system can't, the read ends with its input.
 		defer context.AfterFunc(ctx, func() { _ = f.SetReadDeadline(time.Unix(1, 0)) })()
 	}
 	buf := make([]byte, chunkSize)

@@ -12,15 +12,15 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// compression is a way to make files smaller, told by how they begin.
+// compression is a compression format, detected by its first bytes.
 type compression struct {
 	name   string
 	magic  string
 	unpack func(io.Reader) (io.Reader, error)
 }
 
-// maxZstdWindow is the most memory that a frame of zstd may want. What a larger window was used for
-// was made to be unpacked by somebody who knows.
+// maxZstdWindow is the maximum memory for a zstd frame. Data with a larger window was meant for readers
+// with special settings.
 const maxZstdWindow = 64 << 20
 
 var compressions = []compression{
@@ -36,7 +36,8 @@ func unpackZstd(r io.Reader) (io.Reader, error) {
 	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxZstdWindow))
 }
 
-// compressionOf is the packing that begins with first. more reports that further bytes may tell one.
+// compressionOf returns the compression of data that begins with first. more reports that further bytes
+// could decide it.
 func compressionOf(first []byte) (p *compression, more bool) {
 	for i := range compressions {
 		magic := []byte(compressions[i].magic)
@@ -48,7 +49,7 @@ func compressionOf(first []byte) (p *compression, more bool) {
 	return nil, more
 }
 
-// isPacked reports whether a file begins as something packed does.
+// isPacked reports whether a file begins like compressed data.
 func isPacked(f io.ReaderAt) bool {
 	first := make([]byte, 16)
 	n, _ := f.ReadAt(first, 0)
@@ -56,17 +57,17 @@ func isPacked(f io.ReaderAt) bool {
 	return p != nil
 }
 
-// decompressor reads an input, and where that is packed what is in it. What is not packed passes in the
-// same pieces, as far as its first bytes tell at once.
+// decompressor reads an input and decompresses it if it is compressed. Other input passes in the same
+// chunks, except where its first bytes leave it undecided.
 type decompressor struct {
 	from io.Reader
-	name string    // of the packing, once the first bytes were read; "" where there is none
+	name string    // of the compression, once the first bytes were read; "" without one
 	read io.Reader // nil before that
-	err  error     // why nothing more comes from
+	err  error     // why from has ended
 }
 
-// compressionError is an input that cannot be unpacked any further. It is the input's own damage, not a
-// failure to read it.
+// compressionError is input that can't be decompressed any further. It means damaged input, not a failure
+// to read it.
 type compressionError struct {
 	name string
 	err  error
@@ -97,8 +98,8 @@ func (u *decompressor) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// detectCompression reads the first bytes into p and finds out how the input is packed. If it is not, they are
-// what is read.
+// detectCompression reads the first bytes into p and detects the compression. Without one, they are the
+// result.
 func (u *decompressor) detectCompression(p []byte) (n int, err error) {
 	var found *compression
 	for more := true; more && err == nil && n < len(p); {
@@ -118,7 +119,7 @@ func (u *decompressor) detectCompression(p []byte) (n int, err error) {
 	return 0, nil
 }
 
-// rewoundReader is a packed input again from its first byte on.
+// rewoundReader reads a compressed input from its first byte.
 type rewoundReader struct {
 	first []byte
 	u     *decompressor
@@ -138,7 +139,7 @@ func (r *rewoundReader) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// errReader cannot be read.
+// errReader fails with its error.
 type errReader struct{ err error }
 
 func (b errReader) Read([]byte) (int, error) { return 0, b.err }

@@ -5,25 +5,25 @@ import (
 	"time"
 )
 
-// Format is one way to read an input. Its first bytes tell.
+// Format is an input format. It is detected by the first bytes.
 type Format struct {
-	Name  string // as paths show it and as it is asked for, in small letters: "har"
-	Title string // for help: what it is, and who writes it
+	Name  string // in lower case, for paths and options: "har"
+	Title string // for help: what it is, and which program writes it
 	Sniff func(first []byte, whole bool) SniffResult
 	New   func(*Input) Reader
 }
 
-// SniffResult is whether first bytes are of a format, and what says so.
+// SniffResult is whether first bytes are of a format, and why.
 type SniffResult struct {
 	Is          SniffVerdict
 	Why         string
-	Provisional bool // where it may be: it is taken to be, when nothing told more for a while
+	Provisional bool // with Maybe: the format is assumed if no more bytes come for a while
 }
 
-// SniffVerdict is what first bytes tell of a format.
+// SniffVerdict is whether bytes are of a format.
 type SniffVerdict int8
 
-// The answers. Who says Maybe is asked again when more has come, up to a limit.
+// The values of SniffVerdict. After Maybe, Sniff is called again with more bytes, up to a limit.
 const (
 	No SniffVerdict = iota
 	Maybe
@@ -32,56 +32,55 @@ const (
 
 // Reader cuts the bytes of one input into records.
 //
-// Write adds to recs what p tells. What is written becomes the reader's own, and may be a record's
-// data. However the input is split, the records say the same, but for how bytes of a body are split
-// among them. The error is for an input that cannot be read at all, and comes after the records
-// that could: what is damaged is a note instead.
+// Write appends the records of p to recs. p becomes the reader's own and may be the data of a record. The
+// records are the same however the input is split, except for the split of a body's bytes among them. An
+// error means that the input can't be read at all, and comes after the readable records. Damage is a note
+// instead.
 //
-// Close says how the input ended, and ends what is open.
+// Close ends all open exchanges, with how the input ended.
 type Reader interface {
 	Write(recs []Record, p []byte, at time.Duration) ([]Record, error)
 	Close(recs []Record, end End, why string, at time.Duration) []Record
 }
 
-// An RotationReader's streams outlive the file that they began in: when a log is rotated they go on in the
+// RotationReader is a Reader whose streams outlive a file: when a log is rotated, they continue in the
 // next file.
 //
-// Rotated is the Reader of that file. What is open is open for both: the old file may still be
-// written to. A line that is not complete belongs to its own file. The Close of a Reader that was
-// rotated ends that line, and nothing else.
+// Rotated returns the Reader of that file. Both share the open streams, because the old file may still be
+// written to. An incomplete line belongs to its own file. After Rotated, Close ends only that line.
 type RotationReader interface {
 	Reader
 	Rotated() Reader
 }
 
-// Input is what a Reader reads.
+// Input is the input of a Reader.
 type Input struct {
 	File         string   // the path as the user wrote it, or "stdin"
-	Peeled       []string // what was taken off before the Reader sees it: "gzip"
+	Peeled       []string // the wrappers removed before the Reader: "gzip"
 	GuessPayload func(payload []byte) PayloadGuess
 
-	AllowChunks bool // records may have several pieces, and where they stand is not asked for
+	AllowChunks bool // records may have several Chunks, and locations are not needed
 
 	numbers *exchangeNumbers
-	again   *File       // nil where the input cannot be read again
-	begin   int64       // where in that its first line begins
-	shapes  *lineShapes // of lines in it
-	epoch   *time.Time  // what the times of the input count from, once one is known
+	again   *File       // nil if the input can't be read again
+	begin   int64       // where its first line begins in the file
+	shapes  *lineShapes // of its lines
+	epoch   *time.Time  // the zero of the input's times, once one is known
 }
 
-// PayloadGuess is what bytes that were found in an input look like, to who knows what providers send.
+// PayloadGuess is what bytes in an input may be, judged by the formats of providers.
 type PayloadGuess int8
 
-// What bytes may look like.
+// The values of PayloadGuess.
 const (
-	Nothing PayloadGuess = iota // that a provider sends or is sent
-	Chunk                       // one event of a stream, or one piece of an answer
-	Body                        // a whole answer, or a list of chunks
+	Nothing PayloadGuess = iota // not part of a request or response
+	Chunk                       // one event of a stream, or one delta of a response
+	Body                        // a complete response, or a list of chunks
 	Events                      // text of an event stream, several events at once
-	Ask                         // what a provider is asked
+	Ask                         // a request to a provider
 )
 
-// NewInput is an input on its own, for who reads one outside of a Source. Looks may be nil.
+// NewInput returns an input that is read outside of a Source. looks may be nil.
 func NewInput(file string, looks func([]byte) PayloadGuess) *Input {
 	return newInput(file, &exchangeNumbers{}, looks)
 }
@@ -93,11 +92,11 @@ func newInput(file string, n *exchangeNumbers, looks func([]byte) PayloadGuess) 
 	return &Input{File: file, GuessPayload: looks, numbers: n, shapes: new(lineShapes), epoch: new(time.Time)}
 }
 
-// NextExchange is the number of an exchange that begins.
+// NextExchange returns the number for a new exchange.
 func (in *Input) NextExchange() int { return in.numbers.claimNumber(in.numbers.last + 1) }
 
-// RecordTime is a wall clock time as the time of a record. The first time that the input tells is its
-// zero; what is before that has no time.
+// RecordTime converts a wall clock time to the time of a record. The first time of the input is its zero.
+// Earlier times become NoTime.
 func (in *Input) RecordTime(t time.Time) time.Duration {
 	if t.IsZero() {
 		return NoTime
@@ -111,21 +110,22 @@ func (in *Input) RecordTime(t time.Time) time.Duration {
 	return t.Sub(*in.epoch).Truncate(time.Microsecond)
 }
 
-// NewHead begins a side of an exchange: what was taken off around its bytes, from outside in, and what
-// the source cannot tell of it.
+// NewHead returns the head of a side of an exchange: the wrappers removed around its bytes, from outside
+// in, and what the source can't show.
 func (in *Input) NewHead(layers []string, lacks ...Lack) *Head {
 	all := make([]string, 0, len(in.Peeled)+len(layers))
 	all = append(append(all, in.Peeled...), layers...)
 	return &Head{File: in.File, Wrappers: strings.Join(all, PeeledBy), Lacks: lacks}
 }
 
-// PeeledBy stands between the layers of a path.
+// PeeledBy separates the wrappers in a path.
 const PeeledBy = " › "
 
-// Lack is something that a source cannot tell, in words that complete "cannot tell: ".
+// Lack is something that a source can't show. The words follow "cannot tell: " and are part of the
+// capture format.
 type Lack string
 
-// What sources cannot tell.
+// The values of Lack.
 const (
 	NoDeltas  Lack = "how arguments came: calls are whole"
 	NoTimes   Lack = "when bytes came"

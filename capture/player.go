@@ -7,25 +7,24 @@ import (
 	"time"
 )
 
-// The bounds of a player's speed.
+// The limits of a player's speed.
 const (
 	MinSpeed = 0.25
 	MaxSpeed = 16
 )
 
-// Player is a clock whose speed can be changed and which can be paused, at any time and from any
-// goroutine. What waits for it notices at once. It runs from the moment it is made.
+// Player is a clock with a variable speed, which can be paused. It is safe for concurrent use. Waiting
+// goroutines notice a change at once. It runs from its creation.
 type Player struct {
 	mu      sync.Mutex
 	speed   float64
 	paused  bool
 	played  time.Duration // the player's time at since
-	since   time.Time     // when speed or paused changed last
+	since   time.Time     // last change of speed or paused
 	changed chan struct{} // closed at the next change
 }
 
-// NewPlayer makes a player that runs speed times as fast as the clock, within MinSpeed and
-// MaxSpeed.
+// NewPlayer returns a player that runs speed times as fast as the clock, within MinSpeed and MaxSpeed.
 func NewPlayer(speed float64) *Player {
 	return &Player{speed: clampSpeed(speed), since: time.Now(), changed: make(chan struct{})}
 }
@@ -33,10 +32,10 @@ func NewPlayer(speed float64) *Player {
 // SetSpeed changes the speed, within MinSpeed and MaxSpeed.
 func (p *Player) SetSpeed(speed float64) { p.applyChange(func() { p.speed = clampSpeed(speed) }) }
 
-// Pause stops the player, or lets it go on.
+// Pause pauses or resumes the player.
 func (p *Player) Pause(paused bool) { p.applyChange(func() { p.paused = paused }) }
 
-// Speed is the speed, also while the player is paused.
+// Speed returns the speed, also while the player is paused.
 func (p *Player) Speed() float64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -51,7 +50,7 @@ func (p *Player) Paused() bool {
 }
 
 func clampSpeed(speed float64) float64 {
-	if !(speed > MinSpeed) { // not a number, too
+	if !(speed > MinSpeed) { // also for NaN
 		return MinSpeed
 	}
 	return min(speed, MaxSpeed)
@@ -66,7 +65,7 @@ func (p *Player) applyChange(set func()) {
 	p.changed = make(chan struct{})
 }
 
-// timeLocked is the player's time; the caller holds the lock.
+// timeLocked returns the player's time. The caller holds the lock.
 func (p *Player) timeLocked() time.Duration {
 	if p.paused {
 		return p.played
@@ -80,7 +79,8 @@ func (p *Player) currentTime() time.Duration {
 	return p.timeLocked()
 }
 
-// timeUntil is how long it takes until the player's time is t, if nothing changes before.
+// timeUntil returns how long it takes until the player's time is t if nothing changes before. changed is
+// closed at the next change.
 func (p *Player) timeUntil(t time.Duration) (left time.Duration, changed <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -91,11 +91,11 @@ func (p *Player) timeUntil(t time.Duration) (left time.Duration, changed <-chan 
 	case p.paused:
 		return math.MaxInt64, p.changed
 	}
-	// Rounded up: waking a nanosecond early would be waking twice.
+	// Rounded up: waking a nanosecond early would mean waking twice.
 	return time.Duration(min(math.Ceil(float64(missing)/p.speed), math.MaxInt64/2)), p.changed
 }
 
-// waitUntil returns when the player's time is t, or false when ctx is done before.
+// waitUntil returns true when the player's time is t, or false if ctx is done before.
 func (p *Player) waitUntil(ctx context.Context, t time.Duration) bool {
 	for ctx.Err() == nil {
 		left, changed := p.timeUntil(t)
@@ -113,15 +113,14 @@ func (p *Player) waitUntil(ctx context.Context, t time.Duration) bool {
 	return false
 }
 
-// jitter is how far the times of records may go back where nothing is wrong: who reads several
-// connections stamps what comes, and passes it on a moment later.
+// jitter is how far the times of records may go back without being wrong: a reader of several connections
+// stamps a record and passes it on a moment later.
 const jitter = 10 * time.Millisecond
 
-// Play passes records on at the times at which they were received, by p's clock, which counts from
-// the first look at the source. Records without a time pass at once. Where time goes back, as it
-// does at the joint of two captures, the later record passes at once too, and the others keep their
-// distance from it; a step of less than jitter is none, but records of exchanges that went on side
-// by side. When ctx is done, the source ends.
+// Play passes records on at the times at which they were received, by p's clock, counted from the start
+// of reading. Records without a time pass at once. If time goes back, as it does between two captures,
+// the later record passes at once too, and the following ones keep their distance from it. A step back of
+// less than jitter is ignored: it comes from concurrent exchanges. When ctx is done, the source ends.
 func Play(ctx context.Context, src Source, p *Player) Source {
 	return func(yield func(Record, error) bool) {
 		zero := p.currentTime() // the player's time at which the source began

@@ -7,18 +7,18 @@ import (
 	"sync/atomic"
 )
 
-// Progress is how much was read of files, of what they held when they were opened. Several
-// goroutines may use it; a nil Progress counts nothing.
+// Progress counts how many bytes of files were read, and how many they had when opened. It is safe for
+// concurrent use. A nil Progress counts nothing.
 type Progress struct {
 	read, size atomic.Int64
-	files      []string // that will be read; nobody adds to them once reading has begun
+	files      []string // to be read; constant once reading has begun
 }
 
-// State is how many bytes were read, of how many.
+// State returns how many bytes were read, and the total.
 func (p *Progress) State() (read, size int64) { return p.read.Load(), p.size.Load() }
 
-// Survey counts what is in all the files, as Survey does for one. What cannot be looked at says so to
-// who reads it.
+// Survey adds up the surveys of all files. It leaves out unreadable files: reading them reports the
+// error.
 func (p *Progress) Survey(ctx context.Context, all []ResponseMarker, workers int) (sum FileSurvey) {
 	for _, path := range p.files {
 		if s, err := Survey(ctx, path, all, workers); err == nil {
@@ -45,7 +45,7 @@ func (p *Progress) add(n int) {
 	}
 }
 
-// newReader is a reader of which what is read counts.
+// newReader returns a reader that counts the bytes read.
 func (p *Progress) newReader(from io.Reader) io.Reader {
 	if p == nil {
 		return from

@@ -9,12 +9,11 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// This file reads the lines of which a capture has most, as EncodeRecord writes them: time,
-// exchange, side and bytes, in that order and nothing between. It says of each what decodeRecord
-// says, or nothing.
+// This file reads the most frequent lines of a capture, as EncodeRecord writes them: time, exchange, side
+// and bytes, in that order and with nothing between. The result is that of decodeRecord, or none.
 
-// quickRecord reads such a line; of any other, sound or not, ok is false. The data stands in room,
-// which has the capacity of the line.
+// quickRecord decodes such a line. For any other, valid or not, ok is false. The data is in room, which
+// has the capacity of the line.
 func quickRecord(line, room []byte) (r Record, ok bool) {
 	t, x, p := linePrefix(line)
 	if x < 1 || x > maxExchange {
@@ -38,8 +37,8 @@ func quickRecord(line, room []byte) (r Record, ok bool) {
 	return r, ok && isEnding(p) && utf8.Valid(line)
 }
 
-// linePrefix is the time and the exchange of a line that begins with them; otherwise x is 0. What
-// follows is another key, or the line's end.
+// linePrefix returns the time and the exchange of a line that begins with them; otherwise x is 0. rest is
+// another key, or the line's end.
 func linePrefix(line []byte) (t []byte, x int, rest []byte) {
 	p, first := bytes.CutPrefix(line, []byte(`{"x":`))
 	if !first {
@@ -59,13 +58,13 @@ func linePrefix(line []byte) (t []byte, x int, rest []byte) {
 	return t, x, p[n:]
 }
 
-// isEnding reports whether p ends a record's line behind its bytes.
+// isEnding reports whether p ends a record's line after its bytes.
 func isEnding(p []byte) bool {
 	p = trimBlanks(p)
 	return len(p) == 1 && p[0] == '}' || sumStart(p) == 0 && jsonbytes.PlainRun(p[len(`,"c":"`):]) == 8
 }
 
-// quickMillis reads a number of at most twelve digits and three decimals.
+// quickMillis parses a number with at most twelve digits and three decimals.
 func quickMillis(t []byte) (at time.Duration, ok bool) {
 	whole, places, point := bytes.Cut(t, []byte("."))
 	if len(whole) == 0 || len(whole) > 12 || whole[0] == '0' && len(whole) > 1 || point && len(places) == 0 || len(places) > 3 {
@@ -90,7 +89,7 @@ func quickMillis(t []byte) (at time.Duration, ok bool) {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// quickText reads the inside of a string and its closing quote. It leaves surrogates to others.
+// quickText unquotes a string up to its closing quote. It fails for surrogates.
 func quickText(room, p []byte) (data, rest []byte, ok bool) {
 	for data = room; ; {
 		n := jsonbytes.PlainRun(p)
@@ -122,7 +121,7 @@ func quickText(room, p []byte) (data, rest []byte, ok bool) {
 	}
 }
 
-// quickBase64 reads the inside of a string that is some bytes in base64, and its closing quote.
+// quickBase64 decodes a base64 string up to its closing quote.
 func quickBase64(room, p []byte) (data, rest []byte, ok bool) {
 	n := jsonbytes.PlainRun(p)
 	if n == len(p) || p[n] != '"' {

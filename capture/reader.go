@@ -12,33 +12,32 @@ import (
 
 const (
 	maxLineBytes   = maxEventBytes // a longer line is damaged
-	giantLine      = 1 << 20       // a longer line gets room of its own
+	giantLine      = 1 << 20       // a longer line gets its own buffer
 	maxDamageShown = 4 << 10       // bytes of a damaged line that its note shows
 )
 
-// captureReader reads toolscope's own format. It joins lines; a line that cannot be read becomes a
-// note with its number, its place and its text, and reading goes on behind it.
+// captureReader reads toolscope's own format. It joins lines. An unreadable line becomes a note with its
+// number, its place and its text, and reading continues after it.
 type captureReader struct {
 	file    string
-	names   numberMap        // exchange numbers of the file, made unique in the source
+	names   numberMap        // makes the file's exchange numbers unique in the source
 	line    []byte           // the unfinished line
-	cut     int64            // bytes of it that are not in line, being over lineLimit
-	number  int              // lines finished
-	offset  int64            // bytes finished
+	cut     int64            // bytes of the unfinished line beyond maxLineBytes, which are not in line
+	number  int              // finished lines
+	offset  int64            // finished bytes
 	summed  bool             // the lines have checksums
-	header  lineStart        // of the line that told so
+	header  lineStart        // where that was decided
 	open    map[int]bool     // exchanges that have begun and not ended
 	current int              // exchange of the latest record
-	from    *File            // nil where it cannot be read again
-	before  int64            // bytes of the file that stand before those that offset counts
-	here    Location         // of the line being read
+	from    *File            // nil if it can't be read again
+	before  int64            // bytes of the file before offset 0
+	here    Location         // of the current line
 	room    *lineBuffer      // nil until it is needed
 	wanted  *exchangeFilter  // the only exchange to be read; nil: all are
-	ended   *recentExchanges // exchanges whose numbers are not needed much longer; nil: all are kept
+	ended   *recentExchanges // exchanges whose numbers may soon be dropped; nil: all numbers are kept
 }
 
-// lineBuffer is for the data of a line, until it is known how much that is. Readers that run in one goroutine
-// share one.
+// lineBuffer holds the data of a line until its size is known. Readers in the same goroutine share one.
 type lineBuffer struct{ bytes []byte }
 
 // lineStart is where a line begins: its number, from 1, and its offset in bytes.
@@ -51,7 +50,7 @@ func newCaptureReader(file string, n *exchangeNumbers) *captureReader {
 	return &captureReader{file: file, names: n.newMap(), open: map[int]bool{}}
 }
 
-// Write ignores when the bytes of the file came: its records carry their own times.
+// Write ignores at: a capture's records have their own times.
 func (c *captureReader) Write(recs []Record, p []byte, _ time.Duration) ([]Record, error) {
 	for len(p) > 0 {
 		line, rest, finished := bytes.Cut(p, []byte("\n"))
@@ -69,7 +68,7 @@ func (c *captureReader) Write(recs []Record, p []byte, _ time.Duration) ([]Recor
 	return recs, nil
 }
 
-// extendLine is the unfinished line with p behind it, as far as it is kept.
+// extendLine appends p to the unfinished line, up to maxLineBytes, and returns the line.
 func (c *captureReader) extendLine(p []byte) []byte {
 	room := max(0, maxLineBytes-len(c.line))
 	if c.summed && c.passesOver(c.line) {
@@ -81,9 +80,8 @@ func (c *captureReader) extendLine(p []byte) []byte {
 	return c.line
 }
 
-// Close ends the exchanges that the capture leaves open: it was cut itself, so more may have been
-// meant to come. That was toolscope's doing, which wrote it, or whoever cut its file; never the
-// provider's.
+// Close ends the open exchanges of the capture. The capture itself was cut, by toolscope, which wrote it,
+// or by the program that cut its file: never by the provider. So they end with EndCut.
 func (c *captureReader) Close(recs []Record, end End, why string, _ time.Duration) []Record {
 	recs = c.readLastLine(recs)
 	switch {
@@ -93,7 +91,7 @@ func (c *captureReader) Close(recs []Record, end End, why string, _ time.Duratio
 	case len(c.open) == 0 && c.current != 0:
 		return append(recs, c.newNote(why))
 	default:
-		c.here = Location{} // if it is read again it may well end in another way
+		c.here = Location{} // when read again, it may end differently
 	}
 	return c.closeAll(recs, why)
 }
@@ -101,7 +99,7 @@ func (c *captureReader) Close(recs []Record, end End, why string, _ time.Duratio
 // readLastLine reads the last line, which has no line break.
 func (c *captureReader) readLastLine(recs []Record) []Record {
 	if len(c.line) > 0 {
-		recs, _ = c.finishLine(recs, c.line, 0) // a version in it has nothing behind it to misread
+		recs, _ = c.finishLine(recs, c.line, 0) // a version error is harmless: no line follows that could be misread
 	}
 	return recs
 }
@@ -114,21 +112,21 @@ func (c *captureReader) closeAll(recs []Record, why string) []Record {
 	return recs
 }
 
-// setPosition says where in the capture the reader is.
+// setPosition sets the location of the current line.
 func (c *captureReader) setPosition(start, end int64) {
 	if c.from != nil {
 		c.here = Location{File: c.from, Start: c.before + start, End: c.before + end}
 	}
 }
 
-// finishLine reads a line that is complete, with so many bytes of line break.
+// finishLine reads a complete line; lineBreak is the length of its line break.
 func (c *captureReader) finishLine(recs []Record, text []byte, lineBreak int) ([]Record, error) {
 	size, start := int64(len(text))+c.cut, c.offset
 	c.offset += size + int64(lineBreak)
 	c.number++
 	c.line, c.cut = c.line[:0], 0
 	if cap(c.line) > giantLine {
-		c.line = nil // it must not stay in memory
+		c.line = nil // frees its memory
 	}
 	c.setPosition(start, c.offset)
 	if c.passesOver(text) || len(bytes.TrimSpace(text)) == 0 && c.number > 1 {
@@ -161,11 +159,11 @@ var (
 	errUnsummed = errors.New("its checksum is missing")
 )
 
-// readLine adds what a line says.
+// readLine appends the record of a line to recs.
 func (c *captureReader) readLine(recs []Record, text []byte) ([]Record, error) {
 	there, right := verifyChecksum(text)
 	if there && !right {
-		c.summed = true // a line that is not right says that much
+		c.summed = true // even a wrong checksum shows that lines have checksums
 		return nil, errChecksum
 	}
 	if c.number == 1 {
@@ -173,7 +171,7 @@ func (c *captureReader) readLine(recs []Record, text []byte) ([]Record, error) {
 		return recs, checkHeader(text)
 	}
 	r, err := c.decodeLine(text)
-	if errors.Is(err, errHeader) { // two captures, one written behind the other
+	if errors.Is(err, errHeader) { // two captures, one appended to the other
 		if err := checkHeader(text); err != nil {
 			return nil, err
 		}
@@ -195,15 +193,15 @@ func (c *captureReader) readLine(recs []Record, text []byte) ([]Record, error) {
 	}
 	number := r.Exchange
 	if _, known := c.names.known[number]; !known && c.ended != nil && c.current != 0 && r.OfSource() {
-		r.Exchange = c.current // a note of the source is of an exchange that may have ended long ago
+		r.Exchange = c.current // a note about the source has an exchange that may have ended long ago
 	} else {
 		r.Exchange = c.names.numberOf(number)
 	}
 	if r.Head != nil && r.Head.File == "" {
 		r.Head.File = c.file
 	}
-	r.ofRun(c.file)                                 // all of a capture has one clock, whatever file each was read from at first
-	if c.current = r.Exchange; there && !c.summed { // and a program that writes one writes the other
+	r.ofRun(c.file)                                 // all of a capture has one clock, whatever file each record was first read from
+	if c.current = r.Exchange; there && !c.summed { // a program that writes one checksum writes them all
 		c.summed = true
 		recs = append(recs, c.damageNote(fmt.Sprintf("damaged line %d at byte %d (%v)", c.header.line, c.header.offset, errUnsummed)))
 	}
@@ -219,7 +217,7 @@ func (c *captureReader) readLine(recs []Record, text []byte) ([]Record, error) {
 	return append(recs, r), nil
 }
 
-// decodeLine reads a line that is not the first.
+// decodeLine decodes a line that is not the first.
 func (c *captureReader) decodeLine(text []byte) (Record, error) {
 	if c.room == nil {
 		c.room = new(lineBuffer)
@@ -245,14 +243,14 @@ func (c *captureReader) newNote(text string) Record {
 	return Record{Exchange: c.current, At: NoTime, Note: text}
 }
 
-// damageNote is the note of a line that could not be read, or not be trusted.
+// damageNote returns the note of a line that is unreadable or untrusted.
 func (c *captureReader) damageNote(text string) Record {
 	r := c.newNote(text)
 	r.Damaged = true
 	return r
 }
 
-// versionError is a capture that is sound but that this program cannot read.
+// versionError is the error of an undamaged capture of another format version.
 type versionError struct{ version string }
 
 func (e *versionError) Error() string {

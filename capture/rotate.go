@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// This file tells what becomes of files: who has a name now, who had it, what is a copy of what.
+// This file keeps track of renamed, rotated and copied files.
 
-// followName reads what is new in the file of a name, and looks which file that is now. A name without
-// a file is nothing to report: in a rotation there is a moment without one.
+// followName reads new bytes in the file of a name, and finds out which file has the name now. A name
+// without a file is not reported: a rotation has such a moment.
 func (f *follower) followName(n *followedName) {
 	t := n.current
 	if n.path == "" {
@@ -23,7 +23,7 @@ func (f *follower) followName(n *followedName) {
 	info, err := os.Stat(n.path)
 	n.gone = errors.Is(err, fs.ErrNotExist)
 	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("no regular file any more")
+		err = errors.New("no longer a regular file")
 	}
 	is := err == nil && t != nil && os.SameFile(info, t.info)
 	if t != nil && !(is && t.isUnchanged(info)) {
@@ -40,7 +40,7 @@ func (f *follower) followName(n *followedName) {
 	}
 }
 
-// switchFile has a name mean the file that has it now: one that had another name, or a new one.
+// switchFile makes a name follow the file that has it now: one that had another name, or a new one.
 func (f *follower) switchFile(n *followedName, info fs.FileInfo) {
 	old := n.current
 	next := f.findOpen(info)
@@ -60,17 +60,17 @@ func (f *follower) switchFile(n *followedName, info fs.FileInfo) {
 	switch {
 	case old == nil && n.found:
 	case old == nil:
-		f.deliverNote(n.shown + " is there now")
+		f.deliverNote(n.shown + " appeared")
 	default:
 		f.detachName(n, old, isNew)
 	}
 	f.readAvailable(next, turnBytes)
 }
 
-// detachName has a name have another file than before. The old one is read while it grows.
+// detachName detaches a name from the file that it had before. That file is read while it grows.
 func (f *follower) detachName(n *followedName, old *tail, isNew bool) {
 	if old.of == n && (isNew || !n.found) {
-		f.noteChange(n, "file rotated: reading the new one, and the old one while it grows")
+		f.noteChange(n, "file rotated: reading the new file, and the old one while it grows")
 	}
 	if old.of == n {
 		old.out, old.busy = true, time.Now()
@@ -86,7 +86,7 @@ func (f *follower) detachName(n *followedName, old *tail, isNew bool) {
 	}
 }
 
-// findOpen is the file among those that are read already, nil if it is none.
+// findOpen returns the file among those being read, nil if there is none.
 func (f *follower) findOpen(info fs.FileInfo) *tail {
 	for _, t := range f.tails {
 		if os.SameFile(info, t.info) && !f.isReusedInode(t, info) {
@@ -96,13 +96,13 @@ func (f *follower) findOpen(info fs.FileInfo) *tail {
 	return nil
 }
 
-// isReusedInode reports whether a file that was let go of has only the number of a new one.
+// isReusedInode reports whether a new file only has the inode number of a closed one.
 func (f *follower) isReusedInode(t *tail, info fs.FileInfo) bool {
 	return t.file == nil && info.Size() < t.offset
 }
 
-// closeQuiet gives up files that were rotated or are gone, when they were quiet for long, and holds no
-// more files open than it may.
+// closeQuiet drops rotated and missing files that were quiet for long, and limits the number of open
+// files.
 func (f *follower) closeQuiet() {
 	open := 0
 	for _, t := range slices.Clone(f.tails) {
@@ -124,13 +124,13 @@ func (f *follower) closeQuiet() {
 	}
 }
 
-// isMissing reports whether a file that was found is found no more.
+// isMissing reports whether a found file has no name any more.
 func (f *follower) isMissing(t *tail) bool {
 	return !f.done && t.of.found && !slices.ContainsFunc(f.names, func(n *followedName) bool { return n.current == t && !n.gone })
 }
 
-// releaseRotated gives a rotated file up. If it has another name now it is only no longer what it was: it
-// is read on if it grows after all.
+// releaseRotated ends the reading of a rotated file. If it has another name now, only the old stream
+// ends: the file is read on if it grows.
 func (f *follower) releaseRotated(t *tail) {
 	t.close()
 	if t.intake != nil {
@@ -151,7 +151,7 @@ func (f *follower) releaseRotated(t *tail) {
 	})
 }
 
-// reopenFile opens a file that was let go of, by a name that it has.
+// reopenFile opens a closed file by one of its names.
 func (f *follower) reopenFile(t *tail) bool {
 	for _, n := range f.names {
 		if n.current != t || n.path == "" {
@@ -170,8 +170,8 @@ func (f *follower) reopenFile(t *tail) bool {
 	return false
 }
 
-// readRemainder reads what a file that was truncated had behind what was read of it, if it was copied before,
-// as logrotate's copytruncate does.
+// readRemainder reads the bytes that a truncated file had after those already read, if it was copied
+// before, as logrotate's copytruncate does.
 func (f *follower) readRemainder(t *tail) {
 	if t.of.path == "" || t.offset == 0 {
 		return
@@ -195,7 +195,7 @@ func (f *follower) readRemainder(t *tail) {
 	}
 }
 
-// rotationCopies are files beside one that are named as what a rotation leaves of it, the youngest first.
+// rotationCopies returns the files next to path with the name of a rotated copy, the newest first.
 func rotationCopies(path string) []string {
 	dir, base := filepath.Split(path)
 	entries, _ := os.ReadDir(filepath.Clean(dir + "."))
@@ -213,20 +213,20 @@ func rotationCopies(path string) []string {
 	return paths
 }
 
-// rotatedFrom reports whether a name is one that a rotation gives what had the name base:
-// app.log.1, app.log-20261122, app.log.2.gz.
+// rotatedFrom reports whether a rotation may give the name to a file named base: app.log.1,
+// app.log-20261122, app.log.2.gz.
 func rotatedFrom(name, base string) bool {
 	rest, ok := strings.CutPrefix(name, base)
 	return ok && len(rest) > 1 && strings.ContainsRune(".-_", rune(rest[0]))
 }
 
-// addNewFile takes a file that appeared in a followed directory. One that is only packed, or a copy of
-// what is read already, is not read again.
+// addNewFile adds a file that appeared in a followed directory. A file that only compresses or copies one
+// that is already read is not read again.
 func (f *follower) addNewFile(n *followedName) {
 	f.byPath[n.path] = n
 	base := slices.IndexFunc(f.names, func(o *followedName) bool { return o.current != nil && rotatedFrom(n.path, o.path) })
 	if base >= 0 && packedName(n.path) {
-		f.deliverNote(n.shown + " is passed over: it is " + f.names[base].shown + " as it was, packed")
+		f.deliverNote(n.shown + " is skipped: it is a compressed copy of " + f.names[base].shown)
 		return
 	}
 	f.names = append(f.names, n)
@@ -263,7 +263,7 @@ func (f *follower) detectCopy(t *tail) {
 	}
 }
 
-// packedName reports whether a name says that the file is compressed.
+// packedName reports whether a name is that of a compressed file.
 func packedName(path string) bool {
 	switch filepath.Ext(path) {
 	case ".gz", ".zst", ".bz2", ".xz", ".Z", ".lz4":
@@ -272,7 +272,7 @@ func packedName(path string) bool {
 	return false
 }
 
-// scanPlaces looks which files are in the places now.
+// scanPlaces searches the places for new files, if that is due.
 func (f *follower) scanPlaces() {
 	due := f.scanned.due
 	if f.alarm.changed {
@@ -294,7 +294,7 @@ func (f *follower) scanPlaces() {
 	f.scanned.soonest, f.scanned.due = now.Add(9*now.Sub(began)), now.Add(max(f.alarm.scan, 9*now.Sub(began)))
 }
 
-// listPlace is the files of a place, and has what changes in its directories tell.
+// listPlace returns the files of a place, and watches its directories for changes.
 func (f *follower) listPlace(p *searchPath) []string {
 	files := p.find()
 	for _, dir := range p.dirs {

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// scanEvery is how often directories and patterns are looked through for new files.
+// scanEvery is how often directories and patterns are searched for new files.
 const scanEvery = time.Second
 
-// OpenAll makes one source of all that paths name: files, pipes, standard input ("-"), directories,
-// and patterns as a shell has them. They are read one after the other, or with o.Follow at the same
-// time: then what appears in the directories and matches the patterns is read as well, and a file
-// that is not there is waited for. What of a directory or pattern cannot be read is a note.
+// OpenAll opens all paths as one source: files, pipes, standard input ("-"), directories, and patterns as
+// a shell has them. They are read one after the other, or with o.Follow at the same time. With o.Follow,
+// files that appear in the directories or match the patterns later are read as well, and missing files
+// are waited for. Unreadable files of a directory or pattern become notes.
 func OpenAll(ctx context.Context, paths []string, o Options) (Source, error) {
 	if o.Follow {
 		src, err := followAll(ctx, paths, o)
@@ -28,7 +28,7 @@ func OpenAll(ctx context.Context, paths []string, o Options) (Source, error) {
 		return nil, err
 	}
 	var all []Source
-	var run []string // what is read as one
+	var run []string // paths of the files that are read
 	if IsRun(files) {
 		o.AllowChunks = false
 	}
@@ -56,13 +56,13 @@ func OpenAll(ctx context.Context, paths []string, o Options) (Source, error) {
 	return Concat(all...), nil
 }
 
-// noteSource is a source that says only something.
+// noteSource returns a source with only a note.
 func noteSource(text string) Source {
 	return func(yield func(Record, error) bool) { yield(Record{Exchange: 1, At: NoTime, Note: text}, nil) }
 }
 
 func followAll(ctx context.Context, paths []string, o Options) (Source, error) {
-	var others []Source // that only end
+	var others []Source // pipes, and standard input
 	var names []*followedName
 	var places []*searchPath
 	for _, path := range paths {
@@ -90,7 +90,7 @@ func followAll(ctx context.Context, paths []string, o Options) (Source, error) {
 	return Merge(ctx, others...), nil
 }
 
-// probeName is a name to follow. A file that is there must be one that can be read.
+// probeName returns a name to follow. If its file exists, it must be readable.
 func probeName(path string) (*followedName, error) {
 	probe, err := os.Open(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -7,29 +7,30 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// lineShapes are the ways in which texts stand in the lines of an input, each once.
+// lineShapes are the distinct shapes of the texts in an input's lines.
 type lineShapes struct {
 	all  []lineShape
-	last []int32 // those that were met last
-	met  *Head   // the head that was met last
-	ends *ending // how an exchange ended last
+	last []int32 // the most recently used
+	met  *Head   // the last head
+	ends *ending // the last ending
 	room [2][]byte
 }
 
-// lineShape is a way in which a text stands in a line: maybe in a JSON string, and that in another one.
+// lineShape is the position of a text in a line, possibly within nested JSON strings.
 type lineShape struct {
-	strings []int // where those begin, behind the quote, each in what the one before stands for
-	before  int   // bytes before the text in the last of them
-	behind  int   // and behind it
+	strings []int // where each string begins, after its quote, counted in the unquoted string around it
+	before  int   // bytes before the text in the innermost string
+	behind  int   // bytes after the text there
 }
 
 const (
 	maxShapes       = 1 << 12 // of an input
-	maxRecentShapes = 8       // that are tried first
+	maxRecentShapes = 8       // tried first
 	maxShapeDepth   = 4       // strings in strings
 )
 
-// internHead is a head like h: most of those in a log are the same, and kept once.
+// internHead returns an earlier head that is equal to h, or h: most heads of a log are equal and stored
+// once.
 func (s *lineShapes) internHead(h *Head) *Head {
 	if of := s.met; of != nil && of.File == h.File && of.Method == h.Method && of.URL == h.URL && of.Status == h.Status && len(of.Header)+len(h.Header) == 0 &&
 		of.Start.Equal(h.Start) && of.Wrappers == h.Wrappers && slices.Equal(of.Lacks, h.Lacks) && of.Incremental == h.Incremental {
@@ -39,7 +40,7 @@ func (s *lineShapes) internHead(h *Head) *Head {
 	return h
 }
 
-// internEnding is one like e: most end in the same way.
+// internEnding returns an earlier ending that is equal to e, or e: most are equal.
 func (s *lineShapes) internEnding(e ending) *ending {
 	if s.ends == nil || *s.ends != e {
 		s.ends = &e
@@ -47,7 +48,7 @@ func (s *lineShapes) internEnding(e ending) *ending {
 	return s.ends
 }
 
-// numberOf is the number of the shape of a text in a line, 0 if it has none.
+// numberOf returns the number of the shape of a text in a line, 0 if it has none.
 func (s *lineShapes) numberOf(line, before, text, after []byte) int32 {
 	for i, n := range s.last {
 		if s.all[n-1].matches(line, before, text, after, &s.room) {
@@ -77,7 +78,7 @@ func (s *lineShape) isSame(of *lineShape) bool {
 	return s.before == of.before && s.behind == of.behind && slices.Equal(s.strings, of.strings)
 }
 
-// find looks for a text in a line, or in the strings of it.
+// find searches a text in a line and the strings in it.
 func (s *lineShape) find(line, before, text, after []byte, depth int) bool {
 	if n := len(before) + len(text); bytes.HasPrefix(line, before) && bytes.HasPrefix(line[len(before):], text) && bytes.HasPrefix(after, withoutBreaks(line[n:])) {
 		s.before, s.behind = len(before), len(line)-len(before)-len(text)
@@ -101,7 +102,7 @@ func (s *lineShape) find(line, before, text, after []byte, depth int) bool {
 	return false
 }
 
-// stringEnd is where the string ends whose inside begins at a place in a text, -1 if there is none.
+// stringEnd returns the end of the string whose content begins at a position, -1 if there is none.
 func stringEnd(text []byte, at int) int {
 	if at > len(text) || text[at-1] != '"' {
 		return -1
@@ -113,7 +114,7 @@ func stringEnd(text []byte, at int) int {
 	return at + n - 2
 }
 
-// matches reports whether a text stands so in a line.
+// matches reports whether text, before and after are in a line at this shape.
 func (s *lineShape) matches(line, before, text, after []byte, room *[2][]byte) bool {
 	for i, at := range s.strings {
 		end := stringEnd(line, at)
@@ -131,7 +132,8 @@ func (s *lineShape) matches(line, before, text, after []byte, room *[2][]byte) b
 
 func withoutBreaks(p []byte) []byte { return bytes.TrimRight(p, "\r\n") }
 
-// splitLine is the text that stands so in a line, and what stands around it. The text is lent.
+// splitLine returns the text at this shape in a line, and the bytes around it. The text shares memory
+// with line or room.
 func (s *lineShape) splitLine(line []byte, room *[2][]byte) (before, text, after []byte, ok bool) {
 	text = line
 	for i, at := range s.strings {

@@ -16,7 +16,7 @@ const (
 
 const bom = "\ufeff"
 
-// sniffKind tells what begins with p; whole means that nothing follows.
+// sniffKind returns the kind of an input that begins with p; whole means that nothing follows.
 func sniffKind(p []byte, whole bool) kind {
 	if len(p) < len(bom) && bytes.HasPrefix([]byte(bom), p) {
 		return undecided
@@ -31,7 +31,7 @@ func sniffKind(p []byte, whole bool) kind {
 	return sniffDump(p)
 }
 
-// damagedBegin reports whether p begins as a capture does, but for one byte.
+// damagedBegin reports whether p is the beginning of a capture with one wrong byte.
 func damagedBegin(p []byte) bool {
 	const begin = `{"toolscope":`
 	if len(p) < len(begin) {
@@ -46,9 +46,9 @@ func damagedBegin(p []byte) bool {
 	return wrong == 1
 }
 
-// headerKeys are the keys of the first line of a capture, the usual first one first. A tool that
-// rewrites JSON may have sorted them; a line that begins with any other key is no capture, and that
-// shows after a few bytes.
+// headerKeys are the keys of the first line of a capture, the usual first one first. A tool that rewrites
+// JSON may have sorted them. A line with any other first key is not a capture, and that shows after a few
+// bytes.
 var headerKeys = [...]string{`"toolscope"`, `"created"`, `"by"`}
 
 func sniffCapture(p []byte, whole bool) kind {

@@ -2,15 +2,15 @@ package capture
 
 import "encoding/binary"
 
-// A step is where a record stands: as two numbers how its line is read and how far that is behind
-// the one before, and how much later it came.
+// lineStep is the position of a record relative to the one before: how to read its line, the gap in
+// bytes, and the time difference.
 type lineStep struct {
 	bits  uint64
 	gap   int64
 	later int64
 }
 
-// appendTo appends a step as it is.
+// appendTo appends a step in full.
 func (s *lineStep) appendTo(p []byte) []byte {
 	p = binary.AppendUvarint(p, s.bits)
 	p = binary.AppendVarint(p, s.gap)
@@ -20,7 +20,7 @@ func (s *lineStep) appendTo(p []byte) []byte {
 	return p
 }
 
-// stepIn reads a step that was added, and returns what follows it.
+// stepIn decodes a step of appendTo and returns the rest.
 func stepIn(p []byte) (s lineStep, rest []byte) {
 	bits, k := binary.Uvarint(p)
 	gap, j := binary.Varint(p[k:])
@@ -32,24 +32,24 @@ func stepIn(p []byte) (s lineStep, rest []byte) {
 	return s, p
 }
 
-// stepPredictor guesses a step by those before it: it is the one that came last after two such.
+// stepPredictor predicts a step from the two steps before: it is the step that followed them last time.
 type stepPredictor struct {
 	known  []prediction
-	next   int // of known to be forgotten, once it is full
+	next   int // index in known to replace, once it is full
 	before [2]lineStep
 }
 
-// prediction is what followed such steps.
+// prediction is the step that last followed two steps.
 type prediction struct {
 	bits         uint64
 	gap          int64
-	still, stood bool // at which no time had passed
+	still, stood bool // whether the time difference of the last and of the second last was zero
 	then         lineStep
 }
 
 const maxGuesses = 32
 
-// predict is what is known of steps like the last ones, nil if nothing is.
+// predict returns the prediction for the last two steps, nil if there is none.
 func (g *stepPredictor) predict() *prediction {
 	last := &g.before[0]
 	for i := range g.known {
@@ -61,7 +61,7 @@ func (g *stepPredictor) predict() *prediction {
 	return nil
 }
 
-// observe takes the step that came.
+// observe records the actual step.
 func (g *stepPredictor) observe(s lineStep) {
 	if k := g.predict(); k != nil {
 		k.then = s
@@ -78,14 +78,14 @@ func (g *stepPredictor) observe(s lineStep) {
 	g.before[1], g.before[0] = g.before[0], s
 }
 
-// What follows of a step, in two bits each.
+// Encodings of a step, in two bits each.
 const (
-	stepWhole   = iota // all of it
-	stepLater          // how much later it came
+	stepWhole   = iota // the complete step
+	stepLater          // only the time difference
 	stepGuessed        // nothing
 )
 
-// packSteps are steps in fewer bytes: what can be guessed of them is left out.
+// packSteps compresses steps by leaving out the predicted values.
 func packSteps(steps []byte, count int32) []byte {
 	var g stepPredictor
 	what := make([]byte, (count+3)/4, int(count+3)/4+len(steps))
@@ -111,7 +111,7 @@ func packSteps(steps []byte, count int32) []byte {
 	return append(make([]byte, 0, len(what)+len(rest)), what[:len(what)+len(rest)]...)
 }
 
-// unpackSteps are the steps that were packed.
+// unpackSteps reverses packSteps.
 func unpackSteps(packed []byte, count int32) (steps []byte) {
 	var g stepPredictor
 	what, rest := packed[:(count+3)/4], packed[(count+3)/4:]

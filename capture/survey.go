@@ -9,25 +9,24 @@ import (
 	"sync/atomic"
 )
 
-// FileSurvey is what can be told of a file without reading what it says.
+// FileSurvey holds numbers about a file that are known without parsing it.
 type FileSurvey struct {
 	Bytes, Lines int64
-	Responses    int64 // about; 0 where nothing marks them
+	Responses    int64 // an estimate; 0 without markers
 }
 
-// Add adds what another file has.
+// Add adds the numbers of another file.
 func (s *FileSurvey) Add(other FileSurvey) {
 	s.Bytes += other.Bytes
 	s.Lines += other.Lines
 	s.Responses += other.Responses
 }
 
-// surveyBytes is how much of a file is looked at at a time.
+// surveyBytes is how many bytes of a file are read at a time.
 const surveyBytes = 512 << 10
 
-// Survey counts the lines of a file, and by their marks about how many answers are in it, with so many
-// goroutines. It keeps nothing of the file. What is packed, or is no file that stays where it is, has
-// a size only.
+// Survey counts the lines of a file, and estimates the number of responses by their markers, in so many
+// goroutines. It keeps no content. Of a compressed or special file it returns at most the size.
 func Survey(ctx context.Context, path string, all []ResponseMarker, workers int) (FileSurvey, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -55,13 +54,13 @@ func Survey(ctx context.Context, path string, all []ResponseMarker, workers int)
 	return s.sumUp(), ctx.Err()
 }
 
-// survey is what its goroutines share.
+// survey is the state that its goroutines share.
 type survey struct {
 	ctx  context.Context
 	file *os.File
 	size int64
 	all  []ResponseMarker
-	next atomic.Int64 // the part that nobody looks at yet
+	next atomic.Int64 // the next range to read
 
 	mu           sync.Mutex
 	lines        int64
@@ -69,7 +68,7 @@ type survey struct {
 	err          error
 }
 
-// countParts looks at parts of the file until there are no more.
+// countParts reads ranges of the file until there are no more.
 func (s *survey) countParts() {
 	m := newMarkerScanner(s.all)
 	begun, ended := make([]int64, m.kinds), make([]int64, m.kinds)
@@ -107,8 +106,8 @@ func (s *survey) countParts() {
 	}
 }
 
-// sumUp is what was counted. Of answers of a kind that are marked twice the ends may be missing, or the
-// beginnings: those that are more are right.
+// sumUp returns the totals. If a kind has markers at both ends, some may be missing at either: the larger
+// number counts.
 func (s *survey) sumUp() FileSurvey {
 	all := FileSurvey{Bytes: s.size, Lines: s.lines}
 	for k := range s.begun {

@@ -11,22 +11,22 @@ import (
 )
 
 const (
-	headPrint = 1 << 10 // bytes at the beginning of a file by which its content is known again
-	lastPrint = 64      // and bytes before the place where reading goes on
+	headPrint = 1 << 10 // bytes at the beginning of a file that identify its content
+	lastPrint = 64      // bytes before the read offset that identify it as well
 )
 
-// errReplaced: the file is the same, but its content is no longer the one that was being read.
+// errReplaced means that the file is the same, but its content was replaced.
 var errReplaced = errors.New("content replaced")
 
-// fingerprint are some of the bytes that were read of a content, by which it is known again.
+// fingerprint holds some of the bytes read from a content, which identify it.
 type fingerprint struct {
-	offset int64  // where reading goes on
-	first  []byte // what was read first, up to headPrint bytes
-	begin  int64  // where first lies
-	last   []byte // what was read last, up to lastPrint bytes
+	offset int64  // where reading continues
+	first  []byte // the first bytes read, up to headPrint
+	begin  int64  // where first begins
+	last   []byte // the last bytes read, up to lastPrint
 }
 
-// add counts p as read.
+// add counts bytes as read.
 func (p *fingerprint) add(read []byte) {
 	n := len(read)
 	p.offset += int64(n)
@@ -40,31 +40,31 @@ func (p fingerprint) clone() fingerprint {
 	return p
 }
 
-// matches reports whether a file holds the content.
+// matches reports whether a file has this content.
 func (p *fingerprint) matches(file io.ReaderAt) bool {
 	return hasBytesAt(file, p.first, p.begin) && hasBytesAt(file, p.last, p.offset-int64(len(p.last)))
 }
 
-// tail is one file that is read as it grows, whatever its name is just then.
+// tail is one file that is read as it grows, whatever its current name.
 //
-// A file that was truncated and has grown beyond the old place again cannot be told by its size. So
-// a tail remembers some of the bytes it has read, and compares them around every read.
+// If a file was truncated and then grew beyond the old offset, its size doesn't show that. So a tail
+// stores some of the bytes that it has read, and compares them around every read.
 type tail struct {
 	fingerprint
-	file   osFile        // nil while nothing is read of it
-	info   fs.FileInfo   // tells this file from others, whatever their names
+	file   osFile        // nil while closed
+	info   fs.FileInfo   // identifies the file, whatever its name
 	of     *followedName // the name by which it was found
 	intake *inputReader
-	known  int64       // the bytes before this offset were there when following began
-	was    fingerprint // of the content before the present one
+	known  int64       // the bytes before this offset existed when following began
+	was    fingerprint // of the previous content
 	times  int         // how often its content was replaced
 	twin   *copyOf     // what it is a copy of
 
 	busy  time.Time   // when it last had bytes
-	seen  fs.FileInfo // how it was when it was last read to its end
+	seen  fs.FileInfo // its state when it was last read to its end
 	until time.Time   // when that was
 	out   bool        // another file has its name now, or none
-	over  bool        // nothing more is read of it: it cannot be, or it was packed and is read whole
+	over  bool        // nothing more is read: it is unreadable, or compressed and read completely
 }
 
 func newTail(f osFile, in *inputReader) (*tail, error) {
@@ -90,7 +90,7 @@ func (t *tail) read(buf []byte) ([]byte, error) {
 	}
 	p := buf[:n]
 	if !t.matches(t.file) && hasBytesAt(t.file, p, t.offset) {
-		return nil, errReplaced // p is of the new content already, which will be read from its start
+		return nil, errReplaced // p is of the new content, which will be read from its start
 	}
 	t.add(p)
 	return p, nil
@@ -101,18 +101,18 @@ func hasBytesAt(file io.ReaderAt, p []byte, offset int64) bool {
 	now := make([]byte, len(p))
 	n, err := file.ReadAt(now, offset)
 	if err != nil && err != io.EOF {
-		return true // a failing read says nothing about the content
+		return true // a failing read shows nothing about the content
 	}
 	return bytes.Equal(now[:n], p)
 }
 
-// restartWith reads the file from its start, as something new.
+// restartWith makes the tail read the file from its start, as new content.
 func (t *tail) restartWith(in *inputReader) {
 	t.was, t.fingerprint, t.known, t.intake = t.fingerprint, fingerprint{}, 0, in
 	t.times++
 }
 
-// close lets go of the file. What was read of it stays known.
+// close closes the file. The state of reading is kept.
 func (t *tail) close() {
 	if t.file != nil {
 		t.file.Close()
@@ -120,27 +120,26 @@ func (t *tail) close() {
 	}
 }
 
-// settleTime is how much older than a look the last change of a file must be, so that a later one
-// shows in its time.
+// settleTime is how long before a look a file's last change must be for a later change to alter its
+// modification time.
 const settleTime = 2 * time.Second
 
-// isUnchanged reports whether a file is as it was when it was last read to its end: there is nothing new
-// in it.
+// isUnchanged reports whether a file has not changed since it was last read to its end.
 func (t *tail) isUnchanged(now fs.FileInfo) bool {
 	return t.seen != nil && os.SameFile(now, t.seen) && now.Size() == t.seen.Size() && now.ModTime().Equal(t.seen.ModTime()) &&
 		t.until.Sub(now.ModTime()) > settleTime
 }
 
-// copyOf is what a file is a copy of: the content of another one, as often as that was replaced by
-// then. As long as it is still there, the copy says nothing new.
+// copyOf is the content that a file is a copy of: another file's, after so many replacements. While that
+// content is still there, the copy has nothing new.
 type copyOf struct {
 	of    *tail
 	times int
 }
 
-// isIdleCopy reports whether the file says nothing new because it is a copy. Once the other file has
-// another content, or less than the copy, what was read of it is read of the copy, and the rest is
-// new.
+// isIdleCopy reports whether the file has nothing new because it is a copy. If the other file gets other
+// content, or has less than the copy, then the bytes read of it count as read of the copy, and the rest
+// is new.
 func (t *tail) isIdleCopy() bool {
 	if t.twin == nil {
 		return false
@@ -157,7 +156,8 @@ func (t *tail) isIdleCopy() bool {
 	return false
 }
 
-// isLongerThan reports whether a copy has more than the other file, which still is what was copied.
+// isLongerThan reports whether a copy has more bytes than the other file, which still has the copied
+// content.
 func (t *tail) isLongerThan(of *tail) bool {
 	copied, err := t.file.Stat()
 	if err != nil {

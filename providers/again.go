@@ -7,7 +7,7 @@ import (
 	"toolscope/stream"
 )
 
-// noteLocation notes where a record of the exchange stands.
+// noteLocation extends the exchange's location by that of a record.
 func (x *Exchange) noteLocation(p stream.Location) {
 	switch {
 	case p.Source == nil || x.from.Source != nil && x.from.Source != p.Source:
@@ -19,7 +19,7 @@ func (x *Exchange) noteLocation(p stream.Location) {
 	}
 }
 
-// location is where the exchange stands, nowhere if some of it does.
+// location returns where the source has the exchange: nowhere if a part of it has no location.
 func (x *Exchange) location() stream.Location {
 	if x.passing {
 		return stream.Location{}
@@ -27,25 +27,24 @@ func (x *Exchange) location() stream.Location {
 	return x.from
 }
 
-// Rereadable reports whether the exchange has ended and can be read again from where it came from:
-// its bytes need not be kept.
+// Rereadable reports whether the exchange has ended and can be read again from its source. Then its
+// bytes need not be kept.
 func (x *Exchange) Rereadable() bool { return x.Ended && x.location().Source != nil }
 
-// rereadAlone reads an exchange that is rereadable once more, into an inspector of its own, and as it was
-// read at first: what else the other inspector knows has no part in how an exchange is read. Turns
-// count from 0 in the new one, in the same order, and it makes the same events of them, except for
-// those that other exchanges bring: SentBack, Ran, whose lane a turn is in, and what is found of that. One
-// thing needs the other exchanges when events are folded, and so may differ in its session: which
-// calls have the id of another (IDDup, IDDupAcrossTurns). And of tools that a request before declared,
-// which this one goes on from, nothing is known.
+// rereadAlone reads a rereadable exchange again, in the same way, into an inspector of its own. Other
+// exchanges don't affect how an exchange is read. In the new inspector, turns count from 0 in the same
+// order. Its events are the same, except for those that other exchanges cause: SentBack, Ran, the
+// conversation of a turn, and their findings. Its session may differ in one point that needs the other
+// exchanges: which calls have the id of another (IDDup, IDDupAcrossTurns). Tools that an earlier
+// request of the conversation declared are unknown.
 func (in *Inspector) rereadAlone(x *Exchange) (*Inspector, error) {
 	if !x.Rereadable() {
-		return nil, fmt.Errorf("exchange %d did not come from a file", x.Number)
+		return nil, fmt.Errorf("exchange %d was not read from a file", x.Number)
 	}
 	return readAgain(x.from, x.Number, in.Request, in.readsAs(x))
 }
 
-// readsAs is the dialect that was forced on an exchange, or nil.
+// readsAs returns the protocol that was forced on an exchange, or nil.
 func (in *Inspector) readsAs(x *Exchange) *protocol.Protocol {
 	if x.Why == forcedReason {
 		return x.Protocol

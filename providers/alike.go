@@ -6,9 +6,8 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// PromptHash is a hash of all that the user says in the exchange's request, in texts and in results of
-// tools. Requests that ask for the same thing share it, whatever their protocols. It is 0 where
-// nothing is said or the request cannot be read.
+// PromptHash returns a hash of the user's texts and tool results in the exchange's request. Equal prompts
+// have the same hash in all protocols. It is 0 if there is no such text, or the request can't be read.
 func (x *Exchange) PromptHash() uint64 {
 	kept := x.past.messages != nil
 	messages, _ := x.History()
@@ -33,7 +32,7 @@ func (x *Exchange) PromptHash() uint64 {
 	return sum.Sum64()
 }
 
-// RequestedModel is the model that an exchange's request asks for, "" where that is not known.
+// RequestedModel returns the model that an exchange's request names, "" if unknown.
 func (v *View) RequestedModel(exchange int) string {
 	x := v.Exchange(exchange)
 	if x == nil {
@@ -48,8 +47,8 @@ func (v *View) RequestedModel(exchange int) string {
 	return protocol.Raw(body).Get("model").Text()
 }
 
-// MaySharePrompt reports, at once, whether two requests may ask for the same thing: as far as it is known,
-// their conversations begin alike.
+// MaySharePrompt is a fast check whether two requests may have the same prompt: as far as it is known,
+// their conversations begin in the same way.
 func (x *Exchange) MaySharePrompt(other *Exchange) bool {
 	begin, others := x.position.Begin, other.position.Begin
 	return begin == 0 || others == 0 || begin == others

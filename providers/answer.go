@@ -7,10 +7,10 @@ import (
 	"toolscope/stream"
 )
 
-// This file tells of an exchange whose answer tells nothing itself: an HTTP error, no answer at
-// all, or one that toolscope gave in a provider's place.
+// This file reports exchanges whose response explains nothing: an HTTP error, no response at all, or
+// one that toolscope gave in place of the provider.
 
-// checkStatus reports an HTTP error whose body does not tell it: an empty body, a gateway's page.
+// checkStatus reports an HTTP error whose body doesn't report it: an empty body, or a gateway's page.
 func (x *Exchange) checkStatus() {
 	if x.Head.Status < 400 || x.own || x.Protocol == &plainHTTP {
 		return
@@ -26,15 +26,14 @@ func (x *Exchange) checkStatus() {
 	why := errorWords(x.Response.Bytes(0, x.Response.Size()))
 	switch {
 	case x.gap.missed > 0:
-		why = fmt.Sprintf("HTTP status %d; what else it says was not seen", x.Head.Status)
+		why = fmt.Sprintf("HTTP status %d; bytes of its body were missed", x.Head.Status)
 	case why == "":
-		why = fmt.Sprintf("HTTP status %d, and nothing that says why", x.Head.Status)
+		why = fmt.Sprintf("HTTP status %d, without a reason", x.Head.Status)
 	}
 	x.emit(stream.Event{Kind: stream.Failure, Turn: x.lastTurn(), Text: why, What: &stream.FailureInfo{Code: fmt.Sprint(x.Head.Status)}})
 }
 
-// reportUnanswered reports a failure of an exchange that ended before there was anything to show, if
-// it is known why.
+// reportUnanswered reports why an exchange ended before it had a turn, if the reason is known.
 func (x *Exchange) reportUnanswered() {
 	if x.why == "" || len(x.turns) > 0 {
 		return
@@ -44,8 +43,8 @@ func (x *Exchange) reportUnanswered() {
 	}
 	turn := x.lastTurn()
 	switch x.by {
-	case stream.Client: // the client went away: it does not miss the answer
-	case 0: // the words are toolscope's own: no provider said them
+	case stream.Client: // the client went away: it doesn't miss the response
+	case 0: // the reason is toolscope's own: no provider sent it
 		x.emit(stream.Event{Kind: stream.Failure, Turn: turn, Text: x.why, What: &stream.FailureInfo{By: stream.Network}})
 	default:
 		x.emit(stream.Event{Kind: stream.Failure, Turn: turn, Text: x.why, What: &stream.FailureInfo{By: x.by}})
@@ -55,7 +54,7 @@ func (x *Exchange) reportUnanswered() {
 	}
 }
 
-// reportOwn says that toolscope answered, because no provider did, and why.
+// reportOwn reports that toolscope answered in place of the provider, and why.
 func (x *Exchange) reportOwn() {
 	if !x.own {
 		return
@@ -68,7 +67,7 @@ func (x *Exchange) reportOwn() {
 		failed.By = stream.Toolscope
 	}
 	why := x.why
-	if why == "" { // recordings of early versions have the reason only in the answer
+	if why == "" { // captures of early versions have the reason only in the response
 		why = strings.TrimPrefix(strings.TrimSpace(string(x.Response.Bytes(0, x.Response.Size()))), "toolscope proxy: ")
 	}
 	turn := x.lastTurn()
@@ -76,12 +75,12 @@ func (x *Exchange) reportOwn() {
 	x.emit(stream.Event{Kind: stream.TurnClose, Turn: turn, Code: stream.CloseCut})
 }
 
-// cutShort reports whether somebody other than the sender ended the response.
+// cutShort reports whether a party other than the provider ended the response.
 func (x *Exchange) cutShort() bool { return x.by > stream.Provider }
 
-// handleEnding takes the events that the decoder makes at the end. If it was not the provider that
-// ended the response, what is missing is no finding, and neither is a protocol that was not
-// recognised in so few frames.
+// handleEnding handles the events that the decoder makes at the end. If another party than the provider
+// ended the response, missing parts are not findings. Neither is a protocol that was not recognised in
+// so few frames.
 func (x *Exchange) handleEnding(e stream.Event) {
 	if e.Kind == stream.Found && x.cutShort() {
 		d := stream.PayloadOf[stream.Finding](e).Diagnosis
@@ -92,8 +91,8 @@ func (x *Exchange) handleEnding(e stream.Event) {
 	x.handleEvent(e)
 }
 
-// closeOpen ends the turns that the decoder leaves open, if it is known how they ended, or why that
-// is not known.
+// closeOpen ends the turns that the decoder leaves open, if it is known how they ended, or why this
+// is unknown.
 func (x *Exchange) closeOpen() {
 	if x.gap.missed == 0 && !x.cutShort() {
 		return

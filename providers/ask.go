@@ -9,14 +9,14 @@ import (
 	"toolscope/stream"
 )
 
-// requestState is what is known of an exchange's requests: of the one that an HTTP exchange has, or of
-// the messages of a WebSocket, each of which a turn answers.
+// requestState is the state of an exchange's requests: the one of an HTTP exchange, or the messages of a
+// WebSocket, each of which has its own turn.
 type requestState struct {
 	header        conversation.ClientFacts
-	path          string               // what the request is for by its path, "" where that does not tell
-	latest        *stream.RequestInfo  // of the latest request that was read
-	queue         []requestMessage     // messages of a WebSocket that no turn has answered yet
-	responseSize  int64                // how much of the response had come when the last of them was sent
+	path          string               // the purpose by the path, "" if the path doesn't show it
+	latest        *stream.RequestInfo  // the latest request that was read
+	queue         []requestMessage     // messages of a WebSocket that still wait for a turn
+	responseSize  int64                // size of the response when the last of them was sent
 	conversations []*agentConversation // of the requests
 	agentCalls    map[string]agentCall // calls of the exchange that start agents, by id
 
@@ -31,7 +31,7 @@ type requestMessage struct {
 	at      time.Duration
 }
 
-// readRequestHead takes the head of a request.
+// readRequestHead reads the head of a request.
 func (x *Exchange) readRequestHead(h *stream.Head) {
 	x.RequestHeader = h.Header
 	x.requests.header = conversation.ReadHeader(h.Header)
@@ -40,8 +40,8 @@ func (x *Exchange) readRequestHead(h *stream.Head) {
 	x.requests.path = conversation.PurposeOfPath(h.Method, pathOf(h.URL))
 }
 
-// readClientMessage takes a message that the client sends on a WebSocket. One that waits although the provider
-// has said something since, and answers nothing, was refused.
+// readClientMessage queues a message that the client sends on a WebSocket. If the provider has sent data since
+// the last message and no turn is open, the provider refused the queued messages.
 func (x *Exchange) readClientMessage(message []byte, at time.Duration) {
 	a := &x.requests
 	if kind := protocol.Raw(message).Get("type"); kind.IsPresent() && !kind.Is("response.create") {
@@ -53,7 +53,7 @@ func (x *Exchange) readClientMessage(message []byte, at time.Duration) {
 	a.queue, a.responseSize = append(a.queue, requestMessage{message, at}), x.Response.Size()
 }
 
-// nextRequest is the request that the next turn answers, nil where none was seen.
+// nextRequest returns the request of the next turn, nil if none was seen.
 func (x *Exchange) nextRequest() *stream.RequestInfo {
 	a := &x.requests
 	if isWebSocket(x.Head) {
@@ -75,8 +75,8 @@ func (x *Exchange) nextRequest() *stream.RequestInfo {
 	return a.latest
 }
 
-// agentInLog is whose a turn is in the lines of Claude Code, which are of several agents: the turn says
-// which call started its agent.
+// agentInLog returns the agent of a turn in the lines of Claude Code, which mix several agents: the turn
+// names the call that started its agent.
 func (x *Exchange) agentInLog(call string) *stream.RequestInfo {
 	if call == "" {
 		return &stream.RequestInfo{Client: "claude-code", Agent: conversation.Main}
@@ -85,7 +85,7 @@ func (x *Exchange) agentInLog(call string) *stream.RequestInfo {
 	return &stream.RequestInfo{Client: "claude-code", Agent: call, Parent: conversation.Main, Title: s.title, StartedBy: s.by}
 }
 
-// readRequest reads a request, and finds its lane.
+// readRequest reads a request, and finds its conversation.
 func (x *Exchange) readRequest(body []byte, messages []protocol.Message) *stream.RequestInfo {
 	b, ls := conversation.ReadBody(body), &x.in.conversations
 	f := conversation.ReadFacts(x.requests.header, b)
@@ -113,7 +113,7 @@ func (x *Exchange) readRequest(body []byte, messages []protocol.Message) *stream
 	return ask
 }
 
-// conversationOf is the lane of a turn, nil where it has none.
+// conversationOf returns the conversation of a turn, nil if it has none.
 func (x *Exchange) conversationOf(turn int32) *agentConversation {
 	i := min(x.indexOf(turn), len(x.requests.conversations)-1)
 	if i < 0 {
@@ -122,7 +122,7 @@ func (x *Exchange) conversationOf(turn int32) *agentConversation {
 	return x.requests.conversations[i]
 }
 
-// requestPurpose is what the request is for, "" where there is nothing to tell it by.
+// requestPurpose returns the purpose of a request, "" if nothing shows it.
 func (x *Exchange) requestPurpose(f *conversation.ClientFacts, b *conversation.RequestBody, messages []protocol.Message) string {
 	switch {
 	case x.requests.path != "":
@@ -137,10 +137,10 @@ func (x *Exchange) requestPurpose(f *conversation.ClientFacts, b *conversation.R
 	return conversation.PurposeOf(f, b, conversation.FirstUserText(messages))
 }
 
-// Client is the program that asks, by its name in providers/client, "" where it does not say.
+// Client returns the client's name in providers/client, "" if its header doesn't name it.
 func (x *Exchange) Client() string { return x.client }
 
-// Refused is why toolscope refused the request in the provider's place, "" where it did not.
+// Refused returns why toolscope refused the request in place of the provider, "" if it didn't.
 func (x *Exchange) Refused() string {
 	why, refused := strings.CutPrefix(x.why, "refused: ")
 	if !x.own || !refused {
@@ -149,22 +149,22 @@ func (x *Exchange) Refused() string {
 	return why
 }
 
-// noteRequestStart takes that bytes or the head of a request came. Over HTTP there is one, which began with the
-// first of them; a WebSocket has one with each turn.
+// noteRequestStart notes when the head or the first bytes of an HTTP request arrived. A WebSocket has a request
+// for each turn.
 func (x *Exchange) noteRequestStart(at time.Duration) {
 	if x.requests.sentAt == stream.NoTime && !isWebSocket(x.Head) {
 		x.requests.sentAt = at
 	}
 }
 
-// stampRequestTime says that one of the decoder's turns opens: it answers the latest request that was read.
+// stampRequestTime dates the request of a turn that opens: it is the latest request that was read.
 func (x *Exchange) stampRequestTime(turn int32) {
 	for len(x.times) <= int(turn) {
 		x.times = append(x.times, x.requests.sentAt)
 	}
 }
 
-// RequestStart is when the request of a turn began, or NoTime where that was not seen.
+// RequestStart returns when the request of a turn began, or NoTime if that was not seen.
 func (x *Exchange) RequestStart(t *stream.Turn) time.Duration {
 	if i := x.indexOf(t.Number); i >= 0 && i < len(x.times) {
 		return x.times[i]
@@ -172,14 +172,14 @@ func (x *Exchange) RequestStart(t *stream.Turn) time.Duration {
 	return stream.NoTime
 }
 
-// TurnIndex is which one of its exchange a turn is, from 0.
+// TurnIndex returns the index of a turn in its exchange, from 0.
 func (x *Exchange) TurnIndex(t *stream.Turn) int { return max(0, x.indexOf(t.Number)) }
 
 // HasManyRequests reports whether the exchange has a request for each of its turns.
 func (x *Exchange) HasManyRequests() bool { return isWebSocket(x.Head) }
 
-// RequestOf is the body of the request that a turn answers, nil where there is none, or bytes of it
-// were not seen. On a WebSocket it is the message that came when the turn was asked for.
+// RequestOf returns the body of a turn's request, nil if there is none or some of its bytes were missed.
+// On a WebSocket it is the message that requested the turn.
 func (x *Exchange) RequestOf(t *stream.Turn) []byte {
 	if !x.HasManyRequests() || x.gap.requestBytes > 0 {
 		return x.RequestBody()
@@ -193,8 +193,8 @@ func (x *Exchange) RequestOf(t *stream.Turn) []byte {
 	return nil
 }
 
-// HeadAt is when the head of the response came, or NoTime.
+// HeadAt returns when the head of the response arrived, or NoTime.
 func (x *Exchange) HeadAt() time.Duration { return x.headAt }
 
-// LastRecordAt is when the latest record of it came.
+// LastRecordAt returns when the latest record of the exchange arrived.
 func (x *Exchange) LastRecordAt() time.Duration { return x.at }

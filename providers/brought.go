@@ -15,13 +15,13 @@ import (
 type CarriedCall struct {
 	Exchange *Exchange
 	To       *protocol.Target
-	Part     *protocol.Part // nil where the request does not carry it
+	Part     *protocol.Part // nil if the request doesn't contain the call
 	Body     []byte         // the request
-	Args     []byte         // as the request carries them: the text, or the value as it stands in the body
-	At, End  int            // where they stand in Body, At -1 where that is not known
+	Args     []byte         // as the request contains them: the text, or the value in the body
+	At, End  int            // their place in Body; At is -1 if unknown
 }
 
-// Carried is what a request carries of a call; ok is false where the request cannot be read.
+// Carried returns a call as a request carries it. ok is false if the request can't be read.
 func (v *View) Carried(c *stream.Call, exchange int) (b CarriedCall, ok bool) {
 	x, t := v.Exchange(exchange), v.Session().Turn(c.Turn)
 	if x == nil || t == nil {
@@ -42,14 +42,14 @@ func (v *View) Carried(c *stream.Call, exchange int) (b CarriedCall, ok bool) {
 	return b, ok
 }
 
-// carriedCalls is what one request of an exchange carries: a WebSocket has several.
+// carriedCalls is the history of one request of an exchange. A WebSocket has several requests.
 type carriedCalls struct {
 	body     []byte
 	to       *protocol.Target
 	messages []protocol.Message
 }
 
-// eachRequest yields what the exchange's requests carry, without keeping it.
+// eachRequest yields the histories of the exchange's requests, without keeping them.
 func (x *Exchange) eachRequest() func(yield func(carriedCalls) bool) {
 	return func(yield func(carriedCalls) bool) {
 		if !isWebSocket(x.Head) {
@@ -83,7 +83,7 @@ func (x *Exchange) eachRequest() func(yield func(carriedCalls) bool) {
 	}
 }
 
-// locateArgs finds where the arguments stand in the body: parts stand there in their order.
+// locateArgs finds the arguments in the body, which has the parts in order.
 func (b *CarriedCall) locateArgs(messages []protocol.Message) {
 	b.Args, b.At = b.Part.Args, -1
 	from := 0
@@ -104,14 +104,14 @@ func (b *CarriedCall) locateArgs(messages []protocol.Message) {
 			b.At = from + bytes.Index(p.Raw, value)
 			b.End = b.At + len(value)
 			if b.To.Form != protocol.TextForm {
-				b.Args = value // a string where an object must be is seen to be one
+				b.Args = value // a string in place of an object is shown as a string
 			}
 			return
 		}
 	}
 }
 
-// findArgs is the value in the text of a call that its arguments were read from.
+// findArgs returns the value in the text of a call from which its arguments were read.
 func findArgs(text protocol.Raw, p *protocol.Part) (value protocol.Raw) {
 	is := func(v protocol.Raw) bool {
 		return v.IsString() && p.Form == protocol.TextForm && bytes.Equal(v.Append(nil), p.Args) || !v.IsString() && bytes.Equal(v, p.Args)
@@ -139,16 +139,15 @@ func findArgs(text protocol.Raw, p *protocol.Part) (value protocol.Raw) {
 	return value
 }
 
-// notArgs are members of calls that are never their arguments, whatever they hold.
+// notArgs are fields of calls that never hold the arguments.
 var notArgs = []string{"id", "call_id", "tool_call_id", "toolUseId", "name", "type", "status", "role"}
 
-// VerdictOn is what the provider said to a request that brought a call back, as far as that tells
-// whether it takes what the request carries, and how that is known, in a word or in the provider's
-// own. That it was busy, or does not know who asks, tells nothing.
+// VerdictOn returns whether the provider accepted a request that sent a call back, and how that is known,
+// in our words or the provider's. An error about load or authentication proves nothing.
 func (v *View) VerdictOn(r stream.SentBackCall) (verdict replay.Verdict, how string) {
 	x, t := v.Exchange(r.Exchange), v.TurnAfter(&r)
 	if x == nil {
-		return replay.Unproven, "its request was let go of"
+		return replay.Unproven, "its request was dropped"
 	}
 	status, failure, answered := x.Head.Status, "", t != nil && t.Failure == "" && !t.HasGap()
 	if t != nil {
@@ -156,11 +155,11 @@ func (v *View) VerdictOn(r stream.SentBackCall) (verdict replay.Verdict, how str
 	}
 	switch socket := isWebSocket(x.Head); {
 	case x.own:
-		return replay.Unproven, "no provider was asked"
+		return replay.Unproven, "no provider answered it"
 	case answered && (status == 0 || socket):
 		return replay.Accepted, "it was answered"
 	case status == 0, socket:
-		return replay.Unproven, "no answer was seen"
+		return replay.Unproven, "no response was seen"
 	case status < 300:
 		return replay.Accepted, fmt.Sprintf("HTTP %d", status)
 	case status == 400 || status == 422:
@@ -173,8 +172,8 @@ func (v *View) VerdictOn(r stream.SentBackCall) (verdict replay.Verdict, how str
 	return verdict, how
 }
 
-// Witnesses are the requests that carried these calls of a turn, and of which the provider's answer
-// tells whether it takes them.
+// Witnesses returns the requests that carried these calls of a turn and whose response shows whether the
+// provider accepts them.
 func (v *View) Witnesses(calls ...*stream.Call) (all []replay.Evidence) {
 	if len(calls) == 0 {
 		return nil
@@ -201,8 +200,8 @@ func (v *View) Witnesses(calls ...*stream.Call) (all []replay.Evidence) {
 	return all
 }
 
-// isAboutCalls reports whether the words of a refusal may be about calls: a request may be refused
-// for much else.
+// isAboutCalls reports whether the text of a refusal may concern calls: a request may be refused for many
+// other reasons.
 func isAboutCalls(words string) bool {
 	words = strings.ToLower(words)
 	return slices.ContainsFunc([]string{"tool", "function", "argument", "call_id"}, func(s string) bool { return strings.Contains(words, s) })

@@ -6,10 +6,10 @@ import (
 	"toolscope/stream"
 )
 
-// minCachedTokens is how many tokens a cache has to hold for its loss to be told.
+// minCachedTokens is how many cached tokens must be lost for a finding.
 const minCachedTokens = 1024
 
-// noteTurnEnd takes a turn of a lane that has ended. found is what is to be said of it, "" for nothing.
+// noteTurnEnd notes a turn of a conversation that has ended. It returns the message of a finding, or "".
 func (ls *conversations) noteTurnEnd(l *agentConversation, t *stream.Turn) (found string) {
 	if l == nil || t.Request == nil || t.Request.Background {
 		return ""
@@ -26,19 +26,19 @@ func (ls *conversations) noteTurnEnd(l *agentConversation, t *stream.Turn) (foun
 		return ""
 	}
 	if at := t.Request.Change.BreaksAt(); at != "" && l.cached >= minCachedTokens && read.N < l.cached {
-		found = fmt.Sprintf("the request changes %s, which was sent before: %d of the %d tokens that were cached then were read", at, read.N, l.cached)
+		found = fmt.Sprintf("the request changes %s, which was sent before: %d of %d cached tokens were read", at, read.N, l.cached)
 	}
 	l.cached = read.N + written.N
 	return found
 }
 
-// namedCall is a call that a later request may bring the result of without its name.
+// namedCall is a call whose result a later request may contain without its name.
 type namedCall struct{ id, name string }
 
-// maxCalls is how many calls of a turn are remembered so.
+// maxCalls is how many calls of a turn are kept for that.
 const maxCalls = 64
 
-// callName is the name of a call of the turn before in a lane, by its id.
+// callName returns the name of a call of the conversation's previous turn, by its id.
 func (l *agentConversation) callName(id string) string {
 	if l != nil {
 		for _, c := range l.calls {

@@ -15,8 +15,8 @@ type frameFormat struct {
 	framer stream.Framer
 }
 
-// sniffFraming decides by the first bytes; the content type only breaks ties, because error bodies
-// come under any. ok is false while more bytes are needed to decide.
+// sniffFraming decides by the first bytes. The content type only breaks ties, because error bodies come
+// with any type. ok is false while it needs more bytes.
 func sniffFraming(contentType string, head []byte, ended bool) (f frameFormat, ok bool) {
 	if could, is := stream.IsEventStream(head); is {
 		return frameFormat{"AWS event stream", new(stream.EventStream)}, true
@@ -46,16 +46,16 @@ func sniffFraming(contentType string, head []byte, ended bool) (f frameFormat, o
 
 const bom = "\xef\xbb\xbf"
 
-// textOf is head without a byte order mark and white space before it.
+// textOf returns head without a byte order mark and leading white space.
 func textOf(head []byte) []byte {
 	return trimSpace(bytes.TrimPrefix(head, []byte(bom)))
 }
 
 func beginsObject(head []byte) bool { return bytes.HasPrefix(textOf(head), []byte("{")) }
 
-// sniffObjects tells one object a line from objects that have no lines or span several: it looks
-// whether the first line is a whole JSON text. Objects with no line end between them are usually
-// the messages of a WebSocket.
+// sniffObjects distinguishes one object per line from objects without lines or over several lines: it
+// checks whether the first line is a complete JSON text. Objects without line ends between them are
+// usually the messages of a WebSocket.
 func sniffObjects(text []byte, ended bool) (frameFormat, bool) {
 	line, _, whole := bytes.Cut(text, []byte("\n"))
 	s := protocol.Scan(line)
@@ -70,18 +70,18 @@ func sniffObjects(text []byte, ended bool) (frameFormat, bool) {
 	return frameFormat{"JSON body", new(stream.Values)}, true
 }
 
-// isWebSocket reports whether a response is the messages of a WebSocket.
+// isWebSocket reports whether a response consists of the messages of a WebSocket.
 func isWebSocket(h *stream.Head) bool {
 	return h.Status == 101 || strings.HasPrefix(h.URL, "wss:") || strings.HasPrefix(h.URL, "ws:")
 }
 
-// firstJSONObject follows the object that a body begins with until it is clear what stands behind it.
+// firstJSONObject follows the object at the start of a body until the byte after it is known.
 type firstJSONObject struct {
 	values    stream.Values
 	size, end int64
 }
 
-// sawEnd reports whether p brings a line end, or the first byte after the object: only these tell how
+// sawEnd reports whether p contains a line end, or the first byte after the object: only these show how
 // the body is framed.
 func (o *firstJSONObject) sawEnd(p []byte) bool {
 	line := bytes.IndexByte(p, '\n') >= 0
@@ -104,8 +104,8 @@ func (o *firstJSONObject) sawEnd(p []byte) bool {
 
 var sseFields = []string{"data", "event", "id", "retry"}
 
-// looksLikeSSE reports whether text begins with a line of an event stream, and whether it could
-// once more of it comes.
+// looksLikeSSE reports whether text begins with a line of an event stream, and whether it could with more
+// bytes.
 func looksLikeSSE(text []byte) (could, is bool) {
 	if text[0] == ':' {
 		return true, true
@@ -126,7 +126,7 @@ func looksLikeSSE(text []byte) (could, is bool) {
 	return false, false
 }
 
-// bestProtocol is the dialect that is surest of the evidence, nil if none claims it.
+// bestProtocol returns the protocol with the highest score for the evidence, nil if none claims it.
 func bestProtocol(e protocol.SniffInput) (best *protocol.Protocol, score protocol.SniffScore) {
 	for i := range All {
 		if s := All[i].Sniff(e); s.Points > score.Points {
@@ -136,7 +136,7 @@ func bestProtocol(e protocol.SniffInput) (best *protocol.Protocol, score protoco
 	return best, score
 }
 
-// pathOf is the path of a URL, or all of rawURL if that is no URL.
+// pathOf returns the path of a URL, or rawURL if it is not a URL.
 func pathOf(rawURL string) string {
 	if u, err := url.Parse(rawURL); err == nil {
 		return u.Path

@@ -8,13 +8,13 @@ import (
 	"toolscope/stream"
 )
 
-// indexTurn files a turn that has ended: what it made cannot change any more.
+// indexTurn adds a turn that has ended to the index: its calls can't change any more.
 func (in *Inspector) indexTurn(t *stream.Turn) {
 	if t == nil || len(t.Calls) == 0 {
 		return
 	}
 	if t.Retention != stream.InMemory {
-		return // it is filed as it was
+		return // it stays in the index unchanged
 	}
 	var asked replay.Position
 	var on historyLink
@@ -28,12 +28,12 @@ func (in *Inspector) indexTurn(t *stream.Turn) {
 	}
 	if forgot && !in.recall.reported {
 		in.recall.reported = true
-		in.noteSource(fmt.Sprintf("there were more than %d calls: what later requests make of the oldest ones is not told", maxRecalled))
+		in.noteSource(fmt.Sprintf("more than %d calls: what later requests send back of the oldest is not reported", maxRecalled))
 	}
 }
 
-// indexOpenTurns files the turns of an exchange that never end. No request is held against them: they
-// tell who wrote arguments, and nothing else.
+// indexOpenTurns adds the turns of an exchange that never end to the index. Requests are not compared with
+// them: they only show who wrote arguments.
 func (x *Exchange) indexOpenTurns() {
 	for _, n := range x.openTurns() {
 		t := x.in.Session().Turn(x.turns[n])
@@ -44,8 +44,8 @@ func (x *Exchange) indexOpenTurns() {
 	}
 }
 
-// summariseTurn is called before the content of a turn is let go of. What a request makes of its calls is
-// then told from what is kept here.
+// summariseTurn is called before a turn is evicted or dropped. It keeps a summary, which later requests are
+// compared with.
 func (in *Inspector) summariseTurn(turn int32) {
 	f, t := in.recall.entryOf(turn), in.Session().Turn(turn)
 	if f == nil || t == nil || t.Retention != stream.InMemory {
@@ -54,7 +54,7 @@ func (in *Inspector) summariseTurn(turn int32) {
 	f.summary = in.observer.Summarise(t)
 }
 
-// CallName is the name and the id of a call of a turn that was let go of; ok is false where neither is
+// CallName returns the name and the id of a call of an evicted or dropped turn. ok is false if they are not
 // known any more.
 func (in *Inspector) CallName(r stream.Ref) (name, id string, ok bool) {
 	f := in.recall.entryOf(r.Turn)
@@ -64,8 +64,8 @@ func (in *Inspector) CallName(r stream.Ref) (name, id string, ok bool) {
 	return f.summary.CallName(r.Call)
 }
 
-// turnReloader reads the turn of a file once more. It is nil where that cannot be done, or would take
-// long.
+// turnReloader returns a function that reads an indexed turn again. It is nil if that is impossible or
+// would take long.
 func (in *Inspector) turnReloader(f *indexedTurn) func() *stream.Turn {
 	const most = 8 << 20
 	x := in.Exchange(f.exchange)
@@ -86,7 +86,7 @@ func (in *Inspector) turnReloader(f *indexedTurn) func() *stream.Turn {
 	}
 }
 
-// entryAfter is the file of the turn whose response has that id, nil if there is none.
+// entryAfter returns the index entry of the turn whose response has that id, nil if there is none.
 func (in *Inspector) entryAfter(id string) (found *indexedTurn) {
 	if id != "" {
 		in.recall.find(replay.ResponseKey(id), func(f *indexedTurn) bool { found = f; return false })
@@ -94,7 +94,7 @@ func (in *Inspector) entryAfter(id string) (found *indexedTurn) {
 	return found
 }
 
-// entryBefore is the file of the last turn of the exchange that a request adds to, nil if it has none.
+// entryBefore returns the index entry of the last turn of the exchange that a request adds to, or nil.
 func (in *Inspector) entryBefore(x *Exchange) *indexedTurn {
 	before := in.Exchange(x.past.before)
 	if !x.Head.Incremental || before == nil || len(before.turns) == 0 {
@@ -103,7 +103,7 @@ func (in *Inspector) entryBefore(x *Exchange) *indexedTurn {
 	return in.recall.entryOf(before.turns[len(before.turns)-1])
 }
 
-// candidateOf is the turn of a file; ok is false if there is nothing left of it.
+// candidateOf returns the turn of an index entry. ok is false if nothing is left of it.
 func (in *Inspector) candidateOf(f *indexedTurn) (c replay.Candidate, ok bool) {
 	c = replay.Candidate{Turn: in.Session().Turn(f.turn), Position: f.position}
 	if c.Turn != nil {
@@ -119,7 +119,7 @@ func (in *Inspector) candidateOf(f *indexedTurn) (c replay.Candidate, ok bool) {
 	return c, c.Summary != nil || c.Turn != nil && len(c.Turn.Calls) > 0
 }
 
-// indexByKind files all turns by a sort of clues.
+// indexByKind indexes all turns by a kind of keys.
 func (in *Inspector) indexByKind(s replay.KeyKind) {
 	r := &in.recall
 	next := r.nextUnindexed(s)
@@ -132,18 +132,18 @@ func (in *Inspector) indexByKind(s replay.KeyKind) {
 	}
 }
 
-// candidateSet collects the turns that a request may have brought back.
+// candidateSet collects the turns whose calls a request may send back.
 type candidateSet struct {
 	in       *Inspector
-	exchange int  // whose turns do not count
-	own      bool // they do: it has had requests before
+	exchange int  // the one whose turns don't count
+	own      bool // they do count: it has had requests before
 	turns    []int32
 }
 
-// IndexBy implements replay.Files.
+// IndexBy implements replay.TurnIndex.
 func (l *candidateSet) IndexBy(s replay.KeyKind) { l.in.indexByKind(s) }
 
-// Find implements replay.Files.
+// Find implements replay.TurnIndex.
 func (l *candidateSet) Find(c replay.MatchKey, most int) (found int) {
 	search := l.in.recall.search
 	l.in.recall.find(c, func(f *indexedTurn) bool {
@@ -157,7 +157,7 @@ func (l *candidateSet) Find(c replay.MatchKey, most int) (found int) {
 	return found
 }
 
-// addCandidate collects a turn, once.
+// addCandidate adds a turn, once.
 func (l *candidateSet) addCandidate(f *indexedTurn, search uint32) {
 	if f.search != search {
 		f.search = search
@@ -165,7 +165,7 @@ func (l *candidateSet) addCandidate(f *indexedTurn, search uint32) {
 	}
 }
 
-// addAll collects every turn that counts.
+// addAll adds every turn that counts.
 func (l *candidateSet) addAll() {
 	for i := range l.in.recall.entries {
 		f := &l.in.recall.entries[i]
@@ -175,7 +175,7 @@ func (l *candidateSet) addAll() {
 	}
 }
 
-// earlierTurns are the turns that have ended and have calls, of which the request may have something.
+// earlierTurns returns the ended turns with calls that the request may send back.
 func (x *Exchange) earlierTurns(history *replay.History) (turns []replay.Candidate) {
 	in := x.in
 	in.recall.search++

@@ -10,8 +10,8 @@ import (
 
 // unwrapBedrock opens the envelope in which Bedrock's InvokeModelWithResponseStream sends the events of
 // the model's own protocol: {"bytes":"base64"}, in SDK logs {"chunk":{"bytes":…}} (bedrock.go of
-// anthropic-sdk-go). Any other frame is returned as it is. In SDK logs an exception that ends a
-// stream stands under its name as a key; it becomes the Failed frame that it was on the wire.
+// anthropic-sdk-go). Any other frame is returned unchanged. In SDK logs, the key of an exception that
+// ends a stream is its name; it becomes the Failed frame that it was on the wire.
 func unwrapBedrock(f stream.Frame) stream.Frame {
 	inner := protocol.Raw(f.Data)
 	switch {
@@ -35,13 +35,12 @@ func unwrapBedrock(f stream.Frame) stream.Frame {
 	return f
 }
 
-// mayBeWrapped reports whether a frame has the name of an envelope, or stands in a log without
-// names.
+// mayBeWrapped reports whether a frame has the name of an envelope, or is in a log without names.
 func mayBeWrapped(f *stream.Frame) bool {
 	return f.Kind == stream.FrameData && !f.Failed && (string(f.Event) == "chunk" || len(f.Event) == 0 && !f.Named)
 }
 
-// exceptions are those of Bedrock's streams (ConverseStreamOutput and ResponseStream in the service
+// exceptions are the exceptions of Bedrock's streams (ConverseStreamOutput and ResponseStream in the service
 // model).
 var exceptions = map[string]bool{
 	"internalServerException": true, "modelStreamErrorException": true, "modelTimeoutException": true,

@@ -11,44 +11,44 @@ import (
 	"toolscope/stream"
 )
 
-// An Exchange is one request and its response, as far as they have come.
+// An Exchange is one request and its response, as far as they have arrived.
 type Exchange struct {
 	Number   int
-	Head     *stream.Head       // of the response; Method and URL also when only the request told; it never changes
-	Coding   string             // the codings that were undone: "gzip", "chunked, br"
+	Head     *stream.Head       // of the response; Method and URL also if only the request has them; never modified
+	Coding   string             // the codings that were decoded: "gzip", "chunked, br"
 	Framing  string             // how the response is framed, "" while unknown
 	Protocol *protocol.Protocol // nil while unknown
-	Why      string             // what gave the dialect away
+	Why      string             // how the protocol was recognised
 	Ended    bool
 
 	in        *Inspector
-	from      stream.Location // where all its records stand
+	from      stream.Location // the location of all its records
 	turns     []int32         // timeline numbers of the decoder's turns
-	times     []time.Duration // by turn: when the request began that it answers, or NoTime; nil if none is known
+	times     []time.Duration // by turn: when its request began, or NoTime; nil if none is known
 	position  replay.Position // its place in its conversation, once observed
-	why       string          // it ended, where that was not as it should be
-	client    string          // the program that asks, as far as its header tells
+	why       string          // it ended, if it did not end normally
+	client    string          // the client, if its header names it
 	at        time.Duration
-	headAt    time.Duration // when the head of the response came, or NoTime
-	ahead     time.Duration // of the inspector's epoch: the time that its own times count from
+	headAt    time.Duration // when the head of the response arrived, or NoTime
+	ahead     time.Duration // of the inspector's epoch: the zero of its own times
 	timed     bool          // ahead is known
-	byteCount int64         // bytes, as long as it may be let go of
-	sum       uint64        // while it is cold: of what came
+	byteCount int64         // bytes in memory, while it may be evicted
+	sum       uint64        // hash of its bytes, while it is evicted
 	known     knownSince
 	pinned    int32        // how often turns of it are pinned
-	passing   bool         // some of its records stand nowhere
-	begun     bool         // bytes of the response have come
+	passing   bool         // some of its records have no location
+	begun     bool         // bytes of the response have arrived
 	own       bool         // toolscope answered, not a provider
-	closing   bool         // nothing more comes
-	by        stream.Party // who ended it, 0 if that is not known
-	aside     bool         // it is pinned, and its line goes on without it
-	evicted   bool         // it was let go of, and can be read again
-	dropped   bool         // it was let go of for good
+	closing   bool         // no more bytes follow
+	by        stream.Party // the party that ended it, 0 if unknown
+	aside     bool         // it is pinned, and not in its queue
+	evicted   bool         // its content was evicted and can be reloaded
+	dropped   bool         // its content was dropped
 
 	*exchangeContent
 }
 
-// pendingFrame is a frame kept until the dialect is known, or a gap between two such frames.
+// pendingFrame is a frame kept until the protocol is known, or a gap between pending frames.
 type pendingFrame struct {
 	frame  stream.Frame
 	number int32
@@ -56,13 +56,13 @@ type pendingFrame struct {
 	missed int64 // bytes of a gap
 }
 
-// EndReason says, in words, why the exchange ended, "" where it ended as it should.
+// EndReason returns, in words, why the exchange ended, "" if it ended normally.
 func (x *Exchange) EndReason() string { return x.why }
 
-// AnsweredByToolscope reports whether toolscope gave the answer itself: no provider did.
+// AnsweredByToolscope reports whether toolscope answered in place of the provider.
 func (x *Exchange) AnsweredByToolscope() bool { return x.own }
 
-// mergeHead merges what is newly known from outside the bytes.
+// mergeHead merges new facts that are not in the bytes.
 func (x *Exchange) mergeHead(h *stream.Head) {
 	now := *x.Head
 	if h.File != "" {
@@ -96,7 +96,7 @@ func (x *Exchange) mergeHead(h *stream.Head) {
 	}
 }
 
-// receiveRecord takes the bytes of the response that a record has, each piece as of when it came.
+// receiveRecord reads the bytes of a record of the response, each chunk with its time of arrival.
 func (x *Exchange) receiveRecord(r *stream.Record) {
 	if len(r.Chunks) == 0 {
 		x.receiveBytes(r.Data)
@@ -112,7 +112,7 @@ func (x *Exchange) receiveRecord(r *stream.Record) {
 	}
 }
 
-// receiveBytes takes bytes of the response as they came.
+// receiveBytes reads bytes of the response as sent.
 func (x *Exchange) receiveBytes(p []byte) {
 	if !x.begun {
 		x.begun = true
@@ -144,7 +144,7 @@ func (x *Exchange) receiveBytes(p []byte) {
 // bytes can decode to very many.
 const decodeStep = 64 << 10
 
-// noteCodings notes what the codings did.
+// noteCodings notes the codings in use, and their error.
 func (x *Exchange) noteCodings(err error) {
 	x.Coding = x.chain.Name()
 	if err != nil && !x.broken {
@@ -153,7 +153,7 @@ func (x *Exchange) noteCodings(err error) {
 	}
 }
 
-// appendBody takes bytes of the response's body.
+// appendBody appends bytes to the body of the response.
 func (x *Exchange) appendBody(p []byte) {
 	if len(p) > 0 {
 		x.Response.Append(p, x.at)
@@ -161,13 +161,13 @@ func (x *Exchange) appendBody(p []byte) {
 	}
 }
 
-// reportTrouble says that the body cannot be decoded further, once there is a turn to say it of.
+// reportTrouble reports that the body can't be decoded further, once there is a turn.
 func (x *Exchange) reportTrouble() {
 	turn := stream.NoTurn
 	switch {
 	case x.trouble == nil, len(x.turns) == 0 && !x.Ended:
 		return
-	case x.bomb && x.decoder == nil: // a body that decodes to too many bytes is reported, even if it says nothing
+	case x.bomb && x.decoder == nil: // a body that becomes too large is reported, even if it has no turn
 		x.setProtocol(&emptyProtocol, "no answer")
 		turn = x.lastTurn()
 	case x.bomb, len(x.turns) > 0:
@@ -177,7 +177,7 @@ func (x *Exchange) reportTrouble() {
 	if x.bomb {
 		found = codingBomb
 	}
-	x.emit(findingEvent(turn, found, "the body cannot be decoded: %s", x.trouble))
+	x.emit(findingEvent(turn, found, "the body can't be decoded: %s", x.trouble))
 	x.trouble = nil
 }
 
@@ -218,7 +218,7 @@ func (x *Exchange) feedFramer(p []byte) {
 	x.dropReadBytes()
 }
 
-// frameAll frames the bytes that waited for a framing, as of when they came.
+// frameAll frames the bytes that waited for a framing, with their times of arrival.
 func (x *Exchange) frameAll() {
 	now := x.at
 	for n := range x.Response.Records() {
@@ -242,7 +242,7 @@ func (x *Exchange) chooseFraming(head []byte, ended bool) bool {
 	return ok
 }
 
-// end closes the exchange: nothing more comes.
+// end closes the exchange: no more bytes follow.
 func (x *Exchange) end() {
 	if x.Ended {
 		return
@@ -252,7 +252,7 @@ func (x *Exchange) end() {
 		x.appendBody(rest)
 		x.noteCodings(err)
 	}
-	if x.bomb && !x.cutShort() { // the rest was sent and not read: toolscope itself cut it
+	if x.bomb && !x.cutShort() { // the rest was sent but not read: toolscope itself cut it off
 		x.by, x.why = stream.Toolscope, ""
 	}
 	x.Ended, x.closing = true, true
@@ -295,8 +295,7 @@ func (x *Exchange) end() {
 	x.in.addEvictable(x)
 }
 
-// closeLast ends a turn that the decoder does not know of: one of frames that do not decode, or
-// that it does not know.
+// closeLast ends a turn that the decoder doesn't know: its frames can't be decoded, or are unknown.
 func (x *Exchange) closeLast() {
 	n := int32(len(x.turns) - 1)
 	if n < 0 || x.out.Current().Number() != stream.NoTurn {
@@ -308,7 +307,7 @@ func (x *Exchange) closeLast() {
 	}
 	if len(turn.Findings) == 0 && !turn.HasGap() && !x.cutShort() {
 		x.emit(findingEvent(n, protocolUnknown,
-			"no frame says anything in %s: shown as they came, not interpreted", x.Protocol.Title))
+			"no frame has a meaning in %s: shown as they arrived, not interpreted", stream.Own(x.Protocol.Title)))
 	}
 	x.emit(stream.Event{Kind: stream.TurnClose, Turn: n, Code: stream.CloseCut})
 }

@@ -14,17 +14,17 @@ import (
 	"toolscope/stream"
 )
 
-// mcpTraffic is what is said to servers of MCP, beside the models: it is of no turn.
+// mcpTraffic is the traffic with MCP servers, which belongs to no turn.
 type mcpTraffic struct {
 	log      mcp.Log
-	may      map[int]stream.Record // heads of requests that may be to such a server
-	chains   map[int]*coding.Chain // of answers that are coded
+	may      map[int]stream.Record // heads of requests that may go to an MCP server
+	chains   map[int]*coding.Chain // codings of responses
 	join     toolrun.Join
 	stops    map[int][]offsetAt
-	compared []*schema.Set // tools of requests that were held against those of servers
+	compared []*schema.Set // tools of requests that were compared with those of servers
 }
 
-// routeMCP takes a record of what is said to an MCP server, or reports that it is of none.
+// routeMCP handles a record if it belongs to an MCP server, and reports whether it does.
 func (in *Inspector) routeMCP(r stream.Record) (taken bool) {
 	e := &in.executed
 	if e.log.Has(r.Exchange) {
@@ -57,7 +57,7 @@ func (in *Inspector) routeMCP(r stream.Record) (taken bool) {
 	return false
 }
 
-// openMCP has an exchange be read as one with an MCP server.
+// openMCP begins to read an exchange as one with an MCP server.
 func (in *Inspector) openMCP(r stream.Record) {
 	first := len(in.executed.log.Servers) == 0
 	in.executed.log.Begin(r.Exchange, r.Head)
@@ -67,7 +67,7 @@ func (in *Inspector) openMCP(r stream.Record) {
 	in.feedMCP(r)
 }
 
-// feedMCP has the log of what is said to servers take a record, with codings undone.
+// feedMCP passes a record to the log of MCP traffic, with codings decoded.
 func (in *Inspector) feedMCP(r stream.Record) {
 	e := &in.executed
 	in.log.addWithBytes(r)
@@ -97,7 +97,7 @@ func (in *Inspector) feedMCP(r stream.Record) {
 	}
 }
 
-// trimHeads gives back the heads of requests of which nothing more came.
+// trimHeads returns the heads of requests without further records.
 func (e *mcpTraffic) trimHeads(back func(stream.Record)) {
 	for _, number := range slices.Sorted(maps.Keys(e.may)) {
 		back(e.may[number])
@@ -106,7 +106,7 @@ func (e *mcpTraffic) trimHeads(back func(stream.Record)) {
 	e.log.Close()
 }
 
-// isServer reports whether a request can be to nobody but an MCP server.
+// isServer reports whether a request can only go to an MCP server.
 func isServer(h *stream.Head) bool {
 	switch h.Method {
 	case mcp.Stdio:
@@ -122,26 +122,26 @@ func isServer(h *stream.Head) bool {
 	return false
 }
 
-// asksServer reports whether a request may be to an MCP server: one that has no session yet must
-// take its answer as either of two forms.
+// asksServer reports whether a request may go to an MCP server: a request without a session must accept
+// the response in either of two forms.
 func asksServer(h *stream.Head) bool {
 	accepts := strings.Join(h.Header["Accept"], ",")
 	return h.Method == "POST" && strings.Contains(accepts, "application/json") && strings.Contains(accepts, "text/event-stream")
 }
 
-// speaksRPC reports whether a body begins as a message of JSON-RPC, or a list of them.
+// speaksRPC reports whether a body begins like a JSON-RPC message, or a list of messages.
 func speaksRPC(body []byte) bool { return rpc.Match(body[:min(len(body), 64)]) }
 
 var rpc = regexp.MustCompile(`^\s*(\[\s*)?\{\s*"(jsonrpc|method|id|params|result|error)"`)
 
-// Servers are those of MCP that were spoken with.
+// Servers returns the MCP servers that were seen.
 func (v *View) Servers() []*mcp.Server { return v.in.executed.log.Servers }
 
-// Executed is what was said to MCP servers.
+// Executed returns the log of the traffic with MCP servers.
 func (in *Inspector) Executed() *mcp.Log { return &in.executed.log }
 
-// Executed are the requests to MCP servers, and theirs, in the order in which they were sent, as they
-// were at the moment of the view.
+// Executed returns the requests to and from MCP servers, in the order in which they were sent, as of the
+// moment of the view.
 func (v *View) Executed() []*mcp.Request {
 	all := v.in.executed.log.Requests
 	if v.past == nil {
@@ -156,13 +156,13 @@ func (v *View) Executed() []*mcp.Request {
 	return then
 }
 
-// offsetAt is how much had come of what is said to a server when there were so many events.
+// offsetAt is the offset in an exchange with a server when there were so many events.
 type offsetAt struct {
 	known int32
 	ExchangeOffset
 }
 
-// noteOffset notes what a record brings.
+// noteOffset notes the offset after a record.
 func (e *mcpTraffic) noteOffset(r *stream.Record, known int32) {
 	if e.stops == nil {
 		e.stops = map[int][]offsetAt{}
@@ -184,7 +184,7 @@ func (e *mcpTraffic) noteOffset(r *stream.Record, known int32) {
 	e.stops[r.Exchange] = append(all, next)
 }
 
-// stopsAt adds where what is said to servers was when there were so many events.
+// stopsAt adds the offsets in exchanges with servers when there were so many events.
 func (e *mcpTraffic) stopsAt(all map[int]ExchangeOffset, known int32) {
 	for number, list := range e.stops {
 		for i := len(list) - 1; i >= 0; i-- {

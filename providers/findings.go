@@ -11,8 +11,8 @@ import (
 	"toolscope/stream"
 )
 
-// Findings are all that toolscope can make, each once: those of the fold, of this package, of the
-// protocols and of the schemas, the losses of replay, and what may be demanded of a run.
+// Findings returns every finding that toolscope can report, each once: those of the fold, of this
+// package, of the protocols and of the schemas, the losses of replay, and the demands of check.
 func Findings() []*stream.Diagnosis {
 	all := slices.Concat(stream.Findings, findings, wanted, protocol.Findings, mcp.Findings, toolrun.Findings)
 	for _, d := range All {
@@ -27,13 +27,13 @@ func Findings() []*stream.Diagnosis {
 	return all
 }
 
-// findingEvent is the event of a finding about a turn.
+// findingEvent returns the event of a finding about a turn.
 func findingEvent(turn int32, d *stream.Diagnosis, format string, args ...any) stream.Event {
 	f := d.Finding(format, args...)
 	return stream.Event{Kind: stream.Found, Turn: turn, Slot: stream.NoSlot, What: &f}
 }
 
-// findings are those of this package: what is seen before a dialect reads a frame.
+// findings are the findings of this package, which are made before a protocol reads a frame.
 var findings = []*stream.Diagnosis{
 	sourceNote, faultNote, heldNote, sourceChanged, protocolUnknown, protocolUndecoded, unterminatedFrame, blankLinesMissing, codingBroken,
 	codingBomb, cacheBroken,
@@ -42,57 +42,57 @@ var findings = []*stream.Diagnosis{
 var (
 	sourceNote = &stream.Diagnosis{
 		Code: "SOURCE_NOTE", Severity: stream.Info, By: stream.Toolscope,
-		Meaning: "The source of the bytes cannot tell everything, or says something about itself: a log without deltas, a proxy that answered itself.",
-		Advice:  "Read the note before you judge what is shown.",
+		Meaning: "The source doesn't contain everything, or it reports something about itself: e.g. a log without deltas, or a proxy that answered the request itself.",
+		Advice:  "Read the note before you judge the data.",
 	}
 	faultNote = &stream.Diagnosis{
 		Code: "BENT", Severity: stream.Warn, By: stream.Toolscope,
-		Meaning: "Toolscope was asked to bend this answer, with --fault: a proxy shows what the provider sent, while its client was given something else, and toolscope cut writes the bent one.",
-		Advice:  "Blame nobody else for what the client does next.",
+		Meaning: "toolscope injected a fault into this response (--fault). The proxy shows what the provider sent, while the client got the faulty response; toolscope cut writes the faulty one.",
+		Advice:  "Don't blame anyone else for what the client does next.",
 	}
 	heldNote = &stream.Diagnosis{
 		Code: "HELD", Severity: stream.Info, By: stream.Toolscope,
-		Meaning: "The client was given this answer later than the provider sent it, or not all of it: somebody held it at a breakpoint (proxy --break).",
-		Advice:  "Blame nobody else for what the client did meanwhile; the times shown are those at which the provider sent it.",
+		Meaning: "The client got this response later than the provider sent it, or not all of it, because it was held at a breakpoint (proxy --break).",
+		Advice:  "Don't blame anyone else for what the client did in the meantime. The times shown are those of the provider.",
 	}
 	sourceChanged = &stream.Diagnosis{
 		Code: "SOURCE_CHANGED", Severity: stream.Warn, By: stream.Toolscope,
-		Meaning: "Of a big file only the latest and what is looked at is kept; this turn was to be read again, and the file is gone or another one now.",
-		Advice:  "Open the file again, or a copy that nobody changes.",
+		Meaning: "toolscope keeps only part of a large file in memory. It tried to read this turn again, but the file is gone or has changed.",
+		Advice:  "Open the file again, or a copy that doesn't change.",
 	}
 	protocolUnknown = &stream.Diagnosis{
 		Code: "DIALECT_UNKNOWN", Severity: stream.Warn, By: stream.Toolscope,
-		Meaning: "What came is of no protocol that this version knows: it is shown as it came, not interpreted.",
-		Advice:  "Name the protocol with --dialect if you know it.",
+		Meaning: "The response follows no protocol that this version knows. It is shown as it arrived, not interpreted.",
+		Advice:  "Name the protocol with --protocol if you know it.",
 	}
 	protocolUndecoded = &stream.Diagnosis{
 		Code: "DIALECT_SEEN", Severity: stream.Warn, By: stream.Toolscope,
-		Meaning: "The protocol is recognised, but this version does not decode it: the frames are shown as they came.",
-		Advice:  "Look at the wire pane; nothing is known of its calls.",
+		Meaning: "The protocol is recognised, but this version can't decode it. The frames are shown as they arrived.",
+		Advice:  "Look at the frames in the wire pane. The calls are unknown.",
 	}
 	unterminatedFrame = &stream.Diagnosis{
 		Code: "UNTERMINATED_FRAME", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "The last event has no blank line after it: browsers and some SDKs drop it.",
-		Advice:  "Nothing, if your client reads it; otherwise have the host end its events.",
+		Meaning: "The last event has no blank line after it. Browsers and some SDKs drop it.",
+		Advice:  "Nothing, if your client reads it. Otherwise make the server end each event with a blank line.",
 	}
 	blankLinesMissing = &stream.Diagnosis{
 		Code: "BLANK_LINES_MISSING", Severity: stream.Warn, By: stream.Gateway,
-		Meaning: "No blank line stands between the events: clients take them for one and cannot read it.",
-		Advice:  "Have the gateway send an empty line after each event.",
+		Meaning: "There are no blank lines between the events. Clients read them as one event and can't decode it.",
+		Advice:  "Make the gateway send an empty line after each event.",
 	}
 	codingBroken = &stream.Diagnosis{
 		Code: "CODING_BROKEN", Severity: stream.Error, By: stream.Gateway,
-		Meaning: "The body cannot be unpacked: it is not the coding its headers say, or it is damaged.",
-		Advice:  "Ask for it uncompressed, with Accept-Encoding: identity.",
+		Meaning: "The body can't be decompressed: it is damaged, or it doesn't use the coding that its headers name.",
+		Advice:  "Request it uncompressed, with Accept-Encoding: identity.",
 	}
 	cacheBroken = &stream.Diagnosis{
 		Code: "CACHE_BROKEN", Severity: stream.Info, By: stream.Client,
-		Meaning: "The request has something else where the one before it in its lane had what the provider had cached: behind that nothing is read from the cache.",
-		Advice:  "If it costs much, keep tools, system prompt and earlier messages as they are from request to request, and add only at the end.",
+		Meaning: "The request differs from the previous one of its conversation inside the part that the provider had cached. Nothing after that point is read from the cache.",
+		Advice:  "If this costs much, keep tools, system prompt and earlier messages unchanged between requests, and add only at the end.",
 	}
 	codingBomb = &stream.Diagnosis{
 		Code: "CODING_BOMB", Severity: stream.Error, By: stream.Provider,
-		Meaning: "The body unpacks to 100 times what was sent, beyond 10 MiB, or to more than 256 MiB: it is read no further, and its bytes are kept as they were sent.",
-		Advice:  "Find out who sends that: no answer of a model is so big or so empty.",
+		Meaning: "The body decompresses to more than 256 MiB, or to more than 10 MiB and 100 times its sent size. The rest isn't read, and the bytes are kept as they were sent.",
+		Advice:  "Find out what sends it: no model response is so large or so repetitive.",
 	}
 )

@@ -9,17 +9,17 @@ import (
 	"toolscope/stream"
 )
 
-// FindProtocol is the dialect of that name; the error lists the names there are.
+// FindProtocol returns the protocol with that name. The error lists the known names.
 func FindProtocol(name string) (*protocol.Protocol, error) {
-	return protocol.FindNamed("dialect", name, All, func(d *protocol.Protocol) string { return d.Name })
+	return protocol.FindNamed("protocol", name, All, func(d *protocol.Protocol) string { return d.Name })
 }
 
-// ForceProtocol has every response from now on read as dialect d; with nil the bytes decide.
+// ForceProtocol makes every following response be read as protocol d. With nil the bytes decide.
 func (in *Inspector) ForceProtocol(d *protocol.Protocol) { in.forced = d }
 
-// Reread reads an exchange again, as dialect d; with nil the bytes decide. The timeline is new:
-// turns and calls of the old one must not be used any more. It cannot be done once exchanges were
-// let go of: the order in which all came is not kept then.
+// Reread reads an exchange again, as protocol d; with nil the bytes decide. The timeline is new: turns and
+// calls of the old one must not be used any more. It fails once exchanges were evicted or dropped,
+// because then the order of the records is no longer kept.
 func (in *Inspector) Reread(number int, d *protocol.Protocol) error {
 	if in.log.closed {
 		return errDropped
@@ -40,7 +40,7 @@ func (in *Inspector) Reread(number int, d *protocol.Protocol) error {
 	}
 	for _, x := range in.exchanges {
 		if x.chain != nil {
-			_, _ = x.chain.Close() // it has decoders that only this stops
+			_, _ = x.chain.Close() // only this stops its decoders
 		}
 	}
 	fresh.kept.Retention, fresh.kept.pins = in.kept.Retention, in.kept.pins
@@ -52,9 +52,9 @@ func (in *Inspector) Reread(number int, d *protocol.Protocol) error {
 	return nil
 }
 
-var errDropped = errors.New("too much has come to read it all again: open it with --dialect")
+var errDropped = errors.New("too much data to read it again: open the source with --protocol")
 
-// forcedFor is the dialect an exchange is to be read as, or nil.
+// forcedFor returns the protocol that is forced on an exchange, or nil.
 func (in *Inspector) forcedFor(number int) *protocol.Protocol {
 	if d, ok := in.rereads[number]; ok {
 		return d
@@ -62,22 +62,22 @@ func (in *Inspector) forcedFor(number int) *protocol.Protocol {
 	return in.forced
 }
 
-// recordOrder remember the order in which the records came, so that they can be read again from the
-// wires, which keep their bytes.
+// recordOrder keeps the order of the records, so that they can be read again from the wires, which keep
+// their bytes.
 type recordOrder struct {
 	runs        []byte // as varints: of each run but the last its exchange less that of the run before, and its count
 	before      int    // the exchange of the run before the last
 	last        recordRun
 	n           int                   // runs, with the last
-	rest        map[int]stream.Record // by number of the run, from 1: records that say more than bytes, without their bytes
+	rest        map[int]stream.Record // by number of the run, from 1: records with more than bytes, without their bytes
 	recordBytes int64                 // bytes of records that are kept here, since no wire has them
-	closed      bool                  // they remember nothing any more
+	closed      bool                  // no order is kept any more
 }
 
-// maxRecordBytes is how many bytes of such records are remembered.
+// maxRecordBytes is how many bytes of records without a wire are kept.
 const maxRecordBytes = 64 << 20
 
-// addWithBytes remembers a record with its bytes.
+// addWithBytes adds a record with its bytes.
 func (l *recordOrder) addWithBytes(r stream.Record) {
 	if l.recordBytes += int64(len(r.Data)); l.recordBytes > maxRecordBytes {
 		l.endRun()
@@ -152,9 +152,9 @@ func (l *recordOrder) eachRun(yield func(int, recordRun) bool) {
 	}
 }
 
-// eachRecord gives the records to to again, in the order they came.
+// eachRecord passes the records to to again, in their order.
 func (l *recordOrder) eachRecord(in *Inspector, to func(stream.Record)) {
-	next := map[*stream.Wire]int{} // record of each wire that comes next
+	next := map[*stream.Wire]int{} // the next record of each wire
 	for n, a := range l.eachRun {
 		bare := stream.Record{Exchange: a.exchange, Request: a.count&1 == 1}
 		if r, ok := l.rest[n]; ok {
@@ -177,7 +177,7 @@ func (l *recordOrder) eachRecord(in *Inspector, to func(stream.Record)) {
 	}
 }
 
-// rawSide is one side of the exchange, as its bytes came.
+// rawSide returns the bytes of one side of the exchange, as sent.
 func (x *Exchange) rawSide(request bool) *stream.Wire {
 	switch {
 	case request:

@@ -27,7 +27,7 @@ func (x *Exchange) handleOne(f *stream.Frame, n int32) {
 		if f.Kind == stream.FrameData {
 			x.chooseProtocol(protocol.SniffInput{Event: f.Event, Data: f.Data}, false)
 		}
-		if last := len(x.pending) - 1; x.decoder == nil { // it waits, but its bytes are lent only for now
+		if last := len(x.pending) - 1; x.decoder == nil { // it waits, but its bytes are only valid now
 			x.pending[last].frame.Event, x.pending[last].frame.Data = bytes.Clone(f.Event), bytes.Clone(f.Data)
 		}
 	} else {
@@ -36,14 +36,14 @@ func (x *Exchange) handleOne(f *stream.Frame, n int32) {
 	x.reportTrouble()
 }
 
-// maxUnclaimed is how many data frames may pass before a weak claim is enough to choose a dialect.
-// Without any claim the stream is then shown as of no known dialect.
+// maxUnclaimed is the number of data frames after which a weak claim is enough to choose a protocol.
+// Without any claim, the stream is then shown as an unknown protocol.
 const maxUnclaimed = 16
 
-// forcedReason is why an exchange is read as a dialect that was forced on it.
+// forcedReason is the reason for a forced protocol.
 const forcedReason = "as you said"
 
-// chooseProtocol decides on a dialect if the evidence suffices, and has it decode the frames that waited.
+// chooseProtocol chooses a protocol if the evidence suffices, and decodes the pending frames.
 func (x *Exchange) chooseProtocol(e protocol.SniffInput, last bool) {
 	e.Path, e.Header = x.Path(), x.Head.Header
 	best, score := bestProtocol(e)
@@ -66,15 +66,15 @@ func (x *Exchange) chooseProtocol(e protocol.SniffInput, last bool) {
 	}
 	switch {
 	case x.isPlain():
-		best, score = &plainHTTP, protocol.SniffScore{Why: "its method and path"}
+		best, score = &plainHTTP, protocol.SniffScore{Why: "method and path"}
 	case best != nil && (score.Points >= protocol.Likely || last):
 	case seen != nil:
-		best, score = seen, protocol.SniffScore{Why: "the shape of a frame"}
+		best, score = seen, protocol.SniffScore{Why: "the form of a frame"}
 	case last && len(x.pending) > 0 && x.AsksNothing():
-		best, score = &plainHTTP, protocol.SniffScore{Why: "nothing was sent to be answered"}
+		best, score = &plainHTTP, protocol.SniffScore{Why: "its request contains nothing to answer"}
 	case last && len(x.pending) > 0:
 		x.Guess = x.guessPayload()
-		best, score = unknownLike(x.Guess), protocol.SniffScore{Why: "nothing in it is known"}
+		best, score = unknownLike(x.Guess), protocol.SniffScore{Why: "no frame is recognised"}
 	default:
 		return
 	}
@@ -94,8 +94,8 @@ func (x *Exchange) chooseProtocol(e protocol.SniffInput, last bool) {
 	x.at = at
 }
 
-// guessPayload is what a response looks like of which nothing is known. What stood in a format of others
-// was put into it for a reason, and is guessed at by nobody.
+// guessPayload describes an unknown response. It does not guess at payloads from HTTP or a log, which were
+// put there on purpose.
 func (x *Exchange) guessPayload() string {
 	if x.Head.Wrappers != "" || x.Head.Status != 0 {
 		return ""
@@ -109,14 +109,14 @@ func (x *Exchange) guessPayload() string {
 	return Guess(first)
 }
 
-// setProtocol has a dialect decode the exchange.
+// setProtocol makes a protocol decode the exchange.
 func (x *Exchange) setProtocol(d *protocol.Protocol, why string) {
 	x.out = protocol.NewOut(x.onEvent)
 	x.Protocol, x.Why, x.decoder = d, why, d.New(x.out)
 }
 
-// resolveProtocol decides where path and header claim one dialect and a frame claims another. Two such frames
-// outweigh the path. One does not: errors look much the same in all protocols.
+// resolveProtocol decides if path and header claim one protocol and a frame claims another. Two frames with
+// that claim outweigh the path. One doesn't: errors look similar in all protocols.
 func (x *Exchange) resolveProtocol(e protocol.SniffInput, best *protocol.Protocol, score protocol.SniffScore) (*protocol.Protocol, protocol.SniffScore) {
 	own, ownScore := bestProtocol(protocol.SniffInput{Event: e.Event, Data: e.Data})
 	switch {
@@ -131,7 +131,7 @@ func (x *Exchange) resolveProtocol(e protocol.SniffInput, best *protocol.Protoco
 	return nil, score
 }
 
-// decodeFrame has the dialect read one frame.
+// decodeFrame passes one frame to the decoder.
 func (x *Exchange) decodeFrame(f *stream.Frame, number int32) {
 	x.frame = number
 	switch {
@@ -149,7 +149,7 @@ func (x *Exchange) decodeFrame(f *stream.Frame, number int32) {
 		return
 	}
 	switch err := x.decoder.Frame(*f); {
-	case f.Truncated && x.cutShort(): // the frame was cut by whoever ended the response
+	case f.Truncated && x.cutShort(): // the party that ended the response cut the frame
 	case err != nil && f.Truncated && mayContinue(f.Data):
 		x.reportUndecodable(fmt.Sprintf("the stream was cut inside it (%v)", err))
 	case err != nil:
@@ -160,8 +160,8 @@ func (x *Exchange) decodeFrame(f *stream.Frame, number int32) {
 	}
 }
 
-// mayContinue reports whether more bytes could make data decode: as JSON, or as the word that ends a
-// stream. A page of HTML without a last line break is not unfinished.
+// mayContinue reports whether more bytes could make data decodable: as JSON, or as the word that ends a
+// stream. An HTML page without a last line break is not unfinished.
 func mayContinue(data []byte) bool {
 	var l stream.Lexer
 	l.Write(data)
@@ -177,8 +177,8 @@ func (x *Exchange) reportFramingError(f *stream.Frame) {
 	x.emit(stream.Event{Kind: stream.Failure, Turn: x.lastTurn(), Text: message, What: &stream.FailureInfo{Code: string(f.Event)}})
 }
 
-// requestedModel is the model the request asks for, where the response cannot tell: in some protocols it
-// never does, and none that was refused or is of no known protocol.
+// requestedModel returns the model that the request names, if the response can't name it: some protocols
+// never do, nor do refused responses or those without a body.
 func (x *Exchange) requestedModel() string {
 	switch {
 	case x.Protocol.Model != nil:
@@ -189,8 +189,8 @@ func (x *Exchange) requestedModel() string {
 	return ""
 }
 
-// reportUndecodable says that the frame does not decode. Of a log with lines that stop in their midst nobody
-// knows who did that.
+// reportUndecodable reports a frame that can't be decoded. If the log cuts lines, the party at fault is
+// unknown.
 func (x *Exchange) reportUndecodable(why string) {
 	e := stream.Event{Kind: stream.Fault, Turn: x.lastTurn(), Text: why}
 	if x.Head.CutLines {
@@ -199,7 +199,7 @@ func (x *Exchange) reportUndecodable(why string) {
 	x.handleEvent(e)
 }
 
-// lastTurn is the open turn, or else the last one; the first before there is any.
+// lastTurn returns the open turn, else the last one; 0 before there is any.
 func (x *Exchange) lastTurn() int32 {
 	if t := x.out.Current().Number(); t != stream.NoTurn {
 		return t
@@ -207,7 +207,7 @@ func (x *Exchange) lastTurn() int32 {
 	return int32(max(0, len(x.turns)-1))
 }
 
-// completeOpening is what the decoder says of a turn, completed with what only the exchange knows.
+// completeOpening completes the decoder's opening of a turn with the facts of the exchange.
 func (x *Exchange) completeOpening(said stream.Opening) *stream.Opening {
 	said.Exchange, said.Protocol, said.Request = x.Number, x.Protocol.Name, x.nextRequest()
 	if said.Request == nil && said.Protocol == "claude-code" {
@@ -219,15 +219,14 @@ func (x *Exchange) completeOpening(said stream.Opening) *stream.Opening {
 	return &said
 }
 
-// handleEvent takes an event of the decoder. It drops one that may only be there because of a gap.
+// handleEvent handles an event of the decoder. It drops events that may only be due to a gap.
 func (x *Exchange) handleEvent(e stream.Event) {
 	if x.gap.missed == 0 || !x.isDoubtful(e) {
 		x.emit(e)
 	}
 }
 
-// emit stamps an event and adds it to the timeline. The first event of a turn opens it, whatever it
-// is.
+// emit stamps an event and adds it to the timeline. The first event of a turn, of any kind, opens it.
 func (x *Exchange) emit(e stream.Event) {
 	if x.isUnknowable(e) {
 		return
@@ -237,7 +236,7 @@ func (x *Exchange) emit(e stream.Event) {
 		e.At = x.out.LastStamp()
 	}
 	if e.Turn == stream.NoTurn && e.Kind == stream.Unknown {
-		e.Turn = x.lastTurn() // an event of no turn is shown nowhere
+		e.Turn = x.lastTurn() // an event without a turn is not shown
 	}
 	turn := e.Turn
 	if e.Turn != stream.NoTurn {
@@ -268,7 +267,7 @@ func (x *Exchange) emit(e stream.Event) {
 		t := x.in.Session().Turn(e.Turn)
 		x.in.indexTurn(t)
 		if found := x.in.conversations.noteTurnEnd(x.conversationOf(e.Turn), t); found != "" {
-			x.emit(findingEvent(turn, cacheBroken, "%s", found))
+			x.emit(findingEvent(turn, cacheBroken, "%s", stream.Own(found)))
 		}
 	case stream.CallResult:
 		x.reportLoggedResult(e)
@@ -284,7 +283,7 @@ func (x *Exchange) emit(e stream.Event) {
 	x.in.matchEvent(e)
 }
 
-// isUnknowable reports whether an event is about something missing that the source does not tell.
+// isUnknowable reports whether an event reports something as missing that the source doesn't contain.
 func (x *Exchange) isUnknowable(e stream.Event) bool {
 	if e.Kind != stream.Found || !x.Head.EndUnknown && !x.Head.EventNamesUnknown {
 		return false
@@ -298,9 +297,8 @@ func (x *Exchange) isUnknowable(e stream.Event) bool {
 	return false
 }
 
-// sealAll seals the calls of one of the decoder's turns: where the source kept whole answers, the
-// arguments that it has are all there are. Of those that stop in the middle nobody said that they are
-// whole.
+// sealAll seals the calls of one of the decoder's turns: if the source keeps only complete responses, their
+// arguments are final. It does not seal arguments that stop in the middle.
 func (x *Exchange) sealAll(turn int32) {
 	for _, c := range x.in.Session().Turn(x.turns[turn]).Calls {
 		if c.Phase() == stream.PhaseOpen && c.Syntax() != stream.SyntaxPrefix {
@@ -309,8 +307,8 @@ func (x *Exchange) sealAll(turn int32) {
 	}
 }
 
-// attributeCut adds to the end of a turn without terminator who ended it, if that is known. A turn that is
-// cut when nothing more comes was ended by whoever ended the response.
+// attributeCut adds the party that ended a turn without terminator, if known. A turn that is cut off at the
+// end of the response was ended by the same party as the response.
 func (x *Exchange) attributeCut(e stream.Event) stream.Event {
 	switch {
 	case x.in.Session().Turn(e.Turn).HasGap():

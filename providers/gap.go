@@ -9,25 +9,25 @@ import (
 	"toolscope/stream/count"
 )
 
-// A gap is bytes of a response that passed unseen, which is toolscope's own fault. Invariants:
+// gaps describes bytes of a response that toolscope missed, which is its own fault. Invariants:
 //
-//   - What stands on its two sides is never read as one. The frame that was open
-//     belongs to none, and reading goes on with the next that surely begins.
-//   - Of the turns that were open, and of those that begin before one has surely
-//     ended, only what was sealed before it is known: stream.Gap says so.
-//   - What a decoder finds wrong behind it is not told: it may be the gap.
+//   - The two sides of a gap are never joined. The open frame is not decoded,
+//     and reading resumes at the next certain start of a frame.
+//   - In the turns that were open, and in those that begin before one has surely
+//     ended, only calls that were final before the gap are known: see stream.Gap.
+//   - Findings of the decoder after the gap are not reported: the gap may cause them.
 type gaps struct {
 	missed       int64 // bytes of the response, in all
 	hidden       bool  // a turn that began unseen may still be open
-	first        int32 // number of the decoder's first turn behind the gap
-	undecoded    bool  // the codings cannot be undone behind the gap
+	first        int32 // number of the decoder's first turn after the gap
+	undecoded    bool  // the codings can't be decoded after the gap
 	base         int64 // where in the response the framer began
-	seeking      bool  // it looks for where frames begin again
-	requestBytes int64 // bytes of the request that were not seen
+	seeking      bool  // it looks for the next start of a frame
+	requestBytes int64 // bytes of the request that were missed
 	lookedAt     int64 // size of the response when it last looked
 }
 
-// noteGap says that n bytes of the response passed unseen.
+// noteGap notes that n bytes of the response were missed.
 func (x *Exchange) noteGap(n int64) {
 	x.gap.missed += n
 	if !x.Ended {
@@ -41,8 +41,8 @@ func (x *Exchange) noteGap(n int64) {
 	x.reportGap(n)
 }
 
-// leaveCodings passes on what was decoded, and then decodes no more: a coding cannot be undone from
-// its middle.
+// leaveCodings passes on the decoded bytes, and then stops decoding: a coding can't be decoded from its
+// middle.
 func (x *Exchange) leaveCodings() {
 	if x.gap.undecoded {
 		return
@@ -67,7 +67,7 @@ func (x *Exchange) leaveFrame() {
 	x.framer, x.first = nil, nil
 }
 
-// endFrame makes what is left before end a frame of its own, which nobody decodes.
+// endFrame makes the rest before end a frame of its own, which is not decoded.
 func (x *Exchange) endFrame(end int64) {
 	last := int64(0)
 	if n := x.Response.Frames(); n > 0 {
@@ -78,7 +78,7 @@ func (x *Exchange) endFrame(end int64) {
 	}
 }
 
-// resync looks for the next place where a frame surely begins, and reads on there.
+// resync looks for the next certain start of a frame, and resumes there.
 func (x *Exchange) resync(ended bool) {
 	size := x.Response.Size()
 	if !ended && size < x.gap.lookedAt {
@@ -96,8 +96,8 @@ func (x *Exchange) resync(ended bool) {
 	x.framer.Write(tail[at:], x.onFrame)
 }
 
-// nextFrameStart is where in tail frames begin again, and how they are framed. The framer is nil while
-// that is not known; in a body that is one JSON text it never is.
+// nextFrameStart returns where in tail the next frame begins, and the framing. The framer is nil while that
+// is unknown; in a body of one JSON text it stays unknown.
 func (x *Exchange) nextFrameStart(tail []byte) (f frameFormat, at int) {
 	contentType := ""
 	if v := x.Head.Header["Content-Type"]; len(v) > 0 {
@@ -128,7 +128,7 @@ func (x *Exchange) nextFrameStart(tail []byte) (f frameFormat, at int) {
 	return frameFormat{}, 0
 }
 
-// blankLine is where the line after the first blank one begins, 0 while there is none.
+// blankLine returns the start of the line after the first blank line, 0 if there is none.
 func blankLine(text []byte) int {
 	best := 0
 	for _, blank := range []string{"\n\n", "\n\r\n", "\r\r"} {
@@ -139,7 +139,7 @@ func blankLine(text []byte) int {
 	return best
 }
 
-// messageIn is where a message of an AWS event stream begins: its checksum tells.
+// messageIn returns the start of a message of an AWS event stream, recognised by its checksum.
 func messageIn(p []byte) (at int, found bool) {
 	for ; len(p)-at >= 12; at++ {
 		if _, is := stream.IsEventStream(p[at:]); is {
@@ -149,9 +149,9 @@ func messageIn(p []byte) (at int, found bool) {
 	return 0, false
 }
 
-// reportGap says of every turn that is open, or else of the last one, that bytes of it were not seen.
+// reportGap reports missed bytes for every open turn, or else for the last one.
 func (x *Exchange) reportGap(n int64) {
-	words := fmt.Sprintf("%s of the response passed and were not recorded: of what was not sealed before them nothing is known", count.Of(n, "byte"))
+	words := fmt.Sprintf("%s of the response were missed: calls that were not final before them are unknown", count.Of(n, "byte"))
 	open := x.openTurns()
 	if len(open) == 0 {
 		open = append(open, x.lastTurn())
@@ -166,7 +166,7 @@ func (x *Exchange) emitGap(turn int32, n int64, words string) {
 	x.emit(stream.Event{Kind: stream.Gap, Turn: turn, Text: words, What: &stream.BytesMissed{Bytes: n}})
 }
 
-// openTurns are the decoder's turns that have not been closed.
+// openTurns returns the decoder's turns that are not closed.
 func (x *Exchange) openTurns() (open []int32) {
 	for n := x.closedTurns; n < len(x.turns); n++ {
 		t := x.in.Session().Turn(x.turns[n])
@@ -181,8 +181,8 @@ func (x *Exchange) openTurns() (open []int32) {
 	return open
 }
 
-// isDoubtful reports whether an event of the decoder may be wrong because of a gap. A finding rests on
-// all that the decoder has read. A fault or a signature is of one turn.
+// isDoubtful reports whether an event of the decoder may be wrong because of a gap. A finding depends on
+// everything that the decoder has read. A fault or a signature depends on one turn.
 func (x *Exchange) isDoubtful(e stream.Event) bool {
 	switch e.Kind {
 	case stream.Found:
@@ -196,13 +196,13 @@ func (x *Exchange) isDoubtful(e stream.Event) bool {
 	return false
 }
 
-// afterGap follows the events that are emitted after a gap. A turn may have begun unseen. Until a
-// turn has surely ended, each that seems to begin may be the rest of that one.
+// afterGap handles the events after a gap. A turn may have begun in the gap. Until a turn has surely ended,
+// each turn that seems to begin may be the rest of that one.
 func (x *Exchange) afterGap(e stream.Event, turn int32) {
 	switch {
 	case !x.gap.hidden:
 	case e.Kind == stream.TurnOpen:
-		x.emitGap(turn, x.gap.missed, fmt.Sprintf("%s of the response passed and were not recorded before this turn: it may have begun in them", count.Of(x.gap.missed, "byte")))
+		x.emitGap(turn, x.gap.missed, fmt.Sprintf("%s of the response were missed before this turn: it may have begun in them", count.Of(x.gap.missed, "byte")))
 	case e.Kind == stream.TurnClose && e.Code == stream.CloseEnd && !x.Protocol.ParallelTurns:
 		open := x.openTurns()
 		x.gap.hidden = len(open) > 0 && open[len(open)-1] >= x.gap.first

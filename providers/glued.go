@@ -7,9 +7,9 @@ import (
 	"toolscope/stream"
 )
 
-// isGlued reports whether a frame of an event stream is several events. Without blank lines between
-// them, as in logs that somebody filtered for data, the framing takes them for one. The first line
-// is then a whole object, and no JSON text goes on after that.
+// isGlued reports whether a frame of an event stream contains several events. Without blank lines between
+// them, e.g. in logs filtered for data lines, the framing reads them as one event. Then the first line is
+// a complete object, which no JSON text continues.
 func isGlued(f stream.Frame) bool {
 	line, _, more := bytes.Cut(f.Data, []byte("\n"))
 	if !more {
@@ -19,8 +19,8 @@ func isGlued(f stream.Frame) bool {
 	return s.Kind() == '{' && s.Value() != nil && s.End() == nil
 }
 
-// splitGlued takes each line as the frame it was meant to be. None gets a name: of the events' names
-// only the last is left, and which line it belongs to is not known.
+// splitGlued handles each line as a frame of its own, without a name: only the last event name is left, and
+// its line is unknown.
 func (x *Exchange) splitGlued(f stream.Frame, number int32) {
 	x.glued = true
 	for rest := f.Data; len(rest) > 0; {
@@ -34,10 +34,10 @@ func (x *Exchange) splitGlued(f stream.Frame, number int32) {
 	}
 }
 
-// reportGlued reports that events were glued, once, when all has come.
+// reportGlued reports glued events, once, at the end of the exchange.
 func (x *Exchange) reportGlued() {
 	if x.glued && x.decoder != nil {
 		x.handleEvent(findingEvent(x.lastTurn(), blankLinesMissing,
-			"no blank line stands between the events: clients take them for one and cannot read it; here each line is read as one"))
+			"no blank lines between the events: clients read them as one event and can't decode it; toolscope reads each line as one event"))
 	}
 }

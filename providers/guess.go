@@ -12,11 +12,11 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// maxGuessed is how many first bytes are looked at to say what something is.
+// maxGuessed is how many bytes of an input Guess reads.
 const maxGuessed = 8 << 10
 
-// Guess says in words what an input looks like in which nothing of a model was found, by its first
-// bytes; "" where that would help nobody.
+// Guess describes in words what an input looks like that contains no model traffic, from its first
+// bytes; "" if it finds nothing useful.
 func Guess(first []byte) string {
 	first = first[:min(len(first), maxGuessed)]
 	for _, m := range magics {
@@ -44,7 +44,7 @@ func Guess(first []byte) string {
 	return cmp.Or(guessTable(text), "text")
 }
 
-// magics are how files of other kinds begin.
+// magics are the first bytes of files of other kinds.
 var magics = []struct {
 	at    int
 	bytes string
@@ -54,16 +54,16 @@ var magics = []struct {
 	{257, "ustar", "a tar archive: unpack it first"},
 	{0, "7z\xbc\xaf\x27\x1c", "a 7-Zip archive: unpack it first"},
 	{0, "\xfd7zXZ\x00", "xz data: unpack it first"},
-	{0, "SQLite format 3\x00", "an SQLite database: have the program that keeps it export what is wanted"},
-	{0, "\xd4\xc3\xb2\xa1", "a capture of network packets: what is in them is encrypted; record with 'toolscope proxy'"},
-	{0, "\xa1\xb2\xc3\xd4", "a capture of network packets: what is in them is encrypted; record with 'toolscope proxy'"},
-	{0, "\x0a\x0d\x0d\x0a", "a capture of network packets: what is in them is encrypted; record with 'toolscope proxy'"},
+	{0, "SQLite format 3\x00", "an SQLite database: export the data with the program that writes it"},
+	{0, "\xd4\xc3\xb2\xa1", "a capture of network packets, whose content is encrypted: record with 'toolscope proxy'"},
+	{0, "\xa1\xb2\xc3\xd4", "a capture of network packets, whose content is encrypted: record with 'toolscope proxy'"},
+	{0, "\x0a\x0d\x0d\x0a", "a capture of network packets, whose content is encrypted: record with 'toolscope proxy'"},
 	{0, "\x7fELF", "a program"}, {0, "MZ", "a program"}, {0, "\xcf\xfa\xed\xfe", "a program"},
 	{0, "\x89PNG", "an image"}, {0, "\xff\xd8\xff", "an image"}, {0, "GIF8", "an image"}, {0, "%PDF-", "a PDF"},
 	{0, "\x00asm", "a WebAssembly module"},
 }
 
-// guesses are what text looks like, by its beginning.
+// guesses are kinds of text, recognised by its beginning.
 var guesses = []struct {
 	is   string
 	like *regexp.Regexp
@@ -72,17 +72,17 @@ var guesses = []struct {
 	{"XML", regexp.MustCompile(`^<(\?xml|[A-Za-z][\w:.-]*[ >])`)},
 	{"keys or certificates", regexp.MustCompile(`^-----BEGIN `)},
 	{"a script", regexp.MustCompile(`^#!`)},
-	{"a log of npm", regexp.MustCompile(`^(npm (ERR!|error|verb|warn|http)|\d+ (verbose|info|silly|timing|http) )`)},
-	{"a log of a web server", regexp.MustCompile(`^\S+ \S+ \S+ \[[^\]\n]+\] "[A-Z]+ [^"\n]*" \d{3} `)},
-	{"a difference of two texts", regexp.MustCompile(`^(diff --git |--- \S|Index: )`)},
+	{"an npm log", regexp.MustCompile(`^(npm (ERR!|error|verb|warn|http)|\d+ (verbose|info|silly|timing|http) )`)},
+	{"a web server log", regexp.MustCompile(`^\S+ \S+ \S+ \[[^\]\n]+\] "[A-Z]+ [^"\n]*" \d{3} `)},
+	{"a diff", regexp.MustCompile(`^(diff --git |--- \S|Index: )`)},
 	{"Go source", regexp.MustCompile(`(?m)^package \w+$`)},
 	{"source code", regexp.MustCompile(`(?m)^(import [\w{"'*]|from \S+ import |def \w+\(|class \w+|function \w+\(|#include <|const \w+ = |use strict|public class )`)},
 	{"Markdown", regexp.MustCompile("(?m)\\A#{1,3} \\S|^```")},
-	{"lines of a log", regexp.MustCompile(`^\[?(\d{4}[-/]\d\d[-/]\d\d[T ]|[A-Z][a-z]{2} [ \d]\d )\d\d:\d\d`)},
+	{"log lines", regexp.MustCompile(`^\[?(\d{4}[-/]\d\d[-/]\d\d[T ]|[A-Z][a-z]{2} [ \d]\d )\d\d:\d\d`)},
 	{"YAML", regexp.MustCompile(`^(---\n|[\w-]+:( \S[^\n]*)?\n([\w-]+:|  [\w-]+:|- |  - ))`)},
 }
 
-// guessJSON says what JSON it is: one value, or one a line, and what it has.
+// guessJSON describes JSON: one value, or one per line, and its keys.
 func guessJSON(text []byte) string {
 	line, rest, _ := bytes.Cut(text, []byte("\n"))
 	more := len(bytes.TrimSpace(rest)) > 0
@@ -92,9 +92,9 @@ func guessJSON(text []byte) string {
 	case text[0] == '[' && (len(text) == 1 || !strings.ContainsRune("{[\"0123456789-tfn] \r\n\t", rune(text[1]))):
 		return "" // a bracket is not JSON yet
 	case d.Get("openapi").IsString(), d.Get("swagger").IsString():
-		return "a description of an API"
+		return "an API description"
 	case d.Get("dependencies") != nil && d.Get("name").IsString():
-		return "the manifest of a package"
+		return "a package manifest"
 	}
 	if keys := keysOf(text); keys != "" {
 		return "JSON with " + keys
@@ -102,7 +102,7 @@ func guessJSON(text []byte) string {
 	return ""
 }
 
-// keysOf names the first keys of an object, or of the first object of a list.
+// keysOf lists the first keys of an object, or of the first object of a list.
 func keysOf(text []byte) string {
 	d := json.NewDecoder(bytes.NewReader(text))
 	t, err := d.Token()
@@ -129,14 +129,14 @@ func keysOf(text []byte) string {
 	}
 	switch {
 	case len(keys) == 0:
-		return "no members"
+		return "no fields"
 	case len(keys) > named:
 		return strings.Join(keys[:named], ", ") + " …"
 	}
 	return strings.Join(keys, ", ")
 }
 
-// guessTable says that lines have as many commas, or tabs, as the first one has.
+// guessTable recognises lines with as many commas, tabs or semicolons as the first one.
 func guessTable(text []byte) string {
 	lines := bytes.Split(text, []byte("\n"))
 	for _, sep := range []string{",", "\t", ";"} {
@@ -149,8 +149,7 @@ func guessTable(text []byte) string {
 	return ""
 }
 
-// isText reports whether bytes are UTF-8 with hardly a control character, the last rune being
-// allowed to be cut.
+// isText reports whether bytes are UTF-8 with hardly a control character. The last rune may be cut.
 func isText(p []byte) bool {
 	odd := 0
 	for i := 0; i < len(p); {

@@ -6,13 +6,13 @@ import (
 	"toolscope/stream"
 )
 
-// recentHeads are those that were met last: exchanges of one log mostly have the same, which is kept once.
+// recentHeads are the latest heads. Exchanges of one log mostly have equal heads, which are kept once.
 type recentHeads struct{ last []*stream.Head }
 
-// maxHeads is how many are remembered.
+// maxHeads is how many heads are kept.
 const maxHeads = 4
 
-// intern is a head like h, which nobody changes.
+// intern returns a head equal to h, which must not be modified.
 func (hs *recentHeads) intern(h *stream.Head) *stream.Head {
 	for _, of := range hs.last {
 		if isSameHead(of, h) {
@@ -20,7 +20,7 @@ func (hs *recentHeads) intern(h *stream.Head) *stream.Head {
 		}
 	}
 	own := *h
-	if h.Header == nil { // those of a response are of it alone
+	if h.Header == nil { // the header of a response is its own
 		hs.last = append(hs.last[max(0, len(hs.last)+1-maxHeads):], &own)
 	}
 	return &own

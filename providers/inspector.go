@@ -10,54 +10,54 @@ import (
 	"toolscope/stream"
 )
 
-// Inspector follows any number of exchanges at once and folds them into one timeline, in the order
-// their bytes came. The zero value is ready. It belongs to one goroutine.
+// Inspector follows any number of exchanges at once and folds them into one timeline, in the order in
+// which their bytes arrive. The zero value is ready. It belongs to one goroutine.
 type Inspector struct {
 	Timeline stream.Timeline
-	Request  []byte     // body of a request that stands in for those that were not captured
-	Others   OtherLines // what the source has besides exchanges
+	Request  []byte     // body of a request, used for requests that were not captured
+	Others   OtherLines // lines of the source outside of exchanges
 
 	exchanges     []*Exchange
 	byNumber      map[int]*Exchange
 	turns         int32 // turns opened
 	log           recordOrder
 	forced        *protocol.Protocol
-	rereads       map[int]*protocol.Protocol // by exchange: read as this, or by its bytes
+	rereads       map[int]*protocol.Protocol // by exchange: the protocol to read it as, nil for its bytes
 	closed        bool
-	alone         bool // it reads one exchange once more: what others make of it is not its matter
+	alone         bool // it rereads one exchange, without regard to others
 	kept          evictor
 	sets          []*schema.Set
 	heads         recentHeads
-	idle          exchangeContent // see Exchange.mind
+	idle          exchangeContent // see Exchange.ensureContent
 	observer      replay.Observer
 	recall        callIndex
 	conversations conversations
 	executed      mcpTraffic
-	epoch         time.Time            // what the clock said at time 0, zero where that is not known
-	began         map[string]time.Time // by run: what its clock said at its time 0, as far as an exchange of it told
+	epoch         time.Time            // wall clock at time 0, zero if unknown
+	began         map[string]time.Time // by run: wall clock at its time 0, if an exchange has it
 }
 
-// Exchanges are all exchanges, in the order they began.
+// Exchanges returns all exchanges, in the order in which they began.
 func (in *Inspector) Exchanges() []*Exchange { return in.exchanges }
 
-// Exchange is the exchange of that number, or nil.
+// Exchange returns the exchange with that number, or nil.
 func (in *Inspector) Exchange(number int) *Exchange { return in.byNumber[number] }
 
-// Session is the fold of all events so far.
+// Session returns the fold of all events so far.
 func (in *Inspector) Session() *stream.Session { return in.Timeline.Session() }
 
-// Write takes one record.
+// Write handles one record.
 func (in *Inspector) Write(r stream.Record) {
 	if !in.routeMCP(r) {
 		in.writeModelRecord(r)
 	}
 }
 
-// writeModelRecord takes a record that is to or of a model, or of the source.
+// writeModelRecord handles a record of the traffic with a model, or of the source.
 func (in *Inspector) writeModelRecord(r stream.Record) {
 	in.log.add(r)
 	if r.At > 0 {
-		r.At = r.At.Truncate(time.Microsecond) // as a capture keeps it: live and recorded are the same
+		r.At = r.At.Truncate(time.Microsecond) // the precision of a capture: live and recorded times are equal
 	}
 	in.Others.add(r)
 	if len(r.Data) == 0 && r.Head == nil && !r.End && r.Lost == 0 {
@@ -75,7 +75,7 @@ func (in *Inspector) writeModelRecord(r stream.Record) {
 	}()
 	x.noteLocation(r.Location)
 	if r.Head != nil && !x.timed && !r.Head.Start.IsZero() && r.At >= 0 {
-		began := r.Head.Start.Round(0).Add(-r.At) // by the wall, not by what the machine counts
+		began := r.Head.Start.Round(0).Add(-r.At) // wall clock, without the monotonic reading
 		if in.epoch.IsZero() {
 			in.epoch = began
 		}
@@ -117,7 +117,7 @@ func (in *Inspector) writeModelRecord(r stream.Record) {
 		x.receiveRecord(&r)
 		x.keepSurroundings(r)
 	}
-	if isBent { // of the answer that these bytes are of
+	if isBent { // the note belongs to the response of these bytes
 		x.holdNote(r)
 	}
 	if len(x.turns) > 0 {
@@ -129,10 +129,10 @@ func (in *Inspector) writeModelRecord(r stream.Record) {
 	}
 }
 
-// maxRuns is of how many runs it is kept when they began: a hub brings new ones for as long as it stands.
+// maxRuns is how many start times of runs are kept: a hub adds new runs as long as it is up.
 const maxRuns = 1 << 14
 
-// noteRunStart keeps when the run of an exchange began, for those of it whose own beginning was not seen.
+// noteRunStart keeps when the run of an exchange began, for its exchanges whose own start was not seen.
 func (in *Inspector) noteRunStart(x *Exchange) {
 	if _, known := in.began[x.Head.Run]; known || !x.timed {
 		return
@@ -143,7 +143,7 @@ func (in *Inspector) noteRunStart(x *Exchange) {
 	in.began[x.Head.Run] = in.epoch.Add(x.ahead)
 }
 
-// partyOf is the culprit with that name, 0 if there is none.
+// partyOf returns the party with that name, 0 if there is none.
 func partyOf(name string) stream.Party {
 	for _, c := range stream.Parties {
 		if c.String() == name {
@@ -153,7 +153,7 @@ func partyOf(name string) stream.Party {
 	return 0
 }
 
-// Close says that no more records come: whatever is still open was cut.
+// Close ends the input: open exchanges were cut off.
 func (in *Inspector) Close() {
 	in.closed = true
 	in.executed.trimHeads(in.writeModelRecord)
@@ -165,29 +165,29 @@ func (in *Inspector) Close() {
 	}
 }
 
-// End says that no more of one exchange comes: what is still open was cut.
+// End ends one exchange: its open turns were cut off.
 func (in *Inspector) End(number int) {
 	if x := in.byNumber[number]; x != nil && !x.Ended {
 		in.Write(stream.Record{Exchange: number, At: x.at, End: true, Location: x.from})
 	}
 }
 
-// faultPrefix begins the note of an answer that the client was not given as it is.
+// faultPrefix begins the note of a response with an injected fault.
 const faultPrefix = "bent by toolscope"
 
-// heldPrefix begins the note of an answer that the client waited for.
+// heldPrefix begins the note of a response that was held at a breakpoint.
 const heldPrefix = "held by toolscope"
 
-// holdNote keeps the Note of a record until there is a turn to tell it of. It keeps none about an
-// answer of toolscope's own: a finding says the same.
+// holdNote keeps the Note of a record until there is a turn for it. It keeps no note of toolscope's own
+// responses, because a finding says the same.
 func (x *Exchange) holdNote(r stream.Record) {
 	if r.Note != "" && !(x.own && r.Head != nil) {
 		x.notes = append(x.notes, r.Note)
 	}
 }
 
-// reportNotes reports the notes on the exchange's first turn, what was bent on its latest, or on the
-// source if there is no turn.
+// reportNotes reports notes on the exchange's first turn, and notes of faults and holds on its latest. If
+// there is no turn, it reports them on the source.
 func (x *Exchange) reportNotes() {
 	notes := x.notes
 	x.notes = nil

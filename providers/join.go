@@ -12,12 +12,12 @@ import (
 	"toolscope/stream"
 )
 
-// This file hands what turns and servers tell to who joins them, and what comes of that to the timeline.
+// This file passes events of turns and servers to the matcher, and its matches to the timeline.
 
-// matcher is who holds what servers were asked against the calls of models.
+// matcher returns the matcher of requests to servers with calls of models.
 func (in *Inspector) matcher() *toolrun.Join {
 	j := &in.executed.join
-	if j.Log != &in.executed.log { // at first, and when the inspector has become another: see Reread
+	if j.Log != &in.executed.log { // at first, and after Reread has replaced the inspector
 		j.Log = &in.executed.log
 		in.executed.log.News = func(r *mcp.Request) { in.matcher().Asked(r) }
 	}
@@ -26,7 +26,7 @@ func (in *Inspector) matcher() *toolrun.Join {
 	return j
 }
 
-// matchEvent hands an event that was added to the timeline to who joins.
+// matchEvent passes an event of the timeline to the matcher.
 func (in *Inspector) matchEvent(e stream.Event) {
 	if len(in.executed.log.Servers) == 0 || e.Turn == stream.NoTurn {
 		return
@@ -46,10 +46,10 @@ func (in *Inspector) matchEvent(e stream.Event) {
 	}
 }
 
-// maxEarlierTurns is how many turns that came before the first server are looked at.
+// maxEarlierTurns is how many turns before the first server are matched.
 const maxEarlierTurns = 64
 
-// matchEarlier takes the calls of the latest turns, when the first server is spoken with.
+// matchEarlier adds the calls of the latest turns when the first server appears.
 func (in *Inspector) matchEarlier() {
 	turns := in.Session().Turns
 	for _, t := range turns[max(0, len(turns)-maxEarlierTurns):] {
@@ -65,8 +65,8 @@ func (in *Inspector) matchEarlier() {
 	}
 }
 
-// checkServerSchemas holds the tools that a request declares against those that their servers told, once for
-// each list of tools.
+// checkServerSchemas compares the tools that a request declares with those that their servers published, once
+// per list of tools.
 func (in *Inspector) checkServerSchemas(t *stream.Turn) {
 	x := in.Exchange(t.Exchange)
 	if x == nil || x.Protocol == nil {
@@ -85,7 +85,7 @@ func (in *Inspector) checkServerSchemas(t *stream.Turn) {
 	}
 }
 
-// matchResult tells who joins what a request has as the result of a call.
+// matchResult passes the result of a call in a request to the matcher.
 func (x *Exchange) matchResult(o *replay.Observation, event int) {
 	in := x.in
 	if len(in.executed.log.Servers) == 0 || o.Result == 0 {
@@ -102,7 +102,7 @@ func (x *Exchange) matchResult(o *replay.Observation, event int) {
 	}
 }
 
-// runOf is the run that an exchange is of.
+// runOf returns the run of an exchange.
 func (in *Inspector) runOf(model int) string {
 	if x := in.Exchange(model); x != nil {
 		return x.Head.Run
@@ -110,13 +110,13 @@ func (in *Inspector) runOf(model int) string {
 	return ""
 }
 
-// clocksApart reports whether two exchanges were recorded by two programs, each with its clock.
+// clocksApart reports whether two exchanges were recorded by two programs with different clocks.
 func (in *Inspector) clocksApart(model, server int) bool {
 	x := in.Exchange(model)
 	return x == nil || x.Head.File != in.executed.log.FileOf(server)
 }
 
-// endedTwice reports whether the end of a call was said twice.
+// endedTwice reports whether the end of a call was sent twice.
 func (in *Inspector) endedTwice(r stream.Ref) bool {
 	t, c := in.Session().Find(r)
 	return c != nil && slices.ContainsFunc(t.Findings, func(f stream.Finding) bool {
@@ -124,7 +124,7 @@ func (in *Inspector) endedTwice(r stream.Ref) bool {
 	})
 }
 
-// reportToolRun adds to the timeline what was seen of who ran a call.
+// reportToolRun adds a tool run to the timeline.
 func (in *Inspector) reportToolRun(n toolrun.Match) (event int) {
 	t, _ := in.Session().Find(n.Call)
 	if t == nil {
@@ -137,36 +137,36 @@ func (in *Inspector) reportToolRun(n toolrun.Match) (event int) {
 	return in.Timeline.Len() - 1
 }
 
-// NotRun are the calls that the model was given a result of, while nobody asked their tools.
+// NotRun returns the calls with a result whose tools were never run.
 func (in *Inspector) NotRun() []toolrun.CallWithoutRun { return in.executed.join.NotRun() }
 
-// ToolRun is what is known of a request to run a tool, and of the call that it is of; nil where it is none.
+// ToolRun returns the matched request to run a tool; nil if r is not one.
 func (in *Inspector) ToolRun(r *mcp.Request) *toolrun.ToolRequest { return in.executed.join.Ask(r) }
 
-// ToolRun is what a tool got of a call, and what came of that, as far as it was known at the moment of a view.
+// ToolRun is a tool run of a call, with its result, as known at the moment of a view.
 type ToolRun struct {
 	stream.ToolRun
-	How          string // it is known that it is this call, in words
+	How          string // how it was matched to the call, in words
 	Server, Tool string
 	Args         []byte // or their beginning
 	ArgsSize     int
 	Altered      bool
-	IsPrefix     bool   // they are the beginning of what the model wrote, as a JSON string
-	PrefixBytes  int    // and how many bytes of that
+	IsPrefix     bool   // they are the beginning of the model's arguments, as a JSON string
+	PrefixBytes  int    // and how many bytes of them
 	Path         string // of the first value that differs
 	At           time.Duration
-	Took         time.Duration // negative where it was not answered
-	State        string        // what became of it
+	Took         time.Duration // negative if it has no response
+	State        string        // of the request, in words
 	Failed       bool
-	Text         string // of the answer, or its beginning
+	Text         string // of the response, or its beginning
 	Size         int    // of all its text
-	Shape        int    // of its structured content
-	ResultSent   bool   // the model was told a result
+	Shape        int    // size of its structured content
+	ResultSent   bool   // the model got a result
 	SentSize     int
-	Verdict      string // what of the answer that is
+	Verdict      string // how that result compares with the response
 }
 
-// ToolRuns is what tools got of a call, in the order in which they did.
+// ToolRuns returns the tool runs of a call, in order.
 func (v *View) ToolRuns(c *stream.Call) (all []ToolRun) {
 	log := &v.in.executed.log
 	for _, g := range c.Runs {
@@ -199,7 +199,7 @@ func (v *View) ToolRuns(c *stream.Call) (all []ToolRun) {
 	return all
 }
 
-// SinceMoment is how long after a moment of its call a tool got it, in words; "" where that is not known.
+// SinceMoment returns how long after a moment of its call the tool ran, in words; "" if unknown.
 func (g *ToolRun) SinceMoment(at time.Duration, of string) string {
 	if at < 0 || g.At < 0 {
 		return ""

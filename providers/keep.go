@@ -8,44 +8,43 @@ import (
 	"toolscope/stream"
 )
 
-// Retention says how much is kept of exchanges that have ended. When they hold more, the one that ended
-// first, or was last had again first, is let go of: dropped, or if it can be read again, cold. What
-// is open is always kept. The zero Keep keeps everything.
+// Retention limits the memory of exchanges that have ended. Above the limit, the exchange that ended or
+// was reloaded first is evicted if it can be read again, else dropped. Open exchanges are always kept.
+// The zero Retention keeps everything.
 type Retention struct {
-	Bytes      int64 // of those that cannot be read again; 0 for as many as come
-	Rereadable int64 // of those that can
-	Rows       int   // how many turns stay in the session, if dropped ones come first; 0 for all
+	Bytes      int64 // of exchanges that can't be read again; 0 for no limit
+	Rereadable int64 // of exchanges that can; 0 for no limit
+	Rows       int   // how many turns stay in the session, if the first ones are dropped; 0 for all
 
-	// ReadOnce has the bytes of responses go once they are read. What they came to stays, and when
-	// that is let go of it is not had again.
+	// ReadOnce frees the bytes of responses once they are read. Their turns stay, but can't be reloaded
+	// after they are dropped.
 	ReadOnce bool
 }
 
-// evictor keeps what Keep says.
+// evictor applies a Retention.
 type evictor struct {
 	Retention
 	once, rereadable evictionQueue
 	pins             map[int]int   // by exchange: how often it is pinned
 	turnPins         map[int32]int // by turn
 	dropped          int
-	seed             maphash.Seed // of the hashes of what was let go of
+	seed             maphash.Seed // of the hashes of evicted bytes
 }
 
-// A evictable is what is let go of at once: an exchange that has ended, or some of one.
+// evictable is the unit of eviction: an ended exchange, or part of one.
 type evictable struct {
 	x    *Exchange
 	part *exchangePart // nil for all of it
 }
 
-// evictionQueue is lots that are kept whole, in the order they are let go of, and the bytes they hold. A
-// pinned one that would be let go of steps aside, and comes last again when it is unpinned: so
-// nobody looks at it again before.
+// evictionQueue holds units in the order of their eviction, and their bytes. A pinned unit leaves the
+// queue when it is due, and joins its end when it is unpinned, so it is not checked again before.
 type evictionQueue struct {
 	lots  []evictable
-	bytes int64 // with those aside
+	bytes int64 // including units that left the queue because of a pin
 }
 
-// Keep says how much is kept from now on.
+// Keep sets the retention from now on.
 func (in *Inspector) Keep(k Retention) {
 	in.kept.Retention = k
 	if k.ReadOnce {
@@ -54,11 +53,11 @@ func (in *Inspector) Keep(k Retention) {
 	in.MakeRoom()
 }
 
-// Dropped is how many turns were let go of and cannot be had again.
+// Dropped returns how many turns were dropped for good.
 func (in *Inspector) Dropped() int { return in.kept.dropped }
 
-// addEvictable counts an exchange that has ended, or is there again, among those that may be let go of; of
-// one that is in parts the last one.
+// addEvictable queues an exchange that has ended or was reloaded. If the exchange is in parts, it queues the
+// last part.
 func (in *Inspector) addEvictable(x *Exchange) {
 	if x.parts.turns > 0 {
 		x.addPart(len(x.turns), x.Response.Size())
@@ -67,7 +66,7 @@ func (in *Inspector) addEvictable(x *Exchange) {
 	in.kept.add(evictable{x, nil})
 }
 
-// add counts a lot among those that may be let go of.
+// add queues a unit.
 func (k *evictor) add(of evictable) {
 	n := of.byteCount()
 	if *n = of.x.memorySize(); of.part != nil {
@@ -78,7 +77,7 @@ func (k *evictor) add(of evictable) {
 	l.lots = append(l.lots, of)
 }
 
-// byteCount is how many bytes the lot holds.
+// byteCount returns the byte count of the unit.
 func (of evictable) byteCount() *int64 {
 	if of.part != nil {
 		return &of.part.bytes
@@ -86,7 +85,7 @@ func (of evictable) byteCount() *int64 {
 	return &of.x.byteCount
 }
 
-// queueOf is the one that a lot is in.
+// queueOf returns the queue of a unit.
 func (k *evictor) queueOf(of evictable) *evictionQueue {
 	again := of.x.Rereadable()
 	if of.part != nil {
@@ -98,7 +97,7 @@ func (k *evictor) queueOf(of evictable) *evictionQueue {
 	return &k.once
 }
 
-// addBytes counts bytes that an exchange in a line holds more.
+// addBytes adds bytes to the count of a queued exchange.
 func (k *evictor) addBytes(x *Exchange, bytes int) {
 	if x == nil || x.byteCount == 0 || bytes == 0 {
 		return
@@ -107,15 +106,15 @@ func (k *evictor) addBytes(x *Exchange, bytes int) {
 	k.queueOf(evictable{x, nil}).bytes += int64(bytes)
 }
 
-// MakeRoom lets go of exchanges until those that are left hold no more than they may. Turns and
-// calls that were got before must be got again.
+// MakeRoom evicts and drops exchanges until the rest is within the limits. Turns and calls that a caller
+// holds must be fetched again.
 func (in *Inspector) MakeRoom() {
 	k := &in.kept
 	k.evictTo(&k.once, k.Bytes, evictable.drop)
 	k.evictTo(&k.rereadable, k.Rereadable, evictable.evict)
 }
 
-// evictTo lets go of lots until the line holds no more than most bytes.
+// evictTo removes units until the queue holds at most most bytes.
 func (k *evictor) evictTo(l *evictionQueue, most int64, letGo func(evictable)) {
 	for most > 0 && l.bytes > most && len(l.lots) > 0 {
 		of := l.lots[0]
@@ -158,7 +157,7 @@ func (of evictable) evict() {
 	of.x.evict()
 }
 
-// memorySize is about how many bytes of memory the exchange holds.
+// memorySize returns roughly how many bytes of memory the exchange uses.
 func (x *Exchange) memorySize() int64 {
 	n := int64(1 << 10)
 	for _, w := range []*stream.Wire{&x.Request, &x.Response, &x.Sent} {
@@ -172,7 +171,7 @@ func (x *Exchange) memorySize() int64 {
 	return n
 }
 
-// evict lets go of what can be read again.
+// evict frees the content of the exchange, which can be read again.
 func (x *Exchange) evict() {
 	if x.in.kept.seed == (maphash.Seed{}) {
 		x.in.kept.seed = maphash.MakeSeed()
@@ -185,14 +184,14 @@ func (x *Exchange) evict() {
 	x.freeBytes()
 }
 
-// drop lets go of all but the rows of the turns, and of the first rows if there are too many.
+// drop frees everything but the rows of the turns, and the first rows if there are too many.
 func (x *Exchange) drop() {
 	x.in.dropTurns(x.turns)
 	x.freeAll()
 	x.in.trimRows()
 }
 
-// dropTurns lets go of all but the rows of turns.
+// dropTurns frees everything of turns but their rows.
 func (in *Inspector) dropTurns(turns []int32) {
 	for _, number := range turns {
 		in.summariseTurn(number)
@@ -204,7 +203,7 @@ func (in *Inspector) dropTurns(turns []int32) {
 	in.kept.dropped += len(turns)
 }
 
-// trimRows lets go of the first rows, if there are too many, and of exchanges that have none any more.
+// trimRows frees the first rows, if there are too many, and exchanges without rows.
 func (in *Inspector) trimRows() {
 	if in.kept.Rows == 0 {
 		return
@@ -217,13 +216,13 @@ func (in *Inspector) trimRows() {
 	}
 }
 
-// isFullyDropped reports whether the exchange was dropped and no row of it is left.
+// isFullyDropped reports whether the exchange was dropped and has no rows left.
 func (x *Exchange) isFullyDropped() bool {
 	return x.dropped && !slices.ContainsFunc(x.turns, func(number int32) bool { return x.in.Session().Turn(number) != nil })
 }
 
-// dropReadBytes lets go of bytes of the response that were read. Those of an error are kept: its words
-// may be looked for when it has ended.
+// dropReadBytes frees bytes of the response that were read. It keeps those of an error, whose message may be
+// needed at the end.
 func (x *Exchange) dropReadBytes() {
 	if x.in.kept.ReadOnce && x.framer != nil && x.Head.Status < 400 {
 		x.Response.EvictAll()
@@ -231,7 +230,7 @@ func (x *Exchange) dropReadBytes() {
 	}
 }
 
-// hashBytes is a hash of all bytes of the exchange.
+// hashBytes returns a hash of all bytes of the exchange.
 func (x *Exchange) hashBytes(seed maphash.Seed) uint64 {
 	var h maphash.Hash
 	h.SetSeed(seed)
@@ -245,16 +244,15 @@ func (x *Exchange) hashBytes(seed maphash.Seed) uint64 {
 	return h.Sum64()
 }
 
-// Evicted reports whether the bytes of the exchange were let go of, and can be read again.
+// Evicted reports whether the bytes of the exchange were evicted and can be read again.
 func (x *Exchange) Evicted() bool { return x.evicted }
 
-// errSourceChanged is why an exchange cannot be read again.
-var errSourceChanged = errors.New("what stands there now is not what was read at first")
+// errSourceChanged is the error for a source that differs from the first read.
+var errSourceChanged = errors.New("the file has changed since it was read")
 
-// Reload has a cold turn read again, with what was let go of together with it. It returns what reads
-// that, which may run beside everything else, and returns what puts it in its place. That reports why
-// it cannot be had; then it is dropped, and its turns have a finding that says so. Warm is nil where
-// the turn is not cold.
+// Reload reads an evicted turn again, with everything that was evicted with it. It returns a function that
+// reads, which may run concurrently, and which returns a function that puts the result in place. On an
+// error, the unit is dropped, and its turns get a finding. Reload returns nil if the turn is not evicted.
 func (in *Inspector) Reload(turn int32) (read func() (put func() error)) {
 	t := in.Session().Turn(turn)
 	if t == nil || in.byNumber[t.Exchange] == nil {
@@ -277,7 +275,7 @@ func (in *Inspector) Reload(turn int32) (read func() (put func() error)) {
 // putBack puts an exchange that was read again in its place.
 func (in *Inspector) putBack(x *Exchange, fresh *Inspector, err error) error {
 	if !x.evicted {
-		return nil // somebody was faster
+		return nil // another reload was faster
 	}
 	x.evicted = false
 	again := fresh.byNumber[x.Number]
@@ -296,8 +294,7 @@ func (in *Inspector) putBack(x *Exchange, fresh *Inspector, err error) error {
 	return nil
 }
 
-// putTurnsBack puts turns that were read again in their places, unless err says that they are not
-// the same.
+// putTurnsBack puts reloaded turns in their places, unless err is set.
 func (in *Inspector) putTurnsBack(turns []int32, fresh *Inspector, err error) error {
 	for i, turn := range turns {
 		if err == nil && !in.Timeline.Reload(turn, &fresh.Timeline, int32(i)) {
@@ -307,9 +304,9 @@ func (in *Inspector) putTurnsBack(turns []int32, fresh *Inspector, err error) er
 	return err
 }
 
-// reportLost says of turns that they cannot be had again.
+// reportLost reports turns that can't be reloaded.
 func (in *Inspector) reportLost(turns []int32, err error) {
 	for _, turn := range turns {
-		in.Timeline.Append(withoutTime(findingEvent(turn, sourceChanged, "its bytes were let go of, and cannot be read again: %s", err)))
+		in.Timeline.Append(withoutTime(findingEvent(turn, sourceChanged, "its bytes were evicted and can't be read again: %s", err)))
 	}
 }

@@ -10,50 +10,50 @@ import (
 	"toolscope/stream"
 )
 
-// conversations are the lanes of all requests so far. What is kept of a lane does not grow with its
-// requests, but for one hash a message; and of lanes, only the latest are kept.
+// conversations holds the conversations of all requests so far. The state of a conversation grows only by
+// one hash per message, and only the latest conversations are kept.
 type conversations struct {
 	seed     maphash.Seed
 	count    int32
-	named    recentMap[conversationName, *agentConversation] // by what clients call them
-	agents   recentMap[conversationName, *agentConversation] // by the agent alone: session and client are those of its name
+	named    recentMap[conversationName, *agentConversation] // by their names at the clients
+	agents   recentMap[conversationName, *agentConversation] // by the agent alone, without the session
 	paths    recentMap[uint64, *agentConversation]           // by all messages of a request
 	answered recentMap[string, *agentConversation]           // by the id of a response
-	ordered  recentMap[uint64, agentCall]                    // by what an agent is told
+	ordered  recentMap[uint64, agentCall]                    // by the prompt of an agent
 }
 
-// How much is remembered of each.
+// How many entries are kept of each kind.
 const (
 	maxConversations = 1 << 12
 	maxAnswers       = 1 << 13
 )
 
-// conversationName is a lane as its client names it.
+// conversationName is the client's name for a conversation.
 type conversationName struct{ client, session, agent string }
 
 // agentCall is a call that starts an agent.
 type agentCall struct {
 	by           stream.Ref
-	conversation *agentConversation // the lane of the turn that has the call
+	conversation *agentConversation // the conversation of the turn with the call
 	id           string
 	title        string
 }
 
-// agentConversation is one lane.
+// agentConversation is one conversation.
 type agentConversation struct {
 	number                        int32
 	session, agent, parent, title string
 	by                            stream.Ref
 	sub                           bool
-	unnamed                       bool                       // session is our word, and not the client's
+	unnamed                       bool                       // session is our name, not the client's
 	messageCount                  int                        // how many messages the latest request had
 	shape                         *conversation.RequestShape // of the latest request
-	exchange                      int                        // that it was in
+	exchange                      int                        // the exchange of that request
 	calls                         []namedCall                // of the turn that ended last
-	cached                        int64                      // tokens that were in the provider's cache behind it, -1 while unknown
+	cached                        int64                      // tokens in the provider's cache after it, -1 while unknown
 }
 
-// requestKey is what lanes are told by.
+// requestKey identifies the conversation of a request.
 type requestKey struct {
 	exchange int
 	messages []protocol.Message
@@ -62,7 +62,7 @@ type requestKey struct {
 	side     bool
 }
 
-// conversationOf is the lane of a request, nil where there is nothing to tell it by.
+// conversationOf returns the conversation of a request, nil if nothing identifies it.
 func (ls *conversations) conversationOf(f *conversation.ClientFacts, r *requestKey) *agentConversation {
 	l := ls.find(f, r)
 	if l != nil && !r.side && len(r.messages) > 0 {
@@ -72,7 +72,7 @@ func (ls *conversations) conversationOf(f *conversation.ClientFacts, r *requestK
 	return l
 }
 
-// hashSeed is the seed of all hashes.
+// hashSeed returns the seed of all hashes.
 func (ls *conversations) hashSeed() maphash.Seed {
 	if ls.seed == (maphash.Seed{}) {
 		ls.seed = maphash.MakeSeed()
@@ -99,11 +99,11 @@ func (ls *conversations) find(f *conversation.ClientFacts, r *requestKey) *agent
 	return ls.byHistory(f, r)
 }
 
-// saysAgents are the clients that say when a sub-agent asks: what they do not say so of is the main
+// saysAgents are the clients that mark the requests of sub-agents. Their other requests are the main
 // agent's.
 var saysAgents = map[string]bool{"claude-code": true, "codex": true, "opencode": true}
 
-// mainAgent is the main agent of a session.
+// mainAgent returns the conversation of the main agent of a session.
 func (ls *conversations) mainAgent(f *conversation.ClientFacts) *agentConversation {
 	name := conversationName{f.Client, f.Session, ""}
 	l := ls.named.get(name)
@@ -117,7 +117,7 @@ func (ls *conversations) mainAgent(f *conversation.ClientFacts) *agentConversati
 	return l
 }
 
-// subAgent is one that the client names.
+// subAgent returns the conversation of a sub-agent that the client names.
 func (ls *conversations) subAgent(f *conversation.ClientFacts, r *requestKey) *agentConversation {
 	name := conversationName{f.Client, f.Session, f.Agent}
 	l := ls.named.get(name)
@@ -140,7 +140,7 @@ func (ls *conversations) subAgent(f *conversation.ClientFacts, r *requestKey) *a
 	return l
 }
 
-// ownSession is a sub-agent that has a session of its own.
+// ownSession returns the conversation of a sub-agent with a session of its own.
 func (ls *conversations) ownSession(f *conversation.ClientFacts, r *requestKey) *agentConversation {
 	home := conversationName{client: f.Client, agent: f.StartedBy}
 	as := *f
@@ -151,7 +151,7 @@ func (ls *conversations) ownSession(f *conversation.ClientFacts, r *requestKey) 
 	return ls.subAgent(&as, r)
 }
 
-// inSession is a lane of a session that the client names without saying which agent asks.
+// inSession returns a conversation in a session that the client names, without the name of the agent.
 func (ls *conversations) inSession(f *conversation.ClientFacts, r *requestKey) *agentConversation {
 	if l := ls.continuationOf(r); l != nil && l.session == f.Session && l.sub {
 		return l
@@ -162,7 +162,7 @@ func (ls *conversations) inSession(f *conversation.ClientFacts, r *requestKey) *
 	return ls.mainAgent(f)
 }
 
-// byHistory is the lane that a request goes on with, or begins.
+// byHistory returns the conversation that a request continues, or begins.
 func (ls *conversations) byHistory(f *conversation.ClientFacts, r *requestKey) *agentConversation {
 	if l := ls.continuationOf(r); l != nil {
 		return l
@@ -173,7 +173,7 @@ func (ls *conversations) byHistory(f *conversation.ClientFacts, r *requestKey) *
 	return ls.add(&agentConversation{session: fmt.Sprintf("conversation-%d", r.exchange), unnamed: true, agent: conversation.Main})
 }
 
-// childOf is the lane of an agent that a call started.
+// childOf returns a new conversation for an agent that a call started.
 func (ls *conversations) childOf(s *agentCall, r *requestKey) *agentConversation {
 	l := &agentConversation{session: fmt.Sprintf("conversation-%d", r.exchange), unnamed: true, parent: conversation.Main, by: s.by, sub: true, title: s.title}
 	if s.conversation != nil {
@@ -190,8 +190,8 @@ func (ls *conversations) add(l *agentConversation) *agentConversation {
 	return l
 }
 
-// continuationOf is the lane that the messages go on with: they begin with those of one of its requests. All
-// of an earlier one that was answered and gone on from is where another conversation begins.
+// continuationOf returns the conversation that the messages continue: they begin with those of one of its
+// requests. If they only repeat an earlier request that the conversation has continued, they begin another.
 func (ls *conversations) continuationOf(r *requestKey) *agentConversation {
 	for n := len(r.way) - 1; n > 0; n-- {
 		if l := ls.paths.get(r.way[n]); l != nil {
@@ -204,7 +204,7 @@ func (ls *conversations) continuationOf(r *requestKey) *agentConversation {
 	return nil
 }
 
-// addRequest takes the next request of the lane, and tells what it changes.
+// addRequest adds the next request of the conversation, and returns its changes.
 func (l *agentConversation) addRequest(exchange int, s conversation.RequestShape) (c stream.RequestChange) {
 	if l.shape != nil {
 		c = s.ChangeFrom(l.shape)
@@ -214,7 +214,7 @@ func (l *agentConversation) addRequest(exchange int, s conversation.RequestShape
 	return c
 }
 
-// findAgentCall finds the call that started an agent, as long as none is known.
+// findAgentCall finds the call that started an agent, unless it is known.
 func (ls *conversations) findAgentCall(l *agentConversation, r *requestKey, f *conversation.ClientFacts) {
 	if l.by.Call != 0 {
 		return
@@ -231,7 +231,7 @@ func (ls *conversations) findAgentCall(l *agentConversation, r *requestKey, f *c
 	}
 }
 
-// startingCall is the call that told an agent what a conversation begins with.
+// startingCall returns the call whose prompt begins a conversation.
 func (ls *conversations) startingCall(r *requestKey) (s agentCall, ok bool) {
 	for _, text := range conversation.OpeningTexts(r.messages) {
 		if s, ok = ls.ordered.peek(ls.hashKey("", "", string(text))); ok {
@@ -241,7 +241,7 @@ func (ls *conversations) startingCall(r *requestKey) (s agentCall, ok bool) {
 	return s, false
 }
 
-// noteAgentCall notes a call whose arguments are final, if it starts an agent.
+// noteAgentCall notes a call with final arguments, if it starts an agent.
 func (x *Exchange) noteAgentCall(c *stream.Call) {
 	if c == nil || !conversation.IsAgentTool(c.Name) || c.RunByProvider {
 		return
@@ -266,7 +266,7 @@ func (ls *conversations) hashKey(kind, session, text string) uint64 {
 	return maphash.String(ls.hashSeed(), kind+"\x00"+session+"\x00"+text)
 }
 
-// firstOf is the first text there is.
+// firstOf returns the first text that is not empty.
 func firstOf(texts ...string) string {
 	for _, t := range texts {
 		if t != "" {

@@ -7,8 +7,8 @@ import (
 	"toolscope/stream"
 )
 
-// Latency is how long a call took to become what it is. The times are since From; one that has not
-// come, or that the source does not tell, is NoTime. They are in the order in which they mostly come.
+// Latency holds the times of the stages of a call, since From, in their usual order. A stage that was not
+// reached, or has no time in the source, is NoTime.
 type Latency struct {
 	From        time.Duration // of the source: when the request began, or NoTime
 	RequestSeen bool          // otherwise From is the turn's first event: the request was not seen
@@ -17,21 +17,21 @@ type Latency struct {
 	FirstToken time.Duration // the first text, reasoning or call of the turn
 	Named      time.Duration // the name of the call's tool
 	FirstByte  time.Duration // of its arguments
-	Actionable time.Duration // the value of the last key that the tool requires is whole
+	Actionable time.Duration // the value of the last required key is complete
 	Parses     time.Duration // the arguments are an object for the first time
 	LastByte   time.Duration // of its arguments, so far
-	Sealed     time.Duration // the provider says that they are final
+	Sealed     time.Duration // the arguments are final
 	End        time.Duration // of the response
 
-	Deltas  int           // that brought argument bytes
+	Deltas  int           // with argument bytes
 	Gap     time.Duration // the longest silence between two of them
 	GapAt   int           // the delta that ended it, as stream.Call counts them
 	Stalls  int           // silences of StallAfter and more
 	Stalled time.Duration // all of these together
-	Arrival Arrival       // how the argument bytes came
+	Arrival Arrival       // how the argument bytes arrived
 }
 
-// StallAfter is how long a silence between two deltas is before it is a stall.
+// StallAfter is the shortest silence between two deltas that counts as a stall.
 const StallAfter = time.Second
 
 // TimePoint is one time of a Latency, with its name.
@@ -40,7 +40,7 @@ type TimePoint struct {
 	At   time.Duration
 }
 
-// TimePoints are the times by name, in order; those that have not come too.
+// TimePoints returns the times with their names, in order, including stages that were not reached.
 func (l *Latency) TimePoints() []TimePoint {
 	return []TimePoint{
 		{"headers", l.Headers}, {"first token", l.FirstToken}, {"named", l.Named}, {"first byte", l.FirstByte},
@@ -48,7 +48,7 @@ func (l *Latency) TimePoints() []TimePoint {
 	}
 }
 
-// fromStart is a time of the source as the Latency counts it.
+// fromStart converts a time of the source to a time since From.
 func (l *Latency) fromStart(at time.Duration) time.Duration {
 	if at < 0 || l.From < 0 || at < l.From {
 		return stream.NoTime
@@ -56,8 +56,8 @@ func (l *Latency) fromStart(at time.Duration) time.Duration {
 	return at - l.From
 }
 
-// Latency is that of a call, or with nil of its turn alone. It takes time for each token of the
-// arguments and each delta.
+// Latency returns the latency of a call, or of the turn alone if c is nil. Its cost grows with the tokens of
+// the arguments and the deltas.
 func (v *View) Latency(t *stream.Turn, c *stream.Call) Latency {
 	l := Latency{From: t.OpenedAt, Gap: stream.NoTime, GapAt: -1}
 	headers := stream.NoTime
@@ -87,10 +87,10 @@ func (v *View) Latency(t *stream.Turn, c *stream.Call) Latency {
 	return l
 }
 
-// eventTime is when event n came.
+// eventTime returns when event n arrived.
 func (v *View) eventTime(n int) time.Duration { return v.EventPrefix(n, 0).At }
 
-// RequestStart is when the request of a turn began, or NoTime: it was not seen, or has no time.
+// RequestStart returns when the request of a turn began, or NoTime if it was not seen or has no time.
 func (v *View) RequestStart(t *stream.Turn) time.Duration {
 	if x := v.Exchange(t.Exchange); x != nil {
 		if at := x.RequestStart(t); at <= t.OpenedAt {
@@ -100,7 +100,7 @@ func (v *View) RequestStart(t *stream.Turn) time.Duration {
 	return stream.NoTime
 }
 
-// firstToken is when the model's first words of any kind came.
+// firstToken returns when the model's first output of any kind arrived.
 func (v *View) firstToken(t *stream.Turn) time.Duration {
 	for n := range v.EventsOf(t, int(t.OpenedBy)) {
 		if n >= v.Events() {
@@ -114,7 +114,7 @@ func (v *View) firstToken(t *stream.Turn) time.Duration {
 	return stream.NoTime
 }
 
-// namedBy is the event that brought the name of a call's tool.
+// namedBy returns the event with the name of a call's tool.
 func (v *View) namedBy(t *stream.Turn, c *stream.Call) (event int, ok bool) {
 	if c.Name == "" {
 		return 0, false
@@ -131,8 +131,8 @@ func (v *View) namedBy(t *stream.Turn, c *stream.Call) (event int, ok bool) {
 	return 0, false
 }
 
-// Actionable is the event that brought the last of the keys which the tool of a call requires, with a
-// whole value: that of its name, if there are none. It takes time for each token.
+// Actionable returns the event that completed the value of the last key that the call's tool requires, or
+// the event with the tool's name if it requires none. Its cost grows with the tokens.
 func (v *View) Actionable(t *stream.Turn, c *stream.Call) (event int, ok bool) {
 	x := v.Exchange(t.Exchange)
 	if x == nil {
@@ -156,8 +156,8 @@ func (v *View) Actionable(t *stream.Turn, c *stream.Call) (event int, ok bool) {
 	return int(c.DeltaEvent(c.DeltaAt(end - 1))), true
 }
 
-// completeAt is how many bytes of an object there must be for the last of the missing keys to have
-// its value, -1 where one has none. That a number is whole only the byte behind it tells.
+// completeAt returns how many bytes of an object it takes until the last of the missing keys has its value;
+// -1 if a key has none. Only the byte after a number shows that the number is complete.
 func completeAt(args []byte, lex *stream.Lexer, missing map[string]bool) (end int) {
 	toks, depth, key := lex.Tokens(), 0, ""
 	for i, t := range toks.All() {

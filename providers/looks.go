@@ -5,19 +5,19 @@ import (
 	"toolscope/stream"
 )
 
-// PayloadGuess is what a piece of text is, found somewhere with nothing known from outside.
+// PayloadGuess is the kind of a text of unknown origin.
 type PayloadGuess int8
 
-// What text may be.
+// The kinds.
 const (
-	LooksLikeNothing PayloadGuess = iota // that a provider sends or is sent
-	LooksLikeChunk                       // one event of a stream, or one piece of an answer
-	LooksLikeBody                        // a whole answer, or a list of chunks
+	LooksLikeNothing PayloadGuess = iota // neither a response nor a request of a provider
+	LooksLikeChunk                       // one event of a stream, or a part of a response
+	LooksLikeBody                        // a complete response, or a list of chunks
 	LooksLikeEvents                      // text of an event stream
-	LooksLikeRequest                     // what a provider is asked
+	LooksLikeRequest                     // a request to a provider
 )
 
-// LooksLike says what text is: it claims nothing that no dialect is nearly sure of.
+// LooksLike guesses the kind of a text. It claims a kind only if a protocol is nearly sure.
 func LooksLike(text []byte) PayloadGuess {
 	text = textOf(text)
 	if len(text) == 0 {
@@ -35,13 +35,13 @@ func LooksLike(text []byte) PayloadGuess {
 	return LooksLikeNothing
 }
 
-// isClaimed reports whether some dialect is nearly sure that the evidence is its own.
+// isClaimed reports whether a protocol is nearly sure that the evidence is its own.
 func isClaimed(e protocol.SniffInput) bool {
 	_, score := bestProtocol(e)
 	return score.Points >= protocol.Strong
 }
 
-// guessObject judges an object. An error alone may be anybody's.
+// guessObject guesses the kind of an object. An error object alone may come from any service.
 func guessObject(text []byte) PayloadGuess {
 	switch kind := protocol.Raw(text).Get("type"); {
 	case kind.Is("error") && protocol.Raw(text).Get("sequence_number") == nil:
@@ -56,8 +56,8 @@ func guessObject(text []byte) PayloadGuess {
 	return LooksLikeNothing
 }
 
-// isCompleteResponse reports whether an object that some dialect claims is an answer, not a piece of one.
-// Gemini and Ollama send the same object either way.
+// isCompleteResponse reports whether an object that a protocol claims is a response, not a part of one.
+// Gemini and Ollama send the same object in both cases.
 func isCompleteResponse(body protocol.Raw) bool {
 	switch body.Get("object").Text() {
 	case "chat.completion", "text_completion", "response", "interaction":
@@ -72,8 +72,8 @@ func isCompleteResponse(body protocol.Raw) bool {
 	return body.Get("message").Kind() == '{' && body.Get("finish_reason").IsString()
 }
 
-// isRequestBody reports whether an object is the body of a request: it has a conversation, and what to
-// have it continued by.
+// isRequestBody reports whether an object is the body of a request: it has a history, and fields such as a
+// model or tools.
 func isRequestBody(body protocol.Raw) bool {
 	var model, messages, input, contents, tools, config, system, inference protocol.Raw
 	if protocol.Read(body,
@@ -94,7 +94,7 @@ func isRequestBody(body protocol.Raw) bool {
 	return false
 }
 
-// guessList judges a list by its first element.
+// guessList guesses the kind of a list by its first element.
 func guessList(text []byte) PayloadGuess {
 	s := protocol.Scan(text)
 	if !s.Array() {
@@ -110,7 +110,7 @@ func guessList(text []byte) PayloadGuess {
 	return LooksLikeNothing
 }
 
-// hasKnownEvent reports whether one of the first events of a stream says what protocol it is of.
+// hasKnownEvent reports whether one of the first events of a stream identifies its protocol.
 func hasKnownEvent(text []byte) (ok bool) {
 	const enough = 64 << 10
 	look := func(f stream.Frame) {

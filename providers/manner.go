@@ -7,38 +7,39 @@ import (
 	"toolscope/stream"
 )
 
-// Arrival is how the arguments of a call arrive. Who streams them as the model writes them is told from
-// who holds them back: that is a setting of some providers, and a habit of others.
+// Arrival is how the arguments of a call arrive. It shows whether the provider streams them as the model
+// writes them, or holds them back: some providers have a setting for it, others always do one of them.
 type Arrival uint8
 
+// The arrivals.
 const (
-	ArrivalUnknown Arrival = iota // nothing that tells it came, or the source has no times
+	ArrivalUnknown Arrival = iota // no evidence arrived, or the source has no times
 	AtOnce                        // all of them in one delta
-	ByValue                       // in whole values: no delta ends within one
+	ByValue                       // in complete values: no delta ends within one
 	InBursts                      // held back, and then many deltas together
-	Eager                         // as they are written
-	NumArrivals
+	Eager                         // as the model writes them
+	NumArrivals                   // the number of arrivals
 )
 
 var arrivalWords = [NumArrivals]string{ArrivalUnknown: "", AtOnce: "at once", ByValue: "by value", InBursts: "in bursts", Eager: "eager"}
 
 func (m Arrival) String() string { return arrivalWords[m] }
 
-// What is a burst: deltas that come within togetherIn of one another, behind a silence of heldFor. A
-// value of valueBytes is more than one token of a model.
+// A burst is deltas within burstGap of one another, after a silence of burstPause. A value of valueBytes is
+// longer than one token of a model.
 const (
 	burstGap   = 10 * time.Millisecond
 	burstPause = 250 * time.Millisecond
 	valueBytes = 16
 )
 
-// findPauses finds the silences between the deltas of a call, and how they came.
+// findPauses finds the silences between the deltas of a call, and how the deltas arrived.
 func (l *Latency) findPauses(v *View, c *stream.Call) {
-	last, held := l.Named, false // whether what comes now was held back
+	last, held := l.Named, false // held: the current deltas were held back
 	if last >= 0 {
 		last += l.From
 	}
-	burst, many, all := 0, 0, 0 // bytes of the burst that comes, of all that had several deltas, of all
+	burst, many, all := 0, 0, 0 // bytes of the current burst, of all bursts of several deltas, of all deltas
 	for n := range c.Deltas() {
 		start, end := c.DeltaSpan(n)
 		if start == end {
@@ -63,7 +64,7 @@ func (l *Latency) findPauses(v *View, c *stream.Call) {
 	l.Arrival = l.arrival(c, many, all)
 }
 
-// addPause takes in a silence before delta n.
+// addPause counts a silence before delta n.
 func (l *Latency) addPause(silent time.Duration, n int) {
 	if silent > l.Gap {
 		l.Gap, l.GapAt = silent, n
@@ -74,8 +75,7 @@ func (l *Latency) addPause(silent time.Duration, n int) {
 	}
 }
 
-// arrival is how bytes came of which so many came in bursts. A few deltas tell nothing but that they
-// were several.
+// arrival returns how the bytes arrived, many of all of them in bursts.
 func (l *Latency) arrival(c *stream.Call, many, all int) Arrival {
 	switch {
 	case l.Deltas == 0:

@@ -7,29 +7,29 @@ import (
 	"toolscope/stream"
 )
 
-// A moment is the source as it was when so many events had been told, and the record that brings the
-// next had not come; within a record, what the events before tell of it. That is what a View of the
-// past shows. Invariant: nothing that was known later is in it but what is said here:
+// A moment is the state of the source after so many events, before the record of the next event arrived.
+// Within a record, it contains what the events so far report. A View of the past shows a moment.
+// Invariant: a moment contains no later facts, except for these:
 //
-//   - How an exchange is read, which is decided once, and before its first turn.
-//   - Its request's head and the tools that it declares.
-//   - What turns have left of which not all is kept: see stream.Timeline.At.
+//   - How an exchange is read, which is decided once, before its first turn.
+//   - The head of its request and the tools that it declares.
+//   - The remains of turns that are not fully kept: see stream.Timeline.At.
 
-// knownSince says when what became known of an exchange: how many events there have to be.
+// knownSince holds the event counts at which facts of an exchange became known.
 type knownSince struct {
 	since        int32 // it began
 	status       int32 // of its response
-	end          int32 // it ended, and all was told
+	end          int32 // it ended, and everything was reported
 	requestSizes []sizeAt
 }
 
-// sizeAt is how much of the request had come when there were so many events.
+// sizeAt is the size of the request when there were so many events.
 type sizeAt struct {
 	events int32
 	size   int64
 }
 
-// noteSize notes that the request has so many bytes.
+// noteSize notes the size of the request.
 func (k *knownSince) noteSize(events int32, size int64) {
 	if n := len(k.requestSizes); n > 0 && k.requestSizes[n-1].events == events {
 		k.requestSizes[n-1].size = size
@@ -38,7 +38,7 @@ func (k *knownSince) noteSize(events int32, size int64) {
 	k.requestSizes = append(k.requestSizes, sizeAt{events, size})
 }
 
-// requestSizeAt is how many bytes of the request had come.
+// requestSizeAt returns how many bytes of the request had arrived at event n.
 func (k *knownSince) requestSizeAt(n int32) int64 {
 	i := len(k.requestSizes)
 	for i > 0 && k.requestSizes[i-1].events > n {
@@ -50,11 +50,11 @@ func (k *knownSince) requestSizeAt(n int32) int64 {
 	return k.requestSizes[i-1].size
 }
 
-// nextEvent is how many events there are once a record has brought its first: what is known of the record
-// is so from then on. If it brings none, hush is called.
+// nextEvent returns the event count after a record's first event: the facts of the record are known from
+// then on. If the record makes no event, retract is called.
 func (in *Inspector) nextEvent() int32 { return in.eventCount() + 1 }
 
-// retract says that the record which was told of brought no event: what it brought was there before.
+// retract handles a record that made no event: it dates its facts one event earlier.
 func (k *knownSince) retract(told int32) {
 	for _, at := range []*int32{&k.since, &k.status} {
 		if *at == told {
@@ -68,21 +68,19 @@ func (k *knownSince) retract(told int32) {
 	}
 }
 
-// eventCount is how many events there are.
+// eventCount returns the number of events.
 func (in *Inspector) eventCount() int32 { return int32(in.Timeline.Len()) }
 
-// At is the view of the moment at which there were n events, 0 ≤ n ≤ Events of what there is now. It
-// stays there while more is written. What its methods return is valid until it walks on or the next
-// record is written.
+// At returns a view of the moment at which there were n events, 0 ≤ n ≤ Events of the present. It stays
+// there while more records are written. Results of its methods are valid until MoveTo or the next Write.
 func (v *View) At(n int) *View {
 	then := &View{in: v.in, past: &pastView{events: v.clampEvent(n)}}
 	then.past.session = v.in.Timeline.At(then.past.events)
 	return then
 }
 
-// MoveTo has a view of the past be one of another moment, at which nothing ended that did not. A few
-// events further on its session is the same one, to which these were added; otherwise it is another
-// one.
+// MoveTo moves a view of the past to another moment, and undoes EndHere. A few events ahead, the session
+// stays the same and gets these events; otherwise it is a new one.
 func (v *View) MoveTo(n int) {
 	p, n := v.past, v.clampEvent(n)
 	if p.ends == nil && n == p.events && v.in.Timeline.IsCurrent(p.session) {
@@ -98,8 +96,8 @@ func (v *View) MoveTo(n int) {
 
 func (v *View) clampEvent(n int) int { return min(max(n, 0), v.in.Timeline.Len()) }
 
-// EndHere has what is open at the moment of a view of the past end there, as if toolscope had cut the
-// source: events follow that never came. Walk takes it back.
+// EndHere ends everything that is open at the moment of a view of the past, as if toolscope had cut the
+// source there. It adds events that never arrived. MoveTo undoes it.
 func (v *View) EndHere() {
 	p := v.past
 	v.MoveTo(p.events)
@@ -112,7 +110,7 @@ func (v *View) EndHere() {
 			})
 		}
 	}
-	for _, e := range p.ends { // before the first is applied: then it is another moment
+	for _, e := range p.ends { // before the first is applied, which changes the moment
 		v.in.Timeline.Detach(p.session, e.Turn)
 	}
 	for _, e := range p.ends {
@@ -120,26 +118,26 @@ func (v *View) EndHere() {
 	}
 }
 
-// EndedHere is why a response ended that toolscope was asked to end at a moment.
-const EndedHere = "toolscope was asked to end it here: what came after is left out"
+// EndedHere is the reason of a response that EndHere ended.
+const EndedHere = "toolscope ended it here on request: the rest is left out"
 
-// Ended reports whether EndHere was asked for.
+// Ended reports whether EndHere is in effect.
 func (v *View) Ended() bool { return v.past != nil && v.past.ends != nil }
 
-// timeOf is when the latest event of a turn came, at the moment of the view.
+// timeOf returns the time of a turn's latest event, at the moment of the view.
 func (v *View) timeOf(t *stream.Turn) time.Duration {
 	return v.in.Timeline.EventPrefix(lastBefore(v.in, t, int32(v.past.events)), 0).At
 }
 
-// pastView is what a view of the past has.
+// pastView is the state of a view of the past.
 type pastView struct {
 	events    int
 	session   *stream.Session
-	exchanges map[int]*Exchange // as they were, where that is not as they are
-	ends      []stream.Event    // that never came, behind the events; nil unless the source ends here
+	exchanges map[int]*Exchange // as they were, if that differs from now
+	ends      []stream.Event    // synthetic events after the real ones; nil without EndHere
 }
 
-// syntheticEnd is event n of a view, if that never came.
+// syntheticEnd returns event n of a view, if EndHere added it.
 func (v *View) syntheticEnd(n int) (e stream.Event, is bool) {
 	if v.past == nil || n < v.past.events || n >= v.past.events+len(v.past.ends) {
 		return e, false
@@ -147,7 +145,7 @@ func (v *View) syntheticEnd(n int) (e stream.Event, is bool) {
 	return v.past.ends[n-v.past.events], true
 }
 
-// exchangeAsOf is an exchange as it was, nil where it had not begun.
+// exchangeAsOf returns an exchange as it was, nil if it had not begun.
 func (p *pastView) exchangeAsOf(x *Exchange, s *stream.Session) *Exchange {
 	n := int32(p.events)
 	switch {
@@ -170,7 +168,7 @@ func (p *pastView) exchangeAsOf(x *Exchange, s *stream.Session) *Exchange {
 	return then
 }
 
-// asOf is the exchange as it was when there were n events, and s was the session.
+// asOf returns the exchange as it was when there were n events and s was the session.
 func (x *Exchange) asOf(n int32, s *stream.Session) *Exchange {
 	then, now := *x, *x.exchangeContent
 	then.exchangeContent = &now
@@ -181,7 +179,7 @@ func (x *Exchange) asOf(n int32, s *stream.Session) *Exchange {
 		}
 	}
 	if x.Sent.Size() > 0 && then.Response.Size() < x.Response.Size() {
-		then.Sent = stream.Wire{} // which of them had come is not known
+		then.Sent = stream.Wire{} // how many of them had arrived is unknown
 	}
 	if size := x.known.requestSizeAt(n); size < x.Request.Size() {
 		then.Request = x.Request.Prefix(size)
@@ -203,7 +201,7 @@ func (x *Exchange) asOf(n int32, s *stream.Session) *Exchange {
 	return &then
 }
 
-// lastBefore is the number of a turn's last event before event n.
+// lastBefore returns the number of a turn's last event before event n.
 func lastBefore(in *Inspector, t *stream.Turn, n int32) int {
 	for at := range in.Timeline.EventsBefore(in.Session().Turn(t.Number), int(n)) {
 		return at
@@ -211,7 +209,7 @@ func lastBefore(in *Inspector, t *stream.Turn, n int32) int {
 	return int(t.OpenedBy)
 }
 
-// lastIn is the latest turn of the exchange in a session, nil if it has none there.
+// lastIn returns the latest turn of the exchange in a session, nil if it has none there.
 func (x *Exchange) lastIn(s *stream.Session) *stream.Turn {
 	for _, number := range slices.Backward(x.turns) {
 		if t := s.Turn(number); t != nil {
@@ -221,8 +219,8 @@ func (x *Exchange) lastIn(s *stream.Session) *stream.Turn {
 	return nil
 }
 
-// responseIn is as much of the response as the turns of a session tell of: all of it where they tell
-// of its last frame.
+// responseIn returns the response up to the last frame that the turns of a session have. If that is the
+// last frame of all, it returns the complete response.
 func (x *Exchange) responseIn(s *stream.Session) stream.Wire {
 	told, all := int32(-1), int32(-1)
 	for _, number := range x.turns {

@@ -2,8 +2,8 @@ package providers
 
 import "toolscope/providers/replay"
 
-// CarriedCalls are the calls of the conversation that the request carries: a call that is looked at alone
-// must not have the id of one of them. The messages are let go of again.
+// CarriedCalls returns the calls of the history that the request carries. A call that is previewed alone must
+// not have the id of one of them. The messages are freed again.
 func (x *Exchange) CarriedCalls() []replay.UnsentCall {
 	if x == nil {
 		return nil

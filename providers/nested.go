@@ -6,7 +6,7 @@ import (
 	"toolscope/stream"
 )
 
-// sniffArray tells Gemini's array of objects from AI Studio's chunks, which are arrays of arrays:
+// sniffArray distinguishes Gemini's array of objects from AI Studio's chunks, which are arrays of arrays:
 // bare, in a list, or in a list in an outer array.
 func sniffArray(text []byte, ended bool) (f frameFormat, ok bool) {
 	if n := min(len(text), len(stream.XSSI)); string(text[:n]) == stream.XSSI[:n] {
@@ -31,15 +31,15 @@ func sniffArray(text []byte, ended bool) (f frameFormat, ok bool) {
 	return frameFormat{"nested arrays", &stream.Array{Within: 1}}, true
 }
 
-// arrayStart is how nested arrays begin: the brackets before the first value that is no array, that
-// value, and the one after it. A value is shown by its first byte; null is n also where it is left
-// out, any digit is 0, the role of a content is m. An empty array is shown by its closing bracket.
+// arrayStart is the start of nested arrays: the brackets before the first value that is not an array, that
+// value, and the next one. Each value is represented by its first byte; null is n, even if it is left out,
+// any digit is 0, and the role of a content is m. An empty array is its closing bracket.
 type arrayStart struct {
 	opened      int
 	first, next byte
 }
 
-// readArrayStart reads the beginning of text; known is false when more of text can tell more.
+// readArrayStart reads the start of text. known is false if more bytes may change the result.
 func readArrayStart(text []byte) (b arrayStart, known bool) {
 	for text = trimSpace(text); len(text) > 0 && text[0] == '['; text = trimSpace(text[1:]) {
 		b.opened++
@@ -50,7 +50,7 @@ func readArrayStart(text []byte) (b arrayStart, known bool) {
 		return b, false
 	case 'n':
 		if b.opened == 0 || b.opened > 6 {
-			return b, true // whatever follows
+			return b, true // independent of the rest
 		}
 	case ']':
 		if b.opened <= 1 {
@@ -76,7 +76,7 @@ func readArrayStart(text []byte) (b arrayStart, known bool) {
 	return b, b.next != 0
 }
 
-// chunkDepth is how many brackets deep the first chunk stands, its own included:
+// chunkDepth returns the depth of the first chunk in brackets, including its own:
 //
 //	[chunk [candidates [candidate [content [parts [part
 func (b arrayStart) chunkDepth() int {
@@ -100,8 +100,8 @@ func (b arrayStart) chunkDepth() int {
 	return depth // a chunk without candidates, or an error
 }
 
-// valueKind is the first byte of the value that text begins with, as beginning has it, and what
-// follows a null; 0 when more bytes are needed.
+// valueKind returns the kind of the value at the start of text, as in arrayStart, and the text after a
+// null. It is 0 if more bytes are needed.
 func valueKind(text []byte) (kind byte, rest []byte) {
 	switch {
 	case len(text) == 0:
@@ -116,8 +116,8 @@ func valueKind(text []byte) (kind byte, rest []byte) {
 	return text[0], text
 }
 
-// roleKind is the kind of the string that text begins with: m for the role "model", 0 while more
-// bytes are needed.
+// roleKind returns the kind of the string at the start of text: m for the role "model", 0 while more bytes
+// are needed.
 func roleKind(text []byte) byte {
 	const role = `"model"`
 	switch n := min(len(text), len(role)); {

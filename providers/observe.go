@@ -10,24 +10,23 @@ import (
 	"toolscope/stream"
 )
 
-// history is what is known of an exchange's request as a history.
+// history is the state of an exchange's request as a history.
 type history struct {
-	read     int64 // how many bytes of the request messages were read from
+	read     int64 // how many bytes of the request were read for messages
 	messages []protocol.Message
 	target   *protocol.Target
-	broken   bool        // the request breaks off
-	observed bool        // what it brings back has been told
-	on       historyLink // what the request that was observed last goes on from
-	before   int         // the exchange that a request adds to, 0 while not known
-	heard    int64       // of a WebSocket: how many bytes of its client's messages were observed
+	broken   bool        // the request is cut off
+	observed bool        // the calls that it sends back were reported
+	on       historyLink // the link of the request that was observed last
+	before   int         // the exchange that a request adds to, 0 while unknown
+	heard    int64       // of a WebSocket: how many bytes of the client's messages were observed
 
-	names     []replay.UnsentCall // of its calls, once asked for
-	namesRead int64               // how many bytes of the request they were read from
+	names     []replay.UnsentCall // of its calls, once needed
+	namesRead int64               // how many bytes of the request were read for them
 }
 
-// History is the conversation that the request carries, or that of Inspector.Request where none was
-// captured, and the target of its protocol. Both are nil where there is no request that can be
-// read.
+// History returns the history that the request carries, or that of Inspector.Request if none was captured,
+// and the target of its protocol. Both are nil if there is no readable request.
 func (x *Exchange) History() ([]protocol.Message, *protocol.Target) {
 	if x.gap.requestBytes > 0 {
 		return nil, nil
@@ -51,7 +50,7 @@ func (x *Exchange) History() ([]protocol.Message, *protocol.Target) {
 	return x.past.messages, x.past.target
 }
 
-// historyTarget says how the exchange's requests are read, nil while its protocol does not tell.
+// historyTarget returns the target that reads the exchange's requests, nil while its protocol is unknown.
 func (x *Exchange) historyTarget() *protocol.Target {
 	if x.Protocol == nil {
 		return nil
@@ -59,8 +58,8 @@ func (x *Exchange) historyTarget() *protocol.Target {
 	return historyTargetOf(x.Protocol.Name)
 }
 
-// nameAuthors says who wrote the arguments of the history's calls, where these are a string: the
-// model, if the call with the same id in its response has the same arguments.
+// nameAuthors sets the author of the history's calls whose arguments are a string: the model, if the call
+// with the same id in its response has the same arguments.
 func (x *Exchange) nameAuthors() {
 	for _, m := range x.past.messages {
 		for i := range m.Parts {
@@ -71,8 +70,8 @@ func (x *Exchange) nameAuthors() {
 	}
 }
 
-// authorOf is who wrote the arguments of a call of a history. It is not known where too many calls
-// have its id to look at all.
+// authorOf returns the author of the arguments of a call in a history. It is unknown if too many calls have
+// the same id.
 func (in *Inspector) authorOf(p *protocol.Part) (author protocol.ArgsAuthor) {
 	in.indexByKind(replay.PlainKeys)
 	looks := 0
@@ -99,11 +98,10 @@ func (in *Inspector) authorOf(p *protocol.Part) (author protocol.ArgsAuthor) {
 	return author
 }
 
-// maxAuthors is how many turns with one id are looked at.
+// maxAuthors is how many turns with one id are checked.
 const maxAuthors = 64
 
-// guessHistory reads a request whose protocol no response tells. It reads it as the protocol that
-// finds most in it.
+// guessHistory reads a request without a known protocol. It uses the protocol that finds most in it.
 func guessHistory(body []byte) (best []protocol.Message, target *protocol.Target, why error) {
 	most := 0
 	for i := range All {
@@ -125,8 +123,8 @@ func guessHistory(body []byte) (best []protocol.Message, target *protocol.Target
 	return best, target, why
 }
 
-// protocolPoints is how many points a part gives the protocol it was read by. A call or a result gives more
-// than all texts together.
+// protocolPoints returns how many points a part gives its protocol. A call or a result gives more than all
+// texts together.
 func protocolPoints(p *protocol.Part, by *protocol.Target, messages int) (points int) {
 	if p.Name != "" || p.ID != "" {
 		points += messages
@@ -144,9 +142,8 @@ func (x *Exchange) dropHistory() {
 	}
 }
 
-// observeRequest reports, once, what became of the calls of earlier turns in the request. It is called
-// when the protocol is known, or when it never will be, and when the client of a WebSocket has sent
-// a message.
+// observeRequest reports, once, how the request sends back the calls of earlier turns. It is called when the
+// protocol is known or stays unknown, and when the client of a WebSocket has sent a message.
 func (x *Exchange) observeRequest() {
 	switch {
 	case x.Request.Size() == 0, x.gap.requestBytes > 0:
@@ -165,11 +162,11 @@ func (x *Exchange) observeRequest() {
 	}
 }
 
-// observeHistory reports what became of the calls of earlier turns in a history.
+// observeHistory reports how a history sends back the calls of earlier turns.
 func (x *Exchange) observeHistory(messages []protocol.Message, to *protocol.Target, on historyLink) *replay.History {
 	past := replay.ReadPast(messages, to)
 	if past.KeptByProvider, past.PreviousResponse = on.keptByProvider || x.Head.Incremental, cmp.Or(on.previousResponse, on.conversation); on.thread || x.Head.Incremental {
-		past.Position = replay.Position{} // how its conversation begins, it does not say
+		past.Position = replay.Position{} // the request doesn't contain the start of its conversation
 	}
 	for _, o := range x.in.observer.Observe(past, x.earlierTurns(past)) {
 		if x.Head.Incremental {
@@ -182,8 +179,8 @@ func (x *Exchange) observeHistory(messages []protocol.Message, to *protocol.Targ
 	return past
 }
 
-// notePosition notes where the request stands in its conversation. Turns that ended before it came were
-// filed without that.
+// notePosition notes the position of the request in its conversation. Turns that ended before are indexed
+// again, with it.
 func (x *Exchange) notePosition(asked replay.Position) {
 	x.position = asked
 	for _, number := range x.turns {
@@ -193,8 +190,7 @@ func (x *Exchange) notePosition(asked replay.Position) {
 	}
 }
 
-// reportSentBack emits what became of a call, unless a request before this one brought it back in the
-// same way.
+// reportSentBack reports how a call was sent back, unless an earlier request sent it back in the same way.
 func (x *Exchange) reportSentBack(o *replay.Observation) {
 	told := replay.LastReport{ID: o.ID, Treatment: o.Treatment, Result: o.Result}
 	ref, before := o.Ref(), o.LastReport()
@@ -203,7 +199,7 @@ func (x *Exchange) reportSentBack(o *replay.Observation) {
 		return
 	}
 	resent := &stream.SentBackReport{Exchange: x.Number, ID: o.ID, Policies: o.MatchingPolicies(), KeptByProvider: o.KeptByProvider, Result: o.ToolResult()}
-	known := true // what the model wrote, and what was sent
+	known := true // both the model's arguments and the sent ones
 	from := x.in.Exchange(turn.Exchange)
 	if x.Head.Reconstructed || from != nil && from.Head.ResponseFromHistory && o.Treatment != replay.WasOrphaned {
 		told.Treatment, resent.Policies, known = replay.AsClientHasIt, "", false
@@ -223,8 +219,8 @@ func (x *Exchange) reportSentBack(o *replay.Observation) {
 	x.matchResult(o, x.in.Timeline.Len()-1)
 }
 
-// reportLoggedResult tells what a call's tool gave, where the lines that have the call have that too. How the
-// model was told, they do not say.
+// reportLoggedResult reports a tool result from the same log lines as its call. They don't show how the model
+// got it.
 func (x *Exchange) reportLoggedResult(e stream.Event) {
 	of, t := stream.PayloadOf[stream.ResultFor](e), x.in.Session().Turn(e.Turn)
 	if !of.HasContent || t == nil {
@@ -242,17 +238,17 @@ func (x *Exchange) reportLoggedResult(e stream.Event) {
 	}
 }
 
-// unlessFaulted is a finding about what a client sent back of a turn. Where toolscope had bent the turn
-// before the client had it, nobody can say that the client did it.
+// unlessFaulted returns a finding about the calls that a client sent back. If toolscope had injected a fault
+// into the turn, the finding does not blame the client.
 func unlessFaulted(t *stream.Turn, f stream.Finding) stream.Finding {
 	if slices.ContainsFunc(t.Findings, func(f stream.Finding) bool { return f.Diagnosis == faultNote }) {
 		f.By = stream.Toolscope
-		f.Message += "; the client had been given something else than the model wrote"
+		f.AppendMessage("; but toolscope had given the client a faulty response")
 	}
 	return f
 }
 
-// resultOf is the result of a call that the exchange's request has, which r tells of.
+// resultOf returns the result of a call in the exchange's request, which r describes.
 func (x *Exchange) resultOf(c *stream.Call, r *stream.SentBackCall) (result protocol.Part, ok bool) {
 	kept := x.past.messages != nil
 	messages, _ := x.History()

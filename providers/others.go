@@ -2,13 +2,13 @@ package providers
 
 import "toolscope/stream"
 
-// OtherLines are the lines of a log that are of no exchange: how many, and the last of them.
+// OtherLines are the lines of a log outside of exchanges: their number, and the last of them.
 type OtherLines struct {
 	Count int64
 	Last  [][]byte
 }
 
-// maxOtherLines is how many of them are kept to be looked at.
+// maxOtherLines is how many of them are kept.
 const maxOtherLines = 100
 
 func (o *OtherLines) add(r stream.Record) {
@@ -19,8 +19,7 @@ func (o *OtherLines) add(r stream.Record) {
 	}
 }
 
-// keepSurroundings keeps what stood around the bytes that came last, in the line that they were found in, for
-// as long as bytes are kept.
+// keepSurroundings keeps the text around the latest bytes in their log line, as long as bytes are kept.
 func (x *Exchange) keepSurroundings(r stream.Record) {
 	switch {
 	case x.in.kept.ReadOnce:
@@ -31,7 +30,7 @@ func (x *Exchange) keepSurroundings(r stream.Record) {
 	}
 }
 
-// LastLines is the last of the lines.
+// LastLines returns the last line.
 func (o OtherLines) LastLines() []byte {
 	if len(o.Last) == 0 {
 		return nil

@@ -7,28 +7,28 @@ import (
 	"toolscope/stream"
 )
 
-// A exchangePart is some turns of an exchange that goes on for long, each of which has ended, and the bytes
-// of the response that they came in. It is let go of for itself: the exchange need not have ended.
+// exchangePart is a range of ended turns of a long exchange, with their bytes of the response. It is evicted on
+// its own: the exchange need not have ended.
 //
-// A part begins with the frame that opens its first turn, when no other turn was open. So it can be
-// read without what came before.
+// A part begins with the frame that opens its first turn, while no other turn is open. So it can be read
+// without the bytes before it.
 type exchangePart struct {
 	x          *Exchange
-	from, to   int                   // which of the exchange's turns
-	start, end int64                 // which bytes of its response
-	source     stream.VerbatimSource // nil where it cannot be read again
-	bytes      int64                 // that it holds
-	aside      bool                  // a turn of it is pinned, and the line goes on without it
-	evicted    bool                  // it was let go of, and can be had again
+	from, to   int                   // range of the exchange's turns
+	start, end int64                 // range of its response's bytes
+	source     stream.VerbatimSource // nil if it can't be read again
+	bytes      int64                 // memory in use
+	aside      bool                  // a turn of it is pinned, and it is not in its queue
+	evicted    bool                  // its content can be reloaded
 	dropped    bool
-	sum        uint64 // while it is cold: of its bytes
+	sum        uint64 // hash of its bytes, while it is evicted
 }
 
-// minPartBytes is how many bytes of a response a part has at least.
+// minPartBytes is the minimum size of a part, in bytes of the response.
 const minPartBytes = 256 << 10
 
-// beginPart is called when a turn is about to open. If all before it have ended, and have much, they
-// are a part.
+// beginPart is called before a turn opens. If all turns before it have ended, and have enough bytes, it
+// makes a part of them.
 func (x *Exchange) beginPart(turn int) {
 	if turn == 0 || x.framer == nil || x.glued {
 		return
@@ -38,7 +38,7 @@ func (x *Exchange) beginPart(turn int) {
 	}
 }
 
-// allShut reports whether the turns before one have ended.
+// allShut reports whether all turns before one have ended.
 func (x *Exchange) allShut(turn int) bool {
 	for ; x.closedTurns < turn; x.closedTurns++ {
 		if t := x.in.Session().Turn(x.turns[x.closedTurns]); t != nil && !t.Closed() {
@@ -48,7 +48,7 @@ func (x *Exchange) allShut(turn int) bool {
 	return true
 }
 
-// addPart makes a part of what came since the last one, up to a turn and a byte.
+// addPart adds a part that begins after the last one and ends before a turn and a byte.
 func (x *Exchange) addPart(turn int, end int64) {
 	p := &exchangePart{x: x, from: x.parts.turns, to: turn, start: x.parts.bytes, end: end}
 	if x.Framing == "SSE" || x.Framing == "NDJSON" {
@@ -59,15 +59,15 @@ func (x *Exchange) addPart(turn int, end int64) {
 	x.in.kept.add(evictable{x, p})
 }
 
-// exchangeParts are those of an exchange, without the first ones that were dropped.
+// exchangeParts are the parts of an exchange, without the first ones that were dropped.
 type exchangeParts struct {
 	of    []*exchangePart
-	aside int   // how many of them stepped aside
-	turns int   // of the exchange that are in parts, those that were dropped included
-	bytes int64 // of its response
+	aside int   // how many of them are out of their queue
+	turns int   // turns of the exchange that are in parts, including dropped ones
+	bytes int64 // of its response that are in parts
 }
 
-// verbatimSource is what has the bytes of the response as they stand there, nil where nothing does.
+// verbatimSource returns the source that contains the bytes of the response unchanged, or nil.
 func (x *Exchange) verbatimSource() stream.VerbatimSource {
 	if x.chain != nil || x.gap.missed > 0 || x.Sent.Size() > 0 {
 		return nil
@@ -76,7 +76,7 @@ func (x *Exchange) verbatimSource() stream.VerbatimSource {
 	return s
 }
 
-// partOf is the part that a turn is in, nil if it is in none.
+// partOf returns the part of a turn, nil if it has none.
 func (x *Exchange) partOf(turn int32) *exchangePart {
 	n := x.indexOf(turn)
 	for _, p := range x.parts.of {
@@ -87,7 +87,7 @@ func (x *Exchange) partOf(turn int32) *exchangePart {
 	return nil
 }
 
-// indexOf is which of the exchange's turns that one is, -1 if it is none.
+// indexOf returns the index of a turn in the exchange, -1 if it is not there.
 func (x *Exchange) indexOf(turn int32) int {
 	if n, found := slices.BinarySearch(x.turns, turn); found {
 		return n
@@ -97,7 +97,7 @@ func (x *Exchange) indexOf(turn int32) int {
 
 func (p *exchangePart) turnNumbers() []int32 { return p.x.turns[p.from:p.to] }
 
-// memorySize is about how many bytes of memory the part holds.
+// memorySize returns roughly how many bytes of memory the part uses.
 func (p *exchangePart) memorySize() (n int64) {
 	if !p.x.in.kept.ReadOnce {
 		n = p.end - p.start
@@ -110,7 +110,7 @@ func (p *exchangePart) memorySize() (n int64) {
 	return n
 }
 
-// evict lets go of what can be read again.
+// evict frees the content of the part, which can be read again.
 func (p *exchangePart) evict() {
 	p.sum, p.evicted = p.x.in.kept.hashBytes(p.x.Response.Bytes(p.start, p.end)), true
 	for _, number := range p.turnNumbers() {
@@ -120,7 +120,7 @@ func (p *exchangePart) evict() {
 	p.x.Response.Evict(p.start, p.end)
 }
 
-// drop lets go of all but the rows of the turns.
+// drop frees everything but the rows of the turns.
 func (p *exchangePart) drop() {
 	in, x := p.x.in, p.x
 	p.evicted, p.dropped = false, true
@@ -141,7 +141,7 @@ func (p *exchangePart) drop() {
 	in.trimRows()
 }
 
-// turnAt is the number of one of the exchange's turns, stream.NoTurn where there are not so many.
+// turnAt returns the number of turn n of the exchange, stream.NoTurn if there are fewer turns.
 func (x *Exchange) turnAt(n int) int32 {
 	if n < len(x.turns) {
 		return x.turns[n]
@@ -149,7 +149,7 @@ func (x *Exchange) turnAt(n int) int32 {
 	return stream.NoTurn
 }
 
-// reload reads the part once more, as Inspector.Warm does.
+// reload reads the part again, as Inspector.Reload does.
 func (p *exchangePart) reload() (read func() (put func() error)) {
 	x := p.x
 	first, start, end := x.from.Start, p.start, p.end
@@ -164,10 +164,10 @@ func (p *exchangePart) reload() (read func() (put func() error)) {
 	}
 }
 
-// putBack puts what was read again in its place.
+// putBack puts the reloaded part in place.
 func (p *exchangePart) putBack(fresh *Inspector, data []byte, err error) error {
 	if !p.evicted {
-		return nil // somebody was faster
+		return nil // another reload was faster
 	}
 	in := p.x.in
 	again := fresh.byNumber[p.x.Number]
@@ -186,7 +186,7 @@ func (p *exchangePart) putBack(fresh *Inspector, data []byte, err error) error {
 	return nil
 }
 
-// hashBytes is a hash of bytes, the same as long as the program runs.
+// hashBytes returns a hash of bytes, which stays the same while the program runs.
 func (k *evictor) hashBytes(p []byte) uint64 {
 	if k.seed == (maphash.Seed{}) {
 		k.seed = maphash.MakeSeed()

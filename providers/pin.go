@@ -2,9 +2,9 @@ package providers
 
 import "slices"
 
-// This file has things that are looked at not be let go of.
+// This file protects turns and exchanges in use from eviction.
 
-// isPinned reports whether a lot is not to be let go of.
+// isPinned reports whether a unit must not be evicted.
 func (k *evictor) isPinned(of evictable) bool {
 	switch {
 	case k.pins[of.x.Number] > 0:
@@ -15,7 +15,7 @@ func (k *evictor) isPinned(of evictable) bool {
 	return of.x.pinned > 0 && slices.ContainsFunc(of.part.turnNumbers(), func(turn int32) bool { return k.turnPins[turn] > 0 })
 }
 
-// Pin has an exchange not be let go of until it is unpinned as often as it was pinned.
+// Pin keeps an exchange from eviction until it is unpinned as often as it was pinned.
 func (in *Inspector) Pin(exchange int) {
 	if in.kept.pins == nil {
 		in.kept.pins = map[int]int{}
@@ -23,7 +23,7 @@ func (in *Inspector) Pin(exchange int) {
 	in.kept.pins[exchange]++
 }
 
-// Unpin takes one pin from an exchange.
+// Unpin removes one pin from an exchange.
 func (in *Inspector) Unpin(exchange int) {
 	k := &in.kept
 	if k.pins[exchange]--; k.pins[exchange] > 0 {
@@ -35,7 +35,7 @@ func (in *Inspector) Unpin(exchange int) {
 	}
 }
 
-// PinTurn has a turn not be let go of until it is unpinned as often as it was pinned.
+// PinTurn keeps a turn from eviction until it is unpinned as often as it was pinned.
 func (in *Inspector) PinTurn(number int32) {
 	t := in.Session().Turn(number)
 	if t == nil {
@@ -50,7 +50,7 @@ func (in *Inspector) PinTurn(number int32) {
 	}
 }
 
-// UnpinTurn takes one pin from a turn.
+// UnpinTurn removes one pin from a turn.
 func (in *Inspector) UnpinTurn(number int32) {
 	k, t := &in.kept, in.Session().Turn(number)
 	if k.turnPins[number] == 0 || t == nil {
@@ -64,7 +64,7 @@ func (in *Inspector) UnpinTurn(number int32) {
 	k.requeue(x)
 }
 
-// requeue puts what stepped aside of an exchange back into its line, if nothing pins it any more.
+// requeue puts units of an exchange back into their queue, if they are no longer pinned.
 func (k *evictor) requeue(x *Exchange) {
 	back := func(of evictable, aside *bool) {
 		if *aside && !k.isPinned(of) {

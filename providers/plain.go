@@ -8,8 +8,8 @@ import (
 	"toolscope/stream"
 )
 
-// plainHTTP shows an exchange in which no model answers: what its client asks beside its work. Its
-// bodies are there to be looked at; nothing is said of them.
+// plainHTTP shows an exchange without a model: other requests of the client. Its bodies are shown but not
+// interpreted.
 var plainHTTP = protocol.Protocol{
 	Name:  "http",
 	Title: "plain HTTP",
@@ -26,8 +26,8 @@ func (d plainDecoder) Frame(stream.Frame) error {
 // Close leaves the turn open: the exchange ends it as HTTP does.
 func (plainDecoder) Close() {}
 
-// isPlain reports whether no model answers the request: its path says so, or no WebSocket is to be
-// had where one was asked for.
+// isPlain reports whether no model answers the request: its path shows that, or the server refused a
+// WebSocket.
 func (x *Exchange) isPlain() bool {
 	if x.in.forcedFor(x.Number) != nil {
 		return false
@@ -35,10 +35,10 @@ func (x *Exchange) isPlain() bool {
 	return x.requests.path != "" || x.requests.upgrades && slices.Contains(noWebSocket, x.Head.Status)
 }
 
-// noWebSocket are how servers say that they have none.
+// noWebSocket are the status codes of servers without WebSockets.
 var noWebSocket = []int{404, 405, 426, 501}
 
-// AsksNothing reports whether the request brings nothing that a model could answer.
+// AsksNothing reports whether the request contains nothing that a model could answer.
 func (x *Exchange) AsksNothing() bool {
 	return (x.Head.Method == "GET" || x.Head.Method == "DELETE") && !x.requests.upgrades && x.in.forcedFor(x.Number) == nil
 }
@@ -46,7 +46,7 @@ func (x *Exchange) AsksNothing() bool {
 // endPlain ends the turn of an exchange in which no model answers.
 func (x *Exchange) endPlain() {
 	if x.decoder == nil && x.why == "" && x.Head.Status != 0 && !x.own && (x.isPlain() || x.AsksNothing() && x.Head.Status < 400) {
-		x.setProtocol(&plainHTTP, "its method and path")
+		x.setProtocol(&plainHTTP, "method and path")
 	}
 	if x.Protocol != &plainHTTP {
 		return

@@ -1,11 +1,11 @@
-// Package providers turns the bytes of exchanges with model providers into the events of one
-// timeline: it finds the framing, recognises the dialect, and has that decode. Each wire protocol
-// is in a folder of its own; the package dialect says how to add one.
+// Package providers turns the bytes of exchanges with model providers into the events of one timeline:
+// it finds the framing, recognises the protocol, and decodes with it. Each wire protocol has its own
+// folder; package protocol describes how to add one.
 //
-//	records ─▶ Inspector ─▶ Framer ─▶ dialect.Decoder ─▶ stream.Timeline
+//	records ─▶ Inspector ─▶ Framer ─▶ protocol.Decoder ─▶ stream.Timeline
 //
-// Nothing received is lost. A frame that does not decode, or is of no known dialect, is an event
-// too, and Exchange.Response keeps its bytes.
+// No received byte is lost. A frame that can't be decoded, or has an unknown protocol, is also an event,
+// and Exchange.Response keeps its bytes.
 package providers
 
 import (
@@ -25,8 +25,8 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// All is every dialect, one line each. OpenRouter, Groq, Mistral and the like are hosts of
-// openaichat, not dialects of their own.
+// All lists the protocols, one per line. OpenRouter, Groq, Mistral and others are hosts of openaichat,
+// not protocols of their own.
 var All = []protocol.Protocol{
 	anthropic.Protocol(),
 	openaichat.Protocol(),

@@ -7,56 +7,55 @@ import (
 	"toolscope/stream"
 )
 
-// callIndex finds the earlier turns that a request may have brought back without looking at all there
-// were: turns are filed by the clues they give, and a request is asked for its own. What a turn
-// costs is the same however many there are, and so is what a request costs, by its length.
+// callIndex finds the earlier turns that a request may send back without a search through all turns. Turns
+// are indexed by their match keys, and a request is looked up by its own keys. The cost of a turn is
+// constant, and the cost of a request depends only on its length.
 //
-// It remembers so many calls, and nothing of older ones. Files and mentions are numbered in the
-// order they were made; the numbers may overflow.
+// It keeps a limited number of calls, and nothing of older ones. Entries and postings are numbered in
+// order; the numbers may overflow.
 type callIndex struct {
 	entries  []indexedTurn              // of turns, the oldest first
-	first    uint32                     // number of files[0]
-	postings []posting                  // of clues
-	from     uint32                     // number of mentions[0]
-	latest   map[replay.MatchKey]uint32 // number of the latest mention of each clue
-	byTurn   map[int32]uint32           // number of each turn's file
+	first    uint32                     // number of entries[0]
+	postings []posting                  // of keys
+	from     uint32                     // number of postings[0]
+	latest   map[replay.MatchKey]uint32 // number of the latest posting of each key
+	byTurn   map[int32]uint32           // number of each turn's entry
 	sorts    []indexProgress
-	calls    int    // of all files
-	search   uint32 // number of the last one
-	reported bool   // that calls were forgotten
-	all      bool   // for tests: every turn is looked at
+	calls    int    // of all entries
+	search   uint32 // number of the last search
+	reported bool   // it was reported that calls were dropped
+	all      bool   // for tests: search every turn
 }
 
-// maxRecalled is how many calls are remembered.
+// maxRecalled is how many calls are kept.
 const maxRecalled = 1 << 16
 
-// indexedTurn is what is known of a turn.
+// indexedTurn is the index entry of a turn.
 type indexedTurn struct {
 	turn     int32
 	calls    int32
 	exchange int
 	position replay.Position
-	summary  *replay.TurnSummary // of a turn whose content was let go
-	reload   func() *stream.Turn // of one whose exchange may be gone: reads it again
-	search   uint32              // the last one that found it
-	void     bool                // the turn has a later file
+	summary  *replay.TurnSummary // of an evicted or dropped turn
+	reload   func() *stream.Turn // rereads a turn whose exchange may be gone
+	search   uint32              // the last search that found it
+	void     bool                // the turn has a later entry
 }
 
-// posting says that a turn gives a clue.
+// posting says that a turn has a key.
 type posting struct {
 	key   replay.MatchKey
 	entry uint32
-	back  uint32 // how many mentions before this one the last of the same clue is, 0 for none
+	back  uint32 // distance to the previous posting of the same key, 0 for none
 }
 
-// indexProgress is how far turns are filed by a sort of clues.
+// indexProgress is how far turns are indexed by a kind of keys.
 type indexProgress struct {
 	kind replay.KeyKind
-	next uint32 // number of the first file that is not
+	next uint32 // number of the first entry that is not
 }
 
-// addTurn files a turn, in place of the file that it may have. It reports whether an older one had to
-// be forgotten.
+// addTurn adds a turn, and replaces its earlier entry. It reports whether an older entry was dropped.
 func (r *callIndex) addTurn(t *stream.Turn, asked replay.Position) (forgot bool) {
 	if r.latest == nil {
 		r.latest, r.byTurn = map[replay.MatchKey]uint32{}, map[int32]uint32{}
@@ -76,7 +75,7 @@ func (r *callIndex) addTurn(t *stream.Turn, asked replay.Position) (forgot bool)
 	return forgot
 }
 
-// dropOldest drops the oldest file, and the mentions before the first of a file that is still there.
+// dropOldest drops the oldest entry, and the postings before the first of an existing entry.
 func (r *callIndex) dropOldest() {
 	f := r.entries[0]
 	if r.calls -= int(f.calls); !f.void {
@@ -94,10 +93,10 @@ func (r *callIndex) dropOldest() {
 	}
 }
 
-// isDropped reports whether a file was forgotten.
+// isDropped reports whether an entry was dropped.
 func (r *callIndex) isDropped(number uint32) bool { return number-r.first >= uint32(len(r.entries)) }
 
-// entryOf is the file of a turn, nil when it has none.
+// entryOf returns the entry of a turn, nil if it has none.
 func (r *callIndex) entryOf(turn int32) *indexedTurn {
 	number, ok := r.byTurn[turn]
 	if !ok {
@@ -106,7 +105,7 @@ func (r *callIndex) entryOf(turn int32) *indexedTurn {
 	return &r.entries[number-r.first]
 }
 
-// addKey notes that a file gives a clue.
+// addKey adds a key of an entry.
 func (r *callIndex) addKey(c replay.MatchKey, number uint32) {
 	m := posting{key: c, entry: number}
 	at := r.from + uint32(len(r.postings))
@@ -120,21 +119,21 @@ func (r *callIndex) addKey(c replay.MatchKey, number uint32) {
 	r.latest[c] = at
 }
 
-// addCallID notes that a call of a turn may be found under an id by who asks for its author.
+// addCallID adds an id under which the author of a turn's call is looked up.
 func (r *callIndex) addCallID(turn int32, id string) {
 	if number, ok := r.byTurn[turn]; ok && id != "" {
 		r.addKey(replay.SentIDKey(id), number)
 	}
 }
 
-// addResponseID notes that a request may go on from a turn under an id.
+// addResponseID adds an id under which a request may continue a turn.
 func (r *callIndex) addResponseID(turn int32, id string) {
 	if id != "" {
 		r.addKey(replay.ResponseKey(id), r.byTurn[turn])
 	}
 }
 
-// find calls do with the files that give a clue, the latest first, until it is false.
+// find calls do with the entries that have a key, the latest first, until do returns false.
 func (r *callIndex) find(c replay.MatchKey, do func(f *indexedTurn) bool) {
 	at, ok := r.latest[c]
 	for ok {
@@ -150,7 +149,7 @@ func (r *callIndex) find(c replay.MatchKey, do func(f *indexedTurn) bool) {
 	}
 }
 
-// nextUnindexed is where the number of the first file stands that a sort of clues was not read of.
+// nextUnindexed returns the number of the first entry that is not indexed by a kind of keys, for update.
 func (r *callIndex) nextUnindexed(s replay.KeyKind) *uint32 {
 	i := slices.IndexFunc(r.sorts, func(of indexProgress) bool { return of.kind == s })
 	if i < 0 {
@@ -159,7 +158,7 @@ func (r *callIndex) nextUnindexed(s replay.KeyKind) *uint32 {
 	}
 	next := &r.sorts[i].next
 	if int32(*next-r.first) < 0 {
-		*next = r.first // those before it are forgotten
+		*next = r.first // the entries before it were dropped
 	}
 	return next
 }

@@ -1,21 +1,21 @@
 package providers
 
-// recentMap is a map of the entries that came last. The zero value is ready.
+// recentMap is a map of the latest entries. The zero value is ready.
 type recentMap[K comparable, V any] struct {
 	is   map[K]V
-	keys []K // in the order they came first
+	keys []K // in the order in which they were added
 }
 
-// peek is the value of a key.
+// peek returns the value of a key.
 func (r *recentMap[K, V]) peek(k K) (v V, ok bool) {
 	v, ok = r.is[k]
 	return v, ok
 }
 
-// get is the value of a key, the zero value where there is none.
+// get returns the value of a key, the zero value if there is none.
 func (r *recentMap[K, V]) get(k K) V { return r.is[k] }
 
-// set gives a key a value, and forgets the keys that came first where there are more than most.
+// set sets the value of a key, and drops the oldest keys above most.
 func (r *recentMap[K, V]) set(k K, v V, most int) {
 	if r.is == nil {
 		r.is = map[K]V{}

@@ -8,17 +8,17 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// An undecoded is a protocol that is recognised but not decoded. Its frames are shown as they came,
-// under its name.
+// undecoded is a protocol that is recognised but not decoded. Its frames are shown as they arrived, under
+// its name.
 type undecoded struct {
 	name, title string
-	known       func(protocolMarks) bool // by one frame
+	known       func(protocolMarks) bool // recognises one frame
 }
 
-// protocolMarks are what undecoded protocols are known by.
+// protocolMarks are the parts of a frame by which undecoded protocols are recognised.
 type protocolMarks struct {
 	event string // SSE event type
-	kind  string // member type
+	kind  string // field type
 	data  protocol.Raw
 }
 
@@ -31,10 +31,9 @@ func startsWith(text string, prefixes ...string) bool {
 	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(text, p) })
 }
 
-// allUndecoded are tried in this order when no dialect claims a frame. Where they are from: the
-// event lists of OpenAI's and Anthropic's SDKs, the references of the Realtime and the Live API,
-// the AI SDK's guide to version 4, OpenAI's description of gpt-oss's own
-// format, and JSON-RPC 2.0.
+// allUndecoded are tried in this order if no protocol claims a frame. Sources: the event lists of OpenAI's
+// and Anthropic's SDKs, the references of the Realtime and the Live API, the AI SDK's guide to version 4,
+// OpenAI's description of gpt-oss's own format, and JSON-RPC 2.0.
 var allUndecoded = []undecoded{
 	{"openai-assistants", "OpenAI Assistants events", func(s protocolMarks) bool {
 		return startsWith(s.event, "thread.") || startsWith(s.data.Get("object").Text(), "thread.") && s.has("id")
@@ -69,7 +68,7 @@ var allUndecoded = []undecoded{
 	}},
 }
 
-// seenIn is the undecoded protocol that a frame shows, as a dialect, or nil.
+// seenIn returns the undecoded protocol of a frame, or nil.
 func seenIn(e protocol.SniffInput) *protocol.Protocol {
 	if len(e.Data) == 0 {
 		return nil

@@ -9,20 +9,20 @@ import (
 	"toolscope/stream"
 )
 
-// This file tells what a request goes on from that does not carry its whole history: the provider
-// keeps what was said before, or on a WebSocket the messages before did.
+// This file handles requests without their complete history: the provider keeps the earlier part, or
+// earlier messages of a WebSocket contained it.
 
-// historyLink is what a request says of what was said before.
+// historyLink is a request's reference to its earlier history.
 type historyLink struct {
-	keptByProvider   bool   // the provider keeps it
-	thread           bool   // all of it: the request has no more than what is new
-	previousResponse string // id of the response that it goes on from, "" where it names none
-	conversation     string // id of the conversation that it is in, "" where it names none
+	keptByProvider   bool   // the provider keeps earlier history
+	thread           bool   // it keeps all of it: the request has only new messages
+	previousResponse string // id of the response that it continues, "" if none
+	conversation     string // id of its conversation, "" if none
 }
 
-// readHistoryLink reads what a request says of what was said before: OpenAI's Responses go on from a
-// response or in a conversation, Gemini's Interactions from an interaction, and its other requests
-// may begin with what it has in a cache.
+// readHistoryLink reads a request's reference to its earlier history. Requests of OpenAI's Responses
+// continue a response or a conversation, those of Gemini's Interactions an interaction. Other requests of
+// Gemini may begin with cached content.
 func readHistoryLink(request []byte) (on historyLink) {
 	s := protocol.Scan(request)
 	for ok := s.Object(); ok; ok = s.Member() {
@@ -46,7 +46,7 @@ func readHistoryLink(request []byte) (on historyLink) {
 	return on
 }
 
-// observeMessage takes a message that came at that time, if the client of a WebSocket sent it.
+// observeMessage observes a message that arrived at that time, if the exchange is a WebSocket.
 func (x *Exchange) observeMessage(at time.Duration) {
 	if x.decoder == nil || !isWebSocket(x.Head) {
 		return
@@ -57,8 +57,8 @@ func (x *Exchange) observeMessage(at time.Duration) {
 	x.at = answered
 }
 
-// observeMessages observes the messages that the client of a WebSocket has sent since it was last called: each
-// is a request. They wait while the protocol is not known.
+// observeMessages observes the messages that the client of a WebSocket has sent since the last call. Each is a
+// request. They wait while the protocol is unknown.
 func (x *Exchange) observeMessages() {
 	to := x.historyTarget()
 	if to == nil {
@@ -85,8 +85,7 @@ func (x *Exchange) observeMessages() {
 	})
 }
 
-// addTools adds the tools of a message to those of the messages before, which the provider may have
-// kept.
+// addTools adds the tools of a message to those of earlier messages, which the provider may keep.
 func (x *Exchange) addTools(message []byte, on historyLink) {
 	if x.Protocol.Tools == nil {
 		return
@@ -100,7 +99,7 @@ func (x *Exchange) addTools(message []byte, on historyLink) {
 	x.check.set = x.in.toolSet(joinTools(was, list), more)
 }
 
-// hasResponse reports whether a response of that id came in this exchange.
+// hasResponse reports whether this exchange has a response with that id.
 func (x *Exchange) hasResponse(id string) bool {
 	return id != "" && slices.ContainsFunc(x.turns, func(n int32) bool {
 		t := x.in.Session().Turn(n)
@@ -108,8 +107,8 @@ func (x *Exchange) hasResponse(id string) bool {
 	})
 }
 
-// toolsAfter are the tools of the request that another goes on from, and whether there may be others:
-// it may have been let go of, or came before all that was seen.
+// toolsAfter returns the tools of the request that another continues, and whether there may be others: the
+// request may be dropped, or older than the source.
 func (in *Inspector) toolsAfter(on historyLink) (tools []protocol.Tool, more bool) {
 	f := in.entryAfter(on.previousResponse)
 	if f == nil {
@@ -122,7 +121,7 @@ func (in *Inspector) toolsAfter(on historyLink) (tools []protocol.Tool, more boo
 	return x.check.set.Tools()
 }
 
-// knownTools are the tools that are known, and whether there may be others.
+// knownTools returns the known tools, and whether there may be others.
 func (c *schemaCheck) knownTools() (tools []protocol.Tool, more bool) {
 	if c.set == nil {
 		return nil, false
@@ -130,8 +129,7 @@ func (c *schemaCheck) knownTools() (tools []protocol.Tool, more bool) {
 	return c.set.Tools()
 }
 
-// joinTools are the tools that were declared and those that are new; a new one takes the place of
-// the one of its name.
+// joinTools returns the earlier tools and the new ones. A new tool replaces an earlier one with its name.
 func joinTools(was, news []protocol.Tool) []protocol.Tool {
 	if len(was) == 0 {
 		return news

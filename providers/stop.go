@@ -7,16 +7,16 @@ import (
 	"toolscope/stream"
 )
 
-// A ExchangeOffset is where a moment is in what came of an exchange: behind so many bytes of its request and of
-// its response, with codings undone.
+// An ExchangeOffset is the position of a moment in an exchange: the number of bytes of its request and of its
+// response, with codings decoded.
 type ExchangeOffset struct {
 	RequestBytes, ResponseBytes int64
-	Answered                    bool // the head of the response had come
+	Answered                    bool // the head of the response had arrived
 	Ended                       bool
 }
 
-// Offsets are where the moment of a view is, by exchange: behind the frames that its events tell of. Of
-// those that are missing nothing had come.
+// Offsets returns the offsets of a view's moment, by exchange: after the frames of its events. An exchange
+// that is missing had not begun.
 func (v *View) Offsets() map[int]ExchangeOffset {
 	all := map[int]ExchangeOffset{}
 	for _, x := range v.Exchanges() {
@@ -26,9 +26,9 @@ func (v *View) Offsets() map[int]ExchangeOffset {
 	return all
 }
 
-var errRecordsDropped = errors.New("turns were let go of: toolscope cut reads the file again")
+var errRecordsDropped = errors.New("turns were evicted: use toolscope cut, which reads the file again")
 
-// EachRecord gives to all that came, in its order, as long as nothing was let go of.
+// EachRecord passes all records to to, in order. It fails if anything was evicted or dropped.
 func (v *View) EachRecord(to func(stream.Record)) error {
 	if v.in.log.closed {
 		return errRecordsDropped
@@ -37,7 +37,7 @@ func (v *View) EachRecord(to func(stream.Record)) error {
 	return nil
 }
 
-// EventsAt is how many events there were at a time, as those of a turn tell.
+// EventsAt returns how many events there were at a time, according to the events of a turn.
 func (v *View) EventsAt(t *stream.Turn, at time.Duration) int {
 	n := int(t.OpenedBy) + 1
 	for e := range v.EventsOf(t, int(t.OpenedBy)) {
@@ -49,8 +49,7 @@ func (v *View) EventsAt(t *stream.Turn, at time.Duration) int {
 	return n
 }
 
-// AfterEvent is how many events there were when all was told that event n brought: what was found in it
-// follows it.
+// AfterEvent returns how many events there were after event n and its findings, which follow it.
 func (v *View) AfterEvent(n int) int {
 	e := v.EventPrefix(n, 0)
 	for n++; n < v.ArrivedEvents(); n++ {

@@ -2,7 +2,7 @@ package providers
 
 import "toolscope/providers/protocol"
 
-// Targets are all places that history can be replayed to, of all dialects.
+// Targets returns the targets of all protocols.
 func Targets() (all []*protocol.Target) {
 	for i := range All {
 		for j := range All[i].Targets {
@@ -12,7 +12,7 @@ func Targets() (all []*protocol.Target) {
 	return all
 }
 
-// FindTarget is the target of that name; the error lists the names there are.
+// FindTarget returns the target with that name. The error lists the known names.
 func FindTarget(name string) (*protocol.Target, error) {
 	t, err := protocol.FindNamed("target", name, Targets(), func(t **protocol.Target) string { return (*t).Name })
 	if err != nil {
@@ -21,7 +21,7 @@ func FindTarget(name string) (*protocol.Target, error) {
 	return *t, nil
 }
 
-// historyTargetOf says how the history of a request of the dialect of that name is read, nil if that has no
+// historyTargetOf returns the target that reads requests of the protocol with that name, nil if it has no
 // requests.
 func historyTargetOf(name string) *protocol.Target {
 	if t := TargetOf(name); t != nil {
@@ -35,7 +35,7 @@ func historyTargetOf(name string) *protocol.Target {
 	return nil
 }
 
-// TargetOf is where history goes by the dialect of that name, nil if that has no requests.
+// TargetOf returns the target of the protocol with that name, nil if it has no requests.
 func TargetOf(name string) *protocol.Target {
 	for i := range All {
 		for j := range All[i].Targets {

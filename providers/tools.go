@@ -7,20 +7,20 @@ import (
 	"toolscope/stream"
 )
 
-// schemaCheck holds the calls of one exchange against the tools its request declares. An exchange
-// that has no request, or none with tools, costs nothing.
+// schemaCheck checks the calls of one exchange against the tools that its request declares. An exchange
+// without a request or tools costs nothing.
 type schemaCheck struct {
 	set         *schema.Set
-	requestSize int64 // how many bytes of the request set was made from
-	reported    bool  // it was said that Inspector.Request is of no use
+	requestSize int64 // size of the request from which set was made
+	reported    bool  // it was reported that Inspector.Request declares no tools
 	watches     map[callKey]*schema.CallChecker
-	waiting     []callKey // calls sealed without arguments, to be judged by the finish reason
+	waiting     []callKey // calls sealed without arguments, which wait for the finish reason
 }
 
-// callKey names the call that a slot belongs to at the time.
+// callKey identifies the call that a slot currently belongs to.
 type callKey struct{ turn, slot int32 }
 
-// DeclaresTools reports whether some dialect finds tools in a request.
+// DeclaresTools reports whether any protocol finds tools in a request.
 func DeclaresTools(request []byte) bool {
 	for _, d := range All {
 		if d.Tools != nil && len(d.Tools(request)) > 0 {
@@ -30,19 +30,19 @@ func DeclaresTools(request []byte) bool {
 	return false
 }
 
-// RequestBody is the body of the exchange's request, or the one that stands in for it where none
-// was captured; nil when there is neither, or bytes of it were not seen.
+// RequestBody returns the body of the exchange's request, or Inspector.Request if none was captured. It is
+// nil if there is neither, or if bytes of it were missed.
 func (x *Exchange) RequestBody() []byte {
 	switch {
 	case x.gap.requestBytes > 0:
-		return nil // bytes on two sides of a gap are no body
+		return nil // bytes around a gap are not a body
 	case x.Request.Size() == 0:
 		return x.in.Request
 	}
 	return x.Request.Bytes(0, x.Request.Size())
 }
 
-// requestSize is how many bytes that is, gaps left out.
+// requestSize returns the size of that body, without gaps.
 func (x *Exchange) requestSize() int64 {
 	if size := x.Request.Size(); size > 0 {
 		return size
@@ -50,11 +50,11 @@ func (x *Exchange) requestSize() int64 {
 	return int64(len(x.in.Request))
 }
 
-// Path is the path of the URL that the request went to.
+// Path returns the path of the request's URL.
 func (x *Exchange) Path() string { return pathOf(x.Head.URL) }
 
-// declaredTools are what the request declares, nil if nothing. They are read when a call opens: so a
-// response of text costs nothing, and by then the request is whole.
+// declaredTools returns the tools that the request declares, or nil. They are read when a call opens: so a
+// response of text costs nothing, and the request is complete by then.
 func (x *Exchange) declaredTools() *schema.Set {
 	if x.gap.requestBytes > 0 {
 		return nil
@@ -77,7 +77,7 @@ func (x *Exchange) declaredTools() *schema.Set {
 	return x.check.set
 }
 
-// RequiredArgs is what arguments the tool of a call wants, in a few words; "" where that is not known.
+// RequiredArgs returns an outline of the arguments of a call's tool; "" if unknown.
 func (x *Exchange) RequiredArgs(c *stream.Call) string {
 	if x.check.set == nil || c.RunByProvider || c.Freeform() {
 		return ""
@@ -85,7 +85,7 @@ func (x *Exchange) RequiredArgs(c *stream.Call) string {
 	return x.check.set.Outline(c.Namespace, c.Name)
 }
 
-// Required are the keys that the tool of a call wants; known is false where that is not known.
+// Required returns the keys that the tool of a call requires. known is false if they are unknown.
 func (x *Exchange) Required(c *stream.Call) (keys []string, known bool) {
 	if x.check.set == nil || c.RunByProvider || c.Freeform() {
 		return nil, false
@@ -93,12 +93,12 @@ func (x *Exchange) Required(c *stream.Call) (keys []string, known bool) {
 	return x.check.set.Required(c.Namespace, c.Name)
 }
 
-// maxRecentSets is how many lists of tools are remembered: an agent sends the same with every request,
-// and its helpers send theirs.
+// maxRecentSets is how many lists of tools are kept: an agent sends the same list with every request, and
+// its sub-agents send theirs.
 const maxRecentSets = 8
 
-// toolSet is the Set of these tools; more says that there may be others. It is one of the remembered
-// ones if possible, whose schemas are compiled already.
+// toolSet returns the Set of these tools; more means that there may be others. It reuses a kept Set if
+// possible, whose schemas are already compiled.
 func (in *Inspector) toolSet(tools []protocol.Tool, more bool) *schema.Set {
 	for _, s := range in.sets {
 		if s.Is(tools, more) {
@@ -112,11 +112,11 @@ func (in *Inspector) toolSet(tools []protocol.Tool, more bool) *schema.Set {
 	return s
 }
 
-// checkEvent checks e, the last event of the timeline, against the tools, and adds what it finds.
+// checkEvent checks e, the last event of the timeline, against the tools, and adds its findings.
 func (x *Exchange) checkEvent(e stream.Event) {
 	key := callKey{e.Turn, e.Slot}
 	if e.Turn != stream.NoTurn && x.in.Session().Turn(e.Turn).HasGap() {
-		return // arguments that lack bytes are not those that the tool got
+		return // arguments with missing bytes are not those that the tool got
 	}
 	switch e.Kind {
 	case stream.CallOpen:
@@ -144,7 +144,7 @@ func (x *Exchange) checkEvent(e stream.Event) {
 	}
 }
 
-// followCall begins to watch the call that the event opened.
+// followCall begins to check the call that the event opened.
 func (x *Exchange) followCall(e stream.Event) {
 	set := x.declaredTools()
 	if set == nil {
@@ -163,7 +163,7 @@ func (x *Exchange) followCall(e stream.Event) {
 	x.addFindings(e, e.Slot, w.Extend())
 }
 
-// checkerOf is what follows a call, nil if nothing does.
+// checkerOf returns the checker of a call, or nil.
 func (x *Exchange) checkerOf(key callKey) *schema.CallChecker {
 	w := x.check.watches[key]
 	if w != nil {
@@ -173,7 +173,7 @@ func (x *Exchange) checkerOf(key callKey) *schema.CallChecker {
 	return w
 }
 
-// judgeWaiting judges the calls that waited for the finish reason e, each once.
+// judgeWaiting checks the calls that waited for the finish reason e, each once.
 func (x *Exchange) judgeWaiting(e stream.Event) {
 	x.check.waiting = slices.DeleteFunc(x.check.waiting, func(key callKey) bool {
 		w := x.checkerOf(key)
@@ -188,14 +188,14 @@ func (x *Exchange) judgeWaiting(e stream.Event) {
 	})
 }
 
-// reportUnusedRequest reports, once, that Inspector.Request is of no use here.
+// reportUnusedRequest reports, once, that Inspector.Request declares no tools.
 func (x *Exchange) reportUnusedRequest(e stream.Event) {
 	if x.check.reported || len(x.in.Request) == 0 || x.Request.Size() > 0 {
 		return
 	}
 	x.check.reported = true
 	x.addFindings(e, stream.NoSlot, []stream.Finding{
-		schema.Unchecked.Finding("the request given declares no tools of this protocol: calls are not checked"),
+		schema.Unchecked.Finding("the given request declares no tools of this protocol: calls are not checked"),
 	})
 }
 

@@ -19,7 +19,7 @@ func TestUnanswered(t *testing.T) {
 	}{
 		{"refused", stream.Record{Exchange: 1, End: true, Why: "connection refused"}, "", 1, "connection refused"},
 		{"after its head", stream.Record{Exchange: 1, Head: &stream.Head{Status: 200}, End: true, Why: "the connection was reset"}, "", 1, "the connection was reset"},
-		{"with an error", stream.Record{Exchange: 1, Head: &stream.Head{Status: 500}, End: true, Why: "the connection was reset"}, "", 1, "HTTP status 500, and nothing that says why"},
+		{"with an error", stream.Record{Exchange: 1, Head: &stream.Head{Status: 500}, End: true, Why: "the connection was reset"}, "", 1, "HTTP status 500, without a reason"},
 		{"in the middle", stream.Record{Exchange: 1, End: true, Why: "the connection was reset"},
 			"event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"type\":\"message\",\"role\":\"assistant\",\"model\":\"m\",\"content\":[]}}\n\n", 1, ""},
 		{"in silence", stream.Record{Exchange: 1, End: true}, "", 0, ""},

@@ -6,14 +6,14 @@ import (
 	"toolscope/stream/count"
 )
 
-// unknownProtocol shows a stream of no known dialect: every frame is kept and seen, none is interpreted.
+// unknownProtocol shows a stream of an unknown protocol: every frame is kept and shown, none is interpreted.
 var unknownProtocol = protocol.Protocol{
 	Name:  "unknown",
-	Title: "no known dialect",
+	Title: "unknown protocol",
 	New:   func(o *protocol.Out) protocol.Decoder { return newUnknown(o, "") },
 }
 
-// unknownLike is unknown, of what looks like something in words.
+// unknownLike returns unknownProtocol for a stream that looks like guess.
 func unknownLike(guess string) *protocol.Protocol {
 	d := unknownProtocol
 	d.New = func(o *protocol.Out) protocol.Decoder {
@@ -24,7 +24,7 @@ func unknownLike(guess string) *protocol.Protocol {
 	return &d
 }
 
-// emptyProtocol shows an exchange in which no body came.
+// emptyProtocol shows an exchange without a response body.
 var emptyProtocol = protocol.Protocol{
 	Name: unknownProtocol.Name, Title: unknownProtocol.Title,
 	New: func(o *protocol.Out) protocol.Decoder { return silentDecoder{newUnknown(o, "")} },
@@ -33,7 +33,7 @@ var emptyProtocol = protocol.Protocol{
 type unknownDecoder struct {
 	turn   *protocol.Turn
 	title  string // of the undecoded protocol that its frames show, if any
-	guess  string // what it looks like, if that is known
+	guess  string // what the stream looks like, "" while unknown
 	frames int
 }
 
@@ -58,7 +58,8 @@ func (d *unknownDecoder) Frame(f stream.Frame) error {
 	return nil
 }
 
-// errorWords is the message in an error's body, wherever web services put it; "" if there is none.
+// errorWords returns the message in the body of an error, from any of the fields that web services
+// use; "" if there is none.
 func errorWords(body protocol.Raw) string {
 	err := body.Get("error")
 	for _, text := range []protocol.Raw{
@@ -71,23 +72,23 @@ func errorWords(body protocol.Raw) string {
 	return ""
 }
 
-// Close leaves the turn open: whether it ended is not known.
+// Close leaves the turn open: whether it ended is unknown.
 func (d *unknownDecoder) Close() {
 	frames := count.Of(d.frames, "frame")
 	switch {
 	case d.title != "":
-		d.turn.Find(protocolUndecoded, "%s: recognised, not decoded; %s shown as they came", d.title, frames)
+		d.turn.Find(protocolUndecoded, "%s recognised but not decoded: %s shown as they arrived", stream.Own(d.title), stream.Own(frames))
 	case d.frames == 0:
-		d.turn.Find(protocolUnknown, "comments came and nothing else")
+		d.turn.Find(protocolUnknown, "the body contains only comments")
 	case d.guess != "":
-		d.turn.Find(protocolUnknown, "it looks like %s: %s of no known dialect, shown as they came, not interpreted", d.guess, frames)
+		d.turn.Find(protocolUnknown, "%s of an unknown protocol, shown as they arrived, not interpreted; it looks like %s", stream.Own(frames), d.guess)
 	default:
-		d.turn.Find(protocolUnknown, "%s of no known dialect: shown as they came, not interpreted", frames)
+		d.turn.Find(protocolUnknown, "%s of an unknown protocol, shown as they arrived, not interpreted", stream.Own(frames))
 	}
 }
 
-// silentDecoder reads what has no body.
+// silentDecoder decodes an exchange without a response body.
 type silentDecoder struct{ *unknownDecoder }
 
-// Close tells nothing: the exchange reports that nothing came, and why.
+// Close reports nothing: the exchange reports that nothing arrived, and why.
 func (silentDecoder) Close() {}

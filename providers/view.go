@@ -8,22 +8,21 @@ import (
 	"toolscope/stream"
 )
 
-// View is what is looked at: the fold of the events so far, or with At of those before one of them,
-// and the exchanges behind it as they were then. What its methods return is valid until the next
-// record is written.
+// View is the data at a moment: the fold of the events so far, or with At of the first ones, and the exchanges
+// as they were then. Results of its methods are valid until the next record is written.
 type View struct {
 	in   *Inspector
-	past *pastView // nil of what there is now
+	past *pastView // nil for the present
 }
 
-// View looks at what there is.
+// View returns a view of the present.
 func (in *Inspector) View() *View { return &View{in: in} }
 
-// Past reports whether it is the view of a moment, and not of what there is now.
+// Past reports whether the view shows a past moment.
 func (v *View) Past() bool { return v.past != nil }
 
-// Session is the fold of the events. Where turns were let go of since the view was made, that of the
-// past is another one.
+// Session returns the fold of the events. If turns were evicted since the view was made, the session of a
+// past view is a new one.
 func (v *View) Session() *stream.Session {
 	if v.past == nil {
 		return v.in.Session()
@@ -38,10 +37,10 @@ func (v *View) Session() *stream.Session {
 	return v.past.session
 }
 
-// Find is what a Ref names.
+// Find returns the turn and call of a Ref.
 func (v *View) Find(r stream.Ref) (*stream.Turn, *stream.Call) { return v.Session().Find(r) }
 
-// Events is how many events there are.
+// Events returns the number of events.
 func (v *View) Events() int {
 	if v.past != nil {
 		return v.past.events + len(v.past.ends)
@@ -49,7 +48,7 @@ func (v *View) Events() int {
 	return v.in.Timeline.Len()
 }
 
-// ArrivedEvents is how many events there are that came: where EndHere was asked for, more follow.
+// ArrivedEvents returns the number of events that really arrived: EndHere adds more.
 func (v *View) ArrivedEvents() int {
 	if v.past != nil {
 		return v.past.events
@@ -57,7 +56,7 @@ func (v *View) ArrivedEvents() int {
 	return v.in.Timeline.Len()
 }
 
-// Event is event n; of one that was let go with its turn, what is left.
+// Event returns event n, or its remains if it was evicted with its turn.
 func (v *View) Event(n int) stream.Event {
 	if e, is := v.syntheticEnd(n); is {
 		return e
@@ -66,7 +65,7 @@ func (v *View) Event(n int) stream.Event {
 	return e
 }
 
-// EventPrefix is event n with so many bytes of its text at most.
+// EventPrefix returns event n with at most that many bytes of its text.
 func (v *View) EventPrefix(n, most int) stream.Event {
 	if e, is := v.syntheticEnd(n); is {
 		e.Text = e.Text[:min(len(e.Text), most)]
@@ -75,7 +74,7 @@ func (v *View) EventPrefix(n, most int) stream.Event {
 	return v.in.Timeline.EventPrefix(n, most)
 }
 
-// Subject is of what kind event n is and what it is about.
+// Subject returns the kind of event n, and its turn or call.
 func (v *View) Subject(n int) (stream.EventKind, stream.Ref) {
 	if e, is := v.syntheticEnd(n); is {
 		return e.Kind, stream.Ref{Turn: e.Turn}
@@ -83,7 +82,7 @@ func (v *View) Subject(n int) (stream.EventKind, stream.Ref) {
 	return v.in.Timeline.Subject(n)
 }
 
-// EventsOf are the events about a turn, from that number on.
+// EventsOf iterates over the events of a turn, from that number on.
 func (v *View) EventsOf(t *stream.Turn, from int) iter.Seq[int] {
 	if v.past == nil {
 		return v.in.Timeline.EventsOf(t, from)
@@ -109,7 +108,7 @@ func (v *View) EventsOf(t *stream.Turn, from int) iter.Seq[int] {
 	}
 }
 
-// EventsBefore are the events about a turn before that number that came, the latest first.
+// EventsBefore iterates over the arrived events of a turn before that number, the latest first.
 func (v *View) EventsBefore(t *stream.Turn, before int) iter.Seq[int] {
 	live := v.in.Session().Turn(t.Number)
 	if live == nil {
@@ -118,8 +117,8 @@ func (v *View) EventsBefore(t *stream.Turn, before int) iter.Seq[int] {
 	return v.in.Timeline.EventsBefore(live, min(before, v.ArrivedEvents()))
 }
 
-// Others are the lines of the source that are of no exchange. Nobody keeps when they came, so the
-// past has none.
+// Others returns the lines of the source outside of exchanges. Their times are not kept, so the past has
+// none.
 func (v *View) Others() OtherLines {
 	if v.past != nil {
 		return OtherLines{}
@@ -127,7 +126,7 @@ func (v *View) Others() OtherLines {
 	return v.in.Others
 }
 
-// Exchanges are all exchanges, in the order they began.
+// Exchanges returns all exchanges, in the order in which they began.
 func (v *View) Exchanges() []*Exchange {
 	if v.past == nil {
 		return v.in.Exchanges()
@@ -142,7 +141,7 @@ func (v *View) Exchanges() []*Exchange {
 	return all
 }
 
-// TurnOf is the first turn of an exchange, nil if it has none.
+// TurnOf returns the first turn of an exchange, nil if it has none.
 func (v *View) TurnOf(exchange int) *stream.Turn {
 	x := v.Exchange(exchange)
 	if x == nil {
@@ -156,8 +155,8 @@ func (v *View) TurnOf(exchange int) *stream.Turn {
 	return nil
 }
 
-// TurnAfter is the turn that a request led to which brought a call back, nil if it has none. An
-// exchange that is a WebSocket has many requests.
+// TurnAfter returns the turn of the request that sent a call back, nil if it has none. A WebSocket has many
+// requests.
 func (v *View) TurnAfter(r *stream.SentBackCall) *stream.Turn {
 	if x := v.Exchange(r.Exchange); x != nil {
 		for _, number := range x.turns {
@@ -169,8 +168,8 @@ func (v *View) TurnAfter(r *stream.SentBackCall) *stream.Turn {
 	return v.TurnOf(r.Exchange)
 }
 
-// Result is what a later request has as the result of a call, all of it; ok is false where none has
-// any, or that request was let go of.
+// Result returns the complete result of a call, as a later request carries it. ok is false if no request has
+// one, or if that request was evicted.
 func (v *View) Result(c *stream.Call) (result protocol.Part, ok bool) {
 	r := c.LatestResult()
 	if r == nil {
@@ -182,9 +181,9 @@ func (v *View) Result(c *stream.Call) (result protocol.Part, ok bool) {
 	return result, false
 }
 
-// WallClock is what the clock on the wall said at a time of an exchange; ok is false where nobody knows.
-// Exchanges of several captures count their times from several beginnings, by clocks of several
-// machines: one whose own beginning was not seen has that of its run, and no other.
+// WallClock returns the wall-clock time of a time of an exchange. ok is false if it is unknown. Exchanges of
+// several captures count their times from different starts, by the clocks of different machines. An exchange
+// whose start was not seen uses that of its run, never another.
 func (v *View) WallClock(exchange int, at time.Duration) (clock time.Time, ok bool) {
 	if v.in.epoch.IsZero() || at < 0 {
 		return clock, false
@@ -202,7 +201,7 @@ func (v *View) WallClock(exchange int, at time.Duration) (clock time.Time, ok bo
 	return began.Add(at).Local(), true
 }
 
-// LatestOf is the latest turn of an exchange, nil if it has none: a WebSocket has many.
+// LatestOf returns the latest turn of an exchange, nil if it has none. A WebSocket has many.
 func (v *View) LatestOf(exchange int) *stream.Turn {
 	if x := v.Exchange(exchange); x != nil && len(x.turns) > 0 {
 		return v.Session().Turn(x.turns[len(x.turns)-1])
@@ -210,7 +209,7 @@ func (v *View) LatestOf(exchange int) *stream.Turn {
 	return nil
 }
 
-// Exchange is the exchange of that number, or nil.
+// Exchange returns the exchange with that number, or nil.
 func (v *View) Exchange(number int) *Exchange {
 	x := v.in.Exchange(number)
 	if v.past == nil {

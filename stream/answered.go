@@ -1,7 +1,7 @@
 package stream
 
-// callOfResult is the call of the turn that a result is for: by its id, or where the wire gives none,
-// the first of that name that waits for one.
+// callOfResult returns the call that a result is for: by its id or, if the wire has no id, the first call
+// with that name that waits for a result. Without either it is the slot's call, if the provider runs it.
 func (t *Turn) callOfResult(e Event) *Call {
 	switch of := PayloadOf[ResultFor](e); {
 	case of.ID != "":
@@ -16,7 +16,7 @@ func (t *Turn) callOfResult(e Event) *Call {
 	return nil
 }
 
-// lastOfID is the last call that has that id.
+// lastOfID returns the last call with that id, or nil.
 func (t *Turn) lastOfID(id string) *Call {
 	if c := t.callByNumber(t.byID[id]); c != nil && c.ID == id {
 		return c
@@ -28,7 +28,7 @@ func (t *Turn) lastOfID(id string) *Call {
 	return t.callByNumber(t.byID[id])
 }
 
-// firstWaiting is the first call of that name that has neither an id nor a result.
+// firstWaiting returns the first call of that name that has neither an id nor a result, or nil.
 func (t *Turn) firstWaiting(name string) *Call {
 	if t.waiting == nil {
 		t.waiting = map[string]int{}
@@ -43,7 +43,7 @@ func (t *Turn) firstWaiting(name string) *Call {
 	return t.Calls[i]
 }
 
-// updateLookups tells the searches for a call that one may have got its name or id just now.
+// updateLookups updates the lookups after a call may have got its name or id.
 func (t *Turn) updateLookups(c *Call, news CallInfo) {
 	if i, looked := t.waiting[news.Name]; looked && news.Name != "" {
 		t.waiting[news.Name] = min(i, c.Number-1)

@@ -5,8 +5,8 @@ import "strings"
 // Arena holds many short strings in few allocations. The zero value is ready.
 type Arena struct{ b *strings.Builder }
 
-// A block is twice the one before, within these bounds: a session may have thousands of short
-// exchanges, each with an arena.
+// Bounds of a block's size. Each block is twice as large as the previous one, within these bounds: a
+// session may have thousands of short exchanges, each with an arena.
 const (
 	minBlock = 1 << 10
 	maxBlock = 64 << 10

@@ -6,19 +6,19 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// XSSI is what Google's web services put before a JSON text so that a page cannot load it as a
+// XSSI is the prefix that Google's web services put before a JSON text, so that a page can't load it as a
 // script.
 const XSSI = ")]}'"
 
-// Array frames a JSON array that is sent element by element: one frame an element, whatever spaces,
-// commas and line ends stand between. What follows the closing bracket is residue. The zero value
-// is ready, for an array whose elements stand directly in it, as Gemini sends without alt=sse.
+// Array frames a JSON array that is sent element by element: one frame per element, whatever spaces,
+// commas and line ends are between them. Bytes after the closing bracket are residue. The zero value is
+// ready for an array that directly contains the elements, as Gemini sends without alt=sse.
 type Array struct {
-	Within int // how many arrays stand between the outer one and the elements
+	Within int // number of arrays between the outer one and the elements
 
 	pos   int64
 	elem  chunkBuffer // the open element
-	depth int         // brackets open, the outer array included
+	depth int         // open brackets, including the outer array
 	level int         // arrays entered on the way to the elements
 	inner bool        // the array that holds the elements is still open or to come
 	str   bool        // inside a string
@@ -58,7 +58,7 @@ func (a *Array) frameOutside(c byte) {
 	if a.elem.isEmpty() && jsonbytes.IsSpace(c) {
 		return
 	}
-	if c == '[' && !a.ended && a.elem.blocks == nil { // little stands before an array
+	if c == '[' && !a.ended && a.elem.blocks == nil { // few bytes come before an array
 		before := bytes.TrimSpace(bytes.TrimPrefix(a.elem.joinBytes(), utf8BOM))
 		if len(before) == 0 || string(before) == XSSI {
 			a.depth, a.inner = 1, a.Within > 0
@@ -74,16 +74,16 @@ func (a *Array) frameInside(c byte, emit func(Frame)) {
 	switch c {
 	case '[', '{':
 		if a.depth++; c == '[' && a.inner && a.level < a.Within && a.depth == base+1 {
-			a.level++ // one of the arrays round the elements
+			a.level++ // one of the arrays around the elements
 			return
 		}
 	case ']', '}':
 		if a.depth == base && c == '}' {
-			break // closes nothing that is open: a part of the element, which will not decode
+			break // closes nothing that is open: part of the element, which will not decode
 		}
 		if a.depth--; a.depth < base {
 			a.flush(FrameData, false, emit)
-			// what else stands in the outer arrays is an element of its own
+			// anything else in the outer arrays is an element of its own
 			a.level, a.inner, a.ended = max(0, a.level-1), false, a.depth == 0
 			return
 		}
@@ -102,7 +102,7 @@ func (a *Array) frameInside(c byte, emit func(Frame)) {
 	}
 }
 
-// Close emits an element that never closed, marked Cut, or residue.
+// Close emits an element that never closed, marked Truncated, or residue.
 func (a *Array) Close(emit func(Frame)) {
 	if a.ended || a.depth == 0 {
 		a.flush(FrameResidue, true, emit)

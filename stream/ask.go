@@ -2,37 +2,36 @@ package stream
 
 import "fmt"
 
-// An RequestInfo is what is known of the request that a turn answers: whose it is, and what for. It never
-// changes once it is part of an event. An empty field is not known.
+// A RequestInfo is what is known about the request of a turn: its client, session and agent, and its
+// purpose. It never changes once it is part of an event. An empty field is unknown.
 type RequestInfo struct {
-	Client           string        // the program that asks, by its name in providers/client
+	Client           string        // the client's name in providers/client
 	Session          string        // one conversation of the client's user
-	GeneratedSession bool          // the client has no name for it: Session is ours
-	Agent            string        // the party in it whose request this is: "main", or the client's id or name of a sub-agent
+	GeneratedSession bool          // the client has no name for the session: Session is ours
+	Agent            string        // the agent that sent the request: "main", or the client's id or name of a sub-agent
 	Parent           string        // the agent that started it
-	Title            string        // what people call the agent; "" where that is Agent
-	StartedBy        Ref           // the call that started the agent; its Call is 0 where none is known
-	Conversation     int32         // the number of the requests of this agent of this session, 0 where it has none
-	Purpose          string        // what the request is for: "turn", "title", "count"
-	Background       bool          // the client makes it beside its work
-	ResultsOf        string        // the tools whose results it brings last, "" where the user speaks last
-	Snippet          string        // the beginning of what the user says last, or of the result
-	Change           RequestChange // what is new in it
+	Title            string        // the name that people use for the agent; "" if it is Agent
+	StartedBy        Ref           // the call that started the agent; its Call is 0 if none is known
+	Conversation     int32         // number of the conversation of this agent in this session, 0 if it has none
+	Purpose          string        // "turn", "title", "count" …
+	Background       bool          // it is a background request
+	ResultsOf        string        // the tools whose results come last in it, "" if the user's text comes last
+	Snippet          string        // the beginning of the user's last text, or of the result
+	Change           RequestChange // changes since the previous request
 }
 
-// A RequestChange is what a request has that the one before it in its lane did not have. The zero Change
-// is that of a first request.
+// A RequestChange is how a request differs from the previous one of its conversation. The zero
+// RequestChange is that of a first request.
 type RequestChange struct {
-	PreviousExchange        int  // the exchange of the one before
-	Comparable              bool // there is one before, and both were read
-	Same                    int  // so many messages of the request are as they were, from the first on
-	Added, Altered, Removed int  // messages behind them
-	System, Tools, Model    bool // are others
+	PreviousExchange        int  // the exchange of the previous request
+	Comparable              bool // there is a previous request, and both were read
+	Same                    int  // number of unchanged messages at the beginning
+	Added, Altered, Removed int  // messages after those
+	System, Tools, Model    bool // have changed
 }
 
-// BreaksAt is the first thing that changed of what the one before had already sent, in the order in
-// which providers cache: from there on what they had cached is of no use. It is "" where nothing
-// changed of that.
+// BreaksAt returns the first change in what the previous request had already sent, in the order in which
+// providers cache. The provider can't use its cache from there on. It is "" if nothing of that changed.
 func (c *RequestChange) BreaksAt() string {
 	switch {
 	case !c.Comparable:

@@ -2,16 +2,16 @@ package stream
 
 import "slices"
 
-// checkpoint is what a session was after so many events, but for its turns: they know that
-// themselves.
+// A checkpoint is the state of a session after some number of events, without its turns: they have their
+// own snapshots.
 type checkpoint struct {
 	events, turns, findings int
 	counts                  [NumStatus]int
 	stopped                 int
 }
 
-// The least number of events between checkpoints, and how many bytes may be set aside for each
-// event: what a past session costs, and what it saves.
+// The minimum number of events between checkpoints, and the maximum snapshot size for each event: the
+// cost of making a past session, and the memory that checkpoints take.
 const (
 	minStride             = 4096
 	snapshotBytesPerEvent = 4
@@ -32,9 +32,9 @@ func (t *Timeline) checkpointIfDue() {
 	}
 }
 
-// At is the fold of the first n events. It stays as it is while events are appended, until a turn
-// is let go of or taken back; nobody changes it. What it shares with the live session is not copied.
-// Turns of which not all is kept are in it as they are now.
+// At returns the fold of the first n events. It doesn't change while events are appended, until a turn is
+// evicted, dropped or reloaded. Callers must not change it. It shares content with the live session
+// without copying. Evicted and dropped turns are in it as they are now.
 func (t *Timeline) At(n int) *Session {
 	n = min(max(n, 0), t.Len())
 	k, _ := slices.BinarySearchFunc(t.checkpoints, n+1, func(c checkpoint, n int) int { return c.events - n })
@@ -45,9 +45,9 @@ func (t *Timeline) At(n int) *Session {
 	return s
 }
 
-// MoveTo is the fold of the first n events, where s is one that At or Walk made: that very session, if
-// it only has to go on, so who else holds it must not be surprised. It is made anew where n is behind
-// it or far away, and where turns were let go of, or came back, since it was made.
+// MoveTo returns the fold of the first n events, where s is a session that At or MoveTo made. It moves s
+// itself if s only has to go forward, so other holders of s see it move. It makes a new session if n is
+// before s or far away, or if turns were evicted, dropped or reloaded since s was made.
 func (t *Timeline) MoveTo(s *Session, n int) *Session {
 	n = min(max(n, 0), t.Len())
 	if !s.isPast || !t.IsCurrent(s) || n < s.events || n > int(s.lent) || n-s.events > minStride {
@@ -57,12 +57,12 @@ func (t *Timeline) MoveTo(s *Session, n int) *Session {
 	return s
 }
 
-// IsCurrent reports whether a session that At or Walk made may still be used: since then no turn was let
-// go of, and none came back.
+// IsCurrent reports whether a session that At or MoveTo made may still be used: no turn was evicted,
+// dropped or reloaded since.
 func (t *Timeline) IsCurrent(s *Session) bool { return s.retentionChanges == t.retentionChanges }
 
-// Detach has a turn of a session that At made share nothing with others, so that events may be applied
-// to it which never came. All its events are folded again for that.
+// Detach makes a turn of a session that At made share nothing with other sessions, so that events that
+// never came may be applied to it. All its events are folded again for that.
 func (t *Timeline) Detach(s *Session, number int32) {
 	on, then := t.session.Turn(number), s.Turn(number)
 	if on == nil || then == nil || then.Retention != InMemory {
@@ -71,8 +71,8 @@ func (t *Timeline) Detach(s *Session, number int32) {
 	s.Turns[s.index.positionOf(number)-s.trimmedTurns] = t.refoldTurn(on, s.events, s)
 }
 
-// foldUpTo folds events into a past session until it has n. Of those that there were when it was made
-// none is about a turn or call that it shares with the live one.
+// foldUpTo folds events into a past session until it has n. Invariant: of the events that existed when it
+// was made, none is about a turn or call that it shares with the live session.
 func (t *Timeline) foldUpTo(s *Session, n int) {
 	for s.events < n {
 		if on := t.evictedTurnOf(s.events); on != nil {
@@ -94,7 +94,7 @@ func (t *Timeline) refoldNext(s *Session) {
 	s.Apply(e)
 }
 
-// evictedTurnOf is the turn of event n if not all of it is kept, or nil.
+// evictedTurnOf returns the turn of event n if that is evicted or dropped, or nil.
 func (t *Timeline) evictedTurnOf(n int) *Turn {
 	b := &t.blocks[n/blockEvents]
 	if b.events.n == 0 {
@@ -106,7 +106,7 @@ func (t *Timeline) evictedTurnOf(n int) *Turn {
 	return nil
 }
 
-// skipEvent goes over the next event, which is of a live turn of which not all is kept.
+// skipEvent skips the next event, which belongs to a live turn that is evicted or dropped.
 func (s *Session) skipEvent(on *Turn) {
 	if s.events == int(on.OpenedBy) {
 		s.Turns = append(s.Turns, on)
@@ -114,7 +114,7 @@ func (s *Session) skipEvent(on *Turn) {
 	s.events++
 }
 
-// atCheckpoint is the session as it was at checkpoint k; 0 is the beginning.
+// atCheckpoint returns the session as it was at checkpoint k; 0 is the beginning.
 func (t *Timeline) atCheckpoint(k int) *Session {
 	live := &t.session
 	past := &Session{index: live.index, trimmedTurns: live.trimmedTurns, sessionPast: ofPast}
@@ -139,7 +139,7 @@ func (t *Timeline) atCheckpoint(k int) *Session {
 	return past
 }
 
-// refoldTurn is a turn after n events, from its own alone.
+// refoldTurn returns a turn after n events, folded from its own events alone.
 func (t *Timeline) refoldTurn(on *Turn, n int, in *Session) *Turn {
 	alone := &Session{index: new(turnIndex), sessionPast: ofPast}
 	for _, b := range on.blocks {

@@ -9,46 +9,46 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// A Call is one tool invocation the model proposes, as far as it has arrived. Its fields are the
-// fold's: read them, do not set them.
+// A Call is one tool call that the model makes, as far as it has arrived. Its fields belong to the fold:
+// read them, don't set them.
 type Call struct {
 	Number    int   // within its turn, from 1
 	OpenedBy  int32 // number of the event that opened it
 	ClosedBy  int32 // number of the event that gave its slot to another call, 0 if none did
 	Turn      int32
 	Slot      int32
-	ID        string // what a tool result must echo
+	ID        string // the id that a tool result must repeat
 	Name      string
 	Kind      string // function, custom, mcp, server, …
 	Parent    string // id of the call whose code made this one
-	MCPServer string // MCP server
-	Item      string // id of its item, where that has one besides ID
-	Namespace string // namespace of the tool, where that is not part of Name
-	Rewrites  int    // how often Args were replaced: offsets from before mean nothing now
+	MCPServer string
+	Item      string // id of its item, if that differs from ID
+	Namespace string // namespace of the tool, if it is not part of Name
+	Rewrites  int    // how often Args were replaced: earlier offsets are invalid
 
-	Copies    int            // how often the arguments were said, and were the same, where that is more than once
-	Signature string         // opaque, must come back with the call when it is replayed
-	SentBack  []SentBackCall // what later requests made of it
-	Runs      []ToolRun      // when tools were seen to get it
+	Copies    int            // how many equal copies of the arguments arrived, if more than one
+	Signature string         // opaque; must be sent back with the call
+	SentBack  []SentBackCall // how later requests carried it
+	Runs      []ToolRun      // tool runs that are matched to it
 	Findings  []Finding
 
 	OpenedAt, FirstArgAt, SealedAt, LastArgAt time.Duration // or NoTime
 
-	evicted       *evictedCall // while its turn is cold
+	evicted       *evictedCall // while its turn is evicted
 	Choice        int32
-	sealedBy      int32  // frame of the seal
-	sealEvent     int32  // the arguments could not change from this event on; 0 if they were not sealed
-	visitedBy     uint16 // a bit for each sweep that visited it and since which it did not change
+	sealedBy      int32  // frame that made the arguments final
+	sealEvent     int32  // the arguments could not change from this event on; 0 if they are not final
+	visitedBy     uint16 // a bit for each broadcast that visited it since it last changed
 	RunByProvider bool   // the provider runs it
-	ResultCode    Code   // AnswerOK or AnswerFailed when the wire brought its result
-	Discarded     bool   // no call of the wire: the provider threw it away, Args are its account of it
+	ResultCode    Code   // ResultOK or ResultFailed if the wire brought its result
+	Discarded     bool   // not a call on the wire: the provider discarded it, and Args are its report of it
 	phase         Phase
 	stopped       bool // aborted by the client
-	frozen        bool // it takes nothing more: bytes between it and what comes were not seen
+	frozen        bool // it takes no more events: bytes before them were missed
 	freeform      bool
 	nullNone      bool // null stands for no arguments
-	settled       bool // findings about the syntax have been made
-	broken        bool // the first byte that is wrong has been reported
+	settled       bool // the findings about the syntax have been made
+	broken        bool // the first wrong byte has been reported
 	counted       bool // in the session's Counts, as countedAs
 	countedAs     Status
 
@@ -61,24 +61,24 @@ type Call struct {
 // A SentBackCall is how a later request carries a call in its history.
 type SentBackCall struct {
 	Exchange       int    // of the request
-	ID             string // the call's there
+	ID             string // the id of the call in the request
 	Outcome        string // what became of the call there, in a word
-	Policies       string // the replay policies that do so, separated by commas
-	ResultCode     Code   // AnswerOK, AnswerFailed, or 0 when the request has no result for it
-	Event          int    // number of the event that tells
-	KeptByProvider bool   // it is not there itself: the provider keeps it
-	Result         Result // what its tool gave, where Result is not 0
+	Policies       string // the replay policies that do this, separated by commas
+	ResultCode     Code   // ResultOK, ResultFailed, or 0 if the request has no result for it
+	Event          int    // number of the event that reports it
+	KeptByProvider bool   // it is not in the history: the provider keeps it
+	Result         Result // what its tool returned, if ResultCode is not 0
 }
 
-// ToolRun says that a tool was seen to get the call.
+// ToolRun is a tool run that is matched to the call.
 type ToolRun struct {
-	Request int // the number of what its server was asked
+	Request int // number of the request to the tool's server
 	Join    MatchBasis
-	Of      int // how many equal calls it may be one of
-	Event   int // number of the event that tells
+	Of      int // how many equal calls it may belong to
+	Event   int // number of the event that reports it
 }
 
-// LatestResult is the latest that a request has as the result of the call; nil where none has any.
+// LatestResult returns the latest request that carries a result of the call; nil if there is none.
 func (c *Call) LatestResult() *SentBackCall {
 	for i := len(c.SentBack) - 1; i >= 0; i-- {
 		if c.SentBack[i].ResultCode != 0 {
@@ -88,14 +88,14 @@ func (c *Call) LatestResult() *SentBackCall {
 	return nil
 }
 
-// A Delta is one fragment of a call's arguments, or of a turn's text, named by where it ends: it
-// begins where the one before ended.
+// A Delta is one fragment of a call's arguments, or of a turn's text, named by its end: it begins where
+// the previous one ended.
 type Delta struct {
 	End   uint32
 	Event int32 // number of the event that brought it
 }
 
-// doubleEncodingCheck remembers whether args[:size] is a string that holds JSON.
+// doubleEncodingCheck remembers whether args[:size] is a string that contains JSON.
 type doubleEncodingCheck struct {
 	size int
 	yes  bool
@@ -109,11 +109,11 @@ func newCall(number int, turn, slot int32, d CallInfo) *Call {
 	}
 }
 
-// Args are the exact bytes of the arguments so far. They are only appended to, unless a dialect
+// Args returns the exact bytes of the arguments so far. They are only appended to, unless a protocol
 // derives them from something else: Rewrites counts how often it had to replace them.
 func (c *Call) Args() []byte { return c.args.s }
 
-// ArgsLen is how many bytes of arguments have come. While its turn is cold they are not there.
+// ArgsLen returns how many bytes of arguments have arrived, also while they are evicted.
 func (c *Call) ArgsLen() int {
 	if c.evicted != nil {
 		return int(c.evicted.size)
@@ -121,38 +121,38 @@ func (c *Call) ArgsLen() int {
 	return len(c.args.s)
 }
 
-// Deltas is how many fragments have come, empty ones included.
+// Deltas returns how many deltas have arrived, including empty ones.
 func (c *Call) Deltas() int { return c.deltas.n }
 
-// DeltasBefore is how many fragments events before that one brought.
+// DeltasBefore returns how many deltas came with events before that one.
 func (c *Call) DeltasBefore(event int) int {
 	return sort.Search(c.deltas.n, func(i int) bool { return int(c.deltas.at(i).Event) >= event })
 }
 
-// DeltaEvent is the number of the event that brought delta n.
+// DeltaEvent returns the number of the event that brought delta n.
 func (c *Call) DeltaEvent(n int) int32 { return c.deltas.at(n).Event }
 
-// Lexer has read exactly Args(); its tokens are the arguments' tokens.
+// Lexer returns the lexer, which has read exactly Args(): its tokens are the tokens of the arguments.
 func (c *Call) Lexer() *Lexer { return &c.lex }
 
-// Phase is what the provider said.
+// Phase returns what the provider said about the call.
 func (c *Call) Phase() Phase { return c.phase }
 
-// MayGrow reports whether more argument bytes may come. The status does not tell: a call that
-// looks done may be one whose stream has ended, and a malformed one may still go on.
+// MayGrow reports whether more argument bytes may come. The status doesn't tell: the stream of a call
+// that looks done may have ended, and a malformed call may still grow.
 func (c *Call) MayGrow() bool { return c.phase <= PhaseOpen }
 
-// Status joins what the provider said with what the bytes say.
+// Status combines the phase and the syntax.
 func (c *Call) Status() Status { return statusOf[c.phase][c.Syntax()] }
 
-// StoppedByClient reports whether the client ended the response while the call was open. That is no fault:
-// its user stopped it.
+// StoppedByClient reports whether the client ended the response while the call was open. That is not a
+// fault: its user stopped it.
 func (c *Call) StoppedByClient() bool { return c.stopped }
 
 // Freeform reports whether the arguments are not JSON by design.
 func (c *Call) Freeform() bool { return c.freeform }
 
-// Syntax is what the bytes say.
+// Syntax returns what the bytes say.
 func (c *Call) Syntax() Syntax {
 	if c.evicted != nil {
 		return c.evicted.syntax
@@ -174,12 +174,13 @@ func (c *Call) Syntax() Syntax {
 	return s
 }
 
-// DeltaAt is the number of the delta that brought the argument byte at off.
+// DeltaAt returns the number of the delta that brought the argument byte at off.
 func (c *Call) DeltaAt(off int) int {
 	return c.from + sort.Search(c.deltas.n-c.from, func(i int) bool { return int(c.deltas.at(c.from+i).End) > off })
 }
 
-// DeltaSpan is the part of the arguments that delta n brought; none, if they have been rewritten since.
+// DeltaSpan returns the range of the arguments that delta n brought; it is empty if they were replaced
+// since.
 func (c *Call) DeltaSpan(n int) (start, end int) {
 	if n < c.from || n >= c.deltas.n {
 		return 0, 0
@@ -211,14 +212,14 @@ func (c *Call) appendDelta(text string, event int32) {
 	c.deltas.add(Delta{uint32(len(c.args.s)), event})
 }
 
-// replaceArgs replaces the arguments. All their bytes now count as brought by this delta; those before
-// it stay, as empty ones. Findings stay too, but not an offset beyond the new end.
+// replaceArgs replaces the arguments. All their bytes now count as brought by this delta; earlier deltas
+// stay as empty ones. Findings stay too, but not an offset beyond the new end.
 func (c *Call) replaceArgs(e Event, n int) {
 	if c.phase > PhaseOpen {
-		c.reportOnce(ProtocolViolation, n, "argument bytes after the call was %s", c.phase)
+		c.reportOnce(ProtocolViolation, n, "argument bytes after the call was %s", OwnFact(c.phase.String()))
 	}
 	c.saveArgsState()
-	if c.runs[Repaired].event == 0 && c.runs[ParsableObject].event > 0 { // it has been run then
+	if c.runs[Repaired].event == 0 && c.runs[ParsableObject].event > 0 { // by then it has run
 		c.runs[Repaired] = c.repairedRun()
 	}
 	c.Rewrites++
@@ -250,10 +251,10 @@ func (c *Call) appendText(text string) {
 	}
 }
 
-// DeltaOf is the number of the delta that an event brought, or -1.
+// DeltaOf returns the number of the delta that an event brought, or -1.
 func (c *Call) DeltaOf(event int32) int { return deltaOf(&c.deltas, event, c.deltas.n-1) }
 
-// deltaOf is the number of the delta that an event brought, or -1; guess is what it may be.
+// deltaOf returns the number of the delta that an event brought, or -1. It tries guess first.
 func deltaOf(list *appendList[Delta], event int32, guess int) int {
 	n := guess
 	if n < 0 || n >= list.n || list.at(n).Event != event {
@@ -265,7 +266,7 @@ func deltaOf(list *appendList[Delta], event int32, guess int) int {
 	return -1
 }
 
-// endArgs says that no more bytes are expected.
+// endArgs notes that no more bytes are expected.
 func (c *Call) endArgs() {
 	if c.half != "" {
 		c.saveArgsState()
@@ -277,8 +278,8 @@ func (c *Call) endArgs() {
 	c.lex.Close()
 }
 
-// holdsJSON reports whether the arguments are one string whose content is itself an object or
-// array: encoded twice.
+// holdsJSON reports whether the arguments are double-encoded: one string whose content is an object or
+// array.
 func (c *Call) holdsJSON() bool {
 	if c.lex.first != String {
 		return false

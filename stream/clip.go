@@ -2,8 +2,8 @@ package stream
 
 import "unicode/utf8"
 
-// Clip quotes at most so many bytes of text, from the offset from on. It keeps characters whole,
-// and puts … where something was left out.
+// Clip quotes at most so many bytes of text, starting at offset from. It keeps characters complete and
+// writes … for text that it leaves out.
 func Clip(text []byte, from, most int) string {
 	from = charStart(text, from)
 	end := charStart(text, min(from+most, len(text)))
@@ -17,7 +17,7 @@ func Clip(text []byte, from, most int) string {
 	return out
 }
 
-// charStart is where the character at i begins; i where there is none.
+// charStart returns the start of the character at i, or i if there is none.
 func charStart(text []byte, i int) int {
 	for n := i; n > 0 && n > i-utf8.UTFMax && n < len(text); n-- {
 		if utf8.RuneStart(text[n]) {

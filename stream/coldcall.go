@@ -2,8 +2,8 @@ package stream
 
 import "encoding/binary"
 
-// packRuns is what a call that was let go of needs to have its runs again, in few bytes. Events are counted
-// from one that is at hand.
+// packRuns packs the state that an evicted call needs to restore its runs, in few bytes. Events are
+// counted from the event from.
 func (w *callContent) packRuns(from int32) string {
 	var room [(3 + NumRunRules*5) * binary.MaxVarintLen32]byte
 	p := binary.AppendVarint(room[:0], int64(w.argsFrame))
@@ -21,7 +21,7 @@ func (w *callContent) packRuns(from int32) string {
 	return string(p)
 }
 
-// unpackRuns takes what was packed.
+// unpackRuns restores packed runs.
 func (w *callContent) unpackRuns(packed string, from int32) {
 	p := []byte(packed)
 	signed := func() int32 {

@@ -5,11 +5,11 @@ import (
 	"sort"
 )
 
-// What events say besides their texts is let go of with these: what the row of a turn or call says
-// too, and counts of tokens. Invariant: of an event that is said to have something beside it and has
-// not, the turn is cold, and it is one of those.
+// These functions evict payloads that can be restored: those that the row of the turn or call repeats,
+// and usage. Invariant: if an event is marked as having a payload and has none, its turn is evicted and
+// the payload is one of those.
 
-// evictPayloads lets go of what stands beside the events of a turn.
+// evictPayloads evicts the payloads of a turn's events that can be restored.
 func (t *Timeline) evictPayloads(on *Turn) {
 	for _, n := range on.blocks {
 		b := &t.blocks[n]
@@ -27,7 +27,7 @@ func (t *Timeline) evictPayloads(on *Turn) {
 	}
 }
 
-// canRestorePayload reports whether all that stands beside an event of the turn can be had again.
+// canRestorePayload reports whether the payload of an event of the turn can be restored.
 func (t *Turn) canRestorePayload(x *packedPayload, f *packedEvent) bool {
 	c := t.callByNumber(int32(f.call))
 	if f.kindAndCode() == Finish && !x.timed && x.slot == AllChoices && x.what == nil && x.worded {
@@ -47,12 +47,12 @@ func (t *Turn) canRestorePayload(x *packedPayload, f *packedEvent) bool {
 	return false
 }
 
-// openingInfo is what an event may have said that opened the turn.
+// openingInfo is the payload that the event that opened the turn may have had.
 func (t *Turn) openingInfo() Opening {
 	return Opening{ID: t.ID, Model: t.Model, Parent: t.Parent, Protocol: t.Protocol, Exchange: t.Exchange, Request: t.Request}
 }
 
-// openingInfo is what an event may have said that opened the call.
+// openingInfo is the payload that the event that opened the call may have had.
 func (c *Call) openingInfo() CallInfo {
 	return CallInfo{
 		ID: c.ID, Name: c.Name, Kind: c.Kind, RunByProvider: c.RunByProvider, Choice: c.Choice, Parent: c.Parent, MCPServer: c.MCPServer, Item: c.Item,
@@ -60,7 +60,7 @@ func (c *Call) openingInfo() CallInfo {
 	}
 }
 
-// payloadFromRow is what stood beside an event of a cold turn, as far as the rows say it too.
+// payloadFromRow restores the payload of an event of an evicted turn from its rows, or returns nil.
 func (t *Turn) payloadFromRow(kind EventKind, c *Call) Payload {
 	switch {
 	case kind == TurnOpen || kind == TurnMeta:
@@ -73,9 +73,8 @@ func (t *Turn) payloadFromRow(kind EventKind, c *Call) Payload {
 	return nil
 }
 
-// reloadPayloads puts beside the events of a turn what was let go of. The counts of tokens are those of
-// the same turn in another timeline, which says as often how many there were: else it is not the
-// same.
+// reloadPayloads restores the evicted payloads of a turn. Usage comes from the same turn in another
+// timeline. It returns false if that has fewer usage events: it is not the same turn then.
 func (t *Timeline) reloadPayloads(on *Turn, other *Timeline, again *Turn) bool {
 	usage, lost := other.usagePayloads(again), t.lostPayloads(on)
 	k := 0
@@ -105,14 +104,14 @@ func (t *Timeline) reloadPayloads(on *Turn, other *Timeline, again *Turn) bool {
 	return true
 }
 
-// lostPayload is something that stood beside an event.
+// lostPayload is an evicted payload of an event.
 type lostPayload struct {
 	event, call, slot int32
 	kind              EventKind
-	nth               int // of the events of its kind of the turn, from 1
+	nth               int // number of usage events of the turn so far, from 1
 }
 
-// lostPayloads are the events of a turn that are said to have something beside them and have not.
+// lostPayloads returns the events of a turn that are marked as having a payload and have none.
 func (t *Timeline) lostPayloads(on *Turn) (lost []lostPayload) {
 	counts := 0
 	for _, n := range on.blocks {
@@ -139,7 +138,7 @@ func (t *Timeline) lostPayloads(on *Turn) (lost []lostPayload) {
 	return lost
 }
 
-// usagePayloads are the counts that the events of a turn say, in their order.
+// usagePayloads returns the usage payloads of a turn's events, in order.
 func (t *Timeline) usagePayloads(on *Turn) (all []Payload) {
 	for _, n := range on.blocks {
 		b := &t.blocks[n]

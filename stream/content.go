@@ -1,24 +1,24 @@
 package stream
 
-// turnContent is what is there of a turn while it is whole. All turns that are not share one that is
-// empty, and which nobody changes: see Turn.mind.
+// turnContent is the part of a turn that is evicted and dropped. All turns without content share an empty
+// one, which must not be changed: see Turn.ensureContent.
 type turnContent struct {
-	Text     []byte // answer text
-	Thinking []byte // reasoning text
-	Parts    []Part // text, reasoning and calls, in the order they came
+	Text     []byte // text of the response
+	Thinking []byte // reasoning
+	Parts    []Part // text, reasoning and calls, in the order of arrival
 
 	slots       slotTable
-	byID        map[string]int32 // numbers of calls, once they are looked for
+	byID        map[string]int32 // numbers of calls; nil until the first lookup
 	waiting     map[string]int   // by name: no call before this index of Calls waits for a result by that name
-	choices     []choiceCalls    // in the order they came
-	visited     []*Call          // by the sweep of the event being applied
+	choices     []choiceCalls    // in the order of arrival
+	visited     []*Call          // by the broadcast of the current event
 	text        eventText        // Text
 	thinking    eventText        // Thinking
 	deltaStates []deltaState
-	shared      bool // by those that are not whole
+	shared      bool // by turns without content
 }
 
-// ensureContent has a turn that is not whole have a content of its own, which may be changed.
+// ensureContent gives a turn without content a content of its own, which may be changed.
 func (t *Turn) ensureContent() {
 	if !t.turnContent.shared {
 		return
@@ -29,8 +29,8 @@ func (t *Turn) ensureContent() {
 	}
 }
 
-// callContent is what is there of a call while its turn is whole. All others share one that is empty, and
-// which nobody changes: see Call.mind.
+// callContent is the part of a call that is evicted and dropped with its turn. All calls without content
+// share an empty one, which must not be changed: see Call.ensureContent.
 type callContent struct {
 	args      appendText
 	half      string // half of a surrogate pair, waiting for the other half
@@ -38,17 +38,17 @@ type callContent struct {
 	from      int // number of the first delta of args
 	lex       Lexer
 	double    doubleEncodingCheck
-	savedArgs []argsState // what was there before it was replaced
+	savedArgs []argsState // earlier states that a Rewrite replaced
 	runs      [NumRunRules]ruleRunState
-	diagnoses []*Diagnosis // those of Findings, each once
+	diagnoses []*Diagnosis // the diagnoses of Findings, each once
 	argsFrame int32        // frame of the latest delta
 	argsFrom  int32        // number of the first event with a delta of that frame
-	repeated  int32        // event of the first delta that began with all before it, if not 0
-	exact     bool         // the latest delta is what its event said
-	shared    bool         // by those whose turn is not whole
+	repeated  int32        // event of the first delta that began with all earlier text, 0 if none
+	exact     bool         // the latest delta is exactly the text of its event
+	shared    bool         // by calls without content
 }
 
-// ensureContent has a call whose turn is not whole have a writing of its own, which may be changed.
+// ensureContent gives a call without content a content of its own, which may be changed.
 func (c *Call) ensureContent() {
 	if c.callContent.shared {
 		c.callContent = new(callContent)

@@ -1,31 +1,31 @@
-// Package stream is the pure core of toolscope: it turns the bytes of one model response into tool
-// calls, and says what state each call is really in.
+// Package stream is the pure core of toolscope: it turns the bytes of one model response into tool calls,
+// and decides the state of each call.
 //
-//	bytes ─▶ Framer ─▶ frames ─▶ (a dialect) ─▶ events ─▶ Timeline ─▶ Session → Turn → Call
+//	bytes ─▶ Framer ─▶ frames ─▶ (a protocol) ─▶ events ─▶ Timeline ─▶ Session → Turn → Call
 //
 // Words, one per idea:
 //
 //   - record:  bytes as received, with a time
 //   - frame:   one SSE event, line, array element, message or body; frames tile the bytes
-//   - event:   one provider-neutral fact: its kind, the turn and slot it is about, a text
-//   - payload: what events of some kinds say besides; a type for each, in payload.go
+//   - event:   one provider-neutral fact: its kind, its turn and slot, a text
+//   - payload: further data of events of some kinds; one type for each, in payload.go
 //   - delta:   the argument bytes of one event
 //   - turn:    one model response
-//   - call:    one tool invocation that a turn proposes
+//   - call:    one tool call in a turn
 //   - slot:    the key by which later events find their call
-//   - seal:    the event after which the arguments of a call can no longer change
+//   - seal:    the event after which the arguments of a call are final
 //   - finding: a named diagnosis with its evidence
-//   - ref:     the name of a turn or call; what to keep of one
-//   - fact:    an event as it is kept, in 16 bytes: the fold keeps its text
+//   - ref:     the name of a turn or call; keep it instead of a pointer
+//   - packed event: an event as it is stored, in 16 bytes; the fold keeps its text
 //   - past:    a session as it was after some event: Timeline.At
-//   - cold:    a turn whose texts were let go of and can be had again; dropped: one that left a row
+//   - evicted: a turn whose texts were freed and can be reloaded; dropped: one of which a row is left
 //
-// A Session is the fold of its events, and of nothing else. Everything a dialect knows it says in
+// A Session is the fold of its events, and of nothing else. A protocol puts everything that it knows into
 // events.
 //
-// Two facts about a call are never mixed: its Phase, which is what the provider said, and its
-// Syntax, which is what the bytes say. Only the table in status.go joins them, into a Status.
+// Two facts about a call are never mixed: its Phase, which is what the provider said, and its Syntax,
+// which is what the bytes say. Only the table in status.go combines them, into a Status.
 //
-// The package does no I/O, reads no clock and starts no goroutine. A Timeline and all that is
-// reached from it belong to one goroutine at a time.
+// The package does no I/O, reads no clock and starts no goroutine. A Timeline and everything that is
+// reachable from it belong to one goroutine at a time.
 package stream

@@ -1,16 +1,16 @@
 package stream
 
-// Retention is how much of a turn is kept. What two sessions share is not copied, so a session that
-// was made of the past before a turn changed between these must not be used any more.
+// Retention is how much of a turn is kept. Sessions share content without copying. So when it changes for
+// a turn, past sessions that were made before must not be used any more.
 type Retention uint8
 
 const (
 	InMemory Retention = iota
-	Evicted            // the arguments and texts were let go, and can be had again: see Timeline.Warm
-	Dropped            // a row is left: what is known of the turn itself, and the counts of its calls
+	Evicted            // the arguments and texts were freed and can be reloaded: see Timeline.Reload
+	Dropped            // a row is left: the facts about the turn itself, and the counts of its calls
 )
 
-// Drop lets go of a turn but for its row.
+// Drop drops all of a turn except its row.
 func (t *Timeline) Drop(number int32) {
 	on := t.session.Turn(number)
 	if on == nil || on.Retention == Dropped {
@@ -48,7 +48,7 @@ func (t *Turn) dropContent() {
 	*t = row
 }
 
-// Memory is about how many bytes the turn holds.
+// Memory returns roughly how many bytes the turn holds.
 func (t *Turn) Memory() int {
 	if t.Retention == Dropped {
 		return 0
@@ -63,11 +63,11 @@ func (t *Turn) Memory() int {
 	return n
 }
 
-const eventSize = 24 // with what is beside some
+const eventSize = 24 // with the payloads of some
 
 func (s *eventText) memorySize() int { return cap(s.text.s) + 8*s.deltas.n }
 
-// TrimRows has at most so many turns stay in Turns, if those that began first are dropped ones.
+// TrimRows removes the first turns from Turns until at most rows are left, as long as they are dropped.
 func (t *Timeline) TrimRows(rows int) {
 	s := &t.session
 	for len(s.Turns) > rows && s.Turns[0].Retention == Dropped {
@@ -79,23 +79,23 @@ func (t *Timeline) TrimRows(rows int) {
 	}
 }
 
-// TrimmedTurns is how many turns that began first are not in Turns any more.
+// TrimmedTurns returns how many turns were removed from the beginning of Turns.
 func (s *Session) TrimmedTurns() int { return s.trimmedTurns }
 
-// emptyContent is the content of a turn that is not whole.
+// emptyContent returns the content that evicted and dropped turns share.
 func (s *Session) emptyContent() *turnContent {
 	s.noContent.shared, s.noWriting.shared = true, true
 	return &s.noContent
 }
 
-// evictedCall is what is left of what was written of a call.
+// evictedCall is the rest of an evicted call's content.
 type evictedCall struct {
 	size, deltas int32
 	syntax       Syntax
-	rest         string // see writing.pack
+	rest         string // see callContent.packRuns
 }
 
-// Evict lets go of what a turn was sent: its arguments and texts.
+// Evict frees the arguments and texts of a turn.
 func (t *Timeline) Evict(number int32) {
 	on := t.session.Turn(number)
 	if on == nil || on.Retention != InMemory {
@@ -113,8 +113,7 @@ func (t *Timeline) Evict(number int32) {
 	}
 }
 
-// evictResults lets go of the texts of what the tools of a turn gave. How many bytes there were
-// stays.
+// evictResults frees the texts of the tool results of a turn. Their sizes stay.
 func (t *Timeline) evictResults(on *Turn) {
 	for _, n := range on.blocks {
 		for i := range t.blocks[n].payloads {
@@ -133,13 +132,13 @@ func (t *Timeline) evictResults(on *Turn) {
 	}
 }
 
-// setArgsState puts what grows of a call in place.
+// setArgsState sets the arguments and what grows with them.
 func (c *Call) setArgsState(p argsState) {
 	c.args, c.deltas, c.lex.toks, c.from = p.args, p.deltas, p.toks, p.from
 }
 
-// Reload gives a cold turn back what it was sent. other is a timeline of the same bytes, in which the
-// turn has the number as; it must not be used any more. False means that they are not the same.
+// Reload restores the content of an evicted turn. other is a timeline of the same bytes, in which the
+// turn has the number as; it must not be used any more. Reload returns false if the two turns differ.
 func (t *Timeline) Reload(number int32, other *Timeline, as int32) bool {
 	on, again := t.session.Turn(number), other.session.Turn(as)
 	if on == nil || again == nil || on.Retention != Evicted || !again.hasSameSizes(on) {
@@ -161,7 +160,7 @@ func (t *Timeline) Reload(number int32, other *Timeline, as int32) bool {
 	return true
 }
 
-// reloadFrom gives a call of a cold turn back what another one has that was sent the same.
+// reloadFrom restores the content of a call of an evicted turn from the same call in another timeline.
 func (c *Call) reloadFrom(from *Call, events map[int32]int32) {
 	own := *from.callContent
 	own.unpackRuns(c.evicted.rest, c.OpenedBy)
@@ -177,7 +176,8 @@ func (c *Call) reloadFrom(from *Call, events map[int32]int32) {
 	c.setArgsState(from.argsState().withEventNumbers(events))
 }
 
-// hasSameSizes reports whether a turn has as much text as a cold one had, and as many bytes in each call.
+// hasSameSizes reports whether a turn has as much text as an evicted one had, and as many bytes in each
+// call.
 func (t *Turn) hasSameSizes(cold *Turn) bool {
 	if len(t.Calls) != len(cold.Calls) || cold.evictedTextLens != [2]int32{int32(len(t.Text)), int32(len(t.Thinking))} {
 		return false
@@ -190,8 +190,8 @@ func (t *Turn) hasSameSizes(cold *Turn) bool {
 	return true
 }
 
-// eventsAs is which events of t, about the turn on, those of another timeline are, about the turn
-// again: of those that bring text. False means that they are others.
+// eventsAs maps the events that bring text of the turn again, in another timeline, to those of the turn
+// on, in t. It returns false if their numbers differ.
 func (t *Timeline) eventsAs(on *Turn, other *Timeline, again *Turn) (events map[int32]int32, same bool) {
 	ours, theirs := t.textEvents(on), other.textEvents(again)
 	if len(ours) != len(theirs) {
@@ -204,7 +204,7 @@ func (t *Timeline) eventsAs(on *Turn, other *Timeline, again *Turn) (events map[
 	return events, true
 }
 
-// textEvents are the numbers of the events that brought text to a turn.
+// textEvents returns the numbers of the events that brought text to a turn.
 func (t *Timeline) textEvents(on *Turn) (events []int32) {
 	for _, b := range on.blocks {
 		list := &t.blocks[b].events
@@ -230,7 +230,7 @@ func (p argsState) withEventNumbers(events map[int32]int32) argsState {
 	return p
 }
 
-// withEventNumbers are deltas with other numbers of their events.
+// withEventNumbers returns the deltas with their event numbers replaced.
 func withEventNumbers(list *appendList[Delta], events map[int32]int32) (out appendList[Delta]) {
 	for i := range list.n {
 		d := list.at(i)

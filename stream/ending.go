@@ -1,35 +1,35 @@
 package stream
 
-// Who ended a response, and what it lacks, are two questions. A provider that ends a response
-// before its terminator did wrong. A client that goes away, a lost connection and toolscope's own
-// stop are not the provider's fault: it would have sent more.
+// These are two questions: who ended a response, and what it lacks. A provider that ends a response
+// before its terminator is at fault. A client that goes away, a lost connection and toolscope's own stop
+// are not the provider's fault: it would have sent more.
 
-// Findings about a response that somebody other than the provider ended.
+// Findings about a response that a party other than the provider ended.
 var (
 	ClientGone = &Diagnosis{
 		Code: "CLIENT_GONE", Severity: Info, By: Client,
-		Meaning: "The client went away, or closed its side, before the response was over: its user stopped it, or a limit of its own was reached.",
-		Advice:  "Nothing: calls that were open are not to be run; if nobody stopped it, look at the client's time limit.",
+		Meaning: "The client disconnected, or closed its side, before the response ended: its user stopped it, or it reached a limit of its own.",
+		Advice:  "Nothing: open calls are not to be run. If the user didn't stop it, check the client's timeout.",
 	}
 	ConnectionLost = &Diagnosis{
 		Code: "CONNECTION_LOST", Severity: Error, By: Network,
-		Meaning: "The connection to the provider was reset or closed in the middle of the response: what it would have sent is not known.",
-		Advice:  "Ask again, and run no call of this response that was not sealed.",
+		Meaning: "The connection to the provider was reset or closed in the middle of the response. The rest of the response is unknown.",
+		Advice:  "Retry the request, and run no call of this response whose arguments were not final.",
 	}
 	StoppedHere = &Diagnosis{
 		Code: "STOPPED_HERE", Severity: Warn, By: Toolscope,
-		Meaning: "Toolscope ended the response, or its recording, before the provider did: by a limit, by a key, by its own end.",
-		Advice:  "Raise the limit, or record again, if the rest matters; nothing is said of the provider.",
+		Meaning: "toolscope ended the response, or stopped recording it, before the provider did: by a limit, by a key, or because it quit.",
+		Advice:  "Raise the limit or record again if the rest matters. This says nothing about the provider.",
 	}
 	NoAnswer = &Diagnosis{
 		Code: "NO_ANSWER", Severity: Error, By: Network,
-		Meaning: "No answer of a provider came: toolscope gave one in its place, or none.",
-		Advice:  "Read the reason in the message: an address, a name, a certificate or a limit; the provider has said nothing.",
+		Meaning: "No response came from a provider: toolscope answered in its place, or the client got no response.",
+		Advice:  "Read the reason in the message: an address, a name, a certificate or a limit. The provider sent nothing.",
 	}
 )
 
-// cutBy says, by who ended a response before its terminator, what is found about the response and
-// about its open calls, and why those stop, also in a few words.
+// cutBy holds, by the party that ended a response before its terminator, the findings about the response
+// and its open calls, and why those stop: as a sentence, and as a hint.
 var cutBy = map[Party]struct {
 	found, cut *Diagnosis
 	why, here  string
@@ -38,11 +38,11 @@ var cutBy = map[Party]struct {
 	Provider:     {NoTerminator, ArgsCut, "the bytes ended without the protocol's terminator", "the bytes end here"},
 	Client:       {ClientGone, ArgsCut.WithSeverity(Info).WithCause(Client), "the client went away", "the client went away"},
 	Network:      {ConnectionLost, ArgsCut.WithCause(Network), "the connection was lost", "the connection was lost"},
-	Toolscope:    {StoppedHere, ArgsCut.WithSeverity(Warn).WithCause(Toolscope), "toolscope did not see more of it", "no more was seen"},
-	UnknownParty: {NoTerminator, ArgsCut.WithCause(UnknownParty), "who cut them is not known: the source has only what was kept", "no more was kept"},
+	Toolscope:    {StoppedHere, ArgsCut.WithSeverity(Warn).WithCause(Toolscope), "toolscope saw no more of it", "no more was seen"},
+	UnknownParty: {NoTerminator, ArgsCut.WithCause(UnknownParty), "the source kept no more, so the cause is unknown", "no more was kept"},
 }
 
-// endingParty is by if that is somebody who can end a response, and otherwise 0, nobody.
+// endingParty returns by if that party can end a response, and otherwise 0.
 func endingParty(by Party) Party {
 	if _, ok := cutBy[by]; !ok {
 		return 0
@@ -79,14 +79,14 @@ func (t *Turn) applyClose(e Event, n int) {
 	}
 }
 
-// endedBy notes who ended the turn, unless that is known.
+// endedBy records the party that ended the turn, unless it is known.
 func (t *Turn) endedBy(by Party) {
 	if t.EndedBy == 0 {
 		t.EndedBy = by
 	}
 }
 
-// endCalls ends the calls that are open, as whoever closed the turn left them.
+// endCalls ends the open calls, depending on the party that closed the turn.
 func (t *Turn) endCalls(phase Phase, n int) {
 	others := t.closer > Provider && t.closer != UnknownParty
 	cut, why, here := cutBy[t.closer].cut, cutBy[t.closer].why, cutBy[t.closer].here
@@ -101,22 +101,22 @@ func (t *Turn) endCalls(phase Phase, n int) {
 		default:
 			c.stopped = t.closer == Client && phase == PhaseAborted
 			c.settled = c.settled || others // its arguments are not final
-			c.endUnsealed(phase, n, cut, why, here)
+			c.endUnsealed(phase, n, cut, Message{Text: why}, here)
 		}
 		c.noteRuleRun(AtEnd, n)
 		c.freeSpare()
 		if t.blind || others {
-			return // what is missing may only have been cut off
+			return // missing bytes may only have been cut off
 		}
-		c.checkSeal("the call was sealed", n)
+		c.checkSeal(Message{Text: "the protocol ended the call"}, n)
 		if c.Name == "" && !c.Discarded {
-			c.reportOnce(NameMissing, n, "no name ever came: nobody can say which tool this is")
+			c.reportOnce(NameMissing, n, "the call has no name, so its tool is unknown")
 		}
 	})
 }
 
-// applyFailure takes the report of an error: the provider's, or where Failed.By names somebody else, that
-// there is no answer of a provider.
+// applyFailure applies an error: the provider's, or if FailureInfo.By is another party, that there is no
+// response from a provider.
 func (t *Turn) applyFailure(e Event, n int) {
 	t.keepBase()
 	t.failed = true
@@ -125,33 +125,33 @@ func (t *Turn) applyFailure(e Event, n int) {
 	by := endingParty(failed.By)
 	if by == 0 || by == Provider {
 		t.endedBy(Provider)
-		t.reportFinding(ProviderError, n, "the provider reports%s", failureWords(failed.Code, e.Text))
+		t.reportFinding(ProviderError, n, "the provider reports%s", failureMessage(failed.Code, e.Text))
 	} else {
 		t.endedBy(by)
-		t.reportFinding(NoAnswer.WithCause(by), n, "%s", noAnswerWords(failed.Code, e.Text))
+		t.reportFinding(NoAnswer.WithCause(by), n, "%s", noAnswerMessage(failed.Code, e.Text))
 	}
 	t.sendBroadcast(broadcastFailure, AllChoices, func(c *Call) {
 		if c.phase <= PhaseOpen {
-			c.endUnsealed(PhaseAborted, n, cutBy[by].cut, "an error ended the response", "an error ended it")
+			c.endUnsealed(PhaseAborted, n, cutBy[by].cut, Message{Text: "an error ended the response"}, "an error ended it")
 		}
 	})
 }
 
-// failureWords are " CODE: MESSAGE", as much of it as there is.
-func failureWords(code, message string) (words string) {
-	if code != "" {
-		words = " " + code
+// failureMessage returns " CODE: MESSAGE", or as much of it as there is.
+func failureMessage(code, message string) Message {
+	switch {
+	case code == "":
+		return Messagef(": %s", message)
+	case message == "":
+		return Messagef(" %s", Fact(code))
 	}
-	if message != "" || code == "" {
-		words += ": " + message
-	}
-	return words
+	return Messagef(" %s: %s", Fact(code), message)
 }
 
-// noAnswerWords say that toolscope answered, if it did, and why.
-func noAnswerWords(status, why string) string {
+// noAnswerMessage reports that toolscope answered, if it did, and why.
+func noAnswerMessage(status, why string) Message {
 	if status == "" {
-		return why
+		return Messagef("%s", why)
 	}
-	return "toolscope answered " + status + " in the provider's place: " + why
+	return Messagef("toolscope answered %s in the provider's place: %s", Own(status), why)
 }

@@ -5,92 +5,90 @@ import (
 	"time"
 )
 
-// NoTime is the time of bytes whose source cannot tell when they came.
+// NoTime is the time of bytes whose source doesn't know when they arrived.
 const NoTime = time.Duration(-1)
 
-// EventKind is what an event says. Every event sets At, Frame and Turn. What else a kind uses is
-// said here: Slot, Text, Code, and the type of its payload, which may be missing.
+// EventKind is the kind of an event. Every event sets At, Frame and Turn. The comments list the other
+// fields that a kind uses: Slot, Text, Code, and the type of its payload, which may be missing.
 type EventKind uint8
 
 const (
-	// TurnOpen: a model response begins. Payload: *Opening.
+	// TurnOpen: a response begins. Payload: *Opening.
 	TurnOpen EventKind = iota + 1
 
-	// TurnMeta: news of the turn. Payload: *Opening.
+	// TurnMeta: new facts about the turn. Payload: *Opening.
 	TurnMeta
 
 	// CallOpen: a call begins in Slot. Payload: *CallInfo.
 	CallOpen
 
-	// CallMeta: news of the call in Slot. Payload: *CallInfo.
+	// CallMeta: new facts about the call in Slot. Payload: *CallInfo.
 	CallMeta
 
-	// Args: Text is appended to the arguments of the call in Slot. Payload: *Origin, where Text is
-	// not what stands on the wire.
+	// Args: Text is appended to the arguments of the call in Slot. Payload: *WireForm, if Text differs
+	// from the bytes on the wire.
 	Args
 
-	// Rewrite: Text replaces the arguments of the call in Slot, because news changed what was
-	// derived before. Payload: *Origin.
+	// Rewrite: Text replaces the arguments of the call in Slot, because new facts changed what was
+	// derived before. Payload: *WireForm.
 	Rewrite
 
 	// Seal: the arguments of the call in Slot are final. With SealRejected the call is refused, and
 	// Text says why.
 	Seal
 
-	// CallResult: a call has its result. Code is AnswerOK or AnswerFailed. Payload: *Answered, which
+	// CallResult: a call has its result. Code is ResultOK or ResultFailed. Payload: *ResultFor, which
 	// names the call; without one it is the call in Slot.
 	CallResult
 
-	// TextDelta: Text is appended to the answer.
+	// TextDelta: Text is appended to the text of the response.
 	TextDelta
 
 	// ThinkDelta: Text is appended to the reasoning.
 	ThinkDelta
 
-	// Signed: Text is the signature of the text or reasoning that came last, and must come back
-	// with it unchanged. With SignedHidden it is all there is of some reasoning. Payload:
-	// *Signature.
+	// Signed: Text is the signature of the latest text or reasoning, and must be sent back with it
+	// unchanged. With SignedHidden it is all there is of some reasoning. Payload: *Signature.
 	Signed
 
-	// UsageEvent: what the turn has cost so far. Payload: *Usage.
+	// UsageEvent: usage of the turn so far. Payload: *Usage.
 	UsageEvent
 
-	// Finish: the response, or one choice of it, has its reason to end. Text is the provider's own
-	// word for that, Code what it means. Slot is the choice, or AllChoices. Payload: *Reason, where
-	// the word is a number.
+	// Finish: the finish reason of the response, or of one choice of it. Text is the provider's own word,
+	// Code its meaning. Slot is the choice, or AllChoices. Payload: *FinishMeaning, if the word is a
+	// number.
 	Finish
 
-	// Failure: an error ended the response. Text is its message. Payload: *Failed, which has its
-	// code, and says if it is not the provider's.
+	// Failure: an error ended the response. Text is its message. Payload: *FailureInfo, which has its
+	// code, and the party if that is not the provider.
 	Failure
 
 	// TurnClose: no more events of this turn come. Code is CloseEnd, CloseUnseen or CloseCut; with
-	// CloseCut Text, if there is one, says what did not come or how it was cut. Payload: *Ending.
+	// CloseCut, Text says what is missing or how it was cut, if that is known. Payload: *Ending.
 	TurnClose
 
-	// Gap: bytes of the response passed unseen. Text says so. Payload: *Missed.
+	// Gap: bytes of the response were missed. Text says so. Payload: *BytesMissed.
 	Gap
 
-	// SentBack: a later request has the call in its history. Slot is the call's Number, not its
-	// slot. Text is what became of it there; Code is its result, 0 for none. Payload: *Resent.
+	// SentBack: a later request carries the call in its history. Slot is the call's Number, not its slot.
+	// Text is what became of the call there; Code is its result, 0 for none. Payload: *SentBackReport.
 	SentBack
 
-	// Ran: a tool was seen to get the call, or more became known of that. Slot is the call's Number, not
-	// its slot. Payload: *Execution.
+	// Ran: a tool run was matched to the call, or more became known about it. Slot is the call's Number,
+	// not its slot. Payload: *ToolExecution.
 	Ran
 
-	// Found: something was found about the call in Slot, or with NoSlot about the turn. Payload:
-	// *Finding.
+	// Found: a finding about the call in Slot, or with NoSlot about the turn. Payload: *Finding.
 	Found
 
-	// Fault: the frame does not decode. Text says why, and an Ending who may have done that, if not the
-	// provider.
+	// Fault: the frame can't be decoded. Text says why. Payload: *Ending, if another party than the
+	// provider may have caused it.
 	Fault
 
 	// Unknown: Text is the name of an event type that this version does not know.
 	Unknown
 
-	// Heartbeat: a frame that says nothing, such as a ping or a comment.
+	// Heartbeat: a frame without content, such as a ping or a comment.
 	Heartbeat
 )
 
@@ -121,43 +119,43 @@ type Code uint8
 
 // Codes of a Finish.
 const (
-	FinishDone    Code = iota // the model stopped by itself or to have tools run
+	FinishDone    Code = iota // the model stopped on its own or to run tools
 	FinishCut                 // a limit or filter cut the response
-	FinishRefused             // the provider refuses: calls of this turn are not to be run
+	FinishRefused             // the provider refuses: calls of this turn must not be run
 	FinishFailed              // the response ended in an error
 )
 
 // Codes of a TurnClose.
 const (
-	CloseEnd    Code = iota // the protocol's terminator came
+	CloseEnd    Code = iota // the protocol's terminator arrived
 	CloseCut                // the bytes ended without it
-	CloseUnseen             // it may be among bytes that were not seen
+	CloseUnseen             // the terminator may be among missed bytes
 )
 
 // Codes of a Seal.
 const (
 	SealFinal    Code = iota
-	SealRejected      // whoever checks the arguments refuses this call, not the whole response
+	SealRejected      // the call is refused, not the complete response
 )
 
 // Codes of a Signed.
 const (
 	SignedShown  Code = iota
-	SignedHidden      // redacted: nobody but the provider can read it
+	SignedHidden      // redacted: only the provider can read it
 )
 
-// Codes of an Answer, and of a SentBack: 0 when the request has no result.
+// Codes of a CallResult and of a SentBack: 0 if the request has no result.
 const (
 	ResultOK Code = iota + 1
 	ResultFailed
 )
 
-// IsAfterTurn reports whether events of this kind tell what others made of a turn after its bytes came: no
-// frame of it does.
+// IsAfterTurn reports whether events of this kind are about what happened to a turn after its bytes
+// arrived: they belong to none of its frames.
 func (k EventKind) IsAfterTurn() bool { return k == SentBack || k == Ran }
 
-// An Event is one provider-neutral fact, in the order of the wire. It is a value: it may be kept,
-// and nobody changes it.
+// An Event is one provider-neutral fact, in the order of the wire. It is a value: it may be kept, and it
+// never changes.
 type Event struct {
 	At    time.Duration // when its frame was complete, since the source began; or NoTime
 	Text  string        // bytes or words, by kind
@@ -169,7 +167,7 @@ type Event struct {
 	Code  Code
 }
 
-// String is the event in one line, for tests and dumps.
+// String formats the event in one line, for tests and dumps.
 func (e Event) String() string {
 	s := fmt.Sprintf("%s turn=%d", e.Kind, e.Turn)
 	switch e.Kind {

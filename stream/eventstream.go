@@ -8,19 +8,18 @@ import (
 	"toolscope/stream/count"
 )
 
-// EventStream frames the binary event stream of AWS: length-prefixed messages with headers, a
-// payload, and two checksums. Event is the type of the event, exception or error. An exception or
-// error is a Failed frame; Data of an error is its message as plain text. The zero value is ready.
+// EventStream frames the binary event stream of AWS: length-prefixed messages with headers, a payload,
+// and two checksums. Event is the type of the event, exception or error. An exception or error is a
+// Failed frame; Data of an error is its message as plain text. The zero value is ready.
 //
-// Where a checksum does not match, nothing can be trusted, not even where the next message begins:
-// that message and all that follows are residue.
+// If a checksum doesn't match, nothing can be trusted, not even where the next message begins: that
+// message and all later bytes are residue.
 //
-// Layout and limits: "Event stream encoding" in the Smithy and AWS SDK sources
-// (botocore/eventstream.py).
+// Layout and limits: "Event stream encoding" in the Smithy and AWS SDK sources (botocore/eventstream.py).
 type EventStream struct {
 	pos int64
 	buf []byte
-	bad string // why nothing more is read
+	bad string // why reading stopped
 }
 
 const (
@@ -30,8 +29,8 @@ const (
 	maxEventStreamMessage = 24<<20 + maxEventStreamHeaders + preludeLen + trailerLen
 )
 
-// IsEventStream reports whether head begins a message: the checksum of its first bytes tells. could
-// says that head is too short to know.
+// IsEventStream reports whether head begins a message, by the checksum of its first bytes. If head is too
+// short to know, could reports whether it may begin one.
 func IsEventStream(head []byte) (could, is bool) {
 	if len(head) < preludeLen {
 		return len(head) == 0 || head[0] <= maxEventStreamMessage>>24, false
@@ -45,9 +44,9 @@ func readPrelude(p []byte) (total, headers int, why string) {
 	total, headers = int(binary.BigEndian.Uint32(p)), int(binary.BigEndian.Uint32(p[4:]))
 	switch got := crc32.ChecksumIEEE(p[:8]); {
 	case got != binary.BigEndian.Uint32(p[8:]):
-		why = fmt.Sprintf("the checksum of a message's first 8 bytes is %08x, they say %08x", got, binary.BigEndian.Uint32(p[8:]))
+		why = fmt.Sprintf("the checksum of a message's first 8 bytes is %08x, but the message says %08x", got, binary.BigEndian.Uint32(p[8:]))
 	case total > maxEventStreamMessage || headers > maxEventStreamHeaders || headers+preludeLen+trailerLen > total:
-		why = fmt.Sprintf("a message of %d bytes with %d bytes of headers is not possible", total, headers)
+		why = fmt.Sprintf("a message can't have %d bytes with %d bytes of headers", total, headers)
 	}
 	return total, headers, why
 }
@@ -78,7 +77,7 @@ func (e *EventStream) Write(p []byte, emit func(Frame)) {
 	e.buf = e.buf[:copy(e.buf, e.buf[at:])]
 }
 
-// Close emits the bytes that were residue, or a message that never ended, marked Cut.
+// Close emits the bytes that were residue, or a message that never ended, marked Truncated.
 func (e *EventStream) Close(emit func(Frame)) {
 	if len(e.buf) == 0 {
 		return
@@ -91,18 +90,18 @@ func (e *EventStream) Close(emit func(Frame)) {
 	e.pos, e.buf = f.End, nil
 }
 
-// readMessage reads one whole message.
+// readMessage reads one complete message.
 func readMessage(p []byte, headers int) (f Frame, why string) {
 	body := p[:len(p)-trailerLen]
 	if got, want := crc32.ChecksumIEEE(body), binary.BigEndian.Uint32(p[len(body):]); got != want {
-		return f, fmt.Sprintf("the checksum of a message of %d bytes is %08x, it says %08x", len(p), got, want)
+		return f, fmt.Sprintf("the checksum of a message of %d bytes is %08x, but the message says %08x", len(p), got, want)
 	}
 	f.Data = body[preludeLen+headers:]
 	var kind, note []byte
 	for h := body[preludeLen : preludeLen+headers]; len(h) > 0; {
 		name, value, rest, ok := readHeader(h)
 		if !ok {
-			return f, fmt.Sprintf("the headers of a message of %d bytes do not fill their space", len(p))
+			return f, fmt.Sprintf("the headers of a message of %d bytes don't fill their space", len(p))
 		}
 		switch h = rest; string(name) {
 		case ":message-type":
@@ -120,8 +119,8 @@ func readMessage(p []byte, headers int) (f Frame, why string) {
 	return f, ""
 }
 
-// headerSizes are the lengths of a header's value by its type; those of bytes and text are written
-// before them.
+// headerSizes are the lengths of a header's value by its type; -1 for bytes and text, whose length
+// precedes them.
 var headerSizes = [...]int{0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 6: -1, 7: -1, 8: 8, 9: 16}
 
 // readHeader reads the first header of h.

@@ -7,18 +7,18 @@ import (
 	"toolscope/stream/count"
 )
 
-// An RunRule is a rule by which some agents decide that a call may be run. All but the last two
-// rely on something the provider never said. The fold notes at which event each rule would have run
-// each call, and with which arguments.
+// A RunRule is a rule by which some clients decide to run a call. All except the last two rely on
+// something that the provider never said. The fold records at which event each rule would have run each
+// call, and with which arguments.
 type RunRule uint8
 
 const (
 	AnyArgs        RunRule = iota // it has a name and a byte of arguments
 	Parsable                      // the arguments parse as JSON
 	ParsableObject                // they parse as an object
-	Repaired                      // a forgiving parser finds a value for every key
-	NextSlot                      // another call, or text, comes; the finish flushes the last
-	FinishReason                  // the finish word speaks of tools
+	Repaired                      // a parser that repairs finds a value for every key
+	NextSlot                      // another call, or text, comes; the finish reason runs the last call
+	FinishReason                  // the finish reason is about tools
 	AtSeal                        // the protocol says that the arguments are final
 	AtEnd                         // the response has ended
 
@@ -31,20 +31,20 @@ var runRuleWords = [NumRunRules]string{
 
 func (x RunRule) String() string { return runRuleWords[x] }
 
-// RunOutcome is what comes of running a call when an executor would have.
+// RunOutcome is the result of running a call when a run rule would have.
 type RunOutcome uint8
 
 const (
-	NotYet        RunOutcome = iota // nothing has made it run, but more may come
+	NotYet        RunOutcome = iota // nothing has run it, but more may come
 	Unchanged                       // it ran, and so far nothing has changed, but more may come
-	Never                           // nothing ever makes it run
-	RunSafely                       // once nothing could change any more, a call that is Complete or NoArguments
-	RunEarly                        // too soon, but the arguments were what they became
-	RunWrong                        // with arguments that are not those of the call
+	Never                           // nothing runs it
+	RunSafely                       // after the last change, a call that is Complete or NoArguments
+	RunEarly                        // too early, but the arguments did not change later
+	RunWrong                        // with arguments other than the final ones
 	RunTwice                        // once for each object in the arguments
-	RunIncomplete                   // a call that was cut, failed or was refused
-	RunBroken                       // with final arguments, which are not the object they should be
-	Refuses                         // the final arguments are not what it parses
+	RunIncomplete                   // a call that was cut, failed or refused
+	RunBroken                       // with final arguments that are not a JSON object
+	Refuses                         // the rule can't parse the final arguments
 )
 
 func (v RunOutcome) String() string {
@@ -53,30 +53,30 @@ func (v RunOutcome) String() string {
 	}[v]
 }
 
-// A RuleRun is what one executor does with a call.
+// A RuleRun is how a run rule runs a call.
 type RuleRun struct {
 	Outcome  RunOutcome
-	Event    int  // number of the event that made it run
-	Bytes    int  // of arguments that were there
+	Event    int  // number of the event that ran it
+	Bytes    int  // bytes of arguments at that event
 	Replaced bool // a Rewrite has replaced those bytes since
 }
 
-// ruleRunState is when an executor would have run a call.
+// ruleRunState is when a run rule would have run a call.
 type ruleRunState struct {
 	event int32 // 0 if it has not run: event 0 opens a turn, so it runs nothing
 	bytes uint32
 	docs  uint16
-	made  uint16 // the call's Rewrites then
+	made  uint16 // the call's Rewrites at that event
 }
 
-// noteRuleRun notes that an executor would run the call now, if it has not before.
+// noteRuleRun records that a run rule would run the call now, if it has not before.
 func (c *Call) noteRuleRun(x RunRule, event int) {
 	if r := &c.runs[x]; r.event == 0 && c.Name != "" {
 		*r = ruleRunState{int32(event), uint32(len(c.args.s)), uint16(min(c.lex.Docs(), 1<<15)), uint16(c.Rewrites)}
 	}
 }
 
-// noteArgsRuns fires the executors that look at the arguments.
+// noteArgsRuns applies the run rules that look at the arguments.
 func (c *Call) noteArgsRuns(event int) {
 	if len(c.args.s) == 0 {
 		return
@@ -91,7 +91,7 @@ func (c *Call) noteArgsRuns(event int) {
 	}
 }
 
-// RuleRun is what executor x does with the call, as far as is known.
+// RuleRun returns how rule x runs the call, as far as is known.
 func (c *Call) RuleRun(x RunRule) RuleRun {
 	if c.evicted != nil {
 		return RuleRun{}
@@ -122,8 +122,8 @@ func (c *Call) RuleRun(x RunRule) RuleRun {
 	return out
 }
 
-// RuleRun is what executor x does with a call of the turn. What a rule waits for beside the call may come
-// as long as the turn is open.
+// RuleRun returns how rule x runs a call of the turn. While the turn is open, what a rule waits for
+// outside the call may still come.
 func (t *Turn) RuleRun(c *Call, x RunRule) RuleRun {
 	r := c.RuleRun(x)
 	if waits := x == NextSlot || x == FinishReason || x == AtEnd; waits && r.Outcome == Never && !t.Closed() {
@@ -132,7 +132,7 @@ func (t *Turn) RuleRun(c *Call, x RunRule) RuleRun {
 	return r
 }
 
-// brokenFor reports whether the arguments are final and not what a rule that parses them wants.
+// brokenFor reports whether the arguments are final and a parsing rule can't use them.
 func (c *Call) brokenFor(x RunRule) bool {
 	switch c.Status() {
 	case Malformed:
@@ -143,8 +143,7 @@ func (c *Call) brokenFor(x RunRule) bool {
 	return false
 }
 
-// changedAfter reports whether the call had other arguments, as executor x sees them, when it ran
-// than it has now.
+// changedAfter reports whether the arguments, as rule x sees them, changed after the run.
 func (c *Call) changedAfter(r ruleRunState, x RunRule) bool {
 	rest := c.args.s[r.bytes:]
 	if x == Repaired {
@@ -153,7 +152,7 @@ func (c *Call) changedAfter(r ruleRunState, x RunRule) bool {
 	return len(bytes.TrimSpace(rest)) > 0
 }
 
-// fullArgsOutcome is the verdict on a run with all the arguments that ever came.
+// fullArgsOutcome returns the outcome of a run with all the arguments that ever arrived.
 func (c *Call) fullArgsOutcome(r ruleRunState, x RunRule) RunOutcome {
 	switch c.Status() {
 	case Malformed, NotObject:
@@ -168,21 +167,21 @@ func (c *Call) fullArgsOutcome(r ruleRunState, x RunRule) RunOutcome {
 	return RunEarly
 }
 
-// checkEarly reports arguments that parsed as an object before they were whole. It skips those that
-// a Rewrite has replaced: they are not there to be shown.
+// checkEarly reports arguments that parsed as an object before they were complete. It skips arguments
+// that a Rewrite has replaced, because they can't be shown.
 func (c *Call) checkEarly(event int) {
 	r := c.RuleRun(ParsableObject)
 	if r.Replaced || r.Outcome != RunWrong && r.Outcome != RunTwice {
 		return
 	}
 	c.reportFinding(EarlyWrong, event, r.Bytes,
-		"code that runs a call once its arguments parse as an object runs this one at delta %d with %s, and %s still to come",
-		c.DeltaAt(r.Bytes-1)+1, Clip(c.args.s[:r.Bytes], 0, 64), count.WasWere(len(c.args.s)-r.Bytes, "byte"))
+		"a client that runs a call when its arguments parse as an object runs this one at delta %d with %s, and %s still to come",
+		c.DeltaAt(r.Bytes-1)+1, Clip(c.args.s[:r.Bytes], 0, 64), Own(count.WasWere(len(c.args.s)-r.Bytes, "byte")))
 }
 
-// repairedRun is the run of a parser that repairs: at the delta in which the last key of the object
-// got the start of its value. Which keys the schema requires is not known here; the keys that came
-// stand for them. Of arguments that a Rewrite has replaced the fold has noted it.
+// repairedRun returns the run of a parser that repairs: at the delta that brought the start of the value
+// of the object's last key. The required keys of the schema are unknown here; the keys that arrived stand
+// for them. If a Rewrite replaced the arguments, the fold has recorded the run before.
 func (c *Call) repairedRun() (r ruleRunState) {
 	if c.lex.first != ObjectOpen || c.freeform {
 		return r
@@ -196,7 +195,7 @@ func (c *Call) repairedRun() (r ruleRunState) {
 			depth--
 		}
 		if depth == 0 && t.Kind != Space {
-			break // what follows the object is not of it
+			break // later bytes are outside the object
 		}
 		switch {
 		case t.Kind == Key && depth == 1:
@@ -216,15 +215,15 @@ func (c *Call) repairedRun() (r ruleRunState) {
 	return r
 }
 
-// runAt is a run with what there was when the first byte of a token had come.
+// runAt returns the run with the arguments that had arrived with the first byte of a token.
 func (c *Call) runAt(token int) ruleRunState {
 	d := c.DeltaAt(c.lex.Tokens().Start(token))
 	_, end := c.DeltaSpan(d)
 	return ruleRunState{event: c.DeltaEvent(d), bytes: uint32(end), made: uint16(c.Rewrites)}
 }
 
-// literalRest is how many bytes of true, false or null follow off, 0 if off is not inside one. A
-// parser that repairs completes such a word.
+// literalRest returns how many bytes of true, false or null follow off, 0 if off is not inside one. A
+// parser that repairs completes such a literal.
 func (c *Call) literalRest(off int) int {
 	toks := c.lex.Tokens()
 	i := sort.Search(toks.Len(), func(i int) bool { return int(toks.At(i).End) > off })
@@ -234,8 +233,7 @@ func (c *Call) literalRest(off int) int {
 	return int(toks.At(i).End) - off
 }
 
-// onlyCloses reports whether text only closes what is open, which a parser that repairs does
-// itself.
+// onlyCloses reports whether text only closes open strings and containers, as a parser that repairs does.
 func onlyCloses(text []byte) bool {
 	return len(bytes.Trim(text, "}] \t\r\n\"")) == 0
 }

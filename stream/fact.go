@@ -6,24 +6,24 @@ import (
 	"time"
 )
 
-// packedEvent is an event as it is kept. Its text is a part of the arguments of its call or of the text of
-// its turn, and its slot that of its call. What else it says, and what does not fit, is beside it:
-// see extra.
+// packedEvent is an event as it is stored. Its text is part of the arguments of its call or of the text
+// of its turn, and its slot is that of its call. Payloads, and values that don't fit, are in a
+// packedPayload.
 type packedEvent struct {
 	turn, frame int32
 	at          uint32 // microseconds since the base of its block, plus zeroTime; or noTime
-	call        uint16 // the number of its call, 0 for none
+	call        uint16 // number of its call, 0 for none
 	kind        EventKind
 	code        Code
 }
 
-// Bits of fact.kind.
+// Bits of packedEvent.kind.
 const (
 	hasPayload  EventKind = 0x80
 	hasWireForm EventKind = 0x40
 )
 
-// kindAndCode is what the event says.
+// kindAndCode returns the event's kind without the flags.
 func (f *packedEvent) kindAndCode() EventKind { return f.kind &^ (hasPayload | hasWireForm) }
 
 const (
@@ -31,30 +31,30 @@ const (
 	noTime   = 0
 )
 
-// packedPayload is what an event says that has no room in its fact.
+// packedPayload is the part of an event that doesn't fit in its packedEvent.
 type packedPayload struct {
 	event  int32
 	slot   int32
-	timed  bool // at counts, not the fact's
-	worded bool // text counts, not the call's or the turn's
+	timed  bool // at is valid, not the packed event's time
+	worded bool // text is valid, not the call's or the turn's
 	at     time.Duration
 	text   string
 	what   Payload
 	reused Ref // see Session.reused
 }
 
-// eventBlock is where some facts in a row are kept.
+// eventBlock stores consecutive events.
 type eventBlock struct {
-	base     time.Duration   // the first time there is among them, NoTime before
-	events   packedEvents    // none once they were let go of
+	base     time.Duration   // the first known time in the block, NoTime before
+	events   packedEvents    // empty once evicted
 	payloads []packedPayload // in the order of the events
 	forms    *wireForms
-	turns    int32 // how many turns that were not dropped have facts among them
+	turns    int32 // number of turns that have events in the block and were not dropped
 }
 
 const blockEvents = 1024
 
-// packTime is a time as a fact has it; false if none can.
+// packTime returns a time in packed form; false if it doesn't fit.
 func (b *eventBlock) packTime(at time.Duration) (uint32, bool) {
 	if at == NoTime {
 		return noTime, true
@@ -69,7 +69,7 @@ func (b *eventBlock) packTime(at time.Duration) (uint32, bool) {
 	return uint32(int64(since) + zeroTime), true
 }
 
-// unpackTime is what clock was given.
+// unpackTime is the inverse of packTime.
 func (b *eventBlock) unpackTime(at uint32) time.Duration {
 	if at == noTime {
 		return NoTime
@@ -77,7 +77,7 @@ func (b *eventBlock) unpackTime(at uint32) time.Duration {
 	return b.base + time.Duration(int64(at)-zeroTime)*time.Microsecond
 }
 
-// openBlock is the block that the next fact goes into.
+// openBlock returns the block for the next event.
 func (t *Timeline) openBlock() *eventBlock {
 	var spare []packedEvent // at first it grows
 	if n := len(t.blocks); n > 0 {
@@ -91,7 +91,7 @@ func (t *Timeline) openBlock() *eventBlock {
 	return &t.blocks[len(t.blocks)-1]
 }
 
-// storeEvent keeps an event that was applied.
+// storeEvent stores an event that was applied.
 func (t *Timeline) storeEvent(e *Event) {
 	b, s := t.openBlock(), &t.session
 	at, fits := b.packTime(e.At)
@@ -129,7 +129,7 @@ func (t *Timeline) storeEvent(e *Event) {
 	}
 }
 
-// keepsText reports whether the call or turn of the event that was applied last has its text. Half a
+// keepsText reports whether the call or turn of the event that was applied last keeps its text. Half a
 // character may still move.
 func (s *Session) keepsText(e *Event, c *Call) bool {
 	n := int32(s.events - 1)
@@ -140,7 +140,7 @@ func (s *Session) keepsText(e *Event, c *Call) bool {
 	return stands && string(text) == e.Text && (c == nil || c.half == "")
 }
 
-// packedPayloadOf is what is beside event n, nil where that was let go of.
+// packedPayloadOf returns the packed payload of event n; nil if it has none or it was evicted.
 func (b *eventBlock) packedPayloadOf(n int) *packedPayload {
 	i := sort.Search(len(b.payloads), func(i int) bool { return int(b.payloads[i].event) >= n })
 	if i == len(b.payloads) || int(b.payloads[i].event) != n {
@@ -149,7 +149,7 @@ func (b *eventBlock) packedPayloadOf(n int) *packedPayload {
 	return &b.payloads[i]
 }
 
-// storeForm keeps the wire's own form of the next fact.
+// storeForm stores the wire form of the next event.
 func (b *eventBlock) storeForm(wire, text string) {
 	if b.forms == nil {
 		b.forms = &wireForms{packed: make([]byte, 0, 2*blockEvents)}
@@ -157,7 +157,7 @@ func (b *eventBlock) storeForm(wire, text string) {
 	b.forms.add(b.events.n, wire, text)
 }
 
-// close says that no fact is added any more. It returns room for those of the next block.
+// close packs the block once it is full. It returns spare room for the next block.
 func (b *eventBlock) close() (spare []packedEvent) {
 	if b.forms != nil {
 		b.forms.close()
@@ -167,15 +167,15 @@ func (b *eventBlock) close() (spare []packedEvent) {
 	return spare
 }
 
-// evictIfUnused frees the block if it is full and nobody is kept of whom it tells.
+// evictIfUnused frees the block if it is full and all turns in it were dropped.
 func (b *eventBlock) evictIfUnused() {
 	if b.turns == 0 && b.events.packed != nil {
 		b.events, b.payloads, b.forms = packedEvents{}, nil, nil
 	}
 }
 
-// textOf is the text of event n, where its call or turn keeps it. For a session that is folded
-// again it is what comes next.
+// textOf returns the text of event n, if its call or turn keeps it. For a session that is folded again it
+// is usually the next delta.
 func textOf(kind EventKind, on *Turn, c *Call, n int32, again *Session) (text []byte, found bool) {
 	switch {
 	case on == nil:
@@ -193,7 +193,7 @@ func textOf(kind EventKind, on *Turn, c *Call, n int32, again *Session) (text []
 	return nil, false
 }
 
-// textOf is what event n brought.
+// textOf returns the text that event n brought.
 func (s *eventText) textOf(n int32) (text []byte, found bool) {
 	i := deltaOf(&s.deltas, n, s.deltas.n-1)
 	if i < 0 {
@@ -206,7 +206,7 @@ func (s *eventText) textOf(n int32) (text []byte, found bool) {
 	return s.text.s[start:s.deltas.at(i).End], true
 }
 
-// textOf is the arguments that event n brought, on whatever page they stand.
+// textOf returns the arguments that event n brought, also those that were replaced since.
 func (c *Call) textOf(n int32, guess int) (text []byte, found bool) {
 	i := deltaOf(&c.deltas, n, guess)
 	if i < 0 {

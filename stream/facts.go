@@ -2,20 +2,20 @@ package stream
 
 import "math/bits"
 
-// packedEvents are some facts in a row. Once they are full, each stands there in as few bits as the ones
-// of this list need: of every field what it is more than the least one.
+// packedEvents are consecutive events. Once the list is full, each event is stored in as few bits as this
+// list needs: for each field, the difference from the field's smallest value.
 type packedEvents struct {
-	open   []packedEvent // until they are full
+	open   []packedEvent // nil once the list is full
 	n      int
 	packed []uint64
 	least  [eventFields]uint32
 	wide   [eventFields]uint8
-	each   int // bits of a fact
+	each   int // bits of an event
 }
 
 const eventFields = 6
 
-// fieldValues are a fact as numbers. Those that may be -1 are counted from there.
+// fieldValues returns the fields as numbers. Fields that may be -1 are counted from -1.
 func (f *packedEvent) fieldValues() [eventFields]uint32 {
 	return [...]uint32{uint32(f.turn + 1), uint32(f.frame + 1), f.at, uint32(f.call), uint32(f.kind), uint32(f.code)}
 }
@@ -25,7 +25,7 @@ func (l *packedEvents) add(f packedEvent) {
 	l.n++
 }
 
-// at is fact i, 0 ≤ i < n.
+// at returns event i, 0 ≤ i < n.
 func (l *packedEvents) at(i int) packedEvent {
 	if l.packed == nil {
 		return l.open[i]
@@ -41,7 +41,7 @@ func (l *packedEvents) at(i int) packedEvent {
 	}
 }
 
-// turnAt is the turn of fact i.
+// turnAt returns the turn of event i.
 func (l *packedEvents) turnAt(i int) int32 {
 	if l.packed == nil {
 		return l.open[i].turn
@@ -49,7 +49,7 @@ func (l *packedEvents) turnAt(i int) int32 {
 	return int32(l.least[0]+l.readBits(i*l.each, l.wide[0])) - 1
 }
 
-// readBits reads so many bits.
+// readBits reads wide bits at bit position at.
 func (l *packedEvents) readBits(at int, wide uint8) uint32 {
 	word, from := at/64, at%64
 	v := l.packed[word] >> from
@@ -59,7 +59,7 @@ func (l *packedEvents) readBits(at int, wide uint8) uint32 {
 	return uint32(v & (1<<wide - 1))
 }
 
-// packOpen says that no fact is added any more. It returns the room that they had.
+// packOpen packs the list once it is full. It returns the spare room.
 func (l *packedEvents) packOpen() (spare []packedEvent) {
 	l.measureFields()
 	l.packed = make([]uint64, 0, l.n*l.each/64+1)

@@ -130,12 +130,12 @@ func TestFindingMessages(t *testing.T) {
 		events []Event
 		want   string
 	}{
-		{append(sealedWith(`{"a":"x`), finish(FinishCut, "max_tokens")), `the arguments stop after 7 bytes, inside a string: the provider's limit cut the response: max_tokens`},
-		{append(sealedWith(`{`), finish(FinishCut, "length")), `the arguments stop after 1 byte: the provider's limit cut the response: length`},
-		{append(sealedWith(`{"a`), finish(FinishCut, "length")), `the arguments stop after 3 bytes, inside a key: the provider's limit cut the response: length`},
-		{append(sealedWith(`{"a":-`), finish(FinishCut, "length")), `the arguments stop after 6 bytes, inside a number: the provider's limit cut the response: length`},
-		{append(sealedWith(`{"a":t`), finish(FinishCut, "length")), `the arguments stop after 6 bytes, inside a literal: the provider's limit cut the response: length`},
-		{append(sealedWith(`{"a":`), finish(FinishCut, "length")), `the arguments stop after 5 bytes: the provider's limit cut the response: length`},
+		{append(sealedWith(`{"a":"x`), finish(FinishCut, "max_tokens")), `the arguments stop after 7 bytes, inside a string: the provider's limit cut the response (max_tokens)`},
+		{append(sealedWith(`{`), finish(FinishCut, "length")), `the arguments stop after 1 byte: the provider's limit cut the response (length)`},
+		{append(sealedWith(`{"a`), finish(FinishCut, "length")), `the arguments stop after 3 bytes, inside a key: the provider's limit cut the response (length)`},
+		{append(sealedWith(`{"a":-`), finish(FinishCut, "length")), `the arguments stop after 6 bytes, inside a number: the provider's limit cut the response (length)`},
+		{append(sealedWith(`{"a":t`), finish(FinishCut, "length")), `the arguments stop after 6 bytes, inside a literal: the provider's limit cut the response (length)`},
+		{append(sealedWith(`{"a":`), finish(FinishCut, "length")), `the arguments stop after 5 bytes: the provider's limit cut the response (length)`},
 		{sealedWith(`{"a":，`), `not JSON from byte 5 on: expected a value, got byte 0xef`},
 		{sealedWith(`{}{}{"a`), `an empty object precedes the real arguments: a placeholder was not replaced`},
 		{sealedWith(`{"a":1}{}{"b`), `3 objects in one call: parallel calls were merged`},

@@ -1,17 +1,17 @@
 package stream
 
-// FrameKind says what a frame is to the protocol that carries it.
+// FrameKind is what a frame is to the protocol that carries it.
 type FrameKind uint8
 
 const (
-	FrameData    FrameKind = iota // carries a payload for the dialect
+	FrameData    FrameKind = iota // carries a payload for the protocol
 	FrameComment                  // keep-alive: SSE comments and nothing else
 	FrameNoData                   // SSE fields without data: the standard dispatches nothing
 	FrameResidue                  // bytes that belong to no frame of this framing
 )
 
-// A Frame is one unit of a wire framing. Frames tile the stream: each begins where the one before
-// it ended, so every byte belongs to exactly one frame.
+// A Frame is one unit of a wire framing. Frames tile the stream: each begins where the previous one
+// ended, so every byte belongs to exactly one frame.
 //
 // Event and Data are borrowed: they are valid until the emit call returns.
 type Frame struct {
@@ -20,14 +20,14 @@ type Frame struct {
 	Data      []byte // payload without framing
 	End       int64  // stream offset just past the frame
 	Truncated bool   // the stream ended inside the frame
-	Named     bool   // the framing has names for events; where Event is empty the sender left it out
+	Named     bool   // the framing has names for events; if Event is empty, the sender left it out
 	Lines     bool   // Data is several lines of the framing, joined
 
-	Failed bool   // the framing itself says that this is an error, and Event is its type
+	Failed bool   // the framing itself marks this as an error, and Event is its type
 	Why    string // of residue: why the bytes belong to no frame
 }
 
-// resetBuffer is a buffer to be filled again. One that a single frame has made larger than 1 MB is
+// resetBuffer returns a buffer to be filled again. A buffer that one frame has made larger than 1 MB is
 // dropped: no other frame may need that much.
 func resetBuffer(p []byte) []byte {
 	if cap(p) > 1<<20 {
@@ -36,8 +36,8 @@ func resetBuffer(p []byte) []byte {
 	return p[:0]
 }
 
-// A Framer splits bytes into frames. However the bytes are cut into writes, the frames are the
-// same. Close emits what is left, marked Cut.
+// A Framer splits bytes into frames. The frames don't depend on how the bytes are cut into writes. Close
+// emits the remaining bytes, marked Truncated.
 type Framer interface {
 	Write(p []byte, emit func(Frame))
 	Close(emit func(Frame))

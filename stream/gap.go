@@ -1,22 +1,21 @@
 package stream
 
 import (
-	"fmt"
 	"slices"
 
 	"toolscope/stream/count"
 )
 
-// RecordGap is found of a turn, and of each of its calls that bytes may be missing from. It is a
-// warning, not an error: the response itself may be as it should be.
+// RecordGap is found in a turn, and in each of its calls that may lack bytes. It is a warning, not an
+// error: the response itself may be correct.
 var RecordGap = &Diagnosis{
 	Code: "RECORD_GAP", Severity: Warn, By: Toolscope,
-	Meaning: "Toolscope could not keep up, or a recording lacks bytes: they passed unseen, and what was not sealed before them is not known.",
-	Advice:  "Record again if this call matters, and see what held toolscope up; nothing is said of the model or the provider.",
+	Meaning: "toolscope could not keep up, or a capture lacks bytes. Calls that were not final before the gap are unknown.",
+	Advice:  "Record again if this call matters, and check what slowed toolscope down. This says nothing about the model or the provider.",
 }
 
-// applyGap says that bytes of the turn were not seen. Calls that were sealed before them stay as they
-// are; of all others nothing can be said any more.
+// applyGap applies missed bytes of the turn. Calls whose arguments were final before stay as they are;
+// the state of all others is unknown from then on.
 func (t *Turn) applyGap(e Event, n int) {
 	t.keepBase()
 	missed := PayloadOf[BytesMissed](e).Bytes
@@ -24,10 +23,11 @@ func (t *Turn) applyGap(e Event, n int) {
 	t.blind = t.blind || !t.closed
 	if t.gaps++; t.gaps == 1 {
 		t.reportFinding(RecordGap, n, "%s", e.Text)
-	} else { // one finding, however many gaps
-		t.Findings = slices.Clone(t.Findings) // the past has it as it was
+	} else { // one finding for all gaps
+		t.Findings = slices.Clone(t.Findings) // past sessions keep the old one
 		i := slices.IndexFunc(t.Findings, func(f Finding) bool { return f.Diagnosis == RecordGap })
-		t.Findings[i].Message = fmt.Sprintf("%s, in %s, passed and were not recorded: of what was not sealed before them nothing is known", count.Of(t.Missed, "byte"), count.Of(t.gaps, "place"))
+		t.Findings[i].SetMessage(Messagef("%s in %s were not recorded: calls that were not final before them are unknown",
+			Own(count.Of(t.Missed, "byte")), Own(count.Of(t.gaps, "place"))))
 	}
 	t.sendBroadcast(broadcastGap, AllChoices, func(c *Call) {
 		if c.phase <= PhaseOpen {
@@ -37,10 +37,10 @@ func (t *Turn) applyGap(e Event, n int) {
 	})
 }
 
-// HasGap reports whether bytes of the turn were not seen.
+// HasGap reports whether bytes of the turn were missed.
 func (t *Turn) HasGap() bool { return t.gaps > 0 }
 
-// markUnseen makes the call Unseen: bytes of it may be missing, so nothing can be said of it.
+// markUnseen makes the call Unseen: it may lack bytes, so its state is unknown.
 func (c *Call) markUnseen(event int, bytes int64) {
 	c.phase, c.settled, c.frozen = PhaseUnseen, true, true
 	c.lex.Close()
@@ -48,17 +48,16 @@ func (c *Call) markUnseen(event int, bytes int64) {
 	if len(c.args.s) > 0 {
 		where = "after " + count.Of(len(c.args.s), "byte") + " of its arguments"
 	}
-	c.reportOnce(RecordGap, event, "%s were not seen, %s: whether it is whole is not known", unseenBytes(bytes), where)
+	c.reportOnce(RecordGap, event, "%s were missed %s: it is unknown whether the call is complete", Own(unseenBytes(bytes)), Own(where))
 }
 
-// openUnseen makes a call that begins behind a gap Unseen: what looks like its beginning may be its
-// middle.
+// openUnseen makes a call that begins after a gap Unseen: its apparent beginning may be its middle.
 func (c *Call) openUnseen(event int, bytes int64) {
 	c.phase, c.settled = PhaseUnseen, true
-	c.reportOnce(RecordGap, event, "it begins behind %s that were not seen: it may have begun in them", unseenBytes(bytes))
+	c.reportOnce(RecordGap, event, "the call begins after %s that were missed: it may have begun in them", Own(unseenBytes(bytes)))
 }
 
-// unseenBytes is how many bytes, in words. Where nobody knows how many a gap has, it has one.
+// unseenBytes formats a number of missed bytes. A gap of unknown size counts as one byte.
 func unseenBytes(n int64) string {
 	if n <= 1 {
 		return "some bytes"
@@ -66,9 +65,9 @@ func unseenBytes(n int64) string {
 	return count.Of(n, "byte")
 }
 
-// applyBehindGap handles an event about a call in a turn of which bytes were not seen. A slot may
-// belong to another call by now, so only calls that began behind the gap take anything. Their bytes
-// are kept, and nothing is concluded from them.
+// applyBehindGap handles an event about a call in a turn with missed bytes. A slot may belong to another
+// call by now, so only calls that began after the gap take events. Their bytes are kept, but nothing is
+// concluded from them.
 func (s *Session) applyBehindGap(t *Turn, e Event, n int) {
 	c, info := t.inSlot(e.Slot), PayloadOf[CallInfo](e)
 	switch {

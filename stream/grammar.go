@@ -1,6 +1,6 @@
 package stream
 
-// lexOutside handles p[i] where no scalar is open.
+// lexOutside handles p[i] while no scalar is open.
 func (l *Lexer) lexOutside(p []byte, i int) int {
 	c := p[i]
 	switch c {

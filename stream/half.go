@@ -2,8 +2,8 @@ package stream
 
 import "unicode/utf16"
 
-// halfPair is how many bytes at the end of s are the first half of a surrogate pair, the high one:
-// 3 or 0. A provider that cuts text by UTF-16 units cuts emoji there.
+// halfPair returns how many bytes at the end of s are the first half of a surrogate pair, the high one: 3
+// or 0. A provider that cuts text by UTF-16 units cuts emoji there.
 func halfPair(s string) int {
 	n := len(s)
 	if n >= 3 && s[n-3] == 0xed && s[n-2]&0xf0 == 0xa0 {
@@ -12,8 +12,8 @@ func halfPair(s string) int {
 	return 0
 }
 
-// joinPair is the character that the surrogate high makes with the first three bytes of s; false if
-// those are no low surrogate.
+// joinPair returns the character that the surrogate high makes with the first three bytes of s; false if
+// those are not a low surrogate.
 func joinPair(high, s string) (string, bool) {
 	if len(s) < 3 || s[0] != 0xed || s[1]&0xf0 != 0xb0 {
 		return "", false

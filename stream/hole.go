@@ -5,13 +5,13 @@ import (
 	"sort"
 )
 
-// evictedRange is a part of a wire's bytes that was let go of, and may be there again.
+// evictedRange is an evicted range of a wire's bytes. data is not nil once it is restored.
 type evictedRange struct {
 	start, end int64
 	data       []byte
 }
 
-// restoredBytes are those of the hole, if they are there again and the span lies in it.
+// restoredBytes returns bytes of a restored range; nil if it is not restored or doesn't contain the span.
 func (h *evictedRange) restoredBytes(start, end int64) []byte {
 	if h.data == nil || start < h.start || end > h.end {
 		return nil
@@ -19,7 +19,7 @@ func (h *evictedRange) restoredBytes(start, end int64) []byte {
 	return h.data[start-h.start : end-h.start : end-h.start]
 }
 
-// evictedIn is the first hole that has bytes of the span, nil if there is none.
+// evictedIn returns the first evicted range that overlaps the span, nil if there is none.
 func (w *Wire) evictedIn(start, end int64) *evictedRange {
 	n := sort.Search(len(w.evicted), func(i int) bool { return w.evicted[i].end > start })
 	if n == len(w.evicted) || w.evicted[n].start >= end {
@@ -28,8 +28,8 @@ func (w *Wire) evictedIn(start, end int64) *evictedRange {
 	return &w.evicted[n]
 }
 
-// Evict lets go of the bytes [start, end), a span that was not let go of before, or all that was
-// had again since. Where records and frames begin and end stays known.
+// Evict frees the bytes [start, end): a span that was never evicted, or a range that was restored since.
+// The bounds of records and frames stay known.
 func (w *Wire) Evict(start, end int64) {
 	if h := w.evictedIn(start, end); h != nil {
 		h.data = nil
@@ -42,13 +42,13 @@ func (w *Wire) Evict(start, end int64) {
 		b := &w.blocks[i]
 		size := int64(len(b.data))
 		b.evictedBytes += int(min(end, b.start+size) - max(start, b.start))
-		if int64(b.evictedBytes) == size && (b.given || i+1 < len(w.blocks)) { // the last one may get more
+		if int64(b.evictedBytes) == size && (b.given || i+1 < len(w.blocks)) { // the last one may still grow
 			b.data = nil
 		}
 	}
 }
 
-// Restore has bytes again that were let go of: all of a span.
+// Restore puts the bytes of an evicted range back. It returns false if data is not exactly one range.
 func (w *Wire) Restore(start int64, data []byte) bool {
 	h := w.evictedIn(start, start+1)
 	if h == nil || h.start != start || h.end != start+int64(len(data)) {
@@ -58,19 +58,19 @@ func (w *Wire) Restore(start int64, data []byte) bool {
 	return true
 }
 
-// EvictFrames forgets where frames before frame n begin and end, or some of them.
+// EvictFrames forgets the bounds of frames before frame n, or some of them.
 func (w *Wire) EvictFrames(n int32) {
 	if w.boundaries != nil {
 		w.boundaries.ends.low.freeBefore(int(n) - 1)
 	}
 }
 
-// freeBefore frees the blocks whose elements all stand before element n.
+// freeBefore frees the blocks whose elements are all before element n.
 func (l *blockList[T]) freeBefore(n int) {
 	for b := min(n/listBlock, len(l.blocks)) - 1; b >= 0 && l.blocks[b] != nil; b-- {
 		l.blocks[b] = nil
 	}
 }
 
-// has reports whether element i was not let go of.
+// has reports whether element i was not evicted.
 func (s *packedInts) has(i int) bool { return s.low.blocks[i/listBlock] != nil }

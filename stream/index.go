@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// turnIndex knows where turns stand among all that ever began. Turns are numbered in the order they
-// begin: those that are not are odd. A past session shares the index of the live one, whose turns
-// begin with the past one's. The zero value is ready.
+// turnIndex maps turn numbers to positions among all turns that ever began. Turns are numbered in the
+// order they begin; those that are not are odd. A past session shares the index of the live one, because
+// the live session's turns begin with those of the past one. The zero value is ready.
 type turnIndex struct {
 	odd map[int32]int
 	all int
 }
 
-// add says that a turn is the one at place i. A past session adds what is there already.
+// add adds the turn at position i. A past session adds turns that are in the index already.
 func (x *turnIndex) add(number int32, i int) {
 	if i < x.all {
 		return
@@ -27,7 +27,7 @@ func (x *turnIndex) add(number int32, i int) {
 	}
 }
 
-// positionOf is where the turn of that number stands, if there is one.
+// positionOf returns the position of the turn with that number, if there is one.
 func (x *turnIndex) positionOf(number int32) int {
 	if x == nil {
 		return -1
@@ -38,18 +38,18 @@ func (x *turnIndex) positionOf(number int32) int {
 	return int(number)
 }
 
-// maxIDs is how many ids are known. The oldest is forgotten first: by then nobody sends its
-// call back.
+// maxIDs is how many ids are remembered. The oldest is forgotten first: by then its call is no longer
+// sent back.
 const maxIDs = 1 << 16
 
-// callIDs are the latest call of each id.
+// callIDs holds the latest call of each id.
 type callIDs struct {
 	calls map[string]Ref
-	order []string // that they came in, a ring once it is full
+	order []string // in order of arrival, a ring once it is full
 	next  int
 }
 
-// assignID says that a call has an id. It returns the call that had it before, NoRef if none is known.
+// assignID gives an id to a call. It returns the call that had it before, NoRef if none is known.
 func (x *callIDs) assignID(id string, by Ref) Ref {
 	before, known := x.calls[id]
 	if !known {
@@ -73,7 +73,7 @@ func (x *callIDs) rememberID(id string) {
 	x.next = (x.next + 1) % maxIDs
 }
 
-// slotTable are the calls of a turn by slot: the latest call of each, in the order of the slots.
+// slotTable holds the calls of a turn by slot: the latest call of each, in the order of the slots.
 type slotTable []slotEntry
 
 type slotEntry struct{ key, call int32 }
@@ -89,7 +89,7 @@ func (s slotTable) findSlot(key int32) (at int, found bool) {
 	return slices.BinarySearchFunc(s, key, func(a slotEntry, key int32) int { return cmp.Compare(a.key, key) })
 }
 
-// set says that a call has a slot now.
+// set gives a slot to a call.
 func (s *slotTable) set(key, call int32) {
 	at, found := s.findSlot(key)
 	if !found {

@@ -6,12 +6,12 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// keySet are the keys of the open containers, by depth, and in each by hash: where the key begins
-// and ends in the arguments. The set of a container that closed is used again.
+// keySet holds the keys of the open containers, by depth, and in each by hash: where the key begins and
+// ends in the arguments. The set of a container that closed is reused.
 type keySet []map[uint64][2]int
 
-// checkKeys reports a key that an object has twice: parsers keep the last value, or the first, and
-// what is replayed has only one of them.
+// checkKeys reports a duplicate key of an object: parsers keep the last value, or the first, and only one
+// of them is sent back.
 func (c *Call) checkKeys(event int) {
 	var sets keySet
 	var buf []byte
@@ -31,7 +31,7 @@ func (c *Call) checkKeys(event int) {
 			hash := hashOf(buf)
 			if old, ok := sets[depth-1][hash]; ok && bytes.Equal(jsonbytes.AppendUnquoted(nil, c.args.s[old[0]:old[1]]), buf) {
 				c.reportFinding(DupKeys, event, start,
-					"the key %q comes twice in one object: most parsers keep the last value, some the first", Clip(buf, 0, 64))
+					"an object has the key %q twice: most parsers keep the last value, some the first", Fact(Clip(buf, 0, 64)))
 				return
 			}
 			sets[depth-1][hash] = [2]int{from, to}

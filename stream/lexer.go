@@ -3,19 +3,19 @@ package stream
 // MaxDepth is how deep arrays and objects may nest, as in encoding/json.
 const MaxDepth = 10_000
 
-// Lexer is a push lexer for one JSON text that may never be finished. However the text is cut into
-// writes, the tokens are the same; an open string, half an escape, half a number or half a code
-// point is a prefix, never an error. Write costs time for its new bytes only and allocates nothing
-// but room for tokens. The zero value is ready.
+// Lexer is a push lexer for one JSON text that may never be finished. The tokens don't depend on how the
+// text is cut into writes. An open string, half an escape, half a number or half a code point is a
+// prefix, never an error. Write costs time for its new bytes only and allocates nothing except room for
+// tokens. The zero value is ready.
 //
-// Invariants: tokens tile text[0:Len()]; only the last may still grow, the others never change; once
-// Err is set the last token is Junk and no other token follows it.
+// Invariants: tokens tile text[0:Len()]; only the last may still grow, the others never change; once Err
+// is set the last token is Junk and no other token follows it.
 //
-// The grammar is RFC 8259's. Objects written one after another are lexed as such (SyntaxConcat),
-// because merged calls look like that. Strings are not checked for UTF-8 or paired surrogates.
-// Texts beyond 4 GiB are not supported.
+// The grammar is RFC 8259's. Objects written one after another are lexed as such (SyntaxConcat), because
+// merged calls look like that. Strings are not checked for UTF-8 or paired surrogates. Texts beyond 4 GiB
+// are not supported.
 type Lexer struct {
-	toks   appendList[Token] // those that have ended: all but the last
+	toks   appendList[Token] // those that have ended: all except the last
 	last   TokenKind         // of the last token
 	some   bool              // there is one
 	pos    int               // bytes lexed
@@ -23,14 +23,14 @@ type Lexer struct {
 	depth  int               // containers open
 	object []uint64          // bit d: the container at depth d+1 is an object
 	hex    uint8             // hex digits of \u still to come
-	word   string            // what is left of a literal
+	word   string            // the remaining bytes of a literal
 	docs   int               // complete texts so far
 	first  TokenKind
 	closed bool // no more bytes are expected: a number has ended
 	err    *SyntaxError
 }
 
-// lexerState is the state of the machine, named after what it expects.
+// lexerState is a state of the lexer, named after what it expects.
 type lexerState uint8
 
 const (
@@ -65,10 +65,10 @@ var expectations = [...]string{
 	numExpSign: "a digit", numExpDigits: "a digit",
 }
 
-// Len is the number of bytes lexed.
+// Len returns the number of bytes lexed.
 func (l *Lexer) Len() int { return l.pos }
 
-// Tokens are those so far. Later only the last of them can have changed, by growing.
+// Tokens returns the tokens so far. Later calls can change only the last one, by growth.
 func (l *Lexer) Tokens() TokenList {
 	return TokenList{l.toks.of, l.toks.n, Token{uint32(l.pos), l.last}, l.some}
 }
@@ -78,10 +78,10 @@ func (l *Lexer) Open() bool {
 	return l.mode >= inString && l.mode < inJunk && !(l.closed && l.numberDone())
 }
 
-// Depth is the number of containers that have not closed.
+// Depth returns the number of containers that have not closed.
 func (l *Lexer) Depth() int { return l.depth }
 
-// Closer is the byte that closes the container at depth d, 1 ≤ d ≤ Depth().
+// Closer returns the byte that closes the container at depth d, 1 ≤ d ≤ Depth().
 func (l *Lexer) Closer(d int) byte {
 	if l.isObject(d) {
 		return '}'
@@ -89,17 +89,17 @@ func (l *Lexer) Closer(d int) byte {
 	return ']'
 }
 
-// Docs is the number of complete texts: more than one means objects were written one after another.
+// Docs returns the number of complete texts: more than one means objects were written one after another.
 func (l *Lexer) Docs() int { return l.docs }
 
-// Err is where the text stopped being JSON, or nil.
+// Err returns where the text stopped being JSON, or nil.
 func (l *Lexer) Err() *SyntaxError { return l.err }
 
-// Close says that no more bytes are expected, which is what ends a number at the top level. A later
-// Write takes it back.
+// Close notes that no more bytes are expected, which ends a number at the top level. A later Write
+// reverts it.
 func (l *Lexer) Close() { l.closed = true }
 
-// Syntax is what the text so far is.
+// Syntax returns what the text so far is.
 func (l *Lexer) Syntax() Syntax {
 	docs, open := l.docs, l.depth > 0 || l.Open()
 	if l.closed && l.depth == 0 && l.numberDone() {
@@ -148,7 +148,7 @@ func (l *Lexer) Write(p []byte) {
 	l.pos += len(p)
 }
 
-// beginToken starts a token at p[i], which ends the one before.
+// beginToken starts a token at p[i], which ends the previous one.
 func (l *Lexer) beginToken(k TokenKind, i int) {
 	if l.some {
 		l.toks.add(Token{uint32(l.pos + i), l.last})
@@ -156,7 +156,7 @@ func (l *Lexer) beginToken(k TokenKind, i int) {
 	l.last, l.some = k, true
 }
 
-// failAt marks p[i] as the first wrong byte: all from here is junk.
+// failAt marks p[i] as the first wrong byte: everything from here is junk.
 func (l *Lexer) failAt(p []byte, i int, expected string) int {
 	l.err = &SyntaxError{Offset: l.pos + i, Got: p[i], Expected: expected}
 	l.beginToken(Junk, i)

@@ -7,7 +7,7 @@ import (
 	"toolscope/stream/count"
 )
 
-// updateInfo takes news of the call; n is the number of the event that brings it.
+// updateInfo applies new facts about the call; n is the number of the event that brings them.
 func (c *Call) updateInfo(d CallInfo, n int) {
 	if d != (CallInfo{Copies: d.Copies}) {
 		c.keepBase()
@@ -37,11 +37,11 @@ func (c *Call) updateInfo(d CallInfo, n int) {
 		c.phase = PhaseOpen
 		c.noteArgsRuns(n)
 	}
-	const words = "the name or id holds characters that a terminal hides or obeys"
+	const words = "the name or id contains characters that a terminal hides or obeys"
 	switch {
 	case hasUnprintable(c.Name):
 		c.reportOnce(HiddenCharacters, n, words)
-	case hasUnprintable(c.ID): // no model makes ids
+	case hasUnprintable(c.ID): // models don't write ids
 		c.reportOnce(HiddenCharacters.WithCause(Provider), n, words)
 	}
 }
@@ -58,7 +58,7 @@ func hasUnprintable(s string) bool {
 // sealArgs makes the arguments final. A second seal changes nothing; a refusal overrules a seal.
 func (c *Call) sealArgs(e Event, n int) {
 	if e.Code == SealRejected && c.phase <= PhaseSealed {
-		c.endUnsealed(PhaseRejected, n, ArgsCut, "the call was refused: "+e.Text, "refused")
+		c.endUnsealed(PhaseRejected, n, ArgsCut, Messagef("the call was refused: %s", e.Text), "refused")
 		return
 	}
 	if c.phase > PhaseOpen {
@@ -66,16 +66,17 @@ func (c *Call) sealArgs(e Event, n int) {
 	}
 	c.phase, c.sealedBy, c.SealedAt, c.sealEvent = PhaseSealed, e.Frame, e.At, int32(n)
 	if c.argsFrom > 0 && c.argsFrame == e.Frame {
-		// The frame that brought the last delta also seals: whoever has read that delta has the seal.
+		// The frame that brought the last delta also made the arguments final: a client that has read the
+		// delta has read that too.
 		c.sealEvent = c.argsFrom
 	}
 	c.checkFinalArgs(n)
 	c.noteRuleRun(AtSeal, n)
 }
 
-// endByLimit says of one call that a limit cut the response. A call that was sealed with a whole
-// object stays as it is. So does an empty or free text, but only if something before this finish
-// sealed it: such a text looks whole wherever it is cut.
+// endByLimit applies a limit that cut the response to one call. A complete object whose arguments are
+// final stays as it is. So do an empty or free text, but only if something before this finish made it
+// final: such a text looks complete wherever it is cut.
 func (c *Call) endByLimit(e Event, n int) {
 	syntax := c.Syntax()
 	switch {
@@ -84,10 +85,10 @@ func (c *Call) endByLimit(e Event, n int) {
 		c.phase > PhaseSealed:
 		return
 	}
-	c.endUnsealed(PhaseTruncated, n, ArgsCut, "the provider's limit cut the response: "+e.Text, cutWords(e.Text))
+	c.endUnsealed(PhaseTruncated, n, ArgsCut, Messagef("the provider's limit cut the response (%s)", Fact(e.Text)), cutWords(e.Text))
 }
 
-// cutWords is what cut a response, in a few words, by the provider's own for it.
+// cutWords says in a few words what cut a response, from the provider's own word.
 func cutWords(reason string) string {
 	word := strings.ToLower(reason)
 	if strings.Contains(word, "length") || strings.Contains(word, "max") && strings.Contains(word, "token") {
@@ -96,9 +97,9 @@ func cutWords(reason string) string {
 	return "cut: " + reason
 }
 
-// endUnsealed ends a call that was not sealed, or whose seal is overruled. If its arguments were cut,
-// found is the finding that is made, why its reason, and here that in a few words.
-func (c *Call) endUnsealed(p Phase, event int, found *Diagnosis, why, here string) {
+// endUnsealed ends a call whose arguments were not final, or whose seal is overruled. If its arguments
+// were cut, it makes the finding found with the reason why and the hint here.
+func (c *Call) endUnsealed(p Phase, event int, found *Diagnosis, why Message, here string) {
 	c.phase = p
 	c.checkFinalArgs(event)
 	where := "before the first byte"
@@ -110,7 +111,7 @@ func (c *Call) endUnsealed(p Phase, event int, found *Diagnosis, why, here strin
 	}
 	s := c.Syntax()
 	if cut := p == PhaseTruncated || p == PhaseAborted && s != SyntaxObject || s == SyntaxPrefix; cut && !c.hasFinding(ArgsCut) {
-		stop := found.Finding("the arguments stop %s: %s", where, why)
+		stop := found.Finding("the arguments stop %s: %s", Own(where), why)
 		c.addFinding(stop.withHint(here).withEvidence(event, len(c.args.s)))
 	}
 }

@@ -2,7 +2,7 @@ package stream
 
 import "bytes"
 
-// Lines frames newline-delimited JSON: one frame a line, blank lines skipped. A CR before the LF is
+// Lines frames newline-delimited JSON: one frame per line, blank lines skipped. A CR before the LF is
 // dropped. The zero value is ready.
 type Lines struct {
 	pos  int64
@@ -31,7 +31,7 @@ func (l *Lines) Write(p []byte, emit func(Frame)) {
 	}
 }
 
-// Close emits the unterminated last line, marked Cut.
+// Close emits the unterminated last line, marked Truncated.
 func (l *Lines) Close(emit func(Frame)) {
 	l.emit(l.line.joinBytes(), true, emit)
 	l.line.reset()

@@ -6,8 +6,8 @@ import (
 	"sort"
 )
 
-// Subject is of what kind event n is and what it is about: a call, where one is known, or a turn, or
-// nothing that is kept. It takes less than Event, which makes the text.
+// Subject returns the kind of event n and its subject: a call, if one is known, or a turn, or nothing
+// that is kept. It is cheaper than Event, which makes the text.
 func (t *Timeline) Subject(n int) (EventKind, Ref) {
 	b := &t.blocks[n/blockEvents]
 	if b.events.n == 0 {
@@ -17,7 +17,7 @@ func (t *Timeline) Subject(n int) (EventKind, Ref) {
 	return f.kindAndCode(), Ref{f.turn, int32(f.call)}
 }
 
-// EventPrefix is event n with so many bytes of its text at most: one event may bring megabytes.
+// EventPrefix returns event n with at most so many bytes of its text: one event may bring megabytes.
 func (t *Timeline) EventPrefix(n, most int) Event {
 	e, text, _, _ := t.eventWithKeptText(n, nil)
 	if most > 0 {
@@ -29,8 +29,8 @@ func (t *Timeline) EventPrefix(n, most int) Event {
 	return e
 }
 
-// EventsOf are the numbers of the events about a turn, from that number on. What others say
-// meanwhile is passed over by the block.
+// EventsOf iterates over the numbers of the events about a turn, starting at number from. It skips blocks
+// without events of the turn.
 func (t *Timeline) EventsOf(turn *Turn, from int) iter.Seq[int] {
 	return func(yield func(n int) bool) {
 		first, _ := slices.BinarySearch(turn.blocks, int32(from/blockEvents))
@@ -45,7 +45,7 @@ func (t *Timeline) EventsOf(turn *Turn, from int) iter.Seq[int] {
 	}
 }
 
-// EventsBefore are the numbers of the events about a turn before that number, the latest first.
+// EventsBefore iterates over the numbers of the events about a turn before that number, the latest first.
 func (t *Timeline) EventsBefore(turn *Turn, before int) iter.Seq[int] {
 	return func(yield func(n int) bool) {
 		end := sort.Search(len(turn.blocks), func(i int) bool { return int(turn.blocks[i])*blockEvents >= before })

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// wireForms are the wire's own forms of some events of a block, see Origin, in their order. Such a
-// form mostly holds the text of its event, and what stands before and behind that is what stood
-// there in the form before. So only what differs is kept: a byte or two of most.
+// wireForms holds the wire forms of some events of a block in order, see WireForm. A form mostly contains
+// the text of its event, and the bytes around it equal those of the previous form. So only differences
+// are kept: a byte or two for most.
 type wireForms struct {
 	packed     []byte
 	runs       [blockEvents / formRun]uint32 // where in packed each run of facts begins
@@ -17,17 +17,17 @@ type wireForms struct {
 	head, tail []byte                        // of its last form
 }
 
-// formRun is how many facts are a run. A form is read from the beginning of its run.
+// formRun is the number of events in a run. A form is read from the beginning of its run.
 const formRun = 16
 
-// What is said of a form, before its parts that are not as in the form before.
+// Flags of a form. The parts that differ from the previous form follow them.
 const (
 	sameHead = 1 << iota
 	sameTail
-	allText // between head and tail stands all of the text
+	allText // all of the text is between head and tail
 )
 
-// add keeps the form of fact i of its block.
+// add stores the form of event i of its block.
 func (o *wireForms) add(i int, wire, text string) {
 	if run := i / formRun; o.last != run+1 {
 		o.last, o.runs[run] = run+1, uint32(len(o.packed))
@@ -61,15 +61,15 @@ func (o *wireForms) add(i int, wire, text string) {
 	}
 }
 
-// close says that no form is added any more.
+// close frees unused room once no more forms are expected.
 func (o *wireForms) close() { o.packed, o.head, o.tail = bytes.Clone(o.packed), nil, nil }
 
 func (o *wireForms) appendPart(s string) {
 	o.packed = append(binary.AppendUvarint(o.packed, uint64(len(s))), s...)
 }
 
-// locateText is where a form has n bytes of the text, and from where in that: all of it, or the end or
-// the beginning if they are worth it.
+// locateText returns where a form contains n bytes of the text, and from where in the text: all of it, or
+// its end or beginning if that is long enough.
 func locateText(wire, text string) (at, from, n int) {
 	const least = 4
 	if at = strings.LastIndex(wire, text); at >= 0 {
@@ -97,14 +97,14 @@ func locateText(wire, text string) (at, from, n int) {
 	return max(at, 0), from, n
 }
 
-// storedForm is a form that was kept: text[from:from+n] stands between head and tail, or with n < 0 all
-// of the text.
+// storedForm is a form as it was read: text[from:from+n] is between head and tail, or with n < 0 all of
+// the text.
 type storedForm struct {
 	head, tail []byte
 	from, n    int
 }
 
-// formOf is the form of fact i, which has one, and that text.
+// formOf returns the form of event i, which has one, for its text.
 func (o *wireForms) formOf(list *packedEvents, i int, text []byte) string {
 	first, rest := i-i%formRun, o.packed[o.runs[i/formRun]:]
 	var f storedForm
@@ -119,7 +119,7 @@ func (o *wireForms) formOf(list *packedEvents, i int, text []byte) string {
 	return string(slices.Concat(f.head, text, f.tail))
 }
 
-// read makes f the next form of p. It was the one before.
+// read makes f the next form of p. Before the call, f is the previous form.
 func (f *storedForm) read(p []byte) (rest []byte) {
 	says := p[0]
 	p = p[1:]

@@ -1,6 +1,6 @@
 package stream
 
-// PartKind is what a Part of a turn is.
+// PartKind is the kind of a Part.
 type PartKind uint8
 
 const (
@@ -9,17 +9,17 @@ const (
 	PartCall
 )
 
-// A Part is a run of a turn's text or reasoning, or one of its calls. Runs of one kind tile the
-// turn's Text or Thinking: each begins where the one before ended.
+// A Part is a run of a turn's text or reasoning, or one of its calls. Runs of one kind tile the turn's
+// Text or Thinking: each begins where the previous one ended.
 type Part struct {
 	Kind          PartKind
 	End           int    // offset in Text or Thinking; of a call, its Number
-	ID            string // of the item it came in, where that has one
-	Signature     string // must come back with it, unchanged
-	SignatureOnly bool   // reasoning of which nothing is there but the signature
+	ID            string // of its item, if that has one
+	Signature     string // must be sent back with it unchanged
+	SignatureOnly bool   // reasoning of which only the signature is known
 }
 
-// extendPart says that the text or reasoning now ends at the offset end.
+// extendPart makes the text or reasoning end at the offset end.
 func (t *Turn) extendPart(kind PartKind, end int) {
 	if n := len(t.Parts) - 1; n >= 0 && t.Parts[n].Kind == kind && t.Parts[n].Signature == "" {
 		t.Parts[n].End = end
@@ -28,7 +28,7 @@ func (t *Turn) extendPart(kind PartKind, end int) {
 	t.Parts = append(t.Parts, Part{Kind: kind, End: end})
 }
 
-// attachSignature takes the signature of the run that came last. If none came, or it is signed already, the
+// attachSignature attaches a signature to the latest run. If there is none, or it is signed already, the
 // signature is of reasoning that was not shown.
 func (t *Turn) attachSignature(e Event) {
 	n := len(t.Parts) - 1
@@ -39,7 +39,7 @@ func (t *Turn) attachSignature(e Event) {
 	t.Parts[n].Signature, t.Parts[n].ID = e.Text, PayloadOf[Signature](e).Item
 }
 
-// applySentBack notes how a later request has one of the turn's calls in its history.
+// applySentBack records how a later request carries one of the turn's calls in its history.
 func (t *Turn) applySentBack(e Event, n int) {
 	r := PayloadOf[SentBackReport](e)
 	if !t.SentBack {
@@ -59,7 +59,7 @@ func (t *Turn) applySentBack(e Event, n int) {
 	}
 }
 
-// applyToolRun notes what was seen of who ran one of the turn's calls.
+// applyToolRun records a tool run that was matched to one of the turn's calls, or a finding about it.
 func (t *Turn) applyToolRun(e Event, n int) {
 	if e.Slot < 1 || int(e.Slot) > len(t.Calls) {
 		return

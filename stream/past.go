@@ -5,38 +5,38 @@ import (
 	"slices"
 )
 
-// How the past is kept. The live session is changed in place; now and then it makes a checkpoint.
-// Before a turn or call is changed for the first time since then, what it was is set aside, without
-// what only grows: of that the past is the beginning. A past session is made of what was set aside,
-// of turns that did not change since, and of the few events after the checkpoint. Invariants:
+// How the past is kept. The live session is changed in place; now and then it makes a checkpoint. Before
+// a turn or call is changed for the first time since then, a snapshot of it is taken, without lists that
+// only grow: a past list is the beginning of the live one. A past session is made from snapshots, from
+// turns that did not change since, and from the few events after the checkpoint. Invariants:
 //
-//   - What two sessions share nobody changes. A turn or call that a past session may share is
+//   - Content that two sessions share never changes. A turn or call that a past session may share is
 //     replaced by a copy before the live one changes it: keep a Ref, not a pointer.
-//   - Who changes a turn or call calls edit first, and goes on with what that returns.
-//   - Who changes of one what is not in its version (pastTurn, pastCall) calls keepBase before.
-//   - Elements of what grows never change. Where one must, the list is replaced (see page).
+//   - Code that changes a turn or call calls editTurn or editCall first, and continues with the result.
+//   - Code that changes a field that is not in the snapshot (turnSnapshot, callSnapshot) calls keepBase before.
+//   - Elements of growing lists never change. If one must, the list is replaced (see argsState).
 
-// sessionPast is what a session knows of its past.
+// sessionPast is the state that a session needs for its past.
 type sessionPast struct {
 	isPast           bool
-	era              int32 // how many checkpoints were made
-	lent             int32 // how many events there were when a past session was made last; of a past one, when it was
-	retentionChanges int32 // of a past one: how often turns had been let go of, or had come back
-	snapshotBytes    int   // bytes set aside since the last checkpoint
+	era              int32 // number of checkpoints
+	lent             int32 // number of events when the latest past session was made; of a past session, when it was made
+	retentionChanges int32 // of a past session: Timeline.retentionChanges when it was made
+	snapshotBytes    int   // bytes of snapshots since the last checkpoint
 }
 
-// ofPast is what a past session knows: nothing, because nobody changes it.
+// ofPast is the state of a past session, which keeps no past of its own.
 var ofPast = sessionPast{isPast: true}
 
 // changeStamp is when a turn or call changed last.
 type changeStamp struct {
-	changed int32 // how many events there were then
-	era     int32 // how many checkpoints
+	changed int32 // number of events at that time
+	era     int32 // number of checkpoints at that time
 }
 
 func (s *Session) currentStamp() changeStamp { return changeStamp{int32(s.events), s.era} }
 
-// editTurn is a turn of the session, to be changed.
+// editTurn returns the turn for a change: it takes a snapshot and makes a copy if needed.
 func (s *Session) editTurn(t *Turn) *Turn {
 	if s.isPast {
 		return t
@@ -51,7 +51,7 @@ func (s *Session) editTurn(t *Turn) *Turn {
 	return t
 }
 
-// ownTurn is the turn, or a copy in its place if a past session may share it.
+// ownTurn returns the turn, or a copy that replaces it if a past session may share it.
 func (s *Session) ownTurn(t *Turn) *Turn {
 	if t.changed <= s.lent && s.lent > 0 {
 		t = t.copy()
@@ -60,14 +60,14 @@ func (s *Session) ownTurn(t *Turn) *Turn {
 	return t
 }
 
-// deltaState is what changes of a turn with each delta of arguments.
+// deltaState is the part of a turn that changes with each delta of arguments.
 type deltaState struct {
-	at, era               int32 // set aside at that checkpoint, and changed last after that one
+	at, era               int32 // the checkpoint when it was saved, and the one after which it last changed
 	lastFrame, lastCalled int32
 	events                int
 }
 
-// changesOnlyDeltaState reports whether an event changes no more of a turn than its pulse.
+// changesOnlyDeltaState reports whether an event changes only the delta state of a turn.
 func (t *Turn) changesOnlyDeltaState(e *Event) bool {
 	if e.Kind != Args || t.HasGap() {
 		return false
@@ -76,7 +76,7 @@ func (t *Turn) changesOnlyDeltaState(e *Event) bool {
 	return c != nil && c.visitedBy == 0
 }
 
-// editForDelta is edit for such an event.
+// editForDelta is editTurn for an event that changes only the delta state.
 func (s *Session) editForDelta(t *Turn) *Turn {
 	if s.isPast {
 		return t
@@ -89,7 +89,7 @@ func (s *Session) editForDelta(t *Turn) *Turn {
 	return t
 }
 
-// editCall is a call of the turn, to be changed.
+// editCall returns the call for a change: it takes a snapshot and makes a copy if needed.
 func (t *Turn) editCall(c *Call) *Call {
 	s := t.session
 	if s.isPast {
@@ -107,7 +107,7 @@ func (t *Turn) editCall(c *Call) *Call {
 	return c
 }
 
-// copy is a turn like t, to be changed in its place.
+// copy returns a copy of the turn that may be changed.
 func (t *Turn) copy() *Turn {
 	c := *t
 	c.Calls = slices.Clone(t.Calls)

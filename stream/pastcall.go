@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// freeSpare gives back room that no more is expected for.
+// freeSpare frees unused room once no more arguments are expected.
 func (c *Call) freeSpare() {
 	c.args.freeSpare()
 	c.deltas.freeSpare()
 	c.lex.toks.freeSpare()
 }
 
-// argsState is what grows with the arguments of a call.
+// argsState is the part of a call that grows with its arguments.
 type argsState struct {
 	args   appendText
 	deltas appendList[Delta]
@@ -22,7 +22,7 @@ type argsState struct {
 
 func (c *Call) argsState() argsState { return argsState{c.args, c.deltas, c.lex.toks, c.from} }
 
-// saveArgsState keeps what is there now, which is going to be replaced: the past still needs it.
+// saveArgsState saves the arguments before they are replaced, because past sessions still need them.
 func (c *Call) saveArgsState() {
 	c.keepBase()
 	c.savedArgs = append(c.savedArgs, c.argsState())
@@ -30,14 +30,14 @@ func (c *Call) saveArgsState() {
 
 // callSnapshot is a call as it was at the checkpoints after era, up to at.
 type callSnapshot struct {
-	base   *Call // the call with all the rest, if that changed before the next version
+	base   *Call // the call with all other fields, if one of them changed before the next snapshot
 	before *callSnapshot
 	half   string
 	lex    lexerSnapshot
 
 	firstArgAt, sealedAt, lastArgAt          time.Duration
 	at, era                                  int32
-	args, deltas, savedArgs                  uint32 // turned: pages
+	args, deltas, savedArgs                  uint32 // lengths
 	findings, diagnoses, sentBack, got       uint32
 	closedBy, copies, repeated               int32
 	sealedBy, sealEvent                      int32
@@ -67,7 +67,7 @@ func (p *callSnapshot) storedSize() int {
 	return callSnapshotSize
 }
 
-// keepBase says that something of the call is about to change that its versions do not have.
+// keepBase keeps a copy of the call before a field changes that its snapshots do not have.
 func (c *Call) keepBase() {
 	if p := c.before; p != nil && p.base == nil {
 		base := *c
@@ -79,7 +79,7 @@ func (c *Call) keepBase() {
 	}
 }
 
-// atCheckpoint is the call as it was at a checkpoint, after n events.
+// atCheckpoint returns the call as it was at a checkpoint, after n events.
 func (c *Call) atCheckpoint(era int32, n int) *Call {
 	if c.era < era {
 		return c
@@ -113,7 +113,7 @@ func (c *Call) atCheckpoint(era int32, n int) *Call {
 	return &then
 }
 
-// applyTo sets what the version says.
+// applyTo sets the fields of the snapshot.
 func (p *callSnapshot) applyTo(c *Call) {
 	c.half, c.FirstArgAt, c.SealedAt, c.LastArgAt = p.half, p.firstArgAt, p.sealedAt, p.lastArgAt
 	c.ClosedBy, c.Copies, c.repeated, c.sealedBy, c.sealEvent = p.closedBy, int(p.copies), p.repeated, p.sealedBy, p.sealEvent
@@ -121,16 +121,16 @@ func (p *callSnapshot) applyTo(c *Call) {
 	c.countedAs, c.counted, c.stopped, c.frozen, c.settled, c.broken = p.countedAs, p.counted, p.stopped, p.frozen, p.settled, p.wrong
 }
 
-// lexerSnapshot is what a lexer was.
+// lexerSnapshot is a lexer's state.
 type lexerSnapshot struct {
-	deep         []uint64 // Lexer.object, where that is more than a word
+	deep         []uint64 // Lexer.object, if it is longer than one word
 	object       uint64
 	toks         uint32
 	docs         int32
 	depth        uint16
 	last, first  TokenKind
 	mode         lexerState
-	hex, left    uint8 // left: of the word
+	hex, left    uint8 // left: bytes left of the word
 	some, closed bool
 }
 
@@ -148,8 +148,8 @@ func (l *Lexer) takeSnapshot() lexerSnapshot {
 	return x
 }
 
-// restoreLexer is that lexer, of a text of so many bytes. Its tokens are the first of toks; since is what it
-// has become.
+// restoreLexer restores the lexer, for a text of size bytes. Its tokens are the first of toks; since is
+// the lexer's later state. unread is set for free text, which is not lexed.
 func (x *lexerSnapshot) restoreLexer(toks appendList[Token], since *Lexer, size int, unread bool) Lexer {
 	l := Lexer{
 		toks: appendList[Token]{toks.of, int(x.toks)}, last: x.last, some: x.some, pos: size, mode: x.mode, depth: int(x.depth),
@@ -172,5 +172,5 @@ func (x *lexerSnapshot) restoreLexer(toks appendList[Token], since *Lexer, size 
 	return l
 }
 
-// words are the literals.
+// words are the literals, by token.
 var words = [...]string{True: "true", False: "false", Null: "null", Junk: ""}

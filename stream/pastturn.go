@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// A version is what a turn or call was at some checkpoints. There are many, so one has only what
-// changes at all times, as numbers: of what grows, how much there was. The rest is that of the next
-// version that has a base, and if none has one, of the turn or call itself.
+// A snapshot is a turn or call as it was at some checkpoints. There are many, so it holds only fields
+// that change often, as numbers; for lists that grow, their length. Other fields are those of the next
+// snapshot that has a base or, if none has one, of the turn or call itself.
 
-// turnSnapshot is a turn as it was at the checkpoints after whole, up to at; but for its pulse.
+// turnSnapshot is a turn as it was at the checkpoints after era, up to at, except for its delta state.
 type turnSnapshot struct {
-	base    *Turn // the turn with all the rest, if that changed before the next version
+	base    *Turn // the turn with all other fields, if one of them changed before the next snapshot
 	before  *turnSnapshot
 	usage   *Usage        // nil for none
-	part    *Part         // the last one, nil if that is a call
-	choices []choiceCalls // the choices, nil if no sweep came yet
+	part    *Part         // the last part, nil if it is a call
+	choices []choiceCalls // nil if no broadcast was sent yet
 
 	finish, means          string
 	closedAt               time.Duration
@@ -34,7 +34,7 @@ type turnSnapshot struct {
 	blind                  bool
 }
 
-// takeSnapshot is the turn as it is, before it changes.
+// takeSnapshot returns a snapshot of the turn before it changes.
 func (t *Turn) takeSnapshot(at int32) *turnSnapshot {
 	p := &turnSnapshot{
 		before: t.before, finish: t.Finish, means: t.FinishMeaning, closedAt: t.ClosedAt, text: t.text.size(), thinking: t.thinking.size(),
@@ -57,7 +57,7 @@ func (t *Turn) takeSnapshot(at int32) *turnSnapshot {
 	return p
 }
 
-// keepBase says that something of the turn is about to change that its versions do not have.
+// keepBase keeps a copy of the turn before a field changes that its snapshots do not have.
 func (t *Turn) keepBase() {
 	if p := t.before; p != nil && p.base == nil {
 		base := *t
@@ -66,7 +66,7 @@ func (t *Turn) keepBase() {
 	}
 }
 
-// Bytes that are set aside.
+// Sizes of snapshots and their parts, in bytes.
 var (
 	turnSize         = sizeOf[Turn]() + sizeOf[turnContent]()
 	callSize         = sizeOf[Call]() + sizeOf[callContent]()
@@ -80,7 +80,7 @@ var (
 
 func sizeOf[T any]() int { return int(reflect.TypeFor[T]().Size()) }
 
-// storedSize is what setting the version aside took, with the base that the one before got since.
+// storedSize returns the bytes that the snapshot takes, with the base that the previous one got since.
 func (p *turnSnapshot) storedSize() int {
 	n := turnSnapshotSize + choiceCallsSize*len(p.choices)
 	if p.before != nil && p.before.base != nil {
@@ -101,13 +101,13 @@ func (s *eventText) prefixTo(size [2]uint32) eventText {
 	return eventText{s.text.prefixTo(int(size[0])), appendList[Delta]{s.deltas.of, int(size[1])}}
 }
 
-// atCheckpoint is the turn, which is a live one, as it was at a checkpoint, after n events, for a session of
-// its own; nil where that was let go of.
+// atCheckpoint returns the live turn as it was at a checkpoint, after n events, for the session in; nil
+// if its snapshot was evicted.
 func (t *Turn) atCheckpoint(era int32, n int, in *Session) *Turn {
 	if t.era < era || t.Retention != InMemory {
 		return t
 	}
-	var p *turnSnapshot // the first that was set aside since
+	var p *turnSnapshot // the first one taken since
 	base := t
 	for q := t.before; q != nil && q.at >= era; q = q.before {
 		if p = q; p.base != nil {
@@ -134,7 +134,7 @@ func (t *Turn) atCheckpoint(era int32, n int, in *Session) *Turn {
 	return then
 }
 
-// restoreTurn is a turn like base, and as the version says. What grew is taken from t.
+// restoreTurn returns a turn like base with the fields of the snapshot. Lists that grew are taken from t.
 func (p *turnSnapshot) restoreTurn(base, t *Turn) *Turn {
 	then := *base
 	then.turnContent, then.before, then.blocks = new(turnContent), nil, nil
@@ -157,10 +157,10 @@ func (p *turnSnapshot) restoreTurn(base, t *Turn) *Turn {
 	return &then
 }
 
-// wasVisited reports whether a sweep has visited any call.
+// wasVisited reports whether a broadcast has visited any call.
 func (s choiceCalls) wasVisited() bool { return s.passed != [numBroadcasts]int32{} }
 
-// choicesOf are those of the turn, which is t, as they were.
+// choicesOf returns the choices of the turn t as they were.
 func (p *turnSnapshot) choicesOf(t *Turn) (choices []choiceCalls) {
 	if p.choices != nil {
 		return slices.Clone(p.choices)
@@ -173,7 +173,7 @@ func (p *turnSnapshot) choicesOf(t *Turn) (choices []choiceCalls) {
 	return choices
 }
 
-// slotsOf are the slots of calls, which are all of a turn.
+// slotsOf returns the slots of calls, which are all calls of a turn.
 func slotsOf(calls []*Call) (of slotTable) {
 	for _, c := range calls {
 		of.set(c.Slot, int32(c.Number))

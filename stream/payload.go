@@ -5,15 +5,15 @@ import (
 	"unicode/utf8"
 )
 
-// A Payload is what an event says besides its Text: a pointer to one of the types of this file, to
-// a Usage, or to a Finding. Which kind of event has which is said at EventKind. A payload never
-// changes once it is part of an event.
+// A Payload is the data of an event that its other fields don't have: a pointer to one of the types of
+// this file, to a Usage, or to a Finding. The comments of the EventKinds say which kind has which. A
+// payload never changes once it is part of an event.
 type Payload interface {
-	dumpText() string // as the end of the event's line; "" or begins with a space
+	dumpText() string // for the end of the event's line; "" or begins with a space
 }
 
-// PayloadOf is the payload of e. It is the zero P where e has none, or one of another type: any
-// event is read without a check.
+// PayloadOf returns the payload of e. It is the zero P if e has none, or one of another type: no event
+// needs a check.
 func PayloadOf[P any](e Event) P {
 	if p, ok := any(e.What).(*P); ok && p != nil {
 		return *p
@@ -22,110 +22,110 @@ func PayloadOf[P any](e Event) P {
 	return none
 }
 
-// An Opening is what is known of a turn when it begins, or news of it. An empty field says nothing:
-// what was known stays.
+// An Opening holds facts about a turn when it begins, or new facts about it. An empty field changes
+// nothing.
 type Opening struct {
 	ID, Model string
-	Parent    string // id of the call whose agent it is of
+	Parent    string // id of the call that started its agent
 	Protocol  string
 	Exchange  int
-	Request   *RequestInfo // nil says nothing
+	Request   *RequestInfo // nil changes nothing
 }
 
-// CallInfo is what is known of a call when it begins, or news of it. An empty field says nothing:
-// what was known stays. Only ID, Name, Kind, Item, Space, Signature and Copies can be news.
+// CallInfo holds facts about a call when it begins, or new facts about it. An empty field changes
+// nothing. Only ID, Name, Kind, Item, Namespace, Signature and Copies can be new later.
 type CallInfo struct {
 	ID, Name      string
 	Kind          string // function, custom, mcp, server, …
 	RunByProvider bool   // the provider runs the call; no result is to be sent
-	Choice        int32  // which of several alternative responses the call is in
+	Choice        int32  // the alternative response that contains the call
 	Parent        string // id of the call whose code made this one
 	MCPServer     string // the MCP server that runs it
-	Item          string // id of the item the call is in, where that has one besides the call's
-	Namespace     string // namespace of the tool, where the protocol keeps it apart from the name
+	Item          string // id of the item that contains the call, if that differs from the call's
+	Namespace     string // namespace of the tool, if the protocol keeps it apart from the name
 	Freeform      bool   // the arguments are not JSON by design
-	NullIsNone    bool   // the arguments null stand for none
-	Discarded     bool   // no call of the wire: the provider threw it away, and Args are its account of it
-	Copies        int    // how many equal copies of the arguments have come, where several are sent
-	Signature     string // opaque text that must come back with the call when it is replayed
+	NullIsNone    bool   // the arguments null stand for no arguments
+	Discarded     bool   // not a call on the wire: the provider discarded it, and Args are its report of it
+	Copies        int    // how many equal copies of the arguments arrived, if several are sent
+	Signature     string // opaque text that must be sent back with the call
 }
 
-// WireForm is the wire's own form of a delta whose text was derived from it: a path and a value, a
-// positional array.
+// WireForm is the wire's own form of a delta whose text was derived from it, such as a path and a value,
+// or a positional array.
 type WireForm struct{ Wire string }
 
-// ResultFor names the call that a result is for: the one with that ID, or where the wire gives no
-// id, the first call of that Name that still waits for a result. Without Told the wire tells no
-// more than that there is one.
+// ResultFor names the call that a result is for: the one with that ID or, if the wire has no id, the
+// first call of that Name that still waits for a result. Without HasContent the wire only says that there
+// is a result.
 type ResultFor struct {
 	ID, Name   string
-	HasContent bool // Gave is what the tool gave
+	HasContent bool // Result is what the tool returned
 	Result     Result
 }
 
-// Signature names the item that the signed text or reasoning stands in.
+// Signature names the item that contains the signed text or reasoning.
 type Signature struct{ Item string }
 
-// FinishMeaning is what the word of a Finish means, where that word is a number.
+// FinishMeaning is the meaning of the finish reason, if that is a number.
 type FinishMeaning struct{ Text string }
 
-// FailureInfo tells of an error. By is 0 or Provider where the provider reports it: then Code is its
-// code or type. Where By is anybody else no provider has answered: then Code is the HTTP status
+// FailureInfo describes an error. By is 0 or Provider if the provider reports it: then Code is its code
+// or type. If By is another party, there is no response from a provider: then Code is the HTTP status
 // that toolscope answered with, or empty.
 type FailureInfo struct {
 	Code string
 	By   Party
 }
 
-// Ending is who ended a turn; By is 0 where that is not known. Of a turn that was ended as its
-// protocol has it, it is Unnamed where the source kept no ending: what is missing is nobody's fault
-// then that could be named.
+// Ending is the party that ended a turn; By is 0 if it is unknown. If a turn ended as its protocol
+// requires, it is UnknownParty if the source kept no ending: then no party is at fault for what is
+// missing.
 type Ending struct{ By Party }
 
-// BytesMissed is how many bytes of a response passed unseen.
+// BytesMissed is how many bytes of a response were missed.
 type BytesMissed struct{ Bytes int64 }
 
 // SentBackReport is a call in the history of a later request.
 type SentBackReport struct {
 	Exchange       int     // of the request
-	ID             string  // the call's there
-	Policies       string  // the replay policies that do so, separated by commas
-	KeptByProvider bool    // it is not in the history: the provider keeps it, and the request goes on from there
-	Result         Result  // what its tool gave, where the request brings that
-	Finding        Finding // of what was lost, if something was
+	ID             string  // the id of the call in the request
+	Policies       string  // the replay policies that do this, separated by commas
+	KeptByProvider bool    // it is not in the history: the provider keeps it, and the request continues from there
+	Result         Result  // what its tool returned, if the request has that
+	Finding        Finding // about a loss, if there is one
 }
 
-// ToolExecution is what was seen of who runs a call's tool.
+// ToolExecution is a tool run that is matched to a call, or a finding about it.
 type ToolExecution struct {
-	Request int        // the number of what the tool's server was asked, -1 where it is not about one
-	Join    MatchBasis // how it is known that it is this call, 0 where only Finding is news
-	Of      int        // how many calls are equal of which it may be any: 1 where it can be no other
-	Finding Finding    // what was found, if something was
+	Request int        // number of the request to the tool's server, -1 if it is not about one
+	Join    MatchBasis // basis of the match, 0 if only Finding is new
+	Of      int        // number of equal calls that the run may belong to: 1 if no other call is possible
+	Finding Finding    // the finding, if there is one
 }
 
-// MatchBasis is how it is known which call of a model a tool got.
+// MatchBasis is how a tool run was matched to a call.
 type MatchBasis uint8
 
 const (
-	ByID   MatchBasis = iota + 1 // the client says its id
+	ByID   MatchBasis = iota + 1 // the client sends the call's id
 	ByArgs                       // by the tool's name and equal arguments
-	ByName                       // by the name alone: it could be no other
+	ByName                       // by the name alone: no other call is possible
 )
 
 func (j MatchBasis) String() string { return [...]string{"", "id", "args", "name"}[j] }
 
-// Result is what a tool gave, as a request brings it.
+// Result is what a tool returned, as a request carries it.
 type Result struct {
 	Bytes int    // of its text
-	Media int    // how many pieces of it are no text
-	Text  string // its beginning, at most MostResult bytes
+	Media int    // number of parts that are not text
+	Text  string // its beginning, at most MaxResultBytes
 }
 
-// ResultOf is a result with that text.
+// ResultOf returns a result with that text.
 func ResultOf(text []byte, media int) Result {
 	n := min(len(text), MaxResultBytes)
 	for least := n - utf8.UTFMax; n < len(text) && n > least && !utf8.RuneStart(text[n]); {
-		n-- // no part of a character
+		n-- // don't split a character
 	}
 	return Result{Bytes: len(text), Media: media, Text: string(text[:n])}
 }
@@ -133,8 +133,8 @@ func ResultOf(text []byte, media int) Result {
 // MaxResultBytes is how much of a result's text is kept with its call.
 const MaxResultBytes = 4 << 10
 
-// fieldWords are " NAME=VALUE" for each field that is not empty. fields are name, value, name,
-// value …
+// fieldWords formats " NAME=VALUE" for each field that is not empty. fields are name, value, name, value
+// …
 func fieldWords(fields ...string) (s string) {
 	for i := 0; i < len(fields); i += 2 {
 		if fields[i+1] != "" {

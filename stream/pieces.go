@@ -1,11 +1,11 @@
 package stream
 
-// chunkBuffer are bytes that come piece by piece and are wanted as one. Few of them stand in one buffer.
-// More stand in blocks until they are wanted, because a buffer that grows large is copied again and
-// again. The zero value is ready.
+// chunkBuffer collects bytes that arrive in chunks and are needed in one buffer. A few bytes are kept in
+// one buffer. More are kept in blocks until they are needed, because a buffer that grows large is copied
+// again and again. The zero value is ready.
 type chunkBuffer struct {
 	small  []byte
-	blocks [][]byte // what follows small; the last one is filling up
+	blocks [][]byte // the bytes after small; the last block is filling up
 }
 
 const (
@@ -40,7 +40,7 @@ func (t *chunkBuffer) appendByte(c byte) {
 
 func (t *chunkBuffer) isEmpty() bool { return len(t.small) == 0 && t.blocks == nil }
 
-// joinBytes is all of it in one buffer, which stays the pieces' own.
+// joinBytes returns all bytes in one buffer, which still belongs to t.
 func (t *chunkBuffer) joinBytes() []byte {
 	if t.blocks == nil {
 		return t.small
@@ -58,5 +58,5 @@ func (t *chunkBuffer) joinBytes() []byte {
 	return all
 }
 
-// reset makes room for the next.
+// reset empties the buffer for reuse.
 func (t *chunkBuffer) reset() { t.small, t.blocks = resetBuffer(t.small), nil }

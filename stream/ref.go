@@ -1,7 +1,6 @@
 package stream
 
-// Ref names a turn, or one of its calls. Keep a Ref, not a *Turn or *Call: those belong to one
-// fold.
+// Ref names a turn, or one of its calls. Keep a Ref, not a *Turn or *Call: those belong to one fold.
 type Ref struct {
 	Turn int32 // its number
 	Call int32 // the call's number within it; 0 for the turn itself
@@ -10,13 +9,14 @@ type Ref struct {
 // NoRef names nothing.
 var NoRef = Ref{Turn: NoTurn}
 
-// Ref is the turn's name.
+// Ref returns the turn's name.
 func (t *Turn) Ref() Ref { return Ref{Turn: t.Number} }
 
-// Ref is the call's name.
+// Ref returns the call's name.
 func (c *Call) Ref() Ref { return Ref{c.Turn, int32(c.Number)} }
 
-// Find returns the turn that r names and, if r names a call, that call. What is not there is nil.
+// Find returns the turn that r names and, if r names a call, that call. It returns nil for what doesn't
+// exist.
 func (s *Session) Find(r Ref) (t *Turn, c *Call) {
 	if s == nil {
 		return nil, nil

@@ -15,7 +15,7 @@ func (l *Lexer) inString(p []byte, i int) int {
 		case p[i] == '\\':
 			l.mode = inEscape
 			if i++; i < len(p) {
-				i = l.inEscape(p, i) // not by way of Write: source code is full of them
+				i = l.inEscape(p, i) // directly, without Write: source code is full of escapes
 			}
 		default:
 			return l.failAt(p, i, l.expectedText())
@@ -56,8 +56,8 @@ func (l *Lexer) inWord(p []byte, i int) int {
 	return i + 1
 }
 
-// inNumber handles p[i] while a number is open. A number ends at the first byte that cannot belong
-// to it, which is then looked at again.
+// inNumber handles p[i] while a number is open. A number ends at the first byte that can't belong to it,
+// and that byte is lexed again.
 func (l *Lexer) inNumber(p []byte, i int) int {
 	for ; i < len(p); i++ {
 		if c := p[i]; '0' <= c && c <= '9' && (l.mode == numInt || l.mode == numFraction) {
@@ -81,7 +81,7 @@ func (l *Lexer) endNumber(p []byte, i int) int {
 	return i
 }
 
-// numberDone reports whether the open number would be one if it ended here.
+// numberDone reports whether the open number is valid if it ends here.
 func (l *Lexer) numberDone() bool {
 	switch l.mode {
 	case numZero, numInt, numFraction, numExpDigits:
@@ -90,7 +90,7 @@ func (l *Lexer) numberDone() bool {
 	return false
 }
 
-// numberStep is the state after c, or inJunk when c is no part of the number.
+// numberStep returns the state after c, or inJunk if c is not part of the number.
 func numberStep(m lexerState, c byte) lexerState {
 	digit := '0' <= c && c <= '9'
 	switch m {

@@ -1,29 +1,29 @@
 package stream
 
-// A Session is the fold of a list of events: every turn and every call, in the order they began.
-// The zero value is the fold of none.
+// A Session is the fold of a list of events: every turn and every call, in the order they began. The zero
+// value is the fold of no events.
 type Session struct {
 	Turns    []*Turn
 	Findings []Finding      // of frames that belong to no turn
-	Counts   [NumStatus]int // how many calls are in each status
-	Stopped  int            // how many of the aborted calls the client stopped
+	Counts   [NumStatus]int // number of calls in each status
+	Stopped  int            // number of aborted calls that the client stopped
 
 	events       int
-	trimmedTurns int // how many turns that began first are not in Turns any more
+	trimmedTurns int // number of turns removed from the beginning of Turns
 	index        *turnIndex
 	ids          callIDs
-	noContent    turnContent // of turns that are not whole
+	noContent    turnContent // of evicted and dropped turns
 	noWriting    callContent // of their calls
-	reused       Ref         // the call that had the id of the event's call before; of a past session it is given
+	reused       Ref         // the call that had the id of the event's call before; past sessions get it from the timeline
 	on           *Turn       // of the event that was applied last
 	about        *Call
 	sessionPast
 }
 
-// Events is how many events were applied.
+// Events returns how many events were applied.
 func (s *Session) Events() int { return s.events }
 
-// Turn is the turn of that number, or nil.
+// Turn returns the turn with that number, or nil.
 func (s *Session) Turn(number int32) *Turn {
 	if i := s.index.positionOf(number) - s.trimmedTurns; i >= 0 && i < len(s.Turns) && s.Turns[i].Number == number {
 		return s.Turns[i]
@@ -34,7 +34,7 @@ func (s *Session) Turn(number int32) *Turn {
 // NoTurn is the turn of an event that belongs to none.
 const NoTurn = int32(-1)
 
-// Apply folds one more event into the session. It is total: any event, in any order, gives some
+// Apply folds one more event into the session. It is total: any event, in any order, gives a valid
 // session. What no protocol allows is kept and becomes a finding.
 func (s *Session) Apply(e Event) { s.applyEvent(&e) }
 
@@ -70,7 +70,7 @@ func (s *Session) applyEvent(e *Event) {
 	}
 }
 
-// recountCall keeps Counts true after something happened to c.
+// recountCall updates Counts after a change of c.
 func (s *Session) recountCall(c *Call) {
 	st := c.Status()
 	if c.counted && st == c.countedAs {
@@ -99,7 +99,7 @@ func (s *Session) applyToNoTurn(e Event, n int) {
 	}
 }
 
-// turnOfEvent is the turn of e, to be changed. The first event of a turn begins it, of whatever kind it is.
+// turnOfEvent returns the turn of e for a change. The first event of a turn begins it, whatever its kind.
 func (s *Session) turnOfEvent(e *Event) *Turn {
 	if t := s.Turn(e.Turn); t != nil {
 		if t.changesOnlyDeltaState(e) {
@@ -141,7 +141,7 @@ func (s *Session) applyToCall(t *Turn, e *Event, n int) {
 	case c == nil:
 		c = t.openCall(*e, n)
 		c.reportFinding(ProtocolViolation, n, NoOffset,
-			"%s for slot %d, which never opened", e.Kind, e.Slot)
+			"%s for slot %d, where no call was opened", OwnFact(e.Kind.String()), e.Slot)
 	default:
 		c = t.editCall(c)
 		c.ensureContent()
@@ -162,8 +162,8 @@ func (s *Session) applyToCall(t *Turn, e *Event, n int) {
 	}
 }
 
-// checkID reports an id that was used before, in this turn or in another. A result names its call
-// by the id alone.
+// checkID reports an id that was used before, in this turn or in another. A result names its call by the
+// id alone.
 func (s *Session) checkID(c *Call, n int) {
 	if c.ID == "" {
 		return
@@ -174,8 +174,8 @@ func (s *Session) checkID(c *Call, n int) {
 	switch other := s.reused; {
 	case other == NoRef || other == c.Ref():
 	case other.Turn == c.Turn:
-		c.reportOnce(IDDup, n, "calls %d and %d of this turn have the same id: a result cannot say which it answers", other.Call, c.Number)
+		c.reportOnce(IDDup, n, "calls %d and %d of this turn have the same id: a result can't say which one it is for", other.Call, c.Number)
 	default:
-		c.reportOnce(IDDupAcrossTurns, n, "this id was used in an earlier turn: Anthropic rejects history with repeated ids")
+		c.reportOnce(IDDupAcrossTurns, n, "the id was used in an earlier turn: Anthropic refuses a history with duplicate ids")
 	}
 }

@@ -4,26 +4,25 @@ import "bytes"
 
 var utf8BOM = []byte("\xef\xbb\xbf")
 
-// SSE frames a server-sent event stream by the algorithm of the WHATWG HTML Living Standard,
-// section 9.2.6. It differs in two things, on purpose. What the standard discards (comments, blocks
-// without data, an unterminated last block) is emitted too, and says so in its Kind and Cut. And a
-// block without a data field whose text begins with a brace is data, because Google reports an
-// error in mid-stream as bare JSON.
+// SSE frames a server-sent event stream by the algorithm of the WHATWG HTML Living Standard, section
+// 9.2.6. It differs on purpose in two points. What the standard discards (comments, blocks without data,
+// an unterminated last block) is emitted too, marked by its Kind and Truncated. And a block without a
+// data field whose text begins with a brace is data, because Google reports an error in mid-stream as
+// bare JSON.
 //
-// The zero value is ready. A block is emitted with the first byte of the blank
-// line that ends it; a LF completing a CRLF belongs to the next frame, so that
-// a CRLF split over two writes changes nothing.
+// The zero value is ready. A block is emitted with the first byte of the blank line that ends it. A LF
+// that completes a CRLF belongs to the next frame, so that a CRLF split over two writes changes nothing.
 type SSE struct {
 	pos     int64       // stream offset of the next byte
-	line    chunkBuffer // an unfinished line carried over from earlier writes
-	afterCR bool        // the last line ended with CR: a LF now is part of it
+	line    chunkBuffer // an unfinished line from earlier writes
+	afterCR bool        // the last line ended with CR: a LF now belongs to it
 	started bool        // the first line has been seen (only it may carry a BOM)
 
 	event  []byte
 	data   []byte // of the open block; borrows the current write while lent is set
 	own    []byte // buffer for data that outlives a write or spans several lines
 	lent   bool
-	bare   bool // the open block is no fields but JSON, collected in own
+	bare   bool // the open block is not fields but JSON, collected in own
 	fields sseFields
 }
 
@@ -32,7 +31,7 @@ type sseFields struct{ data, other, comments int }
 
 // Write frames p.
 func (s *SSE) Write(p []byte, emit func(Frame)) {
-	lf, cr := -1, -1 // the next of each in p at or after i: looked for again only once it is passed
+	lf, cr := -1, -1 // the next of each in p at or after i: searched again only once it is passed
 	for i := 0; i < len(p); {
 		if s.afterCR {
 			s.afterCR = false
@@ -62,7 +61,7 @@ func (s *SSE) Write(p []byte, emit func(Frame)) {
 	s.keepData()
 }
 
-// indexFrom is where c is in p at or after i, or len(p).
+// indexFrom returns the index of c in p at or after i, or len(p).
 func indexFrom(p []byte, i int, c byte) int {
 	if p[i] == c {
 		return i
@@ -73,7 +72,7 @@ func indexFrom(p []byte, i int, c byte) int {
 	return len(p)
 }
 
-// Close emits the unterminated last block, if any, marked Cut.
+// Close emits the unterminated last block, if any, marked Truncated.
 func (s *SSE) Close(emit func(Frame)) {
 	if !s.line.isEmpty() {
 		s.addLine(s.line.joinBytes())
@@ -117,7 +116,7 @@ func (s *SSE) addLine(line []byte) {
 		s.fields.comments++
 		return
 	}
-	n := 0 // where the name ends: soon, where it is one
+	n := 0 // the end of the name: it is near if this is a field
 	for n < len(line) && line[n] != ':' {
 		n++
 	}
@@ -142,14 +141,14 @@ func (s *SSE) addField(name, value, line []byte) {
 		return
 	case "event":
 		s.event = append(s.event[:0], value...)
-	case "id", "retry": // known, and of use only to a client that reconnects
+	case "id", "retry": // known, but only useful to a client that reconnects
 	default:
 		s.addOtherLine(line)
 	}
 	s.fields.other++
 }
 
-// addOtherLine handles a line that is no field of the standard.
+// addOtherLine handles a line that is not a field of the standard.
 func (s *SSE) addOtherLine(line []byte) {
 	switch {
 	case s.bare:

@@ -4,35 +4,35 @@ package stream
 type Phase uint8
 
 const (
-	PhaseAnnounced Phase = iota // a slot was seen, no name yet
-	PhaseOpen                   // named; arguments may come
+	PhaseAnnounced Phase = iota // a slot is known, but no name yet
+	PhaseOpen                   // the name is known; arguments may come
 	PhaseSealed                 // the protocol says that the arguments are final
-	PhaseEnded                  // the stream ended cleanly, but the call was never sealed
-	PhaseTruncated              // a limit cut it
+	PhaseEnded                  // the stream ended cleanly, but the arguments never became final
+	PhaseTruncated              // cut by a limit
 	PhaseAborted                // an error, or the bytes ended without a terminator
 	PhaseRejected               // the provider calls it malformed or refuses it
-	PhaseUnseen                 // bytes of the response passed unseen before it was sealed
+	PhaseUnseen                 // bytes of the response were missed before the arguments were final
 )
 
 func (p Phase) String() string {
 	return [...]string{"announced", "open", "sealed", "ended", "truncated", "aborted", "rejected", "unseen"}[p]
 }
 
-// Status is the verdict on a call: the only thing that is coloured.
+// Status is the state of a call. It alone decides the colour.
 type Status uint8
 
 const (
 	Waiting     Status = iota // nothing to show yet
 	Streaming                 // arguments are coming
-	LooksDone                 // parses, but nobody said that it is complete: not safe to run
-	Complete                  // sealed, and one whole object (or free text)
-	NoArguments               // ended without a single argument byte
+	LooksDone                 // parses, but may still grow: not safe to run
+	Complete                  // final, and one complete object (or free text)
+	NoArguments               // ended without any argument byte
 	CutShort                  // stops in the middle
-	Malformed                 // can never be the JSON it should be
+	Malformed                 // can never be the required JSON
 	NotObject                 // JSON, but not an object
 	Aborted                   // the connection or the provider failed
 	Rejected                  // refused by the provider
-	Unseen                    // toolscope missed bytes of it: no verdict
+	Unseen                    // toolscope missed bytes of it: its state is unknown
 
 	NumStatus = iota
 )
@@ -44,8 +44,8 @@ func (s Status) String() string {
 	}[s]
 }
 
-// statusOf is the one place where completeness is decided. A row is what the provider said, a
-// column what the bytes say.
+// statusOf is the one place that decides completeness. A row is what the provider said, a column what the
+// bytes say.
 var statusOf = [...][9]Status{
 	//             empty        prefix     object     nonobject  double     concat     trailing   broken     freeform
 	PhaseAnnounced: {Waiting, Streaming, LooksDone, NotObject, NotObject, Malformed, Malformed, Malformed, Streaming},

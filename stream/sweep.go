@@ -1,8 +1,8 @@
 package stream
 
-// A broadcast is what an event about a turn says to all its calls, or to all of one choice. It changes
-// nothing in a call that it visited before and that did not change since. So each sweep visits only
-// new and changed calls, and a turn of n calls and n finish words costs n steps, not n².
+// A broadcast is the effect of an event about a turn on all its calls, or on all of one choice. It
+// changes nothing in a call that it visited before and that did not change since. So each broadcast
+// visits only new and changed calls, and a turn of n calls and n finish reasons takes n steps, not n².
 type broadcast uint8
 
 const (
@@ -10,7 +10,7 @@ const (
 	broadcastCut
 	broadcastRefused
 	broadcastFailed
-	broadcastTools   // a FinishDone whose word speaks of tools
+	broadcastTools   // a FinishDone whose word is about tools
 	broadcastOther   // a Finish with a code that has no name
 	broadcastFailure // a Failure
 	broadcastClose   // a TurnClose
@@ -19,7 +19,7 @@ const (
 	numBroadcasts = iota
 )
 
-// broadcastOf is the sweep of a Finish.
+// broadcastOf returns the broadcast of a Finish.
 func broadcastOf(e Event) broadcast {
 	switch {
 	case e.Code == FinishDone && toolWords[e.Text]:
@@ -30,12 +30,12 @@ func broadcastOf(e Event) broadcast {
 	return broadcast(e.Code)
 }
 
-// choiceCalls are the calls of one choice, by number. Those that a sweep has still to visit are
-// calls[passed:], and of changed[seen:] those that it did not visit since.
+// choiceCalls holds the calls of one choice, by number. A broadcast has still to visit calls[passed:] and
+// those of changed[seen:] that it did not visit since.
 type choiceCalls struct {
 	choice       int32
 	calls        []int32
-	changed      []int32 // in the order they were touched after some sweep visited them
+	changed      []int32 // in the order of the first change after a broadcast visited them
 	passed, seen [numBroadcasts]int32
 }
 
@@ -49,7 +49,7 @@ func (t *Turn) addToChoice(c *Call) {
 	of.calls = append(of.calls, int32(c.Number))
 }
 
-// choiceCallsOf are the calls of a choice, nil if it has none.
+// choiceCallsOf returns the calls of a choice, nil if it has none.
 func (t *Turn) choiceCallsOf(choice int32) *choiceCalls {
 	for i := range t.choices {
 		if t.choices[i].choice == choice {
@@ -59,7 +59,7 @@ func (t *Turn) choiceCallsOf(choice int32) *choiceCalls {
 	return nil
 }
 
-// markChanged says that a call has changed: all sweeps have to visit it again.
+// markChanged marks a call as changed: all broadcasts have to visit it again.
 func (t *Turn) markChanged(c *Call) {
 	if c.visitedBy != 0 {
 		of := t.choiceCallsOf(c.Choice)
@@ -68,7 +68,7 @@ func (t *Turn) markChanged(c *Call) {
 	}
 }
 
-// sendBroadcast visits the calls of one choice, or of all choices, that the sweep may change.
+// sendBroadcast visits the calls of one choice, or of all choices, that the broadcast may change.
 func (t *Turn) sendBroadcast(s broadcast, choice int32, visit func(*Call)) {
 	for i := range t.choices {
 		if choice == AllChoices || t.choices[i].choice == choice {

@@ -1,14 +1,14 @@
 package stream
 
-// A Timeline is the list of events and its fold, now and as it was after any of them. What the fold
-// keeps anyway the list does not keep again.
+// A Timeline is the list of events and its fold, now and after each of them. The list doesn't store again
+// what the fold stores anyway.
 type Timeline struct {
-	Every int // events between checkpoints; 0 for as many as pay
+	Every int // events between checkpoints; 0 chooses the number that pays
 
 	blocks           []eventBlock
 	checkpoints      []checkpoint
-	texts            Arena // of what Event returns
-	retentionChanges int32 // how often turns were let go of, or came back
+	texts            Arena // for the texts of returned events
+	retentionChanges int32 // how often turns were evicted, dropped or reloaded
 	session          Session
 }
 
@@ -21,18 +21,18 @@ func (t *Timeline) Append(events ...Event) {
 	}
 }
 
-// Len is the number of events.
+// Len returns the number of events.
 func (t *Timeline) Len() int { return t.session.events }
 
-// Event is event n, 0 ≤ n < Len(). It is not kept when its turn was dropped; then only some of it
-// is there.
+// Event returns event n, 0 ≤ n < Len(). If its turn was dropped, it is not kept: then only part of it is
+// available.
 func (t *Timeline) Event(n int) (e Event, kept bool) {
 	e, _, kept = t.eventAt(n, nil)
 	return e, kept
 }
 
-// eventAt is event n, and the call that had the id of its call before. again is the session that has
-// just been folded up to there again, if one is: to fold it needs no Origin.
+// eventAt returns event n, and the call that had the id of its call before. again is the session that is
+// being folded again and has reached n, or nil: folding needs no WireForm.
 func (t *Timeline) eventAt(n int, again *Session) (e Event, reused Ref, kept bool) {
 	e, text, reused, kept := t.eventWithKeptText(n, again)
 	if again == nil {
@@ -44,7 +44,7 @@ func (t *Timeline) eventAt(n int, again *Session) (e Event, reused Ref, kept boo
 	return e, reused, kept
 }
 
-// eventWithKeptText is the same, but for a text that the fold keeps: that is as it is there.
+// eventWithKeptText is eventAt, but returns a text that the fold keeps without copying it.
 func (t *Timeline) eventWithKeptText(n int, again *Session) (e Event, text []byte, reused Ref, kept bool) {
 	b := &t.blocks[n/blockEvents]
 	if b.events.n == 0 {
@@ -78,7 +78,7 @@ func (t *Timeline) eventWithKeptText(n int, again *Session) (e Event, text []byt
 	return e, text, x.reused, f.turn == NoTurn || on != nil && on.Retention != Dropped
 }
 
-// wireFormOf gives event n the wire's own form of its text, if it has one and the text is kept.
+// wireFormOf sets the wire form of event n's text, if it has one and the text is kept.
 func (t *Timeline) wireFormOf(e *Event, n int, text []byte) {
 	b := &t.blocks[n/blockEvents]
 	if b.events.n == 0 || b.events.at(n%blockEvents).kind&hasWireForm == 0 {
@@ -93,5 +93,5 @@ func (t *Timeline) wireFormOf(e *Event, n int, text []byte) {
 	e.What = &WireForm{Wire: b.forms.formOf(&b.events, n%blockEvents, text)}
 }
 
-// Session is the fold of all events. It grows with every Append.
+// Session returns the fold of all events. It grows with every Append.
 func (t *Timeline) Session() *Session { return &t.session }

@@ -24,11 +24,11 @@ const (
 	True
 	False
 	Null
-	Junk // everything from the first byte that cannot be JSON
+	Junk // everything after the first byte that can't be JSON
 )
 
-// A Token is a span of the text, named by where it ends: it begins where the token before it ended,
-// so tokens tile the text.
+// A Token is a span of the text, named by its end: it begins where the previous token ended, so tokens
+// tile the text.
 type Token struct {
 	End  uint32
 	Kind TokenKind
@@ -36,13 +36,13 @@ type Token struct {
 
 // A TokenList is the tokens of a text, in order.
 type TokenList struct {
-	ended *blockList[Token] // all but the last
-	n     int               // of those
+	ended *blockList[Token] // all except the last
+	n     int               // number of ended
 	last  Token
 	some  bool
 }
 
-// Len is how many there are.
+// Len returns the number of tokens.
 func (t TokenList) Len() int {
 	if !t.some {
 		return 0
@@ -50,7 +50,7 @@ func (t TokenList) Len() int {
 	return t.n + 1
 }
 
-// At is token i, 0 ≤ i < Len().
+// At returns token i, 0 ≤ i < Len().
 func (t TokenList) At(i int) Token {
 	if i == t.n {
 		return t.last
@@ -58,7 +58,7 @@ func (t TokenList) At(i int) Token {
 	return *t.ended.at(i)
 }
 
-// Start is where token i begins, 0 ≤ i ≤ Len().
+// Start returns where token i begins, 0 ≤ i ≤ Len().
 func (t TokenList) Start(i int) int {
 	if i == 0 {
 		return 0
@@ -66,7 +66,7 @@ func (t TokenList) Start(i int) int {
 	return int(t.At(i - 1).End)
 }
 
-// Before are the first n of them, n < Len().
+// Before returns the first n tokens, n < Len().
 func (t TokenList) Before(n int) TokenList {
 	if n == 0 {
 		return TokenList{}
@@ -74,7 +74,7 @@ func (t TokenList) Before(n int) TokenList {
 	return TokenList{t.ended, n - 1, t.At(n - 1), true}
 }
 
-// All are the tokens with their numbers.
+// All iterates over the tokens with their numbers.
 func (t TokenList) All() iter.Seq2[int, Token] {
 	return func(yield func(int, Token) bool) {
 		for i := range t.Len() {
@@ -85,18 +85,18 @@ func (t TokenList) All() iter.Seq2[int, Token] {
 	}
 }
 
-// Syntax is what the bytes of a call's arguments say, whatever the provider says.
+// Syntax is what the bytes of a call's arguments are, whatever the provider says.
 type Syntax uint8
 
 const (
 	SyntaxEmpty    Syntax = iota // no bytes, or only white space
-	SyntaxPrefix                 // valid so far, unfinished
+	SyntaxPrefix                 // valid so far, but unfinished
 	SyntaxObject                 // exactly one complete object
 	SyntaxOther                  // one complete array, string, number or literal
-	SyntaxDouble                 // one complete string that itself holds an object or array
+	SyntaxDouble                 // one complete string that contains an object or array
 	SyntaxConcat                 // an object followed by more objects
 	SyntaxTrailing               // an object followed by something else
-	SyntaxBroken                 // cannot become JSON, whatever follows
+	SyntaxBroken                 // can't become JSON, whatever follows
 	SyntaxFreeform               // not JSON by design: a custom tool's input
 )
 
@@ -106,8 +106,8 @@ var syntaxWords = [...]string{
 
 func (s Syntax) String() string { return syntaxWords[s] }
 
-// FirstEnd is the offset just past the first object or array of a text, or the text's length if
-// none ends.
+// FirstEnd returns the offset just past the first object or array of a text, or the text's length if none
+// ends.
 func FirstEnd(toks TokenList) (end int) {
 	depth := 0
 	for _, t := range toks.All() {
@@ -124,18 +124,19 @@ func FirstEnd(toks TokenList) (end int) {
 	return end
 }
 
-// A SyntaxError says where a text stopped being JSON and what would have been right.
+// A SyntaxError says where a text stopped being JSON, and what was expected there.
 type SyntaxError struct {
 	Offset   int    // of the first wrong byte
 	Got      byte   // that byte
 	Expected string // e.g. "a key or }"
 }
 
+// Error formats the error in words.
 func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("byte %d: expected %s, got %s", e.Offset, e.Expected, e.Found())
 }
 
-// InShort is the same in a few words, with signs where they are shorter.
+// InShort is Error in a few words, with signs where they are shorter.
 func (e *SyntaxError) InShort() string {
 	got := e.Found()
 	if e.Got > ' ' && e.Got < 0x7f {
@@ -146,7 +147,7 @@ func (e *SyntaxError) InShort() string {
 
 var inSigns = strings.NewReplacer("a comma", ",", "a colon", ":")
 
-// Found is the wrong byte in print: quoted, or in hex where it is part of a longer character.
+// Found formats the wrong byte: quoted, or in hex if it is part of a longer character.
 func (e *SyntaxError) Found() string {
 	if e.Got >= utf8.RuneSelf {
 		return fmt.Sprintf("byte %#x", e.Got)

@@ -2,13 +2,13 @@ package stream
 
 import "slices"
 
-// What grows, and whose elements never change: so a past one is the beginning of the live one, and
-// what a past one adds is read again, not copied.
+// Lists and texts that grow, and whose elements never change. So a past one is the beginning of the live
+// one, and elements that a past one adds are found there, not copied.
 
-// appendList is such a list. The zero value is ready.
+// appendList is a list that grows. The zero value is ready.
 type appendList[T any] struct {
-	of *blockList[T] // of a past one that of the live one
-	n  int           // elements of it that are there
+	of *blockList[T] // a past list shares that of the live one
+	n  int           // number of elements
 }
 
 func (t *appendList[T]) add(v T) {
@@ -21,17 +21,17 @@ func (t *appendList[T]) add(v T) {
 	t.n++
 }
 
-// freeSpare gives back room that is not needed once no more is expected.
+// freeSpare frees unused room once no more elements are expected.
 func (t *appendList[T]) freeSpare() {
 	if t.of != nil && t.n == t.of.n {
 		t.of.freeSpare()
 	}
 }
 
-// at is element i, 0 ≤ i < n.
+// at returns element i, 0 ≤ i < n.
 func (t *appendList[T]) at(i int) T { return *t.of.at(i) }
 
-// copy is a trail with elements of its own.
+// copy returns a list with elements of its own.
 func (t *appendList[T]) copy() (c appendList[T]) {
 	for i := range t.n {
 		c.add(t.at(i))
@@ -39,13 +39,13 @@ func (t *appendList[T]) copy() (c appendList[T]) {
 	return c
 }
 
-// appendText is such a text. The zero value is ready.
+// appendText is a text that grows. The zero value is ready.
 type appendText struct {
 	s    []byte
-	past bool // up to the capacity of s, what comes next stands there already
+	past bool // the next bytes are already in s, up to its capacity
 }
 
-// prefixTo is the text as it was when it had n bytes.
+// prefixTo returns the text as it was when it had n bytes.
 func (t appendText) prefixTo(n int) appendText {
 	n = min(n, len(t.s))
 	return appendText{t.s[:n:len(t.s)], true}
@@ -62,20 +62,20 @@ func (t *appendText) add(more string) {
 	}
 }
 
-// freeSpare gives back room that is not needed once no more is expected.
+// freeSpare frees unused room once no more text is expected.
 func (t *appendText) freeSpare() {
 	if spare := cap(t.s) - len(t.s); !t.past && spare > len(t.s)/8 && spare > 1<<10 {
 		t.s = append(make([]byte, 0, len(t.s)), t.s...)
 	}
 }
 
-// eventText is a text that grows, and which event brought what of it.
+// eventText is a text that grows, with the range that each event brought.
 type eventText struct {
 	text   appendText
 	deltas appendList[Delta]
 }
 
-// add adds what an event brought. It returns the whole text.
+// add appends the text of an event. It returns the complete text.
 func (s *eventText) add(text string, event int) []byte {
 	s.text.add(text)
 	s.deltas.add(Delta{uint32(len(s.text.s)), int32(event)})

@@ -1,11 +1,8 @@
 package stream
 
-import (
-	"fmt"
-	"time"
-)
+import "time"
 
-// A Turn is one model response. Its fields are the fold's: read them, do not set them.
+// A Turn is one model response. Its fields belong to the fold: read them, don't set them.
 type Turn struct {
 	Number        int32 // within the timeline, from 0
 	OpenedBy      int32 // number of its first event
@@ -13,41 +10,41 @@ type Turn struct {
 	Protocol      string
 	ID            string
 	Model         string
-	Parent        string       // id of the call whose agent it is of
-	Request       *RequestInfo // of the request that it answers, nil where none was seen
+	Parent        string       // id of the call that started its agent
+	Request       *RequestInfo // facts about its request, nil if none was captured
 	Calls         []*Call
-	SentBackIn    int // if Returned: the exchange whose request was the first to send one of the calls back
+	SentBackIn    int // if SentBack: the exchange whose request was the first to send one of the calls back
 	Usage         Usage
 	Finish        string // the provider's own word, unmapped
-	FinishMeaning string // what Finish stands for, where that is a number
+	FinishMeaning string // the meaning of Finish, if that is a number
 	Failure       string // the provider's own error message
 	Findings      []Finding
 	Events        int
-	Missed        int64 // at most so many bytes of it passed unseen: toolscope's own gap
+	Missed        int64 // at most so many bytes of it were missed: toolscope's own gap
 
 	OpenedAt, ClosedAt    time.Duration
 	FirstFrame, LastFrame int32
 
 	session         *Session
-	droppedCounts   *[NumStatus]int32 // see Was; nil for none
+	droppedCounts   *[NumStatus]int32 // see DroppedCounts; nil for none
 	lastArgs        int32             // number of the call that got arguments last, 0 if none did
-	gaps            int32             // how often bytes of it were not seen
-	evictedTextLens [2]int32          // bytes of Text and Thinking while they are not there
+	gaps            int32             // how often bytes of it were missed
+	evictedTextLens [2]int32          // bytes of Text and Thinking while they are evicted
 	SentBack        bool
-	EndedBy         Party // who ended it, 0 while that is not known
+	EndedBy         Party // the party that ended it, 0 while unknown
 	Retention       Retention
 	finished        bool
 	finishCode      Code
 	failed          bool
 	closed          bool
-	closer          Party // who closed it first
+	closer          Party // the party that closed it first
 	cut             bool  // closed without the protocol's terminator
 	blind           bool  // bytes of it were missed while it was open, so its end may be among them
 
 	changeStamp
-	snapshotEra int32 // the checkpoint at which all of it was set aside last, or after which it began
+	snapshotEra int32 // the checkpoint of its latest snapshot, or after which it began
 	before      *turnSnapshot
-	blocks      []int32 // that facts of it are in
+	blocks      []int32 // blocks that contain its events
 
 	*turnContent
 }
@@ -56,9 +53,9 @@ type Turn struct {
 type TurnPhase uint8
 
 const (
-	TurnIsOpen    TurnPhase = iota // or its end may be among bytes that were not seen
+	TurnIsOpen    TurnPhase = iota // or its end may be among missed bytes
 	TurnComplete                   // ended as the protocol ends a response
-	TurnTruncated                  // a limit cut it
+	TurnTruncated                  // cut by a limit
 	TurnAborted                    // an error, or the bytes ended without a terminator
 	TurnRejected                   // the provider refuses
 )
@@ -67,7 +64,7 @@ func (p TurnPhase) String() string {
 	return [...]string{"open", "complete", "truncated", "aborted", "rejected"}[p]
 }
 
-// Phase says what became of the turn.
+// Phase returns what became of the turn.
 func (t *Turn) Phase() TurnPhase {
 	switch {
 	case t.failed || t.finished && t.finishCode == FinishFailed:
@@ -86,7 +83,7 @@ func (t *Turn) Phase() TurnPhase {
 	return TurnIsOpen
 }
 
-// DroppedCounts is, of a dropped turn, how many of its calls were in each status.
+// DroppedCounts returns how many calls of a dropped turn were in each status.
 func (t *Turn) DroppedCounts() [NumStatus]int32 {
 	if t.droppedCounts == nil {
 		return [NumStatus]int32{}
@@ -97,7 +94,7 @@ func (t *Turn) DroppedCounts() [NumStatus]int32 {
 // Closed reports whether the turn's last event has come.
 func (t *Turn) Closed() bool { return t.closed }
 
-// callByNumber is the call of that number, or nil.
+// callByNumber returns the call with that number, or nil.
 func (t *Turn) callByNumber(number int32) *Call {
 	if number < 1 || int(number) > len(t.Calls) {
 		return nil
@@ -105,10 +102,10 @@ func (t *Turn) callByNumber(number int32) *Call {
 	return t.Calls[number-1]
 }
 
-// InSlot is the latest call in a slot, or nil.
+// InSlot returns the latest call in a slot, or nil.
 func (t *Turn) InSlot(key int32) *Call { return t.inSlot(key) }
 
-// inSlot is the latest call in a slot, or nil.
+// inSlot returns the latest call in a slot, or nil.
 func (t *Turn) inSlot(key int32) *Call {
 	if at, found := t.slots.findSlot(key); found {
 		return t.callByNumber(t.slots[at].call)
@@ -126,7 +123,7 @@ func (t *Turn) openCall(e Event, n int) *Call {
 	}
 	if old != nil && old.phase <= PhaseOpen {
 		c.reportFinding(ProtocolViolation, n, NoOffset,
-			"slot %d was opened again before call %d was sealed", e.Slot, old.Number)
+			"slot %d was opened again before the arguments of call %d were final", e.Slot, old.Number)
 	}
 	t.leaveLatestCall(c, n)
 	t.placeCall(c)
@@ -142,7 +139,7 @@ func (t *Turn) placeCall(c *Call) {
 	t.Parts = append(t.Parts, Part{Kind: PartCall, End: c.Number})
 }
 
-// leaveLatestCall says that the stream turns from the latest call to another one, or with nil to text.
+// leaveLatestCall notes that the stream goes from the latest call to another one, or with nil to text.
 func (t *Turn) leaveLatestCall(to *Call, n int) {
 	last := t.callByNumber(t.lastArgs)
 	if last == nil && len(t.Calls) > 0 {
@@ -157,7 +154,7 @@ func (t *Turn) leaveLatestCall(to *Call, n int) {
 func (t *Turn) addArgsDelta(c *Call, e *Event, n int) {
 	if e.Text != "" {
 		if c.phase > PhaseOpen {
-			c.reportOnce(ProtocolViolation, n, "argument bytes after the call was %s", c.phase)
+			c.reportOnce(ProtocolViolation, n, "argument bytes after the call was %s", OwnFact(c.phase.String()))
 		}
 		if c.FirstArgAt == NoTime {
 			c.FirstArgAt = e.At
@@ -180,7 +177,7 @@ func (t *Turn) addArgsDelta(c *Call, e *Event, n int) {
 	c.noteArgsRuns(n)
 }
 
-// applyEvent takes an event about the turn itself.
+// applyEvent applies an event about the turn itself.
 func (t *Turn) applyEvent(e Event, n int) {
 	switch e.Kind {
 	case TurnOpen, TurnMeta:
@@ -234,40 +231,40 @@ func (t *Turn) updateInfo(d Opening) {
 	}
 }
 
-// applyFinish takes the provider's word on why the response, or one choice of it, ended.
+// applyFinish applies the finish reason of the response, or of one choice of it.
 func (t *Turn) applyFinish(e Event, n int) {
 	if !t.finished || e.Code != FinishDone {
 		t.Finish, t.FinishMeaning, t.finishCode = e.Text, PayloadOf[FinishMeaning](e).Text, e.Code
 	}
 	t.finished = true
 	if t.blind {
-		return // the calls it is about may be among the missing bytes
+		return // its calls may be among the missed bytes
 	}
 	t.sendBroadcast(broadcastOf(e), e.Slot, func(c *Call) {
-		if c.phase != PhaseAborted { // who was told of an error reads no further
-			c.noteRuleRun(NextSlot, n) // no other call comes: an executor that waits for the next one runs the last now
+		if c.phase != PhaseAborted { // clients stop reading at an error
+			c.noteRuleRun(NextSlot, n) // no other call comes: a rule that waits for the next one runs the last now
 		}
 		switch e.Code {
 		case FinishDone:
 			if toolWords[e.Text] {
 				c.noteRuleRun(FinishReason, n)
 			}
-			c.checkSeal(fmt.Sprintf("the provider says %q", e.Text), n)
+			c.checkSeal(Messagef("the provider says %q", Fact(e.Text)), n)
 		case FinishCut:
 			c.endByLimit(e, n)
 		case FinishRefused:
 			if c.ResultCode == 0 && c.phase <= PhaseTruncated {
-				c.endUnsealed(PhaseRejected, n, ArgsCut, "the provider refused: "+e.Text, "refused")
+				c.endUnsealed(PhaseRejected, n, ArgsCut, Messagef("the provider refused (%s)", Fact(e.Text)), "refused")
 			}
 		case FinishFailed:
 			if c.phase <= PhaseOpen {
-				c.endUnsealed(PhaseAborted, n, ArgsCut, "the response ended in "+e.Text, "cut: "+e.Text)
+				c.endUnsealed(PhaseAborted, n, ArgsCut, Messagef("the response ended in %s", Fact(e.Text)), "cut: "+e.Text)
 			}
 		}
 	})
 }
 
-// toolWords are the finish words that speak of tools.
+// toolWords are the finish reasons that are about tools.
 var toolWords = map[string]bool{
 	"tool_calls": true, "function_call": true, "tool_use": true, "TOOL_CALL": true, "requires_action": true, "tool-calls": true,
 }

@@ -6,30 +6,30 @@ import (
 	"strings"
 )
 
-// Count is a number of tokens that the wire may not have told.
+// Count is a number of tokens that the wire may not report.
 type Count struct {
 	N        int64
 	Reported bool
 }
 
-// Tokens is a told count.
+// Tokens returns a reported count.
 func Tokens(n int64) Count { return Count{n, true} }
 
-// Usage is what a turn cost, in tokens, in the one form that all dialects are brought to. Input is
-// every input token billed, cached ones included. Output is every output token billed, reasoning
-// included. The other counts are parts of those, but for SeenInput and SeenOutput.
+// Usage is the token counts of a turn, in one form for all protocols. Input is every input token billed,
+// including cached ones. Output is every output token billed, including reasoning. The other counts are
+// parts of those, except SeenInput and SeenOutput.
 type Usage struct {
 	Input, CacheRead, CacheWrite Count
 	CacheWriteHour               Count // the part of CacheWrite that is kept for an hour, at another price
 	Output, Reasoning            Count
-	SeenInput, SeenOutput        Count   // tokens processed, where the provider bills a different number (Cohere)
+	SeenInput, SeenOutput        Count   // tokens processed, if the provider bills a different number (Cohere)
 	Tier                         string  // the service tier that answered: flex, priority, batch, fast …
-	CostUSD                      float64 // the provider's own figure, when CostTold
+	CostUSD                      float64 // the provider's own figure, if CostReported
 	CostReported                 bool
-	Doubt                        string // why a price of these counts is only approximate; "" when it is not
+	Doubt                        string // why a price of these counts is only approximate; "" if it is not
 }
 
-// String is what the wire told, for tests and dumps.
+// String formats what the wire reported, for tests and dumps.
 func (u Usage) String() string {
 	var parts []string
 	for _, c := range [...]struct {
@@ -56,8 +56,8 @@ func (u Usage) String() string {
 	return strings.Join(parts, " ")
 }
 
-// Merge returns u with everything that later tells: the last value wins, nothing is summed. Doubt
-// is always later's, even if empty: later counts may have cleared it up.
+// Merge returns u with everything that later reports: the last value wins, nothing is summed. Doubt is
+// always later's, even if empty: later counts may have resolved it.
 func (u Usage) Merge(later Usage) Usage {
 	for _, f := range [...]struct{ to, from *Count }{
 		{&u.Input, &later.Input}, {&u.CacheRead, &later.CacheRead}, {&u.CacheWrite, &later.CacheWrite},

@@ -2,12 +2,11 @@ package stream
 
 import "bytes"
 
-// Values frames JSON objects and arrays that follow one another with nothing but spaces or a comma
-// between, and so also a body that is one object. What follows the last one is residue. The zero
-// value is ready.
+// Values frames JSON objects and arrays that follow one another with only spaces or a comma between them,
+// and so also a body that is one object. Bytes after the last one are residue. The zero value is ready.
 type Values struct {
 	pos   int64
-	text  chunkBuffer // the open value, or bytes that are none
+	text  chunkBuffer // the open value, or bytes outside values
 	depth int
 	str   bool
 	esc   bool
@@ -35,7 +34,7 @@ func (v *Values) Write(p []byte, emit func(Frame)) {
 	}
 }
 
-// Close emits a value that never closed, marked Cut, or residue.
+// Close emits a value that never closed, marked Truncated, or residue.
 func (v *Values) Close(emit func(Frame)) {
 	if v.depth == 0 {
 		v.flush(FrameResidue, true, emit)

@@ -7,43 +7,43 @@ import (
 	"time"
 )
 
-// Wire keeps what one exchange received: the bytes, which record brought them, and where the frames
+// Wire keeps what one exchange received: the bytes, the records that brought them, and where the frames
 // end. Everything else is derived from it. The zero value is ready.
 type Wire struct {
 	blocks     []byteBlock
 	size       int64
-	evictedEnd int64 // bytes that were let go of, with all before them
+	evictedEnd int64 // all bytes before this offset are evicted
 	evicted    []evictedRange
 	boundaries *boundaries
 }
 
-// boundaries are where records and frames begin and end: nil of a wire that has neither, as are most of
-// those that are kept.
+// boundaries holds where records and frames begin and end. It is nil for a wire that has neither, as most
+// of those that are kept.
 type boundaries struct {
 	begins    packedInts // of the records
-	times     packedInts // when they came, in microseconds
+	times     packedInts // arrival of the records, in microseconds
 	ends      packedInts // of the frames
-	surrounds []surround // of records, in their order; none has most
+	surrounds []surround // of records, in their order; most have none
 }
 
-// surround is what stood around a record's bytes in the line that they were found in.
+// surround is the text around a record's bytes in the line that contained them.
 type surround struct {
 	record        int
 	before, after []byte
 }
 
-// byteBlock is a part of the bytes. Those that were given away are blocks of their own.
+// byteBlock is a range of the bytes. Bytes that the wire owns without copying are blocks of their own.
 type byteBlock struct {
 	start        int64
-	data         []byte // nil where all of it is in holes
-	evictedBytes int    // bytes of it that are in holes
+	data         []byte // nil if all of it is evicted
+	evictedBytes int    // number of evicted bytes
 	given        bool
 }
 
 const (
 	wireBlock        = 256 << 10 // bytes of a block that is filled by many records
-	minOwnedBytes    = 16 << 10  // what is smaller is copied, for it may hold more memory than it is long
-	maxSurroundBytes = 1 << 10   // that are kept of what stands on each side of a record
+	minOwnedBytes    = 16 << 10  // smaller ones are copied, because they may hold more memory than their length
+	maxSurroundBytes = 1 << 10   // kept on each side of a record
 )
 
 // Append adds a copy of the bytes of one record. Its time is kept in whole microseconds.
@@ -58,7 +58,7 @@ func (w *Wire) Append(p []byte, at time.Duration) {
 	}
 }
 
-// AppendOwned is Append of bytes that nobody changes from now on: many are not copied.
+// AppendOwned is Append for bytes that never change from now on: many are not copied.
 func (w *Wire) AppendOwned(p []byte, at time.Duration) {
 	if len(p) < minOwnedBytes {
 		w.Append(p, at)
@@ -69,8 +69,8 @@ func (w *Wire) AppendOwned(p []byte, at time.Duration) {
 	w.size += int64(len(p))
 }
 
-// SetSurround says what stood around the last record's bytes, in the line that they were found in. Of much
-// only what is next to them is kept.
+// SetSurround sets the text around the last record's bytes in the line that contained them. Of long text
+// only the bytes next to the record are kept.
 func (w *Wire) SetSurround(before, after []byte) {
 	before, after = before[max(0, len(before)-maxSurroundBytes):], after[:min(len(after), maxSurroundBytes)]
 	if n := w.Records(); n > 0 && len(before)+len(after) > 0 {
@@ -79,7 +79,7 @@ func (w *Wire) SetSurround(before, after []byte) {
 	}
 }
 
-// Surround are what stood around the bytes of record n; none where they were found as they are.
+// Surround returns the text around the bytes of record n; none if they were not inside a line.
 func (w *Wire) Surround(n int) (before, after []byte) {
 	if w.boundaries == nil {
 		return nil, nil
@@ -101,7 +101,7 @@ func (w *Wire) addRecord(at time.Duration) {
 	m.times.add(int64(max(at, NoTime)))
 }
 
-// ensureBoundaries is the wire's marks, to be added to.
+// ensureBoundaries returns the wire's boundaries, to be added to.
 func (w *Wire) ensureBoundaries() *boundaries {
 	if w.boundaries == nil {
 		w.boundaries = new(boundaries)
@@ -109,7 +109,7 @@ func (w *Wire) ensureBoundaries() *boundaries {
 	return w.boundaries
 }
 
-// openBlock is a block that is not full.
+// openBlock returns a block that is not full.
 func (w *Wire) openBlock() *byteBlock {
 	n := len(w.blocks)
 	if n > 0 && !w.blocks[n-1].given && len(w.blocks[n-1].data) < wireBlock {
@@ -123,8 +123,7 @@ func (w *Wire) openBlock() *byteBlock {
 	return &w.blocks[n]
 }
 
-// EvictAll lets go of the bytes that have come, and of their records. Where frames begin and end stays
-// known.
+// EvictAll frees the bytes so far and forgets their records. The bounds of frames stay known.
 func (w *Wire) EvictAll() {
 	w.evictedEnd = w.size
 	if w.boundaries != nil {
@@ -132,24 +131,24 @@ func (w *Wire) EvictAll() {
 		w.boundaries.times.reset()
 		w.boundaries.surrounds = nil
 	}
-	var spare []byte // room for what comes
+	var spare []byte // room for later bytes
 	for _, b := range w.blocks {
 		if !b.given {
 			spare = b.data[:0]
 		}
 	}
-	clear(w.blocks) // those that were given away are not held behind its end
+	clear(w.blocks) // don't hold owned bytes past the end of the slice
 	w.blocks = w.blocks[:0]
 	if spare != nil {
 		w.blocks = append(w.blocks, byteBlock{start: w.size, data: spare})
 	}
 }
 
-// EndFrame says that a frame ends at offset end, and returns its number.
+// EndFrame notes that a frame ends at offset end, and returns its number.
 func (w *Wire) EndFrame(end int64) int32 { return int32(w.ensureBoundaries().ends.add(end)) }
 
-// Prefix is the wire as it was when it had so many bytes, with the frames that had ended by then. It
-// shares what it holds with w, which may go on.
+// Prefix returns the wire as it was when it had that many bytes, with the frames that had ended by then.
+// It shares its content with w, which may grow.
 func (w *Wire) Prefix(size int64) Wire {
 	size = min(size, w.size)
 	then := Wire{size: size, evictedEnd: min(w.evictedEnd, size), evicted: slices.Clone(w.evicted)}
@@ -169,10 +168,10 @@ func (w *Wire) Prefix(size int64) Wire {
 	return then
 }
 
-// Size is the number of bytes received.
+// Size returns the number of bytes received.
 func (w *Wire) Size() int64 { return w.size }
 
-// Memory is about how many bytes the wire holds.
+// Memory returns roughly how many bytes the wire holds.
 func (w *Wire) Memory() int64 {
 	n := w.size - w.evictedEnd + int64(8*w.Records()+4*w.Frames())
 	for _, h := range w.evicted {
@@ -186,7 +185,7 @@ func (w *Wire) Memory() int64 {
 	return n
 }
 
-// Frames is the number of frames.
+// Frames returns the number of frames.
 func (w *Wire) Frames() int {
 	if w.boundaries == nil {
 		return 0
@@ -194,7 +193,7 @@ func (w *Wire) Frames() int {
 	return w.boundaries.ends.low.n
 }
 
-// Records is the number of records that were not let go of.
+// Records returns the number of records that were not evicted.
 func (w *Wire) Records() int {
 	if w.boundaries == nil {
 		return 0
@@ -202,8 +201,8 @@ func (w *Wire) Records() int {
 	return w.boundaries.begins.low.n
 }
 
-// Record returns the bytes of record n of those that were not let go of, and when they came. The
-// caller must not change them.
+// Record returns the bytes of record n of those that were not evicted, and when they arrived. The caller
+// must not change them.
 func (w *Wire) Record(n int) (data []byte, at time.Duration) {
 	end := w.size
 	if n+1 < w.Records() {
@@ -212,7 +211,7 @@ func (w *Wire) Record(n int) (data []byte, at time.Duration) {
 	return w.Bytes(w.boundaries.begins.at(n), end), w.recordTime(n)
 }
 
-// RecordStart is where record n begins; that of the one behind the last is the size.
+// RecordStart returns where record n begins. For the number after the last record that is the size.
 func (w *Wire) RecordStart(n int) int64 {
 	if n >= w.Records() {
 		return w.size
@@ -220,7 +219,7 @@ func (w *Wire) RecordStart(n int) int64 {
 	return w.boundaries.begins.at(n)
 }
 
-// recordTime is when record n came.
+// recordTime returns when record n arrived.
 func (w *Wire) recordTime(n int) time.Duration {
 	if at := time.Duration(w.boundaries.times.at(n)); at >= 0 {
 		return at * time.Microsecond
@@ -228,7 +227,7 @@ func (w *Wire) recordTime(n int) time.Duration {
 	return NoTime
 }
 
-// FrameSpan is where frame n begins and ends; nowhere, if that was let go of.
+// FrameSpan returns where frame n begins and ends; 0 and 0 if that was evicted.
 func (w *Wire) FrameSpan(n int32) (start, end int64) {
 	if !w.boundaries.ends.has(max(int(n)-1, 0)) {
 		return 0, 0
@@ -239,8 +238,8 @@ func (w *Wire) FrameSpan(n int32) (start, end int64) {
 	return start, w.boundaries.ends.at(int(n))
 }
 
-// Bytes returns the bytes [start, end), which the caller must not change; nil where some of them
-// were let go of.
+// Bytes returns the bytes [start, end), which the caller must not change; nil if some of them are
+// evicted.
 func (w *Wire) Bytes(start, end int64) []byte {
 	if start >= end || start < w.evictedEnd {
 		return nil
@@ -261,10 +260,10 @@ func (w *Wire) Bytes(start, end int64) []byte {
 	return out
 }
 
-// bytesFrom is what the block holds from an offset of the wire on.
+// bytesFrom returns the bytes of the block from an offset of the wire on.
 func (b *byteBlock) bytesFrom(start int64) []byte { return b.data[start-b.start:] }
 
-// RecordAt is the number of the record that brought the byte at off, and when.
+// RecordAt returns the number of the record that brought the byte at off, and when it arrived.
 func (w *Wire) RecordAt(off int64) (n int, at time.Duration) {
 	n = sort.Search(w.Records(), func(i int) bool { return w.boundaries.begins.at(i) > off }) - 1
 	if n < 0 {
@@ -273,26 +272,26 @@ func (w *Wire) RecordAt(off int64) (n int, at time.Duration) {
 	return n, w.recordTime(n)
 }
 
-// packedInts is a long list of numbers in four bytes each. A number is kept as what it is more than a
-// base; where that does not fit another base begins. The zero value is ready.
+// packedInts is a long list of numbers in four bytes each. A number is stored as the difference from a
+// base; if that doesn't fit, another base begins. The zero value is ready.
 type packedInts struct {
 	low   blockList[uint32]
 	bases []intBase
 }
 
-// intBase is what the numbers from an index on are counted from.
+// intBase is the base of the numbers from an index on.
 type intBase struct {
 	from  int
 	value int64
 }
 
-// reset empties the list, and keeps its room.
+// reset empties the list and keeps its room.
 func (s *packedInts) reset() {
 	s.low.reset()
 	s.bases = s.bases[:0]
 }
 
-// add adds a number and returns its index.
+// add appends a number and returns its index.
 func (s *packedInts) add(v int64) (n int) {
 	n = s.low.n
 	last := len(s.bases) - 1

@@ -98,7 +98,7 @@ func (m *Model) toggleBackground() {
 	if m.refreshPanes(); m.context.Quiet {
 		m.list.GoTo(m.list.At) // what was chosen may be hidden now
 		m.refreshPanes()
-		m.showNotice(display.Lit("side requests are hidden: H shows them"))
+		m.showNotice(display.Lit("hidden: H shows background requests"))
 	}
 }
 
@@ -107,7 +107,7 @@ func (m *Model) toggleBackground() {
 func (m *Model) toggleClock() {
 	if t := m.selectedTurn(); t != nil {
 		if _, ok := m.view.WallClock(t.Exchange, t.OpenedAt); !ok {
-			m.showNotice(display.Lit("there is no time of day here: times count from the start"))
+			m.showNotice(display.Lit("no clock times here: times count from the start"))
 			return
 		}
 	}
@@ -122,7 +122,7 @@ func (m *Model) changeSpeed(faster bool) {
 		return
 	}
 	if p == nil {
-		m.showNotice(display.Lit("what comes live has no speed: space holds the screen"))
+		m.showNotice(display.Lit("live traffic has no speed: space pauses"))
 		return
 	}
 	factor := 0.5

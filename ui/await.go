@@ -177,11 +177,11 @@ func (m *Model) pasteKeys() []screen.Binding {
 		}
 	}
 	return []screen.Binding{
-		{Keys: []string{"up", "k"}, Does: display.Lit("line before"), Do: move(-1)},
+		{Keys: []string{"up", "k"}, Does: display.Lit("previous line"), Do: move(-1)},
 		{Keys: []string{"down", "j"}, Does: display.Lit("next line"), Do: move(1)},
 		{Keys: []string{"?"}, Hint: display.Lit("? help")},
-		{Keys: []string{"y"}, Hint: display.Lit("y copy line"), Does: display.Lit("copy the line, or all that belong together"), Do: m.copySetupLines},
-		{Keys: []string{"enter"}, Does: display.Lit("show the lines whole"), Do: func() { m.setupExpanded = !m.setupExpanded }},
+		{Keys: []string{"y"}, Hint: display.Lit("y copy line"), Does: display.Lit("copy the line, or its group"), Do: m.copySetupLines},
+		{Keys: []string{"enter"}, Does: display.Lit("show the full lines"), Do: func() { m.setupExpanded = !m.setupExpanded }},
 	}
 }
 
@@ -220,7 +220,7 @@ func (s *setupPage) Draw(p *screen.Pen, y int) {
 // openRoutes shows where the address leads.
 func (m *Model) openRoutes() {
 	if m.opt.Setup == nil || len(m.opt.Setup.Routes) == 0 {
-		m.showNotice(display.Lit("only a proxy has hosts"))
+		m.showNotice(display.Lit("only a proxy has upstreams"))
 		return
 	}
 	widest := 0
@@ -247,7 +247,7 @@ func (m *Model) copySetupLines() {
 // copyText copies a text, and says by which ways.
 func (m *Model) copyText(text []byte) {
 	if m.opt.Copy == nil {
-		m.showNotice(display.Lit("there is no clipboard"))
+		m.showNotice(display.Lit("no clipboard"))
 		return
 	}
 	ways, err := m.opt.Copy(text)

@@ -202,5 +202,5 @@ func TestHosts(t *testing.T) {
 	var words []StatusNote
 	s := newScreen(t, 100, 24, waiting(&words)).feed(asking(1, "claude-cli/2.1", begun)...)
 	s.press(":hosts<enter>").shows("http://127.0.0.1:45678/openrouter  https://openrouter.ai/api").press("<esc>").hides("openrouter")
-	newScreen(t, 100, 24).press(":hosts<enter>").shows("only a proxy has hosts")
+	newScreen(t, 100, 24).press(":hosts<enter>").shows("only a proxy has upstreams")
 }

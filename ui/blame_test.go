@@ -75,5 +75,5 @@ func TestStoppedAndUnseen(t *testing.T) {
 	if line, counts := plain.looks("second"); !strings.Contains(line, "u   second") || !strings.Contains(counts, " u1") {
 		t.Errorf("%q and %q\n%s", line, counts, plain.text())
 	}
-	plain.press("G4").shows("RECORD_GAP").press("5").shows("not known: bytes of it were not seen")
+	plain.press("G4").shows("RECORD_GAP").press("5").shows("unknown: some bytes were missed")
 }

@@ -28,7 +28,7 @@ const maxBookmarks = 200
 func (m *Model) toggleBookmark(name string) {
 	t, c := m.view.Find(m.selected)
 	if t == nil {
-		m.showNotice(display.Lit("there is nothing to bookmark"))
+		m.showNotice(display.Lit("nothing to bookmark"))
 		return
 	}
 	b := bookmark{name: m.pen.Name(name), given: name != "", of: m.selected, exchange: t.Exchange, nth: m.nthOf(t)}
@@ -42,12 +42,12 @@ func (m *Model) toggleBookmark(name string) {
 	switch {
 	case i >= 0 && m.places[i] == b:
 		m.places = slices.Delete(m.places, i, i+1)
-		m.showNotice(b.name.Between("no bookmark any more: ", ""))
+		m.showNotice(b.name.Between("bookmark removed: ", ""))
 		return
 	case i >= 0:
 		m.places = slices.Delete(m.places, i, i+1)
 	case len(m.places) == maxBookmarks:
-		m.showNotice(m.draw.Format("there are %d bookmarks: that is all", maxBookmarks))
+		m.showNotice(m.draw.Format("no more than %d bookmarks", maxBookmarks))
 		return
 	}
 	m.places = append(m.places, b)
@@ -82,7 +82,7 @@ func (m *Model) paletteBookmarks() (all []modes.Bookmark) {
 // openBookmarks offers them to be gone to.
 func (m *Model) openBookmarks() {
 	if len(m.places) == 0 {
-		m.showNotice(display.Lit("no bookmarks: B makes one, :mark NAME too"))
+		m.showNotice(display.Lit("no bookmarks: add one with B or :mark NAME"))
 		return
 	}
 	m.pushMode(modes.NewPalette(modeHost{m}, modes.PaletteActions{Bookmarks: m.paletteBookmarks(), Turn: m.goTo}, m.draw))
@@ -92,8 +92,8 @@ func (m *Model) openBookmarks() {
 func (m *Model) goToBookmark(b bookmark) {
 	t, c := m.view.Find(b.of)
 	if live, _ := m.in.View().Find(b.of); t == nil || b.of.Call > 0 && c == nil {
-		if m.showNotice(b.name.Between("", " is not kept any more")); live != nil {
-			m.showNotice(b.name.Between("", " has not come at this moment: G shows now"))
+		if m.showNotice(b.name.Between("", " is no longer kept")); live != nil {
+			m.showNotice(b.name.Between("", " is later than this moment: G shows now"))
 		}
 		return
 	}

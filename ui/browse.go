@@ -76,7 +76,7 @@ func (m *Model) pausedKeys(all []screen.Binding) []screen.Binding {
 	}
 	word := display.Lit("space play")
 	if m.moment.playing {
-		word = display.Lit("space hold")
+		word = display.Lit("space pause")
 	}
 	keys := []screen.Binding{{Keys: []string{"?"}, Hint: display.Lit("? help")}}
 	for _, of := range []struct {
@@ -84,7 +84,7 @@ func (m *Model) pausedKeys(all []screen.Binding) []screen.Binding {
 		hint display.Text
 		do   func(step int)
 	}{
-		{km.Step, display.Lit(", . delta"), func(step int) { m.stepDelta(-step) }}, {km.Stop, display.Lit("< > mark"), func(step int) { m.stepMarker(-step, true) }},
+		{km.Step, display.Lit(", . delta"), func(step int) { m.stepDelta(-step) }}, {km.Stop, display.Lit("< > marker"), func(step int) { m.stepMarker(-step, true) }},
 		{km.Speed, display.Lit("[ ] speed"), func(step int) { m.setSpeed(step < 0) }},
 	} {
 		two := bindPair(of.b, of.do)
@@ -138,6 +138,8 @@ func bindPair(b key.Binding, do func(step int)) []screen.Binding {
 		first, second = does+", before", does+", after"
 	case !strings.Contains(second, " "):
 		second = first[:strings.LastIndexByte(first, ' ')+1] + second
+	case !strings.Contains(first, " "):
+		first += second[strings.IndexByte(second, ' '):]
 	}
 	one.Does, other.Does = display.Clean(first), display.Clean(second)
 	return []screen.Binding{one, other}

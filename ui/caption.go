@@ -71,7 +71,7 @@ func (m *Model) captionLines(width, rows int) (lines []screen.StyledText) {
 			}
 			return []screen.StyledText{{Role: screen.Live, Text: now}}
 		}
-		return []screen.StyledText{{Role: screen.Muted, Text: display.Join(display.Lit("coming: "), c.coming)}}
+		return []screen.StyledText{{Role: screen.Muted, Text: display.Join(display.Lit("next: "), c.coming)}}
 	}
 	a, ok := m.shownSubject()
 	if !ok {
@@ -114,8 +114,8 @@ func (m *Model) drawOpening(p *screen.Pen, y, height int) {
 	var lines []screen.StyledText
 	for i, text := range []screen.StyledText{
 		{Role: screen.Accent, Text: display.Lit("toolscope: LLM tool calls, while they stream")},
-		{Role: screen.Plain, Text: display.Lit("A model calls a tool by writing JSON, a few bytes at a time. Here each call is watched as it comes: what is still open, what it costs, and the byte at which it goes wrong.")},
-		{Role: screen.Plain, Text: display.Lit("What plays now was written for this: no network, no key. Any key goes on, esc leaves it to you.")},
+		{Role: screen.Plain, Text: display.Lit("A model calls a tool by writing JSON, a few bytes at a time. toolscope shows each call as it streams: what is still open, what it costs, and the byte that breaks it.")},
+		{Role: screen.Plain, Text: display.Lit("This demo is scripted: no network, no API key. Any key continues, esc lets you explore.")},
 	} {
 		if i > 0 && height >= tallOpening {
 			lines = append(lines, screen.StyledText{})

@@ -232,12 +232,12 @@ func (m *Model) statusNotes() (words []StatusNote) {
 	if m.quitPending {
 		text := m.draw.Format("quits when %s end", screen.Plural(len(m.openExchanges()), "stream"))
 		if len(m.openExchanges()) == 0 {
-			text = display.Lit("quits when the client has ended")
+			text = display.Lit("quits when the client ends")
 		}
 		words = append(words, StatusNote{Text: text.String()})
 	}
 	if n := m.in.Dropped(); n > 0 {
-		words = append(words, StatusNote{Text: m.draw.Format("%s dropped (--keep %s)", screen.Plural(n, "turn"), asFlag(m.opt.Keep)).String()})
+		words = append(words, StatusNote{Text: m.draw.Format("%s dropped (--memory %s)", screen.Plural(n, "turn"), asFlag(m.opt.Keep)).String()})
 	}
 	if n := m.in.Others.Count; n > 0 {
 		words = append(words, StatusNote{Text: screen.Plural(int(n), "other line").String()})

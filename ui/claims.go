@@ -53,18 +53,18 @@ type summaryText struct {
 // tourScenes are what the demo shows, in its order: one after the other they can be seen while it plays.
 var tourScenes = []tourScene{
 	{
-		of: tourCall{"malformed", 1, 1}, coming: display.Lit("a call breaks midway"),
+		of: tourCall{"malformed", 1, 1}, coming: display.Lit("a call breaks"),
 		seen: hasCode("ARGS_BROKEN"),
 		caption: func(a sceneSubject) caption {
 			return caption{
-				display.Format("From byte %d on these arguments are no JSON, and the call still streams.", a.brokenAt()),
-				display.Lit("No byte to come can mend them: one knows before the tool fails."),
-				display.Format("byte %d: no JSON from here on", a.brokenAt()),
+				display.Format("From byte %d on, the arguments are not JSON, and the call still streams.", a.brokenAt()),
+				display.Lit("No later byte can repair them: you know before the tool runs."),
+				display.Format("not JSON from byte %d", a.brokenAt()),
 			}
 		},
 		evidence: inDocument,
 		summary: func(a sceneSubject) summaryText {
-			return summaryText{words: display.Format("no JSON from byte %d; some send {} back", a.brokenAt()), found: "ARGS_BROKEN"}
+			return summaryText{words: display.Format("not JSON from byte %d; some send back {}", a.brokenAt()), found: "ARGS_BROKEN"}
 		},
 	},
 	{
@@ -73,13 +73,13 @@ var tourScenes = []tourScene{
 		caption: func(a sceneSubject) caption {
 			return caption{
 				display.Format("The token limit ended this call inside a string, after %s.", count.Of(a.call.ArgsLen(), "byte")),
-				display.Lit("Code that runs on any arguments, or mends them, runs what is left of it."),
+				display.Lit("Clients that run or repair partial arguments would run this fragment."),
 				display.Lit("cut inside a string"),
 			}
 		},
 		evidence: withRuns,
 		summary: func(a sceneSubject) summaryText {
-			return summaryText{words: display.Lit("some clients run it all the same"), found: "ARGS_CUT"}
+			return summaryText{words: display.Lit("some clients run it anyway"), found: "ARGS_CUT"}
 		},
 	},
 	{
@@ -88,23 +88,23 @@ var tourScenes = []tourScene{
 		caption: func(sceneSubject) caption {
 			return caption{
 				display.Lit("Two calls share index 0. Here their ids keep them apart."),
-				display.Lit("Clients that merge by index make one call of them, and it is broken."),
+				display.Lit("Clients that merge by index join them into one broken call."),
 				display.Lit("two calls share index 0"),
 			}
 		},
 		evidence: func(m *Model) { withFindings(m); m.list.Roll(-1) }, // to the call beside it
 		summary: func(sceneSubject) summaryText {
-			return summaryText{words: display.Lit("shares index 0: merged by index it is broken"), found: "IDX_REUSED"}
+			return summaryText{words: display.Lit("shares index 0: breaks if merged by index"), found: "IDX_REUSED"}
 		},
 	},
 	{
-		of: tourCall{"early", 1, 1}, coming: display.Lit("looks done, and is not"),
+		of: tourCall{"early", 1, 1}, coming: display.Lit("looks done, but is not"),
 		seen: hasCode("EARLY_WRONG"),
 		caption: func(a sceneSubject) caption {
 			ran := a.call.RuleRun(stream.ParsableObject)
 			return caption{
-				display.Format("After %s this was an object. It looked done, and more bytes came.", count.Of(ran.Bytes, "byte")),
-				display.Lit("Code that runs a call as soon as it parses has run the wrong one."),
+				display.Format("After %s this was an object and looked done. More bytes came.", count.Of(ran.Bytes, "byte")),
+				display.Lit("A client that runs a call when it parses has run the wrong one."),
 				display.Format("looked done at byte %d, was not", ran.Bytes),
 			}
 		},
@@ -115,48 +115,48 @@ var tourScenes = []tourScene{
 		},
 	},
 	{
-		of: tourCall{"schema", 1, 1}, coming: display.Lit("against its own schema"),
+		of: tourCall{"schema", 1, 1}, coming: display.Lit("a schema mismatch"),
 		seen: func(a sceneSubject) bool {
 			return a.hasFinding("SCHEMA_ENUM") && a.hasFinding("SCHEMA_WRONG_TYPE") && a.hasFinding("SCHEMA_UNKNOWN_KEY")
 		},
 		caption: func(a sceneSubject) caption {
 			return caption{
-				display.Lit("Three members can no longer become what the tool declares."),
-				display.Lit("Each is marked where it is, by the delta that ruled it out."),
-				display.Lit("3 members break the schema"),
+				display.Lit("Three fields can no longer match the tool's schema."),
+				display.Lit("Each is marked at the delta that broke it."),
+				display.Lit("3 fields break the schema"),
 			}
 		},
 		evidence: inDocument,
 		summary: func(sceneSubject) summaryText {
-			return summaryText{words: display.Lit("three members break the tool's schema"), found: "SCHEMA_WRONG_TYPE"}
+			return summaryText{words: display.Lit("three fields break the tool's schema"), found: "SCHEMA_WRONG_TYPE"}
 		},
 	},
 	{
-		of: tourCall{"malformed", 1, 1}, coming: display.Lit("the broken call, sent on"),
+		of: tourCall{"malformed", 1, 1}, coming: display.Lit("the broken call, sent back"),
 		seen: func(a sceneSubject) bool {
 			schema, ok := tourCall{"schema", 1, 1}.subjectIn(a.view)
 			return ok && schema.turn.Closed() && !a.call.MayGrow()
 		},
 		caption: func(a sceneSubject) caption {
 			return caption{
-				display.Format("The broken call again: a client like this sends {} for its %s.", count.Of(a.call.ArgsLen(), "byte")),
+				display.Format("The broken call again: this client sends {} instead of its %s.", count.Of(a.call.ArgsLen(), "byte")),
 				display.Lit("The provider accepts that, and the model reads a call it never made."),
 				display.Format("some send {} for %s", count.Of(a.call.ArgsLen(), "byte")),
 			}
 		},
 		evidence: inMode(func(m *Model) entry { return replay.Entry(m.newExport(), m.draw, m.large) }),
 		summary: func(a sceneSubject) summaryText {
-			return summaryText{side: screen.Nothing, state: display.Lit("emptied"), words: display.Format("sent on as {}: its %s are lost", count.Of(a.call.ArgsLen(), "byte")), found: "ARGS_BROKEN"}
+			return summaryText{side: screen.Nothing, state: display.Lit("emptied"), words: display.Format("sent back as {}: its %s are lost", count.Of(a.call.ArgsLen(), "byte")), found: "ARGS_BROKEN"}
 		},
 	},
 	{
-		of: tourCall{"history", 3, 1}, coming: display.Lit("what an agent sends on"),
+		of: tourCall{"history", 3, 1}, coming: display.Lit("what an agent sends back"),
 		seen: func(a sceneSubject) bool { return a.isSentBackAs("double-encoded") },
 		caption: func(sceneSubject) caption {
 			return caption{
-				display.Lit("What the model wrote, and what its agent sent back as that."),
-				display.Lit("It is encoded twice now: the model reads a string where an object was."),
-				display.Lit("the agent encoded it twice"),
+				display.Lit("What the model wrote, next to what its agent sent back."),
+				display.Lit("It is now double-encoded: the model gets a string instead of an object."),
+				display.Lit("agent double-encoded it"),
 			}
 		},
 		evidence: inMode(func(m *Model) entry { return replay.SentBack(m.newExport(), m.draw) }),
@@ -173,13 +173,13 @@ var tourScenes = []tourScene{
 		caption: func(sceneSubject) caption {
 			return caption{
 				display.Lit("Here objects are arrays in arrays, and their lengths mislead."),
-				display.Lit("A client that goes by the length passes another call on to the tool."),
+				display.Lit("A client that checks the length first runs other arguments."),
 				display.Lit("arrays read by their length"),
 			}
 		},
 		evidence: withFindings,
 		summary: func(sceneSubject) summaryText {
-			return summaryText{words: display.Lit("read by length it is another call"), found: "LENGTH_FIRST_DIVERGENCE"}
+			return summaryText{words: display.Lit("read by length: another call"), found: "LENGTH_FIRST_DIVERGENCE"}
 		},
 	},
 	{
@@ -188,7 +188,7 @@ var tourScenes = []tourScene{
 		caption: func(a sceneSubject) caption {
 			return caption{
 				display.Lit("Six protocols sent one call: as text, patches, binary, or all at once."),
-				display.Format("Whatever carried it, it is the same %s, read the same way.", count.Of(a.call.ArgsLen(), "byte")),
+				display.Format("Each protocol carries the same %s of arguments.", count.Of(a.call.ArgsLen(), "byte")),
 				display.Format("six protocols, the same %s", count.Of(a.call.ArgsLen(), "byte")),
 			}
 		},
@@ -205,8 +205,8 @@ var tourScenes = []tourScene{
 		},
 		caption: func(sceneSubject) caption {
 			return caption{
-				display.Lit("One question to three models, and what differs, member by member."),
-				display.Lit("A call too few, a string for a number: found before anybody runs them."),
+				display.Lit("One question to three models, and what differs, field by field."),
+				display.Lit("One call missing, a string for a number: found before anything runs."),
 				display.Lit("three models: what differs"),
 			}
 		},
@@ -216,18 +216,18 @@ var tourScenes = []tourScene{
 		},
 	},
 	{
-		of: tourCall{"parallel", 1, 1}, coming: display.Lit("a turn as it should be"),
+		of: tourCall{"parallel", 1, 1}, coming: display.Lit("a healthy turn"),
 		seen: func(a sceneSubject) bool { return a.turn.Closed() },
 		caption: func(a sceneSubject) caption {
 			return caption{
-				display.Format("A clean turn: %s, complete, and nothing is found.", count.Of(len(a.turn.Calls), "call")),
-				display.Lit("It is quiet while all is well: what is loud has gone wrong."),
+				display.Format("A clean turn: %s, complete, no findings.", count.Of(len(a.turn.Calls), "call")),
+				display.Lit("Healthy calls stay quiet. Only trouble stands out."),
 				display.Lit("a clean turn: quiet"),
 			}
 		},
 		evidence: inDocument,
 		summary: func(a sceneSubject) summaryText {
-			return summaryText{name: display.Format("%s", count.Of(len(a.turn.Calls), "call")), words: display.Lit("and this is a good turn")}
+			return summaryText{name: display.Format("%s", count.Of(len(a.turn.Calls), "call")), words: display.Lit("a healthy turn")}
 		},
 	},
 	{

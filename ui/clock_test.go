@@ -5,6 +5,6 @@ import "testing"
 // TestNoClock: where a source tells no time of day, T says so, and a command that wants something says what.
 func TestNoClock(t *testing.T) {
 	s := newScreen(t, 120, 40).feed(demo(t, "index-zero")...)
-	s.press("T").shows("there is no time of day here: times count from the start")
+	s.press("T").shows("no clock times here: times count from the start")
 	s.press(":sort<enter><enter>").shows("sort by what? cost, took, bytes or start")
 }

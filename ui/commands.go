@@ -15,13 +15,13 @@ import (
 func (m *Model) typedCommands() []modes.Command {
 	return []modes.Command{
 		{Word: "turn", Arg: display.Lit("NUMBER"), Does: display.Lit("go to a turn"), Run: m.goToNumber},
-		{Word: "sort", Arg: display.Lit("cost|took|bytes|start"), Does: display.Lit("the turns in another order"), Run: m.openSorted},
-		{Word: "jq", Arg: display.Lit("EXPR"), Does: display.Lit("ask the arguments, of one call or all"), Run: m.openJQ},
-		{Word: "at", Arg: display.Lit("TIME"), Does: display.Lit("to a moment: 1.25s, or delta d14"), Run: m.goAt},
+		{Word: "sort", Arg: display.Lit("cost|took|bytes|start"), Does: display.Lit("sort turns"), Run: m.openSorted},
+		{Word: "jq", Arg: display.Lit("EXPR"), Does: display.Lit("run jq on arguments of one call or all"), Run: m.openJQ},
+		{Word: "at", Arg: display.Lit("TIME"), Does: display.Lit("go to a moment: 1.25s, or delta d14"), Run: m.goAt},
 		{Word: "mark", Arg: display.Lit("NAME"), Does: display.Lit("bookmark this place, for this session"), Run: m.toggleBookmark},
-		{Word: "log", Does: display.Lit("what toolscope noted and said"), Run: func(string) { m.openLog() }},
-		{Word: "paste", Does: display.Lit("what sends clients to the proxy"), Run: func(string) { m.openPaste() }},
-		{Word: "hosts", Does: display.Lit("where the proxy's address leads"), Run: func(string) { m.openRoutes() }},
+		{Word: "log", Does: display.Lit("show toolscope's log"), Run: func(string) { m.openLog() }},
+		{Word: "paste", Does: display.Lit("show client setup lines"), Run: func(string) { m.openPaste() }},
+		{Word: "hosts", Does: display.Lit("list the proxy's upstreams"), Run: func(string) { m.openRoutes() }},
 	}
 }
 
@@ -61,7 +61,7 @@ func (m *Model) pressKey(key string) {
 		b = screen.FindBinding(m.userGlobalKeys(), key)
 	}
 	if b == nil {
-		m.showNotice(display.Lit("not any more: something else has come"))
+		m.showNotice(display.Lit("no longer possible: the view has changed"))
 		return
 	}
 	m.runBinding(b)
@@ -71,7 +71,7 @@ func (m *Model) pressKey(key string) {
 func (m *Model) goToNumber(arg string) {
 	n, err := strconv.Atoi(arg)
 	if err != nil {
-		m.showNotice(m.draw.Format("%q: a turn has a number, as in :turn 12", arg))
+		m.showNotice(m.draw.Format("%q: use a turn number, e.g. :turn 12", arg))
 		return
 	}
 	m.goTo(n)
@@ -81,7 +81,7 @@ func (m *Model) goToNumber(arg string) {
 func (m *Model) goTo(number int) {
 	r := stream.Ref{Turn: int32(min(number, m.turnCount()+1) - 1)}
 	if t, _ := m.view.Find(r); number < 1 || t == nil {
-		m.showNotice(m.draw.Format("there is no turn %d: they go up to %s", number, screen.Count(m.turnCount())))
+		m.showNotice(m.draw.Format("no turn %d: the last is %s", number, screen.Count(m.turnCount())))
 		return
 	}
 	m.closeAll()

@@ -13,7 +13,7 @@ func TestSort(t *testing.T) {
 		t.Errorf("the latest is not first: %q", first)
 	}
 	s.feed(mixed(6, 1)...)
-	s.shows("1 came since").press("s").shows("TURNS 7").press("j<enter>")
+	s.shows("1 new").press("s").shows("TURNS 7").press("j<enter>")
 	if s.chosenName() != "turn 6" || s.follow {
 		t.Error("enter leads to", s.chosenName())
 	}
@@ -28,18 +28,18 @@ func TestSort(t *testing.T) {
 // TestJQ asks one call and all; what is no JSON is said, and what takes for ever is stopped.
 func TestJQ(t *testing.T) {
 	s := newScreen(t, 100, 24).feed(mixed(0, 6)...).press("gj")
-	s.press(":jq .n<enter>").shows("JQ  .n  of this call  asking").settle().shows("1 answer from 1 call", "1  good                  1")
-	s.press("<tab>").settle().shows("of all calls", "4 answers from 6 calls", "2 no JSON", "no JSON: invalid character 'x'")
+	s.press(":jq .n<enter>").shows("JQ  .n  of this call  running").settle().shows("1 result from 1 call", "1  good                  1")
+	s.press("<tab>").settle().shows("of all calls", "4 results from 6 calls", "2 no JSON", "no JSON: invalid character 'x'")
 	s.press("jj<enter>")
 	if s.chosenName() != "broken" || s.selected.Turn != 2 {
 		t.Error("enter leads to", s.chosenName(), s.selected)
 	}
-	s.press("g:jq .n,.n<enter>").settle().shows("of this turn", "2 answers from 1 call").press("<esc>")
+	s.press("g:jq .n,.n<enter>").settle().shows("of this turn", "2 results from 1 call").press("<esc>")
 	s.press(":jq .n[<enter>").shows("at byte ").press(":jq<enter><enter>").shows("jq wants an expression")
 	s.press(`:jq "\u001b]0;x" + env.HOME<enter>`).settle().hides("\x1b]0").press("<esc>")
 	s.press(":jq .n[0]<enter>").settle().shows("expected an array but got: number")
 	for _, h := range []int{5, 9, 30} {
 		checkFrame(t, s.resize(30, h))
 	}
-	s.resize(100, 24).press("<esc>fstate:bad<enter>:jq .<enter><tab>").settle().shows("of all calls of the turns that are shown", "0 answers from 2 calls")
+	s.resize(100, 24).press("<esc>fstate:bad<enter>:jq .<enter><tab>").settle().shows("of all calls of the shown turns", "0 results from 2 calls")
 }

@@ -29,7 +29,7 @@ func (m *Model) emptyLines() []line {
 	source := m.draw.Truncate(m.pen.Name(m.opt.Source), 28).String()
 	switch others := int(m.in.Others.Count); {
 	case others > 0:
-		text := screen.Plural(others, "line").String() + " of " + source + ", and none is a model's"
+		text := screen.Plural(others, "line").String() + " of " + source + ", none from a model"
 		if !m.ended {
 			text += " yet"
 		}
@@ -43,8 +43,8 @@ func (m *Model) emptyLines() []line {
 		lines = append(lines, line{text: f.Message, role: screen.Caution})
 	}
 	for _, way := range [][2]string{
-		{"toolscope agent.sse", "a body as curl -N saved it"},
-		{"toolscope -f proxy.log", "a file that grows"},
+		{"toolscope agent.sse", "a body saved by curl -N"},
+		{"toolscope -f proxy.log", "a growing file"},
 		{"curl -N ... | toolscope", "a stream, live"},
 		{"toolscope demo", "see it at work"},
 	} {

@@ -126,7 +126,7 @@ func TestPlayback(t *testing.T) {
 	}
 	s.end().press(" ").shows("PAUSED").press("G").shows("END")
 	plain, _ := liveScreen(t)
-	plain.press("]").shows("what comes live has no speed").press("k").hides("speed")
+	plain.press("]").shows("live traffic has no speed").press("k").hides("speed")
 }
 
 // TestDemoKey starts the demo where there is nothing else: without a source, while one is silent,
@@ -160,7 +160,7 @@ func TestDemoKey(t *testing.T) {
 			}
 		}
 		s.send(inboxReady{})
-		s.press("}").shows("1/12", "run_shell", "malformed", "byte 87").press("d").shows("coming").hides("run_shell")
+		s.press("}").shows("1/12", "run_shell", "malformed", "byte 87").press("d").shows("next").hides("run_shell")
 	}
 }
 

@@ -6,9 +6,9 @@ import "testing"
 // told, beside the rules by which code would run it, and on the strip of time.
 func TestGot(t *testing.T) {
 	s := newScreen(t, 140, 50).feed(demo(t, "executed")...).end().press("gj4")
-	s.shows("WHAT THE TOOL GOT", "server web got it as scrape_webpage (joined by the call's id)", "3.4 s before", "the first 4 B of what the model wrote, as a JSON string", "answered an error in 608 ms, 257 B",
-		"the model was told 28 B: cut", "EXEC_CUT", "EXEC_EARLY", "RESULT_CUT")
-	s.press("3").shows("+312 ms  tool got  scrape_webpage", "+3.68 s  found  EXEC_CUT", "+4.43 s  found  RESULT_CUT").shows("run with a part of it · answered, cut")
+	s.shows("WHAT THE TOOL GOT", "server web got it as scrape_webpage (matched by the call's id)", "3.4 s before", "the first 4 B of the model's arguments, as a JSON string", "returned an error in 608 ms, 257 B",
+		"the model got 28 B: cut", "EXEC_CUT", "EXEC_EARLY", "RESULT_CUT")
+	s.press("3").shows("+312 ms  tool got  scrape_webpage", "+3.68 s  found  EXEC_CUT", "+4.43 s  found  RESULT_CUT").shows("run with part of it · returned, cut")
 	s.press(" ").shows("R run")
 	newScreen(t, 140, 60).feed(demo(t, "executed")...).end().press("gj5").shows("WHEN CODE WOULD RUN", "SEEN TO RUN", "by the call's id")
 	for _, size := range [][2]int{{40, 10}, {60, 18}} {
@@ -25,7 +25,7 @@ func TestGot(t *testing.T) {
 // nothing says that all is well.
 func TestGotSoFar(t *testing.T) {
 	s := newScreen(t, 140, 44).feed(demo(t, "executed")...).end().press("gj4").press(":at 320ms<enter>")
-	s.shows("FINDINGS 0", "none yet", "the first 4 B of what the model wrote", "no answer yet").hides("nothing unusual", "no answer was seen")
+	s.shows("FINDINGS 0", "none yet", "the first 4 B of the model's arguments", "no answer yet").hides("nothing unusual", "no response was seen")
 }
 
 // TestNobodySeen: of what code would do that runs a call too early no client is accused.

@@ -32,9 +32,9 @@ func TestGround(t *testing.T) {
 			if keys == "?" {
 				s.press("<esc>t")
 				if tooFew := s.pen.Ink.TooFew; c.paints {
-					s.shows("paints its own ground")
+					s.shows("own background")
 				} else if tooFew {
-					s.shows("too few colours for its ground")
+					s.shows("background needs more colours")
 				} else {
 					s.hides("ground")
 				}

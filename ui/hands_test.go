@@ -43,7 +43,7 @@ func TestTakes(t *testing.T) {
 	s.shows("saved 12 B of tool: a form of it, as ./form.txt")
 	s.press("yc").shows("it was not captured", "COPY of tool").press("<esc>").hides("COPY")
 	s.press("e").shows("not here")
-	newScreen(t, 80, 24, func(o *Options) { o.Copy = func([]byte) (string, error) { return "", nil } }).press("y").shows("nothing is chosen")
+	newScreen(t, 80, 24, func(o *Options) { o.Copy = func([]byte) (string, error) { return "", nil } }).press("y").shows("nothing selected to export")
 }
 
 // TestPipes: a command gets what is chosen, and what it prints is shown, sanitised.
@@ -109,12 +109,12 @@ func (b *stopper) Resume(_ int, how modes.ResumeMode) { b.let = append(b.let, ho
 
 // TestBreaks: what is held is shown with what comes next, and goes on as it is told to.
 func TestBreaks(t *testing.T) {
-	agent(t, 80, 24).press("b").shows("only what passes through a proxy can be held")
+	agent(t, 80, 24).press("b").shows("breakpoints need a proxy")
 	point := &stopper{}
 	newScreen(t, 80, 24, func(o *Options) { o.Break, o.Setup = point, &SetupGuide{} }).press("b").shows("hold what matches")
 	s := newScreen(t, 80, 24, func(o *Options) { o.Break = point }).feed(new(anthropic).open("msg_1").call("toolu_1", "tool", `{"a":"b"}`).records...)
 	s.press("b").shows("hold what matches").press("bad<enter>").shows("bad: no such field").press("<esc>").hides("BREAK")
-	s.press("btool:tool<enter>").shows("BREAK tool:tool", "nothing is held yet")
+	s.press("btool:tool<enter>").shows("BREAK tool:tool", "nothing is held:")
 	point.holds = []modes.Hold{{
 		Exchange: 0, Why: "tool of turn 1 matches tool:tool", For: 3 * time.Second, Left: time.Minute, Given: 120, Waiting: 40,
 		Next: []byte("data: {\"x\":1}\n\n"),

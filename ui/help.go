@@ -41,13 +41,13 @@ func (m *Model) browsingPlaces(keys []screen.Binding) []modes.KeyContext {
 			m.pressKey(key)
 		}})
 	}
-	return append(places, modes.KeyContext{Name: display.Lit("in views that keys above open"), Groups: elsewhere})
+	return append(places, modes.KeyContext{Name: display.Lit("in other views"), Groups: elsewhere})
 }
 
 // commandKeys are the words that are typed behind ":", as the help lists them: what is behind a word is
 // asked for then.
 func (m *Model) commandKeys() modes.KeyGroup {
-	g := modes.KeyGroup{Title: display.Lit("Words behind :")}
+	g := modes.KeyGroup{Title: display.Lit("Commands after :")}
 	for _, c := range m.typedCommands() {
 		g.Keys = append(g.Keys, screen.Binding{Keys: []string{":" + c.Word}, Does: c.Does})
 	}

@@ -137,7 +137,7 @@ func TestMachinesWithoutTurns(t *testing.T) {
 }
 
 // TestMachineStays: the cursor comes to the row of a machine, be there turns of it or not, passes it, and stays there
-// when side requests are hidden, and when one goes back in time.
+// when hidden: H shows background requests, and when one goes back in time.
 func TestMachineStays(t *testing.T) {
 	states := []panes.MachineState{{Name: "web-2"}, {Name: "web-4"}, {Name: "web-5"}}
 	s := newScreen(t, 140, 40, func(o *Options) { o.Machines = func() []panes.MachineState { return states } })
@@ -168,12 +168,12 @@ func TestSecondMachine(t *testing.T) {
 
 // TestAlarmCut: an alarm that there is too little room for stands apart from what follows it.
 func TestAlarmCut(t *testing.T) {
-	words := []StatusNote{{Text: "HUB NOT REACHED", Alarm: true}, {Text: "1 host SILENT: web-3", Alarm: true}}
+	words := []StatusNote{{Text: "HUB UNREACHABLE", Alarm: true}, {Text: "1 host SILENT: web-3", Alarm: true}}
 	s := newScreen(t, 40, 10, func(o *Options) {
 		o.Status = func() []StatusNote { return words }
 	})
 	s.feed(machines(t)...)
-	s.press("1g").shows("HUB NOT REACHED", "…  ").hides("…LIVE")
+	s.press("1g").shows("HUB UNREACHABLE", "…  ").hides("…LIVE")
 	checkFrame(t, s)
 	words = words[1:]
 	s.send(machinesTick{})

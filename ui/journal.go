@@ -99,7 +99,7 @@ func (m *Model) noteNews() {
 	}
 	h.exchanges = len(exchanges)
 	if n := m.in.Dropped(); n > h.dropped {
-		m.addJournalLine(screen.Muted, m.draw.Format("%s dropped, %s so far (--keep %s)", screen.Plural(n-h.dropped, "turn"), screen.Count(n), asFlag(m.opt.Keep)))
+		m.addJournalLine(screen.Muted, m.draw.Format("%s dropped, %s so far (--memory %s)", screen.Plural(n-h.dropped, "turn"), screen.Count(n), asFlag(m.opt.Keep)))
 		h.dropped = n
 	}
 	m.noteStatus()

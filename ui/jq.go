@@ -10,14 +10,14 @@ import (
 // shown.
 func (m *Model) openJQ(expr string) {
 	if expr == "" {
-		m.showNotice(display.Lit("jq wants an expression, as in :jq .path"))
+		m.showNotice(display.Lit("jq needs an expression, e.g. :jq .path"))
 		return
 	}
 	all := modes.Scope{Name: display.Lit("all calls"), Calls: func() []modes.JQCall {
 		return modes.JQCalls(m.view.Session().Turns, m.turnFilter.Shows)
 	}}
 	if m.turnFilter.Active() {
-		all.Name = display.Lit("all calls of the turns that are shown")
+		all.Name = display.Lit("all calls of the shown turns")
 	}
 	chosen := m.selected
 	one := modes.Scope{Name: display.Lit("this turn"), Calls: func() []modes.JQCall {

@@ -48,7 +48,7 @@ func TestKeep(t *testing.T) {
 		switch {
 		case again && (kept != stream.Evicted || strings.Contains(screen, "dropped")):
 			t.Fatalf("the first turn is %v:\n%s", kept, screen)
-		case !again && (kept != stream.Dropped || !strings.Contains(screen, "dropped (--keep")):
+		case !again && (kept != stream.Dropped || !strings.Contains(screen, "dropped (--memory")):
 			t.Fatalf("the first turn is %v:\n%s", kept, screen)
 		}
 		if !strings.Contains(screen, "TURNS 60") {

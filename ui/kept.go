@@ -63,17 +63,17 @@ func (m *Model) toggleSplit() {
 	m.zoom = false
 	switch {
 	case m.large:
-		m.showNotice(display.Lit("there is only one pane here"))
+		m.showNotice(display.Lit("only one pane here"))
 		return
 	case m.isStacked(m.w) && m.w < minBesideWidth:
-		m.showNotice(m.draw.Format("panes stand beside each other from %d columns on", minBesideWidth))
+		m.showNotice(m.draw.Format("side-by-side panes need %d columns", minBesideWidth))
 		return
 	case m.isStacked(m.w):
 		m.order = Beside
-		m.showNotice(display.Lit("panes beside each other"))
+		m.showNotice(display.Lit("panes side by side"))
 	default:
 		m.order = Above
-		m.showNotice(display.Lit("panes one above the other"))
+		m.showNotice(display.Lit("panes stacked"))
 	}
 	if piled := m.order == Above; piled == (m.w < twoColumns) {
 		m.order = ByWidth

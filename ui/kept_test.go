@@ -43,7 +43,7 @@ func TestLayoutIsTheUsers(t *testing.T) {
 	if st.press("}}4"); st.Layout() != (Layout{}) {
 		t.Errorf("the demo leaves %+v", st.Layout())
 	}
-	if s.press("z\\").shows("beside"); s.zoom {
+	if s.press("z\\").shows("side by side"); s.zoom {
 		t.Error("zoomed, panes were turned where nobody sees it")
 	}
 	if narrow := newScreen(t, 50, 20).feed(demo(t, "malformed")...).press("\\").shows("60 columns"); narrow.order != ByWidth {

@@ -25,7 +25,7 @@ func TestHelp(t *testing.T) {
 	for _, look := range [][]func(*Options){nil, {ascii}} {
 		s := newScreen(t, 80, 24, look...).feed(new(anthropic).open("msg_1").call("toolu_1", "tool", `{"a":"b"}`).seal().records...).press("1gj2jl")
 		keys := s.activeMode().Keys()
-		s.press("?").shows("HELP  in the document", "A call; a turn", "not an object", "enter do it", "tab other places", "esc close")
+		s.press("?").shows("HELP  in the document", "Call states; a turn", "not an object", "enter do it", "tab other views", "esc close")
 		for _, size := range [][2]int{{80, 24}, {140, 40}, {40, 12}} {
 			text := helpText(s.resize(size[0], size[1]))
 			for _, g := range s.keys.keyGroups() {
@@ -37,8 +37,8 @@ func TestHelp(t *testing.T) {
 				}
 			}
 		}
-		s.resize(80, 24).press("<tab>").shows("HELP  in the list", "into the call").press("<tab>").shows("HELP  in WIRE")
-		s.press("<s-tab><s-tab><s-tab>").shows("HELP  in views", "call, turn or all").press("<tab>").shows("HELP  in the document")
+		s.resize(80, 24).press("<tab>").shows("HELP  in the list", "open the call").press("<tab>").shows("HELP  in WIRE")
+		s.press("<s-tab><s-tab><s-tab>").shows("HELP  in other views", "call, turn or all").press("<tab>").shows("HELP  in the document")
 		s.press("<esc>p?").shows("HELP  ").press("G").shows("Anywhere", "choose a theme").hides("next pane")
 	}
 	if text := newScreen(t, 80, 24, ascii).press("?").text(); strings.Contains(text, `\u`) {
@@ -53,15 +53,15 @@ func TestHelpDoes(t *testing.T) {
 		t.Error("enter does nothing")
 	}
 	s.press("z?/malform").shows("malform█", "malformed").hides("complete").press("<esc>").shows("complete").press("<esc>")
-	s.press("?/ctrl").shows("nothing").press("<enter>").shows("no key is called that").press("<esc><esc>")
+	s.press("?/ctrl").shows("nothing").press("<enter>").shows("no matching key").press("<esc><esc>")
 	s.press("?<tab>/theme").shows("choose a theme", "in the list").press("<esc><esc>") // of all places, whichever is shown
 	s.press("?/:sort<enter>").shows(": sort █", ":sort cost|took|bytes|start").press("<esc>")
 	s.press("?/:log<enter>").shows("LOG ").press("<esc>")
-	s.press("?<tab>/token after<enter>")
+	s.press("?<tab>/next token<enter>")
 	if s.focus != s.doc {
 		t.Error("a key of another place leads to", s.where())
 	}
-	s.press("?<s-tab><down><enter>").shows("one is not there")
+	s.press("?<s-tab><down><enter>").shows("that key belongs to another view")
 	for w := minWidth; w < 150; w += 9 {
 		for _, h := range []int{5, 7, 12, 30} {
 			checkFrame(t, s.resize(w, h))

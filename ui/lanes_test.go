@@ -74,7 +74,7 @@ func TestAgents(t *testing.T) {
 	}
 	s.shows("TURNS 7  CALLS 3").hides("warn", "DIALECT")
 	s.press("G").shows("0 tokens read of 8,000").press("4").shows("CACHE_BROKEN").press("1")
-	s.press("g").press("4").press("1H").shows("side requests are hidden").hides("count_tokens", "title ")
+	s.press("g").press("4").press("1H").shows("hidden: H shows background requests").hides("count_tokens", "title ")
 	s.press("H").shows("count POST")
 	if s.press("gH"); s.selected.Turn != 2 {
 		t.Errorf("turn %d is chosen and not shown", s.selected.Turn+1)
@@ -102,5 +102,5 @@ func TestFollowNoSide(t *testing.T) {
 // TestSideBody: what was sent and answered beside the work is there to be looked at.
 func TestSideBody(t *testing.T) {
 	s := newScreen(t, 140, 40).feed(session(t)...).end().press("/count<enter>")
-	s.shows("purpose      count", "http status  200", "was sent     15 B", `{"messages":[]}`, "answered     21 B", `{"input_tokens":1234}`).hides("no price", "DIALECT")
+	s.shows("purpose      count", "http status  200", "sent         15 B", `{"messages":[]}`, "received     21 B", `{"input_tokens":1234}`).hides("no price", "DIALECT")
 }

@@ -33,8 +33,8 @@ type quitDialog struct{ browse }
 // Keys are the answers; ^C is the same as the one that cuts.
 func (l *quitDialog) Keys() []screen.Binding {
 	return []screen.Binding{
-		{Keys: []string{"q"}, Hint: display.Lit("q quit and cut"), Does: display.Lit("quit, and cut them"), Do: func() { l.m.queueCmd(tea.Quit) }},
-		{Keys: []string{"w"}, Hint: display.Lit("w quit when they end"), Does: display.Lit("quit when they have ended"), Do: l.quitLater},
+		{Keys: []string{"q"}, Hint: display.Lit("q quit and cut"), Does: display.Lit("quit and cut them"), Do: func() { l.m.queueCmd(tea.Quit) }},
+		{Keys: []string{"w"}, Hint: display.Lit("w quit when they end"), Does: display.Lit("quit when they end"), Do: l.quitLater},
 		{Keys: []string{"esc"}, Hint: display.Lit("esc stay"), Does: display.Lit("stay"), Do: l.cancelQuit},
 		{Keys: []string{"ctrl+c"}, Do: func() { l.m.queueCmd(tea.Interrupt) }},
 	}

@@ -147,7 +147,7 @@ func (m *Model) goToTurn(t *stream.Turn, exchange int) {
 	m.setFollow(false)
 	m.turnTo(m.list)
 	m.selectRef(t.Ref())
-	m.showNotice(m.draw.Format("turn %d: its request has it", t.Number+1))
+	m.showNotice(m.draw.Format("see the request of turn %d", t.Number+1))
 }
 
 // goToNextFinding goes to the next call or turn that has a finding above info.

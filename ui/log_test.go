@@ -39,7 +39,7 @@ func TestLogIsShort(t *testing.T) {
 	if cap(s.journal.all) > 4*maxJournalLines {
 		t.Errorf("room for %d", cap(s.journal.all))
 	}
-	s.press(":log<enter>").shows("1,000 lines", "4,007 before them are gone", "note 5006")
+	s.press(":log<enter>").shows("1,000 lines", "4,007 earlier ones dropped", "note 5006")
 	s.press("g").shows("note 4007")
 }
 
@@ -81,12 +81,12 @@ func TestBookmarks(t *testing.T) {
 	if s.selected != at {
 		t.Errorf("at a moment it leads to %v", s.selected)
 	}
-	s.press("00").press("'here<enter>").shows("has not come at this moment")
+	s.press("00").press("'here<enter>").shows("is later than this moment")
 	s.press("G").press("'here<enter>")
 	if s.selected != at || s.doc.Path() != path {
 		t.Errorf("now it leads to %v", s.selected)
 	}
-	s.press(":mark here<enter>").shows("no bookmark any more: here")
+	s.press(":mark here<enter>").shows("bookmark removed: here")
 	if len(s.places) != 1 {
 		t.Errorf("%d are left", len(s.places))
 	}

@@ -51,12 +51,12 @@ func (l *logPage) Keys() []screen.Binding {
 	all := func() { l.line, l.typed = nil, false }
 	if l.typed {
 		return []screen.Binding{
-			{Keys: []string{"enter"}, Hint: display.Lit("enter keep"), Does: display.Lit("keep the lines that say so"), Do: func() { l.typed = false }},
-			{Keys: []string{"esc"}, Hint: display.Lit("esc all of it"), Does: display.Lit("show all of it"), Do: all},
+			{Keys: []string{"enter"}, Hint: display.Lit("enter keep"), Does: display.Lit("keep these lines"), Do: func() { l.typed = false }},
+			{Keys: []string{"esc"}, Hint: display.Lit("esc show all"), Does: display.Lit("show all"), Do: all},
 		}
 	}
 	keys := []screen.Binding{
-		{Keys: []string{"/"}, Hint: display.Lit("/ find"), Does: display.Lit("only the lines that say something"), Do: func() {
+		{Keys: []string{"/"}, Hint: display.Lit("/ find"), Does: display.Lit("show only matching lines"), Do: func() {
 			l.line, l.typed = screen.NewInput(display.Text{}, "", 80), true
 		}},
 		{Keys: []string{"esc", "q"}, Hint: display.Lit("esc back"), Does: display.Lit("close"), Do: func() {
@@ -80,7 +80,7 @@ func (l *logPage) shownBody() modes.Body {
 		text.WriteString(n.at.Format("2006-01-02 15:04:05  ") + n.text + "\n")
 	}
 	if text.Len() == 0 {
-		return modes.Body{What: display.Lit("nothing was noted")}
+		return modes.Body{What: display.Lit("the log is empty")}
 	}
 	return modes.Body{Data: []byte(text.String()), What: display.Lit("the log"), File: "log.txt"}
 }
@@ -131,7 +131,7 @@ func (l *logPage) Draw(p *screen.Pen, y int) {
 	n := l.RowAt(y)
 	if n < 0 {
 		if y == 1 && len(l.rows) == 0 {
-			p.Text(screen.Muted, display.Lit(" nothing: what toolscope notes and says is told here"))
+			p.Text(screen.Muted, display.Lit(" nothing yet: toolscope's notes and errors appear here"))
 		}
 		return
 	}
@@ -160,10 +160,10 @@ func (l *logPage) drawTitle(p *screen.Pen) {
 	p.Text(screen.Accent, display.Lit(" LOG  "))
 	p.Text(screen.Plain, screen.Plural(len(all), "line"))
 	if gone > 0 {
-		p.Text(screen.Muted, screen.Count(gone).Between("  ", " before them are gone"))
+		p.Text(screen.Muted, screen.Count(gone).Between("  ", " earlier ones dropped"))
 	}
 	if n := l.m.in.Others.Count; n > 0 {
-		p.Text(screen.Muted, p.Format("  %s of no exchange", screen.Plural(int(n), "line")))
+		p.Text(screen.Muted, p.Format("  %s in no exchange", screen.Plural(int(n), "line")))
 	}
 	if q := l.queryText(); q != "" {
 		p.Text(screen.Accent, p.Name(q).Between("  /", ""))

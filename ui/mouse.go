@@ -28,7 +28,7 @@ func (m *Model) useMouse() {
 		return
 	}
 	m.askMouse()
-	m.showNotice(display.Lit("mouse on: shift selects text, M ends it"))
+	m.showNotice(display.Lit("mouse on: shift selects text, M turns it off"))
 }
 
 // askMouse has the terminal tell of the mouse, if that is wanted: also when another program has had

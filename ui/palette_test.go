@@ -72,7 +72,7 @@ func TestPalette(t *testing.T) {
 	if !s.zoom {
 		t.Error("nothing was done")
 	}
-	s.press(":zzzz").shows("0 of").press("<enter>").shows("no such command or key")
+	s.press(":zzzz").shows("0 of").press("<enter>").shows("no matching command or key")
 }
 
 // TestPaletteCommands: a word with what it wants, a word without, and a number.
@@ -82,13 +82,13 @@ func TestPaletteCommands(t *testing.T) {
 	if s.chosenName() != "turn 1" {
 		t.Error(":turn 1 leads to", s.chosenName())
 	}
-	s.press(":turn<enter>").shows(": turn █").press("7<enter>").shows("there is no turn 7: they go up to 1")
+	s.press(":turn<enter>").shows(": turn █").press("7<enter>").shows("no turn 7: the last is 1")
 	s.press("G:1<enter>")
 	if s.chosenName() != "turn 1" {
 		t.Error(":1 leads to", s.chosenName())
 	}
-	s.press(":9999999999<enter>").shows("there is no turn 9999999999")
-	s.press(":turn x\x1b[2J<enter>").shows("a turn has a number")
+	s.press(":9999999999<enter>").shows("no turn 9999999999")
+	s.press(":turn x\x1b[2J<enter>").shows("use a turn number")
 	s.press("p:1<enter>").shows("TURNS 1")
 }
 

@@ -158,7 +158,7 @@ func TestResendRefused(t *testing.T) {
 	if s.outbox.awaited != 0 || s.outbox.sent != 1 || len(s.outbox.flying) != 1 {
 		t.Errorf("waits for %+v", s.outbox)
 	}
-	newScreen(t, 100, 30).feed(brokenCall().records...).press("R").shows("what this turn was asked was not captured")
+	newScreen(t, 100, 30).feed(brokenCall().records...).press("R").shows("the request of this turn was not captured")
 	bare := newScreen(t, 100, 30, func(o *Options) { o.Send = nil }).feed(brokenCall().records...)
 	bare.press("R").shows("nothing can be sent from here").press("a").shows("nothing can be sent")
 	newScreen(t, 80, 24).press("R").shows("no request to send again").press("=").shows("nothing else").press("m").shows("no turn to mark")

@@ -28,7 +28,7 @@ type recentCaptures struct {
 // Keys are those of the list. While it is there nothing else is to be seen.
 func (r *recentCaptures) Keys() []screen.Binding {
 	return append([]screen.Binding{
-		{Keys: []string{"enter"}, Hint: display.Lit("enter open"), Does: display.Lit("open the recording"), Do: r.openSelected},
+		{Keys: []string{"enter"}, Hint: display.Lit("enter open"), Does: display.Lit("open the capture"), Do: r.openSelected},
 		{Keys: []string{"d"}, Hint: display.Lit("d demo"), Does: display.Lit("play the demo"), Do: func() {
 			r.m.closeTop()
 			r.m.playDemo()
@@ -53,7 +53,7 @@ func (r *recentCaptures) Extend(_ *providers.View, _, h int) {
 func (r *recentCaptures) Draw(p *screen.Pen, y int) {
 	defer p.Fill(screen.Bare)
 	if y == 0 {
-		p.Text(screen.Accent, display.Lit(" RECORDINGS "))
+		p.Text(screen.Accent, display.Lit(" CAPTURES "))
 		p.Text(screen.Muted, screen.Count(r.Rows))
 		return
 	}

@@ -23,7 +23,7 @@ func TestRecents(t *testing.T) {
 	}
 	for _, size := range [][2]int{{80, 24}, {40, 10}, {250, 60}} {
 		s := newScreen(t, size[0], size[1], list)
-		checkFrame(t, s.shows("RECORDINGS 2", "2026-11-22 12:00", "1,234 B", "record", "enter open", "d demo"))
+		checkFrame(t, s.shows("CAPTURES 2", "2026-11-22 12:00", "1,234 B", "record", "enter open", "d demo"))
 	}
 	s := newScreen(t, 80, 24, list)
 	if s.press("j<enter>").hides("RECORDINGS"); len(opened) != 1 || opened[0] == "b.tsc" {

@@ -26,7 +26,7 @@ func brokenCall(change ...string) *anthropic {
 func TestReplayKeys(t *testing.T) {
 	for _, c := range []struct{ keys, want string }{
 		{"pl", "wrap  behaviour 2 of 9"}, {"p?<esc>l", "wrap  behaviour 2 of 9"}, {"p<esc>p", "preserve  behaviour 1 of 9"}, {"pl<esc>p", "wrap  behaviour 2 of 9"}, {"ppjp", "wrap  behaviour 2 of 9"},
-		{"pp", "esc as before"}, {"ppj<esc>", "preserve  behaviour 1 of 9"}, {"plsq<esc>gp", "REPLAY the whole turn"},
+		{"pp", "as OpenClaw"}, {"ppj<esc>", "preserve  behaviour 1 of 9"}, {"plsq<esc>gp", "REPLAY the whole turn"},
 	} {
 		s := newScreen(t, 80, 24).feed(brokenCall().records...).press(c.keys).shows(c.want)
 		checkFrame(t, s)

@@ -34,9 +34,9 @@ func TestRequestTab(t *testing.T) {
 		why     string
 		records []stream.Record
 	}{
-		{"no request was recorded: the source has only", requests("")[1:]},
+		{"no request: the source has only", requests("")[1:]},
 		{"it has no body", requests("")},
-		{"bytes of it passed unseen", append([]stream.Record{{Request: true, Lost: 9, Data: []byte("{}")}}, requests("")[1:]...)},
+		{"some bytes were missed", append([]stream.Record{{Request: true, Lost: 9, Data: []byte("{}")}}, requests("")[1:]...)},
 	} {
 		newScreen(t, 100, 40).feed(c.records...).press("6").shows(c.why)
 	}
@@ -51,7 +51,7 @@ func TestRequestBig(t *testing.T) {
 	}
 	body := `{"model":"m","messages":[` + strings.Join(messages, ",") + `]}`
 	s := newScreen(t, 80, 24).feed(requests(body)...)
-	if s.press("6").shows("being laid out"); s.cmd == nil {
+	if s.press("6").shows("laying out"); s.cmd == nil {
 		t.Fatal("nothing is done beside the screen")
 	}
 	s.finish().press("z").shows("3,000 messages", `"model": "m"`, "user, 2 items").hides("laid out")

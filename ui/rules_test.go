@@ -15,11 +15,11 @@ func TestRules(t *testing.T) {
 		o.Copy = func(text []byte) (string, error) { copied = string(text); return "OSC 52", nil }
 	}).feed(demo(t, "early")...)
 	s.end().press("G5").shows("[WHEN CODE WOULD RUN 8]", "any arguments    early wrong   Δ2", "parsable object  early wrong   Δ5    +1.12 s",
-		"seal             broken call   Δ10", "55 B, no JSON from byte 25", "since the request: headers 300 ms")
-	s.press("jj<enter>").shows(`{"query": "late parcels"}`, "the final arguments are no JSON from byte 25")
+		"seal             broken call   Δ10", "55 B, not JSON from byte 25", "since the request: headers 300 ms")
+	s.press("jj<enter>").shows(`{"query": "late parcels"}`, "the final arguments are not JSON from byte 25")
 	s.press("ys")
 	if s.finish(); !strings.HasPrefix(copied, `Code that runs a call as soon as its arguments parse as an object runs search_orders at delta 5, 1.12 s into the response, with`) ||
-		!strings.HasSuffix(copied, "the final arguments are no JSON from byte 25.") {
+		!strings.HasSuffix(copied, "the final arguments are not JSON from byte 25.") {
 		t.Errorf("%q", copied)
 	}
 	if s.press("<enter>"); s.where() != "wire: #5" {
@@ -37,8 +37,8 @@ func TestRuleThatRan(t *testing.T) {
 	a := new(anthropic).open("msg_1").call("toolu_1", "write_file", `{"path": "/etc`)
 	s := newScreen(t, 140, 40).feed(a.records...)
 	s.press("5").shows("any arguments    same so far", `repaired         same so far`, `{"path":"/etc"}`, "parsable         not yet")
-	s.press("jjj<enter>").shows("with 14 B of 14 B, mended:", "changed since, more may come")
-	s.feed(new(anthropic).args(0, `/hosts"}`).records...).shows("any arguments    early wrong", "parsable         same so far", "with 14 B of 22 B, mended:", "the final arguments differ at $.path")
+	s.press("jjj<enter>").shows("with 14 B of 14 B, repaired:", "changed since, but more may arrive")
+	s.feed(new(anthropic).args(0, `/hosts"}`).records...).shows("any arguments    early wrong", "parsable         same so far", "with 14 B of 22 B, repaired:", "the final arguments differ at $.path")
 }
 
 // TestFindingAndBack: a finding leads to its bytes, and esc back to where it stands.
@@ -68,7 +68,7 @@ func TestCallTimes(t *testing.T) {
 		t.Error("the last row leads to", s.selectedCall().Name)
 	}
 	s = newScreen(t, 160, 60).feed(demo(t, "protocols")...)
-	s.end().press("G5z").shows("the same tool in other turns", "by model, the median", "by how arguments arrive", "eager, 5 calls", "turn 2, gpt-5.2", "at once")
+	s.end().press("G5z").shows("the same tool in other turns", "median by model", "median by arrival", "eager, 5 calls", "turn 2, gpt-5.2", "at once")
 	s = newScreen(t, 160, 60).feed(demo(t, "cut")...)
 	s.end().press("gj5z").shows("[WHEN CODE WOULD RUN 8]").hides("how long it took") // there is nothing to compare it with
 }

@@ -183,7 +183,7 @@ func (m *Model) goToHit(step int) {
 	n := len(s.hits)
 	if n == 0 {
 		if s.query != "" {
-			m.notice = display.Join(m.draw.Clean(s.query).Between("no hits for ", ""), m.unsearchedNote())
+			m.notice = display.Join(m.draw.Clean(s.query).Between("no matches for ", ""), m.unsearchedNote())
 		}
 		return
 	}
@@ -211,9 +211,9 @@ func (m *Model) hitsText() display.Text {
 	case s.query == "":
 		return display.Text{}
 	case n == 0 && s.next != searchDone:
-		return display.Lit("looking")
+		return display.Lit("searching")
 	case n == 0:
-		return display.Lit("no hits")
+		return display.Lit("no matches")
 	}
 	text := m.draw.Format("%s of %s", screen.Count(s.at+1), screen.Count(n))
 	if s.next != searchDone {

@@ -21,11 +21,11 @@ func TestSearch(t *testing.T) {
 		{"/toolu<enter>N", "list: edit_file", "toolu  2 of 3"},
 		{"/sonnet<enter>", "list: turn 1", "sonnet  1 of 1"},
 		{"/greet<enter>", "list: turn 1", "greet  1 of 3"},
-		{"/NO ARG<enter>", "list: run_tests", "no hits for NO ARG"},
+		{"/NO ARG<enter>", "list: run_tests", "no matches for NO ARG"},
 		{"/no arg<enter>", "list: run_tests", "no arg  1 of 1"},
 		{"/tool_use<enter>", "list: turn 1", "tool_use  1 of 1"},
-		{"/nowhere<enter>", "list: run_tests", "no hits for nowhere"},
-		{"/nowhere<enter>n", "list: run_tests", "no hits for nowhere"},
+		{"/nowhere<enter>", "list: run_tests", "no matches for nowhere"},
+		{"/nowhere<enter>n", "list: run_tests", "no matches for nowhere"},
 		{"/edit<esc>", "list: edit_file", ""},
 		{"/edix<bs>t<enter>", "list: edit_file", "edit  1 of 1"},
 		{"/<enter>n", "list: run_tests", ""},
@@ -33,11 +33,11 @@ func TestSearch(t *testing.T) {
 		{"k2/import<enter>n", `arguments: "import \"log\""`, "import  2 of 2"},
 		{"k2/import<enter>nn", `arguments: "import \"fmt\""`, "import  1 of 2"},
 		{"k2/import<enter>N", `arguments: "import \"log\""`, "import  2 of 2"},
-		{"k2/NULL<enter>", "arguments: {", "no hits for NULL"},
+		{"k2/NULL<enter>", "arguments: {", "no matches for NULL"},
 		{"k2/null<enter>", "arguments: null", "null  1 of 1"},
 		{"k2<c-d><c-d>/path<enter>", `arguments: "path"`, "path  1 of 1"},
 		{"k3/seal<enter>", "wire: #23", "seal  1 of 1"},
-		{"k3/sealer<enter>", "wire: #23", "no hits for sealer"},
+		{"k3/sealer<enter>", "wire: #23", "no matches for sealer"},
 		{"k3/import<enter>", "wire: #19", "import  1 of 2"},
 		{"k3/edit_file<enter>", "wire: #11", "edit_file  1 of 1"},
 	} {
@@ -64,7 +64,7 @@ func TestSearchFindings(t *testing.T) {
 // TestSearchGrows: the next hit is looked for in what is there now.
 func TestSearchGrows(t *testing.T) {
 	s, a := liveScreen(t)
-	s.press("2/needle<enter>").shows("no hits for needle")
+	s.press("2/needle<enter>").shows("no matches for needle")
 	n := len(a.records)
 	s.feed(a.args(2, `"needle","straw","needle"`).more(n)...).press("n").shows("needle  1 of 2").press("n").shows("needle  2 of 2").press("N").shows("needle  1 of 2")
 	n = len(a.records)

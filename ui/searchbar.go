@@ -24,11 +24,11 @@ func (s *searchBar) Typing() *screen.Input { return s.input }
 // Keys are those that end it.
 func (s *searchBar) Keys() []screen.Binding {
 	return []screen.Binding{
-		{Keys: []string{"enter"}, Hint: display.Lit("enter keep"), Does: display.Lit("keep the hits"), Do: func() {
+		{Keys: []string{"enter"}, Hint: display.Lit("enter keep"), Does: display.Lit("keep the matches"), Do: func() {
 			s.m.closeTop()
 			s.m.goToHit(0) // says how many there are
 		}},
-		{Keys: []string{"esc"}, Hint: display.Lit("esc cancel"), Does: display.Lit("as it was before"), Do: func() {
+		{Keys: []string{"esc"}, Hint: display.Lit("esc cancel"), Does: display.Lit("restore the view"), Do: func() {
 			s.m.clearSearch()
 			before := s.before
 			before.round = s.m.search.round

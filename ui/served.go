@@ -57,7 +57,7 @@ func (m *Model) mcpTitle(v *providers.View, all []*mcp.Request, p *screen.Pen) d
 	for _, s := range v.Servers() {
 		calls += s.Calls
 	}
-	return m.draw.Truncate(p.Format("%s, %s; no turns of a model", screen.Plural(len(all), "request"), screen.Plural(calls, "tool call")), m.w-6)
+	return m.draw.Truncate(p.Format("%s, %s; no model turns", screen.Plural(len(all), "request"), screen.Plural(calls, "tool call")), m.w-6)
 }
 
 // drawMCPRequest writes what was asked, of whom, and what became of it.

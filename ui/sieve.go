@@ -41,9 +41,9 @@ func (f *filterBar) Keys() []screen.Binding {
 	up := screen.Binding{Keys: []string{"up"}}.Name(f.m.draw)
 	return []screen.Binding{
 		{Keys: []string{"enter"}, Hint: display.Lit("enter keep"), Does: display.Lit("keep the filter"), Do: f.acceptFilter},
-		{Keys: []string{"tab"}, Hint: display.Lit("tab complete"), Does: display.Lit("complete a field or what it is"), Do: f.completeWord},
-		{Keys: []string{"up"}, Hint: up.Between("", " last"), Does: display.Lit("the filter before"), Do: func() { f.recallFilter(1) }},
-		{Keys: []string{"down"}, Does: display.Lit("the filter behind"), Do: func() { f.recallFilter(-1) }},
+		{Keys: []string{"tab"}, Hint: display.Lit("tab complete"), Does: display.Lit("complete a field or value"), Do: f.completeWord},
+		{Keys: []string{"up"}, Hint: up.Between("", " last"), Does: display.Lit("previous filter"), Do: func() { f.recallFilter(1) }},
+		{Keys: []string{"down"}, Does: display.Lit("next filter"), Do: func() { f.recallFilter(-1) }},
 		{Keys: []string{"esc"}, Hint: display.Lit("esc drop"), Does: display.Lit("show all turns"), Do: func() {
 			f.m.closeTop()
 			f.m.applyFilter("")

@@ -77,7 +77,7 @@ func (s *sortedTurns) sort() {
 func (s *sortedTurns) Keys() []screen.Binding {
 	return append([]screen.Binding{
 		{Keys: []string{"enter"}, Hint: display.Lit("enter go there"), Does: display.Lit("go to the turn"), Do: s.goToSelected},
-		{Keys: []string{"s"}, Hint: display.Lit("s sort again"), Does: display.Lit("sort again, with what came since"), Do: s.sort},
+		{Keys: []string{"s"}, Hint: display.Lit("s sort again"), Does: display.Lit("sort again with new turns"), Do: s.sort},
 		{Keys: []string{"esc", "q"}, Hint: display.Lit("esc back"), Does: display.Lit("close"), Do: s.m.closeTop},
 	}, s.CursorKeys(display.Lit("j k row"), s.MoveTo)...)
 }
@@ -97,9 +97,9 @@ func (s *sortedTurns) Draw(p *screen.Pen, y int) {
 		p.Text(screen.Accent, p.Format(" TURNS %s", screen.Count(len(s.turns))))
 		p.Text(screen.Plain, p.Format("  by %s", s.by.word))
 		if n := s.m.turnCount() - s.since; n > 0 {
-			p.Text(screen.Muted, p.Format("  %s came since: s", screen.Count(n)))
+			p.Text(screen.Muted, p.Format("  %s new: s", screen.Count(n)))
 		}
-		p.Right(screen.Muted, screen.Bare, display.Lit("a page of its own: the list stays in order of time "))
+		p.Right(screen.Muted, screen.Bare, display.Lit("a sorted copy: the list keeps its order "))
 		return
 	}
 	if n := s.Top + y - 1; n < len(s.turns) {

@@ -181,7 +181,7 @@ func (m *Model) leaveTour() {
 // leaveTourWithNote does so and says how to go on.
 func (m *Model) leaveTourWithNote() {
 	m.leaveTour()
-	m.showNotice(display.Lit("yours now: space goes on, } next claim, d restart"))
+	m.showNotice(display.Lit("your turn: space continues, } next scene, d restart"))
 }
 
 // toggleTour holds what is shown, or goes on.

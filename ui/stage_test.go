@@ -48,16 +48,16 @@ var proofs = []struct {
 }{
 	{"ARGS_BROKEN", []string{"malformed", "byte 87"}, []string{"the call still streams", "30s", "wants , or } but got s: byte 87, Δ14"}},
 	{"ARGS_CUT", []string{"cut"}, []string{"cut by the token limit", "that no longer exi▲", "269 bytes", "269 B", "any arguments    cut call", "repaired         cut call"}},
-	{"IDX_REUSED", []string{"index 0", "get_forecast"}, []string{"◔2", "call_demo_lima", "IDX_REUSED", "glue their"}},
+	{"IDX_REUSED", []string{"index 0", "get_forecast"}, []string{"◔2", "call_demo_lima", "IDX_REUSED", "join their"}},
 	{"EARLY_WRONG", []string{"malformed", "byte"}, []string{"After 25 bytes", "byte 25", "parsable object  early wrong   Δ5"}},
-	{"SCHEMA_UNKNOWN_KEY", []string{"schema", "no such key"}, []string{"not one of low, normal, high", "want integer", "Three members"}},
+	{"SCHEMA_UNKNOWN_KEY", []string{"schema", "no such key"}, []string{"not one of low, normal, high", "want integer", "Three fields"}},
 	{"ARGS_BROKEN", []string{"REPLAY run_shell", "emptied", "111 bytes"}, []string{"∅  emptied   accepted rule", "the 111 bytes the model wrote are gone: {} is sent"}},
-	{"DOUBLE_ENCODED", []string{"SENT BACK"}, []string{"SENT BACK write_file", "double-encoded", "the model wrote", "the request carried", "encoded twice"}},
+	{"DOUBLE_ENCODED", []string{"SENT BACK"}, []string{"SENT BACK write_file", "double-encoded", "the model wrote", "the request carried", "double-encoded"}},
 	{"LENGTH_FIRST_DIVERGENCE", []string{"todowrite"}, []string{"LENGTH_FIRST_DIVERGENCE", `{"todos":[{"id":["1"]`}},
 	{"", []string{"reserve_table", "91 "}, []string{"sonnet-4-5", "gpt-5.2", "nova-pro", "gemini-3", "command-a", "qwen3", "91 B"}},
 	{"", []string{"asked the same"}, []string{"COMPARE 3", "None agree", "wrote .days as", "made one call of two", "≠", "—"}},
 	{"", []string{"clean"}, []string{"2 calls, complete", "● complete", "FINDINGS 0"}},
-	{"", []string{"what you saw", "no JSON from byte 87"}, []string{"✗ malformed   run_shell", "∅ emptied     run_shell", "= the same    reserve_table", "≠ differs     get_forecast", "≠ sent back   write_file", "● complete    2 calls", "toolscope proxy"}},
+	{"", []string{"what you saw", "not JSON from byte 87"}, []string{"✗ malformed   run_shell", "∅ emptied     run_shell", "= the same    reserve_table", "≠ differs     get_forecast", "≠ sent back   write_file", "● complete    2 calls", "toolscope proxy"}},
 }
 
 var stageSizes = [][2]int{{40, 10}, {60, 18}, {80, 24}, {140, 40}, {250, 60}}
@@ -131,7 +131,7 @@ func TestStagePlays(t *testing.T) {
 		change []func(*Options)
 	}{{40, 10, nil}, {60, 18, nil}, {80, 24, nil}, {60, 8, []func(*Options){large}}, {80, 24, []func(*Options){large}}} {
 		s := staged(t, look.w, look.h, look.change...)
-		s.shows("LLM tool calls", "coming: a call breaks")
+		s.shows("LLM tool calls", "next: a call breaks")
 		s.send(workDone{then: s.playToNextScene})
 		for i := range tourScenes {
 			growing := 0
@@ -175,21 +175,21 @@ func TestTakeOver(t *testing.T) {
 		}
 		s.shows("PAUSED").hides("3/12", "Two calls share", "before the first turn")
 		if key == "<esc>" {
-			s.shows("yours now: space goes on, } next claim, d restart")
+			s.shows("your turn: space continues, } next scene, d restart")
 		}
-		if s.press("1").shows("{ } claim", "d restart").press("}").shows("4/12", "After 25 bytes"); !s.tour.waits {
+		if s.press("1").shows("{ } scene", "d restart").press("}").shows("4/12", "After 25 bytes"); !s.tour.waits {
 			t.Errorf("%s: it goes on by itself after what the user asked for", key)
 		}
 		s.press("?").shows("HELP", "esc close").press("<esc>").shows("4/12", "space go on")
-		s.press("{{").shows("2/12").press("j").press(" ").shows("coming: two calls, two models")
-		s.press("d").shows("while they stream", "1/12").press("x").shows("coming: a call breaks", "FOLLOW")
+		s.press("{{").shows("2/12").press("j").press(" ").shows("next: two calls, two models")
+		s.press("d").shows("while they stream", "1/12").press("x").shows("next: a call breaks", "FOLLOW")
 	}
 	s := staged(t, 80, 24).press("}").press(" ").shows("space go on", "PAUSED")
 	s.send(workDone{then: func() {}})
-	if s.press(" ").shows("space hold", "2/12"); s.moment.playing == false {
+	if s.press(" ").shows("space pause", "2/12"); s.moment.playing == false {
 		t.Error("it does not go on")
 	}
-	if s.press(" ").shows("PAUSED", "coming:"); s.moment.playing {
+	if s.press(" ").shows("PAUSED", "next:"); s.moment.playing {
 		t.Error("it does not hold on its way")
 	}
 	s = staged(t, 80, 24).press(strings.Repeat("}", len(tourScenes))).press("jj").press("<enter>").shows("4/12", "search_orders")

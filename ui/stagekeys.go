@@ -15,7 +15,7 @@ import (
 func (m *Model) tourKeys() []screen.Binding {
 	km := m.keys
 	hold := bindAction(km.Pause, m.toggleTour)
-	if hold.Hint = display.Lit("space hold"); m.tour.waits {
+	if hold.Hint = display.Lit("space pause"); m.tour.waits {
 		hold.Hint = display.Lit("space go on")
 	}
 	claim := m.sceneKeys()
@@ -23,7 +23,7 @@ func (m *Model) tourKeys() []screen.Binding {
 		{Keys: []string{"?"}, Hint: display.Lit("? help")}, hold,
 		{Keys: []string{","}, Hint: display.Lit(", . step")},
 		claim[0], claim[1], m.restartKey(),
-		{Keys: km.Escape.Keys(), Hint: display.Lit("esc end"), Does: display.Lit("leave it to you"), Do: m.leaveTourWithNote},
+		{Keys: km.Escape.Keys(), Hint: display.Lit("esc end"), Does: display.Lit("end the tour and explore"), Do: m.leaveTourWithNote},
 	}
 	if m.large {
 		next := screen.Binding{Keys: []string{"tab"}, Hint: display.Lit("tab next call")}
@@ -35,15 +35,15 @@ func (m *Model) tourKeys() []screen.Binding {
 // sceneKeys lead to the claims of the demo.
 func (m *Model) sceneKeys() []screen.Binding {
 	keys := bindPair(m.keys.Change, func(step int) { m.nextScene(-step) })
-	keys[0].Hint = display.Lit("{ } claim")
-	keys[0].Does, keys[1].Does = display.Lit("the claim before"), display.Lit("the next claim of the demo")
+	keys[0].Hint = display.Lit("{ } scene")
+	keys[0].Does, keys[1].Does = display.Lit("previous scene"), display.Lit("next scene of the demo")
 	return keys
 }
 
 // restartKey plays the demo from its start.
 func (m *Model) restartKey() screen.Binding {
 	b := bindAction(m.keys.Demo, m.startTour)
-	b.Hint, b.Does = display.Lit("d restart"), display.Lit("the demo from its start")
+	b.Hint, b.Does = display.Lit("d restart"), display.Lit("restart the demo")
 	return b
 }
 

@@ -44,7 +44,7 @@ func (m *Model) refusedExchanges() (refused []*providers.Exchange) {
 // openStreams opens the mode, where clients have streams.
 func (m *Model) openStreams() {
 	if m.opt.Setup == nil {
-		m.showNotice(display.Lit("only a proxy has streams that are open"))
+		m.showNotice(display.Lit("only a proxy has open streams"))
 		return
 	}
 	m.pushMode(&openStreamsPage{m: m})
@@ -73,7 +73,7 @@ const (
 func (s *openStreamsPage) Keys() []screen.Binding {
 	return append([]screen.Binding{
 		{Keys: []string{"enter"}, Hint: display.Lit("enter go there"), Does: display.Lit("go there"), Do: s.goToSelected},
-		{Keys: []string{"f"}, Hint: display.Lit("f filter"), Does: display.Lit("show only some"), Do: s.m.openFilter},
+		{Keys: []string{"f"}, Hint: display.Lit("f filter"), Does: display.Lit("filter streams"), Do: s.m.openFilter},
 		{Keys: []string{"esc", "q", "L"}, Hint: display.Lit("esc back"), Does: display.Lit("close"), Do: s.m.closeTop},
 	}, s.CursorKeys(display.Text{}, s.MoveTo)...)
 }
@@ -85,7 +85,7 @@ func (s *openStreamsPage) goToSelected() {
 	}
 	t := s.m.in.View().LatestOf(s.rows[s.At].Number)
 	if t == nil {
-		s.m.showNotice(display.Lit("nothing came of it yet"))
+		s.m.showNotice(display.Lit("nothing arrived yet"))
 		return
 	}
 	s.m.closeTop()
@@ -159,7 +159,7 @@ func (s *openStreamsPage) drawTitle(p *screen.Pen) {
 		p.Text(screen.Caution, p.Format("  REFUSED %s", screen.Count(n)))
 	}
 	if s.m.turnFilter.Active() {
-		p.Text(screen.Caution, p.Format("  %s left out", screen.Count(s.filteredOut)))
+		p.Text(screen.Caution, p.Format("  %s hidden", screen.Count(s.filteredOut)))
 		p.Text(screen.Muted, p.Name(s.m.turnFilter.Text()).Between("  f ", ""))
 	}
 	if s.Rows > 0 {
@@ -224,15 +224,15 @@ func padLeft(p *screen.Pen, t display.Text, cells int) display.Text {
 func doingOf(p *screen.Pen, x *providers.Exchange, t *stream.Turn) (r screen.Role, glyph, doing display.Text) {
 	switch {
 	case t == nil && x.Ended:
-		return screen.Muted, p.Glyph.Status[stream.Aborted], display.Lit("ended, and nothing came")
+		return screen.Muted, p.Glyph.Status[stream.Aborted], display.Lit("ended without data")
 	case t == nil:
-		return screen.Muted, p.Glyph.Status[stream.Waiting], display.Lit("no answer yet")
+		return screen.Muted, p.Glyph.Status[stream.Waiting], display.Lit("no data yet")
 	case len(t.Calls) > 0:
 		c := t.Calls[len(t.Calls)-1]
 		st := c.Status()
 		switch {
 		case st == stream.LooksDone && c.MayGrow():
-			return screen.StatusRoles[st], p.Glyph.Status[st], p.Name(c.Name).Between("", ", not sealed")
+			return screen.StatusRoles[st], p.Glyph.Status[st], p.Name(c.Name).Between("", ", not final")
 		case st == stream.Streaming:
 			return screen.StatusRoles[st], p.Glyph.Status[st], p.Format("%s %s", p.Name(c.Name), p.Name(panes.TailPath(c)))
 		}

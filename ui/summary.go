@@ -66,7 +66,7 @@ func (s *summary) Keys() []screen.Binding {
 		m.restartKey(),
 		{Keys: []string{":"}, Hint: display.Lit(": commands")},
 		{Keys: []string{"q"}, Hint: display.Lit("q quit"), Does: display.Lit("quit"), Do: func() { m.quitOrAsk(tea.Quit) }},
-		{Keys: []string{"esc"}, Hint: display.Lit("esc look around"), Does: display.Lit("look around in it"), Do: m.closeTop},
+		{Keys: []string{"esc"}, Hint: display.Lit("esc look around"), Does: display.Lit("explore the demo"), Do: m.closeTop},
 	}, m.sceneKeys()...)
 	return append(keys, s.CursorKeys(display.Text{}, s.MoveTo)...)
 }
@@ -84,9 +84,9 @@ func (s *summary) Draw(p *screen.Pen, y int) {
 	defer p.Fill(screen.Bare)
 	switch h := s.m.bodyHeight(); {
 	case y == h-1:
-		yours := display.Lit(" Yours:  toolscope FILE   toolscope -f LOG   toolscope proxy")
+		yours := display.Lit(" Now try: toolscope FILE   toolscope -f LOG   toolscope proxy")
 		if yours.Width() > p.Left {
-			yours = display.Lit(" Yours:  toolscope FILE, or proxy")
+			yours = display.Lit(" Now try: toolscope FILE, or proxy")
 		}
 		p.Text(screen.Accent, yours)
 	case y%s.gap == 0 && y/s.gap < s.Height && s.Top+y/s.gap < len(s.rows):

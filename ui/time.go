@@ -46,7 +46,7 @@ func (m *Model) pauseScreen() {
 // canPause says so where there is no time to walk in.
 func (m *Model) canPause() bool {
 	if m.in.Timeline.Len() == 0 && !m.isLive() {
-		m.showNotice(display.Lit("nothing has come yet"))
+		m.showNotice(display.Lit("nothing arrived yet"))
 		return false
 	}
 	return true

@@ -36,7 +36,7 @@ func (m *Model) stepDelta(by int) {
 		return
 	}
 	m.goToMoment(m.in.Timeline.Len())
-	m.showNotice(display.Lit("that is all that has come: G goes on with it"))
+	m.showNotice(display.Lit("this is the latest: G follows it"))
 }
 
 // deltaOfCall is the moment after the next delta of a call, or after the one before.
@@ -119,7 +119,7 @@ func (m *Model) stepMarker(by int, marks bool) {
 			return
 		}
 	}
-	m.showNotice(display.Lit("there is none further on"))
+	m.showNotice(display.Lit("no more matches"))
 }
 
 // markerMoment is the moment after the next stop of a turn, or the one before.
@@ -155,7 +155,7 @@ func (m *Model) goToTurnStart() {
 func (m *Model) goAt(arg string) {
 	t, call := m.steppedTurn()
 	if t == nil {
-		m.showNotice(display.Lit("no turn to go to a moment of"))
+		m.showNotice(display.Lit("no turn selected"))
 		return
 	}
 	if number, ok := strings.CutPrefix(strings.Replace(arg, "Δ", "d", 1), "d"); ok {
@@ -168,9 +168,9 @@ func (m *Model) goAt(arg string) {
 	}
 	switch {
 	case err != nil:
-		m.showNotice(m.draw.Format("%q: a time of the turn, as in :at 1.25s, or a delta, as in :at d14", arg))
+		m.showNotice(m.draw.Format("%q: use a time, e.g. :at 1.25s, or a delta, e.g. :at d14", arg))
 	case t.OpenedAt < 0:
-		m.showNotice(display.Lit("the source has no times: :at d14 goes to a delta"))
+		m.showNotice(display.Lit("the source has no times: use a delta, :at d14"))
 	default:
 		m.goToMoment(m.in.View().EventsAt(t, t.OpenedAt+d))
 	}

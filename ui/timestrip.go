@@ -40,7 +40,7 @@ func (m *Model) extendStrip() {
 			at.Ahead = events.Between("live is ", " ahead")
 		}
 		if len(m.in.Session().Turns) > 1 {
-			at.Ahead = at.Ahead.Between("", ", of all turns")
+			at.Ahead = at.Ahead.Between("", ", all turns")
 		}
 	}
 	w.strip.Extend(at, m.w, m.h, &m.pen)

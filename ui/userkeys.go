@@ -49,7 +49,7 @@ func actionName(field string) string {
 }
 
 // ErrNoAction is that there is no action of a name.
-var ErrNoAction = errors.New("no such action")
+var ErrNoAction = errors.New("unknown action")
 
 // Set has the keys of an action be others, as many as it has. It does not look whether others have
 // them: when all are set, Clash does.
@@ -71,14 +71,14 @@ func (u UserKeys) Set(action string, keys []string) error {
 	case slices.Contains(of.Keys, "ctrl+c"):
 		return errors.New("^C always quits")
 	case len(keys) != len(of.Keys):
-		return fmt.Errorf("wanted is a list of as many keys as it has, %q", of.Keys)
+		return fmt.Errorf("give a list of as many keys as the default, %q", of.Keys)
 	}
 	for i, k := range keys {
 		if k == "space" {
 			k = " "
 		}
 		if !isKey(k) {
-			return fmt.Errorf("%q: no such key; wanted is one as in %s", k, `"z", "ctrl+t", "alt+x", "f5", "space", "enter" or "pgup"`)
+			return fmt.Errorf("unknown key %q: use a key such as %s", k, `"z", "ctrl+t", "alt+x", "f5", "space", "enter" or "pgup"`)
 		}
 		if k != of.Keys[i] {
 			u[of.Keys[i]] = k

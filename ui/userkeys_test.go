@@ -80,14 +80,14 @@ func TestWrongUserKeys(t *testing.T) {
 		{"qqqqqqq", "Z", "config show"},
 		{"zoom", "Z Y", "as many keys"},
 		{"step", "Z", `[","`},
-		{"zoom", "zz", "no such key"},
-		{"zoom", "ctrl+c", "no such key"},
-		{"zoom", "f21", "no such key"},
-		{"zoom", "\x1b", "no such key"},
+		{"zoom", "zz", "unknown key"},
+		{"zoom", "ctrl+c", "unknown key"},
+		{"zoom", "f21", "unknown key"},
+		{"zoom", "\x1b", "unknown key"},
 		{"interrupted", "Q", "always quits"},
 	} {
 		err := UserKeys{}.Set(c.action, strings.Fields(c.keys))
-		if err == nil || !strings.Contains(err.Error(), c.want) || errors.Is(err, ErrNoAction) != (strings.Contains(err.Error(), "no such action")) {
+		if err == nil || !strings.Contains(err.Error(), c.want) || errors.Is(err, ErrNoAction) != (strings.Contains(err.Error(), "unknown action")) {
 			t.Errorf("%s = %s: %v", c.action, c.keys, err)
 		}
 	}
@@ -113,7 +113,7 @@ func noTwice(t *testing.T, where string, all []screen.Binding) {
 	for _, b := range all {
 		for _, k := range b.Keys {
 			if b.Do != nil && seen[k] {
-				t.Errorf("%s: %q is there twice", where, k)
+				t.Errorf("%s: %q appears twice", where, k)
 			}
 			seen[k] = seen[k] || b.Do != nil
 		}

@@ -1,19 +1,21 @@
-// Package backoff is how often something is said that happens again and again.
+// Package backoff spaces out reports of an event that happens again and again.
 package backoff
 
 import "time"
 
-// A Backoff lets something be said at once, and each time twice as seldom as the time before: first after
-// First, at last once in Most. When nothing happened for longer than Most it is as if nothing had been said.
+// Backoff allows the first report of an event at once. The next is allowed after First, and each
+// following interval is twice as long, up to Max. If the event did not happen for longer than Max, it
+// starts again.
 type Backoff struct {
 	First, Max time.Duration
-	LastReport time.Time // last
+	LastReport time.Time // time of the last report
 
-	happened time.Time // last, be it said or not
+	happened time.Time // time of the last event, reported or not
 	wait     time.Duration
 }
 
-// Allow takes that it happens now. It reports whether it may be said now, and takes that it is then.
+// Allow records an event now. It reports whether the event may be reported, and then counts it as
+// reported.
 func (p *Backoff) Allow(now time.Time) bool {
 	if !p.IsDue(now) {
 		return false
@@ -22,7 +24,8 @@ func (p *Backoff) Allow(now time.Time) bool {
 	return true
 }
 
-// IsDue takes that it happens now, and is not said yet. It reports whether it might be.
+// IsDue records an event now. It reports whether the event may be reported, but does not count it as
+// reported.
 func (p *Backoff) IsDue(now time.Time) bool {
 	if now.Sub(p.happened) > p.Max {
 		p.wait = 0

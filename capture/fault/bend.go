@@ -1,18 +1,18 @@
-// Package fault makes an answer go wrong on purpose while it passes: for a mock provider, whose
-// answers were recorded, and for a proxy, whose answers are just coming.
+// Package fault injects faults into a response while it passes: for a mock provider, which has the
+// response from a capture, and for a proxy, which gets it at that moment.
 //
-//	chunks ─▶ events ─▶ stage ─▶ stage ─▶ pieces, each written at once
+//	chunks ─▶ events ─▶ stage ─▶ stage ─▶ output chunks, each written at once
 //
-// Words. A [Fault] is one thing that goes wrong. An event is a server-sent event with data, a line
-// of JSON, a binary message, a message of a WebSocket, or a chunk of a body that has none of these.
-// A stage is what one fault does to the events, one after another. A piece is bytes that are
-// written at once.
+// Terms. A [Fault] is one error on purpose. An event is a server-sent event with data, a line of
+// JSON, a binary message, a WebSocket message, or a chunk of a body that has none of these. A stage
+// applies one fault to the events, one after another. An [OutChunk] is bytes that are written at
+// once.
 //
 // What always holds:
-//   - An event passes when its end has come, and so do the bytes of a body without events, unless a
-//     fault has to see what follows.
-//   - Bytes that no fault changes pass as they came.
-//   - Bodies are not trusted: none of them makes a bender panic.
+//   - An event passes as soon as it ends, and a chunk of a body without events as soon as it
+//     arrives, unless a fault needs to see what follows.
+//   - Bytes that no fault changes pass unchanged.
+//   - Bodies are not trusted: no body makes an injector panic.
 package fault
 
 import (
@@ -23,73 +23,74 @@ import (
 	"time"
 )
 
-// A Injector bends the body of one answer. The zero value is not ready: see [New].
+// An Injector injects faults into the body of one response. The zero value is not ready for use:
+// see [New].
 type Injector struct {
-	hint    framing // by the header, where the bytes do not tell yet
+	hint    framing // from the header, until the bytes show the framing
 	whole   bool    // a fault needs a JSON text as one event
 	packed  bool    // the bytes are compressed
-	known   bool    // the framing is
+	known   bool    // the framing is known
 	framing framing
 	ends    eventSplitter
-	event   bodyEvent // so far
-	start   []byte    // of the body, while the framing is not known
+	event   bodyEvent // the open event, so far
+	start   []byte    // of the body, until the framing is known
 	chunk   int
 	stages  []faultStage
 	pause   time.Duration // before each event
-	split   bool          // each byte is written by itself
-	apart   bool          // each event is written whole, and by itself
-	broken  bool          // the connection is to break behind what was returned
+	split   bool          // each byte is its own output chunk
+	apart   bool          // each event is its own output chunk
+	broken  bool          // the connection breaks after the bytes returned so far
 	out     []OutChunk
 }
 
-// A faultStage is what one fault does to the events of a body.
+// A faultStage applies one fault to the events of a body.
 type faultStage struct {
 	fault Fault
 	event func(e bodyEvent, emit func(bodyEvent))
-	close func(emit func(bodyEvent)) (why string) // nothing changed; called once, behind the last event
+	close func(emit func(bodyEvent)) (why string) // called once, after the last event; why is set if the fault changed nothing
 }
 
-// OutChunk is bytes that are written at once.
+// OutChunk is bytes that are written at once. A chunk of the body may become several of them.
 type OutChunk struct {
-	Chunk int           // of which they are a part; several pieces of one chunk came at once
-	After time.Duration // as the chunk's
-	Pause time.Duration // before it, at any speed
+	Chunk int           // number of the chunk that the bytes came in
+	After time.Duration // time of that chunk
+	Pause time.Duration // wait before writing, at any speed
 	Data  []byte
 }
 
-// bodyEvent is the bytes of one event, or of one chunk where the body has no events.
+// bodyEvent is the bytes of one event, or of one chunk if the body has no events.
 type bodyEvent struct {
 	parts []eventPart
-	full  bool // it carries something: it is not just a comment or an empty line
+	full  bool // it has data: it is not just a comment or an empty line
 }
 
-// eventPart is the bytes that an event has from one chunk.
+// eventPart is the bytes of an event that came in one chunk.
 type eventPart struct {
 	chunk int
 	after time.Duration
 	data  []byte
 }
 
-// Unused is a fault that changed nothing about an answer, and why.
+// Unused is a fault that changed nothing in a response, and why.
 type Unused struct {
 	Fault Fault
 	Why   string
 }
 
-// New makes a bender for the body of an answer with that header. packed says that its bytes are
-// compressed, so that nothing can be found in them.
+// New returns an injector for the body of a response with that header. packed means that the body
+// is compressed, so nothing can be found in it.
 func New(faults []Fault, header http.Header, packed bool) *Injector {
 	b := &Injector{hint: framingOfHeader(header), packed: packed}
 	return b.withFaults(faults)
 }
 
-// NewCutter makes a bender that changes nothing: each piece it returns is one event, whole, or one
-// chunk of a body that has none.
+// NewCutter returns an injector that changes nothing. Each output chunk is one complete event, or
+// one chunk of a body without events.
 func NewCutter(header http.Header, packed bool) *Injector {
 	return &Injector{hint: framingOfHeader(header), packed: packed, apart: true}
 }
 
-// NewMessages makes a bender that is given whole messages, one at a time, as a WebSocket has them.
+// NewMessages returns an injector for WebSocket messages. Each Write takes one complete message.
 func NewMessages(faults []Fault) *Injector {
 	b := &Injector{known: true, framing: messages, ends: chunkSplitter{}}
 	return b.withFaults(faults)
@@ -104,7 +105,7 @@ func (b *Injector) withFaults(faults []Fault) *Injector {
 	return b
 }
 
-// inOrder is the faults in the order in which they take effect.
+// inOrder returns the faults in the order in which they take effect.
 func inOrder(faults []Fault) []Fault {
 	sorted := slices.Clone(faults)
 	slices.SortStableFunc(sorted, func(a, b Fault) int { return cmp.Compare(a.orderIndex(), b.orderIndex()) })
@@ -115,12 +116,12 @@ func (b *Injector) addStage(f Fault, event func(bodyEvent, func(bodyEvent)), clo
 	b.stages = append(b.stages, faultStage{f, event, close})
 }
 
-// BreaksHere reports whether the connection is to break behind what was returned so far. What is
-// written then changes nothing any more.
+// BreaksHere reports whether the connection is to break after the bytes returned so far. Later
+// writes return nothing.
 func (b *Injector) BreaksHere() bool { return b.broken }
 
-// Write takes a chunk of the body, which must not change any more, and returns what of it and of
-// those before is to be sent now.
+// Write takes a chunk of the body and returns the bytes that are to be sent now, from this chunk and
+// earlier ones. It keeps p, which must not change afterwards.
 func (b *Injector) Write(p []byte, after time.Duration) []OutChunk {
 	if len(p) == 0 {
 		return nil
@@ -144,7 +145,7 @@ func (b *Injector) Write(p []byte, after time.Duration) []OutChunk {
 	return b.takeOutput()
 }
 
-// Close ends the body. unfit is the faults that changed nothing about it.
+// Close ends the body. unfit lists the faults that changed nothing in it.
 func (b *Injector) Close() (last []OutChunk, unfit []Unused) {
 	if !b.known {
 		b.detectFraming(true)
@@ -165,7 +166,7 @@ func (b *Injector) Close() (last []OutChunk, unfit []Unused) {
 	return b.takeOutput(), unfit
 }
 
-// detectFraming tells how the body is framed, if what came of it is enough for that.
+// detectFraming sets the framing if the bytes so far show it, and reports whether they do.
 func (b *Injector) detectFraming(ended bool) bool {
 	f, ok := sniffFraming(b.start, b.packed, b.hint, ended)
 	if ok {
@@ -174,7 +175,7 @@ func (b *Injector) detectFraming(ended bool) bool {
 	return ok
 }
 
-// splitEvents makes events of a chunk.
+// splitEvents splits a chunk into events.
 func (b *Injector) splitEvents(chunk eventPart) {
 	for p := chunk.data; len(p) > 0; {
 		n, ended := b.ends.next(p)
@@ -193,7 +194,7 @@ func (b *Injector) endEvent() {
 	b.sendThrough(0, e)
 }
 
-// sendThrough hands an event to stage n, or to the client behind the last one.
+// sendThrough passes an event to stage n, or to the output after the last stage.
 func (b *Injector) sendThrough(n int, e bodyEvent) {
 	switch {
 	case n < len(b.stages):
@@ -229,13 +230,13 @@ func (b *Injector) takeOutput() []OutChunk {
 	return b.Joined(out)
 }
 
-// Joined is pieces, with those made one that came at once and between which nobody waits.
+// Joined joins output chunks that came in one chunk and have no pause between them.
 func (b *Injector) Joined(list []OutChunk) []OutChunk {
 	if b.split || b.apart {
 		return list
 	}
 	var out []OutChunk
-	own := false // the latest one's bytes are no others'
+	own := false // out's last data is a copy, safe to append to
 	for _, p := range list {
 		if n := len(out) - 1; n >= 0 && out[n].Chunk == p.Chunk && p.Pause == 0 && b.framing != messages {
 			if !own {
@@ -263,7 +264,7 @@ func (e bodyEvent) allData() []byte {
 	return all
 }
 
-// withData is the event with other bytes. They arrive whole, when the last of the event's bytes did.
+// withData returns the event with other bytes. All of them have the time of the event's last chunk.
 func (e bodyEvent) withData(p []byte) bodyEvent {
 	last := e.parts[len(e.parts)-1]
 	last.data = p

@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-const noStream = "its body is no stream of events"
+const noStream = "the body is not a stream of events"
 
-// unusedReason is why a fault that looks into events changes nothing.
+// unusedReason returns why a fault that looks into events changed nothing.
 func (b *Injector) unusedReason(why string) string {
 	if b.packed {
-		return "its body is compressed"
+		return "the body is compressed"
 	}
 	return why
 }
 
-// cutAfter breaks the connection behind event n.
+// cutAfter breaks the connection after event n.
 func cutAfter(b *Injector, f Fault) {
 	seen := 0
 	done := f.n == 0
@@ -33,7 +33,7 @@ func cutAfter(b *Injector, f Fault) {
 	}, func(func(bodyEvent)) string { return tooShort(done, seen) })
 }
 
-// cutInside breaks the connection when half of event n has been sent.
+// cutInside breaks the connection after half of event n.
 func cutInside(b *Injector, f Fault) {
 	seen := 0
 	b.addStage(f, func(e bodyEvent, emit func(bodyEvent)) {
@@ -49,7 +49,7 @@ func cutInside(b *Injector, f Fault) {
 	}, func(func(bodyEvent)) string { return tooShort(seen >= f.n, seen) })
 }
 
-// firstHalf is the first half of the event's bytes.
+// firstHalf returns the first half of the event's bytes.
 func (e bodyEvent) firstHalf() bodyEvent {
 	left := (len(e.allData()) + 1) / 2
 	var parts []eventPart
@@ -67,7 +67,7 @@ func tooShort(done bool, events int) string {
 	if done {
 		return ""
 	}
-	return fmt.Sprintf("it ends after %d", events)
+	return fmt.Sprintf("the body ends after event %d", events)
 }
 
 func repeatEvents(b *Injector, f Fault) {
@@ -85,9 +85,9 @@ func repeatEvents(b *Injector, f Fault) {
 	})
 }
 
-// noTerminator leaves out every event that says the stream is over. Where none is known to, the
-// last one goes: a Gemini chunk with the finish reason, an Ollama line with done. So each event
-// waits for the next one, until a terminator has shown that there are some.
+// noTerminator leaves out every event that ends the stream. Without a known terminator it leaves
+// out the last event: a Gemini chunk with the finish reason, an Ollama line with done. So each event
+// waits for the next one until the first terminator was seen.
 func noTerminator(b *Injector, f Fault) {
 	var held []bodyEvent
 	done := false
@@ -118,7 +118,7 @@ func noTerminator(b *Injector, f Fault) {
 		case done:
 			return ""
 		case b.hasEvents():
-			return b.unusedReason("it has no event")
+			return b.unusedReason("the body has no event")
 		}
 		return b.unusedReason(noStream)
 	})
@@ -130,7 +130,7 @@ func emitAll(held []bodyEvent, emit func(bodyEvent)) {
 	}
 }
 
-// terminators are the types of events that are the last ones of an answer.
+// terminators are the types of events that end a response.
 var terminators = []string{"message_stop", "response.completed", "response.incomplete", "response.failed"}
 
 func isTerminator(f framing, p []byte) bool {
@@ -149,16 +149,16 @@ func isTerminator(f framing, p []byte) bool {
 	return false
 }
 
-// typeOf is the type of a JSON object.
+// typeOf returns the type field of a JSON object, "" for anything else.
 func typeOf(p []byte) string {
 	var of struct{ Type string }
-	_ = json.Unmarshal(p, &of) // what is no object has no type
+	_ = json.Unmarshal(p, &of) // not an object: no type
 	return of.Type
 }
 
-// mergeIndex does what some hosts that are called compatible do: every parallel call has index 0.
+// mergeIndex gives every parallel call index 0, as some providers do that claim to be compatible.
 func mergeIndex(b *Injector, f Fault) {
-	b.addRewrite(f, "no tool call of an OpenAI chat stream in it has an index above 0", func(where []string, value, _ []byte) []byte {
+	b.addRewrite(f, "the body has no OpenAI chat tool call with an index above 0", func(where []string, value, _ []byte) []byte {
 		if matchesPath(where, "choices", "#", "delta", "tool_calls", "#", "index") && string(value) != "0" {
 			return []byte("0")
 		}
@@ -166,9 +166,9 @@ func mergeIndex(b *Injector, f Fault) {
 	})
 }
 
-const noArguments = "no arguments of calls were found in it"
+const noArguments = "the body has no arguments of calls"
 
-// emptyArgs leaves calls without arguments, as when a provider sends none for a tool that needs
+// emptyArgs removes the arguments of calls, as if the provider sent none for a tool that needs
 // some.
 func emptyArgs(b *Injector, f Fault) {
 	b.addRewrite(f, noArguments, func(where []string, value, text []byte) []byte {
@@ -184,10 +184,10 @@ func emptyArgs(b *Injector, f Fault) {
 	})
 }
 
-// badArgs makes arguments that are sent as text no JSON: they lose the brace that they begin with.
-// So does all that brings them once more, as the last events of a Responses stream.
+// badArgs makes arguments that are sent as text invalid: it removes their first brace. It does so
+// in events that repeat the arguments as well, such as the last ones of a Responses stream.
 func badArgs(b *Injector, f Fault) {
-	b.addRewrite(f, "no arguments of calls that are sent as text were found in it", func(where []string, value, text []byte) []byte {
+	b.addRewrite(f, "the body has no arguments that are sent as text", func(where []string, value, text []byte) []byte {
 		if rest, ok := bytes.CutPrefix(value, []byte(`"{`)); ok && ofCall(where, text) {
 			return append([]byte(`"`), rest...)
 		}
@@ -195,7 +195,7 @@ func badArgs(b *Injector, f Fault) {
 	})
 }
 
-// ofCall reports whether a value is arguments of a call, or a part of them.
+// ofCall reports whether a value is the arguments of a call or a delta of them.
 func ofCall(where []string, text []byte) bool {
 	if slices.Contains(where, "tools") {
 		return false
@@ -205,7 +205,7 @@ func ofCall(where []string, text []byte) bool {
 		return true
 	case "args":
 		return len(where) > 1 && where[len(where)-2] == "functionCall"
-	case "input": // of a message of Anthropic's, or of a custom tool
+	case "input": // of an Anthropic message or of a custom tool
 		return matchesPath(where, "content", "#", "input") || bytes.Contains(text, []byte(`custom_tool_call`))
 	case "delta":
 		return len(where) == 1 && (bytes.Contains(text, []byte("response.function_call_arguments.delta")) ||
@@ -214,13 +214,13 @@ func ofCall(where []string, text []byte) bool {
 	return false
 }
 
-// contentKeys are where the protocols have what a model wrote.
+// contentKeys are the keys under which the protocols have the output of a model.
 var contentKeys = []string{"partial_json", "arguments", "text", "content", "thinking", "reasoning", "reasoning_content", "delta"}
 
-// badUTF8 puts a byte that begins nothing in place of a letter, once.
+// badUTF8 replaces one letter by a byte that begins no UTF-8 character, once.
 func badUTF8(b *Injector, f Fault) {
 	done := false
-	b.addRewrite(f, "no string of a model was found in it", func(where []string, value, _ []byte) []byte {
+	b.addRewrite(f, "the body has no text of a model", func(where []string, value, _ []byte) []byte {
 		if done || value[0] != '"' || !slices.Contains(contentKeys, where[len(where)-1]) {
 			return nil
 		}
@@ -235,7 +235,7 @@ func badUTF8(b *Injector, f Fault) {
 	})
 }
 
-// firstLetter is where in a JSON string the first letter is that is not part of an escape, or -1.
+// firstLetter returns the index of the first letter in a JSON string that is not part of an escape, or -1.
 func firstLetter(p []byte) int {
 	for i := 0; i < len(p); i++ {
 		switch c := p[i]; {

@@ -2,9 +2,9 @@ package fault
 
 import "bytes"
 
-// eventSplitter finds where events end in a body that comes in pieces, cut anywhere.
+// eventSplitter finds the ends of events in a body that arrives in chunks, cut anywhere.
 type eventSplitter interface {
-	// next is how many bytes of p belong to the event that is open, and whether it ends with them.
+	// next returns how many bytes of p belong to the open event, and whether it ends with them.
 	next(p []byte) (n int, ended bool)
 }
 
@@ -22,16 +22,17 @@ func endsOf(f framing, whole bool) eventSplitter {
 	return chunkSplitter{}
 }
 
-// chunkSplitter: each chunk is an event.
+// chunkSplitter makes each chunk an event.
 type chunkSplitter struct{}
 
 func (chunkSplitter) next(p []byte) (int, bool) { return len(p), true }
 
-// bodySplitter: the body is one event.
+// bodySplitter makes the body one event.
 type bodySplitter struct{}
 
 func (bodySplitter) next(p []byte) (int, bool) { return len(p), false }
 
+// lineSplitter makes each line an event.
 type lineSplitter struct{}
 
 func (lineSplitter) next(p []byte) (int, bool) {
@@ -42,10 +43,10 @@ func (lineSplitter) next(p []byte) (int, bool) {
 	return i + 1, true
 }
 
-// sseSplitter are those of server-sent events: behind the empty line. Lines end with LF, CR, or both.
+// sseSplitter ends an event after an empty line. Lines end with LF, CR, or both.
 // https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
 type sseSplitter struct {
-	text bool // the line that is open is not empty
+	text bool // the open line is not empty
 	cr   bool // the latest byte was a CR: an LF only completes it
 }
 
@@ -69,11 +70,11 @@ func (s *sseSplitter) next(p []byte) (int, bool) {
 	return len(p), false
 }
 
-// awsSplitter are those of AWS messages. Behind one that is no message, everything is one piece.
+// awsSplitter splits AWS messages. From the first bytes that are not a message, the rest is one event.
 type awsSplitter struct {
 	prelude []byte
-	left    int  // bytes of the message that is open
-	lost    bool // what follows is no message
+	left    int  // bytes still to come of the open message
+	lost    bool // the rest is not messages
 }
 
 func (m *awsSplitter) next(p []byte) (int, bool) {
@@ -84,7 +85,7 @@ func (m *awsSplitter) next(p []byte) (int, bool) {
 			return len(p), false
 		}
 		m.left = awsLength(m.prelude) - awsPrelude
-		m.lost = m.left < 4 // a message is at least its prelude and its checksums
+		m.lost = m.left < 4 // a message has at least its prelude and its checksums
 		m.prelude = m.prelude[:0]
 	}
 	if m.lost {
@@ -95,7 +96,7 @@ func (m *awsSplitter) next(p []byte) (int, bool) {
 	return taken + n, m.left == 0
 }
 
-// eachLine yields the lines of server-sent events, without their ends, and where those end.
+// eachLine yields the lines of server-sent events without their line ends, and the offset after each.
 func eachLine(p []byte) func(yield func(line []byte, end int) bool) {
 	return func(yield func([]byte, int) bool) {
 		for at := 0; at < len(p); {

@@ -10,71 +10,71 @@ import (
 	"time"
 )
 
-// Fault is one thing that goes wrong on purpose. [ParseFaults] makes it.
+// Fault is one error that is injected on purpose. [ParseFaults] makes it.
 type Fault struct {
 	kind  *faultKind
-	word  string        // as it was written
-	arg   string        // what of it follows the name
-	n     int           // of events, or a status
-	times int           // how many answers get it, 0 is all
-	every int           // each so many-th answer gets it, 0 is each
+	word  string        // as the user wrote it
+	arg   string        // the part after the name
+	n     int           // a number of events, or a status
+	times int           // how many responses get it; 0 is all
+	every int           // every how many responses one gets it; 0 is each
 	pause time.Duration // before each event
 }
 
-// String is the fault as it was written.
+// String returns the fault as the user wrote it.
 func (f Fault) String() string { return f.word }
 
-// Is reports whether f is the fault of that name, as in "cut".
+// Is reports whether f is the fault of that name, e.g. "cut".
 func (f Fault) Is(name string) bool { return f.kind.name == name }
 
 func (f Fault) orderIndex() int { return kindOf(f.kind.name) }
 
-// faultKind is a fault as the table of them has it.
+// faultKind is an entry in the table of faults.
 type faultKind struct {
 	name    string
-	arg     string // what may follow the name, in words
+	arg     string // what may follow the name, for display
 	example string
 	does    string
-	// read takes f.arg, or says what is wrong with it; nil when the fault takes none
+	// read parses f.arg, or returns what is wrong with it; nil if the fault takes no argument
 	read func(f *Fault) (why string)
 
-	// bend sets a bender up to do it; nil for what answers in place of the one asked.
+	// setUp prepares an injector for the fault; nil for a fault that answers in the provider's place.
 	setUp func(b *Injector, f Fault)
 }
 
-// kinds is every fault there is, in the order in which those that are combined take effect.
+// kinds lists all faults, in the order in which combined faults take effect.
 var kinds = []faultKind{
 	{
 		name: "status", arg: "=CODE", example: "status=429",
-		does: "answers CODE in the provider's own words", read: readStatus,
+		does: "refuse the request with status CODE, in the provider's own words", read: readStatus,
 	},
-	{name: "empty-args", does: "leaves out all arguments of calls", setUp: emptyArgs},
-	{name: "bad-args", does: "leaves out the first brace of arguments of calls that are sent as text", setUp: badArgs},
-	{name: "merge-index", does: "gives all tool calls of OpenAI chat streams index 0", setUp: mergeIndex},
-	{name: "bad-utf8", does: "makes a byte of the first text or argument string invalid", setUp: badUTF8},
-	{name: "no-terminator", does: "leaves out [DONE], message_stop or else the last event", setUp: noTerminator},
-	{name: "repeat", does: "sends every event twice", setUp: repeatEvents},
+	{name: "empty-args", does: "leave out all arguments of calls", setUp: emptyArgs},
+	{name: "bad-args", does: "leave out the first brace of arguments that are sent as text", setUp: badArgs},
+	{name: "merge-index", does: "give all tool calls of OpenAI chat streams index 0", setUp: mergeIndex},
+	{name: "bad-utf8", does: "make a byte of the first text or argument string invalid", setUp: badUTF8},
+	{name: "no-terminator", does: "leave out [DONE], message_stop or the last event", setUp: noTerminator},
+	{name: "repeat", does: "send every event twice", setUp: repeatEvents},
 	{
 		name: "cut", arg: "@N", example: "cut@3",
-		does: "breaks the connection after N events, or N chunks of a body without any", read: readCount, setUp: cutAfter,
+		does: "break the connection after N events, or N chunks of a body without events", read: readCount, setUp: cutAfter,
 	},
 	{
 		name: "cut-inside", arg: "@N", example: "cut-inside@3",
-		does: "breaks the connection in the middle of event N", read: readPlace, setUp: cutInside,
+		does: "break the connection in the middle of event N", read: readPlace, setUp: cutInside,
 	},
 	{
 		name: "delay", arg: "=TIME", example: "delay=250ms",
-		does: "waits before each event, at any speed", read: readPause,
+		does: "wait before each event, at any speed", read: readPause,
 		setUp: func(b *Injector, f Fault) { b.pause = f.pause },
 	},
 	{
-		name: "split", does: "writes every byte by itself",
+		name: "split", does: "send every byte separately",
 		setUp: func(b *Injector, _ Fault) { b.split = true },
 	},
 }
 
-// Faults lists what can be asked for: how it is written, and what it does. Combined faults take
-// effect in this order.
+// Faults lists all faults: the syntax of each, and what it does. Combined faults take effect in
+// this order.
 func Faults() (list [][2]string) {
 	for _, k := range kinds {
 		list = append(list, [2]string{k.name + k.arg, k.does})
@@ -82,15 +82,15 @@ func Faults() (list [][2]string) {
 	return list
 }
 
-// kindOf is where the table has the fault of that name, or -1.
+// kindOf returns the index in kinds of the fault of that name, or -1.
 func kindOf(name string) int {
 	return slices.IndexFunc(kinds, func(k faultKind) bool { return k.name == name })
 }
 
-// Which is how a fault is written that not every answer gets.
-const Which = "FAULTxN, as in cut@3x2, is for the first N answers that it fits; FAULT/N for each N-th"
+// Which explains the syntax for a fault that only some responses get.
+const Which = "FAULTxN, e.g. cut@3x2, affects the first N responses that it fits; FAULT/N affects every Nth"
 
-// ParseFaults reads faults as they are written on a command line, one a word.
+// ParseFaults parses faults of a command line, one for each word.
 func ParseFaults(words ...string) ([]Fault, error) {
 	var list []Fault
 	for _, word := range words {
@@ -99,7 +99,7 @@ func ParseFaults(words ...string) ([]Fault, error) {
 			return nil, err
 		}
 		if slices.ContainsFunc(list, func(other Fault) bool { return other.Is(f.kind.name) }) {
-			return nil, fmt.Errorf("%q: there is a %s already", word, f.kind.name)
+			return nil, fmt.Errorf("%q: %s is there twice", word, f.kind.name)
 		}
 		list = append(list, f)
 	}
@@ -119,7 +119,7 @@ func parseFault(word string) (Fault, error) {
 		for _, fault := range Faults() {
 			all = append(all, fault[0])
 		}
-		return f, fmt.Errorf("no fault %q\nthere are %s", word, strings.Join(all, ", "))
+		return f, fmt.Errorf("unknown fault %q\nuse one of %s", word, strings.Join(all, ", "))
 	}
 	f.kind, f.arg = &kinds[i], rest[len(name):]
 	switch {
@@ -127,15 +127,15 @@ func parseFault(word string) (Fault, error) {
 	case f.kind.read != nil:
 		why = f.kind.read(&f)
 	case f.arg != "":
-		return f, fmt.Errorf("%q: %s stands alone", word, name)
+		return f, fmt.Errorf("%q: %s takes no value", word, name)
 	}
 	if why != "" {
-		return f, fmt.Errorf("%q: %s\nwanted is %s%s, as in %s", word, why, name, f.kind.arg, cmp.Or(f.kind.example, name))
+		return f, fmt.Errorf("%q: %s\nuse %s%s, e.g. %s", word, why, name, f.kind.arg, cmp.Or(f.kind.example, name))
 	}
 	return f, nil
 }
 
-// readWhich takes off a word's end which answers get the fault.
+// readWhich removes the suffix of a word that selects responses, such as x2 or /3.
 func (f *Fault) readWhich(word string) (rest, why string) {
 	for mark, count := range map[string]*int{"x": &f.times, "/": &f.every} {
 		i := strings.LastIndex(word, mark)
@@ -144,7 +144,7 @@ func (f *Fault) readWhich(word string) (rest, why string) {
 		}
 		n, err := strconv.Atoi(word[i+1:])
 		if err != nil || n < 1 {
-			why = fmt.Sprintf("the N of %sN is a number from 1", mark)
+			why = fmt.Sprintf("the N of %sN must be a number from 1", mark)
 		}
 		*count = n
 		return word[:i], why
@@ -155,7 +155,7 @@ func (f *Fault) readWhich(word string) (rest, why string) {
 func readCount(f *Fault) (why string) {
 	n, err := strconv.Atoi(strings.TrimPrefix(f.arg, "@"))
 	if err != nil || n < 0 || f.arg[0] != '@' {
-		return "N is a number from 0"
+		return "N must be a number from 0"
 	}
 	f.n = n
 	return ""
@@ -163,7 +163,7 @@ func readCount(f *Fault) (why string) {
 
 func readPlace(f *Fault) (why string) {
 	if readCount(f) != "" || f.n == 0 {
-		return "N is a number from 1"
+		return "N must be a number from 1"
 	}
 	return ""
 }
@@ -171,7 +171,7 @@ func readPlace(f *Fault) (why string) {
 func readPause(f *Fault) (why string) {
 	d, err := time.ParseDuration(strings.TrimPrefix(f.arg, "="))
 	if err != nil || d <= 0 {
-		return "TIME is a number and its unit: ms, s, m"
+		return "TIME must be a number with a unit: ms, s or m"
 	}
 	f.pause = d
 	return ""
@@ -180,7 +180,7 @@ func readPause(f *Fault) (why string) {
 func readStatus(f *Fault) (why string) {
 	n, err := strconv.Atoi(strings.TrimPrefix(f.arg, "="))
 	if err != nil || n < http.StatusBadRequest || n > 599 {
-		return "CODE is a status from 400 to 599"
+		return "CODE must be a status from 400 to 599"
 	}
 	f.n = n
 	return ""

@@ -11,14 +11,14 @@ import (
 	"unicode/utf8"
 )
 
-// framing is how a body is cut into events.
+// framing is how a body is divided into events.
 type framing int
 
 const (
-	otherBytes  framing = iota // not known, or compressed
-	otherText                  // not known
+	otherBytes  framing = iota // unknown, or compressed
+	otherText                  // unknown
 	jsonText                   // one JSON text
-	jsonLines                  // JSON texts, one a line; this and what follows are streams
+	jsonLines                  // JSON texts, one per line; this and the following are streams
 	eventStream                // server-sent events
 	awsFrames                  // messages of the AWS event stream encoding
 	messages                   // of a WebSocket
@@ -30,13 +30,13 @@ var contentTypes = [...]string{
 	awsFrames: "application/vnd.amazon.eventstream",
 }
 
-// ContentType is the type of a body that begins with p, by its bytes.
+// ContentType returns the media type of a body that begins with p, as its bytes show it.
 func ContentType(p []byte, packed bool) string {
 	f, _ := sniffFraming(p, packed, otherBytes, true)
 	return contentTypes[f]
 }
 
-// framingOfHeader is the framing that a header names, as far as it makes a difference.
+// framingOfHeader returns the framing that a header names, if sniffFraming may need it.
 func framingOfHeader(h http.Header) framing {
 	kind, _, _ := mime.ParseMediaType(h.Get("Content-Type"))
 	switch kind {
@@ -48,12 +48,12 @@ func framingOfHeader(h http.Header) framing {
 	return otherBytes
 }
 
-// startSize is how many bytes tell what a body is.
+// startSize is how many bytes are enough to detect the framing.
 const startSize = 64 << 10
 
-// sniffFraming tells the framing by the bytes alone, because a recorded header may be wrong and the bytes
-// are what is cut. Only while they can still mean either is the header asked. It reports false when
-// more bytes would tell.
+// sniffFraming detects the framing from the bytes, because a recorded header may be wrong. The header
+// (hint) decides only while the bytes allow several framings. It reports false if more bytes are
+// needed.
 func sniffFraming(p []byte, packed bool, hint framing, ended bool) (framing, bool) {
 	ended = ended || len(p) >= startSize
 	switch {
@@ -84,7 +84,7 @@ func sniffFraming(p []byte, packed bool, hint framing, ended bool) (framing, boo
 	return otherBytes, true
 }
 
-// sniffObject tells whether lines follow that are objects as well.
+// sniffObject detects whether more lines with objects follow.
 func sniffObject(p []byte, hint framing, ended bool) (framing, bool) {
 	line, rest, isLine := bytes.Cut(p, []byte("\n"))
 	rest = bytes.TrimSpace(rest)
@@ -99,15 +99,15 @@ func sniffObject(p []byte, hint framing, ended bool) (framing, bool) {
 	return jsonText, true
 }
 
-// IsText reports whether p, the beginning of a body, can be read: no encoding leaves text without
-// controls, unless by chance a very short one.
+// IsText reports whether p, the beginning of a body, is plain text. Compressed bytes contain control
+// characters, except by chance if they are very short.
 func IsText(p []byte) bool { return isText(p) }
 
 func isText(p []byte) bool {
 	for len(p) > 0 {
 		r, n := utf8.DecodeRune(p)
 		switch {
-		case r == utf8.RuneError && n == 1 && utf8.FullRune(p): // the end of p may be half a character
+		case r == utf8.RuneError && n == 1 && utf8.FullRune(p): // p may end inside a character
 			return false
 		case r < ' ' && r != '\n' && r != '\r' && r != '\t':
 			return false
@@ -117,11 +117,11 @@ func isText(p []byte) bool {
 	return true
 }
 
-// awsPrelude is how many bytes tell the length of an AWS message: it, the headers' length, and the
-// checksum of both.
+// awsPrelude is the size of an AWS message's prelude: the message's length, the headers' length, and
+// the checksum of both.
 const awsPrelude = 12
 
-// awsLength is the length of the AWS message that p begins with, or 0.
+// awsLength returns the length of the AWS message that p begins with, or 0.
 // https://docs.aws.amazon.com/transcribe/latest/dg/streaming-setting-up.html#streaming-event-stream
 func awsLength(p []byte) int {
 	if len(p) < awsPrelude || crc32.ChecksumIEEE(p[:8]) != binary.BigEndian.Uint32(p[8:]) {
@@ -130,7 +130,7 @@ func awsLength(p []byte) int {
 	return int(binary.BigEndian.Uint32(p))
 }
 
-// hasData reports whether an event carries something.
+// hasData reports whether an event has data.
 func hasData(f framing, p []byte) bool {
 	switch f {
 	case eventStream:

@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// errorShape is how a provider writes an error.
+// errorShape is the form in which a provider writes errors.
 type errorShape struct {
 	name  string
-	paths []string // in the path of its requests
-	marks []string // in the bytes of its responses
+	paths []string // of its requests' paths
+	marks []string // of its responses' bodies
 	body  func(status int, message string) any
 }
 
-// shapes are tried in this order; the last one is everybody else's.
+// shapes are tried in this order; the last one is the default.
 var shapes = []errorShape{
 	{"bedrock", []string{"/converse", "/invoke"}, []string{":event-type"}, messageError},
 	{"gemini", []string{":generateContent", ":streamGenerateContent", "/interactions"}, []string{`"candidates"`}, geminiError},
@@ -29,8 +29,8 @@ var shapes = []errorShape{
 	{"openai", nil, nil, openAIError},
 }
 
-// shapeOf goes by the request's path and, where that tells nothing, by how a recorded answer begins,
-// if there is one.
+// shapeOf chooses by the request's path or, if that is unknown, by the beginning of a recorded
+// response, which may be empty.
 func shapeOf(path string, answer []byte) errorShape {
 	last := len(shapes) - 1
 	by := func(found func(s errorShape) bool) int { return slices.IndexFunc(shapes[:last], found) }
@@ -48,12 +48,12 @@ func shapeOf(path string, answer []byte) errorShape {
 	return shapes[i]
 }
 
-// Status is what a fault that answers in place of the one asked answers with.
+// Status returns the HTTP status of a fault that answers in the provider's place.
 func (f Fault) Status() int { return f.n }
 
-// Refuse answers for such a fault; who does so is told in it. path is the request's; answer, how a
-// recorded answer without a path begins, may be empty. Bedrock's clients know an error by its
-// header, the others by its body. It returns the body.
+// Refuse answers a request for such a fault, and returns the body. The error message names who. path
+// is the request's; answer is the beginning of a recorded response without a path, or empty.
+// Bedrock's clients recognise an error by its header, the others by its body.
 func (f Fault) Refuse(w http.ResponseWriter, who, path string, answer []byte) []byte {
 	s := shapeOf(path, answer)
 	switch f.n {
@@ -63,16 +63,17 @@ func (f Fault) Refuse(w http.ResponseWriter, who, path string, answer []byte) []
 	if s.name == "bedrock" {
 		w.Header().Set("X-Amzn-Errortype", awsError(f.n))
 	}
-	return writeJSON(w, f.n, s.body(f.n, who+" answers so because of --fault "+f.String()))
+	return writeJSON(w, f.n, s.body(f.n, who+" sends this error because of --fault "+f.String()))
 }
 
-// overloaded is Anthropic's own status.
+// overloaded is a status that only Anthropic uses.
 const overloaded = 529
 
-// messageError is Bedrock's and Cohere's.
+// messageError is the form of Bedrock and Cohere.
 func messageError(_ int, message string) any { return map[string]any{"message": message} }
 
-// anthropicError: https://docs.claude.com/en/api/errors
+// anthropicError is the form of Anthropic:
+// https://docs.claude.com/en/api/errors
 func anthropicError(status int, message string) any {
 	kinds := map[int]string{
 		400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found_error",
@@ -81,7 +82,8 @@ func anthropicError(status int, message string) any {
 	return errorBody(cmp.Or(kinds[status], "api_error"), message)
 }
 
-// openAIError: https://platform.openai.com/docs/guides/error-codes
+// openAIError is the form of OpenAI:
+// https://platform.openai.com/docs/guides/error-codes
 func openAIError(status int, message string) any {
 	kind, code := "invalid_request_error", any(nil)
 	switch {
@@ -95,7 +97,8 @@ func openAIError(status int, message string) any {
 	return map[string]any{"error": map[string]any{"message": message, "type": kind, "param": nil, "code": code}}
 }
 
-// geminiError: https://ai.google.dev/gemini-api/docs/troubleshooting and google/rpc/code.proto
+// geminiError is the form of Gemini:
+// https://ai.google.dev/gemini-api/docs/troubleshooting and google/rpc/code.proto
 func geminiError(status int, message string) any {
 	words := map[int]string{
 		400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 404: "NOT_FOUND",
@@ -104,7 +107,7 @@ func geminiError(status int, message string) any {
 	return map[string]any{"error": map[string]any{"code": status, "message": message, "status": cmp.Or(words[status], "UNKNOWN")}}
 }
 
-// awsError:
+// awsError returns the name of Bedrock's exception for a status:
 // https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html#API_runtime_ConverseStream_Errors
 func awsError(status int) string {
 	words := map[int]string{
@@ -119,13 +122,13 @@ func errorBody(kind, message string) any {
 	return map[string]any{"type": "error", "error": map[string]any{"type": kind, "message": message}}
 }
 
-// Error answers with an error of no provider's own shape.
+// Error answers with an error that has no particular provider's form.
 func Error(w http.ResponseWriter, status int, kind, message string) {
 	writeJSON(w, status, errorBody(kind, message))
 }
 
 func writeJSON(w http.ResponseWriter, status int, body any) []byte {
-	text, _ := json.Marshal(body) // maps of strings and numbers cannot fail
+	text, _ := json.Marshal(body) // maps of strings and numbers can't fail
 	text = append(text, '\n')
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)

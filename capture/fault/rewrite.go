@@ -9,14 +9,14 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// An valueEdit is asked for another value in place of one in a JSON text, and returns nil to leave it.
-// where is the keys that lead to it, "#" for an element of an array; it is never empty. An edit
-// keeps neither where nor value.
+// A valueEdit returns a new value for one in a JSON text, or nil to keep it. where is the keys that
+// lead to the value, "#" for an element of an array; it is never empty. An edit must not retain where
+// or value.
 type valueEdit func(where []string, value, text []byte) []byte
 
-// addRewrite is a stage that changes values in the JSON texts of events and leaves every other byte as
-// it is. Texts that are not valid or spread over several data lines are passed over. why is said
-// when nothing was to be changed.
+// addRewrite adds a stage that changes values in the JSON texts of events and keeps every other byte.
+// It skips texts that are invalid or spread over several data lines. why is the reason to report if
+// nothing was changed.
 func (b *Injector) addRewrite(f Fault, why string, change valueEdit) {
 	b.whole = true
 	changed := false
@@ -73,18 +73,18 @@ func rewriteText(text []byte, change valueEdit) ([]byte, bool) {
 	return append(w.out, text[w.done:]...), true
 }
 
-// maxDepth is deeper than anything that is edited; every level costs a look at all that is in it.
+// maxDepth is more than any edit needs. Each level costs a scan of its complete content.
 const maxDepth = 32
 
-// walker visits every value of a valid JSON text, an outer one before what is in it. A value that
-// is replaced is not looked into.
+// walker visits every value of a valid JSON text, an outer value before its members. It doesn't visit
+// the members of a replaced value.
 type walker struct {
 	text   []byte
 	at     int
 	where  []string
 	change valueEdit
 	out    []byte // the new text
-	done   int    // of text, is in out already
+	done   int    // bytes of text that are in out already
 }
 
 func (w *walker) visitValue() {
@@ -106,7 +106,7 @@ func (w *walker) visitValue() {
 	}
 }
 
-// visitMembers visits what is in an object or an array.
+// visitMembers visits the members of an object or an array.
 func (w *walker) visitMembers(object bool) {
 	for w.at++; ; {
 		w.skipSpace()

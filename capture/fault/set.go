@@ -8,24 +8,24 @@ import (
 	"sync"
 )
 
-// A Set is the faults that were asked for, and which of them the next answer gets. It is used from
-// several goroutines.
+// A Set holds the requested faults and decides which of them the next response gets. It is safe for
+// concurrent use.
 type Set struct {
 	faults []Fault
 	mu     sync.Mutex
-	turns  map[string]int // answers that each was due for, by its name
-	given  map[string]int // of those, that got it
+	turns  map[string]int // responses that each fault fitted, by its name
+	given  map[string]int // how many of those got it
 }
 
-// NewSet is a set of faults that no answer got yet.
+// NewSet returns a set of faults that no response has got yet.
 func NewSet(faults []Fault) *Set {
 	return &Set{faults: inOrder(faults), turns: map[string]int{}, given: map[string]int{}}
 }
 
-// All is the faults, in the order in which they take effect.
+// All returns the faults in the order in which they take effect.
 func (s *Set) All() []Fault { return s.faults }
 
-// Refusal is the fault that answers in place of the one asked, or nil.
+// Refusal returns the fault that answers the next request in the provider's place, or nil.
 func (s *Set) Refusal() *Fault {
 	i := slices.IndexFunc(s.faults, func(f Fault) bool { return f.kind.setUp == nil })
 	if i < 0 || !s.takeTurn(s.faults[i]) {
@@ -34,7 +34,7 @@ func (s *Set) Refusal() *Fault {
 	return &s.faults[i]
 }
 
-// ForNext is the faults that bend the next answer.
+// ForNext returns the faults for the next response.
 func (s *Set) ForNext() []Fault {
 	var due []Fault
 	for _, f := range s.faults {
@@ -45,7 +45,7 @@ func (s *Set) ForNext() []Fault {
 	return due
 }
 
-// takeTurn reports whether the answer that comes gets a fault.
+// takeTurn reports whether the next response gets a fault, and counts it.
 func (s *Set) takeTurn(f Fault) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -59,21 +59,21 @@ func (s *Set) takeTurn(f Fault) bool {
 	return true
 }
 
-// GiveBack takes a fault back that changed nothing about the answer that it was for.
+// GiveBack uncounts a fault that changed nothing in the response that got it.
 func (s *Set) GiveBack(f Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.given[f.kind.name]--
 }
 
-// asides are where requests go that no model answers, by how their paths end.
+// asides are the endings of paths of requests that no model answers.
 var asides = []string{
 	"/count_tokens", ":countTokens", "/embeddings", ":embedContent", ":batchEmbedContents", "/api/embed", "/moderations",
 	"/api/show", "/api/pull", "/log", "/event_logging/batch", "/telemetry", "/tokenize", "/files", "/cancel", "/compact",
 }
 
-// IsAside reports whether a request asks for something else than an answer of a model: what exists,
-// how long a text is, whether anybody is there. Nothing is bent then. A WebSocket begins with a GET.
+// IsAside reports whether a request is not for a model's response, e.g. a list of models, a token
+// count or a health check. It gets no faults. A WebSocket begins with a GET.
 func IsAside(r *http.Request) bool {
 	switch {
 	case r.Method == http.MethodGet:
@@ -85,7 +85,7 @@ func IsAside(r *http.Request) bool {
 	return slices.ContainsFunc(asides, func(end string) bool { return strings.HasSuffix(path, end) })
 }
 
-// IsRequest reports whether a message of a WebSocket's client asks for an answer of a model's.
+// IsRequest reports whether a WebSocket client's message requests a response of a model.
 func IsRequest(message []byte) bool {
 	var m struct {
 		Type     string
@@ -94,7 +94,7 @@ func IsRequest(message []byte) bool {
 	return json.Unmarshal(message, &m) == nil && m.Type == "response.create" && (m.Generate == nil || *m.Generate)
 }
 
-// IsFinal reports whether a message of a WebSocket's server is the last one of an answer.
+// IsFinal reports whether a WebSocket server's message is the last one of a response.
 func IsFinal(message []byte) bool {
 	kind := typeOf(message)
 	return kind == "error" || kind == "response.done" || slices.Contains(terminators, kind)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Sleep holds a piece back for so long. It reports false when ctx ended first.
+// Sleep waits for d. It reports false if ctx ended first.
 func Sleep(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil

@@ -8,31 +8,31 @@ import (
 	"time"
 )
 
-// An Address is a hub and, of a view, what of it is wanted.
+// An Address is a hub's address and, for a view, what to read from it.
 type Address struct {
-	Server      string // as nats://host:4222, or several with commas between them
+	Server      string // e.g. nats://host:4222, or several separated by commas
 	Host, Agent string // "" for all
-	Model       string // where it or Status is not "", the calls of it alone, which the index tells
-	Status      string // what became of the call, in the words of print
+	Model       string // if it or Status is not "", only calls with that value are read, found by the index
+	Status      string // the call's status, as print writes it
 	Since       TimeSpec
-	All         bool     // from the first message there is
-	Until       TimeSpec // zero: for ever
+	All         bool     // from the oldest message
+	Until       TimeSpec // zero: no end
 }
 
-// A TimeSpec is a time by the clock of the hub, or so long ago by it. The zero Moment is none.
+// A TimeSpec is a time by the hub's clock, or an age. The zero TimeSpec is unset.
 type TimeSpec struct {
 	set bool
-	at  time.Time // not zero: ago says nothing
+	at  time.Time // if not zero, ago is unused
 	ago time.Duration
 }
 
-// IsZero reports whether it is none.
+// IsZero reports whether it is unset.
 func (m TimeSpec) IsZero() bool { return !m.set }
 
-// isNow reports whether it is when it is asked for.
+// isNow reports whether it is the time of the request.
 func (m TimeSpec) isNow() bool { return m.set && m.at.IsZero() && m.ago == 0 }
 
-// resolve is the time when the hub's clock is at now.
+// resolve returns the time, if the hub's clock is at now.
 func (m TimeSpec) resolve(now time.Time) time.Time {
 	if m.at.IsZero() {
 		return now.Add(-m.ago)
@@ -40,21 +40,21 @@ func (m TimeSpec) resolve(now time.Time) time.Time {
 	return m.at
 }
 
-// isBefore reports whether it is before another, as far as that is sure without the hub's clock.
+// isBefore reports whether it is before another, if that is certain without the hub's clock.
 func (m TimeSpec) isBefore(other TimeSpec) bool {
 	now := time.Time{}
 	return m.at.IsZero() == other.at.IsZero() && m.resolve(now).Before(other.resolve(now))
 }
 
-// IsIndexed reports whether only some calls are wanted, which the index tells.
+// IsIndexed reports whether only some calls are to be read, found by the index.
 func (a *Address) IsIndexed() bool { return a.Model != "" || a.Status != "" }
 
-// IsAddress reports whether a path is one of a hub.
+// IsAddress reports whether a path is a hub's address.
 func IsAddress(path string) bool {
 	return strings.HasPrefix(path, "nats://") || strings.HasPrefix(path, "tls://")
 }
 
-// ParseAddress reads an address. Credentials have no place in it.
+// ParseAddress parses an address. It refuses credentials in it.
 func ParseAddress(text string) (a Address, err error) {
 	servers, rest, _ := strings.Cut(text, "?")
 	if a.Server, err = parseServers(servers); err != nil {
@@ -62,11 +62,11 @@ func ParseAddress(text string) (a Address, err error) {
 	}
 	query, err := url.ParseQuery(rest)
 	if err != nil {
-		return a, fmt.Errorf("%w\nwanted is as in ?host=a&since=15m", err)
+		return a, fmt.Errorf("%w\nuse e.g. ?host=a&since=15m", err)
 	}
 	for key, values := range query {
 		if len(values) > 1 {
-			return a, fmt.Errorf("%s: it is there %d times, and one can be wanted", key, len(values))
+			return a, fmt.Errorf("%s is there %d times\nuse it once", key, len(values))
 		}
 		if err := a.set(key, values[0]); err != nil {
 			return a, err
@@ -81,8 +81,8 @@ func ParseAddress(text string) (a Address, err error) {
 	return a, nil
 }
 
-// parseServers reads where a hub is: one place, or those of a cluster with commas between them, of which
-// the first says how it is reached.
+// parseServers parses the servers of an address: one, or those of a cluster, separated by commas. The
+// scheme of the first applies to those without one.
 func parseServers(text string) (string, error) {
 	var all []string
 	scheme := ""
@@ -93,13 +93,13 @@ func parseServers(text string) (string, error) {
 		u, err := url.Parse(one)
 		switch {
 		case err != nil:
-			return "", errors.New("no address\nwanted is nats://HOST:PORT") // url's own words may hold a password
+			return "", errors.New("not an address\nuse nats://HOST:PORT") // url's error may contain a password
 		case u.User != nil:
-			return "", errors.New("a secret has no place in an address\n--creds, --nkey and --hub-token read it from a file")
+			return "", errors.New("an address can't contain a secret\nuse --creds, --nkey or --hub-token, which read it from a file")
 		case u.Scheme != "nats" && u.Scheme != "tls" || u.Host == "" || strings.Trim(u.Path, "/") != "":
-			return "", errors.New("no address of a hub\nwanted is nats://HOST:PORT, or nats://HOST:PORT,HOST:PORT for a cluster")
+			return "", errors.New("not the address of a hub\nuse nats://HOST:PORT, or nats://HOST:PORT,HOST:PORT for a cluster")
 		case scheme != "" && u.Scheme != scheme:
-			return "", errors.New("nats:// and tls:// in one address\nwhat one place of a cluster asks for all of them do")
+			return "", errors.New("nats:// and tls:// in one address\nuse the same for all servers of a cluster")
 		}
 		scheme = u.Scheme
 		all = append(all, u.Scheme+"://"+u.Host)
@@ -108,11 +108,11 @@ func parseServers(text string) (string, error) {
 }
 
 var (
-	errBackwards = errors.New("until is before since\nwanted is as in ?since=2h&until=1h, which is an hour that began two hours ago")
-	errToCome    = errors.New("until has not come yet, by the hub's clock\nwithout until it goes on for ever")
+	errBackwards = errors.New("until is before since\nuse e.g. ?since=2h&until=1h, for the hour that began two hours ago")
+	errToCome    = errors.New("until is in the future, by the hub's clock\nleave it out to read without an end")
 )
 
-// set takes what an address says of one thing.
+// set sets one parameter of an address.
 func (a *Address) set(key, value string) (err error) {
 	switch key {
 	case "host":
@@ -128,7 +128,7 @@ func (a *Address) set(key, value string) (err error) {
 	case "until":
 		a.Until, err = parseTimeSpec(value)
 	default:
-		return fmt.Errorf("%s: there are host, agent, model, status, since and until", key)
+		return fmt.Errorf("unknown parameter %s\nuse host, agent, model, status, since or until", key)
 	}
 	if err != nil {
 		return fmt.Errorf("%s=%s: %w", key, value, err)
@@ -136,7 +136,7 @@ func (a *Address) set(key, value string) (err error) {
 	return nil
 }
 
-// timeRange are what is wanted of a hub whose clock is at now.
+// timeRange returns the period to read, if the hub's clock is at now.
 func (a *Address) timeRange(now time.Time) (since, until time.Time, err error) {
 	if since = now; !a.Since.IsZero() {
 		since = a.Since.resolve(now)
@@ -155,7 +155,7 @@ func (a *Address) timeRange(now time.Time) (since, until time.Time, err error) {
 	return since, until, nil
 }
 
-// parseTimeSpec is a time of the day, or one so long ago.
+// parseTimeSpec parses a time, an age or now.
 func parseTimeSpec(text string) (TimeSpec, error) {
 	if text == "now" {
 		return TimeSpec{set: true}, nil
@@ -166,5 +166,5 @@ func parseTimeSpec(text string) (TimeSpec, error) {
 	if at, err := time.Parse(time.RFC3339, text); err == nil && !at.IsZero() {
 		return TimeSpec{set: true, at: at}, nil
 	}
-	return TimeSpec{}, errors.New("wanted is how long ago, as 15m, or a time as 2026-11-20T10:00:00Z, or now")
+	return TimeSpec{}, errors.New("not a time\nuse an age such as 15m, a time such as 2026-11-20T10:00:00Z, or now")
 }

@@ -10,17 +10,17 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// Credentials is who one is to a hub. All of it is read from files.
+// Credentials identify this program to a hub. All except Token are names of files.
 type Credentials struct {
-	Creds string // a file of credentials, as NATS has them
-	NKey  string // a file with the seed of a key
+	Creds string // a NATS credentials file
+	NKey  string // a file with an nkey seed
 	Token string // the token itself
-	CA    string // a file with who signs the hub's certificate
+	CA    string // a file with the authority of the hub's certificate
 
-	inbox string // where answers come in, "" for anywhere; what a view reads comes in as answers do
+	inbox string // subject prefix of answers and of a view's messages; "" for the default
 }
 
-// inboxOf is where answers to what a host asks come in. A hub can let it listen there alone.
+// inboxOf returns the inbox prefix of a host. A hub can permit the host to listen only there.
 func inboxOf(host string) string { return nats.InboxPrefix + subjectToken(host) }
 
 // Check reads the files. An error names the flag and the file.
@@ -29,8 +29,8 @@ func (auth *Credentials) Check() error {
 	return err
 }
 
-// connectOptions are those of who one is. Files are read again for each connection; one that cannot be read
-// now is an error at once.
+// connectOptions returns the NATS options of the credentials. The files are read again for each
+// connection; an unreadable file is an error at once.
 func (auth *Credentials) connectOptions() (o []nats.Option, err error) {
 	if auth.Creds != "" {
 		text, err := os.ReadFile(auth.Creds)
@@ -58,10 +58,10 @@ func (auth *Credentials) connectOptions() (o []nats.Option, err error) {
 	if auth.CA != "" {
 		text, err := os.ReadFile(auth.CA)
 		if err == nil && !x509.NewCertPool().AppendCertsFromPEM(text) {
-			err = errors.New("no certificate is in it")
+			err = errors.New("it has no certificate")
 		}
 		if err != nil {
-			return nil, fmt.Errorf("--tls-ca %s: %w", auth.CA, plainReason(err))
+			return nil, fmt.Errorf("--hub-ca %s: %w", auth.CA, plainReason(err))
 		}
 		o = append(o, nats.RootCAs(auth.CA))
 	}

@@ -31,7 +31,7 @@ func keyOf(t *testing.T) (file, public string) {
 // exampleAuth is the file of --auth that the page of help has, with these keys in it.
 func exampleAuth(t *testing.T, host, viewer string) (file string) {
 	t.Helper()
-	page, err := os.ReadFile("../../ui/docs/fleet.md")
+	page, err := os.ReadFile("../../ui/docs/hubs.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,15 +14,15 @@ import (
 // answerTimeout is how long a hub may take to answer.
 const answerTimeout = 5 * time.Second
 
-// streamExtent is what is said of a stream.
+// streamExtent is the state of a stream.
 type streamExtent struct {
 	first, last uint64
 	created     time.Time
-	firstAt     time.Time // when the first of its messages came
-	at          time.Time // the hub's clock, when it said so
+	firstAt     time.Time // when its first message arrived
+	at          time.Time // the hub's clock at that moment
 }
 
-// askJetStream sends a request of JetStream's interface and reads the answer.
+// askJetStream sends a request to JetStream's API and parses the answer.
 func (l *link) askJetStream(ctx context.Context, subject string, body, answer any) error {
 	data, err := json.Marshal(body)
 	if err != nil {
@@ -38,7 +38,7 @@ func (l *link) askJetStream(ctx context.Context, subject string, body, answer an
 	return json.Unmarshal(msg.Data, answer)
 }
 
-// apiError is what JetStream says that went wrong.
+// apiError is an error of JetStream's API.
 type apiError struct {
 	Code        int    `json:"code"`
 	ErrCode     int    `json:"err_code"`
@@ -47,12 +47,12 @@ type apiError struct {
 
 const codeNoStream = 10059
 
-// capturesExtent asks for the state of the stream of captures.
+// capturesExtent requests the state of the stream of captures.
 func (l *link) capturesExtent(ctx context.Context) (e streamExtent, err error) {
 	return l.extentOf(ctx, StreamName, errNoStream)
 }
 
-// extentOf asks for the state of a stream; none is the error where there is no such stream.
+// extentOf requests the state of a stream. It returns none if the stream doesn't exist.
 func (l *link) extentOf(ctx context.Context, stream string, none error) (e streamExtent, err error) {
 	var answer struct {
 		Error   *apiError `json:"error"`
@@ -77,7 +77,8 @@ func (l *link) extentOf(ctx context.Context, stream string, none error) (e strea
 	return streamExtent{answer.State.First, answer.State.Last, answer.Created, answer.State.FirstAt, answer.At}, nil
 }
 
-// lastMessage asks for the last message of a subject: its number and its span. There may be none.
+// lastMessage requests the number and the byte range of a subject's last message. seq is 0 if there is
+// none.
 func (l *link) lastMessage(ctx context.Context, subject string) (seq uint64, s byteRange, err error) {
 	msg, err := l.request(ctx, &nats.Msg{Subject: "$JS.API.DIRECT.GET." + StreamName + "." + subject})
 	switch {
@@ -100,13 +101,13 @@ func (l *link) lastMessage(ctx context.Context, subject string) (seq uint64, s b
 	return seq, s, err
 }
 
-// publishError is what a hub says that does not take a message.
+// publishError is the reason why a hub refused a message.
 type publishError struct{ why string }
 
 func (r *publishError) Error() string { return r.why }
 
-// publish sends a message, which may have to come behind the one of some number, and waits until the
-// hub has it. A hub that has another one there says so.
+// publish sends a message and waits until the hub has it. The message may name the number of the message
+// that must be before it; a hub with another one refuses it.
 func (l *link) publish(ctx context.Context, msg *nats.Msg) (seq uint64, err error) {
 	back, err := l.request(ctx, msg)
 	if errors.Is(err, nats.ErrNoResponders) {
@@ -128,7 +129,7 @@ func (l *link) publish(ctx context.Context, msg *nats.Msg) (seq uint64, err erro
 	return ack.Seq, nil
 }
 
-// whyNoResponder is why nobody takes messages of a subject.
+// whyNoResponder returns why the hub has no receiver for a subject.
 func (l *link) whyNoResponder(ctx context.Context, subject string) error {
 	if _, _, is := callOriginOf(subject); !is {
 		if _, err := l.capturesExtent(ctx); err != nil {
@@ -140,7 +141,7 @@ func (l *link) whyNoResponder(ctx context.Context, subject string) error {
 	switch {
 	case err == nil:
 		return errNoLeader
-	case isDenied(err): // who sends need not be let ask for that
+	case isDenied(err): // a sender may lack the permission to ask this
 		return errIndexAway
 	}
 	return err

@@ -1,19 +1,19 @@
 // Package fleet carries captures between machines, over NATS JetStream.
 //
-//	Recorder ─▶ spool ─▶ sender ─▶ hub ─▶ view ─▶ whoever decodes
+//	Recorder ─▶ spool ─▶ sender ─▶ hub ─▶ view ─▶ decoder
 //
-// Words. A hub is a NATS server with a stream of a known name, ours or anybody's. A subject of it is
-// one capture, a message a slice of that capture's bytes. A spool is the capture on the disk of the
-// host that made it. A view is the captures of a hub, or some of them, read as one source.
+// Terms. A hub is a NATS server with a stream of a known name: toolscope hub or another server. A
+// subject is one capture; a message is a range of that capture's bytes. A spool is the capture on the
+// disk of the machine that made it. A view reads the captures of a hub, or some of them, as one source.
 //
 // What always holds:
-//   - Whoever records never waits for the hub. What the hub does not take waits in the spool.
-//   - The last message of a subject is the only cursor: what the hub has ends where that does. Each
-//     message is let in only behind that one, so nothing is there twice and nothing is skipped.
-//   - On any error, and on every new connection, a sender asks the hub where it is and goes on from
-//     there. A hub that forgot is told again what the spool still has.
-//   - Offsets say what is missing: a view drops what it has had and counts what never came.
-//   - A message that makes no sense is a gap of its capture, and of no other.
+//   - Recording never waits for the hub. Data that the hub doesn't take waits in the spool.
+//   - The last message of a subject is the only cursor: the hub has the capture up to its end. The hub
+//     accepts a message only directly after it, so nothing is stored twice and nothing is skipped.
+//   - After any error, and on every new connection, a sender asks the hub for this cursor and continues
+//     there. A hub that lost data gets it again if the spool still has it.
+//   - Byte offsets show what is missing: a view drops repeated bytes and counts bytes that never came.
+//   - An invalid message is a gap in its own capture, and in no other.
 package fleet
 
 import (
@@ -26,29 +26,29 @@ import (
 	"toolscope/stream/count"
 )
 
-// StreamName is the stream that captures are in.
+// StreamName is the stream of the captures.
 const StreamName = "TOOLSCOPE"
 
-// Subjects are: toolscope.VERSION.KIND.SHARD.HOST.AGENT.CAPTURE
+// Subjects have the form toolscope.VERSION.KIND.SHARD.HOST.AGENT.CAPTURE
 const (
 	version    = "v1"
-	bytesKind  = "b" // slices of captures
-	healthKind = "h" // that a sender is there, and how it is doing; nobody keeps it
+	bytesKind  = "b" // ranges of captures
+	healthKind = "h" // signs of life of senders, with their state; not stored
 	shards     = 64
 )
 
 // Headers of a message.
 const (
-	headSpan    = "Toolscope-Span"    // FROM-TO: which bytes of the capture, not encoded
-	headCreated = "Toolscope-Created" // when the capture began, by its host's clock
-	headEnc     = "Toolscope-Enc"     // zstd, or nothing
-	headSent    = "Toolscope-Sent"    // milliseconds of the host's clock when it was sent
-	headSpooled = "Toolscope-Spooled" // bytes that the hub does not have yet
-	headOver    = "Toolscope-Over"    // 1: the capture has ended, and the hub has all of it; of health alone
+	headSpan    = "Toolscope-Span"    // FROM-TO: the range of the capture's bytes, before encoding
+	headCreated = "Toolscope-Created" // when the capture began, by the machine's clock
+	headEnc     = "Toolscope-Enc"     // zstd, or absent
+	headSent    = "Toolscope-Sent"    // when it was sent, in milliseconds of the machine's clock
+	headSpooled = "Toolscope-Spooled" // bytes that the hub doesn't have yet
+	headOver    = "Toolscope-Over"    // 1: the capture has ended, and the hub has all of it; only in signs of life
 	headExpect  = "Nats-Expected-Last-Subject-Sequence"
 )
 
-// captureSubject is where a capture is.
+// captureSubject returns the subject of a capture.
 func captureSubject(kind, host, agent, id string) string {
 	return strings.Join([]string{"toolscope", version, kind, shardOf(host), subjectToken(host), subjectToken(agent), id}, ".")
 }
@@ -59,7 +59,7 @@ func shardOf(host string) string {
 	return strconv.Itoa(int(h.Sum32() % shards))
 }
 
-// subjectFilter is the pattern of the subjects of a host and an agent, "" for all of them, in any version.
+// subjectFilter returns the pattern of the subjects of a host and an agent, "" for all, in any version.
 func subjectFilter(kind, host, agent string) string {
 	shard, h, a := "*", "*", "*"
 	if host != "" {
@@ -71,7 +71,7 @@ func subjectFilter(kind, host, agent string) string {
 	return strings.Join([]string{"toolscope", "*", kind, shard, h, a, "*"}, ".")
 }
 
-// subjectParts is what a subject says.
+// subjectParts are the parts of a capture's subject.
 type subjectParts struct{ version, host, agent, id string }
 
 func originOf(subject string) (o subjectParts, ok bool) {
@@ -82,7 +82,7 @@ func originOf(subject string) (o subjectParts, ok bool) {
 	return subjectParts{part[1], unescapeToken(part[4]), unescapeToken(part[5]), part[6]}, true
 }
 
-// subjectToken is text as one word of a subject.
+// subjectToken escapes text as one token of a subject.
 func subjectToken(text string) string {
 	var b strings.Builder
 	for _, c := range []byte(text) {
@@ -103,19 +103,19 @@ func unescapeToken(token string) string {
 	return token
 }
 
-// maxNameBytes is how long the names of a machine and of what is seen there are together, as words of a
-// subject: files of the spool are called by them, and no subject may have 4 KiB.
+// maxNameBytes is the maximum length of a machine's and an agent's name together, as tokens of a subject.
+// They name files of the spool, and a subject must be shorter than 4 KiB.
 const maxNameBytes = 200
 
 // CheckNames reports names that are too long.
 func CheckNames(host, agent string) error {
 	if n := len(subjectToken(host)) + len(subjectToken(agent)); n > maxNameBytes {
-		return fmt.Errorf("the names of the machine and of what is seen have %s together\nwanted are at most %d, where signs but letters, digits, - and _ count three times", count.Of(n, "byte"), maxNameBytes)
+		return fmt.Errorf("the names of the machine and the agent have %s together\nuse at most %d; characters except letters, digits, - and _ count three times", count.Of(n, "byte"), maxNameBytes)
 	}
 	return nil
 }
 
-// byteRange is which bytes of a capture a message has.
+// byteRange is the range of a capture's bytes in a message.
 type byteRange struct{ from, to int64 }
 
 func (s byteRange) String() string { return fmt.Sprintf("%d-%d", s.from, s.to) }
@@ -123,7 +123,7 @@ func (s byteRange) String() string { return fmt.Sprintf("%d-%d", s.from, s.to) }
 // maxSpanBytes is more than any sender puts into one message.
 const maxSpanBytes = 8 << 20
 
-// maxCaptureBytes is more than the bytes of any capture: a span beyond it is none.
+// maxCaptureBytes is more than any capture has: a range beyond it is invalid.
 const maxCaptureBytes = 1 << 50
 
 func parseSpan(text string) (s byteRange, err error) {
@@ -133,7 +133,7 @@ func parseSpan(text string) (s byteRange, err error) {
 		s.to, err = strconv.ParseInt(to, 10, 64)
 	}
 	if err != nil || s.from < 0 || s.to <= s.from || s.to-s.from > maxSpanBytes || s.to > maxCaptureBytes {
-		return byteRange{}, fmt.Errorf("%q is no span", text)
+		return byteRange{}, fmt.Errorf("%q is not a range of bytes", text)
 	}
 	return s, nil
 }

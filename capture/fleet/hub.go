@@ -22,28 +22,28 @@ import (
 	"toolscope/capture/record"
 )
 
-// HasHub says that this program can be a hub.
+// HasHub reports whether this program contains the hub.
 const HasHub = true
 
 // A Hub is a NATS server in this process, with the streams of captures and of their index.
 type Hub struct {
 	o      HubOptions
 	conf   *server.Options
-	inside []nats.Option // how this process connects to it
+	inside []nats.Option // options of this process's own connections
 	log    *hubLog
 	url    string
-	let    func()        // lets go of its folder
-	end    func()        // has it not begin anew any more
-	healed chan struct{} // closed when it does not
+	let    func()        // unlocks its folder
+	end    func()        // ends restartOnDiskError
+	healed chan struct{} // closed when restartOnDiskError has ended
 
 	mu     sync.Mutex
-	server *server.Server // another one after each time that it began anew
+	server *server.Server // a new one after each restart
 }
 
-// startTimeout is how long a hub may take to look through its files.
+// startTimeout is how long a hub may take to read its files.
 const startTimeout = 2 * time.Minute
 
-// StartHub starts a hub. It returns when others can connect.
+// StartHub starts a hub. It returns when clients can connect.
 func StartHub(ctx context.Context, o HubOptions) (*Hub, error) {
 	conf, inside, err := o.serverOptions()
 	if err != nil {
@@ -69,19 +69,19 @@ func StartHub(ctx context.Context, o HubOptions) (*Hub, error) {
 	return h, nil
 }
 
-// lockStore takes the folder of a hub: of two that write to it each one would lose what the other has.
+// lockStore locks the folder of a hub. Two hubs that write to one folder would lose each other's data.
 func lockStore(dir string) (let func(), err error) {
 	let, ok, err := record.LockDir(dir)
 	if err != nil {
 		return nil, fmt.Errorf("--store %s: %w", dir, plainReason(err))
 	}
 	if !ok {
-		return nil, fmt.Errorf("--store %s: another hub keeps there what comes to it\nwanted is a folder of its own", dir)
+		return nil, fmt.Errorf("--store %s: another hub uses this folder\nuse a different folder", dir)
 	}
 	return let, nil
 }
 
-// startServer starts the server and has the streams in it.
+// startServer starts the server and creates the streams in it.
 func (h *Hub) startServer(ctx context.Context) error {
 	s, err := server.NewServer(h.conf.Clone())
 	if err != nil {
@@ -104,7 +104,7 @@ func (h *Hub) startServer(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return errors.New("it did not start in " + startTimeout.String())
+		return errors.New("it did not start within " + startTimeout.String())
 	}
 	if err := h.o.createStreams(ctx, s, h.inside); err != nil {
 		s.Shutdown()
@@ -117,7 +117,7 @@ func (h *Hub) startServer(ctx context.Context) error {
 	return nil
 }
 
-// serverOptions is the server's own options, and how this process connects to it.
+// serverOptions returns the server's options, and those of this process's own connections.
 func (o *HubOptions) serverOptions() (conf *server.Options, inside []nats.Option, err error) {
 	if conf, inside, err = o.authOptions(); err != nil {
 		return nil, nil, err
@@ -134,8 +134,8 @@ func (o *HubOptions) serverOptions() (conf *server.Options, inside []nats.Option
 	}
 	conf.Host, conf.NoSigs, conf.ServerName = host, true, "toolscope"
 	conf.JetStream, conf.StoreDir, conf.SyncInterval, conf.SyncAlways = true, o.Store, time.Second, o.SyncAlways
-	// A stream that was larger before is larger still while the server starts. What limits each is its
-	// own MaxBytes.
+	// A stream that had a larger limit before still has it while the server starts. Each stream's own
+	// MaxBytes is the limit.
 	conf.JetStreamMaxStore, conf.JetStreamMaxMemory = math.MaxInt64/2, 64<<20
 	if o.Cert != "" {
 		config, err := server.GenTLSConfig(&server.TLSConfigOpts{CertFile: o.Cert, KeyFile: o.Key})
@@ -147,10 +147,10 @@ func (o *HubOptions) serverOptions() (conf *server.Options, inside []nats.Option
 	return conf, inside, nil
 }
 
-// wantedAuth is what a file of --auth looks like.
-const wantedAuth = "wanted is authorization { users: […] }, as in 'toolscope help fleet'"
+// wantedAuth explains the file of --auth.
+const wantedAuth = "use authorization { users: […] }, as in 'toolscope help hubs'"
 
-// authOptions is the server's options as --auth has them, and how this process gets in.
+// authOptions returns the server's options from --auth, and the credentials of this process.
 func (o *HubOptions) authOptions() (conf *server.Options, inside []nats.Option, err error) {
 	if o.Auth == "" {
 		return &server.Options{}, nil, nil
@@ -160,11 +160,11 @@ func (o *HubOptions) authOptions() (conf *server.Options, inside []nats.Option, 
 	}
 	switch part := otherPart(conf); {
 	case part != "":
-		return nil, nil, fmt.Errorf("--auth %s: it has more than who may do what: %s\n%s; any NATS server with JetStream is a hub as well", o.Auth, part, wantedAuth)
+		return nil, nil, fmt.Errorf("--auth %s: it sets more than permissions: %s\n%s; or run any NATS server with JetStream as a hub", o.Auth, part, wantedAuth)
 	case len(conf.Accounts) > 0 || len(conf.TrustedOperators) > 0:
-		return nil, nil, fmt.Errorf("--auth %s: accounts and operators are for a server of your own\n%s; any NATS server with JetStream is a hub as well", o.Auth, wantedAuth)
+		return nil, nil, fmt.Errorf("--auth %s: accounts and operators need a NATS server of your own\n%s; or run any NATS server with JetStream as a hub", o.Auth, wantedAuth)
 	case o.Public && conf.NoAuthUser != "":
-		return nil, nil, fmt.Errorf("--auth %s: it lets in everybody, as no_auth_user: %s\nwith --public each one has a key or a password", o.Auth, conf.NoAuthUser)
+		return nil, nil, fmt.Errorf("--auth %s: it admits anyone, with no_auth_user: %s\nwith --public, give each user a key or a password", o.Auth, conf.NoAuthUser)
 	case conf.Authorization != "":
 		inside = append(inside, nats.Token(conf.Authorization))
 	case conf.Username != "":
@@ -181,12 +181,13 @@ func (o *HubOptions) authOptions() (conf *server.Options, inside []nats.Option, 
 		conf.Nkeys = append(conf.Nkeys, &server.NkeyUser{Nkey: public})
 		inside = append(inside, nats.Nkey(public, self.Sign))
 	default:
-		return nil, nil, fmt.Errorf("--auth %s: it lets in everybody: no key, no password and no token is in it\n%s", o.Auth, wantedAuth)
+		return nil, nil, fmt.Errorf("--auth %s: it admits anyone: it has no key, password or token\n%s", o.Auth, wantedAuth)
 	}
 	return conf, inside, nil
 }
 
-// otherPart is what would have a server listen, or connect, as no option of a hub says; "" for nothing.
+// otherPart returns a setting that would make the server listen or connect beyond the hub's options, or
+// "".
 func otherPart(conf *server.Options) string {
 	for _, p := range []struct {
 		name string
@@ -194,7 +195,7 @@ func otherPart(conf *server.Options) string {
 	}{
 		{"http", conf.HTTPPort != 0}, {"https", conf.HTTPSPort != 0}, {"prof_port", conf.ProfPort != 0}, {"cluster", conf.Cluster.Port != 0 || len(conf.Routes) > 0},
 		{"gateway", conf.Gateway.Port != 0}, {"leafnodes", conf.LeafNode.Port != 0 || len(conf.LeafNode.Remotes) > 0},
-		{"websocket", conf.Websocket.Port != 0}, {"mqtt", conf.MQTT.Port != 0}, {"tls, which --tls-cert and --tls-key are for", conf.TLSConfig != nil},
+		{"websocket", conf.Websocket.Port != 0}, {"mqtt", conf.MQTT.Port != 0}, {"tls (use --tls-cert and --tls-key)", conf.TLSConfig != nil},
 	} {
 		if p.is {
 			return p.name
@@ -203,7 +204,7 @@ func otherPart(conf *server.Options) string {
 	return ""
 }
 
-// createStreams makes the streams, or has them as the options say.
+// createStreams creates the streams, or updates them to the options.
 func (o *HubOptions) createStreams(ctx context.Context, s *server.Server, inside []nats.Option) error {
 	conn, err := nats.Connect("", append(inside, nats.InProcessServer(s))...)
 	if err != nil {
@@ -229,22 +230,22 @@ func (o *HubOptions) createStreams(ctx context.Context, s *server.Server, inside
 	return nil
 }
 
-// URL is where the hub listens: where it was told to, and at which port.
+// URL returns the address at which the hub listens, with the actual port.
 func (h *Hub) URL() string { return h.url }
 
-// Watch is a view of all that came to the hub since then, and comes.
+// Watch returns a view of everything that the hub got since that time, without an end.
 func (h *Hub) Watch(ctx context.Context, since time.Time) (*View, error) {
 	return openView(ctx, Address{Since: TimeSpec{set: true, at: since}}, Credentials{}, append(slices.Clone(h.inside), nats.InProcessServer(h))...)
 }
 
-// InProcessConn is a connection to the server within this process.
+// InProcessConn returns a connection to the server within this process.
 func (h *Hub) InProcessConn() (net.Conn, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.server.InProcessConn()
 }
 
-// Close ends the hub. What it acknowledged is on the disk then.
+// Close stops the hub. All acknowledged messages are then on the disk.
 func (h *Hub) Close() {
 	h.end()
 	<-h.healed
@@ -253,11 +254,11 @@ func (h *Hub) Close() {
 	h.let()
 }
 
-// hubLog passes on what the server complains of.
+// hubLog passes on the server's warnings and errors.
 type hubLog struct {
 	say    func(string)
 	failed chan error
-	stuck  chan string // why nothing more is taken
+	stuck  chan string // why the server stores nothing any more
 }
 
 func (l *hubLog) Noticef(string, ...any) {}
@@ -277,11 +278,11 @@ func (l *hubLog) Errorf(format string, v ...any) {
 	}
 	select {
 	case l.stuck <- reasonOf(v):
-	default: // it is told
+	default: // already reported
 	}
 }
 
-// Fatalf is called where the server's own program would end.
+// Fatalf is called when the server's own program would exit.
 func (l *hubLog) Fatalf(format string, v ...any) {
 	select {
 	case l.failed <- fmt.Errorf(format, v...):

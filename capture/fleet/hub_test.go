@@ -49,26 +49,26 @@ func TestHubAuth(t *testing.T) {
 		public bool
 		want   string // of what it complains; "" where it starts
 	}{
-		{"", true, "it lets in everybody"},
-		{"# nobody yet\n", true, "it lets in everybody"},
-		{"authorization { users: [] }", true, "it lets in everybody"},
-		{"authorization { timeout: 2 }", true, "it lets in everybody"},
-		{`authorization { token: "" }`, false, "it lets in everybody"},
+		{"", true, "it admits anyone"},
+		{"# nobody yet\n", true, "it admits anyone"},
+		{"authorization { users: [] }", true, "it admits anyone"},
+		{"authorization { timeout: 2 }", true, "it admits anyone"},
+		{`authorization { token: "" }`, false, "it admits anyone"},
 		{"no_auth_user: a\nauthorization { users: [ { user: a, password: b } ] }", true, "no_auth_user: a"},
 		{"no_auth_user: a\nauthorization { users: [ { user: a, password: b } ] }", false, ""},
 		{"authorization { users: [ { nkey: " + public + " } ] }", true, ""},
 		{"authorization { user: a, password: b }", true, ""},
 		{"authorization { token: abc }", true, ""},
-		{"http: 8222\nauthorization { token: abc }", true, "who may do what: http\n"},
-		{"https_port: 8222\nauthorization { token: abc }", false, "who may do what: https\n"},
-		{"prof_port: 8222\nauthorization { token: abc }", false, "who may do what: prof_port\n"},
-		{"cluster { name: a, port: 6222 }\nauthorization { token: abc }", false, "who may do what: cluster\n"},
-		{"gateway { name: a, port: 7222 }\nauthorization { token: abc }", false, "who may do what: gateway\n"},
-		{"leafnodes { port: 7422 }\nauthorization { token: abc }", false, "who may do what: leafnodes\n"},
-		{"websocket { port: 8443, no_tls: true }\nauthorization { token: abc }", false, "who may do what: websocket\n"},
-		{"server_name: a\nmqtt { port: 1883 }\nauthorization { token: abc }", false, "who may do what: mqtt\n"},
-		{"leafnodes { remotes: [ { url: nats://127.0.0.1:7422 } ] }\nauthorization { token: abc }", false, "who may do what: leafnodes\n"},
-		{fmt.Sprintf("tls { cert_file: %q, key_file: %q }\n", cert, key) + "authorization { token: abc }", false, "who may do what: tls, which"},
+		{"http: 8222\nauthorization { token: abc }", true, "more than permissions: http\n"},
+		{"https_port: 8222\nauthorization { token: abc }", false, "more than permissions: https\n"},
+		{"prof_port: 8222\nauthorization { token: abc }", false, "more than permissions: prof_port\n"},
+		{"cluster { name: a, port: 6222 }\nauthorization { token: abc }", false, "more than permissions: cluster\n"},
+		{"gateway { name: a, port: 7222 }\nauthorization { token: abc }", false, "more than permissions: gateway\n"},
+		{"leafnodes { port: 7422 }\nauthorization { token: abc }", false, "more than permissions: leafnodes\n"},
+		{"websocket { port: 8443, no_tls: true }\nauthorization { token: abc }", false, "more than permissions: websocket\n"},
+		{"server_name: a\nmqtt { port: 1883 }\nauthorization { token: abc }", false, "more than permissions: mqtt\n"},
+		{"leafnodes { remotes: [ { url: nats://127.0.0.1:7422 } ] }\nauthorization { token: abc }", false, "more than permissions: leafnodes\n"},
+		{fmt.Sprintf("tls { cert_file: %q, key_file: %q }\n", cert, key) + "authorization { token: abc }", false, "more than permissions: tls (use"},
 		{"authorization { token: abc }\nmax_payload: 4MB", false, ""},
 	} {
 		file := filepath.Join(t.TempDir(), "auth.conf")
@@ -133,7 +133,7 @@ func TestHubTwice(t *testing.T) {
 		other.Close()
 		t.Fatal("there are two")
 	}
-	if want := "--store " + o.Store + ": another hub keeps there what comes to it\n"; !strings.HasPrefix(err.Error(), want) {
+	if want := "--store " + o.Store + ": another hub uses this folder\n"; !strings.HasPrefix(err.Error(), want) {
 		t.Error(err)
 	}
 	h.same(t, p)
@@ -167,7 +167,7 @@ func TestSmallMessages(t *testing.T) {
 	eventually(t, "all is read", func() bool { return v.text() == string(long)+wants(1, 1, 2) })
 	eventually(t, "the long call is counted", func() bool {
 		s := p.Progress().Index
-		return s.Calls == 1 && strings.Contains(s.Why, "is too large for it")
+		return s.Calls == 1 && strings.Contains(s.Why, "is too large for the hub")
 	})
 	calls := viewAs(t, o.Auth, h.URL()+"?since=1h&status=complete", nil)
 	eventually(t, "the other call is told", func() bool { return strings.Contains(calls.text(), wants(1, 1, 2)) })

@@ -12,41 +12,41 @@ import (
 )
 
 const (
-	minHealPause = 2 * time.Second // before a hub looks whether there is room again; longer each time
-	maxHealPause = time.Minute     // and as if it had not been full when it was not for so long
-	minHealRoom  = 16 << 20        // bytes that are to be there for it
+	minHealPause = 2 * time.Second // before a hub checks for room again; twice as long each time
+	maxHealPause = time.Minute     // at most; the pause starts over if there was room for this long
+	minHealRoom  = 16 << 20        // bytes that must be free for a restart
 )
 
 var errFull = errors.New("there is no room")
 
-// isStuck reports whether the server says that it takes nothing any more for a stream, as a write failed: it
-// stays so for as long as it runs, however much room there is later.
+// isStuck reports whether the server logs that a stream accepts nothing any more, because a write failed.
+// That lasts until the server restarts, even if there is room later.
 func isStuck(format string) bool { return strings.Contains(format, "critical write error") }
 
-// isRefused reports whether the server says that of a message, of each that comes while it is stuck.
+// isRefused reports whether the server logs that of one message. It does so for each message while stuck.
 func isRefused(text string) bool { return strings.Contains(text, "failed to store a msg") }
 
-// reasonOf is the error that the server logs.
+// reasonOf returns the error in a log line of the server.
 func reasonOf(v []any) string {
 	if len(v) > 0 {
 		if err, is := v[len(v)-1].(error); is {
 			return plainReason(err).Error()
 		}
 	}
-	return "the disk does not take it"
+	return "the disk refuses to write"
 }
 
-// restartOnDiskError has the server begin anew when the disk did not take something, once there is room, until ctx ends.
-// Who sends keeps meanwhile what the hub does not take, and sees it go and come.
+// restartOnDiskError restarts the server after a failed write, once there is room, until ctx ends. Senders
+// keep their data meanwhile, and reconnect.
 func (h *Hub) restartOnDiskError(ctx context.Context) {
 	defer close(h.healed)
-	pause, since := minHealPause, time.Time{} // since when there is room
+	pause, since := minHealPause, time.Time{} // time of the last restart
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case why := <-h.log.stuck:
-			h.log.say("hub: nothing more is kept: " + why + "; what machines send waits there until there is room here")
+			h.log.say("hub: nothing more is stored: " + why + "; machines keep their data until there is room")
 		}
 		if time.Since(since) > maxHealPause {
 			pause = minHealPause
@@ -61,22 +61,22 @@ func (h *Hub) restartOnDiskError(ctx context.Context) {
 				continue
 			}
 			if err = h.restart(ctx); err != nil && ctx.Err() == nil {
-				h.log.say("hub: it does not start again: " + plainReason(err).Error())
+				h.log.say("hub: it can't restart: " + plainReason(err).Error())
 			}
 		}
 		since = time.Now()
-		h.log.say("hub: there is room again, and what comes is kept")
+		h.log.say("hub: there is room again, and data is stored")
 	}
 }
 
-// restart ends the server and starts another one, at the same address.
+// restart stops the server and starts a new one, at the same address.
 func (h *Hub) restart(ctx context.Context) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.server.Shutdown()
 	h.server.WaitForShutdown()
 	for len(h.log.stuck) > 0 {
-		<-h.log.stuck // of the one that has ended
+		<-h.log.stuck // from the old server
 	}
 	return h.startServer(ctx)
 }

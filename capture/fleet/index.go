@@ -11,57 +11,57 @@ import (
 	"toolscope/capture"
 )
 
-// IndexName is the stream of the index: a message a call. Who looks for some calls of many machines
-// reads it, and of the captures only where those calls are. A message that is lost is missing here
-// alone: the captures have the call.
+// IndexName is the stream of the index, with one message for each call. It helps to find some calls of
+// many machines without reading all captures. A lost message is missing only from the index: the
+// captures still have the call.
 const IndexName = "TOOLSCOPE_INDEX"
 
-// Subjects of it are: toolscope.VERSION.i.SHARD.HOST.AGENT.MODEL.STATUS
+// Subjects of the index have the form toolscope.VERSION.i.SHARD.HOST.AGENT.MODEL.STATUS
 const (
 	indexKind = "i"
-	headUpto  = "Toolscope-Upto" // what of the capture, from where the exchange begins, has all of the call
+	headUpto  = "Toolscope-Upto" // offset in the capture after the last byte of the call
 )
 
-// indexPart is how much of what a hub keeps is for the index.
+// indexPart is the divisor of a hub's space that gives the index's share.
 const indexPart = 16
 
-// An Indexer makes lines of a capture's calls.
+// An Indexer makes the index lines of a capture's calls.
 type Indexer interface {
 	Write(capture.Record)
-	// Calls are those that ended since it was asked last; with all, those too that never did, as
-	// nothing more comes.
+	// Calls returns the calls that ended since the last call of it. With all, also those that never
+	// ended, because no more records come.
 	Calls(all bool) []Call
-	// Holds reports whether calls that have ended are among those only when it is asked again.
+	// Holds reports whether some calls that have ended will be returned only later.
 	Holds() bool
 }
 
-// A Call is one of a capture.
+// A Call is one call of a capture.
 type Call struct {
 	Exchange      int
 	Model, Status string
-	Line          []byte // a JSON object with a line break behind it
+	Line          []byte // a JSON object and a line break
 }
 
-// OpenedExchange is where a call's exchange begins.
+// OpenedExchange locates the beginning of a call's exchange.
 type OpenedExchange struct {
 	Capture  string `json:"capture"`
 	Exchange int    `json:"exchange"` // its number in the capture
 	Offset   int64  `json:"offset"`   // bytes of the capture before it
 }
 
-// noToken stands for a word that is not known. No other word is written so.
+// noToken stands for an unknown value. No other value is escaped to it.
 const noToken = "%"
 
-// maxWordBytes is how long a word of a call is in a subject. A server ends the connection that sends it a
-// subject of 4 KiB, and names of models come from the network.
+// maxWordBytes is the maximum length of a call's value in a subject. A server ends a connection that sends
+// a subject of 4 KiB, and names of models come from the network.
 const maxWordBytes = 128
 
 func indexSubject(o subjectParts, model, status string) string {
 	return strings.Join([]string{"toolscope", version, indexKind, shardOf(o.host), subjectToken(o.host), subjectToken(o.agent), callToken(model), callToken(status)}, ".")
 }
 
-// callToken is a word of a call as one of a subject: a long one is its hash there, which no other word
-// looks like.
+// callToken returns a call's value as a token of a subject. A long value becomes its hash, in a form that
+// no other value has.
 func callToken(word string) string {
 	t := subjectToken(word)
 	switch {
@@ -76,21 +76,21 @@ func callToken(word string) string {
 
 const openedKey = `,"opened":`
 
-// withOpened is a line with where its exchange begins as its last member.
+// withOpened returns the line with the location of its exchange as its last field.
 func withOpened(line []byte, at OpenedExchange) []byte {
-	text, _ := json.Marshal(at) // words and numbers
+	text, _ := json.Marshal(at) // strings and numbers can't fail
 	line = bytes.TrimSuffix(line, []byte("}\n"))
 	return slices.Concat(line, []byte(openedKey), text, []byte("}"))
 }
 
-// IndexState is what is not in the index.
+// IndexState counts what is missing from the index.
 type IndexState struct {
-	Calls int64  // that the hub did not take
-	Bytes int64  // of the capture that were not looked at
-	Why   string // "" where nothing is missing, and all can be told
+	Calls int64  // calls that the hub did not take
+	Bytes int64  // bytes of the capture that were not indexed
+	Why   string // "" if nothing is missing and calls can be sent
 }
 
-// addSender adds what is missing of a sender's capture.
+// addSender adds what is missing from the index of a sender's capture.
 func (i *IndexState) addSender(s *sender) {
 	s.mu.Lock()
 	x := s.index
@@ -108,15 +108,15 @@ func (i *IndexState) addState(m IndexState) {
 	}
 }
 
-// wakeIndexer says to who makes the index that the hub has more.
+// wakeIndexer tells the index sender that the hub has more.
 func (s *sender) wakeIndexer() {
 	if s.index != nil {
 		s.index.wake()
 	}
 }
 
-// canReindex reports whether a run that finds the spool, and a hub that has so much of it, makes an index
-// of all of it: of a part calls could not be known again.
+// canReindex reports whether a later run that finds this spool, with had bytes at the hub, can index all
+// of it. Calls of a part could not be recognised as the same.
 func (s *sender) canReindex(had int64) bool {
 	first, end, _ := s.spool.Span()
 	return had < end && (had <= 0 || first == 0)

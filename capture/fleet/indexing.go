@@ -18,14 +18,14 @@ import (
 )
 
 const (
-	indexChunk   = 64 << 10         // of a spool at a time
+	indexChunk   = 64 << 10         // bytes of a spool that are read at once
 	callDelay    = 2 * time.Second  // how long a call waits for the end of its exchange
-	indexPause   = time.Second / 4  // before what was not taken is sent again
-	noIndexPause = 2 * time.Second  // where there is no stream for it
-	maxWait      = 10 * time.Minute // without news
+	indexPause   = time.Second / 4  // before a failed call is sent again
+	noIndexPause = 2 * time.Second  // the same, if the index stream doesn't exist
+	maxWait      = 10 * time.Minute // maximum wait for news
 )
 
-// indexSender makes the index of one spool, of what the hub has of it: a call that is told can be read.
+// indexSender makes the index of one spool, as far as the hub has it, so an indexed call can be read.
 type indexSender struct {
 	o       subjectParts
 	from    *sender
@@ -33,20 +33,20 @@ type indexSender struct {
 	feed    *capture.Feed
 	bell    chan struct{}
 	over    <-chan struct{}
-	at      int64         // what is before it was read
-	line    int64         // where the line begins that is being read
-	opens   map[int]int64 // where exchanges begin
-	ends    []int         // those that have ended, and may have calls that are not held yet
+	at      int64         // the spool is read up to here
+	line    int64         // offset of the line that is being read
+	opens   map[int]int64 // offsets where exchanges begin
+	ends    []int         // exchanges that have ended but may have calls that are not pending yet
 	pending []pendingCall
 
 	mu     sync.Mutex
 	state  IndexState
-	stuck  string // why no call can be told just now
+	stuck  string // why no call can be sent at the moment
 	ended  bool
-	unsent int64 // calls that were held then
+	unsent int64 // calls that were pending at the end
 }
 
-// pendingCall is a call that is to be told.
+// pendingCall is a call that is to be sent.
 type pendingCall struct {
 	subject  string
 	line     []byte
@@ -56,7 +56,7 @@ type pendingCall struct {
 	ended    bool
 }
 
-// newIndexSender begins to; over is closed when the hub has everything.
+// newIndexSender returns the index sender of a sender's spool. over is closed when the hub has everything.
 func newIndexSender(from *sender, over <-chan struct{}, make func(file string) Indexer) *indexSender {
 	o := from.of
 	x := &indexSender{o: o, from: from, over: over, to: make(o.host + "/" + o.agent), bell: newBell(), opens: map[int]int64{}}
@@ -66,7 +66,7 @@ func newIndexSender(from *sender, over <-chan struct{}, make func(file string) I
 
 func newBell() chan struct{} { return make(chan struct{}, 1) }
 
-// wake says that the hub has more.
+// wake reports that the hub has more.
 func (x *indexSender) wake() {
 	select {
 	case x.bell <- struct{}{}:
@@ -74,21 +74,21 @@ func (x *indexSender) wake() {
 	}
 }
 
-// run tells of calls as the hub gets the capture, until ctx ends or, when the hub has everything, all
-// are told. While the hub takes none, what follows waits in the spool.
+// run sends calls as the hub gets the capture, until ctx ends or, after the hub has everything, all are
+// sent. While the hub takes none, the rest of the spool is not read.
 func (x *indexSender) run(ctx context.Context, l *link) {
-	var stuck error // why the hub does not take what is held
+	var stuck error // why the hub doesn't take the pending calls
 	for ctx.Err() == nil {
 		over := false
 		select {
 		case <-x.over:
-			over = true // before it is looked how much there is
+			over = true // checked before hubPosition, so nothing is missed
 		default:
 		}
 		has := x.from.hubPosition()
 		more := x.at < has
 		switch {
-		case stuck != nil: // more than that is not held
+		case stuck != nil: // don't hold more calls
 		case more:
 			x.readChunk(has)
 		case over:
@@ -97,7 +97,7 @@ func (x *indexSender) run(ctx context.Context, l *link) {
 		stuck = x.sendPending(ctx, l)
 		x.setTrouble(stuck)
 		switch {
-		case stuck != nil && over: // the captures are there, and nobody waits for the index
+		case stuck != nil && over: // the captures are sent; don't wait for the index
 			x.markEnded()
 			return
 		case stuck != nil:
@@ -113,8 +113,8 @@ func (x *indexSender) run(ctx context.Context, l *link) {
 	x.markEnded()
 }
 
-// pauseAfter is how long to wait after an error: that a stream is made takes longer than a connection, and
-// that the hub lets us longer than that.
+// pauseAfter returns how long to wait after an error. A missing stream takes longer to fix than a lost
+// connection, and a missing permission longer still.
 func pauseAfter(err error) time.Duration {
 	switch {
 	case isDenied(err):
@@ -125,7 +125,7 @@ func pauseAfter(err error) time.Duration {
 	return indexPause
 }
 
-// sendPending tells what need not be held any more.
+// sendPending sends the calls that need not wait any more.
 func (x *indexSender) sendPending(ctx context.Context, l *link) error {
 	for len(x.pending) > 0 && (x.pending[0].ended || time.Since(x.pending[0].since) > callDelay) && ctx.Err() == nil {
 		if err := x.sendCall(ctx, l, &x.pending[0]); err != nil {
@@ -136,7 +136,7 @@ func (x *indexSender) sendPending(ctx context.Context, l *link) error {
 	return nil
 }
 
-// waitForMore waits for more, or until what is held was held for long enough.
+// waitForMore waits until the hub has more, or until pending calls may be sent.
 func (x *indexSender) waitForMore(ctx context.Context) {
 	most := maxWait
 	if len(x.pending) > 0 {
@@ -145,7 +145,7 @@ func (x *indexSender) waitForMore(ctx context.Context) {
 	x.waitNews(ctx, most, x.bell)
 }
 
-// waitNews waits so long, or until there is news: the bell, or that there will be no more.
+// waitNews waits for at most the given time, until the bell rings or the capture is over.
 func (x *indexSender) waitNews(ctx context.Context, most time.Duration, bell <-chan struct{}) {
 	timer := time.NewTimer(most)
 	defer timer.Stop()
@@ -182,12 +182,12 @@ func (x *indexSender) readChunk(has int64) {
 		if err != nil {
 			x.noteError(err)
 		}
-		runtime.Gosched() // the traffic, which runs in the same process, goes first
+		runtime.Gosched() // the traffic, in the same process, has priority
 	}
 	x.holdCalls(x.to.Calls(false), false)
 }
 
-// skipLost passes over what cannot be read any more.
+// skipLost skips bytes that can't be read any more.
 func (x *indexSender) skipLost(to int64, why error) {
 	x.indexRecords(x.feed.AddGap(nil, to-x.at, "never came: "+plainReason(why).Error()))
 	x.mu.Lock()
@@ -197,7 +197,7 @@ func (x *indexSender) skipLost(to int64, why error) {
 	x.at, x.line = to, to
 }
 
-// indexRecords has records looked at.
+// indexRecords passes records to the indexer.
 func (x *indexSender) indexRecords(recs []capture.Record) {
 	for _, r := range recs {
 		if _, known := x.opens[r.Exchange]; !known && !r.OfSource() {
@@ -210,7 +210,8 @@ func (x *indexSender) indexRecords(recs []capture.Record) {
 	}
 }
 
-// holdCalls holds calls until their exchange has ended, or a while: who reads it then has its end.
+// holdCalls adds calls to those that wait until their exchange has ended, or a while, so that readers of
+// the exchange find its end.
 func (x *indexSender) holdCalls(calls []Call, all bool) {
 	for _, c := range calls {
 		at := OpenedExchange{x.o.id, c.Exchange, x.opens[c.Exchange]}
@@ -231,7 +232,7 @@ func (x *indexSender) holdCalls(calls []Call, all bool) {
 	x.ends = x.ends[:0]
 }
 
-// sendCall sends a call. What the hub refuses is not sent again.
+// sendCall sends a call. A call that the hub refuses is not sent again.
 func (x *indexSender) sendCall(ctx context.Context, l *link, h *pendingCall) error {
 	if !l.IsConnected() {
 		return errDown
@@ -247,7 +248,7 @@ func (x *indexSender) sendCall(ctx context.Context, l *link, h *pendingCall) err
 	}
 	var err error
 	if room := l.MaxPayload() / 2; int64(len(msg.Data)) > room || len(h.line) > maxSpanBytes {
-		err = &publishError{"a call of " + count.Of(len(h.line), "byte") + " is too large for it"}
+		err = &publishError{"a call of " + count.Of(len(h.line), "byte") + " is too large for the hub"}
 	} else {
 		_, err = l.publish(ctx, msg)
 	}
@@ -268,7 +269,7 @@ func (x *indexSender) noteError(err error) {
 	x.state.Why = plainReason(err).Error()
 }
 
-// setTrouble says how telling goes.
+// setTrouble sets why calls can't be sent at the moment, nil if they can.
 func (x *indexSender) setTrouble(stuck error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -277,7 +278,7 @@ func (x *indexSender) setTrouble(stuck error) {
 	}
 }
 
-// markEnded says that no more is told.
+// markEnded notes that no more calls are sent.
 func (x *indexSender) markEnded() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -285,7 +286,8 @@ func (x *indexSender) markEnded() {
 	x.pending = nil
 }
 
-// indexLosses is what is not in the index, and will not be. What the next run sends it tells anew.
+// indexLosses returns what is missing from the index for good. Calls that the next run will index don't
+// count.
 func (x *indexSender) indexLosses() (s IndexState) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -2,8 +2,7 @@ package fleet
 
 import "github.com/nats-io/nkeys"
 
-// NewKey makes a key by which a hub knows who one is: the seed is its secret, and what the hub is
-// told is public.
+// NewKey makes a key that identifies a machine or a viewer to a hub. seed is secret; the hub gets public.
 func NewKey() (seed []byte, public string, err error) {
 	pair, err := nkeys.CreateUser()
 	if err != nil {

@@ -17,28 +17,28 @@ import (
 )
 
 const (
-	maxOrphanTries = 2               // before it is the next one's turn
-	orphanPause    = 2 * time.Second // before those are tried again that could not be sent
+	maxOrphanTries = 2               // before the next spool's turn
+	orphanPause    = 2 * time.Second // before spools that could not be sent are tried again
 	maxOrphanPause = time.Minute
 )
 
-// orphanSender is what earlier runs left in the spool of a hub. One at a time is sent, and what cannot be sent
-// keeps no other from being sent.
+// orphanSender sends the spools that earlier runs left for a hub, one at a time. A spool that can't be sent
+// doesn't block the others.
 type orphanSender struct {
 	o       *PublishOptions
-	keep    time.Duration        // what was sent is kept for so long
-	look    time.Duration        // and looked for after so long
+	keep    time.Duration        // how long a sent spool is kept
+	look    time.Duration        // when sent spools are checked again
 	all     []record.OrphanSpool // the oldest first
 	renewed chan struct{}        // rings when there is a new connection
-	again   bool                 // something was sent, which is to be looked at once more
+	again   bool                 // something was sent and is to be checked again
 
 	mu      sync.Mutex
-	now     *sender          // whose turn it is
-	waits   map[string]int64 // bytes that the hub does not have, by name
-	stuck   map[string]error // why one could not be sent
-	counted map[string]bool  // those that were sent
-	losses  Losses           // of those
-	index   IndexState       // of those
+	now     *sender          // the spool that is being sent
+	waits   map[string]int64 // bytes that the hub doesn't have, by name
+	stuck   map[string]error // why a spool could not be sent
+	counted map[string]bool  // spools that were sent
+	losses  Losses           // of the sent spools
+	index   IndexState       // of the sent spools
 }
 
 func findOrphans(o *PublishOptions, began time.Time) *orphanSender {
@@ -53,7 +53,7 @@ func findOrphans(o *PublishOptions, began time.Time) *orphanSender {
 	return l
 }
 
-// retryAll has those be looked at again that were sent, as the hub may have forgotten them.
+// retryAll checks the sent spools again, because the hub may have lost them.
 func (l *orphanSender) retryAll() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -66,8 +66,8 @@ func (l *orphanSender) retryAll() {
 	}
 }
 
-// run sends all of it. A hub that forgets it within a while is told again; then it is deleted, however
-// late it was sent.
+// run sends all spools. It checks them again after a while, and sends again what the hub has lost. Then
+// it deletes them.
 func (l *orphanSender) run(ctx context.Context, to *link) {
 	over := time.After(l.look)
 	for next, pause := l.all, orphanPause; ; pause = min(2*pause, maxOrphanPause) {
@@ -104,8 +104,8 @@ func (l *orphanSender) run(ctx context.Context, to *link) {
 	}
 }
 
-// sendSpool sends one spool, unless somebody else is at it, or deletes it when it was sent a while ago. It
-// reports false where that has to be tried again.
+// sendSpool sends one spool, unless another program uses it, or deletes it if it was sent a while ago. It
+// reports false if that must be tried again.
 func (l *orphanSender) sendSpool(ctx context.Context, to *link, one record.OrphanSpool) (done bool) {
 	spool, ok := record.TakeSpool(l.o.Spool, one.Name, time.Now())
 	if !ok {
@@ -127,20 +127,20 @@ func (l *orphanSender) sendSpool(ctx context.Context, to *link, one record.Orpha
 	err := s.run(ctx, to)
 	if err == nil {
 		l.indexCalls(ctx, to, s)
-		if !s.wasSent() { // the run that left it could not say so
+		if !s.wasSent() { // the run that left it could not send this
 			s.sendOver(to)
 		}
 	}
 	if foreign := (*foreignCaptureError)(nil); errors.As(err, &foreign) {
 		err, s.had = nil, foreign.are
 		if !l.isCounted(one.Name) {
-			l.reportf("of %s, which an earlier run left, the hub has %s more than the disk: there is nothing to send", one.Name, count.Of(foreign.has-foreign.are, "byte"))
+			l.reportf("%s, left by an earlier run: the hub has %s more than the disk, so nothing is sent", one.Name, count.Of(foreign.has-foreign.are, "byte"))
 		}
 	}
 	l.again = l.again || err == nil && !s.wasSent()
 	l.endSpool(one.Name, s, err)
 	if unmarked := s.releaseSpool(err == nil, time.Now()); unmarked != nil {
-		l.reportf("%s, which an earlier run left, may be sent again: %v", one.Name, plainReason(unmarked))
+		l.reportf("%s, left by an earlier run, may be sent again: %v", one.Name, plainReason(unmarked))
 	}
 	return err == nil
 }
@@ -151,14 +151,14 @@ func (l *orphanSender) reportf(format string, args ...any) {
 	}
 }
 
-// isCounted reports whether a spool had its turn and was sent.
+// isCounted reports whether a spool was sent.
 func (l *orphanSender) isCounted(name string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.counted[name]
 }
 
-// forgetSpool takes that a spool is no business of ours.
+// forgetSpool drops a spool from the state.
 func (l *orphanSender) forgetSpool(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -166,7 +166,7 @@ func (l *orphanSender) forgetSpool(name string) {
 	delete(l.stuck, name)
 }
 
-// beginSpool begins the turn of a spool. What was wrong with it is wrong until something of it is sent.
+// beginSpool begins the turn of a spool. Its earlier trouble stays until something of it is sent.
 func (l *orphanSender) beginSpool(name string, s *sender) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -174,7 +174,7 @@ func (l *orphanSender) beginSpool(name string, s *sender) {
 	s.setTrouble(l.stuck[name])
 }
 
-// endSpool takes how the turn of a spool ended. What it lacks counts when the rest is sent.
+// endSpool ends the turn of a spool. Its losses count once the rest is sent.
 func (l *orphanSender) endSpool(name string, s *sender, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -198,7 +198,7 @@ func (l *orphanSender) endSpool(name string, s *sender, err error) {
 	l.index.addSender(s)
 }
 
-// addProgress adds how far that is.
+// addProgress adds the progress of the orphaned spools.
 func (l *orphanSender) addProgress(to *PublishState) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -218,8 +218,8 @@ func (l *orphanSender) addProgress(to *PublishState) {
 	to.Index.addState(l.index)
 }
 
-// indexCalls makes the index of what was left and is sent now. Calls that are in it already are there
-// twice then, which whoever reads it knows.
+// indexCalls indexes a spool that was sent now. Calls that are in the index already are then there twice;
+// readers of the index drop the second.
 func (l *orphanSender) indexCalls(ctx context.Context, to *link, s *sender) {
 	if l.o.Index == nil || !s.canReindex(s.had) {
 		return
@@ -236,12 +236,12 @@ func (l *orphanSender) indexCalls(ctx context.Context, to *link, s *sender) {
 // maxHeaderBytes is more than the first line of any capture has.
 const maxHeaderBytes = 64 << 10
 
-// createdOf is when a spool that was left began, as its first line says.
+// createdOf returns when a spool's capture began, from its first line, or zero.
 func createdOf(s *record.Spool) time.Time {
 	line, _ := bufio.NewReader(io.NewSectionReader(s, 0, maxHeaderBytes)).ReadBytes('\n')
 	var header struct {
 		Created time.Time `json:"created"`
 	}
-	_ = json.Unmarshal(line, &header) // else nobody knows
+	_ = json.Unmarshal(line, &header) // else the time is unknown
 	return header.Created
 }

@@ -15,38 +15,38 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// How long after the last one a connection is tried again: twice as long each time, and as much again
-// by chance, so that not all machines come at once when their hub is back.
+// Delays before a connection is tried again: twice as long each time, plus up to as much again at random,
+// so that not all machines connect at once when their hub is back.
 const (
 	minRedialDelay     = 250 * time.Millisecond
 	maxRedialDelay     = 10 * time.Second
-	maxViewRedialDelay = 2 * time.Second // at most, where somebody looks at a screen
-	steady             = time.Second     // a connection that held for so long has it begin anew
+	maxViewRedialDelay = 2 * time.Second // maximum for a view, where a user waits
+	steady             = time.Second     // a connection that lasted this long resets the delay
 )
 
-// link is a connection to a hub, which is made again as often as it breaks.
+// link is a connection to a hub that is made again whenever it breaks.
 //
-// While the library connects it holds what it would need to answer anything, be it for seconds.
-// Whether there is a connection is kept here, so that who asks never waits.
+// While the library connects, it holds its locks, possibly for seconds. So link keeps its own flag for
+// whether there is a connection, and reading it never waits.
 type link struct {
 	*nats.Conn
 	js        jetstream.JetStream
 	up        atomic.Bool
-	made      atomic.Int64 // how often it was made
-	tries     atomic.Int64 // to make one, since the last that was steady
-	since     atomic.Int64 // when it was made, in nanoseconds
+	made      atomic.Int64 // number of connections so far
+	tries     atomic.Int64 // tries since the last steady connection
+	since     atomic.Int64 // when it was made, in Unix nanoseconds
 	maxRedial time.Duration
-	renew     func() // is told when it was made again
+	renew     func() // called after each connection
 	dialer    *dialer
 	asked     pendingRequests
-	inbox     string // what answers begin with
-	whose     string // the question to who cannot hear them
+	inbox     string // subject prefix of answers
+	whose     string // hint if we may not receive answers
 	conn      atomic.Pointer[nats.Conn]
-	broke     func(error)   // is told of what keeps it from being made
-	now       chan struct{} // has the next try be made
+	broke     func(error)   // called with errors of the connection
+	now       chan struct{} // ends the wait for the next try
 }
 
-// dialHub begins to connect. patient does not wait for that, and goes on trying.
+// dialHub begins to connect. With patient, it doesn't wait for the connection, and keeps trying.
 func dialHub(server string, auth Credentials, patient bool, renew func(), failed func(error), more ...nats.Option) (*link, error) {
 	l := &link{renew: renew, dialer: &dialer{}, maxRedial: maxViewRedialDelay, now: make(chan struct{}, 1)}
 	if patient {
@@ -55,17 +55,17 @@ func dialHub(server string, auth Credentials, patient bool, renew func(), failed
 	l.dialer.ctx, l.dialer.stop = context.WithCancel(context.Background())
 	l.dialer.later.Store(patient)
 	l.inbox = cmp.Or(auth.inbox, strings.TrimSuffix(nats.InboxPrefix, "."))
-	l.whose = textIf(auth.inbox == "", "is it the key of who views?", "is that its name for this machine?")
+	l.whose = textIf(auth.inbox == "", "is this a viewer's key?", "does the hub know this machine by this name?")
 	l.broke = func(err error) {
-		if !errors.Is(err, errLater) && !l.noteDenial(err) && l.dialer.ctx.Err() == nil { // that we end it is no trouble
+		if !errors.Is(err, errLater) && !l.noteDenial(err) && l.dialer.ctx.Err() == nil { // closing it ourselves is not an error
 			failed(err)
 		}
 	}
 	o := []nats.Option{
 		nats.Name("toolscope"), nats.MaxReconnects(-1), nats.CustomReconnectDelay(l.waitRetry), nats.Timeout(answerTimeout), nats.PingInterval(5 * time.Second), nats.MaxPingsOutstanding(2),
 		nats.RetryOnFailedConnect(patient), nats.IgnoreAuthErrorAbort(), nats.SetCustomDialer(l.dialer), nats.SkipHostLookup(),
-		nats.FlusherTimeout(answerTimeout), // nobody else can do anything while one writes
-		nats.ReconnectBufSize(-1),          // what was not sent is asked for again; nothing leaves late
+		nats.FlusherTimeout(answerTimeout), // a write blocks all others
+		nats.ReconnectBufSize(-1),          // no buffer: senders ask the hub and send again
 		nats.ConnectHandler(func(*nats.Conn) { l.onConnect() }),
 		nats.ReconnectHandler(func(*nats.Conn) { l.onConnect() }),
 		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { l.broke(err) }),
@@ -105,19 +105,19 @@ func (l *link) onConnect() {
 	l.renew()
 }
 
-// retryDelay is how long to wait before the next try.
+// retryDelay returns how long to wait before the next try.
 func (l *link) retryDelay() time.Duration {
 	d := min(minRedialDelay<<min(l.tries.Add(1)-1, 10), l.maxRedial)
 	return d + rand.N(d)
 }
 
-// waitRetry waits before the next try: not at all before the first one. It waits by itself, as the library
-// whose wait is cut short never waits again.
+// waitRetry waits before the next try, but not before the first. It doesn't use the library's own wait,
+// because after one that was cut short the library never waits again.
 func (l *link) waitRetry(int) time.Duration {
 	if !l.dialer.tried.Load() {
 		return 0
 	}
-	if conn := l.conn.Load(); conn != nil && conn.LastError() != nil { // whom a hub turns away the library does not tell
+	if conn := l.conn.Load(); conn != nil && conn.LastError() != nil { // the library doesn't report it if the hub refuses us
 		l.broke(conn.LastError())
 	}
 	timer := time.NewTimer(l.retryDelay())
@@ -131,11 +131,11 @@ func (l *link) waitRetry(int) time.Duration {
 	return 0
 }
 
-// retryNow has the next try be made now. It does not wait for it.
+// retryNow starts the next try now. It doesn't wait for it.
 func (l *link) retryNow() {
 	select {
 	case l.now <- struct{}{}:
-	default: // it is
+	default: // already requested
 	}
 }
 
@@ -151,18 +151,18 @@ func (l *link) Close() {
 	l.dialer.stop()
 }
 
-// errLater is what the library is told of a connection that is not to be waited for: it goes on
-// trying by itself then.
-var errLater = errors.New("it is tried in a moment")
+// errLater is the library's error for a connection that must not be waited for. The library then keeps
+// trying in the background.
+var errLater = errors.New("the connection is made later")
 
-// dialer makes connections until it is stopped, which ends those too that are being made.
+// dialer makes connections until it is stopped. Stopping also ends connections that are being made.
 type dialer struct {
 	ctx   context.Context
 	stop  context.CancelFunc
 	later atomic.Bool // tries fail at once
 	tried atomic.Bool
 
-	forget func() bool // that the last one is to be closed; the library makes one at a time
+	forget func() bool // stops the closing of the last one; the library makes one at a time
 }
 
 // Dial makes a connection.
@@ -183,8 +183,8 @@ func (r *dialer) Dial(network, address string) (net.Conn, error) {
 	return failFastConn{conn}, nil
 }
 
-// failFastConn is a connection that has ended when a write failed: what is sent next would be taken for the rest of
-// what was not.
+// failFastConn closes the connection after a failed write. Otherwise the hub would take the next bytes for
+// the rest of the failed ones.
 type failFastConn struct{ net.Conn }
 
 func (w failFastConn) Write(p []byte) (int, error) {

@@ -75,7 +75,7 @@ func TestNoRoom(t *testing.T) {
 	})
 	p := publish(t, o)
 	put(p, 1, 0)
-	toldThat(t, p, "the hub takes no messages of that length")
+	toldThat(t, p, "the message is too long for the hub")
 }
 
 // TestNobodyWaits: to begin, to tell how it is going, and to end take no longer for a hub that

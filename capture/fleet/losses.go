@@ -9,27 +9,27 @@ import (
 	"toolscope/stream/count"
 )
 
-// PublishState is how far a publisher is.
+// PublishState is the progress of a publisher.
 type PublishState struct {
-	Spooled int64  // bytes that the hub does not have, with those that earlier runs left
-	Losses  Losses // what nobody will ever have of our capture
-	Trouble string // why the hub does not get it just now
-	Remedy  string // what would help, if that is known
+	Spooled int64  // bytes that the hub doesn't have, including those of earlier runs
+	Losses  Losses // bytes of our capture that are lost for good
+	Trouble string // why the hub gets nothing at the moment
+	Remedy  string // what would help, if known
 
-	Orphaned        int64 // the same of what earlier runs left
+	Orphaned        int64 // bytes of earlier runs that the hub doesn't have
 	OrphanedLosses  Losses
-	OrphanedTrouble string // "" where that is ours
+	OrphanedTrouble string // "" if it is the same as Trouble
 
 	Index IndexState
 }
 
-// Losses are bytes that a hub will never have, by why.
+// Losses are bytes that a hub will never have, by reason.
 type Losses []Loss
 
-// Loss is some of them.
+// Loss is lost bytes with one reason.
 type Loss struct {
 	Bytes int64
-	Why   string // what became of them, as in "never reached the hub: the spool was full"
+	Why   string // what happened to them, e.g. "never reached the hub: the spool was full"
 }
 
 func (l *Losses) add(n int64, why string) {
@@ -41,7 +41,7 @@ func (l *Losses) add(n int64, why string) {
 	(*l)[i].Bytes += n
 }
 
-// Bytes are how many there are.
+// Bytes returns the number of lost bytes.
 func (l Losses) Bytes() (n int64) {
 	for _, one := range l {
 		n += one.Bytes
@@ -49,7 +49,7 @@ func (l Losses) Bytes() (n int64) {
 	return n
 }
 
-// asError tells of what is lost of something; that may be nothing.
+// asError returns the losses of something as an error, nil if there are none.
 func (l Losses) asError(of string) error {
 	var all []string
 	for _, one := range l {

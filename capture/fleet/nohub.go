@@ -8,21 +8,21 @@ import (
 	"time"
 )
 
-// HasHub says that this program was built without the hub.
+// HasHub reports whether this program contains the hub.
 const HasHub = false
 
-// A Hub cannot be.
+// A Hub can't exist in this program.
 type Hub struct{}
 
-// StartHub says that there is none.
+// StartHub returns an error.
 func StartHub(context.Context, HubOptions) (*Hub, error) {
-	return nil, errors.New("this program was built without it (tag nohub)")
+	return nil, errors.New("this program was built without the hub (tag nohub)")
 }
 
-// URL is nowhere.
+// URL returns "".
 func (*Hub) URL() string { return "" }
 
-// Watch is a view of nothing.
+// Watch returns an error.
 func (*Hub) Watch(context.Context, time.Time) (*View, error) {
 	return nil, errors.New("there is no hub")
 }

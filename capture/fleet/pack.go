@@ -9,7 +9,7 @@ import (
 	"toolscope/stream/count"
 )
 
-// encoder is made when it is needed first. Two slices at a time are enough, for all senders.
+// encoder is created at first use. All senders share it; it encodes two slices at a time.
 var encoder = sync.OnceValue(func() *zstd.Encoder {
 	e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(2), zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(maxSliceBytes), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false))
 	if err != nil {
@@ -20,7 +20,7 @@ var encoder = sync.OnceValue(func() *zstd.Encoder {
 
 func compress(p []byte) []byte { return encoder().EncodeAll(p, nil) }
 
-// decoder is one that takes no more than a message may hold.
+// decoder accepts at most the bytes of one message.
 var decoder = sync.OnceValue(func() *zstd.Decoder {
 	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(2), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(maxSpanBytes))
 	if err != nil {
@@ -29,7 +29,7 @@ var decoder = sync.OnceValue(func() *zstd.Decoder {
 	return d
 })
 
-// decompress is the bytes of a message, which must be as many as its span has.
+// decompress returns the decoded bytes of a message. Their number must match its range.
 func decompress(enc string, data []byte, s byteRange) ([]byte, error) {
 	switch enc {
 	case "":
@@ -39,10 +39,10 @@ func decompress(enc string, data []byte, s byteRange) ([]byte, error) {
 			return nil, fmt.Errorf("zstd: %w", err)
 		}
 	default:
-		return nil, fmt.Errorf("encoded as %s, which is not known", enc)
+		return nil, fmt.Errorf("unknown encoding %s", enc)
 	}
 	if int64(len(data)) != s.to-s.from {
-		return nil, fmt.Errorf("%s for the span %s", count.Of(len(data), "byte"), s)
+		return nil, fmt.Errorf("%s for the range %s", count.Of(len(data), "byte"), s)
 	}
 	return data, nil
 }

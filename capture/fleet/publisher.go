@@ -18,36 +18,35 @@ import (
 )
 
 const (
-	// keepSent is how long what was sent is kept: a hub that lost its last moments is told again.
+	// keepSent is how long sent data is kept, to send it again to a hub that lost its last moments.
 	keepSent = 5 * time.Minute
-	// healthEvery is how often a sender says that it is there.
+	// healthEvery is the interval of a sender's signs of life.
 	healthEvery = 5 * time.Second
-	// Linger is how long what has come waits for more, where nobody says, so that not every line is a
-	// message.
+	// Linger is how long new bytes wait for more by default, so that not every line becomes a message.
 	Linger = 50 * time.Millisecond
 )
 
-// PublishOptions says where what is recorded goes.
+// PublishOptions configure a Publisher.
 type PublishOptions struct {
-	Server      string // of an [Address]
+	Server      string // as in [Address]
 	Auth        Credentials
 	Host, Agent string
-	Spool       string        // the directory that holds what hubs do not have, of each in a folder of its own
-	Limit       int64         // bytes of one spool
-	By          string        // what made the capture
-	Linger      time.Duration // how long what has come waits for more, 0 for [Linger]
+	Spool       string        // directory of unsent data, with a folder for each hub
+	Limit       int64         // maximum bytes of one spool
+	By          string        // the program that made the capture
+	Linger      time.Duration // how long new bytes wait for more; 0 is [Linger]
 
-	// Say is told what happened to what earlier runs left; nil: nobody is.
+	// Report is called with news about data that earlier runs left; may be nil.
 	Report func(text string)
-	// Index makes what makes lines of the calls of a capture of that file; nil: none are told.
+	// Index makes the Indexer of a capture with that file name; nil makes no index.
 	Index func(file string) Indexer
 }
 
-// A Publisher sends what it records to a hub, and what others left in its spool as well. Whoever
-// records never waits for the hub, whether it is there or not.
+// A Publisher records to a spool and sends it to a hub, as well as the spools that earlier runs left.
+// Recording never waits for the hub.
 type Publisher struct {
 	*record.Recorder
-	Path string // of the spool
+	Path string // path of the spool
 
 	o         PublishOptions
 	link      *link
@@ -56,19 +55,19 @@ type Publisher struct {
 	ctx       context.Context
 	cancel    context.CancelFunc
 	all       sync.WaitGroup
-	over      chan struct{} // closed when ours is not sent any more
-	sent      chan struct{} // closed when the hub has all of a capture that was closed
-	indexDone chan struct{} // closed when the index has all that it will get
+	over      chan struct{} // closed when sending ours has ended
+	sent      chan struct{} // closed when the hub has all of the closed capture
+	indexDone chan struct{} // closed when no more calls are indexed
 
 	mu       sync.Mutex
-	linkDown error         // what the connection complained of last
-	final    *PublishState // once it has ended
+	linkDown error         // last error of the connection
+	final    *PublishState // set when it has ended
 }
 
-// Publish begins a capture whose records go to a hub. It does not wait for the hub.
+// Publish begins a capture whose records go to a hub. It doesn't wait for the hub.
 func Publish(began time.Time, o PublishOptions) (p *Publisher, warning string, err error) {
 	id := make([]byte, 16)
-	_, _ = rand.Read(id) // it never fails
+	_, _ = rand.Read(id) // never fails
 	of := subjectParts{version, o.Host, o.Agent, hex.EncodeToString(id)}
 	o.Linger = cmp.Or(o.Linger, Linger)
 	o.Spool = spoolOf(o.Spool, o.Server)
@@ -96,7 +95,7 @@ func Publish(began time.Time, o PublishOptions) (p *Publisher, warning string, e
 	return p, warning, nil
 }
 
-// startTasks begins all that is done beside recording.
+// startTasks starts the background tasks.
 func (p *Publisher) startTasks() {
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.all.Go(func() {
@@ -115,7 +114,7 @@ func (p *Publisher) startTasks() {
 	p.all.Go(p.sendHeartbeats)
 }
 
-// onConnect has every sender ask where it is. It is called for each connection.
+// onConnect makes every sender ask the hub for its position. It is called for each connection.
 func (p *Publisher) onConnect() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -132,14 +131,14 @@ func (p *Publisher) onLinkError(err error) {
 	p.linkDown = err
 }
 
-// sendHeartbeats says now and then that we are there, to whoever looks just then.
+// sendHeartbeats sends signs of life to the views of this moment.
 func (p *Publisher) sendHeartbeats() {
 	tick := time.NewTicker(healthEvery)
 	defer tick.Stop()
 	for {
 		p.ours.spool.Refresh(time.Now())
 		if p.link.IsConnected() {
-			_ = p.link.PublishMsg(p.ours.newHeartbeat()) // who does not hear it thinks that we are silent
+			_ = p.link.PublishMsg(p.ours.newHeartbeat()) // best effort: a view that misses them shows us as silent
 		}
 		select {
 		case <-p.ctx.Done():
@@ -149,7 +148,7 @@ func (p *Publisher) sendHeartbeats() {
 	}
 }
 
-// newHeartbeat is a sign of life.
+// newHeartbeat returns a sign of life.
 func (s *sender) newHeartbeat() *nats.Msg {
 	spooled, _, _ := s.progress()
 	msg := nats.NewMsg(strings.Replace(s.subject, "."+bytesKind+".", "."+healthKind+".", 1))
@@ -158,16 +157,17 @@ func (s *sender) newHeartbeat() *nats.Msg {
 	return msg
 }
 
-// sendOver says that the capture has ended and the hub has all of it, so that nobody waits for a sign of it.
+// sendOver sends the sign that the capture has ended and the hub has all of it, so that views don't wait
+// for more signs.
 func (s *sender) sendOver(to *link) {
 	msg := s.newHeartbeat()
 	msg.Header.Set(headOver, "1")
 	if to.IsConnected() && to.PublishMsg(msg) == nil {
-		_ = to.FlushTimeout(time.Second) // else it is said to be silent
+		_ = to.FlushTimeout(time.Second) // best effort: else views show it as silent
 	}
 }
 
-// Progress is how far sending is; State, the recorder's, tells of the spool.
+// Progress returns the progress of sending. State, of the recorder, is about the spool.
 func (p *Publisher) Progress() (s PublishState) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -191,15 +191,15 @@ func (p *Publisher) Progress() (s PublishState) {
 	return s
 }
 
-// Unsent is how many bytes of its capture the hub does not have yet.
+// Unsent returns how many bytes of the capture the hub doesn't have yet.
 func (p *Publisher) Unsent() int64 {
 	spooled, _, _ := p.ours.progress()
 	return spooled
 }
 
-// Close ends the capture and waits until the hub has it, or ctx ends. What it does not have then
-// stays in the spool for the next run; so does, for a while, what it has. The error says what nobody
-// will ever have, of what earlier runs left as well.
+// Close ends the capture and waits until the hub has it, or ctx ends. Unsent data then stays in the spool
+// for the next run; sent data stays for a while. The error lists bytes that are lost for good, also of
+// earlier runs.
 func (p *Publisher) Close(ctx context.Context) error {
 	err := p.Recorder.Close(ctx)
 	p.ours.setEnding()
@@ -221,22 +221,22 @@ func (p *Publisher) Close(ctx context.Context) error {
 		}
 	}
 	p.cancel()
-	stalled := time.AfterFunc(time.Second, p.link.dialer.stop) // who writes to the connection hears of nothing else
+	stalled := time.AfterFunc(time.Second, p.link.dialer.stop) // a blocked write notices nothing else
 	p.all.Wait()
 	stalled.Stop()
 	sent := isClosed(p.sent)
 	if sent {
 		p.ours.sendOver(p.link)
 	}
-	state := p.Progress() // before the connection goes, which would be all the trouble then
+	state := p.Progress() // before the link closes, which would replace the trouble
 	p.mu.Lock()
 	p.final = &state
 	p.mu.Unlock()
 	p.link.Close()
 	if unmarked := p.ours.releaseSpool(sent, time.Now()); unmarked != nil {
-		err = errors.Join(err, fmt.Errorf("the next run may send again what was sent: %w", plainReason(unmarked)))
+		err = errors.Join(err, fmt.Errorf("the next run may send data twice: %w", plainReason(unmarked)))
 	}
-	return errors.Join(err, state.Losses.asError("the capture"), state.OrphanedLosses.asError("what earlier runs left"))
+	return errors.Join(err, state.Losses.asError("the capture"), state.OrphanedLosses.asError("earlier runs"))
 }
 
 func isClosed(ch <-chan struct{}) bool {

@@ -10,16 +10,16 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// pendingRequests are those that wait for an answer. What a hub does not let us send it does not answer, but
-// says so to the connection: who waits is told then.
+// pendingRequests are the requests that wait for an answer. The hub doesn't answer a request that it denies;
+// it reports the denial on the connection, and the waiting request then fails.
 type pendingRequests struct {
-	deaf atomic.Pointer[deniedError] // why no answer comes: the hub does not let us hear them
+	deaf atomic.Pointer[deniedError] // set if the hub denies us its answers
 
 	mu  sync.Mutex
 	all map[*nats.Msg]context.CancelCauseFunc
 }
 
-// isDenied reports whether the hub does not let us do that.
+// isDenied reports whether an error is a denied permission.
 func isDenied(err error) bool {
 	var d *deniedError
 	return errors.As(err, &d)
@@ -52,8 +52,8 @@ func (l *link) request(ctx context.Context, msg *nats.Msg) (*nats.Msg, error) {
 	return back, err
 }
 
-// noteDenial takes what the hub says of something that it does not let us do, and reports whether it is
-// that: the connection has no trouble then.
+// noteDenial reports whether an error of the connection is a denied permission. If so, it fails the
+// requests that are denied; the connection itself is fine.
 func (l *link) noteDenial(err error) bool {
 	if !errors.Is(err, nats.ErrPermissionViolation) {
 		return false
@@ -63,7 +63,7 @@ func (l *link) noteDenial(err error) bool {
 	l.asked.mu.Lock()
 	defer l.asked.mu.Unlock()
 	if strings.HasPrefix(subject, l.inbox) {
-		d := &deniedError{"hear its answers, at " + l.inbox + ": " + l.whose}
+		d := &deniedError{"receive its answers at " + l.inbox + ": " + l.whose}
 		l.asked.deaf.Store(d)
 		for _, deny := range l.asked.all {
 			deny(d)
@@ -78,13 +78,13 @@ func (l *link) noteDenial(err error) bool {
 	return true
 }
 
-// whatOf is what a message of that subject does.
+// whatOf describes what a message to a subject does.
 func whatOf(subject string) string {
 	if o, is := originOf(subject); is {
 		return "publish as " + o.host
 	}
 	if o, _, is := callOriginOf(subject); is {
-		return "tell of calls as " + o.host
+		return "index calls as " + o.host
 	}
-	return "ask for what it has: " + subject
+	return "send the request " + subject
 }

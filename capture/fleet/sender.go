@@ -15,42 +15,42 @@ import (
 )
 
 const (
-	maxSliceBytes  = 256 << 10 // of a capture in one message
-	minZstdBytes   = 512       // a slice from which it is worth encoding
+	maxSliceBytes  = 256 << 10 // maximum bytes of a capture in one message
+	minZstdBytes   = 512       // smallest slice that is worth encoding
 	minRetryPause  = 100 * time.Millisecond
 	maxRetryPause  = 2 * time.Second
-	maxDeniedPause = time.Minute // where the hub does not let us, which it writes down each time
+	maxDeniedPause = time.Minute // if the hub denies it: the hub logs each try
 )
 
-var errDown = errors.New("the hub is not reached")
+var errDown = errors.New("the hub can't be reached")
 
-// sender sends one spool, one message at a time. The hub says where to go on whenever that is not
-// known for sure: at first, after an error, and on a new connection.
+// sender sends one spool, one message at a time. It asks the hub for its position whenever that is not
+// certain: at first, after an error, and on a new connection.
 type sender struct {
 	of      subjectParts
 	spool   *record.Spool
 	subject string
-	began   time.Time     // the capture
-	sent    time.Time     // when an earlier run had sent all of it
-	linger  time.Duration // how long what has come waits for more
-	tries   int           // it may fail so often in a row while there is a connection, 0 for any number
-	renewed chan struct{} // rings when an error may be over
+	began   time.Time     // start of the capture
+	sent    time.Time     // when an earlier run had sent all of it, or zero
+	linger  time.Duration // how long new bytes wait for more
+	tries   int           // maximum failures in a row while connected; 0 for no limit
+	renewed chan struct{} // rings when a retry may succeed
 
 	mu      sync.Mutex
-	at      int64     // the hub has what is before it
-	seq     uint64    // of our last message there, 0 for none
-	most    int64     // the hub had at some time what is before it
-	stream  time.Time // when the stream was made that has our messages
-	known   int64     // the connection on which the hub was asked; 0 if it has to be
-	losses  Losses    // of what the spool has no more
-	missed  int64     // where those end that were counted
+	at      int64     // the hub has the bytes before this offset
+	seq     uint64    // number of our last message at the hub; 0 for none
+	most    int64     // highest value of at so far
+	stream  time.Time // creation time of the stream that has our messages
+	known   int64     // number of the connection on which at is valid; 0 if the hub must be asked
+	losses  Losses    // bytes that the spool doesn't have any more
+	missed  int64     // end of the losses that were counted
 	trouble error
-	ending  bool         // all that is wanted is that the hub has everything
-	had     int64        // what the hub had of it when it was asked first, -1 before that
-	index   *indexSender // is told when the hub has more; may be nil
+	ending  bool         // run returns once the hub has everything
+	had     int64        // position at the hub's first answer; -1 before it
+	index   *indexSender // woken when the hub has more; may be nil
 }
 
-// newSender goes on where the spool's mark says that another run was.
+// newSender returns a sender that continues at the spool's mark of an earlier run.
 func newSender(s *record.Spool, o subjectParts, linger time.Duration) *sender {
 	m := s.Mark()
 	return &sender{
@@ -59,7 +59,7 @@ func newSender(s *record.Spool, o subjectParts, linger time.Duration) *sender {
 	}
 }
 
-// progress is how far the sender is.
+// progress returns the unsent bytes, the losses and the current trouble.
 func (s *sender) progress() (spooled int64, lost Losses, trouble error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,14 +67,14 @@ func (s *sender) progress() (spooled int64, lost Losses, trouble error) {
 	return max(0, end-s.at), slices.Clone(s.losses), s.trouble
 }
 
-// hubPosition is what the hub has.
+// hubPosition returns the offset up to which the hub has the capture.
 func (s *sender) hubPosition() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.at
 }
 
-// setEnding has run return as soon as the hub has everything.
+// setEnding makes run return as soon as the hub has everything.
 func (s *sender) setEnding() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,7 +82,7 @@ func (s *sender) setEnding() {
 	s.retryNow()
 }
 
-// retryNow has what waits look again.
+// retryNow ends the current wait.
 func (s *sender) retryNow() {
 	s.spool.Wake()
 	select {
@@ -97,9 +97,9 @@ func (s *sender) isEnding() bool {
 	return s.ending
 }
 
-// run sends what there is and comes, until ctx ends or, once that is all that is wanted, the hub has
-// everything: then there is no error. Before that it goes on when there is nothing more to send, as
-// the hub may forget.
+// run sends the spool as it grows, until ctx ends or, after setEnding, the hub has everything: then the
+// error is nil. Before setEnding it also waits when there is nothing to send, because the hub may lose
+// data.
 func (s *sender) run(ctx context.Context, l *link) error {
 	pause, failed := minRetryPause, 0
 	for ctx.Err() == nil {
@@ -118,9 +118,9 @@ func (s *sender) run(ctx context.Context, l *link) error {
 		}
 		err := s.askOrSend(ctx, l)
 		switch {
-		case ctx.Err() != nil: // what went wrong before it still counts
+		case ctx.Err() != nil: // keep the earlier trouble
 			return ctx.Err()
-		case err == nil && !known: // whether the hub takes what comes next is not known yet
+		case err == nil && !known: // the hub answered, but has not accepted a message yet
 			continue
 		}
 		if s.setTrouble(err); err == nil {
@@ -134,13 +134,13 @@ func (s *sender) run(ctx context.Context, l *link) error {
 			return err
 		}
 		s.known = 0
-		s.waitBell(ctx, pause, s.renewed) // what is recorded meanwhile is no reason to try again
+		s.waitBell(ctx, pause, s.renewed) // new records don't end the pause
 		pause = nextBackoff(pause, err)
 	}
 	return ctx.Err()
 }
 
-// nextBackoff is the pause after the next error in a row, which follows this one.
+// nextBackoff returns the next pause in a row of errors.
 func nextBackoff(pause time.Duration, err error) time.Duration {
 	if isDenied(err) {
 		return min(2*pause, maxDeniedPause)
@@ -148,14 +148,14 @@ func nextBackoff(pause time.Duration, err error) time.Duration {
 	return min(2*pause, maxRetryPause)
 }
 
-// setTrouble takes why the hub does not get more just now.
+// setTrouble sets why the hub gets nothing at the moment, nil if it does.
 func (s *sender) setTrouble(trouble error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.trouble = trouble
 }
 
-// waitBell waits until the bell rings, or so long.
+// waitBell waits until the bell rings, at most for the given time.
 func (s *sender) waitBell(ctx context.Context, most time.Duration, bell <-chan struct{}) {
 	timer := time.NewTimer(most)
 	defer timer.Stop()
@@ -166,7 +166,7 @@ func (s *sender) waitBell(ctx context.Context, most time.Duration, bell <-chan s
 	}
 }
 
-// waitForMore waits a moment for more than there is up to end, so that not every line is a message.
+// waitForMore waits a moment for bytes after end, so that not every line becomes a message.
 func (s *sender) waitForMore(ctx context.Context, end int64) {
 	for deadline := time.Now().Add(s.linger); ctx.Err() == nil; {
 		left := time.Until(deadline)
@@ -180,7 +180,7 @@ func (s *sender) waitForMore(ctx context.Context, end int64) {
 	}
 }
 
-// askOrSend asks the hub, or sends one slice.
+// askOrSend asks the hub for its position, if it is uncertain, or else sends one slice.
 func (s *sender) askOrSend(ctx context.Context, l *link) error {
 	if !l.IsConnected() {
 		return errDown

@@ -38,7 +38,7 @@ func TestRemoved(t *testing.T) {
 	}
 	newHub(t, func(h *HubOptions) { h.Listen = addr })
 	sent(t, p, records)
-	want := Loss{info.Size(), "never reached the hub: " + files[0] + " was removed or cut"}
+	want := Loss{info.Size(), "never reached the hub: " + files[0] + " was removed or truncated"}
 	if s := p.Progress(); len(s.Losses) != 1 || s.Losses[0] != want {
 		t.Errorf("%+v", s)
 	}
@@ -73,7 +73,7 @@ func TestForgot(t *testing.T) {
 	}
 	h.forget()
 	eventually(t, "it is told again", func() bool { return p.Progress().Losses != nil })
-	if s := p.Progress(); len(s.Losses) != 1 || s.Losses[0] != (Loss{first, "are gone: the hub forgot them, and the spool has them no more"}) {
+	if s := p.Progress(); len(s.Losses) != 1 || s.Losses[0] != (Loss{first, "are gone: the hub lost them, and the spool doesn't have them any more"}) {
 		t.Errorf("%d, %+v", first, s)
 	}
 }
@@ -130,14 +130,14 @@ func TestForeign(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(p, 1, 2)
-	eventually(t, "it finds that", func() bool { return strings.HasPrefix(p.Progress().Trouble, "somebody else sends this capture") })
+	eventually(t, "it finds that", func() bool { return strings.HasPrefix(p.Progress().Trouble, "another program sends this capture") })
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	_ = p.Close(ctx)
 	if ctx.Err() != nil {
 		t.Error("it waits for as long as it may")
 	}
-	if s := p.Progress(); s.Spooled == 0 || !strings.HasPrefix(s.Trouble, "somebody else") {
+	if s := p.Progress(); s.Spooled == 0 || !strings.HasPrefix(s.Trouble, "another program") {
 		t.Errorf("%+v", s)
 	}
 }

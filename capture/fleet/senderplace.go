@@ -10,11 +10,11 @@ import (
 	"toolscope/stream/count"
 )
 
-// foreignCaptureError is a capture of which the hub has more than was written here.
+// foreignCaptureError means that the hub has more of a capture than this machine.
 type foreignCaptureError struct{ has, are int64 }
 
 func (e *foreignCaptureError) Error() string {
-	return fmt.Sprintf("somebody else sends this capture: the hub has %s of it, and there are %d", count.Of(e.has, "byte"), e.are)
+	return fmt.Sprintf("another program sends this capture: the hub has %s of it, and this machine %d", count.Of(e.has, "byte"), e.are)
 }
 
 func isForeign(err error) bool {
@@ -22,7 +22,7 @@ func isForeign(err error) bool {
 	return errors.As(err, &foreign)
 }
 
-// askPosition asks the hub where to go on.
+// askPosition asks the hub up to where it has the capture.
 func (s *sender) askPosition(ctx context.Context, l *link) error {
 	seq, has, err := l.lastMessage(ctx, s.subject)
 	if err != nil {
@@ -38,7 +38,7 @@ func (s *sender) askPosition(ctx context.Context, l *link) error {
 		if err != nil {
 			return err
 		}
-		// Nothing was sent, or it had its time: the hub had it, and whoever wanted it could read it.
+		// Nothing was sent, or the hub expired all of it: it was there to be read.
 		if seq == 0 && (s.seq == 0 || e.created.Equal(stream) && e.first > s.seq) {
 			at = s.at
 		}
@@ -48,7 +48,7 @@ func (s *sender) askPosition(ctx context.Context, l *link) error {
 	return nil
 }
 
-// setPosition takes where the hub is.
+// setPosition sets the hub's position.
 func (s *sender) setPosition(at int64, seq uint64, stream time.Time) {
 	s.mu.Lock()
 	s.at, s.seq, s.stream = at, seq, stream
@@ -62,17 +62,17 @@ func (s *sender) setPosition(at int64, seq uint64, stream time.Time) {
 	s.mu.Unlock()
 	var sent time.Time
 	if s.wasSent() {
-		sent = s.sent // that stays so, whatever ends us
+		sent = s.sent // keep the earlier time
 	}
-	_ = s.saveMark(sent) // else the next run has to ask for more, or sends something again
+	_ = s.saveMark(sent) // without it, the next run asks the hub for more, or sends data again
 }
 
-// saveMark keeps where the hub is for who sends the spool next.
+// saveMark saves the hub's position for the next run that sends the spool.
 func (s *sender) saveMark(sent time.Time) error {
 	return s.spool.SetMark(record.SendMark{Created: s.began, Stream: s.stream, Seq: s.seq, SentTo: s.at, Highest: s.most, Sent: sent})
 }
 
-// releaseSpool lets go of the spool. What was sent is not sent again, even when the hub lets go of it.
+// releaseSpool releases the spool. A spool marked as sent is not sent again, even if the hub expires it.
 func (s *sender) releaseSpool(sent bool, now time.Time) (err error) {
 	if sent {
 		if s.wasSent() {
@@ -90,13 +90,13 @@ func (s *sender) wasSent() bool {
 	return !s.sent.IsZero() && s.had == end
 }
 
-// skipGap goes on behind what is not there any more.
+// skipGap continues after bytes that are not in the spool any more, and counts them.
 func (s *sender) skipGap(h *record.SpoolGap) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	from := max(s.at, s.missed)
 	if had := min(s.most, h.End); from < had {
-		s.losses.add(had-from, "are gone: the hub forgot them, and the spool has them no more")
+		s.losses.add(had-from, "are gone: the hub lost them, and the spool doesn't have them any more")
 		from = had
 	}
 	if from < h.End {

@@ -11,15 +11,15 @@ import (
 	"strings"
 )
 
-// maxFolderBytes is how long the name of a hub's folder is. No file system takes one of more than 255 bytes, and a
-// cluster has several hosts.
+// maxFolderBytes is the maximum length of the name of a hub's folder. File systems allow 255 bytes, and a
+// cluster's address names several hosts.
 const maxFolderBytes = 200
 
-// spoolOf is the folder of one hub below a directory: what waits for it is for no other. One that would have
-// a long name is called by its hash, as no other is.
+// spoolOf returns the folder of one hub below a directory. Each hub has its own. A long name is replaced by
+// its hash, in a form that no other name has.
 func spoolOf(dir, server string) string {
 	var at []string
-	for _, one := range strings.Split(server, ",") { // of a cluster
+	for _, one := range strings.Split(server, ",") { // several for a cluster
 		if u, err := url.Parse(one); err == nil {
 			one = net.JoinHostPort(strings.ToLower(u.Hostname()), cmp.Or(u.Port(), "4222"))
 		}
@@ -34,12 +34,12 @@ func spoolOf(dir, server string) string {
 	return filepath.Join(dir, name)
 }
 
-// spoolName is how a capture's spool is called.
+// spoolName returns the name of a capture's spool.
 func spoolName(o subjectParts) string {
 	return subjectToken(o.host) + "." + subjectToken(o.agent) + "." + o.id
 }
 
-// spoolOrigin is whose a spool of that name is. Anything else that lies there has no such name.
+// spoolOrigin parses the name of a spool. ok is false for other files.
 func spoolOrigin(name string) (o subjectParts, ok bool) {
 	part := strings.Split(name, ".")
 	if len(part) != 3 {

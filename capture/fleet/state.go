@@ -10,27 +10,27 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// State is how a view is doing. Of the machines it says what has to be said; Hosts lists them.
+// State is the state of a view, with a summary of the machines. Hosts lists them.
 type State struct {
-	Hosts       int           // machines that send, or did lately
-	Silent      int           // those that should be heard and are not
-	First       string        // of these the first by name
-	Skewed      Host          // whose clock differs most
-	Waiting     Host          // who has most to send
-	Rate        float64       // records a second, lately
-	Lag         time.Duration // how old what is read is; 0 where nothing waits
+	Hosts       int           // machines that send, or sent lately
+	Silent      int           // machines without expected signs of life
+	First       string        // the first silent one by name
+	Skewed      Host          // the machine whose clock differs most
+	Waiting     Host          // the machine with most unsent bytes
+	Rate        float64       // records per second, lately
+	Lag         time.Duration // age of the data that is read; 0 if nothing waits
 	Lost        int64         // bytes of captures that never came
-	Gaps        int64         // places where they are missing
-	Missed      int64         // messages that the hub let go of unread
-	MaybeMissed int64         // messages that it let go of, and that may have been wanted
-	Resets      int64         // times that the hub forgot what was still to be read
-	Invalid     int64         // messages that make no sense
+	Gaps        int64         // places where bytes are missing
+	Missed      int64         // messages that the hub deleted unread
+	MaybeMissed int64         // messages that it deleted and that may have been ours
+	Resets      int64         // times that the hub lost messages that were not read yet
+	Invalid     int64         // invalid messages
 	Newer       int64         // messages of another version
-	Unreachable bool          // the hub is not reached
-	Trouble     string        // what else keeps the view from reading
+	Unreachable bool          // the hub can't be reached
+	Trouble     string        // another reason why the view can't read
 }
 
-// Complete reports whether nothing is missing of what was wanted, as far as anybody knows.
+// Complete reports whether nothing is known to be missing.
 func (s *State) Complete() bool {
 	return s.Lost == 0 && s.Missed == 0 && s.MaybeMissed == 0 && s.Resets == 0 && s.Invalid == 0
 }
@@ -38,18 +38,18 @@ func (s *State) Complete() bool {
 // Host is a machine that sends.
 type Host struct {
 	Name        string
-	LastSeen    time.Time     // the last sign of it, by our clock
-	Spooled     int64         // bytes that the hub did not have then, of all its captures
+	LastSeen    time.Time     // its last sign of life, by our clock
+	Spooled     int64         // unsent bytes of all its captures at that time
 	Skew        time.Duration // by how much its clock is ahead of the hub's
-	Silent      bool          // it should be heard and is not
-	Ended       bool          // all that sent there ended as it should
-	FromRecords bool          // it was never heard, and only read of: Heard is when it sent that
+	Silent      bool          // expected signs of life are missing
+	Ended       bool          // all its senders ended normally
+	FromRecords bool          // known only from stored data: LastSeen is when it was sent
 }
 
-// sumEvery is how old what the machines do may be in a State.
+// sumEvery is the maximum age of the summary of machines in a State.
 const sumEvery = time.Second
 
-// State is how the view is doing. It takes no longer with many machines than with one, but for once a second.
+// State returns the state of the view. It summarises the machines at most once a second.
 func (v *View) State() State {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -59,13 +59,13 @@ func (v *View) State() State {
 	}
 	s := v.state
 	if v.closed.Load() {
-		s.Lag, s.Trouble = 0, "" // it is read as far as it will be
+		s.Lag, s.Trouble = 0, "" // nothing more will be read
 	}
 	s.Rate, s.Unreachable = v.rate.perSecond(now), !v.closed.Load() && !v.link.IsConnected()
 	return s
 }
 
-// Hosts are the machines, by name.
+// Hosts returns the machines, sorted by name.
 func (v *View) Hosts() []Host {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -80,7 +80,7 @@ func (v *View) Hosts() []Host {
 	return all
 }
 
-// countMessage takes what a message tells beside its bytes.
+// countMessage updates the state from a message's headers and time.
 func (v *View) countMessage(msg jetstream.Msg, meta *jetstream.MsgMetadata) {
 	o, ok := originOf(msg.Subject())
 	v.mu.Lock()
@@ -88,7 +88,7 @@ func (v *View) countMessage(msg jetstream.Msg, meta *jetstream.MsgMetadata) {
 	now, at := v.now(), v.clock.toLocal(meta.Timestamp)
 	v.rate.add(now, len(v.recs))
 	age := max(0, now.Sub(at))
-	if v.state.Lag, v.state.Trouble = 0, ""; meta.NumPending > 0 || age > minLag { // it may have waited here
+	if v.state.Lag, v.state.Trouble = 0, ""; meta.NumPending > 0 || age > minLag { // else it may have waited here
 		v.state.Lag = age
 	}
 	if ok {
@@ -99,10 +99,10 @@ func (v *View) countMessage(msg jetstream.Msg, meta *jetstream.MsgMetadata) {
 	}
 }
 
-// minLag is how old the last message there is may be when it is read, and the view not be behind.
+// minLag is the age above which even the hub's last message counts as lag.
 const minLag = time.Second
 
-// onHeartbeat takes what a sender says of itself.
+// onHeartbeat updates the state from a sender's sign of life.
 func (v *View) onHeartbeat(msg *nats.Msg) {
 	o, ok := originOf(msg.Subject)
 	if !ok {
@@ -114,34 +114,34 @@ func (v *View) onHeartbeat(msg *nats.Msg) {
 	v.noteSign(o, msg.Header, now, now)
 }
 
-// machine is a host, and what of it sends.
+// machine is a host with its senders.
 type machine struct {
 	Host
-	of        map[string]*senderState // by the id of its capture
-	read      time.Time               // when something of it was read last
-	alive     bool                    // it was heard, and not only read of what it sent before we looked
-	owes      bool                    // something of it was open when it was not heard any more
-	skews     [4]time.Duration        // what its last messages said of its clock
-	skewCount int                     // how many have
+	of        map[string]*senderState // by the id of the capture
+	read      time.Time               // when data of it was last read
+	alive     bool                    // it gave a sign of life after the view opened
+	owes      bool                    // it had open exchanges when its signs of life stopped
+	skews     [4]time.Duration        // skews in its last messages
+	skewCount int                     // number of skews so far
 }
 
-// noteSkew takes by how much its clock was ahead of the hub's when a message came there. One that was long on its way,
-// as the hub stood still, says less than is true: the largest of the last few counts.
+// noteSkew notes by how much its clock was ahead of the hub's when a message arrived there. A delayed message
+// shows too small a value, so the largest of the last few counts.
 func (m *machine) noteSkew(skew time.Duration) {
 	m.skews[m.skewCount%len(m.skews)] = skew
 	m.skewCount++
 	m.Skew = slices.Max(m.skews[:min(m.skewCount, len(m.skews))])
 }
 
-// senderState is what sends a capture.
+// senderState is the state of a capture's sender.
 type senderState struct {
 	heard   time.Time
-	read    time.Time // when something of it was read last, however old that was
+	read    time.Time // when data of it was last read, however old the data was
 	spooled int64
-	over    time.Time // when it said that it ended as it should; zero if it did not
+	over    time.Time // when it reported its normal end, or zero
 }
 
-// noteSign takes a sign of a host that it gave at some time; all times are by our clock.
+// noteSign updates a sender from a message that it sent at a given time; all times are by our clock.
 func (v *View) noteSign(of subjectParts, head nats.Header, now, at time.Time) {
 	m, s := v.senderOf(of)
 	if n, err := strconv.ParseInt(head.Get(headSpooled), 10, 64); err == nil && n >= 0 && n <= maxCaptureBytes {
@@ -157,7 +157,7 @@ func (v *View) noteSign(of subjectParts, head nats.Header, now, at time.Time) {
 	v.noteSignTime(m, s, now, at)
 }
 
-// signCall takes that a host told of a call. It may do so behind its last other sign.
+// signCall notes that a host indexed a call. This may be after its last other sign of life.
 func (v *View) signCall(of subjectParts, at time.Time) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -165,7 +165,7 @@ func (v *View) signCall(of subjectParts, at time.Time) {
 	v.noteSignTime(m, s, v.now(), v.clock.toLocal(at))
 }
 
-// senderOf is the host of an origin, and what sends there.
+// senderOf returns the machine and the sender of an origin. It adds them if they are new.
 func (v *View) senderOf(of subjectParts) (*machine, *senderState) {
 	m := v.machines[of.host]
 	if m == nil {
@@ -180,15 +180,15 @@ func (v *View) senderOf(of subjectParts) (*machine, *senderState) {
 	return m, s
 }
 
-// noteSignTime takes when there was a sign.
+// noteSignTime notes the time of a sign of life.
 func (v *View) noteSignTime(m *machine, s *senderState, now, at time.Time) {
 	heard := now
 	s.read, m.read = now, now
-	if now.Sub(at) > v.quiet { // it is history, and no sign of life
+	if now.Sub(at) > v.quiet { // stored data, not a sign of life
 		heard = at
 	} else {
 		m.owes = false
-		m.alive = m.alive || !at.Before(v.opened) // else it may have said that it ended before we could hear that
+		m.alive = m.alive || !at.Before(v.opened) // an earlier sign doesn't count: its end may have come before we subscribed
 	}
 	if heard.After(m.LastSeen) {
 		m.LastSeen = heard
@@ -198,13 +198,13 @@ func (v *View) noteSignTime(m *machine, s *senderState, now, at time.Time) {
 	}
 }
 
-// couldHear reports whether nothing kept us from hearing signs for as long as it takes a host to be silent.
+// couldHear reports whether we could receive signs of life for the complete time until silence.
 func (v *View) couldHear(now time.Time) bool {
 	return now.Sub(v.listening) >= v.quiet && now.Sub(v.looked) <= stood && v.link.IsConnected() && v.link.made.Load() == v.made
 }
 
-// summariseMachines makes the state of what the machines do. One that was only read of, and had nothing open, need not be
-// heard.
+// summariseMachines updates the summary of the machines. A machine that is known only from stored data and
+// has nothing open is not silent.
 func (v *View) summariseMachines(now time.Time) {
 	s, listens := &v.state, v.couldHear(now)
 	v.summed = now
@@ -228,7 +228,7 @@ func (v *View) summariseMachines(now time.Time) {
 	}
 }
 
-// hasEnded reports whether all that sent there ended as it should. Of what was forgotten it is as it was.
+// hasEnded reports whether all its senders ended normally. Without senders the last result stays.
 func (m *machine) hasEnded() bool {
 	if len(m.of) == 0 {
 		return m.Ended

@@ -15,17 +15,17 @@ import (
 )
 
 const (
-	headsBefore       = 10 * time.Minute // a view begins so much earlier, to find where exchanges begin
-	backBy            = 3 * time.Minute  // and so much before what it read last, where the hub forgot that
-	silence           = 30 * time.Second // without a sign of a host: it is said to be silent
-	stood             = 5 * time.Second  // between two looks at the hosts: we stood still, not they
-	maxPulledMessages = 1024             // messages that are asked for at once
-	pulledBytes       = 16 << 20         // and their bytes, unless a message may have more: such a one would never come
-	pullTime          = 10 * time.Second // how long the hub waits for those
-	lookTime          = time.Second      // how often it is looked whether something is the matter
-	maxQuietLooks     = 10               // looks without a message, after which the hub is asked whether there is one
-	minQuietLooks     = 2                // the same, where there is an end to be found
-	patience          = 30 * time.Second // without an answer of the hub, where there is an end: it is not reached any more
+	headsBefore       = 10 * time.Minute // how much earlier a view begins, to find the start of exchanges
+	backBy            = 3 * time.Minute  // how far before its last message it resumes, if the hub lost that
+	silence           = 30 * time.Second // without a sign of life, after which a host is silent
+	stood             = 5 * time.Second  // between two checks of the hosts, above which we stood still, not they
+	maxPulledMessages = 1024             // messages that are requested at once
+	pulledBytes       = 16 << 20         // and their bytes; more if one message may be larger, else it would never come
+	pullTime          = 10 * time.Second // how long the hub waits for them
+	lookTime          = time.Second      // interval of the checks
+	maxQuietLooks     = 10               // checks without a message, after which the hub is asked for its state
+	minQuietLooks     = 2                // such checks, if the view has an end
+	patience          = 30 * time.Second // without an answer of the hub, after which a view with an end fails
 )
 
 // A View reads the captures of a hub as one source.
@@ -34,67 +34,67 @@ type View struct {
 	stream jetstream.Stream
 	of     Address
 	now    func() time.Time // our clock
-	opened time.Time        // by it: before that nobody was heard
-	since  time.Time        // by the hub's clock: exchanges of which nothing is newer are not wanted
-	until  time.Time        // by the same: messages behind it are not wanted; zero for no such time
-	begins time.Time        // by the same: what began later has to be there from its beginning
-	last   uint64           // the last message that is wanted; 0 for no end
+	opened time.Time        // by our clock: from then on signs of life are received
+	since  time.Time        // by the hub's clock: exchanges without newer records are skipped
+	until  time.Time        // by the hub's clock: later messages are skipped; zero for no limit
+	begins time.Time        // by the hub's clock: captures that began later must be complete
+	last   uint64           // number of the last message to read; 0 for no end
 
-	quiet        time.Duration // without a sign, after which a host is silent
+	quiet        time.Duration // see silence
 	look         time.Duration
-	maxPullBytes int // bytes that are asked for at once
-	minPullBytes int // and that at least, so that any message comes
+	maxPullBytes int // bytes that are requested at once
+	minPullBytes int // and at least, so that any message fits
 	pull         time.Duration
 	patience     time.Duration
 
 	feeds     capture.Feeds
 	captures  map[string]*captureState // by subject
-	order     []*captureState          // as they were seen first
+	order     []*captureState          // in the order of first messages
 	past      recentKeys[string, int64]
 	early     earlyRecords
-	read      messageMark                 // the message that was read last
-	passed    uint64                      // the last message of which it is known what became of it and of those before it; 0 if nothing is
-	holes     time.Time                   // when numbers were left out last of which no message was lost
-	waits     uint64                      // messages that the hub had to send then
-	pruned    time.Time                   // when what is over was forgotten last
-	jumped    uint64                      // messages that are still to come of a jump, see jump
-	delivered atomic.Pointer[messageMark] // the message of which everything was passed on last
+	read      messageMark                 // the last message that was read
+	passed    uint64                      // all messages up to this number are accounted for; 0 if unknown
+	holes     time.Time                   // when numbers were last skipped without a loss
+	waits     uint64                      // messages that the hub still had to send after it
+	pruned    time.Time                   // when pruneStale last ran
+	jumped    uint64                      // messages that are still to come of a jump, see isOverrun
+	delivered atomic.Pointer[messageMark] // the last message whose records were passed on
 	recs      []capture.Record
 	bytesRead int64        // bytes of captures that were read
 	moved     time.Time    // when the last message was read
-	index     *indexReader // where only some calls are wanted
+	index     *indexReader // set if only some calls are read
 	closed    atomic.Bool
 
 	mu          sync.Mutex
 	state       State
-	summed      time.Time // when state was last made of what the machines do
+	summed      time.Time // when summariseMachines last ran
 	clock       clock
-	made        int64     // the connection that is read from
-	listening   time.Time // since when nothing kept us from hearing signs, as far as was known when
-	looked      time.Time // it was looked for that last
+	made        int64     // number of the connection that is read from
+	listening   time.Time // since when we can receive signs of life, as of looked
+	looked      time.Time // when lookForSilent last ran
 	machines    map[string]*machine
 	lastReports map[subjectParts]*lastReport
 	rate        rateMeter
 }
 
-// messageMark is a message: after a hub forgot some, another one may have its number.
+// messageMark identifies a message: after a hub lost some, another message may have its number.
 type messageMark struct {
 	seq     uint64
 	subject string
 	at      time.Time
 }
 
-// Open connects to a hub. It fails where nobody answers.
+// Open connects to a hub. It fails if no hub answers.
 func Open(ctx context.Context, of Address, auth Credentials) (*View, error) {
 	return openView(ctx, of, auth)
 }
 
-// openView is Open with options of the connection.
+// openView is Open with options for the connection.
 func openView(ctx context.Context, of Address, auth Credentials, more ...nats.Option) (*View, error) {
 	return openViewAt(ctx, of, auth, time.Now, more...)
 }
 
-// openViewAt is open with a clock.
+// openViewAt is openView with a clock.
 func openViewAt(ctx context.Context, of Address, auth Credentials, now func() time.Time, more ...nats.Option) (*View, error) {
 	v := &View{
 		of: of, now: now, quiet: silence, look: lookTime, pull: pullTime, maxPullBytes: pulledBytes, patience: patience,
@@ -104,7 +104,7 @@ func openViewAt(ctx context.Context, of Address, auth Credentials, now func() ti
 	if v.link, err = dialHub(of.Server, auth, false, func() {}, v.setTrouble, more...); err != nil {
 		return nil, err
 	}
-	v.minPullBytes = int(v.link.MaxPayload()) + 64<<10 // with what a message has beside its bytes
+	v.minPullBytes = int(v.link.MaxPayload()) + 64<<10 // with room for a message's headers
 	if err := v.queryHub(ctx); err != nil {
 		v.link.Close()
 		return nil, fmt.Errorf("hub %s: %w", of.Server, err)
@@ -112,10 +112,10 @@ func openViewAt(ctx context.Context, of Address, auth Credentials, now func() ti
 	return v, nil
 }
 
-// Server is the hub that is read.
+// Server returns the address of the hub.
 func (v *View) Server() string { return v.of.Server }
 
-// queryHub asks the hub what there is of what is wanted.
+// queryHub asks the hub for its state, sets the range to read, and subscribes to signs of life.
 func (v *View) queryHub(ctx context.Context) (err error) {
 	if v.of.IsIndexed() {
 		if v.index, err = newIndexReader(ctx, v.link); err != nil {
@@ -139,28 +139,28 @@ func (v *View) queryHub(ctx context.Context) (err error) {
 		v.last = max(1, e.last)
 	}
 	if v.of.Until.isNow() {
-		v.until = time.Time{} // the last message says it, whatever the clock was set to since
+		v.until = time.Time{} // the last message decides, even if the clock is set
 	}
 	if !v.of.All {
 		v.begins = v.since.Add(-headsBefore)
 	}
 	if e.first > 1 && e.firstAt.After(v.begins) {
-		v.begins = e.firstAt // before that the hub let go of what there was
+		v.begins = e.firstAt // earlier messages have expired
 	}
 	v.opened = v.now()
 	_, err = v.link.Subscribe(subjectFilter(healthKind, v.of.Host, v.of.Agent), v.onHeartbeat)
 	return err
 }
 
-// Source reads what is wanted, once. It ends with ctx, or where the address says so; with an error where
-// there is an end and the hub is not there any more to tell it.
+// Source reads the data of the view's address, once. It ends with ctx or at the address's end. It fails if
+// there is an end and the hub can't be reached any more before it.
 func (v *View) Source(ctx context.Context) capture.Source {
 	return func(yield func(capture.Record, error) bool) {
 		defer func() {
 			v.closed.Store(true)
 			v.link.Close()
 		}()
-		v.moved = v.now() // others may have been read first
+		v.moved = v.now() // other sources may have been read before
 		v.mu.Lock()
 		v.listening = v.now()
 		v.mu.Unlock()
@@ -194,8 +194,8 @@ func sleepFor(ctx context.Context, d time.Duration) {
 	}
 }
 
-// readConsumer reads what a consumer brings. It reports false at the end; next is another consumer to go
-// on with, nil if that has to be found out.
+// readConsumer reads the messages of a new consumer. It reports false at the end. next is the config to
+// continue with, nil if nextConsumer must find it.
 func (v *View) readConsumer(ctx context.Context, config jetstream.ConsumerConfig, yield func(capture.Record, error) bool) (more bool, next *jetstream.ConsumerConfig) {
 	made, cancel := context.WithTimeout(ctx, answerTimeout)
 	consumer, err := v.stream.CreateConsumer(made, config)
@@ -228,10 +228,10 @@ func (v *View) readConsumer(ctx context.Context, config jetstream.ConsumerConfig
 	return v.readAll(ctx, consumer, messages, yield)
 }
 
-// readAll reads the messages of a consumer. It reports what follow does.
+// readAll reads the messages of a consumer. Its results are those of readConsumer.
 func (v *View) readAll(ctx context.Context, consumer jetstream.Consumer, messages jetstream.MessagesContext, yield func(capture.Record, error) bool) (more bool, next *jetstream.ConsumerConfig) {
 	var still quietCount
-	at := uint64(1) // what the consumer's next message is numbered
+	at := uint64(1) // number of the consumer's next message
 	for looked := v.now(); ; {
 		msg, err := messages.Next(jetstream.NextMaxWait(v.look))
 		switch {
@@ -253,7 +253,7 @@ func (v *View) readAll(ctx context.Context, consumer jetstream.Consumer, message
 			still = quietCount{}
 			meta, err := msg.Metadata()
 			if err != nil || meta.Sequence.Consumer != at {
-				return true, nil // one was lost on the way
+				return true, nil // a message was lost on the way
 			}
 			at++
 			if more, next := v.handleMessage(ctx, msg, meta, yield); !more || next != nil {
@@ -272,7 +272,7 @@ func (v *View) readAll(ctx context.Context, consumer jetstream.Consumer, message
 	}
 }
 
-// deleteConsumer has the hub forget a consumer now, and not when it is not used for a while.
+// deleteConsumer deletes a consumer at the hub, which would otherwise keep it for a while.
 func (v *View) deleteConsumer(consumer string) {
 	if v.link.IsConnected() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)

@@ -35,7 +35,7 @@ func TestSilent(t *testing.T) {
 	if hosts := v.Hosts(); len(hosts) != 2 || !hosts[0].Silent || hosts[1].Silent {
 		t.Errorf("%+v", hosts)
 	}
-	if len(v.ends) != 1 || !strings.Contains(v.ends[0], "nothing was heard of a/main") {
+	if len(v.ends) != 1 || !strings.Contains(v.ends[0], "no sign of a/main") {
 		t.Error(v.ends)
 	}
 	put(p, 1, 1)
@@ -50,7 +50,7 @@ func (s *seen) seenGoingOn(t *testing.T, exchange int) {
 	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if notes := strings.Join(s.notes, "\n"); strings.Count(notes, "it was cut above, as nothing was heard of a/main") != 1 || s.data[string(rune('0'+exchange))] != "<1:1>" {
+	if notes := strings.Join(s.notes, "\n"); strings.Count(notes, "it was cut above: no sign of a/main") != 1 || s.data[string(rune('0'+exchange))] != "<1:1>" {
 		t.Errorf("%q\n%v", notes, s.data)
 	}
 }

@@ -17,16 +17,16 @@ import (
 	"toolscope/capture"
 )
 
-// indexReader is what a view has that reads the index, and of the captures only the exchanges that it names.
+// indexReader is the state of a view that reads the index, and only those exchanges that it names.
 type indexReader struct {
 	captures  jetstream.Stream
-	line      func([]byte) bool // takes lines, and nothing of the captures is read; else nil
+	line      func([]byte) bool // if set, gets the lines, and no captures are read
 	seenCalls recentKeys[callKey, bool]
 	found     recentKeys[foundKey, *foundExchange]
-	open      []*foundExchange // those that have not ended
+	open      []*foundExchange // exchanges that have not ended
 }
 
-// callKey is one call, however often it is told of.
+// callKey identifies a call, which may be in the index several times.
 type callKey struct {
 	capture              string
 	exchange, turn, call int
@@ -40,7 +40,7 @@ type foundKey struct {
 // maxRememberedKeys is how many keys are remembered at least.
 const maxRememberedKeys = 1 << 17
 
-// recentKeys remembers what was put into it last.
+// recentKeys is a map that keeps only the latest keys.
 type recentKeys[K comparable, V any] struct{ now, before map[K]V }
 
 func (r *recentKeys[K, V]) get(key K) (value V, ok bool) {
@@ -69,7 +69,7 @@ func newIndexReader(ctx context.Context, l *link) (*indexReader, error) {
 	return &indexReader{captures: captures}, nil
 }
 
-// endOpen ends what is open because all that was wanted was read.
+// endOpen ends the open exchanges at the end of the view.
 func (s *indexReader) endOpen(recs []capture.Record) []capture.Record {
 	if s == nil {
 		return recs
@@ -80,9 +80,9 @@ func (s *indexReader) endOpen(recs []capture.Record) []capture.Record {
 	return recs
 }
 
-// Lines reads the lines of the calls that are wanted, as print writes them, once. Nothing of the
-// captures is read for it. It ends with ctx, where the address says so, or when each reports false.
-// A line is one JSON object of which nothing else is known: it may come from anybody who may publish.
+// Lines reads the lines of the selected calls, as print writes them, once. It reads no captures. It ends
+// with ctx, at the address's end, or when each reports false. A line is one JSON object; nothing else is
+// certain, because any publisher may have sent it.
 func (v *View) Lines(ctx context.Context, each func(line []byte) bool) (err error) {
 	v.index.line = each
 	for _, failed := range v.Source(ctx) {
@@ -91,14 +91,15 @@ func (v *View) Lines(ctx context.Context, each func(line []byte) bool) (err erro
 	return err
 }
 
-// callLine is what of a line has to be known.
+// callLine has the fields of a line that are needed here.
 type callLine struct {
 	Type, File, Status string
 	Turn, Call         int
 	Opened             OpenedExchange
 }
 
-// takeCall takes a message of the index that the hub got at some time of its clock. It reports false where nobody wants more.
+// takeCall reads a message of the index that the hub got at a time of its clock. It reports false if reading
+// is to end.
 func (v *View) takeCall(ctx context.Context, msg jetstream.Msg, at time.Time, yield func(capture.Record, error) bool) bool {
 	o, status, ok := callOriginOf(msg.Subject())
 	if !ok || o.version != version {
@@ -138,11 +139,11 @@ func (v *View) takeCall(ctx context.Context, msg jetstream.Msg, at time.Time, yi
 	return ok && v.deliverEnds(yield, s.updateOpen(f))
 }
 
-// maxOpenExchanges is how many exchanges may be open that are read because of their calls.
+// maxOpenExchanges is the maximum number of open exchanges of an indexReader.
 const maxOpenExchanges = 1 << 10
 
-// updateOpen remembers of an exchange that was read what is needed of it. With too many open ones the one is cut that
-// was read longest ago.
+// updateOpen updates the list of open exchanges after one was read. If there are too many, it cuts the one
+// that was read longest ago.
 func (s *indexReader) updateOpen(f *foundExchange) (ends []capture.Record) {
 	s.open = slices.DeleteFunc(s.open, func(other *foundExchange) bool { return other == f })
 	switch {
@@ -152,14 +153,14 @@ func (s *indexReader) updateOpen(f *foundExchange) (ends []capture.Record) {
 		f.feed = nil
 	}
 	if len(s.open) > maxOpenExchanges {
-		ends = s.open[0].feed.Cut(nil, fmt.Sprintf("toolscope watches no more than %d open exchanges", maxOpenExchanges))
+		ends = s.open[0].feed.Cut(nil, fmt.Sprintf("toolscope follows at most %d open exchanges", maxOpenExchanges))
 		s.open = slices.Delete(s.open, 0, 1)
 	}
 	return ends
 }
 
-// readCall reads a message of the index. A machine tells of calls of its own alone: the subject, for
-// which the hub lets it, says which those are.
+// readCall parses a message of the index. A machine may index only its own calls, so the line must match
+// the subject, for which the hub checks the permission.
 func readCall(msg jetstream.Msg, o subjectParts, status string) (line []byte, c callLine, err error) {
 	line = msg.Data()
 	switch enc := msg.Headers().Get(headEnc); enc {
@@ -169,7 +170,7 @@ func readCall(msg jetstream.Msg, o subjectParts, status string) (line []byte, c 
 			return nil, c, fmt.Errorf("zstd: %w", err)
 		}
 	default:
-		return nil, c, fmt.Errorf("encoded as %s, which is not known", enc)
+		return nil, c, fmt.Errorf("unknown encoding %s", enc)
 	}
 	if err := json.Unmarshal(line, &c); err != nil {
 		return nil, c, err
@@ -177,17 +178,17 @@ func readCall(msg jetstream.Msg, o subjectParts, status string) (line []byte, c 
 	end := bytes.LastIndex(line, []byte(openedKey))
 	switch {
 	case c.Type != "call" || end < 0 || bytes.IndexByte(line, '\n') >= 0 || c.Opened.Exchange < 1 || c.Opened.Offset < 0 || c.Opened.Offset > maxCaptureBytes || subjectToken(c.Opened.Capture) != c.Opened.Capture || c.Opened.Capture == "":
-		return nil, c, errors.New("it is no line of a call")
+		return nil, c, errors.New("it is not the line of a call")
 	case c.File != /* as JSON has it */ string([]rune(o.host+"/"+o.agent)) || callToken(c.Status) != status:
-		return nil, c, errors.New("it is not of the subject that it came by")
+		return nil, c, errors.New("it doesn't match its subject")
 	}
 	if line = append(line[:end:end], '}'); !json.Valid(line) {
-		return nil, c, errors.New("it does not end as a line of a call does")
+		return nil, c, errors.New("it doesn't end like the line of a call")
 	}
 	return line, c, nil
 }
 
-// wantedCalls is the pattern of the subjects of what an address wants of the index, in any version.
+// wantedCalls returns the pattern of the index subjects that an address selects, in any version.
 func wantedCalls(of *Address) string {
 	part := strings.Split(subjectFilter(indexKind, of.Host, of.Agent), ".")
 	model, status := "*", "*"
@@ -200,7 +201,7 @@ func wantedCalls(of *Address) string {
 	return strings.Join(append(part[:len(part)-1], model, status), ".")
 }
 
-// callOriginOf is what a subject of the index says. status is as it stands there.
+// callOriginOf parses a subject of the index. status stays escaped.
 func callOriginOf(subject string) (o subjectParts, status string, ok bool) {
 	part := strings.Split(subject, ".")
 	if len(part) != 8 {

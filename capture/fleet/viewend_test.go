@@ -203,7 +203,7 @@ func TestHubGone(t *testing.T) {
 	<-v.at
 	h.Close()
 	close(v.on)
-	if <-v.over; v.err == nil || !strings.Contains(v.err.Error(), "it is not read to the end") {
+	if <-v.over; v.err == nil || !strings.Contains(v.err.Error(), "not read to its end") {
 		t.Error(v.err)
 	}
 }

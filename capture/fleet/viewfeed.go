@@ -12,17 +12,17 @@ import (
 	"toolscope/capture"
 )
 
-// captureState is one capture.
+// captureState is the state of one capture.
 type captureState struct {
 	subjectParts
 	subject string
 	feed    *capture.Feed
-	next    int64 // offset of what comes next
+	next    int64 // offset of the next byte
 	silent  bool
-	broken  bool // it cannot be read any further
+	broken  bool // it can't be read any further
 }
 
-// feedMessage makes records of a message. It reports whether something before it is missing.
+// feedMessage reads the records of a message. It reports whether bytes before it are missing.
 func (v *View) feedMessage(msg jetstream.Msg, meta *jetstream.MsgMetadata, wanted bool) (missing bool) {
 	o, ok := originOf(msg.Subject())
 	if !ok || o.version != version {
@@ -45,7 +45,7 @@ func (v *View) feedMessage(msg jetstream.Msg, meta *jetstream.MsgMetadata, wante
 	}
 	switch {
 	case s.to <= f.next:
-		return false // a message that was there before
+		return false // a repeated message
 	case s.from < f.next:
 		data = data[f.next-s.from:]
 	case s.from > f.next:
@@ -62,18 +62,18 @@ func (v *View) feedMessage(msg jetstream.Msg, meta *jetstream.MsgMetadata, wante
 	return missing
 }
 
-// reportNewer takes a message that another version sent.
+// reportNewer counts a message of another version.
 func (v *View) reportNewer(subject string) {
 	v.mu.Lock()
 	v.state.Newer++
 	first := v.state.Newer == 1
 	v.mu.Unlock()
 	if first {
-		v.addNote("of another version of toolscope: " + subject)
+		v.addNote("a message of another toolscope version: " + subject)
 	}
 }
 
-// captureFor is the capture of a subject. One that was dropped goes on where it was.
+// captureFor returns the capture of a subject. A capture that was dropped continues at its last offset.
 func (v *View) captureFor(o subjectParts, subject string) *captureState {
 	f := v.captures[subject]
 	if f == nil {
@@ -85,19 +85,19 @@ func (v *View) captureFor(o subjectParts, subject string) *captureState {
 	return f
 }
 
-// machineOf is whose capture something is of.
+// machineOf returns the machine of a capture.
 func machineOf(o subjectParts) capture.Machine { return capture.Machine{Host: o.host, Agent: o.agent} }
 
-// runKey is what all of a capture has in common, and no other of any hub.
+// runKey returns a key that is unique for a capture, also among hubs.
 func (v *View) runKey(o subjectParts) string {
 	return v.of.Server + " " + captureSubject(bytesKind, o.host, o.agent, o.id)
 }
 
-// noteGap takes that bytes are missing. Before the first ones of a capture that is no loss, if they
-// were there before we looked. What is missing before the time that is wanted is nobody's concern.
+// noteGap records that bytes are missing. At the start of a capture that is not a loss if the capture is
+// older than the view. Losses before the requested time are not counted.
 func (v *View) noteGap(f *captureState, n int64, msg jetstream.Msg, meta *jetstream.MsgMetadata, wanted bool) (lost bool) {
 	lost = f.next > 0 || v.beganInView(msg, meta)
-	why := "never came: the hub let go of them, or did not get them"
+	why := "never came: the hub deleted them or never got them"
 	v.recs = f.feed.AddGap(v.recs, n, why)
 	if lost && wanted {
 		v.countLost(f.subjectParts, n, why)
@@ -114,7 +114,7 @@ func (v *View) countLost(of subjectParts, n int64, why string) {
 	v.addCaptureNote(of, fmt.Sprintf("gap: %d bytes of %s/%s %s", n, of.host, of.agent, why))
 }
 
-// beganInView reports whether a capture began, by the hub's clock, when we were to see it.
+// beganInView reports whether a capture began, by the hub's clock, within the time of the view.
 func (v *View) beganInView(msg jetstream.Msg, meta *jetstream.MsgMetadata) bool {
 	created, err := time.Parse(time.RFC3339Nano, msg.Headers().Get(headCreated))
 	if err != nil || created.IsZero() {
@@ -123,7 +123,7 @@ func (v *View) beganInView(msg jetstream.Msg, meta *jetstream.MsgMetadata) bool 
 	return created.Add(-skewOf(msg.Headers(), meta.Timestamp)).After(v.begins)
 }
 
-// skewOf is by how much a host's clock is ahead of the hub's.
+// skewOf returns by how much a host's clock is ahead of the hub's.
 func skewOf(h nats.Header, at time.Time) time.Duration {
 	sent, err := strconv.ParseInt(h.Get(headSent), 10, 64)
 	if err != nil {
@@ -132,11 +132,10 @@ func skewOf(h nats.Header, at time.Time) time.Duration {
 	return time.UnixMilli(sent).Sub(at)
 }
 
-// reportInvalid takes a message that makes no sense. What it should have brought is a gap, when the next
-// one comes.
+// reportInvalid counts an invalid message. Its bytes become a gap when the next message arrives.
 func (v *View) reportInvalid(of subjectParts, err error) {
 	v.mu.Lock()
 	v.state.Invalid++
 	v.mu.Unlock()
-	v.addCaptureNote(of, fmt.Sprintf("%s/%s: a message makes no sense: %v", of.host, of.agent, err))
+	v.addCaptureNote(of, fmt.Sprintf("%s/%s: invalid message: %v", of.host, of.agent, err))
 }

@@ -11,23 +11,23 @@ import (
 	"toolscope/capture"
 )
 
-// foundExchange is an exchange with a call that is wanted.
+// foundExchange is an exchange with a selected call.
 type foundExchange struct {
 	subjectParts
 	feed      *capture.Feed // nil once it has ended
-	next      int64         // offset of what comes next
-	seq       uint64        // the message that has it is not before this one; 0 if nobody knows
-	read      time.Time     // when a call of it was told of last
-	indexedAt time.Time     // when the hub got that, by its clock: after all that the call needs
+	next      int64         // offset of the next byte
+	seq       uint64        // the next byte is in this message or a later one; 0 if unknown
+	read      time.Time     // when a call of it was last read from the index
+	indexedAt time.Time     // when the hub got that call, by its clock: after all bytes of the call
 }
 
-// Trying to read of a capture again.
+// Retries of reading from a capture.
 const (
 	maxReadTries = 8
 	tryPause     = time.Second / 4
 )
 
-// readFound reads an exchange up to an offset of its capture. It reports false where nobody wants more.
+// readFound reads an exchange up to an offset of its capture. It reports false if reading is to end.
 func (v *View) readFound(ctx context.Context, f *foundExchange, upto int64, yield func(capture.Record, error) bool) bool {
 	for tries := 0; f.next < upto && ctx.Err() == nil; {
 		err := v.readFoundMessage(ctx, f, upto)
@@ -40,7 +40,7 @@ func (v *View) readFound(ctx context.Context, f *foundExchange, upto int64, yiel
 			yield(capture.Record{}, v.lostPatience())
 			return false
 		case tries == maxReadTries:
-			v.addNote(fmt.Sprintf("of %s/%s nothing can be read: %v", f.host, f.agent, plainReason(err)))
+			v.addNote(fmt.Sprintf("can't read %s/%s: %v", f.host, f.agent, plainReason(err)))
 			v.missFound(f, upto)
 		default:
 			tries++
@@ -105,19 +105,19 @@ func (v *View) readFoundMessage(ctx context.Context, f *foundExchange, upto int6
 	return nil
 }
 
-// errNotThere is that of a message that the hub did not let go of, as one who answers for it and has fallen
-// behind the others says too.
-var errNotThere = errors.New("it does not have the bytes")
+// errNotThere means that a message is missing though it has not expired. A server of a cluster that lags
+// behind the others may answer so.
+var errNotThere = errors.New("the hub doesn't have the bytes")
 
-// firstMessageFrom is the first message of a subject from a number on.
+// firstMessageFrom returns the first message of a subject from a number on.
 func (v *View) firstMessageFrom(ctx context.Context, subject string, seq uint64) (*jetstream.RawStreamMsg, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	return v.index.captures.GetMsg(ctx, seq, jetstream.WithGetMsgSubject(subject))
 }
 
-// seqAtOffset finds the last message of a capture that begins at an offset, or before it: the hub has them
-// in that order. Where there is none it is the first that there is of all.
+// seqAtOffset finds the last message of a capture that begins at or before an offset, by binary search: the
+// hub has them in order. Without such a message it returns the stream's first number.
 func (v *View) seqAtOffset(ctx context.Context, subject string, offset int64) (seq uint64, err error) {
 	e, err := v.link.capturesExtent(ctx)
 	if err != nil {
@@ -150,10 +150,10 @@ func (v *View) seqAtOffset(ctx context.Context, subject string, offset int64) (s
 	return seq, nil
 }
 
-// missFound takes that bytes of an exchange are missing.
+// missFound records that bytes of an exchange are missing.
 func (v *View) missFound(f *foundExchange, to int64) {
 	n := to - f.next
-	why := "are not there: the hub let go of them"
+	why := "are gone: the hub deleted them"
 	v.recs = f.feed.AddGap(v.recs, n, why)
 	f.next = to
 	v.countLost(f.subjectParts, n, why)

@@ -164,7 +164,7 @@ func TestStoodStill(t *testing.T) {
 	now = now.Add(silence)
 	v.onHeartbeat(nats.NewMsg(captureSubject(healthKind, "a", "y", "2")))
 	v.lookForSilent(now, yield)
-	if len(why) != 1 || why[0] != "nothing was heard of a/x for 30s" || v.State().Silent > 0 {
+	if len(why) != 1 || why[0] != "no sign of a/x for 30s" || v.State().Silent > 0 {
 		t.Errorf("%q, %+v", why, v.State())
 	}
 }
@@ -254,7 +254,7 @@ func TestNotes(t *testing.T) {
 	}
 	now = now.Add(minNoteInterval)
 	v.countLost(a, 1, "never came")
-	if note := v.recs[len(v.recs)-1].Note; !strings.Contains(note, "before this 999 notes of it left out") {
+	if note := v.recs[len(v.recs)-1].Note; !strings.Contains(note, "999 notes left out before this") {
 		t.Error(note)
 	}
 	before := len(v.recs)
@@ -369,7 +369,7 @@ func TestMostOpen(t *testing.T) {
 		t.Fatalf("%+v, %d are open", ends, len(s.open))
 	}
 	more, err := all[0].feed.Write(nil, line(t, capture.Record{Exchange: 1, Data: []byte("y")}))
-	if err != nil || len(more) != 2 || !strings.Contains(more[0].Note, "goes on") {
+	if err != nil || len(more) != 2 || !strings.Contains(more[0].Note, "continues") {
 		t.Errorf("%+v, %v", more, err)
 	}
 	if s.updateOpen(all[0]); s.open[len(s.open)-1] != all[0] {
@@ -399,7 +399,7 @@ func TestFoundSilent(t *testing.T) {
 		t.Fatalf("%q", why)
 	}
 	now = now.Add(2 * time.Second)
-	if v.lookForSilent(now, yield); len(why) != 1 || why[0] != "nothing was heard of dead/x for 30s" || len(v.index.open) != 1 {
+	if v.lookForSilent(now, yield); len(why) != 1 || why[0] != "no sign of dead/x for 30s" || len(v.index.open) != 1 {
 		t.Fatalf("%q, %d are open", why, len(v.index.open))
 	}
 	now = now.Add(2 * time.Second)

@@ -13,24 +13,24 @@ import (
 	"toolscope/stream/count"
 )
 
-// maxEarlyBytes is how many bytes are kept of exchanges of which nothing is new yet.
+// maxEarlyBytes is how many bytes are kept of exchanges that have no record in the requested time yet.
 const maxEarlyBytes = 256 << 20
 
-// earlyRecords is what was read of exchanges before the time that is wanted. It is passed on once something of
-// them is new.
+// earlyRecords holds records of exchanges from before the requested time. They are passed on once their
+// exchange has a record within it.
 type earlyRecords struct {
 	of    map[int]*earlyExchange
-	order []int // of them, as they began; some may be gone
+	order []int // exchanges, in the order they began; some may be gone
 	bytes int64
 }
 
 type earlyExchange struct {
 	recs  []capture.Record
 	bytes int64
-	shed  int64 // bytes that are not kept any more
+	shed  int64 // bytes that were dropped
 }
 
-// recordCost is what a record takes beside its bytes.
+// recordCost is the memory of a record without its bytes.
 const recordCost = 256
 
 func (e *earlyRecords) add(r capture.Record) {
@@ -58,7 +58,7 @@ func (e *earlyRecords) add(r capture.Record) {
 	}
 }
 
-// dropData keeps of an exchange what is known from outside its bytes.
+// dropData drops an exchange's bytes and keeps its heads.
 func (e *earlyRecords) dropData(h *earlyExchange) {
 	e.bytes -= h.bytes
 	h.bytes = 0
@@ -72,7 +72,7 @@ func (e *earlyRecords) dropData(h *earlyExchange) {
 	}
 }
 
-// dropExchange forgets an exchange, and reports whether something of it was kept.
+// dropExchange drops an exchange, and reports whether it was there.
 func (e *earlyRecords) dropExchange(exchange int) bool {
 	h := e.of[exchange]
 	if h == nil {
@@ -88,7 +88,7 @@ func (e *earlyRecords) dropExchange(exchange int) bool {
 	return true
 }
 
-// takeRecords is what was kept of an exchange.
+// takeRecords removes and returns the records of an exchange.
 func (e *earlyRecords) takeRecords(exchange int) []capture.Record {
 	h := e.of[exchange]
 	if h == nil {
@@ -98,14 +98,14 @@ func (e *earlyRecords) takeRecords(exchange int) []capture.Record {
 	if h.shed > 0 {
 		recs = append(recs, capture.Record{
 			Exchange: exchange, At: capture.NoTime, Lost: h.shed,
-			Note: fmt.Sprintf("joined midway: what came before the time that is wanted, %s, is more than is kept", count.Of(h.shed, "byte")),
+			Note: fmt.Sprintf("joined midway: the part before the requested time, %s, is too large to keep", count.Of(h.shed, "byte")),
 		})
 	}
 	e.dropExchange(exchange)
 	return recs
 }
 
-// handleMessage reads a message. It reports false at the end; next is another consumer to go on with.
+// handleMessage reads a message. It reports false at the end. next is another consumer to continue with.
 func (v *View) handleMessage(ctx context.Context, msg jetstream.Msg, meta *jetstream.MsgMetadata, yield func(capture.Record, error) bool) (more bool, next *jetstream.ConsumerConfig) {
 	before, missing, ok, wanted := v.read.seq, false, true, !meta.Timestamp.Before(v.since)
 	skipped := v.onSequence(ctx, meta.Sequence.Stream)
@@ -138,14 +138,14 @@ func (v *View) handleMessage(ctx context.Context, msg jetstream.Msg, meta *jetst
 	return true, nil
 }
 
-// lastReport is what was said last of a capture.
+// lastReport is the state of notes about a capture.
 type lastReport struct {
 	pace backoff.Backoff
-	more int // that was not said since
+	more int // notes left out since the last one
 }
 
-// Something is said of one capture once in sayEvery; of one that goes wrong all the time twice as seldom
-// each time, down to once in saySeldom. All of it is counted.
+// Intervals of notes about one capture. If trouble goes on, the interval doubles up to the maximum. Notes
+// that are left out are counted.
 const (
 	minNoteInterval = time.Second
 	maxNoteInterval = 5 * time.Minute
@@ -156,7 +156,7 @@ func (v *View) addNote(text string) {
 	v.recs = append(v.recs, capture.Record{Exchange: 1, At: capture.NoTime, Note: text})
 }
 
-// addCaptureNote adds a note about a capture, if the last one was not just now.
+// addCaptureNote adds a note about a capture, unless the last one is too recent.
 func (v *View) addCaptureNote(of subjectParts, text string) {
 	t, now := v.lastReports[of], v.now()
 	if t == nil {
@@ -168,13 +168,13 @@ func (v *View) addCaptureNote(of subjectParts, text string) {
 		return
 	}
 	if t.more > 0 {
-		text += fmt.Sprintf(" (before this %s of it left out)", count.Of(t.more, "note"))
+		text += fmt.Sprintf(" (%s left out before this)", count.Of(t.more, "note"))
 	}
 	t.more = 0
 	v.addNote(text)
 }
 
-// deliverRead delivers what was read.
+// deliverRead delivers the records that were read.
 func (v *View) deliverRead(yield func(capture.Record, error) bool, wanted bool) bool {
 	ok := v.deliverRecords(yield, v.recs, wanted)
 	clear(v.recs)
@@ -182,8 +182,8 @@ func (v *View) deliverRead(yield func(capture.Record, error) bool, wanted bool) 
 	return ok
 }
 
-// deliverRecords passes records on. Those of before the time that is wanted wait until something of their
-// exchange is new.
+// deliverRecords passes records on. Records from before the requested time wait for a later one of their
+// exchange.
 func (v *View) deliverRecords(yield func(capture.Record, error) bool, recs []capture.Record, wanted bool) bool {
 	for _, r := range recs {
 		switch {
@@ -207,7 +207,8 @@ func (v *View) deliverRecords(yield func(capture.Record, error) bool, recs []cap
 	return true
 }
 
-// deliverEnds passes on that exchanges end because of us. Those of which nothing was new are nobody's concern.
+// deliverEnds passes on the ends that the view itself gives to exchanges. It drops exchanges without records
+// in the requested time.
 func (v *View) deliverEnds(yield func(capture.Record, error) bool, recs []capture.Record) bool {
 	recs = slices.DeleteFunc(recs, func(r capture.Record) bool {
 		_, is := v.early.of[r.Exchange]
@@ -219,7 +220,7 @@ func (v *View) deliverEnds(yield func(capture.Record, error) bool, recs []captur
 	return v.deliverRecords(yield, recs, true)
 }
 
-// endOpen ends what is open because all that was wanted was read.
+// endOpen ends the open exchanges at the end of the view.
 func (v *View) endOpen(yield func(capture.Record, error) bool) *jetstream.ConsumerConfig {
 	var recs []capture.Record
 	for _, f := range v.order {

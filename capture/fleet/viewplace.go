@@ -13,7 +13,7 @@ import (
 	"toolscope/stream/count"
 )
 
-// streamName is that of the stream that is followed.
+// streamName returns the name of the stream that is followed.
 func (v *View) streamName() string {
 	if v.index != nil {
 		return IndexName
@@ -21,7 +21,7 @@ func (v *View) streamName() string {
 	return StreamName
 }
 
-// askExtent asks for its state, and learns what the hub's clock says.
+// askExtent requests the stream's state, and adjusts the clock to the hub's.
 func (v *View) askExtent(ctx context.Context) (e streamExtent, err error) {
 	before := v.now()
 	if v.index != nil {
@@ -37,7 +37,7 @@ func (v *View) askExtent(ctx context.Context) (e streamExtent, err error) {
 	return e, err
 }
 
-// consumerConfig is what every one of ours has.
+// consumerConfig returns the settings that all our consumers share.
 func (v *View) consumerConfig() jetstream.ConsumerConfig {
 	subjects := subjectFilter(bytesKind, v.of.Host, v.of.Agent)
 	if v.index != nil {
@@ -49,19 +49,19 @@ func (v *View) consumerConfig() jetstream.ConsumerConfig {
 	}
 }
 
-// readsAll reports whether every message of captures is wanted: then their numbers tell what is missing.
+// readsAll reports whether the view reads all captures: then message numbers show what is missing.
 func (v *View) readsAll() bool { return v.index == nil && v.of.Host == "" && v.of.Agent == "" }
 
-// consumerFrom is a consumer that begins at a time of the hub.
+// consumerFrom returns a consumer that begins at a time of the hub.
 func (v *View) consumerFrom(at time.Time) *jetstream.ConsumerConfig {
 	c := v.consumerConfig()
 	c.DeliverPolicy, c.OptStartTime = jetstream.DeliverByStartTimePolicy, &at
 	return &c
 }
 
-// nextConsumer is where to go on, which is behind the message that was read last. A hub that has another
-// one in its place, or none, has forgotten some: it is read again from a while before that, and the
-// offsets tell what of that is known.
+// nextConsumer returns where to continue: after the last message that was read. A hub that has another
+// message with that number, or none, has lost some. It is then read again from a while before, and offsets
+// show which bytes are already known.
 func (v *View) nextConsumer(ctx context.Context) (*jetstream.ConsumerConfig, error) {
 	made := v.link.made.Load()
 	e, err := v.askExtent(ctx)
@@ -75,7 +75,7 @@ func (v *View) nextConsumer(ctx context.Context) (*jetstream.ConsumerConfig, err
 	}
 	c := v.consumerConfig()
 	switch {
-	case v.read.seq == 0 && v.last > max(1, e.last): // the hub came back with less
+	case v.read.seq == 0 && v.last > max(1, e.last): // the hub came back with fewer messages
 		v.onReset(e)
 		fallthrough
 	case v.read.seq == 0:
@@ -89,7 +89,7 @@ func (v *View) nextConsumer(ctx context.Context) (*jetstream.ConsumerConfig, err
 		return &c, nil
 	case err != nil && !errors.Is(err, jetstream.ErrMsgNotFound):
 		return nil, err
-	case err != nil && e.first > v.read.seq: // it had its time
+	case err != nil && e.first > v.read.seq: // it expired
 		v.countExpired(e)
 		return &c, nil
 	}
@@ -97,21 +97,21 @@ func (v *View) nextConsumer(ctx context.Context) (*jetstream.ConsumerConfig, err
 	return v.consumerFrom(v.read.at.Add(-backBy)), nil
 }
 
-// firstConsumer is where to begin.
+// firstConsumer returns where to begin.
 func (v *View) firstConsumer() *jetstream.ConsumerConfig {
 	switch {
 	case v.of.All:
 		c := v.consumerConfig()
 		c.DeliverPolicy = jetstream.DeliverAllPolicy
 		return &c
-	case v.index != nil: // a line says all of a call
+	case v.index != nil: // a line has everything about a call
 		return v.consumerFrom(v.since)
 	}
 	return v.consumerFrom(v.since.Add(-headsBefore))
 }
 
-// onReset takes that the hub forgot messages that it had. Senders tell it again what they still have, which
-// who reads on will see; who ends does not know how much of that is still to come.
+// onReset handles a hub that lost messages. Senders send again what they still have, and a view without an
+// end reads it. A view with an end can't know how much is still to come.
 func (v *View) onReset(e streamExtent) {
 	if v.passed = 0; v.last == 0 {
 		return
@@ -120,17 +120,17 @@ func (v *View) onReset(e streamExtent) {
 	v.mu.Lock()
 	v.state.Resets++
 	v.mu.Unlock()
-	v.addNote("gap: the hub forgot messages that it had; what was sent to it again is not all here")
+	v.addNote("gap: the hub lost messages that it had; not everything that was sent to it again is here")
 }
 
-// onSequence takes that the next message is of some number. It reports whether the hub let go of some before it.
+// onSequence notes the number of the next message. It reports whether the hub deleted some before it.
 func (v *View) onSequence(ctx context.Context, seq uint64) (lost bool) {
 	now := v.now()
 	if v.readsAll() && v.passed > 0 && seq > v.passed+1 && v.jumped == 0 && now.Sub(v.holes) > time.Second {
 		if e, err := v.askExtent(ctx); err == nil {
 			e.first = min(e.first, seq)
 			if lost = v.countExpired(e); !lost {
-				v.holes = now // there are messages of another kind, which have numbers too
+				v.holes = now // the numbers belong to messages of another kind
 			}
 		}
 	}
@@ -138,9 +138,9 @@ func (v *View) onSequence(ctx context.Context, seq uint64) (lost bool) {
 	return lost
 }
 
-// countExpired counts messages that the hub let go of before they were read. Bytes of captures that go on are
-// counted where they do; of one that does not nothing else tells. Of some captures of many, and of some calls,
-// nobody knows how many of the messages were theirs, but for how many were still to come.
+// countExpired counts messages that the hub deleted before they were read. Missing bytes of a capture are
+// also counted if it continues; otherwise this count is the only sign. A view of some captures or calls
+// can't know which messages were its own: it counts at most as many as were still to come.
 func (v *View) countExpired(e streamExtent) bool {
 	if !v.readsAll() && v.waits > 0 && e.first > v.read.seq+1 {
 		n := min(v.waits, e.first-v.read.seq-1)
@@ -148,7 +148,7 @@ func (v *View) countExpired(e streamExtent) bool {
 		v.mu.Lock()
 		v.state.MaybeMissed += int64(n)
 		v.mu.Unlock()
-		v.addNote(fmt.Sprintf("gap: the hub let go of messages before they were read: at most %s", count.Of(int64(n), "message")))
+		v.addNote(fmt.Sprintf("gap: the hub deleted messages before they were read: at most %s", count.Of(int64(n), "message")))
 	}
 	if !v.readsAll() || v.passed == 0 || e.first <= v.passed+1 {
 		return false
@@ -158,7 +158,7 @@ func (v *View) countExpired(e streamExtent) bool {
 	v.mu.Lock()
 	v.state.Missed += int64(n)
 	v.mu.Unlock()
-	v.addNote(fmt.Sprintf("gap: the hub let go of %s before %s read", count.Of(int64(n), "message"), textIf(n == 1, "it was", "they were")))
+	v.addNote(fmt.Sprintf("gap: the hub deleted %s before %s read", count.Of(int64(n), "message"), textIf(n == 1, "it was", "they were")))
 	return true
 }
 
@@ -169,8 +169,8 @@ func textIf(is bool, yes, no string) string {
 	return no
 }
 
-// isOverrun reports whether the hub lets go of messages before they are read: it would go on like
-// that, so the view jumps to the last message of each capture. What is missing shows in those.
+// isOverrun reports whether the hub deletes messages before they are read. That would go on, so the view
+// then jumps to the last message of each capture. The captures show what is missing.
 func (v *View) isOverrun(ctx context.Context, before uint64, meta *jetstream.MsgMetadata) bool {
 	if meta.NumPending == 0 || before == 0 {
 		return false
@@ -183,18 +183,18 @@ func (v *View) isOverrun(ctx context.Context, before uint64, meta *jetstream.Msg
 	return true
 }
 
-// What becomes of a consumer that brings nothing.
+// What to do with a consumer that brings no messages.
 const (
 	asItIs = iota
-	atEnd  // there is nothing more that is wanted
-	broken // there should be messages, or the hub knows nothing of it: another one has to be made
+	atEnd  // the end of the view
+	broken // there should be messages, or the hub doesn't know the consumer: a new one is needed
 )
 
-// quietCount is that no message comes.
+// quietCount counts checks without a message.
 type quietCount struct{ looks, doubts int }
 
-// onQuiet takes that no message came for a look, behind so many of the consumer. It asks the hub from time
-// to time: a consumer that it forgot, as one that nobody read from for five minutes, is silent for ever.
+// onQuiet handles a check without a message, after had messages of the consumer. It asks the hub from time to
+// time, because a consumer that the hub has deleted, e.g. after five minutes without use, stays silent.
 func (v *View) onQuiet(ctx context.Context, s *quietCount, consumer jetstream.Consumer, had uint64) int {
 	v.onIdle()
 	s.looks++
@@ -225,25 +225,25 @@ func (v *View) onQuiet(ctx context.Context, s *quietCount, consumer jetstream.Co
 	if s.doubts++; s.doubts < 2 {
 		return asItIs
 	}
-	v.setTrouble(errors.New("it has messages for us and sends none"))
+	v.setTrouble(errors.New("it has messages but sends none"))
 	return broken
 }
 
-// onCaughtUp takes that the hub has nothing more that is wanted. Where it had when the last message was read, it let go
-// of that.
+// onCaughtUp handles a hub that has no more messages for the view. If it still had some after the last
+// message, it has deleted them.
 func (v *View) onCaughtUp(ctx context.Context) {
 	if v.waits == 0 {
 		return
 	}
 	if e, err := v.askExtent(ctx); err == nil {
-		if v.jumped == 0 { // else what is passed over shows in the captures
+		if v.jumped == 0 { // after a jump the captures show the skipped bytes
 			v.countExpired(e)
 		}
 		v.waits = 0
 	}
 }
 
-// onIdle takes that nothing is read just now.
+// onIdle updates the lag while no message arrives.
 func (v *View) onIdle() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -252,7 +252,7 @@ func (v *View) onIdle() {
 	}
 }
 
-// onStall takes that nothing was heard for a while because of us.
+// onStall handles a pause in which this process stood still and received nothing.
 func (v *View) onStall(ctx context.Context) {
 	_, _ = v.askExtent(ctx) // our clock may have stood still, or been set
 	v.mu.Lock()
@@ -260,8 +260,8 @@ func (v *View) onStall(ctx context.Context) {
 	v.listening = v.now()
 }
 
-// setTrouble takes what keeps the view from reading; nil where nothing does. That no answer comes says less than
-// what was known: what one may not ask is told apart from the answer, which never comes.
+// setTrouble sets why the view can't read, nil if it can. A missing answer doesn't replace an earlier reason:
+// the hub reports a denied request separately and never answers it.
 func (v *View) setTrouble(err error) {
 	text := ""
 	if err != nil {
@@ -275,7 +275,7 @@ func (v *View) setTrouble(err error) {
 	v.state.Trouble = text
 }
 
-// lostPatience is why a view with an end does not come to it.
+// lostPatience returns an error if a view with an end has waited too long for it.
 func (v *View) lostPatience() error {
 	if v.last == 0 || v.now().Sub(v.moved) <= v.patience {
 		return nil
@@ -284,7 +284,7 @@ func (v *View) lostPatience() error {
 	defer v.mu.Unlock()
 	why := v.state.Trouble
 	if why == "" {
-		why = "nothing comes of it any more"
+		why = "it sends nothing any more"
 	}
-	return fmt.Errorf("hub %s: it is not read to the end: %s", v.of.Server, why)
+	return fmt.Errorf("hub %s: not read to its end: %s", v.of.Server, why)
 }

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Read is the message of which everything was passed on last, and when the hub got it; 0 before that.
+// Read returns the number of the last message whose records were all passed on, and when the hub got it; 0
+// before the first.
 func (v *View) Read() (seq uint64, at time.Time) {
 	if m := v.delivered.Load(); m != nil {
 		return m.seq, m.at
@@ -13,7 +14,7 @@ func (v *View) Read() (seq uint64, at time.Time) {
 	return 0, time.Time{}
 }
 
-// AwaitRead waits until what the hub has now was passed on, or ctx ends.
+// AwaitRead waits until everything that the hub has now was passed on, or ctx ends.
 func (v *View) AwaitRead(ctx context.Context) {
 	e, err := v.askExtent(ctx)
 	for err == nil && ctx.Err() == nil && e.first <= e.last {

@@ -8,25 +8,25 @@ import (
 	"toolscope/capture"
 )
 
-// Of what is over nothing is kept for long but where each capture goes on, should it.
+// How long state is kept. Afterwards only the last offset of each capture is kept, in case it continues.
 const (
-	keepOver   = 10 * time.Minute // since something was read of a capture of which nothing is open
-	keepSilent = time.Hour        // and of a machine that was heard and did not end as it should
+	keepOver   = 10 * time.Minute // after the last read of a capture with nothing open
+	keepSilent = time.Hour        // after the last read of a machine that gave signs of life and did not end normally
 	pruneEvery = time.Minute
 )
 
-// lookForSilent ends what is open of captures of whose senders there was no sign for a while.
+// lookForSilent ends the open exchanges of captures whose senders gave no sign of life for a while.
 func (v *View) lookForSilent(now time.Time, yield func(capture.Record, error) bool) bool {
 	if !v.deliverRead(yield, true) {
 		return false
 	}
 	if v.last > 0 {
-		return true // nobody waits for more of a host
+		return true // the view doesn't wait for more of a host
 	}
 	var recs []capture.Record
 	v.mu.Lock()
 	v.looked = now
-	if v.couldHear(now) { // else it is not the host's silence
+	if v.couldHear(now) { // else the silence may be ours
 		recs = v.cutSilent(now)
 	}
 	if now.Sub(v.pruned) > pruneEvery {
@@ -37,10 +37,10 @@ func (v *View) lookForSilent(now time.Time, yield func(capture.Record, error) bo
 	return v.deliverEnds(yield, recs)
 }
 
-// cutSilent ends what is open of captures that are silent.
+// cutSilent ends the open exchanges of silent captures.
 func (v *View) cutSilent(now time.Time) (recs []capture.Record) {
 	if v.state.Lag > v.quiet {
-		return nil // what tells of them is still to be read
+		return nil // their data may still be unread
 	}
 	for _, f := range v.order {
 		m := v.machines[f.host]
@@ -55,8 +55,8 @@ func (v *View) cutSilent(now time.Time) (recs []capture.Record) {
 	return v.index.cutSilent(recs, v, now)
 }
 
-// cutSilent is the same of the exchanges that are read because of their calls. Their machines need not have been heard
-// at all.
+// cutSilent does the same for the exchanges of an indexReader. Their machines may never have given a sign of
+// life.
 func (s *indexReader) cutSilent(recs []capture.Record, v *View, now time.Time) []capture.Record {
 	if s == nil {
 		return recs
@@ -75,12 +75,12 @@ func (s *indexReader) cutSilent(recs []capture.Record, v *View, now time.Time) [
 	return recs
 }
 
-// cutReason is why something is cut that had something open.
+// cutReason returns why the open exchanges of a capture are cut.
 func (v *View) cutReason(o subjectParts) string {
-	return fmt.Sprintf("nothing was heard of %s/%s for %s", o.host, o.agent, v.quiet)
+	return fmt.Sprintf("no sign of %s/%s for %s", o.host, o.agent, v.quiet)
 }
 
-// pruneStale forgets what was not heard of for long.
+// pruneStale drops captures, machines and reports that were inactive for long.
 func (v *View) pruneStale(now time.Time) {
 	v.order = slices.DeleteFunc(v.order, func(f *captureState) bool {
 		if m := v.machines[f.host]; m != nil && m.of[f.id] != nil && now.Sub(m.of[f.id].read) < keepOver || f.broken || !f.feed.Idle() {
@@ -109,7 +109,7 @@ func (v *View) pruneStale(now time.Time) {
 	}
 }
 
-// rateMeter measures how many come in a second, over the last few.
+// rateMeter measures a rate per second, over the last few seconds.
 type rateMeter struct {
 	second int64
 	counts [4]int
@@ -128,7 +128,7 @@ func (m *rateMeter) advance(now time.Time) {
 	m.second = max(m.second, second)
 }
 
-// perSecond is that of the seconds that are over.
+// perSecond returns the rate of the complete seconds.
 func (m *rateMeter) perSecond(now time.Time) float64 {
 	m.advance(now)
 	sum := 0

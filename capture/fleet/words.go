@@ -14,44 +14,44 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Errors of a server that is no hub, or not yet.
+// Errors of a server that is not a hub, or not yet.
 var (
 	errNoStream    = errors.New("it has no stream " + StreamName + "\n" + addStream)
 	errNoIndex     = errors.New("it has no stream " + IndexName + "\n" + addIndex)
-	errIndexAway   = errors.New("nobody there takes lines of calls: it has no stream " + IndexName + ", or that has no leader just now")
-	errNoLeader    = errors.New("its stream does not take that: it has no leader just now, or other subjects")
+	errIndexAway   = errors.New("it takes no calls: it has no stream " + IndexName + ", or that stream has no leader at the moment")
+	errNoLeader    = errors.New("its stream refuses the message: it has no leader at the moment, or other subjects")
 	errNoJetStream = errors.New("it is a NATS server without JetStream")
 	errNotDirect   = errors.New("its stream " + StreamName + " does not allow direct access\n" + "nats stream edit " + StreamName + " --allow-direct")
 )
 
-// How streams are made on somebody else's server.
+// Commands that create the streams on another server.
 const (
 	addStream = "nats stream add " + StreamName + " --subjects 'toolscope.*.b.>' --storage file --retention limits --discard old --allow-direct --max-age 24h --max-bytes 20GiB --defaults"
 	addIndex  = "nats stream add " + IndexName + " --subjects 'toolscope.*.i.>' --storage file --retention limits --discard old --allow-direct --max-age 24h --max-bytes 1GiB --defaults"
 )
 
-// A deniedError is what the hub does not let us do.
+// A deniedError is an action that the hub denies us.
 type deniedError struct{ what string }
 
-func (d *deniedError) Error() string { return "the hub does not let us " + d.what }
+func (d *deniedError) Error() string { return "the hub doesn't allow us to " + d.what }
 
-// errorTexts are errors of the library and what they mean for who uses a hub.
+// errorTexts explains errors of the library to a user of a hub.
 var errorTexts = []struct {
 	err  error
 	text string
 }{
-	{nats.ErrAuthorization, "the hub does not know who we are (--nkey, --creds or --hub-token say it)"},
-	{nats.ErrAuthExpired, "who we are to the hub has expired: it wants a new key or new credentials"},
-	{nats.ErrAuthRevoked, "the hub does not let us in any more: our credentials were revoked"},
-	{nats.ErrAccountAuthExpired, "the account that we have at the hub has expired"},
-	{nats.ErrPermissionViolation, "the hub does not let us do that"},
-	{nats.ErrSecureConnRequired, "the hub wants TLS, as in tls://HOST:PORT"},
-	{nats.ErrSecureConnWanted, "the hub has no TLS, as in nats://HOST:PORT"},
-	{nats.ErrMaxPayload, "the hub takes no messages of that length"},
-	{nats.ErrNoResponders, "nobody there takes it"},
-	{nats.ErrNoServers, "nobody answers there"},
+	{nats.ErrAuthorization, "the hub doesn't accept our credentials (see --nkey, --creds and --hub-token)"},
+	{nats.ErrAuthExpired, "our credentials for the hub have expired: get a new key or new credentials"},
+	{nats.ErrAuthRevoked, "our credentials for the hub were revoked"},
+	{nats.ErrAccountAuthExpired, "our account at the hub has expired"},
+	{nats.ErrPermissionViolation, "the hub doesn't allow us to do this"},
+	{nats.ErrSecureConnRequired, "the hub needs TLS: use tls://HOST:PORT"},
+	{nats.ErrSecureConnWanted, "the hub has no TLS: use nats://HOST:PORT"},
+	{nats.ErrMaxPayload, "the message is too long for the hub"},
+	{nats.ErrNoResponders, "the hub has no receiver for it"},
+	{nats.ErrNoServers, "no server answers there"},
 	{nats.ErrStaleConnection, "the hub does not answer any more"},
-	{nats.ErrReconnectBufExceeded, "the connection broke"}, // none is kept for the next one
+	{nats.ErrReconnectBufExceeded, "the connection broke"}, // messages are not kept for the next connection
 	{nats.ErrConnectionReconnecting, "the connection broke"},
 	{nats.ErrConnectionClosed, "the connection broke"},
 	{nats.ErrDisconnected, "the connection broke"},
@@ -59,10 +59,10 @@ var errorTexts = []struct {
 	{context.DeadlineExceeded, "the hub does not answer"},
 	{os.ErrDeadlineExceeded, "the hub does not answer"},
 	{io.EOF, "the hub ended the connection"},
-	{syscall.ECONNREFUSED, "nobody answers there"},
+	{syscall.ECONNREFUSED, "no server answers there"},
 }
 
-// plainReason is an error in words for who uses a hub, without paths and system calls.
+// plainReason rewrites an error for a user of a hub, without paths and system calls.
 func plainReason(err error) error {
 	for _, s := range errorTexts {
 		if errors.Is(err, s.err) {
@@ -79,14 +79,14 @@ func plainReason(err error) error {
 	case errors.As(err, &name):
 		return fmt.Errorf("%s: %s", name.Name, name.Err)
 	case errors.As(err, &unknown):
-		return errors.New("nobody whom we trust has signed its certificate (--tls-ca says who does)")
+		return errors.New("its certificate is not from a trusted authority (see --hub-ca)")
 	case errors.As(err, &late) && late.Timeout():
 		return errors.New("the hub does not answer")
 	}
 	return errors.New(strings.TrimPrefix(err.Error(), "nats: "))
 }
 
-// inWords is what went wrong in one line, and in another one what would help, if that is known.
+// inWords returns an error as one line, and another line with the remedy, if known.
 func inWords(err error) (what, remedy string) {
 	what, remedy, _ = strings.Cut(plainReason(err).Error(), "\n")
 	return what, remedy

@@ -22,7 +22,7 @@ type agentLog struct {
 	long int64            // of a line that is too long to be held: how long it is so far
 }
 
-// Write implements capture.Reader. When the bytes of the log came says nothing of what is in it.
+// Write implements capture.Reader. It ignores when the bytes arrived, which is unrelated to the log's times.
 func (e *agentLog) Write(recs []capture.Record, p []byte, _ time.Duration) ([]capture.Record, error) {
 	e.recs = recs
 	for len(p) > 0 {
@@ -63,7 +63,7 @@ func (e *agentLog) whole(p []byte) {
 	switch {
 	case e.long > 0 || size > maxValueBytes:
 		size += e.long
-		e.damage("%d bytes are too long for an entry: more than %d are not held", size, maxValueBytes)
+		e.damage("the entry has %d bytes: more than %d are not read", size, maxValueBytes)
 	case len(e.rest) > 0:
 		e.entry(append(e.rest, p...))
 	default:
@@ -79,11 +79,11 @@ func (e *agentLog) entry(line []byte) {
 	switch {
 	case len(line) == 0:
 	case line[0] != '{':
-		e.note("no entry of a session: %s", beginningOf(line))
+		e.note("not a session entry: %s", beginningOf(line))
 	case !wholeObject(line):
-		e.damage("the entry breaks off: %s", beginningOf(line))
+		e.damage("the entry is cut off: %s", beginningOf(line))
 	case !e.take(line):
-		e.note("no entry of a session: %s", beginningOf(line))
+		e.note("not a session entry: %s", beginningOf(line))
 	}
 }
 

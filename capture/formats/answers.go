@@ -6,7 +6,7 @@ import "toolscope/capture"
 // call of the model's API, with what it gave: an object, or the list of those of a stream.
 var geminiAnswers = capture.Format{
 	Name:  "gemini-cli responses",
-	Title: "responses of a model that Gemini CLI recorded",
+	Title: "model responses recorded by Gemini CLI",
 	Sniff: sniffGeminiAnswers,
 	New:   func(in *capture.Input) capture.Reader { return newEntries(in, "line", readGeminiAnswer, []string{}) },
 }
@@ -24,7 +24,7 @@ func sniffGeminiAnswers(first []byte, whole bool) capture.SniffResult {
 				return sniffMaybe(false)
 			}
 		case key == "response" && known:
-			return capture.SniffResult{Is: capture.Yes, Why: "it has the method of Gemini's API that was called, and its response"}
+			return capture.SniffResult{Is: capture.Yes, Why: "it has a method of Gemini's API and its response"}
 		}
 		return capture.SniffResult{}
 	})
@@ -67,13 +67,13 @@ func sniffDevTools(first []byte, whole bool) capture.SniffResult {
 		case key == "steps" && value[0] == '[':
 			for step := range Elements(value) {
 				if Member(step, "run_id") != nil {
-					return capture.SniffResult{Is: capture.Yes, Why: "it has runs and their steps, as the AI SDK's DevTools keep them"}
+					return capture.SniffResult{Is: capture.Yes, Why: "it has runs and steps, as the AI SDK's DevTools write them"}
 				}
 			}
 			if !runs || !isWhole(value) {
 				return sniffMaybe(false)
 			}
-			return capture.SniffResult{Is: capture.Yes, Why: "it has runs and their steps, as the AI SDK's DevTools keep them"}
+			return capture.SniffResult{Is: capture.Yes, Why: "it has runs and steps, as the AI SDK's DevTools write them"}
 		}
 		return capture.SniffResult{}
 	})
@@ -82,7 +82,7 @@ func sniffDevTools(first []byte, whole bool) capture.SniffResult {
 func readStep(r *valuesReader, object []byte, cut bool) {
 	step := fileValue{raw: object}
 	if cut || !step.get("run_id").isPresent() {
-		r.noteUnexpected("no run that it belongs to, or no end")
+		r.noteUnexpected("no run_id, or no end")
 		return
 	}
 	x := recordedExchange{layers: []string{"ai-sdk devtools"}}

@@ -95,8 +95,8 @@ func (c *claude) entry(line []byte) bool {
 	return true
 }
 
-// lane is that of an entry's agent. The entries of a sidechain without a name of its own are those
-// that follow each other from its first one on.
+// lane returns the conversation of an entry's agent. A sidechain without a name consists of the entries that
+// follow each other from its first one on.
 func (c *claude) lane(e *claudeEntry) *claudeLane {
 	agent := e.agent
 	if agent == "" && e.sidechain {
@@ -279,7 +279,7 @@ func (c *claude) finish(l *claudeLane) {
 	delta = append(append(delta, '}'), withMember("usage", a.used)...)
 	a.say(a.at, eventHead("message_delta")+string(delta)+eventTail+eventHead("message_stop")+eventTail)
 	if IsNull(a.ended) && !IsNull(a.used) {
-		a.note = "the log has the usage of when the message began: its output is too low"
+		a.note = "the log has the usage from the start of the message: its output count is too low"
 	}
 	a.end(capture.EndEOF, "", "")
 	c.asks.spoken("assistant", bytes.Join([][]byte{[]byte("["), bytes.Join(a.content, []byte(",")), []byte("]")}, nil))
@@ -307,7 +307,7 @@ func bringsResult(message []byte) bool {
 	return false
 }
 
-// Close ends what is open.
+// Close ends the open messages.
 func (c *claude) Close(recs []capture.Record, end capture.End, why string, _ time.Duration) []capture.Record {
 	c.recs = recs
 	c.last()

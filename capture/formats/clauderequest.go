@@ -95,8 +95,8 @@ type claudeAsked struct {
 	known         bool     // all of them are
 }
 
-// mostAsked is how many requests of a lane may wait for their answer: of some, such as those for a
-// title, no answer is logged.
+// mostAsked is how many requests of a conversation may wait for their response: some responses, such as
+// those for a title, are not logged.
 const mostAsked = 16
 
 // requested takes an entry about requests.

@@ -45,7 +45,7 @@ func sniffCline(first []byte, whole bool) capture.SniffResult {
 		return capture.SniffResult{Is: capture.Maybe}
 	}
 	if content {
-		return capture.SniffResult{Is: capture.Yes, Why: "an array of messages, the first of the user"}
+		return capture.SniffResult{Is: capture.Yes, Why: "an array of messages, the first by the user"}
 	}
 	return capture.SniffResult{}
 }

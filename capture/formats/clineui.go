@@ -30,7 +30,7 @@ func sniffClineScreen(first []byte, whole bool) capture.SniffResult {
 	keys, open := topKeys(message)
 	switch {
 	case f[0] != nil && (hasText(f[1], "say") && f[2] != nil || hasText(f[1], "ask") && f[3] != nil):
-		return capture.SniffResult{Is: capture.Yes, Why: "an array of what was said and asked, with ts"}
+		return capture.SniffResult{Is: capture.Yes, Why: "an array of say and ask entries, with ts"}
 	case open && !whole && (len(keys) == 0 || keys[0] == "ts" || keys[0] == "type"):
 		return capture.SniffResult{Is: capture.Maybe}
 	}

@@ -93,7 +93,7 @@ func (c *codex) failed(e *codexEntry) {
 	a.end(capture.EndEOF, "", "")
 }
 
-// Close ends what is open.
+// Close ends the open response.
 func (c *codex) Close(recs []capture.Record, end capture.End, why string, _ time.Duration) []capture.Record {
 	c.recs = recs
 	c.last()

@@ -15,7 +15,7 @@ import (
 // 7.88: the bytes are those of the transfer, chunks and all.
 var curlTrace = capture.Format{
 	Name:  "curl trace",
-	Title: "what curl --trace and --trace-ascii write",
+	Title: "output of curl --trace and --trace-ascii",
 	Sniff: sniffCurlTrace,
 	New:   func(in *capture.Input) capture.Reader { return &curlReader{recordWriter: recordWriter{in: in}} },
 }
@@ -35,7 +35,7 @@ func sniffCurlTrace(first []byte, whole bool) capture.SniffResult {
 	line = bytes.TrimRight(line, "\r")
 	switch {
 	case curlBlock.Match(line) || curlInfo.Match(line):
-		return capture.SniffResult{Is: capture.Yes, Why: "its first line is one of curl --trace"}
+		return capture.SniffResult{Is: capture.Yes, Why: "its first line is from curl --trace"}
 	case !ended && !whole && len(line) < 200 && mayTrace(line):
 		return sniffMaybe(whole)
 	}
@@ -121,7 +121,7 @@ func (r *curlReader) readLine(line []byte) {
 	case r.block.kind != "" && len(r.block.data) < r.block.size && curlBytes.Match(line):
 		r.readDump(line, true)
 	case r.block.kind != "" && len(line) > 0:
-		r.addNote(true, "at byte %d a line of the dump cannot be read", r.at)
+		r.addNote(true, "byte %d: can't read a line of the dump", r.at)
 	}
 }
 

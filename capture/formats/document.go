@@ -50,7 +50,7 @@ func (d *jsonDocument) takeValue(recs []capture.Record, f FoundValue) []capture.
 	case f.Long:
 		recs = d.addNote(recs, capture.Record{At: capture.NoTime, Damaged: true, Note: noteAt(f.At, "a value has more than %d MiB, and is left out", maxValueBytes>>20)})
 	case f.Cut:
-		recs = d.addNote(recs, capture.Record{At: capture.NoTime, Damaged: true, Note: noteAt(f.At, "the file ends inside a value, behind %s of it", count.Of(f.Size, "byte"))})
+		recs = d.addNote(recs, capture.Record{At: capture.NoTime, Damaged: true, Note: noteAt(f.At, "the file ends inside a value, after %s of it", count.Of(f.Size, "byte"))})
 	default:
 		before := len(recs)
 		if recs = d.found(recs, f.Path, f.Raw); len(recs) > before {
@@ -71,7 +71,7 @@ func (d *jsonDocument) Close(recs []capture.Record, end capture.End, why string,
 		case open:
 			recs = d.addNote(recs, capture.Record{At: capture.NoTime, Damaged: true, Note: noteAt(d.walk.read, "the file ends before its last bracket")})
 		case d.walk.Stray > 0:
-			recs = d.addNote(recs, capture.Record{At: capture.NoTime, Damaged: true, Note: noteAt(d.walk.StrayAt, "%s that cannot stand there in JSON", count.Of(d.walk.Stray, "byte"))})
+			recs = d.addNote(recs, capture.Record{At: capture.NoTime, Damaged: true, Note: noteAt(d.walk.StrayAt, "%s that JSON doesn't allow there", count.Of(d.walk.Stray, "byte"))})
 		}
 	}
 	return d.entryReader.Close(recs, end, why, at)

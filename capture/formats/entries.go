@@ -90,7 +90,7 @@ func (d *entryReader) takeLine(recs []capture.Record, line []byte) []capture.Rec
 		recs = d.addNote(recs, d.lineNote("the line has more than %d MiB, and is left out", maxValueBytes>>20))
 	case len(bytes.TrimSpace(line)) == 0:
 	case !isObject(line):
-		recs = d.addNote(recs, d.lineNote("no JSON object, left out: %.60q", line))
+		recs = d.addNote(recs, d.lineNote("not a JSON object, left out: %.60q", line))
 	default:
 		before := len(recs)
 		recs = d.book.entry(recs, line)
@@ -116,7 +116,7 @@ func (d *entryReader) Close(recs []capture.Record, _ capture.End, why string, _ 
 	case isObject(line):
 		recs = d.takeLine(recs, line)
 	default:
-		recs = d.addNote(recs, d.lineNote("the file ends inside the line, behind %s of it", count.Of(d.size, "byte")))
+		recs = d.addNote(recs, d.lineNote("the file ends inside the line, after %s of it", count.Of(d.size, "byte")))
 	}
 	recs = d.book.close(recs)
 	if why != "" {

@@ -101,7 +101,7 @@ func (o *recordWriter) writeExchange(x *recordedExchange) {
 // close tells what can be told only at the end, and is what was written, behind recs.
 func (o *recordWriter) close(recs []capture.Record) []capture.Record {
 	if o.bare > 0 {
-		o.addNote(false, "a model was asked %s and its answer was not kept", count.Of(o.bare, "time"))
+		o.addNote(false, "a model was called %s, but its response was not recorded", count.Of(o.bare, "time"))
 	}
 	return o.takeWritten(recs)
 }

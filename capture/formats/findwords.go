@@ -81,8 +81,8 @@ var endings = []capture.ResponseMarker{
 	{Word: "total_duration", Kind: int(ofOllama), Ends: true},
 }
 
-// Marks are what tells that an answer begins or ends, to who only counts them. Cohere's streams end
-// as those of Chat Completions do.
+// Marks returns the words that mark the beginning or the end of a response, for counting responses.
+// Cohere's streams end like those of Chat Completions.
 func Marks() []capture.ResponseMarker {
 	all := slices.Clone(endings)
 	for text, w := range words {

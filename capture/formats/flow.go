@@ -17,7 +17,7 @@ import (
 // coded as it was sent; that of a response that was streamed is not there.
 var flow = capture.Format{
 	Name:  "mitmproxy flow",
-	Title: "flows, as mitmproxy and mitmdump -w save them",
+	Title: "flows saved by mitmproxy and mitmdump -w",
 	Sniff: sniffFlow,
 	New: func(in *capture.Input) capture.Reader {
 		return &flowReader{recordWriter: recordWriter{in: in, entries: in.Entries(readFlow)}}
@@ -144,7 +144,7 @@ func (r *flowReader) seekFlow(p []byte) []byte {
 func (r *flowReader) passOver(p []byte) {
 	if !r.noted && len(bytes.TrimSpace(p)) > 0 {
 		r.noted = true
-		r.addNote(true, "at byte %d no flow begins, where one should", r.from)
+		r.addNote(true, "byte %d: no flow begins here, but one should", r.from)
 	}
 }
 
@@ -173,7 +173,7 @@ func (r *flowReader) takeFlow(v tnetstring, at int64) {
 	}
 	if kind := v.get("type").asText(); v.tag != '}' || kind != "http" && kind != "" {
 		if v.tag != '}' {
-			r.addNote(true, "flow %d, at byte %d, is no dictionary", r.flows, at)
+			r.addNote(true, "flow %d, at byte %d, is not a dictionary", r.flows, at)
 		}
 		return
 	}

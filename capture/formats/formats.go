@@ -1,22 +1,22 @@
-// Package formats reads what other programs keep of a model's streams: recordings of HTTP,
-// sessions of agents, ordinary logs.
+// Package formats reads the streams of models from files of other programs: HTTP logs, sessions of
+// agents, ordinary logs.
 //
-//	bytes ─▶ container, or lines of a log ─▶ what a line has around it ─▶ payload ─▶ capture.Record
+//	bytes ─▶ container, or lines of a log ─▶ wrappers in a line ─▶ payload ─▶ capture.Record
 //
-// Words. A format is a way to read an input, told by its first bytes. A layer is what is taken off
-// around a payload; those that were are shown as a path. A payload is bytes that a provider sent or
-// was sent, exactly as they stand in the file once the format's own encoding is undone.
+// Terms. A format is a way to read an input, detected from its first bytes. A wrapper encloses a payload
+// in a line; removed wrappers are shown as a path. A payload is bytes between a client and a provider,
+// exactly as in the file after the format's own encoding is undone.
 //
 // What always holds:
-//   - A payload is never encoded anew. Where a format keeps a conversation and not what was sent, a
-//     request is put together from raw pieces of it; only the punctuation between them is ours, and
-//     the head says so.
-//   - What a format cannot tell is named in the head, never made up.
-//   - Text inside a message, the result of a tool or an entry of a session is content, and never
-//     read as a stream.
-//   - Damaged input is a note with its place, and reading goes on.
-//   - What bytes mean is not known here: whether some look like a provider's, a function tells that
-//     the input brings along.
+//   - A payload is never encoded again. If a format has a conversation instead of the bytes sent, a
+//     request is composed of raw values from it. Only the punctuation between them is ours, and the
+//     head notes it.
+//   - Facts that a format lacks are listed in the head, never invented.
+//   - Text inside a message, a tool's result or an entry of a session is content, and never read as a
+//     stream.
+//   - Damaged input becomes a note with its position, and reading continues.
+//   - This package doesn't know what bytes mean: a function of the input decides whether they look like
+//     a provider's.
 package formats
 
 import (
@@ -25,7 +25,7 @@ import (
 	"toolscope/capture"
 )
 
-// All are the formats, the more specific ones first.
+// All lists the formats, the more specific ones first.
 var All = []capture.Format{
 	har,
 	flow,
@@ -52,8 +52,7 @@ var All = []capture.Format{
 	logLines,
 }
 
-// Find is the format of a name, in which hyphens may stand for blanks; ok is false where there is
-// none.
+// Find returns the format with a name, in which hyphens may replace spaces. ok is false if there is none.
 func Find(name string) (f capture.Format, ok bool) {
 	for _, f := range All {
 		if f.Name == name || strings.ReplaceAll(f.Name, " ", "-") == name {

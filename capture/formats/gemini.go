@@ -81,7 +81,7 @@ func (g *geminiChat) rewind(recs []capture.Record, to []byte) []capture.Record {
 	recs = g.close(recs)
 	g.news, g.asked = nil, false
 	if n := len(recs); n > 0 { // not before anything was said
-		recs = append(recs, capture.Record{Exchange: recs[n-1].Exchange, At: capture.NoTime, Note: "the conversation was taken back to before message " + string(to)})
+		recs = append(recs, capture.Record{Exchange: recs[n-1].Exchange, At: capture.NoTime, Note: "the conversation was rewound to before message " + string(to)})
 	}
 	return recs
 }

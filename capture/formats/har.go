@@ -20,7 +20,7 @@ import (
 //	_error, _fetchedVia…   Chrome: why there is no answer
 var har = capture.Format{
 	Name:  "har",
-	Title: "HTTP Archive, as browsers and proxies save it",
+	Title: "HTTP Archive, saved by browsers and proxies",
 	Sniff: sniffHAR,
 	New: func(in *capture.Input) capture.Reader {
 		return newEntries(in, "entry", readHAR, []string{"log", "entries", "*"})

@@ -38,7 +38,7 @@ func sniffInterceptor(first []byte, whole bool) capture.SniffResult {
 			kind == "response_chunk" && seen["request_id"] && seen["chunk_index"],
 			kind == "response_meta" && seen["request_id"] && seen["total_chunks"],
 			kind == "response" && seen["request_id"] && seen["status_code"]:
-			return capture.SniffResult{Is: capture.Yes, Why: "its lines are of the type " + kind + " of a request"}
+			return capture.SniffResult{Is: capture.Yes, Why: "its lines have the type " + kind + " and the id of a request"}
 		default:
 			return sniffMaybe(false)
 		}
@@ -63,7 +63,7 @@ func (l *interceptorLog) readLine(r *valuesReader, object []byte, cut bool) {
 	case "response_chunk", "response", "response_meta":
 		l.continueExchange(r, line, kind)
 	default:
-		r.noteUnexpected("a type that is not known")
+		r.noteUnexpected("an unknown type")
 	}
 }
 

@@ -48,14 +48,14 @@ func newLineReader(in *capture.Input) capture.Reader {
 	return &lineReader{in: in, unwrapper: newUnwrapper(in.GuessPayload), flows: new(openStreams)}
 }
 
-// Rotated reads the file that comes after this one. The streams are those of both, and so is what is
-// known of how payloads stand in lines.
+// Rotated returns a reader of the next file of a rotated log. Both share the open streams and the known
+// positions of payloads in lines.
 func (r *lineReader) Rotated() capture.Reader {
 	r.heirs = true
 	return &lineReader{in: r.in, unwrapper: r.unwrapper, flows: r.flows, number: r.number, before: r.number}
 }
 
-// Write takes bytes of the log.
+// Write reads bytes of the log.
 func (r *lineReader) Write(recs []capture.Record, p []byte, at time.Duration) ([]capture.Record, error) {
 	r.recs, r.at, r.flows.r = recs, at, r
 	g := &r.flows.builder
@@ -97,7 +97,7 @@ func (r *lineReader) takeLine(line []byte) {
 	r.begin, r.raw = r.offset, line
 	r.offset += int64(len(line)) + r.skipped
 	if r.skipped > 0 {
-		r.addNote(fmt.Sprintf("line %d has %d bytes: lines of more than %d are not looked at", r.number-r.before, r.skipped, maxLineBytes), true)
+		r.addNote(fmt.Sprintf("line %d has %d bytes: lines of more than %d are not read", r.number-r.before, r.skipped, maxLineBytes), true)
 		r.skipped = 0
 		r.addOther(nil)
 		return
@@ -157,7 +157,7 @@ func (r *lineReader) searchLine(line []byte) {
 	}
 }
 
-// Close ends what is open.
+// Close ends the open streams.
 func (r *lineReader) Close(recs []capture.Record, end capture.End, why string, at time.Duration) []capture.Record {
 	r.recs, r.at, r.flows.r = recs, at, r
 	r.flows.builder.restart(nil)

@@ -121,7 +121,7 @@ func TestLogLinesApart(t *testing.T) {
 		if bytes.Contains(r.Data, []byte("text_delta")) {
 			t.Errorf("exchange %d got %q", r.Exchange, r.Data)
 		}
-		if strings.Contains(r.Note, "nothing tells their lines apart") {
+		if strings.Contains(r.Note, "nothing identifies their lines") {
 			notes++
 		}
 	}
@@ -156,7 +156,7 @@ func TestLogLinesInPieces(t *testing.T) {
 func TestLogLinesCut(t *testing.T) {
 	text := func(log string) (all string) {
 		for _, r := range readLog(t, []byte(log), len(log)+1) {
-			if all += string(r.Data); r.Damaged || r.Note != "" && !strings.Contains(r.Note, "without an answer") {
+			if all += string(r.Data); r.Damaged || r.Note != "" && !strings.Contains(r.Note, "without a response") {
 				t.Errorf("%q: it is said that %q", log, r.Note)
 			}
 		}

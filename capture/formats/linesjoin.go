@@ -2,14 +2,14 @@ package formats
 
 import "bytes"
 
-// lineJoiner joins the parts of a line that was cut by who keeps the log, and says so.
+// lineJoiner joins the parts of a line that the log's keeper cut, and names it as a wrapper.
 type lineJoiner struct {
 	kind  byte // of the parts that are held: k of Kubernetes, d of docker, 0 for none
 	parts []byte
 }
 
-// dockerBegin is how docker begins a line, and dockerPart is the least size of one that it cut: it
-// does so at 16 KiB, and a program may leave out the end of a line too.
+// dockerBegin is how docker begins a line. minDockerPart is the minimum size of a line that it cut: it
+// cuts at 16 KiB, and a program may leave out the end of a line too.
 const (
 	dockerBegin   = `{"log":"`
 	minDockerPart = 16000

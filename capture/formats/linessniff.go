@@ -29,7 +29,7 @@ func sniffLog(first []byte, whole bool) capture.SniffResult {
 	for rest := first; len(rest) > 0; {
 		line, after, ended := bytes.Cut(rest, []byte("\n"))
 		if new(prettyJSON).startsObject(line) && holdsPayload(p.unwrapTruncated(rest)) {
-			return capture.SniffResult{Is: capture.Yes, Why: "JSON that holds what a provider sent"}
+			return capture.SniffResult{Is: capture.Yes, Why: "JSON with a provider's payload"}
 		}
 		rest = after
 		if !ended && !whole {
@@ -40,7 +40,7 @@ func sniffLog(first []byte, whole bool) capture.SniffResult {
 		}
 		seen++
 		if finds := p.unwrap(line); holdsPayload(finds) {
-			return capture.SniffResult{Is: capture.Yes, Why: "a line that holds what a provider sent"}
+			return capture.SniffResult{Is: capture.Yes, Why: "a line with a provider's payload"}
 		}
 		if isLogLine(line) {
 			logLike++
@@ -51,7 +51,7 @@ func sniffLog(first []byte, whole bool) capture.SniffResult {
 	}
 	switch {
 	case (logLike >= 2 || whole && logLike == 1) && 2*logLike >= seen:
-		return capture.SniffResult{Is: capture.Yes, Why: "lines that begin as a log's do"}
+		return capture.SniffResult{Is: capture.Yes, Why: "lines that begin like a log's"}
 	case text[0] == '{' || text[0] == '[':
 		return sniffValue(p, text, whole)
 	}
@@ -153,17 +153,17 @@ func sniffValue(p *unwrapper, text []byte, whole bool) capture.SniffResult {
 	n, closed := valueLen(value)
 	if closed {
 		if holdsPayload(p.unwrapValue(value[:n:n])) {
-			return capture.SniffResult{Is: capture.Yes, Why: "JSON that holds what a provider sent"}
+			return capture.SniffResult{Is: capture.Yes, Why: "JSON with a provider's payload"}
 		}
 		if isLogLine(value) {
 			return capture.SniffResult{Is: capture.Yes, Why: "a line of a log"}
 		}
 	}
 	if !closed && whole && holdsPayload(p.unwrapTruncated(value)) {
-		return capture.SniffResult{Is: capture.Yes, Why: "JSON that holds what a provider sent"}
+		return capture.SniffResult{Is: capture.Yes, Why: "JSON with a provider's payload"}
 	}
 	if _, is := stampedObject(value); is && !closed && whole {
-		return capture.SniffResult{Is: capture.Yes, Why: "a line of a log, a long one"}
+		return capture.SniffResult{Is: capture.Yes, Why: "a long line of a log"}
 	}
 	return capture.SniffResult{Is: maybeUnless(whole)}
 }

@@ -25,7 +25,7 @@ func sniffLiteLLM(first []byte, whole bool) capture.SniffResult {
 		p = afterSpace(p[1:])
 	}
 	s := sniffAny(p, whole, "call_type", "startTime", "model_parameters", "response_cost", "completionStartTime", "hidden_params", "custom_llm_provider", "trace_id")
-	s.Why = "call_type and startTime, as LiteLLM logs them"
+	s.Why = "it has call_type and startTime, as LiteLLM logs them"
 	return s
 }
 

@@ -6,11 +6,10 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// This file reads values that are whole, or as far as they are there: what is cut reaches to its
-// end. It copies only what is unquoted.
+// This file reads JSON values that are complete or cut off: a value that is cut off extends to the end
+// of the bytes. It copies only unquoted strings.
 
-// Members are the members of an object: the key as it reads, the value as it stands. Anything else
-// has none.
+// Members iterates over the fields of an object: unquoted keys and raw values. Other values have none.
 func Members(object []byte) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
 		p, ok := afterBracket(object, '{')
@@ -67,7 +66,7 @@ func eachMember(object []byte, do func(key string, rest []byte) int) int {
 	return len(object) - len(p)
 }
 
-// Elements are the elements of an array, as they stand. Anything else has none.
+// Elements iterates over the raw elements of an array. Other values have none.
 func Elements(array []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		p, ok := afterBracket(array, '[')
@@ -82,8 +81,7 @@ func Elements(array []byte) iter.Seq[[]byte] {
 	}
 }
 
-// Member is the value that the keys lead to, nil if there is none. Of a key that comes twice it is
-// the first.
+// Member returns the value at the path of keys, nil if there is none. The first of duplicate keys counts.
 func Member(object []byte, keys ...string) []byte {
 	for _, key := range keys {
 		var found []byte
@@ -100,7 +98,7 @@ func Member(object []byte, keys ...string) []byte {
 	return object
 }
 
-// Text is what a string reads; ok is false for any other value, and for a string that is cut.
+// Text unquotes a string. ok is false for any other value, and for a string that is cut off.
 func Text(value []byte) (text []byte, ok bool) {
 	value = afterSpace(value)
 	if len(value) < 2 || value[0] != '"' {
@@ -113,13 +111,13 @@ func Text(value []byte) (text []byte, ok bool) {
 	return jsonbytes.AppendUnquoted(nil, inner), true
 }
 
-// TextOf is the string that the keys lead to, empty if there is none.
+// TextOf returns the string at the path of keys, "" if there is none.
 func TextOf(object []byte, keys ...string) string {
 	text, _ := Text(Member(object, keys...))
 	return string(text)
 }
 
-// IsNull reports whether there is no value, or null.
+// IsNull reports whether a value is missing or null.
 func IsNull(value []byte) bool { return len(value) == 0 || string(value) == "null" }
 
 func afterSpace(p []byte) []byte { return p[jsonbytes.SpaceLen(p):] }

@@ -25,7 +25,7 @@ var opencode = capture.Format{
 // file of its own.
 var opencodePiece = capture.Format{
 	Name:  "opencode storage",
-	Title: "opencode of before 2026: storage/message, part/*",
+	Title: "opencode before 2026: storage/message, part/*",
 	Sniff: sniffOpencodePiece,
 	New: func(in *capture.Input) capture.Reader {
 		o := newOpencodeTalk(in)

@@ -34,7 +34,7 @@ func sniffRequest(first []byte, whole bool) capture.SniffResult {
 	case other:
 		return capture.SniffResult{}
 	case asked && (whole || end):
-		return capture.SniffResult{Is: capture.Yes, Why: "a conversation, and what to have it continued by"}
+		return capture.SniffResult{Is: capture.Yes, Why: "a history with other fields of a request"}
 	case whole || end:
 		return capture.SniffResult{}
 	}
@@ -85,7 +85,7 @@ func askedBy(members map[string]byte) (is, never bool) {
 type requestReader struct {
 	recordWriter
 	body []byte
-	rest int64 // bytes beyond requestLimit
+	rest int64 // bytes beyond maxRequestBytes
 }
 
 func (r *requestReader) Write(recs []capture.Record, p []byte, _ time.Duration) ([]capture.Record, error) {
@@ -110,7 +110,7 @@ func (r *requestReader) Close(recs []capture.Record, end capture.End, why string
 		cut: end == capture.EndCut, why: why,
 	})
 	if r.rest > 0 {
-		r.addNote(true, "the body is %d bytes longer than is read (%d): the rest is left out, and its history is not looked at", r.rest, maxRequestBytes)
+		r.addNote(true, "the body is %d bytes longer than the limit (%d): the rest is left out, and its history is not read", r.rest, maxRequestBytes)
 	}
 	return r.recordWriter.takeWritten(recs)
 }

@@ -29,7 +29,7 @@ func sniffKeys(first []byte, whole bool, keys ...string) capture.SniffResult {
 }
 
 // topKeys are the keys of the object that first begins with, as far as they are there, and whether
-// there may be more of them. It looks at no more than mostKeys.
+// there may be more of them. It reads at most maxSniffKeys.
 func topKeys(first []byte) (keys []string, open bool) {
 	p := bytes.TrimLeft(first, " \t\r\n")
 	if len(p) == 0 {

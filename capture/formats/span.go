@@ -8,8 +8,8 @@ import (
 )
 
 // ValueScanner finds the end of one JSON value while its bytes arrive. It counts brackets and knows
-// strings, and checks nothing else: of what is not JSON it finds some end. The zero value is ready.
-// It keeps a few words, however long and deep the value is.
+// strings, but validates nothing else: in text that is not JSON it finds some end. The zero value is
+// ready to use. Its memory is constant, however long and deep the value is.
 type ValueScanner struct {
 	depth   int
 	begun   bool // a byte of the value was seen
@@ -17,9 +17,9 @@ type ValueScanner struct {
 	escaped bool // the last byte was a backslash that escapes the next one
 }
 
-// Write looks at the next bytes. n is how many of them belong to the value, white space before it
-// included; done says that its end is known. A number or a word ends only before a byte that cannot
-// belong to it, which is not counted.
+// Write scans the next bytes. n is how many of them belong to the value, including white space before
+// it. done reports whether its end is known. A number or a word ends only before a byte that can't belong
+// to it, which is not counted.
 func (s *ValueScanner) Write(p []byte) (n int, done bool) {
 	for n < len(p) {
 		if s.text {
@@ -75,32 +75,32 @@ func (s *ValueScanner) scanString(p []byte) (n int) {
 	}
 }
 
-// maxValueBytes is how long a value may be that is held to be read as a whole.
+// maxValueBytes is the maximum size of a value that is held in memory.
 const maxValueBytes = 64 << 20
 
-// FoundValue is a value that a Walk met and was asked for.
+// FoundValue is a value that a Walk found at one of its paths.
 type FoundValue struct {
-	Path int    // which of the paths led to it
-	Raw  []byte // as it stands; it may share memory with what was written
-	At   int64  // where in the text it begins
-	Size int64  // how long it is, or was until the text ended
+	Path int    // index of the path that led to it
+	Raw  []byte // its bytes; they may share memory with the written bytes
+	At   int64  // its offset in the text
+	Size int64  // its length, up to the end of the text
 	Cut  bool   // the text ends inside it
-	Long bool   // it is longer than may be held, and Raw is nil
+	Long bool   // it is longer than maxValueBytes, and Raw is nil
 }
 
-// Walk goes through a JSON text while its bytes arrive, and gives the values at some paths, each
-// when it is complete. It holds no more than one of them, and knows only what leads to them. The
-// text may be several values one behind the other, with anything that is white space between.
+// Walk reads a JSON text while its bytes arrive, and passes on the values at some paths, each when it is
+// complete. It holds at most one of them, and the path to it. The text may be several values in a row,
+// separated by white space.
 //
-// What does not belong where it stands is passed over: the walk does not check the text. A key that
-// comes twice is met twice.
+// A walk doesn't validate the text: it skips bytes that don't belong where they are. Values of duplicate
+// keys are all found.
 type Walk struct {
-	// Paths are the keys that lead to a value from the beginning; "*" is each element of an array.
-	// The empty path is each value of the text itself.
+	// Paths are the keys that lead to values, from the top; "*" is each element of an array. The empty
+	// path is each value of the text itself.
 	Paths [][]string
 
-	Stray   int64 // bytes that did not belong where they stood
-	StrayAt int64 // where the first of them was
+	Stray   int64 // number of bytes that don't belong where they are
+	StrayAt int64 // offset of the first of them
 
 	read   int64           // bytes of the text so far
 	levels []openContainer // the objects and arrays that are open and may hold what is asked for
@@ -127,7 +127,7 @@ const (
 	inSkipped // any other
 )
 
-// Write takes the next bytes of the text, and gives the values that are complete with them.
+// Write reads the next bytes of the text, and calls give with each value that they complete.
 func (w *Walk) Write(p []byte, give func(FoundValue)) {
 	for len(p) > 0 {
 		n := 0
@@ -141,8 +141,8 @@ func (w *Walk) Write(p []byte, give func(FoundValue)) {
 	}
 }
 
-// Close gives the value that the end of the text cuts, if there is one. A number at the end is not
-// cut.
+// Close ends the text, and calls give with the value that its end cuts off, if any. A number at the end is
+// not cut off.
 func (w *Walk) Close(give func(FoundValue)) {
 	if w.now == inFound {
 		w.emitValue(nil, w.span.depth > 0 || w.span.text, give)
@@ -150,8 +150,7 @@ func (w *Walk) Close(give func(FoundValue)) {
 	w.now = between
 }
 
-// Open reports whether the text goes on: an object or an array of those the walk knows is not
-// closed.
+// Open reports whether the text is incomplete: an object or an array that the walk follows is not closed.
 func (w *Walk) Open() bool { return len(w.levels) > 0 || w.now != between }
 
 // readOn reads on in a value, or in a key.

@@ -184,7 +184,7 @@ func TestTalkDamaged(t *testing.T) {
 	data := "{\"type\":\"session\",\"id\":\"s\",\"timestamp\":\"\",\"cwd\":\"/\"}\n{\"type\":\"message\",\"mess\nnot json\n" +
 		"{\"type\":\"message\",\"message\":{\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"hi\"}]}}\n{\"type\":\"mess"
 	got := strings.Join(read(piSession, []byte(data), 5), "\n")
-	for _, want := range []string{"line 2, byte 53: no JSON object", "line 3, byte 77: no JSON object", `"text":"hi"`, "line 5, byte 176: the file ends inside the line"} {
+	for _, want := range []string{"line 2, byte 53: not a JSON object", "line 3, byte 77: not a JSON object", `"text":"hi"`, "line 5, byte 176: the file ends inside the line"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in\n%s", want, got)
 		}

@@ -83,7 +83,7 @@ func readClaudeTrace(r *valuesReader, object []byte, cut bool) {
 	}
 	r.writeExchange(&x)
 	if !response.isMapping() {
-		r.addNote(false, "line %d: the log has no answer to this request", r.n)
+		r.addNote(false, "line %d: the log has no response to this request", r.n)
 	}
 }
 
@@ -115,7 +115,7 @@ func readClaudeTap(r *valuesReader, object []byte, cut bool) {
 	}
 	r.writeExchange(&x)
 	if !response.isMapping() {
-		r.addNote(false, "line %d: the trace has no answer to this request", r.n)
+		r.addNote(false, "line %d: the trace has no response to this request", r.n)
 	}
 }
 

@@ -47,10 +47,10 @@ func (r *valuesReader) Close(recs []capture.Record, _ capture.End, _ string, _ t
 	open := r.walk.Open()
 	r.walk.Close(r.takeValue)
 	if open {
-		r.addNote(true, "the file ends before its end, behind %s %d", r.what, r.n)
+		r.addNote(true, "the file is cut off after %s %d", r.what, r.n)
 	}
 	if r.walk.Stray > 0 {
-		r.addNote(true, "no JSON: %s from byte %d on", count.Of(r.walk.Stray, "byte"), r.walk.StrayAt)
+		r.addNote(true, "not JSON: %s from byte %d on", count.Of(r.walk.Stray, "byte"), r.walk.StrayAt)
 	}
 	if r.done != nil {
 		r.done(r)
@@ -65,7 +65,7 @@ func (r *valuesReader) takeValue(f FoundValue) {
 	case f.Long:
 		r.addNote(true, "%s %d, at byte %d, is %d bytes long: more than %d are not read", r.what, r.n, f.At, f.Size, maxValueBytes)
 	case f.Raw[0] != '{':
-		r.addNote(true, "%s %d, at byte %d, is no object", r.what, r.n, f.At)
+		r.addNote(true, "%s %d, at byte %d, is not an object", r.what, r.n, f.At)
 	default:
 		before := len(r.recs)
 		if r.read(r, f.Raw, f.Cut); !f.Cut {

@@ -51,7 +51,7 @@ func sniffCassette(first []byte, whole bool) capture.SniffResult {
 			return capture.SniffResult{Is: capture.Yes, Why: "it begins with a list of interactions"}
 		case mock && line[0] == ' ':
 			if key, _, _ := strings.Cut(strings.TrimSpace(line), ":"); key == "path" || key == "method" || key == "scheme" {
-				return capture.SniffResult{Is: capture.Yes, Why: "it begins with when: and what a request is like"}
+				return capture.SniffResult{Is: capture.Yes, Why: "it begins with when: and the description of a request"}
 			}
 		case list || mock:
 			return capture.SniffResult{}
@@ -204,7 +204,7 @@ func (r *cassetteReader) endInteraction(last bool) {
 	r.items++
 	root, cut, err := r.parse(item, last)
 	if err != nil {
-		r.addNote(true, "interaction %d, at byte %d, is no YAML: %s", r.items, r.itemAt, err)
+		r.addNote(true, "interaction %d, at byte %d, is not YAML: %s", r.items, r.itemAt, err)
 		return
 	}
 	torn := cut || last && item[len(item)-1] != '\n'

@@ -53,7 +53,7 @@ func (j *journal) takeBinary(r *lineReader, line []byte) {
 	if j.want < 0 && len(j.value) >= 8 {
 		size := binary.LittleEndian.Uint64(j.value)
 		if size > maxLineBytes {
-			r.addNote("a field of a journal's entry says that it is longer than may be looked at", true)
+			r.addNote("a field of a journal entry has a length above the limit", true)
 			j.name = nil
 			return
 		}

@@ -29,8 +29,8 @@ func TestCheck(t *testing.T) {
 		{"an allowed page", "/", "localhost", http.Header{"Origin": {"app://x"}, "Sec-Fetch-Site": {"cross-site"}}, 0, 0, ""},
 
 		{"a rebound name", "/", "evil.example:8080", nil, 421, 0, `the Host "evil.example:8080"`},
-		{"another address", "/", "192.0.2.8:8080", nil, 421, 0, "no name of the loopback"},
-		{"what only looks like it", "/", "localhost.evil.example", nil, 421, 0, "no name of the loopback"},
+		{"another address", "/", "192.0.2.8:8080", nil, 421, 0, "not a loopback name"},
+		{"what only looks like it", "/", "localhost.evil.example", nil, 421, 0, "not a loopback name"},
 		{"no name", "/", "", nil, 421, 0, `the Host ""`},
 		{"absolute to another port", "http://127.0.0.1:1/", "", nil, 421, 421, "127.0.0.1:1\" is refused: it goes nowhere"},
 		{"absolute to another host", "http://evil.example:8080/", "", nil, 421, 0, "it goes nowhere"},

@@ -12,7 +12,7 @@ import (
 	"toolscope/stream/count"
 )
 
-// notFound names the paths there are.
+// notFound answers 404 and names the known paths.
 func (p *Provider) notFound(w http.ResponseWriter, r *http.Request) {
 	var paths []string
 	for _, e := range p.entries {
@@ -24,11 +24,11 @@ func (p *Provider) notFound(w http.ResponseWriter, r *http.Request) {
 	if n := len(paths) - most; n > 0 {
 		paths = append(paths[:most], fmt.Sprintf("%d more", n))
 	}
-	message := fmt.Sprintf("no recorded exchange answers %s %s; there are: %s", quoteUnsafe(r.Method), escapePath(r.URL.Path), strings.Join(paths, ", "))
+	message := fmt.Sprintf("no recorded exchange matches %s %s; there are: %s", quoteUnsafe(r.Method), escapePath(r.URL.Path), strings.Join(paths, ", "))
 	fault.Error(w, http.StatusNotFound, "not_found_error", message)
 }
 
-// listExchanges tells in words what is served.
+// listExchanges answers with a list of the exchanges and faults.
 func (p *Provider) listExchanges(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -41,7 +41,7 @@ func (p *Provider) listExchanges(w http.ResponseWriter) {
 	}
 }
 
-// describeRequest is what the exchange answers, in safe words.
+// describeRequest returns which requests the exchange answers, as text that is safe to print.
 func (x *Exchange) describeRequest() string {
 	switch {
 	case x.URL == "":
@@ -54,11 +54,11 @@ func (x *Exchange) describeRequest() string {
 	return quoteUnsafe(x.Method) + " " + escapePath(x.Path())
 }
 
-// About tells what the response is, in a few words.
+// About describes the response in a few words.
 func (x *Exchange) About() string {
 	switch {
 	case x.isUnanswered():
-		return "no answer"
+		return "no response"
 	case x.Socket:
 		return "WebSocket, " + count.Of(len(x.Chunks), "message")
 	}
@@ -72,10 +72,10 @@ func (x *Exchange) About() string {
 	return words
 }
 
-// escapePath is a path as a URL has it: ASCII that is safe to print.
+// escapePath escapes a path as in a URL: ASCII that is safe to print.
 func escapePath(path string) string { return (&url.URL{Path: path}).EscapedPath() }
 
-// quoteUnsafe quotes text that is not safe to print as it is.
+// quoteUnsafe quotes text that is not safe to print unquoted.
 func quoteUnsafe(text string) string {
 	if quoted := strconv.QuoteToASCII(text); quoted != `"`+text+`"` {
 		return quoted

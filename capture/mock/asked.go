@@ -6,23 +6,22 @@ import (
 	"slices"
 )
 
-// requestFacts is what a request tells of the conversation that it is a part of, as far as its body does.
-// The zero value tells nothing.
+// requestFacts holds what a request's body shows about its conversation. The zero value has no facts.
 type requestFacts struct {
 	known    bool
 	model    string
 	tools    []string
 	generate string
-	items    []*conversationItem // of the conversation
+	items    []*conversationItem // the history
 }
 
-// conversationItem is a message of a conversation, a result, or what else stands in one.
+// conversationItem is an item of a history: a message, a result or another entry.
 type conversationItem struct {
 	sum   uint64
 	words map[uint64]struct{}
 }
 
-// requestBody is the members that are the same in every protocol, or have another name there.
+// requestBody has the fields of all protocols that matter here.
 type requestBody struct {
 	Model    string    `json:"model"`
 	Tools    []tool    `json:"tools"`
@@ -32,7 +31,7 @@ type requestBody struct {
 	Generate rawText   `json:"generate"` // Responses: false warms up
 }
 
-// rawText is a JSON text that is not looked into.
+// rawText is a JSON text that is not parsed further.
 type rawText = json.RawMessage
 
 type tool struct {
@@ -47,13 +46,13 @@ type namedTool struct {
 	Name string `json:"name"`
 }
 
-// inputItem is an item of Responses that may declare tools.
+// inputItem is an item of a Responses input that may declare tools.
 type inputItem struct {
 	Type  string `json:"type"`
 	Tools []tool `json:"tools"`
 }
 
-// readAsked reads the body of a request. What has no conversation tells nothing.
+// readAsked reads the body of a request. A body without a history gives no facts.
 func readAsked(p []byte) requestFacts {
 	var b requestBody
 	if json.Unmarshal(p, &b) != nil {
@@ -95,8 +94,8 @@ func (t tool) allNames() (names []string) {
 	return names
 }
 
-// matchScore is how well a recorded request fits one that comes, the most telling first: the model, the
-// tools, what it is for.
+// matchScore returns how well a recorded request matches a new one. The model counts most, then the
+// tools, then the generate field.
 func (a *requestFacts) matchScore(b *requestFacts) (score int) {
 	if !a.known || !b.known {
 		return 0
@@ -110,8 +109,8 @@ func (a *requestFacts) matchScore(b *requestFacts) (score int) {
 	return score
 }
 
-// overlapWith is how much of two conversations is the same, from 0 to 1: item by item from their
-// beginning, so that the one that has come as far is the most alike.
+// overlapWith returns how much of two histories is equal, from 0 to 1. It compares them item by item
+// from their beginning, so a history of the same length scores highest.
 func (a *requestFacts) overlapWith(b *requestFacts) float64 {
 	sum := 0.0
 	for i := range min(len(a.items), len(b.items)) {
@@ -132,13 +131,13 @@ func newItem(p []byte) *conversationItem {
 	return i
 }
 
-// wordBytes is how much of an item is compared word by word.
+// wordBytes is how many bytes of an item are compared word by word.
 const wordBytes = 256 << 10
 
-// minWordBytes is how long what is compared is, in bytes: ids, names and words that mean something.
+// minWordBytes is the minimum length of a compared word: ids, names and significant words.
 const minWordBytes = 4
 
-// jsonWords are the words of a JSON text.
+// jsonWords iterates over the words of a JSON text.
 func jsonWords(p []byte) func(yield func([]byte) bool) {
 	return func(yield func([]byte) bool) {
 		start := 0
@@ -154,7 +153,7 @@ func jsonWords(p []byte) func(yield func([]byte) bool) {
 	}
 }
 
-// overlapWith is how much of the words of two items is in both, from 0 to 1.
+// overlapWith returns the share of the words of two items that is in both, from 0 to 1.
 func (a *conversationItem) overlapWith(b *conversationItem) float64 {
 	if a.sum == b.sum {
 		return 1

@@ -12,15 +12,15 @@ import (
 	"toolscope/capture/websocket"
 )
 
-// servedExchange is an exchange and what became of it.
+// servedExchange is an exchange with the state of serving it.
 type servedExchange struct {
 	*Exchange
 	asked requestFacts
 	used  bool
-	unfit map[string]bool // faults that it was said of
+	unfit map[string]bool // faults already reported as unused for it
 }
 
-// likeness is how well an exchange answers a request. The first that differs decides.
+// likeness is how well an exchange fits a request. The first field that differs decides.
 type likeness struct {
 	entry         *servedExchange
 	path, alike   int
@@ -28,11 +28,10 @@ type likeness struct {
 	unused, query int
 }
 
-// nearly is by how much two conversations may differ in what they share with a third and still be
-// equally like it.
+// nearly is the largest difference between two overlaps that count as equal.
 const nearly = 0.005
 
-// compare orders by how well they fit.
+// compare orders likenesses, the worse fit first.
 func (f likeness) compare(g likeness) int {
 	order := cmp.Or(cmp.Compare(f.path, g.path), cmp.Compare(f.alike, g.alike))
 	if order == 0 && math.Abs(f.shared-g.shared) > nearly {
@@ -41,15 +40,15 @@ func (f likeness) compare(g likeness) int {
 	return cmp.Or(order, cmp.Compare(f.unused, g.unused), cmp.Compare(f.query, g.query), cmp.Compare(f.shared, g.shared))
 }
 
-// chooseExchange finds the exchange that answers a request, and whether it did so before. It counts as used
-// only if use says so.
+// chooseExchange finds the exchange that answers a request. again reports whether it was used before.
+// It counts as used now only if use is set.
 func (p *Provider) chooseExchange(r *http.Request, a *requestFacts, use bool) (found *servedExchange, again bool) {
 	socket := websocket.IsRequest(r)
 	return p.chooseAmong(func(e *servedExchange) int {
 		switch fit := e.pathFit(r.Method, r.URL); {
 		case e.Socket && !socket:
 			return 0
-		case socket && !e.Socket: // somebody refused to open one there
+		case socket && !e.Socket: // the provider refused to open a WebSocket there
 			return min(fit, fitsBare)
 		default:
 			return fit
@@ -57,7 +56,7 @@ func (p *Provider) chooseExchange(r *http.Request, a *requestFacts, use bool) (f
 	}, r.URL.RawQuery, a, use)
 }
 
-// chooseAmong chooses among the exchanges that fit at all, by how well their path does.
+// chooseAmong chooses among the exchanges whose path fits; fits returns 0 for the others.
 func (p *Provider) chooseAmong(fits func(*servedExchange) int, query string, a *requestFacts, use bool) (found *servedExchange, again bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -88,13 +87,13 @@ func (p *Provider) chooseAmong(fits func(*servedExchange) int, query string, a *
 	return best.entry, again
 }
 
-// readRequest is what a request tells, its body decoded if it came in a coding.
+// readRequest returns the facts of a request, after it undoes the coding of the body.
 func (p *Provider) readRequest(r *http.Request) requestFacts {
-	coded, _ := io.ReadAll(r.Body) // only after its end does net/http notice that the client goes away
+	coded, _ := io.ReadAll(r.Body) // net/http notices that the client goes away only after the body's end
 	return readAsked(p.decodeBody(r.Header, coded))
 }
 
-// decodeBody is a body without the coding that its header names, if that can be undone.
+// decodeBody undoes the coding that the header names, if it can, else returns the body unchanged.
 func (p *Provider) decodeBody(h http.Header, coded []byte) []byte {
 	if h.Get("Content-Encoding") == "" || p.options.Decode == nil || bytes.HasPrefix(coded, []byte("{")) {
 		return coded
@@ -105,8 +104,8 @@ func (p *Provider) decodeBody(h http.Header, coded []byte) []byte {
 	return coded
 }
 
-// decodeExchange is an exchange as it is to be sent: without its coding where faults have to see the bytes
-// or the client would not understand them, and they can be decoded.
+// decodeExchange returns the exchange to send. It undoes the coding, if it can, when faults need to see
+// the bytes or the client doesn't accept the coding.
 func (p *Provider) decodeExchange(r *http.Request, x *Exchange, bending bool) *Exchange {
 	coding := x.Header.Get("Content-Encoding")
 	if !x.isEncoded() || p.options.Decode == nil || !bending && acceptsCoding(r.Header, coding) {
@@ -123,7 +122,7 @@ func (p *Provider) decodeExchange(r *http.Request, x *Exchange, bending bool) *E
 	return &plain
 }
 
-// acceptsCoding reports whether a client has said that it can decode a coding.
+// acceptsCoding reports whether the client's headers accept a coding.
 func acceptsCoding(h http.Header, coding string) bool {
 	for _, value := range h.Values("Accept-Encoding") {
 		for one := range strings.SplitSeq(value, ",") {
@@ -136,8 +135,8 @@ func acceptsCoding(h http.Header, coding string) bool {
 	return false
 }
 
-// refusalFault is the status fault this request is answered with, or nil. A request that nothing fits is
-// not counted, nor one that asks no model.
+// refusalFault returns the status fault that answers this request, or nil. Requests that no exchange
+// fits, or that no model answers, are not counted.
 func (p *Provider) refusalFault(r *http.Request, fits bool) *fault.Fault {
 	if !fits || fault.IsAside(r) {
 		return nil

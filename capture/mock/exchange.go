@@ -16,33 +16,33 @@ import (
 	"toolscope/capture/fault"
 )
 
-// Exchange is one recorded request and its response. What the source did not show is zero. Of a
-// WebSocket, each message of the client's is a request, and those that came before its next one are
+// Exchange is one recorded request and its response. Unknown fields are zero. In a WebSocket, each
+// message of the client is a request, and the provider's messages before the client's next one are
 // the response.
 type Exchange struct {
-	File      string // as the user wrote it
-	Number    int    // of the exchange in its source
+	File      string // name of the source, as the user wrote it
+	Number    int    // number of the exchange in its source
 	Method    string
 	URL       string // at least the path; empty for a bare body
-	Asked     []byte // the body of the request, or the message; as it came
-	Socket    bool   // this is of a WebSocket: the chunks are messages
+	Asked     []byte // the body of the request, or the message, undecoded
+	Socket    bool   // from a WebSocket: the chunks are messages
 	Status    int
 	Header    http.Header   // of the response
-	HeadAfter time.Duration // when the response began, since the request
+	HeadAfter time.Duration // time from the request to the start of the response
 	Chunks    []Chunk
-	EndAfter  time.Duration // when it ended
-	Cut       bool          // it did not end properly
+	EndAfter  time.Duration // time from the request to the end of the response
+	Cut       bool          // the response was cut off
 }
 
-// Chunk is bytes of a response as they were received at once, so long after the request.
+// Chunk is bytes of a response that arrived at once, with their time since the request.
 type Chunk struct {
 	After time.Duration
 	Data  []byte
 }
 
-// Read groups the records of a source into exchanges, in the order in which they began. Exchanges
-// of which there is nothing to serve are left out. notes is what happened to the source itself. On
-// an error, what came before is returned with it.
+// Read groups the records of a source into exchanges, in the order in which they began. It leaves out
+// exchanges with nothing to serve. notes are about the source itself. With an error it also returns
+// the exchanges before it.
 func Read(src capture.Source) (list []Exchange, notes []string, err error) {
 	var order []*exchangeBuilder
 	byNumber := map[int]*exchangeBuilder{}
@@ -51,7 +51,7 @@ func Read(src capture.Source) (list []Exchange, notes []string, err error) {
 			err = readErr
 			break
 		}
-		if r.Note != "" && (r.Head == nil || r.Lost > 0) { // one with a head is about a detail of an exchange
+		if r.Note != "" && (r.Head == nil || r.Lost > 0) { // a note with a head is about a detail of an exchange
 			notes = append(notes, r.Note)
 		}
 		g := byNumber[r.Exchange]
@@ -80,15 +80,15 @@ func Read(src capture.Source) (list []Exchange, notes []string, err error) {
 // exchangeBuilder is an exchange whose records are being read.
 type exchangeBuilder struct {
 	Exchange
-	base    time.Duration // when the request was sent or, if nobody knows, when the response began
-	last    time.Duration // since then, of the latest record
+	base    time.Duration // when the request was sent or, if unknown, when the response began
+	last    time.Duration // time of the latest record since base
 	started bool          // the response has begun
 	ended   bool
 	by      capture.Party // who ended it
-	sides   []sideBytes   // what both sides said, in order
+	sides   []sideBytes   // bytes of both sides, in order
 }
 
-// sideBytes is bytes of one side, so long after the exchange began.
+// sideBytes is bytes of one side, with their time since the exchange began.
 type sideBytes struct {
 	side  capture.Side
 	after time.Duration
@@ -125,7 +125,7 @@ func (g *exchangeBuilder) add(r capture.Record) {
 	}
 }
 
-// noteTime says how late it is.
+// noteTime advances the time of the latest record.
 func (g *exchangeBuilder) noteTime(at time.Duration) {
 	if at >= 0 && g.base >= 0 {
 		g.last = max(g.last, at-g.base)
@@ -138,8 +138,9 @@ func (g *exchangeBuilder) addBytes(r capture.Record) {
 	}
 }
 
-// splitSocket makes exchanges of the messages of a WebSocket. What its server says first answers no
-// message. Where the client went away behind an answer, nothing has to break.
+// splitSocket splits a WebSocket into exchanges, one per message of the client. The first exchange has
+// the server's messages before any request. If the client left after a complete response, the last
+// exchange is not cut.
 func (g *exchangeBuilder) splitSocket() []Exchange {
 	x := g.Exchange
 	x.Socket, x.Asked, x.Chunks, x.HeadAfter, x.Cut = true, nil, nil, 0, false
@@ -160,8 +161,8 @@ func (g *exchangeBuilder) splitSocket() []Exchange {
 	return list
 }
 
-// isHalf reports whether an answer on a WebSocket was not seen to its end. Who waits for the rest
-// would wait forever.
+// isHalf reports whether a response on a WebSocket has no end. A client would wait for the rest
+// forever.
 func (x *Exchange) isHalf() bool {
 	return fault.IsRequest(x.Asked) && (len(x.Chunks) == 0 || !fault.IsFinal(x.Chunks[len(x.Chunks)-1].Data))
 }
@@ -177,8 +178,8 @@ func (g *exchangeBuilder) addHead(r capture.Record) {
 	}
 }
 
-// undoChunking undoes chunked transfer coding that is still on the bytes, as curl --raw leaves it: the
-// server does its own.
+// undoChunking undoes chunked transfer coding that is still in the bytes, as curl --raw leaves it. The
+// server applies its own.
 func (g *exchangeBuilder) undoChunking() {
 	if !strings.EqualFold(g.Header.Get("Transfer-Encoding"), "chunked") || len(g.Chunks) == 0 {
 		return
@@ -189,10 +190,10 @@ func (g *exchangeBuilder) undoChunking() {
 	}
 }
 
-// Body is all bytes of the response.
+// Body returns all bytes of the response.
 func (x *Exchange) Body() []byte { return x.firstBytes(math.MaxInt) }
 
-// firstBytes is the chunks of the body that bring its first n bytes.
+// firstBytes returns the chunks of the body that contain its first n bytes.
 func (x *Exchange) firstBytes(n int) (p []byte) {
 	for _, c := range x.Chunks {
 		if len(p) >= n {
@@ -203,20 +204,20 @@ func (x *Exchange) firstBytes(n int) (p []byte) {
 	return p
 }
 
-// Path is the path of the URL, without what makes no difference to a server; empty for a bare body.
+// Path returns the cleaned path of the URL, or "" for a bare body.
 func (x *Exchange) Path() string {
 	if x.URL == "" {
 		return ""
 	}
 	u, err := url.Parse(x.URL)
-	if err != nil { // whoever sent it, somebody answered
+	if err != nil { // a server answered it anyway
 		text, _, _ := strings.Cut(x.URL, "?")
 		u = &url.URL{Path: text}
 	}
 	return cleanPath(u.Path)
 }
 
-// Query is what follows the question mark of the URL.
+// Query returns the URL's query, without the question mark.
 func (x *Exchange) Query() string {
 	_, query, _ := strings.Cut(x.URL, "?")
 	query, _, _ = strings.Cut(query, "#")
@@ -225,14 +226,14 @@ func (x *Exchange) Query() string {
 
 func cleanPath(p string) string { return path.Clean("/" + p) }
 
-// How well an exchange answers a request by where it went.
+// How well an exchange's path fits a request.
 const (
-	fitsBare = 1 + iota // it shows no request, and answers any POST
-	fitsEnd             // the paths end alike: one has the beginning of a provider's address, or a name a proxy took off
+	fitsBare = 1 + iota // a bare body: it answers any POST
+	fitsEnd             // the paths end alike: one has a provider's base path, or a route prefix that a proxy removed
 	fitsPath
 )
 
-// pathFit is one of those, or 0.
+// pathFit returns one of these constants, or 0 if the request doesn't fit.
 func (x *Exchange) pathFit(method string, u *url.URL) int {
 	switch own, asked := x.Path(), cleanPath(u.Path); {
 	case x.URL == "" && method == http.MethodPost:
@@ -246,20 +247,20 @@ func (x *Exchange) pathFit(method string, u *url.URL) int {
 	return 0
 }
 
-// endAlike reports whether of two paths all is the same but how they begin, in at most two names
-// each: "/v1/responses" and "/openai/responses" are.
+// endAlike reports whether two paths differ only in at most two leading segments each, as
+// "/v1/responses" and "/openai/responses" do.
 func endAlike(a, b string) bool {
 	as, bs := strings.Split(a[1:], "/"), strings.Split(b[1:], "/")
 	for len(as) > 0 && len(bs) > 0 && as[len(as)-1] == bs[len(bs)-1] {
 		as, bs = as[:len(as)-1], bs[:len(bs)-1]
 	}
-	whole := len(as) + len(bs) // what differs
+	whole := len(as) + len(bs) // number of segments that differ
 	return max(len(as), len(bs)) <= 2 && whole < len(strings.Split(a[1:], "/"))+len(strings.Split(b[1:], "/"))
 }
 
-// statusCode is what the answer begins with.
+// statusCode returns the status to send.
 func (x *Exchange) statusCode() int {
-	if x.Status < 100 || x.Status > 999 { // what net/http can send
+	if x.Status < 100 || x.Status > 999 { // net/http can send only these
 		return http.StatusOK
 	}
 	return x.Status

@@ -42,24 +42,24 @@ func TestFaults(t *testing.T) {
 		{"cut@1", chatStream, chatStream[:strings.Index(chatStream, ": keep")], true, ""},
 		{"cut@2", chatStream, chatStream[:strings.Index(chatStream, "data: [DONE]")], true, ""},
 		{"cut@3", chatStream, chatStream, true, ""},
-		{"cut@4", chatStream, chatStream, false, "cut@4: it ends after 3"},
+		{"cut@4", chatStream, chatStream, false, "cut@4: the body ends after event 3"},
 		{"cut@1", ollama, ollama[:strings.Index(ollama, "\n")+1], true, ""},
 		{"cut@1", awsPair, awsMessage, true, ""},
 		{"cut@1", "plain", "pl", true, ""},
 		{"cut-inside@3", chatStream, strings.TrimSuffix(chatStream, "DONE]\n\n"), true, ""},
 		{"cut-inside@2", ollama, ollama[:len(ollama)-6], true, ""},
 		{"cut-inside@2", awsPair, awsPair[:24], true, ""},
-		{"cut-inside@3", "plain", "plain", false, "cut-inside@3: it ends after 2"},
+		{"cut-inside@3", "plain", "plain", false, "cut-inside@3: the body ends after event 2"},
 		{"no-terminator", chatStream, strings.TrimSuffix(chatStream, "data: [DONE]\n\n"), false, ""},
 		{"no-terminator", messages, messages[:strings.Index(messages, "event: message_stop")], false, ""},
 		{"no-terminator", "data: 1\n\ndata: 2\n\n: bye\n\n", "data: 1\n\n: bye\n\n", false, ""},
 		{"no-terminator", ollama, ollama[:strings.Index(ollama, `{"done`)], false, ""},
 		{"no-terminator", awsPair, awsMessage, false, ""},
-		{"no-terminator", "plain", "plain", false, "no-terminator: its body is no stream of events"},
+		{"no-terminator", "plain", "plain", false, "no-terminator: the body is not a stream of events"},
 		{"repeat", "data: 1\n\n: c\n\ndata: 2", "data: 1\n\ndata: 1\n\n: c\n\ndata: 2data: 2", false, ""},
-		{"repeat", `{"a":1}`, `{"a":1}`, false, "repeat: its body is no stream of events"},
+		{"repeat", `{"a":1}`, `{"a":1}`, false, "repeat: the body is not a stream of events"},
 		{"merge-index", chatStream, strings.Replace(chatStream, `"index" : 1`, `"index" : 0`, 1), false, ""},
-		{"merge-index", messages, messages, false, "merge-index: no tool call of an OpenAI chat stream in it has an index above 0"},
+		{"merge-index", messages, messages, false, "merge-index: the body has no OpenAI chat tool call with an index above 0"},
 		{"empty-args", chatStream, strings.NewReplacer(`"{}"`, `""`, `"{\"a\":1}"`, `""`).Replace(chatStream), false, ""},
 		{"empty-args", messages, strings.Replace(messages, `"{\"\u00e9b"`, `""`, 1), false, ""},
 		{"empty-args", ollama, strings.Replace(ollama, `{"a":[1]}`, `{}`, 1), false, ""},
@@ -71,10 +71,10 @@ func TestFaults(t *testing.T) {
 			"empty-args", "data: {\"type\":\"response.function_call_arguments.delta\",\"delta\":\"{\\\"\"}\n\ndata: {\"delta\":\"text\"}\n\n",
 			"data: {\"type\":\"response.function_call_arguments.delta\",\"delta\":\"\"}\n\ndata: {\"delta\":\"text\"}\n\n", false, "",
 		},
-		{"empty-args", "data: {\"a\":\n\n", "data: {\"a\":\n\n", false, "empty-args: no arguments of calls were found in it"},
+		{"empty-args", "data: {\"a\":\n\n", "data: {\"a\":\n\n", false, "empty-args: the body has no arguments of calls"},
 		{"bad-utf8", messages, strings.Replace(messages, `\u00e9b`, "\\u00e9\xff", 1), false, ""},
-		{"bad-utf8", `{"text":"1\n"}`, `{"text":"1\n"}`, false, "bad-utf8: no string of a model was found in it"},
-		{"bad-utf8", awsPair, awsPair, false, "bad-utf8: no string of a model was found in it"},
+		{"bad-utf8", `{"text":"1\n"}`, `{"text":"1\n"}`, false, "bad-utf8: the body has no text of a model"},
+		{"bad-utf8", awsPair, awsPair, false, "bad-utf8: the body has no text of a model"},
 		{"split", messages, messages, false, ""},
 		{"cut@3 repeat split", "data: 1\n\ndata: 2\n\n", "data: 1\n\ndata: 1\n\ndata: 2\n\n", true, ""},
 		{"cut@1 empty-args", chatStream, "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":\"\"}}]}}]}\n\n", true, ""},
@@ -140,7 +140,7 @@ func TestUnfitCompressed(t *testing.T) {
 		Faults: faults(t, "repeat", "no-terminator", "merge-index", "empty-args", "bad-utf8", "cut@1"),
 	}
 	s, _, broken := played(o, t.Context())
-	if len(said) != 5 || said[0] != "its body is compressed" || said[4] != said[0] || !broken || s.Body.String() != "\x1f\x8b1" {
+	if len(said) != 5 || said[0] != "the body is compressed" || said[4] != said[0] || !broken || s.Body.String() != "\x1f\x8b1" {
 		t.Error(said, broken, s.Body)
 	}
 }
@@ -170,7 +170,7 @@ func TestStatus(t *testing.T) {
 	} {
 		c.x.Status = 200
 		server := httptest.NewServer(New(Options{Exchanges: []Exchange{c.x}, Faults: faults(t, c.fault+"x2", "cut@1")}))
-		want := strings.Replace(c.want, `"M"`, `"toolscope serve answers so because of --fault `+c.fault+`x2"`, 1) + "\n"
+		want := strings.Replace(c.want, `"M"`, `"toolscope serve sends this error because of --fault `+c.fault+`x2"`, 1) + "\n"
 		for range 2 {
 			resp, got, err := request(t, server, "POST", c.path)
 			if err != nil || got != want || !strings.HasSuffix(c.fault, resp.Status[:3]) || resp.Header.Get("Retry-After") != c.after {

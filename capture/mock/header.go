@@ -9,14 +9,14 @@ import (
 	"toolscope/capture/fault"
 )
 
-// ownHeaders are those of the connection (RFC 9110, section 7.6.1) and those that net/http writes
-// by itself.
+// ownHeaders are the headers of a connection (RFC 9110, section 7.6.1) and those that net/http
+// writes.
 var ownHeaders = []string{
 	"Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Proxy-Connection", "Te", "Trailer",
 	"Transfer-Encoding", "Upgrade", "Content-Length", "Date",
 }
 
-// copyHeader sets the headers of a response as they were recorded.
+// copyHeader copies the recorded headers of a response.
 func copyHeader(to http.Header, x *Exchange) {
 	skip := slices.Clone(ownHeaders)
 	for _, named := range x.Header.Values("Connection") {
@@ -37,8 +37,8 @@ func copyHeader(to http.Header, x *Exchange) {
 	}
 }
 
-// isEncoded reports whether the bytes are still in the content encoding that the header names. What
-// recorded them may have decoded them: curl --compressed does, and leaves the header.
+// isEncoded reports whether the bytes still have the content encoding that the header names. The
+// program that recorded them may have decoded them: curl --compressed does, and keeps the header.
 func (x *Exchange) isEncoded() bool {
 	switch coding := strings.ToLower(x.Header.Get("Content-Encoding")); coding {
 	case "", "identity":
@@ -48,11 +48,11 @@ func (x *Exchange) isEncoded() bool {
 	case "zstd": // RFC 8878, section 3.1.1
 		return bytes.HasPrefix(x.startBytes(), []byte("\x28\xb5\x2f\xfd"))
 	}
-	return !fault.IsText(x.startBytes()) // others have no mark
+	return !fault.IsText(x.startBytes()) // other encodings have no magic number
 }
 
-// startSize is how many bytes tell what a body is.
+// startSize is how many bytes are enough to recognise a body.
 const startSize = 64 << 10
 
-// startBytes is the first bytes of the body.
+// startBytes returns the first bytes of the body.
 func (x *Exchange) startBytes() []byte { return x.firstBytes(startSize) }

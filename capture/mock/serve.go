@@ -1,17 +1,16 @@
-// Package mock is the mock provider: an http.Handler that answers like the provider whose
-// responses were captured, and, where it is asked to, like one that fails.
+// Package mock is the mock provider: an http.Handler that answers with captured responses and, if
+// asked, injects faults.
 //
-//	capture.Source ─▶ Read ─▶ Exchange ─▶ choose ─▶ bend.Bender ─▶ pieces, each flushed
+//	capture.Source ─▶ Read ─▶ Exchange ─▶ choose ─▶ fault.Injector ─▶ output chunks, each flushed
 //
-// Words. An [Exchange] is one recorded request and its response. It is bare when its source shows
-// no request, as with a body that curl -N saved.
+// Terms. An [Exchange] is one recorded request and its response. A bare exchange has no request, such
+// as a body that curl -N saved.
 //
 // What always holds:
-//   - Without faults, the bytes of a body are sent as they were recorded, chunk by chunk, and a
-//     response that was cut off is cut off again.
-//   - Nothing is random: the same requests in the same order get the same answers.
-//   - Captures are not trusted: none of them makes the handler panic, other than to break a
-//     connection.
+//   - Without faults, the bytes of a body are sent as recorded, chunk by chunk, and a response that
+//     was cut off is cut off again.
+//   - Nothing is random: the same requests in the same order get the same responses.
+//   - Captures are not trusted: none of them makes the handler panic, except to break a connection.
 package mock
 
 import (
@@ -24,35 +23,35 @@ import (
 	"toolscope/capture/fault"
 )
 
-// Options says what is served, and how.
+// Options holds the exchanges to serve, and the settings.
 type Options struct {
 	Exchanges []Exchange
-	Speed     float64       // how many times as fast as recorded; 0 is at once
-	Faults    []fault.Fault // from [bend.ParseFaults]
+	Speed     float64       // multiple of the recorded speed; 0 sends at once
+	Faults    []fault.Fault // from [fault.ParseFaults]
 
-	// Decode, if set, undoes the codings that a header names. Without it, what is coded is served so,
-	// and nothing is known of requests that are.
+	// Decode, if set, undoes the codings that a header names. Without it, encoded responses are served
+	// encoded, and encoded requests are matched by path only.
 	Decode func(h http.Header, coded []byte) ([]byte, error)
 
-	// Answering, if set, is told of every request before its answer begins. Unfit, if set, is told
-	// once of every fault that changes nothing about an exchange, and why. Both may be called from
+	// OnResponse, if set, is called for every request before its response begins. OnUnusedFault, if
+	// set, is called once for each fault that changes nothing in an exchange. Both may be called from
 	// several goroutines.
 	OnResponse    func(Response)
 	OnUnusedFault func(f fault.Fault, x *Exchange, why string)
 }
 
-// Response is what a request gets.
+// Response describes the response to a request.
 type Response struct {
 	Method, Path string    // of the request
-	Status       int       // of the answer
-	Exchange     *Exchange // that answers; nil when none fits
-	Reused       bool      // all that fit were used, so one of them answers again
-	Fault        string    // the fault that answers in place of the exchange
+	Status       int       // of the response
+	Exchange     *Exchange // the exchange that is sent; nil if none fits
+	Reused       bool      // all exchanges that fit were used, so one is sent again
+	Fault        string    // the fault that is sent instead of the exchange
 }
 
-// Provider answers requests from recorded exchanges. A request gets the one whose request is most
-// like it: by path, then by model and tools and how long the conversation is. Among those that are
-// equally alike each is used once, in the order of the recording; then they answer again.
+// Provider answers requests from recorded exchanges. It chooses the exchange whose request is most
+// similar: by path, then by model, tools and length of the conversation. Equally similar exchanges are
+// used once each, in the order of the capture; then they are used again.
 type Provider struct {
 	options Options
 	faults  *fault.Set
@@ -60,10 +59,10 @@ type Provider struct {
 	entries []*servedExchange
 }
 
-// who answers in the provider's place.
+// who names this server in error messages.
 const who = "toolscope serve"
 
-// New makes a provider.
+// New returns a provider.
 func New(o Options) *Provider {
 	p := &Provider{options: o, faults: fault.NewSet(o.Faults)}
 	for i := range o.Exchanges {
@@ -73,8 +72,8 @@ func New(o Options) *Provider {
 	return p
 }
 
-// ServeHTTP answers one request. It breaks the connection where the recorded one broke or a fault
-// says so, which net/http has a panic for.
+// ServeHTTP answers one request. To break the connection, as the recorded one broke or for a fault,
+// it panics with http.ErrAbortHandler.
 func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	asked := p.readRequest(r)
 	e, again := p.chooseExchange(r, &asked, false)
@@ -110,7 +109,7 @@ func (p *Provider) reportResponse(a Response) {
 	}
 }
 
-// bareStart is how the body begins, where that alone tells whose it is.
+// bareStart returns the beginning of a bare body, which is all that shows its provider, else nil.
 func (x *Exchange) bareStart() []byte {
 	if x.URL != "" {
 		return nil
@@ -118,7 +117,7 @@ func (x *Exchange) bareStart() []byte {
 	return x.startBytes()
 }
 
-// writeBody sends the body of an exchange, as bent by the faults.
+// writeBody sends the body of an exchange, with the faults injected.
 func (p *Provider) writeBody(w http.ResponseWriter, r *http.Request, e *servedExchange) {
 	began := time.Now()
 	var faults []fault.Fault
@@ -156,7 +155,7 @@ func (p *Provider) writeBody(w http.ResponseWriter, r *http.Request, e *servedEx
 	}
 }
 
-// injectFaults is what a bender makes of chunks; a fault that does nothing to them is told.
+// injectFaults injects the faults into chunks, and reports faults that change nothing.
 func (p *Provider) injectFaults(e *servedExchange, b *fault.Injector, chunks []Chunk) []fault.OutChunk {
 	var list []fault.OutChunk
 	for _, c := range chunks {
@@ -170,7 +169,7 @@ func (p *Provider) injectFaults(e *servedExchange, b *fault.Injector, chunks []C
 	return b.Joined(append(list, last...))
 }
 
-// writeChunks writes each piece when it is time to; it reports false when the client is gone.
+// writeChunks writes each output chunk at its time. It reports false if the client is gone.
 func (p *Provider) writeChunks(ctx context.Context, began time.Time, list []fault.OutChunk, write func([]byte) error) bool {
 	for _, next := range list {
 		if !fault.Sleep(ctx, next.Pause) {
@@ -184,7 +183,7 @@ func (p *Provider) writeChunks(ctx context.Context, began time.Time, list []faul
 	return true
 }
 
-// totalPauses is how much later a body ends because of them.
+// totalPauses returns by how much the pauses delay the end of a body.
 func totalPauses(list []fault.OutChunk) (sum time.Duration) {
 	for _, p := range list {
 		sum += p.Pause
@@ -202,7 +201,7 @@ func (p *Provider) reportUnused(e *servedExchange, f fault.Fault, why string) {
 	}
 }
 
-// atSpeed is a recorded time at the provider's speed.
+// atSpeed converts a recorded time to the provider's speed.
 func (p *Provider) atSpeed(after time.Duration) time.Duration {
 	if p.options.Speed <= 0 {
 		return 0

@@ -12,29 +12,29 @@ import (
 	"toolscope/capture/websocket"
 )
 
-// socketIdle is how long a client of a WebSocket may say nothing.
+// socketIdle is how long a client of a WebSocket may send nothing.
 const socketIdle = 30 * time.Minute
 
-// A socket is a WebSocket that a client has opened here.
+// A socket is a WebSocket that a client has opened to the mock.
 type socket struct {
 	p     *Provider
 	r     *http.Request
 	conn  net.Conn
-	write sync.Mutex // pongs come between messages
+	write sync.Mutex // pongs are sent between messages
 	ctx   context.Context
 }
 
-// serveSocket opens a WebSocket and answers each message with what was recorded of such a one. first is an
-// exchange that was recorded there.
+// serveSocket opens a WebSocket and answers each message with the recorded response to a similar one.
+// first is an exchange of the recorded WebSocket.
 func (p *Provider) serveSocket(w http.ResponseWriter, r *http.Request, first *servedExchange) {
 	conn, in, err := http.NewResponseController(w).Hijack()
 	if err != nil {
-		fault.Error(w, http.StatusNotImplemented, "not_implemented", "a WebSocket begins with a request of HTTP/1.1")
+		fault.Error(w, http.StatusNotImplemented, "not_implemented", "a WebSocket needs HTTP/1.1")
 		return
 	}
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Time{})
-	ctx, cancel := context.WithCancel(context.Background()) // the request's own is not told when a hijacked connection ends
+	ctx, cancel := context.WithCancel(context.Background()) // the request's own context doesn't end with a hijacked connection
 	defer cancel()
 	s := &socket{p: p, r: r, conn: conn, ctx: ctx}
 	if s.sendHandshake(first) == nil {
@@ -42,7 +42,7 @@ func (p *Provider) serveSocket(w http.ResponseWriter, r *http.Request, first *se
 	}
 }
 
-// sendHandshake ends the handshake, and says what the provider said before it was asked anything.
+// sendHandshake ends the handshake and sends the provider's messages before the first request.
 func (s *socket) sendHandshake(first *servedExchange) error {
 	header := http.Header{}
 	copyHeader(header, &Exchange{Header: first.Header})
@@ -59,8 +59,8 @@ func (s *socket) sendHandshake(first *servedExchange) error {
 	return s.answerMessage(nil)
 }
 
-// serveMessages reads messages until the client has no more, or the connection is to break. While one is
-// answered, the next is waited for, so that a client that goes away is noticed.
+// serveMessages answers messages until the client has no more or the connection is to break. It reads
+// on while it answers one, to notice a client that goes away.
 func (s *socket) serveMessages(in *bufio.Reader, cancel func()) {
 	asked := make(chan []byte, 16)
 	go func() {
@@ -75,7 +75,8 @@ func (s *socket) serveMessages(in *bufio.Reader, cancel func()) {
 	}
 }
 
-// readMessages hands over messages. It answers a Ping with a Pong and a Close with a Close.
+// readMessages sends the client's messages to a channel. It answers a Ping with a Pong and a Close with
+// a Close.
 func (s *socket) readMessages(in *bufio.Reader, to chan<- []byte) {
 	reader := websocket.Reader{Control: func(opcode byte, payload []byte) {
 		switch opcode {
@@ -108,8 +109,8 @@ func (s *socket) sendFrame(opcode byte, payload []byte) error {
 	return err
 }
 
-// answerMessage sends what was recorded for such a message; nil stands for none, before the first. The
-// error says that the connection is to break.
+// answerMessage sends the recorded response to a similar message; nil stands for the time before the
+// first message. An error means that the connection is to break.
 func (s *socket) answerMessage(message []byte) error {
 	began := time.Now()
 	asked := readAsked(message)
@@ -133,10 +134,11 @@ func (s *socket) answerMessage(message []byte) error {
 	return nil
 }
 
-// wantsResponse reports whether a message asks for an answer of a model's.
+// wantsResponse reports whether a message requests a response of a model.
 func (a *requestFacts) wantsResponse() bool { return a.known && a.generate != "false" }
 
-// chooseMessage finds what answers a message of a WebSocket. A greeting is given each time.
+// chooseMessage finds the exchange that answers a WebSocket message. Messages before the first request
+// are sent each time.
 func (p *Provider) chooseMessage(r *http.Request, message []byte, a *requestFacts) (e *servedExchange, again bool) {
 	return p.chooseAmong(func(e *servedExchange) int {
 		if !e.Socket || (e.Asked == nil) != (message == nil) {

@@ -11,10 +11,10 @@ import (
 	"toolscope/capture/hostguard"
 )
 
-// self is who answers where the proxy does.
+// self names the proxy in its own answers.
 const self = "toolscope proxy"
 
-// writeRefusal answers in the upstream's place.
+// writeRefusal answers the request in the upstream's place.
 func writeRefusal(w http.ResponseWriter, no *hostguard.Refusal) {
 	if no.Status == http.StatusMethodNotAllowed {
 		w.Header().Set("Allow", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
@@ -22,8 +22,8 @@ func writeRefusal(w http.ResponseWriter, no *hostguard.Refusal) {
 	no.Write(w, self)
 }
 
-// recordRefusal records a request that is not admitted as an exchange that this proxy answered. Its
-// body is not read.
+// recordRefusal records a refused request as an exchange that this proxy answered. It doesn't read the
+// body.
 func (p *Proxy) recordRefusal(r *http.Request, no *hostguard.Refusal) {
 	number, at := int(p.numbers.Add(1)), p.recordTime()
 	header := r.Header.Clone()
@@ -33,7 +33,7 @@ func (p *Proxy) recordRefusal(r *http.Request, no *hostguard.Refusal) {
 		p.options.Record(rec)
 	}
 	path := cmp.Or(rawPath(r), r.RequestURI)
-	if p.options.Token != "" { // the first part may be the token, or what somebody takes for it
+	if p.options.Token != "" { // the first segment may be the token, or a wrong guess of it
 		_, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 		path = "/…/" + rest
 	}
@@ -47,20 +47,20 @@ func (p *Proxy) recordRefusal(r *http.Request, no *hostguard.Refusal) {
 	put(capture.Record{End: capture.EndEOF, Why: capture.Refused + no.Why, By: capture.Toolscope})
 }
 
-// routeRequest tells where a request goes, or why it does not. A public proxy has any name; there the
-// token keeps strangers out.
+// routeRequest returns the target of a request, or why it is refused. A public proxy accepts any host
+// name; the token keeps strangers out.
 func (p *Proxy) routeRequest(r *http.Request) (*target, *hostguard.Refusal) {
 	switch {
 	case r.Method == http.MethodConnect:
-		return nil, hostguard.Refuse(http.StatusMethodNotAllowed, "CONNECT is refused: this proxy goes only to the upstreams it was given")
+		return nil, hostguard.Refuse(http.StatusMethodNotAllowed, "CONNECT is refused: this proxy forwards only to its own upstreams")
 	case len(r.TransferEncoding) > 0 && hadLength(r):
-		return nil, hostguard.Refuse(http.StatusBadRequest, "Content-Length and Transfer-Encoding in one request are refused: which of them holds is a matter of opinion")
+		return nil, hostguard.Refuse(http.StatusBadRequest, "a request with both Content-Length and Transfer-Encoding is refused: its length is ambiguous")
 	}
 	path, no := p.checkToken(r)
 	if no != nil {
 		return nil, no
 	}
-	rules := hostguard.Rules{Public: p.options.Public, Origins: p.options.Origins, Purpose: "this proxy goes only to the upstreams it was given"}
+	rules := hostguard.Rules{Public: p.options.Public, Origins: p.options.Origins, Purpose: "this proxy forwards only to its own upstreams"}
 	if no := rules.Check(r); no != nil {
 		return nil, no
 	}
@@ -71,7 +71,7 @@ func (p *Proxy) routeRequest(r *http.Request) (*target, *hostguard.Refusal) {
 				return nil, hostguard.Refuse(http.StatusNotFound, "no provider in the path %q: %s", path, advice)
 			}
 		}
-		return nil, hostguard.Refuse(http.StatusNotFound, "no upstream for the path %q: there are %s", path, routePrefixes(p.routes))
+		return nil, hostguard.Refuse(http.StatusNotFound, "no upstream for the path %q: use one of %s", path, routePrefixes(p.routes))
 	}
 	if isOwn(r, to.url) {
 		return nil, hostguard.Refuse(http.StatusLoopDetected, "the upstream %s is this proxy itself", to.url.Host)
@@ -79,8 +79,8 @@ func (p *Proxy) routeRequest(r *http.Request) (*target, *hostguard.Refusal) {
 	return to, nil
 }
 
-// isOwn reports whether u is where the request came in, as it may be after a base URL was set
-// twice. It would come in again and again.
+// isOwn reports whether u is this proxy, e.g. because a base URL was set twice. Such a request would
+// loop forever.
 func isOwn(r *http.Request, u *url.URL) bool {
 	host, port := hostguard.LocalAddress(r)
 	to := u.Port()
@@ -90,7 +90,7 @@ func isOwn(r *http.Request, u *url.URL) bool {
 	return port != "" && port == to && (u.Hostname() == host || hostguard.IsLoopback(host) && hostguard.IsLoopback(u.Hostname()))
 }
 
-// checkToken returns the request's path without the token.
+// checkToken returns the request's path without the token, or a refusal if the token is missing.
 func (p *Proxy) checkToken(r *http.Request) (string, *hostguard.Refusal) {
 	path := rawPath(r)
 	if p.options.Token == "" {
@@ -102,7 +102,7 @@ func (p *Proxy) checkToken(r *http.Request) (string, *hostguard.Refusal) {
 	if segment, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/"); p.isToken(segment) {
 		return "/" + rest, nil
 	}
-	return "", hostguard.Refuse(http.StatusUnauthorized, "the token is missing: it is the first part of the path, or goes into Proxy-Authorization")
+	return "", hostguard.Refuse(http.StatusUnauthorized, "the token is missing: put it first in the path, or in Proxy-Authorization")
 }
 
 func (p *Proxy) isToken(s string) bool {

@@ -47,7 +47,7 @@ var admissions = []struct {
 	{"two lengths", "POST /x HTTP/1.1\r\nHost: ADDR\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab", 400, ""},
 	{"another coding", "POST /x HTTP/1.1\r\nHost: ADDR\r\nTransfer-Encoding: gzip, chunked\r\n\r\n" + chunkedBody, 501, ""},
 	{"a long head", "GET /x HTTP/1.1\r\nHost: ADDR\r\nX: " + strings.Repeat("x", headerBytes+8<<10) + "\r\n\r\n", 431, ""},
-	{"no upstream", "GET /other HTTP/1.1\r\nHost: ADDR\r\n\r\n", 404, "there are /x/"},
+	{"no upstream", "GET /other HTTP/1.1\r\nHost: ADDR\r\n\r\n", 404, "use one of /x/"},
 }
 
 func TestAdmit(t *testing.T) {

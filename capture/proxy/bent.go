@@ -18,13 +18,13 @@ import (
 	"toolscope/stream/count"
 )
 
-// This file is what goes wrong on purpose: the client is given something else than what the
-// provider sent, which alone is recorded, with words that say so.
+// This file injects faults. The client gets a faulty response; the records hold the provider's
+// original, with a note about the faults.
 
-// errBroken: a fault has broken the connection.
-var errBroken = errors.New("a fault has broken the client's connection")
+// errBroken means that a fault broke the client's connection.
+var errBroken = errors.New("a fault broke the client's connection")
 
-// answerFault is the fault that answers a request in the upstream's place, or nil.
+// answerFault returns the fault that answers a request in the upstream's place, or nil.
 func (p *Proxy) answerFault(r *http.Request) *fault.Fault {
 	if p.faults == nil || fault.IsAside(r) {
 		return nil
@@ -32,7 +32,7 @@ func (p *Proxy) answerFault(r *http.Request) *fault.Fault {
 	return p.faults.Refusal()
 }
 
-// answerFor answers a request in the upstream's place, which does not learn of it.
+// answerFor answers a request in the upstream's place. The upstream doesn't get the request.
 func (x *exchange) answerFor(f *fault.Fault, r *http.Request) {
 	body := &bodyTap{x: x, side: capture.Request, body: r.Body}
 	_, _ = io.Copy(io.Discard, body)
@@ -45,7 +45,8 @@ func (x *exchange) answerFor(f *fault.Fault, r *http.Request) {
 	x.putRecord(capture.Record{At: at, Data: text})
 }
 
-// adjustRequest sees to it that an answer can be bent, or watched: compressed, nothing could be found in it.
+// adjustRequest asks for an uncompressed response if it gets faults or is watched: nothing can be found
+// in a compressed one.
 func (x *exchange) adjustRequest(out *http.Request) {
 	if fault.IsAside(out) || websocket.IsRequest(out) {
 		return
@@ -58,7 +59,8 @@ func (x *exchange) adjustRequest(out *http.Request) {
 	}
 }
 
-// injectIntoBody has an answer's body bent, where it is one of a model's. The note says so of it.
+// injectIntoBody injects the faults into the body of a successful response, and returns a note about
+// them. Faults for other responses are given back.
 func (x *exchange) injectIntoBody(res *http.Response) (note string) {
 	if len(x.faults) == 0 {
 		return ""
@@ -77,26 +79,26 @@ func (x *exchange) injectIntoBody(res *http.Response) (note string) {
 	return faultsNote(x.faults)
 }
 
-// faultsNote is what is said of an answer before it is known what a fault makes of it.
+// faultsNote returns the note for a response whose faults have not taken effect yet.
 func faultsNote(faults []fault.Fault) string {
 	var words []string
 	for _, f := range faults {
 		words = append(words, "--fault "+f.String())
 	}
-	return fmt.Sprintf("%s (%s): the client is not given what is shown here, which is what the provider sent", capture.FaultedNote, strings.Join(words, " "))
+	return fmt.Sprintf("%s (%s): this is what the provider sent; the client gets a faulty response", capture.FaultedNote, strings.Join(words, " "))
 }
 
-// faultedResponse is an answer that is bent while it passes.
+// faultedResponse is a response that gets faults while it passes.
 type faultedResponse struct {
 	x        *exchange
 	from     *bodyTap
 	injector *fault.Injector
 	buffer   []byte
 	ready    []fault.OutChunk
-	given    int64 // bytes that the client was given
+	given    int64 // bytes that the client got
 	broke    bool  // a fault broke the connection
 	unused   []fault.Unused
-	err      error // what the provider's own ended with
+	err      error // how the provider's body ended
 }
 
 type faultedBody struct {
@@ -127,7 +129,7 @@ func (b *faultedResponse) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// injectFaults bends what was read.
+// injectFaults injects the faults into the n bytes in the buffer. An error ends the body.
 func (b *faultedResponse) injectFaults(n int, err error) {
 	b.ready = append(b.ready, b.injector.Write(bytes.Clone(b.buffer[:n]), 0)...)
 	if err == nil {
@@ -146,13 +148,13 @@ func (b *faultedResponse) noteUnused(unfit []fault.Unused) {
 	}
 }
 
-// breakOff breaks the client's connection, and reads the rest of what the provider sends for the
-// recording.
+// breakOff breaks the client's connection, and reads the rest of the provider's response for the
+// capture.
 func (b *faultedResponse) breakOff() error {
 	b.broke = true
 	b.x.gate.breakConnection()
 	b.from.handOver()
-	b.from.note = fmt.Sprintf("%s: the client was given %s, and then its connection was broken", capture.FaultedNote, count.Of(b.given, "byte"))
+	b.from.note = fmt.Sprintf("%s: the client got %s, then its connection was broken", capture.FaultedNote, count.Of(b.given, "byte"))
 	for b.err == nil {
 		b.injectFaults(b.from.Read(b.buffer))
 	}
@@ -160,23 +162,23 @@ func (b *faultedResponse) breakOff() error {
 	return errBroken
 }
 
-// faultNote is what the client was given.
+// faultNote describes what the client got.
 func (b *faultedResponse) faultNote() string {
 	var words []string
 	for _, u := range b.unused {
 		words = append(words, fmt.Sprintf("--fault %s changed nothing: %s", u.Fault, u.Why))
 	}
 	switch {
-	case b.broke && b.from.note != "": // nothing more came
+	case b.broke && b.from.note != "": // no later record took it
 		words = append([]string{b.from.note}, words...)
 	case !b.broke && len(b.unused) < len(b.x.faults):
-		words = append([]string{fmt.Sprintf("%s: the client was given %s in place of %d", capture.FaultedNote, count.Of(b.given, "byte"), b.from.bodyBytes())}, words...)
+		words = append([]string{fmt.Sprintf("%s: the client got %s instead of %d", capture.FaultedNote, count.Of(b.given, "byte"), b.from.bodyBytes())}, words...)
 	}
 	return strings.Join(words, "; ")
 }
 
-// breakableWriter is the way to a client that is closed when a fault breaks its connection: ReverseProxy
-// flushes the head from a goroutine of its own, whenever that comes to it.
+// breakableWriter is a ResponseWriter that refuses writes after a fault broke the connection.
+// ReverseProxy flushes the head from a goroutine of its own, at any time.
 type breakableWriter struct {
 	http.ResponseWriter
 	mu     sync.Mutex
@@ -203,7 +205,7 @@ func (g *breakableWriter) FlushError() error {
 	return http.NewResponseController(g.ResponseWriter).Flush()
 }
 
-// breakConnection breaks the connection.
+// breakConnection breaks the client's connection and refuses later writes.
 func (g *breakableWriter) breakConnection() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -213,5 +215,5 @@ func (g *breakableWriter) breakConnection() {
 		conn.Close()
 		return
 	}
-	_ = w.SetWriteDeadline(time.Now().Add(-time.Second)) // a stream of HTTP/2: it is reset
+	_ = w.SetWriteDeadline(time.Now().Add(-time.Second)) // an HTTP/2 stream: this resets it
 }

@@ -78,7 +78,7 @@ func TestBentAtOnce(t *testing.T) {
 	if got := pieces(recs, capture.Response); fmt.Sprintf("%q", got) != fmt.Sprintf("%q", []string{opened, started, more}) {
 		t.Errorf("recorded %q", got)
 	}
-	said := fmt.Sprintf("%s: the client was given %d bytes in place of %d", capture.FaultedNote, len(opened+unstarted+more), len(opened+started+more))
+	said := fmt.Sprintf("%s: the client got %d bytes instead of %d", capture.FaultedNote, len(opened+unstarted+more), len(opened+started+more))
 	if n := notes(recs); !strings.HasPrefix(n, capture.FaultedNote+" (--fault bad-args)") || !strings.HasSuffix(n, said) {
 		t.Errorf("notes: %s", n)
 	}
@@ -104,7 +104,7 @@ func TestBentCut(t *testing.T) {
 	if got := recorded(recs, capture.Response); got != opened+started+more {
 		t.Errorf("recorded %q", got)
 	}
-	if n := notes(recs); !strings.Contains(n, fmt.Sprintf("%s: the client was given %d bytes, and then its connection was broken", capture.FaultedNote, len(opened))) {
+	if n := notes(recs); !strings.Contains(n, fmt.Sprintf("%s: the client got %d bytes, then its connection was broken", capture.FaultedNote, len(opened))) {
 		t.Errorf("notes: %s", n)
 	}
 	if _, body, err := d.say("/v1/messages", "{}"); body != opened+started+more || err != nil {
@@ -163,10 +163,10 @@ func TestBentUnfit(t *testing.T) {
 	})
 	d := bending(t, up, "bad-argsx1")
 	for n, c := range []struct{ path, want, note string }{
-		{"/packed", "\x1f\x8bpacked", "--fault bad-argsx1 changed nothing: its body is compressed"},
+		{"/packed", "\x1f\x8bpacked", "--fault bad-argsx1 changed nothing: the body is compressed"},
 		{"/refused", started, ""},
 		{"/v1/messages/count_tokens", started, ""},
-		{"/v1/messages", unstarted, "the client was given"},
+		{"/v1/messages", unstarted, "the client got"},
 		{"/v1/messages", started, ""},
 	} {
 		if _, body, err := d.say(c.path, "{}"); body != c.want || err != nil {
@@ -226,7 +226,7 @@ func TestBentSocket(t *testing.T) {
 	if _, _, err := s.receive(); err == nil {
 		t.Error("the connection did not break")
 	}
-	recs := d.endsWith(1, capture.EndCut, capture.Toolscope, "a fault has broken the client's connection")
+	recs := d.endsWith(1, capture.EndCut, capture.Toolscope, "a fault broke the client's connection")
 	for n, p := range pieces(recs, capture.Response) {
 		if p != []string{delta, done}[n%2] {
 			t.Errorf("recorded %q", p)

@@ -10,30 +10,30 @@ import (
 	"toolscope/capture/websocket"
 )
 
-// faultedSocket bends the answers that come on a WebSocket: each is the messages from the one that
-// asks for it to the one that ends it.
+// faultedSocket injects faults into the responses on a WebSocket. A response is the upstream's messages
+// after a request message, up to the final one.
 type faultedSocket struct {
 	x      *exchange
-	from   func(p []byte) (int, error) // the upstream, as it is recorded
-	note   func(string)                // puts words beside what was read last
+	from   func(p []byte) (int, error) // reads and records the upstream's bytes
+	note   func(string)                // adds a note to the bytes read last
 	buffer []byte
-	asks   websocket.Reader // what the client says
-	says   websocket.Reader // what the upstream says
+	asks   websocket.Reader // the client's messages
+	says   websocket.Reader // the upstream's messages
 	ready  []faultedFrame
 	broke  bool // a fault broke the connection
 
-	mu       sync.Mutex // the client asks while the upstream speaks
+	mu       sync.Mutex // both directions run at the same time
 	faults   []fault.Fault
-	injector *fault.Injector // of the answer that comes; nil where nothing is bent
-	begun    bool            // a message of it has come
+	injector *fault.Injector // for the current response; nil without faults
+	begun    bool            // a message of the response has arrived
 	notes    []string
 }
 
 // faultedFrame is a frame for the client.
 type faultedFrame struct {
-	piece  fault.OutChunk // but for its data
+	piece  fault.OutChunk // without its data
 	data   []byte
-	breaks bool // the connection breaks behind it
+	breaks bool // the connection breaks after it
 }
 
 func newFaultedSocket(x *exchange, from func(p []byte) (int, error), note func(string)) *faultedSocket {
@@ -44,7 +44,7 @@ func newFaultedSocket(x *exchange, from func(p []byte) (int, error), note func(s
 	return s
 }
 
-// readClient takes what the client sends, before it is sent on.
+// readClient reads the client's bytes before they are forwarded.
 func (s *faultedSocket) readClient(p []byte) {
 	s.asks.Write(p, func(message []byte, _ uint64) {
 		if !fault.IsRequest(message) {
@@ -68,7 +68,7 @@ func (s *faultedSocket) Read(p []byte) (int, error) {
 		s.says.Write(s.buffer[:n], s.injectFaults)
 		switch {
 		case s.says.Broken != "":
-			return 0, fmt.Errorf("what the upstream says cannot be bent: %s", s.says.Broken)
+			return 0, fmt.Errorf("can't inject faults into the upstream's messages: %s", s.says.Broken)
 		case err != nil && len(s.ready) == 0:
 			return 0, err
 		}
@@ -89,7 +89,7 @@ func (s *faultedSocket) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// injectFaults makes frames of a message of the upstream's.
+// injectFaults turns a message of the upstream into frames, with the faults injected.
 func (s *faultedSocket) injectFaults(message []byte, _ uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,7 +117,7 @@ func (s *faultedSocket) addFrames(kind byte, list []fault.OutChunk) {
 	}
 }
 
-// endResponse ends the answer that came.
+// endResponse ends the current response.
 func (s *faultedSocket) endResponse() {
 	if s.injector == nil {
 		return
@@ -131,7 +131,7 @@ func (s *faultedSocket) endResponse() {
 	}
 }
 
-// faultNote is what the client was given.
+// faultNote describes what the client got.
 func (s *faultedSocket) faultNote() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -17,14 +17,14 @@ import (
 const (
 	dialTime      = 30 * time.Second
 	handshakeTime = 10 * time.Second
-	continueTime  = time.Second // a client that waits for "100 Continue" has waited long enough, whatever the upstream does
+	continueTime  = time.Second // how long a client waits for "100 Continue", whatever the upstream does
 	idleUpstream  = 30 * time.Second
-	pingAfter     = 15 * time.Second // of silence on an HTTP/2 connection, to notice one that is gone
+	pingAfter     = 15 * time.Second // after this silence on an HTTP/2 connection, to notice a dead one
 	copyBytes     = 32 << 10
 )
 
-// newTransport makes what talks to the upstreams: it undoes no coding, adds no header field, checks
-// certificates, and goes through the proxy that the environment names, if any.
+// newTransport returns the transport to the upstreams. It undoes no coding, adds no header field,
+// checks certificates, and uses the proxy that the environment names, if any.
 func newTransport(o Options, l Limits) *http.Transport {
 	dial := o.dial
 	if dial == nil {
@@ -47,9 +47,8 @@ func newTransport(o Options, l Limits) *http.Transport {
 	}
 }
 
-// dialGuard looks at each address that a name resolved to, when it is dialled: a name that resolves to
-// something else the second time gains nothing by it. An address that the upstream's URL names
-// itself is what the user wants.
+// dialGuard checks each resolved address when it is dialled, so a name that later resolves to another
+// address gains nothing. It allows any address that the upstream's URL names directly.
 type dialGuard struct{ resolver *net.Resolver } // nil is the system's
 
 func (g dialGuard) dialChecked(ctx context.Context, network, address string) (net.Conn, error) {
@@ -62,8 +61,8 @@ func (g dialGuard) dialChecked(ctx context.Context, network, address string) (ne
 	return d.DialContext(ctx, network, address)
 }
 
-// metadata are the addresses at which clouds give their machines' credentials away and that are not
-// link-local.
+// metadata lists the addresses at which clouds give out their machines' credentials, except link-local
+// ones.
 var metadata = []netip.Addr{
 	netip.MustParseAddr("fd00:ec2::254"),   // https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instancedata-data-retrieval.html
 	netip.MustParseAddr("fd20:ce::254"),    // https://cloud.google.com/compute/docs/metadata/querying-metadata
@@ -73,7 +72,7 @@ var metadata = []netip.Addr{
 func checkAddress(host, resolved string) error {
 	to, err := netip.ParseAddrPort(resolved)
 	if err != nil {
-		return fmt.Errorf("%s resolves to %s, which is no address", host, resolved)
+		return fmt.Errorf("%s resolves to %s, which is not an address", host, resolved)
 	}
 	addr := to.Addr().Unmap().WithZone("")
 	if addr.IsLinkLocalUnicast() || addr.IsLinkLocalMulticast() || slices.Contains(metadata, addr) {
@@ -82,10 +81,10 @@ func checkAddress(host, resolved string) error {
 	return nil
 }
 
-// errForbidden: behind the name there is no provider.
+// errForbidden means that a name resolves to an address that can't be a provider's.
 var errForbidden = errors.New("a link-local or metadata address: refused unless the upstream's URL names the address itself")
 
-// buffers lends what bodies are copied through.
+// buffers lends the buffers for copying bodies.
 type buffers struct{ pool sync.Pool }
 
 func (b *buffers) Get() []byte {

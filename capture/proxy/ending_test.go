@@ -154,7 +154,7 @@ func TestClientBreaksOffItsBody(t *testing.T) {
 	}
 
 	resp, body := d.ask(head + "llo\r\nzz\r\n")
-	if resp.StatusCode != 400 || !strings.Contains(body, "the request's body broke off: invalid byte in chunk length") {
+	if resp.StatusCode != 400 || !strings.Contains(body, "the request's body was cut off: invalid byte in chunk length") {
 		t.Errorf("%s %q", resp.Status, body)
 	}
 	recs = d.endsWith(2, capture.EndEOF, capture.Client, "")
@@ -179,9 +179,9 @@ func TestNoAnswer(t *testing.T) {
 	for _, test := range []struct{ name, upstream, says string }{
 		{"refused", "http://" + closed, "connection refused by " + closed},
 		{"unknown name", "http://nobody.invalid", "nobody.invalid"},
-		{"unknown authority", encrypted.URL, "an authority that is not known"},
-		{"no TLS", strings.Replace(plain, "http:", "https:", 1), "TLS: the server does not speak it"},
-		{"silence", silent, "closed before an answer came"},
+		{"unknown authority", encrypted.URL, "an unknown authority"},
+		{"no TLS", strings.Replace(plain, "http:", "https:", 1), "TLS: the server doesn't speak TLS"},
+		{"silence", silent, "closed before the server answered"},
 		{"another protocol", noise, "malformed HTTP"},
 		{"a switch nobody asked for", switched, `switched to the protocol "other"`},
 	} {
@@ -211,7 +211,7 @@ func TestNothingComes(t *testing.T) {
 		d := stand(t, up, func(o *Options) { o.Limits.Idle = 200 * time.Millisecond })
 		resp := d.get("/")
 		_, err := io.ReadAll(resp.Body)
-		const words = "nothing passed for 200ms, the limit"
+		const words = "no data passed for 200ms, the limit"
 		if begun {
 			if err == nil {
 				t.Error("ended cleanly")
@@ -241,7 +241,7 @@ func TestCutWhileTheClientDoesNotRead(t *testing.T) {
 		})
 		d := stand(t, up, func(o *Options) { o.Limits.Idle = 300 * time.Millisecond })
 		d.raw("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
-		d.endsWith(1, capture.EndCut, capture.Toolscope, "nothing passed for 300ms")
+		d.endsWith(1, capture.EndCut, capture.Toolscope, "no data passed for 300ms")
 	})
 	t.Run("WebSocket", func(t *testing.T) {
 		up := socketServer(t, func(s *socket, _ *http.Request) {
@@ -249,7 +249,7 @@ func TestCutWhileTheClientDoesNotRead(t *testing.T) {
 		})
 		d := stand(t, up, func(o *Options) { o.Limits.Idle = 300 * time.Millisecond })
 		d.dialSocket()
-		d.endsWith(1, capture.EndCut, capture.Toolscope, "nothing passed for 300ms")
+		d.endsWith(1, capture.EndCut, capture.Toolscope, "no data passed for 300ms")
 	})
 }
 

@@ -19,58 +19,58 @@ import (
 	"toolscope/stream/count"
 )
 
-// The reasons to cut an exchange that are not the upstream's. The first is net/http's own.
+// Reasons to cut an exchange that are not the upstream's. The first is net/http's own.
 var (
 	errClientGone = context.Canceled
 	errClosed     = errors.New("the proxy was closed")
-	errIdle       = errors.New("nothing passed for too long")
+	errIdle       = errors.New("no data passed for too long")
 )
 
-// quiet drops what ReverseProxy would log: the records tell it.
+// quiet drops the log of ReverseProxy: the records have the same facts.
 var quiet = log.New(io.Discard, "", 0)
 
-// farewell is how long a client whose exchange is cut has to read what was sent to it.
+// farewell is how long a client may still read after its exchange is cut.
 const farewell = 250 * time.Millisecond
 
-// clientGone says that the client left, when n bytes of the answer had come for it.
+// clientGone is the reason of an exchange whose client left after n bytes of the response.
 func clientGone(n int64) string { return "the client went away after " + count.Of(n, "byte") }
 
-// exchange is one request on its way, and its response.
+// exchange is one request that is being forwarded, and its response.
 type exchange struct {
 	p      *Proxy
 	number int
 	w      http.ResponseWriter
 	target *target
 
-	ctx      context.Context // cancelled with the reason for which the exchange is cut
+	ctx      context.Context // cancelled with the reason why the exchange is cut
 	cancel   context.CancelCauseFunc
-	detach   func() bool // stops listening to the proxy's closing
-	relax    func() bool // stops the deadline that a cut puts on writing
+	detach   func() bool // stops the cut when the proxy closes
+	relax    func() bool // stops the write deadline after a cut
 	idle     *time.Timer
 	sent     *upload            // nil without a body
-	received *bodyTap           // nil before there is a response
+	received *bodyTap           // nil before the response
 	upgraded *upgraded          // after the protocol was switched
 	failure  error              // why there is no response
-	answer   *hostguard.Refusal // that the proxy gave in place of one
-	cause    capture.Party      // of that answer
-	faults   []fault.Fault      // that this answer gets
-	faulted  *faultedResponse   // nil where it gets none
-	gate     *breakableWriter   // nil where nothing breaks a client's connection on purpose
-	watch    Watch              // that may have the answer held; nil without
-	held     *heldBody          // nil where it is not
+	answer   *hostguard.Refusal // the proxy's own answer instead of a response
+	cause    capture.Party      // the party that caused that answer
+	faults   []fault.Fault      // faults for this response
+	faulted  *faultedResponse   // nil without faults
+	gate     *breakableWriter   // nil if neither a fault nor a breakpoint can break the connection
+	watch    Watch              // decides whether the response is held; nil without breakpoints
+	held     *heldBody          // nil if the response can't be held
 
 	mu   sync.Mutex // records come from both sides
 	over bool
 }
 
-// beginExchange records the request's head.
+// beginExchange starts an exchange and records the request's head.
 func (p *Proxy) beginExchange(w http.ResponseWriter, r *http.Request, to *target) *exchange {
 	x := &exchange{p: p, number: int(p.numbers.Add(1)), w: w, target: to}
 	p.live.Add(1)
 	x.beWatched(r)
 	x.ctx, x.cancel = context.WithCancelCause(r.Context())
 	x.detach = context.AfterFunc(p.closing, func() { x.cancel(errClosed) })
-	x.relax = context.AfterFunc(x.ctx, func() { // a client that does not read holds up nobody
+	x.relax = context.AfterFunc(x.ctx, func() { // a client that doesn't read must not block the end
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(farewell))
 	})
 	x.idle = time.AfterFunc(p.limits.Idle, func() { x.cancel(errIdle) })
@@ -82,7 +82,7 @@ func (p *Proxy) beginExchange(w http.ResponseWriter, r *http.Request, to *target
 	return x
 }
 
-// putRecord hands a record over, with the number of its exchange, unless that has ended.
+// putRecord passes a record on, with its exchange's number, unless the exchange has ended.
 func (x *exchange) putRecord(r capture.Record) {
 	r.Exchange = x.number
 	x.mu.Lock()
@@ -96,14 +96,14 @@ func (x *exchange) putRecord(r capture.Record) {
 	}
 }
 
-// noteActivity says that something passes, and when.
+// noteActivity restarts the idle timer and returns the time for a record.
 func (x *exchange) noteActivity() time.Duration {
 	x.idle.Reset(x.p.limits.Idle)
 	return x.p.recordTime()
 }
 
 func (x *exchange) forwardRequest(r *http.Request) {
-	// An upstream may answer before it has read the request, and an answer must not wait for the
+	// An upstream may answer before it has read the request, and its response must not wait for the
 	// rest.
 	_ = http.NewResponseController(x.w).EnableFullDuplex()
 	forwarder := httputil.ReverseProxy{
@@ -126,8 +126,8 @@ func (x *exchange) forwardRequest(r *http.Request) {
 	forwarder.ServeHTTP(w, r.WithContext(x.ctx))
 }
 
-// oneContinue drops the upstream's "100 Continue": net/http sends one of its own when the
-// upstream's lets the transport begin to read the body.
+// oneContinue drops the upstream's "100 Continue". net/http sends one of its own when the transport
+// begins to read the body.
 type oneContinue struct{ http.ResponseWriter }
 
 func (w oneContinue) Unwrap() http.ResponseWriter { return w.ResponseWriter }
@@ -138,10 +138,10 @@ func (w oneContinue) WriteHeader(status int) {
 	}
 }
 
-// forwardedFields are what ReverseProxy takes out of a request. Who sent them wants them to arrive.
+// forwardedFields are headers that ReverseProxy removes. rewriteRequest puts the client's back.
 var forwardedFields = [...]string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"}
 
-// rewriteRequest turns the client's request into the upstream's.
+// rewriteRequest turns the client's request into the one for the upstream.
 func (x *exchange) rewriteRequest(pr *httputil.ProxyRequest) {
 	out := pr.Out
 	out.URL, out.Host = x.target.url, ""
@@ -151,8 +151,8 @@ func (x *exchange) rewriteRequest(pr *httputil.ProxyRequest) {
 			out.Header[name] = v
 		}
 	}
-	// The one protocol to which a client may switch here: any other (h2c, say) would hide what
-	// passes, and a server may always ignore the wish.
+	// A client may switch only to WebSocket. Any other protocol, e.g. h2c, would hide the traffic, and
+	// a server may always ignore the request to switch.
 	if websocket.IsRequest(out) {
 		out.Header.Del(extensionsField)
 	} else {
@@ -180,7 +180,7 @@ func (x *exchange) recordResponse(res *http.Response) error {
 		}
 	}
 	if x.sent != nil {
-		x.sent.handOver() // what was answered had come before
+		x.sent.handOver() // the upstream answered this, so it was sent before
 	}
 	head := capture.Record{At: at, Head: &capture.Head{Status: res.StatusCode, Header: res.Header.Clone(), Start: x.p.options.Now()}}
 	if conn, ok := res.Body.(io.ReadWriteCloser); ok && res.StatusCode == http.StatusSwitchingProtocols {
@@ -199,7 +199,7 @@ func (x *exchange) recordResponse(res *http.Response) error {
 	return nil
 }
 
-// answerFailure answers in the upstream's place, if there is still somebody to answer.
+// answerFailure answers in the upstream's place, if the client is still there.
 func (x *exchange) answerFailure(w http.ResponseWriter, _ *http.Request, err error) {
 	x.failure = err
 	cause := context.Cause(x.ctx)
@@ -213,10 +213,10 @@ func (x *exchange) answerFailure(w http.ResponseWriter, _ *http.Request, err err
 	case sent != nil:
 		_, why, _ := capture.EndOf(sent)
 		x.cause = capture.Client
-		x.answer = hostguard.Refuse(http.StatusBadRequest, "the request's body broke off: %s", why)
+		x.answer = hostguard.Refuse(http.StatusBadRequest, "the request's body was cut off: %s", why)
 	default:
 		x.cause = capture.Network
-		x.answer = hostguard.Refuse(http.StatusBadGateway, "no answer from %s: %s", x.target.url.Host, capture.FailureText(err))
+		x.answer = hostguard.Refuse(http.StatusBadGateway, "no response from %s: %s", x.target.url.Host, capture.FailureText(err))
 	}
 	clear(w.Header())
 	writeRefusal(w, x.answer)
@@ -226,7 +226,7 @@ func (x *exchange) answerFailure(w http.ResponseWriter, _ *http.Request, err err
 	x.putRecord(capture.Record{At: at, Data: []byte(text)})
 }
 
-// sentError is what the reading of the request's body failed with, nil when it did not.
+// sentError returns the error of reading the request's body, or nil.
 func (x *exchange) sentError() error {
 	if x.sent == nil {
 		return nil
@@ -238,11 +238,10 @@ func (x *exchange) sentError() error {
 }
 
 func (x *exchange) idleWords() string {
-	return fmt.Sprintf("nothing passed for %v, the limit", x.p.limits.Idle)
+	return fmt.Sprintf("no data passed for %v, the limit", x.p.limits.Idle)
 }
 
-// finish ends the exchange, whether it was answered or is being aborted by a panic of
-// http.ErrAbortHandler.
+// finish ends the exchange, also when a panic with http.ErrAbortHandler aborts it.
 func (x *exchange) finish() {
 	if x.sent != nil {
 		x.sent.over.Store(true)
@@ -270,8 +269,8 @@ func (x *exchange) finish() {
 	x.p.live.Add(-1)
 }
 
-// endRecord tells how the exchange ended, and who ended it; where the proxy itself answered, who made
-// that necessary.
+// endRecord returns how the exchange ended and which party ended it. If the proxy itself answered, it
+// is the party that caused that.
 func (x *exchange) endRecord() capture.Record {
 	cause := context.Cause(x.ctx)
 	err := x.failure
@@ -304,7 +303,7 @@ func (x *exchange) isBroken() bool {
 	return x.faulted != nil && x.faulted.broke || x.upgraded != nil && x.upgraded.faulted != nil && x.upgraded.faulted.broke
 }
 
-// responseBytes is how many bytes of the answer came.
+// responseBytes returns how many bytes of the response arrived.
 func (x *exchange) responseBytes() int64 {
 	switch {
 	case x.upgraded != nil:

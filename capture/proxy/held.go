@@ -12,37 +12,37 @@ import (
 	"toolscope/stream/count"
 )
 
-// heldBody is the body of an answer that may be held.
+// heldBody is the body of a response that may be held.
 type heldBody struct {
 	x        *exchange
 	from     io.ReadCloser
 	recorder noteTaker
 	limit    time.Duration
 	plea     clientKeepAlive
-	alive    time.Duration // between two pleas; 0 where none can be made
-	spoke    time.Time     // when the client was told to wait last
-	shut     func()        // breaks the client's connection, where an error of Read does not
-	now      []byte        // of what passes
+	alive    time.Duration // time between keep-alives; 0 if the body allows none
+	spoke    time.Time     // when the last keep-alive was sent
+	shut     func()        // breaks the client's connection, if an error of Read doesn't
+	now      []byte        // bytes that pass next
 	wake     chan struct{}
 
 	mu      sync.Mutex
-	events  []heldEvent // that the client was not given
-	past    int         // of the events: those that go past what is held
-	looked  bool        // the watch has seen the first of the events
-	waiting int64       // bytes of events
+	events  []heldEvent // not sent to the client yet
+	past    int         // how many of the events pass while others are held
+	looked  bool        // the watch has seen the first event
+	waiting int64       // bytes in events
 	given   int64
-	kept    int64 // words that the client was given besides
-	err     error // what the body ended with
+	kept    int64 // bytes of keep-alives that the client got
+	err     error // how the body ended
 	why     string
 	since   time.Time
 	steps   int
-	free    bool // nothing holds it any more
+	free    bool // it can't be held any more
 	broke   bool
-	room    chan struct{} // who reads waits for it
+	room    chan struct{} // readUpstream waits for it
 	notes   []string
 }
 
-// startReading begins to read. cut adds the events that bytes bring; they are its own.
+// startReading begins to read. cut owns the bytes it gets, and adds the events in them.
 func (h *heldBody) startReading(cut func(p []byte, ended bool)) {
 	h.x.held = h
 	h.x.p.mu.Lock()
@@ -59,13 +59,13 @@ func (h *heldBody) addEvent(e heldEvent) {
 	h.waiting += int64(len(e.data))
 }
 
-// readUpstream reads what the provider sends, also while nothing passes.
+// readUpstream reads the provider's bytes, also while the response is held.
 func (h *heldBody) readUpstream(cut func(p []byte, ended bool)) {
 	buffer := make([]byte, copyBytes)
 	for {
 		n, err := h.from.Read(buffer)
 		if err != nil {
-			h.recorder.handOver() // nobody reads it again, and it is long until it ends
+			h.recorder.handOver() // the recorder is not read again, and its end may be far off
 		}
 		h.mu.Lock()
 		cut(slices.Clone(buffer[:n]), err != nil)
@@ -100,7 +100,7 @@ func (h *heldBody) Close() error {
 	return h.from.Close()
 }
 
-// Read gives the client what may pass, and waits for it.
+// Read returns bytes that may pass, and waits until there are some.
 func (h *heldBody) Read(p []byte) (int, error) {
 	for len(h.now) == 0 {
 		var err error
@@ -120,8 +120,8 @@ func (h *heldBody) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// waitEvent waits for something to happen, at most that long; zero is for as long as it takes. It
-// reports false when the exchange ended first.
+// waitEvent waits for a change, at most for the given time; zero has no limit. It reports false if the
+// exchange ended first.
 func (h *heldBody) waitEvent(most time.Duration) bool {
 	var late <-chan time.Time
 	if most > 0 {
@@ -138,7 +138,8 @@ func (h *heldBody) waitEvent(most time.Duration) bool {
 	return true
 }
 
-// nextBytes is what passes now; if nothing does, how long to wait before it is worth another look.
+// nextBytes returns the bytes that pass now. Without any, wait is the time until the next try, 0 for no
+// limit.
 func (h *heldBody) nextBytes() (event []byte, wait time.Duration, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -156,7 +157,7 @@ func (h *heldBody) nextBytes() (event []byte, wait time.Duration, err error) {
 	now := h.x.p.options.Now()
 	if h.why != "" && now.Sub(h.since) >= h.limit {
 		h.free = true
-		h.resumeResponse(fmt.Sprintf("was let go after %v, the limit", h.limit))
+		h.resumeResponse(fmt.Sprintf("resumed after %v, the limit", h.limit))
 	}
 	switch {
 	case h.why != "" && h.steps == 0:
@@ -167,7 +168,8 @@ func (h *heldBody) nextBytes() (event []byte, wait time.Duration, err error) {
 	return h.takeEvent(), 0, nil
 }
 
-// keepWaiting is what a client gets while its answer is held: words to wait, now and then.
+// keepWaiting returns the bytes that a client gets while its response is held: events that pass, and
+// keep-alives.
 func (h *heldBody) keepWaiting(now time.Time) (words []byte, wait time.Duration, err error) {
 	if h.past > 0 {
 		i := slices.IndexFunc(h.events, func(e heldEvent) bool { return e.past })
@@ -188,9 +190,10 @@ func (h *heldBody) keepWaiting(now time.Time) (words []byte, wait time.Duration,
 	return nil, min(left, h.alive-now.Sub(h.spoke)), nil
 }
 
-// takeEvent takes the next event off. With steps, the watch is told of it when it has not been.
+// takeEvent removes the next event and returns its bytes. It shows the event to the watch first, unless
+// the watch has seen it.
 func (h *heldBody) takeEvent() []byte {
-	h.askWatch() // if it is held as it is, what this says is of no more use
+	h.askWatch() // already held: the result has no effect
 	e := h.events[0]
 	h.events[0], h.events, h.looked = heldEvent{}, h.events[1:], false
 	h.steps = max(0, h.steps-1)
@@ -210,7 +213,7 @@ func (h *heldBody) countPassed(e heldEvent) {
 	}
 }
 
-// askWatch tells the watch of the next event, once.
+// askWatch shows the next event to the watch, once. It returns why the response is to be held, or "".
 func (h *heldBody) askWatch() (why string) {
 	if says := h.events[0].says; says != nil && !h.looked && !h.free {
 		h.looked = true
@@ -219,16 +222,16 @@ func (h *heldBody) askWatch() (why string) {
 	return ""
 }
 
-// holdResponse holds the answer.
+// holdResponse holds the response and notes why.
 func (h *heldBody) holdResponse(why string) {
 	h.why, h.since, h.spoke = why, h.x.p.options.Now(), h.x.p.options.Now()
-	h.recorder.addNote(fmt.Sprintf("%s: %s; the client has %s of what is shown, and waits", capture.HeldNote, why, count.Of(h.given, "byte")))
+	h.recorder.addNote(fmt.Sprintf("%s: %s; the client has %s of this response, and waits", capture.HeldNote, why, count.Of(h.given, "byte")))
 }
 
-// resumeResponse lets the answer go, and says how.
+// resumeResponse resumes the response and notes how.
 func (h *heldBody) resumeResponse(how string) {
 	took := h.x.p.options.Now().Sub(h.since).Round(time.Millisecond)
-	h.notes = append(h.notes, fmt.Sprintf("%s: the client waited %v for what comes behind byte %d; then the answer %s", capture.HeldNote, took, h.given, how))
+	h.notes = append(h.notes, fmt.Sprintf("%s: the client waited %v after byte %d; then the response %s", capture.HeldNote, took, h.given, how))
 	h.why, h.steps = "", 0
 }
 
@@ -243,16 +246,16 @@ func (h *heldBody) applyResume(how Resume) bool {
 		h.steps++
 	case CutOff:
 		h.broke = true
-		h.resumeResponse("was broken off")
+		h.resumeResponse("was cut off")
 		wakeReader(h.room)
 	default:
-		h.resumeResponse("was let go")
+		h.resumeResponse("resumed")
 	}
 	wakeReader(h.wake)
 	return true
 }
 
-// holdState is what there is to know of an answer that is held.
+// holdState returns the state of the response. ok reports whether it is held.
 func (h *heldBody) holdState() (hold Hold, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -266,20 +269,20 @@ func (h *heldBody) holdState() (hold Hold, ok bool) {
 	return hold, h.why != ""
 }
 
-// holdNote is what the client had to wait for.
+// holdNote describes how the response was held, for the last record.
 func (h *heldBody) holdNote() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.why != "" {
-		h.resumeResponse("was not given to the end")
+		h.resumeResponse("was not sent to its end")
 	}
 	if h.kept > 0 {
-		h.notes = append(h.notes, fmt.Sprintf("it was told to wait by %s of %s", count.Of(h.kept, "byte"), h.plea.words))
+		h.notes = append(h.notes, fmt.Sprintf("meanwhile it got %s of %s", count.Of(h.kept, "byte"), h.plea.words))
 	}
 	return joinWords(h.recorder.pendingNotes(), strings.Join(h.notes, "; "))
 }
 
-// wasAborted reports whether the answer was broken off by whoever held it.
+// wasAborted reports whether the response was cut off at a breakpoint.
 func (h *heldBody) wasAborted() bool {
 	if h == nil {
 		return false

@@ -7,27 +7,29 @@ import (
 	"toolscope/capture/websocket"
 )
 
-// heldSocket is the upstream's end of a WebSocket whose messages may be held. They pass as they came,
-// in the same frames. A Ping or a Pong goes past what is held, so that both ends know that the other is
-// there: it may stand between any two frames (RFC 6455 §5.4). A Close is the last that an end says, and
-// waits for its turn.
+// heldSocket is the upstream's end of a WebSocket whose messages may be held. Messages pass unchanged,
+// in the same frames. A Ping or a Pong passes while messages are held, so that both ends know that the
+// other is there; it may come between any two frames (RFC 6455 §5.4). A Close is the last frame of an
+// end, and waits for its turn.
 type heldSocket struct {
 	*heldBody
 	up     *upgraded
 	reader websocket.Reader
-	came   []byte // and was not cut yet
-	from   int64  // where that begins, of all bytes
-	open   []byte // frames of the message that has not ended, but for those that went past
-	raw    bool   // no messages can be made of what comes
+	came   []byte // bytes that were not split yet
+	from   int64  // offset of came in all bytes
+	open   []byte // frames of the open message, without control frames that passed
+	raw    bool   // the bytes can't be split into messages
 }
 
-// socketPlea has a client wait that has a WebSocket: it answers a Ping (§5.5.2), and no program sees it.
+// socketPlea keeps a WebSocket client waiting. Its library answers a Ping (§5.5.2); the program doesn't
+// see it.
 var socketPlea = clientKeepAlive{
 	string(websocket.AppendFrame(nil, websocket.OpPing, []byte("toolscope"))),
-	"pings, which are toolscope's; the provider was sent the pongs",
+	"pings from toolscope; the provider got the pongs",
 }
 
-// newHeldSocket has messages of the upstream's held when the exchange's watch says so.
+// newHeldSocket returns a heldSocket that holds messages of the upstream when the exchange's watch asks
+// for it.
 func newHeldSocket(u *upgraded) *heldSocket {
 	s := &heldSocket{heldBody: u.x.newHeldBody(u, u), up: u}
 	s.plea, s.alive = socketPlea, cmp.Or(u.x.p.options.alive, aliveTime)
@@ -39,7 +41,7 @@ func newHeldSocket(u *upgraded) *heldSocket {
 	return s
 }
 
-// upTo takes off the bytes up to a place.
+// upTo removes the bytes before an offset and returns them.
 func (s *heldSocket) upTo(end int64) []byte {
 	n := end - s.from
 	taken := bytes.Clone(s.came[:n])
@@ -47,7 +49,8 @@ func (s *heldSocket) upTo(end int64) []byte {
 	return taken
 }
 
-// splitMessages takes messages off what comes. From where none can be made, all passes and nothing is held.
+// splitMessages splits bytes into messages. From the first bytes that can't be split, everything passes
+// and nothing is held.
 func (s *heldSocket) splitMessages(p []byte, ended bool) {
 	s.came = append(s.came, p...)
 	if !s.raw {
@@ -58,7 +61,7 @@ func (s *heldSocket) splitMessages(p []byte, ended bool) {
 	}
 	if !s.raw && (s.reader.Broken != "" || s.reader.Length > websocket.MaxMessage) {
 		s.raw = true
-		s.giveUp("was let go: what came then cannot be looked at")
+		s.giveUp("resumed: later messages can't be read")
 	}
 	if rest := append(s.open, s.came...); len(rest) > 0 && (s.raw || ended) {
 		s.addEvent(heldEvent{data: rest})
@@ -66,7 +69,7 @@ func (s *heldSocket) splitMessages(p []byte, ended bool) {
 	}
 }
 
-// giveUp holds nothing any more.
+// giveUp resumes the response and holds nothing any more.
 func (s *heldSocket) giveUp(how string) {
 	s.free = true
 	if s.why != "" {
@@ -76,13 +79,14 @@ func (s *heldSocket) giveUp(how string) {
 
 func (s *heldSocket) Write(p []byte) (int, error) { return s.up.Write(p) }
 
-// CloseWrite passes on that the client has closed its side. Who said so does not wait for more.
+// CloseWrite passes on that the client has closed its side, and resumes: such a client doesn't wait for
+// more.
 func (s *heldSocket) CloseWrite() error {
 	if err := s.up.CloseWrite(); err != nil {
 		return err
 	}
 	s.mu.Lock()
-	s.giveUp("was let go, for the client had closed its side")
+	s.giveUp("resumed, because the client closed its side")
 	s.mu.Unlock()
 	wakeReader(s.wake)
 	return nil

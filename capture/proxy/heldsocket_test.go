@@ -90,7 +90,7 @@ func TestHeldSocket(t *testing.T) {
 	if got := strings.Join(pieces(recs, capture.Response), " "); got != firstSaid+" "+heldSaid+" "+lastSaid {
 		t.Errorf("recorded %q", got)
 	}
-	if got := strings.Join(heldNotes(recs), "; "); !strings.Contains(got, "and waits") || !strings.Contains(got, "then the answer was let go") {
+	if got := strings.Join(heldNotes(recs), "; "); !strings.Contains(got, "and waits") || !strings.Contains(got, "then the response resumed") {
 		t.Errorf("notes %q", got)
 	}
 	if n := len(watch.seen); n != 3 || string(watch.seen[n-1].Data) != askedFirst {
@@ -107,18 +107,18 @@ func TestHeldSocketEnds(t *testing.T) {
 		do         func(*desk, *socket, Hold)
 		by         capture.Party
 	}{
-		{"the limit", "was let go after 20ms, the limit", func(o *Options) { o.HoldTime = 20 * time.Millisecond }, func(_ *desk, s *socket, _ Hold) {
+		{"the limit", "resumed after 20ms, the limit", func(o *Options) { o.HoldTime = 20 * time.Millisecond }, func(_ *desk, s *socket, _ Hold) {
 			s.expect(fin|websocket.OpText, heldSaid)
 			s.send(fin|websocket.OpClose, closing(1000, ""))
 			s.expect(fin|websocket.OpClose, closing(1000, ""))
 		}, capture.Client},
-		{"a cut", "then the answer was broken off", nil, func(d *desk, s *socket, h Hold) {
+		{"a cut", "then the response was cut off", nil, func(d *desk, s *socket, h Hold) {
 			d.proxy.ResumeHeld(h.Exchange, CutOff)
 			if _, got, err := s.receive(); err == nil {
 				t.Errorf("the client has %q", got)
 			}
 		}, capture.Toolscope},
-		{"no messages any more", "what came then cannot be looked at", nil, func(_ *desk, s *socket, _ Hold) {
+		{"no messages any more", "later messages can't be read", nil, func(_ *desk, s *socket, _ Hold) {
 			s.send(fin|websocket.OpText, nonsense)
 			s.expect(fin|websocket.OpText, heldSaid)
 			got := make([]byte, len(nonsense))
@@ -126,7 +126,7 @@ func TestHeldSocketEnds(t *testing.T) {
 				t.Errorf("the client has %q, %v", got, err)
 			}
 		}, capture.Client},
-		{"a client that vanishes", "was not given to the end", nil, func(*desk, *socket, Hold) {}, capture.Client},
+		{"a client that vanishes", "was not sent to its end", nil, func(*desk, *socket, Hold) {}, capture.Client},
 		{"pings", "bytes of pings", func(o *Options) { o.alive = 5 * time.Millisecond }, func(d *desk, s *socket, h Hold) {
 			s.expect(fin|websocket.OpPing, "toolscope")
 			s.expect(fin|websocket.OpPing, "toolscope")

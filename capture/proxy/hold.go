@@ -13,55 +13,55 @@ import (
 	"toolscope/capture/fault"
 )
 
-// This file is the breakpoint: an answer is held back from the client, from the event on that
-// somebody waits for. What the provider sends is read and recorded as it comes meanwhile.
+// This file holds responses at breakpoints: the client waits for the matching event and the rest.
+// Meanwhile the provider's bytes are read and recorded as they arrive.
 
-// A Watch says when one answer is to be held. Its methods are called one after the other.
+// A Watch decides when one response is held. Its methods are called one after the other.
 type Watch interface {
-	// See is told what is known before the answer's body: the request, and both heads.
+	// See gets the records before the response's body: the request, and both heads.
 	See(capture.Record)
-	// Look is told of each event of the body, whole, before the client gets it. Words say why the
-	// answer is held from this event on; none let it pass.
+	// Look gets each complete event of the body before the client does. It returns why the response
+	// is held from this event on, or "" to let it pass.
 	Look(event []byte) (why string)
 }
 
-// Resume is what becomes of an answer that is held.
+// Resume is what happens next to a held response.
 type Resume uint8
 
-// The ways to go on.
+// Values of Resume.
 const (
-	GoOn   Resume = iota // until the watch has words again
-	Step                 // one event passes
-	CutOff               // the client's connection is broken, and so is the provider's
+	GoOn   Resume = iota // resume until the watch holds again
+	Step                 // let one event pass
+	CutOff               // break the client's connection and the provider's
 )
 
-// Hold is an answer that is held.
+// Hold is the state of a held response.
 type Hold struct {
 	Exchange  int
-	Why       string    // the watch's words
-	Since     time.Time // it is held
-	Until     time.Time // when it is let go by itself
+	Why       string    // the reason that the watch gave
+	Since     time.Time // when it was held
+	Until     time.Time // when it resumes automatically
 	Delivered int64     // bytes that the client has
-	Waiting   int64     // bytes that it has not, and that have come
-	Next      []byte    // the event that it gets next, nil while none has come
+	Waiting   int64     // bytes that arrived and that it doesn't have
+	Next      []byte    // the event that it gets next, nil if none has arrived
 	Ended     bool      // the provider has sent all of it
 }
 
-// errLeft: whoever held an answer broke the client's connection.
-var errLeft = errors.New("the answer was held, and then broken off")
+// errLeft means that a held response was cut off with CutOff.
+var errLeft = errors.New("the response was held at a breakpoint, then cut off")
 
-// Limits of what is held.
+// Limits of held responses.
 const (
 	holdTime     = 5 * time.Minute
-	aliveTime    = 5 * time.Second // between words that tell a client to wait
-	maxHeldBytes = 64 << 20        // bytes of one answer; the provider waits then
+	aliveTime    = 5 * time.Second // between keep-alives
+	maxHeldBytes = 64 << 20        // bytes of one response; beyond them the provider waits
 )
 
-// aliveWords is what keeps a client waiting that reads an event stream: a comment, which everybody
-// drops who reads one (https://html.spec.whatwg.org/multipage/server-sent-events.html).
+// aliveWords keeps a client of an event stream waiting: it is a comment, which all clients ignore
+// (https://html.spec.whatwg.org/multipage/server-sent-events.html).
 const aliveWords = ": toolscope holds this answer\n\n"
 
-// Holds lists what is held, the longest first.
+// Holds lists the held responses, the longest held first.
 func (p *Proxy) Holds() (all []Hold) {
 	p.mu.Lock()
 	watched := make([]*heldBody, 0, len(p.watched))
@@ -78,7 +78,7 @@ func (p *Proxy) Holds() (all []Hold) {
 	return all
 }
 
-// ResumeHeld lets what is held of an exchange go on. It reports false when nothing is.
+// ResumeHeld resumes the held response of an exchange. It reports false if none is held.
 func (p *Proxy) ResumeHeld(exchange int, how Resume) bool {
 	p.mu.Lock()
 	h := p.watched[exchange]
@@ -86,38 +86,38 @@ func (p *Proxy) ResumeHeld(exchange int, how Resume) bool {
 	return h != nil && h.applyResume(how)
 }
 
-// heldEvent is an event of an answer: the bytes that bring it, and what they say, which is nothing where
-// there is nothing to look at.
+// heldEvent is an event of a response: its bytes on the wire, and its content for the watch, nil if
+// there is none.
 type heldEvent struct {
 	data, says []byte
-	past       bool // it goes past what is held
+	past       bool // it passes while others are held
 }
 
-// noteTaker is what records the answer, to which words can be put.
+// noteTaker records the response and takes notes about it.
 type noteTaker interface {
 	handOver()
 	addNote(string)
 	pendingNotes() string
 }
 
-// clientKeepAlive is what has a client wait, and the words for it.
+// clientKeepAlive is bytes that keep a client waiting, and what they are called in notes.
 type clientKeepAlive struct{ bytes, words string }
 
-// beWatched gives a request a watch for its answer, where somebody wants one.
+// beWatched makes a watch for the response to a request, if breakpoints are on.
 func (x *exchange) beWatched(r *http.Request) {
 	if x.p.options.Watch != nil && !fault.IsAside(r) {
 		x.watch = x.p.options.Watch()
 	}
 }
 
-// holdIfWatched has an answer held when its watch says so.
+// holdIfWatched lets the watch hold a successful response.
 func (x *exchange) holdIfWatched(res *http.Response) {
 	if x.watch == nil || res.StatusCode != http.StatusOK {
 		return
 	}
 	coding := strings.ToLower(res.Header.Get("Content-Encoding"))
 	h := x.newHeldBody(res.Body, x.received)
-	h.shut, h.plea = x.gate.breakConnection, clientKeepAlive{aliveWords, "comments, which are toolscope's"}
+	h.shut, h.plea = x.gate.breakConnection, clientKeepAlive{aliveWords, "comments from toolscope"}
 	packed := coding != "" && coding != "identity"
 	if !packed && strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
 		h.alive = cmp.Or(x.p.options.alive, aliveTime)

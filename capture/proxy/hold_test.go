@@ -111,7 +111,7 @@ func TestHeld(t *testing.T) {
 	if got := strings.Join(pieces(recs, capture.Response), ""); got != opened+started+more {
 		t.Errorf("recorded %q", got)
 	}
-	if got := heldNotes(recs); len(got) == 0 || !strings.Contains(got[len(got)-1], "then the answer was let go") {
+	if got := heldNotes(recs); len(got) == 0 || !strings.Contains(got[len(got)-1], "then the response resumed") {
 		t.Errorf("notes %q", got)
 	}
 	if len(d.proxy.Holds()) != 0 || d.proxy.ResumeHeld(hold.Exchange, GoOn) {
@@ -143,7 +143,7 @@ func TestHeldCut(t *testing.T) {
 	}
 	recs := d.ended(1)
 	last := recs[len(recs)-1]
-	if got := heldNotes(recs); len(got) == 0 || !strings.Contains(got[len(got)-1], "was broken off") || last.End == "" {
+	if got := heldNotes(recs); len(got) == 0 || !strings.Contains(got[len(got)-1], "was cut off") || last.End == "" {
 		t.Errorf("notes %q, end %+v", got, last)
 	}
 }
@@ -155,7 +155,7 @@ func TestHeldClientLeaves(t *testing.T) {
 	d.held(t, int64(len(opened+started+more)))
 	body.Close()
 	recs := d.ended(1)
-	if got := heldNotes(recs); len(got) == 0 || !strings.Contains(got[len(got)-1], "was not given to the end") {
+	if got := heldNotes(recs); len(got) == 0 || !strings.Contains(got[len(got)-1], "was not sent to its end") {
 		t.Errorf("notes %q", got)
 	}
 }
@@ -173,7 +173,7 @@ func TestHeldAlive(t *testing.T) {
 	if got := strings.ReplaceAll(string(rest), aliveWords, ""); got != started || err != nil {
 		t.Errorf("then %q, %v", rest, err)
 	}
-	if got := heldNotes(d.ended(1)); len(got) == 0 || !strings.Contains(strings.Join(got, " "), "bytes of comments, which are toolscope's") {
+	if got := heldNotes(d.ended(1)); len(got) == 0 || !strings.Contains(strings.Join(got, " "), "bytes of comments from toolscope") {
 		t.Errorf("notes %q", got)
 	}
 }

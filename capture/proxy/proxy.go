@@ -1,27 +1,25 @@
-// Package proxy is a reverse proxy that records what passes: it stands between a client and the
-// providers it was told of, and whoever runs it gets every exchange as capture.Records.
+// Package proxy is a recording reverse proxy between clients and a fixed set of providers. It passes
+// every exchange to its caller as capture.Records.
 //
 //	client ─▶ admit ─▶ route ─▶ httputil.ReverseProxy ─▶ upstream
-//	          (may it?)              │ taps: what was read, and when
+//	          (allowed?)             │ taps: bytes and times
 //	                                 ▼
 //	                          Options.Record
 //
-// Words. A route sends the requests under a path prefix to one upstream; there are no others. A tap
-// reads a body for somebody and hands over what that one has passed on.
+// Terms. A route sends the requests under a path prefix to one upstream; other requests are refused. A
+// tap reads a body that is being forwarded and records the bytes that were forwarded.
 //
 // What always holds:
-//   - What is not allowed is refused before anything is dialled, with a status code and a line that
-//     says why.
-//   - Bodies pass byte by byte as they came, and at once. So do header fields, but for those that
-//     RFC 9110 §7.6.1 makes the business of one connection, for Host, which becomes the upstream's,
-//     and for the order and the case of the names, which net/http does not keep. Nothing is added.
-//     Where faults are asked for, what the client gets is bent by them; the records are not. An
-//     answer that somebody wants held passes later than it came, as the records say.
-//   - Recording never holds up the traffic: whoever is given the records has a box for them that
-//     nobody waits for.
-//   - A side that breaks off is broken off on the other side too, never ended cleanly.
-//   - Records hold secrets as they were sent. Whoever takes them redacts before they reach a disk
-//     or a screen.
+//   - A request that is not allowed is refused before anything is dialled, with a status code and a
+//     line that gives the reason.
+//   - Bodies pass unchanged and at once. So do header fields, except the connection's own (RFC 9110
+//     §7.6.1) and Host, which becomes the upstream's. The order and case of the names may change:
+//     net/http doesn't keep them. Nothing is added. Faults change what the client gets, never the
+//     records. A held response passes later than it arrived, and the records note it.
+//   - Recording never delays the traffic: Options.Record must return without waiting.
+//   - If one side breaks off, the other side is broken off too, never ended cleanly.
+//   - Records contain secrets as they were sent. The caller redacts them before they reach a disk or
+//     a screen.
 package proxy
 
 import (
@@ -42,54 +40,54 @@ import (
 	"toolscope/capture/hostguard"
 )
 
-// Options says what a proxy is to do. Routes and Record are required.
+// Options configures a proxy. Routes and Record are required.
 type Options struct {
 	Routes []Route
-	Record func(capture.Record) // called from many goroutines, of one exchange in order; must not wait
+	Record func(capture.Record) // called from many goroutines, in order within an exchange; must not wait
 
-	// Refused is told of each request that is not admitted: the status it is answered with, and
-	// why. Its records, without its body, are an exchange. It is called from the request's own goroutine. It may be nil.
+	// Refused is called for each refused request, with the status and the reason, from the request's
+	// own goroutine. The request is also recorded as an exchange, without its body. It may be nil.
 	Refused func(status int, why string)
 
-	// Advise is what a request that no route takes is told to do, if anything: "put /openai before
-	// it". It may be nil.
+	// Advise returns advice for a request without a route, e.g. "put /openai before it", or "". It may
+	// be nil.
 	Advise func(*http.Request) string
 
-	Faults []fault.Fault // what the client is given is bent so; what the provider sent is recorded
+	Faults []fault.Fault // injected into the client's responses; the records hold the originals
 
-	// Watch makes what decides whether an answer is held, one for each; nil holds none. HoldTime is for
-	// how long at most; 0 is 5 minutes.
+	// Watch makes the Watch of a response, which decides whether it is held; nil holds none. HoldTime
+	// is the longest hold; 0 is 5 minutes.
 	Watch    func() Watch
 	HoldTime time.Duration
 
-	Began  time.Time        // what the records' times count from; zero is when the proxy was made
+	Began  time.Time        // start of the records' times; zero is when the proxy was made
 	Now    func() time.Time // nil is time.Now
 	Limits Limits
 
-	Public  bool     // listen on any address, not only on the loopback; wants a Token
-	Token   string   // when set, every request has to show it: see [Proxy]
-	Origins []string // what a browser may say its page's origin is, besides those of the loopback
+	Public  bool     // listen on any address, not only the loopback; needs a Token
+	Token   string   // if set, every request must have it: see [Proxy]
+	Origins []string // origins of web pages that may send requests, in addition to the loopback's
 
-	Roots *x509.CertPool // the authorities that upstreams' certificates are checked by; nil is the system's
-	Log   *log.Logger    // what net/http has to say of clients and of bugs; nil drops it
+	Roots *x509.CertPool // authorities for upstreams' certificates; nil is the system's
+	Log   *log.Logger    // net/http's log about clients and bugs; nil drops it
 
 	dial  func(ctx context.Context, network, address string) (net.Conn, error) // nil is a net.Dialer
-	alive time.Duration                                                        // between words that have a client wait; 0 is 5 s
+	alive time.Duration                                                        // time between keep-alives; 0 is 5 s
 }
 
-// Route sends the requests whose path begins with Prefix, which is cut off, to Upstream. "/" takes
-// what no other does.
+// Route sends the requests whose path begins with Prefix to Upstream, without the prefix. "/" takes
+// all requests that no other route takes.
 type Route struct {
-	Prefix   string   // "/anthropic": whole segments
-	Field    string   // of the header: the route is for requests that have it; "" for all
-	Upstream *url.URL // http or https, and a host; the path, if any, goes before what is left of the request's
+	Prefix   string   // complete segments, e.g. "/anthropic"
+	Field    string   // a header field that the requests must have; "" for all requests
+	Upstream *url.URL // http or https, and a host; its path, if any, comes before the rest of the request's
 }
 
-// Limits bounds what may happen. Zero values are the defaults.
+// Limits are the limits of requests and exchanges. Zero values are the defaults.
 type Limits struct {
-	HeaderBytes int           // of a request's or a response's head: 1 MiB
-	HeaderTime  time.Duration // in which a request's head must have come: 10 s
-	Idle        time.Duration // in which nothing passes, in either direction, after which an exchange is cut: 10 min
+	HeaderBytes int           // maximum size of a request's or response's head: 1 MiB
+	HeaderTime  time.Duration // maximum time for a request's head to arrive: 10 s
+	Idle        time.Duration // an exchange is cut after this time without data in either direction: 10 min
 }
 
 const (
@@ -97,55 +95,55 @@ const (
 	headerTime  = 10 * time.Second
 	idleTime    = 10 * time.Minute
 
-	keepAlive = 2 * time.Minute // a client's connection may be without a request for so long
+	keepAlive = 2 * time.Minute // how long a client's connection may be without a request
 )
 
 func (l Limits) orDefaults() Limits {
 	return Limits{cmp.Or(l.HeaderBytes, headerBytes), cmp.Or(l.HeaderTime, headerTime), cmp.Or(l.Idle, idleTime)}
 }
 
-// Stats is what a proxy has done so far.
+// Stats counts a proxy's requests.
 type Stats struct {
-	Requests int64  // admitted
-	Live     int64  // of those, still going on
-	Refused  int64  // requests that were not admitted
-	Refusal  string // why the last of them was not
+	Requests int64  // forwarded, or answered for a fault
+	Live     int64  // how many of those are still open
+	Refused  int64  // requests that were refused
+	Refusal  string // why the last of them was refused
 }
 
-// Proxy is the http.Handler that forwards and records. It is used with [Proxy.Serve], or in a
-// server of one's own; that one then has to see to the limits of a request's head and to its time.
+// Proxy is an http.Handler that forwards and records. Use it with [Proxy.Serve] or in your own server,
+// which must then limit the size and the time of a request's head.
 //
-// With a token, a request shows it as the first segment of its path
-// ("/TOKEN/anthropic/v1/messages"), which any client that takes a base URL can do, or as
-// "Proxy-Authorization: Bearer TOKEN". Neither is passed on or recorded.
+// With a token, a request must have it as the first segment of its path
+// ("/TOKEN/anthropic/v1/messages"), which works with any client that takes a base URL, or as
+// "Proxy-Authorization: Bearer TOKEN". The token is neither forwarded nor recorded.
 type Proxy struct {
 	options   Options
 	limits    Limits
 	routes    []route
 	transport *http.Transport
 	buffers   buffers
-	faults    *fault.Set // nil without any
+	faults    *fault.Set // nil without faults
 	log       *log.Logger
 
 	closing context.Context // done when Close begins
 	close   context.CancelCauseFunc
 
-	mu        sync.Mutex // protects closed, so that nobody enters while Close waits, and watched
+	mu        sync.Mutex // protects watched, and closed, so that no request enters while Close waits
 	closed    bool
 	watched   map[int]*heldBody // by exchange
 	exchanges sync.WaitGroup
 
-	numbers, live, refused atomic.Int64 // numbers: exchanges so far, the refused ones too
+	numbers, live, refused atomic.Int64 // numbers counts the exchanges so far, also refused ones
 	refusal                atomic.Value // string
 }
 
-// New makes a proxy. It does not look whether the upstreams are there.
+// New returns a proxy. It doesn't check whether the upstreams can be reached.
 func New(o Options) (*Proxy, error) {
 	if o.Record == nil {
-		return nil, errors.New("proxy: nobody takes the records")
+		return nil, errors.New("proxy: Options.Record is missing")
 	}
 	if o.Public && o.Token == "" {
-		return nil, errors.New("proxy: to listen on other addresses than the loopback's needs a token")
+		return nil, errors.New("proxy: listening on other addresses than the loopback needs a token")
 	}
 	routes, err := newRoutes(o.Routes)
 	if err != nil {
@@ -169,15 +167,15 @@ func New(o Options) (*Proxy, error) {
 	return p, nil
 }
 
-// Stats is what the proxy has done so far.
+// Stats returns the counts so far.
 func (p *Proxy) Stats() Stats {
 	s := Stats{Requests: p.numbers.Load() - p.refused.Load(), Live: p.live.Load(), Refused: p.refused.Load()}
 	s.Refusal, _ = p.refusal.Load().(string)
 	return s
 }
 
-// Close cuts what is going on, and returns when all of it has ended and every record was handed
-// over. The error is ctx's, when it is done before.
+// Close cuts the open exchanges, and returns when all have ended and every record was passed on. If
+// ctx ends first, it returns ctx's error.
 func (p *Proxy) Close(ctx context.Context) error {
 	p.mu.Lock()
 	p.closed = true

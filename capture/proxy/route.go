@@ -10,25 +10,24 @@ import (
 	"strings"
 )
 
-// route is a Route made ready: the prefix without its slash at the end, so that the default's is
-// empty.
+// route is a checked Route. Its prefix has no trailing slash, so the default route's prefix is empty.
 type route struct {
 	prefix   string
 	field    string
 	upstream *url.URL
 }
 
-// newRoutes checks the routes and puts the longest prefix first, and those that want a field before
-// those that do not.
+// newRoutes checks the routes and sorts them: the longest prefix first, and routes that need a field
+// before those that don't.
 func newRoutes(given []Route) ([]route, error) {
 	if len(given) == 0 {
-		return nil, errors.New("proxy: no route, so there is nowhere to go")
+		return nil, errors.New("proxy: there are no routes")
 	}
 	var routes []route
 	for _, g := range given {
 		r := route{strings.TrimSuffix(g.Prefix, "/"), g.Field, g.Upstream}
 		if !strings.HasPrefix(g.Prefix, "/") || strings.ContainsAny(g.Prefix, "?#%") {
-			return nil, fmt.Errorf("proxy: route %q: a prefix is a path like /openai", g.Prefix)
+			return nil, fmt.Errorf("proxy: route %q: the prefix must be a path like /openai", g.Prefix)
 		}
 		if slices.ContainsFunc(routes, func(o route) bool { return o.prefix == r.prefix && o.field == r.field }) {
 			return nil, fmt.Errorf("proxy: route %q is there twice", g.Prefix)
@@ -47,13 +46,13 @@ func newRoutes(given []Route) ([]route, error) {
 func checkUpstream(u *url.URL) error {
 	switch {
 	case u == nil || u.Host == "" || u.Hostname() == "":
-		return errors.New("the upstream has no host; it is a URL like https://api.example.com")
+		return errors.New("the upstream has no host: use a URL like https://api.example.com")
 	case u.Scheme != "http" && u.Scheme != "https":
 		return fmt.Errorf("the upstream's scheme is %q, not http or https", u.Scheme)
 	case u.User != nil:
-		return errors.New("the upstream's URL holds a user name; the client's own headers say who it is")
+		return errors.New("the upstream's URL has a user name: the client's own headers have the credentials")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		return errors.New("the upstream's URL goes on behind its path; a query is the client's")
+		return errors.New("the upstream's URL has a query or a fragment: end it with the path")
 	}
 	return nil
 }
@@ -61,22 +60,21 @@ func checkUpstream(u *url.URL) error {
 // target is where a request goes.
 type target struct {
 	url  *url.URL
-	text string // of the URL, as it is sent
+	text string // the URL as it is sent
 }
 
-// rawPath is the path of a request as its client wrote it. A url.URL may have lost that: one
-// character that should have been escaped, and all of the path is escaped anew, so that %2F becomes
-// a slash.
+// rawPath returns the path of a request as its client wrote it. A url.URL may not have it: if one
+// character should have been escaped, the complete path is escaped again, and %2F becomes a slash.
 func rawPath(r *http.Request) string {
 	path, _, _ := strings.Cut(r.RequestURI, "?")
-	if r.URL.Host != "" || path == "" { // absolute, or a request that no server read
+	if r.URL.Host != "" || path == "" { // an absolute URL, or a request that no server read
 		return r.URL.EscapedPath()
 	}
 	return path
 }
 
-// findRoute is where a request for in goes, or nil when no route takes it. The path is matched and
-// passed on as it was written, escapes and all; so is the query.
+// findRoute returns the target of a request for in, or nil without a route. The path is matched and
+// forwarded as the client wrote it, with its escapes. So is the query.
 func findRoute(routes []route, in *url.URL, path string, header http.Header) *target {
 	for _, r := range routes {
 		if r.field != "" && header.Get(r.field) == "" {
@@ -99,7 +97,7 @@ func findRoute(routes []route, in *url.URL, path string, header http.Header) *ta
 			Path: plain, RawPath: whole,
 			RawQuery: in.RawQuery, ForceQuery: in.ForceQuery,
 		}
-		if to.EscapedPath() != whole && !strings.HasPrefix(whole, "//") { // behind Opaque, // would be another host
+		if to.EscapedPath() != whole && !strings.HasPrefix(whole, "//") { // in Opaque, a leading // would name another host
 			to.Opaque = whole
 		}
 		text := to.Scheme + "://" + to.Host + whole
@@ -111,7 +109,7 @@ func findRoute(routes []route, in *url.URL, path string, header http.Header) *ta
 	return nil
 }
 
-// routePrefixes names the routes there are, but for those that are inside another one.
+// routePrefixes lists the prefixes of the routes, except routes inside another one.
 func routePrefixes(routes []route) string {
 	var names []string
 	for _, r := range routes {

@@ -12,13 +12,12 @@ import (
 	"toolscope/capture/hostguard"
 )
 
-// Serve answers on l until ctx is done or the proxy is closed, which cuts what is going on; then it
-// returns nil. It closes l. A listener that others than this machine can reach is refused, unless
-// the proxy is public.
+// Serve answers on l until ctx is done or the proxy is closed. Then it cuts the open exchanges, closes l
+// and returns nil. It refuses a listener that other machines can reach, unless the proxy is public.
 func (p *Proxy) Serve(ctx context.Context, l net.Listener) error {
 	if !p.options.Public && !isLocal(l.Addr()) {
 		l.Close()
-		return fmt.Errorf("proxy: %s can be reached from other machines: listen on 127.0.0.1, or say so and set a token", l.Addr())
+		return fmt.Errorf("proxy: other machines can reach %s: listen on 127.0.0.1, or allow it and set a token", l.Addr())
 	}
 	base, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(errClosed)
@@ -45,7 +44,7 @@ func (p *Proxy) Serve(ctx context.Context, l net.Listener) error {
 	case <-ctx.Done():
 	case <-p.closing.Done():
 	}
-	stop(errClosed) // before the connections close, so that it is the reason of what is cut
+	stop(errClosed) // before the connections close, so that this is the reason of the cuts
 	server.Close()
 	if err == nil {
 		err = <-ended
@@ -66,13 +65,12 @@ func isLocal(a net.Addr) bool {
 	return false
 }
 
-// A headWatch looks at the bytes of each request's head for one thing net/http does not tell: that
-// a Content-Length stood beside a Transfer-Encoding. net/http takes it out (RFC 9112 §6.3 allows
-// that), and what is sent on is framed anew, so nothing can be smuggled; but a client that sends
-// both is wrong or means harm.
+// A headWatch looks in the bytes of each request's head for a Content-Length next to a
+// Transfer-Encoding. net/http removes it silently (RFC 9112 §6.3 allows that), and the forwarded request
+// gets its own framing, so nothing can be smuggled. But a client that sends both is wrong or malicious.
 //
-// It looks at what comes first on the connection and after each time it was idle, up to an empty
-// line. A request that was sent before the answer to the one before is not looked at.
+// It reads the first bytes of the connection, and the first after each idle time, up to an empty line.
+// It doesn't see a request that was sent before the previous response.
 type headWatch struct {
 	net.Conn
 	mu     sync.Mutex
@@ -120,7 +118,7 @@ func (c *headWatch) expectHead() {
 	c.inBody, c.length, c.line = false, false, c.line[:0]
 }
 
-// CloseWrite is for net/http, which ends a refusal with it, and for an upgraded connection of which
+// CloseWrite closes the write side. net/http ends a refusal with it; an upgraded connection uses it when
 // one side is done.
 func (c *headWatch) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
@@ -129,8 +127,7 @@ func (c *headWatch) CloseWrite() error {
 	return errors.ErrUnsupported
 }
 
-// hadLength reports whether the head of the request held a Content-Length, also when net/http has
-// taken it out.
+// hadLength reports whether the head of the request had a Content-Length, also if net/http removed it.
 func hadLength(r *http.Request) bool {
 	c, ok := r.Context().Value(headKey{}).(*headWatch)
 	if !ok {

@@ -11,9 +11,8 @@ import (
 	"toolscope/capture"
 )
 
-// A bodyTap records a body that is being forwarded. Whoever reads from it forwards what he got before
-// he reads again, so the bytes of a read are recorded at the next read, or at the end. Their time
-// is that of the read.
+// A bodyTap records a body that is being forwarded. Its reader forwards the bytes before it reads again.
+// So the bytes of a read are recorded at the next read or at the end, with the time of the read.
 type bodyTap struct {
 	x    *exchange
 	side capture.Side
@@ -23,8 +22,8 @@ type bodyTap struct {
 	held []byte
 	at   time.Duration
 	note string // for the next record
-	size int64  // of what came
-	err  error  // what the body ended with
+	size int64  // bytes that arrived
+	err  error  // how the body ended
 }
 
 func (t *bodyTap) Read(p []byte) (int, error) {
@@ -51,14 +50,14 @@ func (t *bodyTap) handOver() {
 	t.held = nil
 }
 
-// addNote puts words beside what is handed over next.
+// addNote adds a note to the next record.
 func (t *bodyTap) addNote(words string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.note = joinWords(t.note, words)
 }
 
-// pendingNotes are words behind which nothing came.
+// pendingNotes returns notes that no record has taken.
 func (t *bodyTap) pendingNotes() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -72,15 +71,15 @@ func joinWords(words, more string) string {
 	return words + more
 }
 
-// bodyBytes is how many bytes of the body came.
+// bodyBytes returns how many bytes of the body arrived.
 func (t *bodyTap) bodyBytes() int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.size
 }
 
-// endError is what the body ended with, nil when it was not read to an end. A tap may be nil: then
-// there was no body.
+// endError returns the error that ended the body, nil if it was not read to its end. A tap may be nil:
+// then there is no body.
 func (t *bodyTap) endError() error {
 	if t == nil {
 		return nil
@@ -96,27 +95,27 @@ type responseBody struct {
 	io.Closer
 }
 
-// maxKeptBytes is how much of a request's body is kept to send it once more. A connection that the
-// upstream had closed already, unnoticed, fails before more than a buffer or two was sent.
+// maxKeptBytes is how much of a request's body is kept to send it again. A connection that the upstream
+// had already closed fails before more than a buffer or two was sent.
 const maxKeptBytes = 4 * copyBytes
 
 var (
 	errUploadOver = errors.New("the exchange is over")
-	errUploadGone = errors.New("too much of the request was sent to send it once more")
+	errUploadGone = errors.New("too much of the request was sent to send it again")
 )
 
-// An upload is a request's body on its way. It streams; its beginning is kept, because net/http
-// sends a request once more when it finds that the connection it took from its pool was dead.
+// An upload is a request's body that is being forwarded. It streams, but keeps its beginning: net/http
+// sends a request again if the connection from its pool was dead.
 type upload struct {
 	*bodyTap
-	over atomic.Bool // the handler returns: the body must not be read any more
+	over atomic.Bool // the handler has returned: the body must not be read any more
 
-	mu   sync.Mutex // one reader at a time, also when an older one has not noticed yet
-	kept []byte     // what was read so far, as long as that is little
-	size int        // of what was read so far
+	mu   sync.Mutex // one reader at a time, also while an older one is still reading
+	kept []byte     // the bytes read so far, up to maxKeptBytes
+	size int        // number of bytes read so far
 }
 
-// newReader reads the body from its beginning.
+// newReader returns a reader of the body from its beginning.
 func (u *upload) newReader() (io.ReadCloser, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -156,7 +155,7 @@ func (r *uploadReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close leaves the client's body open: the handler's server sees to that.
+// Close leaves the client's body open: the server closes it.
 func (r *uploadReader) Close() error {
 	r.closed.Store(true)
 	r.bodyTap.handOver()

@@ -18,32 +18,32 @@ import (
 
 const extensionsField = "Sec-Websocket-Extensions"
 
-// extensionNote tells which extensions of the WebSocket protocol the proxy takes out of a request,
-// so that messages pass as they are meant, not compressed by a state that both ends share.
+// extensionNote returns a note about the WebSocket extensions that the proxy removes from a request.
+// Without them, messages are not compressed with a state that both ends share.
 func extensionNote(r *http.Request) string {
 	offered := strings.Join(r.Header.Values(extensionsField), ", ")
 	if offered == "" || !websocket.IsRequest(r) {
 		return ""
 	}
-	return "taken out of the request, so that the messages can be recorded: the WebSocket extension " + offered
+	return "removed from the request, so that the messages can be recorded: the WebSocket extension " + offered
 }
 
-// upgraded is the upstream's end of a WebSocket. ReverseProxy copies from it to the client and from
-// the client to it.
+// upgraded is the upstream's end of a WebSocket. ReverseProxy copies between it and the client, both
+// ways.
 type upgraded struct {
 	x       *exchange
 	conn    io.ReadWriteCloser
 	faulted *faultedSocket // nil without faults
 
-	mu       sync.Mutex // protects all below: finish may come while the copying still ends
-	held     []byte     // read from the upstream, handed over when it was passed on: see tap
+	mu       sync.Mutex // protects all below: copying may still be ending when finish is called
+	held     []byte     // read from the upstream, recorded once it was forwarded: see bodyTap
 	heldAt   time.Duration
 	upstream direction
 	client   direction
-	closer   *direction    // that sent a Close first: the other one's only confirms it
+	closer   *direction    // sent a Close first; the other one's only confirms it
 	closedAt time.Duration // of that Close
 	left     bool          // the client closed its side
-	readErr  error         // what reading from the upstream ended with, before the client had left
+	readErr  error         // how reading from the upstream ended, unless the client left before
 }
 
 // direction is one direction of a WebSocket.
@@ -52,9 +52,9 @@ type direction struct {
 	side        capture.Side
 	who         string
 	party       capture.Party
-	at          time.Duration // when the latest bytes of it came
-	passed      int64         // bytes of it
-	brokenNoted bool          // a record says that it is broken
+	at          time.Duration // when its latest bytes arrived
+	passed      int64         // its bytes so far
+	brokenNoted bool          // a record reports that it is broken
 	note        string        // for the next record
 }
 
@@ -77,7 +77,7 @@ func (u *upgraded) Read(p []byte) (int, error) {
 	return u.readUpstream(p)
 }
 
-// readUpstream reads what the upstream says, as it is recorded.
+// readUpstream reads and records the upstream's bytes.
 func (u *upgraded) readUpstream(p []byte) (int, error) {
 	u.handOver()
 	n, err := u.conn.Read(p)
@@ -90,14 +90,14 @@ func (u *upgraded) readUpstream(p []byte) (int, error) {
 	return n, err
 }
 
-// addNote puts words beside what was read last.
+// addNote adds a note to the bytes read last.
 func (u *upgraded) addNote(words string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.upstream.note = joinWords(u.upstream.note, words)
 }
 
-// pendingNotes are words behind which nothing came.
+// pendingNotes returns notes that no record has taken.
 func (u *upgraded) pendingNotes() string {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -125,8 +125,8 @@ func (u *upgraded) Write(p []byte) (int, error) {
 
 func (u *upgraded) Close() error { return u.conn.Close() }
 
-// CloseWrite passes on that the client has closed its side, when it had said so before. Otherwise
-// it has vanished: the error ends the copying, and with it the upstream's connection.
+// CloseWrite passes on that the client has closed its side, if one end has sent a Close. Otherwise the
+// client has vanished: the error ends the copying, and with it the upstream's connection.
 func (u *upgraded) CloseWrite() error {
 	u.mu.Lock()
 	said := u.client.Closed || u.upstream.Closed
@@ -156,31 +156,31 @@ func (u *upgraded) recordMessages(d *direction, p []byte, at time.Duration) {
 		}
 		u.x.putRecord(r)
 	})
-	if d.Closed && !said && (u.closer == nil || at < u.closedAt) { // an answer may be taken before what it answers
+	if d.Closed && !said && (u.closer == nil || at < u.closedAt) { // the confirming Close may be recorded first
 		u.closer, u.closedAt = d, at
 	}
 	if d.Broken != "" && !d.brokenNoted {
 		d.brokenNoted = true
-		u.x.putRecord(capture.Record{Side: d.side, At: at, Lost: d.takeUnread(), Note: "gap: what " + d.who + " sends from here on passes, but cannot be read as WebSocket messages: " + d.Broken})
+		u.x.putRecord(capture.Record{Side: d.side, At: at, Lost: d.takeUnread(), Note: "gap: from here on the bytes of " + d.who + " pass, but can't be read as WebSocket messages: " + d.Broken})
 	}
 }
 
-// takeUnread is how many bytes that cannot be read came since it was last asked.
+// takeUnread returns how many unreadable bytes arrived since the last call.
 func (d *direction) takeUnread() int64 {
 	n := d.Unread
 	d.Unread = 0
 	return n
 }
 
-// upstreamBytes is how many bytes of the upstream came.
+// upstreamBytes returns how many bytes of the upstream arrived.
 func (u *upgraded) upstreamBytes() int64 {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.upstream.passed
 }
 
-// finish records what is left, and tells how the WebSocket ended: as last says, unless one of its
-// ends knows better.
+// finish records the rest, and returns how the WebSocket ended: last, unless one of its ends gives a
+// better reason.
 func (u *upgraded) finish(last capture.Record) capture.Record {
 	u.handOver()
 	note, left := "", u.x.held.wasAborted()
@@ -193,7 +193,7 @@ func (u *upgraded) finish(last capture.Record) capture.Record {
 		if d.Open && d.Broken == "" {
 			u.x.putRecord(capture.Record{
 				Side: d.side, At: d.at, Data: bytes.Clone(d.Message),
-				Note: fmt.Sprintf("the WebSocket ended inside a message of %s, %s of which came", d.who, count.Of(d.Length, "byte")),
+				Note: fmt.Sprintf("the WebSocket ended inside a message of %s, after %s of it", d.who, count.Of(d.Length, "byte")),
 			})
 		}
 		if n := d.takeUnread(); n > 0 {
@@ -207,9 +207,9 @@ func (u *upgraded) finish(last capture.Record) capture.Record {
 		last = capture.Record{End: capture.EndCut, Why: errBroken.Error(), By: capture.Toolscope}
 	case u.closer != nil:
 		last = capture.Record{End: capture.EndEOF, Why: u.closer.closeWords(), By: u.closer.party}
-	case u.readErr == nil || errors.Is(u.readErr, net.ErrClosed): // it was us who closed it
+	case u.readErr == nil || errors.Is(u.readErr, net.ErrClosed): // the proxy closed it
 	case u.readErr == io.EOF:
-		last = capture.Record{End: capture.EndCut, Why: "the upstream closed the WebSocket without saying so", By: capture.Network}
+		last = capture.Record{End: capture.EndCut, Why: "the upstream ended the WebSocket without a Close", By: capture.Network}
 	default:
 		last.End, last.Why, last.By = capture.EndOf(u.readErr)
 	}
@@ -217,7 +217,8 @@ func (u *upgraded) finish(last capture.Record) capture.Record {
 	return last
 }
 
-// closeWords is empty for an ordinary end: 1000, 1001 (going away) and no code (RFC 6455 §7.4.1).
+// closeWords describes a Close, "" for an ordinary end: 1000, 1001 (going away) or no code (RFC 6455
+// §7.4.1).
 func (d *direction) closeWords() string {
 	if d.Code == 1000 || d.Code == 1001 || d.Code == 1005 {
 		return ""

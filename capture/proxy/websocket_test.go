@@ -182,13 +182,13 @@ func TestWebSocketEndings(t *testing.T) {
 			func(s *socket) { s.expect(fin|websocket.OpClose, "") }, capture.EndEOF, capture.Provider, "", ""},
 		{"the upstream vanishes", func(s *socket) { s.send(fin|websocket.OpText, "{}") },
 			func(s *socket) { s.expect(fin|websocket.OpText, "{}") },
-			capture.EndCut, capture.Network, "the upstream closed the WebSocket without saying so", "{}"},
+			capture.EndCut, capture.Network, "the upstream ended the WebSocket without a Close", "{}"},
 		{"in a message", func(s *socket) {
 			s.send(websocket.OpText, "{")
 			s.conn.Write(frame(fin, "abcdef", false)[:4])
 		},
 			func(s *socket) { s.expect(websocket.OpText, "{") },
-			capture.EndCut, capture.Network, "the upstream closed the WebSocket without saying so", "{ab"},
+			capture.EndCut, capture.Network, "the upstream ended the WebSocket without a Close", "{ab"},
 		{"reset", func(s *socket) { s.receive(); s.conn.(*net.TCPConn).SetLinger(0) },
 			func(s *socket) { s.send(fin|websocket.OpText, "x") }, capture.EndCut, capture.Network, "reset", ""},
 		{"the client closes", func(s *socket) { s.receive() },
@@ -206,7 +206,7 @@ func TestWebSocketEndings(t *testing.T) {
 			func(s *socket) { s.conn.(*net.TCPConn).CloseWrite() }, capture.EndCut, capture.Client, clientGone(0), ""},
 		{"an extension nobody agreed on", func(s *socket) { s.send(fin|0x40|websocket.OpText, "zzz"); s.send(fin|websocket.OpText, "{}") },
 			func(s *socket) { s.expect(fin|0x40|websocket.OpText, "zzz"); s.expect(fin|websocket.OpText, "{}") },
-			capture.EndCut, capture.Network, "without saying so", ""},
+			capture.EndCut, capture.Network, "without a Close", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			up := socketServer(t, func(s *socket, _ *http.Request) { test.server(s) })
@@ -226,7 +226,7 @@ func TestWebSocketEndings(t *testing.T) {
 			if want := map[string]int64{"an extension nobody agreed on": int64(len(frame(0, "zzz", false)) + len(frame(0, "{}", false)))}[test.name]; lost != want {
 				t.Errorf("%d bytes lost, want %d", lost, want)
 			}
-			if said := strings.Contains(notes(recs), "cannot be read as WebSocket messages: a frame uses an extension"); said != (test.name == "an extension nobody agreed on") {
+			if said := strings.Contains(notes(recs), "can't be read as WebSocket messages: a frame uses an extension"); said != (test.name == "an extension nobody agreed on") {
 				t.Errorf("notes: %s", notes(recs))
 			}
 		})

@@ -1,23 +1,23 @@
 package queue
 
-// openExchange is one that has begun and has not ended.
+// openExchange is an exchange that has begun and not ended.
 type openExchange struct {
-	out  bool    // it was not let in
-	gaps [2]*gap // of its response and its request: the latest, while nothing of that side waits behind it
+	out  bool    // it was not admitted
+	gaps [2]*gap // of its response and its request: the last item waiting of that side, if it is a gap
 }
 
-// gap is where bytes of a stream are missing. Something that waits, and has no bytes, tells of it.
+// gap is a place where bytes of a stream are missing. A waiting item without bytes reports it.
 type gap struct {
-	at     int64 // the number of what tells of it, among all that ever waited
+	at     int64 // the number of that item, among all that ever waited
 	stream Stream
 	lost   int64
 }
 
-// endRoom is kept free for each exchange that was let in, so that it can end: for a hole on each
-// side, and for its last thing.
+// endRoom is reserved for each admitted exchange, so that it can end: for a gap on each side, and for its
+// last item.
 const endRoom = 1 << 10
 
-// addOrGap takes something in, as it is or without its bytes, or counts it.
+// addOrGap adds an item, with or without its bytes, or counts it as dropped.
 func (b *Queue[T]) addOrGap(v T) {
 	part := b.rules.PartOf(v)
 	x := b.exchangeOf(v, part)
@@ -34,7 +34,7 @@ func (b *Queue[T]) addOrGap(v T) {
 	}
 }
 
-// exchangeOf is the exchange of something, which may be the first thing of it, or the last.
+// exchangeOf returns the exchange of an item, which may be its first or its last.
 func (b *Queue[T]) exchangeOf(v T, part Part) *openExchange {
 	x := b.begun[part.Exchange]
 	if x == nil {
@@ -56,8 +56,8 @@ func (b *Queue[T]) exchangeOf(v T, part Part) *openExchange {
 	return x
 }
 
-// hasRoom reports whether there is room for bytes. What was full has none until a quarter of it is
-// free: otherwise there would be a hole before each piece that finds room.
+// hasRoom reports whether there is room for bytes. A queue that was full has no room until a quarter of
+// it is free: otherwise there would be a gap before each chunk that finds room.
 func (b *Queue[T]) hasRoom(cost int) bool {
 	limit := b.rules.Limit
 	if b.full {
@@ -67,15 +67,15 @@ func (b *Queue[T]) hasRoom(cost int) bool {
 	return !b.full
 }
 
-// refillLevel is the cost at which a box that was full takes bytes again.
+// refillLevel is the cost below which a queue that was full takes bytes again.
 func (b *Queue[T]) refillLevel() int { return b.rules.Limit / 4 * 3 }
 
-// hasReserve reports whether the reserve has room for what has no bytes.
+// hasReserve reports whether the reserve has room for an item without bytes.
 func (b *Queue[T]) hasReserve(cost int) bool {
 	return b.state.Cost+cost <= b.rules.Limit+b.rules.Limit/4
 }
 
-// enqueue puts something in the queue. A hole before it in its stream grows no more.
+// enqueue adds an item to the queue. The gap before it in its stream grows no more.
 func (b *Queue[T]) enqueue(x *openExchange, part Part, v T) {
 	*x.gapSlot(part.Stream) = nil
 	b.add(v)
@@ -88,14 +88,13 @@ func (x *openExchange) gapSlot(s Stream) **gap {
 	return &x.gaps[0]
 }
 
-// omitBytes leaves the bytes of something out: they make a hole, or add to the one that it would stand
-// behind.
+// omitBytes leaves out the bytes of an item: they form a gap, or extend the one directly before the item.
 func (b *Queue[T]) omitBytes(x *openExchange, part Part, v T) {
 	b.state.Lost += part.Bytes
 	kept, worth := b.rules.WithoutBytes(v)
 	h := x.gapSlot(part.Stream)
 	switch {
-	case *h == nil: // what is left of it tells of the hole, even if it says nothing else
+	case *h == nil: // the rest of the item reports the gap, even if it is empty otherwise
 		b.state.Gaps++
 		*h = &gap{at: b.taken + int64(b.waitingCount()), stream: part.Stream, lost: part.Bytes}
 		b.gaps = append(b.gaps, *h)
@@ -111,7 +110,7 @@ func (b *Queue[T]) omitBytes(x *openExchange, part Part, v T) {
 	}
 }
 
-// reportGaps has the holes among the first n that wait say what is missing.
+// reportGaps completes the gaps among the first n waiting items with the number of missing bytes.
 func (b *Queue[T]) reportGaps(n int) {
 	for len(b.gaps) > 0 && b.gaps[0].at < b.taken+int64(n) {
 		h := b.gaps[0]

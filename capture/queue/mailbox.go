@@ -1,43 +1,41 @@
-// Package queue is the one queue between those who have something and those who want it at their
-// own pace.
+// Package queue is the bounded queue between producers and a consumer that takes items at its own pace.
 //
-//	who has it ─▶ Put ─▶ Box ─▶ Take ─▶ who wants it
-//	                      └─▶ Bell: there is something
+//	producer ─▶ Put ─▶ Queue ─▶ Take ─▶ consumer
+//	                     └─▶ Wakeups: there is something
 //
-// Words. What waits in a box belongs to a stream: one side of one exchange. A hole is what a box
-// leaves out of a stream because it is full. An exchange is let in when the first thing of it is
-// put into the box.
+// Terms. A waiting item belongs to a stream: one side of one exchange. A gap is where a full queue left
+// bytes of a stream out. An exchange is admitted when its first item is put into the queue.
 //
-// What always holds:
+// Invariants:
 //   - The order is kept.
-//   - A box has a limit. Where the rules know no gaps, Put waits for room: nothing is lost. Where
-//     they do, Put never waits, and what does not fit is left out.
-//   - What is left out of an exchange that was let in is told: at its place in its stream, to the
-//     byte, once for all that is missing there. What has no bytes (a head, an end) is kept beyond
-//     the limit, as far as there is a reserve for it; the last thing of an exchange is kept always.
-//   - An exchange for whose beginning there is not even a reserve leaves no trace, and is counted.
-//   - So a box holds its limit and half of it more at most, and what was let in ends, whoever fills
-//     the box and however slowly it is emptied.
+//   - A queue has a limit. Without rules for gaps, Put waits for room and nothing is lost. With them, Put
+//     never waits, and items that don't fit are left out.
+//   - Bytes left out of an admitted exchange are reported: in their place in the stream, exactly, and
+//     once for each gap. Items without bytes (a head, an end) are kept beyond the limit, as far as a
+//     reserve allows; the last item of an exchange is always kept.
+//   - An exchange whose first item exceeds even the reserve leaves no trace, and is counted.
+//   - So a queue holds at most its limit and half of it more, and admitted exchanges end, however fast it
+//     is filled and however slowly it is emptied.
 package queue
 
 import "sync"
 
-// Rules are what a box knows of what it holds. Limit and Cost are required; the others say how gaps
-// are made, and are there together or not at all.
+// Rules define the items of a queue. Limit and Cost are required. The others define gaps and are set all
+// together or not at all.
 type Rules[T any] struct {
-	Limit int         // how much may wait
-	Cost  func(T) int // how much one is: the memory that it takes, about; always the same for the same
+	Limit int         // the maximum cost of the waiting items
+	Cost  func(T) int // the cost of an item: about the memory that it takes; constant for an item
 
-	PartOf       func(T) Part               // what it is a part of
-	WithoutBytes func(T) (T, bool)          // it without its bytes; false when what is left is not worth keeping
-	Gap          func(lost int64, near T) T // near, which has no bytes, telling how many are missing there
+	PartOf       func(T) Part               // the place of an item
+	WithoutBytes func(T) (T, bool)          // the item without its bytes; false if the rest is not worth keeping
+	Gap          func(lost int64, near T) T // near, which has no bytes, reporting how many are missing there
 }
 
-// Part says where something belongs.
+// Part is the place of an item.
 type Part struct {
 	Stream
-	Bytes        int64 // that it brings, and that are missing without it
-	EndsExchange bool  // nothing of the exchange follows
+	Bytes        int64 // bytes that are missing without the item
+	EndsExchange bool  // no item of the exchange follows
 }
 
 // Stream is one side of an exchange.
@@ -46,46 +44,46 @@ type Stream struct {
 	Request  bool
 }
 
-// State is how a box is doing.
+// State is the state of a queue.
 type State struct {
-	Waiting int   // how many wait
-	Cost    int   // what they cost
+	Waiting int   // number of waiting items
+	Cost    int   // their cost
 	Lost    int64 // bytes that were left out
 	Gaps    int64 // places where they are missing
-	Dropped int64 // things that were left out, and that no gap tells of
-	Full    bool  // bytes are being left out just now
+	Dropped int64 // items that were left out and that no gap reports
+	Full    bool  // bytes are being left out now
 }
 
-// A Queue holds what waits. Any number of goroutines may put things in; one takes them out.
+// Queue holds waiting items. Any number of goroutines may put items in; one takes them out.
 type Queue[T any] struct {
 	rules Rules[T]
 	bell  chan struct{} // one slot: a doorbell, not a queue
 
 	mu     sync.Mutex
-	room   sync.Cond // for Puts that wait
+	room   sync.Cond // for waiting Puts
 	queue  []T
-	first  int   // in queue: what is before it was taken
-	taken  int64 // how many were taken, ever
-	lately int   // how many waited when somebody took some, the most of the latest times
+	first  int   // index in queue: the items before it were taken
+	taken  int64 // how many items were taken, ever
+	lately int   // how many items waited at a Take: a decaying maximum
 	batch  []T   // of the latest Take
 	closed bool
 	err    error
 
-	state    State                 // but for what waits
-	begun    map[int]*openExchange // that have not ended
-	reserved int                   // room kept for the ends of those
-	full     bool                  // something with bytes did not fit
+	state    State                 // without the waiting items
+	begun    map[int]*openExchange // exchanges that have not ended
+	reserved int                   // room reserved for their ends
+	full     bool                  // an item with bytes did not fit
 	gaps     []*gap                // that wait, in order
 }
 
-// New makes a box.
+// New returns an empty queue.
 func New[T any](rules Rules[T]) *Queue[T] {
 	b := &Queue[T]{rules: rules, bell: make(chan struct{}, 1), begun: map[int]*openExchange{}}
 	b.room.L = &b.mu
 	return b
 }
 
-// Put puts something in. It reports false when nobody wants any more.
+// Put adds an item. It returns false if the queue is closed.
 func (b *Queue[T]) Put(v T) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -112,8 +110,8 @@ func (b *Queue[T]) add(v T) {
 
 func (b *Queue[T]) waitingCount() int { return len(b.queue) - b.first }
 
-// Take takes things out until they cost most, or one thing if there is one, and says whether there
-// is more. It never waits. The batch is valid until the next Take.
+// Take takes items out until their cost reaches most, or one item if there is one. more reports whether
+// there are others. It never waits. The batch is valid until the next Take.
 func (b *Queue[T]) Take(most int) (batch []T, more bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -123,7 +121,7 @@ func (b *Queue[T]) Take(most int) (batch []T, more bool) {
 	}
 	b.reportGaps(n)
 	b.lately = max(b.waitingCount(), b.lately-b.lately/8-1)
-	if clear(b.batch); cap(b.batch) > b.slotCount() { // what was taken before can be forgotten
+	if clear(b.batch); cap(b.batch) > b.slotCount() { // drops the previous batch
 		b.batch = nil
 	}
 	b.batch = append(b.batch[:0], b.queue[b.first:b.first+n]...)
@@ -133,17 +131,18 @@ func (b *Queue[T]) Take(most int) (batch []T, more bool) {
 	return b.batch, b.waitingCount() > 0
 }
 
-// So many slots are kept for what comes next. While a flood lasts those are more, as making them anew
-// for each batch costs more than all else; they do not stay when it is over.
+// The minimum and maximum number of slots kept for the next items. During a flood more are kept, because
+// allocating them for each batch is expensive; they are dropped when it is over.
 const (
 	idleSlots  = 1 << 10
 	floodSlots = 1 << 14
 )
 
-// slotCount is how many are kept now. What grows doubles, so up to twice of what waited is there.
+// slotCount returns how many slots are kept now. Slices grow by doubling, so up to twice the waiting
+// items are there.
 func (b *Queue[T]) slotCount() int { return max(idleSlots, min(2*b.lately, floodSlots)) }
 
-// removeFirst forgets the first n that wait.
+// removeFirst removes the first n waiting items.
 func (b *Queue[T]) removeFirst(n int) {
 	clear(b.queue[b.first : b.first+n])
 	b.first += n
@@ -159,7 +158,7 @@ func (b *Queue[T]) removeFirst(n int) {
 	}
 }
 
-// All yields everything, one thing after the other, until the box is closed and empty. It waits.
+// All yields all items until the queue is closed and empty. It waits for them.
 func (b *Queue[T]) All(yield func(T) bool) {
 	for {
 		batch, _ := b.Take(1)
@@ -177,8 +176,8 @@ func (b *Queue[T]) All(yield func(T) bool) {
 	}
 }
 
-// Close refuses everything from now on, because of err if that is not nil. What waits can still be
-// taken. The first Close counts.
+// Close ends the queue for Put, because of err if that is not nil. Waiting items can still be taken. Only
+// the first Close counts.
 func (b *Queue[T]) Close(err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -189,17 +188,17 @@ func (b *Queue[T]) Close(err error) {
 	b.Wake()
 }
 
-// Done reports whether nothing waits and nothing will come, and why.
+// Done reports whether the queue is closed and empty, and the error of Close.
 func (b *Queue[T]) Done() (bool, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.closed && b.waitingCount() == 0, b.err
 }
 
-// Wakeups rings when there may be news: something that waits, or the end.
+// Wakeups returns a channel that receives when there may be items, or the end.
 func (b *Queue[T]) Wakeups() <-chan struct{} { return b.bell }
 
-// Wake rings the bell.
+// Wake sends on that channel.
 func (b *Queue[T]) Wake() {
 	select {
 	case b.bell <- struct{}{}:
@@ -207,10 +206,10 @@ func (b *Queue[T]) Wake() {
 	}
 }
 
-// Waiting is how many wait.
+// Waiting returns the number of waiting items.
 func (b *Queue[T]) Waiting() int { return b.State().Waiting }
 
-// State is how the box is doing.
+// State returns the state of the queue.
 func (b *Queue[T]) State() State {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -11,18 +11,17 @@ import (
 	"toolscope/capture"
 )
 
-// Create begins a capture in a new file that only its owner may read, whatever the umask. It never
-// writes to something that exists already, a symbolic link included. While it is being written the
-// file is locked, so that a second writer is told that somebody records to it.
+// Create begins a capture in a new file that only its owner may read, whatever the umask. It never writes
+// to an existing file or symbolic link. The file is locked while it is being written, so that a second
+// writer gets an error.
 //
-// What is written is in the hands of the operating system at once, and survives the end of the
-// program, however that comes. It is forced to the disk when the capture is closed, and not before:
-// a power failure may cost what the system had not written yet, and what is there then is as sound
-// as its checksums say.
+// Written bytes go to the operating system at once, and survive any end of the program. They are forced
+// to the disk only when the capture is closed. A power failure may lose bytes that the system had not
+// written yet; checksums show whether the rest is undamaged.
 func Create(path string, created time.Time, by string) (*Recorder, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
 	if errors.Is(err, fs.ErrExist) && isLocked(path) {
-		return nil, fmt.Errorf("create %s: another program is recording to it: %w", path, fs.ErrExist)
+		return nil, fmt.Errorf("create %s: another program records to it: %w", path, fs.ErrExist)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("create %s: %w", path, capture.WithoutPath(err))
@@ -51,12 +50,12 @@ func openCapture(f *os.File, created time.Time, by string) (*writer, error) {
 	return w, nil
 }
 
-// CreateIn begins a capture of that name in a directory, as Create does. It makes the directory if
-// it is missing, for its owner only. Of a directory that exists already it changes nothing: when
-// others may look into it, or it belongs to somebody else, warning says so.
+// CreateIn begins a capture of that name in a directory, as Create does. It creates a missing directory,
+// for its owner only. It does not change an existing directory: warning reports one that is open to other
+// users, or belongs to one.
 func CreateIn(dir, name string, created time.Time, by string) (r *Recorder, warning string, err error) {
 	if name != filepath.Base(name) {
-		return nil, "", fmt.Errorf("create %s in %s: not the name of a file", name, dir)
+		return nil, "", fmt.Errorf("create %s in %s: not a file name", name, dir)
 	}
 	warning, err = makeDir(dir)
 	if err != nil {
@@ -80,7 +79,7 @@ func makeDir(dir string) (warning string, err error) {
 				return "", fmt.Errorf("create %s: %w", dir, capture.WithoutPath(err))
 			}
 			return "", nil
-		case !errors.Is(err, fs.ErrExist): // somebody else may have been faster
+		case !errors.Is(err, fs.ErrExist): // another program may have been faster
 			return "", fmt.Errorf("create %s: %w", dir, capture.WithoutPath(err))
 		}
 		info, err = os.Stat(dir)
@@ -89,11 +88,11 @@ func makeDir(dir string) (warning string, err error) {
 	case err != nil:
 		return "", fmt.Errorf("create %s: %w", dir, capture.WithoutPath(err))
 	case !info.IsDir():
-		return "", fmt.Errorf("create %s: it exists and is no directory", dir)
+		return "", fmt.Errorf("create %s: it exists and is not a directory", dir)
 	case isForeign(info):
-		return fmt.Sprintf("%s belongs to somebody else", dir), nil
+		return fmt.Sprintf("%s belongs to another user", dir), nil
 	case isOpen(info):
-		return fmt.Sprintf("%s is open to others (mode %04o); chmod 700 closes it", dir, info.Mode().Perm()), nil
+		return fmt.Sprintf("%s is open to others (mode %04o); to close it, run chmod 700", dir, info.Mode().Perm()), nil
 	}
 	return "", nil
 }

@@ -47,7 +47,7 @@ func TestLooseDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, warning, err := CreateIn(dir, "x.tsc", noon, "test")
-	if err != nil || warning != dir+" is open to others (mode 0755); chmod 700 closes it" {
+	if err != nil || warning != dir+" is open to others (mode 0755); to close it, run chmod 700" {
 		t.Fatalf("%q, %v", warning, err)
 	}
 	r.Close(context.Background())
@@ -70,7 +70,7 @@ func TestCreateInRefuses(t *testing.T) {
 	must(syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600))
 	for name, want := range map[string]string{
 		"link": "file exists", "file": "file exists", "pipe": "file exists",
-		"../x": "not the name of a file", "a/b": "not the name of a file",
+		"../x": "not a file name", "a/b": "not a file name",
 	} {
 		if _, _, err := CreateIn(dir, name, noon, "test"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
@@ -82,7 +82,7 @@ func TestCreateInRefuses(t *testing.T) {
 	if kept, _ := os.ReadFile(filepath.Join(dir, "file")); string(kept) != "kept" {
 		t.Error("it wrote over a file")
 	}
-	if _, _, err := CreateIn(filepath.Join(dir, "file"), "x", noon, "test"); err == nil || !strings.HasSuffix(err.Error(), "it exists and is no directory") {
+	if _, _, err := CreateIn(filepath.Join(dir, "file"), "x", noon, "test"); err == nil || !strings.HasSuffix(err.Error(), "it exists and is not a directory") {
 		t.Errorf("in a file: %v", err)
 	}
 }
@@ -94,7 +94,7 @@ func TestTwoWriters(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = Create(path, noon, "test")
-	want := "create " + path + ": another program is recording to it: file already exists"
+	want := "create " + path + ": another program records to it: file already exists"
 	if err == nil || err.Error() != want || !errors.Is(err, fs.ErrExist) {
 		t.Errorf("second writer: %v", err)
 	}

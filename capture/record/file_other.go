@@ -8,7 +8,7 @@ import (
 	"os"
 )
 
-// Where there are no such locks, a second writer is still kept out by the file's existence.
+// On systems without such locks, the file's existence still keeps a second writer out.
 const (
 	noFollow  = 0
 	noWait    = 0

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// Flags of a file to open: what neither follows a symbolic link nor waits for the other end of a
+// Flags for opening a file without following a symbolic link, and without waiting for the other end of a
 // named pipe.
 const (
 	noFollow = syscall.O_NOFOLLOW
@@ -22,11 +22,11 @@ const (
 	shared    = syscall.LOCK_SH
 )
 
-// mustClose says that a file can be deleted only when it is not open.
+// mustClose reports whether a file must be closed before it can be deleted.
 const mustClose = false
 
-// tryLock takes a lock of a file, unless somebody else has one that excludes it. The error is that of
-// a file system that has no locks.
+// tryLock takes a lock of a file. held reports that another process has a lock that excludes it. The
+// error is that of a file system without locks.
 func tryLock(f *os.File, kind int) (held bool, err error) {
 	err = syscall.Flock(int(f.Fd()), kind|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
@@ -35,14 +35,15 @@ func tryLock(f *os.File, kind int) (held bool, err error) {
 	return false, err
 }
 
-// restrictToOwner leaves a file to its owner alone: a umask may have taken even the owner's rights.
+// restrictToOwner makes a file readable and writable for its owner only: a umask may have removed even
+// the owner's rights.
 func restrictToOwner(f *os.File) error { return f.Chmod(0o600) }
 
-// isForeign reports whether a file or directory belongs to somebody else.
+// isForeign reports whether a file or directory belongs to another user.
 func isForeign(info fs.FileInfo) bool {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(s.Uid) != os.Geteuid()
 }
 
-// isOpen reports whether others may look into a directory.
+// isOpen reports whether other users have access to a directory.
 func isOpen(info fs.FileInfo) bool { return info.Mode().Perm()&0o077 != 0 }

@@ -8,24 +8,24 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// A new file is never made through a link, and opening does not wait: neither needs a flag.
+// A new file is never created through a link, and opening does not wait: neither needs a flag.
 const (
 	noFollow = 0
 	noWait   = 0
 )
 
-// Kinds of lockForWriting.
+// Kinds of lock.
 const (
 	exclusive = windows.LOCKFILE_EXCLUSIVE_LOCK
 	shared    = 0
 )
 
-// mustClose says that a file can be deleted only when it is not open.
+// mustClose reports whether a file must be closed before it can be deleted.
 const mustClose = true
 
-// tryLock takes a lockForWriting of a file, unless somebody else has one that excludes it. Nobody can read
-// what is locked, so that is one byte far behind everything a file can hold. The error is that of a
-// file system that has no locks.
+// tryLock takes a lock of a file. held reports that another process has a lock that excludes it. Locked
+// bytes can't be read, so it locks one byte far beyond any content. The error is that of a file system
+// without locks.
 func tryLock(f *os.File, kind int) (held bool, err error) {
 	const far = 1<<31 - 1
 	err = windows.LockFileEx(windows.Handle(f.Fd()), uint32(kind)|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &windows.Overlapped{OffsetHigh: far})
@@ -35,8 +35,8 @@ func tryLock(f *os.File, kind int) (held bool, err error) {
 	return false, err
 }
 
-// restrictToOwner leaves a file to its owner and the system alone, whatever its directory would have it
-// inherit. A file system that knows no owners is no reason not to record.
+// restrictToOwner makes a file accessible to its owner and the system only, whatever it would inherit
+// from its directory. A file system without owners is not an error.
 func restrictToOwner(f *os.File) error {
 	rights, err := windows.SecurityDescriptorFromString("D:P(A;;FA;;;OW)(A;;FA;;;SY)")
 	if err != nil {
@@ -54,7 +54,7 @@ func restrictToOwner(f *os.File) error {
 	return err
 }
 
-// Whose a directory is and who may openOrphan into it does not show in its mode.
+// On Windows, the mode shows neither the owner of a directory nor who has access to it.
 
 func isForeign(fs.FileInfo) bool { return false }
 func isOpen(fs.FileInfo) bool    { return false }

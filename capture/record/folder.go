@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 )
 
-// LockDir takes a folder for one program, and makes it if it is missing, until release is called or the
-// program has ended. It reports false where another one has it. A file system that has no locks has
-// nobody hold one.
+// LockDir reserves a folder for one program, until release is called or the program has ended. It creates
+// a missing folder. ok is false if another program has it. On a file system without locks it always
+// succeeds.
 func LockDir(dir string) (release func(), ok bool, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, false, err
@@ -23,10 +23,11 @@ func LockDir(dir string) (release func(), ok bool, err error) {
 	return func() { f.Close() }, true, nil
 }
 
-// HasRoom reports why a folder does not take so many bytes, nil if it does. What it writes for that it removes.
+// HasRoom checks whether a folder has room for size bytes, by writing them to a file that it then
+// removes. The error is the reason why not.
 func HasRoom(dir string, size int) error {
 	path := filepath.Join(dir, ".room")
-	os.Remove(path) // of a program that was killed
+	os.Remove(path) // of a killed program
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
 	if err != nil {
 		return err

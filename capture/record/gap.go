@@ -7,31 +7,31 @@ import (
 	"toolscope/capture"
 )
 
-// The most that a gap remembers.
+// The limits of a gap's memory.
 const (
 	maxKeptBytes = 4 << 20 // bytes of heads, ends and notes
 	maxLossSides = 1 << 16 // sides of exchanges
 )
 
-// gap is what the disk did not take. The zero value is none.
+// gap holds the records that could not be written. The zero value is empty.
 type gap struct {
 	why   string
 	at    time.Duration
-	lost  []loss                 // of each side that lost something
-	sides map[capture.Stream]int // where it is in lost
-	kept  []capture.Record       // records without their data: heads, ends and notes, as many as there is room for
+	lost  []loss                 // one per side that lost bytes
+	sides map[capture.Stream]int // index in lost
+	kept  []capture.Record       // records without their data: heads, ends and notes, up to maxKeptBytes
 	size  int                    // of kept
 }
 
 type loss struct {
 	of    capture.Stream
 	bytes int64
-	told  bool // a record says so already
+	told  bool // a record reports it already
 }
 
 func (g *gap) isOpen() bool { return g.why != "" }
 
-// add makes a record part of the gap, and returns how many bytes are missing with it.
+// add adds a record to the gap, and returns how many bytes are missing with it.
 func (g *gap) add(rec capture.Record, why string) int64 {
 	if !g.isOpen() {
 		g.at, g.sides = rec.At, map[capture.Stream]int{}
@@ -59,8 +59,8 @@ func (g *gap) countLost(s capture.Stream, n int64) {
 	}
 }
 
-// gapRecords tell of the gap: what was kept, and of each side, before its exchange ends, how much is
-// missing.
+// gapRecords returns the records that report the gap: the kept ones, and for each side, before its
+// exchange ends, how many bytes are missing.
 func (g *gap) gapRecords() (recs []capture.Record) {
 	for i := range g.lost {
 		g.lost[i].told = false

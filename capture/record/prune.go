@@ -8,27 +8,26 @@ import (
 	"time"
 )
 
-// Limits say how long captures are kept in a directory, and how many bytes of them. Zero is no
-// limit.
+// Limits are the maximum age and size of the captures in a directory. Zero means no limit.
 type Limits struct {
 	Age   time.Duration // since the last byte was written
-	Bytes int64         // of all of them; the oldest go first
+	Bytes int64         // of all captures; the oldest are deleted first
 }
 
-// A StoredCapture capture is one in a directory.
+// StoredCapture is a capture in a directory.
 type StoredCapture struct {
 	Path    string
-	Bytes   int64     // with those of what stands beside it
-	Written time.Time // the last byte of it
+	Bytes   int64     // including its companion directory
+	Written time.Time // time of its last byte
 }
 
-// Extension is that of captures.
+// Extension is the extension of captures.
 const Extension = ".tsc"
 
-// List are the captures in a directory, the newest first. One that is not there has none. What else
-// is in it, and links, are no captures.
+// List returns the captures in a directory, newest first. A missing directory has none. Other files and
+// links are not captures.
 func List(dir string) (list []StoredCapture) {
-	all, _ := os.ReadDir(dir) // what was read before an error
+	all, _ := os.ReadDir(dir) // the entries read before an error
 	for _, e := range all {
 		info, err := e.Info()
 		if err != nil || !info.Mode().IsRegular() || !strings.HasSuffix(e.Name(), Extension) {
@@ -44,18 +43,18 @@ func List(dir string) (list []StoredCapture) {
 	return list
 }
 
-// CompanionDir is the directory of what belongs to a capture: captures of what else was recorded in its run.
+// CompanionDir returns the directory of the other captures of a capture's run.
 func CompanionDir(path string) string { return strings.TrimSuffix(path, Extension) + ".mcp" }
 
-// MakeCompanionDir makes that directory, for its owner only; leave removes it if nothing came into it.
+// MakeCompanionDir creates that directory, for its owner only. leave removes it if it is empty.
 func MakeCompanionDir(path string) (leave func(), err error) {
 	dir := CompanionDir(path)
 	_, err = makeDir(dir)
 	return func() { os.Remove(dir) }, err
 }
 
-// Prune deletes the captures of a directory that are beyond the limits, and returns them. It never
-// deletes one that somebody records to or holds, see [Hold], nor for its size the newest one.
+// Prune deletes the captures of a directory that exceed the limits, and returns them. It never deletes a
+// capture that is being written or pinned, see [Pin]. The newest one is never deleted for its size.
 func Prune(dir string, l Limits, now time.Time) (gone []StoredCapture) {
 	var bytes int64
 	for i, k := range List(dir) {
@@ -69,7 +68,7 @@ func Prune(dir string, l Limits, now time.Time) (gone []StoredCapture) {
 	return gone
 }
 
-// removeCapture deletes a capture and what stands beside it, if nobody has it open.
+// removeCapture deletes a capture and its companion directory, if no program has the capture open.
 func removeCapture(path string) bool {
 	if !removeOne(path) {
 		return false
@@ -77,7 +76,7 @@ func removeCapture(path string) bool {
 	for _, b := range List(CompanionDir(path)) {
 		removeOne(b.Path)
 	}
-	os.Remove(CompanionDir(path)) // if nothing is left in it
+	os.Remove(CompanionDir(path)) // if it is empty
 	return true
 }
 
@@ -98,8 +97,8 @@ func removeOne(path string) bool {
 	return err == nil
 }
 
-// Pin keeps a capture from being deleted, until release is called or the program has ended. Nobody
-// can hold one that is being written: that is not deleted anyway, until its writer has closed it.
+// Pin protects a capture from Prune, until release is called or the program has ended. A capture that is
+// being written can't be pinned: it is protected anyway, until its writer has closed it.
 func Pin(path string) (release func()) {
 	f, err := os.OpenFile(path, os.O_RDONLY|noFollow|noWait, 0)
 	if err != nil {
@@ -109,5 +108,5 @@ func Pin(path string) (release func()) {
 	return func() { f.Close() }
 }
 
-// IsOpen reports whether somebody is recording to a capture.
+// IsOpen reports whether a program is recording to a capture.
 func IsOpen(path string) bool { return isLocked(path) }

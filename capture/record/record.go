@@ -1,14 +1,14 @@
-// Package record writes captures: whatever of one reaches a disk goes through here, and nothing
-// that was not searched for secrets can.
+// Package record writes captures. All captures reach a disk through it, and it takes only redacted
+// records.
 //
-//	redact.Clean ─▶ Recorder ─▶ mailbox ─▶ writer ─▶ a file of its owner's own
+//	redact.Clean ─▶ Recorder ─▶ queue ─▶ writer ─▶ a file only for its owner
 //
-// What always holds:
-//   - Who records never waits for the disk. What the box or the disk cannot take is left out, and
-//     the capture says how many bytes of which side of which exchange that are, where they are
-//     missing, as soon as there is room again.
-//   - A record is one write, made as soon as the one before it is done. Nothing waits on purpose:
-//     what a kill can cost is what the disk was behind at that moment.
+// Invariants:
+//   - Put never waits for the disk. Records that exceed the queue or the disk are left out. As soon as
+//     there is room again, the capture reports how many bytes of which side of which exchange are
+//     missing, at the place where they are missing.
+//   - A record is one write, made as soon as the previous one is done. Nothing waits on purpose: a kill
+//     loses only the bytes that were waiting for the disk.
 //   - A file is new, and only its owner may read it.
 package record
 
@@ -29,33 +29,32 @@ import (
 // maxQueueBytes is how many bytes of records may wait to be written.
 const maxQueueBytes = 64 << 20
 
-// queueFull is why records are left out when the disk is too slow.
+// queueFull is the reason for left out records if the disk is too slow.
 const queueFull = "the queue is full"
 
-// Recorder writes records beside the traffic that they come from. It may be used from several
-// goroutines.
+// Recorder writes records without delaying their traffic. It is safe for concurrent use.
 type Recorder struct {
 	w    *writer
 	box  *queue.Queue[capture.Record]
 	done chan struct{} // closed when everything is written
 
 	mu      sync.Mutex
-	state   State // without what the box knows
+	state   State // without the queue's part
 	writing int   // the cost of the record that is being written
 	err     error // of Close
 }
 
-// State is how far a recorder has come.
+// State is the progress of a recorder.
 type State struct {
 	Records int64  // written
 	Bytes   int64  // of bodies, written
 	Lost    int64  // of bodies, not recorded
-	Queued  int    // bytes that wait
-	Trouble string // why bytes are being lost just now; empty when they are not
+	Queued  int    // waiting bytes
+	Trouble string // why bytes are being lost now; empty if they are not
 }
 
-// New begins a capture on w and records to it. created is the wall clock time that the records'
-// times count from; by says what made the capture. What can be closed is closed at the end.
+// New begins a capture on w and records to it. created is the wall clock time from which the records'
+// times count; by names the program that made the capture. At the end, w is closed if it can be.
 func New(w io.Writer, created time.Time, by string) (*Recorder, error) {
 	cw, err := newWriter(w, created, by)
 	if err != nil {
@@ -81,7 +80,7 @@ func (r *Recorder) Put(c redact.Clean) {
 	r.state.Lost += lostWith(rec)
 }
 
-// State is how far the recorder has come.
+// State returns the progress of the recorder.
 func (r *Recorder) State() State {
 	waiting := r.box.State()
 	r.mu.Lock()
@@ -95,22 +94,22 @@ func (r *Recorder) State() State {
 	return state
 }
 
-// Close writes what waits and closes the capture. Its error says what was not recorded. When ctx
-// ends before everything is written, it stops waiting, and the rest is written as far as the
-// program goes on.
+// Close writes the waiting records and closes the capture. Its error lists bytes that were not recorded.
+// If ctx ends before everything is written, Close stops waiting, and writing continues while the program
+// runs.
 func (r *Recorder) Close(ctx context.Context) error {
 	r.box.Close(nil)
 	select {
 	case <-r.done:
 		return r.err
 	case <-ctx.Done():
-		return fmt.Errorf("close capture: still to be written: %s: %w", count.Of(r.State().Queued, "byte"), ctx.Err())
+		return fmt.Errorf("close capture: %s not yet written: %w", count.Of(r.State().Queued, "byte"), ctx.Err())
 	}
 }
 
 func (r *Recorder) writeAll() {
 	defer close(r.done)
-	var failed gap // what the disk did not take
+	var failed gap // records that could not be written
 	for rec := range r.box.All {
 		r.writeOrGap(&failed, rec)
 	}
@@ -128,7 +127,7 @@ func (r *Recorder) writeAll() {
 	r.err = err
 }
 
-// writeOrGap writes a record, or makes it part of the gap.
+// writeOrGap writes a record, or adds it to the gap.
 func (r *Recorder) writeOrGap(failed *gap, rec capture.Record) {
 	r.mu.Lock()
 	r.writing = RecordCost(rec)
@@ -145,7 +144,7 @@ func (r *Recorder) writeOrGap(failed *gap, rec capture.Record) {
 	defer r.mu.Unlock()
 	r.writing = 0
 	switch {
-	case unfit != nil: // no capture could hold it, so it is no gap
+	case unfit != nil: // no capture can hold it, so it is not a gap
 		r.state.Lost += lostWith(rec)
 		r.state.Trouble = unfit.Error()
 	case err != nil:
@@ -158,7 +157,7 @@ func (r *Recorder) writeOrGap(failed *gap, rec capture.Record) {
 	}
 }
 
-// writeGap writes what is known about a gap, all of it or nothing.
+// writeGap writes all records of a gap, or nothing.
 func (r *Recorder) writeGap(g *gap) error {
 	var lines []byte
 	for _, rec := range g.gapRecords() {

@@ -199,7 +199,7 @@ func TestRecorderCloseGivesUp(t *testing.T) {
 		put(r, chunkOf(1, 5))
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
-		if err := r.Close(ctx); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "still to be written: 261 bytes") {
+		if err := r.Close(ctx); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "261 bytes not yet written") {
 			t.Errorf("close: %v", err)
 		}
 		put(r, chunkOf(1, 7)) // too late, and counted

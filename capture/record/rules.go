@@ -7,11 +7,11 @@ import (
 	"toolscope/capture/queue"
 )
 
-// recordCost is what a record is counted as beyond its data.
+// recordCost is the cost of a record without its data.
 const recordCost = 256
 
-// QueueRules are those of a box of records that come from the network: nobody who puts one in waits, and
-// what is left out is told in its place. why says what became of it: "were not recorded: …".
+// QueueRules returns the rules of a queue of records from the network: Put never waits, and gaps are
+// reported where they are. why is the second part of a gap's note: "were not recorded: …".
 func QueueRules(limit int, why string) queue.Rules[capture.Record] {
 	return queue.Rules[capture.Record]{
 		Limit: limit, Cost: RecordCost, PartOf: partOf, WithoutBytes: withoutBytes,
@@ -23,7 +23,7 @@ func QueueRules(limit int, why string) queue.Rules[capture.Record] {
 	}
 }
 
-// RecordCost is about what a record takes in memory.
+// RecordCost returns about how much memory a record takes.
 func RecordCost(r capture.Record) int {
 	n := recordCost + len(r.Data) + len(r.Why) + len(r.Note)
 	if r.Head != nil {
@@ -38,7 +38,7 @@ func RecordCost(r capture.Record) int {
 	return n
 }
 
-// lostWith is how many bytes are missing without a record.
+// lostWith returns how many bytes are missing if the record is.
 func lostWith(r capture.Record) int64 { return int64(len(r.Data)) + r.Lost }
 
 func partOf(r capture.Record) queue.Part {
@@ -48,8 +48,8 @@ func partOf(r capture.Record) queue.Part {
 	}
 }
 
-// withoutBytes is a record without its bytes, and without the note of a gap, which becomes a part of a
-// larger one.
+// withoutBytes returns a record without its bytes, and without the note of a gap, which becomes part of a
+// larger one. It reports whether the rest is worth keeping.
 func withoutBytes(r capture.Record) (capture.Record, bool) {
 	if r.Lost > 0 {
 		r.Note = ""

@@ -16,47 +16,49 @@ import (
 	"toolscope/capture"
 )
 
-// A Spool is a capture that waits to be sent elsewhere. It is made of segments, NAME.tsc and then
-// NAME.tsc.OFFSET: one behind the other they are the capture. When all of them are larger than its
-// limit, the oldest goes, sent or not; when the disk is full, those that were sent.
+// Spool is a capture that waits to be sent elsewhere. It consists of segments, NAME.tsc and then
+// NAME.tsc.OFFSET, which joined are the capture. If the segments exceed the limit, the oldest is deleted,
+// sent or not. If the disk is full, sent segments are deleted.
 //
-// Whoever writes to it, or sends what another program left of it, has .NAME.lock locked: from before
-// there is a segment until it is let go of. How far sending is stands in that file, see [Mark].
+// A program that writes the spool, or sends an orphaned one, holds a lock on .NAME.lock: from before the
+// first segment exists until the spool is released. That file also contains the send position, see
+// [Spool.Mark].
 type Spool struct {
 	base    string // path without extension
-	segment int64  // size from which the next segment begins
+	segment int64  // size at which the next segment begins
 	limit   int64
 	bell    chan struct{}
 	lock    lockFile
-	syncs   sync.WaitGroup // of segments that are whole
+	syncs   sync.WaitGroup // of complete segments
 
-	mu     sync.Mutex // who writes reads parts, end and last without it
+	mu     sync.Mutex // the writer reads parts, end and last without it
 	parts  []segment
 	end    int64
-	last   *os.File // being written; nil where the spool was left
-	reader *os.File // of the part that was read last, if that is not being written
+	last   *os.File // the file being written; nil for an orphaned spool
+	reader *os.File // of the part that was read last, unless that is being written
 	from   int64    // where that part begins
 	closed bool
-	sent   int64 // the other side has what is before it
+	sent   int64 // the hub has all bytes before it
 }
 
-// segment is a segment: which bytes of the capture it has, and where it stands.
+// segment is a part of the capture: its range of bytes and its file.
 type segment struct {
 	start, end int64
 	path       string
 }
 
-// A SpoolGap is bytes of a spool that are not there.
+// SpoolGap is a range of missing bytes of a spool.
 type SpoolGap struct {
-	End  int64  // where they end
-	Path string // of the segment that others removed or cut; "" for what the spool itself let go of
+	End  int64  // where the range ends
+	Path string // of the segment that another program removed or truncated; "" if the spool itself deleted it
 }
 
+// Error returns why the bytes are missing.
 func (h *SpoolGap) Error() string {
 	if h.Path == "" {
 		return "the spool was full"
 	}
-	return h.Path + " was removed or cut"
+	return h.Path + " was removed or truncated"
 }
 
 const minSegmentBytes = 64 << 10
@@ -84,16 +86,16 @@ func CreateSpool(dir, name string, limit int64, created time.Time, by string) (r
 	return r, s, warning, nil
 }
 
-// Name is that of the spool.
+// Name returns the spool's name.
 func (s *Spool) Name() string { return filepath.Base(s.base) }
 
-// Path is where its first segment is, or was.
+// Path returns the path of the first segment, which may be deleted.
 func (s *Spool) Path() string { return s.base + Extension }
 
-// Wakeups rings when there may be more, or the end.
+// Wakeups returns a channel that receives when there may be new bytes, or the end.
 func (s *Spool) Wakeups() <-chan struct{} { return s.bell }
 
-// Wake rings the bell.
+// Wake sends on that channel.
 func (s *Spool) Wake() {
 	select {
 	case s.bell <- struct{}{}:
@@ -101,7 +103,7 @@ func (s *Spool) Wake() {
 	}
 }
 
-// Span is what of the capture is there, and whether no more will be.
+// Span returns the range of bytes that exist, and whether the spool is closed for writing.
 func (s *Spool) Span() (first, end int64, closed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -111,7 +113,7 @@ func (s *Spool) Span() (first, end int64, closed bool) {
 	return s.parts[0].start, s.end, s.closed
 }
 
-// beginSegment begins the next segment. The one before it is forced to the disk, for which nobody waits.
+// beginSegment begins the next segment. The previous one is forced to the disk in the background.
 func (s *Spool) beginSegment() error {
 	path := s.Path()
 	if s.end > 0 {
@@ -130,7 +132,7 @@ func (s *Spool) beginSegment() error {
 	defer s.mu.Unlock()
 	if whole := s.last; whole != nil {
 		s.syncs.Go(func() {
-			_ = whole.Sync() // what a power failure takes of it is a hole
+			_ = whole.Sync() // bytes lost in a power failure become a gap
 			whole.Close()
 		})
 	}
@@ -138,8 +140,8 @@ func (s *Spool) beginSegment() error {
 	return nil
 }
 
-// Write appends whole lines: all of them, or nothing. Where the disk does not take them, what was sent makes
-// room for them. Only one goroutine writes, and nobody else waits for the disk that it writes to.
+// Write appends complete lines: all of them, or nothing. If the disk is full, sent segments are deleted
+// to make room. Only one goroutine writes, and no other waits for its disk writes.
 func (s *Spool) Write(p []byte) (int, error) {
 	n, err := s.write(p)
 	if err != nil && n == 0 && s.makeRoom() {
@@ -159,7 +161,7 @@ func (s *Spool) write(p []byte) (int, error) {
 	n, err := s.last.Write(p)
 	if err != nil && n > 0 && s.last.Truncate(size) == nil && seekTo(s.last, size) == nil {
 		n = 0
-	} // else it stays, as the beginning of a line that is damaged
+	} // otherwise the bytes stay, as the beginning of a damaged line
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.end += int64(n)
@@ -174,8 +176,8 @@ func seekTo(f *os.File, at int64) error {
 	return err
 }
 
-// ReadAt reads what is there at an offset of the capture, of one segment. What is there no more is a
-// [Hole].
+// ReadAt reads bytes of one segment, at an offset of the capture. For missing bytes the error is a
+// [SpoolGap].
 func (s *Spool) ReadAt(p []byte, at int64) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -206,7 +208,7 @@ func (s *Spool) ReadAt(p []byte, at int64) (int, error) {
 	return 0, err
 }
 
-// partOf is the last segment that begins at an offset or before it, -1 where there is none.
+// partOf returns the index of the last segment that begins at or before an offset, -1 if there is none.
 func (s *Spool) partOf(at int64) int {
 	i, found := slices.BinarySearchFunc(s.parts, at, func(p segment, at int64) int { return cmp.Compare(p.start, at) })
 	if !found {
@@ -215,7 +217,7 @@ func (s *Spool) partOf(at int64) int {
 	return i
 }
 
-// gapAfter is what is missing behind a segment, or before the first one.
+// gapAfter returns the range that is missing after a segment, or before the first one.
 func (s *Spool) gapAfter(i int) *SpoolGap {
 	h := &SpoolGap{End: s.end}
 	if i >= 0 {
@@ -227,8 +229,8 @@ func (s *Spool) gapAfter(i int) *SpoolGap {
 	return h
 }
 
-// openSegment opens a segment for reading. The one that is being written is open already, and is read even
-// if somebody removes it.
+// openSegment opens a segment for reading. The one being written is already open, and can be read even if
+// another program removes it.
 func (s *Spool) openSegment(i int) (*os.File, error) {
 	if i == len(s.parts)-1 && s.last != nil {
 		return s.last, nil
@@ -248,7 +250,7 @@ func (s *Spool) openSegment(i int) (*os.File, error) {
 	return s.reader, nil
 }
 
-// Close ends what is written to the spool. It can be read until it is let go of.
+// Close ends writing to the spool. It can be read until it is released.
 func (s *Spool) Close() error {
 	s.mu.Lock()
 	last := s.last
@@ -259,7 +261,7 @@ func (s *Spool) Close() error {
 	return last.Sync()
 }
 
-// Release lets go of the spool.
+// Release closes the spool's files and unlocks it.
 func (s *Spool) Release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

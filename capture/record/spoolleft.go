@@ -12,15 +12,15 @@ import (
 	"time"
 )
 
-// A OrphanSpool is one in a directory that nobody was at just now.
+// OrphanSpool is a spool in a directory that no program uses.
 type OrphanSpool struct {
 	Name    string
-	Waits   int64     // bytes that are still to be sent, as far as its mark says
-	Written time.Time // the last byte of it
+	Waits   int64     // bytes still to be sent, according to its mark
+	Written time.Time // time of its last byte
 }
 
-// OrphanSpools lists the spools of a directory that nobody is at, the oldest first: those whose name is
-// one of ours. What else is there is left alone.
+// OrphanSpools lists the spools of a directory that no program uses, oldest first. Files with names that
+// isOurs rejects are ignored.
 func OrphanSpools(dir string, now time.Time, isOurs func(name string) bool) (left []OrphanSpool) {
 	parts, written := spoolsIn(dir, isOurs)
 	for name, its := range parts {
@@ -43,10 +43,11 @@ func OrphanSpools(dir string, now time.Time, isOurs func(name string) bool) (lef
 	return left
 }
 
-// spoolsIn are the segments of spools in a directory, by name, and when each was written last.
+// spoolsIn returns the segments of the spools in a directory, by name, and the time of each spool's last
+// byte.
 func spoolsIn(dir string, isOurs func(name string) bool) (parts map[string][]segment, written map[string]time.Time) {
 	parts, written = map[string][]segment{}, map[string]time.Time{}
-	all, _ := os.ReadDir(dir) // what was read before an error
+	all, _ := os.ReadDir(dir) // the entries read before an error
 	for _, e := range all {
 		name, start, ok := segmentOf(e.Name())
 		if !ok || !isOurs(name) {
@@ -70,7 +71,7 @@ func spoolsIn(dir string, isOurs func(name string) bool) (parts map[string][]seg
 	return parts, written
 }
 
-// segmentOf is which spool a file is of, and where in the capture it begins.
+// segmentOf returns the spool of a file, and the offset in the capture where the file begins.
 func segmentOf(file string) (name string, start int64, ok bool) {
 	if name, ok = strings.CutSuffix(file, Extension); ok {
 		return name, 0, true
@@ -83,14 +84,14 @@ func segmentOf(file string) (name string, start int64, ok bool) {
 	return file[:i], start, err == nil && start > 0
 }
 
-// TakeSpool takes over a spool that another run left. It reports false where somebody is at it, or
-// nothing of it is there any more.
+// TakeSpool takes over an orphaned spool. ok is false if another program uses it, or it has no segments
+// any more.
 func TakeSpool(dir, name string, now time.Time) (s *Spool, ok bool) {
 	s = &Spool{base: filepath.Join(dir, name), bell: make(chan struct{}, 1), closed: true}
 	if s.lock.takeOrphan(lockPath(dir, name), now) != nil {
 		return nil, false
 	}
-	// Only now nobody else changes it.
+	// From here on, no other program changes it.
 	parts, _ := spoolsIn(dir, func(other string) bool { return other == name })
 	if s.parts = parts[name]; len(s.parts) == 0 {
 		s.lock.remove()
@@ -101,7 +102,7 @@ func TakeSpool(dir, name string, now time.Time) (s *Spool, ok bool) {
 	return s, true
 }
 
-// Remove deletes the spool and lets go of it.
+// Remove deletes the spool and releases it.
 func (s *Spool) Remove() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,32 +9,33 @@ import (
 	"time"
 )
 
-// lockPath is where the lock of a spool stands, hidden from who opens all that is in its folder.
+// lockPath returns the path of a spool's lock file. Its name is hidden, so that opening all files of the
+// folder skips it.
 func lockPath(dir, name string) string { return filepath.Join(dir, "."+name+".lock") }
 
-// A SendMark says of a spool how far sending it is. Where it cannot be read it is the zero value, and
-// everything is sent again that the other side does not have.
+// SendMark is the send position of a spool. If it can't be read, it is the zero value, and everything is
+// sent again that the hub does not have.
 type SendMark struct {
 	Created time.Time `json:"created"` // when the capture began
-	Stream  time.Time `json:"stream"`  // when the stream was made that has it
+	Stream  time.Time `json:"stream"`  // when its stream on the hub was created
 	Seq     uint64    `json:"seq"`     // number of the last message there
-	SentTo  int64     `json:"at"`      // the other side has what is before it, or it had its time there
-	Highest int64     `json:"most"`    // the most that the other side ever had
-	Sent    time.Time `json:"sent"`    // when the other side had all of a capture that has ended; zero before that
+	SentTo  int64     `json:"at"`      // the hub has all bytes before it, or they expired there
+	Highest int64     `json:"most"`    // the highest offset that the hub ever had
+	Sent    time.Time `json:"sent"`    // when the hub had all of a finished capture; zero before that
 }
 
-// markSize is what a mark takes in its file, whatever stands in it.
+// markSize is the fixed size of a mark in its file.
 const markSize = 512
 
 // lockFile is the file .NAME.lock of a spool.
 type lockFile struct {
 	f     *os.File
 	path  string
-	known bool // the file system has locks; where it has none, the file's time tells that somebody is there
+	known bool // the file system has locks; without them, the file's time shows whether it is in use
 }
 
-// errInUse is a spool that somebody is at.
-var errInUse = errors.New("another program is at it")
+// errInUse is the error for a spool that another program uses.
+var errInUse = errors.New("another program uses it")
 
 func (l *lockFile) createLocked(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
@@ -52,13 +53,13 @@ func (l *lockFile) createLocked(path string) error {
 	return nil
 }
 
-// takeOrphan opens the file of a spool that was left and locks it.
+// takeOrphan opens the lock file of an orphaned spool and locks it.
 func (l *lockFile) takeOrphan(path string, now time.Time) (err error) {
 	*l, err = openFree(path, os.O_RDWR|os.O_CREATE, exclusive, now)
 	return err
 }
 
-// openOrphan opens the file of a spool that nobody is at.
+// openOrphan opens the lock file of a spool that no program uses.
 func openOrphan(path string, now time.Time) (lockFile, error) {
 	return openFree(path, os.O_RDONLY, shared, now)
 }
@@ -80,11 +81,11 @@ func openFree(path string, flags, kind int, now time.Time) (l lockFile, err erro
 	return lockFile{}, err
 }
 
-// quietTime is how long nobody has touched the lock of a spool that nobody is at, where there are no
-// locks: whoever is at it does so much more often.
+// quietTime is after how long without a change a lock file counts as free, on file systems without locks:
+// a program that uses it changes its time much more often.
 const quietTime = 10 * time.Minute
 
-// isFree reports whether nobody is at a spool. age is that of its lock's last change.
+// isFree reports whether no program uses a spool. age is the time since its lock file's last change.
 func isFree(held bool, unlockable error, age time.Duration) bool {
 	if unlockable != nil {
 		return age > quietTime
@@ -129,7 +130,7 @@ func (l *lockFile) remove() {
 	l.close()
 }
 
-// Mark is how far sending is.
+// Mark returns the send position.
 func (s *Spool) Mark() SendMark {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,7 +140,7 @@ func (s *Spool) Mark() SendMark {
 	return s.lock.read()
 }
 
-// SetMark keeps how far sending is, for who sends the spool next.
+// SetMark stores the send position for the next sender of the spool.
 func (s *Spool) SetMark(m SendMark) error {
 	s.mu.Lock()
 	lock := s.lock
@@ -148,14 +149,14 @@ func (s *Spool) SetMark(m SendMark) error {
 	if lock.f == nil {
 		return os.ErrClosed
 	}
-	return lock.write(m) // nobody waits for it who asks for something else
+	return lock.write(m) // without holding mu, so that no other method waits for it
 }
 
-// Refresh shows that somebody is at the spool, where a lock cannot. It is called every few seconds.
+// Refresh marks the spool as in use on file systems without locks. It is called every few seconds.
 func (s *Spool) Refresh(now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.lock.f != nil && !s.lock.known {
-		_ = os.Chtimes(s.lock.path, now, now) // else it may be taken in a while
+		_ = os.Chtimes(s.lock.path, now, now) // if it fails, another program may take the spool later
 	}
 }

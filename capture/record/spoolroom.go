@@ -9,7 +9,6 @@ func (s *Spool) enforceLimit() {
 	}
 }
 
-// deleteOldest deletes the oldest segment.
 func (s *Spool) deleteOldest() {
 	if s.reader != nil && s.from == s.parts[0].start {
 		s.reader.Close()
@@ -19,7 +18,7 @@ func (s *Spool) deleteOldest() {
 	s.parts = s.parts[1:]
 }
 
-// makeRoom deletes the segments of which all was sent, and reports whether there were any.
+// makeRoom deletes the completely sent segments, and reports whether there were any.
 func (s *Spool) makeRoom() (some bool) {
 	last := s.parts[len(s.parts)-1]
 	if s.isSent(last) && last.start < last.end && s.beginSegment() != nil {

@@ -12,12 +12,11 @@ import (
 	"toolscope/capture"
 )
 
-// writer writes a capture, each line in one Write, so that what was written survives whatever
-// happens to the program next.
+// writer writes a capture, each line in one Write, so that written lines survive the end of the program.
 type writer struct {
 	w    io.Writer
-	file bool  // w is a file that holds nothing else, so that it can be cut
-	size int64 // bytes of whole lines
+	file bool  // w is a file with only this capture, so it can be truncated
+	size int64 // bytes of complete lines
 	torn bool  // a write failed in the middle of a line
 }
 
@@ -33,7 +32,7 @@ func newWriter(w io.Writer, created time.Time, by string) (*writer, error) {
 	return cw, nil
 }
 
-// write appends whole lines. After an error the capture is still sound up to them, and write may be
+// write appends complete lines. After an error, the capture is undamaged up to them, and write may be
 // tried again.
 func (w *writer) write(line []byte) error {
 	if w.torn {
@@ -53,8 +52,8 @@ func (w *writer) write(line []byte) error {
 	return err
 }
 
-// truncateTail removes the part of a line that was written. Where that cannot be done, a reader will name
-// the line as damaged.
+// truncateTail removes the part of a line that was written. If that fails, readers report the line as
+// damaged.
 func (w *writer) truncateTail() bool {
 	f, ok := w.w.(interface {
 		io.Seeker
@@ -67,8 +66,7 @@ func (w *writer) truncateTail() bool {
 	return err == nil
 }
 
-// close forces a file to the disk and closes it, or closes whatever the capture is written to, if
-// that can be closed.
+// close forces a file to the disk and closes it. Other destinations are closed if they can be.
 func (w *writer) close() error {
 	var err error
 	if f, ok := w.w.(interface{ Sync() error }); ok {

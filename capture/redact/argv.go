@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Argv is a command line without its secrets: whatever stands behind the name of a credential, as in
-// --api-key VALUE, --api-key=VALUE and API_KEY=VALUE, and what looks like one anywhere. Short
-// passwords are told by nothing but their name, so here the name is enough.
+// Argv returns a command line without its secrets: values after the name of a credential, as in --api-key
+// VALUE, --api-key=VALUE and API_KEY=VALUE, and anything that looks like a secret. A short password is
+// recognised only by its name, so here the name is enough.
 func (r *Redactor) Argv(args []string) []string {
 	if r.keep {
 		return args
@@ -30,7 +30,7 @@ func (r *Redactor) Argv(args []string) []string {
 	return out
 }
 
-// replaceAndLearn is the replacement of a value, which is known from then on wherever it stands.
+// replaceAndLearn returns the replacement of a value, which counts as a secret from then on.
 func (r *Redactor) replaceAndLearn(value string, name secretName) string {
 	r.learnParts(value, name.called, false)
 	return r.replacementOf(value, name.called)

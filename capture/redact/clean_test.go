@@ -73,7 +73,7 @@ func TestHole(t *testing.T) {
 		if missing != c.missing || !strings.HasPrefix(c.says, text) || name != "gzip" && text != c.says {
 			t.Errorf("%s: %d bytes are missing of %q", name, missing, text)
 		}
-		if says := strings.HasSuffix(last.Note, "they cannot be searched for secrets (bytes before them are missing)"); says != (c.missing > 1) {
+		if says := strings.HasSuffix(last.Note, "they can't be searched for secrets (earlier bytes are missing)"); says != (c.missing > 1) {
 			t.Errorf("%s: %+v", name, last)
 		}
 	}

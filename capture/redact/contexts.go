@@ -7,8 +7,8 @@ const (
 	visible = "[^\\x00-\\x20\"'`\\\\<>[\\](){}&;,|$^\\x7f-\\xff]" // a value in a line of text
 )
 
-// contexts are the secrets that are known by the text before them. That text is public: it stays,
-// and nothing waits for it.
+// contexts are the secrets that are recognised by the text before them. That text is public: it stays,
+// and is not held back.
 var contexts = []*rule{
 	{name: "bearer", after: "Bearer ", shape: bearing + `{16,}`, fit: lenWithoutFullStop, is: maybeCredential, hit: "Bearer {40}", miss: "Bearer token-based-authentication", from: "K"},
 	{name: "bearer", after: "bearer ", shape: bearing + `{16,}`, fit: lenWithoutFullStop, is: maybeCredential, hit: "bearer {40}", miss: "bearer of-bad-news-and-worse", from: "K"},
@@ -33,23 +33,23 @@ var contexts = []*rule{
 	{name: "api_key", after: " --api-key ", shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "login --api-key {24}", miss: "login --api-key from-the-environment", from: "K"},
 }
 
-// botID: a bot's number stands before the colon.
+// botID requires a bot's number before the colon.
 func botID(tail []byte) bool {
 	n := countTrailing(tail[:len(tail)-1], classOf("", "09"))
 	return n >= 5 && n <= 16
 }
 
-// keyID: 32 hexadecimal digits stand before the full stop.
+// keyID requires 32 hexadecimal digits before the full stop.
 func keyID(tail []byte) bool {
 	return countTrailing(tail[:len(tail)-1], classOf("", "09", "af")) == 32 && countTrailing(tail[:len(tail)-1], alnum) == 32
 }
 
-// isNetrcLine: the line is one of a .netrc file.
+// isNetrcLine requires a line of a .netrc file.
 func isNetrcLine(tail []byte) bool {
 	return bytes.Contains(tail, []byte("login ")) || bytes.Contains(tail, []byte("machine "))
 }
 
-// countTrailing is how many characters of a class a text ends with.
+// countTrailing returns how many characters of a class a text ends with.
 func countTrailing(text []byte, class *[256]bool) (n int) {
 	for n < len(text) && class[text[len(text)-1-n]] {
 		n++

@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// keyMeaning is what a JSON key says about its value.
+// keyMeaning is what a JSON key implies for its value.
 type keyMeaning struct {
 	secret bool // it is a credential
 	name   secretName
 	index  bool // it numbers one of several parallel texts
-	text   bool // it is a piece of a text that goes on in the same place of the next document
-	whole  bool // the strings in it, where it is an object, are no pieces
+	text   bool // it is a delta of a text that continues in the same place of the next document
+	whole  bool // if it is an object, its strings are not deltas
 }
 
-// keyMeanings are the keys that were seen, by their hash. Most documents of a stream have the same keys.
+// keyMeanings caches the known keys by their hash. Most documents of a stream have the same keys.
 type keyMeanings map[uint64]keyMeaning
 
-const maxFields = 4096 // keys that are remembered
+const maxFields = 4096 // cached keys
 
 func (f *keyMeanings) meaningOf(hash uint64, name []byte) keyMeaning {
 	known, ok := (*f)[hash]
@@ -31,7 +31,7 @@ func (f *keyMeanings) meaningOf(hash uint64, name []byte) keyMeaning {
 	return known
 }
 
-// textKeys are what the keys of texts have in them that a stream sends in pieces, in lower case.
+// textKeys are parts, in lower case, of the keys of texts that a stream sends in deltas.
 var textKeys = strings.Fields("text content delta json arg think reason input output summar refus transcript response completion plan code message value data")
 
 func fieldOf(name []byte) keyMeaning {

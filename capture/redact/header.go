@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Header is a copy of a header without its secrets. What was in credential headers is looked for
-// from then on.
+// Header returns a copy of a header without its secrets. Values of credential headers are secrets from
+// then on.
 func (r *Redactor) Header(h http.Header) http.Header {
 	if r.keep {
 		return h.Clone()
@@ -53,8 +53,8 @@ func (r *Redactor) redactHeader(h http.Header, answered bool) http.Header {
 	return clean
 }
 
-// mapCredential passes each secret in the value of a credential header through change: the part behind
-// the scheme of an authorization, the values of cookies, and otherwise all of it.
+// mapCredential passes each secret in the value of a credential header through change: the part after the
+// scheme of an authorization, the values of cookies, and otherwise all of it.
 func (r *Redactor) mapCredential(name, v string, change func(string) string) string {
 	switch {
 	case strings.TrimSpace(v) == "":
@@ -72,7 +72,7 @@ func (r *Redactor) mapCredential(name, v string, change func(string) string) str
 		return strings.Join(pairs, ";")
 	case strings.HasSuffix(name, "authorization"):
 		scheme, secret, ok := strings.Cut(v, " ")
-		secret = strings.TrimSpace(secret) // what repeats it repeats no spaces
+		secret = strings.TrimSpace(secret) // repetitions of it have no spaces
 		if !ok {
 			return change(v)
 		}
@@ -87,19 +87,19 @@ func (r *Redactor) mapCredential(name, v string, change func(string) string) str
 	return change(v)
 }
 
-// secretHeaders are the headers whose value is a credential; true means that the value is looked
-// for in bodies too.
+// secretHeaders are the headers whose value is a credential. true means that bodies are searched for the
+// value too.
 var secretHeaders = map[string]bool{
 	"authorization": true, "proxy-authorization": true, "x-api-key": true, "api-key": true, "x-goog-api-key": true,
 	"ocp-apim-subscription-key": true, "cookie": true, "set-cookie": true, "x-amz-security-token": true,
 	"x-amz-signature": true, "openai-organization": false, "openai-project": false,
 }
 
-// plainHeaders end as a credential's name does and are none.
+// plainHeaders are named like credentials, but are not.
 var plainHeaders = map[string]bool{"idempotency-key": true, "sec-websocket-key": true, "surrogate-key": true}
 
-// secretHeader reports whether the value of a header (lower case name) is replaced, and whether it
-// is looked for later.
+// secretHeader reports whether the value of a header (lower case name) is replaced, and whether it is
+// searched for later.
 func secretHeader(name string) (replaced, sought bool) {
 	if sought, ok := secretHeaders[name]; ok {
 		return true, sought
@@ -111,7 +111,7 @@ func secretHeader(name string) (replaced, sought bool) {
 	return found, found
 }
 
-// keyEnd reports whether a name (lower case) ends as a credential's does.
+// keyEnd reports whether a name (lower case) ends like a credential's.
 func keyEnd(name string) bool {
 	sign := strings.LastIndexAny(name, "-_")
 	return sign >= 0 && slices.Contains([]string{"token", "secret", "key"}, name[sign+1:])

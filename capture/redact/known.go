@@ -7,35 +7,35 @@ import (
 )
 
 const (
-	maxRequestSecrets = 16 << 10 // secrets of requests that are known by value
-	maxServerSecrets  = 4 << 10  // secrets that servers have set: they cannot crowd out those of requests
+	maxRequestSecrets = 16 << 10 // secrets of requests that are searched for by value
+	maxServerSecrets  = 4 << 10  // secrets set by servers: they can't crowd out those of requests
 	maxKnownChars     = window   // characters of a secret that are compared
 )
 
-// knownValues are the secrets that are known by value, in the form in which texts are compared:
-// each as it is, and in each way in which base64 writes it. They are never forgotten. The time to
-// find one hardly depends on how many there are: four characters tell whether to look, and then a
-// sorted list is searched.
+// knownValues holds the secrets that are searched for by value, in the form in which texts are compared:
+// each as it is, and in each way in which base64 encodes it. They are never forgotten. The time to find
+// one hardly depends on their number: four characters decide whether to look, and then a sorted list is
+// searched.
 type knownValues struct {
 	sorted []*knownValue
 	first  [256]bool
-	grams  *fourGrams // of what they begin with
-	held   [2]int     // secrets of requests and of answers
+	grams  *fourGrams // of their beginnings
+	held   [2]int     // secrets of requests and of responses
 }
 
 // knownValue is one spelling of one secret.
 type knownValue struct {
-	text   string // what is compared
-	rest   string // what follows, of a long one
-	secret string // what it spells
-	where  string // where the secret was seen first
+	text   string // the characters that are compared
+	rest   string // the remaining characters of a long one
+	secret string // the secret that it spells
+	where  string // where the secret was first seen
 }
 
 func (k *knownValues) find(text string) (at int, found bool) {
 	return slices.BinarySearchFunc(k.sorted, text, func(v *knownValue, text string) int { return strings.Compare(v.text, text) })
 }
 
-// match reports whether a text is a known value, and whether one begins with it and goes on.
+// match reports whether a text is a known value, and whether it is the beginning of a longer one.
 func (k *knownValues) match(text []byte) (exact *knownValue, longer bool) {
 	at, found := k.find(string(text))
 	if found {
@@ -45,7 +45,7 @@ func (k *knownValues) match(text []byte) (exact *knownValue, longer bool) {
 	return exact, at < len(k.sorted) && strings.HasPrefix(k.sorted[at].text, string(text))
 }
 
-// findSecret is the known value that is a secret, as it is.
+// findSecret returns the known value of a secret's literal spelling.
 func (k *knownValues) findSecret(secret string) *knownValue {
 	at, found := k.find(truncateValue(secret))
 	if !found || k.sorted[at].secret != secret {
@@ -54,7 +54,7 @@ func (k *knownValues) findSecret(secret string) *knownValue {
 	return k.sorted[at]
 }
 
-// add makes a secret known. It reports whether there was room.
+// add adds a secret. It reports whether there was room.
 func (k *knownValues) add(secret, where string, answered bool) bool {
 	if k.findSecret(secret) != nil {
 		return true
@@ -78,7 +78,7 @@ func (k *knownValues) insertValue(v *knownValue) {
 	switch {
 	case !found:
 		k.sorted = slices.Insert(k.sorted, at, v)
-	case v.text == truncateValue(v.secret): // itself, rather than what another one is coded as
+	case v.text == truncateValue(v.secret): // its literal spelling wins over an encoding of another
 		k.sorted[at] = v
 	}
 	k.first[v.text[0]] = true
@@ -95,7 +95,7 @@ func (k *knownValues) mayBegin(gram uint32) bool {
 
 func truncateValue(text string) string { return text[:min(len(text), maxKnownChars)] }
 
-// spellings are the texts that a secret is compared with: itself, as a form has it, and in base64.
+// spellings returns the texts that a secret is compared with: itself, form-encoded, and in base64.
 func spellings(secret string) []string {
 	list := append(base64Forms(secret), secret)
 	if strings.Contains(secret, " ") {
@@ -104,8 +104,8 @@ func spellings(secret string) []string {
 	return list
 }
 
-// base64Forms are the characters that base64, in either alphabet, has for a secret whatever stands
-// before and behind it. Three bytes are four characters, so there are three ways.
+// base64Forms returns the characters that base64, in either alphabet, always has for a secret, whatever
+// is before and after it. Three bytes become four characters, so there are three ways.
 func base64Forms(secret string) (list []string) {
 	for before := range 3 {
 		padded := make([]byte, before, before+len(secret))

@@ -95,7 +95,7 @@ func TestLimitOfKnownValues(t *testing.T) {
 		t.Error(r.Limit())
 	}
 	r.Take(capture.Record{Exchange: 1, Head: &capture.Head{Header: http.Header{"Set-Cookie": {"a=" + value(-1)}}}})
-	want := fmt.Sprintf("too many secrets: 0 of requests and %d of answers are looked for by value, and no more", maxServerSecrets)
+	want := fmt.Sprintf("too many secrets: only 0 of requests and %d of responses are searched for by value", maxServerSecrets)
 	if r.Limit() != want {
 		t.Errorf("%q, want %q", r.Limit(), want)
 	}
@@ -107,7 +107,7 @@ func TestLimitOfKnownValues(t *testing.T) {
 	for i := 0; other.Limit() == "" && i <= 2*maxRequestSecrets; i++ {
 		other.learnParts(sample(fmt.Sprint("{16}w", i)), "x-api-key", false)
 	}
-	if want := fmt.Sprintf("too many secrets: %d of requests and 0 of", maxRequestSecrets); !strings.HasPrefix(other.Limit(), want) || other.Text(sample("{16}w0")) == sample("{16}w0") {
+	if want := fmt.Sprintf("too many secrets: only %d of requests and 0 of", maxRequestSecrets); !strings.HasPrefix(other.Limit(), want) || other.Text(sample("{16}w0")) == sample("{16}w0") {
 		t.Errorf("%q, want %q", other.Limit(), want)
 	}
 }
@@ -122,7 +122,7 @@ func TestLimitOfTexts(t *testing.T) {
 			body += fmt.Sprintf("{\"index\":%d,\"text\":\"sk-\"}", i)
 		}
 		through(r, body, 1<<20)
-		if want := fmt.Sprintf("more than %d texts at once may be cut in the middle of a secret", maxWaitingTexts); (r.Limit() == want) != limited {
+		if want := fmt.Sprintf("more than %d unfinished texts at once: a secret may be cut in the middle", maxWaitingTexts); (r.Limit() == want) != limited {
 			t.Errorf("%d texts: %q", calls, r.Limit())
 		}
 		patient := redactor()

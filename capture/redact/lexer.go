@@ -2,41 +2,41 @@ package redact
 
 import "bytes"
 
-const maxDepth = 128 // of containers that are told apart
+const maxDepth = 128 // nested containers that are tracked
 
-// lexer finds the JSON strings in a text that is JSON, an event stream of JSON, lines of JSON, or
-// no JSON at all, and hands out their characters as they are written, each string to the text of
-// its place. What is in no string is a text of its own. The one thing that it holds back is the
-// "data: " of an event stream after a line break inside a secret.
+// lexer finds the JSON strings in a text that is JSON, an event stream of JSON, lines of JSON, or not
+// JSON at all. It passes their characters on as they are written, each string to the text of its place.
+// Characters outside strings form a text of their own. It holds back only one thing: the "data: " of an
+// event stream after a line break inside a secret.
 type lexer struct {
 	s      *textRedactor
 	stack  []container
-	beyond int // how many containers are open beyond depthLimit
+	beyond int // how many containers are open beyond maxDepth
 
 	inString bool
 	isKey    bool
-	noted    bool // the hash of the string is wanted
-	joined   bool // the string goes on in the next document
-	escaped  bool // a backslash has come
+	noted    bool // the hash of the string is needed
+	joined   bool // the string continues in the next document
+	escaped  bool // after a backslash
 	before   byte // the latest byte outside strings
 	keyed    bool // a key has just ended
-	bol      bool // a line begins here
-	prefix   int  // so many characters of an event stream's "data: " have come, inside a secret
+	bol      bool // at the beginning of a line
+	prefix   int  // inside a secret: how many characters of an event stream's "data: " were read
 
 	hash uint64 // of the string, if noted
 
 	openings streamPrefixes
 }
 
-// container is an object or an array that is not closed.
+// container is an open object or array.
 type container struct {
 	array   bool
 	wantKey bool
-	fixed   bool       // its strings are no pieces: arguments that are an object, and results
+	fixed   bool       // its strings are not deltas: arguments that are an object, and results
 	n       uint64     // element of an array
 	key     uint64     // hash of the current key
 	place   uint64     // hash of the keys and numbers that lead here
-	index   uint64     // hash of the indexes seen so far: which of several parallel texts this is
+	index   uint64     // hash of the indexes so far: identifies one of several parallel texts
 	field   keyMeaning // the current value
 }
 
@@ -52,7 +52,7 @@ func hashBytes(h uint64, p []byte) uint64 {
 	return h
 }
 
-// structure tells which bytes outside of strings mean something.
+// structure marks the bytes outside of strings that are JSON structure.
 var structure = func() (s [256]bool) {
 	for _, c := range []byte("{}[],") {
 		s[c] = true
@@ -62,7 +62,7 @@ var structure = func() (s [256]bool) {
 
 func (l *lexer) attachTo(s *textRedactor) { l.s, l.bol = s, true }
 
-// pendingFrom is the place of what the lexer has not handed out.
+// pendingFrom returns the place of the first byte that the lexer has not passed on.
 func (l *lexer) pendingFrom(pos int64) int64 { return pos - int64(l.prefix) }
 
 func (l *lexer) read(p []byte, at int64) {
@@ -93,7 +93,7 @@ func (l *lexer) readOutside(p []byte, at int64) int {
 			return l.lineStart(p[0], at)
 		}
 		l.bol = false
-		if bytes.IndexByte([]byte("deir:"), p[0]) >= 0 { // a line of an event stream: whatever was before has ended
+		if bytes.IndexByte([]byte("deir:"), p[0]) >= 0 { // a line of an event stream: everything before has ended
 			l.stack, l.beyond = l.stack[:0], 0
 		}
 	}
@@ -103,7 +103,7 @@ func (l *lexer) readOutside(p []byte, at int64) int {
 	if n == len(p) || p[n] == '\n' {
 		text = p[:n]
 	}
-	if keyed && out.isIdle() && len(text) > 0 && text[0] == ':' { // it assigns nothing here: the value has a text of its own
+	if keyed && out.isIdle() && len(text) > 0 && text[0] == ':' { // it is not an assignment here: the value has its own text
 		out.passOver(text[:1])
 		from = 1
 	}
@@ -120,7 +120,7 @@ func (l *lexer) readOutside(p []byte, at int64) int {
 	return n + 1
 }
 
-// scanStructure follows the structure up to the next quote or line break, and notes the numbers that are an
+// scanStructure follows the structure up to the next quote or line break, and hashes numbers that are an
 // index.
 func (l *lexer) scanStructure(p []byte) int {
 	for n, c := range p {
@@ -142,8 +142,8 @@ func (l *lexer) scanStructure(p []byte) int {
 	return len(p)
 }
 
-// retractKey takes what stands behind a key. When that is no colon, it was a string like any other, of a
-// text that is no JSON.
+// retractKey takes the character after a key. If it is not a colon, the key was an ordinary string, in a
+// text that is not JSON.
 func (l *lexer) retractKey(c byte) {
 	l.keyed = false
 	if top := l.top(); top != nil && c != ':' {
@@ -151,8 +151,8 @@ func (l *lexer) retractKey(c byte) {
 	}
 }
 
-// lineStart passes over the field name of an event stream's line, so that a secret may have line
-// breaks there.
+// lineStart skips the field name of an event stream's line, so that a secret may contain line breaks
+// there.
 func (l *lexer) lineStart(c byte, at int64) int {
 	const prefix = "data: "
 	if l.prefix < len(prefix) && c == prefix[l.prefix] {
@@ -169,7 +169,7 @@ func (l *lexer) lineStart(c byte, at int64) int {
 	return 0
 }
 
-// retractPrefix takes what looked like the beginning of a line, and ends before at, as text.
+// retractPrefix reads a partial field name, which ends before at, as text.
 func (l *lexer) retractPrefix(at int64) {
 	n := l.prefix
 	l.prefix = 0
@@ -183,7 +183,7 @@ func (l *lexer) top() *container {
 	return &l.stack[len(l.stack)-1]
 }
 
-// applyStructure follows the structure.
+// applyStructure applies a byte of structure.
 func (l *lexer) applyStructure(c byte) {
 	top := l.top()
 	switch c {
@@ -220,13 +220,13 @@ func (l *lexer) push(array bool) {
 			c.field = keyMeaning{text: top.field.text}
 		}
 		if top.array && len(l.stack) == 1 {
-			c.place = 1 // each element of the outermost array is a document of its own
+			c.place = 1 // each element of the outermost array is its own document
 		}
 	}
 	l.stack = append(l.stack, c)
 }
 
-// placeHash is the hash of the way to the current value.
+// placeHash returns the hash of the path to the current value.
 func (l *lexer) placeHash(c *container) uint64 {
 	step := c.key
 	if c.array {
@@ -259,8 +259,8 @@ func (l *lexer) openString() {
 	l.expectValue(top)
 }
 
-// expectValue tells the text of a string that a key, or what stands before the quote, says that it is a
-// credential.
+// expectValue sets the expectation of a string that is a credential by its key, or by the text before the
+// quote.
 func (l *lexer) expectValue(top *container) {
 	m, out := l.s.inside, l.s.outside
 	switch {

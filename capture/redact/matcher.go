@@ -5,54 +5,53 @@ import (
 	"math"
 )
 
-// span is where in the input a character stands. A negative from means that the character was
-// passed on, or must be.
+// span is the place of a character in the input. A negative from means that the character was passed on,
+// or must be.
 type span struct{ from, to int64 }
 
 var passed = span{-1, -1}
 
-// matcher looks for secrets in one text, one decoded character after the other. What it does
-// depends on these characters only, and not on how they come.
+// matcher searches for secrets in one text, one decoded character after the other. Its behaviour depends
+// on these characters only, not on how they arrive.
 //
-// A candidate begins where a word does, and is held back until it is a secret or none. What cannot
-// be told by the beginning of a word is found without holding text back: behind a context, which is
-// public; and glued to a letter or a digit, where the first three characters are passed on before
-// anybody knows.
+// A candidate begins at the start of a word and is held back until it is decided. Secrets that are not at
+// the start of a word are found without holding text back: after a context, which is public; and glued to
+// a letter or a digit, where the first three characters are passed on before the decision.
 type matcher struct {
 	channel uint64 // of the text
 	spell   unescaper
-	tail    []byte // the end of what was passed on
-	gram    uint32 // its last four characters
+	tail    []byte // the last characters that were passed on
+	gram    uint32 // the last four of them
 
-	text  []byte      // held back: it may be the beginning of a secret
+	text  []byte      // held back: it may begin a secret
 	units []character // the same characters, with their places
 	grew  int64       // place in the input when the latest character came
 
-	candidates []ruleMatch // of the text, the most particular first
+	candidates []ruleMatch // of the text, the most specific first
 	known      knownMatch
-	led        bool // the first characters of text were passed on before anybody knew: the secret is glued
-	unglued    bool // nothing glued begins with the next character: that was looked at
+	led        bool // the secret is glued: the first characters of text were already passed on
+	unglued    bool // nothing glued begins with the next character: that was checked
 
 	want   expectation // the secret that is expected next
 	called string      // its name in the replacement
 	drop   removal     // the rest of a secret whose beginning is replaced
 }
 
-// knownMatch is how much of a known value the text is.
+// knownMatch is the known value that the text may be.
 type knownMatch struct {
 	alive bool        // a known value begins with the text, and is longer
 	value *knownValue // the longest that the text begins with
 }
 
-// removal is the rest of a secret whose beginning is replaced. The rest is removed as it comes.
+// removal is the rest of a secret whose beginning is replaced. The rest is removed as it arrives.
 type removal struct {
-	rule *rule  // what goes on has the class of its last part
-	rest string // what goes on, of a known value
+	rule *rule  // characters of the class of its last part belong to the rest
+	rest string // the rest of a known value
 	run  int    // characters of the current line of a private key
 }
 
 const (
-	tailSize = 96 // characters before a secret that say what it is
+	tailSize = 96 // characters before a secret that identify it
 	lead     = 3  // characters of a glued secret that are passed on
 )
 
@@ -62,7 +61,7 @@ func (m *matcher) isIdle() bool {
 
 func (m *matcher) isDropping() bool { return m.drop.rule != nil || m.drop.rest != "" }
 
-// reset makes the text one that has just begun.
+// reset prepares the matcher for a new text.
 func (m *matcher) reset() {
 	m.clearPending()
 	m.tail, m.gram, m.want, m.drop, m.spell.state = m.tail[:0], 0, expectation{}, removal{}, spellNone
@@ -73,7 +72,7 @@ func (m *matcher) clearPending() {
 	m.led, m.unglued = false, false
 }
 
-// passOver notes characters that belong to no secret.
+// passOver passes on characters that belong to no secret.
 func (m *matcher) passOver(p []byte) {
 	m.unglued = false
 	if len(p) > tailSize {
@@ -91,20 +90,20 @@ func (m *matcher) passOver(p []byte) {
 	}
 }
 
-// recentTail is the end of what was passed on, as far back as any rule looks.
+// recentTail returns the last characters that were passed on, as many as any rule needs.
 func (m *matcher) recentTail() []byte { return m.tail[max(0, len(m.tail)-tailSize):] }
 
 func (m *matcher) lastPassed() byte { return byte(m.gram) }
 
-// pendingFrom is where the first character stands that is not passed on, or limit.
+// pendingFrom returns the place of the first character that is not passed on, or limit.
 func (m *matcher) pendingFrom(limit int64) int64 {
 	return firstPending(m.units, m.spell.pendingFrom(limit))
 }
 
-// isHolding reports whether there is such a character.
+// isHolding reports whether a character is held back.
 func (m *matcher) isHolding() bool { return m.pendingFrom(math.MaxInt64) < math.MaxInt64 }
 
-// passOne notes a character, and looks whether a secret is expected behind it.
+// passOne passes on a character, and checks whether a secret is expected after it.
 func (m *matcher) passOne(r *Redactor, c byte) {
 	m.passOver([]byte{c})
 	if r.book.signs[c] {
@@ -112,14 +111,14 @@ func (m *matcher) passOne(r *Redactor, c byte) {
 	}
 }
 
-// markReplaced notes that what was held back is replaced.
+// markReplaced records that the held characters are replaced.
 func (m *matcher) markReplaced(d removal) {
 	m.clearPending()
 	m.passOver([]byte{']'})
 	m.want, m.drop = expectation{}, d
 }
 
-// isWordStart reports whether a word may begin here. What colours a terminal's text is no part of a word.
+// isWordStart reports whether a word may begin here. A terminal's colour codes are not part of a word.
 func (m *matcher) isWordStart() bool {
 	last := m.lastPassed()
 	if !alnum[last] {
@@ -135,7 +134,7 @@ func (m *matcher) isWordStart() bool {
 
 var colours = classOf(";", "09")
 
-// tryStart looks whether a character is the beginning of something, and holds it back then.
+// tryStart checks whether a character may begin a secret, and then holds it back.
 func (m *matcher) tryStart(r *Redactor, u character) bool {
 	glued := r.scan.pairs[uint16(m.gram)<<8|uint16(u.c)]&mayGlue != 0
 	if glued && m.want.rule == nil && !m.unglued && alnum[byte(m.gram>>24)] && m.beginGlued(r, u) {
@@ -167,7 +166,7 @@ func (m *matcher) addCandidate(rule *rule, u character) {
 	}
 }
 
-// beginGlued looks whether four characters begin something in the middle of a word.
+// beginGlued checks whether four characters begin a secret in the middle of a word.
 func (m *matcher) beginGlued(r *Redactor, u character) bool {
 	gram := m.gram<<8 | uint32(u.c)
 	rules := r.book.glued[gram]
@@ -200,7 +199,7 @@ func (k *knownMatch) matchKnown(r *Redactor, text []byte) {
 	k.alive = longer
 }
 
-// extendText takes one more character of what is held back.
+// extendText adds a character to the held text.
 func (m *matcher) extendText(r *Redactor, u character) {
 	m.text, m.units = append(m.text, u.c), append(m.units, u)
 	for i := range m.candidates {
@@ -213,8 +212,8 @@ func (m *matcher) extendText(r *Redactor, u character) {
 	}
 }
 
-// consumeChar reports whether c belongs to the secret whose beginning is replaced, and whether it is
-// removed: the line breaks of a private key belong to it, and stay.
+// consumeChar reports whether c belongs to the secret whose beginning is replaced (more), and whether it
+// is removed (gone): the line breaks of a private key belong to it, and stay.
 func (d *removal) consumeChar(c byte) (gone, more bool) {
 	if d.rule == nil {
 		if d.rest[0] != c {
@@ -240,12 +239,12 @@ type decision int
 
 const (
 	clean  decision = iota // the first character begins no secret
-	open                   // it may
-	secret                 // the first so many characters are one
-	begun                  // as many as are held back are one, and it goes on
+	open                   // undecided
+	secret                 // the first n characters are a secret
+	begun                  // all held characters are a secret, which continues
 )
 
-// decideText says what the text is. A known value comes first, then the candidates in their order.
+// decideText decides about the held text. A known value comes first, then the candidates in their order.
 func (m *matcher) decideText() (v decision, n int, by *rule) {
 	switch {
 	case m.known.alive:

@@ -7,28 +7,28 @@ import (
 	"hash/crc32"
 )
 
-// awsRedactor redacts an event stream of AWS: binary messages that hold JSON, or base64 of the JSON of
-// another protocol (https://docs.aws.amazon.com/AmazonS3/latest/API/RESTSelectObjectAppendix.html
-// has the framing). A message is passed on as a whole, which is when a client can read it, and what
-// is replaced in it keeps its length. A checksum that was right is made right again.
+// awsRedactor redacts an event stream of AWS: binary messages that contain JSON, or base64 of the JSON of
+// another protocol (https://docs.aws.amazon.com/AmazonS3/latest/API/RESTSelectObjectAppendix.html has the
+// framing). A message is passed on when it is complete, because a client can read it only then.
+// Replacements keep the length. The checksum of a message is corrected if it was right before.
 type awsRedactor struct {
 	inner *textRedactor // the JSON of all messages, one a line
-	buf   []byte        // bytes that are not taken
+	buf   []byte        // bytes that are not passed on
 	base  int64         // place of buf
-	read  int64         // place behind the last whole message
-	ready int64         // place behind the last decided one
+	read  int64         // place after the last complete message
+	ready int64         // place after the last decided one
 	list  []decidedPart
-	plain bool // it is no event stream: everything is text
+	plain bool // it is not an event stream: everything is text
 }
 
 // decidedPart is a part of the input that is decided at once.
 type decidedPart struct {
 	from, to int64 // in the input
-	text     span  // of it, what is looked at
-	encoded  bool  // which is base64
+	text     span  // the searched part of it
+	encoded  bool  // text is base64
 	until    int64 // place in the inner stream
 	checked  bool  // the checksum was right
-	line     bool  // a line break was put behind the text
+	line     bool  // a line break was added after the text
 }
 
 const (
@@ -56,7 +56,7 @@ func (m *awsRedactor) write(p []byte) {
 	}
 }
 
-// nextSize is the size of the next message if it is there, and otherwise 0.
+// nextSize returns the size of the next message if it is complete, and otherwise 0.
 func (m *awsRedactor) nextSize() int64 {
 	p := m.buf[m.read-m.base:]
 	switch {
@@ -77,7 +77,7 @@ func (m *awsRedactor) nextSize() int64 {
 	return int64(size)
 }
 
-// addMessage hands the text of the next bytes to the inner stream.
+// addMessage passes the text of the next bytes to the inner stream.
 func (m *awsRedactor) addMessage(size int64) {
 	at := m.read - m.base
 	p := m.buf[at : at+size]
@@ -126,7 +126,7 @@ func (m *awsRedactor) decidedTo() int64 {
 	return m.ready
 }
 
-// replaceText writes a text that was looked at back to where it stood.
+// replaceText writes a redacted text back to its place.
 func (m *awsRedactor) replaceText(next decidedPart, text []byte) {
 	whole := m.bytesAt(span{next.from, next.to})
 	if next.line {

@@ -6,25 +6,24 @@ import (
 	"strings"
 )
 
-// secretName is the end of the names of variables, fields and parameters whose value is a
-// credential.
+// secretName is the end of a name of variables, fields and parameters whose value is a credential.
 type secretName struct {
 	end    string // without signs, in lower case
 	called string // in the replacement
 	value  valueTest
 }
 
-// valueTest is what the value must be.
+// valueTest is the condition for the value.
 type valueTest int
 
 const (
-	isRandom    valueTest = iota // nobody writes it by chance
+	isRandom    valueTest = iota // it is unlikely to occur by chance
 	isPlausible                  // it may be a credential
-	isMeant                      // anything, as the whole value of a JSON key: a request holds the credentials of other servers
+	isMeant                      // anything, as the complete value of a JSON key: a request has credentials of other servers
 	isBasic                      // a name and a password, in base64
 )
 
-// secretNames are those that are known; what is longer comes first.
+// secretNames are the known names; longer ones come first.
 var secretNames = []secretName{
 	{"authorizationtoken", "authorization_token", isMeant}, {"awssecretaccesskey", "aws_secret_access_key", isPlausible},
 	{"secretaccesskey", "secret_access_key", isPlausible}, {"proxyauthorization", "proxy-authorization", isMeant},
@@ -39,21 +38,20 @@ var secretNames = []secretName{
 	{"subscriptionkey", "subscription-key", isPlausible}, {"pass", "password", isRandom}, {"auth", "auth", isBasic},
 }
 
-// plainNames are what names that end so have in them when their value is no credential: cursors,
-// vocabularies, caches.
+// plainNames are parts of names with such an end whose value is not a credential: cursors, vocabularies,
+// caches.
 var plainNames = []string{
 	"page", "next", "continu", "cursor", "sync", "csrf", "xsrf", "cancel", "public", "cache", "idempotenc", "primary", "foreign", "sort", "partition",
 	"eostoken", "bostoken", "padtoken", "stoptoken", "unktoken", "masktoken", "septoken", "maxtoken", "mintoken", "thought", "resume", "design",
 }
 
-// queryNames are parameters of a URL whose value is a credential, beyond those that are called so
-// anywhere.
+// queryNames are additional parameters of a URL whose value is a credential.
 var queryNames = map[string]string{
 	"key": "key", "sig": "sig", "signature": "signature", "auth": "auth", "code": "code", "subscriptionkey": "subscription-key", "session": "session",
 	"assertion": "assertion", "codeverifier": "code_verifier",
 }
 
-const maxNameChars = 64 // characters of a name that are looked at
+const maxNameChars = 64 // characters of a name that are compared
 
 var inName = classOf("_-.", "az", "AZ", "09")
 
@@ -66,7 +64,7 @@ var namesBy = func() (list [256][]secretName) {
 	return list
 }()
 
-// credentialName is what a name says about its value, if that is a credential.
+// credentialName returns the secretName of a name, if its value is a credential.
 func credentialName(name []byte) (known secretName, ok bool) {
 	if len(name) == 0 {
 		return secretName{}, false
@@ -91,7 +89,7 @@ func credentialName(name []byte) (known secretName, ok bool) {
 	return known, true
 }
 
-// plainForm is a name without signs, in lower case.
+// plainForm returns a name without signs, in lower case.
 func plainForm(name []byte) string {
 	var plain [maxNameChars]byte
 	n := 0
@@ -107,8 +105,8 @@ func plainForm(name []byte) string {
 	return string(plain[:n])
 }
 
-// assignedName is what the text says about the value that follows, when it ends as an assignment to a
-// credential does: NAME=, name: , "name":, &name=.
+// assignedName returns the secretName that a value is assigned to, if the text ends like an assignment:
+// NAME=, name: , "name":, &name=.
 func assignedName(text []byte) (known secretName, ok bool) {
 	sign := text[len(text)-1]
 	text = bytes.TrimRight(text[:len(text)-1], " \t")
@@ -132,13 +130,13 @@ func assignedName(text []byte) (known secretName, ok bool) {
 	return known, ok
 }
 
-// The value that is assigned, in quotes or not.
+// The assigned value, in quotes or not.
 const (
 	inQuotes = "[^\\x00-\\x1f\"\\\\\\x7f]{8,}"
 	inSingle = "[^\\x00-\\x1f\"'`\\\\\\x7f]{8,}"
 )
 
-// values are the rules of a value by what is demanded of it.
+// values are the rules of a value by its valueTest.
 var values = []struct{ bare, quoted, single, field *rule }{
 	isRandom:    valueRules(looksRandom, looksRandom),
 	isPlausible: valueRules(maybeCredential, maybeCredential),
@@ -146,7 +144,7 @@ var values = []struct{ bare, quoted, single, field *rule }{
 	isBasic:     valueRules(isBasicAuth, isBasicAuth),
 }
 
-// valueRules are the rules of a value without quotes, in quotes of two sorts, and of a JSON key.
+// valueRules returns the rules of a value without quotes, in quotes of two kinds, and of a JSON key.
 func valueRules(bare, field secretCheck) (rules struct{ bare, quoted, single, field *rule }) {
 	rules.bare = valueRule(rule{shape: visible + `{8,}`, fit: lenWithoutFullStop, is: bare}, "([{", false)
 	rules.quoted = valueRule(rule{shape: inQuotes, is: inLine(bare)}, `"`, true)
@@ -155,7 +153,8 @@ func valueRules(bare, field secretCheck) (rules struct{ bare, quoted, single, fi
 	return rules
 }
 
-// valueRule completes the rule of a value that one of the ends follows, or none of them does.
+// valueRule completes the rule of a value. If must is set, one of the ends must follow; otherwise none of
+// them may.
 func valueRule(r rule, ends string, must bool) *rule {
 	r.name, r.after = "value", "="
 	r.ends = func(c byte) bool { return strings.IndexByte(ends, c) >= 0 == must }

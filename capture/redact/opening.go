@@ -2,40 +2,40 @@ package redact
 
 import "bytes"
 
-// An streamPrefix is how a line of an event stream begins, up to the quote of the first text that goes on
-// from event to event, when there is no secret in it. Most events of a stream begin alike: where the
-// same stands before and the same values are known, what was looked at once has the same outcome
-// again.
+// streamPrefix is the beginning of an event stream's line, up to the quote of the first text that
+// continues from event to event, without a secret in it. Most events of a stream begin alike: after the
+// same text, and with the same known values, the same beginning has the same outcome, so it need not be
+// searched again.
 type streamPrefix struct {
 	line   []byte      // as it is written, with the quote
-	before []byte      // the end of what is outside of strings before it
+	before []byte      // the last characters outside of strings before it
 	known  int         // how many spellings of values are known
-	after  []byte      // the end of what is outside of strings before the quote
-	stack  []container // that are open there
+	after  []byte      // the last characters outside of strings before the quote
+	stack  []container // open containers at its end
 }
 
-// streamPrefixes are the latest of a stream.
+// streamPrefixes holds the latest prefixes of a stream.
 type streamPrefixes struct {
 	list [4]streamPrefix
-	next int // to be replaced
+	next int // index to replace
 
-	line   []byte // what is read, from the beginning of a line on that may have an opening, or nil
+	line   []byte // the read bytes, from the beginning of a line that may have a new prefix, or nil
 	at     int64  // its place
-	before []byte // of it
-	edits  int    // that there were before it
+	before []byte // the characters before it
+	edits  int    // number of edits before it
 }
 
-// atLine reports whether c begins a line of an event stream, and nothing before it matters but what
-// an opening knows.
+// atLine reports whether c begins a line of an event stream, and no state before it matters except that
+// in streamPrefix.
 func (l *lexer) atLine(c byte) bool {
 	return l.bol && l.prefix == 0 && !l.keyed && bytes.IndexByte(eventLines, c) >= 0 && l.s.outside.isIdle()
 }
 
-// eventLines are what the lines of an event stream begin with.
+// eventLines are the first characters of the lines of an event stream.
 var eventLines = []byte("deir:")
 
-// skipPrefix passes over an opening that is known: how many bytes. Of a line that begins with none it
-// remembers where that was.
+// skipPrefix skips a known prefix and returns its length. If there is none, it records where the line
+// begins.
 func (l *lexer) skipPrefix(p []byte, at int64) int {
 	o, out := &l.openings, l.s.outside
 	before, known := out.recentTail(), len(l.s.r.known.sorted)
@@ -53,7 +53,7 @@ func (l *lexer) skipPrefix(p []byte, at int64) int {
 	return 0
 }
 
-// openStringAt begins the string behind a quote that ends at a place, and notes the opening of its line.
+// openStringAt begins the string after a quote, which ends at a place, and stores the prefix of its line.
 func (l *lexer) openStringAt(end int64) {
 	o := &l.openings
 	plain := l.s.outside.isIdle() && len(l.s.edits) == o.edits

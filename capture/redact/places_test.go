@@ -234,7 +234,7 @@ func TestWithheld(t *testing.T) {
 		recs := take(r, capture.Record{Exchange: 1, Head: &capture.Head{Header: http.Header{"Content-Encoding": {"gzip"}}}, Data: body})
 		recs = append(recs, take(r, capture.Record{Exchange: 1, End: capture.EndEOF})...)
 		last := recs[len(recs)-1]
-		want := fmt.Sprintf("gap: %d bytes of the body in gzip were not recorded: they cannot be searched for secrets (", len(body))
+		want := fmt.Sprintf("gap: %d bytes of the body in gzip were not recorded: they can't be searched for secrets (", len(body))
 		if !strings.HasPrefix(last.Note, want) || last.End != capture.EndEOF || len(recs[0].Data)+len(last.Data) > 0 {
 			t.Errorf("%s: %+v", name, recs)
 		}
@@ -281,7 +281,7 @@ func TestDecodedBodySaysSo(t *testing.T) {
 	}
 	got := recs[0]
 	if body.String() != "hello" || got.Head.Header.Get("Content-Encoding")+got.Head.Header.Get("Content-Length") != "" ||
-		!strings.HasPrefix(got.Note, "the body came in gzip and is kept decoded") || h.Get("Content-Encoding") != "gzip" {
+		!strings.HasPrefix(got.Note, "the body arrived in gzip and is stored decoded") || h.Get("Content-Encoding") != "gzip" {
 		t.Errorf("%q %+v", body.String(), got)
 	}
 }

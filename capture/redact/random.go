@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	minPlausibleChars = 8  // characters of what may be a credential
+	minPlausibleChars = 8  // characters of a possible credential
 	minRandomBits     = 32 // of a random text, by Shannon's measure
 	minRandomChars    = 8  // characters of a random text that are in no word
 	maxWordLetters    = 23 // letters of the longest word
@@ -16,33 +16,33 @@ const (
 	maxNumberDigits   = 8  // digits of the longest number: a date
 )
 
-// maybeCredential reports whether a text may be a credential where one is expected: it is not short, no
-// placeholder, no number, and not made of words and numbers only.
+// maybeCredential reports whether a text may be a credential where one is expected: it is not short, not
+// a placeholder, not a number, and not made of words and numbers only.
 func maybeCredential(text []byte) bool {
 	return nonWordChars(text) > 0 && hasLetter(text) && looksSecret(text)
 }
 
-// looksSecret reports whether a text that stands in a credential's place is one: it is not short and no
+// looksSecret reports whether a text in a credential's place is one: it is not short and not a
 // placeholder.
 func looksSecret(text []byte) bool { return len(text) >= minPlausibleChars && !isPlaceholder(text) }
 
-// looksRandom reports whether a text is one that nobody writes by chance. Only such a text is looked for
-// elsewhere, and taken for a secret because of a name before it.
+// looksRandom reports whether a text is unlikely to occur by chance. Only such a text is searched for
+// elsewhere, or taken for a secret because of a name before it.
 func looksRandom(text []byte) bool {
 	return maybeCredential(text) && nonWordChars(text) >= minRandomChars && !isIdentifier(text) && entropy(text)*float64(len(text)) >= minRandomBits
 }
 
-// isVaried wants a digit, or letters of both cases.
+// isVaried requires a digit, or letters of both cases.
 func isVaried(text []byte) bool { return containsRange(text, '0', '9') || hasBothCases(text) }
 
-// mixedCheck wants letters and digits, in no words, and so many bits a character.
+// mixedCheck requires letters and digits, in no words, and so many bits per character.
 func mixedCheck(bits float64) secretCheck {
 	return func(text []byte) bool {
 		return nonWordChars(text) >= minRandomChars && containsRange(text, '0', '9') && hasLetter(text) && entropy(text) >= bits && !isPlaceholder(text)
 	}
 }
 
-// isScattered wants letters of both cases and digits, as only chance puts them.
+// isScattered requires letters of both cases and digits in random order.
 func isScattered(text []byte) bool {
 	return countClassChanges(text)*5 >= len(text)*2 && hasBothCases(text) && mixedCheck(3)(text)
 }
@@ -58,8 +58,8 @@ func containsRange(text []byte, from, to byte) bool {
 	return bytes.ContainsFunc(text, func(c rune) bool { return rune(from) <= c && c <= rune(to) })
 }
 
-// nonWordChars is how many characters of a text are in no word and no number. What stands between signs is
-// one of these when it is letters with a capital at most at the beginning of each word, or
+// nonWordChars returns how many characters of a text are in no word and no number. A segment between
+// signs is a word or number if it is letters with a capital at most at the beginning of each word, or
 // capitals, or digits.
 func nonWordChars(text []byte) (n int) {
 	for len(text) > 0 {
@@ -103,7 +103,7 @@ func isIdentifier(text []byte) bool {
 
 var inWord = classOf("_", "az", "AZ", "09")
 
-// countClassChanges is how often a text changes between capitals, other letters and digits.
+// countClassChanges returns how often a text changes between capitals, other letters and digits.
 func countClassChanges(text []byte) (n int) {
 	for i := 1; i < len(text); i++ {
 		if sortOf(text[i]) != sortOf(text[i-1]) {
@@ -123,7 +123,7 @@ func sortOf(c byte) int {
 	return 2
 }
 
-// entropy is how many bits a character of the text says, as far as its own characters tell.
+// entropy returns the bits per character of a text, by the frequencies of its own characters.
 func entropy(text []byte) (bits float64) {
 	var count [256]int
 	for _, c := range text {
@@ -138,7 +138,7 @@ func entropy(text []byte) (bits float64) {
 	return bits
 }
 
-// placeholders are what people write where a credential belongs.
+// placeholders are words that people write in place of a credential.
 var placeholders = []string{
 	"xxxx", "***", "...", "placeholder", "changeme", "change_me", "change-me", "your_", "your-", "yourapikey", "my_api_key", "my-api-key",
 	"redacted", "dummy", "undefined", "lm-studio", "insert_", "insert-", "replace_", "replace-",
@@ -158,13 +158,13 @@ func isPlaceholder(text []byte) bool {
 	return false
 }
 
-// noExample leaves the keys of Amazon's manuals alone.
+// noExample excludes the keys in Amazon's manuals.
 func noExample(text []byte) bool { return !bytes.HasSuffix(text, []byte("EXAMPLE")) }
 
-// lenWithoutFullStop leaves the full stop behind a secret to its sentence.
+// lenWithoutFullStop excludes the full stop after a secret, which belongs to the sentence.
 func lenWithoutFullStop(text []byte) int { return len(bytes.TrimRight(text, ".:")) }
 
-// inLine is a check of what stands in quotes. Something long with spaces in it is a text.
+// inLine checks a text in quotes. A long text with spaces is not a secret.
 func inLine(is secretCheck) secretCheck {
 	return func(text []byte) bool {
 		return (len(text) <= maxSpacedChars || bytes.IndexByte(text, ' ') < 0) && is(text)
@@ -177,7 +177,7 @@ func isBasicAuth(text []byte) bool {
 	return err == nil && bytes.IndexByte(plain, ':') >= 1 && !bytes.ContainsFunc(plain, func(c rune) bool { return c < ' ' || c > '~' })
 }
 
-// userinfoLen is a name and a password up to the last @ before the host.
+// userinfoLen returns the length of a name and a password up to the last @ before the host.
 func userinfoLen(text []byte) int {
 	n := bytes.LastIndexByte(text, '@')
 	if n < 0 {
@@ -196,7 +196,7 @@ var commonPasswords = map[string]bool{
 	"example": true, "foo": true, "bar": true, "abc": true, "xxx": true, "key": true, "pw": true,
 }
 
-// afterColon wants a random password behind a name.
+// afterColon requires a random password after a name.
 func afterColon(text []byte) bool {
 	_, password, ok := bytes.Cut(text, []byte(":"))
 	return ok && looksRandom(password)

@@ -18,24 +18,24 @@ import (
 type exchangeSide struct {
 	text     bodyRedactor
 	decoder  Decoder
-	coding   string        // what the body is coded in, "" when it is not
-	broken   error         // why it cannot be decoded
+	coding   string        // content coding of the body, "" without one
+	broken   error         // why it can't be decoded
 	withheld int           // bytes that are not passed on for that reason
 	begun    bool          // bytes of the body have come
-	opening  []byte        // the first byte, where the next one says how the body is read
-	whole    bool          // a record is a message, and is passed on as a whole
-	duplex   bool          // both sides go on at once, in lines that are complete texts
+	opening  []byte        // the first byte, if the next one decides how the body is read
+	whole    bool          // a record is a message, and is passed on complete
+	duplex   bool          // both sides continue at the same time, in lines that are complete texts
 	at       time.Duration // of the latest record
-	marks    []recordEnd   // records of which bytes are held back
+	marks    []recordEnd   // records with held bytes
 	yielded  int64         // place up to which all was decided without waiting
 }
 
-// bodyRedactor is a body that is redacted as it comes; places are counted from its beginning.
+// bodyRedactor redacts a body as it comes. Places are counted from the body's beginning.
 type bodyRedactor interface {
-	write(p []byte)   // which it owns then
-	decideAll()       // decide what can be decided without waiting
-	finish()          // no more comes
-	end() int64       // place behind what has come
+	write(p []byte)   // takes ownership of p
+	decideAll()       // decide without waiting for more
+	finish()          // the body ends
+	end() int64       // place after the bytes written
 	decidedTo() int64 // place up to which it can be taken
 	takeOutput(to int64) []byte
 }
@@ -46,9 +46,9 @@ type recordEnd struct {
 	to     int64
 }
 
-// Take is what can be passed on after rec has come: usually rec without its secrets. Bytes that are
-// held back follow later in a record of their own, with the time at which they came, and before
-// anything else of their side. It owns rec and its data.
+// Take returns the records that can be passed on after rec: usually rec without its secrets. Held bytes
+// follow later in their own record, with the time at which they came, and before anything else of their
+// side. Take owns rec and its data.
 func (r *Redactor) Take(rec capture.Record) []Clean {
 	if r.keep {
 		return []Clean{{rec}}
@@ -78,7 +78,7 @@ func (r *Redactor) Take(rec capture.Record) []Clean {
 	if rec.Lost > 0 {
 		s.addGap()
 	}
-	line := s.duplex && bytes.HasSuffix(data, []byte("\n")) // nothing goes on in the next one
+	line := s.duplex && bytes.HasSuffix(data, []byte("\n")) // no text continues in the next one
 	from := s.text.end()
 	s.receiveBody(r, data)
 	for s.decoder != nil && s.text.end()-from > maxDecodedBytes {
@@ -102,7 +102,7 @@ func (r *Redactor) Take(rec capture.Record) []Clean {
 	return s.emit(out)
 }
 
-// Flush passes on what is held back, because nothing more comes.
+// Flush passes on everything that is held back, because no more records come.
 func (r *Redactor) Flush() []Clean {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -117,7 +117,7 @@ func (r *Redactor) Flush() []Clean {
 	return out
 }
 
-// redactHead redacts what is known from outside the body, and decides how the body is read.
+// redactHead redacts a head, and decides how the body is read.
 func (r *Redactor) redactHead(s *exchangeSide, rec *capture.Record) {
 	h := *rec.Head
 	original := h.Header
@@ -136,7 +136,7 @@ func (r *Redactor) redactHead(s *exchangeSide, rec *capture.Record) {
 	}
 	coding := strings.Join(original.Values("Content-Encoding"), ", ")
 	if coding == "" || strings.EqualFold(coding, "identity") {
-		coding = strings.Join(original.Values("Transfer-Encoding"), ", ") // of a dump; Go's own client keeps it out
+		coding = strings.Join(original.Values("Transfer-Encoding"), ", ") // of a dump; Go's own client removes it
 		if r.options.Decode == nil || !strings.Contains(strings.ToLower(coding), "chunked") {
 			return
 		}
@@ -148,13 +148,13 @@ func (r *Redactor) redactHead(s *exchangeSide, rec *capture.Record) {
 	if s.decoder != nil && h.Header.Get("Content-Encoding") != "" {
 		h.Header.Del("Content-Encoding")
 		h.Header.Del("Content-Length")
-		rec.Note = capture.JoinNotes(rec.Note, "the body came in "+r.redactText(coding)+" and is kept decoded, because secrets in it could not be found otherwise")
+		rec.Note = capture.JoinNotes(rec.Note, "the body arrived in "+r.redactText(coding)+" and is stored decoded, so that secrets in it can be found")
 	}
 }
 
 func (r *Redactor) startDecoding(s *exchangeSide, header http.Header, coding string) {
 	s.coding = r.redactText(coding)
-	for i := range s.marks { // the first byte is none of the text
+	for i := range s.marks { // the first byte is not part of the text
 		s.marks[i].to = min(s.marks[i].to, s.text.end())
 	}
 	if r.options.Decode == nil {
@@ -167,7 +167,7 @@ func (r *Redactor) startDecoding(s *exchangeSide, header http.Header, coding str
 	}
 }
 
-// receiveBody takes bytes of the body as they came.
+// receiveBody takes the next bytes of the body.
 func (s *exchangeSide) receiveBody(r *Redactor, p []byte) {
 	if len(p) == 0 {
 		return
@@ -180,7 +180,7 @@ func (s *exchangeSide) receiveBody(r *Redactor, p []byte) {
 		if s.coding == "" && !s.whole {
 			switch is, maybe := sniffCompression(p); {
 			case is:
-				r.startDecoding(s, nil, "a compressed form that no header names")
+				r.startDecoding(s, nil, "an undeclared compressed form")
 			case maybe:
 				s.opening = bytes.Clone(p)
 				return
@@ -190,7 +190,7 @@ func (s *exchangeSide) receiveBody(r *Redactor, p []byte) {
 	s.addBody(p)
 }
 
-// openBody has a body begin that is too short to know more of.
+// openBody begins a body that is too short to detect a compression.
 func (s *exchangeSide) openBody() {
 	if len(s.opening) > 0 {
 		s.addBody(s.opening)
@@ -198,7 +198,7 @@ func (s *exchangeSide) openBody() {
 	}
 }
 
-// addBody takes bytes of a body of which it is known how it is read.
+// addBody takes bytes of a body when it is known how to read it.
 func (s *exchangeSide) addBody(p []byte) {
 	s.begun = true
 	switch {
@@ -215,21 +215,21 @@ func (s *exchangeSide) addBody(p []byte) {
 	}
 }
 
-// addGap is told that bytes of the body are missing here. What follows of a body that is coded, or in
-// messages, cannot be read any more, and so not searched.
+// addGap records that bytes of the body are missing here. The rest of an encoded or framed body can't be
+// read any more, and so can't be searched.
 func (s *exchangeSide) addGap() {
 	s.openBody()
 	_, framed := s.text.(*awsRedactor)
 	if s.broken != nil || s.decoder == nil && !framed {
 		return
 	}
-	s.broken = errors.New("bytes before them are missing")
+	s.broken = errors.New("earlier bytes are missing")
 	if s.coding == "" {
 		s.coding = "an event stream"
 	}
 }
 
-// sniffCompression reports whether bytes begin as gzip and zstd do, or may when there are more of them.
+// sniffCompression reports whether bytes begin as gzip or zstd does, or whether more bytes may show that.
 func sniffCompression(p []byte) (is, maybe bool) {
 	for _, begins := range []string{"\x1f\x8b", "\x28\xb5"} {
 		is = is || bytes.HasPrefix(p, []byte(begins))
@@ -238,7 +238,7 @@ func sniffCompression(p []byte) (is, maybe bool) {
 	return is, maybe
 }
 
-// finishDecoding takes what the decoder holds, and says what was withheld.
+// finishDecoding takes the rest from the decoder. It returns a note about withheld bytes.
 func (s *exchangeSide) finishDecoding() string {
 	s.openBody()
 	if s.decoder != nil && s.broken == nil && s.begun {
@@ -252,15 +252,15 @@ func (s *exchangeSide) finishDecoding() string {
 	if s.withheld == 0 {
 		return ""
 	}
-	return fmt.Sprintf("gap: %d bytes of the body in %s were not recorded: they cannot be searched for secrets (%v)", s.withheld, s.coding, s.broken)
+	return fmt.Sprintf("gap: %d bytes of the body in %s were not recorded: they can't be searched for secrets (%v)", s.withheld, s.coding, s.broken)
 }
 
-// lastRecord is a record for what is left of a side.
+// lastRecord returns a record for the held bytes of a side.
 func (s *exchangeSide) lastRecord(of capture.Stream) capture.Record {
 	return capture.Record{Exchange: of.Exchange, Side: of.Side, At: s.at}
 }
 
-// close ends a side with its last record, and passes on what is left of it.
+// close ends a side with its last record, and passes on the held bytes.
 func (s *exchangeSide) close(out []Clean, last capture.Record) []Clean {
 	last.Note = capture.JoinNotes(last.Note, s.finishDecoding())
 	last.Lost += int64(s.withheld)
@@ -269,8 +269,8 @@ func (s *exchangeSide) close(out []Clean, last capture.Record) []Clean {
 	return s.emit(out)
 }
 
-// passDecided passes on all that can be decided without waiting. As long as no more has come since, it has
-// nothing to do.
+// passDecided passes on everything that can be decided without waiting. It does nothing if no more bytes
+// have come since the last time.
 func (s *exchangeSide) passDecided(out []Clean) []Clean {
 	if end := s.text.end(); end > s.yielded {
 		s.yielded = end
@@ -280,7 +280,7 @@ func (s *exchangeSide) passDecided(out []Clean) []Clean {
 	return out
 }
 
-// emit passes on what is decided, each byte in a record like the one it came in.
+// emit passes on the decided bytes, each in a record like its original one.
 func (s *exchangeSide) emit(out []Clean) []Clean {
 	limit := s.text.decidedTo()
 	for len(s.marks) > 0 {
@@ -303,7 +303,7 @@ func (s *exchangeSide) emit(out []Clean) []Clean {
 		if to < m.to {
 			break
 		}
-		if *m = (recordEnd{}); len(s.marks) == 1 { // the room is for the next
+		if *m = (recordEnd{}); len(s.marks) == 1 { // reuses the memory
 			s.marks = s.marks[:0]
 			break
 		}
@@ -312,12 +312,12 @@ func (s *exchangeSide) emit(out []Clean) []Clean {
 	return out
 }
 
-// maxDecodedBytes is the most bytes of a record that was coded: a few can become many.
+// maxDecodedBytes is the maximum size of a decoded record: a few bytes can become many.
 const maxDecodedBytes = 256 << 10
 
-// splitRecord is a record of which a part of the bytes must wait, and the record in which they come.
-// The end, why it came and who brought it wait with them; what was lost was lost before the bytes
-// that go first. By also says who answered, so it stays with a head.
+// splitRecord splits a record with held bytes: first has the bytes that can go, rest gets the others. The
+// end, its reason and its party wait with the held bytes. Lost bytes were lost before those that go
+// first. By may also be the party that answered, so it stays with a head.
 func splitRecord(rec capture.Record) (first, rest capture.Record) {
 	rest = capture.Record{Exchange: rec.Exchange, Side: rec.Side, At: rec.At, End: rec.End, Why: rec.Why}
 	if rec.End != "" {

@@ -1,42 +1,39 @@
-// Package redact finds secrets in what was received and replaces them, before it reaches a disk or
-// a screen.
+// Package redact finds secrets in received bytes and replaces them, before they reach a disk or a screen.
 //
-//	record ─▶ decode (gzip …) ─▶ lexer ─▶ spelling ─▶ matcher of each text ─▶ hold back, replace ─▶ Clean
+//	record ─▶ decode (gzip …) ─▶ lexer ─▶ unescaper ─▶ matcher of each text ─▶ hold back, replace ─▶ Clean
 //
-// Words. A secret is known by how it looks (a shape), by what stands before it (a context, or the
-// name that it is assigned to), by its JSON key, or by value: what stood in the credential's place
-// of a request, and is too random to be there by chance, is looked for in everything that follows,
-// because servers repeat it in their errors. The kinds are data: rules.go, contexts.go and
-// names.go, one line each. A text is what a stream sends in pieces: one JSON string of one
-// document, continued by the string in the same place of the next document, if its key is one of
-// those that texts have. That is how arguments come, so a secret that is spread over many deltas is
-// in one text here. A secret becomes [redacted:x-api-key:8f3a]: what it is and a salted 16 bit tag,
-// so that equal secrets look equal within a run and tell nothing outside of it.
+// Terms. A secret is recognised by its shape, by the text before it (a context, or the name that it is
+// assigned to), by its JSON key, or by value: a value seen in the credential's place of a request, and
+// too random to occur by chance, is searched for in all later bytes, because servers repeat it in their
+// errors. The rules are data: rules.go, contexts.go and names.go, one line each. A text is a value that a
+// stream sends in deltas: one JSON string of one document, continued by the string in the same place of
+// the next document, if its key is one of textKeys. Arguments arrive that way, so a secret that is spread
+// over many deltas is in one text here. A secret becomes [redacted:x-api-key:8f3a]: its name and a salted
+// 16 bit tag. Equal secrets look equal within a run, and the tag reveals nothing outside of it.
 //
-// What always holds:
-//   - What comes out does not depend on how the input is cut, neither into records nor into deltas:
-//     the deltas of a text say what the text in one piece would say.
-//   - JSON is JSON of the same tokens as before, and what is no JSON fails where it failed, at
-//     every depth of JSON in JSON: what is replaced is whole characters inside of a string, never a
-//     quote, and the replacement is letters, digits and :_[]- only. The line breaks of a private
-//     key stay, and so do the lines around it.
+// Invariants:
+//   - The output does not depend on how the input is cut, neither into records nor into deltas: the
+//     deltas of a text add up to what the undivided text would become.
+//   - JSON stays JSON with the same tokens, and invalid JSON fails where it failed, at every depth of
+//     JSON in JSON. Only complete characters inside a string are replaced, never a quote, and the
+//     replacement is letters, digits and :_[]- only. The line breaks of a private key stay, and so do the
+//     lines around it.
 //   - Text without secrets is passed on byte for byte.
-//   - It does not matter how a secret is spelled: escaped by JSON, once or often, or
+//   - The spelling of a secret does not matter: it may be escaped by JSON, once or often, or
 //     percent-encoded.
-//   - Only what may be the beginning of a secret is held back: at most 512 characters of the text
-//     in question, with what stands between them. It is let go when it cannot be a secret any more,
-//     when its side ends, or when 4 KiB of other things have followed: then a secret that has begun
-//     is replaced as far as it has come and its continuation is dropped. What stands in the middle
-//     of a word is replaced from its fourth character on, so that nothing waits for each letter
-//     that a secret begins with.
-//   - A body that is compressed and cannot be decoded is not passed on at all.
-//   - What may be remembered is bounded. Limit says when a bound was reached, so that a secret may
-//     have been passed on.
+//   - Only characters that may begin a secret are held back: at most 512 characters of the text in
+//     question, with the bytes between them. They are released when they can't be a secret any more, when
+//     their side ends, or when 4 KiB of other bytes have followed. In the last case, a secret that has
+//     begun is replaced as far as it has arrived, and its continuation is dropped. A secret in the middle
+//     of a word is replaced from its fourth character on, so that not every possible first letter has to
+//     wait.
+//   - A compressed body that can't be decoded is not passed on at all.
+//   - Memory is bounded. Limit reports when a bound was reached, so that a secret may have been passed
+//     on.
 //
-// It does not find a secret that is written in numbers (the byte lists of log probabilities),
-// encrypted, or encoded in base64, except a value that it knows, in basic authorization, and where
-// a protocol does that (Bedrock's event stream); a password that is made of words; and a key
-// without a shape behind a name that says nothing.
+// Not found are secrets that are written in numbers (the byte lists of log probabilities), encrypted, or
+// encoded in base64, except known values, basic authorization, and protocols that encode so (Bedrock's
+// event stream); passwords made of words; and keys without a shape after a meaningless name.
 package redact
 
 import (
@@ -54,25 +51,24 @@ import (
 
 const (
 	window       = 512     // characters of one secret that are held back
-	tagged       = 240     // characters of it that its tag is made of
-	maxIdleBytes = 4 << 10 // bytes that may follow what is held back before it must be decided
+	tagged       = 240     // characters of it that go into its tag
+	maxIdleBytes = 4 << 10 // bytes that may follow held characters before they must be decided
 )
 
-// Decoder undoes the codings of one body. What it returns is valid until the next call.
+// Decoder decodes one body. A result is valid until the next call.
 type Decoder interface {
 	Write(p []byte) ([]byte, error)
 	Close() ([]byte, error)
 }
 
-// Options says what a Redactor can do beyond the text that it sees.
+// Options extend a Redactor.
 type Options struct {
-	// Decode makes a decoder for a body with that header (canonical names). Without it, and when it
+	// Decode returns a decoder for a body with that header (canonical names). Without Decode, and if it
 	// fails, compressed bodies are withheld.
 	Decode func(header http.Header) (Decoder, error)
 }
 
-// Redactor replaces secrets. It learns those that stand in credential headers, and it may be used
-// from several goroutines.
+// Redactor replaces secrets. It learns the secrets in credential headers. It is safe for concurrent use.
 type Redactor struct {
 	keep    bool // nothing is replaced
 	salt    []byte
@@ -88,14 +84,14 @@ type Redactor struct {
 	sides  map[capture.Stream]*exchangeSide
 }
 
-// New makes a redactor. The salt makes its tags useless to others: it should be random and made for
-// one run.
+// New returns a redactor. The salt makes its tags useless to others: it should be random and made for one
+// run.
 func New(salt []byte, o Options) *Redactor {
 	return &Redactor{salt: salt, options: o, sides: map[capture.Stream]*exchangeSide{}}
 }
 
-// lockAndPrepare begins to look for secrets. What they look like is looked up then, not before: many a run has
-// nothing to look through.
+// lockAndPrepare locks the redactor and loads the rules at the first use: many runs have nothing to
+// search.
 func (r *Redactor) lockAndPrepare() {
 	if r.mu.Lock(); r.book == nil {
 		r.book = sharedRules()
@@ -103,8 +99,8 @@ func (r *Redactor) lockAndPrepare() {
 	}
 }
 
-// Limit says which limit was reached first, so that a secret may have been passed on. It is ""
-// while none was.
+// Limit returns the first limit that was reached, so that a secret may have been passed on. It is "" if
+// none was.
 func (r *Redactor) Limit() string {
 	if limit := r.limit.Load(); limit != nil {
 		return *limit
@@ -114,8 +110,8 @@ func (r *Redactor) Limit() string {
 
 func (r *Redactor) noteLimit(limit string) { r.limit.CompareAndSwap(nil, &limit) }
 
-// Learn makes value a secret wherever it is seen from now on; where says what it is, "x-api-key". A
-// value that somebody could write by chance, a word or something short, is not learned.
+// Learn makes value a secret wherever it occurs from now on; where names it, e.g. "x-api-key". A value
+// that could occur by chance, such as a word or something short, is not learned.
 func (r *Redactor) Learn(value, where string) {
 	if r.keep {
 		return
@@ -126,19 +122,19 @@ func (r *Redactor) Learn(value, where string) {
 }
 
 func (r *Redactor) learnParts(value, where string, answered bool) {
-	for _, part := range strings.Split(strings.Trim(normaliseText(value), " \\"), `"`) { // nothing is replaced across a quote
+	for _, part := range strings.Split(strings.Trim(normaliseText(value), " \\"), `"`) { // no replacement spans a quote
 		if !looksRandom([]byte(part)) || r.known.findSecret(part) != nil {
 			continue
 		}
 		if !r.known.add(part, plainName(where), answered) {
-			r.noteLimit(fmt.Sprintf("too many secrets: %d of requests and %d of answers are looked for by value, and no more", r.known.held[0], r.known.held[1]))
+			r.noteLimit(fmt.Sprintf("too many secrets: only %d of requests and %d of responses are searched for by value", r.known.held[0], r.known.held[1]))
 			return
 		}
 		r.scanFor(part)
 	}
 }
 
-// scanFor has the scanner look for a secret.
+// scanFor makes the scanner search for a secret.
 func (r *Redactor) scanFor(secret string) {
 	if r.scan == r.book.scanner {
 		own := *r.book.scanner
@@ -150,7 +146,7 @@ func (r *Redactor) scanFor(secret string) {
 	}
 }
 
-// plainName is a name in letters that any text may hold.
+// plainName returns a name in characters that any text may contain.
 func plainName(name string) string {
 	return strings.Map(func(c rune) rune {
 		if c < 256 && (alnum[c] || c == '_' || c == '-') {
@@ -160,7 +156,7 @@ func plainName(name string) string {
 	}, name)
 }
 
-// replacementOf is what stands in place of a secret as it is written.
+// replacementOf returns the replacement of a secret as it is written.
 func (r *Redactor) replacementOf(secret, where string) string {
 	secret = normaliseText(secret)
 	if v := r.known.findSecret(secret); v != nil {
@@ -175,7 +171,7 @@ func (r *Redactor) formatTag(secret, where string) string {
 	return "[redacted:" + where + ":" + hex.EncodeToString(mac.Sum(nil)[:2]) + "]"
 }
 
-// Text is a text without its secrets: an error, a note, a command line.
+// Text returns a text without its secrets: an error, a note, a command line.
 func (r *Redactor) Text(s string) string { return r.redactWith(s, r.redactText) }
 
 func (r *Redactor) redactWith(s string, change func(string) string) string {

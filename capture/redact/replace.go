@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// redactFirst replaces the first n characters, which are a secret by a rule, or by value.
+// redactFirst replaces the first n characters, which are a secret by a rule, or by value if by is nil.
 func (s *textRedactor) redactFirst(m *matcher, n int, by *rule) {
 	secret, where := string(m.text[:n]), ""
 	switch v := s.r.known.findSecret(secret); {
@@ -27,7 +27,7 @@ func (s *textRedactor) redactFirst(m *matcher, n int, by *rule) {
 	s.replaceSecret(units, secret, where)
 }
 
-// replaceSecret puts the replacement of a secret where the first character stands that is not passed on.
+// replaceSecret puts the replacement of a secret at its first character that is not passed on.
 func (s *textRedactor) replaceSecret(units []character, secret, where string) {
 	with := s.r.formatTag(secret, where)
 	var places []span
@@ -53,7 +53,7 @@ func (s *textRedactor) replaceSecret(units []character, secret, where string) {
 	}
 }
 
-// addReplacement has a place replaced. What is removed behind another place goes with it.
+// addReplacement replaces a place. Adjacent removed places are merged.
 func (s *textRedactor) addReplacement(at span, with string) {
 	if n := len(s.edits); n > 0 && with == "" && s.edits[n-1].to == at.from {
 		s.edits[n-1].to = at.to
@@ -62,7 +62,7 @@ func (s *textRedactor) addReplacement(at span, with string) {
 	s.edits = append(s.edits, replacement{at.from, at.to, with})
 }
 
-// removeChar removes a character of a secret that is replaced already.
+// removeChar removes a character of a secret that is already replaced.
 func (s *textRedactor) removeChar(u character) {
 	for at := range u.places {
 		with := ""
@@ -73,10 +73,10 @@ func (s *textRedactor) removeChar(u character) {
 	}
 }
 
-// takeOutput is the output of the input up to a place that is decided.
+// takeOutput returns the output for the input up to a decided place.
 func (s *textRedactor) takeOutput(to int64) []byte {
 	slices.SortFunc(s.edits, func(a, b replacement) int { return cmp.Compare(a.from, b.from) })
-	if to <= s.base { // the last edit went beyond the record that it began in
+	if to <= s.base { // the last edit extended beyond the record in which it began
 		return nil
 	}
 	if len(s.edits) == 0 {

@@ -5,34 +5,33 @@ import (
 	"strings"
 )
 
-// rule describes one sort of secret: a shape, and what must stand before it.
+// rule describes one kind of secret: a shape, and the text required before it.
 type rule struct {
-	name  string                   // what stands in the replacement
-	after string                   // the text that says what follows, and stays; none where the shape says it itself
-	shape string                   // a regular expression, see shaped
-	fit   func(text []byte) int    // how much of what has the shape is looked at, 0 for none; nil: all of it
-	is    secretCheck              // whether that is a secret; nil: it is
-	where func(before []byte) bool // whether what stands before it, which ends with after, is what it should be; nil: it is
+	name  string                   // in the replacement
+	after string                   // the text required before the secret, which stays; "" if the shape suffices
+	shape string                   // a regular expression, see parseShape
+	fit   func(text []byte) int    // length of the part to check, 0 for none; nil: all of it
+	is    secretCheck              // whether that part is a secret; nil: it is
+	where func(before []byte) bool // whether the text before, which ends with after, is right; nil: it is
 
-	// A text that the rule finds, one that looks nearly the same, and where the facts come from.
-	// {n} stands for n random letters and digits, {xn} for hexadecimal ones, {un} for upper case
-	// ones, {dn} for digits, so that no real key, nor what a scanner takes for one, stands here. G
-	// and T are the rules of gitleaks and trufflehog, K is what the makers document or their keys
-	// show.
+	// A text that the rule finds, a similar one that it doesn't, and the source of the facts. {n} stands
+	// for n random letters and digits, {xn} for hexadecimal ones, {un} for upper case ones, {dn} for
+	// digits. So this file contains no real key, and nothing that a scanner takes for one. G and T are
+	// the rules of gitleaks and trufflehog, K is vendors' documentation or their keys.
 	hit, miss, from string
 
 	parts []shapePart     // of the shape
-	heads []string        // what it begins with, up to four characters
+	heads []string        // its possible beginnings, up to four characters
 	ends  func(byte) bool // what may follow; nil: anything
 }
 
-// secretCheck reports whether a text that has a rule's shape is a secret.
+// secretCheck reports whether a text with a rule's shape is a secret.
 type secretCheck func(text []byte) bool
 
-// shapes are the secrets that are known by how they look. The lengths are the shortest that the
-// makers hand out, or shorter. What is more particular comes first.
+// shapes are the secrets that are recognised by their shape. The lengths are the shortest that vendors
+// issue, or shorter. More specific rules come first.
 var shapes = []*rule{
-	// Providers of models.
+	// Model providers.
 	{name: "anthropic-key", shape: `sk-ant-[\w-]{20,}`, hit: "sk-ant-api03-{93}AA", miss: "sk-ant-colony-size", from: "G T"},
 	{name: "openai-key", shape: `sk-proj-[\w-]{20,}`, hit: "sk-proj-{58}T3BlbkFJ{58}", miss: "sk-proj-alpha", from: "G T"},
 	{name: "openai-key", shape: `sk-svcacct-[\w-]{20,}`, hit: "sk-svcacct-{58}T3BlbkFJ{58}", miss: "sk-svcacct-name", from: "G T"},
@@ -118,7 +117,7 @@ var shapes = []*rule{
 	{name: "jwt", shape: `eyJ[\w-]{8,}\.eyJ[\w-]{2,}\.?[\w-]*`, fit: lenWithoutFullStop, hit: "eyJhbGciOiJIUzI1NiJ9.eyJzdWIi{30}.{43}", miss: "eyJhbGciOiJIUzI1NiJ9.and.more", from: "G T"},
 }
 
-// compileRules are rules that are ready for use. An alternative is a rule of its own.
+// compileRules returns rules that are ready for use, one for each alternative of a shape.
 func compileRules(rules []*rule) (list []*rule) {
 	for _, r := range rules {
 		for _, shape := range expandShape(r.shape) {
@@ -131,8 +130,8 @@ func compileRules(rules []*rule) (list []*rule) {
 	return list
 }
 
-// canGlue reports whether the rule also finds what stands directly behind a letter or a digit: its
-// beginning is too particular to be the end of something else.
+// canGlue reports whether the rule also finds secrets directly after a letter or a digit: its beginning
+// is too specific to be the end of another word.
 func (r *rule) canGlue() bool {
 	sign := strings.IndexAny(r.shape, "-_")
 	return len(r.heads[0]) == 4 && sign > 0 && sign < strings.IndexByte(r.shape+"[", '[')
@@ -146,11 +145,12 @@ func (r *rule) canBegin(c byte) bool {
 // endsBefore reports whether c may follow the secret.
 func (r *rule) endsBefore(c byte) bool { return r.ends == nil || r.ends(c) }
 
-// noName is what no identifier goes on with, noCall what no call or field of a program does.
+// noName excludes characters that continue an identifier, noCall also those that make it a call or a
+// field of a program.
 func noName(c byte) bool { return !alnum[c] && c != '_' }
 func noCall(c byte) bool { return noName(c) && c != '(' && c != '.' && c != '[' }
 
-// expandShape are the shapes of which a shape with groups, (?:a|b) or (?:a)?, is one.
+// expandShape returns all variants of a shape with groups, (?:a|b) or (?:a)?.
 func expandShape(shape string) []string {
 	before, rest, ok := strings.Cut(shape, "(?:")
 	if !ok {

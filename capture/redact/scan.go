@@ -6,22 +6,21 @@ import (
 	"sync"
 )
 
-// flags tell by two characters, one behind the other, whether something may be there.
+// Flags of two consecutive characters: what may be there.
 const (
-	mayBegin      = 1 << iota // a word begins with the second, as a shape does
-	mayFollow                 // a context ends with both
-	mayFollowMore             // a context ends with both, and with the two before them, if grams says so
-	mayGlue                   // both are the third and fourth of what is found in the middle of a word, if grams says so
+	mayBegin      = 1 << iota // the second begins a word that may be a shape
+	mayFollow                 // both end a context
+	mayFollowMore             // both end a context together with the two before them, if grams agrees
+	mayGlue                   // both are the third and fourth of a secret in the middle of a word, if grams agrees
 )
 
-// ruleSet is all rules, where they are looked up. It is made when somebody needs it first, and does
-// not change.
+// ruleSet holds all rules, indexed. It is created at the first use and then constant.
 type ruleSet struct {
 	begins  [256][]*rule       // shapes by their first character
-	glued   map[uint32][]*rule // those that are found in the middle of a word, by their first four
+	glued   map[uint32][]*rule // shapes that are found in the middle of a word, by their first four characters
 	follow  [256][]*rule       // contexts by their last character
-	signs   [256]bool          // characters behind which a secret may be expected
-	scanner *scanner           // of a Redactor that knows no values
+	signs   [256]bool          // characters after which a secret may be expected
+	scanner *scanner           // for a Redactor without known values
 }
 
 var sharedRules = sync.OnceValue(func() *ruleSet {
@@ -50,10 +49,10 @@ var sharedRules = sync.OnceValue(func() *ruleSet {
 	return b
 })
 
-// scanner finds where a secret may begin, fast.
+// scanner finds quickly where a secret may begin.
 type scanner struct {
 	pairs [1 << 16]uint8
-	grams fourGrams // of the first three or four characters of what begins a word, and the last of a context
+	grams fourGrams // of the first three or four characters of word beginnings, and the last four of contexts
 }
 
 func newScanner(shapes []*rule) *scanner {
@@ -87,7 +86,7 @@ func newScanner(shapes []*rule) *scanner {
 	return s
 }
 
-// nameEnds are the ends of all names of credentials.
+// nameEnds returns the ends of all names of credentials.
 func nameEnds() (list []string) {
 	for _, name := range secretNames {
 		list = append(list, name.end)
@@ -106,10 +105,10 @@ func (s *scanner) addContextEnd(c byte, before *[256]bool) {
 	}
 }
 
-// addHead notes what a word may begin with.
+// addHead adds the beginning of a word.
 func (s *scanner) addHead(head string) {
 	for b := range 256 {
-		if !alnum[b] || b == 'm' || b == 'K' { // the last of what colours a text
+		if !alnum[b] || b == 'm' || b == 'K' { // the last character of a terminal's colour code
 			s.pairs[pairOf(byte(b), head[0])] |= mayBegin
 		}
 	}
@@ -137,7 +136,7 @@ func (s *fourGrams) has(h uint32) bool { return s[h/64]>>(h%64)&1 == 1 }
 func gramOf(p []byte) uint32      { return binary.BigEndian.Uint32(p) }
 func gramHash(gram uint32) uint32 { return gram * 2654435761 >> 12 }
 
-// headHash is an even hash of three characters. The odd one above it says that any character may
+// headHash returns an even hash of three characters. The next odd one means that any character may
 // follow.
 func headHash(p []byte) uint32 {
 	return gramHash(uint32(p[0])<<24|uint32(p[1])<<16|uint32(p[2])<<8) &^ 1
@@ -145,7 +144,7 @@ func headHash(p []byte) uint32 {
 
 func pairOf(a, b byte) uint16 { return uint16(a)<<8 | uint16(b) }
 
-// mayBeginWith reports whether a text that goes on with p may be a secret from there on.
+// mayBeginWith reports whether a secret may begin with p.
 func (s *scanner) mayBeginWith(p []byte) bool {
 	if len(p) < 3 {
 		return true
@@ -154,8 +153,8 @@ func (s *scanner) mayBeginWith(p []byte) bool {
 	return s.grams.has(three) && (len(p) < 4 || s.grams.has(three^1) || s.grams.has(gramHash(gramOf(p))))
 }
 
-// nextCandidate is where in p, from i on, something may be that the text m must be asked about, or len(p).
-// It reports whether that can only be the end of a context.
+// nextCandidate returns where in p, from i on, a secret or a context may be, or len(p). context reports
+// that it can only be the end of a context.
 func (r *Redactor) nextCandidate(m *matcher, p []byte, i int) (at int, context bool) {
 	s, gram := r.scan, m.gram
 	for ; i < len(p); i++ {
@@ -176,11 +175,11 @@ func (r *Redactor) nextCandidate(m *matcher, p []byte, i int) (at int, context b
 	return i, false
 }
 
-// canSkip reports whether nothing can be in a short string that stands for itself.
+// canSkip reports whether a short, self-contained string can't have a secret.
 func (r *Redactor) canSkip(m *matcher, p []byte) bool {
 	if !m.isIdle() || bytes.IndexByte(p, '%') >= 0 || bytes.IndexByte(p, '\\') >= 0 {
 		return false
 	}
 	at, _ := r.nextCandidate(m, p, 0)
-	return at+3 > len(p) // two characters are no secret
+	return at+3 > len(p) // two characters are not a secret
 }

@@ -5,15 +5,15 @@ import (
 	"regexp/syntax"
 )
 
-// shapePart is so many characters of a class.
+// shapePart is a repeated character class.
 type shapePart struct {
 	class    *[256]bool
-	min, max int // max -1: without end
+	min, max int // max -1: no limit
 }
 
-// parseShape is a regular expression as parts. It knows literals, classes and repeats, and each part
-// takes as much as it can: what a class may repeat must not begin with what follows it. The tables
-// are checked for that by a test.
+// parseShape parses a regular expression into parts. It knows literals, classes and repeats, and each
+// part is greedy: a repeated class must not contain the beginning of the next part. A test checks the
+// tables for that.
 func parseShape(shape string) []shapePart {
 	re, err := syntax.Parse(shape, syntax.Perl)
 	if err != nil {
@@ -49,7 +49,7 @@ func appendParts(list []shapePart, re *syntax.Regexp) []shapePart {
 		list = append(list, repeated[0])
 	case syntax.OpEmptyMatch:
 	default:
-		panic(fmt.Sprintf("a shape is no %v", re.Op))
+		panic(fmt.Sprintf("a shape can't have %v", re.Op))
 	}
 	return list
 }
@@ -66,8 +66,8 @@ func repeatBounds(re *syntax.Regexp) (least, most int) {
 	return re.Min, re.Max
 }
 
-// firstCharacters are the first characters of all that has a shape: up to n, and fewer where the parts that
-// follow are no few characters.
+// firstCharacters returns all possible first characters of a shape: up to n, and fewer if the next part
+// has too many possibilities.
 func firstCharacters(shape []shapePart, n int) []string {
 	list := []string{""}
 	for _, p := range shape[:min(n, len(shape))] {
@@ -91,24 +91,24 @@ func firstCharacters(shape []shapePart, n int) []string {
 	return list
 }
 
-// ruleMatch is a text that has had the shape of a rule so far.
+// ruleMatch is a text that has matched the shape of a rule so far.
 type ruleMatch struct {
 	rule  *rule
 	part  int
 	count int // characters of the part
-	size  int // and of all
+	size  int // characters of all parts
 	state candidateState
 }
 
 type candidateState uint8
 
 const (
-	alive candidateState = iota // it has, and may go on
-	ended                       // it had, and does not go on with the latest character
-	dead                        // it has not
+	alive candidateState = iota // it matches, and may continue
+	ended                       // it matched, and does not continue with the latest character
+	dead                        // it does not match
 )
 
-// next takes the character behind what the candidate has.
+// next takes the next character.
 func (c *ruleMatch) next(b byte) {
 	for {
 		p := &c.rule.parts[c.part]
@@ -133,7 +133,7 @@ func (c *ruleMatch) next(b byte) {
 	}
 }
 
-// isComplete reports whether what the candidate has is all that the shape asks for.
+// isComplete reports whether the match satisfies the complete shape.
 func (c *ruleMatch) isComplete() bool {
 	if c.count < c.rule.parts[c.part].min {
 		return false
@@ -146,7 +146,7 @@ func (c *ruleMatch) isComplete() bool {
 	return true
 }
 
-// secretLen is how much of the text that the candidate has is a secret.
+// secretLen returns how much of the matched text is a secret.
 func (c *ruleMatch) secretLen(text []byte) int {
 	text = text[:c.size]
 	if c.rule.fit != nil {
@@ -158,7 +158,7 @@ func (c *ruleMatch) secretLen(text []byte) int {
 	return len(text)
 }
 
-// classOf is the characters of single, and those in ranges.
+// classOf returns the class of the characters in single and in the ranges.
 func classOf(single string, ranges ...string) *[256]bool {
 	var c [256]bool
 	for i := range len(single) {

@@ -6,27 +6,27 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// character is one decoded character of a text, and where its spelling stands in the input. An escape
-// that is cut by the end of a delta stands in several places. A character beyond ASCII is several
-// units, of which the first stands everywhere and the others nowhere.
+// character is one decoded character of a text, and where its spelling is in the input. An escape that is
+// cut by the end of a delta is in several places. A character beyond ASCII becomes several bytes: the
+// first has all places, the others none.
 type character struct {
 	c    byte
 	at   span
 	more []span
 }
 
-// unescaper undoes what a text may be wrapped in: JSON in JSON in JSON, percent-encoding. It need
-// not know how deep. JSON doubles the backslashes of what it wraps and puts one before each quote,
-// so a run of backslashes and the character behind it are one character at every depth: `\n`, `\\n`
-// and `\\\\n` are all the same line break to somebody who looks for secrets.
+// unescaper decodes the escapes of a text: JSON in JSON in JSON, percent-encoding. It need not know the
+// depth. JSON doubles the backslashes of the text that it quotes and puts one before each quote. So a run
+// of backslashes and the character after it are one character at every depth: `\n`, `\\n` and `\\\\n` all
+// decode to the same line break for a search for secrets.
 //
-// It is generous: where the text meant a backslash and an n, it sees a line break too. That costs
-// nothing, since a text is only looked at in this form and never written in it.
+// It is tolerant: if the text meant a backslash and an n, it finds a line break too. That does no harm,
+// since a text is only searched in this form and never written in it.
 type unescaper struct {
 	state  unescapeState
-	pieces []character // of an escape that has not come to its end
-	digits int         // that have come of a code
-	code   rune        // as far as they tell
+	pieces []character // of an unfinished escape
+	digits int         // digits of the code so far
+	code   rune        // value of those digits
 }
 
 type unescapeState uint8
@@ -34,17 +34,17 @@ type unescapeState uint8
 const (
 	spellNone    unescapeState = iota
 	spellSlashes               // a run of backslashes
-	spellCode                  // and u, and perhaps digits
-	spellPercent               // and perhaps a digit
+	spellCode                  // after it a u, and maybe digits
+	spellPercent               // a percent sign, and maybe a digit
 )
 
-const maxBackslashes = 64 // backslashes that are one run
+const maxBackslashes = 64 // longest run of backslashes
 
 var escapeMeans = [256]byte{'n': '\n', 'r': '\r', 't': '\t', 'b': ' ', 'f': ' ', '"': '"', '\'': '\'', '/': '/', '`': '`'}
 
 func (p *unescaper) isIdle() bool { return p.state == spellNone }
 
-// read takes the next character as it is written and hands out those that are decoded.
+// read takes the next character as it is written and passes the decoded ones to out.
 func (p *unescaper) read(u character, out func(character)) {
 	switch p.state {
 	case spellSlashes:
@@ -93,8 +93,8 @@ func (p *unescaper) afterSlash(u character, out func(character)) {
 	}
 }
 
-// ownSlashes hands out those of a run that are backslashes in their own right. JSON doubles all of
-// them each time, so an escape has 1, 2, 4 or 8.
+// ownSlashes passes on the backslashes of a run that are not part of the escape. JSON doubles all of them
+// each time, so an escape has 1, 2, 4 or 8.
 func (p *unescaper) ownSlashes(out func(character)) {
 	n := len(p.pieces)
 	if own := n - n&-n; own > 0 {
@@ -111,7 +111,7 @@ func (p *unescaper) inCode(u character, out func(character)) {
 	}
 }
 
-// readDigit reads a hexadecimal digit of so many, and reports whether it was the last.
+// readDigit reads one of so many hexadecimal digits, and reports whether it was the last.
 func (p *unescaper) readDigit(u character, of int, out func(character)) bool {
 	digit := jsonbytes.HexValue(u.c)
 	if digit < 0 {
@@ -138,7 +138,7 @@ func (p *unescaper) inPercent(u character, out func(character)) {
 	p.emitDecoded(p.code, out)
 }
 
-// emitDecoded hands a decoded character out, unless it is the beginning of another escape.
+// emitDecoded passes a decoded character on, unless it begins another escape.
 func (p *unescaper) emitDecoded(c rune, out func(character)) {
 	p.digits, p.code = 0, 0
 	switch whole := mergeCharacters(p.pieces, byte(c)); c {
@@ -162,7 +162,7 @@ func (p *unescaper) emitRune(c rune, out func(character)) {
 	}
 }
 
-// emitLiteral hands out what looked like an escape as the characters that it is, and then u.
+// emitLiteral passes the characters of an invalid escape on as they are, and then u.
 func (p *unescaper) emitLiteral(u character, out func(character)) {
 	pieces := append([]character(nil), p.pieces...)
 	slashes := 0
@@ -179,7 +179,7 @@ func (p *unescaper) emitLiteral(u character, out func(character)) {
 	p.readPlain(u, out)
 }
 
-// finish hands out what is unfinished.
+// finish passes on the characters of an unfinished escape.
 func (p *unescaper) finish(out func(character)) {
 	if p.state == spellNone {
 		return
@@ -191,7 +191,7 @@ func (p *unescaper) finish(out func(character)) {
 	}
 }
 
-// pendingFrom is where the unfinished character begins, or limit.
+// pendingFrom returns where the unfinished escape begins, or limit.
 func (p *unescaper) pendingFrom(limit int64) int64 {
 	if p.state == spellNone {
 		return limit
@@ -199,7 +199,7 @@ func (p *unescaper) pendingFrom(limit int64) int64 {
 	return firstPending(p.pieces, limit)
 }
 
-// mergeCharacters is one character that is spelled in pieces.
+// mergeCharacters returns one character with the places of several.
 func mergeCharacters(pieces []character, c byte) character {
 	whole := pieces[0]
 	whole.c, whole.more = c, append([]span(nil), whole.more...)
@@ -224,7 +224,7 @@ func (u *character) addSpan(at span) {
 	u.more = append(u.more, at)
 }
 
-// places are where a character stands that is not passed on.
+// places iterates over the places of a character that are not passed on.
 func (u *character) places(yield func(span) bool) {
 	if u.at.from >= 0 && !yield(u.at) {
 		return
@@ -236,7 +236,7 @@ func (u *character) places(yield func(span) bool) {
 	}
 }
 
-// firstPending is the first place of characters that is not passed on, or limit.
+// firstPending returns the first place of the characters that is not passed on, or limit.
 func firstPending(units []character, limit int64) int64 {
 	for i := range units {
 		for at := range units[i].places {
@@ -246,14 +246,14 @@ func firstPending(units []character, limit int64) int64 {
 	return limit
 }
 
-// markPassed passes characters on.
+// markPassed marks characters as passed on.
 func markPassed(units []character) {
 	for i := range units {
 		units[i].at, units[i].more = passed, nil
 	}
 }
 
-// normaliseText is what a text says, in the form in which texts are compared.
+// normaliseText returns a text in the decoded form, in which texts are compared.
 func normaliseText(text string) string {
 	var p unescaper
 	out := make([]byte, 0, len(text))

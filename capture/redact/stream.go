@@ -2,30 +2,30 @@ package redact
 
 import "slices"
 
-// replacement replaces a part of the input.
+// replacement replaces a range of the input.
 type replacement struct {
 	from, to int64
 	with     string
 }
 
-// textRedactor redacts one text that comes in pieces. Places are counted from its beginning.
+// textRedactor redacts one text that comes in chunks. Places are counted from its beginning.
 type textRedactor struct {
 	r     *Redactor
 	lex   lexer
-	fixed bool // replacements are as long as what they replace
+	fixed bool // replacements keep the length
 
 	buf   []byte // input that is not taken
 	base  int64  // place of buf
-	pos   int64  // place behind the input
+	pos   int64  // place after the input
 	edits []replacement
 
-	outside *matcher // text that is in no JSON string
+	outside *matcher // text outside JSON strings
 	inside  *matcher // of the current JSON string
-	single  *matcher // of one that stands for itself
+	single  *matcher // of a self-contained string
 	texts   pendingTexts
-	todo    []character     // characters to look at, the next one last
+	todo    []character     // characters to examine, the next one last
 	now     *matcher        // the text whose characters are being decoded
-	decode  func(character) // steps through now
+	decode  func(character) // examines a character of now
 }
 
 func newTextRedactor(r *Redactor) *textRedactor {
@@ -36,7 +36,7 @@ func newTextRedactor(r *Redactor) *textRedactor {
 	return s
 }
 
-// write takes a piece of the input, and owns it.
+// write takes the next bytes of the input, and owns them.
 func (s *textRedactor) write(p []byte) {
 	if len(s.buf) == 0 {
 		s.buf = p[:len(p):len(p)]
@@ -46,8 +46,8 @@ func (s *textRedactor) write(p []byte) {
 	s.read(p)
 }
 
-// read looks at a piece in parts that end at multiples of a fixed size, so that what is decided
-// there does not depend on how the input is cut.
+// read reads bytes in steps that end at multiples of a fixed size, so that decisions there do not depend
+// on how the input is cut.
 func (s *textRedactor) read(p []byte) {
 	const step = 1 << 10
 	for len(p) > 0 {
@@ -61,7 +61,7 @@ func (s *textRedactor) read(p []byte) {
 	}
 }
 
-// settleIdle settles the texts that have not grown for limit bytes.
+// settleIdle decides the texts that have not grown for limit bytes.
 func (s *textRedactor) settleIdle(limit int64) {
 	for _, m := range append(s.texts.waiting, s.outside, s.inside) {
 		if m.pendingFrom(s.pos) < s.pos && s.pos-m.grew >= limit {
@@ -71,8 +71,8 @@ func (s *textRedactor) settleIdle(limit int64) {
 	s.texts.waiting = slices.DeleteFunc(s.texts.waiting, func(m *matcher) bool { return !m.isHolding() })
 }
 
-// decideNow decides with what there is: a secret that has begun is replaced as far as it has come, and
-// what goes on with it later is dropped.
+// decideNow decides without more input: a secret that has begun is replaced as far as it has come, and
+// its continuation is dropped later.
 func (s *textRedactor) decideNow(m *matcher) {
 	markPassed(m.spell.pieces)
 	if len(m.text) == 0 {
@@ -94,8 +94,8 @@ func (s *textRedactor) decideNow(m *matcher) {
 	markPassed(m.units)
 }
 
-// restOfKnown is how a known secret goes on of which the text is a large part: more than what every
-// key begins with.
+// restOfKnown returns the rest of a known secret, if the text is a long enough beginning of it: longer
+// than the prefix that all keys of its kind share.
 func (r *Redactor) restOfKnown(m *matcher) (rest string, v *knownValue) {
 	if !m.known.alive || len(m.text) < r.publicPrefixLen(m.text)+minPlausibleChars {
 		return "", nil
@@ -105,7 +105,7 @@ func (r *Redactor) restOfKnown(m *matcher) (rest string, v *knownValue) {
 	return v.text[len(m.text):] + v.rest, v
 }
 
-// publicPrefixLen is how many characters of a text every key of its sort begins with.
+// publicPrefixLen returns the length of the prefix that all keys of the text's kind share.
 func (r *Redactor) publicPrefixLen(text []byte) (n int) {
 	for _, rule := range r.book.begins[text[0]] {
 		fixed := 0
@@ -117,7 +117,7 @@ func (r *Redactor) publicPrefixLen(text []byte) (n int) {
 	return n
 }
 
-// finish says that no more input comes.
+// finish ends the input.
 func (s *textRedactor) finish() {
 	s.lex.finish()
 	for _, m := range append(s.texts.waiting, s.inside, s.outside) {
@@ -126,7 +126,7 @@ func (s *textRedactor) finish() {
 	s.texts = pendingTexts{}
 }
 
-// endText says that a text does not go on.
+// endText ends a text.
 func (s *textRedactor) endText(m *matcher) {
 	s.now = m
 	m.spell.finish(s.decode)
@@ -154,7 +154,7 @@ func (s *textRedactor) endText(m *matcher) {
 	m.reset()
 }
 
-// readText takes a stretch of a text as it is written: with escapes and percent signs.
+// readText takes the next characters of a text as they are written: with escapes and percent signs.
 func (s *textRedactor) readText(m *matcher, p []byte, at int64) {
 	for len(p) > 0 {
 		n := 0
@@ -170,8 +170,8 @@ func (s *textRedactor) readText(m *matcher, p []byte, at int64) {
 	}
 }
 
-// readEscape takes what begins with a backslash or a percent sign: all of a common escape at once, of
-// others one character.
+// readEscape takes an escape that begins with a backslash or a percent sign. It takes all of a common
+// escape at once, and one character of any other.
 func (s *textRedactor) readEscape(m *matcher, p []byte, at int64) (n int) {
 	for m.spell.isIdle() && n < min(len(p), maxBackslashes) && p[n] == '\\' {
 		n++
@@ -186,7 +186,7 @@ func (s *textRedactor) readEscape(m *matcher, p []byte, at int64) (n int) {
 	return n + 1
 }
 
-// scan takes characters of a text that stand for themselves, from place at on.
+// scan takes literal characters of a text, from place at on.
 func (s *textRedactor) scan(m *matcher, p []byte, at int64) {
 	for i := 0; i < len(p); {
 		if m.isIdle() {
@@ -221,7 +221,7 @@ func (s *textRedactor) takeDecoded(u character) {
 	s.examineTodo(s.now)
 }
 
-// examineTodo steps through todo, from its end.
+// examineTodo examines the characters in todo, from its end.
 func (s *textRedactor) examineTodo(m *matcher) {
 	for n := len(s.todo); n > 0; n = len(s.todo) {
 		next := s.todo[n-1]
@@ -264,12 +264,12 @@ func (s *textRedactor) examineChar(m *matcher, u character) {
 	}
 }
 
-// rescan drops the first n characters of what is held back, which are replaced, and examines the
-// others anew. With n 0 the first character begins no secret, and is passed on.
+// rescan drops the first n held characters, which are replaced, and examines the others again. If n is 0,
+// the first character begins no secret, and is passed on.
 func (s *textRedactor) rescan(m *matcher, n int) {
 	from, first := n, m.text[0]
 	switch {
-	case n == 0 && m.led: // they have been passed on
+	case n == 0 && m.led: // they were passed on before
 		from = lead
 	case n == 0:
 		from = 1
@@ -290,7 +290,7 @@ func (s *textRedactor) rescan(m *matcher, n int) {
 	}
 }
 
-// decidedTo is the place up to which the output is known.
+// decidedTo returns the place up to which the output is decided.
 func (s *textRedactor) decidedTo() int64 {
 	limit := min(s.lex.pendingFrom(s.pos), s.inside.pendingFrom(s.pos), s.outside.pendingFrom(s.pos))
 	for _, m := range s.texts.waiting {
@@ -301,5 +301,5 @@ func (s *textRedactor) decidedTo() int64 {
 
 func (s *textRedactor) end() int64 { return s.pos }
 
-// decideAll decides about everything that is held back.
+// decideAll decides everything that is held back.
 func (s *textRedactor) decideAll() { s.settleIdle(0) }

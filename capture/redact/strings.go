@@ -2,7 +2,7 @@ package redact
 
 import "toolscope/stream/jsonbytes"
 
-// readString reads a stretch of a string.
+// readString reads the next bytes of a string. It returns how many.
 func (l *lexer) readString(p []byte, at int64) int {
 	n := l.stringRun(p)
 	switch {
@@ -14,14 +14,14 @@ func (l *lexer) readString(p []byte, at int64) int {
 		return n
 	case p[0] == '"':
 		l.closeString()
-	default: // this is no JSON
+	default: // this is not JSON
 		l.lineBreak()
 	}
 	return 1
 }
 
-// stringRun is how far a string goes on: to its end, to a line break, or to the end of what has come,
-// where that is in the middle of an escape perhaps.
+// stringRun returns how far a string continues: to its end, to a line break, or to the end of p, possibly
+// in the middle of an escape.
 func (l *lexer) stringRun(p []byte) (n int) {
 	if l.escaped {
 		l.escaped, n = false, 1
@@ -39,13 +39,13 @@ func (l *lexer) stringRun(p []byte) (n int) {
 	return min(n, len(p))
 }
 
-// isSelfContained reports whether the string ends behind its first n bytes, and nobody wants to know what is
-// in it but for secrets.
+// isSelfContained reports whether the string ends after its first n bytes, is in a JSON container, and
+// is neither a key nor part of a longer text.
 func (l *lexer) isSelfContained(p []byte, n int) bool {
 	return n < len(p) && p[n] == '"' && !l.joined && !l.isKey && l.top() != nil
 }
 
-// lineBreak ends a string in which nothing goes on.
+// lineBreak ends a string, unless a secret may continue after the line break.
 func (l *lexer) lineBreak() {
 	m := l.s.inside
 	l.s.readChar(m, '\n', passed)
@@ -65,7 +65,7 @@ func (l *lexer) closeString() {
 		l.keyed = true
 		top.wantKey, top.key = false, l.hash
 		top.field = l.s.r.fields.meaningOf(l.hash, l.s.inside.tail)
-	case top == nil: // of a text that is no JSON: it may be a name
+	case top == nil: // of a text that is not JSON: it may be a name
 		l.s.outside.passOver(l.s.inside.recentTail())
 	case top.field.index:
 		top.index = top.index*hashPrime ^ l.hash
@@ -73,7 +73,7 @@ func (l *lexer) closeString() {
 	l.s.pauseText(l.joined)
 }
 
-// hashString remembers what a key is called, and what an index is.
+// hashString updates the hash of a key or an index.
 func (l *lexer) hashString(p []byte) {
 	if l.noted {
 		l.hash = hashBytes(l.hash, p)

@@ -6,15 +6,15 @@ import (
 )
 
 const (
-	maxWaitingTexts = 128  // texts that end, for now, in what may be the beginning of a secret
-	maxTexts        = 1024 // texts that are remembered
+	maxWaitingTexts = 128  // texts that pause with the possible beginning of a secret
+	maxTexts        = 1024 // texts that are kept
 )
 
-// pendingTexts are the texts of a stream that go on from one document to the next.
+// pendingTexts are the texts of a stream that continue from one document to the next.
 type pendingTexts struct {
 	all     map[uint64]*matcher // by channel
 	order   []uint64            // oldest first
-	waiting []*matcher          // those between two strings that hold something back
+	waiting []*matcher          // those between two strings that hold characters back
 }
 
 // resumeText makes the text of a channel the current one.
@@ -37,7 +37,7 @@ func (s *textRedactor) resumeText(channel uint64) *matcher {
 	return m
 }
 
-// pauseText ends the current string. Its text waits for the next document if it goes on there.
+// pauseText ends the current string. If its text continues in the next document, the text waits.
 func (s *textRedactor) pauseText(joined bool) {
 	m := s.inside
 	s.inside = s.single
@@ -47,13 +47,13 @@ func (s *textRedactor) pauseText(joined bool) {
 	case m.isHolding():
 		s.texts.waiting = append(s.texts.waiting, m)
 		if len(s.texts.waiting) > maxWaitingTexts {
-			s.r.noteLimit(fmt.Sprintf("more than %d texts at once may be cut in the middle of a secret", maxWaitingTexts))
+			s.r.noteLimit(fmt.Sprintf("more than %d unfinished texts at once: a secret may be cut in the middle", maxWaitingTexts))
 			s.dropText(s.texts.waiting[0].channel)
 		}
 	}
 }
 
-// dropText says that a text does not go on.
+// dropText ends the text of a channel.
 func (s *textRedactor) dropText(channel uint64) {
 	t := &s.texts
 	m := t.all[channel]

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// URL is a URL, or the part of one that is known, without its secrets: the userinfo, query
-// parameters that hold credentials, and whatever else looks like a secret. What it does not replace
-// stays byte for byte, and what can be parsed can still be parsed.
+// URL returns a URL, or the known part of one, without its secrets: the userinfo, query parameters with
+// credentials, and anything else that looks like a secret. The rest stays byte for byte, and a URL that
+// can be parsed still can be.
 func (r *Redactor) URL(s string) string { return r.redactWith(s, r.redactURL) }
 
 func (r *Redactor) redactURL(s string) string {
@@ -34,7 +34,7 @@ func (r *Redactor) redactURL(s string) string {
 	return place
 }
 
-// redactUserinfo has the brackets of its replacement escaped: a URL may not have them there.
+// redactUserinfo escapes the brackets of its replacement: a URL may not have them there.
 func (r *Redactor) redactUserinfo(s string) string {
 	if _, password, ok := strings.Cut(s, ":"); ok {
 		if plain, err := url.PathUnescape(password); err == nil {
@@ -76,7 +76,8 @@ func (r *Redactor) redactQuery(s string) string {
 	return strings.Join(pairs, "&")
 }
 
-// redactEscaped redacts a part of a URL as what it means. A part without secrets stays as it was written.
+// redactEscaped redacts a part of a URL in its unescaped form. A part without secrets stays as it was
+// written.
 func (r *Redactor) redactEscaped(s string, unescape func(string) (string, error), escape func(string) string) string {
 	plain, err := unescape(s)
 	if err != nil {

@@ -2,25 +2,25 @@ package redact
 
 import "bytes"
 
-// expectation says that a secret is expected because of what stands before it.
+// expectation is the expectation of a secret because of the text before it.
 type expectation struct {
 	rule   *rule      // nil: no secret is expected
-	name   secretName // what is assigned to
+	name   secretName // the name that the value is assigned to
 	sign   byte       // of an assignment whose value has not begun
-	quoted bool       // the name is in quotes, as in JSON, where a value without quotes is no text
+	quoted bool       // the name is in quotes, as in JSON, where a value without quotes is not text
 	gap    int        // characters since the context
 }
 
 const (
 	maxSpaces         = 16   // spaces before a value
 	maxKeyHeaderChars = 1024 // characters between the first line of a private key and its body
-	armorWord         = 16   // characters of a word of that body, where it stands in one line with others
+	armorWord         = 16   // minimum characters of a word of that body, if several are in one line
 )
 
 // armorRule is the body of a private key. Its line breaks stay, and so do the lines around it.
 var armorRule = compileRules([]*rule{{name: "private-key", after: "KEY-----", shape: `[A-Za-z0-9+/=]{20,}[A-Za-z0-9+/= \t\r\n]*`, fit: privateKeyLen}})[0]
 
-// expectSecret looks whether what was passed on ends as something that a secret stands behind.
+// expectSecret checks whether the passed text ends with a context or an assignment to a credential.
 func (m *matcher) expectSecret(r *Redactor) {
 	before := m.recentTail()
 	if len(before) == 0 {
@@ -46,8 +46,8 @@ func (m *matcher) expectSecret(r *Redactor) {
 	}
 }
 
-// nextRule is the rule by which a secret may begin with c, or nil. It knows what else may stand before
-// the secret. What is not as expected ends the expectation.
+// nextRule returns the rule of a secret that begins with c, or nil. It accepts spaces, quotes and signs
+// before the secret. Any other character ends the expectation.
 func (w *expectation) nextRule(c byte) *rule {
 	rule := w.rule
 	w.gap++
@@ -60,7 +60,7 @@ func (w *expectation) nextRule(c byte) *rule {
 			*w = expectation{}
 		}
 		return nil
-	case w.sign == 0: // what is behind a context begins at once
+	case w.sign == 0: // after a context, the secret begins at once
 	case (c == ' ' || c == '\t') && w.gap <= maxSpaces:
 		return nil
 	case c == '=' && w.sign == ':', c == '>' && w.sign == '=' && w.gap == 1:
@@ -87,13 +87,14 @@ func quotedName(text []byte) bool {
 	return bytes.HasSuffix(text, []byte(`"`))
 }
 
-// privateKeyLen is the body of a private key as far as it is one: lines, or long words in a line.
+// privateKeyLen returns the length of the part of a text that is the body of a private key: lines, or
+// long words in a line.
 func privateKeyLen(text []byte) int {
 	words := bytes.FieldsFunc(text, func(c rune) bool { return c <= ' ' })
 	if kinds := words[0]; !containsRange(kinds, 'A', 'Z') || !containsRange(kinds, 'a', 'z') && !containsRange(kinds, '0', '9') {
 		return 0
 	}
-	line, to := 0, 0 // where the latest line begins, and where its latest word ends
+	line, to := 0, 0 // start of the latest line, and end of its latest word
 	for i, word := range words {
 		from := to + bytes.Index(text[to:], word)
 		switch newLine := bytes.ContainsAny(text[to:from], "\r\n"); {

@@ -7,7 +7,7 @@ import (
 	"os/signal"
 )
 
-// catchSignals keeps ^C from ending us: the process gets it from the console, as we do.
+// catchSignals keeps ^C from ending this program: the process gets it from the console as well.
 func catchSignals() (signals chan os.Signal, stop func()) {
 	caught := make(chan os.Signal, 1)
 	signal.Notify(caught, os.Interrupt)
@@ -18,5 +18,5 @@ func terminateProcess(p *os.Process) { _ = p.Kill() }
 
 func endingOf(s *os.ProcessState) Ending { return Ending{Code: s.ExitCode()} }
 
-// End is the code to end with.
+// ExitLike returns the exit code for this program.
 func (e Ending) ExitLike() (code int) { return e.Code }

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// catchSignals has signals come to us that are meant for the process, but for those that it is to ignore,
-// as nohup wants it. That nobody reads our output is told by writing it.
+// catchSignals receives the signals meant for the process, except ignored ones, such as those ignored by
+// nohup. SIGPIPE is caught too: a failing write shows that the output is closed.
 func catchSignals() (signals chan os.Signal, stop func()) {
 	signals, broken := make(chan os.Signal, 16), make(chan os.Signal, 1)
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2} {
@@ -34,8 +34,8 @@ func endingOf(s *os.ProcessState) Ending {
 	return Ending{Code: s.ExitCode()}
 }
 
-// ExitLike ends this program as the process ended: by the same signal, where that can be done without a
-// trace of our own.
+// ExitLike ends this program as the process ended: by the same signal, if that leaves no trace of its
+// own. Otherwise it returns the exit code.
 func (e Ending) ExitLike() (code int) {
 	switch e.Signal {
 	case 0:
@@ -43,7 +43,7 @@ func (e Ending) ExitLike() (code int) {
 	case syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGKILL:
 		signal.Reset(e.Signal)
 		_ = syscall.Kill(syscall.Getpid(), e.Signal)
-		time.Sleep(time.Second) // it comes to one of our threads, and need not be this one
+		time.Sleep(time.Second) // the signal may reach another thread of this program first
 	}
 	return 128 + int(e.Signal)
 }

@@ -9,19 +9,19 @@ import (
 )
 
 const (
-	drainTime = 250 * time.Millisecond // for what others hold open of an ended process, once it is silent
-	tailTime  = time.Second            // for the reader of an ended process that was told to end
+	drainTime = 250 * time.Millisecond // for output of an ended process that other processes hold open, once it is silent
+	tailTime  = time.Second            // for the reader of an ended process that got a signal
 )
 
-// A pump passes on what comes of one pipe.
+// pump passes on the bytes of one pipe.
 type pump struct {
 	done    atomic.Bool
 	writing atomic.Bool
 	pieces  atomic.Int64
 }
 
-// copyPipe hands a copy of each piece to take before it passes it on. Where nobody reads any more the
-// pipe is closed, so that the process learns of it as it would without us.
+// copyPipe gives a copy of each chunk to take before it passes it on. If the reader has closed its end,
+// the pipe is closed, so that the process notices as it would without toolscope.
 func (p *pump) copyPipe(from, to *os.File, take func([]byte), unwanted func()) {
 	defer p.done.Store(true)
 	defer from.Close()
@@ -43,9 +43,8 @@ func (p *pump) copyPipe(from, to *os.File, take func([]byte), unwanted func()) {
 	}
 }
 
-// waitDrained waits for what the ended process has written: to its end, or, where another process holds
-// that open, until nothing comes any more. A reader that is slow to take it is waited for, but not
-// for long when it had the process told to end.
+// waitDrained waits for the output of the ended process: to its end or, if another process holds it open,
+// until it is silent. It waits for a slow reader too, but not for long if the process got a signal.
 func (p *pump) waitDrained(told *atomic.Bool) {
 	const step = time.Millisecond
 	quiet, stuck := time.Duration(0), time.Duration(0)
@@ -62,14 +61,14 @@ func (p *pump) waitDrained(told *atomic.Bool) {
 	}
 }
 
-// lineSplitter hands text over line by line, as many as came at once; a long one in parts.
+// lineSplitter passes text on in complete lines, as many as came at once. A long line is split.
 type lineSplitter struct {
 	to   func([]byte)
 	mu   sync.Mutex
 	part []byte
 }
 
-// maxLinePart is how much of a line may wait for its end.
+// maxLinePart is how many bytes of a line may wait for its end.
 const maxLinePart = 8 << 10
 
 func (l *lineSplitter) add(p []byte) {

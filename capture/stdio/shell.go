@@ -7,8 +7,8 @@ import (
 	"toolscope/capture"
 )
 
-// Watch runs a command of a shell, which keeps our standard streams, and takes when it began, what
-// it was, and how it ended. The error is that it could not be started.
+// Watch runs a shell command, which keeps this program's standard streams. It records the command, its
+// start and how it ended. An error means that it could not be started.
 func Watch(args []string, command string, o Options) (Ending, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -22,7 +22,7 @@ func Watch(args []string, command string, o Options) (Ending, error) {
 	defer stop()
 	killWithParent(w.cmd)
 	if err := w.cmd.Start(); err != nil {
-		w.putRecord(capture.Record{End: capture.EndEOF, Why: "it could not be started: " + capture.WithoutPath(err).Error(), By: capture.Toolscope})
+		w.putRecord(capture.Record{End: capture.EndEOF, Why: "can't start it: " + capture.WithoutPath(err).Error(), By: capture.Toolscope})
 		return Ending{}, err
 	}
 	go w.forwardSignals(signals)

@@ -1,16 +1,17 @@
-// Package stdio stands between a program and a server process that it speaks with over standard
-// streams, as most servers of the Model Context Protocol are used:
+// Package stdio runs a server process and records its standard streams. Most servers of the Model
+// Context Protocol are used that way:
 //
-//	program ─▶ our standard input  ─▶ stamped, taken ─▶ the process's
-//	program ◀─ our standard output ◀─ stamped, taken ◀─ the process's
+//	client ─▶ our standard input  ─▶ stamped, recorded ─▶ the process's
+//	client ◀─ our standard output ◀─ stamped, recorded ◀─ the process's
 //
-// What always holds:
+// Invariants:
 //   - Bytes are passed on exactly as they came, and nothing is added.
-//   - A piece has its time and is taken before it is passed on: an answer never stands before what it
-//     answers. Whoever takes it must not wait, so what is recorded holds nothing up.
-//   - The process sees what it would without us, in our own process group: the end of its input, the
-//     end of who reads its output, and signals. We end as it does.
-//   - It does not outlive us, where the system can see to that, nor for long whoever started us.
+//   - A chunk is stamped and recorded before it is passed on: a response never comes before its request.
+//     Record must not wait, so recording delays nothing.
+//   - The process sees the same as without toolscope, in our process group: the end of its input, the end
+//     of its output's reader, and signals. This program ends as the process does.
+//   - If the system allows it, the process does not outlive this program. It does not outlive the client
+//     for long.
 package stdio
 
 import (
@@ -28,42 +29,42 @@ import (
 	"toolscope/capture"
 )
 
-// Options say how a process is wrapped.
+// Options are options for running a process.
 type Options struct {
 	Name                  string    // of the server
-	CommandLine           []string  // the command line as it may be recorded
-	Began                 time.Time // what times count from
+	CommandLine           []string  // the command line, redacted for the record
+	Began                 time.Time // the zero of the times
 	Stdin, Stdout, Stderr *os.File
-	Record                func(capture.Record) // owns what it is given, and never waits
+	Record                func(capture.Record) // owns the record, and never waits
 }
 
-// Ending is how the process ended: by a signal, or with a code.
+// Ending is how the process ended: by a signal, or with an exit code.
 type Ending struct {
 	Signal syscall.Signal // 0 for none
 	Code   int
 }
 
 const (
-	chunkBytes = 64 << 10        // that is passed on at once: what a pipe holds
-	graceTime  = 2 * time.Second // for a process to end by itself when nobody is left to speak with
+	chunkBytes = 64 << 10        // maximum size of a chunk: the size of a pipe
+	graceTime  = 2 * time.Second // for a process to end on its own when its client is gone
 )
 
-// wrapper is a process that runs.
+// wrapper is a running process.
 type wrapper struct {
 	o         Options
 	cmd       *exec.Cmd
-	mu        sync.Mutex // times do not decrease in the order of what is taken
+	mu        sync.Mutex // keeps the times of records in order
 	exited    chan struct{}
 	signalled atomic.Bool // a signal was passed on
 }
 
-// Run starts a command and is over when it is. The error is that it could not be started.
+// Run runs a command to its end. An error means that it could not be started.
 func Run(args []string, o Options) (Ending, error) {
-	// Where a child ends with its parent, that is the thread that started it.
+	// If a child ends with its parent, the parent is the thread that started it.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	w := &wrapper{o: o, cmd: exec.Command(args[0], args[1:]...), exited: make(chan struct{})}
-	if errors.Is(w.cmd.Err, exec.ErrDot) { // who wrote "server" in a folder meant that
+	if errors.Is(w.cmd.Err, exec.ErrDot) { // "server" in a folder means that file
 		w.cmd.Err = nil
 	}
 	ends, err := w.openPipes()
@@ -81,7 +82,7 @@ func Run(args []string, o Options) (Ending, error) {
 	}
 	if err != nil {
 		ends.close()
-		w.putRecord(capture.Record{End: capture.EndEOF, Why: "it could not be started: " + capture.WithoutPath(err).Error(), By: capture.Toolscope})
+		w.putRecord(capture.Record{End: capture.EndEOF, Why: "can't start it: " + capture.WithoutPath(err).Error(), By: capture.Toolscope})
 		return Ending{}, err
 	}
 	go w.forwardSignals(signals)
@@ -98,7 +99,7 @@ func Run(args []string, o Options) (Ending, error) {
 	return w.recordEnd(), nil
 }
 
-// processPipes are the ends of the pipes that we have; theirs are the process's.
+// processPipes are our ends of the process's pipes. theirs are the other ends.
 type processPipes struct {
 	in, out, err *os.File
 	theirs       []*os.File
@@ -126,14 +127,14 @@ func (w *wrapper) openPipes() (*processPipes, error) {
 	}
 	p.in, p.out, p.err = all[0][1], all[1][0], all[2][0]
 	for _, f := range []*os.File{p.in, p.out, p.err} {
-		f.Fd() // has who waits for it wait in the system, which is faster than to be told
+		f.Fd() // makes reads block in the system, which is faster than the poller
 	}
 	p.theirs = []*os.File{all[0][0], all[1][1], all[2][1]}
 	w.cmd.Stdin, w.cmd.Stdout, w.cmd.Stderr = p.theirs[0], p.theirs[1], p.theirs[2]
 	return p, nil
 }
 
-// putRecord stamps a record and hands it over.
+// putRecord stamps a record and records it.
 func (w *wrapper) putRecord(r capture.Record) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -143,7 +144,7 @@ func (w *wrapper) putRecord(r capture.Record) {
 
 func (w *wrapper) addNote(text string) { w.putRecord(capture.Record{Note: text}) }
 
-// noteCommand tells what is run.
+// noteCommand records the command line.
 func (w *wrapper) noteCommand() {
 	list, _ := json.Marshal(w.o.CommandLine)
 	w.putRecord(capture.Record{
@@ -152,7 +153,7 @@ func (w *wrapper) noteCommand() {
 	})
 }
 
-// forwardInput passes on what the process is to read, until there is no more or nobody reads it.
+// forwardInput passes on the process's input, until its end or until the process closes it.
 func (w *wrapper) forwardInput(to *os.File, parent int) {
 	defer to.Close()
 	piece := make([]byte, chunkBytes)
@@ -174,7 +175,7 @@ func (w *wrapper) forwardInput(to *os.File, parent int) {
 	}
 }
 
-// killOrphan ends a process that goes on although whoever started us is gone.
+// killOrphan ends a process that continues although its client is gone.
 func (w *wrapper) killOrphan(parent int) {
 	for tick := 50 * time.Millisecond; os.Getppid() == parent; {
 		if w.waitDone(tick) {
@@ -190,7 +191,7 @@ func (w *wrapper) killOrphan(parent int) {
 	}
 }
 
-// waitDone waits for the process to end, for a while.
+// waitDone waits for the process to end, at most so long.
 func (w *wrapper) waitDone(wait time.Duration) bool {
 	select {
 	case <-w.exited:
@@ -200,10 +201,10 @@ func (w *wrapper) waitDone(wait time.Duration) bool {
 	}
 }
 
-// recordOutput takes what the process writes.
+// recordOutput records the process's output.
 func (w *wrapper) recordOutput(p []byte) { w.putRecord(capture.Record{Data: p}) }
 
-// recordStderr takes what it writes to standard error.
+// recordStderr records lines of its standard error.
 func (w *wrapper) recordStderr(text []byte) { w.addNote(capture.Stderr + string(text)) }
 
 // forwardSignals passes signals on.
@@ -220,7 +221,7 @@ func (w *wrapper) forwardSignals(signals <-chan os.Signal) {
 	}
 }
 
-// recordEnd tells how the process ended.
+// recordEnd records how the process ended.
 func (w *wrapper) recordEnd() Ending {
 	e := endingOf(w.cmd.ProcessState)
 	last := capture.Record{End: capture.EndEOF}

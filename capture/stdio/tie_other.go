@@ -4,5 +4,5 @@ package stdio
 
 import "os/exec"
 
-// killWithParent does nothing: the end of its input tells the process that we are gone.
+// killWithParent does nothing: the end of its input shows the process that this program is gone.
 func killWithParent(*exec.Cmd) {}

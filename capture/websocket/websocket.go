@@ -1,5 +1,5 @@
-// Package websocket reads and writes the messages of WebSockets (RFC 6455), for who passes them on
-// and for who answers. It opens no connection.
+// Package websocket reads and writes the messages of WebSockets (RFC 6455), for proxies and servers. It
+// opens no connection.
 package websocket
 
 import (
@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// MaxMessage is the longest message that is kept.
+// MaxMessage is the length of the longest message that is kept.
 const MaxMessage = 64 << 20
 
 // The opcodes of RFC 6455 §5.2.
@@ -24,19 +24,19 @@ const (
 	OpPong         = 0xA
 )
 
-// Protocol is what the Upgrade field of a request and its answer says.
+// Protocol is the value of the Upgrade field of a request and its response.
 const Protocol = "websocket"
 
-// IsRequest reports whether a request wants a WebSocket.
+// IsRequest reports whether a request asks for a WebSocket.
 func IsRequest(r *http.Request) bool { return strings.EqualFold(r.Header.Get("Upgrade"), Protocol) }
 
-// AcceptKey is what a server answers the key of a handshake with (§4.2.2).
+// AcceptKey returns the server's response to the key of a handshake (§4.2.2).
 func AcceptKey(key string) string {
 	sum := sha1.Sum([]byte(key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11")) // #nosec G401
 	return base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// AppendFrame appends a frame that is a whole message, or a control frame, as a server sends it.
+// AppendFrame appends a frame that is a complete message, or a control frame, as a server sends it.
 func AppendFrame(b []byte, opcode byte, payload []byte) []byte {
 	b = append(b, 0x80|opcode)
 	switch n := len(payload); {
@@ -50,32 +50,33 @@ func AppendFrame(b []byte, opcode byte, payload []byte) []byte {
 	return append(b, payload...)
 }
 
-// Reader makes messages of one direction of a WebSocket (§5): its frames, unmasked and put together
-// again. Control frames are not messages; a Close is remembered. What is no frame ends the reading,
-// not the traffic. The zero value is ready.
+// Reader reads the messages of one direction of a WebSocket (§5): it unmasks its frames and joins them.
+// Control frames are not messages; a Close is stored. An invalid frame ends the reading, not the traffic.
+// The zero value is ready to use.
 type Reader struct {
-	// Control, if set, is told of each control frame. It must not keep payload.
+	// Control, if set, is called for each control frame. It must not keep payload.
 	Control func(opcode byte, payload []byte)
 
-	header  []byte // of a frame, as far as it has come
+	header  []byte // of a frame, as far as it was read
 	inFrame bool   // the header is complete
 	opcode  byte
 	final   bool
 	mask    [4]byte
 	masked  bool
-	at      uint64 // of the payload so far
+	at      uint64 // bytes of the payload so far
 	size    uint64
 
 	control []byte // of the unfinished control frame
 
 	came int64 // all bytes
-	// Start and End are where, of all bytes, the latest frame stands: that which ends what is emitted.
+	// Start and End are the byte range of the latest frame, among all bytes: the last frame of an emitted
+	// message.
 	Start, End int64
 
 	Message []byte // the unfinished message
 	Open    bool   // there is one
-	Length  uint64 // of it, also where it is too long to be kept
-	Kind    byte   // OpText or OpBinary: of it, or of the one that is emitted
+	Length  uint64 // of that message, also if it is too long to be kept
+	Kind    byte   // OpText or OpBinary: of that message, or of the emitted one
 
 	Closed bool // a Close came
 	Code   int  // its status code, 1005 without one (§7.1.5)
@@ -84,8 +85,8 @@ type Reader struct {
 	Unread int64  // bytes since then, and those of the message that was open
 }
 
-// Write takes bytes as they came and emits each message that they complete. One that was too long
-// to keep is nil.
+// Write takes the next bytes and emits each message that they complete. A message that was too long to
+// keep is nil.
 func (m *Reader) Write(p []byte, emit func(message []byte, length uint64)) {
 	m.came += int64(len(p))
 	if m.Broken != "" {
@@ -113,8 +114,8 @@ func (m *Reader) Write(p []byte, emit func(message []byte, length uint64)) {
 	}
 }
 
-// takeHeader reads up to the end of a frame's header and reports whether it got there. It returns
-// what is behind.
+// takeHeader reads up to the end of a frame's header and reports whether it is complete. It returns the
+// remaining bytes.
 func (m *Reader) takeHeader(p []byte) ([]byte, bool) {
 	for len(m.header) < m.headerSize() {
 		n := min(m.headerSize()-len(m.header), len(p))
@@ -143,7 +144,7 @@ func (m *Reader) takeHeader(p []byte) ([]byte, bool) {
 	return p, m.Broken == ""
 }
 
-// headerSize is how long the header is, as far as the bytes of it tell.
+// headerSize returns the length of the header, as far as its bytes show.
 func (m *Reader) headerSize() int {
 	if len(m.header) < 2 {
 		return 2
@@ -165,21 +166,21 @@ func (m *Reader) checkHeader() {
 	control := m.opcode >= OpClose
 	switch {
 	case m.header[0]&0x70 != 0:
-		m.Broken = "a frame uses an extension, though none was agreed on"
+		m.Broken = "a frame uses an extension that was not negotiated"
 	case m.opcode > OpBinary && !control || m.opcode > OpPong:
 		m.Broken = fmt.Sprintf("a frame has the unknown opcode %#x", m.opcode)
 	case control && (m.size > 125 || !m.final):
-		m.Broken = "a control frame is too long or in pieces"
+		m.Broken = "a control frame is too long or fragmented"
 	case m.size>>63 != 0:
 		m.Broken = "a frame's length is out of bounds"
 	case m.opcode == opContinuation && !m.Open:
-		m.Broken = "a frame continues a message that was not begun"
+		m.Broken = "a frame continues a message that has not begun"
 	case (m.opcode == OpText || m.opcode == OpBinary) && m.Open:
 		m.Broken = "a message begins inside another"
 	}
 }
 
-// addPayload adds bytes of the payload to what they belong to.
+// addPayload adds payload to the message or the control frame.
 func (m *Reader) addPayload(p []byte) {
 	to := &m.Message
 	if m.opcode >= OpClose {

@@ -1,11 +1,11 @@
-// Package agui decodes AG-UI, the Agent-User Interaction protocol: what agent back ends (LangGraph,
-// CrewAI, Mastra, Pydantic AI, TanStack AI …) send to a front end as server-sent events.
+// Package agui decodes AG-UI, the Agent-User Interaction protocol: the server-sent events that agent
+// back ends (LangGraph, CrewAI, Mastra, Pydantic AI, TanStack AI …) send to a front end.
 //
 // Wire facts are from the protocol's public SDK (events.ts; chunks/transform.ts for the events
-// named CHUNK; verify.ts for what a client refuses), and for the members TanStack AI adds from its
-// documentation. A turn is one run. A call's slot is the place of its toolCallId in the run,
-// TOOL_CALL_END is its seal; a call of chunks ends when something else begins. Members are written
-// in camel case, by some servers in snake case.
+// named CHUNK; verify.ts for what a client refuses), and from TanStack AI's documentation for the
+// fields that it adds. A turn is one run. A call's slot is the position of its toolCallId in the run,
+// and TOOL_CALL_END is its seal. A call that arrives in chunks ends when something else begins. Field
+// names are in camel case; some servers write them in snake case.
 package agui
 
 import (
@@ -13,7 +13,7 @@ import (
 	"toolscope/stream"
 )
 
-// Protocol is AG-UI.
+// Protocol returns AG-UI.
 func Protocol() protocol.Protocol {
 	return protocol.Protocol{
 		Name:     "ag-ui",
@@ -24,15 +24,15 @@ func Protocol() protocol.Protocol {
 	}
 }
 
-// An eventKind is what is known of an event type.
+// An eventKind describes an event type.
 type eventKind struct {
-	points  int  // points for AG-UI, as in dialect.Score
-	between bool // it does not end a call that comes in chunks
+	points  int  // points for AG-UI in a protocol.SniffScore
+	between bool // it doesn't end a call that arrives in chunks
 }
 
 var eventKinds = map[string]eventKind{
-	// A client's SDK takes any of these as the end of such a call; but an error, or a run that
-	// begins again, is no evidence that its arguments are whole.
+	// A client's SDK ends a chunked call at any of these. But an error, or a run that begins again, is
+	// not evidence that its arguments are complete.
 	"RUN_STARTED": {protocol.Sure, true}, "RUN_FINISHED": {points: protocol.Sure}, "RUN_ERROR": {protocol.Sure, true},
 	"STEP_STARTED": {points: protocol.Strong}, "STEP_FINISHED": {points: protocol.Strong},
 
@@ -64,7 +64,7 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	return protocol.SniffScore{}
 }
 
-// finishCodes are what TanStack AI calls the ends of a run, and what the protocol calls one that
+// finishCodes are TanStack AI's words for the ends of a run, and the protocol's word for a run that
 // waits for a person.
 var finishCodes = map[string]stream.Code{
 	"stop": stream.FinishDone, "tool_calls": stream.FinishDone, "success": stream.FinishDone, "interrupt": stream.FinishDone,

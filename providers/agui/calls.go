@@ -5,7 +5,7 @@ import (
 	"toolscope/stream"
 )
 
-// openCall begins a call, in a slot of its own even when its id was used before.
+// openCall begins a call in a slot of its own, even if its id was used before.
 func (d *decoder) openCall(t *protocol.Turn) *protocol.Call {
 	c := t.OpenCall(int32(len(d.order)), stream.CallInfo{
 		ID: d.ev.callID.Text(), Name: d.ev.name.Text(), Kind: "function",
@@ -16,23 +16,23 @@ func (d *decoder) openCall(t *protocol.Turn) *protocol.Call {
 	return c
 }
 
-// knownCall is the latest call of that id, nil if there is none.
+// knownCall returns the latest call with that id, nil if there is none.
 func (d *decoder) knownCall(id protocol.Raw) *protocol.Call {
 	return d.calls[string(id.OrDefault(nil))]
 }
 
-// ensureCall is the run's call that an event is for. One that never started is opened, so that nothing is
+// ensureCall returns the run's call of an event. It opens a call that never started, so that nothing is
 // lost.
 func (d *decoder) ensureCall(t *protocol.Turn, event string) *protocol.Call {
 	if c := d.knownCall(d.ev.callID); c != nil && c.Turn() == t {
 		return c
 	}
 	c := d.openCall(t)
-	c.Find(stream.ProtocolViolation, "%s came without TOOL_CALL_START: clients stop here", event)
+	c.Find(stream.ProtocolViolation, "%s arrived without TOOL_CALL_START: clients stop here", stream.OwnFact(event))
 	return c
 }
 
-// endCall seals a call. TanStack AI repeats the input in it, and adds the result when the server
+// endCall seals a call. TanStack AI repeats the input in the event, and adds the result if the server
 // ran the tool.
 func (d *decoder) endCall(c *protocol.Call) {
 	if whole := d.ev.input; whole.IsPresent() {
@@ -55,7 +55,7 @@ func sealOnce(c *protocol.Call) {
 	}
 }
 
-// readCallChunk takes a chunk of a call. One that names a new id starts a call; one that names none
+// readCallChunk reads a chunk of a call. A chunk with a new id starts a call; one without an id
 // continues the last call.
 func (d *decoder) readCallChunk(t *protocol.Turn) {
 	id, c := d.ev.callID, d.chunkedCall
@@ -75,7 +75,7 @@ func (d *decoder) readCallChunk(t *protocol.Turn) {
 	}
 }
 
-// endChunks seals the call that came in chunks: it has no end of its own on the wire.
+// endChunks seals the call that arrived in chunks: it has no end of its own on the wire.
 func (d *decoder) endChunks() {
 	if d.chunkedCall != nil {
 		sealOnce(d.chunkedCall)
@@ -83,7 +83,7 @@ func (d *decoder) endChunks() {
 	}
 }
 
-// reportResult takes a tool's result, on the turn of its call.
+// reportResult reports a tool's result on the turn of its call.
 func (d *decoder) reportResult(t *protocol.Turn) {
 	c := d.knownCall(d.ev.callID)
 	if c == nil {
@@ -93,8 +93,8 @@ func (d *decoder) reportResult(t *protocol.Turn) {
 	c.Turn().AddResult(c.ID, "", false)
 }
 
-// checkSnapshot compares the calls of a history with those that were streamed. The others are of earlier
-// runs, or of an agent that does not stream.
+// checkSnapshot compares the calls of a history with the streamed calls. The other calls are from earlier
+// runs, or from an agent that doesn't stream.
 func (d *decoder) checkSnapshot(t *protocol.Turn) {
 	others := 0
 	list := d.ev.messages.Scan()
@@ -118,21 +118,21 @@ func (d *decoder) checkSnapshot(t *protocol.Turn) {
 	}
 	if others > 0 {
 		t.Find(snapshotOnly,
-			"calls that stand in MESSAGES_SNAPSHOT and were not streamed: %d, of earlier runs as a rule", others)
+			"calls in MESSAGES_SNAPSHOT that were not streamed: %d, usually of earlier runs", others)
 	}
 }
 
 func reportMismatch(c *protocol.Call, whole protocol.Raw) {
 	c.Find(protocol.DoneMismatch,
-		"the arguments as a whole are others than those that were streamed, which are shown: the whole is %s", whole.Clip())
+		"the complete arguments differ from the streamed ones, which are shown: %s", whole.Clip())
 }
 
-// checkCalls judges the calls of a run that finished as if all were well.
+// checkCalls checks the calls of a run that finished without an error.
 func (d *decoder) checkCalls() {
 	for _, c := range d.order {
 		if !c.Sealed {
 			c.Find(protocol.NotSealed,
-				"the run finished without TOOL_CALL_END: nothing says that the arguments are whole, clients stop here")
+				"the run finished without TOOL_CALL_END: nothing says that the arguments are complete; clients stop here")
 		}
 	}
 }

@@ -8,17 +8,17 @@ import (
 	"toolscope/stream"
 )
 
-// decoder reads one exchange. Between runs turn is the one that ended last.
+// decoder reads one exchange. Between runs, turn is the one that ended last.
 type decoder struct {
 	*protocol.Out
 	ev     event
 	turn   *protocol.Turn
 	failed bool // the last run ended in RUN_ERROR
 
-	calls       map[string]*protocol.Call // of the whole exchange, by id
-	order       []*protocol.Call          // of the run: the slot of each is its place
-	chunkedCall *protocol.Call            // the call whose chunks are coming, if any
-	others      map[string]bool           // messages that are not the assistant's
+	calls       map[string]*protocol.Call // of the exchange, by id
+	order       []*protocol.Call          // calls of the run, by slot
+	chunkedCall *protocol.Call            // the call whose chunks are arriving, if any
+	others      map[string]bool           // ids of messages that are not the assistant's
 
 	began int64 // first time stamp, in milliseconds
 }
@@ -60,7 +60,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 	return nil
 }
 
-// inRun takes the events inside a run. What is not named here says nothing about calls.
+// inRun reads an event inside a run. The events not named here don't concern calls.
 func (d *decoder) inRun(t *protocol.Turn, kind []byte) {
 	switch string(kind) {
 	case "TOOL_CALL_START":
@@ -87,7 +87,7 @@ func (d *decoder) inRun(t *protocol.Turn, kind []byte) {
 	}
 }
 
-// Close says that the bytes have ended: without RUN_FINISHED that is a cut.
+// Close ends the turn: without RUN_FINISHED it was cut off.
 func (d *decoder) Close() { d.turn.Cut("the stream ended without RUN_FINISHED") }
 
 // readTimestamp reads the event's time stamp, in milliseconds since 1970.
@@ -117,20 +117,20 @@ func (d *decoder) openTurn(run stream.Opening) *protocol.Turn {
 	return d.turn
 }
 
-// ensureTurn is the open turn; an event outside of any run opens one.
+// ensureTurn returns the open turn. It opens one for an event outside of any run.
 func (d *decoder) ensureTurn(kind []byte) *protocol.Turn {
 	if !d.turn.IsOpen() {
-		d.openTurn(stream.Opening{}).Find(stream.ProtocolViolation, "%s came outside of a run: clients stop here", kind)
+		d.openTurn(stream.Opening{}).Find(stream.ProtocolViolation, "%s arrived outside of a run: clients stop here", stream.Fact(kind))
 	}
 	return d.turn
 }
 
 func (d *decoder) finishRun() {
 	if d.turn != nil && !d.turn.IsOpen() {
-		return // said before
+		return // already reported
 	}
 	t, ev := d.ensureTurn([]byte("RUN_FINISHED")), &d.ev
-	// TanStack AI tells token counts here.
+	// TanStack AI sends token counts here.
 	in, out := ev.usage.Get("promptTokens").Count(), ev.usage.Get("completionTokens").Count()
 	if in.Reported || out.Reported {
 		t.Usage(stream.Usage{Input: in, Output: out})
@@ -143,17 +143,17 @@ func (d *decoder) finishRun() {
 	if word != "" {
 		t.Finish(word, code)
 		if !known {
-			t.Find(protocol.FinishUnknown, "%q is no end of a run that is documented", word)
+			t.Find(protocol.FinishUnknown, "%q is not a documented end of a run", stream.Fact(word))
 		}
 	}
 	t.End()
 }
 
-// reportError ends the run. After it clients take nothing but another run.
+// reportError ends the run. After it, clients accept only another run.
 func (d *decoder) reportError() {
 	if !d.turn.IsOpen() {
 		if d.failed {
-			return // said before
+			return // already reported
 		}
 		d.openTurn(stream.Opening{})
 	}
@@ -166,7 +166,7 @@ func (d *decoder) reportError() {
 	d.failed = true
 }
 
-// readText takes a text message's events: the answer, unless it is the user's own words or
+// readText reads the events of a text message: the response, unless it is the user's own message or
 // instructions that are sent along.
 func (d *decoder) readText(t *protocol.Turn) {
 	id := d.ev.messageID.OrDefault(nil)

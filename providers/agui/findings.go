@@ -2,7 +2,7 @@ package agui
 
 import "toolscope/stream"
 
-// findings are those that only this protocol makes.
+// findings are the findings that only this protocol reports.
 var findings = []*stream.Diagnosis{
 	snapshotOnly,
 }
@@ -10,7 +10,7 @@ var findings = []*stream.Diagnosis{
 var (
 	snapshotOnly = &stream.Diagnosis{
 		Code: "SNAPSHOT_ONLY", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "Calls stand in a snapshot of all messages and were not streamed; as a rule they are of earlier runs.",
-		Advice:  "Nothing, if they are: a client that shows both shows them twice.",
+		Meaning: "A snapshot of all messages contains calls that were not streamed. They are usually from earlier runs.",
+		Advice:  "Nothing, if they are. A client that shows snapshots and streams shows them twice.",
 	}
 )

@@ -14,7 +14,7 @@ type event struct {
 	subtype, entityID, encrypted       protocol.Raw
 }
 
-// bindShape has the shape read into ev.
+// bindShape makes the shape read into ev.
 func (ev *event) bindShape() {
 	ev.shape = protocol.ShapeOf(
 		protocol.Value("type", &ev.kind),

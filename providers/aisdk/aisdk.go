@@ -1,11 +1,11 @@
-// Package aisdk decodes the UI message stream of Vercel's AI SDK, version 5 and later: what an
-// application's own chat endpoint sends to useChat.
+// Package aisdk decodes the UI message stream of Vercel's AI SDK, version 5 and later: the stream that
+// an application's own chat endpoint sends to useChat.
 //
 // Wire facts are from the SDK's public source (ui-message-chunks.ts, process-ui-message-stream.ts,
-// create-ui-message-stream.ts). A turn is one message, from start to finish, however many steps the
-// server ran in it; start and finish may be left out, and [DONE] ends the stream. A call's slot is
-// the place of its toolCallId among those of the message, and tool-input-available, which repeats
-// the input as a value, is its seal.
+// create-ui-message-stream.ts). A turn is one message, from start to finish, with any number of steps
+// that the server ran. Start and finish may be left out, and [DONE] ends the stream. A call's slot is
+// the position of its toolCallId among those of the message. Its seal is tool-input-available, which
+// repeats the input as a value.
 package aisdk
 
 import (
@@ -15,7 +15,7 @@ import (
 	"toolscope/stream"
 )
 
-// Protocol is the AI SDK's UI message stream.
+// Protocol returns the AI SDK's UI message stream.
 func Protocol() protocol.Protocol {
 	return protocol.Protocol{
 		Name:     "ai-sdk",
@@ -26,7 +26,7 @@ func Protocol() protocol.Protocol {
 	}
 }
 
-// chunkPoints are the types of chunks, and their points as in dialect.Score.
+// chunkPoints are the types of chunks, with their points in a protocol.SniffScore.
 var chunkPoints = map[string]int{
 	"start": protocol.Likely, "finish": protocol.Likely, "abort": protocol.Likely, "message-metadata": protocol.Strong,
 	"start-step": protocol.Strong, "finish-step": protocol.Strong,
@@ -41,7 +41,7 @@ var chunkPoints = map[string]int{
 
 func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	var kind, errorText, callID, url protocol.Raw
-	_ = protocol.Read(e.Data, // data that breaks off has the members before
+	_ = protocol.Read(e.Data, // data that is cut off has the fields before that
 		protocol.Value("type", &kind), protocol.Value("errorText", &errorText),
 		protocol.Value("toolCallId", &callID), protocol.Value("url", &url))
 	name := kind.Text()
@@ -60,7 +60,7 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	return protocol.SniffScore{}
 }
 
-// finishCodes are the SDK's finish reasons, which it maps the providers' to.
+// finishCodes are the SDK's finish reasons, to which it maps those of the providers.
 var finishCodes = map[string]stream.Code{
 	"stop": stream.FinishDone, "tool-calls": stream.FinishDone, "other": stream.FinishDone, "unknown": stream.FinishDone,
 	"length": stream.FinishCut, "content-filter": stream.FinishCut,

@@ -7,16 +7,16 @@ import (
 	"toolscope/stream"
 )
 
-// decoder reads one exchange. Between messages turn is the one that ended last.
+// decoder reads one exchange. Between messages, turn is the one that ended last.
 type decoder struct {
 	*protocol.Out
 	chunk    chunk
 	turn     *protocol.Turn
-	finished bool    // finish came; only [DONE] or another start may follow
-	ended    bool    // finish, an abort or an error came: no open call is a mistake
-	order    []*call // of the message: the slot of each is its place
+	finished bool    // finish arrived; only [DONE] or another start may follow
+	ended    bool    // finish, abort or error arrived: open calls are not a mistake
+	order    []*call // calls of the message, by slot
 
-	calls     map[string]*call // of the whole exchange: outputs may come a message later
+	calls     map[string]*call // of the exchange: outputs may arrive one message later
 	approvals map[string]*call // by approvalId
 }
 
@@ -26,7 +26,7 @@ func newDecoder(o *protocol.Out) protocol.Decoder {
 	return d
 }
 
-// Frame reads one chunk. Any that is known belongs to a message, whose start may be left out.
+// Frame reads one chunk. Every known chunk belongs to a message, whose start may be left out.
 func (d *decoder) Frame(f stream.Frame) error {
 	if protocol.IsDone(f.Data) {
 		d.endTurn()
@@ -75,7 +75,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 	return nil
 }
 
-// ensureTurn is the open turn; a message whose start was left out opens one.
+// ensureTurn returns the open turn. It opens one for a message whose start was left out.
 func (d *decoder) ensureTurn() *protocol.Turn {
 	if !d.turn.IsOpen() {
 		d.openTurn("")
@@ -88,15 +88,15 @@ func (d *decoder) openTurn(id string) {
 	d.turn = d.Open(stream.Opening{ID: id})
 }
 
-// startMessage begins a message, unless one is under way: servers that merge streams say start again, and
-// clients take only the new id from it.
+// startMessage begins a message, unless one is open: servers that merge streams send start again, and
+// clients read only the new id from it.
 func (d *decoder) startMessage() {
 	id := d.chunk.messageID.Text()
 	if d.finished {
 		d.endTurn()
 	}
 	if d.turn.IsOpen() {
-		d.turn.Find(protocol.MessageRestarted.WithSeverity(stream.Info), "a second start in one message: streams were merged, clients keep the last id")
+		d.turn.Find(protocol.MessageRestarted.WithSeverity(stream.Info), "a second start in one message: streams were merged, and clients keep the last id")
 		d.turn.Update(stream.Opening{ID: id})
 	} else {
 		d.openTurn(id)
@@ -106,7 +106,7 @@ func (d *decoder) startMessage() {
 
 func (d *decoder) finishMessage() {
 	if d.finished || d.turn != nil && !d.turn.IsOpen() {
-		return // said before
+		return // already reported
 	}
 	t := d.ensureTurn()
 	d.finished, d.ended = true, true
@@ -117,15 +117,15 @@ func (d *decoder) finishMessage() {
 		d.checkCalls()
 	}
 	if word == "" {
-		return // version 5 does not say why
+		return // version 5 sends no reason
 	}
 	t.Finish(word, code)
 	if !known {
-		t.Find(protocol.FinishUnknown, "finish reason %q is not documented", word)
+		t.Find(protocol.FinishUnknown, "finish reason %q is not documented", stream.Fact(word))
 	}
 }
 
-// abortMessage says that whoever runs the stream stopped it.
+// abortMessage reports that the application stopped the stream.
 func (d *decoder) abortMessage() {
 	if d.ended && !d.turn.IsOpen() {
 		return
@@ -136,8 +136,8 @@ func (d *decoder) abortMessage() {
 	t.Find(responseAborted, "the application stopped the response: %s", cmp.Or(d.chunk.reason.Text(), "no reason given"))
 }
 
-// readMetadata takes model and usage from an application's own metadata, where they have the names the
-// SDK's guides give them.
+// readMetadata reads model and usage from an application's own metadata, under the names that the
+// SDK's guides use.
 func (d *decoder) readMetadata(t *protocol.Turn) {
 	m := d.chunk.metadata
 	if model := m.Get("model").Text(); model != "" {
@@ -175,16 +175,16 @@ func (d *decoder) endTurn() {
 	d.turn.End()
 }
 
-// Close says that the bytes have ended.
+// Close ends the turn: the stream has ended.
 func (d *decoder) Close() {
 	switch {
 	case !d.turn.IsOpen():
 	case d.finished:
-		d.turn.Find(stream.NoTerminator.WithSeverity(stream.Info), "the message finished, but no [DONE] came")
+		d.turn.Find(stream.NoTerminator.WithSeverity(stream.Info), "the message finished without [DONE]")
 		d.turn.End()
 	case d.ended:
 		d.turn.Cut("")
 	default:
-		d.turn.Cut("the stream ended without finish and without [DONE]")
+		d.turn.Cut("the stream ended without finish and [DONE]")
 	}
 }

@@ -2,7 +2,7 @@ package aisdk
 
 import "toolscope/stream"
 
-// findings are those that only this protocol makes.
+// findings are the findings that only this protocol reports.
 var findings = []*stream.Diagnosis{
 	responseAborted, inputRejected, approvalRequested, callApproved, callDenied,
 }
@@ -10,27 +10,27 @@ var findings = []*stream.Diagnosis{
 var (
 	responseAborted = &stream.Diagnosis{
 		Code: "ABORTED", Severity: stream.Info, By: stream.Client,
-		Meaning: "The application stopped the response: somebody pressed stop, or it gave up.",
-		Advice:  "Nothing; run no call that was not whole by then.",
+		Meaning: "The application stopped the response: its user pressed stop, or it gave up.",
+		Advice:  "Nothing. Run no call that was not complete by then.",
 	}
 	inputRejected = &stream.Diagnosis{
 		Code: "INPUT_REJECTED", Severity: stream.Error, By: stream.Model,
-		Meaning: "The SDK does not run the call: its input does not parse, does not fit the schema, or the tool is unknown.",
-		Advice:  "Read the SDK's own words; the model gets them as the call's result and may try again.",
+		Meaning: "The SDK doesn't run the call: its input doesn't parse or match the schema, or the tool is unknown.",
+		Advice:  "Read the SDK's error. The model gets it as the result of the call and may try again.",
 	}
 	approvalRequested = &stream.Diagnosis{
 		Code: "APPROVAL_REQUESTED", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "The call waits for somebody's approval before the application runs it.",
-		Advice:  "Answer the request; until then nothing has run.",
+		Meaning: "The call waits for approval before the application runs it.",
+		Advice:  "Approve or deny the request. The call doesn't run before.",
 	}
 	callApproved = &stream.Diagnosis{
 		Code: "CALL_APPROVED", Severity: stream.Info, By: stream.Client,
-		Meaning: "Somebody approved a call that waited for it.",
-		Advice:  "Nothing: its result comes in a later response.",
+		Meaning: "A call that waited for approval was approved.",
+		Advice:  "Nothing: its result follows in a later response.",
 	}
 	callDenied = &stream.Diagnosis{
 		Code: "CALL_DENIED", Severity: stream.Info, By: stream.Client,
-		Meaning: "Somebody did not approve the call, and it did not run.",
-		Advice:  "Nothing: the model is told that it was denied.",
+		Meaning: "The call was denied, and it did not run.",
+		Advice:  "Nothing: the model gets the denial as the result.",
 	}
 )

@@ -5,13 +5,13 @@ import (
 	"toolscope/stream"
 )
 
-// call is a call and what must be remembered of it.
+// call is a call with its approval state.
 type call struct {
 	*protocol.Call
-	denied bool // somebody did not approve it, and that was said
+	denied bool // its denial was reported
 }
 
-// openCall begins a call, in a slot of its own even when its id was used before.
+// openCall begins a call in a slot of its own, even if its id was used before.
 func (d *decoder) openCall(t *protocol.Turn) *call {
 	info := stream.CallInfo{ID: d.chunk.callID.Text(), Name: d.chunk.name.Text(), Kind: "function"}
 	if d.chunk.server.IsTrue() {
@@ -24,10 +24,10 @@ func (d *decoder) openCall(t *protocol.Turn) *call {
 	return k
 }
 
-// knownCall is the call that the chunk is about, of this message or an earlier one, or nil.
+// knownCall returns the call of the chunk, in this message or an earlier one, or nil.
 func (d *decoder) knownCall() *call { return d.calls[string(d.chunk.callID.OrDefault(nil))] }
 
-// findCall is the call of the open message that the chunk is about, or nil.
+// findCall returns the call of the chunk in the open message, or nil.
 func (d *decoder) findCall(t *protocol.Turn) *call {
 	if k := d.knownCall(); k != nil && k.Turn() == t {
 		return k
@@ -39,7 +39,7 @@ func (d *decoder) readDelta(t *protocol.Turn) {
 	k := d.findCall(t)
 	if k == nil {
 		k = d.openCall(t)
-		k.Find(stream.ProtocolViolation, "a delta came before tool-input-start: the SDK's client stops here")
+		k.Find(stream.ProtocolViolation, "a delta arrived before tool-input-start: the SDK's client stops here")
 	}
 	k.Args(d.chunk.delta)
 }
@@ -50,15 +50,15 @@ func (d *decoder) sealCall(t *protocol.Turn) {
 	}
 }
 
-// rejectCall takes the input of a call that the SDK refused. If it is a string, it is what the model
-// wrote and the SDK could not parse.
+// rejectCall reports a call that the SDK refused. A string input is the text of the model that the SDK
+// could not parse.
 func (d *decoder) rejectCall(t *protocol.Turn) {
 	k, why := d.setArguments(t, d.chunk.input.Append(nil)), d.chunk.errorText.Text()
 	k.Reject(why)
-	k.Find(inputRejected, "the SDK does not run this call: %s", why)
+	k.Find(inputRejected, "the SDK doesn't run this call: %s", why)
 }
 
-// setArguments takes the input as a whole. Without deltas before it text is the arguments.
+// setArguments reads the complete input. Without deltas before it, text is the arguments.
 func (d *decoder) setArguments(t *protocol.Turn, text []byte) *call {
 	c, k := &d.chunk, d.findCall(t)
 	if k == nil {
@@ -72,7 +72,7 @@ func (d *decoder) setArguments(t *protocol.Turn, text []byte) *call {
 		k.ArgsText(text, nil)
 	case !k.Matches(c.input):
 		k.Find(protocol.DoneMismatch,
-			"the input as a whole is another than the one that was streamed, which is shown: the whole is %s", c.input.Clip())
+			"the complete input differs from the streamed one, which is shown: %s", c.input.Clip())
 	}
 	return k
 }
@@ -80,31 +80,31 @@ func (d *decoder) setArguments(t *protocol.Turn, text []byte) *call {
 func (d *decoder) requestApproval() {
 	k := d.knownCall()
 	if k == nil {
-		d.reportOrphan("an approval is asked for a call of an earlier response")
+		d.reportOrphan("an approval request is for a call of an earlier response")
 		return
 	}
 	d.approvals[d.chunk.approvalID.Text()] = k
-	k.Find(approvalRequested, "the call waits for somebody's approval")
+	k.Find(approvalRequested, "the call waits for approval")
 }
 
 func (d *decoder) readApproval() {
 	k := d.approvals[d.chunk.approvalID.Text()]
 	if k == nil {
-		d.reportOrphan("an approval is answered that an earlier response asked for")
+		d.reportOrphan("an approval is for a call of an earlier response")
 		return
 	}
-	of, message := callApproved, "the call was approved"
+	of, message := callApproved, stream.Messagef("the call was approved")
 	if !d.chunk.approved.IsTrue() {
 		k.denied = true
-		of, message = callDenied, "the call was not approved"
+		of, message = callDenied, stream.Messagef("the call was not approved")
 	}
 	if why := d.chunk.reason.Text(); why != "" {
-		message += ": " + why
+		message = stream.Messagef("%s: %s", message, why)
 	}
 	k.Find(of, "%s", message)
 }
 
-// reportResult takes a tool's output, on the turn of its call.
+// reportResult reports a tool's output on the turn of its call.
 func (d *decoder) reportResult(kind string) {
 	if kind == "tool-output-available" && d.chunk.preliminary.IsTrue() {
 		return
@@ -120,18 +120,18 @@ func (d *decoder) reportResult(kind string) {
 	}
 }
 
-// reportOrphan reports a chunk about a call that is not in this exchange: a call that waited for approval
+// reportOrphan reports a chunk about a call that is not in this exchange: a call that waits for approval
 // gets its result in the next response.
 func (d *decoder) reportOrphan(message string) {
-	d.ensureTurn().Find(protocol.OrphanResult, "%s", message)
+	d.ensureTurn().Find(protocol.OrphanResult, "%s", stream.Own(message))
 }
 
-// checkCalls judges the calls of a message that ended as if all were well.
+// checkCalls checks the calls of a message that ended without an error.
 func (d *decoder) checkCalls() {
 	for _, k := range d.order {
 		if !k.Sealed && d.calls[k.ID] == k {
 			k.Find(protocol.NotSealed,
-				"the message ended without tool-input-available: nothing says that the arguments are whole")
+				"the message ended without tool-input-available: nothing says that the arguments are complete")
 		}
 	}
 }

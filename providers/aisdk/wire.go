@@ -8,7 +8,7 @@ type chunk struct {
 
 	kind, messageID, metadata  protocol.Raw
 	callID, name, delta, input protocol.Raw
-	server, preliminary        protocol.Raw // executed by the provider; more output follows
+	server, preliminary        protocol.Raw // run by the provider; more output follows
 	errorText, finish, reason  protocol.Raw
 	approvalID, approved       protocol.Raw
 }

@@ -1,11 +1,10 @@
-// Package aistudio decodes what Google AI Studio's own web page receives when it calls
-// MakerSuiteService/GenerateContent. It is capture-only: the protocol is undocumented and its
-// service is for that page alone, so this program never connects to it, and only reads what
-// somebody captured of a session of theirs.
+// Package aistudio decodes the responses that Google AI Studio's own web page receives when it calls
+// MakerSuiteService/GenerateContent. It only reads captures of a user's own session: the protocol is
+// undocumented and its service is for that page alone, so this program never connects to it.
 //
-// The body is Gemini's protobuf messages as positional arrays: field n of a message stands at index
-// n-1, what is not set is null, left out before a comma or, at the end, gone. One outer array holds
-// the list of chunks:
+// The body is Gemini's protobuf messages as positional arrays: field n of a message is at index n-1.
+// A field that is not set is null; it is left out before a comma, and dropped at the end. One outer
+// array holds the list of chunks:
 //
 //	chunk     [candidates, promptFeedback, usage, …, 7: responseId]
 //	candidate [content, finishReason, …, 3: finishMessage]
@@ -14,9 +13,9 @@
 //	call      [name, arguments, id]
 //	usage     [prompt, visible output, total, cached, …, 9: reasoning]
 //
-// A call comes whole in one part: its slot counts the calls of the response, and the chunk that
-// brings it is its seal. How arguments are written is said in args.go. Nothing says that a response
-// is complete but its finish reason.
+// A call arrives complete in one part: its slot counts the calls of the response, and the chunk that
+// contains it is its seal. args.go describes how arguments are written. Only the finish reason says
+// that a response is complete.
 //
 // Facts are from people who read such captures, and from the field numbers of the public
 // google.ai.generativelanguage and google.protobuf messages, which agree with them.
@@ -30,7 +29,7 @@ import (
 	"toolscope/stream"
 )
 
-// Protocol is the protocol of AI Studio's web page.
+// Protocol returns the protocol of AI Studio's web page.
 func Protocol() protocol.Protocol {
 	return protocol.Protocol{
 		Name:     "aistudio",
@@ -66,13 +65,13 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	return protocol.SniffScore{}
 }
 
-// finishReason is what one number means.
+// finishReason is the meaning of one number.
 type finishReason struct {
-	word string // of the public enum
+	word string // its name in the public enum
 	code stream.Code
 }
 
-// finishReasons are Candidate.FinishReason. A filter cuts a response as a limit does.
+// finishReasons are the values of Candidate.FinishReason. A filter cuts off a response as a limit does.
 var finishReasons = []finishReason{
 	{"FINISH_REASON_UNSPECIFIED", stream.FinishDone}, {"STOP", stream.FinishDone}, {"MAX_TOKENS", stream.FinishCut},
 	{"SAFETY", stream.FinishCut}, {"RECITATION", stream.FinishCut}, {"LANGUAGE", stream.FinishCut},
@@ -92,7 +91,7 @@ func reasonOf(n int64) (r finishReason, known bool) {
 	return finishReasons[n], true
 }
 
-// nameOf is the word for n, or n itself.
+// nameOf returns the name of n, or n itself.
 func nameOf(n int64, words []string) string {
 	if n < 0 || n >= int64(len(words)) {
 		return strconv.FormatInt(n, 10)
@@ -100,12 +99,12 @@ func nameOf(n int64, words []string) string {
 	return words[n]
 }
 
-// blockReasons are PromptFeedback.BlockReason.
+// blockReasons are the values of PromptFeedback.BlockReason.
 var blockReasons = []string{
 	"BLOCK_REASON_UNSPECIFIED", "SAFETY", "OTHER", "BLOCKLIST", "PROHIBITED_CONTENT", "IMAGE_SAFETY",
 }
 
-// errorCodes are google.rpc.Code.
+// errorCodes are the values of google.rpc.Code.
 var errorCodes = []string{
 	"OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS",
 	"PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE", "UNIMPLEMENTED",

@@ -17,15 +17,15 @@ import (
 //	object  [null,null,null,null,STRUCT]   STRUCT is [[[key,VALUE],…]]
 //	list    [null,null,null,null,null,LIST]  LIST is [[VALUE,…]]
 //
-// so the length tells the type. But layers of messages are left out and put in on real wires, and a
-// list of members that has the length of a value is still an object: what looks like members is
-// members, before any length counts.
+// so the length shows the type. But real traffic omits and adds layers of messages, and a list of
+// pairs that has the length of a value is still an object. So an array that looks like pairs is
+// pairs, before any length counts.
 
-// maxUnwraps is how many layers of one element may stand round a value.
+// maxUnwraps is how many layers of one element may enclose a value.
 const maxUnwraps = 10
 
-// errBadStruct means that no reading of the array is an object.
-var errBadStruct = errors.New("neither a list of members nor one inside other arrays")
+// errBadStruct is the error for an array that can't be read as an object.
+var errBadStruct = errors.New("neither a list of key-value pairs nor one inside other arrays")
 
 // A oddValue is something odd about a value.
 type oddValue struct {
@@ -34,7 +34,7 @@ type oddValue struct {
 	value  string // as on the wire, cut short
 }
 
-// argsReader is what positional arguments come to. Its buffers are reused.
+// argsReader converts positional arguments to JSON. Its buffers are reused.
 type argsReader struct {
 	text  []byte // one JSON object without spaces; keys, strings and numbers are spelled as on the wire
 	notes []oddValue
@@ -46,7 +46,7 @@ func (r *argsReader) read(v jsonNodes) error {
 	return r.readObject(v)
 }
 
-// isMembers reports whether v is a list of [key], [key,VALUE] or longer.
+// isMembers reports whether v is a list of pairs: [key], [key,VALUE] or longer.
 func isMembers(v jsonNodes) bool {
 	for e := range v.elements() {
 		if !e.isArray() || !e.element(0).isString() {
@@ -56,8 +56,8 @@ func isMembers(v jsonNodes) bool {
 	return v.len() > 0
 }
 
-// isListBody reports whether v is the field inside a LIST: its elements are all arrays and v is no
-// object. (A value of one element would pass, but that is a layer round something, as a list body
+// isListBody reports whether v is the field inside a LIST: its elements are all arrays and v is not
+// an object. (A value of one element passes too, but that is a layer around something, as a list body
 // of one is.)
 func isListBody(v jsonNodes) bool {
 	for e := range v.elements() {
@@ -68,7 +68,7 @@ func isListBody(v jsonNodes) bool {
 	return v.isArray() && !isMembers(v)
 }
 
-// readObject reads a STRUCT, with as many layers round it as there are.
+// readObject reads a STRUCT, with any layers around it.
 func (r *argsReader) readObject(v jsonNodes) error {
 	for range maxUnwraps + 1 {
 		first := v.element(0)
@@ -119,7 +119,7 @@ func (r *argsReader) readValue(v jsonNodes) error {
 	return errBadStruct
 }
 
-// readByLength reads a value by its length, and what it holds from the last element.
+// readByLength reads a value by its length. Its content is the last element.
 func (r *argsReader) readByLength(v jsonNodes) error {
 	n := v.len()
 	last := v.element(n - 1)
@@ -149,7 +149,7 @@ func (r *argsReader) readByLength(v jsonNodes) error {
 	return r.readValue(last)
 }
 
-// isCanonical reports whether v has one field, and that one known.
+// isCanonical reports whether v has exactly one field, and a known one.
 func isCanonical(v jsonNodes) bool {
 	i, n := 0, v.len()
 	for e := range v.elements() {
@@ -160,8 +160,8 @@ func isCanonical(v jsonNodes) bool {
 	return n <= 6 && (n != 1 || v.element(0).isNull() || string(v.element(0).raw()) == "0")
 }
 
-// literalJSON is the JSON for the field of a number, a string or a bool, by the length of its value;
-// nil if it holds none.
+// literalJSON returns the JSON for the field of a number, a string or a bool, by the length of its
+// value; nil if the field holds none of them.
 func literalJSON(length int, field jsonNodes) protocol.Raw {
 	raw := field.raw()
 	switch {
@@ -184,7 +184,7 @@ func literalJSON(length int, field jsonNodes) protocol.Raw {
 	return nil
 }
 
-// appendLeaf appends what is no array as it stands.
+// appendLeaf appends a value that is not an array, unchanged.
 func appendLeaf(dst []byte, v jsonNodes) []byte {
 	if raw := v.raw(); raw != nil {
 		return append(dst, raw...)
@@ -192,7 +192,7 @@ func appendLeaf(dst []byte, v jsonNodes) []byte {
 	return append(dst, "null"...)
 }
 
-// readList reads a LIST, with the layer of the message round its values or without.
+// readList reads a LIST, with or without the message layer around its values.
 func (r *argsReader) readList(v jsonNodes) error {
 	start := len(r.text)
 	if isMembers(v) { // one object, without any layer of its own
@@ -224,15 +224,14 @@ func (r *argsReader) readList(v jsonNodes) error {
 	return nil
 }
 
-// isAmbiguous reports whether the one item of a list might as well be a layer round it, or the
-// layer the item.
+// isAmbiguous reports whether the one item of a list may be a layer around it, or the layer the item.
 func isAmbiguous(items, list jsonNodes) bool {
 	item := items.element(0)
 	unwrapped := len(items) == len(list)
 	return item.isArray() && (unwrapped || item.len() == 1 && item.element(0).isArray())
 }
 
-// addOddity says what is odd about v, the first time something is odd in that way.
+// addOddity notes an oddity of v, once per diagnosis.
 func (r *argsReader) addOddity(of *stream.Diagnosis, v jsonNodes, offset int) {
 	for _, n := range r.notes {
 		if n.of == of {

@@ -8,21 +8,21 @@ import (
 	"toolscope/stream"
 )
 
-// call is what is remembered of a call, to recognise it when it comes again.
+// call is a call and the facts that recognise it when it arrives again.
 type call struct {
 	*protocol.Call
-	chunk     int // that brought it first
+	chunk     int // the first one that contained it
 	signature string
 }
 
-// callKey is what is the same when a call comes again.
+// callKey identifies a call that arrives again.
 type callKey struct {
 	id, name string
 	args     string // as on the wire
 }
 
-// readPart takes one part of a content. Its kind is told by which field is set, never by how many there
-// are.
+// readPart reads one part of a content. The fields that are set decide its kind, never the number of
+// fields.
 func (d *decoder) readPart(p jsonNodes, choice int32) {
 	text := p.element(1).raw()
 	known := text.IsString()
@@ -53,7 +53,7 @@ func (d *decoder) readPart(p jsonNodes, choice int32) {
 	}
 }
 
-// onlySigned reports whether a part has a signature, is perhaps a thought, and holds nothing else.
+// onlySigned reports whether a part has a signature and nothing else, except perhaps the thought flag.
 func onlySigned(p jsonNodes) bool {
 	i, only := 0, p.element(14).isString()
 	for e := range p.elements() {
@@ -63,8 +63,8 @@ func onlySigned(p jsonNodes) bool {
 	return only
 }
 
-// fieldAtEither is the message at index i, or else at the index older, where it stood in older captures;
-// there it must begin with a name. It is nil if neither is there.
+// fieldAtEither returns the message at index i, or else at index older, its place in older captures,
+// where it must begin with a name. It is nil if neither is there.
 func fieldAtEither(p jsonNodes, i, older int) jsonNodes {
 	if v := p.element(i); v.isArray() {
 		return v
@@ -78,7 +78,7 @@ func fieldAtEither(p jsonNodes, i, older int) jsonNodes {
 // otherFields are the known fields of a part that are neither text nor a call.
 var otherFields = map[int]string{2: "inlineData", 5: "fileData"}
 
-// fieldNames are the first fields that p has.
+// fieldNames lists the first fields that p has.
 func fieldNames(p jsonNodes) string {
 	var names []string
 	i := 0
@@ -95,7 +95,7 @@ func fieldNames(p jsonNodes) string {
 	return strings.Join(names, ", ")
 }
 
-// readCall takes the call in part p.
+// readCall reads the call in part p.
 func (d *decoder) readCall(p, fields jsonNodes, choice int32) {
 	args, signature := fields.element(1), p.element(14).raw().Text()
 	key := callKey{fields.element(2).raw().Text(), fields.element(0).raw().Text(), string(args.raw())}
@@ -113,20 +113,20 @@ func (d *decoder) readCall(p, fields jsonNodes, choice int32) {
 	c.Seal()
 	switch {
 	case args.isNull():
-		c.Find(argsAbsent, "no arguments field came: meant as {}")
+		c.Find(argsAbsent, "no arguments field: treated as {}")
 	case err != nil:
-		c.Find(badStruct, "the arguments are shown as they came: %s", err)
+		c.Find(badStruct, "the arguments are shown as they arrived: %s", stream.Own(err.Error()))
 	case args.isArray():
 		d.checkReading(c, args)
 	default:
 		c.Find(argsNotPositional,
-			"the arguments are JSON, not the positional array of a Struct: clients that expect one get nothing")
+			"the arguments are JSON, not a positional array: clients that expect an array get no arguments")
 	}
 	if n := p.len(); n != 11 {
-		c.Find(signedPartMissed, "the part has %d fields: clients that know a call by its 11 never see it", n)
+		c.Find(signedPartMissed, "the part has %d fields: clients that expect 11 never see the call", n)
 	}
 	if repeated {
-		c.Find(dupChunks, "an earlier chunk had the same call, and neither has an id: one call sent twice, or two")
+		c.Find(dupChunks, "an earlier chunk has the same call, and neither has an id: one call sent twice, or two calls")
 	}
 }
 
@@ -136,8 +136,8 @@ func (d *decoder) openNextCall(info stream.CallInfo) *protocol.Call {
 	return d.turn.OpenCall(d.slots-1, info)
 }
 
-// setArguments takes the object that the arguments mean, and what stands on the wire beside it; what
-// means none as it came.
+// setArguments sets the object that positional arguments mean, next to their wire form. Arguments that
+// mean no object are set as they arrived.
 func (d *decoder) setArguments(c *protocol.Call, args jsonNodes) error {
 	switch {
 	case args.isNull():
@@ -158,16 +158,16 @@ func (d *decoder) setArguments(c *protocol.Call, args jsonNodes) error {
 	return nil
 }
 
-// reportRepeat takes a call that came in an earlier chunk.
+// reportRepeat reports a call that an earlier chunk already contained.
 func (c *call) reportRepeat(signature string) {
 	if signature != "" && signature != c.signature {
 		c.signature = signature
 		c.Meta(stream.CallInfo{Signature: signature})
 	}
-	c.Once(dupChunks, "a later chunk has the same call again, with the same id: it is one call, and clients that count parts run it twice")
+	c.Once(dupChunks, "a later chunk repeats the call with the same id: it is one call, and clients that count parts run it twice")
 }
 
-// reportAttempt shows the call that the model wrote and the provider threw away.
+// reportAttempt shows the call that the model wrote and the provider discarded.
 func (d *decoder) reportAttempt(choice int32, message protocol.Raw) {
 	c := d.openNextCall(stream.CallInfo{Kind: "function", Choice: choice, Freeform: true, Discarded: true})
 	if message.IsString() {
@@ -175,10 +175,10 @@ func (d *decoder) reportAttempt(choice int32, message protocol.Raw) {
 	}
 }
 
-// codeTool is the name of the tool that runs code, which the wire does not name.
+// codeTool is our name for the tool that runs code, which has none on the wire.
 const codeTool = "code_execution"
 
-// reportCodeCall takes [language, code] that the provider runs.
+// reportCodeCall reports the call of [language, code], which the provider runs.
 func (d *decoder) reportCodeCall(v jsonNodes, choice int32) {
 	c := d.openNextCall(stream.CallInfo{Name: codeTool, Kind: "server", RunByProvider: true, Choice: choice, Freeform: true})
 	c.Args(v.element(1).raw())

@@ -1,8 +1,6 @@
 package aistudio
 
 import (
-	"fmt"
-
 	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
@@ -11,8 +9,8 @@ import (
 type decoder struct {
 	*protocol.Out
 	turn    *protocol.Turn
-	finish  []string // of each choice, "" until it comes
-	blocked bool     // the prompt was: no candidate will come
+	finish  []string // of each choice, "" until it arrives
+	blocked bool     // the prompt was blocked: no candidate follows
 	usage   stream.Usage
 	chunks  int
 	slots   int32 // calls opened
@@ -36,7 +34,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 	return nil
 }
 
-// readFrame reads what a frame holds: a chunk, an error, or a list of them.
+// readFrame reads the content of a frame: a chunk, an error, or a list of them.
 func (d *decoder) readFrame(v jsonNodes, lists int) {
 	switch shapeOf(v, lists) {
 	case anError:
@@ -62,18 +60,19 @@ func (d *decoder) readFrame(v jsonNodes, lists int) {
 	}
 }
 
-// readNonMessage takes what is no message of the protocol. Only the error of a Google front end is known.
+// readNonMessage reads a value that is not a message of the protocol. Only the error of a Google front
+// end is known.
 func (d *decoder) readNonMessage(raw protocol.Raw) {
 	err := raw.Get("error")
 	if !err.Get("message").IsString() {
-		d.Unknown("no message of this protocol")
+		d.Unknown("not a message of this protocol")
 		return
 	}
 	d.ensureTurn(nil)
 	d.turn.Fail(protocol.GoogleErrorOf(err))
 }
 
-// ensureTurn opens the turn, or takes the id that a later chunk tells.
+// ensureTurn opens the turn, or updates its id from a later chunk.
 func (d *decoder) ensureTurn(id protocol.Raw) {
 	if d.turn.IsOpen() {
 		d.turn.UpdateIDs(id, nil)
@@ -106,7 +105,7 @@ func (d *decoder) readCandidate(v jsonNodes, choice int32) {
 	}
 }
 
-// reportFinish takes a finish reason, which later chunks may repeat.
+// reportFinish reports a finish reason, which later chunks may repeat.
 func (d *decoder) reportFinish(choice int32, reason, message protocol.Raw) {
 	n, _ := reason.Int()
 	if n == 0 || d.finish[choice] == string(reason) {
@@ -118,9 +117,9 @@ func (d *decoder) reportFinish(choice int32, reason, message protocol.Raw) {
 	}
 	r, known := reasonOf(n)
 	d.turn.FinishChoice(choice, string(reason), r.word, r.code)
-	why := fmt.Sprintf("finish reason %s is %s", reason, r.word)
+	why := stream.Messagef("finish reason %s is %s", stream.Fact(reason), stream.Own(r.word))
 	if text := message.Text(); text != "" {
-		why += ": " + text
+		why = stream.Messagef("%s: %s", why, text)
 	}
 	switch {
 	case !known:
@@ -132,7 +131,7 @@ func (d *decoder) reportFinish(choice int32, reason, message protocol.Raw) {
 	}
 }
 
-// reportBlocked takes the word on a prompt that was refused.
+// reportBlocked reports a prompt that was refused.
 func (d *decoder) reportBlocked(feedback jsonNodes) {
 	reason := feedback.element(0).raw()
 	n, ok := reason.Int()
@@ -141,11 +140,10 @@ func (d *decoder) reportBlocked(feedback jsonNodes) {
 	}
 	d.blocked = true
 	d.turn.Finish(string(reason), stream.FinishRefused)
-	d.turn.Find(stream.ProviderError, "the prompt was blocked: %s", nameOf(n, blockReasons))
+	d.turn.Find(stream.ProviderError, "the prompt was blocked: %s", stream.OwnFact(nameOf(n, blockReasons)))
 }
 
-// reportUsage tells usage. The wire does not count reasoning in the visible output; stream.Usage
-// does.
+// reportUsage reports usage. The wire does not count reasoning as visible output; stream.Usage does.
 func (d *decoder) reportUsage(v jsonNodes) {
 	visible, reasoning := v.element(1).asCount(), v.element(9).asCount()
 	u := stream.Usage{
@@ -159,13 +157,13 @@ func (d *decoder) reportUsage(v jsonNodes) {
 	d.turn.Usage(u)
 }
 
-// Close says that the bytes have ended. Whether the outer arrays were closed is the framing's to
-// know; a response without a finish reason was cut in any case.
+// Close ends the turn. The framing checks whether the outer arrays were closed; a response without a
+// finish reason was cut off in any case.
 func (d *decoder) Close() {
 	if d.isFinished() {
 		d.turn.End()
 	} else {
-		d.turn.Cut("the bytes ended before a finish reason")
+		d.turn.Cut("the stream ended before a finish reason")
 	}
 }
 

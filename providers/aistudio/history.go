@@ -2,7 +2,7 @@ package aistudio
 
 import "toolscope/providers/protocol"
 
-// decodeHistory reads the contents of a request, at 1, and its system instruction, at 5.
+// decodeHistory reads the contents of a request, at index 1, and its system instruction, at 5.
 func decodeHistory(request []byte) (messages []protocol.Message, err error) {
 	var p parser
 	v, err := p.parse(request)
@@ -14,7 +14,7 @@ func decodeHistory(request []byte) (messages []protocol.Message, err error) {
 		messages = append(messages, system)
 	}
 	for content := range v.element(1).elements() {
-		if !content.isCut() || content.len() > 1 { // whose it is stands behind its parts
+		if !content.isCut() || content.len() > 1 { // its role follows its parts
 			messages = append(messages, readContent(content))
 		}
 	}
@@ -62,8 +62,8 @@ func readPart(v jsonNodes) protocol.Part {
 	return p
 }
 
-// setArgs takes the arguments of a call: as the object that positional ones mean, or as they stand
-// if they mean none.
+// setArgs sets the arguments of a call: as the object that positional arguments mean, or unchanged if
+// they mean none.
 func setArgs(p *protocol.Part, args jsonNodes) {
 	p.Form = protocol.PositionalForm
 	switch {
@@ -81,7 +81,7 @@ func setArgs(p *protocol.Part, args jsonNodes) {
 	}
 }
 
-// responseText is the text of a result, which is a Struct as arguments are.
+// responseText returns the text of a result, which is a Struct as arguments are.
 func responseText(v jsonNodes) (text []byte, failed bool) {
 	var p protocol.Part
 	if setArgs(&p, v); p.Form == protocol.TextForm {

@@ -1,18 +1,18 @@
 package aistudio
 
-// lengthFirst appends the object that a decoder makes of positional arguments when it goes by the
-// length of an array before it looks at what is in it. Published clients did, and what they passed
-// on to tools was wrong in two ways:
+// lengthFirst appends the object that a decoder reads from positional arguments when it checks the
+// length of an array before its content. Published clients did, and passed wrong arguments to tools
+// in two ways:
 //
-//   - A list item that is an object without a value of its own round it is a
-//     list of [key,VALUE]. Each of these has length 2, which is the length of a
-//     number, [null,n]: so what stands at 1 is taken as it is, and there stands
-//     [null,null,"1"], a list whose nulls go: {"todos":[{"id":["1"]}]}.
-//   - One more array round the item has length 1, the length of null, so the
-//     object comes out without members: {"todos":[{}]}.
+//   - A list item that is an object without an enclosing value is a list of
+//     [key,VALUE]. Each pair has length 2, the length of a number, [null,n].
+//     So the element at index 1 is taken unchanged. It is [null,null,"1"], a
+//     list that loses its nulls: {"todos":[{"id":["1"]}]}.
+//   - One more array around the item has length 1, the length of null, so the
+//     object loses its fields: {"todos":[{}]}.
 //
-// It is right for canonical arguments. It is here only to be compared with: where its result
-// differs, the difference is shown.
+// It is right for canonical arguments. It exists only for comparison: where its result differs, the
+// difference is shown.
 func lengthFirst(dst []byte, v jsonNodes) []byte {
 	if !isMembers(v) {
 		v = v.element(0)
@@ -33,7 +33,7 @@ func appendMembers(dst []byte, v jsonNodes, member func([]byte, jsonNodes) []byt
 	return append(dst, '}')
 }
 
-// lengthValue is a value by its length and nothing else.
+// lengthValue appends a value, read by its length alone.
 func lengthValue(dst []byte, v jsonNodes) []byte {
 	n := v.len()
 	switch {
@@ -71,7 +71,7 @@ func lengthItems(dst []byte, v jsonNodes) []byte {
 	})
 }
 
-// asItIs is an array as a list of what is in it, without the nulls.
+// asItIs appends an array as a list of its elements, without the nulls.
 func asItIs(dst []byte, v jsonNodes) []byte {
 	if !v.isArray() {
 		return appendLeaf(dst, v)

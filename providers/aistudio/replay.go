@@ -6,20 +6,19 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// target is where the history of AI Studio's page goes. The models behind it are Gemini's and so
-// are the messages, so what those demand is assumed here: names as in FunctionDeclaration of
-// Google's API reference, numbers that are doubles, a Struct that nests no deeper than protobuf's
-// parsers go, signatures and the value that stands for one. What its service answers to what it
-// refuses is not known.
+// target is the target of histories of AI Studio's page. Its models and messages are Gemini's, so
+// the same rules are assumed: names as in FunctionDeclaration of Google's API reference, numbers that
+// are doubles, a Struct that nests no deeper than protobuf's parsers allow, signatures, and the
+// placeholder for a signature. How the service refuses a request is unknown.
 var target = protocol.Target{
 	Name: "aistudio", Title: "Google AI Studio", Protocol: "aistudio",
 	Form:          protocol.PositionalForm,
 	Names:         protocol.NameRule{Class: "a-zA-Z0-9_.:-", First: "a-zA-Z_", Max: 128},
 	Doubles:       true,
 	UnorderedKeys: true,
-	// Messages in messages: 3 are the content, the part and the call, an object is a Struct of
-	// entries of Values, a list a ListValue of Values (struct.proto); 100 is what protobuf's
-	// parsers take by default.
+	// The depth counts nested messages: 3 are the content, the part and the call; an object is a
+	// Struct of entries of Values, a list is a ListValue of Values (struct.proto). 100 is the default
+	// limit of protobuf's parsers.
 	Depth:         protocol.DepthRule{Limit: 100, Base: 3, Object: 3, Array: 2},
 	Reasoning:     protocol.PlainReasoning,
 	HasSignatures: true,
@@ -36,7 +35,7 @@ func encodeHistory(messages []protocol.Message) [][]byte {
 }
 
 func writePart(w *protocol.Writer, p *protocol.Part) {
-	fields := make(positionalMessage, 15) // by the indices in the package's doc
+	fields := make(positionalMessage, 15) // with the indexes of the package doc
 	fields[14] = stringOrNil(p.Signature)
 	switch {
 	case p.Kind == protocol.CallPart && p.RunByProvider && p.Name == codeTool:
@@ -59,8 +58,8 @@ func writePart(w *protocol.Writer, p *protocol.Part) {
 	w.Raw(fields.raw())
 }
 
-// argsOf are the arguments of a call, nil if it has none; what is no object goes as the string it
-// is.
+// argsOf returns the arguments of a call, nil if it has none. Arguments that are not an object are
+// written as a string.
 func argsOf(p *protocol.Part) protocol.Raw {
 	if len(p.Args) == 0 {
 		return nil
@@ -73,7 +72,7 @@ func argsOf(p *protocol.Part) protocol.Raw {
 
 const outcomeOK = 1
 
-// outcomeCode is how running code ended, by its number.
+// outcomeCode returns the number of the outcome of a code run.
 func outcomeCode(failed bool) protocol.Raw {
 	if failed {
 		return protocol.Raw("2")

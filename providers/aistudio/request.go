@@ -6,7 +6,7 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// A request is [model, contents, …, 6: tools, …]; at 4 stands a secret.
+// A request is [model, contents, …, 6: tools, …]; index 4 is a secret.
 
 func readModel(_ string, request []byte) string {
 	var p parser
@@ -17,7 +17,7 @@ func readModel(_ string, request []byte) string {
 	return strings.TrimPrefix(v.element(0).raw().Text(), "models/")
 }
 
-// builtins are the tools the provider runs, by their index in a Tool.
+// builtins are the tools that the provider runs, by their index in a Tool.
 var builtins = map[int]string{0: codeTool, 3: "google_search", 7: "url_context"}
 
 const declarations = 1 // index of the functions in a Tool: [name, description, SCHEMA]
@@ -47,7 +47,7 @@ func readTools(request []byte) (list []protocol.Tool) {
 	return list
 }
 
-// schemaTypes are google.ai.generativelanguage.Type.
+// schemaTypes are the values of google.ai.generativelanguage.Type.
 var schemaTypes = []string{"", "string", "number", "integer", "boolean", "array", "object", "null"}
 
 // appendSchema appends the JSON Schema that a positional Schema means.

@@ -6,20 +6,20 @@ import (
 	"toolscope/stream"
 )
 
-// A frameShape is what a frame can be. Framing takes the outer arrays off, but a body may have them or
-// not, so what an array is must be told by what is in it.
+// A frameShape is the kind of a frame. Framing removes the outer arrays, but a body may lack them. So
+// the content of an array decides what it is.
 type frameShape uint8
 
 const (
 	anOther frameShape = iota
 	aChunk
-	aCandidate // of a chunk that was taken for the outer arrays
+	aCandidate // of a chunk that the framing mistook for the outer arrays
 	anError
-	aList   // of chunks, or of such lists
-	nothing // null, or an array of nothing else, however deep
+	aList   // of chunks, or of lists of chunks
+	nothing // null, or an array of nulls, at any depth
 )
 
-// maxNesting is how many lists may stand round a chunk.
+// maxNesting is how many lists may enclose a chunk.
 const maxNesting = 3
 
 func shapeOf(v jsonNodes, lists int) frameShape {
@@ -38,7 +38,7 @@ func shapeOf(v jsonNodes, lists int) frameShape {
 	return anOther
 }
 
-// shapeOfList: chunks and errors, and nothing else, make a list.
+// shapeOfList returns the shape of an array: it is a list if it holds only chunks and errors.
 func shapeOfList(v jsonNodes, lists int) frameShape {
 	all := nothing
 	for e := range v.elements() {
@@ -53,7 +53,7 @@ func shapeOfList(v jsonNodes, lists int) frameShape {
 	return all
 }
 
-// isEmpty: null, [] and [null,null].
+// isEmpty reports whether v is null, [], or an array of nulls.
 func isEmpty(v jsonNodes) bool {
 	for e := range v.elements() {
 		if !e.isNull() {
@@ -63,14 +63,14 @@ func isEmpty(v jsonNodes) bool {
 	return v.isNull() || v.isArray()
 }
 
-// isError: [code, message, …], a google.rpc.Status.
+// isError reports whether v is [code, message, …], a google.rpc.Status.
 func isError(v jsonNodes) bool {
 	code, ok := v.element(0).raw().Int()
 	return ok && code > 0 && v.element(1).isString()
 }
 
-// isChunk: the first field is a list of candidates, or there is none, and neither an error nor
-// another chunk follows.
+// isChunk reports whether v is a chunk: its first field is a list of candidates, or it has none, and
+// neither an error nor another chunk follows.
 func isChunk(v jsonNodes) bool {
 	first := v.element(0)
 	if hasCandidates(v) {
@@ -94,7 +94,7 @@ func hasCandidates(v jsonNodes) bool {
 	return v.element(0).len() > 0
 }
 
-// isCandidate: [content, finishReason, …], either of which may be missing.
+// isCandidate reports whether v is [content, finishReason, …]; either may be missing.
 func isCandidate(v jsonNodes) bool {
 	content := v.element(0)
 	switch {
@@ -106,12 +106,12 @@ func isCandidate(v jsonNodes) bool {
 	return isContent(content)
 }
 
-// isBareCandidate tells a candidate without content from a chunk without candidates.
+// isBareCandidate distinguishes a candidate without content from a chunk without candidates.
 func isBareCandidate(v jsonNodes) bool {
 	return v.element(0).isNull() && v.element(1).isNumber() || v.element(0).isArray() && v.element(0).element(1).isString() && isCandidate(v)
 }
 
-// isContent: [parts, role]. Nothing is known to stand at index 0 of a part.
+// isContent reports whether v is [parts, role]. No known field is at index 0 of a part.
 func isContent(v jsonNodes) bool {
 	parts := v.element(0)
 	if !v.isArray() || !parts.isArray() && !parts.isNull() || !v.element(1).isString() && !v.element(1).isNull() {
@@ -125,7 +125,7 @@ func isContent(v jsonNodes) bool {
 	return v.len() > 0
 }
 
-// stripPrefix removes what Google's services put before a JSON text.
+// stripPrefix removes the prefix that Google's services put before a JSON text.
 func stripPrefix(data []byte) []byte {
 	if rest, ok := bytes.CutPrefix(bytes.TrimSpace(data), []byte(stream.XSSI)); ok {
 		return rest

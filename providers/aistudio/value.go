@@ -11,9 +11,8 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// A jsonNodes is one JSON value with everything inside it, flat: the first node is the value itself,
-// those of its elements follow. A nil value was not there. It is valid until its parser reads the
-// next text.
+// jsonNodes is one JSON value with its elements, flat: the first node is the value itself, those of
+// its elements follow. A nil value was absent. It is valid until its parser reads the next text.
 type jsonNodes []node
 
 type node struct {
@@ -33,7 +32,7 @@ func (v jsonNodes) isArray() bool  { return v.raw().Kind() == '[' }
 func (v jsonNodes) isString() bool { return v.raw().IsString() }
 func (v jsonNodes) isNull() bool   { return !v.raw().IsPresent() }
 
-// isCut reports whether an array breaks off.
+// isCut reports whether an array is cut off.
 func (v jsonNodes) isCut() bool { return string(v.raw()) == "[" }
 
 // isNumber reports whether the value is a number, not a string that holds one.
@@ -42,7 +41,7 @@ func (v jsonNodes) isNumber() bool { return v.raw().IsNumber() }
 // isTrue reports whether a bool field is set: as 1 or as true.
 func (v jsonNodes) isTrue() bool { return string(v.raw()) == "1" || v.raw().IsTrue() }
 
-// asInt is the value of an int field; an int64 is written as a string.
+// asInt returns the value of an int field; an int64 is written as a string.
 func (v jsonNodes) asInt() (int64, bool) {
 	if v.isString() {
 		return protocol.Raw(v.raw().Text()).Int()
@@ -55,7 +54,7 @@ func (v jsonNodes) asCount() stream.Count {
 	return stream.Count{N: n, Reported: ok}
 }
 
-// len is how many elements an array has.
+// len returns the number of elements of an array.
 func (v jsonNodes) len() int {
 	if len(v) == 0 {
 		return 0
@@ -63,7 +62,7 @@ func (v jsonNodes) len() int {
 	return v[0].elems
 }
 
-// element is element i of an array, the field of number i+1 of a message.
+// element returns element i of an array: field number i+1 of a message.
 func (v jsonNodes) element(i int) jsonNodes {
 	for e := range v.elements() {
 		if i == 0 {
@@ -74,7 +73,7 @@ func (v jsonNodes) element(i int) jsonNodes {
 	return nil
 }
 
-// elements are the elements of an array.
+// elements iterates over the elements of an array.
 func (v jsonNodes) elements() iter.Seq[jsonNodes] {
 	return func(yield func(jsonNodes) bool) {
 		for i := 1; i < len(v); i += v[i].size {
@@ -93,8 +92,8 @@ type parser struct {
 	nodes []node
 }
 
-// parse reads one text, which the value borrows. After an error nodes holds what came before it: an
-// array that breaks off has nothing but its bracket as raw.
+// parse reads one text, which the value borrows. After an error, nodes holds the values before it; the
+// raw of an array that is cut off is only its bracket.
 func (p *parser) parse(data []byte) (jsonNodes, error) {
 	p.data, p.i, p.nodes = data, 0, p.nodes[:0]
 	p.skipSpace()
@@ -125,7 +124,7 @@ func (p *parser) parseValue(depth int) error {
 	return err
 }
 
-// parseElements reads what is in an array, and its end.
+// parseElements reads the elements of an array, and its end.
 func (p *parser) parseElements(depth int) (n int, err error) {
 	for p.skipSpace(); p.peek() != ']'; p.skipSpace() {
 		before := len(p.nodes)
@@ -152,7 +151,7 @@ func (p *parser) parseElements(depth int) (n int, err error) {
 	return n, nil
 }
 
-// parseLeaf reads what is no array: an object is one, its members are nobody's fields.
+// parseLeaf reads a value that is not an array. An object is a leaf: its members are not message fields.
 func (p *parser) parseLeaf() error {
 	s := protocol.Scan(p.data[p.i:])
 	raw := s.Value()

@@ -5,22 +5,21 @@ import (
 	"toolscope/stream"
 )
 
-// protoStructWriter writes a JSON text as the STRUCT that protobuf makes of it: the way back of what
-// args.go reads.
+// protoStructWriter writes a JSON text as protobuf's STRUCT, the inverse of args.go.
 type protoStructWriter struct {
 	dst  []byte
 	open []level
 }
 
-// level is an object or array that is open.
+// level is an open object or array.
 type level struct {
 	list  bool
 	elems int
 }
 
-// appendStruct appends the STRUCT of an object; ok is false, and nothing is appended, if args are
-// none. Keys, strings and numbers keep their spelling, and members their order. What is empty has
-// no field, so that its message is [].
+// appendStruct appends the STRUCT of an object. If args are not an object, ok is false and nothing is
+// appended. Keys, strings and numbers keep their spelling, and pairs their order. An empty object or
+// array has no field, so its message is [].
 func appendStruct(dst, args []byte) (_ []byte, ok bool) {
 	var l stream.Lexer
 	l.Write(args)
@@ -37,13 +36,13 @@ func appendStruct(dst, args []byte) (_ []byte, ok bool) {
 	return w.dst, true
 }
 
-// nulls stand before the field of a VALUE that a kind of token begins.
+// nulls are the elements before the field of a VALUE, by the token that begins the value.
 var nulls = map[stream.TokenKind]string{
 	stream.Number: "null,", stream.String: "null,null,", stream.True: "null,null,null,", stream.False: "null,null,null,",
 	stream.ObjectOpen: "null,null,null,null,", stream.ArrayOpen: "null,null,null,null,null,",
 }
 
-// leaves are the fields of literals; the enum of null has one value.
+// leaves are the fields of literals; the enum for null has one value.
 var leaves = map[stream.TokenKind]string{stream.Null: "0", stream.True: "1", stream.False: "0"}
 
 func (w *protoStructWriter) writeToken(kind stream.TokenKind, text []byte) {
@@ -73,7 +72,7 @@ func (w *protoStructWriter) writeToken(kind stream.TokenKind, text []byte) {
 	}
 }
 
-// beginElement begins a member or an item: the first one begins the field they are in.
+// beginElement begins a pair or an item. The first one begins the field that holds them.
 func (w *protoStructWriter) beginElement() {
 	in := &w.open[len(w.open)-1]
 	if in.elems++; in.elems == 1 {
@@ -83,7 +82,7 @@ func (w *protoStructWriter) beginElement() {
 	}
 }
 
-// beginValue begins a VALUE, unless it is the STRUCT that all is in.
+// beginValue begins a VALUE, unless it is the outermost STRUCT.
 func (w *protoStructWriter) beginValue(kind stream.TokenKind) {
 	if len(w.open) == 0 {
 		return
@@ -94,7 +93,7 @@ func (w *protoStructWriter) beginValue(kind stream.TokenKind) {
 	w.dst = append(append(w.dst, '['), nulls[kind]...)
 }
 
-// endValue ends a VALUE, and the member it is in.
+// endValue ends a VALUE, and the pair that holds it.
 func (w *protoStructWriter) endValue() {
 	switch n := len(w.open); {
 	case n == 0:
@@ -105,8 +104,8 @@ func (w *protoStructWriter) endValue() {
 	}
 }
 
-// positionalMessage is a message to be written: its fields, of which those behind the last that is set are
-// left out.
+// positionalMessage holds the fields of a message to write. Fields after the last one that is set are left
+// out.
 type positionalMessage []protocol.Raw
 
 func (p positionalMessage) appendTo(dst []byte) []byte {
@@ -128,7 +127,7 @@ func (p positionalMessage) appendTo(dst []byte) []byte {
 
 func (p positionalMessage) raw() protocol.Raw { return p.appendTo(nil) }
 
-// stringOrNil is the string of s, nil if s is empty.
+// stringOrNil returns s as a JSON string, nil if s is empty.
 func stringOrNil(s string) protocol.Raw {
 	if s == "" {
 		return nil
@@ -136,8 +135,8 @@ func stringOrNil(s string) protocol.Raw {
 	return protocol.AppendString(nil, []byte(s))
 }
 
-// exactText is the exact text of an array that is JSON, and of one that leaves nulls out the text with
-// them.
+// exactText returns the exact text of an array that is JSON. For an array that leaves out nulls, it
+// returns the text with them.
 func exactText(v jsonNodes) protocol.Raw {
 	if s := v.raw().Scan(); s.Value() != nil && s.End() == nil {
 		return v.raw()

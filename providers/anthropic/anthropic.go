@@ -1,10 +1,10 @@
-// Package anthropic decodes the Anthropic Messages protocol: its event stream and its whole bodies,
-// from Anthropic itself, Vertex, and the many gateways that speak it.
+// Package anthropic decodes the Anthropic Messages protocol: its event stream and its complete bodies,
+// from Anthropic, from Vertex, and from many gateways.
 //
 // Wire facts are from Anthropic's public SDKs and documentation (event flow in message.go and
 // messageutil.go of anthropic-sdk-go; "Streaming Messages" and "Fine-grained tool streaming" at
-// platform.claude.com/docs). A call's slot is the index of its content block, and
-// content_block_stop is its seal.
+// platform.claude.com/docs). The slot of a call is the index of its content block. content_block_stop
+// makes the arguments final.
 package anthropic
 
 import (
@@ -28,7 +28,7 @@ func Protocol() protocol.Protocol {
 	}
 }
 
-// eventTypes are the types of the stream's events; a gateway may add others.
+// eventTypes are the event types of the stream. A gateway may add others.
 var eventTypes = map[string]bool{
 	"message_start": true, "content_block_start": true, "content_block_delta": true,
 	"content_block_stop": true, "message_delta": true, "message_stop": true,
@@ -59,7 +59,7 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	return protocol.SniffScore{}
 }
 
-// endings are the stop reasons; "sensitive" has been seen in clients only.
+// endings are the stop reasons. "sensitive" is known only from clients.
 var endings = protocol.FinishReasons{
 	What: "stop reason", Calls: "tool_use", Done: "end_turn",
 	Codes: map[string]stream.Code{
@@ -70,7 +70,7 @@ var endings = protocol.FinishReasons{
 	},
 }
 
-// toolBlocks are the block types that propose a call, and what kind of call.
+// toolBlocks are the block types that contain a call, with the kind of the call.
 var toolBlocks = map[string]stream.CallInfo{
 	"tool_use":        {Kind: "function"},
 	"server_tool_use": {Kind: "server", RunByProvider: true},

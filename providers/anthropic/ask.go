@@ -6,8 +6,8 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// maxOutput is how many tokens a model can answer with at most, by how its name begins; of two, the
-// longer counts. From models.dev, as of 2026-07-02.
+// maxOutput is the maximum number of output tokens of a model, by the beginning of its name. The
+// longest match counts. From models.dev, as of 2026-07-02.
 var maxOutput = []struct {
 	model string
 	most  int
@@ -19,13 +19,13 @@ var maxOutput = []struct {
 }
 
 const (
-	modestTokens  = 8192  // what every model of the last generations can answer with
-	defaultTokens = 32000 // more is asked for by those who want it
+	modestTokens  = 8192  // every model of the last generations can write so many
+	defaultTokens = 32000 // for more, a request names its own limit
 )
 
-// maxTokens is the limit of a request that names none, because the protocol wants one. It is a
-// third of what the model can do, as in badlogic/pi-mono, so that thinking and a long conversation
-// have room.
+// maxTokens returns the limit of a request that names none, because the protocol requires one. It is a
+// third of the model's maximum, as in badlogic/pi-mono, so that thinking and a long conversation have
+// room.
 func maxTokens(model string) int {
 	model = strings.ToLower(model[strings.LastIndexAny(model, "/.")+1:])
 	for _, m := range maxOutput {
@@ -40,8 +40,8 @@ func maxTokens(model string) int {
 	return modestTokens
 }
 
-// writeRequest writes a request of the Messages API. A prompt is kept in the cache only where more requests
-// of the conversation are to come: writing it costs.
+// writeRequest writes a request of the Messages API. It asks to cache the prompt only if the
+// conversation will have more requests, because writing to the cache costs.
 func writeRequest(r protocol.Request, q protocol.HostFeatures) (path string, body []byte) {
 	limit := r.MaxTokens
 	if limit <= 0 {
@@ -65,7 +65,7 @@ func writeTool(w *protocol.Writer, t *protocol.Tool) {
 	w.Open('{').Describe(t).Key("input_schema").Raw(objectSchema(t.Arguments())).Close('}')
 }
 
-// objectSchema is a schema that says that it is one of an object, as this protocol wants it.
+// objectSchema returns a schema with a type, which this protocol requires; a missing type is object.
 func objectSchema(schema protocol.Raw) protocol.Raw {
 	if schema.Get("type").IsPresent() {
 		return schema

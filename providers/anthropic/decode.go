@@ -8,14 +8,14 @@ import (
 	"toolscope/stream"
 )
 
-// decoder reads one exchange. Between messages turn is the one that ended last.
+// decoder reads one exchange. Between messages, turn is the last one that ended.
 type decoder struct {
 	*protocol.Out
 	ev            event
 	turn          *protocol.Turn
 	blocks        map[int32]contentBlock
 	usage         tokenCounts
-	servingModels []string // models of usage.iterations, when there are several
+	servingModels []string // models of usage.iterations, if there are several
 }
 
 // contentBlock is a content block that began.
@@ -24,8 +24,8 @@ type contentBlock struct {
 	open bool
 }
 
-// startSlot is the slot of the first call that message_start brings whole; the blocks of the stream
-// count from 0 regardless.
+// startSlot is the slot of the first complete call in message_start. The blocks of the stream still
+// count from 0.
 const startSlot = 1 << 20
 
 func newDecoder(o *protocol.Out) protocol.Decoder {
@@ -34,8 +34,7 @@ func newDecoder(o *protocol.Out) protocol.Decoder {
 	return d
 }
 
-// Frame reads one event. Its type is that in the body, and where that has none the name of the
-// server-sent event.
+// Frame reads one event. Its type is in the body, or else it is the name of the server-sent event.
 func (d *decoder) Frame(f stream.Frame) error {
 	if protocol.IsDone(f.Data) { // not of this protocol, but gateways add it
 		d.turn.End()
@@ -63,7 +62,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 		d.turn.End()
 	case "ping":
 		d.Heartbeat()
-	case "error": // the HTTP status was already 200 when it comes inside a stream
+	case "error": // inside a stream, the HTTP status was already 200
 		if !d.turn.IsOpen() {
 			d.openTurn(nil)
 		}
@@ -80,40 +79,39 @@ func (d *decoder) Frame(f stream.Frame) error {
 	return nil
 }
 
-// Close says that the bytes have ended: without message_stop that is a cut.
+// Close ends the stream. Without message_stop the turn is cut off.
 func (d *decoder) Close() { d.turn.Cut("the stream ended without message_stop") }
 
 func (d *decoder) startMessage(message protocol.Raw) {
 	if d.turn.IsOpen() {
-		d.turn.Find(protocol.MessageRestarted, "a second message began before this one ended: a retry was spliced into one body")
+		d.turn.Find(protocol.MessageRestarted, "a second message began before this one ended: a retry was spliced into the body")
 		d.turn.Cut("another message began before message_stop")
 	}
 	d.readMessageObject(d.openTurn(message), message, startSlot)
 }
 
-// openTurn opens a turn.
 func (d *decoder) openTurn(message protocol.Raw) *protocol.Turn {
 	d.blocks, d.usage, d.servingModels = map[int32]contentBlock{}, tokenCounts{}, nil
 	d.turn = d.Open(stream.Opening{ID: message.Get("id").Text(), Model: message.Get("model").Text()})
 	return d.turn
 }
 
-// ensureTurn is the open turn; an event that came before its message_start opens one.
+// ensureTurn returns the open turn. An event before message_start opens one.
 func (d *decoder) ensureTurn(event string) *protocol.Turn {
 	if !d.turn.IsOpen() {
-		d.openTurn(nil).Find(stream.ProtocolViolation, "%s came before message_start", event)
+		d.openTurn(nil).Find(stream.ProtocolViolation, "%s came before message_start", stream.OwnFact(event))
 	}
 	return d.turn
 }
 
-// readResponse takes a response that was not streamed.
+// readResponse reads a response that was not streamed.
 func (d *decoder) readResponse(message protocol.Raw) {
 	d.Close()
 	d.readMessageObject(d.openTurn(message), message, 0)
 	d.turn.End()
 }
 
-// readMessageObject takes what a message has when it begins, or all of one that came whole.
+// readMessageObject reads the content of a message at its start, or a complete message.
 func (d *decoder) readMessageObject(t *protocol.Turn, message protocol.Raw, slot int32) {
 	blocks := message.Get("content").Scan()
 	for ok := blocks.Array(); ok; ok = blocks.Element() {
@@ -124,8 +122,8 @@ func (d *decoder) readMessageObject(t *protocol.Turn, message protocol.Raw, slot
 	d.reportFinish(t, message.Get("stop_reason"), message.Get("stop_details"))
 }
 
-// readCompleteBlock takes a block that is complete where it stands: in message_start, as programmatic tool
-// calling has it, or in a body that was not streamed.
+// readCompleteBlock reads a complete block: in message_start, as programmatic tool calling sends it, or
+// in a body that was not streamed.
 func (d *decoder) readCompleteBlock(t *protocol.Turn, slot int32, block protocol.Raw) {
 	kind := block.Get("type").Text()
 	if c := openCall(t, slot, kind, block); c != nil {
@@ -142,12 +140,12 @@ func (d *decoder) startBlock(t *protocol.Turn, slot int32, start protocol.Raw) {
 	kind := start.Get("type").Text()
 	if before, ok := d.blocks[slot]; ok && !before.open {
 		t.Once(protocol.IndexReused,
-			"block %d begins again after it was stopped: clients that keep blocks by their index lose the first", slot)
+			"block %d starts again after its end: clients that store blocks by index lose the first", slot)
 	}
 	d.blocks[slot] = contentBlock{kind, true}
 	if c := openCall(t, slot, kind, start); c != nil {
-		// {} is a placeholder that the first fragment replaces; anything else is the whole input,
-		// sent without deltas.
+		// {} is a placeholder that the first delta replaces. Any other input is complete,
+		// and no deltas follow.
 		if input := start.Get("input"); input.IsPresent() && !input.EmptyObject() {
 			c.Args(input)
 		}
@@ -156,7 +154,7 @@ func (d *decoder) startBlock(t *protocol.Turn, slot int32, start protocol.Raw) {
 	readOtherBlock(d.Out, t, slot, kind, start)
 }
 
-// openCall opens a call if the block proposes one.
+// openCall opens a call if the block contains one.
 func openCall(t *protocol.Turn, slot int32, kind string, block protocol.Raw) *protocol.Call {
 	info, isTool := toolBlocks[kind]
 	if !isTool {
@@ -167,12 +165,12 @@ func openCall(t *protocol.Turn, slot int32, kind string, block protocol.Raw) *pr
 	info.MCPServer = block.Get("server_name").Text()
 	c := t.OpenCall(slot, info)
 	if info.ID == "" && !info.RunByProvider {
-		c.Find(protocol.IDMissing, "no id came: a result has nothing to refer to")
+		c.Find(protocol.IDMissing, "the call has no id: its result has nothing to refer to, and clients invent an id")
 	}
 	return c
 }
 
-// readOtherBlock takes a block that is no call.
+// readOtherBlock reads a block that is not a call.
 func readOtherBlock(o *protocol.Out, t *protocol.Turn, slot int32, kind string, block protocol.Raw) {
 	switch {
 	case kind == "text":
@@ -188,7 +186,7 @@ func readOtherBlock(o *protocol.Out, t *protocol.Turn, slot int32, kind string, 
 	case kind == "fallback":
 		from, to := block.Get("from").Get("model").Text(), block.Get("to").Get("model").Text()
 		t.Update(stream.Opening{Model: to})
-		t.Find(modelFallback, "%s declined and %s continues: calls before this came from the first", from, to)
+		t.Find(modelFallback, "%s declined and %s continues: the calls before this are from the first", stream.Fact(from), stream.Fact(to))
 	case kind == "container_upload", kind == "compaction":
 	default:
 		o.Unknown("content block " + kind)
@@ -221,15 +219,15 @@ func (d *decoder) stopBlock(t *protocol.Turn, slot int32) {
 	}
 }
 
-// reportFinish takes a stop reason, unless it is null or absent. Several may come.
+// reportFinish reports a stop reason, unless it is null or missing. Several may come.
 func (d *decoder) reportFinish(t *protocol.Turn, stopReason, details protocol.Raw) {
 	reason := stopReason.Text()
 	if reason == "" || t.FinishAndCheck(reason, &endings) != stream.FinishRefused {
 		return
 	}
-	why := details.Get("explanation").Text()
-	if why == "" {
-		why = "no explanation given"
+	why := stream.Messagef("%s", details.Get("explanation").Text())
+	if why.Text == "" {
+		why.Text = "no explanation given"
 	}
 	t.Find(stream.ProviderError, "refused: %s", why)
 }

@@ -6,7 +6,7 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// decodeHistory reads the history of a request. Its system prompt is the first message.
+// decodeHistory reads the history of a request. The system prompt is the first message.
 func decodeHistory(request []byte) ([]protocol.Message, error) {
 	messages, err := protocol.ReadMessages(request, readMessage)
 	if system := readBlocks(protocol.Raw(request).Get("system")); len(system) > 0 {
@@ -34,7 +34,7 @@ func readMessage(v protocol.Raw) protocol.Message {
 	return m
 }
 
-// readBlocks are the parts of a content: a string, or a list of blocks.
+// readBlocks reads the parts of a content: a string, or a list of blocks.
 func readBlocks(content protocol.Raw) (parts []protocol.Part) {
 	if content.HasText() {
 		return []protocol.Part{{Kind: protocol.TextPart, Text: content.Unquoted()}}
@@ -82,8 +82,8 @@ func readCall(kind string, v protocol.Raw) protocol.Part {
 	return p
 }
 
-// readResult reads the result of a tool. A tool that the provider ran says that it failed by an
-// error in place of what it found.
+// readResult reads the result of a tool. If a tool that the provider ran has failed, its content is an
+// error instead of a result.
 func readResult(kind string, v protocol.Raw) protocol.Part {
 	content := v.Get("content")
 	p := protocol.Part{Kind: protocol.ResultPart, ID: v.Get("tool_use_id").Text(), Raw: v}

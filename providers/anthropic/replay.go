@@ -2,10 +2,10 @@ package anthropic
 
 import "toolscope/providers/protocol"
 
-// target is where Anthropic's history goes. Rules and refusals are those of the Messages API as its
-// documentation, its SDKs' issue trackers and its own error messages state them
-// (anthropics/claude-code#6696 and #1237, anthropics/anthropic-sdk-typescript#648); 64 is what
-// clients cut ids to.
+// target says how Anthropic takes history. Rules and refusals are those of the Messages API, as its
+// documentation, the issue trackers of its SDKs and its own error messages state them
+// (anthropics/claude-code#6696 and #1237, anthropics/anthropic-sdk-typescript#648). Clients cut ids to
+// 64 characters.
 var target = protocol.Target{
 	Name: "anthropic", Title: "Anthropic Messages", Protocol: "anthropic",
 	Form:      protocol.ObjectForm,
@@ -13,7 +13,7 @@ var target = protocol.Target{
 	Names:     protocol.NameRule{Class: "a-zA-Z0-9_-", Max: 128},
 	Reasoning: protocol.SignedReasoning,
 	ErrorFlag: true, Media: true, ResultsFollow: true,
-	Merges: true, // "consecutive user or assistant turns in your request will be combined", says the API reference
+	Merges: true, // "consecutive user or assistant turns in your request will be combined" (API reference)
 	Refusal: protocol.Refusal{
 		Args:        "messages.N.content.M.tool_use.input: Input should be a valid dictionary",
 		ID:          "messages.N.content.M.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'",
@@ -28,9 +28,9 @@ var target = protocol.Target{
 	Decode:  decodeHistory,
 }
 
-// encodeHistory writes messages. A system message that comes first stands beside them, unless it was read
-// from among them; a later one is among them, as newer models take it ("Mid-conversation system
-// messages" at platform.claude.com/docs).
+// encodeHistory writes messages. Leading system messages are omitted, because the request has another
+// place for them, unless they were read from its messages. A later system message stays among the
+// messages, as newer models accept it ("Mid-conversation system messages" at platform.claude.com/docs).
 func encodeHistory(messages []protocol.Message) (out [][]byte) {
 	leading := true
 	for i := range messages {
@@ -101,5 +101,5 @@ func writeCall(w *protocol.Writer, p *protocol.Part) {
 	w.Close('}')
 }
 
-// callerType is the caller of a call that code in the code execution tool made.
+// callerType is the caller type of a call that code in the code execution tool made.
 const callerType = "code_execution_20250825"

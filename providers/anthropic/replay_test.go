@@ -100,8 +100,8 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// TestSystem: the prompt of a history from elsewhere stands beside the messages, what the system
-// says later among them.
+// TestSystem: the prompt of another protocol's history is not among the messages; later system messages
+// are.
 func TestSystem(t *testing.T) {
 	text := func(role protocol.Role, text string) protocol.Message {
 		return protocol.Message{Role: role, Parts: []protocol.Part{{Kind: protocol.TextPart, Text: []byte(text)}}}

@@ -6,15 +6,15 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// providerTools are beginnings of the types of tools that the provider runs: their calls are
+// providerTools are prefixes of the types of tools that the provider runs. Their calls are
 // server_tool_use blocks.
 var providerTools = []string{"web_search_", "web_fetch_", "code_execution_", "tool_search_tool_", "advisor_"}
 
-// clientTools are those of tools that Anthropic defines and the client runs: they have a name, and
-// a schema that the request does not show.
+// clientTools are prefixes of the types of tools that Anthropic defines and the client runs. They have
+// a name, and a schema that the request doesn't contain.
 var clientTools = []string{"bash_", "text_editor_", "computer_", "memory_"}
 
-// readTools are what a request declares.
+// readTools returns the tools that a request declares.
 func readTools(request []byte) (all []protocol.Tool) {
 	for t := range protocol.Raw(request).Get("tools").Elements() {
 		kind, tool := t.Get("type"), protocol.FunctionTool(t, "input_schema")

@@ -8,16 +8,16 @@ import (
 	"toolscope/stream"
 )
 
-// tokenCounts are the wire's own counts, which exclude each other: cached tokens are not in input.
+// tokenCounts are the wire's own counts. They exclude each other: cached tokens are not in input.
 type tokenCounts struct {
 	input, read, write, hour, output, thinking stream.Count
 
 	tier   string
-	doubts []string // why a price of these counts is only approximate
+	doubts []string // reasons why the price is only approximate
 }
 
-// reportUsage tells what is known of usage after u. A field that is absent or null keeps its last value,
-// because gateways omit fields in message_delta.
+// reportUsage reports the usage after u. A missing or null field keeps its last value, because gateways
+// omit fields in message_delta.
 func (d *decoder) reportUsage(turn *protocol.Turn, u protocol.Raw) {
 	if u.Kind() != '{' {
 		return
@@ -40,11 +40,11 @@ func (d *decoder) reportUsage(turn *protocol.Turn, u protocol.Raw) {
 	turn.Usage(d.usage.asUsage())
 	if input := t.totalInput(); input.N < before.N {
 		turn.Find(usageCorrected,
-			"input was told as %d tokens and is %d now: the last count is what is billed", before.N, input.N)
+			"the input was reported as %d tokens and is %d now: the last count is billed", before.N, input.N)
 	}
 }
 
-// fillUsage takes Bedrock's own counts for those that the message did not tell.
+// fillUsage takes Bedrock's own counts where the message reported none.
 func (d *decoder) fillUsage(metrics protocol.Raw) {
 	if !d.turn.IsOpen() || metrics.Kind() != '{' {
 		return
@@ -64,7 +64,7 @@ func (d *decoder) fillUsage(metrics protocol.Raw) {
 	}
 }
 
-// asUsage is the counts as stream.Usage.
+// asUsage returns the counts as stream.Usage.
 func (t *tokenCounts) asUsage() stream.Usage {
 	return stream.Usage{
 		Input: t.totalInput(), CacheRead: t.read, CacheWrite: t.write, CacheWriteHour: t.hour,
@@ -72,19 +72,19 @@ func (t *tokenCounts) asUsage() stream.Usage {
 	}
 }
 
-// totalInput is every input token.
+// totalInput returns the number of all input tokens.
 func (t *tokenCounts) totalInput() stream.Count {
 	return stream.Count{N: t.input.N + t.read.N + t.write.N, Reported: t.input.Reported}
 }
 
-// addDoubt keeps a reason once.
+// addDoubt adds a reason once.
 func (t *tokenCounts) addDoubt(why string) {
 	if !slices.Contains(t.doubts, why) {
 		t.doubts = append(t.doubts, why)
 	}
 }
 
-// readPricing takes what changes the price of tokens, or is billed beside them.
+// readPricing reads the fields that change the price of tokens or add to it.
 func (d *decoder) readPricing(u protocol.Raw) {
 	t := &d.usage
 	if tier := u.Get("service_tier").Text(); tier != "" && t.tier != "fast" {
@@ -99,12 +99,12 @@ func (d *decoder) readPricing(u protocol.Raw) {
 	server := u.Get("server_tool_use").Scan()
 	for ok := server.Object(); ok; ok = server.Member() {
 		if n := server.Value().Count(); n.N > 0 {
-			t.addDoubt("the provider's own tools are billed beside the tokens")
+			t.addDoubt("the provider's own tools are billed in addition to the tokens")
 		}
 	}
 }
 
-// reportModels reports that several models served the turn: an advisor, or one that took over. The
+// reportModels reports that several models served the turn: an advisor, or a model that took over. The
 // totals then count only one of them, or some.
 func (d *decoder) reportModels(turn *protocol.Turn, list protocol.Raw) {
 	models := []string{}
@@ -128,7 +128,7 @@ func (d *decoder) reportModels(turn *protocol.Turn, list protocol.Raw) {
 	if !slices.Equal(models, d.servingModels) {
 		d.servingModels = models
 		turn.Find(usageModels,
-			"%s served this turn, at different prices: usage.iterations has the tokens of each, the totals do not", strings.Join(models, " and "))
+			"%s served this turn at different prices: usage.iterations has the tokens of each; the totals don't", stream.Fact(strings.Join(models, " and ")))
 	}
 	d.usage.addDoubt("several models served the turn")
 }

@@ -2,7 +2,7 @@ package anthropic
 
 import "toolscope/providers/protocol"
 
-// event is one event of the stream as it is on the wire.
+// event is one event of the stream on the wire.
 type event struct {
 	shape *protocol.Shape
 

@@ -6,8 +6,8 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// writeRequest writes a request of ConverseStream. The model stands in its path, where ARNs have slashes and
-// colons of their own.
+// writeRequest writes a request of ConverseStream. The model is in its path, escaped: ARNs contain
+// slashes and colons.
 func writeRequest(r protocol.Request, _ protocol.HostFeatures) (path string, body []byte) {
 	var w protocol.Writer
 	w.Open('{').WriteList("messages", r.EncodedMessages)

@@ -1,11 +1,10 @@
-// Package bedrock decodes AWS Bedrock's Converse and ConverseStream: the events of the binary
-// stream, whose name is in the message's headers; the same as SDKs print them, one JSON object each
-// with the name as its key; and whole bodies.
+// Package bedrock decodes AWS Bedrock's Converse and ConverseStream: the events of the binary stream,
+// with their name in the message's headers; the same events as SDKs print them, each a JSON object with
+// the name as its key; and complete bodies.
 //
-// A call's slot is its contentBlockIndex, and contentBlockStop is its seal. The response is over
-// with messageStop, but usage comes in a metadata event that normally follows, so the turn waits
-// for it. What InvokeModel sends is the protocol of the model inside an envelope and never comes
-// here.
+// The slot of a call is its contentBlockIndex. contentBlockStop makes the arguments final. The response
+// ends with messageStop, but a metadata event with the usage normally follows, so the turn waits for
+// it. InvokeModel sends the protocol of the model inside an envelope, which this package doesn't read.
 //
 // Wire facts are from AWS's published service model of bedrock-runtime (ConverseStreamOutput,
 // ConverseResponse, TokenUsage) as in botocore.
@@ -65,8 +64,8 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	return protocol.SniffScore{}
 }
 
-// eventAndFields is an event's name and members, as event.name tells it; no members of what is no JSON
-// object.
+// eventAndFields returns the name and fields of an event, like event.name. The fields are nil if the
+// data is not a JSON object.
 func eventAndFields(e protocol.SniffInput) (name string, event protocol.Raw) {
 	name, event = string(e.Event), e.Data
 	s := protocol.Scan(e.Data)
@@ -85,8 +84,7 @@ func isEventStream(contentType []string) bool {
 	return len(contentType) > 0 && strings.HasPrefix(contentType[0], "application/vnd.amazon.eventstream")
 }
 
-// pathParts takes /model/{id}/{operation} apart. An id may be an ARN, which has slashes when it is
-// decoded.
+// pathParts splits /model/{id}/{operation}. An id may be an ARN, which contains slashes after decoding.
 func pathParts(path string) (id, operation string) {
 	_, rest, ok := strings.Cut(path, "/model/")
 	slash := strings.LastIndexByte(rest, '/')
@@ -100,7 +98,7 @@ func pathParts(path string) (id, operation string) {
 	return "", ""
 }
 
-// readModel is what the path asks for: the response does not say it.
+// readModel returns the model in the path: the response doesn't name it.
 func readModel(path string, _ []byte) string {
 	id, _ := pathParts(path)
 	if plain, err := url.PathUnescape(id); err == nil {
@@ -109,7 +107,7 @@ func readModel(path string, _ []byte) string {
 	return id
 }
 
-// readTools are those of toolConfig; a systemTool is run by the provider.
+// readTools returns the tools of toolConfig. The provider runs a systemTool.
 func readTools(request []byte) (tools []protocol.Tool) {
 	list := protocol.Raw(request).Get("toolConfig").Get("tools").Scan()
 	for ok := list.Array(); ok; ok = list.Element() {
@@ -131,8 +129,8 @@ func readTools(request []byte) (tools []protocol.Tool) {
 	return tools
 }
 
-// endings are the stop reasons. Calls of malformed output, or of a response that a guardrail
-// stopped, are not to be run.
+// endings are the stop reasons. Calls of malformed output, or of a response that a guardrail stopped,
+// must not be run.
 var endings = protocol.FinishReasons{
 	What: "stop reason", Calls: "tool_use", Done: "end_turn",
 	Codes: map[string]stream.Code{

@@ -5,7 +5,7 @@ import (
 	"toolscope/stream"
 )
 
-// readResponse takes a response that was not streamed.
+// readResponse reads a response that was not streamed.
 func (d *decoder) readResponse() {
 	d.cutTurn()
 	t := d.openTurn()
@@ -19,7 +19,7 @@ func (d *decoder) readResponse() {
 	t.End()
 }
 
-// readCompleteBlock takes a content block of a body: a union, one field says what it is.
+// readCompleteBlock reads a content block of a body. The block is a union: one field names its kind.
 func (d *decoder) readCompleteBlock(t *protocol.Turn, slot int32, block protocol.Raw) {
 	s := block.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
@@ -46,19 +46,19 @@ func (d *decoder) readCompleteBlock(t *protocol.Turn, slot int32, block protocol
 	}
 }
 
-// readCompleteCall takes a call whose input is the object itself: its bytes are kept.
+// readCompleteCall reads a call whose input is an object. The exact bytes of the object are kept.
 func readCompleteCall(t *protocol.Turn, slot int32, use protocol.Raw) {
 	c := openCall(t, slot, use)
 	if input := use.Get("input"); input.IsPresent() {
 		if input.IsString() {
-			c.Find(protocol.ArgsString, "the arguments are a string, not an object: in history Bedrock refuses it")
+			c.Find(protocol.ArgsString, "the arguments are a string, not an object: Bedrock refuses it in a history")
 		}
 		c.Args(input)
 	}
 	c.Seal()
 }
 
-// reportUsage tells what a body or a metadata event says of the cost.
+// reportUsage reports the usage, tier and routed model in a body or a metadata event.
 func (d *decoder) reportUsage(t *protocol.Turn) {
 	u := readUsage(d.ev.usage)
 	if u.Tier = d.ev.tier.Get("type").Text(); d.ev.tier.IsString() {
@@ -72,9 +72,8 @@ func (d *decoder) reportUsage(t *protocol.Turn) {
 	}
 }
 
-// readUsage is the wire's counts as stream.Usage. Cached tokens are not in inputTokens, but they
-// are in totalTokens; where inputTokens and outputTokens alone make the total, inputTokens holds
-// them.
+// readUsage returns the wire's counts as stream.Usage. Cached tokens are included in totalTokens but
+// not in inputTokens. If inputTokens and outputTokens alone make the total, inputTokens includes them.
 func readUsage(u protocol.Raw) stream.Usage {
 	n := stream.Usage{
 		Input: u.Get("inputTokens").Count(), Output: u.Get("outputTokens").Count(),

@@ -5,7 +5,7 @@ import (
 	"toolscope/stream"
 )
 
-// decoder reads one exchange. Between messages turn is the one that ended last.
+// decoder reads one exchange. Between messages, turn is the last one that ended.
 type decoder struct {
 	*protocol.Out
 	ev      event
@@ -20,7 +20,7 @@ func newDecoder(o *protocol.Out) protocol.Decoder {
 	return d
 }
 
-// Frame reads one event, a whole body or an error.
+// Frame reads one event, a complete body or an error.
 func (d *decoder) Frame(f stream.Frame) error {
 	if err := d.ev.shape.Read(f.Data); err != nil {
 		return err
@@ -32,7 +32,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 		d.startBlock(d.ensureTurn("contentBlockStart"), d.ev.index.AsSlot())
 	case "contentBlockDelta":
 		d.readDelta(d.ensureTurn("contentBlockDelta"), d.ev.index.AsSlot())
-	case "contentBlockStop": // text blocks often have no start, so a stop alone is no deviation
+	case "contentBlockStop": // a stop without a start is normal for text blocks
 		if c := d.ensureTurn("contentBlockStop").FindCall(d.ev.index.AsSlot()); c != nil && !c.Sealed {
 			c.Seal()
 		}
@@ -48,7 +48,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 	return nil
 }
 
-// readNonEvent takes what is no event: a whole body, or an error instead of one.
+// readNonEvent reads a complete body, or an error instead of one.
 func (d *decoder) readNonEvent(data protocol.Raw) {
 	switch {
 	case d.ev.output.Kind() == '{':
@@ -58,14 +58,14 @@ func (d *decoder) readNonEvent(data protocol.Raw) {
 			d.openTurn()
 		}
 		d.turn.Fail(d.ev.errType.Text(), d.ev.message.Text())
-	default: // it goes by its first member
+	default: // report it under the name of its first field
 		s := data.Scan()
 		s.Object()
 		d.Unknown(string(s.Key()))
 	}
 }
 
-// Close says that the bytes have ended: without messageStop that is a cut.
+// Close ends the stream. Without messageStop the turn is cut off.
 func (d *decoder) Close() {
 	if d.stopped {
 		d.endTurn()
@@ -78,7 +78,7 @@ func (d *decoder) cutTurn() { d.turn.Cut("the stream ended without messageStop")
 // endTurn ends the turn after messageStop.
 func (d *decoder) endTurn() {
 	if d.turn.IsOpen() && !d.counted {
-		d.turn.Find(stream.NoTerminator.WithSeverity(stream.Info), "messageStop came, but no metadata after it: usage is missing")
+		d.turn.Find(stream.NoTerminator.WithSeverity(stream.Info), "messageStop came without metadata: usage is missing")
 	}
 	d.turn.End()
 }
@@ -88,23 +88,23 @@ func (d *decoder) startMessage() {
 	case d.stopped:
 		d.endTurn()
 	case d.turn.IsOpen():
-		d.turn.Find(protocol.MessageRestarted, "a second message began before this one ended: a retry was spliced into one body")
+		d.turn.Find(protocol.MessageRestarted, "a second message began before this one ended: a retry was spliced into the body")
 		d.cutTurn()
 	}
 	d.openTurn()
 }
 
-// openTurn opens a turn. Neither events nor a body say of which model.
+// openTurn opens a turn. Neither events nor a body name its model.
 func (d *decoder) openTurn() *protocol.Turn {
 	d.stopped, d.counted = false, false
 	d.turn = d.Open(stream.Opening{})
 	return d.turn
 }
 
-// ensureTurn is the open turn; an event that came before its messageStart opens one.
+// ensureTurn returns the open turn. An event before messageStart opens one.
 func (d *decoder) ensureTurn(event string) *protocol.Turn {
 	if !d.turn.IsOpen() {
-		d.openTurn().Find(stream.ProtocolViolation, "%s came before messageStart", event)
+		d.openTurn().Find(stream.ProtocolViolation, "%s came before messageStart", stream.OwnFact(event))
 	}
 	return d.turn
 }
@@ -117,7 +117,7 @@ func (d *decoder) startBlock(t *protocol.Turn, slot int32) {
 			use := s.Value()
 			c := openCall(t, slot, use)
 			if input := use.Get("input"); input.IsPresent() && !input.Empty() && !input.EmptyObject() {
-				appendArguments(c, input) // no version of the protocol sends it; if one does, nothing is lost
+				appendArguments(c, input) // no version of the protocol sends input here; if one does, nothing is lost
 			}
 		case "toolResult":
 			reportResult(t, s.Value())
@@ -136,7 +136,7 @@ func openCall(t *protocol.Turn, slot int32, use protocol.Raw) *protocol.Call {
 	return t.OpenCall(slot, info)
 }
 
-// reportResult takes the result of a call that the provider ran.
+// reportResult reports the result of a call that the provider ran.
 func reportResult(t *protocol.Turn, result protocol.Raw) {
 	t.AddResult(result.Get("toolUseId").Text(), "", result.Get("status").Is("error"))
 }
@@ -153,27 +153,27 @@ func (d *decoder) readDelta(t *protocol.Turn, slot int32) {
 	}
 }
 
-// appendArguments takes a fragment of a call's arguments: a string that is a piece of JSON.
+// appendArguments appends a delta of a call's arguments, which is a string.
 func appendArguments(c *protocol.Call, fragment protocol.Raw) {
 	if !fragment.IsString() {
 		c.Once(protocol.ArgsObject,
-			"the arguments are a JSON value, not a string with JSON in it: clients that expect a string fail")
+			"the arguments are a JSON value, not a string of JSON: clients that expect the string fail")
 	}
 	c.Args(fragment)
 }
 
-// appendReasoning takes reasoning, its signature, and what of it only the provider can read, as far as they
-// are there.
+// appendReasoning appends reasoning, its signature, and reasoning that only the provider can read, if
+// present.
 func appendReasoning(t *protocol.Turn, block int32, text, signature, redacted protocol.Raw) {
 	t.AppendReasoning(block, text)
 	t.AddSignature(block, signature)
 	t.SignLast(redacted, "", stream.SignedHidden)
 }
 
-// stopMessage takes the stop reason. The turn stays open for the metadata, unless that came first.
+// stopMessage reads the stop reason. The turn stays open for the metadata, unless that came first.
 func (d *decoder) stopMessage() {
 	if !d.turn.IsOpen() && d.stopped {
-		d.Heartbeat() // once more
+		d.Heartbeat() // the event came twice
 		return
 	}
 	reportFinish(d.ensureTurn("messageStop"), d.ev.stopReason)
@@ -182,7 +182,7 @@ func (d *decoder) stopMessage() {
 	}
 }
 
-// readMetadata takes usage. It is normally the last event, and may come once more.
+// readMetadata reads the usage. Metadata is normally the last event, and may come twice.
 func (d *decoder) readMetadata() {
 	if !d.stopped {
 		d.ensureTurn("metadata")
@@ -193,18 +193,18 @@ func (d *decoder) readMetadata() {
 	}
 }
 
-// reportFinish takes a stop reason, unless it is null or absent.
+// reportFinish reports a stop reason, unless it is null or missing.
 func reportFinish(t *protocol.Turn, stopReason protocol.Raw) {
 	reason := stopReason.Text()
 	if reason != "" && t.FinishAndCheck(reason, &endings) == stream.FinishRefused {
-		t.Find(stream.ProviderError, "%s", refusals[reason])
+		t.Find(stream.ProviderError, "%s", stream.OwnFact(refusals[reason]))
 	}
 }
 
-// refusals say what a stop reason that refuses the response means.
+// refusals are the messages for stop reasons that refuse the response.
 var refusals = map[string]string{
 	"guardrail_intervened":   "a guardrail stopped the response",
 	"content_filtered":       "the content filter stopped the response",
-	"malformed_model_output": "the model's output was malformed and is not to be used",
-	"malformed_tool_use":     "the model's tool call was malformed and is not to be run",
+	"malformed_model_output": "the model's output was malformed and must not be used",
+	"malformed_tool_use":     "the model's tool call was malformed and must not be run",
 }

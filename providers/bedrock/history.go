@@ -2,7 +2,7 @@ package bedrock
 
 import "toolscope/providers/protocol"
 
-// decodeHistory reads the history of a request. Its system prompt is the first message.
+// decodeHistory reads the history of a request. The system prompt is the first message.
 func decodeHistory(request []byte) ([]protocol.Message, error) {
 	messages, err := protocol.ReadMessages(request, readMessage)
 	if system := readBlocks(protocol.Raw(request).Get("system")); len(system) > 0 {
@@ -33,7 +33,7 @@ func readBlock(v protocol.Raw) protocol.Part {
 		switch string(s.Key()) {
 		case "text":
 			p.Kind, p.Text = protocol.TextPart, s.Value().Unquoted()
-		case "citationsContent": // text that says where it is from
+		case "citationsContent": // text with its sources
 			p.Kind = protocol.TextPart
 			p.Text, _ = protocol.ResultText(s.Value().Get("content"))
 		case "reasoningContent":
@@ -65,8 +65,8 @@ func readCall(p *protocol.Part, use protocol.Raw) {
 	p.SetArgs(use.Get("input"))
 }
 
-// readResult reads a result. JSON in it is text as it stands; a type has only what the provider's
-// own tools found.
+// readResult reads a result. JSON in it is kept as its exact text. Only results of the provider's own
+// tools have a type.
 func readResult(p *protocol.Part, result protocol.Raw) {
 	p.Kind, p.ID = protocol.ResultPart, result.Get("toolUseId").Text()
 	p.Failed = result.Get("status").Is("error")

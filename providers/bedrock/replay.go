@@ -6,11 +6,11 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// target is where Bedrock's history goes: Converse. Rules are those of AWS's service model
-// (ToolUseBlock in botocore's bedrock-runtime); refusals are what it answers:
+// target says how Bedrock's Converse takes history. The rules are from AWS's service model
+// (ToolUseBlock in botocore's bedrock-runtime). Refusals are its error messages:
 // strands-agents/harness-sdk#1435, genkit-ai/aws-bedrock-js-plugin#664, vercel/ai#19023,
-// double16/Cyber-AutoAgent-ng#27, NousResearch/hermes-agent#90008. Which models take signed
-// reasoning, and that Mistral's want other ids, is not the protocol's.
+// double16/Cyber-AutoAgent-ng#27, NousResearch/hermes-agent#90008. Rules of single models are not part
+// of the protocol: which take signed reasoning, and that Mistral's want other ids.
 var target = protocol.Target{
 	Name: "bedrock", Title: "Bedrock Converse", Protocol: "bedrock",
 	Form:      protocol.ObjectForm,
@@ -30,15 +30,15 @@ var target = protocol.Target{
 	Decode:  decodeHistory,
 }
 
-// encodeHistory writes messages. Those of one speaker that follow each other are one, because user and
-// assistant must take turns; the system prompt stands elsewhere.
+// encodeHistory writes messages. It joins consecutive messages of one role without a Raw, because user
+// and assistant must alternate. The system prompt has another place in the request.
 func encodeHistory(messages []protocol.Message) (out [][]byte) {
 	for i := 0; i < len(messages); i++ {
 		m := messages[i]
 		if m.Role == protocol.System {
 			continue
 		}
-		m.Parts = slices.Clip(m.Parts) // what is joined to them is not put behind the caller's
+		m.Parts = slices.Clip(m.Parts) // appending copies, so the caller's array doesn't change
 		for m.Raw == nil && i+1 < len(messages) && messages[i+1].Role == m.Role && messages[i+1].Raw == nil {
 			i++
 			m.Parts = append(m.Parts, messages[i].Parts...)
@@ -54,7 +54,7 @@ func encodeHistory(messages []protocol.Message) (out [][]byte) {
 	return out
 }
 
-// writeBlock writes a content block: a union, one field says what it is.
+// writeBlock writes a content block. The block is a union: one field names its kind.
 func writeBlock(w *protocol.Writer, p *protocol.Part) {
 	if p.Raw != nil {
 		w.Raw(p.Raw)
@@ -82,7 +82,7 @@ func writeBlock(w *protocol.Writer, p *protocol.Part) {
 	}
 }
 
-// writeResult writes a result. That it is no error needs no word, and not every model takes one.
+// writeResult writes a result. A status is written only for an error: not every model accepts one.
 func writeResult(w *protocol.Writer, p *protocol.Part) {
 	w.Open('{').Key("toolResult").Open('{').Member("toolUseId", p.ID)
 	w.Key("content").Open('[').Open('{').Key("text").Bytes(p.Text).Close('}').Close(']')

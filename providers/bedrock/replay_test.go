@@ -60,8 +60,8 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// TestTurns: results that were messages of their own elsewhere are one message here, and what was
-// read as two messages stays two.
+// TestTurns: results that were separate messages in another protocol become one message, and two
+// messages that were read stay two.
 func TestTurns(t *testing.T) {
 	result := func(id string) protocol.Message {
 		return protocol.Message{Role: protocol.User, Parts: []protocol.Part{{Kind: protocol.ResultPart, ID: id, Text: []byte("4 C")}}}

@@ -2,7 +2,7 @@ package bedrock
 
 import "toolscope/providers/protocol"
 
-// event is one event of the stream, or a whole body, as it is on the wire.
+// event is one event of the stream, or a complete body, on the wire.
 type event struct {
 	shape *protocol.Shape
 
@@ -10,19 +10,19 @@ type event struct {
 	output, message, errType                     protocol.Raw
 
 	delta  delta
-	inside []protocol.Raw // of eventNames: where the members stand under a key that is the event's name
+	inside []protocol.Raw // for each of eventNames: the object under the event's name, if there is one
 }
 
-// delta is a union: one of its members is there.
+// delta is a union: one of its fields is present.
 type delta struct {
 	text, toolUse, reasoning, aside protocol.Raw
-	other                           protocol.Raw // the name of a member that is not known
+	other                           protocol.Raw // name of an unknown field
 
 	input                         protocol.Raw // of toolUse
-	thinking, signature, redacted protocol.Raw // of reasoning: a signature is never a call's
+	thinking, signature, redacted protocol.Raw // of reasoning: calls have no signature
 }
 
-// bindShape has the shape read into ev.
+// bindShape makes the shape read into ev.
 func (ev *event) bindShape() {
 	delta := &ev.delta
 	members := []protocol.Field{
@@ -53,7 +53,8 @@ func (ev *event) bindShape() {
 	ev.shape = protocol.ShapeOf(all...)
 }
 
-// name is what the event is called: the key that its members stand under, or what the framing says.
+// name returns the name of the event: the key of the object with its fields, or the name in the
+// framing.
 func (ev *event) name(framed []byte) string {
 	for i, name := range eventNames {
 		if string(framed) == name || ev.inside[i].Kind() == '{' {
@@ -63,7 +64,7 @@ func (ev *event) name(framed []byte) string {
 	return string(framed)
 }
 
-// isKnown reports whether a member of the delta is known.
+// isKnown reports whether a field of the delta is known.
 func (d *delta) isKnown() bool {
 	return d.text != nil || d.toolUse != nil || d.reasoning != nil || d.aside != nil
 }

@@ -1,22 +1,22 @@
-// Package claudecode decodes what Claude Code prints with claude -p --output-format stream-json:
-// one JSON object a line. With the flag include-partial-messages the events of the model's own
-// stream are among them.
+// Package claudecode decodes the output of claude -p --output-format stream-json: one JSON object per
+// line. With the flag include-partial-messages, the lines include the events of the model's own
+// stream.
 //
 // Wire facts are from the public documentation of the Agent SDK (its message types are these lines)
-// and from programs that read them. A turn is one message of the model. The main agent and each
-// sub-agent are lanes, told apart by parent_tool_use_id; their lines alternate, so several turns
-// may be open at once. A stream_event line holds an event of the inner protocol, and every lane has
-// a decoder of it. An assistant line repeats one content block of a message as a whole: it confirms
-// what was streamed, or, where nothing was, it is handed to the inner decoder as the events that
-// would have brought it. So slot and seal are the inner protocol's. A user line brings the tools'
-// results, and a result line ends what was asked.
+// and from programs that read them. A turn is one message of the model. The field parent_tool_use_id
+// distinguishes the main agent and each sub-agent. Their lines alternate, so several turns may be open
+// at once. A stream_event line holds an event of the inner protocol, and each agent has a decoder for
+// it. An assistant line repeats one complete content block of a message. It confirms the streamed
+// block. If nothing was streamed, the inner decoder gets the events that would have streamed it. So
+// slot and seal are the inner protocol's. A user line contains the results of tools, and a result line
+// ends the request.
 package claudecode
 
 import (
 	"toolscope/providers/protocol"
 )
 
-// Protocol is Claude Code's stream-json around the protocol its model speaks.
+// Protocol returns Claude Code's stream-json around the protocol that its model speaks.
 func Protocol(inner protocol.Protocol) protocol.Protocol {
 	return protocol.Protocol{
 		Name:          "claude-code",

@@ -14,11 +14,11 @@ type decoder struct {
 	inner    func(*protocol.Out) protocol.Decoder
 	agents   []*agent // in the order they began
 	byParent map[string]*agent
-	calls    map[string]*protocol.Call // of all lanes, by id
-	streamed map[string]bool           // ids of messages that came as events
-	failed   *protocol.Turn            // the one whose error has been told
-	model    string                    // that the session began with
-	begun    bool                      // lines came after the last result
+	calls    map[string]*protocol.Call // of all agents, by id
+	streamed map[string]bool           // ids of messages that arrived as events
+	failed   *protocol.Turn            // the one whose error was reported
+	model    string                    // of the start of the session
+	begun    bool                      // lines arrived after the last result
 }
 
 // Frame reads one line.
@@ -50,7 +50,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 	return nil
 }
 
-// reportUnknown takes a line that says nothing of calls.
+// reportUnknown reports a line that doesn't concern calls.
 func (d *decoder) reportUnknown() {
 	name := d.line.kind.Text()
 	if d.line.subtype.IsString() {
@@ -59,7 +59,7 @@ func (d *decoder) reportUnknown() {
 	d.Unknown(name)
 }
 
-// ensureAgent is the agent that works for the call parent, the main one if there is none.
+// ensureAgent returns the agent that the call parent started, the main agent if there is no parent.
 func (d *decoder) ensureAgent(parent protocol.Raw) *agent {
 	l := d.byParent[string(parent.OrDefault(nil))]
 	if l == nil {
@@ -70,8 +70,8 @@ func (d *decoder) ensureAgent(parent protocol.Raw) *agent {
 	return l
 }
 
-// readStreamEvent hands the lane's decoder an event of its protocol. The name that the event would have
-// as a server-sent event is its type.
+// readStreamEvent passes an event of the inner protocol to the agent's decoder. As a server-sent event,
+// it would be named by its type.
 func (d *decoder) readStreamEvent(l *agent) error {
 	event, kind := d.line.event, d.line.eventKind.OrDefault(nil)
 	if string(kind) == "message_start" {
@@ -85,8 +85,7 @@ func (d *decoder) readStreamEvent(l *agent) error {
 	return l.decoder.Frame(stream.Frame{Kind: stream.FrameData, Event: kind, Data: event})
 }
 
-// readMessage takes a message of the model, or one block of it. What was streamed before is confirmed
-// by it.
+// readMessage reads a message of the model, or one block of it, which confirms the streamed content.
 func (d *decoder) readMessage(l *agent, message protocol.Raw) {
 	streamed := d.streamed[message.Get("id").Text()] || l.isOpen() && !l.unstreamed
 	if text := message.Get("content"); text.IsString() && !streamed {
@@ -112,17 +111,17 @@ func (d *decoder) readMessage(l *agent, message protocol.Raw) {
 	}
 }
 
-// compareArguments compares a call's input as Claude Code runs it with what the model wrote. It corrects
-// some tools' inputs in between.
+// compareArguments compares the input that Claude Code runs with the arguments that the model wrote.
+// Claude Code corrects some tools' inputs in between.
 func compareArguments(c *protocol.Call, input protocol.Raw) {
 	if c.Bytes == 0 && input.EmptyObject() || c.Matches(input) || unparsedArguments(input) != nil {
 		return
 	}
 	c.Find(protocol.DoneMismatch.WithSeverity(stream.Info).WithCause(stream.Client),
-		"Claude Code runs the call with another input than the model wrote, which is shown: %s", input.Clip())
+		"Claude Code runs the call with other arguments than the model wrote, which are shown: %s", input.Clip())
 }
 
-// textOf is the text of a message's content.
+// textOf returns the text of a message's content.
 func textOf(content protocol.Raw) string {
 	if content.IsString() {
 		return content.Text()
@@ -137,8 +136,8 @@ func textOf(content protocol.Raw) string {
 	return strings.Join(parts, "\n")
 }
 
-// reportResults takes the results of tools. Newer versions run a tool while its message still goes on, so
-// that a result ends nothing.
+// reportResults reports the results of tools. Newer versions run a tool while its message still streams,
+// so a result doesn't end the message.
 func (d *decoder) reportResults(l *agent) {
 	if l.unstreamed && l.message == "" {
 		l.endMessage()
@@ -156,12 +155,12 @@ func (d *decoder) reportResults(l *agent) {
 		if c := d.calls[id]; c != nil {
 			c.Turn().AddResultContent(id, block.Get("is_error").IsTrue(), block.Get("content"))
 		} else {
-			l.out.Find(protocol.OrphanResult, "a tool's result is for a call that these lines do not have")
+			l.out.Find(protocol.OrphanResult, "a tool's result is for a call that is not in these lines")
 		}
 	}
 }
 
-// reportError tells an error, once for each turn.
+// reportError reports an error, once per turn.
 func (d *decoder) reportError(t *protocol.Turn, id, message string) {
 	if d.failed != t {
 		d.failed = t
@@ -169,7 +168,7 @@ func (d *decoder) reportError(t *protocol.Turn, id, message string) {
 	}
 }
 
-// Close says that the lines have ended: without a result that is a cut.
+// Close ends the open turns: without a result line they were cut off.
 func (d *decoder) Close() {
 	open := d.closeAgents()
 	switch {
@@ -183,7 +182,7 @@ func (d *decoder) Close() {
 	d.begun = false
 }
 
-// closeAgents says in all lanes that nothing more comes, and reports whether a message was open.
+// closeAgents closes the decoders of all agents, and reports whether a message was open.
 func (d *decoder) closeAgents() (open bool) {
 	for _, l := range d.agents {
 		if l.isOpen() {

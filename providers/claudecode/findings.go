@@ -2,7 +2,7 @@ package claudecode
 
 import "toolscope/stream"
 
-// findings are those that only this protocol makes.
+// findings are the findings that only this protocol reports.
 var findings = []*stream.Diagnosis{
 	sessionCost, usagePartial, permissionDenied,
 }
@@ -10,17 +10,17 @@ var findings = []*stream.Diagnosis{
 var (
 	sessionCost = &stream.Diagnosis{
 		Code: "SESSION_COST", Severity: stream.Info, By: stream.Client,
-		Meaning: "Claude Code says what the session has cost so far.",
-		Advice:  "Nothing: compare it with the cost of the turns, if you like.",
+		Meaning: "Claude Code reports the cost of the session so far.",
+		Advice:  "Nothing. You can compare it with the cost of the turns.",
 	}
 	usagePartial = &stream.Diagnosis{
 		Code: "USAGE_PARTIAL", Severity: stream.Info, By: stream.Client,
-		Meaning: "These lines tell the usage as it was when a message began: its output tokens are too few.",
-		Advice:  "Take the sum from the result line.",
+		Meaning: "These lines contain the usage of the moment when a message began, so its output tokens are too low.",
+		Advice:  "Use the sum in the result line.",
 	}
 	permissionDenied = &stream.Diagnosis{
 		Code: "PERMISSION_DENIED", Severity: stream.Info, By: stream.Client,
 		Meaning: "Claude Code had no permission to run the call.",
-		Advice:  "Allow the tool if it should run; the model is told that it did not.",
+		Advice:  "Allow the tool if it should run. The model gets the refusal as the result.",
 	}
 )

@@ -8,14 +8,14 @@ import (
 	"toolscope/stream"
 )
 
-// A agent is the main agent or one sub-agent. It has a decoder of the inner protocol.
+// agent is the main agent or one sub-agent, with a decoder for the inner protocol.
 type agent struct {
 	of      *decoder
 	parent  string // id of the call that started the sub-agent, "" for the main agent
 	out     *protocol.Out
 	decoder protocol.Decoder
 
-	// A message that came whole, in assistant lines, and may go on.
+	// A message that was not streamed: its complete blocks arrive in assistant lines.
 	unstreamed bool
 	message    string       // its id
 	next       int          // index of its next block
@@ -23,8 +23,8 @@ type agent struct {
 	ending     stream.Frame // the message_delta with its stop reason and usage so far
 }
 
-// extraBlock is the index of the first block that is added to a streamed message because only an
-// assistant line has it.
+// extraBlock is the index of the first block that only an assistant line contains and that is added to
+// a streamed message.
 const extraBlock = 1 << 21
 
 func newAgent(d *decoder, parent string) *agent {
@@ -34,11 +34,10 @@ func newAgent(d *decoder, parent string) *agent {
 	return l
 }
 
-// reset prepares the lane for another request.
+// reset prepares the agent for another request.
 func (l *agent) reset() { l.decoder, l.unstreamed = l.of.inner(l.out), false }
 
-// editEvent adds to what the inner decoder says what only the lane knows, and remembers calls and
-// errors.
+// editEvent adds the facts of the agent to an event of the inner decoder, and notes calls and errors.
 func (l *agent) editEvent(e stream.Event) stream.Event {
 	switch e.Kind {
 	case stream.TurnOpen:
@@ -58,7 +57,7 @@ func (l *agent) editEvent(e stream.Event) stream.Event {
 		l.of.failed = l.out.Last()
 	case stream.TurnClose:
 		if l.unstreamed && e.Text != "" {
-			e.Text = "the lines ended without a result: Claude Code was stopped, or the model was to go on"
+			e.Text = "the lines ended without a result: Claude Code was stopped, or the model was to continue"
 		}
 	}
 	return e
@@ -67,7 +66,7 @@ func (l *agent) editEvent(e stream.Event) stream.Event {
 // isOpen reports whether a message has begun and not ended.
 func (l *agent) isOpen() bool { return l.out.Current() != nil }
 
-// addBlock gives the inner decoder a content block of a message that came whole.
+// addBlock passes a complete content block of a message to the inner decoder.
 func (l *agent) addBlock(message, block protocol.Raw) {
 	id := message.Get("id")
 	if goesOn := l.unstreamed && (!id.HasText() || id.Is(l.message)) || l.isOpen() && !l.unstreamed; !goesOn {
@@ -94,8 +93,8 @@ func (l *agent) addBlock(message, block protocol.Raw) {
 	l.feedFrame(newEvent("content_block_stop", at))
 }
 
-// argsOf is, as a string, the arguments of a call that its block cannot bring: an input without
-// members is a placeholder where a block starts, and what was not JSON is wrapped.
+// argsOf returns, as a JSON string, arguments that the start of a block can't contain: there an empty
+// input is a placeholder, and an input that is not JSON is wrapped. It is nil for other arguments.
 func argsOf(input protocol.Raw) []byte {
 	if raw := unparsedArguments(input); raw != nil {
 		return raw
@@ -106,8 +105,8 @@ func argsOf(input protocol.Raw) []byte {
 	return nil
 }
 
-// unparsedArguments is the text of arguments that Claude Code could not parse, as far as it keeps that; nil
-// if it could.
+// unparsedArguments returns the text of arguments that Claude Code could not parse, as far as it keeps
+// them; nil if it could.
 func unparsedArguments(input protocol.Raw) protocol.Raw {
 	if raw := input.Get("__unparsedToolInput").Get("raw"); raw.IsString() {
 		return raw
@@ -115,7 +114,7 @@ func unparsedArguments(input protocol.Raw) protocol.Raw {
 	return nil
 }
 
-// keepEnding remembers what an assistant line says of the end of its message.
+// keepEnding keeps the stop reason and usage of an assistant line for the end of its message.
 func (l *agent) keepEnding(message protocol.Raw) {
 	reason, usage := message.Get("stop_reason"), message.Get("usage")
 	delta := newObject(newMember("stop_reason", reason), newMember("stop_details", message.Get("stop_details")))
@@ -123,24 +122,24 @@ func (l *agent) keepEnding(message protocol.Raw) {
 	l.partial = !reason.IsPresent() && usage.IsPresent()
 }
 
-// endMessage ends a message that came whole.
+// endMessage ends a message that was not streamed.
 func (l *agent) endMessage() {
 	if !l.unstreamed {
 		return
 	}
 	l.feedFrame(l.ending)
 	if l.partial {
-		l.of.Once(usagePartial, "assistant lines tell the usage as it was when their message began: the output is too low, only the result line has the sum")
+		l.of.Once(usagePartial, "assistant lines contain the usage of the start of their message: the output is too low; only the result line has the sum")
 	}
 	l.feedFrame(newEvent("message_stop"))
 	l.unstreamed = false
 }
 
-// feedFrame has the inner decoder read an event that is not on the wire. That cannot fail: the event is
-// made of what was read.
+// feedFrame makes the inner decoder read an event that is not on the wire. It can't fail: the event
+// consists of JSON that was read.
 func (l *agent) feedFrame(f stream.Frame) { _ = l.decoder.Frame(f) }
 
-// newEvent is one with these members.
+// newEvent returns an event with these fields.
 func newEvent(kind string, members ...protocol.Member) stream.Frame {
 	data := newObject(append(members, newMember("type", protocol.AppendString(nil, []byte(kind))))...)
 	return stream.Frame{Kind: stream.FrameData, Event: []byte(kind), Data: data}
@@ -150,5 +149,5 @@ func newMember(name string, value []byte) protocol.Member {
 	return protocol.Member{Name: name, Value: value}
 }
 
-// newObject is one with those of the members that have a value.
+// newObject returns an object with the fields that have a value.
 func newObject(members ...protocol.Member) []byte { return protocol.ReplaceMembers(nil, members...) }

@@ -8,8 +8,8 @@ import (
 	"toolscope/stream"
 )
 
-// endRequest ends what was asked; more may be asked after it. Its usage is the sum over all turns, each
-// of which has told its own.
+// endRequest ends a request; another may follow. The usage of the result line is the sum over all turns,
+// which have already reported their own.
 func (d *decoder) endRequest() {
 	for _, l := range d.agents {
 		l.endMessage()
@@ -29,24 +29,24 @@ func (d *decoder) endRequest() {
 		l.reset()
 	}
 	if cost, ok := d.line.cost.Float(); ok {
-		d.Find(sessionCost, "the session has cost $%.4f so far, says Claude Code", cost)
+		d.Find(sessionCost, "Claude Code reports a session cost of $%.4f so far", cost)
 	}
 }
 
-// reportFailedResult tells that what was asked ended in an error, unless an assistant line has said so.
+// reportFailedResult reports that a request ended in an error, unless an assistant line already did.
 func (d *decoder) reportFailedResult(subtype string) {
 	t := cmp.Or(d.Current(), d.Last())
 	if t == nil {
 		t = d.Open(stream.Opening{Model: d.model})
 		defer t.End()
 	}
-	if subtype == "success" { // which says only that the session itself came to its end
+	if subtype == "success" { // which only says that the session itself ended
 		subtype = ""
 	}
 	d.reportError(t, subtype, cmp.Or(d.line.result.Text(), joinElements(d.line.errors), "the session ended in an error"))
 }
 
-// joinElements is the elements of a list, as text.
+// joinElements returns the elements of a list as text.
 func joinElements(list protocol.Raw) string {
 	var all []string
 	each := list.Scan()

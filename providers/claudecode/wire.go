@@ -14,7 +14,7 @@ type line struct {
 	cost, denials           protocol.Raw
 }
 
-// bindShape has the shape read into l.
+// bindShape makes the shape read into l.
 func (l *line) bindShape() {
 	l.shape = protocol.ShapeOf(
 		protocol.Value("type", &l.kind),

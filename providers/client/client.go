@@ -1,8 +1,7 @@
-// Package client knows the programs that ask providers: agents, and the libraries they are made of.
+// Package client describes the programs that call providers: agents, and the libraries they use.
 //
-// A client is known by one name on the command line, on the screen and in JSON. What is known of it
-// stands in a file for each kind of fact, and says how it is known: a claim about a program is
-// Ran, Read or Documented.
+// A client has one name on the command line, on the screen and in JSON. Each kind of fact about clients
+// has its own file. Every fact has a provenance: Ran, Read or Documented.
 package client
 
 import "toolscope/providers/protocol"
@@ -10,22 +9,22 @@ import "toolscope/providers/protocol"
 // A Client is a program, or a library, that sends requests to providers.
 type Client struct {
 	Name    string // on the command line and in JSON: lower case, with hyphens
-	Title   string // as people write it
-	Version string // the one of which the facts here are told; "" where they are of no one version
+	Title   string // the usual spelling
+	Version string // the version that the facts describe; "" if they describe no single version
 }
 
-// Provenance is how something is known of a client, from best to worst.
+// Provenance is the source of a fact about a client, from best to worst.
 type Provenance uint8
 
 const (
-	Ran        Provenance = iota // the client itself was run, and did so
-	Read                         // it stands in its source
-	Documented                   // its authors say so, or its users
+	Ran        Provenance = iota // observed in a run of the client
+	Read                         // read in its source
+	Documented                   // stated by its authors or users
 )
 
 func (k Provenance) String() string { return [...]string{"ran", "read in its source", "documented"}[k] }
 
-// All are the clients, agents first.
+// All lists the clients, agents first.
 var All = []Client{
 	{"claude-code", "Claude Code", "2.1.330"},
 	{"codex", "Codex", "0.169.0"},
@@ -76,12 +75,12 @@ var All = []Client{
 	{"aws-sdk", "AWS SDKs", ""},
 }
 
-// Find is the client of that name; the error lists the names there are.
+// Find returns the client with that name. The error lists the known names.
 func Find(name string) (*Client, error) {
 	return protocol.FindNamed("client", name, All, func(c *Client) string { return c.Name })
 }
 
-// MustFind is the client of that name, which is in All: what a table of facts names.
+// MustFind returns the client with that name. It panics if All has none; the tables of facts use it.
 func MustFind(name string) *Client {
 	c, err := Find(name)
 	if err != nil {

@@ -2,23 +2,23 @@ package client
 
 import "strings"
 
-// A ProxySetup is how a client is sent to a proxy instead of to its provider. In what it holds, the name
-// of a provider in braces stands for where the proxy has that provider: {anthropic} is
-// http://127.0.0.1:8080/anthropic. What names a provider that a proxy does not have is left out.
+// A ProxySetup holds the settings that send a client to a proxy instead of to its provider. In them, the
+// name of a provider in braces is a placeholder for its address at the proxy: {anthropic} is
+// http://127.0.0.1:8080/anthropic. Settings for a provider that the proxy doesn't have are left out.
 type ProxySetup struct {
 	*Client
-	Commands []string // its program, and the package it comes in; none for a library
-	Vars     []Var    // of its environment
-	Args     []string // flags right behind its command
-	Settings Settings // what it reads beside these
-	Remarks  []string // what else there is to know, in sentences
+	Commands []string // its program and its package; none for a library
+	Vars     []Var    // environment variables
+	Args     []string // flags directly after its command
+	Settings Settings // further settings
+	Remarks  []string // further notes, in sentences
 	Known    Provenance
 }
 
-// A Var is a variable of the environment.
+// A Var is an environment variable.
 type Var struct {
 	Name, Value string
-	Why         string // where it does not say itself; one that the user has set stays
+	Why         string // the reason, if it isn't obvious; then a value that the user has set stays
 }
 
 // Settings are a client's configuration in JSON.
@@ -26,15 +26,15 @@ type Settings struct {
 	File string   // where its users keep it
 	JSON []string // objects that have to be in it, all of them merged
 
-	// Variable has the client read others, so that the user's own can stay as they are: JSON that
-	// goes before them, if Inline, else what is in a folder that stands for the home.
+	// Variable makes the client read other settings, so that the user's own stay unchanged: JSON that
+	// overrides them if Inline, else a folder in place of the home folder.
 	Variable string
 	Inline   bool
-	Needs    string // a variable without which they are not wanted; "" for none
+	Needs    string // a variable without which the settings are not used; "" for none
 }
 
-// ReplaceAddresses puts addresses in place of what stands for them. It reports whether all are known: at is ""
-// for a provider that the proxy does not have.
+// ReplaceAddresses replaces the placeholders of addresses. at returns "" for a provider that the proxy
+// doesn't have; then ok is false.
 func ReplaceAddresses(text string, at func(host string) string) (filled string, ok bool) {
 	var b strings.Builder
 	for {
@@ -58,8 +58,8 @@ func ReplaceAddresses(text string, at func(host string) string) (filled string, 
 	}
 }
 
-// WithAddresses is the point at a proxy: without what that has no provider for. ok is whether anything of
-// it is left that leads there.
+// WithAddresses returns the setup for a proxy, without the settings for providers that it doesn't have.
+// ok reports whether any remaining setting leads to the proxy.
 func (p ProxySetup) WithAddresses(at func(host string) string) (f ProxySetup, ok bool) {
 	f = p
 	f.Vars, f.Args, f.Settings.JSON = nil, nil, nil
@@ -95,7 +95,7 @@ func (p ProxySetup) WithAddresses(at func(host string) string) (f ProxySetup, ok
 	return f, ok
 }
 
-// ProxySetupOf is how the client of a program is sent, nil if it is none that is known.
+// ProxySetupOf returns the setup for a program, nil if it is unknown.
 func ProxySetupOf(command string) *ProxySetup {
 	for i := range ProxySetups {
 		for _, c := range ProxySetups[i].Commands {

@@ -1,10 +1,10 @@
 package client
 
-// toolSearch has Claude Code declare the same tools as without a proxy.
-var toolSearch = Var{"ENABLE_TOOL_SEARCH", "true", "Claude Code switches tool search off wherever it does not ask Anthropic itself, so behind any proxy: this leaves it on"}
+// toolSearch makes Claude Code declare the same tools as without a proxy.
+var toolSearch = Var{"ENABLE_TOOL_SEARCH", "true", "Claude Code turns tool search off if it doesn't call Anthropic directly, as with any proxy; this leaves it on"}
 
-// ProxySetups are how clients are sent to a proxy, those first that most people have. What they put
-// behind the address is the proxy's business: all have the version in it or none, as they like.
+// ProxySetups are the setups of clients, the most common clients first. Some clients append a version to
+// the address and some don't: the proxy accepts both.
 var ProxySetups = []ProxySetup{
 	{
 		Client: MustFind("claude-code"), Known: Ran, Commands: []string{"claude", "@anthropic-ai/claude-code"},
@@ -13,16 +13,16 @@ var ProxySetups = []ProxySetup{
 			{Name: "ANTHROPIC_BEDROCK_BASE_URL", Value: "{bedrock}"}, {Name: "ANTHROPIC_VERTEX_BASE_URL", Value: "{vertex}/v1"},
 		},
 		Remarks: []string{
-			"An API key and the login of a subscription both pass as they are; the login was tried with a made-up token.",
-			"On Bedrock: with AWS_BEARER_TOKEN_BEDROCK, since a signed request is signed for the host it was sent to. Bedrock and Vertex are read in the program, not run.",
+			"An API key and a subscription login both pass unchanged; the login was tested with a made-up token.",
+			"Bedrock needs AWS_BEARER_TOKEN_BEDROCK, because a signature is valid only for the host that it was made for. Bedrock and Vertex were read in the program, not run.",
 		},
 	},
 	{
 		Client: MustFind("codex"), Known: Ran, Commands: []string{"codex", "@openai/codex"},
 		Args: []string{"-c", `openai_base_url="{openai}"`},
 		Remarks: []string{
-			"It reads no variable for this. With a ChatGPT login too: its requests name the account, and go on to chatgpt.com; that was tried with a made-up login.",
-			"A model provider of your own in config.toml has a base_url of its own, which has to be changed instead.",
+			"It reads no variable for this. A ChatGPT login works too: its requests name the account, and go on to chatgpt.com; this was tested with a made-up login.",
+			"For a model provider of your own in config.toml, change its base_url instead.",
 		},
 	},
 	{
@@ -33,15 +33,15 @@ var ProxySetups = []ProxySetup{
 			Variable: "GEMINI_CLI_HOME", Needs: "GEMINI_API_KEY",
 		},
 		Remarks: []string{
-			"With an API key and without the settings it takes the address for a gateway and ends with code 41.",
-			"With a Google login CODE_ASSIST_ENDPOINT alone counts: that was tried with a made-up token. Vertex is read in its source, not run.",
+			"With an API key but without the settings, it treats the address as a gateway and exits with code 41.",
+			"With a Google login, only CODE_ASSIST_ENDPOINT counts; this was tested with a made-up token. Vertex was read in its source, not run.",
 		},
 	},
 	{
 		Client: MustFind("qwen-code"), Known: Ran, Commands: []string{"qwen", "@qwen-code/qwen-code"},
 		Vars:    []Var{{Name: "OPENAI_BASE_URL", Value: "{openai}"}},
 		Args:    []string{"--auth-type", "openai"},
-		Remarks: []string{"The model goes into OPENAI_MODEL. Qwen's own service: --to openai=https://dashscope-intl.aliyuncs.com/compatible-mode/v1"},
+		Remarks: []string{"Set the model in OPENAI_MODEL. For Qwen's own service: --to openai=https://dashscope-intl.aliyuncs.com/compatible-mode/v1"},
 	},
 	{
 		Client: MustFind("opencode"), Known: Ran, Commands: []string{"opencode", "opencode-ai"},
@@ -58,7 +58,7 @@ var ProxySetups = []ProxySetup{
 	{
 		Client: MustFind("crush"), Known: Read, Commands: []string{"crush", "@charmland/crush"},
 		Vars:    []Var{{Name: "ANTHROPIC_API_ENDPOINT", Value: "{anthropic}"}, {Name: "OPENAI_API_ENDPOINT", Value: "{openai}"}, {Name: "GEMINI_API_ENDPOINT", Value: "{gemini}"}},
-		Remarks: []string{"A provider of your own in crush.json has its base_url there."},
+		Remarks: []string{"For a provider of your own, set its base_url in crush.json."},
 	},
 	{
 		Client: MustFind("goose"), Known: Documented, Commands: []string{"goose"},
@@ -70,15 +70,15 @@ var ProxySetups = []ProxySetup{
 	},
 	{
 		Client: MustFind("continue"), Known: Ran, Commands: []string{"cn", "@continuedev/cli"},
-		Remarks: []string{"config.yaml: apiBase: {openai}/v1 of an OpenAI model", "config.yaml: apiBase: {anthropic}/v1 of an Anthropic model"},
+		Remarks: []string{"config.yaml: apiBase: {openai}/v1 for an OpenAI model", "config.yaml: apiBase: {anthropic}/v1 for an Anthropic model"},
 	},
 	{
 		Client: MustFind("cline"), Known: Ran, Commands: []string{"cline"},
-		Remarks: []string{"cline auth -p openai-native -k KEY -m MODEL -b {openai}/v1; it takes no address for Anthropic."},
+		Remarks: []string{"cline auth -p openai-native -k KEY -m MODEL -b {openai}/v1; it accepts no address for Anthropic."},
 	},
 	{Client: MustFind("roo-code"), Known: Documented, Remarks: []string{"In its settings, the base URL of a provider: {anthropic}", "In its settings, the base URL of a provider: {openai}"}},
 	{Client: MustFind("zed"), Known: Documented, Remarks: []string{"settings.json: language_models.anthropic.api_url: {anthropic}", "settings.json: language_models.openai.api_url: {openai}"}},
-	{Client: MustFind("cursor"), Known: Documented, Remarks: []string{"Its requests leave from its own servers, which cannot reach this machine."}},
+	{Client: MustFind("cursor"), Known: Documented, Remarks: []string{"Its requests come from its own servers, which can't reach this machine."}},
 	{
 		Client: MustFind("anthropic-sdk"), Known: Ran, Vars: []Var{{Name: "ANTHROPIC_BASE_URL", Value: "{anthropic}"}},
 	},
@@ -90,7 +90,7 @@ var ProxySetups = []ProxySetup{
 	},
 	{
 		Client: MustFind("aws-sdk"), Known: Ran, Vars: []Var{{Name: "AWS_ENDPOINT_URL_BEDROCK_RUNTIME", Value: "{bedrock}"}},
-		Remarks: []string{"The proxy has Bedrock when AWS_REGION says where that is. With AWS_BEARER_TOKEN_BEDROCK only: a signed request is signed for the host it was sent to.."},
+		Remarks: []string{"The proxy has Bedrock if AWS_REGION is set. Bedrock needs AWS_BEARER_TOKEN_BEDROCK, because a signature is valid only for the host that it was made for."},
 	},
 	{
 		Client: MustFind("ai-sdk"), Known: Ran, Vars: []Var{{Name: "OPENAI_BASE_URL", Value: "{openai}"}, {Name: "ANTHROPIC_BASE_URL", Value: "{anthropic}"}},
@@ -109,16 +109,16 @@ var ProxySetups = []ProxySetup{
 	{Client: MustFind("llamaindex"), Known: Documented, Vars: []Var{{Name: "OPENAI_API_BASE", Value: "{openai}"}}},
 	{Client: MustFind("litellm"), Known: Documented, Vars: []Var{{Name: "OPENAI_API_BASE", Value: "{openai}"}, {Name: "ANTHROPIC_BASE_URL", Value: "{anthropic}"}, {Name: "OLLAMA_API_BASE", Value: "{ollama}"}}},
 	{Client: MustFind("pydantic-ai"), Known: Read, Vars: []Var{{Name: "OPENAI_BASE_URL", Value: "{openai}"}, {Name: "ANTHROPIC_BASE_URL", Value: "{anthropic}"}}},
-	{Client: MustFind("openai-agents"), Known: Read, Vars: []Var{{Name: "OPENAI_BASE_URL", Value: "{openai}"}}, Remarks: []string{"Over WebSockets: OPENAI_WEBSOCKET_BASE_URL, the same with ws:// in place of http://"}},
+	{Client: MustFind("openai-agents"), Known: Read, Vars: []Var{{Name: "OPENAI_BASE_URL", Value: "{openai}"}}, Remarks: []string{"For WebSockets: OPENAI_WEBSOCKET_BASE_URL, the same URL with ws:// instead of http://"}},
 	{Client: MustFind("crewai"), Known: Read, Vars: []Var{{Name: "OPENAI_BASE_URL", Value: "{openai}"}, {Name: "OPENAI_API_BASE", Value: "{openai}"}}},
 	{Client: MustFind("pi"), Known: Ran, Remarks: []string{"The baseUrl of a model: {anthropic}", "The baseUrl of a model: {openai}/v1"}},
-	{Client: MustFind("ollama-sdk"), Known: Documented, Vars: []Var{{Name: "OLLAMA_HOST", Value: "{ollama}"}}, Remarks: []string{"Python's; JavaScript's reads no variable: new Ollama({ host: '{ollama}' })"}},
-	{Client: MustFind("cohere-sdk"), Known: Documented, Vars: []Var{{Name: "CO_API_URL", Value: "{cohere}"}}, Remarks: []string{"Python's; JavaScript's reads no variable."}},
+	{Client: MustFind("ollama-sdk"), Known: Documented, Vars: []Var{{Name: "OLLAMA_HOST", Value: "{ollama}"}}, Remarks: []string{"This is for Python. For JavaScript, which reads no variable: new Ollama({ host: '{ollama}' })"}},
+	{Client: MustFind("cohere-sdk"), Known: Documented, Vars: []Var{{Name: "CO_API_URL", Value: "{cohere}"}}, Remarks: []string{"This is for Python. The JavaScript SDK reads no variable."}},
 	{Client: MustFind("mistral-sdk"), Known: Read, Remarks: []string{"It reads no variable: new Mistral({ serverURL: '{mistral}' })"}},
 	{Client: MustFind("groq-sdk"), Known: Read, Vars: []Var{{Name: "GROQ_BASE_URL", Value: "{groq}"}}},
 	{Client: MustFind("cerebras-sdk"), Known: Read, Vars: []Var{{Name: "CEREBRAS_BASE_URL", Value: "{cerebras}"}}},
 	{Client: MustFind("together-sdk"), Known: Read, Vars: []Var{{Name: "TOGETHER_BASE_URL", Value: "{together}"}}},
 	{Client: MustFind("spring-ai"), Known: Documented, Remarks: []string{"spring.ai.anthropic.base-url={anthropic}", "spring.ai.openai.base-url={openai}"}},
 	{Client: MustFind("langchain4j"), Known: Documented, Remarks: []string{"In code: .baseUrl(\"{anthropic}/v1\")", "In code: .baseUrl(\"{openai}\")"}},
-	{Client: MustFind("semantic-kernel"), Known: Documented, Remarks: []string{"In code: the endpoint of a connector, {openai}"}},
+	{Client: MustFind("semantic-kernel"), Known: Documented, Remarks: []string{"In code: the endpoint of a connector: {openai}"}},
 }

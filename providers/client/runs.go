@@ -2,38 +2,41 @@ package client
 
 import "slices"
 
-// RunHabit is when a client runs the calls of responses of a protocol, once their arguments are there.
+// RunHabit describes when a client runs the calls of a protocol's responses, once their arguments are
+// complete.
 type RunHabit struct {
 	Client    string
 	Protocols []string
 	When      RunMoment
-	Cut       RunCount // where the token limit cut the response behind the call
-	Broken    RunCount // where the connection broke behind it
+	Cut       RunCount // if the token limit cut off the response after the call
+	Broken    RunCount // if the connection broke after the call
 	Known     Provenance
 }
 
 // RunMoment is the moment at which a client runs a call.
 type RunMoment uint8
 
+// The moments.
 const (
-	AtBlock RunMoment = iota // when the call is whole, while the response goes on
+	AtBlock RunMoment = iota // when the call is complete, while the response still streams
 	AtStop                   // when the response has ended
-	ByHand                   // never by itself: the program that uses it does
+	ByHand                   // never: the program that uses the client runs it
 )
 
 // RunCount is how often a client runs a call.
 type RunCount uint8
 
+// The counts.
 const (
 	Unknown RunCount = iota
 	Never
 	Once
-	Twice // it asks again, and what it ran before is run once more
+	Twice // it retries the request, and runs the call again
 )
 
-// runHabits: each was given a whole call with a pause behind it, the same with the token limit's word
-// at the end, and the same with the connection cut there (versions as in All). Those without Ran
-// were not tried.
+// runHabits are the known habits. Each client got a complete call followed by a pause, the same with the
+// finish reason of the token limit, and the same with the connection cut off there (versions as in All).
+// Clients without Ran were not tested.
 var runHabits = []RunHabit{
 	{"claude-code", []string{"anthropic"}, AtBlock, Once, Once, Ran},
 	{"codex", []string{"openai-responses"}, AtBlock, Once, Once, Ran},
@@ -65,16 +68,16 @@ var runHabits = []RunHabit{
 	{"langchain4j", common, AtStop, Unknown, Unknown, Documented},
 }
 
-// common are the protocols that frameworks for any provider speak.
+// common are the protocols of frameworks that support any provider.
 var common = []string{"anthropic", "openai-chat", "openai-responses", "gemini"}
 
-// agents are the programs that are used as they are: a request that names one is of it. One that
-// names a library may be of any program that is made with it, and those differ in when they run
-// calls.
+// agents are programs that people use directly: a request that names one comes from it. A request that
+// names a library may come from any program that uses the library, and those run calls at different
+// moments.
 var agents = []string{"claude-code", "codex", "gemini-cli", "qwen-code", "opencode", "continue", "cline"}
 
-// RunHabitsOf are the clients of which it is known when they run calls of a protocol: the one that a
-// request names if it is among them, else all. own says that it is that one.
+// RunHabitsOf returns the known habits for calls of a protocol: that of the agent that a request names, if
+// it is known, else all. own reports whether it is the named agent's.
 func RunHabitsOf(dialect, named string) (all []RunHabit, own bool) {
 	for _, r := range runHabits {
 		switch {

@@ -1,10 +1,10 @@
-// Package codexexec decodes what Codex prints with codex exec --json: one JSON object a line, about
-// what it did. These are no words of the model's provider. A turn is one task of the user, however
-// many responses that took; an item is something that Codex ran, searched or changed, with what came
-// of it. Calls that it refused, or could not read, are not among them.
+// Package codexexec decodes the output of codex exec --json: one JSON object per line, about the actions
+// of Codex. The lines don't come from the model's provider. A turn is one task of the user, with any
+// number of responses. An item is something that Codex ran, searched or changed, with its result. Calls
+// that Codex refused or could not read are missing.
 //
-// Wire facts are from openai/codex, codex-rs/exec/src/exec_events.rs, and from what Codex 0.169.0
-// printed. A call's slot is its place among the turn's items, its seal that the item was told.
+// Wire facts are from openai/codex, codex-rs/exec/src/exec_events.rs, and from the output of Codex
+// 0.169.0. A call's slot is its position among the turn's items. The item itself is its seal.
 package codexexec
 
 import (
@@ -14,7 +14,7 @@ import (
 	"toolscope/stream"
 )
 
-// Protocol is the lines of codex exec --json.
+// Protocol returns the protocol of codex exec --json.
 func Protocol() protocol.Protocol {
 	return protocol.Protocol{
 		Name:     "codex-exec",
@@ -42,28 +42,29 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	return protocol.SniffScore{}
 }
 
-// itemsOnly is the only finding that only these lines make.
+// itemsOnly reports, once, that the source has only items.
 var itemsOnly = &stream.Diagnosis{
 	Code: "ITEMS_ONLY", Severity: stream.Info, By: stream.Client,
-	Meaning: "These lines tell what Codex did, not what the model wrote: names and arguments are Codex's own, and calls that it could not run are missing.",
-	Advice:  "Open the rollout of the session in ~/.codex/sessions: it has the model's calls as they were written.",
+	Meaning: "These lines report what Codex did, not what the model wrote. Names and arguments are Codex's own, and calls that it could not run are missing.",
+	Advice:  "Open the session's rollout file in ~/.codex/sessions: it contains the model's calls as they were written.",
 }
 
+// notice reports a notice of Codex to its user.
 var notice = &stream.Diagnosis{
 	Code: "CODEX_NOTICE", Severity: stream.Info, By: stream.Client,
-	Meaning: "Codex told its user of something that went wrong on the way.",
-	Advice:  "Nothing, if it went on; the last such word before a turn that failed says why.",
+	Meaning: "Codex showed its user a notice about a problem.",
+	Advice:  "Nothing, if Codex continued. Before a turn that failed, the last notice says why.",
 }
 
 var findings = []*stream.Diagnosis{itemsOnly, notice}
 
-// An itemKind is what is known of items that stand for a call.
+// An itemKind describes items that represent a call.
 type itemKind struct {
-	word   string // what kind of call it is
-	args   string // the member that says what was done
-	given  string // the member that has what came of it
-	server bool   // the provider does it
-	json   bool   // args are JSON, and no text
+	word   string // kind of the call
+	args   string // field with the arguments
+	given  string // field with the result
+	server bool   // the provider runs it
+	json   bool   // the arguments are JSON, not text
 }
 
 var itemKinds = map[string]itemKind{
@@ -74,5 +75,5 @@ var itemKinds = map[string]itemKind{
 	"collab_tool_call":  {word: "custom", args: "prompt"},
 }
 
-// itemNames are where the name of a call stands, if that is not the kind of its item.
+// itemNames are the fields with the name of a call, where it is not the kind of the item.
 var itemNames = map[string]string{"mcp_tool_call": "tool", "collab_tool_call": "tool"}

@@ -31,7 +31,7 @@ type decoder struct {
 	line    line
 	turn    *protocol.Turn
 	calls   map[string]*protocol.Call // of the turn, by the id of their item
-	notices []string                  // that came before a turn
+	notices []string                  // received before a turn
 	block   int32                     // of reasoning
 }
 
@@ -58,7 +58,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 	return nil
 }
 
-// Close says that the lines have ended: in the midst of a turn that is a cut.
+// Close ends the turn: an open turn was cut off.
 func (d *decoder) Close() {
 	if len(d.notices) > 0 {
 		d.openTurn()
@@ -66,7 +66,7 @@ func (d *decoder) Close() {
 	d.turn.Cut("the lines ended without turn.completed")
 }
 
-// endTurn ends the turn, unless that was said before.
+// endTurn ends the turn, unless it has already ended.
 func (d *decoder) endTurn(kind string) {
 	if d.turn != nil && !d.turn.IsOpen() {
 		return
@@ -82,7 +82,7 @@ func (d *decoder) endTurn(kind string) {
 
 func (d *decoder) openTurn() *protocol.Turn {
 	d.turn, d.calls = d.Open(stream.Opening{}), map[string]*protocol.Call{}
-	d.Once(itemsOnly, "codex exec tells what it did, and not what the model wrote: no model, no times, no call that it could not run")
+	d.Once(itemsOnly, "codex exec reports what it did, not what the model wrote: no model, no times, no calls that it could not run")
 	for _, words := range d.notices {
 		d.turn.Find(notice, "%s", words)
 	}
@@ -90,7 +90,7 @@ func (d *decoder) openTurn() *protocol.Turn {
 	return d.turn
 }
 
-// ensureTurn is the open turn. Lines may have been read from the midst of one.
+// ensureTurn returns the open turn. It opens one if the lines begin in the middle of a turn.
 func (d *decoder) ensureTurn() *protocol.Turn {
 	if d.turn.IsOpen() {
 		return d.turn
@@ -98,7 +98,7 @@ func (d *decoder) ensureTurn() *protocol.Turn {
 	return d.openTurn()
 }
 
-// reportNotice takes words to the user, which may come before the turn that they are about.
+// reportNotice reports a notice to the user, which may precede its turn.
 func (d *decoder) reportNotice(words string) {
 	if d.turn.IsOpen() {
 		d.turn.Find(notice, "%s", words)
@@ -107,7 +107,7 @@ func (d *decoder) reportNotice(words string) {
 	d.notices = append(d.notices, words)
 }
 
-// readItem takes an item as it is now.
+// readItem reads an item in its current state.
 func (d *decoder) readItem(done bool) {
 	l := &d.line
 	switch kind := l.itemKind.Text(); kind {
@@ -136,7 +136,7 @@ func (d *decoder) readItem(done bool) {
 	}
 }
 
-// ensureCall is the call that an item stands for.
+// ensureCall returns the call that an item represents.
 func (d *decoder) ensureCall(kind string, of *itemKind) *protocol.Call {
 	l, t := &d.line, d.ensureTurn()
 	id := l.id.Text()
@@ -154,7 +154,7 @@ func (d *decoder) ensureCall(kind string, of *itemKind) *protocol.Call {
 	return c
 }
 
-// reportResult takes what came of an item that is done.
+// reportResult reports the result of a completed item.
 func (d *decoder) reportResult(c *protocol.Call, of *itemKind) {
 	l := &d.line
 	given := l.item.Get(of.given)
@@ -166,12 +166,12 @@ func (d *decoder) reportResult(c *protocol.Call, of *itemKind) {
 	}
 	failed := l.status.Is("failed") || l.status.Is("declined") || l.itemErr.IsPresent()
 	if of.given == "" && !l.status.IsPresent() {
-		return // a search says nothing of what it found
+		return // a search has no result
 	}
 	d.turn.AddResultContent(c.ID, failed, given)
 }
 
-// usageOf is the usage of a turn: of all its responses together.
+// usageOf returns the usage of a turn, for all its responses together.
 func usageOf(u protocol.Raw) stream.Usage {
 	return stream.Usage{
 		Input: u.Get("input_tokens").Count(), Output: u.Get("output_tokens").Count(),

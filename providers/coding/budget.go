@@ -6,38 +6,38 @@ import (
 )
 
 const (
-	freeBody = 10 << 20  // a body may become so big whatever was sent
-	maxRatio = 100       // and beyond that so many times what was sent
-	maxBody  = 256 << 20 // and never bigger than this
+	freeBody = 10 << 20  // allowed size of every body
+	maxRatio = 100       // above that, allowed multiple of the bytes as sent
+	maxBody  = 256 << 20 // largest allowed size
 )
 
-// ErrExpands is why a body is not decoded further that becomes too big.
-var ErrExpands = errors.New("it expands too much")
+// ErrExpands is the error for a body that becomes too large.
+var ErrExpands = errors.New("it becomes too large")
 
-// sizeBudget is what the stages of one body may make of the bytes as sent.
+// sizeBudget limits the output of the stages of one body by the bytes as sent.
 type sizeBudget struct{ sent int }
 
-// stepBytes is how many bytes as sent count at a time: the place where a body becomes too big is the
-// same however it was cut into writes.
+// stepBytes is how many bytes as sent count at a time. So the place where a body becomes too large
+// doesn't depend on how it was cut into writes.
 const stepBytes = 4 << 10
 
-// receiveBytes takes the next bytes as sent: of n, those up to the next step.
+// receiveBytes counts the next bytes as sent, at most n and up to the next step. It returns how many.
 func (b *sizeBudget) receiveBytes(n int) int {
 	n = min(n, stepBytes-b.sent%stepBytes)
 	b.sent += n
 	return n
 }
 
-// maxOutput is how many bytes a stage may have made by now.
+// maxOutput returns how many bytes a stage may have output so far.
 func (b *sizeBudget) maxOutput() int {
 	sent := (b.sent + stepBytes - 1) / stepBytes * stepBytes
 	return min(maxBody, max(freeBody, maxRatio*sent))
 }
 
-// exceededError says that a stage has made more.
+// exceededError returns the error for a stage that has output more.
 func (b *sizeBudget) exceededError() error {
 	if b.maxOutput() == maxBody {
-		return fmt.Errorf("%w: to more than %d MiB", ErrExpands, maxBody>>20)
+		return fmt.Errorf("%w: more than %d MiB", ErrExpands, maxBody>>20)
 	}
-	return fmt.Errorf("%w: to more than %d MiB and %d times what was sent", ErrExpands, freeBody>>20, maxRatio)
+	return fmt.Errorf("%w: more than %d MiB and %d times its sent size", ErrExpands, freeBody>>20, maxRatio)
 }

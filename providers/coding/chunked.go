@@ -11,7 +11,7 @@ import (
 // chunkDecoder is the stage for chunked transfer coding. Trailers are dropped: no provider sends any.
 type chunkDecoder struct {
 	line  []byte // the line being read
-	left  int    // bytes of the chunk that are still to come
+	left  int    // bytes of the chunk that are still missing
 	state chunkState
 	out   []byte
 }
@@ -19,15 +19,15 @@ type chunkDecoder struct {
 type chunkState uint8
 
 const (
-	chunkFirst   chunkState = iota // nothing tells yet whether the coding is there
-	chunkPlain                     // it is not
+	chunkFirst   chunkState = iota // unknown whether the coding is used
+	chunkPlain                     // the coding is not used
 	chunkSize                      // in the line with a chunk's size
 	chunkData                      // in a chunk
 	chunkDataEnd                   // in the line end after it
 	chunkTrailer                   // after the last chunk
 )
 
-// maxChunkLine is more than any size with its extensions needs.
+// maxChunkLine is longer than any size line with its extensions.
 const maxChunkLine = 4096
 
 func (c *chunkDecoder) name() string {
@@ -85,7 +85,7 @@ func (c *chunkDecoder) decodePart(p []byte) (rest []byte, err error) {
 	if end < 0 {
 		c.line = append(c.line, p...)
 		if len(c.line) > maxChunkLine {
-			return nil, errors.New("the chunked coding: a line that should hold a size does not end")
+			return nil, errors.New("chunked coding: the line with a chunk size doesn't end")
 		}
 		return nil, nil
 	}
@@ -93,7 +93,7 @@ func (c *chunkDecoder) decodePart(p []byte) (rest []byte, err error) {
 	c.line = c.line[:0]
 	if c.state == chunkDataEnd {
 		if len(bytes.TrimSpace(line)) > 0 {
-			return nil, fmt.Errorf("the chunked coding: a chunk is followed by %q, not by a line end", line)
+			return nil, fmt.Errorf("chunked coding: a chunk is followed by %q, not by a line end", line)
 		}
 		c.state = chunkSize
 		return p[end+1:], nil
@@ -107,8 +107,8 @@ func (c *chunkDecoder) decodePart(p []byte) (rest []byte, err error) {
 	return p[end+1:], nil
 }
 
-// isSizeStart reports whether line may be the start of one with a chunk's size: hex digits, then
-// nothing, an extension or the line end.
+// isSizeStart reports whether line may begin a line with a chunk size: hex digits, then nothing, an
+// extension or the line end.
 func isSizeStart(line []byte) bool {
 	digits := 0
 	for digits < len(line) && strings.IndexByte("0123456789abcdefABCDEF", line[digits]) >= 0 {
@@ -121,7 +121,7 @@ func chunkLen(line []byte) (int, error) {
 	size, _, _ := bytes.Cut(line, []byte(";"))
 	n, err := strconv.ParseUint(string(bytes.TrimSpace(size)), 16, 31)
 	if err != nil {
-		return 0, fmt.Errorf("the chunked coding: %q is no size of a chunk", bytes.TrimSpace(line))
+		return 0, fmt.Errorf("chunked coding: %q is not a chunk size", bytes.TrimSpace(line))
 	}
 	return int(n), nil
 }
@@ -133,5 +133,5 @@ func (c *chunkDecoder) close() ([]byte, error) {
 	case chunkPlain, chunkTrailer:
 		return nil, nil
 	}
-	return nil, errors.New("the chunked coding: the last chunk, of size 0, never came")
+	return nil, errors.New("chunked coding: the last chunk, of size 0, is missing")
 }

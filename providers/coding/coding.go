@@ -1,14 +1,13 @@
-// Package coding undoes the codings a body travels in: chunked transfer coding (RFC 9112 §7.1) and
-// gzip, deflate, brotli and zstd content coding (RFC 9110 §8.4).
+// Package coding decodes the codings of a body: chunked transfer coding (RFC 9112 §7.1), and gzip,
+// deflate, brotli and zstd content coding (RFC 9110 §8.4).
 //
 //	bytes as sent ─▶ stage ─▶ stage ─▶ the body
 //
-// A header says what a body is coded in; the bytes say whether it still is, because dumps keep the
-// headers of bodies that the client has already decoded.
+// The header names the codings of a body. The bytes show whether they still apply, because dumps keep
+// the headers of bodies that the client has already decoded.
 //
-// No stage may make more of the bytes as sent than a [budget] allows, because hostile bytes can
-// expand a thousandfold in each coding. Beyond it decoding ends with [ErrExpands], and what came
-// until then is the body.
+// A [sizeBudget] limits the output of each stage, because hostile bytes can expand a thousandfold in
+// each coding. Beyond it, decoding ends with [ErrExpands], and the output so far is the body.
 package coding
 
 import (
@@ -17,12 +16,12 @@ import (
 	"strings"
 )
 
-// maxCodings is how many codings may be applied to one body. Nobody applies more than two, and each
-// of them needs memory.
+// maxCodings is how many codings one body may have. More than two are not used in practice, and each
+// needs memory.
 const maxCodings = 5
 
-// Chain undoes all codings of one body, the last applied first. However its bytes are cut into
-// writes, the body is the same.
+// Chain decodes all codings of one body, the last applied first. The result doesn't depend on how the
+// bytes are cut into writes.
 type Chain struct {
 	stages []codingStage
 	budget *sizeBudget
@@ -30,16 +29,16 @@ type Chain struct {
 	err    error
 }
 
-// A codingStage undoes one coding. What it returns is valid until the next call.
+// A codingStage decodes one coding. Its output is valid until the next call.
 type codingStage interface {
-	name() string  // "" while the bytes have not shown that the coding is there
-	isPlain() bool // the bytes have shown that it is not
+	name() string  // "" until the bytes show that the coding is used
+	isPlain() bool // the bytes show that it is not used
 	write(p []byte) ([]byte, error)
 	close() ([]byte, error)
 }
 
-// New is the chain for a response with that header (canonical names), or nil with the reason when
-// it names a coding that is not known.
+// New returns the chain for a response with that header (canonical names). It returns an error if the
+// header names an unknown coding, or too many codings.
 func New(header map[string][]string) (*Chain, error) {
 	c := Chain{budget: new(sizeBudget)}
 	for _, coding := range listCodings(header["Transfer-Encoding"]) {
@@ -60,16 +59,16 @@ func New(header map[string][]string) (*Chain, error) {
 		}
 	}
 	if len(content) == 0 {
-		// Files are also kept compressed: these begin with bytes no text has.
+		// Compressed files come without a header: they begin with bytes that no text begins with.
 		c.stages = append(c.stages, newDecompressor("gzip", c.budget), newDecompressor("zstd", c.budget))
 	}
 	if len(c.stages) > maxCodings {
-		return nil, fmt.Errorf("the body is coded %d times over: %d is the most that is undone", len(c.stages), maxCodings)
+		return nil, fmt.Errorf("the body has %d codings: toolscope decodes at most %d", len(c.stages), maxCodings)
 	}
 	return &c, nil
 }
 
-// listCodings are the codings of a header, the last applied first.
+// listCodings returns the codings of a header, the last applied first.
 func listCodings(values []string) (codings []string) {
 	for _, v := range values {
 		for word := range strings.SplitSeq(v, ",") {
@@ -90,13 +89,13 @@ func (c *Chain) addCoding(coding string) error {
 		coding = "gzip"
 	}
 	if _, known := compressions[coding]; !known {
-		return fmt.Errorf("the body is coded as %q, which is none of gzip, deflate, br and zstd", coding)
+		return fmt.Errorf("the coding %q of the body is not gzip, deflate, br or zstd", coding)
 	}
 	c.stages = append(c.stages, newDecompressor(coding, c.budget))
 	return nil
 }
 
-// Plain reports whether the bytes have shown that nothing is coded: they are the body.
+// Plain reports whether the bytes show that no coding is used: they are the body.
 func (c *Chain) Plain() bool {
 	for _, s := range c.stages {
 		if !s.isPlain() {
@@ -106,7 +105,7 @@ func (c *Chain) Plain() bool {
 	return true
 }
 
-// Name says which codings were really undone: "chunked, gzip", or "".
+// Name returns the codings that were really decoded: "chunked, gzip", or "".
 func (c *Chain) Name() string {
 	var names []string
 	for _, s := range c.stages {
@@ -117,8 +116,8 @@ func (c *Chain) Name() string {
 	return strings.Join(names, ", ")
 }
 
-// Write decodes p and returns the body's bytes it completes, which are valid until the next call.
-// After an error nothing more is decoded.
+// Write decodes p and returns the new bytes of the body, which are valid until the next call. After an
+// error, it decodes nothing more.
 func (c *Chain) Write(p []byte) ([]byte, error) {
 	c.out = reuseBuffer(c.out)
 	for len(p) > 0 && c.err == nil {
@@ -129,7 +128,7 @@ func (c *Chain) Write(p []byte) ([]byte, error) {
 	return c.out, c.err
 }
 
-// decode takes bytes through all stages.
+// decode passes bytes through all stages.
 func (c *Chain) decode(p []byte) []byte {
 	for _, s := range c.stages {
 		if c.err != nil || len(p) == 0 {
@@ -140,7 +139,7 @@ func (c *Chain) decode(p []byte) []byte {
 	return p
 }
 
-// Close says that no more bytes come, and returns what was still held back.
+// Close ends the input, and returns the remaining bytes of the body.
 func (c *Chain) Close() (rest []byte, err error) {
 	for _, s := range c.stages {
 		var moved []byte
@@ -157,7 +156,7 @@ func (c *Chain) Close() (rest []byte, err error) {
 	return rest, c.err
 }
 
-// reuseBuffer is a buffer to be filled again, or none where a burst has left a big one.
+// reuseBuffer returns an empty buffer with the memory of p, or nil if p is too large to keep.
 func reuseBuffer(p []byte) []byte {
 	if cap(p) > 1<<20 {
 		return nil

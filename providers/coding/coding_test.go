@@ -141,13 +141,13 @@ func TestBroken(t *testing.T) {
 		least  int
 		says   string
 	}{
-		{"cut", header("Content-Encoding", "gzip"), gz[:len(gz)-3], len(body), "ends in the middle"},
-		{"cut after the flush", header("Content-Encoding", "gzip"), gz[:len(gz)/2], 20, "ends in the middle"},
+		{"cut", header("Content-Encoding", "gzip"), gz[:len(gz)-3], len(body), "the data is cut off"},
+		{"cut after the flush", header("Content-Encoding", "gzip"), gz[:len(gz)/2], 20, "the data is cut off"},
 		{"checksum", header("Content-Encoding", "gzip"), flipped, len(body) / 3, "checksum"},
-		{"brotli cut", header("Content-Encoding", "br"), pack(t, body, brotlied)[:40], 0, "ends in the middle"},
-		{"bytes after the end", header("Content-Encoding", "deflate"), append(pack(t, body, zlibbed), "more"...), len(body), "more bytes follow its end"},
-		{"last chunk missing", header("Transfer-Encoding", "chunked"), inChunks(body, 7)[:200], 50, "never came"},
-		{"no size", header("Transfer-Encoding", "chunked"), []byte("5\r\nhello\r\nxyz\r\n"), 5, `"xyz" is no size`},
+		{"brotli cut", header("Content-Encoding", "br"), pack(t, body, brotlied)[:40], 0, "the data is cut off"},
+		{"bytes after the end", header("Content-Encoding", "deflate"), append(pack(t, body, zlibbed), "more"...), len(body), "more bytes follow the end"},
+		{"last chunk missing", header("Transfer-Encoding", "chunked"), inChunks(body, 7)[:200], 50, "is missing"},
+		{"no size", header("Transfer-Encoding", "chunked"), []byte("5\r\nhello\r\nxyz\r\n"), 5, `"xyz" is not a chunk size`},
 		{"no line end", header("Transfer-Encoding", "chunked"), []byte("5\r\nhello!!\r\n"), 5, "not by a line end"},
 	} {
 		for _, piece := range []int{0, 1, 100} {

@@ -13,8 +13,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// compression is one way to compress. packed says from the first bytes whether they are; ok is false
-// while that needs more of them.
+// compression is a compression method. detect recognises it by the first bytes; ok is false while more
+// bytes are needed.
 type compression struct {
 	detect func(head []byte) (yes, ok bool)
 	open   func(*pushReader) (io.Reader, error)
@@ -23,8 +23,8 @@ type compression struct {
 var compressions = map[string]compression{
 	"gzip": {magicMatcher("\x1f\x8b"), func(r *pushReader) (io.Reader, error) { return gzip.NewReader(r) }},
 	"zstd": {magicMatcher("\x28\xb5\x2f\xfd"), func(r *pushReader) (io.Reader, error) {
-		// One worker decodes on the reader's side: nothing runs in the background. The window is as
-		// big as a content coding's may be (RFC 9659).
+		// One worker decodes on the reader's side: nothing runs in the background. The window has the
+		// largest size that a content coding may have (RFC 9659).
 		return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(8<<20))
 	}},
 	"br":      {detectBinary, func(r *pushReader) (io.Reader, error) { return brotli.NewReader(r), nil }},
@@ -39,14 +39,14 @@ func magicMatcher(want string) func([]byte) (yes, ok bool) {
 	}
 }
 
-// IsText reports whether a body that begins so cannot be in any coding.
+// IsText reports whether a body with that beginning can't be in any coding.
 func IsText(head []byte) bool {
 	packed, _ := detectBinary(head)
 	return !packed
 }
 
-// detectBinary tells bytes of a coding without a mark of its own from text: a run of printable bytes this
-// long is none by chance.
+// detectBinary distinguishes codings without magic bytes from text: in compressed data, a run of printable
+// bytes of this length is not chance.
 func detectBinary(head []byte) (yes, ok bool) {
 	const enough = 24
 	for _, c := range head[:min(len(head), enough)] {
@@ -57,8 +57,8 @@ func detectBinary(head []byte) (yes, ok bool) {
 	return false, len(head) >= enough
 }
 
-// openDeflate reads zlib's format, which is what "deflate" means, and the bare one that some
-// servers send instead.
+// openDeflate reads the zlib format, which "deflate" means, and the raw format that some servers send
+// instead.
 func openDeflate(r *pushReader) (io.Reader, error) {
 	head := make([]byte, 2)
 	if _, err := io.ReadFull(r, head); err != nil {
@@ -75,8 +75,8 @@ func openDeflate(r *pushReader) (io.Reader, error) {
 type decompressor struct {
 	coding string
 	budget *sizeBudget
-	head   []byte // held back until it tells whether the coding is there
-	isText bool   // it is not
+	head   []byte // held back until it shows whether the coding is used
+	isText bool   // the coding is not used
 	push   *pushDecoder
 }
 
@@ -121,24 +121,24 @@ func (s *decompressor) close() ([]byte, error) {
 	}
 	out, err := s.push.close()
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		err = errors.New("it ends in the middle")
+		err = errors.New("the data is cut off")
 	}
 	if err != nil {
-		err = fmt.Errorf("the %s coding: %w", s.coding, err)
+		err = fmt.Errorf("%s coding: %w", s.coding, err)
 	}
 	return out, err
 }
 
-// pushDecoder turns a decoder that reads into one that is written to: the reader runs as a coroutine
-// that is resumed when there are bytes for it.
+// pushDecoder turns a decoder that reads into a writer: the reader runs as a coroutine that resumes when
+// it has bytes.
 type pushDecoder struct {
 	in    []byte
 	ended bool
-	next  func() ([]byte, bool) // nil: it wants more bytes
+	next  func() ([]byte, bool) // nil: it needs more bytes
 	stop  func()
 	done  bool // the coded bytes have ended
 	out   []byte
-	made  int // bytes of all that came out
+	made  int // bytes of all output
 	err   error
 
 	budget *sizeBudget
@@ -158,20 +158,20 @@ func newPusher(open func(*pushReader) (io.Reader, error), b *sizeBudget) *pushDe
 		if err != io.EOF {
 			p.err = err
 		} else if len(p.in) > 0 {
-			p.err = fmt.Errorf("more bytes follow its end: %d", len(p.in))
+			p.err = fmt.Errorf("more bytes follow the end: %d", len(p.in))
 		}
 	})
 	return p
 }
 
-// pushReader is what the decoder reads from. It reads single bytes too, so that nobody buffers what
-// comes after the end.
+// pushReader is the input of the decoder. It also reads single bytes, so that no decoder buffers bytes
+// after the end.
 type pushReader struct {
 	*pushDecoder
 	yield func([]byte) bool
 }
 
-// waitForBytes returns when there are bytes, or no more will come.
+// waitForBytes returns when there are bytes, or the input has ended.
 func (r *pushReader) waitForBytes() error {
 	for len(r.in) == 0 {
 		if r.ended || !r.yield(nil) {
@@ -201,14 +201,14 @@ func (r *pushReader) ReadByte() (byte, error) {
 
 func (p *pushDecoder) write(b []byte) ([]byte, error) {
 	if p.done && p.err == nil && len(b) > 0 {
-		p.err = errors.New("more bytes follow its end")
+		p.err = errors.New("more bytes follow the end")
 	}
 	p.in, p.out = b, reuseBuffer(p.out)
 	p.resumeDecoder()
 	return p.out, p.err
 }
 
-// resumeDecoder resumes the decoder until it wants more bytes, or has made too many.
+// resumeDecoder resumes the decoder until it needs more bytes, or exceeds the budget.
 func (p *pushDecoder) resumeDecoder() {
 	for wants := false; !wants && !p.done; {
 		got, more := p.next()

@@ -2,7 +2,7 @@ package cohere
 
 import "toolscope/providers/protocol"
 
-// writeRequest writes a request of version 2's chat. The usage comes at its end unasked.
+// writeRequest writes a request of version 2's chat. The response ends with the usage.
 func writeRequest(r protocol.Request, _ protocol.HostFeatures) (path string, body []byte) {
 	var w protocol.Writer
 	w.Open('{').Member("model", r.Model).Flag("stream", true)

@@ -1,8 +1,8 @@
-// Package cohere decodes Cohere's chat protocol, version 2: its event stream and its whole bodies.
+// Package cohere decodes Cohere's chat protocol, version 2: its event stream and its complete bodies.
 //
-// A call's slot is the index of its tool-call events, and tool-call-end is its seal. In tool-call
-// events tool_calls is an object; in bodies it is a list. What the model writes before it calls,
-// tool_plan, is reasoning. message-end is the terminator; a [DONE] after it is a gateway's.
+// The slot of a call is the index of its tool-call events. tool-call-end makes the arguments final. In
+// tool-call events tool_calls is an object; in bodies it is a list. tool_plan, the model's text before
+// it calls, is reasoning. message-end is the terminator; a gateway may add [DONE] after it.
 //
 // Wire facts are from Cohere's published SDKs and API reference (V2ChatStreamResponse,
 // ChatMessageEndEventDelta, Usage).
@@ -29,12 +29,12 @@ func Protocol() protocol.Protocol {
 	}
 }
 
-// readModel is what the request asks for: the response does not say it.
+// readModel returns the model of the request: the response doesn't name it.
 func readModel(_ string, request []byte) string {
 	return protocol.Raw(request).Get("model").Text()
 }
 
-// eventTypes are the types of the stream's events.
+// eventTypes are the event types of the stream.
 var eventTypes = map[string]bool{
 	"message-start": true, "message-end": true, "tool-plan-delta": true,
 	"content-start": true, "content-delta": true, "content-end": true,

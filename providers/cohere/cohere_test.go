@@ -36,7 +36,7 @@ func TestErrorBody(t *testing.T) {
 	}
 }
 
-// TestErrorText: the error beside a finish reason is a text, or an object with one.
+// TestErrorText: the error next to a finish reason is a text, or an object with one.
 func TestErrorText(t *testing.T) {
 	for _, test := range []struct{ wire, want string }{
 		{`"too long"`, "too long"}, {`{"message":"too long"}`, "too long"}, {`{"code":1}`, `{"code":1}`},

@@ -5,23 +5,22 @@ import (
 	"toolscope/stream"
 )
 
-// decoder reads one exchange. Between messages turn is the one that ended last.
+// decoder reads one exchange. Between messages, turn is the last one that ended.
 type decoder struct {
 	*protocol.Out
 	ev           *event
 	turn         *protocol.Turn
 	ended        bool // message-end has come for the last turn
-	argsReported bool // that its arguments are no strings
+	argsReported bool // ArgsObject was reported for the turn
 }
 
 func newDecoder(o *protocol.Out) protocol.Decoder { return &decoder{Out: o, ev: newEvent()} }
 
-// Frame reads one event. Its type is that in the body, and where that has none the name of the
-// server-sent event.
+// Frame reads one event. Its type is in the body, or else it is the name of the server-sent event.
 func (d *decoder) Frame(f stream.Frame) error {
 	if protocol.IsDone(f.Data) { // gateways add it after message-end
 		if d.turn.IsOpen() {
-			d.turn.Find(protocol.FinishMissing, "[DONE] came without message-end: nothing says why the response ended")
+			d.turn.Find(protocol.FinishMissing, "[DONE] came without message-end: the response has no finish reason")
 		}
 		d.turn.End()
 		return nil
@@ -51,11 +50,10 @@ func (d *decoder) Frame(f stream.Frame) error {
 	return nil
 }
 
-// Close says that the bytes have ended: without message-end that is a cut.
+// Close ends the stream. Without message-end the turn is cut off.
 func (d *decoder) Close() { d.turn.Cut("the stream ended without message-end") }
 
-// readNonEvent takes what is no event of the stream: a body, an error instead of one, or a type this
-// version does not know.
+// readNonEvent reads a body, an error instead of one, or an unknown event.
 func (d *decoder) readNonEvent(kind []byte) {
 	switch body := d.ev.body; {
 	case len(kind) > 0 && !(string(kind) == "error" && body.IsString()):
@@ -76,32 +74,31 @@ func (d *decoder) readNonEvent(kind []byte) {
 
 func (d *decoder) startMessage() {
 	if d.turn.IsOpen() {
-		d.turn.Find(protocol.MessageRestarted, "a second message began before this one ended: a retry was spliced into one body")
+		d.turn.Find(protocol.MessageRestarted, "a second message began before this one ended: a retry was spliced into the body")
 		d.Close()
 	}
 	d.readMessageObject(d.openTurn(), startSlot)
 }
 
-// startSlot is the slot of the first call that message-start brings whole, if it ever does; those
-// of the stream count from 0.
+// startSlot is the slot of the first complete call in message-start, if there ever is one. The calls of
+// the stream count from 0.
 const startSlot = 1 << 20
 
-// openTurn opens a turn.
 func (d *decoder) openTurn() *protocol.Turn {
 	d.ended, d.argsReported = false, false
 	d.turn = d.Open(stream.Opening{ID: d.ev.id.Text()})
 	return d.turn
 }
 
-// ensureTurn is the open turn; an event that came before its message-start opens one.
+// ensureTurn returns the open turn. An event before message-start opens one.
 func (d *decoder) ensureTurn(event []byte) *protocol.Turn {
 	if !d.turn.IsOpen() {
-		d.openTurn().Find(stream.ProtocolViolation, "%s came before message-start", event)
+		d.openTurn().Find(stream.ProtocolViolation, "%s came before message-start", stream.OwnFact(event))
 	}
 	return d.turn
 }
 
-// readContent takes what the message says: its plan and reasoning are reasoning.
+// readContent reads the content of the message. Its plan counts as reasoning.
 func (d *decoder) readContent(t *protocol.Turn) {
 	m := &d.ev.message
 	t.AppendReasoning(0, m.plan)
@@ -117,17 +114,17 @@ func (d *decoder) readContent(t *protocol.Turn) {
 func (d *decoder) startCall(t *protocol.Turn) {
 	call := d.ev.message.firstCall()
 	c := openCall(t, d.ev.index.AsSlot(), &call)
-	if !call.Args.Empty() { // normally the empty string, which deltas follow
+	if !call.Args.Empty() { // normally an empty string, and deltas follow
 		d.appendArguments(c, call.Args)
 	}
 }
 
-// openCall begins a call. Of tools without parameters the arguments are the word null, which stands
-// for none.
+// openCall begins a call. For tools without parameters the arguments are the word null, which means
+// none.
 func openCall(t *protocol.Turn, slot int32, w *protocol.FunctionCall) *protocol.Call {
 	c := t.OpenCall(slot, stream.CallInfo{ID: w.ID.Text(), Name: w.Name.Text(), Kind: "function", NullIsNone: true})
 	if c.ID == "" {
-		c.Find(protocol.IDMissing, "no id came: a result has nothing to refer to, clients invent one")
+		c.Find(protocol.IDMissing, "the call has no id: its result has nothing to refer to, and clients invent an id")
 	}
 	return c
 }
@@ -148,17 +145,17 @@ func endCall(c *protocol.Call) {
 }
 
 func reportNullArguments(c *protocol.Call) {
-	c.Find(protocol.ArgsNull.WithSeverity(stream.Info).WithCause(stream.Provider), "the arguments are null, as Cohere writes none: meant as {}")
+	c.Find(protocol.ArgsNull.WithSeverity(stream.Info).WithCause(stream.Provider), "the arguments are null, which is how Cohere writes none: treated as {}")
 }
 
-// appendArguments takes a fragment of a call's arguments: a string that is a piece of JSON.
+// appendArguments appends a delta of a call's arguments, which is a string.
 func (d *decoder) appendArguments(c *protocol.Call, v protocol.Raw) {
 	if !v.IsPresent() {
 		return
 	}
 	if !v.IsString() && !d.argsReported {
 		d.argsReported = true
-		c.Find(protocol.ArgsObject, "the arguments are a JSON value, not a string with JSON in it: clients that expect a string fail")
+		c.Find(protocol.ArgsObject, "the arguments are a JSON value, not a string of JSON: clients that expect the string fail")
 	}
 	c.Args(v)
 }

@@ -6,7 +6,7 @@ func decodeHistory(request []byte) ([]protocol.Message, error) {
 	return protocol.ReadChat(request, readResult, readParts)
 }
 
-// readParts reads the parts of a message. The plan of the model is its reasoning.
+// readParts reads the parts of a message. The plan of the model is reasoning.
 func readParts(v protocol.Raw) (parts []protocol.Part) {
 	if plan := v.Get("tool_plan"); plan.IsString() && !plan.Empty() {
 		parts = append(parts, protocol.Part{Kind: protocol.ReasoningPart, Text: plan.Unquoted(), Raw: plan})
@@ -28,7 +28,7 @@ func readCall(v protocol.Raw) protocol.Part {
 	return p
 }
 
-// readResult reads a result. A document in it is text: a string, or the object that it is.
+// readResult reads a result. A document in it counts as text: a string, or the JSON of an object.
 func readResult(v protocol.Raw) protocol.Part {
 	p := protocol.Part{Kind: protocol.ResultPart, ID: v.Get("tool_call_id").Text(), Raw: v}
 	content := v.Get("content")

@@ -5,7 +5,7 @@ import (
 	"toolscope/stream"
 )
 
-// readMessageObject takes what stands complete in a message: all of a body, and what message-start has.
+// readMessageObject reads the complete content of a message: in a body, or in message-start.
 func (d *decoder) readMessageObject(t *protocol.Turn, slot int32) {
 	d.readContent(t)
 	for v := range d.ev.message.calls.Elements() {
@@ -14,11 +14,11 @@ func (d *decoder) readMessageObject(t *protocol.Turn, slot int32) {
 		c := openCall(t, slot, &call)
 		switch {
 		case call.Args == nil:
-			c.Find(protocol.ArgsMissing, "no arguments field came at all: meant as {}")
+			c.Find(protocol.ArgsMissing, "the call has no arguments field: treated as {}")
 		case !call.Args.IsPresent() || call.Args.Is("null"):
 			reportNullArguments(c)
 		case call.Args.Empty():
-			c.Find(protocol.ArgsEmpty, "the arguments are the empty string: meant as {}")
+			c.Find(protocol.ArgsEmpty, "the arguments are an empty string: treated as {}")
 		}
 		d.appendArguments(c, call.Args)
 		c.Seal()
@@ -28,14 +28,14 @@ func (d *decoder) readMessageObject(t *protocol.Turn, slot int32) {
 
 func (d *decoder) endMessage(kind []byte) {
 	if !d.turn.IsOpen() && d.ended {
-		d.Heartbeat() // once more
+		d.Heartbeat() // the event came twice
 		return
 	}
 	d.ensureTurn(kind)
 	d.endTurn()
 }
 
-// endTurn takes the finish reason, usage and error of a message that is complete.
+// endTurn reads the finish reason, usage and error of a complete message.
 func (d *decoder) endTurn() {
 	d.ended = true
 	reportUsage(d.turn, d.ev.usage)
@@ -43,7 +43,7 @@ func (d *decoder) endTurn() {
 	d.turn.End()
 }
 
-// reportFinish takes a finish reason, which is "" where it is null or absent, and an error beside it.
+// reportFinish reports a finish reason, which is "" if it is null or missing, and an error.
 func reportFinish(t *protocol.Turn, reason string, err protocol.Raw) {
 	code := endings.Codes[reason]
 	if reason != "" {
@@ -56,10 +56,10 @@ func reportFinish(t *protocol.Turn, reason string, err protocol.Raw) {
 	case reason != "":
 		t.CheckStop(reason, &endings)
 	case t.HasClientCalls():
-		t.Find(protocol.FinishMissing, "no finish_reason came: nothing says that the calls are complete")
+		t.Find(protocol.FinishMissing, "the response has no finish reason: nothing says that its calls are complete")
 	}
 	if code == stream.FinishFailed {
-		t.Find(protocol.FinishError, "the response ended in %s", reason)
+		t.Find(protocol.FinishError, "the finish reason is an error: %s", stream.Fact(reason))
 	}
 }
 
@@ -70,8 +70,8 @@ func errorText(err protocol.Raw) string {
 	return string(err.Append(nil))
 }
 
-// reportUsage tells usage: what is billed, and beside it what was processed. The cached tokens are part of
-// the latter, so they are told only where nothing says what is billed.
+// reportUsage reports the billed tokens and the processed tokens. Cached tokens are part of the
+// processed ones, so they are reported only if no billed tokens are.
 func reportUsage(t *protocol.Turn, u protocol.Raw) {
 	billed, seen := u.Get("billed_units"), u.Get("tokens")
 	n := stream.Usage{

@@ -6,9 +6,8 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// target is where Cohere's history goes. Rules and refusals are those of its list of errors
-// ("Errors" at docs.cohere.com); its reference says no more of ids, and nothing of arguments that
-// are not JSON.
+// target says how Cohere takes history. Rules and refusals are from its list of errors ("Errors" at
+// docs.cohere.com). Its reference has no other rules for ids, and none for arguments that are not JSON.
 var target = protocol.Target{
 	Name: "cohere", Title: "Cohere v2", Protocol: "cohere",
 	Form:          protocol.TextForm,
@@ -36,7 +35,7 @@ func encodeHistory(messages []protocol.Message) [][]byte {
 	})
 }
 
-// contentMember is that of a message. One of the model needs none.
+// contentMember returns the field content of a message. A message of the model needs none.
 func contentMember(m *protocol.Message, parts []protocol.Part) protocol.Member {
 	value := protocol.Content(m.Raw.Get("content"), parts, m.Role == protocol.Assistant)
 	if value == nil && m.Role != protocol.Assistant {
@@ -45,8 +44,8 @@ func contentMember(m *protocol.Message, parts []protocol.Part) protocol.Member {
 	return protocol.Member{Name: "content", Value: value}
 }
 
-// encodeAssistant writes a message of the model. What it thought before it calls is its plan, else
-// a part of its content.
+// encodeAssistant writes a message of the model. Reasoning becomes the plan if the message has calls,
+// else a part of the content.
 func encodeAssistant(m *protocol.Message, parts []protocol.Part) []byte {
 	var said []protocol.Part
 	var plan, calls protocol.Writer

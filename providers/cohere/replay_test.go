@@ -56,7 +56,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// TestChanged: what is not said any more is not written, what stood beside it is.
+// TestChanged: removed parts are not written, and the other fields stay.
 func TestChanged(t *testing.T) {
 	messages, err := decodeHistory([]byte(`{"messages":[{"role":"assistant","tool_plan":"I will look.","content":"Hm.","x":1,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]}]}`))
 	if err != nil {

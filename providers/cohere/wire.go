@@ -2,13 +2,13 @@ package cohere
 
 import "toolscope/providers/protocol"
 
-// event is one event of the stream, or a whole body, as it is on the wire.
+// event is one event of the stream, or a complete body, on the wire.
 type event struct {
 	shape *protocol.Shape
 
 	kind, index, delta     protocol.Raw
 	id, finish, usage, err protocol.Raw // of the delta, and at the top of a body
-	body                   protocol.Raw // the message of a body; one that is a string is an error
+	body                   protocol.Raw // message of a body; a string is an error
 
 	message message
 }
@@ -32,7 +32,7 @@ func newEvent() *event {
 	return ev
 }
 
-// shapeFields are what stands in the delta of an event and at the top of a body.
+// shapeFields returns the fields in the delta of an event and at the top of a body.
 func (ev *event) shapeFields() []protocol.Field {
 	return []protocol.Field{
 		protocol.Value("id", &ev.id),
@@ -50,7 +50,7 @@ func (m *message) shapeFields() []protocol.Field {
 	}
 }
 
-// firstCall is the call of a delta: an object, or against the protocol a list of one.
+// firstCall returns the call of a delta: an object, or against the protocol a list of one.
 func (m *message) firstCall() protocol.FunctionCall {
 	for v := range m.calls.Elements() {
 		var first protocol.FunctionCall

@@ -2,15 +2,16 @@ package conversation
 
 import "toolscope/providers/protocol"
 
-// RequestBody is what of a request's body tells who asks and what for. Values are parts of the body.
+// RequestBody holds the fields of a request's body that identify its sender and purpose. Values are parts
+// of the body.
 type RequestBody struct {
 	Model, System, Tools protocol.Raw
-	Schema               protocol.Raw // that the answer has to obey
+	Schema               protocol.Raw // that the response has to follow
 	User                 protocol.Raw // Anthropic's metadata.user_id
 	Meta                 protocol.Raw // OpenAI's client_metadata
 	CacheKey, Before     string
 	Conversation         string
-	MaxTokens            int64 // tokens of the answer, 0 where that is not said
+	MaxTokens            int64 // maximum tokens of the response, 0 if not set
 	Warms                bool
 }
 
@@ -24,7 +25,7 @@ func ReadBody(body []byte) *RequestBody {
 	return b
 }
 
-// readField takes a member, whatever the protocol: no two use a name for different things.
+// readField reads a field of any protocol: no two protocols use a name for different things.
 func (b *RequestBody) readField(name string, s *protocol.Scanner) {
 	switch name {
 	case "model":
@@ -59,7 +60,7 @@ func (b *RequestBody) readField(name string, s *protocol.Scanner) {
 	}
 }
 
-// readSchema finds the schema in what asks for one.
+// readSchema finds the schema in a field that requests one.
 func (b *RequestBody) readSchema(v protocol.Raw) {
 	of := v.Get("format")
 	b.setFirst(&b.Schema, of.Get("schema"), v.Get("json_schema").Get("schema"), v.Get("schema"))
@@ -76,7 +77,7 @@ func (*RequestBody) setFirst(to *protocol.Raw, values ...protocol.Raw) {
 	}
 }
 
-// asksForKeys reports whether the answer has to be an object with exactly these members.
+// asksForKeys reports whether the response has to be an object with exactly these fields.
 func (b *RequestBody) asksForKeys(names ...string) bool {
 	n := 0
 	s := b.Schema.Get("properties").Scan()

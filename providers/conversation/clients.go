@@ -6,8 +6,8 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// programs are the clients by what their user agent begins with, or holds where a blank or the end
-// of a word stands before it. The first that fits counts: what is built on a library names both.
+// programs maps user agents to clients. A user agent matches if it begins with the text, or contains it
+// after a blank. The first match counts: a client that is built on a library names both.
 var programs = []struct{ agent, client string }{
 	{"claude-cli/", "claude-code"},
 	{"codex_", "codex"},
@@ -38,7 +38,7 @@ var programs = []struct{ agent, client string }{
 	{"aws-sdk-", "aws-sdk"},
 }
 
-// clientHeaders is where a client says who asks: names of headers. A client that is not here says nothing.
+// clientHeaders holds the headers in which a client names its session and agent. Other clients send none.
 var clientHeaders = map[string]struct{ session, agent, parent, of, sub string }{
 	"claude-code": {session: "X-Claude-Code-Session-Id", agent: "X-Claude-Code-Agent-Id", parent: "X-Claude-Code-Parent-Agent-Id"},
 	"codex":       {session: "Session-Id", parent: "X-Codex-Parent-Thread-Id", sub: "X-Openai-Subagent"},
@@ -48,7 +48,7 @@ var clientHeaders = map[string]struct{ session, agent, parent, of, sub string }{
 	"cline":       {session: "X-Task-Id"},
 }
 
-// header reads canonical names.
+// header holds headers by canonical name.
 type header map[string][]string
 
 func (h header) get(name string) string {
@@ -58,7 +58,7 @@ func (h header) get(name string) string {
 	return ""
 }
 
-// ReadHeader is what the headers of a request say. Names are canonical.
+// ReadHeader reads the facts in the headers of a request. Names are canonical.
 func ReadHeader(fields map[string][]string) (f ClientFacts) {
 	h := header(fields)
 	f.Client = clientOf(h)
@@ -76,7 +76,7 @@ func ReadHeader(fields map[string][]string) (f ClientFacts) {
 	return f
 }
 
-// clientOf is the program that asks, by the names it gives itself.
+// clientOf returns the client that sent the request, by the names that it gives itself, or "".
 func clientOf(h header) string {
 	agent := h.get("User-Agent")
 	for _, p := range programs {
@@ -100,8 +100,8 @@ func clientOf(h header) string {
 	return ""
 }
 
-// ofCodex takes what Codex says in the body, which over a WebSocket is news of each request where
-// the headers are those of the first.
+// ofCodex reads Codex's facts in the body. Over a WebSocket they are new with each request, while the
+// headers are those of the first.
 func ofCodex(f *ClientFacts, b *RequestBody) {
 	g := ClientFacts{Client: f.Client, Session: b.Meta.Get("session_id").Text(), Parent: b.Meta.Get("x-codex-parent-thread-id").Text()}
 	g.codexTurn(protocol.Raw(b.Meta.Get("x-codex-turn-metadata").Unquoted()))
@@ -113,7 +113,7 @@ func ofCodex(f *ClientFacts, b *RequestBody) {
 	*f = g
 }
 
-// codexTurn reads Codex's account of a request.
+// codexTurn reads Codex's turn metadata.
 func (f *ClientFacts) codexTurn(meta protocol.Raw) {
 	f.add(ClientFacts{
 		Session: meta.Get("session_id").Text(), Agent: meta.Get("thread_id").Text(), Name: meta.Get("agent_name").Text(),
@@ -122,13 +122,13 @@ func (f *ClientFacts) codexTurn(meta protocol.Raw) {
 	f.clearMainID()
 }
 
-// addThread takes the id of Codex's thread, which is the agent.
+// addThread adds the id of Codex's thread, which is the agent.
 func (f *ClientFacts) addThread(id string) {
 	f.add(ClientFacts{Agent: id})
 	f.clearMainID()
 }
 
-// clearMainID has the agent that has the session's own id be the main one.
+// clearMainID clears the id of an agent or parent that equals the session's id: that is the main agent.
 func (f *ClientFacts) clearMainID() {
 	if f.Agent == f.Session {
 		f.Agent = ""
@@ -138,15 +138,15 @@ func (f *ClientFacts) clearMainID() {
 	}
 }
 
-// addSubagent takes Codex's word for what a sub-agent is for: one that was spawned works, the others
-// have one purpose.
+// addSubagent reads Codex's word for the purpose of a sub-agent: a spawned one works, the others have a
+// single purpose.
 func (f *ClientFacts) addSubagent(word string) {
 	if f.IsSubagent = f.IsSubagent || word != ""; word != "" && word != "collab_spawn" {
 		f.Kind = word
 	}
 }
 
-// textAfter is what stands behind sep in s, "" where that is not in it.
+// textAfter returns the text after sep in s, "" if s does not contain it.
 func textAfter(s, sep string) string {
 	_, rest, _ := strings.Cut(s, sep)
 	return rest

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// What a request is for, as it is written in JSON and on the screen.
+// Purposes of requests, as written in JSON and on the screen.
 const (
-	Turn       = "turn" // what the user or an agent waits for
+	Turn       = "turn" // the user or an agent waits for it
 	Compact    = "compact"
 	Title      = "title"
 	Topic      = "topic"
@@ -19,21 +19,21 @@ const (
 	Embeddings = "embeddings"
 	Telemetry  = "telemetry"
 	Health     = "health"
-	Connect    = "connect" // a WebSocket on which nothing was asked
-	Other      = "other"   // no request for an answer of a model
+	Connect    = "connect" // a WebSocket without a request
+	Other      = "other"   // not a request to a model
 )
 
-// backgroundPurposes are the purposes of requests that a client makes beside its work.
+// backgroundPurposes are the purposes of background requests.
 var backgroundPurposes = map[string]bool{
 	Title: true, Topic: true, Router: true, Prewarm: true, Probe: true, Count: true, Models: true, Embeddings: true,
 	Telemetry: true, Health: true, Connect: true, Other: true,
 }
 
-// IsBackground reports whether a request for that is a side request.
+// IsBackground reports whether a request with that purpose is a background request.
 func IsBackground(purpose string) bool { return backgroundPurposes[purpose] }
 
-// paths are what a path ends with, or holds where it is written with a slash behind it, and what a
-// request to it is for. No model answers there.
+// paths maps ends of paths to purposes. An entry that ends in a slash matches anywhere in the path. No
+// model answers there.
 var paths = []struct{ end, purpose string }{
 	{"/count_tokens", Count}, {":countTokens", Count}, {"/input_tokens", Count}, {"/tokenize", Count}, {"/count-tokens", Count},
 	{"/embeddings", Embeddings}, {"/embed", Embeddings}, {":embedContent", Embeddings}, {":batchEmbedContents", Embeddings},
@@ -44,11 +44,11 @@ var paths = []struct{ end, purpose string }{
 	{"/api/hello", Health}, {"/health", Health}, {"/healthz", Health}, {"/ready", Health}, {"/api/version", Health},
 }
 
-// listPaths are what is read and never asked: they are side requests only of a GET, or a POST that
-// Ollama wants.
+// listPaths are paths that are only read. Requests to them are background requests only with GET, or with
+// the POST that Ollama requires.
 var listPaths = []string{"/models", "/inference-profiles", "/foundation-models", "/api/tags", "/api/ps", "/api/show", "/model/info"}
 
-// PurposeOfPath is what a request is for by its method and path alone, "" where these do not tell.
+// PurposeOfPath returns the purpose of a request from its method and path alone, "" if they don't tell.
 func PurposeOfPath(method, path string) string {
 	if method == "HEAD" || method == "OPTIONS" {
 		return Health
@@ -70,8 +70,8 @@ func PurposeOfPath(method, path string) string {
 	return ""
 }
 
-// PurposeOf is what a request to a model is for. What a client means by a prompt of its own is told
-// only of programs that are known to ask so; said is what the user says first in it.
+// PurposeOf returns the purpose of a request to a model. A client's own prompts are recognised only for
+// programs that are known to send them; said is the first text of the user in the request.
 func PurposeOf(f *ClientFacts, b *RequestBody, said []byte) string {
 	switch {
 	case f.Warms:
@@ -97,11 +97,11 @@ func PurposeOf(f *ClientFacts, b *RequestBody, said []byte) string {
 	return Turn
 }
 
-// knownPrompters are the agents whose own prompts are known: Claude Code, opencode and gemini-cli were run,
-// of the others it is documented.
+// knownPrompters are the agents whose own prompts are known: Claude Code, opencode and gemini-cli were
+// run, for the others they are documented.
 var knownPrompters = map[string]bool{"claude-code": true, "opencode": true, "gemini-cli": true, "qwen-code": true, "crush": true}
 
-// prompts are what these ask for in words.
+// prompts are texts in the prompts of these agents.
 var prompts = []struct{ text, purpose string }{
 	{"Generate a title for this conversation", Title}, {"You are a title generator", Title},
 	{"you will generate a short title", Title}, {"Analyze if this message indicates a new conversation topic", Topic},
@@ -110,5 +110,5 @@ var prompts = []struct{ text, purpose string }{
 	{"summarizing conversations", Compact},
 }
 
-// clipPrompt is the beginning, in which such prompts stand.
+// clipPrompt returns the beginning of a text, which contains such prompts.
 func clipPrompt(text []byte) []byte { return text[:min(len(text), 4096)] }

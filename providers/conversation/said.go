@@ -8,12 +8,12 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// maxWords is how many bytes of what was said are kept.
+// maxWords is how many bytes of a text are kept.
 const maxWords = 120
 
-// LatestContent is the beginning of what a request brings: the tools whose results it ends with and the
-// text of the first of these, or no tools and the user's last words. called is the name of a call
-// that the messages do not have, by its id; "" where that is not known.
+// LatestContent returns the beginning of the latest content of a request. That is the tools whose results
+// it ends with and the text of the first result, or no tools and the user's last text. called returns the
+// name of a call that is not in the messages, by its id; "" if it is unknown.
 func LatestContent(messages []protocol.Message, called func(id string) string) (tools, words string) {
 	from, to := lastUserRange(messages)
 	var first *protocol.Part
@@ -42,8 +42,8 @@ func LatestContent(messages []protocol.Message, called func(id string) string) (
 	return tools, Clip(first.Text)
 }
 
-// lastUserRange is where the last messages stand that are neither the model's nor the system's, those
-// between them too.
+// lastUserRange returns the range of messages that ends with the user's last message and begins after the
+// model's message before it.
 func lastUserRange(messages []protocol.Message) (from, to int) {
 	to = len(messages)
 	for to > 0 && messages[to-1].Role != protocol.User {
@@ -54,7 +54,7 @@ func lastUserRange(messages []protocol.Message) (from, to int) {
 	return from, to
 }
 
-// nameOf is the tool that a result is of, "" where the messages do not tell.
+// nameOf returns the tool of a result, "" if the messages don't tell.
 func nameOf(result *protocol.Part, before []protocol.Message) string {
 	if result.Name != "" {
 		return result.Name
@@ -69,8 +69,7 @@ func nameOf(result *protocol.Part, before []protocol.Message) string {
 	return ""
 }
 
-// userWords are the last words that a person may have written: agents put notes in tags beside
-// them.
+// userWords returns the last text that a person may have written: agents put notes in tags next to it.
 func userWords(messages []protocol.Message) (words string) {
 	for _, m := range messages {
 		if m.Role != protocol.User {
@@ -87,7 +86,7 @@ func userWords(messages []protocol.Message) (words string) {
 	return words
 }
 
-// FirstUserText is the first text of the user.
+// FirstUserText returns the first text of the user.
 func FirstUserText(messages []protocol.Message) []byte {
 	for i := range messages {
 		for j := range messages[i].Parts {
@@ -99,7 +98,7 @@ func FirstUserText(messages []protocol.Message) []byte {
 	return nil
 }
 
-// Clip is the beginning of a text, in one line.
+// Clip returns the beginning of a text, on one line.
 func Clip(text []byte) string {
 	text = bytes.TrimSpace(text)
 	cut := len(text) > maxWords

@@ -9,16 +9,16 @@ import (
 	"toolscope/stream"
 )
 
-// A RequestShape is a request as hashes: what has to stay the same for the next one to go on from it. What
-// clients change from request to request without meaning it is not in them: where they mark what to
-// cache, and whether a text is a string or a list.
+// A RequestShape is a request as hashes of the parts that must stay the same in the next request that
+// continues it. It ignores what clients change without meaning: cache marks, and whether a text is a
+// string or a list.
 type RequestShape struct {
 	System, Tools, Model uint64
-	Messages             []uint64 // behind the system prompt
-	lead                 int      // messages of the request that are the system prompt
+	Messages             []uint64 // those after the system prompt
+	lead                 int      // number of messages that are the system prompt
 }
 
-// ShapeOf is the shape of a request.
+// ShapeOf returns the shape of a request.
 func ShapeOf(seed maphash.Seed, messages []protocol.Message, b *RequestBody) RequestShape {
 	s := RequestShape{System: hashRaw(seed, b.System), Tools: hashRaw(seed, b.Tools), Model: hashRaw(seed, b.Model)}
 	lead := 0
@@ -57,7 +57,7 @@ func hashMessage(seed maphash.Seed, m *protocol.Message) uint64 {
 	return h.Sum64()
 }
 
-// hashRaw is the hash of a value, 0 of none.
+// hashRaw returns the hash of a value, 0 for none.
 func hashRaw(seed maphash.Seed, v protocol.Raw) uint64 {
 	if !v.IsPresent() {
 		return 0
@@ -70,8 +70,8 @@ func hashRaw(seed maphash.Seed, v protocol.Raw) uint64 {
 
 var cacheMark = []byte(`"cache_control":{`)
 
-// writeUnmarked writes a value without the marks of what to cache. Where spaces stand in them they
-// count: one client writes them in one way.
+// writeUnmarked hashes a value without its cache marks. Marks with spaces in them are not recognised: a
+// client writes them in one way.
 func writeUnmarked(h *maphash.Hash, v []byte) {
 	for {
 		at := bytes.Index(v, cacheMark)
@@ -88,10 +88,10 @@ func writeUnmarked(h *maphash.Hash, v []byte) {
 	}
 }
 
-// A PrefixHashes is the hashes of a request's beginnings: Path[n] is that of the first n messages.
+// PrefixHashes are the hashes of a request's beginnings: element n is that of the first n messages.
 type PrefixHashes []uint64
 
-// Prefixes is the way that the request's messages go.
+// Prefixes returns the hashes of the beginnings of the messages.
 func (s *RequestShape) Prefixes() PrefixHashes {
 	p := make(PrefixHashes, len(s.Messages)+1)
 	for i, m := range s.Messages {
@@ -100,7 +100,7 @@ func (s *RequestShape) Prefixes() PrefixHashes {
 	return p
 }
 
-// ChangeFrom is what the request changes against the one before it in its lane.
+// ChangeFrom returns the changes since the previous request of the conversation.
 func (s *RequestShape) ChangeFrom(was *RequestShape) (c stream.RequestChange) {
 	most := min(len(was.Messages), len(s.Messages))
 	for c.Same < most && was.Messages[c.Same] == s.Messages[c.Same] {

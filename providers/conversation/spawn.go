@@ -7,7 +7,7 @@ import (
 )
 
 // starters are the tools that start an agent. Claude Code, Codex, opencode and qwen-code were run;
-// gemini-cli and Roo Code declare theirs so.
+// gemini-cli and Roo Code declare theirs this way.
 var starters = map[string]bool{
 	"Agent": true, "Task": true, "task": true, "agent": true, "spawn_agent": true, "invoke_agent": true, "delegate_to_agent": true, "new_task": true,
 }
@@ -15,11 +15,11 @@ var starters = map[string]bool{
 // IsAgentTool reports whether a tool of that name starts an agent.
 func IsAgentTool(tool string) bool { return starters[tool] }
 
-// AgentTask are what the arguments of a call that starts an agent tell it.
+// AgentTask holds the arguments of a call that starts an agent.
 type AgentTask struct {
-	Prompt []byte // what its first request says
+	Prompt []byte // the text of its first request
 	Task   string // the name that it gets
-	Title  string // what people call it
+	Title  string // the name that people use for it
 }
 
 // ReadAgentTask reads the arguments of such a call.
@@ -39,8 +39,8 @@ func ReadAgentTask(args []byte) (o AgentTask) {
 	return o
 }
 
-// OpeningTexts are the texts of the user that a conversation begins with, any of which may be what an
-// agent was told. Agents are told something in the first messages, before the first call.
+// OpeningTexts returns the user's texts at the beginning of a conversation, before the first call. Any of
+// them may be the prompt that an agent was started with.
 func OpeningTexts(messages []protocol.Message) (texts [][]byte) {
 	for i := range messages {
 		for j := range messages[i].Parts {

@@ -7,8 +7,8 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// writeRequest writes a request of streamGenerateContent, as an event stream. The model stands in its path;
-// the usage comes with every chunk unasked.
+// writeRequest writes a request of streamGenerateContent, as an event stream. The model is in its path.
+// Every chunk of the response has the usage.
 func writeRequest(r protocol.Request, _ protocol.HostFeatures) (path string, body []byte) {
 	var w protocol.Writer
 	w.Open('{').WriteList("contents", r.EncodedMessages)

@@ -14,13 +14,13 @@ type call struct {
 	signature string
 
 	args    protocol.Builder
-	object  []byte // arguments that came at once, although the call goes on
-	empty   []byte // an object without members, which counts if nothing else comes
-	started bool   // some argument came
+	object  []byte // arguments that came as an object, although the call continues
+	empty   []byte // an object without fields, which counts if nothing else comes
+	started bool   // arguments have come
 }
 
-// readFunctionCall takes a functionCall part. One without a name continues the call that is being
-// streamed, of which there is one at a time.
+// readFunctionCall reads a functionCall part. A part without a name continues the call that is being
+// streamed; there is one at a time.
 func (d *decoder) readFunctionCall(ch *candidateState, p *part) {
 	w := &p.call
 	count := w.patches.Len()
@@ -30,7 +30,7 @@ func (d *decoder) readFunctionCall(ch *candidateState, p *part) {
 	if ch.active != nil {
 		ch.active.updateInfo(w.id, p.signature)
 	} else if !w.name.HasText() && !w.id.HasText() && !w.args.IsPresent() && count == 0 {
-		d.Heartbeat() // an end or a heartbeat of no call: what it belongs to has ended
+		d.Heartbeat() // an end or a heartbeat of a call that has ended
 		return
 	} else {
 		d.openCall(ch, p)
@@ -66,7 +66,7 @@ func (d *decoder) openCall(ch *candidateState, p *part) {
 		ch.first = c
 	}
 	if ch.finished {
-		c.Find(stream.ProtocolViolation, "the call came after the finishReason: clients that stop there never see it")
+		c.Find(stream.ProtocolViolation, "the call came after the finish reason: clients that stop there never see it")
 	}
 }
 
@@ -76,7 +76,7 @@ func (d *decoder) openNextCall(info stream.CallInfo) *protocol.Call {
 	return d.turn.OpenCall(d.slots-1, info)
 }
 
-// updateInfo takes what a later part of a call has to say of it.
+// updateInfo reads the id and signature in a later part of a call.
 func (k *call) updateInfo(id, signature protocol.Raw) {
 	var news stream.CallInfo
 	if k.ID == "" {
@@ -91,10 +91,10 @@ func (k *call) updateInfo(id, signature protocol.Raw) {
 	}
 }
 
-// setArguments takes arguments that stand as an object in the part, as the bytes they are.
+// setArguments sets the arguments to the exact bytes of an object in the part.
 func (k *call) setArguments(args []byte) {
 	if k.started {
-		k.Find(patchOverwrites, "arguments came in pieces and then as a whole object: the object is taken")
+		k.Find(patchOverwrites, "the arguments came in deltas and then as a complete object: the object counts")
 		k.Rewrite(args, nil)
 	} else {
 		k.ArgsText(args, nil)
@@ -102,8 +102,8 @@ func (k *call) setArguments(args []byte) {
 	k.started, k.object = true, append(k.object[:0], args...)
 }
 
-// applyPatch takes one element of partialArgs. Its Origin is a short form of it: the path, the value,
-// and … where more of the string is to come.
+// applyPatch applies one element of partialArgs. Its WireForm is a short form of it: the path, the
+// value, and … if more of the string follows.
 func (d *decoder) applyPatch(k *call, p *patch) {
 	path, value, more := p.path.Append(d.path[:0]), p.value, p.continues.IsTrue()
 	if p.null != nil {
@@ -116,7 +116,7 @@ func (d *decoder) applyPatch(k *call, p *patch) {
 	d.path, d.from = path, from
 	if k.object != nil {
 		k.ArgsText(nil, from)
-		k.Once(patchOverwrites, "arguments came as a whole object and then in pieces: the pieces are not taken")
+		k.Once(patchOverwrites, "the arguments came as a complete object and then in deltas: the object counts")
 		return
 	}
 	k.started = true
@@ -127,16 +127,16 @@ func (d *decoder) applyPatch(k *call, p *patch) {
 		k.Find(patchUnreadable, "a value is lost: %v", err)
 	case done.Overwritten:
 		k.Once(patchOverwrites,
-			"the value at %s was complete and is given again: clients that append differ from those that replace", path)
+			"the value at %s was complete and came again: clients that append it differ from clients that replace it", stream.Fact(path))
 	case done.Rewritten:
 		k.Once(patchGoesBack,
-			"%s goes back to what stood already: the text so far is void", path)
+			"the delta at %s goes back to earlier arguments: the text so far is void", stream.Fact(path))
 	}
 }
 
 var null = protocol.Raw("null")
 
-// reportPatch tells what a patch did to the arguments.
+// reportPatch reports the effect of a patch on the arguments.
 func (k *call) reportPatch(done protocol.PatchResult, from []byte) {
 	if done.Rewritten {
 		k.Rewrite(k.args.Text(), from)
@@ -145,7 +145,7 @@ func (k *call) reportPatch(done protocol.PatchResult, from []byte) {
 	}
 }
 
-// sealCall ends the active call, whose arguments are final; from is the wire's form of that.
+// sealCall ends the active call and makes its arguments final; from is the wire's form of that.
 func (d *decoder) sealCall(ch *candidateState, from []byte) {
 	k := ch.active
 	ch.active = nil
@@ -172,11 +172,11 @@ func (d *decoder) sealCall(ch *candidateState, from []byte) {
 // isWaiting reports whether more of a string was announced.
 func (k *call) isWaiting() bool { return k.object == nil && k.args.AwaitsString() }
 
-// endCallImplicitly ends the active call because another begins. Its arguments are whole only if no
+// endCallImplicitly ends the active call because another begins. Its arguments are complete only if no
 // string waits for more.
 func (d *decoder) endCallImplicitly(ch *candidateState) {
 	k := ch.active
-	k.Find(implicitEnd, "another call began before this one was ended: nothing says that it is whole")
+	k.Find(implicitEnd, "another call began before this one ended: nothing says that its arguments are complete")
 	if !k.isWaiting() {
 		d.sealCall(ch, nil)
 		return
@@ -186,7 +186,7 @@ func (d *decoder) endCallImplicitly(ch *candidateState) {
 	ch.active = nil
 }
 
-// flush tells arguments that were held back.
+// flush reports arguments that were held back.
 func (d *decoder) flush() {
 	for _, ch := range d.choices {
 		ch.flush()
@@ -201,7 +201,7 @@ func (ch *candidateState) flush() {
 	}
 }
 
-// reportServerCall takes a call that the provider runs.
+// reportServerCall reports a call that the provider runs.
 func (d *decoder) reportServerCall(ch *candidateState, p *part, name string, value, args protocol.Raw) {
 	ch.server = d.openNextCall(stream.CallInfo{
 		ID: value.Get("id").Text(), Name: name, Kind: "server", RunByProvider: true, Choice: ch.index, Signature: p.signature.Text(),
@@ -212,8 +212,8 @@ func (d *decoder) reportServerCall(ch *candidateState, p *part, name string, val
 	ch.server.Seal()
 }
 
-// reportResult takes the result of such a call, which has no id in older responses: then it answers the
-// last one.
+// reportResult reports the result of a call that the provider ran. In older responses the result has no
+// id: then it is for the latest such call.
 func (d *decoder) reportResult(ch *candidateState, kind partKind, value protocol.Raw) {
 	switch id := value.Get("id").Text(); {
 	case id == "" && ch.server != nil:
@@ -223,10 +223,10 @@ func (d *decoder) reportResult(ch *candidateState, kind partKind, value protocol
 	}
 }
 
-// codeTool is the name of the tool that runs code, which the wire does not name.
+// codeTool is the name of the tool that runs code, which has no name on the wire.
 const codeTool = "code_execution"
 
-// toolType is the name of another tool that the provider runs.
+// toolType returns the name of another tool that the provider runs.
 func toolType(value protocol.Raw) string {
 	name := value.Get("toolType")
 	if !name.IsPresent() {

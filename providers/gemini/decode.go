@@ -12,10 +12,10 @@ type decoder struct {
 	*protocol.Out
 	chunk chunk
 	response
-	path, from []byte // of the patch that is being read
+	path, from []byte // of the current patch
 }
 
-// response is what is known of a turn.
+// response is the state of a turn.
 type response struct {
 	turn          *protocol.Turn
 	failed        bool
@@ -23,19 +23,19 @@ type response struct {
 	signed        bool // a thought signature came
 
 	choices []*candidateState
-	byIndex map[int32]*candidateState // the same
-	running int                       // choices without a finish reason
-	slots   int32                     // calls of the turn: also the next slot
+	byIndex map[int32]*candidateState // the same candidates
+	running int                       // candidates without a finish reason
+	slots   int32                     // number of calls, which is also the next slot
 	tokens  tokenCounts
-	usage   stream.Usage // last told
+	usage   stream.Usage // last reported
 }
 
-// candidateState is one of the alternative responses of a turn, a candidate.
+// candidateState is the state of a candidate, one of the alternative responses of a turn.
 type candidateState struct {
 	index    int32
-	first    *protocol.Call // of those for the client
+	first    *protocol.Call // first call that the client is to run
 	active   *call          // the call whose arguments are being streamed
-	server   *protocol.Call // the last one that the provider runs
+	server   *protocol.Call // latest call that the provider runs
 	finished bool
 }
 
@@ -57,12 +57,12 @@ func (d *decoder) Frame(f stream.Frame) error {
 	return d.readChunk(data)
 }
 
-// readChunks takes an array of responses that came as one frame.
+// readChunks reads an array of responses in one frame.
 func (d *decoder) readChunks(data protocol.Raw) error {
 	check := data.Scan()
 	for ok := check.Array(); ok; ok = check.Element() {
 		if check.Kind() != '{' {
-			return errors.New("an array of something else than objects")
+			return errors.New("an array with elements that are not objects")
 		}
 	}
 	if err := check.End(); err != nil {
@@ -71,7 +71,7 @@ func (d *decoder) readChunks(data protocol.Raw) error {
 	s := data.Scan()
 	for ok := s.Array(); ok; ok = s.Element() {
 		if err := d.readChunk(s.Value()); err != nil {
-			return err // cannot be: it was checked above
+			return err // can't happen: it was checked above
 		}
 	}
 	return nil
@@ -103,7 +103,7 @@ func (d *decoder) readChunk(data protocol.Raw) error {
 	return nil
 }
 
-// ensureTurn opens a turn, or takes what a later chunk says of it.
+// ensureTurn opens a turn, or updates its id and model from a later chunk.
 func (d *decoder) ensureTurn(c *chunk) {
 	if d.turn.IsOpen() && d.isNext(c) {
 		d.turn.Find(protocol.ResponseRestarted, "another response begins in the same body")
@@ -119,8 +119,8 @@ func (d *decoder) ensureTurn(c *chunk) {
 	}
 }
 
-// isNext reports whether c begins another response: one with candidates and a new id, after all
-// there was has finished.
+// isNext reports whether c begins another response: it has candidates and a new id, and all earlier
+// candidates have finished.
 func (d *decoder) isNext(c *chunk) bool {
 	return d.isFinished() && d.turn.ID != "" && c.id.HasText() && !c.id.Is(d.turn.ID) && c.candidates.Len() > 0
 }
@@ -143,7 +143,7 @@ func (d *decoder) readPart(ch *candidateState, p *part) {
 		d.turn.Part(p.text, p.signature, p.thought.IsTrue())
 		return
 	}
-	d.turn.Part(p.text, nil, p.thought.IsTrue()) // the signature is not the text's: it belongs to the rest of the part
+	d.turn.Part(p.text, nil, p.thought.IsTrue()) // the signature belongs to the rest of the part, not to the text
 	d.turn.EndThinking()
 	switch kind {
 	case partCall:
@@ -159,7 +159,7 @@ func (d *decoder) readPart(ch *candidateState, p *part) {
 	}
 }
 
-// Close says that the bytes have ended, which is all that ends this protocol.
+// Close ends the turn: in this protocol only the end of the bytes does.
 func (d *decoder) Close() {
 	if !d.turn.IsOpen() {
 		return

@@ -1,14 +1,13 @@
 package gemini
 
 import (
-	"fmt"
 	"strings"
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
-// reportFinish takes a candidate's finishReason, unless it is absent or says nothing.
+// reportFinish reports a candidate's finishReason, unless it is missing or unspecified.
 func (d *decoder) reportFinish(ch *candidateState, k *candidate) {
 	reason := enumWord(k.finish)
 	if reason == "" || reason == "0" || reason == "FINISH_REASON_UNSPECIFIED" {
@@ -22,17 +21,17 @@ func (d *decoder) reportFinish(ch *candidateState, k *candidate) {
 	case ch.active != nil && code == stream.FinishDone:
 		code = stream.FinishCut
 		ch.active.Find(stream.FinishContradicts,
-			"the finish reason is %s, but more of this call was announced: it is cut", reason)
+			"the finish reason is %s, but more of this call was announced: it is cut off", stream.Fact(reason))
 	}
 	d.turn.FinishChoice(ch.index, reason, "", code)
 	switch {
 	case !known:
-		d.turn.Once(protocol.FinishUnknown, "finish reason %q is not documented", reason)
+		d.turn.Once(protocol.FinishUnknown, "finish reason %q is not documented", stream.Fact(reason))
 	case code == stream.FinishCut && finishCodes[reason] == code && reason != "MAX_TOKENS" && reason != "2":
-		d.turn.Once(stream.ProviderError, "a filter stopped the response: %s%s", reason, afterColon(k.message))
+		d.turn.Once(stream.ProviderError, "a filter stopped the response: %s%s", stream.Fact(reason), afterColon(k.message))
 	case code == stream.FinishDone && ch.first != nil && !d.signed && strings.Contains(d.turn.Model, "gemini-3"):
 		ch.first.Find(signatureMissing,
-			"the first call has no thoughtSignature: Gemini 3 refuses history without it")
+			"the first call has no thoughtSignature: Gemini 3 refuses a history without it")
 	}
 	if !ch.finished {
 		d.running--
@@ -40,11 +39,11 @@ func (d *decoder) reportFinish(ch *candidateState, k *candidate) {
 	ch.active, ch.finished = nil, true
 }
 
-// reportRefusal says why a response was thrown away, and shows the call that was thrown away with it.
+// reportRefusal reports why a response was discarded, and shows the call that was discarded with it.
 func (d *decoder) reportRefusal(ch *candidateState, reason string, message protocol.Raw) {
 	attempt := reason == malformedCall || reason == "10" || reason == unexpectedCall && message.HasText()
 	if !attempt || ch.active != nil || reason == unexpectedCall && ch.first != nil {
-		d.turn.Once(stream.ProviderError, "refused: %s%s", reason, afterColon(message))
+		d.turn.Once(stream.ProviderError, "refused: %s%s", stream.Fact(reason), afterColon(message))
 		return
 	}
 	c := d.openNextCall(stream.CallInfo{
@@ -54,11 +53,11 @@ func (d *decoder) reportRefusal(ch *candidateState, reason string, message proto
 		c.Args(message)
 	}
 	d.turn.Once(protocol.GenerationRejected,
-		"%s: the provider threw away a call that the model wrote, and gives this account of it in its place", reason)
+		"%s: the provider discarded a call that the model wrote; the call shown is its account of it", stream.Fact(reason))
 }
 
-// attemptName is the name of the call in a finishMessage, which quotes what the model wrote:
-// print(default_api.NAME(…)), or call:default_api:NAME{…}; "" if none can be found.
+// attemptName returns the name of the call in a finishMessage, which quotes the model:
+// print(default_api.NAME(…)), or call:default_api:NAME{…}; "" if there is none.
 func attemptName(message string) string {
 	for i, c := range message {
 		if c != '(' && c != '{' {
@@ -80,15 +79,15 @@ func attemptName(message string) string {
 	return ""
 }
 
-// notNames are words before a bracket that are not what is called.
+// notNames are words before a bracket that are not the name of a call.
 var notNames = map[string]bool{"print": true, "call": true, "calls": true}
 
-// isNameByte reports whether c may be in the name of a function.
+// isNameByte reports whether the name of a function can contain c.
 func isNameByte(c byte) bool {
 	return c == '_' || c == '.' || c == ':' || c == '-' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
 }
 
-// reportPromptFeedback takes what says that the prompt was refused: then there are no candidates.
+// reportPromptFeedback reports that the prompt was refused. Then there are no candidates.
 func (d *decoder) reportPromptFeedback(feedback protocol.Raw) {
 	if feedback.Kind() != '{' {
 		return
@@ -103,18 +102,18 @@ func (d *decoder) reportPromptFeedback(feedback protocol.Raw) {
 	}
 	d.promptRefused = true
 	d.turn.Finish(why, stream.FinishRefused)
-	d.turn.Find(stream.ProviderError, "the prompt was refused: %s%s", why, afterColon(message))
+	d.turn.Find(stream.ProviderError, "the prompt was refused: %s%s", stream.Fact(why), afterColon(message))
 }
 
-// reportError takes an error: as a whole body, as an element of the array, or as a frame of the stream,
-// whose HTTP status was 200 by then.
+// reportError reports an error: a complete body, an element of the array, or a frame of the stream,
+// whose HTTP status was already 200.
 func (d *decoder) reportError(err protocol.Raw) {
 	d.failed = true
 	d.flush()
 	d.turn.Fail(protocol.GoogleErrorOf(err))
 }
 
-// enumWord is an enum's value, by name or by number.
+// enumWord returns the value of an enum, by name or by number.
 func enumWord(r protocol.Raw) string {
 	if _, isNumber := r.Int(); isNumber {
 		return string(r)
@@ -122,19 +121,18 @@ func enumWord(r protocol.Raw) string {
 	return r.Text()
 }
 
-// afterColon is what follows a colon in a message, if anything.
-func afterColon(text protocol.Raw) string {
+// afterColon returns a colon and the text, or nothing if the text is empty.
+func afterColon(text protocol.Raw) stream.Message {
 	if !text.HasText() {
-		return ""
+		return stream.Message{}
 	}
-	return fmt.Sprintf(": %s", text.Text())
+	return stream.Messagef(": %s", text.Text())
 }
 
-// tokenCounts are the wire's own counts: one that a chunk does not tell keeps its last value, as
-// chunks in mid-stream may have none.
+// tokenCounts are the wire's own counts. A count that is missing in a chunk keeps its last value.
 type tokenCounts struct{ prompt, tool, cached, candidates, thoughts stream.Count }
 
-// reportUsage takes usage.
+// reportUsage reports the usage if it has changed.
 func (d *decoder) reportUsage(u *usage) {
 	t := &d.tokens
 	told := false

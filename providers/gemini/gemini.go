@@ -1,13 +1,13 @@
 // Package gemini decodes Google's generateContent protocol: as an event stream (alt=sse), as a JSON
-// array sent element by element, and as a whole body; from the Gemini API, from Vertex, and from
-// Cloud Code Assist, which puts each response into another object.
+// array sent element by element, and as a complete body; from the Gemini API, from Vertex, and from
+// Cloud Code Assist, which wraps each response in another object.
 //
-// Wire facts are from Google's public SDKs and API reference (types.go and api_client.go of
-// go-genai; "Function calling" and "GenerateContentResponse" at ai.google.dev and
-// cloud.google.com/vertex-ai). A functionCall part is a whole call, opened and sealed by one chunk;
-// only Vertex streams arguments, as values at paths, and then a part that says nothing seals the
-// call. Calls have neither index nor, often, id: a call's slot is its place in the turn. Nothing
-// ends the stream but its last byte; a finishReason says that it was meant.
+// Wire facts are from Google's public SDKs and API reference (types.go and api_client.go of go-genai;
+// "Function calling" and "GenerateContentResponse" at ai.google.dev and cloud.google.com/vertex-ai). A
+// functionCall part is a complete call, which one chunk opens and makes final. Only Vertex streams
+// arguments, as values at paths; there an empty part makes the arguments final. Calls have no index and
+// often no id, so the slot of a call is its position in the turn. Only the end of the bytes ends the
+// stream; a finishReason says that the end was intended.
 package gemini
 
 import (
@@ -32,13 +32,13 @@ func Protocol() protocol.Protocol {
 	}
 }
 
-// ownKeys are members that only this protocol's responses have, and what their values begin with.
+// ownKeys are fields that only responses of this protocol have, with the first byte of their values.
 var ownKeys = map[string]byte{
 	"candidates": '[', "usageMetadata": '{', "usage_metadata": '{', "promptFeedback": '{', "prompt_feedback": '{',
 	"modelVersion": '"', "model_version": '"',
 }
 
-// candidateKeys are members of a candidate: it has one of them at least.
+// candidateKeys are fields of a candidate. A candidate has at least one of them.
 var candidateKeys = map[string]bool{
 	"content": true, "index": true, "finishReason": true, "finish_reason": true, "finishMessage": true, "finish_message": true,
 	"safetyRatings": true, "safety_ratings": true, "citationMetadata": true, "citation_metadata": true, "tokenCount": true,
@@ -46,8 +46,7 @@ var candidateKeys = map[string]bool{
 	"urlContextMetadata": true,
 }
 
-// ownKey is the member of an object that only this protocol's responses have, "" when there is
-// none.
+// ownKey returns the field of an object that only responses of this protocol have, or "".
 func ownKey(object protocol.Raw) string {
 	s := object.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
@@ -78,7 +77,7 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 		}
 	}
 	if key := ownKey(wrapped); key != "" {
-		return protocol.SniffScore{Points: protocol.Sure, Why: "Cloud Code's wrapper round a response with " + key}
+		return protocol.SniffScore{Points: protocol.Sure, Why: "Cloud Code's wrapper around a response with " + key}
 	}
 	_, isNumber := err.Get("code").Int()
 	switch {
@@ -90,10 +89,9 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	return protocol.SniffScore{}
 }
 
-// finishCodes are the finish reasons. Filters cut a response as a limit does. Numbers are the same
-// reasons where a client asked for enums as numbers: those up to 5 are the same everywhere, from
-// there on the Gemini API and Vertex differ, but all are filters until the one that calls a call
-// malformed.
+// finishCodes are the finish reasons. Filters cut off a response like a limit. A number is the same
+// reason for a client that asked for enums as numbers. Numbers up to 5 are the same everywhere. From 6
+// on the Gemini API and Vertex differ, but all numbers before the malformed call's are filters.
 var finishCodes = map[string]stream.Code{
 	"STOP": stream.FinishDone, "1": stream.FinishDone,
 	"MAX_TOKENS": stream.FinishCut, "2": stream.FinishCut,
@@ -113,5 +111,5 @@ const (
 	unexpectedCall = "UNEXPECTED_TOOL_CALL"
 )
 
-// tiers are the kinds of traffic that have a price of their own.
+// tiers are the kinds of traffic with their own price.
 var tiers = map[string]string{"ON_DEMAND_PRIORITY": "priority", "ON_DEMAND_FLEX": "flex"}

@@ -2,14 +2,14 @@ package gemini
 
 import "toolscope/providers/protocol"
 
-// decodeHistory reads the contents of a request, and its system instruction.
+// decodeHistory reads the contents of a request and its system instruction.
 func decodeHistory(request []byte) (messages []protocol.Message, err error) {
 	s := protocol.Scan(request)
 	messages = newReader().readRequest(&s, nil)
 	return messages, s.End()
 }
 
-// reader reads parts as the decoder does, and those that only requests have.
+// reader reads the parts that the decoder reads, and those that only requests have.
 type reader struct {
 	shape *protocol.Shape
 	in    part
@@ -38,7 +38,7 @@ func (r *reader) readRequest(s *protocol.Scanner, messages []protocol.Message) [
 	return messages
 }
 
-// eachElement calls take with the elements of the next value. An object stands for a list of one, as in
+// eachElement calls take with each element of the next value. An object counts as a list of one, as in
 // Google's own examples.
 func eachElement(s *protocol.Scanner, take func(protocol.Raw)) {
 	if s.Kind() == '{' {
@@ -48,7 +48,7 @@ func eachElement(s *protocol.Scanner, take func(protocol.Raw)) {
 		return
 	}
 	for ok := s.Array(); ok; ok = s.Element() {
-		if v := s.Value(); v != nil { // of one that breaks off nothing is left
+		if v := s.Value(); v != nil { // nil if the element is cut off
 			take(v)
 		}
 	}
@@ -72,7 +72,7 @@ func (r *reader) readContent(v protocol.Raw) protocol.Message {
 
 func (r *reader) readPart(v protocol.Raw) protocol.Part {
 	if r.shape.Read(v) != nil {
-		return protocol.Part{Kind: protocol.OtherPart, Raw: v} // it is no object
+		return protocol.Part{Kind: protocol.OtherPart, Raw: v} // not an object
 	}
 	in := &r.in
 	kind, value := in.kindAndValue()
@@ -98,7 +98,7 @@ func (r *reader) readPart(v protocol.Raw) protocol.Part {
 	return p
 }
 
-// setArgs takes the arguments of a call; null is as good as none.
+// setArgs sets the arguments of a call. null counts as missing.
 func setArgs(p *protocol.Part, args protocol.Raw) {
 	if !args.IsPresent() {
 		args = nil
@@ -106,7 +106,7 @@ func setArgs(p *protocol.Part, args protocol.Raw) {
 	p.SetArgs(args)
 }
 
-// readAnswer takes the result of a call that the provider ran.
+// readAnswer reads the result of a call that the provider ran.
 func readAnswer(p *protocol.Part, kind partKind, value protocol.Raw) {
 	p.Kind, p.RunByProvider, p.ID = protocol.ResultPart, true, value.Get("id").Text()
 	p.Failed = hasFailed(kind, value)
@@ -118,7 +118,7 @@ func readAnswer(p *protocol.Part, kind partKind, value protocol.Raw) {
 	p.Text, _ = protocol.ResponseText(value.Get("response"))
 }
 
-// readText takes a text, a thought, a result, or none of them.
+// readText reads a text, a thought, a result, or a part without any of them.
 func readText(p *protocol.Part, in *part, v protocol.Raw) {
 	response := v.Get("functionResponse")
 	if response == nil {

@@ -8,8 +8,7 @@ import (
 	"toolscope/stream"
 )
 
-// TestManyCandidates: a chunk costs the same however many candidates came before it: those it is
-// not about are not looked at.
+// TestManyCandidates: the cost of a chunk doesn't depend on the number of earlier candidates.
 func TestManyCandidates(t *testing.T) {
 	opened, finished := 0, 0
 	d := newDecoder(protocol.NewOut(func(e stream.Event) {

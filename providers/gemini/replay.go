@@ -2,11 +2,11 @@ package gemini
 
 import "toolscope/providers/protocol"
 
-// target is where the history of generateContent goes, at the Gemini API and at Vertex. Rules of
-// names are those of Google's API reference (FunctionDeclaration); refusals are the service's own
-// words (google-gemini/gemini-cli#4504, googleapis/nodejs-vertexai's tests, and for signatures
-// lbjlaq/Antigravity-Manager#3202). The sentinel is documented for calls that another model made
-// ("Thought signatures" at ai.google.dev).
+// target says how generateContent takes history, at the Gemini API and at Vertex. The rules for names
+// are from Google's API reference (FunctionDeclaration). Refusals are the service's own messages
+// (google-gemini/gemini-cli#4504, googleapis/nodejs-vertexai's tests, and for signatures
+// lbjlaq/Antigravity-Manager#3202). The sentinel is documented for calls by another model ("Thought
+// signatures" at ai.google.dev).
 var target = protocol.Target{
 	Name: "gemini", Title: "Google Gemini", Protocol: "gemini",
 	Form:          protocol.ObjectForm,
@@ -33,12 +33,12 @@ var target = protocol.Target{
 
 const wrongCount = "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn."
 
-// structDepth is how deep a google.protobuf.Struct may nest. Protobuf's parsers take messages
-// inside messages up to 100 levels by default, the outermost not counted (default_recursion_limit_
-// in coded_stream.cc, DEFAULT_RECURSION_LIMIT in CodedInputStream.java). Three are the content, the
-// part and the call. By struct.proto an object is a Struct, whose members are map entries, each a
-// message that holds a Value: 3 levels. A list is a ListValue of Values: 2. That makes 32 objects
-// in one another; others have met it a little above 30 (crossplane/function-sdk-python#129).
+// structDepth is the maximum nesting of a google.protobuf.Struct. Protobuf's parsers accept messages
+// inside messages up to 100 levels by default, not counting the outermost (default_recursion_limit_ in
+// coded_stream.cc, DEFAULT_RECURSION_LIMIT in CodedInputStream.java). Three of them are the content,
+// the part and the call. By struct.proto an object is a Struct, whose fields are map entries, each a
+// message with a Value: 3 levels. A list is a ListValue of Values: 2 levels. That makes 32 objects in
+// one another. Others have hit the limit a little above 30 (crossplane/function-sdk-python#129).
 var structDepth = protocol.DepthRule{Limit: 100, Base: 3, Object: 3, Array: 2}
 
 func encodeHistory(messages []protocol.Message) [][]byte {
@@ -48,7 +48,7 @@ func encodeHistory(messages []protocol.Message) [][]byte {
 	})
 }
 
-// writePart writes a part. Of reasoning that only its provider can read nothing is written.
+// writePart writes a part. It writes nothing for reasoning that only its provider can read.
 func writePart(w *protocol.Writer, p *protocol.Part) {
 	if p.Kind == protocol.OtherPart || p.Kind == protocol.ReasoningPart && len(p.Text) == 0 && p.Signature == "" {
 		return

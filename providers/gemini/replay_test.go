@@ -91,7 +91,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// TestDecodeCut: of a request that breaks off what is whole is read, wherever it does.
+// TestDecodeCut: the complete messages of a request are read, wherever it is cut off.
 func TestDecodeCut(t *testing.T) { historytest.CheckCut(t, &target, history) }
 
 // TestEncode: what other protocols' histories need.

@@ -6,8 +6,8 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// readModel is the model of a request: in its path, models/NAME:generateContent, or where Cloud Code
-// names it.
+// readModel returns the model of a request: from its path, models/NAME:generateContent, or from Cloud
+// Code's field.
 func readModel(path string, request []byte) string {
 	if _, rest, ok := strings.Cut(path, "odels/"); ok { // models/ or tunedModels/
 		name, _, _ := strings.Cut(rest, ":")
@@ -16,8 +16,8 @@ func readModel(path string, request []byte) string {
 	return protocol.Raw(request).Get("model").Text()
 }
 
-// builtins are the tools that the provider runs, by the member that asks for them, and the name
-// their calls have.
+// builtins maps the tools that the provider runs: the field that requests them to the name of their
+// calls.
 var builtins = map[string]string{
 	"codeExecution": codeTool, "code_execution": codeTool,
 	"googleSearch": "google_search", "google_search": "google_search",
@@ -26,7 +26,7 @@ var builtins = map[string]string{
 	"fileSearch": "file_search", "file_search": "file_search",
 }
 
-// readTools are the tools that a request declares.
+// readTools returns the tools that a request declares.
 func readTools(request []byte) (list []protocol.Tool) {
 	body := protocol.Raw(request)
 	if inner := body.Get("request"); inner.Kind() == '{' {

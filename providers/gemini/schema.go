@@ -9,8 +9,8 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// keywords are the members of Google's Schema object that JSON Schema has too, by both spellings of
-// their names, and what kind of value they have.
+// keywords are the fields of Google's Schema object that JSON Schema also has, in both spellings, with
+// their JSON Schema name and the kind of their value.
 var keywords = map[string]struct{ name, value string }{
 	"title": {"title", "string"}, "description": {"description", "string"}, "pattern": {"pattern", "string"}, "default": {"default", "any"},
 	"minimum": {"minimum", "number"}, "maximum": {"maximum", "number"},
@@ -28,21 +28,21 @@ var keywords = map[string]struct{ name, value string }{
 	"example": {"examples", "one"},
 }
 
-// formats are those of JSON Schema; Google's others say how many bits a number has, or that a
-// string is an enum.
+// formats are those of JSON Schema. Google's others give the bits of a number, or say that a string is
+// an enum.
 var formats = map[string]bool{
 	"date-time": true, "date": true, "time": true, "duration": true, "email": true, "hostname": true, "ipv4": true,
 	"ipv6": true, "uri": true, "uuid": true,
 }
 
-// typeNumbers are the types as numbers of the enum.
+// typeNumbers are the types by their enum numbers.
 var typeNumbers = map[string]string{
 	"1": "string", "2": "number", "3": "integer", "4": "boolean", "5": "array", "6": "object", "7": "null",
 }
 
-const maxSchemaDepth = 100 // levels of schemas in schemas; protobuf allows no more
+const maxSchemaDepth = 100 // levels of nested schemas; protobuf allows no more
 
-// schemaWriter writes the members of one schema object.
+// schemaWriter writes the fields of one schema object.
 type schemaWriter struct {
 	dst   []byte
 	first int
@@ -55,8 +55,8 @@ func (w *schemaWriter) writeKey(name string) {
 	w.dst = append(strconv.AppendQuote(w.dst, name), ':')
 }
 
-// appendSchema appends Google's Schema, a subset of OpenAPI 3.0's, as JSON Schema: its types are in
-// upper case, null is a property of a type and not a type, and some numbers are strings.
+// appendSchema appends Google's Schema, a subset of OpenAPI 3.0's, as JSON Schema. In Google's Schema,
+// types are in upper case, null is a property of a type and not a type, and some numbers are strings.
 func appendSchema(dst []byte, schema protocol.Raw, depth int) []byte {
 	if schema.Kind() != '{' || depth > maxSchemaDepth {
 		if k := schema.Kind(); k == 't' || k == 'f' {
@@ -122,7 +122,7 @@ func (w *schemaWriter) writeKeyword(name, kind string, v protocol.Raw, depth int
 	}
 }
 
-// writeSchemas writes an object whose members are schemas.
+// writeSchemas writes an object whose fields are schemas.
 func (w *schemaWriter) writeSchemas(v protocol.Raw, depth int) {
 	w.dst = append(w.dst, '{')
 	s, n := v.Scan(), 0
@@ -155,7 +155,7 @@ func (w *schemaWriter) writeSchemaList(v protocol.Raw, depth int, null bool) {
 	w.dst = append(w.dst, ']')
 }
 
-// writeType writes the type, which is one word, or several for clients that speak JSON Schema anyway.
+// writeType writes the type: one word, or several for clients that send JSON Schema here.
 func (w *schemaWriter) writeType(v protocol.Raw, nullable bool) {
 	var words []string
 	add := func(v protocol.Raw) {
@@ -190,7 +190,7 @@ func (w *schemaWriter) writeType(v protocol.Raw, nullable bool) {
 	w.dst = append(w.dst, `["`+strings.Join(words, `","`)+`"]`...)
 }
 
-// writeEnum writes the allowed values; null is one where the type allows it.
+// writeEnum writes the allowed values, including null if the type allows it.
 func (w *schemaWriter) writeEnum(v protocol.Raw, nullable bool) {
 	if v.Kind() != '[' {
 		return

@@ -7,9 +7,10 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// googleSchema is a JSON Schema as Google's Schema object, a subset of OpenAPI 3.0's; nil if it
-// declares no properties, which the API takes for no parameters at all and else refuses. What the
-// subset has no words for is left out: the model is told less, and nothing wrong.
+// googleSchema converts a JSON Schema to Google's Schema object, a subset of OpenAPI 3.0's. It returns
+// nil for a schema without properties: without a schema a tool has no parameters, and the API refuses
+// an empty one. Keywords that the subset lacks are omitted: the model gets less information, but
+// nothing wrong.
 func googleSchema(schema protocol.Raw) protocol.Raw {
 	s := schema.Get("properties").Scan()
 	if !s.Object() {
@@ -19,25 +20,26 @@ func googleSchema(schema protocol.Raw) protocol.Raw {
 	return c.convertSchema(schema, 0, false, nil)
 }
 
-// schemaConverter writes Schema objects. References are resolved against root: the Gemini API has none.
+// schemaConverter writes Schema objects. It resolves references against root, because the Gemini API
+// has none.
 type schemaConverter struct {
 	root protocol.Raw
 	made int // schemas written
 }
 
-// maxSchemas is how many schemas one may become: references to references can stand for more than
-// anybody has room for.
+// maxSchemas limits the schemas that one schema can become: references to references can multiply
+// without bound.
 const maxSchemas = 10000
 
-// A schemaNode is what is known of one schema, its references followed.
+// A schemaNode is one schema with its references followed.
 type schemaNode struct {
 	members  map[string]protocol.Raw
-	kind     string // in lower case, "" if it is not said or there are several
+	kind     string // in lower case; "" if there is none, or several
 	kinds    []string
 	nullable bool
 }
 
-// sharedKeywords are the members that both have, by the kind of schema they are for.
+// sharedKeywords are the fields that both kinds of schema have, with the type that they apply to.
 var sharedKeywords = []struct{ name, kind string }{
 	{"title", ""}, {"description", ""}, {"default", ""},
 	{"minLength", "string"}, {"maxLength", "string"}, {"pattern", "string"},
@@ -46,8 +48,8 @@ var sharedKeywords = []struct{ name, kind string }{
 	{"minProperties", "object"}, {"maxProperties", "object"},
 }
 
-// convertSchema writes one schema. seen are the references it stands in: one of them again would never
-// end.
+// convertSchema writes one schema. seen are the references around it: following one of them again would
+// never end.
 func (c *schemaConverter) convertSchema(v protocol.Raw, depth int, nullable bool, seen []string) protocol.Raw {
 	n := schemaNode{members: map[string]protocol.Raw{}, nullable: nullable}
 	var w protocol.Writer
@@ -60,7 +62,7 @@ func (c *schemaConverter) convertSchema(v protocol.Raw, depth int, nullable bool
 	return w.Close('}').Text
 }
 
-// writeSchema writes the members of a schema. Beside anyOf nothing else may stand.
+// writeSchema writes the fields of a schema. anyOf must be the only field.
 func (c *schemaConverter) writeSchema(w *protocol.Writer, n *schemaNode, depth int, seen []string) {
 	switch union := n.readUnion(); {
 	case n.kind == "" && len(n.kinds) > 1 && len(union) == 0:
@@ -83,7 +85,7 @@ func (c *schemaConverter) writeSchema(w *protocol.Writer, n *schemaNode, depth i
 	}
 }
 
-// writeKind writes a schema of at most one kind of value.
+// writeKind writes a schema of at most one type.
 func (c *schemaConverter) writeKind(w *protocol.Writer, n *schemaNode, depth int, seen []string) {
 	w.MemberIfSet("type", strings.ToUpper(n.kind))
 	if n.nullable {
@@ -103,9 +105,9 @@ func (c *schemaConverter) writeKind(w *protocol.Writer, n *schemaNode, depth int
 	}
 }
 
-// writeItems writes what an array holds: it must be said.
+// writeItems writes the items of an array, which are required.
 func (c *schemaConverter) writeItems(w *protocol.Writer, n *schemaNode, depth int, seen []string) {
-	items := protocol.Raw(`{"type":"STRING"}`) // of anything: most of it can be written as text
+	items := protocol.Raw(`{"type":"STRING"}`) // for any type: most values can be written as text
 	if v := n.members["items"]; v.Kind() == '{' {
 		items = c.convertSchema(v, depth+1, false, seen)
 	}
@@ -124,7 +126,7 @@ func (c *schemaConverter) writeProperties(w *protocol.Writer, n *schemaNode, dep
 		w.Key(key).Raw(c.convertSchema(s.Value(), depth+1, false, seen))
 	}
 	if len(known) == 0 {
-		return // an empty list of properties is refused
+		return // the API refuses empty properties
 	}
 	w.Close('}')
 	open := false
@@ -142,8 +144,8 @@ func (c *schemaConverter) writeProperties(w *protocol.Writer, n *schemaNode, dep
 	}
 }
 
-// writeEnum writes the values that are allowed, and the format. The API takes values of strings
-// only (decolua/9router#380), and of formats of strings two (google-gemini/gemini-cli#3178).
+// writeEnum writes the allowed values, and the format. The API accepts only string values
+// (decolua/9router#380), and only two formats for strings (google-gemini/gemini-cli#3178).
 func (n *schemaNode) writeEnum(w *protocol.Writer) {
 	format := n.members["format"].Text()
 	var values []protocol.Raw
@@ -151,7 +153,7 @@ func (n *schemaNode) writeEnum(w *protocol.Writer) {
 		values = append(values, v)
 	}
 	for v := range n.members["enum"].Elements() {
-		if v.HasText() { // "" is refused
+		if v.HasText() { // the API refuses ""
 			values = append(values, v)
 		}
 	}
@@ -169,8 +171,8 @@ func (n *schemaNode) writeEnum(w *protocol.Writer) {
 	}
 }
 
-// absorbSchema takes what a schema says into a node, as far as that does not say it itself: its members,
-// what it refers to, and what all of it must be.
+// absorbSchema adds to a node what it lacks from a schema: its fields, the schema that it refers to,
+// its allOf, and a single alternative.
 func (c *schemaConverter) absorbSchema(n *schemaNode, v protocol.Raw, seen []string) []string {
 	s := v.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
@@ -193,7 +195,7 @@ func (c *schemaConverter) absorbSchema(n *schemaNode, v protocol.Raw, seen []str
 	return seen
 }
 
-// resolveRef is the schema a reference into the same document names.
+// resolveRef returns the schema that a reference into the same document names.
 func (c *schemaConverter) resolveRef(ref string) protocol.Raw {
 	path, ok := strings.CutPrefix(ref, "#/")
 	if !ok {
@@ -206,7 +208,7 @@ func (c *schemaConverter) resolveRef(ref string) protocol.Raw {
 	return v
 }
 
-// readTypes reads which kinds of value a schema is for, or guesses from what else it says.
+// readTypes reads the types of a schema, or infers them from its other fields.
 func (n *schemaNode) readTypes() {
 	add := func(word string) {
 		switch word = strings.ToLower(word); word {
@@ -240,7 +242,7 @@ func (n *schemaNode) readTypes() {
 	}
 }
 
-// readUnion is the alternatives of a schema.
+// readUnion returns the alternatives of a schema.
 func (n *schemaNode) readUnion() []protocol.Raw {
 	list, null := listAlternatives(n.members["anyOf"])
 	more, also := listAlternatives(n.members["oneOf"])
@@ -248,7 +250,7 @@ func (n *schemaNode) readUnion() []protocol.Raw {
 	return append(list, more...)
 }
 
-// listAlternatives are the schemas of a list, without that of null, which is no type here.
+// listAlternatives returns the schemas of a list, without that of null, which is not a type here.
 func listAlternatives(list protocol.Raw) (all []protocol.Raw, null bool) {
 	for v := range list.Elements() {
 		if v.Get("type").Is("null") {

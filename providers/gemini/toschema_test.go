@@ -11,7 +11,7 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// TestGoogleSchema: what JSON Schema says in Google's words, or does not say.
+// TestGoogleSchema: each JSON Schema becomes a Google Schema, without the keywords that it lacks.
 func TestGoogleSchema(t *testing.T) {
 	for _, test := range []struct{ schema, want string }{ // of the property p
 		{`{"type":"string","minLength":1,"maxLength":5,"pattern":"a*","format":"uri","description":"D","title":"T","default":"a"}`,

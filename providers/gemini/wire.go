@@ -2,9 +2,8 @@ package gemini
 
 import "toolscope/providers/protocol"
 
-// chunk is one chunk, or one whole body, as it is on the wire: every chunk is a response of its own
-// whose parts continue those before. Names come in camel case, and in snake case from clients that
-// print what they parsed.
+// chunk is one chunk, or one complete body, on the wire. Each chunk is a response whose parts continue
+// the earlier ones. Names are in camel case, or in snake case from clients that print parsed objects.
 type chunk struct {
 	shape *protocol.Shape
 
@@ -26,7 +25,7 @@ func (c *chunk) bindShape() {
 	c.shape = protocol.ShapeOf(append(members, protocol.Object("response", members...))...)
 }
 
-// isResponse reports whether there is anything of a response.
+// isResponse reports whether the object has any field of a response.
 func (c *chunk) isResponse() bool {
 	return c.candidates.IsPresent() || c.err.IsPresent() || c.usage.whole.IsPresent() || c.feedback.IsPresent() || c.model.IsPresent() || c.id.IsPresent()
 }
@@ -49,8 +48,8 @@ func (c *candidate) shapeFields() []protocol.Field {
 type part struct {
 	text, thought, signature protocol.Raw
 
-	values [partText]protocol.Raw // by kind: one of them is an object, or none
-	other  protocol.Raw           // name of a member that this version does not know
+	values [partText]protocol.Raw // by kind: at most one is an object
+	other  protocol.Raw           // name of an unknown field
 	call   functionCall
 }
 
@@ -62,9 +61,9 @@ const (
 	partResult                 // codeExecutionResult
 	partTool                   // toolCall: run by the provider
 	partAnswer                 // toolResponse
-	partMedia                  // what is no matter here
-	partText                   // or a thought, or nothing at all
-	partNew                    // of a kind this version does not know
+	partMedia                  // media and metadata, which are ignored
+	partText                   // a text, a thought, or nothing
+	partNew                    // of an unknown kind
 )
 
 func (p *part) shapeFields() []protocol.Field {
@@ -83,7 +82,7 @@ func (p *part) shapeFields() []protocol.Field {
 	}
 }
 
-// kindAndValue is what the part is, and its value.
+// kindAndValue returns the kind of the part, and its value.
 func (p *part) kindAndValue() (partKind, protocol.Raw) {
 	for kind, value := range p.values {
 		if value.Kind() == '{' {
@@ -96,7 +95,7 @@ func (p *part) kindAndValue() (partKind, protocol.Raw) {
 	return partText, nil
 }
 
-// functionCall is the part that proposes a call or continues the one before.
+// functionCall is the part with a call, or with the continuation of the previous call.
 type functionCall struct {
 	id, name, args, continues protocol.Raw
 
@@ -125,7 +124,7 @@ func (p *patch) shapeFields() []protocol.Field {
 	}
 }
 
-// usage is usageMetadata. Cached tokens are part of the prompt; all others exclude each other.
+// usage is usageMetadata. The prompt includes the cached tokens. All other counts exclude each other.
 type usage struct {
 	whole protocol.Raw
 

@@ -14,19 +14,19 @@ type decoder struct {
 	interaction
 }
 
-// interaction is what is known of a turn.
+// interaction is the state of a turn.
 type interaction struct {
 	turn     *protocol.Turn
-	steps    map[int32]*step // those that are open
-	headless bool            // its beginning did not come
-	streamed bool            // steps came
-	finished string          // the status that ended it, "" before
+	steps    map[int32]*step // open steps
+	headless bool            // its beginning is missing
+	streamed bool            // steps have come
+	finished string          // status that ended it, "" before
 }
 
 // step is a step that has started and not stopped.
 type step struct {
-	call   *protocol.Call // that was opened
-	answer string         // id of the call whose result it is
+	call   *protocol.Call // its call, if it opened one
+	answer string         // id of the call, if the step is its result
 }
 
 func newDecoder(o *protocol.Out) protocol.Decoder {
@@ -35,8 +35,7 @@ func newDecoder(o *protocol.Out) protocol.Decoder {
 	return d
 }
 
-// Frame reads one event. Its type is that in the body, and where that has none the name of the
-// server-sent event.
+// Frame reads one event. Its type is in the body, or else it is the name of the server-sent event.
 func (d *decoder) Frame(f stream.Frame) error {
 	if protocol.IsDone(f.Data) { // not of this protocol, but gateways add it
 		d.Close()
@@ -70,7 +69,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 	return nil
 }
 
-// readNonEvent takes what is no known event: a body, an error, or something new.
+// readNonEvent reads a body, an error, or an unknown event.
 func (d *decoder) readNonEvent(kind string, data protocol.Raw) {
 	ev := &d.ev
 	switch {
@@ -96,7 +95,6 @@ func (d *decoder) startInteraction(interaction protocol.Raw) {
 	d.openTurn(interaction)
 }
 
-// openTurn opens a turn.
 func (d *decoder) openTurn(whole protocol.Raw) {
 	d.interaction = interaction{
 		turn:  d.Open(stream.Opening{ID: whole.Get("id").Text(), Model: modelOf(whole)}),
@@ -111,13 +109,13 @@ func modelOf(interaction protocol.Raw) string {
 	return interaction.Get("agent").Text()
 }
 
-// ensureTurn opens a turn for an event that came before the interaction: a stream that was resumed
-// begins in the middle.
+// ensureTurn opens a turn for an event that came before the interaction. A resumed stream begins in the
+// middle.
 func (d *decoder) ensureTurn(event string) {
 	if !d.turn.IsOpen() {
 		d.openTurn(nil)
 		d.headless = true
-		d.turn.Find(stream.ProtocolViolation.WithSeverity(stream.Warn), "%s came before interaction.created: the stream was resumed, or its beginning is lost", event)
+		d.turn.Find(stream.ProtocolViolation.WithSeverity(stream.Warn), "%s came before interaction.created: the stream was resumed, or its beginning is lost", stream.OwnFact(event))
 	}
 }
 
@@ -127,7 +125,7 @@ func (d *decoder) newStep(slot int32) *step {
 	return st
 }
 
-// readStep takes a step: whole, or as it starts.
+// readStep reads a step: complete, or at its start.
 func (d *decoder) readStep(st *step, slot int32, s protocol.Raw, starts bool) {
 	kind := s.Get("type").Text()
 	switch info, isCall := callOf(kind); {
@@ -160,7 +158,8 @@ func (d *decoder) openCall(st *step, slot int32, info stream.CallInfo, s protoco
 	st.call = d.turn.OpenCall(slot, info)
 }
 
-// reportResult takes the result of a call that the provider ran, whose id a delta need not repeat.
+// reportResult reports the result of a call that the provider ran. A delta need not repeat the id of
+// the call.
 func (d *decoder) reportResult(st *step, s protocol.Raw) {
 	if id := s.Get("call_id").Text(); id != "" {
 		st.answer = id
@@ -173,7 +172,7 @@ func (d *decoder) readDelta(slot int32) {
 	delta, st := &d.ev.delta, d.steps[slot]
 	switch kind := delta.kind; string(kind.Word()) {
 	case "arguments_delta":
-		if st == nil { // the session says that it never opened
+		if st == nil { // the session reports that the call never opened
 			d.newStep(slot).call = d.turn.Call(slot)
 		}
 		d.turn.Call(slot).Args(delta.arguments)
@@ -190,8 +189,8 @@ func (d *decoder) readDelta(slot int32) {
 	}
 }
 
-// readCompleteDelta takes a delta that is a call or a result, as what the provider runs is sent, and in
-// the older form of the stream all is.
+// readCompleteDelta reads a delta that is a call or a result. Calls that the provider runs are sent in
+// this form, and in the older form of the stream all calls are.
 func (d *decoder) readCompleteDelta(st *step, slot int32, kind string) {
 	delta := d.ev.delta.whole
 	_, isCall := callOf(kind)

@@ -2,7 +2,7 @@ package geminiinteractions
 
 import "toolscope/stream"
 
-// findings are those that only this protocol makes.
+// findings lists the findings that only this protocol makes.
 var findings = []*stream.Diagnosis{
 	responseUnfinished,
 }
@@ -10,7 +10,7 @@ var findings = []*stream.Diagnosis{
 var (
 	responseUnfinished = &stream.Diagnosis{
 		Code: "RESPONSE_UNFINISHED", Severity: stream.Info, By: stream.Provider,
-		Meaning: "The interaction is still running: what is shown is what there was of it.",
+		Meaning: "The interaction is still running. The body is a snapshot of it.",
 		Advice:  "Fetch it again when it has ended.",
 	}
 )

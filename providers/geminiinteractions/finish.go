@@ -8,8 +8,8 @@ import (
 	"toolscope/stream"
 )
 
-// updateInteraction takes an event about the interaction as a whole. One about an interaction that has ended
-// already says nothing new.
+// updateInteraction reads an event about the interaction itself. After the end of the interaction, such
+// events are ignored.
 func (d *decoder) updateInteraction(event string) {
 	if d.turn != nil && !d.turn.IsOpen() {
 		d.Heartbeat()
@@ -25,7 +25,7 @@ func (d *decoder) updateInteraction(event string) {
 	d.Close()
 }
 
-// endInteraction takes an interaction that has ended, or a whole one.
+// endInteraction reads an interaction that has ended, or a complete body.
 func (d *decoder) endInteraction(interaction protocol.Raw) {
 	t := d.turn
 	if m := modelOf(interaction); m != "" && m != t.Model {
@@ -40,8 +40,8 @@ func (d *decoder) endInteraction(interaction protocol.Raw) {
 	d.reportStatus(status)
 }
 
-// reportStatus takes the state of the interaction; what ends it is the nearest this protocol has to a
-// finish reason.
+// reportStatus reports the status of the interaction. The final status takes the place of a finish
+// reason.
 func (d *decoder) reportStatus(status protocol.Raw) {
 	word := status.Text()
 	if word == "" || word == "in_progress" || word == d.finished {
@@ -56,7 +56,7 @@ func (d *decoder) reportStatus(status protocol.Raw) {
 	}
 }
 
-// readResponse takes an interaction that was not streamed.
+// readResponse reads an interaction that was not streamed.
 func (d *decoder) readResponse(data protocol.Raw) {
 	d.Close()
 	d.openTurn(data)
@@ -64,12 +64,12 @@ func (d *decoder) readResponse(data protocol.Raw) {
 	d.endInteraction(data)
 	if d.finished == "" {
 		d.finished = "none"
-		d.turn.Find(responseUnfinished, "the interaction is still running: this is what there was of it")
+		d.turn.Find(responseUnfinished, "the interaction is still running: the body is a snapshot of it")
 	}
 	d.Close()
 }
 
-// readSteps takes the steps of an interaction that come at once.
+// readSteps reads the steps of an interaction that come at once.
 func (d *decoder) readSteps(steps protocol.Raw) {
 	slot := int32(0)
 	for s := range steps.Elements() {
@@ -81,7 +81,7 @@ func (d *decoder) readSteps(steps protocol.Raw) {
 	}
 }
 
-// readUnstreamedSteps takes the steps of an interaction that has ended when none came before it.
+// readUnstreamedSteps reads the steps of an ended interaction if none was streamed.
 func (d *decoder) readUnstreamedSteps(interaction protocol.Raw) {
 	if d.streamed {
 		return
@@ -92,23 +92,23 @@ func (d *decoder) readUnstreamedSteps(interaction protocol.Raw) {
 	}
 	if d.readSteps(steps); d.turn.HasClientCalls() {
 		d.turn.Find(protocol.ItemNotStreamed,
-			"the calls stand only in the interaction as a whole: clients that go by the steps of the stream miss them")
+			"the calls are only in the complete interaction at the end: clients that read the streamed steps never see them")
 	}
 }
 
-// sealRest seals the calls that no step.stop came for.
+// sealRest seals the calls without a step.stop.
 func (d *decoder) sealRest() {
 	for _, slot := range slices.Sorted(maps.Keys(d.steps)) {
 		if c := d.steps[slot].call; c != nil {
 			c.Find(protocol.ItemDoneMissing,
-				"no step.stop came for the call: only the end of the interaction says that it is complete")
+				"the call has no step.stop: only the end of the interaction says that it is complete")
 			c.Seal()
 		}
 	}
 	clear(d.steps)
 }
 
-// reportError takes an error event, or an error that is the whole body.
+// reportError reports an error event, or a body that is an error.
 func (d *decoder) reportError() {
 	if !d.turn.IsOpen() {
 		d.openTurn(nil)
@@ -116,7 +116,7 @@ func (d *decoder) reportError() {
 	d.turn.Fail(protocol.GoogleErrorOf(d.ev.err))
 }
 
-// Close says that the bytes have ended: unless the interaction has, that is a cut.
+// Close ends the turn. It is cut off if the interaction has not ended.
 func (d *decoder) Close() {
 	if d.finished == "" {
 		d.turn.Cut("the stream ended without interaction.completed")
@@ -125,8 +125,8 @@ func (d *decoder) Close() {
 	}
 }
 
-// reportUsage tells usage. Thoughts and the tokens of tool use are outside of output and input, as the
-// total shows; where the total says otherwise it is believed.
+// reportUsage reports the usage. Thoughts are not included in output, and tool-use tokens not in input.
+// If the total shows that thoughts are included, the total counts.
 func (d *decoder) reportUsage(u protocol.Raw, tier string) {
 	if u.Kind() != '{' {
 		return

@@ -6,8 +6,8 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// target says how the input of a request is read: what is new of a conversation that the provider
-// keeps, or all of one that it does not.
+// target says how to read the input of a request: only the new part of a conversation that the provider
+// stores, or a complete conversation.
 var target = protocol.Target{
 	Name: "gemini-interactions", Title: "Gemini Interactions", Protocol: "gemini-interactions",
 	Form: protocol.ObjectForm, Doubles: true, UnorderedKeys: true, Merges: true, HasPreviousID: true,
@@ -15,7 +15,7 @@ var target = protocol.Target{
 	Decode: decodeHistory,
 }
 
-// decodeHistory reads the input of a request, and its system instruction.
+// decodeHistory reads the input of a request and its system instruction.
 func decodeHistory(request []byte) (messages []protocol.Message, err error) {
 	s := protocol.Scan(request)
 	for ok := s.Object(); ok; ok = s.Member() {
@@ -32,7 +32,7 @@ func decodeHistory(request []byte) (messages []protocol.Message, err error) {
 	return messages, s.End()
 }
 
-// readMessages reads an input: a text, one piece, or a list of pieces, steps or turns.
+// readMessages reads an input: a text, one content, or a list of contents, steps or turns.
 func readMessages(input protocol.Raw) (messages []protocol.Message) {
 	add := func(role protocol.Role, parts ...protocol.Part) {
 		if n := len(messages) - 1; n >= 0 && messages[n].Role == role {
@@ -90,7 +90,7 @@ func readParts(list protocol.Raw) (parts []protocol.Part) {
 	return parts
 }
 
-// readPart reads a call, a result, a thought or a piece of content.
+// readPart reads a call, a result, a thought or a content.
 func readPart(v protocol.Raw) protocol.Part {
 	p := protocol.Part{Kind: protocol.OtherPart, Signature: v.Get("signature").Text(), Raw: v}
 	kind := v.Get("type").Text()

@@ -1,11 +1,11 @@
-// Package geminiinteractions decodes Google's Interactions API: its event stream and its whole
+// Package geminiinteractions decodes Google's Interactions API: its event stream and its complete
 // bodies.
 //
-// Wire facts are from Google's reference and SDKs ("Interactions API" and "Streaming interactions"
-// at ai.google.dev; interactions in js-genai). An interaction is a list of steps. A call is a step
-// and its slot the step's index; its arguments are {} where the step starts and a JSON text in the
-// deltas, or, of a call that the provider runs, an object in one delta; step.stop is its seal. An
-// older form of the stream says content where this one says step.
+// Wire facts are from Google's reference and SDKs ("Interactions API" and "Streaming interactions" at
+// ai.google.dev; interactions in js-genai). An interaction is a list of steps. A call is a step, and
+// its slot is the step's index. Its arguments are {} at the start of the step and a JSON text in the
+// deltas. The arguments of a call that the provider runs are an object in one delta. step.stop makes
+// the arguments final. An older form of the stream has content instead of step.
 package geminiinteractions
 
 import (
@@ -67,7 +67,7 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	return protocol.SniffScore{}
 }
 
-// endings are the states an interaction can end in.
+// endings are the final statuses of an interaction.
 var endings = protocol.FinishReasons{
 	What: "status", Calls: "requires_action", Done: "completed",
 	Codes: map[string]stream.Code{
@@ -77,13 +77,13 @@ var endings = protocol.FinishReasons{
 	},
 }
 
-// ignoredTypes are the kinds of steps, contents and deltas that are known and tell nothing by themselves.
+// ignoredTypes are the known types of steps, contents and deltas that need no reading of their own.
 var ignoredTypes = map[string]bool{
 	"thought": true, "model_output": true, "user_input": true, "image": true, "audio": true, "video": true, "document": true,
 	"thought_signature": true, "text_annotation": true, "text_annotation_delta": true,
 }
 
-// callOf is what a step, content or delta of that kind proposes as a call; ok says that it does.
+// callOf returns the call in a step, content or delta of that type; ok says that the type is a call.
 func callOf(kind string) (info stream.CallInfo, ok bool) {
 	name, isCall := strings.CutSuffix(kind, "_call")
 	switch kind {
@@ -95,7 +95,7 @@ func callOf(kind string) (info stream.CallInfo, ok bool) {
 	return stream.CallInfo{Kind: "server", RunByProvider: true, Name: name}, isCall
 }
 
-// readModel is the model, or the agent, that a request asks for.
+// readModel returns the model, or the agent, that a request asks for.
 func readModel(_ string, request []byte) string {
 	if m := protocol.Raw(request).Get("model").Text(); m != "" {
 		return m
@@ -103,8 +103,8 @@ func readModel(_ string, request []byte) string {
 	return protocol.Raw(request).Get("agent").Text()
 }
 
-// readTools are the tools a request declares, flat, with parameters as JSON Schema; those the provider
-// runs are called after their type.
+// readTools returns the tools that a request declares: flat, with parameters as JSON Schema. A tool
+// that the provider runs is named after its type.
 func readTools(request []byte) (list []protocol.Tool) {
 	s := protocol.Raw(request).Get("tools").Scan()
 	for ok := s.Array(); ok; ok = s.Element() {
@@ -115,7 +115,7 @@ func readTools(request []byte) (list []protocol.Tool) {
 			list = append(list, protocol.Tool{
 				Name: tool.Get("name").Text(), Kind: "function", Description: tool.Get("description").Text(), Schema: tool.Get("parameters"),
 			})
-		case "mcp_server": // its tools are not told
+		case "mcp_server": // the request doesn't list its tools
 		default:
 			list = append(list, protocol.Tool{Name: kind, Kind: "server"})
 		}

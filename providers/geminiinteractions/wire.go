@@ -2,7 +2,7 @@ package geminiinteractions
 
 import "toolscope/providers/protocol"
 
-// event is one event of the stream, or one whole body, as it is on the wire.
+// event is one event of the stream, or one complete body, on the wire.
 type event struct {
 	shape *protocol.Shape
 

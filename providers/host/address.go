@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// regionVariables are where AWS's own clients look for the region.
+// regionVariables are the variables that name the region for AWS's own clients.
 var regionVariables = []string{"AWS_REGION", "AWS_DEFAULT_REGION"}
 
-// ResolveAddress is the address of the host: the one given, or else where the environment says, or else the
-// one of the table.
+// ResolveAddress returns the address of the host: the given one, else that of the environment, else that
+// of the table.
 func (h *Host) ResolveAddress(given string, getenv func(string) string) (address string, err error) {
 	switch named := getenv(h.Variable); {
 	case given != "":
@@ -21,25 +21,25 @@ func (h *Host) ResolveAddress(given string, getenv func(string) string) (address
 		address, err = checkAddress(h.Variable, named)
 		return address + h.PathSuffix, err
 	case h.Address == "":
-		return "", fmt.Errorf("%s: every customer has an address of their own\n--base-url URL, or %s in the environment", h.Name, h.Variable)
+		return "", fmt.Errorf("%s: each customer has a different address\nset --base-url URL, or %s in the environment", h.Name, h.Variable)
 	case !strings.Contains(h.Address, regionMark):
 		return h.Address, nil
 	}
 	for _, name := range regionVariables {
 		if region := getenv(name); region != "" {
 			if !isRegion(region) {
-				return "", fmt.Errorf("%s: %s is no region: %q", h.Name, name, region)
+				return "", fmt.Errorf("%s: %s is not a region: %q", h.Name, name, region)
 			}
 			return strings.ReplaceAll(h.Address, regionMark, region), nil
 		}
 	}
-	return "", fmt.Errorf("%s: no region in the environment\nlooked for %s; or --base-url URL", h.Name, strings.Join(regionVariables, ", then "))
+	return "", fmt.Errorf("%s: no region in the environment\nlooked for %s; or use --base-url URL", h.Name, strings.Join(regionVariables, ", then "))
 }
 
-// vertexRegions are where Google's clients, and Claude Code, look for the region.
+// vertexRegions are the variables that name the region for Google's clients and Claude Code.
 var vertexRegions = []string{"GOOGLE_CLOUD_LOCATION", "CLOUD_ML_REGION"}
 
-// PassThroughAddress is the address of a host of Passed: with the region that the environment names, if any.
+// PassThroughAddress returns the address of a host of PassThrough, with the region of the environment, if any.
 func (h *Host) PassThroughAddress(getenv func(string) string) string {
 	for _, name := range vertexRegions {
 		if region := getenv(name); region != "" && region != "global" && isRegion(region) {
@@ -51,26 +51,26 @@ func (h *Host) PassThroughAddress(getenv func(string) string) string {
 
 func isRegion(s string) bool { return strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == "" }
 
-// regionMark stands for a region in an address.
+// regionMark is the placeholder for a region in an address.
 const regionMark = "{region}"
 
-// checkAddress is an address without a slash at its end, if it is one.
+// checkAddress checks an address, and returns it without a slash at the end.
 func checkAddress(name, address string) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
-		return "", fmt.Errorf("%s: not the URL of a host\nwanted is one like https://api.example.com/v1", name)
+		return "", fmt.Errorf("%s: not the URL of a host\nuse a URL like https://api.example.com/v1", name)
 	}
 	if u.RawQuery != "" || u.Fragment != "" {
-		return "", fmt.Errorf("%s: paths are put behind the URL, so there can be no ? or # in it", name)
+		return "", fmt.Errorf("%s: the URL can't contain ? or #, because paths are appended to it", name)
 	}
 	if u.User != nil {
-		return "", fmt.Errorf("%s: a URL with a name or password in it\nkeys are read from the environment, or --header", name)
+		return "", fmt.Errorf("%s: the URL contains a name or password\nput keys in the environment, or use --header", name)
 	}
 	return strings.TrimRight(address, "/"), nil
 }
 
-// ollamaAddress is what OLLAMA_HOST means, which may be a host, a port, or both (envconfig.Host of
-// ollama/ollama). A server that listens on all addresses is called on the loopback one.
+// ollamaAddress returns the URL that OLLAMA_HOST means: it may be a host, a port, or both (envconfig.Host
+// of ollama/ollama). A server that listens on all addresses is called on the loopback address.
 func ollamaAddress(value string) string {
 	scheme, rest, ok := strings.Cut(strings.TrimSpace(value), "://")
 	port := map[string]string{"http": "80", "https": "443"}[scheme]
@@ -92,7 +92,7 @@ func ollamaAddress(value string) string {
 	return strings.TrimRight(scheme+"://"+name+":"+port+"/"+path, "/")
 }
 
-// Join puts a path behind an address. A version that both have stands there once, as with
+// Join appends a path to an address. A version that both contain appears once, e.g. for
 // https://api.anthropic.com/v1 and /v1/messages.
 func Join(address, path string) string {
 	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")

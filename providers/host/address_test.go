@@ -23,7 +23,7 @@ func TestWhere(t *testing.T) {
 		{"bedrock", "", []string{"AWS_REGION", "eu-west-1", "AWS_DEFAULT_REGION", "us-east-1"}, "https://bedrock-runtime.eu-west-1.amazonaws.com", ""},
 		{"bedrock", "", []string{"AWS_DEFAULT_REGION", "us-east-1"}, "https://bedrock-runtime.us-east-1.amazonaws.com", ""},
 		{"bedrock", "", nil, "", "AWS_REGION"},
-		{"bedrock", "", []string{"AWS_REGION", "evil.test/"}, "", "no region"},
+		{"bedrock", "", []string{"AWS_REGION", "evil.test/"}, "", "region"},
 		{"azure", "", nil, "", "AZURE_OPENAI_ENDPOINT"},
 		{"azure", "", []string{"AZURE_OPENAI_ENDPOINT", "https://r.openai.azure.com/"}, "https://r.openai.azure.com/openai/v1", ""},
 		{"azure", "https://r.openai.azure.com/openai/v1", nil, "https://r.openai.azure.com/openai/v1", ""},

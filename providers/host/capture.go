@@ -10,17 +10,17 @@ import (
 	"toolscope/stream"
 )
 
-// Capture is the request of an exchange, to be sent again. The error says what is missing.
+// Capture returns the request of an exchange, to resend it. The error says what is missing.
 func Capture(x *providers.Exchange) (CapturedRequest, error) {
 	if x == nil || len(x.RequestBody()) == 0 {
-		return CapturedRequest{}, errors.New("what this turn was asked was not captured")
+		return CapturedRequest{}, errors.New("the request of this turn was not captured")
 	}
 	history, from := x.History()
 	if from == nil || len(history) == 0 {
-		return CapturedRequest{}, errors.New("the request holds no conversation that can be read")
+		return CapturedRequest{}, errors.New("the request contains no readable conversation")
 	}
 	c := CapturedRequest{Protocol: x.Protocol, Path: x.Path(), Body: x.RequestBody(), History: history, From: from}
-	if c.Protocol == nil || c.Protocol.Name != from.Protocol { // the request tells more than the answer does
+	if c.Protocol == nil || c.Protocol.Name != from.Protocol { // the request says more than the response
 		d, err := providers.FindProtocol(from.Protocol)
 		if err != nil {
 			return CapturedRequest{}, err
@@ -33,15 +33,15 @@ func Capture(x *providers.Exchange) (CapturedRequest, error) {
 	return c, nil
 }
 
-// A Result is what a tool gave back, or why it failed.
+// A Result is what a tool returned, or the error that it failed with.
 type Result struct {
 	Call   *stream.Call
 	Text   string
 	Failed bool
 }
 
-// ContinueFrom goes on from a captured request: with the turn that answered it, as a message of the
-// history, and the results of its calls.
+// ContinueFrom appends to the history of a captured request: the turn that answered it, as a message,
+// and the results of its calls.
 func (c *CapturedRequest) ContinueFrom(turn protocol.Message, results []Result) {
 	c.History = append(c.History[:len(c.History):len(c.History)], turn)
 	m := protocol.Message{Role: protocol.User}
@@ -55,15 +55,15 @@ func (c *CapturedRequest) ContinueFrom(turn protocol.Message, results []Result) 
 	}
 }
 
-// AsItIs reports whether a host may be sent the captured body as it is: it speaks its protocol, and
-// the body is one request.
+// AsItIs reports whether the captured body can be sent to a host unchanged: the host speaks its
+// protocol, and the body is one request.
 func (h *Host) AsItIs(c CapturedRequest) bool {
 	to := h.HistoryTarget()
 	return to != nil && c.Protocol != nil && to.Protocol == c.Protocol.Name && c.single
 }
 
-// Origin is the host that a request was sent to: the one with the address, or else the one its
-// dialect is named after; nil if nobody known speaks that.
+// Origin returns the host that a request was sent to: the one with the address, else the one that its
+// protocol is named after; nil if no known host speaks it.
 func Origin(c CapturedRequest, address string) *Host {
 	if c.Protocol == nil {
 		return nil
@@ -79,7 +79,7 @@ func Origin(c CapturedRequest, address string) *Host {
 	return For(c.Protocol.Name)
 }
 
-// isAt reports whether a URL is of the host's own address.
+// isAt reports whether a URL belongs to the host's own address.
 func (h *Host) isAt(u *url.URL) bool {
 	before, after, region := strings.Cut(h.Address, regionMark)
 	if region {

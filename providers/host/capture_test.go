@@ -31,7 +31,7 @@ func TestCapture(t *testing.T) {
 		t.Errorf("%+v, %v", c, err)
 	}
 	for request, says := range map[string]string{
-		"": "was not captured", "{}": "no conversation", "nonsense": "no conversation", `{"messages":[]}`: "no conversation",
+		"": "was not captured", "{}": "no readable conversation", "nonsense": "no readable conversation", `{"messages":[]}`: "no readable conversation",
 	} {
 		if _, err := Capture(seen(t, chat, request, answer)); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v", request, err)

@@ -6,8 +6,7 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// Recognise guesses from its body which host a request is for; nil if it has the shape of no
-// protocol.
+// Recognise guesses the host of a request from its body. It returns nil if the body fits no protocol.
 func Recognise(body []byte) *Host {
 	r := protocol.Raw(body)
 	name := protocolOf(r)
@@ -23,7 +22,7 @@ func Recognise(body []byte) *Host {
 	return For(name)
 }
 
-// signs are members that only one protocol's requests have.
+// signs are fields that only the requests of one protocol have.
 var signs = []struct {
 	dialect string
 	members []string
@@ -37,7 +36,7 @@ var signs = []struct {
 	{"cohere", []string{"documents", "citation_options", "safety_mode", "strict_tools"}},
 }
 
-// protocolOf is the dialect of a request by the shape of its body, "" if it has none.
+// protocolOf returns the protocol of a request by its body, "" if it fits none.
 func protocolOf(body protocol.Raw) string {
 	if body.Kind() != '{' {
 		return ""
@@ -66,7 +65,7 @@ func protocolOf(body protocol.Raw) string {
 	return "openai-chat"
 }
 
-// blocksOfAnthropic reports whether a message has a block that only Anthropic's do.
+// blocksOfAnthropic reports whether a message has a block that only Anthropic's messages have.
 func blocksOfAnthropic(body protocol.Raw) bool {
 	for message := range body.Get("messages").Elements() {
 		for block := range message.Get("content").Elements() {
@@ -79,7 +78,7 @@ func blocksOfAnthropic(body protocol.Raw) bool {
 	return false
 }
 
-// modelOf is the model a request asks for, "" if it does not say.
+// modelOf returns the model that a request names, "" if it names none.
 func modelOf(d *protocol.Protocol, path string, body []byte) string {
 	if d != nil && d.Model != nil {
 		if name := d.Model(path, body); name != "" {
@@ -89,8 +88,8 @@ func modelOf(d *protocol.Protocol, path string, body []byte) string {
 	return protocol.Raw(body).Get("model").Text()
 }
 
-// RawRequest is where a body that somebody else wrote goes at an address, and the model it is for:
-// the one given, or else its own. The body is sent as it is.
+// RawRequest returns the URL for a body that the user wrote, and its model: the given one, else the
+// body's own. The body is sent unchanged.
 func (h *Host) RawRequest(body []byte, model, address string) (url, asked string) {
 	if asked = model; asked == "" {
 		asked = protocol.Raw(body).Get("model").Text()

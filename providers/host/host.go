@@ -1,15 +1,14 @@
-// Package host knows where models are served: the addresses of known hosts, the protocol each
-// speaks, its keys, and where it departs from its protocol. It makes the requests to them.
+// Package host describes the known hosts of models: their addresses, protocols and keys, and how they
+// differ from their protocols. It builds the requests to them.
 //
-//	tools, history, prompt ─▶ dialect.Request ─▶ Build(host) ─▶ URL, body
-//	captured request ─▶ Resend(host) ─▶ dialect.Request, and what it loses on the way
+//	tools, history, prompt ─▶ protocol.Request ─▶ Build(host) ─▶ URL, body
+//	captured request ─▶ Resend(host) ─▶ protocol.Request, and its losses
 //
-// A host is who answers. Its target is the dialect.Target that its protocol's history goes to. Its
-// address is the URL that paths are put behind, which its own clients call the base URL.
+// A host is a server that answers requests. Its target is the protocol.Target for histories of its
+// protocol. Its address is the URL to which paths are appended; its own clients call it the base URL.
 //
-// Nothing here does I/O: the environment comes in as a function, and others send the requests. Keys
-// are looked up in the environment and nowhere else. Google AI Studio is read from captures and
-// never asked.
+// The package does no I/O: the environment is passed as a function, and others send the requests. Keys
+// are read only from the environment. Google AI Studio is read from captures and never called.
 package host
 
 import (
@@ -20,40 +19,40 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// A Host is one place that answers requests.
+// A Host is one server that answers requests.
 type Host struct {
 	Name, Title string
-	Target      string // name of the dialect.Target
+	Target      string // name of the protocol.Target
 	Quirks      protocol.HostFeatures
 
-	Address    string // https://api.example.com/v1, as its own clients have it; {region} stands for a region; "" when it has to be given
-	Variable   string // of the environment, which names another address; "" for none
-	PathSuffix string // what is put behind the address that Variable names
+	Address    string // https://api.example.com/v1, as its own clients use it; {region} is a placeholder; "" if the user must set it
+	Variable   string // environment variable with another address; "" for none
+	PathSuffix string // appended to the address in Variable
 
-	Version        string   // what its own clients put behind the address, before all else; "" for none
-	VersionedPaths []string // first parts of the paths that stand under that: some clients leave Version out
+	Version        string   // first path element that its own clients append to the address; "" for none
+	VersionedPaths []string // first elements of the paths under Version, which some clients omit
 
-	Keys          []APIKey // the first that the environment has is used
+	Keys          []APIKey // the first one that the environment contains is used
 	Keyless       bool     // answers without a key
 	Header        []HeaderPair
-	Extra         []HeaderPair // headers whose value is in the environment: the name of the variable, where it is set
-	SessionHeader string       // header that has the requests of a session answered where their beginning is cached; "" for none
+	Extra         []HeaderPair // headers that are sent if a variable is set; Value is its name
+	SessionHeader string       // header that routes the requests of a session to their cached beginning; "" for none
 
-	Model  string   // asked for where none is named; "" when it has to be given
-	Models []string // how names of its models begin, as far as that tells
+	Model  string   // the default; "" if the user must name one
+	Models []string // prefixes of its models, as far as they identify it
 }
 
 // A HeaderPair is a header with its value.
 type HeaderPair struct{ Name, Value string }
 
-// A APIKey is a variable of the environment that holds a secret, and the header it goes into.
+// An APIKey is an environment variable with a secret, and the header for it.
 type APIKey struct {
 	Variable string
 	Header   string
-	Scheme   string // word before it: "Bearer", or ""
+	Scheme   string // word before the secret: "Bearer", or ""
 }
 
-// HeaderFor is the header with the secret.
+// HeaderFor returns the header with the secret.
 func (k APIKey) HeaderFor(secret string) HeaderPair {
 	if k.Scheme != "" {
 		secret = k.Scheme + " " + secret
@@ -61,17 +60,16 @@ func (k APIKey) HeaderFor(secret string) HeaderPair {
 	return HeaderPair{k.Header, secret}
 }
 
-// Find is the host of that name; the error lists the names there are.
+// Find returns the host with that name. The error lists the known names.
 func Find(name string) (*Host, error) {
 	if name == "aistudio" {
 		//lint:ignore ST1005 it begins with a name
-		return nil, fmt.Errorf("Google AI Studio is read from captures, never asked; gemini is Google's public API")
+		return nil, fmt.Errorf("Google AI Studio is only read from captures, never called; gemini is Google's public API")
 	}
 	return protocol.FindNamed("provider", name, All, func(h *Host) string { return h.Name })
 }
 
-// For is the host that a dialect is named after, the first of the table that speaks it; nil if it
-// has none.
+// For returns the host that a protocol is named after: the first of the table that speaks it, or nil.
 func For(dialectName string) *Host {
 	for i := range All {
 		if t := All[i].HistoryTarget(); t != nil && t.Protocol == dialectName {
@@ -81,16 +79,16 @@ func For(dialectName string) *Host {
 	return nil
 }
 
-// HistoryTarget is the target of the host's protocol.
+// HistoryTarget returns the target of the host's protocol.
 func (h *Host) HistoryTarget() *protocol.Target {
 	t, err := providers.FindTarget(h.Target)
 	if err != nil {
-		return nil // cannot be: a test looks for all of them
+		return nil // impossible: a test finds all of them
 	}
 	return t
 }
 
-// Has reports whether a model's name is one of this host's, by how it begins.
+// Has reports whether a model's name begins like the models of this host.
 func (h *Host) Has(model string) bool {
 	for _, prefix := range h.Models {
 		if strings.HasPrefix(strings.ToLower(model), prefix) {
@@ -100,13 +98,13 @@ func (h *Host) Has(model string) bool {
 	return false
 }
 
-// Build is the request as it is sent to the host at an address.
+// Build returns the URL and body of a request to the host at an address.
 func (h *Host) Build(r protocol.Request, address string) (url string, body []byte) {
 	path, body := h.HistoryTarget().BuildRequest(r, h.Quirks)
 	return Join(address, path), body
 }
 
-// Headers are those of a request, but for its key.
+// Headers returns the headers of a request, without its key.
 func (h *Host) Headers(session string, getenv func(string) string) []HeaderPair {
 	all := append([]HeaderPair{{"Content-Type", "application/json"}}, h.Header...)
 	for _, p := range h.Extra {
@@ -120,8 +118,8 @@ func (h *Host) Headers(session string, getenv func(string) string) []HeaderPair 
 	return all
 }
 
-// Key is the first of the host's keys that the environment has, as a header. The error names the
-// variables; there is none where a key is not needed, and then the header has no name.
+// Key returns the first of the host's keys that the environment contains, as a header. The error names
+// the variables. If no key is needed, there is no error and the header has no name.
 func (h *Host) Key(getenv func(string) string) (HeaderPair, error) {
 	var looked []string
 	for _, k := range h.Keys {
@@ -132,7 +130,7 @@ func (h *Host) Key(getenv func(string) string) (HeaderPair, error) {
 		}
 		for _, c := range []byte(secret) {
 			if c < ' ' || c > '~' {
-				return HeaderPair{}, fmt.Errorf("%s: the value of %s has a character that no header can carry", h.Name, k.Variable)
+				return HeaderPair{}, fmt.Errorf("%s: the value of %s contains a character that a header can't contain", h.Name, k.Variable)
 			}
 		}
 		return k.HeaderFor(secret), nil

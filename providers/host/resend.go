@@ -8,22 +8,22 @@ import (
 	"toolscope/providers/replay"
 )
 
-// CapturedRequest is a request that was seen, to be sent again.
+// CapturedRequest is a captured request, to be resent.
 type CapturedRequest struct {
 	Protocol *protocol.Protocol // of the request
 	Path     string             // of its URL, which may name the model
 	Body     []byte
 
-	// History is the conversation it carries, and what was added to it since: a turn, results. From
-	// is where its protocol sends such. See providers.Exchange.History.
+	// History is the history that it carries, with anything that was added since: a turn, results.
+	// From is the target of its protocol. See providers.Exchange.History.
 	History []protocol.Message
 	From    *protocol.Target
 
-	model  string // it asks for, "" if that is still to be looked for
+	model  string // the one it names, "" if not yet read
 	single bool   // the body is known to be one JSON object
 }
 
-// Model is the model that the request asks for.
+// Model returns the model that the request names.
 func (c *CapturedRequest) Model() string {
 	if c.model != "" {
 		return c.model
@@ -31,26 +31,26 @@ func (c *CapturedRequest) Model() string {
 	return modelOf(c.Protocol, c.Path, c.Body)
 }
 
-// ResentRequest is a captured request as another host is asked it.
+// ResentRequest is a captured request, translated for another host.
 type ResentRequest struct {
 	Request    protocol.Request
-	Preview    replay.Preview // of its history: what it loses
-	Undeclared []string       // tools that cannot be declared there, by name
-	Moved      int            // instructions in the middle of the history that stand before it now
+	Preview    replay.Preview // of its history, with its losses
+	Undeclared []string       // names of tools that can't be declared there
+	Moved      int            // instructions moved from the middle of the history to its start
 }
 
-// Resend translates a captured request for a host: its instructions, its history under a policy,
-// its tools, the limit of its answer. model is asked, or if it is "" the request's own where the
-// host has it, and else the host's. It is a pure function; nothing is sent.
+// Resend translates a captured request for a host: its instructions, its history under a policy, its
+// tools, the token limit of its response. It uses model. If that is "", it uses the request's own model
+// if the host has it, else the host's default. It sends nothing.
 func (h *Host) Resend(c CapturedRequest, model string, policy *replay.Policy) (ResentRequest, error) {
 	to := h.HistoryTarget()
 	if to == nil || to.Request == nil {
-		return ResentRequest{}, fmt.Errorf("%s: requests are never made to it", h.Name)
+		return ResentRequest{}, fmt.Errorf("%s: toolscope sends no requests to it", h.Name)
 	}
 	var out ResentRequest
 	r := &out.Request
 	if r.Model = h.ModelOf(c, model); r.Model == "" {
-		return ResentRequest{}, fmt.Errorf("%s: no model is named, and the request's %q may not be one of its", h.Name, c.Model())
+		return ResentRequest{}, fmt.Errorf("%s: no model is named, and the host may not have the request's %q", h.Name, c.Model())
 	}
 	var history []protocol.Message
 	r.System, history, out.Moved = splitInstructions(c.History, to)
@@ -67,8 +67,8 @@ func (h *Host) Resend(c CapturedRequest, model string, policy *replay.Policy) (R
 	return out, nil
 }
 
-// ModelOf is the model a host would be asked for: model, or if that is "" the request's own where
-// the host has it, and else the host's; "" if none is known.
+// ModelOf returns the model to request from a host: model, or if that is "", the request's own if the
+// host has it, else the host's default; "" if none is known.
 func (h *Host) ModelOf(c CapturedRequest, model string) string {
 	if model != "" {
 		return model
@@ -79,13 +79,13 @@ func (h *Host) ModelOf(c CapturedRequest, model string) string {
 	case own != "" && h.Has(own):
 		return own
 	case h.Model == "" && len(h.Models) == 0 && c.Protocol != nil && to.Protocol == c.Protocol.Name:
-		return own // a host that has any name, as a server of one's own
+		return own // a host that accepts any name, e.g. the user's own server
 	}
 	return h.Model
 }
 
-// splitInstructions takes what the system says out of a history: what stands before all else, and the
-// rest where the target has no place for it between messages.
+// splitInstructions removes the system messages from a history: those at its start, and the others if the
+// target can't have them between messages.
 func splitInstructions(history []protocol.Message, to *protocol.Target) (system string, rest []protocol.Message, moved int) {
 	var said []string
 	inline := len(to.Encode([]protocol.Message{{Role: protocol.System, Parts: []protocol.Part{{Kind: protocol.TextPart, Text: []byte("x")}}}})) > 0
@@ -110,7 +110,7 @@ func splitInstructions(history []protocol.Message, to *protocol.Target) (system 
 	return strings.Join(said, "\n\n"), rest, moved
 }
 
-// declaredIn is the value that a request declares its tools with.
+// declaredIn returns the value that declares the tools of a request.
 func declaredIn(dialectName string, body []byte) protocol.Raw {
 	name := "tools"
 	if dialectName == "bedrock" {
@@ -122,7 +122,7 @@ func declaredIn(dialectName string, body []byte) protocol.Raw {
 	return nil
 }
 
-// limits are where requests say how long the answer may be.
+// limits are the fields of requests that limit the length of the response.
 var limits = [][]string{
 	{"max_tokens"}, {"max_completion_tokens"}, {"max_output_tokens"},
 	{"generationConfig", "maxOutputTokens"}, {"generation_config", "max_output_tokens"},

@@ -2,9 +2,8 @@ package host
 
 import "toolscope/providers/protocol"
 
-// All is every known host, the one that a protocol is named after first. Addresses, variables and
-// headers are those of the providers' own clients and documentation; quirks are cited where they
-// are.
+// All lists the known hosts. The host that a protocol is named after comes first. Addresses, variables
+// and headers are those of the providers' own clients and documentation; quirks cite their source.
 var All = []Host{
 	{
 		Name: "anthropic", Title: "Anthropic", Target: "anthropic",
@@ -39,7 +38,7 @@ var All = []Host{
 	{
 		Name: "bedrock", Title: "AWS Bedrock, Converse", Target: "bedrock",
 		Address: "https://bedrock-runtime.{region}.amazonaws.com", Variable: "AWS_ENDPOINT_URL_BEDROCK_RUNTIME",
-		Keys:   bearerKeys("AWS_BEARER_TOKEN_BEDROCK"), // requests are not signed: SigV4 wants the body's hash and the clock
+		Keys:   bearerKeys("AWS_BEARER_TOKEN_BEDROCK"), // requests are not signed: SigV4 needs the body's hash and the clock
 		Header: []HeaderPair{{"Accept", "application/vnd.amazon.eventstream"}},
 		Model:  "amazon.nova-lite-v1:0", Models: []string{"amazon.", "anthropic.", "meta.", "us.", "eu.", "apac.", "global.", "arn:aws:bedrock"},
 	},
@@ -56,9 +55,9 @@ var All = []Host{
 		Models: []string{"anthropic/", "openai/", "google/", "x-ai/", "z-ai/", "deepseek/", "moonshotai/", "qwen/", "minimax/", "mistralai/", "meta-llama/"},
 	},
 	{
-		// It refuses what it does not know: stream_options (avante-corp/avante.nvim#2347),
-		// max_completion_tokens (editor-code-assistant/eca#231). Requests with one affinity share a
-		// cache (badlogic/pi-mono).
+		// It refuses unknown fields: stream_options (avante-corp/avante.nvim#2347),
+		// max_completion_tokens (editor-code-assistant/eca#231). Requests with the same affinity
+		// share a cache (badlogic/pi-mono).
 		Name: "mistral", Title: "Mistral", Target: "mistral",
 		Address: "https://api.mistral.ai/v1", Keys: bearerKeys("MISTRAL_API_KEY"),
 		Quirks: protocol.HostFeatures{TellsUsage: true}, SessionHeader: "X-Affinity",
@@ -134,15 +133,15 @@ var All = []Host{
 	},
 }
 
-// PassThrough are hosts that only their own clients ask, with logins of theirs: what they say is passed
-// on, and nothing is sent from here.
+// PassThrough are hosts that only their own clients call, with their own logins. The proxy passes the
+// traffic on; toolscope itself sends nothing to them.
 var PassThrough = []Host{
-	{Name: "chatgpt", Title: "ChatGPT, as Codex asks it", Address: "https://chatgpt.com/backend-api/codex"},
-	{Name: "code-assist", Title: "Gemini Code Assist, as Gemini CLI asks it", Address: "https://cloudcode-pa.googleapis.com"},
+	{Name: "chatgpt", Title: "ChatGPT, for Codex", Address: "https://chatgpt.com/backend-api/codex"},
+	{Name: "code-assist", Title: "Gemini Code Assist, for Gemini CLI", Address: "https://cloudcode-pa.googleapis.com"},
 	{Name: "vertex", Title: "Google Vertex AI", Address: "https://{region}-aiplatform.googleapis.com"},
 }
 
-// openAI is what OpenAI itself takes (its published API description).
+// openAI are the features of OpenAI itself (from its published API description).
 var openAI = protocol.HostFeatures{Store: true, Completion: true, CacheKey: true, Retention: true, Custom: true, Encrypted: true}
 
 var (
@@ -151,5 +150,5 @@ var (
 	openAIModels = []string{"gpt-", "chatgpt-", "o1", "o3", "o4", "codex-"}
 )
 
-// bearerKeys is the key of most hosts.
+// bearerKeys returns the form of key that most hosts use.
 func bearerKeys(variable string) []APIKey { return []APIKey{{variable, "Authorization", "Bearer"}} }

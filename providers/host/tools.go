@@ -10,15 +10,14 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// Tools are tools as somebody declares them, and how.
+// Tools are declared tools, with the form of their declaration.
 type Tools struct {
-	Protocol string // whose form they have
+	Protocol string // the protocol of their form
 	List     []protocol.Tool
-	Declared protocol.Raw // the value that a request of that dialect declares them with
+	Declared protocol.Raw // the value that declares them in a request of that protocol
 }
 
-// shapes are what a declaration of a tool has in each dialect: a member of it, and what kind of
-// value that is.
+// shapes are the fields that identify a tool declaration of each protocol, with the kind of their value.
 var shapes = []struct {
 	member  string
 	kind    byte
@@ -36,9 +35,9 @@ var shapes = []struct {
 // mcp is the form in which servers of the Model Context Protocol list tools.
 const mcp = "mcp"
 
-var errNoTools = errors.New("declares no tools of a known protocol\nwanted is a request with tools, a list of them as any provider takes it, or what an MCP server answers to tools/list")
+var errNoTools = errors.New("declares no tools of a known protocol\nuse a request with tools, a list of tools in any provider's form, or an MCP server's response to tools/list")
 
-// ReadTools reads tools in any form: those of a request, a list of them, or one.
+// ReadTools reads tools in any form: those of a request, a list of tools, or one tool.
 func ReadTools(text []byte) (Tools, error) {
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 	s := protocol.Scan(text)
@@ -55,7 +54,7 @@ func ReadTools(text []byte) (Tools, error) {
 			return t, nil
 		}
 	}
-	for i := range providers.All { // a whole request, in a form of its own
+	for i := range providers.All { // a complete request, in a form of its own
 		if d := &providers.All[i]; d.Tools != nil {
 			if tools := d.Tools(body); len(tools) > 0 {
 				return Tools{Protocol: d.Name, List: tools}, nil
@@ -65,7 +64,7 @@ func ReadTools(text []byte) (Tools, error) {
 	return Tools{}, errNoTools
 }
 
-// listOf is the list of tools that stands in an object, or has the object as its only element.
+// listOf returns the list of tools in an object, or a list with the object as its only element.
 func listOf(body protocol.Raw) protocol.Raw {
 	for _, v := range []protocol.Raw{
 		body.Get("tools"), body.Get("toolConfig").Get("tools"), body.Get("functions"), body.Get("result").Get("tools"),
@@ -78,7 +77,7 @@ func listOf(body protocol.Raw) protocol.Raw {
 	return append(append(protocol.Raw{'['}, body...), ']')
 }
 
-// shapeOf is the form of a list of tools, by the first that tells.
+// shapeOf returns the form of a list of tools, from the first tool that shows it.
 func shapeOf(list protocol.Raw) string {
 	for tool := range list.Elements() {
 		for _, shape := range shapes {
@@ -123,7 +122,7 @@ func asForm(form string, list protocol.Raw) (t Tools) {
 		var w protocol.Writer
 		t.Declared = w.Open('[').Open('{').Key("functionDeclarations").Raw(list).Close('}').Close(']').Text
 		request.Open('{').Key("tools").Raw(t.Declared).Close('}')
-	case form == "openai-chat" && bare: // functions, as they were before tools
+	case form == "openai-chat" && bare: // the functions field, the predecessor of tools
 		t.Declared = nil
 		request.Open('{').Key("functions").Raw(list).Close('}')
 	default:
@@ -131,15 +130,15 @@ func asForm(form string, list protocol.Raw) (t Tools) {
 	}
 	d, err := providers.FindProtocol(form)
 	if err != nil {
-		return t // cannot be: the forms are dialects
+		return t // impossible: the forms are protocols
 	}
 	t.List = d.Tools(request.Text)
 	return t
 }
 
-// Declare puts the tools into a request to a target: as they are where that speaks their dialect,
-// and else those that can be translated. It returns the names of the others: other providers do not
-// have the tools that a provider runs itself.
+// Declare adds the tools to a request to a target: unchanged if the target speaks their protocol, else
+// those that can be translated. It returns the names of the others: tools that a provider runs itself
+// don't exist at other providers.
 func (t *Tools) Declare(r *protocol.Request, to *protocol.Target) (left []string) {
 	r.Tools, r.NativeTools = t.List, nil
 	if t.Declared != nil && t.Protocol == to.Protocol && to.Name == to.Protocol {

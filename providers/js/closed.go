@@ -7,9 +7,8 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// ParseClosed is the parser of Anthropic's library: a text that was cut loses its last token if that is
-// not whole, and everything open is closed. Where it is wrong in another way ok is false: there it
-// throws.
+// ParseClosed is the parser of Anthropic's library. A text that is cut off loses an incomplete last token,
+// and every open bracket is closed. If the text has another error, the library throws and ok is false.
 func ParseClosed(text string) (v Value, ok bool) {
 	if tokens, ok := splitTokens(text); ok {
 		if whole, ok := closeAll(dropIncomplete(tokens)); ok {
@@ -19,16 +18,16 @@ func ParseClosed(text string) (v Value, ok bool) {
 	return Parse(text)
 }
 
-// token is one of JSON's, and what sort it is: a bracket by itself, or one of "1a for strings,
+// token is a JSON token. Its sort is the byte of a bracket or separator, or one of "1a for strings,
 // numbers and words.
 type token struct {
 	sort byte
 	text string
-	last bool // a number that runs to the end
+	last bool // a number at the end of the text
 }
 
-// splitTokens are the tokens of a text. A string or word that was cut is none; ok is false where there
-// is anything else.
+// splitTokens returns the tokens of a text. It drops a string or word that is cut off. ok is false if the
+// text contains anything else.
 func splitTokens(text string) (all []token, ok bool) {
 	for i := 0; i < len(text); {
 		c, n := text[i], 1
@@ -75,7 +74,7 @@ func isWordPrefix(s string) bool {
 	return false
 }
 
-// numberLen is how many bytes it takes for those of a number.
+// numberLen returns how many bytes the library reads as a number.
 func numberLen(text string) int {
 	n := 0
 	if text[0] == '-' {
@@ -93,7 +92,7 @@ func numberLen(text string) int {
 
 var numberPattern = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
 
-// dropIncomplete leaves out, from the end, what may not be whole: a number, a key without a value, a comma.
+// dropIncomplete removes tokens at the end that may be incomplete: a number, a key without a value, a comma.
 func dropIncomplete(all []token) []token {
 	var open []byte
 	for _, t := range all {
@@ -119,8 +118,8 @@ func dropIncomplete(all []token) []token {
 	return nil
 }
 
-// closeAll is the text of tokens, with everything closed that is open; ok is false where a bracket
-// closes what is not open.
+// closeAll returns the text of tokens, with every open bracket closed. ok is false if a bracket closes
+// one that is not open.
 func closeAll(all []token) (text string, ok bool) {
 	var b, closers []byte
 	for i, t := range all {

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// ParseErrorText is what JSON.parse of JavaScriptCore, which Bun runs on, says of a text that is no JSON,
-// without the words "JSON Parse error: " before it. It is "" where the text is JSON. What the
-// reader of tokens objects to goes before what the reader of values does.
+// ParseErrorText returns the error of JSON.parse for a text that is not JSON, as JavaScriptCore (the engine
+// of Bun) words it, without the prefix "JSON Parse error: ". It is "" if the text is JSON. An error of the
+// lexer wins over an error of the parser.
 func ParseErrorText(text string) string {
 	if _, ok := Parse(text); ok {
 		return ""
@@ -25,14 +25,14 @@ func ParseErrorText(text string) string {
 	return "Unable to parse JSON string"
 }
 
-// errorParser reads a text until something is wrong with it.
+// errorParser reads a text up to its first error.
 type errorParser struct {
 	parser
-	kind        byte   // of the token at hand: its first byte, 'v' for a literal, 'i' for a word, 0 at the end, 'x' if it is none
-	word        string // of a word: itself
-	tokenError  string // what is wrong with a token
-	syntaxError string // what is wrong with where it stands
-	lost        bool   // an exponent has no digits: nothing is read behind it, and nothing said of that
+	kind        byte   // of the current token: its first byte, 'v' for a literal, 'i' for a word, 0 at the end, 'x' if it is not a token
+	word        string // the text of a word
+	tokenError  string // the error of a token
+	syntaxError string // the error of its position
+	lost        bool   // an exponent has no digits: nothing after it is read, without an error
 }
 
 // nextToken reads a token.
@@ -62,7 +62,7 @@ func (c *errorParser) nextToken() byte {
 	return c.kind
 }
 
-// peekByte is the next byte, 0 where there is none.
+// peekByte returns the next byte, 0 at the end.
 func (c *errorParser) peekByte() byte {
 	if c.at == len(c.text) {
 		return 0
@@ -76,7 +76,7 @@ func isWord(b byte) bool {
 	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b == '_' || b == '$'
 }
 
-// firstUnits are the first units of UTF-16 of a text, half a character at the end among them.
+// firstUnits returns the first UTF-16 units of a text, including half a character at the end.
 func firstUnits(text string, n int) string {
 	whole := UTF16Prefix(text, n)
 	if rest := text[len(whole):]; rest != "" && UTF16Len(whole) < n {
@@ -87,7 +87,7 @@ func firstUnits(text string, n int) string {
 	return whole
 }
 
-// checkIdentifier reads a word: one of JSON's, even if more letters follow, or what stands there.
+// checkIdentifier reads a word: a JSON literal, even if more letters follow, or an identifier.
 func (c *errorParser) checkIdentifier() {
 	rest := c.text[c.at:]
 	for word := range words {
@@ -142,7 +142,7 @@ func (c *errorParser) checkString() {
 	c.setTokenError("Unterminated string")
 }
 
-// checkEscape reads what follows a backslash, but for its last byte.
+// checkEscape reads the escape after a backslash, except its last byte.
 func (c *errorParser) checkEscape() bool {
 	rest := c.text[c.at:]
 	switch {
@@ -174,7 +174,7 @@ func (c *errorParser) checkUnicode(rest string) bool {
 	return true
 }
 
-// checkValue reads what begins with the token at hand, and the token behind it.
+// checkValue reads the value that begins with the current token, and the token after it.
 func (c *errorParser) checkValue(depth int) bool {
 	switch {
 	case depth > maxNesting:
@@ -233,7 +233,7 @@ func (c *errorParser) checkObject(depth int) bool {
 	}
 }
 
-// expectToken takes a token, or says what should stand there.
+// expectToken reads a token of that kind, or sets the error.
 func (c *errorParser) expectToken(kind byte, otherwise string) bool {
 	if c.kind != kind {
 		c.syntaxError = otherwise

@@ -8,8 +8,8 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// LangChain is the parser of LangChain for arguments that may still be arriving: it closes what is
-// open, and throws at what is wrong, for which ok is false.
+// LangChain is the parser of LangChain for arguments that may still be arriving. It closes open brackets
+// and strings. If the text has another error, it throws and ok is false.
 func LangChain(text string) (v Value, ok bool) {
 	if v, ok = Parse(text); ok {
 		return v, true
@@ -55,7 +55,7 @@ func (p *langChainParser) parseValue(depth int) (v Value, ok bool) {
 	return v, false
 }
 
-// nextBytes are the next bytes, at most so many.
+// nextBytes returns the next bytes, at most n.
 func (p *langChainParser) nextBytes(n int) string { return p.text[p.at:min(p.at+n, len(p.text))] }
 
 func (p *langChainParser) parseArray(depth int) (v Value, ok bool) {
@@ -84,7 +84,7 @@ func (p *langChainParser) parseArray(depth int) (v Value, ok bool) {
 	return v, true
 }
 
-// acceptComma takes a comma; done says that the container ends here, closed or not, and ok that it may.
+// acceptComma reads a comma. done reports that the container ends here, closed or not; ok that it may end.
 func (p *langChainParser) acceptComma(closer byte) (done, ok bool) {
 	if p.skipSpace(); p.atEnd() {
 		return true, true
@@ -134,14 +134,14 @@ func (p *langChainParser) parseObject(depth int) (v Value, ok bool) {
 	return v, true
 }
 
-// parseString reads a literal that may not have ended. Control characters may stand in it; an escape of
-// fewer than four digits at the end becomes its letters.
+// parseString reads a string that may be incomplete. It may contain control characters. An escape of fewer
+// than four digits at the end becomes its letters.
 func (p *langChainParser) parseString() (s string, ok bool) {
 	if p.peekByte() != '"' {
 		return "", false
 	}
 	p.at++
-	var lit []byte // with escapes, to be unquoted at once: halves of pairs find each other
+	var lit []byte // with escapes, unquoted in one go: so surrogate halves form pairs
 	for ; !p.atEnd(); p.at++ {
 		switch c := p.text[p.at]; {
 		case c == '"':
@@ -186,7 +186,7 @@ func (p *langChainParser) parseEscape(lit []byte) ([]byte, bool) {
 	return append(append(lit, `\u`...), hex...), true
 }
 
-// parseNumber reads as much of a number as there is.
+// parseNumber reads a number that may be incomplete.
 func (p *langChainParser) parseNumber() (v Value, ok bool) {
 	start := p.at
 	if p.peekByte() == '-' {
@@ -224,7 +224,7 @@ func (p *langChainParser) skipDigits() {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// parseFloat is Number.parseFloat: the number that text begins with.
+// parseFloat is Number.parseFloat: it reads the number at the start of text.
 func parseFloat(text string) (v Value, ok bool) {
 	for n := len(text); n > 0; n-- {
 		if f, err := strconv.ParseFloat(text[:n], 64); err == nil || f != 0 {

@@ -8,10 +8,10 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// maxNesting is how deep a text may nest: JavaScript's stack does not take much more either.
+// maxNesting is the maximum nesting of a text. JavaScript's stack doesn't allow much more.
 const maxNesting = 4000
 
-// Parse is JSON.parse; ok is false where that throws.
+// Parse is JSON.parse. If that throws, ok is false.
 func Parse(text string) (v Value, ok bool) {
 	p := parser{text: text}
 	v, ok = p.parseValue(0)
@@ -19,15 +19,15 @@ func Parse(text string) (v Value, ok bool) {
 	return v, ok && p.at == len(text)
 }
 
-// After is what stands behind the value that a text begins with; ok is false where it begins with
-// none.
+// After returns the text after the value that text begins with. ok is false if it doesn't begin with a
+// value.
 func After(text string) (rest string, ok bool) {
 	p := parser{text: text}
 	_, ok = p.parseValue(0)
 	return text[p.at:], ok
 }
 
-// parser reads JSON. It goes on from at.
+// parser reads JSON from the offset at.
 type parser struct {
 	text string
 	at   int
@@ -39,7 +39,7 @@ func (p *parser) skipSpace() {
 	}
 }
 
-// acceptByte takes a byte if it comes next.
+// acceptByte reads the byte c if it is next.
 func (p *parser) acceptByte(c byte) bool {
 	if p.at < len(p.text) && p.text[p.at] == c {
 		p.at++
@@ -122,7 +122,7 @@ func (p *parser) parseArray(depth int) (v Value, ok bool) {
 	}
 }
 
-// parseString reads a literal: whole, without control characters, and with escapes that there are.
+// parseString reads a complete string, without control characters and with valid escapes.
 func (p *parser) parseString() (s string, ok bool) {
 	start := p.at
 	if !p.acceptByte('"') {
@@ -143,7 +143,7 @@ func (p *parser) parseString() (s string, ok bool) {
 	return "", false
 }
 
-// parseEscape takes what follows a backslash.
+// parseEscape reads the rest of an escape after the backslash.
 func (p *parser) parseEscape() bool {
 	if p.at == len(p.text) {
 		return false
@@ -191,11 +191,11 @@ func (p *parser) parseNumber() (v Value, ok bool) {
 			return v, false
 		}
 	}
-	f, _ := strconv.ParseFloat(p.text[start:p.at], 64) // infinite where it is beyond every double
+	f, _ := strconv.ParseFloat(p.text[start:p.at], 64) // infinite if it exceeds every double
 	return NumberValue(f), true
 }
 
-// ParseSecure is the parser of the AI SDK: Parse, but for objects that name a prototype.
+// ParseSecure is the parser of the AI SDK: Parse, but it refuses objects that name a prototype.
 func ParseSecure(text string) (v Value, ok bool) {
 	v, ok = Parse(text)
 	return v, ok && !v.namesPrototype()

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Partial is the parser of the package partial-json: it takes what has come so far, and where that
-// goes wrong inside of an object or array, what came before. ok is false where it throws.
+// Partial is the parser of the package partial-json. It reads an incomplete text. At an error inside an
+// object or array, it keeps the values before the error. If it throws, ok is false.
 func Partial(text string) (v Value, ok bool) {
 	text = Trim(text)
 	if text == "" {
@@ -28,7 +28,7 @@ func (p *partialParser) skipSpace() {
 	}
 }
 
-// peekByte is the byte at the place, 0 behind the end.
+// peekByte returns the next byte, 0 at the end.
 func (p *partialParser) peekByte() byte {
 	if p.at < len(p.text) {
 		return p.text[p.at]
@@ -36,8 +36,8 @@ func (p *partialParser) peekByte() byte {
 	return 0
 }
 
-// skipUnit takes one unit of UTF-16: a character, or of one that takes two of them only a part, after
-// which stands what is no character.
+// skipUnit skips one UTF-16 unit: a character, or part of a character of two units, so that the rest is
+// not a character.
 func (p *partialParser) skipUnit() {
 	n := 1
 	for p.at+n < len(p.text) && n < 3 && !utf8.RuneStart(p.text[p.at+n]) {
@@ -46,7 +46,7 @@ func (p *partialParser) skipUnit() {
 	p.at += n
 }
 
-// constants are the words it knows, in its order, and how many bytes of one it must see.
+// constants are the words that it knows, in its order, with the minimum number of bytes of each.
 var constants = []struct {
 	word  string
 	least int
@@ -79,7 +79,7 @@ func (p *partialParser) parseValue(depth int) (v Value, ok bool) {
 	return p.parseNumber()
 }
 
-// parseString reads a literal that may not have ended. It takes any byte for the quote that begins it.
+// parseString reads a string that may be incomplete. It accepts any byte as the opening quote.
 func (p *partialParser) parseString() (s string, ok bool) {
 	start, escape := p.at, false
 	p.skipUnit()
@@ -101,7 +101,7 @@ func (p *partialParser) parseString() (s string, ok bool) {
 	return parseLiteral(p.sliceText(start, strings.LastIndexByte(p.text, '\\')) + `"`)
 }
 
-// sliceText is substring: its ends may stand in either order.
+// sliceText is substring: its ends may be in either order.
 func (p *partialParser) sliceText(a, b int) string {
 	a, b = max(a, 0), max(b, 0)
 	if a > b {
@@ -110,14 +110,14 @@ func (p *partialParser) sliceText(a, b int) string {
 	return p.text[min(a, len(p.text)):min(b, len(p.text))]
 }
 
-// parseLiteral is what JSON.parse makes of the text of a string. The quotes of a key are not looked at by
-// who calls, so that it may be any other value there, which becomes a key by its text.
+// parseLiteral is JSON.parse of the text of a string. The caller doesn't check the quotes of a key, so
+// the text may be any other value, whose JSON becomes the key.
 func parseLiteral(text string) (s string, ok bool) {
 	v, ok := Parse(text)
 	return v.keyText(), ok
 }
 
-// keyText is what a value is as a key.
+// keyText returns a value as a key.
 func (v *Value) keyText() string {
 	if v.Kind == String {
 		return v.Text
@@ -137,7 +137,7 @@ func (p *partialParser) parseObject(depth int) Value {
 			return o
 		}
 		p.skipSpace()
-		p.skipUnit() // a colon, or what stands there
+		p.skipUnit() // a colon, or any other character
 		member, ok := p.parseValue(depth + 1)
 		if !ok {
 			return o

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// ParseStreaming is the parser of pi for arguments that may still be arriving: JSON, JSON with its
-// strings mended, and what Partial makes of either. There is always a value, {} where nothing is
-// made of the text.
+// ParseStreaming is the parser of pi for arguments that may still be arriving. It tries JSON, then JSON
+// with repaired strings, then Partial on both. It always returns a value: {} if all fail.
 func ParseStreaming(text string) Value {
 	if Trim(text) == "" {
 		return EmptyObject()
@@ -30,7 +29,7 @@ func ParseStreaming(text string) Value {
 	return EmptyObject()
 }
 
-// escapeControls escapes control characters in strings, and backslashes that escape nothing.
+// escapeControls escapes control characters in strings, and backslashes that don't begin an escape.
 func escapeControls(text string) string {
 	var b strings.Builder
 	in := false
@@ -51,7 +50,7 @@ func escapeControls(text string) string {
 	return b.String()
 }
 
-// writeEscape writes a backslash and what it escapes, and tells how much of rest that is.
+// writeEscape writes a backslash and its escape, and returns how many bytes of rest it wrote.
 func writeEscape(b *strings.Builder, rest string) int {
 	switch {
 	case len(rest) >= 5 && rest[0] == 'u' && isHex(rest[1]) && isHex(rest[2]) && isHex(rest[3]) && isHex(rest[4]):

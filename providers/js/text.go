@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// unitsOf are the characters of a text: how many bytes each has, and how many units of UTF-16. Half
-// a surrogate pair is one.
+// unitsOf iterates over the characters of a text, with their bytes and UTF-16 units. Half a surrogate pair
+// counts as a character.
 func unitsOf(text string) func(yield func(bytes, units int) bool) {
 	return func(yield func(bytes, units int) bool) {
 		for i := 0; i < len(text); {
@@ -31,7 +31,7 @@ func isHalf(text string) bool {
 	return len(text) >= 3 && text[0] == 0xed && text[1] >= 0xa0 && text[1] <= 0xbf && text[2]&0xc0 == 0x80
 }
 
-// UTF16Len is the length of a string: its units of UTF-16.
+// UTF16Len returns the length of a string in UTF-16 units.
 func UTF16Len(text string) (n int) {
 	for _, units := range unitsOf(text) {
 		n += units
@@ -39,7 +39,7 @@ func UTF16Len(text string) (n int) {
 	return n
 }
 
-// UTF16Prefix are the first units of a string, without half a character at the end.
+// UTF16Prefix returns the first UTF-16 units of a string, without half a character at the end.
 func UTF16Prefix(text string, most int) string {
 	end := 0
 	for bytes, units := range unitsOf(text) {
@@ -51,7 +51,7 @@ func UTF16Prefix(text string, most int) string {
 	return text[:end]
 }
 
-// WellFormed is a string with U+FFFD for each half of a surrogate pair.
+// WellFormed replaces each half of a surrogate pair with U+FFFD.
 func WellFormed(text string) string {
 	if utf8.ValidString(text) {
 		return text

@@ -1,11 +1,11 @@
-// Package js is what JavaScript makes of JSON: JSON.parse and JSON.stringify, and the parsers of
-// JSON that is not whole which clients written in it bring along.
+// Package js reproduces JavaScript's handling of JSON: JSON.parse and JSON.stringify, and the parsers for
+// incomplete JSON of clients that are written in JavaScript.
 //
 //	text ─▶ Parse, Partial, … ─▶ Value ─▶ Append ─▶ text
 //
-// A text is UTF-8, in which half a surrogate pair stands as the three bytes it would be. Numbers are
-// doubles, and members have an order: those whose key is the index of an array first, by its value,
-// and then the others as they came.
+// A text is UTF-8. Half a surrogate pair is encoded as the three bytes that UTF-8 would use for it.
+// Numbers are doubles. Fields have an order: first those whose key is an array index, by value, then the
+// others in order of arrival.
 package js
 
 import (
@@ -16,9 +16,10 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// Kind is what typeof tells, with null and arrays told apart.
+// Kind is the type of a value, as in typeof, but with kinds of their own for null and arrays.
 type Kind uint8
 
+// The kinds.
 const (
 	Undefined Kind = iota
 	Null
@@ -29,40 +30,40 @@ const (
 	Object
 )
 
-// A Value is a value of JavaScript that JSON can say. The zero value is undefined.
+// A Value is a JavaScript value that JSON can express. The zero value is undefined.
 type Value struct {
 	Kind  Kind
 	Text  string // of a string
 	num   float64
 	yes   bool
-	items []Value // of an array, and the values of an object's members
+	items []Value // elements of an array, or values of an object's fields
 	keys  []string
-	at    map[string]int // where a key is in keys
+	at    map[string]int // index of a key in keys
 }
 
-// StringValue is a string.
+// StringValue returns a string.
 func StringValue(s string) Value { return Value{Kind: String, Text: s} }
 
-// NumberValue is a number.
+// NumberValue returns a number.
 func NumberValue(f float64) Value { return Value{Kind: Number, num: f} }
 
-// EmptyObject is an object without members.
+// EmptyObject returns an object without fields.
 func EmptyObject() Value { return Value{Kind: Object} }
 
-// ObjectOf is an object with one member.
+// ObjectOf returns an object with one field.
 func ObjectOf(key string, v Value) Value {
 	o := EmptyObject()
 	o.defineMember(key, v)
 	return o
 }
 
-// WithMember is the object with one more member.
+// WithMember returns the object with one more field.
 func (v Value) WithMember(key string, member Value) Value {
 	v.defineMember(key, member)
 	return v
 }
 
-// Truthy is what the value is as a condition.
+// Truthy reports whether the value is true as a condition.
 func (v Value) Truthy() bool {
 	switch v.Kind {
 	case Undefined, Null:
@@ -77,10 +78,10 @@ func (v Value) Truthy() bool {
 	return true
 }
 
-// IsPlain reports whether the value is an object and no array.
+// IsPlain reports whether the value is an object, not an array.
 func (v Value) IsPlain() bool { return v.Kind == Object }
 
-// Member is the object's own member of that name.
+// Member returns the object's own field with that key.
 func (v Value) Member(key string) (Value, bool) {
 	i, ok := v.at[key]
 	if !ok {
@@ -89,7 +90,7 @@ func (v Value) Member(key string) (Value, bool) {
 	return v.items[i], true
 }
 
-// defineMember gives an object a member, as JSON.parse does: a key that is there keeps its place.
+// defineMember sets a field of an object, as JSON.parse does: an existing key keeps its place.
 func (v *Value) defineMember(key string, member Value) {
 	if i, ok := v.at[key]; ok {
 		v.items[i] = member
@@ -102,14 +103,14 @@ func (v *Value) defineMember(key string, member Value) {
 	v.keys, v.items = append(v.keys, key), append(v.items, member)
 }
 
-// assignMember is object[key] = member: what is assigned to __proto__ is no member.
+// assignMember is object[key] = member: an assignment to __proto__ sets no field.
 func (v *Value) assignMember(key string, member Value) {
 	if key != "__proto__" {
 		v.defineMember(key, member)
 	}
 }
 
-// mapNested is the value with do done to all that is in it, and then to itself.
+// mapNested applies do to all nested values, and then to the value itself.
 func (v Value) mapNested(do func(Value) Value) Value {
 	items := make([]Value, len(v.items))
 	for i := range v.items {
@@ -119,7 +120,7 @@ func (v Value) mapNested(do func(Value) Value) Value {
 	return do(v)
 }
 
-// WellFormed is the value with U+FFFD for each half of a surrogate pair in its strings.
+// WellFormed replaces each half of a surrogate pair in the value's strings with U+FFFD.
 func (v Value) WellFormed() Value {
 	return v.mapNested(func(v Value) Value {
 		v.Text = WellFormed(v.Text)
@@ -127,7 +128,7 @@ func (v Value) WellFormed() Value {
 	})
 }
 
-// WithoutPrototypes is the value without members of the name __proto__.
+// WithoutPrototypes returns the value without fields named __proto__.
 func (v Value) WithoutPrototypes() Value {
 	return v.mapNested(func(v Value) Value {
 		if _, named := v.at["__proto__"]; !named {
@@ -143,7 +144,7 @@ func (v Value) WithoutPrototypes() Value {
 	})
 }
 
-// Append is JSON.stringify. What is undefined, or no finite number, becomes null.
+// Append is JSON.stringify. Undefined values and numbers that are not finite become null.
 func (v Value) Append(dst []byte) []byte {
 	switch v.Kind {
 	case Bool:
@@ -181,7 +182,7 @@ func (v Value) Append(dst []byte) []byte {
 // JSON is JSON.stringify.
 func (v Value) JSON() []byte { return v.Append(nil) }
 
-// memberOrder are the places of an object's members, in the order in which they are listed.
+// memberOrder returns the indexes of an object's fields, in JavaScript's order.
 func (v *Value) memberOrder() []int {
 	var indexes, names []int
 	for i, key := range v.keys {
@@ -195,7 +196,7 @@ func (v *Value) memberOrder() []int {
 	return append(indexes, names...)
 }
 
-// IsIndex reports whether JavaScript takes a key for the index of an array.
+// IsIndex reports whether JavaScript treats a key as an array index.
 func IsIndex(key string) bool {
 	if key == "" || len(key) > 10 || key[0] == '0' && len(key) > 1 {
 		return false
@@ -208,7 +209,7 @@ func IsIndex(key string) bool {
 	return len(key) < 10 || key < "4294967295"
 }
 
-// ArrayIndex is the index that a key is.
+// ArrayIndex returns the array index that a key is.
 func ArrayIndex(key string) int {
 	n, _ := strconv.Atoi(key)
 	return n
@@ -218,7 +219,7 @@ func ArrayIndex(key string) int {
 func AppendNumber(dst []byte, v float64) []byte {
 	if a := math.Abs(v); v != 0 && (a < 1e-6 || a >= 1e21) {
 		dst = strconv.AppendFloat(dst, v, 'e', -1, 64)
-		// e-07 is e-7 there.
+		// ECMAScript writes e-07 as e-7.
 		if n := len(dst); n >= 4 && dst[n-4] == 'e' && dst[n-2] == '0' {
 			dst[n-2] = dst[n-1]
 			dst = dst[:n-1]

@@ -6,11 +6,11 @@ import (
 	"toolscope/stream"
 )
 
-// maxMessageBytes is how long a message may be to be read.
+// maxMessageBytes is the maximum length of a message that is read.
 const maxMessageBytes = 16 << 20
 
-// lineFramer are messages of a stream, one a line. Of a line that is too long, or of which bytes were not
-// seen, nothing is kept.
+// lineFramer frames a stream of messages, one per line. A line that is too long, or that lacks bytes, is
+// dropped.
 type lineFramer struct {
 	part    []byte
 	size    int64 // of the line so far
@@ -54,10 +54,10 @@ func (l *lineFramer) emit(line []byte, emit func(stream.Frame)) {
 	}
 }
 
-// addGap says that bytes are missing here: the line that is read is not what was sent.
+// addGap notes missing bytes: the current line is incomplete.
 func (l *lineFramer) addGap() { l.lost, l.unequal, l.part = true, true, nil }
 
-// Close gives a line that has no end, if it could be a message.
+// Close emits an unterminated last line, if it could be a message.
 func (l *lineFramer) Close(emit func(stream.Frame)) {
 	if len(l.part) > 0 && !l.lost {
 		f := stream.Frame{Data: bytes.TrimSpace(l.part), End: l.size, Truncated: true}
@@ -66,7 +66,7 @@ func (l *lineFramer) Close(emit func(stream.Frame)) {
 	}
 }
 
-// bodyFramer is a body that is one message, or a list of them.
+// bodyFramer frames a body that is one message, or a list of them.
 type bodyFramer struct {
 	body []byte
 	size int64
@@ -87,7 +87,7 @@ func (w *bodyFramer) Close(emit func(stream.Frame)) {
 	w.body = nil
 }
 
-// noMessages is a body that is no message: what a web server says that refuses.
+// noMessages ignores a body without messages, such as the text of a web server's error.
 type noMessages struct{}
 
 func (noMessages) Write([]byte, func(stream.Frame)) {}

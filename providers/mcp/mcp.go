@@ -1,17 +1,17 @@
-// Package mcp reads what agents and servers of the Model Context Protocol say to each other: JSON-RPC
-// messages, one a line over standard streams, or one a request over HTTP with what answers it in a
-// body or an event stream. It knows the versions 2025-06-18, 2025-11-25 and 2026-07-28, see
+// Package mcp reads the messages between agents and servers of the Model Context Protocol: JSON-RPC, one
+// message per line over standard streams, or one per request over HTTP with the response in a body or an
+// event stream. It knows the versions 2025-06-18, 2025-11-25 and 2026-07-28, see
 // https://modelcontextprotocol.io/specification.
 //
-//	records ─▶ Talk, one an exchange ─▶ messages ─▶ Log: requests, each with its answer
+//	records ─▶ dialogue, one per exchange ─▶ messages ─▶ Log: requests, each with its response
 //
-// Words. A server is who offers tools; its client asks for them, and may be asked itself. A request
-// is a message that wants an answer, a notification one that does not.
+// Words. A server offers tools; its client sends it requests, and may get requests itself. A request is a
+// message that needs a response, a notification one that doesn't.
 //
-// What always holds:
-//   - It is no turn of a model: nothing here tells what a model wrote.
-//   - Whatever comes is read or said to be unreadable; nothing that comes stops the reading.
-//   - What an answer belongs to is told by its id and direction, never by its place.
+// Invariants:
+//   - An exchange here is not a turn of a model, and nothing here tells what a model wrote.
+//   - Every message is read or reported as unreadable; nothing stops the reading.
+//   - A response is matched to its request by id and direction, never by its place.
 package mcp
 
 import (
@@ -22,25 +22,25 @@ import (
 	"toolscope/stream"
 )
 
-// A Log is all that was said to servers, in the order in which it came. The zero value is ready.
+// A Log holds all messages to and from servers, in order of arrival. The zero value is ready.
 type Log struct {
 	Servers  []*Server
 	Requests []*Request     // in the order in which they were sent
-	News     func(*Request) // is told of each when it is asked, or nil
+	News     func(*Request) // called with each new request; may be nil
 
 	talks map[int]*dialogue
-	open  []*Request // that wait for their answer
+	open  []*Request // requests that wait for their response
 	bytes int        // of texts that are kept
-	bare  int        // requests before that one have none any more
+	bare  int        // requests before this index have no texts any more
 }
 
-// The most that is kept: of texts, and of requests that wait.
+// Limits: on kept texts, and on requests that wait.
 const (
 	maxTextBytes = 64 << 20
 	maxWaiting   = 4096
 )
 
-// add adds a request, which waits for its answer.
+// add adds a request, which waits for its response.
 func (l *Log) add(r *Request) {
 	l.Requests = append(l.Requests, r)
 	l.addWaiting(r)
@@ -49,7 +49,7 @@ func (l *Log) add(r *Request) {
 	}
 }
 
-// FileOf is what the exchange of that number was recorded in, "" where that is not known.
+// FileOf returns the file that contains the exchange with that number, "" if unknown.
 func (l *Log) FileOf(number int) string {
 	if t := l.talks[number]; t != nil {
 		return t.file
@@ -57,7 +57,7 @@ func (l *Log) FileOf(number int) string {
 	return ""
 }
 
-// RunOf is the run that the exchange of that number is of.
+// RunOf returns the run of the exchange with that number.
 func (l *Log) RunOf(number int) string {
 	if t := l.talks[number]; t != nil {
 		return t.server.Run
@@ -65,14 +65,14 @@ func (l *Log) RunOf(number int) string {
 	return ""
 }
 
-// addWaiting has a request wait. Of very many that nobody answers the oldest is taken for lost.
+// addWaiting makes a request wait. If too many wait, the oldest is given up.
 func (l *Log) addWaiting(r *Request) {
 	if l.open = append(l.open, r); len(l.open) > maxWaiting {
 		l.open = append(l.open[:0], l.open[1:]...)
 	}
 }
 
-// countText counts the texts of a request, and lets go of those of the oldest where they are too many.
+// countText counts the texts of a request, and drops those of the oldest requests if there are too many.
 func (l *Log) countText(bytes int) {
 	for l.bytes += bytes; l.bytes > maxTextBytes && l.bare < len(l.Requests)-1; l.bare++ {
 		r := l.Requests[l.bare]
@@ -81,52 +81,52 @@ func (l *Log) countText(bytes int) {
 	}
 }
 
-// A Server is who is spoken with: one process, or one URL.
+// A Server is one MCP server: one process, or one URL.
 type Server struct {
-	Name        string       // as the recording or the URL has it
-	Run         string       // of the recordings that tell of it, see stream.Head
-	Shell       bool         // it is no server: commands of a shell
-	Title       string       // what it calls itself, "" where it was not asked
-	Version     string       // of the protocol, as agreed or as the messages say
-	Calls       int          // tools that were called
-	Messages    int          // of both sides, read
-	Gaps        int64        // bytes that were not seen
-	Notes       []ServerNote // what was found, and what it said beside the protocol
-	Ended       string       // why it ended, where that was not as it should be
-	Changes     int          // how often it said that its tools are others now
-	Tools       []Tool       // as it told them last
-	FormerTools []Tool       // others, as it told them before that
+	Name        string       // as the capture or the URL names it
+	Run         string       // of the captures that contain it, see stream.Head
+	Shell       bool         // not a server, but the commands of a shell
+	Title       string       // the server's own name, "" if it was not requested
+	Version     string       // of the protocol, as agreed or as in the messages
+	Calls       int          // tool calls
+	Messages    int          // messages read, of both sides
+	Gaps        int64        // missed bytes
+	Notes       []ServerNote // findings, and its output outside the protocol
+	Ended       string       // why it ended, if it did not end normally
+	Changes     int          // how often it announced that its tools changed
+	Tools       []Tool       // the latest list of its tools
+	FormerTools []Tool       // tools of earlier lists that are not in the latest
 
-	FirstSeenAt time.Duration // when it was first heard of
-	EndedAt     time.Duration // when its process ended, stream.NoTime before and where that was not seen
+	FirstSeenAt time.Duration // time of its first record
+	EndedAt     time.Duration // when its process ended, stream.NoTime before that and if it was not seen
 
-	listing bool // more of the list is to come
+	listing bool // more pages of the list are to come
 }
 
-// A ServerNote is one thing to know of a server.
+// A ServerNote is a finding about a server, or a line of its standard error.
 type ServerNote struct {
 	At      time.Duration
-	Finding *stream.Finding // nil for what the server itself wrote to standard error
+	Finding *stream.Finding // nil for a line of standard error
 	Text    string
 }
 
-// maxNotes is how many notes a server has at most; of standard error the latest.
+// maxNotes is the maximum number of notes of a server; the oldest are dropped.
 const maxNotes = 200
 
-// A dialogue is what is said in one exchange.
+// A dialogue holds the messages of one exchange.
 type dialogue struct {
 	log     *Log
 	number  int
 	server  *Server
 	stdio   bool
-	ask     framer // of the client's side
-	answer  framer
-	decided bool   // how the answer is framed
-	file    string // it was recorded in
-	scope   string // requests of one scope share their ids
+	ask     framer // frames the client's side
+	answer  framer // frames the server's side
+	decided bool   // the framer of the server's side is known
+	file    string // the file that contains the exchange
+	scope   string // requests with the same scope share their ids
 	at      [2]time.Duration
 	known   int32
-	command *Request // of a shell, nil where a server is spoken with
+	command *Request // of a shell, nil for a server
 }
 
 // A framer cuts one side into messages.
@@ -135,10 +135,10 @@ type framer interface {
 	Close(emit func(stream.Frame))
 }
 
-// Has reports whether the exchange of that number is one of the log.
+// Has reports whether the exchange with that number belongs to the log.
 func (l *Log) Has(number int) bool { return l.talks[number] != nil }
 
-// Begin has an exchange be read, of which this is known of the request.
+// Begin starts reading an exchange; h is the head of its request.
 func (l *Log) Begin(number int, h *stream.Head) {
 	if l.talks == nil {
 		l.talks = map[int]*dialogue{}
@@ -175,7 +175,7 @@ func firstValue(values []string) string {
 	return values[0]
 }
 
-// serverOf is the server at a URL, as it was in a run.
+// serverOf returns the server at a URL in a run. It adds the server if it is new.
 func (l *Log) serverOf(name, run string) *Server {
 	for _, s := range l.Servers {
 		if s.Name == name && s.Run == run {
@@ -187,7 +187,7 @@ func (l *Log) serverOf(name, run string) *Server {
 	return s
 }
 
-// Write takes a record of an exchange that was begun, when so many events of models were known.
+// Write reads a record of an exchange that was begun; known is the number of model events so far.
 func (l *Log) Write(r *stream.Record, known int32) {
 	t := l.talks[r.Exchange]
 	t.known = known
@@ -225,7 +225,7 @@ func (l *Log) Write(r *stream.Record, known int32) {
 	}
 }
 
-// readHead takes the head of an answer over HTTP.
+// readHead reads the head of a response over HTTP.
 func (t *dialogue) readHead(h *stream.Head) {
 	t.endRequest()
 	kind, _, _ := strings.Cut(firstValue(h.Header["Content-Type"]), ";")
@@ -238,7 +238,7 @@ func (t *dialogue) readHead(h *stream.Head) {
 	}
 }
 
-// endRequest says that the request has come.
+// endRequest notes that the request is complete.
 func (t *dialogue) endRequest() {
 	if !t.stdio {
 		t.ask.Close(t.readClientFrame)
@@ -252,7 +252,7 @@ func (t *dialogue) feedResponse(p []byte) {
 	t.answer.Write(p, t.readServerFrame)
 }
 
-// addGap says that bytes of a side are missing: what was begun there cannot be read.
+// addGap notes missing bytes of a side: a message that began before them can't be read.
 func (t *dialogue) addGap(request bool) {
 	if f, is := t.ask.(*lineFramer); is && request {
 		f.addGap()
@@ -262,7 +262,7 @@ func (t *dialogue) addGap(request bool) {
 	}
 }
 
-// end says that nothing more comes of the exchange.
+// end notes that the exchange has ended.
 func (t *dialogue) end(r *stream.Record) {
 	if t.answer != nil {
 		t.answer.Close(t.readServerFrame)
@@ -273,7 +273,7 @@ func (t *dialogue) end(r *stream.Record) {
 	}
 }
 
-// readClientFrame takes a message of the client, answered one of the server.
+// readClientFrame reads a message of the client, readServerFrame one of the server.
 func (t *dialogue) readClientFrame(f stream.Frame) { t.readFrame(f, false) }
 func (t *dialogue) readServerFrame(f stream.Frame) { t.readFrame(f, true) }
 
@@ -288,7 +288,7 @@ func (t *dialogue) readFrame(f stream.Frame, fromServer bool) {
 	t.readMessages(f, fromServer, at)
 }
 
-// Close says that nothing more comes at all.
+// Close notes that no more records come.
 func (l *Log) Close() {
 	for _, t := range l.talks {
 		if t.answer != nil {

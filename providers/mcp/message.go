@@ -8,12 +8,12 @@ import (
 	"toolscope/stream"
 )
 
-// A message is one of JSON-RPC, as far as it says anything.
+// A message is a JSON-RPC message, as far as it could be read.
 type message struct {
 	version, id, method, params, result, fault protocol.Raw
 }
 
-// readMessages takes one line, or one body: a message, or a list of them, as the version 2025-03-26 had it.
+// readMessages reads one line, or one body: a message, or a list of them, as in version 2025-03-26.
 func (t *dialogue) readMessages(f stream.Frame, fromServer bool, at time.Duration) {
 	data := protocol.Raw(f.Data)
 	if data.Kind() == '[' {
@@ -41,7 +41,7 @@ func (t *dialogue) readMessage(data protocol.Raw, fromServer bool, at time.Durat
 		t.noteInvalid(data, fromServer, at, cut, err.Error())
 		return
 	case !m.version.Is("2.0"):
-		t.noteInvalid(data, fromServer, at, cut, "it is no message of JSON-RPC 2.0")
+		t.noteInvalid(data, fromServer, at, cut, stream.Own("not a JSON-RPC 2.0 message"))
 		return
 	}
 	t.server.Messages++
@@ -53,24 +53,24 @@ func (t *dialogue) readMessage(data protocol.Raw, fromServer bool, at time.Durat
 	case m.id.IsPresent() && (m.result != nil || m.fault.IsPresent()):
 		t.readResponse(&m, fromServer, at)
 	case m.fault.IsPresent(): // of a request that could not be read
-		t.server.noteFinding(at, serverError, "an error came that answers no request: %s", oneLine(m.fault.Get("message").Text()))
+		t.server.noteFinding(at, serverError, "an error arrived that belongs to no request: %s", oneLine(m.fault.Get("message").Text()))
 	}
 }
 
-// noteInvalid says that something is no message.
-func (t *dialogue) noteInvalid(data []byte, fromServer bool, at time.Duration, cut bool, why string) {
+// noteInvalid reports data that is not a message. A why of ours is a stream.Own.
+func (t *dialogue) noteInvalid(data []byte, fromServer bool, at time.Duration, cut bool, why any) {
 	switch {
-	case cut: // who ended in its midst is told by how the exchange ended
+	case cut: // the end of the exchange tells which party cut it
 	case t.stdio && fromServer:
-		t.server.noteFinding(at, strayOutput, "a line on standard output is no message (%s): %s", why, oneLine(string(data[:min(len(data), 200)])))
+		t.server.noteFinding(at, strayOutput, "a line on standard output is not a message (%s): %s", why, oneLine(string(data[:min(len(data), 200)])))
 	case fromServer:
-		t.server.noteFinding(at, strayBody, "an answer is no message (%s)", why)
+		t.server.noteFinding(at, strayBody, "a response is not a message (%s)", why)
 	default:
-		t.server.noteFinding(at, strayAsk, "what the client sent is no message (%s): %s", why, oneLine(string(data[:min(len(data), 200)])))
+		t.server.noteFinding(at, strayAsk, "the client sent something that is not a message (%s): %s", why, oneLine(string(data[:min(len(data), 200)])))
 	}
 }
 
-// oneLine are a text on one line.
+// oneLine returns a text on one line.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 func (t *dialogue) addRequest(m *message, method string, fromServer bool, at time.Duration) {
@@ -110,12 +110,12 @@ func (t *dialogue) addRequest(m *message, method string, fromServer bool, at tim
 	t.log.countText(len(r.Args))
 }
 
-// roundOf is the latest request of which this is another round: the server wanted to know something
-// (a result whose resultType is "input_required"), and what is asked is the same, under another id and
-// with inputResponses, requestState, or both. See InputRequiredResult and InputResponseRequestParams in
+// roundOf returns the latest request of which this is another round. The server needed more input (a
+// result whose resultType is "input_required"), and the request is sent again under another id with
+// inputResponses, requestState, or both. See InputRequiredResult and InputResponseRequestParams in
 // https://github.com/modelcontextprotocol/modelcontextprotocol/blob/main/schema/2026-07-28/schema.ts
 func (t *dialogue) roundOf(r *Request) *Request {
-	const latest = 256 // among so many it is
+	const latest = 256 // so many requests are searched
 	for i := len(t.log.Requests) - 1; i >= max(0, len(t.log.Requests)-latest); i-- {
 		old := t.log.Requests[i]
 		if old.waits && old.Server == r.Server && old.Method == r.Method && old.Tool == r.Tool && string(old.Args) == string(r.Args) {
@@ -125,7 +125,7 @@ func (t *dialogue) roundOf(r *Request) *Request {
 	return nil
 }
 
-// scopeOf is where ids are counted: in a process, or in a session over HTTP.
+// scopeOf returns where ids are counted: in a process, or in a session over HTTP.
 func (t *dialogue) scopeOf() string {
 	if t.stdio {
 		return ""
@@ -133,8 +133,8 @@ func (t *dialogue) scopeOf() string {
 	return t.scope
 }
 
-// waitingRequest takes the request out of those that wait that a message of the other side is about: in the
-// same exchange, or where there is just one of that id in the same session.
+// waitingRequest returns the waiting request that a message of the other side is about: in the same
+// exchange or, if just one request matches, in the same session. It returns nil if there is none.
 func (t *dialogue) waitingRequest(id string, fromServer bool, same func(*Request) bool) *Request {
 	found, n := -1, 0
 	for i, r := range t.log.open {
@@ -155,7 +155,7 @@ func (t *dialogue) waitingRequest(id string, fromServer bool, same func(*Request
 	return t.log.open[found]
 }
 
-// stopWaiting takes a request out of those that wait.
+// stopWaiting removes a request from those that wait.
 func (l *Log) stopWaiting(r *Request) {
 	for i, o := range l.open {
 		if o == r {
@@ -170,7 +170,7 @@ func (t *dialogue) readResponse(m *message, fromServer bool, at time.Duration) {
 	r := t.waitingRequest(id, !fromServer, func(r *Request) bool { return r.ID == id })
 	if r == nil {
 		if t.server.Gaps == 0 && fromServer {
-			t.server.noteFinding(at, strayAnswer, "an answer came to request %s, which is not open", oneLine(id))
+			t.server.noteFinding(at, strayAnswer, "the server answered request %s, which is not open", oneLine(id))
 		}
 		return
 	}
@@ -182,13 +182,13 @@ func (t *dialogue) readResponse(m *message, fromServer bool, at time.Duration) {
 		return
 	}
 	r.State = Done
-	held := len(r.Text) + len(r.Structured) // of the round before
+	held := len(r.Text) + len(r.Structured) // of the previous round
 	r.setResult(m.result)
 	t.log.countText(len(r.Text) + len(r.Structured) - held)
 	t.updateServer(r, m.result)
 }
 
-// setResult takes the result.
+// setResult reads the result.
 func (r *Request) setResult(result protocol.Raw) {
 	r.Size = len(result)
 	r.waits = result.Get("resultType").Is("input_required")
@@ -210,7 +210,7 @@ func (r *Request) setResult(result protocol.Raw) {
 	}
 }
 
-// updateServer takes what a result tells of the server.
+// updateServer reads facts about the server from a result.
 func (t *dialogue) updateServer(r *Request, result protocol.Raw) {
 	switch r.Method {
 	case "initialize":
@@ -233,7 +233,7 @@ func (t *dialogue) readNotification(m *message, method string, fromServer bool, 
 	case "notifications/cancelled":
 		id := string(m.params.Get("requestId"))
 		r := t.waitingRequest(id, fromServer, func(r *Request) bool { return r.ID == id })
-		if r == nil { // its answer came before: that is how clients say that they are done
+		if r == nil { // its response came before: clients end requests this way
 			return
 		}
 		t.log.stopWaiting(r)

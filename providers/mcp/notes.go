@@ -7,13 +7,13 @@ import (
 	"toolscope/stream"
 )
 
-// How the notes of a recording begin that are about a process.
+// Prefixes of a capture's notes about a process.
 const (
 	stderrNote = "stderr: "
 	argvNote   = "argv: "
 )
 
-// readNote takes the words beside a record.
+// readNote reads the note of a record.
 func (t *dialogue) readNote(r *stream.Record) {
 	if text, is := strings.CutPrefix(r.Note, stderrNote); is {
 		for line := range strings.Lines(text) {
@@ -29,12 +29,12 @@ func (t *dialogue) readNote(r *stream.Record) {
 	}
 }
 
-// AddFinding adds what others found of the server.
+// AddFinding adds a finding about the server that another package made.
 func (s *Server) AddFinding(at time.Duration, d *stream.Diagnosis, format string, args ...any) {
 	s.noteFinding(at, d, format, args...)
 }
 
-// noteFinding adds what was found. The same thing is told once for every line, up to a limit.
+// noteFinding adds a finding. A repeated finding is added each time, up to maxNotes.
 func (s *Server) noteFinding(at time.Duration, d *stream.Diagnosis, format string, args ...any) {
 	f := d.Finding(format, args...)
 	s.addNote(ServerNote{At: at, Finding: &f, Text: f.Message})
@@ -46,7 +46,7 @@ func (s *Server) addNote(n ServerNote) {
 	}
 }
 
-// Findings are those of a server.
+// Findings returns the findings about a server.
 func (s *Server) Findings() (list []stream.Finding) {
 	for _, n := range s.Notes {
 		if n.Finding != nil {

@@ -7,20 +7,21 @@ import (
 	"toolscope/stream"
 )
 
-// Shell is the method of an exchange that is one command, which a shell ran for an agent. It is read as
-// a request that runs a tool, whose argument is the command; how it ended is its answer. What it printed
-// is not in it.
+// Shell is the method of an exchange that is one command, which a shell ran for an agent. It is read as a
+// request that runs a tool with the command as its argument; how the command ended is its response. The
+// command's output is not in it.
 const Shell = "SHELL"
 
-// shellPrefix begins the URL of such an exchange; the tool's name, as the model knows it, follows.
+// shellPrefix begins the URL of such an exchange. The name of the tool, as the model knows it, follows.
 const shellPrefix = "shell:"
 
-// Shell reports whether a shell ran a command.
+// Shell reports whether the request is a command that a shell ran.
 func (r *Request) Shell() bool { return r.Method == shellMethod }
 
 const shellMethod = "shell"
 
-// beginShell begins such an exchange. All commands are of one server, which is no server.
+// beginShell begins such an exchange. All commands of a run belong to one Server, which is not a real
+// one.
 func (t *dialogue) beginShell(h *stream.Head) {
 	t.server = t.log.serverOf(shellMethod, h.Run)
 	t.server.Shell = true
@@ -30,7 +31,8 @@ func (t *dialogue) beginShell(h *stream.Head) {
 	}
 }
 
-// readCommand takes a record of a command. It is a request once all of its text is there, which is at once.
+// readCommand reads a record of a command. The first record has all of its text, so the request is added
+// then.
 func (t *dialogue) readCommand(r *stream.Record) {
 	c := t.command
 	t.server.Gaps += r.Lost
@@ -51,7 +53,7 @@ func (t *dialogue) readCommand(r *stream.Record) {
 	t.log.stopWaiting(c)
 	c.Answered, c.KnownAnswered, c.State = r.At, t.known, Done
 	switch {
-	case r.At < 0: // the recording ends before the command does
+	case r.At < 0: // the capture ends before the command
 		c.State = Unseen
 	case r.By == stream.Toolscope.String():
 		c.State, c.Error = Refused, r.Why

@@ -7,16 +7,16 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// A Tool is one that a server offers, as it told it.
+// A Tool is a tool of a server, as the server published it.
 type Tool struct {
 	Name   string
-	Schema protocol.Raw // of its arguments; nil where there is none, or it is longer than MostKept
+	Schema protocol.Raw // of its arguments; nil if there is none, or it is longer than MaxKept
 }
 
-// maxTools is how many tools are kept of a server, and of those that it had before.
+// maxTools is the maximum number of kept tools of a server, and of its former tools.
 const maxTools = 4096
 
-// updateTools takes a list of tools, or a page of one. What changed is among the former ones from then on.
+// updateTools reads a list of tools, or a page of one. Changed tools become former tools.
 func (s *Server) updateTools(result protocol.Raw) {
 	var told []Tool
 	if s.listing {
@@ -45,7 +45,7 @@ func (t Tool) is(other Tool) bool {
 	return t.Name == other.Name && bytes.Equal(t.Schema, other.Schema)
 }
 
-// Tool is the tool of that name that a server offers, nil if it told of none.
+// Tool returns the tool with that name that the server offers, nil if there is none.
 func (s *Server) Tool(name string) *Tool {
 	if i := slices.IndexFunc(s.Tools, func(t Tool) bool { return t.Name == name }); i >= 0 {
 		return &s.Tools[i]

@@ -2,7 +2,7 @@ package ollama
 
 import "toolscope/providers/protocol"
 
-// writeRequest writes a request of Ollama's chat. The counts come with the last line unasked.
+// writeRequest writes a request of Ollama's chat. The last line of the response has the token counts.
 func writeRequest(r protocol.Request, _ protocol.HostFeatures) (path string, body []byte) {
 	var w protocol.Writer
 	w.Open('{').Member("model", r.Model).Flag("stream", true)

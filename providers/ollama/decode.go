@@ -8,15 +8,15 @@ import (
 	"toolscope/stream"
 )
 
-// decoder reads one exchange, which may hold several responses. Between them turn is the last one.
+// decoder reads one exchange, which may have several responses. Between them, turn is the last one.
 type decoder struct {
 	*protocol.Out
 	line *line
 	turn *protocol.Turn
 
-	first time.Time // the first time stamp of a line
+	first time.Time // first time stamp of a line
 	lines int       // of the open turn
-	last  []byte    // the line that closed a turn of several
+	last  []byte    // the line that ended a turn of several lines
 }
 
 func newDecoder(o *protocol.Out) protocol.Decoder { return &decoder{Out: o, line: newLine()} }
@@ -29,7 +29,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 		return err
 	}
 	if !d.turn.IsOpen() && len(d.last) > 0 && bytes.Equal(f.Data, d.last) {
-		d.Heartbeat() // the last line again
+		d.Heartbeat() // the last line came twice
 		return nil
 	}
 	d.readTimestamp(l.created)
@@ -38,7 +38,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 	case l.err.IsPresent():
 		d.reportError(d.ensureTurn(), l.err)
 	case l.message.Kind() != '{' && !l.response.IsString() && l.calls.Kind() != '[' && !done:
-		d.Unknown("a line without an answer")
+		d.Unknown("a line without a response")
 	default:
 		d.readContent(d.ensureTurn())
 		if done {
@@ -49,10 +49,10 @@ func (d *decoder) Frame(f stream.Frame) error {
 	return nil
 }
 
-// Close says that the bytes have ended: without "done":true that is a cut.
+// Close ends the stream. Without "done":true the turn is cut off.
 func (d *decoder) Close() { d.turn.Cut(`the lines ended without "done":true`) }
 
-// readTimestamp takes when the line was made.
+// readTimestamp reads the time at which the line was made.
 func (d *decoder) readTimestamp(created protocol.Raw) {
 	var made time.Time
 	if made.UnmarshalText(created.OrDefault(nil)) != nil {
@@ -64,7 +64,7 @@ func (d *decoder) readTimestamp(created protocol.Raw) {
 	d.Stamp(max(0, made.Sub(d.first)))
 }
 
-// countLine counts the lines of a turn, and remembers the one that closed it.
+// countLine counts the lines of a turn, and remembers the line that ended it.
 func (d *decoder) countLine(line []byte) {
 	switch d.lines++; {
 	case d.turn.IsOpen():
@@ -75,7 +75,7 @@ func (d *decoder) countLine(line []byte) {
 	d.lines = 0
 }
 
-// ensureTurn is the open turn; one is opened if there is none.
+// ensureTurn returns the open turn, and opens one if there is none.
 func (d *decoder) ensureTurn() *protocol.Turn {
 	if !d.turn.IsOpen() {
 		d.turn = d.Open(stream.Opening{Model: d.line.model.Text()})
@@ -96,18 +96,18 @@ func (d *decoder) readContent(t *protocol.Turn) {
 	}
 }
 
-// reportCall tells of a call, which is complete where it stands.
+// reportCall reports a call, which is complete in its line.
 func reportCall(t *protocol.Turn, w *protocol.FunctionCall) {
 	c := t.NextCall(stream.CallInfo{ID: w.ID.Text(), Name: w.Name.Text(), Kind: "function"})
 	if c.ID == "" {
 		c.Find(protocol.IDMissing.WithSeverity(stream.Info).WithCause(stream.Provider),
-			"no id came, as from old versions: a result is matched by the tool's name or by its place")
+			"the call has no id, as in old versions: its result is matched by the tool's name or by its place")
 	}
 	switch {
 	case w.Args == nil:
-		c.Find(protocol.ArgsMissing, "no arguments field came at all: meant as {}")
+		c.Find(protocol.ArgsMissing, "the call has no arguments field: treated as {}")
 	case !w.Args.IsPresent():
-		c.Find(protocol.ArgsNull, "the arguments are null: meant as {}")
+		c.Find(protocol.ArgsNull, "the arguments are null: treated as {}")
 	default:
 		if w.Args.IsString() {
 			c.Find(protocol.ArgsString, "the arguments are a string, not an object: Ollama's own clients fail on it")
@@ -117,7 +117,7 @@ func reportCall(t *protocol.Turn, w *protocol.FunctionCall) {
 	c.Seal()
 }
 
-// endTurn takes the last line of a response. Cached tokens are in prompt_eval_count.
+// endTurn reads the last line of a response. prompt_eval_count includes the cached tokens.
 func (d *decoder) endTurn(t *protocol.Turn) {
 	l := d.line
 	u := stream.Usage{Input: l.promptCount.Count(), CacheRead: l.cachedCount.Count(), Output: l.outCount.Count()}
@@ -128,13 +128,13 @@ func (d *decoder) endTurn(t *protocol.Turn) {
 		code, known := finishCodes[reason]
 		t.Finish(reason, code)
 		if !known {
-			t.Find(protocol.FinishUnknown, "done reason %q is not documented", reason)
+			t.Find(protocol.FinishUnknown, "done reason %q is not documented", stream.Fact(reason))
 		}
 	}
 	t.End()
 }
 
-// reportError takes an error line or body: it ends the response.
+// reportError reports an error line or body, which ends the response.
 func (d *decoder) reportError(t *protocol.Turn, err protocol.Raw) {
 	message := err.Text()
 	if message == "" {

@@ -1,10 +1,10 @@
-// Package ollama decodes Ollama's own protocol, /api/chat and /api/generate: one JSON object a
-// line, the last with "done":true. What is not streamed is one such object.
+// Package ollama decodes Ollama's own protocol, /api/chat and /api/generate: one JSON object per line,
+// the last with "done":true. A response that is not streamed is one such object.
 //
-// Calls arrive whole in message.tool_calls, their arguments an object whose own bytes are kept, so
-// a line opens and seals its calls; a call's slot is its place among the calls of the response,
-// because old versions send neither id nor index. There is no finish word of its own for calls:
-// they end in "stop". A line with a string "error" ends the response.
+// Calls are complete in message.tool_calls. Their arguments are an object whose exact bytes are kept. A
+// line opens and seals its calls. The slot of a call is its position among the calls of the response,
+// because old versions send neither id nor index. Calls have no finish reason of their own: the reason
+// is "stop". A line with a string "error" ends the response.
 //
 // Wire facts are from Ollama's sources and docs/api.md (api/types.go, server/routes.go).
 package ollama
@@ -61,7 +61,7 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	case isAnswer && whole && done != nil:
 		return protocol.SniffScore{Points: protocol.Strong, Why: "a line with model and done"}
 	case isAnswer && !whole && created.IsString():
-		return protocol.SniffScore{Points: protocol.Likely, Why: "the beginning of a line with model, created_at and an answer"}
+		return protocol.SniffScore{Points: protocol.Likely, Why: "the beginning of a line with model, created_at and a response"}
 	case path != "" && err.IsString():
 		return protocol.SniffScore{Points: protocol.Strong, Why: "an error on path " + path}
 	case path != "":
@@ -77,8 +77,8 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	return protocol.SniffScore{}
 }
 
-// finishCodes are the done reasons; load and unload answer requests that only move a model in or
-// out of memory.
+// finishCodes are the done reasons. load and unload are for requests that only move a model in or out
+// of memory.
 var finishCodes = map[string]stream.Code{
 	"stop": stream.FinishDone, "load": stream.FinishDone, "unload": stream.FinishDone,
 	"length": stream.FinishCut,

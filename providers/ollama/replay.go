@@ -2,9 +2,9 @@ package ollama
 
 import "toolscope/providers/protocol"
 
-// target is where Ollama's history goes: /api/chat. Arguments are an object, whose order it keeps
-// and whose numbers it reads as float64 (ToolCallFunctionArguments in api/types.go); what fits them
-// together is up to the model's template, so nothing is refused. The refusal is that of
+// target says how Ollama's /api/chat takes history. Arguments are an object, whose order it keeps and
+// whose numbers it reads as float64 (ToolCallFunctionArguments in api/types.go). The model's template
+// decides how the parts fit together, so nothing is refused. The refusal of arguments is from
 // neuron-core/neuron-ai#219 and aliasrobotics/cai#76.
 var target = protocol.Target{
 	Name: "ollama", Title: "Ollama", Protocol: "ollama",
@@ -24,8 +24,8 @@ func encodeHistory(messages []protocol.Message) [][]byte {
 	return protocol.WriteMessages(messages, encodeResult, encodeMessage)
 }
 
-// encodeMessage writes one message. Each kind of part has a member of its own, so the order of text
-// and other parts is lost.
+// encodeMessage writes one message. Each kind of part has its own field, so the order of text and other
+// parts is lost.
 func encodeMessage(m *protocol.Message, parts []protocol.Part) []byte {
 	var text, thinking []byte
 	var images, calls protocol.Writer
@@ -68,8 +68,8 @@ func writeCall(w *protocol.Writer, p *protocol.Part, index int) {
 	w.Member("name", p.Name).Key("arguments").WriteArgs(p).Close('}').Close('}')
 }
 
-// encodeResult writes a result, which is found by its tool's name, or by the id where the template
-// knows ids.
+// encodeResult writes a result. It is found by the name of its tool, or by the id if the template knows
+// ids.
 func encodeResult(p *protocol.Part) []byte {
 	var w protocol.Writer
 	w.Open('{').Member("role", "tool").Key("content").Bytes(p.Text)
@@ -80,7 +80,7 @@ func decodeHistory(request []byte) ([]protocol.Message, error) {
 	return protocol.ReadChat(request, readResult, readParts)
 }
 
-// readParts reads the parts of a message. Of images only Raw tells.
+// readParts reads the parts of a message. An image is only in Raw.
 func readParts(v protocol.Raw) (parts []protocol.Part) {
 	if thinking := v.Get("thinking").Unquoted(); len(thinking) > 0 {
 		parts = append(parts, protocol.Part{Kind: protocol.ReasoningPart, Text: thinking})
@@ -111,7 +111,7 @@ func readResult(v protocol.Raw) protocol.Part {
 		Text: v.Get("content").Unquoted(), Raw: v,
 	}
 	if p.Name == "" {
-		p.Name = v.Get("name").Text() // of clients of the first versions with tools
+		p.Name = v.Get("name").Text() // from clients of the first versions with tools
 	}
 	for range v.Get("images").Elements() {
 		p.Media++

@@ -2,7 +2,7 @@ package ollama
 
 import "toolscope/providers/protocol"
 
-// line is one line, or a whole body, as it is on the wire.
+// line is one line, or a complete body, on the wire.
 type line struct {
 	shape *protocol.Shape
 
@@ -11,7 +11,7 @@ type line struct {
 
 	message           protocol.Raw // of /api/chat
 	content, response protocol.Raw // of /api/chat, and of /api/generate
-	thinking, calls   protocol.Raw // of both: in the message, and beside the response
+	thinking, calls   protocol.Raw // of both: in the message, or at the top level
 }
 
 func newLine() *line {

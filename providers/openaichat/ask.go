@@ -2,9 +2,9 @@ package openaichat
 
 import "toolscope/providers/protocol"
 
-// writeRequest writes a request of Chat Completions, as its many hosts take it: members that some of them
-// refuse are there only where the host's quirks say so. The instructions have the role system,
-// which every host knows; OpenAI itself takes them for those of a developer.
+// writeRequest writes a request of Chat Completions for its many providers. Fields that some of them
+// refuse are written only if the provider's HostFeatures allow them. The instructions have the role
+// system, which every provider knows; OpenAI reads them as a developer's.
 func writeRequest(r protocol.Request, q protocol.HostFeatures) (path string, body []byte) {
 	var w protocol.Writer
 	w.Open('{').MemberIfSet("model", r.Model).Flag("stream", true)

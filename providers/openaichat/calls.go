@@ -8,16 +8,16 @@ import (
 	"toolscope/stream"
 )
 
-// call is a call and how it was sent.
+// call is a call and the form in which it was sent.
 type call struct {
 	*protocol.Call
-	legacy  bool // as function_call
+	legacy  bool // sent as function_call
 	custom  bool
-	sawArgs bool // an arguments field was there
-	sawNull bool // and it was null
+	sawArgs bool // it had an arguments field
+	sawNull bool // the arguments field was null
 }
 
-// readCall takes one element of tool_calls, or a function_call.
+// readCall reads one element of tool_calls, or a function_call.
 func (d *decoder) readCall(st *choiceState, w *wireCall) {
 	id := w.id.Text()
 	if id == "null" { // Mistral's SDK fills a missing id with this word
@@ -33,14 +33,14 @@ func (d *decoder) readCall(st *choiceState, w *wireCall) {
 		d.continueCall(st, k, w, id)
 	}
 	if w.id.Is("null") {
-		k.Once(idIsNull, `the id is the word "null": there is no id`)
+		k.Once(idIsNull, `the id is the word "null": the call has no id`)
 	}
 	if w.args != nil {
 		k.appendArguments(w.args)
 	}
 }
 
-// findCall is the call that w continues, or nil when w begins one.
+// findCall returns the call that w continues, or nil if w begins one.
 func (d *decoder) findCall(st *choiceState, w *wireCall, id string) *call {
 	if w.isLegacy() {
 		return st.function
@@ -51,14 +51,14 @@ func (d *decoder) findCall(st *choiceState, w *wireCall, id string) *call {
 	}
 	if index < 0 {
 		index = 0
-		d.turn.Once(indexNegative, "the index is negative: read as 0")
+		d.turn.Once(indexNegative, "the index is negative: it is read as 0")
 	}
 	k := st.byIndex[index]
 	switch name := w.name.Text(); {
 	case k == nil && id != "" && name == "":
 		if k = st.byID[id]; k != nil {
 			st.byIndex[index] = k
-			k.Once(indexChanged, "later fragments have another index: only the id says whose they are")
+			k.Once(indexChanged, "later deltas have another index: only the id shows their call")
 		}
 	case k == nil:
 	case id != "" && k.ID != "" && id != k.ID:
@@ -67,7 +67,7 @@ func (d *decoder) findCall(st *choiceState, w *wireCall, id string) *call {
 			return other
 		}
 		if k.isContinuedBy(w, name) {
-			k.Once(protocol.CallIDChanged, "the id changes from fragment to fragment: the first is kept, clients that go by the id see calls that are none")
+			k.Once(protocol.CallIDChanged, "the id changes from delta to delta: the first is kept; clients that start a call for each id see too many")
 			return k
 		}
 		d.reportReused(index)
@@ -81,11 +81,11 @@ func (d *decoder) findCall(st *choiceState, w *wireCall, id string) *call {
 
 func (d *decoder) reportReused(index int64) {
 	d.turn.Once(protocol.IndexReused,
-		"several calls share index %d: clients that go by the index glue their arguments together", index)
+		"several calls have index %d: clients that merge by index join their arguments", index)
 }
 
-// isContinuedBy reports whether w continues call k although it has another id: k's arguments are inside an
-// object, and w does not begin one.
+// isContinuedBy reports whether w continues call k although it has another id: k's arguments are inside
+// an object, and w doesn't begin one.
 func (k *call) isContinuedBy(w *wireCall, name string) bool {
 	if k.LastByte == 0 || k.LastByte == '}' || k.custom {
 		return false
@@ -93,12 +93,13 @@ func (k *call) isContinuedBy(w *wireCall, name string) bool {
 	return name == "" || name == k.Name && w.args != nil && !w.args.Empty() && !startsObject(w.args)
 }
 
-// findWithoutIndex goes by the id, else takes the latest call unless w names a new one.
+// findWithoutIndex finds the call by id. Without an id it returns the latest call, unless w names a new
+// one.
 func (d *decoder) findWithoutIndex(st *choiceState, w *wireCall, id string) *call {
 	if st.isBody {
-		return nil // a body lists its calls: there is nothing to continue
+		return nil // a body lists complete calls, so w continues none
 	}
-	d.turn.Once(protocol.IndexMissing, "tool calls have no index: clients that need one lose or merge calls")
+	d.turn.Once(protocol.IndexMissing, "the calls have no index: clients that need one lose or merge calls")
 	if id != "" {
 		return st.byID[id]
 	}
@@ -109,7 +110,7 @@ func (d *decoder) findWithoutIndex(st *choiceState, w *wireCall, id string) *cal
 	case w.name.Text() == "":
 		return st.calls[n-1]
 	}
-	d.turn.Once(indexAndIDMissing, "several calls have neither index nor id: only a name tells where one begins")
+	d.turn.Once(indexAndIDMissing, "several calls have neither index nor id: only a name shows where a call begins")
 	return nil
 }
 
@@ -133,21 +134,21 @@ func (d *decoder) openCall(st *choiceState, w *wireCall, id string) *call {
 		k.Once(stream.ProtocolViolation, "the call came after the finish reason: clients that stop there never see it")
 	}
 	if k.legacy {
-		k.Once(legacyCall, "sent as function_call, which has no id and allows one call")
+		k.Once(legacyCall, "the call was sent as function_call, which has no id and allows one call")
 	}
 	return k
 }
 
-// checkIndex compares the index of a call that begins with the calls before it.
+// checkIndex compares the index of a new call with the earlier calls.
 func (st *choiceState) checkIndex(t *protocol.Turn, w *wireCall) {
 	index, given := w.index.Int()
 	index = max(index, 0)
 	if given && index != int64(len(st.byIndex)) && st.byIndex[index] == nil {
-		t.Once(indexSparse, "call %d of the choice has index %d: clients that size a list by it crash or leave holes", len(st.calls)+1, index)
+		t.Once(indexSparse, "call %d of the choice has index %d: clients that use it as a list position crash or create empty calls", len(st.calls)+1, index)
 	}
 }
 
-// addCall keeps a call that begins, for later elements to find.
+// addCall adds a new call, so that later elements find it.
 func (st *choiceState) addCall(k *call, w *wireCall) {
 	st.calls, st.open = append(st.calls, k), append(st.open, k)
 	st.setID(k, k.ID)
@@ -158,14 +159,14 @@ func (st *choiceState) addCall(k *call, w *wireCall) {
 	}
 }
 
-// setID lists a call by its id. Of several calls with one id the first counts.
+// setID lists a call by its id. If several calls have one id, the first counts.
 func (st *choiceState) setID(k *call, id string) {
 	if first := st.byID[id]; id != "" && (first == nil || first.Slot > k.Slot) {
 		st.byID[id] = k
 	}
 }
 
-// continueCall takes what a later element says of a known call.
+// continueCall reads the id, name and signature in a later element of a call.
 func (d *decoder) continueCall(st *choiceState, k *call, w *wireCall, id string) {
 	name := w.name.Text()
 	if signature := thoughtSignature(w.extra).Text(); signature != "" {
@@ -173,38 +174,38 @@ func (d *decoder) continueCall(st *choiceState, k *call, w *wireCall, id string)
 	}
 	switch {
 	case w.id.Empty() && k.ID != "":
-		k.Once(idEmpty, "later fragments carry an empty id: it does not replace the first")
+		k.Once(idEmpty, "later deltas have an empty id: it doesn't replace the first")
 	case id == "":
 	case k.ID == "":
 		st.setID(k, id)
 		k.reportLate("id")
 		k.Meta(stream.CallInfo{ID: id})
 	case id == k.ID && !k.legacy:
-		k.Once(idRepeated, "the id is repeated on later fragments: it is not to be appended")
+		k.Once(idRepeated, "later deltas repeat the id: it must not be appended")
 	}
 	switch {
 	case w.name.Empty():
-		k.Once(nameEmptied, "later fragments carry an empty name: it does not replace the first")
+		k.Once(nameEmptied, "later deltas have an empty name: it doesn't replace the first")
 	case name == "":
 	case k.Name == "":
 		k.reportLate("name")
 		k.Meta(stream.CallInfo{Name: name})
 		d.checkName(k)
 	case name == k.Name:
-		k.Once(nameRepeated, "the name is repeated on later fragments: clients that append it call an unknown tool")
+		k.Once(nameRepeated, "later deltas repeat the name: clients that append it call an unknown tool")
 	default:
 		k.Once(nameFragmented,
-			"the name came as %q and then %q: the first is kept, together they would be %q", k.Name, name, k.Name+name)
+			"the name came as %q and then as %q: the first is kept; joined they are %q", k.Name, name, k.Name+name)
 	}
 }
 
 func (k *call) reportLate(what string) {
 	if k.LastByte != 0 {
-		k.Once(idLate, "the %s came after the first argument bytes: they had to wait for it", what)
+		k.Once(idLate, "the %s came after the first argument bytes, which had to wait for it", stream.OwnFact(what))
 	}
 }
 
-// appendArguments takes the arguments field of a fragment: normally a string.
+// appendArguments appends the arguments field of a delta, which is normally a string.
 func (k *call) appendArguments(args protocol.Raw) {
 	k.sawArgs = true
 	if !args.IsPresent() {
@@ -212,43 +213,43 @@ func (k *call) appendArguments(args protocol.Raw) {
 		return
 	}
 	if !args.IsString() {
-		k.Once(protocol.ArgsObject, "the arguments are a JSON value, not a string with JSON in it: clients that expect a string fail")
+		k.Once(protocol.ArgsObject, "the arguments are a JSON value, not a string of JSON: clients that expect the string fail")
 	}
 	k.Args(args)
 }
 
-// checkCall judges a call whose fragments have all come. cut says that a limit cut it: empty arguments
-// are then not meant to be empty.
+// checkCall reports findings about a call after its last delta. cut says that a limit cut the response
+// off: then missing arguments are not a finding.
 func (k *call) checkCall(cut bool) {
 	if k.ID == "" && !k.legacy {
-		k.Once(protocol.IDMissing, "no id came: a result has nothing to refer to, clients invent one")
+		k.Once(protocol.IDMissing, "the call has no id: its result has nothing to refer to, and clients invent an id")
 	}
 	switch {
 	case cut:
 	case k.IsNull(), k.Bytes == 0 && k.sawNull:
-		k.Once(protocol.ArgsNull, "the arguments are null and were never filled: meant as {}")
+		k.Once(protocol.ArgsNull, "the arguments are null: treated as {}")
 	case k.Bytes > 0:
 	case k.sawArgs:
-		k.Once(protocol.ArgsEmpty, "the arguments are the empty string: meant as {}")
+		k.Once(protocol.ArgsEmpty, "the arguments are an empty string: treated as {}")
 	default:
-		k.Once(protocol.ArgsMissing, "no arguments field came at all: meant as {}")
+		k.Once(protocol.ArgsMissing, "the call has no arguments field: treated as {}")
 	}
 }
 
-// checkName looks for names that a client or gateway glued together.
+// checkName looks for names that a client or gateway joined.
 func (d *decoder) checkName(k *call) {
 	if k.Name == "" {
 		return
 	}
 	if part := splitGluedName(k.Name, d.names); part != "" {
-		k.Once(nameGlued, "%q is several names glued together, %q among them: calls that shared an index were merged", k.Name, part)
+		k.Once(nameGlued, "%q is several names joined, one of them %q: calls with the same index were merged", k.Name, part)
 		return
 	}
 	d.names[k.Name] = true
 }
 
-// splitGluedName returns the first of the names that name is made of, if it is made of two or more that were
-// seen before, or of one repeated.
+// splitGluedName returns the first of the names that name consists of, if it consists of two or more
+// names seen before, or of one name repeated. Else it returns "".
 func splitGluedName(name string, seen map[string]bool) string {
 	if len(name) > maxNameBytes || seen[name] {
 		return ""

@@ -5,7 +5,7 @@ import (
 	"toolscope/stream"
 )
 
-// decoder reads one exchange. Between responses turn is the one that ended last.
+// decoder reads one exchange. Between responses, turn is the last one that ended.
 type decoder struct {
 	*protocol.Out
 	chunk *chunk
@@ -14,28 +14,28 @@ type decoder struct {
 	names map[string]bool // of all calls of the exchange
 }
 
-// response is what is remembered of a turn.
+// response is the state of a turn.
 type response struct {
 	choices []*choiceState
-	byIndex map[int32]*choiceState // the same
+	byIndex map[int32]*choiceState // the same choices
 	running int                    // choices without a finish reason
-	usages  int                    // chunks that told usage
-	tier    string                 // the service tier that answers
+	usages  int                    // chunks with usage
+	tier    string                 // service tier of the response
 	failed  bool
 }
 
-// choiceState is what is remembered of a choice.
+// choiceState is the state of a choice.
 type choiceState struct {
 	index    int32
 	calls    []*call
 	byIndex  map[int64]*call
-	byID     map[string]*call        // the first of each
-	function *call                   // the one that came as function_call
-	open     []*call                 // not sealed
+	byID     map[string]*call        // the first call of each id
+	function *call                   // the call sent as function_call
+	open     []*call                 // calls that are not final
 	ran      map[int64]*executedTool // by index in executed_tools
 	finish   string
 	finished bool // a finish reason has come
-	isBody   bool // what is being read of it is a body
+	isBody   bool // the current frame is a body
 }
 
 func newDecoder(o *protocol.Out) protocol.Decoder {
@@ -54,7 +54,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 	}
 	failure := c.err
 	if c.object.Is("error") && !failure.IsPresent() {
-		failure = protocol.Raw(f.Data) // Mistral and vLLM: the error is the whole body
+		failure = protocol.Raw(f.Data) // Mistral and vLLM: the body itself is the error
 	}
 	choices := c.choices.Len()
 	switch {
@@ -81,20 +81,20 @@ func (d *decoder) Frame(f stream.Frame) error {
 	return nil
 }
 
-// Close says that the bytes have ended.
+// Close ends the stream. Without a finish reason and [DONE] the turn is cut off.
 func (d *decoder) Close() {
 	if d.turn.IsOpen() && d.isFinished() && !d.failed {
-		d.turn.Find(stream.NoTerminator.WithSeverity(stream.Info), "a finish reason came, but no [DONE]: usage may be missing")
+		d.turn.Find(stream.NoTerminator.WithSeverity(stream.Info), "a finish reason came without [DONE]: usage may be missing")
 		d.endTurn()
 	}
 	d.turn.Cut("the stream ended without a finish reason and without [DONE]")
 }
 
-// ensureTurn opens a turn, or takes what a later chunk says of it: Azure's first chunk has neither id
-// nor model.
+// ensureTurn opens a turn, or updates its id and model from a later chunk. Azure's first chunk has
+// neither.
 func (d *decoder) ensureTurn() {
 	if d.turn.IsOpen() && d.isNext() {
-		d.turn.Find(protocol.ResponseRestarted, "another response begins in the same body without a terminator between")
+		d.turn.Find(protocol.ResponseRestarted, "another response begins in the same body without a terminator between them")
 		d.endTurn()
 	}
 	if d.turn.IsOpen() {
@@ -104,8 +104,8 @@ func (d *decoder) ensureTurn() {
 	}
 }
 
-// isNext reports whether the chunk begins another response: a new id and a role, after every choice
-// has finished.
+// isNext reports whether the chunk begins another response: a new id and a role, after every choice has
+// finished.
 func (d *decoder) isNext() bool {
 	c := d.chunk
 	if d.turn.ID == "" || !c.id.HasText() || c.id.Is(d.turn.ID) || !d.isFinished() || c.choices.Len() == 0 {
@@ -122,7 +122,7 @@ func (d *decoder) openTurn() {
 	d.turn.WatchText()
 }
 
-// readChoice takes a choice. It reports whether that came whole, in a body.
+// readChoice reads a choice. It reports whether the choice is complete, as in a body.
 func (d *decoder) readChoice(c *choice) (whole bool) {
 	st := d.ensureChoice(c.index.AsSlot())
 	says, whole := c.content()
@@ -152,14 +152,15 @@ func (d *decoder) ensureChoice(index int32) *choiceState {
 	return st
 }
 
-// reportFinish seals the calls of a choice: finish_reason is the only evidence the protocol has.
+// reportFinish reports a finish reason. It makes the calls of the choice final: the protocol has no
+// other evidence.
 func (d *decoder) reportFinish(st *choiceState, c *choice) {
 	word := c.finish.Text()
 	code, known := finishCodes[word]
 	if native := c.native.Text(); code == stream.FinishDone && cutWords[native] {
 		code = stream.FinishCut
 		d.turn.Once(finishRewritten,
-			"finish_reason is %q, but the upstream said %q: the gateway rewrote it and the response is cut", word, native)
+			"the finish reason is %q, but the upstream's is %q: the gateway rewrote it, and the response is cut off", stream.Fact(word), stream.Fact(native))
 	}
 	if !st.finished {
 		d.running--
@@ -175,15 +176,15 @@ func (d *decoder) reportFinish(st *choiceState, c *choice) {
 	d.turn.FinishChoice(st.index, word, "", code)
 	switch {
 	case !known:
-		d.turn.Once(protocol.FinishUnknown, "finish reason %q is not documented", word)
+		d.turn.Once(protocol.FinishUnknown, "finish reason %q is not documented", stream.Fact(word))
 	case word == "stop" && len(st.calls) > 0:
-		d.turn.Once(protocol.FinishStop, "finish_reason is stop although calls came: clients that wait for tool_calls never run them")
+		d.turn.Once(protocol.FinishStop, "the finish reason is stop, but the response has calls: clients that wait for tool_calls never run them")
 	case code == stream.FinishFailed:
-		d.turn.Once(protocol.FinishError, "the choice ended in an error")
+		d.turn.Once(protocol.FinishError, "the finish reason is an error: %s", stream.Fact(word))
 	}
 }
 
-// reportError takes an error object, inside a stream or as the whole body.
+// reportError reports an error object, inside a stream or as the complete body.
 func (d *decoder) reportError(err protocol.Raw) {
 	if !d.turn.IsOpen() {
 		d.openTurn()
@@ -204,17 +205,17 @@ func (d *decoder) reportError(err protocol.Raw) {
 	}
 	d.turn.Fail(id, message)
 	if failed := err.Get("failed_generation").Text(); failed != "" {
-		d.turn.Find(protocol.GenerationRejected, "the provider threw away what the model wrote: %s", failed)
+		d.turn.Find(protocol.GenerationRejected, "the provider discarded the model's output: %s", failed)
 	}
 	if raw := err.Get("metadata").Get("raw").Text(); raw != "" {
-		d.turn.Find(upstreamError, "the upstream's own words: %s", raw)
+		d.turn.Find(upstreamError, "the upstream's own message: %s", raw)
 	}
 }
 
 // isFinished reports whether every choice has its finish reason.
 func (d *decoder) isFinished() bool { return d.running == 0 && len(d.choices) > 0 }
 
-// endTurn ends the turn, if one is open.
+// endTurn ends the turn if it is open.
 func (d *decoder) endTurn() {
 	if d.turn.IsOpen() && !d.failed {
 		d.checkChoices()
@@ -222,15 +223,15 @@ func (d *decoder) endTurn() {
 	d.turn.End()
 }
 
-// checkChoices compares finish reasons with the calls that came.
+// checkChoices compares the finish reasons with the calls.
 func (d *decoder) checkChoices() {
 	for _, st := range d.choices {
 		switch {
 		case len(st.calls) == 0 && (st.finish == "tool_calls" || st.finish == "function_call"):
 			d.turn.Once(protocol.FinishWithoutCall,
-				"finish_reason is %s, but no call came: it was dropped on the way", st.finish)
+				"the finish reason is %s, but the response has no call: it was lost on the way", stream.Fact(st.finish))
 		case len(st.calls) > 0 && !st.finished:
-			d.turn.Once(protocol.FinishMissing, "no finish_reason ever came: nothing says that the calls are complete")
+			d.turn.Once(protocol.FinishMissing, "the response has no finish reason: nothing says that its calls are complete")
 			for _, k := range st.calls {
 				k.checkCall(false)
 			}

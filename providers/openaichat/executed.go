@@ -5,15 +5,15 @@ import (
 	"toolscope/stream"
 )
 
-// executedTool is a tool that Groq's compound systems ran themselves (ExecutedTool in groq-python). It
-// has no id, and no result is to be sent.
+// executedTool is a tool that Groq's compound systems ran (ExecutedTool in groq-python). It has no id,
+// and the client sends no result for it.
 type executedTool struct {
 	*protocol.Call
 	answered bool
 }
 
-// readExecuted takes a list of them. An entry comes whole: first with its arguments, and again under
-// its index when there is output.
+// readExecuted reads executed_tools. Each entry is complete: it comes first with its arguments, and
+// again with the same index when it has output.
 func (d *decoder) readExecuted(st *choiceState, list protocol.Raw) {
 	place := int64(-1)
 	for entry := range list.Elements() {

@@ -6,15 +6,15 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// reasoningFields are the members that hosts put reasoning in as one text: DeepSeek and those after
-// it, OpenRouter and vLLM, and others.
+// reasoningFields are the fields in which providers send reasoning as one text: DeepSeek and its
+// followers, OpenRouter and vLLM, and others.
 var reasoningFields = [...]string{"reasoning_content", "reasoning", "reasoning_text"}
 
 func decodeHistory(request []byte) ([]protocol.Message, error) {
 	return protocol.ReadMessages(request, readMessage)
 }
 
-// wireMessage is a message of a history as it is on the wire.
+// wireMessage is a message of a history on the wire.
 type wireMessage struct {
 	role, content, id, name, details, signature protocol.Raw
 
@@ -56,7 +56,8 @@ func (w *wireMessage) parse(v protocol.Raw) {
 	}
 }
 
-// readMessage reads one message. That of a tool is the user's: a part with the message as its Raw.
+// readMessage reads one message. A tool's message becomes one of the user, with a part whose Raw is the
+// message.
 func readMessage(v protocol.Raw) protocol.Message {
 	var w wireMessage
 	w.parse(v)
@@ -80,8 +81,8 @@ func readMessage(v protocol.Raw) protocol.Message {
 	return m
 }
 
-// readReasoning reads what the model thought: the fields with one text each, and OpenRouter's list.
-// What both have is taken once.
+// readReasoning reads the reasoning: the fields with one text each, and OpenRouter's list. Text that is
+// in both is read once.
 func (w *wireMessage) readReasoning() (parts []protocol.Part) {
 	var details []protocol.Part
 	said := false
@@ -104,8 +105,8 @@ func (w *wireMessage) readReasoning() (parts []protocol.Part) {
 	return append(parts, details...)
 }
 
-// readDetail reads a piece of reasoning_details: reasoning.text with its signature,
-// reasoning.summary, or reasoning.encrypted, which is data only.
+// readDetail reads an element of reasoning_details: reasoning.text with its signature,
+// reasoning.summary, or reasoning.encrypted, which has only data.
 func readDetail(v protocol.Raw) protocol.Part {
 	p := protocol.Part{Kind: protocol.ReasoningPart, Raw: v, ID: v.Get("id").Text(), Signature: v.Get("signature").Text()}
 	for _, name := range [...]string{"text", "summary"} {
@@ -134,14 +135,14 @@ func readCall(v protocol.Raw) protocol.Part {
 	return p
 }
 
-// readFunctionCall reads the call of a history from before there were tools.
+// readFunctionCall reads a function_call, the form of calls before tools existed.
 func readFunctionCall(v protocol.Raw) protocol.Part {
 	p := protocol.Part{Kind: protocol.CallPart, Name: v.Get("name").Text(), ToolKind: "function", Raw: v}
 	args := v.Get("arguments")
 	if args == nil {
 		args = v.Get("input")
 	}
-	if args.IsPresent() { // as an object too: Mistral takes both
+	if args.IsPresent() { // a string or an object: Mistral accepts both
 		p.SetArgs(args)
 	}
 	return p

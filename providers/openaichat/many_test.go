@@ -10,8 +10,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestManyCalls: a chunk costs the same however many calls and choices came before it: those it is
-// not about are not looked at, whatever the host leaves out.
+// TestManyCalls: the cost of a chunk doesn't depend on the number of earlier calls and choices, even if
+// the provider omits ids or indexes.
 func TestManyCalls(t *testing.T) {
 	for name, chunk := range map[string]string{
 		"as documented":          `{"index":0,"delta":{"tool_calls":[{"index":%d,"id":"c_%d","function":{"name":"f","arguments":"{}"}}]}}`,

@@ -1,11 +1,11 @@
-// Package openaichat decodes OpenAI's Chat Completions protocol and what the many hosts that call
-// themselves compatible make of it: OpenRouter, Groq, Mistral, DeepSeek, xAI, Qwen, Gemini's and
-// Ollama's compatible endpoints, vLLM, llama.cpp, Azure and gateways. They are one protocol with
+// Package openaichat decodes OpenAI's Chat Completions protocol and its variants at the many providers
+// that call themselves compatible: OpenRouter, Groq, Mistral, DeepSeek, xAI, Qwen, the compatible
+// endpoints of Gemini and Ollama, vLLM, llama.cpp, Azure and gateways. They are one protocol with
 // deviations, and each deviation is a finding.
 //
-// Wire facts are from OpenAI's published API description and SDKs; each deviation is named after
-// what was seen on real wires. The protocol has no per-call end: a choice's finish_reason is the
-// only seal.
+// Wire facts are from OpenAI's published API description and SDKs. Each deviation has been seen on a
+// real wire. The protocol has no end of a call: only the finish_reason of a choice makes its calls
+// final.
 package openaichat
 
 import (
@@ -51,7 +51,7 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	case strings.HasSuffix(e.Path, "/chat/completions"):
 		return protocol.SniffScore{Points: protocol.Strong, Why: "path " + e.Path}
 	case e.HeaderIs("Openai-Processing-Ms"), e.HeaderIs("X-Generation-Id"), e.HeaderIs("Mistral-Correlation-Id"):
-		return protocol.SniffScore{Points: protocol.Likely, Why: "a header of an OpenAI-like host"}
+		return protocol.SniffScore{Points: protocol.Likely, Why: "a header of an OpenAI-like provider"}
 	case errs.Get("message").IsString():
 		return protocol.SniffScore{Points: protocol.Weak, Why: "an error object"}
 	case object.Is("error"):
@@ -60,13 +60,13 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	return protocol.SniffScore{}
 }
 
-// choiceKeys are members of a choice: it has one of them at least.
+// choiceKeys are fields of a choice. A choice has at least one of them.
 var choiceKeys = map[string]bool{
 	"delta": true, "message": true, "index": true, "finish_reason": true, "text": true, "content_filter_results": true, "usage": true,
 }
 
-// finishCodes are the finish reasons seen on real wires. A content filter cuts a response as a
-// limit does.
+// finishCodes are the finish reasons seen on real wires. A content filter cuts off a response like a
+// limit.
 var finishCodes = map[string]stream.Code{
 	"stop": stream.FinishDone, "tool_calls": stream.FinishDone, "function_call": stream.FinishDone,
 	"length": stream.FinishCut, "model_length": stream.FinishCut, "max_tokens": stream.FinishCut,
@@ -74,7 +74,7 @@ var finishCodes = map[string]stream.Code{
 	"error":          stream.FinishFailed,
 }
 
-// cutWords are what an upstream says when a limit cut it, whatever the gateway makes of that in
+// cutWords are the finish reasons of an upstream that mean a limit, whatever the gateway writes into
 // finish_reason.
 var cutWords = map[string]bool{
 	"length": true, "max_tokens": true, "max_output_tokens": true, "model_length": true, "MAX_TOKENS": true,

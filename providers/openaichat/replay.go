@@ -13,8 +13,8 @@ func encodeHistory(messages []protocol.Message) [][]byte {
 		func(m *protocol.Message, parts []protocol.Part) []byte { return encodeMessage(m, parts, false) })
 }
 
-// encodeMistral names the tool in its result, as Mistral's own clients do, and has reasoning in the
-// content (ThinkChunk in mistralai/client-python).
+// encodeMistral writes the name of the tool into its result, as Mistral's own clients do, and reasoning
+// into the content (ThinkChunk in mistralai/client-python).
 func encodeMistral(messages []protocol.Message) [][]byte {
 	return protocol.WriteMessages(messages,
 		func(p *protocol.Part) []byte { return encodeResult(p, true) },
@@ -28,8 +28,8 @@ func encodeMessage(m *protocol.Message, parts []protocol.Part, mistral bool) []b
 	return protocol.ReplaceMembers(m.Raw, m.RoleMember(), contentMember(m, parts, `""`))
 }
 
-// contentMember is that of a message. Pieces of text of the model are joined. none stands for content of
-// which nothing is left.
+// contentMember returns the field content of a message. Several texts of the model are joined. none is
+// the content if no part is left.
 func contentMember(m *protocol.Message, parts []protocol.Part, none string) protocol.Member {
 	value := protocol.Content(m.Raw.Get("content"), parts, m.Role == protocol.Assistant)
 	if value == nil && (m.Raw == nil || m.Raw.Get("content") != nil) {
@@ -66,7 +66,7 @@ func encodeAssistant(m *protocol.Message, parts []protocol.Part, mistral bool) [
 	return protocol.ReplaceMembers(m.Raw, members...)
 }
 
-// thinkChunk is reasoning as a part of content.
+// thinkChunk returns reasoning as a part of the content.
 func thinkChunk(text []byte) protocol.Raw {
 	if len(text) == 0 {
 		return nil
@@ -77,8 +77,8 @@ func thinkChunk(text []byte) protocol.Raw {
 	return w.Close(']').Close('}').Text
 }
 
-// reasoningMembers is what the model thought: a text in the field it was in, or pieces in
-// reasoning_details when any of them has more than a text.
+// reasoningMembers returns the fields with reasoning: a text in its original field, or
+// reasoning_details if a part has more than text.
 func reasoningMembers(before protocol.Raw, parts []protocol.Part) []protocol.Member {
 	detailed := false
 	for _, p := range parts {
@@ -98,9 +98,9 @@ func reasoningMembers(before protocol.Raw, parts []protocol.Part) []protocol.Mem
 	return append(reasoningTexts(before, texts, detailed), list)
 }
 
-// reasoningTexts are the fields with one text each. They stay as they are while they say what the
-// parts say, or repeat reasoning_details. DeepSeek's stays when it is empty, which differs from
-// none.
+// reasoningTexts returns the fields with one text each. They are unchanged if they have the texts of
+// the parts, or repeat reasoning_details. DeepSeek's field stays even if it is empty, because empty and
+// missing differ.
 func reasoningTexts(before protocol.Raw, texts [][]byte, detailed bool) (members []protocol.Member) {
 	found := make([]bool, len(texts))
 	same := true
@@ -128,7 +128,7 @@ func reasoningTexts(before protocol.Raw, texts [][]byte, detailed bool) (members
 	return members
 }
 
-// writeDetail writes a piece of reasoning_details.
+// writeDetail writes an element of reasoning_details.
 func writeDetail(w *protocol.Writer, p *protocol.Part) {
 	switch {
 	case p.Raw != nil:

@@ -144,7 +144,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// TestChanged: of a message that was read and changed, what stays is what was not changed.
+// TestChanged: a message that was read and then changed keeps everything that was not changed.
 func TestChanged(t *testing.T) {
 	const signed = `{"role":"assistant","content":null,"reasoning":"Hm.","reasoning_details":[{"type":"reasoning.text","text":"Hm.","signature":"c2ln"}],"x":1,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]}`
 	for _, test := range []struct {
@@ -195,7 +195,7 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// TestBroken: of a request that breaks off the messages that are whole are read.
+// TestBroken: the complete messages of a request that is cut off are read.
 func TestBroken(t *testing.T) {
 	messages, err := decodeHistory([]byte(`{"messages":[{"role":"user","content":"a"},7,{"role":"assistant","content":"b`))
 	if err == nil || historytest.Lines(messages) != "user\n  text \"a\"\n" {

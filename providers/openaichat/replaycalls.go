@@ -2,8 +2,8 @@ package openaichat
 
 import "toolscope/providers/protocol"
 
-// callMembers are the calls of a message: a list, and what was a function_call and has not been
-// given an id since.
+// callMembers returns the fields with the calls of a message: a list, and a function_call that has not
+// been given an id since.
 func callMembers(before protocol.Raw, calls []protocol.Part) []protocol.Member {
 	var list, single protocol.Writer
 	for i := range calls {
@@ -18,7 +18,7 @@ func callMembers(before protocol.Raw, calls []protocol.Part) []protocol.Member {
 	}
 }
 
-// isFunctionCall reports whether a call stood in function_call.
+// isFunctionCall reports whether raw is the value of a function_call.
 func isFunctionCall(raw protocol.Raw) bool { return raw.Get("name") != nil && raw.Get("id") == nil }
 
 func writeCall(w *protocol.Writer, p *protocol.Part) {
@@ -44,7 +44,7 @@ func writeSignature(w *protocol.Writer, signature string) {
 	w.Open('{').Key("google").Open('{').Member("thought_signature", signature).Close('}').Close('}')
 }
 
-// encodeResult writes a result. Without an id only the name says what of.
+// encodeResult writes a result. Without an id, only the name says which call it is for.
 func encodeResult(p *protocol.Part, named bool) []byte {
 	var w protocol.Writer
 	w.Open('{').Member("role", "tool").MemberIfSet("tool_call_id", p.ID)

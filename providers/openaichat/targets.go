@@ -2,9 +2,8 @@ package openaichat
 
 import "toolscope/providers/protocol"
 
-// openAI is where the history of Chat Completions goes. It takes arguments as the text they are,
-// whole JSON or not. Rules are OpenAI's published API description's (FunctionObject) and its own
-// error messages'.
+// openAI says how Chat Completions takes history. It accepts arguments as text, complete JSON or not.
+// The rules are from OpenAI's published API description (FunctionObject) and its own error messages.
 var openAI = protocol.Target{
 	Name: "openai-chat", Title: "OpenAI Chat Completions", Protocol: "openai-chat",
 	Form:          protocol.TextForm,
@@ -24,8 +23,8 @@ var openAI = protocol.Target{
 	Decode:  decodeHistory,
 }
 
-// mistral is Mistral's own host, which wants ids of nine letters and digits (error 3280) and as
-// many results as calls (error 3230), and takes reasoning as a part of the content.
+// mistral is Mistral's own API. It requires ids of nine letters and digits (error 3280) and as many
+// results as calls (error 3230), and accepts reasoning as a part of the content.
 var mistral = protocol.Target{
 	Name: "mistral", Title: "Mistral", Protocol: "openai-chat",
 	Form:          protocol.TextForm,
@@ -43,8 +42,8 @@ var mistral = protocol.Target{
 	Decode:  decodeHistory,
 }
 
-// llamaCPP is llama.cpp's server: its chat templates parse the arguments, so a text that is no JSON
-// is refused with status 500.
+// llamaCPP is llama.cpp's server. Its chat templates parse the arguments, so it refuses a text that is
+// not JSON with status 500.
 var llamaCPP = protocol.Target{
 	Name: "llama.cpp", Title: "llama.cpp", Protocol: "openai-chat",
 	Form:          protocol.TextForm,

@@ -7,7 +7,7 @@ import (
 	"toolscope/stream"
 )
 
-// readContent takes the text and reasoning of a choice.
+// readContent reads the text and reasoning of a choice.
 func (d *decoder) readContent(says *choiceContent) {
 	appendText(d.turn, says.content)
 	appendText(d.turn, says.refusal)
@@ -15,7 +15,7 @@ func (d *decoder) readContent(says *choiceContent) {
 	d.turn.SignLast(thoughtSignature(says.extra), "", stream.SignedShown)
 }
 
-// appendText takes a string, or a list of parts.
+// appendText appends a string, or a list of parts.
 func appendText(t *protocol.Turn, v protocol.Raw) {
 	t.AppendText(v)
 	for part := range v.Elements() {
@@ -24,7 +24,7 @@ func appendText(t *protocol.Turn, v protocol.Raw) {
 	}
 }
 
-// appendReasoning takes reasoning: a string, or a list of parts.
+// appendReasoning appends reasoning: a string, or a list of parts.
 func appendReasoning(t *protocol.Turn, v protocol.Raw) {
 	t.AppendReasoning(0, v)
 	for part := range v.Elements() {
@@ -33,10 +33,10 @@ func appendReasoning(t *protocol.Turn, v protocol.Raw) {
 	}
 }
 
-// readReasoning shows one of the fields hosts put reasoning in.
+// readReasoning reads reasoning from one of the fields in which providers send it.
 func (d *decoder) readReasoning(says *choiceContent) {
 	told := 0
-	inPieces := false // the list says the same as the field, and each piece is signed by itself
+	inPieces := false // the list repeats the field, and each element has its own signature
 	for _, field := range [...]protocol.Raw{says.reasoningContent, says.reasoning, says.reasoningText} {
 		if !field.IsPresent() || field.Empty() {
 			continue
@@ -48,7 +48,7 @@ func (d *decoder) readReasoning(says *choiceContent) {
 		}
 	}
 	if told > 1 {
-		d.turn.Once(reasoningTwice, "reasoning comes in two fields at once: one is shown")
+		d.turn.Once(reasoningTwice, "the reasoning is in two fields: one of them is shown")
 	}
 	for item := range says.reasoningDetails.Elements() {
 		if told == 0 || inPieces {
@@ -56,14 +56,13 @@ func (d *decoder) readReasoning(says *choiceContent) {
 			appendReasoning(d.turn, item.Get("summary"))
 		}
 		if item.Get("data").IsPresent() || item.Get("signature").IsPresent() {
-			d.turn.Once(reasoningDetails, "encrypted or signed reasoning came: it must be sent back unmodified")
+			d.turn.Once(reasoningDetails, "the response has encrypted or signed reasoning: it must be sent back unchanged")
 		}
 		d.signDetail(item)
 	}
 }
 
-// repeatsField reports whether the pieces of reasoning_details are several and together say what field
-// does.
+// repeatsField reports whether reasoning_details has several elements whose texts together equal field.
 func repeatsField(details, field protocol.Raw) bool {
 	pieces := 0
 	for range details.Elements() {
@@ -79,8 +78,8 @@ func repeatsField(details, field protocol.Raw) bool {
 	return bytes.Equal(said, field.Append(nil))
 }
 
-// signDetail takes the signature of a piece of reasoning_details, or what is encrypted in it. A
-// signature may come in a delta without text, and be of reasoning that is not shown.
+// signDetail reports the signature or the encrypted data of an element of reasoning_details. A
+// signature may come in a delta without text, and belong to reasoning that is not shown.
 func (d *decoder) signDetail(item protocol.Raw) {
 	id := item.Get("id").Text()
 	if data := item.Get("data"); data.HasText() {

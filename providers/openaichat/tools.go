@@ -2,8 +2,8 @@ package openaichat
 
 import "toolscope/providers/protocol"
 
-// readTools are what a request declares: tools, or the legacy functions. Hosts have kinds of their own
-// beside function and custom, which keep the host's word.
+// readTools returns the tools that a request declares: tools, or the legacy functions. Some providers
+// have kinds other than function and custom, which keep the provider's word.
 func readTools(request []byte) (all []protocol.Tool) {
 	s := protocol.Scan(request)
 	for ok := s.Object(); ok; ok = s.Member() {
@@ -23,7 +23,7 @@ func readTools(request []byte) (all []protocol.Tool) {
 	return all
 }
 
-// readTool reads one tool; one without type and function is of another protocol.
+// readTool reads one tool. A tool without type and function is from another protocol.
 func readTool(t protocol.Raw) protocol.Tool {
 	kind, inner := t.Get("type").Text(), t.Get("function")
 	switch custom := t.Get("custom"); {
@@ -32,7 +32,7 @@ func readTool(t protocol.Raw) protocol.Tool {
 	case kind == "" && !inner.IsPresent():
 		return protocol.Tool{}
 	case !inner.IsPresent():
-		inner = t // flat, as the Responses protocol has it
+		inner = t // flat, as in the Responses protocol
 	}
 	f := protocol.FunctionTool(inner, "parameters")
 	if kind != "" {

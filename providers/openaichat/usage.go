@@ -8,8 +8,8 @@ import (
 	"toolscope/stream"
 )
 
-// reportUsage takes token counts from wherever hosts put them. The last value wins; summing would count
-// hosts that repeat totals several times.
+// reportUsage reads token counts from each place where providers put them. The last value counts: a sum
+// would be too high for providers that repeat totals.
 func (d *decoder) reportUsage() {
 	c := d.chunk
 	if c.tier.IsString() && !c.tier.Is(d.tier) {
@@ -22,14 +22,14 @@ func (d *decoder) reportUsage() {
 	for i := range c.choices.Len() {
 		if u := c.choices.At(i).usage; u.IsPresent() && !told.IsPresent() {
 			told = u
-			d.turn.Once(usageInChoice, "usage is inside a choice instead of the chunk")
+			d.turn.Once(usageInChoice, "the usage is inside a choice instead of the chunk")
 		}
 	}
 	if told.Kind() != '{' {
 		return
 	}
 	if d.usages++; d.usages == 3 {
-		d.turn.Once(usageCumulative, "usage is repeated on many chunks: the last one counts, summing over-counts")
+		d.turn.Once(usageCumulative, "many chunks repeat the usage: the last one counts; the sum is too high")
 	}
 	t := readTotals(told)
 	n := t.asUsage()
@@ -37,14 +37,14 @@ func (d *decoder) reportUsage() {
 	n.CostUSD, n.CostReported = ownCost(told)
 	why := t.describeConflict()
 	if why == "" && c.groqUsage.Kind() == '{' && !t.equalCounts(readTotals(c.groqUsage)) {
-		why = "usage and x_groq.usage are not the same"
+		why = "usage and x_groq.usage differ"
 	}
 	if why != "" {
 		n.Doubt = why
-		d.turn.Once(usageUnclear, "%s: what is billed is not certain", why)
+		d.turn.Once(usageUnclear, "%s: the billed amount is uncertain", stream.Own(why))
 	}
 	if told.Get("is_byok").IsTrue() {
-		d.turn.Once(costByok, "the cost is what the gateway asks: the model's own provider is paid with another key")
+		d.turn.Once(costByok, "the cost is the gateway's own: its upstream is paid with another key")
 	}
 	d.turn.Usage(n)
 }
@@ -62,9 +62,9 @@ func readTotals(u protocol.Raw) tokenTotals {
 	}
 }
 
-// hasSeparateReasoning reports whether reasoning is beside completion_tokens, as at xAI, and not inside, as at
-// most hosts: the total tells. Without one, reasoning that is more than the completion cannot be
-// inside it.
+// hasSeparateReasoning reports whether reasoning is not included in completion_tokens, as at xAI. Most
+// providers include it. The total shows which. Without a total, reasoning that exceeds the completion
+// can't be included.
 func (t tokenTotals) hasSeparateReasoning() bool {
 	if t.total.Reported {
 		return t.reasoning.N > 0 && t.prompt.N+t.completion.N+t.reasoning.N == t.total.N
@@ -72,8 +72,8 @@ func (t tokenTotals) hasSeparateReasoning() bool {
 	return t.reasoning.N > t.completion.N
 }
 
-// asUsage is the counts as stream.Usage. Cached tokens are inside prompt_tokens, those written to
-// the cache too.
+// asUsage returns the counts as stream.Usage. prompt_tokens includes the tokens read from the cache and
+// those written to it.
 func (t tokenTotals) asUsage() stream.Usage {
 	n := stream.Usage{Input: t.prompt, CacheRead: t.read, CacheWrite: t.write, Output: t.completion, Reasoning: t.reasoning}
 	if t.hasSeparateReasoning() {
@@ -82,17 +82,17 @@ func (t tokenTotals) asUsage() stream.Usage {
 	return n
 }
 
-// describeConflict says how the counts contradict each other, "" if they do not.
+// describeConflict describes how the counts contradict each other, or returns "".
 func (t tokenTotals) describeConflict() string {
 	switch {
 	case t.prompt.Reported && t.read.N+t.write.N > t.prompt.N:
-		return fmt.Sprintf("%d tokens read from and written to the cache are more than the prompt, %d", t.read.N+t.write.N, t.prompt.N)
+		return fmt.Sprintf("%d tokens read from and written to the cache are more than the prompt's %d", t.read.N+t.write.N, t.prompt.N)
 	case !t.total.Reported && t.reasoning.N > t.completion.N:
-		return fmt.Sprintf("%d reasoning tokens are more than the completion, %d, and no total says whether they are beside it", t.reasoning.N, t.completion.N)
+		return fmt.Sprintf("%d reasoning tokens are more than the completion's %d, and no total says whether they are counted apart", t.reasoning.N, t.completion.N)
 	case !t.total.Reported || !t.prompt.Reported || !t.completion.Reported || t.prompt.N+t.completion.N == t.total.N || t.hasSeparateReasoning():
 		return ""
 	case t.reasoning.N > 0:
-		return fmt.Sprintf("total_tokens is %d, but prompt and completion are %d, with reasoning %d", t.total.N, t.prompt.N+t.completion.N, t.prompt.N+t.completion.N+t.reasoning.N)
+		return fmt.Sprintf("total_tokens is %d, but prompt and completion are %d, and %d with reasoning", t.total.N, t.prompt.N+t.completion.N, t.prompt.N+t.completion.N+t.reasoning.N)
 	}
 	return fmt.Sprintf("total_tokens is %d, but prompt and completion are %d", t.total.N, t.prompt.N+t.completion.N)
 }
@@ -101,8 +101,8 @@ func (t tokenTotals) equalCounts(other tokenTotals) bool {
 	return t.prompt == other.prompt && t.completion == other.completion && t.total == other.total
 }
 
-// ownCost is what the host says the response costs: OpenRouter and gateways like it in dollars, xAI
-// in ten-billionths of them.
+// ownCost returns the cost that the provider reports: OpenRouter and similar gateways use dollars, xAI
+// ten-billionths of a dollar.
 func ownCost(u protocol.Raw) (usd float64, told bool) {
 	if usd, told = u.Get("cost").Float(); told {
 		return usd, true

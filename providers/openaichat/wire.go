@@ -2,7 +2,7 @@ package openaichat
 
 import "toolscope/providers/protocol"
 
-// chunk is one chunk, or one whole body, as it is on the wire.
+// chunk is one chunk, or one complete body, on the wire.
 type chunk struct {
 	shape *protocol.Shape
 
@@ -11,15 +11,14 @@ type chunk struct {
 	choices protocol.Elements[choice]
 }
 
-// choice is one of the alternative responses. What it says stands in delta, or in message in a
-// body.
+// choice is one of the alternative responses. Its content is in delta, or in message in a body.
 type choice struct {
 	index, finish, native, usage protocol.Raw
 
 	delta, message choiceContent
 }
 
-// choiceContent is what a choice says.
+// choiceContent is the content of a choice.
 type choiceContent struct {
 	object, role, content, refusal             protocol.Raw
 	reasoningContent, reasoning, reasoningText protocol.Raw
@@ -35,7 +34,7 @@ type choiceContent struct {
 type wireCall struct {
 	object, index, id, kind, name, args, extra protocol.Raw
 
-	custom protocol.Raw // the part that holds name and input of a custom tool
+	custom protocol.Raw // object with name and input of a custom tool
 }
 
 func newChunk() *chunk {
@@ -91,7 +90,7 @@ func (w *wireCall) shapeFields() []protocol.Field {
 	}
 }
 
-// functionFields is the part that holds name and arguments (input, for custom tools).
+// functionFields returns the fields with name and arguments (input, for custom tools).
 func (w *wireCall) functionFields() []protocol.Field {
 	return []protocol.Field{
 		protocol.Value("name", &w.name),
@@ -99,8 +98,8 @@ func (w *wireCall) functionFields() []protocol.Field {
 	}
 }
 
-// content is what the choice says, and whether that is all of it. A message beside a delta repeats it,
-// as Writer's does.
+// content returns the content of the choice, and whether it is complete. A message next to a delta
+// repeats it, as in Writer's responses.
 func (c *choice) content() (s *choiceContent, whole bool) {
 	if c.delta.object.Kind() != '{' && c.message.object.Kind() == '{' {
 		return &c.message, true
@@ -111,16 +110,16 @@ func (c *choice) content() (s *choiceContent, whole bool) {
 // isCustom reports whether the arguments are free text.
 func (w *wireCall) isCustom() bool { return w.custom.Kind() == '{' || w.kind.Is("custom") }
 
-// isLegacy reports whether the call stands in function_call.
+// isLegacy reports whether the call is a function_call.
 func (w *wireCall) isLegacy() bool { return w.object != nil }
 
-// isNews reports whether the element carries anything but metadata.
+// isNews reports whether the element has more than metadata.
 func (w *wireCall) isNews() bool {
 	return w.id.IsPresent() || w.name.IsPresent() || w.args != nil || w.kind.IsPresent()
 }
 
-// thoughtSignature is the signature in an extra_content, where Gemini's compatible endpoint has it:
-// of a call, or of what a message says.
+// thoughtSignature returns the signature in an extra_content, in which Gemini's compatible endpoint
+// sends it: for a call, or for the content of a message.
 func thoughtSignature(extra protocol.Raw) protocol.Raw {
 	return extra.Get("google").Get("thought_signature")
 }

@@ -7,11 +7,10 @@ import (
 	"toolscope/stream"
 )
 
-// deltasCopy names the first copy of the arguments: the others are named after the event that brings
-// them.
+// deltasCopy names the copy of the arguments in the deltas. Each other copy has the name of its event.
 const deltasCopy = "the deltas"
 
-// readArgsDelta takes a delta of a call's arguments.
+// readArgsDelta reads a delta of a call's arguments.
 func (d *decoder) readArgsDelta(it *item) {
 	came := len(it.args)
 	if d.ev.delta.IsPresent() {
@@ -21,7 +20,7 @@ func (d *decoder) readArgsDelta(it *item) {
 	it.from = deltasCopy
 }
 
-// readArgsDone takes the event that repeats the deltas.
+// readArgsDone reads the event that repeats the deltas.
 func (d *decoder) readArgsDone(it *item) {
 	if d.ev.whole.IsPresent() {
 		it.addCopy(d.ev.whole, "", d.eventName())
@@ -34,24 +33,25 @@ func (d *decoder) readCodeDone(it *item) {
 	}
 }
 
-// appendArguments appends to the arguments; source is the wire's form of text that was derived, or nil.
+// appendArguments appends to the arguments. If the text was derived, source is its form on the wire;
+// else nil.
 func (it *item) appendArguments(text, source []byte) {
 	it.args = append(it.args, text...)
 	it.call.ArgsText(text, source)
 }
 
-// addCopy takes the arguments as an item has them.
+// addCopy reads the arguments in a copy of the item.
 func (it *item) addCopy(value protocol.Raw, wrap, from string) {
 	switch {
 	case from != itemAdded:
 	case len(it.args) > 0:
-		return // this is only the announcement, and the deltas are to follow
+		return // only the announcement of the item; deltas follow
 	case !value.IsString():
-		it.grow.object = bytes.Clone(value) // to be filled: the item that is done has the rest
+		it.grow.object = bytes.Clone(value) // incomplete: output_item.done has the rest
 		return
 	}
 	if !value.IsString() && it.callKind.word != "server" {
-		it.call.Once(protocol.ArgsObject, "the arguments are a JSON value, not a string with JSON in it: clients that expect a string fail")
+		it.call.Once(protocol.ArgsObject, "the arguments are a JSON value, not a string of JSON: clients that expect the string fail")
 	}
 	if wrap == "" {
 		it.turn.buf = value.Append(it.turn.buf[:0])
@@ -62,8 +62,8 @@ func (it *item) addCopy(value protocol.Raw, wrap, from string) {
 	it.compareCopy(list.Open('{').Key(wrap).Raw(value).Close('}').Text, from, value)
 }
 
-// compareCopy takes one more copy of the whole arguments. Before the seal the latest copy counts,
-// because it has to be sent back. After the seal a copy is only compared.
+// compareCopy reads another copy of the complete arguments. Before the arguments are final, the latest
+// copy replaces them, because it has to be sent back. After that, a copy is only compared.
 func (it *item) compareCopy(text []byte, from string, source []byte) {
 	growing := it.grow.begun && !it.done
 	switch {
@@ -93,12 +93,12 @@ func (it *item) compareCopy(text []byte, from string, source []byte) {
 	}
 	if len(text) > 0 && !it.done {
 		it.args, it.from, it.same = append(it.args[:0], text...), from, 0
-		it.grow.off, it.grow.inside = true, false // there is no open part in it any more
+		it.grow.off, it.grow.inside = true, false // it has no open part any more
 		it.call.Rewrite(text, source)
 	}
 }
 
-// reportMismatch says which copies differ, and where.
+// reportMismatch reports which copies differ, and where.
 func (it *item) reportMismatch(text []byte, from string, equal bool) {
 	before := it.from
 	if before == "" {
@@ -111,12 +111,12 @@ func (it *item) reportMismatch(text []byte, from string, equal bool) {
 	bad, odd := protocol.DoneMismatch.WithSeverity(stream.Error), protocol.DoneMismatch.WithSeverity(stream.Info)
 	switch c := it.call; {
 	case equal:
-		c.FindAt(at, odd, "the arguments in %s are those in %s, spelled differently from byte %d on", from, before, at)
+		c.FindAt(at, odd, "the arguments in %s equal those in %s, but are written differently from byte %d on", stream.OwnFact(from), stream.OwnFact(before), at)
 	case c.RunByProvider:
-		c.FindAt(at, odd, "the arguments in %s differ from those in %s at byte %d: what the provider ran is not sure", from, before, at)
+		c.FindAt(at, odd, "the arguments in %s differ from those in %s at byte %d: it is unknown which copy the provider ran", stream.OwnFact(from), stream.OwnFact(before), at)
 	case len(text) == 0:
-		c.FindAt(at, bad, "the arguments in %s are empty, those in %s are not: which a client runs depends on where it reads them", from, before)
+		c.FindAt(at, bad, "the arguments in %s are empty, those in %s are not: what a client runs depends on the copy that it reads", stream.OwnFact(from), stream.OwnFact(before))
 	default:
-		c.FindAt(at, bad, "the arguments in %s differ from those in %s at byte %d: which a client runs depends on where it reads them", from, before, at)
+		c.FindAt(at, bad, "the arguments in %s differ from those in %s at byte %d: what a client runs depends on the copy that it reads", stream.OwnFact(from), stream.OwnFact(before), at)
 	}
 }

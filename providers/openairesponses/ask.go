@@ -6,8 +6,8 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// writeRequest writes a request of Responses. Nothing is stored, so that reasoning has to come encrypted to
-// be sent back; the history is in the input.
+// writeRequest writes a request of Responses. The provider stores nothing, so reasoning must come
+// encrypted to be sent back, and the history is in the input.
 func writeRequest(r protocol.Request, q protocol.HostFeatures) (path string, body []byte) {
 	var w protocol.Writer
 	w.Open('{').MemberIfSet("model", r.Model).Flag("stream", true).Flag("store", false)
@@ -23,11 +23,11 @@ func writeRequest(r protocol.Request, q protocol.HostFeatures) (path string, bod
 	return "/responses", w.Close('}').Text
 }
 
-// minOutputTokens is the smallest max_output_tokens that is taken (OpenAI's published API description).
+// minOutputTokens is the smallest accepted max_output_tokens (OpenAI's published API description).
 const minOutputTokens = 16
 
-// isReasoningModel reports whether a model of OpenAI's reasons: others refuse to be asked for encrypted
-// reasoning.
+// isReasoningModel reports whether a model of OpenAI reasons. Other models refuse requests for
+// encrypted reasoning.
 func isReasoningModel(model string) bool {
 	model = model[strings.LastIndexByte(model, '/')+1:]
 	if strings.Contains(model, "-chat") {
@@ -41,7 +41,7 @@ func isReasoningModel(model string) bool {
 	return false
 }
 
-// writeTool writes a tool, flat; custom says that tools of free text are known. strict is said
+// writeTool writes a tool, flat. custom says that the provider knows free-text tools. strict is written
 // because its default is true, which refuses most schemas that were not written for it.
 func writeTool(w *protocol.Writer, t *protocol.Tool, custom bool) {
 	w.Open('{')

@@ -8,15 +8,15 @@ import (
 	"toolscope/stream"
 )
 
-// decoder reads one exchange: one response over HTTP, many over a WebSocket, where several lanes
-// may each have one open.
+// decoder reads one exchange: one response over HTTP, or many over a WebSocket, where several streams
+// may each have an open response.
 type decoder struct {
 	*protocol.Out
 	ev       event
-	kind     []byte       // of the event
+	kind     []byte       // type of the event
 	item     wireItem     // of the event, or of the response
 	response wireResponse // of the event, or the body
-	turns    []*turn      // the latest turn of each lane
+	turns    []*turn      // latest turn of each stream_id
 }
 
 func newDecoder(o *protocol.Out) protocol.Decoder {
@@ -25,10 +25,10 @@ func newDecoder(o *protocol.Out) protocol.Decoder {
 	return d
 }
 
-// Frame reads one event or one whole body. The type of an event is that in its body, and where that
-// has none the name of the server-sent event.
+// Frame reads one event or one complete body. The type of an event is in its body, or else it is the
+// name of the server-sent event.
 func (d *decoder) Frame(f stream.Frame) error {
-	if protocol.IsDone(f.Data) { // not of this protocol, but hosts add it
+	if protocol.IsDone(f.Data) { // not of this protocol, but providers add it
 		d.endStream()
 		return nil
 	}
@@ -42,7 +42,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 		d.startResponse()
 	case "response.queued", "response.in_progress":
 		d.updateResponse()
-	case "response.completed", "response.done": // as Codex's back end has said it over WebSocket
+	case "response.completed", "response.done": // Codex's back end has sent response.done over a WebSocket
 		d.endResponse("completed")
 	case "response.incomplete":
 		d.endResponse("incomplete")
@@ -70,7 +70,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 	return nil
 }
 
-// Close says that the bytes have ended: a response that is not over was cut.
+// Close ends the stream. A response that is still open is cut off.
 func (d *decoder) Close() {
 	for _, t := range d.turns {
 		if t.IsOpen() && !t.waiting {
@@ -79,18 +79,18 @@ func (d *decoder) Close() {
 	}
 }
 
-// endStream takes [DONE]: nothing more comes, even if a response is open.
+// endStream handles [DONE]: nothing follows, even if a response is open.
 func (d *decoder) endStream() {
 	for _, t := range d.turns {
 		if t.IsOpen() && !t.failed {
 			t.Find(protocol.FinishMissing,
-				"[DONE] came, but no response.completed: clients that wait for it never finish, and usage is missing")
+				"[DONE] came without response.completed: clients that wait for it never finish, and usage is missing")
 		}
 		t.close("")
 	}
 }
 
-// readNonEvent takes what has no type: a body, or an error.
+// readNonEvent reads an object without a type: a body, or an error.
 func (d *decoder) readNonEvent(data protocol.Raw) {
 	switch ev := &d.ev; {
 	case ev.object.Is("response"), ev.output.Kind() == '[':
@@ -102,7 +102,7 @@ func (d *decoder) readNonEvent(data protocol.Raw) {
 	}
 }
 
-// readItemEvent takes an event about an item.
+// readItemEvent reads an event about an item.
 func (d *decoder) readItemEvent() {
 	e, ok := itemEvents[string(d.kind)]
 	switch {
@@ -113,10 +113,11 @@ func (d *decoder) readItemEvent() {
 	}
 }
 
-// eventName names the event after what it repeats.
+// eventName returns the name of the event without "response.", as the name of the copy in it.
 func (d *decoder) eventName() string { return strings.TrimPrefix(string(d.kind), "response.") }
 
-// latestTurn is the latest turn of the event's lane, one that never began if there is none.
+// latestTurn returns the latest turn with the event's stream_id. If there is none, it returns a turn
+// that never began.
 func (d *decoder) latestTurn() *turn {
 	for _, t := range d.turns {
 		if t.streamID == "" && !d.ev.streamID.IsString() || d.ev.streamID.Is(t.streamID) {
@@ -126,7 +127,7 @@ func (d *decoder) latestTurn() *turn {
 	return new(turn)
 }
 
-// openTurn opens a turn in the event's lane.
+// openTurn opens a turn with the event's stream_id.
 func (d *decoder) openTurn(r *wireResponse) *turn {
 	t := d.latestTurn()
 	if t.Turn == nil {
@@ -136,14 +137,14 @@ func (d *decoder) openTurn(r *wireResponse) *turn {
 	return t
 }
 
-// ensureTurn is the open turn of the event's lane. What came before, or without, a response.created
-// opens one.
+// ensureTurn returns the open turn with the event's stream_id. An event before or without
+// response.created opens one.
 func (d *decoder) ensureTurn() *turn {
 	t := d.latestTurn()
 	if !t.IsOpen() {
 		t = d.openTurn(d.response.read(d.ev.response))
 		t.Find(stream.ProtocolViolation.WithSeverity(stream.Warn),
-			"%s came without a response.created before it: the beginning is missing", d.kind)
+			"%s came before response.created: the beginning of the stream is missing", stream.OwnFact(d.kind))
 	}
 	return t
 }
@@ -152,13 +153,13 @@ func (d *decoder) startResponse() {
 	r := d.response.read(d.ev.response)
 	switch t := d.latestTurn(); {
 	case !t.IsOpen():
-	case t.isFor(r): // said twice
+	case t.isFor(r): // the event came twice
 		t.updateTurn(r)
 		return
 	default:
 		if !t.failed {
 			t.Find(protocol.ResponseRestarted,
-				"a second response began before this one ended: a retry was spliced into one body, or its end was lost")
+				"another response began before this one ended: a retry was spliced into the body, or the end of this one was lost")
 		}
 		t.close("the response ended without response.completed: another began in its place")
 	}
@@ -175,7 +176,8 @@ func (d *decoder) updateResponse() {
 	}
 }
 
-// endResponse takes the event that ends a response; status is what it implies. It may come twice.
+// endResponse reads the event that ends a response; status is the status that it implies. The event may
+// come twice.
 func (d *decoder) endResponse(status string) {
 	r := d.response.read(d.ev.response)
 	if t := d.latestTurn(); t.Turn == nil || t.IsOpen() || !t.isFor(r) && r.id.Text() != "" {
@@ -183,27 +185,26 @@ func (d *decoder) endResponse(status string) {
 	}
 }
 
-// bodyCopy names the copy of the arguments that a whole body is.
+// bodyCopy names the copy of the arguments in a complete body.
 const bodyCopy = "the body"
 
-// readResponse takes a response that was not streamed, or a snapshot of one that the provider makes in the
-// background.
+// readResponse reads a response that was not streamed, or a snapshot of a background response.
 func (d *decoder) readResponse(raw protocol.Raw) {
-	d.latestTurn().close("the stream ended without response.completed: a whole response follows")
+	d.latestTurn().close("the stream ended without response.completed: a complete response follows")
 	r := d.response.read(raw)
 	t := d.openTurn(r)
 	t.isBody = true
 	if r.status.Is("queued") || r.status.Is("in_progress") {
 		t.waiting = true
 		d.compareOutput(t, r, bodyCopy)
-		t.Find(responseNotOver, "the response is %s: the body is a snapshot, more is to be fetched", r.status.Text())
+		t.Find(responseNotOver, "the response is %s: the body is a snapshot of it", stream.Fact(r.status.Text()))
 		return
 	}
 	d.finishTurn(t, r, bodyCopy, r.status.Text())
 }
 
-// reportError takes an error event: its fields stand in the event itself, as documented, or in an error
-// object, as seen on wires. response.failed may follow and repeat it, or have come before.
+// reportError reports an error event. Its fields are in the event itself, as documented, or in an error
+// object, as seen on real wires. response.failed may come before or after it and repeat it.
 func (d *decoder) reportError(data protocol.Raw) {
 	err, message, code := data, d.ev.message, d.ev.code
 	if d.ev.err.IsPresent() {

@@ -1,13 +1,13 @@
 package openairesponses
 
-// itemEvent is an event about an item of that type. An event without a handler repeats others, or
-// brings nothing of interest.
+// itemEvent is an event about an item of that type. An event without a handler repeats others, or has
+// nothing of interest.
 type itemEvent struct {
 	item string
 	does func(*decoder, *item)
 }
 
-// itemEvents are the events about items, but for those that begin and end one.
+// itemEvents are the events about items, except those that begin and end one.
 var itemEvents = map[string]itemEvent{
 	"response.function_call_arguments.delta":    {"function_call", (*decoder).readArgsDelta},
 	"response.function_call_arguments.done":     {"function_call", (*decoder).readArgsDone},

@@ -1,7 +1,7 @@
 package openairesponses
 
-// histories are inputs, what they say, and what that is when it is written anew and read again, if
-// that is not the same.
+// histories are inputs, their Lines, and their Lines after writing and reading them again, if
+// different.
 var histories = []struct{ name, input, want, again string }{
 	{"functions",
 		`{"role":"developer","content":"Be brief."},

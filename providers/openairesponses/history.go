@@ -9,8 +9,8 @@ import (
 	"toolscope/stream"
 )
 
-// decodeHistory reads the input of a request, and its instructions. Over a WebSocket a client sends many
-// requests: one that names the response before it goes on where the others ended.
+// decodeHistory reads the input of a request and its instructions. Over a WebSocket a client sends many
+// requests. A request that names the previous response continues the earlier ones.
 func decodeHistory(request []byte) (messages []protocol.Message, err error) {
 	read := func(f stream.Frame) {
 		if f.Kind == stream.FrameResidue {
@@ -18,13 +18,13 @@ func decodeHistory(request []byte) (messages []protocol.Message, err error) {
 			return
 		}
 		var h history
-		s := protocol.Scan(bytes.Clone(f.Data)) // parts keep what they were read from
+		s := protocol.Scan(bytes.Clone(f.Data)) // parts keep the bytes that they were read from
 		h.readRequest(&s)
 		err = s.End()
 		switch {
 		case h.isContinued:
 			messages = append(messages, h.messages...)
-		case len(h.messages) > 0: // others ask for something else
+		case len(h.messages) > 0: // other requests start a new history
 			messages = h.messages
 		}
 	}
@@ -34,12 +34,12 @@ func decodeHistory(request []byte) (messages []protocol.Message, err error) {
 	return messages, err
 }
 
-// history is the history of one request, as far as it is read.
+// history is the history of one request.
 type history struct {
 	messages    []protocol.Message
 	calls       []protocol.Part
-	open        bool // what comes next may belong to the last message
-	isContinued bool // the request names the response before it
+	open        bool // the next item may belong to the last message
+	isContinued bool // the request names the previous response
 	wire        wireItem
 }
 
@@ -60,7 +60,7 @@ func (h *history) readRequest(s *protocol.Scanner) {
 				h.addParts(protocol.User, false, protocol.Part{Text: s.Value().Append(nil)})
 			}
 			for ok := s.Array(); ok; ok = s.Element() {
-				if v := s.Value(); v != nil { // of one that breaks off nothing is left
+				if v := s.Value(); v != nil { // nil if the item is cut off
 					h.readItem(v)
 				}
 			}
@@ -68,8 +68,8 @@ func (h *history) readRequest(s *protocol.Scanner) {
 	}
 }
 
-// addParts adds parts to the last message if they may stand there: items of the model follow each other
-// in one message, and so do results.
+// addParts adds parts to the last message if they can belong to it: consecutive items of the model form
+// one message, and so do consecutive results.
 func (h *history) addParts(role protocol.Role, joins bool, parts ...protocol.Part) {
 	n := len(h.messages) - 1
 	if n >= 0 && joins && h.open && h.messages[n].Role == role {
@@ -108,8 +108,8 @@ func (h *history) readItem(v protocol.Raw) {
 	}
 }
 
-// readMessage reads a message: a part for each block. A single block has the whole item as its Raw.
-// A message with unknown blocks stays whole.
+// readMessage reads a message as one part for each block. The Raw of a single block is the complete
+// item. A message with unknown blocks becomes one part.
 func readMessage(v protocol.Raw, w *wireItem) (role protocol.Role, parts []protocol.Part) {
 	switch name := v.Get("role"); {
 	case name.Is("assistant"):
@@ -144,8 +144,8 @@ func readMessage(v protocol.Raw, w *wireItem) (role protocol.Role, parts []proto
 	return role, parts
 }
 
-// readReasoning reads the text of a reasoning item: the summary, and what some models show of the
-// reasoning itself.
+// readReasoning reads the text of a reasoning item: the summary, and the reasoning itself if the model
+// shows it.
 func readReasoning(w *wireItem) protocol.Part {
 	p := protocol.Part{Kind: protocol.ReasoningPart, Item: w.id.Text(), Signature: w.encrypted.Text(), Raw: w.raw}
 	for _, list := range [...]protocol.Raw{w.summary, w.content} {
@@ -157,7 +157,7 @@ func readReasoning(w *wireItem) protocol.Part {
 	return p
 }
 
-// readCall reads the item of a call as the decoder does.
+// readCall reads the item of a call in the same way as the decoder.
 func readCall(w *wireItem, c callKind) protocol.Part {
 	p := protocol.Part{
 		Kind: protocol.CallPart, ToolKind: c.word, ID: w.callID.Text(), Item: w.id.Text(), Name: w.name.Text(),

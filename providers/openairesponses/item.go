@@ -10,39 +10,39 @@ import (
 // item is one output item of a turn.
 type item struct {
 	turn  *turn
-	place int // in the turn
+	place int // position in the turn
 	slot  int32
 	index int64 // output_index, or noIndex
 	id    string
 	kind  string // type of the item
 	done  bool   // output_item.done came
 
-	call     *protocol.Call // nil if it proposes none
+	call     *protocol.Call // nil if the item is not a call
 	callKind callKind
 	callID   string
-	kept     stream.CallInfo // Item, Space and Signature: what the call has to be replayed with
+	kept     stream.CallInfo // Item, Namespace and Signature, which a replay of the call needs
 
-	args []byte // as they were told
-	same int    // copies that said the same after the first
-	from string // the copy they are from, "" before any came
+	args []byte // as reported
+	same int    // equal copies after the first
+	from string // the copy that they are from, "" before any
 	grow growingObject
 
-	textSeen map[part]bool // which parts of its text have come
-	signed   bool          // its signature was told
+	textSeen map[part]bool // parts of its text so far
+	signed   bool          // its signature was reported
 }
 
 const (
 	noIndex   = int64(-1)
-	extraSlot = int32(1 << 20) // slots of items that have no index of their own begin here
+	extraSlot = int32(1 << 20) // first slot of items without an index of their own
 )
 
-// The events that begin and end an item, as copies of it are named after them.
+// The events that begin and end an item; its copies have their names.
 const (
 	itemAdded = "output_item.added"
 	itemDone  = "output_item.done"
 )
 
-// outputIndex is the event's output_index, or noIndex.
+// outputIndex returns the event's output_index, or noIndex.
 func (ev *event) outputIndex() (index int64, ok bool) {
 	if index, ok = ev.index.Int(); !ok {
 		index = noIndex
@@ -50,7 +50,7 @@ func (ev *event) outputIndex() (index int64, ok bool) {
 	return index, ok
 }
 
-// ensureItem is the item of that kind that an event is about, which may have come before
+// ensureItem returns the item of that kind that an event is about. The event may come before
 // output_item.added.
 func (t *turn) ensureItem(ev *event, kind string) *item {
 	it := t.findItem(ev, kind)
@@ -68,19 +68,19 @@ func (t *turn) ensureItem(ev *event, kind string) *item {
 	return it
 }
 
-// itemAdded takes response.output_item.added.
+// itemAdded reads response.output_item.added.
 func (d *decoder) itemAdded(t *turn) {
 	w := &d.item
 	w.read(d.ev.item)
 	index, indexed := d.ev.outputIndex()
 	if !indexed {
-		t.Once(protocol.IndexMissing, "items have no output_index: they are told apart by their ids")
+		t.Once(protocol.IndexMissing, "the items have no output_index: only their ids tell them apart")
 	}
 	var it *item
 	if there := t.items.at[index]; indexed && len(there) > 0 {
 		if it = t.items.findAnnounced(w, index); it != there[0] {
 			t.Once(protocol.IndexReused,
-				"several items share output_index %d: clients that go by it glue them together", index)
+				"several items have output_index %d: clients that merge by index join them", index)
 		}
 	}
 	if it == nil {
@@ -89,7 +89,7 @@ func (d *decoder) itemAdded(t *turn) {
 	it.updateItem(w, itemAdded)
 }
 
-// itemDone takes response.output_item.done, which is the last word on an item.
+// itemDone reads response.output_item.done, which has the final item.
 func (d *decoder) itemDone(t *turn) {
 	w := &d.item
 	w.read(d.ev.item)
@@ -97,18 +97,18 @@ func (d *decoder) itemDone(t *turn) {
 	it := t.findItem(&d.ev, w.kind.Text())
 	index, indexed := d.ev.outputIndex()
 	if it != nil && (it.kind != "" && !w.kind.Is(it.kind) || (it.done || !indexed) && it.id != "" && !w.id.Is(it.id)) {
-		it = nil // another item, under an index that is used twice or without one
+		it = nil // another item, without an index or with one that is used twice
 	}
 	if it == nil {
 		it = t.addItem(w, index)
 		if it.call != nil {
-			it.call.Find(stream.ProtocolViolation.WithSeverity(stream.Warn), "output_item.done came without output_item.added before it")
+			it.call.Find(stream.ProtocolViolation.WithSeverity(stream.Warn), "output_item.done came without output_item.added")
 		}
 	}
 	it.endItem(w, itemDone)
 }
 
-// openCall begins the call that the item proposes.
+// openCall begins the call of an item.
 func (it *item) openCall(w *wireItem, kind callKind) {
 	it.callKind = kind
 	it.turn.items.setCallID(it, w.callID.Text())
@@ -126,8 +126,9 @@ func (it *item) openCall(w *wireItem, kind callKind) {
 	it.call = it.turn.OpenCall(it.slot, info)
 }
 
-// newInfo is what is new of what the call has to be replayed with. On hosts that change ids from event
-// to event the first one stays until the item is done: then it has the id that it was stored under.
+// newInfo returns the changed metadata that a replay of the call needs. On providers that change ids
+// from event to event, the first id stays until the item is done: the final item has the id under which
+// it was stored.
 func (it *item) newInfo(w *wireItem, from string) (news stream.CallInfo) {
 	id := it.idOf(w)
 	if it.callID != "" && id != it.callID && id != it.kept.Item && (it.kept.Item == "" || from == itemDone && !it.done) {
@@ -142,7 +143,7 @@ func (it *item) newInfo(w *wireItem, from string) (news stream.CallInfo) {
 	return news
 }
 
-// idOf is the id of a copy of the item.
+// idOf returns the id of a copy of the item.
 func (it *item) idOf(w *wireItem) string {
 	if id := w.id.Text(); id != "" {
 		return id
@@ -150,7 +151,8 @@ func (it *item) idOf(w *wireItem) string {
 	return it.id
 }
 
-// resultID is what a result must name: the call_id, and of items that have none the item's own id.
+// resultID returns the id that a result must name: the call_id, or the item's own id if it has no
+// call_id.
 func (it *item) resultID() string {
 	if it.callID != "" {
 		return it.callID
@@ -158,7 +160,7 @@ func (it *item) resultID() string {
 	return it.id
 }
 
-// updateItem takes what a later copy of an item says of it.
+// updateItem reads a later copy of an item.
 func (it *item) updateItem(w *wireItem, from string) {
 	if it.kind == "" {
 		it.kind = w.kind.Text()
@@ -180,13 +182,13 @@ func (it *item) updateItem(w *wireItem, from string) {
 	}
 }
 
-// updateCall takes the ids and the name of a call from a later copy. Once the call is sealed they are
-// only compared.
+// updateCall reads the ids and the name of a call in a later copy. After the arguments are final, it
+// only compares them.
 func (it *item) updateCall(w *wireItem, from string) {
 	if id := w.callID.Text(); id != "" && id != it.callID {
 		if it.callID != "" {
 			it.call.Find(protocol.CallIDChanged.WithSeverity(stream.Info),
-				"%s gives the call the id %q, before it was %q: the one of output_item.done counts", from, id, it.callID)
+				"%s gives the call the id %q, which was %q before: the id in output_item.done counts", stream.OwnFact(from), id, it.callID)
 		}
 		if it.callID == "" || !it.done {
 			it.turn.items.setCallID(it, id)
@@ -195,7 +197,7 @@ func (it *item) updateCall(w *wireItem, from string) {
 	news := it.newInfo(w, from)
 	if name, before := w.name.Text(), it.call.Name; name != "" && name != before {
 		if before != "" && before != it.kind {
-			it.call.Find(nameChanged, "%s names the call %q, before it was %q", from, name, before)
+			it.call.Find(nameChanged, "%s names the call %q, which was %q before", stream.OwnFact(from), name, before)
 		}
 		if before == "" || !it.done {
 			news.Name = name
@@ -209,7 +211,7 @@ func (it *item) updateCall(w *wireItem, from string) {
 	}
 }
 
-// endItem takes an item as it finally is.
+// endItem reads the final copy of an item.
 func (it *item) endItem(w *wireItem, from string) {
 	it.updateItem(w, from)
 	it.appendMissingText(w)
@@ -229,15 +231,15 @@ func (it *item) endCall(w *wireItem) {
 	kind := it.callKind
 	it.call.Seal()
 	if it.callID == "" && (kind.word == "function" || kind.word == "custom") {
-		it.call.Find(protocol.IDMissing, "the item has no call_id: a result has nothing to refer to; its own id is shown")
+		it.call.Find(protocol.IDMissing, "the call has no call_id: its result has nothing to refer to; the item's own id is shown")
 	}
 	if len(it.args) == 0 && kind.member == "arguments" && w.args[0].Kind() == 'n' {
-		it.call.Find(protocol.ArgsNull, "the arguments are null: meant as {}")
+		it.call.Find(protocol.ArgsNull, "the arguments are null: treated as {}")
 	}
 	if kind.runner == byProvider && (w.hasFailed() || w.status.Is("completed") || w.output.IsPresent()) {
 		it.turn.AddResult(it.resultID(), "", w.hasFailed())
 	}
 }
 
-// hasFailed reports whether the item says that its call failed.
+// hasFailed reports whether the call of the item failed.
 func (w *wireItem) hasFailed() bool { return w.err.IsPresent() || w.status.Is("failed") }

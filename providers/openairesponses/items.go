@@ -2,11 +2,11 @@ package openairesponses
 
 import "slices"
 
-// items are those of a turn, and how to find one among many: an event costs the same however many
-// there are, unless a host gives many the same name.
+// items are the items of a turn, indexed: an event costs the same for any number of items, unless a
+// provider gives many items the same name.
 type items struct {
 	all    []*item
-	at     map[int64][]*item // by output_index: one, on hosts that count right
+	at     map[int64][]*item // by output_index: one item, if the provider counts correctly
 	byID   map[string][]*item
 	byCall map[string][]*item // by call_id
 }
@@ -32,7 +32,7 @@ func (s *items) setCallID(it *item, id string) {
 	it.callID = id
 }
 
-// moveItem moves an item from one list to another; nothing is listed under "".
+// moveItem moves an item from one list to another. No item is listed under "".
 func moveItem(lists map[string][]*item, it *item, from, to string) {
 	if i := slices.Index(lists[from], it); i >= 0 {
 		lists[from] = slices.Delete(lists[from], i, i+1)
@@ -42,7 +42,7 @@ func moveItem(lists map[string][]*item, it *item, from, to string) {
 	}
 }
 
-// latestWhere is the last item of a list for which that is so, or nil.
+// latestWhere returns the last item of a list for which is returns true, or nil.
 func latestWhere(list []*item, is func(*item) bool) *item {
 	for _, it := range slices.Backward(list) {
 		if is(it) {
@@ -52,10 +52,10 @@ func latestWhere(list []*item, is func(*item) bool) *item {
 	return nil
 }
 
-// findItem is the item of that kind that an event is about, or nil: the one that has both its
-// output_index and its item id, or else the one that has its id, as on hosts that count wrong, or
-// else the one that has its index, as on hosts that change ids. An event that has neither is about
-// the item that is open.
+// findItem returns the item of that kind that an event is about, or nil. The first match counts: an
+// item with both the output_index and the item id; an item with the id, for providers that count
+// wrongly; an item with the index, for providers that change ids. An event with neither is about the
+// open item.
 func (t *turn) findItem(ev *event, kind string) *item {
 	may := func(it *item) bool { return it.kind == "" || it.kind == kind }
 	n, indexed := ev.index.Int()
@@ -66,7 +66,7 @@ func (t *turn) findItem(ev *event, kind string) *item {
 	}
 	if it := latestWhere(named, may); it != nil {
 		if indexed {
-			t.Once(indexWrong, "an event has the id of one item and the output_index of another: clients that go by the index glue items together")
+			t.Once(indexWrong, "an event has the id of one item and the output_index of another: clients that merge by index join the items")
 		}
 		return it
 	}
@@ -84,11 +84,11 @@ func (t *turn) findItem(ev *event, kind string) *item {
 
 func (t *turn) reportRotatedID() {
 	t.Once(itemIDRotated,
-		"the id of an item changes from event to event: only output_index says what belongs together, clients that go by item_id lose deltas")
+		"the id of an item changes from event to event: only output_index shows its item; clients that merge by item_id lose deltas")
 }
 
-// findAnnounced is the item that output_item.added announces although there is one at its index: a
-// delta of it was first, or it is said twice. It is nil for another item at the same index.
+// findAnnounced returns the existing item that output_item.added announces: its delta came first, or
+// the event came twice. It returns nil for another item at the same index.
 func (s *items) findAnnounced(w *wireItem, index int64) *item {
 	if it := latestWhere(s.byID[w.id.Text()], func(it *item) bool { return it.index == index }); it != nil {
 		return it
@@ -100,7 +100,7 @@ func (s *items) findAnnounced(w *wireItem, index int64) *item {
 	return nil
 }
 
-// matchItem is the item that the response as a whole repeats as its i-th, or nil.
+// matchItem returns the item that the complete response repeats at position i, or nil.
 func (s *items) matchItem(w *wireItem, i int64) (found *item) {
 	same := func(it *item) bool { return w.kind.Is(it.kind) }
 	for _, list := range [...][]*item{s.byID[w.id.Text()], s.byCall[w.callID.Text()]} {

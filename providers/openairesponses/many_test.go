@@ -10,8 +10,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestManyItems: an event costs the same however many items came before it: those it is not about
-// are not looked at, whatever the host does with indexes and ids.
+// TestManyItems: the cost of an event doesn't depend on the number of earlier items, whatever the
+// provider does with indexes and ids.
 func TestManyItems(t *testing.T) {
 	for name, host := range map[string]struct{ at, id, again string }{
 		"as documented":       {`,"output_index":%d`, `"id":"fc_%d"`, `fc_%d`},

@@ -1,11 +1,11 @@
-// Package openairesponses decodes the OpenAI Responses protocol: its event stream over SSE, the
-// same events as WebSocket messages, and whole bodies, from OpenAI, Azure, Copilot, OpenRouter,
-// xAI, LM Studio and other hosts of it.
+// Package openairesponses decodes the OpenAI Responses protocol: its event stream over SSE, the same
+// events as WebSocket messages, and complete bodies, from OpenAI, Azure, Copilot, OpenRouter, xAI, LM
+// Studio and other providers.
 //
 // Wire facts are from OpenAI's published API description and SDKs, and from recorded streams. The
-// output is a list of items. A call is an item; its slot is the item's output_index, because item
-// ids change from event to event on some hosts. response.output_item.done is its seal; what the
-// arguments.done event says before is a copy, and so is what response.completed says after.
+// output is a list of items. A call is an item. Its slot is the item's output_index, because some
+// providers change item ids from event to event. response.output_item.done makes the arguments final.
+// The earlier event arguments.done has a copy of them, and so has the later response.completed.
 package openairesponses
 
 import (
@@ -32,7 +32,7 @@ func Protocol() protocol.Protocol {
 
 func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	var kind, object, err, number, lane, status, message, id, output protocol.Raw
-	_ = protocol.Read(e.Data, // data that breaks off has the members before
+	_ = protocol.Read(e.Data, // data that is cut off has the fields before the cut
 		protocol.Value("type", &kind), protocol.Value("object", &object), protocol.Value("error", &err),
 		protocol.Value("sequence_number", &number), protocol.Value("stream_id", &lane), protocol.Value("status", &status),
 		protocol.Value("message", &message), protocol.Value("id", &id), protocol.Value("output", &output))
@@ -61,29 +61,29 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 // connectionEvents are about the connection, not about a response.
 var connectionEvents = map[string]bool{"keepalive": true, "rate_limits.updated": true, "codex.rate_limits": true}
 
-// finishCodes are the statuses of a response that is over.
+// finishCodes are the final statuses of a response.
 var finishCodes = map[string]stream.Code{
 	"completed": stream.FinishDone, "incomplete": stream.FinishCut,
 	"failed": stream.FinishFailed, "cancelled": stream.FinishFailed,
 }
 
-// callKind is what an item type that proposes a call means.
+// callKind describes an item type that is a call.
 type callKind struct {
 	word     string // kind of the call
-	member   string // the one that holds its arguments
-	freeform bool   // they are a program or a text, not JSON
+	member   string // field with its arguments
+	freeform bool   // the arguments are a program or a text, not JSON
 	runner   runBy
 }
 
-// runBy says who runs the calls of a kind.
+// runBy says which party runs the calls of a kind.
 type runBy uint8
 
 const (
 	byClient        runBy = iota
-	byProvider            // the item also tells how that ended
-	byProviderApart       // the result is an item of its own
-	byEnvironment         // the provider, if in a container of its own
-	byExecution           // whom the item names
+	byProvider            // the item also has the outcome
+	byProviderApart       // the result is a separate item
+	byEnvironment         // the provider, if the environment is its own container
+	byExecution           // the party that the item names
 )
 
 // byProvider reports whether the provider runs a call of this kind.
@@ -97,8 +97,8 @@ func (c callKind) byProvider(w *wireItem) bool {
 	return c.runner != byClient
 }
 
-// callKinds are the item types that propose a call. Those without a word of their own are tools
-// that the protocol itself knows.
+// callKinds are the item types that are calls. Those of kind server are tools that the protocol itself
+// defines.
 var callKinds = map[string]callKind{
 	"function_call":         {"function", "arguments", false, byClient},
 	"custom_tool_call":      {"custom", "input", true, byClient},
@@ -116,9 +116,8 @@ var callKinds = map[string]callKind{
 	"image_generation_call": {"server", "", false, byProvider},
 }
 
-// callOf is what an item of that type proposes; ok says that it does. A type that is not known is
-// taken for a call by its name, and for the client's to run when it has an id that a result is to
-// name.
+// callOf returns the call kind of an item type; ok says that the type is a call. An unknown type is a
+// call if its name ends in _call. The client runs it if it has an id for a result to name.
 func callOf(kind string, w *wireItem) (c callKind, ok bool) {
 	if c, ok = callKinds[kind]; ok || !strings.HasSuffix(kind, "_call") {
 		return c, ok
@@ -130,7 +129,7 @@ func callOf(kind string, w *wireItem) (c callKind, ok bool) {
 	return c, true
 }
 
-// otherItems are the item types that propose nothing.
+// otherItems are the item types that are not calls.
 var otherItems = map[string]bool{
 	"message": true, "reasoning": true, "mcp_list_tools": true, "compaction": true, "mcp_approval_response": true,
 }

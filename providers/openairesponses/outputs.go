@@ -2,7 +2,7 @@ package openairesponses
 
 import "toolscope/providers/protocol"
 
-// readResult reads the item of a result. It is the provider's if its call is.
+// readResult reads the item of a result. The result is the provider's if its call is.
 func (h *history) readResult(w *wireItem) protocol.Part {
 	p := protocol.Part{Kind: protocol.ResultPart, ID: w.callID.Text(), Item: w.id.Text(), Raw: w.raw}
 	p.Failed = w.status.Is("failed") || w.err.IsPresent()
@@ -33,8 +33,8 @@ func (h *history) readResult(w *wireItem) protocol.Part {
 	return p
 }
 
-// callOf is the call that a result is of, or nil. Clients have named the call's item instead, and
-// the provider's own tool search names nothing.
+// callOf returns the call of a result, or nil. Some clients name the item of the call instead, and the
+// provider's own tool search names nothing.
 func (h *history) callOf(p *protocol.Part, w *wireItem) *protocol.Part {
 	for i := len(h.calls) - 1; i >= 0; i-- {
 		switch c := &h.calls[i]; {
@@ -46,7 +46,7 @@ func (h *history) callOf(p *protocol.Part, w *wireItem) *protocol.Part {
 	return nil
 }
 
-// readShell reads what shell commands wrote. They failed if one of them did.
+// readShell reads the output of shell commands. The result failed if one command did.
 func readShell(p *protocol.Part, output protocol.Raw) {
 	if output.Kind() != '[' {
 		p.Text = output.Append(nil)

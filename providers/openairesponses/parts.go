@@ -8,24 +8,24 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// growingObject is how the object of a patch or shell call becomes text while one of its members still
-// comes in deltas: everything before that member as it was announced, then the member. Each delta
-// is a string of its own, so what it has between its quotes can stand in the object's text as it
-// is. The item that is done has the object's exact bytes.
+// growingObject builds the object of a patch or shell call as text while one of its fields arrives in
+// deltas: first everything before that field as announced, then the field. Each delta is a string, so
+// the bytes between its quotes can be appended to the text unchanged. The final item has the exact
+// bytes of the object.
 type growingObject struct {
-	object protocol.Raw // as announced, the growing member empty
+	object protocol.Raw // as announced, with the growing field empty
 	begun  bool
-	off    bool   // parts come in no order that can be appended: the item has to tell
+	off    bool   // the order of parts can't be appended: only the final item counts
 	inside bool   // a part is open
 	next   int64  // number of the next part
-	start  int    // where the open part's text begins
-	tail   []byte // what is to follow the last part
+	start  int    // start of the open part's text
+	tail   []byte // text after the last part
 }
 
-// growingMember is a growing member: a text, or a list of them.
+// growingMember is a growing field: a text, or a list of texts.
 type growingMember struct {
 	name string
-	path string // in the item
+	path string // path in the item
 	list bool
 }
 
@@ -42,13 +42,13 @@ func (d *decoder) readCommandDone(it *item) {
 	it.partDone(shellCommands, d.partNumber(), d.ev.whole, d.eventName())
 }
 
-// partNumber is the number of a part; some hosts leave out that of the first.
+// partNumber returns the number of a part. Some providers omit the number of the first.
 func (d *decoder) partNumber() int64 {
 	n, _ := d.ev.part.Int()
 	return n
 }
 
-// partDelta takes a delta of part n of a growing member.
+// partDelta reads a delta of part n of a growing field.
 func (it *item) partDelta(m growingMember, n int64, delta protocol.Raw) {
 	came := len(it.args)
 	if delta.IsString() && it.openPart(m, n) {
@@ -58,7 +58,7 @@ func (it *item) partDelta(m growingMember, n int64, delta protocol.Raw) {
 	}
 }
 
-// openPart appends the text before part n, unless that is open. It reports whether the part can
+// openPart appends the text before part n, unless the part is open. It reports whether the part can
 // grow.
 func (it *item) openPart(m growingMember, n int64) bool {
 	g := &it.grow
@@ -85,7 +85,7 @@ func (it *item) openPart(m growingMember, n int64) bool {
 	return true
 }
 
-// partDone takes the whole text of part n.
+// partDone reads the complete text of part n.
 func (it *item) partDone(m growingMember, n int64, text protocol.Raw, from string) {
 	g := &it.grow
 	if !g.inside {
@@ -110,7 +110,7 @@ func (it *item) partDone(m growingMember, n int64, text protocol.Raw, from strin
 	it.appendArguments(end, nil)
 }
 
-// closeText is text as if the announced rest of the object followed it.
+// closeText returns text with the rest of the announced object after it.
 func (g *growingObject) closeText(text []byte) []byte {
 	text = bytes.Clone(text)
 	if g.inside {
@@ -119,7 +119,7 @@ func (g *growingObject) closeText(text []byte) []byte {
 	return append(text, g.tail...)
 }
 
-// wireSource is a delta of part n as the wire has it.
+// wireSource returns the wire form of a delta of part n.
 func (it *item) wireSource(m growingMember, n int64, delta protocol.Raw) []byte {
 	buf := append(it.turn.buf[:0], m.path...)
 	if m.list {
@@ -129,8 +129,8 @@ func (it *item) wireSource(m growingMember, n int64, delta protocol.Raw) []byte 
 	return it.turn.buf
 }
 
-// splitObject parts an object where the member grows: behind all others if it was not announced. ok is
-// false if it is not empty.
+// splitObject splits an object where the field grows: at the field, or after all others if it was not
+// announced. ok is false if the field is not empty.
 func (m growingMember) splitObject(object protocol.Raw) (head, tail []byte, ok bool) {
 	value := object.Get(m.name)
 	if value != nil {

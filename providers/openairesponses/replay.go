@@ -6,11 +6,11 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// target is where the history of Responses goes: a list of items. It takes arguments as the text
-// they are, whole JSON or not. Rules are OpenAI's published API description's (FunctionCallItem,
-// FunctionCallOutputItemParam) and its own error messages' (AnswerDotAI/fastllm#45,
-// continuedev/continue#10092 and #10018, openai/codex#9447); underscores at the end of an id are
-// what clients cut (badlogic/pi-mono).
+// target says how Responses takes history: as a list of items. It accepts arguments as text, complete
+// JSON or not. The rules are from OpenAI's published API description (FunctionCallItem,
+// FunctionCallOutputItemParam) and its own error messages (AnswerDotAI/fastllm#45,
+// continuedev/continue#10092 and #10018, openai/codex#9447). Clients trim underscores from the end of
+// an id (badlogic/pi-mono).
 var target = protocol.Target{
 	Name: "openai-responses", Title: "OpenAI Responses", Protocol: "openai-responses",
 	Form:          protocol.TextForm,
@@ -53,8 +53,8 @@ func encodeHistory(messages []protocol.Message) (out [][]byte) {
 	return out
 }
 
-// sameMessage is how many of the parts, at least one, stand in one item: the blocks of one message
-// do.
+// sameMessage returns how many of the parts, at least one, are in one item: the blocks of one message
+// are.
 func sameMessage(parts []protocol.Part) (n int) {
 	for n = 1; n < len(parts) && isBlock(&parts[0]) && isBlock(&parts[n]) && parts[0].Item == parts[n].Item; {
 		n++
@@ -62,7 +62,7 @@ func sameMessage(parts []protocol.Part) (n int) {
 	return n
 }
 
-// isBlock reports whether a part stands in the content of a message, or would.
+// isBlock reports whether a part is a block in the content of a message, or becomes one.
 func isBlock(p *protocol.Part) bool {
 	switch p.Kind {
 	case protocol.TextPart, protocol.OtherPart:
@@ -71,14 +71,14 @@ func isBlock(p *protocol.Part) bool {
 	return false
 }
 
-// blocks are the types of what stands in the content of a message, and the member that is its text.
+// blocks are the block types in the content of a message, with the field that has the text.
 var blocks = map[string]string{
 	"input_text": "text", "output_text": "text", "text": "text", "refusal": "refusal",
 	"input_image": "image_url", "input_file": "file_data", "input_audio": "input_audio", "computer_screenshot": "image_url",
 }
 
-// encodeItem writes the item of some parts; nil if there is none, as of the instructions, which
-// stand beside the input, or of another protocol's image.
+// encodeItem writes the item of some parts. It returns nil if there is none: the instructions have
+// another place in the request, and images from another protocol are omitted.
 func encodeItem(role protocol.Role, parts []protocol.Part, calls map[string]*protocol.Part) []byte {
 	p := &parts[0]
 	switch {
@@ -101,7 +101,7 @@ func encodeMessage(role protocol.Role, parts []protocol.Part) []byte {
 	var w protocol.Writer
 	w.Open('{').Member("type", "message")
 	if id := itemID("message", parts[0].Item); id != "" {
-		w.Member("id", id).Member("status", "completed") // where one is, the other must be
+		w.Member("id", id).Member("status", "completed") // each requires the other
 	}
 	w.Member("role", role.String()).Key("content").Open('[')
 	if role == protocol.Assistant {
@@ -138,15 +138,15 @@ func encodeReasoning(p *protocol.Part) []byte {
 	return w.Close(']').MemberIfSet("encrypted_content", p.Signature).Close('}').Text
 }
 
-// idPrefixes are what the ids of items begin with. One that begins otherwise is refused: "Invalid
-// 'input[N].id': 'call_x'. Expected an ID that begins with 'fc'."
+// idPrefixes are the prefixes of item ids. Other ids are refused: "Invalid 'input[N].id': 'call_x'.
+// Expected an ID that begins with 'fc'."
 var idPrefixes = map[string]string{
 	"message": "msg", "reasoning": "rs", "function_call": "fc", "custom_tool_call": "ctc", "shell_call": "sh",
 	"local_shell_call": "lsh", "apply_patch_call": "apc", "computer_call": "cu", "tool_search_call": "tsc", "program": "cm",
 }
 
-// itemID is the id an item of that type goes back with: none at all if it is not one that this
-// protocol gave it. Ids are optional.
+// itemID returns the id for sending back an item of that type, or "" if this protocol didn't create the
+// id. Ids are optional.
 func itemID(kind, id string) string {
 	if prefix, known := idPrefixes[kind]; known && !strings.HasPrefix(id, prefix) || len(id) > 64 {
 		return ""

@@ -72,7 +72,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// TestDecodeCut: of a request that breaks off what is whole is read, wherever it does.
+// TestDecodeCut: the complete items of a request are read, wherever it is cut off.
 func TestDecodeCut(t *testing.T) {
 	for _, test := range histories {
 		historytest.CheckCut(t, &target, `{"input":[`+test.input+`]}`)

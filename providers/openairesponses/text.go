@@ -5,13 +5,13 @@ import (
 	"toolscope/stream"
 )
 
-// textSection is a list of parts that an item's text is in.
+// textSection is a list of parts that contains text of an item.
 type textSection uint8
 
 const (
 	contentText   textSection = iota // the content of a message
 	reasoningText                    // the content of reasoning
-	summaryText                      // and its summary
+	summaryText                      // the summary of reasoning
 )
 
 // part is a part of an item's text.
@@ -56,14 +56,14 @@ func (it *item) appendText(p part, text protocol.Raw) {
 	}
 }
 
-// appendTextOnce takes what repeats a part, if nothing of it came.
+// appendTextOnce reads the text that repeats a part, if nothing of the part came.
 func (it *item) appendTextOnce(p part, text protocol.Raw) {
 	if !it.textSeen[p] {
 		it.appendText(p, text)
 	}
 }
 
-// appendMissingText takes what an item holds and no event before brought.
+// appendMissingText reads the text of an item that no earlier event had.
 func (it *item) appendMissingText(w *wireItem) {
 	switch it.kind {
 	case "message":
@@ -86,9 +86,9 @@ func (it *item) appendMissingSection(in textSection, parts protocol.Raw) {
 	}
 }
 
-// signReasoning takes the encrypted reasoning of an item that is done: it stands for the item's text, if
-// that came last, or for reasoning of which nothing was shown. Its copies differ from event to
-// event: that of output_item.done counts.
+// signReasoning reports the encrypted reasoning of a final item. It belongs to the item's text if that
+// text was last, or to reasoning that is not shown. The copies of it differ from event to event: the
+// one in output_item.done counts.
 func (it *item) signReasoning(w *wireItem) {
 	if it.kind != "reasoning" || it.signed || !w.encrypted.HasText() {
 		return

@@ -7,8 +7,8 @@ import (
 	"toolscope/stream"
 )
 
-// builtIn are the tools the protocol itself knows, by the type a request declares and the item type
-// of their calls.
+// builtIn maps the tools that the protocol itself defines: the type in a request to the item type of
+// their calls.
 var builtIn = map[string]string{
 	"web_search": "web_search_call", "web_search_preview": "web_search_call", "web_search_2025_08_26": "web_search_call",
 	"web_search_preview_2025_03_11": "web_search_call", "file_search": "file_search_call",
@@ -18,12 +18,12 @@ var builtIn = map[string]string{
 	"tool_search": "tool_search_call", "programmatic_tool_calling": "program",
 }
 
-// readTools are the tools of a request body, or of the messages a client sent over a WebSocket. What the
-// input adds, and what a tool search of the client found, counts as declared; the tools of an MCP
-// server come in the response.
+// readTools returns the tools of a request body, or of a client's WebSocket messages. Tools that the
+// input adds, or that the client's tool search found, count as declared. The tools of an MCP server
+// come in the response.
 func readTools(request []byte) (all []protocol.Tool) {
 	read := func(f stream.Frame) {
-		body := protocol.Raw(bytes.Clone(f.Data)) // schemas are kept
+		body := protocol.Raw(bytes.Clone(f.Data)) // the tools keep their schemas
 		if nested := body.Get("response"); nested.Kind() == '{' {
 			body = nested
 		}
@@ -40,12 +40,12 @@ func readTools(request []byte) (all []protocol.Tool) {
 	return all
 }
 
-// appendTools adds those of a list, which stands in that namespace.
+// appendTools appends the tools of a list, which are in the namespace space.
 func appendTools(all []protocol.Tool, list protocol.Raw, space string) []protocol.Tool {
 	for tool := range list.Elements() {
 		switch kind := tool.Get("type").Text(); {
 		case kind == "function":
-			if nested := tool.Get("function"); nested.Kind() == '{' { // as Chat Completions has it
+			if nested := tool.Get("function"); nested.Kind() == '{' { // as in Chat Completions
 				tool = nested
 			}
 			t := protocol.FunctionTool(tool, "parameters")

@@ -10,12 +10,12 @@ import (
 // turn is one response.
 type turn struct {
 	*protocol.Turn
-	streamID string // stream_id, "" for the one lane that needs none
+	streamID string // stream_id, "" for the one stream without an id
 	items    items
-	last     *item // whose text came last, nil if a call did
+	last     *item // item of the latest text; nil after a call
 	search   *item // the latest call of the provider's own tool search
-	isBody   bool  // a body: everything comes at once
-	waiting  bool  // a snapshot: the end of the bytes is no cut
+	isBody   bool  // the response is a body: everything comes at once
+	waiting  bool  // a snapshot: the end of the bytes doesn't cut it off
 	buf      []byte
 
 	failed  bool // an error was reported
@@ -25,7 +25,7 @@ type turn struct {
 // isFor reports whether r is this turn's response.
 func (t *turn) isFor(r *wireResponse) bool { return t.Turn != nil && t.ID != "" && r.id.Is(t.ID) }
 
-// close ends a turn that is open; missing is what did not come, "" if everything did.
+// close ends an open turn; missing says what is missing, or is "".
 func (t *turn) close(missing string) {
 	if missing == "" {
 		t.End()
@@ -35,7 +35,7 @@ func (t *turn) close(missing string) {
 	t.items, t.last, t.search = items{}, nil, nil
 }
 
-// updateString keeps what the wire says, and returns it if that is news.
+// updateString stores a value from the wire, and returns it if it is new.
 func updateString(known *string, said protocol.Raw) string {
 	text := said.Text()
 	if text == "" || text == *known {
@@ -45,8 +45,8 @@ func updateString(known *string, said protocol.Raw) string {
 	return text
 }
 
-// updateTurn takes what a later copy of the response object says of it. Copilot changes even the id of
-// the response from event to event.
+// updateTurn reads a later copy of the response object. Copilot changes even the id of the response
+// from event to event.
 func (t *turn) updateTurn(r *wireResponse) {
 	news := stream.Opening{ID: updateString(&t.ID, r.id), Model: updateString(&t.Model, r.model)}
 	if news != (stream.Opening{}) {
@@ -54,7 +54,7 @@ func (t *turn) updateTurn(r *wireResponse) {
 	}
 }
 
-// finishTurn ends a turn with the response as a whole, which repeats its items. word is the status that
+// finishTurn ends a turn with the complete response, which repeats its items. word is the status that
 // the event implies.
 func (d *decoder) finishTurn(t *turn, r *wireResponse, from, word string) {
 	t.updateTurn(r)
@@ -74,19 +74,19 @@ func (d *decoder) finishTurn(t *turn, r *wireResponse, from, word string) {
 		t.reportError(r.err, r.err.Get("message"), r.err.Get("code"))
 	}
 	if reason := r.reason.Text(); reason != "" {
-		t.Find(finishIncomplete, "the response is incomplete: %s", reason)
+		t.Find(finishIncomplete, "the response is incomplete: %s", stream.Fact(reason))
 	}
 	if word != "" {
 		t.Finish(word, code)
 		if !known {
-			t.Find(protocol.FinishUnknown, "the status %q is not documented", word)
+			t.Find(protocol.FinishUnknown, "status %q is not documented", stream.Fact(word))
 		}
 	}
 	t.close("")
 }
 
-// compareOutput compares the items of the response as a whole with those that came. It is empty or absent
-// on hosts that keep nothing.
+// compareOutput compares the items in the complete response with the streamed items. The output is
+// empty or missing on providers that store nothing.
 func (d *decoder) compareOutput(t *turn, r *wireResponse, from string) {
 	streamed := len(t.items.all) > 0
 	w, list := &d.item, r.output.Scan()
@@ -102,7 +102,7 @@ func (d *decoder) compareOutput(t *turn, r *wireResponse, from string) {
 		}
 		if fresh && streamed && it.call != nil {
 			it.call.Find(protocol.ItemNotStreamed,
-				"the call stands only in the response as a whole: clients that go by the items of the stream miss it")
+				"the call is only in the complete response at the end: clients that read the streamed items never see it")
 		}
 		if fresh && !(t.waiting && w.status.Is("in_progress")) {
 			it.endItem(w, from)
@@ -115,7 +115,7 @@ func (d *decoder) compareOutput(t *turn, r *wireResponse, from string) {
 	}
 }
 
-// sealRest seals the calls whose item was never said to be done.
+// sealRest seals the calls whose item has no output_item.done.
 func (t *turn) sealRest(from string) {
 	for _, it := range t.items.all {
 		if it.call == nil || it.done {
@@ -124,14 +124,14 @@ func (t *turn) sealRest(from string) {
 		it.done = true
 		if !t.isBody {
 			it.call.Find(protocol.ItemDoneMissing,
-				"no response.output_item.done came for the call: only %s says that it is complete", from)
+				"the call has no response.output_item.done: only %s says that it is complete", stream.Own(from))
 		}
 		it.call.Seal()
 	}
 }
 
-// reportUsage takes the token counts, which contain the cached and the reasoning tokens, and the tier
-// that answered.
+// reportUsage reports the token counts, which include the cached and the reasoning tokens, and the
+// service tier.
 func (t *turn) reportUsage(r *wireResponse) {
 	u := r.usage
 	if u.Kind() != '{' {
@@ -144,7 +144,7 @@ func (t *turn) reportUsage(r *wireResponse) {
 		Reasoning: out.Get("reasoning_tokens").Count(), Tier: r.tier.Text(),
 	}
 	if total := u.Get("total_tokens").Count(); n.Reasoning.N > 0 && total.N == n.Input.N+n.Output.N+n.Reasoning.N {
-		n.Output.N = total.N - n.Input.N // a host that counts reasoning apart
+		n.Output.N = total.N - n.Input.N // a provider that counts reasoning separately
 	}
 	n.CostUSD, n.CostReported = u.Get("cost").Float()
 	t.Usage(n)
@@ -159,7 +159,7 @@ func (t *turn) reportError(err, message, code protocol.Raw) {
 	t.Fail(id, t.failure)
 }
 
-// errorText are what an error says, or the error itself if it has no message.
+// errorText returns the message of an error, or the error itself if it has none.
 func errorText(err, message protocol.Raw) string {
 	if text := message.Text(); text != "" {
 		return text
@@ -167,8 +167,8 @@ func errorText(err, message protocol.Raw) string {
 	return string(err.Append(nil))
 }
 
-// reportResult takes an item that is the result of a call; one of a tool search in the provider does not
-// say of which.
+// reportResult reads an item that is the result of a call. The result of the provider's tool search
+// doesn't name its call.
 func (t *turn) reportResult(w *wireItem) {
 	id := w.callID.Text()
 	if id == "" && w.kind.Is("tool_search_output") && t.search != nil {
@@ -177,7 +177,7 @@ func (t *turn) reportResult(w *wireItem) {
 	t.AddResult(id, "", w.hasFailed())
 }
 
-// addItem begins an item, and a call if it proposes one.
+// addItem begins an item, and a call if the item is one.
 func (t *turn) addItem(w *wireItem, index int64) *item {
 	it := &item{turn: t, index: index, id: w.id.Text(), kind: w.kind.Text(), slot: int32(index)}
 	if index < 0 || index >= int64(extraSlot) || len(t.items.at[index]) > 0 {

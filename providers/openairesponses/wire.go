@@ -6,16 +6,16 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// event is one event, or one whole body, as it is on the wire.
+// event is one event, or one complete body, on the wire.
 type event struct {
 	shape *protocol.Shape
 
 	kind, object, streamID, response protocol.Raw
 	output                           protocol.Raw // of a body
 	index, itemID, part, item        protocol.Raw // part: content_index, summary_index or command_index
-	delta, whole                     protocol.Raw // whole is what a .done event repeats: arguments, input, diff, command
-	text                             protocol.Raw // what one of text or refusal repeats
-	err, message, code               protocol.Raw // code is that of an error, or what a code interpreter runs
+	delta, whole                     protocol.Raw // whole: arguments, input, diff or command in a .done event
+	text                             protocol.Raw // text or refusal in a .done event
+	err, message, code               protocol.Raw // code: of an error, or the program of a code interpreter
 }
 
 func (ev *event) bindShape() {
@@ -33,11 +33,11 @@ func (ev *event) bindShape() {
 		protocol.Value("object", &ev.object),
 		protocol.Value("output", &ev.output),
 		protocol.Value("error", &ev.err),
-		protocol.Value("message", &ev.message).Or("detail"), // ChatGPT's own back end has details
+		protocol.Value("message", &ev.message).Or("detail"), // ChatGPT's own back end sends detail
 		protocol.Value("code", &ev.code))
 }
 
-// wireItem is an output item as it is on the wire. The zero value is ready to read one.
+// wireItem is an output item on the wire. The zero value is ready to read one.
 type wireItem struct {
 	shape *protocol.Shape
 
@@ -50,16 +50,16 @@ type wireItem struct {
 	args                                 [len(argMembers)]protocol.Raw
 }
 
-// argMembers are the members that hold arguments: each type of item has one of them.
+// argMembers are the fields with arguments. Each item type has one of them.
 var argMembers = [...]string{"arguments", "input", "code", "action", "operation", "queries"}
 
-// read reads an item, and the next one into the same place.
+// read reads an item. The next one replaces it.
 func (w *wireItem) read(raw protocol.Raw) {
 	if w.shape == nil {
 		w.bindShape()
 	}
 	w.raw = raw
-	_ = w.shape.Read(raw) // what is no object has no members
+	_ = w.shape.Read(raw) // a value that is not an object has no fields
 }
 
 func (w *wireItem) bindShape() {
@@ -88,8 +88,8 @@ func (w *wireItem) bindShape() {
 	w.shape = protocol.ShapeOf(fields...)
 }
 
-// callArguments are what the call is to be run with. Where the protocol keeps them in a list, wrap is
-// the name of the member of an object that stands for it.
+// callArguments returns the arguments of the call. If the protocol has a list instead of an object,
+// wrap is the field name for wrapping it in an object.
 func (w *wireItem) callArguments() (value protocol.Raw, wrap string) {
 	call, _ := callOf(w.kind.Text(), nil)
 	if i := slices.Index(argMembers[:], call.member); i >= 0 {
@@ -103,10 +103,10 @@ func (w *wireItem) callArguments() (value protocol.Raw, wrap string) {
 	case w.actions.IsPresent():
 		return w.actions, "actions"
 	}
-	return w.args[0], "" // xAI has them so in every kind of item
+	return w.args[0], "" // xAI uses this field in every item type
 }
 
-// wireResponse is a response object as it is on the wire.
+// wireResponse is a response object on the wire.
 type wireResponse struct {
 	shape *protocol.Shape
 
@@ -125,6 +125,6 @@ func (r *wireResponse) read(raw protocol.Raw) *wireResponse {
 			protocol.Object("incomplete_details", protocol.Value("reason", &r.reason)),
 			protocol.Value("service_tier", &r.tier))
 	}
-	_ = r.shape.Read(raw) // what is no object has no members
+	_ = r.shape.Read(raw) // a value that is not an object has no fields
 	return r
 }

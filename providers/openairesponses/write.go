@@ -2,19 +2,19 @@ package openairesponses
 
 import "toolscope/providers/protocol"
 
-// finished are the types of call items that must have a status.
+// finished are the item types of calls that must have a status.
 var finished = map[string]bool{
 	"local_shell_call": true, "apply_patch_call": true, "computer_call": true, "code_interpreter_call": true,
 	"web_search_call": true, "file_search_call": true, "image_generation_call": true,
 }
 
-// nameless are the types of call items that have no call_id: results, if any, name the item.
+// nameless are the item types of calls without a call_id. Results, if any, name the item.
 var nameless = map[string]bool{
 	"mcp_call": true, "mcp_approval_request": true, "code_interpreter_call": true, "web_search_call": true,
 	"file_search_call": true, "image_generation_call": true,
 }
 
-// itemType is the type of the item a call stands in.
+// itemType returns the type of the item for a call.
 func itemType(p *protocol.Part) string {
 	switch p.ToolKind {
 	case "custom":
@@ -31,8 +31,8 @@ func itemType(p *protocol.Part) string {
 	return "function_call"
 }
 
-// encodeCall writes the item of a call. Of a call that the provider runs, only the item as it was
-// has what a call has no field for, such as the id of a container.
+// encodeCall writes the item of a call. For a call that the provider runs, only the original item has
+// fields that a Part can't represent, such as the id of a container.
 func encodeCall(p *protocol.Part) []byte {
 	kind := itemType(p)
 	c, _ := callOf(kind, nil)
@@ -70,8 +70,8 @@ func encodeCall(p *protocol.Part) []byte {
 	return w.Close('}').Text
 }
 
-// isProviderSearch reports whether a call is a tool search of the provider's, whose id is the item's:
-// it has no other.
+// isProviderSearch reports whether a call is a tool search of the provider. Its only id is the id of
+// the item.
 func isProviderSearch(p *protocol.Part) bool {
 	return p.Name == "tool_search_call" && p.RunByProvider && p.Item == ""
 }
@@ -83,7 +83,7 @@ func executionOf(p *protocol.Part) string {
 	return "client"
 }
 
-// writeArgs writes the member that holds the arguments: the way back of wireItem.arguments.
+// writeArgs writes the field with the arguments. It is the reverse of wireItem.callArguments.
 func writeArgs(w *protocol.Writer, kind string, c callKind, p *protocol.Part) {
 	for _, list := range [...]struct{ kind, member string }{{"computer_call", "actions"}, {"file_search_call", "queries"}} {
 		if value := protocol.Raw(p.Args).Get(list.member); kind == list.kind && value.Kind() == '[' {
@@ -99,8 +99,8 @@ func writeArgs(w *protocol.Writer, kind string, c callKind, p *protocol.Part) {
 	}
 }
 
-// encodeResult writes the item of a result, whose type follows that of its call: nil if that is not
-// among the messages, when the result says what it is of.
+// encodeResult writes the item of a result. Its type depends on its call. call is nil if the call is
+// not among the messages; then the type depends on the result itself.
 func encodeResult(p, call *protocol.Part) []byte {
 	if call == nil {
 		call = p
@@ -108,7 +108,7 @@ func encodeResult(p, call *protocol.Part) []byte {
 	kind := itemType(call)
 	var w protocol.Writer
 	switch w.Open('{'); kind {
-	case "local_shell_call": // id is what all others call call_id
+	case "local_shell_call": // has id instead of call_id
 		w.Member("type", "local_shell_call_output").Member("id", p.ID).Key("output").Bytes(p.Text)
 	case "shell_call":
 		code := 0
@@ -149,7 +149,7 @@ func statusOf(p *protocol.Part, failed string) string {
 	return "completed"
 }
 
-// writeFound writes the tools that a tool search found, which are its result.
+// writeFound writes the tools that a tool search found. They are its result.
 func writeFound(w *protocol.Writer, p, call *protocol.Part) {
 	w.Member("type", "tool_search_output")
 	if !isProviderSearch(call) {

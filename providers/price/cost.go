@@ -9,19 +9,19 @@ import (
 	"toolscope/stream"
 )
 
-// Source is where a figure comes from.
+// Source is the origin of a figure.
 type Source uint8
 
 const (
-	Unknown      Source = iota // there is no figure
+	Unknown      Source = iota // no figure
 	FromTable                  // computed from a price
-	FromProvider               // the provider says so itself
-	Free                       // nobody asks money for it
+	FromProvider               // reported by the provider
+	Free                       // costs nothing
 )
 
 func (s Source) String() string { return [...]string{"unknown", "table", "provider", "free"}[s] }
 
-// Figure is what a turn cost. USD means something unless Source is Unknown.
+// Figure is the cost of a turn. USD is meaningful unless Source is Unknown.
 type Figure struct {
 	USD         float64
 	Source      Source
@@ -33,7 +33,7 @@ type Figure struct {
 // Known reports whether there is a figure.
 func (f Figure) Known() bool { return f.Source != Unknown }
 
-// String is the figure in a word: $0.0028, ~$0.0028, free, or "" when unknown.
+// String returns the figure as one word: $0.0028, ~$0.0028, free, or "" if unknown.
 func (f Figure) String() string {
 	switch {
 	case f.Source == Unknown:
@@ -46,9 +46,9 @@ func (f Figure) String() string {
 	return USD(f.USD)
 }
 
-// Turn is what a turn has cost so far. head is what is known of its exchange: where the request
-// went, and the day of the answer. Until the turn has ended the figure is approximate: counts before
-// the last are placeholders and parts.
+// Turn returns the cost of a turn so far. head has the URL of the request and the day of the response.
+// Until the turn ends, the figure is approximate: counts before the last one are placeholders or
+// partial.
 func (t *Table) Turn(turn *stream.Turn, head stream.Head) Figure {
 	var p Price
 	if !turn.Usage.CostReported {
@@ -62,20 +62,20 @@ func (t *Table) Turn(turn *stream.Turn, head stream.Head) Figure {
 	case !turn.Closed():
 		f.markApproximate("so far")
 	case turn.Phase() == stream.TurnAborted:
-		f.markApproximate("it broke off: usage may be missing")
+		f.markApproximate("it was cut off: usage may be missing")
 	case turn.HasGap():
-		f.markApproximate("bytes of it were not seen: usage may be missing")
+		f.markApproximate("bytes of it were missed: usage may be missing")
 	}
 	return f
 }
 
-// priceOf is the price that a turn is counted at.
+// priceOf returns the price that applies to a turn.
 func (t *Table) priceOf(turn *stream.Turn, head stream.Head) Price {
 	return t.Lookup(turn.Protocol, hostOf(head.URL), turn.Model).onDay(dayOf(head), turn.Usage.Input.N, strings.ToLower(turn.Usage.Tier))
 }
 
-// Rates are what the tokens of a turn are counted at, in dollars for a million of them, where Turn is a
-// figure from the table.
+// Rates returns the rates that apply to a turn, in dollars per million tokens, if Turn returns a figure
+// from the table.
 func (t *Table) Rates(turn *stream.Turn, head stream.Head) (r Rates) {
 	r, factor, _ := t.priceOf(turn, head).ratesFor(turn.Usage.Input.N, strings.ToLower(turn.Usage.Tier))
 	for _, rate := range []*Rate{&r.Input, &r.Output, &r.CacheRead, &r.CacheWrite, &r.CacheWriteHour} {
@@ -84,7 +84,7 @@ func (t *Table) Rates(turn *stream.Turn, head stream.Head) (r Rates) {
 	return r
 }
 
-// dayOf is the day of an answer by its own header, "" if that does not tell.
+// dayOf returns the day of a response from its own header, "" if unknown.
 func dayOf(head stream.Head) string {
 	for _, text := range head.Header["Date"] {
 		if at, err := time.Parse(time.RFC1123, text); err == nil {
@@ -94,7 +94,7 @@ func dayOf(head stream.Head) string {
 	return ""
 }
 
-// Cost is what the tokens of a turn cost at a price.
+// Cost returns the cost of tokens at a price.
 func Cost(u stream.Usage, p Price) Figure {
 	switch {
 	case u.CostReported:
@@ -104,13 +104,13 @@ func Cost(u stream.Usage, p Price) Figure {
 	case p.Why != "":
 		return Figure{Why: p.Why}
 	case !u.Input.Reported && !u.Output.Reported:
-		return Figure{Why: "the wire told no usage"}
+		return Figure{Why: "the response reports no usage"}
 	case u.Input.N == 0 && u.Output.N == 0:
-		return Figure{Why: "the usage told is no tokens at all"}
+		return Figure{Why: "the reported usage is 0 tokens"}
 	}
 	r, factor, ok := p.ratesFor(u.Input.N, strings.ToLower(u.Tier))
 	if !ok {
-		return Figure{Why: fmt.Sprintf("nothing says what service tier %q costs", u.Tier)}
+		return Figure{Why: fmt.Sprintf("the price of service tier %q is unknown", u.Tier)}
 	}
 	f := Figure{Source: FromTable, AsOf: p.AsOf}
 	f.USD = roundMicros(f.sumMicros(u, r) * factor)
@@ -118,27 +118,27 @@ func Cost(u stream.Usage, p Price) Figure {
 	f.markApproximate(u.Doubt)
 	switch {
 	case !u.Input.Reported:
-		f.markApproximate("the wire told no input tokens")
+		f.markApproximate("the response reports no input tokens")
 	case !u.Output.Reported:
-		f.markApproximate("the wire told no output tokens")
+		f.markApproximate("the response reports no output tokens")
 	}
 	return f
 }
 
-// roundMicros is dollars from millionths of them, without the noise of the last bits.
+// roundMicros returns dollars from millionths of dollars, without the noise of the last bits.
 func roundMicros(sum float64) float64 { return math.Round(sum*1e6) / 1e12 }
 
-// sumMicros is the tokens at their rates, in millionths of a dollar.
+// sumMicros returns the cost of tokens at their rates, in millionths of a dollar.
 func (f *Figure) sumMicros(u stream.Usage, r Rates) float64 {
 	count := func(c stream.Count) float64 { return float64(max(0, c.N)) }
 	read, write := count(u.CacheRead), count(u.CacheWrite)
 	if u.SeenInput.Reported {
-		read, write = 0, 0 // parts of what was processed, not of what is billed
+		read, write = 0, 0 // they count processed tokens, not billed ones
 	}
 	hour := min(count(u.CacheWriteHour), write)
 	plain := count(u.Input) - read - write
 	if plain < 0 {
-		f.markApproximate(fmt.Sprintf("%.0f tokens read from and written to the cache are more than the input, %.0f", read+write, count(u.Input)))
+		f.markApproximate(fmt.Sprintf("%.0f tokens read from and written to the cache, but only %.0f input tokens", read+write, count(u.Input)))
 		plain = 0
 	}
 	return plain*r.Input.USD +
@@ -148,15 +148,15 @@ func (f *Figure) sumMicros(u stream.Usage, r Rates) float64 {
 		count(u.Output)*r.Output.USD
 }
 
-// firstRate is the first of the rates that is known. If that is not the first of all, the figure is
-// approximate; of no tokens it does not matter.
+// firstRate returns the first known rate. If it is not the first in the list, the figure is approximate,
+// unless there are no tokens.
 func (f *Figure) firstRate(tokens float64, what string, rates ...Rate) float64 {
 	for i, r := range rates {
 		if !r.Known {
 			continue
 		}
 		if i > 0 && tokens > 0 {
-			f.markApproximate("the price of " + what + " is not known: another is used")
+			f.markApproximate("the price of " + what + " is unknown: another rate is used")
 		}
 		return r.USD
 	}

@@ -8,10 +8,10 @@ import (
 //go:embed prices.json
 var embedded []byte
 
-// The embedded table is read without looking for what may be wrong with it, which a test does: most
-// runs that ask for a price ask for a few, and should not wait for the others.
+// The embedded table is read without checks, because a test checks it. Most runs need few prices and
+// should not wait for the others.
 
-// embeddedRow is a row as Parse reads it, too.
+// embeddedRow is a row in the form that Parse reads.
 type embeddedRow struct {
 	Provider, ID string
 	embeddedRates
@@ -40,10 +40,10 @@ type embeddedRates struct {
 	Hour       jsonRate `json:"cache_write_hour"`
 }
 
-// jsonRate is a rate that is known where it stands in the text.
+// jsonRate is a rate that is known if the text contains it.
 type jsonRate Rate
 
-// UnmarshalJSON is for encoding/json.
+// UnmarshalJSON implements json.Unmarshaler.
 func (k *jsonRate) UnmarshalJSON(text []byte) error {
 	k.Known = true
 	return json.Unmarshal(text, &k.USD)

@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// This file tells whose price list a text is. Others are read as they are; what they do not say,
-// or say of what is no token, is left out.
+// This file recognises the price lists of other projects. They are read as they are. Missing prices,
+// and prices for things other than tokens, are left out.
 
-const rightAny = "a list as 'toolscope help prices' shows, LiteLLM's model_prices_and_context_window.json, genai-prices' data.json, or models.dev's api.json"
+const rightAny = "use a list as 'toolscope help prices' shows, LiteLLM's model_prices_and_context_window.json, genai-prices' data.json, or models.dev's api.json"
 
-// Read reads a price list, the program's own or that of LiteLLM, of genai-prices or of models.dev,
-// by its shape. day is that of the prices where the list does not tell.
+// Read reads a price list in the form of toolscope, LiteLLM, genai-prices or models.dev, which it
+// recognises. day is the date of the prices if the list has none.
 func Read(text []byte, day string) ([]Price, error) {
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 	f := listReader{text: text, day: day}
@@ -32,12 +32,12 @@ func Read(text []byte, day string) ([]Price, error) {
 	return Parse(text)
 }
 
-// listReader is a price list of others that is being read.
+// listReader reads the price list of another project.
 type listReader struct {
 	text []byte
 	day  string
 	rows []Price
-	at   int64 // where the model that is being read stands
+	at   int64 // offset of the model being read
 	name string
 }
 
@@ -58,11 +58,11 @@ func (f *listReader) readObject() ([]Price, error) {
 			return f.readLiteLLM(all)
 		}
 	}
-	return nil, &ParseError{Line: 1, Problem: "this object is no price list that is known", Right: rightAny}
+	return nil, &ParseError{Line: 1, Problem: "this object is not a known price list", Right: rightAny}
 }
 
-// enterModel is where errors are from now on: the line of that name. Names of a list stand in it in
-// order, those of an object anywhere.
+// enterModel sets the place of the errors that follow: the line of that name. Names of a list are in
+// order, names of an object are not.
 func (f *listReader) enterModel(name string, ordered bool) {
 	quoted, _ := json.Marshal(name)
 	from := int64(0)
@@ -79,7 +79,7 @@ func (f *listReader) parseError(field, problem, right string) error {
 	return &ParseError{lineAt(f.text, f.at), f.name + ": " + field, problem, right}
 }
 
-// addPriced takes a model that has prices; one without them is left out.
+// addPriced adds a model, unless it has no prices.
 func (f *listReader) addPriced(p Price) {
 	if p.Input.Known && p.Output.Known {
 		p.AsOf = f.day
@@ -87,21 +87,21 @@ func (f *listReader) addPriced(p Price) {
 	}
 }
 
-// perMillion is a price of so many tokens as dollars for a million.
+// perMillion sets a rate in dollars per million tokens from a price for so many tokens.
 func (f *listReader) perMillion(to *Rate, field string, value json.RawMessage, tokens float64) error {
 	if len(value) == 0 || string(value) == "null" {
 		return nil
 	}
 	var usd float64
 	if err := json.Unmarshal(value, &usd); err != nil || usd < 0 || math.IsInf(usd, 0) {
-		return f.parseError(field, shortValue(value)+" is no price", "US dollars, 0 or more")
+		return f.parseError(field, shortValue(value)+" is not a price", "use US dollars, 0 or more")
 	}
-	const digits = 1e9 // what a price per token is written with
+	const digits = 1e9 // the precision of prices per token
 	*to = Rate{math.Round(usd*1e6/tokens*digits) / digits, true}
 	return nil
 }
 
-// sellerNames are what others call sellers, where that is not what they are called here.
+// sellerNames maps the names of sellers in other lists to ours, where they differ.
 var sellerNames = map[string]string{
 	"aws": "amazon-bedrock", "bedrock": "amazon-bedrock", "bedrock_converse": "amazon-bedrock",
 	"x-ai": "xai", "together": "togetherai", "together_ai": "togetherai", "cohere_chat": "cohere", "gemini": "google",
@@ -123,7 +123,7 @@ func sellerCalled(name string) string {
 	return name
 }
 
-// tierOver is the tier from so many tokens on, made if there is none.
+// tierOver returns the tier above so many tokens. It adds one if there is none.
 func tierOver(tiers *[]Tier, over int64, service string) *Tier {
 	for i := range *tiers {
 		if t := &(*tiers)[i]; t.Over == over && t.Service == service {
@@ -134,7 +134,7 @@ func tierOver(tiers *[]Tier, over int64, service string) *Tier {
 	return &(*tiers)[len(*tiers)-1]
 }
 
-// typeError is an error of what is no object, or not such a one.
+// typeError is the error for a value that is not an object of the expected form.
 func (f *listReader) typeError(err error) error {
-	return f.parseError("model", fmt.Sprintf("cannot be read: %v", err), rightAny)
+	return f.parseError("model", fmt.Sprintf("can't be read: %v", err), rightAny)
 }

@@ -91,14 +91,14 @@ func TestRead(t *testing.T) {
 // TestReadErrors: an error names the line and the model of a list of others, too.
 func TestReadErrors(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"{}", "line 1: this object is no price list that is known\na list as 'toolscope help prices' shows, LiteLLM's"},
-		{`{"a":{"b":1}}`, "line 1: this object is no price list"},
+		{"{}", "line 1: this object is not a known price list\nuse a list as 'toolscope help prices' shows, LiteLLM's"},
+		{`{"a":{"b":1}}`, "line 1: this object is not a known price list"},
 		{"{", "line 1: not JSON: "},
-		{strings.Replace(liteLLM, "1e-07", `"0.1"`, 1), "line 6: groq/llama-x: input_cost_per_token: \"0.1\" is no price\nUS dollars"},
-		{strings.Replace(liteLLM, "2.5e-06", "-1", 1), "line 3: gpt-x: input_cost_per_token: -1 is no price\n"},
-		{strings.Replace(modelsDevList, `"output": 10, "cache`, `"output": [], "cache`, 1), "line 3: gpt-x: cost.output: [] is no price\n"},
-		{strings.Replace(genAIList, `"input_mtok": 10`, `"input_mtok": "x"`, 1), "line 7: gpt-x: input_mtok: \"x\" is no price\n"},
-		{`[{"id":"a","models":[{"id":"m","prices":7}]}]`, "line 1: m: model: cannot be read: "},
+		{strings.Replace(liteLLM, "1e-07", `"0.1"`, 1), "line 6: groq/llama-x: input_cost_per_token: \"0.1\" is not a price\nuse US dollars"},
+		{strings.Replace(liteLLM, "2.5e-06", "-1", 1), "line 3: gpt-x: input_cost_per_token: -1 is not a price\n"},
+		{strings.Replace(modelsDevList, `"output": 10, "cache`, `"output": [], "cache`, 1), "line 3: gpt-x: cost.output: [] is not a price\n"},
+		{strings.Replace(genAIList, `"input_mtok": 10`, `"input_mtok": "x"`, 1), "line 7: gpt-x: input_mtok: \"x\" is not a price\n"},
+		{`[{"id":"a","models":[{"id":"m","prices":7}]}]`, "line 1: m: model: can't be read: "},
 	} {
 		if _, err := Read([]byte(c.text), "2026-10-11"); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%.60q: %v\nwant %s", c.text, err, c.want)

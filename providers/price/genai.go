@@ -7,7 +7,7 @@ import (
 )
 
 // genAI is a provider of genai-prices' data.json: https://github.com/pydantic/genai-prices. Prices
-// are dollars for a million tokens.
+// are in dollars per million tokens.
 type genAI struct {
 	ID     string
 	Models []struct {
@@ -17,7 +17,7 @@ type genAI struct {
 	}
 }
 
-// genAIMatch says which names are a model's. What it says with a regular expression is left out.
+// genAIMatch lists the names of a model. Regular expressions are left out.
 type genAIMatch struct {
 	Equals   string       `json:"equals"`
 	Starts   string       `json:"starts_with"`
@@ -66,7 +66,7 @@ func (m genAIMatch) addNames(p *Price) {
 	}
 }
 
-// genAIPrices reads one price, or several of which the last that applies counts.
+// genAIPrices reads one price, or several. The last one that applies counts.
 func (f *listReader) genAIPrices(p *Price, raw json.RawMessage) error {
 	var one map[string]json.RawMessage
 	if json.Unmarshal(raw, &one) == nil {
@@ -83,7 +83,7 @@ func (f *listReader) genAIPrices(p *Price, raw json.RawMessage) error {
 		}
 		switch {
 		case price.Constraint.StartTime != "":
-			p.Doubt = "the price is another one at other hours of the day"
+			p.Doubt = "the price differs by the hour of the day"
 			p.Rates, p.Tiers = s.Rates, s.Tiers
 		case s.Day != "":
 			p.Since = append(p.Since, s)
@@ -95,7 +95,7 @@ func (f *listReader) genAIPrices(p *Price, raw json.RawMessage) error {
 	return nil
 }
 
-// genAIRates reads prices, each a number or one with others from so many tokens on.
+// genAIRates reads prices. Each is a number, or a base price with tiers above so many tokens.
 func (f *listReader) genAIRates(r *Rates, tiers *[]Tier, prices map[string]json.RawMessage) error {
 	rate := func(r *Rates) []*Rate { return []*Rate{&r.Input, &r.Output, &r.CacheRead, &r.CacheWrite} }
 	for n, name := range []string{"input_mtok", "output_mtok", "cache_read_mtok", "cache_write_mtok"} {

@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// liteLLMFields are the prices of LiteLLM's model_prices_and_context_window.json: dollars for one
-// token. What follows a name says of which requests: "_above_200k_tokens", "_flex", "_priority",
-// "_batches".
+// liteLLMFields are the prices of LiteLLM's model_prices_and_context_window.json, in dollars per token.
+// A suffix selects the requests: "_above_200k_tokens", "_flex", "_priority", "_batches".
 var liteLLMFields = []struct {
 	name string
 	rate func(*Rates) *Rate
@@ -22,7 +21,7 @@ var liteLLMFields = []struct {
 	{"cache_creation_input_token_cost", func(r *Rates) *Rate { return &r.CacheWrite }},
 }
 
-// services are the service tiers that LiteLLM has prices of.
+// services are the service tiers that LiteLLM has prices for.
 var services = map[string]string{"_flex": "flex", "_priority": "priority", "_batches": "batch"}
 
 func (f *listReader) readLiteLLM(all map[string]json.RawMessage) ([]Price, error) {
@@ -50,7 +49,7 @@ func (f *listReader) readLiteLLM(all map[string]json.RawMessage) ([]Price, error
 	return uniqueRows(f.rows), nil
 }
 
-// liteLLMName is a model without the name of its seller before it: "groq/x", "azure/us/x",
+// liteLLMName removes the name of the seller from a model: "groq/x", "azure/us/x",
 // "bedrock/us-east-1/x".
 func liteLLMName(name, seller string) string {
 	first, rest, ok := strings.Cut(name, "/")
@@ -82,7 +81,7 @@ func (f *listReader) liteLLMPrice(p *Price, field string, value json.RawMessage)
 		case services[rest] != "":
 			to = &tierOver(&p.Tiers, 0, services[rest]).Rates
 		default:
-			return nil // of pictures, sound, characters
+			return nil // for pictures, sound, characters
 		}
 		if string(value) == "null" {
 			return nil
@@ -92,8 +91,8 @@ func (f *listReader) liteLLMPrice(p *Price, field string, value json.RawMessage)
 	return nil
 }
 
-// uniqueRows is the rows without those of a model that another row of the seller's has: the regions of
-// a cloud. The first stays.
+// uniqueRows removes rows with the same seller and model, such as the regions of a cloud. The first row
+// stays.
 func uniqueRows(rows []Price) []Price {
 	seen := map[rowKey]bool{}
 	return slices.DeleteFunc(rows, func(p Price) bool {

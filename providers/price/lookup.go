@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// vendors are who made each wire protocol, and sells by it.
+// vendors are the makers of the wire protocols, which also sell models over them.
 var vendors = map[string]string{
 	"anthropic": "anthropic", "openai-chat": "openai", "openai-responses": "openai", "gemini": "google", "gemini-interactions": "google",
 	"aistudio": "google", "cohere": "cohere", "bedrock": "amazon-bedrock",
@@ -19,21 +19,21 @@ var resellers = map[string]bool{
 	"novita": true, "openrouter": true, "ovhcloud": true, "togetherai": true, "vertex": true,
 }
 
-// isReseller reports whether a seller runs models of other makers. A router has a name for each
-// seller behind it: huggingface/novita.
+// isReseller reports whether a seller runs models of other makers. A router has a name for each of its
+// sellers: huggingface/novita.
 func isReseller(provider string) bool {
 	return resellers[provider] || strings.HasPrefix(provider, huggingface+"/")
 }
 
-// huggingface passes requests on to other sellers, which the model's name tells: org/model:novita.
+// huggingface passes requests on to other sellers, which the model's name contains: org/model:novita.
 const huggingface = "huggingface"
 
-// passThrough are sellers that ask the maker's price for models that only their maker runs. vertex has
-// no rows of its own.
+// passThrough are sellers that charge the maker's price for models that only their maker runs. vertex
+// has no rows of its own.
 var passThrough = map[string]bool{"amazon-bedrock": true, "openrouter": true, "azure": true, "vertex": true}
 
-// A sellerPattern is who sells at a host: the host itself, or any name under it, or any that ends so where
-// the pattern begins with a dash.
+// A sellerPattern maps a host to its seller. It matches the host and the names under it. A pattern that
+// begins with a dash matches every name with that ending.
 type sellerPattern struct{ host, provider string }
 
 var sellerPatterns = []sellerPattern{
@@ -75,10 +75,10 @@ var sellerPatterns = []sellerPattern{
 	{"chatgpt.com", subscription},
 }
 
-// subscription is the seller where tokens are not what is paid for.
+// subscription is the seller where tokens are not billed.
 const subscription = "subscription"
 
-// sellerAt is who sells at a host, "" if that is not known.
+// sellerAt returns the seller at a host, "" if unknown.
 func sellerAt(host string) string {
 	if strings.HasPrefix(host, "bedrock-runtime") && strings.Contains(host, ".amazonaws.com") {
 		return "amazon-bedrock"
@@ -91,8 +91,8 @@ func sellerAt(host string) string {
 	return ""
 }
 
-// hostOf is the host of a URL, with its port if it has one. It also reads broken URLs, which no
-// parser would.
+// hostOf returns the host of a URL, with its port if it has one. It also reads broken URLs, which a
+// parser would refuse.
 func hostOf(address string) string {
 	if _, rest, ok := strings.Cut(address, "://"); ok {
 		address = rest
@@ -103,7 +103,7 @@ func hostOf(address string) string {
 	return address[strings.LastIndexByte(address, '@')+1:]
 }
 
-// isLocal reports whether host is this machine, where a proxy may stand.
+// isLocal reports whether host is this machine, where a proxy may run.
 func isLocal(host string) bool {
 	switch host {
 	case "localhost", "127.0.0.1", "::1", "0.0.0.0", "host.docker.internal":
@@ -114,9 +114,9 @@ func isLocal(host string) bool {
 
 const ollamaPort = "11434"
 
-// Lookup finds the price of a model: a dialect's name, the host that answered with or without its
-// port, "" when that is not known, and the model as the wire names it. Where several sellers could
-// be meant there is no price. A model of which only the preview is in the table has its price, in
+// Lookup returns the price of a model. It takes the name of a protocol, the host that answered (with or
+// without its port, "" if unknown), and the model as the wire names it. If several sellers are possible,
+// there is no price. A model whose preview alone is in the table has the price of the preview, with a
 // doubt.
 func (t *Table) Lookup(dialect, host, model string) Price {
 	t.once.Do(t.buildIndex)
@@ -159,7 +159,7 @@ func (t *Table) findPrice(dialect, host, model string) Price {
 	case seller == "" && (dialect == "ollama" || u.Port() == ollamaPort):
 		return t.ollamaPrice(names, model)
 	case model == "":
-		return Price{Why: "the wire does not tell the model"}
+		return Price{Why: "the model is unknown"}
 	case seller == subscription:
 		return Price{Why: host + " is paid by subscription, not by the token"}
 	case seller != "":
@@ -172,7 +172,7 @@ func (t *Table) findPrice(dialect, host, model string) Price {
 	return p
 }
 
-// priceAt is the price of a model where the seller is known.
+// priceAt returns the price of a model of a known seller.
 func (t *Table) priceAt(seller string, names []string, model string) Price {
 	if seller == huggingface {
 		if i := strings.LastIndexByte(model, ':'); i >= 0 {
@@ -198,11 +198,11 @@ func (t *Table) priceAt(seller string, names []string, model string) Price {
 	return Price{Why: fmt.Sprintf("no price is known for %s of %s", model, seller)}
 }
 
-// routing are OpenRouter's words behind a model's name that only say whom it is to ask, or what to
-// look up first. https://openrouter.ai/docs/guides/routing/model-variants
+// routing are OpenRouter's suffixes of a model's name that only select the seller, or a search before
+// the request. https://openrouter.ai/docs/guides/routing/model-variants
 var routing = map[string]bool{"nitro": true, "floor": true, "exacto": true, "online": true}
 
-// openRouterVariant is OpenRouter's price of a model that is named with such a word, or with ":free".
+// openRouterVariant returns OpenRouter's price of a model with a routing suffix or ":free".
 func (t *Table) openRouterVariant(model string) Price {
 	name, word, _ := strings.Cut(model, ":")
 	switch {
@@ -210,26 +210,26 @@ func (t *Table) openRouterVariant(model string) Price {
 		return Price{Provider: "openrouter", ID: model, Free: true}
 	case routing[word]:
 		if p := t.priceAt("openrouter", namesFor(name), name); p.Why == "" {
-			p.Doubt = fmt.Sprintf("this is the price of %s: with :%s it may be another", name, word)
+			p.Doubt = fmt.Sprintf("this is the price of %s; with :%s it may differ", name, word)
 			return p
 		}
 	}
 	return Price{Why: fmt.Sprintf("no price is known for %s of openrouter", model)}
 }
 
-// closedMakers make models that nobody else runs on their own account, so that resellers pass on
+// closedMakers are makers whose models no other company runs on its own account. So resellers pass on
 // the maker's price.
 var closedMakers = []string{"anthropic", "openai", "google", "xai", "cohere"}
 
-// makersPrice is the maker's own price of a model that is named with its maker.
+// makersPrice returns the maker's own price of a model whose name contains the maker.
 func (t *Table) makersPrice(model string) (Price, bool) {
 	maker, names := madeBy(model)
 	return t.findRow(maker, names)
 }
 
-// byModel is the price of a model whose seller is not known: that of the protocol's vendor, or
-// else of the only seller that has it. What answers on this machine is no seller: it is a proxy in
-// front of one, or runs a model of its own.
+// byModel returns the price of a model with an unknown seller: that of the protocol's vendor, or else
+// of the only seller that has it. A server on this machine is not a seller: it is a proxy in front of
+// one, or runs a model of its own.
 func (t *Table) byModel(vendor string, names []string, model string, local bool) Price {
 	if p, ok := t.findRow(vendor, names); ok {
 		return p
@@ -242,26 +242,26 @@ func (t *Table) byModel(vendor string, names []string, model string, local bool)
 		if own, ok := t.makersPrice(model); ok {
 			p = own
 		}
-		return p.asEstimate("who answered")
+		return p.asEstimate("the actual seller")
 	}
 	if p, ok := t.makersRow(sellers, names); ok && !local {
-		return p.asEstimate("who answered")
+		return p.asEstimate("the actual seller")
 	}
 	if p, ok := t.makersPrice(model); ok {
-		return p.asEstimate("who answered")
+		return p.asEstimate("the actual seller")
 	}
 	switch {
 	case len(sellers) > 3:
-		return Price{Why: fmt.Sprintf("%s has %d sellers: nothing says who answered", model, len(sellers))}
+		return Price{Why: fmt.Sprintf("%s has %d sellers, and the one that answered is unknown", model, len(sellers))}
 	case len(sellers) > 1:
-		return Price{Why: fmt.Sprintf("%s is sold by %s: nothing says who answered", model, strings.Join(sellers, " and "))}
+		return Price{Why: fmt.Sprintf("%s is sold by %s, and the one that answered is unknown", model, strings.Join(sellers, " and "))}
 	case local && len(sellers) == 1:
-		return Price{Why: fmt.Sprintf("%s answered on this machine: nothing says that %s is behind it", model, p.Provider)}
+		return Price{Why: fmt.Sprintf("%s answered on this machine, and it is unknown whether it comes from %s", model, p.Provider)}
 	}
 	return Price{Why: "no price is known for " + model}
 }
 
-// makersRow is the price of the one seller among several that runs nobody else's models.
+// makersRow returns the price of the only seller in a list that doesn't run models of other makers.
 func (t *Table) makersRow(sellers, names []string) (p Price, ok bool) {
 	makers := slices.DeleteFunc(slices.Clone(sellers), isReseller)
 	if makers = slices.Compact(makers); len(makers) != 1 {
@@ -270,23 +270,23 @@ func (t *Table) makersRow(sellers, names []string) (p Price, ok bool) {
 	return t.findRow(makers[0], names)
 }
 
-// asEstimate is the price with the doubt that another seller may ask another. Google asks the same on
-// both its hosts.
+// asEstimate returns the price with the doubt that another seller may charge another. Google charges
+// the same on both its hosts.
 func (p Price) asEstimate(to string) Price {
 	if p.Provider == "google" && to == "vertex" {
 		return p
 	}
-	p.Doubt = fmt.Sprintf("this is the price of %s: %s may ask another", p.Provider, to)
+	p.Doubt = fmt.Sprintf("this is the price of %s; %s may charge another", p.Provider, to)
 	return p
 }
 
-// ollamaPrice is the price of a model that Ollama runs: none, unless it runs in its maker's cloud.
+// ollamaPrice returns the price of a model that Ollama runs: free, unless the name marks a cloud model.
 func (t *Table) ollamaPrice(names []string, model string) Price {
 	if p, ok := t.findRow("ollama", names); ok {
 		return p
 	}
 	if strings.HasSuffix(model, "-cloud") || strings.HasSuffix(model, ":cloud") {
-		return Price{Why: "no price is known for " + model + ", which does not run locally"}
+		return Price{Why: "no price is known for " + model + ", which doesn't run locally"}
 	}
 	return Price{Provider: "ollama", ID: model, Free: true}
 }

@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// modelsDev is a provider of https://models.dev/api.json. Prices are dollars for a million tokens.
+// modelsDev is a provider of https://models.dev/api.json. Prices are in dollars per million
+// tokens.
 type modelsDev struct {
 	Models map[string]struct {
 		Cost map[string]json.RawMessage
@@ -37,14 +38,14 @@ func (f *listReader) readModelsDev(all map[string]json.RawMessage) ([]Price, err
 	return f.rows, nil
 }
 
-// overContext is from how many tokens on a model's context_over_200k costs.
+// overContext is the number of tokens above which context_over_200k applies.
 const overContext = 200_000
 
 func (f *listReader) modelsDevCost(p *Price, cost map[string]json.RawMessage) error {
 	if err := f.modelsDevRates(&p.Rates, cost); err != nil {
 		return err
 	}
-	var tiers []map[string]json.RawMessage // newer ones have several
+	var tiers []map[string]json.RawMessage // newer models have several
 	if json.Unmarshal(cost["tiers"], &tiers) == nil {
 		for _, t := range tiers {
 			var tier struct{ Size int64 }
@@ -59,7 +60,7 @@ func (f *listReader) modelsDevCost(p *Price, cost map[string]json.RawMessage) er
 	if more := cost["context_over_200k"]; len(more) > 0 && len(p.Tiers) == 0 {
 		var rates map[string]json.RawMessage
 		if err := json.Unmarshal(more, &rates); err != nil {
-			return f.parseError("context_over_200k", shortValue(more)+" is no object", "prices of longer requests")
+			return f.parseError("context_over_200k", shortValue(more)+" is not an object", "use prices of longer requests")
 		}
 		return f.modelsDevRates(&tierOver(&p.Tiers, overContext, "").Rates, rates)
 	}

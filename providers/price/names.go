@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// namesFor are the ids a model may have in the table, the exact one first. Only what does not change
-// the price is left out: a resource path, a date, a region, a version of the host's. A variant such
-// as ":free" or ":thinking" is another model, and so is a name that merely begins alike.
+// namesFor returns the ids that a model may have in the table, the exact one first. It only removes
+// parts that don't change the price: a resource path, a date, a region, the host's version. A variant,
+// e.g. ":free" or ":thinking", is another model. So is a name that merely has the same beginning.
 func namesFor(model string) (ids []string) {
 	id := withoutPath(model)
 	for _, stem := range [...]string{id, withoutRegion(id)} {
@@ -22,7 +22,7 @@ func namesFor(model string) (ids []string) {
 	return ids
 }
 
-// withoutPath is a model without the path of its resource: "models/x" of Gemini,
+// withoutPath returns a model without the path of its resource: "models/x" of Gemini,
 // "publishers/anthropic/models/x" of Vertex, a Bedrock ARN.
 func withoutPath(model string) string {
 	id := strings.ToLower(strings.TrimSpace(model))
@@ -35,7 +35,7 @@ func withoutPath(model string) string {
 	return strings.TrimPrefix(id, "models/")
 }
 
-// regions are where Bedrock's inference profiles run.
+// regions are the prefixes of Bedrock's inference profiles.
 var regions = []string{"us.", "eu.", "apac.", "jp.", "au.", "ca.", "us-gov.", "global."}
 
 func withoutRegion(id string) string {
@@ -60,9 +60,9 @@ func withoutVersion(id string) string {
 	return id[:i]
 }
 
-// isSnapshot reports whether what stands behind a model's name only tells which making of it this
-// is: "-latest", "-preview-05-06", "@20250514", "-v1:0", "-001". A word is another model, and so is
-// a number as small as a version's.
+// isSnapshot reports whether the suffix of a model's name only identifies a snapshot: "-latest",
+// "-preview-05-06", "@20250514", "-v1:0", "-001". Any other word makes another model, and so does a
+// number as short as a version.
 func isSnapshot(rest string) bool {
 	count, version := 0, false
 	for part := range strings.FieldsFuncSeq(rest, func(c rune) bool { return strings.ContainsRune("-@:.", c) }) {
@@ -80,7 +80,7 @@ func isSnapshot(rest string) bool {
 	return version || count == 0 || count > 2
 }
 
-// ownPrice are dated models that cost something else than their undated name.
+// ownPrice are dated models whose price differs from that of the undated name.
 var ownPrice = map[string]bool{"gpt-4o-2024-05-13": true}
 
 // withoutDate cuts "-2026-03-17", "-20251001", and Vertex's "@20251001" and "@default".
@@ -99,7 +99,7 @@ func withoutDate(id string) string {
 	return id
 }
 
-// isDate reports whether s is a day of this century in the form.
+// isDate reports whether s is a day of this century in that form.
 func isDate(s, form string) bool {
 	var day []byte
 	for i := range len(s) {
@@ -123,14 +123,14 @@ func isDigits(s string) bool {
 	return s != ""
 }
 
-// makers are the names that resellers put before a model, of those makers whose models nobody else
+// makers maps the prefixes that resellers put before a model to makers whose models no other company
 // runs.
 var makers = map[string]string{
 	"anthropic": "anthropic", "openai": "openai", "google": "google", "x-ai": "xai", "xai": "xai", "cohere": "cohere",
 }
 
-// madeBy takes the maker from a name such as "anthropic/claude-opus-4.8" of OpenRouter or
-// "us.anthropic.claude-opus-4-8-v1:0" of Bedrock; "" if it has none.
+// madeBy splits the maker from a name, e.g. "anthropic/claude-opus-4.8" of OpenRouter or
+// "us.anthropic.claude-opus-4-8-v1:0" of Bedrock. The maker is "" if the name has none.
 func madeBy(model string) (maker string, ids []string) {
 	id := withoutRegion(withoutPath(model))
 	prefix := id[:max(0, strings.IndexAny(id, "/."))]

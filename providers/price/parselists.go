@@ -8,7 +8,7 @@ import (
 
 const (
 	tierFields = "over, service, input, output, cache_read, cache_write, cache_write_hour"
-	rightTier  = `other prices from so many input tokens on, or of a service tier: [{"over":200000,"input":5},{"service":"fast","input":30}]`
+	rightTier  = `use other prices above a number of input tokens, or for a service tier: [{"over":200000,"input":5},{"service":"fast","input":30}]`
 )
 
 func (r *reader) readTiers(to *[]Tier, field string, line int) error {
@@ -23,7 +23,7 @@ func (r *reader) readTiers(to *[]Tier, field string, line int) error {
 			case "over":
 				return setInteger(&t.Over, name, r.readValue(), line)
 			case "service":
-				err := setText(&t.Service, name, r.readValue(), line, `a service tier, like "fast"`)
+				err := setText(&t.Service, name, r.readValue(), line, `use a service tier, e.g. "fast"`)
 				t.Service = strings.ToLower(t.Service)
 				return err
 			}
@@ -33,9 +33,9 @@ func (r *reader) readTiers(to *[]Tier, field string, line int) error {
 		case err != nil:
 			return err
 		case (t.Over == 0) == (t.Service == ""):
-			return &ParseError{line, field, "a tier needs over or service, one of them", rightTier}
+			return &ParseError{line, field, "a tier needs either over or service", rightTier}
 		case t.Rates == Rates{}:
-			return &ParseError{line, field, "a tier without prices", rightTier}
+			return &ParseError{line, field, "a tier needs prices", rightTier}
 		}
 		*to = append(*to, t)
 	}
@@ -45,7 +45,7 @@ func (r *reader) readTiers(to *[]Tier, field string, line int) error {
 
 const (
 	sinceFields = "day, input, output, cache_read, cache_write, cache_write_hour, tiers"
-	rightSince  = `all prices from a day on, the earliest day first: [{"day":"2026-09-01","input":3,"output":15}]`
+	rightSince  = `use all prices from a day on, the earliest day first: [{"day":"2026-09-01","input":3,"output":15}]`
 )
 
 func (r *reader) readChanges(to *[]Change, field string, line int) error {
@@ -70,7 +70,7 @@ func (r *reader) readChanges(to *[]Change, field string, line int) error {
 		case s.Day == "" || !s.Input.Known || !s.Output.Known:
 			return &ParseError{line, field, "needs day, input and output", rightSince}
 		case len(*to) > 0 && (*to)[len(*to)-1].Day >= s.Day:
-			return &ParseError{line, field, s.Day + " is not later than the day before it", rightSince}
+			return &ParseError{line, field, s.Day + " is not later than the previous day", rightSince}
 		}
 		*to = append(*to, s)
 	}
@@ -81,7 +81,7 @@ func (r *reader) readChanges(to *[]Change, field string, line int) error {
 func setNames(to *[]string, field string, value json.RawMessage, line int) error {
 	err := json.Unmarshal(value, to)
 	if err != nil || slices.ContainsFunc(*to, func(name string) bool { return strings.Trim(name, "* ") == "" }) {
-		return &ParseError{line, field, shortValue(value) + " is no list of names", `other names of the model: ["gpt-x-latest"]; "gpt-x*" also stands for its snapshots`}
+		return &ParseError{line, field, shortValue(value) + " is not a list of names", `use other names of the model: ["gpt-x-latest"]; "gpt-x*" also matches its snapshots`}
 	}
 	return nil
 }

@@ -6,48 +6,47 @@ import (
 	"sync"
 )
 
-// Table is a list of prices that can be asked. It is read when it is asked first: many a run asks
-// for none.
+// Table is a list of prices to look up. It is read at the first lookup, because many runs need none.
 type Table struct {
-	list     func() []Price // what is in it; of two for a seller and model the last counts
+	list     func() []Price // its rows; of two rows for a seller and model, the last counts
 	once     sync.Once
 	rows     map[rowKey]Price
 	ids      map[string][]rowKey     // the rows of that id, over all providers
-	prefixes map[string][]namePrefix // rows that names may begin or end like, of each provider
+	prefixes map[string][]namePrefix // patterns of each provider's rows
 	hosts    map[string]bool         // providers that are hosts
 
 	asking sync.Mutex
-	cached map[lookupKey]Price // what was asked lately: few models answer all turns
+	cached map[lookupKey]Price // recent lookups: a session uses few models
 }
 
-// lookupKey is what a price is asked for.
+// lookupKey is the input of a lookup.
 type lookupKey struct{ protocol, host, model string }
 
-// maxAsked is how many questions are remembered.
+// maxAsked is how many lookups are cached.
 const maxAsked = 1 << 8
 
 // rowKey is a row's seller and model, in lower case.
 type rowKey struct{ provider, id string }
 
-// Embedded is the table the program was built with.
+// Embedded returns the table that is built into the program.
 func Embedded() *Table {
 	return &Table{list: func() []Price {
 		rows, err := embeddedPrices()
 		if err != nil {
-			panic(err) // cannot be: a test reads it
+			panic(err) // impossible: a test reads it
 		}
 		return rows
 	}}
 }
 
-// namePrefix is a name that may stand for many: a pattern without its asterisks.
+// namePrefix is a pattern of names, without its asterisks.
 type namePrefix struct {
 	name   string
-	behind bool // something may stand before it: a maker's name, a region
+	behind bool // a maker's name or a region may precede it
 	row    rowKey
 }
 
-// With returns t with these rows added; one for a seller and model that t has takes its place.
+// With returns t with these rows added. A row replaces that of the same seller and model.
 func (t *Table) With(rows []Price) *Table {
 	return &Table{list: func() []Price {
 		if t.list == nil {
@@ -57,7 +56,7 @@ func (t *Table) With(rows []Price) *Table {
 	}}
 }
 
-// buildIndex makes what is looked up in. It is done once.
+// buildIndex builds the maps for lookups, once.
 func (t *Table) buildIndex() {
 	t.rows, t.ids, t.hosts, t.prefixes = map[rowKey]Price{}, map[string][]rowKey{}, map[string]bool{}, map[string][]namePrefix{}
 	if t.list == nil {
@@ -78,7 +77,7 @@ func (t *Table) buildIndex() {
 
 func (p Price) key() rowKey { return rowKey{strings.ToLower(p.Provider), strings.ToLower(p.ID)} }
 
-// addAliases takes the other names of a row, where they are of no row themselves.
+// addAliases adds the other names of a row, unless they are rows themselves.
 func (t *Table) addAliases(p Price) {
 	k := p.key()
 	for _, name := range p.Names {
@@ -94,8 +93,8 @@ func (t *Table) addAliases(p Price) {
 	}
 }
 
-// findRow is the first of a seller's rows that has one of the names, or is the one of a snapshot so
-// called. A name goes before a shorter one: a region of Bedrock's may have a price of its own.
+// findRow returns the first of a seller's rows that has one of the names, or a pattern that matches it.
+// Longer names come first: a Bedrock region may have a price of its own.
 func (t *Table) findRow(provider string, names []string) (Price, bool) {
 	for _, id := range names {
 		if p, ok := t.rows[rowKey{provider, id}]; ok {
@@ -114,7 +113,7 @@ func (t *Table) findRow(provider string, names []string) (Price, bool) {
 	return Price{}, false
 }
 
-// matchesName reports whether a name is that of a snapshot.
+// matchesName reports whether the pattern matches the name of a snapshot.
 func (b namePrefix) matchesName(id string) bool {
 	i := 0
 	if b.behind {
@@ -124,7 +123,7 @@ func (b namePrefix) matchesName(id string) bool {
 	return ok && isSnapshot(rest) && (i == 0 || strings.IndexByte("./", id[i-1]) >= 0)
 }
 
-// uniqueRow is the row that has one of the names, if no other seller has it too.
+// uniqueRow returns a row that has one of the names, and all sellers that have one.
 func (t *Table) uniqueRow(names []string) (p Price, sellers []string) {
 	for _, id := range names {
 		keys := t.ids[id]
@@ -144,7 +143,7 @@ func (t *Table) uniqueRow(names []string) (p Price, sellers []string) {
 	return Price{}, nil
 }
 
-// sellersOf are the sellers that call a model so behind its maker's name: openai/gpt-oss-120b is
+// sellersOf returns the sellers that put the maker before that name: openai/gpt-oss-120b is
 // gpt-oss-120b.
 func (t *Table) sellersOf(id string) (sellers []string) {
 	for k := range t.rows {
@@ -155,7 +154,7 @@ func (t *Table) sellersOf(id string) (sellers []string) {
 	return sellers
 }
 
-// Models are the models that the table has of who sells at an address, sorted.
+// Models returns the sorted ids of the models of the seller at an address.
 func (t *Table) Models(address string) (ids []string) {
 	t.once.Do(t.buildIndex)
 	seller := sellerAt(hostOf(address))

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// Sum is the sum of figures. What is not known is counted, not skipped.
+// Sum is a sum of figures. Unknown figures are counted, not skipped.
 type Sum struct {
 	USD         float64
 	Paid        int // figures in the sum
 	Free        int
 	Unknown     int
 	Approximate bool
-	AsOf        string // the oldest date of a price in it, "" when it has none
+	AsOf        string // the oldest date of its prices, "" if it has none
 }
 
 // Add adds a figure.
@@ -34,7 +34,7 @@ func (t *Sum) Add(f Figure) {
 	}
 }
 
-// String is the sum in words: "$0.0123 + 2 unknown", "free", "" when there is nothing to say.
+// String returns the sum in words: "$0.0123 + 2 unknown", "free", or "" if it has no known figure.
 func (t Sum) String() string {
 	s := ""
 	switch {
@@ -49,8 +49,8 @@ func (t Sum) String() string {
 	return s
 }
 
-// USD is an amount as people write it: cents from ten dollars, four decimals below, and four digits
-// that count below a cent.
+// USD formats an amount: with cents from ten dollars up, with four decimals below that, and with four
+// significant digits below a cent.
 func USD(amount float64) string {
 	size := math.Abs(amount)
 	sign := ""

@@ -2,8 +2,8 @@ package protocol
 
 // This file is shared by the protocols that write messages as Chat Completions does.
 
-// ReadMessages reads the list of messages a request has. If the request breaks off it returns the
-// messages that are whole, and the error.
+// ReadMessages reads the messages of a request. If the request is cut off, it returns the complete
+// messages and the error.
 func ReadMessages(request []byte, read func(Raw) Message) (messages []Message, err error) {
 	s := Scan(request)
 	for ok := s.Object(); ok; ok = s.Member() {
@@ -19,8 +19,8 @@ func ReadMessages(request []byte, read func(Raw) Message) (messages []Message, e
 	return messages, s.End()
 }
 
-// ReadChat reads the messages of a request in which a message of the role tool is the result of one
-// call. Such a message becomes one of the user's, with the part that result reads.
+// ReadChat reads the messages of a request in which a message with the role tool is the result of one
+// call. It turns that message into one of the user, with the part that result reads.
 func ReadChat(request []byte, result func(Raw) Part, parts func(Raw) []Part) ([]Message, error) {
 	return ReadMessages(request, func(v Raw) Message {
 		switch role := v.Get("role"); {
@@ -36,8 +36,8 @@ func ReadChat(request []byte, result func(Raw) Part, parts func(Raw) []Part) ([]
 	})
 }
 
-// WriteMessages writes messages, each by write. Their results are written by result, as messages of
-// their own before it.
+// WriteMessages writes each message with write. It writes the results of a message with result, as
+// separate messages before it.
 func WriteMessages(messages []Message, result func(*Part) []byte, write func(*Message, []Part) []byte) (out [][]byte) {
 	for i := range messages {
 		m := &messages[i]
@@ -59,7 +59,7 @@ func WriteMessages(messages []Message, result func(*Part) []byte, write func(*Me
 	return out
 }
 
-// ReadContent reads a message's content: a string, or a list of parts each of which has a type.
+// ReadContent reads the content of a message: a string, or a list of parts, each with a type.
 func ReadContent(content Raw) (parts []Part) {
 	if content.IsString() {
 		if !content.Empty() {
@@ -72,7 +72,7 @@ func ReadContent(content Raw) (parts []Part) {
 		switch kind := v.Get("type"); {
 		case kind.Is("text"):
 			p.Kind, p.Text = TextPart, v.Get("text").Unquoted()
-		case kind.Is("thinking"): // a string, or again a list of texts
+		case kind.Is("thinking"): // a string, or a list of texts
 			p.Kind = ReasoningPart
 			p.Text, _ = ResultText(v.Get("thinking"))
 		}
@@ -81,9 +81,9 @@ func ReadContent(content Raw) (parts []Part) {
 	return parts
 }
 
-// Content is the content of these parts; was is the content they were read from. It is a string if
-// the parts can be one, else a list. Several texts become one string only if joined is set. Without
-// parts the content is was if that had none either, and nil if it had some.
+// Content returns the content for parts; was is the content that they were read from. The result is a
+// string if the parts fit into one, else a list. Several texts become one string only if joined is set.
+// Without parts, the result is was if was has no parts either, else nil.
 func Content(was Raw, parts []Part, joined bool) []byte {
 	if len(parts) == 0 {
 		if len(ReadContent(was)) > 0 {

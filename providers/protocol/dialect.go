@@ -1,61 +1,25 @@
-// Package protocol is the kit that wire protocols are written with. A dialect is data: a struct of
-// functions, in a folder of its own. Its wire structs are private to it; only events leave it.
+// Package protocol is the kit for writing decoders of wire protocols. A protocol is data: a struct of
+// functions, in a package of its own. Its wire structs are private; only events leave the package.
 //
-// A Decoder reads with a Shape and speaks through an Out:
+// A Decoder reads frames with a Shape and reports what they contain through an Out:
 //
 //   - Out makes the events of one exchange. It numbers the turns and knows which are open.
-//   - Turn is one model response: Open begins it; Text, Think, Usage, Finish and End tell of it.
-//   - Call is one call of a Turn: OpenCall begins it; Args, Seal, Reject and Answer tell of it.
-//   - Shape is the members of a frame that mean something, bound once to the Raws they go to.
-//   - Scanner walks JSON that no Shape fits; Raw is the exact bytes of one value.
-//   - Target says how history is sent back by the protocol, and what its provider refuses.
+//   - Turn is one model response: Open begins it; AppendText, AppendReasoning, Usage, Finish and End
+//     report its content.
+//   - Call is one call of a Turn: OpenCall begins it; Args, Seal, Reject and AddResult report its
+//     content.
+//   - Shape lists the fields of a frame that a decoder uses. Each is bound once to the Raw that gets
+//     its value.
+//   - Scanner reads JSON that no Shape fits. Raw is the exact bytes of one value.
+//   - Target says how a protocol carries history, and what its provider refuses.
 //
-// A Raw that is missing or of the wrong type reads as an empty one, and the session reports what no
-// protocol allows. So a decoder says what it reads, in the order of the wire, and checks little:
-// only that a turn is open before it tells of one.
+// A missing Raw, or one of the wrong type, reads as empty, and the session reports what no protocol
+// allows. So a decoder reports what it reads in the order of the wire and checks little, only that a
+// turn is open.
 //
-// A protocol is added as one folder with one file, and one line in providers.All. The file has a
-// function Dialect, which gives a name, a title, a Sniff that scores a frame, and New:
-//
-//	type decoder struct {
-//		*dialect.Out
-//		turn                 *dialect.Turn
-//		shape                *dialect.Shape
-//		kind, id, name, args dialect.Raw
-//	}
-//
-//	func newDecoder(o *dialect.Out) dialect.Decoder {
-//		d := &decoder{Out: o}
-//		d.shape = dialect.ShapeOf(dialect.Value("type", &d.kind), dialect.Value("id", &d.id),
-//			dialect.Value("name", &d.name), dialect.Value("args", &d.args))
-//		return d
-//	}
-//
-//	func (d *decoder) Frame(f stream.Frame) error {
-//		if err := d.shape.Read(f.Data); err != nil {
-//			return err
-//		}
-//		if !d.turn.IsOpen() {
-//			d.turn = d.Open(stream.Opening{})
-//		}
-//		switch string(d.kind.Word()) {
-//		case "call":
-//			d.turn.OpenCall(0, stream.CallInfo{ID: d.id.Text(), Name: d.name.Text()})
-//		case "args":
-//			d.turn.Call(0).Args(d.args)
-//		case "end":
-//			d.turn.Call(0).Seal()
-//			d.turn.End()
-//		default:
-//			d.Unknown(d.kind.Text())
-//		}
-//		return nil
-//	}
-//
-//	func (d *decoder) Close() { d.turn.Cut("the stream ended without end") }
-//
-// The tests of providers then hold it to what is true of every protocol. Fixtures of its wire go
-// into its testdata; fixture_test.go says how they are written.
+// To add a protocol, add a package with a function Protocol, and one line in providers.All. The package
+// example is a complete decoder. The tests of package providers then check what every protocol must do.
+// Put fixtures of its wire into its testdata; fixture_test.go describes their form.
 package protocol
 
 import (
@@ -64,75 +28,75 @@ import (
 	"toolscope/stream"
 )
 
-// A Protocol is one wire protocol a tool call can arrive by.
+// A Protocol describes one wire protocol that carries tool calls.
 type Protocol struct {
-	Name          string // as in the machine contract: "anthropic", "openai-chat"
-	Title         string // as people say it: "Anthropic Messages"
+	Name          string // in machine output: "anthropic", "openai-chat"
+	Title         string // for people: "Anthropic Messages"
 	Sniff         func(SniffInput) SniffScore
 	New           func(*Out) Decoder
 	ParallelTurns bool // several turns may be open at a time
 
-	// Tools are the tools that a request declares; nil where the dialect has no requests.
+	// Tools returns the tools that a request declares. It is nil if the protocol has no requests.
 	Tools func(request []byte) []Tool
-	// Model is the model that a request asks for, "" where it does not say; nil where the response
-	// tells the model.
+	// Model returns the model that a request asks for, or "" if the request doesn't name it. It is nil
+	// if the response names the model.
 	Model func(path string, request []byte) string
-	// Findings are those that only this dialect makes.
+	// Findings lists the findings that only this protocol makes.
 	Findings []*stream.Diagnosis
-	// Reads says how the history of a request is read, where none is ever written by this protocol:
-	// only its Decode and its rules are used. It is nil where Targets say so.
+	// HistoryTarget says how to read the history of a request, for a protocol that is never written.
+	// Only its Decode and its rules are used. It is nil if the protocol has Targets.
 	HistoryTarget *Target
-	// Targets are where history can be sent by this protocol, first the provider it is named after;
-	// none where the dialect has no requests.
+	// Targets lists where this protocol can send history. The first is the provider that it is named
+	// after. The list is empty if the protocol has no requests.
 	Targets []Target
 }
 
-// A Tool is one tool a request declares.
+// A Tool is one tool that a request declares.
 type Tool struct {
 	Name        string
-	Namespace   string // its namespace, where that is not part of Name
-	Kind        string // function, custom, server, …: as a call of it would have
-	Description string // what the model is told of it
-	Schema      Raw    // of its arguments, as JSON Schema 2020-12; nil when the request has none
+	Namespace   string // namespace, if Name doesn't contain it
+	Kind        string // kind of its calls: function, custom, server, …
+	Description string // description for the model
+	Schema      Raw    // JSON Schema 2020-12 of its arguments; nil if the request has none
 }
 
-// SniffInput is what an exchange shows before it is decoded. Any part of it may be missing.
+// SniffInput is the known part of an exchange before it is decoded. Each field may be missing.
 type SniffInput struct {
-	Path   string              // of the request, "" when unknown
-	Header map[string][]string // of the response, canonical names; nil when unknown
+	Path   string              // path of the request, "" if unknown
+	Header map[string][]string // headers of the response, canonical names; nil if unknown
 	Event  []byte              // SSE event type of a frame
-	Data   []byte              // payload of that frame; empty when only the outside is known
+	Data   []byte              // payload of that frame; empty if only path and headers are known
 }
 
-// HeaderIs reports whether the response has that header (canonical name).
+// HeaderIs reports whether the response has the header name, in its canonical form.
 func (e SniffInput) HeaderIs(name string) bool { return len(e.Header[name]) > 0 }
 
-// SniffScore is how sure a dialect is that the exchange is of its protocol, and why. The most points
-// win; 0 is no claim.
+// SniffScore says how sure a protocol is that an exchange is its own, and why. The most points win; 0
+// makes no claim.
 type SniffScore struct {
 	Points int
 	Why    string
 }
 
-// Points for one piece of evidence, from hints to certainty.
+// Points for one piece of evidence, from hint to certainty.
 const (
 	Weak   = 10 // common to several protocols
 	Likely = 40
-	Strong = 70 // a path, or a name only this protocol uses
+	Strong = 70 // a path, or a name that only this protocol uses
 	Sure   = 100
 )
 
-// A Decoder reads the frames of one exchange and tells its Out what they say.
+// A Decoder reads the frames of one exchange and reports their content to its Out.
 type Decoder interface {
-	// Frame reads a data frame whose Data is one JSON text or a terminator. An error means that it
-	// does not decode; nothing was said then.
+	// Frame reads a data frame: one JSON text, or a terminator. It returns an error if the frame can't
+	// be decoded; then it has made no event.
 	Frame(f stream.Frame) error
-	// Close says that no more frames come.
+	// Close reports that no more frames follow.
 	Close()
 }
 
-// IsDone reports whether data is [DONE], the word that ends a stream of Chat Completions and that
-// gateways add to others. Some hosts put spaces round it.
+// IsDone reports whether data is [DONE], which ends a stream of Chat Completions and which gateways add
+// to other streams. Some providers put spaces around it.
 func IsDone(data []byte) bool {
 	return len(data) < 100 && string(bytes.TrimSpace(data)) == "[DONE]"
 }

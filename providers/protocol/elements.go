@@ -2,8 +2,8 @@ package protocol
 
 import "iter"
 
-// Elements are the elements of an array; a value of another kind has none. If the array breaks off,
-// its last element is nil.
+// Elements iterates over the elements of an array; any other value has none. If the array is cut off,
+// the last element is nil.
 func (r Raw) Elements() iter.Seq[Raw] {
 	return func(yield func(Raw) bool) {
 		if r == nil {

@@ -2,7 +2,7 @@ package protocol
 
 import "toolscope/stream"
 
-// Findings are those that more than one protocol makes.
+// Findings lists the findings that several protocols make.
 var Findings = []*stream.Diagnosis{
 	MessageRestarted, ResponseRestarted, EventNameMissing, EventNameMismatch,
 	FinishUnknown, FinishWithoutCall, FinishStop, FinishError, FinishMissing, GenerationRejected, TextToolCall,
@@ -10,148 +10,148 @@ var Findings = []*stream.Diagnosis{
 	ArgsObject, ArgsString, ArgsNull, ArgsMissing, ArgsEmpty, DoneMismatch, IntPrecision,
 }
 
-// Of the stream.
+// Findings about the stream.
 var (
 	MessageRestarted = &stream.Diagnosis{
 		Code: "MESSAGE_RESTARTED", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info}, By: stream.Gateway,
 		Meaning: "A second message began in the same body before the first ended: a retry was spliced in, or two streams were merged.",
-		Advice:  "Run no call of the message that was broken off, and look for the gateway that asks again by itself.",
+		Advice:  "Run no call of the first message, and find the gateway that retries on its own.",
 	}
 	ResponseRestarted = &stream.Diagnosis{
 		Code: "RESPONSE_RESTARTED", Severity: stream.Warn, By: stream.Gateway,
-		Meaning: "Another response begins in the same body before the first was ended.",
-		Advice:  "Take them for two responses: a client that goes on appending mixes their calls.",
+		Meaning: "Another response begins in the same body, although the protocol hasn't ended the first.",
+		Advice:  "Read them as two responses. A client that keeps appending mixes their calls.",
 	}
 	EventNameMissing = &stream.Diagnosis{
 		Code: "EVENT_NAME_MISSING", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "The events have no event: line: clients that go by the name of an event see nothing at all.",
-		Advice:  "Nothing, if your client goes by the type in the body; otherwise have the gateway send the names.",
+		Meaning: "The events have no event: line. Clients that dispatch on the event name see nothing.",
+		Advice:  "Nothing, if your client uses the type in the body. Otherwise make the gateway send the names.",
 	}
 	EventNameMismatch = &stream.Diagnosis{
 		Code: "EVENT_NAME_MISMATCH", Severity: stream.Warn, By: stream.Gateway,
-		Meaning: "An event is named one thing and its body says another: clients read different events from the same bytes.",
-		Advice:  "Trust the body, as most clients do, and report it to whoever rewrites the stream.",
+		Meaning: "The name of an event differs from the type in its body. Clients read different events from the same bytes.",
+		Advice:  "Trust the body, as most clients do, and report the problem to the operator of the gateway.",
 	}
 	FinishUnknown = &stream.Diagnosis{
 		Code: "FIN_UNKNOWN", Severity: stream.Info, By: stream.Provider,
-		Meaning: "The response ended for a reason that is not documented.",
-		Advice:  "Check what your client takes an unknown reason for; many take it for a normal end.",
+		Meaning: "The finish reason of the response is not documented.",
+		Advice:  "Check what your client does with an unknown reason. Many treat it as a normal end.",
 	}
 	FinishWithoutCall = &stream.Diagnosis{
 		Code: "FIN_TOOLCALLS_NO_CALL", Severity: stream.Error, By: stream.Gateway,
-		Meaning: "The response says that it ended to have tools run, but it has no call: the call was lost on the way.",
-		Advice:  "Ask again, and look at the text: a host that failed to parse the call may have left it there.",
+		Meaning: "The finish reason says that tools are to be run, but the response contains no call: it was lost on the way.",
+		Advice:  "Retry the request, and check the text: a provider that failed to parse the call may have left it there.",
 	}
 	FinishStop = &stream.Diagnosis{
 		Code: "FIN_STOP", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "The response has calls, but says that it ended as one without: clients that wait for the other word never run them.",
-		Advice:  "Go by the calls, not by the word.",
+		Meaning: "The response contains calls, but its finish reason says that it has none. Clients that wait for the other reason never run them.",
+		Advice:  "Check for calls instead of the finish reason.",
 	}
 	FinishError = &stream.Diagnosis{
 		Code: "FIN_ERROR", Severity: stream.Error, By: stream.Provider,
-		Meaning: "The reason why the response ended is an error.",
-		Advice:  "Run no call that was not sealed before it, and ask again.",
+		Meaning: "The finish reason of the response is an error.",
+		Advice:  "Retry the request, and run no call whose arguments were not final before the error.",
 	}
 	FinishMissing = &stream.Diagnosis{
 		Code: "FIN_NULL", Severity: stream.Warn, By: stream.Gateway,
-		Meaning: "No reason ever came why the response ended: nothing says that its calls are complete.",
-		Advice:  "Check that the arguments are whole before you run a call, and report it to the host.",
+		Meaning: "The response has no finish reason, so nothing says that its calls are complete.",
+		Advice:  "Check that the arguments are complete before you run a call, and report the problem to the provider.",
 	}
 	GenerationRejected = &stream.Diagnosis{
 		Code: "GENERATION_REJECTED", Severity: stream.Error, By: stream.Provider,
-		Meaning: "The provider threw away a call that the model wrote; what is shown is the provider's account of it.",
-		Advice:  "Ask again; if it happens often, make the tool's schema simpler.",
+		Meaning: "The provider discarded a call that the model wrote. The call shown is the provider's account of it.",
+		Advice:  "Retry the request. If it happens often, simplify the tool's schema.",
 	}
 	TextToolCall = &stream.Diagnosis{
 		Code: "TEXT_TOOLCALL", Severity: stream.Warn, By: stream.Provider,
-		Meaning: "A call stands in the text of the answer: the host of the model did not recognise it as one.",
-		Advice:  "Choose the tool-call parser that belongs to the model, or update the host; do not parse the text yourself.",
+		Meaning: "The text of the response contains a call that the provider didn't recognise.",
+		Advice:  "Choose the tool-call parser that fits the model, or update the software that serves it. Don't parse the text yourself.",
 	}
 )
 
-// Of a call.
+// Findings about a call.
 var (
 	IndexMissing = &stream.Diagnosis{
 		Code: "IDX_MISSING", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "Calls or items have no index: clients that need one lose calls or merge them.",
+		Meaning: "Calls or items have no index. Clients that need one lose calls or merge them.",
 		Advice:  "Nothing, if your client tells calls apart by their ids.",
 	}
 	IndexReused = &stream.Diagnosis{
 		Code: "IDX_REUSED", Severity: stream.Warn, By: stream.Gateway,
-		Meaning: "Several calls have the same index: clients that go by it glue their arguments together.",
-		Advice:  "Have your client begin a new call when another id comes, or switch parallel calls off.",
+		Meaning: "Several calls have the same index. Clients that merge by index join their arguments.",
+		Advice:  "Make your client start a new call for a new id, or turn parallel calls off.",
 	}
 	IDMissing = &stream.Diagnosis{
 		Code: "ID_MISSING", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info}, By: stream.Gateway,
-		Meaning: "A call has no id: its result has nothing to refer to, and clients make an id up.",
-		Advice:  "Make up one id for the call and use it in the history for call and result alike.",
+		Meaning: "A call has no id. Its result has nothing to refer to, and clients invent an id.",
+		Advice:  "Create one id for the call and use it in the history, for the call and its result.",
 	}
 	CallIDChanged = &stream.Diagnosis{
 		Code: "CALL_ID_CHANGED", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info}, By: stream.Gateway,
-		Meaning: "The id of a call changes from one piece or copy to the next.",
-		Advice:  "Keep one of them for call and result alike, and go by the index to tell calls apart.",
+		Meaning: "The id of a call changes from one delta or copy to the next.",
+		Advice:  "Use one of the ids for the call and its result, and tell calls apart by index.",
 	}
 	NotSealed = &stream.Diagnosis{
 		Code: "NOT_SEALED", Severity: stream.Warn, By: stream.Gateway,
-		Meaning: "The response ended well, but nothing ever said that the arguments of a call are whole.",
-		Advice:  "Check that they parse before you run the call, and have the application send the event that ends it.",
+		Meaning: "The response ended normally, but nothing says that the arguments of a call are final.",
+		Advice:  "Check that they parse before you run the call, and make the application send the event that ends it.",
 	}
 	ItemDoneMissing = &stream.Diagnosis{
 		Code: "ITEM_DONE_MISSING", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "The event that ends a call never came: only the end of the whole response says that it is complete.",
-		Advice:  "Nothing, if your client runs calls when the response ends; one that waits for the event never runs them.",
+		Meaning: "The event that ends a call is missing. Only the end of the response says that the call is complete.",
+		Advice:  "Nothing, if your client runs calls when the response ends. A client that waits for the event never runs them.",
 	}
 	ItemNotStreamed = &stream.Diagnosis{
 		Code: "ITEM_NOT_STREAMED", Severity: stream.Warn, By: stream.Gateway,
-		Meaning: "A call stands only in the response as a whole: clients that go by the stream's items never see it.",
-		Advice:  "Read the calls of the last event as well, and report it to the host.",
+		Meaning: "A call is only in the complete response at the end. Clients that read the streamed items never see it.",
+		Advice:  "Read the calls of the last event as well, and report the problem to the provider.",
 	}
 	OrphanResult = &stream.Diagnosis{
 		Code: "ORPHAN_RESULT", Severity: stream.Info, OtherSeverities: []stream.Severity{stream.Error}, By: stream.Client,
-		Meaning: "There is a result, but not the call it is for: the call is in an earlier response, or it was left out of the history.",
-		Advice:  "In a stream, nothing; in a history, send the call along with its result: most providers refuse the one without the other.",
+		Meaning: "A result has no call. The call is in an earlier response, or it was left out of the history.",
+		Advice:  "In a stream: nothing. In a history, send the call with its result: most providers refuse one without the other.",
 	}
 )
 
-// Of a call's arguments.
+// Findings about the arguments of a call.
 var (
 	ArgsObject = &stream.Diagnosis{
 		Code: "ARGS_OBJECT", Severity: stream.Warn, By: stream.Gateway,
-		Meaning: "The arguments came as a JSON value where the protocol has a string with JSON in it: clients that expect the string fail.",
-		Advice:  "Accept both in your client, or have the host send the string.",
+		Meaning: "The arguments arrived as a JSON value where the protocol has a string of JSON. Clients that expect the string fail.",
+		Advice:  "Accept both forms in your client, or make the provider send the string.",
 	}
 	ArgsString = &stream.Diagnosis{
 		Code: "ARGS_STRING", Severity: stream.Warn, By: stream.Gateway,
-		Meaning: "The arguments came as a string where the protocol has an object: clients fail on it, and so do providers in history.",
-		Advice:  "Parse the string before the call is run or sent back, or have the host send the object.",
+		Meaning: "The arguments arrived as a string where the protocol has an object. Clients fail, and so do providers that get it in a history.",
+		Advice:  "Decode the string before you run the call or send it back, or make the provider send the object.",
 	}
 	ArgsNull = &stream.Diagnosis{
 		Code: "ARGS_NULL", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info}, By: stream.Gateway,
-		Meaning: "The arguments are null, which is meant as {}.",
-		Advice:  "Run the call with {}, and send {} back: providers refuse null.",
+		Meaning: "The arguments are null. They are treated as {}.",
+		Advice:  "Run the call with {} and send {} back: providers refuse null.",
 	}
 	ArgsMissing = &stream.Diagnosis{
 		Code: "ARGS_MISSING", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "The call came without a field for its arguments, which its protocol always has: meant as {}.",
-		Advice:  "Run the call with {}, and send {} back.",
+		Meaning: "The call has no arguments field, which its protocol requires. It is treated as {}.",
+		Advice:  "Run the call with {} and send {} back.",
 	}
 	ArgsEmpty = &stream.Diagnosis{
 		Code: "ARGS_EMPTY", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "The arguments are the empty string, which is meant as {} and is no JSON.",
-		Advice:  "Run the call with {}, and send {} back.",
+		Meaning: "The arguments are an empty string, which is not JSON. It is treated as {}.",
+		Advice:  "Run the call with {} and send {} back.",
 	}
 	DoneMismatch = &stream.Diagnosis{
 		Code: "DONE_MISMATCH", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info, stream.Error}, By: stream.Gateway,
-		Meaning: "The arguments were told several times, and not the same each time: what a client runs depends on where it reads them.",
-		Advice:  "Find out which of them your client runs, and compare it with what was streamed.",
+		Meaning: "The arguments were sent several times, and the copies differ. What a client runs depends on the copy that it reads.",
+		Advice:  "Find out which copy your client runs, and compare it with the deltas.",
 	}
 	IntPrecision = &stream.Diagnosis{
 		Code: "INT_PRECISION", Severity: stream.Info, OtherSeverities: []stream.Severity{stream.Warn}, By: stream.Provider,
-		Meaning: "An integer has more digits than a double holds: who passes it on as a double changes it.",
+		Meaning: "An integer has more digits than a double holds. Programs that pass it on as a double change it.",
 		Advice:  "Declare ids and other long numbers as strings in the tool's schema.",
 	}
 )
 
-// StopOfNone is what a ProtocolViolation says of the end of a block that is not open: it was said
+// StopOfNone is the format of a ProtocolViolation for the end of a block that is not open: the end came
 // twice, or the block never began.
 const StopOfNone = "content_block_stop for block %d, which is not open"

@@ -1,10 +1,10 @@
 package protocol
 
-// FunctionCall is a call in OpenAI's form, which other protocols took over:
+// FunctionCall is a call in OpenAI's form, which other protocols adopted:
 // {"id":…,"function":{"name":…,"arguments":…}}.
 type FunctionCall struct{ ID, Name, Args Raw }
 
-// Fields are the members of a call in a Shape.
+// Fields returns the fields of a call for a Shape.
 func (c *FunctionCall) Fields() []Field {
 	return []Field{
 		Value("id", &c.ID),
@@ -12,7 +12,7 @@ func (c *FunctionCall) Fields() []Field {
 	}
 }
 
-// Read reads the call from the object that holds it.
+// Read reads the call from the object that contains it.
 func (c *FunctionCall) Read(v Raw) {
 	s := v.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {

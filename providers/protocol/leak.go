@@ -2,14 +2,14 @@ package protocol
 
 import "bytes"
 
-// textCallFinder looks for a call in the text of a turn.
+// textCallFinder finds a call in the text of a turn.
 type textCallFinder struct {
-	window []byte // the last bytes seen: a marker may be split over deltas
+	window []byte // the last bytes seen, because deltas may split a marker
 	found  bool
 }
 
-// leakMarkers begin a call in the formats of Hermes and Qwen, Mistral, Kimi and Phi, DeepSeek,
-// Llama, and gpt-oss.
+// leakMarkers start a call in the formats of Hermes and Qwen, Mistral, Kimi and Phi, DeepSeek, Llama,
+// and gpt-oss.
 var leakMarkers = [][]byte{
 	[]byte("<tool_call>"), []byte("[TOOL_CALLS]"), []byte("<|tool_call"), []byte("<｜tool▁call"),
 	[]byte("<function="), []byte("<|python_tag|>"), []byte("<|channel|>commentary to=functions."),
@@ -17,7 +17,8 @@ var leakMarkers = [][]byte{
 
 const longestMarker = 40
 
-// showsCall reports whether text, after the text before it, shows a call. It does so once.
+// showsCall reports whether text, together with the text before it, contains a call. It is true at most
+// once.
 func (l *textCallFinder) showsCall(text string) bool {
 	if l.found {
 		return false

@@ -1,7 +1,7 @@
 package protocol
 
-// ListOf reports whether the next value of s is a list that is empty, or whose first element is an
-// object with one of these members. What comes after that member may be cut off.
+// ListOf reports whether the next value of s is an empty list, or a list whose first element is an
+// object with one of these fields. The value may be cut off after that field.
 func ListOf(s Scanner, members map[string]bool) bool {
 	if s.Kind() != '[' {
 		return false

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// FindNamed is the first of all with that name. If there is none, the error lists the names there are;
-// kind is what it calls them.
+// FindNamed returns the first element of all with that name. If there is none, the error lists the
+// names; kind is what it calls an element.
 func FindNamed[T any](kind, name string, all []T, nameOf func(*T) string) (*T, error) {
 	var names []string
 	for i := range all {
@@ -15,5 +15,5 @@ func FindNamed[T any](kind, name string, all []T, nameOf func(*T) string) (*T, e
 		}
 		names = append(names, nameOf(&all[i]))
 	}
-	return nil, fmt.Errorf("no %s %q; there are %s", kind, name, strings.Join(names, ", "))
+	return nil, fmt.Errorf("unknown %s %q\nuse one of %s", kind, name, strings.Join(names, ", "))
 }

@@ -8,36 +8,36 @@ import (
 	"toolscope/stream"
 )
 
-// Out is where a Decoder says what it reads. It makes the events of one exchange, numbers its turns
-// from 0 and knows which are open. It copies the bytes it is given.
+// Out receives what a Decoder reads and makes the events of one exchange. It numbers the turns from 0
+// and knows which are open. It copies the bytes that it gets.
 type Out struct {
 	emit     func(stream.Event)
-	of       *Out // the Out that this is a lane of, or nil
+	of       *Out // the outer Out of a nested one, or nil
 	turns    int32
-	open     []*Turn // in the order they began
+	open     []*Turn // in the order in which they began
 	last     *Turn
 	reported reportedOnce
-	text     stream.Arena      // of deltas and the wire's forms of them, until the timeline has copied them
-	froms    []stream.WireForm // the block that the next form goes into
+	text     stream.Arena      // text and wire forms of deltas, until the timeline has copied them
+	froms    []stream.WireForm // block for the next wire forms
 	buf      []byte
 	now      time.Duration
 }
 
-// NewOut is an Out whose events go to emit, which stamps At and Frame.
+// NewOut returns an Out that sends its events to emit, which sets At and Frame.
 func NewOut(emit func(stream.Event)) *Out { return &Out{emit: emit, now: stream.NoTime} }
 
-// To has the events go to emit from now on.
+// To sends all further events to emit.
 func (o *Out) To(emit func(stream.Event)) { o.emit = emit }
 
-// Nested is an Out for a decoder that reads one part of the exchange. Its turns are turns of o too,
-// numbered among them. Each of its events goes to o as edit returns it.
+// Nested returns an Out for a decoder that reads one part of the exchange. Its turns are also turns of
+// o and share its numbers. Each of its events goes to o as edit returns it.
 func (o *Out) Nested(edit func(stream.Event) stream.Event) *Out {
-	lane := NewOut(func(e stream.Event) { o.emit(edit(e)) })
-	lane.of = o
-	return lane
+	nested := NewOut(func(e stream.Event) { o.emit(edit(e)) })
+	nested.of = o
+	return nested
 }
 
-// Current is the turn that is open, the latest one if several are, nil if none is.
+// Current returns the open turn, the latest if several are open, or nil if none is.
 func (o *Out) Current() *Turn {
 	if n := len(o.open); n > 0 {
 		return o.open[n-1]
@@ -45,7 +45,7 @@ func (o *Out) Current() *Turn {
 	return nil
 }
 
-// Last is the turn that was opened last, nil before the first.
+// Last returns the turn that was opened last, or nil before the first.
 func (o *Out) Last() *Turn { return o.last }
 
 // Open begins a turn.
@@ -56,35 +56,35 @@ func (o *Out) Open(info stream.Opening) *Turn {
 	return t
 }
 
-// OpenSilently opens a turn without an event, where nothing on the wire begins one. It appears in the
-// session with the first event about it.
+// OpenSilently begins a turn without an event, if nothing on the wire begins it. The turn appears in
+// the session with its first event.
 func (o *Out) OpenSilently() *Turn {
 	t := &Turn{out: o, open: true}
 	o.addTurn(t)
 	return t
 }
 
-// Unknown tells of an event whose type, what, this version does not know.
+// Unknown reports an event of an unknown type, what.
 func (o *Out) Unknown(what string) {
 	o.emit(stream.Event{Kind: stream.Unknown, Turn: o.Current().Number(), Text: what})
 }
 
-// Heartbeat tells of a frame that says nothing.
+// Heartbeat reports a frame without content.
 func (o *Out) Heartbeat() { o.emit(stream.Event{Kind: stream.Heartbeat, Turn: o.Current().Number()}) }
 
-// Stamp says when the frame being decoded was made, as the time since the first frame, in a
-// protocol that stamps its frames. It is used where the source of the bytes has no times.
+// Stamp sets the time of the current frame, counted from the first frame, in a protocol that stamps its
+// frames. It is used if the source of the bytes has no times.
 func (o *Out) Stamp(at time.Duration) { o.now = at }
 
-// LastStamp is the latest Stamp, stream.NoTime before the first.
+// LastStamp returns the latest Stamp, or stream.NoTime before the first.
 func (o *Out) LastStamp() time.Duration { return o.now }
 
-// Find makes a finding about the turn that was opened last; before the first, about none.
+// Find reports a finding about the turn that was opened last, or before the first turn, about none.
 func (o *Out) Find(d *stream.Diagnosis, format string, args ...any) {
 	o.emitFinding(o.last.Number(), d, format, args)
 }
 
-// Once is Find, but only the first time d is found in the exchange.
+// Once is Find, but only for the first finding of d in the exchange.
 func (o *Out) Once(d *stream.Diagnosis, format string, args ...any) {
 	if o.reported.isFirst(d) {
 		o.Find(d, format, args...)
@@ -96,21 +96,21 @@ func (o *Out) emitFinding(turn int32, d *stream.Diagnosis, format string, args [
 	o.emit(stream.Event{Kind: stream.Found, Turn: turn, Slot: stream.NoSlot, What: &f})
 }
 
-// CheckName compares the name that the framing gives an event with the type in its body. The body
-// counts: gateways drop and change the name. A missing name is reported only if named, that is, if
-// the framing has names at all.
+// CheckName compares the event name in the framing with the type in the body. The body counts, because
+// gateways drop and change the name. A missing name is reported only if named is set: then the framing
+// has names.
 func (o *Out) CheckName(name, kind []byte, named bool) {
 	switch {
 	case bytes.Equal(name, kind):
 	case len(name) > 0:
-		o.Once(EventNameMismatch, "the event is named %q, its body says %q", name, kind)
+		o.Once(EventNameMismatch, "the event is named %q, but the type in its body is %q", stream.Fact(name), stream.Fact(kind))
 	case named:
 		o.Once(EventNameMissing, "events have no event: line; clients that dispatch on the name see nothing")
 	}
 }
 
-// holdText is a copy of a value's text, which the timeline copies in its turn: a string's content, the
-// bytes of anything else, and "" where the value is null or not there.
+// holdText returns a value's text: the content of a string, the bytes of another value, "" for null or
+// a missing value. The timeline makes its own copy of it.
 func (o *Out) holdText(v Raw) string {
 	if !v.IsPresent() {
 		return ""
@@ -121,13 +121,13 @@ func (o *Out) holdText(v Raw) string {
 	return o.text.StringOf(o.buf)
 }
 
-// longText is a text that is no delta of many: it is let go with its event.
+// longText is the length above which a text is not kept in the arena: it is freed with its event.
 const longText = 16 << 10
 
-// Release lets go of the buffers, which an Out that is told no more needs no more.
+// Release frees the buffers of an Out that gets no more events.
 func (o *Out) Release() { o.text, o.froms, o.buf = stream.Arena{}, nil, nil }
 
-// originOf is the payload of a delta that has the wire's own form from; nil where from is empty.
+// originOf returns the payload of a delta whose form on the wire is from; nil if from is empty.
 func (o *Out) originOf(from []byte) stream.Payload {
 	if len(from) == 0 {
 		return nil
@@ -139,7 +139,7 @@ func (o *Out) originOf(from []byte) stream.Payload {
 	return &o.froms[len(o.froms)-1]
 }
 
-// addTurn numbers a turn that begins.
+// addTurn numbers a new turn and lists it as open.
 func (o *Out) addTurn(t *Turn) {
 	if o.of != nil {
 		o.of.addTurn(t)
@@ -151,7 +151,7 @@ func (o *Out) addTurn(t *Turn) {
 	o.last = t
 }
 
-// removeTurn says that a turn is over.
+// removeTurn removes a turn from the open ones.
 func (o *Out) removeTurn(t *Turn) {
 	if o.of != nil {
 		o.of.removeTurn(t)

@@ -8,8 +8,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestLanes: turns of several lanes have their numbers among each other, and what is open in a lane
-// is open in the whole.
+// TestLanes: turns of several nested Outs share one numbering, and a turn that is open in a nested Out
+// is open in the outer one.
 func TestLanes(t *testing.T) {
 	var said []string
 	o := NewOut(func(e stream.Event) { said = append(said, e.String()) })

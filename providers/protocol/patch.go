@@ -7,50 +7,50 @@ import (
 	"toolscope/stream/count"
 )
 
-// A Builder makes one JSON text of patches. A patch sets the value at one path, or adds a piece to
-// the string there.
+// A Builder builds one JSON text from patches. A patch sets the value at one path, or appends to the
+// string there.
 //
-// The text so far always ends where more can follow: the containers of the last value are still
-// open. So a patch that goes on from the one before only appends. One that goes back changes text
-// that is there already. The zero value is ready.
+// The text always ends where more can follow: the containers of the last value are still open. So a
+// patch that continues the previous one only appends. A patch that goes back changes earlier text. The
+// zero value is ready.
 type Builder struct {
 	root  node
 	text  []byte
-	open  []*node // containers that are not closed in text, the outer one first
-	str   *node   // the string that is not closed in text, nil if none
+	open  []*node // containers that are not closed in text, the outermost first
+	str   *node   // string that is not closed in text, or nil
 	path  []byte  // of the last patch
-	last  *node   // what it set
+	last  *node   // value that it set
 	steps []step
 	buf   []byte
 
-	rewritten int  // bytes of text made anew, in all
-	stale     bool // the tree has changed and text has not yet
+	rewritten int  // total bytes of rebuilt text
+	stale     bool // the tree has changed, but text has not
 }
 
-// PatchResult is what a patch did to the text.
+// PatchResult is the effect of a patch on the text.
 type PatchResult struct {
-	Added       []byte // the text it appended; valid until the next call
-	Rewritten   bool   // text that was there has changed: see Text
-	Overwritten bool   // it replaced a complete value
+	Added       []byte // appended text; valid until the next call
+	Rewritten   bool   // earlier text has changed: see Text
+	Overwritten bool   // the patch replaced a complete value
 }
 
 // node is one value of the tree.
 type node struct {
-	kind  byte    // { [ " or v for a number or word; 0 for a place not set yet, which is null
-	text  []byte  // a string's inside; all of a number or word
-	more  bool    // further pieces of the string are announced
-	kids  []*node // nil for an element not set yet, which is null
+	kind  byte    // { [ " or v for a number or word; 0 if not set yet, which is null
+	text  []byte  // content of a string, escaped; a complete number or word
+	more  bool    // more deltas of the string are announced
+	kids  []*node // nil for an element that is not set yet, which is null
 	names []string
-	index map[string]int // of names, once there are many
+	index map[string]int // of names, if there are many
 }
 
-// step is one segment of a path: a name, or an index when name is nil.
+// step is one segment of a path: a name, or an index if name is nil.
 type step struct {
 	name  []byte
 	index int
 }
 
-// containerKind is the kind of container that the step leads into.
+// containerKind returns the kind of container that the step leads into.
 func (s step) containerKind() byte {
 	if s.name != nil {
 		return '{'
@@ -59,15 +59,15 @@ func (s step) containerKind() byte {
 }
 
 const (
-	maxSkippedElements = 100     // elements of an array that one patch may skip
-	maxRebuiltBytes    = 1 << 20 // bytes of text made anew; beyond that only Flush makes it
+	maxSkippedElements = 100     // array elements that one patch may skip
+	maxRebuiltBytes    = 1 << 20 // bytes of rebuilt text; beyond that only Flush rebuilds it
 	manyNames          = 16
 )
 
-// Text is the text so far.
+// Text returns the text so far.
 func (b *Builder) Text() []byte { return b.text }
 
-// AwaitsString reports whether the last string's next piece is announced.
+// AwaitsString reports whether another delta of the last string is announced.
 func (b *Builder) AwaitsString() bool {
 	n := &b.root
 	for kid := n; kid != nil; kid = kid.lastElement() {
@@ -76,9 +76,9 @@ func (b *Builder) AwaitsString() bool {
 	return n.more
 }
 
-// Apply takes one patch: its path as RFC 9535 writes the path of one place, and a value; more says
-// that this is a piece of a string and not the last. If there is an error the path cannot be
-// followed, and nothing has changed.
+// Apply applies one patch: a path to one place, as RFC 9535 writes it, and a value. If more is set, the
+// value is a delta of a string and not the last. After an error, the path can't be followed and nothing
+// has changed.
 func (b *Builder) Apply(path []byte, value Raw, more bool) (PatchResult, error) {
 	more = more && value.IsString()
 	if !value.IsPresent() {
@@ -112,22 +112,22 @@ func (b *Builder) Apply(path []byte, value Raw, more bool) (PatchResult, error) 
 	return b.replaceValue(n, value, more), nil
 }
 
-// checkPath checks that what is left of a path after depth steps can be made below n.
+// checkPath checks that the rest of a path, after depth steps, can be created below n.
 func (n *node) checkPath(depth int, steps []step) error {
 	if len(steps) > stream.MaxDepth {
-		return fmt.Errorf("at most %d levels of nesting", stream.MaxDepth)
+		return fmt.Errorf("more than %d levels of nesting", stream.MaxDepth)
 	}
 	have := len(n.kids)
 	for _, s := range steps[depth:] {
 		if s.name == nil && s.index > have+maxSkippedElements {
-			return fmt.Errorf("index %d of an array that has %s", s.index, count.Of(have, "element"))
+			return fmt.Errorf("index %d in an array of %s", s.index, count.Of(have, "element"))
 		}
 		have = 0
 	}
 	return nil
 }
 
-// extendString adds a piece to a string that waits for it.
+// extendString appends to a string that has more announced.
 func (b *Builder) extendString(n *node, piece Raw, more bool) PatchResult {
 	from, before := len(b.text), len(n.text)
 	b.buf = piece.Append(b.buf[:0])
@@ -137,7 +137,7 @@ func (b *Builder) extendString(n *node, piece Raw, more bool) PatchResult {
 	case b.stale:
 		return PatchResult{}
 	case n != b.str && len(n.text) == before:
-		return PatchResult{} // another patch has closed it in the text
+		return PatchResult{} // another patch has closed the string in the text
 	case n != b.str:
 		return b.rebuildText()
 	}
@@ -148,7 +148,7 @@ func (b *Builder) extendString(n *node, piece Raw, more bool) PatchResult {
 	return PatchResult{Added: b.text[from:]}
 }
 
-// addValue makes the place that steps[depth:] name below n, and sets it.
+// addValue creates the place that steps[depth:] name below n, and sets it.
 func (b *Builder) addValue(n *node, depth int, value Raw, more bool) PatchResult {
 	rest := b.steps[depth:]
 	over := n.kind != 0 && n.kind != rest[0].containerKind()
@@ -187,8 +187,8 @@ func (b *Builder) addValue(n *node, depth int, value Raw, more bool) PatchResult
 	return PatchResult{Added: b.text[from:]}
 }
 
-// openElement writes what stands before the new element of n that s names. before is how many elements n
-// had.
+// openElement writes the text before a new element of n, which s names. before is the previous number
+// of elements of n.
 func (b *Builder) openElement(n *node, before int, s step) {
 	if before == 0 {
 		b.text = append(b.text, n.kind)
@@ -220,7 +220,7 @@ func (b *Builder) replaceValue(n *node, value Raw, more bool) PatchResult {
 			b.str = n
 		}
 	case n.kind == was.kind && !was.more && !n.more && string(n.text) == string(was.text) && was.kids == nil:
-		return PatchResult{} // the same again
+		return PatchResult{} // the same value again
 	default:
 		p.Rewritten = b.rebuildText().Rewritten
 	}
@@ -236,7 +236,7 @@ func (b *Builder) setValue(n *node, value Raw, more bool) {
 	n.kind, n.text = 'v', append([]byte(nil), value...)
 }
 
-// closeTo closes what is open in the text, but not the outer keep containers.
+// closeTo closes everything that is open in the text, except the outer keep containers.
 func (b *Builder) closeTo(keep int) {
 	if b.str != nil {
 		b.text, b.str = append(b.text, '"'), nil
@@ -247,7 +247,8 @@ func (b *Builder) closeTo(keep int) {
 	}
 }
 
-// rebuildText writes the text anew from the tree, but at most maxRemade bytes in all.
+// rebuildText rebuilds the text from the tree. After maxRebuiltBytes bytes in total, it only marks the
+// text stale.
 func (b *Builder) rebuildText() PatchResult {
 	if b.rewritten > maxRebuiltBytes {
 		b.stale = true
@@ -267,7 +268,7 @@ func (b *Builder) rebuildText() PatchResult {
 	return PatchResult{Rewritten: true}
 }
 
-// Flush brings the text up to date if that was put off.
+// Flush brings stale text up to date.
 func (b *Builder) Flush() PatchResult {
 	if !b.stale {
 		return PatchResult{}
@@ -276,7 +277,7 @@ func (b *Builder) Flush() PatchResult {
 	return b.rebuildText()
 }
 
-// Close closes all that is open: no more patches come.
+// Close closes everything that is open: no more patches follow.
 func (b *Builder) Close() PatchResult {
 	p := b.Flush()
 	from := len(b.text)

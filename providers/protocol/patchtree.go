@@ -8,7 +8,7 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// elementAt is the element that s names, nil if there is none.
+// elementAt returns the element that s names, or nil.
 func (n *node) elementAt(s step) *node {
 	switch {
 	case n.kind != s.containerKind():
@@ -30,7 +30,7 @@ func (n *node) elementAt(s step) *node {
 	return nil
 }
 
-// addElement makes the element that s names, and room for those before it.
+// addElement adds the element that s names, and empty elements before it if needed.
 func (n *node) addElement(s step) *node {
 	kid := new(node)
 	if s.name == nil {
@@ -53,7 +53,7 @@ func (n *node) addElement(s step) *node {
 	return kid
 }
 
-// lastElement is the last element, nil if there is none.
+// lastElement returns the last element, or nil.
 func (n *node) lastElement() *node {
 	if len(n.kids) == 0 {
 		return nil
@@ -61,8 +61,8 @@ func (n *node) lastElement() *node {
 	return n.kids[len(n.kids)-1]
 }
 
-// appendTo appends the JSON text of n. With open set the last value, and all that it stands in, is
-// not closed.
+// appendTo appends the JSON text of n. If open is set, the last value and the containers around it stay
+// open.
 func (n *node) appendTo(dst []byte, open bool) []byte {
 	if n == nil {
 		return append(dst, "null"...)
@@ -98,13 +98,13 @@ func appendKey(dst []byte, name string) []byte {
 	return append(AppendString(dst, []byte(name)), ':')
 }
 
-// AppendString appends the JSON string that stands for text.
+// AppendString appends text as a JSON string.
 func AppendString(dst, text []byte) []byte {
 	return append(appendEscaped(append(dst, '"'), text), '"')
 }
 
-// appendEscaped appends the inside of the JSON string that stands for text. Half a surrogate pair
-// is written as an escape: the other half may be the next piece.
+// appendEscaped appends the content of the JSON string for text. It escapes half a surrogate pair,
+// because the other half may be in the next delta.
 func appendEscaped(dst, text []byte) []byte {
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
@@ -132,10 +132,10 @@ func appendEscaped(dst, text []byte) []byte {
 	return dst
 }
 
-var errNoPlace = errors.New("a path to several places, or to none")
+var errNoPlace = errors.New("the path doesn't name one place")
 
-// parsePath reads the path of one place: $ and then .name, [index], ['name'] or ["name"]. The $ may
-// be missing. The names borrow from path.
+// parsePath reads a path to one place: $ and then .name, [index], ['name'] or ["name"]. The $ may be
+// missing. The names borrow from path.
 func parsePath(path []byte, steps []step) ([]step, error) {
 	rest := path
 	switch {
@@ -158,14 +158,14 @@ func parsePath(path []byte, steps []step) ([]step, error) {
 			s.index, n = arrayIndex(rest)
 		}
 		if n == 0 {
-			return steps, fmt.Errorf("%w: %q stops at %q", errNoPlace, path, rest)
+			return steps, fmt.Errorf("%w: can't read %q in %q", errNoPlace, rest, path)
 		}
 		steps, rest = append(steps, s), rest[n:]
 	}
 	return steps, nil
 }
 
-// dotName reads ".name"; n is its length, 0 if it is none.
+// dotName reads ".name"; n is its length, or 0 if there is none.
 func dotName(p []byte) (name []byte, n int) {
 	for n = 1; n < len(p) && p[n] != '.' && p[n] != '['; n++ {
 	}
@@ -175,7 +175,7 @@ func dotName(p []byte) (name []byte, n int) {
 	return p[1:n], n
 }
 
-// arrayIndex reads "[12]".
+// arrayIndex reads "[12]"; n is its length, or 0 if there is none.
 func arrayIndex(p []byte) (index, n int) {
 	for n = 1; n < len(p) && '0' <= p[n] && p[n] <= '9'; n++ {
 	}
@@ -186,7 +186,7 @@ func arrayIndex(p []byte) (index, n int) {
 	return index, n + 1
 }
 
-// quotedName reads "['name']" or the same with double quotes.
+// quotedName reads "['name']", or the same with double quotes; n is its length, or 0 if there is none.
 func quotedName(p []byte) (name []byte, n int) {
 	quote, escaped := p[1], false
 	for n = 2; n < len(p) && p[n] != quote; n++ {
@@ -203,7 +203,7 @@ func quotedName(p []byte) (name []byte, n int) {
 		return name, n + 2
 	}
 	lit := make([]byte, 0, len(name))
-	for i := 0; i < len(name); i++ { // as JSON writes it
+	for i := 0; i < len(name); i++ { // convert the escapes to JSON's
 		switch {
 		case name[i] == '\\':
 			if i++; name[i] != '\'' {

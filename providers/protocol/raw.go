@@ -9,10 +9,10 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// Raw is the exact bytes of one JSON value; nil is a value that was not there.
+// Raw is the exact bytes of one JSON value; nil is a missing value.
 type Raw []byte
 
-// Kind is the first byte of the value: one of {["tfn-0…9, or 0 when absent.
+// Kind returns the first byte of the value, one of {["tfn-0…9, or 0 if it is missing.
 func (r Raw) Kind() byte {
 	if len(r) == 0 {
 		return 0
@@ -20,14 +20,14 @@ func (r Raw) Kind() byte {
 	return r[0]
 }
 
-// IsPresent reports whether the value is there and not null.
+// IsPresent reports whether the value is neither missing nor null.
 func (r Raw) IsPresent() bool { return len(r) > 0 && r[0] != 'n' }
 
 // IsString reports whether the value is a string.
 func (r Raw) IsString() bool { return r.Kind() == '"' }
 
-// Word is a string's content where that is written without escapes, as the words of a protocol are;
-// nil for anything else.
+// Word returns the content of a string without escapes, such as the words of a protocol; nil for any
+// other value.
 func (r Raw) Word() []byte {
 	if !r.IsString() || bytes.IndexByte(r, '\\') >= 0 {
 		return nil
@@ -35,7 +35,7 @@ func (r Raw) Word() []byte {
 	return r[1 : len(r)-1]
 }
 
-// OrDefault is a string's content, or other where the value is no string or an empty one.
+// OrDefault returns the content of a string, or other if the value is an empty string or not a string.
 func (r Raw) OrDefault(other []byte) []byte {
 	if !r.HasText() {
 		return other
@@ -46,11 +46,10 @@ func (r Raw) OrDefault(other []byte) []byte {
 	return r.Append(nil)
 }
 
-// Append appends what the value stands for as text: a string's content, the exact bytes of anything
-// else.
+// Append appends the value as text: the content of a string, or the exact bytes of any other value.
 func (r Raw) Append(dst []byte) []byte {
 	if len(dst) == 0 && cap(dst) > 1<<20 && len(r) < cap(dst)/4 {
-		dst = nil // a buffer that one value has made big is dropped
+		dst = nil // drop a buffer that one value has made big
 	}
 	if !r.IsString() {
 		return append(dst, r...)
@@ -58,7 +57,7 @@ func (r Raw) Append(dst []byte) []byte {
 	return jsonbytes.AppendUnquoted(dst, r[1:len(r)-1])
 }
 
-// Text is a string's content, and "" for anything else.
+// Text returns the content of a string, and "" for any other value.
 func (r Raw) Text() string {
 	if !r.IsString() {
 		return ""
@@ -69,7 +68,7 @@ func (r Raw) Text() string {
 	return string(r.Append(nil))
 }
 
-// Unquoted is a string's content as bytes, and nil for anything else.
+// Unquoted returns the content of a string as bytes, and nil for any other value.
 func (r Raw) Unquoted() []byte {
 	if !r.IsString() {
 		return nil
@@ -95,13 +94,13 @@ func (r Raw) HasText() bool { return len(r) > 2 && r[0] == '"' }
 // IsTrue reports whether the value is true.
 func (r Raw) IsTrue() bool { return string(r) == "true" }
 
-// EmptyObject reports whether the value is an object without members.
+// EmptyObject reports whether the value is an object without fields.
 func (r Raw) EmptyObject() bool {
 	s := r.Scan()
 	return s.Kind() == '{' && !s.Object() && s.End() == nil
 }
 
-// Int is an integer's value. Numbers like 12.0 count, as some providers write them.
+// Int returns the value of an integer. A number like 12.0 counts, because some providers write it.
 func (r Raw) Int() (n int64, ok bool) {
 	if !r.IsNumber() {
 		return 0, false
@@ -117,7 +116,7 @@ func (r Raw) Int() (n int64, ok bool) {
 	return n, true
 }
 
-// AsSlot is the value as the slot of a call: an index, 0 if it is no integer.
+// AsSlot returns the value as the slot of a call: an index, or 0 if it is not an integer.
 func (r Raw) AsSlot() int32 {
 	n, _ := r.Int()
 	return int32(n)
@@ -129,8 +128,8 @@ func (r Raw) IsNumber() bool {
 	return k == '-' || '0' <= k && k <= '9'
 }
 
-// BeyondDouble reports whether the value is an integer beyond ±2^53, where doubles cannot hold
-// every integer.
+// BeyondDouble reports whether the value is an integer beyond ±2^53, where doubles can't hold every
+// integer.
 func (r Raw) BeyondDouble() bool {
 	const exact = 1 << 53
 	if !r.IsNumber() || len(r) < len("9007199254740992") {
@@ -140,7 +139,7 @@ func (r Raw) BeyondDouble() bool {
 	return errors.Is(err, strconv.ErrRange) || err == nil && (n > exact || n < -exact)
 }
 
-// Float is a number's value.
+// Float returns the value of a number.
 func (r Raw) Float() (float64, bool) {
 	if !r.IsNumber() {
 		return 0, false
@@ -149,14 +148,14 @@ func (r Raw) Float() (float64, bool) {
 	return f, err == nil
 }
 
-// Count is a token count.
+// Count returns the value as a token count.
 func (r Raw) Count() stream.Count {
 	n, ok := r.Int()
 	return stream.Count{N: n, Reported: ok}
 }
 
-// ErrorOf is the type and message of an error as most protocols write it. Without a message,
-// message is the whole error.
+// ErrorOf returns the type and message of an error in the form that most protocols use. Without a
+// message, message is the complete error.
 func ErrorOf(err Raw) (id, message string) {
 	if message = err.Get("message").Text(); message == "" {
 		message = string(err)
@@ -164,8 +163,8 @@ func ErrorOf(err Raw) (id, message string) {
 	return err.Get("type").Text(), message
 }
 
-// GoogleErrorOf is the status, or else the code, and the message of an error as Google's APIs write
-// it (google.rpc.Status). Without a message, message is the whole error.
+// GoogleErrorOf returns the status, or else the code, and the message of an error in the form of
+// Google's APIs (google.rpc.Status). Without a message, message is the complete error.
 func GoogleErrorOf(err Raw) (id, message string) {
 	if message = err.Get("message").Text(); message == "" {
 		message = string(err.Append(nil))
@@ -178,12 +177,12 @@ func GoogleErrorOf(err Raw) (id, message string) {
 	return id, message
 }
 
-// Clip is at most the first 200 bytes of the value, to be quoted in a message.
+// Clip returns at most the first 200 bytes of the value, for quoting in a message.
 func (r Raw) Clip() string {
 	return stream.Clip(r, 0, 200)
 }
 
-// Get is the member of that name, or nil where the value has none. Of two the last counts.
+// Get returns the value of the field name, or nil if there is none. Of duplicate keys the last counts.
 func (r Raw) Get(name string) (value Raw) {
 	if r == nil {
 		return nil
@@ -197,5 +196,5 @@ func (r Raw) Get(name string) (value Raw) {
 	return value
 }
 
-// Scan begins to read the value.
+// Scan returns a Scanner of the value.
 func (r Raw) Scan() Scanner { return Scan(r) }

@@ -5,39 +5,40 @@ import (
 	"strings"
 )
 
-// A Request is what a model is asked, in one form for all dialects.
+// A Request is a request to a model, in a form common to all protocols.
 type Request struct {
 	Model           string
 	System          string    // instructions
-	EncodedMessages [][]byte  // messages in the form of the target; they go before Messages
-	Messages        []Message // what its Encode takes
+	EncodedMessages [][]byte  // messages in the target's form; they go before Messages
+	Messages        []Message // input of the target's Encode
 	Tools           []Tool
-	NativeTools     Raw    // tools as the protocol itself declares them, in place of Tools
-	MaxTokens       int    // of the answer; 0 for the protocol's default
+	NativeTools     Raw    // tools in the protocol's own form, instead of Tools
+	MaxTokens       int    // limit of the response; 0 for the protocol's default
 	Session         string // names the conversation, for the prompt cache
-	LongCache       bool   // have the prompt cache keep it longer than its few minutes, which may cost
+	LongCache       bool   // keep the request in the prompt cache for more than a few minutes, which may cost
 }
 
-// HostFeatures are what one host of a protocol takes beyond what all hosts take. The zero value is for a
-// host of which nothing is known.
+// HostFeatures lists the features of one provider of a protocol that not all its providers support. The
+// zero value is for an unknown provider.
 type HostFeatures struct {
-	Store        bool // knows store: false keeps the request from being stored
-	Completion   bool // has the limit of tokens as max_completion_tokens, and may refuse max_tokens
-	TellsUsage   bool // tells usage unasked, and refuses stream_options
+	Store        bool // knows store: with false the request is not stored
+	Completion   bool // has max_completion_tokens as token limit, and may refuse max_tokens
+	TellsUsage   bool // always reports usage, and refuses stream_options
 	CacheKey     bool // knows prompt_cache_key
 	Retention    bool // knows prompt_cache_retention and prompt_cache_options
-	CacheControl bool // knows cache_control as a member of the request
-	Custom       bool // knows tools whose argument is free text
-	Encrypted    bool // gives reasoning back encrypted when asked
+	CacheControl bool // knows cache_control as a field of the request
+	Custom       bool // knows tools with free text as argument
+	Encrypted    bool // returns encrypted reasoning on request
 }
 
-// BuildRequest is the request to a target: its path, relative to a host's address, and its body.
+// BuildRequest returns a request to a target: its path, relative to the provider's address, and its
+// body.
 func (t *Target) BuildRequest(r Request, q HostFeatures) (path string, body []byte) {
 	r.EncodedMessages = append(slices.Clip(r.EncodedMessages), t.Encode(r.Messages)...)
 	return t.Request(r, q)
 }
 
-// Instructions is all that the system says, as one text, for protocols that have one place for it.
+// Instructions returns all system text as one text, for protocols with one place for it.
 func (r *Request) Instructions() string {
 	var all []string
 	if r.System != "" {
@@ -53,7 +54,7 @@ func (r *Request) Instructions() string {
 	return strings.Join(all, "\n\n")
 }
 
-// WriteList writes a member that is a list of JSON texts.
+// WriteList writes a field with a list of JSON texts.
 func (w *Writer) WriteList(name string, items [][]byte) *Writer {
 	w.Key(name).Open('[')
 	for _, item := range items {
@@ -62,10 +63,9 @@ func (w *Writer) WriteList(name string, items [][]byte) *Writer {
 	return w.Close(']')
 }
 
-// WriteCacheKey writes the key by which OpenAI's hosts find the beginning of the request in their
-// prompt cache. How long that is kept is asked for in one of two ways: models from 5.6 on have
-// prompt_cache_options, which took the place of prompt_cache_retention (OpenAI's published API
-// description).
+// WriteCacheKey writes the key by which OpenAI and compatible providers find the beginning of the
+// request in their prompt cache. There are two fields for the cache's lifetime: models since 5.6 have
+// prompt_cache_options, which replaces prompt_cache_retention (OpenAI's published API description).
 func (r *Request) WriteCacheKey(w *Writer, q HostFeatures) {
 	if r.Session == "" || !q.CacheKey {
 		return
@@ -93,7 +93,7 @@ func isSince56(model string) bool {
 	return major >= 6 && major < 100 || major == 5 && minor >= 6
 }
 
-// leadingNumber is the number that a text begins with, 0 if it begins with none.
+// leadingNumber returns the number at the start of a text, or 0 if there is none.
 func leadingNumber(text string) (n int) {
 	for i := 0; i < len(text) && i < 6 && '0' <= text[i] && text[i] <= '9'; i++ {
 		n = n*10 + int(text[i]-'0')
@@ -101,14 +101,14 @@ func leadingNumber(text string) (n int) {
 	return n
 }
 
-// anyArguments is the schema of a tool that was declared without one.
+// anyArguments is the schema of a tool that was declared without a schema.
 var anyArguments = Raw(`{"type":"object","properties":{}}`)
 
-// textArgument is the schema of a tool for free text, where tools take objects only. Replay writes
-// such calls to fit it.
+// textArgument is the schema of a free-text tool, for protocols whose tools take only objects. Replay
+// writes calls of such a tool to fit it.
 var textArgument = Raw(`{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}`)
 
-// Arguments is the JSON Schema to declare a tool with. It is always one of an object.
+// Arguments returns the JSON Schema for declaring a tool. It is always the schema of an object.
 func (t *Tool) Arguments() Raw {
 	switch {
 	case t.Kind == "custom":
@@ -119,19 +119,19 @@ func (t *Tool) Arguments() Raw {
 	return t.Schema
 }
 
-// Declarable reports whether a tool is one that a request to another protocol can declare: one that
-// the client runs, with arguments of its own.
+// Declarable reports whether a request to another protocol can declare the tool: the client runs it,
+// and it has its own arguments.
 func (t *Tool) Declarable() bool {
 	return t.Name != "" && (t.Kind == "function" || t.Kind == "custom")
 }
 
-// Describe writes a tool's name, and its description if it has one.
+// Describe writes the name of a tool, and its description if it has one.
 func (w *Writer) Describe(t *Tool) *Writer {
 	return w.Member("name", t.Name).MemberIfSet("description", t.Description)
 }
 
-// WriteTools writes the member that declares the tools: a list between open and close, with each
-// tool as write writes it. Without tools it writes nothing, because an empty list may be refused.
+// WriteTools writes the field that declares the tools: a list between open and close, each tool written
+// by write. Without tools it writes nothing, because a provider may refuse an empty list.
 func (r *Request) WriteTools(w *Writer, member, open, close string, write func(*Writer, *Tool)) {
 	declared := []byte(r.NativeTools)
 	if declared == nil {
@@ -150,8 +150,8 @@ func (r *Request) WriteTools(w *Writer, member, open, close string, write func(*
 	}
 }
 
-// WriteFunctionTools writes the member tools as OpenAI's Chat Completions has it. custom says that
-// the host knows tools whose argument is free text.
+// WriteFunctionTools writes the field tools in the form of OpenAI's Chat Completions. custom says that
+// the provider knows tools with free text as argument.
 func (r *Request) WriteFunctionTools(w *Writer, custom bool) {
 	r.WriteTools(w, "tools", "[", "]", func(w *Writer, t *Tool) {
 		if custom && t.Kind == "custom" {
@@ -163,7 +163,8 @@ func (r *Request) WriteFunctionTools(w *Writer, custom bool) {
 	})
 }
 
-// WithSystem is Encoded, with the instructions before it as a message of the role system.
+// WithSystem returns EncodedMessages, with the instructions before them as a message of the role
+// system.
 func (r *Request) WithSystem() [][]byte {
 	if r.System == "" {
 		return r.EncodedMessages

@@ -2,9 +2,9 @@ package protocol
 
 import "slices"
 
-// ResponseText is the text of a result as Google's protocols carry it: in an object, as its member
-// output, or error if the call failed. An object with other members is itself the text
-// (FunctionResponse in go-genai's types.go).
+// ResponseText returns the text of a result in Google's protocols: it is in an object, as the field
+// output, or error if the call failed. An object with other fields is itself the text (FunctionResponse
+// in go-genai's types.go).
 func ResponseText(response Raw) (text []byte, failed bool) {
 	var output, err Raw
 	members := 0
@@ -30,7 +30,7 @@ func ResponseText(response Raw) (text []byte, failed bool) {
 	return response.Append(nil), err != nil
 }
 
-// WrapResponse is the object that ResponseText reads.
+// WrapResponse returns the object that ResponseText reads.
 func WrapResponse(result *Part) Raw {
 	name := "output"
 	if result.Failed {
@@ -40,10 +40,10 @@ func WrapResponse(result *Part) Raw {
 	return w.Open('{').Key(name).Bytes(result.Text).Close('}').Text
 }
 
-// WriteContents writes messages as Google's protocols have them. All results of a turn are in one
-// message, and each names its tool. System messages are left out: they stand elsewhere in the
-// request. part writes one part, or nothing, as for an image from another protocol. content makes a
-// message of parts, which are the inside of an array.
+// WriteContents writes messages in the form of Google's protocols. All results of a turn are in one
+// message, and each names its tool. System messages are omitted, because they have another place in the
+// request. part writes one part, or nothing, e.g. for an image from another protocol. content makes a
+// message from parts, the content of an array.
 func WriteContents(messages []Message, part func(*Writer, *Part), content func(role string, parts []byte) []byte) (out [][]byte) {
 	names := callNames(messages)
 	for _, m := range MergeResults(messages) {
@@ -73,7 +73,7 @@ func WriteContents(messages []Message, part func(*Writer, *Part), content func(r
 	return out
 }
 
-// callNames are the names of the tools that a history's calls are of, by the call's id.
+// callNames returns the tool names of the calls in a history, by call id.
 func callNames(messages []Message) map[string]string {
 	names := map[string]string{}
 	for _, m := range messages {
@@ -86,23 +86,23 @@ func callNames(messages []Message) map[string]string {
 	return names
 }
 
-// MergeResults joins consecutive messages of results into one, for protocols that want all results of
-// a turn in one message. Results that still have their Raw stay where they are.
+// MergeResults joins consecutive messages of results into one, for protocols that require all results
+// of a turn in one message. A message with results that have a Raw is not joined.
 func MergeResults(messages []Message) (joined []Message) {
-	before := false // the last of joined may take more
+	before := false // the last of joined can take more results
 	for _, m := range messages {
 		results := onlyResults(m)
 		if n := len(joined) - 1; before && results {
 			joined[n].Parts = append(joined[n].Parts, m.Parts...)
 			continue
 		}
-		m.Parts = slices.Clip(m.Parts) // appending copies: the caller's array stays as it is
+		m.Parts = slices.Clip(m.Parts) // appending copies, so the caller's array doesn't change
 		joined, before = append(joined, m), results
 	}
 	return joined
 }
 
-// onlyResults reports whether a message holds results and nothing else, none of them with a Raw.
+// onlyResults reports whether a message has only results, all without a Raw.
 func onlyResults(m Message) bool {
 	for _, p := range m.Parts {
 		if p.Kind != ResultPart || p.RunByProvider || p.Raw != nil {

@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// Same reports whether two JSON texts are the same value. Space, the order of members and the
-// spelling of strings and numbers do not matter. Integers are compared exactly, because a client
-// that reads them as floats changes them.
+// Same reports whether two JSON texts are the same value. Space, the order of fields and the form of
+// strings and numbers don't matter. Integers are compared exactly, because a client that reads them as
+// floats changes them.
 func Same(a, b []byte) bool {
 	if bytes.Equal(a, b) {
 		return true
@@ -20,7 +20,7 @@ func Same(a, b []byte) bool {
 	return xOK && yOK && bytes.Equal(x, y)
 }
 
-// canonicalText is one spelling for all JSON texts of the same value.
+// canonicalText returns one form for all JSON texts of the same value.
 func canonicalText(text []byte) (spelled []byte, ok bool) {
 	s := Scan(text)
 	spelled = appendCanonical(nil, &s)
@@ -75,8 +75,7 @@ func isInteger(v Raw) bool {
 	return true
 }
 
-// JoinSurrogates joins surrogate pairs that deltas have cut in half. In text each half stands as three
-// bytes.
+// JoinSurrogates joins surrogate pairs that deltas have split. In text each half is three bytes long.
 func JoinSurrogates(text []byte) []byte {
 	if bytes.IndexByte(text, 0xed) < 0 {
 		return text

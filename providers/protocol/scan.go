@@ -8,8 +8,8 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// Scanner reads one JSON text from front to back without building anything, so that a dialect pays
-// only for what it reads:
+// Scanner reads one JSON text from front to back without building anything, so that a decoder pays only
+// for what it uses:
 //
 //	for ok := s.Object(); ok; ok = s.Member() {
 //		switch string(s.Key()) {
@@ -20,28 +20,28 @@ import (
 //		}
 //	}
 //
-// A value that the body does not consume is skipped; a loop must run to its end. Everything is
-// checked against RFC 8259 on the way, skipped parts too. After an error all loops end; End tells
-// it. A value of the wrong type reads as an empty one: an inspector shows what came.
+// A value that the body doesn't consume is skipped. A loop must run to its end. Everything is checked
+// against RFC 8259, skipped values too. After an error all loops end; End returns the error. A value of
+// the wrong type reads as an empty one, because an inspector shows any input.
 type Scanner struct {
 	data  []byte
 	i     int
-	value int // where the value of the current member or element begins
+	value int // start of the value of the current field or element
 	key   []byte
-	keyAt int // where key begins in data, after its quote
+	keyAt int // start of key in data, after its quote
 	depth int
 	err   error
-	trace *scanTrace // notes what is read, for the cache of a Shape; nil for none
+	trace *scanTrace // records the values read, for the cache of a Shape; or nil
 }
 
-// Scan begins to read data.
+// Scan returns a Scanner of data.
 func Scan(data []byte) Scanner {
 	s := Scanner{data: data}
 	s.skipSpace()
 	return s
 }
 
-// End checks that the text ended with the value read, and returns Err.
+// End checks that the text ends after the values read, and returns Err.
 func (s *Scanner) End() error {
 	if s.err == nil && s.i < len(s.data) {
 		s.fail("the end of the text")
@@ -49,10 +49,10 @@ func (s *Scanner) End() error {
 	return s.err
 }
 
-// Err is the first error, which names the byte.
+// Err returns the first error, which names the byte.
 func (s *Scanner) Err() error { return s.err }
 
-// Kind is the first byte of the next value: one of {["tfn-0…9, or 0 at the end.
+// Kind returns the first byte of the next value, one of {["tfn-0…9, or 0 at the end.
 func (s *Scanner) Kind() byte {
 	if s.i < len(s.data) && s.err == nil {
 		return s.data[s.i]
@@ -60,13 +60,13 @@ func (s *Scanner) Kind() byte {
 	return 0
 }
 
-// Object enters the next value, if that is an object, and moves to its first member. It is false
-// where there is none.
+// Object enters the next value, if it is an object, and moves to its first field. It returns false if
+// there is none.
 func (s *Scanner) Object() bool {
 	return s.enterContainer('{', '}') && s.scanKey()
 }
 
-// Member moves on to the next member of the object; false leaves the object.
+// Member moves to the next field of the object. It returns false after the last, and leaves the object.
 func (s *Scanner) Member() bool {
 	if s.i == s.value {
 		s.skipValue()
@@ -74,11 +74,11 @@ func (s *Scanner) Member() bool {
 	return s.nextItem('}') && s.scanKey()
 }
 
-// Key is the name of the current member, unescaped.
+// Key returns the name of the current field, unescaped.
 func (s *Scanner) Key() []byte { return s.key }
 
-// Array enters the next value, if that is an array, and moves to its first element. It is false
-// where there is none.
+// Array enters the next value, if it is an array, and moves to its first element. It returns false if
+// there is none.
 func (s *Scanner) Array() bool {
 	if !s.enterContainer('[', ']') {
 		return false
@@ -87,7 +87,8 @@ func (s *Scanner) Array() bool {
 	return true
 }
 
-// Element moves on to the next element of the array; false leaves the array.
+// Element moves to the next element of the array. It returns false after the last, and leaves the
+// array.
 func (s *Scanner) Element() bool {
 	if s.i == s.value {
 		s.skipValue()
@@ -109,7 +110,8 @@ func (s *Scanner) Value() Raw {
 	return Raw(s.data[start:end])
 }
 
-// enterContainer consumes the opening bracket; false if there is none or nothing inside.
+// enterContainer consumes the opening bracket. It returns false if there is none, or if the container
+// is empty.
 func (s *Scanner) enterContainer(opener, closer byte) bool {
 	if s.Kind() != opener {
 		return false
@@ -127,7 +129,7 @@ func (s *Scanner) enterContainer(opener, closer byte) bool {
 	return s.err == nil
 }
 
-// nextItem consumes a comma, or the closing bracket; then it is false.
+// nextItem consumes a comma, or the closing bracket and returns false.
 func (s *Scanner) nextItem(closer byte) bool {
 	switch c := s.Kind(); {
 	case s.err != nil:

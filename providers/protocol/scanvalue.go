@@ -2,7 +2,7 @@ package protocol
 
 import "toolscope/stream/jsonbytes"
 
-// skipValue consumes a value and the space after it; it returns where the value ended.
+// skipValue consumes a value and the space after it, and returns the end of the value.
 func (s *Scanner) skipValue() (end int) {
 	switch c := s.Kind(); c {
 	case '{':
@@ -36,7 +36,7 @@ func (s *Scanner) skipValue() (end int) {
 	return end
 }
 
-// valueEnd is where the last value ended, before the space that was consumed after it.
+// valueEnd returns the end of the last value, before the space that was consumed after it.
 func (s *Scanner) valueEnd() (end int) {
 	for end = s.i; end > 0 && jsonbytes.IsSpace(s.data[end-1]); {
 		end--
@@ -53,8 +53,8 @@ func (s *Scanner) scanString() (plain bool) {
 	return plain
 }
 
-// stringLen is the length of the JSON string that p begins with; plain says that it has no escapes.
-// If that is none, wrong is what was expected at p[n].
+// stringLen returns the length of the JSON string at the start of p; plain says that it has no escapes.
+// If the string is wrong, wrong is the input expected at p[n].
 func stringLen(p []byte) (n int, plain bool, wrong string) {
 	plain = true
 	for n = 1; ; {
@@ -74,7 +74,7 @@ func stringLen(p []byte) (n int, plain bool, wrong string) {
 	}
 }
 
-// escapeEnd is where the escape ends that goes on at p[n], behind its backslash.
+// escapeEnd returns the end of the escape that continues at p[n], after its backslash.
 func escapeEnd(p []byte, n int) (end int, wrong string) {
 	if n == len(p) {
 		return n, "an escape"
@@ -109,7 +109,7 @@ func (s *Scanner) scanNumber() {
 	s.i += n
 }
 
-// numberLen is the length of the JSON number at the start of p, 0 if none.
+// numberLen returns the length of the JSON number at the start of p, or 0 if there is none.
 func numberLen(p []byte) int {
 	digits := func(i int) int {
 		for i < len(p) && '0' <= p[i] && p[i] <= '9' {

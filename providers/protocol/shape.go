@@ -2,62 +2,61 @@ package protocol
 
 import "errors"
 
-// A Shape is the members of a JSON object that mean something to a decoder, bound once to where
-// their values go:
+// A Shape lists the fields of a JSON object that a decoder uses, bound once to the variables that get
+// their values:
 //
 //	ev.shape = ShapeOf(
 //		Value("type", &ev.kind),
 //		Object("delta", Value("text", &ev.text)),
 //		Each("choices", &ev.choices, (*choice).fields))
 //
-// Read sets those that are there and makes all others nil. Everything else is checked against RFC
-// 8259 and skipped. A value of the wrong type reads as one without members. Of a member that is
-// there twice the last counts. The values borrow the data that was read.
+// Read sets those that are present and makes all others nil. Everything else is checked against RFC
+// 8259 and skipped. A value of the wrong type reads as one without fields. Of duplicate keys the last
+// counts. The values borrow the data that was read.
 type Shape struct {
 	object *object
 	known  templateCache
 	scan   Scanner
 }
 
-// ShapeOf is the shape with these members.
+// ShapeOf returns the shape with these fields.
 func ShapeOf(fields ...Field) *Shape { return &Shape{object: objectOf(fields)} }
 
-// A Field is a member of a Shape. Value, Object, Each and Other make one.
+// A Field is a field of a Shape. Value, Object, Each and Other make one.
 type Field struct {
 	name  string
-	or    []string // other names of it
+	or    []string // its other names
 	value *Raw
 	in    *object
 	list  list
-	other bool // stands for all members that have no field of their own: value is the first one's name
+	other bool // matches all fields without a Field: value is the first one's name
 }
 
-// Value is a member whose value is wanted, whatever it is.
+// Value returns a field whose value is stored in to, whatever its type.
 func Value(name string, to *Raw) Field { return Field{name: name, value: to} }
 
-// Object is a member whose members are wanted.
+// Object returns a field with an object, whose fields are in.
 func Object(name string, in ...Field) Field { return Field{name: name, in: objectOf(in)} }
 
-// Other gives to the name of the first member of the object that has no field. The name is as it is
-// written between its quotes.
+// Other stores the name of the first field of the object that has no Field. The name keeps its escapes.
 func Other(to *Raw) Field { return Field{value: to, other: true} }
 
-// Or is the same field, whose member may have one of these names instead.
+// Or returns the same field with alternative names.
 func (f Field) Or(names ...string) Field {
 	f.or = names
 	return f
 }
 
-// Into is the same field, which also gives to the whole value.
+// Into returns the same field, which also stores its complete value in to.
 func (f Field) Into(to *Raw) Field {
 	f.value = to
 	return f
 }
 
-// errNoObject is the error of data that is no JSON object.
+// errNoObject is the error for data that is not a JSON object.
 var errNoObject = errors.New("not a JSON object")
 
-// Read reads one JSON text, which must be an object. After an error the values mean nothing.
+// Read reads one JSON text, which must be an object. After an error the values are undefined.
 func (s *Shape) Read(data []byte) error {
 	if s.known.read(data) {
 		return nil
@@ -75,8 +74,8 @@ func (s *Shape) Read(data []byte) error {
 	return nil
 }
 
-// Read reads one JSON object without binding a Shape, for one that is not read again and again.
-// After an error the values are those before it.
+// Read reads one JSON object without a Shape, for objects that are read once. After an error the values
+// before it are set.
 func Read(data []byte, fields ...Field) error {
 	s := Scan(data)
 	objectOf(fields).read(&s)
@@ -85,9 +84,9 @@ func Read(data []byte, fields ...Field) error {
 
 // An object is the fields of one JSON object.
 type object struct {
-	marks []uint32 // of all names
-	of    []*Field // the field of each
-	other *Field   // for all other members, nil if there is none
+	marks []uint32 // marks of all names
+	of    []*Field // field of each name
+	other *Field   // for all other fields, or nil
 }
 
 func objectOf(fields []Field) *object {
@@ -114,7 +113,7 @@ func (o *object) add(name string, f *Field) {
 	o.marks, o.of = append(o.marks, markOf(name)), append(o.of, f)
 }
 
-// markOf is the length of a name and its ends, in which most names differ.
+// markOf combines the length of a name with its first and last byte; most names differ in these.
 func markOf[T string | []byte](name T) uint32 {
 	n := len(name)
 	if n == 0 {
@@ -132,7 +131,7 @@ func (f *Field) is(name []byte) bool {
 	return f.name == string(name)
 }
 
-// fieldOf is the field of the member with that name, nil if there is none.
+// fieldOf returns the field with that name, or nil.
 func (o *object) fieldOf(name []byte) *Field {
 	mark := markOf(name)
 	for i, m := range o.marks {
@@ -143,7 +142,7 @@ func (o *object) fieldOf(name []byte) *Field {
 	return o.other
 }
 
-// read reads the next value of s if that is an object.
+// read reads the next value of s if it is an object.
 func (o *object) read(s *Scanner) {
 	for ok := s.Object(); ok; ok = s.Member() {
 		f := o.fieldOf(s.Key())
@@ -174,13 +173,13 @@ func (o *object) read(s *Scanner) {
 	}
 }
 
-// setValue gives to the bytes from start to end.
+// setValue stores the bytes from start to end in to.
 func (s *Scanner) setValue(to *Raw, start, end int) {
 	*to = Raw(s.data[start:end:end])
 	s.trace.addValue(to, start, end)
 }
 
-// setName gives to the name of the current member.
+// setName stores the name of the current field in to.
 func (s *Scanner) setName(to *Raw) {
 	*to = Raw(s.key)
 	start := s.keyAt
@@ -190,7 +189,7 @@ func (s *Scanner) setName(to *Raw) {
 	}
 }
 
-// Elements are the objects of an array. Their values are reused by the next Read.
+// Elements holds the objects of an array. The next Read reuses their values.
 type Elements[T any] struct {
 	all    []*T
 	shapes []*object
@@ -198,27 +197,27 @@ type Elements[T any] struct {
 	given  bool
 }
 
-// list is the Elements of anything.
+// list is Elements of any type.
 type list interface{ read(*Scanner) }
 
-// boundList knows how the elements of Elements are read.
+// boundList is Elements with the fields of one element.
 type boundList[T any] struct {
 	*Elements[T]
 	fields func(*T) []Field
 }
 
-// Each is a member that is an array of objects. fields gives the fields of one element.
+// Each returns a field with an array of objects. fields returns the fields of one element.
 func Each[T any](name string, to *Elements[T], fields func(*T) []Field) Field {
 	return Field{name: name, list: boundList[T]{to, fields}}
 }
 
-// Len is how many elements were read.
+// Len returns the number of elements.
 func (l *Elements[T]) Len() int { return l.n }
 
-// At is element i, 0 ≤ i < Len().
+// At returns element i, 0 ≤ i < Len().
 func (l *Elements[T]) At(i int) *T { return l.all[i] }
 
-// IsPresent reports whether the array was there, empty or not.
+// IsPresent reports whether the array was present, empty or not.
 func (l *Elements[T]) IsPresent() bool { return l.given }
 
 func (l boundList[T]) read(s *Scanner) {

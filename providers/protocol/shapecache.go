@@ -2,38 +2,38 @@ package protocol
 
 import "slices"
 
-// A templateCache makes reading frames that look alike cheap. Invariant: it gives what Scanner gives, or
-// says that it does not know. Events of one kind differ only in their strings and numbers, called
-// holes; the bytes between are the literals. The cache remembers the literals of recent frames. A
-// frame with the same literals is valid if its holes are, and has its values between the same
-// holes. So only the holes are read.
+// A templateCache speeds up reading of frames that look alike. Invariant: it gives the same values as
+// Scanner, or doesn't match. Events of one kind differ only in their strings and numbers, called holes;
+// the bytes between are the literals. The cache keeps the literals of recent frames. A frame with the
+// same literals is valid if its holes are, and has its values between the same holes. So only the holes
+// are read.
 type templateCache struct {
-	looks  [4]*frameTemplate // the latest one first
+	looks  [4]*frameTemplate // the latest first
 	trace  scanTrace
-	last   *frameValues // what the last read set, by a look or the trace
+	last   *frameValues // values of the last read, by a template or the trace
 	sizes  [8]size
 	begun  bool // a frame was read before
-	missed int  // frames in a row that looked like none of looks
+	missed int  // consecutive frames without a matching template
 }
 
-// size is cheap to find and the same for frames that look alike: how many bytes of literals, and
-// how many holes. A frame is remembered only if one of its size came shortly before, because most
-// sizes never come again.
+// size is cheap to compute and equal for frames that look alike: the bytes of literals and the number
+// of holes. A frame becomes a template only if one of its size came shortly before, because most sizes
+// never come again.
 type size struct{ literals, holes int }
 
-// Limits. A frame that is larger or has more holes is not remembered.
+// Limits. A larger frame, or one with more holes, does not become a template.
 const (
 	maxHoles    = 128
 	maxLiterals = 4 << 10
-	maxMisses   = 8  // so many misses in a row are remembered,
+	maxMisses   = 8  // so many misses in a row are traced,
 	missesAfter = 64 // and then one of so many
 )
 
-// frameValues is what one frame set: values, and counts and flags of lists.
+// frameValues is what one frame set: values, and the counts and flags of lists.
 type frameValues struct {
 	values []*Raw
 	counts []counted // of the elements of lists
-	flags  []*bool   // of the lists that are there
+	flags  []*bool   // of the lists that are present
 }
 
 type counted struct {
@@ -41,7 +41,7 @@ type counted struct {
 	n  int
 }
 
-// clearValues takes back what was set: values nil, lists empty and not there.
+// clearValues resets the values: fields to nil, lists to empty and missing.
 func (f *frameValues) clearValues() {
 	for _, to := range f.values {
 		*to = nil
@@ -54,10 +54,10 @@ func (f *frameValues) clearValues() {
 	}
 }
 
-// scanTrace is what Scanner read in one frame, from which a look is made.
+// scanTrace records the values that Scanner read in one frame, for making a template.
 type scanTrace struct {
 	frameValues
-	keeps  bool   // the frame is to be remembered: then also
+	keeps  bool   // the frame may become a template: then also
 	places []span // of the values
 	holes  []span
 }
@@ -82,21 +82,22 @@ func (t *scanTrace) addValue(to *Raw, start, end int) {
 	}
 }
 
-// addList notes how many elements a list has.
+// addList records the number of elements of a list.
 func (t *scanTrace) addList(n *int, given *bool) {
 	if t != nil {
 		t.counts, t.flags = append(t.counts, counted{n, *n}), append(t.flags, given)
 	}
 }
 
-// skipFrame says that the frame must not be remembered.
+// skipFrame says that the frame must not become a template.
 func (t *scanTrace) skipFrame() {
 	if t != nil {
 		t.keeps = false
 	}
 }
 
-// startFrame forgets what the last read set. It returns the trace for a frame that Scanner has to read.
+// startFrame clears the values of the last read. It returns the trace for a frame that Scanner has to
+// read.
 func (c *templateCache) startFrame() *scanTrace {
 	c.clearLast()
 	c.missed++
@@ -116,7 +117,7 @@ func (c *templateCache) clearLast() {
 	}
 }
 
-// addTemplate remembers the frame of the trace.
+// addTemplate makes a template of the traced frame.
 func (c *templateCache) addTemplate(data []byte) {
 	t := &c.trace
 	if !t.keeps || len(t.holes) > maxHoles || !c.isRecentSize(t.frameSize(len(data))) {
@@ -161,7 +162,7 @@ func (t *scanTrace) frameSize(all int) size {
 	return size{all, len(t.holes)}
 }
 
-// offsetOf is the mark of the byte at. No value begins or ends inside a hole.
+// offsetOf returns the slotOffset of the byte at. No value begins or ends inside a hole.
 func (t *scanTrace) offsetOf(at int) slotOffset {
 	m := slotOffset{0, at}
 	for i, h := range t.holes {
@@ -173,8 +174,8 @@ func (t *scanTrace) offsetOf(at int) slotOffset {
 	return m
 }
 
-// read sets the values of a frame that looks like one before. It is false if the frame does not,
-// and then sets nothing.
+// read sets the values of a frame that matches a template. It returns false if none matches, and then
+// sets nothing.
 func (c *templateCache) read(data []byte) bool {
 	for i, l := range c.looks {
 		if l == nil || !l.is(data) {

@@ -2,22 +2,22 @@ package protocol
 
 import "bytes"
 
-// frameTemplate is what a frame looked like. Most frames that look so begin alike, too: up to the first hole
-// that changes. That much is compared at once.
+// frameTemplate is the literals and holes of a frame. Most frames that match it also begin alike, up to
+// the first hole that changes. These bytes are compared at once.
 type frameTemplate struct {
 	frameValues
 	places  []place        // of the values
 	literal []byte         // all literals, one after the other
 	holes   []templateSlot // between them
-	ends    []int          // where the holes end in the frame that is being read, after a 0
+	ends    []int          // ends of the holes in the current frame, after a 0
 	spare   []int
 
-	head  []byte // what the latest frames began with: all before a hole
-	known int    // which one that is
-	fresh bool   // head is of one frame only
+	head  []byte // common beginning of the latest frames, up to a hole
+	known int    // number of that hole
+	fresh bool   // head is from one frame only
 }
 
-// templateSlot is a string or number. after is how many bytes of literals stand before it.
+// templateSlot is a string or number. after is the number of literal bytes before it.
 type templateSlot struct {
 	after int
 	kind  slotKind
@@ -30,7 +30,7 @@ const (
 	numberHole
 )
 
-// slotEnd is where the hole that begins at data[at] ends, or -1.
+// slotEnd returns the end of the hole that begins at data[at], or -1.
 func (h templateSlot) slotEnd(data []byte, at int) int {
 	switch {
 	case h.kind == numberHole:
@@ -45,14 +45,14 @@ func (h templateSlot) slotEnd(data []byte, at int) int {
 	return -1
 }
 
-// place is where a value begins and ends.
+// place is the start and end of a value.
 type place struct{ start, end slotOffset }
 
-// slotOffset is a place in a frame: off bytes behind the end of the hole number holes, counted from 1; 0
-// is the start.
+// slotOffset is a position in a frame: off bytes after the end of hole number holes, counted from 1; 0
+// is the start of the frame.
 type slotOffset struct{ holes, off int }
 
-// is reports whether data looks so, and notes where its holes end.
+// is reports whether data matches, and records the ends of its holes.
 func (l *frameTemplate) is(data []byte) bool {
 	if len(l.holes) == 0 {
 		return bytes.Equal(data, l.literal)
@@ -70,8 +70,8 @@ func (l *frameTemplate) is(data []byte) bool {
 	return true
 }
 
-// fitsFrom reports whether data looks so from its hole number n on, which begins at data[at], and notes
-// where the holes end.
+// fitsFrom reports whether data matches from hole number n on, which begins at data[at], and records
+// the ends of the holes.
 func (l *frameTemplate) fitsFrom(data []byte, n, at int, ends []int) bool {
 	for ; n < len(l.holes); n++ {
 		end := l.holes[n].slotEnd(data, at)
@@ -87,7 +87,7 @@ func (l *frameTemplate) fitsFrom(data []byte, n, at int, ends []int) bool {
 	return at == len(data)
 }
 
-// literalBehind is what stands behind hole number n.
+// literalBehind returns the literal after hole number n.
 func (l *frameTemplate) literalBehind(n int) []byte {
 	if n+1 < len(l.holes) {
 		return l.literal[l.holes[n].after:l.holes[n+1].after]
@@ -95,11 +95,11 @@ func (l *frameTemplate) literalBehind(n int) []byte {
 	return l.literal[l.holes[n].after:]
 }
 
-// maxHead is the most bytes that are compared at once.
+// maxHead is the maximum number of bytes that are compared at once.
 const maxHead = 1 << 10
 
-// learnHead takes what data begins with as the head: all before its last hole. If that is another head
-// than the frame before had, it takes only what the two have in common.
+// learnHead sets the head to the beginning of data, up to its last hole and at most maxHead bytes. If
+// the head so far is from one frame only, it becomes the beginning that both frames share.
 func (l *frameTemplate) learnHead(data []byte) {
 	if len(l.holes) == 0 {
 		return
@@ -115,7 +115,7 @@ func (l *frameTemplate) learnHead(data []byte) {
 	l.head, l.fresh = append(l.head[:0], data[:l.slotStart(l.known)]...), !l.fresh
 }
 
-// slotStart is where hole number n begins.
+// slotStart returns the start of hole number n.
 func (l *frameTemplate) slotStart(n int) int {
 	if n == 0 {
 		return l.holes[0].after
@@ -123,7 +123,7 @@ func (l *frameTemplate) slotStart(n int) int {
 	return l.ends[n] + len(l.literalBehind(n-1))
 }
 
-// commonLen is how many bytes a and b begin with both.
+// commonLen returns the length of the common beginning of a and b.
 func commonLen(a, b []byte) (n int) {
 	for n < min(len(a), len(b)) && a[n] == b[n] {
 		n++
@@ -131,7 +131,7 @@ func commonLen(a, b []byte) (n int) {
 	return n
 }
 
-// set gives the values of data, which looks so.
+// set stores the values of data, which matches.
 func (l *frameTemplate) set(data []byte) {
 	for i, to := range l.values {
 		p := &l.places[i]

@@ -1,7 +1,7 @@
 package protocol
 
-// FunctionTools are the tools of a request that declares them as OpenAI's Chat Completions does:
-// tools[].function with name and parameters.
+// FunctionTools returns the tools of a request that declares them in the form of OpenAI's Chat
+// Completions: tools[].function with name and parameters.
 func FunctionTools(request []byte) (tools []Tool) {
 	for tool := range Raw(request).Get("tools").Elements() {
 		if kind := tool.Get("type"); kind.IsString() && !kind.Is("function") {
@@ -14,8 +14,8 @@ func FunctionTools(request []byte) (tools []Tool) {
 	return tools
 }
 
-// FunctionTool is the tool of an object with a name, a description, and the schema of its arguments
-// in that member.
+// FunctionTool returns the tool that an object declares: with a name, a description, and the schema of
+// its arguments in the field schema.
 func FunctionTool(declared Raw, schema string) Tool {
 	t := Tool{Kind: "function", Name: declared.Get("name").Text(), Description: declared.Get("description").Text()}
 	if s := declared.Get(schema); s.IsPresent() {

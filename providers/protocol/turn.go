@@ -2,29 +2,29 @@ package protocol
 
 import "toolscope/stream"
 
-// A Turn is one model response, as its decoder tells of it. A nil *Turn stands for none yet: it is
-// not open, and End and Cut do nothing.
+// A Turn is one model response. Its decoder reports its content. A nil *Turn means that no turn has
+// begun: it is not open, and End and Cut do nothing.
 type Turn struct {
-	ID, Model string // as Open and Learn told them
+	ID, Model string // from Open and UpdateIDs
 
 	out      *Out
 	number   int32
 	open     bool
 	reported reportedOnce
 	calls    map[int32]*Call
-	latest   *Call           // the one that CallIn, Call or OpenCall returned last
-	client   int             // how many calls are for the client to run
-	lost     bool            // a call was used that was never opened
-	leak     *textCallFinder // looks for calls in the answer, if it is not nil
+	latest   *Call           // last result of FindCall, Call or OpenCall
+	client   int             // number of calls that the client is to run
+	lost     bool            // a call was used without being opened
+	leak     *textCallFinder // finds calls in the text; or nil
 
-	thinking bool  // the latest text is reasoning that is not signed yet
-	block    int32 // the block it is in
+	thinking bool  // the latest text is reasoning without a signature so far
+	block    int32 // its block
 }
 
-// IsOpen reports whether the turn began and was not ended.
+// IsOpen reports whether the turn began and has not ended.
 func (t *Turn) IsOpen() bool { return t != nil && t.open }
 
-// Number is the turn's number within its exchange, stream.NoTurn of a nil Turn.
+// Number returns the number of the turn within its exchange, or stream.NoTurn for a nil Turn.
 func (t *Turn) Number() int32 {
 	if t == nil {
 		return stream.NoTurn
@@ -32,13 +32,13 @@ func (t *Turn) Number() int32 {
 	return t.number
 }
 
-// Update tells news of the turn.
+// Update reports new metadata of the turn.
 func (t *Turn) Update(news stream.Opening) {
 	t.emit(stream.Event{Kind: stream.TurnMeta, What: &news})
 }
 
-// UpdateIDs takes an id and a model from a frame that may repeat them, and tells only what was not
-// known.
+// UpdateIDs reads an id and a model from a frame that may repeat them, and reports only those that are
+// new.
 func (t *Turn) UpdateIDs(id, model Raw) {
 	news := false
 	for _, f := range [...]struct {
@@ -55,28 +55,28 @@ func (t *Turn) UpdateIDs(id, model Raw) {
 	}
 }
 
-// Unknown tells of a part of the turn whose type, what, this version does not know.
+// Unknown reports a part of the turn of an unknown type, what.
 func (t *Turn) Unknown(what string) { t.emit(stream.Event{Kind: stream.Unknown, Text: what}) }
 
-// WatchText has Text look for calls in the answer. Hosts of open models parse calls out of text,
-// and a call that their parser misses stays there.
+// WatchText makes AppendText look for calls in the text. Providers of open models parse calls out of
+// text, and a call that their parser misses stays there.
 func (t *Turn) WatchText() { t.leak = new(textCallFinder) }
 
-// AppendText appends the content of a string to the answer.
+// AppendText appends the content of a string to the text.
 func (t *Turn) AppendText(v Raw) {
 	if !v.HasText() {
 		return
 	}
 	text := t.out.holdText(v)
 	if t.leak != nil && t.leak.showsCall(text) {
-		t.Once(TextToolCall, "a tool call leaked into the text: the host's parser missed it")
+		t.Once(TextToolCall, "the text contains a tool call: the provider's parser missed it")
 	}
 	t.emit(stream.Event{Kind: stream.TextDelta, Text: text})
 	t.thinking = false
 }
 
-// AppendReasoning appends the content of a string to the reasoning. block numbers the block of reasoning it
-// is in.
+// AppendReasoning appends the content of a string to the reasoning. block is the number of its block of
+// reasoning.
 func (t *Turn) AppendReasoning(block int32, v Raw) {
 	if v.HasText() {
 		t.emit(stream.Event{Kind: stream.ThinkDelta, Text: t.out.holdText(v)})
@@ -84,7 +84,7 @@ func (t *Turn) AppendReasoning(block int32, v Raw) {
 	}
 }
 
-// AddSignature takes the signature of a block of reasoning, which may be one that is not shown.
+// AddSignature reports the signature of a block of reasoning, which may have no text.
 func (t *Turn) AddSignature(block int32, signature Raw) {
 	if !signature.HasText() {
 		return
@@ -93,8 +93,7 @@ func (t *Turn) AddSignature(block int32, signature Raw) {
 	t.SignLast(signature, "", stream.SignedShown)
 }
 
-// BeginThinking says that what comes next is of a block of reasoning, even if none of that is
-// shown.
+// BeginThinking begins a block of reasoning, even if it has no text.
 func (t *Turn) BeginThinking(block int32) {
 	if !t.thinking || t.block != block {
 		t.emit(stream.Event{Kind: stream.ThinkDelta})
@@ -102,8 +101,8 @@ func (t *Turn) BeginThinking(block int32) {
 	}
 }
 
-// SignLast takes the signature of what came last. With stream.SignedHidden it is all there is of some
-// reasoning. item is the id of the item that it stands in, or "".
+// SignLast reports the signature of the latest content. With stream.SignedHidden the signature is the
+// only part of some reasoning. item is the id of the item that contains it, or "".
 func (t *Turn) SignLast(signature Raw, item string, code stream.Code) {
 	if !signature.HasText() {
 		return
@@ -116,10 +115,10 @@ func (t *Turn) SignLast(signature Raw, item string, code stream.Code) {
 	t.thinking = false
 }
 
-// Part takes a part of Google's protocols that is text or a thought, or nothing but a signature.
-// The signature of a thought may come in an empty part behind it. After a text such a part is kept
-// apart: Google wants signed parts back as they were, not merged with others ("Thought signatures"
-// at ai.google.dev).
+// Part reads a part of Google's protocols: text, a thought, or only a signature. The signature of a
+// thought may come in an empty part after it. After a text, an empty part with a signature stays
+// separate: Google wants signed parts back unchanged, not merged with others ("Thought signatures" at
+// ai.google.dev).
 func (t *Turn) Part(text, signature Raw, thought bool) {
 	code := stream.SignedShown
 	if !text.HasText() && !(thought && t.thinking) {
@@ -133,20 +132,21 @@ func (t *Turn) Part(text, signature Raw, thought bool) {
 	t.SignLast(signature, "", code)
 }
 
-// EndThinking says that something came that is neither text nor reasoning.
+// EndThinking says that something follows that is neither text nor reasoning.
 func (t *Turn) EndThinking() { t.thinking = false }
 
-// Usage tells what the turn has cost so far.
+// Usage reports the usage of the turn so far.
 func (t *Turn) Usage(u stream.Usage) {
 	t.emit(stream.Event{Kind: stream.UsageEvent, What: &u})
 }
 
-// Finish tells why the turn ended, in the provider's own word.
+// Finish reports the finish reason of the turn, word.
 func (t *Turn) Finish(word string, code stream.Code) {
 	t.FinishChoice(stream.AllChoices, word, "", code)
 }
 
-// FinishChoice tells why one choice ended; means is what the word stands for, if that is a number.
+// FinishChoice reports the finish reason of one choice. means is the meaning of word if word is a
+// number.
 func (t *Turn) FinishChoice(choice int32, word, means string, code stream.Code) {
 	e := stream.Event{Kind: stream.Finish, Slot: choice, Text: word, Code: code}
 	if means != "" {
@@ -155,15 +155,15 @@ func (t *Turn) FinishChoice(choice int32, word, means string, code stream.Code) 
 	t.emit(e)
 }
 
-// FinishReasons are the words of a protocol that say why a turn ended.
+// FinishReasons are the finish reasons of a protocol.
 type FinishReasons struct {
-	What        string // what the words are called: a "stop reason"
-	Calls, Done string // of a turn that waits for results of its calls, and of one that does not
+	What        string // the protocol's term for them, e.g. "stop reason"
+	Calls, Done string // of a turn that waits for results of its calls, and of a turn that doesn't
 	Codes       map[string]stream.Code
 }
 
-// FinishAndCheck is Finish, in a protocol whose word tells whether calls are to be run. It checks that
-// against the calls that came, and returns the word's code.
+// FinishAndCheck is Finish, for a protocol whose finish reason says whether calls are to be run. It
+// compares the reason with the calls of the turn, and returns the code of the reason.
 func (t *Turn) FinishAndCheck(word string, of *FinishReasons) stream.Code {
 	code := of.Codes[word]
 	t.Finish(word, code)
@@ -171,33 +171,34 @@ func (t *Turn) FinishAndCheck(word string, of *FinishReasons) stream.Code {
 	return code
 }
 
-// CheckStop checks the word of a turn that finished against the calls that came.
+// CheckStop compares the finish reason with the calls of the turn.
 func (t *Turn) CheckStop(word string, of *FinishReasons) {
 	_, known := of.Codes[word]
 	switch {
 	case !known:
-		t.Find(FinishUnknown, "%s %q is not documented", of.What, word)
+		t.Find(FinishUnknown, "%s %q is not documented", stream.Own(of.What), stream.Fact(word))
 	case word == of.Calls && t.client == 0 && !t.lost:
-		t.Find(FinishWithoutCall, "the %s is %s, but no call came: it was dropped on the way", of.What, word)
+		t.Find(FinishWithoutCall, "the %s is %s, but the response has no call: it was lost on the way", stream.Own(of.What), stream.Fact(word))
 	case word == of.Done && t.client > 0:
-		t.Find(FinishStop, "the %s is %s although calls came: clients that wait for %s never run them", of.What, word, of.Calls)
+		t.Find(FinishStop, "the %s is %s, but the response has calls: clients that wait for %s never run them", stream.Own(of.What), stream.Fact(word), stream.Own(of.Calls))
 	}
 }
 
-// HasClientCalls reports whether a call came that is for the client to run.
+// HasClientCalls reports whether the turn has a call that the client is to run.
 func (t *Turn) HasClientCalls() bool { return t.client > 0 }
 
-// Fail tells an error that the provider reports: its code or type, and its message.
+// Fail reports an error from the provider: its code or type, and its message.
 func (t *Turn) Fail(id, message string) {
 	t.emit(stream.Event{Kind: stream.Failure, Text: message, What: &stream.FailureInfo{Code: id}})
 }
 
-// AddResult tells the result of a call that has an id, or of tool name where the wire gives none.
+// AddResult reports the result of a call, which is known by its id, or without an id by the name of its
+// tool.
 func (t *Turn) AddResult(id, name string, failed bool) {
 	t.emit(stream.Event{Kind: stream.CallResult, Slot: stream.NoSlot, Code: answerCode(failed), What: &stream.ResultFor{ID: id, Name: name}})
 }
 
-// AddResultContent is Answer for a call that has an id, with what its tool gave.
+// AddResultContent is AddResult for a call with an id, with the content of the result.
 func (t *Turn) AddResultContent(id string, failed bool, content Raw) {
 	t.emit(stream.Event{
 		Kind: stream.CallResult, Slot: stream.NoSlot, Code: answerCode(failed),
@@ -212,19 +213,19 @@ func answerCode(failed bool) stream.Code {
 	return stream.ResultOK
 }
 
-// Find makes a finding about the turn.
+// Find reports a finding about the turn.
 func (t *Turn) Find(d *stream.Diagnosis, format string, args ...any) {
 	t.out.emitFinding(t.number, d, format, args)
 }
 
-// Once is Find, but only the first time d is found of the turn.
+// Once is Find, but only for the first finding of d about the turn.
 func (t *Turn) Once(d *stream.Diagnosis, format string, args ...any) {
 	if t.reported.isFirst(d) {
 		t.Find(d, format, args...)
 	}
 }
 
-// OpenCall begins a call in a slot: Call finds it by that.
+// OpenCall begins a call in a slot. Call finds it by the slot.
 func (t *Turn) OpenCall(slot int32, info stream.CallInfo) *Call {
 	c := t.newCall(slot)
 	c.ID, c.Name, c.RunByProvider = info.ID, info.Name, info.RunByProvider
@@ -235,13 +236,13 @@ func (t *Turn) OpenCall(slot int32, info stream.CallInfo) *Call {
 	return c
 }
 
-// NextCall is OpenCall in the next slot, for a protocol that does not number its calls.
+// NextCall is OpenCall in the next slot, for a protocol that doesn't number its calls.
 func (t *Turn) NextCall(info stream.CallInfo) *Call {
 	return t.OpenCall(int32(len(t.calls)), info)
 }
 
-// Call is the latest call of a slot, never nil. If none was opened there it is a call that nothing
-// announced, and the session reports that.
+// Call returns the latest call of a slot, never nil. If no call was opened there, it returns a call
+// that nothing announced, and the session reports that.
 func (t *Turn) Call(slot int32) *Call {
 	c := t.FindCall(slot)
 	if c == nil {
@@ -251,7 +252,7 @@ func (t *Turn) Call(slot int32) *Call {
 	return c
 }
 
-// FindCall is the latest call of a slot, nil if there is none.
+// FindCall returns the latest call of a slot, or nil.
 func (t *Turn) FindCall(slot int32) *Call {
 	if c := t.latest; c != nil && c.Slot == slot {
 		return c
@@ -272,11 +273,11 @@ func (t *Turn) newCall(slot int32) *Call {
 	return c
 }
 
-// End ends the turn as its protocol does. It does nothing to a turn that is not open.
+// End ends the turn with the protocol's terminator. It does nothing if the turn is not open.
 func (t *Turn) End() { t.close(stream.CloseEnd, "") }
 
-// Cut ends a turn without its terminator: missing says what did not come. It does nothing to a turn
-// that is not open.
+// Cut ends a turn without its terminator; missing says what is missing. It does nothing if the turn is
+// not open.
 func (t *Turn) Cut(missing string) { t.close(stream.CloseCut, missing) }
 
 func (t *Turn) close(code stream.Code, missing string) {
@@ -293,10 +294,10 @@ func (t *Turn) emit(e stream.Event) {
 	t.out.emit(e)
 }
 
-// reportedOnce are the findings that Once has made.
+// reportedOnce lists the findings that Once has made.
 type reportedOnce []*stream.Diagnosis
 
-// isFirst reports whether d is new, and notes it.
+// isFirst reports whether d is new, and adds it.
 func (t *reportedOnce) isFirst(d *stream.Diagnosis) bool {
 	declared := d.Base()
 	for _, made := range *t {

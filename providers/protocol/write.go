@@ -8,10 +8,10 @@ import (
 // A Writer writes one JSON text, without spaces. The zero value is ready.
 type Writer struct {
 	Text  []byte
-	comma bool // the next key or element needs one before it
+	comma bool // the next key or element needs a comma before it
 }
 
-// Open begins an object or array: { or [.
+// Open begins an object or array with the bracket { or [.
 func (w *Writer) Open(bracket byte) *Writer {
 	w.writeComma()
 	w.Text = append(w.Text, bracket)
@@ -19,14 +19,14 @@ func (w *Writer) Open(bracket byte) *Writer {
 	return w
 }
 
-// Close ends it: } or ].
+// Close ends it with the bracket } or ].
 func (w *Writer) Close(bracket byte) *Writer {
 	w.Text = append(w.Text, bracket)
 	w.comma = true
 	return w
 }
 
-// Key begins a member; its value follows.
+// Key begins a field; its value follows.
 func (w *Writer) Key(name string) *Writer {
 	w.writeComma()
 	w.Text = append(AppendString(w.Text, []byte(name)), ':')
@@ -34,10 +34,10 @@ func (w *Writer) Key(name string) *Writer {
 	return w
 }
 
-// String writes a value that is a string.
+// String writes a string value.
 func (w *Writer) String(s string) *Writer { return w.Bytes([]byte(s)) }
 
-// Bytes writes a string of bytes.
+// Bytes writes a string value from bytes.
 func (w *Writer) Bytes(s []byte) *Writer {
 	w.writeComma()
 	w.Text = AppendString(w.Text, s)
@@ -51,17 +51,17 @@ func (w *Writer) Int(n int) *Writer {
 	return w
 }
 
-// Raw writes a value that is JSON already.
+// Raw writes a value that is already JSON.
 func (w *Writer) Raw(value []byte) *Writer {
 	w.writeComma()
 	w.Text = append(w.Text, value...)
 	return w
 }
 
-// Member writes a member that is a string.
+// Member writes a field with a string.
 func (w *Writer) Member(name, value string) *Writer { return w.Key(name).String(value) }
 
-// Flag writes a member that is true or false.
+// Flag writes a field with true or false.
 func (w *Writer) Flag(name string, is bool) *Writer {
 	w.Key(name)
 	w.writeComma()
@@ -69,7 +69,7 @@ func (w *Writer) Flag(name string, is bool) *Writer {
 	return w
 }
 
-// MemberIfSet writes a member that is a string, unless that is empty.
+// MemberIfSet writes a field with a string, unless the string is empty.
 func (w *Writer) MemberIfSet(name, value string) *Writer {
 	if value != "" {
 		w.Member(name, value)
@@ -77,8 +77,8 @@ func (w *Writer) MemberIfSet(name, value string) *Writer {
 	return w
 }
 
-// WriteArgs writes the arguments of a call in their form: a text as a string, anything else as JSON, and
-// {} if there are none.
+// WriteArgs writes the arguments of a call in their form: a text as a string, anything else as JSON,
+// and {} if there are none.
 func (w *Writer) WriteArgs(p *Part) *Writer {
 	switch {
 	case p.Form == TextForm:
@@ -89,14 +89,14 @@ func (w *Writer) WriteArgs(p *Part) *Writer {
 	return w.Raw(p.Args)
 }
 
-// A Member is one member of an object to write; without a Value it is left out.
+// A Member is one field of an object to write. Without a Value it is omitted.
 type Member struct {
 	Name  string
 	Value []byte // JSON
 }
 
-// UpdatedMember is the member name of an object that is written again. With a nil value the member is left
-// out, unless it was empty before: null, "" or []. Then it stays.
+// UpdatedMember returns the field name for rewriting the object before. With a nil value the field is
+// omitted, unless it was empty before (null, "" or []); then it stays.
 func UpdatedMember(before Raw, name string, value []byte) Member {
 	was := before.Get(name)
 	if value == nil && (!was.IsPresent() || was.Empty() || string(was) == "[]") {
@@ -105,7 +105,8 @@ func UpdatedMember(before Raw, name string, value []byte) Member {
 	return Member{name, value}
 }
 
-// List is the array of the elements that a Writer wrote one after another; nil if it wrote none.
+// List returns the array of the elements that a Writer wrote one after another, or nil if there are
+// none.
 func List(elements *Writer) []byte {
 	if len(elements.Text) == 0 {
 		return nil
@@ -113,8 +114,8 @@ func List(elements *Writer) []byte {
 	return append(append([]byte{'['}, elements.Text...), ']')
 }
 
-// ReplaceMembers writes the object before again with these members. Each takes the place of the member
-// with its name, or goes to the end. All others stay. before may be nil.
+// ReplaceMembers rewrites the object before with these fields. Each replaces the field of the same
+// name, or is appended. All other fields stay. before may be nil.
 func ReplaceMembers(before Raw, members ...Member) []byte {
 	var w Writer
 	w.Open('{')
@@ -147,7 +148,7 @@ func (w *Writer) writeComma() {
 	w.comma = true
 }
 
-// Value writes a text as the JSON value it is, or as a string if it is none.
+// Value writes a text as JSON if it is a JSON value, else as a string.
 func (w *Writer) Value(text []byte) *Writer {
 	if s := Scan(text); s.Value() == nil || s.End() != nil {
 		return w.Bytes(text)

@@ -9,70 +9,74 @@ import (
 	"toolscope/stream"
 )
 
-// Acceptance is whether the provider takes what is sent. It is a fact beside the outcome: what
-// arrives whole may be refused, and what was lost may be taken.
+// Acceptance is whether the provider takes a request. It does not depend on the outcome: complete arguments
+// may be refused, and altered ones may be taken.
 type Acceptance struct {
 	Verdict Verdict
-	By      Basis // none where nothing is proven
+	By      Basis // NoProof if nothing is proven
 }
 
-// Verdict is what is known of it.
+// Verdict is the known part of an Acceptance.
 type Verdict uint8
 
+// Verdicts.
 const (
-	Unproven Verdict = iota // no rule says, and nobody has seen it
+	Unproven Verdict = iota // no rule says, and it was not observed
 	Accepted
 	Refused
 
 	NumVerdicts = iota
 )
 
+// String returns the name of the verdict.
 func (v Verdict) String() string { return [NumVerdicts]string{"unknown", "accepted", "refused"}[v] }
 
-// Basis is how that is known.
+// Basis is how a verdict is known.
 type Basis uint8
 
+// Bases of verdicts.
 const (
 	NoProof Basis = iota
-	Rule          // the target's rules say so: those documented, and its own error messages
-	Seen          // an exchange that was captured shows it
+	Rule          // by the target's rules: its documentation and its error messages
+	Seen          // by a captured exchange
 )
 
+// String returns the name of the basis, "" for NoProof.
 func (p Basis) String() string { return [...]string{"", "rule", "seen"}[p] }
 
+// String returns the verdict and its basis, e.g. "refused rule".
 func (a Acceptance) String() string {
 	return strings.TrimRight(a.Verdict.String()+" "+a.By.String(), " ")
 }
 
-// A Evidence is a request that was captured: what it carried of the calls of a source, and whether the
-// provider took it.
+// Evidence is a captured request: how it carried the calls of a source, and whether the provider took it.
 type Evidence struct {
 	To      *protocol.Target
-	Calls   []protocol.Part // as it carried them
+	Calls   []protocol.Part // as the request carried them
 	Verdict Verdict
-	Words   string // how that is known: the provider's, where it refused
+	Words   string // how it is known: the provider's error, if it refused
 }
 
-// WithEvidence is the source of which a capture shows what providers make of it.
+// WithEvidence returns the source with requests of a capture that carried its calls.
 func (s *Source) WithEvidence(by []Evidence) *Source {
 	out := *s
 	out.evidence = by
 	return &out
 }
 
-// covers reports whether the witness carried what a preview would.
+// covers reports whether the captured request carried the same calls as a preview.
 func (w *Evidence) covers(p *Preview) bool {
 	return w.To == p.To && slices.EqualFunc(w.Calls, p.Calls, func(was protocol.Part, c Sent) bool {
 		return was.ID == c.ID && was.Name == c.Name && was.Form == c.Form && c.Args != nil && bytes.Equal(was.Args, c.Args)
 	})
 }
 
-// acceptance says whether the target takes what is sent. That nobody refuses it proves nothing: the
-// rules must speak of all that is sent.
+// acceptance decides whether the target takes the request. A lack of refusals proves nothing: the rules
+// must cover everything that is sent.
 func (c *previewBuilder) acceptance() Acceptance {
 	switch {
 	case c.Outcome >= Throws, len(c.Body)+len(c.Results) == 0:
-		return Acceptance{} // nothing is sent, or nobody knows what
+		return Acceptance{} // nothing is sent, or the content is unknown
 	}
 	for i := range c.src.evidence {
 		if w := &c.src.evidence[i]; w.covers(&c.Preview) {
@@ -91,8 +95,8 @@ func (c *previewBuilder) acceptance() Acceptance {
 	return Acceptance{Accepted, Rule}
 }
 
-// checkArgs holds arguments, as they would be sent, against the rules: one object is taken everywhere.
-// What becomes of a text that is none, hardly a provider says.
+// checkArgs checks the arguments that would be sent against the target's rules. Every provider takes one
+// object; few document what they do with other text.
 func (c *previewBuilder) checkArgs(f *argsFacts, sent *Sent) {
 	switch {
 	case f.freeform && sent.Form == protocol.TextForm, isOneObject(sent.Args, f):
@@ -105,8 +109,8 @@ func (c *previewBuilder) checkArgs(f *argsFacts, sent *Sent) {
 	}
 }
 
-// isOneObject reports whether arguments are one object as they would be sent. Where the model wrote
-// one it is not read again: what is made of it is JSON.
+// isOneObject reports whether the arguments that would be sent are one object. If the model wrote an object,
+// they are JSON and are not parsed again.
 func isOneObject(args []byte, f *argsFacts) bool {
 	if f.syntax == stream.SyntaxObject {
 		return protocol.Raw(bytes.TrimLeft(args, whitespace)).Kind() == '{'

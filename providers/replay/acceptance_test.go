@@ -8,9 +8,8 @@ import (
 	"toolscope/providers/replay"
 )
 
-// TestAcceptance: what goes and whether it is taken are two facts. A target's rules prove that an
-// object is taken, and what it refuses; of a text that is none they prove nothing, unless they say
-// so.
+// TestAcceptance: outcome and acceptance are independent. A target's rules prove that it takes an object, and
+// its refusals; they prove nothing about other text, unless they say so.
 func TestAcceptance(t *testing.T) {
 	const (
 		taken   = "accepted rule"
@@ -49,7 +48,7 @@ func TestAcceptance(t *testing.T) {
 	}
 }
 
-// TestDoubts: where no rule tells what becomes of a history, it is not said to be taken.
+// TestDoubts: a history that no rule covers does not count as accepted.
 func TestDoubts(t *testing.T) {
 	from := target(t, "openai-chat")
 	for _, to := range []string{"openai-chat", "mistral"} { // of two calls with one id, these say nothing

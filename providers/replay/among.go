@@ -7,14 +7,13 @@ import (
 	"toolscope/stream"
 )
 
-// A UnsentCall is a call of which only its names count: one that stands in the conversation and is not
-// sent.
+// An UnsentCall is a call of the conversation that is not sent. Only its id and name count.
 type UnsentCall struct {
 	ID, Name string
 	who      string // "call 2", "a call before this turn"
 }
 
-// Names are the calls of a history that have an id.
+// Names returns the calls of a history that have an id.
 func Names(history []protocol.Message) (all []UnsentCall) {
 	for _, m := range history {
 		for i := range m.Parts {
@@ -26,9 +25,9 @@ func Names(history []protocol.Message) (all []UnsentCall) {
 	return all
 }
 
-// InHistory is the source of a turn, or of one call of it where c is not nil, that stands among others:
-// the calls before the turn, and the turn's. They are not sent, but their ids are taken, and a call
-// that is not its turn's first need not carry the turn's signature.
+// InHistory returns the source of a turn, or of one of its calls if c is not nil, with the other calls of the
+// conversation: those before the turn, and those of the turn. They are not sent, but their ids are taken, and
+// a call that is not the first of its turn needs no signature.
 func (s *Source) InHistory(before []UnsentCall, t *stream.Turn, c *stream.Call) *Source {
 	out := *s
 	out.others = before[:len(before):len(before)]

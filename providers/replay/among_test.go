@@ -25,8 +25,8 @@ func turnWith(ids ...string) *stream.Turn {
 	return tl.Session().Turns[0]
 }
 
-// TestAmong: a call that is previewed alone is looked at among the calls of its conversation. What
-// another call's id makes of it is told, of that call as of this one, and nothing is sent of it.
+// TestAmong: a call that is previewed alone is checked among the calls of its conversation. A collision with
+// another call's id is reported, and the other call is not sent.
 func TestAmong(t *testing.T) {
 	from := target(t, "openai-chat")
 	before := calls(from, `{}`) // call_1
@@ -66,7 +66,7 @@ func TestAmong(t *testing.T) {
 	}
 }
 
-// TestBehindOthers: a call that stands behind others of its turn need not be signed: the first is.
+// TestBehindOthers: only the first call of a turn needs a signature.
 func TestBehindOthers(t *testing.T) {
 	from, gemini := target(t, "openai-chat"), target(t, "gemini")
 	turn := turnWith("a", "b")
@@ -78,7 +78,7 @@ func TestBehindOthers(t *testing.T) {
 	}
 }
 
-// TestHistoryNames: of a history the ids of the client's calls are taken.
+// TestHistoryNames: the ids of the client's calls in a history are taken.
 func TestHistoryNames(t *testing.T) {
 	m := calls(target(t, "openai-chat"), `{}`, `{}`, `{}`)
 	m[0].Parts[1].ID, m[0].Parts[2].RunByProvider = "", true

@@ -8,7 +8,7 @@ import (
 	"toolscope/stream/count"
 )
 
-// sentArgs are the call's arguments as they would be sent.
+// sentArgs returns the call's arguments as they would be sent.
 func (c *previewBuilder) sentArgs(p *protocol.Part, f *argsFacts, sent *Sent) []byte {
 	if c.cleaned = nil; f.invalid.is() {
 		c.addLossAt(f.invalid, UnicodeSanitized.newLoss("bytes that are not UTF-8 become U+FFFD"))
@@ -22,17 +22,17 @@ func (c *previewBuilder) sentArgs(p *protocol.Part, f *argsFacts, sent *Sent) []
 		sent.Form = protocol.TextForm
 		return f.raw
 	case f.freeform:
-		c.addLossAt(span{0, len(f.raw)}, FreeformToJSON.newLoss(`free text has no place here: it is sent as {"input": …}`))
+		c.addLossAt(span{0, len(f.raw)}, FreeformToJSON.newLoss(`the target takes no free text: it is sent as {"input": …}`))
 		p.ToolKind, sent.Outcome = "function", Wrapped
 		return objectOf("input", c.quoteArgs(f))
 	case own && (f.syntax == stream.SyntaxObject || f.syntax == stream.SyntaxEmpty && c.To.Form == protocol.TextForm):
-		return f.raw // an item of the protocol's own: no client takes its arguments apart
+		return f.raw // an item of the protocol itself: no client parses its arguments
 	case c.Policy.way != nil && !own:
 		return c.byClient(p, f, sent)
 	case c.Policy.again && !own && f.syntax != stream.SyntaxEmpty:
 		return c.encodeAgain(p, f, sent)
 	case f.syntax == stream.SyntaxEmpty, f.null && (c.To.Form != protocol.TextForm || c.Policy.text != keep):
-		c.addLossAt(span{0, len(f.raw)}, ImpliedEmpty.newLoss("no arguments are sent as {}"))
+		c.addLossAt(span{0, len(f.raw)}, ImpliedEmpty.newLoss("empty arguments are sent as {}"))
 		sent.Outcome = max(sent.Outcome, AssumedEmpty)
 		return []byte("{}")
 	case f.syntax == stream.SyntaxObject:
@@ -41,12 +41,12 @@ func (c *previewBuilder) sentArgs(p *protocol.Part, f *argsFacts, sent *Sent) []
 	return c.malformedArgs(p, f, sent)
 }
 
-// isNative reports whether a call is an item of the protocol's own, going back where it came from.
+// isNative reports whether a call is a special item of the protocol that goes back to the same protocol.
 func (c *previewBuilder) isNative(p *protocol.Part) bool {
 	return c.same && p.ToolKind != "function" && p.ToolKind != "custom"
 }
 
-// addLossAt tells a loss of bytes of the arguments, as the source has them or as they were cleaned.
+// addLossAt adds a loss of bytes of the arguments, given as a range of the original or sanitised text.
 func (c *previewBuilder) addLossAt(at span, l Loss) {
 	if c.cleaned != nil {
 		raw := c.src.facts[c.call-1].raw
@@ -56,7 +56,7 @@ func (c *previewBuilder) addLossAt(at span, l Loss) {
 	c.addLoss(l)
 }
 
-// encoderWords is who encoded arguments that are a JSON string holding JSON.
+// encoderWords returns who made double-encoded arguments.
 func encoderWords(a protocol.ArgsAuthor) string {
 	switch a {
 	case protocol.ModelAuthor:
@@ -67,18 +67,18 @@ func encoderWords(a protocol.ArgsAuthor) string {
 	return "the model or a client before this one"
 }
 
-// encodeAgain is the text as a JSON string.
+// encodeAgain returns the text as a JSON string.
 func (c *previewBuilder) encodeAgain(p *protocol.Part, f *argsFacts, sent *Sent) []byte {
-	words := "the client encodes the text once more: who decodes it once has a string"
+	words := "the client encodes the text once more: decoding it once gives a string"
 	if f.syntax == stream.SyntaxDouble {
 		words = encoderWords(p.Author) + " encoded the arguments twice, and the client encodes that string once more"
 	}
-	c.addLossAt(span{0, len(f.raw)}, DoubleEncoded.newLoss("%s", words))
+	c.addLossAt(span{0, len(f.raw)}, DoubleEncoded.newLoss("%s", stream.Own(words)))
 	sent.Outcome = Wrapped
 	return protocol.AppendString(nil, f.raw)
 }
 
-// malformedArgs is what the policy makes of arguments that are no object.
+// malformedArgs applies the policy to arguments that are not an object.
 func (c *previewBuilder) malformedArgs(p *protocol.Part, f *argsFacts, sent *Sent) []byte {
 	act := c.Policy.object
 	if c.To.Form == protocol.TextForm {
@@ -88,12 +88,12 @@ func (c *previewBuilder) malformedArgs(p *protocol.Part, f *argsFacts, sent *Sen
 	switch act {
 	case keep:
 		if c.To.Form != protocol.TextForm && f.syntax != stream.SyntaxOther && f.syntax != stream.SyntaxDouble {
-			sent.Outcome = Unknown // no JSON, where only JSON can stand
+			sent.Outcome = Unknown // not JSON, but the target needs JSON
 			return nil
 		}
 		return f.raw
 	case wrap, wrapAny:
-		c.addLossAt(all, ArgsWrapped.newLoss("what the model wrote is put into {%q: …}", c.Policy.key))
+		c.addLossAt(all, ArgsWrapped.newLoss("the model's text is put into {%q: …}", stream.Own(c.Policy.key)))
 		sent.Outcome = Wrapped
 		return c.wrapArgs(f, act, sent)
 	case drop:
@@ -116,11 +116,12 @@ func (c *previewBuilder) malformedArgs(p *protocol.Part, f *argsFacts, sent *Sen
 		return nil
 	}
 	c.retractLosses(func(l Loss) bool { return l.Kind == UnicodeSanitized && l.End > 0 })
-	c.addLossAt(all, ArgsEmptied.newLoss("%s the model wrote are gone: {} is sent", bytesWord(len(f.raw))))
+	c.addLossAt(all, ArgsEmptied.newLoss("%s the model wrote are gone: {} is sent", stream.Own(bytesWord(len(f.raw)))))
 	sent.Outcome = Emptied
 	return []byte("{}")
 }
 
+// bytesWord returns "the 47 bytes".
 func bytesWord(n int) string {
 	if n == 1 {
 		return "the byte"
@@ -128,7 +129,7 @@ func bytesWord(n int) string {
 	return "the " + count.Of(n, "byte")
 }
 
-// wrapArgs is an object that holds the arguments under the policy's key.
+// wrapArgs returns an object that holds the arguments under the policy's key.
 func (c *previewBuilder) wrapArgs(f *argsFacts, act action, sent *Sent) []byte {
 	if act == wrapAny && (f.syntax == stream.SyntaxOther || f.syntax == stream.SyntaxDouble) {
 		return objectOf(c.Policy.key, c.rewriteValue(f, sent))
@@ -136,7 +137,7 @@ func (c *previewBuilder) wrapArgs(f *argsFacts, act action, sent *Sent) []byte {
 	return objectOf(c.Policy.key, c.quoteArgs(f))
 }
 
-// quoteArgs is what the model wrote as one string.
+// quoteArgs returns the model's text as one string.
 func (c *previewBuilder) quoteArgs(f *argsFacts) []byte {
 	text := replaceInvalid(f.raw)
 	if len(f.raw) > 0 && !bytes.Equal(text, f.raw) {
@@ -145,22 +146,24 @@ func (c *previewBuilder) quoteArgs(f *argsFacts) []byte {
 	return protocol.AppendString(nil, text)
 }
 
+// objectOf returns an object with one field.
 func objectOf(key string, value []byte) []byte {
 	var w protocol.Writer
 	return w.Open('{').Key(key).Raw(value).Close('}').Text
 }
 
-// unwrapArgs is the object in a string that holds one.
+// unwrapArgs returns the object in a string.
 func (c *previewBuilder) unwrapArgs(p *protocol.Part, f *argsFacts, sent *Sent) []byte {
 	words := "the model wrote a string: the object in it is sent"
 	if p.Author != protocol.ModelAuthor {
-		words = encoderWords(p.Author) + " made a string of the object: the object in it is sent"
+		words = encoderWords(p.Author) + " encoded the object as a string: the object in it is sent"
 	}
-	c.addLossAt(span{0, len(f.raw)}, ArgsRepaired.newLoss("%s", words))
+	c.addLossAt(span{0, len(f.raw)}, ArgsRepaired.newLoss("%s", stream.Own(words)))
 	sent.Outcome = Unwrapped
 	return c.rewriteValue(factsOf(stringContent(f), false), sent)
 }
 
+// repairArgs returns the object that a forgiving parser reads; ok is false if it reads none.
 func (c *previewBuilder) repairArgs(p *protocol.Part, f *argsFacts, sent *Sent) ([]byte, bool) {
 	if f.syntax == stream.SyntaxDouble {
 		return c.unwrapArgs(p, f, sent), true
@@ -175,9 +178,9 @@ func (c *previewBuilder) repairArgs(p *protocol.Part, f *argsFacts, sent *Sent) 
 	}
 	switch {
 	case f.syntax == stream.SyntaxConcat, f.docs > 1:
-		c.addLossAt(span{stream.FirstEnd(f.tokens), len(f.raw)}, ConcatFirstOnly.newLoss("of several objects written one after another the first is sent"))
+		c.addLossAt(span{stream.FirstEnd(f.tokens), len(f.raw)}, ConcatFirstOnly.newLoss("only the first of several consecutive objects is sent"))
 	case f.syntax == stream.SyntaxTrailing:
-		c.addLossAt(span{stream.FirstEnd(f.tokens), len(f.raw)}, ArgsRepaired.newLoss("what stands behind the object is left out"))
+		c.addLossAt(span{stream.FirstEnd(f.tokens), len(f.raw)}, ArgsRepaired.newLoss("the text after the object is left out"))
 	default:
 		c.addLossAt(span{min(f.wrong, len(f.raw)-1), len(f.raw)}, ArgsRepaired.newLoss("a parser's guess is sent as if the model had written it"))
 	}

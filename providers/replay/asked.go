@@ -7,15 +7,15 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// Position is where in its conversation a request stands: a hash of the history so far, of as much of
-// it as clients keep. One request goes on from another if its history passes through where the
-// other stood (see Along). The zero value is that of a request that was not seen.
+// Position is the place of a request in its conversation: a hash of the parts of its history that clients
+// keep. A request continues another if its history contains the other's position (see Along). The zero value
+// means that the request was not seen.
 type Position struct {
-	Begin uint64 // hash of what the user says first, 0 while unknown
+	Begin uint64 // hash of the user's first text, 0 if unknown
 	Calls uint64 // hash of the names of the calls so far
 }
 
-// PositionOf is where the request with that history stands.
+// PositionOf returns the position of the request with a history.
 func PositionOf(history []protocol.Message) (a Position) {
 	if len(history) == 0 {
 		return a
@@ -25,8 +25,8 @@ func PositionOf(history []protocol.Message) (a Position) {
 	return a
 }
 
-// Along are the places that a history passes through: where the request stood that was answered
-// with the next of its calls, by the number of calls before it. The last is where it stands itself.
+// Along yields the positions in a history, with the number of calls before each: for each call, the position
+// of the request whose response made it. The last is the position of the request itself.
 func Along(history []protocol.Message) iter.Seq2[int, Position] {
 	return func(yield func(int, Position) bool) {
 		begin, calls, n := openingHash(history), noNames, 0
@@ -46,13 +46,13 @@ func Along(history []protocol.Message) iter.Seq2[int, Position] {
 	}
 }
 
-// isCall reports whether a part of a message is a call the client has to answer.
+// isCall reports whether a part of a message is a call that the client must run.
 func isCall(m *protocol.Message, part int) bool {
 	return m.Role == protocol.Assistant && isClientCall(&m.Parts[part])
 }
 
-// openingHash is a hash of what the user says first, all of it: agents put notes before it that are the
-// same in all conversations.
+// openingHash returns a hash of all texts of the first user message that has text, 0 if there is none. The
+// first text alone may be a note that agents add to every conversation.
 func openingHash(history []protocol.Message) uint64 {
 	sum := fnv.New64a()
 	said := false
@@ -74,7 +74,7 @@ func openingHash(history []protocol.Message) uint64 {
 	return sum.Sum64()
 }
 
-// nameHash is a hash of names, one after another: FNV-1a with a zero behind each.
+// nameHash is a hash of consecutive names: FNV-1a with a zero after each.
 type nameHash uint64
 
 const (
@@ -89,7 +89,7 @@ func (n *nameHash) add(name string) {
 	*n *= fnvPrime
 }
 
-// relation is whether two requests belong to one conversation.
+// relation is whether two requests belong to the same conversation.
 type relation uint8
 
 const (
@@ -98,7 +98,7 @@ const (
 	kin
 )
 
-// kinOf compares how two conversations begin.
+// kinOf compares the beginnings of two conversations.
 func kinOf(a, b Position) relation {
 	switch {
 	case a.Begin == 0 || b.Begin == 0:

@@ -7,13 +7,14 @@ import (
 	"slices"
 
 	"toolscope/providers/protocol"
+	"toolscope/stream"
 )
 
-// The way of smolagents, whose history has no calls: what it says of them is text.
+// The rule of smolagents, whose history has no calls, only text about them.
 // https://github.com/huggingface/smolagents, memory.py and agents.py.
 
-// callAsText makes what the text of its message says of a call: it stays in the message as a call
-// until all of them are there. false leaves it out.
+// callAsText prepares a call for the text of its message. It stays in the message as a call until all calls
+// are there. false leaves it out.
 func (c *previewBuilder) callAsText(p *protocol.Part, f *argsFacts, sent Sent) bool {
 	text := f.raw
 	if f.invalid.is() {
@@ -22,14 +23,14 @@ func (c *previewBuilder) callAsText(p *protocol.Part, f *argsFacts, sent Sent) b
 	}
 	if p.ID == "" {
 		p.ID = fmt.Sprintf("call_%d", c.call)
-		c.addLoss(IDRewritten.newLoss("the call has no id and gets %s", p.ID))
+		c.addLoss(IDRewritten.newLoss("the call has no id and gets %s", stream.Own(p.ID)))
 	}
 	args, ok := reprOf(nil, text, true)
-	if !ok || slices.Contains(c.textIDs, p.ID) { // the later call of an id takes the earlier one's place
-		return c.markUnknown(sent, ArgsUnknown.newLoss("what %s makes of such arguments, or of two calls with one id, is not known", c.Policy.Client.Title))
+	if !ok || slices.Contains(c.textIDs, p.ID) { // a later call with the same id replaces the earlier one
+		return c.markUnknown(sent, ArgsUnknown.newLoss("how %s treats such arguments, or two calls with the same id, is unknown", stream.Own(c.Policy.Client.Title)))
 	}
 	if p.Signature != "" {
-		c.addLoss(SignatureDropped.newLoss("%s has no place for the call's signature", c.Policy.Client.Title))
+		c.addLoss(SignatureDropped.newLoss("%s has no place for the call's signature", stream.Own(c.Policy.Client.Title)))
 	}
 	l := CallAsText.newLoss("the call and its result are sent as text: the provider sees no call")
 	l.End = len(f.raw)
@@ -40,19 +41,19 @@ func (c *previewBuilder) callAsText(p *protocol.Part, f *argsFacts, sent Sent) b
 	return true
 }
 
-// resultAsText tells what the text of a result lacks.
+// resultAsText adds the losses of a result that is sent as text.
 func (c *previewBuilder) resultAsText(p *protocol.Part) bool {
 	if p.Failed {
-		c.addLoss(ErrorFlagLoss.newLoss("the result is an error, and there is no field that says so"))
+		c.addLoss(ErrorFlagLoss.newLoss("the result is an error, but text has no field for that"))
 	}
 	if p.Media > 0 {
-		c.addLoss(MediaResultLoss.newLoss("what the result holds beside text is left out"))
+		c.addLoss(MediaResultLoss.newLoss("the parts of the result that are not text are left out"))
 	}
 	return true
 }
 
-// asText has text tell of all calls and results. What one speaker says in several messages on end is
-// one step.
+// asText replaces all calls and results by text. A message with calls or results is joined to the one before
+// it if both have the same role.
 func (c *previewBuilder) asText(messages []protocol.Message) (out []protocol.Message) {
 	for _, m := range messages {
 		tells := slices.ContainsFunc(m.Parts, func(p protocol.Part) bool { return p.Kind == protocol.CallPart || p.Kind == protocol.ResultPart })
@@ -68,8 +69,8 @@ func (c *previewBuilder) asText(messages []protocol.Message) (out []protocol.Mes
 	return out
 }
 
-// replaceByText puts one text in place of the calls of a message, behind what the model said, and one in
-// place of its results. Both stand in the order of their ids.
+// replaceByText replaces the calls of a message by one text, after the model's text, and its results by
+// another. Both are in the order of the ids.
 func (c *previewBuilder) replaceByText(m *protocol.Message) {
 	calls, rest := splitByKind(m.Parts, protocol.CallPart)
 	results, rest := splitByKind(rest, protocol.ResultPart)
@@ -86,7 +87,7 @@ func (c *previewBuilder) replaceByText(m *protocol.Message) {
 	m.Parts = rest
 }
 
-// splitByKind are the parts of one kind, and the others.
+// splitByKind returns the parts of one kind, and the others.
 func splitByKind(all []protocol.Part, kind protocol.PartKind) (these, others []protocol.Part) {
 	for _, p := range all {
 		if p.Kind == kind {
@@ -98,9 +99,10 @@ func splitByKind(all []protocol.Part, kind protocol.PartKind) (these, others []p
 	return these, others
 }
 
+// byID compares the ids of parts.
 func byID(a, b protocol.Part) int { return cmp.Compare(a.ID, b.ID) }
 
-// formatCalls is Python's str of a list of the calls, behind what the model said.
+// formatCalls returns the model's text, and after it Python's str of a list of the calls.
 func (c *previewBuilder) formatCalls(said, calls []protocol.Part) (text []byte) {
 	for _, p := range said {
 		text = append(text, p.Text...)
@@ -123,7 +125,7 @@ func (c *previewBuilder) formatCalls(said, calls []protocol.Part) (text []byte) 
 	return append(text, ']')
 }
 
-// formatResults is what the results of a step are sent as.
+// formatResults returns the text of the results of a step.
 func formatResults(results []protocol.Part) []byte {
 	slices.SortStableFunc(results, byID)
 	var texts [][]byte

@@ -10,8 +10,8 @@ import (
 	"toolscope/providers/replay"
 )
 
-// TestAsText: smolagents tells of all calls of a message in one text, sorted by their ids, behind what
-// the model said, and of their results in another. No target gets a call.
+// TestAsText: smolagents sends all calls of a message as one text, sorted by id, after the model's text, and
+// their results as another. No target gets a call.
 func TestAsText(t *testing.T) {
 	from := target(t, "openai-chat")
 	m := calls(from, `{"b": 1.0, "it's": [true, null]}`, `{"a":"x`, `"{\"a\":1}"`)
@@ -49,7 +49,7 @@ Calling tools:
 	}
 }
 
-// TestAsTextUnknown: what is not known of the client is not told.
+// TestAsTextUnknown: a treatment that is unknown is reported as unknown.
 func TestAsTextUnknown(t *testing.T) {
 	from := target(t, "openai-chat")
 	for name, m := range map[string][]protocol.Message{"one id": calls(from, `{}`, `{}`), "NaN": calls(from, `{"a":NaN}`)} {

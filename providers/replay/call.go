@@ -9,17 +9,16 @@ import (
 	"toolscope/stream"
 )
 
-// makeCall fits a call to the target; false leaves it out. first says that it is the message's
-// first call.
+// makeCall fits a call to the target; false leaves it out. first means that it is the message's first call.
 func (c *previewBuilder) makeCall(p *protocol.Part, f *argsFacts, role protocol.Role, first bool) bool {
 	sent := Sent{Call: c.call, ID: p.ID, Name: p.Name, Original: f.raw, Form: c.To.Form}
 	switch {
 	case p.RunByProvider && (!c.same || c.Policy.asText):
 		return c.leaveOut(sent, ServerToolDropped.newLoss("a tool that the provider runs has no equivalent: the call is left out"))
 	case role != protocol.Assistant:
-		return c.leaveOut(sent, CallDropped.newLoss("a call that the model did not make has no place: it is left out"))
+		return c.leaveOut(sent, CallDropped.newLoss("a call that the model didn't make has no place: it is left out"))
 	case p.Unseen:
-		return c.markUnknown(sent, ArgsUnseen.newLoss("bytes of the call were not seen: what would be sent is not known"))
+		return c.markUnknown(sent, ArgsUnseen.newLoss("bytes of the call were not seen: the arguments to send are unknown"))
 	}
 	if c.Policy.asText {
 		return c.callAsText(p, f, sent)
@@ -32,9 +31,9 @@ func (c *previewBuilder) makeCall(p *protocol.Part, f *argsFacts, role protocol.
 		c.Calls = append(c.Calls, sent)
 		return false
 	case Unknown:
-		return c.markUnknown(sent, ArgsUnknown.newLoss("what %s makes of such arguments is not known", c.Policy.Client.Title))
+		return c.markUnknown(sent, ArgsUnknown.newLoss("how %s treats such arguments is unknown", stream.Own(c.Policy.Client.Title)))
 	case Dropped:
-		return c.leaveOut(sent, CallDropped.newLoss("the call is not in the history: the model sees that it never asked"))
+		return c.leaveOut(sent, CallDropped.newLoss("the call is not in the history: the model can't see that it made it"))
 	}
 	p.Args, p.Form, sent.Args = args, sent.Form, args
 	if !c.isNative(p) && !p.RunByProvider {
@@ -61,8 +60,7 @@ func (c *previewBuilder) makeCall(p *protocol.Part, f *argsFacts, role protocol.
 	return true
 }
 
-// leaveOut tells that the call being made is not sent. That is its only loss: what was told of it
-// before is taken back.
+// leaveOut leaves the current call out. That is its only loss: earlier losses of the call are retracted.
 func (c *previewBuilder) leaveOut(sent Sent, why Loss) bool {
 	c.retractLosses(func(Loss) bool { return true })
 	sent.Outcome = Dropped
@@ -72,7 +70,7 @@ func (c *previewBuilder) leaveOut(sent Sent, why Loss) bool {
 	return false
 }
 
-// markUnknown tells why nobody can say what is sent of the call.
+// markUnknown marks the preview as unknown; l is the reason.
 func (c *previewBuilder) markUnknown(sent Sent, l Loss) bool {
 	c.unseen = true
 	sent.Outcome = Unknown
@@ -82,7 +80,7 @@ func (c *previewBuilder) markUnknown(sent Sent, l Loss) bool {
 	return false
 }
 
-// retractLosses takes back losses that were told of the call being made.
+// retractLosses removes losses of the current call.
 func (c *previewBuilder) retractLosses(which func(Loss) bool) {
 	n := len(c.Losses)
 	for n > 0 && c.Losses[n-1].Call == c.call {
@@ -91,39 +89,40 @@ func (c *previewBuilder) retractLosses(which func(Loss) bool) {
 	c.Losses = c.Losses[:n+len(slices.DeleteFunc(c.Losses[n:], which))]
 }
 
+// sameCall reports whether two parts are written as the same call.
 func sameCall(a, b *protocol.Part) bool {
 	return a.ID == b.ID && a.Name == b.Name && a.Item == b.Item && a.ToolKind == b.ToolKind && a.Signature == b.Signature && a.Form == b.Form &&
 		string(a.Args) == string(b.Args)
 }
 
-// dropUnsupported removes what the target has no field for, and tells it.
+// dropUnsupported removes the values for which the target has no field, and adds the losses.
 func (c *previewBuilder) dropUnsupported(p *protocol.Part) {
 	if c.same {
 		return
 	}
 	if p.ToolKind != "function" && p.ToolKind != "custom" {
-		c.addLoss(KindLost.newLoss("a call of kind %s is sent as one of a function", p.ToolKind))
+		c.addLoss(KindLost.newLoss("a call of kind %s is sent as a function call", stream.Fact(p.ToolKind)))
 		p.ToolKind = "function"
 	}
 	if p.Parent != "" {
-		c.addLoss(CallerDropped.newLoss("which code made the call is not said"))
+		c.addLoss(CallerDropped.newLoss("the id of the code that made the call is left out"))
 		p.Parent = ""
 	}
 	if p.Namespace != "" {
-		c.addLoss(NamespaceDropped.newLoss("the tool's namespace %s is not said", quoteShort(p.Namespace)))
+		c.addLoss(NamespaceDropped.newLoss("the tool's namespace %s is left out", stream.Fact(quoteShort(p.Namespace))))
 		p.Namespace = ""
 	}
 	if p.Item != "" && !c.ids.joins {
-		c.addLoss(ItemIDDropped.newLoss("the id of the item, %s, is not said", quoteShort(p.Item)))
+		c.addLoss(ItemIDDropped.newLoss("the item's id %s is left out", quoteShort(p.Item)))
 		p.Item = ""
 	}
 }
 
-// fitID gives the call an id that the target takes. An id or a name that it does not take is
-// refused.
+// fitID gives the call an id that the target takes. It adds a refusal for an id or a name that the target
+// doesn't take.
 func (c *previewBuilder) fitID(p *protocol.Part, sent *Sent) {
 	if p.RunByProvider {
-		return // the provider gave it both, by rules of its own
+		return // the provider made both by its own rules
 	}
 	old := p.ID
 	made, losses := c.ids.assignID(c.call, p)
@@ -133,7 +132,7 @@ func (c *previewBuilder) fitID(p *protocol.Part, sent *Sent) {
 			continue
 		}
 		if c.doubt = true; c.To.IDs.Unique {
-			sent.noteRefusal(c.To.Refusal.SameID, made, p.Name, "two calls have one id")
+			sent.noteRefusal(c.To.Refusal.SameID, made, p.Name, "two calls have the same id")
 		}
 	}
 	p.ID = made
@@ -142,34 +141,35 @@ func (c *previewBuilder) fitID(p *protocol.Part, sent *Sent) {
 		if most := c.To.IDs.Max; most > 0 && len(made) > most && c.To.Refusal.LongID != "" {
 			words = c.To.Refusal.LongID
 		}
-		sent.noteRefusal(words, old, p.Name, "the id is not one that is taken here")
+		sent.noteRefusal(words, old, p.Name, "the target doesn't take this id")
 	}
 	if !c.To.Names.Takes(p.Name) {
-		c.addLoss(NameIllegal.newLoss("%s is no name for a tool here: %s", quoteShort(p.Name), nameWords(c.To.Names)))
-		sent.noteRefusal(c.To.Refusal.Name, made, p.Name, "the name is not one that is taken here")
+		c.addLoss(NameIllegal.newLoss("the target doesn't take the tool name %s: %s", quoteShort(p.Name), stream.Own(nameWords(c.To.Names))))
+		sent.noteRefusal(c.To.Refusal.Name, made, p.Name, "the target doesn't take this name")
 	}
 }
 
+// nameWords describes a rule for names.
 func nameWords(r protocol.NameRule) string {
 	if r.Class == "" {
 		return "it must not be empty"
 	}
 	if r.Max == 0 {
-		return fmt.Sprintf("it must be of [%s]", r.Class)
+		return fmt.Sprintf("it must consist of [%s]", r.Class)
 	}
-	return fmt.Sprintf("it must be 1 to %d of [%s]", r.Max, r.Class)
+	return fmt.Sprintf("it must have 1 to %d of [%s]", r.Max, r.Class)
 }
 
-// keepSignature keeps the call's signature where it is good, and puts a sentinel where one is needed and
-// there is none.
+// keepSignature keeps the call's signature if the target can use it, and adds a sentinel if the target needs
+// a signature and there is none.
 func (c *previewBuilder) keepSignature(p *protocol.Part, sent *Sent, first bool) {
 	switch {
 	case p.Signature == "":
 	case c.Policy.unsigned:
-		c.addLoss(SignatureDropped.newLoss("%s has no place for the call's signature", c.Policy.Client.Title))
+		c.addLoss(SignatureDropped.newLoss("%s has no place for the call's signature", stream.Own(c.Policy.Client.Title)))
 		p.Signature = ""
 	case !c.same || !c.To.HasSignatures && c.To != c.src.From:
-		c.addLoss(SignatureDropped.newLoss("the call's signature is good with its own provider only"))
+		c.addLoss(SignatureDropped.newLoss("the call's signature is valid only for its own provider"))
 		p.Signature = ""
 	}
 	if !c.To.HasSignatures || p.Signature != "" || !first {
@@ -177,21 +177,21 @@ func (c *previewBuilder) keepSignature(p *protocol.Part, sent *Sent, first bool)
 	}
 	switch {
 	case c.same && c.src.split && c.src.behind[c.call-1]:
-		sent.noteRefusal(c.To.Refusal.Unsigned, p.ID, p.Name, "only the first call of a turn is signed: alone, the others are not")
+		sent.noteRefusal(c.To.Refusal.Unsigned, p.ID, p.Name, "only the first call of a turn is signed: sent alone, the others are unsigned")
 	case !c.same && c.To.Sentinel != "" && c.Policy.way == nil:
-		c.addLoss(SignatureSentinel.newLoss("the call is not signed: a word that switches the check off stands in its place"))
+		c.addLoss(SignatureSentinel.newLoss("the call is not signed: a word that turns the check off is sent instead"))
 		p.Signature = c.To.Sentinel
 	}
 }
 
-// noteRefusal notes that somebody would not take the call. The first to refuse counts.
+// noteRefusal notes that the call would be refused. The first refusal counts.
 func (s *Sent) noteRefusal(words, id, name, ours string) {
 	if s.Refused == "" {
 		s.Refused = refusalText(words, id, name, ours)
 	}
 }
 
-// refusalText is the provider's own words about a call if they are known, else ours.
+// refusalText returns the provider's error for a call if it is known, else our words.
 func refusalText(words, id, name, ours string) string {
 	if words == "" {
 		return ours

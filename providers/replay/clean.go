@@ -4,14 +4,15 @@ import (
 	"unicode/utf8"
 
 	"toolscope/providers/protocol"
+	"toolscope/stream"
 )
 
-// sanitise replaces what is not UTF-8 in a part, because a request must be UTF-8. The arguments of a
-// call are cleaned elsewhere.
+// sanitise replaces bytes of a part that are not UTF-8, because a request must be UTF-8. sentArgs sanitises
+// the arguments of a call.
 func (c *previewBuilder) sanitise(p *protocol.Part) {
 	if p.Kind != protocol.CallPart && !utf8.Valid(p.Text) {
 		if text := replaceNonUTF8(p.Text); string(text) != string(p.Text) {
-			c.addLoss(UnicodeSanitized.newLoss("bytes of %s that are not UTF-8 become U+FFFD", partWords[p.Kind]))
+			c.addLoss(UnicodeSanitized.newLoss("bytes of %s that are not UTF-8 become U+FFFD", stream.Own(partWords[p.Kind])))
 			p.Text = text
 		}
 	}
@@ -31,14 +32,14 @@ func (c *previewBuilder) sanitise(p *protocol.Part) {
 		}
 	}
 	if lost != "" {
-		c.addLoss(UnicodeSanitized.newLoss("bytes of the %s that are not UTF-8 become U+FFFD", lost))
+		c.addLoss(UnicodeSanitized.newLoss("bytes of the %s that are not UTF-8 become U+FFFD", stream.Own(lost)))
 	}
 	p.Raw = cleanRaw(p.Raw)
 }
 
 var partWords = [...]string{"a text", "reasoning", "a call", "a result", "a part"}
 
-// cleanRaw is a JSON text as UTF-8. Bytes that are not can only stand in its strings.
+// cleanRaw returns a JSON text as UTF-8. Bytes that are not UTF-8 can only be in its strings.
 func cleanRaw(raw protocol.Raw) protocol.Raw {
 	if utf8.Valid(raw) {
 		return raw

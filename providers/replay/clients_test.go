@@ -12,9 +12,9 @@ import (
 	"toolscope/providers/replay"
 )
 
-// TestClients: a preview by a client's name is what the client sent, byte for byte of the arguments
-// and member for member of the call. testdata/clients holds what each sent: .github/clients/run
-// writes it by running them.
+// TestClients: a preview by a client's name has the arguments that the client sent, byte for byte, and the
+// same fields of the call. testdata/clients holds the requests of each client: .github/clients/run runs the
+// clients and writes them.
 func TestClients(t *testing.T) {
 	files, err := filepath.Glob("testdata/clients/*.jsonl")
 	if err != nil || len(files) == 0 {
@@ -37,11 +37,11 @@ func TestClients(t *testing.T) {
 	}
 }
 
-// untold are in how many cases a client's way is said to be unknown, though it was run: what it does
-// there depends on more than the arguments, or is not rebuilt.
+// untold is the number of cases in which a client was run but its treatment is previewed as unknown: it
+// depends on more than the arguments, or is not rebuilt here.
 var untold = map[string]int{
 	"cline":     60, // jsonrepair
-	"opencode":  4,  // toward Chat it ends a call at the first piece that ends in a value
+	"opencode":  4,  // for Chat, it ends a call at the first delta that ends a value
 	"qwen-code": 30, // jsonrepair
 }
 
@@ -70,7 +70,7 @@ func runOf(t *testing.T, file string) (ran clientRun) {
 	return ran
 }
 
-// checkVersion: what is said to have been run has been, in that version.
+// checkVersion checks that a client that counts as run was run in that version.
 func checkVersion(t *testing.T, ran clientRun) {
 	t.Helper()
 	s := ran.head.Get("versions").Scan()
@@ -80,8 +80,8 @@ func checkVersion(t *testing.T, ran clientRun) {
 	}
 }
 
-// checkClient holds the previews of one case, as it came by a protocol, against what was sent, and
-// counts those that are unknown.
+// checkClient compares the previews of one case of a protocol with the calls that were sent, and counts the
+// unknown ones.
 func checkClient(t *testing.T, how *replay.Policy, tool string, line protocol.Raw, from string) (unknown int) {
 	t.Helper()
 	source := target(t, from)
@@ -122,7 +122,7 @@ func checkClient(t *testing.T, how *replay.Policy, tool string, line protocol.Ra
 	return unknown
 }
 
-// checkSent compares a call as it is previewed with what was sent.
+// checkSent compares a previewed call with the call that was sent.
 func checkSent(t *testing.T, what, to string, got, want protocol.Raw) {
 	t.Helper()
 	if g, w := argumentsOf(to, got), argumentsOf(to, want); !bytes.Equal(g, w) {

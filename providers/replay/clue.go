@@ -7,37 +7,37 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// A MatchKey is something that a turn and a history can have in common, as a hash: an id, a place, what
-// a call holds. match weighs nothing else, so a turn that shares no clue with a history can be left
-// out of what it is given: nothing would be said of it. A Clue means something within one run only.
+// A MatchKey is a hash of a value that a turn and a history can share: an id, a position, a text, or the
+// content of a call. matchTurns uses nothing else, so a turn that shares no key with a history can be left
+// out of its input: it would get no observation. A MatchKey is valid within one run only.
 type MatchKey uint64
 
-// A KeyKind is a sort of clues. Most are of use for some histories only: who files turns by their
-// clues can wait with a sort until the first history asks for it.
+// A KeyKind is a kind of match keys. Most kinds are needed for some histories only: an index of turns can
+// add a kind when the first history needs it.
 type KeyKind struct {
 	kind keyKindID
-	ids  protocol.IDRule // of sort fitted
+	ids  protocol.IDRule // for kind fitted
 }
 
 type keyKindID uint8
 
 const (
-	plain   keyKindID = iota // ids, items, places and texts: whatever is there to be read
-	fitted                   // ids as they are where others are not taken
-	content                  // tools and arguments, in conversations that begin alike
-	alone                    // tools and arguments, where it is not known how conversations begin
+	plain   keyKindID = iota // ids, items, positions and texts
+	fitted                   // ids fitted to a target that doesn't take the originals
+	content                  // tools and arguments, in conversations with the same beginning
+	alone                    // tools and arguments, if the beginning is unknown
 )
 
-// PlainKeys are the clues that every history asks for.
+// PlainKeys is the kind of keys that every history needs.
 var PlainKeys = KeyKind{kind: plain}
 
-// IDKey is the clue that a call with that id gives.
+// IDKey returns the key of a call's id.
 func IDKey(id string) MatchKey { return keyFor('i', 0, id) }
 
-// SentIDKey is the clue that a call gives which a request had under that id.
+// SentIDKey returns the key of an id under which a request carried a call.
 func SentIDKey(id string) MatchKey { return keyFor('s', 0, id) }
 
-// ResponseKey is the clue that a turn gives whose response has that id.
+// ResponseKey returns the key of a response's id.
 func ResponseKey(id string) MatchKey { return keyFor('a', 0, id) }
 
 func itemKey(id string) MatchKey   { return keyFor('o', 0, id) }
@@ -51,14 +51,14 @@ func contentKey(begin uint64, tool string, v valueHash) MatchKey {
 	return keyFor('c', uint64(valueHash(begin).combine(v)), tool)
 }
 
-// anyBegin stands for how any conversation begins.
+// anyBegin matches the beginning of every conversation.
 const anyBegin = 1
 
 func keyFor(kind valueHash, n uint64, text string) MatchKey {
 	return MatchKey(kind.combine(valueHash(n)).combine(valueHash(maphash.String(seed, text))))
 }
 
-// Keys are those of a sort that a turn gives.
+// Keys yields the turn's match keys of a kind.
 func (c *Candidate) Keys(s KeyKind) iter.Seq[MatchKey] {
 	return func(yield func(MatchKey) bool) {
 		for _, e := range c.earlierCalls() {
@@ -80,7 +80,7 @@ func (c *Candidate) Keys(s KeyKind) iter.Seq[MatchKey] {
 	}
 }
 
-// keysOf are those of a call.
+// keysOf yields the match keys of a call.
 func (c *Candidate) keysOf(e *earlierCall, s KeyKind) iter.Seq[MatchKey] {
 	return func(yield func(MatchKey) bool) {
 		switch s.kind {
@@ -107,24 +107,23 @@ func (c *Candidate) keysOf(e *earlierCall, s KeyKind) iter.Seq[MatchKey] {
 	}
 }
 
-// A clue that too many turns give proves nothing. Of those that give it only the last are looked
-// at, and they must be told by another: which of them it is of would else change with every turn.
+// A key that too many turns have proves nothing. Only the latest turns that have it are candidates, and
+// another key must identify them: otherwise the match would change with every new turn.
 const (
 	maxTurns        = 64 // turns
-	maxTurnsAtPlace = 16 // turns that stand at one place: attempts at one, and conversations side by side
-	maxTurnsWithID  = 2  // turns with an id that is just a number: more is not asked of it
+	maxTurnsAtPlace = 16 // turns at one position: attempts, and parallel conversations
+	maxTurnsWithID  = 2  // turns with an id that is only a number
 )
 
-// TurnIndex are turns that are filed by their clues.
+// TurnIndex finds turns by their match keys.
 type TurnIndex interface {
-	// By says that the turns must be filed by this sort of clues too.
+	// IndexBy adds a kind of keys to the index.
 	IndexBy(KeyKind)
-	// Find looks up the turns that give a clue, at most so many of them, the last ones. It returns
-	// how many it has found.
+	// Find looks up the latest turns that have a key, at most most. It returns their number.
 	Find(c MatchKey, most int) int
 }
 
-// noteCommon notes which clues too many turns give.
+// noteCommon looks up a key, and notes it if too many turns have it.
 func (h *History) noteCommon(in TurnIndex, c MatchKey, most int) (found int) {
 	if found = in.Find(c, most); found == most {
 		if h.common == nil {
@@ -135,8 +134,8 @@ func (h *History) noteCommon(in TurnIndex, c MatchKey, most int) (found int) {
 	return found
 }
 
-// Find looks up the turns that share a clue with the history. Of calls whose ids tell which they
-// are it does not ask what they hold.
+// Find looks up the turns that share a key with the history. It doesn't look up the contents of calls whose
+// ids identify them.
 func (h *History) Find(in TurnIndex) {
 	in.IndexBy(PlainKeys)
 	in.IndexBy(KeyKind{fitted, h.to.IDs})
@@ -161,7 +160,7 @@ func (h *History) Find(in TurnIndex) {
 	h.searchContents(told, in)
 }
 
-// searchID looks up an id, and reports whether that alone tells the turn.
+// searchID looks up an id, and reports whether it identifies one turn.
 func (h *History) searchID(id, tool string, in TurnIndex) bool {
 	switch {
 	case id == "":
@@ -173,7 +172,8 @@ func (h *History) searchID(id, tool string, in TurnIndex) bool {
 	return h.noteCommon(in, IDKey(id), maxTurns) == 1
 }
 
-// searchContents looks up what the calls of the history hold.
+// searchContents looks up the contents of the calls of the history, except those whose ids identify them
+// (told).
 func (h *History) searchContents(told map[string]bool, in TurnIndex) {
 	begins, s := []uint64{h.Position.Begin, 0}, KeyKind{kind: content}
 	if h.Position.Begin == 0 {

@@ -9,14 +9,14 @@ import (
 	"toolscope/stream"
 )
 
-// argsVerdict is what became of a call's arguments, and what that loses.
+// argsVerdict is the treatment of a call's arguments, and the loss.
 type argsVerdict struct {
 	treatment Treatment
-	loss      Loss // its Kind is nil when there is none
-	vague     bool // hashes tell no more
+	loss      Loss // its Kind is nil if there is none
+	vague     bool // it is known only from hashes
 }
 
-// cachedVerdict is the last verdict on a call, and what it was about.
+// cachedVerdict is the latest verdict on a call, with its inputs.
 type cachedVerdict struct {
 	argsVerdict
 	text [sha256.Size]byte
@@ -24,14 +24,15 @@ type cachedVerdict struct {
 	to   *protocol.Target
 }
 
+// isAbout reports whether the verdict is about these inputs.
 func (j *cachedVerdict) isAbout(text [sha256.Size]byte, form protocol.ArgsForm, to *protocol.Target) bool {
 	return j.text == text && j.form == form && j.to == to
 }
 
-// maxJudged is how many judgements are remembered at least, and half of how many at most.
+// maxJudged is the minimum number of cached verdicts, and half of the maximum.
 const maxJudged = 1 << 14
 
-// lastVerdict is the last judgement on a call.
+// lastVerdict returns the cached verdict on a call.
 func (by *Observer) lastVerdict(call stream.Ref) (j cachedVerdict, ok bool) {
 	if j, ok = by.judged[call]; !ok {
 		j, ok = by.before[call]
@@ -39,7 +40,7 @@ func (by *Observer) lastVerdict(call stream.Ref) (j cachedVerdict, ok bool) {
 	return j, ok
 }
 
-// cacheVerdict keeps a judgement. Those that no request has asked for in a long time are forgotten.
+// cacheVerdict caches a verdict. Verdicts that were not used for a long time are dropped.
 func (by *Observer) cacheVerdict(call stream.Ref, j cachedVerdict) {
 	if by.judged == nil || len(by.judged) >= maxJudged {
 		by.judged, by.before = map[stream.Ref]cachedVerdict{}, by.judged
@@ -47,7 +48,7 @@ func (by *Observer) cacheVerdict(call stream.Ref, j cachedVerdict) {
 	by.judged[call] = j
 }
 
-// judgeCall says what became of a call's arguments, from memory if it can.
+// judgeCall returns the verdict on a call's arguments, from the cache if possible.
 func (by *Observer) judgeCall(e *earlierCall, sent *protocol.Part, to *protocol.Target) argsVerdict {
 	if e.call != nil && bytes.Equal(e.call.Args(), sent.Args) {
 		return judgeArgs(e.call, sent, to)
@@ -76,7 +77,7 @@ func (by *Observer) judgeCall(e *earlierCall, sent *protocol.Part, to *protocol.
 	return v
 }
 
-// hasSameArgs reports whether the arguments sent hold all that the model wrote.
+// hasSameArgs reports whether the arguments sent hold everything that the model wrote.
 func (by *Observer) hasSameArgs(e *earlierCall, sent *protocol.Part, to *protocol.Target) bool {
 	switch by.judgeCall(e, sent, to).treatment {
 	case Intact, WasReformatted, WasEncoded, WasWrapped:
@@ -85,7 +86,7 @@ func (by *Observer) hasSameArgs(e *earlierCall, sent *protocol.Part, to *protoco
 	return false
 }
 
-// setVerdict takes the verdict on the arguments.
+// setVerdict sets the verdict on the arguments.
 func (o *Observation) setVerdict(v argsVerdict) {
 	o.Treatment, o.vague = v.treatment, v.vague
 	if v.loss.Kind == nil {
@@ -97,12 +98,12 @@ func (o *Observation) setVerdict(v argsVerdict) {
 	o.addLoss(v.loss)
 }
 
-// judgeArgs says what became of a call's arguments.
+// judgeArgs compares a call's arguments with those that were sent.
 func judgeArgs(c *stream.Call, sent *protocol.Part, to *protocol.Target) argsVerdict {
 	return judgeText(c.Args(), c.Freeform(), sent, to)
 }
 
-// judgeText says what became of arguments that the model wrote so.
+// judgeText compares the model's text of arguments with those that were sent.
 func judgeText(raw []byte, freeform bool, sent *protocol.Part, to *protocol.Target) argsVerdict {
 	text := sent.Args
 	asText := sent.Form == protocol.TextForm && to.Form != protocol.TextForm && !freeform
@@ -116,39 +117,39 @@ func judgeText(raw []byte, freeform bool, sent *protocol.Part, to *protocol.Targ
 	case protocol.Same(raw, text), bytes.Equal(bytes.TrimSpace(raw), bytes.TrimSpace(text)):
 		return argsVerdict{treatment: WasReformatted}
 	case saysNothing(text):
-		return argsVerdict{treatment: WasEmptied, loss: ArgsEmptied.newLoss("%s the model wrote are gone: {} was sent", bytesWord(len(raw)))}
+		return argsVerdict{treatment: WasEmptied, loss: ArgsEmptied.newLoss("%s the model wrote are gone: {} was sent", stream.Own(bytesWord(len(raw))))}
 	case isWrapped(text, raw) && freeform:
 		return argsVerdict{treatment: WasWrapped, loss: FreeformToJSON.newLoss("free text was put into an object")}
 	case isWrapped(text, raw):
-		return argsVerdict{treatment: WasWrapped, loss: ArgsWrapped.newLoss("what the model wrote was put into an object")}
+		return argsVerdict{treatment: WasWrapped, loss: ArgsWrapped.newLoss("the model's text was put into an object")}
 	}
 	return judgeOther(factsOf(raw, freeform), text)
 }
 
-// judgeString judges a string where an object must be, or a string in a string.
+// judgeString judges a string instead of an object, or a string in a string.
 func judgeString(raw, text []byte) argsVerdict {
 	if bytes.Equal(raw, text) || protocol.Same(raw, text) || isEncoded(text, raw) {
 		words := "the client encoded the arguments once more: they are a string that holds the text"
 		if factsOf(raw, false).syntax == stream.SyntaxDouble {
 			words = "the model encoded the arguments twice, and the client encoded that string once more"
 		}
-		return argsVerdict{treatment: WasEncoded, loss: DoubleEncoded.newLoss("%s", words)}
+		return argsVerdict{treatment: WasEncoded, loss: DoubleEncoded.newLoss("%s", stream.Own(words))}
 	}
-	return argsVerdict{treatment: WasAltered, loss: ArgsAltered.newLoss("a string was sent that does not hold what the model wrote")}
+	return argsVerdict{treatment: WasAltered, loss: ArgsAltered.newLoss("a string was sent that doesn't hold the model's arguments")}
 }
 
-// judgeOther judges arguments that are others now.
+// judgeOther judges arguments with another value.
 func judgeOther(f *argsFacts, text []byte) argsVerdict {
 	object := f.syntax == stream.SyntaxObject
 	switch {
 	case object && isRounded(f, text):
-		return argsVerdict{treatment: WasReformatted, loss: IntPrecision.newLoss("numbers that no double holds were rounded")}
+		return argsVerdict{treatment: WasReformatted, loss: IntPrecision.newLoss("numbers that don't fit a double were rounded")}
 	case isSanitised(f, text):
-		return argsVerdict{treatment: WasReformatted, loss: UnicodeSanitized.newLoss("what is no Unicode text became U+FFFD")}
+		return argsVerdict{treatment: WasReformatted, loss: UnicodeSanitized.newLoss("invalid Unicode became U+FFFD")}
 	case f.syntax == stream.SyntaxDouble && protocol.Same(stringContent(f), text):
 		return argsVerdict{treatment: WasRepaired, loss: ArgsRepaired.newLoss("the model wrote a string: the object in it was sent")}
 	case f.syntax == stream.SyntaxConcat && isFirst(f, text):
-		return argsVerdict{treatment: WasRepaired, loss: ConcatFirstOnly.newLoss("of %d objects written one after another the first was sent", f.docs)}
+		return argsVerdict{treatment: WasRepaired, loss: ConcatFirstOnly.newLoss("only the first of %d consecutive objects was sent", f.docs)}
 	case !object && isObject(text):
 		return argsVerdict{treatment: WasRepaired, loss: ArgsRepaired.newLoss("a parser's guess was sent as if the model had written it")}
 	}
@@ -161,7 +162,7 @@ func isFirst(f *argsFacts, text []byte) bool {
 	return ok && protocol.Same(first, text)
 }
 
-// isSanitised reports whether text is what f is without what is no Unicode text.
+// isSanitised reports whether text differs from f only by U+FFFD for invalid Unicode.
 func isSanitised(f *argsFacts, text []byte) bool {
 	switch {
 	case !f.half.is() && !f.invalid.is():
@@ -175,14 +176,13 @@ func isSanitised(f *argsFacts, text []byte) bool {
 		protocol.Same(newTree(f.raw, f.tokens).write(nil, 0, how), newTree(t.raw, t.tokens).write(nil, 0, how))
 }
 
-// saysNothing reports whether arguments are empty: nothing, null or {}, which JSON libraries turn
-// into each other.
+// saysNothing reports whether arguments are empty, null or {}. JSON libraries turn these into each other.
 func saysNothing(text []byte) bool {
 	text = bytes.TrimSpace(text)
 	return len(text) == 0 || string(text) == "null" || protocol.Raw(text).EmptyObject()
 }
 
-// isRounded reports whether text is what f is after its numbers were doubles.
+// isRounded reports whether text is f after its numbers were doubles.
 func isRounded(f *argsFacts, text []byte) bool {
 	if !f.integer.is() && !f.fraction.is() && !f.huge.is() {
 		return false
@@ -206,7 +206,7 @@ func isEncoded(text, raw []byte) bool {
 	return false
 }
 
-// inString is the text in the JSON string that text is; ok is false where it is none.
+// inString returns the content of a JSON string; ok is false if text is not one.
 func inString(text []byte) (inner []byte, ok bool) {
 	v := protocol.Raw(bytes.TrimSpace(text))
 	s := v.Scan()
@@ -216,7 +216,7 @@ func inString(text []byte) (inner []byte, ok bool) {
 	return v.Append(nil), true
 }
 
-// isWrapped reports whether text is an object whose one member holds raw.
+// isWrapped reports whether text is an object whose only field holds raw.
 func isWrapped(text, raw []byte) bool {
 	if !isObject(text) {
 		return false
@@ -231,12 +231,12 @@ func isWrapped(text, raw []byte) bool {
 	return n == 1 && held
 }
 
-// maxNamed is how many clients are named that would have sent the same: more say nothing.
+// maxNamed is the maximum number of clients that are named. If more would have sent the same, none is.
 const maxNamed = 3
 
-// MatchingPolicies is the names of the policies that do the same to arguments, separated by commas: of the
-// behaviours, and of the clients that would have sent the same bytes. It is "" where nothing was done
-// to them, or what most do.
+// MatchingPolicies returns the names of the policies with the same effect on the arguments, separated by
+// commas: behaviours, and clients that would have sent the same bytes. It returns "" if the arguments were
+// not changed, or if most behaviours do the same.
 func (o *Observation) MatchingPolicies() string {
 	switch o.Treatment {
 	case Intact, WasOrphaned, WasMoved, AsClientHasIt:
@@ -247,7 +247,7 @@ func (o *Observation) MatchingPolicies() string {
 		c = o.of.reload()
 	}
 	if c == nil {
-		return "" // nobody knows what they would make of it
+		return "" // the effect of policies is unknown
 	}
 	src := SourceOfCalls(nil, o.turn.Target, c)
 	same := o.samePolicies(src, Behaviours)
@@ -255,7 +255,7 @@ func (o *Observation) MatchingPolicies() string {
 		same = nil
 	}
 	switch o.Treatment {
-	case WasRepaired, WasEncoded, WasWrapped, WasAltered: // other fates tell no client from others
+	case WasRepaired, WasEncoded, WasWrapped, WasAltered: // other treatments don't identify a client
 		if who := o.samePolicies(src, Clients); len(who) <= maxNamed {
 			same = append(same, who...)
 		}
@@ -263,7 +263,7 @@ func (o *Observation) MatchingPolicies() string {
 	return strings.Join(same, ", ")
 }
 
-// samePolicies are the names of the policies that send what was sent.
+// samePolicies returns the names of the policies that send the same call.
 func (o *Observation) samePolicies(src *Source, policies []Policy) (same []string) {
 	for i := range policies {
 		how := &policies[i]
@@ -275,7 +275,7 @@ func (o *Observation) samePolicies(src *Source, policies []Policy) (same []strin
 	return same
 }
 
-// isLike reports whether a policy sends what was sent.
+// isLike reports whether a preview has the call as it was sent.
 func (o *Observation) isLike(s *Sent, p *Policy) bool {
 	objects := o.to.Form != protocol.TextForm
 	switch {

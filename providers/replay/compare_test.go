@@ -7,8 +7,7 @@ import (
 	"toolscope/stream"
 )
 
-// TestJudgedAgain: who remembers a verdict gives it of the same text in the same form to the same
-// target only.
+// TestJudgedAgain: a cached verdict is used only for the same text in the same form and the same target.
 func TestJudgedAgain(t *testing.T) {
 	s := new(stream.Session)
 	s.Apply(stream.Event{Kind: stream.TurnOpen})

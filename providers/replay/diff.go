@@ -6,18 +6,17 @@ import (
 	"toolscope/stream"
 )
 
-// An Edit is one place where what is sent is not what the model wrote: the bytes Start to End of
-// the original became To.
+// An Edit is one difference between the arguments sent and those of the model: the bytes Start to End of the
+// original became To.
 type Edit struct {
 	Start, End int
 	To         []byte
 }
 
-// maxCells bounds the work of finding which tokens two texts share: beyond it the middle that
-// differs is one edit.
+// maxCells limits the search for common tokens of two texts. Beyond it, the part that differs is one edit.
 const maxCells = 1 << 20
 
-// Diff is how sent differs from the original, token by token, in order.
+// Diff returns the differences between sent and the original, token by token, in order.
 func Diff(original, sent []byte) (edits []Edit) {
 	if bytes.Equal(original, sent) {
 		return nil
@@ -39,7 +38,7 @@ func Diff(original, sent []byte) (edits []Edit) {
 	return alignTokens(a, b, at)
 }
 
-// splitTokens are the tokens of a text. Where it is no JSON, that is its last piece.
+// splitTokens splits a text into its tokens. The last piece is the part that is not JSON.
 func splitTokens(text []byte) (all [][]byte) {
 	var lex stream.Lexer
 	lex.Write(text)
@@ -55,6 +54,7 @@ func splitTokens(text []byte) (all [][]byte) {
 	return all
 }
 
+// totalLen returns the length of the pieces.
 func totalLen(pieces [][]byte) (n int) {
 	for _, p := range pieces {
 		n += len(p)
@@ -62,12 +62,12 @@ func totalLen(pieces [][]byte) (n int) {
 	return n
 }
 
-// alignTokens finds the longest sequence of pieces that a and b share; what stands between them is the
-// edits. at is the offset of a in the original.
+// alignTokens finds the longest common sequence of pieces of a and b, and returns the differences between
+// them. at is the offset of a in the original.
 func alignTokens(a, b [][]byte, at int) (edits []Edit) {
 	x, y := numberTokens(a, b)
 	width := len(b) + 1
-	best := make([]int32, (len(a)+1)*width) // pieces shared from i, j on
+	best := make([]int32, (len(a)+1)*width) // number of common pieces from i, j on
 	for i := len(a) - 1; i >= 0; i-- {
 		for j := len(b) - 1; j >= 0; j-- {
 			if x[i] == y[j] {
@@ -103,7 +103,7 @@ func alignTokens(a, b [][]byte, at int) (edits []Edit) {
 	return edits
 }
 
-// numberTokens gives pieces that are the same the same number, so that comparing any two is cheap.
+// numberTokens numbers the pieces. Equal pieces get the same number, which makes comparing cheap.
 func numberTokens(a, b [][]byte) (x, y []int) {
 	numbers := map[string]int{}
 	number := func(pieces [][]byte) (all []int) {

@@ -9,8 +9,7 @@ import (
 	"toolscope/providers/replay"
 )
 
-// applied is what the edits make of the original; ok is false if they are not in order, or not in
-// it.
+// applied applies the edits to the original; ok is false if they are out of order or out of range.
 func applied(original []byte, edits []replay.Edit) (made []byte, ok bool) {
 	at := 0
 	for i, e := range edits {
@@ -42,7 +41,7 @@ func FuzzDiff(f *testing.F) {
 	})
 }
 
-// TestDiffIsSmall: what did not change is in no edit.
+// TestDiffIsSmall: edits contain only bytes that changed.
 func TestDiffIsSmall(t *testing.T) {
 	for _, test := range []struct{ original, sent, want string }{
 		{`{"a": 1.0, "b":2}`, `{"a":1,"b":2}`, `[5:9]="1" [10:11]=""`},

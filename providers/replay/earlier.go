@@ -7,36 +7,36 @@ import (
 	"toolscope/stream"
 )
 
-// candidateTurn is a Candidate as it is looked for.
+// candidateTurn is a Candidate with the state of the search.
 type candidateTurn struct {
 	*Candidate
-	callRange // where its calls must stand, if it is placed
+	callRange // the place of its calls, if it is placed
 	calls     []earlierCall
 	state     turnState
 	text      uint64
-	long      bool // the text tells it from others
-	sure      bool // it is in the history, as sure as can be
-	placed    bool
-	kin       relation // of its conversation and the history's
-	tried     bool     // to read it again
-	again     *stream.Turn
+	long      bool         // the text is long enough to identify the turn
+	sure      bool         // it is certain that the turn is in the history
+	placed    bool         // its place in the history is known
+	kin       relation     // of its conversation to the history's
+	tried     bool         // whether Reload was called
+	again     *stream.Turn // its result
 }
 
-// earlierCall is a call of an earlier turn as it is looked for.
+// earlierCall is a call of an earlier turn with the state of the search.
 type earlierCall struct {
 	callIdentity
-	call    *stream.Call // nil where only left is there
+	call    *stream.Call // nil if there is only a summary
 	summary *CallSummary
 	turn    *candidateTurn
-	found   int  // number in held, -1 while it is not found
-	byItem  bool // named by an item that the provider keeps
-	twice   bool // another call of the turn has the id too
-	number  bool // the id is no more than a number, or too many have it
-	valued  bool
+	found   int  // index in History.entries, -1 while not found
+	byItem  bool // the history names the item, which the provider keeps
+	twice   bool // another call of the turn has the same id
+	number  bool // the id is only a number, or too many turns have it
+	valued  bool // value is computed
 	value   valueHash
 }
 
-// earlierCalls are those of a turn.
+// earlierCalls returns the calls of a turn.
 func (c *Candidate) earlierCalls() (all []earlierCall) {
 	if c.Summary != nil {
 		all = make([]earlierCall, len(c.Summary.calls))
@@ -52,7 +52,7 @@ func (c *Candidate) earlierCalls() (all []earlierCall) {
 	return all
 }
 
-// readTurn learns which ids a turn has, and where it must stand.
+// readTurn notes the ids of a turn, and finds its place.
 func (m *matcher) readTurn(t *candidateTurn, c *Candidate) {
 	t.Candidate, t.calls, t.kin = c, c.earlierCalls(), kinOf(c.Position, m.Position)
 	t.text, t.long, t.state = c.otherSigns()
@@ -71,7 +71,7 @@ func (m *matcher) readTurn(t *candidateTurn, c *Candidate) {
 	}
 }
 
-// markTwice finds the ids that several calls of the turn have.
+// markTwice marks the calls of the turn that share an id.
 func (t *candidateTurn) markTwice() {
 	if len(t.calls) < 2 {
 		return
@@ -86,7 +86,7 @@ func (t *candidateTurn) markTwice() {
 	}
 }
 
-// otherSigns are what tells of a turn beside its calls.
+// otherSigns returns a turn's evidence other than calls.
 func (c *Candidate) otherSigns() (text uint64, long bool, state turnState) {
 	if c.Summary != nil {
 		return c.Summary.text, c.Summary.long, c.Summary.state
@@ -95,7 +95,7 @@ func (c *Candidate) otherSigns() (text uint64, long bool, state turnState) {
 	return text, long, stateOf(c.Turn)
 }
 
-// argsHash is the value of the call's arguments.
+// argsHash returns the hash of the value of the call's arguments.
 func (c *earlierCall) argsHash() valueHash {
 	switch {
 	case c.summary != nil:
@@ -106,13 +106,13 @@ func (c *earlierCall) argsHash() valueHash {
 	return c.value
 }
 
-// isMissed reports whether a call should be there and is not found yet.
+// isMissed reports whether a call should be in the history and is not found yet.
 func (c *earlierCall) isMissed() bool {
 	return c.found < 0 && !c.byItem && !c.server && !c.attempt
 }
 
-// otherID reports whether the id of a call of the history speaks against its being c. An id that
-// the model gave to two calls of a turn says nothing: clients change it.
+// otherID reports whether the id of a call of the history is evidence that it is not c. An id that two calls
+// of a turn share proves nothing, because clients change it.
 func (c *earlierCall) otherID(p *protocol.Part) bool {
 	return c.id != "" && p.ID != "" && !c.number && !c.twice
 }
@@ -125,7 +125,7 @@ func (c *earlierCall) isObject() bool {
 	return c.call.Syntax() == stream.SyntaxObject
 }
 
-// reload is the call as it is read again, nil where that cannot be done.
+// reload reads the call again. It returns nil if that is impossible.
 func (c *earlierCall) reload() *stream.Call {
 	t := c.turn
 	if c.summary == nil || t.Reload == nil {
@@ -140,7 +140,7 @@ func (c *earlierCall) reload() *stream.Call {
 	return nil
 }
 
-// isOfID reports whether a call has that id, or had it in a request.
+// isOfID reports whether a call has an id, or had it in a request.
 func (c *earlierCall) isOfID(id string) bool {
 	if c.summary != nil {
 		return c.id == id || c.summary.lastReport().ID == id
@@ -148,8 +148,8 @@ func (c *earlierCall) isOfID(id string) bool {
 	return c.id == id || slices.ContainsFunc(c.call.SentBack, func(r stream.SentBackCall) bool { return r.ID == id })
 }
 
-// HasCall says whether the turn has a call with the id and the tool of one in a history, or one that
-// had the id in a history before, and whether one of them has its arguments.
+// HasCall compares a call of a history with the turn. any reports whether the turn has a call of the same
+// tool with the same id, or with that id in an earlier history; same, whether it also has the same arguments.
 func (c *Candidate) HasCall(p *protocol.Part) (same, any bool) {
 	for _, e := range c.earlierCalls() {
 		if e.name != p.Name || !e.isOfID(p.ID) {

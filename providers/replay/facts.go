@@ -9,37 +9,37 @@ import (
 	"toolscope/stream"
 )
 
-// argsFacts describe the arguments of one call; they are found once for all previews. A span is the
-// first place of its kind, empty when there is none.
+// argsFacts describes the arguments of one call. They are found once for all previews. A span is the first
+// place of its kind, empty if there is none.
 type argsFacts struct {
 	raw      []byte
 	freeform bool
 	syntax   stream.Syntax
-	docs     int // complete texts in it
-	wrong    int // offset of the first byte that is no JSON, or the length
+	docs     int // number of complete JSON texts
+	wrong    int // offset of the first byte that is not JSON, or the length
 
 	tokens   stream.TokenList
 	null     bool
 	space    span // between tokens
-	respell  span // a number that JavaScript writes in another way
-	integer  span // an integer that no double holds
+	respell  span // a number that JavaScript writes differently
+	integer  span // an integer that doesn't fit a double
 	fraction span // a fraction with more digits than a double
-	huge     span // a number beyond every double
-	escapes  span // a string that JavaScript writes in another way
-	halves   span // one of those that have half a surrogate pair
+	huge     span // a number that is too large for a double
+	escapes  span // a string that JavaScript writes differently
+	halves   span // such a string with half a surrogate pair
 	half     span // half a surrogate pair
 	invalid  span // bytes that are not UTF-8
-	twice    span // a key that its object has before
-	unsorted span // a key that is less than the one before
-	numeric  span // a key that is an array index and not in its place: JavaScript puts these first
-	depth    int  // of containers
+	twice    span // a duplicate key
+	unsorted span // a key that sorts before the previous one
+	numeric  span // an array index as key, out of place: JavaScript puts these first
+	depth    int  // nesting of containers
 }
 
 type span struct{ start, end int }
 
 func (s span) is() bool { return s.end > s.start }
 
-// setFirst takes the first place only.
+// setFirst sets the span if it is empty.
 func (s *span) setFirst(start, end int) {
 	if !s.is() {
 		*s = span{start, end}
@@ -83,8 +83,8 @@ func syntaxOf(text []byte) stream.Syntax {
 	return lex.Syntax()
 }
 
-// findInvalid looks for bytes that are not UTF-8. Half a surrogate pair, which stands there as the
-// three bytes it would be, is text that JSON can say.
+// findInvalid finds bytes that are not UTF-8. Half a surrogate pair, encoded as three bytes, is separate:
+// JSON can express it.
 func (f *argsFacts) findInvalid() {
 	if utf8.Valid(f.raw) {
 		return
@@ -101,12 +101,12 @@ func (f *argsFacts) findInvalid() {
 	}
 }
 
-// isHalf reports whether text begins with a surrogate as three bytes.
+// isHalf reports whether text begins with a surrogate in three bytes.
 func isHalf(text []byte) bool {
 	return len(text) >= 3 && text[0] == 0xed && text[1] >= 0xa0 && text[1] <= 0xbf && text[2]&0xc0 == 0x80
 }
 
-// scanTokens looks at every token of a text that parses.
+// scanTokens finds the facts of the tokens of a text that parses.
 func (f *argsFacts) scanTokens() {
 	var open []*members
 	start := 0
@@ -136,11 +136,11 @@ func (f *argsFacts) scanTokens() {
 	}
 }
 
-// members are the keys of an object so far.
+// members holds the keys of an object so far.
 type members struct {
 	last  string
 	index int  // the last key that is an array index
-	named bool // a key that is none has come
+	named bool // there was a key that is not an array index
 	all   map[string]bool
 }
 
@@ -186,8 +186,8 @@ func (f *argsFacts) lookAtString(lit []byte, start int) {
 	}
 }
 
-// respelledString is a string that JavaScript writes in another way. A string with half a character
-// counts only where that is kept: where it is replaced, that is a loss of its own.
+// respelledString returns a string that JavaScript writes differently. A string with half a character counts
+// only if that is kept: replacing it is a separate loss.
 func (f *argsFacts) respelledString(how rewriteRules) span {
 	if !f.escapes.is() && !how.sanitize {
 		return f.halves
@@ -209,7 +209,7 @@ func (f *argsFacts) lookAtNumber(lit []byte, start int) {
 	}
 }
 
-// depthLevels is how many levels of a rule the text takes.
+// depthLevels returns the number of levels that the text needs by a rule.
 func (f *argsFacts) depthLevels(rule protocol.DepthRule) (most int) {
 	now, cost := rule.Base, []int(nil)
 	for _, t := range f.tokens.All() {

@@ -17,9 +17,9 @@ import (
 	"toolscope/providers/replay"
 )
 
-// FuzzPreview: any history whatever is previewed for every target under every policy: as requests
-// that are JSON in UTF-8, with every call once or told to be dropped, with every result once, and
-// without a change to the source.
+// FuzzPreview: any history can be previewed for every target under every policy. The requests are JSON in
+// UTF-8, every call is there once or is reported as dropped, every result is there once, and the source does
+// not change.
 func FuzzPreview(f *testing.F) {
 	for seed := range 24 {
 		f.Add(bytes.Repeat([]byte{byte(seed), byte(seed * 7), 31, byte(seed * 41), 3, byte(255 - seed)}, 12), seed%3 == 0)
@@ -52,7 +52,7 @@ func FuzzPreview(f *testing.F) {
 	})
 }
 
-// checkPreview holds what must be so of any preview.
+// checkPreview checks the invariants of previews.
 func checkPreview(src *replay.Source, p replay.Preview) error {
 	if again := src.Preview(p.To, p.Policy); !reflect.DeepEqual(again, p) {
 		return fmt.Errorf("another time it is another: %+v, %+v", p, again)
@@ -88,7 +88,7 @@ func checkPreview(src *replay.Source, p replay.Preview) error {
 	return checkCounts(src, p, calls, results)
 }
 
-// checkCounts: calls and results are there, or told to be gone.
+// checkCounts checks that calls and results are there, or are reported as missing.
 func checkCounts(src *replay.Source, p replay.Preview, calls, results int) error {
 	wantCalls, wantResults := 0, strings.Count(fmt.Sprint(p.Losses), "one is made up")
 	for _, c := range p.Calls {
@@ -119,7 +119,7 @@ func checkCounts(src *replay.Source, p replay.Preview, calls, results int) error
 	return nil
 }
 
-// read is what a target reads in messages it wrote.
+// read returns the calls and results that a target reads from its own messages.
 func read(to *protocol.Target, written [][]byte) []protocol.Message {
 	messages, _ := to.Decode(historytest.Request(to, written))
 	return messages

@@ -7,7 +7,7 @@ import (
 	"toolscope/stream"
 )
 
-// setResult takes the result of the call.
+// setResult sets the result of the call.
 func (o *Observation) setResult(by *protocol.Part) {
 	o.resultPart, o.Result = by, stream.ResultOK
 	if by.Failed {
@@ -15,11 +15,11 @@ func (o *Observation) setResult(by *protocol.Part) {
 	}
 }
 
-// ResultPart is the result as the history has it, nil where there is none.
+// ResultPart returns the result as the history has it, nil if there is none.
 func (o *Observation) ResultPart() *protocol.Part { return o.resultPart }
 
-// ToolResult is what the call's tool gave, as the history has it. Where that names tools, as a search for
-// tools does, their names are text, one a line.
+// ToolResult returns the result of the call's tool as the history has it. If it names tools, as the result of
+// a tool search does, their names are its text, one per line.
 func (o *Observation) ToolResult() (r stream.Result) {
 	if o.resultPart == nil {
 		return r

@@ -11,8 +11,7 @@ import (
 	"toolscope/providers/replay"
 )
 
-// long are histories of n pieces, each in a way that makes one part of a preview look for something
-// among all the others.
+// long holds histories of n parts. Each makes one step of a preview search all parts.
 var long = map[string]func(from *protocol.Target, n int) []protocol.Message{
 	"results in one message": func(from *protocol.Target, n int) []protocol.Message {
 		return append(many(from, n, `{}`), user(resultsOf(n)...))

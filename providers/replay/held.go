@@ -4,43 +4,43 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// place is where a part stands in a history.
+// place is the place of a part in a history.
 type place struct{ message, part int }
 
-// historyCall is a call that a history holds.
+// historyCall is a call in a history.
 type historyCall struct {
 	place
 	part   *protocol.Part
-	result *protocol.Part // nil when there is none
-	late   bool           // the result does not follow at once
-	values []valueHash    // of what it may hold, once needed
+	result *protocol.Part // nil if there is none
+	late   bool           // the result doesn't follow directly
+	values []valueHash    // hashes of its possible contents, set when needed
 }
 
-// orphan is a result of which the call is not in the history.
+// orphan is a result without a call in the history.
 type orphan struct {
 	part   *protocol.Part
-	number int
-	calls  int // before it
+	number int // among the orphans of the history
+	calls  int // number of calls before it
 }
 
-// A History is a history that a request carries, and the calls it holds.
+// A History is the history that a request carries, with its calls.
 type History struct {
-	Position         Position // where the request stands
-	KeptByProvider   bool     // the provider keeps what was said before this
-	PreviousResponse string   // id of the response that the request goes on from, "" where it names none
+	Position         Position // position of the request
+	KeptByProvider   bool     // the provider keeps the earlier messages
+	PreviousResponse string   // id of the response that the request continues, "" if it names none
 	to               *protocol.Target
 	messages         []protocol.Message
 	entries          []historyCall
-	withID           map[string][]int    // numbers of calls in held
-	at               map[Position]int    // by place: how many calls stand before it
-	callsBefore      []int               // by message: how many calls stand before it
+	withID           map[string][]int    // by id: indexes in entries
+	at               map[Position]int    // by position: number of calls before it
+	callsBefore      []int               // by message: number of calls before it
 	orphans          map[string][]orphan // by id
-	common           map[MatchKey]bool   // clues that too many turns give, as far as Search has asked
-	items            map[string]bool     // once needed
-	texts            map[uint64][]int    // once needed
+	common           map[MatchKey]bool   // match keys that too many turns have, as far as Find looked them up
+	items            map[string]bool     // set when needed
+	texts            map[uint64][]int    // set when needed
 }
 
-// ReadPast finds the calls of a history and the result of each.
+// ReadPast reads a history: its calls, and the result of each.
 func ReadPast(history []protocol.Message, to *protocol.Target) *History {
 	h := &History{to: to, messages: history, withID: map[string][]int{}, at: map[Position]int{}, orphans: map[string][]orphan{}, callsBefore: make([]int, len(history))}
 	for n, asked := range Along(history) {
@@ -72,7 +72,7 @@ func ReadPast(history []protocol.Message, to *protocol.Target) *History {
 	return h
 }
 
-// hashesOf are the values of what call n may hold.
+// hashesOf returns the hashes of the possible contents of call n.
 func (h *History) hashesOf(n int) []valueHash {
 	c := &h.entries[n]
 	if c.values == nil {
@@ -81,7 +81,7 @@ func (h *History) hashesOf(n int) []valueHash {
 	return c.values
 }
 
-// readItems are the ids of the items that are only named in the history.
+// readItems returns the ids of the items that the history only names.
 func (h *History) readItems() map[string]bool {
 	if h.items != nil {
 		return h.items
@@ -97,7 +97,7 @@ func (h *History) readItems() map[string]bool {
 	return h.items
 }
 
-// readTexts are the messages of the model by their text, where that tells them from others.
+// readTexts returns the messages of the model by their text, if that is long enough to identify them.
 func (h *History) readTexts() map[uint64][]int {
 	if h.texts != nil {
 		return h.texts
@@ -114,11 +114,11 @@ func (h *History) readTexts() map[uint64][]int {
 	return h.texts
 }
 
-// resultEnds is, for each message, the last of the messages with results that follow it directly.
-// Where consecutive messages of one speaker are merged, those of the model share it.
+// resultEnds returns for each message the last of the messages with results that follow it directly. If the
+// target merges consecutive messages of one role, those of the model share it.
 func resultEnds(history []protocol.Message, merges bool) []int {
 	end := make([]int, len(history))
-	last, answers := len(history)-1, false // the run of messages after the one that is looked at
+	last, answers := len(history)-1, false // the messages with results after the current one
 	for i := len(history) - 1; i >= 0; i-- {
 		m := &history[i]
 		end[i] = i
@@ -147,9 +147,10 @@ func hasResult(m *protocol.Message) bool {
 	return false
 }
 
-// openCalls are the calls that have no result yet: by the ids that results name, by tools, and all.
+// openCalls holds the calls without a result: by id, by tool, and all.
 type openCalls map[callKey][]int
 
+// add adds a call.
 func (w openCalls) add(p *protocol.Part, n int) {
 	keys := []callKey{{name: p.Name}, {}}
 	if p.ID != "" {
@@ -160,9 +161,9 @@ func (w openCalls) add(p *protocol.Part, n int) {
 	}
 }
 
-// callFor is the call that a result is for: the first one waiting in the latest message that has one
-// waiting. A result with an id is for the call with that id, or for a call of its tool that has no
-// id. One without an id is for a call of its tool, or if it names no tool, for any.
+// callFor returns the call of a result: the first open call of the latest message that has one. A result with
+// an id is for the call with that id, or for a call of its tool without an id. A result without an id is for
+// a call of its tool, or if it names no tool, for any call.
 func (w openCalls) callFor(r *protocol.Part, all []historyCall) (n int, ok bool) {
 	if r.ID == "" {
 		return w.next(callKey{name: r.Name}, all)
@@ -174,6 +175,7 @@ func (w openCalls) callFor(r *protocol.Part, all []historyCall) (n int, ok bool)
 	return n, ok
 }
 
+// next returns the first open call with a key in the latest message that has one.
 func (w openCalls) next(key callKey, all []historyCall) (n int, ok bool) {
 	list := w[key]
 	for len(list) > 0 && all[list[len(list)-1]].result != nil {

@@ -9,27 +9,28 @@ import (
 	"unicode/utf8"
 
 	"toolscope/providers/protocol"
+	"toolscope/stream"
 )
 
-// idMapper fit the ids of calls to a target. They remember what each became, so that its result gets the
-// same.
+// idMapper fits the ids of calls to a target. It remembers each new id, so that the result gets the same.
 type idMapper struct {
 	rule       protocol.IDRule
 	first      bool
-	joins      bool // with the id of the item
+	joins      bool // ids are joined with the id of the item
 	none       bool // no id is sent
 	strict     bool
-	keepJoined bool                   // an id of two is made fit as one
+	keepJoined bool                   // a joined id is fitted as one
 	made       map[string]sentCallRef // by the id of the source
-	taken      map[string]UnsentCall  // by the id made: whose it was first
+	taken      map[string]UnsentCall  // by new id: the first call that got it
 	noID       []sentCallRef          // calls that have no id, in order
-	done       []bool                 // the result of this one of noID has come
-	next       map[string][]int       // those of noID whose results may come, by name, and all by ""
+	done       []bool                 // by index of noID: its result was seen
+	next       map[string][]int       // indexes of noID without a result, by name, and all of them by ""
 }
 
-// sentCallRef is what a result needs of its call, as that is sent.
+// sentCallRef holds the values of a sent call that its result needs.
 type sentCallRef struct{ id, name, tool string }
 
+// newIDs returns the mapper for a target and a policy.
 func newIDs(to *protocol.Target, p *Policy) idMapper {
 	joins := slices.Contains(p.joins, to.Protocol)
 	return idMapper{
@@ -38,7 +39,7 @@ func newIDs(to *protocol.Target, p *Policy) idMapper {
 	}
 }
 
-// assignID is the id that call number n is sent with, and what that loses.
+// assignID returns the id with which call number n is sent, and the losses.
 func (x *idMapper) assignID(n int, p *protocol.Part) (made string, losses []Loss) {
 	id := p.ID
 	made, losses = x.fitID(n, x.joinedID(p))
@@ -63,28 +64,27 @@ func (x *idMapper) assignID(n int, p *protocol.Part) (made string, losses []Loss
 	return made, losses
 }
 
-// reserve takes the id of a call that is not sent. Without an id it would get a new one, which is no
-// other's.
+// reserve marks the id of a call that is not sent as taken. A call without an id would get a unique one.
 func (x *idMapper) reserve(other UnsentCall) {
 	if made, _ := x.fitID(0, other.ID); other.ID != "" && made != "" {
 		x.taken[made] = other
 	}
 }
 
-// collision is the loss of a call whose id becomes the one that n has.
+// collision returns the loss of a call whose id becomes that of n.
 func (n UnsentCall) collision(id, made string) (l Loss) {
 	who := n.who
 	if who == "" {
 		who = "an earlier call"
 	}
-	if l = IDCollision.newLoss("%s has the id %s too: a result cannot say which of them it answers", who, quoteShort(id)); n.ID != id || id == "" {
-		l = IDCollision.newLoss("%s and %s both become %s: a result cannot say which call it answers", quoteShort(n.ID), quoteShort(id), quoteShort(made))
+	if l = IDCollision.newLoss("%s also has the id %s: a result can't say which of them it is for", stream.Own(who), quoteShort(id)); n.ID != id || id == "" {
+		l = IDCollision.newLoss("%s and %s both become %s: a result can't say which call it is for", quoteShort(n.ID), quoteShort(id), quoteShort(made))
 	}
 	l.Other = n.who
 	return l
 }
 
-// joinedID is the id that is fitted.
+// joinedID returns the id to fit: that of the call, joined with the item's if the client does so.
 func (x *idMapper) joinedID(p *protocol.Part) string {
 	if x.joins && p.ID != "" && p.Item != "" {
 		return p.ID + "|" + p.Item
@@ -92,10 +92,11 @@ func (x *idMapper) joinedID(p *protocol.Part) string {
 	return p.ID
 }
 
+// fitID fits the id of call number n to the target's rule.
 func (x *idMapper) fitID(n int, id string) (string, []Loss) {
 	switch {
 	case x.none && id != "":
-		return "", []Loss{IDRewritten.newLoss("the id %s is left out: the name tells which call a result is of", quoteShort(id))}
+		return "", []Loss{IDRewritten.newLoss("the id %s is left out: a result refers to its call by name", quoteShort(id))}
 	case x.rule.Takes(id), x.strict:
 		return id, nil
 	case twoIDs(id) && !x.first && !x.keepJoined:
@@ -105,13 +106,13 @@ func (x *idMapper) fitID(n int, id string) (string, []Loss) {
 		if !x.rule.Takes(made) {
 			made = digestID(made, x.rule)
 		}
-		return made, []Loss{IDRewritten.newLoss("the call has no id and gets %s", made)}
+		return made, []Loss{IDRewritten.newLoss("the call has no id and gets %s", stream.Own(made))}
 	case x.rule.Exact():
 		made := digestID(id, x.rule)
 		if x.first {
 			made = firstOf(id, x.rule)
 		}
-		return made, []Loss{IDRewritten.newLoss("%s becomes %s: an id has %d letters and digits here", quoteShort(id), made, x.rule.Max)}
+		return made, []Loss{IDRewritten.newLoss("%s becomes %s: the target's ids have %d letters and digits", quoteShort(id), made, x.rule.Max)}
 	}
 	var losses []Loss
 	made := strings.Map(func(r rune) rune {
@@ -124,11 +125,11 @@ func (x *idMapper) fitID(n int, id string) (string, []Loss) {
 		made = id
 	}
 	if made != id {
-		losses = append(losses, IDRewritten.newLoss("%s becomes %s: it has characters that ids must not have here", quoteShort(id), quoteShort(made)))
+		losses = append(losses, IDRewritten.newLoss("%s becomes %s: it has characters that the target doesn't take in ids", quoteShort(id), quoteShort(made)))
 	}
 	if most := x.rule.Max; most > 0 && len(made) > most {
 		for !utf8.RuneStart(made[most]) {
-			most-- // half a character is none
+			most-- // don't cut a character
 		}
 		losses = append(losses, IDTruncated.newLoss("the id is cut from %d to %d bytes", len(made), most))
 		made = made[:most]
@@ -139,24 +140,24 @@ func (x *idMapper) fitID(n int, id string) (string, []Loss) {
 	return made, losses
 }
 
-// twoIDs reports whether clients have put two ids into one, as they keep those of OpenAI's Responses:
-// that of the call, and behind a | that of the item.
+// twoIDs reports whether a client joined two ids, as some do for OpenAI's Responses: the id of the call, a
+// |, and the id of the item.
 func twoIDs(id string) bool {
 	call, item, ok := strings.Cut(id, "|")
 	return ok && call != "" && item != ""
 }
 
-// callID is the id of the call alone, made fit: it is what results name.
+// callID returns the fitted id of the call without the item's id: results name it.
 func (x *idMapper) callID(n int, id string) (string, []Loss) {
 	call, _, _ := strings.Cut(id, "|")
 	made, losses := x.fitID(n, call)
 	losses = slices.DeleteFunc(losses, func(l Loss) bool { return l.Kind == IDRewritten })
-	split := IDRewritten.newLoss("%s becomes %s: what stands behind the | is the id of an item, which is not said", quoteShort(id), quoteShort(made))
+	split := IDRewritten.newLoss("%s becomes %s: the item's id after the | is left out", quoteShort(id), quoteShort(made))
 	return made, append([]Loss{split}, losses...)
 }
 
-// callOfResult is the call that a result answers: the one with its id in the source, or for a result
-// without an id, the tool's first unanswered call.
+// callOfResult returns the call of a result: the call with its id in the source, or for a result without an
+// id, the tool's first call without a result.
 func (x *idMapper) callOfResult(id, name string) sentCallRef {
 	if id == "" {
 		for list := x.next[name]; len(list) > 0; list = x.next[name] {
@@ -176,7 +177,7 @@ func (x *idMapper) callOfResult(id, name string) sentCallRef {
 
 const alphanumerics = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// digestID is an id of the rule's length, made from a hash of id.
+// digestID returns an id of the rule's length, made from a hash of id.
 func digestID(id string, rule protocol.IDRule) string {
 	sum := sha256.Sum256([]byte(id))
 	n := new(big.Int).SetBytes(sum[:])
@@ -189,8 +190,8 @@ func digestID(id string, rule protocol.IDRule) string {
 	return string(b)
 }
 
-// firstOf is what some clients make of an id: the first characters that the rule takes, as many as
-// it takes.
+// firstOf fits an id as some clients do: by its first characters of the rule's class, up to the rule's
+// length.
 func firstOf(id string, rule protocol.IDRule) string {
 	var b []byte
 	for i := 0; i < len(id) && len(b) < rule.Max; i++ {

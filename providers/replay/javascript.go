@@ -6,17 +6,17 @@ import (
 	"toolscope/providers/js"
 )
 
-// The ways of clients that are written in JavaScript, each as its code has it. A value of a protocol
-// that carries values has been through JSON.parse before the client sees it.
+// Rules of clients in JavaScript, each as in the client's code. If the protocol carries values, JSON.parse
+// has read them before the client gets them.
 
-// parseArgs is the value that a protocol which carries values has brought.
+// parseArgs returns the value of arguments in a protocol that carries values.
 func (r *receivedCall) parseArgs() js.Value {
 	v, _ := js.Parse(r.args)
 	return v
 }
 
-// asText are arguments toward a protocol that carries a text: the string itself, or what
-// JSON.stringify makes of another value.
+// asText returns arguments for a protocol that carries text: the string itself, or another value as
+// JSON.stringify writes it.
 func asText(v js.Value) []byte {
 	if v.Kind == js.String {
 		return []byte(v.Text)
@@ -24,7 +24,7 @@ func asText(v js.Value) []byte {
 	return v.JSON()
 }
 
-// inputText is the text that the AI SDK has of a call's arguments; ok is false where it throws instead.
+// inputText returns the text that the AI SDK has of a call's arguments; ok is false if it throws instead.
 func (r *receivedCall) inputText() (text string, ok bool) {
 	if !r.value {
 		return r.args, true
@@ -36,14 +36,16 @@ func (r *receivedCall) inputText() (text string, ok bool) {
 	return string(asText(v)), ok
 }
 
-var noPrototypes = clientRaises("it takes no JSON that names a prototype")
+// noPrototypes is a call that the AI SDK rejects.
+var noPrototypes = clientRaises("it rejects JSON that names a prototype")
 
-// aiSDK is the way of the AI SDK.
+// aiSDK is the rule of the AI SDK.
 type aiSDK struct {
-	page bool // from the history of a page (useChat): arguments that do not parse stay there as text
-	six  bool // version 6, whose provider for Anthropic does not wrap
+	page bool // the history of a page (useChat): arguments that don't parse stay text
+	six  bool // version 6, whose Anthropic provider doesn't wrap
 }
 
+// sendCall is the clientRule.
 func (w aiSDK) sendCall(r receivedCall, to string) clientCall {
 	text, ok := r.inputText()
 	if !ok {
@@ -61,7 +63,7 @@ func (w aiSDK) sendCall(r receivedCall, to string) clientCall {
 	return callWith(w.writeInput(v, to))
 }
 
-// writeInput is what the provider of a protocol makes of the input of a call.
+// writeInput writes the input of a call as the SDK's provider for a protocol does.
 func (w aiSDK) writeInput(v js.Value, to string) []byte {
 	inside, unwraps := js.Value{}, false // the value in a string
 	if v.Kind == js.String {
@@ -100,7 +102,7 @@ func (w aiSDK) writeInput(v js.Value, to string) []byte {
 	return js.ObjectOf("rawInvalidInput", v).JSON()
 }
 
-// piRule is the way of pi's library of models.
+// piRule is the rule of pi's model library.
 func piRule(r receivedCall, to string) clientCall {
 	v := js.Value{}
 	if r.value {
@@ -116,7 +118,7 @@ func piRule(r receivedCall, to string) clientCall {
 	return callWith(v.JSON())
 }
 
-// langChainJSRule is the way of LangChain JS with what a model streams.
+// langChainJSRule is the rule of LangChain JS for streamed calls.
 func langChainJSRule(r receivedCall, to string) clientCall {
 	text := js.Trim(r.args)
 	if text == "" {
@@ -126,13 +128,13 @@ func langChainJSRule(r receivedCall, to string) clientCall {
 	valid := ok && v.IsPlain()
 	switch {
 	case r.from == gemini && strings.ContainsAny(r.args, lineEnds):
-		return clientCall{throws: "its reader of Gemini's stream ends a line at U+2028"}
+		return clientCall{throws: "its reader of Gemini's stream ends lines at U+2028"}
 	case r.from == responses && to == r.from:
 		return callWith([]byte(r.args)) // the item itself goes back
 	case r.from == messages && to == gemini:
-		return clientCall{throws: "it knows no input_json_delta"}
+		return clientCall{throws: "it doesn't know input_json_delta"}
 	case to == ollama && (r.from == responses || r.from == gemini):
-		return leftOut // of a message whose content is a list only its tool_use is read
+		return leftOut // if the content of a message is a list, only its tool_use is read
 	case r.from == messages && to == ollama && !valid:
 		return clientCall{throws: "it has a tool_use without a call"}
 	case r.from == messages && to == messages && !valid:
@@ -140,7 +142,7 @@ func langChainJSRule(r receivedCall, to string) clientCall {
 			v = js.EmptyObject()
 		}
 	case r.from == chat && (to == r.from || to == responses) && !valid:
-		raw := callWith([]byte(r.args)) // what the message keeps of the wire
+		raw := callWith([]byte(r.args)) // the message keeps the text of the wire
 		if raw.shape = chatAsItCame; to == responses {
 			raw.shape = nameFirst
 		}
@@ -151,10 +153,10 @@ func langChainJSRule(r receivedCall, to string) clientCall {
 	return callWith(v.JSON())
 }
 
-// asItCame is the way of clients that keep the text.
+// asItCame is the rule of clients that keep the text.
 func asItCame(r receivedCall, _ string) clientCall { return callWith([]byte(r.args)) }
 
-// throughJSON is the way of clients that pass a value on.
+// throughJSON is the rule of clients that pass a value on.
 func throughJSON(r receivedCall, _ string) clientCall {
 	if v := r.parseArgs(); v.Kind > js.Null {
 		return callWith(v.JSON())
@@ -162,30 +164,30 @@ func throughJSON(r receivedCall, _ string) clientCall {
 	return callWith(nil)
 }
 
-// geminiCLIRule is the way of Gemini CLI.
+// geminiCLIRule is the rule of Gemini CLI.
 func geminiCLIRule(r receivedCall, to string) clientCall {
 	if strings.ContainsAny(r.args, lineEnds) {
-		return clientRaises("its reader of the stream ends a line at U+2028, and it asks again")
+		return clientRaises("its stream reader ends lines at U+2028, and it retries the request")
 	}
 	return throughJSON(r, to)
 }
 
-// lineEnds are what a pattern of JavaScript takes for the end of a line, and JSON does not escape.
+// lineEnds holds characters that end a line in JavaScript's patterns and that JSON doesn't escape.
 const lineEnds = "\u2028\u2029"
 
-// anthropicJSRule is the way of Anthropic's library for JavaScript.
+// anthropicJSRule is the rule of Anthropic's JavaScript library.
 func anthropicJSRule(r receivedCall, _ string) clientCall {
 	if r.args == "" {
 		return callWith([]byte("{}"))
 	}
 	v, ok := js.ParseClosed(r.args)
 	if !ok {
-		return clientCall{throws: "the arguments are not JSON that was cut"}
+		return clientCall{throws: "the arguments are neither JSON nor the beginning of JSON"}
 	}
 	return callWith(v.JSON())
 }
 
-// claudeCodeRule is the way of Claude Code.
+// claudeCodeRule is the rule of Claude Code.
 func claudeCodeRule(r receivedCall, _ string) clientCall {
 	v, ok := js.Parse(r.args)
 	switch {
@@ -198,12 +200,12 @@ func claudeCodeRule(r receivedCall, _ string) clientCall {
 	return callWith(v.WithoutPrototypes().WellFormed().JSON())
 }
 
-// qwenCodeRule is the way of Qwen Code. What it gives to jsonrepair is not foretold.
+// qwenCodeRule is the rule of Qwen Code. The result of jsonrepair is not predicted.
 func qwenCodeRule(r receivedCall, _ string) clientCall {
 	v, ok := js.Parse(r.args)
 	switch {
 	case js.Trim(r.args) == "":
-		return clientRaises("it ignores a call without arguments, and asks again")
+		return clientRaises("it ignores a call without arguments, and retries the request")
 	case !ok:
 		return notStudied
 	case v.Kind == js.Null:
@@ -212,7 +214,7 @@ func qwenCodeRule(r receivedCall, _ string) clientCall {
 	return callWith(v.JSON())
 }
 
-// opencodeRule is the way of opencode, which runs on Bun.
+// opencodeRule is the rule of opencode, which runs on Bun.
 func opencodeRule(r receivedCall, _ string) clientCall {
 	v, ok := js.ParseSecure(r.args)
 	rest, begun := js.After(r.args)
@@ -220,7 +222,7 @@ func opencodeRule(r receivedCall, _ string) clientCall {
 	case js.Trim(r.args) == "":
 		v = js.EmptyObject()
 	case r.from == chat && begun && js.Trim(rest) != "":
-		return notStudied // it takes the call for whole at the first piece that ends in a value
+		return notStudied // it takes the call as complete at the first delta that ends a value
 	case !ok:
 		why := "Object contains forbidden prototype property"
 		if said := js.ParseErrorText(r.args); said != "" {
@@ -234,15 +236,15 @@ func opencodeRule(r receivedCall, _ string) clientCall {
 	return callWith(v.JSON())
 }
 
-// codexRule is the way of Codex, which keeps the text.
+// codexRule is the rule of Codex, which keeps the text.
 func codexRule(r receivedCall, to string) clientCall {
 	if js.WellFormed(r.args) != r.args {
-		return clientRaises("it reads no event that holds half a character, and asks again")
+		return clientRaises("it rejects events that hold half a character, and retries the request")
 	}
 	return asItCame(r, to)
 }
 
-// llamaIndexTSRule is the way of LlamaIndex TS: what a string holds is read once more.
+// llamaIndexTSRule is the rule of LlamaIndex TS, which parses the content of a string again.
 func llamaIndexTSRule(r receivedCall, _ string) clientCall {
 	v, ok := js.Parse(r.args)
 	if !ok {
@@ -258,7 +260,7 @@ func llamaIndexTSRule(r receivedCall, _ string) clientCall {
 	return callWith(asText(inside))
 }
 
-// clineRule is the way of Cline. What it gives to jsonrepair is not foretold.
+// clineRule is the rule of Cline. The result of jsonrepair is not predicted.
 func clineRule(r receivedCall, to string) clientCall {
 	v, ok := js.Parse(r.args)
 	switch {

@@ -6,8 +6,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestKinds: every kind has words, once, and what a later request can be found to have done has a
-// grade as a finding.
+// TestKinds: every kind has its texts, is listed once, and has a severity as a finding if a later request can
+// show it.
 func TestKinds(t *testing.T) {
 	told := map[string]bool{}
 	for _, k := range Kinds {

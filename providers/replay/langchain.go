@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// maxShortened is by how many bytes a text is shortened that LangChain may read: each is a try.
+// maxShortened limits how many bytes are cut from a text to parse it as LangChain does: each byte is a try.
 const maxShortened = 1 << 10
 
-// langChainRule is the way of LangChain for Python, of what a model streams: what its parser of JSON
-// that was cut makes of the arguments, or their text if that is no object.
+// langChainRule is the rule of LangChain for Python for streamed calls: the result of its parser of cut JSON,
+// or the text if that is not an object.
 // https://github.com/langchain-ai/langchain, langchain_core/utils/json.py and messages/ai.py,
 // langchain_openai/chat_models/base.py.
 func langChainRule(r receivedCall, _ string) clientCall {
@@ -26,24 +26,24 @@ func langChainRule(r receivedCall, _ string) clientCall {
 	case !isObject([]byte(text)):
 		return callWith([]byte(r.args))
 	case f.huge.is(), f.half.is(), f.invalid.is():
-		return notStudied // Python writes Infinity for the first, and does not encode the others
+		return notStudied // Python writes Infinity for the first, and doesn't encode the others
 	}
 	out, _ := dumpPython(text, rewriteRules{python: true, spaced: true})
 	return callWith(out)
 }
 
-// closedByPython is what LangChain's parser reads in place of a text that may have been cut: the text
-// with everything closed that is open at its end, shortened from there until it parses. It is ""
-// where it reads nothing; known is false where that is not told here.
+// closedByPython returns the JSON that LangChain's parser reads from a text that may be cut: the text with
+// its open strings and brackets closed, shortened until it parses. It returns "" if the parser reads nothing.
+// known is false if the parser's result is not predicted.
 func closedByPython(text string) (closed string, known bool) {
 	open, closers, escaped, mended := endState(text)
 	switch {
 	case json.Valid([]byte(mended)) && !open:
 		return mended, true
 	case strings.Contains(text, "NaN"), strings.Contains(text, "Infinity"):
-		return "", false // which Python reads
+		return "", false // Python reads these
 	case closers == nil:
-		return "", true // something is closed that is not open
+		return "", true // a bracket is closed that is not open
 	}
 	if open && escaped {
 		mended = mended[:len(mended)-1]
@@ -62,17 +62,17 @@ func closedByPython(text string) (closed string, known bool) {
 	return "", true
 }
 
-// endState tells how a text ends: inside a string, behind a backslash there, and what would close the
-// brackets that are open, nil where one closes what is not open. mended is the text with control
-// characters in strings escaped: Python is told to read them.
+// endState reports how a text ends: inside a string, and after a backslash there. closers closes the open
+// brackets; it is nil if a bracket is closed that is not open. mended is the text with control characters in
+// strings escaped, because LangChain makes Python accept them.
 func endState(text string) (inString bool, closers []byte, escaped bool, mended string) {
 	var b strings.Builder
-	var open []byte // what closes each bracket
+	var open []byte // closing bracket of each open one
 	matched := true
 	for i := range len(text) {
 		c := text[i]
 		switch {
-		case inString && c < ' ' && !escaped: // behind a backslash it stays wrong
+		case inString && c < ' ' && !escaped: // after a backslash it stays invalid
 			fmt.Fprintf(&b, `\u%04x`, c)
 			continue
 		case inString && c == '"' && !escaped:

@@ -6,7 +6,7 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// TestLangChain: what its parser reads of a text, as its source has it, and how Python writes that.
+// TestLangChain: the value that its parser reads from a text, by its source, and Python's spelling of it.
 func TestLangChain(t *testing.T) {
 	const raw = "="
 	for _, test := range [][2]string{

@@ -1,15 +1,15 @@
 package replay
 
 import (
-	"fmt"
 	"slices"
 
 	"toolscope/stream"
 )
 
-// Severity says how bad a loss is.
+// Severity grades a loss.
 type Severity uint8
 
+// Severities, the mildest first.
 const (
 	Info Severity = iota
 	Low
@@ -18,37 +18,47 @@ const (
 	Critical
 )
 
-// Severities are all severities, the mildest first.
+// Severities lists all severities, the mildest first.
 var Severities = []Severity{Info, Low, Medium, High, Critical}
 
 var severityWords = [...]string{"info", "low", "medium", "high", "critical"}
 
+// String returns the name of the severity.
 func (s Severity) String() string { return severityWords[s] }
 
-// FindSeverity is the severity of that name.
+// FindSeverity returns the severity of a name.
 func FindSeverity(name string) (Severity, bool) {
 	i := slices.Index(severityWords[:], name)
 	return Severity(max(i, 0)), i >= 0
 }
 
-// A Kind of loss has the diagnosis of the finding that it becomes when a later request shows it.
-// Its severity is its own, and finer than a finding's.
+// A Kind of loss has the diagnosis of the finding that reports it when a later request shows it. Its own
+// severity is finer than a finding's.
 type Kind struct {
 	*stream.Diagnosis
 	Severity    Severity
-	Description string // what is done
+	Description string // the change, in a few words
 }
 
+// newLoss returns a loss. Its arguments are those of stream.Messagef.
 func (k *Kind) newLoss(format string, args ...any) Loss {
-	return Loss{Kind: k, Message: fmt.Sprintf(format, args...)}
+	m := stream.Messagef(format, args...)
+	return Loss{Kind: k, Message: m.Text, Quoted: m.Quoted, facts: m.Facts}
 }
 
 // A Loss is one thing that replay changes.
 type Loss struct {
 	*Kind
-	Message string // one sentence
-	Call    int    // in the Source, from 1; 0 when it is about no call
-	Other   string // the call that it is about too, where that is not sent: "call 2"
-	Start   int    // the bytes of the call's arguments it is about: none when End is 0
+	Message string       // one sentence
+	Quoted  stream.Spans // the ranges of Message that are captured text
+	Call    int          // number in the Source, from 1; 0 if it is not about a call
+	Other   string       // another call that it is about and that is not sent: "call 2"
+	Start   int          // its range of the call's arguments; none if End is 0
 	End     int
+	facts   string // as in stream.Message
+}
+
+// message returns the message with its quoted ranges and facts.
+func (l *Loss) message() stream.Message {
+	return stream.Message{Text: l.Message, Quoted: l.Quoted, Facts: l.facts}
 }

@@ -10,7 +10,7 @@ import (
 	"toolscope/providers/replay"
 )
 
-// told are the losses of arguments as words: each code, and the bytes it names.
+// told returns the losses of arguments as words: each code with its bytes.
 func told(p replay.Preview) string {
 	var all []string
 	for _, l := range p.Losses {
@@ -26,8 +26,7 @@ func told(p replay.Preview) string {
 	return strings.Join(all, " ")
 }
 
-// TestLossesAreTrue: a loss is told exactly when it happens, and names the bytes that it happens
-// to.
+// TestLossesAreTrue: a loss is reported exactly if it happens, with its bytes.
 func TestLossesAreTrue(t *testing.T) {
 	for _, test := range []struct{ args, to, policy, sent, losses string }{
 		// Keys that are numbers, where they are and where JavaScript puts them.
@@ -77,14 +76,13 @@ func TestLossesAreTrue(t *testing.T) {
 	}
 }
 
-// TestBeyondEveryDouble: JavaScript writes null and goes on; who else has only doubles cannot send
-// the call.
+// TestBeyondEveryDouble: JavaScript writes null; other clients with doubles can't send the call.
 func TestBeyondEveryDouble(t *testing.T) {
 	from := target(t, "openai-chat")
 	src := replay.SourceOfHistory(calls(from, `{"n":1e309}`), from)
 	for name, want := range map[string]struct{ message, refused string }{
-		"preserve": {"1e309 is beyond every double", "a number is beyond every double"},
-		"empty":    {"1e309 is beyond every double: JavaScript writes null", ""},
+		"preserve": {"1e309 is too large for a double", "a number is too large for a double"},
+		"empty":    {"1e309 is too large for a double: JavaScript writes null", ""},
 	} {
 		p := src.Preview(target(t, "ollama"), policy(t, name))
 		if len(p.Losses) != 1 || p.Losses[0].Message != want.message || (p.Refused == "") != (want.refused == "") || !strings.Contains(p.Refused, want.refused) {
@@ -119,14 +117,13 @@ func TestDepth(t *testing.T) {
 		}
 	}
 	p := replay.SourceOfHistory(calls(from, objects(40)), from).Preview(target(t, "gemini"), policy(t, "preserve"))
-	const want = "nests 40 deep, which takes 123 messages in one another: 100 are read, as many as 32 objects take"
+	const want = "nests 40 levels deep, in 123 nested messages; the target reads 100, as many as 32 objects need"
 	if p.Losses[0].Message != want {
 		t.Errorf("%q, want %q", p.Losses[0].Message, want)
 	}
 }
 
-// TestLongIDsStayText: an id is not cut in the middle of a character, and what is cut is at most
-// what is allowed.
+// TestLongIDsStayText: an id is never cut inside a character, and never longer than allowed.
 func TestLongIDsStayText(t *testing.T) {
 	from, to := target(t, "openai-chat"), target(t, "openai-responses")
 	for id, want := range map[string]string{
@@ -142,8 +139,8 @@ func TestLongIDsStayText(t *testing.T) {
 	}
 }
 
-// TestOneResultEach: a result answers one call. Of calls with one id the second is not answered by
-// the result of the first, nor by that of a later turn.
+// TestOneResultEach: a result is for one call. If two calls have the same id, neither the result of the first
+// nor that of a later turn is for the second.
 func TestOneResultEach(t *testing.T) {
 	from := target(t, "openai-chat")
 	turn := func(results ...protocol.Part) []protocol.Message {
@@ -158,9 +155,9 @@ func TestOneResultEach(t *testing.T) {
 	two[0].Parts[1].ID = "call_1"
 	for name, test := range map[string]struct {
 		history  []protocol.Message
-		wrap     string // losses where nothing is mended
+		wrap     string // losses if nothing is repaired
 		preserve string // and where it is
-		results  string // in order, mended
+		results  string // in order, after the repair
 	}{
 		"one result of two calls with one id": {append(two, user(result("call_1", "a"))),
 			"IDCOLLISION ORPHAN_CALL", "IDCOLLISION ADJACENCY_FIX", "No result provided, a"},
@@ -201,8 +198,8 @@ func resultsIn(p replay.Preview) (texts []string) {
 	return texts
 }
 
-// TestSplitOnlyWhatWasTogether: calls of turns that made one each are not told to be split, nor to
-// lack the signature of another turn's.
+// TestSplitOnlyWhatWasTogether: calls of turns with one call each are not reported as split, nor as lacking
+// the signature of another turn.
 func TestSplitOnlyWhatWasTogether(t *testing.T) {
 	gemini := target(t, "gemini")
 	first, second := answered(gemini, "a"), answered(gemini, "b")
@@ -217,8 +214,8 @@ func TestSplitOnlyWhatWasTogether(t *testing.T) {
 	}
 }
 
-// TestSplitFindsResults: each call is followed by its own result also where each result is a
-// message, and what was not split stays as it was read.
+// TestSplitFindsResults: each call is followed by its own result, even if each result is a message. Parts that
+// were not split stay as they were read.
 func TestSplitFindsResults(t *testing.T) {
 	chat := target(t, "openai-chat")
 	request := `{"messages":[{"role":"assistant","content":"","refusal":"no"},{"role":"assistant","tool_calls":[` +
@@ -243,8 +240,7 @@ func TestSplitFindsResults(t *testing.T) {
 	}
 }
 
-// TestOwnThings: what a protocol alone has goes back to it as it came, as read and as a turn that
-// was just made.
+// TestOwnThings: special items of a protocol go back to it unchanged, from a history and from a new turn.
 func TestOwnThings(t *testing.T) {
 	responses, chat := target(t, "openai-responses"), target(t, "openai-chat")
 	for name, test := range map[string]struct {
@@ -266,8 +262,8 @@ func TestOwnThings(t *testing.T) {
 	}
 }
 
-// TestOwnThingsBroken: broken arguments of a tool that the provider runs are not put where only JSON
-// can stand: what a client sends of them is not known.
+// TestOwnThingsBroken: malformed arguments of a tool that the provider runs are not put where only JSON is
+// valid: the arguments that a client sends are unknown.
 func TestOwnThingsBroken(t *testing.T) {
 	for _, to := range providers.Targets() {
 		for _, args := range []string{`{"a":1`, `[[`, `x`} {
@@ -292,8 +288,8 @@ func TestOwnThingsBroken(t *testing.T) {
 	}
 }
 
-// TestResultOfCustomTool: the result to come of a custom tool is one of a custom tool, and where
-// that became a function, one of a function.
+// TestResultOfCustomTool: the pending result of a custom tool has the kind of a custom tool, or of a function
+// if the call became one.
 func TestResultOfCustomTool(t *testing.T) {
 	const wire = `{"object":"response","status":"completed","output":[{"type":"custom_tool_call","id":"ctc_1","call_id":"c1","name":"patch","input":"*** Begin"}]}`
 	responses := target(t, "openai-responses")

@@ -6,7 +6,7 @@ import (
 	"toolscope/providers/js"
 )
 
-// mastraRule is the way of Mastra, on the providers of AI SDK 6.
+// mastraRule is the rule of Mastra, which uses the providers of AI SDK 6.
 func mastraRule(r receivedCall, to string) clientCall {
 	text, ok := r.inputText()
 	if !ok {
@@ -25,7 +25,7 @@ func mastraRule(r receivedCall, to string) clientCall {
 	return callWith(aiSDK{six: true}.writeInput(v, to))
 }
 
-// The changes that Mastra tries on arguments that do not parse, in this order.
+// mastraRepairs lists the changes that Mastra makes to arguments that don't parse, in this order.
 var mastraRepairs = []struct {
 	find *regexp.Regexp
 	put  string
@@ -37,13 +37,13 @@ var mastraRepairs = []struct {
 	{regexp.MustCompile(`:` + blanks + `([0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9:]+)?)` + blanks + `([,}])`), `: "$1"$2`},
 }
 
-// blanks is \s* of JavaScript.
+// blanks is JavaScript's \s*.
 const blanks = `[\s\v\p{Z}\x{feff}]*`
 
-// markers are what models write between their own tokens, and Mastra takes out.
+// markers matches the special tokens of models, which Mastra removes.
 var markers = regexp.MustCompile(`<\|[^|]*\|>` + blanks)
 
-// mastraRepaired is what Mastra reads of a text that does not parse: Undefined where it gives up.
+// mastraRepaired returns the value that Mastra reads from a text that doesn't parse, Undefined if it gives up.
 func mastraRepaired(text string) (v js.Value) {
 	text = js.Trim(markers.ReplaceAllString(text, ""))
 	if v, ok := js.Parse(text); ok {

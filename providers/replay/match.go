@@ -8,23 +8,22 @@ import (
 	"toolscope/stream"
 )
 
-// matcher finds calls of earlier turns in a history. The evidence, from strong to weak: an id that
-// no other call has; the place of the turn in the conversation; the arguments. A call without
-// evidence counts as not found, and nothing is said of it: other conversations call the same tools,
-// and so do turns that were thrown away.
+// matcher finds calls of earlier turns in a history. The evidence, from strong to weak, is a unique id, the
+// place of the turn in the conversation, and the arguments. A call without evidence counts as not found and
+// gets no observation: other conversations and discarded turns call the same tools.
 type matcher struct {
 	*History
 	by      *Observer
 	turns   []candidateTurn
-	known   map[string]int      // how many calls of the turns have an id
-	matched []*earlierCall      // by number in held: which call it is, nil while not known
-	free    map[valueHash][]int // calls of the history by what they may hold, once needed
-	looks   int                 // how often arguments were held against each other
+	known   map[string]int      // by id: number of calls of the turns
+	matched []*earlierCall      // by index in entries: the earlier call, nil if unknown
+	free    map[valueHash][]int // unmatched calls of the history by possible content, set when needed
+	looks   int                 // number of comparisons of arguments
 	keeps   bool                // the client keeps ids as they are
 }
 
-// callRange is which calls of a history stand where those of a turn must: those with the numbers first
-// to before end. That of a turn without a place is empty.
+// callRange is the place of a turn's calls in a history: the indexes from first to before end. It is empty for
+// a turn whose place is unknown.
 type callRange struct{ first, end int }
 
 func (w callRange) has(n int) bool { return w.first <= n && n < w.end }
@@ -40,7 +39,7 @@ func matchTurns(by *Observer, history *History, turns []Candidate) *matcher {
 	m.eachMissed(m.byContent)
 	m.eachMissed(m.byIDs)
 	m.eachMissed(m.byContentAnywhere)
-	for _, t := range slices.Backward(m.turns) { // of attempts at one turn the last is the one that stayed
+	for _, t := range slices.Backward(m.turns) { // the last attempt at a turn is the one that counts
 		for i := range t.calls {
 			if t.calls[i].isMissed() {
 				m.byPlace(&t.calls[i])
@@ -53,7 +52,7 @@ func matchTurns(by *Observer, history *History, turns []Candidate) *matcher {
 	return m
 }
 
-// eachMissed calls find with the calls that are not found yet.
+// eachMissed calls find with each call that is not found yet.
 func (m *matcher) eachMissed(find func(c *earlierCall)) {
 	for i := range m.turns {
 		for j := range m.turns[i].calls {
@@ -64,20 +63,20 @@ func (m *matcher) eachMissed(find func(c *earlierCall)) {
 	}
 }
 
-// setMatch says that call n of the history is c. sure says that it also proves that the turn is in the
-// history: other conversations cannot have it.
+// setMatch records that call n of the history is c. sure means that this also proves that the turn is in the
+// history: other conversations can't have it.
 func (m *matcher) setMatch(c *earlierCall, n int, sure bool) {
 	c.found, m.matched[n] = n, c
 	c.turn.sure = c.turn.sure || sure
 }
 
-// byIDAndContent finds a call by its id, or what clients make of that. An id that others have too
-// is not enough where what the call holds says otherwise.
+// byIDAndContent finds a call by its id, or by a form that clients make of it. If other calls have the id,
+// the arguments must match, too.
 func (m *matcher) byIDAndContent(c *earlierCall) {
 	m.byID(c, func(n int) bool { return m.isOnly(c, n) || m.sameArgs(c, n) })
 }
 
-// byIDs finds a call by its id alone, of those that nobody else turned out to be.
+// byIDs finds a call by its id alone, among the unmatched calls.
 func (m *matcher) byIDs(c *earlierCall) {
 	m.byID(c, func(int) bool { return true })
 }
@@ -92,14 +91,14 @@ func (m *matcher) byID(c *earlierCall, may func(n int) bool) {
 	}
 }
 
-// isOnly reports whether no other call of the turns has the id of c, and none of the history that
-// of call n.
+// isOnly reports whether no other call of the turns has the id of c, and no other call of the history has the
+// id of call n.
 func (m *matcher) isOnly(c *earlierCall, n int) bool {
 	return !c.number && m.known[c.id] == 1 && len(m.withID[m.entries[n].part.ID]) == 1
 }
 
-// likeliest is the call of those in the list, which have the id of c, that is most likely c, of those
-// that it may be; -1 if none is. One that stands where it must is it.
+// likeliest returns the call of list that is most likely c, or -1. All of them have the id of c; may reports
+// which of them are possible. A call at the turn's place is preferred.
 func (m *matcher) likeliest(c *earlierCall, list []int, may func(n int) bool) (best int) {
 	for _, n := range list[sort.SearchInts(list, c.turn.first):] {
 		if !c.turn.has(n) {
@@ -121,12 +120,11 @@ func (m *matcher) likeliest(c *earlierCall, list []int, may func(n int) bool) (b
 	return best
 }
 
-// pointsOf is how strong the evidence is that call n of the history, which has the id of c, is c; 0
-// if it is not enough.
+// pointsOf grades the evidence that call n of the history, which has the id of c, is c. 0 is not enough.
 func (m *matcher) pointsOf(c *earlierCall, n int) int {
 	h := &m.entries[n]
 	number := c.number || m.common[IDKey(h.part.ID)]
-	doubts := 0 // captures that hide ids give the same ones to different calls
+	doubts := 0 // redacted captures give the same id to different calls
 	for _, doubt := range [...]bool{number, c.turn.kin == stranger, h.part.Name != c.name} {
 		if doubt {
 			doubts++
@@ -148,21 +146,20 @@ func (m *matcher) pointsOf(c *earlierCall, n int) int {
 	return 0
 }
 
-// byItem finds a call of which the request names only the item, because the provider keeps the
-// rest.
+// byItem finds a call of which the request names only the item, because the provider keeps the rest.
 func (m *matcher) byItem(c *earlierCall) {
 	if c.item != "" && m.readItems()[c.item] {
 		c.byItem, c.turn.sure = true, true
 	}
 }
 
-// inWindow are the numbers of the calls that stand where a turn's must.
+// inWindow returns the range of calls at a turn's place.
 func (m *matcher) inWindow(t *candidateTurn) (first, end int) {
 	return t.first, min(t.end, len(m.entries))
 }
 
-// sameArgs reports whether call n of the history has the arguments of c. Only what may be the same is
-// compared, and even that takes time, so a request has a budget for it.
+// sameArgs reports whether call n of the history has the arguments of c. Only arguments with the same hash are
+// compared. Even that takes time, so each request has a budget.
 func (m *matcher) sameArgs(c *earlierCall, n int) bool {
 	if c.call != nil && bytes.Equal(c.call.Args(), m.entries[n].part.Args) {
 		return true
@@ -174,10 +171,10 @@ func (m *matcher) sameArgs(c *earlierCall, n int) bool {
 	return m.looks <= maxCompared+len(m.entries) && m.by.hasSameArgs(c, m.entries[n].part, m.to)
 }
 
-// maxCompared is how many values a request may have compared, beside one for each of its calls.
+// maxCompared is the budget of comparisons of a request, in addition to one for each of its calls.
 const maxCompared = 256
 
-// byContent finds a call by its tool and its arguments, where its turn stands.
+// byContent finds a call by its tool and its arguments, at the place of its turn.
 func (m *matcher) byContent(c *earlierCall) {
 	for n, end := m.inWindow(c.turn); n < end; n++ {
 		if m.mayBe(c, n) && m.sameArgs(c, n) {
@@ -187,8 +184,8 @@ func (m *matcher) byContent(c *earlierCall) {
 	}
 }
 
-// byContentAnywhere finds a call by its tool and its arguments when the place of its turn is not known,
-// because calls before it are missing or were never seen.
+// byContentAnywhere finds a call by its tool and its arguments if the place of its turn is unknown, because
+// calls before it are missing or unseen.
 func (m *matcher) byContentAnywhere(c *earlierCall) {
 	if c.turn.placed || c.turn.kin == stranger {
 		return
@@ -201,8 +198,8 @@ func (m *matcher) byContentAnywhere(c *earlierCall) {
 	}
 }
 
-// freeWith are the calls of the history that may hold the arguments of c, of those that were not
-// found by stronger evidence.
+// freeWith returns the calls of the history that may hold the arguments of c, except those matched by stronger
+// evidence.
 func (m *matcher) freeWith(c *earlierCall) []int {
 	if m.free == nil {
 		m.free = map[valueHash][]int{}
@@ -223,21 +220,21 @@ func (m *matcher) freeWith(c *earlierCall) []int {
 	return m.free[c.argsHash()]
 }
 
-// mayBe reports whether call n of the history may be c: it is not taken, it has the same tool, and
-// its id does not say otherwise.
+// mayBe reports whether call n of the history may be c: it is unmatched, has the same tool, and its id doesn't
+// exclude it.
 func (m *matcher) mayBe(c *earlierCall, n int) bool {
 	p := m.entries[n].part
 	return m.matched[n] == nil && p.Name == c.name && (!c.otherID(p) || !m.keeps && m.known[p.ID] == 0)
 }
 
-// byPlace finds a call whose arguments have changed: it stands where its turn stands, beside
-// something else of the turn. Without that it is found only where clients are known to change
-// arguments: they are no object, or {} was sent. And then only if the response did not break off:
-// such a response is asked for again, and another may stand in its place.
+// byPlace finds a call whose arguments have changed: it is at the place of its turn, with other evidence of the
+// turn. Without other evidence, it is found only if clients are known to change such arguments: they are not an
+// object, or {} was sent. Then the response must not have been aborted either: clients retry such a request,
+// and another response may be in its place.
 func (m *matcher) byPlace(c *earlierCall) {
 	t := c.turn
 	if t.state.unseen {
-		return // it may be the place of a call that was not seen
+		return // it may be the place of an unseen call
 	}
 	whole := !t.state.aborted && c.phase != stream.PhaseAborted
 	for n, end := m.inWindow(t); n < end; n++ {

@@ -2,8 +2,8 @@ package replay
 
 import "testing"
 
-// TestMended: what a parser that mends makes of the beginning of an object; what is whole, and what it
-// makes no object of, stays.
+// TestMended: RepairPrefix closes the beginning of an object. A complete object and text without an object
+// stay unchanged.
 func TestMended(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"path": "/etc`: `{"path":"/etc"}`, `{"a":[1,{"b":tr`: `{"a":[1,{"b":true}]}`, `{"a":1,"b`: `{"a":1}`, `{"a":1,"b":`: `{"a":1}`,

@@ -8,19 +8,19 @@ import (
 	"toolscope/providers/js"
 )
 
-// numberLoss is what becomes of a number that goes through a double.
+// numberLoss is the change of a number that becomes a double.
 type numberLoss uint8
 
 const (
 	spelledSame     numberLoss = iota
-	spelledOther               // the same value, in other characters
-	roundedInteger             // an integer that no double holds
+	spelledOther               // the same value with another spelling
+	roundedInteger             // an integer that doesn't fit a double
 	roundedFraction            // a fraction with more digits than a double
-	beyond                     // larger than every double
+	beyond                     // too large for a double
 )
 
-// asDouble is a JSON number after it was a double, as JavaScript and most JSON libraries write it:
-// the shortest digits that give the same double again.
+// asDouble returns a JSON number after it was a double, as JavaScript and most JSON libraries write it: with
+// the fewest digits that give the same double.
 func asDouble(lit []byte) (text []byte, how numberLoss) {
 	if plainInteger(lit) {
 		return lit, spelledSame
@@ -41,7 +41,7 @@ func asDouble(lit []byte) (text []byte, how numberLoss) {
 	return text, roundedFraction
 }
 
-// plainInteger reports whether lit is an integer so small that nothing happens to it.
+// plainInteger reports whether lit is a small integer, which a double doesn't change.
 func plainInteger(lit []byte) bool {
 	if len(lit) > 15 || string(lit) == "-0" {
 		return false
@@ -54,8 +54,8 @@ func plainInteger(lit []byte) bool {
 	return true
 }
 
-// decimal is a number as its digits, without zeros at either end, and the power of ten of the
-// first: what does not depend on how it is spelled.
+// decimal is the value of a number, independent of its spelling: its digits without zeros at either end, and
+// the power of ten of the first.
 type decimal struct {
 	negative bool
 	digits   string
@@ -78,12 +78,13 @@ func parseDecimal(lit []byte) (d decimal) {
 	exponent -= len(digits) - len(trimmed)
 	d.digits = string(bytes.TrimRight(trimmed, "0"))
 	if d.digits == "" {
-		return decimal{} // zero has no sign that counts
+		return decimal{} // the sign of zero doesn't count
 	}
 	d.exponent = exponent
 	return d
 }
 
+// sameDecimal reports whether two numbers have exactly the same value.
 func sameDecimal(a, b []byte) bool { return parseDecimal(a) == parseDecimal(b) }
 
 // isIntegral reports whether a number has no fraction.

@@ -7,7 +7,7 @@ import (
 	"toolscope/stream"
 )
 
-// objectArgs is the arguments where they are one object.
+// objectArgs returns arguments that are one object, in the target's form.
 func (c *previewBuilder) objectArgs(from protocol.ArgsForm, f *argsFacts, sent *Sent) []byte {
 	if from == protocol.TextForm && c.To.Form != protocol.TextForm {
 		sent.Outcome = max(sent.Outcome, Parsed)
@@ -15,14 +15,14 @@ func (c *previewBuilder) objectArgs(from protocol.ArgsForm, f *argsFacts, sent *
 	return c.rewriteValue(f, sent)
 }
 
-// rewriteValue is a JSON value as the target gets it: the same bytes wherever that is possible. It says what
-// changes.
+// rewriteValue returns a JSON value as the target gets it, with the same bytes if possible. It adds a loss
+// for each change.
 func (c *previewBuilder) rewriteValue(f *argsFacts, sent *Sent) []byte {
 	how := c.valueRules()
 	again := c.Policy.reserialises
 	before := len(c.Losses)
 	if c.To.Form != protocol.TextForm || again {
-		c.addLossOf(f, DupKeys, f.twice, "of the values of %s only the last is sent")
+		c.addLossOf(f, DupKeys, f.twice, "only the last value of %s is sent")
 	}
 	if how.sanitize {
 		c.addLossOf(f, UnicodeSanitized, f.half, "half a character in %s becomes U+FFFD")
@@ -34,22 +34,22 @@ func (c *previewBuilder) rewriteValue(f *argsFacts, sent *Sent) []byte {
 		c.addLossOf(f, StrSpelling, f.respelledString(how), "%s is written with other escapes")
 	}
 	if how.sort {
-		c.addLossOf(f, KeyOrder, f.unsorted, "members have no order here: %s moves")
+		c.addLossOf(f, KeyOrder, f.unsorted, "the target has no order of fields: %s moves")
 	} else if how.javaScript {
 		c.addLossOf(f, KeyOrder, f.numeric, "JavaScript puts keys that are numbers first: %s moves")
 	}
 	changes := len(c.Losses) > before || c.To.Form == protocol.PositionalForm || again
 	value := f.raw
 	if c.To.Form != protocol.TextForm {
-		value = bytes.Trim(f.raw, whitespace) // what stands around a value is no part of it
+		value = bytes.Trim(f.raw, whitespace) // space around a value is not part of it
 	}
 	if changes {
-		c.addLossOf(f, Whitespace, f.space, "the space between values, as in %s, is gone")
+		c.addLossOf(f, Whitespace, f.space, "the space between values, e.g. %s, is removed")
 	} else if len(value) < len(f.raw) {
-		c.addLossOf(f, Whitespace, surroundingSpace(f.raw), "the space around the value, as in %s, is gone")
+		c.addLossOf(f, Whitespace, surroundingSpace(f.raw), "the space around the value, e.g. %s, is removed")
 	}
 	if rule := c.To.Depth; f.tooDeep(rule) {
-		c.addLoss(DepthLimit.newLoss("nests %d deep, which takes %d messages in one another: %d are read, as many as %d objects take",
+		c.addLoss(DepthLimit.newLoss("nests %d levels deep, in %d nested messages; the target reads %d, as many as %d objects need",
 			f.depth, f.depthLevels(rule), rule.Limit, rule.Objects()))
 		c.doubt = true
 		if words := c.To.Refusal.Depth; words != "" {
@@ -70,7 +70,7 @@ func (c *previewBuilder) rewriteValue(f *argsFacts, sent *Sent) []byte {
 	return out
 }
 
-// valueRules is what happens to a value on the way to the target.
+// valueRules returns the changes that a value undergoes on the way to the target.
 func (c *previewBuilder) valueRules() (how rewriteRules) {
 	if c.Policy.reserialises {
 		how = rewriteRules{doubles: true, spell: true, javaScript: true}
@@ -79,7 +79,7 @@ func (c *previewBuilder) valueRules() (how rewriteRules) {
 		return how
 	}
 	from := c.src.From
-	// What came out of doubles and maps has no spelling and no order to lose.
+	// A value that was read into doubles and maps has no spelling and no order to lose.
 	how.doubles = how.doubles || c.To.Doubles
 	how.spell = how.spell || c.To.Doubles && (from == nil || !from.Doubles)
 	how.sort = c.To.UnorderedKeys && (from == nil || !from.UnorderedKeys)
@@ -87,8 +87,9 @@ func (c *previewBuilder) valueRules() (how rewriteRules) {
 	return how
 }
 
+// addNumberLosses adds the losses of numbers that become doubles.
 func (c *previewBuilder) addNumberLosses(f *argsFacts, how rewriteRules, sent *Sent) {
-	c.addLossOf(f, IntPrecision, f.integer, "no double holds %s: it is rounded")
+	c.addLossOf(f, IntPrecision, f.integer, "%s doesn't fit a double: it is rounded")
 	c.addLossOf(f, NumPrecision, f.fraction, "%s has more digits than a double: it is rounded")
 	if how.spell {
 		c.addLossOf(f, NumSpelling, f.respell, "%s is written in another way")
@@ -97,15 +98,15 @@ func (c *previewBuilder) addNumberLosses(f *argsFacts, how rewriteRules, sent *S
 		return
 	}
 	if how.javaScript {
-		c.addLossOf(f, NumRange, f.huge, "%s is beyond every double: JavaScript writes null")
+		c.addLossOf(f, NumRange, f.huge, "%s is too large for a double: JavaScript writes null")
 		return
 	}
-	c.addLossOf(f, NumRange, f.huge, "%s is beyond every double")
-	sent.noteRefusal("", sent.ID, sent.Name, "a number is beyond every double")
+	c.addLossOf(f, NumRange, f.huge, "%s is too large for a double")
+	sent.noteRefusal("", sent.ID, sent.Name, "a number is too large for a double")
 }
 
-// addLossOf reports a loss at a span of the facts, if there is one; the message has its text. Bytes of a
-// value made on the way are no bytes of the call.
+// addLossOf adds a loss at a span of the facts, if there is one. The message is a format for its text. A
+// value made on the way has no bytes of the call, and so no span.
 func (c *previewBuilder) addLossOf(f *argsFacts, kind *Kind, at span, message string) {
 	if !at.is() {
 		return
@@ -117,7 +118,7 @@ func (c *previewBuilder) addLossOf(f *argsFacts, kind *Kind, at span, message st
 	c.addLossAt(at, l)
 }
 
-// surroundingSpace is the space before a value, or where there is none, behind it.
+// surroundingSpace returns the space before a value, or if there is none, after it.
 func surroundingSpace(text []byte) span {
 	if n := len(text) - len(bytes.TrimLeft(text, whitespace)); n > 0 {
 		return span{0, n}
@@ -125,13 +126,13 @@ func surroundingSpace(text []byte) span {
 	return span{len(bytes.TrimRight(text, whitespace)), len(text)}
 }
 
-// whitespace is what JSON takes for space.
+// whitespace holds the space characters of JSON.
 const whitespace = " \t\r\n"
 
-// quoteShort is a text as messages show it: cut when it is long.
+// quoteShort returns a text for a message, cut if it is long.
 func quoteShort(s string) string {
 	return string(replaceInvalid([]byte(stream.Clip([]byte(s), 0, 48))))
 }
 
-// stringContent is the text in a string.
+// stringContent returns the text in a string.
 func stringContent(f *argsFacts) []byte { return protocol.Raw(bytes.TrimSpace(f.raw)).Append(nil) }

@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"fmt"
 	"slices"
 
 	"toolscope/providers/protocol"
@@ -9,34 +8,35 @@ import (
 	"toolscope/stream/count"
 )
 
-// Treatment is what a client made of a call when it sent it back.
+// Treatment is the effect of a client on a call that it sent back.
 type Treatment string
 
+// Treatments of calls.
 const (
 	Intact         Treatment = "intact"
-	WasReformatted Treatment = "reformatted"          // the same value, written in another way, or rounded
-	WasEmptied     Treatment = "emptied"              // {} in place of what the model wrote
-	WasRepaired    Treatment = "repaired"             // an object in place of what was none
-	WasEncoded     Treatment = "double-encoded"       // a string where an object must be, or a string in a string
-	WasWrapped     Treatment = "wrapped"              // in an object that holds the text
+	WasReformatted Treatment = "reformatted"          // the same value in another form, or rounded
+	WasEmptied     Treatment = "emptied"              // {} instead of the model's arguments
+	WasRepaired    Treatment = "repaired"             // an object instead of arguments that were not an object
+	WasEncoded     Treatment = "double-encoded"       // a string instead of an object, or a string in a string
+	WasWrapped     Treatment = "wrapped"              // in an object that holds the original text
 	WasAltered     Treatment = "altered"              // other arguments
-	WasDropped     Treatment = "dropped"              // the turn is there, the call is not
-	WasOrphaned    Treatment = "orphaned"             // without a result, while the conversation went on
-	WasMoved       Treatment = "moved"                // out of its order, or away from the calls it was made with
-	AsClientHasIt  Treatment = "as the client has it" // what the model wrote is not known but from here
+	WasDropped     Treatment = "dropped"              // the turn is in the history, the call is not
+	WasOrphaned    Treatment = "orphaned"             // without a result, although the conversation continued
+	WasMoved       Treatment = "moved"                // out of order, or separated from the other calls of its turn
+	AsClientHasIt  Treatment = "as the client has it" // the model's arguments are known only from this request
 )
 
-// A Candidate is a turn whose calls a request may have brought back.
+// A Candidate is a turn whose calls a request may carry.
 type Candidate struct {
 	Turn      *stream.Turn
-	Summary   *TurnSummary        // where the content of Turn was let go of
-	Reload    func() *stream.Turn // then reads the turn again; nil where that cannot be done
-	Target    *protocol.Target    // where its protocol sends history, nil when it has none
-	Position  Position            // where the request stands that it answers
-	Continues bool                // the history goes on from it: the request names its response
+	Summary   *TurnSummary        // set if the content of Turn was dropped or evicted
+	Reload    func() *stream.Turn // then reads the turn again; nil if that is impossible
+	Target    *protocol.Target    // the target of its protocol's history, nil if it has none
+	Position  Position            // position of its request
+	Continues bool                // the request names its response as the one that it continues
 }
 
-// Ended reports whether all of the turn has come. Until then no request can have brought it back.
+// Ended reports whether the turn is complete. Before that, no request can carry it.
 func (c *Candidate) Ended() bool {
 	if c.Summary != nil {
 		return c.Summary.ended
@@ -44,31 +44,31 @@ func (c *Candidate) Ended() bool {
 	return c.Turn.Closed()
 }
 
-// An Observation is what one request's history has of an earlier call.
+// An Observation is an earlier call as the history of one request carries it.
 type Observation struct {
-	Call           *stream.Call // nil where its arguments were let go of
-	Summary        *CallSummary // what is left of it then
+	Call           *stream.Call // nil if its arguments were dropped or evicted
+	Summary        *CallSummary // then its summary
 	Treatment      Treatment
-	ID             string      // the call's in the request
-	Result         stream.Code // stream.AnswerOK or AnswerFailed; 0 when there is none
-	KeptByProvider bool        // it is not in the history itself: the provider keeps it
+	ID             string      // the call's id in the request
+	Result         stream.Code // stream.ResultOK or ResultFailed; 0 if there is none
+	KeptByProvider bool        // the call is not in the history, because the provider keeps it
 	Losses         []Loss
 
 	of         *earlierCall
 	turn       *Candidate
 	to         *protocol.Target
-	sent       *protocol.Part // nil when the call is not in the history
-	resultPart *protocol.Part // the result, nil when there is none
-	vague      bool           // the fate is as much as hashes tell
+	sent       *protocol.Part // nil if the call is not in the history
+	resultPart *protocol.Part // the result, nil if there is none
+	vague      bool           // the treatment is known only from hashes
 }
 
-// Ref is the call's name.
+// Ref returns the reference of the call.
 func (o *Observation) Ref() stream.Ref { return o.of.ref }
 
-// Part is the call as the request carries it, nil where it does not.
+// Part returns the call as the request carries it, nil if it does not.
 func (o *Observation) Part() *protocol.Part { return o.sent }
 
-// argsLen is how many bytes the arguments had.
+// argsLen returns the length of the original arguments in bytes.
 func (o *Observation) argsLen() int {
 	if o.Summary != nil {
 		return o.Summary.size
@@ -76,7 +76,7 @@ func (o *Observation) argsLen() int {
 	return len(o.Call.Args())
 }
 
-// LastReport is what was said of the call before.
+// LastReport returns the latest report about the call before this one.
 func (o *Observation) LastReport() LastReport {
 	if o.Summary != nil {
 		return o.Summary.lastReport()
@@ -84,7 +84,7 @@ func (o *Observation) LastReport() LastReport {
 	return lastReportOf(o.Call)
 }
 
-// WasFound reports whether a request before this one has made the same finding about the call.
+// WasFound reports whether an earlier request led to the same finding about the call.
 func (o *Observation) WasFound(f stream.Finding) bool {
 	if o.Summary != nil {
 		return slices.Contains(o.Summary.found, f.Diagnosis)
@@ -92,15 +92,15 @@ func (o *Observation) WasFound(f stream.Finding) bool {
 	return slices.ContainsFunc(o.Call.Findings, func(old stream.Finding) bool { return old.Diagnosis == f.Diagnosis })
 }
 
-// An Observer says what became of calls. It remembers its verdicts, because each request of a
-// conversation brings the same calls again. The zero value is ready; it belongs to one goroutine.
+// An Observer compares calls with later histories. It caches its verdicts, because each request of a
+// conversation carries the same calls again. The zero value is ready; it belongs to one goroutine.
 type Observer struct {
 	judged, before map[stream.Ref]cachedVerdict
 }
 
-// Observe finds the calls of earlier turns in a request's history and says what became of each. It
-// is silent about turns that are not in the history at all: they belong to another conversation, or
-// were left behind on purpose.
+// Observe finds the calls of earlier turns in a request's history, and returns an Observation for each. It
+// returns none for turns that are not in the history at all: they belong to another conversation, or were
+// removed on purpose.
 func (by *Observer) Observe(history *History, turns []Candidate) (all []Observation) {
 	m := matchTurns(by, history, turns)
 	for i := range m.turns {
@@ -118,7 +118,7 @@ func (by *Observer) Observe(history *History, turns []Candidate) (all []Observat
 	return all
 }
 
-// observeCall says what became of one call.
+// observeCall returns the observation of one call; ok is false if there is none.
 func (m *matcher) observeCall(c *earlierCall) (o Observation, ok bool) {
 	o = Observation{Call: c.call, Summary: c.summary, of: c, turn: c.turn.Candidate, to: m.to}
 	switch {
@@ -138,7 +138,7 @@ func (m *matcher) observeCall(c *earlierCall) (o Observation, ok bool) {
 	if h.result != nil {
 		o.setResult(h.result)
 		if h.late && m.to.ResultsFollow {
-			o.addLoss(AdjacencyFix.newLoss("its result does not follow it at once"))
+			o.addLoss(AdjacencyFix.newLoss("its result doesn't follow it directly"))
 			o.lowerOutcome(WasMoved)
 		}
 	} else if !m.KeptByProvider && m.goesOn(h.message) {
@@ -147,7 +147,7 @@ func (m *matcher) observeCall(c *earlierCall) (o Observation, ok bool) {
 	return o, true
 }
 
-// markKept says that the provider keeps the call as it made it; l is its result, or nil.
+// markKept marks the call as kept by the provider, intact; l is its result, or nil.
 func (o Observation) markKept(l *orphan) Observation {
 	o.Treatment, o.ID, o.KeptByProvider = Intact, o.of.id, true
 	if l != nil {
@@ -156,17 +156,17 @@ func (o Observation) markKept(l *orphan) Observation {
 	return o
 }
 
-// FromLog says that the request is of a log that has only what each one adds: no provider keeps a
-// call that is not in it.
+// FromLog corrects an observation of a log whose requests hold only their new messages. In such a log, no
+// provider keeps a call that is not in the history.
 func (o *Observation) FromLog() {
 	if o.KeptByProvider {
 		o.Treatment, o.KeptByProvider = AsClientHasIt, false
 	}
 }
 
-// judgeMissing says what it means that a call is not found. It means nothing where calls of the turn may
-// not have been seen. Where the provider keeps what was said before, a result proves that it keeps
-// the call, and without one nothing is known.
+// judgeMissing returns the observation of a call that is not in the history. There is none if calls of the
+// turn may be unseen. If the provider keeps earlier messages, a result proves that it keeps the call; without
+// a result, nothing is known.
 func (m *matcher) judgeMissing(o Observation) (Observation, bool) {
 	c, t := o.of, o.of.turn
 	l := m.orphanOf(c)
@@ -180,16 +180,16 @@ func (m *matcher) judgeMissing(o Observation) (Observation, bool) {
 	if l != nil {
 		o.setResult(l.part)
 	} else if c.phase >= stream.PhaseAborted || t.state.aborted {
-		return o, true // that the response broke off, or was refused, is a reason to leave it out
+		return o, true // clients leave out calls of an aborted or refused response
 	}
-	o.addLoss(CallDropped.newLoss("the call is not in the history: the model sees that it never asked"))
+	o.addLoss(CallDropped.newLoss("the call is not in the history: the model can't see that it made it"))
 	if l != nil {
-		o.addLoss(OrphanResult.newLoss("its result is there, without a call"))
+		o.addLoss(OrphanResult.newLoss("its result is in the history without a call"))
 	}
 	return o, true
 }
 
-// chosenOther reports whether a call belongs to a choice of the turn that the client did not take.
+// chosenOther reports whether a call belongs to a choice of the turn that the client didn't use.
 func (t *candidateTurn) chosenOther(c *earlierCall) bool {
 	for i := range t.calls {
 		if other := &t.calls[i]; other.choice != c.choice && (other.found >= 0 || c.choice > other.choice) {
@@ -199,25 +199,25 @@ func (t *candidateTurn) chosenOther(c *earlierCall) bool {
 	return false
 }
 
-// markOrphaned says that a call has no result, although the conversation goes on; l is a result that
-// has its old id, or nil.
+// markOrphaned adds the loss of a call without a result in a conversation that continues; l is a result with
+// its old id, or nil.
 func (o *Observation) markOrphaned(l *orphan) {
 	if l == nil {
-		o.addLoss(OrphanCall.newLoss("no result of it is in the history, and the conversation goes on"))
+		o.addLoss(OrphanCall.newLoss("the history has no result for it, and the conversation continues"))
 	} else {
-		o.addLoss(OrphanCall.newLoss("its result is still for the id %s", quoteShort(l.part.ID)))
+		o.addLoss(OrphanCall.newLoss("its result still has the id %s", quoteShort(l.part.ID)))
 	}
 	o.lowerOutcome(WasOrphaned)
 }
 
-// lowerOutcome changes the fate of a call whose arguments did not change.
+// lowerOutcome sets the treatment of a call whose arguments did not change.
 func (o *Observation) lowerOutcome(f Treatment) {
 	if o.Treatment == Intact || o.Treatment == WasReformatted {
 		o.Treatment = f
 	}
 }
 
-// goesOn reports whether anything is said after a message.
+// goesOn reports whether the history continues after a message.
 func (m *matcher) goesOn(after int) bool {
 	for i := after + 1; i < len(m.messages); i++ {
 		if len(m.messages[i].Parts) > 0 && m.messages[i].Role != protocol.System {
@@ -229,7 +229,7 @@ func (m *matcher) goesOn(after int) bool {
 
 func (o *Observation) addLoss(l Loss) { o.Losses = append(o.Losses, l) }
 
-// checkOrder says which calls of a turn are not where the model put them.
+// checkOrder adds a loss to each call of a turn that is not where the model put it.
 func (m *matcher) checkOrder(seen []Observation) {
 	last := -1
 	for i := range seen {
@@ -240,17 +240,17 @@ func (m *matcher) checkOrder(seen []Observation) {
 		}
 		switch {
 		case n < last:
-			o.addLoss(CallsReordered.newLoss("it stands before a call that the model made first"))
+			o.addLoss(CallsReordered.newLoss("it comes before a call that the model made first"))
 			o.lowerOutcome(WasMoved)
 		case last >= 0 && m.to.ResultsFollow && m.areSeparate(m.entries[last].message, m.entries[n].message):
-			o.addLoss(ParallelSplit.newLoss("it was made together with another call, and stands in a message of its own"))
+			o.addLoss(ParallelSplit.newLoss("it was made together with another call, but has a message of its own"))
 			o.lowerOutcome(WasMoved)
 		}
 		last = n
 	}
 }
 
-// areSeparate reports whether two messages of the model are not one.
+// areSeparate reports whether two messages of the model are separate for the target.
 func (m *matcher) areSeparate(a, b int) bool {
 	if a == b {
 		return false
@@ -263,7 +263,7 @@ func (m *matcher) areSeparate(a, b int) bool {
 	return !m.to.Merges
 }
 
-// Finding tells the worst loss; ok is false when none is worth telling.
+// Finding returns a finding about the worst loss; ok is false if no loss is at least Medium.
 func (o *Observation) Finding() (f stream.Finding, ok bool) {
 	worst := -1
 	for i, l := range o.Losses {
@@ -280,15 +280,15 @@ func (o *Observation) Finding() (f stream.Finding, ok bool) {
 		severity = stream.Error
 	}
 	found := l.Diagnosis.WithSeverity(severity).WithCause(stream.Client)
-	f = found.Finding("a later request sent it back %s: %s", o.Treatment, l.Message)
+	f = found.Finding("a later request sent it back %s: %s", stream.OwnFact(o.Treatment), l.message())
 	if o.Treatment == WasDropped {
-		f = found.Finding("a later request left it out: %s", l.Message)
+		f = found.Finding("a later request left it out: %s", l.message())
 	}
 	if names := o.MatchingPolicies(); names != "" {
-		f.Message += fmt.Sprintf(" (policy %s)", names)
+		f.AppendMessage(" (policy %s)", stream.OwnFact(names))
 	}
 	if o.vague || o.Treatment == WasDropped && o.Summary != nil && o.of.reload() == nil {
-		f.Message += fmt.Sprintf("; toolscope has let go of its arguments (%s) and knows no more", count.Of(o.Summary.size, "byte"))
+		f.AppendMessage("; toolscope dropped its arguments (%s), so the details are unknown", stream.Own(count.Of(o.Summary.size, "byte")))
 	}
 	return f, true
 }

@@ -49,8 +49,8 @@ func anyTurns(r *rand.Rand) (turns []replay.Candidate) {
 	return turns
 }
 
-// TestObserveAnything: whatever a request holds, each call is told at most once, and no two share a
-// call of the history; who remembers says the same as who does not.
+// TestObserveAnything: for any request, each call has at most one observation, and no two share a call of the
+// history. An Observer with cached verdicts returns the same as one without.
 func TestObserveAnything(t *testing.T) {
 	targets := providers.Targets()
 	told := map[replay.Treatment]int{}

@@ -4,24 +4,25 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// noResult is what clients send for a call whose result they do not have.
+// noResult is the text that clients send for a call whose result is missing.
 const noResult = "No result provided"
 
-// resultPairer finds the result of every call, and the call of every result. Each answers one only.
+// resultPairer pairs calls and results, one to one.
 type resultPairer struct {
 	c          *previewBuilder
 	messages   []protocol.Message
-	waiting    map[callKey][]place      // results that answer no call yet, in order
-	taken      map[place]bool           // results that answer a call where they stand
-	made       map[int][]*protocol.Part // by the message of the calls: results to put behind it
-	moved      map[place]bool           // those that are put there from elsewhere
-	unanswered []unanswered             // calls without a result where it must be
-	numbers    map[*protocol.Part]int   // of calls, in the source
+	waiting    map[callKey][]place      // unpaired results, in order
+	taken      map[place]bool           // results that are paired in their place
+	made       map[int][]*protocol.Part // by message of calls: results to insert after it
+	moved      map[place]bool           // results of made that come from another place
+	unanswered []unanswered             // calls without a result in the required place
+	numbers    map[*protocol.Part]int   // numbers of the calls in the source
 }
 
-// callKey is what a result and its call share: the id, or without one the name of the tool.
+// callKey is common to a call and its result: the id, or if there is none, the name of the tool.
 type callKey struct{ id, name string }
 
+// keyOf returns the key of a call or result.
 func keyOf(p *protocol.Part) callKey {
 	if p.ID != "" {
 		return callKey{id: p.ID}
@@ -29,13 +30,14 @@ func keyOf(p *protocol.Part) callKey {
 	return callKey{name: p.Name}
 }
 
+// unanswered is a call without a result, and its message.
 type unanswered struct {
 	call    *protocol.Part
 	message int
 }
 
-// pairResults checks what providers insist on: every call is followed by its result, and every result
-// follows its call. A policy that fills in mends it.
+// pairResults checks the rule of most providers: each call is followed by its result, and each result
+// follows its call. A policy that fills in repairs the history.
 func (c *previewBuilder) pairResults(messages []protocol.Message) []protocol.Message {
 	if c.src.split {
 		c.addSplitLoss()
@@ -52,9 +54,10 @@ func (c *previewBuilder) pairResults(messages []protocol.Message) []protocol.Mes
 	return protocol.MergeResults(p.writeMessages())
 }
 
+// isResult reports whether a part is the result of a call that the client runs.
 func isResult(p *protocol.Part) bool { return p.Kind == protocol.ResultPart && !p.RunByProvider }
 
-// collectResults finds all results that the user brings, and the numbers of the calls.
+// collectResults finds all results in user messages, and the numbers of the calls.
 func (p *resultPairer) collectResults() {
 	calls := 0
 	for i, m := range p.messages {
@@ -71,10 +74,10 @@ func (p *resultPairer) collectResults() {
 	}
 }
 
-// match gives each call the first result right behind its message. A history that ends with calls
-// waits for their results.
+// match pairs each call with the first result directly after its message. Calls at the end of a history
+// need no results yet.
 func (p *resultPairer) match() {
-	late := map[callKey][]place{} // results that no call right before them asked for
+	late := map[callKey][]place{} // results that have no call directly before them
 	for i, m := range p.messages {
 		if m.Role != protocol.Assistant || i+1 == len(p.messages) {
 			continue
@@ -101,14 +104,14 @@ func (p *resultPairer) match() {
 	}
 }
 
-// fillMissing makes up for a missing result, or says what comes of it.
+// fillMissing inserts a missing result, or adds the loss and the refusal.
 func (p *resultPairer) fillMissing(l unanswered) {
 	c, call := p.c, l.call
 	c.call = p.numbers[call]
 	defer func() { c.call = 0 }()
 	what := quoteTitle(call)
 	if !c.Policy.fillsIn {
-		c.addLoss(OrphanCall.newLoss("no result of call %s follows it", what))
+		c.addLoss(OrphanCall.newLoss("call %s has no result after it", what))
 		c.noteRefusal(c.To.Refusal.LoneCall, call, "a call has no result right after it")
 		return
 	}
@@ -116,22 +119,22 @@ func (p *resultPairer) fillMissing(l unanswered) {
 	for len(p.waiting[key]) > 0 {
 		later := p.waiting[key][0]
 		if p.waiting[key] = p.waiting[key][1:]; later.message > l.message {
-			c.addLoss(AdjacencyFix.newLoss("the result of call %s is moved to where it must be", what))
+			c.addLoss(AdjacencyFix.newLoss("the result of call %s is moved to its required place", what))
 			p.moved[later] = true
 			p.made[l.message] = append(p.made[l.message], &p.messages[later.message].Parts[later.part])
 			return
 		}
 	}
-	c.addLoss(AdjacencyFix.newLoss("call %s has no result: one is made up that says so", what))
+	c.addLoss(AdjacencyFix.newLoss("call %s has no result: one is made up, which says so", what))
 	p.made[l.message] = append(p.made[l.message], &protocol.Part{
 		Kind: protocol.ResultPart, ID: call.ID, Name: call.Name, ToolKind: call.ToolKind, Text: []byte(noResult), Failed: c.To.ErrorFlag,
 	})
 }
 
-// writeMessages are the messages with the results that were made up or moved, each behind its call. Results
-// without a call stay, and are told.
+// writeMessages returns the messages with made-up and moved results, each after its call. Results without a
+// call stay, and add a loss.
 func (p *resultPairer) writeMessages() (out []protocol.Message) {
-	var made []protocol.Part // results that wait for the message they belong into
+	var made []protocol.Part // results for the next user message
 	for i, m := range p.messages {
 		if m.Role != protocol.User && len(made) > 0 {
 			out, made = append(out, protocol.Message{Role: protocol.User, Parts: made}), nil
@@ -156,7 +159,7 @@ func (p *resultPairer) writeMessages() (out []protocol.Message) {
 	return out
 }
 
-// addOrphanLosses tells the results of message i that answer no call before it.
+// addOrphanLosses adds a loss for each result of message i that has no call before it.
 func (p *resultPairer) addOrphanLosses(i int) {
 	for k := range p.messages[i].Parts {
 		r, at := &p.messages[i].Parts[k], place{i, k}
@@ -168,7 +171,7 @@ func (p *resultPairer) addOrphanLosses(i int) {
 	}
 }
 
-// quoteTitle names a call, or the call that a result is for.
+// quoteTitle returns the id of a call or result, or the name of its tool.
 func quoteTitle(p *protocol.Part) string {
 	if p.ID != "" {
 		return quoteShort(p.ID)
@@ -176,16 +179,16 @@ func quoteTitle(p *protocol.Part) string {
 	return quoteShort(p.Name)
 }
 
-// noteRefusal notes that the provider would not take the history.
+// noteRefusal notes that the provider would refuse the history.
 func (c *previewBuilder) noteRefusal(words string, p *protocol.Part, ours string) {
 	if c.doubt = true; !c.To.TakesUnpaired && c.Refused == "" {
 		c.Refused = refusalText(words, p.ID, p.Name, ours)
 	}
 }
 
-// addSplitLoss says what comes of the calls of one turn in several messages.
+// addSplitLoss adds the loss of a turn whose calls were put into several messages.
 func (c *previewBuilder) addSplitLoss() {
 	if c.To.ResultsFollow {
-		c.addLoss(ParallelSplit.newLoss("calls the model made together are sent as if it had made them one after another"))
+		c.addLoss(ParallelSplit.newLoss("calls that the model made together are sent as if it had made them one after another"))
 	}
 }

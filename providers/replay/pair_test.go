@@ -21,8 +21,8 @@ func says(text string) protocol.Part {
 	return protocol.Part{Kind: protocol.TextPart, Text: []byte(text)}
 }
 
-// TestPairing: a history in which calls and results do not meet is told, and mended by policies
-// that do so.
+// TestPairing: calls without results and results without calls are reported, and repaired by policies that fill
+// in.
 func TestPairing(t *testing.T) {
 	from := target(t, "anthropic")
 	two := calls(from, `{}`, `{}`)
@@ -55,7 +55,7 @@ func TestPairing(t *testing.T) {
 	}
 }
 
-// TestDropLeavesOrphan: who leaves a call out leaves its result alone.
+// TestDropLeavesOrphan: a policy that drops a call leaves its result.
 func TestDropLeavesOrphan(t *testing.T) {
 	from := target(t, "openai-chat")
 	history := append(calls(from, `{"a":`), user(result("call_1", "error")))
@@ -65,7 +65,7 @@ func TestDropLeavesOrphan(t *testing.T) {
 	}
 }
 
-// TestSplit: calls of one turn sent one after another are told where the provider minds.
+// TestSplit: sending the calls of one turn one after another is reported if the provider requires them together.
 func TestSplit(t *testing.T) {
 	from := target(t, "anthropic")
 	history := append(calls(from, `{"a":1}`, `{"a":2}`), user(result("call_1", "a"), result("call_2", "b")))
@@ -75,8 +75,7 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// TestSplitGoesOn: every message behind calls that are split is still there, and the calls of a
-// later turn are split too.
+// TestSplitGoesOn: every message after split calls is kept, and the calls of a later turn are split, too.
 func TestSplitGoesOn(t *testing.T) {
 	from := target(t, "anthropic")
 	turn := func(first, second string) []protocol.Message {
@@ -97,8 +96,7 @@ func TestSplitGoesOn(t *testing.T) {
 	}
 }
 
-// TestOtherParts: what is neither text nor a call goes back to whom it came from, and to nobody
-// else.
+// TestOtherParts: other parts than text and calls go back to their own provider only.
 func TestOtherParts(t *testing.T) {
 	chat := target(t, "openai-chat")
 	image := protocol.Part{Kind: protocol.OtherPart, Raw: protocol.Raw(`{"type":"image_url","image_url":{"url":"data:,"}}`)}
@@ -111,7 +109,7 @@ func TestOtherParts(t *testing.T) {
 	}
 }
 
-// TestReasoning: reasoning goes back to who signed it, and to others as text or not at all.
+// TestReasoning: reasoning goes back to the provider that signed it, and to others as text or not at all.
 func TestReasoning(t *testing.T) {
 	from := target(t, "anthropic")
 	thought := protocol.Part{Kind: protocol.ReasoningPart, Text: []byte("hm"), Signature: "sig"}
@@ -140,8 +138,8 @@ func TestReasoning(t *testing.T) {
 	}
 }
 
-// TestOwnReasoningMustComeBack: who thought before it called a tool refuses the call without the
-// thought.
+// TestOwnReasoningMustComeBack: a provider whose model reasoned before a call refuses the call without that
+// reasoning.
 func TestOwnReasoningMustComeBack(t *testing.T) {
 	from := target(t, "anthropic")
 	history := calls(from, `{}`)

@@ -50,8 +50,8 @@ func codes(losses []replay.Loss) string {
 	return strings.Join(all, " ")
 }
 
-// TestPolicies: what each policy makes of each kind of arguments, toward a target that takes text
-// and one that takes objects.
+// TestPolicies: the outcome of each policy for each kind of arguments, with a target that takes text and one
+// that takes objects.
 func TestPolicies(t *testing.T) {
 	for _, test := range []struct {
 		policy, args                 string
@@ -111,7 +111,7 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
-// TestJSONOnly: a target that parses a text refuses what is no JSON, and only that.
+// TestJSONOnly: a target that parses text refuses only text that is not JSON.
 func TestJSONOnly(t *testing.T) {
 	from, to := target(t, "openai-chat"), target(t, "llama.cpp")
 	for args, refused := range map[string]bool{
@@ -125,8 +125,8 @@ func TestJSONOnly(t *testing.T) {
 	}
 }
 
-// TestStrictRefusal: who sends nothing that is no object tells the provider's words where an object
-// must be, and its own where the provider would take a text.
+// TestStrictRefusal: the strict policy refuses with the provider's error if the target needs an object, and with
+// its own words if the target takes text.
 func TestStrictRefusal(t *testing.T) {
 	from := target(t, "openai-chat")
 	src := replay.SourceOfHistory(calls(from, `[1]`), from)
@@ -139,8 +139,8 @@ func TestStrictRefusal(t *testing.T) {
 	}
 }
 
-// TestNeverTwice: toward a target that takes text, decoding the body once gives back the text,
-// whatever it is. Only the policy that encodes twice does so.
+// TestNeverTwice: for a target that takes text, decoding the body once gives the text back. Only the policy
+// double-encode encodes it twice.
 func TestNeverTwice(t *testing.T) {
 	from := target(t, "openai-chat")
 	for _, args := range []string{`{"a":1}`, `{"a":1`, `"{\"a\":1}"`, `"x"`, `\`, `"`, "\u2028\x00", `{"a":"\""}`} {
@@ -162,7 +162,7 @@ func TestNeverTwice(t *testing.T) {
 	}
 }
 
-// TestLossesPointAtBytes: a loss of arguments says which bytes it is about.
+// TestLossesPointAtBytes: a loss of arguments has its range of bytes.
 func TestLossesPointAtBytes(t *testing.T) {
 	from := target(t, "openai-chat")
 	args := `{"b": 9007199254740993, "a":1.0, "b":2}`
@@ -229,7 +229,7 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-// TestDigestTellsApart: an id of a fixed length made from a whole id is another for another id.
+// TestDigestTellsApart: different ids have different digests of a fixed length.
 func TestDigestTellsApart(t *testing.T) {
 	from, to := target(t, "openai-chat"), target(t, "mistral")
 	m := calls(from, slices.Repeat([]string{"{}"}, 300)...)
@@ -246,7 +246,7 @@ func TestDigestTellsApart(t *testing.T) {
 	}
 }
 
-// TestNames: a name that a target does not take is told, not changed.
+// TestNames: a name that a target doesn't take is reported, not changed.
 func TestNames(t *testing.T) {
 	from := target(t, "openai-chat")
 	for name, ok := range map[string]bool{

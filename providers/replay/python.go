@@ -13,28 +13,28 @@ import (
 	"toolscope/stream"
 )
 
-// The ways of clients that are written in other languages, as their source has them.
+// Rules of clients in other languages, as in their source.
 
-// pythonJSON is what json.loads and json.dumps make of a text, without spaces and with all
-// characters, as the libraries that send requests write it; ok is false where one of them raises.
+// pythonJSON returns a text after json.loads and json.dumps, without spaces and with all characters
+// unescaped, as the libraries that send requests write it. ok is false if one of them raises an error.
 // Integers stay as they are, and fractions get the digits of repr.
 func pythonJSON(text string) (out []byte, ok bool) {
 	return dumpPython(text, rewriteRules{python: true})
 }
 
-// dumpPython is pythonJSON written in one of Python's ways.
+// dumpPython is pythonJSON with other rules for writing.
 func dumpPython(text string, how rewriteRules) (out []byte, ok bool) {
 	f := factsOf([]byte(text), false)
 	if f.syntax != stream.SyntaxObject && f.syntax != stream.SyntaxOther && f.syntax != stream.SyntaxDouble {
 		return nil, false
 	}
 	if f.huge.is() || f.half.is() || f.invalid.is() {
-		return nil, false // infinity, and half a character, are refused on the way out
+		return nil, false // infinity and half a character can't be sent
 	}
 	return newTree(f.raw, f.tokens).write(nil, 0, how), true
 }
 
-// appendPython writes a number as Python does.
+// appendPython appends a number as Python writes it.
 func appendPython(dst, lit []byte) []byte {
 	if !bytes.ContainsAny(lit, ".eE") {
 		if string(lit) == "-0" {
@@ -53,7 +53,7 @@ func appendPython(dst, lit []byte) []byte {
 	return append(dst, text...)
 }
 
-// goJSON is what Go's encoding/json makes of one object: members sorted, numbers as doubles.
+// goJSON returns one object after Go's encoding/json: fields sorted, numbers as doubles.
 func goJSON(text string) (out []byte, ok bool) {
 	var object map[string]any
 	if json.Unmarshal([]byte(text), &object) != nil || object == nil {
@@ -66,13 +66,13 @@ func goJSON(text string) (out []byte, ok bool) {
 	return bytes.TrimSpace(b.Bytes()), err == nil
 }
 
-// isText reports whether a protocol takes arguments as a text.
+// isText reports whether a protocol takes arguments as text.
 func isText(to string) bool { return to == chat || to == responses || to == "cohere" }
 
-// clientRaises is a request that is not sent.
+// clientRaises returns a call for which the client sends no request.
 func clientRaises(why string) clientCall { return clientCall{throws: why} }
 
-// pydanticAIRule is the way of Pydantic AI.
+// pydanticAIRule is the rule of Pydantic AI.
 func pydanticAIRule(r receivedCall, to string) clientCall {
 	object := isObject([]byte(r.args))
 	switch {
@@ -87,11 +87,11 @@ func pydanticAIRule(r receivedCall, to string) clientCall {
 	if out, ok := pythonJSON(r.args); ok {
 		return callWith(out)
 	}
-	return clientRaises("its arguments have no JSON in Python")
+	return clientRaises("Python can't write its arguments as JSON")
 }
 
-// pythonStrict is the way of clients that keep the text, and read it with json.loads only where an
-// object must be.
+// pythonStrict is the rule of clients that keep the text, and read it with json.loads only for targets that
+// take objects.
 func pythonStrict(r receivedCall, to string) clientCall {
 	if isText(to) {
 		return asItCame(r, to)
@@ -105,7 +105,7 @@ func pythonStrict(r receivedCall, to string) clientCall {
 	return clientRaises("json.loads raises")
 }
 
-// fantasyRule is the way of fantasy.
+// fantasyRule is the rule of fantasy.
 func fantasyRule(r receivedCall, to string) clientCall {
 	if isText(to) {
 		return asItCame(r, to)
@@ -120,7 +120,7 @@ func fantasyRule(r receivedCall, to string) clientCall {
 	return callWith([]byte("{}"))
 }
 
-// crushRule is the way of Crush, which puts {} in place of what is no JSON before fantasy has it.
+// crushRule is the rule of Crush, which replaces text that is not JSON by {} before fantasy gets it.
 func crushRule(r receivedCall, to string) clientCall {
 	if !json.Valid([]byte(r.args)) {
 		r.args = "{}"
@@ -128,7 +128,7 @@ func crushRule(r receivedCall, to string) clientCall {
 	return fantasyRule(r, to)
 }
 
-// openAIAgentsRule is the way of OpenAI Agents for Python.
+// openAIAgentsRule is the rule of OpenAI Agents for Python.
 func openAIAgentsRule(r receivedCall, to string) clientCall {
 	if to == chat && r.args == "" {
 		return callWith([]byte("{}"))
@@ -136,9 +136,9 @@ func openAIAgentsRule(r receivedCall, to string) clientCall {
 	return asItCame(r, to)
 }
 
-// springAIRule is the way of Spring AI.
+// springAIRule is the rule of Spring AI.
 func springAIRule(r receivedCall, to string) clientCall {
-	out, ok := pythonJSON(r.args) // of one object Jackson makes the same: integers stay whole
+	out, ok := pythonJSON(r.args) // Jackson writes an object the same way: integers stay exact
 	switch {
 	case strings.TrimSpace(r.args) == "":
 		return callWith([]byte("{}"))
@@ -151,10 +151,10 @@ func springAIRule(r receivedCall, to string) clientCall {
 	case ok && to == gemini:
 		return callWith(objectOf("result", out))
 	}
-	return clientRaises("Jackson cannot read the arguments as an object")
+	return clientRaises("Jackson can't read the arguments as an object")
 }
 
-// langChain4jRule is the way of LangChain4j.
+// langChain4jRule is the rule of LangChain4j.
 func langChain4jRule(r receivedCall, to string) clientCall {
 	switch valid := json.Valid([]byte(r.args)); {
 	case isText(to):
@@ -166,19 +166,19 @@ func langChain4jRule(r receivedCall, to string) clientCall {
 	case to == messages && valid:
 		return callWith([]byte(strings.TrimSpace(r.args)))
 	case to == messages:
-		return clientRaises("the text is pasted into the body, which is no JSON then")
+		return clientRaises("the text is pasted into the body, which is then not JSON")
 	case valid && isObject([]byte(r.args)):
 		out, _ := pythonJSON(r.args)
 		return callWith(out)
 	}
-	return clientRaises("Jackson cannot read the arguments as an object")
+	return clientRaises("Jackson can't read the arguments as an object")
 }
 
-// notStudied is a call of which nobody has seen what becomes of it.
+// notStudied is a call whose treatment by the client is unknown.
 var notStudied = clientCall{unknown: true}
 
-// emptyOnError is the way of agents that put {} in place of what does not parse. Of values that are no
-// object only arrays have been seen.
+// emptyOnError is the rule of agents that replace text that doesn't parse by {}. Among values that are not
+// an object, only arrays were observed.
 func emptyOnError(r receivedCall, to string) clientCall {
 	v, ok := js.Parse(r.args)
 	switch {
@@ -190,10 +190,10 @@ func emptyOnError(r receivedCall, to string) clientCall {
 	return notStudied
 }
 
-// continueCLIRule is the way of Continue, which does not go on where Anthropic's call has no arguments.
+// continueCLIRule is the rule of Continue, which stops at a call from Anthropic without arguments.
 func continueCLIRule(r receivedCall, to string) clientCall {
 	if r.args == "" && r.from == messages {
-		return clientRaises("it does not go on after a call without arguments")
+		return clientRaises("it doesn't continue after a call without arguments")
 	}
 	return emptyOnError(r, to)
 }

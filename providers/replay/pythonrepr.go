@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	maxDigits = 4300 // of an integer, which Python reads unless it is told otherwise
-	maxNested = 200  // levels; how many more Python reads depends on its version
+	maxDigits = 4300 // of an integer, the default limit of Python
+	maxNested = 200  // levels; whether Python reads more depends on its version
 )
 
-// reprOf is Python's repr of what json.loads makes of a text, or of the text where that raises. inner
-// says that strings which are a list or a dict in JSON are read once more. ok is false where what
-// Python makes of it is not told here.
+// reprOf appends Python's repr of the value that json.loads reads from a text, or of the text if that raises
+// an error. With inner, strings that hold a list or a dict in JSON are parsed, too. ok is false if Python's
+// result is not predicted.
 func reprOf(dst, text []byte, inner bool) (out []byte, ok bool) {
 	return pythonWriter{inner: inner}.writeText(dst, text, false)
 }
@@ -31,7 +31,7 @@ type pythonWriter struct {
 	depth int
 }
 
-// writeText writes the value of a JSON text. looks says that only a list or a dict is read.
+// writeText writes the value of a JSON text. With looks, only a list or a dict is parsed.
 func (p pythonWriter) writeText(dst, text []byte, looks bool) (out []byte, ok bool) {
 	if looks && !looksNested(text) {
 		return appendRepr(dst, text), true
@@ -47,7 +47,7 @@ func (p pythonWriter) writeText(dst, text []byte, looks bool) (out []byte, ok bo
 	return p.writeValue(dst, t, 0)
 }
 
-// looksNested reports whether a text begins and ends as a list or a dict.
+// looksNested reports whether a text begins and ends like a list or a dict.
 func looksNested(text []byte) bool {
 	return bytes.HasPrefix(text, []byte("{")) && bytes.HasSuffix(text, []byte("}")) ||
 		bytes.HasPrefix(text, []byte("[")) && bytes.HasSuffix(text, []byte("]"))
@@ -118,8 +118,8 @@ func reprNumber(dst, lit []byte) (out []byte, ok bool) {
 	return appendPython(dst, lit), true
 }
 
-// appendRepr writes a string as Python's repr does: in single quotes, in double ones where it has
-// single ones and no double ones.
+// appendRepr appends a string as Python's repr writes it: in single quotes, or in double quotes if it has
+// single quotes and no double quotes.
 func appendRepr(dst, text []byte) []byte {
 	quote := byte('\'')
 	if bytes.IndexByte(text, '\'') >= 0 && bytes.IndexByte(text, '"') < 0 {

@@ -36,7 +36,7 @@ var reprTexts = []string{
 	strings.Repeat("[", 150) + strings.Repeat("]", 150), `"\u0378\ufffe"`, `"` + "\u00a0\u3000" + `"`,
 }
 
-// TestRepr: arguments are what Python itself writes of them.
+// TestRepr: reprOf writes arguments as Python itself does.
 func TestRepr(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
@@ -62,7 +62,8 @@ func TestRepr(t *testing.T) {
 	}
 }
 
-// TestReprUntold: what depends on the version of Python, or is no JSON and still read, is not told.
+// TestReprUntold: text whose result depends on Python's version, or that Python reads although it is not JSON,
+// is not predicted.
 func TestReprUntold(t *testing.T) {
 	for _, text := range []string{`NaN`, `{"a":-Infinity}`, strings.Repeat("9", 4301), strings.Repeat("[", 300) + strings.Repeat("]", 300), `{"a":"[NaN]"}`} {
 		if got, ok := reprOf(nil, []byte(text), true); ok {

@@ -9,8 +9,8 @@ import (
 	"toolscope/stream"
 )
 
-// TurnSummary is what is kept of a turn when its content is let go of: enough to find its calls in a
-// history, and to tell whether they are still what the model wrote.
+// TurnSummary is kept of a turn when its content is evicted or dropped. It is enough to find the turn's calls
+// in a history, and to check whether they are intact.
 type TurnSummary struct {
 	calls      []CallSummary
 	text       uint64
@@ -20,26 +20,26 @@ type TurnSummary struct {
 	ended      bool
 }
 
-// A CallSummary is what is left of a call.
+// A CallSummary is kept of a call.
 type CallSummary struct {
 	callIdentity
-	report *LastReport         // nil while nothing was said
-	found  []*stream.Diagnosis // about it, until now
-	size   int
-	exact  uint64 // hash of the arguments
+	report *LastReport         // nil if there was no report
+	found  []*stream.Diagnosis // diagnoses of its findings so far
+	size   int                 // of the arguments in bytes
+	exact  uint64              // hash of the arguments
 	value  valueHash
-	object bool           // they were one
-	last   *cachedVerdict // what was said of them last, where they were not intact
+	object bool           // the arguments are an object
+	last   *cachedVerdict // the latest verdict on them, if it is cached
 }
 
-// LastReport is what was said of a call last.
+// LastReport is the latest report about a call.
 type LastReport struct {
-	ID        string // it had in the request
+	ID        string // the call's id in the request
 	Treatment Treatment
 	Result    stream.Code
 }
 
-// lastReport is what was said of it last.
+// lastReport returns the latest report about the call.
 func (t *CallSummary) lastReport() LastReport {
 	if t.report == nil {
 		return LastReport{}
@@ -47,7 +47,7 @@ func (t *CallSummary) lastReport() LastReport {
 	return *t.report
 }
 
-// lastReportOf is what was said of a call last.
+// lastReportOf returns the latest report about a call.
 func lastReportOf(c *stream.Call) (t LastReport) {
 	if n := len(c.SentBack); n > 0 {
 		t = LastReport{c.SentBack[n-1].ID, Treatment(c.SentBack[n-1].Outcome), c.SentBack[n-1].ResultCode}
@@ -55,7 +55,7 @@ func lastReportOf(c *stream.Call) (t LastReport) {
 	return t
 }
 
-// callIdentity is what a call is known by.
+// callIdentity holds the values that identify a call.
 type callIdentity struct {
 	ref            stream.Ref
 	id, name, item string
@@ -65,7 +65,7 @@ type callIdentity struct {
 	phase          stream.Phase
 }
 
-// turnState is what of a turn's state decides whether it must be in a history.
+// turnState is the part of a turn's state that decides whether the turn must be in a history.
 type turnState struct{ unseen, aborted bool }
 
 func stateOf(t *stream.Turn) turnState {
@@ -78,7 +78,7 @@ func calledOf(c *stream.Call) callIdentity {
 	}
 }
 
-// Summarise is what to keep of a turn. It is made while the content is there.
+// Summarise returns the summary of a turn. The turn must still have its content.
 func (by *Observer) Summarise(t *stream.Turn) *TurnSummary {
 	r := &TurnSummary{state: stateOf(t), ended: t.Closed()}
 	r.text, r.long = hashText(t.Text)
@@ -116,14 +116,14 @@ func (by *Observer) summariseCall(c *stream.Call) CallSummary {
 	return t
 }
 
-// Report notes what is said of the call now, and found.
+// Report notes a report about the call, and the finding if there is one.
 func (t *CallSummary) Report(told LastReport, found stream.Finding) {
 	if t.report = &told; found.Diagnosis != nil {
 		t.found = append(t.found, found.Base())
 	}
 }
 
-// CallName is the name and the id of the turn's call of that number; ok is false if it has none.
+// CallName returns the name and the id of the turn's call of a number; ok is false if there is none.
 func (r *TurnSummary) CallName(call int32) (name, id string, ok bool) {
 	if n := int(call) - 1; n >= 0 && n < len(r.calls) {
 		return r.calls[n].name, r.calls[n].id, true
@@ -134,19 +134,18 @@ func (r *TurnSummary) CallName(call int32) (name, id string, ok bool) {
 // isIntact reports whether the arguments sent are the same bytes, or both are empty.
 func (t *CallSummary) isIntact(sent *protocol.Part, to *protocol.Target) bool {
 	if sent.Form == protocol.TextForm && to.Form != protocol.TextForm {
-		return false // a string where an object must be: bytes that are the same mean something else
+		return false // a string instead of an object: the same bytes are another value
 	}
 	return t.isOf(sent.Args) || t.value == nothing && saysNothing(sent.Args)
 }
 
-// isOf reports whether the call had these arguments.
+// isOf reports whether the call has these arguments.
 func (t *CallSummary) isOf(args []byte) bool {
 	return len(args) == t.size && maphash.Bytes(seed, args) == t.exact
 }
 
-// judgeArgs says what became of arguments that are not intact, as far as hashes tell: whether they are
-// the same value, or others. What was said while they were there stays said, unless it is wrong
-// now.
+// judgeArgs judges arguments that are not intact by their hashes: they have the same value or another one. An
+// earlier report about the full arguments is kept if the hashes don't contradict it.
 func (t *CallSummary) judgeArgs(sent *protocol.Part, to *protocol.Target) argsVerdict {
 	if slices.Contains(hashesIn(sent, to), t.value) {
 		return argsVerdict{treatment: t.reportedOr(WasReformatted, WasEncoded, WasWrapped), vague: true}
@@ -156,12 +155,13 @@ func (t *CallSummary) judgeArgs(sent *protocol.Part, to *protocol.Target) argsVe
 		fate = t.reportedOr(fate, WasEmptied)
 	}
 	if fate != WasAltered || !t.object {
-		return argsVerdict{treatment: fate, vague: true} // clients repair what is no object: that is not blamed on them unseen
+		return argsVerdict{treatment: fate, vague: true} // clients may have repaired them, so they are not reported as altered
 	}
 	return argsVerdict{fate, ArgsAltered.newLoss("other arguments were sent than the model wrote"), true}
 }
 
-// reportedOr is what was said of the call, if that is one of those that hashes do not tell from fate.
+// reportedOr returns the last reported treatment if it is one of others, which hashes can't distinguish from
+// fate, and else fate.
 func (t *CallSummary) reportedOr(fate Treatment, others ...Treatment) Treatment {
 	if slices.Contains(others, t.lastReport().Treatment) {
 		return t.lastReport().Treatment
@@ -169,7 +169,7 @@ func (t *CallSummary) reportedOr(fate Treatment, others ...Treatment) Treatment 
 	return fate
 }
 
-// hashText is a hash of a turn's text; long is false where it does not tell the turn from others.
+// hashText returns a hash of a turn's text; long is false if the text is too short to identify the turn.
 func hashText(text []byte) (sum uint64, long bool) {
 	text = bytes.TrimSpace(text)
 	return maphash.Bytes(seed, text), len(text) >= minText

@@ -10,9 +10,9 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// repairJSON is what a forgiving parser such as partial-json makes of arguments that are no object:
-// the text before the first wrong byte, without a member that has no value yet, and with everything
-// closed that is open. ok is false when that is no object, or an empty one.
+// repairJSON repairs arguments that are not an object as a forgiving parser such as partial-json does. It
+// keeps the text before the first wrong byte, drops a field without a value, and closes open strings and
+// brackets. ok is false if the result is not an object, or an empty one.
 func repairJSON(f *argsFacts) (object []byte, ok bool) {
 	tokens := f.tokens
 	if n := tokens.Len(); n > 0 && tokens.At(n-1).Kind == stream.Junk {
@@ -29,8 +29,8 @@ func repairJSON(f *argsFacts) (object []byte, ok bool) {
 	return b.closeText()
 }
 
-// RepairPrefix is what a forgiving parser makes of the beginning of an object: see repaired. A text that is
-// whole, and one that no such parser makes an object of, is as it was.
+// RepairPrefix repairs the beginning of an object as a forgiving parser does: see repairJSON. It returns a
+// complete object unchanged, and also a text from which the parser reads no object.
 func RepairPrefix(text []byte) []byte {
 	f := factsOf(text, false)
 	if f.syntax == stream.SyntaxObject {
@@ -46,11 +46,11 @@ func RepairPrefix(text []byte) []byte {
 type prefixCloser struct {
 	out     []byte
 	closers []byte
-	keep    int  // out up to here is fine once the closers follow
+	keep    int  // length of the part of out that is valid JSON with the closers after it
 	began   bool // the object has begun
 }
 
-// add takes a token; false ends the text.
+// add adds a token; false ends the text.
 func (b *prefixCloser) add(kind stream.TokenKind, lit []byte, last bool) bool {
 	switch kind {
 	case stream.Space:
@@ -98,6 +98,7 @@ func (b *prefixCloser) add(kind stream.TokenKind, lit []byte, last bool) bool {
 	return !last
 }
 
+// closeText returns the closed text; ok is false if it is not an object with fields.
 func (b *prefixCloser) closeText() (object []byte, ok bool) {
 	if !b.began {
 		return nil, false
@@ -115,8 +116,7 @@ func isClosed(lit []byte) bool {
 	return closed
 }
 
-// closedString is a string literal that may have been cut, without the escape or the half character
-// it was cut in.
+// closedString closes a string literal that may be cut. It drops an incomplete escape or character.
 func closedString(lit []byte) []byte {
 	if isClosed(lit) {
 		return lit
@@ -131,7 +131,7 @@ func closedString(lit []byte) []byte {
 	return protocol.AppendString(nil, text)
 }
 
-// literalOf completes a literal that was cut.
+// literalOf completes a cut literal.
 func literalOf(lit []byte) string {
 	for _, word := range []string{"true", "false", "null"} {
 		if strings.HasPrefix(word, string(lit)) {

@@ -1,15 +1,15 @@
-// Package replay previews how tool calls are sent back: what a request to a provider would carry of
-// them, what is lost on the way, and what a client has really sent.
+// Package replay previews how tool calls are sent back to a provider, with the losses. It also compares
+// earlier calls with the history that a client really sent.
 //
 //	turn, calls, history ─▶ Source ─▶ Preview(target, policy) ─▶ messages, outcome, losses
-//	request's history ─▶ Observer ─▶ what became of each earlier call
+//	request's history ─▶ Observer ─▶ one Observation per earlier call
 //
-// A target is where the history goes, a dialect.Target. A policy is how a client treats arguments
-// on the way: a behaviour, or that of a client program. An outcome is one word for what became of a call's arguments. A loss is one named
-// thing that is missing or changed.
+// A target is where the history goes, a protocol.Target. A policy is how a client treats arguments: a
+// behaviour, or the rule of a client program. An outcome is one word for the effect on a call's arguments.
+// A loss is one named thing that is missing or changed.
 //
 // Previews are pure. A Source never changes, and may be previewed on any goroutine; an Observer
-// belongs to one.
+// belongs to one goroutine.
 package replay
 
 import (
@@ -19,20 +19,21 @@ import (
 // Outcome is what becomes of a call's arguments, from best to worst.
 type Outcome uint8
 
+// Outcomes, from best to worst.
 const (
-	Verbatim     Outcome = iota // every byte as it was
-	AssumedEmpty                // nothing, or null, became {}
-	Parsed                      // a text became the object it holds, byte for byte
-	Reformatted                 // the same value, written in another way, or nearly the same: see the losses
+	Verbatim     Outcome = iota // every byte is unchanged
+	AssumedEmpty                // empty arguments, or null, became {}
+	Parsed                      // a text became the object in it, byte for byte
+	Reformatted                 // the same value in another form, or nearly the same: see the losses
 	Unwrapped                   // a string that held an object became the object
-	Wrapped                     // put whole into a value of another shape
-	Renamed                     // the call goes under another name
-	AsText                      // a text tells of the call: the provider sees none
-	Repaired                    // what a forgiving parser makes of it
+	Wrapped                     // put completely into another value
+	Renamed                     // the call is sent under another name
+	AsText                      // the call is sent as text: the provider sees no call
+	Repaired                    // replaced by a forgiving parser's result
 	Emptied                     // replaced by {}
 	Dropped                     // the call is left out
 	Throws                      // the client fails: no request is sent
-	Unknown                     // bytes of it were not seen: nobody can say
+	Unknown                     // unknown, e.g. because bytes of the call were not seen
 
 	NumOutcomes = iota
 )
@@ -41,21 +42,22 @@ var outcomeWords = [...]string{
 	"verbatim", "assumed empty", "parsed", "reformatted", "unwrapped", "wrapped", "renamed", "as text", "repaired", "emptied", "dropped", "throws", "unknown",
 }
 
+// String returns the name of the outcome.
 func (o Outcome) String() string { return outcomeWords[o] }
 
-// A Preview is what a request would carry.
+// A Preview is the content that a request would carry.
 type Preview struct {
 	To      *protocol.Target
 	Policy  *Policy
-	Outcome Outcome // the worst of the calls'
+	Outcome Outcome // the worst outcome of the calls
 	Calls   []Sent
-	Losses  []Loss // of the calls, and of what is about none
+	Losses  []Loss // of the calls, and of other parts
 
-	Body    [][]byte // messages or items, each a JSON text; of a conversation, all of it
-	Results [][]byte // what must follow the Body: the results of its calls
+	Body    [][]byte // messages or items, each a JSON text; of a conversation, all its messages
+	Results [][]byte // the results of the calls, which must follow Body
 
 	Acceptance Acceptance
-	Refused    string // the words of whoever would refuse it, as far as they are known; "" when nobody is known to
+	Refused    string // the error text of the party that would refuse it; "" if none is known to
 }
 
 // Sent is one call in a Preview.
@@ -67,18 +69,18 @@ type Sent struct {
 	Args     []byte // as they would be sent: the text, or the object; nil when the call is not sent
 	Outcome  Outcome
 	Refused  string // why the call alone would be refused
-	Encoded  string // says who encoded the arguments twice; "" when nobody did
+	Encoded  string // who encoded the arguments twice, in words; "" if they are not double-encoded
 }
 
-// Preview is what a request to a provider would carry of a source, by a client with this policy. It
-// is a pure function.
+// Preview returns the content that a request to a provider would carry of a source, sent by a client with
+// this policy. It is a pure function.
 func (s *Source) Preview(to *protocol.Target, p *Policy) Preview {
 	c := &previewBuilder{Preview: Preview{To: to, Policy: p}, src: s, ids: newIDs(to, p)}
 	for _, other := range s.others {
 		c.ids.reserve(other)
 	}
 	if !p.Knows(s.From, to) {
-		c.Outcome, c.Refused = Unknown, p.Client.Title+" is not known to ask "+to.Title
+		c.Outcome, c.Refused = Unknown, p.Client.Title+" is not known to send requests to "+to.Title
 		if p.Speaks(to) {
 			c.Refused = p.Client.Title + " is not known to take the history of another protocol"
 		}
@@ -116,8 +118,7 @@ func (s *Source) Preview(to *protocol.Target, p *Policy) Preview {
 	return c.Preview
 }
 
-// clientFails reports whether the client fails at a call: then no request is sent, and nothing else comes
-// of it.
+// clientFails reports whether the client fails at a call. Then no request is sent.
 func (c *previewBuilder) clientFails() bool {
 	for i := range c.Calls {
 		if call := &c.Calls[i]; c.Policy.way != nil && call.Outcome == Throws {
@@ -132,29 +133,29 @@ func (c *previewBuilder) clientFails() bool {
 type previewBuilder struct {
 	Preview
 	src    *Source
-	same   bool // the target speaks the protocol the source came by
+	same   bool // the target uses the protocol of the source
 	ids    idMapper
-	call   int    // of the source, being made
-	before int    // how many calls of the source stand before the message being made
-	shape  string // how the client writes the call being made, where its policy does not say so
-	sent   []int  // numbers of the calls that are not left out
+	call   int    // number of the current call in the source
+	before int    // number of calls of the source before the current message
+	shape  string // how the client writes the current call, if its policy doesn't say so
+	sent   []int  // numbers of the calls that are sent
 
-	cleaned *argsFacts // of the call's arguments as they are sent, when what the model wrote is not UTF-8
+	cleaned *argsFacts // facts of the arguments that are sent, if the model's are not UTF-8
 
-	textIDs []string // of the calls that the text of the turn being made tells of
+	textIDs []string // ids of the calls in the text of the current turn
 
-	doubt     bool // something is sent of which no rule says whether it is taken
+	doubt     bool // something is sent that no rule of the target covers
 	unseen    bool // bytes of one of the calls were not seen
-	unthought bool // the message being made loses reasoning that is the target's own
+	unthought bool // the current message loses reasoning of the target itself
 }
 
+// addLoss adds a loss of the current call.
 func (c *previewBuilder) addLoss(l Loss) {
 	l.Call = c.call
 	c.Losses = append(c.Losses, l)
 }
 
-// fitMessages fits every message to the target by itself. That calls and results belong together is
-// checked afterwards.
+// fitMessages fits each message to the target separately. Calls and results are paired afterwards.
 func (c *previewBuilder) fitMessages() (out []protocol.Message) {
 	number := 0
 	for _, m := range c.src.Messages {
@@ -165,7 +166,7 @@ func (c *previewBuilder) fitMessages() (out []protocol.Message) {
 		if c.same {
 			made.Raw = cleanRaw(m.Raw)
 		}
-		first := !c.src.later // no call of the turn was made yet
+		first := !c.src.later // no call of the turn was sent yet
 		for i := range m.Parts {
 			p := m.Parts[i]
 			c.call = 0
@@ -212,16 +213,17 @@ func (c *previewBuilder) fitMessages() (out []protocol.Message) {
 	return out
 }
 
+// makeText fits a text; false leaves it out.
 func (c *previewBuilder) makeText(p *protocol.Part) bool {
 	if p.Signature != "" && !c.same {
-		c.addLoss(SignatureDropped.newLoss("the signature of a text is this provider's own"))
+		c.addLoss(SignatureDropped.newLoss("the signature of a text is valid only for its own provider"))
 		p.Signature = ""
 	}
 	return len(p.Text) > 0 || p.Raw != nil
 }
 
-// makeReasoning keeps reasoning and its signature for the provider it came from. To others it goes
-// as text or not at all.
+// makeReasoning fits reasoning; false leaves it out. Its own provider gets it with its signature, others get
+// it as text or not at all.
 func (c *previewBuilder) makeReasoning(p *protocol.Part) bool {
 	rule := c.To.Reasoning
 	switch {
@@ -237,7 +239,7 @@ func (c *previewBuilder) makeReasoning(p *protocol.Part) bool {
 	}
 	p.Raw, c.unthought = nil, c.same
 	if p.Signature != "" {
-		c.addLoss(SignatureDropped.newLoss("the signature of reasoning is good with its own provider only"))
+		c.addLoss(SignatureDropped.newLoss("the signature of reasoning is valid only for its own provider"))
 		p.Signature, p.ID = "", ""
 	}
 	if rule == protocol.PlainReasoning {
@@ -247,15 +249,16 @@ func (c *previewBuilder) makeReasoning(p *protocol.Part) bool {
 		c.addLoss(ReasoningDropped.newLoss("reasoning is left out"))
 		return false
 	}
-	c.addLoss(ReasoningToText.newLoss("reasoning becomes text that the model takes for its answer"))
+	c.addLoss(ReasoningToText.newLoss("reasoning becomes text that the model takes for its response"))
 	p.Kind = protocol.TextPart
 	return true
 }
 
+// makeResult fits a result; false leaves it out.
 func (c *previewBuilder) makeResult(p *protocol.Part, role protocol.Role) bool {
 	switch {
 	case role == protocol.System:
-		c.addLoss(OrphanResult.newLoss("a result among the instructions has no place: it is left out"))
+		c.addLoss(OrphanResult.newLoss("a result can't be among the instructions: it is left out"))
 		return false
 	case p.RunByProvider:
 		keep := c.same && !c.Policy.asText
@@ -280,11 +283,11 @@ func (c *previewBuilder) makeResult(p *protocol.Part, role protocol.Role) bool {
 		p.Raw = nil
 	}
 	if p.Failed && !c.To.ErrorFlag {
-		c.addLoss(ErrorFlagLoss.newLoss("the result is an error, and there is no field that says so"))
+		c.addLoss(ErrorFlagLoss.newLoss("the result is an error, but the target has no field for that"))
 		p.Failed, p.Raw = false, nil
 	}
 	if p.Media > 0 && p.Raw == nil {
-		c.addLoss(MediaResultLoss.newLoss("what the result holds beside text is left out"))
+		c.addLoss(MediaResultLoss.newLoss("the parts of the result that are not text are left out"))
 	}
 	return true
 }

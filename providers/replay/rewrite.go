@@ -11,25 +11,26 @@ import (
 	"toolscope/stream"
 )
 
-// rewriteRules says how a JSON text is to be written again.
+// rewriteRules are the rules for rewriting a JSON text.
 type rewriteRules struct {
 	doubles    bool // numbers are doubles
-	spell      bool // and written in their shortest way, also where that is only another spelling
-	sanitize   bool // what is no Unicode text becomes U+FFFD
-	sort       bool // members by their keys
+	spell      bool // numbers are written in their shortest form, even if that is only another spelling
+	sanitize   bool // invalid Unicode becomes U+FFFD
+	sort       bool // fields are sorted by key
 	python     bool // numbers as Python writes them, strings with the fewest escapes
-	spaced     bool // a space behind each comma and colon
-	javaScript bool // strings with the fewest escapes, members whose key is an index first, null for infinity
+	spaced     bool // a space after each comma and colon
+	javaScript bool // strings with the fewest escapes, index keys first, null for infinity
 }
 
-// tokenTree reads a JSON text that parses by its tokens, white space left out.
+// tokenTree gives access to a valid JSON text by its tokens, without white space.
 type tokenTree struct {
 	raw    []byte
 	starts []int
 	tokens []stream.Token
-	close  []int32 // for each bracket that opens: the token that closes it
+	close  []int32 // for each opening bracket: the token that closes it
 }
 
+// newTree returns the tree of a text that parses.
 func newTree(raw []byte, tokens stream.TokenList) *tokenTree {
 	n := tokens.Len()
 	t := &tokenTree{raw: raw, starts: make([]int, 0, n), tokens: make([]stream.Token, 0, n), close: make([]int32, 0, n)}
@@ -54,15 +55,15 @@ func newTree(raw []byte, tokens stream.TokenList) *tokenTree {
 
 func (t *tokenTree) literalAt(n int) []byte { return t.raw[t.starts[n]:t.tokens[n].End] }
 
-// member is one member of an object: its key, and where its value begins.
+// member is one field of an object: its key, and the tokens of its key and value.
 type member struct {
 	key   string
 	token int
 	value int
 }
 
-// membersOf are the members of the object that opens at token n: of those with one key the last
-// value, in the place of the first.
+// membersOf returns the fields of the object that opens at token n. A duplicate key has its last value in its
+// first place.
 func (t *tokenTree) membersOf(n int) (all []member) {
 	at := map[string]int{}
 	for i := n + 1; t.tokens[i].Kind != stream.ObjectClose; {
@@ -124,7 +125,7 @@ func (t *tokenTree) write(dst []byte, n int, how rewriteRules) []byte {
 	return append(dst, t.literalAt(n)...)
 }
 
-// separator is a comma or colon.
+// separator returns a comma or colon, with a space if the rules say so.
 func (how rewriteRules) separator(c string) string {
 	if how.spaced {
 		return c + " "
@@ -170,12 +171,10 @@ func (t *tokenTree) writeString(dst []byte, n int, how rewriteRules) []byte {
 	return append(dst, lit...)
 }
 
-// replaceInvalid is text with U+FFFD for what is no Unicode text: bytes that are not UTF-8, and half a
-// surrogate pair.
+// replaceInvalid replaces invalid Unicode by U+FFFD: bytes that are not UTF-8, and half a surrogate pair.
 func replaceInvalid(text []byte) []byte { return replaceInvalidIn(text, true) }
 
-// replaceNonUTF8 is text with U+FFFD for bytes that are not UTF-8. Half a surrogate pair stays: JSON can say
-// it.
+// replaceNonUTF8 replaces bytes that are not UTF-8 by U+FFFD. Half a surrogate pair stays: JSON can express it.
 func replaceNonUTF8(text []byte) []byte { return replaceInvalidIn(text, false) }
 
 func replaceInvalidIn(text []byte, halves bool) []byte {
@@ -195,8 +194,8 @@ func replaceInvalidIn(text []byte, halves bool) []byte {
 	return out
 }
 
-// charLen is how many bytes the first character of text has, or half a surrogate pair that stands
-// there; ok is false for a byte that is neither.
+// charLen returns the length of the first character of text, or of half a surrogate pair there; ok is false
+// for a byte that is neither.
 func charLen(text []byte) (n int, ok bool) {
 	if isHalf(text) {
 		return 3, true
@@ -205,7 +204,7 @@ func charLen(text []byte) (n int, ok bool) {
 	return n, r != utf8.RuneError || n > 1
 }
 
-// originalOffset is the offset in text of what stands at offset n of valid(text).
+// originalOffset returns the offset in text that corresponds to offset n of replaceNonUTF8(text).
 func originalOffset(text []byte, n int) (offset int) {
 	for offset < len(text) && n > 0 {
 		size, ok := charLen(text[offset:])

@@ -7,26 +7,28 @@ import (
 	"toolscope/stream"
 )
 
-// A Scope is how much of what was said is sent back.
+// A Scope is the part of a conversation that is sent back.
 type Scope uint8
 
+// Scopes.
 const (
-	OneCall           Scope = iota // a call by itself
+	OneCall           Scope = iota // one call
 	WholeTurn                      // the turn: text, reasoning and calls
-	WholeConversation              // what the turn's request carried, and then the turn
+	WholeConversation              // the history of the turn's request, and the turn
 
 	NumScopes = iota
 )
 
+// String returns the name of the scope.
 func (s Scope) String() string { return [...]string{"call", "turn", "conversation"}[s] }
 
-// SourceOfHistoryAndTurn is the source of a history and the turn that followed it. The history is in the form of
-// before, the turn in that of from.
+// SourceOfHistoryAndTurn returns the source of a history and the turn that followed it. The history has the
+// form of before, the turn that of from.
 func SourceOfHistoryAndTurn(history []protocol.Message, before *protocol.Target, t *stream.Turn, from *protocol.Target) *Source {
 	return SourceOfHistory(append(slices.Clip(history), Message(t, from)), before)
 }
 
-// NumCalls is how many calls messages hold.
+// NumCalls returns the number of calls in messages.
 func NumCalls(messages []protocol.Message) (n int) {
 	for _, m := range messages {
 		for i := range m.Parts {

@@ -7,12 +7,12 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// A shape is a call as a client writes it, where that is not what is usual: the members in its
-// order, with words in capitals for what they hold. It is found by the target's dialect, or by that
-// of the source and the target, "from>to". A member whose value is not there is left out.
+// callTemplates are calls as a client writes them, if not as usual: the fields in its order, with words in
+// capitals for their values. The key is the target's protocol, or those of the source and the target,
+// "from>to". A field without a value is left out.
 type callTemplates map[string]string
 
-// templateFor is the shape of a call on its way.
+// templateFor returns the template of a call between two protocols, or "".
 func (s callTemplates) templateFor(from, to string) string {
 	if shape, ok := s[from+">"+to]; ok {
 		return shape
@@ -20,7 +20,7 @@ func (s callTemplates) templateFor(from, to string) string {
 	return s[to]
 }
 
-// fillTemplate is the call as the policy's client writes it, nil where that is as usual.
+// fillTemplate returns the call as the policy's client writes it, nil if that is as usual.
 func (c *previewBuilder) fillTemplate(p *protocol.Part) protocol.Raw {
 	from := ""
 	if c.src.From != nil {
@@ -46,7 +46,7 @@ func (c *previewBuilder) fillTemplate(p *protocol.Part) protocol.Raw {
 	}
 	proof := p.Signature
 	if proof == "" && c.call-1 == c.before {
-		proof = c.To.Sentinel // of the first call of a turn
+		proof = c.To.Sentinel // for the first call of a turn
 	}
 	for word, value := range map[string]string{"SIGNATURE": p.Signature, "PROOF": proof} {
 		if value == "" {
@@ -56,10 +56,10 @@ func (c *previewBuilder) fillTemplate(p *protocol.Part) protocol.Raw {
 	return protocol.Raw(strings.NewReplacer("SIGNATURE", quoteJSON(p.Signature), "PROOF", quoteJSON(proof), "INDEX", strconv.Itoa(c.call-1-c.before), "ID", quoteJSON(p.ID), "ITEM", quoteJSON(p.Item), "NAME", quoteJSON(p.Name), "ARGS", args).Replace(shape))
 }
 
-// quoteJSON is text as a JSON string.
+// quoteJSON returns text as a JSON string.
 func quoteJSON(text string) string { return string(protocol.AppendString(nil, []byte(text))) }
 
-// Shapes that several clients share.
+// Templates of calls.
 const (
 	nameFirst      = `{"type":"function_call","name":NAME,"call_id":ID,"arguments":ARGS}`
 	plainResponses = `{"type":"function_call","call_id":ID,"name":NAME,"arguments":ARGS}`
@@ -72,6 +72,7 @@ const (
 	withID         = `{"functionCall":{"id":ID,"name":NAME,"args":ARGS},"thoughtSignature":SIGNATURE}`
 )
 
+// Templates of clients.
 var (
 	codexShapes     = callTemplates{responses: `{"type":"function_call","status":"completed","id":ITEM,"name":NAME,"arguments":ARGS,"call_id":ID}`}
 	aiSDKShapes     = callTemplates{responses: plainResponses, gemini: withID}

@@ -10,8 +10,8 @@ import (
 	"toolscope/stream"
 )
 
-// hasOtherEvidence reports whether the message of call n has something else of a turn: its text, a
-// signature, another of its calls.
+// hasOtherEvidence reports whether the message of call n has other parts of a turn: its text, a signature, or
+// another of its calls.
 func (m *matcher) hasOtherEvidence(t *candidateTurn, n int) bool {
 	message := &m.messages[m.entries[n].message]
 	if text := textOf(message); len(text) > 0 {
@@ -40,7 +40,7 @@ func (t *candidateTurn) hasSignature(signature string) bool {
 		slices.ContainsFunc(t.Turn.Calls, func(c *stream.Call) bool { return c.Signature == signature })
 }
 
-// textOf is the text of a message.
+// textOf returns the text of a message.
 func textOf(m *protocol.Message) []byte {
 	var text []byte
 	for i := range m.Parts {
@@ -51,8 +51,7 @@ func textOf(m *protocol.Message) []byte {
 	return bytes.TrimSpace(text)
 }
 
-// bySigns looks for other evidence of a turn of which no call is found: results of its calls, or
-// its text.
+// bySigns looks for other evidence of a turn that has no certain match: results of its calls, or its text.
 func (m *matcher) bySigns(t *candidateTurn) {
 	if t.sure || t.kin == stranger && !t.namesSurely() {
 		return
@@ -66,13 +65,13 @@ func (m *matcher) bySigns(t *candidateTurn) {
 	t.sure = m.hasText(t)
 }
 
-// namesSurely reports whether the turn's calls have ids that no other has.
+// namesSurely reports whether a call of the turn has an id that is likely unique.
 func (t *candidateTurn) namesSurely() bool {
 	return slices.ContainsFunc(t.calls, func(c earlierCall) bool { return !c.number })
 }
 
-// orphanOf is the first result of a call that is not in the history, nil when there is none: it has
-// the call's id, or is its tool's and stands where the turn must.
+// orphanOf returns the first result of a call that is not in the history, or nil. It has the call's id, or it
+// is of the same tool, has no id, and is at the place of the turn.
 func (m *matcher) orphanOf(c *earlierCall) (first *orphan) {
 	if c.id != "" {
 		for l := range m.orphansIn(c.id, c.turn, !c.number || c.turn.Continues) {
@@ -88,8 +87,7 @@ func (m *matcher) orphanOf(c *earlierCall) (first *orphan) {
 	return first
 }
 
-// orphansIn are the results for an id that have no call: those that stand where a turn must, or all
-// of them.
+// orphansIn yields the results for an id that have no call: those at the place of a turn, or all.
 func (m *matcher) orphansIn(id string, t *candidateTurn, all bool) func(yield func(*orphan) bool) {
 	return func(yield func(*orphan) bool) {
 		list := m.orphans[id]
@@ -105,11 +103,11 @@ func (m *matcher) orphansIn(id string, t *candidateTurn, all bool) func(yield fu
 	}
 }
 
-// minText is how long a text must be to tell a turn from others.
+// minText is the minimum length of a text that identifies a turn, in bytes.
 const minText = 24
 
-// hasText reports whether the history has the turn's text as the model's, in a message that has no
-// call of another turn, and where the turn must stand if that is known.
+// hasText reports whether the history has a message of the model with the turn's text. The message must have
+// no matched call, and must be at the place of the turn if that is known.
 func (m *matcher) hasText(t *candidateTurn) bool {
 	if !t.long || m.common[textKey(t.text)] {
 		return false

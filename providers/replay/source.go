@@ -5,22 +5,22 @@ import (
 	"toolscope/stream"
 )
 
-// A Source is what is to be replayed: a call, a turn, or a conversation. It never changes, so that
-// previews of it can be made anywhere.
+// A Source is the input of a replay: a call, a turn, or a conversation. It never changes, so that it can be
+// previewed on any goroutine.
 type Source struct {
 	Messages []protocol.Message
-	From     *protocol.Target // where the protocol it came by sends its own history; nil when that is not known
+	From     *protocol.Target // target of its own protocol; nil if unknown
 
 	facts    []*argsFacts // of each call, in order
-	results  bool         // the last message holds results that were made up: they are told apart from the rest
+	results  bool         // the last message holds made-up results, which a Preview keeps separate
 	split    bool         // calls of one turn were put into several messages
-	behind   []bool       // of a split source: the call stood behind a signed one in its message
+	behind   []bool       // of a split source, for each call: a signed call was before it in its message
 	others   []UnsentCall // calls of the conversation that are not sent
 	evidence []Evidence
-	later    bool // the first call stands behind others of its turn that are not sent
+	later    bool // earlier calls of its turn are not sent
 }
 
-// SourceOfHistory is the source of a whole history.
+// SourceOfHistory returns the source of a complete history.
 func SourceOfHistory(messages []protocol.Message, from *protocol.Target) *Source {
 	s := &Source{Messages: messages, From: from}
 	for _, m := range messages {
@@ -33,14 +33,14 @@ func SourceOfHistory(messages []protocol.Message, from *protocol.Target) *Source
 	return s
 }
 
-// isFreeform reports whether the arguments of a part of a history are no JSON by design.
+// isFreeform reports whether the arguments of a call in a history are free text by design.
 func isFreeform(p *protocol.Part) bool { return p.ToolKind == "custom" && p.Form == protocol.TextForm }
 
-// Pending is the text of results that have not come yet.
+// Pending is the text of results that don't exist yet.
 const Pending = "(the tool's result)"
 
-// SourceOfCalls is the source of some calls of a turn, all if none is given, with results to come: the
-// arguments are those that are there now.
+// SourceOfCalls returns the source of some calls of a turn, all if none is given, with pending results. It has
+// the arguments received so far.
 func SourceOfCalls(t *stream.Turn, from *protocol.Target, calls ...*stream.Call) *Source {
 	if len(calls) == 0 {
 		calls = t.Calls
@@ -54,13 +54,13 @@ func SourceOfCalls(t *stream.Turn, from *protocol.Target, calls ...*stream.Call)
 	return fromModel(model, from, calls)
 }
 
-// SourceOfTurn is the source of a whole turn: its text, its reasoning and its calls, in their order, with
-// results to come.
+// SourceOfTurn returns the source of a complete turn: its text, its reasoning and its calls, in their order,
+// with pending results.
 func SourceOfTurn(t *stream.Turn, from *protocol.Target) *Source {
 	return fromModel(Message(t, from), from, t.Calls)
 }
 
-// Message is a turn as a message of a history.
+// Message returns a turn as a message of a history.
 func Message(t *stream.Turn, from *protocol.Target) protocol.Message {
 	model := protocol.Message{Role: protocol.Assistant}
 	text, thinking := 0, 0
@@ -83,6 +83,7 @@ func Message(t *stream.Turn, from *protocol.Target) protocol.Message {
 	return model
 }
 
+// callPart returns a call as a part of a message.
 func callPart(c *stream.Call, from *protocol.Target) protocol.Part {
 	n := len(c.Args())
 	p := protocol.Part{
@@ -102,7 +103,7 @@ func callPart(c *stream.Call, from *protocol.Target) protocol.Part {
 	return p
 }
 
-// fromModel is the source of one message of the model and the results it waits for.
+// fromModel returns the source of one message of the model, with pending results.
 func fromModel(model protocol.Message, from *protocol.Target, calls []*stream.Call) *Source {
 	s := &Source{Messages: []protocol.Message{model}, From: from}
 	results := protocol.Message{Role: protocol.User}

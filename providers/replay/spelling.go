@@ -7,8 +7,8 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// idSpellings are the forms in which clients send a call's id to a target with a rule for ids: as it
-// is, joined with the id of its item, and each of these fitted to the rule.
+// idSpellings yields the forms in which clients send a call's id to a target with a rule for ids: unchanged,
+// joined with the id of its item, and each of these fitted to the rule.
 func idSpellings(id, item string, rule protocol.IDRule) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for plain := range plainSpellings(id, item) {
@@ -24,7 +24,7 @@ func idSpellings(id, item string, rule protocol.IDRule) iter.Seq[string] {
 	}
 }
 
-// plainSpellings are those that obey no rule.
+// plainSpellings yields the forms without a rule.
 func plainSpellings(id, item string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if id != "" && yield(id) && item != "" {
@@ -33,7 +33,7 @@ func plainSpellings(id, item string) iter.Seq[string] {
 	}
 }
 
-// fittedSpellings are those made to obey a rule.
+// fittedSpellings yields the forms that are fitted to a rule.
 func fittedSpellings(id, item string, rule protocol.IDRule) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for plain := range plainSpellings(id, item) {
@@ -50,8 +50,8 @@ func fittedSpellings(id, item string, rule protocol.IDRule) iter.Seq[string] {
 	}
 }
 
-// isCounter reports whether an id is just a number, perhaps with a word of the protocol: other
-// turns have the same.
+// isCounter reports whether an id is only a number, perhaps with a word of the protocol. Other turns have the
+// same id.
 func isCounter(id, tool string) bool {
 	if tool != "" {
 		id = strings.ReplaceAll(id, tool, "_")
@@ -68,8 +68,7 @@ func isDigit(r rune) bool   { return r >= '0' && r <= '9' }
 func isSmall(r rune) bool   { return r >= 'a' && r <= 'z' }
 func isCapital(r rune) bool { return r >= 'A' && r <= 'Z' }
 
-// isRandom reports whether letters and digits are neither words, nor a number, nor a word and a
-// number.
+// isRandom reports whether letters and digits are not words, a number, or a word with a number.
 func isRandom(piece string) bool {
 	word := strings.TrimRightFunc(piece, isDigit)
 	number := len(piece) - len(word)
@@ -82,8 +81,7 @@ func isRandom(piece string) bool {
 	return strings.ContainsFunc(word, isSmall) && !isWords(word)
 }
 
-// isWords reports whether letters are words in camel case: every capital has small letters behind
-// it.
+// isWords reports whether letters are words in camel case: each capital is followed by a small letter.
 func isWords(s string) bool {
 	for i := range len(s) {
 		if isCapital(rune(s[i])) && (i+1 == len(s) || isCapital(rune(s[i+1]))) {

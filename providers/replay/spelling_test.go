@@ -7,8 +7,8 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// TestSpellings: an id comes back as it is, joined with that of its item, or either as a digest or
-// as its first characters; nobody has to look at all of these.
+// TestSpellings: an id is sent back unchanged, joined with its item's id, or either of them as a digest or as
+// its first characters. A caller may stop at any of these.
 func TestSpellings(t *testing.T) {
 	rule := protocol.IDRule{Min: 9, Max: 9, Class: "a-zA-Z0-9"}
 	both := "toolu_ABC|fc_1"

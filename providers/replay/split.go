@@ -4,8 +4,8 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// Split is the source with each call in a message of its own, followed by its result: how clients
-// that run one call at a time write history. What the provider runs stays where it is.
+// Split returns the source with each call in its own message, followed by its result. Clients that run one
+// call at a time write their history so. Calls that the provider runs stay where they are.
 func (s *Source) Split() *Source {
 	out := &Source{From: s.From, facts: s.facts, others: s.others}
 	for _, m := range s.Messages {
@@ -28,7 +28,7 @@ func (s *Source) Split() *Source {
 	return out
 }
 
-// resultsEnd is where the messages end that may have the results of message i: the user's that
+// resultsEnd returns the end of the messages that may have the results of message i: the user messages that
 // follow it.
 func resultsEnd(messages []protocol.Message, i int) (end int) {
 	for end = i + 1; end < len(messages) && messages[end].Role == protocol.User; end++ {
@@ -36,7 +36,7 @@ func resultsEnd(messages []protocol.Message, i int) (end int) {
 	return end
 }
 
-// countCalls is how many calls of a message wait for a result.
+// countCalls returns the number of calls of a message that need a result.
 func countCalls(m protocol.Message) (n int) {
 	for i := range m.Parts {
 		if isClientCall(&m.Parts[i]) {
@@ -46,9 +46,10 @@ func countCalls(m protocol.Message) (n int) {
 	return n
 }
 
+// isClientCall reports whether a part is a call that the client runs.
 func isClientCall(p *protocol.Part) bool { return p.Kind == protocol.CallPart && !p.RunByProvider }
 
-// behindSigned says of each call of a message whether it has its proof from a signed one before it.
+// behindSigned returns for each call of a message whether it relies on the signature of a call before it.
 func behindSigned(m protocol.Message) (behind []bool) {
 	signed := false
 	for _, p := range m.Parts {
@@ -60,7 +61,7 @@ func behindSigned(m protocol.Message) (behind []bool) {
 	return behind
 }
 
-// splitCalls are the messages that m and the user's messages after it become.
+// splitCalls returns the messages that replace m and the user messages after it.
 func splitCalls(m protocol.Message, after []protocol.Message) (out []protocol.Message) {
 	results := map[callKey][]place{}
 	for i, a := range after {
@@ -92,7 +93,7 @@ func splitCalls(m protocol.Message, after []protocol.Message) (out []protocol.Me
 	return append(out, withoutParts(after, taken)...)
 }
 
-// withoutParts are messages without the parts that were taken from them.
+// withoutParts returns messages without the parts that are taken.
 func withoutParts(messages []protocol.Message, taken map[place]bool) (out []protocol.Message) {
 	for i, m := range messages {
 		rest := m

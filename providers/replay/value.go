@@ -12,20 +12,20 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// A valueHash is a hash of what arguments say, however they are written. Texts that judge takes for the
-// same value share it; so do those between which numbers were rounded or text was cleaned. That two
-// texts share it is a reason to compare them. It means something within one run only.
+// A valueHash is a hash of the value of arguments, independent of their spelling. Texts with the same value
+// by judgeText share it, and so do texts that differ by rounded numbers or sanitised Unicode. Texts that share
+// a hash may be equal and must be compared. The hash is valid within one run only.
 type valueHash uint64
 
-// seed is of all hashes that are held against each other within one run.
+// seed is the seed of all hashes of this run.
 var seed = maphash.MakeSeed()
 
 const (
-	nothing valueHash = 0 // of arguments that are empty
-	null    valueHash = 1 // also of numbers beyond every double, for which JavaScript writes null
+	nothing valueHash = 0 // empty arguments
+	null    valueHash = 1 // also numbers too large for a double, for which JavaScript writes null
 )
 
-// valueOf is the value of a text. One that is no JSON stands for itself.
+// valueOf returns the hash of a text's value. Text that is not JSON is its own value.
 func valueOf(text []byte) valueHash {
 	text = bytes.TrimSpace(text)
 	if saysNothing(text) {
@@ -40,9 +40,9 @@ func valueOf(text []byte) valueHash {
 	return v
 }
 
-// valueReader keeps what reading needs from one value to the next.
+// valueReader holds buffers that are reused from one value to the next.
 type valueReader struct {
-	members []memberValue // of the objects that are open
+	members []memberValue // of the open objects
 	text    []byte
 }
 
@@ -72,7 +72,7 @@ func (r *valueReader) read(s *protocol.Scanner) (v valueHash) {
 	return hashOf('x', raw)
 }
 
-// readObject reads an object, whose members have no order; of those with one key the last counts.
+// readObject reads an object. The order of fields doesn't count; the last value of a duplicate key does.
 func (r *valueReader) readObject(s *protocol.Scanner) valueHash {
 	first := len(r.members)
 	for ok := s.Object(); ok; ok = s.Member() {
@@ -102,8 +102,7 @@ func valueOfNumber(lit []byte) valueHash {
 	return valueHash('0').combine(valueHash(math.Float64bits(f)))
 }
 
-// cleanedText is text with U+FFFD for what is no Unicode text. It is the same bytes where there is
-// none.
+// cleanedText replaces invalid Unicode by U+FFFD. It returns valid text itself.
 func cleanedText(text []byte) []byte {
 	if utf8.Valid(text) {
 		return text
@@ -115,15 +114,15 @@ func hashOf(kind valueHash, text []byte) valueHash {
 	return kind.combine(valueHash(maphash.Bytes(seed, text)))
 }
 
-// combine is the value of v and other, one after another.
+// combine returns the hash of v followed by other.
 func (v valueHash) combine(other valueHash) valueHash {
 	const a, b = 0x9e3779b97f4a7c15, 0xff51afd7ed558ccd
 	v = (v ^ other*a) * b
 	return v ^ v>>32
 }
 
-// hashesIn are the values of all that the arguments sent may hold: they themselves, what is in the
-// string that they are, and what is in the object around it. The first is that of the text itself.
+// hashesIn returns the hashes of all values that sent arguments may hold: the arguments themselves, the
+// contents of a string, and the value of an object's only field. The first is that of the text itself.
 func hashesIn(p *protocol.Part, to *protocol.Target) []valueHash {
 	all := []valueHash{valueOf(p.Args)}
 	if p.Form == protocol.TextForm && to.Form != protocol.TextForm {
@@ -145,7 +144,7 @@ func hashesIn(p *protocol.Part, to *protocol.Target) []valueHash {
 	return all
 }
 
-// onlyMember is the value of the one member that an object has, nil where text is something else.
+// onlyMember returns the value of an object's only field, nil if text is not such an object.
 func onlyMember(text []byte) protocol.Raw {
 	s := protocol.Scan(text)
 	if !s.Object() {

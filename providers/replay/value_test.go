@@ -11,7 +11,7 @@ import (
 	"toolscope/stream"
 )
 
-// spelledTexts are arguments, many of which are others written in another way.
+// spelledTexts returns arguments, many of which have the same value in another spelling.
 func spelledTexts() (all []string) {
 	all = []string{
 		``, ` `, `null`, `{}`, ` { } `, `{"a":1}`, `{"a": 1.0}`, `{"a":1e0}`, `{"a":2}`, `{"b":null,"a":[{},[],-0,"é"]}`, `{"a":[{},[],0,"\u00e9"],"b":null}`,
@@ -29,8 +29,8 @@ func spelledTexts() (all []string) {
 	return all
 }
 
-// TestValueTells: what a judge takes for the same arguments, or for others around them, shares a
-// value with them. Most of what it does not shares none.
+// TestValueTells: arguments that judgeText takes as the same, encoded or wrapped share a hash with the
+// original. Most others share none.
 func TestValueTells(t *testing.T) {
 	all := spelledTexts()
 	s := new(stream.Session)
@@ -71,7 +71,7 @@ func TestValueTells(t *testing.T) {
 	}
 }
 
-// TestValueOfMembers: the order of members does not matter, and of two with one key the last counts.
+// TestValueOfMembers: the order of fields doesn't matter, and the last value of a duplicate key counts.
 func TestValueOfMembers(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
@@ -95,8 +95,7 @@ func TestValueOfMembers(t *testing.T) {
 	}
 }
 
-// TestJudgementsAreBounded: what has not been asked for in a long time is forgotten, what has been
-// stays.
+// TestJudgementsAreBounded: verdicts that were not used for a long time are dropped, others stay.
 func TestJudgementsAreBounded(t *testing.T) {
 	var by Observer
 	s := new(stream.Session)
@@ -121,7 +120,7 @@ func TestJudgementsAreBounded(t *testing.T) {
 	}
 }
 
-// TestAlong: a request stands where the history of one that goes on from it passes through.
+// TestAlong: the position of a request is among those of a history that continues it.
 func TestAlong(t *testing.T) {
 	say := func(text string) protocol.Message {
 		return protocol.Message{Role: protocol.User, Parts: []protocol.Part{{Kind: protocol.TextPart, Text: []byte(text)}}}

@@ -129,9 +129,9 @@ func TestArraysTravel(t *testing.T) {
 	}
 }
 
-// TestNestedFunction: a body whose call stands in "function" with arguments that are a string,
-// beside content that is null, is not lost by any target. A client that filters what it cannot
-// decode loses a malformed one, and its result's call.
+// TestNestedFunction: every target keeps a call in "function" with a string of arguments, next to content that
+// is null. A client that filters calls that it can't decode loses a malformed one, so that its result has no
+// call.
 func TestNestedFunction(t *testing.T) {
 	wire := `{"choices":[{"message":{"role":"assistant","content":null,"tool_calls":[{"id":"call_abc123","type":"function","function":{"name":"get_weather",` +
 		`"arguments":"{\"location\":\"NYC\", \"units\":\"metric\"}"}}]},"finish_reason":"tool_calls"}]}`
@@ -152,8 +152,7 @@ func TestNestedFunction(t *testing.T) {
 	}
 }
 
-// TestMalformedEverywhere: arguments that do not parse, under each policy at every target: what was
-// lost before, what is kept since, and what still is lost.
+// TestMalformedEverywhere: arguments that don't parse, under each policy for every target.
 func TestMalformedEverywhere(t *testing.T) {
 	const raw = `{"path":"/etc/hosts","content":"line1`
 	from := target(t, "openai-chat")
@@ -162,7 +161,7 @@ func TestMalformedEverywhere(t *testing.T) {
 		takesText := to.Form == protocol.TextForm
 		for name, want := range map[string]struct{ text, object string }{
 			"empty":    {`{}`, `{}`},                     // as it was
-			"preserve": {raw, `{}`},                      // as it is mended: text survives where text is taken
+			"preserve": {raw, `{}`},                      // text survives if the target takes text
 			"wrap":     {`INVALID_JSON`, `INVALID_JSON`}, // nothing is lost anywhere
 		} {
 			p := src.Preview(to, policy(t, name))

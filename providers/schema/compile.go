@@ -3,46 +3,46 @@ package schema
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"toolscope/providers/protocol"
+	"toolscope/stream"
 )
 
-// compiledSchema is a schema that calls can be checked against, or why it cannot be used.
+// compiledSchema is a schema that calls can be checked against, or the reason why it can't be used.
 type compiledSchema struct {
 	schema *jsonschema.Schema
 	root   *schemaNode
 	meter  workBudget
-	note   string // why nothing is checked, "" when it is
+	note   stream.Message // why nothing is checked, empty if calls are checked
 }
 
-// schemaURL is the name of a schema for the library. Nothing is fetched from there.
+// schemaURL names a schema to the library. Nothing is fetched from there.
 const schemaURL = "https://toolscope.invalid/schema"
 
-// noLoader is a loader that loads nothing.
+// noLoader is a loader that refuses to load anything.
 type noLoader struct{}
 
 func (noLoader) Load(url string) (any, error) {
 	return nil, errors.New("schemas are never fetched")
 }
 
-// compileSchema makes the checker of a schema. The library may panic over a schema it cannot take.
+// compileSchema compiles a schema. The library may panic on a schema that it can't handle.
 func compileSchema(text protocol.Raw) (c *compiledSchema) {
 	c = &compiledSchema{}
-	if c.note = refusalReason(text); c.note != "" {
+	if c.note.Text = refusalReason(text); c.note.Text != "" {
 		return c
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			c = &compiledSchema{note: fmt.Sprintf("it cannot be compiled: %v", p)}
+			c = &compiledSchema{note: stream.Messagef("it can't be compiled: %v", p)}
 		}
 	}()
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
-		c.note = "it is not JSON"
+		c.note.Text = "it is not JSON"
 		return c
 	}
 	var patterns []*costedPattern
@@ -57,17 +57,19 @@ func compileSchema(text protocol.Raw) (c *compiledSchema) {
 		return c
 	}
 	if bytes.Count(text, []byte(`"$dynamicAnchor"`)) > 1 {
-		c.note = "it has dynamic references that depend on the way to them"
+		c.note.Text = "its dynamic references depend on the path that leads to them"
 		return c
 	}
-	c.note = c.buildNodes(patterns)
+	c.note.Text = c.buildNodes(patterns)
 	return c
 }
 
-// drafts are tried in this order for a schema that does not name its draft: the first by which it
-// is valid counts. Tuples are lists in draft 7, and exclusive limits are booleans in draft 4.
+// drafts is the order in which drafts are tried for a schema that doesn't name its draft. The first draft
+// by which the schema is valid is used. Tuples are lists in draft 7; exclusive limits are booleans in
+// draft 4.
 var drafts = []*jsonschema.Draft{jsonschema.Draft2020, jsonschema.Draft7, jsonschema.Draft4}
 
+// compileAs compiles a schema by the first draft that takes it. Its error is that of the first draft.
 func compileAs(doc any, engine jsonschema.RegexpEngine) (_ *jsonschema.Schema, first error) {
 	for _, d := range drafts {
 		l := jsonschema.NewCompiler()
@@ -92,26 +94,26 @@ func compileAs(doc any, engine jsonschema.RegexpEngine) (_ *jsonschema.Schema, f
 	return nil, first
 }
 
-// compileFailure says in words why a schema does not compile.
-func compileFailure(err error) string {
+// compileFailure returns the reason why a schema doesn't compile.
+func compileFailure(err error) stream.Message {
 	var load *jsonschema.LoadURLError
 	var bad *jsonschema.SchemaValidationError
 	switch {
 	case errors.As(err, &load):
-		return fmt.Sprintf("it refers to %s, and schemas are never fetched", clipText(load.URL))
+		return stream.Messagef("it refers to %s, and schemas are never fetched", clipText(load.URL))
 	case errors.As(err, &bad):
 		var v *jsonschema.ValidationError
 		if errors.As(bad.Err, &v) {
 			if all := flattenErrors(v); len(all) > 0 {
-				return fmt.Sprintf("it is no JSON Schema%s: %s", pointerText(" at ", all[0].InstanceLocation, ""), problemText(all[0]))
+				return stream.Messagef("it is not a JSON Schema%s: %s", pointerText(" at ", all[0].InstanceLocation, ""), problemText(all[0]))
 			}
 		}
 	}
-	return clipText(strings.ReplaceAll(err.Error(), schemaURL, ""))
+	return stream.Messagef("%s", clipText(strings.ReplaceAll(err.Error(), schemaURL, "")))
 }
 
-// buildNodes makes the graph that calls are followed with, and has each of its schemas count its work.
-// It says why the schema cannot be used, or "".
+// buildNodes builds the graph with which calls are followed, and makes each of its schemas count its
+// work. It returns the reason why the schema can't be used, or "".
 func (c *compiledSchema) buildNodes(patterns []*costedPattern) string {
 	b := builder{nodes: map[*jsonschema.Schema]*schemaNode{}}
 	c.root = b.nodeOf(c.schema)
@@ -124,7 +126,7 @@ func (c *compiledSchema) buildNodes(patterns []*costedPattern) string {
 	}
 	for _, n := range b.order {
 		if nestingDepth(n) > maxSchemasAtValue {
-			return "its references go round in a circle or too deep"
+			return "its references form a cycle or nest too deep"
 		}
 		s := n.of
 		for _, p := range n.patterns {

@@ -13,40 +13,40 @@ import (
 	"toolscope/stream"
 )
 
-// What is compiled and validated is bounded, so that neither takes 250 ms even where this is slow
-// (TestLimits measures the worst that is let through).
+// Limits keep compiling and validating under 250 ms each, even on a slow machine. TestLimits measures
+// the worst input that they allow.
 //
-// Compiling is the library's work and cannot be stopped. It grows with the number of schemas, with
-// how deep they nest, and with references to places where no schema is expected, so those are
-// counted first. Validating can take exponential time (alternatives of alternatives). So each
-// evaluationCost of a schema is charged to a budget, together with those it starts that fail at once,
-// and so is each match of a regular expression. When the budget is spent, a panic unwinds the
-// validation.
+// The library compiles, and can't be stopped. Its work grows with the number of schemas, with their
+// nesting, and with references to places where no schema is expected, so those are counted first.
+// Validating can take exponential time (alternatives of alternatives). So each evaluation of a schema is
+// charged to a budget, together with the inner evaluations that fail at once, and so is each match of a
+// regular expression. When the budget is spent, a panic unwinds the validation.
 const (
 	maxBytes          = 256 << 10 // of a schema
 	maxSchemas        = 2_000     // objects in a schema
 	maxNesting        = 64        // of objects and arrays in a schema
 	maxRefs           = 100       // references to places where no schema is expected
-	maxSchemasAtValue = 48        // schemas inside each other that hold for one value
+	maxSchemasAtValue = 48        // nested schemas that apply to one value
 	maxProgram        = 2_000     // instructions of a regular expression
 	maxDepth          = 200       // of arguments
 	maxNumber         = 400       // bytes of a number, and its exponent
-	maxSteps          = 2_000_000 // from the top to each token of arguments, together
+	maxSteps          = 2_000_000 // sum of the depths of all tokens of arguments
 	maxArgs           = 8 << 20   // bytes of arguments
 
 	maxWork        = 4_000_000 // units of work of one validation, about 10 ns each
-	evaluationCost = 30        // units an evaluation takes, whatever it finds
-	longNumberCost = 1_000     // units a calculation with a number takes that is not short
+	evaluationCost = 30        // units of an evaluation, whatever its result
+	longNumberCost = 1_000     // units of a calculation with a long number
 )
 
-// jsonCost is what a JSON text would cost.
+// jsonCost holds the counts of a JSON text that decide how long it takes.
 type jsonCost struct {
 	objects, depth int
-	steps          int  // from the top to each token, together
-	long           int  // numbers that take long to calculate with
-	number         bool // it has one too large for that
+	steps          int  // sum of the depths of all tokens
+	long           int  // numbers that are slow to calculate with
+	number         bool // it has a number too large for that
 }
 
+// measureCost counts the tokens of a JSON text.
 func measureCost(text []byte, toks stream.TokenList) (m jsonCost) {
 	depth, start := 0, uint32(0)
 	for _, t := range toks.All() {
@@ -72,7 +72,7 @@ func measureCost(text []byte, toks stream.TokenList) (m jsonCost) {
 	return m
 }
 
-// isHugeNumber reports whether a number takes long to calculate with.
+// isHugeNumber reports whether a number is too large to calculate with.
 func isHugeNumber(number []byte) bool {
 	if len(number) > maxNumber {
 		return true
@@ -85,12 +85,12 @@ func isHugeNumber(number []byte) bool {
 	return err != nil || n > maxNumber || n < -maxNumber
 }
 
-// isLong reports whether a number takes some time to calculate with.
+// isLong reports whether a number is slow to calculate with.
 func isLong[text ~string | ~[]byte](number text) bool {
 	return len(number) > 20 || strings.ContainsAny(string(number), "eE")
 }
 
-// refusalReason says why a schema is not even compiled, or "".
+// refusalReason returns the reason why a schema is not compiled at all, or "".
 func refusalReason(text protocol.Raw) string {
 	if len(text) > maxBytes {
 		return "it is larger than 256 KiB"
@@ -102,7 +102,7 @@ func refusalReason(text protocol.Raw) string {
 	case m.objects > maxSchemas:
 		return "it has more than 2,000 objects"
 	case m.depth > maxNesting:
-		return "it is nested more than 64 deep"
+		return "it is nested more than 64 levels deep"
 	case m.number:
 		return "it has a number too large to calculate with"
 	case oddRefs(text, lex.Tokens()) > maxRefs:
@@ -111,8 +111,8 @@ func refusalReason(text protocol.Raw) string {
 	return ""
 }
 
-// oddRefs counts the strings that may be references to places where a schema is not expected: each
-// costs the library a copy of all it knows.
+// oddRefs counts the strings that may be references to places where no schema is expected. For each of
+// them the library copies everything that it knows.
 func oddRefs(text []byte, toks stream.TokenList) (n int) {
 	start := uint32(0)
 	for _, t := range toks.All() {
@@ -127,28 +127,30 @@ func oddRefs(text []byte, toks stream.TokenList) (n int) {
 	return n
 }
 
-// workBudget is the budget of the validation that is going on.
+// workBudget is the budget of the current validation.
 type workBudget struct{ left int }
 
 // budgetExceeded is the panic that unwinds a validation.
 type budgetExceeded struct{}
 
+// spend charges units, and panics if the budget is exceeded.
 func (m *workBudget) spend(units int) {
 	if m.left -= units; m.left < 0 {
 		panic(budgetExceeded{})
 	}
 }
 
-// costedSchema charges a schema each time it is evaluated, for itself and for the schemas it starts. It
-// poses as the schema's format, because the library asks for that first once the type is right.
+// costedSchema charges each evaluation of a schema, for itself and for the schemas that it starts. It
+// replaces the schema's format, which the library checks first once the type is right.
 type costedSchema struct {
 	meter  *workBudget
 	format *jsonschema.Format // the schema's own, or nil
-	once   int                // for any value
-	each   int                // for each key or element
+	once   int                // units for any value
+	each   int                // units for each key or element
 	unique bool               // elements are compared with each other
 }
 
+// chargeValue charges the evaluation of a value, then checks the schema's own format.
 func (t *costedSchema) chargeValue(v any) error {
 	units := t.once
 	switch v := v.(type) {
@@ -157,7 +159,7 @@ func (t *costedSchema) chargeValue(v any) error {
 	case []any:
 		units += len(v) * t.each
 		if t.unique {
-			units += 20 * compareCost(v) // so many at once, or by a hash
+			units += 20 * compareCost(v) // the library compares 20 at once, or by a hash
 		}
 	case string:
 		units += len(v) / 16
@@ -173,7 +175,7 @@ func (t *costedSchema) chargeValue(v any) error {
 	return t.format.Validate(v)
 }
 
-// compareCost is what it costs to compare with a value.
+// compareCost returns the units of a comparison with a value.
 func compareCost(v any) int {
 	n := 1
 	switch v := v.(type) {
@@ -194,15 +196,16 @@ func compareCost(v any) int {
 	return n
 }
 
-// costedPattern is a regular expression whose matches are charged. Go's take linear time, but cannot look
-// ahead or back. One that does, or that is too large, counts as matching everything.
+// costedPattern is a regular expression whose matches are charged. Go's expressions take linear time, but
+// can't look ahead or back. A pattern that does so, or that is too large, counts as matching everything.
 type costedPattern struct {
 	text    string
-	re      *regexp.Regexp // nil when it cannot be told
+	re      *regexp.Regexp // nil if it can't be matched
 	program int            // instructions
 	meter   *workBudget
 }
 
+// newPattern compiles a pattern if it can.
 func newPattern(text string, m *workBudget) *costedPattern {
 	p := &costedPattern{text: text, meter: m}
 	tree, err := syntax.Parse(text, syntax.Perl)
@@ -216,7 +219,7 @@ func newPattern(text string, m *workBudget) *costedPattern {
 	return p
 }
 
-// countInstructions is about how many a regular expression compiles to.
+// countInstructions returns the approximate size of a compiled regular expression.
 func countInstructions(re *syntax.Regexp) int {
 	n := 1 + len(re.Rune)
 	for _, sub := range re.Sub {
@@ -232,6 +235,7 @@ func (p *costedPattern) String() string { return p.text }
 
 func (p *costedPattern) matchCost(s string) int { return (len(s) + 16) * (p.program + 4) / 4 }
 
+// MatchString charges a match and makes it.
 func (p *costedPattern) MatchString(s string) bool {
 	p.meter.spend(p.matchCost(s))
 	return p.re == nil || p.re.MatchString(s)

@@ -29,7 +29,7 @@ func nested(n int, inner string) string {
 	return strings.Repeat("[", n) + inner + strings.Repeat("]", n)
 }
 
-// chain is definitions of which each is twice the next.
+// chain returns definitions, each of which refers to the next twice.
 func chain(n int) string {
 	var list []string
 	for i := range n {
@@ -39,8 +39,8 @@ func chain(n int) string {
 	return strings.Join(list, ",")
 }
 
-// hostile are schemas and arguments made to take long. Those that have no bound of their own end
-// when the budget is spent.
+// hostile holds schemas and arguments that are made to be slow. Those without another limit end when the
+// budget is spent.
 var hostile = []struct{ name, schema, args string }{
 	{"alternatives of alternatives", `{"$defs":{"a":{"anyOf":[{"items":{"$ref":"#/$defs/a"}},{"items":{"$ref":"#/$defs/a"}},{"type":"null"}],"not":{"const":0}}},"$ref":"#/$defs/a"}`, nested(150, "0")},
 	{"under not", `{"not":{"$ref":"#/$defs/a"},"$defs":{"a":{"type":"array","items":{"$ref":"#/$defs/a"},"contains":{"$ref":"#/$defs/a"}}}}`, nested(150, "0")},
@@ -66,9 +66,8 @@ var hostile = []struct{ name, schema, args string }{
 	{"exploding patterns", `{"properties":{` + numbered(`"p@":{"pattern":"(((a{100}){100}){100})@"}`, 1990) + `}}`, `{"p0":"a"}`},
 }
 
-// TestLimits: whatever comes, compiling and validating end, within 250 ms where the machine is not
-// busy. TOOLSCOPE_TIMES shows what each takes. What has no bound takes too long each time: it fails
-// only if it does so in every try.
+// TestLimits: compiling and validating always end, within 250 ms on an idle machine. TOOLSCOPE_TIMES shows the
+// time of each. The test fails only if every try takes too long.
 func TestLimits(t *testing.T) {
 	const (
 		tries    = 5
@@ -89,7 +88,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// longest is what took longest of compiling a schema, following arguments and validating them.
+// longest returns the longest of three times: to compile a schema, to follow arguments, to validate them.
 func longest(t *testing.T, schema, args string) (took time.Duration, what string) {
 	start := time.Now()
 	lap := func(now string) {

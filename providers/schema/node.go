@@ -8,8 +8,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// kinds is a set of kinds of JSON values. Numbers are of two: those that are integers, 1.0 and 1e2
-// among them, and those that are not.
+// kinds is a set of kinds of JSON values. There are two kinds of numbers: integers, including 1.0 and
+// 1e2, and fractions.
 type kinds uint8
 
 const (
@@ -30,36 +30,36 @@ var kindOf = map[string]kinds{
 	"string": aString, "array": anArray, "object": anObject,
 }
 
-// schemaNode is what one schema says of a value before that is whole. The nodes that apply to one value
-// form a graph without cycles.
+// schemaNode holds the rules of one schema that can be checked before a value is complete. The nodes that
+// apply to one value form a graph without cycles.
 type schemaNode struct {
 	of   *jsonschema.Schema
 	same []*schemaNode   // schemas that apply to the same value: $ref, allOf
 	any  [][]*schemaNode // alternatives for the same value: anyOf, oneOf
-	more []*schemaNode   // others that are tried on it
+	more []*schemaNode   // other schemas that are tried on it
 
 	props    map[string]*schemaNode
 	names    []string // of props, sorted
 	patterns []patternNode
-	rest     *schemaNode // of keys that neither has
-	shut     bool        // no other keys
+	rest     *schemaNode // for keys that are in neither
+	shut     bool        // other keys are not allowed
 	prefix   []*schemaNode
-	items    *schemaNode // of elements behind the prefix
+	items    *schemaNode // for elements after the prefix
 	content  []*schemaNode
 
 	maxItems, maxKeys int
 
-	// Of the schema and all in same and any together:
+	// Combined from the schema and all in same and any:
 	settled   bool
-	all       []*schemaNode // itself and same, and theirs
+	all       []*schemaNode // itself, same, and theirs, recursively
 	choices   [][]*schemaNode
-	types     kinds    // that type keywords allow
-	kinds     kinds    // that listed values leave of them
-	listed    bool     // strings are listed
-	words     []string // these, sorted
+	types     kinds    // allowed by type keywords
+	kinds     kinds    // types, limited to those of listed values
+	listed    bool     // the allowed strings are listed
+	words     []string // the listed strings, sorted
 	maxLength int
 	cost      int // units
-	height    int // schemas inside each other that hold for one value; -1 while it is found out
+	height    int // nested schemas that apply to one value; -1 while it is computed
 }
 
 type patternNode struct {
@@ -69,12 +69,13 @@ type patternNode struct {
 
 const noLimit = int(^uint(0) >> 1)
 
-// builder makes the nodes of all schemas that can be reached.
+// builder makes the nodes of all reachable schemas.
 type builder struct {
 	nodes map[*jsonschema.Schema]*schemaNode
 	order []*schemaNode
 }
 
+// nodeOf returns the node of a schema, a new one if needed, or nil for nil.
 func (b *builder) nodeOf(s *jsonschema.Schema) *schemaNode {
 	if s == nil {
 		return nil
@@ -88,7 +89,7 @@ func (b *builder) nodeOf(s *jsonschema.Schema) *schemaNode {
 	return n
 }
 
-// nodesOf are the nodes of those schemas that are there.
+// nodesOf returns the nodes of the schemas that are not nil.
 func (b *builder) nodesOf(schemas ...*jsonschema.Schema) (nodes []*schemaNode) {
 	for _, s := range schemas {
 		if s != nil {
@@ -98,7 +99,7 @@ func (b *builder) nodesOf(schemas ...*jsonschema.Schema) (nodes []*schemaNode) {
 	return nodes
 }
 
-// linkNode joins a node with those of the schemas in its schema.
+// linkNode links a node to the nodes of the schemas in its schema.
 func (b *builder) linkNode(n *schemaNode) {
 	s := n.of
 	n.same = b.nodesOf(append(slices.Clip(s.AllOf), s.Ref)...)
@@ -168,6 +169,7 @@ func (b *builder) linkArray(n *schemaNode) {
 	}
 }
 
+// limitOr returns a limit of a schema, or noLimit.
 func limitOr(n *int) int {
 	if n == nil {
 		return noLimit
@@ -175,7 +177,7 @@ func limitOr(n *int) int {
 	return *n
 }
 
-// nestingDepth is how deep schemas nest for one value. It is very large when they form a cycle.
+// nestingDepth returns how deep schemas nest for one value. It is very large if they form a cycle.
 func nestingDepth(n *schemaNode) int {
 	switch {
 	case n.height < 0:
@@ -199,7 +201,7 @@ func (n *schemaNode) eachInner(yield func(*schemaNode)) {
 	}
 }
 
-// leafCost is what it costs to find that a value has the wrong type or is not listed.
+// leafCost returns the units of finding that a value has the wrong type or is not listed.
 func (n *schemaNode) leafCost() int {
 	if n.cost > 0 {
 		return n.cost
@@ -214,6 +216,7 @@ func (n *schemaNode) leafCost() int {
 	return n.cost
 }
 
+// newCosted returns the charges of a schema.
 func (n *schemaNode) newCosted(m *workBudget) *costedSchema {
 	s := n.of
 	t := &costedSchema{meter: m, format: s.Format, once: n.leafCost() + len(s.Required), unique: s.UniqueItems}

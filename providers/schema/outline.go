@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// Outline is what the schema of a tool wants, in a few words: keys with their types, the required
-// ones first, others with a question mark. It is "" for a tool that has none or was not called yet.
+// Outline returns a short form of a tool's schema: keys with their types, the required ones first, the
+// others with a question mark. It returns "" for a tool that has no usable schema or was not called yet.
 func (s *Set) Outline(space, name string) string {
 	t := s.find(space, name)
-	if t == nil || t.check == nil || t.check.root == nil || t.check.note != "" {
+	if t == nil || t.check == nil || t.check.root == nil || t.check.note.Text != "" {
 		return ""
 	}
 	if t.outline == "" {
@@ -18,7 +18,7 @@ func (s *Set) Outline(space, name string) string {
 	return t.outline
 }
 
-// maxOutlined is how many keys an outline has.
+// maxOutlined is the maximum number of keys in an outline.
 const maxOutlined = 16
 
 func outlineOf(root *schemaNode) string {
@@ -43,7 +43,7 @@ func outlineOf(root *schemaNode) string {
 	return strings.Join(words, ", ")
 }
 
-// typeOf is the type of a key's value, "" for any.
+// typeOf returns the type of a key's value, "" for any.
 func (n *schemaNode) typeOf(name string) string {
 	p := n.props[name]
 	switch {
@@ -55,11 +55,11 @@ func (n *schemaNode) typeOf(name string) string {
 	return strings.ReplaceAll(p.kinds.String(), " or ", "|")
 }
 
-// Required are the keys that a tool's arguments must have; known is false of a tool that has no
-// schema that can be used, or was not called yet.
+// Required returns the keys that a tool's arguments must have. known is false for a tool that has no
+// usable schema or was not called yet.
 func (s *Set) Required(space, name string) (keys []string, known bool) {
 	t := s.find(space, name)
-	if t == nil || t.check == nil || t.check.root == nil || t.check.note != "" {
+	if t == nil || t.check == nil || t.check.root == nil || t.check.note.Text != "" {
 		return nil, false
 	}
 	for _, n := range t.check.root.all {

@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 
@@ -11,12 +10,13 @@ import (
 	"toolscope/stream"
 )
 
-// spans are where the values and keys stand that errors are about.
+// spans maps the places that errors are about to the offsets of their keys and values.
 type spans map[string]span
 
 type span struct{ key, value int }
 
-// placeKey is the key of a place in spans. The lengths keep names apart that hold a NUL.
+// placeKey returns the key of a place in spans. Each name has its length before it, because names may
+// contain a NUL.
 func placeKey(way []string) string {
 	var path []byte
 	for _, name := range way {
@@ -25,13 +25,14 @@ func placeKey(way []string) string {
 	return string(path)
 }
 
+// oneMore appends a name to a path.
 func oneMore(path []byte, name string) []byte {
 	path = append(strconv.AppendInt(path, int64(len(name)), 10), 0)
 	return append(path, name...)
 }
 
-// newSpans walks the tokens once and finds where the errors are. Of a key that comes twice the last
-// counts, as for the validator.
+// newSpans walks the tokens once and finds the places of the errors. For a duplicate key, the last value
+// counts, as in the validator.
 func newSpans(args []byte, toks stream.TokenList, all []*jsonschema.ValidationError) spans {
 	wanted := spans{}
 	for _, e := range all {
@@ -54,12 +55,12 @@ func newSpans(args []byte, toks stream.TokenList, all []*jsonschema.ValidationEr
 	return wanted
 }
 
-// finder is on its way through the tokens.
+// finder walks through the tokens.
 type finder struct {
 	wanted spans
 	way    []step
 	path   []byte
-	ends   []int // lengths that path had
+	ends   []int // earlier lengths of path
 	key    int
 }
 
@@ -94,14 +95,15 @@ func (f *finder) visitToken(k stream.TokenKind, text []byte, start int) {
 	f.way = followToken(f.way, k, text)
 }
 
-// violation is one thing that is wrong with sealed arguments.
+// violation is one error in final arguments.
 type violation struct {
 	err   *jsonschema.ValidationError
-	name  string            // of the key, of one that is not allowed
-	early *stream.Diagnosis // that the early look has for it, nil when it has none
+	name  string            // of the key, if that is not allowed
+	early *stream.Diagnosis // the early check's diagnosis of it, nil if it has none
 	off   int
 }
 
+// complaintsOf splits an error of the validator: a violation for each key that is not allowed.
 func complaintsOf(e *jsonschema.ValidationError, where spans) (all []violation) {
 	k, ok := e.ErrorKind.(*kind.AdditionalProperties)
 	if !ok {
@@ -114,6 +116,7 @@ func complaintsOf(e *jsonschema.ValidationError, where spans) (all []violation) 
 	return all
 }
 
+// earlyOf returns the diagnosis that the early check has for an error, or nil.
 func earlyOf(e *jsonschema.ValidationError) *stream.Diagnosis {
 	switch e.ErrorKind.(type) {
 	case *kind.Type, *kind.FalseSchema:
@@ -126,10 +129,11 @@ func earlyOf(e *jsonschema.ValidationError) *stream.Diagnosis {
 	return nil
 }
 
-func (c violation) messageText() string {
+// message returns the place and the error.
+func (c violation) message() stream.Message {
 	path := pointerText("", c.err.InstanceLocation, top)
 	if c.early == UnknownKey {
-		return fmt.Sprintf("%s: the key %q is not allowed", path, clipText(c.name))
+		return stream.Messagef("%s: the key %q is not allowed", path, stream.Fact(clipText(c.name)))
 	}
-	return path + ": " + problemText(c.err)
+	return stream.Messagef("%s: %s", path, problemText(c.err))
 }

@@ -8,40 +8,47 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
+	"toolscope/stream"
 	"toolscope/stream/count"
 )
 
-// problemText says what is wrong with a value.
-func problemText(e *jsonschema.ValidationError) string {
+// problemText returns the error of a value, without its place. Words of ours that tell the errors of one
+// value apart are facts.
+func problemText(e *jsonschema.ValidationError) stream.Message {
 	switch k := e.ErrorKind.(type) {
 	case *kind.Type:
-		return fmt.Sprintf("a value of type %s, the schema wants %s", k.Got, strings.Join(k.Want, " or "))
+		return stream.Messagef("a value of type %s, but the schema wants %s", stream.Own(k.Got), stream.OwnFact(strings.Join(k.Want, " or ")))
 	case *kind.FalseSchema:
-		return "no value is allowed here"
+		return stream.Message{Text: "no value is allowed here"}
 	case *kind.Enum:
-		return fmt.Sprintf("%s is not listed, only %s", literalText(k.Got), listOf(k.Want))
+		return stream.Messagef("%s is not an allowed value; the schema allows %s", literalText(k.Got), listOf(k.Want))
 	case *kind.Const:
-		return fmt.Sprintf("%s is not %s", literalText(k.Got), literalText(k.Want))
+		return stream.Messagef("%s is not an allowed value; the schema allows %s", literalText(k.Got), literalText(k.Want))
 	case *kind.Required:
-		return "without " + listNames(clipNames(k.Missing), len(k.Missing)) + ", which the schema requires"
+		return stream.Messagef("missing %s, which the schema requires", missingKeys(k.Missing))
 	case *kind.DependentRequired:
-		return fmt.Sprintf("without %s, which goes with %s", listNames(clipNames(k.Missing), len(k.Missing)), clipText(k.Prop))
+		return stream.Messagef("missing %s, which %s requires", missingKeys(k.Missing), stream.Fact(clipText(k.Prop)))
 	case *kind.Dependency:
-		return fmt.Sprintf("without %s, which goes with %s", listNames(clipNames(k.Missing), len(k.Missing)), clipText(k.Prop))
+		return stream.Messagef("missing %s, which %s requires", missingKeys(k.Missing), stream.Fact(clipText(k.Prop)))
 	case *kind.PropertyNames:
-		return fmt.Sprintf("the key %q is not allowed", clipText(k.Property))
+		return stream.Messagef("the key %q is not allowed", stream.Fact(clipText(k.Property)))
 	case *kind.AnyOf:
-		return fmt.Sprintf("none of the %d alternatives fits", len(e.Causes))
+		return stream.Messagef("matches none of the %d %s", len(e.Causes), stream.OwnFact("alternatives"))
 	case *kind.OneOf:
 		if len(k.Subschemas) == 2 {
-			return fmt.Sprintf("alternatives %d and %d both fit, one may", k.Subschemas[0]+1, k.Subschemas[1]+1)
+			return stream.Messagef("matches alternatives %d and %d; only %s may match", k.Subschemas[0]+1, k.Subschemas[1]+1, stream.OwnFact("one"))
 		}
-		return fmt.Sprintf("none of the %d alternatives fits", len(e.Causes))
+		return stream.Messagef("matches none of the %d %s", len(e.Causes), stream.OwnFact("alternatives"))
 	}
 	return measureProblem(e.ErrorKind)
 }
 
-// shortProblem is the same in a few words, "" where that is not much shorter.
+// missingKeys lists keys that are missing.
+func missingKeys(keys []string) stream.Fact {
+	return stream.Fact(listNames(clipNames(keys), len(keys)))
+}
+
+// shortProblem returns the error in a few words, or "" if the message is hardly longer.
 func shortProblem(e *jsonschema.ValidationError) string {
 	switch k := e.ErrorKind.(type) {
 	case *kind.Type:
@@ -51,11 +58,11 @@ func shortProblem(e *jsonschema.ValidationError) string {
 	case *kind.Const:
 		return notAmong([]any{k.Want})
 	case *kind.Required:
-		return "without " + listNames(clipNames(k.Missing), len(k.Missing))
+		return "missing " + string(missingKeys(k.Missing))
 	case *kind.DependentRequired:
-		return "without " + listNames(clipNames(k.Missing), len(k.Missing))
+		return "missing " + string(missingKeys(k.Missing))
 	case *kind.Dependency:
-		return "without " + listNames(clipNames(k.Missing), len(k.Missing))
+		return "missing " + string(missingKeys(k.Missing))
 	case *kind.AdditionalProperties, *kind.PropertyNames:
 		return UnknownKey.Short
 	case *kind.OneOf:
@@ -70,53 +77,63 @@ func shortProblem(e *jsonschema.ValidationError) string {
 	case *kind.Not:
 		return ""
 	}
-	return strings.Replace(measureProblem(e.ErrorKind), ", the schema", ",", 1)
+	return strings.Replace(measureProblem(e.ErrorKind).Text, ", but the schema", ",", 1)
 }
 
-// measureProblem says which limit a value misses.
-func measureProblem(e jsonschema.ErrorKind) string {
+// measureProblem returns the limit that a value misses.
+func measureProblem(e jsonschema.ErrorKind) stream.Message {
 	switch k := e.(type) {
 	case *kind.MinLength:
-		return fmt.Sprintf("%s, the schema wants at least %d", count.Of(k.Got, "character"), k.Want)
+		return sizeProblem(k.Got, "character", "wants at least", k.Want)
 	case *kind.MaxLength:
-		return fmt.Sprintf("%s, the schema allows %d", count.Of(k.Got, "character"), k.Want)
+		return sizeProblem(k.Got, "character", "allows", k.Want)
 	case *kind.MinItems:
-		return fmt.Sprintf("%s, the schema wants at least %d", count.Of(k.Got, "element"), k.Want)
+		return sizeProblem(k.Got, "element", "wants at least", k.Want)
 	case *kind.MaxItems:
-		return fmt.Sprintf("%s, the schema allows %d", count.Of(k.Got, "element"), k.Want)
+		return sizeProblem(k.Got, "element", "allows", k.Want)
 	case *kind.MinProperties:
-		return fmt.Sprintf("%s, the schema wants at least %d", count.Of(k.Got, "key"), k.Want)
+		return sizeProblem(k.Got, "key", "wants at least", k.Want)
 	case *kind.MaxProperties:
-		return fmt.Sprintf("%s, the schema allows %d", count.Of(k.Got, "key"), k.Want)
+		return sizeProblem(k.Got, "key", "allows", k.Want)
 	case *kind.AdditionalItems:
-		return fmt.Sprintf("%s more than the schema allows", count.Of(k.Count, "element"))
+		return stream.Messagef("%s more than the schema %s", stream.Own(count.Of(k.Count, "element")), stream.OwnFact("allows"))
 	case *kind.UniqueItems:
-		return fmt.Sprintf("elements %d and %d are equal", k.Duplicates[0], k.Duplicates[1])
+		return stream.Messagef("elements %d and %d are %s", k.Duplicates[0], k.Duplicates[1], stream.OwnFact("equal"))
 	case *kind.Minimum:
-		return fmt.Sprintf("%s, the schema wants at least %s", decimalText(k.Got), decimalText(k.Want))
+		return boundProblem(k.Got, "wants at least", k.Want)
 	case *kind.Maximum:
-		return fmt.Sprintf("%s, the schema allows at most %s", decimalText(k.Got), decimalText(k.Want))
+		return boundProblem(k.Got, "allows at most", k.Want)
 	case *kind.ExclusiveMinimum:
-		return fmt.Sprintf("%s, the schema wants more than %s", decimalText(k.Got), decimalText(k.Want))
+		return boundProblem(k.Got, "wants more than", k.Want)
 	case *kind.ExclusiveMaximum:
-		return fmt.Sprintf("%s, the schema wants less than %s", decimalText(k.Got), decimalText(k.Want))
+		return boundProblem(k.Got, "wants less than", k.Want)
 	case *kind.MultipleOf:
-		return fmt.Sprintf("%s is no multiple of %s", decimalText(k.Got), decimalText(k.Want))
+		return stream.Messagef("%s is not a %s %s", decimalText(k.Got), stream.OwnFact("multiple of"), decimalText(k.Want))
 	case *kind.Pattern:
-		return fmt.Sprintf("%s does not match %s", literalText(k.Got), clipText(k.Want))
+		return stream.Messagef("%s does not match %s", literalText(k.Got), stream.Fact(clipText(k.Want)))
 	case *kind.Format:
-		return fmt.Sprintf("%s is no %s", literalText(k.Got), clipText(k.Want))
+		return stream.Messagef("%s is not a valid %s", literalText(k.Got), stream.Fact(clipText(k.Want)))
 	case *kind.Contains, *kind.MinContains:
-		return "too few elements are what the schema wants some to be"
+		return stream.Messagef(`%s elements match the schema's "contains"`, stream.OwnFact("too few"))
 	case *kind.MaxContains:
-		return "too many elements are what the schema wants some to be"
+		return stream.Messagef(`%s elements match the schema's "contains"`, stream.OwnFact("too many"))
 	case *kind.Not:
-		return "it is what the schema says it must not be"
+		return stream.Messagef("matches the schema's %q", stream.OwnFact("not"))
 	}
-	return strings.Join(append(e.KeywordPath(), "does not hold"), " ")
+	return stream.Messagef("%s does not hold", stream.OwnFact(strings.Join(e.KeywordPath(), " ")))
 }
 
-// decimalText is a number as it was most likely written.
+// sizeProblem returns the error of a value with too few or too many units; bound is its rule in words.
+func sizeProblem(got int, unit, bound string, want int) stream.Message {
+	return stream.Messagef("%s, but the schema %s %d", stream.Own(count.Of(got, unit)), stream.OwnFact(bound), want)
+}
+
+// boundProblem returns the error of a number that is too small or too large; bound is its rule in words.
+func boundProblem(got *big.Rat, bound string, want *big.Rat) stream.Message {
+	return stream.Messagef("%s, but the schema %s %s", decimalText(got), stream.OwnFact(bound), decimalText(want))
+}
+
+// decimalText returns a number as it was most likely written.
 func decimalText(n *big.Rat) string {
 	if n == nil {
 		return "a number"

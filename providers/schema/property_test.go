@@ -30,8 +30,7 @@ func (a author) word() string {
 
 func (a author) number() string { return a.pick("1", "1.0", "1e2", "1.5", "-0", "10", "0.1e1", "2E-1") }
 
-// schema writes a schema; a simple one has none of the keywords that the early look leaves to the
-// validator.
+// schema writes a schema. A simple one has only keywords that the early check covers.
 func (a author) schema(depth int, simple bool) string {
 	var parts []string
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
@@ -116,8 +115,7 @@ func (a author) object(depth int) string {
 	return "{" + strings.Join(members, ",") + "}"
 }
 
-// goOn continues a text that stops anywhere, to its end. Keys that it adds are new, so nothing that
-// stands is taken back.
+// goOn completes a text that stops anywhere. Its keys are new, so no earlier value is replaced.
 func (a author) goOn(prefix []byte) []byte {
 	text := bytes.Clone(prefix)
 	var lex stream.Lexer
@@ -139,17 +137,16 @@ func (a author) goOn(prefix []byte) []byte {
 	return text
 }
 
-// fits reports whether the validator takes a whole text.
+// fits reports whether the validator takes a complete text.
 func fits(c *compiledSchema, text []byte) bool {
 	var lex stream.Lexer
 	lex.Write(text)
 	lex.Close()
 	all, why := c.validate(text, lex.Tokens())
-	return len(all) == 0 && why == "" && !doubled(string(text))
+	return len(all) == 0 && why.Text == "" && !doubled(string(text))
 }
 
-// TestNeverAFalseAlarm: whatever is said of a call that still streams, the validator says of it
-// however it goes on.
+// TestNeverAFalseAlarm: the validator confirms every early finding, for any continuation of the call.
 func TestNeverAFalseAlarm(t *testing.T) {
 	alarms, rounds := 0, 4_000
 	if testing.Short() {
@@ -161,7 +158,7 @@ func TestNeverAFalseAlarm(t *testing.T) {
 		set, args := one(text), a.object(3)
 		tr := begin(set, stream.CallInfo{Name: "f"})
 		c := set.find("", "f").check
-		if c.note != "" {
+		if c.note.Text != "" {
 			continue
 		}
 		for i := range len(args) {
@@ -183,8 +180,8 @@ func TestNeverAFalseAlarm(t *testing.T) {
 	}
 }
 
-// TestNothingLate: of a simple schema, types, lists and keys are judged at the byte that decides,
-// and nothing of them is left to the validator.
+// TestNothingLate: for a simple schema, types, lists and keys are checked at the byte that decides, and none of
+// them is left to the validator.
 func TestNothingLate(t *testing.T) {
 	judged, rounds := 0, 2_000
 	switch {
@@ -199,7 +196,7 @@ func TestNothingLate(t *testing.T) {
 		set, args := one(text), a.object(3)
 		tr := begin(set, stream.CallInfo{Name: "f"}).bytewise(args)
 		c := set.find("", "f").check
-		if c.note != "" || len(tr.found) >= maxFindings {
+		if c.note.Text != "" || len(tr.found) >= maxFindings {
 			continue
 		}
 		all, _ := c.validate([]byte(args), tr.call.Lexer().Tokens())
@@ -234,8 +231,7 @@ func TestNothingLate(t *testing.T) {
 	}
 }
 
-// enclosed reports whether a finding is about a part of a value of which was said that it should
-// not be there.
+// enclosed reports whether a finding is about a part of a value that an earlier finding rejects.
 func enclosed(f stream.Finding, before []stream.Finding) bool {
 	path, _, _ := strings.Cut(f.Message, ": ")
 	for _, b := range before {
@@ -251,14 +247,14 @@ func problemWord(e *jsonschema.ValidationError) string {
 	if _, ok := e.ErrorKind.(*kind.AdditionalProperties); ok {
 		return "is not allowed"
 	}
-	return problemText(e)
+	return problemText(e).Text
 }
 
-// isWord reports whether a number or literal stands there: judged at its end.
+// isWord reports whether a number or literal begins there, which is checked at its end.
 func isWord(s string) bool { return strings.ContainsRune("-0123456789tfn", rune(s[0])) }
 
-// FuzzFollow: any schema and any arguments, in any pieces, give the same findings, no panic, and no
-// alarm that the validator does not share.
+// FuzzFollow: any schema and any arguments give the same findings for any split into deltas, no panic, and no
+// finding that the validator doesn't confirm.
 func FuzzFollow(f *testing.F) {
 	f.Add(weather, `{"city":"Oslo","dayz":3}`, uint8(3))
 	for seed := range uint64(20) {
@@ -285,10 +281,10 @@ func FuzzFollow(f *testing.F) {
 			t.Errorf("in one piece %s\nin several %s", a, b)
 		}
 		c := set.find("", "f").check
-		if early == 0 || c == nil || c.note != "" || !json.Valid([]byte(args)) || doubled(args) {
+		if early == 0 || c == nil || c.note.Text != "" || !json.Valid([]byte(args)) || doubled(args) {
 			return
 		}
-		if all, why := c.validate([]byte(args), whole.call.Lexer().Tokens()); len(all) == 0 && why == "" {
+		if all, why := c.validate([]byte(args), whole.call.Lexer().Tokens()); len(all) == 0 && why.Text == "" {
 			t.Errorf("a false alarm: %s", whole.lines())
 		}
 	})

@@ -9,16 +9,17 @@ import (
 	"toolscope/stream"
 )
 
-// Sentences are made here. Text from outside is cut short; the screen cleans it.
+// Captured text in messages is clipped here; the screen replaces its control characters.
 
 const (
 	maxNamed = 8  // names in a list
-	maxText  = 60 // bytes of one
+	maxText  = 60 // bytes of a name
 )
 
+// clipText cuts long captured text.
 func clipText(s string) string { return stream.Clip([]byte(s), 0, maxText) }
 
-// listNames is the first of total names.
+// listNames lists the first of total names.
 func listNames(names []string, total int) string {
 	if total == 0 {
 		return "nothing"
@@ -31,7 +32,7 @@ func listNames(names []string, total int) string {
 	return s
 }
 
-// withArticle is one kind with its article.
+// withArticle returns the name of one kind with its article.
 func withArticle(k kinds) string {
 	switch word := k.String(); {
 	case k == aNull:
@@ -43,7 +44,7 @@ func withArticle(k kinds) string {
 	}
 }
 
-// allowedText is what a list of keys or values has.
+// allowedText lists the allowed keys for UnknownKey, else the allowed values.
 func (n *schemaNode) allowedText(of *stream.Diagnosis) string {
 	if of == UnknownKey {
 		return n.keyList()
@@ -51,11 +52,11 @@ func (n *schemaNode) allowedText(of *stream.Diagnosis) string {
 	return n.listedText()
 }
 
-// keyList is which keys an object may have.
+// keyList lists the keys that an object may have.
 func (n *schemaNode) keyList() string {
 	names := clipNames(n.names)
 	for _, p := range n.patterns[:min(len(n.patterns), maxNamed)] {
-		names = append(names, "what matches "+clipText(p.text))
+		names = append(names, "keys that match "+clipText(p.text))
 	}
 	if len(names) == 0 {
 		return "{}"
@@ -63,6 +64,7 @@ func (n *schemaNode) keyList() string {
 	return listNames(names, len(n.names)+len(n.patterns))
 }
 
+// clipNames clips the first names, one more than a list has.
 func clipNames(names []string) []string {
 	out := make([]string, 0, maxNamed+1)
 	for _, s := range names[:min(len(names), maxNamed+1)] {
@@ -71,7 +73,7 @@ func clipNames(names []string) []string {
 	return out
 }
 
-// listedText is what values a schema lists, its own or those of its alternatives.
+// listedText lists the allowed values of a schema, its own or those of its alternatives.
 func (n *schemaNode) listedText() string {
 	switch {
 	case n.of.Const != nil:
@@ -88,7 +90,7 @@ func (n *schemaNode) listedText() string {
 	return n.kinds.String()
 }
 
-// notListedText is, in a few words, that a value is none of those that a schema lists.
+// notListedText returns a hint that a value is not one of the allowed values.
 func (n *schemaNode) notListedText() string {
 	switch {
 	case n.of.Const != nil:
@@ -105,7 +107,7 @@ func (n *schemaNode) notListedText() string {
 	return "want " + n.kinds.String()
 }
 
-// shortReason is the same of a value, and nothing of a key.
+// shortReason returns the hint for a value, or "" for a key.
 func (n *schemaNode) shortReason(of *stream.Diagnosis) string {
 	if of == UnknownKey {
 		return ""
@@ -113,7 +115,7 @@ func (n *schemaNode) shortReason(of *stream.Diagnosis) string {
 	return n.notListedText()
 }
 
-// notAmong is, in a few words, that a value is none of these. Strings stand without quotes.
+// notAmong returns a hint that a value is none of these. Strings have no quotes.
 func notAmong(values []any) string {
 	var words []string
 	for _, v := range values[:min(len(values), maxNamed+1)] {
@@ -129,6 +131,7 @@ func notAmong(values []any) string {
 	return "not one of " + listNames(words, len(values))
 }
 
+// listOf lists values as JSON.
 func listOf(values []any) string {
 	var words []string
 	for _, v := range values[:min(len(values), maxNamed+1)] {
@@ -137,7 +140,7 @@ func listOf(values []any) string {
 	return listNames(words, len(values))
 }
 
-// literalText is a value in print.
+// literalText returns a value as JSON, cut if it is long.
 func literalText(v any) string {
 	if s, ok := v.(string); ok {
 		return strconv.Quote(clipText(s))
@@ -146,15 +149,15 @@ func literalText(v any) string {
 	return clipText(string(text))
 }
 
-// A step is one part of the way to a value.
+// A step is one level of the path to a value.
 type step struct {
 	array bool
 	index int
-	key   []byte // literal, nil between keys
+	key   []byte // the literal, nil between fields
 }
 
-// pointerAt is the JSON pointer of the value at a byte, and of the object for a key.
-func pointerAt(args []byte, toks stream.TokenList, at int) string {
+// pointerAt returns the JSON pointer of the value at a byte, or of the object that has its key there.
+func pointerAt(args []byte, toks stream.TokenList, at int) stream.Message {
 	var way []step
 	start := 0
 	for _, t := range toks.All() {
@@ -176,7 +179,7 @@ func pointerAt(args []byte, toks stream.TokenList, at int) string {
 	return pointerText("", names, top)
 }
 
-// followToken goes one token further.
+// followToken updates a path by one token.
 func followToken(way []step, kind stream.TokenKind, text []byte) []step {
 	n := len(way)
 	switch kind {
@@ -193,22 +196,23 @@ func followToken(way []step, kind stream.TokenKind, text []byte) []step {
 	return way
 }
 
-// top is the value that everything is in.
+// top names the outermost value.
 const top = "the arguments"
 
-// pointerText is a JSON pointer to show, of long ones the end; of the top, its name.
-func pointerText(before string, names []string, top string) string {
+// pointerText returns a JSON pointer, only the end of a long one, with words of ours before it. For the
+// outermost value it returns top.
+func pointerText(before string, names []string, top string) stream.Message {
 	if len(names) == 0 {
-		return top
+		return stream.Message{Text: top}
 	}
 	const longest = 8
-	s := before
+	s := ""
 	if n := len(names); n > longest {
-		s, names = s+"…", names[n-longest:]
+		s, names = "…", names[n-longest:]
 	}
 	escape := strings.NewReplacer("~", "~0", "/", "~1")
 	for _, name := range names {
 		s += "/" + escape.Replace(clipText(name))
 	}
-	return s
+	return stream.Messagef("%s%s", stream.Own(before), stream.Fact(s))
 }

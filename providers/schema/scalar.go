@@ -3,7 +3,6 @@ package schema
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"math/big"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -13,7 +12,7 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// checkKey looks at a key as far as it has come, and when it is whole finds what its value must fulfil.
+// checkKey checks a key as it grows, and when it is complete, finds the rules of its value.
 func (w *CallChecker) checkKey(end int, growing bool) bool {
 	o := &w.stack[len(w.stack)-1]
 	if !w.inside {
@@ -31,7 +30,7 @@ func (w *CallChecker) checkKey(end int, growing bool) bool {
 	}
 	w.want = w.want[:0]
 	if o.from == len(w.active) {
-		return true // nothing is asked of this object
+		return true // this object has no rules
 	}
 	name := literalContent(w.call.Args()[w.start:end])
 	for _, n := range w.active[o.from:] {
@@ -43,13 +42,13 @@ func (w *CallChecker) checkKey(end int, growing bool) bool {
 		}
 		o.keys[name] = true
 		if o.count++; o.count > o.maxItems {
-			w.report(TooMany, o.start, w.start, fmt.Sprintf("key %d begins, the schema allows %s", o.count, count.Of(o.maxItems, "key")), "more than "+count.Of(o.maxItems, "key"))
+			w.report(TooMany, o.start, w.start, stream.Messagef("key %d starts, but the schema allows %s", o.count, stream.Own(count.Of(o.maxItems, "key"))), "more than "+count.Of(o.maxItems, "key"))
 		}
 	}
 	return true
 }
 
-// addProperty adds what a schema wants of the value of a key.
+// addProperty adds the rules that a schema has for the value of a key.
 func (w *CallChecker) addProperty(n *schemaNode, name string) {
 	known := false
 	if p := n.props[name]; p != nil {
@@ -71,11 +70,11 @@ func (w *CallChecker) addProperty(n *schemaNode, name string) {
 	case n.rest != nil:
 		w.want = append(w.want, n.rest)
 	case n.shut:
-		w.report(UnknownKey, w.start, w.start, fmt.Sprintf("the key %q is not allowed, only %s", clipText(name), n.keyList()), "")
+		w.report(UnknownKey, w.start, w.start, stream.Messagef("the key %q is not allowed; the schema allows %s", stream.Fact(clipText(name)), n.keyList()), "")
 	}
 }
 
-// checkString looks at a string as far as it has come.
+// checkString checks a string as it grows.
 func (w *CallChecker) checkString(end int, growing bool) bool {
 	if !w.inside {
 		w.beginValue(aString)
@@ -95,7 +94,7 @@ func (w *CallChecker) checkString(end int, growing bool) bool {
 	return !growing
 }
 
-// readString reads what has come of a key or string.
+// readString reads the new bytes of a key or string, and reports the first that no allowed one has.
 func (w *CallChecker) readString(end int, growing bool, of *stream.Diagnosis) {
 	r := &w.text
 	if !growing {
@@ -108,21 +107,21 @@ func (w *CallChecker) readString(end int, growing bool, of *stream.Diagnosis) {
 	}
 	text := func(end int) string { return clipText(string(jsonbytes.AppendUnquoted(nil, args[w.start+1:end]))) }
 	fail := func(l *wordRange) {
-		w.report(of, w.start, r.at, fmt.Sprintf("no %s begins with %q, only %s", what, text(r.at+r.size), l.of.allowedText(of)), l.of.shortReason(of))
+		w.report(of, w.start, r.at, stream.Messagef("no allowed %s begins with %q; the schema allows %s", stream.Own(what), text(r.at+r.size), l.of.allowedText(of)), l.of.shortReason(of))
 	}
 	long := func() {
-		w.report(TooMany, w.start, r.at, fmt.Sprintf("the string goes on, the schema allows %s", count.Of(r.maxRunes, "character")), "more than "+count.Of(r.maxRunes, "character"))
+		w.report(TooMany, w.start, r.at, stream.Messagef("the string goes on, but the schema allows %s", stream.Own(count.Of(r.maxRunes, "character"))), "more than "+count.Of(r.maxRunes, "character"))
 	}
 	for !r.isIdle() && !w.done && r.next(args, end, growing, fail, long) {
 	}
 	for i := range r.lists {
 		if l := &r.lists[i]; !growing && !l.is() {
-			w.report(of, w.start, end, fmt.Sprintf("no %s is %q, only %s", what, text(end), l.of.allowedText(of)), l.of.shortReason(of))
+			w.report(of, w.start, end, stream.Messagef("%q is not an allowed %s; the schema allows %s", text(end), stream.Own(what), l.of.allowedText(of)), l.of.shortReason(of))
 		}
 	}
 }
 
-// checkScalar looks at a number or literal that is whole.
+// checkScalar checks a complete number or literal.
 func (w *CallChecker) checkScalar(kind stream.TokenKind, end int) {
 	text := w.call.Args()[w.start:end]
 	if kind == stream.Number {
@@ -133,7 +132,7 @@ func (w *CallChecker) checkScalar(kind stream.TokenKind, end int) {
 		k := numberKind(text)
 		for _, n := range w.want {
 			if n.types&k == 0 {
-				w.report(WrongType, w.start, w.start, fmt.Sprintf("%s is %s, the schema wants %s", clipText(string(text)), withArticle(k), n.types), "want "+n.types.String())
+				w.report(WrongType, w.start, w.start, stream.Messagef("%s is %s, but the schema wants %s", clipText(string(text)), stream.Own(withArticle(k)), n.types), "want "+n.types.String())
 			}
 		}
 	}
@@ -147,14 +146,14 @@ func (w *CallChecker) checkScalar(kind stream.TokenKind, end int) {
 				return
 			}
 			if !m.listsScalar(kind, text) {
-				w.report(NotListed, w.start, w.start, fmt.Sprintf("%s is not listed, only %s", clipText(string(text)), m.listedText()), m.notListedText())
+				w.report(NotListed, w.start, w.start, stream.Messagef("%s is not an allowed value; the schema allows %s", clipText(string(text)), m.listedText()), m.notListedText())
 			}
 		}
 	}
 	w.endValue()
 }
 
-// numberKind says whether a number is an integer.
+// numberKind returns the kind of a number: an integer or a fraction.
 func numberKind(text []byte) kinds {
 	if bytes.ContainsAny(text, ".eE") {
 		if n, ok := new(big.Rat).SetString(string(text)); !ok || !n.IsInt() {
@@ -164,7 +163,7 @@ func numberKind(text []byte) kinds {
 	return anInteger
 }
 
-// listsScalar reports whether a scalar that is no string is one of those listed.
+// listsScalar reports whether the schema lists a scalar that is not a string.
 func (n *schemaNode) listsScalar(kind stream.TokenKind, text []byte) bool {
 	var v any
 	switch kind {

@@ -1,22 +1,21 @@
-// Package schema checks tool calls against the tools that the request declared.
+// Package schema checks tool calls against the tools that their request declares.
 //
-//	request ─▶ dialect.Tools ─▶ Set ─▶ Watch (one a call) ─▶ findings
+//	request ─▶ protocol.Tool ─▶ Set ─▶ CallChecker (one per call) ─▶ findings
 //
-// A finding is never taken back. A Watch follows a call while it streams, and reports what no
-// continuation can make valid any more, at the byte that made it so: the name of no tool, a key or
-// a value that is not allowed. The full validator would say the same of every completion; of a key
-// that comes twice, each value is judged. A Watch looks at new tokens only. When the call is
-// sealed, the library github.com/santhosh-tekuri/jsonschema validates the whole, and the rest is
+// A finding is never retracted. A CallChecker follows a call while it streams. It reports an error that
+// no continuation can repair, at the byte that causes it: an unknown tool name, or a key or a value that
+// is not allowed. The full validator would report the same for every completion; if a key is duplicate,
+// each of its values is checked. A CallChecker reads new tokens only. When the arguments are final, the
+// library github.com/santhosh-tekuri/jsonschema validates all of them, and the remaining errors are
 // reported.
 //
-// Nothing is ever fetched. Neither compiling nor validating takes longer than 250 ms, and neither
-// is timed: with a clock, one capture would have other findings on a busy machine. Work is counted
+// Nothing is ever fetched. Neither compiling nor validating takes longer than 250 ms, but neither is
+// timed: with a clock, a busy machine would find other errors in the same capture. Work is counted
 // instead (limits.go). A schema is compiled when its tool is first called.
 package schema
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -25,26 +24,26 @@ import (
 	"toolscope/stream"
 )
 
-// A Set is the tools of one request. It belongs to one goroutine.
+// A Set holds the tools of one request. It belongs to one goroutine.
 type Set struct {
 	declared []protocol.Tool
 	tools    map[toolKey]*tool
-	more     bool // there are others, which the provider was told of before
-	open     bool // there may be tools whose names the request does not tell
+	more     bool // there may be others: an earlier request declared them
+	open     bool // there may be tools with names that are not in the request
 }
 
-// toolKey names a tool. That without a space stands for all of the name.
+// toolKey names a tool. A key without a space matches the name in every namespace.
 type toolKey struct{ space, name string }
 
-// tool is a declared tool; check is made when it is first called.
+// tool is a declared tool; check is set when the tool is first called.
 type tool struct {
 	schema  protocol.Raw
 	check   *compiledSchema
 	outline string
 }
 
-// Compile makes a Set; nil when there are no tools. A schema that cannot be used is no error: a
-// call of its tool says so in a finding. more says that there may be tools beside these.
+// Compile makes a Set, or returns nil if there are no tools. A schema that can't be used is not an error:
+// a call of its tool gets a finding. more means that there may be other tools.
 func Compile(tools []protocol.Tool, more bool) *Set {
 	if len(tools) == 0 {
 		return nil
@@ -60,7 +59,7 @@ func Compile(tools []protocol.Tool, more bool) *Set {
 	return s
 }
 
-// add declares a tool. Of two of one name nobody knows which is meant.
+// add declares a tool. If two tools with different schemas have one name, neither schema is used.
 func (s *Set) add(key toolKey, schema protocol.Raw) {
 	if old := s.tools[key]; old != nil && !bytes.Equal(old.schema, schema) {
 		schema = nil
@@ -68,7 +67,7 @@ func (s *Set) add(key toolKey, schema protocol.Raw) {
 	s.tools[key] = &tool{schema: schema}
 }
 
-// find is the tool of that name, in that namespace if it is there; nil if there is none.
+// find returns the tool with a name, preferably from that namespace, or nil.
 func (s *Set) find(space, name string) *tool {
 	if t := s.tools[toolKey{space, name}]; t != nil {
 		return t
@@ -76,19 +75,18 @@ func (s *Set) find(space, name string) *tool {
 	return s.tools[toolKey{"", name}]
 }
 
-// Is reports whether the Set was made from the same.
+// Is reports whether the Set was made from these tools.
 func (s *Set) Is(tools []protocol.Tool, more bool) bool {
 	return s.more == more && slices.EqualFunc(s.declared, tools, func(a, b protocol.Tool) bool {
 		return a.Name == b.Name && a.Namespace == b.Namespace && a.Kind == b.Kind && bytes.Equal(a.Schema, b.Schema)
 	})
 }
 
-// Tools are the tools it was made from, and whether there may be more.
+// Tools returns the tools that the Set was made from, and whether there may be more.
 func (s *Set) Tools() (tools []protocol.Tool, more bool) { return s.declared, s.more }
 
-// NewChecker begins to watch a call, whose name may not have come yet. It is nil for calls that no
-// declared tool is for: those that the provider runs, those of kinds without a schema, and attempts
-// that were thrown away.
+// NewChecker returns a checker for a call, whose name may still be missing. It returns nil for calls that
+// are not checked: calls that the provider runs, kinds of calls without a schema, and discarded attempts.
 func (s *Set) NewChecker(c *stream.Call) *CallChecker {
 	if c.RunByProvider || c.Discarded || c.Kind != "function" && c.Kind != "custom" {
 		return nil
@@ -96,18 +94,18 @@ func (s *Set) NewChecker(c *stream.Call) *CallChecker {
 	return &CallChecker{set: s, call: c}
 }
 
-// missingTool says that no tool has that name.
+// missingTool returns the finding for a call of an undeclared tool.
 func (s *Set) missingTool(name string) stream.Finding {
-	message := fmt.Sprintf("the request declares no tool %q", clipText(name))
+	f := NoSuchTool.Finding("the request declares no tool %q", clipText(name))
 	if hint := s.closestName(name); hint != "" {
-		message += fmt.Sprintf(": did the model mean %q?", hint)
+		f.AppendMessage(": did the model mean %q?", hint)
 	} else {
-		message += ", only " + listNames(s.toolNames(), s.countNames())
+		f.AppendMessage(", only %s", listNames(s.toolNames(), s.countNames()))
 	}
-	return NoSuchTool.Finding("%s", message)
+	return f
 }
 
-// countNames is how many names the tools have.
+// countNames returns the number of different tool names.
 func (s *Set) countNames() (n int) {
 	for key := range s.tools {
 		if key.space == "" {
@@ -117,6 +115,7 @@ func (s *Set) countNames() (n int) {
 	return n
 }
 
+// toolNames returns the first names of tools, in order.
 func (s *Set) toolNames() (names []string) {
 	for _, t := range s.declared {
 		if t.Name != "" && !slices.Contains(names, t.Name) && len(names) < maxNamed {
@@ -126,7 +125,7 @@ func (s *Set) toolNames() (names []string) {
 	return names
 }
 
-// closestName is the tool that a wrong name most likely means, or "": models change the case and the
+// closestName returns the tool that a wrong name most likely means, or "". Models change the case and the
 // punctuation of names, and put a namespace before them.
 func (s *Set) closestName(name string) string {
 	whole, last := lettersOnly(name), lettersOnly(name[strings.LastIndexAny(name, ".:/")+1:])
@@ -138,7 +137,7 @@ func (s *Set) closestName(name string) string {
 	return ""
 }
 
-// lettersOnly are the letters and digits of a name, in lower case.
+// lettersOnly returns the letters and digits of a name, in lower case.
 func lettersOnly(name string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {

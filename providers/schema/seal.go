@@ -2,8 +2,6 @@ package schema
 
 import (
 	"bytes"
-	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -13,9 +11,9 @@ import (
 	"toolscope/stream"
 )
 
-// Seal validates the arguments, which are final now, and returns what was not found before.
-// Arguments that are no whole JSON text have findings of their own. Empty ones may have been cut by
-// a limit, so Finish judges them.
+// Seal validates the arguments, which are final now, and returns the new findings. Arguments that are not
+// a complete JSON text have other findings. Empty arguments may have been cut by a limit, so Finish
+// validates them.
 func (w *CallChecker) Seal() []stream.Finding {
 	w.Extend()
 	if w.check == nil {
@@ -32,8 +30,7 @@ func (w *CallChecker) Seal() []stream.Finding {
 	return w.found
 }
 
-// Finish is called when the provider has said why the response ended: of a call sealed without
-// arguments it says whether {} would do.
+// Finish validates {} for a call that has no arguments. It is called when the finish reason is known.
 func (w *CallChecker) Finish() []stream.Finding {
 	w.found = w.found[:0]
 	if w.waiting && w.check != nil && w.call.Phase() == stream.PhaseSealed {
@@ -43,16 +40,16 @@ func (w *CallChecker) Finish() []stream.Finding {
 	return w.found
 }
 
-// Waiting reports whether the call was sealed without arguments, and Finish may have something to
-// say of that.
+// Waiting reports whether the final arguments are empty, so that Finish may have findings.
 func (w *CallChecker) Waiting() bool { return w.waiting && w.check != nil }
 
-// Call is the call that is followed.
+// Call returns the call that the checker follows.
 func (w *CallChecker) Call() *stream.Call { return w.call }
 
+// validateArgs validates complete arguments, and reports the errors that were not reported early.
 func (w *CallChecker) validateArgs(args []byte, toks stream.TokenList) {
 	all, why := w.check.validate(args, toks)
-	if why != "" {
+	if why.Text != "" {
 		w.stopChecking(why)
 		return
 	}
@@ -66,14 +63,17 @@ func (w *CallChecker) validateArgs(args []byte, toks stream.TokenList) {
 		}
 	}
 	slices.SortFunc(left, func(a, b violation) int {
-		return cmp.Or(a.off-b.off, strings.Compare(a.messageText(), b.messageText()))
+		if a.off != b.off {
+			return a.off - b.off
+		}
+		return strings.Compare(a.message().Text, b.message().Text)
 	})
-	left = slices.CompactFunc(left, func(a, b violation) bool { return a.off == b.off && a.messageText() == b.messageText() })
+	left = slices.CompactFunc(left, func(a, b violation) bool { return a.off == b.off && a.message().Text == b.message().Text })
 	for i, c := range left[:min(len(left), maxFindings)] {
-		f := Invalid.Finding("%s", c.messageText())
+		f := Invalid.Finding("%s", c.message())
 		f.Offset, f.Hint = c.off, shortProblem(c.err)
 		if more := len(left) - maxFindings; i == maxFindings-1 && more > 0 {
-			f.Message += fmt.Sprintf("; and %d more", more)
+			f.AppendMessage("; and %d more", more)
 		}
 		if toks.Len() == 0 {
 			f.Offset = stream.NoOffset
@@ -82,44 +82,44 @@ func (w *CallChecker) validateArgs(args []byte, toks stream.TokenList) {
 	}
 }
 
-// isReportedEarly reports whether the early look has told of the same. A value of the wrong type, or not
-// listed, needs no second complaint.
+// isReportedEarly reports whether the early check reported an error. A value of the wrong type, or one that
+// is not listed, gets no second finding.
 func (w *CallChecker) isReportedEarly(c violation) bool {
 	return c.early != nil && w.isReported(c.early, c.off) || w.isReported(WrongType, c.off) || w.isReported(NotListed, c.off)
 }
 
-// validate holds arguments against the schema.
-func (c *compiledSchema) validate(args []byte, toks stream.TokenList) (all []*jsonschema.ValidationError, why string) {
+// validate checks arguments against the schema. why is the reason why that is not possible.
+func (c *compiledSchema) validate(args []byte, toks stream.TokenList) (all []*jsonschema.ValidationError, why stream.Message) {
 	m := measureCost(args, toks)
 	switch {
 	case len(args) > maxArgs || m.steps > maxSteps:
-		return nil, "the arguments are too large to be validated"
+		return nil, stream.Message{Text: "the arguments are too large to be validated"}
 	case m.depth > maxDepth:
-		return nil, "the arguments are nested too deep to be validated"
+		return nil, stream.Message{Text: "the arguments are nested too deep to be validated"}
 	case m.number:
-		return nil, "a number is too large to be validated"
+		return nil, stream.Message{Text: "a number is too large to be validated"}
 	}
 	defer func() {
 		switch p := recover(); p.(type) {
 		case nil:
 		case budgetExceeded:
-			all, why = nil, "validating takes too long: the schema has too many ways to hold"
+			all, why = nil, stream.Message{Text: "validation takes too long: the schema has too many ways to match"}
 		default:
-			all, why = nil, fmt.Sprintf("the validator failed: %v", p)
+			all, why = nil, stream.Messagef("the validator failed: %v", p)
 		}
 	}()
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(args))
 	if err != nil {
-		return nil, "" // the lexer has its own word on it
+		return nil, why // the lexer reports this
 	}
 	c.meter.left = maxWork - m.long*longNumberCost
 	if err = c.schema.Validate(v); err == nil {
-		return nil, ""
+		return nil, why
 	}
-	return flattenErrors(err.(*jsonschema.ValidationError)), ""
+	return flattenErrors(err.(*jsonschema.ValidationError)), why
 }
 
-// flattenErrors lists the errors that stand for themselves.
+// flattenErrors lists the errors that need no context.
 func flattenErrors(e *jsonschema.ValidationError) (all []*jsonschema.ValidationError) {
 	switch e.ErrorKind.(type) {
 	case *kind.AnyOf, *kind.OneOf:
@@ -136,8 +136,8 @@ func flattenErrors(e *jsonschema.ValidationError) (all []*jsonschema.ValidationE
 	return append(all, e)
 }
 
-// meantOf is the alternative that the value was meant to be: the only one for its type, or the only
-// one whose constants it has.
+// meantOf returns the error of the alternative that the value most likely follows: the only one for its
+// type, or the only one with the same constants. It returns nil if there is none.
 func meantOf(e *jsonschema.ValidationError) (meant *jsonschema.ValidationError) {
 	depth := len(e.InstanceLocation)
 	left := slices.DeleteFunc(slices.Clone(e.Causes), func(c *jsonschema.ValidationError) bool { return wrongKind(c, depth) })
@@ -150,8 +150,7 @@ func meantOf(e *jsonschema.ValidationError) (meant *jsonschema.ValidationError) 
 	return left[0]
 }
 
-// wrongMark reports whether a key of the value has not the one value that an alternative wants
-// there.
+// wrongMark reports whether a field of the value differs from the constant that an alternative has for it.
 func wrongMark(e *jsonschema.ValidationError, depth int) bool {
 	if _, ok := e.ErrorKind.(*kind.Const); ok && len(e.InstanceLocation) == depth {
 		return true
@@ -159,7 +158,7 @@ func wrongMark(e *jsonschema.ValidationError, depth int) bool {
 	return slices.ContainsFunc(e.Causes, func(c *jsonschema.ValidationError) bool { return wrongMark(c, depth) })
 }
 
-// wrongKind reports whether an alternative was not even meant: the value itself, at that depth, has
+// wrongKind reports whether an alternative can't be the intended one: the value itself, at that depth, has
 // the wrong type or is not listed.
 func wrongKind(e *jsonschema.ValidationError, depth int) bool {
 	if len(e.InstanceLocation) != depth {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// combineRules combines what a schema says of a value with what the schemas in it say.
+// combineRules combines the rules of a schema with those of the schemas in it that apply to the same value.
 func (n *schemaNode) combineRules() {
 	if n.settled {
 		return
@@ -36,7 +36,7 @@ func (n *schemaNode) combineRules() {
 	}
 }
 
-// ownRules is what the schema itself says.
+// ownRules sets the rules of the schema itself.
 func (n *schemaNode) ownRules() {
 	s := n.of
 	n.all = []*schemaNode{n}
@@ -59,7 +59,7 @@ func (n *schemaNode) ownRules() {
 	}
 }
 
-// keepListed leaves only listed values.
+// keepListed keeps only the listed values.
 func (n *schemaNode) keepListed(values []any) {
 	var left kinds
 	var words []string
@@ -85,7 +85,7 @@ func (n *schemaNode) keepListed(values []any) {
 	n.keepOnly(slices.Compact(words))
 }
 
-// keepOnly leaves only strings that are listed here, too.
+// keepOnly keeps only strings that are also listed here.
 func (n *schemaNode) keepOnly(words []string) {
 	if !n.listed {
 		n.listed, n.words = true, words
@@ -97,7 +97,7 @@ func (n *schemaNode) keepOnly(words []string) {
 	})
 }
 
-// allowAny leaves what at least one of the alternatives allows.
+// allowAny keeps the values that at least one of the alternatives allows.
 func (n *schemaNode) allowAny(group []*schemaNode) {
 	var types, left kinds
 	var words []string
@@ -120,7 +120,7 @@ func (n *schemaNode) allowAny(group []*schemaNode) {
 	}
 }
 
-// String says in words which types a value may have.
+// String returns the names of the kinds, joined by "or".
 func (k kinds) String() string {
 	var words []string
 	if k == any7 {
@@ -134,7 +134,7 @@ func (k kinds) String() string {
 		kind kinds
 		word string
 	}{
-		{anInteger, "integer"}, {aFraction, "number that is no integer"}, {aString, "string"}, {aBool, "boolean"},
+		{anInteger, "integer"}, {aFraction, "number that is not an integer"}, {aString, "string"}, {aBool, "boolean"},
 		{anArray, "array"}, {anObject, "object"}, {aNull, "null"},
 	} {
 		if k&w.kind != 0 {

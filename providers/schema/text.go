@@ -11,26 +11,25 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// stringProgress follows the content of one string literal as it grows: which listed words it can still
-// become, and how long it is. Characters are those of encoding/json, from which the validator gets
-// its strings.
+// stringProgress follows the content of one string literal as it grows: the listed words that it can still
+// become, and its length. It decodes characters as encoding/json does, which the validator uses.
 type stringProgress struct {
-	at       int // of the first byte that was not read
-	size     int // bytes of the character that is read
+	at       int // offset of the first unread byte
+	size     int // bytes of the current character
 	runes    int
 	lists    []wordRange
 	maxRunes int // runes allowed
 	long     bool
 }
 
-// wordRange are those of a list, sorted, that begin with what was read.
+// wordRange holds the words of a sorted list that begin with the bytes read so far.
 type wordRange struct {
 	of   *schemaNode
 	left []string
-	read int // bytes
+	read int // bytes of each word
 }
 
-// goOn leaves only words that continue with s.
+// goOn keeps only words that continue with s.
 func (w *wordRange) goOn(s string) {
 	lo := sort.Search(len(w.left), func(i int) bool { return w.left[i][w.read:] >= s })
 	n := sort.Search(len(w.left)-lo, func(i int) bool { return !strings.HasPrefix(w.left[lo+i][w.read:], s) })
@@ -38,7 +37,7 @@ func (w *wordRange) goOn(s string) {
 	w.read += len(s)
 }
 
-// is reports whether one of the words is what was read.
+// is reports whether the bytes read so far are one of the words.
 func (w *wordRange) is() bool { return len(w.left) > 0 && len(w.left[0]) == w.read }
 
 // startLiteral starts to read the literal at start.
@@ -46,11 +45,11 @@ func (r *stringProgress) startLiteral(start, most int) {
 	*r = stringProgress{at: start + 1, lists: r.lists[:0], maxRunes: most}
 }
 
-// isIdle reports whether there is nothing to find out.
+// isIdle reports whether nothing is left to check.
 func (r *stringProgress) isIdle() bool { return len(r.lists) == 0 && (r.maxRunes == noLimit || r.long) }
 
-// next reads one character of args[:end]. It calls fail when a list has no word left, and long when
-// there are too many characters.
+// next reads one character of args[:end], if it is there. It calls fail when a list has no word left, and
+// long when there are too many characters. more means that the literal may continue.
 func (r *stringProgress) next(args []byte, end int, more bool, fail func(*wordRange), long func()) bool {
 	c, size := firstChar(args[r.at:end], more)
 	if size == 0 {
@@ -77,8 +76,8 @@ func (r *stringProgress) next(args []byte, end int, more bool, fail func(*wordRa
 	return true
 }
 
-// firstChar is the first character of p, the inside of a literal, and how many bytes it has there;
-// none when more is to come that decides what it is.
+// firstChar returns the first character of p, the inside of a literal, and its size there. The size is 0 if
+// later bytes decide which character it is.
 func firstChar(p []byte, more bool) (c rune, size int) {
 	switch {
 	case len(p) == 0:
@@ -91,6 +90,7 @@ func firstChar(p []byte, more bool) (c rune, size int) {
 	return utf8.DecodeRune(p)
 }
 
+// decodeEscape is firstChar for an escape sequence.
 func decodeEscape(p []byte, more bool) (c rune, size int) {
 	if len(p) < 2 {
 		return 0, 0
@@ -104,7 +104,7 @@ func decodeEscape(p []byte, more bool) (c rune, size int) {
 		return 0, 0
 	case !utf16.IsSurrogate(c):
 		return c, 6
-	case c >= 0xdc00: // the second half of nothing
+	case c >= 0xdc00: // a second half without a first
 		return utf8.RuneError, 6
 	}
 	low, ok := jsonbytes.UnicodeEscape(p[6:])
@@ -117,7 +117,7 @@ func decodeEscape(p []byte, more bool) (c rune, size int) {
 	return utf8.RuneError, 6
 }
 
-// literalContent is what a whole literal stands for.
+// literalContent returns the content of a complete literal.
 func literalContent(literal []byte) string {
 	inside := literal[1 : len(literal)-1]
 	if utf8.Valid(inside) && bytes.IndexByte(inside, '\\') < 0 {

@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"fmt"
 	"slices"
 
 	"toolscope/stream"
@@ -9,54 +8,54 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// maxFindings is how many findings the early look makes, and how many the late one.
+// maxFindings is the maximum number of findings of the early check, and of the final validation.
 const maxFindings = 5
 
-// A CallChecker follows one call. Its work grows with the call's new tokens and with new bytes of strings
-// that the schema limits, and with nothing else.
+// A CallChecker follows one call. Its work grows only with the call's new tokens, and with new bytes of
+// strings that the schema limits.
 type CallChecker struct {
 	set   *Set
 	call  *stream.Call
-	named bool            // the name has come and was judged
-	check *compiledSchema // nil when there is none, or no more
-	done  bool            // nothing more can be said before the seal
+	named bool            // the name was checked
+	check *compiledSchema // nil if there is none, or checking has ended
+	done  bool            // no more findings before the arguments are final
 
 	rewrites int
-	next     int             // token to look at
-	inside   bool            // it has begun, and was not whole
-	start    int             // of that token
-	stack    []openContainer // containers, the innermost last
-	active   []*schemaNode
-	want     []*schemaNode // what the value to come must fulfil
+	next     int             // number of the token to check
+	inside   bool            // that token was incomplete at the last look
+	start    int             // its first byte
+	stack    []openContainer // open containers, the innermost last
+	active   []*schemaNode   // schemas of the open containers
+	want     []*schemaNode   // schemas of the next value
 	text     stringProgress
-	workLeft int // units of work left for patterns on keys and for lists of numbers
+	workLeft int // units left for patterns on keys and for listed scalars
 
 	reported []reportedKey
 	found    []stream.Finding
-	waiting  bool // sealed without arguments: whether that is all, only the finish reason says
+	waiting  bool // final and empty; the finish reason decides whether they were cut
 }
 
-// openContainer is a container that has not closed.
+// openContainer is a container that is not closed.
 type openContainer struct {
-	from     int // first of its schemas in active
-	start    int // byte
-	count    int // elements, or different keys
+	from     int // index of its first schema in active
+	start    int // its first byte
+	count    int // of elements, or of different keys
 	maxItems int
 	array    bool
-	keys     map[string]bool // when they are counted
+	keys     map[string]bool // if they are counted
 }
 
-// reportedKey is what a finding was about: each is reported once.
+// reportedKey identifies a finding. Each is reported once.
 type reportedKey struct {
 	of *stream.Diagnosis
 	at int // first byte of the value or key
 }
 
-// SetCall says where the call that is followed is now: a session may put a copy in its place.
+// SetCall replaces the call that the checker follows: a session may replace a call by a copy.
 func (w *CallChecker) SetCall(c *stream.Call) { w.call = c }
 
-// Extend looks at what has come of the call since it was last called, and returns what is found by
-// it. The result is valid until the next call.
+// Extend checks the new part of the call and returns the new findings. The result is valid until the next
+// call of a method.
 func (w *CallChecker) Extend() []stream.Finding {
 	w.found = w.found[:0]
 	if !w.named && w.call.Name != "" {
@@ -79,8 +78,8 @@ func (w *CallChecker) Extend() []stream.Finding {
 	return w.found
 }
 
-// isGrowing reports whether the next token is not whole: more of it may come, or bytes that are no
-// JSON have cut it.
+// isGrowing reports whether the next token is incomplete: more of it may arrive, or bytes that are not JSON
+// cut it off.
 func (w *CallChecker) isGrowing(toks stream.TokenList) bool {
 	if w.next == toks.Len()-1 {
 		return w.call.Lexer().Open()
@@ -103,7 +102,7 @@ func (w *CallChecker) isGrowing(toks stream.TokenList) bool {
 	return false
 }
 
-// findTool finds the tool, now that its name is known.
+// findTool finds the tool when its name is known, and begins to check.
 func (w *CallChecker) findTool() {
 	w.named = true
 	t := w.set.find(w.call.Namespace, w.call.Name)
@@ -118,21 +117,21 @@ func (w *CallChecker) findTool() {
 	}
 	switch {
 	case w.check == nil:
-	case w.check.note != "":
-		w.stopChecking("the schema of this tool cannot be used: " + w.check.note)
+	case w.check.note.Text != "":
+		w.stopChecking(stream.Messagef("this tool's schema can't be used: %s", w.check.note))
 	default:
 		w.workLeft = maxWork / 4
 		w.restart()
 	}
 }
 
-// stopChecking says why nothing will be said.
-func (w *CallChecker) stopChecking(why string) {
+// stopChecking reports why the call is not checked.
+func (w *CallChecker) stopChecking(why stream.Message) {
 	w.check = nil
 	w.found = append(w.found, Unchecked.Finding("%s", why))
 }
 
-// restart looks at everything again: the arguments were replaced.
+// restart begins again at the first token: the arguments were replaced.
 func (w *CallChecker) restart() {
 	w.rewrites = w.call.Rewrites
 	w.done = len(w.reported) >= maxFindings || w.workLeft < 0
@@ -145,7 +144,7 @@ var kindOfToken = map[stream.TokenKind]kinds{
 	stream.True: aBool, stream.False: aBool, stream.Null: aNull,
 }
 
-// checkToken looks at the next token; it reports whether that needs no second look.
+// checkToken checks the next token, and reports whether it is done with it.
 func (w *CallChecker) checkToken(toks stream.TokenList, growing bool) bool {
 	kind, end := toks.At(w.next).Kind, int(toks.At(w.next).End)
 	if !w.inside {
@@ -175,7 +174,8 @@ func (w *CallChecker) checkToken(toks stream.TokenList, growing bool) bool {
 	return true
 }
 
-// beginValue begins a value of that kind. Schemas it cannot fulfil are reported and leave want.
+// beginValue begins a value of a kind. It reports the schemas that don't allow the kind, and removes them
+// from want.
 func (w *CallChecker) beginValue(k kinds) {
 	if n := len(w.stack); n > 0 && w.stack[n-1].array {
 		w.beginElement(&w.stack[n-1])
@@ -184,9 +184,9 @@ func (w *CallChecker) beginValue(k kinds) {
 	for _, n := range w.want {
 		switch {
 		case n.types&k == 0:
-			w.report(WrongType, w.start, w.start, fmt.Sprintf("%s begins, the schema wants %s", withArticle(k), n.types), "want "+n.types.String())
+			w.report(WrongType, w.start, w.start, stream.Messagef("%s, but the schema wants %s", stream.Own(withArticle(k)), n.types), "want "+n.types.String())
 		case n.kinds&k == 0:
-			w.report(NotListed, w.start, w.start, fmt.Sprintf("%s begins, the schema lists %s", withArticle(k), n.listedText()), n.notListedText())
+			w.report(NotListed, w.start, w.start, stream.Messagef("%s, but the schema allows %s", stream.Own(withArticle(k)), n.listedText()), n.notListedText())
 		default:
 			can = append(can, n)
 		}
@@ -194,7 +194,7 @@ func (w *CallChecker) beginValue(k kinds) {
 	w.want = can
 }
 
-// enterContainer opens a container: the schemas of its value are now active.
+// enterContainer opens a container: its schemas are now active.
 func (w *CallChecker) enterContainer(k kinds) {
 	o := openContainer{from: len(w.active), start: w.start, array: k == anArray, maxItems: noLimit}
 	for _, n := range w.want {
@@ -211,8 +211,8 @@ func (w *CallChecker) enterContainer(k kinds) {
 	w.want = w.want[:0]
 }
 
-// expandNode adds all schemas that apply to a value of that kind. Of alternatives it adds the only one
-// that allows the kind, if there is just one.
+// expandNode adds all schemas that apply to a value of a kind to active. It adds an alternative only if no
+// other alternative allows the kind.
 func (w *CallChecker) expandNode(n *schemaNode, k kinds, from int) {
 	for _, m := range n.all {
 		if !slices.Contains(w.active[from:], m) {
@@ -234,6 +234,7 @@ func (w *CallChecker) expandNode(n *schemaNode, k kinds, from int) {
 	}
 }
 
+// leaveContainer closes the innermost container.
 func (w *CallChecker) leaveContainer() {
 	n := len(w.stack) - 1
 	w.active = w.active[:w.stack[n].from]
@@ -241,7 +242,7 @@ func (w *CallChecker) leaveContainer() {
 	w.endValue()
 }
 
-// endValue is called after a value. What follows the outermost is no part of it.
+// endValue ends a value. Bytes after the outermost value are not checked.
 func (w *CallChecker) endValue() {
 	w.want = w.want[:0]
 	if len(w.stack) == 0 {
@@ -249,7 +250,7 @@ func (w *CallChecker) endValue() {
 	}
 }
 
-// beginElement finds what the next element of an array must fulfil.
+// beginElement finds the schemas of the next element of an array.
 func (w *CallChecker) beginElement(o *openContainer) {
 	w.want = w.want[:0]
 	for _, n := range w.active[o.from:] {
@@ -261,26 +262,27 @@ func (w *CallChecker) beginElement(o *openContainer) {
 		}
 	}
 	if o.count++; o.count > o.maxItems {
-		w.report(TooMany, o.start, w.start, fmt.Sprintf("element %d begins, the schema allows %s", o.count, count.Of(o.maxItems, "element")), "more than "+count.Of(o.maxItems, "element"))
+		w.report(TooMany, o.start, w.start, stream.Messagef("element %d starts, but the schema allows %s", o.count, stream.Own(count.Of(o.maxItems, "element"))), "more than "+count.Of(o.maxItems, "element"))
 	}
 }
 
-// report makes a finding about the value or key at start, once; here is it in a few words. The byte
-// at off is the one that made it certain.
-func (w *CallChecker) report(of *stream.Diagnosis, start, off int, message, here string) {
+// report reports a finding about the value or key at start once. The byte at off proves it; hint is its
+// short form.
+func (w *CallChecker) report(of *stream.Diagnosis, start, off int, message stream.Message, hint string) {
 	if w.done || w.isReported(of, start) {
 		return
 	}
 	w.reported = append(w.reported, reportedKey{of, start})
 	path := pointerAt(w.call.Args(), w.call.Lexer().Tokens(), start)
 	f := of.Finding("%s: %s", path, message)
-	f.Offset, f.Hint = off, here
+	f.Offset, f.Hint = off, hint
 	w.found = append(w.found, f)
 	if len(w.reported) == maxFindings {
 		w.done = true
 	}
 }
 
+// isReported reports whether there is such a finding.
 func (w *CallChecker) isReported(of *stream.Diagnosis, start int) bool {
 	return slices.Contains(w.reported, reportedKey{of, start})
 }

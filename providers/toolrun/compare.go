@@ -13,8 +13,8 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// tags stand for what was left out of a recording. Each recording has its own, so two of them are equal
-// that may stand for the same.
+// tags matches redaction placeholders. Each capture makes its own, so two placeholders of one kind are
+// treated as equal.
 var tags = regexp.MustCompile(`\[redacted:([^:\]\s]+):[0-9a-f]{4}\]`)
 
 func withoutTags(text []byte) []byte {
@@ -24,14 +24,14 @@ func withoutTags(text []byte) []byte {
 	return tags.ReplaceAll(text, []byte("[redacted:$1]"))
 }
 
-// sameArgs reports whether two arguments are the same value. None at all are those of an empty object.
+// sameArgs reports whether two arguments are the same value. Missing arguments equal an empty object.
 func sameArgs(a, b []byte) bool {
 	a, b = withoutTags(bytes.TrimSpace(a)), withoutTags(bytes.TrimSpace(b))
 	return protocol.Same(orEmpty(a), orEmpty(b)) || maybeSame(a, b)
 }
 
-// maybeSame reports whether two values may be the same, of one of which something was left out that the
-// other has: what one recording knows for a secret another may not.
+// maybeSame reports whether two values may be the same apart from redaction: one capture may recognise a
+// secret that another doesn't.
 func maybeSame(a, b protocol.Raw) bool {
 	switch {
 	case !bytes.Contains(a, []byte("[redacted:")) && !bytes.Contains(b, []byte("[redacted:")):
@@ -52,7 +52,7 @@ func maybeSame(a, b protocol.Raw) bool {
 
 var anyTag = regexp.MustCompile(`\[redacted:[^\]]*\]`)
 
-// matchesTagged reports whether a text is another of which something was left out.
+// matchesTagged reports whether text equals tagged with other text in place of its placeholders.
 func matchesTagged(text, tagged []byte) bool {
 	parts := anyTag.Split(string(tagged), -1)
 	rest, is := strings.CutPrefix(string(text), parts[0])
@@ -73,8 +73,8 @@ func orEmpty(v []byte) []byte {
 	return v
 }
 
-// writtenArgs are the arguments that a model wrote, as far as its tool gets them: of a command of a shell that
-// is the command, and what the model says of it stays with the client.
+// writtenArgs returns the arguments that a model wrote, as far as its tool gets them. For a shell that is
+// the command; the model's description of it stays with the client.
 func (of *Call) writtenArgs(a *ToolRequest) []byte {
 	if !a.Shell() {
 		return of.Args
@@ -82,8 +82,8 @@ func (of *Call) writtenArgs(a *ToolRequest) []byte {
 	return slices.Concat([]byte(`{"command":`), []byte(cmp.Or(string(protocol.Raw(of.Args).Get("command")), "null")), []byte("}"))
 }
 
-// prefixLen is how many bytes of what a model wrote a JSON string holds that begins as that does, and is
-// not all of it.
+// prefixLen reports whether got is a JSON string that contains the beginning of wrote, but not all of it,
+// and how many bytes.
 func prefixLen(wrote []byte, got protocol.Raw) (size int, ok bool) {
 	if !got.IsString() {
 		return 0, false
@@ -95,7 +95,7 @@ func prefixLen(wrote []byte, got protocol.Raw) (size int, ok bool) {
 	return len(text), true
 }
 
-// firstDifference is the path of the first value that differs, "" where it is all of it.
+// firstDifference returns the path of the first value that differs, "" if the values differ completely.
 func firstDifference(a, b protocol.Raw) string {
 	switch {
 	case a.Kind() == '{' && b.Kind() == '{':
@@ -134,24 +134,24 @@ func unionKeys[V any](a, b map[string]V) map[string]V {
 	return all
 }
 
-// ResultRelation is what the model was told of what a tool answered.
+// ResultRelation is how the result that the model got relates to what the tool returned.
 type ResultRelation string
 
-// The verdicts.
+// The relations.
 const (
 	Unknown ResultRelation = ""
 	Same    ResultRelation = "same"
-	Wrapped ResultRelation = "wrapped" // all of it, in words of the client's
+	Wrapped ResultRelation = "wrapped" // all of it, in a text of the client
 	Cut     ResultRelation = "cut"     // less
 	Half    ResultRelation = "half"    // the text or the structured content, which differ
 	Altered ResultRelation = "altered"
 	None    ResultRelation = "none"
 )
 
-// sampleBytes is how much of a text is looked for to find the rest of it.
+// sampleBytes is the length of a sample that is searched for.
 const sampleBytes = 48
 
-// compareResult compares what a tool answered with what the model was told.
+// compareResult compares what a tool returned with the result that the model got.
 func compareResult(r *mcp.Request, got []byte, media int) ResultRelation {
 	text, shape := withoutTags(bytes.TrimSpace([]byte(r.Text))), withoutTags(bytes.TrimSpace(r.Structured))
 	got = withoutTags(bytes.TrimSpace(got))
@@ -161,7 +161,7 @@ func compareResult(r *mcp.Request, got []byte, media int) ResultRelation {
 	case len(text)+len(shape) == 0 && r.Media+media == 0 && len(got) == 0:
 		return Same
 	case len(text)+len(shape) == 0:
-		return Unknown // nothing that could be compared
+		return Unknown // nothing to compare
 	case len(got) == 0 && media == 0:
 		return None
 	case len(got) == 0:
@@ -185,15 +185,15 @@ func compareResult(r *mcp.Request, got []byte, media int) ResultRelation {
 	case len(got) < size && (bytes.Contains(text, got) || bytes.Contains(shape, got) || hasSome(said, text) || hasSome(said, stringsIn(shape)) || hasSome(said, shape)):
 		return Cut
 	case len(got) < size/4 && size > 4<<10:
-		return Cut // words that say where the rest is
+		return Cut // a text about where the rest is
 	case !isText && !isShape || media+r.Media > 0:
 		return Unknown
 	}
 	return Altered
 }
 
-// containsText reports whether a text stands in another, as it is or as a string in JSON, whatever spaces
-// are in it.
+// containsText reports whether a text contains another, as it is or escaped for JSON, ignoring white
+// space.
 func containsText(in, text []byte) bool {
 	if bytes.Contains(in, text) || bytes.Contains(in, escapeJSON(text)) {
 		return true
@@ -202,7 +202,7 @@ func containsText(in, text []byte) bool {
 	return len(squeezed) >= 8 && bytes.Contains(withoutSpaces(in), squeezed)
 }
 
-// escapeJSON is a text as it stands in a string in JSON.
+// escapeJSON returns a text as it is written in a JSON string.
 func escapeJSON(text []byte) []byte {
 	quoted := protocol.AppendString(nil, text)
 	return quoted[1 : len(quoted)-1]
@@ -213,8 +213,8 @@ func withoutSpaces(text []byte) []byte { return bytes.Join(bytes.Fields(text), n
 // saysSame reports whether two texts are the same, or the same value.
 func saysSame(a, b []byte) bool { return bytes.Equal(a, b) || protocol.Same(a, b) }
 
-// containsAll reports whether every string and number of a value stands in a text: a client may write
-// the value otherwise.
+// containsAll reports whether a text contains every string and number of a value: a client may write the
+// value in another form.
 func containsAll(text []byte, value protocol.Raw) bool {
 	n, all := 0, true
 	eachScalar(value, func(v protocol.Raw) {
@@ -224,7 +224,7 @@ func containsAll(text []byte, value protocol.Raw) bool {
 	return n > 1 && all && len(value) > sampleBytes
 }
 
-// hasSome reports whether a piece of one text stands in another: its beginning, its middle or its end.
+// hasSome reports whether one text contains a sample of another: its beginning, its middle or its end.
 func hasSome(in, of []byte) bool {
 	if len(of) == 0 {
 		return false
@@ -238,7 +238,7 @@ func hasSome(in, of []byte) bool {
 	return false
 }
 
-// stringsIn are all strings of a value in JSON, one behind the other.
+// stringsIn returns all strings of a JSON value, one per line.
 func stringsIn(v protocol.Raw) (text []byte) {
 	if k := v.Kind(); k != '{' && k != '[' && k != '"' {
 		return nil
@@ -256,7 +256,7 @@ func stringsIn(v protocol.Raw) (text []byte) {
 	return bytes.TrimSuffix(text, []byte("\n"))
 }
 
-// eachScalar calls do for every value in a value that holds no other.
+// eachScalar calls do for every value in a value that contains no other.
 func eachScalar(v protocol.Raw, do func(protocol.Raw)) {
 	s := v.Scan()
 	switch v.Kind() {

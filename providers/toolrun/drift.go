@@ -13,10 +13,10 @@ import (
 	"toolscope/stream"
 )
 
-// maxDeclared is how many names of tools are remembered.
+// maxDeclared is how many tool names are remembered.
 const maxDeclared = 4096
 
-// A declaration is the name of a tool that models were given in a run.
+// A declaration is the name of a tool that models got in a run.
 type declaration struct{ run, name string }
 
 func (j *Join) declare(d declaration) {
@@ -25,14 +25,16 @@ func (j *Join) declare(d declaration) {
 	}
 }
 
-// A driftedTool is a tool of which the model was given another schema than its server told.
+// A driftedTool is a tool whose schema, as the model got it, differs from the one that its server
+// published.
 type driftedTool struct {
 	run, server, tool, where string
 	by                       *stream.Diagnosis
 }
 
-// Declared takes the tools that a model was given in a run, and reports those whose schema is not what their
-// server told, once, with who did it: all of a server that are alike in one finding.
+// Declared reads the tools that a model got in a run. It reports those whose schema differs from the one
+// that their server published, once each, with the party at fault. Tools of one server that drift in the
+// same way share one finding.
 func (j *Join) Declared(run string, tools []protocol.Tool) (found []stream.Finding) {
 	var alike [][]driftedTool
 	for _, t := range tools {
@@ -58,29 +60,34 @@ func (j *Join) Declared(run string, tools []protocol.Tool) (found []stream.Findi
 	return found
 }
 
-// driftFinding tells of tools of one server that drift alike.
+// driftFinding makes the finding for tools of one server that drift in the same way.
 func driftFinding(list []driftedTool) stream.Finding {
-	d, why, more := list[0], "", ""
+	d, why, more := list[0], "", stream.Message{}
 	if d.by == driftOfServer {
-		why = ": its server has changed it since"
+		why = "; the server has changed it since"
 	}
 	if n := len(list) - 1; n > 0 {
 		names := make([]string, 0, maxNamed)
 		for _, other := range list[1:min(len(list), 1+maxNamed)] {
 			names = append(names, other.tool)
 		}
-		more = fmt.Sprintf("; and so with %d more: %s", n, strings.Join(names, ", "))
+		more = stream.Messagef("; also %d more: %s", n, strings.Join(names, ", "))
 		if n > maxNamed {
-			more += " …"
+			more = stream.Messagef("%s …", more)
 		}
 	}
-	return d.by.Finding("the model was given another schema of %s than %s told, %s differs%s%s", d.tool, d.server, d.where, why, more)
+	var where any = stream.Fact(d.where)
+	if d.where == "it" {
+		where = stream.OwnFact(d.where)
+	}
+	return d.by.Finding("the model got another schema of %s than %s published: %s differs%s%s",
+		stream.Fact(d.tool), d.server, where, stream.Own(why), more)
 }
 
-// maxNamed is how many tools a finding names beside the first.
+// maxNamed is how many tools a finding names after the first.
 const maxNamed = 5
 
-// drift holds the schema of a tool that a model was given against the one that its server told.
+// drift compares the schema of a tool that a model got with the one that its server published.
 func (j *Join) drift(run, name string, schema protocol.Raw) (d driftedTool, drifts bool) {
 	var of *mcp.Server
 	var tool *mcp.Tool
@@ -90,7 +97,7 @@ func (j *Join) drift(run, name string, schema protocol.Raw) (d driftedTool, drif
 				continue
 			}
 			if of != nil && of.Name != s.Name {
-				return d, false // nobody knows which is meant
+				return d, false // ambiguous
 			}
 			of, tool = s, &s.Tools[i]
 			if sameSchema(schema, tool.Schema) {
@@ -105,7 +112,7 @@ func (j *Join) drift(run, name string, schema protocol.Raw) (d driftedTool, drif
 	switch {
 	case slices.ContainsFunc(of.FormerTools, func(t mcp.Tool) bool { return t.Name == tool.Name && sameSchema(schema, t.Schema) }):
 		if of.Changes == 0 {
-			return d, false // an old list, and nobody said that there is another
+			return d, false // an old list, and the server announced no change
 		}
 		d.by = driftOfServer
 	default:
@@ -119,15 +126,15 @@ func (j *Join) drift(run, name string, schema protocol.Raw) (d driftedTool, drif
 	return d, true
 }
 
-// What drifts, as it is told.
+// Diagnoses of drift: the server's fault; a difference in annotations only.
 var (
 	driftOfServer = schemaDrift.WithCause(stream.Server)
 	driftOfWords  = schemaDrift.WithSeverity(stream.Info)
 )
 
-// allowsMore reports whether a model may write by the schema that it was given what is not right by the
-// one that was told, and where: not where what differs is words beside it, or that nothing more than
-// told may be there. Within names what is there is called as somebody likes.
+// allowsMore reports whether the schema that a model got allows arguments that the published one doesn't,
+// and where. It ignores annotations, and a ban on additional properties that the published schema doesn't
+// have. With names set, the keys are names chosen by the schema's author.
 func allowsMore(told, given protocol.Raw, names bool) (where string, widens bool) {
 	switch {
 	case told.Kind() == '{' && given.Kind() == '{':
@@ -153,19 +160,19 @@ func allowsMore(told, given protocol.Raw, names bool) (where string, widens bool
 	return "", told == nil || given == nil || !protocol.Same(told, given)
 }
 
-// Members of a schema that allow and forbid nothing, and those whose members are named by who wrote it.
+// Keywords of a schema that allow and forbid nothing, and those whose keys are names chosen by its
+// author.
 var (
 	annotations = []string{"$schema", "$comment", "default", "description", "examples", "title"}
 	named       = []string{"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
 )
 
-// sameSchema reports whether two schemas are the same but for the order of their members and what
-// dialect they say they are of.
+// sameSchema reports whether two schemas are the same apart from key order and the $schema keyword.
 func sameSchema(a, b protocol.Raw) bool {
 	return protocol.Same(withoutSchemaKey(a), withoutSchemaKey(b))
 }
 
-// withoutSchemaKey is a schema without the name of its dialect.
+// withoutSchemaKey returns a schema without its $schema keyword.
 func withoutSchemaKey(schema protocol.Raw) protocol.Raw {
 	all := membersOf(schema)
 	if _, has := all["$schema"]; !has {

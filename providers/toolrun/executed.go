@@ -1,21 +1,21 @@
-// Package toolrun tells which call of a model a tool's server was asked to run, and what became of it
-// between the two:
+// Package toolrun matches the requests that run tools to the calls of models, and compares the two ends:
 //
-//	model wrote ─▶ tool got ─▶ tool answered ─▶ model was told
+//	model wrote ─▶ tool got ─▶ tool returned ─▶ model got
 //
 //	calls of turns ─┐
-//	                ├─▶ Join ─▶ which is which, how that is known, and what is found of it
+//	                ├─▶ Join ─▶ matches, how they were made, and findings
 //	requests of MCP ┘
 //
-// Words. An Ask is one tools/call of a client, with all its rounds. It is joined to a call by the id
-// that some clients send, or else by the tool's name and equal arguments, or at last by the name alone.
+// Words. A ToolRequest is one tools/call of a client, with all its rounds. It is matched to a call by the
+// id that some clients send, or else by the tool's name and equal arguments, or finally by the name
+// alone.
 //
-// What always holds:
-//   - Nothing is guessed: where two calls or two requests may be the one that is meant, neither is joined.
-//     But of calls that are equal the first is taken for the first, and it is said of how many it is one.
-//   - Nobody is blamed by what is joined by a name alone, nor for what toolscope did not see.
-//   - Two recordings have two clocks: a millisecond between them says nothing. Those of two runs have
-//     nothing to do with each other: neither tells anything of the other.
+// Invariants:
+//   - Nothing is guessed: if two calls or two requests are possible, neither is matched. But of equal calls
+//     the first request gets the first, and the match says how many equal calls there are.
+//   - No finding is based on a match by name alone, nor on bytes that toolscope missed.
+//   - Two captures have two clocks: a difference of a millisecond means nothing. Calls and requests of
+//     different runs are never matched.
 package toolrun
 
 import (
@@ -27,15 +27,15 @@ import (
 	"toolscope/stream"
 )
 
-// A Join holds what servers were asked against the calls of models, as both come. The zero Join with
-// its functions is ready.
+// A Join matches requests to servers to the calls of models, as both arrive. The zero Join with its
+// functions is ready.
 type Join struct {
 	Find  func(stream.Ref) (*stream.Turn, *stream.Call)
-	Apart func(exchange, other int) bool // that their times are of two clocks
-	RunOf func(exchange int) string      // of what run it is
+	Apart func(exchange, other int) bool // whether their times come from different clocks
+	RunOf func(exchange int) string      // the run of an exchange
 	Tell  func(Match) (event int)
 
-	Doubled func(stream.Ref) bool // that the end of a call was said twice
+	Doubled func(stream.Ref) bool // whether the end of a call was sent twice
 
 	Log *mcp.Log
 
@@ -43,13 +43,13 @@ type Join struct {
 	asks     []*ToolRequest
 	byNumber map[int]*ToolRequest
 	not      []CallWithoutRun
-	unrun    []*Call // that the model was given a result of, and no request is known of
+	unrun    []*Call // with a result that the model got, but without a known request
 	declared []declaration
-	drifts   []driftedTool // that were told
-	blind    bool          // bytes of a model's answer were not seen
+	drifts   []driftedTool // already reported
+	blind    bool          // bytes of a response were missed
 }
 
-// Match is that a call was joined, or that something was found.
+// A Match is a tool run that was matched to a call, or a finding about one.
 type Match struct {
 	Call stream.Ref
 	At   time.Duration
@@ -57,13 +57,13 @@ type Match struct {
 	stream.ToolExecution
 }
 
-// A Call is what is known of a model's call.
+// A Call holds the known facts about a model's call.
 type Call struct {
 	Ref      stream.Ref
 	ID, Name string
 	Exchange int
 	Run      string
-	Args     []byte // as far as they came; nil once nothing more comes of them
+	Args     []byte // as far as they arrived; nil once they are no longer needed
 	Size     int
 
 	OpenedAt, FirstAt, LastAt, SealedAt, ClosedAt time.Duration // or stream.NoTime
@@ -71,55 +71,55 @@ type Call struct {
 
 	opened      int32
 	syntax      stream.Syntax
-	settled     bool // no more of its arguments comes
+	settled     bool // no more arguments come
 	closed      bool // its turn has ended
 	unseen      bool
 	freeform    bool
-	muted       bool // whoever ended its turn, it was no fault
-	given       bool // the model was told a result
+	muted       bool // the client or toolscope ended its turn: that is not a fault
+	given       bool // the model got a result
 	givenAt     time.Duration
-	result      *SentResult // and what, as long as a request may be found to be of it
+	result      *SentResult // the result, while a request may still be matched to the call
 	resultEvent int
 	asks        []*ToolRequest
 	finding     map[*stream.Diagnosis]bool
-	exclusive   bool // a request may be of another server's tool, too: it waits until all are known
+	exclusive   bool // a request may also be for another server's tool: it waits until all are known
 }
 
-// An ToolRequest is one request to run a tool.
+// A ToolRequest is one request to run a tool.
 type ToolRequest struct {
 	*mcp.Request
-	Call       *Call // that it is joined to, nil for none
+	Call       *Call // the call that it is matched to, nil for none
 	Basis      stream.MatchBasis
-	EqualCalls int     // how many equal calls it may be one of
-	Candidates []*Call // where it is not joined: calls that it may be, more than one
+	EqualCalls int     // number of equal calls that it may belong to
+	Candidates []*Call // if it is not matched: the calls that it may belong to, more than one
 
-	Args           string // "same" or "altered", "" while that is not known
+	Args           string // "same" or "altered", "" while unknown
 	Path           string // of the first value that differs
-	IsPrefix       bool   // they are a JSON string: the beginning of what the model wrote
-	PrefixBytes    int    // and how many bytes of that
+	IsPrefix       bool   // the arguments are a JSON string with the beginning of what the model wrote
+	PrefixBytes    int    // number of bytes of that beginning
 	Result         ResultRelation
-	ModelHasResult bool // the model was told a result
-	ResultEvent    int  // number of the event that tells
-	ResultBytes    int  // bytes that the model was told
-	Unasked        bool // no call of a model is there for it
+	ModelHasResult bool // the model got a result
+	ResultEvent    int  // number of the event that reports it
+	ResultBytes    int  // bytes of the result that the model got
+	Unasked        bool // no call of a model asked for it
 
 	Findings []stream.Finding
 
 	finding map[*stream.Diagnosis]bool
 }
 
-// CallWithoutRun is a call that the model was given a result of, while nobody asked its tool.
+// CallWithoutRun is a call whose result the model got, although no request for it reached its tool.
 type CallWithoutRun struct {
 	*Call
 	Server, Tool string
 	Finding      stream.Finding
 }
 
-// NotRun are all of these.
+// NotRun returns all calls without a run.
 func (j *Join) NotRun() []CallWithoutRun { return j.not }
 
-// AfterSeal is how long after its call's arguments were final a request was made, negative where that
-// was before; ok is false where it is not known.
+// AfterSeal returns the time from the moment when the call's arguments were final to the request,
+// negative if the request came first; ok is false if it is unknown.
 func (a *ToolRequest) AfterSeal() (d time.Duration, ok bool) {
 	if a.Call == nil || a.AskedAt < 0 || a.Call.SealedAt < 0 {
 		return 0, false
@@ -127,7 +127,7 @@ func (a *ToolRequest) AfterSeal() (d time.Duration, ok bool) {
 	return a.AskedAt - a.Call.SealedAt, true
 }
 
-// AfterTurn is AfterSeal of the end of the turn.
+// AfterTurn returns the time from the end of the turn to the request, like AfterSeal.
 func (a *ToolRequest) AfterTurn() (d time.Duration, ok bool) {
 	if a.Call == nil || a.AskedAt < 0 || a.Call.ClosedAt < 0 {
 		return 0, false
@@ -135,16 +135,16 @@ func (a *ToolRequest) AfterTurn() (d time.Duration, ok bool) {
 	return a.AskedAt - a.Call.ClosedAt, true
 }
 
-// The most calls and requests that may still be joined.
+// maxUnmatched is the maximum number of calls, and of requests, that may still be matched.
 const maxUnmatched = 4096
 
-// skew is how far two clocks may be apart.
+// skew is how far two clocks may differ.
 const skew = time.Millisecond
 
-// Ask is what is known of a request, nil where it is none that runs a tool.
+// Ask returns the tool request of an MCP request, nil if that does not run a tool.
 func (j *Join) Ask(r *mcp.Request) *ToolRequest { return j.byNumber[r.Number] }
 
-// Opened takes a call that began, or got its name or id.
+// Opened adds a call that began, or got its name or id.
 func (j *Join) Opened(t *stream.Turn, c *stream.Call) {
 	if c.RunByProvider || c.Discarded || c.Kind != "" && c.Kind != "function" && c.Kind != "custom" && c.Kind != "mcp" {
 		return
@@ -163,7 +163,7 @@ func (j *Join) Opened(t *stream.Turn, c *stream.Call) {
 	j.tryAgain(of)
 }
 
-// learn takes what is known of a call now.
+// learn updates the known facts about a call.
 func (j *Join) learn(of *Call) {
 	t, c := j.Find(of.Ref)
 	if c == nil || t.Retention != stream.InMemory {
@@ -180,7 +180,7 @@ func (j *Join) learn(of *Call) {
 	j.blind = j.blind || of.unseen
 }
 
-// call is what is known of a call, nil where that is nothing.
+// call returns the known facts about a call, nil if there are none.
 func (j *Join) call(ref stream.Ref) *Call {
 	for i := len(j.calls) - 1; i >= 0; i-- {
 		if j.calls[i].Ref == ref {
@@ -190,7 +190,7 @@ func (j *Join) call(ref stream.Ref) *Call {
 	return nil
 }
 
-// Sealed says that no more arguments of a call come.
+// Sealed notes that no more arguments of a call come.
 func (j *Join) Sealed(ref stream.Ref) {
 	if of := j.call(ref); of != nil {
 		j.learn(of)
@@ -199,7 +199,7 @@ func (j *Join) Sealed(ref stream.Ref) {
 	}
 }
 
-// Closed says that a turn has ended.
+// Closed notes that a turn has ended.
 func (j *Join) Closed(t *stream.Turn) {
 	j.blind = j.blind || t.Missed > 0
 	for _, of := range j.calls {
@@ -214,8 +214,8 @@ func (j *Join) Closed(t *stream.Turn) {
 	}
 }
 
-// Asked takes news of a request to run a tool: that it was asked, once more with what its server wanted
-// to know, or answered.
+// Asked adds a request to run a tool. It ignores requests that it knows, which have another round or a
+// response.
 func (j *Join) Asked(r *mcp.Request) {
 	if !r.IsCall() {
 		return
@@ -234,8 +234,7 @@ func (j *Join) Asked(r *mcp.Request) {
 	j.find(a)
 }
 
-// Given says that the model was told a result of a call: these bytes, and that the tool failed, where
-// its protocol can say so.
+// Given notes that the model got a result of a call.
 func (j *Join) Given(ref stream.Ref, at time.Duration, event int, g SentResult) {
 	of := j.call(ref)
 	if of == nil || of.given {
@@ -264,8 +263,8 @@ func (j *Join) Given(ref stream.Ref, at time.Duration, event int, g SentResult) 
 	}
 }
 
-// Heard says that a server of a run said something, or was told something, at a time: what it was asked
-// before is known then.
+// Heard notes that a server of a run sent or got a message at a time: all earlier requests to it are
+// known by then.
 func (j *Join) Heard(run string, at time.Duration) {
 	j.unrun = slices.DeleteFunc(j.unrun, func(of *Call) bool {
 		known := of.Run == run && of.givenAt+skew < at
@@ -276,7 +275,7 @@ func (j *Join) Heard(run string, at time.Duration) {
 	})
 }
 
-// SentResult is what the model was told as the result of a call.
+// SentResult is the result of a call that the model got.
 type SentResult struct {
 	Text   []byte // all of it, or its beginning
 	Size   int
@@ -285,7 +284,7 @@ type SentResult struct {
 	Flag   bool // the protocol can say that a tool failed
 }
 
-// End says that nothing more comes.
+// End notes that no more events come.
 func (j *Join) End() {
 	for _, of := range j.calls {
 		j.resolve(of)
@@ -297,14 +296,14 @@ func (j *Join) End() {
 	if j.blind {
 		return
 	}
-	models := map[string]bool{} // runs in which one was asked
+	models := map[string]bool{} // runs with calls of models
 	for _, of := range j.calls {
 		models[of.Run] = true
 	}
 	for _, a := range j.asks {
 		if models[a.Server.Run] && a.Call == nil && a.Request.CallID == "" && len(a.Candidates) == 0 && a.Server.Gaps == 0 && !a.Unasked {
 			a.Unasked = true
-			a.Server.AddFinding(a.AskedAt, unasked, "%s was run, and no call of a model is there that asks for it", a.Tool)
+			a.Server.AddFinding(a.AskedAt, unasked, "%s was run, but no recorded call asked for it", stream.Fact(a.Tool))
 		}
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"toolscope/stream/count"
 )
 
-// found tells of a call, and of what was asked of its tool, what is found, once. It returns that with the
-// event that tells it.
+// found reports a finding about a call and the request to its tool, once. It returns the finding with its
+// event.
 func (j *Join) found(of *Call, a *ToolRequest, f stream.Finding) stream.Finding {
 	seen := &of.finding
 	request, at := -1, of.givenAt
@@ -24,7 +24,7 @@ func (j *Join) found(of *Call, a *ToolRequest, f stream.Finding) stream.Finding 
 		*seen = map[*stream.Diagnosis]bool{}
 	}
 	(*seen)[f.Diagnosis] = true
-	if a != nil { // it is known when all is that it is made from
+	if a != nil { // the finding is known once all its facts are
 		at = max(at, of.SealedAt, of.ClosedAt, of.givenAt)
 	}
 	f.Event = j.Tell(Match{Call: of.Ref, At: at, Text: f.Code, ToolExecution: stream.ToolExecution{Request: request, Finding: f}})
@@ -34,13 +34,13 @@ func (j *Join) found(of *Call, a *ToolRequest, f stream.Finding) stream.Finding 
 	return f
 }
 
-// isCertain reports whether a request may be held against a call: a name alone is no proof, and of equal
-// calls those of one turn have the same fate.
+// isCertain reports whether a finding about the call may be based on the request. A match by name alone
+// is not enough, nor is one of several equal calls.
 func (a *ToolRequest) isCertain() bool {
 	return a.Basis == stream.ByID || a.Basis == stream.ByArgs && a.EqualCalls == 1
 }
 
-// judge holds what a tool got, and when, against what the model wrote.
+// judge compares the arguments and times of a call's tool runs with the call.
 func (j *Join) judge(of *Call) {
 	if of.unseen {
 		return
@@ -74,26 +74,26 @@ func (j *Join) judgeArgs(of *Call, a *ToolRequest) {
 	switch {
 	case !a.isCertain():
 	case of.syntax == stream.SyntaxPrefix:
-		j.found(of, a, cut.Finding("%s was run with %s, while those that the model wrote stop after %d", a.Tool, of.partialArgs(a), of.Size))
+		j.found(of, a, cut.Finding("%s was run with %s, but the arguments that the model wrote stop after %s", a.Tool, of.partialArgs(a), stream.Own(count.Of(of.Size, "byte"))))
 	case of.syntax == stream.SyntaxBroken:
-		j.found(of, a, cut.Finding("%s was run with %s, while those that the model wrote are no JSON", a.Tool, of.partialArgs(a)))
+		j.found(of, a, cut.Finding("%s was run with %s, but the arguments that the model wrote are not JSON", a.Tool, of.partialArgs(a)))
 	case of.LastAt >= 0 && a.AskedAt+j.skew(of, a) < of.LastAt:
-		j.found(of, a, cut.Finding("%s was run with %s, %s before the last of %d came", a.Tool, of.partialArgs(a), DurationText(of.LastAt-a.AskedAt), of.Size))
+		j.found(of, a, cut.Finding("%s was run with %s, %s before the last of %s arrived", a.Tool, of.partialArgs(a), stream.Own(DurationText(of.LastAt-a.AskedAt)), stream.Own(count.Of(of.Size, "byte"))))
 	case whole:
-		at := a.Path
-		if at == "" {
-			at = "the whole"
+		var at any = stream.Fact(a.Path)
+		if a.Path == "" {
+			at = stream.OwnFact("the whole value")
 		}
 		j.found(of, a, altered.Finding("%s got other arguments than the model wrote: %s differs", a.Tool, at))
 	}
 }
 
-// partialArgs says which arguments a request has that are not all.
-func (of *Call) partialArgs(a *ToolRequest) string {
+// partialArgs describes the arguments of a request that differ from the model's.
+func (of *Call) partialArgs(a *ToolRequest) stream.Own {
 	if a.IsPrefix {
-		return fmt.Sprintf("the first %d of %s of arguments, as a JSON string", a.PrefixBytes, count.Of(of.Size, "byte"))
+		return stream.Own(fmt.Sprintf("the first %d of %s of arguments, as a JSON string", a.PrefixBytes, count.Of(of.Size, "byte")))
 	}
-	return count.Of(a.ArgsSize, "byte") + " of arguments"
+	return stream.Own(count.Of(a.ArgsSize, "byte") + " of arguments")
 }
 
 // judgeTime compares the times.
@@ -103,23 +103,24 @@ func (j *Join) judgeTime(of *Call, a *ToolRequest) {
 	case a.AskedAt < 0:
 		return
 	case of.SealedAt >= 0 && late < of.SealedAt:
-		j.found(of, a, early.WithSeverity(stream.Error).Finding("%s was run %s before its arguments were final", a.Tool, DurationText(of.SealedAt-a.AskedAt)))
+		j.found(of, a, early.WithSeverity(stream.Error).Finding("%s was run %s before its arguments were final", a.Tool, stream.Own(DurationText(of.SealedAt-a.AskedAt))))
 	case !of.closed:
 		return
 	case of.ClosedAt >= 0 && late < of.ClosedAt && of.Phase == stream.TurnComplete:
-		j.found(of, a, early.Finding("%s was run %s before its turn had ended", a.Tool, DurationText(of.ClosedAt-a.AskedAt)))
+		j.found(of, a, early.Finding("%s was run %s before its turn ended", a.Tool, stream.Own(DurationText(of.ClosedAt-a.AskedAt))))
 	}
 	if of.closed && !of.muted && of.Phase != stream.TurnComplete && of.Phase != stream.TurnIsOpen {
 		when := "and then its turn was"
 		if of.ClosedAt >= 0 && a.AskedAt > of.ClosedAt {
 			when = "although its turn was"
 		}
-		j.found(of, a, orphaned.Finding("%s was run, %s %s", a.Tool, when, of.Phase))
+		j.found(of, a, orphaned.Finding("%s was run, %s %s", a.Tool, stream.Own(when), stream.OwnFact(of.Phase.String())))
 	}
 }
 
-// ranTwice tells that the tool of one id was run again. What is asked again with the same id of the
-// protocol is no other request: a connection was lost. What the server refused did not run.
+// ranTwice reports that the tool of one id was run again. A request that is sent again with the same
+// protocol id is not another request: a connection was lost. A request that the server refused did not
+// run.
 func (j *Join) ranTwice(of *Call, a *ToolRequest, before []*ToolRequest) {
 	ran := 1
 	for _, b := range before {
@@ -136,12 +137,13 @@ func (j *Join) ranTwice(of *Call, a *ToolRequest, before []*ToolRequest) {
 	}
 	d, why := twice, ""
 	if j.Doubled(of.Ref) {
-		d, why = twice.WithCause(stream.Provider), ": the end of the call was said twice"
+		d, why = twice.WithCause(stream.Provider), ": the end of the call was sent twice"
 	}
-	j.found(of, a, d.Finding("%s was run %d times for the one id %s%s", a.Tool, ran, of.ID, why))
+	j.found(of, a, d.Finding("%s was run %d times for the one id %s%s", a.Tool, ran, of.ID, stream.Own(why)))
 }
 
-// ranBefore tells that the same was run for a turn that was cut: not by whoever sits at the client.
+// ranBefore reports that the same was run before for a turn that was cut, unless the client or toolscope
+// ended that turn.
 func (j *Join) ranBefore(of *Call, a *ToolRequest) {
 	if !a.isCertain() {
 		return
@@ -153,15 +155,15 @@ func (j *Join) ranBefore(of *Call, a *ToolRequest) {
 		for _, b := range other.asks {
 			if b != a && b.isCertain() && b.Server.Name == a.Server.Name && b.Tool == a.Tool && b.AskedAt <= a.AskedAt && b.ArgsSize == a.ArgsSize &&
 				sameArgs(b.Request.Args, a.Request.Args) {
-				j.found(of, a, repeated.Finding("%s was run with these arguments already, for turn %d, which was %s", a.Tool, other.Ref.Turn+1, other.Phase))
+				j.found(of, a, repeated.Finding("%s was already run with these arguments, for turn %d, which was %s", a.Tool, other.Ref.Turn+1, stream.OwnFact(other.Phase.String())))
 				return
 			}
 		}
 	}
 }
 
-// notAsked tells that the model was given a result of a call whose tool nobody asked. Nothing is said
-// where bytes are missing, or a request may be it.
+// notAsked reports a result for a call that no request to its tool matches. It reports nothing if bytes
+// are missing, or if a request may belong to the call.
 func (j *Join) notAsked(of *Call) {
 	s, tool := j.offered(of)
 	if len(of.asks) > 0 || s == nil || j.blind || s.Gaps > 0 || !of.settled || of.Phase != stream.TurnComplete {
@@ -177,11 +179,11 @@ func (j *Join) notAsked(of *Call) {
 			return
 		}
 	}
-	f := notRun.Finding("the model was given a result, and %s was never asked to run %s", s.Name, tool)
+	f := notRun.Finding("the model got a result, but no request to run %s reached %s", tool, s.Name)
 	j.not = append(j.not, CallWithoutRun{of, s.Name, tool, j.found(of, nil, f)})
 }
 
-// compare holds what the model was told against what the tool answered.
+// compare compares the result that the model got with what the tool returned.
 func (j *Join) compare(of *Call, a *ToolRequest, event int, g SentResult) {
 	if a.ModelHasResult {
 		return
@@ -196,21 +198,21 @@ func (j *Join) compare(of *Call, a *ToolRequest, event int, g SentResult) {
 		return
 	}
 	tell := func(d *stream.Diagnosis, format string, args ...any) { j.found(of, a, d.Finding(format, args...)) }
-	sizes := fmt.Sprintf("of %s%s the model was told %d", count.Of(r.TextSize, "byte"), structuredText(r.StructuredSize), g.Size)
+	sizes := stream.Own(fmt.Sprintf("the tool returned %s%s, the model got %d", count.Of(r.TextSize, "byte"), structuredText(r.StructuredSize), g.Size))
 	switch a.Result {
 	case Cut, None:
 		tell(resultCut, "%s", sizes)
 	case Half:
-		tell(resultHalf, "text and structured content differ, and only one was told: %s", sizes)
+		tell(resultHalf, "text and structured content differ, and the model got only one: %s", sizes)
 	case Altered:
-		tell(resultAltered, "what the model was told is not in what %s answered: %s", a.Tool, sizes)
+		tell(resultAltered, "the result that the model got is not in what %s returned: %s", a.Tool, sizes)
 	}
 	if g.Flag && g.Failed != r.Failed && a.Result != Altered {
-		words := "the tool said that it failed, and the model was told that it did not"
+		words := "the tool reported a failure, but the model got a success"
 		if g.Failed {
-			words = "the tool said that it did not fail, and the model was told that it did"
+			words = "the tool reported a success, but the model got a failure"
 		}
-		tell(resultFlipped, "%s", words)
+		tell(resultFlipped, "%s", stream.Own(words))
 	}
 }
 
@@ -221,7 +223,7 @@ func structuredText(size int) string {
 	return fmt.Sprintf(" of text and %d structured", size)
 }
 
-// DurationText is a time in words.
+// DurationText formats a duration in milliseconds or seconds.
 func DurationText(d time.Duration) string {
 	if d < time.Second {
 		return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000)

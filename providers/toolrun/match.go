@@ -9,7 +9,7 @@ import (
 	"toolscope/stream"
 )
 
-// find finds the call of a request that came.
+// find finds the call of a new request.
 func (j *Join) find(a *ToolRequest) {
 	if a.Request.CallID != "" {
 		j.findByID(a)
@@ -32,7 +32,7 @@ func (j *Join) find(a *ToolRequest) {
 		return
 	}
 	equals := len(free)
-	for _, of := range taken { // it may be theirs, where theirs may be this one's
+	for _, of := range taken { // the request may be theirs if their requests may be this call's
 		if of.Ref.Turn == free[0].Ref.Turn || of.asks[0].EqualCalls > 1 {
 			equals++
 		}
@@ -40,12 +40,12 @@ func (j *Join) find(a *ToolRequest) {
 	j.join(a, free[0], stream.ByArgs, equals)
 }
 
-// settledOr reports whether the arguments of a call are those that a request has.
+// settledOr reports whether the arguments of a call equal those of a request.
 func (of *Call) settledOr(a *ToolRequest) bool {
 	return !of.unseen && (of.Args != nil || of.Size == 0) && a.ArgsSize == len(a.Request.Args) && (of.syntax == stream.SyntaxObject || of.syntax == stream.SyntaxEmpty) && sameArgs(of.writtenArgs(a), a.Request.Args)
 }
 
-// findByID finds the call of a request that says its id: the latest of that id.
+// findByID finds the call of a request that contains the call's id: the latest with that id.
 func (j *Join) findByID(a *ToolRequest) {
 	for _, of := range slices.Backward(j.calls) {
 		if of.ID == a.Request.CallID && of.Run == a.Server.Run {
@@ -55,8 +55,8 @@ func (j *Join) findByID(a *ToolRequest) {
 	}
 }
 
-// within are the calls that a request may be of by their times: they had begun, and the model had not
-// been told a result. The first is first.
+// within returns the calls that a request may belong to by their times: they had begun, and the model had
+// not got a result. They are in the order in which they were opened.
 func (j *Join) within(a *ToolRequest) (all []*Call) {
 	for _, of := range j.calls {
 		if j.inWindow(of, a) {
@@ -79,7 +79,7 @@ func (j *Join) inWindow(of *Call, a *ToolRequest) bool {
 	return began <= a.AskedAt+j.skew(of, a) && !late
 }
 
-// skew is how far the clocks of a call and of a request may be apart.
+// skew returns how far the clocks of a call and of a request may differ.
 func (j *Join) skew(of *Call, a *ToolRequest) (d time.Duration) {
 	if j.Apart(of.Exchange, a.Exchange) {
 		return skew
@@ -87,8 +87,7 @@ func (j *Join) skew(of *Call, a *ToolRequest) (d time.Duration) {
 	return 0
 }
 
-// isOf reports whether the name of a call means the tool that was asked for, and none that is meant
-// more surely.
+// isOf reports whether the name of a call means the requested tool, and no other tool more surely.
 func (j *Join) isOf(of *Call, a *ToolRequest) bool {
 	sure := nameMatch(of.Name, a.Server, a.Tool)
 	if sure == noName {
@@ -112,7 +111,7 @@ func (j *Join) isOf(of *Call, a *ToolRequest) bool {
 	})
 }
 
-// tryAgain looks for requests of a call of which more is known now.
+// tryAgain looks for requests of a call about which more is known now.
 func (j *Join) tryAgain(of *Call) {
 	for _, a := range j.asks {
 		switch {
@@ -127,8 +126,8 @@ func (j *Join) tryAgain(of *Call) {
 	}
 }
 
-// resolve joins a call of which nothing more comes by what is left: where one request may be its, and
-// that may be no other's, by the name alone.
+// resolve matches a call for which no more facts come to one of the remaining requests: by equal
+// arguments, or by the name alone if just one request is possible and that can't belong to another call.
 func (j *Join) resolve(of *Call) {
 	if len(of.asks) > 0 || of.Name == "" || of.unseen {
 		return
@@ -162,7 +161,7 @@ func (j *Join) resolve(of *Call) {
 	}
 }
 
-// rivals is how many other calls a request may be of.
+// rivals returns how many other calls a request may belong to.
 func (j *Join) rivals(of *Call, a *ToolRequest) (n int) {
 	for _, other := range j.calls {
 		if other != of && len(other.asks) == 0 && j.inWindow(other, a) && j.isOf(other, a) {
@@ -172,7 +171,7 @@ func (j *Join) rivals(of *Call, a *ToolRequest) (n int) {
 	return n
 }
 
-// join joins a request to a call.
+// join matches a request to a call.
 func (j *Join) join(a *ToolRequest, of *Call, by stream.MatchBasis, equals int) {
 	a.Call, a.Basis, a.EqualCalls, a.Candidates = of, by, equals, nil
 	before := of.asks
@@ -183,12 +182,12 @@ func (j *Join) join(a *ToolRequest, of *Call, by stream.MatchBasis, equals int) 
 		j.ranTwice(of, a, before)
 	}
 	j.ranBefore(of, a)
-	if j.judge(of); of.result != nil { // it was asked later than that, or so the recordings have it
+	if j.judge(of); of.result != nil { // the request came after the result, at least in the captures
 		j.compare(of, a, of.resultEvent, *of.result)
 	}
 }
 
-// Explain says how it is known which call a request is of.
+// Explain says how the request was matched to its call.
 func (a *ToolRequest) Explain() string {
 	switch {
 	case a.Basis == stream.ByID:
@@ -201,7 +200,7 @@ func (a *ToolRequest) Explain() string {
 	return "by its arguments"
 }
 
-// mayBeServed reports whether a call may be of some server's tool.
+// mayBeServed reports whether a call may be for some server's tool.
 func (j *Join) mayBeServed(of *Call) bool {
 	for _, s := range j.Log.Servers {
 		for _, t := range s.Tools {
@@ -213,7 +212,7 @@ func (j *Join) mayBeServed(of *Call) bool {
 	return false
 }
 
-// offered is the tool that a call means by the name of a server, and that server, while it is there.
+// offered returns the server that a call names, and its tool, if the server exists at that time.
 func (j *Join) offered(of *Call) (s *mcp.Server, tool string) {
 	for _, s := range j.Log.Servers {
 		for _, t := range s.Tools {

@@ -6,17 +6,17 @@ import (
 	"toolscope/providers/mcp"
 )
 
-// How surely a name that a model is given means a tool of a server.
+// How surely a name that a model gets means a tool of a server.
 const (
 	noName     = iota
 	endsSo     // it ends with the tool's name
 	bareName   // it is the tool's name
-	someServer // it says that it is of a server of MCP, by a name of the client's own
-	thisServer // it has the names of both
+	someServer // it names some MCP server, by the client's own name for it
+	thisServer // it contains the names of this server and of the tool
 )
 
-// nameMatch is how surely a model's name is that of a server's tool. Clients put the server's name before
-// the tool's, replace characters that providers do not take, and shorten what is too long.
+// nameMatch returns how surely a model's name means a server's tool. Clients put the server's name before
+// the tool's, replace characters that providers don't accept, and shorten long names.
 func nameMatch(name string, s *mcp.Server, tool string) int {
 	full := plainName(name)
 	if tool = plainName(tool); tool == "" {
@@ -41,8 +41,8 @@ func nameMatch(name string, s *mcp.Server, tool string) int {
 	return noName
 }
 
-// serverNames are what a client may call a server: as the recording names it, as it calls itself, and what
-// stands in its URL.
+// serverNames returns the names that a client may use for a server: its name in the capture, its own
+// name, and the parts of its URL.
 func serverNames(s *mcp.Server) (all []string) {
 	for _, name := range append([]string{s.Name, s.Title}, strings.Split(s.Name, "/")...) {
 		if name = plainName(name); name != "" && name != "mcp" {
@@ -52,7 +52,8 @@ func serverNames(s *mcp.Server) (all []string) {
 	return all
 }
 
-// plainName is a name with one "_" for whatever is no letter and no digit.
+// plainName returns a name with each run of characters that are not letters or digits replaced by one
+// "_".
 func plainName(name string) string {
 	var b strings.Builder
 	gap := false
@@ -71,11 +72,11 @@ func plainName(name string) string {
 	return b.String()
 }
 
-// minShortened is how long a name is that may be what is left of a longer one: providers take 64.
+// minShortened is the minimum length of a name that may be shortened: providers accept 64 characters.
 const minShortened = 56
 
-// isShortened reports whether a name is a longer one, which stands for itself in plain, cut in its
-// middle, or at its end with a hash behind it.
+// isShortened reports whether name is the longer name plain, shortened: cut in its middle, or cut at its
+// end with a hash after it.
 func isShortened(name, plain string) bool {
 	if len(name) < minShortened || len(plain) < len(name) {
 		return false

@@ -1,5 +1,4 @@
-// Package count says how many there are of something: "1 byte", "2 bytes". Every sentence that has such
-// a number has it from here.
+// Package count formats numbers of things: "1 byte", "2 bytes". All sentences with such a number use it.
 package count
 
 import (
@@ -7,12 +6,12 @@ import (
 	"strings"
 )
 
-// Of is so many things.
+// Of returns the number and its noun: "2 bytes".
 func Of[N ~int | ~int32 | ~int64 | ~uint32 | ~uint64](n N, thing string) string {
 	return fmt.Sprintf("%d %s", n, Noun(n, thing))
 }
 
-// Noun is the word for so many things, without the number: thing is the word for one.
+// Noun returns the noun for n things, without the number: thing is its singular.
 func Noun[N ~int | ~int32 | ~int64 | ~uint32 | ~uint64](n N, thing string) string {
 	if n == 1 {
 		return thing
@@ -27,7 +26,7 @@ func Noun[N ~int | ~int32 | ~int64 | ~uint32 | ~uint64](n N, thing string) strin
 	return thing + "s"
 }
 
-// WasWere is so many things, and the verb behind them.
+// WasWere returns the number, its noun and the verb: "2 bytes were".
 func WasWere[N ~int | ~int32 | ~int64 | ~uint32 | ~uint64](n N, thing string) string {
 	if n == 1 {
 		return Of(n, thing) + " was"

@@ -1,9 +1,9 @@
-// Package jsonbytes knows how JSON is written, and keeps nothing: each function looks at the bytes
-// it is given. Those that check and those that follow a text as it arrives are elsewhere; they
-// share what is here.
+// Package jsonbytes handles the syntax of JSON in bytes and keeps no state: each function looks only at
+// the bytes that it gets. Validators and lexers for arriving text are in other packages, which share
+// these functions.
 //
-// A text that is cut is no error: what its end cuts reaches to its end. A text that is not valid
-// JSON gives some answer within the text.
+// A text that is cut off is not an error: the cut value ends where the text ends. For a text that is not
+// valid JSON, a function returns some position within the text.
 package jsonbytes
 
 import (
@@ -15,7 +15,7 @@ import (
 // IsSpace reports whether c is white space between tokens.
 func IsSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
 
-// SpaceLen is the length of the white space that p begins with.
+// SpaceLen returns the length of the white space that p begins with.
 func SpaceLen(p []byte) (n int) {
 	for n < len(p) && IsSpace(p[n]) {
 		n++
@@ -23,7 +23,7 @@ func SpaceLen(p []byte) (n int) {
 	return n
 }
 
-// HexValue is the value of a hexadecimal digit, or -1.
+// HexValue returns the value of a hexadecimal digit, or -1.
 func HexValue(c byte) rune {
 	if c-'0' <= 9 {
 		return rune(c - '0')
@@ -34,8 +34,8 @@ func HexValue(c byte) rune {
 	return -1
 }
 
-// PlainRun is the length of the prefix of p that a string may hold as it is: no quote, backslash or
-// control character. It looks at eight bytes at a time.
+// PlainRun returns the length of the prefix of p that a string may contain unescaped: no quote, backslash
+// or control character. It reads eight bytes at a time.
 func PlainRun(p []byte) int {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	i := 0
@@ -55,7 +55,7 @@ func PlainRun(p []byte) int {
 	return i
 }
 
-// StringEnd is the length of the string that p begins with, its quotes included, and whether its
+// StringEnd returns the length of the string that p begins with, including its quotes, and whether its
 // closing quote is there.
 func StringEnd(p []byte) (n int, closed bool) {
 	for n = min(1, len(p)); ; n++ {
@@ -69,8 +69,8 @@ func StringEnd(p []byte) (n int, closed bool) {
 	}
 }
 
-// ValueEnd is the length of the value that p begins with. A number or a word ends before what
-// cannot belong to one.
+// ValueEnd returns the length of the value that p begins with. A number or a word ends before the first
+// byte that can't belong to one.
 func ValueEnd(p []byte) (n int) {
 	for depth := 0; n < len(p); {
 		switch c := p[n]; {
@@ -94,7 +94,8 @@ func ValueEnd(p []byte) (n int) {
 	return n
 }
 
-// TrailingBackslashes is how many backslashes p ends with. What follows an odd number of them is escaped.
+// TrailingBackslashes returns how many backslashes p ends with. A byte after an odd number of them is
+// escaped.
 func TrailingBackslashes(p []byte) (n int) {
 	for n < len(p) && p[len(p)-1-n] == '\\' {
 		n++
@@ -102,7 +103,7 @@ func TrailingBackslashes(p []byte) (n int) {
 	return n
 }
 
-// EscapeLen is the length of the escape that p begins with, as far as it is there.
+// EscapeLen returns the length of the escape that p begins with, as far as it is there.
 func EscapeLen(p []byte) int {
 	if len(p) > 1 && p[1] == 'u' {
 		return min(6, len(p))
@@ -110,8 +111,8 @@ func EscapeLen(p []byte) int {
 	return min(2, len(p))
 }
 
-// CompleteEscapes is the length of p, part of the inside of a string, without an escape that its end
-// cuts.
+// CompleteEscapes returns the length of p, part of the content of a string, without an escape that its
+// end cuts off.
 func CompleteEscapes(p []byte) int {
 	for n := len(p) - 1; n >= max(0, len(p)-5); n-- {
 		if p[n] != '\\' || TrailingBackslashes(p[:n])%2 == 1 {

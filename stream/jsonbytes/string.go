@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// AppendString appends what the string stands for that p begins with, as AppendUnquoted does with its
-// inside, and says how long it is, quotes included. It is not closed where p ends inside it; what is
-// appended then is its beginning, or less. Eight bytes are looked at at a time.
+// AppendString appends the unquoted content of the string that p begins with, as AppendUnquoted does. It
+// returns the string's length, including quotes. closed is false if p ends inside the string; then the
+// beginning of the content, or less, is appended. It reads eight bytes at a time.
 func AppendString(dst, p []byte) (out []byte, n int, closed bool) {
 	if len(p) == 0 || p[0] != '"' {
 		return dst, 0, false
@@ -16,8 +16,8 @@ func AppendString(dst, p []byte) (out []byte, n int, closed bool) {
 	return AppendStringFrom(dst, p)
 }
 
-// AppendStringFrom is AppendString for a string of which a part was read already, up to the first byte of p:
-// that byte is not appended, and the escapes before it are whole, pairs of halves too.
+// AppendStringFrom is AppendString for a string that was partly read already, up to the first byte of p:
+// that byte is not appended, and escapes before it are complete, including surrogate pairs.
 func AppendStringFrom(dst, p []byte) (out []byte, n int, closed bool) {
 	dst = slices.Grow(dst, len(p)+8)
 	to := len(dst)
@@ -44,7 +44,7 @@ func AppendStringFrom(dst, p []byte) (out []byte, n int, closed bool) {
 			n, to = n+2, to+1
 		default:
 			r, k := decodeUnicode(p[n:])
-			if k == 0 { // it is no character, and AppendUnquoted knows what that is
+			if k == 0 { // not a complete escape: AppendUnquoted handles it
 				size, closed := StringEnd(p)
 				if !closed {
 					return dst[:to], size, false
@@ -57,7 +57,7 @@ func AppendStringFrom(dst, p []byte) (out []byte, n int, closed bool) {
 	return dst[:to], len(p), false
 }
 
-// plainPrefix is how many of eight bytes, the first one lowest, come before a quote or a backslash.
+// plainPrefix returns how many of eight bytes, the first one lowest, come before a quote or a backslash.
 func plainPrefix(w uint64) int {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	quote, slash := w^('"'*ones), w^('\\'*ones)

@@ -6,13 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// AppendUnquoted appends what the inside of a string stands for: lit has no quotes around it and is
-// valid. An escape cut by the end of lit stands for nothing. A surrogate without its other half is
-// kept, not replaced: as the three bytes UTF-8 would use if it allowed surrogates. Bytes that are
-// not UTF-8 are kept as they are.
+// AppendUnquoted appends the unquoted content of a string literal: lit has no quotes around it and is
+// valid. An escape that the end of lit cuts off adds nothing. A surrogate without its other half is kept,
+// not replaced: as the three bytes that UTF-8 would use if it allowed surrogates. Bytes that are not
+// UTF-8 are kept as they are.
 func AppendUnquoted(dst, lit []byte) []byte {
 	to := len(dst)
-	dst = append(dst, lit...) // what stands before the first escape is in its place
+	dst = append(dst, lit...) // bytes before the first escape need no change
 	i := bytes.IndexByte(lit, '\\')
 	if i < 0 {
 		return dst
@@ -38,8 +38,8 @@ func AppendUnquoted(dst, lit []byte) []byte {
 	return dst[:to]
 }
 
-// decodeUnicode reads the character that p begins with, written as \uXXXX or as a pair of them, and how
-// many bytes that takes: 0 if it is cut.
+// decodeUnicode reads the character that p begins with, written as \uXXXX or as a pair of them. n is its
+// length in bytes: 0 if it is cut off.
 func decodeUnicode(p []byte) (c rune, n int) {
 	c, ok := UnicodeEscape(p)
 	if !ok {
@@ -53,7 +53,7 @@ func decodeUnicode(p []byte) (c rune, n int) {
 	return c, 6
 }
 
-// UnescapeByte is what c stands for behind a backslash, where it is no u.
+// UnescapeByte returns the byte that c after a backslash stands for; c is not u.
 func UnescapeByte(c byte) byte {
 	switch c {
 	case 'b':

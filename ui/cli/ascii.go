@@ -8,24 +8,25 @@ import (
 	"unicode/utf8"
 )
 
-// asciiTo is a stream that gets no byte over 0x7F, once it is on: our own signs are written in other
-// words, and all other characters as \uXXXX, which in a line of JSON is the same text; in XML they are
-// references, which are the same there.
+// asciiTo is a writer that, once it is on, writes no byte above 0x7F. Signs of our own are replaced by ASCII
+// ones. All other characters become \uXXXX, which means the same in a line of JSON; in XML they become
+// character references.
 type asciiTo struct {
 	to   io.Writer
 	on   bool
-	json bool // what is written is a line of JSON
-	xml  bool // it is XML
+	json bool // the current line is JSON
+	xml  bool // the output is XML
 	mid  bool // in the middle of a line
 	any  bool // something was written
 	rest []byte
 }
 
-// inASCII are our own signs, as ASCII has them.
+// inASCII maps our own signs to ASCII.
 var inASCII = map[rune]string{
 	'·': "-", '…': "...", '–': "-", '—': "--", '×': "x", '→': "->", '←': "<-", '↑': "^", '↓': "v", '⇧': "shift-", '≈': "~=", '≠': "!=", '∅': "{}", '“': `"`, '”': `"`,
 }
 
+// Write writes p, in ASCII if a is on. Bytes of an incomplete character wait for the next write.
 func (a *asciiTo) Write(p []byte) (int, error) {
 	if !a.on {
 		return a.to.Write(p)
@@ -51,6 +52,7 @@ func (a *asciiTo) Write(p []byte) (int, error) {
 	return len(p), err
 }
 
+// appendRune appends a character in ASCII.
 func (a *asciiTo) appendRune(out []byte, r rune) []byte {
 	if r < utf8.RuneSelf {
 		return append(out, byte(r))

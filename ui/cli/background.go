@@ -15,12 +15,12 @@ import (
 	"toolscope/ui"
 )
 
-// answerTime is how long a terminal has to say what its background is.
+// answerTime limits the wait for a terminal's report of its background.
 const answerTime = 150 * time.Millisecond
 
-// terminalGround asks the terminal for its background colour (OSC 11), and then for its kind (DA1),
-// which every terminal answers: so one that does not know the first question costs no waiting. Keys
-// that were typed meanwhile come with the answer.
+// terminalGround asks the terminal for its background colour (OSC 11) and then for its kind (DA1). Every
+// terminal reports its kind, so a terminal that ignores the first question costs no waiting. typed are the
+// keys that were typed meanwhile: they arrive in between.
 func terminalGround() (g ui.Background, typed []tea.KeyMsg) {
 	if dark, ok := darkFromEnv(os.Getenv("COLORFGBG")); ok {
 		return ui.Background{Known: true, Dark: dark}, nil
@@ -31,14 +31,14 @@ func terminalGround() (g ui.Background, typed []tea.KeyMsg) {
 	}
 	defer tty.Close()
 	if tty.SetDeadline(time.Now().Add(answerTime)) != nil {
-		return g, nil // cannot wait for a limited time: do not ask
+		return g, nil // no deadlines: don't ask
 	}
 	conn, err := tty.SyscallConn()
 	if err != nil {
 		return g, nil
 	}
 	var answer []byte
-	_ = conn.Control(func(fd uintptr) { // not Fd(), which would make reads wait for ever
+	_ = conn.Control(func(fd uintptr) { // not Fd(), after which reads would wait for ever
 		if state, err := term.MakeRaw(fd); err == nil {
 			defer term.Restore(fd, state) //nolint:errcheck // nothing to be done
 			answer = askBackground(tty)
@@ -47,6 +47,7 @@ func terminalGround() (g ui.Background, typed []tea.KeyMsg) {
 	return groundOf(answer), typedKeys(answer)
 }
 
+// askBackground sends the questions and reads up to the report of the kind, or the deadline.
 func askBackground(tty *os.File) (answer []byte) {
 	if _, err := tty.WriteString("\x1b]11;?\x1b\\\x1b[c"); err != nil {
 		return nil
@@ -64,7 +65,7 @@ func askBackground(tty *os.File) (answer []byte) {
 
 var colourAnswer = regexp.MustCompile(`\]11;rgba?:([[:xdigit:]]{1,4})/([[:xdigit:]]{1,4})/([[:xdigit:]]{1,4})`)
 
-// groundOf reads the colour out of an answer.
+// groundOf reads the colour from a terminal's report.
 func groundOf(answer []byte) (g ui.Background) {
 	parts := colourAnswer.FindSubmatch(answer)
 	if parts == nil {
@@ -79,8 +80,8 @@ func groundOf(answer []byte) (g ui.Background) {
 	return ui.Background{Known: true, Dark: sum < 0.5}
 }
 
-// typedKeys are the keys in what was read. Those that come as sequences are lost: they look like
-// answers.
+// typedKeys returns the keys in the bytes that were read. Keys that are sent as sequences are lost: they look
+// like reports.
 func typedKeys(answer []byte) (keys []tea.KeyMsg) {
 	for state := byte(0); len(answer) > 0; {
 		seq, _, n, next := ansi.DecodeSequence(answer, state, nil)
@@ -97,8 +98,8 @@ func typedKeys(answer []byte) (keys []tea.KeyMsg) {
 	return keys
 }
 
-// lateAnswer reports whether a key is an answer that came after we stopped waiting for it, which
-// Bubble Tea takes for typing.
+// lateAnswer reports whether a key is a report that arrived after we stopped waiting. Bubble Tea takes such
+// bytes for typing.
 func lateAnswer(k tea.KeyMsg) bool {
 	return !k.Paste && strings.HasPrefix(string(k.Runes), "11;rgb:")
 }

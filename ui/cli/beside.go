@@ -8,11 +8,11 @@ import (
 	"toolscope/capture/record"
 )
 
-// openScreenBeside shows a recording that grows beside the client: in a pane of tmux, else by the line that
-// does so in another terminal.
+// openScreenBeside shows a growing capture next to the client: in a pane of tmux. Without tmux it prints the
+// command for another terminal.
 func (a *app) openScreenBeside(path string) {
 	paths := []string{path}
-	if dir := record.CompanionDir(path); capture.IsPlace(dir) { // what comes into it is followed too
+	if dir := record.CompanionDir(path); capture.IsPlace(dir) { // follow the captures that are added to it
 		paths = append(paths, dir)
 	}
 	self, err := os.Executable()
@@ -22,5 +22,5 @@ func (a *app) openScreenBeside(path string) {
 			return
 		}
 	}
-	a.printNote("to see it, in another terminal: toolscope -f %s", commandLine(paths))
+	a.printNote("to watch it, run in another terminal: toolscope -f %s", commandLine(paths))
 }

@@ -81,7 +81,7 @@ func TestProxyRefusedUpstream(t *testing.T) {
 		}
 		for _, u := range turns {
 			own := u.HTTPStatus == 502
-			if own && (u.Phase != "aborted" || u.EndedBy != "network" || u.Findings[0].Message != "toolscope answered 502 in the provider's place: no answer from "+nobody+": connection refused by "+nobody) {
+			if own && (u.Phase != "aborted" || u.EndedBy != "network" || u.Findings[0].Message != "toolscope answered 502 in the provider's place: no response from "+nobody+": connection refused by "+nobody) {
 				t.Errorf("%+v", u)
 			}
 			if !own && (u.Phase != "complete" || u.EndedBy != "provider" || len(u.Findings) > 0) {
@@ -119,11 +119,11 @@ func TestPrintGap(t *testing.T) {
 			}
 		}
 		text := command(t, []byte(capture), "print", "-").stdout
-		if !strings.Contains(text, "  unseen        get_weather") || !strings.Contains(text, "warn  RECORD_GAP  9 bytes were not seen, before the first byte of its arguments") {
+		if !strings.Contains(text, "  unseen        get_weather") || !strings.Contains(text, "warn  RECORD_GAP  9 bytes were missed before the first byte of its arguments") {
 			t.Errorf("%s", text)
 		}
 		replayed := command(t, []byte(capture), "replay", "-", "--to", "anthropic")
-		if !strings.Contains(replayed.stdout, "outcome    unknown") || !strings.Contains(replayed.stdout, "body       not known") || !strings.Contains(replayed.stdout, "ARGS_UNSEEN  medium") {
+		if !strings.Contains(replayed.stdout, "outcome    unknown") || !strings.Contains(replayed.stdout, "body       unknown") || !strings.Contains(replayed.stdout, "ARGS_UNSEEN  medium") {
 			t.Errorf("%+v", replayed)
 		}
 	}

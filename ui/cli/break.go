@@ -17,38 +17,38 @@ import (
 	"toolscope/ui/modes"
 )
 
-// breakFlags say which answers are held back from clients.
+// breakFlags are the flags of a breakpoint: which responses are held, and for how long.
 type breakFlags struct {
 	filter string
 	limit  time.Duration
 }
 
 func (f *breakFlags) add(to *pflag.FlagSet) {
-	to.StringVar(&f.filter, "break", "", "hold answers with a call that fits `FILTER`, as in tool:run_shell, until the screen lets them go")
-	to.DurationVar(&f.limit, "break-time", 5*time.Minute, "for how long at most")
-	markSettings(to, "", "break-time")
+	to.StringVar(&f.filter, "break", "", "")
+	to.DurationVar(&f.limit, "break-timeout", 5*time.Minute, "")
+	markSettings(to, "", "break-timeout")
 }
 
-// breakpoint holds answers back, for the screen.
+// breakpoint holds responses for the screen.
 type breakpoint struct {
 	proxy  *proxy.Proxy
 	limit  time.Duration
 	prices *price.Table
-	clean  func(string) string // takes secrets out
+	clean  func(string) string // removes secrets
 	wanted atomic.Pointer[filter.Filter]
 }
 
-// newBreakpoint is the breakpoint that the flags ask for. It wants a screen: somebody has to let go what is
-// held.
+// newBreakpoint returns the breakpoint of the flags, or nil without a filter and a screen. A filter needs a
+// screen, where held responses are resumed.
 func (f *breakFlags) newBreakpoint(screen bool, prices *price.Table) (*breakpoint, error) {
 	b := &breakpoint{prices: prices, limit: f.limit}
 	switch {
 	case f.filter == "" && !screen:
 		return nil, nil
 	case !screen:
-		return nil, usageErrorf("--break: nobody could let go what is held\nit wants the screen: without --headless and --format, on a terminal")
+		return nil, usageErrorf("--break: needs the screen, where held responses are resumed\nuse a terminal, without --headless and --format")
 	case f.limit <= 0:
-		return nil, usageErrorf("--break-time %v: wanted is a time, as in 90s or 5m", f.limit)
+		return nil, usageErrorf("--break-timeout %v: too short\nuse a time, e.g. 90s or 5m", f.limit)
 	}
 	if err := b.Set(f.filter); err != nil {
 		return nil, usageErrorf("--break: %w", err)
@@ -56,13 +56,13 @@ func (f *breakFlags) newBreakpoint(screen bool, prices *price.Table) (*breakpoin
 	return b, nil
 }
 
-// applyTo has a proxy hold what the breakpoint says.
+// applyTo makes a proxy with options o hold the responses that match. clean removes secrets.
 func (b *breakpoint) applyTo(o *proxy.Options, clean func(string) string) {
 	b.clean = clean
 	o.Watch, o.HoldTime = b.newWatch, b.limit
 }
 
-// Filter is what is held.
+// Filter returns the text of the filter, "" for none.
 func (b *breakpoint) Filter() string {
 	if f := b.wanted.Load(); f != nil {
 		return f.String()
@@ -70,7 +70,7 @@ func (b *breakpoint) Filter() string {
 	return ""
 }
 
-// Set has what fits a filter be held, of the answers to what is asked from now on.
+// Set sets the filter. It applies to the responses of later requests.
 func (b *breakpoint) Set(text string) error {
 	f, faults := filter.Parse(text)
 	if len(faults) > 0 {
@@ -83,7 +83,7 @@ func (b *breakpoint) Set(text string) error {
 	return nil
 }
 
-// Holds are the answers that are held.
+// Holds returns the responses that are held.
 func (b *breakpoint) Holds() (all []modes.Hold) {
 	now := time.Now()
 	for _, h := range b.proxy.Holds() {
@@ -98,15 +98,15 @@ func (b *breakpoint) Holds() (all []modes.Hold) {
 	return all
 }
 
-// maxNextBytes is how many bytes of an event that is held are shown.
+// maxNextBytes is how many bytes of a held event are shown.
 const maxNextBytes = 4 << 10
 
-// Resume has what is held of an exchange go on.
+// Resume resumes the held response of an exchange, or cuts its connection.
 func (b *breakpoint) Resume(exchange int, how modes.ResumeMode) {
 	b.proxy.ResumeHeld(exchange, [...]proxy.Resume{modes.ResumeUntilMatch: proxy.GoOn, modes.ResumeOneEvent: proxy.Step, modes.CutConnection: proxy.CutOff}[how])
 }
 
-// newWatch looks at an answer, if something is to be held.
+// newWatch returns a watch of one response, nil if nothing is to be held.
 func (b *breakpoint) newWatch() proxy.Watch {
 	f := b.wanted.Load()
 	if f == nil {
@@ -117,24 +117,24 @@ func (b *breakpoint) newWatch() proxy.Watch {
 	return w
 }
 
-// maxWatchedBytes is how many bytes a watch keeps of turns that have ended.
+// maxWatchedBytes limits the bytes that a watch keeps of turns that have ended.
 const maxWatchedBytes = 1 << 20
 
-// breakWatch decodes one exchange for itself, before its client gets it, and says when a call fits.
+// breakWatch decodes one exchange before its client gets it, and reports the calls that match.
 type breakWatch struct {
 	point  *breakpoint
 	filter *filter.Filter
 	began  time.Time
 
-	mu     sync.Mutex // the request may still be sent while the answer comes
+	mu     sync.Mutex // the request may still be sent while the response arrives
 	in     providers.Inspector
 	number int
-	closed int                 // turns that had ended, all that came before them too
-	met    map[stream.Ref]bool // calls for which it was held
+	closed int                 // number of turns that had ended, from the first without a gap
+	met    map[stream.Ref]bool // calls that it was held for
 	looked filter.SearchProgress
 }
 
-// See takes what is known besides the answer's body.
+// See takes a record that is not part of the response body.
 func (w *breakWatch) See(r capture.Record) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -142,7 +142,8 @@ func (w *breakWatch) See(r capture.Record) {
 	w.in.Write(coreRecord(r))
 }
 
-// Look has words when a call fits that did not before.
+// Look takes an event and returns why to hold it: a call matches that did not match before. "" means don't
+// hold.
 func (w *breakWatch) Look(event []byte) (why string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -154,7 +155,7 @@ func (w *breakWatch) Look(event []byte) (why string) {
 		for _, c := range t.Calls {
 			if !w.met[c.Ref()] && w.filter.MatchesCall(&from, t, c) {
 				w.met[c.Ref()] = true
-				why = w.point.clean(fmt.Sprintf("%s, %s, fits %s", c.Name, c.Status(), w.filter))
+				why = w.point.clean(fmt.Sprintf("%s, %s, matches %s", c.Name, c.Status(), w.filter))
 			}
 		}
 		if t.Closed() && w.closed == int(t.Number) {

@@ -37,7 +37,7 @@ func TestProxyBreak(t *testing.T) {
 	if all := string(got) + strings.ReplaceAll(string(rest), ": toolscope holds this answer\n\n", ""); all != anthropicAnswer || err != nil {
 		t.Errorf("the client has %q, %v", all, err)
 	}
-	p.untilShown("nothing is held yet")
+	p.untilShown("nothing is held:")
 	p.keys("q")
 	p.untilShown("WIRE")
 	p.keys("q")
@@ -54,8 +54,8 @@ func TestProxyBreakRefuses(t *testing.T) {
 		says string
 		args []string
 	}{
-		{"--break: nobody could let go what is held", []string{"proxy", "--headless", "--break", "tool:x"}},
-		{"--break: nobody could let go what is held", []string{"run", "--break", "tool:x", "--", "true"}},
+		{"--break: needs the screen", []string{"proxy", "--headless", "--break", "tool:x"}},
+		{"--break: needs the screen", []string{"run", "--break", "tool:x", "--", "true"}},
 	} {
 		if out := command(t, nil, c.args...); out.code != 2 || !strings.Contains(out.stderr, c.says) {
 			t.Errorf("%q: %d %s", c.args, out.code, out.stderr)

@@ -13,41 +13,41 @@ import (
 	"toolscope/ui/display"
 )
 
-// callFlags say which calls of a hub are wanted. Its index knows them; of everything else nothing is
-// read.
+// callFlags select calls of a hub by its index. Nothing else is read from the hub.
 type callFlags struct{ model, status string }
 
 func (a *app) callFlags(cmd *cobra.Command) {
 	to := cmd.Flags()
-	to.StringVar(&a.calls.model, "model", "", "of a hub: only exchanges with calls of the model `NAME`; nothing else is read")
-	to.StringVar(&a.calls.status, "status", "", "of a hub: only exchanges with calls that are `STATUS`, as malformed; nothing else is read")
+	to.StringVar(&a.calls.model, "hub-model", "", "")
+	to.StringVar(&a.calls.status, "hub-state", "", "")
 }
 
-// checkHubFlags reports whether what is asked of a hub's index is asked of hubs.
+// checkHubFlags returns an error if the flags for a hub's index are used with anything but hubs.
 func (a *app) checkHubFlags(paths []string) error {
 	if a.calls != (callFlags{}) && !allAddresses(paths) {
-		return usageErrorf("--model and --status are for a hub, whose index knows the calls\nof files --filter 'model:NAME state:WORD' prints the turns")
+		return usageErrorf("--hub-model and --hub-state: need a hub, whose index lists the calls\nfor files, use --filter 'model:NAME state:STATE'")
 	}
 	return nil
 }
 
+// allAddresses reports whether there are paths and all are addresses of hubs.
 func allAddresses(paths []string) bool {
 	return len(paths) > 0 && !slices.ContainsFunc(paths, func(path string) bool { return !fleet.IsAddress(path) })
 }
 
-// hubAddress is what a path says, and the flags.
+// hubAddress parses an address, and applies the flags to it.
 func (a *app) hubAddress(path string) (of fleet.Address, err error) {
 	if of, err = fleet.ParseAddress(path); err != nil {
 		return of, usageErrorf("%s: %w", safeAddress(path), err)
 	}
 	of.Model, of.Status = cmp.Or(a.calls.model, of.Model), cmp.Or(a.calls.status, of.Status)
 	if words := statusWords(); of.Status != "" && !slices.Contains(words, of.Status) {
-		return of, usageErrorf("no call is %q: wanted is %s", of.Status, joinCommas(words...))
+		return of, usageErrorf("unknown state %q\nuse one of %s", of.Status, joinCommas(words...))
 	}
 	return of, nil
 }
 
-// statusWords are what may become of a call, in the words of its line.
+// statusWords returns the words for the states of a call, as its line has them.
 func statusWords() (words []string) {
 	for s := range stream.Status(stream.NumStatus) {
 		words = append(words, s.String())
@@ -55,7 +55,7 @@ func statusWords() (words []string) {
 	return words
 }
 
-// isIndexed reports whether of a path only some calls are wanted. There may be none.
+// isIndexed reports whether a path selects calls by a hub's index. Such a path may match nothing.
 func (a *app) isIndexed(path string) bool {
 	if !fleet.IsAddress(path) {
 		return false
@@ -64,20 +64,19 @@ func (a *app) isIndexed(path string) bool {
 	return err == nil && of.IsIndexed()
 }
 
-// isIndexOnly reports whether the lines of a hub's index are all that is to be printed: nothing of the
-// captures is read for them.
+// isIndexOnly reports whether only lines of a hub's index are printed. No captures are read for them.
 func (a *app) isIndexOnly(paths []string) bool {
 	return a.format == "jsonl" && !a.summary && a.jq == "" && a.filter == "" && a.tracing == nil &&
 		allAddresses(paths) && !slices.ContainsFunc(paths, func(path string) bool { return !a.isIndexed(path) })
 }
 
-// printLines prints the lines of calls that hubs have in their index, of all hubs at the same time.
+// printLines prints the lines of calls in the indexes of hubs, of all hubs at the same time.
 func (a *app) printLines(ctx context.Context, paths []string) error {
 	ctx, stop := a.untilCaught(ctx)
 	defer stop()
 	defer a.endWithReader()()
 	var wait sync.WaitGroup
-	var mu sync.Mutex // of what follows
+	var mu sync.Mutex // of to and failed
 	to := a.stdout.withBuffer()
 	var failed error
 	for _, path := range paths {

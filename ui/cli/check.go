@@ -26,7 +26,7 @@ const (
 	exitTrouble = 2
 )
 
-// checkFlags say what a check demands.
+// checkFlags are the demands of a check.
 type checkFlags struct {
 	failOn         string
 	expect, forbid []string
@@ -39,20 +39,8 @@ func (a *app) checkCommand() *cobra.Command {
 	var f checkFlags
 	cmd := &cobra.Command{
 		Use: "check FILE…", Short: "Fail on findings, for CI",
-		Long: `Reads captures, logs and saved bodies, and fails on what is found in them: for
-the CI of agents. The exit code is like grep's: 0 nothing was found, 1 something
-was, 2 there was trouble: a file that cannot be read, is damaged, or holds
-nothing that is recognised.
+		Example: "toolscope check runs/*.tsc\ntoolscope check --fail-on error,ARGS_DOUBLE run.tsc\ntoolscope check --expect-tool run_tests --forbid-tool shell run.tsc\ntoolscope check --max-cost 0.50 --format junit run.tsc > check.xml\ntoolscope check --baseline known.sarif run.tsc",
 
-  toolscope check runs/*.tsc
-  toolscope check --fail-on error,ARGS_DOUBLE run.tsc
-  toolscope check --expect-tool run_tests --forbid-tool shell run.tsc
-  toolscope check --max-cost 0.50 --format junit run.tsc > check.xml
-  toolscope check --baseline known.sarif run.tsc          only what is new fails
-
-A baseline is the jsonl or sarif of an earlier check. Findings are known again
-by code, file, tool and message, without numbers, ids and quotations; what is
-not found any more is told. Codes are stable: 'toolscope explain CODE'.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			paths, err := a.somePaths(cmd, args, "FILE")
 			if err == nil {
@@ -65,15 +53,15 @@ not found any more is told. Codes are stable: 'toolscope explain CODE'.`,
 		},
 	}
 	to := cmd.Flags()
-	to.StringVar(&f.failOn, "fail-on", "warn", "what fails: `WHAT` is info, warn or error and worse, or codes, with commas between")
-	to.StringArrayVar(&f.expect, "expect-tool", nil, "fail unless the tool `NAME` is called; may be given several times")
-	to.StringArrayVar(&f.forbid, "forbid-tool", nil, "fail where the tool `NAME` is called; may be given several times")
-	to.Float64Var(&f.maxCost, "max-cost", 0, "fail when all turns together cost more than so many US dollars, or nobody knows")
-	addFormatFlag(to, &f.format, "text", "text, jsonl, junit or sarif", "text", "jsonl", "junit", "sarif")
-	to.StringVar(&f.baseline, "baseline", "", "findings in this `FILE` are known and do not fail: jsonl or sarif of an earlier check")
+	to.StringVar(&f.failOn, "fail-on", "warn", "")
+	to.StringArrayVar(&f.expect, "expect-tool", nil, "")
+	to.StringArrayVar(&f.forbid, "forbid-tool", nil, "")
+	to.Float64Var(&f.maxCost, "max-cost", 0, "")
+	addFormatFlag(to, &f.format, "text", "text", "jsonl", "junit", "sarif")
+	to.StringVar(&f.baseline, "baseline", "", "")
 	asPaths(to, "baseline")
 	markSettings(to, "check", "fail-on", "format", "baseline")
-	a.addFilterFlag(to, "check only the turns that")
+	a.addFilterFlag(to)
 	a.pricesFlag(cmd)
 	a.reading.add(to)
 	a.hubFlags(cmd)
@@ -81,34 +69,34 @@ not found any more is told. Codes are stable: 'toolscope explain CODE'.`,
 	return cmd
 }
 
-// A checker collects what is found in sources.
+// checker collects the findings of sources.
 type checker struct {
 	*checkFlags
 	report.Check
-	limit    stream.Severity // findings of it and worse fail; above them all if none does
-	codes    []string        // these fail, whatever they are
+	limit    stream.Severity // findings of this severity and worse fail; noSeverity for none
+	codes    []string        // these fail at any severity
 	known    *report.Baseline
 	prices   *price.Table
 	cost     price.Sum
 	capped   bool           // --max-cost was given
-	called   map[string]int // calls that came whole, by tool
-	broken   map[string]int // the others
+	called   map[string]int // complete calls, by tool
+	broken   map[string]int // the other calls, by tool
 	calls    int
-	in       *providers.Inspector // of the source that is being read
-	places   *locator             // of the same
-	starting int                  // index of the first finding of it
-	part     bool                 // only some turns are looked at: of the others nothing is gone
+	in       *providers.Inspector // of the current source
+	places   *locator             // of the current source
+	starting int                  // index of its first finding
+	part     bool                 // a filter is set: findings of other turns don't count as gone
 }
 
-// noSeverity is worse than all there are.
+// noSeverity is above all severities.
 const noSeverity = stream.Error + 1
 
-// newChecker is the flags, understood.
+// newChecker returns a checker for the flags.
 func (a *app) newChecker(f *checkFlags) (*checker, error) {
 	c := &checker{checkFlags: f, limit: noSeverity, called: map[string]int{}, broken: map[string]int{}}
 	c.Version, c.Time = versionText(), time.Now().Format("2006-01-02T15:04:05")
 	if f.maxCost < 0 {
-		return nil, usageErrorf("--max-cost %g: US dollars, as in 0.50", f.maxCost)
+		return nil, usageErrorf("--max-cost %g: below zero\nuse US dollars, e.g. 0.50", f.maxCost)
 	}
 	all := providers.Findings()
 	for word := range strings.SplitSeq(f.failOn, ",") {
@@ -119,7 +107,7 @@ func (a *app) newChecker(f *checkFlags) (*checker, error) {
 		}
 		code := strings.ToUpper(word)
 		if !slices.ContainsFunc(all, func(d *stream.Diagnosis) bool { return d.Code == code }) {
-			return nil, usageErrorf("--fail-on %q: no severity and no code%s\nseverities are %s; 'toolscope help findings' lists the codes", word, similarCodes(all, code), joinCommas(severityWords...))
+			return nil, usageErrorf("--fail-on: unknown severity or code %q%s\nseverities: %s; 'toolscope help findings' lists the codes", word, similarCodes(all, code), joinCommas(severityWords...))
 		}
 		c.codes = append(c.codes, code)
 	}
@@ -136,10 +124,10 @@ func (a *app) newChecker(f *checkFlags) (*checker, error) {
 	return c, nil
 }
 
-// severityWords are those of findings, by their severity.
+// severityWords are the names of severities, indexed by severity.
 var severityWords = []string{stream.Info.String(), stream.Warn.String(), stream.Error.String()}
 
-// runCheck reads every file and writes what was found.
+// runCheck reads every file and writes the findings.
 func (a *app) runCheck(ctx context.Context, paths []string, f *checkFlags, capped bool) error {
 	c, err := a.newChecker(f)
 	if err == nil {
@@ -167,7 +155,7 @@ func (a *app) runCheck(ctx context.Context, paths []string, f *checkFlags, cappe
 		a.code = exitTrouble
 	}
 	if a.code != 0 {
-		c.Trouble = append(c.Trouble, "not all could be read: see standard error")
+		c.Trouble = append(c.Trouble, "not everything was read: see standard error")
 	}
 	c.checkDemands()
 	c.decideFailures()
@@ -185,7 +173,7 @@ func (a *app) runCheck(ctx context.Context, paths []string, f *checkFlags, cappe
 	return nil
 }
 
-// checkSource takes what is found in one source.
+// checkSource collects the findings of one source.
 func (a *app) checkSource(src capture.Source, path string, in *providers.Inspector, c *checker) error {
 	before := a.code
 	a.code = 0
@@ -204,15 +192,16 @@ func (a *app) checkSource(src capture.Source, path string, in *providers.Inspect
 	if of := &c.Files[len(c.Files)-1]; err != nil {
 		of.Why = err.Error()
 	} else if c.places.damaged != "" {
-		of.Why = "it is damaged: " + c.places.damaged
+		of.Why = "the file is damaged: " + c.places.damaged
 	} else if a.code == exitGaps {
-		of.Why = "parts of it never came"
+		of.Why = "some of its data is missing"
 	} else if a.code != 0 {
-		of.Why = "nothing in it is recognised as a model's"
+		of.Why = "no model traffic was recognised in it"
 	}
 	return err
 }
 
+// addFinding adds a finding, with the machine of its turn.
 func (c *checker) addFinding(f report.Finding) {
 	if f.Turn > 0 {
 		f.Machine = c.machineOf(f.Turn)
@@ -220,7 +209,7 @@ func (c *checker) addFinding(f report.Finding) {
 	c.Findings = append(c.Findings, f)
 }
 
-// machineOf is the one that a turn is of, if that is another than this.
+// machineOf returns the machine of a turn, "" if it is this one.
 func (c *checker) machineOf(turn int) string {
 	turns := c.in.Session().Turns
 	if turn > len(turns) {
@@ -233,10 +222,10 @@ func (c *checker) machineOf(turn int) string {
 	return x.Head.Origin.Host + "/" + x.Head.Origin.Agent
 }
 
-// currentFile is that being read, as its findings name it.
+// currentFile is the name in findings of the file that is being read.
 func (c *checker) currentFile() string { return c.Files[len(c.Files)-1].Name }
 
-// addTurn takes the findings of a turn that has ended, and of its calls.
+// addTurn adds the findings of a turn that has ended, and of its calls.
 func (c *checker) addTurn(v *providers.View, _ string, t *stream.Turn) {
 	x := v.Exchange(t.Exchange)
 	of := &c.Files[len(c.Files)-1]
@@ -264,7 +253,7 @@ func (c *checker) addTurn(v *providers.View, _ string, t *stream.Turn) {
 	c.places.forgetExchange(x)
 }
 
-// addFindings takes findings of a turn, or of a call of it.
+// addFindings adds findings of a turn, or of one of its calls.
 func (c *checker) addFindings(t *stream.Turn, call *stream.Call, found []stream.Finding) {
 	for _, f := range found {
 		r := report.Finding{Finding: f, File: c.currentFile(), Turn: int(t.Number) + 1, Place: c.places.find(c.in, f.Event)}
@@ -275,7 +264,7 @@ func (c *checker) addFindings(t *stream.Turn, call *stream.Call, found []stream.
 	}
 }
 
-// sentBack takes what later requests made known of calls.
+// sentBack adds the findings that later requests made about calls.
 func (c *checker) sentBack(calls []sentBackCall) {
 	for _, r := range calls {
 		for _, f := range r.findings {
@@ -284,7 +273,7 @@ func (c *checker) sentBack(calls []sentBackCall) {
 	}
 }
 
-// addRequest takes what was found of a tool that was run.
+// addRequest adds the findings of a tool run.
 func (c *checker) addRequest(_ string, r *mcp.Request, a *toolrun.ToolRequest) {
 	if a == nil {
 		return
@@ -294,44 +283,46 @@ func (c *checker) addRequest(_ string, r *mcp.Request, a *toolrun.ToolRequest) {
 	}
 }
 
+// notRun adds the finding of a call without a tool run.
 func (c *checker) notRun(_ string, n *toolrun.CallWithoutRun) {
 	c.addFinding(report.Finding{Finding: n.Finding, File: c.currentFile(), Turn: int(n.Ref.Turn) + 1, Call: int(n.Ref.Call), Tool: n.Name, ID: n.ID})
 }
 
-// addServer takes what was found of a server of MCP.
+// addServer adds the findings of an MCP server.
 func (c *checker) addServer(_ string, s *mcp.Server) {
 	for _, f := range s.Findings() {
 		c.addFinding(report.Finding{Finding: f, File: c.currentFile()})
 	}
 }
 
+// flush does nothing: the checker writes at the end.
 func (c *checker) flush() error { return nil }
 
-// checkDemands finds what was demanded of all files together and is not so.
+// checkDemands adds a finding for each demand on all files together that is not met.
 func (c *checker) checkDemands() {
 	for _, name := range c.expect {
 		if c.called[name] == 0 {
 			words := ""
 			if n := c.broken[name]; n > 0 {
-				words = fmt.Sprintf(": %s did not come whole", count.Of(n, "call"))
+				words = fmt.Sprintf(": %s not complete", count.Of(n, "call"))
 			}
-			c.addFinding(report.Finding{Finding: providers.ToolNotCalled.Finding("the tool %s was not called%s", name, words), Tool: name})
+			c.addFinding(report.Finding{Finding: providers.ToolNotCalled.Finding("the tool %s was not called%s", name, stream.Own(words)), Tool: name})
 		}
 	}
 	switch {
 	case !c.capped:
 	case c.cost.USD > c.maxCost:
-		c.addFinding(report.Finding{Finding: providers.CostExceeded.Finding("the turns cost %s, more than %s", c.cost, price.USD(c.maxCost))})
+		c.addFinding(report.Finding{Finding: providers.CostExceeded.Finding("the turns cost %s, more than %s", c.cost, stream.Own(price.USD(c.maxCost)))})
 	case c.cost.Unknown > 0:
-		c.addFinding(report.Finding{Finding: providers.CostUnknown.Finding("of %s the cost is not known, the others cost %s", count.Of(c.cost.Unknown, "turn"), price.USD(c.cost.USD))})
+		c.addFinding(report.Finding{Finding: providers.CostUnknown.Finding("%s of unknown cost; the others cost %s", stream.Own(count.Of(c.cost.Unknown, "turn")), stream.Own(price.USD(c.cost.USD)))})
 	}
 }
 
-// demanded are what fails whatever --fail-on says.
+// demanded are findings that fail regardless of --fail-on.
 var demanded = []*stream.Diagnosis{providers.ToolForbidden, providers.ToolNotCalled, providers.CostExceeded, providers.CostUnknown}
 
-// decideFailures says what of it is known, and what fails. What could not all be read tells of nothing that
-// it is gone.
+// decideFailures marks the findings of the baseline and those that fail. Findings of the baseline count as
+// gone only if everything was read.
 func (c *checker) decideFailures() {
 	for i := range c.Findings {
 		f := &c.Findings[i]

@@ -37,23 +37,23 @@ func TestCheckCodes(t *testing.T) {
 		{2, "missing", []string{missing}},
 		{2, "missing", []string{good, missing}},
 		{2, "FIN_CONTRADICTED", []string{missing, bad}},
-		{2, "nothing is recognised", []string{none}},
+		{2, "nothing recognised", []string{none}},
 		{2, "nothing to show", []string{empty}},
 		{2, "damaged line 3", []string{damaged}},
-		{2, "no FILE", nil},
-		{2, "no severity and no code", []string{"--fail-on", "critical", good}},
+		{2, "needs a FILE", nil},
+		{2, "unknown severity or code", []string{"--fail-on", "critical", good}},
 		{2, "did you mean ARGS_CUT", []string{"--fail-on", "error,ARGS_CUTT", good}},
 		{2, "one of text, jsonl, junit, sarif", []string{"--format", "xml", good}},
 		{2, "unknown flag", []string{"--wrong", good}},
 		{2, "--max-cost", []string{"--max-cost", "-1", good}},
 		{2, "--baseline", []string{"--baseline", missing, good}},
 		{2, "not what check", []string{"--baseline", bad, good}},
-		{0, "1 that --fail-on ARGS_DOUBLE passes", []string{"--fail-on", "ARGS_DOUBLE", bad}},
+		{0, "1 ignored by --fail-on ARGS_DOUBLE", []string{"--fail-on", "ARGS_DOUBLE", bad}},
 		{1, "FIN_CONTRADICTED", []string{"--fail-on", "fin_contradicted", bad}},
 		{1, "FIN_CONTRADICTED", []string{"--fail-on", "error", bad}},
 		{0, "", []string{"--expect-tool", "f", good}},
 		{1, "TOOL_NOT_CALLED: the tool g was not called", []string{"--expect-tool", "g", "--expect-tool", "f", good}},
-		{1, "1 call did not come whole", []string{"--fail-on", "ARGS_DOUBLE", "--expect-tool", "f", bad}},
+		{1, "1 call not complete", []string{"--fail-on", "ARGS_DOUBLE", "--expect-tool", "f", bad}},
 		{1, "TOOL_FORBIDDEN: the tool f was called", []string{"--forbid-tool", "f", good}},
 		{0, "", []string{"--forbid-tool", "g", good}},
 		{1, "COST_UNKNOWN", []string{"--max-cost", "1", good}},
@@ -95,7 +95,7 @@ func TestCheckBaseline(t *testing.T) {
 		write(known, command(t, nil, "check", "--format", format, run).stdout)
 		later := filepath.Join(dir, "run-18.sse")
 		write(later, ": a comment\n\n: and another\n\n"+strings.ReplaceAll(one, "call_1", "call_9"))
-		if out := command(t, nil, "check", "--baseline", known, later); out.code != 0 || !strings.Contains(out.stdout, "1 known before") {
+		if out := command(t, nil, "check", "--baseline", known, later); out.code != 0 || !strings.Contains(out.stdout, "1 in the baseline") {
 			t.Errorf("%s: %+v", format, out)
 		}
 		if out := command(t, nil, "check", "--baseline", known, later, run); out.code != 1 {
@@ -269,7 +269,7 @@ func TestCheckTrouble(t *testing.T) {
 	good := wholeCall(t, "good.sse")
 	damaged := saved(t, "damaged.tsc", `{"toolscope":1}`+"\n"+`{"x":1,"d":`+quoted(read(t, good))+`,"end":"eof"}`+"\n{\"x\":1,\n")
 	none := saved(t, "none.txt", "no stream of a model\n")
-	for file, want := range map[string]string{damaged: "it is damaged: ", none: "nothing in it is recognised"} {
+	for file, want := range map[string]string{damaged: "the file is damaged: ", none: "no model traffic was recognised"} {
 		out := command(t, nil, "check", "--format", "junit", file)
 		if out.code != exitTrouble || !strings.Contains(out.stdout, want) || strings.Contains(out.stdout, "damaged, or") {
 			t.Errorf("%s: %d, no %q in %s", file, out.code, want, out.stdout)

@@ -9,6 +9,7 @@ import (
 	"toolscope/ui/report"
 )
 
+// countFindings counts the findings that of selects.
 func (c *checker) countFindings(of func(*report.Finding) bool) (n int) {
 	for i := range c.Findings {
 		if of(&c.Findings[i]) {
@@ -18,11 +19,12 @@ func (c *checker) countFindings(of func(*report.Finding) bool) (n int) {
 	return n
 }
 
+// failCount counts the findings that fail.
 func (c *checker) failCount() int {
 	return c.countFindings(func(f *report.Finding) bool { return f.Fails })
 }
 
-// write writes what was found, in the form that was asked for.
+// write writes the findings in the format of the flag.
 func (c *checker) write(to lineWriter) {
 	switch c.format {
 	case "text":
@@ -36,7 +38,8 @@ func (c *checker) write(to lineWriter) {
 	}
 }
 
-// writeText writes what fails, a line each, and what there is besides.
+// writeText writes a line for each finding that fails and for each that is gone, then the trouble and the
+// totals.
 func (c *checker) writeText(to lineWriter) {
 	var codes []string
 	for i := range c.Findings {
@@ -61,13 +64,13 @@ func (c *checker) writeText(to lineWriter) {
 		turns += len(c.Files[i].Turns)
 	}
 	to.printLine("%s in %s, %s of %s%s%s", ifElse(c.failCount() > 0, count.Of(c.failCount(), "finding"), "nothing found"), count.Of(c.calls, "call"), count.Of(turns, "turn"),
-		count.Of(len(c.Files), "file"), textIf(known > 0, fmt.Sprintf("; %d known before", known)), textIf(below > 0, fmt.Sprintf("; %d that --fail-on %s passes", below, c.failOn)))
+		count.Of(len(c.Files), "file"), textIf(known > 0, fmt.Sprintf("; %d in the baseline", known)), textIf(below > 0, fmt.Sprintf("; %d ignored by --fail-on %s", below, c.failOn)))
 	if len(codes) > 0 {
 		to.writeWrappedWords("toolscope explain ", codes)
 	}
 }
 
-// writeJSONL writes an object for each finding, those that are gone, and one for the whole.
+// writeJSONL writes an object for each finding and for each that is gone, and one with the totals.
 func (c *checker) writeJSONL(to lineWriter) {
 	for i := range c.Findings {
 		to.writeObject(findingLine(&c.Findings[i]))
@@ -99,7 +102,7 @@ func (c *checker) writeJSONL(to lineWriter) {
 	to.writeObject(o)
 }
 
-// findingLine is a finding as an object of its own.
+// findingLine returns a finding as an object of its own.
 func findingLine(f *report.Finding) *jsonObject {
 	o := new(jsonObject)
 	o.text("type", "finding")

@@ -28,42 +28,44 @@ import (
 
 // app is one run of the program.
 type app struct {
-	stdin          *os.File
-	stdout, stderr lineWriter
-	later          atomic.Pointer[deferredOutput] // what takes the place of stderr for what is noted; nil for nothing
-	drawing        atomic.Bool                    // the screen is drawn just now
-	output         stdStream                      // standard output itself, for what draws the screen and pages of help
-	ending         *shutdown                      // when a signal has come
-	keys           ui.UserKeys
-	journal        ui.Journal // what was noted and what failed
-	narrow         func()     // has words be written in ASCII
-	flags          lookFlags
-	reading        readFlags
-	hub            hubFlags
-	calls          callFlags
-	views          []*fleet.View // the hubs that are watched
-	reportedViews  int           // those of them of which it was told what is missing
-	sends          publishFlags  // of what is followed
-	sending        *hubPublisher // nil when nothing is sent
-	tracing        *traceSender  // of what is read; nil when no collector is told
-	replaying      replayFlags
-	follow         bool
-	filter         string      // which turns are told of
-	turnFilter     *turnFilter // the same, understood; nil for all
-	speed          float64
-	format         string
-	counting       bool   // files are only counted
-	summary        bool   // only what it comes to is printed
-	jq             string // what is asked of what is printed, "" for all of it
-	pricesFile     string
-	providerFlags  map[string]*connectFlags // what the command line said of hosts, by name
-	network        *liveInput               // the way of what comes from the network; nil where nothing does
-	found          capture.FoundFile        // the file that is read, of several
-	joins          bool                     // recordings of one run that are named are read as one
-	isRun          bool                     // that is what is read just now
-	unrecognised   []string                 // files that were found and are not recognised
-	origin         map[string]valueOrigin   // of settings that the command line does not set, by key
-	code           int                      // exit code of a run that did not fail
+	stdin            *os.File
+	stdout, stderr   lineWriter
+	later            atomic.Pointer[deferredOutput] // what takes the place of stderr for what is noted; nil for nothing
+	drawing          atomic.Bool                    // the screen is drawn just now
+	output           stdStream                      // standard output itself, for what draws the screen and pages of help
+	ending           *shutdown                      // when a signal has come
+	keys             ui.UserKeys
+	journal          ui.Journal // what was noted and what failed
+	narrow           func()     // has words be written in ASCII
+	flags            lookFlags
+	reading          readFlags
+	hub              hubFlags
+	calls            callFlags
+	views            []*fleet.View // the hubs that are watched
+	reportedViews    int           // those of them of which it was told what is missing
+	sends            publishFlags  // of what is followed
+	sending          *hubPublisher // nil when nothing is sent
+	tracing          *traceSender  // of what is read; nil when no collector is told
+	replaying        replayFlags
+	follow           bool
+	filter           string      // which turns are told of
+	turnFilter       *turnFilter // the same, understood; nil for all
+	speed            float64
+	format           string
+	counting         bool   // files are only counted
+	summary          bool   // only what it comes to is printed
+	jq               string // what is asked of what is printed, "" for all of it
+	pricesFile       string
+	providerFlags    map[string]*connectFlags // what the command line said of hosts, by name
+	network          *liveInput               // the way of what comes from the network; nil where nothing does
+	found            capture.FoundFile        // the file that is read, of several
+	joins            bool                     // recordings of one run that are named are read as one
+	isRun            bool                     // that is what is read just now
+	unrecognised     []string                 // files that were found and are not recognised
+	origin           map[string]valueOrigin   // of settings that the command line does not set, by key
+	code             int                      // exit code of a run that did not fail
+	oldNames         []string                 // notes about old names of flags and topics that were used
+	stderrIsTerminal bool
 }
 
 // Run runs the command line args and returns the exit code.
@@ -72,7 +74,7 @@ func Run(args []string, stdin, stdout, stderr *os.File) int {
 	out, errs := newStdWriter(stdout, "standard output", ending), newStdWriter(stderr, "standard error", ending)
 	ascii := asciiLocale()
 	words, said := &asciiTo{to: out, on: ascii}, &asciiTo{to: errs, on: ascii}
-	a := &app{stdin: stdin, stdout: lineWriter{words}, stderr: lineWriter{said}, output: out, ending: ending}
+	a := &app{stdin: stdin, stdout: lineWriter{words}, stderr: lineWriter{said}, output: out, ending: ending, stderrIsTerminal: isTerminal(stderr)}
 	a.narrow = func() { words.on, said.on = true, true }
 	root := a.rootCommand()
 	root.SetArgs(args)
@@ -129,29 +131,9 @@ func usageErrorf(format string, args ...any) error {
 
 func (a *app) rootCommand() *cobra.Command {
 	root := &cobra.Command{
-		Use:   "toolscope [FILE…]",
-		Short: "Inspect LLM tool calls while they stream",
-		Long: `toolscope shows LLM tool calls while they stream: each call's arguments as they
-grow, and what state the call is really in.
-
-  toolscope                    what was recorded, or the demo, or what is piped
-  toolscope agent.sse          inspect a capture, a log, a body that curl saved
-  toolscope -f proxy.log       follow a file that grows, or a directory
-  curl -N … | toolscope        watch a stream, live
-  toolscope run -- CLIENT …    start an agent, watch and record what it says
-  toolscope connect PROVIDER … send a request and watch the answer
-  toolscope proxy              stand in front of providers, watch and record
-  toolscope mcp -- SERVER …    stand before an MCP server, and record it
-  toolscope print FILE         the calls, without a screen
-  toolscope replay FILE        what becomes of the calls when they are sent back
-  toolscope diff FILE FILE     turns side by side, and what differs
-  toolscope check FILE         fail on findings, for CI
-  toolscope export FILE --as F write what a file holds in another form
-  toolscope cut FILE -o NEW    a capture that ends at a moment, or goes wrong
-  toolscope serve FILE         answer like the provider that was recorded
-  toolscope hub                gather what many machines publish, for one screen
-  toolscope explain CODE       what a finding means, and what to do
-  toolscope completion SHELL   have bash, zsh, fish or powershell complete it`,
+		Use:           "toolscope [FILE…]",
+		Short:         "Inspect LLM tool calls while they stream",
+		Long:          rootHelp,
 		Args:          cobra.ArbitraryArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -165,25 +147,28 @@ grow, and what state the call is really in.
 		PersistentPreRunE: a.applyConfig,
 	}
 	root.SetVersionTemplate("toolscope {{.Version}}\n")
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprint(".FlagUsagesWrapped ", columns)))
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { a.printHelp(cmd) })
 	root.SetFlagErrorFunc(wrongFlag)
 	a.openFlags(root)
 	open := &cobra.Command{
-		Use: "open FILE…", Short: "Inspect captures, logs and saved bodies; - is standard input",
-		RunE: func(cmd *cobra.Command, args []string) error { return a.runOpen(cmd.Context(), args) },
+		Use: "open FILE…", Short: "Open captures, logs and saved responses",
+		Example: "toolscope open agent.sse\ntoolscope -f proxy.log\ntoolscope open page.har 'cassettes/*.yaml'\ncurl -N … | toolscope open -",
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.runOpen(cmd.Context(), args) },
 	}
 	a.openFlags(open)
 	root.AddCommand(open, a.runCommand(), a.connectCommand(), a.proxyCommand(), a.mcpCommand(), a.printCommand(), a.replayCommand(), a.diffCommand(), a.checkCommand(), a.exportCommand(), a.cutCommand(), a.serveCommand(), a.hubCommand(), a.demoCommand(), a.explainCommand(), a.configCommand(), a.completionCommand(), a.manCommand(), a.versionCommand())
-	root.AddCommand(helpTopics()...)
+	root.AddCommand(a.helpTopics()...)
 	shareFlags(root)
 	a.helpCommand(root)
+	describeFlags(root)
+	a.acceptOldFlags(root)
 	a.addCompletions(root)
 	return root
 }
 
 func (a *app) openFlags(cmd *cobra.Command) {
 	a.followFlag(cmd)
-	cmd.Flags().Float64Var(&a.speed, "speed", 0, "play a capture with its own timing, 0.25 to 16 times as fast")
+	cmd.Flags().Float64Var(&a.speed, "speed", 0, "")
 	markSettings(cmd.Flags(), "open", "speed")
 	a.reading.add(cmd.Flags())
 	a.pricesFlag(cmd)

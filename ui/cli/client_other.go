@@ -9,14 +9,14 @@ import (
 	"os/signal"
 )
 
-// A clientProcess is a client that runs. What the console sends, as ^C does, it gets as we do; we wait for
+// clientProcess is a client that runs. It gets what the console sends, such as ^C, and so do we; we wait for
 // it to end.
 type clientProcess struct {
 	cmd     *exec.Cmd
 	ignored chan os.Signal
 }
 
-// startClient starts it; in front it owns the terminal, if we do.
+// startClient starts a client. inFront gives it the terminal, if we own one.
 func startClient(cmd *exec.Cmd, _ bool) (*clientProcess, error) {
 	c := &clientProcess{cmd, make(chan os.Signal, 1)}
 	signal.Notify(c.ignored, os.Interrupt)
@@ -37,5 +37,5 @@ func (c *clientProcess) wait() int {
 	return 0
 }
 
-// end ends the client, if it still runs.
+// end ends the client if it still runs.
 func (c *clientProcess) end() { _ = c.cmd.Process.Kill() }

@@ -14,28 +14,28 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A clientProcess is a client that runs. It has a process group of its own, which owns the terminal where
-// we would: what keys send, as ^C does, it gets once and from the terminal; what is sent to us is
-// passed on to it. When it is stopped we stop too, and it goes on when we do.
+// clientProcess is a client that runs. It has a process group of its own, which owns the terminal if we do.
+// So signals of keys, such as ^C, reach it once, from the terminal; signals that are sent to us are
+// forwarded. When the client stops we stop too, and it continues when we do.
 //
-// In a pipeline others of our group may want the terminal, as a pager does. There it stays with
-// them and us, and what keys send reaches the client as it reaches us.
+// In a pipeline, other processes of our group may need the terminal, such as a pager. Then the terminal stays
+// with our group, and signals of keys reach the client as they reach us.
 type clientProcess struct {
 	pid     int
-	to      int      // who gets signals: the process, or its group as a negative number
-	tty     *os.File // nil where we have no terminal to hand over
+	to      int      // the target of signals: the process, or its group as a negative number
+	tty     *os.File // nil without a terminal to give
 	signals chan os.Signal
 	over    chan struct{} // closed when the client has ended
 }
 
-// forwardedSignals are the signals that the client gets from us.
+// forwardedSignals are the signals that we forward to the client.
 var forwardedSignals = []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2}
 
-// startClient starts it; in front it owns the terminal, if we do.
+// startClient starts a client. inFront gives it the terminal, if we own one.
 func startClient(cmd *exec.Cmd, inFront bool) (*clientProcess, error) {
 	c := &clientProcess{signals: make(chan os.Signal, 16), over: make(chan struct{})}
 	for _, sig := range forwardedSignals {
-		if !signal.Ignored(sig) { // as nohup wants it, of the client too
+		if !signal.Ignored(sig) { // under nohup, the client ignores them too
 			signal.Notify(c.signals, sig)
 		}
 	}
@@ -57,7 +57,7 @@ func startClient(cmd *exec.Cmd, inFront bool) (*clientProcess, error) {
 		c.to = c.pid
 	}
 	if c.tty != nil {
-		signal.Ignore(syscall.SIGTTOU) // it would stop us when we take the terminal back
+		signal.Ignore(syscall.SIGTTOU) // would stop us when we take the terminal back
 		signal.Notify(c.signals, syscall.SIGCONT)
 		c.giveTerminal()
 	}
@@ -65,7 +65,7 @@ func startClient(cmd *exec.Cmd, inFront bool) (*clientProcess, error) {
 	return c, nil
 }
 
-// ownTerminal is the terminal that we own, nil if there is none.
+// ownTerminal opens the terminal if our process group owns it, else it returns nil.
 func ownTerminal() *os.File {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
@@ -84,18 +84,19 @@ func (c *clientProcess) ownsTerminal(group int) bool {
 	return err == nil && owner == group
 }
 
+// setForeground gives the terminal to a process group.
 func (c *clientProcess) setForeground(group int) {
 	_ = unix.IoctlSetPointerInt(int(c.tty.Fd()), unix.TIOCSPGRP, group)
 }
 
-// giveTerminal hands the terminal over, and has the client go on that may have asked too early for it.
+// giveTerminal gives the client the terminal, and continues it if it asked for the terminal too early.
 func (c *clientProcess) giveTerminal() {
 	c.setForeground(c.pid)
 	_ = syscall.Kill(-c.pid, syscall.SIGCONT)
 }
 
-// forwardSignals passes signals on while the client runs. One that comes later was meant for it, and must not
-// keep us from ending as it did; the next ends us.
+// forwardSignals forwards signals while the client runs. One signal that arrives after its end was meant for
+// the client and is ignored, so that we end with its exit code; the next one ends us.
 func (c *clientProcess) forwardSignals(shared bool) {
 	for {
 		select {
@@ -109,7 +110,7 @@ func (c *clientProcess) forwardSignals(shared bool) {
 	}
 }
 
-// forwardSignal passes a signal on, but for those of keys where the client has them from the terminal too.
+// forwardSignal forwards a signal, except signals of keys that the client also gets from the terminal.
 func (c *clientProcess) forwardSignal(sig os.Signal, shared bool) {
 	switch n, _ := sig.(syscall.Signal); {
 	case shared && (n == syscall.SIGINT || n == syscall.SIGQUIT):
@@ -142,8 +143,8 @@ func (c *clientProcess) wait() int {
 	}
 }
 
-// stopWithClient stops us as the client was, and has it go on when we do. One that only wanted the
-// terminal before it had it goes on at once.
+// stopWithClient stops us when the client has stopped; SIGCONT continues both. A client that only asked for
+// the terminal before it had it continues at once.
 func (c *clientProcess) stopWithClient(sig syscall.Signal) {
 	early := (sig == syscall.SIGTTIN || sig == syscall.SIGTTOU) && c.tty != nil && c.ownsTerminal(c.pid)
 	switch {
@@ -153,11 +154,11 @@ func (c *clientProcess) stopWithClient(sig syscall.Signal) {
 		if c.ownsTerminal(c.pid) {
 			c.setForeground(syscall.Getpgrp())
 		}
-		_ = syscall.Kill(0, syscall.SIGTSTP) // SIGCONT is passed on
+		_ = syscall.Kill(0, syscall.SIGTSTP) // SIGCONT is forwarded
 	}
 }
 
-// end ends the client, if it still runs.
+// end ends the client if it still runs.
 func (c *clientProcess) end() {
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 		_ = syscall.Kill(-c.pid, sig)

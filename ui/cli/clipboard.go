@@ -15,9 +15,8 @@ import (
 	"github.com/aymanbagabas/go-osc52/v2"
 )
 
-// clipboard puts text where other programs paste it from: by the terminal it runs in, which may be
-// far away, and by the tool of the desktop, if there is one. What the terminal makes of it, it does
-// not tell.
+// clipboard copies text to the clipboard: through the terminal, which may be on another machine, and with a
+// tool of the desktop, if there is one. A terminal doesn't report whether it took the text.
 type clipboard struct {
 	terminal io.Writer
 	getenv   func(string) string
@@ -25,16 +24,17 @@ type clipboard struct {
 	run      func(ctx context.Context, path string, args []string, text []byte) error
 }
 
+// newClipboard returns a clipboard that writes to the terminal.
 func newClipboard(terminal io.Writer) *clipboard {
 	return &clipboard{terminal: terminal, getenv: os.Getenv, find: exec.LookPath, run: runTool}
 }
 
-// clipboardTools are programs that take a text for the clipboard, and the variable that says
-// whether they have one to put it into.
+// clipboardTools are programs that copy their input to the clipboard, with the variable that shows that they
+// have one.
 var clipboardTools = []struct {
 	env, name string
 	args      []string
-	encode    func(text []byte) []byte // nil when it takes UTF-8
+	encode    func(text []byte) []byte // nil for UTF-8
 }{
 	{"WAYLAND_DISPLAY", "wl-copy", nil, nil},
 	{"DISPLAY", "xclip", []string{"-selection", "clipboard"}, nil},
@@ -44,9 +44,9 @@ var clipboardTools = []struct {
 	{"TMUX", "tmux", []string{"load-buffer", "-w", "-"}, nil},
 }
 
-// toUTF16 is a text as programs of Windows take it whatever their code page is.
+// toUTF16 encodes a text as UTF-16 with a byte order mark, which Windows programs read with any code page.
 func toUTF16(text []byte) []byte {
-	out := []byte{0xff, 0xfe} // the mark that says which byte comes first
+	out := []byte{0xff, 0xfe} // byte order mark
 	for _, unit := range utf16.Encode([]rune(string(text))) {
 		out = append(out, byte(unit), byte(unit>>8))
 	}
@@ -54,13 +54,13 @@ func toUTF16(text []byte) []byte {
 }
 
 const (
-	// maxOSC52 is how many bytes terminals take in one sequence of OSC 52: they end it at 100,000,
-	// of which base64 leaves three quarters.
+	// maxOSC52 is how many bytes of text fit into one OSC 52 sequence: terminals end it at 100,000
+	// bytes, and base64 leaves three quarters of them.
 	maxOSC52 = 74_994
 	toolTime = 3 * time.Second
 )
 
-// copy puts text into the clipboard and says by which ways.
+// copy copies text and returns the ways that it used, in words.
 func (c *clipboard) copy(text []byte) (string, error) {
 	var ways []string
 	tool, failure := c.useTool(text)
@@ -72,7 +72,7 @@ func (c *clipboard) copy(text []byte) (string, error) {
 		if c.getenv("STY") != "" {
 			sequence = sequence.Screen()
 		}
-		// One write: a frame that is written meanwhile comes before or after it.
+		// One write, so that a frame can only be written before or after it.
 		if _, err := sequence.WriteTo(c.terminal); err == nil {
 			ways = append(ways, "the terminal (OSC 52)")
 		} else {
@@ -81,7 +81,7 @@ func (c *clipboard) copy(text []byte) (string, error) {
 	}
 	switch {
 	case len(ways) > 0 && len(text) > maxOSC52:
-		return ways[0] + " alone: OSC 52 takes 75 kB at most", nil
+		return ways[0] + " only: OSC 52 takes at most 75 kB", nil
 	case len(ways) > 0:
 		return strings.Join(ways, " and "), nil
 	case failure != nil:
@@ -90,7 +90,7 @@ func (c *clipboard) copy(text []byte) (string, error) {
 	return "", errors.New("OSC 52 takes 75 kB: save it, or install wl-copy, xclip or xsel")
 }
 
-// useTool gives the text to the first tool there is; none is not an error.
+// useTool passes the text to the first tool that is found. No tool is not an error.
 func (c *clipboard) useTool(text []byte) (name string, err error) {
 	for _, t := range clipboardTools {
 		if t.env != "" && c.getenv(t.env) == "" {
@@ -113,8 +113,8 @@ func (c *clipboard) useTool(text []byte) (name string, err error) {
 	return "", nil
 }
 
-// runTool runs a tool with text as its input. Those that stay to serve the text leave a child
-// behind, which must not hold what they were given to write to.
+// runTool runs a tool with text as its input. Tools that stay in the background to serve the text leave a
+// child process, so the tool gets no pipe for its output, which that child would hold open.
 func runTool(ctx context.Context, path string, args []string, text []byte) error {
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Stdin = bytes.NewReader(text)

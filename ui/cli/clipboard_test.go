@@ -55,7 +55,7 @@ func TestClipboard(t *testing.T) {
 		{"wl-copy xclip", "DISPLAY", 5, nil, "/bin/xclip [-selection clipboard] 5", "xclip and the terminal (OSC 52)", true, ""},
 		{"xsel", "DISPLAY", 5, nil, "/bin/xsel [--clipboard --input] 5", "xsel and the terminal (OSC 52)", true, ""},
 		{"xsel", "", 5, nil, "", "the terminal (OSC 52)", true, ""},
-		{"pbcopy", "", big, nil, fmt.Sprintf("/bin/pbcopy [] %d", big), "pbcopy alone: OSC 52 takes 75 kB at most", false, ""},
+		{"pbcopy", "", big, nil, fmt.Sprintf("/bin/pbcopy [] %d", big), "pbcopy only: OSC 52 takes at most 75 kB", false, ""},
 		{"clip.exe", "", 5, nil, "/bin/clip.exe [] 12", "clip.exe and the terminal (OSC 52)", true, ""},
 		{"tmux", "TMUX", 5, nil, "/bin/tmux [load-buffer -w -] 5", "tmux and the terminal (OSC 52)", true, ""},
 		{"xclip", "DISPLAY", 5, failure, "/bin/xclip [-selection clipboard] 5", "the terminal (OSC 52)", true, ""},

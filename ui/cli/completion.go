@@ -24,17 +24,10 @@ import (
 	"toolscope/ui/filter"
 )
 
-const completionHelp = `Prints the script that has a shell complete commands, flags and their values:
-dialects, themes, providers, models, the tools in a FILE.
-
-  bash        source <(toolscope completion bash)
-  zsh         source <(toolscope completion zsh)
-  fish        toolscope completion fish | source
-  powershell  toolscope completion powershell | Out-String | Invoke-Expression
-
-To have it in every session put that line into ~/.bashrc, ~/.zshrc (behind
-compinit), ~/.config/fish/config.fish or $PROFILE. In bash it needs the package
-bash-completion.`
+const completionHelp = `The script completes commands, flags and their values: protocols, themes,
+providers, models, the tools in a FILE. To load it in every session, put the line
+into ~/.bashrc, ~/.zshrc (after compinit), ~/.config/fish/config.fish or $PROFILE.
+bash needs the package bash-completion.`
 
 // shells are those whose completion is known, each with what writes its script.
 var shells = []struct {
@@ -56,14 +49,16 @@ func shellNames() (names []string) {
 
 func (a *app) completionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "completion SHELL", Short: "Have bash, zsh, fish or powershell complete what is typed", Long: completionHelp,
+		Use: "completion SHELL", Short: "Print a shell completion script",
+		Example: "source <(toolscope completion bash)\nsource <(toolscope completion zsh)\ntoolscope completion fish | source\ntoolscope completion powershell | Out-String | Invoke-Expression",
+		Long:    completionHelp,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usageErrorf("completion: of which shell?\ntoolscope completion SHELL, which is one of %s", joinCommas(shellNames()...))
+				return usageErrorf("completion: needs one SHELL\nuse one of %s", joinCommas(shellNames()...))
 			}
 			i := slices.Index(shellNames(), args[0])
 			if i < 0 {
-				return usageErrorf("completion: no shell %q%s\nthere are %s", args[0], suggestName(args[0], shellNames()), joinCommas(shellNames()...))
+				return usageErrorf("completion: unknown shell %q%s\nuse one of %s", args[0], suggestName(args[0], shellNames()), joinCommas(shellNames()...))
 			}
 			return shells[i].write(cmd.Root(), a.output)
 		},
@@ -78,9 +73,10 @@ type completer func(a *app, args []string, begun string) []completion
 
 // flagCompleters are the values of flags, by the command and the flag or by the flag alone.
 var flagCompleters = map[string]completer{
-	"dialect": fixedCompletions(func() []completion { return append(protocolCompletions(), completion{"auto", "what the bytes tell"}) }),
-	"as":      fixedCompletions(formatCompletions),
-	"from":    fixedCompletions(formatCompletions),
+	"protocol": fixedCompletions(func() []completion {
+		return append(protocolCompletions(), completion{"auto", "detect it from the bytes"})
+	}),
+	"from": fixedCompletions(formatCompletions),
 	"export as": fixedCompletions(func() []completion {
 		return mapSlice(exportForms(), func(f exportForm) completion { return completion{f.name, f.says} })
 	}),
@@ -111,7 +107,7 @@ var argCompleters = map[string]completer{
 
 // fileFlags are those whose value is a file, or a folder.
 var fileFlags = []string{
-	"auth", "baseline", "creds", "hub-token", "nkey", "output", "prices", "record", "request", "save", "spool", "store", "system", "tls-ca", "tls-cert", "tls-key", "tools",
+	"auth", "baseline", "creds", "hub-token", "nkey", "output", "prices", "record", "request", "save", "spool", "store", "system", "hub-ca", "tls-cert", "tls-key", "tools",
 }
 
 // addCompletions has a shell offer what may stand in each place.
@@ -198,7 +194,7 @@ func protocolCompletions() []completion {
 
 func formatCompletions() []completion {
 	return append(mapSlice(formats.All, func(f capture.Format) completion { return completion{formatName(f), f.Title} }),
-		completion{"auto", "what the first bytes tell"}, completion{"body", "one response as it was sent"})
+		completion{"auto", "detect it from the first bytes"}, completion{"body", "one response, as it was sent"})
 }
 
 func providerNameCompletions() (all []completion) {

@@ -93,7 +93,7 @@ func TestManual(t *testing.T) {
 			t.Errorf("nothing of %s", c.Name())
 		}
 	}
-	wanted := []string{".B --fail-on WHAT\n", ".B -f, --follow\n"}
+	wanted := []string{".B --fail-on LIST\n", ".B -f, --follow\n"}
 	for _, k := range ui.Keys(nil) {
 		wanted = append(wanted, ".B "+k.Keys+"\n"+k.Does)
 	}

@@ -18,40 +18,27 @@ import (
 	"toolscope/ui"
 )
 
-const configHelp = `What is always wanted stands in a file: each setting is a key there, a variable
-of the environment, and a flag. The flag wins over the variable, and that over
-the file.
-
-  theme = "dracula"          TOOLSCOPE_THEME=dracula          --theme dracula
-  [proxy]
-  listen = "127.0.0.1:8080"  TOOLSCOPE_PROXY_LISTEN=…         proxy --listen …
-
-'config show' lists every setting as the file would have it, and with --origin
-where each value comes from. A key that is not known is told of and left out; a
-value that cannot be followed ends the program. Secrets are not read from files.
-
-[keys] has the keys of the screen, by what they do: zoom = "ctrl+t". An action
-that has several takes a list of as many.
-
-TOOLSCOPE_CONFIG names another file; /dev/null is none.`
-
 func (a *app) configCommand() *cobra.Command {
 	origins := false
 	show := &cobra.Command{
-		Use: "show", Short: "Every setting and its value, as the file would have it", Args: noArgs,
+		Use: "show", Short: "List every setting with its value", Args: noArgs,
+		Example: "toolscope config show --show-origin > config.toml", Long: "The output is a configuration file with every setting.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.showConfig(cmd, origins) },
 	}
-	show.Flags().BoolVar(&origins, "origin", false, "where each value comes from")
+	show.Flags().BoolVar(&origins, "show-origin", false, "")
 	edit := &cobra.Command{
-		Use: "edit", Short: "Open the file in $EDITOR, and say what is wrong with it then", Args: noArgs,
+		Use: "edit", Short: "Open the configuration file in $EDITOR, then check it", Args: noArgs,
+		Example: "toolscope config edit", Long: "A new file begins with every setting, commented out.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.editConfig(cmd.Root()) },
 	}
 	check := &cobra.Command{
-		Use: "check", Short: "Say what is wrong with the file", Args: noArgs,
+		Use: "check", Short: "Check the configuration file", Args: noArgs,
+		Example: "toolscope config check", Long: "Errors are listed with their line and column.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.checkConfig(cmd.Root()) },
 	}
 	path := &cobra.Command{
-		Use: "path", Short: "Where the file is", Args: noArgs,
+		Use: "path", Short: "Print the path of the configuration file", Args: noArgs,
+		Example: "cat \"$(toolscope config path)\"", Long: "TOOLSCOPE_CONFIG names another file.",
 		RunE: func(*cobra.Command, []string) error {
 			path, err := configPath()
 			if err == nil {
@@ -61,7 +48,8 @@ func (a *app) configCommand() *cobra.Command {
 		},
 	}
 	all := &cobra.Command{
-		Use: "config", Short: "What is always wanted: settings in a file", Long: configHelp,
+		Use: "config", Short: "Show, check and edit the configuration",
+		Example: "toolscope config edit\ntoolscope config show --show-origin",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return usageErrorf("config: no command %q\nthere are show, edit, check, path and theme", args[0])
@@ -69,7 +57,11 @@ func (a *app) configCommand() *cobra.Command {
 			return cmd.Help()
 		},
 
-		PersistentPreRunE: func(*cobra.Command, []string) error { return nil }, // they tell of the file themselves
+		// Its subcommands report errors in the file themselves.
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			a.printOldNames()
+			return nil
+		},
 	}
 	all.AddCommand(show, edit, check, path, a.themeCommand())
 	return all
@@ -103,7 +95,7 @@ func (a *app) showConfig(cmd *cobra.Command, origins bool) error {
 			a.stdout.printLine("[%s]", table)
 		}
 		if s.isSecret() {
-			a.stdout.printLine("# %s: only as %s, which is %s", s.flag.Name, s.envVariable(), ifElse(os.Getenv(s.envVariable()) == "", "not set", "set"))
+			a.stdout.printLine("# %s: only as %s, which is %s", s.configName(), s.envVariable(), ifElse(os.Getenv(s.envVariable()) == "", "not set", "set"))
 			continue
 		}
 		value, from := s.flag.DefValue, "default"
@@ -117,7 +109,7 @@ func (a *app) showConfig(cmd *cobra.Command, origins bool) error {
 		} else {
 			value = tomlValue(s.flag, value)
 		}
-		line := s.flag.Name + " = " + value
+		line := s.configName() + " = " + value
 		if origins {
 			line = fmt.Sprintf("%-36s # %s", line, from)
 		}
@@ -263,8 +255,7 @@ func blankConfig(root *cobra.Command) string {
 			table = s.table
 			fmt.Fprintf(&b, "\n[%s]\n", table)
 		}
-		_, usage := pflag.UnquoteUsage(s.flag)
-		fmt.Fprintf(&b, "# %s\n# %s = %s\n", usage, s.flag.Name, tomlValue(s.flag, s.flag.DefValue))
+		fmt.Fprintf(&b, "# %s\n# %s = %s\n", s.flag.Usage, s.configName(), tomlValue(s.flag, s.flag.DefValue))
 	}
 	return b.String()
 }

@@ -112,7 +112,7 @@ func TestBadConfig(t *testing.T) {
 		{"keep = 3", "", []string{"-"}, 2, "P:1:1: keep: wanted is a text in quotes"},
 		{"keep = '3'", "", []string{"-"}, 2, `P:1:1: keep "3": too small`},
 		{"[proxy]\nto = [1]", "", []string{"proxy"}, 2, "P:2:1: proxy.to: wanted is a list of texts"},
-		{"[connect]\ntimeout = 'soon'", "", []string{"connect", "x"}, 2, "P:2:1: connect.timeout: wanted is a time, as in 30s or 2m"},
+		{"[connect]\ntimeout = 'soon'", "", []string{"connect", "x"}, 2, "P:2:1: connect.timeout: wanted is a time, e.g. 30s or 2m"},
 		{"[print]\nformat = 'xml'", "", nil, 2, "P:2:1: print.format"},
 		{"", "TOOLSCOPE_KEEP=3", []string{"-"}, 2, `TOOLSCOPE_KEEP: keep "3": too small`},
 		{"", "TOOLSCOPE_KEPT_DAYS=x", []string{"proxy"}, 2, "TOOLSCOPE_KEPT_DAYS: kept-days: wanted is a whole number"},
@@ -206,10 +206,10 @@ func TestConfigKeys(t *testing.T) {
 		want string
 	}{
 		{"[keys]\nzoom = 'Z'\nstep = ['e', ';']\nedit = 'E'\n", 0, ""},
-		{"[keys]\nzom = 'Z'\n", 0, "P:2:1: keys.zom: no such action: did you mean zoom?"},
-		{"[keys]\nzoom = 'zz'\n", 2, `P:2:1: keys.zoom: "zz": no such key`},
+		{"[keys]\nzom = 'Z'\n", 0, "P:2:1: keys.zom: unknown action: did you mean zoom?"},
+		{"[keys]\nzoom = 'zz'\n", 2, `P:2:1: keys.zoom: unknown key "zz"`},
 		{"[keys]\nzoom = 3\n", 2, "P:2:1: keys.zoom: wanted is a key in quotes"},
-		{"[keys]\nstep = 'e'\n", 2, "P:2:1: keys.step: wanted is a list of as many keys as it has"},
+		{"[keys]\nstep = 'e'\n", 2, "P:2:1: keys.step: give a list of as many keys as the default"},
 		{"[keys]\nfollow = 'J'\nzoom = 'r'\n", 2, `P:3:1: keys.zoom: zoom and raw have the same key, "r"`},
 	} {
 		path := configureWith(t, c.file)
@@ -257,7 +257,7 @@ func TestHelpKeysAreYours(t *testing.T) {
 	before := command(t, nil, "help", "keys").stdout
 	configureWith(t, "[keys]\nzoom = 'ctrl+t'\nstep = ['f5', 'f6']\npause = 'f7'\n")
 	after := command(t, nil, "help", "keys").stdout
-	for _, want := range []string{"  ctrl+t     zoom the pane\n", "  f5 f6      a delta back, forward\n", "  f7         hold the screen; play on\n", "yours in place"} {
+	for _, want := range []string{"  ctrl+t     zoom the pane\n", "  f5 f6      previous, next delta\n", "  f7         pause; resume\n", "yours in place"} {
 		if !strings.Contains(after, want) || strings.Contains(before, want) {
 			t.Errorf("%q is not in\n%s", want, after)
 		}

@@ -172,7 +172,7 @@ func holdsSecret(value any) bool {
 // variableFor is the variable of the environment that a secret belongs in.
 func variableFor(s settings.Setting, known []configSetting) string {
 	for _, k := range known {
-		if k.isSecret() && k.flag.Name == s.Key {
+		if k.isSecret() && k.configName() == s.Key {
 			return k.envVariable()
 		}
 	}
@@ -197,7 +197,7 @@ func unknownKey(s settings.Setting, known []configSetting) string {
 			continue
 		}
 		names = append(names, k.configKey())
-		if k.flag.Name == s.Key {
+		if k.configName() == s.Key {
 			near = append(near, k.configKey())
 		}
 	}

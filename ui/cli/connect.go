@@ -17,7 +17,7 @@ import (
 	"toolscope/ui"
 )
 
-// connectFlags are those of a request that is made here.
+// connectFlags are the flags of a request that connect makes.
 type connectFlags struct {
 	liveFlags
 	model, system, baseURL string
@@ -29,46 +29,31 @@ type connectFlags struct {
 	timeout                time.Duration
 }
 
-const connectHelp = `Sends a request and watches the answer, on the screen or, where standard output
-is no terminal or with --format, printed.
-
-  toolscope connect anthropic "What is the weather in Oslo?" --tools tools.json
-  toolscope connect openai/gpt-5.4,gemini --system @system.md - < prompt.txt
-  toolscope connect ollama --model qwen3 --base-url http://box:11434 hello
-  toolscope connect --request body.json
-
-Several providers get the same prompt and tools, each in its own form: tools may
-be declared as any protocol does it, or as MCP servers list them. No tool is
-ever run. PROVIDER is a name from 'toolscope help hosts', PROVIDER/MODEL one
-with its model.
-
-Keys are read from the environment and go to the provider, nowhere else. An
-error is shown in the provider's own words; the exit code is 1 then.`
-
 func (a *app) connectCommand() *cobra.Command {
 	var f connectFlags
 	cmd := &cobra.Command{
-		Use: "connect PROVIDER[,PROVIDER…] [PROMPT…|-]", Short: "Send a request and watch the answer", Long: connectHelp,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.runConnect(cmd.Context(), args, &f) },
+		Use: "connect PROVIDER[,PROVIDER…] [PROMPT…|-]", Short: "Send a request to one or more providers",
+		Example: "toolscope connect anthropic \"What is the weather in Oslo?\" --tools tools.json\ntoolscope connect openai/gpt-5.4,gemini --system @system.md - < prompt.txt\ntoolscope connect --request body.json",
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.runConnect(cmd.Context(), args, &f) },
 	}
 	to := cmd.Flags()
-	to.StringVar(&f.model, "model", "", "the model to ask, where PROVIDER does not say")
-	to.StringVar(&f.tools, "tools", "", "declare the tools in this `FILE`")
-	to.StringVar(&f.system, "system", "", "instructions, or @`FILE` that holds them")
-	to.IntVar(&f.maxTokens, "max-tokens", 0, "limit of the answer; without it the provider's, or where it wants one a third of what the model can")
-	to.StringVar(&f.baseURL, "base-url", "", "another address: `URL` of a host that speaks PROVIDER's protocol")
-	to.StringVar(&f.request, "request", "", "send the body in this `FILE` as it is; PROVIDER may be left out then")
-	to.StringArrayVar(&f.headers, "header", nil, "one more header, `NAME=VALUE`; may be given several times")
-	to.StringVar(&f.session, "session", "", "`NAME` of the conversation: has the prompt cache used, where writing it costs too")
-	to.BoolVar(&f.keep, "keep", false, "with --session: have the cache keep the prompt for longer")
-	to.DurationVar(&f.timeout, "timeout", answerWait, "how long to wait for the first byte of the answer")
+	to.StringVar(&f.model, "model", "", "")
+	to.StringVar(&f.tools, "tools", "", "")
+	to.StringVar(&f.system, "system", "", "")
+	to.IntVar(&f.maxTokens, "max-tokens", 0, "")
+	to.StringVar(&f.baseURL, "base-url", "", "")
+	to.StringVar(&f.request, "request", "", "")
+	to.StringArrayVar(&f.headers, "header", nil, "")
+	to.StringVar(&f.session, "session", "", "")
+	to.BoolVar(&f.keep, "long-cache", false, "")
+	to.DurationVar(&f.timeout, "timeout", answerWait, "")
 	a.liveFlags(cmd, &f.liveFlags)
 	asPaths(to, "tools", "request")
 	markSettings(to, "connect", "model", "tools", "system", "max-tokens", "timeout", "format")
 	return cmd
 }
 
-// runConnect sends what the command line asks for and shows what comes.
+// runConnect sends the requests of the command line and shows the responses.
 func (a *app) runConnect(ctx context.Context, args []string, f *connectFlags) error {
 	prices, p, screen, err := a.outputOptions(&f.liveFlags)
 	if err != nil {
@@ -80,7 +65,7 @@ func (a *app) runConnect(ctx context.Context, args []string, f *connectFlags) er
 	}
 	for _, q := range queries {
 		if q.exposed {
-			a.printNote("%s: the key goes to another machine unencrypted: https:// would hide it", q.label)
+			a.printNote("%s: the key is sent unencrypted to another machine; use https:// to protect it", q.label)
 		}
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -112,8 +97,8 @@ func (a *app) runConnect(ctx context.Context, args []string, f *connectFlags) er
 	return err
 }
 
-// printAnswers prints the turns of each provider as they end. The first signal cancels the
-// requests: what came until then is printed.
+// printAnswers prints the turns of each provider as they end. The first signal cancels the requests; the
+// responses so far are printed.
 func (a *app) printAnswers(l *liveInput, cancel func(), p printer) error {
 	defer quitQuietly()()
 	caught, stop := a.catchEnd()
@@ -132,7 +117,7 @@ func (a *app) printAnswers(l *liveInput, cancel func(), p printer) error {
 	return err
 }
 
-// reportFailures says what went wrong with each provider, in its own words.
+// reportFailures prints the failures and sets the exit code.
 func (a *app) reportFailures(list []string) {
 	for _, what := range list {
 		a.printError(errors.New(what))
@@ -140,19 +125,20 @@ func (a *app) reportFailures(list []string) {
 	}
 }
 
-// A failureWatch looks at records on their way to the screen, to be asked afterwards what failed.
+// failureWatch sees the records on their way to the screen, and lists afterwards which responses failed.
 type failureWatch struct {
 	mu sync.Mutex
 	in providers.Inspector
 }
 
+// addRecord takes a record.
 func (w *failureWatch) addRecord(r capture.Record) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.in.Write(coreRecord(r))
 }
 
-// listFailures is what failed until now. Answers that have not ended yet have not failed: the user left
+// listFailures returns the failures until now. Responses that have not ended have not failed: the user left
 // them.
 func (w *failureWatch) listFailures() []string {
 	w.mu.Lock()
@@ -160,8 +146,8 @@ func (w *failureWatch) listFailures() []string {
 	return failedResponses(&w.in)
 }
 
-// failedResponses are the answers that failed, a text each: the provider, the HTTP status, and the words
-// it has for that.
+// failedResponses returns a text for each response that failed: the provider, the HTTP status, and the
+// provider's message.
 func failedResponses(in *providers.Inspector) (list []string) {
 	for _, x := range in.Exchanges() {
 		if words := failureText(in, x); x.Ended && words != "" {
@@ -171,6 +157,7 @@ func failedResponses(in *providers.Inspector) (list []string) {
 	return list
 }
 
+// failureText returns why an exchange failed, "" if it did not.
 func failureText(in *providers.Inspector, x *providers.Exchange) string {
 	words, done := "", false
 	for _, t := range in.Session().Turns {
@@ -188,7 +175,7 @@ func failureText(in *providers.Inspector, x *providers.Exchange) string {
 	status := x.Head.Status
 	switch {
 	case status >= 300 && status < 400:
-		return fmt.Sprintf("HTTP %d: it answers from another host, which is not asked", status)
+		return fmt.Sprintf("HTTP %d: redirected to another host, not followed", status)
 	case status >= 400:
 		if !strings.HasPrefix(words, "HTTP status") {
 			words = fmt.Sprintf("HTTP %d: %s", status, words)
@@ -202,12 +189,12 @@ func failureText(in *providers.Inspector, x *providers.Exchange) string {
 		if why := x.EndReason(); why != "" {
 			return why
 		}
-		return "the answer broke off, or is none of a known protocol"
+		return "the response ended early, or its protocol is unknown"
 	}
 	return ""
 }
 
-// retryAfter says when the provider wants to be asked again.
+// retryAfter returns the Retry-After header in words, "" without one.
 func retryAfter(h map[string][]string) string {
 	v := http.Header(h).Get("Retry-After")
 	if v == "" {

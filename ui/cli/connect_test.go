@@ -134,14 +134,14 @@ func TestConnectWrong(t *testing.T) {
 		code int
 		says string
 	}{
-		{[]string{}, 2, "no PROVIDER"},
-		{[]string{"nobody", "hi"}, 2, "there are anthropic"},
-		{[]string{"aistudio", "hi"}, 2, "never asked"},
-		{[]string{"anthropic"}, 2, "no PROMPT"},
-		{[]string{"anthropic", " "}, 2, "no PROMPT"},
+		{[]string{}, 2, "needs a PROVIDER"},
+		{[]string{"nobody", "hi"}, 2, "use one of anthropic"},
+		{[]string{"aistudio", "hi"}, 2, "never called"},
+		{[]string{"anthropic"}, 2, "needs a PROMPT"},
+		{[]string{"anthropic", " "}, 2, "needs a PROMPT"},
 		{[]string{"anthropic", "hi"}, 1, "ANTHROPIC_API_KEY, then ANTHROPIC_AUTH_TOKEN"},
 		{[]string{"openai,gemini", "hi", "--base-url", "http://x"}, 2, "2 providers"},
-		{[]string{"ollama", "hi"}, 2, "which model"},
+		{[]string{"ollama", "hi"}, 2, "needs a model"},
 		{[]string{"bedrock", "hi"}, 1, "AWS_REGION"},
 		{[]string{"azure/d", "hi"}, 1, "AZURE_OPENAI_ENDPOINT"},
 		{[]string{"anthropic", "hi", "--base-url", "x"}, 1, "https://"},
@@ -152,8 +152,8 @@ func TestConnectWrong(t *testing.T) {
 		{[]string{"ollama/x", "hi", "--header", "A=b\nC: d"}, 2, "NAME=VALUE"},
 		{[]string{"anthropic", "hi", "--format", "xml"}, 2, "one of text, jsonl"},
 		{[]string{"anthropic", "hi", "--record", ""}, 2, "--record: the name is empty"},
-		{[]string{"anthropic", "hi", "--request", body}, 2, "as it is"},
-		{[]string{"--request", body, "--tools", odd}, 2, "as it is"},
+		{[]string{"anthropic", "hi", "--request", body}, 2, "sent unchanged"},
+		{[]string{"--request", body, "--tools", odd}, 2, "sent unchanged"},
 		{[]string{"--request", odd}, 2, "no known protocol"},
 		{[]string{"--request", "missing.json"}, 1, "missing.json"},
 	} {

@@ -37,9 +37,9 @@ func TestConnectErrors(t *testing.T) {
 		"redirect":           {status(307, "", "", "Location", "http://169.254.169.254/latest"), []string{"HTTP 307", "another host"}},
 		"error in the stream": {answers(events, anthropicAnswer[:strings.Index(anthropicAnswer, "event: content_block_delta")]+
 			"event: error\ndata: "+fmt.Sprintf(failed, "overloaded_error", "Overloaded in the middle")+"\n\n"), []string{"Overloaded in the middle"}},
-		"cut":     {answers(events, anthropicAnswer[:400]), []string{"broke off"}},
-		"nothing": {answers(events, ""), []string{"broke off"}},
-		"garbage": {answers("text/plain", "\x00\x01 hello \x1b]0;title\a\n{{{"), []string{"none of a known protocol"}},
+		"cut":     {answers(events, anthropicAnswer[:400]), []string{"ended early"}},
+		"nothing": {answers(events, ""), []string{"ended early"}},
+		"garbage": {answers("text/plain", "\x00\x01 hello \x1b]0;title\a\n{{{"), []string{"its protocol is unknown"}},
 		"broken connection": {func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, anthropicAnswer[:400])
 			_ = http.NewResponseController(w).Flush()

@@ -96,6 +96,7 @@ type executedJSON struct {
 
 type findingJSON struct {
 	Code, Severity, By, Message string
+	Quoted                      [][2]int
 	Event                       int
 	Offset                      *int
 }
@@ -215,7 +216,7 @@ func TestContractRejectedCalls(t *testing.T) {
 	same(t, 0, "name", turns[0].Rejected[0].Name, "get_weather")
 	same(t, 0, "message", turns[0].Rejected[0].Message, "Malformed function call: print(default_api.get_weather(city='Oslo')")
 	out := command(t, body, "print", "-")
-	for _, want := range []string{"0 calls", "1 thrown away", "rejected      get_weather"} {
+	for _, want := range []string{"0 calls", "1 discarded", "rejected      get_weather"} {
 		if !strings.Contains(out.stdout, want) {
 			t.Errorf("no %q in\n%s", want, out.stdout)
 		}
@@ -267,21 +268,21 @@ func TestExitCodes(t *testing.T) {
 		{[]string{file}, 0, ""},
 		{[]string{"version"}, 0, ""},
 		{[]string{"demo", "--list"}, 0, ""},
-		{[]string{"demo", "nope"}, 2, "no scenario"},
-		{[]string{"help", "nope"}, 2, `there is no page "nope"`},
+		{[]string{"demo", "nope"}, 2, "unknown scenario"},
+		{[]string{"help", "nope"}, 2, `unknown page "nope"`},
 		{[]string{"help", "help"}, 0, ""},
 		{[]string{"print", filepath.Join(dir, "missing")}, 1, "no such file"},
 		{[]string{"print", filepath.Join(dir, "missing"), file}, 1, "no such file"},
 		{[]string{"print", dir}, 0, ""},
-		{[]string{"print", t.TempDir()}, 1, "no file in it"},
+		{[]string{"print", t.TempDir()}, 1, "no readable file in it"},
 		{[]string{"print", filepath.Join(dir, "*.none")}, 1, "no file matches"},
-		{[]string{"print", "--format", "xml", file}, 2, "wanted is one of text, jsonl"},
+		{[]string{"print", "--format", "xml", file}, 2, "use one of text, jsonl"},
 		{[]string{"print", "--format", "json", file}, 0, ""},
 		{[]string{"diff", "--format", "json", file, file}, 0, ""},
 		{[]string{"diff", "--format", "jsonl", file, file}, 0, ""},
 		{[]string{"replay", "--format", "JSON", file}, 0, ""},
-		{[]string{"check", "--format", "junitt", file}, 2, "wanted is one of text, jsonl, junit, sarif"},
-		{[]string{"opne", file}, 2, `"opne" is no command and no file; did you mean open?`},
+		{[]string{"check", "--format", "junitt", file}, 2, "use one of text, jsonl, junit, sarif"},
+		{[]string{"opne", file}, 2, `unknown command or file "opne"; did you mean open?`},
 		{[]string{"prnt", "--format", "jsonl", file}, 2, "did you mean print?"},
 		{[]string{"print", "--fromat", "jsonl", file}, 2, "did you mean --format?"},
 		{[]string{"help", "fndings"}, 2, "did you mean findings?"},
@@ -297,8 +298,8 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"version", "x"}, 2, "no arguments"},
 		{[]string{"print", "--prices"}, 2, "--prices"},
 		{[]string{"open", "--speed", "99", file}, 2, "0.25 to 16"},
-		{[]string{"open", "--speed", "fast", file}, 2, `--speed "fast": wanted is a number`},
-		{[]string{"connect", "--timeout", "5", "anthropic"}, 2, `--timeout "5": wanted is a time, as in 30s`},
+		{[]string{"open", "--speed", "fast", file}, 2, `--speed: invalid value "fast": use a number`},
+		{[]string{"connect", "--timeout", "5", "anthropic"}, 2, `--timeout: invalid value "5": use a time, e.g. 30s`},
 		{[]string{"open", "--theme", "monokia", file}, 2, "did you mean monokai"},
 	} {
 		out := command(t, nil, c.args...)

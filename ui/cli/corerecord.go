@@ -9,7 +9,7 @@ import (
 	"toolscope/stream"
 )
 
-// coreRecord is a capture's record as the core knows it.
+// coreRecord converts a record of capture to one of stream.
 func coreRecord(r capture.Record) stream.Record {
 	out := stream.Record{
 		Exchange: r.Exchange, Request: r.Side == capture.Request, At: r.At, Data: r.Data,
@@ -44,27 +44,31 @@ func coreRecord(r capture.Record) stream.Record {
 	return out
 }
 
-// coreFile is a capture's file as the core knows it.
+// coreFile adapts a file of capture to stream.
 type coreFile capture.File
 
+// Again reads a range of the file once more.
 func (f *coreFile) Again(exchange int, start, end int64, to func(stream.Record)) error {
 	return handOver((*capture.File)(f).Again(context.Background(), exchange, start, end), to)
 }
 
-// logLines are the lines of an exchange in a log as the core knows them.
+// logLines adapts the lines of an exchange in a log to stream.
 type logLines capture.Lines
 
+// Again reads the lines once more.
 func (l *logLines) Again(exchange int, _, _ int64, to func(stream.Record)) error {
 	return handOver((*capture.Lines)(l).Again(context.Background(), exchange), to)
 }
 
-// fileEntries are a file that has exchanges in entries as the core knows it.
+// fileEntries adapts a file with one entry per exchange to stream.
 type fileEntries capture.Entries
 
+// Again reads entries once more.
 func (e *fileEntries) Again(exchange int, start, end int64, to func(stream.Record)) error {
 	return handOver((*capture.Entries)(e).Again(context.Background(), exchange, start, end), to)
 }
 
+// handOver passes the records of a source to to, converted.
 func handOver(src capture.Source, to func(stream.Record)) error {
 	for r, err := range src {
 		if err != nil {
@@ -75,13 +79,15 @@ func handOver(src capture.Source, to func(stream.Record)) error {
 	return nil
 }
 
-// bareFile is a file that is the body of one response.
+// bareFile adapts a file that is the body of one response to stream.
 type bareFile capture.File
 
+// Again reads a range of the file once more.
 func (f *bareFile) Again(exchange int, start, end int64, to func(stream.Record)) error {
 	return (*coreFile)(f).Again(exchange, start, end, to)
 }
 
+// Bytes reads a range of the file.
 func (f *bareFile) Bytes(start, end int64) ([]byte, error) {
 	return (*capture.File)(f).Bytes(start, end)
 }

@@ -11,15 +11,15 @@ import (
 	"toolscope/stream/count"
 )
 
-// countFiles writes of every file how many lines it has and about how many answers, without reading them.
+// countFiles writes how many lines each file has, and about how many responses, without decoding the files.
 func (a *app) countFiles(ctx context.Context, paths []string) error {
 	to := a.stdout.withBuffer()
 	for _, path := range paths {
 		if path == "-" {
-			return usageErrorf("--count: standard input must be read to be counted: --summary does")
+			return usageErrorf("--count: needs files: standard input must be read to be counted\nuse --summary")
 		}
 		if fleet.IsAddress(path) {
-			return usageErrorf("--count: what a hub has must be read to be counted: --summary does")
+			return usageErrorf("--count: needs files: data on a hub must be read to be counted\nuse --summary")
 		}
 		files, left, err := capture.Find([]string{path})
 		for _, text := range left {
@@ -44,18 +44,19 @@ func (a *app) countFiles(ctx context.Context, paths []string) error {
 	return to.flush()
 }
 
-// countText is what a file holds, in words.
+// countText describes a file in words.
 func countText(n capture.FileSurvey) string {
 	size := count.Of(int(n.Lines), "line") + ", " + sizeText(n.Bytes)
 	switch {
 	case n.Lines == 0 && n.Responses == 0:
-		return sizeText(n.Bytes) + "; --summary reads what is in it"
+		return sizeText(n.Bytes) + "; use --summary to read it"
 	case n.Responses == 0:
-		return size + "; nothing in it marks answers: --summary reads it"
+		return size + "; no marks of responses: use --summary to read it"
 	}
-	return fmt.Sprintf("about %s, %s", count.Of(int(n.Responses), "answer"), size)
+	return fmt.Sprintf("about %s, %s", count.Of(int(n.Responses), "response"), size)
 }
 
+// countObject describes a file as a JSON object.
 func countObject(path string, n capture.FileSurvey) *jsonObject {
 	var o jsonObject
 	o.text("type", "count")

@@ -22,7 +22,7 @@ import (
 	"toolscope/stream/count"
 )
 
-// cutFlags say where a capture is cut, or what goes wrong in it, and where the new one is written.
+// cutFlags say where a capture is cut or which faults it gets, and where the new one is written.
 type cutFlags struct {
 	delta      int
 	ms         string
@@ -34,17 +34,14 @@ type cutFlags struct {
 func (a *app) cutCommand() *cobra.Command {
 	var f cutFlags
 	cmd := &cobra.Command{
-		Use: "cut FILE", Short: "Write a capture that ends at a moment, or goes wrong",
-		Long: `Writes a new capture of a file that ends at a moment of it, or in which a fault
-happens, as a fixture for tests. Whoever opens it sees what a client would have
-seen, and that toolscope did it: nobody else is blamed.
+		Use: "cut FILE", Short: "Truncate a capture, or inject a fault",
+		Example: "toolscope cut run.tsc --at-delta 9 -o cut.tsc\ntoolscope cut run.tsc --turn 3 --at-ms 1250 -o cut.tsc\ntoolscope cut run.tsc --fault merge-index -o merged.tsc",
+		Long: `cut writes a new capture that ends at a moment, or that has a fault, as a fixture for
+tests. It opens with what a client would have seen. A finding says that toolscope
+did it, so no other party is blamed.
 
-  toolscope cut run.tsc --at-delta 9 -o cut.tsc
-  toolscope cut run.tsc --turn 3 --at-ms 1250 -o cut.tsc
-  toolscope cut run.tsc --fault merge-index -o merged.tsc
-
-What came after the moment is left out, of all that was going on; what was still
-open is ended there. Codings of bodies, as gzip, are undone.
+Everything after the moment is left out, in all exchanges; open exchanges end there.
+Codings of bodies, such as gzip, are removed.
 
 ` + helpPage(cutTable),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -54,26 +51,26 @@ open is ended there. Codings of bodies, as gzip, are undone.
 			}
 			for _, flag := range []string{"turn", "call", "at-delta"} {
 				if n, _ := cmd.Flags().GetInt(flag); n < 1 && cmd.Flags().Changed(flag) {
-					return usageErrorf("--%s %d: they are counted from 1", flag, n)
+					return usageErrorf("--%s %d: numbers start at 1", flag, n)
 				}
 			}
 			return a.runCut(cmd.Context(), paths, f)
 		},
 	}
 	to := cmd.Flags()
-	to.IntVar(&f.delta, "at-delta", 0, "end behind delta `N` of a call's arguments")
-	to.StringVar(&f.ms, "at-ms", "", "end `T` milliseconds after the turn began")
-	to.StringArrayVar(&f.faults.faults, "fault", nil, "have `FAULT` happen to the responses, as in cut@3; may be given several times")
-	to.IntVar(&f.turn, "turn", 0, "of turn `N`; otherwise the first that has a call")
-	to.IntVar(&f.call, "call", 0, "of call `N` of its turn; otherwise the first")
-	to.StringVarP(&f.out, "output", "o", "", "the new `FILE`, which must not exist; - for standard output")
-	a.reading.addAs(to, "from")
+	to.IntVar(&f.delta, "at-delta", 0, "")
+	to.StringVar(&f.ms, "at-ms", "", "")
+	to.StringArrayVar(&f.faults.faults, "fault", nil, "")
+	to.IntVar(&f.turn, "turn", 0, "")
+	to.IntVar(&f.call, "call", 0, "")
+	to.StringVarP(&f.out, "output", "o", "", "")
+	a.reading.add(to)
 	return cmd
 }
 
-// cutTable tells of the faults that a capture can get.
+// cutTable writes the faults that a capture can get.
 func cutTable(l lineWriter) {
-	l.writeWrapped("", "Faults, in the order in which those that are combined take effect:")
+	l.writeWrapped("", "Faults, in the order in which combined faults take effect:")
 	l.writeWrapped("", "")
 	for _, f := range fault.Faults() {
 		if f[0] != statusFault {
@@ -82,27 +79,28 @@ func cutTable(l lineWriter) {
 	}
 }
 
-// statusFault is the fault that has nothing to do with what was recorded.
+// statusFault is the fault that a capture can't get: it replaces the response with an HTTP status.
 const statusFault = "status=CODE"
 
+// checkArgs returns an error if the flags don't fit together.
 func (f *cutFlags) checkArgs(paths []string) error {
 	asked := textIf(f.delta > 0, "--at-delta") + textIf(f.ms != "", "--at-ms") + textIf(len(f.faults.faults) > 0, "--fault")
 	switch {
 	case len(paths) != 1:
-		return usageErrorf("cut: one FILE at a time, got %d", len(paths))
+		return usageErrorf("cut: takes one FILE, got %d", len(paths))
 	case asked == "":
-		return usageErrorf("cut: where?\n--at-delta N, --at-ms T, or --fault FAULT for what goes wrong")
+		return usageErrorf("cut: needs a moment or a fault\nuse --at-delta N, --at-ms T or --fault FAULT")
 	case asked != "--at-delta" && asked != "--at-ms" && asked != "--fault":
-		return usageErrorf("cut: one of --at-delta, --at-ms and --fault")
+		return usageErrorf("cut: can't combine --at-delta, --at-ms and --fault\nuse one of them")
 	case f.out == "":
-		return usageErrorf("cut: where to?\n-o FILE, a new one, or -o - for standard output")
+		return usageErrorf("cut: needs -o\nuse -o FILE for a new file, or -o - for standard output")
 	case f.call > 0 && f.delta == 0:
-		return usageErrorf("--call is about --at-delta")
+		return usageErrorf("--call: needs --at-delta")
 	}
 	return nil
 }
 
-// runCut writes what is left of one source.
+// runCut writes the cut or faulty capture of one source.
 func (a *app) runCut(ctx context.Context, paths []string, f cutFlags) error {
 	if err := f.checkArgs(paths); err != nil {
 		return err
@@ -112,15 +110,14 @@ func (a *app) runCut(ctx context.Context, paths []string, f cutFlags) error {
 		return err
 	}
 	if slices.ContainsFunc(faults, func(f fault.Fault) bool { return f.Is("status") }) {
-		return usageErrorf("--fault status: a capture has its answers already; serve and proxy have that fault")
+		return usageErrorf("--fault status: can't change a capture, which already has its responses\nuse it with serve or proxy")
 	}
 	if _, there := os.Lstat(f.out); f.out != "-" && there == nil {
-		return fmt.Errorf("-o %s: there is one already; cut writes a new one", f.out)
+		return fmt.Errorf("-o %s: the file exists\nuse the name of a new file", f.out)
 	}
 	if f.out == "-" && isTerminal(a.output) {
-		return usageErrorf("cut: a capture is not for a terminal\n-o FILE, or a pipe")
+		return usageErrorf("cut: can't write a capture to a terminal\nuse -o FILE or a pipe")
 	}
-	a.reading.flag = "from"
 	prepare, err := a.reading.inspectorSetup()
 	if err != nil {
 		return err
@@ -151,7 +148,7 @@ func (a *app) runCut(ctx context.Context, paths []string, f cutFlags) error {
 	return saveAs(f.out, false, func(w io.Writer) error { return writeRecords(w, kept) })
 }
 
-// upTo is the records up to the moment that the flags name.
+// upTo returns the records up to the moment of the flags.
 func (f *cutFlags) upTo(records iter.Seq[capture.Record], in *providers.Inspector, path string) (iter.Seq[capture.Record], error) {
 	t, err := f.turnOf(in, path)
 	if err != nil {
@@ -164,7 +161,7 @@ func (f *cutFlags) upTo(records iter.Seq[capture.Record], in *providers.Inspecto
 	return recordsUntil(records, in.View().At(n).Offsets()), nil
 }
 
-// turnOf is the turn that the flags name, or else the first that has a call, or the first.
+// turnOf returns the turn of the flags, else the first one with a call, else the first.
 func (f *cutFlags) turnOf(in *providers.Inspector, path string) (*stream.Turn, error) {
 	all := in.Session().Turns
 	i := f.turn - 1
@@ -173,22 +170,22 @@ func (f *cutFlags) turnOf(in *providers.Inspector, path string) (*stream.Turn, e
 	}
 	switch {
 	case len(all) == 0:
-		return nil, fmt.Errorf("%s: nothing in it is recognised", path)
+		return nil, fmt.Errorf("%s: nothing recognised", path)
 	case i >= len(all):
 		return nil, usageErrorf("--turn %d: %s has %s", f.turn, path, count.Of(len(all), "turn"))
 	}
 	return all[i], nil
 }
 
-// cutEvent is how many events there were at the moment that the flags name.
+// cutEvent returns how many events there were at the moment of the flags.
 func (f *cutFlags) cutEvent(in *providers.Inspector, t *stream.Turn) (int, error) {
 	if f.ms != "" {
 		ms, err := strconv.ParseFloat(f.ms, 64)
 		switch {
 		case err != nil || !(ms >= 0):
-			return 0, usageErrorf("--at-ms %q: a number of milliseconds", f.ms)
+			return 0, usageErrorf("--at-ms %q: not a number of milliseconds\nuse e.g. 1250", f.ms)
 		case t.OpenedAt < 0:
-			return 0, errors.New("--at-ms: the source does not tell when what came\n--at-delta N counts")
+			return 0, errors.New("--at-ms: the source has no times\nuse --at-delta N")
 		}
 		return in.View().EventsAt(t, t.OpenedAt+time.Duration(ms*float64(time.Millisecond))), nil
 	}
@@ -203,8 +200,8 @@ func (f *cutFlags) cutEvent(in *providers.Inspector, t *stream.Turn) (int, error
 	return in.View().AfterEvent(int(c.DeltaEvent(f.delta - 1))), nil
 }
 
-// decodedSource is a source whose bodies have their codings undone: so a place in a body is one in what is
-// kept of it. What cannot be undone stays as it is.
+// decodedSource is a source with decoded bodies, so that offsets in a body are offsets in its records. A body
+// that can't be decoded stays as it is.
 func decodedSource(src capture.Source) capture.Source {
 	return func(yield func(capture.Record, error) bool) {
 		chains := map[int]*coding.Chain{}
@@ -219,6 +216,7 @@ func decodedSource(src capture.Source) capture.Source {
 	}
 }
 
+// decodeRecord decodes the body in a record. chains are the decoders by exchange.
 func decodeRecord(chains map[int]*coding.Chain, r capture.Record) capture.Record {
 	if r.Head != nil && len(r.Head.Header) > 0 {
 		chain, err := coding.New(r.Head.Header)
@@ -235,7 +233,7 @@ func decodeRecord(chains map[int]*coding.Chain, r capture.Record) capture.Record
 		return r
 	}
 	body, err := chain.Write(r.Data)
-	body = slices.Clone(body) // it is good until the next one
+	body = slices.Clone(body) // valid until the next write
 	if err == nil && r.End != "" {
 		rest, _ := chain.Close()
 		body = append(body, rest...)

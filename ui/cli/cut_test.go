@@ -109,16 +109,16 @@ func TestCut(t *testing.T) {
 func TestCutWrong(t *testing.T) {
 	file, there := saved(t, "p.tsc", readDemo(t, "parallel")), saved(t, "there.tsc", "mine")
 	for args, want := range map[string]string{
-		"":                                        "where?",
-		"--at-delta 9":                            "where to?",
+		"":                                        "needs a moment or a fault",
+		"--at-delta 9":                            "needs -o",
 		"--at-delta 9 --at-ms 4 -o x":             "one of",
 		"--at-delta 99 -o x":                      "has 56 deltas",
 		"--at-delta 1 --call 9 -o x":              "has 2 calls",
 		"--at-delta 1 --turn 9 -o x":              "has 1 turn",
 		"--at-ms soon -o x":                       "a number of milliseconds",
-		"--fault status=429 -o x":                 "serve and proxy",
-		"--fault nothing -o x":                    "no fault",
-		"--at-delta 1 -o " + there:                "there is one already",
+		"--fault status=429 -o x":                 "serve or proxy",
+		"--fault nothing -o x":                    "unknown fault",
+		"--at-delta 1 -o " + there:                "the file exists",
 		"--at-delta 1 -o " + t.TempDir() + "/a/b": "a/b",
 	} {
 		out := command(t, nil, append([]string{"cut", file}, strings.Fields(args)...)...)

@@ -15,8 +15,8 @@ import (
 	"toolscope/stream"
 )
 
-// recordsUntil is records up to where each exchange was at a moment; what had begun and not ended ends
-// there, as by toolscope.
+// recordsUntil returns the records up to an offset in each exchange. An exchange that had begun and not ended
+// there ends as cut by toolscope.
 func recordsUntil(records iter.Seq[capture.Record], stops map[int]providers.ExchangeOffset) iter.Seq[capture.Record] {
 	return func(yield func(capture.Record) bool) {
 		s := stopper{stops: stops, came: map[capture.Stream]int64{}, at: capture.NoTime}
@@ -36,16 +36,16 @@ func recordsUntil(records iter.Seq[capture.Record], stops map[int]providers.Exch
 	}
 }
 
-// stopper knows what of the records has passed.
+// stopper tracks how far the records have passed.
 type stopper struct {
 	stops map[int]providers.ExchangeOffset
 	came  map[capture.Stream]int64 // bytes
-	left  int64                    // of those that are wanted
-	open  []int                    // responses
+	left  int64                    // bytes before the stops
+	open  []int                    // exchanges with open responses
 	at    time.Duration            // of the latest record
 }
 
-// upTo is as much of a record as had come; false if nothing had.
+// upTo returns the part of a record before the stop; had is false if there is none.
 func (s *stopper) upTo(r capture.Record) (capture.Record, bool) {
 	if r.OfSource() {
 		return r, s.left > 0
@@ -68,7 +68,7 @@ func (s *stopper) upTo(r capture.Record) (capture.Record, bool) {
 	if room == 0 && most > 0 {
 		r.Lost = 0
 	}
-	if r.OfSource() { // nothing of it is left
+	if r.OfSource() { // nothing is left of it
 		return r, false
 	}
 	s.at = max(s.at, r.At)
@@ -81,18 +81,18 @@ func (s *stopper) upTo(r capture.Record) (capture.Record, bool) {
 	return r, true
 }
 
-// faultyResponse is what is done to one response.
+// faultyResponse is a response with faults injected.
 type faultyResponse struct {
 	*fault.Injector
 	faults []fault.Fault
-	noted  int // which record says so, -1 for none yet
+	noted  int // index of the record with the note, -1 for none yet
 	late   time.Duration
-	last   capture.Record // that came
+	last   capture.Record // the latest one
 	over   bool
 }
 
-// injectFaults is records whose responses have faults in them: those of one turn, or all. Which of them a
-// fault changed only its end tells.
+// injectFaults returns the records with faults in the responses: in those of one turn, or in all. Only the
+// end of a response shows which faults changed it.
 func (a *app) injectFaults(records []capture.Record, faults []fault.Fault, turn int, in *providers.Inspector) (out []capture.Record, err error) {
 	only := 0
 	if turn > 0 {
@@ -113,7 +113,7 @@ func (a *app) injectFaults(records []capture.Record, faults []fault.Fault, turn 
 		}
 		out = a.appendFaulty(out, all[r.Exchange], set, r)
 	}
-	for _, x := range slices.Sorted(maps.Keys(all)) { // of which the source does not tell the end
+	for _, x := range slices.Sorted(maps.Keys(all)) { // without an end in the source
 		if b := all[x]; !b.over {
 			out = a.endFaultyResponse(out, b, set)
 		}
@@ -121,6 +121,7 @@ func (a *app) injectFaults(records []capture.Record, faults []fault.Fault, turn 
 	return out, nil
 }
 
+// newFaultyResponse returns the injector of faults for an exchange.
 func newFaultyResponse(faults []fault.Fault, x *providers.Exchange) *faultyResponse {
 	if x != nil && x.Framing == "WebSocket messages" {
 		return &faultyResponse{Injector: fault.NewMessages(faults), faults: faults, noted: -1}
@@ -132,7 +133,7 @@ func newFaultyResponse(faults []fault.Fault, x *providers.Exchange) *faultyRespo
 	return &faultyResponse{Injector: fault.New(faults, header, false), faults: faults, noted: -1}
 }
 
-// appendFaulty adds what becomes of a record.
+// appendFaulty appends what a record becomes.
 func (a *app) appendFaulty(out []capture.Record, b *faultyResponse, set *fault.Set, r capture.Record) []capture.Record {
 	if b.over {
 		return out
@@ -156,7 +157,7 @@ func (a *app) appendFaulty(out []capture.Record, b *faultyResponse, set *fault.S
 	return out
 }
 
-// appendChunks adds pieces of a response. The first says that it is bent.
+// appendChunks appends chunks of a response. The first one carries the note of the faults.
 func (b *faultyResponse) appendChunks(out []capture.Record, pieces []fault.OutChunk) []capture.Record {
 	for _, p := range pieces {
 		b.late += p.Pause
@@ -173,13 +174,13 @@ func (b *faultyResponse) appendChunks(out []capture.Record, pieces []fault.OutCh
 	return out
 }
 
-// endFaultyResponse adds the last of a response, and says of which faults nothing came.
+// endFaultyResponse appends the end of a response, and reports the faults without effect.
 func (a *app) endFaultyResponse(out []capture.Record, b *faultyResponse, set *fault.Set) []capture.Record {
 	last, unfit := b.Close()
 	b.over = true
 	for _, u := range unfit {
 		set.GiveBack(u.Fault)
-		a.printNote("--fault %s does nothing to exchange %d: %s", u.Fault, b.last.Exchange, u.Why)
+		a.printNote("--fault %s has no effect on exchange %d: %s", u.Fault, b.last.Exchange, u.Why)
 	}
 	if out = b.appendChunks(out, last); b.noted >= 0 {
 		out[b.noted].Note = b.faultNote(unfit)
@@ -187,7 +188,7 @@ func (a *app) endFaultyResponse(out []capture.Record, b *faultyResponse, set *fa
 	return out
 }
 
-// faultNote says which faults the response has, "" for none.
+// faultNote returns the note that names the injected faults, "" for none.
 func (b *faultyResponse) faultNote(unfit []fault.Unused) string {
 	words := ""
 	for _, f := range b.faults {
@@ -215,7 +216,7 @@ func writeRecords(to io.Writer, records iter.Seq[capture.Record]) error {
 			}
 			begun = true
 		}
-		if r.Exchange < 1 { // what was sent from the screen counts down from -1
+		if r.Exchange < 1 { // exchanges sent from the screen have numbers from -1 downwards
 			r.Exchange = wasSent - r.Exchange
 		}
 		line, err := capture.EncodeRecord(r)
@@ -227,15 +228,15 @@ func writeRecords(to io.Writer, records iter.Seq[capture.Record]) error {
 		}
 	}
 	if !begun {
-		return fmt.Errorf("cut: nothing is left")
+		return fmt.Errorf("cut: nothing left to write")
 	}
 	return nil
 }
 
-// wasSent sets what was sent from the screen apart from what a source brings.
+// wasSent separates the numbers of exchanges that were sent from the screen from those of a source.
 const wasSent = 1 << 19
 
-// cutView is what there was at the moment of a view, as a capture that ends there.
+// cutView returns a capture that ends at the moment of a view.
 func cutView(v *providers.View) ([]byte, error) {
 	var records []capture.Record
 	if err := v.EachRecord(func(r stream.Record) { records = append(records, captureRecord(r)) }); err != nil {
@@ -259,7 +260,7 @@ func cutView(v *providers.View) ([]byte, error) {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), err
 }
 
-// captureRecord is a record of the core as a capture has it.
+// captureRecord converts a record of stream to one of capture.
 func captureRecord(r stream.Record) capture.Record {
 	out := capture.Record{Exchange: r.Exchange, At: r.At, Data: r.Data, Why: r.Why, By: capture.Party(r.By), Lost: r.Lost, Note: r.Note}
 	if r.Request {

@@ -17,41 +17,43 @@ import (
 //go:embed demo/*.tsc
 var demos embed.FS
 
-// scenario is one embedded capture, of our own writing, and what it shows.
+// scenario is an embedded capture, which was written for the demo, and its caption.
 type scenario struct{ name, shows string }
 
-// scenarios are in the order in which the tour shows them; the last is played by its name alone.
+// scenarios are in the order of the tour. The last one is played only by its name.
 var scenarios = []scenario{
-	{"malformed", "arguments that stop being JSON at a byte one can point at"},
+	{"malformed", "arguments that stop being JSON, at a byte that is marked"},
 	{"cut", "the token limit ends a call in the middle of a string"},
-	{"index-zero", "two parallel calls share index 0, beside the same turn from another provider"},
-	{"early", "arguments that parse as an object long before they are whole"},
-	{"schema", "arguments that can no longer become what their tool declares"},
-	{"history", "an agent that sends its own calls back changed, and what came of it"},
-	{"aistudio", "arrays in arrays, and what a decoder makes of them that goes by their length"},
-	{"protocols", "one call as six protocols send it: text, patches, binary, all at once"},
-	{"compare", "three models that were asked the same, and differ"},
-	{"parallel", "two calls of one clean turn, one of them writing a program"},
-	{"executed", "a tool that was run with the beginning of its arguments, and what the model was told"},
+	{"index-zero", "two parallel calls share index 0, and the same turn from another provider"},
+	{"early", "arguments that parse as an object long before they are complete"},
+	{"schema", "arguments that can no longer match their tool's schema"},
+	{"history", "an agent that sends its own calls back changed, and the consequences"},
+	{"aistudio", "arrays in arrays, and how a decoder that checks their length reads them"},
+	{"protocols", "one call in six protocols: as text, patches, binary, or all at once"},
+	{"compare", "three models that got the same request, and differ"},
+	{"parallel", "two calls of one healthy turn; one of them writes a program"},
+	{"executed", "a tool that was run with the beginning of its arguments, and what the model got"},
 }
 
-// tour is the scenario that is all of them but one, one after the other.
+// tour is the scenario that plays all others but one, one after the other.
 const tour = "tour"
 
-// byName is the scenario that the tour does not show: what is seen of it stands beside the model's turns.
+// byName is the scenario that the tour leaves out: its tool runs are next to the model's turns.
 const byName = "executed"
 
 func (a *app) demoCommand() *cobra.Command {
 	list, save := false, ""
 	cmd := &cobra.Command{
-		Use: "demo [SCENARIO]", Short: "Play an embedded scenario, with its own timing",
+		Use: "demo [SCENARIO]", Short: "Play the built-in demo, or one of its scenarios",
+		Example: "toolscope demo\ntoolscope demo protocols --speed 2\ntoolscope demo --list\ntoolscope demo --save samples",
+		Long:    "The demo plays its scenarios one after the other, with captions. It needs no network\nand no API key. --save writes them as captures, to try other commands with.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case list:
 				a.listDemos()
 				return nil
 			case len(args) > 1:
-				return usageErrorf("demo: one SCENARIO, got %d", len(args))
+				return usageErrorf("demo: takes one SCENARIO, got %d", len(args))
 			case save != "":
 				return a.saveDemos(save, cmp.Or(append(args, tour)...))
 			case len(args) == 1:
@@ -60,22 +62,23 @@ func (a *app) demoCommand() *cobra.Command {
 			return a.playDemo(cmd.Context(), tour)
 		},
 	}
-	cmd.Flags().BoolVar(&list, "list", false, "list the scenarios")
-	cmd.Flags().StringVar(&save, "save", "", "write the scenarios as captures into this `FOLDER`, to try things with")
-	cmd.Flags().Float64Var(&a.speed, "speed", 0, "0.25 to 16 times as fast")
+	cmd.Flags().BoolVar(&list, "list", false, "")
+	cmd.Flags().StringVar(&save, "save", "", "")
+	cmd.Flags().Float64Var(&a.speed, "speed", 0, "")
 	markSettings(cmd.Flags(), "demo", "speed")
 	a.flags.add(cmd.Flags())
 	return cmd
 }
 
+// listDemos prints the scenarios.
 func (a *app) listDemos() {
-	a.stdout.printLine("  %-12s %s", tour, "all of these but "+byName+", with what there is to say of each")
+	a.stdout.printLine("  %-12s %s", tour, "all of these except "+byName+", with explanations")
 	for _, s := range scenarios {
 		a.stdout.printLine("  %-12s %s", s.name, s.shows)
 	}
 }
 
-// playDemo plays a scenario on the screen, or prints it where there is none.
+// playDemo plays a scenario on the screen, or prints it without one.
 func (a *app) playDemo(ctx context.Context, name string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -96,14 +99,14 @@ func (a *app) playDemo(ctx context.Context, name string) error {
 		return nil
 	}
 	o := ui.Options{Source: "demo " + name, Prices: prices}
-	if name == tour && !a.isPlain() { // which the screen plays: it stops at what there is to say
+	if name == tour && !a.isPlain() { // the screen plays it, and stops at each caption
 		o.Tour, o.Speed = true, a.speed
 		return a.showSource(ctx, src, 0, o)
 	}
 	return a.showSource(ctx, src, cmp.Or(a.speed, 1), o)
 }
 
-// demoSource is the source of a scenario.
+// demoSource returns the source of a scenario.
 func demoSource(ctx context.Context, name string) (capture.Source, error) {
 	var parts []capture.Source
 	for _, s := range scenarios {
@@ -119,7 +122,7 @@ func demoSource(ctx context.Context, name string) (capture.Source, error) {
 			return nil, err
 		}
 		parts = append(parts, mapSource(src, func(r *capture.Record) {
-			if r.Head != nil { // in place of the name it was read by
+			if r.Head != nil { // not the name that it was read by
 				head := *r.Head
 				head.File = "demo/" + s.name
 				r.Head = &head
@@ -131,15 +134,15 @@ func demoSource(ctx context.Context, name string) (capture.Source, error) {
 	}
 	if len(parts) == 0 {
 		names := mapSlice(scenarios, func(s scenario) string { return s.name })
-		return nil, usageErrorf("demo: no scenario %q%s\nthere are %s, %s", name, suggestName(name, append(names, tour)), tour, joinCommas(names...))
+		return nil, usageErrorf("demo: unknown scenario %q%s\nscenarios: %s, %s", name, suggestName(name, append(names, tour)), tour, joinCommas(names...))
 	}
 	return capture.Concat(parts...), nil
 }
 
-// betweenScenarios is how much time passes from the end of one to the start of the next.
+// betweenScenarios is the time from the end of one scenario to the start of the next.
 const betweenScenarios = 400 * time.Millisecond
 
-// oneAfterAnother is sources whose times follow each other.
+// oneAfterAnother joins sources so that their times follow each other.
 func oneAfterAnother(parts []capture.Source) capture.Source {
 	began, latest := time.Duration(0), time.Duration(0)
 	for i, src := range parts {
@@ -157,11 +160,10 @@ func oneAfterAnother(parts []capture.Source) capture.Source {
 	return capture.Concat(parts...)
 }
 
-// afterOthers sets the demo's exchanges apart from those of a source that was silent when the demo
-// was asked for.
+// afterOthers separates the exchanges of the demo from those of a source that was silent before.
 const afterOthers = 1 << 20
 
-// bringTour puts the tour into an inbox, which it closes if it is its own.
+// bringTour puts the tour into an inbox; own closes the inbox at the end.
 func bringTour(to *screenInbox, own bool) {
 	src, err := demoSource(context.Background(), tour)
 	if err != nil {

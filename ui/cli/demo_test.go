@@ -16,7 +16,7 @@ func TestDemos(t *testing.T) {
 		"schema":     {"complete      create_ticket", "SCHEMA_ENUM", "SCHEMA_WRONG_TYPE", "SCHEMA_UNKNOWN_KEY"},
 		"protocols": {"  anthropic ·", "  openai-responses ·", "  gemini ·", "  bedrock ·", "  ollama ·", "  cohere ·",
 			`{"restaurant":"Hvelv","guests":4,"when":"2026-12-05T19:00","notes":"a table by the window"}`},
-		"executed": {"EXEC_CUT", "EXEC_EARLY", "RESULT_CUT", "by the call's id, 3368.0 ms before its seal", "the model got 28 B", "MCP server web"},
+		"executed": {"EXEC_CUT", "EXEC_EARLY", "RESULT_CUT", "by the call's id, 3368.0 ms before its arguments were final", "it got 28 B", "MCP server web"},
 		"compare":  {"claude-sonnet-4-5", "gpt-5.2", "mistral-large-latest", "SCHEMA_WRONG_TYPE"},
 		"aistudio": {`{"todos":[{"id":["1"]`, `{"todos":[{}]}`, "LENGTH_FIRST_DIVERGENCE", "1 (STOP)"},
 	} {

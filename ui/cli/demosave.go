@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// saveDemos writes the scenarios into a folder, as captures to try things with: one, or all.
+// saveDemos writes one scenario, or all, to a folder as captures.
 func (a *app) saveDemos(dir, name string) error {
 	if _, err := demoSource(context.Background(), name); err != nil {
 		return err

@@ -20,33 +20,11 @@ import (
 	units "toolscope/ui/screen"
 )
 
-const diffHelp = `Puts turns of two or more files side by side: which calls each of them made, in
-what state they ended, and what each call has of every member of its arguments.
-Values are compared, not how they are written: 3 is 3.0, and the order of
-members is nothing. The first file is the base. The exit code is that of diff:
-0 nothing differs, 1 something does, 2 there was trouble.
-
-  toolscope diff monday.tsc tuesday.tsc
-  toolscope diff sonnet.sse gpt.sse mistral.sse
-  toolscope diff direct.tsc openrouter.tsc --turn 3 --format jsonl
-
-Turns of the same request belong together, then turns that call the same tools,
-in order; that of which nothing is left over in another file is told. A file
-with one turn belongs to any other with one.
-
-= is the same, ≈ the same written otherwise, ≠ something else, — is missing.
-Where the same model was asked the same at another host, it is said what came
-otherwise over that way: ids, bytes, pieces, the finish word, usage.
-
-With --format jsonl there is an object a line: {"type":"diff"} for turns that
-belong together, {"type":"alone"} for one that has no partner. In "members" the
-path is a JSON pointer, and in "is" stands, for each side, own (the base's),
-same, alike, differs or absent.`
-
 func (a *app) diffCommand() *cobra.Command {
 	turn := 0
 	cmd := &cobra.Command{
-		Use: "diff FILE FILE…", Short: "Put turns of files side by side", Long: diffHelp,
+		Use: "diff FILE FILE…", Short: "Compare the turns of several files",
+		Example: "toolscope diff monday.tsc tuesday.tsc\ntoolscope diff sonnet.sse gpt.sse mistral.sse\ntoolscope diff direct.tsc openrouter.tsc --turn 3 --format jsonl",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			err := a.runDiff(cmd.Context(), args, turn, cmd.Flags().Changed("turn"))
 			if err != nil {
@@ -55,36 +33,37 @@ func (a *app) diffCommand() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().IntVar(&turn, "turn", 0, "only turn `N` of each file")
-	addFormatFlag(cmd.Flags(), &a.format, "text", "text, or jsonl: one JSON object a line", "text", "jsonl")
+	cmd.Flags().IntVar(&turn, "turn", 0, "")
+	addFormatFlag(cmd.Flags(), &a.format, "text", "text", "jsonl")
 	markSettings(cmd.Flags(), "diff", "format")
 	a.pricesFlag(cmd)
 	a.reading.add(cmd.Flags())
 	return cmd
 }
 
-// diffTurn is a turn of one of the files that are compared.
+// diffTurn is a turn of one of the compared files.
 type diffTurn struct {
 	file string
 	in   *providers.Inspector
 	turn *stream.Turn
 }
 
-// diffCommand compares what files hold.
+// diffCommand compares the turns of files.
 type diffCommand struct {
-	files   [][]diffTurn // the turns of each
+	files   [][]diffTurn // the turns, by file
 	names   []string     // of the files
 	prices  *price.Table
 	to      lineWriter
 	differs bool
 }
 
+// runDiff compares files and sets the exit code.
 func (a *app) runDiff(ctx context.Context, paths []string, turn int, chosen bool) (err error) {
 	switch {
 	case len(paths) < 2:
-		return usageErrorf("diff: two FILEs at least, the first is the base\ntoolscope diff FILE FILE…")
+		return usageErrorf("diff: needs two FILEs or more; the first is the base\ntoolscope diff FILE FILE…")
 	case chosen && turn < 1:
-		return usageErrorf("--turn %d: they are counted from 1", turn)
+		return usageErrorf("--turn %d: numbers start at 1", turn)
 	}
 	d := &diffCommand{to: a.stdout.withBuffer()}
 	if d.prices, err = a.loadPrices(); err != nil {
@@ -113,13 +92,13 @@ func (a *app) runDiff(ctx context.Context, paths []string, turn int, chosen bool
 	return d.to.flush()
 }
 
-// addTurns takes the turns of a file, or one of them.
+// addTurns adds the turns of a file, or one of them.
 func (d *diffCommand) addTurns(path string, in *providers.Inspector, turn int) error {
 	var all []diffTurn
 	for _, t := range in.Session().Turns {
 		switch {
 		case t.Retention != stream.InMemory:
-			return fmt.Errorf("%s: turn %d: its calls are too much to be kept", path, t.Number+1)
+			return fmt.Errorf("%s: turn %d: its calls are too large to keep in memory", path, t.Number+1)
 		case panes.IsPlain(t), turn != 0 && turn != int(t.Number)+1:
 		default:
 			all = append(all, diffTurn{fileOf(path, in.Exchange(t.Exchange)), in, t})
@@ -132,14 +111,14 @@ func (d *diffCommand) addTurns(path string, in *providers.Inspector, turn int) e
 	return nil
 }
 
-// turnSet are turns that belong together, by file; nil where one has none.
+// turnSet is a set of matching turns, indexed by file; nil where a file has none.
 type turnSet []*diffTurn
 
-// pairTurns finds the turns that belong together: of the same request, then with the same tools, in
-// order. One turn of each file belongs to those of the others.
+// pairTurns matches turns: those of the same request, then those with the same tools, in order. If each file
+// has one turn, these match.
 func (d *diffCommand) pairTurns() (sets []turnSet) {
 	single := !slices.ContainsFunc(d.files, func(f []diffTurn) bool { return len(f) != 1 })
-	var keys [][2]string // of the first of each set
+	var keys [][2]string // of the first turn of each set
 	for n, file := range d.files {
 		at := make([]int, len(file))
 		for i := range at {
@@ -172,7 +151,7 @@ func (d *diffCommand) pairTurns() (sets []turnSet) {
 	return sets
 }
 
-// matchKeys are what a turn is known again by: what it was asked, and the tools it calls.
+// matchKeys returns the keys that a turn is matched by: its request and its tools. "" matches nothing.
 func (s *diffTurn) matchKeys() (keys [2]string) {
 	if x := s.in.Exchange(s.turn.Exchange); x != nil {
 		if asks := x.PromptHash(); asks != 0 {
@@ -184,7 +163,7 @@ func (s *diffTurn) matchKeys() (keys [2]string) {
 	return keys
 }
 
-// writeTurns writes turns that belong together, and says of one alone that it is.
+// writeTurns writes matching turns, or a turn without a match.
 func (d *diffCommand) writeTurns(p turnSet, asJSON bool) {
 	var sides []*diffTurn
 	for _, s := range p {
@@ -211,15 +190,15 @@ func (d *diffCommand) writeTurns(p turnSet, asJSON bool) {
 	}
 }
 
-// comparison is turns that are compared.
+// comparison is a comparison of matching turns.
 type comparison struct {
 	diff.Comparison
 	sides     []*diffTurn
 	times     []diff.Times
 	equal     bool
-	ways      []diff.SameRequest // of each side, no host where it is none
-	wire      []diff.Fact        // how the answers came, where one came another way
-	sentences []string           // the sentences
+	ways      []diff.SameRequest // by side; without a host if it is not the same request
+	wire      []diff.Fact        // facts of the responses, if a side has the same request
+	sentences []string
 }
 
 // compareTurns compares turns; the first is the base.
@@ -252,7 +231,7 @@ func (d *diffCommand) compareTurns(sides []*diffTurn) *comparison {
 	return c
 }
 
-// makeSentences makes the sentences.
+// makeSentences fills in the sentences, and what differs for the same request to another host.
 func (c *comparison) makeSentences() {
 	request := func(i int) diff.Request {
 		return diff.RequestOf(c.sides[i].in.View(), c.sides[i].in.Exchange(c.sides[i].turn.Exchange))
@@ -274,7 +253,7 @@ func (c *comparison) makeSentences() {
 	}
 }
 
-// failureText is why nothing of use came of a turn.
+// failureText returns why a turn failed, "" if it did not.
 func (s *diffTurn) failureText() string {
 	x := s.in.Exchange(s.turn.Exchange)
 	switch {

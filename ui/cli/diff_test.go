@@ -50,10 +50,10 @@ func TestDiffCodes(t *testing.T) {
 		{0, "Both agree.", []string{a, a, "--turn", "2"}},
 		{2, "--turn 3: ", []string{a, a, "--turn", "3"}},
 		{2, "--turn 0", []string{a, a, "--turn", "0"}},
-		{2, "two FILEs at least", []string{a}},
+		{2, "needs two FILEs or more", []string{a}},
 		{2, "one of text, jsonl", []string{a, a, "--format", "xml"}},
 		{2, "missing", []string{a, filepath.Join(t.TempDir(), "missing")}},
-		{2, "nothing is recognised", []string{a, saved(t, "none.txt", "no stream of a model\n")}},
+		{2, "nothing recognised", []string{a, saved(t, "none.txt", "no stream of a model\n")}},
 	} {
 		got := command(t, nil, append([]string{"diff"}, c.args...)...)
 		if got.code != c.code || !strings.Contains(got.stdout+got.stderr, c.says) {

@@ -5,7 +5,7 @@ import (
 	"toolscope/ui/diff"
 )
 
-// writeJSON writes turns that belong together as one object.
+// writeJSON writes matching turns as one object.
 func (c *comparison) writeJSON(d *diffCommand) {
 	o := &jsonObject{}
 	o.text("type", "diff")
@@ -33,7 +33,7 @@ func (c *comparison) writeJSON(d *diffCommand) {
 	d.to.writeObject(o)
 }
 
-// addSide writes what is known of a turn.
+// addSide writes the facts of a turn.
 func (c *comparison) addSide(o *jsonObject, d *diffCommand, i int) {
 	s := c.sides[i]
 	o.text("file", s.file)
@@ -61,7 +61,7 @@ func (c *comparison) addSide(o *jsonObject, d *diffCommand, i int) {
 	}
 }
 
-// addCalls writes calls that belong together; null stands for one that a side has not.
+// addCalls writes matching calls; null for a side without one.
 func (c *comparison) addCalls(o *jsonObject, s *diff.CallSet) {
 	o.text("name", s.Name())
 	var calls [][]byte
@@ -86,8 +86,8 @@ func (c *comparison) addCalls(o *jsonObject, s *diff.CallSet) {
 	listOf(o, "members", rows, func(o *jsonObject, r *diff.Row) { addField(o, s, r) })
 }
 
-// addField writes what each call has of a member: a value only where it is not that of the base, and
-// none for what is told member by member.
+// addField writes the values of a field in each call. It leaves out values that equal the base, and those of
+// objects that are written field by field.
 func addField(o *jsonObject, s *diff.CallSet, r *diff.Row) {
 	o.text("path", r.Path)
 	var is, values, found [][]byte
@@ -122,7 +122,7 @@ func addField(o *jsonObject, s *diff.CallSet, r *diff.Row) {
 	}
 }
 
-// valueOf is a value as it was written; one that is cut, or no JSON, is a string of what came.
+// valueOf returns a value as it was written. A value that is cut off or not JSON becomes a string.
 func valueOf(c *stream.Call, cell *diff.Cell) []byte {
 	text := c.Args()[cell.Start:cell.End]
 	if cell.Cut || cell.Kind == stream.Junk || c.Syntax() == stream.SyntaxBroken {

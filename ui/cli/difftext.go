@@ -12,10 +12,10 @@ import (
 	units "toolscope/ui/screen"
 )
 
-// maxColumnCells is how many cells a column of the text has at most.
+// maxColumnCells is the maximum width of a column.
 const maxColumnCells = 40
 
-// writeUnmatched says of a turn that no other file has one like it.
+// writeUnmatched writes a turn that has no match in another file.
 func (d *diffCommand) writeUnmatched(s *diffTurn, asJSON bool) {
 	if asJSON {
 		o := lineOf("alone", s.file, s.turn.Number)
@@ -26,11 +26,11 @@ func (d *diffCommand) writeUnmatched(s *diffTurn, asJSON bool) {
 		return
 	}
 	d.to.printLine("%s  turn %d  %s", s.file, s.turn.Number+1, joinDots(s.turn.Model, callCount(s.turn)))
-	d.to.printLine("  has no partner: no other file has a turn that was asked the same or calls the same tools")
+	d.to.printLine("  has no partner: no other file has a turn with the same request or the same tools")
 	d.to.printLine("")
 }
 
-// writeText writes turns beside each other, as the screen has them.
+// writeText writes turns side by side, as the screen does.
 func (c *comparison) writeText(d *diffCommand) {
 	where := mapSlice(c.sides, func(s *diffTurn) string { return fmt.Sprintf("%s turn %d", s.file, s.turn.Number+1) })
 	d.to.writeWrapped("", strings.Join(where, ", "))
@@ -40,7 +40,7 @@ func (c *comparison) writeText(d *diffCommand) {
 	table := [][]string{c.tableRow("", func(i int) string { return c.Sides[i].Name })}
 	table = append(table,
 		c.tableRow("time", func(i int) string { return orDash(units.Time(c.times[i].End).String()) }),
-		c.tableRow("arguments from", func(i int) string { return orDash(units.Time(c.times[i].Arg).String()) }),
+		c.tableRow("first argument", func(i int) string { return orDash(units.Time(c.times[i].Arg).String()) }),
 		c.tableRow("cost", func(i int) string { return orDash(d.costText(c.sides[i])) }),
 		c.tableRow("finish", func(i int) string {
 			return orDash(ifElse(c.Sides[i].Fails != "", c.Sides[i].Fails, panes.FinishText(c.sides[i].turn)))
@@ -65,6 +65,7 @@ func (c *comparison) writeText(d *diffCommand) {
 	d.to.printLine("")
 }
 
+// tableRow returns a row with a cell per side.
 func (c *comparison) tableRow(name string, cell func(i int) string) []string {
 	row := []string{name}
 	for i := range c.Sides {
@@ -73,14 +74,16 @@ func (c *comparison) tableRow(name string, cell func(i int) string) []string {
 	return row
 }
 
+// orDash returns text, or a dash if it is empty.
 func orDash(text string) string { return ifElse(text == "", "—", text) }
 
-// costText is what a turn cost, "" where that is not known.
+// costText returns the cost of a turn, "" if it is unknown.
 func (d *diffCommand) costText(s *diffTurn) string {
 	f := costOf(d.prices, s.in.Exchange(s.turn.Exchange), s.turn)
 	return textIf(f.Known(), f.String())
 }
 
+// wireCell returns a fact of a side's response.
 func (c *comparison) wireCell(f *diff.Fact, i int) string {
 	if i != 0 && c.ways[i].Host == "" {
 		return ""
@@ -88,11 +91,12 @@ func (c *comparison) wireCell(f *diff.Fact, i int) string {
 	return strings.TrimSpace(signs[f.Marks[i]] + "  " + textIf(f.Marks[i] != diff.Same, f.Cells[i]))
 }
 
-// signs are how marks are written.
+// signs are the signs of relations.
 var signs = [...]string{
 	diff.Own: "", diff.Same: "=", diff.Alike: "≈", diff.Differs: "≠", diff.Absent: "—", diff.Open: "", diff.NotYet: "", diff.Unknown: "?",
 }
 
+// callCell returns the state of a call and the number of its findings.
 func callCell(c *stream.Call) string {
 	if c == nil {
 		return "—"
@@ -107,7 +111,7 @@ func callCell(c *stream.Call) string {
 	return text + textIf(n > 0, ", "+count.Of(n, "finding"))
 }
 
-// fieldCell is what a call has of a member.
+// fieldCell returns the value of a field in a call.
 func fieldCell(set *diff.CallSet, r *diff.Row, i int) string {
 	cell, c := &r.Cells[i], set.Calls[i]
 	text := signs[cell.Relation]
@@ -129,6 +133,7 @@ func fieldCell(set *diff.CallSet, r *diff.Row, i int) string {
 	return text
 }
 
+// cellValue returns a value, or how many values an object or array has.
 func cellValue(r *diff.Row, cell *diff.Cell, c *stream.Call) string {
 	if cell.Kind != stream.ObjectOpen && cell.Kind != stream.ArrayOpen {
 		return valueWindow(c.Args()[cell.Start:cell.End], int(cell.At)) + textIf(cell.Cut, " (cut)")
@@ -145,7 +150,7 @@ func cellValue(r *diff.Row, cell *diff.Cell, c *stream.Call) string {
 	return text + textIf(cell.List.Lacks != "", ", no "+cell.List.Lacks) + textIf(cell.List.Adds != "", ", with "+cell.List.Adds)
 }
 
-// valueWindow is a value from a bit before where it differs, if it is long.
+// valueWindow returns a value, starting shortly before the first difference if that is far in.
 func valueWindow(value []byte, at int) string {
 	lead := ""
 	if at > maxColumnCells/2 {
@@ -157,7 +162,7 @@ func valueWindow(value []byte, at int) string {
 	return lead + string(value[:min(len(value), 4*maxColumnCells)])
 }
 
-// writeTable writes rows in columns that are as wide as they need to be, up to a limit.
+// writeTable writes rows in columns that are as wide as their content, up to maxColumnCells.
 func writeTable(to lineWriter, table [][]string) {
 	var widths []int
 	cells := make([][]display.Text, len(table))

@@ -14,25 +14,25 @@ import (
 	"toolscope/ui/display"
 )
 
-// An toolRunPrinter prints what was asked of MCP servers, beside what models wrote.
+// toolRunPrinter prints requests to MCP servers, next to the turns of models.
 type toolRunPrinter interface {
 	addRequest(file string, r *mcp.Request, a *toolrun.ToolRequest)
 	notRun(file string, n *toolrun.CallWithoutRun)
 	addServer(file string, s *mcp.Server)
 }
 
-// requestPrinter are how far the requests to servers were printed.
+// requestPrinter tracks which requests to servers were printed.
 type requestPrinter struct {
-	seen   int            // of the log
-	waits  []*mcp.Request // of those, the ones that are not printed
-	notRun int            // calls that nobody ran
+	seen   int            // requests of the log
+	waits  []*mcp.Request // those of them that are not printed yet
+	notRun int            // calls without a tool run
 }
 
-// maxWaitingRequests is how many requests may wait until the model was told what came of them.
+// maxWaitingRequests is how many requests may wait until the model got their result.
 const maxWaitingRequests = 1 << 10
 
-// isFinished reports whether nothing more becomes known of a request: it was answered, and what the model
-// was told is known, or no model is there.
+// isFinished reports whether all is known of a request: it has a response, and the model got the result, or
+// there is no model.
 func isFinished(in *providers.Inspector, r *mcp.Request) bool {
 	if r.State == mcp.Open {
 		return false
@@ -41,7 +41,7 @@ func isFinished(in *providers.Inspector, r *mcp.Request) bool {
 	return a == nil || a.ModelHasResult || len(in.Session().Turns) == 0
 }
 
-// printAnswered prints the requests that were answered, or all, and at the end the servers.
+// printAnswered prints the finished requests. all prints the others as well, and then the servers.
 func (p *requestPrinter) printAnswered(q *turnPrinter, to toolRunPrinter, all bool) {
 	log := q.in.Executed()
 	p.waits = append(p.waits, log.Requests[p.seen:]...)
@@ -65,12 +65,13 @@ func (p *requestPrinter) printAnswered(q *turnPrinter, to toolRunPrinter, all bo
 	}
 }
 
-// hasServers reports whether something was said to an MCP server.
+// hasServers reports whether there is traffic with an MCP server.
 func hasServers(in *providers.Inspector) bool { return len(in.Executed().Servers) > 0 }
 
-// maxResultText is how much of what a tool gave is printed for scripts.
+// maxResultText is how many bytes of a result are printed for scripts.
 const maxResultText = stream.MaxResultBytes
 
+// addRequest writes a line for a request to a server.
 func (p *jsonPrinter) addRequest(file string, r *mcp.Request, a *toolrun.ToolRequest) {
 	o := new(jsonObject)
 	o.text("type", ifElse(r.IsCall(), "executed", "mcp_request"))
@@ -111,13 +112,13 @@ func (p *jsonPrinter) addRequest(file string, r *mcp.Request, a *toolrun.ToolReq
 	p.writeObject(o)
 }
 
-// addCallRef names a call as its own line does.
+// addCallRef writes the turn and number of a call, as the line of the call has them.
 func (o *jsonObject) addCallRef(r stream.Ref) {
 	o.int("turn", int(r.Turn)+1)
 	o.int("call", int(r.Call))
 }
 
-// addMatch writes how it is known which call a request is of, and what the tool got of it, and when.
+// addMatch writes which call a request runs, how that is known, when, and how the arguments differ.
 func (o *jsonObject) addMatch(a *toolrun.ToolRequest) {
 	if a.Call == nil {
 		if len(a.Candidates) > 0 {
@@ -141,12 +142,13 @@ func (o *jsonObject) addMatch(a *toolrun.ToolRequest) {
 	o.optionalText("differs", a.Path)
 }
 
-// signedTime is time of what may be negative.
+// signedTime is time for values that may be negative.
 func (o *jsonObject) signedTime(name string, d time.Duration) {
 	o.key(name)
 	o.b = strconv.AppendFloat(o.b, float64(d.Microseconds())/1000, 'f', -1, 64)
 }
 
+// notRun writes a line for a call without a tool run.
 func (p *jsonPrinter) notRun(file string, n *toolrun.CallWithoutRun) {
 	o := new(jsonObject)
 	o.text("type", "executed")
@@ -160,7 +162,7 @@ func (p *jsonPrinter) notRun(file string, n *toolrun.CallWithoutRun) {
 	p.writeObject(o)
 }
 
-// addOutcome writes what came of a request.
+// addOutcome writes the response to a request.
 func (p *jsonPrinter) addOutcome(o *jsonObject, r *mcp.Request) {
 	switch r.State {
 	case mcp.Refused:
@@ -188,10 +190,11 @@ func (p *jsonPrinter) addOutcome(o *jsonObject, r *mcp.Request) {
 	}
 }
 
+// addServer writes a line for an MCP server.
 func (p *jsonPrinter) addServer(file string, s *mcp.Server) {
 	o := new(jsonObject)
 	if s.Shell {
-		return // each command has said it
+		return // its commands have lines of their own
 	}
 	o.text("type", "mcp_server")
 	o.text("file", file)
@@ -208,6 +211,7 @@ func (p *jsonPrinter) addServer(file string, s *mcp.Server) {
 	p.writeObject(o)
 }
 
+// addRequest writes a request to a server.
 func (p *textPrinter) addRequest(file string, r *mcp.Request, a *toolrun.ToolRequest) {
 	words := []string{file, "  ", r.Server.Name, "  ", textIf(r.FromServer, "asks "), r.Method}
 	if r.Tool != "" {
@@ -238,51 +242,52 @@ func (p *textPrinter) addRequest(file string, r *mcp.Request, a *toolrun.ToolReq
 		return
 	}
 	if a.ModelHasResult {
-		p.printLine("    told    %s", joinDots(string(a.Result), fmt.Sprintf("the model got %d B", a.ResultBytes)))
+		p.printLine("    model   %s", joinDots(string(a.Result), fmt.Sprintf("it got %d B", a.ResultBytes)))
 	}
 	p.writeFindings(a.Findings)
 }
 
-// writeMatch says which call a request is of, how that is known, and when it was made.
+// writeMatch writes which call a request runs, how that is known, and when it was sent.
 func (p *textPrinter) writeMatch(a *toolrun.ToolRequest) {
 	if a.Call == nil {
 		switch {
 		case len(a.Candidates) > 0:
 			calls := mapSlice(a.Candidates, func(of *toolrun.Call) string { return fmt.Sprintf("turn %d, call %d", of.Ref.Turn+1, of.Ref.Call) })
-			p.printLine("    of      perhaps %s; nothing tells which of several is meant", strings.Join(calls, ", or "))
+			p.printLine("    call    unknown: may be %s", strings.Join(calls, ", or "))
 		case a.Unasked:
-			p.printLine("    of      no call of a model")
+			p.printLine("    call    none: no recorded call asked for it")
 		}
 		return
 	}
 	words := []string{fmt.Sprintf("turn %d, call %d, %s", a.Call.Ref.Turn+1, a.Call.Ref.Call, a.Explain())}
 	if d, ok := a.AfterSeal(); ok {
-		words = append(words, beforeAfter(d)+" its seal")
+		words = append(words, beforeAfter(d)+" its arguments were final")
 	}
 	if d, ok := a.AfterTurn(); ok {
-		words = append(words, beforeAfter(d)+" its turn's end")
+		words = append(words, beforeAfter(d)+" its turn ended")
 	}
 	if a.IsPrefix {
-		words = append(words, fmt.Sprintf("the first %d B of what the model wrote, as a JSON string", a.PrefixBytes))
+		words = append(words, fmt.Sprintf("only the first %d B of the arguments, as a JSON string", a.PrefixBytes))
 	} else if a.Args == "altered" {
 		words = append(words, "other arguments"+textIf(a.Path != "", " at "+a.Path))
 	} else if a.Args != "" {
 		words = append(words, "the same arguments")
 	}
-	p.printLine("    of      %s", strings.Join(words, ", "))
+	p.printLine("    call    %s", strings.Join(words, ", "))
 }
 
-// beforeAfter is a time before or after something.
+// beforeAfter formats a time before or after something.
 func beforeAfter(d time.Duration) string {
 	return fmt.Sprintf("%.1f ms %s", float64(d.Abs().Microseconds())/1000, ifElse(d < 0, "before", "after"))
 }
 
+// notRun writes a call without a tool run.
 func (p *textPrinter) notRun(file string, n *toolrun.CallWithoutRun) {
-	p.printLine("%s  %s  %s  not executed, of turn %d, call %d", file, n.Server, n.Tool, n.Ref.Turn+1, n.Ref.Call)
+	p.printLine("%s  %s  %s  not executed  turn %d, call %d", file, n.Server, n.Tool, n.Ref.Turn+1, n.Ref.Call)
 	p.writeFindings([]stream.Finding{n.Finding})
 }
 
-// requestOutcome says what became of a request.
+// requestOutcome returns the state of a request, its duration, its rounds and its call, in words.
 func requestOutcome(r *mcp.Request) (words []string) {
 	words = append(words, r.State.String())
 	if took := r.Duration(); took >= 0 {
@@ -297,18 +302,19 @@ func requestOutcome(r *mcp.Request) (words []string) {
 	return words
 }
 
-// resultSizes says how much a tool gave.
+// resultSizes returns the size of a result in words.
 func resultSizes(r *mcp.Request) string {
 	words := []string{fmt.Sprintf("%d B", r.TextSize)}
 	if r.StructuredSize > 0 {
 		words = append(words, fmt.Sprintf("%d B structured", r.StructuredSize))
 	}
 	if r.Media > 0 {
-		words = append(words, count.Of(r.Media, "piece")+" that are no text")
+		words = append(words, count.Of(r.Media, "part")+" without text")
 	}
 	return strings.Join(words, ", ")
 }
 
+// addServer writes an MCP server and its notes.
 func (p *textPrinter) addServer(file string, s *mcp.Server) {
 	if s.Shell {
 		p.printLine("%s  shell  %s", file, count.Of(s.Calls, "command"))
@@ -318,14 +324,14 @@ func (p *textPrinter) addServer(file string, s *mcp.Server) {
 	about := joinDots(s.Title, textIf(s.Version != "", "protocol "+s.Version), count.Of(s.Calls, "tool call"), count.Of(s.Messages, "message"))
 	p.printLine("%s  MCP server %s  %s", file, s.Name, about)
 	if s.Gaps > 0 {
-		p.printLine("    %s not seen", count.Of(int(s.Gaps), "byte"))
+		p.printLine("    %s missed", count.Of(int(s.Gaps), "byte"))
 	}
 	if s.Ended != "" {
 		p.printLine("    ended  %s", s.Ended)
 	}
 	for _, n := range s.Notes {
 		if n.Finding == nil {
-			p.printLine("    said   %s", n.Text)
+			p.printLine("    wrote  %s", n.Text)
 		}
 	}
 	p.writeFindings(s.Findings())

@@ -58,7 +58,7 @@ func TestPrintServer(t *testing.T) {
 	}
 	for _, want := range []string{
 		"  files  tools/list  done  2.0 ms\n", "  files  tools/call sum  done  4.0 ms  for toolu_1\n", "{\"a\":\"\\u001b[1m\"}\n",
-		"    error result  1 B  3\n", "  files  tools/call late  no answer\n", "MCP server files  2 tool calls · 5 messages\n", "ended  exit status 3\n", "said   oops\n",
+		"    error result  1 B  3\n", "  files  tools/call late  no answer\n", "MCP server files  2 tool calls · 5 messages\n", "ended  exit status 3\n", "wrote  oops\n",
 		"    error MCP_STDOUT  ",
 	} {
 		if !strings.Contains(out.stdout, want) {

@@ -134,7 +134,7 @@ func TestExecutedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := saved(t, "whole.tsc", string(whole)+"\n")
-	if out := command(t, nil, "print", path); !strings.Contains(out.stdout, "by the call's id, 3368.0 ms before its seal") {
+	if out := command(t, nil, "print", path); !strings.Contains(out.stdout, "by the call's id, 3368.0 ms before its arguments were final") {
 		t.Errorf("%+v", out)
 	}
 	asked := in.Executed().Requests[2]

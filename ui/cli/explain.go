@@ -26,7 +26,8 @@ func severitiesOf(d *stream.Diagnosis) string {
 
 func (a *app) explainCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "explain CODE", Short: "What a finding means, who did it, and what to do",
+		Use: "explain CODE", Short: "Explain a finding and what to do about it",
+		Example: "toolscope explain ARGS_BROKEN", Long: "CODE is the code of a finding. 'toolscope help findings' lists them.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return usageErrorf("explain takes one code\n'toolscope help findings' lists them")

@@ -70,7 +70,7 @@ func TestCulprits(t *testing.T) {
 	}
 	same(t, 0, "by", got["ID_MISSING"], "gateway")
 	page := command(t, nil, "help", "jsonl").stdout
-	_, words, _ := strings.Cut(page, "who did it in by")
+	_, words, _ := strings.Cut(page, "by is")
 	words, _, _ = strings.Cut(words, "EARLY_WRONG")
 	for _, who := range stream.Parties {
 		if !strings.Contains(words, who.String()) {

@@ -17,42 +17,42 @@ import (
 	"toolscope/stream/count"
 )
 
-// exportFlags say what is exported, as what, and where to.
+// exportFlags are the flags of export.
 type exportFlags struct {
 	as, out       string
 	turn, call    int // 0 for all
 	redact, force bool
 }
 
-// A exportForm is a way to write what a source holds.
+// exportForm is an output form of export.
 type exportForm struct {
 	name, says string
-	turn, call bool // it can be of one turn, of one call
-	raw        bool // what it writes is not for a terminal: it is not clean, or binary
+	turn, call bool // it can be limited to a turn, to a call
+	raw        bool // its output is not for a terminal: not sanitised, or binary
 	write      func(*export) error
 }
 
-// exportForms are all there are, one line each.
+// exportForms returns all forms.
 func exportForms() []exportForm {
 	return []exportForm{
-		{"jsonl", "the calls and turns, as print --format jsonl has them", true, true, false, (*export).writeJSONL},
-		{"html", "one page for a browser: timeline, calls, findings, what would be sent back", true, true, false, (*export).writeHTML},
-		{"har", "an HTTP Archive, with bodies and the messages of WebSockets", true, false, false, (*export).writeHAR},
-		{"otlp", "a trace in OTLP/JSON, by OpenTelemetry's conventions for GenAI", true, false, false, (*export).writeOTLP},
+		{"jsonl", "calls and turns, as print --format jsonl writes them", true, true, false, (*export).writeJSONL},
+		{"html", "a page for a browser: timeline, calls, findings, replay previews", true, true, false, (*export).writeHTML},
+		{"har", "an HTTP Archive, with bodies and WebSocket messages", true, false, false, (*export).writeHAR},
+		{"otlp", "a trace in OTLP/JSON, with OpenTelemetry's GenAI conventions", true, false, false, (*export).writeOTLP},
 		{"capture", "toolscope's own format, with every chunk and its time", true, false, true, (*export).writeCapture},
-		{"svg", "the timeline of a turn, or of a call, as a picture", true, true, false, (*export).writeSVG},
-		{"md", "a bug report of a turn, or of a call, in Markdown", true, true, false, (*export).writeMarkdown},
-		{"sse", "a response's bytes without what it says: the bug report one may send", true, false, true, (*export).writeSSE},
+		{"svg", "the timeline of a turn or a call, as a picture", true, true, false, (*export).writeSVG},
+		{"md", "a bug report about a turn or a call, in Markdown", true, true, false, (*export).writeMarkdown},
+		{"sse", "a response's bytes without its content: a bug report that you can share", true, false, true, (*export).writeSSE},
 	}
 }
 
-// An export is a source, what is wanted of it, and where that is written.
+// export is one run of the command: the source, the choice of turns, and the output.
 type export struct {
 	exportFlags
 	app    *app
 	path   string // as the user wrote it
 	src    capture.Source
-	in     *providers.Inspector // ready to read the source; once read is called, what it holds
+	in     *providers.Inspector // holds the source once read has returned
 	prices *price.Table
 	to     io.Writer
 }
@@ -60,17 +60,9 @@ type export struct {
 func (a *app) exportCommand() *cobra.Command {
 	var f exportFlags
 	cmd := &cobra.Command{
-		Use: "export FILE --as FORM", Short: "Write what a file holds in another form",
-		Long: `Writes what a file holds in another form, to standard output or into a new file:
+		Use: "export FILE --as FORM", Short: "Convert to HTML, HAR, OTLP and other forms",
+		Example: "toolscope export run.tsc --as html --redact -o run.html\ntoolscope export run.tsc --as capture --redact -o clean.tsc\ntoolscope export run.tsc --as jsonl --redact --turn 3",
 
-` + helpPage(formTable) + `
-
-  toolscope export run.tsc --as html --redact -o run.html
-  toolscope export run.tsc --as capture --redact -o clean.tsc
-  toolscope export run.tsc --as jsonl --redact --turn 3
-
-Captures that are opened are shown as they are; --redact takes keys and other
-secrets out, as the proxy does of what it records.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			paths, err := a.somePaths(cmd, args, "FILE")
 			if err != nil {
@@ -78,32 +70,33 @@ secrets out, as the proxy does of what it records.`,
 			}
 			for _, flag := range []string{"turn", "call"} {
 				if n, _ := cmd.Flags().GetInt(flag); n < 1 && cmd.Flags().Changed(flag) {
-					return usageErrorf("--%s %d: they are counted from 1", flag, n)
+					return usageErrorf("--%s %d: numbers start at 1", flag, n)
 				}
 			}
 			return a.runExport(cmd.Context(), paths, f)
 		},
 	}
 	to := cmd.Flags()
-	to.StringVar(&f.as, "as", "", "the `FORM`: "+formNames(func(exportForm) bool { return true }))
-	to.StringVarP(&f.out, "output", "o", "", "write into this new `FILE`, not to standard output")
-	to.BoolVar(&f.force, "force", false, "replace the file if there is one")
-	to.IntVar(&f.turn, "turn", 0, "only turn `N`")
-	to.IntVar(&f.call, "call", 0, "only call `N` of its turn")
-	to.BoolVar(&f.redact, "redact", false, "take keys and other secrets out")
+	to.StringVar(&f.as, "as", "", "")
+	to.StringVarP(&f.out, "output", "o", "", "")
+	to.BoolVar(&f.force, "force", false, "")
+	to.IntVar(&f.turn, "turn", 0, "")
+	to.IntVar(&f.call, "call", 0, "")
+	to.BoolVar(&f.redact, "redact", false, "")
 	a.pricesFlag(cmd)
-	a.reading.addAs(to, "from")
+	a.reading.add(to)
 	a.hubFlags(cmd)
 	return cmd
 }
 
-// formTable lists the forms.
+// formTable writes the list of forms.
 func formTable(l lineWriter) {
 	for _, f := range exportForms() {
 		l.writeWrapped(fmt.Sprintf("  %-8s ", f.name), f.says)
 	}
 }
 
+// formNames returns the names of the forms that of selects.
 func formNames(of func(exportForm) bool) string {
 	var names []string
 	for _, f := range exportForms() {
@@ -114,42 +107,42 @@ func formNames(of func(exportForm) bool) string {
 	return joinCommas(names...)
 }
 
-// chosenForm is the form that the flags name, if it can be of what they choose.
+// chosenForm returns the form of the flags. It is an error if the form can't have the turn or call of the
+// flags.
 func (f *exportFlags) chosenForm() (chosen exportForm, err error) {
 	all := exportForms()
 	i := slices.IndexFunc(all, func(of exportForm) bool { return of.name == f.as })
 	switch {
 	case f.as == "":
-		return exportForm{}, usageErrorf("export: as what?\n--as FORM, which is one of %s", formNames(func(exportForm) bool { return true }))
+		return exportForm{}, usageErrorf("export: needs --as\nuse --as FORM, one of %s", formNames(func(exportForm) bool { return true }))
 	case i < 0:
-		return exportForm{}, usageErrorf("--as %q: there are %s%s", f.as, formNames(func(exportForm) bool { return true }), suggestName(f.as, mapSlice(all, func(of exportForm) string { return of.name })))
+		return exportForm{}, usageErrorf("--as: unknown form %q%s\nuse one of %s", f.as, suggestName(f.as, mapSlice(all, func(of exportForm) string { return of.name })), formNames(func(exportForm) bool { return true }))
 	case f.turn > 0 && !all[i].turn:
-		return exportForm{}, usageErrorf("--turn: %s is of a whole file; of one turn can be %s", f.as, formNames(func(of exportForm) bool { return of.turn }))
+		return exportForm{}, usageErrorf("--turn: %s is always of a complete file\nforms of one turn: %s", f.as, formNames(func(of exportForm) bool { return of.turn }))
 	case f.call > 0 && !all[i].call:
-		return exportForm{}, usageErrorf("--call: %s is not of one call; that can be %s", f.as, formNames(func(of exportForm) bool { return of.call }))
+		return exportForm{}, usageErrorf("--call: %s is never of one call\nforms of one call: %s", f.as, formNames(func(of exportForm) bool { return of.call }))
 	case f.force && f.out == "":
-		return exportForm{}, usageErrorf("--force is about the file of -o, and there is none")
+		return exportForm{}, usageErrorf("--force: needs -o FILE")
 	}
 	return all[i], nil
 }
 
-// runExport writes what one source holds.
+// runExport exports one source.
 func (a *app) runExport(ctx context.Context, paths []string, f exportFlags) error {
 	as, err := f.chosenForm()
 	if err != nil {
 		return err
 	}
 	if len(paths) != 1 {
-		return usageErrorf("export: one FILE at a time, got %d", len(paths))
+		return usageErrorf("export: takes one FILE, got %d", len(paths))
 	}
 	if as.raw && f.out == "" && isTerminal(a.output) {
-		return usageErrorf("export: %s is not for a terminal\n-o FILE, or a pipe", as.name)
+		return usageErrorf("export: can't write %s to a terminal\nuse -o FILE or a pipe", as.name)
 	}
 	prices, err := a.loadPrices()
 	if err != nil {
 		return err
 	}
-	a.reading.flag = "from"
 	prepare, err := a.reading.inspectorSetup()
 	if err != nil {
 		return err
@@ -166,7 +159,7 @@ func (a *app) runExport(ctx context.Context, paths []string, f exportFlags) erro
 	e := &export{exportFlags: f, app: a, path: paths[0], src: a.failOnDamage(src), in: new(providers.Inspector), prices: prices}
 	prepare(e.in)
 	if f.out == "" {
-		e.to = a.output // a file, and not words
+		e.to = a.output // a file, not text for a terminal
 		return as.write(e)
 	}
 	return saveAs(f.out, f.force, func(w io.Writer) error {
@@ -175,8 +168,8 @@ func (a *app) runExport(ctx context.Context, paths []string, f exportFlags) erro
 	})
 }
 
-// redactedSource is a source without its secrets. It is searched as it is read, so a key is known by value
-// from where it stood as one.
+// redactedSource is a source without its secrets. It is searched while it is read, so a key is recognised by
+// its value only after the place where it was found as a key.
 func redactedSource(src capture.Source, r *redact.Redactor) capture.Source {
 	return func(yield func(capture.Record, error) bool) {
 		for rec, err := range src {
@@ -187,7 +180,7 @@ func redactedSource(src capture.Source, r *redact.Redactor) capture.Source {
 			damaged := rec.Damaged
 			for _, c := range r.Take(rec) {
 				clean := c.Unwrap()
-				clean.Damaged, clean.Location = damaged, capture.Location{} // what is there has the secrets
+				clean.Damaged, clean.Location = damaged, capture.Location{} // the bytes there contain the secrets
 				if !yield(clean, nil) {
 					return
 				}
@@ -201,16 +194,16 @@ func redactedSource(src capture.Source, r *redact.Redactor) capture.Source {
 	}
 }
 
-// reportRedactor says that secrets may be left, if the redactor came to a limit.
+// reportRedactor prints that secrets may remain, if the redactor reached a limit.
 func (a *app) reportRedactor(r *redact.Redactor) {
 	if limit := r.Limit(); limit != "" {
-		a.printNote("--redact: secrets may be left: %s", limit)
+		a.printNote("--redact: secrets may remain: %s", limit)
 		a.code = max(a.code, exitGaps)
 	}
 }
 
-// read has the inspector take the whole source, and see what a record brings before it does, if it
-// is not nil. What cannot be told is said.
+// read reads the complete source and prints its notes. see gets each record before the inspector does; it may
+// be nil.
 func (e *export) read(see func(capture.Record)) error {
 	src := e.src
 	if see != nil {
@@ -224,7 +217,7 @@ func (e *export) read(see func(capture.Record)) error {
 	return err
 }
 
-// chosenTurns are those that the flags name, all where they name none.
+// chosenTurns returns the turn of the flags, or all turns.
 func (e *export) chosenTurns() ([]*stream.Turn, error) {
 	all := e.in.Session().Turns
 	if e.turn == 0 {

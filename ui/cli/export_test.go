@@ -26,9 +26,9 @@ func TestExportFlags(t *testing.T) {
 		says string
 	}{
 		{"", 2, "--as FORM"},
-		{"--as pdf", 2, "there are jsonl"},
+		{"--as pdf", 2, "use one of jsonl"},
 		{"--as jsonl --force", 2, "--force"},
-		{"--as jsonl --turn 0", 2, "counted from 1"},
+		{"--as jsonl --turn 0", 2, "numbers start at 1"},
 		{"--as jsonl --turn 3", 2, "no such turn or call: --turn 3"},
 		{"--as jsonl --call 2", 2, "no such turn or call: --call 2"},
 		{"--as capture --call 1", 2, "--call"},

@@ -9,7 +9,7 @@ import (
 	"toolscope/stream/count"
 )
 
-// writeCapture writes the records as they came, those of one turn's exchange where one is named.
+// writeCapture writes the records unchanged: all, or those of one turn's exchange.
 func (e *export) writeCapture() error {
 	if e.turn == 0 {
 		return e.writeRecords(func(capture.Record) bool { return true })
@@ -30,7 +30,7 @@ func (e *export) writeCapture() error {
 	return errors.Join(err, e.writeRecords(func(r capture.Record) bool { return r.Exchange == turns[0].Exchange }))
 }
 
-// writeRecords writes the records of the source that are wanted.
+// writeRecords writes the records that wanted selects.
 func (e *export) writeRecords(wanted func(capture.Record) bool) error {
 	begun, left := false, 0
 	for r, err := range e.src {
@@ -52,7 +52,7 @@ func (e *export) writeRecords(wanted func(capture.Record) bool) error {
 		}
 		line, err := capture.EncodeRecord(r)
 		if err != nil {
-			e.app.printNote("%s: a record is left out: %v", e.path, err)
+			e.app.printNote("%s: a record was left out: %v", e.path, err)
 			left++
 			continue
 		}
@@ -62,14 +62,14 @@ func (e *export) writeRecords(wanted func(capture.Record) bool) error {
 	}
 	switch {
 	case !begun:
-		return fmt.Errorf("%s: no bytes came", e.path)
+		return fmt.Errorf("%s: no bytes arrived", e.path)
 	case left > 0:
 		return fmt.Errorf("%s: %s could not be written", e.path, count.Of(left, "record"))
 	}
 	return nil
 }
 
-// beginOf is when the capture began that a record is the first of: what its times count from.
+// beginOf returns the time that a capture's times count from, by its first record.
 func beginOf(r capture.Record) time.Time {
 	if r.Head != nil && !r.Head.Start.IsZero() && r.At >= 0 {
 		return r.Head.Start.Add(-r.At)

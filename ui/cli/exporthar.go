@@ -8,17 +8,17 @@ import (
 	"toolscope/ui/report"
 )
 
-// An harArchive collects exchanges as they come, in the order in which they began.
+// harArchive collects exchanges in the order in which they began.
 type harArchive struct {
 	all []*harExchange
 	of  map[int]*harExchange
 }
 
-// harExchange is an exchange, as far as it has come. Its times are those of its first and last bytes.
+// harExchange is an exchange as far as it was read. Its times are those of its first and last bytes.
 type harExchange struct {
 	report.Exchange
 	number       int
-	epoch        time.Time // what the clock said at time 0 of the source, zero where nobody knows
+	epoch        time.Time // wall-clock time at time 0 of the source, zero if unknown
 	asked, began time.Duration
 	last         time.Duration
 	messages     []capture.Record
@@ -44,7 +44,7 @@ func (e *export) writeHAR() error {
 	return err
 }
 
-// addRecord takes a record.
+// addRecord adds a record to its exchange.
 func (a *harArchive) addRecord(r capture.Record) {
 	if len(r.Data) == 0 && r.Head == nil && r.End == "" {
 		return
@@ -77,6 +77,7 @@ func (a *harArchive) addRecord(r capture.Record) {
 	}
 }
 
+// readHead takes the head of a request or response.
 func (x *harExchange) readHead(r capture.Record) {
 	h := r.Head
 	if h.URL != "" {
@@ -95,7 +96,7 @@ func (x *harExchange) readHead(r capture.Record) {
 	}
 }
 
-// decodedExchange is the exchange with its bodies decoded, or its messages.
+// decodedExchange returns the exchange with decoded bodies, or with the messages of its WebSocket.
 func (x *harExchange) decodedExchange() report.Exchange {
 	if x.Status == http.StatusSwitchingProtocols {
 		x.RequestBody, x.ResponseBody = nil, nil
@@ -119,7 +120,7 @@ func (x *harExchange) decodedExchange() report.Exchange {
 	return x.Exchange
 }
 
-// plainBody is a body decoded, or as it came where it cannot be.
+// plainBody returns a decoded body, or the body itself if it can't be decoded.
 func plainBody(h http.Header, coded []byte) []byte {
 	if body, err := decodeBody(h, coded); err == nil {
 		return body

@@ -8,7 +8,7 @@ import (
 	"toolscope/ui/web"
 )
 
-// writeHTML writes a page of what is chosen.
+// writeHTML writes an HTML page of the selected turns and calls.
 func (e *export) writeHTML() error {
 	err := e.read(nil)
 	turns, wrong := e.chosenTurns()
@@ -28,7 +28,7 @@ func (e *export) writeHTML() error {
 		}
 	}
 	if e.call > 0 && calls == 0 {
-		return usageErrorf("--call %d: no turn of %s has that many", e.call, e.path)
+		return usageErrorf("--call %d: no turn of %s has that many calls", e.call, e.path)
 	}
 	return errors.Join(err, web.Write(e.to, &p))
 }

@@ -11,7 +11,7 @@ import (
 	"toolscope/stream"
 )
 
-// writeJSONL writes what print --format jsonl does, of what is chosen.
+// writeJSONL writes the lines of print --format jsonl for the selected turns and calls.
 func (e *export) writeJSONL() error {
 	to := &onlyPrinter{jsonPrinter: &jsonPrinter{lineWriter{e.to}.withBuffer(), e.prices}, of: e}
 	err := errors.Join(e.app.printSource(e.src, e.path, e.in, to), to.flush())
@@ -21,15 +21,17 @@ func (e *export) writeJSONL() error {
 	return err
 }
 
-// An onlyPrinter prints of a source what is chosen of it.
+// onlyPrinter prints only the selected turns and calls.
 type onlyPrinter struct {
 	*jsonPrinter
 	of      *export
 	printed int // turns and calls
 }
 
+// wantsTurn reports whether a turn is selected; it counts from 0.
 func (p *onlyPrinter) wantsTurn(turn int32) bool { return p.of.turn == 0 || p.of.turn == int(turn)+1 }
 
+// addTurn prints a turn, or its selected call.
 func (p *onlyPrinter) addTurn(v *providers.View, file string, t *stream.Turn) {
 	switch {
 	case !p.wantsTurn(t.Number):
@@ -42,29 +44,33 @@ func (p *onlyPrinter) addTurn(v *providers.View, file string, t *stream.Turn) {
 	}
 }
 
+// sentBack prints the selected calls that were sent back.
 func (p *onlyPrinter) sentBack(calls []sentBackCall) {
 	p.jsonPrinter.sentBack(slices.DeleteFunc(calls, func(r sentBackCall) bool {
 		return !p.wantsCall(r.of)
 	}))
 }
 
-// What was asked of servers is of no turn, where it is not known of which.
+// addRequest prints a request to a server. A request without a known call belongs to no turn.
 func (p *onlyPrinter) addRequest(file string, r *mcp.Request, a *toolrun.ToolRequest) {
 	if p.of.turn == 0 || a != nil && a.Call != nil && p.wantsCall(a.Call.Ref) {
 		p.jsonPrinter.addRequest(file, r, a)
 	}
 }
 
+// notRun prints a call without a tool run.
 func (p *onlyPrinter) notRun(file string, n *toolrun.CallWithoutRun) {
 	if p.wantsCall(n.Ref) {
 		p.jsonPrinter.notRun(file, n)
 	}
 }
 
+// wantsCall reports whether a call is selected.
 func (p *onlyPrinter) wantsCall(of stream.Ref) bool {
 	return p.wantsTurn(of.Turn) && (p.of.call == 0 || p.of.call == int(of.Call))
 }
 
+// addServer prints a server, unless a turn is selected.
 func (p *onlyPrinter) addServer(file string, s *mcp.Server) {
 	if p.of.turn == 0 {
 		p.jsonPrinter.addServer(file, s)

@@ -9,7 +9,7 @@ import (
 	"toolscope/ui/report"
 )
 
-// writeMarkdown writes a bug report of a turn, or of a call.
+// writeMarkdown writes a bug report about a turn or a call.
 func (e *export) writeMarkdown() error {
 	if err := e.read(nil); err != nil {
 		return err
@@ -23,7 +23,7 @@ func (e *export) writeMarkdown() error {
 	return err
 }
 
-// caseOf is what there is to report of a turn, or of a call of it.
+// caseOf returns the content of a bug report about a turn, or about one of its calls.
 func caseOf(v *providers.View, file string, t *stream.Turn, c *stream.Call) *report.Subject {
 	x := v.Exchange(t.Exchange)
 	r := &report.Subject{Version: versionText(), File: file, Turn: t, Call: c}
@@ -44,7 +44,7 @@ func caseOf(v *providers.View, file string, t *stream.Turn, c *stream.Call) *rep
 	return r
 }
 
-// writeSVG draws the timeline of a turn, or of a call.
+// writeSVG draws the timeline of a turn or a call.
 func (e *export) writeSVG() error {
 	if err := e.read(nil); err != nil {
 		return err
@@ -64,8 +64,8 @@ func (e *export) writeSVG() error {
 	return err
 }
 
-// turnAndCall is the turn that a form of one turn is of, and the call if one is named. Where no turn is, it
-// is the first that has such a call, or the first that something is wrong with.
+// turnAndCall returns the turn to export, and the call if one is selected. Without a selected turn it is the
+// first one that has the call, or the first one with findings.
 func (e *export) turnAndCall() (*stream.Turn, *stream.Call, error) {
 	if e.call == 0 {
 		t, err := e.suspectTurn()
@@ -80,5 +80,5 @@ func (e *export) turnAndCall() (*stream.Turn, *stream.Call, error) {
 			return t, t.Calls[e.call-1], nil
 		}
 	}
-	return nil, nil, usageErrorf("--call %d: no turn that is chosen of %s has so many", e.call, e.path)
+	return nil, nil, usageErrorf("--call %d: no selected turn of %s has that many calls", e.call, e.path)
 }

@@ -14,8 +14,8 @@ import (
 	"toolscope/ui/report"
 )
 
-// writeSSE writes the response of a turn with stand-ins in place of all that it says, and tells where
-// what is found in that is not what was found.
+// writeSSE writes the response of a turn with placeholders for its content, and reports how the findings in
+// it differ.
 func (e *export) writeSSE() error {
 	if err := e.read(nil); err != nil {
 		return err
@@ -26,22 +26,22 @@ func (e *export) writeSSE() error {
 	}
 	x := e.in.Exchange(t.Exchange)
 	if x == nil || x.Response.Size() == 0 {
-		return fmt.Errorf("%s: no bytes came of turn %d", e.path, t.Number+1)
+		return fmt.Errorf("%s: no bytes of turn %d arrived", e.path, t.Number+1)
 	}
 	body := bodyOf(x, e.in.View())
 	repro := body.Repro()
-	as, _ := providers.FindProtocol(t.Protocol) // nil where none reads it
+	as, _ := providers.FindProtocol(t.Protocol) // nil for an unknown protocol
 	whole, again := findsOf(body.Bytes, as), findsOf(repro, as)
 	e.compareRepro(t, whole, again)
 	if bare := findsOf(repro, nil); bare.protocol != again.protocol {
-		e.app.printNote("%s: the bytes alone do not tell what they are: --dialect %s reads them", e.path, again.protocol)
+		e.app.printNote("%s: the bytes alone don't show their protocol: read them with --protocol %s", e.path, again.protocol)
 	}
 	_, err = e.to.Write(repro)
 	return err
 }
 
-// suspectTurn is the turn that a repro is of: the one that is named, or the first with a finding that is
-// no mere deviation.
+// suspectTurn returns the turn that a report is about: the selected one, else the first one with a warning or
+// an error, else the first.
 func (e *export) suspectTurn() (*stream.Turn, error) {
 	turns, err := e.chosenTurns()
 	if err != nil {
@@ -52,12 +52,12 @@ func (e *export) suspectTurn() (*stream.Turn, error) {
 		i = 0
 	}
 	if len(turns) > 1 {
-		e.app.printNote("%s: of turn %d; --turn names another", e.path, turns[i].Number+1)
+		e.app.printNote("%s: exporting turn %d; --turn selects another", e.path, turns[i].Number+1)
 	}
 	return turns[i], nil
 }
 
-// worstSeverity is the severity of the worst finding of a turn.
+// worstSeverity returns the severity of the worst finding of a turn and its calls.
 func worstSeverity(t *stream.Turn) (s stream.Severity) {
 	for _, f := range t.Findings {
 		s = max(s, f.Severity)
@@ -70,7 +70,7 @@ func worstSeverity(t *stream.Turn) (s stream.Severity) {
 	return s
 }
 
-// bodyOf is the response of an exchange, as what a repro is made of.
+// bodyOf returns the response of an exchange as the input of a repro.
 func bodyOf(x *providers.Exchange, v *providers.View) *report.Body {
 	b := &report.Body{Bytes: x.Response.Bytes(0, x.Response.Size()), Events: x.Framing == "SSE", Models: map[string]bool{}}
 	for n := range x.Response.Frames() {
@@ -91,6 +91,7 @@ func bodyOf(x *providers.Exchange, v *providers.View) *report.Body {
 	return b
 }
 
+// hostIn returns the host of a URL, "" if it is not one.
 func hostIn(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -99,7 +100,7 @@ func hostIn(address string) string {
 	return u.Host
 }
 
-// asEvents makes server-sent events of messages: they have frames of their own in a file.
+// asEvents turns WebSocket messages into server-sent events, which are framed in a file too.
 func asEvents(b *report.Body) {
 	var out []byte
 	start := 0
@@ -110,8 +111,8 @@ func asEvents(b *report.Body) {
 	b.Bytes, b.Events = out, true
 }
 
-// argsOf are the arguments of a call, by the frames that brought them. Of those that were rewritten
-// no frame brought a part that stands there.
+// argsOf returns the arguments of a call with their deltas by frame. Rewritten arguments have no deltas,
+// because no frame has their bytes.
 func argsOf(c *stream.Call, v *providers.View) report.Args {
 	a := report.Args{Text: c.Args(), Freeform: c.Freeform() || c.Discarded}
 	if c.Rewrites > 0 {
@@ -126,14 +127,13 @@ func argsOf(c *stream.Call, v *providers.View) report.Args {
 	return a
 }
 
-// foundCodes are what is found in the bytes of a response, by turn and call.
+// foundCodes are the finding codes of a response, by turn and call.
 type foundCodes struct {
 	codes    []string
 	protocol string
 }
 
-// findsOf reads a response once more, with nothing known but its bytes, and as dialect d if it is not
-// nil.
+// findsOf decodes a response from its bytes alone, with protocol d if it is not nil.
 func findsOf(body []byte, d *protocol.Protocol) foundCodes {
 	in := new(providers.Inspector)
 	in.ForceProtocol(d)
@@ -157,13 +157,13 @@ func findsOf(body []byte, d *protocol.Protocol) foundCodes {
 	return f
 }
 
-// compareRepro says what is found in the repro and was not, or the other way round, and what was found in
-// the capture that the bytes of the response alone do not show.
+// compareRepro reports which findings the repro lacks or adds, and which findings of the capture don't come
+// from the bytes of the response.
 func (e *export) compareRepro(t *stream.Turn, whole, repro foundCodes) {
 	lost, more := listDifference(whole.codes, repro.codes), listDifference(repro.codes, whole.codes)
 	if len(lost)+len(more) > 0 {
-		e.app.printNote("%s: the repro is not malformed in the same way: %s", e.path,
-			joinCommas(textIf(len(lost) > 0, "not found any more is "+joinCommas(lost...)), textIf(len(more) > 0, "found is also "+joinCommas(more...))))
+		e.app.printNote("%s: the repro has other findings: %s", e.path,
+			joinCommas(textIf(len(lost) > 0, "it lacks "+joinCommas(lost...)), textIf(len(more) > 0, "it adds "+joinCommas(more...))))
 		e.app.code = max(e.app.code, 1)
 	}
 	var besides []string
@@ -179,11 +179,11 @@ func (e *export) compareRepro(t *stream.Turn, whole, repro foundCodes) {
 		note(c.Findings)
 	}
 	if len(besides) > 0 {
-		e.app.printNote("%s: not in the bytes of the response, and so not in the repro: %s", e.path, joinCommas(besides...))
+		e.app.printNote("%s: not in the response's bytes, and so not in the repro: %s", e.path, joinCommas(besides...))
 	}
 }
 
-// listDifference is a list without what is in another, each as often as it is there.
+// listDifference returns all without gone. An item that is in both stays as often as all has more of it.
 func listDifference(all, gone []string) (left []string) {
 	count := map[string]int{}
 	for _, s := range gone {

@@ -9,13 +9,14 @@ import (
 	"toolscope/capture/fault"
 )
 
-// faultFlags are the faults that clients are given in place of what providers send.
+// faultFlags are the faults to inject into the responses.
 type faultFlags struct{ faults []string }
 
 func (f *faultFlags) add(to *pflag.FlagSet) {
-	to.StringArrayVar(&f.faults, "fault", nil, "make `FAULT` happen to clients, as in cut@3; may be given several times")
+	to.StringArrayVar(&f.faults, "fault", nil, "")
 }
 
+// parse parses the faults.
 func (f *faultFlags) parse() ([]fault.Fault, error) {
 	faults, err := fault.ParseFaults(f.faults...)
 	if err != nil {
@@ -24,17 +25,17 @@ func (f *faultFlags) parse() ([]fault.Fault, error) {
 	return faults, nil
 }
 
-// announceFaults says so, where everybody can see it.
+// announceFaults prints that faults are injected, and marks the screen.
 func (f *faultFlags) announceFaults(l *liveInput, a *app) {
 	if len(f.faults) > 0 {
 		l.faults = strings.Join(f.faults, " ")
-		a.printNote("what clients are given is bent by toolscope: --fault %s", strings.Join(f.faults, " --fault "))
+		a.printNote("toolscope injects faults into the responses: --fault %s", strings.Join(f.faults, " --fault "))
 	}
 }
 
-// faultTable tells of the faults that a proxy or a mock provider makes happen.
+// faultTable writes the faults of a proxy and of a mock.
 func faultTable(l lineWriter) {
-	l.writeWrapped("", "Faults, in the order in which those that are combined take effect:")
+	l.writeWrapped("", "Faults, in the order in which combined faults take effect:")
 	l.writeWrapped("", "")
 	for _, f := range fault.Faults() {
 		l.writeWrapped(fmt.Sprintf("  %-16s ", f[0]), f[1])

@@ -27,11 +27,11 @@ func TestProxyFault(t *testing.T) {
 	if !strings.Contains(got.stdout, `"message":"`+capture.FaultedNote) {
 		t.Errorf("the words of the note are not those of the finding: %s", got.stdout)
 	}
-	if !strings.Contains(got.stderr, "what clients are given is bent by toolscope: --fault empty-args") {
+	if !strings.Contains(got.stderr, "toolscope injects faults into the responses: --fault empty-args") {
 		t.Error(got.stderr)
 	}
 	for _, args := range [][]string{{"proxy", "--fault", "cat"}, {"run", "--fault", "cat", "--", "true"}} {
-		if out := command(t, nil, args...); out.code != 2 || !strings.HasPrefix(out.stderr, "toolscope: --fault: no fault \"cat\"\n") {
+		if out := command(t, nil, args...); out.code != 2 || !strings.HasPrefix(out.stderr, "toolscope: --fault: unknown fault \"cat\"\n") {
 			t.Errorf("%q: %d %s", args, out.code, out.stderr)
 		}
 	}

@@ -12,28 +12,29 @@ import (
 	"toolscope/stream/count"
 )
 
-// hubFlags say who one is to a hub.
+// hubFlags are the credentials for a hub.
 type hubFlags struct{ creds, nkey, token, ca string }
 
 func (a *app) hubFlags(cmd *cobra.Command) {
 	to := cmd.Flags()
-	to.StringVar(&a.hub.creds, "creds", "", "for a hub: credentials, as NATS has them, in this `FILE`")
-	to.StringVar(&a.hub.nkey, "nkey", "", "for a hub: the seed of a key in this `FILE`")
-	to.StringVar(&a.hub.token, "hub-token", "", "for a hub: the token in the file `@FILE`")
-	to.StringVar(&a.hub.ca, "tls-ca", "", "for a hub: who signs its certificate, in this `FILE`")
-	markSettings(to, "", "creds", "nkey", "tls-ca")
+	to.StringVar(&a.hub.creds, "creds", "", "")
+	to.StringVar(&a.hub.nkey, "nkey", "", "")
+	to.StringVar(&a.hub.token, "hub-token", "", "")
+	to.StringVar(&a.hub.ca, "hub-ca", "", "")
+	markSettings(to, "", "creds", "nkey", "hub-ca")
 	markSecretSetting(to, "", "hub-token")
 	cmd.MarkFlagsMutuallyExclusive("creds", "nkey", "hub-token")
 }
 
-// hubAuth is what the flags say. The command line is no place for a token: all programs can read it.
+// hubAuth returns the credentials of the flags. A token is not allowed on the command line, which all
+// programs can read.
 func (a *app) hubAuth() (auth fleet.Credentials, err error) {
 	auth = fleet.Credentials{Creds: a.hub.creds, NKey: a.hub.nkey, CA: a.hub.ca}
 	if err = auth.Check(); err != nil || a.hub.token == "" {
 		return auth, err
 	}
 	if _, elsewhere := a.origin["hub-token"]; !elsewhere && !strings.HasPrefix(a.hub.token, "@") {
-		return auth, usageErrorf("--hub-token: the command line is no place for it: all programs can read that\nwanted is @FILE, or the variable TOOLSCOPE_HUB_TOKEN")
+		return auth, usageErrorf("--hub-token: not allowed on the command line, which all programs can read\nuse @FILE, or the variable TOOLSCOPE_HUB_TOKEN")
 	}
 	if auth.Token, err = textOrFile(a.hub.token); err != nil {
 		return auth, fmt.Errorf("--hub-token: %w", err)
@@ -69,7 +70,7 @@ func (a *app) openHubSource(ctx context.Context, path string) (capture.Source, e
 	return v.Source(ctx), nil
 }
 
-// safeAddress is an address without what may be a secret in it.
+// safeAddress returns an address without the part that may be a secret.
 func safeAddress(path string) string {
 	scheme, rest, _ := strings.Cut(path, "://")
 	if i := strings.LastIndexByte(rest, '@'); i >= 0 {
@@ -78,43 +79,43 @@ func safeAddress(path string) string {
 	return scheme + "://" + rest
 }
 
-// reportViews says at the end what of the captures of hubs did not come, of each hub once.
+// reportViews reports, once for each hub, which data of its captures is missing.
 func (a *app) reportViews() {
 	for ; a.reportedViews < len(a.views); a.reportedViews++ {
 		v := a.views[a.reportedViews]
 		s := v.State()
 		if s.Newer > 0 {
-			a.printNote("%s: %s of another version of toolscope", v.Server(), count.Of(int(s.Newer), "message"))
+			a.printNote("%s: %s from another version of toolscope", v.Server(), count.Of(int(s.Newer), "message"))
 		}
 		if !s.Complete() {
 			a.printNote("%s: %s", v.Server(), missingWords(&s))
-			a.code = exitGaps // whatever else ended the program
+			a.code = exitGaps // even after a signal
 		}
 	}
 }
 
-// missingWords say what is missing of what a hub had.
+// missingWords describes the data that is missing from a hub.
 func missingWords(s *fleet.State) string {
 	var words []string
 	if s.Lost > 0 {
-		words = append(words, fmt.Sprintf("%s of captures never came, in %s", count.Of(s.Lost, "byte"), count.Of(int(s.Gaps), "gap")))
+		words = append(words, fmt.Sprintf("%s of captures are missing, in %s", count.Of(s.Lost, "byte"), count.Of(int(s.Gaps), "gap")))
 	}
 	if s.Missed > 0 {
-		words = append(words, fmt.Sprintf("the hub let go of %s unread", count.Of(int(s.Missed), "message")))
+		words = append(words, fmt.Sprintf("the hub dropped %s unread", count.Of(int(s.Missed), "message")))
 	}
 	if s.MaybeMissed > 0 {
-		words = append(words, fmt.Sprintf("the hub let go of at most %s unread", count.Of(int(s.MaybeMissed), "message")))
+		words = append(words, fmt.Sprintf("the hub dropped at most %s unread", count.Of(int(s.MaybeMissed), "message")))
 	}
 	if s.Resets > 0 {
-		words = append(words, "the hub forgot what was still to be read")
+		words = append(words, "the hub lost data that was still to be read")
 	}
 	if s.Invalid > 0 {
-		words = append(words, fmt.Sprintf("%s made no sense", count.Of(int(s.Invalid), "message")))
+		words = append(words, fmt.Sprintf("%s could not be decoded", count.Of(int(s.Invalid), "message")))
 	}
 	return strings.Join(words, "; ")
 }
 
-// untilCaught is a context that a signal ends.
+// untilCaught returns a context that a signal ends.
 func (a *app) untilCaught(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	caught, uncatch := a.catchEnd()
@@ -132,7 +133,7 @@ func (a *app) untilCaught(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// isEndless reports whether one of the paths is a hub that is watched for ever.
+// isEndless reports whether a path is a hub without an end.
 func isEndless(paths []string) bool {
 	for _, path := range paths {
 		if of, err := fleet.ParseAddress(path); fleet.IsAddress(path) && err == nil && of.Until.IsZero() {
@@ -142,30 +143,29 @@ func isEndless(paths []string) bool {
 	return false
 }
 
-// hasStartTime reports whether a path is an address that wants what came in some time. In that there may be
-// nothing.
+// hasStartTime reports whether a path is the address of a hub with a start time. Such a source may be empty.
 func hasStartTime(path string) bool {
 	of, err := fleet.ParseAddress(path)
 	return fleet.IsAddress(path) && err == nil && !of.Since.IsZero()
 }
 
-// openOne opens a path to be read to its end. It may be an address that has one.
+// openOne opens a path that is read to its end; an address must have one.
 func (a *app) openOne(ctx context.Context, path string, o capture.Options) (capture.Source, error) {
 	switch {
 	case !fleet.IsAddress(path):
 		return capture.Open(ctx, path, o)
 	case isEndless([]string{path}):
-		return nil, usageErrorf("%s: it goes on for ever, and all of it is to be read first\nwanted is one with an end, as %s", safeAddress(path), withEnd(path))
+		return nil, usageErrorf("%s: has no end, and all of it must be read first\nuse an address with an end, e.g. %s", safeAddress(path), withEnd(path))
 	}
 	return a.openHubSource(ctx, path)
 }
 
-// withEnd is an address that ends now.
+// withEnd returns an address that ends now.
 func withEnd(path string) string {
 	return strings.TrimSuffix(safeAddress(path), "/") + ifElse(strings.Contains(path, "?"), "&", "?") + "until=now"
 }
 
-// openAll makes one source of all paths, of which some may be addresses.
+// openAll makes one source of all paths, which may be addresses.
 func (a *app) openAll(ctx context.Context, paths []string, o capture.Options) (capture.Source, error) {
 	var files []string
 	var all []capture.Source
@@ -196,7 +196,7 @@ func (a *app) openAll(ctx context.Context, paths []string, o capture.Options) (c
 	return capture.Concat(all...), nil
 }
 
-// findCaptures lists what a path names, as capture.Find does. An address names itself.
+// findCaptures lists the files of a path, as capture.Find does. An address is its own file.
 func findCaptures(path string) ([]capture.FoundFile, []string, error) {
 	if fleet.IsAddress(path) {
 		return []capture.FoundFile{{Path: path}}, nil, nil

@@ -37,31 +37,31 @@ func TestFleetRefused(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"proxy", "--publish", "nats://me:hunter2pw@hub:4222"}, "a secret has no place in an address"},
-		{[]string{"proxy", "--publish", "nats://hub:4222", "--keep-secrets"}, "--keep-secrets: what is sent to a hub never has secrets"},
-		{[]string{"proxy", "--publish", "nats://hub:4222?host=a"}, "is for who reads"},
+		{[]string{"proxy", "--publish", "nats://me:hunter2pw@hub:4222"}, "an address can't contain a secret"},
+		{[]string{"proxy", "--publish", "nats://hub:4222", "--keep-secrets"}, "--keep-secrets: can't be combined with --publish"},
+		{[]string{"proxy", "--publish", "nats://hub:4222?host=a"}, "is for reading only"},
 		{[]string{"proxy", "--publish", "nats://hub:4222", "--linger", "0s"}, "from 1ms to 5s"},
-		{[]string{"proxy", "--publish", "nats://hub:4222", "--host", strings.Repeat("é", 40), "--agent", "b"}, "--host and --agent: the names of the machine and of what is seen have 241 bytes together"},
-		{[]string{"print", "nats://hub:4222?host=" + strings.Repeat("a", 201)}, "wanted are at most 200"},
-		{[]string{"proxy", "--publish", "http://hub"}, "wanted is nats://HOST:PORT"},
-		{[]string{"proxy", "--publish", "nats://hub:4222", "--hub-token", "hunter2pw"}, "the command line is no place for it"},
+		{[]string{"proxy", "--publish", "nats://hub:4222", "--host", strings.Repeat("é", 40), "--agent", "b"}, "--host and --agent: the names of the machine and the agent have 241 bytes together"},
+		{[]string{"print", "nats://hub:4222?host=" + strings.Repeat("a", 201)}, "use at most 200"},
+		{[]string{"proxy", "--publish", "http://hub"}, "use nats://HOST:PORT"},
+		{[]string{"proxy", "--publish", "nats://hub:4222", "--hub-token", "hunter2pw"}, "not allowed on the command line"},
 		{[]string{"proxy", "--publish", "nats://hub:4222", "--spool-limit", "x"}, "no size"},
 		{[]string{log, "--publish", "nats://hub:4222"}, "toolscope -f FILE --publish URL"},
-		{[]string{"-f", "nats://hub:4222", "--publish", "nats://hub:4222"}, "what a hub has is not sent to one again"},
-		{[]string{"print", "nats://me:hunter2pw@hub:4222"}, "a secret has no place in an address"},
-		{[]string{"print", "nats://hub:4222?hots=a"}, "there are host, agent, model, status, since and until"},
-		{[]string{"print", "--count", "nats://hub:4222"}, "--summary does"},
-		{[]string{"print", "nats://hub:4222?host=a&host=b"}, "host: it is there 2 times"},
+		{[]string{"-f", "nats://hub:4222", "--publish", "nats://hub:4222"}, "can't publish the data of a hub"},
+		{[]string{"print", "nats://me:hunter2pw@hub:4222"}, "an address can't contain a secret"},
+		{[]string{"print", "nats://hub:4222?hots=a"}, "use host, agent, model, status, since or until"},
+		{[]string{"print", "--count", "nats://hub:4222"}, "use --summary"},
+		{[]string{"print", "nats://hub:4222?host=a&host=b"}, "host is there 2 times"},
 		{[]string{"print", "nats://hub:4222?since=1h&until=2h"}, "until is before since"},
-		{[]string{"check", "nats://hub:4222"}, "as nats://hub:4222?until=now"},
-		{[]string{"export", "nats://hub:4222?host=a", "--as", "jsonl"}, "as nats://hub:4222?host=a&until=now"},
-		{[]string{"cut", "nats://hub:4222?host=a", "--at-delta", "1", "-o", filepath.Join(t.TempDir(), "x.tsc")}, "it goes on for ever"},
-		{[]string{"serve", "nats://hub:4222?since=1h"}, "it goes on for ever"},
-		{[]string{"diff", log, "nats://hub:4222"}, "it goes on for ever"},
-		{[]string{"replay", "nats://hub:4222", "--to", "anthropic"}, "it goes on for ever"},
-		{[]string{"hub", "--public"}, "--auth FILE"},
+		{[]string{"check", "nats://hub:4222"}, "e.g. nats://hub:4222?until=now"},
+		{[]string{"export", "nats://hub:4222?host=a", "--as", "jsonl"}, "e.g. nats://hub:4222?host=a&until=now"},
+		{[]string{"cut", "nats://hub:4222?host=a", "--at-delta", "1", "-o", filepath.Join(t.TempDir(), "x.tsc")}, "has no end"},
+		{[]string{"serve", "nats://hub:4222?since=1h"}, "has no end"},
+		{[]string{"diff", log, "nats://hub:4222"}, "has no end"},
+		{[]string{"replay", "nats://hub:4222", "--to", "anthropic"}, "has no end"},
+		{[]string{"hub", "--public"}, "needs --auth"},
 		{[]string{"hub", "--listen", "0.0.0.0:0"}, "other machines could connect"},
-		{[]string{"hub", "--keep", "0s"}, "wanted is a time"},
+		{[]string{"hub", "--keep", "0s"}, "use a time of at least 1s"},
 		{[]string{"hub", "--sync", "never"}, "1s, always"},
 	} {
 		got := command(t, nil, c.args...)
@@ -70,7 +70,7 @@ func TestFleetRefused(t *testing.T) {
 		}
 	}
 	for _, args := range [][]string{{"print", "tls://127.0.0.1:1?until=now"}, {"proxy", "--publish", "tls://127.0.0.1:1", "--listen", "127.0.0.1:0", "--to", "http://127.0.0.1:1"}} {
-		if got := command(t, nil, append(args, "--tls-ca", "none.pem")...); got.code != 1 || got.stderr != "toolscope: --tls-ca none.pem: no such file or directory\n" {
+		if got := command(t, nil, append(args, "--tls-ca", "none.pem")...); got.code != 1 || got.stderr != "toolscope: --hub-ca none.pem: no such file or directory\n" {
 			t.Errorf("%v: exit code %d, stderr\n%s", args, got.code, got.stderr)
 		}
 	}
@@ -128,11 +128,11 @@ func TestPublish(t *testing.T) {
 		t.Error(got)
 	}
 	for _, args := range [][]string{{"print"}, {"check"}} {
-		if got := command(t, nil, append(args, url+"?since=1ns&until=now")...); got.code != 0 || !strings.Contains(got.stderr, "nothing came in that time") {
+		if got := command(t, nil, append(args, url+"?since=1ns&until=now")...); got.code != 0 || !strings.Contains(got.stderr, "no data in that time") {
 			t.Errorf("%v, of a time in which nothing came: %+v", args, got)
 		}
 	}
-	if got := command(t, nil, "print", url+"?until=now&host=web2"); got.code != 1 || !strings.Contains(got.stderr, "no bytes came") {
+	if got := command(t, nil, "print", url+"?until=now&host=web2"); got.code != 1 || !strings.Contains(got.stderr, "no bytes arrived") {
 		t.Error(got)
 	}
 }
@@ -155,8 +155,8 @@ func TestPublishNoHub(t *testing.T) {
 		t.Fatal(err)
 	}
 	resp.Body.Close()
-	p.untilShown("--publish: the hub does not get what is seen: the hub is not reached")
-	if got := p.ended(syscall.SIGTERM); !strings.Contains(got.stderr, "are sent by the next run: the hub is not reached") {
+	p.untilShown("--publish: the traffic does not reach the hub: the hub can't be reached")
+	if got := p.ended(syscall.SIGTERM); !strings.Contains(got.stderr, "the next run sends them: the hub can't be reached") {
 		t.Error(got)
 	}
 	url, _ := aHub(t, addr)
@@ -202,7 +202,7 @@ func TestPrintGaps(t *testing.T) {
 	if err := p.Close(ctx); err == nil {
 		t.Error("the sender does not know of its loss")
 	}
-	if got := command(t, nil, "print", url+"?until=now"); got.code != exitGaps || !strings.Contains(got.stderr, "bytes of captures never came, in 1 gap") || !strings.Contains(got.stdout, "get_weather") {
+	if got := command(t, nil, "print", url+"?until=now"); got.code != exitGaps || !strings.Contains(got.stderr, "bytes of captures are missing, in 1 gap") || !strings.Contains(got.stdout, "get_weather") {
 		t.Errorf("exit code %d\n%s", got.code, got.stderr)
 	}
 	if got := command(t, nil, "check", url+"?until=now"); got.code != exitTrouble || !strings.Contains(got.stderr, "never came") || !strings.Contains(got.stdout, " of a/b") {
@@ -220,7 +220,7 @@ func TestNewKey(t *testing.T) {
 	if got.code != 0 || err != nil || stat.Mode().Perm() != 0o600 || !strings.HasPrefix(public, "U") {
 		t.Fatal(got, err)
 	}
-	if got := command(t, nil, "hub", "--new-key", file); got.code != 1 || !strings.Contains(got.stderr, "there is another file of that name") {
+	if got := command(t, nil, "hub", "--new-key", file); got.code != 1 || !strings.Contains(got.stderr, "another file has this name") {
 		t.Error(got)
 	}
 	auth := saved(t, "auth.conf", "authorization { users: [ { nkey: "+public+" } ] }")
@@ -229,10 +229,10 @@ func TestNewKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer h.Close()
-	if got := command(t, nil, "print", h.URL()+"?until=now", "--nkey", file); !strings.Contains(got.stderr, "no bytes came") {
+	if got := command(t, nil, "print", h.URL()+"?until=now", "--nkey", file); !strings.Contains(got.stderr, "no bytes arrived") {
 		t.Error(got)
 	}
-	if got := command(t, nil, "print", h.URL()+"?until=now"); strings.Contains(got.stderr, "no bytes came") {
+	if got := command(t, nil, "print", h.URL()+"?until=now"); strings.Contains(got.stderr, "no bytes arrived") {
 		t.Error(got)
 	}
 }

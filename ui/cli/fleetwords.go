@@ -13,8 +13,8 @@ import (
 	"toolscope/ui/panes"
 )
 
-// hubStatusNotes are how the hubs that are watched are doing, and the one that is sent to. Of several hubs each
-// word says which it is of.
+// hubStatusNotes returns the state of the hubs that are read, and of the one that is published to. With
+// several hubs, each note names its hub.
 func (a *app) hubStatusNotes() (words []ui.StatusNote) {
 	if a.sending != nil {
 		words = a.sending.statusNotes()
@@ -36,8 +36,8 @@ func (a *app) hubStatusNotes() (words []ui.StatusNote) {
 	return words
 }
 
-// machineStates are the machines that send to the hubs that are watched; nil without a hub. One that sends to
-// several is as the hub knows it that heard it last.
+// machineStates returns the machines that publish to the hubs that are read; nil without a hub. A machine
+// that publishes to several is shown as seen by the hub that heard from it last.
 func (a *app) machineStates() func() []panes.MachineState {
 	if len(a.views) == 0 {
 		return nil
@@ -59,7 +59,7 @@ func (a *app) machineStates() func() []panes.MachineState {
 	}
 }
 
-// hubNotes are how a hub is doing.
+// hubNotes returns the state of a hub.
 func hubNotes(s fleet.State) (words []ui.StatusNote) {
 	alarm := func(text string) { words = append(words, ui.StatusNote{Text: text, Alarm: true}) }
 	say := func(format string, args ...any) {
@@ -67,11 +67,11 @@ func hubNotes(s fleet.State) (words []ui.StatusNote) {
 	}
 	switch {
 	case s.Unreachable:
-		alarm("HUB NOT REACHED")
+		alarm("HUB UNREACHABLE")
 	case s.Trouble != "":
 		alarm("HUB: " + s.Trouble)
 	}
-	facts, lag := fmt.Sprintf("%s · %s/s · ", count.Of(s.Hosts, "host"), rateText(s.Rate)), fmt.Sprintf("lag %.1f s", s.Lag.Seconds())
+	facts, lag := fmt.Sprintf("%s · %s/s · ", count.Of(s.Hosts, "machine"), rateText(s.Rate)), fmt.Sprintf("lag %.1f s", s.Lag.Seconds())
 	switch {
 	case s.Lost > 0:
 		alarm("GAP " + sizeText(s.Lost))
@@ -80,15 +80,15 @@ func hubNotes(s fleet.State) (words []ui.StatusNote) {
 	case s.MaybeMissed > 0:
 		alarm("GAP of at most " + count.Of(int(s.MaybeMissed), "message"))
 	case s.Resets > 0:
-		alarm("GAP: the hub forgot")
+		alarm("GAP: hub lost data")
 	default:
 		lag += " · lost 0 B"
 	}
 	if s.Invalid > 0 {
-		alarm("MAKES NO SENSE: " + count.Of(int(s.Invalid), "message"))
+		alarm("NOT DECODED: " + count.Of(int(s.Invalid), "message"))
 	}
-	if s.Silent > 0 { // it need not be that of what is chosen, which stands beside it
-		alarm(count.Of(s.Silent, "host") + " SILENT: " + s.First + ifElse(s.Silent > 1, ", …", ""))
+	if s.Silent > 0 { // may be another machine than the selected one next to it
+		alarm(count.Of(s.Silent, "machine") + " SILENT: " + s.First + ifElse(s.Silent > 1, ", …", ""))
 	}
 	words = append(words, ui.StatusNote{Text: facts + lag, Stays: true, Brief: lag})
 	if s.Newer > 0 {
@@ -103,7 +103,7 @@ func hubNotes(s fleet.State) (words []ui.StatusNote) {
 	return words
 }
 
-// rateText is a number in few digits.
+// rateText formats a number in few digits.
 func rateText(n float64) string {
 	if n < 10_000 {
 		return fmt.Sprintf("%.0f", n)

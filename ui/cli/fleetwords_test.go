@@ -21,12 +21,12 @@ func TestStateWords(t *testing.T) {
 		state fleet.State
 		want  string
 	}{
-		{fleet.State{Hosts: 97, Rate: 99_800, Lag: 100 * time.Millisecond}, "97 hosts · 99.8k/s · lag 0.1 s · lost 0 B"},
-		{fleet.State{Hosts: 1, Lost: 20_000, Missed: 2, Silent: 1, First: "web1"}, "!GAP 20 kB, !1 host SILENT: web1, 1 host · 0/s · lag 0.0 s"},
-		{fleet.State{Hosts: 3, Missed: 2, Silent: 3, First: "web1"}, "!GAP 2 messages, !3 hosts SILENT: web1, …, 3 hosts · 0/s · lag 0.0 s"},
-		{fleet.State{Hosts: 3, MaybeMissed: 2}, "!GAP of at most 2 messages, 3 hosts · 0/s · lag 0.0 s"},
-		{fleet.State{Invalid: 1, Newer: 2, Trouble: "no permission"}, "!HUB: no permission, !MAKES NO SENSE: 1 message, 0 hosts · 0/s · lag 0.0 s · lost 0 B, 2 messages of another version"},
-		{fleet.State{Unreachable: true, Trouble: "EOF", Skewed: fleet.Host{Name: "web1", Skew: time.Hour}}, "!HUB NOT REACHED, 0 hosts · 0/s · lag 0.0 s · lost 0 B, the clock of web1 is 1h0m0s ahead of the hub's"},
+		{fleet.State{Hosts: 97, Rate: 99_800, Lag: 100 * time.Millisecond}, "97 machines · 99.8k/s · lag 0.1 s · lost 0 B"},
+		{fleet.State{Hosts: 1, Lost: 20_000, Missed: 2, Silent: 1, First: "web1"}, "!GAP 20 kB, !1 machine SILENT: web1, 1 machine · 0/s · lag 0.0 s"},
+		{fleet.State{Hosts: 3, Missed: 2, Silent: 3, First: "web1"}, "!GAP 2 messages, !3 machines SILENT: web1, …, 3 machines · 0/s · lag 0.0 s"},
+		{fleet.State{Hosts: 3, MaybeMissed: 2}, "!GAP of at most 2 messages, 3 machines · 0/s · lag 0.0 s"},
+		{fleet.State{Invalid: 1, Newer: 2, Trouble: "no permission"}, "!HUB: no permission, !NOT DECODED: 1 message, 0 machines · 0/s · lag 0.0 s · lost 0 B, 2 messages of another version"},
+		{fleet.State{Unreachable: true, Trouble: "EOF", Skewed: fleet.Host{Name: "web1", Skew: time.Hour}}, "!HUB UNREACHABLE, 0 machines · 0/s · lag 0.0 s · lost 0 B, the clock of web1 is 1h0m0s ahead of the hub's"},
 	} {
 		var got []string
 		for _, w := range hubNotes(c.state) {
@@ -37,13 +37,13 @@ func TestStateWords(t *testing.T) {
 		}
 	}
 	s := fleet.State{Invalid: 1}
-	if got := missingWords(&s); got != "1 message made no sense" {
+	if got := missingWords(&s); got != "1 message could not be decoded" {
 		t.Error(got)
 	}
-	if s = (fleet.State{MaybeMissed: 3}); s.Complete() || missingWords(&s) != "the hub let go of at most 3 messages unread" {
+	if s = (fleet.State{MaybeMissed: 3}); s.Complete() || missingWords(&s) != "the hub dropped at most 3 messages unread" {
 		t.Error(missingWords(&s))
 	}
-	if s = (fleet.State{Lost: 10, Gaps: 2, Missed: 1}); missingWords(&s) != "10 bytes of captures never came, in 2 gaps; the hub let go of 1 message unread" {
+	if s = (fleet.State{Lost: 10, Gaps: 2, Missed: 1}); missingWords(&s) != "10 bytes of captures are missing, in 2 gaps; the hub dropped 1 message unread" {
 		t.Error(missingWords(&s))
 	}
 }
@@ -85,7 +85,7 @@ func TestTwoHubs(t *testing.T) {
 	words := a.hubStatusNotes()
 	for i, v := range a.views {
 		_, at, _ := strings.Cut(v.Server(), "://")
-		if len(words) != 2 || !strings.HasPrefix(words[i].Text, at+": 2 hosts") {
+		if len(words) != 2 || !strings.HasPrefix(words[i].Text, at+": 2 machines") {
 			t.Errorf("%+v", words)
 		}
 	}
@@ -99,10 +99,10 @@ func TestFollowedNone(t *testing.T) {
 		code  int
 		want  string
 	}{
-		{[]string{"nats://hub:4222"}, 1, "toolscope: nats://hub:4222: nothing to show: no bytes came\n"},
-		{[]string{"nats://hub:4222?since=1m"}, 0, "toolscope: nats://hub:4222?since=1m: nothing came in that time\n"},
+		{[]string{"nats://hub:4222"}, 1, "toolscope: nats://hub:4222: nothing to show: no bytes arrived\n"},
+		{[]string{"nats://hub:4222?since=1m"}, 0, "toolscope: nats://hub:4222?since=1m: no data in that time\n"},
 		{[]string{"nats://hub:4222?status=malformed"}, 0, ""},
-		{[]string{"nats://hub:4222", "nats://other:4222"}, 1, "toolscope: nothing to show: no bytes came\n"},
+		{[]string{"nats://hub:4222", "nats://other:4222"}, 1, "toolscope: nothing to show: no bytes arrived\n"},
 	} {
 		a, so := appOf(t)
 		err := a.printSource(func(func(capture.Record, error) bool) {}, followedName(c.paths), new(providers.Inspector), a.printerOf("text", nil))

@@ -18,8 +18,8 @@ import (
 	"toolscope/stream/count"
 )
 
-// newEditor is the user's editor with a text in a file of its own, for its owner alone, which goes when
-// the editor ends: what is changed in it is kept where the editor saves it elsewhere.
+// newEditor returns the user's editor with a text in a file of its own, which only its owner can read. The
+// file is removed when the editor ends: changes are kept only if they are saved elsewhere.
 func newEditor(name string, data []byte) (tea.ExecCommand, func(), error) {
 	editing, err := editorOf("")
 	if err != nil {
@@ -33,17 +33,17 @@ func newEditor(name string, data []byte) (tea.ExecCommand, func(), error) {
 	return editor{editing}, remove, nil
 }
 
-// editorOf is the user's editor with a file.
+// editorOf returns the command of the user's editor for a file.
 func editorOf(file string) (*exec.Cmd, error) {
 	words := strings.Fields(cmp.Or(strings.TrimSpace(os.Getenv("VISUAL")), strings.TrimSpace(os.Getenv("EDITOR")), "vi"))
 	path, err := exec.LookPath(words[0])
 	if err != nil {
-		return nil, fmt.Errorf("%s: no such program: $VISUAL or $EDITOR names the editor", words[0])
+		return nil, fmt.Errorf("%s: no such program: set $VISUAL or $EDITOR", words[0])
 	}
 	return exec.Command(path, append(words[1:], file)...), nil
 }
 
-// openEditor has the user edit a file, and waits until that is done.
+// openEditor lets the user edit a file, and waits for the editor to end.
 func openEditor(file string, in io.Reader) error {
 	editing, err := editorOf(file)
 	if err != nil {
@@ -56,14 +56,14 @@ func openEditor(file string, in io.Reader) error {
 	return nil
 }
 
-// editor is a command that is given the terminal.
+// editor is a command that gets the terminal.
 type editor struct{ *exec.Cmd }
 
 func (e editor) SetStdin(r io.Reader)  { e.Stdin = r }
 func (e editor) SetStdout(w io.Writer) { e.Stdout = fileBehind(w) }
 func (e editor) SetStderr(w io.Writer) { e.Stderr = w }
 
-// fileBehind is the file that what is written goes to: an editor wants the terminal, not a pipe to us.
+// fileBehind returns the file that w writes to: an editor needs the terminal, not a pipe to us.
 func fileBehind(w io.Writer) io.Writer {
 	switch w := w.(type) {
 	case *cellDiffWriter:
@@ -74,13 +74,13 @@ func fileBehind(w io.Writer) io.Writer {
 	return w
 }
 
-// Limits of a command that is piped to.
+// Limits of a command that gets a text.
 const (
 	pipeTime      = 30 * time.Second
 	maxPipeOutput = 1 << 20
 )
 
-// pipeTo gives a text to a command of the shell's, and returns what that prints, errors too.
+// pipeTo passes a text to a shell command, and returns its output and errors.
 func pipeTo(command string, data []byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), pipeTime)
 	defer cancel()
@@ -89,29 +89,30 @@ func pipeTo(command string, data []byte) ([]byte, error) {
 		shell, flag = cmp.Or(os.Getenv("COMSPEC"), "cmd.exe"), "/C"
 	}
 	run := exec.CommandContext(ctx, shell, flag, command)
-	run.WaitDelay = time.Second // what it started may hold the pipe
+	run.WaitDelay = time.Second // a child of it may hold the pipe
 	run.Stdin = bytes.NewReader(data)
 	out := &limitedBuffer{maxBytes: maxPipeOutput}
 	run.Stdout, run.Stderr = out, out
 	err := run.Run()
 	switch {
 	case ctx.Err() != nil:
-		err = fmt.Errorf("it was stopped after %v, the limit", pipeTime)
+		err = fmt.Errorf("stopped after %v, the limit", pipeTime)
 	case out.dropped > 0:
-		err = fmt.Errorf("more was printed than is shown: %s", count.Of(out.dropped, "byte"))
+		err = fmt.Errorf("%s of its output not shown", count.Of(out.dropped, "byte"))
 	case errors.Is(err, exec.ErrWaitDelay):
 		err = nil
 	}
 	return out.kept, err
 }
 
-// limitedBuffer keeps so many bytes, and counts the others.
+// limitedBuffer keeps the first maxBytes bytes, and counts the others.
 type limitedBuffer struct {
 	kept     []byte
 	maxBytes int
 	dropped  int
 }
 
+// Write never fails.
 func (u *limitedBuffer) Write(p []byte) (int, error) {
 	keep := min(len(p), u.maxBytes-len(u.kept))
 	u.dropped += len(p) - keep

@@ -17,39 +17,35 @@ import (
 	"toolscope/ui"
 )
 
-// helpTopics are pages of help that are not commands.
-func helpTopics() []*cobra.Command {
+// helpTopics returns the pages of help that are not commands.
+func (a *app) helpTopics() []*cobra.Command {
 	return []*cobra.Command{
-		helpTopic("screen", "What stands on the screen, and what it means", documentOf("screen")),
-		helpTopic("jsonl", "What print --format jsonl writes, for scripts", documentOf("jsonl")),
-		helpTopic("executed", "What tools really got: how MCP servers are recorded", documentOf("executed")),
-		helpTopic("fleet", "Many machines, one screen: hubs, and what goes to them", documentOf("fleet")),
-		helpTopic("sidecar", "A proxy beside each agent, in compose and in Kubernetes", documentOf("sidecar")),
-		helpTopic("otlp", "Verdicts as spans, in the collector that you run already", documentOf("otlp")),
-		helpTopic("limits", "What it does not do, and how much it keeps", documentOf("limits")),
-		helpTopic("dialects", "Protocols that are read, and the names --dialect takes", protocolsHelp, "protocols"),
-		helpTopic("formats", "The names --as takes: logs and recordings that open", formatsHelp),
-		helpTopic("hosts", "The providers that connect and proxy know", hostsHelp),
-		helpTopic("clients", "How each client is sent to a proxy", clientsHelp),
-		helpTopic("keys", "The keys of the screen", keysHelp),
-		helpTopic("filter", "The words that say which turns are meant", filterHelp, "filters"),
-		helpTopic("themes", "The names --theme takes", themesHelp),
-		helpTopic("prices", "What turns cost, and prices of your own", pricesHelp),
-		helpTopic("targets", "The names replay --to takes, and what each provider wants", targetsHelp),
-		helpTopic("policies", "The names replay --policy takes, and who does so", policiesHelp),
-		helpTopic("findings", "What can be found, and who did it", findingsHelp),
-		helpTopic("losses", "What replay can lose, by severity", lossesHelp),
+		a.helpTopic("screen", "The screen explained", documentOf("screen")),
+		a.helpTopic("keys", "Keys of the screen", keysHelp),
+		a.helpTopic("filter", "Filter syntax", filterHelp, "filters"),
+		a.helpTopic("findings", "Every finding and its usual cause", findingsHelp),
+		a.helpTopic("losses", "What replay can lose, by severity", lossesHelp),
+		a.helpTopic("clients", "How to point each client at the proxy", clientsHelp),
+		a.helpTopic("providers", "Providers that connect and proxy know", providersHelp, "hosts"),
+		a.helpTopic("protocols", "Protocols that toolscope reads (--protocol)", protocolsHelp, "dialects"),
+		a.helpTopic("formats", "Input formats (--from)", formatsHelp),
+		a.helpTopic("targets", "Targets of replay --to, and their rules", targetsHelp),
+		a.helpTopic("policies", "How clients send calls back (replay --policy)", policiesHelp),
+		a.helpTopic("prices", "Cost of turns, and your own price list", pricesHelp),
+		a.helpTopic("themes", "Themes (--theme)", themesHelp),
+		a.helpTopic("jsonl", "JSON lines that print writes, for scripts", documentOf("jsonl")),
+		a.helpTopic("otlp", "Findings as spans in your OpenTelemetry collector", documentOf("otlp")),
+		a.helpTopic("toolruns", "What tools really got, and how MCP servers are recorded", documentOf("toolruns"), "executed"),
+		a.helpTopic("hubs", "Hubs: many machines on one screen", documentOf("hubs"), "fleet"),
+		a.helpTopic("sidecar", "A proxy next to each agent, in Docker Compose and Kubernetes", documentOf("sidecar")),
+		a.helpTopic("limits", "Limits and retention", documentOf("limits")),
 	}
 }
 
-// helpTopic is a page that is written when somebody asks for it.
-func helpTopic(name, short string, write func(lineWriter), others ...string) *cobra.Command {
+// helpTopic returns a page of help that is written when it is asked for. The others are old names.
+func (a *app) helpTopic(name, short string, write func(lineWriter), others ...string) *cobra.Command {
 	cmd := &cobra.Command{Use: name, Short: short, Aliases: others}
-	show := cmd.HelpFunc()
-	cmd.SetHelpFunc(func(cmd *cobra.Command, args []string) {
-		cmd.Long = helpPage(write)
-		show(cmd, args)
-	})
+	cmd.SetHelpFunc(func(*cobra.Command, []string) { write(a.stdout) })
 	return cmd
 }
 
@@ -66,7 +62,7 @@ func documentOf(topic string) func(lineWriter) { return func(l lineWriter) { l.w
 func protocolsHelp(l lineWriter) {
 	l.writeDocument("dialects")
 	l.printLine("")
-	l.writeWrapped("", "--dialect NAME, or D on the screen, overrules what the bytes tell:")
+	l.writeWrapped("", "--protocol NAME, or D on the screen, overrides the detected protocol:")
 	l.printLine("")
 	for _, d := range providers.All {
 		l.printLine("  %-20s %s", d.Name, d.Title)
@@ -76,7 +72,7 @@ func protocolsHelp(l lineWriter) {
 func formatsHelp(l lineWriter) {
 	l.writeDocument("formats")
 	l.printLine("")
-	l.writeWrapped("", "What opens besides toolscope's own captures, bodies as they were sent, and what curl -i and -v print. The first bytes tell which; --as NAME overrules them, --as body takes the input as one response.")
+	l.writeWrapped("", "toolscope also opens these formats, next to its own captures, saved bodies and the output of curl -i and -v. The format is detected from the first bytes. --from NAME overrides it; --from body reads the input as one response.")
 	l.printLine("")
 	for _, f := range formats.All {
 		l.writeWrapped(fmt.Sprintf("  %-20s ", strings.ReplaceAll(f.Name, " ", "-")), f.Title)
@@ -86,8 +82,8 @@ func formatsHelp(l lineWriter) {
 // formatName is the name of a format as one word.
 func formatName(f capture.Format) string { return strings.ReplaceAll(f.Name, " ", "-") }
 
-func hostsHelp(l lineWriter) {
-	l.writeWrapped("", "Providers that connect and proxy know. The first key the environment has is used; a host of one's own needs none. --base-url, or the variable, names another address.")
+func providersHelp(l lineWriter) {
+	l.writeWrapped("", "Providers that connect and proxy know. The first key found in the environment is used; your own host needs none. --base-url, or the variable, sets another address.")
 	for i := range host.All {
 		h := &host.All[i]
 		l.printLine("")
@@ -105,9 +101,9 @@ func hostsHelp(l lineWriter) {
 }
 
 func clientsHelp(l lineWriter) {
-	l.writeWrapped("", "How each client is sent to a proxy. URL stands for where it listens, as in http://127.0.0.1:8080; what stands behind it may have the version in it or not, as clients like it.")
+	l.writeWrapped("", "How to point each client at the proxy. URL is the address of the proxy, e.g. http://127.0.0.1:8080. The path after it may contain the version or not; both work.")
 	l.printLine("")
-	l.writeWrapped("", "'toolscope run -- CLIENT …' does all of it, and 'toolscope proxy --print-env' prints it for the address it has.")
+	l.writeWrapped("", "'toolscope run -- CLIENT …' does all of this, and 'toolscope proxy --print-env' prints it for the proxy's address.")
 	for _, p := range client.ProxySetups {
 		l.printLine("")
 		l.printLine("  %s", strings.TrimSpace(p.Title+" "+p.Version))
@@ -128,7 +124,7 @@ func pointHelp(l lineWriter, p client.ProxySetup) {
 		l.printLine("    %s", commandLine(append(p.Commands[:1:1], p.Args...)))
 	}
 	if p.Settings.File != "" {
-		l.printLine("    %s has to hold", p.Settings.File)
+		l.printLine("    %s must contain", p.Settings.File)
 		for _, text := range p.Settings.JSON {
 			l.printLine("      %s", text)
 		}
@@ -144,7 +140,7 @@ func pointHelp(l lineWriter, p client.ProxySetup) {
 
 func keysHelp(l lineWriter) {
 	c, _ := readConfiguration(new(cobra.Command)) // what cannot be read changes no key
-	l.printLine("The keys of the screen%s:", textIf(len(c.keys) > 0, ", yours in place of those built in"))
+	l.printLine("Keys of the screen%s:", textIf(len(c.keys) > 0, ", with your own in place of the built-in ones"))
 	group := ""
 	for _, k := range ui.Keys(c.keys) {
 		if k.Group != group {
@@ -160,13 +156,13 @@ func keysHelp(l lineWriter) {
 	}
 }
 
-const pricesPage = `A turn costs what the provider says, or else its tokens at the prices of a
-built-in, dated table. ~ marks a figure that is approximate, or not final yet. A
+const pricesPage = `A turn costs what the provider reports, or else its tokens at the prices of a
+built-in, dated table. ~ marks a figure that is approximate or not final. A
 model that is not in the table has no cost: unknown is not zero.
 
-Prices of your own go before the built-in ones. They are read from --prices
-FILE, or else from $TOOLSCOPE_PRICES, or else from toolscope/prices.json in the
-folder of configuration, and are US dollars for a million tokens:
+Your own prices override the built-in ones. They are read from --prices FILE, or
+else from $TOOLSCOPE_PRICES, or else from toolscope/prices.json in the
+configuration folder. They are in US dollars per million tokens:
 
   [
   {"provider":"openai","id":"gpt-x","input":2.5,"output":10,
@@ -175,24 +171,24 @@ folder of configuration, and are US dollars for a million tokens:
    "as_of":"2026-08-21"}
   ]
 
-  provider, id              who sells, as the built-in table has it, or a host;
-                            the model
-  input, output, as_of      what must be there, and the day it was true
+  provider, id              the seller, as in the built-in table, or a host; the
+                            model
+  input, output, as_of      required: the prices, and the day of the prices
   cache_read, cache_write,
-  cache_write_hour          of tokens read from and written to the cache
+  cache_write_hour          tokens read from and written to the cache
   tiers                     [{"over":200000,"input":5},
                              {"service":"fast","input":30}]: other prices for
-                            the whole of a request of more input, or of a
+                            all of a request with more input, or with a
                             service tier
   since                     [{"day":"2026-09-01","input":3,"output":12}]:
                             prices from a day on
   names                     ["gpt-x-fast","gpt-y*"]: other names of the model;
-                            * stands for a date, a version, -latest
-  doubt                     why it may be another price
+                            * matches a date, a version, -latest
+  doubt                     why the price is uncertain
 
-The price lists of others are read as they are: LiteLLM's
-model_prices_and_context_window.json, genai-prices' data.json, models.dev's
-api.json. Their prices are taken to be of the day the file was written.`
+Other price lists are read as they are: LiteLLM's
+model_prices_and_context_window.json, genai-prices' data.json and models.dev's
+api.json. The day of their prices is the day of the file.`
 
 func pricesHelp(l lineWriter) {
 	for line := range strings.SplitSeq(pricesPage, "\n") {
@@ -201,7 +197,7 @@ func pricesHelp(l lineWriter) {
 }
 
 func themesHelp(l lineWriter) {
-	l.writeWrapped("", "Themes: auto, which is ours for the background of the terminal, or one of these. --theme FILE.toml is one of your own, and so is a name below themes in the folder of the configuration: 'toolscope config theme NAME' prints one to begin with.")
+	l.writeWrapped("", "Themes: auto, which fits the background of the terminal, or one of these. --theme FILE.toml uses your own theme, and so does the name of a file in the folder themes next to the configuration file. 'toolscope config theme NAME' prints one to start from.")
 	l.printLine("")
 	for _, name := range themeNames() {
 		l.printLine("  %s", name)
@@ -209,7 +205,7 @@ func themesHelp(l lineWriter) {
 }
 
 func targetsHelp(l lineWriter) {
-	l.writeWrapped("", "Targets: where history goes, as replay --to takes them, and the rules that are kept there. Also: all.")
+	l.writeWrapped("", "Targets of replay --to: where the history goes, and the rules that the provider applies. all means every target.")
 	for _, t := range providers.Targets() {
 		l.printLine("")
 		l.printLine("  %-18s %s", t.Name, t.Title)
@@ -226,25 +222,25 @@ func targetRules(t *protocol.Target) [][2]string {
 	form := map[protocol.ArgsForm]string{protocol.TextForm: "a string", protocol.ObjectForm: "an object", protocol.PositionalForm: "arrays"}
 	depth := ""
 	if t.Depth.Limit > 0 {
-		depth = fmt.Sprintf("at most %d objects in one another", t.Depth.Objects())
+		depth = fmt.Sprintf("at most %d nested objects", t.Depth.Objects())
 	}
 	first := ""
 	if t.Names.First != "" {
 		first = "the first of [" + t.Names.First + "]"
 	}
 	reasoning := map[protocol.ReasoningRule]string{
-		protocol.NoReasoning: "no place for it", protocol.PlainReasoning: "its text", protocol.SignedReasoning: "with its signature",
+		protocol.NoReasoning: "not carried", protocol.PlainReasoning: "as text", protocol.SignedReasoning: "with its signature",
 	}
 	return [][2]string{
-		{"arguments", joinCommas(form[t.Form], textIf(t.JSONOnly, "which must hold JSON"), textIf(t.Freeform, "or free text of custom tools"),
-			textIf(t.UnorderedKeys, "members in no order"), depth)},
+		{"arguments", joinCommas(form[t.Form], textIf(t.JSONOnly, "which must contain JSON"), textIf(t.Freeform, "or free text of custom tools"),
+			textIf(t.UnorderedKeys, "order of fields not kept"), depth)},
 		{"ids", joinCommas(ifElse(t.IDs.Required, "required", "optional"), sizeRule(t.IDs.Min, t.IDs.Max, t.IDs.Class), textIf(t.IDs.Unique, "unique"))},
 		{"names", joinCommas(sizeRule(1, t.Names.Max, t.Names.Class), first)},
-		{"numbers", ifElse(t.Doubles, "IEEE 754 doubles", "as they are written")},
+		{"numbers", ifElse(t.Doubles, "IEEE 754 doubles", "as written")},
 		{"reasoning", reasoning[t.Reasoning]},
-		{"signatures", textIf(t.HasSignatures, "calls carry them"+textIf(t.Sentinel != "", "; a fixed word may stand in for one"))},
-		{"results", joinCommas(ifElse(t.TakesUnpaired, "may be missing", "one for each call"), textIf(t.ResultsFollow, "those of a turn together, right after it"),
-			textIf(t.ErrorFlag, "marked when they are errors"), textIf(t.Media, "with images"))},
+		{"signatures", textIf(t.HasSignatures, "carried by calls"+textIf(t.Sentinel != "", "; a fixed word is accepted instead"))},
+		{"results", joinCommas(ifElse(t.TakesUnpaired, "may be missing", "one for each call"), textIf(t.ResultsFollow, "all results of a turn together, right after it"),
+			textIf(t.ErrorFlag, "with an error flag"), textIf(t.Media, "with images"))},
 	}
 }
 
@@ -268,14 +264,14 @@ func sizeRule(least, most int, class string) string {
 }
 
 func policiesHelp(l lineWriter) {
-	l.writeWrapped("", "Policies: how clients treat arguments that are not one JSON object when they send them back, as replay --policy takes them. Also: all, behaviours, clients. Behaviours are named after what they do, and go to every target:")
+	l.writeWrapped("", "Policies of replay --policy: how clients send back arguments that are not one JSON object. all, behaviours and clients mean several. Behaviours are named after what they do, and apply to every target:")
 	for _, p := range replay.Behaviours {
 		l.printLine("")
 		l.writeWrapped(fmt.Sprintf("  %-15s", p.Name), p.Description)
 		l.writeWrapped(fmt.Sprintf("  %-15s", ""), "seen in: "+p.Seen)
 	}
 	l.printLine("")
-	l.writeWrapped("", "The others are those of clients. What one sends may depend on where a call came from as well as on where it goes. Ran means that it was run and seen to do so:")
+	l.writeWrapped("", "The other policies are those of clients. The content may depend on the provider that a call came from as well as on the target. \"ran\" means that the client was run and observed:")
 	for i := range replay.Clients {
 		p := &replay.Clients[i]
 		l.printLine("")
@@ -294,7 +290,7 @@ func clientWords(p *replay.Policy) string {
 }
 
 func findingsHelp(l lineWriter) {
-	l.writeWrapped("", "Findings: what can be found, how bad it is, who did it unless the finding names another, and what it means. Losses of replay are found when a later request shows them. explain CODE tells one in full.")
+	l.writeWrapped("", "Every finding with its severities, its usual cause and its meaning. Losses of replay become findings when a later request shows them. 'toolscope explain CODE' has the details.")
 	for _, d := range byCode(providers.Findings()) {
 		l.printLine("")
 		l.printLine("  %-26s %-18s %s", d.Code, severitiesOf(d), d.By)
@@ -303,7 +299,7 @@ func findingsHelp(l lineWriter) {
 }
 
 func lossesHelp(l lineWriter) {
-	l.writeWrapped("", "Losses: what is not there any more when a call is sent back, or not the same. replay --fail-on-loss takes a severity.")
+	l.writeWrapped("", "Losses: what is missing or changed when a call is sent back. replay --fail-on-loss takes a severity.")
 	for _, severity := range slices.Backward(replay.Severities) {
 		l.printLine("")
 		l.printLine("%s", severity)

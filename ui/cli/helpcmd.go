@@ -1,37 +1,36 @@
 package cli
 
 import (
-	"github.com/spf13/cobra"
+	"slices"
 
-	"toolscope/ui/docs"
+	"github.com/spf13/cobra"
 )
 
-// helpCommand has help show a page: that of a command, or of a topic. Root takes any word for a
-// FILE, so left alone help would show its page for a word that it has none of.
+// helpCommand adds 'help', which prints the help of a command or a topic. The root command takes any
+// word as a FILE, so an unknown word is an error here.
 func (a *app) helpCommand(root *cobra.Command) {
 	root.SetHelpCommand(&cobra.Command{
-		Use: "help [COMMAND|TOPIC]", Short: "Help about a command or a topic",
+		Use: "help [COMMAND|TOPIC]", Short: "Help for a command or topic",
+		Example:           "toolscope help print\ntoolscope help filter\ntoolscope help config show",
+		Long:              "'help COMMAND' prints the same text as 'COMMAND --help'. 'toolscope --help' lists the\ncommands and the topics.",
 		ValidArgsFunction: a.cobraCompleter(fixedCompletions(func() []completion { return pageCompletions(root) })),
 		RunE: func(_ *cobra.Command, args []string) error {
 			page, _, err := root.Find(args)
 			if len(args) > 0 && (err != nil || page == root) {
 				names := mapSlice(pageCompletions(root), func(o completion) string { return o.word })
-				return usageErrorf("help: there is no page %q%s\n'toolscope help' lists them", args[0], suggestName(args[0], names))
+				return usageErrorf("help: unknown page %q%s\n'toolscope help' lists them", args[0], suggestName(args[0], names))
 			}
-			page.InitDefaultHelpFlag()
-			if _, ok := docs.Page(page.Name()); !ok || page.IsAdditionalHelpTopicCommand() {
-				return page.Help()
+			if page.IsAdditionalHelpTopicCommand() && slices.Contains([]string{"dialects", "executed", "fleet", "hosts"}, args[0]) {
+				a.noteOldName("help "+args[0], "help "+page.Name())
+				a.printOldNames()
 			}
-			a.stdout.writeDocument(page.Name())
-			a.stdout.printLine("")
-			a.stdout.printLine("'%s --help' lists the flags", page.CommandPath())
-			return nil
+			return page.Help()
 		},
 	})
 	root.InitDefaultHelpCmd()
 }
 
-// pageCompletions are what there is help about.
+// pageCompletions returns the commands and topics that have a page of help.
 func pageCompletions(root *cobra.Command) []completion {
 	return mapSlice(root.Commands(), func(c *cobra.Command) completion { return completion{c.Name(), c.Short} })
 }

@@ -13,20 +13,15 @@ import (
 	"toolscope/stream"
 )
 
-const hubHelp = `Takes what proxies and followed logs of many machines publish, keeps it for a
-while, and has any number of screens watch it: a NATS server with JetStream, in
-one program. Any other one will do as well.
+const hubHelp = `A hub collects the traffic that proxies and followed logs on many machines publish. It
+keeps it for a day by default, and any number of screens can watch it. It is a NATS
+server with JetStream in this program; any other NATS server works as well.
 
-  toolscope hub                                         for this machine alone
-  toolscope proxy --publish nats://127.0.0.1:4222       each proxy on it
-  toolscope open 'nats://127.0.0.1:4222?since=15m'      all of them, on a screen
-  toolscope print 'nats://127.0.0.1:4222?until=now' --format jsonl
+Other machines can connect, to tls://hub:4222, only with --public, which requires
+--auth, --tls-cert and --tls-key. --new-key makes a key for a machine or a viewer;
+'toolscope help hubs' has the permissions to give it.`
 
-Other machines can connect, to tls://hub:4222, only with --public, which wants
---auth, --tls-cert and --tls-key. --new-key makes the key of a machine or of who
-views; 'toolscope help fleet' has the permissions to give it.`
-
-// hubCommandFlags are those of a hub.
+// hubCommandFlags are the flags of a hub.
 type hubCommandFlags struct {
 	fleet.HubOptions
 	bytes, sync string
@@ -37,7 +32,8 @@ type hubCommandFlags struct {
 func (a *app) hubCommand() *cobra.Command {
 	var f hubCommandFlags
 	cmd := &cobra.Command{
-		Use: "hub", Short: "Gather what many machines publish", Long: hubHelp, Args: noArgs,
+		Use: "hub", Short: "Run a hub that collects traffic from many machines", Long: hubHelp, Args: noArgs,
+		Example: "toolscope hub\ntoolscope proxy --publish nats://127.0.0.1:4222\ntoolscope open 'nats://127.0.0.1:4222?since=15m'\ntoolscope print 'nats://127.0.0.1:4222?until=now' --format jsonl",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.newKey != "" {
 				return a.newKey(f.newKey)
@@ -46,38 +42,38 @@ func (a *app) hubCommand() *cobra.Command {
 		},
 	}
 	to := cmd.Flags()
-	to.StringVar(&f.Listen, "listen", "127.0.0.1:4222", "`ADDR` to listen on; port 0 picks a free one")
-	to.StringVar(&f.Store, "store", "", "keep what comes in this `DIR`, in place of toolscope's own folder")
-	to.DurationVar(&f.Keep, "keep", 24*time.Hour, "how long it is kept")
-	to.StringVar(&f.bytes, "keep-bytes", "20GB", "how much of it is kept, a `SIZE`")
+	to.StringVar(&f.Listen, "listen", "127.0.0.1:4222", "")
+	to.StringVar(&f.Store, "store", "", "")
+	to.DurationVar(&f.Keep, "max-age", 24*time.Hour, "")
+	to.StringVar(&f.bytes, "max-bytes", "20GB", "")
 	f.sync = "1s"
-	to.Var(&enumFlag{&f.sync, []string{"1s", "always"}, "1s"}, "sync", "when it is forced to the disk: 1s, each second, or always, before it is acknowledged")
-	to.BoolVar(&f.Public, "public", false, "listen where other machines reach it; wants --auth, --tls-cert and --tls-key")
-	to.StringVar(&f.Auth, "auth", "", "who may do what: authorization as NATS configures it, in this `FILE`")
-	to.StringVar(&f.Cert, "tls-cert", "", "the certificate, in this `FILE`")
-	to.StringVar(&f.Key, "tls-key", "", "its key, in this `FILE`")
-	to.StringVar(&f.newKey, "new-key", "", "no hub: write a new key for --nkey into this `FILE`, and print its public half for --auth")
-	addFlagCheck(to, "keep-bytes", isSize("--keep-bytes"))
-	markSettings(to, "hub", "listen", "store", "keep", "keep-bytes", "sync", "auth", "tls-cert", "tls-key")
+	to.Var(&enumFlag{&f.sync, []string{"1s", "always"}, "1s"}, "sync", "")
+	to.BoolVar(&f.Public, "public", false, "")
+	to.StringVar(&f.Auth, "auth", "", "")
+	to.StringVar(&f.Cert, "tls-cert", "", "")
+	to.StringVar(&f.Key, "tls-key", "", "")
+	to.StringVar(&f.newKey, "new-key", "", "")
+	addFlagCheck(to, "max-bytes", isSize("--max-bytes"))
+	markSettings(to, "hub", "listen", "store", "max-age", "max-bytes", "sync", "auth", "tls-cert", "tls-key")
 	cmd.MarkFlagsRequiredTogether("tls-cert", "tls-key")
 	a.traceFlags(cmd, &f.traces, "hub")
 	return cmd
 }
 
-// runHub is a hub until a signal.
+// runHub runs a hub until a signal arrives.
 func (a *app) runHub(ctx context.Context, f *hubCommandFlags) (err error) {
 	addr, err := net.ResolveTCPAddr("tcp", f.Listen)
 	switch {
 	case err != nil:
-		return usageErrorf("--listen %q: %w\nwanted is HOST:PORT, as in 127.0.0.1:4222", f.Listen, err)
+		return usageErrorf("--listen %q: %w\nuse HOST:PORT, e.g. 127.0.0.1:4222", f.Listen, err)
 	case f.Public && (f.Auth == "" || f.Cert == ""):
-		return usageErrorf("--public: whoever reaches this machine could read and write\n--auth FILE, --tls-cert FILE and --tls-key FILE keep strangers out")
+		return usageErrorf("--public: needs --auth, --tls-cert and --tls-key\nwithout them, everyone who can reach this machine could read and write")
 	case !f.Public && !addr.IP.IsLoopback():
-		return usageErrorf("--listen %s: other machines could connect there\n--public allows that; 127.0.0.1:%d is this machine only", f.Listen, addr.Port)
+		return usageErrorf("--listen %s: other machines could connect\nallow that with --public, or use 127.0.0.1:%d for this machine only", f.Listen, addr.Port)
 	case f.Keep < time.Second:
-		return usageErrorf("--keep %s: wanted is a time from 1s", f.Keep)
+		return usageErrorf("--max-age %s: too short\nuse a time of at least 1s", f.Keep)
 	}
-	if f.KeepBytes, err = sizeOf("--keep-bytes", f.bytes); err != nil {
+	if f.KeepBytes, err = sizeOf("--max-bytes", f.bytes); err != nil {
 		return err
 	}
 	if f.Store == "" {

@@ -7,8 +7,8 @@ import (
 	"toolscope/capture/fleet"
 )
 
-// newKey makes a key for a hub: the secret goes into a file that is new, and its public half, which
-// the hub is told, is printed.
+// newKey makes a key for a hub: it writes the secret to a new file and prints the public half, which the
+// hub's configuration gets.
 func (a *app) newKey(file string) error {
 	seed, public, err := fleet.NewKey()
 	if err == nil {

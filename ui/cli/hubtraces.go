@@ -12,39 +12,39 @@ import (
 )
 
 const (
-	// positionFile is in the folder of a hub: up to which of its messages a collector was told.
+	// positionFile is the file in a hub's folder with the position of the collector.
 	positionFile = "otlp-told"
-	// savePositionEvery is how often that is written.
+	// savePositionEvery is how often it is written.
 	savePositionEvery = time.Second
-	// catchUp is how much of tellTime a hub that ends may take to read what it has. What it does not tell in
-	// that time the next start does.
+	// catchUp is how much of finishTime a hub that ends may take to read its data. The next start sends
+	// the rest.
 	catchUp = 2 * time.Second
 )
 
-// hubTraces tells a collector of the turns that come to a hub. Where it is it keeps in the hub's
-// folder, and only once the collector has all that is before it: the next start goes on from there.
-// What is told twice by that is the same spans.
+// hubTraces sends the turns that a hub receives to a collector. It saves its position in the hub's folder,
+// and only once the collector has everything before it; the next start continues there. Turns that are sent
+// twice are the same spans.
 type hubTraces struct {
 	*traceSender
 	view *fleet.View
 	file string
-	at   time.Time // of the message that was looked at, by the hub's clock
-	due  int64     // spans that the collector has answered once it has all that is before it
+	at   time.Time // of the position, by the hub's clock
+	due  int64     // spans that the collector must have answered before the position is saved
 }
 
-// watchHub tells a collector of what comes to a hub, from where it was told last; the first time, from
-// began. end ends that.
+// watchHub sends the turns of a hub to a collector, from the saved position, or from began without one. end
+// stops it.
 func (a *app) watchHub(hub *fleet.Hub, t *traceSender, store string, began time.Time) (end func(), err error) {
 	if t == nil {
 		return func() {}, nil
 	}
 	h := &hubTraces{traceSender: t, file: filepath.Join(store, positionFile)}
-	t.patient = true // the hub keeps what is to be read
+	t.patient = true // the hub keeps the data
 	ctx, cancel := context.WithCancel(context.Background())
 	t.until = ctx.Done()
 	h.at = h.resumeTime(began)
 	if h.view, err = hub.Watch(ctx, h.at); err == nil {
-		err = h.savePosition() // the next start goes on from there, even if this one is killed
+		err = h.savePosition() // the next start continues there, even if this one is killed
 	}
 	if err != nil {
 		cancel()
@@ -66,17 +66,17 @@ func (a *app) watchHub(hub *fleet.Hub, t *traceSender, store string, began time.
 		<-t.done
 		<-kept
 		if s := h.view.State(); !s.Complete() {
-			a.printNote("--otlp: of what came to the hub not all was seen: %s", missingWords(&s))
+			a.printNote("--otlp: some data of the hub was missed: %s", missingWords(&s))
 			a.code = exitGaps
 		}
 		h.readPosition()
 		t.Close(all)
 		t.printMissing(a)
-		_ = h.savePosition() // else some are told twice
+		_ = h.savePosition() // else some are sent twice
 	}, nil
 }
 
-// resumeTime is where it was told last, or began where nobody knows.
+// resumeTime returns the saved position, or began if there is none.
 func (h *hubTraces) resumeTime(began time.Time) time.Time {
 	text, err := os.ReadFile(h.file)
 	at, wrong := time.Parse(time.RFC3339Nano, strings.TrimSpace(string(text)))
@@ -86,7 +86,7 @@ func (h *hubTraces) resumeTime(began time.Time) time.Time {
 	return at
 }
 
-// keepSaving keeps where it is until ctx ends.
+// keepSaving saves the position until ctx ends.
 func (h *hubTraces) keepSaving(ctx context.Context, a *app) {
 	tick := time.NewTicker(savePositionEvery)
 	defer tick.Stop()
@@ -98,7 +98,7 @@ func (h *hubTraces) keepSaving(ctx context.Context, a *app) {
 		}
 		if err := h.savePosition(); err != nil && !failed {
 			failed = true
-			a.printNote("--otlp: %v; the next start tells some turns twice", err)
+			a.printNote("--otlp: %v; the next start sends some turns again", err)
 		}
 		if h.at.IsZero() {
 			h.readPosition()
@@ -106,17 +106,17 @@ func (h *hubTraces) keepSaving(ctx context.Context, a *app) {
 	}
 }
 
-// readPosition takes where it is now.
+// readPosition takes the current position.
 func (h *hubTraces) readPosition() {
 	_, at := h.view.Read()
 	if h.holds.Load() {
 		return
 	}
-	s := h.State() // of all turns up to there
+	s := h.State() // includes all turns up to at
 	h.at, h.due = at, s.Taken+s.Refused+s.Waiting
 }
 
-// savePosition keeps where it was looked at, if the collector has all that is before it.
+// savePosition saves the position, if the collector has everything before it.
 func (h *hubTraces) savePosition() error {
 	if s := h.State(); h.at.IsZero() || s.Taken+s.Refused < h.due {
 		return nil
@@ -124,7 +124,7 @@ func (h *hubTraces) savePosition() error {
 	at := h.at
 	h.at = time.Time{}
 	if err := writeOwn(h.file, []byte(at.Format(time.RFC3339Nano)+"\n")); err != nil {
-		return fmt.Errorf("how far it is cannot be kept: %w", err)
+		return fmt.Errorf("can't save the position: %w", err)
 	}
 	return nil
 }

@@ -9,31 +9,32 @@ import (
 
 const (
 	maxFileQueue = 4 << 20  // bytes of a file that may wait for the screen
-	maxLiveQueue = 64 << 20 // bytes of traffic that may wait, for the redactor and for who looks at it
+	maxLiveQueue = 64 << 20 // bytes of traffic that may wait, for the redactor and for the screen
 )
 
-// An screenInbox is a box of records as the screen takes them out.
+// screenInbox is a queue of records that the screen takes out as records of stream.
 type screenInbox struct {
 	*queue.Queue[capture.Record]
 	batch []stream.Record
 }
 
-// fileInbox is one in which whoever reads a file waits for the screen.
+// fileInbox returns an inbox in which the reader of a file waits for the screen.
 func fileInbox() *screenInbox {
 	return newScreenInbox(queue.Rules[capture.Record]{Limit: maxFileQueue, Cost: record.RecordCost})
 }
 
-// liveInbox is one that traffic never waits for.
+// liveInbox returns an inbox that traffic never waits for.
 func liveInbox() *screenInbox { return newScreenInbox(record.QueueRules(maxLiveQueue, notShown)) }
 
-// notShown is what is said of bytes that were left out of a full inbox.
-const notShown = "are not shown: what shows them was too slow"
+// notShown describes bytes that were left out because the inbox was full.
+const notShown = "are not shown: the display was too slow"
 
+// newScreenInbox returns an inbox with the rules of a queue.
 func newScreenInbox(rules queue.Rules[capture.Record]) *screenInbox {
 	return &screenInbox{Queue: queue.New(rules)}
 }
 
-// Take is the box's, in the words of the core.
+// Take takes about that many bytes of records out. They are valid until the next call.
 func (in *screenInbox) Take(bytes int) ([]stream.Record, bool) {
 	recs, more := in.Queue.Take(bytes)
 	clear(in.batch)
@@ -44,5 +45,5 @@ func (in *screenInbox) Take(bytes int) ([]stream.Record, bool) {
 	return in.batch, more
 }
 
-// fillFrom puts a source into the inbox, as long as somebody wants it.
+// fillFrom puts the records of a source into the inbox until the inbox is closed.
 func (in *screenInbox) fillFrom(src capture.Source) { copySource(src, in.Put, in.Close) }

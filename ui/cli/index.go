@@ -11,14 +11,15 @@ import (
 	"toolscope/stream/count"
 )
 
-// indexer makes the lines of calls that a hub's index has: those of print, of what still arrives.
+// indexer makes the lines of calls in a hub's index, as print would write them, while the capture arrives.
 type indexer struct {
 	in    *providers.Inspector
 	q     *turnPrinter
 	calls []fleet.Call
 }
 
-// newIndexers makes an indexer for each capture. They read it as the flags say that it is read here.
+// newIndexers returns a function that makes an indexer for a capture. Indexers decode with the flags for
+// reading.
 func (a *app) newIndexers() (func(string) fleet.Indexer, error) {
 	prepare, err := a.reading.inspectorSetup()
 	if err != nil {
@@ -32,14 +33,14 @@ func (a *app) newIndexers() (func(string) fleet.Indexer, error) {
 	}, nil
 }
 
-// Write takes a record. What a call's line has does not depend on how much comes at a time.
+// Write takes a record. A call's line doesn't depend on how the bytes are divided into records.
 func (x *indexer) Write(r capture.Record) {
 	x.in.MakeRoom()
 	x.in.Write(coreRecord(r))
-	_ = x.q.printEnded(false) // into memory
+	_ = x.q.printEnded(false) // writes to memory
 }
 
-// Calls are those of turns that ended since it was asked last.
+// Calls returns the calls of turns that ended since the last call of Calls. all ends the open turns.
 func (x *indexer) Calls(all bool) []fleet.Call {
 	if all {
 		x.in.Close()
@@ -50,9 +51,10 @@ func (x *indexer) Calls(all bool) []fleet.Call {
 	return calls
 }
 
-// Holds reports whether a turn that has ended is not among them yet.
+// Holds reports whether a turn has ended whose calls were not returned yet.
 func (x *indexer) Holds() bool { return len(x.q.ended) > 0 }
 
+// addTurn makes the lines of a turn's calls.
 func (x *indexer) addTurn(v *providers.View, file string, t *stream.Turn) {
 	calls, _ := wireCalls(t)
 	for _, c := range calls {
@@ -66,7 +68,7 @@ func (x *indexer) addTurn(v *providers.View, file string, t *stream.Turn) {
 func (x *indexer) sentBack([]sentBackCall) {}
 func (x *indexer) flush() error            { return nil }
 
-// reportIndex says what the hub's index does not have.
+// reportIndex reports what the hub's index lacks.
 func (p *hubPublisher) reportIndex(a *app) {
 	s := p.Progress().Index
 	if s.Why == "" {
@@ -74,7 +76,7 @@ func (p *hubPublisher) reportIndex(a *app) {
 	}
 	what := nonEmpty([]string{
 		textIf(s.Calls > 0, count.Of(s.Calls, "call")),
-		textIf(s.Bytes > 0, "what is in "+count.Of(s.Bytes, "byte")),
+		textIf(s.Bytes > 0, "the calls in "+count.Of(s.Bytes, "byte")),
 	})
 	why, how, _ := strings.Cut(s.Why, "\n")
 	a.printNote("--publish: the hub's index lacks %s: %s", strings.Join(what, " and "), why)

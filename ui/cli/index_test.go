@@ -165,11 +165,11 @@ func TestCallsRefused(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"print", "--status", "malformed", log}, "are for a hub"},
-		{[]string{"check", "--model", "m", log}, "are for a hub"},
-		{[]string{"open", "--model", "m", log}, "are for a hub"},
-		{[]string{"print", "--status", "bad", "nats://hub:4222"}, "wanted is waiting, streaming"},
-		{[]string{"print", "nats://hub:4222?status=bad"}, "wanted is waiting, streaming"},
+		{[]string{"print", "--status", "malformed", log}, "need a hub"},
+		{[]string{"check", "--model", "m", log}, "need a hub"},
+		{[]string{"open", "--model", "m", log}, "need a hub"},
+		{[]string{"print", "--status", "bad", "nats://hub:4222"}, "use one of waiting, streaming"},
+		{[]string{"print", "nats://hub:4222?status=bad"}, "use one of waiting, streaming"},
 	} {
 		if got := command(t, nil, c.args...); got.code != 2 || !strings.Contains(got.stderr, c.want) {
 			t.Errorf("%v: %v", c.args, got)

@@ -12,7 +12,7 @@ import (
 	"toolscope/capture/record"
 )
 
-// keptFlags are those of a command that records without being asked to, into a folder of its own.
+// keptFlags are the flags of a command that records by default, to a folder of its own.
 type keptFlags struct {
 	none, verbose bool
 	days          int
@@ -23,31 +23,30 @@ func (a *app) keptFlags(cmd *cobra.Command, f *liveFlags) {
 	k := new(keptFlags)
 	f.kept = k
 	to := cmd.Flags()
-	to.Lookup("record").Usage = "record into this new `FILE`.tsc, or into a new one in this directory, in place of toolscope's own folder"
-	to.BoolVar(&k.none, "no-record", false, "record nothing")
-	to.IntVar(&k.days, "kept-days", 30, "delete recordings that are older from toolscope's own folder; 0 for none")
-	to.StringVar(&k.size, "kept-size", "2GB", "delete the oldest ones there beyond this `SIZE`")
-	to.BoolVarP(&k.verbose, "verbose", "v", false, "say what is deleted there")
-	addFlagCheck(to, "kept-size", isSize("--kept-size"))
-	markSettings(to, "", "no-record", "kept-days", "kept-size")
+	to.BoolVar(&k.none, "no-record", false, "")
+	to.IntVar(&k.days, "prune-days", 30, "")
+	to.StringVar(&k.size, "prune-size", "2GB", "")
+	to.BoolVarP(&k.verbose, "verbose", "v", false, "")
+	addFlagCheck(to, "prune-size", isSize("--prune-size"))
+	markSettings(to, "", "no-record", "prune-days", "prune-size")
 	cmd.MarkFlagsMutuallyExclusive("record", "no-record")
 	before := cmd.PreRunE
 	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
 		if k.days < 0 {
-			return usageErrorf("--kept-days %d: wanted is a number of days, or 0 for any", k.days)
+			return usageErrorf("--prune-days %d: below zero\nuse a number of days, or 0 to keep all", k.days)
 		}
 		return before(cmd, args)
 	}
 }
 
-// startKeptCapture begins a recording that nobody asked for. That it cannot be made is said, and is no reason
-// not to go on. What is there already is held to the limits first.
+// startKeptCapture starts a capture in toolscope's own folder, and prunes the folder. A failure is reported,
+// and the command goes on without a capture.
 func (a *app) startKeptCapture(f *liveFlags, began time.Time, by string) *captureWriter {
 	if f.kept.none {
 		return nil
 	}
 	if f.keepSecrets {
-		a.printNote("nothing is recorded, because of --keep-secrets: --record PLACE does so all the same")
+		a.printNote("not recording, because of --keep-secrets; --record FILE records anyway")
 		return nil
 	}
 	dir, err := captureFolder()
@@ -56,28 +55,28 @@ func (a *app) startKeptCapture(f *liveFlags, began time.Time, by string) *captur
 		r, err = a.startCapture(dir+string(filepath.Separator), began, by)
 	}
 	if err != nil {
-		a.printNote("nothing is recorded: %s", err)
+		a.printNote("not recording: %s", err)
 		return nil
 	}
 	a.pruneCaptures(dir, f.kept)
 	return r
 }
 
-// pruneCaptures deletes what is beyond the limits.
+// pruneCaptures deletes the captures beyond the limits.
 func (a *app) pruneCaptures(dir string, k *keptFlags) {
-	bytes, _ := sizeOf("--kept-size", k.size)
+	bytes, _ := sizeOf("--prune-size", k.size)
 	for _, gone := range record.Prune(dir, record.Limits{Age: time.Duration(k.days) * 24 * time.Hour, Bytes: bytes}, time.Now()) {
 		if k.verbose {
-			a.printNote("deleted %s, %s of %s", gone.Path, sizeText(gone.Bytes), gone.Written.Format(time.DateOnly))
+			a.printNote("deleted %s: %s, written %s", gone.Path, sizeText(gone.Bytes), gone.Written.Format(time.DateOnly))
 		}
 	}
 }
 
-// captureFolder is the folder that is recorded into where nobody says where.
+// captureFolder is the folder of captures that are recorded by default.
 func captureFolder() (string, error) { return inStateFolder("recordings") }
 
-// inStateFolder is where something of toolscope's own is kept: below XDG's folder for state, or what the
-// system has in place of it.
+// inStateFolder returns a path in toolscope's own folder for state: in XDG_STATE_HOME, or in the system's
+// counterpart.
 func inStateFolder(name string) (string, error) {
 	below := filepath.Join("toolscope", name)
 	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
@@ -89,7 +88,7 @@ func inStateFolder(name string) (string, error) {
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "", fmt.Errorf("no folder for it: %w", err)
+		return "", fmt.Errorf("no home folder: %w", err)
 	}
 	if runtime.GOOS == "darwin" {
 		return filepath.Join(home, "Library", "Application Support", below), nil
@@ -97,13 +96,13 @@ func inStateFolder(name string) (string, error) {
 	return filepath.Join(home, ".local", "state", below), nil
 }
 
-// A recentCapture is a recording in that folder.
+// recentCapture is a capture in that folder.
 type recentCapture struct {
 	record.StoredCapture
-	Open bool // somebody records to it
+	Open bool // it is being written
 }
 
-// recentCaptures are the recordings there, the newest first.
+// recentCaptures lists the captures there, newest first.
 func recentCaptures() (list []recentCapture) {
 	dir, err := captureFolder()
 	if err != nil {

@@ -72,7 +72,7 @@ func TestRecentScreen(t *testing.T) {
 		t.Fatal(err)
 	}
 	p = start(t, launch{env: env}) // while it is being recorded
-	p.untilShown("RECORDINGS 1")
+	p.untilShown("CAPTURES 1")
 	p.untilShown("recording")
 	p.keys("\r")
 	p.untilShown("get_weather")
@@ -93,11 +93,11 @@ func TestNextStep(t *testing.T) {
 		args []string
 		says string
 	}{
-		{[]string{"proxy", "--listen", l.Addr().String(), "--no-record"}, "another program listens there\n--listen 127.0.0.1:0 takes a port that is free"},
-		{[]string{"proxy", "--record", saved(t, "a.tsc", "x")}, "file exists\nnothing is written over: name a new file"},
-		{[]string{"connect", "anthropic/", "hi"}, "lacks the model behind the slash\nanthropic/claude-"},
+		{[]string{"proxy", "--listen", l.Addr().String(), "--no-record"}, "another program uses this port\nuse --listen 127.0.0.1:0 for a free port"},
+		{[]string{"proxy", "--record", saved(t, "a.tsc", "x")}, "file exists\nno file is overwritten: use a new file"},
+		{[]string{"connect", "anthropic/", "hi"}, "needs a model after the slash\ne.g. anthropic/claude-"},
 		{[]string{"proxy", "--kept-size", "many"}, "wanted is one from 1MB"},
-		{[]string{"proxy", "--kept-days", "-1"}, "wanted is a number of days"},
+		{[]string{"proxy", "--kept-days", "-1"}, "use a number of days"},
 	} {
 		out := command(t, nil, c.args...)
 		if out.code == 0 || !strings.Contains(out.stderr, c.says) || strings.Count(out.stderr, "\n") > 3 {

@@ -10,28 +10,27 @@ import (
 	"toolscope/ui/settings"
 )
 
-// savedState is what toolscope itself remembers from one run to the next: what the user did on the screen,
-// and never wrote down. Where it cannot be read it is as built in, and where it cannot be written
-// nothing is remembered.
+// savedState is what toolscope remembers between runs: choices that the user made on the screen. If it can't
+// be read, the defaults hold; if it can't be written, nothing is remembered.
 type savedState struct {
 	theme  string
 	layout ui.Layout
 }
 
-// savedStateFile is below toolscope's own folder. It is no configuration: it is written anew.
+// savedStateFile is in toolscope's own folder. It is not configuration: toolscope overwrites it.
 const savedStateFile = "screen.toml"
 
 // maxScreenCells is more than any screen has.
 const maxScreenCells = 10_000
 
-// fieldPointers are what the file has: the texts and the numbers.
+// fieldPointers returns pointers to the fields of the file: texts and numbers by name.
 func (k *savedState) fieldPointers() (texts map[string]*string, numbers map[string]*int) {
 	l := &k.layout
 	return map[string]*string{"theme": &k.theme, "columns": (*string)(&l.Columns), "tabs": (*string)(&l.Tabs)},
 		map[string]*int{"list": &l.List, "side": &l.Side, "above": &l.Above, "low": &l.Low}
 }
 
-// readSavedState reads it. What is odd in it is left out: nobody wrote it.
+// readSavedState reads the state. Invalid values are ignored: no user wrote them.
 func readSavedState() (k savedState) {
 	path, err := inStateFolder(savedStateFile)
 	if err != nil {
@@ -54,13 +53,13 @@ func readSavedState() (k savedState) {
 	return k
 }
 
-// save writes it, and says where.
+// save writes the state and returns its path.
 func (k *savedState) save() (path string, err error) {
 	if path, err = inStateFolder(savedStateFile); err != nil {
 		return "", err
 	}
 	var b strings.Builder
-	b.WriteString("# How the screen was left. toolscope writes this file anew; settings belong into config.toml.\n")
+	b.WriteString("# The latest state of the screen. toolscope overwrites this file; settings belong in config.toml.\n")
 	texts, numbers := k.fieldPointers()
 	for _, name := range []string{"theme", "columns", "tabs"} {
 		if *texts[name] != "" {
@@ -75,19 +74,19 @@ func (k *savedState) save() (path string, err error) {
 	return path, capture.WithoutPath(writeOwn(path, []byte(b.String())))
 }
 
-// saveTheme keeps the name of a theme for the next time, and says where.
+// saveTheme remembers the name of a theme and returns the path of the state.
 func saveTheme(name string) (path string, err error) {
 	k := readSavedState()
 	k.theme = name
 	return k.save()
 }
 
-// saveLayout keeps how the screen is left, if that is another way than it was found in.
+// saveLayout remembers the layout of the screen, if it has changed.
 func saveLayout(found, left ui.Layout) {
 	if found == left {
 		return
 	}
 	k := readSavedState()
 	k.layout = left
-	_, _ = k.save() // what cannot be remembered is no reason to complain
+	_, _ = k.save() // failing to remember is not worth an error
 }

@@ -14,22 +14,23 @@ import (
 // columns is the width that prose is wrapped to.
 const columns = 80
 
-// lineWriter is how this package writes to a standard stream: a line is a Text, which was cleaned, or a
-// JSON object, whose strings were. It is no io.Writer, so what is not clean does not get past it.
-// Each line is one write; what becomes of it, the stream knows.
+// lineWriter writes lines to a standard stream. A line is a display.Text, which is sanitised, or a JSON
+// object, whose strings are. It is not an io.Writer, so that nothing unsanitised is written. Each line is one
+// write; the stream keeps its errors.
 type lineWriter struct{ to io.Writer }
 
+// writeLine writes one line.
 func (l lineWriter) writeLine(t display.Text) { _, _ = io.WriteString(l.to, t.String()+"\n") }
 
-// writeObject writes what was not written yet of an object, which ends its line.
+// writeObject writes the rest of an object and ends its line.
 func (l lineWriter) writeObject(o *jsonObject) { _, _ = l.to.Write(o.lineBytes()) }
 
-// printLine writes one clean line, whatever is in the arguments.
+// printLine writes one line, sanitised, without spaces at its end.
 func (l lineWriter) printLine(format string, args ...any) {
 	l.writeLine(display.Clean(strings.TrimRight(fmt.Sprintf(format, args...), " ")))
 }
 
-// writeLongLine writes a line that may be long: its parts behind a lead.
+// writeLongLine writes a line that may be long: a lead, then its parts.
 func (l lineWriter) writeLongLine(lead display.Text, parts iter.Seq[display.Text]) {
 	_, _ = io.WriteString(l.to, lead.String())
 	for part := range parts {
@@ -38,7 +39,7 @@ func (l lineWriter) writeLongLine(lead display.Text, parts iter.Seq[display.Text
 	l.writeLine(display.Text{})
 }
 
-// writeParts writes a line of clean JSON.
+// writeParts writes the parts of a line of sanitised JSON.
 func (l lineWriter) writeParts(of iter.Seq[[]byte]) {
 	for part := range of {
 		_, _ = l.to.Write(part)
@@ -46,9 +47,11 @@ func (l lineWriter) writeParts(of iter.Seq[[]byte]) {
 	l.writeLine(display.Text{})
 }
 
-// withBuffer are lines that go on to the same place when they are flushed, or are many.
+// withBuffer returns a buffered writer to the same stream. The lines are written when it is flushed or its
+// buffer is full.
 func (l lineWriter) withBuffer() lineWriter { return lineWriter{bufio.NewWriterSize(l.to, 64<<10)} }
 
+// flush writes the buffered lines.
 func (l lineWriter) flush() error {
 	if b, ok := l.to.(*bufio.Writer); ok {
 		return b.Flush()
@@ -56,12 +59,12 @@ func (l lineWriter) flush() error {
 	return nil
 }
 
-// writeWrapped writes text behind a lead, in lines that are indented as far as the lead is wide.
+// writeWrapped writes text after a lead, wrapped; further lines are indented by the width of the lead.
 func (l lineWriter) writeWrapped(lead, text string) {
 	l.writeWrappedWords(lead, strings.FieldsFunc(display.Clean(text).String(), func(c rune) bool { return c == ' ' }))
 }
 
-// writeWrappedWords is prose of words that stay whole, whatever is in them.
+// writeWrappedWords is writeWrapped for words that are not broken, even at their spaces.
 func (l lineWriter) writeWrappedWords(lead string, words []string) {
 	indent := display.Clean(lead).Width()
 	line, used := lead, indent
@@ -80,18 +83,18 @@ func (l lineWriter) writeWrappedWords(lead string, words []string) {
 	l.printLine("%s", line)
 }
 
-// joinDots is the words that are not empty, with a dot between.
+// joinDots joins the words that are not empty with a dot.
 func joinDots(words ...string) string { return strings.Join(nonEmpty(words), " · ") }
 
-// joinCommas is the words that are not empty, with a comma between.
+// joinCommas joins the words that are not empty with a comma.
 func joinCommas(words ...string) string { return strings.Join(nonEmpty(words), ", ") }
 
-// nonEmpty are the words that are not empty.
+// nonEmpty removes empty words.
 func nonEmpty(words []string) []string {
 	return slices.DeleteFunc(words, func(word string) bool { return word == "" })
 }
 
-// mapSlice is what of makes of every item.
+// mapSlice returns the result of of for every item.
 func mapSlice[T, U any](items []T, of func(T) U) (all []U) {
 	for _, item := range items {
 		all = append(all, of(item))
@@ -99,9 +102,10 @@ func mapSlice[T, U any](items []T, of func(T) U) (all []U) {
 	return all
 }
 
-// textIf is a word, or where it does not hold none.
+// textIf returns word if holds is true, else "".
 func textIf(holds bool, word string) string { return ifElse(holds, word, "") }
 
+// ifElse returns this or that.
 func ifElse(yes bool, this, that string) string {
 	if yes {
 		return this

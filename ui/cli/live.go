@@ -21,40 +21,41 @@ import (
 	"toolscope/stream/count"
 )
 
-// liveInput is the one way of all that comes from the network, be it through a proxy, in answer to
-// connect or to what was sent from the screen:
+// liveInput is the path of everything that arrives from the network, through a proxy, in response to connect,
+// or in response to a request from the screen:
 //
-//	network ─▶ arrived ─▶ redactor ─▶ the recorder's box ─▶ disk
+//	network ─▶ arrived ─▶ redactor ─▶ the recorder's queue ─▶ disk
 //	                              ├─▶ shown ─▶ screen, or printer
 //	                              └─▶ answers ─▶ screen
 //
-// Each arrow out of a box is a goroutine of its own. Nobody who puts something in waits for who
-// takes it out: what a box has no room for is missing, and the records say so where it is.
+// Each arrow out of a queue is a goroutine. Writers to a queue never wait for its reader: what does not fit
+// is missing, and the records mark the gap.
 type liveInput struct {
 	arrived  *queue.Queue[capture.Record]
 	redactor *redact.Redactor
-	rec      *captureWriter            // nil when nothing is recorded
-	sent     *hubPublisher             // nil when nothing is sent to a hub
-	traced   *traceSender              // nil when no collector is told
-	seen     func(capture.Record)      // sees what is shown, if it is not nil
-	shown    *screenInbox              // of the source
-	answers  *screenInbox              // to what was sent from the screen
-	over     atomic.Pointer[sourceEnd] // nil as long as the source may bring more
-	unwanted atomic.Bool               // nobody looks any more at what is not recorded
+	rec      *captureWriter            // nil if nothing is recorded
+	sent     *hubPublisher             // nil if nothing is published
+	traced   *traceSender              // nil without a collector
+	seen     func(capture.Record)      // gets the shown records; may be nil
+	shown    *screenInbox              // records of the source
+	answers  *screenInbox              // responses to requests from the screen
+	over     atomic.Pointer[sourceEnd] // nil until the source has ended
+	unwanted atomic.Bool               // only the capture needs further records
 	begun    sync.Once
-	done     chan struct{} // closed when everything has passed
+	done     chan struct{} // closed once everything has passed
 
-	limited atomic.Bool            // it was said that the redactor came to a limit
-	proxy   *proxy.Proxy           // nil where records do not come from one
-	faults  string                 // that clients are given, "" without any
-	refusal atomic.Pointer[string] // why the last request was not admitted
-	client  atomic.Pointer[string] // what becomes of the client that is run behind the screen, nil without one
-	began   time.Time              // what the times of records count from
+	limited atomic.Bool            // the limit of the redactor was printed
+	proxy   *proxy.Proxy           // nil without a proxy
+	faults  string                 // injected faults, "" for none
+	refusal atomic.Pointer[string] // why the latest request was refused
+	client  atomic.Pointer[string] // state of the client behind the screen, nil without one
+	began   time.Time              // the time that the times of records count from
 }
 
-// sourceEnd is why a source has ended.
+// sourceEnd is the end of the source, with its error.
 type sourceEnd struct{ err error }
 
+// newLiveInput returns an input whose records pass through r.
 func newLiveInput(r *redact.Redactor, began time.Time) *liveInput {
 	return &liveInput{
 		arrived: queue.New(record.QueueRules(maxLiveQueue, "were not recorded: the queue is full")), redactor: r,
@@ -62,17 +63,17 @@ func newLiveInput(r *redact.Redactor, began time.Time) *liveInput {
 	}
 }
 
-// startLive is what the command of that name makes of the network that it looks at.
+// startLive returns the input for a live command, with the capture, the hub and the collector of the flags.
 func (a *app) startLive(command string, f *liveFlags) (l *liveInput, err error) {
 	if f.keepSecrets && f.publish != nil && f.publish.to != "" {
-		return nil, usageErrorf("--keep-secrets: what is sent to a hub never has secrets in it\nwithout --publish, or without --keep-secrets")
+		return nil, usageErrorf("--keep-secrets: can't be combined with --publish: a hub never gets secrets\nleave one of them out")
 	}
 	if f.keepSecrets && f.traces != nil && f.traces.content {
-		return nil, usageErrorf("--keep-secrets: what a collector is told never has secrets in it\nwithout --otlp-content, or without --keep-secrets")
+		return nil, usageErrorf("--keep-secrets: can't be combined with --otlp-content: a collector never gets secrets\nleave one of them out")
 	}
 	r := newRedactor()
 	if f.keepSecrets {
-		a.printNote("--keep-secrets: keys are shown and recorded as they are")
+		a.printNote("--keep-secrets: keys are shown and recorded unchanged")
 		r = redact.KeepAll()
 	}
 	l = newLiveInput(r, time.Now())
@@ -87,7 +88,7 @@ func (a *app) startLive(command string, f *liveFlags) (l *liveInput, err error) 
 		return nil, err
 	}
 	if l.sent != nil && f.record == "" {
-		return l, nil // the spool is a recording
+		return l, nil // the spool is the capture
 	}
 	if f.kept != nil && f.record == "" {
 		l.rec = a.startKeptCapture(f, l.began, command)
@@ -97,34 +98,35 @@ func (a *app) startLive(command string, f *liveFlags) (l *liveInput, err error) 
 	return l, err
 }
 
-// addRecord takes a record as it came. It never waits.
+// addRecord takes a record. It never waits.
 func (l *liveInput) addRecord(r capture.Record) { l.arrived.Put(r) }
 
-// fillFrom takes what a source brings.
+// fillFrom takes the records of a source.
 func (l *liveInput) fillFrom(src capture.Source) { copySource(src, l.arrived.Put, l.endSource) }
 
-// endSource says that the source brings no more. Who looks at it is told when everything has
-// passed; answers may still come.
+// endSource ends the source. Its readers see the end once everything has passed; responses to requests from
+// the screen may still arrive.
 func (l *liveInput) endSource(err error) {
 	l.over.CompareAndSwap(nil, &sourceEnd{err})
 	l.arrived.Wake()
 }
 
-// start has what arrives pass, in a goroutine; run runs its function.
+// start starts to pass records on, in a goroutine in which run calls its argument.
 func (l *liveInput) start(run func(pass func())) {
 	l.begun.Do(func() { go run(l.forwardAll) })
 }
 
-// callDirect runs a function.
+// callDirect calls f.
 func callDirect(f func()) { f() }
 
-// maxBatch is how much is passed on before it is looked whether the source has ended.
+// maxBatch is about how many bytes are passed on between checks for the end of the source.
 const maxBatch = 1 << 16
 
+// forwardAll passes on all records until the input is closed.
 func (l *liveInput) forwardAll() {
 	defer close(l.done)
 	for {
-		over := l.over.Load() // before the last look: what the source brought is in the box then
+		over := l.over.Load() // read before Take: then the records of the source are in the queue
 		batch, more := l.arrived.Take(maxBatch)
 		for _, r := range batch {
 			if l.rec != nil || l.sent != nil || l.traced != nil || !l.unwanted.Load() {
@@ -147,11 +149,11 @@ func (l *liveInput) forwardAll() {
 	l.answers.Close(nil)
 }
 
-// sentFrom is above the numbers of all exchanges of a source. The screen counts what it sends
-// downwards from -1, and captures know no such numbers.
+// sentFrom is above the exchange numbers of any source. The screen numbers what it sends from -1 downwards,
+// and captures can't have such numbers.
 const sentFrom = 1 << 29
 
-// forwardRecords hands on what holds no secrets any more.
+// forwardRecords passes on redacted records.
 func (l *liveInput) forwardRecords(all []redact.Clean) {
 	for _, c := range all {
 		if l.rec != nil {
@@ -176,7 +178,7 @@ func (l *liveInput) forwardRecords(all []redact.Clean) {
 	}
 }
 
-// drainRecords has nothing more be taken, and waits until the rest has passed.
+// drainRecords closes the input, and waits until the records in it have passed.
 func (l *liveInput) drainRecords(ctx context.Context) error {
 	l.arrived.Close(nil)
 	l.start(callDirect)
@@ -184,27 +186,27 @@ func (l *liveInput) drainRecords(ctx context.Context) error {
 	case <-l.done:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("%s of what came did not get through the redactor: %w", count.Of(l.arrived.State().Cost, "byte"), ctx.Err())
+		return fmt.Errorf("%s did not get through the redactor: %w", count.Of(l.arrived.State().Cost, "byte"), ctx.Err())
 	}
 }
 
-// reportLimit says once that the redactor came to a limit, if it did.
+// reportLimit prints once that the redactor reached a limit, and reports whether it did.
 func (l *liveInput) reportLimit(a *app) (reached bool) {
 	limit := l.redactor.Limit()
 	if limit != "" && l.limited.CompareAndSwap(false, true) {
-		a.printNote("from here on secrets may pass: %s", limit)
+		a.printNote("secrets may pass from here on: %s", limit)
 	}
 	return limit != ""
 }
 
-// endLive lets pass what has come and closes the recording. A recording that lacks something, and a
-// redactor that came to a limit, have an exit code of their own, whatever else ended the program.
+// endLive passes on the records that have arrived and closes the capture. A capture with gaps, and a redactor
+// that reached a limit, set the exit code, even after a signal.
 func (a *app) endLive(l *liveInput) {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
 	err := l.drainRecords(ctx)
 	if l.rec == nil && l.sent == nil && l.traced != nil {
-		l.traced.boxes = append(l.traced.boxes, l.arrived) // no recording tells of what it had no room for
+		l.traced.boxes = append(l.traced.boxes, l.arrived) // without a capture, its losses are reported here
 	}
 	traced := make(chan struct{})
 	go func() { defer close(traced); l.traced.finishSending() }()
@@ -231,23 +233,21 @@ func (a *app) endLive(l *liveInput) {
 	l.traced.printMissing(a)
 }
 
-// newRedactor makes what takes the secrets out of everything live, before it is recorded or shown.
-// Its tags mean nothing to another run.
+// newRedactor returns the redactor for all live traffic. Its tags have no meaning in another run.
 func newRedactor() *redact.Redactor {
 	salt := make([]byte, 32)
-	_, _ = rand.Read(salt) // it never fails
+	_, _ = rand.Read(salt) // never fails
 	return redact.New(salt, redact.Options{Decode: func(h http.Header) (redact.Decoder, error) {
 		chain, err := coding.New(h)
 		if err != nil {
-			return nil, err // not a chain that is nil and a Decoder that is not
+			return nil, err // a nil *Chain would make a Decoder that is not nil
 		}
 		return chain, nil
 	}})
 }
 
-// printTurns prints turns as they end, until no more records come. What goes wrong with what is
-// recorded is said when it does. When printing fails, failed is told; what still comes is for the
-// recording alone.
+// printTurns prints turns as they end, until there are no more records. Problems of the capture are printed
+// when they occur. If printing fails it calls failed; later records are only recorded.
 func (l *liveInput) printTurns(a *app, in *providers.Inspector, path string, to printer, failed func(error)) (err error) {
 	q := newTurnPrinter(in, path, to)
 	print := func(all bool) {
@@ -260,7 +260,7 @@ func (l *liveInput) printTurns(a *app, in *providers.Inspector, path string, to 
 			}
 		}
 	}
-	told := false // that the recording has gaps
+	told := false // the gaps were printed
 	for r := range l.shown.All {
 		if trouble := l.gapReason(); trouble != "" && !told {
 			told = true
@@ -283,7 +283,7 @@ func (l *liveInput) printTurns(a *app, in *providers.Inspector, path string, to 
 	return err
 }
 
-// gapReason is why what is recorded has gaps just now, empty when it has none.
+// gapReason returns why the capture has gaps at present, "" if it has none.
 func (l *liveInput) gapReason() string {
 	if l.rec == nil {
 		return ""

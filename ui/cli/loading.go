@@ -13,19 +13,19 @@ import (
 	"toolscope/ui"
 )
 
-// loadProgress is how far reading files is, in words.
+// loadProgress is the progress of reading files, for the screen.
 type loadProgress struct {
 	capture.Progress
 	began   time.Time
-	ctx     context.Context // done when nobody asks any more
-	once    sync.Once       // the files are surveyed
-	answers atomic.Int64    // in them, about; 0 until it is known
+	ctx     context.Context // done when the estimate is no longer needed
+	once    sync.Once       // starts the estimate
+	answers atomic.Int64    // estimate; 0 until it is known
 }
 
-// shortLoad is how long reading lasts before anything is said of it.
+// shortLoad is how long reading must take before it is shown.
 const shortLoad = time.Second / 2
 
-// statusNotes are nothing when all is read.
+// statusNotes returns the progress, nothing once everything is read.
 func (l *loadProgress) statusNotes() []ui.StatusNote {
 	read, size := l.State()
 	took := time.Since(l.began)
@@ -37,16 +37,16 @@ func (l *loadProgress) statusNotes() []ui.StatusNote {
 	}
 	words := []ui.StatusNote{{Text: loadText(read, size, took)}}
 	if n := l.answers.Load(); n > 0 {
-		words = append(words, ui.StatusNote{Text: "about " + count.Of(int(n), "answer")})
+		words = append(words, ui.StatusNote{Text: "about " + count.Of(int(n), "turn")})
 	}
 	return words
 }
 
-// minSurveyedBytes is how much is read at least before it is told how much there is. What is less, is
-// read before anybody has asked.
+// minSurveyedBytes is the smallest size for which the number of turns is estimated. Smaller files are read
+// soon enough.
 const minSurveyedBytes = 64 << 20
 
-// estimateTurns learns about how many answers there are, while they are being read.
+// estimateTurns estimates the number of turns while the files are read.
 func (l *loadProgress) estimateTurns() {
 	n := l.Survey(l.ctx, formats.Marks(), 1)
 	if l.ctx.Err() == nil {
@@ -54,7 +54,7 @@ func (l *loadProgress) estimateTurns() {
 	}
 }
 
-// loadText is how much was read in that time, how fast, and how long the rest will take.
+// loadText describes how much was read in that time, how fast, and how long the rest will take.
 func loadText(read, size int64, took time.Duration) string {
 	rate := float64(read) / took.Seconds()
 	text := fmt.Sprintf("reading %d %% of %s, %s/s", 100*read/max(size, 1), sizeText(size), sizeText(int64(rate)))

@@ -13,20 +13,20 @@ import (
 	"toolscope/ui/display"
 )
 
-// maxLogBytes is how big a log gets before it is begun anew. The one before stays beside it.
+// maxLogBytes is the size at which a log is renamed and a new one is started. One old log is kept.
 const maxLogBytes = 1 << 20
 
-// A logFile has what the journal has, a line each, without secrets: what the program itself noted and
-// said, and what failed, providers in their own words.
+// logFile is a file with the lines of the journal, without secrets: the program's notes and errors, including
+// providers' error messages.
 type logFile struct {
 	path     string
 	redactor *redact.Redactor
 }
 
-// logIsOwn is what --log takes for a file of toolscope's own.
+// logIsOwn is the value of --log that means a file in toolscope's own folder.
 const logIsOwn = "auto"
 
-// openLog has the journal be written into a file too, from its beginning.
+// openLog writes the journal to a file as well, from its beginning.
 func (a *app) openLog(path string) error {
 	if path == "" {
 		return nil
@@ -42,14 +42,15 @@ func (a *app) openLog(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("--log %s: %w", said, capture.WithoutPath(err))
 	}
-	if err := l.write(time.Now(), "toolscope "+versionText()+" begins"); err != nil {
+	if err := l.write(time.Now(), "toolscope "+versionText()+" started"); err != nil {
 		return fmt.Errorf("--log %s: %w", said, err)
 	}
-	// A line that cannot be written is no reason to stop.
+	// A line that can't be written doesn't stop the program.
 	a.journal.ForwardTo(func(at time.Time, text string) { _ = l.write(at, text) })
 	return nil
 }
 
+// write appends a line, and starts a new file first if this one is too large.
 func (l *logFile) write(at time.Time, text string) error {
 	if info, err := os.Stat(l.path); err == nil && info.Mode().IsRegular() && info.Size() > maxLogBytes {
 		if err := os.Rename(l.path, l.path+".1"); err != nil {

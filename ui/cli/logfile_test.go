@@ -19,7 +19,7 @@ func TestLogFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "deep", "x.log")
 	command(t, nil, "--log", path, "no-such-file-"+canary)
 	text, err := os.ReadFile(path)
-	if err != nil || strings.Count(string(text), "\n") != 2 || !strings.Contains(string(text), "begins") || !strings.Contains(string(text), "no such file") || strings.Contains(string(text), canary) {
+	if err != nil || strings.Count(string(text), "\n") != 2 || !strings.Contains(string(text), "started") || !strings.Contains(string(text), "no such file") || strings.Contains(string(text), canary) {
 		t.Errorf("%v\n%s", err, text)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {

@@ -27,13 +27,13 @@ type lookFlags struct {
 }
 
 func (l *lookFlags) add(f *pflag.FlagSet) {
-	f.StringVar(&l.theme, "theme", "auto", "colours: auto, a name from 'toolscope help themes', or a file of your own")
-	f.BoolVar(&l.noColor, "no-color", false, "no colours, as with NO_COLOR")
-	f.BoolVar(&l.ascii, "ascii", false, "draw with ASCII only")
-	f.BoolVar(&l.plain, "plain", false, "no screen: a sentence for each thing that happens, for screen readers and logs")
-	f.BoolVar(&l.calm, "reduced-motion", false, "no figure runs, what comes is drawn twice a second at most, and the demo waits for you")
-	f.StringVar(&l.log, "log", "", "write what toolscope itself notes and what fails into this `FILE`, without secrets; auto is one of its own")
-	f.BoolVar(&l.large, "large", false, "one call, few words and much room, to be read from the back of a room")
+	f.StringVar(&l.theme, "theme", "auto", "")
+	f.BoolVar(&l.noColor, "no-color", false, "")
+	f.BoolVar(&l.ascii, "ascii", false, "")
+	f.BoolVar(&l.plain, "plain", false, "")
+	f.BoolVar(&l.calm, "reduced-motion", false, "")
+	f.StringVar(&l.log, "log", "", "")
+	f.BoolVar(&l.large, "large", false, "")
 	addFlagCheck(f, "theme", func(name string) error {
 		_, err := lookTheme(name, true, func(string) {})
 		return err
@@ -44,9 +44,9 @@ func (l *lookFlags) add(f *pflag.FlagSet) {
 
 // addKeep adds the flag of a screen that may show very many turns.
 func (l *lookFlags) addKeep(f *pflag.FlagSet) {
-	f.StringVar(&l.keep, "keep", "1GB", "memory for turns that have ended, a `SIZE` as in 500MB: beyond it a row is left of the oldest")
-	addFlagCheck(f, "keep", isSize("--keep"))
-	markSettings(f, "", "keep")
+	f.StringVar(&l.keep, "memory", "1GB", "")
+	addFlagCheck(f, "memory", isSize("--memory"))
+	markSettings(f, "", "memory")
 }
 
 // isSize is the check of a flag that takes a size.
@@ -109,7 +109,7 @@ func (l *lookFlags) applyTo(o *ui.Options, note func(string)) (typed []tea.KeyMs
 		o.Theme = themes.Default(dark)
 	}
 	o.Themes = ownThemes(dark)
-	o.Keep, _ = sizeOf("--keep", l.keep)
+	o.Keep, _ = sizeOf("--memory", l.keep)
 	o.ASCII, o.Large = l.ascii || asciiLocale(), l.large
 	return typed
 }

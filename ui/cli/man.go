@@ -13,11 +13,9 @@ import (
 func (a *app) manCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "man", Short: "Print the manual page", Args: noArgs,
-		Long: `Prints the manual page in the form that man reads, with every command and flag:
-
-  toolscope man | man -l -
-  toolscope man > /usr/local/share/man/man1/toolscope.1`,
-		Run: func(cmd *cobra.Command, _ []string) { manual{a.stdout}.writePage(cmd.Root()) },
+		Example: "toolscope man | man -l -\ntoolscope man > /usr/local/share/man/man1/toolscope.1",
+		Long:    "The manual page has every command, flag, key and exit code, in the format of man.",
+		Run:     func(cmd *cobra.Command, _ []string) { manual{a.stdout}.writePage(cmd.Root()) },
 	}
 }
 
@@ -34,7 +32,7 @@ func (m manual) writePage(root *cobra.Command) {
 	m.printLine(`.TH TOOLSCOPE 1 "" "toolscope %s" "User Commands"`, escapeRoff(releaseVersion()))
 	m.writeSection("name", func() { m.printLine("%s", escapeRoff("toolscope - inspect LLM tool calls while they stream")) })
 	m.writeSection("synopsis", func() { m.writeLiteral("toolscope [FILE…] [flags]\ntoolscope COMMAND [flags]") })
-	m.writeSection("description", func() { m.writeLiteral(root.Long) })
+	m.writeSection("description", func() { m.writeLiteral(strings.TrimRight(rootHelp, "\n")) })
 	m.writeSection("options", func() { m.writeFlags(root) })
 	for _, c := range root.Commands() {
 		if c.IsAvailableCommand() {
@@ -47,8 +45,8 @@ func (m manual) writePage(root *cobra.Command) {
 		}
 	})
 	m.writeSection("exit status", func() {
-		for _, e := range exits {
-			m.writeEntry(e[0], e[1])
+		for _, e := range commonExits {
+			m.writeEntry(e.code, e.means)
 		}
 	})
 	m.writeSection("see also", func() {
@@ -60,22 +58,17 @@ func (m manual) writePage(root *cobra.Command) {
 	})
 }
 
-// exits are the exit codes.
-var exits = [][2]string{
-	{"0", "fine; of check nothing was found, of diff nothing differs"},
-	{"1", "the work failed: nothing is recognised, a file is damaged, a loss that it was to fail on; of check something was found, of diff something differs"},
-	{"2", "wrong usage; of check and diff any trouble"},
-	{"3", "a recording has gaps, or more secrets than can be looked for"},
-	{"128+n", "ended by signal n; run ends with the code of its client"},
-}
-
 func (m manual) writeCommand(c *cobra.Command) {
 	m.writeLiteral(strings.TrimPrefix(c.UseLine(), "toolscope "))
 	m.writeLiteral(c.Short + ".")
-	if c.Long != "" {
-		m.writeLiteral(c.Long)
+	if c.Example != "" {
+		m.writeLiteral(c.Example)
 	}
+	m.writeLiteral(aboutText(c))
 	m.writeFlags(c)
+	for _, e := range exitCodesOf(c) {
+		m.writeEntry("exit code "+e.code, e.means)
+	}
 }
 
 func (m manual) writeFlags(c *cobra.Command) {
@@ -83,12 +76,7 @@ func (m manual) writeFlags(c *cobra.Command) {
 		if f.Hidden {
 			return
 		}
-		kind, usage := pflag.UnquoteUsage(f)
-		name := "--" + f.Name
-		if f.Shorthand != "" {
-			name = "-" + f.Shorthand + ", " + name
-		}
-		m.writeEntry(strings.TrimRight(name+" "+kind, " "), usage)
+		m.writeEntry(strings.TrimSpace(flagWords(f)), f.Usage+flagDefault(f))
 	})
 }
 

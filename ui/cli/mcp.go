@@ -21,64 +21,59 @@ import (
 	"toolscope/capture/stdio"
 )
 
-const mcpHelp = `Stands between an agent and an MCP server that it starts, and records what they
-say: what the tool really got, and when. Put it before the server's command in
-the agent's settings:
+const mcpHelp = `The wrapper starts an MCP server and records its traffic: what the tool really got,
+and when. Put it in front of the server's command in the agent's settings.
 
-  toolscope mcp -- npx -y @modelcontextprotocol/server-everything
-  toolscope mcp --name files --record DIR -- my-server --root .
+Bytes pass unchanged in both directions, and signals are passed on. toolscope itself
+writes nothing to standard output. Recording never delays the traffic: if the disk is
+full or slow, the capture lacks bytes and says where. Standard error and the command
+line are recorded as well. Secrets are replaced in all of them. The environment is
+not recorded.
 
-Bytes pass exactly as they are, both ways; nothing of toolscope's own is written
-to standard output. Signals are passed on. What is recorded never holds up what
-passes: what the disk cannot take is missing, and the recording says where.
-Standard error passes too, and is recorded, and so is the command line; secrets
-are left out of all of them. The environment is not recorded.
+Each server writes its own file, into DIR, or the folder in the variable
+TOOLSCOPE_RUN, or toolscope's own folder of captures.
 
-Each server writes a file of its own, into DIR, or the folder that the variable
-TOOLSCOPE_RUN names, or toolscope's own folder of recordings.
+A server over HTTP needs no wrapper: put 'toolscope proxy --to NAME=URL' in front of
+it. Other wrappers may start this one.`
 
-A server that is reached over HTTP needs no wrapper: toolscope proxy --to
-NAME=URL stands before it. Other wrappers may stand behind this one.
-
-Exit code: the server's; a signal that ended it ends the wrapper. 127 when there
-is no such command.`
-
-// runFolder is the variable that says where what belongs to one run is recorded.
+// runFolder is the variable with the folder that the captures of one run go to.
 const runFolder = "TOOLSCOPE_RUN"
 
+// mcpFlags are the flags of mcp.
 type mcpFlags struct {
 	name, record string
-	line         string // of a shell, in place of the command
+	line         string // a shell command line, instead of a command
 	isLine       bool
 }
 
 func (a *app) mcpCommand() *cobra.Command {
 	var f mcpFlags
 	cmd := &cobra.Command{
-		Use: "mcp [flags] -- COMMAND [ARG…]", Short: "Stand before an MCP server, and record what it is asked", Long: mcpHelp,
+		Use: "mcp [flags] -- COMMAND [ARG…]", Short: "Wrap an MCP server and record its traffic", Long: mcpHelp,
+		Example: "toolscope mcp -- npx -y @modelcontextprotocol/server-everything\ntoolscope mcp --name files --record DIR -- my-server --root .",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.isLine = cmd.Flags().Changed("line")
 			return a.runMCP(args, &f)
 		},
-		// No configuration is read: one that is wrong must not keep a server from running.
+		// No configuration is read: an invalid one must not stop a server from running.
 		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
 	}
 	to := cmd.Flags()
 	to.SetInterspersed(false)
-	to.StringVar(&f.name, "name", "", "what the server is called, in place of the command's name")
-	to.StringVar(&f.record, "record", "", "record into a new file in this `DIR`")
-	to.StringVar(&f.line, "line", "", "what Claude Code has its shell prefix start")
+	to.StringVar(&f.name, "name", "", "")
+	to.StringVar(&f.record, "record", "", "")
+	to.StringVar(&f.line, "line", "", "")
 	_ = to.MarkHidden("line")
 	return cmd
 }
 
-// runMCP runs a server and ends as it does.
+// runMCP runs a server and ends with its exit code.
 func (a *app) runMCP(args []string, f *mcpFlags) error {
 	if f.isLine {
 		return a.runLine(f)
 	}
 	if len(args) == 0 {
-		return usageErrorf("mcp: no COMMAND\ntoolscope mcp -- npx -y @modelcontextprotocol/server-everything, for one")
+		return usageErrorf("mcp: needs a COMMAND\ne.g. toolscope mcp -- npx -y @modelcontextprotocol/server-everything")
 	}
 	return a.runServer(args, f)
 }
@@ -92,15 +87,15 @@ func (a *app) runServer(args []string, f *mcpFlags) error {
 	})
 }
 
-// runRecorded runs something that is recorded into a file of its own, and ends as it does. What is run
-// comes first: without a recording it runs too.
+// runRecorded runs something, records it to a file of its own, and ends with its exit code. It runs even if
+// it can't be recorded.
 func (a *app) runRecorded(f *mcpFlags, kind, name string, run func(stdio.Options, *liveInput) (stdio.Ending, error)) error {
 	l := newLiveInput(newRedactor(), time.Now())
 	a.network = l
 	l.rec = a.recordBeside(f.record, "-"+kind+"-"+fileWord(name), l.began)
 	l.start(func(pass func()) { pass() })
 	go func() {
-		for range l.shown.All { // nobody looks
+		for range l.shown.All { // not shown
 		}
 	}()
 	in, out, errs := a.stdStreams()
@@ -112,14 +107,14 @@ func (a *app) runRecorded(f *mcpFlags, kind, name string, run func(stdio.Options
 		a.code = exitNoCommand
 	case err != nil:
 		a.printError(fmt.Errorf("mcp: %w", err))
-		a.code = exitNoCommand - 1 // as shells end with where a command cannot be run
+		a.code = exitNoCommand - 1 // what shells return if a command can't be run
 	default:
 		a.code = ending.ExitLike()
 	}
 	return nil
 }
 
-// stdStreams are the standard streams themselves.
+// stdStreams returns the files of the standard streams.
 func (a *app) stdStreams() (in, out, errs *os.File) {
 	in, out, errs = a.stdin, os.Stdout, os.Stderr
 	if o, ok := a.output.(*stdWriter); ok {
@@ -131,8 +126,8 @@ func (a *app) stdStreams() (in, out, errs *os.File) {
 	return in, out, errs
 }
 
-// recordBeside begins the recording of what is run. That it cannot be made is said, and is no reason
-// not to go on.
+// recordBeside starts the capture of a run, in dir, in the folder of runFolder, or in toolscope's own folder.
+// A failure is reported and returns nil.
 func (a *app) recordBeside(dir, of string, began time.Time) *captureWriter {
 	var name string
 	var err error
@@ -151,15 +146,14 @@ func (a *app) recordBeside(dir, of string, began time.Time) *captureWriter {
 			return &captureWriter{r, name, filepath.Join(dir, name)}
 		}
 	}
-	a.printNote("mcp: nothing is recorded: %s", err)
+	a.printNote("mcp: not recording: %s", err)
 	return nil
 }
 
-// endTime is how long a server's end may wait for the disk: whoever ends a server kills what does
-// not end soon.
+// endTime is how long the end of a server may wait for the disk: agents kill a server that doesn't end soon.
 const endTime = time.Second
 
-// endServer lets pass what has come and closes the recording. What it lacks the recording says.
+// endServer passes on the records that have arrived and closes the capture. The capture marks its own gaps.
 func (a *app) endServer(l *liveInput) {
 	ctx, cancel := context.WithTimeout(context.Background(), endTime)
 	defer cancel()
@@ -173,7 +167,7 @@ func (a *app) endServer(l *liveInput) {
 	l.reportLimit(a)
 }
 
-// serverOf is the name of the server that a command starts.
+// serverOf returns the name of the server that a command starts.
 func serverOf(args []string) string {
 	for i, arg := range args {
 		if !strings.HasPrefix(arg, "-") && (i == len(args)-1 || !slices.Contains(starters, programOf(arg))) {
@@ -183,7 +177,7 @@ func serverOf(args []string) string {
 	return programOf(args[0])
 }
 
-// fileWord is a name as a part of the name of a file.
+// fileWord makes a name usable as part of a file name.
 func fileWord(name string) string {
 	word := []rune(name)
 	for i, c := range word {

@@ -238,7 +238,7 @@ func TestMCPExit(t *testing.T) {
 func TestMCPNoRecording(t *testing.T) {
 	t.Setenv(runFolder, saved(t, "a-file", ""))
 	out := command(t, []byte("hi\n"), "mcp", "--", "cat")
-	if out.code != 0 || out.stdout != "hi\n" || !strings.Contains(out.stderr, "nothing is recorded") {
+	if out.code != 0 || out.stdout != "hi\n" || !strings.Contains(out.stderr, "not recording") {
 		t.Errorf("%+v", out)
 	}
 }

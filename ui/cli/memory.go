@@ -7,10 +7,10 @@ import (
 	"runtime/metrics"
 )
 
-// Between two collections the heap grows by leastSlack: most of what is kept are bytes and numbers,
-// which cost the collector little. A heap that is big all the same, with very many turns, grows by a
-// part of it: else the collector would do more than all others. Beyond bigHeap that part is a half: so
-// much is kept only of what comes fast, and is looked through whenever the heap has grown.
+// Between two collections the heap grows by minSlack: most of it is bytes and numbers, which cost the
+// collector little. A large heap, with very many turns, grows by a fraction of its size, or the collector
+// would do most of the work. The fraction is a half above bigHeap: a heap of this size comes from fast input,
+// and it is pruned whenever it has grown.
 const (
 	minSlack    = 16 << 20
 	liveMetric  = "/gc/heap/live:bytes"
@@ -19,8 +19,7 @@ const (
 	bigHeap     = 128 << 20
 )
 
-// SteadyMemory keeps the heap from growing to twice what is kept, unless the environment says how
-// often to collect.
+// SteadyMemory keeps the heap from growing to twice the live memory, unless GOGC is set.
 func SteadyMemory() {
 	if os.Getenv(gcOwnChoice) != "" {
 		return
@@ -35,7 +34,7 @@ func SteadyMemory() {
 	})
 }
 
-// percentFor is by how many percent a heap of that many bytes may grow.
+// percentFor returns by how many percent a heap with that many live bytes may grow.
 func percentFor(live uint64) int {
 	slack := max(minSlack, live/ofHeap)
 	if live > bigHeap {
@@ -44,7 +43,7 @@ func percentFor(live uint64) int {
 	return int(slack * 100 / max(live, 4<<20))
 }
 
-// afterEachGC calls f after each collection, which is when an object that nobody holds goes.
+// afterEachGC calls f after each collection, when an unreachable object is finalised.
 func afterEachGC(f func()) {
 	type witness struct{ _ [16]byte }
 	runtime.SetFinalizer(new(witness), func(*witness) {

@@ -7,8 +7,8 @@ import (
 	"maps"
 )
 
-// mergeJSON is objects in JSON made into one: where several have a member, the last one's counts, but
-// for objects, which are merged in turn.
+// mergeJSON merges JSON objects into one. If several have a field, the last one wins, except that objects are
+// merged in turn.
 func mergeJSON(texts ...string) (string, error) {
 	all := map[string]any{}
 	for _, text := range texts {
@@ -16,7 +16,7 @@ func mergeJSON(texts ...string) (string, error) {
 		d := json.NewDecoder(bytes.NewReader([]byte(text)))
 		d.UseNumber()
 		if err := d.Decode(&one); err != nil {
-			return "", fmt.Errorf("no object in JSON: %w", err)
+			return "", fmt.Errorf("not a JSON object: %w", err)
 		}
 		mergeObjects(all, one)
 	}
@@ -29,6 +29,7 @@ func mergeJSON(texts ...string) (string, error) {
 	return string(bytes.TrimSpace(b.Bytes())), nil
 }
 
+// mergeObjects merges from into into.
 func mergeObjects(into, from map[string]any) {
 	for name, value := range maps.All(from) {
 		below, isObject := value.(map[string]any)

@@ -2,22 +2,25 @@ package cli
 
 import (
 	"bytes"
+	"fmt"
 	"iter"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"toolscope/providers/price"
 	"toolscope/stream"
 	"toolscope/ui/display"
 )
 
-// An jsonObject is a JSON object being written, its members in order. Every string passes the
-// sanitiser: the values stay exact and a terminal stays safe.
+// jsonObject is a JSON object that is being written, field by field. Every string passes the sanitiser:
+// values stay exact and a terminal stays safe.
 type jsonObject struct {
 	b     []byte
 	begun bool
 }
 
+// key writes the key of the next field.
 func (o *jsonObject) key(name string) {
 	if o.begun {
 		o.b = append(o.b, ',')
@@ -29,13 +32,14 @@ func (o *jsonObject) key(name string) {
 	o.b = append(o.b, ':')
 }
 
+// text writes a string.
 func (o *jsonObject) text(name, value string) {
 	o.key(name)
 	o.b = display.AppendJSON(o.b, value)
 }
 
-// streamValue writes a value that comes in parts. It and what stands before it go to the lines that the
-// object is one of, so that it needs no room.
+// streamValue writes a value that comes in parts. It writes the value, and what precedes it in the object,
+// directly to the line, so that a long value needs no memory.
 func (o *jsonObject) streamValue(name string, value iter.Seq[[]byte], to lineWriter) {
 	o.key(name)
 	for part := range value {
@@ -51,6 +55,27 @@ func (o *jsonObject) optionalText(name, value string) {
 	}
 }
 
+// addMessage writes a message and, unless there are none, the byte ranges of it that are captured text.
+// The ranges count the bytes of the value that a JSON parser returns.
+func (o *jsonObject) addMessage(text string, quoted stream.Spans) {
+	o.text("message", text)
+	if quoted == "" {
+		return
+	}
+	offset := func(n int) (decoded int) {
+		for _, r := range text[:n] { // a byte that is not UTF-8 becomes U+FFFD
+			decoded += utf8.RuneLen(r)
+		}
+		return decoded
+	}
+	var all [][]byte
+	for s := range quoted.All() {
+		all = append(all, fmt.Appendf(nil, "[%d,%d]", offset(s.From), offset(s.To)))
+	}
+	o.raw("quoted", jsonArray(all))
+}
+
+// texts writes an array of strings.
 func (o *jsonObject) texts(name string, values []string) {
 	var all [][]byte
 	for _, v := range values {
@@ -59,31 +84,33 @@ func (o *jsonObject) texts(name string, values []string) {
 	o.raw(name, jsonArray(all))
 }
 
-// flagIf writes true, unless it is not.
+// flagIf writes true, or nothing.
 func (o *jsonObject) flagIf(name string, is bool) {
 	if is {
 		o.raw(name, []byte("true"))
 	}
 }
 
-// flag writes a fact that is known, either way.
+// flag writes true or false.
 func (o *jsonObject) flag(name string, is bool) {
 	o.key(name)
 	o.b = strconv.AppendBool(o.b, is)
 }
 
+// int writes a number.
 func (o *jsonObject) int(name string, n int) {
 	o.key(name)
 	o.b = strconv.AppendInt(o.b, int64(n), 10)
 }
 
+// addCount writes a count, if it was reported.
 func (o *jsonObject) addCount(name string, c stream.Count) {
 	if c.Reported {
 		o.int(name, int(c.N))
 	}
 }
 
-// time writes milliseconds with up to three places.
+// time writes milliseconds with up to three decimals; nothing for a negative time.
 func (o *jsonObject) time(name string, d time.Duration) {
 	if d >= 0 {
 		o.key(name)
@@ -91,7 +118,7 @@ func (o *jsonObject) time(name string, d time.Duration) {
 	}
 }
 
-// addCost writes a figure, where there is one, and what it rests on.
+// addCost writes a cost and its source, if it is known.
 func (o *jsonObject) addCost(f price.Figure) {
 	if !f.Known() {
 		return
@@ -102,7 +129,7 @@ func (o *jsonObject) addCost(f price.Figure) {
 	o.optionalText("prices_date", f.AsOf)
 }
 
-// raw writes a JSON text, on one line: line breaks that are left are between tokens.
+// raw writes a JSON text on one line: line breaks can only be between tokens.
 func (o *jsonObject) raw(name string, text []byte) {
 	o.key(name)
 	start := len(o.b)
@@ -114,6 +141,7 @@ func (o *jsonObject) raw(name string, text []byte) {
 	}
 }
 
+// end returns the complete object.
 func (o *jsonObject) end() []byte {
 	if !o.begun {
 		return []byte("{}")
@@ -121,9 +149,10 @@ func (o *jsonObject) end() []byte {
 	return append(o.b, '}')
 }
 
+// lineBytes returns the complete object as a line.
 func (o *jsonObject) lineBytes() []byte { return append(o.end(), '\n') }
 
-// listOf writes an array of objects, one an item.
+// listOf writes an array with an object for each item.
 func listOf[T any](o *jsonObject, name string, items []T, write func(o *jsonObject, item T)) {
 	var all [][]byte
 	for _, item := range items {
@@ -134,6 +163,7 @@ func listOf[T any](o *jsonObject, name string, items []T, write func(o *jsonObje
 	o.raw(name, jsonArray(all))
 }
 
+// jsonArray returns an array of JSON texts.
 func jsonArray(texts [][]byte) []byte {
 	return append(append([]byte{'['}, bytes.Join(texts, []byte{','})...), ']')
 }

@@ -12,10 +12,10 @@ import (
 	"toolscope/ui"
 )
 
-// runOpen shows files, standard input, or without either the demo.
+// runOpen shows files or standard input; without either, recent captures or the demo.
 func (a *app) runOpen(ctx context.Context, args []string) error {
 	if a.speed != 0 && (a.speed < capture.MinSpeed || a.speed > capture.MaxSpeed) {
-		return usageErrorf("--speed %g: from %g to %g", a.speed, float64(capture.MinSpeed), float64(capture.MaxSpeed))
+		return usageErrorf("--speed %g: out of range\nuse %g to %g", a.speed, float64(capture.MinSpeed), float64(capture.MaxSpeed))
 	}
 	prepare, err := a.reading.inspectorSetup()
 	if err != nil {
@@ -26,13 +26,13 @@ func (a *app) runOpen(ctx context.Context, args []string) error {
 		return err
 	}
 	if len(paths) == 0 && a.reading.request != "" {
-		return usageErrorf("--request: no FILE to check and nothing on standard input\ntoolscope --request REQUEST FILE…, or - for standard input")
+		return usageErrorf("--request: needs a FILE to check, or standard input\ntoolscope --request REQUEST FILE…, or - for standard input")
 	}
 	if a.sends.to != "" && (!a.follow || len(paths) == 0) {
-		return usageErrorf("--publish: what is sent is a file that is followed\ntoolscope -f FILE --publish URL")
+		return usageErrorf("--publish: needs a FILE that is followed\ntoolscope -f FILE --publish URL")
 	}
 	if a.sends.to != "" && slices.ContainsFunc(paths, fleet.IsAddress) {
-		return usageErrorf("--publish: what a hub has is not sent to one again\nwanted is a FILE, as in toolscope -f FILE --publish URL")
+		return usageErrorf("--publish: can't publish the data of a hub\nuse a FILE: toolscope -f FILE --publish URL")
 	}
 	if list := recentCaptures(); len(paths) == 0 && a.onScreen() && len(list) > 0 {
 		return a.pickRecent(ctx, list)
@@ -63,7 +63,7 @@ func (a *app) runOpen(ctx context.Context, args []string) error {
 	}
 	defer a.reportViews()
 	defer func() {
-		cancel() // what is still read ends before it is sent
+		cancel() // reading ends before the rest is sent
 		end()
 	}()
 	return a.showSource(ctx, src, a.speed, ui.Options{Source: sourceTitle(paths), Prepare: prepare, Prices: prices, Machines: a.machineStates(), Status: func() []ui.StatusNote {
@@ -71,7 +71,7 @@ func (a *app) runOpen(ctx context.Context, args []string) error {
 	}})
 }
 
-// pickRecent lists recordings to look at. None is deleted while it is looked at.
+// pickRecent lists captures to choose from. A capture isn't pruned while it is shown.
 func (a *app) pickRecent(ctx context.Context, list []recentCapture) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -79,7 +79,7 @@ func (a *app) pickRecent(ctx context.Context, list []recentCapture) error {
 	if err != nil {
 		return err
 	}
-	o := ui.Options{Source: "recordings", Prices: prices}
+	o := ui.Options{Source: "captures", Prices: prices}
 	var held []func()
 	for _, r := range list[:min(len(list), maxRecent)] {
 		o.Recent = append(o.Recent, ui.RecentCapture{Name: filepath.Base(r.Path), Bytes: r.Bytes, Written: r.Written, Open: r.Open, Read: func() ui.Inbox {
@@ -96,10 +96,10 @@ func (a *app) pickRecent(ctx context.Context, list []recentCapture) error {
 	return err
 }
 
-// maxRecent is how many recordings are listed.
+// maxRecent is how many captures are listed.
 const maxRecent = 100
 
-// recentSource is the source of a recording, which is followed while it is being written.
+// recentSource returns the source of a capture, which is followed while it is being written.
 func recentSource(ctx context.Context, r recentCapture) capture.Source {
 	src, err := capture.OpenAll(ctx, pathsOf(r.Path), capture.Options{Follow: r.Open})
 	if err != nil {
@@ -108,7 +108,7 @@ func recentSource(ctx context.Context, r recentCapture) capture.Source {
 	return src
 }
 
-// showSource shows a source, at so many times its own speed; 0 is as fast as it can be read.
+// showSource shows a source at a multiple of its recorded speed; 0 means as fast as it can be read.
 func (a *app) showSource(ctx context.Context, src capture.Source, speed float64, o ui.Options) error {
 	in := fileInbox()
 	o.Inbox = in
@@ -119,6 +119,6 @@ func (a *app) showSource(ctx context.Context, src capture.Source, speed float64,
 		player := capture.NewPlayer(speed)
 		src, o.Playback = capture.Play(ctx, src, player), player
 	}
-	defer in.Close(nil) // who fills it waits for nobody then
+	defer in.Close(nil) // fillFrom doesn't wait any more
 	return a.showScreen(o, func() { in.fillFrom(src) })
 }

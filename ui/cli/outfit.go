@@ -16,27 +16,27 @@ import (
 	"toolscope/providers/host"
 )
 
-// An clientLaunch is a command, and what it is given so that its requests go through a proxy.
+// clientLaunch is a command, with the variables, flags and settings that send its requests through a proxy.
 type clientLaunch struct {
 	args  []string
-	point *client.ProxySetup // of the client that it is, nil if it is none that is known
-	at    int                // which of args that is
+	point *client.ProxySetup // of the client, nil for an unknown one
+	at    int                // index of the client in args
 	env   func(string) string
 
 	vars []string // NAME=VALUE
-	did  []string // what was done, in words
-	home string   // one of ours, with settings in it; "" without
+	did  []string // the variables and flags that were set, in words
+	home string   // a home folder with settings; "" for none
 
-	servers []mcpServer // of MCP, that it has
-	watched []string    // what of them is recorded
-	lacks   []string    // why others are not, in words
-	removes []func()    // what is there for the run alone
+	servers []mcpServer // its MCP servers
+	watched []string    // servers that are recorded
+	lacks   []string    // why others are not recorded
+	removes []func()    // remove the files of the run
 }
 
-// starters are commands that start the program that stands behind them.
+// starters are commands that start the program in their arguments.
 var starters = []string{"npx", "bunx", "pnpm", "pnpx", "yarn", "node", "bun", "uvx", "env", "timeout", "nice", "caffeinate"}
 
-// newClientLaunch looks which client a command starts.
+// newClientLaunch recognises the client that a command starts.
 func newClientLaunch(args []string, env func(string) string) *clientLaunch {
 	o := &clientLaunch{args: args, env: env}
 	for i, arg := range args {
@@ -51,7 +51,7 @@ func newClientLaunch(args []string, env func(string) string) *clientLaunch {
 	return o
 }
 
-// programOf is the name of a program, or of a package, without its path, extension and version.
+// programOf returns the name of a program or package, without its path, extension and version.
 func programOf(arg string) string {
 	if strings.HasPrefix(arg, "@") {
 		name, version, _ := strings.Cut(arg[1:], "@")
@@ -66,7 +66,7 @@ func programOf(arg string) string {
 	return name
 }
 
-// name is what the command is called.
+// name returns the name of the client, or of the program.
 func (o *clientLaunch) name() string {
 	if o.point != nil {
 		return o.point.Title
@@ -74,8 +74,8 @@ func (o *clientLaunch) name() string {
 	return programOf(o.args[0])
 }
 
-// lookupEnv is the environment as the proxy's upstreams are looked up in it: a variable of the client
-// that says where a provider is stands in for the provider's own.
+// lookupEnv is the environment for the lookup of the proxy's upstreams. A client's variable with a provider's
+// address replaces the provider's own variable.
 func (o *clientLaunch) lookupEnv(name string) string {
 	if value := o.env(name); value != "" || o.point == nil {
 		return value
@@ -92,7 +92,7 @@ func (o *clientLaunch) lookupEnv(name string) string {
 	return ""
 }
 
-// pointAt gives the command what sends it to the proxy at url.
+// pointAt sets the variables and flags that send the command to the proxy at url.
 func (o *clientLaunch) pointAt(all []route, url string) error {
 	if o.point == nil {
 		seen := map[string]bool{}
@@ -104,12 +104,12 @@ func (o *clientLaunch) pointAt(all []route, url string) error {
 				}
 			}
 		}
-		o.did = []string{fmt.Sprintf("the variables of all clients, %d of them", len(o.vars))}
+		o.did = []string{fmt.Sprintf("the variables of all known clients (%d)", len(o.vars))}
 		return nil
 	}
 	p, ok := o.point.WithAddresses(proxyAddressFor(all, url))
 	if !ok {
-		return fmt.Errorf("run: %s cannot be sent to a proxy by its command line\n%s", p.Title, strings.Join(append(p.Remarks, "toolscope help clients"), "; "))
+		return fmt.Errorf("run: %s can't be pointed at a proxy by its command line\n%s", p.Title, strings.Join(append(p.Remarks, "toolscope help clients"), "; "))
 	}
 	for _, v := range p.Vars {
 		if o.setVar(v) {
@@ -123,8 +123,8 @@ func (o *clientLaunch) pointAt(all []route, url string) error {
 	return o.mergeSettings(p)
 }
 
-// hasFlag reports whether the user gave the client a long flag already: some clients fail when one
-// comes twice. A short one may be given for something else.
+// hasFlag reports whether the user gave the client this long flag: some clients fail on a repeated flag. A
+// short flag may have another meaning.
 func (o *clientLaunch) hasFlag(flag string) bool {
 	return strings.HasPrefix(flag, "--") && slices.ContainsFunc(o.args[o.at+1:], func(arg string) bool {
 		name, _, _ := strings.Cut(arg, "=")
@@ -132,7 +132,7 @@ func (o *clientLaunch) hasFlag(flag string) bool {
 	})
 }
 
-// setVar sets a variable, unless it is one that the user's own counts for.
+// setVar sets a variable, unless the user set it and their value takes precedence.
 func (o *clientLaunch) setVar(v client.Var) bool {
 	if v.Why != "" && o.env(v.Name) != "" {
 		return false
@@ -151,21 +151,20 @@ func (o *clientLaunch) mergeSettings(p client.ProxySetup) error {
 	if s.Inline {
 		value, err = mergeJSON(append([]string{cmp.Or(o.env(s.Variable), "{}")}, s.JSON...)...)
 		if err != nil {
-			return fmt.Errorf("run: %s holds %w", s.Variable, err)
+			return fmt.Errorf("run: %s: %w", s.Variable, err)
 		}
 	} else if value, err = o.newHome(s); err != nil {
 		return fmt.Errorf("run: settings for %s: %w", p.Title, err)
 	}
 	if value != "" {
 		o.vars = append(o.vars, s.Variable+"="+value)
-		o.did = append(o.did, s.Variable+", which leaves "+s.File+" as it is")
+		o.did = append(o.did, s.Variable+" ("+s.File+" stays unchanged)")
 	}
 	return nil
 }
 
-// newHome makes a folder that stands for the home: the settings in it are the user's own and those
-// that are wanted, of which the user's count; all else is the user's. It is "" where these do
-// already.
+// newHome makes a folder that replaces the home folder. It has the user's settings merged over the required
+// ones, and links to everything else. It returns "" if the user's settings suffice.
 func (o *clientLaunch) newHome(s client.Settings) (string, error) {
 	home := o.env(s.Variable)
 	if home == "" {
@@ -184,7 +183,7 @@ func (o *clientLaunch) newHome(s client.Settings) (string, error) {
 	}
 	have, err := mergeJSON(string(own))
 	if err != nil {
-		return "", fmt.Errorf("%s holds %w", s.File, err)
+		return "", fmt.Errorf("%s: %w", s.File, err)
 	}
 	want, err := mergeJSON(append(slices.Clone(s.JSON), have)...)
 	if err != nil || want == have {
@@ -194,7 +193,7 @@ func (o *clientLaunch) newHome(s client.Settings) (string, error) {
 	return o.home, err
 }
 
-// execCmd is what is to be started.
+// execCmd returns the command to start.
 func (o *clientLaunch) execCmd(in, out, errs *os.File) *exec.Cmd {
 	cmd := exec.Command(o.args[0], o.args[1:]...)
 	cmd.Env = append(os.Environ(), o.vars...)

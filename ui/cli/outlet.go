@@ -14,30 +14,30 @@ type stdStream interface {
 	Fd() uintptr
 }
 
-// An stdWriter is standard output, or standard error. A write waits for as long as its reader does not
-// read. Once the program is to end it has a limited time, and when that is over nothing more is
-// written.
+// stdWriter is standard output or standard error. A write waits as long as its reader doesn't read. When the
+// program is to end, a write has a limited time; after a timeout nothing more is written.
 type stdWriter struct {
 	*os.File
 	name   string
 	ending *shutdown
-	turn   chan struct{} // holds one while somebody writes
+	turn   chan struct{} // full during a write
 
 	mu     sync.Mutex
-	failed error // what the first write that failed said
+	failed error // error of the first write that failed
 }
 
-// shutdownTimeout is how long a write may take once the program is to end.
+// shutdownTimeout limits a write when the program is to end.
 const shutdownTimeout = 300 * time.Millisecond
 
+// newStdWriter returns a writer to f; errors call it name.
 func newStdWriter(f *os.File, name string, e *shutdown) *stdWriter {
 	return &stdWriter{File: f, name: name, ending: e, turn: make(chan struct{}, 1)}
 }
 
-// maxWriteBytes is how much is written at once: so much is copied for it.
+// maxWriteBytes is how many bytes are written at once; they are copied.
 const maxWriteBytes = 256 << 10
 
-// Write writes all of p, or says why not.
+// Write writes all of p, or returns an error.
 func (o *stdWriter) Write(p []byte) (n int, err error) {
 	for {
 		part := p[n:min(n+maxWriteBytes, len(p))]
@@ -48,8 +48,8 @@ func (o *stdWriter) Write(p []byte) (n int, err error) {
 	}
 }
 
-// write is Write of not too much. One that is given up goes on in the background, in bytes of its
-// own.
+// write writes up to maxWriteBytes. A write that timed out continues in the background, with its own copy of
+// the bytes.
 func (o *stdWriter) write(p []byte) (int, error) {
 	type result struct {
 		n   int
@@ -70,7 +70,7 @@ func (o *stdWriter) write(p []byte) (int, error) {
 		select {
 		case r = <-written:
 		case <-time.After(o.writeTimeout()):
-			r.err = fmt.Errorf("%s takes nothing more", o.name)
+			r.err = fmt.Errorf("%s accepts no more data", o.name)
 		}
 	}
 	if r.err != nil {
@@ -79,7 +79,7 @@ func (o *stdWriter) write(p []byte) (int, error) {
 	return r.n, r.err
 }
 
-// writeTimeout is none after a write that was given up: the next would wait for it.
+// writeTimeout is zero after a write that timed out: the next one would wait for it.
 func (o *stdWriter) writeTimeout() time.Duration {
 	if o.firstError() != nil {
 		return 0
@@ -87,13 +87,15 @@ func (o *stdWriter) writeTimeout() time.Duration {
 	return shutdownTimeout
 }
 
-// WriteString and ReadFrom go the same way: those of the file would go past it.
+// WriteString and ReadFrom use Write; those of the file would bypass it.
 func (o *stdWriter) WriteString(s string) (int, error) { return o.Write([]byte(s)) }
 
+// ReadFrom writes everything from r.
 func (o *stdWriter) ReadFrom(r io.Reader) (int64, error) {
 	return io.Copy(struct{ io.Writer }{o}, r)
 }
 
+// keepError keeps the first error.
 func (o *stdWriter) keepError(err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -102,19 +104,21 @@ func (o *stdWriter) keepError(err error) {
 	}
 }
 
-// firstError is why something was not written, or nil.
+// firstError returns the error of the first write that failed, or nil.
 func (o *stdWriter) firstError() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.failed
 }
 
-// shutdown tells everybody that the program is to end.
+// shutdown signals that the program is to end.
 type shutdown struct {
 	once sync.Once
 	come chan struct{}
 }
 
+// newShutdown returns a shutdown that has not started.
 func newShutdown() *shutdown { return &shutdown{come: make(chan struct{})} }
 
+// start closes come, once.
 func (e *shutdown) start() { e.once.Do(func() { close(e.come) }) }

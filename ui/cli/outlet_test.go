@@ -181,7 +181,7 @@ func TestOutletGivesUp(t *testing.T) {
 		t.Error(err)
 	}
 	for range 2 {
-		if _, err := o.Write(make([]byte, 1<<20)); err == nil || !strings.Contains(err.Error(), "it takes nothing more") {
+		if _, err := o.Write(make([]byte, 1<<20)); err == nil || !strings.Contains(err.Error(), "it accepts no more data") {
 			t.Error(err)
 		}
 	}

@@ -96,7 +96,7 @@ func TestEmptyPipe(t *testing.T) {
 	w.Close()
 	p = start(t, launch{args: []string{"print"}, stdin: r})
 	p.wantExit(1)
-	if !p.shows("no bytes came") {
+	if !p.shows("no bytes arrived") {
 		t.Error(p.describe())
 	}
 }

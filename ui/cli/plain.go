@@ -14,27 +14,27 @@ import (
 	"toolscope/ui/panes"
 )
 
-// isPlain reports whether sentences are told in place of a screen: they were asked for, or the
-// terminal can show nothing else.
+// isPlain reports whether sentences are printed instead of drawing a screen: by a flag, or because the
+// terminal can't show a screen.
 func (a *app) isPlain() bool { return a.flags.plain || os.Getenv("TERM") == "dumb" }
 
-// onScreen reports whether what comes is shown as it comes, on a screen or in sentences.
+// onScreen reports whether input is shown as it arrives, on a screen or in sentences.
 func (a *app) onScreen() bool { return isTerminal(a.output) || a.flags.plain }
 
-// A plainPrinter tells what comes in sentences, a line each, for screen readers and logs: one when
-// something begins, is whole, goes wrong or ends. What grows is told once, when it is whole. Nothing
-// is drawn again, and the lines depend on what came, not on when.
+// plainPrinter prints a sentence per line for screen readers and logs: when something begins, is complete,
+// goes wrong or ends. Text that grows is printed once it is complete. Nothing is drawn again, and the lines
+// depend on the input, not on its times.
 type plainPrinter struct {
 	lineWriter
 	in      *providers.Inspector
 	prices  *price.Table
-	events  int                 // that were told
-	begun   int32               // turns of a smaller number were told of
-	printed map[stream.Ref]bool // calls of open turns, once they were told as they are at their end
-	words   map[string]bool     // of the source
+	events  int                 // number of printed events
+	begun   int32               // turns below this number were printed
+	printed map[stream.Ref]bool // calls of open turns that were printed
+	words   map[string]bool     // alarms that were printed
 }
 
-// printLive tells what an inbox brings, until it brings no more or a signal comes.
+// printLive prints the records of an inbox until it ends or a signal arrives.
 func (a *app) printLive(o ui.Options, feed func()) error {
 	if len(o.Recent) > 0 {
 		a.listCaptures(o.Recent)
@@ -57,7 +57,7 @@ func (a *app) printLive(o ui.Options, feed func()) error {
 	}
 	t.printLine("Source: %s.", o.Source)
 	if o.Setup != nil {
-		t.printLine("Waiting for clients at %s. 'toolscope proxy --print-env' says how they are sent there.", o.Setup.URL)
+		t.printLine("Waiting for clients at %s. 'toolscope proxy --print-env' prints how to point them there.", o.Setup.URL)
 	}
 	for {
 		over, err := t.printAll(o)
@@ -73,7 +73,7 @@ func (a *app) printLive(o ui.Options, feed func()) error {
 	}
 }
 
-// printAll tells of all that waits.
+// printAll prints everything in the inbox.
 func (t *plainPrinter) printAll(o ui.Options) (over bool, err error) {
 	for more := true; more; {
 		var batch []stream.Record
@@ -96,7 +96,7 @@ func (t *plainPrinter) printAll(o ui.Options) (over bool, err error) {
 	return true, err
 }
 
-// printAlarms tells what is wrong with the source, each once.
+// printAlarms prints the problems of the source, each once.
 func (t *plainPrinter) printAlarms(words []ui.StatusNote) {
 	for _, w := range words {
 		if w.Alarm && !t.words[w.Text] {
@@ -106,7 +106,7 @@ func (t *plainPrinter) printAlarms(words []ui.StatusNote) {
 	}
 }
 
-// printNewEvents tells of the events that are new.
+// printNewEvents prints the new events.
 func (t *plainPrinter) printNewEvents() {
 	s := t.in.Session()
 	for ; t.events < t.in.Timeline.Len(); t.events++ {
@@ -136,7 +136,7 @@ func (t *plainPrinter) printNewEvents() {
 	}
 }
 
-// callLabel is a call, by its number and its name.
+// callLabel returns the number and name of a call.
 func (t *plainPrinter) callLabel(turn *stream.Turn, c *stream.Call) string {
 	name := c.Name
 	if name == "" {
@@ -145,19 +145,20 @@ func (t *plainPrinter) callLabel(turn *stream.Turn, c *stream.Call) string {
 	return fmt.Sprintf("Turn %d, call %d, %s", turn.Number+1, c.Number, name)
 }
 
+// printCallStart prints the start of a call's arguments.
 func (t *plainPrinter) printCallStart(turn *stream.Turn, c *stream.Call) {
 	if c != nil && !c.Discarded {
 		t.printLine("%s: its arguments begin.", t.callLabel(turn, c))
 	}
 }
 
-// printCall tells what a call is when nothing of it comes any more, once.
+// printCall prints a call once, when its arguments have ended.
 func (t *plainPrinter) printCall(turn *stream.Turn, c *stream.Call) {
 	if c == nil || t.printed[c.Ref()] {
 		return
 	}
 	t.printed[c.Ref()] = true
-	lead := display.Clean(fmt.Sprintf("%s: %s, %s in %s%s", t.callLabel(turn, c), c.Status(), count.Of(len(c.Args()), "byte"), count.Of(c.Deltas(), "piece"), textIf(len(c.Args()) > 0, ": ")))
+	lead := display.Clean(fmt.Sprintf("%s: %s, %s in %s%s", t.callLabel(turn, c), c.Status(), count.Of(len(c.Args()), "byte"), count.Of(c.Deltas(), "delta"), textIf(len(c.Args()) > 0, ": ")))
 	if len(c.Args()) == 0 {
 		t.printLine("%s.", lead.String())
 		return
@@ -165,7 +166,7 @@ func (t *plainPrinter) printCall(turn *stream.Turn, c *stream.Call) {
 	t.writeLongLine(lead, display.CleanParts(c.Args()))
 }
 
-// printEventFindings tells what the event made known of a turn, and of its call.
+// printEventFindings prints the findings of the current event about a turn and its call.
 func (t *plainPrinter) printEventFindings(turn *stream.Turn, c *stream.Call) {
 	t.printFindings(fmt.Sprintf("Turn %d", turn.Number+1), turn.Findings)
 	if c != nil {
@@ -173,6 +174,7 @@ func (t *plainPrinter) printEventFindings(turn *stream.Turn, c *stream.Call) {
 	}
 }
 
+// printFindings prints the findings of the current event in a list.
 func (t *plainPrinter) printFindings(who string, all []stream.Finding) {
 	for _, f := range all {
 		if f.Event == t.events {
@@ -181,18 +183,19 @@ func (t *plainPrinter) printFindings(who string, all []stream.Finding) {
 	}
 }
 
+// sentBack prints how the current event sent a call back.
 func (t *plainPrinter) sentBack(turn *stream.Turn, c *stream.Call) {
 	if c == nil {
 		return
 	}
 	for _, r := range c.SentBack {
 		if r.Event == t.events {
-			t.printLine("%s: a later request has it, %s.", t.callLabel(turn, c), sentBackCall{SentBackCall: r}.sentence())
+			t.printLine("%s: sent back by a later request, %s.", t.callLabel(turn, c), sentBackCall{SentBackCall: r}.sentence())
 		}
 	}
 }
 
-// printTurnEnd tells of the calls that were not told yet, and of the turn.
+// printTurnEnd prints the calls that were not printed yet, and the end of the turn.
 func (t *plainPrinter) printTurnEnd(turn *stream.Turn) {
 	for _, c := range turn.Calls {
 		t.printCall(turn, c)
@@ -211,9 +214,9 @@ func (t *plainPrinter) printTurnEnd(turn *stream.Turn) {
 	t.printLine("Turn %d ends: %s.", turn.Number+1, joinCommas(turn.Phase().String(), panes.FinishText(turn), turn.Failure, callCount(turn), text, cost))
 }
 
-// listCaptures lists what can be opened where nothing was asked for.
+// listCaptures lists the captures that can be opened.
 func (a *app) listCaptures(all []ui.RecentCapture) {
-	a.stdout.printLine("%s. 'toolscope demo --plain' plays the demo.", count.Of(len(all), "recording"))
+	a.stdout.printLine("%s. 'toolscope demo --plain' plays the demo.", count.Of(len(all), "capture"))
 	dir, _ := captureFolder()
 	for i, r := range all {
 		if i == 10 {

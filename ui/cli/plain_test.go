@@ -14,10 +14,10 @@ func TestPlain(t *testing.T) {
 	for name, want := range map[string][]string{
 		"cut": {
 			"Source: demo cut.", "Turn 1 begins: openai-chat, gpt-5-mini.", "Turn 1, call 1, file_report: its arguments begin.",
-			`Turn 1, call 1, file_report: cut short, 269 bytes in 38 pieces: {"title": `, "Turn 1 ends: truncated, length, 1 call, $", "The source has ended.",
+			`Turn 1, call 1, file_report: cut short, 269 bytes in 38 deltas: {"title": `, "Turn 1 ends: truncated, length, 1 call, $", "The source has ended.",
 		},
-		"malformed": {"run_shell: error ARGS_BROKEN: ", "run_shell: malformed, 111 bytes in 17 pieces: "},
-		"history":   {"Turn 2, call 1, write_file: malformed", "Turn 2, call 1, write_file: a later request has it, ", "Turn 3 begins"},
+		"malformed": {"run_shell: error ARGS_BROKEN: ", "run_shell: malformed, 111 bytes in 17 deltas: "},
+		"history":   {"Turn 2, call 1, write_file: malformed", "Turn 2, call 1, write_file: sent back by a later request, ", "Turn 3 begins"},
 	} {
 		out := command(t, nil, "demo", name, "--plain", "--speed", "16")
 		rest := out.stdout

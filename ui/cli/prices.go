@@ -15,12 +15,12 @@ import (
 )
 
 func (a *app) pricesFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&a.pricesFile, "prices", "", "JSON list of prices that go before the built-in ones; see toolscope help prices")
+	cmd.Flags().StringVar(&a.pricesFile, "prices", "", "")
 	asPaths(cmd.Flags(), "prices")
 	markSettings(cmd.Flags(), "", "prices")
 }
 
-// loadPrices is the built-in table under the user's own prices: those of the setting, or else of
+// loadPrices returns the built-in table with the user's prices over it: those of the setting, else those in
 // the configuration folder.
 func (a *app) loadPrices() (*price.Table, error) {
 	table := price.Embedded()
@@ -38,7 +38,7 @@ func (a *app) loadPrices() (*price.Table, error) {
 	case optional && errors.Is(err, fs.ErrNotExist):
 		return table, nil
 	case err != nil:
-		return nil, fmt.Errorf("%s: %w\na JSON list of prices is read from there: toolscope help prices", name, err)
+		return nil, fmt.Errorf("%s: %w\nuse a JSON price list: see 'toolscope help prices'", name, err)
 	}
 	rows, err := price.Read(text, dayOfFile(path))
 	if err != nil {
@@ -47,8 +47,7 @@ func (a *app) loadPrices() (*price.Table, error) {
 	return table.With(rows), nil
 }
 
-// dayOfFile is the day a file was written, which stands for that of the prices in it where those do
-// not tell.
+// dayOfFile returns the day a file was written. It is the date of prices that have none.
 func dayOfFile(path string) string {
 	at := time.Now()
 	if info, err := os.Stat(path); err == nil {
@@ -57,7 +56,7 @@ func dayOfFile(path string) string {
 	return at.UTC().Format(time.DateOnly)
 }
 
-// costOf is what a turn has cost.
+// costOf returns the cost of a turn.
 func costOf(prices *price.Table, x *providers.Exchange, t *stream.Turn) price.Figure {
 	if x == nil {
 		return prices.Turn(t, stream.Head{})

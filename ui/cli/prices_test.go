@@ -82,7 +82,7 @@ func TestBadPrices(t *testing.T) {
 	if err := os.WriteFile(bad, []byte("[\n{\"provider\":\"p\",\n\"inptu\":1}]"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	const wrong = "line 3: inptu: no such field\nthere are provider, id, input, output"
+	const wrong = "line 3: inptu: unknown field\nuse provider, id, input, output"
 	missing := filepath.Join(dir, "missing.json")
 	for _, c := range []struct {
 		args []string

@@ -20,10 +20,20 @@ import (
 	"toolscope/ui/panes"
 )
 
+const printHelp = `For each turn and call, print writes the state of the call, its arguments, its cost
+and its findings, then the totals of the file. With --format jsonl it writes one JSON
+object per line; 'toolscope help jsonl' lists the fields. With -f it keeps printing
+as files grow.
+
+--filter chooses turns ('toolscope help filter'). --hub-model and --hub-state choose
+exchanges of a hub by its index, and read nothing else.`
+
 func (a *app) printCommand() *cobra.Command {
 	var traces traceFlags
 	cmd := &cobra.Command{
-		Use: "print FILE…", Short: "Print the calls, without a screen",
+		Use: "print FILE…", Short: "Print calls as text or JSON lines",
+		Example: "toolscope print agent.sse\ntoolscope print --filter state:bad logs\ntoolscope print run.tsc --format jsonl | jq .name\ntoolscope print run.tsc --jq .path\ntoolscope print run.tsc --summary",
+		Long:    printHelp,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			paths, err := a.somePaths(cmd, args, "FILE")
 			if err != nil {
@@ -34,7 +44,7 @@ func (a *app) printCommand() *cobra.Command {
 			}
 			var say func(string)
 			endless := a.follow || isEndless(paths)
-			if endless { // otherwise the end comes soon enough, and says it
+			if endless { // otherwise the end comes soon, and reports it
 				say = a.traceNotices(traces.to)
 			}
 			if a.tracing, err = a.startTracing(&traces, stream.Machine{}, say); err != nil {
@@ -47,13 +57,13 @@ func (a *app) printCommand() *cobra.Command {
 			return a.runPrint(cmd.Context(), paths)
 		},
 	}
-	addFormatFlag(cmd.Flags(), &a.format, "text", "text, or jsonl: one JSON object a call and turn", "text", "jsonl")
-	cmd.Flags().BoolVar(&a.summary, "summary", false, "print only what it comes to: turns, calls by state, cost")
-	cmd.Flags().BoolVar(&a.counting, "count", false, "print only lines, and about how many answers, of files that are not read for it")
+	addFormatFlag(cmd.Flags(), &a.format, "text", "text", "jsonl")
+	cmd.Flags().BoolVar(&a.summary, "summary", false, "")
+	cmd.Flags().BoolVar(&a.counting, "count", false, "")
 	markSettings(cmd.Flags(), "print", "format")
-	cmd.Flags().StringVar(&a.jq, "jq", "", "print what jq's `EXPR` makes of each call's arguments; of each line, with --format jsonl")
+	cmd.Flags().StringVar(&a.jq, "jq", "", "")
 	cmd.MarkFlagsMutuallyExclusive("summary", "jq", "count")
-	a.addFilterFlag(cmd.Flags(), "print only the turns that")
+	a.addFilterFlag(cmd.Flags())
 	a.pricesFlag(cmd)
 	a.followFlag(cmd)
 	a.reading.add(cmd.Flags())
@@ -65,15 +75,15 @@ func (a *app) printCommand() *cobra.Command {
 	return cmd
 }
 
-// A printer writes turns that have ended, and what later requests made of their calls. What a tool
-// gave is told once: with its call, or where that was printed before, when a request brings it.
+// printer writes turns that have ended, and how later requests sent their calls back. A result is printed
+// once: with its call or, if the call was printed before, when a request carries it.
 type printer interface {
 	addTurn(v *providers.View, file string, t *stream.Turn)
 	sentBack(calls []sentBackCall)
 	flush() error
 }
 
-// runPrint writes the turns of every file, each as it ends.
+// runPrint writes the turns of every file, each when it ends.
 func (a *app) runPrint(ctx context.Context, paths []string) error {
 	if err := a.checkHubFlags(paths); err != nil {
 		return err
@@ -112,8 +122,8 @@ func (a *app) runPrint(ctx context.Context, paths []string) error {
 	return err
 }
 
-// printFollowed writes the turns of all files as they come. They are numbered in that order; the
-// notes of the source are written when they come.
+// printFollowed writes the turns of all files as they arrive, numbered in that order. Notes of the source are
+// printed as they arrive.
 func (a *app) printFollowed(ctx context.Context, paths []string, p printer) error {
 	prepare, err := a.reading.inspectorSetup()
 	if err != nil {
@@ -121,7 +131,7 @@ func (a *app) printFollowed(ctx context.Context, paths []string, p printer) erro
 	}
 	in := new(providers.Inspector)
 	prepare(in)
-	if a.sends.to != "" || a.tracing != nil || isEndless(paths) { // there is something to end
+	if a.sends.to != "" || a.tracing != nil || isEndless(paths) { // the end has work to do
 		var stop func()
 		ctx, stop = a.untilCaught(ctx)
 		defer stop()
@@ -147,16 +157,16 @@ func (a *app) printFollowed(ctx context.Context, paths []string, p printer) erro
 	return a.printSource(said, followedName(paths), in, p)
 }
 
-// followedName is what sources are called that are read as one; "" where the heads of the exchanges tell.
+// followedName is the name of sources that are read as one; "" if the heads of the exchanges have the names.
 func followedName(paths []string) string {
-	if len(paths) > 1 || capture.IsPlace(paths[0]) && !fleet.IsAddress(paths[0]) { // ? is no pattern in an address
+	if len(paths) > 1 || capture.IsPlace(paths[0]) && !fleet.IsAddress(paths[0]) { // ? is not a pattern in an address
 		return ""
 	}
 	return paths[0]
 }
 
-// failOnDamage is a source; a damaged record in it has the run fail, and reading goes on. At its end it is told
-// what of a hub's captures did not come.
+// failOnDamage is a source in which a damaged record sets the exit code; reading goes on. At its end, missing
+// data of hubs is reported.
 func (a *app) failOnDamage(src capture.Source) capture.Source {
 	sound := mapSource(src, func(r *capture.Record) {
 		if r.Damaged {
@@ -174,7 +184,7 @@ func (a *app) printSource(src capture.Source, path string, in *providers.Inspect
 	defer quitQuietly()()
 	name := path
 	if fleet.IsAddress(path) {
-		name = "" // the heads of the exchanges tell whose they are
+		name = "" // the heads of the exchanges name the machines
 	}
 	q := newTurnPrinter(in, name, p)
 	q.among, q.only, q.run, q.traces = a.isOneOfMany(), a.turnFilter, a.isRun, a.tracing
@@ -193,7 +203,7 @@ func (a *app) printSource(src capture.Source, path string, in *providers.Inspect
 		others(string, providers.OtherLines)
 	}); is && in.Others.Count > 0 && (q.known || !a.isOneOfMany()) {
 		if path == "-" {
-			path = "stdin" // as turns of it are called
+			path = "stdin" // the name in its turns
 		}
 		o.others(path, in.Others)
 		err = errors.Join(err, p.flush())
@@ -201,15 +211,15 @@ func (a *app) printSource(src capture.Source, path string, in *providers.Inspect
 	return err
 }
 
-// inspectSource has an inspector take a source, and goes on after each record as long as more says so.
-// The error is the source's.
+// inspectSource passes a source to an inspector as long as more returns true after a record. The error is the
+// source's.
 func inspectSource(src capture.Source, in *providers.Inspector, more func() bool) error {
 	defer in.Close()
 	for r, err := range src {
 		if err != nil {
 			return err
 		}
-		in.MakeRoom() // only now: when nothing comes any more nobody needs it
+		in.MakeRoom() // before a record, so not at the end, where it isn't needed
 		in.Write(coreRecord(r))
 		if !more() {
 			break
@@ -218,7 +228,7 @@ func inspectSource(src capture.Source, in *providers.Inspector, more func() bool
 	return nil
 }
 
-// fileOf is the file a turn came from, as the user wrote it.
+// fileOf returns the file of a turn, as the user wrote it.
 func fileOf(path string, x *providers.Exchange) string {
 	if (path == "-" || path == "") && x != nil && x.Head.File != "" {
 		return x.Head.File
@@ -226,8 +236,8 @@ func fileOf(path string, x *providers.Exchange) string {
 	return path
 }
 
-// printSourceNotes writes what is to be said of the source itself. One in which nothing is recognised has the
-// run fail; known says that something was, which may be there no more.
+// printSourceNotes prints the notes about a source. A source in which nothing is recognised sets the exit
+// code; known means that something was recognised, which may have been evicted.
 func (a *app) printSourceNotes(path string, in *providers.Inspector, known bool) {
 	of := ifElse(path == "", "", path+": ")
 	for _, f := range in.Session().Findings {
@@ -240,7 +250,7 @@ func (a *app) printSourceNotes(path string, in *providers.Inspector, known bool)
 		a.unrecognised = append(a.unrecognised, path)
 		return
 	case len(turns) == 0 && len(in.Exchanges()) == 0 && in.Others.Count == 0 && hasStartTime(path):
-		a.printNote("%s: nothing came in that time", path)
+		a.printNote("%s: no data in that time", path)
 		return
 	case len(turns) == 0:
 		a.printNote("%snothing to show: %s", of, emptyReason(in))
@@ -250,46 +260,46 @@ func (a *app) printSourceNotes(path string, in *providers.Inspector, known bool)
 	a.code = max(a.code, 1)
 }
 
-// emptyReason says why there are no turns.
+// emptyReason returns why there are no turns.
 func emptyReason(in *providers.Inspector) string {
 	for _, x := range in.Exchanges() {
 		switch n := x.Response.Size(); {
 		case n > 0:
-			return count.Of(n, "byte") + " came, and no response is in " + ifElse(n == 1, "it", "them")
+			return count.Of(n, "byte") + " arrived, with no response in " + ifElse(n == 1, "it", "them")
 		case x.Request.Size() > 0 && slices.Contains(x.Head.Lacks, string(capture.NoBody)):
-			return "a request without its answer, and without calls in its history; --request FILE has the calls of an answer checked against it"
+			return "a request without a response, and without calls in its history; to check the calls of a response against it, use --request FILE"
 		}
 	}
 	switch n := in.Others.Count; n {
 	case 0:
-		return "no bytes came"
+		return "no bytes arrived"
 	case 1:
-		return "one line came, and nothing in it looks like what a model is sent or sends"
+		return "one line arrived, and nothing in it looks like model traffic"
 	default:
-		return count.Of(n, "line") + " came, and nothing in " + ifElse(n == 1, "it", "them") + " looks like what a model is sent or sends"
+		return count.Of(n, "line") + " arrived, and nothing in " + ifElse(n == 1, "it", "them") + " looks like model traffic"
 	}
 }
 
-// explainUnrecognised says what an input looks like in which nothing is recognised, and what may be done.
+// explainUnrecognised prints what an unrecognised input looks like, and what to do.
 func (a *app) explainUnrecognised(path string, in *providers.Inspector) {
 	looks, of := "text", ifElse(path == "", "", path+": ")
 	for _, x := range in.Exchanges() {
 		if looks = cmp.Or(x.Guess, looks); x.Head.Wrappers != "" {
-			a.printNote("%snothing is recognised: of what this %s has nothing was sent by a model", of, x.Head.Wrappers)
+			a.printNote("%snothing recognised: this %s has no model response", of, x.Head.Wrappers)
 			return
 		}
 	}
-	a.printNote("%snothing is recognised: it looks like %s, and no response of a known protocol is in it", of, looks)
+	a.printNote("%snothing recognised: it looks like %s, and has no response of a known protocol", of, looks)
 	name := strings.TrimPrefix(filepath.Ext(path), ".")
 	if _, ok := formats.Find(name); ok {
-		a.printNote("--as %s reads it as what its name says; 'toolscope help formats' lists what opens", name)
+		a.printNote("--from %s reads it as its name says; 'toolscope help formats' lists the formats", name)
 		return
 	}
-	a.printNote("'toolscope help formats' lists what opens, and --as NAME has it read so")
+	a.printNote("'toolscope help formats' lists the formats; --from NAME chooses one")
 }
 
-// isRecognised reports whether a turn says anything: it is of a known protocol, or it is at least
-// known why there is nothing else. What others recorded of the web is nothing for its own sake.
+// isRecognised reports whether a turn has information: its protocol is known, or at least why there is
+// nothing else. Web traffic in logs of other programs has none.
 func isRecognised(x *providers.Exchange, t *stream.Turn) bool {
 	if x != nil && x.Head.Wrappers != "" && panes.IsPlain(t) {
 		return false
@@ -297,7 +307,7 @@ func isRecognised(x *providers.Exchange, t *stream.Turn) bool {
 	return t.Protocol != "unknown" || t.Failure != ""
 }
 
-// printerOf prints in a format to standard output.
+// printerOf returns a printer to standard output in a format.
 func (a *app) printerOf(format string, prices *price.Table) printer {
 	to := a.stdout.withBuffer()
 	switch {

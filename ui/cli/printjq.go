@@ -12,17 +12,17 @@ import (
 	"toolscope/ui/jq"
 )
 
-// jqPrinter writes what an expression makes of what would be printed, an answer a line: of each
-// call's arguments, or of each line of the machine contract.
+// jqPrinter writes the results of an expression, one per line: on each call's arguments, or on each line of
+// print --format jsonl.
 type jqPrinter struct {
 	lineWriter
 	app    *app
 	expr   *jq.Expr
-	as     *jsonPrinter // nil where the arguments are asked
+	as     *jsonPrinter // nil if the expression runs on arguments
 	buffer *bytes.Buffer
 }
 
-// newJQPrinter prints by --jq.
+// newJQPrinter returns the printer of --jq.
 func (a *app) newJQPrinter(prices *price.Table) (printer, error) {
 	expr, err := jq.Parse(a.jq)
 	if err != nil {
@@ -35,6 +35,7 @@ func (a *app) newJQPrinter(prices *price.Table) (printer, error) {
 	return p, nil
 }
 
+// addTurn runs the expression on the calls of a turn, or on their lines.
 func (p *jqPrinter) addTurn(v *providers.View, file string, t *stream.Turn) {
 	if p.as != nil {
 		p.as.addTurn(v, file, t)
@@ -47,6 +48,7 @@ func (p *jqPrinter) addTurn(v *providers.View, file string, t *stream.Turn) {
 	}
 }
 
+// sentBack runs the expression on the lines of calls that were sent back.
 func (p *jqPrinter) sentBack(calls []sentBackCall) {
 	if p.as != nil {
 		p.as.sentBack(calls)
@@ -54,6 +56,7 @@ func (p *jqPrinter) sentBack(calls []sentBackCall) {
 	}
 }
 
+// others runs the expression on the line about other lines.
 func (p *jqPrinter) others(file string, lines providers.OtherLines) {
 	if p.as != nil {
 		p.as.others(file, lines)
@@ -61,7 +64,7 @@ func (p *jqPrinter) others(file string, lines providers.OtherLines) {
 	}
 }
 
-// runBuffered asks the lines that were told.
+// runBuffered runs the expression on the buffered lines.
 func (p *jqPrinter) runBuffered() {
 	for line := range bytes.Lines(p.buffer.Bytes()) {
 		p.runExpr("a line", line)
@@ -69,8 +72,8 @@ func (p *jqPrinter) runBuffered() {
 	p.buffer.Reset()
 }
 
-// runExpr writes the answers to one text. That it has none is a note; that the expression fails there has
-// the run fail.
+// runExpr writes the results for one text. An error of the expression is printed and sets the exit code; text
+// that is not JSON is only a note.
 func (p *jqPrinter) runExpr(of string, text []byte) {
 	ctx, cancel := context.WithTimeout(context.Background(), jq.Timeout)
 	defer cancel()

@@ -12,8 +12,8 @@ import (
 	"toolscope/ui/display"
 )
 
-// jsonPrinter writes the machine contract: one JSON object a line, a turn's calls and then the
-// turn. What cannot be told is left out.
+// jsonPrinter writes the machine contract: one JSON object per line, the calls of a turn and then the turn.
+// Unknown values are left out.
 type jsonPrinter struct {
 	lineWriter
 	prices *price.Table
@@ -28,6 +28,7 @@ func lineOf(kind, file string, turn int32) *jsonObject {
 	return o
 }
 
+// addTurn writes the calls of a turn, and the turn.
 func (p *jsonPrinter) addTurn(v *providers.View, file string, t *stream.Turn) {
 	x := v.Exchange(t.Exchange)
 	calls, thrown := wireCalls(t)
@@ -65,6 +66,7 @@ func (p *jsonPrinter) addTurn(v *providers.View, file string, t *stream.Turn) {
 	p.writeObject(o)
 }
 
+// writeCall writes a call.
 func (p *jsonPrinter) writeCall(v *providers.View, file string, t *stream.Turn, c *stream.Call) {
 	o := lineOf("call", file, t.Number)
 	o.int("call", c.Number)
@@ -94,7 +96,7 @@ func (p *jsonPrinter) writeCall(v *providers.View, file string, t *stream.Turn, 
 	p.writeObject(o)
 }
 
-// addLatency writes how long a call took to become what it is, where the source has times.
+// addLatency writes when a call reached each of its phases, if the source has times.
 func (o *jsonObject) addLatency(v *providers.View, t *stream.Turn, c *stream.Call) {
 	l := v.Latency(t, c)
 	if l.From < 0 {
@@ -113,7 +115,7 @@ func (o *jsonObject) addLatency(v *providers.View, t *stream.Turn, c *stream.Cal
 	o.raw("latency", took.end())
 }
 
-// addResult writes what a tool gave, as a request has it.
+// addResult writes the result of a call, as a request carries it.
 func (o *jsonObject) addResult(r *stream.SentBackCall) {
 	var gave jsonObject
 	gave.flag("error", r.ResultCode == stream.ResultFailed)
@@ -135,8 +137,8 @@ func returnLine(kind string, r *sentBackCall) *jsonObject {
 	return o
 }
 
-// sentBack writes a line a call that a later request has in its history, and one of what its tool
-// gave, if the call's line does not say it.
+// sentBack writes a line for each call that a later request carries, and one for its result if the line of
+// the call doesn't have it.
 func (p *jsonPrinter) sentBack(calls []sentBackCall) {
 	for i := range calls {
 		r := &calls[i]
@@ -155,7 +157,7 @@ func (p *jsonPrinter) sentBack(calls []sentBackCall) {
 	}
 }
 
-// parsedArgs is the arguments as a JSON value, null when they are none.
+// parsedArgs returns the arguments as a JSON value, null if they are not a complete object.
 func parsedArgs(c *stream.Call) iter.Seq[[]byte] {
 	switch {
 	case c.Status() == stream.NoArguments && len(c.Args()) == 0:
@@ -166,8 +168,8 @@ func parsedArgs(c *stream.Call) iter.Seq[[]byte] {
 	return display.CompactParts(c.Args())
 }
 
-// addExchange writes which exchange a turn came in, whose it is, what its server said, and who ended
-// the turn, as far as that is known.
+// addExchange writes the exchange of a turn, its session and agent, the HTTP status, and which party ended
+// the turn, if known.
 func (o *jsonObject) addExchange(x *providers.Exchange, t *stream.Turn) {
 	o.int("exchange", t.Exchange)
 	if ask := t.Request; ask != nil {
@@ -181,13 +183,13 @@ func (o *jsonObject) addExchange(x *providers.Exchange, t *stream.Turn) {
 	o.optionalText("ended_by", t.EndedBy.String())
 }
 
-// addRejectedCall is what the model wrote as a call and the provider threw away, as the provider tells it.
+// addRejectedCall writes a call that the provider discarded, as the provider reports it.
 func (o *jsonObject) addRejectedCall(c *stream.Call) {
 	o.text("name", c.Name)
 	o.text("message", string(c.Args()))
 }
 
-// wireBytes is how many bytes of the wire the turn's frames are.
+// wireBytes returns how many bytes on the wire the frames of a turn have.
 func wireBytes(x *providers.Exchange, t *stream.Turn) int {
 	if x == nil || int(t.LastFrame) >= x.Response.Frames() {
 		return 0
@@ -197,6 +199,7 @@ func wireBytes(x *providers.Exchange, t *stream.Turn) int {
 	return int(end - start)
 }
 
+// usageJSON returns the token counts that were reported, as an object.
 func usageJSON(u stream.Usage) []byte {
 	var o jsonObject
 	o.addCount("input", u.Input)
@@ -209,18 +212,19 @@ func usageJSON(u stream.Usage) []byte {
 	return o.end()
 }
 
+// addFinding writes a finding.
 func (o *jsonObject) addFinding(f stream.Finding) {
 	o.text("code", f.Code)
 	o.text("severity", f.Severity.String())
 	o.text("by", f.By.String())
-	o.text("message", f.Message)
+	o.addMessage(f.Message, f.Quoted)
 	o.int("event", f.Event)
 	if f.Offset != stream.NoOffset {
 		o.int("offset", f.Offset)
 	}
 }
 
-// others writes how many lines of a log are of no exchange, and the last of them.
+// others writes how many lines of a log belong to no exchange, and the last of them.
 func (p *jsonPrinter) others(file string, lines providers.OtherLines) {
 	o := new(jsonObject)
 	o.text("type", "other_lines")

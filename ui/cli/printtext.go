@@ -15,19 +15,19 @@ import (
 	units "toolscope/ui/screen"
 )
 
-// textPrinter writes turns for people: a line a turn and one of its usage, a line a call, then the
-// arguments as they came, and findings in words.
+// textPrinter writes turns for people: a line per turn and one for its usage, a line per call, its arguments
+// as they arrived, and findings in words.
 type textPrinter struct {
 	lineWriter
 	summaryTotals
 	prices *price.Table
-	source string // of the source of the latest turn
+	source string // source of the latest turn
 }
 
+// total writes the totals.
 func (p *textPrinter) total() { p.printLine("%s", &p.summaryTotals) }
 
-// writeSource says what a turn was found in, and what that cannot tell, where it is not as it was for
-// the turn before.
+// writeSource writes the wrapper of a turn and what its source lacks, unless the turn before has the same.
 func (p *textPrinter) writeSource(file string, x *providers.Exchange) {
 	if x == nil {
 		return
@@ -42,10 +42,11 @@ func (p *textPrinter) writeSource(file string, x *providers.Exchange) {
 		p.printLine("  found in %s", x.Head.Wrappers)
 	}
 	if lacks != "" {
-		p.writeWrapped("  cannot tell: ", lacks)
+		p.writeWrapped("  unknown: ", lacks)
 	}
 }
 
+// addTurn writes a turn and its calls.
 func (p *textPrinter) addTurn(v *providers.View, file string, t *stream.Turn) {
 	x := v.Exchange(t.Exchange)
 	p.add(x, t, p.prices)
@@ -74,17 +75,17 @@ func (p *textPrinter) addTurn(v *providers.View, file string, t *stream.Turn) {
 	p.printLine("")
 }
 
-// callCount is how many calls the turn has, and how many of what the model wrote the provider threw
-// away.
+// callCount returns how many calls a turn has, and how many the provider discarded.
 func callCount(t *stream.Turn) string {
 	calls, thrown := wireCalls(t)
 	words := count.Of(len(calls), "call")
 	if len(thrown) > 0 {
-		words += fmt.Sprintf(", %d thrown away", len(thrown))
+		words += fmt.Sprintf(", %d discarded", len(thrown))
 	}
 	return words
 }
 
+// writeCall writes a call.
 func (p *textPrinter) writeCall(v *providers.View, t *stream.Turn, c *stream.Call) {
 	said := append([]string{c.Phase().String(), c.Syntax().String()}, panes.AboutCall(c)...)
 	p.printLine("  %-13s %s  %s  %d B in %s  (%s)", c.Status(), callName(c.Name), c.ID, len(c.Args()), count.Of(c.Deltas(), "delta"), strings.Join(said, ", "))
@@ -105,7 +106,7 @@ func (p *textPrinter) writeCall(v *providers.View, t *stream.Turn, c *stream.Cal
 	p.writeFindings(ownFindings(c))
 }
 
-// writeLatency writes how long a call took to become what it is, where the source has times.
+// writeLatency writes when a call reached each of its phases, if the source has times.
 func (p *textPrinter) writeLatency(v *providers.View, t *stream.Turn, c *stream.Call) {
 	l := v.Latency(t, c)
 	if l.From < 0 {
@@ -122,7 +123,7 @@ func (p *textPrinter) writeLatency(v *providers.View, t *stream.Turn, c *stream.
 	}
 }
 
-// writeResult writes what a tool gave: of what went well the beginning, of an error all that is kept.
+// writeResult writes the result of a call: its beginning or, of an error, all that is kept.
 func (p *textPrinter) writeResult(r *stream.SentBackCall) {
 	text, most, is := r.Result.Text, 512, "result"
 	if r.ResultCode == stream.ResultFailed {
@@ -130,7 +131,7 @@ func (p *textPrinter) writeResult(r *stream.SentBackCall) {
 	}
 	size := fmt.Sprintf("%d B", r.Result.Bytes)
 	if r.Result.Media > 0 {
-		size += " and " + count.Of(r.Result.Media, "piece") + " that are no text"
+		size += " and " + count.Of(r.Result.Media, "part") + " without text"
 	}
 	if n := min(most, len(text)); n < r.Result.Bytes {
 		text = strings.ToValidUTF8(text[:n], "") + "…"
@@ -138,8 +139,8 @@ func (p *textPrinter) writeResult(r *stream.SentBackCall) {
 	p.printLine("    %s  %s  %s", is, size, text)
 }
 
-// writeArgs writes them in a line of their own. Their beginning is clean only behind the lead where
-// it could join that.
+// writeArgs writes arguments on a line of their own. Arguments that begin with a non-ASCII byte are sanitised
+// together with the lead, with which their first character could combine.
 func (p *textPrinter) writeArgs(args []byte) {
 	if args = bytes.TrimRight(args, " "); len(args) == 0 || args[0] >= utf8.RuneSelf {
 		p.printLine("                %s", args)
@@ -148,20 +149,21 @@ func (p *textPrinter) writeArgs(args []byte) {
 	p.writeLongLine(display.Lit("                "), display.CleanParts(args))
 }
 
+// writeFindings writes a line per finding.
 func (p *textPrinter) writeFindings(list []stream.Finding) {
 	for _, f := range list {
 		p.printLine("    %-5s %s  %s", f.Severity, f.Code, f.Message)
 	}
 }
 
-// sentBack writes a line a call that a later request has in its history.
+// sentBack writes a line for each call that a later request carries.
 func (p *textPrinter) sentBack(calls []sentBackCall) {
 	for _, r := range calls {
 		where := fmt.Sprintf("in request %d", r.Exchange)
 		if r.same {
 			where = "later in the same exchange"
 		}
-		p.printLine("  %-13s %s  %s  %s  (of turn %d, %s)", "sent back", callName(r.name), r.id, r.sentence(), r.of.Turn+1, where)
+		p.printLine("  %-13s %s  %s  %s  (turn %d, %s)", "sent back", callName(r.name), r.id, r.sentence(), r.of.Turn+1, where)
 		if r.late {
 			p.writeResult(&r.SentBackCall)
 		}
@@ -170,7 +172,7 @@ func (p *textPrinter) sentBack(calls []sentBackCall) {
 	p.printLine("")
 }
 
-// callName is a call's name, or that it has none.
+// callName returns the name of a call, or a placeholder.
 func callName(name string) string {
 	if name == "" {
 		return "(no name)"
@@ -178,7 +180,7 @@ func callName(name string) string {
 	return name
 }
 
-// others writes how many lines of a log are of no exchange, and the last of them.
+// others writes how many lines of a log belong to no exchange, and the last of them.
 func (p *textPrinter) others(file string, lines providers.OtherLines) {
 	p.printLine("%s  %s", file, count.Of(int(lines.Count), "other line"))
 	for _, line := range lastFew(lines) {
@@ -187,7 +189,7 @@ func (p *textPrinter) others(file string, lines providers.OtherLines) {
 	p.printLine("")
 }
 
-// lastFew are the last lines of a log that are of no exchange, as many as are printed.
+// lastFew returns the last lines that belong to no exchange, as many as are printed.
 func lastFew(lines providers.OtherLines) [][]byte {
 	const few = 5
 	return lines.Last[max(0, len(lines.Last)-few):]

@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// probeTime is how long a proxy may take to be connected to: it is on this machine.
+// probeTime limits the connection to a proxy, which is on this machine.
 const probeTime = time.Second
 
-// probeAddress tells whether somebody listens at an address, for those who run the program where there is
-// no other that could ask.
+// probeAddress returns an error if nothing listens at an address. It is for images without another program
+// that could check.
 func probeAddress(address string) error {
 	conn, err := net.DialTimeout("tcp", address, probeTime)
 	if err != nil {
-		return fmt.Errorf("--probe: nobody listens at %s", address)
+		return fmt.Errorf("--probe: nothing listens at %s", address)
 	}
 	return conn.Close()
 }

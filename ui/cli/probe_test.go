@@ -17,7 +17,7 @@ func TestProbe(t *testing.T) {
 		t.Error(got)
 	}
 	l.Close()
-	if got := command(t, nil, ask...); got.code != 1 || !strings.Contains(got.stderr, "nobody listens at "+l.Addr().String()) {
+	if got := command(t, nil, ask...); got.code != 1 || !strings.Contains(got.stderr, "nothing listens at "+l.Addr().String()) {
 		t.Error(got)
 	}
 }

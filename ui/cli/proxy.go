@@ -16,7 +16,7 @@ import (
 	"toolscope/ui"
 )
 
-// proxyFlags are those of a proxy.
+// proxyFlags are the flags of a proxy.
 type proxyFlags struct {
 	liveFlags
 	faultFlags
@@ -27,61 +27,22 @@ type proxyFlags struct {
 	probe                      bool
 }
 
-const proxyHelp = `Stands between clients and providers: passes on what they say, byte by byte and
-at once, and shows the calls while they stream. Clients are sent here by their
-base URL; on the screen, and with --print-env, stand the variables that do so.
-
-  toolscope proxy --listen 127.0.0.1:8080
-  ANTHROPIC_BASE_URL=http://127.0.0.1:8080/anthropic claude
-  toolscope proxy --record captures/ --headless --format jsonl
-  toolscope proxy --to https://api.example.com/v1
-
-The first part of the path says which provider a request is for, by its name in
-'toolscope help hosts': /anthropic, /openai, /gemini, /ollama, /openrouter ….
-What follows is put behind the provider's address. --to URL sends everything to
-one upstream; --to NAME=URL sends /NAME to another address. Where a variable
-names a provider's address (ANTHROPIC_BASE_URL, OLLAMA_HOST …), that is where it
-goes.
-
-What passes is recorded into a folder of toolscope's own, unless --record names
-another place or --no-record says not to.
-
-Without a terminal, with --headless or with --format, calls are printed as turns
-end. Keys, and what else looks like a secret, are replaced before anything is
-shown or recorded. Only this machine can connect, unless --public, which wants a
---token: clients show it as the first part of the path.
-
---fault has clients get something else than the provider sent, to see what they
-make of it; what is shown and recorded is the provider's, with a note. Providers
-are asked for answers without compression then.
-
---break has an answer wait before the client gets the event with which a call
-fits, as in --break tool:run_shell: on the screen, b shows what is held, lets it
-go, by one event or for good, or cuts it. A client that reads an event stream is
-told to wait by comments, one that has a WebSocket by pings.
-
---publish URL sends what is recorded to a hub, where others watch it beside that
-of other machines: see 'toolscope help fleet'. What the hub does not have yet
-waits in a spool, and the traffic never waits for either.
-
-Exit codes: 3 when the recording has gaps or secrets may have passed, because
-there were too many to look for; otherwise 128+n when signal n ends it.`
-
 func (a *app) proxyCommand() *cobra.Command {
 	var f proxyFlags
 	cmd := &cobra.Command{
-		Use: "proxy", Short: "Stand in front of providers: watch and record what passes", Long: proxyHelp + "\n\n" + strings.TrimRight(helpPage(faultTable), "\n"), Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.runProxy(cmd.Context(), &f) },
+		Use: "proxy", Short: "Run a recording proxy in front of providers", Args: noArgs,
+		Example: "toolscope proxy --listen 127.0.0.1:8080\nANTHROPIC_BASE_URL=http://127.0.0.1:8080/anthropic claude\ntoolscope proxy --record captures/ --headless --format jsonl\ntoolscope proxy --to https://api.example.com/v1",
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.runProxy(cmd.Context(), &f) },
 	}
 	to := cmd.Flags()
-	to.StringVar(&f.listen, "listen", "127.0.0.1:0", "`ADDR` to listen on; port 0 picks a free one")
-	to.StringArrayVar(&f.to, "to", nil, "the upstream `[NAME=]URL`; may be given several times")
-	to.BoolVar(&f.headless, "headless", false, "no screen: print the calls")
-	to.BoolVar(&f.printEnv, "print-env", false, "print the lines that send clients here")
-	to.BoolVar(&f.probe, "probe", false, "no proxy: tell by the exit code whether one listens at --listen")
-	to.BoolVar(&f.public, "public", false, "listen where other machines reach it; wants a --token")
-	to.StringVar(&f.token, "token", "", "every request has to show `T`, or what is in the file @T")
-	to.StringArrayVar(&f.origins, "origin", nil, "let pages of `ORIGIN` send requests; may be given several times")
+	to.StringVar(&f.listen, "listen", "127.0.0.1:0", "")
+	to.StringArrayVar(&f.to, "to", nil, "")
+	to.BoolVar(&f.headless, "headless", false, "")
+	to.BoolVar(&f.printEnv, "print-env", false, "")
+	to.BoolVar(&f.probe, "probe", false, "")
+	to.BoolVar(&f.public, "public", false, "")
+	to.StringVar(&f.token, "token", "", "")
+	to.StringArrayVar(&f.origins, "origin", nil, "")
 	f.faultFlags.add(to)
 	f.breakFlags.add(to)
 	a.liveFlags(cmd, &f.liveFlags)
@@ -97,7 +58,7 @@ func (a *app) proxyCommand() *cobra.Command {
 	return cmd
 }
 
-// runProxy forwards and records until a signal, or until the user leaves the screen.
+// runProxy forwards and records until a signal arrives, or until the user leaves the screen.
 func (a *app) runProxy(ctx context.Context, f *proxyFlags) error {
 	if f.probe {
 		return probeAddress(f.listen)
@@ -142,17 +103,17 @@ func (a *app) runProxy(ctx context.Context, f *proxyFlags) error {
 	return r.printUntilEnd(served, p)
 }
 
-// proxyOptions reads what the proxy needs to know from the flags.
+// proxyOptions returns the options of the flags, and the routes.
 func proxyOptions(f *proxyFlags) (o proxy.Options, all []route, err error) {
 	if f.token, err = textOrFile(f.token); err != nil {
 		return o, nil, fmt.Errorf("--token: %w", err)
 	}
 	f.token = strings.TrimSpace(f.token)
 	if strings.Trim(f.token, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~") != "" || f.token != "" && len(f.token) < minTokenLen {
-		return o, nil, usageErrorf("--token: no token\nwanted are at least %d letters, digits, or any of - . _ ~", minTokenLen)
+		return o, nil, usageErrorf("--token: too short, or with other characters\nuse at least %d letters, digits or -._~", minTokenLen)
 	}
 	if f.public && f.token == "" {
-		return o, nil, usageErrorf("--public: whoever reaches this machine could use the proxy\n--token T keeps strangers out")
+		return o, nil, usageErrorf("--public: needs --token\nwithout it, everyone who can reach this machine could use the proxy")
 	}
 	if all, err = buildRoutes(f.to, os.Getenv); err != nil {
 		return o, nil, err
@@ -164,21 +125,21 @@ func proxyOptions(f *proxyFlags) (o proxy.Options, all []route, err error) {
 	return proxy.Options{Routes: proxyRoutes(all), Public: f.public, Token: f.token, Origins: f.origins, Faults: faults}, all, nil
 }
 
-// minTokenLen is how long a token has to be: one cannot be guessed then.
+// minTokenLen is the minimum length of a token, so that it can't be guessed.
 const minTokenLen = 8
 
-// runningProxy is a proxy that listens, and what becomes of its records.
+// runningProxy is a proxy that listens, with the path of its records.
 type runningProxy struct {
 	*liveInput
 	app     *app
 	routes  []route
 	url     string
 	point   *breakpoint
-	caught  chan os.Signal // signals that end it, where there is no screen
+	caught  chan os.Signal // signals that end it, without a screen
 	uncatch func()
 }
 
-// createProxy makes the proxy, which nobody can reach yet.
+// createProxy creates the proxy. It doesn't serve yet.
 func (r *runningProxy) createProxy(o proxy.Options, screen bool) (err error) {
 	o.Record = r.addRecord
 	o.Advise = suggestRoute(r.routes)
@@ -191,7 +152,7 @@ func (r *runningProxy) createProxy(o proxy.Options, screen bool) (err error) {
 	}
 	if !screen {
 		o.Log = log.New(firstLine{r.app}, "", 0)
-		r.caught, r.uncatch = r.app.catchEnd() // before anybody can know that it listens
+		r.caught, r.uncatch = r.app.catchEnd() // before its address is printed
 	}
 	if r.point != nil {
 		r.point.applyTo(&o, r.redactor.Text)
@@ -202,14 +163,14 @@ func (r *runningProxy) createProxy(o proxy.Options, screen bool) (err error) {
 	return err
 }
 
-// startServing serves on a listener, and tells when that is over.
+// startServing serves on a listener. The channel gets the error when serving ends.
 func (r *runningProxy) startServing(ctx context.Context, listener net.Listener) <-chan error {
 	served := make(chan error, 1)
 	go func() { served <- r.proxy.Serve(ctx, listener) }()
 	return served
 }
 
-// announceProxy says where the proxy listens, and how to send clients there.
+// announceProxy prints where the proxy listens, and how to point clients at it.
 func (r *runningProxy) announceProxy(f *proxyFlags) {
 	a := r.app
 	out := a.stdout
@@ -225,7 +186,7 @@ func (r *runningProxy) announceProxy(f *proxyFlags) {
 	base := r.url
 	if f.token != "" {
 		base += "/" + f.token
-		r.url += "/TOKEN" // the screen is no place for it
+		r.url += "/TOKEN" // the screen doesn't show the token
 	}
 	if f.printEnv {
 		for _, line := range envLines(r.routes, base) {
@@ -233,21 +194,21 @@ func (r *runningProxy) announceProxy(f *proxyFlags) {
 		}
 	}
 	if f.public {
-		a.printNote("other machines can reach this proxy; what they send, keys too, can be read on the way")
+		a.printNote("other machines can reach this proxy; their requests, with their keys, are not encrypted")
 	}
 }
 
-// close cuts what is going on; what that makes known is passed on.
+// close cuts the open exchanges, and passes their last records on.
 func (r *runningProxy) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
 	if err := r.proxy.Close(ctx); err != nil {
-		r.app.printError(fmt.Errorf("the proxy did not end: %w", err))
+		r.app.printError(fmt.Errorf("the proxy did not stop: %w", err))
 	}
-	_ = r.drainRecords(ctx) // endLive says what is missing
+	_ = r.drainRecords(ctx) // endLive reports what is missing
 }
 
-// showScreen runs the screen until the user leaves it, which ends the proxy.
+// showScreen shows the screen until the user leaves it, which ends the proxy.
 func (r *runningProxy) showScreen(ctx context.Context, prices *price.Table) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -261,8 +222,7 @@ func (r *runningProxy) showScreen(ctx context.Context, prices *price.Table) erro
 	return err
 }
 
-// printUntilEnd prints turns as they end until a signal; the next one ends the program whatever is going
-// on.
+// printUntilEnd prints turns as they end until a signal arrives; the next signal ends the program at once.
 func (r *runningProxy) printUntilEnd(served <-chan error, p printer) error {
 	defer quitQuietly()()
 	defer r.uncatch()

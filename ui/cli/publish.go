@@ -20,43 +20,43 @@ import (
 	"toolscope/ui"
 )
 
-// publishFlags say where what is seen is sent, and as whose.
+// publishFlags say where traffic is published, and under which names.
 type publishFlags struct {
 	to, host, agent, spool, limit string
 	linger                        time.Duration
 	noIndex                       bool
 }
 
-// publishFlags adds them; agent is what it is called where nobody says.
+// publishFlags adds the flags; agent is the default name of the source.
 func (a *app) publishFlags(cmd *cobra.Command, f *publishFlags, agent string) {
 	to := cmd.Flags()
-	to.StringVar(&f.to, "publish", "", "send what is seen, without secrets, to the hub at `URL`, as nats://hub:4222")
-	to.StringVar(&f.host, "host", "", "with --publish: the `NAME` of this machine, if not its own")
-	to.StringVar(&f.agent, "agent", agent, "with --publish: the `NAME` of what is seen")
-	to.StringVar(&f.spool, "spool", "", "with --publish: what hubs do not have yet is kept in this `DIR`, of each in a folder of its own")
-	to.StringVar(&f.limit, "spool-limit", "1GB", "with --publish: what is kept there of one run at most, a `SIZE`")
-	to.DurationVar(&f.linger, "linger", fleet.Linger, "with --publish: how long what has come waits for more to be sent with; longer costs the hub less")
-	to.BoolVar(&f.noIndex, "no-index", false, "with --publish: tell the hub of no calls, only what came; who looks for some reads all then")
+	to.StringVar(&f.to, "publish", "", "")
+	to.StringVar(&f.host, "host", "", "")
+	to.StringVar(&f.agent, "agent", agent, "")
+	to.StringVar(&f.spool, "spool", "", "")
+	to.StringVar(&f.limit, "spool-limit", "1GB", "")
+	to.DurationVar(&f.linger, "linger", fleet.Linger, "")
+	to.BoolVar(&f.noIndex, "no-index", false, "")
 	addFlagCheck(to, "spool-limit", isSize("--spool-limit"))
 	markSettings(to, "", "host", "spool", "spool-limit", "linger", "no-index")
 	a.hubFlags(cmd)
 }
 
-// maxLinger is how long what has come may wait. Signs of life are as far apart.
+// maxLinger is the maximum of --linger. Heartbeats are sent at the same interval.
 const maxLinger = 5 * time.Second
 
-// A hubPublisher is what is sent to a hub.
+// hubPublisher publishes to a hub.
 type hubPublisher struct {
 	*fleet.Publisher
 	server string
 	limit  int64 // of the spool
 	notes  publishNotes
 
-	fed  chan struct{} // closed when nothing more comes of what is followed
-	feed atomic.Bool   // something is followed
+	fed  chan struct{} // closed when the followed source has ended
+	feed atomic.Bool   // a source is followed
 }
 
-// startPublishing begins to send, nil where nobody asks for that.
+// startPublishing starts to publish. It returns nil without --publish.
 func (a *app) startPublishing(f *publishFlags, began time.Time, by string) (*hubPublisher, error) {
 	if f == nil || f.to == "" {
 		return nil, nil
@@ -66,7 +66,7 @@ func (a *app) startPublishing(f *publishFlags, began time.Time, by string) (*hub
 		return nil, usageErrorf("--publish: %w", err)
 	}
 	if strings.Contains(f.to, "?") {
-		return nil, usageErrorf("--publish: what stands behind the ? is for who reads\nwanted is %s", of.Server)
+		return nil, usageErrorf("--publish: the part after the ? is for reading only\nuse %s", of.Server)
 	}
 	o := fleet.PublishOptions{Server: of.Server, Host: f.host, Agent: f.agent, Spool: f.spool, By: by, Linger: f.linger}
 	if o.Auth, err = a.hubAuth(); err != nil {
@@ -77,14 +77,14 @@ func (a *app) startPublishing(f *publishFlags, began time.Time, by string) (*hub
 	}
 	if o.Host == "" {
 		if o.Host, err = os.Hostname(); err != nil {
-			return nil, usageErrorf("--publish: this machine does not tell its name: %w\n--host NAME does", err)
+			return nil, usageErrorf("--publish: can't read the name of this machine: %w\nuse --host NAME", err)
 		}
 	}
 	if err := fleet.CheckNames(o.Host, o.Agent); err != nil {
 		return nil, usageErrorf("--host and --agent: %w", err)
 	}
 	if f.linger < time.Millisecond || f.linger > maxLinger {
-		return nil, usageErrorf("--linger %s: wanted is a time from 1ms to %s", f.linger, maxLinger)
+		return nil, usageErrorf("--linger %s: out of range\nuse a time from 1ms to %s", f.linger, maxLinger)
 	}
 	if o.Agent == "" {
 		return nil, usageErrorf("--agent: the name is empty")
@@ -112,7 +112,7 @@ func (a *app) startPublishing(f *publishFlags, began time.Time, by string) (*hub
 	return to, nil
 }
 
-// finishSending sends what is left and says what could not be sent.
+// finishSending sends the rest and reports what could not be sent.
 func (p *hubPublisher) finishSending(ctx context.Context, a *app) error {
 	err := p.Close(ctx)
 	p.notes.printPending(a)
@@ -126,23 +126,23 @@ func (p *hubPublisher) finishSending(ctx context.Context, a *app) error {
 	return nil
 }
 
-// unsentNotes are what the hub does not have at the end, and why.
+// unsentNotes describe the data that the hub lacks at the end, and why.
 func (p *hubPublisher) unsentNotes() (all []string) {
 	s := p.Progress()
 	told := func(n int64, where, why string) {
 		if n > 0 {
-			all = append(all, fmt.Sprintf("%s %s, and are sent by the next run%s", sizeText(n), where, ifElse(why != "", ": "+why, "")))
+			all = append(all, fmt.Sprintf("%s %s; the next run sends them%s", sizeText(n), where, ifElse(why != "", ": "+why, "")))
 		}
 	}
 	told(s.Spooled-s.Orphaned, "wait in "+p.Path, s.Trouble)
-	told(s.Orphaned, "that earlier runs left wait in "+filepath.Dir(p.Path), cmp.Or(s.OrphanedTrouble, s.Trouble))
+	told(s.Orphaned, "left by earlier runs wait in "+filepath.Dir(p.Path), cmp.Or(s.OrphanedTrouble, s.Trouble))
 	if n := len(all); n > 0 && s.Remedy != "" {
 		all[n-1] += "\n" + s.Remedy
 	}
 	return all
 }
 
-// noteLines notes what may have a line that says what to do.
+// noteLines prints a note, whose second line says what to do.
 func noteLines(a *app, text string) {
 	first, how, _ := strings.Cut(text, "\n")
 	a.printNote("--publish: %s", first)
@@ -151,7 +151,7 @@ func noteLines(a *app, text string) {
 	}
 }
 
-// statusNotes are how sending is going.
+// statusNotes returns the state of publishing.
 func (p *hubPublisher) statusNotes() (words []ui.StatusNote) {
 	s := p.Progress()
 	alarm := func(text string) { words = append(words, ui.StatusNote{Text: text, Alarm: true}) }
@@ -169,7 +169,7 @@ func (p *hubPublisher) statusNotes() (words []ui.StatusNote) {
 		text += ": " + trouble
 	}
 	if trouble != "" || s.Spooled > 1<<20 {
-		text += ", " + sizeText(s.Spooled) + " wait"
+		text += ", " + sizeText(s.Spooled) + " waiting"
 	}
 	return append(words, ui.StatusNote{Text: text})
 }
@@ -177,21 +177,21 @@ func (p *hubPublisher) statusNotes() (words []ui.StatusNote) {
 // maxQueuedBytes is how many bytes of a file may wait for the spool.
 const maxQueuedBytes = 16 << 20
 
-// fullWait is how long a file that should wait does before it is asked again.
+// fullWait is the interval between checks of a full queue.
 const fullWait = 20 * time.Millisecond
 
-// isFull reports whether a file should wait: for the disk, or for the hub, before the spool has to let
-// go of what the hub does not have.
+// isFull reports whether a file should wait: for the disk, or for the hub, before the spool has to drop
+// unsent data.
 func (p *hubPublisher) isFull() bool {
 	queued := p.State().Queued
 	return queued > maxQueuedBytes || p.Unsent()+int64(queued) > p.limit/2
 }
 
-// fedTime is how long the end waits for what is followed to end.
+// fedTime is how long the end waits for the followed source to end.
 const fedTime = 2 * time.Second
 
-// publishingSource is a source that is sent as it is read, without its secrets. Whoever looks at it sees it
-// as it is. It is read no faster than it can be sent, until ctx ends.
+// publishingSource is a source that is published, without its secrets, while it is read. Its reader gets it
+// unchanged. It is read no faster than it can be sent, until ctx ends.
 func publishingSource(ctx context.Context, src capture.Source, to *hubPublisher, r *redact.Redactor) capture.Source {
 	put := func(all []redact.Clean) {
 		for _, c := range all {
@@ -219,8 +219,7 @@ func publishingSource(ctx context.Context, src capture.Source, to *hubPublisher,
 	}
 }
 
-// publishFollowed begins to send what is followed until ctx ends, if that is asked for. end ends that, and
-// is called when ctx has ended.
+// publishFollowed publishes a followed source until ctx ends, with --publish. Call end after ctx has ended.
 func (a *app) publishFollowed(ctx context.Context, src capture.Source) (_ capture.Source, end func(), err error) {
 	if a.sends.to == "" {
 		return src, func() {}, nil
@@ -235,7 +234,7 @@ func (a *app) publishFollowed(ctx context.Context, src capture.Source) (_ captur
 		defer cancel()
 		if a.sending.feed.Load() {
 			select {
-			case <-a.sending.fed: // all of it, the redactor's tail too
+			case <-a.sending.fed: // everything, including the rest in the redactor
 			case <-time.After(fedTime):
 			}
 		}
@@ -248,6 +247,6 @@ func (a *app) publishFollowed(ctx context.Context, src capture.Source) (_ captur
 		} else if err == nil {
 			return
 		}
-		a.code = exitGaps // whatever else ended the program
+		a.code = exitGaps // even after a signal
 	}, nil
 }

@@ -93,7 +93,7 @@ func TestPublishNotes(t *testing.T) {
 		p.noteChanges(now.Add(time.Duration(i) * time.Second))
 		p.notes.printPending(a)
 	}
-	if got := so().stderr; strings.Count(got, "the hub does not get what is seen: the hub is not reached") != 1 || strings.Count(got, "\n") > 2 {
+	if got := so().stderr; strings.Count(got, "the traffic does not reach the hub: the hub can't be reached") != 1 || strings.Count(got, "\n") > 2 {
 		t.Error(got)
 	}
 	a.sending = p
@@ -102,7 +102,7 @@ func TestPublishNotes(t *testing.T) {
 	if err := p.finishSending(ctx, a); err != nil {
 		t.Error(err)
 	}
-	if got := so().stderr; !strings.Contains(got, " wait in "+p.Path+", and are sent by the next run: the hub is not reached") || strings.Contains(got, "earlier runs") {
+	if got := so().stderr; !strings.Contains(got, " wait in "+p.Path+"; the next run sends them: the hub can't be reached") || strings.Contains(got, "earlier runs") {
 		t.Error(got)
 	}
 	next, err := a.startPublishing(&a.sends, time.Now(), "test")
@@ -112,7 +112,7 @@ func TestPublishNotes(t *testing.T) {
 	if err := next.finishSending(ctx, a); err != nil {
 		t.Error(err)
 	}
-	if got := so().stderr; !strings.Contains(got, " that earlier runs left wait in "+filepath.Dir(p.Path)+", and are sent by the next run: the hub is not reached") {
+	if got := so().stderr; !strings.Contains(got, " left by earlier runs wait in "+filepath.Dir(p.Path)+"; the next run sends them: the hub can't be reached") {
 		t.Error(got)
 	}
 }
@@ -145,8 +145,8 @@ func TestPublishLoss(t *testing.T) {
 		p.noteChanges(now.Add(time.Duration(100+i) * time.Second))
 	}
 	p.notes.printPending(a)
-	const lost = "--publish: from here on bytes are lost: they never reached the hub: the spool was full\n"
-	if got := so().stderr; strings.Count(got, lost) != 1 || strings.Count(got, "--publish: what is seen reaches the hub again\n") != 1 || strings.Count(got, "\n") != 3 {
+	const lost = "--publish: bytes are lost from here on: they never reached the hub: the spool was full\n"
+	if got := so().stderr; strings.Count(got, lost) != 1 || strings.Count(got, "--publish: the traffic reaches the hub again\n") != 1 || strings.Count(got, "\n") != 3 {
 		t.Error(got)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
@@ -220,7 +220,7 @@ func TestFollowedStops(t *testing.T) {
 	cancel()
 	<-over
 	end()
-	if got := so(); got.code != 0 || !strings.Contains(got.stderr, "are sent by the next run") {
+	if got := so(); got.code != 0 || !strings.Contains(got.stderr, "the next run sends them") {
 		t.Error(got)
 	}
 }

@@ -9,24 +9,24 @@ import (
 	"toolscope/capture/backoff"
 )
 
-// publishNotes are what is to be said of sending while it goes on. Where there is a screen it is said at
-// the end, and the screen has it meanwhile.
+// publishNotes are the notes about publishing while it goes on. With a screen they are printed at the end;
+// until then the screen shows them.
 type publishNotes struct {
 	mu      sync.Mutex
 	waiting []string
 
 	hub, spool, left troubleNotice
-	lost             []string // why some is lost, as far as it was said
+	lost             []string // reasons of losses that were reported
 }
 
-// add adds one.
+// add adds a note.
 func (n *publishNotes) add(text string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.waiting = append(n.waiting, text)
 }
 
-// printPending says what waits to be said.
+// printPending prints the notes that wait.
 func (n *publishNotes) printPending(a *app) {
 	n.mu.Lock()
 	all := n.waiting
@@ -37,7 +37,7 @@ func (n *publishNotes) printPending(a *app) {
 	}
 }
 
-// watchChanges says on standard error how sending goes, each time that this has changed, until stop is called.
+// watchChanges prints each change in the state of publishing, until stop is called.
 func (p *hubPublisher) watchChanges(a *app) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -60,41 +60,41 @@ func (p *hubPublisher) watchChanges(a *app) (stop func()) {
 	}
 }
 
-// noteChanges notes what has changed.
+// noteChanges adds a note for each change.
 func (p *hubPublisher) noteChanges(now time.Time) {
 	n, s := &p.notes, p.Progress()
 	if n.hub.isDue(now, s.Trouble) {
-		n.add(ifElse(s.Trouble != "", "the hub does not get what is seen: "+s.Trouble+ifElse(s.Remedy != "", "\n"+s.Remedy, ""), "what is seen reaches the hub again"))
+		n.add(ifElse(s.Trouble != "", "the traffic does not reach the hub: "+s.Trouble+ifElse(s.Remedy != "", "\n"+s.Remedy, ""), "the traffic reaches the hub again"))
 	}
 	if n.left.isDue(now, s.OrphanedTrouble) {
-		n.add("what earlier runs left " + ifElse(s.OrphanedTrouble != "", "is not sent: "+s.OrphanedTrouble, "can be sent again"))
+		n.add("data of earlier runs " + ifElse(s.OrphanedTrouble != "", "is not sent: "+s.OrphanedTrouble, "can be sent again"))
 	}
 	if trouble := p.State().Trouble; n.spool.isDue(now, trouble) {
-		n.add(ifElse(trouble != "", "what is sent has gaps from here on: "+trouble, "nothing more is missing of what is sent"))
+		n.add(ifElse(trouble != "", "the published data has gaps from here on: "+trouble, "the published data has no more gaps"))
 	}
 	for _, loss := range slices.Concat(s.Losses, s.OrphanedLosses) {
 		if !slices.Contains(n.lost, loss.Why) {
 			n.lost = append(n.lost, loss.Why)
-			n.add("from here on bytes are lost: they " + loss.Why)
+			n.add("bytes are lost from here on: they " + loss.Why)
 		}
 	}
 }
 
-// A troubleNotice is of a trouble that comes and goes. It is told when it has lasted, and less often the more
-// often it was told lately.
+// troubleNotice decides when to report a problem that comes and goes: after it has lasted, and less often the
+// more often it was reported lately.
 type troubleNotice struct {
-	reported string    // the trouble that was told last, "" for none
-	since    time.Time // when it became another one; zero while it is that one
+	reported string    // the latest reported problem, "" for none
+	since    time.Time // when the problem changed; zero while it is the reported one
 	pace     backoff.Backoff
 }
 
 const (
-	changeLasts = 2 * time.Second // before it is told
+	changeLasts = 2 * time.Second // before it is reported
 	firstPause  = 10 * time.Second
-	maxPause    = 10 * time.Minute // it is as if nothing had been told when there was no change for so long
+	maxPause    = 10 * time.Minute // without a change for this long, the pauses start over
 )
 
-// isDue reports whether a trouble is to be told now, or that there is none any more.
+// isDue reports whether to report a problem now, or with "" its end.
 func (c *troubleNotice) isDue(now time.Time, trouble string) bool {
 	if trouble == c.reported {
 		c.since = time.Time{}

@@ -14,7 +14,7 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// A preparedRequest is a request that is ready to be sent.
+// preparedRequest is a request that is ready to be sent.
 type preparedRequest struct {
 	label  string // the provider, as the user wrote it
 	host   *host.Host
@@ -23,16 +23,16 @@ type preparedRequest struct {
 	header http.Header
 	body   []byte
 
-	exposed bool // the key goes over a connection that others can read
+	exposed bool // the key is sent unencrypted to another machine
 }
 
-// buildRequests are the requests that the command line is for, one a provider.
+// buildRequests returns the requests of the command line, one per provider.
 func (a *app) buildRequests(args []string, f *connectFlags) ([]preparedRequest, error) {
 	if f.request != "" {
 		return a.rawRequests(args, f)
 	}
 	if len(args) == 0 {
-		return nil, usageErrorf("connect: no PROVIDER\ntoolscope connect PROVIDER PROMPT; 'toolscope help hosts' lists the names")
+		return nil, usageErrorf("connect: needs a PROVIDER\ntoolscope connect PROVIDER PROMPT; 'toolscope help providers' lists the names")
 	}
 	list, err := f.parseProviders(args[0])
 	if err != nil {
@@ -59,22 +59,22 @@ func (a *app) buildRequests(args []string, f *connectFlags) ([]preparedRequest, 
 	r.Messages = []protocol.Message{{Role: protocol.User, Parts: []protocol.Part{{Kind: protocol.TextPart, Text: prompt}}}}
 	return f.buildEach(list, func(q *preparedRequest, address string) error {
 		if q.model == "" {
-			return usageErrorf("%s: which model?\n--model MODEL, or %s/MODEL", q.label, q.host.Name)
+			return usageErrorf("%s: needs a model\nuse --model MODEL, or %s/MODEL", q.label, q.host.Name)
 		}
 		mine := r
 		mine.Model = q.model
 		if left := tools.Declare(&mine, q.host.HistoryTarget()); len(left) > 0 {
-			a.printNote("%s: not declared, because another provider runs it: %s", q.label, strings.Join(left, ", "))
+			a.printNote("%s: tools not declared, because another provider runs them: %s", q.label, strings.Join(left, ", "))
 		}
 		q.url, q.body = q.host.Build(mine, address)
 		return nil
 	})
 }
 
-// rawRequests are requests whose body the user wrote.
+// rawRequests returns requests whose body the user wrote.
 func (a *app) rawRequests(args []string, f *connectFlags) ([]preparedRequest, error) {
 	if len(args) > 1 || f.tools != "" || f.system != "" || f.maxTokens != 0 || f.session != "" || f.keep {
-		return nil, usageErrorf("--request: the body is sent as it is\nno PROMPT, --tools, --system, --max-tokens, --session or --keep can go with it")
+		return nil, usageErrorf("--request: the body is sent unchanged\nleave out PROMPT, --tools, --system, --max-tokens, --session and --long-cache")
 	}
 	var body []byte
 	var err error
@@ -94,7 +94,7 @@ func (a *app) rawRequests(args []string, f *connectFlags) ([]preparedRequest, er
 	} else if h := host.Recognise(body); h != nil {
 		list = []preparedRequest{{label: h.Name, host: h, model: f.model}}
 	} else {
-		return nil, usageErrorf("--request %s: the shape of the body is that of no known protocol\ntoolscope connect PROVIDER --request FILE", f.request)
+		return nil, usageErrorf("--request %s: the body has no known protocol\ntoolscope connect PROVIDER --request FILE", f.request)
 	}
 	return f.buildEach(list, func(q *preparedRequest, address string) error {
 		q.body = body
@@ -103,7 +103,7 @@ func (a *app) rawRequests(args []string, f *connectFlags) ([]preparedRequest, er
 	})
 }
 
-// buildEach has each request made for the address of its host, and puts its headers on it.
+// buildEach builds each request for the address of its host, and sets its headers.
 func (f *connectFlags) buildEach(list []preparedRequest, request func(q *preparedRequest, address string) error) ([]preparedRequest, error) {
 	for i := range list {
 		q := &list[i]
@@ -121,7 +121,7 @@ func (f *connectFlags) buildEach(list []preparedRequest, request func(q *prepare
 	return list, nil
 }
 
-// parseProviders reads PROVIDER[/MODEL],….
+// parseProviders parses PROVIDER[/MODEL],….
 func (f *connectFlags) parseProviders(names string) (list []preparedRequest, err error) {
 	for _, word := range strings.Split(names, ",") {
 		name, model, slash := strings.Cut(strings.TrimSpace(word), "/")
@@ -130,26 +130,26 @@ func (f *connectFlags) parseProviders(names string) (list []preparedRequest, err
 			return nil, usageErrorf("%w%s", err, suggestCompletion(name, providerNameCompletions()))
 		}
 		if slash && model == "" {
-			return nil, usageErrorf("connect: %s/ lacks the model behind the slash\n%s", name, noModel(h))
+			return nil, usageErrorf("connect: %s/ needs a model after the slash\n%s", name, noModel(h))
 		}
 		list = append(list, preparedRequest{label: strings.TrimSpace(word), host: h, model: cmp.Or(model, f.model, h.Model)})
 	}
 	if f.baseURL != "" && len(list) > 1 {
-		return nil, usageErrorf("--base-url: one address, and %d providers", len(list))
+		return nil, usageErrorf("--base-url: one address for %d providers\nuse one PROVIDER", len(list))
 	}
 	return list, nil
 }
 
-// noModel says how a host is asked for a model, or for none in particular.
+// noModel returns how to name a model of a host.
 func noModel(h *host.Host) string {
 	if h.Model == "" {
-		return h.Name + "/MODEL"
+		return "use " + h.Name + "/MODEL"
 	}
-	return fmt.Sprintf("%s/%s, say; %s alone asks for that one too", h.Name, h.Model, h.Name)
+	return fmt.Sprintf("e.g. %s/%s; %s alone uses that model too", h.Name, h.Model, h.Name)
 }
 
-// setHeaders puts the headers on the request, the key among them. A host on this machine is asked
-// without a key where there is none, and so is one that the user gives a credential of their own.
+// setHeaders sets the headers, with the key. A host on this machine needs no key, and neither does one for
+// which the user gives a credential.
 func (q *preparedRequest) setHeaders(f *connectFlags) error {
 	q.header = http.Header{"User-Agent": {"toolscope"}}
 	for _, p := range q.host.Headers(f.session, os.Getenv) {
@@ -159,11 +159,11 @@ func (q *preparedRequest) setHeaders(f *connectFlags) error {
 	for _, text := range f.headers {
 		name, value, ok := strings.Cut(text, "=")
 		if colon := strings.IndexByte(name, ':'); colon >= 0 || !ok {
-			name, value, ok = strings.Cut(text, ":") // as curl has it
+			name, value, ok = strings.Cut(text, ":") // as in curl
 		}
 		name = strings.TrimSpace(name)
 		if value = strings.TrimSpace(value); !ok || !isHeader(name, value) {
-			return usageErrorf("--header: not a header\nwanted is NAME=VALUE")
+			return usageErrorf("--header: not a header\nuse NAME=VALUE")
 		}
 		q.header.Set(name, value)
 		given = given || q.isKey(name)
@@ -183,7 +183,7 @@ func (q *preparedRequest) setHeaders(f *connectFlags) error {
 	return nil
 }
 
-// isKey reports whether a header is where the host's key goes.
+// isKey reports whether a header carries the key of the host.
 func (q *preparedRequest) isKey(name string) bool {
 	return strings.EqualFold(name, "Authorization") ||
 		slices.ContainsFunc(q.host.Keys, func(k host.APIKey) bool { return strings.EqualFold(k.Header, name) })
@@ -204,22 +204,22 @@ func isHeader(name, value string) bool {
 	return name != ""
 }
 
-// readPrompt is what the model is asked.
+// readPrompt returns the prompt, from the arguments or standard input.
 func (a *app) readPrompt(args []string) ([]byte, error) {
 	text := []byte(strings.Join(args, " "))
 	if len(args) == 0 && isPiped(a.stdin) || len(args) == 1 && args[0] == "-" {
 		var err error
 		if text, err = io.ReadAll(a.stdin); err != nil {
-			return nil, fmt.Errorf("the prompt: %w", err)
+			return nil, fmt.Errorf("can't read the prompt: %w", err)
 		}
 	}
 	if len(bytes.TrimSpace(text)) == 0 {
-		return nil, usageErrorf("connect: no PROMPT\ntoolscope connect PROVIDER PROMPT, or - for standard input")
+		return nil, usageErrorf("connect: needs a PROMPT\ntoolscope connect PROVIDER PROMPT, or - for standard input")
 	}
 	return bytes.ToValidUTF8(text, []byte("\uFFFD")), nil
 }
 
-// textOrFile is a text, or what is in the file that it names behind an @.
+// textOrFile returns the text, or the content of the file that it names after an @.
 func textOrFile(text string) (string, error) {
 	path, ok := strings.CutPrefix(text, "@")
 	if !ok {

@@ -11,42 +11,42 @@ import (
 	"toolscope/stream"
 )
 
-// turnPrinter prints turns in the order they end, and what later requests made of their calls as they
-// tell it. It looks once at each event, and at a turn when an event says that it has ended: what it
-// costs to print grows neither with what was printed nor with what is open. It keeps names of turns
-// and calls, not the things.
+// turnPrinter prints turns in the order in which they end, and how later requests send their calls back. It
+// looks at each event once, and at a turn when an event ends it, so the cost of printing doesn't grow with
+// the printed or the open turns. It keeps the numbers of turns and calls, not pointers to them.
 type turnPrinter struct {
 	in      *providers.Inspector
 	path    string
 	to      printer
-	events  int                      // that were looked at
-	turns   int32                    // those of a number below were looked at
-	unbegun []int32                  // of those, the ones that no event was about
-	open    map[int32]bool           // the others that were not printed: false once they have ended
-	ended   []endedTurn              // of those, the ones that wait to be printed, in that order
-	weight  int64                    // bytes of these
-	patient bool                     // a turn waits for what the tools of its calls gave
-	waiting map[int32][]sentBackCall // calls that were sent back, by the turn that was not printed
-	run     bool                     // it is several files
-	among   bool                     // the file is one of many: what is not recognised is not printed
+	events  int                      // number of events looked at
+	turns   int32                    // turns below this number were looked at
+	unbegun []int32                  // those of them without an event
+	open    map[int32]bool           // the others, unless printed; false once they have ended
+	ended   []endedTurn              // those that wait to be printed, in that order
+	weight  int64                    // bytes of the ended turns
+	patient bool                     // a turn waits for the results of its calls
+	waiting map[int32][]sentBackCall // calls that were sent back, by turn that is not printed yet
+	run     bool                     // the source is several files
+	among   bool                     // the file is one of many: unrecognised turns are not printed
 	only    *turnFilter              // which turns are printed
-	hidden  map[int32]bool           // the others, of which nothing is told later either
-	known   bool                     // a turn was printed that is of a known protocol, or says why it is not
-	asked   requestPrinter           // of MCP servers
-	traces  *traceSender             // a collector that is told as well; may be nil
+	hidden  map[int32]bool           // the other turns
+	known   bool                     // a recognised turn was printed
+	asked   requestPrinter           // requests to MCP servers
+	traces  *traceSender             // a collector that gets the turns too; may be nil
 }
 
-// sentBackCall is a call that a later request has in its history.
+// sentBackCall is a call in the history of a later request.
 type sentBackCall struct {
 	file     string
 	of       stream.Ref
 	name, id string // of the call
 	stream.SentBackCall
-	findings []stream.Finding // what the request made known of the call
+	findings []stream.Finding // findings of the request about the call
 	late     bool             // its turn was printed without the result
 	same     bool             // the request came on the WebSocket that the call came on
 }
 
+// newTurnPrinter returns a printer of the turns of in.
 func newTurnPrinter(in *providers.Inspector, path string, to printer) *turnPrinter {
 	q := &turnPrinter{
 		in: in, path: path, to: to, open: map[int32]bool{}, waiting: map[int32][]sentBackCall{},
@@ -55,16 +55,16 @@ func newTurnPrinter(in *providers.Inspector, path string, to printer) *turnPrint
 	return q
 }
 
-// What is kept of what was printed, to say what later requests made of it: a program that prints
-// runs for days.
+// Limits of the printed turns that are kept, to report how later requests send their calls back. A program
+// that prints may run for days.
 const (
 	maxPrintedBytes = 8 << 20
 	maxPrintedRows  = 1 << 10
 )
 
-// printEnded prints the turns that have ended, or all. What was made of calls comes before the turn that
-// the request led to, and those that ended together in the order in which they began. They may be
-// let go of then.
+// printEnded prints the turns that have ended, or all. Calls that were sent back are printed before the turn
+// of that request, and turns that end together in the order in which they began. Printed turns may be
+// evicted.
 func (q *turnPrinter) printEnded(all bool) error {
 	now, back := q.findEnded()
 	q.printSentBack(back)
@@ -79,7 +79,7 @@ func (q *turnPrinter) printEnded(all bool) error {
 		q.addWaiting(n)
 	}
 	n := q.readyCount(all)
-	at := n // how many at a time
+	at := n // turns per batch
 	if q.patient {
 		at = 1
 	}
@@ -93,7 +93,7 @@ func (q *turnPrinter) printEnded(all bool) error {
 	return q.to.flush()
 }
 
-// printTurns prints turns, and then what was already made of their calls.
+// printTurns prints turns, and then their calls that were sent back already.
 func (q *turnPrinter) printTurns(turns []endedTurn) {
 	s := q.in.Session()
 	var back []sentBackCall
@@ -122,7 +122,7 @@ func (q *turnPrinter) printTurns(turns []endedTurn) {
 	}
 }
 
-// skipTurn has nothing be told of a turn.
+// skipTurn hides a turn and everything about it.
 func (q *turnPrinter) skipTurn(turn int32) {
 	if q.hidden == nil {
 		q.hidden = map[int32]bool{}
@@ -130,7 +130,7 @@ func (q *turnPrinter) skipTurn(turn int32) {
 	q.hidden[turn] = true
 }
 
-// printSentBack tells what was made of calls of turns that are printed.
+// printSentBack prints calls of printed turns that were sent back.
 func (q *turnPrinter) printSentBack(back []sentBackCall) {
 	back = slices.DeleteFunc(back, func(r sentBackCall) bool { return q.hidden[r.of.Turn] })
 	if len(back) > 0 {
@@ -138,14 +138,14 @@ func (q *turnPrinter) printSentBack(back []sentBackCall) {
 	}
 }
 
-// setCallName takes what a call is called, as far as that is known now.
+// setCallName sets the name and id of a call as they are known now.
 func (q *turnPrinter) setCallName(r *sentBackCall) {
 	if _, c := q.in.Session().Find(r.of); c != nil {
 		r.name, r.id = c.Name, c.ID
 	}
 }
 
-// fileOfTurn is where a turn came from.
+// fileOfTurn returns the file of a turn.
 func (q *turnPrinter) fileOfTurn(t *stream.Turn) string {
 	if q.run {
 		return fileOf("", q.in.Exchange(t.Exchange))
@@ -153,7 +153,7 @@ func (q *turnPrinter) fileOfTurn(t *stream.Turn) string {
 	return fileOf(q.path, q.in.Exchange(t.Exchange))
 }
 
-// fileOfAsked is where what was said to a server came from.
+// fileOfAsked returns the file of an exchange with a server.
 func (q *turnPrinter) fileOfAsked(exchange int) string {
 	if file := q.in.Executed().FileOf(exchange); file != "" && (q.run || q.path == "" || q.path == "-") {
 		return file
@@ -161,7 +161,7 @@ func (q *turnPrinter) fileOfAsked(exchange int) string {
 	return q.path
 }
 
-// findEnded looks through the new events, and returns the turns that ended, each once, and the calls of
+// findEnded looks through the new events. It returns the turns that ended, each once, and the calls of
 // printed turns that were sent back.
 func (q *turnPrinter) findEnded() (ended []int32, back []sentBackCall) {
 	q.unbegun = slices.DeleteFunc(q.unbegun, q.trackTurn)
@@ -193,7 +193,7 @@ func (q *turnPrinter) findEnded() (ended []int32, back []sentBackCall) {
 	return ended, back
 }
 
-// trackTurn takes a turn among those that wait, if it has begun. Its exchange stays until it is printed.
+// trackTurn adds a turn to those that wait, if it has begun. Its exchange is pinned until it is printed.
 func (q *turnPrinter) trackTurn(number int32) (begun bool) {
 	t := q.in.Session().Turn(number)
 	if t != nil {
@@ -203,7 +203,7 @@ func (q *turnPrinter) trackTurn(number int32) (begun bool) {
 	return t != nil
 }
 
-// sentBack adds to a list the call that the event being looked at tells of.
+// sentBack appends the call that the current event sends back.
 func (q *turnPrinter) sentBack(list []sentBackCall) []sentBackCall {
 	n := q.events
 	e, _ := q.in.Timeline.Event(n)
@@ -218,7 +218,7 @@ func (q *turnPrinter) sentBack(list []sentBackCall) []sentBackCall {
 	return append(list, sentBackCall{file: q.fileOfTurn(t), of: c.Ref(), name: c.Name, id: c.ID, SentBackCall: c.SentBack[i], findings: foundBy(c, n), same: t.Exchange == c.SentBack[i].Exchange})
 }
 
-// sentBackLate is sentBack of a call that was let go of. Only the event tells what became of it.
+// sentBackLate is sentBack for a call that was evicted. Only the event has the facts.
 func (q *turnPrinter) sentBackLate(list []sentBackCall, t *stream.Turn, e stream.Event) []sentBackCall {
 	of := stream.Ref{Turn: e.Turn, Call: e.Slot}
 	name, id, ok := q.in.CallName(of)
@@ -237,8 +237,8 @@ func (q *turnPrinter) sentBackLate(list []sentBackCall, t *stream.Turn, e stream
 	return append(list, r)
 }
 
-// ownFindings are those of a call but what later requests made known of it, and what its tool's server
-// did: their lines have that.
+// ownFindings returns the findings of a call without those of later requests and of tool runs, which have
+// lines of their own.
 func ownFindings(c *stream.Call) []stream.Finding {
 	if len(c.Findings) == 0 {
 		return c.Findings
@@ -249,7 +249,7 @@ func ownFindings(c *stream.Call) []stream.Finding {
 	})
 }
 
-// foundBy is what an event made known of a call.
+// foundBy returns the findings of a call from one event.
 func foundBy(c *stream.Call, event int) (found []stream.Finding) {
 	for _, f := range c.Findings {
 		if f.Event == event {
@@ -259,12 +259,12 @@ func foundBy(c *stream.Call, event int) (found []stream.Finding) {
 	return found
 }
 
-// policyNames are the names of those that treat the call the same way.
+// policyNames returns the names of the policies that treat a call this way.
 func (r sentBackCall) policyNames() []string {
 	return strings.FieldsFunc(r.Policies, func(c rune) bool { return c == ',' || c == ' ' })
 }
 
-// resultWord says whether the request has a result of the call.
+// resultWord returns the state of the call's result in the request.
 func (r sentBackCall) resultWord() string {
 	switch r.ResultCode {
 	case stream.ResultOK:
@@ -275,7 +275,7 @@ func (r sentBackCall) resultWord() string {
 	return "none"
 }
 
-// sentence say it for people.
+// sentence describes how the call was sent back.
 func (r sentBackCall) sentence() string {
 	words := r.Outcome
 	if r.KeptByProvider {
@@ -287,7 +287,7 @@ func (r sentBackCall) sentence() string {
 	return words + ", result " + r.resultWord()
 }
 
-// wireCalls are a turn's calls, and what the model wrote as calls and the provider threw away.
+// wireCalls returns the calls of a turn, and separately those that the provider discarded.
 func wireCalls(t *stream.Turn) (calls, thrown []*stream.Call) {
 	for _, c := range t.Calls {
 		if c.Discarded {

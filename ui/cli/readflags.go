@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -38,13 +37,10 @@ type readFlags struct {
 	request  string // file that holds the body of a request
 }
 
-func (r *readFlags) add(f *pflag.FlagSet) { r.addAs(f, "as") }
-
-// addAs is add where the flag for the format is called otherwise.
-func (r *readFlags) addAs(f *pflag.FlagSet, as string) {
-	f.StringVar(&r.protocol, "dialect", "auto", "the protocol of every response: auto, or a name from 'toolscope help dialects'")
-	f.StringVar(&r.as, as, "auto", "the format of every input: auto, body, or a name from 'toolscope help formats'")
-	f.StringVar(&r.request, "request", "", "check calls against the tools of the request body in this `FILE`, where none was captured")
+func (r *readFlags) add(f *pflag.FlagSet) {
+	f.StringVar(&r.protocol, "protocol", "auto", "")
+	f.StringVar(&r.as, "from", "auto", "")
+	f.StringVar(&r.request, "request", "", "")
 }
 
 // inspectorSetup returns what sets an inspector up to read so.
@@ -53,12 +49,12 @@ func (r *readFlags) inspectorSetup() (func(*providers.Inspector), error) {
 	if r.protocol != "" && r.protocol != "auto" {
 		d, err := providers.FindProtocol(r.protocol)
 		if err != nil {
-			return nil, usageErrorf("--dialect: %w, and auto%s", err, suggestCompletion(r.protocol, protocolCompletions()))
+			return nil, usageErrorf("--protocol: %w, and auto%s", err, suggestCompletion(r.protocol, protocolCompletions()))
 		}
 		forced = d
 	}
 	if _, ok := formats.Find(r.as); !ok && !slices.Contains([]string{"", "auto", "body"}, r.as) {
-		return nil, usageErrorf("--%s %q: wanted is auto, body, or a name from 'toolscope help formats'%s", cmp.Or(r.flag, "as"), r.as, suggestCompletion(r.as, formatCompletions()))
+		return nil, usageErrorf("--from %q: unknown format%s\nuse auto, body, or a name from 'toolscope help formats'", r.as, suggestCompletion(r.as, formatCompletions()))
 	}
 	body, err := r.requestBody()
 	if err != nil {
@@ -84,9 +80,9 @@ func (r *readFlags) requestBody() ([]byte, error) {
 	s.Value()
 	switch err := s.End(); {
 	case err != nil:
-		return nil, fmt.Errorf("--request %s: not JSON: %w\nwanted is the body that was sent, as in {\"model\": …, \"tools\": […]}", r.request, err)
+		return nil, fmt.Errorf("--request %s: not JSON: %w\nuse the body of a request, e.g. {\"model\": …, \"tools\": […]}", r.request, err)
 	case !isObject || !providers.DeclaresTools(body):
-		return nil, fmt.Errorf("--request %s: declares no tools of a known protocol\nwanted is the body that was sent, as in {\"model\": …, \"tools\": […]}", r.request)
+		return nil, fmt.Errorf("--request %s: it declares no tools of a known protocol\nuse the body of a request, e.g. {\"model\": …, \"tools\": […]}", r.request)
 	}
 	return body, nil
 }

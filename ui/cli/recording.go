@@ -15,46 +15,46 @@ import (
 	"toolscope/providers/price"
 )
 
-// exitGaps is the exit code of a run whose recording lacks something.
+// exitGaps is the exit code of a run whose capture has gaps.
 const exitGaps = 3
 
-// closeTime is how long what is recorded may take to be written when everything else is over.
+// closeTime limits the writing of a capture after everything else has ended.
 const closeTime = 10 * time.Second
 
-// A captureWriter is a capture that is being written.
+// captureWriter is a capture that is being written.
 type captureWriter struct {
 	*record.Recorder
 	name, path string
 }
 
-// liveFlags are those of every command that looks at the network.
+// liveFlags are the flags of all commands that read the network.
 type liveFlags struct {
 	record, format string
 	keepSecrets    bool
-	kept           *keptFlags    // of a command that records without being asked to; may be nil
-	publish        *publishFlags // of one that sends what it sees; may be nil
-	traces         *traceFlags   // of one that tells a collector; may be nil
+	kept           *keptFlags    // of a command that records by default; may be nil
+	publish        *publishFlags // of a command that publishes; may be nil
+	traces         *traceFlags   // of a command that sends spans; may be nil
 }
 
 func (a *app) liveFlags(cmd *cobra.Command, f *liveFlags) {
 	to := cmd.Flags()
-	to.StringVar(&f.record, "record", "", "record into this new `FILE`.tsc, or into a new one in this directory")
+	to.StringVar(&f.record, "record", "", "")
 	asPaths(to, "record")
-	to.BoolVar(&f.keepSecrets, "keep-secrets", false, "show and record keys and other secrets as they are")
-	addFormatFlag(to, &f.format, "", "print, screen or not: text, or jsonl", "text", "jsonl")
+	to.BoolVar(&f.keepSecrets, "keep-secrets", false, "")
+	addFormatFlag(to, &f.format, "", "text", "jsonl")
 	a.pricesFlag(cmd)
 	a.flags.add(to)
 	cmd.PreRunE = func(*cobra.Command, []string) error {
-		// What was to be recorded, into a variable that is not set perhaps, would be lost.
+		// An empty name may come from an unset variable; the traffic would be lost.
 		if to.Changed("record") && f.record == "" {
-			return usageErrorf("--record: the name is empty\nwanted is the name of a new file, or of a directory for new files")
+			return usageErrorf("--record: the name is empty\nuse the name of a new file, or of a directory for new files")
 		}
 		return nil
 	}
 }
 
-// outputOptions is how a live command shows calls, as the flags say: the prices, and what prints them
-// where there is no screen.
+// outputOptions returns how a live command shows calls: the prices, the printer, and whether there is a
+// screen.
 func (a *app) outputOptions(f *liveFlags) (prices *price.Table, p printer, screen bool, err error) {
 	if prices, err = a.loadPrices(); err != nil {
 		return nil, nil, false, err
@@ -62,8 +62,8 @@ func (a *app) outputOptions(f *liveFlags) (prices *price.Table, p printer, scree
 	return prices, a.printerOf(f.format, prices), f.format == "" && a.onScreen(), nil
 }
 
-// startCapture begins the recording that --record asks for: in a directory a new file, otherwise the file
-// itself, which must be new.
+// startCapture starts the capture of --record: a new file in a directory, or the file itself, which must be
+// new.
 func (a *app) startCapture(to string, began time.Time, by string) (*captureWriter, error) {
 	if to == "" {
 		return nil, nil
@@ -80,7 +80,7 @@ func (a *app) startCapture(to string, began time.Time, by string) (*captureWrite
 		r, err = record.Create(to, began, by)
 	}
 	if errors.Is(err, fs.ErrExist) {
-		return nil, fmt.Errorf("--record: %w\nnothing is written over: name a new file, or a directory, as in --record captures/", err)
+		return nil, fmt.Errorf("--record: %w\nno file is overwritten: use a new file, or a directory, e.g. --record captures/", err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("--record: %w", err)
@@ -92,8 +92,8 @@ func (a *app) startCapture(to string, began time.Time, by string) (*captureWrite
 	return &captureWriter{r, name, path}, nil
 }
 
-// isFolder reports whether a path is that of a directory. One that is not there yet is, when it has
-// a slash at its end or no extension.
+// isFolder reports whether a path is that of a directory. A path that doesn't exist is one if it ends with a
+// slash or has no extension.
 func isFolder(path string) bool {
 	if info, err := os.Stat(path); err == nil {
 		return info.IsDir()
@@ -101,8 +101,7 @@ func isFolder(path string) bool {
 	return strings.HasSuffix(path, string(filepath.Separator)) || filepath.Ext(path) == ""
 }
 
-// createIn makes a file that is named by date and time, and what it is of; where several begin
-// within a second, they are numbered.
+// createIn creates a file that is named by date, time and of. Files of the same second are numbered.
 func createIn(dir string, began time.Time, of, by string) (r *record.Recorder, name, warning string, err error) {
 	stamp := began.Format("2006-01-02T15-04-05") + of
 	for n := 1; ; n++ {
@@ -117,8 +116,8 @@ func createIn(dir string, began time.Time, of, by string) (r *record.Recorder, n
 	}
 }
 
-// pathsOf are what is opened to see all of a recording: what its client asked MCP servers, and when its
-// shell commands ran, stands beside it.
+// pathsOf returns the paths of a complete recording: the capture, and the folder next to it with the traffic
+// of MCP servers and the times of shell commands.
 func pathsOf(path string) []string {
 	if beside := record.CompanionDir(path); len(record.List(beside)) > 0 {
 		return []string{path, beside}

@@ -16,28 +16,7 @@ import (
 	"toolscope/stream/count"
 )
 
-const replayHelp = `Preview what a later request would carry of the calls, and what gets lost on the
-way: the exact JSON, an outcome in a word, the losses by name, and whether the
-provider takes it: accepted or refused, by its rules or as the capture shows,
-and unknown where neither says. A target is where the history goes; a policy is
-how arguments that are not one JSON object are treated: a behaviour, or what a
-client such as Claude Code does.
-
-Each call is previewed by itself, unless --whole or --conversation is given.
-That another call of its turn or of the conversation has its id is told all
-the same.
-With one target and one policy, the body, the results that must follow it and a
-diff of the arguments are shown too.
-
-  toolscope replay agent.sse                       every call, to every target
-  toolscope replay agent.sse --to anthropic --call 2
-  toolscope replay agent.sse --policy clients      as every client that is known
-  toolscope replay run.tsc --turn 3 --conversation --to gemini --format jsonl
-  toolscope replay run.tsc --fail-on-loss high     for scripts: exit code 1
-
-'toolscope help targets', 'help policies' and 'help losses' list what there is.`
-
-// replayFlags say what is replayed, where to and how.
+// replayFlags are the flags of replay.
 type replayFlags struct {
 	to, policy   string
 	turn, call   int // 0 for all
@@ -49,7 +28,8 @@ type replayFlags struct {
 
 func (a *app) replayCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "replay FILE…", Short: "Preview what becomes of calls when they are sent back", Long: replayHelp,
+		Use: "replay FILE…", Short: "Preview how calls would be sent back",
+		Example: "toolscope replay agent.sse\ntoolscope replay agent.sse --to anthropic --call 2\ntoolscope replay agent.sse --policy clients\ntoolscope replay run.tsc --turn 3 --conversation --to gemini --format jsonl\ntoolscope replay run.tsc --fail-on-loss high",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			paths, err := a.somePaths(cmd, args, "FILE")
 			if err != nil {
@@ -57,33 +37,33 @@ func (a *app) replayCommand() *cobra.Command {
 			}
 			for _, flag := range []string{"turn", "call"} {
 				if n, _ := cmd.Flags().GetInt(flag); n < 1 && cmd.Flags().Changed(flag) {
-					return usageErrorf("--%s %d: they are counted from 1", flag, n)
+					return usageErrorf("--%s %d: numbers start at 1", flag, n)
 				}
 			}
 			return a.runReplay(cmd.Context(), paths)
 		},
 	}
 	f, r := cmd.Flags(), &a.replaying
-	f.StringVar(&r.to, "to", "all", "where the history goes: all, or a name from 'toolscope help targets'")
-	f.StringVar(&r.policy, "policy", "preserve", "how arguments are treated: all, behaviours, clients, or a name from 'toolscope help policies'")
-	f.IntVar(&r.turn, "turn", 0, "only turn `N`")
-	f.IntVar(&r.call, "call", 0, "only call `N` of its turn")
-	f.BoolVar(&r.whole, "whole", false, "turns as a whole: text, reasoning and all calls in one message")
-	f.BoolVar(&r.conversation, "conversation", false, "the history that a turn's request carried, and then the turn")
-	f.BoolVar(&r.oneByOne, "one-by-one", false, "each call in a message of its own, followed by its result; implies --whole")
-	addFormatFlag(f, &a.format, "text", "text, or jsonl: one JSON object a line, for each call, target and policy", "text", "jsonl")
-	f.StringVar(&r.failOn, "fail-on-loss", "", "exit with 1 when a preview has a loss of this `SEVERITY` or worse, or would be refused: "+lossSeverities())
+	f.StringVar(&r.to, "to", "all", "")
+	f.StringVar(&r.policy, "policy", "preserve", "")
+	f.IntVar(&r.turn, "turn", 0, "")
+	f.IntVar(&r.call, "call", 0, "")
+	f.BoolVar(&r.whole, "whole", false, "")
+	f.BoolVar(&r.conversation, "conversation", false, "")
+	f.BoolVar(&r.oneByOne, "one-by-one", false, "")
+	addFormatFlag(f, &a.format, "text", "text", "jsonl")
+	f.StringVar(&r.failOn, "fail-on-loss", "", "")
 	markSettings(f, "replay", "to", "policy", "format")
 	a.reading.add(f)
-	f.Lookup("request").Usage = "the request body in this `FILE` stands in where none was captured: its history, and its tools"
 	return cmd
 }
 
+// lossSeverities returns the names of the severities of losses.
 func lossSeverities() string {
 	return joinCommas(mapSlice(replay.Severities, replay.Severity.String)...)
 }
 
-// A replayer previews what the flags choose.
+// replayer previews what the flags select.
 type replayer struct {
 	replayFlags
 	targets  []*protocol.Target
@@ -91,30 +71,30 @@ type replayer struct {
 	limit    replay.Severity // of failOn
 	out      previewWriter
 	shown    int // previews
-	bad      int // those that reach the limit
+	bad      int // previews that reach the limit
 }
 
-// A previewWriter writes previews.
+// previewWriter writes previews.
 type previewWriter interface {
-	writeHeading(s *previewSubject) // what the previews that follow are of
+	writeHeading(s *previewSubject) // the subject of the next previews
 	writePreview(s *previewSubject, v *replay.Preview)
 	flush() error
 }
 
-// newReplayer is the flags, understood.
+// newReplayer returns a replayer for the flags.
 func (a *app) newReplayer() (*replayer, error) {
 	r := &replayer{replayFlags: a.replaying}
 	switch {
 	case r.call != 0 && (r.whole || r.conversation || r.oneByOne):
-		return nil, usageErrorf("--call %d: --whole, --conversation and --one-by-one are about all calls of a turn", r.call)
+		return nil, usageErrorf("--call %d: can't be combined with --whole, --conversation and --one-by-one\nthey preview all calls of a turn", r.call)
 	case r.whole && r.conversation:
-		return nil, usageErrorf("--whole and --conversation: only one of them")
+		return nil, usageErrorf("--whole and --conversation: can't be combined\nuse one of them")
 	}
 	r.whole = r.whole || r.oneByOne && !r.conversation
 	if r.targets = providers.Targets(); r.to != "all" {
 		t, err := providers.FindTarget(r.to)
 		if err != nil {
-			return nil, usageErrorf("--to: %w, and all%s", err, suggestCompletion(r.to, targetCompletions()))
+			return nil, usageErrorf("--to: %w, all%s", err, suggestCompletion(r.to, targetCompletions()))
 		}
 		r.targets = []*protocol.Target{t}
 	}
@@ -125,7 +105,7 @@ func (a *app) newReplayer() (*replayer, error) {
 	if r.failOn != "" {
 		limit, ok := replay.FindSeverity(r.failOn)
 		if !ok {
-			return nil, usageErrorf("--fail-on-loss: no severity %q; there are %s", r.failOn, lossSeverities())
+			return nil, usageErrorf("--fail-on-loss: unknown severity %q\nuse one of %s", r.failOn, lossSeverities())
 		}
 		r.limit = limit
 	}
@@ -136,12 +116,12 @@ func (a *app) newReplayer() (*replayer, error) {
 	return r, nil
 }
 
-// policiesOf are the policies that a flag names: one, a group of them, or all.
+// policiesOf returns the policies that a flag names: one, a group, or all.
 func policiesOf(name string) (chosen []*replay.Policy, err error) {
 	if name != "all" && name != "behaviours" && name != "clients" {
 		p, err := replay.FindPolicy(name)
 		if err != nil {
-			return nil, usageErrorf("--policy: %w; or all, all behaviours, all clients%s", err, suggestCompletion(name, policyCompletions()))
+			return nil, usageErrorf("--policy: %w, all, behaviours, clients%s", err, suggestCompletion(name, policyCompletions()))
 		}
 		return []*replay.Policy{p}, nil
 	}
@@ -166,29 +146,29 @@ func (a *app) runReplay(ctx context.Context, paths []string) error {
 		return err
 	}
 	if r.bad > 0 {
-		a.failWith(fmt.Errorf("%d of %s lose something of severity %s or worse, or would be refused", r.bad, count.Of(r.shown, "preview"), r.limit))
+		a.failWith(fmt.Errorf("%d of %s have a loss of severity %s or worse, or would be refused", r.bad, count.Of(r.shown, "preview"), r.limit))
 	}
 	return nil
 }
 
-// replaySource reads a whole source and writes the previews of what is chosen from it. Turns are
-// numbered within it.
+// replaySource reads a complete source and writes the selected previews. Turns are numbered within it.
 func (a *app) replaySource(src capture.Source, path string, in *providers.Inspector, r *replayer) error {
 	defer quitQuietly()()
 	err := inspectSource(src, in, func() bool { return true })
 	a.printSourceNotes(path, in, false)
 	if len(in.Session().Turns) == 0 || a.isOneOfMany() && !slices.ContainsFunc(in.Session().Turns, callsTool) {
-		return err // the notes say why, and of many files some have none
+		return err // the notes give the reason; of many files, some have no calls
 	}
 	return errors.Join(err, r.previewSource(path, in), r.out.flush())
 }
 
+// callsTool reports whether a turn has calls.
 func callsTool(t *stream.Turn) bool {
 	calls, _ := wireCalls(t)
 	return len(calls) > 0
 }
 
-// previewSource previews what is chosen of a source.
+// previewSource writes the selected previews of a source.
 func (r *replayer) previewSource(path string, in *providers.Inspector) error {
 	chosen, err := r.chooseTurns(path, in.Session().Turns)
 	if err != nil {
@@ -207,7 +187,7 @@ func (r *replayer) previewSource(path string, in *providers.Inspector) error {
 	}
 	switch {
 	case len(unknown) > 0:
-		return fmt.Errorf("%s: no request body was captured of %s: without it there is no history\n--request FILE gives the body that was sent", path, numberRanges("turn", unknown))
+		return fmt.Errorf("%s: no request body of %s was captured: without it the history is unknown\nuse --request FILE with the body that was sent", path, numberRanges("turn", unknown))
 	case shown == r.shown:
 		return noCalls(path, chosen)
 	}
@@ -231,8 +211,8 @@ func (r *replayer) writePreviews(s *previewSubject) {
 	}
 }
 
-// reachesLimit reports whether a preview reaches the limit. To be refused is as bad as can be, and what is
-// not known may be that.
+// reachesLimit reports whether a preview reaches the limit. A refusal always does, and so does an unknown
+// outcome.
 func (r *replayer) reachesLimit(v *replay.Preview) bool {
 	if v.Refused != "" || v.Outcome >= replay.Throws {
 		return true

@@ -5,12 +5,13 @@ import (
 	"toolscope/providers/replay"
 )
 
-// previewJSON writes one JSON object a preview. What is empty is left out, but for the losses and
-// the body.
+// previewJSON writes one JSON object per preview. Empty values are left out, except the losses and the body.
 type previewJSON struct{ lineWriter }
 
+// writeHeading writes nothing.
 func (p previewJSON) writeHeading(*previewSubject) {}
 
+// writePreview writes a preview.
 func (p previewJSON) writePreview(s *previewSubject, v *replay.Preview) {
 	o := lineOf("replay", s.file, s.turn.Number)
 	if s.scope == replay.OneCall {
@@ -50,7 +51,7 @@ func (p previewJSON) writePreview(s *previewSubject, v *replay.Preview) {
 	p.writeObject(o)
 }
 
-// oneOrMore is a message by itself, several as an array, and none as null.
+// oneOrMore returns one message as it is, several as an array, and none as null.
 func oneOrMore(texts [][]byte) []byte {
 	switch len(texts) {
 	case 0:
@@ -61,10 +62,11 @@ func oneOrMore(texts [][]byte) []byte {
 	return jsonArray(texts)
 }
 
+// addLoss writes a loss.
 func (s *previewSubject) addLoss(o *jsonObject, l replay.Loss) {
 	o.text("code", l.Code)
 	o.text("severity", l.Severity.String())
-	o.text("message", l.Message)
+	o.addMessage(l.Message, l.Quoted)
 	if l.Call > 0 && s.scope != replay.OneCall {
 		o.int("call", s.callNumber(l.Call))
 	}
@@ -74,8 +76,7 @@ func (s *previewSubject) addLoss(o *jsonObject, l replay.Loss) {
 	}
 }
 
-// sentArgs writes the arguments of a call as they are sent, and how they differ from what the model
-// wrote.
+// sentArgs writes the arguments of a call as they are sent, and how they differ from what the model wrote.
 func (o *jsonObject) sentArgs(v *replay.Preview, c *replay.Sent) {
 	if !isSent(v, c) {
 		return
@@ -96,5 +97,5 @@ func (o *jsonObject) sentArgs(v *replay.Preview, c *replay.Sent) {
 	}
 }
 
-// isSent reports whether a call is in what would be sent.
+// isSent reports whether a call is in the body that would be sent.
 func isSent(v *replay.Preview, c *replay.Sent) bool { return len(v.Body) > 0 && c.Args != nil }

@@ -28,6 +28,7 @@ type previewLine struct {
 
 type lossJSON struct {
 	Code, Severity, Message string
+	Quoted                  [][2]int
 	Call                    int
 	Start, End              *int
 }

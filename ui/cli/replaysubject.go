@@ -11,18 +11,18 @@ import (
 	"toolscope/stream/count"
 )
 
-// A previewSubject is what is previewed at once: a call, a whole turn, or a conversation.
+// previewSubject is the subject of a preview: a call, a turn, or a conversation.
 type previewSubject struct {
 	file     string
 	scope    replay.Scope
 	turn     *stream.Turn
-	calls    []*stream.Call // of the turn, those that it is about
+	calls    []*stream.Call // those calls of the turn that are previewed
 	oneByOne bool
-	src      *replay.Source // nil when it is not known
+	src      *replay.Source // nil if it is unknown
 }
 
-// callNumber is what call n of the source is shown as: by its number in the turn, or, where there are
-// more turns, in the conversation.
+// callNumber returns the number to show for call n of the source: its number in the turn or, for a
+// conversation, in the conversation.
 func (s *previewSubject) callNumber(n int) int {
 	if s.scope == replay.WholeConversation || n < 1 || n > len(s.calls) {
 		return n
@@ -30,7 +30,7 @@ func (s *previewSubject) callNumber(n int) int {
 	return s.calls[n-1].Number
 }
 
-// sourceProtocol is the dialect that the subject came by.
+// sourceProtocol returns the protocol of the subject.
 func (s *previewSubject) sourceProtocol() string {
 	if s.src.From != nil {
 		return s.src.From.Protocol
@@ -38,14 +38,13 @@ func (s *previewSubject) sourceProtocol() string {
 	return s.turn.Protocol
 }
 
-// chosenTurn is a turn, and those of its calls that are to be previewed.
+// chosenTurn is a turn, with those of its calls that are previewed.
 type chosenTurn struct {
 	turn  *stream.Turn
 	calls []*stream.Call
 }
 
-// chooseTurns finds what the flags name. Where a conversation is to be shown, its calls may be in
-// earlier turns.
+// chooseTurns returns the turns of the flags. For a conversation, the calls may be in earlier turns.
 func (r *replayer) chooseTurns(path string, turns []*stream.Turn) (list []chosenTurn, err error) {
 	var all []chosenTurn
 	var numbers []int
@@ -69,7 +68,7 @@ func (r *replayer) chooseTurns(path string, turns []*stream.Turn) (list []chosen
 	return list, r.chooseCalls(path, list)
 }
 
-// chooseCalls keeps only the calls that have the number of the flag.
+// chooseCalls keeps only the calls with the number of the flag.
 func (r *replayer) chooseCalls(path string, list []chosenTurn) error {
 	if r.call == 0 {
 		return nil
@@ -90,7 +89,7 @@ func (r *replayer) chooseCalls(path string, list []chosenTurn) error {
 	return usageErrorf("--call %d: turn %d of %s has %s", r.call, most.turn.Number+1, path, numberRanges("call", numbers))
 }
 
-// subjectsOf are what is to be previewed of a turn.
+// subjectsOf returns the subjects of a turn.
 func (r *replayer) subjectsOf(path string, in *providers.Inspector, c chosenTurn) (list []*previewSubject) {
 	x, from := in.Exchange(c.turn.Exchange), providers.TargetOf(c.turn.Protocol)
 	base := previewSubject{file: fileOf(path, x), scope: replay.WholeTurn, turn: c.turn, calls: c.calls, oneByOne: r.oneByOne}
@@ -115,8 +114,7 @@ func (r *replayer) subjectsOf(path string, in *providers.Inspector, c chosenTurn
 	return []*previewSubject{&base}
 }
 
-// conversationOf is the history that a turn's request carried and then the turn; nil when there is
-// no request.
+// conversationOf returns the history in a turn's request and then the turn; nil without a request.
 func conversationOf(x *providers.Exchange, t *stream.Turn) *replay.Source {
 	if x == nil {
 		return nil
@@ -128,15 +126,15 @@ func conversationOf(x *providers.Exchange, t *stream.Turn) *replay.Source {
 	return replay.SourceOfHistoryAndTurn(messages, from, t, providers.TargetOf(t.Protocol))
 }
 
-// noCalls says that there is nothing to preview.
+// noCalls is the error if there is nothing to preview.
 func noCalls(path string, of []chosenTurn) error {
 	if len(of) == 1 {
-		return fmt.Errorf("%s: turn %d calls no tool, and nor does the conversation before it", path, of[0].turn.Number+1)
+		return fmt.Errorf("%s: turn %d calls no tool, and neither does the conversation before it", path, of[0].turn.Number+1)
 	}
-	return fmt.Errorf("%s: no turn calls a tool: there is nothing to send back", path)
+	return fmt.Errorf("%s: no calls: there is nothing to send back", path)
 }
 
-// numberRanges are numbers in words: "turn 1", "turns 1 to 3, 5".
+// numberRanges puts numbers in words: "turn 1", "turns 1 to 3, 5".
 func numberRanges(thing string, numbers []int) string {
 	var parts []string
 	for i := 0; i < len(numbers); {

@@ -17,24 +17,25 @@ import (
 	"toolscope/ui/layout"
 )
 
-// previewText writes previews for people: a line a preview, or where there is one target and one
-// policy, all of it.
+// previewText writes previews for people: a line per preview or, with one target and one policy, the complete
+// preview.
 type previewText struct {
 	lineWriter
-	targets  int // width of their names, 0 when there is only one
+	targets  int // width of their names, 0 for one target
 	policies int
-	to       string // what all previews have in common
+	to       string // target or policy that all previews share
 	turn     *stream.Turn
-	rows     []previewRow // of the subject that is being previewed
+	rows     []previewRow // of the current subject
 }
 
-// previewRow is a preview in a line.
+// previewRow is a preview on one line.
 type previewRow struct {
 	to, policy          string
 	outcome, acceptance string
 	losses              []string
 }
 
+// newPreviewText returns a writer for these targets and policies.
 func newPreviewText(l lineWriter, targets []*protocol.Target, policies []*replay.Policy) *previewText {
 	p := &previewText{lineWriter: l}
 	if len(targets) == 1 {
@@ -54,7 +55,7 @@ func newPreviewText(l lineWriter, targets []*protocol.Target, policies []*replay
 	return p
 }
 
-// writeHeading writes a line of the turn, unless that was there, and one of the subject.
+// writeHeading writes a line for the turn, if it is a new one, and one for the subject.
 func (p *previewText) writeHeading(s *previewSubject) {
 	p.writeRows()
 	if s.turn != p.turn {
@@ -80,6 +81,7 @@ func (p *previewText) writeHeading(s *previewSubject) {
 	p.printLine("  %s%s", what, p.to)
 }
 
+// writePreview writes a complete preview, or adds a row.
 func (p *previewText) writePreview(s *previewSubject, v *replay.Preview) {
 	if p.targets == 0 && p.policies == 0 {
 		p.writeFullPreview(s, v)
@@ -88,7 +90,7 @@ func (p *previewText) writePreview(s *previewSubject, v *replay.Preview) {
 	p.rows = append(p.rows, previewRow{v.To.Name, v.Policy.Name, v.Outcome.String(), v.Acceptance.String(), lossWords(v)})
 }
 
-// writeRows writes the previews of a subject, a line each, in columns as wide as they must be.
+// writeRows writes the rows of a subject, in columns as wide as their content.
 func (p *previewText) writeRows() {
 	var outcome, acceptance int
 	for _, r := range p.rows {
@@ -111,12 +113,13 @@ func (p *previewText) writeRows() {
 	p.rows = p.rows[:0]
 }
 
+// flush writes the rows that wait.
 func (p *previewText) flush() error {
 	p.writeRows()
 	return p.lineWriter.flush()
 }
 
-// lossWords are the losses of a preview, the worst first: "high A,", "B ·", "low C×2".
+// lossWords returns the losses of a preview, worst first: "high A,", "B ·", "low C×2".
 func lossWords(v *replay.Preview) (words []string) {
 	follows := func(sign string) {
 		if n := len(words) - 1; n >= 0 {
@@ -137,8 +140,8 @@ func lossWords(v *replay.Preview) (words []string) {
 	return words
 }
 
-// codesOf are the codes of the losses of one severity, each with how often it occurs where that is
-// more than once.
+// codesOf returns the codes of the losses of one severity, with the number of each that occurs more than
+// once.
 func codesOf(losses []replay.Loss, severity replay.Severity) (codes []string) {
 	times := map[string]int{}
 	for _, l := range losses {
@@ -157,7 +160,7 @@ func codesOf(losses []replay.Loss, severity replay.Severity) (codes []string) {
 	return codes
 }
 
-// writeFullPreview writes all of a preview: what became of it first, then what is sent.
+// writeFullPreview writes a complete preview: the outcome first, then the body and the results.
 func (p *previewText) writeFullPreview(s *previewSubject, v *replay.Preview) {
 	p.printLine("    outcome    %s", v.Outcome)
 	p.printLine("    provider   %s", v.Acceptance)
@@ -173,7 +176,7 @@ func (p *previewText) writeFullPreview(s *previewSubject, v *replay.Preview) {
 	}
 	switch {
 	case v.Outcome == replay.Unknown:
-		p.printLine("    body       not known")
+		p.printLine("    body       unknown")
 	case len(v.Body) == 0:
 		p.printLine("    body       nothing is sent")
 	default:
@@ -182,7 +185,7 @@ func (p *previewText) writeFullPreview(s *previewSubject, v *replay.Preview) {
 	p.writeJSONTexts("results", v.Results)
 }
 
-// lossPlace says what a loss is about.
+// lossPlace returns the call and the bytes of a loss.
 func lossPlace(s *previewSubject, l replay.Loss) (words string) {
 	if l.Call > 0 && s.scope != replay.OneCall {
 		words = fmt.Sprintf("  call %d", s.callNumber(l.Call))
@@ -196,7 +199,7 @@ func lossPlace(s *previewSubject, l replay.Loss) (words string) {
 	return words
 }
 
-// writeCall writes what became of one call, unless its subject has only that.
+// writeCall writes the outcome of one call, unless the subject is one call, and its arguments as sent.
 func (p *previewText) writeCall(s *previewSubject, v *replay.Preview, c *replay.Sent) {
 	if s.scope != replay.OneCall {
 		p.printLine("    call %-5d %s  %s  %s", s.callNumber(c.Call), c.Outcome, callName(c.Name), c.ID)
@@ -215,7 +218,7 @@ func (p *previewText) writeCall(s *previewSubject, v *replay.Preview, c *replay.
 	}
 }
 
-// writeJSONTexts writes JSON texts as a reader would indent them.
+// writeJSONTexts writes JSON texts, indented.
 func (p *previewText) writeJSONTexts(name string, texts [][]byte) {
 	if len(texts) > 0 {
 		p.printLine("    %s", name)
@@ -227,11 +230,11 @@ func (p *previewText) writeJSONTexts(name string, texts [][]byte) {
 	}
 }
 
-// maxIndent is how far lines are indented at most, in cells.
+// maxIndent is the maximum indentation of a line, in cells.
 const maxIndent = 40
 
-// indentJSON is a text as the screen lays out JSON, in lines that are clean: a member or element a
-// line. From where it is no JSON it stays as it is.
+// indentJSON lays JSON out as the screen does, a field or element per line, in sanitised lines. From the
+// first byte that is not JSON, the text stays as it is.
 func indentJSON(text []byte) (out []string) {
 	var lex stream.Lexer
 	lex.Write(text)
@@ -244,7 +247,7 @@ func indentJSON(text []byte) (out []string) {
 	return out
 }
 
-// rowLines is one row as text: one line, unless it holds line breaks that are no JSON.
+// rowLines returns one row as text: one line, unless text that is not JSON has line breaks.
 func rowLines(text []byte, tokens stream.TokenList, row layout.Row) (out []string) {
 	line := []byte(strings.Repeat(" ", min(int(row.Indent), maxIndent)))
 	off := row.Start
@@ -271,20 +274,20 @@ func rowLines(text []byte, tokens stream.TokenList, row layout.Row) (out []strin
 	return out
 }
 
-// argumentsDiff is a unified diff of what the model wrote and what is sent, line by line of both as
-// they are laid out; nothing where these are the same.
+// argumentsDiff returns a unified diff of the model's arguments and the sent ones, in their layouts; nothing
+// if these are equal.
 func argumentsDiff(original, sent []byte) []string {
 	if bytes.Equal(original, sent) {
 		return nil
 	}
-	diff := udiff.Unified("as the model wrote them", "as they are sent", indentedText(original), indentedText(sent))
+	diff := udiff.Unified("as the model wrote them", "as sent", indentedText(original), indentedText(sent))
 	if diff == "" {
 		return nil
 	}
 	return strings.Split(strings.TrimSuffix(diff, "\n"), "\n")
 }
 
-// indentedText ends each line, so that no diff is about the end of a text.
+// indentedText ends each line with a line break, so that no diff is about the end of a text.
 func indentedText(text []byte) string {
 	return strings.Join(append(indentJSON(text), ""), "\n")
 }

@@ -101,7 +101,7 @@ func TestReplayHelp(t *testing.T) {
 			}
 		}
 	}
-	if out := command(t, nil, "help", "targets").stdout; strings.Count(strings.Join(strings.Fields(out), " "), "at most 32 objects in one another") != 2 {
+	if out := command(t, nil, "help", "targets").stdout; strings.Count(strings.Join(strings.Fields(out), " "), "at most 32 nested objects") != 2 {
 		t.Errorf("help targets: not how deep arguments may nest in\n%s", out)
 	}
 	losses := command(t, nil, "help", "losses").stdout

@@ -10,16 +10,16 @@ import (
 	"toolscope/providers/host"
 )
 
-// A route is a prefix of the path, and the upstream that requests under it go to.
+// route is a prefix of the path, and the upstream for requests under it.
 type route struct {
-	prefix   string // "/openai"; "" for what no other way takes
+	prefix   string // "/openai"; "" for everything else
 	host     *host.Host
 	upstream *url.URL
 	given    bool // by the user
 }
 
-// buildRoutes are the upstreams of a proxy: every known host by its name, and what --to names beside or in
-// place of one. One --to without a name leaves only those that --to names.
+// buildRoutes returns the routes of a proxy: every known host by its name, and the upstreams of --to, which
+// come first. A --to without a name leaves only the upstreams of --to.
 func buildRoutes(to []string, getenv func(string) string) ([]route, error) {
 	given, only, err := parseRoutes(to)
 	if err != nil {
@@ -33,7 +33,7 @@ func buildRoutes(to []string, getenv func(string) string) ([]route, error) {
 		}
 		address, err := h.ResolveAddress("", withoutOwnProxy(h, getenv))
 		if err != nil {
-			continue // it has no address without what the environment says
+			continue // its address needs the environment
 		}
 		u, err := url.Parse(strings.TrimSuffix(address, h.PathSuffix))
 		if err != nil {
@@ -53,7 +53,7 @@ func buildRoutes(to []string, getenv func(string) string) ([]route, error) {
 	return all, nil
 }
 
-// parseRoutes reads [NAME=]URL.
+// parseRoutes parses [NAME=]URL. only means that one has no name.
 func parseRoutes(to []string) (all []route, only bool, err error) {
 	for _, text := range to {
 		name, address, ok := strings.Cut(text, "=")
@@ -64,20 +64,20 @@ func parseRoutes(to []string) (all []route, only bool, err error) {
 		}
 		u, err := url.Parse(address)
 		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || name == "/" {
-			return nil, false, usageErrorf("--to: not the URL of an upstream\nwanted is one like https://api.example.com/v1, or NAME=URL")
+			return nil, false, usageErrorf("--to: not the URL of an upstream\nuse a URL, e.g. https://api.example.com/v1, or NAME=URL")
 		}
 		if u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
-			return nil, false, usageErrorf("--to: no user name, query or fragment can be in it\nclients say who they are, and what they ask for")
+			return nil, false, usageErrorf("--to: the URL can't have a user name, a query or a fragment\nleave them out: clients send their own")
 		}
 		if routeFor(all, name) != nil {
-			return nil, false, usageErrorf("--to: %s is there twice", prefixText(name))
+			return nil, false, usageErrorf("--to: %s is given twice", prefixText(name))
 		}
 		all = append(all, route{name, hostOf(name, u), u, true})
 	}
 	return all, only, nil
 }
 
-// hostOf is the host of that name, or at that address; nil if there is none.
+// hostOf returns the host with that name, or at that address; nil for an unknown one.
 func hostOf(name string, u *url.URL) *host.Host {
 	for _, list := range [][]host.Host{host.All, host.PassThrough} {
 		for i := range list {
@@ -89,6 +89,7 @@ func hostOf(name string, u *url.URL) *host.Host {
 	return nil
 }
 
+// routeFor returns the route with a prefix, or nil.
 func routeFor(all []route, prefix string) *route {
 	for i := range all {
 		if all[i].prefix == prefix {
@@ -98,6 +99,7 @@ func routeFor(all []route, prefix string) *route {
 	return nil
 }
 
+// prefixText returns a prefix as a path.
 func prefixText(prefix string) string {
 	if prefix == "" {
 		return "/"
@@ -105,8 +107,8 @@ func prefixText(prefix string) string {
 	return prefix
 }
 
-// withoutOwnProxy is the environment without a variable that points to a proxy like this one, as its own
-// lines set it: the proxy would send the requests to itself.
+// withoutOwnProxy returns the environment without a variable that points to a proxy like this one, as its
+// setup lines set it: the proxy would send the requests to itself.
 func withoutOwnProxy(h *host.Host, getenv func(string) string) func(string) string {
 	return func(name string) string {
 		value := getenv(name)
@@ -117,15 +119,14 @@ func withoutOwnProxy(h *host.Host, getenv func(string) string) func(string) stri
 	}
 }
 
-// accountField is in what Codex asks with a ChatGPT login, which goes to chatgpt.com then, as it
-// does without a proxy (codex-rs/model-provider-info).
+// accountField is a header of Codex with a ChatGPT login. Its requests go to chatgpt.com, as they do without
+// a proxy (codex-rs/model-provider-info).
 const accountField = "Chatgpt-Account-Id"
 
-// proxyRoutes are those of the ways. What a client puts behind the base URL that it comes with goes
-// behind the upstream's; and as some clients want a base URL with the version in it and some
-// without, an upstream's own path, and its version, may be there once more, and the version of a
-// host may be missing: /openai/v1/responses is /openai/responses, and /anthropic/messages is
-// /anthropic/v1/messages.
+// proxyRoutes returns the routes for the proxy. The rest of a client's path is appended to the upstream's
+// URL. Some clients want the version in their base URL and some don't, so the upstream's path, or its
+// version, may be there a second time, and the version of a host may be missing: /openai/v1/responses is
+// /openai/responses, and /anthropic/messages is /anthropic/v1/messages.
 func proxyRoutes(all []route) (list []proxy.Route) {
 	taken := map[string]bool{}
 	for _, w := range all {
@@ -157,7 +158,7 @@ func proxyRoutes(all []route) (list []proxy.Route) {
 	return list
 }
 
-// isVersion reports whether the last part of a path is a version: "v1", "v4".
+// isVersion reports whether the last segment of a path is a version: "v1", "v4".
 func isVersion(part string) bool {
 	return len(part) > 1 && part[0] == 'v' && part[1] >= '0' && part[1] <= '9'
 }

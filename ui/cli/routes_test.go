@@ -203,7 +203,7 @@ func TestAdvice(t *testing.T) {
 	base, _ := standing(t, nil)
 	for path, want := range map[string]string{
 		"/v1/messages": "put /anthropic before it", "/v1/chat/completions": "put /openai before it", "/v1/models": "put /openai before it",
-		"/v1beta/models/g:streamGenerateContent": "put /gemini before it", "/api/chat": "put /ollama before it", "/none": "there are /",
+		"/v1beta/models/g:streamGenerateContent": "put /gemini before it", "/api/chat": "put /ollama before it", "/none": "use one of /",
 	} {
 		resp, err := http.Get(base + path)
 		if err != nil {

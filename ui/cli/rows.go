@@ -8,20 +8,20 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// cellDiffWriter is the terminal as the screen is written to it. Bubble Tea writes a row anew when anything in
-// it is another: most often that is one pane of several, or a number. Of a row that is known to stand
-// there, only what lies between the first and the last cell that changed is passed on.
+// cellDiffWriter is the terminal that the screen writes to. Bubble Tea rewrites a row if anything in it has
+// changed, which is often one pane of several, or a number. For a row with known content, this writer only
+// passes on the cells from the first to the last change.
 //
-// What is known is only what whole frames said: whatever else is written, and a frame that begins
-// anew, has everything written again.
+// Only complete frames make the content known. After any other write, and after a frame that starts over,
+// everything is written again.
 type cellDiffWriter struct {
 	stdStream
-	on      [][]byte // the terminal; nil where it is not known
+	on      [][]byte // rows on the terminal; nil if unknown
 	out     []byte
 	written atomic.Int64
 }
 
-// Write passes on what a frame changes, and anything else as it is.
+// Write passes on the changes of a frame, and anything else unchanged.
 func (r *cellDiffWriter) Write(p []byte) (int, error) {
 	out := p
 	if frame, ok := cutFrame(p); ok {
@@ -40,14 +40,14 @@ func (r *cellDiffWriter) Write(p []byte) (int, error) {
 
 const toStart = ansi.CursorHomePosition
 
-// frame is one of Bubble Tea's: rows that are empty stay as they are.
+// frame is one of Bubble Tea's frames. Empty rows are unchanged.
 type frame struct {
-	anew bool // nothing of what stands there is known
+	anew bool // it starts over: the content is unknown
 	rows [][]byte
-	last []byte // where the cursor goes in the end
+	last []byte // the final move of the cursor
 }
 
-// cutFrame takes a frame apart, if that is one.
+// cutFrame splits a frame into rows; ok is false for other output.
 func cutFrame(p []byte) (f frame, ok bool) {
 	p, ok = bytes.CutPrefix(p, []byte(toStart))
 	end := bytes.LastIndexByte(p, ansi.ESC)
@@ -63,7 +63,7 @@ func cutFrame(p []byte) (f frame, ok bool) {
 	return f, string(f.last) == ansi.CursorPosition(0, len(f.rows))
 }
 
-// diffFrame is what is written of a frame.
+// diffFrame returns the bytes to write for a frame.
 func (r *cellDiffWriter) diffFrame(f frame) []byte {
 	if f.anew || len(r.on) != len(f.rows) {
 		r.on = make([][]byte, len(f.rows))
@@ -83,8 +83,8 @@ func (r *cellDiffWriter) diffFrame(f frame) []byte {
 	return b
 }
 
-// appendChange appends what makes a row of one that stands there, with the cursor at its start: the
-// whole of it, unless less does.
+// appendChange appends the bytes that turn row was into row, with the cursor at its start: the complete row,
+// unless less suffices.
 func appendChange(b, was, row []byte) []byte {
 	if !plainRow(was) || !plainRow(row) {
 		return append(b, row...)
@@ -111,7 +111,7 @@ func appendChange(b, was, row []byte) []byte {
 
 const paintOff = "\x1b[0m"
 
-// plainRow reports whether a row is text and paints, and nothing else that a terminal acts on.
+// plainRow reports whether a row has only text and paints, and nothing else that a terminal acts on.
 func plainRow(row []byte) bool {
 	for i, c := range row {
 		switch {
@@ -126,7 +126,7 @@ func plainRow(row []byte) bool {
 	return len(row) > 0
 }
 
-// paintLen is how long the paint is that b begins with, 0 where it begins with another sequence.
+// paintLen returns the length of the paint at the start of b, 0 if b begins with another sequence.
 func paintLen(b []byte) int {
 	if len(b) < 2 || b[1] != '[' {
 		return 0
@@ -142,7 +142,7 @@ func paintLen(b []byte) int {
 	return 0
 }
 
-// commonStart is how many bytes rows begin with alike, up to where a cell begins in both.
+// commonStart returns how many bytes both rows start with, back to where a cell begins in both.
 func commonStart(was, row []byte) int {
 	n := 0
 	for n < min(len(was), len(row)) && was[n] == row[n] {
@@ -154,8 +154,8 @@ func commonStart(was, row []byte) int {
 	return n
 }
 
-// commonEnd is from where rows end alike, behind from: text that begins with a cell, and in the same
-// paint in both.
+// commonEnd returns where the common end of both rows begins, not before from. It begins with a cell, in the
+// same paint in both.
 func commonEnd(was, row []byte, from int) (to, end int) {
 	n := 0 // bytes
 	for n < min(len(was), len(row))-from && was[len(was)-1-n] == row[len(row)-1-n] {
@@ -179,8 +179,8 @@ func commonEnd(was, row []byte, from int) (to, end int) {
 	return len(row), len(was)
 }
 
-// cellAt reports whether a cell begins at a byte for sure, or a paint, or the row ends: not within a
-// paint, nor where what stands before or behind may belong together.
+// cellAt reports whether a cell or a paint surely begins at a byte, or the row ends: not inside a paint, and
+// not between bytes that may belong together.
 func cellAt(row []byte, n int) bool {
 	if n == 0 || n == len(row) {
 		return true
@@ -192,7 +192,7 @@ func cellAt(row []byte, n int) bool {
 	return paint < 0 || paint+paintLen(row[paint:]) <= n
 }
 
-// paintAt are the paints that are on at a byte.
+// paintAt returns the paints in force at a byte.
 func paintAt(row []byte, n int) []byte {
 	row = row[:n]
 	if off := bytes.LastIndex(row, []byte(paintOff)); off >= 0 {

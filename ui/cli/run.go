@@ -19,7 +19,7 @@ import (
 	"toolscope/ui"
 )
 
-// runFlags are those of a client that is run.
+// runFlags are the flags of run.
 type runFlags struct {
 	liveFlags
 	faultFlags
@@ -29,48 +29,19 @@ type runFlags struct {
 	noServers        bool
 }
 
-const runHelp = `Starts a client whose requests go through a proxy of its own, and records them:
-the shortest way to see what an agent does.
-
-  toolscope run -- claude -p "what is in this folder?"
-  toolscope run -- codex exec "add a test"
-  toolscope run --to openai=http://127.0.0.1:8000/v1 -- ./my-agent
-
-The client owns the terminal. Inside tmux the screen opens beside it; elsewhere
-the line is printed that shows it in another terminal. With --screen the screen
-owns the terminal, and what the client prints goes into a file.
-
-A client that is known is sent to the proxy by its variables, and by flags or
-settings of its own where it wants them, which is said; 'toolscope help clients'
-lists them. Any other command is given the variables of all. The user's files
-are never changed; an address that stands in them gives way, and --to NAME=URL
-is where it goes then. Logins pass as they are: Claude Code's, Codex's with
-ChatGPT, and Gemini CLI's.
-
-What the client asks the MCP servers that it has is recorded too, and when shell
-commands of Claude Code ran: each writes a file of its own, into the folder
-beside the recording, a.mcp beside a.tsc, which the variable TOOLSCOPE_RUN names
-to what runs. Which servers are, and which are not and why, is said first.
---no-mcp leaves it off; 'toolscope help executed' has more.
-
---fault has the client get something else than the provider sent, to see what it
-makes of it: see 'toolscope proxy --help'.
-
-Exit code: the client's, or 128+n when signal n ended it. Signals are passed on
-to it.`
-
 func (a *app) runCommand() *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
-		Use: "run [flags] -- COMMAND [ARG…]", Short: "Start a client, and watch and record what it says", Long: runHelp,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.runThroughProxy(cmd.Context(), args, &f) },
+		Use: "run [flags] -- COMMAND [ARG…]", Short: "Run an agent behind a recording proxy",
+		Example: "toolscope run -- claude -p \"what is in this folder?\"\ntoolscope run -- codex exec \"add a test\"\ntoolscope run --to openai=http://127.0.0.1:8000/v1 -- ./my-agent",
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.runThroughProxy(cmd.Context(), args, &f) },
 	}
 	to := cmd.Flags()
 	to.SetInterspersed(false)
-	to.StringArrayVar(&f.to, "to", nil, "the upstream `[NAME=]URL`; may be given several times")
-	to.BoolVar(&f.screen, "screen", false, "the screen here; what the client prints goes into a file")
-	to.BoolVar(&f.headless, "headless", false, "no screen, in tmux either")
-	to.BoolVar(&f.noServers, "no-mcp", false, "do not record what the client asks MCP servers, and when its shell commands run")
+	to.StringArrayVar(&f.to, "to", nil, "")
+	to.BoolVar(&f.screen, "screen", false, "")
+	to.BoolVar(&f.headless, "headless", false, "")
+	to.BoolVar(&f.noServers, "no-mcp", false, "")
 	markSettings(to, "run", "to", "no-mcp")
 	f.faultFlags.add(to)
 	f.breakFlags.add(to)
@@ -84,19 +55,19 @@ func (a *app) runCommand() *cobra.Command {
 	return cmd
 }
 
-// runThroughProxy starts a client and ends with its exit code.
+// runThroughProxy runs a client behind a proxy, and ends with its exit code.
 func (a *app) runThroughProxy(ctx context.Context, args []string, f *runFlags) error {
 	if len(args) == 0 {
-		return usageErrorf("run: no COMMAND\ntoolscope run -- claude, for one")
+		return usageErrorf("run: needs a COMMAND\ne.g. toolscope run -- claude")
 	}
 	prices, _, terminal, err := a.outputOptions(&f.liveFlags)
 	switch {
 	case err != nil:
 		return err
 	case f.format != "":
-		return usageErrorf("--format: standard output is the client's\ntoolscope print --format %s RECORDING, when it has ended", f.format)
+		return usageErrorf("--format: standard output belongs to the client\nuse toolscope print --format %s CAPTURE when it has ended", f.format)
 	case f.screen && !terminal:
-		return usageErrorf("--screen: standard output is no terminal")
+		return usageErrorf("--screen: standard output is not a terminal")
 	}
 	if _, err := exec.LookPath(args[0]); err != nil && !errors.Is(err, exec.ErrDot) {
 		a.printError(fmt.Errorf("run: %w", err))
@@ -139,7 +110,7 @@ func (a *app) runThroughProxy(ctx context.Context, args []string, f *runFlags) e
 	return err
 }
 
-// exitNoCommand is what shells end with where there is no such command.
+// exitNoCommand is the exit code of shells for a command that doesn't exist.
 const exitNoCommand = 127
 
 // runClient serves while the client runs.
@@ -177,18 +148,18 @@ func (r *runningProxy) runClient(ctx context.Context, listener net.Listener, o p
 	}
 }
 
-// printLaunch says what is done to the client.
+// printLaunch prints the variables and flags of the client, and which servers are recorded.
 func (r *runningProxy) printLaunch(fit *clientLaunch) {
 	a := r.app
-	a.printNote("%s goes through %s, by %s", fit.name(), r.url, strings.Join(fit.did, ", "))
+	a.printNote("%s goes through %s, set by %s", fit.name(), r.url, strings.Join(fit.did, ", "))
 	fit.reportServers(func(format string, args ...any) { a.printNote("%s", r.redactor.Text(fmt.Sprintf(format, args...))) })
 	if r.rec != nil {
-		a.printNote("recorded into %s", r.rec.path)
+		a.printNote("recording to %s", r.rec.path)
 	}
 }
 
-// runInFront runs the client where we are. What there is to say is said when it has ended, so that
-// it is not written into what the client draws.
+// runInFront runs the client in our terminal. Notes are printed after it has ended, not into the client's
+// screen.
 func (r *runningProxy) runInFront(fit *clientLaunch, terminal bool) error {
 	a := r.app
 	if terminal && r.rec != nil {
@@ -211,7 +182,7 @@ func (r *runningProxy) runInFront(fit *clientLaunch, terminal bool) error {
 	return nil
 }
 
-// printSummary says what there was, and how to see it.
+// printSummary prints how much there was, and how to open it.
 func (r *runningProxy) printSummary(seen *turnCounter) {
 	if n := r.proxy.Stats().Refused; n > 0 {
 		r.app.printNote("%s refused: %s", count.Of(int(n), "request"), *r.refusal.Load())
@@ -226,8 +197,8 @@ func (r *runningProxy) printSummary(seen *turnCounter) {
 	r.app.printNote("%s", words)
 }
 
-// runBehind runs the client behind the screen, with a file in place of the terminal. The screen
-// stays when the client has ended; a client that is left running is ended.
+// runBehind runs the client behind the screen, with a file instead of the terminal. The screen stays when the
+// client has ended. Leaving the screen ends the client.
 func (r *runningProxy) runBehind(ctx context.Context, fit *clientLaunch, prices *price.Table) error {
 	a := r.app
 	out, err := createOutput(r.liveInput)
@@ -257,7 +228,7 @@ func (r *runningProxy) runBehind(ctx context.Context, fit *clientLaunch, prices 
 	c.end()
 	a.code = <-ended
 	r.close()
-	a.printNote("what the client printed is in %s", out.Name())
+	a.printNote("the output of the client is in %s", out.Name())
 	return err
 }
 

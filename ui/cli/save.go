@@ -14,11 +14,11 @@ import (
 	"toolscope/capture"
 )
 
-// maxSavedFiles is how many files of one name are made before that is an error.
+// maxSavedFiles is the maximum number of files with one name.
 const maxSavedFiles = 1000
 
-// saveNew writes a new file of that name to the working directory, for its owner alone. Where one
-// is, the new one is called -2, -3, …; none is written over.
+// saveNew writes a new file to the working directory that only its owner can read. If the name is taken, the
+// file is called -2, -3, …; no file is overwritten.
 func saveNew(name string, data []byte) (path string, err error) {
 	ext := filepath.Ext(name)
 	stem := strings.TrimSuffix(name, ext)
@@ -39,10 +39,10 @@ func saveNew(name string, data []byte) (path string, err error) {
 		}
 		return path, nil
 	}
-	return "", fmt.Errorf("%d files are called %s already", maxSavedFiles, name)
+	return "", fmt.Errorf("%d files named %s exist already", maxSavedFiles, name)
 }
 
-// saveHere is saveNew, and says in which folder the file is.
+// saveHere is saveNew, and returns the absolute path.
 func saveHere(name string, data []byte) (path string, err error) {
 	if path, err = saveNew(name, data); err != nil {
 		return path, err
@@ -53,8 +53,8 @@ func saveHere(name string, data []byte) (path string, err error) {
 	return path, nil
 }
 
-// saveAs has write fill a file of that name, for its owner alone. It is a new one, or, if it may
-// replace one, it does that once it is whole: of what fails nothing is left.
+// saveAs writes a file that only its owner can read. replace allows it to replace a file, once the new one is
+// complete. After an error, nothing is left of the new file.
 func saveAs(path string, replace bool, write func(io.Writer) error) error {
 	f, err := openNew(path, replace)
 	if err != nil {
@@ -76,7 +76,7 @@ func saveAs(path string, replace bool, write func(io.Writer) error) error {
 	return nil
 }
 
-// openNew makes the file of that name, or, if there is one that may be replaced, a file beside it.
+// openNew creates the file or, if it exists and may be replaced, a file next to it.
 func openNew(path string, replace bool) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if !errors.Is(err, fs.ErrExist) {
@@ -87,14 +87,15 @@ func openNew(path string, replace bool) (*os.File, error) {
 	case err != nil:
 		return nil, atFile(path, err)
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("-o %s: there is something that is no file\nwithout -o it goes to standard output", path)
+		return nil, fmt.Errorf("-o %s: not a regular file\nleave -o out to write to standard output", path)
 	case !replace:
-		return nil, fmt.Errorf("-o %s: the file exists\n--force replaces it", path)
+		return nil, fmt.Errorf("-o %s: the file exists\nuse --force to overwrite it", path)
 	}
 	f, err = os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	return f, atFile(path, err)
 }
 
+// atFile adds the path to an error.
 func atFile(path string, err error) error {
 	if err != nil {
 		err = fmt.Errorf("-o %s: %w", path, capture.WithoutPath(err))
@@ -102,12 +103,12 @@ func atFile(path string, err error) error {
 	return err
 }
 
-// writeOwn writes a file of toolscope's own, which is never seen half written.
+// writeOwn writes a file of toolscope's own; readers never see it incomplete.
 func writeOwn(path string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*") // for its owner alone
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*") // readable only by its owner
 	if err != nil {
 		return err
 	}
@@ -121,8 +122,8 @@ func writeOwn(path string, data []byte) error {
 	return nil
 }
 
-// saveInto writes a new file into a folder, which is made where there is none. One that is there
-// already and holds the same is left as it is.
+// saveInto writes a new file into a folder, which is created if needed. A file with the same content is left
+// as it is.
 func saveInto(dir, name string, data []byte) (path string, err error) {
 	path = filepath.Join(dir, name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -133,7 +134,7 @@ func saveInto(dir, name string, data []byte) (path string, err error) {
 		if there, _ := os.ReadFile(path); bytes.Equal(there, data) {
 			return path, nil
 		}
-		return path, fmt.Errorf("%s: there is another file of that name", path)
+		return path, fmt.Errorf("%s: another file has this name", path)
 	}
 	if err != nil {
 		return path, err

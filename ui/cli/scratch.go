@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// createHome makes a folder that is a home but for one file of settings: what stands beside that is
-// linked to.
+// createHome creates a folder that replaces the home folder: it has one settings file of its own, and links
+// to the files next to it.
 func createHome(home, name, settings string) (folder string, err error) {
 	if folder, err = os.MkdirTemp("", "toolscope-run-"); err != nil {
 		return "", err
@@ -31,7 +31,7 @@ func createHome(home, name, settings string) (folder string, err error) {
 	return folder, nil
 }
 
-// createScratch makes a file in a folder of its own, for its owner alone. remove removes both.
+// createScratch creates a file, which only its owner can read, in a folder of its own. remove removes both.
 func createScratch(name string, data []byte) (path string, remove func(), err error) {
 	folder, err := os.MkdirTemp("", "toolscope-")
 	if err != nil {
@@ -46,8 +46,8 @@ func createScratch(name string, data []byte) (path string, remove func(), err er
 	return path, remove, nil
 }
 
-// createScript makes a program of a shell in a folder of its own. That it can be started is tried:
-// in some folders none can.
+// createScript creates a shell script in a folder of its own. It starts the script as a test: some folders
+// don't allow that.
 func createScript(name, text string) (path string, remove func(), err error) {
 	path, remove, err = createScratch(name, []byte(strings.TrimSuffix(text, "\n")))
 	if err == nil {
@@ -62,18 +62,18 @@ func createScript(name, text string) (path string, remove func(), err error) {
 	return path, remove, err
 }
 
-// removeFiles removes what is there for the run alone.
+// removeFiles removes the files of the run.
 func (o *clientLaunch) removeFiles() {
 	for _, remove := range o.removes {
 		remove()
 	}
 	if o.home != "" {
-		os.RemoveAll(o.home) // links go, not what they lead to
+		os.RemoveAll(o.home) // removes links, not their targets
 	}
 }
 
-// createOutput makes the file for what a client prints behind the screen: beside the recording, or
-// a temporary one. It is not searched for secrets.
+// createOutput creates the file for the output of a client behind the screen: next to the capture, or a
+// temporary file. It is not searched for secrets.
 func createOutput(l *liveInput) (*os.File, error) {
 	if l.rec == nil {
 		return os.CreateTemp("", "toolscope-run-*.txt")

@@ -13,13 +13,12 @@ import (
 	"toolscope/ui"
 )
 
-// showScreen runs the screen until the user leaves. feed, if it is not nil, is what fills the inbox,
-// beside it.
+// showScreen shows the screen until the user leaves it. feed fills the inbox, in a goroutine; it may be nil.
 func (a *app) showScreen(o ui.Options, feed func()) error {
 	if a.isPlain() {
 		return a.printLive(o, feed)
 	}
-	sig := catchSignals(a.ending) // before the terminal is made raw to ask it
+	sig := catchSignals(a.ending) // before the terminal is made raw for its report
 	typed := a.flags.applyTo(&o, func(text string) { a.printNote("%s", text) })
 	lipgloss.SetColorProfile(o.Depth)
 	lipgloss.SetHasDarkBackground(o.Theme.Dark)
@@ -35,9 +34,9 @@ func (a *app) showScreen(o ui.Options, feed func()) error {
 	return a.runScreen(o, feed, sig, typed)
 }
 
-// runScreen runs the screen with everything set.
+// runScreen runs the screen with these options.
 func (a *app) runScreen(o ui.Options, feed func(), sig *signals, typed []tea.KeyMsg) error {
-	if a.network == nil { // nothing but what is sent from here
+	if a.network == nil { // only for requests that are sent from the screen
 		a.network = newLiveInput(newRedactor(), time.Now())
 	}
 	ctx, leave := context.WithCancel(context.Background())
@@ -102,7 +101,7 @@ func (a *app) runScreen(o ui.Options, feed func(), sig *signals, typed []tea.Key
 	return m.Err()
 }
 
-// runProgram runs the program; a panic in it ends with the terminal restored.
+// runProgram runs the program. After a panic in it the terminal is restored.
 func runProgram(p *tea.Program) (crash *ui.Crash, err error) {
 	defer func() {
 		if crash = ui.CrashOf(recover()); crash != nil {
@@ -113,7 +112,7 @@ func runProgram(p *tea.Program) (crash *ui.Crash, err error) {
 	return nil, err
 }
 
-// sendCrash, deferred, has the program end on a panic of its goroutine.
+// sendCrash, deferred, ends the program on a panic of its goroutine.
 func sendCrash(p *tea.Program) {
 	if c := ui.CrashOf(recover()); c != nil {
 		p.Send(*c)

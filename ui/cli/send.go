@@ -18,8 +18,8 @@ import (
 	"toolscope/ui/send"
 )
 
-// sendAll is the answers to all requests, as they come. A provider that does not answer is a note and
-// an end, so that the others go on.
+// sendAll sends the requests and returns the responses as they arrive. A provider that doesn't answer becomes
+// an ended exchange, and the others continue.
 func sendAll(ctx context.Context, list []preparedRequest, began time.Time, limit time.Duration) capture.Source {
 	var all []capture.Source
 	client := webClient()
@@ -32,8 +32,8 @@ func sendAll(ctx context.Context, list []preparedRequest, began time.Time, limit
 	return capture.Merge(ctx, all...)
 }
 
-// client sends requests as they are: what comes back is not decoded, no request is sent twice, and
-// none goes where it was not addressed to. HTTP/2 is spoken where the host does.
+// webClient returns a client that sends requests unchanged. It doesn't decode responses, doesn't repeat
+// requests, and follows redirects only within the same scheme and host. It uses HTTP/2 if the host does.
 func webClient() *http.Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DisableCompression = true
@@ -48,7 +48,7 @@ func webClient() *http.Client {
 	}
 }
 
-// responseSource is one exchange, whose records say which provider it is with.
+// responseSource sends the request and returns its exchange, whose records name the provider.
 func (q *preparedRequest) responseSource(ctx context.Context, client *http.Client, began time.Time, limit time.Duration) capture.Source {
 	return func(yield func(capture.Record, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -58,7 +58,7 @@ func (q *preparedRequest) responseSource(ctx context.Context, client *http.Clien
 		defer timer.Stop()
 		req, err := http.NewRequestWithContext(ctx, http.MethodPost, q.url, bytes.NewReader(q.body))
 		if err != nil {
-			yield(q.failedRecord(fmt.Errorf("not a URL that can be asked: %s", q.host.Name)), nil)
+			yield(q.failedRecord(fmt.Errorf("not a valid URL: %s", q.host.Name)), nil)
 			return
 		}
 		req.Header = q.header
@@ -71,7 +71,7 @@ func (q *preparedRequest) responseSource(ctx context.Context, client *http.Clien
 				timer.Stop()
 			}
 			if r.End == capture.EndCut && late.Load() {
-				r.Why, r.By = fmt.Sprintf("no byte of an answer came within %s", limit), capture.Toolscope
+				r.Why, r.By = fmt.Sprintf("no byte of a response arrived within %s", limit), capture.Toolscope
 			}
 			if r.Head != nil {
 				r.Head.File = q.label
@@ -83,7 +83,7 @@ func (q *preparedRequest) responseSource(ctx context.Context, client *http.Clien
 	}
 }
 
-// failedRecord is the record of an exchange that never was.
+// failedRecord returns the record of an exchange that did not start.
 func (q *preparedRequest) failedRecord(err error) capture.Record {
 	return capture.Record{
 		Exchange: 1, At: capture.NoTime, Head: &capture.Head{File: q.label, Method: http.MethodPost, URL: q.url},
@@ -91,21 +91,21 @@ func (q *preparedRequest) failedRecord(err error) capture.Record {
 	}
 }
 
-// answerWait is how long the first byte of an answer may take where the command line does not say.
+// answerWait is the default limit for the first byte of a response.
 const answerWait = 5 * time.Minute
 
-// sender sends what the screen asks for, to hosts whose keys are in the environment. What a command
-// line says of a host holds for it here too.
+// sender sends the requests of the screen, to hosts with keys in the environment. Flags for a host on the
+// command line apply here too.
 type sender struct {
-	ctx           context.Context // ends when the screen is left
+	ctx           context.Context // ends when the user leaves the screen
 	client        *http.Client
 	program       *tea.Program
 	providerFlags map[string]*connectFlags // by name of the host
-	live          *liveInput               // where what comes of it passes
+	live          *liveInput               // gets the records
 	flights       sync.WaitGroup
 }
 
-// flagsFor are what was said of a host.
+// flagsFor returns the flags for a host.
 func (s *sender) flagsFor(h *host.Host) *connectFlags {
 	if f := s.providerFlags[h.Name]; f != nil {
 		return f
@@ -113,7 +113,7 @@ func (s *sender) flagsFor(h *host.Host) *connectFlags {
 	return &connectFlags{timeout: answerWait}
 }
 
-// sendPlaces are the known hosts, and what keeps from sending to them.
+// sendPlaces returns the known hosts, with what prevents sending to them.
 func sendPlaces(said map[string]*connectFlags) (all []send.Destination) {
 	s := sender{providerFlags: said}
 	for i := range host.All {
@@ -125,17 +125,17 @@ func sendPlaces(said map[string]*connectFlags) (all []send.Destination) {
 		}
 		p := send.Destination{Host: q.host, Address: q.url}
 		switch {
-		case err != nil: // in one line, under the host's name
+		case err != nil: // on one line, without the host's name
 			p.Trouble = strings.ReplaceAll(strings.TrimPrefix(err.Error(), q.host.Name+": "), "\n", ": ")
 		case q.exposed:
-			p.Warning = "its key goes to another machine unencrypted"
+			p.Warning = "its key goes unencrypted to another machine"
 		}
 		all = append(all, p)
 	}
 	return all
 }
 
-// sendRequest sends a request; its records pass as they come.
+// sendRequest sends a request and passes its records on as they arrive.
 func (s *sender) sendRequest(r send.Request, exchange int) error {
 	f := s.flagsFor(r.Host)
 	q := preparedRequest{label: r.Host.Name, host: r.Host, model: r.Model, url: r.URL, body: r.Body}

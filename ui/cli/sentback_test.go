@@ -52,7 +52,7 @@ func TestSentBack(t *testing.T) {
 		t.Errorf("findings %+v", found)
 	}
 	text := command(t, nil, "print", "testdata/emptied.tsc").stdout
-	line := "  sent back     save_note  call_7  emptied as empty does, result ok  (of turn 1, in request 2)\n    error ARGS_REPLACED_BY_EMPTY  "
+	line := "  sent back     save_note  call_7  emptied as empty does, result ok  (turn 1, in request 2)\n    error ARGS_REPLACED_BY_EMPTY  "
 	before, after, ok := strings.Cut(text, line)
 	if !ok || !strings.Contains(before, "  turn 1  ") || strings.Contains(before, "  turn 2  ") || !strings.Contains(after, "  turn 2  ") {
 		t.Errorf("no %q between the turns of\n%s", line, text)
@@ -136,7 +136,7 @@ func TestSentBackOfDropped(t *testing.T) {
 	}
 	whole, dropped := lines(1<<30, `{"n":2}`), lines(1, `{"n":2}`)
 	known, event, _ := strings.Cut(whole, `","event":`)
-	if !strings.Contains(whole, `"as":"altered","policies":[]`) || dropped != known+`; toolscope has let go of its arguments (7 bytes) and knows no more","event":`+event {
+	if !strings.Contains(whole, `"as":"altered","policies":[]`) || dropped != known+`; toolscope dropped its arguments (7 bytes), so the details are unknown","event":`+event {
 		t.Errorf("%s\nwant more than %s", dropped, whole)
 	}
 }

@@ -20,7 +20,7 @@ import (
 	"toolscope/providers/coding"
 )
 
-// serveFlags are those of the mock provider.
+// serveFlags are the flags of the mock provider.
 type serveFlags struct {
 	listen string
 	public bool
@@ -31,19 +31,9 @@ type serveFlags struct {
 func (a *app) serveCommand() *cobra.Command {
 	var f serveFlags
 	cmd := &cobra.Command{
-		Use: "serve CAPTURE…", Short: "Answer like the provider that was recorded",
-		Long: `Answers HTTP requests with recorded responses, for a client to be tested
-against. Prints the URL to give to the client as its base, and serves until it
-is told to end.
+		Use: "serve CAPTURE…", Short: "Mock a provider with recorded responses",
+		Example: "toolscope serve run.tsc\ntoolscope serve run.tsc --listen 127.0.0.1:8080 --speed max\ntoolscope serve run.tsc --fault cut@3",
 
-A request gets the response to the recorded one that is most like it: by path,
-then by model, tools and length of the conversation, so that an agent whose
-session was recorded can be run against it. Of those that are equally alike each
-is used once, in their order, and then again; bodies without a path, as curl -N
-saves them, answer any POST. WebSockets are served as well, message by message.
-GET / tells what there is. Chunks come with their recorded timing.
-
-` + helpPage(faultTable),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			paths, err := a.somePaths(cmd, args, "CAPTURE")
 			if err != nil {
@@ -52,15 +42,15 @@ GET / tells what there is. Chunks come with their recorded timing.
 			return a.runServe(cmd.Context(), paths, f)
 		},
 	}
-	cmd.Flags().StringVar(&f.listen, "listen", "127.0.0.1:0", "`ADDR` to listen on; port 0 picks a free one")
-	cmd.Flags().BoolVar(&f.public, "public", false, "listen where other machines reach it: they can read the captures")
-	cmd.Flags().StringVar(&f.speed, "speed", "1", "`N` times as fast as recorded, or max: all at once")
-	cmd.Flags().StringArrayVar(&f.faults, "fault", nil, "make `FAULT` happen, as in cut@3; may be given several times")
+	cmd.Flags().StringVar(&f.listen, "listen", "127.0.0.1:0", "")
+	cmd.Flags().BoolVar(&f.public, "public", false, "")
+	cmd.Flags().StringVar(&f.speed, "speed", "1", "")
+	cmd.Flags().StringArrayVar(&f.faults, "fault", nil, "")
 	markSettings(cmd.Flags(), "serve", "listen", "speed")
 	return cmd
 }
 
-// runServe answers requests from captures until a signal.
+// runServe answers requests from captures until a signal arrives.
 func (a *app) runServe(ctx context.Context, paths []string, f serveFlags) error {
 	o, err := f.mockOptions()
 	if err != nil {
@@ -80,24 +70,23 @@ func (a *app) runServe(ctx context.Context, paths []string, f serveFlags) error 
 		o.Exchanges = append(o.Exchanges, list...)
 	}
 	if len(o.Exchanges) == 0 {
-		return fmt.Errorf("serve: there is no response in %s", strings.Join(paths, ", "))
+		return fmt.Errorf("serve: no response in %s", strings.Join(paths, ", "))
 	}
 	o.Decode = decodeBody
 	o.OnResponse = func(answer mock.Response) { a.stderr.printLine("%s", answerLine(answer)) }
 	o.OnUnusedFault = func(fault fault.Fault, x *mock.Exchange, why string) {
-		a.printNote("--fault %s does nothing to %s: %s", fault, exchangeName(x), why)
+		a.printNote("--fault %s has no effect on %s: %s", fault, exchangeName(x), why)
 	}
 	if f.public {
-		a.printNote("whoever reaches this machine can read what is served")
+		a.printNote("everyone who can reach this machine can read the captures")
 	}
-	rules := hostguard.Rules{Public: f.public, Purpose: "this server answers for itself alone"}
+	rules := hostguard.Rules{Public: f.public, Purpose: "this server answers only for itself"}
 	return a.untilSignal(listener, rules.Handler(mock.New(o), "toolscope serve", func(no *hostguard.Refusal) {
 		a.printRefused(no.Status, no.Why)
 	}))
 }
 
-// untilSignal serves and returns when a signal has ended it; connections that are open then are
-// broken.
+// untilSignal serves until a signal arrives; then it closes the open connections.
 func (a *app) untilSignal(listener net.Listener, h http.Handler) error {
 	ended, stop := a.catchEnd()
 	defer stop()
@@ -115,7 +104,7 @@ func (a *app) untilSignal(listener net.Listener, h http.Handler) error {
 	return nil
 }
 
-// exchangesOf is the exchanges of one source.
+// exchangesOf returns the exchanges of one source.
 func (a *app) exchangesOf(ctx context.Context, path string) ([]mock.Exchange, error) {
 	src, err := a.openSource(ctx, path)
 	if err != nil {
@@ -129,11 +118,12 @@ func (a *app) exchangesOf(ctx context.Context, path string) ([]mock.Exchange, er
 	return list, err
 }
 
+// answerLine describes a response in a line.
 func answerLine(answer mock.Response) string {
-	what := "nothing that was recorded fits: " + strconv.Itoa(answer.Status)
+	what := "no recorded exchange matches: " + strconv.Itoa(answer.Status)
 	switch {
 	case answer.Exchange == nil && answer.Status == http.StatusOK:
-		what = "the list of what is served"
+		what = "the list of exchanges"
 	case answer.Fault != "":
 		what = fmt.Sprintf("%d, --fault %s", answer.Status, answer.Fault)
 	case answer.Status == http.StatusSwitchingProtocols:
@@ -147,8 +137,10 @@ func answerLine(answer mock.Response) string {
 	return fmt.Sprintf("%s %s: %s", answer.Method, answer.Path, what)
 }
 
+// exchangeName returns the file and number of an exchange.
 func exchangeName(x *mock.Exchange) string { return fmt.Sprintf("%s, exchange %d", x.File, x.Number) }
 
+// mockOptions returns the options of the flags.
 func (f *serveFlags) mockOptions() (o mock.Options, err error) {
 	if o.Faults, err = fault.ParseFaults(f.faults...); err != nil {
 		return o, usageErrorf("--fault: %w", err)
@@ -158,12 +150,12 @@ func (f *serveFlags) mockOptions() (o mock.Options, err error) {
 	}
 	o.Speed, err = strconv.ParseFloat(f.speed, 64)
 	if err != nil || !(o.Speed >= 0) || math.IsInf(o.Speed, 1) {
-		return o, usageErrorf("--speed %q: a number, as 2 for twice as fast, or max", f.speed)
+		return o, usageErrorf("--speed %q: not a number\nuse e.g. 2 for twice as fast, or max", f.speed)
 	}
 	return o, nil
 }
 
-// decodeBody undoes the codings that a header names.
+// decodeBody decodes a body by the codings in its header.
 func decodeBody(h http.Header, coded []byte) ([]byte, error) {
 	chain, err := coding.New(h)
 	if err != nil || chain == nil {

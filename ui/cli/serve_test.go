@@ -49,7 +49,7 @@ func TestServe(t *testing.T) {
 	}
 	p.untilShown("POST /any/␛[2J: " + filepath.Dir(bare))
 	p.untilShown("a␛[2J.sse, exchange 1: 200, 1 chunk")
-	p.untilShown("toolscope: --fault cut-inside@9999 does nothing to ")
+	p.untilShown("toolscope: --fault cut-inside@9999 has no effect on ")
 	status, got, err = post(t, url+"/v1/messages")
 	if err != nil || status != 200 || strings.Count(got, "event: message_start") != 2 {
 		t.Errorf("%d, %d bytes, %v", status, len(got), err)
@@ -63,12 +63,12 @@ func TestServe(t *testing.T) {
 		t.Fatal(err)
 	}
 	resp.Body.Close()
-	p.untilShown("GET /: the list of what is served")
+	p.untilShown("GET /: the list of exchanges")
 	if resp, err = http.Get(url + "/none"); err != nil || resp.StatusCode != 404 {
 		t.Errorf("%v %v", resp, err)
 	}
 	resp.Body.Close()
-	p.untilShown("GET /none: nothing that was recorded fits: 404")
+	p.untilShown("GET /none: no recorded exchange matches: 404")
 	p.signal(syscall.SIGTERM)
 	p.wantExit(128 + int(syscall.SIGTERM))
 }
@@ -112,20 +112,20 @@ func TestServeRefused(t *testing.T) {
 		code int
 		want string
 	}{
-		{nil, 2, "toolscope: serve: no CAPTURE"},
+		{nil, 2, "toolscope: serve: needs a CAPTURE"},
 		{[]string{filepath.Join(t.TempDir(), "none")}, 1, "no such file"},
-		{[]string{empty}, 1, "toolscope: serve: there is no response in " + empty},
+		{[]string{empty}, 1, "toolscope: serve: no response in " + empty},
 		{[]string{damaged}, 1, ": damaged line 2 at byte 16 ("},
-		{[]string{body, "--fault", "cat"}, 2, "toolscope: --fault: no fault \"cat\"\nthere are status=CODE, "},
-		{[]string{body, "--fault", "cut"}, 2, "\nwanted is cut@N, as in cut@3\n"},
-		{[]string{body, "--speed", "fast"}, 2, `toolscope: --speed "fast": a number`},
+		{[]string{body, "--fault", "cat"}, 2, "toolscope: --fault: unknown fault \"cat\"\nuse one of status=CODE, "},
+		{[]string{body, "--fault", "cut"}, 2, "\nuse cut@N, e.g. cut@3\n"},
+		{[]string{body, "--speed", "fast"}, 2, `toolscope: --speed "fast": not a number`},
 		{[]string{body, "--speed", "-1"}, 2, `toolscope: --speed "-1"`},
 		{[]string{body, "--speed", "NaN"}, 2, `toolscope: --speed "NaN"`},
-		{[]string{body, "--listen", "8080"}, 2, "\nwanted is HOST:PORT, as in 127.0.0.1:8080\n"},
-		{[]string{body, "--listen", ":8080"}, 2, "\n--public allows that; 127.0.0.1:8080 is this machine only\n"},
-		{[]string{body, "--listen", "0.0.0.0:0"}, 2, "other machines could connect there"},
-		{[]string{body, "--listen", "[::]:0"}, 2, "other machines could connect there"},
-		{[]string{body, "--listen", "192.0.2.1:0"}, 2, "other machines could connect there"},
+		{[]string{body, "--listen", "8080"}, 2, "\nuse HOST:PORT, e.g. 127.0.0.1:8080\n"},
+		{[]string{body, "--listen", ":8080"}, 2, "\nallow that with --public, or use 127.0.0.1:8080 for this machine only\n"},
+		{[]string{body, "--listen", "0.0.0.0:0"}, 2, "other machines could connect"},
+		{[]string{body, "--listen", "[::]:0"}, 2, "other machines could connect"},
+		{[]string{body, "--listen", "192.0.2.1:0"}, 2, "other machines could connect"},
 		{[]string{body, "--listen", "192.0.2.1:0", "--public"}, 1, "--listen: listen tcp 192.0.2.1:0"},
 	} {
 		out := command(t, nil, append([]string{"serve"}, c.args...)...)
@@ -144,7 +144,7 @@ func TestServePublic(t *testing.T) {
 	if err != nil || strings.HasPrefix(line, "http://127") {
 		t.Errorf("%q %v", line, err)
 	}
-	p.untilShown("toolscope: whoever reaches this machine can read what is served")
+	p.untilShown("toolscope: everyone who can reach this machine can read the captures")
 	p.signal(syscall.SIGINT)
 	p.wantExit(130)
 }

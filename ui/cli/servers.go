@@ -18,19 +18,19 @@ import (
 	"toolscope/providers/client"
 )
 
-// A mcpServer is one of MCP that a client has in its settings.
+// mcpServer is an MCP server in a client's settings.
 type mcpServer struct {
 	name    string
-	command []string // that starts it; empty for one that is reached over HTTP
+	command []string // starts it; empty for a server over HTTP
 	url     string
-	login   bool   // somebody logs in there: an address of ours would not do
-	file    string // of the settings that it stands in, where one was read
+	login   bool   // it has a login, which is only valid for its own address
+	file    string // the settings file, if one was read
 }
 
-// listTime is how long a client may take to list its servers.
+// listTime limits how long a client may take to list its servers.
 const listTime = 15 * time.Second
 
-// findServers looks which servers the client has.
+// findServers finds the servers of the client.
 func (o *clientLaunch) findServers(ctx context.Context) {
 	if o.point == nil {
 		return
@@ -52,16 +52,16 @@ func (o *clientLaunch) findServers(ctx context.Context) {
 		o.servers, err = opencodeServers(text)
 	}
 	if err != nil {
-		o.noteUnrecorded("MCP servers are not recorded: '%s' does not list them: %s", commandLine(args), err)
+		o.noteUnrecorded("MCP servers are not recorded: can't list them with '%s': %s", commandLine(args), err)
 	}
 }
 
-// noteUnrecorded says what is not recorded.
+// noteUnrecorded notes why something is not recorded.
 func (o *clientLaunch) noteUnrecorded(format string, args ...any) {
 	o.lacks = append(o.lacks, fmt.Sprintf(format, args...))
 }
 
-// codexServers are those that 'codex mcp list --json' lists.
+// codexServers parses the output of 'codex mcp list --json'.
 func codexServers(text []byte) (list []mcpServer, err error) {
 	var all []struct {
 		Name      string
@@ -89,7 +89,7 @@ func codexServers(text []byte) (list []mcpServer, err error) {
 	return list, nil
 }
 
-// opencodeServers are those in what 'opencode debug config' prints.
+// opencodeServers parses the output of 'opencode debug config'.
 func opencodeServers(text []byte) (list []mcpServer, err error) {
 	var all struct {
 		MCP map[string]struct {
@@ -110,7 +110,7 @@ func opencodeServers(text []byte) (list []mcpServer, err error) {
 	return list, nil
 }
 
-// ownSettings are what of a client's own file counts here.
+// ownSettings is the part of a client's settings that lists its servers.
 type ownSettings struct {
 	MCPServers map[string]struct {
 		Command, URL, HTTPURL string
@@ -119,9 +119,10 @@ type ownSettings struct {
 	Projects map[string]json.RawMessage
 }
 
-// readServers are those in the files of the client's user. What cannot be read the client says.
+// readServers reads the servers from the client's settings files. Files that can't be read are skipped: the
+// client reports them.
 func (o *clientLaunch) readServers(how client.MCPSetup) (list []mcpServer) {
-	home, _ := os.UserHomeDir() // without one there is nothing in it
+	home, _ := os.UserHomeDir() // "" finds no files
 	here, err := os.Getwd()
 	if err != nil {
 		return nil
@@ -155,7 +156,7 @@ func (o *clientLaunch) readServers(how client.MCPSetup) (list []mcpServer) {
 	return list
 }
 
-// serverRoutes are the upstreams of servers that are reached over HTTP, by prefixes of their own.
+// serverRoutes returns the routes of servers that are reached over HTTP, each with a prefix of its own.
 func (o *clientLaunch) serverRoutes() (all []route) {
 	for i := range o.servers {
 		if u := o.proxiedURL(&o.servers[i]); u != nil {
@@ -165,9 +166,10 @@ func (o *clientLaunch) serverRoutes() (all []route) {
 	return all
 }
 
+// serverPrefix is the first part of these prefixes.
 const serverPrefix = "/mcp/"
 
-// proxiedURL is the address of a server that the client can be sent to the proxy for, else nil.
+// proxiedURL returns the URL of a server that can be reached through the proxy, else nil.
 func (o *clientLaunch) proxiedURL(s *mcpServer) *url.URL {
 	way := o.point.Servers().Method
 	if s.url == "" || s.login || !plainName(s.name) || way != client.ByFlags && way != client.BySettings {
@@ -180,13 +182,13 @@ func (o *clientLaunch) proxiedURL(s *mcpServer) *url.URL {
 	return u
 }
 
-// plainName reports whether a name can stand in a path, and in a flag, as it is.
+// plainName reports whether a name needs no escaping in a path and in a flag.
 func plainName(name string) bool {
 	return name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == ""
 }
 
-// unwrapCommand is what of a command stands behind us, where its user put us before it: otherwise it would
-// be recorded twice. name is what the user calls it there, "" where nothing is said.
+// unwrapCommand returns the command after toolscope mcp, if the user put that in front of it: otherwise it
+// would be recorded twice. name is the user's --name, "" without one.
 func unwrapCommand(command []string) (rest []string, name string, is bool) {
 	end := slices.Index(command, "--")
 	if len(command) < 2 || programOf(command[0]) != "toolscope" || command[1] != "mcp" || end < 0 || end == len(command)-1 {

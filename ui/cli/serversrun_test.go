@@ -43,7 +43,7 @@ echo "run $TOOLSCOPE_RUN"
 		t.Errorf("%q", out)
 	}
 	p.untilShown("from the command")
-	p.untilShown("MCP servers are recorded: all that it starts, and its shell commands, by CLAUDE_CODE_SHELL_PREFIX")
+	p.untilShown("MCP servers are recorded: all servers that it starts, and its shell commands, by CLAUDE_CODE_SHELL_PREFIX")
 	p.untilShown("0 turns, 0 calls: toolscope " + rec + " " + strings.TrimSuffix(rec, ".tsc") + ".mcp")
 	files, _ := filepath.Glob(filepath.Join(home, "a.mcp", "*.tsc"))
 	if len(files) != 3 {
@@ -80,7 +80,7 @@ func TestRunLinesOff(t *testing.T) {
 	if !strings.HasPrefix(out, "</mine|") {
 		t.Errorf("%q", out)
 	}
-	p.untilShown("not recorded: CLAUDE_CODE_SHELL_PREFIX is /mine already")
+	p.untilShown("not recorded: CLAUDE_CODE_SHELL_PREFIX is already /mine")
 }
 
 // TestRunFlags: a client that lists its servers has them start behind us, and a list that cannot be
@@ -106,5 +106,5 @@ for a in "$@"; do echo "<$a>"; done`)
 	if !strings.HasSuffix(out, "exec hi\n") {
 		t.Errorf("%q", out)
 	}
-	p.untilShown("MCP servers are not recorded: 'codex mcp list --json'")
+	p.untilShown("MCP servers are not recorded: can't list them with 'codex mcp list --json'")
 }

@@ -10,8 +10,8 @@ import (
 	"toolscope/providers/client"
 )
 
-// wrapServers has the client's MCP servers begin behind us, each of which records into the folder, and
-// sends those over HTTP to the proxy at url. Nothing of the user's is changed.
+// wrapServers makes the client start its MCP servers through toolscope mcp, which records each to the folder,
+// and sends those over HTTP to the proxy at url. The user's files are not changed.
 func (o *clientLaunch) wrapServers(folder, url string) {
 	o.vars = append(o.vars, runFolder+"="+folder)
 	if o.point == nil {
@@ -31,12 +31,12 @@ func (o *clientLaunch) wrapServers(folder, url string) {
 		o.wrapEach(func(s *mcpServer) { o.addServerContent(s, self, folder, url) })
 	default:
 		o.wrapEach(func(s *mcpServer) {
-			o.noteUnrecorded("MCP server %s is not recorded, unless %s has it begin so: \"command\":\"toolscope\",\"args\":%s", s.name, s.file, jsonText(serverArgs(s, "")))
+			o.noteUnrecorded("MCP server %s is not recorded, unless its entry in %s begins with \"command\":\"toolscope\",\"args\":%s", s.name, s.file, jsonText(serverArgs(s, "")))
 		})
 	}
 }
 
-// wrapEach has each server be recorded that can be; of the others it is said.
+// wrapEach calls one for each server that can be recorded, and notes why the others are not.
 func (o *clientLaunch) wrapEach(one func(*mcpServer)) {
 	for i := range o.servers {
 		s := &o.servers[i]
@@ -47,27 +47,28 @@ func (o *clientLaunch) wrapEach(one func(*mcpServer)) {
 		case byUser && wrapped:
 			o.watched = append(o.watched, s.name)
 		case byUser && len(s.command) == 0:
-			o.noteUnrecorded("MCP server %s is not recorded: put a proxy before it, with --to %s=URL, and its address into %s", s.name, s.name, s.file)
+			o.noteUnrecorded("MCP server %s is not recorded: put a proxy in front of it, with --to %s=URL, and the address of the proxy in %s", s.name, s.name, s.file)
 		case s.login:
-			o.noteUnrecorded("MCP server %s is not recorded: somebody logs in there, and would at another address", s.name)
+			o.noteUnrecorded("MCP server %s is not recorded: it needs a login, which would be for another address", s.name)
 		case len(s.command) == 0 && o.proxiedURL(s) == nil, !plainName(s.name) && o.point.Servers().Method == client.ByFlags, strings.ContainsRune(strings.Join(s.command, ""), 0x7f):
-			o.noteUnrecorded("MCP server %s is not recorded: its name or address cannot be given another way", s.name)
+			o.noteUnrecorded("MCP server %s is not recorded: its name or address can't be passed on", s.name)
 		default:
 			one(s)
 		}
 	}
 }
 
-// serverArgs are what toolscope starts a server by; folder is "" where the variable tells it.
+// serverArgs returns the arguments of toolscope for a server; folder is "" if the variable names it.
 func serverArgs(s *mcpServer, folder string) []string {
 	args := []string{"mcp", "--name", s.name}
-	if folder != "" { // some clients give servers no variables but their own
+	if folder != "" { // some clients don't pass their variables to servers
 		args = append(args, "--record", folder)
 	}
 	return append(append(args, "--"), s.command...)
 }
 
-// addServerFlags has Codex start a server so, whose flags take TOML: JSON's strings and lists are that.
+// addServerFlags makes Codex start a server through us. Its flags take TOML, which JSON strings and lists are
+// too.
 func (o *clientLaunch) addServerFlags(s *mcpServer, self, folder, url string) {
 	var all []string
 	set := func(key string, value any) {
@@ -83,7 +84,7 @@ func (o *clientLaunch) addServerFlags(s *mcpServer, self, folder, url string) {
 	o.watched = append(o.watched, s.name)
 }
 
-// addServerContent has opencode start a server so.
+// addServerContent makes opencode start a server through us.
 func (o *clientLaunch) addServerContent(s *mcpServer, self, folder, url string) {
 	entry := map[string]any{"type": "local", "command": append([]string{self}, serverArgs(s, folder)...)}
 	if u := o.proxiedURL(s); u != nil {
@@ -104,23 +105,23 @@ func (o *clientLaunch) addServerContent(s *mcpServer, self, folder, url string) 
 	o.watched = append(o.watched, s.name)
 }
 
-// shellPrefix is the variable that names what Claude Code starts with a line of the shell: for each
-// server, each shell command and each hook.
+// shellPrefix is the variable with the program that Claude Code starts with a command line of the shell: for
+// each server, each shell command and each hook.
 const shellPrefix = "CLAUDE_CODE_SHELL_PREFIX"
 
-// wrapLines has Claude Code start us with its lines.
+// wrapLines makes Claude Code start its command lines through us.
 func (o *clientLaunch) wrapLines(self string) {
 	for i := range o.servers {
 		if s := &o.servers[i]; len(s.command) == 0 {
-			o.noteUnrecorded("MCP server %s is not recorded: it is reached over HTTP; 'toolscope help executed' tells how it can be", s.name)
+			o.noteUnrecorded("MCP server %s is not recorded: it is reached over HTTP; see 'toolscope help toolruns'", s.name)
 		}
 	}
 	switch {
 	case !canPrefix:
-		o.noteUnrecorded("MCP servers and shell commands are not recorded: Claude Code would start a script for each, which cannot be done here")
+		o.noteUnrecorded("MCP servers and shell commands are not recorded: Claude Code would start a script for each, which is impossible on this system")
 		return
 	case o.env(shellPrefix) != "":
-		o.noteUnrecorded("MCP servers and shell commands are not recorded: %s is %s already", shellPrefix, o.env(shellPrefix))
+		o.noteUnrecorded("MCP servers and shell commands are not recorded: %s is already %s", shellPrefix, o.env(shellPrefix))
 		return
 	}
 	script, remove, err := createScript("toolscope-line", fmt.Sprintf("#!/bin/sh\nexec %s mcp --line \"$1\"\n", shellWord(self)))
@@ -129,15 +130,15 @@ func (o *clientLaunch) wrapLines(self string) {
 		return
 	}
 	o.removes = append(o.removes, remove)
-	if strings.Contains(script, " -") { // what stands there would be taken for flags
-		o.noteUnrecorded("MCP servers and shell commands are not recorded: there is a hyphen behind a space in %s", script)
+	if strings.Contains(script, " -") { // Claude Code would take the rest for flags
+		o.noteUnrecorded("MCP servers and shell commands are not recorded: a hyphen follows a space in %s", script)
 		return
 	}
 	o.vars = append(o.vars, shellPrefix+"="+script)
-	o.watched = append(o.watched, "all that it starts, and its shell commands")
+	o.watched = append(o.watched, "all servers that it starts, and its shell commands")
 }
 
-// jsonText is a value as JSON on one line.
+// jsonText returns a value as JSON on one line.
 func jsonText(value any) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
@@ -146,7 +147,7 @@ func jsonText(value any) string {
 	return strings.TrimSpace(b.String())
 }
 
-// reportServers says which servers are recorded, by what, and which are not.
+// reportServers reports which servers are recorded, and how, and which are not.
 func (o *clientLaunch) reportServers(note func(format string, args ...any)) {
 	if len(o.watched) > 0 {
 		by := map[client.WrapMethod]string{client.ByPrefix: shellPrefix, client.ByFlags: "-c mcp_servers", client.BySettings: "OPENCODE_CONFIG_CONTENT", client.ByUser: "its own settings"}

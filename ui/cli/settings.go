@@ -42,8 +42,18 @@ func markSecretSetting(f *pflag.FlagSet, table, name string) {
 
 func (s configSetting) isSecret() bool { return s.flag.Annotations[secretMark] != nil }
 
-// configKey is how the file calls it.
-func (s configSetting) configKey() string { return settings.Name(s.table, s.flag.Name) }
+// configNames are the names of settings in the file and the environment whose flags have another
+// name. These names don't change when a flag is renamed.
+var configNames = map[string]string{
+	"memory": "keep", "prune-days": "kept-days", "prune-size": "kept-size", "break-timeout": "break-time",
+	"hub-ca": "tls-ca", "max-age": "keep", "max-bytes": "keep-bytes",
+}
+
+// configName returns the key of the setting in its table of the configuration file.
+func (s configSetting) configName() string { return cmp.Or(configNames[s.flag.Name], s.flag.Name) }
+
+// configKey returns the table and the key of the setting in the configuration file.
+func (s configSetting) configKey() string { return settings.Name(s.table, s.configName()) }
 
 // envVariable is how the environment calls it.
 func (s configSetting) envVariable() string {
@@ -105,6 +115,7 @@ func (v pathValue) Set(path string) error { return v.Value.Set(expandHome(path))
 
 // applyConfig sets what the command line does not: from the environment, or else from the file.
 func (a *app) applyConfig(cmd *cobra.Command, _ []string) error {
+	a.printOldNames()
 	mine := settingsOf(cmd)
 	if len(mine) == 0 {
 		return nil
@@ -139,7 +150,7 @@ func (a *app) applyConfig(cmd *cobra.Command, _ []string) error {
 
 // An valueOrigin is where the value of a setting comes from that the command line does not set: a
 // variable of the environment, or a place in the file. It is built in if it is neither.
-type valueOrigin struct{ variable, place string }
+type valueOrigin struct{ variable, place, flag string }
 
 func (o valueOrigin) String() string { return cmp.Or(o.variable, o.place, "default") }
 
@@ -156,7 +167,7 @@ func (o valueOrigin) describeValue(key, value string) string {
 
 // applySetting gives a setting what the environment or the file has for it, if either has something.
 func (a *app) applySetting(s configSetting, c *configuration) error {
-	texts, from, ok := []string(nil), valueOrigin{variable: s.envVariable()}, true
+	texts, from, ok := []string(nil), valueOrigin{variable: s.envVariable(), flag: s.flag.Name}, true
 	list, isList := s.flag.Value.(pflag.SliceValue)
 	v, inFile := c.values[s.configKey()]
 	switch text := os.Getenv(from.variable); {
@@ -165,7 +176,7 @@ func (a *app) applySetting(s configSetting, c *configuration) error {
 	case text != "":
 		texts = []string{text}
 	case inFile:
-		from = valueOrigin{place: c.positionText(v.Position)}
+		from = valueOrigin{place: c.positionText(v.Position), flag: s.flag.Name}
 		texts, ok = textsOf(v.Value, s.flag.Value)
 	default:
 		return nil
@@ -190,7 +201,7 @@ func wrongValue(from valueOrigin, s configSetting, err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &usage):
-		return usageErrorf("%s: %s", from, strings.TrimPrefix(usage.Error(), "--"))
+		return usageErrorf("%s: %s", from, strings.Replace(strings.TrimPrefix(usage.Error(), "--"), s.flag.Name+" ", s.configName()+" ", 1))
 	}
 	if wanted := wantedOf[s.flag.Value.Type()]; wanted != "" {
 		err = fmt.Errorf("wanted is %s", wanted)
@@ -257,7 +268,7 @@ func (a *app) withOrigin(err error) error {
 		return err
 	}
 	for key, from := range a.origin {
-		flag := "--" + key[strings.LastIndexByte(key, '.')+1:]
+		flag := "--" + from.flag
 		if rest, ok := strings.CutPrefix(usage.Error(), flag); ok && strings.IndexAny(rest, " :=") == 0 {
 			return usageErrorf("%s: %s%s", from, key, rest)
 		}

@@ -9,7 +9,7 @@ import (
 	"toolscope/capture/stdio"
 )
 
-// runLine runs what Claude Code has its prefix start, and ends as it does.
+// runLine runs a command line that Claude Code starts by its prefix, and ends with its exit code.
 func (a *app) runLine(f *mcpFlags) error {
 	l := parseStartedCommand(f.line, os.Getenv("CLAUDE_CODE_CHILD_SESSION") != "")
 	if l.args != nil {
@@ -26,16 +26,16 @@ func (a *app) runLine(f *mcpFlags) error {
 	})
 }
 
-// A startedCommand is one of the shell that Claude Code has started by its prefix: a server, a shell command
-// of the model, or something else, as a hook.
+// startedCommand is a command line that Claude Code starts by its prefix: a server, a shell command of the
+// model, or something else, such as a hook.
 type startedCommand struct {
 	args      []string // of a server
-	isCommand bool     // of the model
+	isCommand bool     // the model started it
 	command   string
 }
 
-// parseStartedCommand reads a line; child says that Claude Code marked the process as one of its session's, as it
-// does all but servers. What cannot be told for sure is something else.
+// parseStartedCommand parses a command line. child means that Claude Code marked the process as one of its
+// session, as it does for everything but servers. In doubt the result is something else.
 func parseStartedCommand(text string, child bool) startedCommand {
 	const before, after = " && eval ", " && pwd -P >| "
 	if from, to := strings.Index(text, before), strings.LastIndex(text, after); from >= 0 && from < to {
@@ -49,8 +49,8 @@ func parseStartedCommand(text string, child bool) startedCommand {
 	return startedCommand{}
 }
 
-// wordsOfShell are the words of a line, at most so many, or all for 0. whole is false where a shell
-// would make anything else of it than words as they stand there.
+// wordsOfShell splits a line into words, at most so many, or all for 0. whole is false if a shell would read
+// anything but plain words in it.
 func wordsOfShell(text string, most int) (words []string, whole bool) {
 	var word strings.Builder
 	begun := false
@@ -102,7 +102,7 @@ func wordsOfShell(text string, most int) (words []string, whole bool) {
 	return words, true
 }
 
-// shellOf is the shell that Claude Code reads a line with: the one whose state it kept, or else the
+// shellOf returns the shell that Claude Code reads a line with: the one whose state it saved, else the
 // user's.
 func shellOf(text string, env func(string) string) string {
 	candidates := []string{env("CLAUDE_CODE_SHELL"), env("SHELL"), "/bin/bash", "/usr/bin/bash", "/bin/zsh"}

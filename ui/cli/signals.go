@@ -10,7 +10,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// signals are those that end or stop the program.
+// signals handles the signals that end or stop the program.
 type signals struct {
 	ch     chan os.Signal
 	last   chan os.Signal
@@ -18,18 +18,17 @@ type signals struct {
 
 	mu        sync.Mutex
 	releasing bool        // the next SIGTSTP is Bubble Tea's
-	goOn      *time.Timer // continues what nothing has stopped; may be nil
+	goOn      *time.Timer // continues a process that was not stopped; may be nil
 }
 
-// catchSignals keeps signals until somebody watches.
+// catchSignals collects signals until handleSignals runs.
 func catchSignals(e *shutdown) *signals {
 	s := &signals{ch: make(chan os.Signal, 4), last: make(chan os.Signal, 1), ending: e}
 	signal.Notify(s.ch, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, stopSignal)
 	return s
 }
 
-// handleSignals has the program end on signals with the terminal restored, and stop on the one that asks
-// for that.
+// handleSignals ends the program on a signal, with the terminal restored, and stops it on the stop signal.
 func (s *signals) handleSignals(p *tea.Program) {
 	for sig := range s.ch {
 		if sig == stopSignal {
@@ -47,12 +46,12 @@ func (s *signals) handleSignals(p *tea.Program) {
 	}
 }
 
-// stopTime is how long a process that was told to stop may take to do so.
+// stopTime limits how long stopping the process may take.
 const stopTime = time.Second / 2
 
-// stopProcess stops the process if Bubble Tea is ready for it: then it has released the terminal, sent
-// SIGTSTP to the process group, which we caught, and waits for SIGCONT. Where no shell could
-// continue the process it is not stopped, and has to continue by itself.
+// stopProcess stops the process if Bubble Tea is ready: it has released the terminal, has sent SIGTSTP to the
+// process group, which we caught, and waits for SIGCONT. If no shell could continue the process, it isn't
+// stopped; then it must continue on its own.
 func (s *signals) stopProcess() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,7 +82,7 @@ func (s *signals) filterMessage(_ tea.Model, msg tea.Msg) tea.Msg {
 	return msg
 }
 
-// endSignal is the signal that ended the program, or nil.
+// endSignal returns the signal that ended the program, or nil.
 func (s *signals) endSignal() os.Signal {
 	signal.Stop(s.ch)
 	select {
@@ -94,9 +93,8 @@ func (s *signals) endSignal() os.Signal {
 	}
 }
 
-// catchEnd catches the signals that end a program without a screen, but for those that whoever
-// started it wants ignored, as nohup does. The next one ends it whatever is going on. stop leaves
-// them to Go again.
+// catchEnd catches the signals that end a program without a screen, except those that are ignored, as under
+// nohup. The next signal ends the program at once. stop gives them back to Go.
 func (a *app) catchEnd() (caught chan os.Signal, stop func()) {
 	first, caught := make(chan os.Signal, 1), make(chan os.Signal, 1)
 	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
@@ -117,14 +115,14 @@ func (a *app) catchEnd() (caught chan os.Signal, stop func()) {
 	}
 }
 
-// endedBy has the exit code say which signal ended the run.
+// endedBy sets the exit code for a signal.
 func (a *app) endedBy(sig os.Signal) {
 	if n, ok := sig.(syscall.Signal); ok {
 		a.code = 128 + int(n)
 	}
 }
 
-// waitForEnd waits for what is over, or for the signal that ends the run.
+// waitForEnd waits for over, or for the signal that ends the run.
 func (a *app) waitForEnd(over <-chan error, caught <-chan os.Signal) (signalled bool, err error) {
 	select {
 	case err := <-over:
@@ -135,8 +133,8 @@ func (a *app) waitForEnd(over <-chan error, caught <-chan os.Signal) (signalled 
 	}
 }
 
-// quitQuietly has SIGQUIT end a program without a screen as other signals do: Go would print the
-// stack of every goroutine. stop leaves that to Go again.
+// quitQuietly makes SIGQUIT end a program without a screen as other signals do: Go would print the stack of
+// every goroutine. stop gives it back to Go.
 func quitQuietly() (stop func()) {
 	ch := make(chan os.Signal, 1)
 	signal.Notify(ch, syscall.SIGQUIT)

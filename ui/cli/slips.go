@@ -13,22 +13,22 @@ import (
 	"toolscope/themes"
 )
 
-// suggestName asks for what was perhaps meant by a word that is none of the names; nothing where no name
-// is near it.
+// suggestName suggests the names that are similar to a word, "" if none is.
 func suggestName(word string, names []string) string {
 	return didYouMean(themes.Near(strings.ToLower(word), names))
 }
 
-// suggestCompletion is perhaps of what a shell offers.
+// suggestCompletion is suggestName for the words of a completion.
 func suggestCompletion(word string, of []completion) string {
 	return suggestName(word, mapSlice(of, func(o completion) string { return o.word }))
 }
 
+// didYouMean asks whether one of the names was meant.
 func didYouMean(names []string) string {
 	return textIf(len(names) > 0, fmt.Sprintf("; did you mean %s?", strings.Join(names, " or ")))
 }
 
-// suggestCommand is the error of a first word that is no file and looks like a command that was mistyped.
+// suggestCommand returns an error if the first word is not a file and looks like a mistyped command.
 func suggestCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 || strings.ContainsAny(args[0], `/\.*?[]:`) {
 		return nil
@@ -37,12 +37,12 @@ func suggestCommand(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	if may := suggestName(args[0], commandNames(cmd.Root())); may != "" {
-		return usageErrorf("%q is no command and no file%s\n'toolscope --help' lists the commands", args[0], may)
+		return usageErrorf("unknown command or file %q%s\n'toolscope --help' lists the commands", args[0], may)
 	}
 	return nil
 }
 
-// commandNames are the commands, without the pages of help that are none.
+// commandNames returns the names of the commands, without help topics.
 func commandNames(root *cobra.Command) (names []string) {
 	for _, c := range root.Commands() {
 		if c.IsAvailableCommand() {
@@ -52,7 +52,7 @@ func commandNames(root *cobra.Command) (names []string) {
 	return names
 }
 
-// wrongFlag is the error of a flag that is not understood, with what would have been right.
+// wrongFlag returns the error for an invalid or unknown flag, with a suggestion.
 func wrongFlag(cmd *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	var unknown *pflag.NotExistError
@@ -62,7 +62,7 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 		return usage
 	case errors.As(err, &invalid):
 		f := invalid.GetFlag()
-		err = fmt.Errorf("--%s %q: wanted is %s", f.Name, invalid.GetValue(), wantedBy(f.Value))
+		err = fmt.Errorf("--%s: invalid value %q: use %s", f.Name, invalid.GetValue(), wantedBy(f.Value))
 	case errors.As(err, &unknown):
 		if wrong := suggestCommand(cmd, cmd.Flags().Args()); cmd == cmd.Root() && wrong != nil {
 			return wrong
@@ -72,7 +72,7 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 	return usageErrorf("%w\n%s --help lists the flags", err, cmd.CommandPath())
 }
 
-// suggestFlag asks for the flags that a mistyped one is near.
+// suggestFlag suggests the flags that are similar to a mistyped one.
 func suggestFlag(cmd *cobra.Command, unknown *pflag.NotExistError) string {
 	if unknown.GetSpecifiedShortnames() != "" {
 		return ""
@@ -86,12 +86,12 @@ func suggestFlag(cmd *cobra.Command, unknown *pflag.NotExistError) string {
 	return didYouMean(mapSlice(themes.Near(strings.ToLower(unknown.GetSpecifiedName()), names), func(n string) string { return "--" + n }))
 }
 
-// wantedOf says what would be right for a flag of a type.
+// wantedOf describes the valid values of a flag, by type.
 var wantedOf = map[string]string{
-	"bool": "true or false", "int": "a whole number, as in 3", "float64": "a number, as in 0.5", "duration": "a time, as in 30s or 2m",
+	"bool": "true or false", "int": "a whole number, e.g. 3", "float64": "a number, e.g. 0.5", "duration": "a time, e.g. 30s or 2m",
 }
 
-// wantedBy says what would be right for a flag.
+// wantedBy describes the valid values of a flag.
 func wantedBy(v pflag.Value) string {
 	if w, ok := v.(*enumFlag); ok {
 		return w.choiceText()
@@ -99,32 +99,33 @@ func wantedBy(v pflag.Value) string {
 	return wantedOf[v.Type()]
 }
 
-// A enumFlag is the value of a flag that takes one of some words.
+// enumFlag is a flag whose value is one of some words.
 type enumFlag struct {
 	to    *string
 	of    []string
 	usual string
 }
 
-// addFormatFlag adds the flag of what a command writes. Whoever writes JSON writes one object a line, so
-// json and jsonl are the same to all of them.
-func addFormatFlag(flags *pflag.FlagSet, to *string, usual, usage string, of ...string) {
+// addFormatFlag adds the flag of the output format. json means jsonl: every command writes JSON as one object
+// per line.
+func addFormatFlag(flags *pflag.FlagSet, to *string, usual string, of ...string) {
 	*to = usual
-	flags.Var(&enumFlag{to, of, usual}, "format", usage)
+	flags.Var(&enumFlag{to, of, usual}, "format", "")
 }
 
+// String returns the value.
 func (w *enumFlag) String() string     { return *w.to }
 func (w *enumFlag) Type() string       { return "string" }
 func (w *enumFlag) choiceText() string { return "one of " + strings.Join(w.of, ", ") }
 
-// Set takes one of the words, in small letters or not.
+// Set sets the value, in any case.
 func (w *enumFlag) Set(text string) error {
 	text = strings.ToLower(text)
 	if text == "json" {
 		text = "jsonl"
 	}
 	if text != w.usual && !slices.Contains(w.of, text) {
-		return errors.New("wanted is " + w.choiceText())
+		return errors.New("use " + w.choiceText())
 	}
 	*w.to = text
 	return nil

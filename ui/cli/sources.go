@@ -17,26 +17,26 @@ import (
 	"toolscope/stream/count"
 )
 
-// openSources opens all that paths name: files, and what is in directories or matches patterns.
+// openSources opens everything that paths name: files, directories and patterns.
 func (a *app) openSources(ctx context.Context, paths []string) (capture.Source, error) {
 	return a.openAll(ctx, paths, a.reading.openOptions(a.follow, a.stdin))
 }
 
-// openSource opens one path, to be read once.
+// openSource opens one path that is read once.
 func (a *app) openSource(ctx context.Context, path string) (capture.Source, error) {
 	o := a.reading.openOptions(a.follow, a.stdin)
 	o.ReadOnce = !a.reading.places
 	return a.openOne(ctx, path, o)
 }
 
-// openInParts opens one path as source does, for who looks at no record for itself.
+// openInParts is openSource for readers that don't look at single records.
 func (a *app) openInParts(ctx context.Context, path string) (capture.Source, error) {
 	o := a.reading.openOptions(a.follow, a.stdin)
 	o.ReadOnce, o.AllowChunks = !a.reading.places, !a.reading.places
 	return a.openOne(ctx, path, o)
 }
 
-// looksLike is what bytes that a format found look like.
+// looksLike returns what the bytes look like that a format found.
 func looksLike(payload []byte) capture.PayloadGuess {
 	switch providers.LooksLike(payload) {
 	case providers.LooksLikeChunk:
@@ -51,10 +51,9 @@ func looksLike(payload []byte) capture.PayloadGuess {
 	return capture.Nothing
 }
 
-// eachSource has an inspector of its own made for every file that paths name, and both handed to do.
-// A file is read while what came of it is looked at.
-// What fails of one keeps nobody from the others. Recordings of one run are one source: those of a
-// directory, and those that are named, where a.joins is set.
+// eachSource calls do for every file that paths name, with an inspector of its own. A file is read ahead
+// while its records are processed. An error in one file doesn't stop the others. Captures of one run are one
+// source: those of a directory, and with a.joins those that are named.
 func (a *app) eachSource(ctx context.Context, paths []string, do func(src capture.Source, path string, in *providers.Inspector) error) error {
 	prepare, err := a.reading.inspectorSetup()
 	if err != nil {
@@ -93,7 +92,7 @@ func (a *app) eachSource(ctx context.Context, paths []string, do func(src captur
 	return nil
 }
 
-// doRun does with the recordings of one run what is done with one.
+// doRun calls do for the captures of one run, as one source.
 func (a *app) doRun(ctx context.Context, path string, files []capture.FoundFile, prepare func(*providers.Inspector), do func(capture.Source, string, *providers.Inspector) error) {
 	in, o := new(providers.Inspector), a.reading.openOptions(false, a.stdin)
 	prepare(in)
@@ -106,17 +105,19 @@ func (a *app) doRun(ctx context.Context, path string, files []capture.FoundFile,
 	a.isRun = false
 }
 
+// failIf reports an error, if there is one.
 func (a *app) failIf(err error) {
 	if err != nil {
 		a.failWith(err)
 	}
 }
 
-// isOneOfMany reports whether the file that is read was not named by the user, but is one of many.
+// isOneOfMany reports whether the current file was not named by the user, but found in a directory or by a
+// pattern.
 func (a *app) isOneOfMany() bool { return a.found.In != "" }
 
-// reportUnrecognised says in one line which of the files of a directory or pattern are not recognised.
-// Where none is, the run fails.
+// reportUnrecognised prints, on one line, which files of a directory or pattern are not recognised. If none
+// is recognised, the run fails.
 func (a *app) reportUnrecognised(path string, files int) {
 	list := a.unrecognised
 	if a.unrecognised = nil; len(list) == 0 {
@@ -133,10 +134,10 @@ func (a *app) reportUnrecognised(path string, files int) {
 	}
 }
 
-// maxUnrecognised is how many files that are not recognised are named.
+// maxUnrecognised is how many unrecognised files are named.
 const maxUnrecognised = 5
 
-// mapSource is a source whose records pass through change.
+// mapSource is a source whose records are changed by change.
 func mapSource(src capture.Source, change func(*capture.Record)) capture.Source {
 	return func(yield func(capture.Record, error) bool) {
 		for r, err := range src {
@@ -148,7 +149,7 @@ func mapSource(src capture.Source, change func(*capture.Record)) capture.Source 
 	}
 }
 
-// copySource gives what a source brings to put, as long as that wants more, and tells end how it ended.
+// copySource passes the records of a source to put until it returns false, and the end of the source to end.
 func copySource(src capture.Source, put func(capture.Record) bool, end func(error)) {
 	for r, err := range src {
 		if err != nil {
@@ -162,7 +163,7 @@ func copySource(src capture.Source, put func(capture.Record) bool, end func(erro
 	end(nil)
 }
 
-// inputPaths is what to open: the arguments, or standard input when it is piped and there are none.
+// inputPaths returns the arguments or, without any, standard input if it is piped.
 func (a *app) inputPaths(args []string) []string {
 	if len(args) == 0 && isPiped(a.stdin) {
 		return []string{"-"}
@@ -170,23 +171,22 @@ func (a *app) inputPaths(args []string) []string {
 	return args
 }
 
-// somePaths is paths of a command that needs some; what is its word for them.
+// somePaths is inputPaths for a command that needs a path; what is its word for one.
 func (a *app) somePaths(cmd *cobra.Command, args []string, what string) ([]string, error) {
 	paths := a.inputPaths(args)
 	if len(paths) == 0 {
-		return nil, usageErrorf("%s: no %s and nothing on standard input\n%s %[2]s…, or - for standard input", cmd.Name(), what, cmd.CommandPath())
+		return nil, usageErrorf("%s: needs a %s, or data on standard input\n%s %[2]s…, or - for standard input", cmd.Name(), what, cmd.CommandPath())
 	}
 	return paths, nil
 }
 
-// isPiped reports whether something was connected to standard input: a pipe or a file, not a terminal
-// and not nothing.
+// isPiped reports whether standard input is a pipe or a file, not a terminal or a null device.
 func isPiped(f *os.File) bool {
 	info, err := f.Stat()
 	return err == nil && info.Mode()&os.ModeCharDevice == 0
 }
 
-// sourceTitle is what is looked at, in a word or two.
+// sourceTitle returns a short name for the source.
 func sourceTitle(paths []string) string {
 	switch {
 	case len(paths) == 1 && paths[0] == "-":
@@ -199,7 +199,7 @@ func sourceTitle(paths []string) string {
 	return fmt.Sprintf("%s and %d more", filepath.Base(paths[0]), len(paths)-1)
 }
 
-// absolutePath is a path that ends with a name, if there is one.
+// absolutePath returns the absolute path, so that its last element is a name.
 func absolutePath(path string) string {
 	if full, err := filepath.Abs(path); err == nil {
 		return full
@@ -208,10 +208,10 @@ func absolutePath(path string) string {
 }
 
 func (a *app) followFlag(cmd *cobra.Command) {
-	cmd.Flags().BoolVarP(&a.follow, "follow", "f", false, "keep reading as files grow, across rotation, and new ones of directories")
+	cmd.Flags().BoolVarP(&a.follow, "follow", "f", false, "")
 }
 
-// readFile is what is in a file; an error does not name the path, which the caller does.
+// readFile returns the content of a file. The error doesn't name the path, which the caller adds.
 func readFile(path string) ([]byte, error) {
 	text, err := os.ReadFile(path)
 	var at *fs.PathError

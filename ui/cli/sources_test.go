@@ -47,7 +47,7 @@ func TestRequest(t *testing.T) {
 		{[]string{"print", "--request", saved(t, "empty.json", `{"model":"m"}`), body}, 1, "declares no tools"},
 		{[]string{"print", "--request", saved(t, "list.json", `[]`), body}, 1, "declares no tools"},
 		{[]string{"open", "--request", saved(t, "cut.json", `{"tools":[`), body}, 1, "not JSON"},
-		{[]string{"--request", good}, 2, "no FILE to check"},
+		{[]string{"--request", good}, 2, "needs a FILE to check"},
 	} {
 		out := command(t, nil, test.args...)
 		if out.code != test.code || !strings.Contains(out.stderr, test.want) || out.stdout != "" || strings.Count(out.stderr, "\n") > 3 {

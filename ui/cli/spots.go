@@ -12,30 +12,30 @@ import (
 	"toolscope/ui/report"
 )
 
-// locator knows where in its file a source's responses stand, as far as that can be told: of bodies
-// that are the file, and of records that stand in a line each.
+// locator finds the place of responses in their file: of bodies that are the file, and of records that are
+// lines.
 type locator struct {
 	path    string
 	of      map[int]*byteMap
-	several bool   // files: of none it is told
-	damaged string // what is said of where it is damaged first
+	several bool   // the source is several files, without places
+	damaged string // the first damage, in words
 }
 
-// A byteMap is where the bytes of one response stand.
+// byteMap maps the bytes of one response to the file.
 type byteMap struct {
 	size  int64        // bytes so far
-	body  bool         // they are the file
-	lost  bool         // it cannot be told of some
-	marks []recordMark // of records in lines of their own
+	body  bool         // the body is the file
+	lost  bool         // some bytes have no place
+	marks []recordMark // records in lines of their own
 }
 
-// A recordMark is a record: where its bytes end among those of the response, and where it stands.
+// recordMark is a record: where its bytes end in the response, and its place in the file.
 type recordMark struct{ to, start, end int64 }
 
 // addRecord takes a record of the source.
 func (p *locator) addRecord(r *capture.Record) {
 	if r.Damaged {
-		p.damaged = cmp.Or(p.damaged, r.Note, "some of it cannot be read")
+		p.damaged = cmp.Or(p.damaged, r.Note, "some of it can't be read")
 	}
 	if r.Side != capture.Response || len(r.Data) == 0 || p.several {
 		return
@@ -53,7 +53,7 @@ func (p *locator) addRecord(r *capture.Record) {
 	case from.Lines != nil:
 		t.body = false
 		t.marks = append(t.marks, recordMark{t.size, from.Line[0], from.Line[1]})
-	case from.Start == 0 && from.End == t.size && t.body: // so far the file is nothing else
+	case from.Start == 0 && from.End == t.size && t.body: // so far the file is the body
 	case from.Start > 0:
 		t.body = false
 		t.marks = append(t.marks, recordMark{t.size, from.Start, from.End})
@@ -62,14 +62,14 @@ func (p *locator) addRecord(r *capture.Record) {
 	}
 }
 
-// forgetExchange lets go of what is known of an exchange that has ended.
+// forgetExchange drops the map of an exchange that has ended.
 func (p *locator) forgetExchange(x *providers.Exchange) {
 	if x != nil && x.Ended {
 		delete(p.of, x.Number)
 	}
 }
 
-// find is where the frame stands that an event is of.
+// find returns the place of an event's frame.
 func (p *locator) find(in *providers.Inspector, event int) (at report.Location) {
 	e, kept := in.Timeline.Event(event)
 	turn := in.Session().Turn(e.Turn)
@@ -92,7 +92,7 @@ func (p *locator) find(in *providers.Inspector, event int) (at report.Location) 
 	return report.Location{Start: first.start, End: last.end}
 }
 
-// markAt is the record that a byte of the response is of.
+// markAt returns the record with a byte of the response.
 func (t *byteMap) markAt(off int64) (recordMark, bool) {
 	i, found := slices.BinarySearchFunc(t.marks, off, func(m recordMark, off int64) int { return cmp.Compare(m.to, off) })
 	if found {
@@ -104,7 +104,8 @@ func (t *byteMap) markAt(off int64) (recordMark, bool) {
 	return t.marks[i], true
 }
 
-// resolveLines finds the lines of what was found. Where the file cannot be read again no place is known.
+// resolveLines adds line numbers to the places of findings. If the file can't be read again, the places are
+// removed.
 func (p *locator) resolveLines(found []report.Finding) {
 	var offsets []int64
 	for i := range found {
@@ -129,8 +130,8 @@ func (p *locator) resolveLines(found []report.Finding) {
 	}
 }
 
-// linesAt are the lines, from 1, that bytes of a file stand in, as far as there are such bytes. The
-// offsets are in order.
+// linesAt returns the line numbers, from 1, of offsets in a file, for those that exist. The offsets are
+// sorted.
 func linesAt(path string, offsets []int64) map[int64]int {
 	at := map[int64]int{}
 	f, err := os.Open(path)

@@ -10,7 +10,7 @@ import (
 	"toolscope/ui"
 )
 
-// statusNotes are what there is to know besides the records.
+// statusNotes returns the state of the input, besides its records.
 func (l *liveInput) statusNotes() (words []ui.StatusNote) {
 	alarm := func(text string) { words = append(words, ui.StatusNote{Text: text, Alarm: true}) }
 	if l.redactor.KeepsSecrets() {
@@ -61,12 +61,13 @@ func (l *liveInput) statusNotes() (words []ui.StatusNote) {
 	return words
 }
 
-// lookTime is how often the words are looked at while nothing arrives.
+// lookTime is how often the state is checked while nothing arrives.
 const lookTime = time.Second / 4
 
-// wakeScreen has the screen show words that have changed without a record.
+// wakeScreen wakes the screen when the state has changed without a record.
 func (l *liveInput) wakeScreen(ctx context.Context) { ringOnChange(ctx, l.statusNotes, l.shown.Wake) }
 
+// ringOnChange calls bell when the notes change, until ctx ends.
 func ringOnChange(ctx context.Context, wordsOf func() []ui.StatusNote, bell func()) {
 	tick := time.NewTicker(lookTime)
 	defer tick.Stop()
@@ -84,7 +85,7 @@ func ringOnChange(ctx context.Context, wordsOf func() []ui.StatusNote, bell func
 	}
 }
 
-// sizeText is a size in the unit that suits it.
+// sizeText formats a size in a suitable unit.
 func sizeText(n int64) string {
 	switch {
 	case n < 10_000:

@@ -8,24 +8,24 @@ import (
 	"syscall"
 )
 
-// Programs cannot be recordsUntil and continued.
+// Programs can't be stopped and continued here.
 const (
 	canStop    = false
 	stopSignal = syscall.Signal(-1) // none
 )
 
-// isTaken reports whether listening failed because somebody else does so there: WSAEADDRINUSE.
+// isTaken reports whether listening failed because the port is in use: WSAEADDRINUSE.
 func isTaken(err error) bool { return errors.Is(err, syscall.Errno(10048)) }
 
-// replaceSelf does nothing lossPlace no program can take the place of another.
+// replaceSelf fails: a program can't replace itself here.
 func replaceSelf(args []string) error { return fmt.Errorf("%s: %w", args[0], errors.ErrUnsupported) }
 
-// canPrefix is whether a script can be started as a program is.
+// canPrefix is whether a script can be started like a program.
 const canPrefix = false
 
 func suspend()      {}
 func stopSelf()     {}
 func continueSelf() {}
 
-// endWithReader does nothing lossPlace pipes do not tell that nobody reads them.
+// endWithReader does nothing: pipes don't report that their reader is gone.
 func (a *app) endWithReader() (stop func()) { return func() {} }

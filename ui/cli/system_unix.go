@@ -13,16 +13,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Programs can be stopped, as ^Z in a shell does it, and continued.
+// Programs can be stopped, as by ^Z in a shell, and continued.
 const (
 	canStop    = true
 	stopSignal = syscall.SIGTSTP
 )
 
-// isTaken reports whether listening failed because somebody else does so there.
+// isTaken reports whether listening failed because the port is in use.
 func isTaken(err error) bool { return errors.Is(err, syscall.EADDRINUSE) }
 
-// replaceSelf has a command be run in our place.
+// replaceSelf replaces this process by a command. It only returns on failure.
 func replaceSelf(args []string) error {
 	path, err := exec.LookPath(args[0])
 	if err == nil {
@@ -31,26 +31,26 @@ func replaceSelf(args []string) error {
 	return fmt.Errorf("%s: %w", args[0], err)
 }
 
-// canPrefix is whether a script can be started as a program is.
+// canPrefix is whether a script can be started like a program.
 const canPrefix = true
 
 func suspend() { sendSelf(syscall.SIGTSTP) }
 
-// stopSelf stops the process by SIGTTIN, which does what SIGTSTP does: Go cannot uncatch that.
+// stopSelf stops the process with SIGTTIN, which works like SIGTSTP: Go can't uncatch SIGTSTP.
 func stopSelf() { sendSelf(syscall.SIGTTIN) }
 
 func continueSelf() { sendSelf(syscall.SIGCONT) }
 
 func sendSelf(s syscall.Signal) { _ = syscall.Kill(syscall.Getpid(), s) }
 
-// endWithReader has the program end when nobody reads its output any more. The next write would end
-// it too, but there may never be one. Only of a pipe can this be told.
+// endWithReader ends the program when the reader of its output is gone. The next write would end it too, but
+// there may be none. It only works for pipes.
 func (a *app) endWithReader() (stop func()) {
 	var info unix.Stat_t
 	if err := unix.Fstat(int(a.output.Fd()), &info); err != nil || info.Mode&unix.S_IFMT != unix.S_IFIFO {
 		return func() {}
 	}
-	r, w, err := os.Pipe() // wakes the one who waits
+	r, w, err := os.Pipe() // wakes waitPipeClosed
 	if err != nil {
 		return func() {}
 	}
@@ -60,7 +60,7 @@ func (a *app) endWithReader() (stop func()) {
 		defer close(gone)
 		if waitPipeClosed(out, wake) {
 			if a.tracing != nil {
-				signal.Ignore(syscall.SIGPIPE) // the next write would end the program before that
+				signal.Ignore(syscall.SIGPIPE) // or the next write would end the program first
 				a.tracing.finishAndReport(a)
 			}
 			endAsBrokenPipe()
@@ -73,10 +73,9 @@ func (a *app) endWithReader() (stop func()) {
 	}
 }
 
-// waitPipeClosed waits for the other end of a pipe to be closed. It gives up when something comes of
-// wake.
+// waitPipeClosed waits until the other end of a pipe is closed. It returns false when wake becomes readable.
 func waitPipeClosed(out, wake int32) bool {
-	// That a pipe is broken is told without asking for it.
+	// Broken pipes are reported without a request for it.
 	fds := []unix.PollFd{{Fd: out}, {Fd: wake, Events: unix.POLLIN}}
 	for {
 		switch _, err := unix.Poll(fds, -1); {
@@ -89,5 +88,5 @@ func waitPipeClosed(out, wake int32) bool {
 	}
 }
 
-// endAsBrokenPipe ends the program as the signal does that a write to a broken pipe brings.
+// endAsBrokenPipe ends the program like the signal of a write to a broken pipe.
 func endAsBrokenPipe() { os.Exit(128 + int(syscall.SIGPIPE)) }

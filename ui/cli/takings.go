@@ -14,7 +14,8 @@ import (
 	"toolscope/ui/report"
 )
 
-// screenForms are what the screen can take the chosen turn or call as, besides what the panes show of it.
+// screenForms are the forms in which the screen can copy or save the selected turn or call, besides the
+// content of the panes.
 func screenForms(source string, prices *price.Table) []modes.ExportForm {
 	return []modes.ExportForm{
 		{Key: "c", What: display.Lit("request as curl, keys $ENV"), File: "request.sh", Make: curlOf},
@@ -25,7 +26,7 @@ func screenForms(source string, prices *price.Table) []modes.ExportForm {
 			}
 			return caseOf(v, source, t, c).Markdown(), nil
 		}},
-		{Key: "k", What: display.Lit("as print --format jsonl has it"), File: "calls.jsonl", Make: func(v *providers.View, r stream.Ref) ([]byte, error) {
+		{Key: "k", What: display.Lit("print --format jsonl of it"), File: "calls.jsonl", Make: func(v *providers.View, r stream.Ref) ([]byte, error) {
 			t, c := v.Find(r)
 			if t == nil {
 				return nil, errNoTurn
@@ -43,38 +44,38 @@ func screenForms(source string, prices *price.Table) []modes.ExportForm {
 	}
 }
 
-// reproOf is the response of a turn with stand-ins in place of all that it says, as export --as sse
-// writes it; not if what is found in that is something else.
+// reproOf returns the response of a turn with placeholders for its content, as export --as sse writes it. It
+// is an error if the findings in it differ.
 func reproOf(v *providers.View, r stream.Ref) ([]byte, error) {
 	t, _ := v.Find(r)
 	switch {
 	case t == nil:
 		return nil, errNoTurn
 	case v.Past():
-		return nil, errors.New("a response is anonymised as a whole: G goes to what there is now")
+		return nil, errors.New("only the complete response can be anonymised: press G first")
 	}
 	x := v.Exchange(t.Exchange)
 	for _, of := range v.Session().Turns {
 		if of.Exchange == t.Exchange && of.Retention != stream.InMemory {
-			return nil, errors.New("its bytes are not kept")
+			return nil, errors.New("its bytes were dropped")
 		}
 	}
 	if x == nil || x.Response.Size() == 0 {
-		return nil, errors.New("no bytes of the response came")
+		return nil, errors.New("no bytes of the response arrived")
 	}
 	body := bodyOf(x, v)
 	repro := body.Repro()
 	as, _ := providers.FindProtocol(t.Protocol)
 	whole, again := findsOf(body.Bytes, as), findsOf(repro, as)
 	if !slices.Equal(whole.codes, again.codes) {
-		return nil, errors.New("anonymised it would be malformed in another way: export --as sse says how")
+		return nil, errors.New("anonymised it would have other findings: export --as sse lists them")
 	}
 	return repro, nil
 }
 
-var errNoTurn = errors.New("nothing is chosen")
+var errNoTurn = errors.New("nothing is selected")
 
-// curlOf is the request of a turn as a command.
+// curlOf returns the request of a turn as a command.
 func curlOf(v *providers.View, r stream.Ref) ([]byte, error) {
 	t, _ := v.Find(r)
 	if t == nil {

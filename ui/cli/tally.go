@@ -9,11 +9,12 @@ import (
 	"toolscope/stream"
 )
 
-// turnCounter counts turns in place of printing them.
+// turnCounter counts turns instead of printing them.
 type turnCounter struct{ turns, calls, bad int }
 
+// addTurn counts a turn and its calls.
 func (n *turnCounter) addTurn(_ *providers.View, _ string, t *stream.Turn) {
-	if t.Model == "" && len(t.Calls) == 0 { // no model answered
+	if t.Model == "" && len(t.Calls) == 0 { // not a response of a model
 		return
 	}
 	n.turns++
@@ -30,13 +31,14 @@ func (n *turnCounter) addTurn(_ *providers.View, _ string, t *stream.Turn) {
 func (n *turnCounter) sentBack([]sentBackCall) {}
 func (n *turnCounter) flush() error            { return nil }
 
-// deferredOutput is what is written while a client owns the terminal: it is kept until that has ended.
+// deferredOutput keeps output while a client owns the terminal.
 type deferredOutput struct {
 	mu     sync.Mutex
 	buffer bytes.Buffer
-	to     io.Writer // where it goes; nil while it is kept
+	to     io.Writer // the target; nil while the output is kept
 }
 
+// Write keeps p, or writes it once the output is released.
 func (l *deferredOutput) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -46,7 +48,7 @@ func (l *deferredOutput) Write(p []byte) (int, error) {
 	return l.buffer.Write(p)
 }
 
-// deferOutput keeps back what the program notes and complains of until release is called.
+// deferOutput keeps the program's notes and errors until release is called.
 func (a *app) deferOutput() (release func()) {
 	kept := new(deferredOutput)
 	a.later.Store(kept)
@@ -58,7 +60,7 @@ func (a *app) deferOutput() (release func()) {
 	}
 }
 
-// notesWriter is where the program writes what it notes and complains of.
+// notesWriter returns the writer for the program's notes and errors.
 func (a *app) notesWriter() lineWriter {
 	if kept := a.later.Load(); kept != nil {
 		return lineWriter{kept}

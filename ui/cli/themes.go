@@ -14,8 +14,8 @@ import (
 	"toolscope/themes"
 )
 
-// lookTheme is the theme of a name: what the user wrote under it, one of ours, or that of a style. A
-// name with a slash or that ends in .toml is a file. What is said of a file that is odd goes to note.
+// lookTheme returns the theme with a name: the user's own, a built-in one, or that of a chroma style. A name
+// with a slash or with .toml is a file. note gets the problems of a file that are not grave.
 func lookTheme(name string, dark bool, note func(string)) (themes.Theme, error) {
 	path, err := name, error(nil)
 	if !strings.ContainsAny(name, "/"+string(filepath.Separator)) && !strings.HasSuffix(name, ".toml") {
@@ -25,7 +25,7 @@ func lookTheme(name string, dark bool, note func(string)) (themes.Theme, error) 
 	}
 	data, err := readFile(path)
 	if err != nil {
-		return themes.Theme{}, usageErrorf("theme %s: %w\n'toolscope config theme' prints one to begin with", path, capture.WithoutPath(err))
+		return themes.Theme{}, usageErrorf("theme %s: %w\n'toolscope config theme' prints one to start from", path, capture.WithoutPath(err))
 	}
 	t, problems := themes.Parse(strings.TrimSuffix(filepath.Base(path), ".toml"), data)
 	for _, p := range problems {
@@ -38,15 +38,16 @@ func lookTheme(name string, dark bool, note func(string)) (themes.Theme, error) 
 	return t, nil
 }
 
-// themesFolder is where the user's own themes are, below what is configured.
+// themesFolder is the folder of the user's own themes, in the configuration folder.
 const themesFolder = "themes"
 
+// isFile reports whether a path is a regular file.
 func isFile(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()
 }
 
-// namedTheme is a theme that no file holds.
+// namedTheme returns a theme that is not in a file.
 func namedTheme(name string, dark bool) (themes.Theme, error) {
 	t, err := themes.Lookup(name, dark)
 	var unknown *themes.UnknownError
@@ -57,7 +58,7 @@ func namedTheme(name string, dark bool) (themes.Theme, error) {
 	return t, err
 }
 
-// userThemes are the names of the user's own themes.
+// userThemes returns the names of the user's own themes.
 func userThemes() (names []string) {
 	folder, err := inConfigFolder(themesFolder)
 	if err != nil {
@@ -72,7 +73,7 @@ func userThemes() (names []string) {
 	return names
 }
 
-// themeNames are those of all themes, each once, the user's own first.
+// themeNames returns the names of all themes, each once, the user's own first.
 func themeNames() []string {
 	names := userThemes()
 	for _, name := range themes.Names() {
@@ -83,7 +84,7 @@ func themeNames() []string {
 	return names
 }
 
-// ownThemes are the user's own themes that can be used.
+// ownThemes returns the user's own themes that are valid.
 func ownThemes(dark bool) (all []themes.Theme) {
 	for _, name := range userThemes() {
 		if t, err := lookTheme(name, dark, func(string) {}); err == nil {
@@ -93,23 +94,20 @@ func ownThemes(dark bool) (all []themes.Theme) {
 	return all
 }
 
-// themeCommand prints a theme as a file of one's own has it.
+// themeCommand prints a theme as a file.
 func (a *app) themeCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "theme [NAME|FILE]", Short: "A theme as a file, to begin one's own with; what is wrong with one",
-		Long: `Prints a theme as a file has it, with the contrast of each of its colours: to
-begin one of your own with, or to see what is wrong with it.
+		Use: "theme [NAME|FILE]", Short: "Print a theme as a file, or check one",
+		Example: "toolscope config theme dracula > ~/.config/toolscope/themes/mine.toml\ntoolscope config theme mine\ntoolscope --theme mine",
+		Long: `The output is a theme file with the contrast of each colour: a start for your own
+theme, or a check of one.
 
-  toolscope config theme dracula > ~/.config/toolscope/themes/mine.toml
-  toolscope config theme mine
-  toolscope --theme mine
-
-An ink is bold, faint, italic, underline, reverse, a colour #rrggbb and a
-background bg:#rrggbb, or some of them. base = "NAME" stands for all that is
-left out, and code = "NAME" for the style of code.`,
+A style is bold, faint, italic, underline, reverse, a colour #rrggbb, a background
+bg:#rrggbb, or several of them. base = "NAME" fills in what the file leaves out, and
+code = "NAME" the colours of code.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usageErrorf("config theme: one NAME or FILE, got %d", len(args))
+				return usageErrorf("config theme: takes one NAME or FILE, got %d", len(args))
 			}
 			t, err := lookTheme(strings.Join(args, ""), true, func(text string) { a.printNote("%s", text) })
 			if err != nil {
@@ -121,8 +119,9 @@ left out, and code = "NAME" for the style of code.`,
 	}
 }
 
+// writeTheme prints a theme as a file, with its contrasts.
 func (a *app) writeTheme(t themes.Theme) {
-	a.stdout.printLine("# theme %s, with its contrasts: on its background, or on that of dark or light terminals", t.Name)
+	a.stdout.printLine("# theme %s, with its contrasts: against its background, or that of dark or light terminals", t.Name)
 	a.stdout.printLine("dark = %t", t.Dark)
 	for _, r := range t.Roles() {
 		line := fmt.Sprintf("%s = %s", r.Name, tomlText(r.Style))
@@ -131,7 +130,7 @@ func (a *app) writeTheme(t themes.Theme) {
 			line = "# " + r.Name + " is the terminal's"
 		case r.Contrast == 0:
 		case r.Contrast < r.MinContrast:
-			line = fmt.Sprintf("%-40s # %.1f, hard to read: %g is wanted", line, r.Contrast, r.MinContrast)
+			line = fmt.Sprintf("%-40s # %.1f, hard to read: use %g or more", line, r.Contrast, r.MinContrast)
 		default:
 			line = fmt.Sprintf("%-40s # %.1f", line, r.Contrast)
 		}

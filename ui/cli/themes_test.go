@@ -70,7 +70,7 @@ func TestThemeIsAFile(t *testing.T) {
 		t.Errorf("%s%s\n%s%s", first.stdout, first.stderr, again.stdout, again.stderr)
 	}
 	dim := command(t, nil, "config", "theme", saved(t, "dim.toml", "muted = '#333333'\n"))
-	if !strings.Contains(dim.stdout, "hard to read: 4.5 is wanted") || strings.Count(dim.stdout, "hard to read") != 1 {
+	if !strings.Contains(dim.stdout, "hard to read: use 4.5 or more") || strings.Count(dim.stdout, "hard to read") != 1 {
 		t.Errorf("%s", dim.stdout)
 	}
 }

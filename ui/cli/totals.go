@@ -12,14 +12,15 @@ import (
 	"toolscope/ui/panes"
 )
 
-// summaryTotals are what the turns that are printed come to. What a provider threw away is among the
-// calls, by its state.
+// summaryTotals are the totals of the printed turns. Calls that the provider discarded count as calls, by
+// their state.
 type summaryTotals struct {
-	turns, calls, beside int // beside are requests that no model answers
+	turns, calls, beside int // beside are requests without a model
 	states               [stream.NumStatus]int
 	cost                 price.Sum
 }
 
+// add adds a turn.
 func (n *summaryTotals) add(x *providers.Exchange, t *stream.Turn, prices *price.Table) {
 	if x != nil && panes.IsPlain(t) {
 		n.beside++
@@ -33,7 +34,7 @@ func (n *summaryTotals) add(x *providers.Exchange, t *stream.Turn, prices *price
 	n.cost.Add(costOf(prices, x, t))
 }
 
-// String is the totals in a line: "2 turns, 3 calls: 2 complete, 1 cut short; ~$0.0123".
+// String returns the totals in a line: "2 turns, 3 calls: 2 complete, 1 cut short; ~$0.0123".
 func (n *summaryTotals) String() string {
 	var states []string
 	for s, count := range n.states {
@@ -51,7 +52,7 @@ func (n *summaryTotals) String() string {
 	return text + textIf(n.beside > 0, "; "+count.Of(n.beside, "request")+" that no model answered")
 }
 
-// costText is what the turns have cost, as far as anybody knows.
+// costText returns the cost of the turns, as far as it is known.
 func (n *summaryTotals) costText() string {
 	if n.cost.Unknown == n.turns {
 		return "cost unknown"
@@ -61,7 +62,7 @@ func (n *summaryTotals) costText() string {
 	return known.String() + textIf(n.cost.Unknown > 0, fmt.Sprintf(" without %s of unknown cost", count.Of(n.cost.Unknown, "turn")))
 }
 
-// asObject writes the totals for a script.
+// asObject returns the totals as a JSON object.
 func (n *summaryTotals) asObject() *jsonObject {
 	var o, states jsonObject
 	o.text("type", "summary")
@@ -82,12 +83,12 @@ func (n *summaryTotals) asObject() *jsonObject {
 	return &o
 }
 
-// summary prints only what it all comes to.
+// summary prints only the totals.
 type summary struct {
 	lineWriter
 	summaryTotals
 	prices *price.Table
-	script bool // as an object
+	script bool // print an object
 }
 
 func (p *summary) addTurn(v *providers.View, _ string, t *stream.Turn) {
@@ -95,6 +96,7 @@ func (p *summary) addTurn(v *providers.View, _ string, t *stream.Turn) {
 }
 func (p *summary) sentBack([]sentBackCall) {}
 
+// total writes the totals.
 func (p *summary) total() {
 	if p.script {
 		p.lineWriter.writeObject(p.summaryTotals.asObject())
@@ -103,8 +105,7 @@ func (p *summary) total() {
 	p.printLine("%s", &p.summaryTotals)
 }
 
-// endPrint writes what it comes to, where the printer tells that. That it cannot be written, standard
-// output knows.
+// endPrint writes the totals, if the printer has them. Standard output keeps the error of a failed write.
 func endPrint(p printer) {
 	if t, is := p.(interface{ total() }); is {
 		t.total()

@@ -24,7 +24,7 @@ import (
 	"toolscope/ui/report"
 )
 
-// traceFlags say which collector is told of turns, and how much.
+// traceFlags say which collector gets the turns, and how much of them.
 type traceFlags struct {
 	to, key string
 	content bool
@@ -32,35 +32,35 @@ type traceFlags struct {
 
 func (a *app) traceFlags(cmd *cobra.Command, f *traceFlags, table string) {
 	to := cmd.Flags()
-	to.StringVar(&f.to, "otlp", "", "tell the collector at `URL`, as http://collector:4318, of each turn and its calls as spans")
-	to.BoolVar(&f.content, "otlp-content", false, "with --otlp: what models and tools said goes along, without secrets")
-	to.StringVar(&f.key, "otlp-key", "", "with --otlp: the key of the hashes of arguments, in the file `@FILE`; otherwise one that nobody knows")
+	to.StringVar(&f.to, "otlp", "", "")
+	to.BoolVar(&f.content, "otlp-content", false, "")
+	to.StringVar(&f.key, "otlp-key", "", "")
 	markSettings(to, table, "otlp", "otlp-content")
 	markSecretSetting(to, "", "otlp-key")
 }
 
-// traceSender is what tells a collector of turns. A nil one tells nobody.
+// traceSender sends turns to a collector as spans. A nil traceSender sends nothing.
 type traceSender struct {
 	report.Tracer
 	*otlp.Sender
-	machine  stream.Machine // that turns are of, where their exchanges do not say
+	machine  stream.Machine // machine of turns whose exchanges name none
 	to       string
-	redactor *redact.Redactor               // of contents
-	in       *screenInbox                   // of what comes from the network; nil where somebody else reads
-	boxes    []*queue.Queue[capture.Record] // what they had no room for is in no span
+	redactor *redact.Redactor               // for contents
+	in       *screenInbox                   // records of the network; nil if another reader passes turns
+	boxes    []*queue.Queue[capture.Record] // queues whose losses are in no span
 	done     chan struct{}
-	patient  bool            // what is read can wait for the collector
-	until    <-chan struct{} // that is closed; nil for as long as it takes
-	reported atomic.Bool     // what the collector does not have
-	holds    atomic.Bool     // of what follow read a turn that has ended waits to be told
+	patient  bool            // the source can wait for the collector
+	until    <-chan struct{} // ends the wait; nil for no limit
+	reported atomic.Bool     // printMissing was called
+	holds    atomic.Bool     // followSource has ended turns that were not sent yet
 }
 
-// startTracing begins to tell a collector, nil where nobody asks for that. say is told when that fails; it
-// may be nil.
+// startTracing starts to send to a collector. It returns nil without --otlp. say gets the failures; it may be
+// nil.
 func (a *app) startTracing(f *traceFlags, of stream.Machine, say func(string)) (*traceSender, error) {
 	if f == nil || f.to == "" {
 		if f != nil && (f.content || f.key != "") {
-			return nil, usageErrorf("--otlp-content and --otlp-key are for --otlp URL")
+			return nil, usageErrorf("--otlp-content and --otlp-key: need --otlp URL")
 		}
 		return nil, nil
 	}
@@ -77,15 +77,14 @@ func (a *app) startTracing(f *traceFlags, of stream.Machine, say func(string)) (
 	return t, nil
 }
 
-// minKeyBytes is how many bytes a key has at least.
+// minKeyBytes is the minimum length of a key.
 const minKeyBytes = 16
 
-// traceKey is the key of the hashes of arguments: the bytes of a file, or of a variable, or one that
-// nobody knows.
+// traceKey returns the key for the hashes of arguments: from a file, from a variable, or a random one.
 func (a *app) traceKey(text string) (key []byte, err error) {
 	if text == "" {
 		key = make([]byte, 32)
-		_, _ = rand.Read(key) // it never fails
+		_, _ = rand.Read(key) // never fails
 		return key, nil
 	}
 	key = []byte(text)
@@ -94,23 +93,23 @@ func (a *app) traceKey(text string) (key []byte, err error) {
 			return nil, fmt.Errorf("--otlp-key: %w", err)
 		}
 	} else if _, elsewhere := a.origin["otlp-key"]; !elsewhere {
-		return nil, usageErrorf("--otlp-key: the command line is no place for it: all programs can read that\nwanted is @FILE, or the variable TOOLSCOPE_OTLP_KEY")
+		return nil, usageErrorf("--otlp-key: not allowed on the command line, which all programs can read\nuse @FILE, or the variable TOOLSCOPE_OTLP_KEY")
 	}
 	if key = bytes.TrimSpace(key); len(key) < minKeyBytes {
-		return nil, usageErrorf("--otlp-key: the key is too short: what is hashed could be guessed\nwanted are at least %s", count.Of(minKeyBytes, "byte"))
+		return nil, usageErrorf("--otlp-key: the key is too short: hashed values could be guessed\nuse at least %s", count.Of(minKeyBytes, "byte"))
 	}
 	return key, nil
 }
 
-// traceNotices says that the collector does not take what it is told, less and less often where that goes to
-// and fro. The screen has that among its own words, and is not written over.
+// traceNotices returns a function that reports failures of the collector, less and less often while they
+// repeat. While the screen is shown they only go to the journal, because the screen shows them itself.
 func (a *app) traceNotices(to string) func(string) {
 	often := backoff.Backoff{First: firstPause, Max: maxPause}
 	return func(why string) {
 		if !often.Allow(time.Now()) {
 			return
 		}
-		text := fmt.Sprintf("--otlp %s: %s; what is not taken is tried again, or counted", safeAddress(to), why)
+		text := fmt.Sprintf("--otlp %s: %s; spans that are not accepted are sent again, or counted", safeAddress(to), why)
 		if a.drawing.Load() {
 			a.journal.Note(time.Now(), text)
 			return
@@ -119,6 +118,7 @@ func (a *app) traceNotices(to string) func(string) {
 	}
 }
 
+// tracesTo returns the URL of the collector, "" for none.
 func tracesTo(f *traceFlags) string {
 	if f == nil {
 		return ""
@@ -126,7 +126,7 @@ func tracesTo(f *traceFlags) string {
 	return f.to
 }
 
-// thisMachine is the machine we run on, under the names that it is published by.
+// thisMachine returns this machine, under the names that it publishes with.
 func thisMachine(f *publishFlags) (m stream.Machine) {
 	if f != nil {
 		m = stream.Machine{Host: f.host, Agent: f.agent}
@@ -137,11 +137,11 @@ func thisMachine(f *publishFlags) (m stream.Machine) {
 	return m
 }
 
-// tracedTurn is a turn with what its trace needs.
+// tracedTurn returns a turn with everything that its trace needs.
 func tracedTurn(v *providers.View, t *stream.Turn, file string) *report.TracedTurn {
 	of := &report.TracedTurn{Turn: t, File: file, RequestAt: stream.NoTime, LastBytesAt: stream.NoTime}
 	of.Clock = func(at time.Duration) time.Time {
-		clock, _ := v.WallClock(t.Exchange, at) // zero where nobody knows
+		clock, _ := v.WallClock(t.Exchange, at) // zero if unknown
 		return clock
 	}
 	of.EventAt = func(event int) time.Duration { return v.Event(event).At }
@@ -153,10 +153,10 @@ func tracedTurn(v *providers.View, t *stream.Turn, file string) *report.TracedTu
 	if n := x.Response.Records(); n > 0 {
 		_, of.LastBytesAt = x.Response.Record(n - 1)
 	}
-	if !of.AnsweredHere { // nobody else said 502
+	if !of.AnsweredHere { // a 502 of toolscope is not the provider's
 		of.Status = x.Head.Status
 	}
-	method := strings.ToLower(x.Path()[strings.LastIndexByte(x.Path(), '/')+1:]) // as in converse-stream
+	method := strings.ToLower(x.Path()[strings.LastIndexByte(x.Path(), '/')+1:]) // e.g. converse-stream
 	of.Streaming = protocol.Raw(x.RequestOf(t)).Get("stream").IsTrue() || strings.Contains(method, "stream")
 	if x.Head.Origin != nil {
 		of.Machine = *x.Head.Origin
@@ -167,8 +167,8 @@ func tracedTurn(v *providers.View, t *stream.Turn, file string) *report.TracedTu
 	return of
 }
 
-// hasSpan reports whether a collector is told of a turn: not where no model was asked, or toolscope itself
-// refused. Of a request that asks nothing, a model answered only where its answer says so.
+// hasSpan reports whether a turn becomes a span: a model was asked, and toolscope didn't refuse the request.
+// For a request that asks nothing, only the response can show that a model was asked.
 func hasSpan(x *providers.Exchange, of *stream.Turn) bool {
 	if x != nil && (x.Refused() != "" || x.AsksNothing() && (x.Head.Status == 0 || x.Head.Status >= 400)) {
 		return false
@@ -176,7 +176,7 @@ func hasSpan(x *providers.Exchange, of *stream.Turn) bool {
 	return isRecognised(x, of) && !panes.IsPlain(of)
 }
 
-// addTurn tells of a turn that has ended, or of which nothing more comes.
+// addTurn sends a turn that has ended, or that is complete because its source has ended.
 func (t *traceSender) addTurn(v *providers.View, file string, of *stream.Turn) {
 	x := v.Exchange(of.Exchange)
 	if t == nil || !hasSpan(x, of) {
@@ -186,7 +186,7 @@ func (t *traceSender) addTurn(v *providers.View, file string, of *stream.Turn) {
 	if about.Machine == (stream.Machine{}) {
 		about.Machine = t.machine
 	}
-	if t.Content && x != nil { // of a file that was not redacted
+	if t.Content && x != nil { // the file may not be redacted
 		t.redactor.Header(x.RequestHeader)
 		t.redactor.URL(x.Head.URL)
 	}
@@ -199,8 +199,8 @@ func (t *traceSender) addTurn(v *providers.View, file string, of *stream.Turn) {
 func (t *traceSender) sentBack([]sentBackCall) {}
 func (t *traceSender) flush() error            { return nil }
 
-// watchNetwork tells of the turns of what comes from the network. What it was too slow for is missing in
-// them, and they say so.
+// watchNetwork sends the turns of the network's records. If it is too slow, their gaps are marked in the
+// turns.
 func (t *traceSender) watchNetwork() {
 	t.in = liveInbox()
 	t.boxes = append(t.boxes, t.in.Queue)
@@ -218,7 +218,7 @@ func (t *traceSender) watchNetwork() {
 	}()
 }
 
-// followSource tells of the turns of a source until the context ends.
+// followSource sends the turns of a source until it ends.
 func (t *traceSender) followSource(src capture.Source) {
 	defer close(t.done)
 	in := new(providers.Inspector)

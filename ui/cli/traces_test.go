@@ -106,7 +106,7 @@ func TestTraceContentSecrets(t *testing.T) {
 	if text := got(); !strings.Contains(text, "Oslo") || strings.Contains(text, key) {
 		t.Errorf("%q", text)
 	}
-	if out := command(t, nil, "proxy", "--headless", "--keep-secrets", "--otlp", url, "--otlp-content"); out.code != 2 || !strings.Contains(out.stderr, "never has secrets in it") {
+	if out := command(t, nil, "proxy", "--headless", "--keep-secrets", "--otlp", url, "--otlp-content"); out.code != 2 || !strings.Contains(out.stderr, "never gets secrets") {
 		t.Error(out)
 	}
 }
@@ -205,7 +205,7 @@ func TestTraceGivenUp(t *testing.T) {
 func TestTraceLosses(t *testing.T) {
 	for name, lose := range map[string]func(*traceSender){
 		"1 span refused": func(l *traceSender) { l.Put([]report.Span{{Name: "x"}}) },
-		"no span tells of": func(l *traceSender) {
+		"in no span": func(l *traceSender) {
 			l.in = newScreenInbox(record.QueueRules(1000, notShown))
 			l.boxes = append(l.boxes, l.in.Queue)
 			l.in.Put(capture.Record{Data: make([]byte, 10_000)})

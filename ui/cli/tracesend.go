@@ -11,11 +11,11 @@ import (
 	"toolscope/ui"
 )
 
-// finishTime is how long the collector may take for what is left when the program ends, and how long it may
-// take to make spans of what has come.
+// finishTime is how long the collector may take for the rest when the program ends, and how long the
+// conversion to spans may take.
 const finishTime = 4 * time.Second
 
-// finishAndReport has the collector be told of what is left, and says what it does not have.
+// finishAndReport sends the rest, and reports what the collector doesn't have.
 func (t *traceSender) finishAndReport(a *app) {
 	if t == nil {
 		return
@@ -24,8 +24,7 @@ func (t *traceSender) finishAndReport(a *app) {
 	t.printMissing(a)
 }
 
-// finishSending has the collector be told of what is left. What is read can wait for it, as long as it takes
-// something.
+// finishSending sends the rest. If the source can wait, it takes as long as the collector accepts spans.
 func (t *traceSender) finishSending() {
 	if t == nil {
 		return
@@ -46,7 +45,7 @@ func (t *traceSender) finishSending() {
 	t.Close(ctx)
 }
 
-// printMissing says once what the collector does not have.
+// printMissing reports once what the collector doesn't have.
 func (t *traceSender) printMissing(a *app) {
 	if t == nil || !t.reported.CompareAndSwap(false, true) {
 		return
@@ -56,13 +55,13 @@ func (t *traceSender) printMissing(a *app) {
 	for _, n := range []struct {
 		n    int64
 		what string
-	}{{s.Refused, "refused"}, {s.Dropped, "left out, as there was no room"}, {s.Left + s.Waiting, "not acknowledged"}} {
+	}{{s.Refused, "refused"}, {s.Dropped, "dropped for lack of room"}, {s.Left + s.Waiting, "not acknowledged"}} {
 		if n.n > 0 {
 			lost = append(lost, fmt.Sprintf("%s %s", count.Of(int(n.n), "span"), n.what))
 		}
 	}
 	if len(lost) > 0 {
-		text := fmt.Sprintf("--otlp %s: %s; %d taken", t.to, strings.Join(lost, ", "), s.Taken)
+		text := fmt.Sprintf("--otlp %s: %s; %d accepted", t.to, strings.Join(lost, ", "), s.Taken)
 		if s.Trouble != "" {
 			text += ": " + s.Trouble
 		}
@@ -72,7 +71,7 @@ func (t *traceSender) printMissing(a *app) {
 		a.printNote("--otlp %s: %s", t.to, s.Trouble)
 	}
 	if missed := t.missedText(); missed != "" {
-		a.printNote("--otlp: no span tells of %s: what makes them was too slow", missed)
+		a.printNote("--otlp: %s in no span: building the spans was too slow", missed)
 		a.code = exitGaps
 	}
 	if limit := t.redactor.Limit(); t.Content && limit != "" {
@@ -81,7 +80,7 @@ func (t *traceSender) printMissing(a *app) {
 	}
 }
 
-// missedText is what came and is in no span, "" where that is nothing.
+// missedText describes the data that is in no span, "" for none.
 func (t *traceSender) missedText() string {
 	var s queue.State
 	for _, box := range t.boxes {
@@ -90,18 +89,18 @@ func (t *traceSender) missedText() string {
 		s.Dropped += of.Dropped
 	}
 	if t.in != nil {
-		s.Dropped += int64(t.in.State().Waiting) // the end came before they were looked at
+		s.Dropped += int64(t.in.State().Waiting) // the program ended before they were read
 	}
 	switch {
 	case s.Lost > 0:
-		return sizeText(s.Lost) + " of what came"
+		return sizeText(s.Lost)
 	case s.Dropped > 0:
-		return count.Of(int(s.Dropped), "record") + " of what came"
+		return count.Of(int(s.Dropped), "record")
 	}
 	return ""
 }
 
-// statusNotes are how telling is going.
+// statusNotes returns the state of sending.
 func (t *traceSender) statusNotes() (words []ui.StatusNote) {
 	if t == nil {
 		return nil
@@ -120,7 +119,7 @@ func (t *traceSender) statusNotes() (words []ui.StatusNote) {
 		text += ": " + s.Trouble
 	}
 	if s.Waiting > 0 && s.Trouble != "" {
-		text += ", " + count.Of(int(s.Waiting), "span") + " wait"
+		text += ", " + count.Of(int(s.Waiting), "span") + " waiting"
 	}
 	return append(words, ui.StatusNote{Text: text})
 }

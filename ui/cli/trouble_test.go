@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestNothingRead: what is damaged and what nothing is recognised in fails, with a word about it;
+// TestNothingRead: what is damaged and what nothing recognised in fails, with a word about it;
 // what can be read is printed all the same. An answer without calls is fine.
 func TestNothingRead(t *testing.T) {
 	text := string(chat(`{"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"Hi"}}]}`,
@@ -23,11 +23,11 @@ func TestNothingRead(t *testing.T) {
 	}{
 		{[]string{sound}, 0, "sound.sse", ""},
 		{[]string{damaged}, 1, "damaged.tsc", "damaged line 2 at byte 16"},
-		{[]string{prose}, 1, "prose.txt", "prose.txt: nothing is recognised"},
-		{[]string{empty}, 1, "", "empty: nothing to show: no bytes came"},
+		{[]string{prose}, 1, "prose.txt", "prose.txt: nothing recognised"},
+		{[]string{empty}, 1, "", "empty: nothing to show: no bytes arrived"},
 		{[]string{missing}, 1, "", "no such file"},
 		{[]string{missing, prose, damaged, sound}, 1, "sound.sse", "no such file"},
-		{[]string{sound, empty}, 1, "sound.sse", "no bytes came"},
+		{[]string{sound, empty}, 1, "sound.sse", "no bytes arrived"},
 	} {
 		for _, first := range []string{"print", "open"} {
 			got := command(t, nil, append([]string{first}, c.files...)...)

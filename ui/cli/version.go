@@ -9,27 +9,28 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// built is the release, where the one who builds says it: who builds from an archive has no
-// history that the compiler could read it from. -ldflags "-X toolscope/ui/cli.built=1.2.3"
+// built is the release. Builds from an archive set it, because the compiler finds no history there:
+// -ldflags "-X toolscope/ui/cli.built=1.2.3"
 var built string
 
-// reports is where bugs are reported, where the one who builds says it.
+// reports is the URL for bug reports, if the build sets it:
 // -ldflags "-X toolscope/ui/cli.reports=https://…/issues"
 var reports string
 
-// bugURL says where bugs are reported.
+// bugURL returns where to report bugs.
 func bugURL() string {
-	return cmp.Or(reports, "as an issue of the project that you have toolscope from")
+	return cmp.Or(reports, "as an issue of the project where you got toolscope")
 }
 
 func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version", Args: noArgs,
+		Example: "toolscope version", Long: "It is followed by the commit, its date and the Go version.",
 		Run: func(*cobra.Command, []string) { a.stdout.printLine("toolscope %s", versionText()) },
 	}
 }
 
-// releaseVersion is the version without what it was built of and with.
+// releaseVersion returns the version without build details.
 func releaseVersion() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -38,7 +39,7 @@ func releaseVersion() string {
 	return cmp.Or(built, strings.Trim(info.Main.Version, "()"))
 }
 
-// versionText is what the program was built of and with: "1.2.3 (3f2a91c, 2026-11-23, go1.26.8)".
+// versionText returns the version with build details: "1.2.3 (3f2a91c, 2026-11-23, go1.26.8)".
 func versionText() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -7,21 +7,21 @@ import (
 	"toolscope/stream"
 )
 
-// This file has turns wait to be printed, until what the tools of their calls gave is known.
+// In this file, turns wait to be printed until the results of their calls are known.
 
-// endedTurn is a turn that has ended, and what its exchange holds.
+// endedTurn is a turn that has ended, with the size of what is kept for it.
 type endedTurn struct {
 	turn  int32
 	bytes int64
 }
 
-// How much may wait to be printed, together with what it waits for.
+// Limits of the turns that wait to be printed, with the turns after them.
 const (
 	maxWaitingTurns = 1 << 7
 	maxWaitingBytes = 16 << 20
 )
 
-// addWaiting has a turn wait to be printed.
+// addWaiting adds a turn to those that wait to be printed.
 func (q *turnPrinter) addWaiting(number int32) {
 	t := q.in.Session().Turn(number)
 	e := endedTurn{number, int64(t.Memory())}
@@ -32,7 +32,7 @@ func (q *turnPrinter) addWaiting(number int32) {
 	q.ended = append(q.ended, e)
 }
 
-// readyCount is how many of the turns that wait are to be printed now.
+// readyCount returns how many of the waiting turns can be printed now.
 func (q *turnPrinter) readyCount(all bool) (n int) {
 	for n < len(q.ended) && (all || q.isFull(len(q.ended)-n) || !q.hasActiveFault(q.ended[n].turn) && !(q.patient && q.awaitsResult(q.ended[n].turn))) {
 		q.weight -= q.ended[n].bytes
@@ -41,13 +41,13 @@ func (q *turnPrinter) readyCount(all bool) (n int) {
 	return n
 }
 
-// isFull reports whether more turns wait than may.
+// isFull reports whether too many turns wait.
 func (q *turnPrinter) isFull(waiting int) bool {
 	return waiting > maxWaitingTurns || q.weight > maxWaitingBytes
 }
 
-// hasActiveFault reports whether toolscope still gives the client something else than the turn's bytes: what
-// it gave is told at the end of the exchange, soon after that of the turn.
+// hasActiveFault reports whether toolscope still injects a fault into the exchange of the turn: the note
+// about what the client got arrives at the end of the exchange, shortly after that of the turn.
 func (q *turnPrinter) hasActiveFault(turn int32) bool {
 	t := q.in.Session().Turn(turn)
 	x := q.in.Exchange(t.Exchange)
@@ -55,7 +55,7 @@ func (q *turnPrinter) hasActiveFault(turn int32) bool {
 		slices.ContainsFunc(t.Findings, func(f stream.Finding) bool { return f.Code == "BENT" })
 }
 
-// awaitsResult reports whether what the tool of one of its calls gave is not known yet, and may come.
+// awaitsResult reports whether the result of one of its calls is still unknown and may arrive.
 func (q *turnPrinter) awaitsResult(turn int32) bool {
 	t := q.in.Session().Turn(turn)
 	return t.Phase() != stream.TurnAborted && slices.ContainsFunc(t.Calls, func(c *stream.Call) bool {

@@ -25,7 +25,7 @@ var ErrTimeout = errors.New("it took longer than " + Timeout.String())
 // A NotJSONError says why a text cannot be asked.
 type NotJSONError struct{ Why string }
 
-func (e NotJSONError) Error() string { return "no JSON: " + e.Why }
+func (e NotJSONError) Error() string { return "not JSON: " + e.Why }
 
 // IsNotJSON reports whether an error is that a text is none.
 func IsNotJSON(err error) bool { return errors.As(err, new(NotJSONError)) }
@@ -110,7 +110,7 @@ func decode(text []byte) (v any, err error) {
 		return nil, NotJSONError{err.Error()}
 	}
 	if d.More() {
-		return nil, NotJSONError{"something stands behind it"}
+		return nil, NotJSONError{"there is more after it"}
 	}
 	return v, nil
 }

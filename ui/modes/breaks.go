@@ -48,10 +48,10 @@ type breakpointPage struct {
 
 // Breakpoints is the entry; point is nil where nothing can be held.
 func Breakpoints(point Breakpoint) Entry {
-	key := screen.Binding{Keys: []string{"b"}, Does: display.Lit("hold answers at a breakpoint")}
+	key := screen.Binding{Keys: []string{"b"}, Does: display.Lit("set a breakpoint: hold responses")}
 	return Entry{key, func(h Host) (Mode, display.Text) {
 		if point == nil {
-			return nil, display.Lit("only what passes through a proxy can be held")
+			return nil, display.Lit("breakpoints need a proxy")
 		}
 		b := &breakpointPage{host: h, point: point}
 		if point.Filter() == "" {
@@ -69,17 +69,17 @@ func (b *breakpointPage) Keys() []screen.Binding {
 	if b.typed != nil {
 		return []screen.Binding{
 			{Keys: []string{"enter"}, Hint: display.Lit("enter hold these"), Does: display.Lit("hold what matches"), Do: b.applyFilter},
-			{Keys: []string{"esc"}, Hint: display.Lit("esc as it was"), Does: display.Lit("leave it as it was"), Do: b.cancelEdit},
+			{Keys: []string{"esc"}, Hint: display.Lit("esc cancel"), Does: display.Lit("cancel the change"), Do: b.cancelEdit},
 		}
 	}
 	keys := []screen.Binding{
-		{Keys: []string{"b"}, Hint: display.Lit("b change"), Does: display.Lit("change what is held"), Do: b.editFilter},
-		{Keys: []string{"esc", "q"}, Hint: display.Lit("esc back"), Does: display.Lit("close; what is held stays held"), Do: b.host.Close},
+		{Keys: []string{"b"}, Hint: display.Lit("b change"), Does: display.Lit("change the filter"), Do: b.editFilter},
+		{Keys: []string{"esc", "q"}, Hint: display.Lit("esc back"), Does: display.Lit("close, and keep holding"), Do: b.host.Close},
 	}
 	if len(b.holds) > 0 {
 		keys = append([]screen.Binding{
-			{Keys: []string{"enter"}, Hint: display.Lit("enter let go"), Does: display.Lit("let it go, until something matches again"), Do: b.resumeFunc(ResumeUntilMatch)},
-			{Keys: []string{"."}, Hint: display.Lit(". one event"), Does: display.Lit("let one event pass"), Do: b.resumeFunc(ResumeOneEvent)},
+			{Keys: []string{"enter"}, Hint: display.Lit("enter resume"), Does: display.Lit("resume until the next match"), Do: b.resumeFunc(ResumeUntilMatch)},
+			{Keys: []string{"."}, Hint: display.Lit(". one frame"), Does: display.Lit("let one frame through"), Do: b.resumeFunc(ResumeOneEvent)},
 			{Keys: []string{"x"}, Hint: display.Lit("x cut"), Does: display.Lit("break the client's connection here"), Do: b.resumeFunc(CutConnection)},
 			{Keys: []string{"o"}, Hint: display.Lit("o go there"), Does: display.Lit("look at the turn; it stays held"), Do: b.goThere},
 		}, keys...)
@@ -121,7 +121,7 @@ func (b *breakpointPage) goThere() {
 	}
 	t := b.host.View().LatestOf(b.holds[b.At].Exchange)
 	if t == nil {
-		b.host.Say(display.Lit("nothing came of it yet"))
+		b.host.Say(display.Lit("nothing arrived yet"))
 		return
 	}
 	b.host.Close()
@@ -145,9 +145,9 @@ func (b *breakpointPage) Draw(p *screen.Pen, y int) {
 	case y <= b.Height && row < len(b.holds):
 		b.drawHold(p, row)
 	case y == 1 && b.point.Filter() == "":
-		p.Text(screen.Muted, display.Lit(" nothing is held: b names what is to be, as in tool:run_shell"))
+		p.Text(screen.Muted, display.Lit(" nothing is held: b sets a filter, e.g. tool:run_shell"))
 	case y == 1:
-		p.Text(screen.Muted, display.Lit(" nothing is held yet: the next call that matches is, before the client gets it"))
+		p.Text(screen.Muted, display.Lit(" nothing is held: the next matching call will be, before the client gets it"))
 	case y > b.Height+1:
 		b.drawNext(p, y-b.Height-2)
 	}
@@ -201,7 +201,7 @@ func (b *breakpointPage) drawNext(p *screen.Pen, y int) {
 	case y == 0:
 		p.Text(screen.Accent, p.Format(" NEXT  %s", screen.Bytes(len(next))))
 	case next == nil && y == 1:
-		p.Text(screen.Muted, display.Lit(" nothing has come yet"))
+		p.Text(screen.Muted, display.Lit(" nothing arrived yet"))
 	default:
 		if lines := bytes.Split(bytes.TrimRight(next[:min(len(next), 4096)], "\r\n"), []byte("\n")); y <= len(lines) {
 			p.Spaces(screen.Bare, 1)

@@ -18,11 +18,11 @@ type protocolPicker struct {
 
 // Protocols is the entry; reread has an exchange read as a dialect, or as its bytes tell with nil.
 func Protocols(reread func(exchange int, as *protocol.Protocol)) Entry {
-	key := screen.Binding{Keys: []string{"D"}, Does: display.Lit("read as another dialect")}
+	key := screen.Binding{Keys: []string{"D"}, Does: display.Lit("read as another protocol")}
 	return Entry{key, func(h Host) (Mode, display.Text) {
 		t, _ := h.View().Find(h.Chosen())
 		if t == nil {
-			return nil, display.Lit("no response to choose a dialect for")
+			return nil, display.Lit("no response to choose a protocol for")
 		}
 		d := &protocolPicker{host: h, exchange: h.View().Exchange(t.Exchange), reread: reread}
 		d.Resize(1+len(providers.All), 1+len(providers.All))
@@ -37,7 +37,7 @@ func Protocols(reread func(exchange int, as *protocol.Protocol)) Entry {
 
 func (d *protocolPicker) Keys() []screen.Binding {
 	return append([]screen.Binding{
-		{Keys: []string{"enter"}, Hint: display.Lit("enter read it so"), Does: display.Lit("read it so"), Do: d.rereadSelected},
+		{Keys: []string{"enter"}, Hint: display.Lit("enter use it"), Does: display.Lit("read it as this protocol"), Do: d.rereadSelected},
 		{Keys: []string{"esc", "q", "D"}, Hint: display.Lit("esc close"), Does: display.Lit("close"), Do: d.host.Close},
 	}, d.CursorKeys(display.Text{}, d.MoveTo)...)
 }
@@ -70,7 +70,7 @@ func (d *protocolPicker) Draw(p *screen.Pen, y int) {
 	if row == d.At {
 		g, mark = screen.Selected, p.Glyph.Mark.Between("", " ")
 	}
-	name, title := "auto", "let its bytes tell"
+	name, title := "auto", "detect it"
 	if row > 0 {
 		name, title = providers.All[row-1].Name, providers.All[row-1].Title
 	}

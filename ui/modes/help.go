@@ -70,7 +70,7 @@ func (h *Help) Keys() []screen.Binding {
 	up := screen.Binding{Keys: []string{"up"}, Does: display.Lit("up"), Do: func() { h.stepToKey(-1) }}
 	down := screen.Binding{Keys: []string{"down"}, Does: display.Lit("down"), Do: func() { h.stepToKey(1) }}
 	if h.typed {
-		return []screen.Binding{do, up, down, {Keys: []string{"esc"}, Hint: display.Lit("esc all of it"), Does: display.Lit("show all of it"), Do: func() {
+		return []screen.Binding{do, up, down, {Keys: []string{"esc"}, Hint: display.Lit("esc show all"), Does: display.Lit("show all"), Do: func() {
 			h.line, h.typed = nil, false
 		}}}
 	}
@@ -78,8 +78,8 @@ func (h *Help) Keys() []screen.Binding {
 		{Keys: []string{"/"}, Hint: display.Lit("/ find"), Does: display.Lit("find in the help"), Do: func() {
 			h.line, h.typed = screen.NewInput(display.Text{}, "", 80), true
 		}},
-		{Keys: []string{"tab"}, Hint: display.Lit("tab other places"), Does: display.Lit("the keys of another place"), Do: func() { h.switchContext(1) }},
-		{Keys: []string{"shift+tab"}, Does: display.Lit("of the place before"), Do: func() { h.switchContext(len(h.places) - 1) }},
+		{Keys: []string{"tab"}, Hint: display.Lit("tab other views"), Does: display.Lit("keys of the next view"), Do: func() { h.switchContext(1) }},
+		{Keys: []string{"shift+tab"}, Does: display.Lit("keys of the previous view"), Do: func() { h.switchContext(len(h.places) - 1) }},
 		{Keys: []string{"esc", "q", "?"}, Hint: display.Lit("esc close"), Does: display.Lit("close"), Do: h.host.Close},
 	}
 	moves := h.CursorKeys(display.Text{}, h.MoveTo)
@@ -127,15 +127,15 @@ func (h *Help) movePage(by int) {
 func (h *Help) runSelected() {
 	if h.At >= len(h.rows) || h.rows[h.At].key == nil {
 		if h.queryText() != "" {
-			h.host.Say(display.Lit("no key is called that, nor does it"))
+			h.host.Say(display.Lit("no matching key"))
 			return
 		}
-		h.host.Say(display.Lit("no key is chosen: up and down do"))
+		h.host.Say(display.Lit("no key selected: use up and down"))
 		return
 	}
 	at := h.places[h.rows[h.At].place]
 	if at.Press == nil {
-		h.host.Say(display.Lit("that is a key of another place: one is not there"))
+		h.host.Say(display.Lit("that key belongs to another view"))
 		return
 	}
 	key := h.rows[h.At].key.Keys[0]

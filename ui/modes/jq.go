@@ -43,7 +43,7 @@ func NewJQ(h Host, expr string, scopes []Scope, draw display.Drawer) (*JQ, displ
 func (j *JQ) Keys() []screen.Binding {
 	return append([]screen.Binding{
 		{Keys: []string{"enter"}, Hint: display.Lit("enter go there"), Does: display.Lit("go to that call"), Do: j.goThere},
-		{Keys: []string{"tab", "s"}, Hint: display.Lit("tab this call or all"), Does: display.Lit("ask this call, or all"), Do: func() {
+		{Keys: []string{"tab", "s"}, Hint: display.Lit("tab this call or all"), Does: display.Lit("run on this call, or all"), Do: func() {
 			j.scope = (j.scope + 1) % len(j.scopes)
 			j.answers, j.started = nil, false
 		}},
@@ -115,12 +115,12 @@ func (j *JQ) drawTitle(p *screen.Pen) {
 	p.TextOn(screen.Plain, screen.Bare, p.Truncate(p.Name(j.text), max(8, p.Left/3)))
 	p.Text(screen.Muted, j.scopes[j.scope].Name.Between("  of ", ""))
 	if j.answers == nil {
-		p.Text(screen.Live, display.Lit("  asking"))
+		p.Text(screen.Live, display.Lit("  running"))
 		return
 	}
-	p.Text(screen.Muted, display.Join(display.Lit("  "), screen.Plural(len(j.answers.list)-j.answers.unparsed, "answer"), display.Lit(" from "), screen.Plural(j.answers.queried, "call")))
+	p.Text(screen.Muted, display.Join(display.Lit("  "), screen.Plural(len(j.answers.list)-j.answers.unparsed, "result"), display.Lit(" from "), screen.Plural(j.answers.queried, "call")))
 	if n := j.answers.unparsed; n > 0 {
-		p.Text(screen.Caution, p.Format("  %s no JSON", screen.Count(n)))
+		p.Text(screen.Caution, p.Format("  %s not JSON", screen.Count(n)))
 	}
 	if n := j.answers.evicted; n > 0 {
 		p.Text(screen.Caution, p.Format("  %s not in memory", screen.Count(n)))

@@ -49,7 +49,7 @@ func runJQ(expr *jq.Expr, calls []JQCall, limit time.Duration) (all answers) {
 			all.stopped = "it took longer than " + limit.String()
 			return all
 		case len(all.list) >= maxJQAnswers:
-			all.stopped = "there are too many answers"
+			all.stopped = "there are too many results"
 			return all
 		}
 		all.queried++

@@ -16,7 +16,7 @@ type legendSign struct {
 
 // legendParts is what the signs of the screen mean, in the alphabet of a pen: a part for each kind.
 func legendParts(g *screen.Glyphs) []legendPart {
-	calls := legendPart{title: display.Lit("A call; a turn: its first bad one")}
+	calls := legendPart{title: display.Lit("Call states; a turn: its first bad call")}
 	for st := range stream.Status(stream.NumStatus) {
 		calls.of = append(calls.of, legendSign{screen.StatusRoles[st], g.Status[st], display.Clean(st.String())})
 	}
@@ -24,7 +24,7 @@ func legendParts(g *screen.Glyphs) []legendPart {
 	for of := len(g.Severity) - 1; of >= 0; of-- {
 		found.of = append(found.of, legendSign{screen.SeverityRoles[of], g.Severity[of], display.Clean(stream.Severity(of).String())})
 	}
-	side := legendPart{title: display.Lit("The other side: a request, another turn")}
+	side := legendPart{title: display.Lit("Comparison signs")}
 	for i, word := range [screen.NumSides]display.Text{
 		display.Lit("the same"), display.Lit("the same meaning"), display.Lit("differs"), display.Lit("absent, or unknown"), display.Lit("nothing sent"),
 	} {
@@ -32,24 +32,24 @@ func legendParts(g *screen.Glyphs) []legendPart {
 	}
 	text := legendPart{title: display.Lit("A text"), of: []legendSign{
 		{screen.Live, g.Cursor, display.Lit("may grow")}, {screen.Bad, g.Status[stream.CutShort], display.Lit("cut here")},
-		{screen.Bad, g.Status[stream.Aborted], display.Lit("broke off here")},
-		{screen.Muted, g.Ghost.Between("", "}"), display.Lit("closer to come")}, {screen.Muted, g.Wraps, display.Lit("the row goes on")},
-		{screen.Muted, g.Fold, display.Lit("folded")}, {screen.Muted, g.Delta, display.Lit("border of a delta")},
+		{screen.Bad, g.Status[stream.Aborted], display.Lit("aborted here")},
+		{screen.Muted, g.Ghost.Between("", "}"), display.Lit("missing closer")}, {screen.Muted, g.Wraps, display.Lit("the row goes on")},
+		{screen.Muted, g.Fold, display.Lit("folded")}, {screen.Muted, g.Delta, display.Lit("start of a delta")},
 	}}
 	place := legendPart{title: display.Lit("A place"), of: []legendSign{
 		{screen.Accent, g.Mark, display.Lit("the cursor")}, {screen.Muted, g.Change.Between("", "14"), display.Lit("delta of the call")},
 		{screen.Muted, display.Lit("#21"), display.Lit("frame")}, {screen.Accent, display.Lit("[TAB]"), display.Lit("open tab")},
 	}}
-	line := legendPart{title: display.Lit("A line of time; a state stands where it begins")}
+	line := legendPart{title: display.Lit("Timeline (a state is drawn where it begins)")}
 	for _, s := range panes.TimeSigns(g) {
 		if s.Sign == g.Usable {
-			s.Word = display.Lit("actionable: all required keys came")
+			s.Word = display.Lit("actionable: has all required keys")
 		}
 		line.of = append(line.of, legendSign{screen.Muted, s.Sign, s.Word})
 	}
 	figure := legendPart{title: display.Lit("A figure"), of: []legendSign{
-		{screen.Muted, display.Lit("~$"), display.Lit("about: not final, or in part")}, {screen.Muted, display.Lit("byte 0"), display.Lit("the first")},
-		{screen.Muted, display.Lit("+1"), display.Lit("one finding more")},
+		{screen.Muted, display.Lit("~$"), display.Lit("approximate or unfinished")}, {screen.Muted, display.Lit("byte 0"), display.Lit("the first")},
+		{screen.Muted, display.Lit("+1"), display.Lit("one more finding")},
 	}}
 	return []legendPart{calls, found, side, text, line, place, figure}
 }

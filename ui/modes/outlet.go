@@ -81,7 +81,7 @@ func (o Exporter) Keys(h Host, draw display.Drawer, body func() Body) []screen.B
 		}
 	}
 	return []screen.Binding{
-		{Keys: []string{"y"}, Hint: display.Lit("y copy"), Does: display.Lit("copy it, or a part"), Do: press(Copy)},
-		{Keys: []string{"w"}, Hint: display.Lit("w save"), Does: display.Lit("save it in a new file"), Do: press(Save)},
+		{Keys: []string{"y"}, Hint: display.Lit("y copy"), Does: display.Lit("copy it, or a part of it"), Do: press(Copy)},
+		{Keys: []string{"w"}, Hint: display.Lit("w save"), Does: display.Lit("save to a new file"), Do: press(Save)},
 	}
 }

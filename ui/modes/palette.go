@@ -92,7 +92,7 @@ func upDownHint(draw display.Drawer) display.Text {
 func (p *Palette) runSelected() {
 	p.updateRows()
 	if p.At >= len(p.shown) {
-		p.host.Say(display.Lit("no such command or key"))
+		p.host.Say(display.Lit("no matching command or key"))
 		return
 	}
 	of := p.shown[p.At]

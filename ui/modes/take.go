@@ -40,10 +40,10 @@ const (
 
 // verbs are how they are told of, by Verb.
 var verbs = [...]struct{ key, title, hint, does string }{
-	{"y", "COPY", "enter copy", "copy it, or a part"},
-	{"w", "SAVE", "enter save", "save it in a new file"},
+	{"y", "COPY", "enter copy", "copy it, or a part of it"},
+	{"w", "SAVE", "enter save", "save to a new file"},
 	{"e", "EDIT", "enter open", "open it in $EDITOR"},
-	{"|", "PIPE", "enter pipe", "give it to a command"},
+	{"|", "PIPE", "enter pipe", "pipe to a command"},
 }
 
 // exportMenu is the menu of what can be taken.
@@ -65,7 +65,7 @@ func ExportMenu(verb ExportVerb, outlet Exporter, what func() ([]ExportItem, dis
 	return Entry{Binding: key, New: func(h Host) (Mode, display.Text) {
 		t := &exportMenu{host: h, verb: verb, outlet: outlet, draw: draw}
 		if t.items, t.of = what(); len(t.items) == 0 {
-			return nil, display.Lit("nothing is chosen that could be taken")
+			return nil, display.Lit("nothing selected to export")
 		}
 		if !outlet.hasVerb(verb) {
 			return nil, draw.Format("%s: not here", v.does)
@@ -87,7 +87,7 @@ func (t *exportMenu) Keys() []screen.Binding {
 		}
 	}
 	keys := []screen.Binding{
-		{Keys: []string{"enter"}, Hint: display.Clean(verbs[t.verb].hint), Does: display.Lit("take what is selected"), Do: func() { t.chooseItem(t.At) }},
+		{Keys: []string{"enter"}, Hint: display.Clean(verbs[t.verb].hint), Does: display.Lit("export the selection"), Do: func() { t.chooseItem(t.At) }},
 		{Keys: []string{"up"}, Hint: upDownHint(t.draw), Does: display.Lit("up"), Do: func() { t.MoveTo(t.At - 1) }},
 		{Keys: []string{"down"}, Does: display.Lit("down"), Do: func() { t.MoveTo(t.At + 1) }},
 		{Keys: []string{"esc", "q"}, Hint: display.Lit("esc close"), Does: display.Lit("close"), Do: t.host.Close},

@@ -81,19 +81,19 @@ func (t *themePicker) Typing() *screen.Input { return t.typed }
 func (t *themePicker) Keys() []screen.Binding {
 	step := func(n int) func() { return func() { t.tryTheme(t.At + n) } }
 	keys := []screen.Binding{
-		{Keys: []string{"up", "ctrl+p"}, Hint: display.Join(upDownHint(t.draw), display.Lit(" try")), Does: display.Lit("the one before"), Do: step(-1)},
-		{Keys: []string{"down", "ctrl+n"}, Does: display.Lit("the next one"), Do: step(1)},
+		{Keys: []string{"up", "ctrl+p"}, Hint: display.Join(upDownHint(t.draw), display.Lit(" try")), Does: display.Lit("previous theme"), Do: step(-1)},
+		{Keys: []string{"down", "ctrl+n"}, Does: display.Lit("next theme"), Do: step(1)},
 		{Keys: []string{"pgup"}, Does: display.Lit("a page up"), Do: step(-max(1, t.Height-1))},
 		{Keys: []string{"pgdown"}, Does: display.Lit("a page down"), Do: step(max(1, t.Height-1))},
 		{Keys: []string{"enter"}, Hint: display.Lit("enter keep"), Does: display.Lit("keep it"), Do: t.host.Close},
-		{Keys: []string{"esc"}, Hint: display.Lit("esc as before"), Does: display.Lit("back to the theme before"), Do: t.cancelChoice},
+		{Keys: []string{"esc"}, Hint: display.Lit("esc cancel"), Does: display.Lit("restore the previous theme"), Do: t.cancelChoice},
 	}
 	if t.typed != nil {
 		return keys
 	}
 	return append(keys,
 		screen.Binding{Keys: []string{"/"}, Hint: display.Lit("/ find"), Does: display.Lit("find by name"), Do: func() { t.typed = screen.NewInput(display.Text{}, "", 60) }},
-		screen.Binding{Keys: []string{"w"}, Hint: display.Lit("w save"), Does: display.Lit("keep it, and use it the next time too"), Do: t.save},
+		screen.Binding{Keys: []string{"w"}, Hint: display.Lit("w save"), Does: display.Lit("keep it, also next time"), Do: t.save},
 		screen.Binding{Keys: []string{"k"}, Do: step(-1)}, screen.Binding{Keys: []string{"j"}, Do: step(1)},
 		screen.Binding{Keys: []string{"q", "t"}, Does: display.Lit("keep it"), Do: t.host.Close})
 }
@@ -125,14 +125,14 @@ func (t *themePicker) cancelChoice() {
 // save keeps the theme for the next time.
 func (t *themePicker) save() {
 	if t.looks.Save == nil || t.At >= len(t.names) {
-		t.host.Say(display.Lit("nothing is kept here"))
+		t.host.Say(display.Lit("themes can't be saved here"))
 		return
 	}
 	name := t.names[t.At]
 	t.host.Close()
 	t.host.Do(func() func() {
 		where, err := t.looks.Save(name)
-		said := t.draw.Format("theme %s, the next time too: %s", name, where)
+		said := t.draw.Format("theme %s, also next time: %s", name, where)
 		if err != nil {
 			said = t.draw.Format("not saved: %s", err)
 		}
@@ -203,12 +203,12 @@ func (t *themePicker) themeNotes(p *screen.Pen, name string) (about display.Text
 	s := t.sampleOf(name)
 	switch ink := s.pen.Ink; {
 	case ink.Paints:
-		about = display.Lit("  paints its own ground")
+		about = display.Lit("  own background")
 	case ink.TooFew:
-		about = display.Lit("  too few colours for its ground")
+		about = display.Lit("  background needs more colours")
 	}
 	if n := s.theme.Replaced; n > 0 {
-		about = display.Join(about, p.Format("  %s replaced", screen.Plural(n, "ink")))
+		about = display.Join(about, p.Format("  %s replaced", screen.Plural(n, "colour")))
 	}
 	return about
 }

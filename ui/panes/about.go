@@ -12,10 +12,10 @@ import (
 )
 
 // wrongRunWords is what a tool got of a call that is not the call, by what was found.
-var wrongRunWords = map[string]string{"EXEC_CUT": "run with a part of it", "EXEC_ALTERED": "run with other arguments", "EXEC_TWICE": "run twice"}
+var wrongRunWords = map[string]string{"EXEC_CUT": "run with part of it", "EXEC_ALTERED": "run with other arguments", "EXEC_TWICE": "run twice"}
 
 // wrongResultWords is what the model was told that is not what the tool answered.
-var wrongResultWords = map[string]string{"RESULT_CUT": "answered, cut", "RESULT_HALF": "answered, half of it", "RESULT_ALTERED": "answered, altered"}
+var wrongResultWords = map[string]string{"RESULT_CUT": "returned, cut", "RESULT_HALF": "returned, half of it", "RESULT_ALTERED": "returned, altered"}
 
 // AboutCall is what only some calls have, in words: what kind it is, who runs it, what became of
 // it, whose it is.
@@ -24,7 +24,7 @@ func AboutCall(c *stream.Call) (facts []string) {
 		facts = append(facts, c.Kind)
 	}
 	if c.Discarded {
-		facts = append(facts, "thrown away by the provider")
+		facts = append(facts, "discarded by the provider")
 	}
 	switch {
 	case c.MCPServer != "":
@@ -41,7 +41,7 @@ func AboutCall(c *stream.Call) (facts []string) {
 	case stream.ResultOK:
 		facts = append(facts, answered)
 	case stream.ResultFailed:
-		facts = append(facts, "its answer is an error")
+		facts = append(facts, "returned an error")
 	}
 	if c.Parent != "" {
 		facts = append(facts, "inside "+c.Parent)
@@ -58,7 +58,7 @@ func AboutCall(c *stream.Call) (facts []string) {
 // aboutRuns is what was wrong where a tool was seen to get the call, and how it was answered. A call that
 // nobody was seen to run has no such findings, however many others.
 func aboutRuns(c *stream.Call) (ran []string, answered string) {
-	answered = "answered"
+	answered = "returned"
 	if len(c.Runs) == 0 {
 		return nil, answered
 	}

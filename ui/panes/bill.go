@@ -184,13 +184,13 @@ func (b *Costs) ratesOf(t *stream.Turn) string {
 		word string
 		rate price.Rate
 		n    stream.Count
-	}{{"in", r.Input, u.Input}, {"cached", r.CacheRead, u.CacheRead}, {"written to the cache", r.CacheWrite, u.CacheWrite},
-		{"written for an hour", r.CacheWriteHour, u.CacheWriteHour}, {"out", r.Output, u.Output}} {
+	}{{"in", r.Input, u.Input}, {"cached", r.CacheRead, u.CacheRead}, {"cache write", r.CacheWrite, u.CacheWrite},
+		{"1 h cache write", r.CacheWriteHour, u.CacheWriteHour}, {"out", r.Output, u.Output}} {
 		if kind.rate.Known && kind.n.N > 0 {
 			text += kind.word + " " + price.USD(kind.rate.USD) + ", "
 		}
 	}
-	b.rates = tokenRates{of, text + "for a million tokens"}
+	b.rates = tokenRates{of, text + "per million tokens"}
 	return b.rates.text
 }
 
@@ -206,9 +206,9 @@ func (b *Costs) costFacts(t *stream.Turn, none display.Text) []fact {
 	case price.Unknown:
 		text = none.String() + " " + cost.Why
 	case price.FromProvider:
-		text += ", as the provider says"
+		text += ", from the provider"
 	case price.Free:
-		text += ", it runs locally"
+		text += ", runs locally"
 	}
 	if cost.Known() && cost.Why != "" {
 		text += ", " + cost.Why
@@ -225,7 +225,7 @@ func (b *Costs) costFacts(t *stream.Turn, none display.Text) []fact {
 	}
 	switch day := cost.AsOf; {
 	case day != "" && total.AsOf != "" && total.AsOf != day:
-		facts = append(facts, fact{word: "prices of", text: day + ", of all turns " + total.AsOf})
+		facts = append(facts, fact{word: "prices of", text: day + ", all turns " + total.AsOf})
 	case day != "" || total.AsOf != "":
 		facts = append(facts, fact{word: "prices of", text: max(day, total.AsOf)})
 	}

@@ -68,8 +68,8 @@ func (x *callTimes) tableLines(s *Context, c Selection, w int) (lines []runRuleL
 		rows  []timesRow
 	}{
 		{"other calls of this turn", beside}, {"the same tool in other turns", same},
-		{"by model, the median", mediansByKind(all, func(r timesRow) string { return r.from })},
-		{"by how arguments arrive", mediansByKind(all, func(r timesRow) string { return r.how.String() })},
+		{"median by model", mediansByKind(all, func(r timesRow) string { return r.from })},
+		{"median by arrival", mediansByKind(all, func(r timesRow) string { return r.how.String() })},
 	}
 	t := newTimeTable(s.Pen, w)
 	for _, g := range groups {

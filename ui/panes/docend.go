@@ -87,12 +87,12 @@ func (d *Document) drawNothing(p *screen.Pen) {
 	text := "no argument bytes yet"
 	switch {
 	case d.Call.ArgsLen() > 0:
-		text = "they are being read again"
+		text = "reloading the arguments"
 	case !d.Call.MayGrow():
-		text = "no argument bytes came"
+		text = "no argument bytes"
 	}
 	p.Text(screen.Muted, p.Clean(text))
 	if d.Wants != "" && d.Call.MayGrow() {
-		p.TextOn(screen.Muted, screen.Bare, p.Truncate(p.Name(d.Wants).Between("; the schema wants ", ""), p.Left))
+		p.TextOn(screen.Muted, screen.Bare, p.Truncate(p.Name(d.Wants).Between("; the schema needs ", ""), p.Left))
 	}
 }

@@ -131,7 +131,7 @@ func (s *Subject) callFacts(p *screen.Pen, room int) display.Text {
 	c, start := s.currentSelection().Call, s.currentSelection().Turn.OpenedAt
 	size := display.Join(screen.Bytes(c.ArgsLen()), display.Lit(", "), screen.Count(c.Deltas()), display.Lit(" "), p.Glyph.Change)
 	if s.currentSelection().Turn.Retention == stream.Evicted {
-		size = display.Join(screen.Bytes(c.ArgsLen()), display.Lit(", read again from the file"))
+		size = display.Join(screen.Bytes(c.ArgsLen()), display.Lit(", reloading from the file"))
 	}
 	facts := []display.Text{p.Format("provider: %s, bytes: %s", c.Phase().String(), bytesSay(c)), size}
 	return joinFitting(p, append(facts, s.timesText(c, start, room-display.Join(facts...).Width()-6)), room)
@@ -180,7 +180,7 @@ func (s *Subject) timesText(c *stream.Call, start time.Duration, room int) displ
 	took = took.Between("took ", "")
 	var texts []display.Text
 	if wait := screen.Elapsed(c.LastArgAt, c.SealedAt); wait >= minWait {
-		texts = []display.Text{display.Join(screen.Time(screen.Elapsed(c.OpenedAt, c.LastArgAt)).Between("wrote ", ", seal +"), screen.Time(wait))}
+		texts = []display.Text{display.Join(screen.Time(screen.Elapsed(c.OpenedAt, c.LastArgAt)).Between("wrote ", ", final +"), screen.Time(wait))}
 	}
 	texts = append(texts, took)
 	for _, text := range texts {
@@ -212,16 +212,16 @@ func bytesSay(c *stream.Call) string {
 		return "free text"
 	case stream.SyntaxBroken:
 		if err := lex.Err(); err != nil {
-			return "no JSON from byte " + screen.Count(err.Offset).String()
+			return "not JSON from byte " + screen.Count(err.Offset).String()
 		}
-		return "no JSON"
+		return "not JSON"
 	case stream.SyntaxOther:
 		for _, t := range toks.All() {
 			if word := valueWords[t.Kind]; word != "" {
 				return word
 			}
 		}
-		return "no object"
+		return "not an object"
 	}
 	if word := valueWords[lastKind(toks)]; lex.Open() && word != "" {
 		return "inside " + word

@@ -53,12 +53,12 @@ func NewRunRules(h Host, lead func(of stream.Ref, event int)) *RunRules {
 
 // Keys are those that move, and open a rule, or lead to the moment at which one that is open runs.
 func (x *RunRules) Keys() []screen.Binding {
-	enter := screen.Binding{Keys: []string{"enter"}, Hint: display.Lit("enter open"), Does: display.Lit("who runs so, and with what; then: go there"), Do: x.openSelected}
+	enter := screen.Binding{Keys: []string{"enter"}, Hint: display.Lit("enter open"), Does: display.Lit("show clients and arguments; then go there"), Do: x.openSelected}
 	switch at := x.selectedRule(); {
 	case at == noRule && x.At < len(x.lines) && x.lines[x.At].call.Call > 0:
-		enter.Hint, enter.Does = display.Lit("enter to that call"), display.Lit("to the call whose times these are")
+		enter.Hint, enter.Does = display.Lit("enter go to call"), display.Lit("go to the call of this row")
 	case at != noRule && at == x.open:
-		enter.Hint = display.Lit("enter to that moment")
+		enter.Hint = display.Lit("enter go to moment")
 	}
 	return append([]screen.Binding{
 		helpHint, enter,
@@ -85,7 +85,7 @@ func (x *RunRules) openSelected() {
 	case at != x.open:
 		x.open = at
 	case x.rules[at].Event == 0:
-		x.host.Say(display.Lit("nothing makes it run: there is no such moment"))
+		x.host.Say(display.Lit("nothing runs it"))
 	default:
 		x.lead(x.of, x.rules[at].Event)
 	}
@@ -95,7 +95,7 @@ func (x *RunRules) openSelected() {
 func (x *RunRules) Quote() (what display.Text, sentence []byte) {
 	t, c := x.view.Find(x.of)
 	if at := x.selectedRule(); at != noRule && c != nil {
-		return display.Lit("a sentence on this rule"), []byte(RunReport(x.view, t, c, at))
+		return display.Lit("a report on this rule"), []byte(RunReport(x.view, t, c, at))
 	}
 	return what, nil
 }

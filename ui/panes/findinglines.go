@@ -105,7 +105,7 @@ func (f *Findings) updateLines(scene *Context, c Selection, width int) {
 	if len(f.lines) == 0 {
 		nothing := display.Lit(" nothing unusual")
 		if c.Turn != nil && c.Turn.Retention == stream.Dropped {
-			nothing = display.Lit(" what was found is not kept")
+			nothing = display.Lit(" findings are not kept")
 		} else if len(got) > 0 && !c.Turn.Closed() { // it is judged when all of the call is there
 			nothing = display.Lit(" none yet")
 		}
@@ -193,7 +193,7 @@ func partyText(f stream.Finding) string {
 	case stream.Toolscope:
 		return "; by toolscope"
 	case stream.UnknownParty:
-		return "; by whom is not told"
+		return "; by an unknown party"
 	}
 	return "; by the " + f.By.String()
 }

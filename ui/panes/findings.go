@@ -51,7 +51,7 @@ func NewFindings(h Host, lead func(Found), again func(*stream.SentBackCall)) *Fi
 func (f *Findings) Keys() []screen.Binding {
 	return append([]screen.Binding{
 		helpHint,
-		{Keys: []string{"enter"}, Hint: display.Lit("enter go there"), Does: display.Lit("open what is selected"), Do: f.openSelected},
+		{Keys: []string{"enter"}, Hint: display.Lit("enter go there"), Does: display.Lit("open the selection"), Do: f.openSelected},
 		nextHint,
 		copyHint, findHint, tabHint, backKey(f.host),
 	}, cursorKeys(f.host, f.CursorKeys(display.Text{}, f.MoveTo), f.End)...)

@@ -33,12 +33,12 @@ const maxLineText = 400
 // toolRunLines says what tools got of a call, when, what they answered, and what of that the model was told.
 func toolRunLines(v *providers.View, t *stream.Turn, c *stream.Call, p *screen.Pen) (lines []toolLine) {
 	for _, g := range v.ToolRuns(c) {
-		lines = append(lines, plainLine(screen.Alike, p.Name(fmt.Sprintf("server %s got it as %s (joined %s)", g.Server, g.Tool, g.How))))
+		lines = append(lines, plainLine(screen.Alike, p.Name(fmt.Sprintf("server %s got it as %s (matched %s)", g.Server, g.Tool, g.How))))
 		times := []string{g.SinceMoment(c.FirstArgAt, "its first byte")}
 		if r := c.RuleRun(stream.ParsableObject); r.Event > 0 && !r.Replaced {
 			times = append(times, g.SinceMoment(v.EventPrefix(r.Event, 0).At, "it looked done"))
 		}
-		times = append(times, g.SinceMoment(c.SealedAt, "its seal"))
+		times = append(times, g.SinceMoment(c.SealedAt, "its arguments were final"))
 		if t.Closed() {
 			times = append(times, g.SinceMoment(t.ClosedAt, "the turn's end"))
 		}
@@ -48,7 +48,7 @@ func toolRunLines(v *providers.View, t *stream.Turn, c *stream.Call, p *screen.P
 		args := display.Join(p.Format("%s B  ", screen.Count(g.ArgsSize)), p.Clean(textStart(string(g.Args))))
 		switch {
 		case g.IsPrefix:
-			begun := p.Format("the first %s B of what the model wrote, as a JSON string: %s", screen.Count(g.PrefixBytes), p.Clean(textStart(string(g.Args))))
+			begun := p.Format("the first %s B of the model's arguments, as a JSON string: %s", screen.Count(g.PrefixBytes), p.Clean(textStart(string(g.Args))))
 			lines = append(lines, comparedLine(screen.Differs, begun))
 		case g.Altered && g.Path != "":
 			lines = append(lines, comparedLine(screen.Differs, display.Join(display.Lit("other arguments, at "), p.Name(g.Path), display.Lit(": "), args)))
@@ -85,9 +85,9 @@ func textStart(text string) string {
 func noAnswerText(state string) string {
 	switch state {
 	case "no answer":
-		return "no answer was seen"
+		return "no response was seen"
 	case "unknown":
-		return "its answer is not known: bytes are missing"
+		return "its response is unknown: bytes are missing"
 	}
 	return state
 }
@@ -97,9 +97,9 @@ func toolAnswerLines(g providers.ToolRun, p *screen.Pen) (lines []toolLine) {
 	if g.Took < 0 {
 		lines = append(lines, plainLine(screen.Nothing, p.Clean(noAnswerText(g.State))))
 	} else {
-		what := "answered"
+		what := "returned"
 		if g.Failed {
-			what = "answered an error"
+			what = "returned an error"
 		} else if g.State != "done" {
 			what = g.State
 		}
@@ -117,9 +117,9 @@ func toolAnswerLines(g providers.ToolRun, p *screen.Pen) (lines []toolLine) {
 		case "half", "wrapped":
 			side = screen.Alike
 		case "":
-			side, words = screen.Alike, "it cannot be compared"
+			side, words = screen.Alike, "can't be compared"
 		}
-		lines = append(lines, comparedLine(side, p.Format("the model was told %d B: %s", g.SentSize, words)))
+		lines = append(lines, comparedLine(side, p.Format("the model got %d B: %s", g.SentSize, words)))
 	}
 	return lines
 }
@@ -148,7 +148,7 @@ func toolFindingLines(v *providers.View, t *stream.Turn, c *stream.Call, width i
 func toolRuleLines(v *providers.View, t *stream.Turn, c *stream.Call, width int, p *screen.Pen) (lines []runRuleLine) {
 	for i, s := range toolRunLines(v, t, c, p) {
 		if i == 0 {
-			lines = append(lines, runRuleLine{of: noRule}, runRuleLine{of: noRule, role: screen.Muted, text: display.Lit(" SEEN TO RUN")})
+			lines = append(lines, runRuleLine{of: noRule}, runRuleLine{of: noRule, role: screen.Muted, text: display.Lit(" TOOL RUNS")})
 		}
 		for _, line := range display.Wrap(s.text, max(width-4, 8)) {
 			lines = append(lines, runRuleLine{of: noRule, role: screen.SideRoles[s.side], text: line.Between("  ", "")})

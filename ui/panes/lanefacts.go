@@ -30,11 +30,11 @@ func requestFacts(v *providers.View, b *Costs, t *stream.Turn, g *screen.Glyphs)
 	add("purpose", a.Purpose)
 	switch {
 	case a.ResultsOf != "":
-		add("answers", strings.TrimSuffix(a.ResultsOf+": "+a.Snippet, ": "))
+		add("responds to", strings.TrimSuffix(a.ResultsOf+": "+a.Snippet, ": "))
 	case a.Snippet != "":
-		add("asks", a.Snippet)
+		add("prompt", a.Snippet)
 	}
-	add("since before", changeWords(v, a))
+	add("changed", changeWords(v, a))
 	add("cache", cacheWords(v, t))
 	return facts
 }
@@ -87,16 +87,16 @@ func changeWords(v *providers.View, a *stream.RequestInfo) string {
 		}
 	}
 	if c.Altered > 0 {
-		parts = append(parts, fmt.Sprintf("%s altered, the first is %d", screen.Plural(c.Altered, "message"), c.Same+1))
+		parts = append(parts, fmt.Sprintf("%s altered (first: %d)", screen.Plural(c.Altered, "message"), c.Same+1))
 	}
-	count(c.Removed, "gone: the history was made shorter")
+	count(c.Removed, "removed: the history got shorter")
 	count(c.Added, "added")
 	if len(parts) == 0 {
-		parts = []string{"nothing: the same again"}
+		parts = []string{"nothing"}
 	}
 	words := strings.Join(parts, ", ")
 	if t := v.TurnOf(c.PreviousExchange); t != nil {
-		words += fmt.Sprintf(" (against turn %d)", t.Number+1)
+		words += fmt.Sprintf(" (compared with turn %d)", t.Number+1)
 	}
 	return words
 }
@@ -111,10 +111,10 @@ func cacheWords(v *providers.View, t *stream.Turn) string {
 	had := before.Usage.CacheRead.N + before.Usage.CacheWrite.N
 	words := fmt.Sprintf("%s tokens read", screen.Count(int(read.N)))
 	if had > 0 {
-		words += fmt.Sprintf(" of %s there were after the request before", screen.Count(int(had)))
+		words += fmt.Sprintf(" of %s cached after the previous request", screen.Count(int(had)))
 	}
 	if at := c.BreaksAt(); at != "" {
-		words += "; what was sent before changes at " + at
+		words += "; the request changed at " + at
 	}
 	return words
 }
@@ -139,7 +139,7 @@ func plainFacts(v *providers.View, t *stream.Turn) (facts []fact) {
 	if t.Failure != "" {
 		facts = append(facts, fact{"error", t.Failure, screen.Bad})
 	}
-	add("was sent", &x.Request)
-	add("answered", &x.Response)
+	add("sent", &x.Request)
+	add("received", &x.Response)
 	return facts
 }

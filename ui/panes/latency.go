@@ -32,7 +32,7 @@ func latencyLines(s *Context, c Selection, w int) (lines []runRuleLine) {
 	}
 	from := sinceText(&l).Between("", ": ")
 	if !l.RequestSeen {
-		from = sinceText(&l).Between("", ", for its request was not seen: ")
+		from = sinceText(&l).Between("", " (the request was not seen): ")
 	}
 	for i, word := range words {
 		if i > 0 {
@@ -46,7 +46,7 @@ func latencyLines(s *Context, c Selection, w int) (lines []runRuleLine) {
 		text := display.Format("longest silence %s, before %s", screen.Time(l.Gap), deltaName(s.Pen.Drawer, l.GapAt))
 		if l.Stalls > 0 {
 			role = screen.Caution
-			text = display.Join(text, display.Format("; %s of %s and more, %s together", screen.Plural(l.Stalls, "stall"), screen.Time(providers.StallAfter), screen.Time(l.Stalled)))
+			text = display.Join(text, display.Format("; %s of %s or more, %s in total", screen.Plural(l.Stalls, "stall"), screen.Time(providers.StallAfter), screen.Time(l.Stalled)))
 		}
 		add(role, text)
 	}

@@ -56,14 +56,14 @@ func (l *List) Keys() []screen.Binding {
 		keys = append(keys, pauseHint)
 	}
 	keys = append(keys,
-		screen.Binding{Keys: []string{"enter"}, Hint: display.Lit("enter open"), Does: display.Lit("open what is selected"), Do: open},
+		screen.Binding{Keys: []string{"enter"}, Hint: display.Lit("enter open"), Does: display.Lit("open the selection"), Do: open},
 		stepHint, nextHint, replayHint, findHint, sentHint, compareHint, markHint, resendHint, answerHint, filterHint, copyHint, saveHint, streamsHint,
 		clockHint, zoomHint, allHint,
-		screen.Binding{Keys: []string{"-"}, Does: display.Lit("fold a turn's calls, or a host's turns; or show them"), Do: l.toggleFold},
-		screen.Binding{Keys: []string{"right", "l"}, Does: display.Lit("into the call"), Do: open},
+		screen.Binding{Keys: []string{"-"}, Does: display.Lit("fold or show a turn's calls or a machine's turns"), Do: l.toggleFold},
+		screen.Binding{Keys: []string{"right", "l"}, Does: display.Lit("open the call"), Do: open},
 	)
 	if l.rows.hasMachines() {
-		keys = append(keys, screen.Binding{Keys: []string{"*"}, Does: display.Lit("fold all hosts, or show what they have"), Do: l.foldMachines})
+		keys = append(keys, screen.Binding{Keys: []string{"*"}, Does: display.Lit("fold or show all machines"), Do: l.foldMachines})
 	}
 	return append(keys, cursorKeys(l.host, l.CursorKeys(display.Text{}, l.GoTo), func() { l.host.Follow(true) })...)
 }

@@ -46,9 +46,9 @@ func (r *Request) Keys() []screen.Binding {
 	return append([]screen.Binding{
 		helpHint,
 		{Keys: []string{"enter"}, Hint: display.Lit("enter fold"), Does: display.Lit("fold or unfold the row"), Do: r.toggleFold},
-		{Keys: []string{"-"}, Hint: display.Lit("- + fold"), Does: display.Lit("fold the row, or what it is in"), Do: fold(true)},
+		{Keys: []string{"-"}, Hint: display.Lit("- + fold"), Does: display.Lit("fold the row, or its parent"), Do: fold(true)},
 		{Keys: []string{"+"}, Does: display.Lit("unfold the row"), Do: fold(false)},
-		{Keys: []string{"*"}, Hint: display.Lit("* all"), Does: display.Lit("unfold all, or fold it again"), Do: r.toggleAll},
+		{Keys: []string{"*"}, Hint: display.Lit("* all"), Does: display.Lit("unfold or fold all"), Do: r.toggleAll},
 		copyHint, findHint, zoomHint, tabHint, backKey(r.host),
 	}, cursorKeys(r.host, r.CursorKeys(display.Text{}, r.MoveTo), r.End)...)
 }
@@ -193,7 +193,7 @@ func (r *Request) layOut(s *Context, c Selection, x *providers.Exchange, w int) 
 		r.unfoldFor(c)
 		return
 	}
-	r.why = []display.Text{screen.Bytes(len(body)).Between("", " are being laid out")}
+	r.why = []display.Text{screen.Bytes(len(body)).Between("laying out ", "")}
 	if r.making != (requestKey{}) {
 		return // when that is there, this is looked at again
 	}
@@ -214,23 +214,23 @@ const maxSyncBytes = 16 << 10
 func bodyOf(c Selection, x *providers.Exchange) (body []byte, why display.Text) {
 	switch {
 	case c.Turn == nil:
-		return nil, display.Lit("no turn is chosen")
+		return nil, display.Lit("no turn selected")
 	case x == nil || c.Turn.Retention == stream.Dropped:
 		return nil, display.Lit("not kept")
 	case c.Turn.Retention == stream.Evicted:
-		return nil, display.Lit("it is being read again from the file …")
+		return nil, display.Lit("reloading from the file …")
 	}
 	switch body = x.RequestOf(c.Turn); {
 	case body != nil:
 		return body, display.Text{}
 	case x.Request.Size() > 0:
-		return nil, display.Lit("bytes of it passed unseen: what is left is no body")
+		return nil, display.Lit("some bytes were missed: the rest is not a body")
 	case x.Head.Reconstructed:
-		return nil, display.Lit("what the client sent is not in its log")
+		return nil, display.Lit("the log doesn't contain the request")
 	case x.Head.Method != "":
 		return nil, display.Lit("it has no body")
 	}
-	return nil, display.Lit("no request was recorded: the source has only the response")
+	return nil, display.Lit("no request: the source has only the response")
 }
 
 // requestLine is where a request went, and how much it holds.
@@ -246,7 +246,7 @@ func requestLine(x *providers.Exchange, doc *foldableDocument, draw display.Draw
 		line = display.Join(line, screen.Plural(n, "tool").Between("  ", ""))
 	}
 	if x.Request.Size() == 0 {
-		line = display.Join(line, display.Lit("  given with --request: what was sent was not recorded"))
+		line = display.Join(line, display.Lit("  from --request: the request was not recorded"))
 	}
 	return line
 }

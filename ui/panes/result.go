@@ -130,19 +130,19 @@ func (r *Result) buildRows(s *Context, c Selection, w int) {
 	}
 	switch given := c.sentBackResult(); {
 	case c.Turn != nil && c.Turn.Retention == stream.Dropped:
-		say(screen.Muted, display.Lit("what its tools gave is not kept"))
+		say(screen.Muted, display.Lit("its tool results are not kept"))
 	case c.Call == nil && (c.Turn == nil || len(c.Turn.Calls) == 0):
-		say(screen.Muted, display.Lit("no call is chosen"))
+		say(screen.Muted, display.Lit("no call selected"))
 	case c.Call == nil:
 		r.listCalls(s.Pen, c.Turn, say)
 	case given != nil:
 		r.addResult(s, c.Call, given, w, say)
 	case c.Call.RunByProvider && c.Call.ResultCode == stream.ResultFailed:
-		say(screen.Caution, display.Lit("the provider ran it, and it failed: the response says how"))
+		say(screen.Caution, display.Lit("the provider ran it and it failed: see the response"))
 	case c.Call.RunByProvider:
-		say(screen.Muted, display.Lit("the provider runs it: what it gave is in the response"))
+		say(screen.Muted, display.Lit("the provider runs it: its result is in the response"))
 	default:
-		say(screen.Muted, display.Lit("no request has brought what it gave"))
+		say(screen.Muted, display.Lit("no request has sent its result back"))
 	}
 }
 
@@ -154,7 +154,7 @@ func (r *Result) listCalls(p *screen.Pen, t *stream.Turn, say func(screen.Role, 
 		case c.RunByProvider:
 			say(screen.Muted, display.Join(p.Name(c.Name), display.Lit("  run by the provider")))
 		case given == nil:
-			say(screen.Muted, display.Join(p.Name(c.Name), display.Lit("  nothing that is known")))
+			say(screen.Muted, display.Join(p.Name(c.Name), display.Lit("  no known result")))
 		case given.ResultCode == stream.ResultFailed:
 			say(screen.Bad, display.Join(p.Name(c.Name), screen.Bytes(given.Result.Bytes).Between("  an error, ", "")))
 		default:
@@ -177,12 +177,12 @@ func (c Selection) sentBackResult() *stream.SentBackCall {
 // addResult makes the rows of a result: what is known of it, and its text.
 func (r *Result) addResult(s *Context, c *stream.Call, given *stream.SentBackCall, w int, say func(screen.Role, display.Text)) {
 	p, gave := s.Pen, &given.Result
-	role, words := screen.Muted, SentBackRequest(s.View, given)+" brought it"
+	role, words := screen.Muted, "in "+SentBackRequest(s.View, given)
 	if given.ResultCode == stream.ResultFailed {
-		role, words = screen.Bad, "an error: "+words
+		role, words = screen.Bad, "an error, "+words
 	}
 	if gave.Media > 0 {
-		words += ", and " + screen.Plural(gave.Media, "piece").String() + " that are no text"
+		words += ", and " + screen.Plural(gave.Media, "part").String() + " other than text"
 	}
 	say(role, p.Clean(words))
 	r.size = gave.Bytes
@@ -194,7 +194,7 @@ func (r *Result) addResult(s *Context, c *stream.Call, given *stream.SentBackCal
 	case n == 0 && gave.Bytes > 0:
 		say(screen.Muted, display.Lit("its text is not kept"))
 	case n < gave.Bytes:
-		say(screen.Muted, screen.Bytes(n).Between("the first ", " of it:"))
+		say(screen.Muted, screen.Bytes(n).Between("the first ", ":"))
 	}
 	if len(r.text) > 0 {
 		r.sheet.Add(NewBlock(display.Text{}, r.text, s.Raw || !isDocument(r.text), nil, max(w-2, 8), p.Drawer))

@@ -25,19 +25,19 @@ type ruleResult struct {
 func whyNoRules(c Selection) display.Text {
 	switch {
 	case c.Call == nil:
-		return display.Lit("no call is chosen")
+		return display.Lit("no call selected")
 	case c.Call.RunByProvider:
 		return display.Lit("the provider runs it: no client decides when")
 	case c.Call.Discarded:
-		return display.Lit("the provider threw it away: nobody runs it")
+		return display.Lit("discarded by the provider: not run")
 	case c.Call.Status() == stream.Unseen:
-		return display.Lit("not known: bytes of it were not seen")
+		return display.Lit("unknown: some bytes were missed")
 	case c.Turn.Retention == stream.Dropped:
 		return display.Lit("not kept")
 	case c.Call.ArgsLen() != len(c.Call.Args()):
-		return display.Lit("its arguments are being read again")
+		return display.Lit("reloading its arguments")
 	case c.Call.MayGrow() && c.Call.Lexer().Tokens().Len() > maxRuleTokens:
-		return display.Lit("shown when it has ended: it is long")
+		return display.Lit("long: shown when it ends")
 	}
 	return display.Text{}
 }
@@ -88,7 +88,7 @@ func ranWith(c *stream.Call, r stream.RuleRun, e stream.RunRule, p *screen.Pen) 
 	case r.Event == 0:
 		return display.Text{}
 	case r.Replaced:
-		return display.Lit("a text that was replaced since")
+		return display.Lit("text that was replaced later")
 	case r.Outcome == stream.RunBroken:
 		return p.Format("%s, %s", screen.Bytes(r.Bytes), noObject(c))
 	case r.Bytes == 0:
@@ -107,7 +107,7 @@ func ranArgs(c *stream.Call, r stream.RuleRun, e stream.RunRule) (args []byte, h
 	args = c.Args()[:r.Bytes]
 	if e == stream.Repaired && len(args) <= maxRepairBytes {
 		if mended := replay.RepairPrefix(args); !bytes.Equal(mended, args) {
-			return mended, ", mended"
+			return mended, ", repaired"
 		}
 	}
 	return args, ""
@@ -117,14 +117,14 @@ func ranArgs(c *stream.Call, r stream.RuleRun, e stream.RunRule) (args []byte, h
 func noObject(c *stream.Call) string {
 	switch c.Syntax() {
 	case stream.SyntaxDouble:
-		return "a string that holds JSON"
+		return "double-encoded JSON"
 	case stream.SyntaxOther:
-		return "no object"
+		return "not an object"
 	case stream.SyntaxConcat:
 		return display.Format("%d objects", c.Lexer().Docs()).String()
 	}
 	if err := c.Lexer().Err(); err != nil {
-		return display.Format("no JSON from byte %s", screen.Count(err.Offset)).String()
+		return display.Format("not JSON from byte %s", screen.Count(err.Offset)).String()
 	}
 	return c.Syntax().String()
 }

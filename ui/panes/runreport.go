@@ -26,7 +26,7 @@ func (x *RunRules) appendDetail(s *Context, c Selection, e stream.RunRule, w int
 		say(screen.Plain, text)
 	}
 	if len(by) == 0 {
-		say(screen.Muted, "which programs do so, with a call that ends like this, is not known")
+		say(screen.Muted, "no program is known to do so with a call that ends like this")
 	}
 	run := x.rules[e].RuleRun
 	if run.Event > 0 && !run.Replaced && run.Bytes > 0 {
@@ -40,7 +40,7 @@ func (x *RunRules) appendDetail(s *Context, c Selection, e stream.RunRule, w int
 	if at := differenceText(c.Call, e, run); at != "" {
 		say(screen.Caution, at)
 	}
-	say(screen.Muted, "to be told: "+RunReport(s.View, c.Turn, c.Call, e))
+	say(screen.Muted, "report: "+RunReport(s.View, c.Turn, c.Call, e))
 }
 
 // ruleWords are what code does that decides so.
@@ -48,10 +48,10 @@ var ruleWords = [stream.NumRunRules]string{
 	stream.AnyArgs:        "Code that runs a call as soon as it has a name and a byte of arguments",
 	stream.Parsable:       "Code that runs a call as soon as its arguments parse as JSON",
 	stream.ParsableObject: "Code that runs a call as soon as its arguments parse as an object",
-	stream.Repaired:       "Code that mends unfinished arguments and runs a call as soon as each key has a value",
-	stream.NextSlot:       "Code that runs a call as soon as something else comes in the stream",
-	stream.FinishReason:   "Code that runs a call when the finish reason speaks of tools",
-	stream.AtSeal:         "Code that runs a call when the protocol says that its arguments are final",
+	stream.Repaired:       "Code that repairs unfinished arguments and runs a call as soon as each key has a value",
+	stream.NextSlot:       "Code that runs a call as soon as something else arrives in the stream",
+	stream.FinishReason:   "Code that runs a call when the finish reason names tools",
+	stream.AtSeal:         "Code that runs a call when the protocol marks its arguments as final",
 	stream.AtEnd:          "Code that runs a call when the stream ends",
 }
 
@@ -94,7 +94,7 @@ func RunReport(v *providers.View, t *stream.Turn, c *stream.Call, e stream.RunRu
 
 // verdictEnds end the sentence.
 var verdictEnds = [...]string{
-	stream.Unchanged: "; nothing changed since, more may come.", stream.Never: ".", stream.RunSafely: ": that is safe.",
+	stream.Unchanged: "; nothing has changed since, but more may arrive.", stream.Never: ".", stream.RunSafely: ": that is safe.",
 	stream.RunEarly: ": too soon, but nothing changed.", stream.RunWrong: ".", stream.RunTwice: ", and then runs it again.",
 	stream.RunIncomplete: "; the call was cut.", stream.RunBroken: ".", stream.Refuses: ".",
 }
@@ -109,11 +109,11 @@ func differenceText(c *stream.Call, e stream.RunRule, r stream.RuleRun) string {
 	case len(bytes.TrimSpace(c.Args()[r.Bytes:])) == 0:
 		return ""
 	case c.Freeform():
-		return fmt.Sprintf("the final text goes on behind byte %s", screen.Count(r.Bytes))
+		return fmt.Sprintf("the final text continues after byte %s", screen.Count(r.Bytes))
 	case c.Lexer().Err() != nil:
 		return "the final arguments are " + noObject(c)
 	case e == stream.AnyArgs && !isJSONValue(c.Args()[:r.Bytes]):
-		return "that is no JSON but a text; the final arguments differ at $"
+		return "that is text, not JSON; the final arguments differ at $"
 	case r.Outcome != stream.RunWrong && r.Outcome != stream.RunIncomplete:
 		return ""
 	}

@@ -62,7 +62,7 @@ func RunBy(t *stream.Turn, c *stream.Call, x stream.RunRule) (say []string) {
 			}
 			text := programNames(who, own) + " " + rule.sentence(c, run, len(who)) + knownWords[known]
 			if rule.runs && own && c.LatestResult() != nil {
-				text += "; it did: the result came back"
+				text += "; it did: its result was sent back"
 			}
 			say = append(say, text)
 		}
@@ -86,17 +86,17 @@ var runRules = []runRule{
 	{stream.AtSeal, endedCut, func(r client.RunHabit) bool { return r.When == client.AtBlock && r.Cut == client.Never }, false, "do not run it: the response was cut"},
 	{stream.AtSeal, endedBroken, func(r client.RunHabit) bool { return r.When == client.AtBlock && r.Broken == client.Once }, true, "run it DELTA, before the connection broke"},
 	{stream.AtSeal, endedBroken, func(r client.RunHabit) bool { return r.When == client.AtBlock && r.Broken == client.Twice }, true,
-		"run it DELTA, ask again when the connection breaks, and run what comes then too"},
+		"run it DELTA, retry when the connection breaks, and run the new calls too"},
 	{stream.AtEnd, endedWell, func(r client.RunHabit) bool { return r.When == client.AtStop }, true, "run it when the response has ended"},
 	{stream.AtEnd, endedCut, func(r client.RunHabit) bool { return r.When == client.AtStop && r.Cut == client.Once }, true, "run it at the end, although the response was cut"},
 	{stream.AtEnd, endedCut, func(r client.RunHabit) bool { return r.When == client.AtStop && r.Cut == client.Never }, false, "do not run it: the response was cut"},
 	{stream.AtEnd, endedBroken, func(r client.RunHabit) bool { return r.When == client.AtStop && r.Broken == client.Never }, false, "do not run it: the connection broke"},
-	{stream.AtEnd, endedWell, func(r client.RunHabit) bool { return r.When == client.ByHand }, false, "run nothing by themselves: what uses them does"},
+	{stream.AtEnd, endedWell, func(r client.RunHabit) bool { return r.When == client.ByHand }, false, "run nothing: the code that uses them does"},
 }
 
 // ofOne has the words for many say it of one.
-var ofOne = strings.NewReplacer("do not run", "does not run", "run nothing by themselves: what uses them does",
-	"runs nothing by itself: what uses it does", "ask again", "asks again", "run it", "runs it", "run what", "runs what")
+var ofOne = strings.NewReplacer("do not run", "does not run", "run nothing: the code that uses them does",
+	"runs nothing: the code that uses it does", "retry", "retries", "run it", "runs it", "run the", "runs the")
 
 // sentence say it of a call and so many programs.
 func (rule *runRule) sentence(c *stream.Call, r stream.RuleRun, programs int) string {

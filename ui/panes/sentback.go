@@ -58,7 +58,7 @@ func sentBackWords(v *providers.View, r stream.SentBackCall) string {
 		words += ", as policies " + strings.Join(names, ", ") + " do"
 	}
 	if r.KeptByProvider {
-		words += ", which goes on from where the provider keeps it"
+		words += ", by reference to the provider's copy"
 	}
 	switch r.ResultCode {
 	case stream.ResultOK:
@@ -80,7 +80,7 @@ func sentBackLines(v *providers.View, c *stream.Call, width int, p *screen.Pen) 
 		look, sign := SentBackLook(p, r.Outcome)
 		text := display.Join(sign, p.Name(r.Outcome), display.Lit("  "), p.Name(sentBackWords(v, r)))
 		if c.Syntax() == stream.SyntaxDouble && r.Outcome == string(replay.Intact) {
-			text = display.Join(text, display.Lit("; it was the model that encoded it twice"))
+			text = display.Join(text, display.Lit("; the model double-encoded it"))
 		}
 		for j, line := range display.Wrap(text, max(width-4, 8)) {
 			if j > 0 {

@@ -193,7 +193,7 @@ func (s *TimeStrip) updateTiming(t *stream.Turn, p *screen.Pen) {
 	for _, m := range l.TimePoints() {
 		add(m.Name, m.At)
 	}
-	lead := display.Lit(" no times are known of this call")
+	lead := display.Lit(" no known times for this call")
 	if len(s.timing) > 0 {
 		lead = sinceText(&l).Between(" ", ":")
 	}

@@ -43,7 +43,7 @@ func (s *TimeStrip) drawMoment(p *screen.Pen) {
 	since := display.Text{}
 	switch {
 	case s.At.Ended:
-		asks := display.Lit("what if it ended here")
+		asks := display.Lit("as if it ended here")
 		if left = display.Join(left, asks.Between("  ", "")); left.Width()+right.Width() >= p.Left {
 			left = asks.Between(" ", "") // when that is stands at the axis
 		}

@@ -107,7 +107,7 @@ func (s *Subject) Keys() []screen.Binding {
 		return s.stringKeys()
 	}
 	left, right := backKey(s.host), func() { s.host.Follow(false); s.MoveToken(1) }
-	left.Hint, left.Does = display.Lit("h l token"), display.Lit("token before; back to the list")
+	left.Hint, left.Does = display.Lit("h l token"), display.Lit("previous token; back to the list")
 	left.Do = func() {
 		if s.host.Follow(false); !s.MoveToken(-1) {
 			s.host.Focus(Left)
@@ -123,11 +123,11 @@ func (s *Subject) Keys() []screen.Binding {
 	}
 	return append([]screen.Binding{
 		helpHint, left,
-		{Keys: []string{"right", "l"}, Does: display.Lit("token after"), Do: right},
-		{Keys: []string{"-"}, Hint: display.Lit("- + fold"), Does: display.Lit("fold what is here"), Do: fold(s.Fold)},
-		{Keys: []string{"+"}, Does: display.Lit("unfold it"), Do: fold(s.Unfold)},
-		{Keys: []string{"*"}, Does: display.Lit("fold all, or unfold all"), Do: fold(s.FoldAll)},
-		{Keys: []string{"enter"}, Hint: display.Lit("enter open"), Does: display.Lit("open what is selected"), Do: s.openSelected},
+		{Keys: []string{"right", "l"}, Does: display.Lit("next token"), Do: right},
+		{Keys: []string{"-"}, Hint: display.Lit("- + fold"), Does: display.Lit("fold here"), Do: fold(s.Fold)},
+		{Keys: []string{"+"}, Does: display.Lit("unfold here"), Do: fold(s.Unfold)},
+		{Keys: []string{"*"}, Does: display.Lit("fold or unfold all"), Do: fold(s.FoldAll)},
+		{Keys: []string{"enter"}, Hint: display.Lit("enter open"), Does: display.Lit("open the selection"), Do: s.openSelected},
 		keyHint("r", "r raw"), keyHint("!", "! next"), copyHint, replayHint, findHint, tabHint, answerHint,
 	}, cursorKeys(s.host, s.CursorKeys(display.Text{}, s.MoveRow), s.toEnd)...)
 }

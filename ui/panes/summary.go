@@ -79,7 +79,7 @@ func (s *Summary) callsAt() int {
 
 // firstFacts are the facts that stand before the text, and soon those that stand right behind the calls.
 var (
-	firstFacts = []string{"error", "ended by", "asks", "answers", "purpose"}
+	firstFacts = []string{"error", "ended by", "prompt", "responds to", "purpose"}
 	laterFacts = []string{"usage", "cost", "rates", "all turns", "finish", "took", "from"}
 )
 
@@ -140,14 +140,14 @@ func TurnFacts(v *providers.View, b *Costs, t *stream.Turn, g *screen.Glyphs) []
 		add("model", t.Model)
 		add("from", x.Head.File) // a file, or who was asked
 		add("found in", x.Head.Wrappers)
-		add("cannot tell", strings.Join(x.Head.Lacks, "; "))
+		add("unknown", strings.Join(x.Head.Lacks, "; "))
 		if others := v.Others(); others.Count > 0 && x.Head.Wrappers != "" {
-			add("other lines", fmt.Sprintf("%d are of no exchange; the last: %s", others.Count, others.LastLines()))
+			add("other lines", fmt.Sprintf("%d belong to no exchange; the last: %s", others.Count, others.LastLines()))
 		}
 		if x.Head.Status != 0 {
 			add("http status", fmt.Sprint(x.Head.Status))
 		}
-		add("dialect", fmt.Sprintf("%s: %s", t.Protocol, x.Why))
+		add("protocol", fmt.Sprintf("%s: %s", t.Protocol, x.Why))
 		framed := x.Framing
 		if x.Coding != "" {
 			framed += " in " + x.Coding
@@ -156,7 +156,7 @@ func TurnFacts(v *providers.View, b *Costs, t *stream.Turn, g *screen.Glyphs) []
 	} else {
 		add("model", t.Model)
 	}
-	add("agent of call", t.Parent)
+	add("parent call", t.Parent)
 	add("response id", t.ID)
 	add("finish", FinishText(t))
 	add("usage", usageText(t.Usage, g.Dot))
@@ -190,7 +190,7 @@ func callCount(t *stream.Turn) string {
 	for _, were := range t.DroppedCounts() {
 		n += int(were)
 	}
-	return screen.Count(n).String() + ", not kept, as is its text"
+	return screen.Count(n).String() + ", not kept, nor is its text"
 }
 
 // FinishText is the provider's own word on why the response ended, with what it stands for where

@@ -35,9 +35,9 @@ func (w *Wire) Keys() []screen.Binding {
 	toggle := func() { w.Open = !w.Open }
 	return append([]screen.Binding{
 		helpHint,
-		{Keys: []string{"enter"}, Hint: display.Lit("enter frame"), Does: display.Lit("open what is selected"), Do: toggle},
+		{Keys: []string{"enter"}, Hint: display.Lit("enter frame"), Does: display.Lit("open the selection"), Do: toggle},
 		findHint, tabHint, zoomHint,
-		{Keys: []string{"right", "l"}, Does: display.Lit("open what is selected"), Do: toggle},
+		{Keys: []string{"right", "l"}, Does: display.Lit("open the selection"), Do: toggle},
 		backKey(w.host),
 	}, cursorKeys(w.host, w.CursorKeys(display.Text{}, w.MoveTo), func() {
 		w.End()

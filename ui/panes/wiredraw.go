@@ -83,7 +83,7 @@ func drawEvent(p *screen.Pen, e stream.Event, g screen.Surface) {
 		call := stream.PayloadOf[stream.CallInfo](e)
 		r, text = screen.Accent, strings.TrimSpace(screen.ShortName(call.Name)+" "+screen.ShortName(call.ID))
 		if call.Copies > 0 {
-			text = fmt.Sprintf("said %d times, the same", call.Copies)
+			text = fmt.Sprintf("%d identical copies", call.Copies)
 		}
 	case stream.CallResult:
 		of := stream.PayloadOf[stream.ResultFor](e)
@@ -128,7 +128,7 @@ func usageText(u stream.Usage, sign display.Text) string {
 		if n.Reported && (n.N > 0 || always) {
 			text := word + " " + screen.Count(int(n.N)).String()
 			if len(of) > 0 {
-				text += ", of it " + strings.Join(of, " and ")
+				text += " (" + strings.Join(of, " and ") + ")"
 			}
 			parts = append(parts, text)
 		}

@@ -21,7 +21,7 @@ func (w *Wire) drawFrame(p *screen.Pen, v *providers.View, n int) {
 	e := v.EventPrefix(int(w.Events[w.At]), 0)
 	if e.Kind == stream.SentBack {
 		if n == 0 {
-			p.Text(screen.Muted, p.Format("%s no frame here: %s has it", display.Repeat(p.Glyph.Line, 2), RequestName(v, stream.PayloadOf[stream.SentBackReport](e).Exchange)))
+			p.Text(screen.Muted, p.Format("%s no frame here: see %s", display.Repeat(p.Glyph.Line, 2), RequestName(v, stream.PayloadOf[stream.SentBackReport](e).Exchange)))
 		}
 		return
 	}

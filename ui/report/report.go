@@ -63,16 +63,25 @@ type Location struct {
 }
 
 // Fingerprint is the finding's fingerprint.
-func (f *Finding) Fingerprint() string { return fingerprintOf(f.Code, f.File, f.Tool, f.Message) }
+func (f *Finding) Fingerprint() string { return fingerprintOf(f.Code, f.File, f.Tool, f.Facts) }
 
-func fingerprintOf(code, file, tool, message string) string {
+// fingerprintOf returns the fingerprint of a finding: its version, and a hash of the code, the file's
+// name, the tool and the facts. The message is not part of it, so that its wording may change.
+func fingerprintOf(code, file, tool, facts string) string {
 	sum := sha256.New()
-	for _, part := range []string{code, stableText(path.Base(strings.ReplaceAll(file, `\`, "/"))), stableText(tool), stableText(message)} {
+	for _, part := range []string{code, stableText(path.Base(strings.ReplaceAll(file, `\`, "/"))), stableText(tool)} {
 		sum.Write([]byte(part))
 		sum.Write([]byte{0})
 	}
-	return hex.EncodeToString(sum.Sum(nil)[:12])
+	for fact := range strings.SplitSeq(strings.TrimSuffix(facts, "\x00"), "\x00") {
+		sum.Write([]byte(stableText(fact)))
+		sum.Write([]byte{0})
+	}
+	return fingerprintVersion + hex.EncodeToString(sum.Sum(nil)[:12])
 }
+
+// fingerprintVersion begins every fingerprint. It goes up when fingerprints are made in another way.
+const fingerprintVersion = "v2:"
 
 // stableText is a text without what is another in each run: arguments, what is quoted of the wire, and
 // words with a digit in them, which are numbers, dates and ids.

@@ -100,7 +100,7 @@ type sarifProperties struct {
 }
 
 // printName is what the fingerprint is called; the number goes up when it is made otherwise.
-const printName = "toolscope/v1"
+const printName = "toolscope/v2"
 
 // levels are SARIF's words.
 var levels = map[stream.Severity]string{stream.Info: "note", stream.Warn: "warning", stream.Error: "error"}

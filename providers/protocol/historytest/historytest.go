@@ -13,9 +13,9 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// Check reads a request's messages, compares what Lines say of them with want, and writes them: as
-// they were read, which must give the request's own JSON again; and without Raw, which must mean
-// the same when it is read.
+// Check reads the messages of a request, compares their Lines with want, and writes them twice:
+// unchanged, which must give the JSON of the request; and without Raw, which must have the same Lines
+// when it is read again.
 func Check(t *testing.T, to *protocol.Target, request, want string) {
 	t.Helper()
 	messages, err := to.Decode([]byte(request))
@@ -26,7 +26,7 @@ func Check(t *testing.T, to *protocol.Target, request, want string) {
 		t.Errorf("read (-want +got)\n%s", diff)
 	}
 	if protocol.Raw(request).Get("system") != nil {
-		messages = messages[1:] // it stands beside them
+		messages = messages[1:] // it is not among the messages of the request
 	}
 	written := to.Encode(messages)
 	if diff := cmp.Diff(spellTexts(listElements(protocol.Raw(request).Get("messages"))), spellTexts(written)); diff != "" {
@@ -38,8 +38,8 @@ func Check(t *testing.T, to *protocol.Target, request, want string) {
 	}
 }
 
-// CheckCut cuts a request at every byte: it must be seen to break off, and the messages that are
-// whole must be read. What the system says beside them may stand behind them.
+// CheckCut cuts a request off at every byte. Decode must return an error and the complete messages.
+// System messages are ignored, because the request may have them after the others.
 func CheckCut(t *testing.T, to *protocol.Target, request string) {
 	t.Helper()
 	said := func(request string) (string, error) {
@@ -58,7 +58,7 @@ func CheckCut(t *testing.T, to *protocol.Target, request string) {
 	}
 }
 
-// readWritten reads written messages as those of a request.
+// readWritten reads written messages as the history of a request.
 func readWritten(t *testing.T, to *protocol.Target, written [][]byte) []protocol.Message {
 	t.Helper()
 	messages, err := to.Decode(Request(to, written))
@@ -68,7 +68,7 @@ func readWritten(t *testing.T, to *protocol.Target, written [][]byte) []protocol
 	return messages
 }
 
-// Request is a request to a target that has these messages for its history.
+// Request returns a request to a target with these messages as its history.
 func Request(to *protocol.Target, messages [][]byte) []byte {
 	before, after := `{"messages":[`, `]}`
 	switch to.Protocol {
@@ -82,7 +82,7 @@ func Request(to *protocol.Target, messages [][]byte) []byte {
 	return []byte(before + string(bytes.Join(messages, []byte(","))) + after)
 }
 
-// WithoutRaw are messages as if they had come by another protocol: without Raw.
+// WithoutRaw returns messages without Raw, as if they came from another protocol.
 func WithoutRaw(messages []protocol.Message) (all []protocol.Message) {
 	for _, m := range messages {
 		m.Raw, m.Parts = nil, slices.Clone(m.Parts)
@@ -94,8 +94,8 @@ func WithoutRaw(messages []protocol.Message) (all []protocol.Message) {
 	return all
 }
 
-// Bare are messages without Raw, and what only Raw tells: that a call has no arguments field is
-// among it.
+// Bare returns messages without Raw, and without details that only Raw has, such as a missing arguments
+// field.
 func Bare(messages []protocol.Message) (bare []protocol.Message) {
 	for _, m := range messages {
 		b := protocol.Message{Role: m.Role}
@@ -112,7 +112,7 @@ func Bare(messages []protocol.Message) (bare []protocol.Message) {
 	return bare
 }
 
-// Lines are what messages are, for people: a line for each and for each part.
+// Lines describes messages for people: one line for each message and each part.
 func Lines(messages []protocol.Message) string {
 	var s strings.Builder
 	for _, m := range messages {
@@ -159,8 +159,7 @@ func partLine(p *protocol.Part) string {
 	return s
 }
 
-// spellTexts are JSON texts as lines in one spelling: the order of members, and space, are those of the
-// text.
+// spellTexts returns JSON texts as lines in one notation. The order of fields is unchanged.
 func spellTexts(texts [][]byte) string {
 	var w protocol.Writer
 	for _, text := range texts {

@@ -1,0 +1,193 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// flagText is the description of a flag in help, the manual page and completions.
+type flagText struct {
+	commands string // the names of the commands, separated by blanks; "" for every command with the flag
+	name     string
+	value    string // the METAVAR of its value; "" for a switch
+	usage    string
+}
+
+// flagTexts describe every flag. For a command the first row that fits is used.
+var flagTexts = []flagText{
+	// Input and its reading.
+	{"", "follow", "", "keep reading as files grow, across log rotation, and pick up new files in directories"},
+	{"export", "as", "FORM", "output form: jsonl, html, har, otlp, capture, svg, md or sse"},
+	{"", "from", "FORMAT", "input format: auto, body, or a name from 'toolscope help formats'"},
+	{"", "protocol", "NAME", "protocol of every response: auto, or a name from 'toolscope help protocols'"},
+	{"connect", "request", "FILE", "send this request body unchanged; PROVIDER is optional then"},
+	{"replay", "request", "FILE", "use the history and tools of this request body, if no request was captured"},
+	{"", "request", "FILE", "check calls against the tools in this request body, if no request was captured"},
+	{"", "prices", "FILE", "JSON price list that overrides the built-in one (see 'toolscope help prices')"},
+	{"open", "speed", "N", "play captures with their recorded timing, at 0.25 to 16 times the speed"},
+	{"demo", "speed", "N", "playback speed, 0.25 to 16"},
+	{"serve", "speed", "N", "replay speed: N times as recorded, or max for no delays"},
+	{"", "filter", "FILTER", "only matching turns, e.g. 'state:bad tool:run_shell' (see 'toolscope help filter')"},
+	{"diff", "turn", "N", "only turn N of each file"},
+	{"cut", "turn", "N", "turn N (default: the first with a call)"},
+	{"", "turn", "N", "only turn N"},
+	{"cut", "call", "N", "call N of the turn (default: the first)"},
+	{"", "call", "N", "only call N of its turn"},
+
+	// The screen.
+	{"", "theme", "NAME", "auto, a name from 'toolscope help themes', or a theme file"},
+	{"", "no-color", "", "don't use colours (same as NO_COLOR=1)"},
+	{"", "ascii", "", "draw with ASCII characters only"},
+	{"", "plain", "", "print a sentence per event instead of drawing a screen, for screen readers and logs"},
+	{"", "reduced-motion", "", "no animation, at most two redraws a second; the demo waits for a key"},
+	{"", "large", "", "presentation mode: one call at a time, few words, wide spacing"},
+	{"", "log", "FILE", "write toolscope's own log to FILE, without secrets; auto uses a default location"},
+	{"", "memory", "SIZE", "memory for finished turns, e.g. 500MB; beyond it, the oldest turns keep only their list row"},
+	{"run", "screen", "", "open the screen here and write the client's output to a file"},
+	{"run", "headless", "", "don't open a screen, not even in tmux"},
+	{"proxy", "headless", "", "print calls instead of opening a screen"},
+
+	// Output.
+	{"print", "format", "FORMAT", "output format: text, or jsonl with one JSON object per call and turn"},
+	{"check", "format", "FORMAT", "output format: text, jsonl, junit or sarif"},
+	{"diff", "format", "FORMAT", "output format: text, or jsonl with one JSON object per line"},
+	{"replay", "format", "FORMAT", "output format: text, or jsonl with one JSON object per call, target and policy"},
+	{"", "format", "FORMAT", "also print calls, with or without a screen: text or jsonl"},
+	{"", "summary", "", "print only totals: turns, calls by state, cost"},
+	{"", "count", "", "print line counts and an estimate of the responses, without decoding the files"},
+	{"", "jq", "EXPR", "apply jq EXPR to each call's arguments, or with --format jsonl to each line"},
+	{"export", "output", "FILE", "new file to write (default: standard output)"},
+	{"", "output", "FILE", "new file to write; - is standard output"},
+	{"", "force", "", "overwrite the output file"},
+	{"", "redact", "", "remove keys and other secrets"},
+
+	// Recording.
+	{"mcp", "record", "DIR", "record into a new file in DIR"},
+	{"connect", "record", "FILE", "record into a new capture FILE, or into a new file if FILE is a directory"},
+	{"", "record", "FILE", "record into a new capture FILE, or into a new file if FILE is a directory (default: toolscope's own folder)"},
+	{"", "no-record", "", "don't record"},
+	{"", "keep-secrets", "", "don't redact keys and other secrets"},
+	{"", "prune-days", "N", "delete captures in toolscope's own folder after N days; 0 keeps them"},
+	{"", "prune-size", "SIZE", "delete the oldest captures in toolscope's own folder beyond this SIZE"},
+	{"", "verbose", "", "report which captures were deleted"},
+
+	// Proxy, run, connect, mcp, serve.
+	{"hub", "listen", "ADDR", "address to listen on; port 0 picks a free port"},
+	{"", "listen", "ADDR", "address to listen on; port 0 picks a free port"},
+	{"replay", "to", "NAME", "target: all, or a name from 'toolscope help targets'"},
+	{"", "to", "[NAME=]URL", "upstream for all requests, or for those under /NAME; repeatable"},
+	{"", "print-env", "", "print the shell lines that point clients at the proxy"},
+	{"", "probe", "", "don't start a proxy: exit with 0 if one listens at --listen"},
+	{"serve", "public", "", "accept other machines; they can read the captures"},
+	{"hub", "public", "", "accept other machines; requires --auth, --tls-cert and --tls-key"},
+	{"", "public", "", "accept other machines; requires --token"},
+	{"", "token", "TOKEN", "require TOKEN, or the token in @FILE, on every request"},
+	{"proxy", "origin", "ORIGIN", "accept browser requests from pages of ORIGIN; repeatable"},
+	{"", "break", "FILTER", "hold responses with a call that matches FILTER, e.g. tool:run_shell, until you resume them on the screen"},
+	{"", "break-timeout", "TIME", "resume a held response after this time"},
+	{"run proxy", "fault", "FAULT", "inject FAULT into the responses that clients get, e.g. cut@3; repeatable"},
+	{"", "fault", "FAULT", "inject FAULT into the responses, e.g. cut@3; repeatable"},
+	{"", "no-mcp", "", "don't record MCP requests or the times of shell commands"},
+	{"", "name", "NAME", "name of the server (default: the command's name)"},
+	{"", "line", "LINE", "shell command line that Claude Code runs through its shell prefix"},
+	{"connect", "model", "NAME", "model to ask, for providers without /MODEL"},
+	{"", "tools", "FILE", "declare the tools in FILE"},
+	{"", "system", "TEXT", "system prompt, or @FILE to read it from FILE"},
+	{"", "max-tokens", "N", "maximum output tokens (default: the provider's; where it requires a limit, at most a third of the model's)"},
+	{"", "base-url", "URL", "base URL of another host that speaks PROVIDER's protocol"},
+	{"", "header", "NAME=VALUE", "add a request header; repeatable"},
+	{"", "session", "NAME", "conversation name; enables prompt caching, even where cache writes cost extra"},
+	{"", "long-cache", "", "with --session: ask the provider to keep the prompt cache longer"},
+	{"", "timeout", "TIME", "maximum wait for the first byte of the response"},
+
+	// Check, replay, cut, demo, config.
+	{"", "fail-on", "LIST", "what fails: info, warn or error (and worse), or finding codes, separated by commas"},
+	{"", "expect-tool", "NAME", "fail unless tool NAME is called; repeatable"},
+	{"", "forbid-tool", "NAME", "fail if tool NAME is called; repeatable"},
+	{"", "max-cost", "USD", "fail if the total cost exceeds USD dollars or is unknown"},
+	{"", "baseline", "FILE", "ignore findings in FILE, the jsonl or sarif output of an earlier check"},
+	{"", "policy", "NAME", "how clients treat broken arguments: all, behaviours, clients, or a name from 'toolscope help policies'"},
+	{"", "whole", "", "preview whole turns: text, reasoning and all calls in one message"},
+	{"", "conversation", "", "preview the turn after the history that its request carried"},
+	{"", "one-by-one", "", "put each call in its own message, followed by its result; implies --whole"},
+	{"", "fail-on-loss", "SEVERITY", "exit with 1 if a preview has a loss of this SEVERITY or worse, or would be refused: info, low, medium, high or critical"},
+	{"", "at-delta", "N", "end after delta N of a call's arguments"},
+	{"", "at-ms", "T", "end T milliseconds after the turn began"},
+	{"", "list", "", "list the scenarios"},
+	{"", "save", "DIR", "write the scenarios into DIR as captures"},
+	{"", "show-origin", "", "show where each value comes from"},
+
+	// Hubs and collectors.
+	{"", "publish", "URL", "publish the traffic, without secrets, to the hub at URL, e.g. nats://hub:4222"},
+	{"", "host", "NAME", "with --publish: name of this machine (default: its host name)"},
+	{"", "agent", "NAME", "with --publish: label for this source"},
+	{"", "spool", "DIR", "with --publish: directory for unsent data, with one subdirectory per hub"},
+	{"", "spool-limit", "SIZE", "with --publish: maximum spool size per run"},
+	{"", "linger", "TIME", "with --publish: batch data for this long before sending; longer means less load on the hub"},
+	{"", "no-index", "", "with --publish: don't index calls on the hub; searches then read every capture"},
+	{"", "creds", "FILE", "NATS credentials file for the hub"},
+	{"", "nkey", "FILE", "NATS NKey seed file for the hub"},
+	{"", "hub-token", "@FILE", "token for the hub, read from FILE"},
+	{"", "hub-ca", "FILE", "CA certificate of the hub"},
+	{"", "hub-model", "NAME", "hub only: read only exchanges whose calls are from model NAME"},
+	{"", "hub-state", "STATE", "hub only: read only exchanges with a call in STATE, e.g. malformed"},
+	{"", "store", "DIR", "storage directory (default: toolscope's own folder)"},
+	{"", "max-age", "TIME", "delete messages that are older than this"},
+	{"", "max-bytes", "SIZE", "delete the oldest messages beyond this SIZE"},
+	{"", "sync", "WHEN", "fsync policy: 1s (every second), or always (before each acknowledgement)"},
+	{"", "auth", "FILE", "NATS authorization block: who may publish and who may view"},
+	{"", "tls-cert", "FILE", "TLS certificate"},
+	{"", "tls-key", "FILE", "private key of the TLS certificate"},
+	{"", "new-key", "FILE", "write a new key for --nkey to FILE, print its public half for --auth, and exit"},
+	{"", "otlp", "URL", "send each turn and call as spans to the collector at URL, e.g. http://collector:4318"},
+	{"", "otlp-content", "", "with --otlp: include the text of models and tools, without secrets"},
+	{"", "otlp-key", "@FILE", "with --otlp: key for argument hashes, read from FILE (default: a random key per run)"},
+
+	{"toolscope", "version", "", "print the version"},
+	{"", "help", "", "show this help"},
+}
+
+// valueMark annotates a flag with the METAVAR of its value.
+const valueMark = "toolscope_value"
+
+// describeFlags gives every flag of a command its description, and its subcommands' flags too.
+func describeFlags(cmd *cobra.Command) {
+	cmd.InitDefaultHelpFlag()
+	cmd.InitDefaultVersionFlag()
+	name := cmd.Name()
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		i := slices.IndexFunc(flagTexts, func(t flagText) bool {
+			return t.name == f.Name && (t.commands == "" || slices.Contains(strings.Fields(t.commands), name) || name == "toolscope" && t.commands == "open")
+		})
+		if i < 0 {
+			return // a test looks
+		}
+		f.Usage = flagTexts[i].usage
+		_ = cmd.Flags().SetAnnotation(f.Name, valueMark, []string{flagTexts[i].value})
+	})
+	for _, sub := range cmd.Commands() {
+		describeFlags(sub)
+	}
+}
+
+// flagValue returns the METAVAR of a flag, "" for a switch.
+func flagValue(f *pflag.Flag) string {
+	if v := f.Annotations[valueMark]; len(v) > 0 {
+		return v[0]
+	}
+	return ""
+}
+
+// flagDefault returns the words for a default value, "" if it is empty or its text names one.
+func flagDefault(f *pflag.Flag) string {
+	switch {
+	case slices.Contains([]string{"", "0", "false", "[]", "0s"}, f.DefValue), strings.Contains(f.Usage, "(default: "):
+		return ""
+	case f.Value.Type() == "string":
+		return ` (default "` + f.DefValue + `")`
+	}
+	return " (default " + f.DefValue + ")"
+}

@@ -1,0 +1,218 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"toolscope/ui/docs"
+)
+
+// rootHelp is the help of the program itself, at most 60 lines.
+const rootHelp = `toolscope shows the tool calls of language models while they stream: each call's
+arguments as they arrive, and the state the call is really in.
+
+  toolscope                          list recent captures, or play the demo
+  toolscope agent.sse                open a capture, a log or a saved response
+  toolscope -f proxy.log             follow a file or directory as it grows
+  curl -N … | toolscope              watch a stream
+  toolscope run -- claude -p "…"     run an agent behind a recording proxy
+
+Usage:
+  toolscope [FILE…] [flags]
+  toolscope COMMAND [flags]
+`
+
+// rootFlags are the flags that rootHelp lists; 'open --help' has them all.
+var rootFlags = []string{"follow", "from", "protocol", "theme", "plain", "ascii", "no-color", "help", "version"}
+
+const rootHelpEnd = `'toolscope open --help' lists all flags for files, 'toolscope help hubs' those for
+hubs. Topics of 'toolscope help TOPIC':`
+
+// commandGroups are the commands in the order of rootHelp.
+var commandGroups = []struct {
+	title    string
+	commands string
+}{
+	{"Look", "open print diff explain demo"},
+	{"Capture", "run proxy mcp connect"},
+	{"Test", "check replay serve cut export"},
+	{"Many machines", "hub"},
+	{"Setup", "config completion man help version"},
+}
+
+// Exit codes with their meanings. The first table is that of every command without one of its own.
+type exitMeaning struct{ code, means string }
+
+var (
+	commonExits = []exitMeaning{
+		{"0", "success"},
+		{"1", "it failed, nothing was recognised, or a file is damaged"},
+		{"2", "wrong usage"},
+		{"3", "data is missing: a capture has gaps, there were too many secrets to look for, or spans were not delivered"},
+		{"128+n", "signal n ended it"},
+	}
+	briefExits   = []exitMeaning{{"0", "success"}, {"1", "it failed"}, {"2", "wrong usage"}}
+	commandExits = map[string][]exitMeaning{
+		"check":   {{"0", "no findings, or none that --fail-on names"}, {"1", "findings"}, {"2", "wrong usage, a file that can't be read or is damaged, or nothing recognised in a file"}},
+		"diff":    {{"0", "nothing differs"}, {"1", "something differs"}, {"2", "wrong usage, or a file that can't be read"}},
+		"replay":  append([]exitMeaning{{"0", "success"}, {"1", "it failed, or a preview has a loss that --fail-on-loss names"}}, commonExits[2:]...),
+		"run":     {{"N", "the exit code N of the agent"}, {"2", "wrong usage"}, {"3", "the agent succeeded, but its capture has gaps or may contain secrets"}, {"128+n", "signal n ended the agent"}},
+		"mcp":     {{"N", "the exit code N of the server"}, {"2", "wrong usage"}, {"127", "there is no such command"}, {"128+n", "signal n ended the server"}},
+		"explain": briefExits, "config": briefExits, "show": briefExits, "edit": briefExits, "path": briefExits, "theme": briefExits,
+		"completion": briefExits, "man": briefExits, "version": briefExits, "help": briefExits, "demo": briefExits,
+	}
+)
+
+// exitCodesOf returns the exit codes of a command.
+func exitCodesOf(cmd *cobra.Command) []exitMeaning {
+	if cmd.Parent() != nil && cmd.Parent().Name() == "config" {
+		return briefExits // its check is not the command check
+	}
+	if own := commandExits[cmd.Name()]; own != nil {
+		return own
+	}
+	return commonExits
+}
+
+// printHelp prints the help of a command, which 'help COMMAND' and 'COMMAND --help' share.
+func (a *app) printHelp(cmd *cobra.Command) {
+	l := a.stdout
+	if !cmd.HasParent() {
+		l.printRootHelp(cmd)
+		return
+	}
+	l.printLine("%s.", cmd.Short)
+	l.printLine("")
+	l.printLine("Usage:")
+	l.printLine("  %s", usageLine(cmd))
+	if sub := cmd.Commands(); len(sub) > 0 {
+		l.printLine("")
+		l.printLine("Commands:")
+		for _, c := range sub {
+			l.printLine("  %-10s %s", c.Name(), c.Short)
+		}
+	}
+	about := aboutText(cmd)
+	example, _, _ := strings.Cut(cmd.Example, "\n")
+	if cmd.Example != "" && !strings.Contains(about, example) {
+		l.printLine("")
+		l.printLine("Examples:")
+		for line := range strings.SplitSeq(cmd.Example, "\n") {
+			l.printLine("  %s", line)
+		}
+	}
+	l.printLine("")
+	for line := range strings.SplitSeq(about, "\n") {
+		l.printLine("%s", line)
+	}
+	l.printLine("")
+	l.printLine("Flags:")
+	l.printFlags(cmd, nil)
+	l.printLine("")
+	l.printLine("Exit codes:")
+	for _, e := range exitCodesOf(cmd) {
+		l.writeWrapped(fmt.Sprintf("  %-6s ", e.code), e.means)
+	}
+}
+
+// aboutText returns what a command does, in detail: its page, or else its long description.
+func aboutText(cmd *cobra.Command) string {
+	if _, ok := docs.Page(cmd.Name()); ok && cmd.Parent() == cmd.Root() {
+		return helpPage(documentOf(cmd.Name()))
+	}
+	return helpPage(func(l lineWriter) { l.writeReflowed(cmd.Long) })
+}
+
+// writeReflowed writes paragraphs in lines of the usual width. Lines that are indented stay as they are.
+func (l lineWriter) writeReflowed(text string) {
+	for i, para := range strings.Split(strings.TrimSpace(text), "\n\n") {
+		if i > 0 {
+			l.printLine("")
+		}
+		if !strings.Contains("\n"+para, "\n ") {
+			l.writeWrapped("", strings.ReplaceAll(para, "\n", " "))
+			continue
+		}
+		for line := range strings.SplitSeq(para, "\n") {
+			l.printLine("%s", line)
+		}
+	}
+}
+
+// usageLine returns how a command is written.
+func usageLine(cmd *cobra.Command) string {
+	line := cmd.UseLine()
+	if before, after, ok := strings.Cut(line, " [flags] -- "); ok {
+		return before + " [flags] -- " + strings.TrimSuffix(after, " [flags]")
+	}
+	return line
+}
+
+func (l lineWriter) printRootHelp(root *cobra.Command) {
+	for line := range strings.SplitSeq(rootHelp, "\n") {
+		l.printLine("%s", line)
+	}
+	for _, g := range commandGroups {
+		l.printLine("%s:", g.title)
+		for name := range strings.FieldsSeq(g.commands) {
+			if c, _, err := root.Find([]string{name}); err == nil {
+				l.printLine("  %-11s %s", c.Name(), c.Short)
+			}
+		}
+	}
+	l.printLine("")
+	l.printLine("Flags:")
+	l.printFlags(root, rootFlags)
+	l.printLine("")
+	topics := []string(nil)
+	for _, c := range root.Commands() {
+		if c.IsAdditionalHelpTopicCommand() {
+			topics = append(topics, c.Name())
+		}
+	}
+	l.writeWrapped("", strings.ReplaceAll(rootHelpEnd, "\n", " ")+" "+strings.Join(topics, " ")+".")
+}
+
+// maxFlagCells is the widest flag that its description follows in the same line.
+const maxFlagCells = 24
+
+// printFlags prints the flags of a command that are not hidden: those named, or all.
+func (l lineWriter) printFlags(cmd *cobra.Command, names []string) {
+	var all []*pflag.Flag
+	if names == nil {
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) { all = append(all, f) })
+	}
+	for _, name := range names {
+		all = append(all, cmd.Flags().Lookup(name))
+	}
+	widest := 0
+	for _, f := range all {
+		if n := len([]rune(flagWords(f))); n <= maxFlagCells && !f.Hidden {
+			widest = max(widest, n)
+		}
+	}
+	for _, f := range all {
+		if f.Hidden {
+			continue
+		}
+		words, text := flagWords(f), f.Usage+flagDefault(f)
+		if len([]rune(words)) > widest {
+			l.printLine("  %s", words)
+			l.writeWrapped(strings.Repeat(" ", widest+4), text)
+			continue
+		}
+		l.writeWrapped(fmt.Sprintf("  %-*s  ", widest, words), text)
+	}
+}
+
+// flagWords returns a flag with its short form and the METAVAR of its value.
+func flagWords(f *pflag.Flag) string {
+	words := "    --" + f.Name
+	if f.Shorthand != "" {
+		words = "-" + f.Shorthand + ", --" + f.Name
+	}
+	return strings.TrimRight(words+" "+flagValue(f), " ")
+}
