@@ -114,7 +114,7 @@ func (m *Model) drawOpening(p *screen.Pen, y, height int) {
 	var lines []screen.StyledText
 	for i, text := range []screen.StyledText{
 		{Role: screen.Accent, Text: display.Lit("toolscope: LLM tool calls, while they stream")},
-		{Role: screen.Plain, Text: display.Lit("A model calls a tool by writing JSON, a few bytes at a time. toolscope shows each call as it streams: what is still open, what it costs, and the byte that breaks it.")},
+		{Role: screen.Plain, Text: display.Lit("A model calls a tool by writing JSON, a few bytes at a time. toolscope shows each call as it streams: its open parts, its cost, and the byte that breaks it.")},
 		{Role: screen.Plain, Text: display.Lit("This demo is scripted: no network, no API key. Any key continues, esc lets you explore.")},
 	} {
 		if i > 0 && height >= tallOpening {

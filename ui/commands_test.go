@@ -29,13 +29,13 @@ func TestSort(t *testing.T) {
 func TestJQ(t *testing.T) {
 	s := newScreen(t, 100, 24).feed(mixed(0, 6)...).press("gj")
 	s.press(":jq .n<enter>").shows("JQ  .n  of this call  running").settle().shows("1 result from 1 call", "1  good                  1")
-	s.press("<tab>").settle().shows("of all calls", "4 results from 6 calls", "2 no JSON", "no JSON: invalid character 'x'")
+	s.press("<tab>").settle().shows("of all calls", "4 results from 6 calls", "2 not JSON", "not JSON: invalid character 'x'")
 	s.press("jj<enter>")
 	if s.chosenName() != "broken" || s.selected.Turn != 2 {
 		t.Error("enter leads to", s.chosenName(), s.selected)
 	}
 	s.press("g:jq .n,.n<enter>").settle().shows("of this turn", "2 results from 1 call").press("<esc>")
-	s.press(":jq .n[<enter>").shows("at byte ").press(":jq<enter><enter>").shows("jq wants an expression")
+	s.press(":jq .n[<enter>").shows("at byte ").press(":jq<enter><enter>").shows("jq needs an expression, e.g. :jq .path")
 	s.press(`:jq "\u001b]0;x" + env.HOME<enter>`).settle().hides("\x1b]0").press("<esc>")
 	s.press(":jq .n[0]<enter>").settle().shows("expected an array but got: number")
 	for _, h := range []int{5, 9, 30} {

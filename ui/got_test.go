@@ -10,7 +10,7 @@ func TestGot(t *testing.T) {
 		"the model got 28 B: cut", "EXEC_CUT", "EXEC_EARLY", "RESULT_CUT")
 	s.press("3").shows("+312 ms  tool got  scrape_webpage", "+3.68 s  found  EXEC_CUT", "+4.43 s  found  RESULT_CUT").shows("run with part of it · returned, cut")
 	s.press(" ").shows("R run")
-	newScreen(t, 140, 60).feed(demo(t, "executed")...).end().press("gj5").shows("WHEN CODE WOULD RUN", "SEEN TO RUN", "by the call's id")
+	newScreen(t, 140, 60).feed(demo(t, "executed")...).end().press("gj5").shows("WHEN CODE WOULD RUN", "TOOL RUNS", "by the call's id")
 	for _, size := range [][2]int{{40, 10}, {60, 18}} {
 		small := newScreen(t, size[0], size[1]).feed(demo(t, "executed")...).end().press("gj4")
 		for _, row := range small.rows() {

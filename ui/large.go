@@ -117,7 +117,7 @@ func (m *Model) runRuleText(c *stream.Call, cells int) display.Text {
 	for _, by := range []struct {
 		rule stream.RunRule
 		who  display.Text
-	}{{stream.ParsableObject, display.Lit("code that runs parsable JSON")}, {stream.AnyArgs, display.Lit("code that runs any arguments")}} {
+	}{{stream.ParsableObject, display.Lit("client that runs parsable JSON")}, {stream.AnyArgs, display.Lit("client that runs any arguments")}} {
 		r := c.RuleRun(by.rule)
 		if r.Event == 0 || r.Bytes == 0 || r.Replaced || r.Outcome < stream.RunWrong || r.Outcome > stream.RunIncomplete || r.Bytes > len(c.Args()) {
 			continue

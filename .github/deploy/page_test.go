@@ -64,14 +64,14 @@ func newCluster(t *testing.T, host string) *cluster {
 		}
 		return strings.TrimSpace(string(out))
 	}
-	auth := regexp.MustCompile("(?s)\n```\n(authorization \\{.*?)```").FindStringSubmatch(read(t, "../../ui/docs/fleet.md"))
+	auth := regexp.MustCompile("(?s)\n```\n(authorization \\{.*?)```").FindStringSubmatch(read(t, "../../ui/docs/hubs.md"))
 	if auth == nil {
 		t.Fatal("the page has no permissions")
 	}
 	permit := strings.NewReplacer("UA…", key(host+".nk"), "UB…", key("viewer.nk"), "web1", host).Replace(auth[1])
 	started(t, c.env(), program(t, ""), "hub", "--listen", c.hub, "--public", "--auth", file(t, at("auth.conf"), permit),
 		"--tls-cert", at("ca.pem"), "--tls-key", at("hub.key"), "--store", at("store")).listens()
-	c.viewer = []string{"--nkey", at("viewer.nk"), "--tls-ca", at("ca.pem")}
+	c.viewer = []string{"--nkey", at("viewer.nk"), "--hub-ca", at("ca.pem")}
 	return c
 }
 

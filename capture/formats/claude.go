@@ -70,8 +70,8 @@ type claudeAnswer struct {
 	counted     bool     // its usage was told before
 }
 
-// mostChained is how many entries of sidechains are remembered; they follow each other closely.
-const mostChained = 1 << 14
+// maxChained is how many entries of sidechains are remembered; they follow each other closely.
+const maxChained = 1 << 14
 
 func (c *claude) entry(line []byte) bool {
 	e, ok := readClaudeEntry(line)
@@ -103,7 +103,7 @@ func (c *claude) lane(e *claudeEntry) *claudeLane {
 		if agent = c.chains[e.parent]; agent == "" {
 			agent = e.uuid
 		}
-		if len(c.chains) >= mostChained {
+		if len(c.chains) >= maxChained {
 			clear(c.chains)
 		}
 		c.chains[e.uuid] = agent

@@ -24,8 +24,8 @@ type claudeRequests struct {
 	size   int
 }
 
-// mostRequested is how many bytes of them are kept, the latest.
-const mostRequested = 32 << 20
+// maxRequested is how many bytes of them are kept, the latest.
+const maxRequested = 32 << 20
 
 func (r *claudeRequests) put(hash string, value []byte) {
 	if _, old := r.keep[hash]; old || hash == "" || value == nil {
@@ -33,7 +33,7 @@ func (r *claudeRequests) put(hash string, value []byte) {
 	}
 	r.keep[hash] = bytes.Clone(value) // not the whole chunk that it stands in
 	r.order, r.size = append(r.order, hash), r.size+len(value)
-	for r.size > mostRequested && len(r.order) > 1 {
+	for r.size > maxRequested && len(r.order) > 1 {
 		r.size -= len(r.keep[r.order[0]])
 		delete(r.keep, r.order[0])
 		r.order = r.order[1:]
@@ -95,9 +95,9 @@ type claudeAsked struct {
 	known         bool     // all of them are
 }
 
-// mostAsked is how many requests of a conversation may wait for their response: some responses, such as
+// maxAsked is how many requests of a conversation may wait for their response: some responses, such as
 // those for a title, are not logged.
-const mostAsked = 16
+const maxAsked = 16
 
 // requested takes an entry about requests.
 func (c *claude) requested(l *claudeLane, e *claudeEntry) {
@@ -123,7 +123,7 @@ func (c *claude) requested(l *claudeLane, e *claudeEntry) {
 			a.since(before)
 		}
 	}
-	if l.asked = append(l.asked, a); len(l.asked) > mostAsked {
+	if l.asked = append(l.asked, a); len(l.asked) > maxAsked {
 		l.asked = l.asked[1:]
 	}
 }

@@ -10,7 +10,7 @@ import (
 var Kinds = []*Kind{
 	ImpliedEmpty, ArgsEmptied, ArgsWrapped, ArgsRepaired, ConcatFirstOnly, DoubleEncoded, ArgsAltered,
 	FreeformToJSON, ArgsUnseen, ArgsUnknown, IntPrecision, NumPrecision, NumRange, NumSpelling, StrSpelling, KeyOrder, DupKeys, Whitespace,
-	UnicodeSanitized, DepthLimit,
+	UnicodeSanitized, NestedTooDeep,
 	CallDropped, CallAsText, CallsReordered, KindLost, IDRewritten, IDTruncated, IDCollision, ItemIDDropped, NameRewritten, NameIllegal,
 	SignatureDropped, SignatureSentinel, ServerToolDropped, CallerDropped, NamespaceDropped,
 	ReasoningToText, ReasoningDropped, PartDropped, MediaResultLoss, ErrorFlagLoss, OrphanCall, OrphanResult,
@@ -106,7 +106,7 @@ var (
 		Meaning: "Bytes or escapes that are not valid Unicode become U+FFFD.",
 		Advice:  "Nothing: JSON can't carry them.",
 	}, Low, "invalid Unicode becomes U+FFFD"}
-	DepthLimit = &Kind{&stream.Diagnosis{
+	NestedTooDeep = &Kind{&stream.Diagnosis{
 		Code: "DEPTH_LIMIT", Severity: stream.Warn, By: stream.Client,
 		Meaning: "The arguments nest deeper than the target reads: it refuses the request.",
 		Advice:  "Send them as text inside an object, or declare a flatter schema.",

@@ -49,7 +49,7 @@ func (c *previewBuilder) rewriteValue(f *argsFacts, sent *Sent) []byte {
 		c.addLossOf(f, Whitespace, surroundingSpace(f.raw), "the space around the value, e.g. %s, is removed")
 	}
 	if rule := c.To.Depth; f.tooDeep(rule) {
-		c.addLoss(DepthLimit.newLoss("nests %d levels deep, in %d nested messages; the target reads %d, as many as %d objects need",
+		c.addLoss(NestedTooDeep.newLoss("nests %d levels deep, in %d nested messages; the target reads %d, as many as %d objects need",
 			f.depth, f.depthLevels(rule), rule.Limit, rule.Objects()))
 		c.doubt = true
 		if words := c.To.Refusal.Depth; words != "" {

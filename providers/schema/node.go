@@ -67,7 +67,7 @@ type patternNode struct {
 	node *schemaNode
 }
 
-const noLimit = int(^uint(0) >> 1)
+const unbounded = int(^uint(0) >> 1)
 
 // builder makes the nodes of all reachable schemas.
 type builder struct {
@@ -172,7 +172,7 @@ func (b *builder) linkArray(n *schemaNode) {
 // limitOr returns a limit of a schema, or noLimit.
 func limitOr(n *int) int {
 	if n == nil {
-		return noLimit
+		return unbounded
 	}
 	return *n
 }
@@ -181,7 +181,7 @@ func limitOr(n *int) int {
 func nestingDepth(n *schemaNode) int {
 	switch {
 	case n.height < 0:
-		return noLimit / 2
+		return unbounded / 2
 	case n.height > 0:
 		return n.height
 	}

@@ -17,7 +17,7 @@ func (w *CallChecker) checkKey(end int, growing bool) bool {
 	o := &w.stack[len(w.stack)-1]
 	if !w.inside {
 		w.inside = true
-		w.text.startLiteral(w.start, noLimit)
+		w.text.startLiteral(w.start, unbounded)
 		for _, n := range w.active[o.from:] {
 			if n.shut && len(n.patterns) == 0 {
 				w.text.lists = append(w.text.lists, wordRange{of: n, left: n.names})
@@ -36,7 +36,7 @@ func (w *CallChecker) checkKey(end int, growing bool) bool {
 	for _, n := range w.active[o.from:] {
 		w.addProperty(n, name)
 	}
-	if o.maxItems < noLimit && !o.keys[name] {
+	if o.maxItems < unbounded && !o.keys[name] {
 		if o.keys == nil {
 			o.keys = map[string]bool{}
 		}
@@ -79,7 +79,7 @@ func (w *CallChecker) checkString(end int, growing bool) bool {
 	if !w.inside {
 		w.beginValue(aString)
 		w.inside = true
-		w.text.startLiteral(w.start, noLimit)
+		w.text.startLiteral(w.start, unbounded)
 		for _, n := range w.want {
 			if n.listed {
 				w.text.lists = append(w.text.lists, wordRange{of: n, left: n.words})

@@ -46,7 +46,9 @@ func (r *stringProgress) startLiteral(start, most int) {
 }
 
 // isIdle reports whether nothing is left to check.
-func (r *stringProgress) isIdle() bool { return len(r.lists) == 0 && (r.maxRunes == noLimit || r.long) }
+func (r *stringProgress) isIdle() bool {
+	return len(r.lists) == 0 && (r.maxRunes == unbounded || r.long)
+}
 
 // next reads one character of args[:end], if it is there. It calls fail when a list has no word left, and
 // long when there are too many characters. more means that the literal may continue.

@@ -196,7 +196,7 @@ func (w *CallChecker) beginValue(k kinds) {
 
 // enterContainer opens a container: its schemas are now active.
 func (w *CallChecker) enterContainer(k kinds) {
-	o := openContainer{from: len(w.active), start: w.start, array: k == anArray, maxItems: noLimit}
+	o := openContainer{from: len(w.active), start: w.start, array: k == anArray, maxItems: unbounded}
 	for _, n := range w.want {
 		w.expandNode(n, k, o.from)
 	}

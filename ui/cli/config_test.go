@@ -257,7 +257,7 @@ func TestHelpKeysAreYours(t *testing.T) {
 	before := command(t, nil, "help", "keys").stdout
 	configureWith(t, "[keys]\nzoom = 'ctrl+t'\nstep = ['f5', 'f6']\npause = 'f7'\n")
 	after := command(t, nil, "help", "keys").stdout
-	for _, want := range []string{"  ctrl+t     zoom the pane\n", "  f5 f6      previous, next delta\n", "  f7         pause; resume\n", "yours in place"} {
+	for _, want := range []string{"  ctrl+t     zoom the pane\n", "  f5 f6      previous, next delta\n", "  f7         pause; resume\n", "your own in place"} {
 		if !strings.Contains(after, want) || strings.Contains(before, want) {
 			t.Errorf("%q is not in\n%s", want, after)
 		}

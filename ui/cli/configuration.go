@@ -185,7 +185,7 @@ func variableFor(s settings.Setting, known []configSetting) string {
 			}
 		}
 	}
-	return host.All[0].Keys[0].Variable + " and its like, see 'toolscope help hosts'"
+	return host.All[0].Keys[0].Variable + " or similar, see 'toolscope help providers'"
 }
 
 // unknownKey says that there is no such key, and which may have been meant: one of that name in

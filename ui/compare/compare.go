@@ -83,11 +83,11 @@ type columnState struct {
 // Entry compares the marked turns, or else those that were asked the same as the chosen one, or
 // else those near it that call the same tool. The bill says what they cost.
 func Entry(marks *Marks, bill *panes.Costs, draw display.Drawer, large bool) modes.Entry {
-	key := screen.Binding{Keys: []string{"="}, Does: display.Lit("marked turns side by side")}
+	key := screen.Binding{Keys: []string{"="}, Does: display.Lit("compare marked turns")}
 	return modes.Entry{Binding: key, New: func(h modes.Host) (modes.Mode, display.Text) {
 		places, why, tool := diff.ChooseTurns(h.View(), h.Chosen(), *marks)
 		if len(places) < 2 {
-			return nil, display.Lit("nothing else was asked the same or calls this tool: m marks turns, then = compares")
+			return nil, display.Lit("no similar turn: mark turns with m, then press =")
 		}
 		c := &comparison{host: h, marks: marks, bill: bill, draw: draw, hides: large, why: why, tool: tool, sums: map[stream.Ref]uint64{}}
 		for _, p := range places {

@@ -21,13 +21,13 @@ func (c *comparison) Keys() []screen.Binding {
 	}
 	all = append(all, c.CursorKeys(display.Lit("j k row"), c.MoveTo)...)
 	end := &all[len(all)-1]
-	end.Does, end.Do = display.Lit("to the end, and stay there"), c.End
+	end.Does, end.Do = display.Lit("to the end, and follow"), c.End
 	return append(all,
-		key(display.Lit("enter in full"), display.Lit("the value in full, beside the base's"), c.openFull, "enter"),
+		key(display.Lit("enter in full"), display.Lit("the full value, next to the base's"), c.openFull, "enter"),
 		key(display.Lit("b base"), display.Lit("this column is the base"), c.setBase, "b"),
-		key(display.Lit("- + equal rows"), display.Lit("hide rows that are equal"), func() { c.hides = true }, "-"),
-		key(none, display.Lit("show rows that are equal"), func() { c.hides = false }, "+"),
-		key(display.Lit("m mark"), display.Lit("mark the turn, or take the mark away"), c.toggleMark, "m"),
+		key(display.Lit("- + equal rows"), display.Lit("hide equal rows"), func() { c.hides = true }, "-"),
+		key(none, display.Lit("show equal rows"), func() { c.hides = false }, "+"),
+		key(display.Lit("m mark"), display.Lit("mark or unmark the turn"), c.toggleMark, "m"),
 		key(display.Lit("o go there"), display.Lit("go to the turn"), c.goToSelected, "o"),
 		key(display.Lit("T bars"), display.Lit("bars by time, or phase by phase"), func() { c.byPhase = !c.byPhase }, "T"),
 		key(display.Lit("esc close"), display.Lit("close"), c.host.Close, "esc", "q", "="),

@@ -1,5 +1,5 @@
-// Package docs is what there is to read about the program, a page a topic: these files for who has
-// them before him, and pages of help for who has the program.
+// Package docs holds the documentation, one page per topic. The files are read here, and in the program
+// as help pages.
 package docs
 
 import "embed"
@@ -7,13 +7,13 @@ import "embed"
 //go:embed *.md
 var pages embed.FS
 
-// Page is the Markdown of a topic; ok is false where there is none.
+// Page returns the Markdown of a topic; ok is false if there is none.
 func Page(topic string) (text string, ok bool) {
 	page, err := pages.ReadFile(topic + ".md")
 	return string(page), err == nil
 }
 
-// Topics are those that have a page, sorted.
+// Topics returns the topics that have a page, sorted.
 func Topics() (topics []string) {
 	files, _ := pages.ReadDir(".")
 	for _, f := range files {

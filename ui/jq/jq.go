@@ -1,5 +1,5 @@
-// Package jq asks JSON texts with a jq expression. That sees the text alone, no files and no
-// variables of the system, and takes no longer than it may.
+// Package jq runs a jq expression on JSON texts. The expression can read only the text, no files and no
+// environment variables, and its time is limited.
 package jq
 
 import (
@@ -16,24 +16,24 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// Timeout is how long asking may take.
+// Timeout is the time limit of a run.
 const Timeout = 2 * time.Second
 
-// ErrTimeout says that it took longer.
+// ErrTimeout says that a run exceeded Timeout.
 var ErrTimeout = errors.New("it took longer than " + Timeout.String())
 
-// A NotJSONError says why a text cannot be asked.
+// A NotJSONError says why a text is not JSON.
 type NotJSONError struct{ Why string }
 
 func (e NotJSONError) Error() string { return "not JSON: " + e.Why }
 
-// IsNotJSON reports whether an error is that a text is none.
+// IsNotJSON reports whether an error is a NotJSONError.
 func IsNotJSON(err error) bool { return errors.As(err, new(NotJSONError)) }
 
-// Expr is an expression that can be asked.
+// Expr is a compiled expression.
 type Expr struct{ code *gojq.Code }
 
-// Parse reads an expression. An error names it, and where in it what is wrong begins.
+// Parse compiles an expression. An error contains the expression and the position of the fault.
 func Parse(expr string) (*Expr, error) {
 	q, err := gojq.Parse(expr)
 	if err != nil {
@@ -46,7 +46,7 @@ func Parse(expr string) (*Expr, error) {
 	return &Expr{code}, nil
 }
 
-// errorPlace is an expression, and the byte of it that an error is about, counted from 1.
+// errorPlace returns an expression and the byte, counted from 1, that an error is about.
 func errorPlace(expr string, err error) string {
 	var at *gojq.ParseError
 	if !errors.As(err, &at) {
@@ -59,8 +59,8 @@ func errorPlace(expr string, err error) string {
 	return fmt.Sprintf("%s: at byte %d", expr, from+1)
 }
 
-// Run is the answers to one JSON text, until ctx ends; an error is the last. Numbers stay as they are
-// written.
+// Run yields the results for one JSON text until ctx ends; an error is the last item. Numbers stay as
+// they are written.
 func (e *Expr) Run(ctx context.Context, text []byte) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		in, err := decode(text)
@@ -87,7 +87,7 @@ func (e *Expr) Run(ctx context.Context, text []byte) iter.Seq2[[]byte, error] {
 	}
 }
 
-// explainError is an error in the words of here, nil where the expression only ended.
+// explainError rewords an error; nil if the expression only halted.
 func explainError(ctx context.Context, err error) error {
 	var halt *gojq.HaltError
 	switch {
@@ -99,7 +99,7 @@ func explainError(ctx context.Context, err error) error {
 	return err
 }
 
-// decode reads one JSON text, numbers as they are written.
+// decode reads one JSON text and keeps numbers as they are written.
 func decode(text []byte) (v any, err error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()

@@ -8,24 +8,24 @@ import (
 	"toolscope/ui/display"
 )
 
-// JSON lays out one JSON text that is still arriving as a reader would indent it: a member or
-// element a row, empty containers closed where they opened, long strings wrapped. White space
-// between tokens is not shown; after a colon one cell is left free. From the first byte that is not
-// JSON on, the text is laid out as it is.
+// JSON lays out one JSON text that is still arriving, indented: one field or element per row, empty
+// containers closed where they opened, long strings wrapped. White space between tokens is not shown;
+// after a colon one cell is left free. From the first byte that is not JSON on, the text is laid out
+// as it is.
 type JSON struct {
 	lineBreaker
 	tok   int // token being laid out
 	off   int // bytes laid out; less than the text while its end is unsettled
 	stack []container
 	boxes []Box
-	fresh bool // the innermost container has no member yet
+	fresh bool // the innermost container has no field or element yet
 	ready bool // a value or closer may follow on the row: after a key's colon, or at the start
 }
 
-// container is one that is open.
+// container is an open object or array.
 type container struct {
 	row   int32 // where it opened
-	count int32 // members so far
+	count int32 // fields or elements so far
 	box   int32
 }
 
@@ -33,26 +33,26 @@ type container struct {
 type Box struct {
 	Row, End    int32 // rows of its brackets; End is -1 while it has not closed
 	Token, Last int32 // numbers of its brackets
-	Count       int32 // members, once it has closed
+	Count       int32 // fields or elements, once it has closed
 }
 
-// NewJSON makes a layout of that width, in cells.
+// NewJSON returns a layout of that width, in cells.
 func NewJSON(width int, draw display.Drawer) *JSON {
 	return &JSON{lineBreaker: lineBreaker{draw: draw, width: max(width, 1), breaks: escapedBreaks}}
 }
 
-// Width is the width it was made for.
+// Width returns the width of the layout in cells.
 func (d *JSON) Width() int { return d.width }
 
-// Len is how many bytes of the text are laid out. The rest, a few bytes at most, is half an escape
-// or half a character: what it will be is not settled.
+// Len returns how many bytes of the text are laid out. The rest, a few bytes at most, is an incomplete
+// escape or character.
 func (d *JSON) Len() int { return d.off }
 
-// Boxes are the objects and arrays so far, by the rows they open on. No two open on one row.
+// Boxes returns the objects and arrays so far, ordered by the row they open on. No two open on one row.
 func (d *JSON) Boxes() []Box { return d.boxes }
 
-// Extend lays out what is new. lex has read exactly text; both only ever grow. What the end of the
-// text cuts waits for its rest unless the text is whole.
+// Extend lays out the new bytes. lex has read exactly text; both only ever grow. An escape or character
+// that the end cuts waits for its rest unless whole is set.
 func (d *JSON) Extend(text []byte, lex *stream.Lexer, whole bool) {
 	toks := lex.Tokens()
 	d.src = text
@@ -82,7 +82,7 @@ func (d *JSON) Extend(text []byte, lex *stream.Lexer, whole bool) {
 	}
 }
 
-// beginToken decides which row a token goes to.
+// beginToken selects the row of a token.
 func (d *JSON) beginToken(k stream.TokenKind, off int) {
 	d.last = glyphSize{}
 	switch k {
@@ -122,7 +122,7 @@ func (d *JSON) beginToken(k stream.TokenKind, off int) {
 	d.fresh = false
 }
 
-// startRow begins the row of a member, an element or a whole text.
+// startRow begins the row of a field, an element or the complete text.
 func (d *JSON) startRow(off int) {
 	r := Row{Token: int32(d.tok), Parent: -1}
 	if n := len(d.stack); n > 0 {
@@ -163,7 +163,7 @@ func (d *JSON) placeToken(k stream.TokenKind, b []byte) {
 	}
 }
 
-// placeString places part of a string: an escape is not split, where there is room.
+// placeString places part of a string; it doesn't split an escape if there is room.
 func (d *JSON) placeString(b []byte) {
 	for len(b) > 0 {
 		n := bytes.IndexByte(b, '\\')
@@ -173,7 +173,7 @@ func (d *JSON) placeString(b []byte) {
 		d.placeText(b[:n])
 		if b = b[n:]; len(b) > 0 {
 			n = jsonbytes.EscapeLen(b)
-			k, cells := d.draw.Measure(b[n-1:]) // a mark may sit on its last character
+			k, cells := d.draw.Measure(b[n-1:]) // a combining mark may follow its last character
 			if n, cells = n-1+k, n-1+cells; cells <= minRoom {
 				d.placeBytes(n, cells)
 			} else {
@@ -184,8 +184,8 @@ func (d *JSON) placeString(b []byte) {
 	}
 }
 
-// settledToken is the length of b, the end of a token that grows, without an escape or character that it
-// cuts.
+// settledToken returns the length of b, the end of a growing token, without an escape or character that
+// is cut.
 func settledToken(k stream.TokenKind, b []byte) int {
 	if k != stream.String && k != stream.Key {
 		return settledChar(b)

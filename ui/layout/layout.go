@@ -1,16 +1,16 @@
-// Package layout turns a growing text into display rows. It is the part of the screen that must not
-// get slower as a document grows: each Extend costs time for the new bytes only, and whoever draws
-// looks at the visible rows alone.
+// Package layout turns a growing text into display rows. This part of the screen must not get slower as
+// a document grows: each Extend takes time for the new bytes only, and drawing reads only the visible
+// rows.
 //
 //	text, tokens ─▶ Document.Extend ─▶ rows ─▶ the pane draws some of them
 //
 // A row names a span of the text; it holds no text and no styles.
 //
 // Invariants:
-//   - The rows tile the text: each begins where the one before it ended.
+//   - The rows tile the text: each begins where the previous one ended.
 //   - However the text is cut into Extends, the rows are the same.
-//   - Rows that are followed by another row never change.
-//   - No row is wider than the width, but for a single unit that is, or a blank at its end.
+//   - A row never changes once another row follows it.
+//   - No row is wider than the width, except for one wider unit, or for a blank at its end.
 package layout
 
 import (
@@ -22,30 +22,30 @@ import (
 
 // A Row is one line on the screen.
 type Row struct {
-	Start, End uint32 // the bytes of the text it shows
-	Token      int32  // number of its first token, or that of the row it continues; -1 when the text has none
-	Parent     int32  // row where the enclosing container opens, -1 at the top
+	Start, End uint32 // the span of the text
+	Token      int32  // number of its first token, or of the row it continues; -1 if the text has no tokens
+	Parent     int32  // row where the enclosing container opens; -1 at the top
 	Index      int32  // position in the enclosing container, or Closer
 	Indent     uint16 // cells left free
-	Wrapped    bool   // continues the row before
+	Wrapped    bool   // continues the previous row
 }
 
 // Closer is the Index of a row that only closes its container.
 const Closer = -1
 
-// lineBreaker breaks a line of units into rows of a given width. It is what all layouts share.
+// lineBreaker breaks a line of units into rows of a given width. All layouts share it.
 type lineBreaker struct {
 	draw   display.Drawer
 	width  int
 	rows   []Row
 	col    int       // cells used in the last row, indent included
-	last   glyphSize // what was placed last and what follows may still join, if anything
+	last   glyphSize // the last unit, if the next bytes may still join it
 	src    []byte    // the text, while it is laid out
-	from   int       // where in it what may be broken begins: a token
-	breaks breakRule // where that is broken
+	from   int       // start of the breakable text: a token
+	breaks breakRule // where it is broken
 }
 
-// glyphSize is the size of what is drawn whole.
+// glyphSize is the size of a unit, which is drawn in one step.
 type glyphSize struct{ bytes, cells int }
 
 const (
@@ -54,7 +54,7 @@ const (
 	minRoom       = 12 // cells that indentation always leaves free
 )
 
-// indentOf is how far a level is indented at this width.
+// indentOf returns the indentation of a level at this width.
 func (f *lineBreaker) indentOf(level int) int {
 	return max(0, min(level*indentStep, f.width-minRoom))
 }
@@ -66,8 +66,8 @@ func (f *lineBreaker) newRow(off int, r Row, indent int) {
 	f.col, f.last = indent, glyphSize{}
 }
 
-// placeBytes places n bytes that take so many cells at the end of the last row, or in a new one if they do
-// not fit.
+// placeBytes places n bytes of so many cells at the end of the last row, or in a new row if they do not
+// fit.
 func (f *lineBreaker) placeBytes(n, cells int) {
 	last := &f.rows[len(f.rows)-1]
 	for f.col+cells > f.width && last.End > last.Start && !(n == 1 && f.isTrailingBlank(last.End)) {
@@ -79,12 +79,12 @@ func (f *lineBreaker) placeBytes(n, cells int) {
 	f.last = glyphSize{n, cells}
 }
 
-// maxRetakenBytes bounds the work for a unit that grows byte by byte. Longer ones are made of marks
-// that are not drawn.
+// maxRetakenBytes limits the work for a unit that grows byte by byte. Longer units consist of marks that
+// are not drawn.
 const maxRetakenBytes = 512
 
-// retakeLast takes the last unit back if what comes at off may be drawn with it, such as an accent, and
-// returns where to go on. The unit only gets wider, so no row but the last changes.
+// retakeLast removes the last unit if the bytes at off may join it, such as an accent, and returns where
+// to continue. The unit only gets wider, so only the last row changes.
 func (f *lineBreaker) retakeLast(text []byte, off int) int {
 	u := f.last
 	if u.bytes == 0 || u.bytes > maxRetakenBytes || off == len(text) || text[off] < utf8.RuneSelf {
@@ -96,7 +96,7 @@ func (f *lineBreaker) retakeLast(text []byte, off int) int {
 	return off - u.bytes
 }
 
-// wrapRow ends the last row where it is best broken, and begins another with what is behind that.
+// wrapRow ends the last row at its best break, and begins another with the rest.
 func (f *lineBreaker) wrapRow() {
 	n := len(f.rows) - 1
 	at, cells := f.bestBreak()
@@ -111,7 +111,7 @@ func (f *lineBreaker) wrapRow() {
 	f.col += cells
 }
 
-// placeText places all of b, unit by unit, plain ASCII by the run.
+// placeText places all of b, unit by unit; ASCII in runs.
 func (f *lineBreaker) placeText(b []byte) {
 	for len(b) > 0 {
 		if n := display.PlainLen(b); n > 0 {
@@ -142,10 +142,10 @@ func (f *lineBreaker) placeASCII(n int) {
 	}
 }
 
-// Rows are the rows so far.
+// Rows returns the rows so far.
 func (f *lineBreaker) Rows() []Row { return f.rows }
 
-// RowAt is the row that shows the byte at off, or the last one before it.
+// RowAt returns the row that shows the byte at off, or the last row before it.
 func (f *lineBreaker) RowAt(off int) int {
 	n := sort.Search(len(f.rows), func(i int) bool { return int(f.rows[i].Start) > off })
 	return max(0, n-1)

@@ -5,24 +5,24 @@ import (
 	"toolscope/ui/display"
 )
 
-// breakRule says where a row that is too long may be broken but behind its last unit.
+// breakRule says where, other than after its last unit, a long row may be broken.
 type breakRule uint8
 
 const (
 	noBreaks      breakRule = iota
-	plainBreaks             // behind a blank; else behind a slash or comma
-	escapedBreaks           // behind a blank, or before the token; else also behind an escaped line end
+	plainBreaks             // after a blank; else after a slash or comma
+	escapedBreaks           // after a blank, or before the token; else also after an escaped line end
 )
 
-// isTrailingBlank reports whether the byte at off is a blank that may stand at the end of a row that is full:
-// it is not missed there.
+// isTrailingBlank reports whether the byte at off is a blank that may be past the end of a full row, where
+// it need not be visible.
 func (f *lineBreaker) isTrailingBlank(off uint32) bool {
 	return f.breaks != noBreaks && f.col == f.width && f.src[off] == ' '
 }
 
-// bestBreak is where the last row is best broken, and how many of its cells are behind that. A seam in its
-// first half is none: the row would be mostly empty. What it is does not depend on how the text was
-// cut: units are placed one by one, and this looks only at those that are.
+// bestBreak returns the best break of the last row, and how many of its cells are after it. It ignores
+// breaks in the first half, which would leave the row mostly empty. The result does not depend on how
+// the text was cut into Extends: units are placed one by one, and only placed units count.
 func (f *lineBreaker) bestBreak() (at, cells int) {
 	row := &f.rows[len(f.rows)-1]
 	end := int(row.End)
@@ -36,7 +36,7 @@ func (f *lineBreaker) bestBreak() (at, cells int) {
 	}
 	w := breakFinder{escaped: f.breaks == escapedBreaks}
 	w.scanText(f.draw, f.src[from:end])
-	before := f.col - w.cells // of the row, before what may be broken
+	before := f.col - w.cells // cells of the row before the breakable text
 	for _, s := range w.lastBreaks() {
 		if s.at > 0 && before+s.cells > half {
 			return from + s.at, w.cells - s.cells
@@ -48,8 +48,8 @@ func (f *lineBreaker) bestBreak() (at, cells int) {
 	return end, 0
 }
 
-// lastWord is how many bytes, of a cell each, are behind the last blank of a text; its length if that
-// cannot be told so.
+// lastWord returns how many bytes, of one cell each, are after the last blank of a text; its length if
+// this simple count does not apply.
 func lastWord(text []byte) int {
 	for n := len(text); n > 0; n-- {
 		switch c := text[n-1]; {
@@ -62,14 +62,14 @@ func lastWord(text []byte) int {
 	return len(text)
 }
 
-// breakFinder finds the last places of each kind where a text may be broken.
+// breakFinder finds the last break of each kind in a text.
 type breakFinder struct {
 	escaped     bool
 	cells       int
 	blank, soft breakPoint
 }
 
-// breakPoint is so many bytes and cells into a text.
+// breakPoint is an offset into a text, in bytes and cells.
 type breakPoint struct{ at, cells int }
 
 func (w *breakFinder) lastBreaks() [2]breakPoint { return [2]breakPoint{w.blank, w.soft} }

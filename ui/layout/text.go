@@ -8,33 +8,33 @@ import (
 	"toolscope/ui/display"
 )
 
-// Text lays out a growing text as it is: a row a line, wrapped. At each mark, a byte offset such as
-// the boundary between two deltas, one cell is left for a sign.
+// Text lays out a growing text as it is: one row per line, wrapped. At each mark, a byte offset such as
+// the start of a delta, one cell is left free for a sign.
 type Text struct {
 	lineBreaker
 	off   int
 	marks []uint32
 }
 
-// NewText makes a layout of that width, in cells.
+// NewText returns a layout of that width, in cells.
 func NewText(width int, draw display.Drawer) *Text {
 	return &Text{lineBreaker: lineBreaker{draw: draw, width: max(width, 1)}}
 }
 
-// NewProse makes one for a text without marks: it is broken between words, and what ends a line takes
-// no room.
+// NewProse returns a layout for a text without marks: it breaks between words, and line ends take no
+// cell.
 func NewProse(width int, draw display.Drawer) *Text {
 	return &Text{lineBreaker: lineBreaker{draw: draw, width: max(width, 1), breaks: plainBreaks}}
 }
 
-// Width is the width it was made for.
+// Width returns the width of the layout in cells.
 func (t *Text) Width() int { return t.width }
 
-// Len is how many bytes are laid out.
+// Len returns how many bytes are laid out.
 func (t *Text) Len() int { return t.off }
 
-// Mark adds a mark at off, which must not be laid out yet and not be before an earlier mark. A
-// second mark at the same place is the same mark.
+// Mark adds a mark at off. The byte there must not be laid out yet, and off must not be before an earlier
+// mark. A second mark at the same offset has no effect.
 func (t *Text) Mark(off int) {
 	if n := len(t.marks); off > 0 && (n == 0 || t.marks[n-1] != uint32(off)) {
 		t.marks = append(t.marks, uint32(off))
@@ -47,7 +47,7 @@ func (t *Text) Marked(off int) bool {
 	return i < len(t.marks) && t.marks[i] == uint32(off)
 }
 
-// NextMark is the first mark after off, or limit when there is none before it.
+// NextMark returns the first mark after off, or limit if there is none before limit.
 func (t *Text) NextMark(off, limit int) int {
 	if i := t.nextMark(off + 1); i < len(t.marks) {
 		return min(int(t.marks[i]), limit)
@@ -59,8 +59,8 @@ func (t *Text) nextMark(off int) int {
 	return sort.Search(len(t.marks), func(i int) bool { return t.marks[i] >= uint32(off) })
 }
 
-// Extend lays out what text has beyond what was laid out. Marks up to its end must have been added.
-// A character cut by the end waits for its rest unless the text is whole.
+// Extend lays out the new bytes of text. Marks up to its end must have been added. A character that the
+// end cuts waits for its rest unless whole is set.
 func (t *Text) Extend(text []byte, whole bool) {
 	t.src = text
 	defer func() { t.src = nil }()
@@ -84,8 +84,8 @@ func (t *Text) Extend(text []byte, whole bool) {
 	}
 }
 
-// placeUnmarked puts text that has no mark inside on rows. In front of it so many cells are left for a
-// sign, which stays with what it stands before.
+// placeUnmarked places text without marks inside. It leaves sign cells free before it; the sign stays on
+// the row of the text that follows it.
 func (t *Text) placeUnmarked(b []byte, sign int) {
 	for len(b) > 0 {
 		if b[0] == '\n' || sign > 0 {
@@ -108,8 +108,8 @@ func (t *Text) placeUnmarked(b []byte, sign int) {
 
 func (t *Text) startLine(off int) { t.newRow(off, Row{Token: -1, Parent: -1}, 0) }
 
-// settledChar is the length of b without what its end cuts: half a character, or one that is drawn
-// in another way when the right one follows.
+// settledChar returns the length of b without an unsettled end: an incomplete character, or one that the
+// next character may change.
 func settledChar(b []byte) int {
 	n := len(b)
 	for back := 1; back <= 3 && back <= len(b); back++ {
@@ -130,13 +130,13 @@ func settledChar(b []byte) int {
 	return n
 }
 
-// These are drawn only inside of a well-formed emoji, which needs one more character to be one.
+// These are drawn only inside a well-formed emoji, which needs one more character.
 var (
 	joiner   = []byte("\u200d") // zero width joiner
 	selector = []byte("\ufe0f") // variation selector 16
 )
 
-// charLen is how many bytes a character that begins with c has.
+// charLen returns the length in bytes of a character that begins with c.
 func charLen(c byte) int {
 	switch {
 	case c >= 0xf0:

@@ -2,20 +2,20 @@ package layout
 
 import "sort"
 
-// FoldedRows is rows as they are shown: some left out behind one that is folded, others put in behind one.
-// It costs what the cuts cost, however many rows there are.
+// FoldedRows maps rows to displayed rows: rows after a folded one are hidden, and rows may be inserted
+// after a row. Its cost depends on the number of cuts, not of rows.
 type FoldedRows struct {
 	cuts  []RowEdit
-	first []int // of each cut: the place where its row is shown
+	first []int // for each cut, the place of its row on the display
 }
 
-// A RowEdit is what is different behind a row: so many more rows are shown, and so many are not.
+// A RowEdit adds and hides so many rows after a row.
 type RowEdit struct{ Row, Add, Hide int }
 
-// Set makes the view of cuts, which are in the order of their rows. What hides a cut swallows it.
+// Set applies cuts, which are ordered by row. A cut inside hidden rows is dropped.
 func (v *FoldedRows) Set(cuts []RowEdit) {
 	v.cuts, v.first = v.cuts[:0], v.first[:0]
-	shown, next := 0, 0 // the row next is shown at the place shown
+	shown, next := 0, 0 // row next is displayed at place shown
 	for _, c := range cuts {
 		if c.Row < next {
 			continue
@@ -26,7 +26,7 @@ func (v *FoldedRows) Set(cuts []RowEdit) {
 	}
 }
 
-// Len is how many are shown of so many rows.
+// Len returns the number of displayed rows, for so many rows.
 func (v *FoldedRows) Len(rows int) int {
 	n := len(v.cuts) - 1
 	if n < 0 {
@@ -35,7 +35,7 @@ func (v *FoldedRows) Len(rows int) int {
 	return v.first[n] + 1 + v.cuts[n].Add + max(0, rows-v.cuts[n].Row-1-v.cuts[n].Hide)
 }
 
-// At is the row at a place, and how manyth of those put in behind it: 0 for the row itself.
+// At returns the row at a place. behind is 0 for the row itself, or n for the nth row added after it.
 func (v *FoldedRows) At(place int) (row, behind int) {
 	n := sort.Search(len(v.first), func(i int) bool { return v.first[i] > place }) - 1
 	if n < 0 {
@@ -48,7 +48,7 @@ func (v *FoldedRows) At(place int) (row, behind int) {
 	return c.Row + c.Hide + behind - c.Add, 0
 }
 
-// Place is where a row is shown, or the one that hides it.
+// Place returns the place of a row, or of the row that hides it.
 func (v *FoldedRows) Place(row int) int {
 	n := sort.Search(len(v.cuts), func(i int) bool { return v.cuts[i].Row >= row })
 	if n < len(v.cuts) && v.cuts[n].Row == row {
@@ -64,7 +64,7 @@ func (v *FoldedRows) Place(row int) int {
 	return v.first[n] + row - c.Row - c.Hide + c.Add
 }
 
-// Hidden is the row that hides another, or -1.
+// Hidden returns the row that hides a row, or -1.
 func (v *FoldedRows) Hidden(row int) int {
 	n := sort.Search(len(v.cuts), func(i int) bool { return v.cuts[i].Row >= row }) - 1
 	if n < 0 || row > v.cuts[n].Row+v.cuts[n].Hide {

@@ -9,44 +9,44 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Breakpoint holds answers back from clients, and lets them go.
+// Breakpoint holds responses before they reach the client, and resumes them.
 type Breakpoint interface {
-	Filter() string                      // what is held, as the filter's words say it; "" for nothing
-	Set(filter string) error             // for what comes from now on
+	Filter() string                      // holds matching turns, in filter syntax; "" holds nothing
+	Set(filter string) error             // for events from now on
 	Holds() []Hold                       // the longest held first
-	Resume(exchange int, how ResumeMode) // what is held of an exchange
+	Resume(exchange int, how ResumeMode) // a held exchange
 }
 
-// Hold is an answer that is held.
+// Hold is a held response.
 type Hold struct {
 	Exchange       int
 	Why            string
-	For, Left      time.Duration // since when, and how long until it is let go by itself
-	Given, Waiting int64         // bytes that the client has, and that have come besides
-	Next           []byte        // the event that it gets next; nil while none has come
+	For, Left      time.Duration // how long it has been held, and how long until it resumes
+	Given, Waiting int64         // bytes that the client has, and bytes that wait
+	Next           []byte        // the next frame for the client; nil while none has arrived
 	Ended          bool          // the provider has sent all of it
 }
 
-// ResumeMode is how an answer that is held goes on.
+// ResumeMode is a way to resume a held response.
 type ResumeMode uint8
 
-// The ways to go on.
+// The resume modes.
 const (
-	ResumeUntilMatch ResumeMode = iota // until something matches again
-	ResumeOneEvent                     // one event passes
-	CutConnection                      // the client's connection is broken
+	ResumeUntilMatch ResumeMode = iota // until the next match
+	ResumeOneEvent                     // let one frame through
+	CutConnection                      // break the client's connection
 )
 
-// breakpointPage is the mode that shows what is held.
+// breakpointPage is the mode that shows held responses.
 type breakpointPage struct {
 	screen.Window
 	host  Host
 	point Breakpoint
 	holds []Hold
-	typed *screen.Input // the filter that is typed, nil when none is
+	typed *screen.Input // the filter being typed, or nil
 }
 
-// Breakpoints is the entry; point is nil where nothing can be held.
+// Breakpoints returns the entry of the breakpoint page; point is nil without a proxy.
 func Breakpoints(point Breakpoint) Entry {
 	key := screen.Binding{Keys: []string{"b"}, Does: display.Lit("set a breakpoint: hold responses")}
 	return Entry{key, func(h Host) (Mode, display.Text) {
@@ -61,10 +61,10 @@ func Breakpoints(point Breakpoint) Entry {
 	}}
 }
 
-// Typing is the filter that is typed.
+// Typing returns the input of the filter, or nil.
 func (b *breakpointPage) Typing() *screen.Input { return b.typed }
 
-// Keys are those of the line while one is typed.
+// Keys returns the keys of the input while a filter is typed, else those of the list.
 func (b *breakpointPage) Keys() []screen.Binding {
 	if b.typed != nil {
 		return []screen.Binding{
@@ -114,7 +114,7 @@ func (b *breakpointPage) resumeFunc(how ResumeMode) func() {
 	}
 }
 
-// goThere leaves for the turn that is held.
+// goThere closes the page and selects the held turn.
 func (b *breakpointPage) goThere() {
 	if b.At >= len(b.holds) {
 		return
@@ -128,13 +128,13 @@ func (b *breakpointPage) goThere() {
 	b.host.Choose(t.Ref())
 }
 
-// Extend looks what is held now.
+// Extend reads the current holds.
 func (b *breakpointPage) Extend(_ *providers.View, _, h int) {
 	b.holds = b.point.Holds()
 	b.Fit(len(b.holds), 1, 1+min(len(b.holds), h-1-nextRows))
 }
 
-// nextRows are below the list: a title, and what comes next.
+// nextRows is the number of rows below the list: a title, and the next frame.
 const nextRows = 5
 
 func (b *breakpointPage) Draw(p *screen.Pen, y int) {
@@ -161,7 +161,7 @@ func (b *breakpointPage) drawTitle(p *screen.Pen) {
 	}
 }
 
-// drawHold writes an answer that is held: why, for how long, and what the client has of it.
+// drawHold draws a held response: the reason, the time, and how much of it the client has.
 func (b *breakpointPage) drawHold(p *screen.Pen, row int) {
 	hold, g, mark := b.holds[row], screen.Bare, display.Lit("  ")
 	if row == b.At {
@@ -174,7 +174,7 @@ func (b *breakpointPage) drawHold(p *screen.Pen, row int) {
 	left := screen.Time(hold.Left.Truncate(time.Second)).Between("  ", " left")
 	wait := display.Join(screen.Bytes(int(hold.Waiting)).Between("  ", ""), waits)
 	right := display.Join(screen.Time(hold.For).Between("  ", ""), left, screen.Bytes(int(hold.Given)).Between("  ", " passed"), wait)
-	switch { // until when it is held goes last
+	switch { // the remaining time is dropped last
 	case p.Left >= right.Width()+40:
 	case p.Left >= left.Width()+wait.Width()+40:
 		right = display.Join(left, wait)
@@ -191,7 +191,7 @@ func (b *breakpointPage) drawHold(p *screen.Pen, row int) {
 	p.TextOn(screen.Muted, g, right)
 }
 
-// drawNext writes a row of what the client gets next.
+// drawNext draws a row of the next frame.
 func (b *breakpointPage) drawNext(p *screen.Pen, y int) {
 	if b.At >= len(b.holds) {
 		return

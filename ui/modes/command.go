@@ -2,11 +2,11 @@ package modes
 
 import "toolscope/ui/display"
 
-// Command is what is done by a word that is typed behind ":". What also has a key needs none: the
-// palette has the keys of the place that one is in.
+// Command is an action that is typed as a word after ":". An action with a key needs no command: the
+// palette also lists the keys of the current view.
 type Command struct {
-	Word string           // what is typed, without blanks
-	Arg  display.Text     // what is typed behind it, as people are told; empty for nothing
-	Does display.Text     // in the palette
-	Run  func(arg string) // arg is without blanks at its ends
+	Word string           // the command, without blanks
+	Arg  display.Text     // the placeholder of its argument; empty for none
+	Does display.Text     // the description in the palette
+	Run  func(arg string) // arg is trimmed
 }

@@ -7,8 +7,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// protocolPicker lets the user say which protocol the response of the chosen turn speaks. The first row
-// lets its bytes tell.
+// protocolPicker selects the protocol that the response of the selected turn is read as. The first row
+// detects it from the bytes.
 type protocolPicker struct {
 	screen.Window
 	host     Host
@@ -16,7 +16,7 @@ type protocolPicker struct {
 	reread   func(exchange int, as *protocol.Protocol)
 }
 
-// Protocols is the entry; reread has an exchange read as a dialect, or as its bytes tell with nil.
+// Protocols returns the entry; reread reads an exchange again as a protocol, or detects it if as is nil.
 func Protocols(reread func(exchange int, as *protocol.Protocol)) Entry {
 	key := screen.Binding{Keys: []string{"D"}, Does: display.Lit("read as another protocol")}
 	return Entry{key, func(h Host) (Mode, display.Text) {
@@ -42,7 +42,7 @@ func (d *protocolPicker) Keys() []screen.Binding {
 	}, d.CursorKeys(display.Text{}, d.MoveTo)...)
 }
 
-// rereadSelected has the exchange read as the selected row says.
+// rereadSelected reads the exchange again as the selected protocol.
 func (d *protocolPicker) rereadSelected() {
 	var as *protocol.Protocol
 	if d.At > 0 {
@@ -54,7 +54,7 @@ func (d *protocolPicker) rereadSelected() {
 
 func (d *protocolPicker) Extend(_ *providers.View, _, h int) { d.Fit(d.Rows, 1, h) }
 
-const protocolColumn = 22 // cells before a dialect's title
+const protocolColumn = 22 // cells before a protocol's title
 
 func (d *protocolPicker) Draw(p *screen.Pen, y int) {
 	defer p.Fill(screen.Bare)

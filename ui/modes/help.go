@@ -9,54 +9,54 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Help is what the signs mean, and then the keys of the place that one is in: the overlay does what
-// is chosen, and has other places behind tab.
+// Help is the overlay that explains the signs and lists the keys of the current view. It can run the
+// selected key, and tab shows the keys of other views.
 type Help struct {
 	screen.Window
 	host   Host
 	pen    *screen.Pen
 	places []KeyContext
 	place  int
-	line   *screen.Input // what is looked for, nil for nothing
-	typed  bool          // it is being typed
+	line   *screen.Input // the search text, or nil
+	typed  bool          // the search text is being typed
 	rows   []helpRow
 	laid   helpKey
 }
 
-// KeyContext is where one may be, and the keys there.
+// KeyContext is a view and its keys.
 type KeyContext struct {
 	Name   display.Text
 	Groups []KeyGroup
-	Press  func(key string) // does what a key does there; nil where one is not
+	Press  func(key string) // runs a key of this view; nil if the view is not open
 }
 
-// KeyGroup is keys that are listed together.
+// KeyGroup is a titled list of keys.
 type KeyGroup struct {
 	Title display.Text
 	Keys  []screen.Binding
 }
 
-// helpKey is what the rows were laid out for.
+// helpKey is what the layout of the rows depends on.
 type helpKey struct {
 	w, place int
 	query    string
 	done     bool
 }
 
-// helpRow is a title, or signs, or a key. An empty one parts groups.
+// helpRow is a title, a row of signs, or a key. An empty row separates groups.
 type helpRow struct {
 	title display.Text
 	signs []legendSign
 	key   *screen.Binding
-	place int // of the key
+	place int // of the view that has the key
 }
 
-// NewHelp begins with the first place.
+// NewHelp returns the help, which starts with the first view.
 func NewHelp(h Host, pen *screen.Pen, places []KeyContext) *Help {
 	return &Help{host: h, pen: pen, places: places}
 }
 
-// Typing is what is looked for, while it is typed.
+// Typing returns the search input while it is typed, else nil.
 func (h *Help) Typing() *screen.Input {
 	if h.typed {
 		return h.line
@@ -64,7 +64,7 @@ func (h *Help) Typing() *screen.Input {
 	return nil
 }
 
-// Keys are those that move, find, do, and close.
+// Keys returns the keys that move, find, run and close.
 func (h *Help) Keys() []screen.Binding {
 	do := screen.Binding{Keys: []string{"enter"}, Hint: display.Lit("enter do it"), Does: display.Lit("do it"), Do: h.runSelected}
 	up := screen.Binding{Keys: []string{"up"}, Does: display.Lit("up"), Do: func() { h.stepToKey(-1) }}
@@ -88,13 +88,13 @@ func (h *Help) Keys() []screen.Binding {
 	return append(keys, moves...)
 }
 
-// switchContext goes to another place.
+// switchContext shows the keys of another view.
 func (h *Help) switchContext(step int) {
 	h.place, h.line = (h.place+step)%len(h.places), nil
 	h.At, h.Top = 0, 0
 }
 
-// stepToKey goes to the next key, or scrolls to what there is besides.
+// stepToKey goes to the next key, or scrolls if there is none.
 func (h *Help) stepToKey(by int) {
 	for row := h.At + by; row >= 0 && row < len(h.rows); row += by {
 		if h.rows[row].key != nil {
@@ -107,7 +107,7 @@ func (h *Help) stepToKey(by int) {
 	}
 }
 
-// movePage moves the view by all but a row of it, and the cursor to a key that is in it.
+// movePage moves the view by a page less one row, and the cursor to a visible key.
 func (h *Help) movePage(by int) {
 	step := max(1, h.Height-1)
 	if by < 0 {
@@ -123,7 +123,7 @@ func (h *Help) movePage(by int) {
 	}
 }
 
-// runSelected closes the help and does what is chosen.
+// runSelected closes the help and runs the selected key.
 func (h *Help) runSelected() {
 	if h.At >= len(h.rows) || h.rows[h.At].key == nil {
 		if h.queryText() != "" {
@@ -143,7 +143,7 @@ func (h *Help) runSelected() {
 	at.Press(key)
 }
 
-// Extend lays it out for another place, query or width.
+// Extend lays out the rows again if the view, query or width changed.
 func (h *Help) Extend(_ *providers.View, w, height int) {
 	key := helpKey{w: min(w, OverlayWidth), place: h.place, done: true}
 	key.query = h.queryText()
@@ -167,8 +167,8 @@ func (h *Help) queryText() string {
 	return strings.ToLower(strings.TrimSpace(h.line.Value()))
 }
 
-// layOut is the signs, if it is the first place, and then the keys. What is looked for is looked for in
-// the other places too.
+// layOut returns the signs, for the first view only, and then the keys. A query is also searched in the
+// other views.
 func (h *Help) layOut(k helpKey) (rows []helpRow) {
 	if k.place == 0 || k.query != "" {
 		rows = h.signRows(k)
@@ -182,7 +182,7 @@ func (h *Help) layOut(k helpKey) (rows []helpRow) {
 	return rows
 }
 
-// layPlace appends the keys of a place, of another than this one those that do not do the same in both.
+// layPlace appends the keys of a view. Of other views it appends only keys that differ from this one's.
 func (h *Help) layPlace(rows []helpRow, place int, query string) []helpRow {
 	for _, g := range h.places[place].Groups {
 		var keys []helpRow
@@ -210,7 +210,7 @@ func (h *Help) layPlace(rows []helpRow, place int, query string) []helpRow {
 	return rows
 }
 
-// signRows are the rows of the legend that say what is looked for.
+// signRows returns the rows of the legend that match the query.
 func (h *Help) signRows(k helpKey) (rows []helpRow) {
 	for _, part := range legendParts(h.pen.Glyph) {
 		if k.query != "" {
@@ -232,7 +232,7 @@ func (h *Help) signRows(k helpKey) (rows []helpRow) {
 	return rows
 }
 
-// keyMatches reports whether a key does what is looked for, or is that.
+// keyMatches reports whether the query matches a key's name or description.
 func (h *Help) keyMatches(b *screen.Binding, query string) bool {
 	if query == "" || strings.Contains(strings.ToLower(b.Does.String()), query) {
 		return true
@@ -245,11 +245,11 @@ func (h *Help) keyMatches(b *screen.Binding, query string) bool {
 	return false
 }
 
-// WantedRows is as many rows as there are, up to three quarters of the body.
+// WantedRows returns the number of rows, at most three quarters of the body.
 func (h *Help) WantedRows(height int) int {
 	most := max(height*3/4, min(height, 6))
 	if h.laid.query != "" {
-		return most // what is found does not move the line
+		return most // the input row doesn't move with the number of matches
 	}
 	return min(1+len(h.rows), most)
 }
@@ -257,10 +257,10 @@ func (h *Help) WantedRows(height int) int {
 // Columns of the help, in cells.
 const (
 	keyColumn  = 3  // before a key
-	doesColumn = 16 // before what it does
+	doesColumn = 16 // before its description
 )
 
-// Draw writes row y.
+// Draw draws row y.
 func (h *Help) Draw(p *screen.Pen, y int) {
 	defer p.Fill(screen.Bare)
 	if y == 0 {
@@ -291,7 +291,7 @@ func (h *Help) Draw(p *screen.Pen, y int) {
 	}
 }
 
-// drawTitle says which place it is, and which part of it is seen; or what is looked for.
+// drawTitle draws the view's name and the visible range, or the search input.
 func (h *Help) drawTitle(p *screen.Pen) {
 	last := min(h.Top+h.Height, len(h.rows))
 	note := p.Format("%d%s%d of %d", min(h.Top+1, last), p.Glyph.Dash, last, len(h.rows))

@@ -10,27 +10,27 @@ import (
 	"toolscope/ui/screen"
 )
 
-// JQ shows what a jq expression makes of the arguments of one call, or of all.
+// JQ shows the results of a jq expression for the arguments of one call or of all.
 type JQ struct {
 	screen.Window
 	host    Host
 	draw    display.Drawer
 	expr    *jq.Expr
-	text    string // as it was typed
+	text    string // the expression as typed
 	scopes  []Scope
 	scope   int
-	answers *answers // nil while they are asked for
+	answers *answers // nil while the expression runs
 	started bool
 }
 
-// Scope is which calls are asked.
+// Scope is a set of calls to run the expression on.
 type Scope struct {
 	Name  display.Text
 	Calls func() []JQCall
 }
 
-// NewJQ asks the calls of the first scope; it is nil, and the text says why, if the expression is
-// none.
+// NewJQ runs an expression on the calls of the first scope. If the expression is invalid, it returns nil
+// and the reason.
 func NewJQ(h Host, expr string, scopes []Scope, draw display.Drawer) (*JQ, display.Text) {
 	e, err := jq.Parse(expr)
 	if err != nil {
@@ -39,7 +39,7 @@ func NewJQ(h Host, expr string, scopes []Scope, draw display.Drawer) (*JQ, displ
 	return &JQ{host: h, draw: draw, expr: e, text: expr, scopes: scopes}, display.Text{}
 }
 
-// Keys are those that go to a call, and ask others.
+// Keys returns the keys that go to a call and change the scope.
 func (j *JQ) Keys() []screen.Binding {
 	return append([]screen.Binding{
 		{Keys: []string{"enter"}, Hint: display.Lit("enter go there"), Does: display.Lit("go to that call"), Do: j.goThere},
@@ -60,7 +60,7 @@ func (j *JQ) goThere() {
 	j.host.Choose(of)
 }
 
-// Extend has what was not asked yet be asked, beside the screen.
+// Extend starts the expression in the background if it hasn't run yet.
 func (j *JQ) Extend(_ *providers.View, _, h int) {
 	if !j.started {
 		j.started = true
@@ -77,7 +77,7 @@ func (j *JQ) Extend(_ *providers.View, _, h int) {
 	j.Fit(rows, 1, h)
 }
 
-// Draw writes row y: what is asked, or an answer behind its call.
+// Draw draws row y: the title, or a result after its call.
 func (j *JQ) Draw(p *screen.Pen, y int) {
 	defer p.Fill(screen.Bare)
 	if y == 0 {
@@ -109,7 +109,7 @@ func (j *JQ) Draw(p *screen.Pen, y int) {
 
 const jqName = 22 // cells of a call's name
 
-// drawTitle says what is asked of how much, and what could not be.
+// drawTitle draws the expression, the scope, and the counts of results and failures.
 func (j *JQ) drawTitle(p *screen.Pen) {
 	p.Text(screen.Accent, display.Lit(" JQ  "))
 	p.TextOn(screen.Plain, screen.Bare, p.Truncate(p.Name(j.text), max(8, p.Left/3)))
@@ -130,7 +130,7 @@ func (j *JQ) drawTitle(p *screen.Pen) {
 	}
 }
 
-// JQCalls are the calls of turns.
+// JQCalls returns the calls of those turns that shown accepts.
 func JQCalls(turns []*stream.Turn, shown func(*stream.Turn) bool) (calls []JQCall) {
 	for _, t := range turns {
 		if !shown(t) {
@@ -143,7 +143,7 @@ func JQCalls(turns []*stream.Turn, shown func(*stream.Turn) bool) (calls []JQCal
 	return calls
 }
 
-// NewJQCall is a call with its arguments as they are now. More may come behind them: these stay.
+// NewJQCall returns a call with its current arguments. Later deltas only append to them.
 func NewJQCall(t *stream.Turn, c *stream.Call) JQCall {
 	return JQCall{Of: c.Ref(), Name: c.Name, Args: slices.Clip(c.Args()), Evicted: t.Retention != stream.InMemory && c.ArgsLen() > 0}
 }

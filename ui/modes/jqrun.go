@@ -8,15 +8,15 @@ import (
 	"toolscope/ui/jq"
 )
 
-// JQCall is a call whose arguments are asked.
+// JQCall is a call and the arguments to query.
 type JQCall struct {
 	Of      stream.Ref
 	Name    string
 	Args    []byte
-	Evicted bool // they were let go of
+	Evicted bool // the arguments are not in memory
 }
 
-// answer is what came of one call: a value, or why there is none.
+// answer is a result for one call: a value, or an error.
 type answer struct {
 	of    stream.Ref
 	name  string
@@ -24,22 +24,22 @@ type answer struct {
 	why   string
 }
 
-// answers are what came of all.
+// answers are the results for all calls.
 type answers struct {
 	list     []answer
-	unparsed int    // calls whose arguments are no JSON
-	evicted  int    // or are not there
-	queried  int    // calls, so far
-	stopped  string // why not all were
+	unparsed int    // calls whose arguments are not JSON
+	evicted  int    // calls whose arguments are not in memory
+	queried  int    // calls queried so far
+	stopped  string // why not all were queried
 }
 
-// Limits of what comes of it, and of one value.
+// Limits of all results, and of one value.
 const (
 	maxJQAnswers = 5000
 	maxJQValue   = 4 << 10
 )
 
-// runJQ asks each call, all of them within a time.
+// runJQ runs the expression on each call, all of them within the limit.
 func runJQ(expr *jq.Expr, calls []JQCall, limit time.Duration) (all answers) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()

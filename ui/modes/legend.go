@@ -14,7 +14,7 @@ type legendSign struct {
 	word display.Text
 }
 
-// legendParts is what the signs of the screen mean, in the alphabet of a pen: a part for each kind.
+// legendParts explains the signs of the screen, in Unicode or ASCII: a part for each kind.
 func legendParts(g *screen.Glyphs) []legendPart {
 	calls := legendPart{title: display.Lit("Call states; a turn: its first bad call")}
 	for st := range stream.Status(stream.NumStatus) {
@@ -54,7 +54,7 @@ func legendParts(g *screen.Glyphs) []legendPart {
 	return []legendPart{calls, found, side, text, line, place, figure}
 }
 
-// legendPart is the signs of one kind.
+// legendPart is a title and the signs of one kind.
 type legendPart struct {
 	title display.Text
 	of    []legendSign
@@ -62,7 +62,7 @@ type legendPart struct {
 
 const legendGap = 3 // cells between two meanings
 
-// wrapSigns are the meanings, as many beside each other as there is room for.
+// wrapSigns arranges the signs in rows of so many cells.
 func (l legendPart) wrapSigns(cells int) (rows [][]legendSign) {
 	left := 0
 	for _, m := range l.of {

@@ -1,8 +1,8 @@
-// Package modes is what may cover the panes: a mode owns the keyboard, the body of the screen and
-// the footer while it is open.
+// Package modes implements the views that cover the panes. While a mode is open, it owns the keyboard,
+// the body of the screen and the footer.
 //
 // A mode is one file and one line in the program's list of entries. It knows the program only as
-// its Host, and the program knows it only as a Mode: what else it needs are arguments of its entry.
+// its Host, and the program knows it only as a Mode. Anything else it needs is an argument of its entry.
 package modes
 
 import (
@@ -12,52 +12,52 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Host is all that a mode may ask of the program. Its methods are for the goroutine of the screen,
-// on which modes are called.
+// Host is the interface of the program to its modes. Its methods may only be called on the screen's
+// goroutine, on which modes are called.
 type Host interface {
-	// View is what is looked at.
+	// View returns the current view.
 	View() *providers.View
-	// Chosen is the turn or call that the panes are about; Choose has them be about another, and no
-	// longer follow what arrives.
+	// Chosen returns the selected turn or call. Choose selects another, and stops following new
+	// traffic.
 	Chosen() stream.Ref
 	Choose(stream.Ref)
-	// Open puts a mode on top of the one that asks: when it closes, that is back.
+	// Open puts a mode on top of the caller, which is shown again when the new mode closes.
 	Open(Mode)
-	// Close closes the mode on top.
+	// Close closes the top mode.
 	Close()
-	// Say shows a word in the footer until the next key.
+	// Say shows a notice in the footer until the next key.
 	Say(display.Text)
-	// Do has work done beside the screen, for an open mode. What work returns, if anything, then
-	// runs on the screen's goroutine, unless the mode was closed meanwhile.
+	// Do runs work in the background for an open mode. If work returns a function, that runs on the
+	// screen's goroutine, unless the mode was closed meanwhile.
 	Do(work func() (then func()))
 }
 
-// Mode is called as a pane is: Extend once a batch, key or resize, then Draw for each row of a
-// frame. While it is not on top it is not called. What the panes follow stands still meanwhile.
+// Mode is called like a pane: Extend once for each batch, key or resize, then Draw for each row of a
+// frame. It is called only while it is on top. The panes don't follow new traffic meanwhile.
 type Mode interface {
-	// Keys are its keys now, the most useful first: as many hints as fit are shown.
+	// Keys returns the current keys, the most useful first: as many hints as fit are shown.
 	Keys() []screen.Binding
-	// Extend takes what is new, for a body of w × h cells.
+	// Extend reads new data, for a body of w × h cells.
 	Extend(v *providers.View, w, h int)
-	// Draw writes row y of the body into the field.
+	// Draw draws row y of the body into the field.
 	Draw(p *screen.Pen, y int)
 }
 
-// InputMode is a mode in which something may be typed. Keys that it does not bind go to the line then.
+// InputMode is a mode with a text input. While it is typed in, unbound keys go to the input.
 type InputMode interface {
 	Mode
-	Typing() *screen.Input // nil while nothing is typed
+	Typing() *screen.Input // nil while there is no input
 }
 
-// Entry is how a mode is opened: its key while browsing, and what makes it, or says why not.
+// Entry opens a mode: its key while browsing, and a function that returns the mode or why it can't open.
 type Entry struct {
 	screen.Binding
 	New func(Host) (Mode, display.Text)
 }
 
-// MaxSyncBytes is the size below which a mode makes at once what it shows: there is nothing to wait for.
-// What is bigger it makes with Host.Do, one thing at a time.
+// MaxSyncBytes is the size up to which a mode prepares its content at once. Larger content is prepared
+// with Host.Do, one job at a time.
 const MaxSyncBytes = 16 << 10
 
-// Tall is from how many rows on a body has room for titles, and for parts one above the other.
+// Tall is the minimum height of a body with titles and stacked parts.
 const Tall = 16

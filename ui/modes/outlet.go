@@ -6,28 +6,28 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Exporter is where what a mode shows can be taken. Any of the ways may be nil.
+// Exporter copies, saves, edits or pipes the content of a mode. Any function may be nil.
 type Exporter struct {
-	Copy func(text []byte) (ways string, err error)                   // into the clipboard
-	Save func(name string, data []byte) (path string, err error)      // into a new file, of about that name
-	Edit func(name string, data []byte, done func(error))             // in the user's editor, which has the terminal meanwhile
-	Pipe func(command string, data []byte) (output []byte, err error) // to a command of the shell's
-	Show func(panes.Literal)                                          // what that printed
-	Note display.Text                                                 // of what copying can do
+	Copy func(text []byte) (ways string, err error)                   // to the clipboard
+	Save func(name string, data []byte) (path string, err error)      // to a new file with about that name
+	Edit func(name string, data []byte, done func(error))             // in the user's editor, which owns the terminal meanwhile
+	Pipe func(command string, data []byte) (output []byte, err error) // to a shell command
+	Show func(panes.Literal)                                          // shows the command's output
+	Note display.Text                                                 // the limits of copying
 }
 
-// Body is what would be sent.
+// Body is the content to export.
 type Body struct {
 	Data []byte
-	What display.Text // in words
-	File string       // what it is called when it is saved
+	What display.Text // its description
+	File string       // the default file name
 }
 
 func (o Exporter) hasVerb(v ExportVerb) bool {
 	return [...]bool{Copy: o.Copy != nil, Save: o.Save != nil, Edit: o.Edit != nil, Pipe: o.Pipe != nil}[v]
 }
 
-// deliverBody hands a body on, beside the screen, and says what became of it.
+// deliverBody exports a body in the background and reports the result.
 func (o Exporter) deliverBody(h Host, draw display.Drawer, v ExportVerb, b Body, command string) {
 	switch v {
 	case Copy:
@@ -55,7 +55,7 @@ func (o Exporter) deliverBody(h Host, draw display.Drawer, v ExportVerb, b Body,
 	}
 }
 
-// runAndReport does something with a body beside the screen, and says how that went.
+// runAndReport runs how in the background and reports the result.
 func (o Exporter) runAndReport(h Host, draw display.Drawer, b Body, done, where string, how func() (string, error)) {
 	h.Do(func() func() {
 		place, err := how()
@@ -67,8 +67,8 @@ func (o Exporter) runAndReport(h Host, draw display.Drawer, b Body, done, where 
 	})
 }
 
-// Keys are those that take a body. It is asked for when one is pressed, and nil Data says that
-// there is none, and What why.
+// Keys returns the keys that export a body. body is called when one is pressed; if its Data is nil, What
+// is the reason.
 func (o Exporter) Keys(h Host, draw display.Drawer, body func() Body) []screen.Binding {
 	press := func(v ExportVerb) func() {
 		return func() {

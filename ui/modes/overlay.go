@@ -5,18 +5,18 @@ import (
 	"toolscope/ui/screen"
 )
 
-// OverlayMode is a mode that covers the lower part of what is below it, which is still seen and goes
-// on. Its rows are numbered from its first; its hints are in the footer.
+// OverlayMode is a mode that covers only the lower part of the screen. The part above stays visible and
+// live. Its rows count from its own first row; its hints are in the footer.
 type OverlayMode interface {
 	Mode
-	WantedRows(h int) int // rows, of a body of h
+	WantedRows(h int) int // rows in a body of h rows
 }
 
-// OverlayWidth is how many cells an overlay writes, at most.
+// OverlayWidth is the maximum width of an overlay, in cells.
 const OverlayWidth = 60
 
-// DrawInputRow writes the first row of an overlay in which something is typed: what for, the line, and
-// what there is of it.
+// DrawInputRow draws the first row of an overlay with an input: its label, the input, and a note such as
+// the number of matches.
 func DrawInputRow(p *screen.Pen, what display.Text, line *screen.Input, note display.Text) {
 	p.Text(screen.Accent, what.Between(" ", " "))
 	keep := 0
@@ -30,9 +30,9 @@ func DrawInputRow(p *screen.Pen, what display.Text, line *screen.Input, note dis
 	p.Fill(screen.Bare)
 }
 
-const minLine = 8 // cells of what is typed, or the note goes
+const minLine = 8 // cells of the input below which the note is dropped
 
-// DrawChoiceRow writes a row that can be chosen: what it is, and flush right how to get it otherwise.
+// DrawChoiceRow draws a selectable row: its text, and on the right the key or command that does the same.
 func DrawChoiceRow(p *screen.Pen, chosen bool, what, how display.Text) {
 	g, mark := screen.Bare, display.Lit(" ")
 	if chosen {

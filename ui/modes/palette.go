@@ -12,7 +12,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Palette is every command and every key of the place that one is in, found by what they do.
+// Palette lists all commands and all keys of the current view, and finds them by description.
 type Palette struct {
 	screen.Window
 	host  Host
@@ -20,21 +20,21 @@ type Palette struct {
 	line  *screen.Input
 	all   []paletteRow
 	shown []paletteRow
-	query string // what shown was found with
+	query string // the query of shown
 	draw  display.Drawer
 	stale bool
 }
 
-// PaletteActions is what can be done, and how.
+// PaletteActions are the actions of the palette.
 type PaletteActions struct {
 	Keys      []screen.Binding
-	Press     func(key string) // as if it was typed
+	Press     func(key string) // as if the key was pressed
 	Commands  []Command
 	Bookmarks []Bookmark
-	Turn      func(number int) // a number is that turn
+	Turn      func(number int) // goes to the turn of that number
 }
 
-// Bookmark is a place with a name, to go to.
+// Bookmark is a named place to go to.
 type Bookmark struct {
 	Name, Where display.Text
 	Go          func()
@@ -43,13 +43,13 @@ type Bookmark struct {
 // paletteRow is a row of the palette.
 type paletteRow struct {
 	what, how display.Text
-	find      string // that it is found by
-	word      string // of a command, else ""
-	needsArg  bool   // something behind the word
+	find      string // the text that a query matches
+	word      string // the command, or ""
+	needsArg  bool   // the command takes an argument
 	do        func(arg string)
 }
 
-// NewPalette offers what can be done, most often used first.
+// NewPalette returns a palette of actions, the most frequently used first.
 func NewPalette(h Host, does PaletteActions, draw display.Drawer) *Palette {
 	p := &Palette{host: h, does: does, draw: draw, line: screen.NewInput(display.Text{}, "", 400), stale: true}
 	for _, b := range does.Keys {
@@ -69,10 +69,10 @@ func NewPalette(h Host, does PaletteActions, draw display.Drawer) *Palette {
 	return p
 }
 
-// Typing is what is looked for, or a command.
+// Typing returns the input: a query or a command.
 func (p *Palette) Typing() *screen.Input { return p.line }
 
-// Keys are those that choose.
+// Keys returns the keys that select and run a row.
 func (p *Palette) Keys() []screen.Binding {
 	return []screen.Binding{
 		{Keys: []string{"enter"}, Hint: display.Lit("enter do it"), Does: display.Lit("do it"), Do: p.runSelected},
@@ -83,12 +83,12 @@ func (p *Palette) Keys() []screen.Binding {
 	}
 }
 
-// upDownHint is the hint at the keys that choose.
+// upDownHint is the hint for the up and down keys.
 func upDownHint(draw display.Drawer) display.Text {
 	return display.Join(screen.Binding{Keys: []string{"up"}}.Name(draw), display.Lit(" "), screen.Binding{Keys: []string{"down"}}.Name(draw))
 }
 
-// runSelected closes the palette and does what is chosen. A command that wants something is written first.
+// runSelected closes the palette and runs the selected row. A command that needs an argument is completed first.
 func (p *Palette) runSelected() {
 	p.updateRows()
 	if p.At >= len(p.shown) {
@@ -105,20 +105,20 @@ func (p *Palette) runSelected() {
 	of.do(strings.TrimSpace(arg))
 }
 
-// completeCommand writes the chosen command's word.
+// completeCommand completes the selected command in the input.
 func (p *Palette) completeCommand() {
 	if p.At < len(p.shown) && p.shown[p.At].word != "" && !p.isWord(p.shown[p.At]) {
 		p.line = screen.NewInput(display.Text{}, p.shown[p.At].word+" ", 400)
 	}
 }
 
-// isWord reports whether what is typed begins with the word of a command.
+// isWord reports whether the input begins with the command.
 func (p *Palette) isWord(of paletteRow) bool {
 	word, _, more := strings.Cut(strings.TrimLeft(p.line.Value(), " "), " ")
 	return of.word == word && (more || !of.needsArg)
 }
 
-// Extend looks for what is typed.
+// Extend updates the matches.
 func (p *Palette) Extend(_ *providers.View, _, h int) {
 	p.updateRows()
 	p.Fit(len(p.shown), 1, p.WantedRows(h))
@@ -134,8 +134,8 @@ func (p *Palette) updateRows() {
 	p.MoveTo(0)
 }
 
-// matchRows are the offers that fit what is typed, the best first: a command by its word alone, and a
-// number as that turn.
+// matchRows returns the rows that match the input, the best first. A command also matches by its word
+// alone, and a number matches that turn.
 func (p *Palette) matchRows(typed string) (shown []paletteRow) {
 	if n, err := strconv.Atoi(typed); err == nil && n > 0 {
 		return []paletteRow{{what: p.draw.Format("go to turn %s", screen.Count(n)), how: p.draw.Format(":%d", n), do: func(string) { p.does.Turn(n) }}}
@@ -146,7 +146,7 @@ func (p *Palette) matchRows(typed string) (shown []paletteRow) {
 	word, _, more := strings.Cut(typed, " ")
 	if i := slices.IndexFunc(p.all, func(o paletteRow) bool { return o.word == word }); i >= 0 && (more || word == typed) {
 		shown = append(shown, p.all[i])
-		if more { // it is what the command takes, unless it is what something else does
+		if more { // it is the command's argument, unless it matches another description
 			for _, o := range p.all {
 				if strings.Contains(o.find, typed) && o.word != word {
 					shown = append(shown, o)
@@ -167,15 +167,15 @@ func (p *Palette) matchRows(typed string) (shown []paletteRow) {
 	return shown
 }
 
-// maxOffers is how many are seen at once.
+// maxOffers is how many rows are visible at once.
 const maxOffers = 12
 
-// WantedRows is as many rows as there are to see, up to half of the body.
+// WantedRows returns the number of visible rows, at most half of the body.
 func (p *Palette) WantedRows(h int) int {
 	return min(1+len(p.all), 1+maxOffers, max(h/2, 5))
 }
 
-// Draw writes row y of it.
+// Draw draws row y.
 func (p *Palette) Draw(pen *screen.Pen, y int) {
 	if y == 0 {
 		DrawInputRow(pen, display.Lit(":"), p.line, pen.Format("%s of %s", screen.Count(len(p.shown)), screen.Count(len(p.all))))

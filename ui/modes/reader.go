@@ -7,7 +7,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Reader shows a text on a page of its own, as what it holds.
+// Reader shows a text on its own page, highlighted by its content type.
 type Reader struct {
 	panes.TextReader
 	host  Host
@@ -16,25 +16,25 @@ type Reader struct {
 	title display.Text
 }
 
-// NewReader opens a text; ink is what there is to paint it with now.
+// NewReader opens a text; ink returns the current paints.
 func NewReader(h Host, of panes.Literal, ink func() *screen.Paints, draw display.Drawer) *Reader {
 	return &Reader{panes.NewTextReader(of.Text, of.Hint), h, ink, draw, draw.Clean(of.Path)}
 }
 
-// Keys are those that close it and move it.
+// Keys returns the keys that close and scroll it.
 func (r *Reader) Keys() []screen.Binding {
 	keys := []screen.Binding{{Keys: []string{"esc", "q"}, Hint: display.Lit("esc close"), Does: display.Lit("close"), Do: r.host.Close}}
 	return append(keys, r.CursorKeys(display.Lit("j k scroll"), r.MoveTo)...)
 }
 
-// Extend lays it out, and has it coloured: at first, and in another theme.
+// Extend lays out the text, and highlights it at first and when the theme changes.
 func (r *Reader) Extend(_ *providers.View, w, h int) {
 	r.Head = 1
 	r.LayOut(w, max(1, h-1), r.draw)
 	r.Colour(r.ink(), r.host.Do)
 }
 
-// Draw writes row y: the first is about the text.
+// Draw draws row y: the first is the title.
 func (r *Reader) Draw(p *screen.Pen, y int) {
 	defer p.Fill(screen.Bare)
 	if y > 0 {

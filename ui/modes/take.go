@@ -10,35 +10,35 @@ import (
 	"toolscope/ui/screen"
 )
 
-// ExportForm is a form in which the chosen turn or call can be taken.
+// ExportForm is a format to which the selected turn or call can be exported.
 type ExportForm struct {
 	Key  string // in the menu
 	What display.Text
-	File string // what it is called when it is saved
+	File string // the default file name
 	Make func(v *providers.View, r stream.Ref) ([]byte, error)
 }
 
-// ExportItem is something that can be taken now: it is there already, or is made when it is asked for.
+// ExportItem is an item of the export menu: its data is ready, or is made when selected.
 type ExportItem struct {
 	Key  string
 	What display.Text
 	File string
 	Data []byte
-	Make func() ([]byte, error) // nil where Data is it
+	Make func() ([]byte, error) // nil if Data is ready
 }
 
-// ExportVerb is what is done with what is taken.
+// ExportVerb is where an item is exported to.
 type ExportVerb uint8
 
 // The verbs.
 const (
-	Copy ExportVerb = iota // into the clipboard
-	Save                   // in a new file
-	Edit                   // opened in the user's editor
-	Pipe                   // given to a command
+	Copy ExportVerb = iota // to the clipboard
+	Save                   // to a new file
+	Edit                   // in the user's editor
+	Pipe                   // to a command
 )
 
-// verbs are how they are told of, by Verb.
+// verbs are the keys and texts of the verbs, by ExportVerb.
 var verbs = [...]struct{ key, title, hint, does string }{
 	{"y", "COPY", "enter copy", "copy it, or a part of it"},
 	{"w", "SAVE", "enter save", "save to a new file"},
@@ -46,7 +46,7 @@ var verbs = [...]struct{ key, title, hint, does string }{
 	{"|", "PIPE", "enter pipe", "pipe to a command"},
 }
 
-// exportMenu is the menu of what can be taken.
+// exportMenu is the menu of export items.
 type exportMenu struct {
 	screen.Window
 	host   Host
@@ -54,11 +54,11 @@ type exportMenu struct {
 	outlet Exporter
 	of     display.Text
 	items  []ExportItem
-	typed  *screen.Input // the command that is piped to, nil while none is typed
+	typed  *screen.Input // the command to pipe to, or nil
 	draw   display.Drawer
 }
 
-// ExportMenu is the entry of a verb; what lists the pieces there are and says of what.
+// ExportMenu returns the entry of a verb; what returns the items and the name of their source.
 func ExportMenu(verb ExportVerb, outlet Exporter, what func() ([]ExportItem, display.Text), draw display.Drawer) Entry {
 	v := verbs[verb]
 	key := screen.Binding{Keys: []string{v.key}, Does: display.Clean(v.does)}
@@ -75,10 +75,10 @@ func ExportMenu(verb ExportVerb, outlet Exporter, what func() ([]ExportItem, dis
 	}}
 }
 
-// Typing is the command.
+// Typing returns the input of the command, or nil.
 func (t *exportMenu) Typing() *screen.Input { return t.typed }
 
-// Keys are a letter for each piece, and those that choose.
+// Keys returns a letter for each item, and the keys that select one.
 func (t *exportMenu) Keys() []screen.Binding {
 	if t.typed != nil {
 		return []screen.Binding{
@@ -98,7 +98,7 @@ func (t *exportMenu) Keys() []screen.Binding {
 	return keys
 }
 
-// chooseItem takes a piece. To pipe it a command is wanted first.
+// chooseItem exports an item. To pipe it, it asks for a command first.
 func (t *exportMenu) chooseItem(i int) {
 	t.MoveTo(i)
 	if t.verb == Pipe {
@@ -114,7 +114,7 @@ func (t *exportMenu) runCommand() {
 	}
 }
 
-// exportSelected hands the selected piece on, and says what became of it.
+// exportSelected exports the selected item and reports the result.
 func (t *exportMenu) exportSelected(command string) {
 	p, h := t.items[t.At], t.host
 	data := p.Data
@@ -131,13 +131,13 @@ func (t *exportMenu) exportSelected(command string) {
 	t.outlet.deliverBody(h, t.draw, t.verb, Body{Data: data, What: what, File: p.File}, command)
 }
 
-// Extend has nothing to do: what can be taken was fixed when the menu opened.
+// Extend has no new data to read: the items are fixed when the menu opens.
 func (t *exportMenu) Extend(_ *providers.View, _, h int) { t.Fit(len(t.items), 1, t.WantedRows(h)) }
 
-// WantedRows is a row for each piece.
+// WantedRows returns a row for each item.
 func (t *exportMenu) WantedRows(h int) int { return min(1+len(t.items), max(h/2, 5)) }
 
-// Draw writes row y of it.
+// Draw draws row y.
 func (t *exportMenu) Draw(p *screen.Pen, y int) {
 	defer p.Fill(screen.Bare)
 	if y == 0 && t.typed != nil {
@@ -162,7 +162,7 @@ func (t *exportMenu) Draw(p *screen.Pen, y int) {
 	}
 }
 
-// usableItems are pieces without those that hold nothing, and no letter twice: the first has it.
+// usableItems drops empty items, and items whose letter an earlier one has.
 func usableItems(pieces []ExportItem) (all []ExportItem) {
 	for _, p := range pieces {
 		if (p.Make != nil || len(p.Data) > 0) && !slices.ContainsFunc(all, func(q ExportItem) bool { return q.Key == p.Key }) {
@@ -172,8 +172,8 @@ func usableItems(pieces []ExportItem) (all []ExportItem) {
 	return all
 }
 
-// ExportItems are what can be taken of what is chosen: what at says of the cursor, what the turn or call
-// has, and the forms.
+// ExportItems returns the export items of the selected turn or call: those at the cursor (at), its own,
+// and the forms.
 func ExportItems(v *providers.View, r stream.Ref, at []ExportItem, forms []ExportForm) []ExportItem {
 	t, c := v.Find(r)
 	if t == nil {
@@ -196,7 +196,7 @@ func ExportItems(v *providers.View, r stream.Ref, at []ExportItem, forms []Expor
 	return usableItems(all)
 }
 
-// frameBytes are the bytes of a turn's frames, decoded, as they came; nil where they are not kept.
+// frameBytes returns the decoded bytes of a turn's frames; nil if they are not kept.
 func frameBytes(x *providers.Exchange, t *stream.Turn) []byte {
 	if t.Retention != stream.InMemory || int(cmp.Or(t.LastFrame, t.FirstFrame)) >= x.Response.Frames() {
 		return nil

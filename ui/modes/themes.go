@@ -11,29 +11,29 @@ import (
 	"toolscope/ui/screen"
 )
 
-// ThemeActions is what a picker of themes changes.
+// ThemeActions are the actions of the theme picker.
 type ThemeActions struct {
-	Own   []themes.Theme // that the user wrote: they go before others of their name
+	Own   []themes.Theme // the user's own: they hide others of the same name
 	Now   func() themes.Theme
 	Apply func(themes.Theme)
-	Pen   func(themes.Theme) screen.Pen               // with which a sample is drawn
-	Save  func(name string) (where string, err error) // for the next time; nil where nothing is kept
+	Pen   func(themes.Theme) screen.Pen               // the pen that draws a sample
+	Save  func(name string) (where string, err error) // for the next run; nil if themes can't be saved
 }
 
-// themePicker is the overlay in which a theme is chosen. What is selected is seen at once, everywhere.
+// themePicker is the overlay that selects a theme. The selected theme applies at once to the complete screen.
 type themePicker struct {
 	screen.Window
 	host   Host
 	looks  ThemeActions
 	before themes.Theme
-	names  []string // that fit what is looked for
+	names  []string // that match the search text
 	known  map[string]themeSample
-	typed  *screen.Input // nil while nothing is looked for
+	typed  *screen.Input // the search input, or nil
 	looked string
 	draw   display.Drawer
 }
 
-// themeNames are those of all themes, each once.
+// themeNames returns the names of all themes, each once.
 func (l ThemeActions) themeNames() (names []string) {
 	for _, t := range l.Own {
 		names = append(names, t.Name)
@@ -46,7 +46,7 @@ func (l ThemeActions) themeNames() (names []string) {
 	return names
 }
 
-// themeNamed is the theme of a name.
+// themeNamed returns the theme of a name.
 func (l ThemeActions) themeNamed(name string, dark bool) themes.Theme {
 	for _, t := range l.Own {
 		if t.Name == name {
@@ -57,13 +57,13 @@ func (l ThemeActions) themeNamed(name string, dark bool) themes.Theme {
 	return t
 }
 
-// themeSample is a theme with what it is drawn with.
+// themeSample is a theme and the pen that draws its sample.
 type themeSample struct {
 	theme themes.Theme
 	pen   screen.Pen
 }
 
-// Themes is the entry.
+// Themes returns the entry of the theme picker.
 func Themes(looks ThemeActions, draw display.Drawer) Entry {
 	key := screen.Binding{Keys: []string{"t"}, Does: display.Lit("choose a theme")}
 	return Entry{Binding: key, New: func(h Host) (Mode, display.Text) {
@@ -74,10 +74,10 @@ func Themes(looks ThemeActions, draw display.Drawer) Entry {
 	}}
 }
 
-// Typing is what is looked for.
+// Typing returns the search input, or nil.
 func (t *themePicker) Typing() *screen.Input { return t.typed }
 
-// Keys are those that try, keep and save.
+// Keys returns the keys that try, keep and save a theme.
 func (t *themePicker) Keys() []screen.Binding {
 	step := func(n int) func() { return func() { t.tryTheme(t.At + n) } }
 	keys := []screen.Binding{
@@ -98,7 +98,7 @@ func (t *themePicker) Keys() []screen.Binding {
 		screen.Binding{Keys: []string{"q", "t"}, Does: display.Lit("keep it"), Do: t.host.Close})
 }
 
-// tryTheme shows everything in the theme of a row.
+// tryTheme applies the theme of a row.
 func (t *themePicker) tryTheme(row int) {
 	if len(t.names) == 0 {
 		t.looks.Apply(t.before)
@@ -108,7 +108,7 @@ func (t *themePicker) tryTheme(row int) {
 	t.looks.Apply(t.sampleOf(t.names[t.At]).theme)
 }
 
-// Click tries the theme that is there.
+// Click tries the theme at row y.
 func (t *themePicker) Click(_, y int) (again bool) {
 	row := t.RowAt(y)
 	if again = row == t.At; row >= 0 && !again {
@@ -122,7 +122,7 @@ func (t *themePicker) cancelChoice() {
 	t.host.Close()
 }
 
-// save keeps the theme for the next time.
+// save saves the theme for the next run.
 func (t *themePicker) save() {
 	if t.looks.Save == nil || t.At >= len(t.names) {
 		t.host.Say(display.Lit("themes can't be saved here"))
@@ -140,7 +140,7 @@ func (t *themePicker) save() {
 	})
 }
 
-// sampleOf is the theme of a name, read when it is first seen.
+// sampleOf returns the theme of a name, loaded when it is first visible.
 func (t *themePicker) sampleOf(name string) themeSample {
 	s, ok := t.known[name]
 	if !ok {
@@ -151,7 +151,7 @@ func (t *themePicker) sampleOf(name string) themeSample {
 	return s
 }
 
-// Extend looks for what is typed.
+// Extend updates the matches.
 func (t *themePicker) Extend(_ *providers.View, _, h int) {
 	if t.typed != nil && t.typed.Value() != t.looked {
 		t.looked = t.typed.Value()
@@ -166,13 +166,13 @@ func (t *themePicker) Extend(_ *providers.View, _, h int) {
 	t.Fit(len(t.names), 1, t.WantedRows(h))
 }
 
-// maxThemes is how many are seen at once.
+// maxThemes is how many themes are visible at once.
 const maxThemes = 8
 
-// WantedRows is room for some of them.
+// WantedRows returns the height of the overlay.
 func (t *themePicker) WantedRows(h int) int { return min(1+maxThemes, max(h/2, 4)) }
 
-// Draw writes row y of it.
+// Draw draws row y.
 func (t *themePicker) Draw(p *screen.Pen, y int) {
 	defer p.Fill(screen.Bare)
 	if y == 0 {
@@ -192,13 +192,13 @@ func (t *themePicker) Draw(p *screen.Pen, y int) {
 	}
 }
 
-// nameColumn is how many cells the name of a theme has, and narrowNames where there is little room.
+// nameColumn is the width of a theme's name in cells, and narrowNames the width on a narrow screen.
 const (
 	nameColumn  = 20
 	narrowNames = 15
 )
 
-// themeNotes is what there is to know of a theme besides what its row shows.
+// themeNotes returns notes about a theme that its row doesn't show.
 func (t *themePicker) themeNotes(p *screen.Pen, name string) (about display.Text) {
 	s := t.sampleOf(name)
 	switch ink := s.pen.Ink; {
@@ -213,7 +213,7 @@ func (t *themePicker) themeNotes(p *screen.Pen, name string) (about display.Text
 	return about
 }
 
-// drawTheme writes a theme's name, a sample in its own inks, and how well it can be read.
+// drawTheme draws a theme's name, a sample in its colours, and its contrast.
 func (t *themePicker) drawTheme(p *screen.Pen, name string, chosen bool) {
 	s := t.sampleOf(name)
 	g, mark := screen.Bare, display.Lit(" ")

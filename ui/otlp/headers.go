@@ -30,7 +30,7 @@ func headersFrom(getenv func(string) string) (http.Header, error) {
 			name = strings.TrimSpace(name)
 			value, err := url.PathUnescape(strings.TrimSpace(value))
 			if !ok || err != nil || !isToken(name) || strings.ContainsFunc(value, isControl) {
-				return nil, fmt.Errorf("pair %d of %s is no header\nwanted is NAME=VALUE,…, with %%XX for what is special, as in Authorization=Bearer%%20…", i+1, variable)
+				return nil, fmt.Errorf("pair %d of %s is not a header\nuse NAME=VALUE,…, with %%XX for special characters, e.g. Authorization=Bearer%%20…", i+1, variable)
 			}
 			all.Set(name, value)
 		}

@@ -43,20 +43,20 @@ func TestRunBy(t *testing.T) {
 	}{
 		{"complete", "anthropic", `{"a":1}`, "", done,
 			"Claude Code, opencode and Mastra run it at delta 2, while the response goes on (seen when run)",
-			"Continue, Anthropic SDK for JavaScript and AI SDK run it when the response has ended (seen when run)|Pydantic AI, smolagents, CrewAI, Semantic Kernel, Spring AI and LangChain4j run it when the response has ended (documented)|LangChain JS and pi run nothing by themselves: what uses them does (seen when run)"},
+			"Continue, Anthropic SDK for JavaScript and AI SDK run it when the response has ended (seen when run)|Pydantic AI, smolagents, CrewAI, Semantic Kernel, Spring AI and LangChain4j run it when the response has ended (documented)|LangChain JS and pi run nothing: the code that uses them does (seen when run)"},
 		{"cut by the limit", "openai-responses", `{"a":1}`, "", limit,
 			"Codex runs it at delta 2, before the cut (seen when run)|opencode does not run it: the response was cut (seen when run)",
 			"OpenAI Agents JS and AI SDK do not run it: the response was cut (seen when run)"},
 		{"the connection broke", "anthropic", `{"a":1}`, "", broke,
 			"Claude Code and Mastra run it at delta 2, before the connection broke (seen when run)|" +
-				"opencode runs it at delta 2, asks again when the connection breaks, and runs what comes then too (seen when run)",
+				"opencode runs it at delta 2, retries when the connection breaks, and runs the new calls too (seen when run)",
 			"Continue, Anthropic SDK for JavaScript and AI SDK do not run it: the connection broke (seen when run)"},
 		{"who asked is known", "anthropic", `{"a":1}`, "claude-code", limit, "this client, Claude Code, runs it at delta 2, before the cut (seen when run)", ""},
 		{"and its result came", "anthropic", `{"a":1}`, "claude-code", answered,
-			"this client, Claude Code, runs it at delta 2, while the response goes on (seen when run); it did: the result came back", ""},
+			"this client, Claude Code, runs it at delta 2, while the response goes on (seen when run); it did: its result was sent back", ""},
 		{"who asked was not tried with it", "gemini", `{"a":1}`, "codex", done, "", "Gemini CLI and AI SDK run it when the response has ended (seen when run)" +
 			"|Pydantic AI, smolagents, CrewAI, Semantic Kernel, Spring AI and LangChain4j run it when the response has ended (documented)" +
-			"|LangChain JS, pi and Google Gen AI SDK for JavaScript run nothing by themselves: what uses them does (seen when run)"},
+			"|LangChain JS, pi and Google Gen AI SDK for JavaScript run nothing: the code that uses them does (seen when run)"},
 		{"a library that others are made with", "openai-responses", `{"a":1}`, "ai-sdk", limit,
 			"Codex runs it at delta 2, before the cut (seen when run)|opencode does not run it: the response was cut (seen when run)",
 			"OpenAI Agents JS and AI SDK do not run it: the response was cut (seen when run)"},

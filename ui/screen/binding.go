@@ -9,16 +9,16 @@ import (
 	"toolscope/ui/display"
 )
 
-// A Binding is a key, or several that mean the same, and what it does now. The footer, the help and
-// what a key does are all made from it.
+// A Binding is a key, or several with the same meaning, and its current action. The footer, the help and
+// the key handling are all made from it.
 type Binding struct {
 	Keys []string     // "a", "G", "enter", "alt+enter", "ctrl+u", " "
-	Hint display.Text // in the footer, the key and a word; empty for what only the help lists
-	Does display.Text // in the help; empty for another name of a key that is listed
-	Do   func()       // nil where Hint only reminds of a key that works everywhere
+	Hint display.Text // in the footer, the key and a word; empty if only the help lists it
+	Does display.Text // in the help; empty for an alias of a listed key
+	Do   func()       // nil if Hint only reminds of a key that works everywhere
 }
 
-// FindBinding is the binding of a key, nil if it has none.
+// FindBinding returns the binding of a key, or nil.
 func FindBinding(all []Binding, key string) *Binding {
 	for i := range all {
 		if all[i].Do != nil && slices.Contains(all[i].Keys, key) {
@@ -28,13 +28,13 @@ func FindBinding(all []Binding, key string) *Binding {
 	return nil
 }
 
-// SharesKey reports whether a key is one of another's.
+// SharesKey reports whether the bindings have a key in common.
 func (b Binding) SharesKey(other Binding) bool {
 	return slices.ContainsFunc(b.Keys, func(k string) bool { return slices.Contains(other.Keys, k) })
 }
 
-// keyNames are the keys that are not written as they are named; those without a name work, and are
-// not listed.
+// keyNames maps keys to their displayed names, in Unicode and ASCII, where these differ from the key. A
+// key with an empty name works but is not listed.
 var keyNames = map[string][2]display.Text{
 	"up": keyTexts("↑", "up"), "down": keyTexts("↓", "down"), "left": keyTexts("←", "left"), "right": keyTexts("→", "right"),
 	"shift+tab": keyTexts("⇧tab", "shift-tab"), " ": keyTexts("space", "space"), "pgup": keyTexts("PgUp", "PgUp"), "pgdown": keyTexts("PgDn", "PgDn"),
@@ -46,7 +46,7 @@ func keyTexts(name, ascii string) [2]display.Text {
 	return [2]display.Text{display.Clean(name), display.Clean(ascii)}
 }
 
-// Name is how the keys are written, in the alphabet of a drawer.
+// Name returns the displayed names of the keys, in Unicode or ASCII.
 func (b Binding) Name(draw display.Drawer) (name display.Text) {
 	for _, key := range b.Keys {
 		written, known := keyNames[key]
@@ -68,7 +68,7 @@ func (b Binding) Name(draw display.Drawer) (name display.Text) {
 	return name
 }
 
-// splitHint is the hint in two parts: its keys, and what they do.
+// splitHint splits the hint into its keys and its text.
 func (b Binding) splitHint() (keys, does display.Text) {
 	s := b.Hint.String()
 	n := max(0, strings.IndexByte(s, ' '))
@@ -82,7 +82,7 @@ func (b Binding) splitHint() (keys, does display.Text) {
 	return keys, display.Skip(b.Hint, keys.Width())
 }
 
-// fittingHints are the hints that fit into so many cells, each with the cell that it begins at.
+// fittingHints yields the hints that fit into so many cells, each with its first cell.
 func fittingHints(of []Binding, cells int) iter.Seq2[int, *Binding] {
 	return func(yield func(int, *Binding) bool) {
 		for i, at := 0, 0; i < len(of); i++ {
@@ -98,8 +98,8 @@ func fittingHints(of []Binding, cells int) iter.Seq2[int, *Binding] {
 	}
 }
 
-// HintAt is the key that is hinted at in cell x of so many, "" for none. Of a hint at several keys it
-// is the one that is written there.
+// HintAt returns the key whose hint is in cell x of so many, or "". If a hint has several keys, it returns
+// the key at that cell.
 func HintAt(of []Binding, cells, x int) (key string) {
 	for at, b := range fittingHints(of, cells) {
 		if x < at || x >= at+b.Hint.Width() {
@@ -118,7 +118,7 @@ func HintAt(of []Binding, cells, x int) (key string) {
 	return ""
 }
 
-// keyNamed is the key that is written so.
+// keyNamed returns the key with a displayed name.
 func keyNamed(name string) string {
 	for key, written := range keyNames {
 		if written[0].String() == name || written[1].String() == name {
@@ -128,7 +128,7 @@ func keyNamed(name string) string {
 	return name
 }
 
-// Remap is the binding on the keys that to makes of its own. The hint names them.
+// Remap returns the binding with its keys, and those in its hint, replaced by to.
 func (b Binding) Remap(to func(key string) string, draw display.Drawer) Binding {
 	keys := make([]string, len(b.Keys))
 	for i, k := range b.Keys {
@@ -157,12 +157,12 @@ func (b Binding) Remap(to func(key string) string, draw display.Drawer) Binding 
 	return b
 }
 
-// CursorKeys are the keys that move the cursor; to is told the row. The last is that of the end.
+// CursorKeys returns the keys that move the cursor; to gets the new row. The last one goes to the end.
 func (w *Window) CursorKeys(hint display.Text, to func(row int)) []Binding {
 	return w.moveKeys(hint, func() int { return w.At }, to)
 }
 
-// ScrollKeys are the keys that move the view where there is no cursor to see.
+// ScrollKeys returns the keys that move the view in a list without a cursor.
 func (w *Window) ScrollKeys(hint display.Text) []Binding {
 	return w.moveKeys(hint, func() int { return w.Top }, w.Scroll)
 }

@@ -4,28 +4,28 @@ import (
 	"toolscope/ui/display"
 )
 
-// Glyphs are the signs of one alphabet: one meaning, one sign. Each is one cell wide, those of
-// Severity and Side are two.
+// Glyphs are the signs of the screen, in Unicode or ASCII: one meaning, one sign. Each is one cell wide;
+// those of Severity and Side are two.
 type Glyphs struct {
-	Status   []display.Text // of a call, by stream.Status; a turn has the sign of what it shows
+	Status   []display.Text // of a call, by stream.Status; a turn shares these signs
 	Severity []display.Text // of a finding
 	Side     [NumSides]display.Text
 
 	Mark, Change               display.Text // the cursor; the number of a delta, before it
-	Cursor, Ghost, Wraps, Fold display.Text // may grow; closer to come; the row goes on; folded
+	Cursor, Ghost, Wraps, Fold display.Text // may grow; missing closer; the row continues; folded
 	Unfold                     display.Text // not folded
 	Delta                      display.Text // between two deltas
 	Up, Below, Back, Onward    display.Text
-	Sep, Dot, Dash, None       display.Text // between parts of a way, of facts, in a range; nothing known
+	Sep, Dot, Dash, None       display.Text // between parts of a path, of facts, in a range; unknown
 	Times                      display.Text
 	Rule, Line, Tee            display.Text
 
-	// Of a bar of time: nothing yet, silence, bytes, the last that must be there; the moment, and over it.
+	// On the timeline: nothing yet, silence, bytes, last required key; the moment, and the sign above it.
 	Idle, Silent, Coming, Usable, Here, Over display.Text
-	Headers, Token, End                      display.Text // of the response: its head, the first that it brings, its end
+	Headers, Token, End                      display.Text // of the response: its head, its first token, its end
 }
 
-// UnicodeGlyphs are drawn where the terminal has them.
+// UnicodeGlyphs are the signs for terminals with Unicode.
 var UnicodeGlyphs = &Glyphs{
 	Status: charTexts("○◔◐●◌▲✗◇⊘⊖◍"), Severity: cleanTexts("i ", "! ", "!!"), Side: [NumSides]display.Text(cleanTexts("= ", "≈ ", "≠ ", "— ", "∅ ")),
 	Mark: display.Lit("▌"), Change: display.Lit("Δ"),
@@ -40,7 +40,7 @@ var UnicodeGlyphs = &Glyphs{
 	Headers: display.Lit("┌"), Token: display.Lit("┬"), End: display.Lit("┐"),
 }
 
-// ASCIIGlyphs are drawn elsewhere.
+// ASCIIGlyphs are the signs for other terminals.
 var ASCIIGlyphs = &Glyphs{
 	Status: charTexts(".~?*-<x#/%u"), Severity: cleanTexts("i ", "! ", "!!"), Side: [NumSides]display.Text(cleanTexts("==", "~=", "!=", "--", "{}")),
 	Mark: display.Lit(">"), Change: display.Lit("d"),
@@ -55,7 +55,7 @@ var ASCIIGlyphs = &Glyphs{
 	Headers: display.Lit("["), Token: display.Lit("'"), End: display.Lit("]"),
 }
 
-// charTexts are the characters of a text, one by one.
+// charTexts splits a text into its characters.
 func charTexts(of string) (all []display.Text) {
 	for _, r := range of {
 		all = append(all, display.Clean(string(r)))

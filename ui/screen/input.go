@@ -9,18 +9,16 @@ import (
 	"toolscope/ui/display"
 )
 
-// Input is a line in which something is typed. The program gives it the keys that its mode does not
-// bind.
+// Input is a text input of one line. The program passes it the keys that its mode does not bind.
 type Input struct {
-	Prompt display.Text // before it in the footer; empty where the mode draws the line itself
-	Note   display.Text // behind it in the footer
-	Lines  bool         // what is pasted keeps its line ends and tabs
-	Edits  int          // keys taken so far: while they are as many, nothing has changed
+	Prompt display.Text // before it in the footer; empty if the mode draws the input
+	Note   display.Text // after it in the footer
+	Lines  bool         // pasted text keeps its line ends and tabs
+	Edits  int          // the number of keys handled: equal numbers mean no change
 	line   textinput.Model
 }
 
-// The line of a textinput holds no line ends and no tabs: these stand for them, and mean nothing
-// else.
+// A textinput can't hold line ends and tabs: these characters replace them and have no other meaning.
 const (
 	standsForLine = '\U0010fffd'
 	standsForTab  = '\U0010fffc'
@@ -31,7 +29,7 @@ var (
 	fromLine = strings.NewReplacer(string(standsForLine), "\n", string(standsForTab), "\t")
 )
 
-// NewInput begins with a value, the cursor behind it, for so many characters at most.
+// NewInput returns an input with a value, the cursor at its end, for at most so many characters.
 func NewInput(prompt display.Text, value string, most int) *Input {
 	in := &Input{Prompt: prompt, line: textinput.New()}
 	in.line.CharLimit = most
@@ -41,7 +39,7 @@ func NewInput(prompt display.Text, value string, most int) *Input {
 	return in
 }
 
-// Key takes a key.
+// Key handles a key.
 func (in *Input) Key(k tea.KeyMsg) {
 	if in.Lines && k.Type == tea.KeyRunes && k.Paste {
 		in.Insert(string(k.Runes))
@@ -55,20 +53,20 @@ func (in *Input) applyKey(k tea.KeyMsg) {
 	in.Edits++
 }
 
-// Insert puts text where the cursor is.
+// Insert inserts text at the cursor.
 func (in *Input) Insert(text string) {
 	in.applyKey(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(toLine.Replace(strings.ToValidUTF8(text, "")))})
 }
 
-// Value is what is typed.
+// Value returns the typed text.
 func (in *Input) Value() string { return fromLine.Replace(in.line.Value()) }
 
-// Cursor is the byte of the value that the cursor stands before.
+// Cursor returns the byte offset of the cursor in the value.
 func (in *Input) Cursor() int {
 	return len(fromLine.Replace(string([]rune(in.line.Value())[:in.line.Position()])))
 }
 
-// Draw writes what is typed, and its cursor.
+// Draw draws the typed text and the cursor.
 func (in *Input) Draw(p *Pen) {
 	value, at := in.Value(), in.Cursor()
 	p.Untrusted(Plain, Bare, value[:at])

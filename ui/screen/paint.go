@@ -12,7 +12,7 @@ import (
 	"toolscope/themes"
 )
 
-// Role is what a piece of text is, which decides how it looks.
+// Role is the kind of a text, which decides its style.
 type Role uint8
 
 const (
@@ -34,36 +34,36 @@ const (
 	NumRoles
 )
 
-// Surface is what a piece of text lies on.
+// Surface is the background of a text.
 type Surface uint8
 
 const (
 	Bare     Surface = iota
 	Selected         // the selection
-	Linked           // what the selection points at
-	Match            // a search hit
+	Linked           // the target of the selection
+	Match            // a search match
 	Growing          // the token that may still grow
-	Removed          // what the model wrote and is not sent
-	Added            // what is sent and the model did not write
+	Removed          // written by the model, but not sent
+	Added            // sent, but not written by the model
 	NumGrounds
 )
 
-// Paints are the escape sequences of a theme at a colour depth, made once: the only SGR the program
-// writes.
+// Paints are the escape sequences of a theme at a colour depth, made once. The program writes no other
+// SGR.
 type Paints struct {
 	on    [NumRoles][NumGrounds]string
 	depth termenv.Profile
-	page  themes.TextStyle // below all others, where the background is painted
+	page  themes.TextStyle // under all others, if the background is painted
 	Theme themes.Theme
 
 	Paints bool // every cell has the theme's background
-	TooFew bool // it would, but there are not colours enough
+	TooFew bool // the background should be painted, but there are too few colours
 }
 
 const paintOff = "\x1b[0m"
 
-// NewPaints makes the paints of a theme; painted says whether every cell has its background, too,
-// which takes colours enough.
+// NewPaints returns the paints of a theme; painted asks for the theme's background in every cell, which
+// needs enough colours.
 func NewPaints(t themes.Theme, depth termenv.Profile, painted bool) *Paints {
 	p := &Paints{depth: depth, Theme: t}
 	if p.Paints, p.TooFew = painted && CanPaint(depth), painted && !CanPaint(depth); p.Paints {
@@ -79,7 +79,7 @@ func NewPaints(t themes.Theme, depth termenv.Profile, painted bool) *Paints {
 		Removed: {FG: t.Bad.FG, Bold: t.Bad.Bold, Underline: true},
 		Added:   {FG: t.Good.FG, Bold: t.Good.Bold, Underline: true},
 	}
-	if depth == termenv.Ascii { // without colours, attributes must carry the difference
+	if depth == termenv.Ascii { // without colours, attributes show the difference
 		bold, underline, reverse := themes.TextStyle{Bold: true}, themes.TextStyle{Underline: true}, themes.TextStyle{Reverse: true}
 		inks = [NumRoles]themes.TextStyle{Bad: bold, Accent: bold}
 		grounds = [NumGrounds]themes.TextStyle{
@@ -94,20 +94,20 @@ func NewPaints(t themes.Theme, depth termenv.Profile, painted bool) *Paints {
 	return p
 }
 
-// Escape is what turns a look on, "" for plain.
+// Escape returns the escape sequence of a style, "" for plain.
 func (p *Paints) Escape(r Role, g Surface) string { return p.on[r][g] }
 
-// A Paint is how text looks that has a colour of its own, such as that of code.
+// A Paint is a style with its own colour, such as highlighted code.
 type Paint struct{ on string }
 
-// Of is the paint of an ink.
+// Of returns the paint of a text style.
 func (p *Paints) Of(i themes.TextStyle) Paint { return Paint{p.inkEscape(i)} }
 
-// CanPaint reports whether there are colours enough to paint the background.
+// CanPaint reports whether there are enough colours to paint the background.
 func CanPaint(depth termenv.Profile) bool { return depth <= termenv.ANSI256 }
 
-// inkEscape is the escape sequence that turns ink on, "" for plain. Without colours the attributes stay:
-// they are what tells a selection then.
+// inkEscape returns the escape sequence of a text style, "" for plain. Without colours the attributes
+// stay: only they show a selection then.
 func (p *Paints) inkEscape(i themes.TextStyle) string {
 	i = p.page.With(i)
 	r := lipgloss.NewRenderer(io.Discard)
@@ -120,7 +120,7 @@ func (p *Paints) inkEscape(i themes.TextStyle) string {
 	return on
 }
 
-// TokenRoles is how each kind of token looks.
+// TokenRoles is the role of each kind of token.
 var TokenRoles = [...]Role{
 	stream.Space: Plain, stream.ObjectOpen: PunctToken, stream.ObjectClose: PunctToken, stream.ArrayOpen: PunctToken,
 	stream.ArrayClose: PunctToken, stream.Colon: PunctToken, stream.Comma: PunctToken, stream.Key: KeyToken,
@@ -128,14 +128,14 @@ var TokenRoles = [...]Role{
 	stream.Null: LiteralToken, stream.Junk: JunkToken,
 }
 
-// StatusRoles is the colour of each status; the glyph and the word say the same.
+// StatusRoles is the role of each status; the glyph and the word have the same meaning.
 var StatusRoles = [stream.NumStatus]Role{
 	stream.Waiting: Muted, stream.Streaming: Live, stream.LooksDone: Caution, stream.Complete: Good,
 	stream.NoArguments: Good, stream.CutShort: Bad, stream.Malformed: Bad, stream.NotObject: Caution,
 	stream.Aborted: Bad, stream.Rejected: Bad, stream.Unseen: Caution,
 }
 
-// CallRole is the colour of a call's status. That the client stopped it is not bad.
+// CallRole returns the role of a call's status. A call that the client stopped is not bad.
 func CallRole(c *stream.Call) Role {
 	if c.StoppedByClient() {
 		return Muted
@@ -143,7 +143,7 @@ func CallRole(c *stream.Call) Role {
 	return StatusRoles[c.Status()]
 }
 
-// TurnLook is the status whose glyph a turn shares with calls, its colour and its word.
+// TurnLook returns the status whose glyph a turn shares, its role and its word.
 func TurnLook(t *stream.Turn) (stream.Status, Role, string) {
 	st := turnStatus[t.Phase()]
 	switch {
@@ -157,23 +157,23 @@ func TurnLook(t *stream.Turn) (stream.Status, Role, string) {
 
 var SeverityRoles = [...]Role{stream.Info: Muted, stream.Warn: Caution, stream.Error: Bad}
 
-// turnStatus is the glyph a turn shares with calls.
+// turnStatus is the status whose glyph a turn phase shares.
 var turnStatus = [...]stream.Status{
 	stream.TurnIsOpen: stream.Streaming, stream.TurnComplete: stream.Complete, stream.TurnTruncated: stream.CutShort,
 	stream.TurnAborted: stream.Aborted, stream.TurnRejected: stream.Rejected,
 }
 
-// SideRoles is the colour of what the other side has; the sign says the same. That nothing changed
-// proves nothing: it is never good.
+// SideRoles is the role of each side; the sign has the same meaning. Same is not Good, because no
+// change proves nothing.
 var SideRoles = [NumSides]Role{Same: Muted, Alike: Plain, Differs: Caution, Absent: Caution, Nothing: Bad}
 
-// VerdictRoles is the colour of whether a provider takes what is sent: only what is proven is good.
+// VerdictRoles is the role of each provider verdict: only a proven one is good.
 var VerdictRoles = [replay.NumVerdicts]Role{replay.Unproven: Muted, replay.Accepted: Good, replay.Refused: Bad}
 
-// LossFindings is the severity of findings whose sign a loss has.
+// LossFindings maps loss severities to the finding severities whose sign they share.
 var LossFindings = [...]stream.Severity{
 	replay.Info: stream.Info, replay.Low: stream.Info, replay.Medium: stream.Warn, replay.High: stream.Error, replay.Critical: stream.Error,
 }
 
-// LossRoles is the colour of each severity; its word says the same.
+// LossRoles is the role of each loss severity; the word has the same meaning.
 var LossRoles = [...]Role{replay.Info: Muted, replay.Low: Muted, replay.Medium: Caution, replay.High: Bad, replay.Critical: Bad}

@@ -8,8 +8,8 @@ import (
 	"toolscope/ui/display"
 )
 
-// Pen writes one frame, field by field. A field never gets wider than it was begun with: what does
-// not fit is cut off, what is missing is filled.
+// Pen writes one frame, field by field. A field never gets wider than its initial width: text that does
+// not fit is cut off, and the rest is filled.
 type Pen struct {
 	display.Drawer
 	b     []byte
@@ -18,8 +18,8 @@ type Pen struct {
 	Glyph *Glyphs
 }
 
-// NewPen makes a pen that writes in the colours of a theme, as many as there are, on the background of
-// the terminal or, painted, of the theme.
+// NewPen returns a pen with the colours of a theme at a colour depth, on the background of the terminal
+// or, if painted, of the theme.
 func NewPen(t themes.Theme, depth termenv.Profile, draw display.Drawer, painted bool) Pen {
 	p := Pen{Drawer: draw, Ink: NewPaints(t, depth, painted), Glyph: UnicodeGlyphs}
 	if draw.ASCII {
@@ -48,7 +48,7 @@ func (p *Pen) Paint(as Paint, t display.Text) {
 	p.Left -= t.Width()
 }
 
-// Text writes text on no ground.
+// Text writes text without a background.
 func (p *Pen) Text(r Role, t display.Text) { p.TextOn(r, Bare, t) }
 
 func (p *Pen) endPaint(on string) {
@@ -57,24 +57,24 @@ func (p *Pen) endPaint(on string) {
 	}
 }
 
-// MaxNameBytes is how many bytes of a name are looked at when a row shows its start: no window is as
-// wide, and a name may be as long as a response.
+// MaxNameBytes is how many bytes of a name a row reads to show its start. No window is that wide, but a
+// name may be as long as a response.
 const MaxNameBytes = 1 << 10
 
-// ShortName is as much of a name as a row may show.
+// ShortName cuts a name to the length that a row may show.
 func ShortName(name string) string { return name[:min(len(name), MaxNameBytes)] }
 
-// Name is as much of a name as a row may show, cleaned.
+// Name cuts and cleans a name for a row.
 func (p *Pen) Name(name string) display.Text { return p.Clean(ShortName(name)) }
 
-// Untrusted writes text that came from outside, cleaned.
+// Untrusted cleans and writes text from outside.
 func (p *Pen) Untrusted(r Role, g Surface, s string) {
 	if s != "" {
 		p.TextOn(r, g, p.Name(s))
 	}
 }
 
-// Bytes writes bytes from outside, cleaned as they are written, and cuts them where the field ends.
+// Bytes cleans and writes bytes from outside, and cuts them at the end of the field.
 func (p *Pen) Bytes(r Role, g Surface, b []byte) {
 	on := p.Ink.on[r][g]
 	p.b = append(p.b, on...)
@@ -117,7 +117,7 @@ func (p *Pen) Spaces(g Surface, n int) {
 
 const blanks = "                                                                "
 
-// Overlay writes the rest of the field as under has it, and over its first cells what over writes.
+// Overlay draws the rest of the field with under, and its first cells with over.
 func (p *Pen) Overlay(cells int, over, under func()) {
 	width, from := p.Left, len(p.b)
 	rest := ""
@@ -132,7 +132,7 @@ func (p *Pen) Overlay(cells int, over, under func()) {
 	}
 	p.Field(min(cells, width))
 	over()
-	p.Field(p.Left + max(0, width-cells-ansi.StringWidth(rest))) // half of a wide character is none
+	p.Field(p.Left + max(0, width-cells-ansi.StringWidth(rest))) // half of a wide character is dropped
 	p.Fill(Bare)
 	p.b = append(p.b, rest...)
 	p.Field(0)
@@ -141,7 +141,7 @@ func (p *Pen) Overlay(cells int, over, under func()) {
 // Fill ends the field.
 func (p *Pen) Fill(g Surface) { p.Spaces(g, p.Left) }
 
-// Right writes t flush right, and in front of it spaces; it leaves out what does not fit.
+// Right writes t flush right after spaces, and cuts what does not fit.
 func (p *Pen) Right(r Role, g Surface, t display.Text) {
 	if w := t.Width(); w <= p.Left {
 		p.Spaces(g, p.Left-w)
@@ -155,10 +155,10 @@ func (p *Pen) Newline() { p.b = append(p.b, '\n') }
 // Reset begins a new frame.
 func (p *Pen) Reset() { p.b = p.b[:0] }
 
-// Frame is what was written since.
+// Frame returns the frame written since Reset.
 func (p *Pen) Frame() string { return string(p.b) }
 
-// Caption writes a line with a title on it, and the first of some notes that there is room for.
+// Caption draws a line with a title on it, and the first of the notes that fits.
 func (p *Pen) Caption(r Role, title display.Text, notes ...display.Text) {
 	p.Text(Muted, display.Join(p.Glyph.Line, p.Glyph.Line, display.Lit(" ")))
 	p.TextOn(r, Bare, p.Truncate(title, p.Left-1))
@@ -172,7 +172,7 @@ func (p *Pen) Caption(r Role, title display.Text, notes ...display.Text) {
 	p.Text(Muted, display.Repeat(p.Glyph.Line, max(p.Left, 0)))
 }
 
-// Title writes the first row of a pane.
+// Title draws the first row of a pane.
 func (p *Pen) Title(title, note display.Text, focused bool) {
 	r := Muted
 	if focused {
@@ -185,7 +185,7 @@ func (p *Pen) Title(title, note display.Text, focused bool) {
 	p.Fill(Bare)
 }
 
-// ElideMiddle is a long text without its middle.
+// ElideMiddle cuts the middle out of a long text.
 func ElideMiddle(s string) string {
 	if len(s) <= MaxNameBytes {
 		return s
@@ -193,7 +193,7 @@ func ElideMiddle(s string) string {
 	return s[:MaxNameBytes/2] + s[len(s)-MaxNameBytes/2:]
 }
 
-// ShortID is an id that fits into so many cells: its ends matter most.
+// ShortID shortens an id to so many cells; it keeps both ends, which matter most.
 func ShortID(id display.Text, cells int) display.Text {
 	s, w := id.String(), id.Width()
 	switch {
@@ -218,7 +218,7 @@ func (p *Pen) Hints(of []Binding) {
 	}
 }
 
-// TrimEnd drops the line end, which the row shows by ending.
+// TrimEnd drops the line end: the end of the row shows it.
 func TrimEnd(line []byte) []byte {
 	if n := len(line); n > 0 && line[n-1] == '\n' {
 		return line[:n-1]

@@ -2,16 +2,16 @@ package screen
 
 import "toolscope/ui/display"
 
-// StyledText is a text in its colour.
+// StyledText is a text and its role.
 type StyledText struct {
 	Role Role
 	Text display.Text
 }
 
-// Width is how many cells it takes.
+// Width returns its width in cells.
 func (s StyledText) Width() int { return s.Text.Width() }
 
-// Width is how many cells several take.
+// Width returns the total width in cells.
 func Width[T interface{ Width() int }](all []T) (cells int) {
 	for _, s := range all {
 		cells += s.Width()
@@ -19,7 +19,7 @@ func Width[T interface{ Width() int }](all []T) (cells int) {
 	return cells
 }
 
-// Texts writes texts behind one another.
+// Texts writes texts one after another.
 func (p *Pen) Texts(all []StyledText) {
 	for _, s := range all {
 		p.Text(s.Role, s.Text)

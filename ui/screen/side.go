@@ -2,7 +2,7 @@ package screen
 
 import "toolscope/providers/replay"
 
-// Side is what the other side has of something: the request of what the model wrote, one turn of
+// Side compares the two sides of something: a request with what the model wrote, or one turn with
 // another.
 type Side uint8
 
@@ -10,13 +10,13 @@ const (
 	Same    Side = iota
 	Alike        // the same meaning
 	Differs      // something else
-	Absent       // it has none, or nobody knows
-	Nothing      // nothing of it was sent
+	Absent       // missing, or unknown
+	Nothing      // nothing was sent
 
 	NumSides = iota
 )
 
-// OutcomeSides is what a request has of a call's arguments.
+// OutcomeSides is the side of each outcome of a call.
 var OutcomeSides = [replay.NumOutcomes]Side{
 	replay.Verbatim: Same, replay.AssumedEmpty: Alike, replay.Parsed: Alike, replay.Reformatted: Alike, replay.Unwrapped: Alike,
 	replay.Wrapped: Differs, replay.Renamed: Differs, replay.AsText: Differs, replay.Repaired: Differs,

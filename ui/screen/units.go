@@ -10,7 +10,7 @@ import (
 	"toolscope/ui/display"
 )
 
-// Bytes is a size: exact while that is short, and else cut off after three digits.
+// Bytes formats a size: exact if short, else cut off after three digits.
 func Bytes(n int) display.Text {
 	if n < 10_000 {
 		return Count(n).Between("", " B")
@@ -27,7 +27,7 @@ func Bytes(n int) display.Text {
 
 var byteUnits = []string{"kB", "MB", "GB", "TB"}
 
-// Count is n with a separator between thousands.
+// Count formats n with a thousands separator.
 func Count(n int) display.Text {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0; i -= 3 {
@@ -36,7 +36,7 @@ func Count(n int) display.Text {
 	return display.Clean(s)
 }
 
-// Time is a duration, cut off after three digits at most; "" for no time.
+// Time formats a duration, cut off after three digits at most; "" for no time.
 func Time(d time.Duration) display.Text {
 	switch {
 	case d < 0:
@@ -51,8 +51,8 @@ func Time(d time.Duration) display.Text {
 	return longTime(d)
 }
 
-// RoughTime is a duration as Time says it, with one digit less of the seconds: that of something that is
-// still going on, or made of many parts.
+// RoughTime formats a duration like Time, with one digit of seconds less: for a duration that still
+// grows, or is a sum.
 func RoughTime(d time.Duration) display.Text {
 	if d >= time.Second && d < 10*time.Second {
 		return display.Format("%.1f s", d.Truncate(100*time.Millisecond).Seconds())
@@ -60,7 +60,7 @@ func RoughTime(d time.Duration) display.Text {
 	return Time(d)
 }
 
-// longTime is a duration of a minute or more.
+// longTime formats a duration of a minute or more.
 func longTime(d time.Duration) display.Text {
 	if d < time.Hour {
 		return display.Format("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
@@ -68,7 +68,7 @@ func longTime(d time.Duration) display.Text {
 	return display.Format("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
 }
 
-// Elapsed is the time from one moment to another, or NoTime if either is unknown.
+// Elapsed returns the time between two moments, or NoTime if either is unknown.
 func Elapsed(from, to time.Duration) time.Duration {
 	if from < 0 || to < 0 || to < from {
 		return stream.NoTime
@@ -76,7 +76,7 @@ func Elapsed(from, to time.Duration) time.Duration {
 	return to - from
 }
 
-// CallTime is how long a call took to arrive, so far: NoTime before its first argument.
+// CallTime returns how long a call's arguments have taken to arrive so far; NoTime before the first byte.
 func CallTime(c *stream.Call) time.Duration {
 	if c.SealedAt >= 0 {
 		return Elapsed(c.OpenedAt, c.SealedAt)
@@ -84,7 +84,7 @@ func CallTime(c *stream.Call) time.Duration {
 	return Elapsed(c.OpenedAt, c.LastArgAt)
 }
 
-// Plural is "1 thing" or "2 things".
+// Plural returns "1 thing" or "2 things".
 func Plural(n int, thing string) display.Text {
 	return display.Clean(Count(n).String() + " " + count.Noun(n, thing))
 }

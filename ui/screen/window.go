@@ -2,36 +2,36 @@ package screen
 
 import "toolscope/ui/display"
 
-// Window is a cursor in a list of rows of which some are visible: the movement that all panes
-// share. It holds no rows, so a list may be as long as it likes.
+// Window is a cursor and a view over a list of rows: the movement that all panes share. It holds no
+// rows, so a list may have any length.
 type Window struct {
 	Rows   int  // how many there are
 	Height int  // how many are visible
 	Top    int  // first visible row
 	At     int  // the cursor
 	Stick  bool // keep the end in view
-	Beyond int  // rows behind the end: with little room few of them are seen, or none
-	Head   int  // rows that are drawn above the first that is visible
-	adrift bool // the view was rolled: the cursor may be out of sight, until it moves
+	Beyond int  // rows after the end: on a small screen few of them are visible, or none
+	Head   int  // rows drawn above the first visible row
+	adrift bool // the view was rolled: the cursor may be out of view until it moves
 }
 
-// Fit is Resize for a list that is drawn into h rows, the first of which are no rows of it.
+// Fit is Resize for a list drawn into h rows, of which the first head rows are not part of the list.
 func (w *Window) Fit(rows, head, h int) {
 	w.Head = head
 	w.Resize(rows, h-head)
 }
 
-// Resize sets the number of rows there are and that are visible.
+// Resize sets the total and the visible number of rows.
 func (w *Window) Resize(rows, height int) {
 	w.Rows, w.Height = rows, max(height, 1)
-	if w.Stick { // wherever it was before: rows may be gone, as when one walks back in time
+	if w.Stick { // wherever it was before: there may be fewer rows, e.g. after a step back in time
 		w.At = rows - 1 - max(0, w.Beyond-w.Height/3)
 		w.Top, w.adrift = w.At-w.Height+1, false
 	}
 	w.clampView()
 }
 
-// clampView keeps the cursor on a row and the row in view.
+// clampView keeps the cursor on a row, and that row in view.
 func (w *Window) clampView() {
 	w.At = max(0, min(w.At, w.Rows-1))
 	if !w.adrift {
@@ -40,14 +40,14 @@ func (w *Window) clampView() {
 	w.Top = max(0, min(w.Top, w.Rows-w.Height))
 }
 
-// MoveTo puts the cursor on a row.
+// MoveTo moves the cursor to a row.
 func (w *Window) MoveTo(row int) {
 	w.Stick, w.adrift = false, w.adrift && row == w.At
 	w.At = row
 	w.clampView()
 }
 
-// RowAt is the row that is drawn in row y, counted with those above the list; -1 for none.
+// RowAt returns the list row drawn in row y of the pane, or -1.
 func (w *Window) RowAt(y int) int {
 	if y -= w.Head; y < 0 || y >= w.Height || w.Top+y >= w.Rows {
 		return -1
@@ -55,13 +55,13 @@ func (w *Window) RowAt(y int) int {
 	return w.Top + y
 }
 
-// Roll moves the view, and not the cursor.
+// Roll moves the view, not the cursor.
 func (w *Window) Roll(rows int) {
 	w.Stick, w.adrift = false, true
 	w.Top = max(0, min(w.Top+rows, w.Rows-w.Height))
 }
 
-// Click puts the cursor on the row that is drawn in row y, and reports whether it was there.
+// Click moves the cursor to the list row drawn in row y, and reports whether it was already there.
 func (w *Window) Click(_, y int) (again bool) {
 	row := w.RowAt(y)
 	if row < 0 {
@@ -72,36 +72,37 @@ func (w *Window) Click(_, y int) (again bool) {
 	return again
 }
 
-// Scroll moves the view where there is no cursor to see.
+// Scroll moves the view of a list without a cursor.
 func (w *Window) Scroll(top int) {
 	w.Stick, w.adrift = false, false
 	w.Top = max(0, min(top, w.Rows-w.Height))
 	w.At = w.Top
 }
 
-// Center puts the cursor on a row and the row in the middle.
+// Center moves the cursor to a row, and the row to the middle.
 func (w *Window) Center(row int) {
 	w.MoveTo(row)
 	w.Top = w.At - w.Height/2
 	w.clampView()
 }
 
+// End moves the cursor to the last row and follows it.
 func (w *Window) End() {
 	w.MoveTo(w.Rows - 1)
 	w.Stick = true
 }
 
-// Visible is which of the rows are visible, counted from 1, and how many there are.
+// Visible returns the first and last visible row, counted from 1, and the number of rows.
 func (w *Window) Visible() (first, last, of int) {
 	return w.Top + 1, min(w.Top+w.Height, w.Rows), w.Rows
 }
 
-// ScrollInfo says which rows are visible, and whether more are below; nothing where all are.
+// ScrollInfo formats the visible range and the total, with a sign if more rows are below; empty if all are visible.
 func (p *Pen) ScrollInfo(first, last, of int) display.Text {
 	return p.scrollText(first, last, of, Count(of).Between(" of ", ""))
 }
 
-// ScrollRows is Seen without how many there are.
+// ScrollRows is ScrollInfo without the total.
 func (p *Pen) ScrollRows(first, last, of int) display.Text {
 	return p.scrollText(first, last, of, display.Text{})
 }

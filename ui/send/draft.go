@@ -91,7 +91,7 @@ func composeDraft(k draftKey, c host.CapturedRequest, draw display.Drawer) *draf
 		d.addNote(screen.Bad, draw.Format("cannot be sent: %s", k.trouble))
 	}
 	if bytes.Contains(c.Body, []byte("[redacted:")) {
-		d.addNote(screen.Caution, display.Lit("secrets were taken out of what was captured: [redacted:...] is sent in their place"))
+		d.addNote(screen.Caution, display.Lit("secrets were redacted in the capture: [redacted:...] is sent instead"))
 	}
 	if k.policy == unchanged {
 		d.url, _ = k.host.RawRequest(c.Body, k.model, k.address)

@@ -1,9 +1,9 @@
-// Package settings reads files that people write in TOML: a list of values, each with the place it
-// stands at, so that what is wrong with one can be told by line and column.
+// Package settings reads TOML files into a list of values with their positions, so that an error can name
+// its line and column.
 //
 // Invariants:
-//   - What is read is in the order of the file, and nothing in it is left out.
-//   - A place counts lines and columns from 1; a column is a character, as editors count.
+//   - The values are in the order of the file, and complete.
+//   - Lines and columns count from 1; a column is a character, as in editors.
 package settings
 
 import (
@@ -17,21 +17,21 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// Position is where something stands in a file.
+// Position is a line and column of a file.
 type Position struct{ Line, Column int }
 
-// Setting is one value: a string, bool, int64, float64, []any, or what else TOML has.
+// Setting is one value: a string, bool, int64, float64, []any, or another TOML type.
 type Setting struct {
-	Table string // the table it stands in, "" outside of any
+	Table string // its table; "" at the top level
 	Key   string
 	Value any
 	Position
 }
 
-// Name is the key, behind its table.
+// Name returns the key after its table.
 func (s Setting) Name() string { return Name(s.Table, s.Key) }
 
-// Name is a key behind its table.
+// Name returns a key after its table.
 func Name(table, key string) string {
 	if table == "" {
 		return key
@@ -39,7 +39,7 @@ func Name(table, key string) string {
 	return table + "." + key
 }
 
-// SyntaxError is what is no TOML.
+// SyntaxError is an error of TOML syntax.
 type SyntaxError struct {
 	Position
 	What string
@@ -69,7 +69,7 @@ func Read(data []byte) ([]Setting, error) {
 	return r.settings, nil
 }
 
-// reader walks a file that is known to be right.
+// reader walks a file that is known to be valid.
 type reader struct {
 	data     []byte
 	p        unstable.Parser
@@ -86,7 +86,7 @@ func (r *reader) addExpression(n *unstable.Node, values map[string]any) {
 	}
 }
 
-// keyPath is the names a node has, and the place of the first of them.
+// keyPath returns the names of a node, and the position of the first.
 func (r *reader) keyPath(n *unstable.Node) (names []string, at Position) {
 	for i := n.Key(); i.Next(); {
 		if key := i.Node(); len(names) == 0 {
@@ -97,7 +97,7 @@ func (r *reader) keyPath(n *unstable.Node) (names []string, at Position) {
 	return names, at
 }
 
-// addKeyValue takes a value; those of a table in braces one by one.
+// addKeyValue adds a value, or each value of an inline table.
 func (r *reader) addKeyValue(n *unstable.Node, table []string, values map[string]any) {
 	names, at := r.keyPath(n)
 	all := slices.Concat(table, names)
@@ -111,7 +111,7 @@ func (r *reader) addKeyValue(n *unstable.Node, table []string, values map[string
 	r.settings = append(r.settings, Setting{strings.Join(all[:last], "."), all[last], valueAt(values, all), at})
 }
 
-// valueAt is the value of a name; inside of a list of tables, nil.
+// valueAt returns the value of a name; nil inside a list of tables.
 func valueAt(values map[string]any, names []string) any {
 	for _, name := range names[:len(names)-1] {
 		inner, ok := values[name].(map[string]any)
@@ -123,13 +123,13 @@ func valueAt(values map[string]any, names []string) any {
 	return values[names[len(names)-1]]
 }
 
-// positionOf is the place of a byte.
+// positionOf returns the position of a byte.
 func positionOf(data []byte, offset int) Position {
 	before := string(data[:offset])
 	return Position{1 + strings.Count(before, "\n"), 1 + utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:])}
 }
 
-// findInvalid is where the first byte is that is not UTF-8, -1 without one.
+// findInvalid returns the offset of the first byte that is not UTF-8, or -1.
 func findInvalid(data []byte) int {
 	for i := 0; i < len(data); {
 		r, n := utf8.DecodeRune(data[i:])

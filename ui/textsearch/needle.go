@@ -1,4 +1,4 @@
-// Package textsearch finds words in texts that may be long.
+// Package textsearch finds a string in texts that may be long.
 package textsearch
 
 import (
@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// Query is what is looked for, and how. Nobody changes one: many may look with it at once.
+// Query is a search string and its case rule. It is immutable and safe for concurrent use.
 type Query struct {
 	query []byte
 	fold  bool // ASCII capitals match too
-	rare  int  // where the byte of it is that is looked for first
+	rare  int  // index of the byte that is searched first
 }
 
-// New is what is looked for without regard to case, if it has no capitals itself. Here and elsewhere that is
-// the case of A-Z, so that no byte moves.
+// New returns a query that ignores case if query has no capitals. Only A-Z have case here, so byte
+// offsets don't change.
 func New(query string) Query { return newQuery(query, query == lowerASCII(query)) }
 
-// Fold is what is looked for without regard to case.
+// Fold returns a query that ignores case.
 func Fold(query string) Query { return newQuery(lowerASCII(query), true) }
 
 func newQuery(query string, fold bool) Query {
@@ -31,10 +31,10 @@ func newQuery(query string, fold bool) Query {
 	return n
 }
 
-// Len is how many bytes it has.
+// Len returns the length of the query in bytes.
 func (n *Query) Len() int { return len(n.query) }
 
-// lowerASCII lowers A-Z alone.
+// lowerASCII lowers only A-Z.
 func lowerASCII(text string) string {
 	low := []byte(text)
 	for i, c := range low {
@@ -45,7 +45,7 @@ func lowerASCII(text string) string {
 	return string(low)
 }
 
-// byteRarity is how many bytes are more common than c in arguments, about.
+// byteRarity returns about how many bytes are more common than c in arguments.
 func byteRarity(c byte) int {
 	if i := strings.IndexByte(` etaionsr"lhdcu,mpf:g\yw.vb/k{}_-()0123456789xjqz`, c); i >= 0 {
 		return i
@@ -53,7 +53,7 @@ func byteRarity(c byte) int {
 	return 1 << 8
 }
 
-// In reports whether what is looked for is in a text; nothing is in none.
+// In reports whether text contains the query; an empty query is in no text.
 func (n *Query) In(text []byte) bool {
 	for range n.All(text) {
 		return true
@@ -61,8 +61,8 @@ func (n *Query) In(text []byte) bool {
 	return false
 }
 
-// All are the places in a text at which what is looked for begins, one behind the other. It goes from
-// one of the query's rarest bytes to the next.
+// All yields the offsets of the matches in a text; matches don't overlap. It searches for one of the
+// query's rarest bytes.
 func (n *Query) All(text []byte) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		size, next := len(n.query), 0
@@ -92,10 +92,10 @@ func (n *Query) All(text []byte) iter.Seq[int] {
 	}
 }
 
-// bytePositions is the places of one byte in a text.
+// bytePositions iterates over the positions of one byte in a text.
 type bytePositions struct {
 	byte byte
-	at   int // the present one, or the length of the text
+	at   int // the current position, or the length of the text
 }
 
 func newTrace(text []byte, c byte, from int) bytePositions {
@@ -104,7 +104,7 @@ func newTrace(text []byte, c byte, from int) bytePositions {
 	return t
 }
 
-// advance goes to the next place.
+// advance goes to the next position.
 func (t *bytePositions) advance(text []byte) {
 	if from := t.at + 1; from < len(text) {
 		if i := bytes.IndexByte(text[from:], t.byte); i >= 0 {
@@ -115,7 +115,7 @@ func (t *bytePositions) advance(text []byte) {
 	t.at = len(text)
 }
 
-// isMatch reports whether a text that is as long is what is looked for.
+// isMatch reports whether a text of the query's length matches it.
 func (n *Query) isMatch(text []byte) bool {
 	if !n.fold {
 		return bytes.Equal(text, n.query)

@@ -10,15 +10,15 @@ import (
 
 // draw is of a pane that draws a provider's error without cleaning it.
 func draw(p *screen.Pen, t *stream.Turn) {
-	p.Outside(screen.Bad, screen.Bare, t.Failure)
-	p.Raw(screen.Bad, screen.Bare, []byte(t.Failure))
-	p.Say(screen.Bad, p.Format("failed: %s", t.Failure))
+	p.Untrusted(screen.Bad, screen.Bare, t.Failure)
+	p.Bytes(screen.Bad, screen.Bare, []byte(t.Failure))
+	p.Text(screen.Bad, p.Format("failed: %s", t.Failure))
 
-	p.Put(screen.Bad, screen.Bare, t.Failure)               // want: cannot use t.Failure
-	p.Say(screen.Bad, t.Failure)                            // want: cannot use t.Failure
-	p.Say(screen.Bad, fmt.Sprintf("failed: %s", t.Failure)) // want: cannot use fmt.Sprintf
-	p.Tail(screen.Bad, screen.Bare, display.Lit(t.Failure)) // want: cannot use t.Failure
-	p.Say(screen.Bad, p.Format(t.Failure))                  // want: cannot use t.Failure
-	p.Paint(screen.Paint{on: t.Failure}, display.Lit("x"))  // want: cannot refer to unexported field on
-	p.b = append(p.b, t.Failure...)                         // want: p.b undefined
+	p.TextOn(screen.Bad, screen.Bare, t.Failure)             // want: cannot use t.Failure
+	p.Text(screen.Bad, t.Failure)                            // want: cannot use t.Failure
+	p.Text(screen.Bad, fmt.Sprintf("failed: %s", t.Failure)) // want: cannot use fmt.Sprintf
+	p.Right(screen.Bad, screen.Bare, display.Lit(t.Failure)) // want: cannot use t.Failure
+	p.Text(screen.Bad, p.Format(t.Failure))                  // want: cannot use t.Failure
+	p.Paint(screen.Paint{on: t.Failure}, display.Lit("x"))   // want: cannot refer to unexported field on
+	p.b = append(p.b, t.Failure...)                          // want: p.b undefined
 }
