@@ -87,9 +87,6 @@ func kindOf(name string) int {
 	return slices.IndexFunc(kinds, func(k faultKind) bool { return k.name == name })
 }
 
-// Which explains the syntax for a fault that only some responses get.
-const Which = "FAULTxN, e.g. cut@3x2, affects the first N responses that it fits; FAULT/N affects every Nth"
-
 // ParseFaults parses faults of a command line, one for each word.
 func ParseFaults(words ...string) ([]Fault, error) {
 	var list []Fault

@@ -2,7 +2,7 @@ package formats
 
 import "bytes"
 
-// lineJoiner joins the parts of a line that the log's keeper cut, and names it as a wrapper.
+// lineJoiner joins the parts of a line that a log driver cut: one of docker or Kubernetes.
 type lineJoiner struct {
 	kind  byte // of the parts that are held: k of Kubernetes, d of docker, 0 for none
 	parts []byte

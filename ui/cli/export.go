@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 
@@ -87,13 +86,6 @@ func (a *app) exportCommand() *cobra.Command {
 	a.reading.add(to)
 	a.hubFlags(cmd)
 	return cmd
-}
-
-// formTable writes the list of forms.
-func formTable(l lineWriter) {
-	for _, f := range exportForms() {
-		l.writeWrapped(fmt.Sprintf("  %-8s ", f.name), f.says)
-	}
 }
 
 // formNames returns the names of the forms that of selects.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -31,15 +30,4 @@ func (f *faultFlags) announceFaults(l *liveInput, a *app) {
 		l.faults = strings.Join(f.faults, " ")
 		a.printNote("toolscope injects faults into the responses: --fault %s", strings.Join(f.faults, " --fault "))
 	}
-}
-
-// faultTable writes the faults of a proxy and of a mock.
-func faultTable(l lineWriter) {
-	l.writeWrapped("", "Faults, in the order in which combined faults take effect:")
-	l.writeWrapped("", "")
-	for _, f := range fault.Faults() {
-		l.writeWrapped(fmt.Sprintf("  %-16s ", f[0]), f[1])
-	}
-	l.writeWrapped("", "")
-	l.writeWrapped("", fault.Which+". An event is a server-sent event with data, a line of JSON, or a message.")
 }

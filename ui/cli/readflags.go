@@ -33,7 +33,6 @@ type readFlags struct {
 	places   bool // it is asked where in a log something stands
 	protocol string
 	as       string // the format of every input
-	flag     string // what the flag for it is called, where that is not --as
 	request  string // file that holds the body of a request
 }
 
