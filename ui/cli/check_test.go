@@ -276,3 +276,23 @@ func TestCheckTrouble(t *testing.T) {
 		}
 	}
 }
+
+// TestOldBaseline: a baseline with fingerprints of an older version is refused, and says what to do.
+func TestOldBaseline(t *testing.T) {
+	old := saved(t, "old.jsonl", `{"type":"finding","code":"ARGS_BROKEN","message":"x","fingerprint":"8f3a8f3a8f3a8f3a8f3a8f3a"}`+"\n"+`{"type":"check"}`+"\n")
+	if out := command(t, nil, "check", "--baseline", old, "testdata/malformed.sse"); out.code != 2 || !strings.Contains(out.stderr, "an older version of toolscope wrote it") {
+		t.Errorf("%+v", out)
+	}
+}
+
+// TestOldFlags: renamed flags work by their old names, and scripts see no notice.
+func TestOldFlags(t *testing.T) {
+	want := command(t, nil, "print", "--from", "body", "--protocol", "openai-chat", "testdata/malformed.sse")
+	got := command(t, nil, "print", "--as", "body", "--dialect", "openai-chat", "testdata/malformed.sse")
+	if got.stdout != want.stdout || got.stderr != want.stderr || got.code != want.code {
+		t.Errorf("%+v\nwant %+v", got, want)
+	}
+	if out := command(t, nil, "help", "dialects"); out.stdout != command(t, nil, "help", "protocols").stdout || out.stderr != "" {
+		t.Errorf("%+v", out)
+	}
+}

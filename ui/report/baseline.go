@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // A KnownFinding finding is one of an earlier run.
@@ -35,6 +36,9 @@ func ReadBaseline(text []byte) (*Baseline, error) {
 	return b, nil
 }
 
+// errOldBaseline is the error for a baseline whose fingerprints depend on the wording of messages.
+var errOldBaseline = errors.New("an older version of toolscope wrote it, with other fingerprints\nrun check without --baseline and --format jsonl or sarif to write it again")
+
 var errNoBaseline = errors.New("not what check --format jsonl or sarif wrote")
 
 func knownOfSARIF(runs []sarifRun) (known []KnownFinding, err error) {
@@ -43,6 +47,8 @@ func knownOfSARIF(runs []sarifRun) (known []KnownFinding, err error) {
 			k := KnownFinding{Code: r.RuleID, Message: r.Message.Text, Tool: r.Properties.Tool, File: r.Properties.File, Fingerprint: r.Prints[printName]}
 			switch {
 			case r.State == "absent":
+			case k.Fingerprint == "" && r.Prints["toolscope/v1"] != "":
+				return nil, errOldBaseline
 			case k.Fingerprint == "":
 				return nil, fmt.Errorf("a result has no %s: %w", printName, errNoBaseline)
 			default:
@@ -66,6 +72,9 @@ func knownOfLines(text []byte) (known []KnownFinding, err error) {
 		}
 		switch l.Type {
 		case "finding":
+			if !strings.HasPrefix(l.Fingerprint, fingerprintVersion) {
+				return nil, errOldBaseline
+			}
 			known = append(known, KnownFinding{l.Code, l.File, l.Name, l.Message, l.Fingerprint})
 		case "gone":
 		case "check":
