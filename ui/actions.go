@@ -11,13 +11,13 @@ import (
 	"toolscope/ui/screen"
 )
 
-// showNotice shows a word in the last row until the next key.
+// showNotice shows a notice in the last row until the next key.
 func (m *Model) showNotice(text display.Text) {
 	m.notice = text
 	m.addJournalLine(screen.Plain, text)
 }
 
-// stepBack closes the top thing: zoom, then the pane, then the program.
+// stepBack closes the zoom, else the pane, else the program.
 func (m *Model) stepBack(last tea.Cmd) {
 	switch {
 	case m.search.query != "":
@@ -45,7 +45,7 @@ func (m *Model) stepBack(last tea.Cmd) {
 	m.refreshPanes()
 }
 
-// backInPane has the focused pane close something, if it has it open.
+// backInPane closes something that the focused pane has open, and reports whether there was any.
 func (m *Model) backInPane() bool {
 	p, ok := m.focus.(panes.Closer)
 	return ok && p.Back()
@@ -59,7 +59,7 @@ func (m *Model) focusOn(p panes.Pane) {
 	m.refreshPanes()
 }
 
-// focusNext moves on to another pane, or where only one is ever shown, to another call.
+// focusNext focuses another pane, or if only one is ever shown, selects another call.
 func (m *Model) focusNext(step int) {
 	if m.large {
 		m.goToNextCall(step)
@@ -68,7 +68,7 @@ func (m *Model) focusNext(step int) {
 	m.focusOn(m.nextPane(step, m.paneColumns()))
 }
 
-// setFollow says whether the selection goes where things happen.
+// setFollow sets whether the selection follows new traffic.
 func (m *Model) setFollow(on bool) {
 	m.follow, m.outbox.awaited = on, 0
 	if !on {
@@ -81,7 +81,7 @@ func (m *Model) setFollow(on bool) {
 	m.refreshPanes()
 }
 
-// markTurn marks the chosen turn to be compared, or takes the mark away.
+// markTurn marks the selected turn for a comparison, or removes the mark.
 func (m *Model) markTurn() {
 	t := m.selectedTurn()
 	if t == nil {
@@ -92,18 +92,17 @@ func (m *Model) markTurn() {
 	m.refreshPanes()
 }
 
-// toggleBackground hides what clients ask beside their work, or shows it again.
+// toggleBackground hides or shows background requests.
 func (m *Model) toggleBackground() {
 	m.context.Quiet = !m.context.Quiet
 	if m.refreshPanes(); m.context.Quiet {
-		m.list.GoTo(m.list.At) // what was chosen may be hidden now
+		m.list.GoTo(m.list.At) // the selection may be hidden now
 		m.refreshPanes()
 		m.showNotice(display.Lit("hidden: H shows background requests"))
 	}
 }
 
-// toggleClock has the times be those of the clock, or count from the start; where the source has no
-// clock nothing would be seen of that.
+// toggleClock switches between clock and elapsed time. Without clock times in the source it only says so.
 func (m *Model) toggleClock() {
 	if t := m.selectedTurn(); t != nil {
 		if _, ok := m.view.WallClock(t.Exchange, t.OpenedAt); !ok {
@@ -132,11 +131,11 @@ func (m *Model) changeSpeed(faster bool) {
 	p.SetSpeed(p.Speed() * factor)
 }
 
-// canDemo reports whether there is nothing else to look at.
+// canDemo reports whether there is a demo and nothing else to show.
 func (m *Model) canDemo() bool { return m.opt.Demo != nil && len(m.in.Session().Turns) == 0 }
 
-// playDemo starts the demo when there is nothing to look at. A source that is still silent goes on:
-// what it brings later comes after.
+// playDemo starts the demo if there is nothing else to show. A source that is still silent stays open: its
+// later traffic comes after the demo.
 func (m *Model) playDemo() {
 	if m.tour != nil {
 		m.startTour()
@@ -165,13 +164,13 @@ func (m *Model) suspendProgram() {
 	})
 }
 
-// rereadExchange has an exchange read as a dialect, and starts to look at it again.
+// rereadExchange reads an exchange again as a protocol, and shows it anew.
 func (m *Model) rereadExchange(exchange int, as *protocol.Protocol) {
 	if err := m.in.Reread(exchange, as); err != nil {
 		m.showNotice(m.draw.Clean(err.Error()))
 		return
 	}
-	m.moment, m.tour = pausedMoment{playState: playState{speed: m.moment.speed}}, nil // what it counted by are other events now
+	m.moment, m.tour = pausedMoment{playState: playState{speed: m.moment.speed}}, nil // the event numbers changed
 	m.view = m.in.View()
 	m.context.View = m.view
 	m.setPanes(m.newPanes())

@@ -7,35 +7,35 @@ import (
 	"toolscope/ui/panes"
 )
 
-// paneLayout is the panes, and which of them the user is at.
+// paneLayout is the panes, the focus, and the open tab.
 type paneLayout struct {
 	table []placedPane // in the order of tab; the first has the key 1
 	focus panes.Pane
-	last  [panes.Places]panes.Pane // of each place, which had the focus last
-	below panes.Tab                // the tab that is open under the document, if one is
+	last  [panes.Places]panes.Pane // for each area, the pane that last had the focus
+	below panes.Tab                // the open tab under the document, or nil
 	tabs  TabState
 	order SplitDirection
-	from  *backTarget // where esc leads back to, nil where nothing led here
+	from  *backTarget // where esc goes back to, or nil
 	zoom  bool        // only the focused pane is shown
 	sizes paneSizes
-	large bool // so it is always, and more room is left
+	large bool // the large layout: always one pane, with margins
 }
 
-// backTarget is where the user was, a pane and what it was about, and what that led to: it leads back as
-// long as one is still there.
+// backTarget is the pane and selection that the user came from, and where that led. esc goes back while the
+// user is still there.
 type backTarget struct {
 	pane       panes.Pane
 	chosen, to stream.Ref
 }
 
-// placedPane is a pane, where it is, and the key that brings it up.
+// placedPane is a pane, its area, and its key.
 type placedPane struct {
 	panes.Pane
 	at  panes.Area
 	key string
 }
 
-// setPanes lays panes on the desk. The focus stays on the pane of that number.
+// setPanes sets the panes. The focus stays on the pane of the same number.
 func (d *paneLayout) setPanes(table []placedPane) {
 	focused, open := max(0, d.index(d.focus)), max(0, d.index(d.below))
 	d.table, d.last = table, [panes.Places]panes.Pane{}
@@ -56,7 +56,7 @@ func (d *paneLayout) index(pane panes.Pane) int {
 	return slices.IndexFunc(d.table, func(p placedPane) bool { return p.Pane == pane })
 }
 
-// showPane has a pane be the one that is shown in its place.
+// showPane shows a pane in its area.
 func (d *paneLayout) showPane(pane panes.Pane) {
 	d.last[d.table[d.index(pane)].at] = pane
 	if t, ok := pane.(panes.Tab); ok {
@@ -64,7 +64,7 @@ func (d *paneLayout) showPane(pane panes.Pane) {
 	}
 }
 
-// turnTo gives a pane the focus. A tab is open then.
+// turnTo focuses a pane; it opens a tab.
 func (d *paneLayout) turnTo(pane panes.Pane) {
 	d.focus, d.from = pane, nil
 	if d.showPane(pane); d.focus == d.below {
@@ -72,13 +72,13 @@ func (d *paneLayout) turnTo(pane panes.Pane) {
 	}
 }
 
-// openTab opens a tab, and leaves the focus where it is.
+// openTab opens a tab, and keeps the focus.
 func (d *paneLayout) openTab(tab panes.Tab) {
 	d.showPane(tab)
 	d.tabs = TabsOpen
 }
 
-// closeTab closes the tab that is open under the document. Who was at it is at the list.
+// closeTab closes the open tab under the document. If it had the focus, the list gets it.
 func (d *paneLayout) closeTab() {
 	d.tabs, d.zoom = TabsShut, false
 	if d.focus == d.below {
@@ -86,7 +86,7 @@ func (d *paneLayout) closeTab() {
 	}
 }
 
-// visibleTab is the tab that is open under the document on a screen of some width, nil if none is.
+// visibleTab returns the open tab under the document on a screen of width w, or nil.
 func (d *paneLayout) visibleTab(w int) panes.Tab {
 	if d.tabs == TabsOpen || d.tabs == TabsByWidth && w >= twoColumns {
 		return d.below
@@ -94,25 +94,24 @@ func (d *paneLayout) visibleTab(w int) panes.Tab {
 	return nil
 }
 
-// column is a part of the screen from top to bottom: panes one above the other.
+// column is a column of the screen: panes stacked from top to bottom.
 type column struct {
 	width int
 	panes []paneSlot
 }
 
-// paneSlot is a pane's place in a column. Where there are tabs, its first row names them, and the pane is
-// the one of them that is open, nil if none is.
+// paneSlot is a pane's place in a column. If it has tabs, its first row names them, and pane is the open
+// one, or nil.
 type paneSlot struct {
 	pane   panes.Pane
 	height int
 	tabs   []placedPane
 }
 
-// Widths from which the screen is divided, in cells, and heights from which there is room for more,
-// in rows of the body.
+// Minimum widths for columns, in cells, and minimum heights for more content, in rows of the body.
 const (
 	twoColumns     = 100
-	minBesideWidth = 60 // where that was asked for
+	minBesideWidth = 60 // if the user asked for it
 	threeColumns   = 200
 	maxListWidth   = 72
 	sideColumn     = 74
@@ -121,8 +120,8 @@ const (
 	minTabbedRows  = 4  // the tabs, under the document
 )
 
-// arrangeBody divides a body of w × h cells. Between columns one cell is left for a rule. Zoomed, only
-// the focused pane is shown.
+// arrangeBody divides a body of w × h cells into columns, with one cell for a rule between them. Zoomed, it
+// shows only the focused pane.
 func (d *paneLayout) arrangeBody(w, h int) []column {
 	switch {
 	case d.zoom || d.large:
@@ -140,7 +139,7 @@ func (d *paneLayout) arrangeBody(w, h int) []column {
 	return append(columns, column{w - left - side - 2, []paneSlot{{pane: d.last[panes.Main], height: h}}}, column{side, d.thirdColumn(h)})
 }
 
-// isStacked reports whether panes stand one above the other on a screen of some width.
+// isStacked reports whether all panes are stacked on a screen of width w.
 func (d *paneLayout) isStacked(w int) bool {
 	switch d.order {
 	case Above:
@@ -151,7 +150,7 @@ func (d *paneLayout) isStacked(w int) bool {
 	return w < twoColumns
 }
 
-// zoomedSlot is the focused pane on the whole body.
+// zoomedSlot returns the focused pane on the full body.
 func (d *paneLayout) zoomedSlot(h int) paneSlot {
 	if _, ok := d.focus.(panes.Tab); ok {
 		return paneSlot{d.focus, h, d.panesAt(panes.Side, panes.Low)}
@@ -159,7 +158,7 @@ func (d *paneLayout) zoomedSlot(h int) paneSlot {
 	return paneSlot{pane: d.focus, height: h}
 }
 
-// panesAt is the panes of some places.
+// panesAt returns the panes of some areas.
 func (d *paneLayout) panesAt(places ...panes.Area) (all []placedPane) {
 	for _, p := range d.table {
 		if slices.Contains(places, p.at) {
@@ -169,8 +168,8 @@ func (d *paneLayout) panesAt(places ...panes.Area) (all []placedPane) {
 	return all
 }
 
-// listRows is how many rows a list has that stands above the others: with its title a quarter of the
-// screen; without, a turn and its call; or only what is chosen.
+// listRows returns the height of the list above other panes: a quarter of the screen with a title; without,
+// a turn and its call, or only the selection.
 func (d *paneLayout) listRows(h int) int {
 	switch {
 	case h >= minTitledRows:
@@ -181,8 +180,8 @@ func (d *paneLayout) listRows(h int) int {
 	return 1
 }
 
-// documentColumn is the document, and under it the tabs. The one that is open is as tall as what is in it, up
-// to half of the column.
+// documentColumn returns the column of the document and the tabs below. An open tab has the height of its
+// content, up to half of the column.
 func (d *paneLayout) documentColumn(w, h int) []paneSlot {
 	doc, tab, all := d.last[panes.Main], d.visibleTab(w), d.panesAt(panes.Side, panes.Low)
 	switch {
@@ -197,8 +196,8 @@ func (d *paneLayout) documentColumn(w, h int) []paneSlot {
 	return []paneSlot{{pane: doc, height: h - low}, {tab, low, all}}
 }
 
-// tabHeight is how many rows an open tab has in a column of so many: all that it needs up to half of them,
-// and of a short column as many as leave the document two, if somebody is at it.
+// tabHeight returns the height of an open tab in a column of h rows: what it needs, up to half. In a short
+// column a focused tab leaves the document two rows.
 func (d *paneLayout) tabHeight(tab panes.Tab, h int) int {
 	most := h / 2
 	if d.focus == tab && h < shortColumn {
@@ -207,10 +206,10 @@ func (d *paneLayout) tabHeight(tab panes.Tab, h int) int {
 	return clampSize(d.sizes.low, max(2, min(1+tab.WantedRows(), most)), 2, max(h-minPaneRows, most))
 }
 
-// shortColumn is below how many rows a column is short.
+// shortColumn is the height below which a column is short.
 const shortColumn = 10
 
-// thirdColumn is the third column: two tabs are always open there, one above the other.
+// thirdColumn returns the third column: two open tabs, one above the other.
 func (d *paneLayout) thirdColumn(h int) []paneSlot {
 	upper, lower := d.last[panes.Side], d.last[panes.Low].(panes.Tab)
 	if h < 2*minTabbedRows {
@@ -224,7 +223,7 @@ func (d *paneLayout) thirdColumn(h int) []paneSlot {
 	return []paneSlot{{upper, h - low, d.panesAt(panes.Side)}, {lower, low, d.panesAt(panes.Low)}}
 }
 
-// paneSize is where a pane is: its size, or false if it is not on the screen.
+// paneSize returns the size of a pane, or false if it is not on the screen.
 func paneSize(columns []column, pane panes.Pane) (w, h int, shown bool) {
 	for _, c := range columns {
 		for _, s := range c.panes {
@@ -236,7 +235,7 @@ func paneSize(columns []column, pane panes.Pane) (w, h int, shown bool) {
 	return 0, 0, false
 }
 
-// nextPane is the pane that many steps further, round those that are shown; round all where only one is.
+// nextPane returns the pane step further, around the shown panes, or around all if only one is shown.
 func (d *paneLayout) nextPane(step int, columns []column) panes.Pane {
 	var all []panes.Pane
 	for _, c := range columns {

@@ -12,23 +12,23 @@ import (
 	"toolscope/ui/screen"
 )
 
-// SetupGuide is what a live source waits for: clients that have to be sent to it.
+// SetupGuide tells the user how to point clients at a live source.
 type SetupGuide struct {
-	URL    string        // where it listens
-	Ways   []ClientSetup // how clients are sent there
-	More   string        // and all others; may be empty
-	Routes [][2]string   // where the address leads, by what stands behind it
-	Runs   func() bool   // whether a client runs that ends with the program; nil for none
+	URL    string        // its address
+	Ways   []ClientSetup // setup lines for clients
+	More   string        // for all other clients; may be empty
+	Routes [][2]string   // path prefixes and their upstreams
+	Runs   func() bool   // reports whether the client runs that ends with the program; nil for none
 }
 
-// A ClientSetup is how a client is sent to an address: a line to be pasted, and those that belong to it.
+// A ClientSetup is the line to paste for a client, and further lines that belong to it.
 type ClientSetup struct {
 	Client string
-	Line   string   // "" where none of the lines does anything alone
-	Also   []string // behind it
+	Line   string   // "" if no line works alone
+	Also   []string // further lines
 }
 
-// lines are all of them.
+// lines returns all lines.
 func (w ClientSetup) lines() []string {
 	if w.Line == "" {
 		return w.Also
@@ -36,23 +36,22 @@ func (w ClientSetup) lines() []string {
 	return append([]string{w.Line}, w.Also...)
 }
 
-// isWaitingForClients reports whether nothing has come yet but what was refused.
+// isWaitingForClients reports whether only refused requests have arrived yet.
 func (m *Model) isWaitingForClients() bool {
 	turns := len(m.in.Session().Turns)
 	return m.opt.Setup != nil && (turns == 0 || turns <= maxRefused && turns == len(m.refusedExchanges()))
 }
 
-const maxRefused = 100 // before the list of turns is what tells of them
+const maxRefused = 100 // above it, the list of turns is shown instead
 
-// setupRow is a row of the screen that waits: the way of a client, one of its lines, or how all others
-// are sent.
+// setupRow is a row of the waiting screen: the setup of a client, one of its lines, or that of all others.
 type setupRow struct {
 	way  int // or len(Ways)
-	line int // of the lines below the way, or -1
+	line int // of the lines below the setup, or -1
 	text display.Text
 }
 
-// setupRows are the rows between the first and what was refused.
+// setupRows returns the rows between the first one and the refused requests.
 func (m *Model) setupRows(width int) (rows []setupRow) {
 	a := m.opt.Setup
 	for i, way := range a.Ways {
@@ -72,8 +71,7 @@ func (m *Model) setupRows(width int) (rows []setupRow) {
 	return rows
 }
 
-// drawSetup writes row y of the screen that waits for clients: what to paste for each, and what was
-// refused.
+// drawSetup draws row y of the screen that waits for clients: the lines to paste, and refused requests.
 func (m *Model) drawSetup(p *screen.Pen, y, height int) {
 	a, refused, rows := m.opt.Setup, m.refusedExchanges(), m.setupRows(p.Left)
 	told, room, top := m.setupView(rows, len(refused), height)
@@ -92,8 +90,8 @@ func (m *Model) drawSetup(p *screen.Pen, y, height int) {
 	}
 }
 
-// setupView is how many of what was refused are told in so many rows, how many rows the ways have, and
-// which of these is the first that is seen: the one that is selected is.
+// setupView returns how many refused requests fit in height rows, how many rows the setups have, and the
+// first visible one, so that the selected one is visible.
 func (m *Model) setupView(rows []setupRow, refused, height int) (told, room, top int) {
 	told = min(refused, max(0, height-len(m.opt.Setup.Ways)-4))
 	room = height - 1
@@ -108,7 +106,7 @@ func (m *Model) setupView(rows []setupRow, refused, height int) (told, room, top
 	return told, room, top
 }
 
-// touchSetupRow selects the way that is drawn in row y of the screen that waits, and reports whether it was.
+// touchSetupRow selects the setup drawn in row y, and reports whether it was selected before.
 func (m *Model) touchSetupRow(y int) (again bool) {
 	rows := m.setupRows(m.w)
 	_, room, top := m.setupView(rows, len(m.refusedExchanges()), m.bodyHeight())
@@ -122,10 +120,10 @@ func (m *Model) touchSetupRow(y int) (again bool) {
 	return again
 }
 
-// setupWide is how wide a screen is that has room for the names of clients.
+// setupWide is the minimum screen width for the names of clients.
 const setupWide = 60
 
-// drawSetupRow writes the way of a client, one of its lines, or how all others are sent.
+// drawSetupRow draws the setup of a client, one of its lines, or that of all others.
 func (m *Model) drawSetupRow(p *screen.Pen, r setupRow) {
 	a, g, mark := m.opt.Setup, screen.Bare, display.Lit("  ")
 	if r.line >= 0 {
@@ -159,7 +157,7 @@ func (m *Model) drawSetupRow(p *screen.Pen, r setupRow) {
 	p.Fill(g)
 }
 
-// setupKeys are those of that screen.
+// setupKeys returns the keys of the waiting screen.
 func (m *Model) setupKeys() []screen.Binding {
 	return append(m.pasteKeys(), []screen.Binding{
 		{Keys: []string{"L"}, Hint: display.Lit("L streams"), Does: display.Lit("open streams"), Do: m.openStreams},
@@ -168,7 +166,7 @@ func (m *Model) setupKeys() []screen.Binding {
 	}...)
 }
 
-// pasteKeys are those with which a way is chosen and taken.
+// pasteKeys returns the keys that select and copy a setup.
 func (m *Model) pasteKeys() []screen.Binding {
 	move := func(step int) func() {
 		return func() {
@@ -185,7 +183,7 @@ func (m *Model) pasteKeys() []screen.Binding {
 	}
 }
 
-// openPaste shows what to paste, once more.
+// openPaste shows the setup lines again.
 func (m *Model) openPaste() {
 	if m.opt.Setup == nil {
 		m.showNotice(display.Lit("only a proxy has lines to paste"))
@@ -194,30 +192,30 @@ func (m *Model) openPaste() {
 	m.pushMode(&setupPage{m})
 }
 
-// setupPage is the mode that shows what to paste while there is something else to see.
+// setupPage is the mode that shows the setup lines once there is traffic.
 type setupPage struct{ m *Model }
 
-// Keys are those that choose and take a way.
+// Keys returns the keys that select and copy a setup.
 func (s *setupPage) Keys() []screen.Binding {
 	return append(s.m.pasteKeys(), screen.Binding{Keys: []string{"esc", "q"}, Hint: display.Lit("esc back"), Does: display.Lit("close"), Do: s.m.closeTop})
 }
 
-// Click selects the way that is there.
+// Click selects the setup at row y.
 func (s *setupPage) Click(_, y int) (again bool) { return s.m.touchSetupRow(y) }
 
-// Roll moves nothing: what is seen goes with what is selected.
+// Roll has no effect: the view follows the selection.
 func (*setupPage) Roll(int) {}
 
-// Extend has nothing to do.
+// Extend has no data to read.
 func (s *setupPage) Extend(*providers.View, int, int) {}
 
-// Draw writes row y.
+// Draw draws row y.
 func (s *setupPage) Draw(p *screen.Pen, y int) {
 	s.m.drawSetup(p, y, s.m.bodyHeight())
 	p.Fill(screen.Bare)
 }
 
-// openRoutes shows where the address leads.
+// openRoutes lists the proxy's upstreams.
 func (m *Model) openRoutes() {
 	if m.opt.Setup == nil || len(m.opt.Setup.Routes) == 0 {
 		m.showNotice(display.Lit("only a proxy has upstreams"))
@@ -244,7 +242,7 @@ func (m *Model) copySetupLines() {
 	m.copyText([]byte(strings.Join(a.Ways[m.setupIndex].lines(), "\n")))
 }
 
-// copyText copies a text, and says by which ways.
+// copyText copies a text, and shows how.
 func (m *Model) copyText(text []byte) {
 	if m.opt.Copy == nil {
 		m.showNotice(display.Lit("no clipboard"))
@@ -258,10 +256,10 @@ func (m *Model) copyText(text []byte) {
 	m.showNotice(m.draw.Clean(ways).Between("copied: ", ""))
 }
 
-// A StatusNote is something to know about the source besides what it brings.
+// A StatusNote is a note about the state of the source.
 type StatusNote struct {
 	Text  string
 	Alarm bool   // something is wrong
-	Stays bool   // it is there as long as there is room for it and the end of the way
-	Brief string // stands in place of Text where that has no room; "" for nothing
+	Stays bool   // it is shown while there is room for it and the end of the path
+	Brief string // replaces Text if that doesn't fit; "" for nothing
 }

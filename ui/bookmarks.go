@@ -9,22 +9,22 @@ import (
 	"toolscope/ui/screen"
 )
 
-// bookmark is a place with a name: a turn, or a byte of a call. It is kept with the session, on no
-// disk, and is the same whatever moment is shown.
+// bookmark is a named place: a turn, or a byte of a call. It is kept in memory for the session, and does not
+// depend on the shown moment.
 type bookmark struct {
 	name  display.Text
-	given bool // the name, by the user
+	given bool // the user gave the name
 	of    stream.Ref
 	off   int // in the arguments
 
-	exchange, nth int // which of its exchange's turns that is: numbers change when one is read as another dialect
+	exchange, nth int // the index among its exchange's turns: numbers change when it is read as another protocol
 }
 
-// maxBookmarks is how many there are at most.
+// maxBookmarks is the maximum number of bookmarks.
 const maxBookmarks = 200
 
-// toggleBookmark gives the place that one is at a name, that of what is there if none is said. A name that
-// another place has goes over to this one; the same again takes it away.
+// toggleBookmark bookmarks the current place, under its own name if name is empty. A name that another place
+// has moves here; the same bookmark again is removed.
 func (m *Model) toggleBookmark(name string) {
 	t, c := m.view.Find(m.selected)
 	if t == nil {
@@ -54,7 +54,7 @@ func (m *Model) toggleBookmark(name string) {
 	m.showNotice(b.name.Between("bookmarked ", ": ' goes there"))
 }
 
-// nthOf is which of the turns of its exchange one is.
+// nthOf returns the index of a turn among those of its exchange.
 func (m *Model) nthOf(t *stream.Turn) (n int) {
 	for _, other := range m.in.Session().Turns {
 		if other.Exchange == t.Exchange && other.Number < t.Number {
@@ -64,10 +64,10 @@ func (m *Model) nthOf(t *stream.Turn) (n int) {
 	return n
 }
 
-// paletteBookmarks are the bookmarks as the palette has them, the latest first.
+// paletteBookmarks returns the bookmarks for the palette, the latest first.
 func (m *Model) paletteBookmarks() (all []modes.Bookmark) {
 	for _, b := range slices.Backward(m.places) {
-		var where display.Text // unless the name says so
+		var where display.Text // unless the name contains it
 		if b.given {
 			where = m.draw.Format("turn %s", screen.Count(int(b.of.Turn)+1))
 		}
@@ -79,7 +79,7 @@ func (m *Model) paletteBookmarks() (all []modes.Bookmark) {
 	return all
 }
 
-// openBookmarks offers them to be gone to.
+// openBookmarks lists the bookmarks to go to.
 func (m *Model) openBookmarks() {
 	if len(m.places) == 0 {
 		m.showNotice(display.Lit("no bookmarks: add one with B or :mark NAME"))
@@ -88,7 +88,7 @@ func (m *Model) openBookmarks() {
 	m.pushMode(modes.NewPalette(modeHost{m}, modes.PaletteActions{Bookmarks: m.paletteBookmarks(), Turn: m.goTo}, m.draw))
 }
 
-// goToBookmark goes to a place. From there esc leads back.
+// goToBookmark goes to a bookmark. esc goes back.
 func (m *Model) goToBookmark(b bookmark) {
 	t, c := m.view.Find(b.of)
 	if live, _ := m.in.View().Find(b.of); t == nil || b.of.Call > 0 && c == nil {
@@ -111,7 +111,7 @@ func (m *Model) goToBookmark(b bookmark) {
 	m.leaveFrom(pane, chosen)
 }
 
-// updateBookmarks finds the turns again that have other numbers now.
+// updateBookmarks finds the turns again whose numbers have changed.
 func (m *Model) updateBookmarks() {
 	m.places = slices.DeleteFunc(m.places, func(b bookmark) bool { return m.refOf(b) == stream.NoRef })
 	for i := range m.places {
@@ -119,7 +119,7 @@ func (m *Model) updateBookmarks() {
 	}
 }
 
-// refOf is the turn or call of a bookmark.
+// refOf returns the turn or call of a bookmark.
 func (m *Model) refOf(b bookmark) stream.Ref {
 	n := b.nth
 	for _, t := range m.in.Session().Turns {

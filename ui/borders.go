@@ -6,17 +6,17 @@ import (
 	"toolscope/ui/panes"
 )
 
-// paneSizes are those that the user gave parts of the screen, 0 for what they need: cells of the first
-// column and of the third, rows of the list above others and of the lower tab.
+// paneSizes are sizes set by the user, 0 for the default: the width of the first and third column, the height
+// of the list above others and of the lower tab.
 type paneSizes struct{ list, side, above, low int }
 
-// The least that is left of a part: cells of a column, rows of panes one above the other.
+// Minimum sizes: the width of a column, the height of stacked panes.
 const (
 	minColumnWidth = 24
 	minPaneRows    = 3
 )
 
-// clampSize is what was asked for, or else what is usual, as far as the rest leaves room.
+// clampSize returns the wanted or else the usual size, within limits.
 func clampSize(asked, usual, least, most int) int {
 	if asked == 0 {
 		return usual
@@ -24,7 +24,7 @@ func clampSize(asked, usual, least, most int) int {
 	return max(min(asked, most), min(least, usual))
 }
 
-// resizePane makes the focused pane so much larger.
+// resizePane enlarges the focused pane.
 func (m *Model) resizePane(by int) {
 	columns := m.paneColumns()
 	for at, c := range columns {
@@ -52,8 +52,7 @@ func (m *Model) resizePane(by int) {
 	m.refreshPanes()
 }
 
-// borderAt is how the border that is drawn at a place of the body moves with the mouse, nil where
-// none is.
+// borderAt returns the function that drags the border at a place of the body, or nil.
 func (m *Model) borderAt(x, y int) (drag func(x, y int)) {
 	columns := m.paneColumns()
 	sized := func(size func(x, y int)) func(x, y int) {
@@ -77,8 +76,8 @@ func (m *Model) borderAt(x, y int) (drag func(x, y int)) {
 	return nil
 }
 
-// borderIn is the same within a column: the first row of what is below another pane. Only where panes
-// are all one above the other the document's is one.
+// borderIn does the same within a column, where the border is the first row of a lower pane. The document's
+// first row is a border only if all panes are stacked.
 func (m *Model) borderIn(c column, y int, piled bool, sized func(func(x, y int)) func(x, y int)) func(x, y int) {
 	h := m.bodyHeight()
 	for i, top := 0, 0; i < len(c.panes); i++ {

@@ -18,14 +18,13 @@ import (
 // browse is the mode below all others: the panes.
 type browse struct{ m *Model }
 
-// Extend has nothing to do: the panes are extended as things arrive.
+// Extend has no data to read: the panes are extended when records arrive.
 func (browse) Extend(*providers.View, int, int) {}
 
-// Draw writes row y of the panes.
+// Draw draws row y of the panes.
 func (b browse) Draw(p *screen.Pen, y int) { b.m.drawPanes(p, y) }
 
-// Keys are those of the focused pane, of the program, and of what can be opened, those first that
-// the pane hints at.
+// Keys returns the keys of the focused pane, of the program, and of the entries; the pane's hints come first.
 func (b browse) Keys() []screen.Binding {
 	m := b.m
 	if m.isWaitingForClients() {
@@ -48,7 +47,7 @@ func (b browse) Keys() []screen.Binding {
 	keys := mergeHints(append([]screen.Binding{{Keys: []string{"?"}, Hint: display.Lit("? help")}, m.quitHint()}, m.paneKeys()...), all)
 	for i := range keys {
 		if m.opt.Setup == nil && keys[i].Keys[0] == km.Streams.Keys()[0] {
-			keys[i].Hint = display.Text{} // there are none
+			keys[i].Hint = display.Text{} // no hints
 		}
 		if m.large && keys[i].Keys[0] == km.Next.Keys()[0] && !keys[i].Hint.Empty() {
 			keys[i].Hint, keys[i].Does = display.Lit("tab next call"), display.Lit("next call")
@@ -57,7 +56,7 @@ func (b browse) Keys() []screen.Binding {
 	return keys
 }
 
-// quitHint says that q leaves the program, or that it leads back first.
+// quitHint returns the hint for q: quit, or back.
 func (m *Model) quitHint() screen.Binding {
 	hint := display.Lit("q quit")
 	if m.search.query != "" || m.zoom || m.from != nil && m.from.to == m.selected || m.focus != m.last[panes.Left] && m.selectedTurn() != nil || m.turnFilter.Active() {
@@ -66,7 +65,7 @@ func (m *Model) quitHint() screen.Binding {
 	return screen.Binding{Keys: m.keys.Quit.Keys(), Hint: hint}
 }
 
-// pausedKeys are those that come first while the screen shows a moment.
+// pausedKeys returns the keys that come first while the screen is paused.
 func (m *Model) pausedKeys(all []screen.Binding) []screen.Binding {
 	km := m.keys
 	hinted := func(b key.Binding, hint display.Text, do func()) screen.Binding {
@@ -107,7 +106,7 @@ func (m *Model) pausedKeys(all []screen.Binding) []screen.Binding {
 	return mergeHints(keys, all)[:len(keys)]
 }
 
-// mergeBindings is bindings, and behind them those others that have none of their keys.
+// mergeBindings appends to first the others without keys of first.
 func mergeBindings(first, others []screen.Binding) []screen.Binding {
 	all := first
 	for _, b := range others {
@@ -121,13 +120,13 @@ func mergeBindings(first, others []screen.Binding) []screen.Binding {
 	return all
 }
 
-// bindAction is a binding of the table of keys.
+// bindAction makes a binding from the table of keys.
 func bindAction(b key.Binding, do func()) screen.Binding {
 	return screen.Binding{Keys: b.Keys(), Does: display.Clean(b.Help().Desc), Do: do}
 }
 
-// bindPair is a binding of two keys that do the opposite of each other, each with its half of the words:
-// of "a delta back, forward" the other is "a delta forward".
+// bindPair makes two bindings from two keys with opposite actions, and completes the description of each:
+// "previous, next delta" gives "previous delta" and "next delta".
 func bindPair(b key.Binding, do func(step int)) []screen.Binding {
 	one, other := bindAction(b, func() { do(1) }), bindAction(b, func() { do(-1) })
 	one.Keys, other.Keys = b.Keys()[:1], b.Keys()[1:]
@@ -145,7 +144,7 @@ func bindPair(b key.Binding, do func(step int)) []screen.Binding {
 	return []screen.Binding{one, other}
 }
 
-// programKeys are the keys of browsing whatever pane has the focus.
+// programKeys returns the browsing keys that don't depend on the focused pane.
 func (m *Model) programKeys() []screen.Binding {
 	km := m.keys
 	keys := []screen.Binding{
@@ -175,8 +174,7 @@ func (m *Model) programKeys() []screen.Binding {
 	return append(keys, bindPair(km.Again, m.goToHit)...)
 }
 
-// globalKeys are the keys that work in every mode that does not use them itself, while nothing is
-// typed.
+// globalKeys returns the keys that work in every mode that does not use them, unless an input is active.
 func (m *Model) globalKeys() []screen.Binding {
 	km := m.keys
 	keys := []screen.Binding{
@@ -192,8 +190,8 @@ func (m *Model) globalKeys() []screen.Binding {
 	return append(keys, bindPair(km.Change, func(step int) { m.stepMarker(-step, false) })...)
 }
 
-// mergeHints is the keys of a pane, then those of the program. Where the pane reminds of a key of the
-// program, that stands there instead.
+// mergeHints returns the keys of a pane, then those of the program. A reminder of the pane is replaced by the
+// program's key.
 func mergeHints(pane, program []screen.Binding) (all []screen.Binding) {
 	for _, b := range pane {
 		if b.Do == nil {

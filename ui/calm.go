@@ -6,16 +6,16 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// reducedMotion is reduced motion. What a key or the mouse asks for is drawn at once; what comes by itself, at
-// most once in calmTime, and whole. No figure runs, and the demo waits for the user at each claim.
+// reducedMotion limits redraws. Changes by a key or the mouse are drawn at once; other changes at most once
+// per reducedMotionTime, all together. No counter runs, and the demo waits for the user at each scene.
 type reducedMotion struct {
-	at time.Time // when a frame was drawn last that nobody asked for
+	at time.Time // time of the last frame that no input caused
 }
 
-// reducedMotionTime is how long a frame stays that nobody asked to change.
+// reducedMotionTime is how long a frame stays without input.
 const reducedMotionTime = time.Second / 2
 
-// frameDelay is how long the frame that is there stays.
+// frameDelay returns how long the current frame stays.
 func (c *reducedMotion) frameDelay(msg tea.Msg, now time.Time) time.Duration {
 	switch msg.(type) {
 	case tea.KeyMsg, tea.MouseMsg, tea.WindowSizeMsg, tea.ResumeMsg:

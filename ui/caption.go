@@ -5,8 +5,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// captionRows is how many rows the caption has, below the panes: a line across where there is room for
-// it, and then what is said.
+// captionRows returns the height of the caption below the panes: a line across if there is room, and the
+// text.
 func (m *Model) captionRows() int {
 	switch {
 	case m.h < tallCaption:
@@ -17,15 +17,15 @@ func (m *Model) captionRows() int {
 	return 3
 }
 
-// The height of the screen from which the caption has more than one row, and that from which there is
-// a line above them; where it is not as wide, each of its sentences has a row more.
+// The minimum screen heights for more than one row of caption, and for a line above it; on a narrower screen
+// each sentence takes one row more.
 const (
 	tallCaption  = 14
 	ruledCaption = 20
 	wideCaption  = 72
 )
 
-// drawCaption writes row y of the caption.
+// drawCaption draws row y of the caption.
 func (m *Model) drawCaption(p *screen.Pen, y int) {
 	rows := m.captionRows()
 	if rows == 3 && p.Left >= wideCaption {
@@ -47,7 +47,7 @@ func (m *Model) drawCaption(p *screen.Pen, y int) {
 	}
 }
 
-// sceneProgress is which of the claims is shown, or comes next.
+// sceneProgress returns the number of the shown or next scene.
 func (m *Model) sceneProgress() display.Text {
 	return display.Join(screen.Count(m.sceneNumber()), display.Lit("/"), screen.Count(len(tourScenes)))
 }
@@ -59,8 +59,8 @@ func (m *Model) sceneNumber() int {
 	return min(m.tour.at+2, len(tourScenes))
 }
 
-// captionLines are what is said, in so many rows: all of it if that fits, or why it matters behind what
-// one sees in a few words, or only what one sees.
+// captionLines returns the caption in so many rows: all of it if it fits, else a short caption with or
+// without the reason.
 func (m *Model) captionLines(width, rows int) (lines []screen.StyledText) {
 	if !m.tour.shown {
 		c := &tourScenes[m.sceneNumber()-1]
@@ -98,7 +98,7 @@ func (m *Model) captionLines(width, rows int) (lines []screen.StyledText) {
 	return lines
 }
 
-// shownSubject is what the claim that is shown is about, as it is now.
+// shownSubject returns the subject of the shown scene, as it is now.
 func (m *Model) shownSubject() (a sceneSubject, ok bool) {
 	s := m.tour
 	if a.view = m.view; s.at < 0 {
@@ -108,7 +108,7 @@ func (m *Model) shownSubject() (a sceneSubject, ok bool) {
 	return a, a.call != nil
 }
 
-// drawOpening writes row y of what stands there before the demo plays: what this is.
+// drawOpening draws row y of the opening before the demo plays.
 func (m *Model) drawOpening(p *screen.Pen, y, height int) {
 	width := min(p.Left-4, openingWidth)
 	var lines []screen.StyledText
@@ -130,7 +130,7 @@ func (m *Model) drawOpening(p *screen.Pen, y, height int) {
 	}
 }
 
-// The cells of the opening's rows, and the rows from which parts of it stand apart.
+// The width of the opening, and the height from which its parts are separated.
 const (
 	openingWidth = 64
 	tallOpening  = 12

@@ -9,9 +9,9 @@ import (
 	"toolscope/ui/screen"
 )
 
-// drawTop writes the first row: the way to what is chosen; flush right what is wrong with the source,
-// what else there is to know of it, and whether things move. What is not wrong goes first where there
-// is little room, then the beginning of the way; of what stays the last of the way is left.
+// drawTop draws the first row: the path to the selection; on the right alarms and notes about the source,
+// and whether data is arriving. With little room it drops the notes first, then the start of the path.
+// Alarms stay, and so does the end of the path.
 func (m *Model) drawTop(p *screen.Pen) {
 	right, way := m.sourceStatus(), m.breadcrumb()
 	room := p.Left - 2 - screen.Width(right)
@@ -54,11 +54,10 @@ func (m *Model) drawTop(p *screen.Pen) {
 	p.Texts(right)
 }
 
-// minBreadcrumb is how many cells of the way are left by what is wrong, and by what stays.
+// minBreadcrumb is the width of the path that alarms and lasting notes leave.
 const minBreadcrumb = 12
 
-// breadcrumb is the way to what is chosen: the source, what is inside of what, and behind the last of them
-// a place in it.
+// breadcrumb is the path to the selection: the source, the containers, and a place in the last of them.
 type breadcrumb struct {
 	parts []display.Text
 	place display.Text
@@ -77,7 +76,7 @@ func (t breadcrumb) width() int {
 	return cells
 }
 
-// lastWithPlace is the end of the way, and the place in it.
+// lastWithPlace returns the last part and the place in it.
 func (t breadcrumb) lastWithPlace() display.Text {
 	last := t.parts[len(t.parts)-1]
 	if t.place.Empty() {
@@ -86,7 +85,7 @@ func (t breadcrumb) lastWithPlace() display.Text {
 	return display.Join(last, display.Lit(" "), t.place)
 }
 
-// breadcrumb is the way to what is chosen.
+// breadcrumb returns the path to the selection.
 func (m *Model) breadcrumb() (w breadcrumb) {
 	source := m.pen.Name(m.opt.Source)
 	t, c := m.selectedTurn(), m.selectedCall()
@@ -122,7 +121,7 @@ func (m *Model) breadcrumb() (w breadcrumb) {
 	return w
 }
 
-// tourBreadcrumb is the way to what the demo shows: its claim, and the call.
+// tourBreadcrumb returns the path of the demo: its scene, and the call.
 func (m *Model) tourBreadcrumb(source display.Text, c *stream.Call) (w breadcrumb) {
 	w.parts = []display.Text{source, m.sceneProgress()}
 	if c != nil && !m.isTourOpening() {
@@ -131,8 +130,8 @@ func (m *Model) tourBreadcrumb(source display.Text, c *stream.Call) (w breadcrum
 	return w
 }
 
-// drawBreadcrumb writes as much of the way as there is room for. The source and the last part stay longest;
-// a name loses its end, a place its beginning.
+// drawBreadcrumb draws as much of the path as fits. The source and the last part are dropped last; a name
+// is cut at its end, a place at its start.
 func (m *Model) drawBreadcrumb(p *screen.Pen, w breadcrumb) {
 	for len(w.parts) > 2 && w.width() > p.Left {
 		w.parts = append(w.parts[:1:1], w.parts[2:]...)
@@ -155,7 +154,7 @@ func (m *Model) drawBreadcrumb(p *screen.Pen, w breadcrumb) {
 	}
 }
 
-// placeEnd is the end of a place in so many cells.
+// placeEnd cuts a place to its last cells.
 func placeEnd(p *screen.Pen, place display.Text, cells int) display.Text {
 	if place.Width() <= cells {
 		return place
@@ -167,8 +166,8 @@ func placeEnd(p *screen.Pen, place display.Text, cells int) display.Text {
 	return p.Truncate(display.Join(more, display.Skip(place, place.Width()-cells+more.Width())), cells)
 }
 
-// sourceStatus says whether things move, and whether the panes go with them. Where the line of
-// time is drawn, that says so.
+// sourceStatus says whether data is arriving, and whether the panes follow it. If the timeline is drawn,
+// that says so instead.
 func (m *Model) sourceStatus() (right []screen.StyledText) {
 	if m.stripRows() > 0 && !m.isTourShown() {
 		return nil
@@ -182,10 +181,10 @@ func (m *Model) sourceStatus() (right []screen.StyledText) {
 	return append(right, m.motionWord())
 }
 
-// wideTop is how wide a screen is whose first row has room for a speed that is nothing special.
+// wideTop is the minimum screen width for the normal speed in the first row.
 const wideTop = 60
 
-// motionWord is that in one word.
+// motionWord returns the state of the source in one word.
 func (m *Model) motionWord() screen.StyledText {
 	switch p := m.opt.Playback; {
 	case m.isSummaryOpen():
@@ -212,8 +211,7 @@ func (m *Model) motionWord() screen.StyledText {
 	return screen.StyledText{Role: screen.Live, Text: display.Lit("LIVE")}
 }
 
-// speedText is a word and a speed, which goes without saying if it is that of life and there is little
-// room.
+// speedText returns a word and a speed. On a narrow screen it omits the normal speed.
 func (m *Model) speedText(word string, speed float64) display.Text {
 	if speed == 1 && (m.w < wideTop || word == "PAUSED") {
 		return m.draw.Clean(word)
@@ -221,7 +219,7 @@ func (m *Model) speedText(word string, speed float64) display.Text {
 	return display.Join(m.draw.Format("%s %g", word, speed), m.pen.Glyph.Times)
 }
 
-// statusNotes are what there is to know about the source besides what it brings.
+// statusNotes returns the notes about the state of the source.
 func (m *Model) statusNotes() (words []StatusNote) {
 	if m.opt.Status != nil {
 		words = append(words, m.opt.Status()...)

@@ -13,44 +13,43 @@ import (
 	"toolscope/ui/screen"
 )
 
-// tourScene is one thing that the demo shows.
+// tourScene is a scene of the demo.
 type tourScene struct {
 	of       tourCall
-	coming   display.Text                   // while it is being played
-	seen     func(sceneSubject) bool        // it can be seen
-	caption  func(sceneSubject) caption     // made of what is there then
-	evidence func(*Model)                   // opens what proves it
-	summary  func(sceneSubject) summaryText // what the summary has of it; nil for nothing
+	coming   display.Text                   // shown while it plays
+	seen     func(sceneSubject) bool        // reports whether it can be shown
+	caption  func(sceneSubject) caption     // the caption for the current state
+	evidence func(*Model)                   // opens the evidence
+	summary  func(sceneSubject) summaryText // its row in the summary; nil for none
 }
 
-// tourCall is a call of the demo: of a scenario, its response and the call in that, from 1.
+// tourCall is a call of the demo: the scenario, the response, and the call in it, from 1.
 type tourCall struct {
 	file       string
 	turn, call int
 }
 
-// sceneSubject is what a claim is about, at a moment.
+// sceneSubject is the subject of a scene, at a moment.
 type sceneSubject struct {
 	view *providers.View
 	turn *stream.Turn
 	call *stream.Call
 }
 
-// caption is what one sees, and why that matters; and what one sees in a few words, where there is
-// little room.
+// caption says what the user sees, and why it matters; short is for a small screen.
 type caption struct{ what, why, short display.Text }
 
-// summaryText is a row of the summary: a state and a name of its own where it is not about those of the call,
-// what is said, and the finding that it is about.
+// summaryText is a row of the summary: its text and its finding, and a state and name if they are not those
+// of the call.
 type summaryText struct {
 	side  screen.Side // and state, if that is not empty
 	state display.Text
-	name  display.Text // in place of that of the call
+	name  display.Text // replaces the name of the call
 	words display.Text
 	found string
 }
 
-// tourScenes are what the demo shows, in its order: one after the other they can be seen while it plays.
+// tourScenes are the scenes of the demo, in the order in which they can be shown while it plays.
 var tourScenes = []tourScene{
 	{
 		of: tourCall{"malformed", 1, 1}, coming: display.Lit("a call breaks"),
@@ -92,7 +91,7 @@ var tourScenes = []tourScene{
 				display.Lit("two calls share index 0"),
 			}
 		},
-		evidence: func(m *Model) { withFindings(m); m.list.Roll(-1) }, // to the call beside it
+		evidence: func(m *Model) { withFindings(m); m.list.Roll(-1) }, // to the other call
 		summary: func(sceneSubject) summaryText {
 			return summaryText{words: display.Lit("shares index 0: breaks if merged by index"), found: "IDX_REUSED"}
 		},
@@ -238,7 +237,7 @@ var tourScenes = []tourScene{
 	},
 }
 
-// subjectIn is the call as a view has it.
+// subjectIn returns the call in a view.
 func (p tourCall) subjectIn(v *providers.View) (a sceneSubject, ok bool) {
 	n := 0
 	for _, x := range v.Exchanges() {
@@ -257,7 +256,7 @@ func (p tourCall) subjectIn(v *providers.View) (a sceneSubject, ok bool) {
 	return a, false
 }
 
-// hasFinding reports whether something was found of the call, or of its turn.
+// hasFinding reports whether the call or its turn has a finding of that code.
 func (a sceneSubject) hasFinding(code string) bool { return a.findingWithCode(code) != nil }
 
 func (a sceneSubject) findingWithCode(code string) *stream.Finding {
@@ -273,7 +272,7 @@ func hasCode(code string) func(sceneSubject) bool {
 	return func(a sceneSubject) bool { return a.hasFinding(code) }
 }
 
-// brokenAt is the byte from which on the arguments are no JSON.
+// brokenAt returns the byte from which on the arguments are not JSON.
 func (a sceneSubject) brokenAt() int {
 	if err := a.call.Lexer().Err(); err != nil {
 		return err.Offset
@@ -281,12 +280,12 @@ func (a sceneSubject) brokenAt() int {
 	return a.call.ArgsLen()
 }
 
-// isSentBackAs reports whether a request carried the call so.
+// isSentBackAs reports whether a request sent the call back with that outcome.
 func (a sceneSubject) isSentBackAs(as string) bool {
 	return slices.ContainsFunc(a.call.SentBack, func(r stream.SentBackCall) bool { return r.Outcome == as })
 }
 
-// sameCalls is how many responses of the scenario are over and made the same call.
+// sameCalls returns how many finished responses of the scenario made the same call.
 func sameCalls(a sceneSubject) (n int) {
 	for i := 1; i <= 6; i++ {
 		other, ok := tourCall{"protocols", i, 1}.subjectIn(a.view)

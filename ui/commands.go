@@ -10,8 +10,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// typedCommands are the words that can be typed behind ":", a line for each. What has a key is in the
-// palette by its key, and needs no line.
+// typedCommands returns the commands that can be typed after ":", one line each. An action with a key is in
+// the palette by its key, and needs no line.
 func (m *Model) typedCommands() []modes.Command {
 	return []modes.Command{
 		{Word: "turn", Arg: display.Lit("NUMBER"), Does: display.Lit("go to a turn"), Run: m.goToNumber},
@@ -25,15 +25,15 @@ func (m *Model) typedCommands() []modes.Command {
 	}
 }
 
-// openPalette offers what can be done where one is.
+// openPalette opens the palette with the actions of the current view.
 func (m *Model) openPalette() {
 	here := slices.DeleteFunc(m.keysOf(m.activeMode().Mode), func(b screen.Binding) bool { return b.Do == nil })
 	keys := mergeBindings(here, m.userGlobalKeys())
 	m.pushMode(modes.NewPalette(modeHost{m}, modes.PaletteActions{Keys: keys, Press: m.pressKey, Commands: m.typedCommands(), Bookmarks: m.paletteBookmarks(), Turn: m.goTo}, m.draw))
 }
 
-// pressKey does what a key does where one is, or what the word behind ":" does, which is begun if more
-// belongs to it.
+// pressKey runs a key in the current view, or the command after ":". A command that needs an argument is
+// only started.
 func (m *Model) pressKey(key string) {
 	for _, c := range m.typedCommands() {
 		switch {

@@ -9,17 +9,18 @@ import (
 	"toolscope/ui/screen"
 )
 
-// A Crash is a bug that showed: the program ends, with the terminal restored. It is a message too,
-// for goroutines that recover outside of Update.
+// A Crash is a bug that ends the program, with the terminal restored. It is also a message, for goroutines
+// that recover outside of Update.
 type Crash struct {
 	What       string
 	Stack      []byte
-	RecentKeys []string // what the user had it do last: keys and what they do, never what was typed
+	RecentKeys []string // the latest keys and their actions, never typed text
 }
 
+// Error returns the text of the panic.
 func (c *Crash) Error() string { return "a bug in toolscope: " + c.What }
 
-// CrashOf makes a Crash of what recover returned, nil of nil.
+// CrashOf makes a Crash from the result of recover; nil for nil.
 func CrashOf(p any) *Crash {
 	if p == nil {
 		return nil
@@ -27,16 +28,16 @@ func CrashOf(p any) *Crash {
 	return &Crash{What: fmt.Sprint(p), Stack: debug.Stack()}
 }
 
-// Crashed is the bug that ended the program, or nil.
+// Crashed returns the bug that ended the program, or nil.
 func (m *Model) Crashed() *Crash { return m.crash }
 
-// RecentKeys is what the user had the program do last.
+// RecentKeys returns the latest keys and their actions.
 func (m *Model) RecentKeys() []string { return m.recentKeys }
 
-// maxRecentKeys is how much of that is kept.
+// maxRecentKeys is how many recent keys are kept.
 const maxRecentKeys = 20
 
-// runBinding does what a key does.
+// runBinding runs the action of a key.
 func (m *Model) runBinding(b *screen.Binding) {
 	if len(m.recentKeys) == maxRecentKeys {
 		m.recentKeys = append(m.recentKeys[:0], m.recentKeys[1:]...)
@@ -45,7 +46,7 @@ func (m *Model) runBinding(b *screen.Binding) {
 	b.Do()
 }
 
-// recoverCmd makes a command's panic a Crash, because Bubble Tea would print the stack onto the screen.
+// recoverCmd turns a command's panic into a Crash, because Bubble Tea would print the stack on the screen.
 // Commands in a batch are guarded one by one.
 func recoverCmd(cmd tea.Cmd) tea.Cmd {
 	if cmd == nil {

@@ -6,8 +6,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// drawEmpty writes row y of the screen that has nothing to show yet: what this is, what it waits
-// for, and how to see something.
+// drawEmpty draws row y of the empty screen: what toolscope is, what it waits for, and how to see
+// something.
 func (m *Model) drawEmpty(p *screen.Pen, y, height int) {
 	lines := m.emptyLines()
 	widest := emptyWidth
@@ -19,7 +19,7 @@ func (m *Model) drawEmpty(p *screen.Pen, y, height int) {
 	}
 }
 
-const emptyWidth = 62 // cells of the widest line, where nothing in particular is waited for
+const emptyWidth = 62 // width of the widest line
 
 func (m *Model) emptyLines() []line {
 	lines := []line{
@@ -62,12 +62,12 @@ func (m *Model) emptyLines() []line {
 	return append(lines, line{text: last, role: screen.Muted})
 }
 
-// maxNotes is how many of the latest notes about the source are shown where there is nothing else.
+// maxNotes is how many of the latest notes about the source the empty screen shows.
 const maxNotes = 3
 
 func lastOf[T any](list []T, most int) []T { return list[max(0, len(list)-most):] }
 
-// line is one of that screen.
+// line is a line of the empty screen.
 type line struct {
 	text string
 	role screen.Role

@@ -2,7 +2,7 @@ package ui
 
 import "toolscope/ui/screen"
 
-// minWidth and leastHeight are the smallest window that is drawn into.
+// minWidth and minHeight are the smallest window size.
 const (
 	minWidth  = 20
 	minHeight = 5
@@ -15,8 +15,8 @@ func (m *Model) paneColumns() []column {
 	return m.arrangeBody(m.w, max(1, m.bodyHeight()-above-below))
 }
 
-// drawFrame draws one frame: a line with where we are, the body, a line with what is going on. Each row
-// is exactly as wide as the window.
+// drawFrame draws one frame: a row with the path, the body, a row with keys or a notice. Each row is exactly
+// as wide as the window.
 func (m *Model) drawFrame() string {
 	p := &m.pen
 	p.Reset()
@@ -49,8 +49,7 @@ func (m *Model) drawFrame() string {
 	return p.Frame()
 }
 
-// drawStrip writes row y of what stands between the body and the keys: the strip of time, or what the
-// demo says.
+// drawStrip draws row y between the body and the keys: the timeline, or the caption of the demo.
 func (m *Model) drawStrip(p *screen.Pen, y int) {
 	if m.isTourShown() {
 		m.drawCaption(p, y)
@@ -74,7 +73,7 @@ func (m *Model) tooSmall() string {
 	return p.Frame()
 }
 
-// drawPanes writes row y of the panes.
+// drawPanes draws row y of the panes.
 func (m *Model) drawPanes(p *screen.Pen, y int) {
 	if m.isTourOpening() {
 		m.drawOpening(p, y, m.bodyHeight())

@@ -5,11 +5,11 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Background is what the background of the terminal is.
+// Background describes the background of the terminal.
 type Background struct{ Known, Dark bool }
 
-// Paints reports whether a theme paints its own background there: where the terminal's has another
-// lightness, or nobody knows and the theme was asked for.
+// Paints reports whether a theme paints its own background: if the terminal's has another lightness, or is
+// unknown and the user asked for the theme.
 func (g Background) Paints(t themes.Theme, asked bool) bool {
 	if g.Known {
 		return g.Dark != t.Dark
@@ -17,7 +17,7 @@ func (g Background) Paints(t themes.Theme, asked bool) bool {
 	return asked
 }
 
-// penOf is the pen of a theme. Any other than that at the start was asked for.
+// penOf returns the pen of a theme. The user asked for any theme but the initial one.
 func (m *Model) penOf(t themes.Theme) screen.Pen {
 	asked := m.opt.Asked || t.Name != m.opt.Theme.Name
 	paints := m.opt.Terminal.Paints(t, asked)
@@ -27,7 +27,7 @@ func (m *Model) penOf(t themes.Theme) screen.Pen {
 	return screen.NewPen(t, m.opt.Depth, m.draw, paints)
 }
 
-// setTheme has everything drawn in a theme.
+// setTheme changes the theme of the screen.
 func (m *Model) setTheme(t themes.Theme) {
 	m.pen = m.penOf(t)
 }

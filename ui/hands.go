@@ -10,11 +10,11 @@ import (
 	"toolscope/ui/screen"
 )
 
-// EditorCommand is a program that shows a text to the user, who may change it, and what removes what that
-// needed. The program has the terminal while it runs.
+// EditorCommand returns a program that opens a text in an editor, and a function that removes its files. The
+// program owns the terminal while it runs.
 type EditorCommand func(name string, data []byte) (program tea.ExecCommand, remove func(), err error)
 
-// newExport is where what is shown can be taken.
+// newExport returns the exporter with the functions of the options.
 func (m *Model) newExport() modes.Exporter {
 	o := modes.Exporter{Copy: m.opt.Copy, Save: m.opt.Save, Pipe: m.opt.Pipe, Show: m.openOutput, Note: display.Lit("OSC 52 takes 75 kB")}
 	if m.opt.Edit != nil {
@@ -23,7 +23,7 @@ func (m *Model) newExport() modes.Exporter {
 	return o
 }
 
-// exportEntries are the entries that take something of what is chosen.
+// exportEntries returns the entries that export from the selection.
 func (m *Model) exportEntries() (all []modes.Entry) {
 	for verb := range modes.Pipe + 1 {
 		all = append(all, modes.ExportMenu(verb, m.newExport(), m.exportables, m.draw))
@@ -31,7 +31,7 @@ func (m *Model) exportEntries() (all []modes.Entry) {
 	return all
 }
 
-// exportables are what can be taken now, and of what.
+// exportables returns the current export items, and the name of their source.
 func (m *Model) exportables() ([]modes.ExportItem, display.Text) {
 	var at []modes.ExportItem
 	if held, ok := m.focus.(panes.ValuePane); ok {
@@ -65,12 +65,12 @@ func (m *Model) editText(name string, data []byte, closed func(error)) {
 	}))
 }
 
-// openOutput shows what a command printed.
+// openOutput shows the output of a command.
 func (m *Model) openOutput(of panes.Literal) {
 	m.pushMode(modes.NewReader(modeHost{m}, of, func() *screen.Paints { return m.pen.Ink }, m.draw))
 }
 
-// themeActions are how the picker of themes changes how everything looks.
+// themeActions returns the actions of the theme picker.
 func (m *Model) themeActions() modes.ThemeActions {
 	return modes.ThemeActions{
 		Own: m.opt.Themes, Now: func() themes.Theme { return m.pen.Ink.Theme }, Apply: m.setTheme, Save: m.opt.Remember,

@@ -7,7 +7,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// openHelp says what the signs mean and which keys there are, those of the place one is in first.
+// openHelp opens the help: the signs, then the keys, those of the current view first.
 func (m *Model) openHelp() {
 	keys := m.keysOf(m.activeMode().Mode)
 	if _, browsing := m.activeMode().Mode.(browse); browsing {
@@ -26,8 +26,8 @@ func (m *Model) openHelp() {
 	}))
 }
 
-// browsingPlaces are the focused pane, with what works whatever pane has the focus, then each other
-// pane, then what is behind them.
+// browsingPlaces returns the focused pane with the program's keys, then each other pane, then the modes that
+// these keys open.
 func (m *Model) browsingPlaces(keys []screen.Binding) []modes.KeyContext {
 	here, elsewhere := m.groupBindings(keys)
 	places := []modes.KeyContext{{Name: placeName(m.focus), Groups: append(here, m.commandKeys()), Press: m.pressKey}}
@@ -44,8 +44,7 @@ func (m *Model) browsingPlaces(keys []screen.Binding) []modes.KeyContext {
 	return append(places, modes.KeyContext{Name: display.Lit("in other views"), Groups: elsewhere})
 }
 
-// commandKeys are the words that are typed behind ":", as the help lists them: what is behind a word is
-// asked for then.
+// commandKeys returns the commands after ":" for the help. Running one there asks for its argument.
 func (m *Model) commandKeys() modes.KeyGroup {
 	g := modes.KeyGroup{Title: display.Lit("Commands after :")}
 	for _, c := range m.typedCommands() {
@@ -54,7 +53,7 @@ func (m *Model) commandKeys() modes.KeyGroup {
 	return g
 }
 
-// placeName is where one is who is at a pane.
+// placeName returns the name of a pane for the help.
 func placeName(of panes.Pane) display.Text {
 	switch of := of.(type) {
 	case *panes.List:

@@ -6,17 +6,17 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// machinesTick asks how machines are doing, also when nothing comes of them.
+// machinesTick updates the states of machines, also without traffic.
 type machinesTick struct{}
 
-// machinesInterval is how old what is known of machines may be.
+// machinesInterval is the maximum age of the states of machines.
 const machinesInterval = time.Second
 
 func tickMachines() tea.Cmd {
 	return tea.Tick(machinesInterval, func(time.Time) tea.Msg { return machinesTick{} })
 }
 
-// updateMachines takes how machines are doing, and again later as long as more may come.
+// updateMachines reads the states of machines, and schedules the next update while more may arrive.
 func (m *Model) updateMachines() tea.Cmd {
 	if m.opt.Machines == nil {
 		return nil

@@ -8,35 +8,35 @@ import (
 	"toolscope/stream"
 )
 
-// An Inbox is where records wait for the program, which takes them in their order, at most one
-// batch a frame. What was left out because the program was too slow, or the user had stopped the
-// screen, a record says as Lost.
+// An Inbox is the queue of records for the program, which takes them in order, at most one batch a frame. If
+// records were left out because the program was too slow or the screen was stopped, a record reports them
+// as Lost.
 type Inbox interface {
-	// Take returns what waits, of about so many bytes, and whether there is more. It never waits.
-	// The batch is good until the next Take.
+	// Take returns waiting records of about so many bytes, and whether there are more. It never blocks.
+	// The batch is valid until the next Take.
 	Take(bytes int) (batch []stream.Record, more bool)
 	Waiting() int                 // records
 	Done() (over bool, why error) // no record waits, and none will come
-	Wakeups() <-chan struct{}     // rings when there may be news, also if that is only another frame to draw
+	Wakeups() <-chan struct{}     // signals possible news, also if that is only another frame to draw
 	Wake()
 }
 
-// A batch is what is read before keys are answered and a frame is drawn: a piece, and as many more
-// as there is time for. With a big file there is always more, and a busy machine reads slower.
+// A batch is read between keys and frames: one piece, and more while there is time. A big file always has
+// more, and a busy machine reads slower.
 const (
 	batchBytes = 1 << 20
 	batchTime  = 4 * time.Millisecond
 	takeBytes  = 1 << 15
 )
 
-// inboxReady says that the bell of an inbox rang; of the source's, if it names none.
+// inboxReady says that an inbox signalled news; nil means the source's.
 type inboxReady struct{ in Inbox }
 
-// frameTime is how long the program lets records gather after it took some.
+// frameTime is how long records collect after each batch.
 const frameTime = time.Second / 60
 
-// waitForInbox waits for the bell. It reacts first and sleeps after: the first record is shown at once,
-// and bursts gather during the pause.
+// waitForInbox waits for a signal of an inbox. The pause comes after the reaction: the first record is shown
+// at once, and bursts collect during the pause.
 func waitForInbox(to Inbox, pause time.Duration) tea.Cmd {
 	return func() tea.Msg {
 		time.Sleep(pause)
@@ -45,7 +45,7 @@ func waitForInbox(to Inbox, pause time.Duration) tea.Cmd {
 	}
 }
 
-// readBatch has the inspector read one batch, and reports whether more waits.
+// readBatch reads one batch into the inspector, and reports whether more records wait.
 func (m *Model) readBatch(inbox Inbox) (more bool) {
 	var batch []stream.Record
 	start, size := m.opt.Now(), 0

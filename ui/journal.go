@@ -9,17 +9,16 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Journal is what the program noted and said in this run, the latest of it: it is of the program, and
-// no moment of the source. The screen shows it, and a log file has the same lines. Any goroutine may
-// write to it.
+// Journal holds the latest notes and notices of this run. It belongs to the program and does not depend on
+// the shown moment. The screen shows it, and a log file has the same lines. It is safe for concurrent use.
 type Journal struct {
 	mu      sync.Mutex
 	all     []journalLine
-	dropped int                             // before them
-	to      func(at time.Time, text string) // where else each line goes; may be nil
+	dropped int                             // lines dropped before them
+	to      func(at time.Time, text string) // also gets each line; may be nil
 }
 
-// journalLine is a line of it.
+// journalLine is a line of the journal.
 type journalLine struct {
 	at   time.Time
 	role screen.Role
@@ -29,10 +28,10 @@ type journalLine struct {
 // maxJournalLines is how many lines are kept.
 const maxJournalLines = 1000
 
-// Note adds what the program says of itself outside of the screen.
+// Note adds a note of the program.
 func (j *Journal) Note(at time.Time, text string) { j.add(journalLine{at, screen.Caution, text}) }
 
-// ForwardTo has each line be written to another place too, those first that are kept already.
+// ForwardTo also writes each line with write, first those that are already kept.
 func (j *Journal) ForwardTo(write func(at time.Time, text string)) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -42,7 +41,7 @@ func (j *Journal) ForwardTo(write func(at time.Time, text string)) {
 	j.to = write
 }
 
-// add adds a line, unless it says again what the last one does.
+// add adds a line, unless it equals the last one.
 func (j *Journal) add(line journalLine) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -59,7 +58,7 @@ func (j *Journal) add(line journalLine) {
 	}
 }
 
-// lines are those that are kept, and how many went before them.
+// lines returns the kept lines, and how many were dropped before them.
 func (j *Journal) lines() (all []journalLine, gone int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -67,10 +66,10 @@ func (j *Journal) lines() (all []journalLine, gone int) {
 	return slices.Clone(j.all[n:]), j.dropped + n
 }
 
-// journalSeen is how much of the source the journal has been told.
+// journalSeen is how much of the source the journal has noted.
 type journalSeen struct {
-	words                        []string // of its state, as they were
-	findings, exchanges, dropped int      // looked at so far
+	words                        []string // the latest status notes
+	findings, exchanges, dropped int      // noted so far
 	ended                        bool
 }
 
@@ -79,7 +78,7 @@ func (m *Model) addJournalLine(role screen.Role, text display.Text) {
 	m.journal.add(journalLine{m.opt.Now(), role, text.String()})
 }
 
-// noteNews notes what has come of the source itself since the last time.
+// noteNews notes news about the source since the last call.
 func (m *Model) noteNews() {
 	h := &m.journalSeen
 	found := m.in.Session().Findings
@@ -109,7 +108,7 @@ func (m *Model) noteNews() {
 	h.ended = m.hasSourceEnded()
 }
 
-// noteStatus notes what is new in the state of the source: that a word is gone goes without saying.
+// noteStatus notes new status notes of the source, not those that are gone.
 func (m *Model) noteStatus() {
 	if m.opt.Status == nil && m.failure == nil {
 		return

@@ -6,8 +6,7 @@ import (
 	"toolscope/ui/modes"
 )
 
-// openJQ asks the chosen call, or the calls of the chosen turn, and then those of all turns that are
-// shown.
+// openJQ runs jq on the selected call, or the calls of the selected turn; the other scope is all shown turns.
 func (m *Model) openJQ(expr string) {
 	if expr == "" {
 		m.showNotice(display.Lit("jq needs an expression, e.g. :jq .path"))

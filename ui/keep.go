@@ -11,20 +11,20 @@ import (
 	"toolscope/stream"
 )
 
-// What is kept of turns that can be read again: what one looks at, and some that were looked at or
-// came just before. And how many rows are kept of turns that were dropped.
+// How many turns that can be reloaded are kept in memory, besides those in view, and how many rows of dropped
+// turns.
 const (
 	maxReloadableBytes = 8 << 20
 	maxDroppedRows     = 100_000
 )
 
-// retention is how much the program keeps in memory.
+// retention returns the memory limits.
 func (m *Model) retention() providers.Retention {
 	return providers.Retention{Bytes: m.opt.Keep, Rereadable: maxReloadableBytes, Rows: maxDroppedRows}
 }
 
-// turnsInUse are the turns that are looked at: the chosen one, that whose request brought the result
-// that is looked at, and those that are marked.
+// turnsInUse yields the turns in use: the selected one, the one whose request carries the shown result, and
+// the marked ones.
 func (m *Model) turnsInUse(yield func(*stream.Turn) bool) {
 	if t := m.selectedTurn(); t != nil && !yield(t) {
 		return
@@ -41,7 +41,7 @@ func (m *Model) turnsInUse(yield func(*stream.Turn) bool) {
 	}
 }
 
-// makeRoom lets go of what is too much, but of nothing that is looked at, or on its way.
+// makeRoom evicts and drops turns beyond the limits, but none that is in use or still arriving.
 func (m *Model) makeRoom() {
 	before := m.pinned
 	m.pinned = pinSet{exchanges: slices.Collect(maps.Keys(m.outbox.flying))}
@@ -63,13 +63,13 @@ func (m *Model) makeRoom() {
 	m.in.MakeRoom()
 }
 
-// pinSet is what was not to be let go of when room was made last.
+// pinSet is what was pinned at the last makeRoom.
 type pinSet struct {
 	exchanges []int
 	turns     []int32
 }
 
-// reloadShown has turns read again that are looked at and were let go of, one after another.
+// reloadShown reloads evicted turns that are in use, one after another.
 func (m *Model) reloadShown() {
 	if m.reloading {
 		return
@@ -89,7 +89,7 @@ func (m *Model) reloadShown() {
 	}
 }
 
-// onReloaded goes on when a turn is there again, or cannot be had.
+// onReloaded continues when a turn is reloaded, or reports why it can't be.
 func (m *Model) onReloaded(err error) {
 	if m.reloading = false; err != nil {
 		m.showNotice(m.draw.Clean(err.Error()))
@@ -97,7 +97,7 @@ func (m *Model) onReloaded(err error) {
 	m.refreshPanes()
 }
 
-// asFlag is a number of bytes as --keep takes it.
+// asFlag formats a number of bytes for --memory.
 func asFlag(n int64) string {
 	if n%1_000_000_000 == 0 {
 		return fmt.Sprintf("%dGB", n/1_000_000_000)
@@ -105,7 +105,7 @@ func asFlag(n int64) string {
 	return fmt.Sprintf("%dMB", n/1_000_000)
 }
 
-// turnCount is how many there were.
+// turnCount returns the number of turns, including dropped ones.
 func (m *Model) turnCount() int {
 	s := m.view.Session()
 	return s.TrimmedTurns() + len(s.Turns)

@@ -2,19 +2,18 @@ package ui
 
 import "toolscope/ui/display"
 
-// Layout is what the user made of the screen, as far as it is kept for the next time. The zero value
-// is the screen as it is built in.
+// Layout is the saved layout of the screen. The zero value is the built-in layout.
 type Layout struct {
-	List, Side int            // cells of the first column and of the third, 0 for what they need
-	Above, Low int            // rows of a list above the others, and of the lower tab, 0 for what they need
-	Columns    SplitDirection // whether panes stand beside each other
-	Tabs       TabState       // whether a tab is open under the document
+	List, Side int            // width of the first and third column, 0 for the default
+	Above, Low int            // height of a list above others, and of the lower tab, 0 for the default
+	Columns    SplitDirection // side by side or stacked
+	Tabs       TabState       // a tab is open under the document, or not
 }
 
-// SplitDirection says how panes stand.
+// SplitDirection is the arrangement of panes.
 type SplitDirection string
 
-// Orders of panes. Without one, the width of the screen says.
+// The arrangements. Without one, the width of the screen decides.
 const (
 	ByWidth SplitDirection = ""
 	Beside  SplitDirection = "beside"
@@ -24,14 +23,14 @@ const (
 // TabState says whether a tab is open under the document.
 type TabState string
 
-// What tabs are. Without it, one is open where that leaves the document enough room.
+// The states of the tabs. Without one, a tab is open if the document has enough room.
 const (
 	TabsByWidth TabState = ""
 	TabsOpen    TabState = "open"
 	TabsShut    TabState = "shut"
 )
 
-// Layout is how the user leaves the screen. What the demo did to it is not the user's.
+// Layout returns the user's current layout, without changes by the demo.
 func (m *Model) Layout() Layout {
 	if m.tour != nil || m.large {
 		return m.opt.Layout
@@ -42,7 +41,7 @@ func (m *Model) Layout() Layout {
 	return l
 }
 
-// restoreLayout makes the screen as it was left.
+// restoreLayout restores a saved layout.
 func (m *Model) restoreLayout(l Layout) {
 	m.sizes, m.order = paneSizes{l.List, l.Side, l.Above, l.Low}, l.Columns
 	if l.Tabs != TabsByWidth {
@@ -50,15 +49,15 @@ func (m *Model) restoreLayout(l Layout) {
 	}
 }
 
-// keepTabs takes down that the user opened a tab, or closed it: what leads somewhere opens tabs too.
-// Which one it is, is not kept: the next call may have nothing in it.
+// keepTabs saves that the user opened or closed a tab; tabs that links open don't count. It doesn't save
+// which tab: the next call may have no content for it.
 func (m *Model) keepTabs() {
 	if m.tour == nil {
 		m.opt.Layout.Tabs = m.tabs
 	}
 }
 
-// toggleSplit has panes stand beside each other that stood one above the other, or the other way round.
+// toggleSplit switches panes between side by side and stacked.
 func (m *Model) toggleSplit() {
 	m.zoom = false
 	switch {

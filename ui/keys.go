@@ -10,8 +10,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// keyMap is the keys that the help and the README list in groups. A key of a pane or of an entry
-// that is not among them is listed behind them.
+// keyMap is the keys that the help and the key table list in groups. Other keys of a pane or an entry are
+// listed after them.
 type keyMap struct {
 	Up, Down, Left, Right            key.Binding
 	PageUp, PageDown, Top, Bottom    key.Binding
@@ -99,7 +99,7 @@ func newKeyMap() keyMap {
 	}
 }
 
-// keyGroup is a part of the help, and of the table that the README has.
+// keyGroup is a group of the help and of the key table.
 type keyGroup struct {
 	title string
 	keys  []key.Binding
@@ -118,8 +118,8 @@ func (k keyMap) keyGroups() []keyGroup {
 	}
 }
 
-// groupBindings is what is bound, as the help lists it: in the order of the table of keys, and then what
-// is not in that; elsewhere is what is in the table and not bound.
+// groupBindings groups bindings for the help: in the order of the key table, then the rest. elsewhere are
+// the keys of the table that are not bound here.
 func (m *Model) groupBindings(bound []screen.Binding) (groups, elsewhere []modes.KeyGroup) {
 	listed := map[string]bool{}
 	for _, g := range newKeyMap().keyGroups() {
@@ -149,8 +149,7 @@ func (m *Model) groupBindings(bound []screen.Binding) (groups, elsewhere []modes
 // Key is one line of the key table.
 type Key struct{ Group, Keys, Does string }
 
-// Keys is the key table as the help screen shows it, with the keys that the user has in place of
-// others, and then the words that are typed behind ":".
+// Keys returns the key table of the help, with the user's keys, and then the commands after ":".
 func Keys(user UserKeys) (table []Key) {
 	listed := map[string]bool{}
 	for _, g := range newKeyMap().keyGroups() {

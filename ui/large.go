@@ -8,8 +8,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// marginRows are how many rows of the body are left free above the panes and below them, where much room
-// is wanted: below, the last has what is worst.
+// marginRows returns how many rows of the body are free above and below the panes in the large layout. The
+// last one shows the worst finding.
 func (m *Model) marginRows() (above, below int) {
 	switch h := m.bodyHeight(); {
 	case !m.large:
@@ -20,8 +20,8 @@ func (m *Model) marginRows() (above, below int) {
 	return 0, 1
 }
 
-// drawBand writes the state of what is chosen across the first row, and reports whether that is what is
-// to be seen.
+// drawBand draws the state of the selection across the first row in the large layout, and reports whether it
+// did.
 func (m *Model) drawBand(p *screen.Pen) bool {
 	t, c := m.selectedTurn(), m.selectedCall()
 	if t == nil || m.isTourOpening() || m.isWaitingForClients() || m.isCovered() || m.focus == m.list {
@@ -52,10 +52,10 @@ func (m *Model) drawBand(p *screen.Pen) bool {
 	return true
 }
 
-// bandState is how many cells the word of the state has in the band.
+// bandState is the width of the state in the band.
 const bandState = 13
 
-// whyOf is why a call is what its state says, in a few words.
+// whyOf returns the reason for a call's state, in a few words.
 func (m *Model) whyOf(c *stream.Call) display.Text {
 	f := worstFinding(c.Findings)
 	if f == nil || f.Severity < stream.Error || c.Status() == stream.Complete {
@@ -68,7 +68,7 @@ func (m *Model) whyOf(c *stream.Call) display.Text {
 	return m.draw.Clean(short)
 }
 
-// drawMargin writes a row of the body that no pane has, and reports whether it is one.
+// drawMargin draws a row of the body outside the panes, and reports whether it is one.
 func (m *Model) drawMargin(p *screen.Pen, y int) bool {
 	above, below := m.marginRows()
 	switch h := m.bodyHeight(); {
@@ -81,8 +81,8 @@ func (m *Model) drawMargin(p *screen.Pen, y int) bool {
 	return false
 }
 
-// drawWorst writes the worst that there is to say of what is chosen, beside what the band says: how it
-// would have been run, or what was found.
+// drawWorst draws the worst fact about the selection that is not in the band: how the call would have been
+// run, or a finding.
 func (m *Model) drawWorst(p *screen.Pen) {
 	t, c := m.selectedTurn(), m.selectedCall()
 	if t == nil {
@@ -108,8 +108,8 @@ func (m *Model) drawWorst(p *screen.Pen) {
 	p.Text(screen.SeverityRoles[f.Severity], display.Join(p.Glyph.Severity[f.Severity], display.Lit(" "), text))
 }
 
-// runRuleText is by which rule code would have run a call that is not whole, and with what, in so many
-// cells; "" for a call that nobody runs so.
+// runRuleText returns by which rule code would have run an incomplete call, and the arguments, in so many
+// cells; empty if no rule does.
 func (m *Model) runRuleText(c *stream.Call, cells int) display.Text {
 	if c == nil || c.Status() != stream.CutShort && c.Status() != stream.Malformed {
 		return display.Text{}
@@ -130,7 +130,7 @@ func (m *Model) runRuleText(c *stream.Call, cells int) display.Text {
 	return display.Text{}
 }
 
-// worstFinding is the first of the worst findings, nil without any.
+// worstFinding returns the first of the worst findings, or nil.
 func worstFinding(of []stream.Finding) (f *stream.Finding) {
 	for i := range of {
 		if f == nil || of[i].Severity > f.Severity {
@@ -140,7 +140,7 @@ func worstFinding(of []stream.Finding) (f *stream.Finding) {
 	return f
 }
 
-// goToNextCall goes to the call so many further, in the order of turns.
+// goToNextCall selects the call step further, in the order of turns.
 func (m *Model) goToNextCall(step int) {
 	t, c := m.selectedTurn(), m.selectedCall()
 	if t == nil {

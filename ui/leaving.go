@@ -13,7 +13,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// quitOrAsk ends the program; where that cuts streams of clients, it asks before.
+// quitOrAsk ends the program; if that cuts streams of clients, it asks first.
 func (m *Model) quitOrAsk(last tea.Cmd) {
 	if m.opt.Setup == nil || !m.hasLiveClients() {
 		m.queueCmd(last)
@@ -27,10 +27,10 @@ func (m *Model) hasLiveClients() bool {
 	return len(m.openExchanges()) > 0 || m.opt.Setup.Runs != nil && m.opt.Setup.Runs()
 }
 
-// quitDialog asks whether to end the program although streams are open. The panes stay on the screen.
+// quitDialog asks whether to quit although streams are open. The panes stay visible.
 type quitDialog struct{ browse }
 
-// Keys are the answers; ^C is the same as the one that cuts.
+// Keys returns the choices; ^C is the same as the one that cuts.
 func (l *quitDialog) Keys() []screen.Binding {
 	return []screen.Binding{
 		{Keys: []string{"q"}, Hint: display.Lit("q quit and cut"), Does: display.Lit("quit and cut them"), Do: func() { l.m.queueCmd(tea.Quit) }},
@@ -51,7 +51,7 @@ func (l *quitDialog) quitLater() {
 	l.m.quitWhenIdle()
 }
 
-// quitWhenIdle ends the program once nothing is open, if that was wanted.
+// quitWhenIdle ends the program once no stream is open, if the user chose that.
 func (m *Model) quitWhenIdle() {
 	if m.quitPending && !m.hasLiveClients() {
 		m.queueCmd(tea.Quit)
@@ -82,7 +82,7 @@ func itOrThem(n int) string {
 	return "them"
 }
 
-// byClient is how many streams each client has: "Claude Code 2, unknown 1".
+// byClient counts the streams of each client, e.g. "Claude Code 2, unknown 1".
 func byClient(open []*providers.Exchange) string {
 	count := map[string]int{}
 	for _, x := range open {
@@ -95,7 +95,7 @@ func byClient(open []*providers.Exchange) string {
 	return strings.Join(words, ", ")
 }
 
-// pathOnly is the path of a URL.
+// pathOnly returns the path of a URL.
 func pathOnly(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {

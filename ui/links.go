@@ -9,7 +9,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// paneSet are the panes that lead to each other.
+// paneSet is the panes with links between them.
 type paneSet struct {
 	list     *panes.List
 	doc      *panes.Subject
@@ -20,8 +20,8 @@ type paneSet struct {
 	result   *panes.Result
 }
 
-// newPanes are all panes, in the order of tab: a line for each. The first has the key 1. Each place
-// has one at least.
+// newPanes returns all panes in the order of tab, one line each. The first has the key 1. Each area has at
+// least one.
 func (m *Model) newPanes() []placedPane {
 	h := paneHost{m}
 	m.paneSet = paneSet{
@@ -41,7 +41,7 @@ func (m *Model) newPanes() []placedPane {
 
 func placedTab(t panes.Tab, at panes.Area, key string) placedPane { return placedPane{t, at, key} }
 
-// paneHost is the program as panes know it.
+// paneHost implements panes.Host.
 type paneHost struct{ m *Model }
 
 func (h paneHost) Choose(r stream.Ref)   { h.m.selectRef(r) }
@@ -53,7 +53,7 @@ func (h paneHost) Do(work func() func()) {
 	h.m.queueCmd(func() tea.Msg { then := work(); return workDone{then: func() { h.finishWork(then) }} })
 }
 
-// finishWork does what is left to do of a pane's work, and has the panes look at it.
+// finishWork runs the rest of a pane's work, and refreshes the panes.
 func (h paneHost) finishWork(then func()) {
 	if then != nil {
 		then()
@@ -61,7 +61,7 @@ func (h paneHost) finishWork(then func()) {
 	}
 }
 
-// paneKeys are the keys of the focused pane. Whatever they do, the others follow.
+// paneKeys returns the keys of the focused pane, which also update the other panes.
 func (m *Model) paneKeys() []screen.Binding {
 	keys := m.focus.Keys()
 	for i := range keys {
@@ -72,7 +72,7 @@ func (m *Model) paneKeys() []screen.Binding {
 	return keys
 }
 
-// linkPanes points, in all other panes, at what the cursor of the focused one is at.
+// linkPanes highlights the bytes at the cursor of the focused pane in all others.
 func (m *Model) linkPanes() {
 	at := panes.Span{}
 	if from, ok := m.focus.(panes.LinkedPane); ok {
@@ -86,7 +86,7 @@ func (m *Model) linkPanes() {
 	}
 }
 
-// followEnd has the panes stay at the end of what arrives, or no longer.
+// followEnd sets whether the panes stay at the end of new data.
 func (m *Model) followEnd(on bool) {
 	for _, p := range m.table {
 		if f, ok := p.Pane.(panes.Follower); ok {
@@ -95,8 +95,7 @@ func (m *Model) followEnd(on bool) {
 	}
 }
 
-// goToFinding leads to what a finding points at: a byte of the arguments, or the frame that showed
-// it.
+// goToFinding goes to the evidence of a finding: a byte of the arguments, or a frame.
 func (m *Model) goToFinding(f panes.Found) {
 	m.setFollow(false)
 	defer m.leaveFrom(m.focus, m.selected)
@@ -119,14 +118,14 @@ func (m *Model) goToFinding(f panes.Found) {
 	})
 }
 
-// leaveFrom remembers where the user was, who was led elsewhere.
+// leaveFrom remembers the place that the user leaves, for esc.
 func (m *Model) leaveFrom(pane panes.Pane, chosen stream.Ref) {
 	if pane != m.focus || chosen != m.selected {
 		m.from = &backTarget{pane, chosen, m.selected}
 	}
 }
 
-// goToEvent leads to the frame of an event of a call.
+// goToEvent goes to the frame of an event of a call.
 func (m *Model) goToEvent(of stream.Ref, event int) {
 	m.setFollow(false)
 	defer m.leaveFrom(m.focus, m.selected)
@@ -135,10 +134,10 @@ func (m *Model) goToEvent(of stream.Ref, event int) {
 	m.wire.SelectFrom(func(n int) bool { return n >= event })
 }
 
-// goToSentBack chooses the turn whose request has a call that was sent back.
+// goToSentBack selects the turn whose request sent a call back.
 func (m *Model) goToSentBack(r *stream.SentBackCall) { m.goToTurn(m.view.TurnAfter(r), r.Exchange) }
 
-// goToTurn chooses a turn whose request, of that exchange, has a call that was sent back.
+// goToTurn selects a turn whose request, of that exchange, sent a call back.
 func (m *Model) goToTurn(t *stream.Turn, exchange int) {
 	if t == nil {
 		m.showNotice(m.draw.Clean(panes.RequestName(m.view, exchange)))
@@ -150,7 +149,7 @@ func (m *Model) goToTurn(t *stream.Turn, exchange int) {
 	m.showNotice(m.draw.Format("see the request of turn %d", t.Number+1))
 }
 
-// goToNextFinding goes to the next call or turn that has a finding above info.
+// goToNextFinding goes to the next call or turn with a finding above info.
 func (m *Model) goToNextFinding() {
 	at := m.list.NextAlarm()
 	if at == stream.NoRef {
@@ -169,7 +168,7 @@ func (m *Model) goToNextFinding() {
 	m.from = &backTarget{here.pane, here.chosen, at}
 }
 
-// typedResultSize is the size of the result that the user gave a call, if there is one.
+// typedResultSize returns the size of the result that the user typed for a call, if any.
 func (m *Model) typedResultSize(call stream.Ref) (size int, typed bool) {
 	r, typed := m.results[call]
 	return len(r.Text), typed

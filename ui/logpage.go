@@ -9,24 +9,24 @@ import (
 	"toolscope/ui/screen"
 )
 
-// logPage is the mode that shows the journal, or the lines of it that say something.
+// logPage is the mode that shows the journal, or its matching lines.
 type logPage struct {
 	screen.Window
 	m     *Model
-	line  *screen.Input // what is looked for, nil for nothing
-	typed bool          // it is being typed
+	line  *screen.Input // the search text, or nil
+	typed bool          // the search text is being typed
 	rows  []logRow
 	laid  logKey
 }
 
-// logRow is a display row: the first of a line tells when.
+// logRow is a display row; the first row of a line has its time.
 type logRow struct {
 	journalLine
 	line  display.Text
 	first bool
 }
 
-// logKey is what the rows were laid out for.
+// logKey is what the layout of the rows depends on.
 type logKey struct {
 	w, lines int
 	query    string
@@ -38,7 +38,7 @@ func (m *Model) openLog() {
 	m.pushMode(&logPage{m: m, Window: screen.Window{Stick: true}})
 }
 
-// Typing is what is looked for, while it is typed.
+// Typing returns the search input while it is typed, else nil.
 func (l *logPage) Typing() *screen.Input {
 	if l.typed {
 		return l.line
@@ -46,7 +46,7 @@ func (l *logPage) Typing() *screen.Input {
 	return nil
 }
 
-// Keys are those that move, find and take.
+// Keys returns the keys that move, find and export.
 func (l *logPage) Keys() []screen.Binding {
 	all := func() { l.line, l.typed = nil, false }
 	if l.typed {
@@ -73,7 +73,7 @@ func (l *logPage) Keys() []screen.Binding {
 	return keys
 }
 
-// shownBody is what is shown, as text.
+// shownBody returns the shown lines as text.
 func (l *logPage) shownBody() modes.Body {
 	var text strings.Builder
 	for _, n := range l.matchingLines() {
@@ -85,7 +85,7 @@ func (l *logPage) shownBody() modes.Body {
 	return modes.Body{Data: []byte(text.String()), What: display.Lit("the log"), File: "log.txt"}
 }
 
-// matchingLines are the lines that say what is looked for.
+// matchingLines returns the lines that match the search.
 func (l *logPage) matchingLines() (some []journalLine) {
 	all, _ := l.m.journal.lines()
 	query := l.queryText()
@@ -104,10 +104,10 @@ func (l *logPage) queryText() string {
 	return strings.ToLower(strings.TrimSpace(l.line.Value()))
 }
 
-// logTime is how many cells are before a line.
+// logTime is the width of the time before a line.
 const logTime = 11
 
-// Extend lays the lines out, when there are others or another width.
+// Extend lays out the lines again if they or the width changed.
 func (l *logPage) Extend(_ *providers.View, w, h int) {
 	all, gone := l.m.journal.lines()
 	if key := (logKey{w, len(all) + gone, l.queryText(), true}); key != l.laid {
@@ -121,7 +121,7 @@ func (l *logPage) Extend(_ *providers.View, w, h int) {
 	l.Fit(len(l.rows), 1, h)
 }
 
-// Draw writes row y: how much there is, or a row of a line.
+// Draw draws row y: the title, or a row of a line.
 func (l *logPage) Draw(p *screen.Pen, y int) {
 	defer p.Fill(screen.Bare)
 	if y == 0 {

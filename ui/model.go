@@ -16,8 +16,7 @@ import (
 	"toolscope/ui/send"
 )
 
-// Model is the program. It is the only tea.Model; Update routes, and what changes is done by the
-// methods it routes to.
+// Model is the program. It is the only tea.Model; Update routes messages to its methods.
 type Model struct {
 	opt        Options
 	keys       keyMap
@@ -30,20 +29,20 @@ type Model struct {
 	modeStack  modeStack
 	entries    []modes.Entry
 	now        []screen.Binding // the keys of the mode on top
-	cols       []column         // of the frame that is drawn
+	cols       []column         // of the current frame
 
 	paneSet                  // between panes
-	context    panes.Context // as the panes know it since the last refresh
+	context    panes.Context // as of the last refresh
 	news       panes.Changes
 	bill       panes.Costs
 	selected   stream.Ref
 	search     search
 	turnFilter panes.TurnFilter // which turns are shown
-	filters    []string         // that were kept, the latest last
-	outbox     outbox           // what was sent from here
+	filters    []string         // kept filters, the latest last
+	outbox     outbox           // requests sent from here
 	marks      compare.Marks
 	moment     pausedMoment
-	tour       *tourPlayer // nil but for the demo as it is shown to a room
+	tour       *tourPlayer // nil except in the demo tour
 	results    send.Results
 
 	pinned        pinSet
@@ -52,24 +51,24 @@ type Model struct {
 	journal       *Journal
 	journalSeen   journalSeen
 	places        []bookmark
-	reloading     bool // a turn is being read again
-	setupIndex    int  // which line of the screen that waits is selected
+	reloading     bool // a turn is being reloaded
+	setupIndex    int  // selected line of the waiting screen
 	served        requestCursor
-	setupExpanded bool // and whether all that belongs to it is shown
-	quitPending   bool // the program ends when nothing is open any more
+	setupExpanded bool // its further lines are shown
+	quitPending   bool // quit when no stream is open
 
 	lastAt     time.Duration // of the latest record of the source
-	arrivedAt  time.Time     // when that came
+	arrivedAt  time.Time     // when it arrived
 	follow     bool
 	ended      bool // the source has ended
 	failure    error
 	notice     display.Text
 	rate       meter
 	crash      *Crash
-	recentKeys []string // the latest keys, and what they do
+	recentKeys []string // the latest keys and their actions
 }
 
-// New makes the program.
+// New returns the program.
 func New(o Options) *Model {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -111,10 +110,10 @@ func New(o Options) *Model {
 	return m
 }
 
-// Err is why the source ended, if that was an error.
+// Err returns the error that ended the source, if any.
 func (m *Model) Err() error { return m.failure }
 
-// Init begins to listen.
+// Init starts to wait for records.
 func (m *Model) Init() tea.Cmd {
 	var cmds []tea.Cmd
 	if m.opt.Inbox != nil {
@@ -129,7 +128,7 @@ func (m *Model) Init() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// Update routes a message to what it is for.
+// Update routes a message to its handler.
 func (m *Model) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 	switch msg := msg.(type) {
 	case inboxReady:
@@ -155,8 +154,8 @@ func (m *Model) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 	return m, recoverCmd(tea.Batch(cmd, m.extendModes(), m.scheduleDraw(msg)))
 }
 
-// handleKey gives a key to the mode. Bubble Tea makes one message of keys that are typed faster than it
-// reads: each counts.
+// handleKey passes a key to the mode. Bubble Tea joins keys that are typed faster than it reads: each one is
+// handled.
 func (m *Model) handleKey(k tea.KeyMsg) {
 	if k.Type == tea.KeyRunes && len(k.Runes) > 1 && !k.Paste {
 		for _, r := range k.Runes {
@@ -183,11 +182,11 @@ func (m *Model) handleKey(k tea.KeyMsg) {
 	}
 }
 
-// refreshPanes brings every pane up to date with the session and the window.
+// refreshPanes updates every pane for the session and the window.
 func (m *Model) refreshPanes() {
 	m.news.Advance(m.view)
 	m.bill.Extend(m.view, &m.news)
-	if m.news.All { // of a list that is shorter now they knew too much
+	if m.news.All { // the list may be shorter than their caches
 		clear(m.context.Alarms)
 	}
 	m.updateFilter()
@@ -202,7 +201,7 @@ func (m *Model) refreshPanes() {
 		}
 		p.Extend(&m.context, w, h)
 	}
-	after := m.paneColumns() // what came may have made a tab taller
+	after := m.paneColumns() // new data may have made a tab taller
 	for _, p := range m.table {
 		_, was, _ := paneSize(before, p.Pane)
 		if w, h, shown := paneSize(after, p.Pane); shown && h != was {
@@ -213,19 +212,19 @@ func (m *Model) refreshPanes() {
 	m.reloadShown()
 }
 
-// selectedTurn is the chosen turn, or that of the chosen call; nil without one.
+// selectedTurn returns the selected turn, or the turn of the selected call, or nil.
 func (m *Model) selectedTurn() *stream.Turn {
 	t, _ := m.view.Find(m.selected)
 	return t
 }
 
-// selectedCall is the chosen call, nil without one.
+// selectedCall returns the selected call, or nil.
 func (m *Model) selectedCall() *stream.Call {
 	_, c := m.view.Find(m.selected)
 	return c
 }
 
-// selectRef makes a turn or call the chosen one.
+// selectRef selects a turn or call.
 func (m *Model) selectRef(r stream.Ref) {
 	if t, _ := m.view.Find(r); t == nil || r == m.selected {
 		return

@@ -9,17 +9,17 @@ import (
 	"toolscope/ui/screen"
 )
 
-// mouse is what the mouse does. The terminal tells of it only while that was asked for: what it
-// selects by itself is then behind shift.
+// mouse is the state of the mouse. The terminal reports it only while that is enabled; selecting text then
+// needs shift.
 type mouse struct {
 	on   bool
-	drag func(x, y int) // what is held, nil for nothing
+	drag func(x, y int) // the current drag, or nil
 }
 
-// wheelRows is how many rows a wheel moves at once.
+// wheelRows is how many rows one wheel step moves.
 const wheelRows = 3
 
-// useMouse asks for the mouse, or no longer.
+// useMouse toggles the mouse.
 func (m *Model) useMouse() {
 	m.mouse = mouse{on: !m.mouse.on}
 	if !m.mouse.on {
@@ -31,15 +31,14 @@ func (m *Model) useMouse() {
 	m.showNotice(display.Lit("mouse on: shift selects text, M turns it off"))
 }
 
-// askMouse has the terminal tell of the mouse, if that is wanted: also when another program has had
-// the terminal.
+// askMouse enables or disables mouse reports of the terminal, also after another program used it.
 func (m *Model) askMouse() {
 	if m.mouse.drag = nil; m.mouse.on {
 		m.queueCmd(func() tea.Msg { return tea.EnableMouseCellMotion() })
 	}
 }
 
-// handleMouse takes what the mouse did.
+// handleMouse handles a mouse event.
 func (m *Model) handleMouse(e tea.MouseMsg) {
 	left := e.Button == tea.MouseButtonLeft
 	switch {
@@ -63,8 +62,8 @@ func (m *Model) handleMouse(e tea.MouseMsg) {
 	}
 }
 
-// modeAt is what mode is drawn at a row of the screen, and which row of that it is. The rows of
-// browsing are those of the body.
+// modeAt returns the mode drawn at a place of the screen, and its row. The rows of browsing are those of the
+// body.
 func (m *Model) modeAt(x, y int) (mode modes.Mode, row int) {
 	h := m.bodyHeight()
 	if y--; y < 0 || y >= h {
@@ -82,7 +81,7 @@ func (m *Model) modeAt(x, y int) (mode modes.Mode, row int) {
 	return browse{m}, y
 }
 
-// clickableMode is the mode that so many are open up to, or browsing where the panes are seen through it.
+// clickableMode returns open mode n, or browsing if the panes are visible through it.
 func (m *Model) clickableMode(n int) modes.Mode {
 	switch mode := m.openModeAt(n).Mode.(type) {
 	case *searchBar, *quitDialog:
@@ -92,7 +91,7 @@ func (m *Model) clickableMode(n int) modes.Mode {
 	}
 }
 
-// handleWheel moves the view of what the mouse is over. Panes do not follow then.
+// handleWheel moves the view under the mouse, and stops following.
 func (m *Model) handleWheel(x, y, rows int) {
 	if m.isTourShown() {
 		m.leaveTourWithNote()
@@ -115,7 +114,7 @@ func (m *Model) scrollUnderMouse(pane panes.Pane, rows int) {
 	}
 }
 
-// handleClick does what a key would at what is there: the cursor goes there, and what it is at is opened.
+// handleClick moves the cursor to the place of a click, or opens what is there.
 func (m *Model) handleClick(x, y int) {
 	if y >= m.h-1-m.stripRows() {
 		m.holdBar(x, y-(m.h-1-m.stripRows()))
@@ -131,7 +130,7 @@ func (m *Model) handleClick(x, y int) {
 	}
 }
 
-// clickHint does what the key does that is hinted at there; what was said goes first.
+// clickHint runs the key whose hint is at cell x, after closing a notice.
 func (m *Model) clickHint(x int) {
 	if in := activeInput(m.activeMode().Mode); in != nil && !in.Prompt.Empty() {
 		m.clickTail(x)
@@ -146,7 +145,7 @@ func (m *Model) clickHint(x int) {
 	}
 }
 
-// clickTail does what the key does that is hinted at there behind what is typed.
+// clickTail runs the key whose hint is at cell x after an input.
 func (m *Model) clickTail(x int) {
 	at := m.w - typedTail(m.now).Width()
 	for _, b := range m.now {
@@ -168,7 +167,7 @@ type mouseTarget struct {
 	width, x, y int
 }
 
-// slotAt is the slot that is drawn at a place of the body, and the place in it.
+// slotAt returns the slot drawn at a place of the body, and the place in it.
 func (m *Model) slotAt(x, y int) (of mouseTarget, ok bool) {
 	above, _ := m.marginRows()
 	y -= above
@@ -187,8 +186,8 @@ func (m *Model) slotAt(x, y int) (of mouseTarget, ok bool) {
 	return of, false
 }
 
-// clickPane has the pane that is there be the focused one, with its cursor there; where it was there
-// already, that is opened. A tab that is named there is opened, or closed. A border is held.
+// clickPane focuses the pane at a place and moves its cursor there; if it was there already, it opens the
+// selection. A click on a tab's name opens or closes the tab. On a border it starts a drag.
 func (m *Model) clickPane(x, y int) {
 	if len(m.modeStack.all) == 0 && m.isWaitingForClients() {
 		if m.touchSetupRow(y) {
@@ -222,10 +221,10 @@ func (m *Model) clickPane(x, y int) {
 	m.refreshPanes()
 }
 
-// holdBar goes to the moment that is drawn there in the line of time, and goes on with the mouse; or
-// to the call whose name is there.
+// holdBar goes to the moment at a place of the timeline, and follows the mouse; or to the call whose name is
+// there.
 func (m *Model) holdBar(x, y int) {
-	if m.isTourShown() { // captions stand there
+	if m.isTourShown() { // the caption is there
 		return
 	}
 	if call, ok := m.moment.strip.CallAt(x, y, m.w); ok {

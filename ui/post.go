@@ -5,20 +5,20 @@ import (
 	"toolscope/ui/send"
 )
 
-// SendRequest sends a request as the exchange of a number, which its records have to carry. What is sent
-// and what comes back arrives in the inbox of answers, the last record with End; that takes its
-// time, and Send does not wait for it. The error says why it cannot be sent at all.
+// SendRequest sends a request as the exchange of that number, which its records must carry. The request and
+// its response arrive in the inbox Options.Answers, the last record with End. It does not wait for the
+// response. An error says why the request can't be sent.
 type SendRequest func(r send.Request, exchange int) error
 
-// outbox is what was sent from here. Its exchanges are numbered -1, -2, …: sources count from 1, so
-// none is ever named twice.
+// outbox tracks the requests sent from here. Their exchanges are numbered -1, -2, …; sources count from 1, so
+// the numbers are unique.
 type outbox struct {
 	sent    int
 	flying  map[int]bool // exchanges that have not ended
-	awaited int          // the exchange to look at once its turn opens, 0 for none
+	awaited int          // the exchange to select once its turn opens, 0 for none
 }
 
-// sendDependencies is what the modes need from which something is sent.
+// sendDependencies returns what the sending modes need.
 func (m *Model) sendDependencies() send.Dependencies {
 	means := send.Dependencies{
 		Places: m.opt.Places, Results: m.results, Outlet: m.newExport(), Draw: m.draw,
@@ -29,8 +29,7 @@ func (m *Model) sendDependencies() send.Dependencies {
 	return means
 }
 
-// sendRequest sends a request. Its turn is looked at as soon as it opens, unless the user goes elsewhere
-// meanwhile.
+// sendRequest sends a request. Its turn is selected when it opens, unless the user goes elsewhere meanwhile.
 func (m *Model) sendRequest(r send.Request) error {
 	p := &m.outbox
 	exchange := -(p.sent + 1)
@@ -45,7 +44,7 @@ func (m *Model) sendRequest(r send.Request) error {
 	return nil
 }
 
-// followSentTurn takes notice of what came in answer to what was sent from here.
+// followSentTurn updates the outbox, and selects the awaited turn once it opens.
 func (m *Model) followSentTurn() {
 	if m.outbox.awaited == 0 {
 		return
@@ -56,8 +55,7 @@ func (m *Model) followSentTurn() {
 	}
 }
 
-// endSource is told that the source brings no more: what it left open was cut. What was sent from
-// here goes on.
+// endSource handles the end of the source: its open exchanges were cut. Requests sent from here continue.
 func (m *Model) endSource(err error) {
 	m.ended, m.failure = true, err
 	if len(m.outbox.flying) == 0 {
@@ -71,8 +69,8 @@ func (m *Model) endSource(err error) {
 	}
 }
 
-// hasSourceEnded reports whether the source brings no more.
+// hasSourceEnded reports whether the source has ended.
 func (m *Model) hasSourceEnded() bool { return m.ended || m.opt.Inbox == nil }
 
-// isLive reports whether more may come, from the source or in answer to what was sent from here.
+// isLive reports whether more may arrive, from the source or for requests sent from here.
 func (m *Model) isLive() bool { return !m.hasSourceEnded() || len(m.outbox.flying) > 0 }

@@ -161,7 +161,7 @@ func TestResendRefused(t *testing.T) {
 	newScreen(t, 100, 30).feed(brokenCall().records...).press("R").shows("the request of this turn was not captured")
 	bare := newScreen(t, 100, 30, func(o *Options) { o.Send = nil }).feed(brokenCall().records...)
 	bare.press("R").shows("nothing can be sent from here").press("a").shows("nothing can be sent")
-	newScreen(t, 80, 24).press("R").shows("no request to send again").press("=").shows("nothing else").press("m").shows("no turn to mark")
+	newScreen(t, 80, 24).press("R").shows("no request to send again").press("=").shows("no similar turn").press("m").shows("no turn to mark")
 }
 
 // TestResendKeepsTheSource: numbers never meet those of the source, the end of the source cuts
@@ -187,9 +187,9 @@ func TestResendKeepsTheSource(t *testing.T) {
 func TestResendRedacted(t *testing.T) {
 	records := twoCalls(1)
 	records[0].Data = []byte(strings.Replace(askedBody, "Fix it.", "Use [redacted:x-api-key:8f3a].", 1))
-	s := newScreen(t, 100, 30).feed(records...).press("gR").shows("secrets were taken out", "unchanged")
-	s.press("jj").shows("secrets were taken out")
-	newScreen(t, 100, 30).feed(twoCalls(1)...).press("gR").hides("secrets were taken out")
+	s := newScreen(t, 100, 30).feed(records...).press("gR").shows("secrets were redacted", "unchanged")
+	s.press("jj").shows("secrets were redacted")
+	newScreen(t, 100, 30).feed(twoCalls(1)...).press("gR").hides("secrets were redacted")
 }
 
 // TestResendIsAwaited: the answer is looked at when it comes, unless the user went elsewhere; while the

@@ -7,26 +7,26 @@ import (
 
 type entry = modes.Entry
 
-// inDocument proves a claim by the document as it is.
+// inDocument shows the evidence of a scene in the document.
 func inDocument(*Model) {}
 
-// withFindings opens what was found.
+// withFindings opens the findings.
 func withFindings(m *Model) { m.openEvidence(m.findings) }
 
-// withRuns opens when code would have run the call.
+// withRuns opens the run rules.
 func withRuns(m *Model) { m.openEvidence(m.runs) }
 
-// openEvidence opens a tab, where that leaves the document enough room.
+// openEvidence opens a tab, if the document keeps enough room.
 func (m *Model) openEvidence(tab panes.Tab) {
 	if m.bodyHeight() >= tabFrom && !m.large {
 		m.openTab(tab)
 	}
 }
 
-// tabFrom is from how many rows on a claim is proved by a tab beside the document.
+// tabFrom is the minimum height for a tab as evidence of a scene.
 const tabFrom = 12
 
-// inList shows the list alone.
+// inList shows only the list.
 func inList(m *Model) {
 	m.turnTo(m.list)
 	m.zoom = true

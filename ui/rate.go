@@ -6,15 +6,15 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// meter is how fast bytes arrive: those of the last full second.
+// meter measures the byte rate: the bytes of the last full second.
 type meter struct {
 	second   int64 // unix time of the second being counted
 	count    int
-	last     int // bytes in the second before
+	last     int // bytes in the previous second
 	watching bool
 }
 
-// rateTick comes a moment after a batch, so that the rate falls to nothing.
+// rateTick comes after a batch, so that the rate falls to zero.
 type rateTick time.Time
 
 func (r *meter) add(n int, now time.Time) {
@@ -31,7 +31,7 @@ func (r *meter) advanceTo(now time.Time) {
 	}
 }
 
-// scheduleTick asks for one look at the clock, so that nothing ticks when nothing comes.
+// scheduleTick schedules one tick, so that no timer runs without traffic.
 func (r *meter) scheduleTick() tea.Cmd {
 	if r.watching {
 		return nil
@@ -40,7 +40,7 @@ func (r *meter) scheduleTick() tea.Cmd {
 	return tea.Tick(time.Second, func(t time.Time) tea.Msg { return rateTick(t) })
 }
 
-// handleTick looks at the clock, and again later unless the rate has fallen.
+// handleTick updates the rate, and schedules another tick unless it is zero.
 func (r *meter) handleTick(now time.Time) tea.Cmd {
 	r.watching = false
 	if r.advanceTo(now); r.last == 0 && r.count == 0 {

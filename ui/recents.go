@@ -10,22 +10,22 @@ import (
 	"toolscope/ui/screen"
 )
 
-// A RecentCapture is a recording that can be looked at, where there is nothing else to see.
+// A RecentCapture is a capture to choose from if there is no source.
 type RecentCapture struct {
 	Name    string
 	Bytes   int64
-	Written time.Time // the last byte of it
-	Open    bool      // it is being written
+	Written time.Time // the time of its last byte
+	Open    bool      // it is still being recorded
 	Read    func() Inbox
 }
 
-// recentCaptures is the mode that lists them, beside the demo.
+// recentCaptures is the mode that lists recent captures, and offers the demo.
 type recentCaptures struct {
 	screen.Window
 	m *Model
 }
 
-// Keys are those of the list. While it is there nothing else is to be seen.
+// Keys returns the keys of the list. Nothing else is open with it.
 func (r *recentCaptures) Keys() []screen.Binding {
 	return append([]screen.Binding{
 		{Keys: []string{"enter"}, Hint: display.Lit("enter open"), Does: display.Lit("open the capture"), Do: r.openSelected},
@@ -37,7 +37,7 @@ func (r *recentCaptures) Keys() []screen.Binding {
 	}, r.CursorKeys(display.Text{}, r.MoveTo)...)
 }
 
-// openSelected opens the selected recording, and follows one that is being written.
+// openSelected opens the selected capture, and follows one that is still being recorded.
 func (r *recentCaptures) openSelected() {
 	m, chosen := r.m, r.m.opt.Recent[r.At]
 	m.opt.Inbox, m.opt.Source, m.opt.Demo = chosen.Read(), chosen.Name, nil

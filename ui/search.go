@@ -13,29 +13,28 @@ import (
 	"toolscope/ui/screen"
 )
 
-// search is what was looked for, and where it was found: in the pane that had the focus, or else in
-// the first of the others that has it. The meaning of a hit is the pane's: a byte of the arguments,
-// or a row.
+// search is a query and its matches in the focused pane, or else in the first other pane with a match. What
+// a match is depends on the pane: a byte of the arguments, or a row.
 type search struct {
 	query  string
 	pane   panes.Pane
 	hits   []int
-	at     int        // current hit
-	there  bool       // one went to a hit
-	cursor int        // of the pane: the first hit is that from there on
-	next   int        // how far the pane was looked through, or whole
-	round  int        // how often one went on to look, so far
-	of     stream.Ref // what was shown then
-	events int        // how many there were then
+	at     int        // current match
+	there  bool       // the user went to a match
+	cursor int        // of the pane: the first match is from there on
+	next   int        // how far the pane was searched, or searchDone
+	round  int        // number of the current search step
+	of     stream.Ref // the selection at the search
+	events int        // number of events at the search
 }
 
-// searchDone is how far a pane was looked through that has no more.
+// searchDone is the position after a complete search.
 const searchDone = -1
 
-// seekTime is how long is looked before the next frame.
+// seekTime is the search time before the next frame.
 const seekTime = 6 * time.Millisecond
 
-// findText looks for query, in the focused pane first, and goes to the first hit from the cursor on.
+// findText searches for query, in the focused pane first, and goes to the first match from the cursor on.
 func (m *Model) findText(query string) {
 	m.setFollow(false)
 	m.clearSearch()
@@ -51,8 +50,7 @@ func (m *Model) clearSearch() {
 	m.search = search{next: searchDone, round: m.search.round + 1}
 }
 
-// findHits looks for the query in what its pane shows now, or else in the first of the other panes that
-// shows it.
+// findHits searches the pane, or else the others until one has a match.
 func (m *Model) findHits() {
 	s := &m.search
 	if s.query == "" {
@@ -71,8 +69,8 @@ func (m *Model) findHits() {
 	}
 }
 
-// afterPane is the pane that is asked after another: the focused one is the first, then the others
-// in the order of tab, and then none.
+// afterPane returns the pane to search after another: first the focused one, then the others in the order of
+// tab, then nil.
 func (m *Model) afterPane(asked panes.Pane) panes.Pane {
 	from := 0
 	if asked != m.focus {
@@ -86,7 +84,7 @@ func (m *Model) afterPane(asked panes.Pane) panes.Pane {
 	return nil
 }
 
-// searchPart looks through a piece of the pane, or all of it where that takes no time.
+// searchPart searches a part of the pane, or all of it if that is fast.
 func (m *Model) searchPart() {
 	s := &m.search
 	of, slow := s.pane.(panes.SlowSearcher)
@@ -104,13 +102,13 @@ func (m *Model) searchPart() {
 	}
 	more, next := of.SearchFrom(s.query, s.next, func() bool { return m.opt.Now().Sub(began) < seekTime })
 	s.hits = append(s.hits, more...)
-	slices.Sort(s.hits) // what is under a call stands before the call behind it
+	slices.Sort(s.hits) // turns under a call are before the next call
 	if s.next = next; s.there {
 		s.at, _ = slices.BinarySearch(s.hits, current)
 	}
 }
 
-// seekLater goes on behind the next frame, if there is more to look through.
+// seekLater continues the search after the next frame, if it is not complete.
 func (m *Model) seekLater() {
 	s := &m.search
 	if s.next == searchDone {
@@ -121,7 +119,7 @@ func (m *Model) seekLater() {
 	m.queueCmd(func() tea.Msg { return workDone{then: func() { m.seekOn(piece) }} })
 }
 
-// seekOn looks through another piece, unless something else is looked for by now.
+// seekOn searches another part, unless the search has changed.
 func (m *Model) seekOn(piece int) {
 	s := &m.search
 	if s.round != piece || s.next == searchDone {
@@ -137,8 +135,8 @@ func (m *Model) seekOn(piece int) {
 	m.selectFirstHit()
 }
 
-// selectFirstHit goes to the first hit from the cursor on, or to the first of all, once it is known. To another
-// pane one goes only when nothing more is typed: each letter may be found elsewhere.
+// selectFirstHit goes to the first match from the cursor on, else to the first of all, once it is known. It
+// goes to another pane only after typing: each letter may match elsewhere.
 func (m *Model) selectFirstHit() {
 	s := &m.search
 	from := sort.SearchInts(s.hits, s.cursor)
@@ -154,10 +152,10 @@ func (m *Model) selectFirstHit() {
 	}
 }
 
-// lookAgain looks once more if there is something else to see than then.
+// lookAgain repeats the search if the content has changed since.
 func (m *Model) lookAgain(step int) {
 	before := m.search
-	inList := before.pane == m.last[panes.Left] // which is about all, whatever is chosen
+	inList := before.pane == m.last[panes.Left] // which does not depend on the selection
 	if before.events == m.view.Events() && (inList || before.of == m.selected) {
 		return
 	}
@@ -174,7 +172,7 @@ func (m *Model) lookAgain(step int) {
 	}
 }
 
-// goToHit goes to the hit so many further on.
+// goToHit goes to the match step further.
 func (m *Model) goToHit(step int) {
 	s := &m.search
 	if step != 0 && s.query != "" {
@@ -203,7 +201,7 @@ func (m *Model) goToHit(step int) {
 	m.notice = display.Join(m.draw.Clean(s.query), display.Lit("  "), m.hitsText(), m.unsearchedNote())
 }
 
-// hitsText is which hit one is at, of how many, and where they are.
+// hitsText returns the number of the current match, the total, and their pane.
 func (m *Model) hitsText() display.Text {
 	s := &m.search
 	n := len(s.hits)
@@ -225,7 +223,7 @@ func (m *Model) hitsText() display.Text {
 	return display.Join(text, display.Lit(" "), placeName(s.pane))
 }
 
-// unsearchedNote says of how many turns the arguments were not looked through, if there are some.
+// unsearchedNote says how many turns' arguments were not searched; empty if none.
 func (m *Model) unsearchedNote() display.Text {
 	if l, ok := m.search.pane.(*panes.List); ok && l.Unsearched > 0 {
 		return screen.Plural(l.Unsearched, "turn").Between("  arguments of ", " not searched")

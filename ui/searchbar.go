@@ -6,11 +6,11 @@ import (
 	"toolscope/ui/screen"
 )
 
-// searchBar is the mode in which a query is typed; hits show in the panes while it is.
+// searchBar is the mode in which a query is typed; the panes show matches meanwhile.
 type searchBar struct {
 	browse
 	input  *screen.Input
-	query  string // that was looked for
+	query  string // the searched query
 	before search
 }
 
@@ -18,15 +18,15 @@ func newSearchBar(m *Model) *searchBar {
 	return &searchBar{browse: browse{m}, input: screen.NewInput(display.Lit(" /"), "", 200), before: m.search}
 }
 
-// Typing is the query.
+// Typing returns the input of the query.
 func (s *searchBar) Typing() *screen.Input { return s.input }
 
-// Keys are those that end it.
+// Keys returns the keys that end it.
 func (s *searchBar) Keys() []screen.Binding {
 	return []screen.Binding{
 		{Keys: []string{"enter"}, Hint: display.Lit("enter keep"), Does: display.Lit("keep the matches"), Do: func() {
 			s.m.closeTop()
-			s.m.goToHit(0) // says how many there are
+			s.m.goToHit(0) // shows the number of matches
 		}},
 		{Keys: []string{"esc"}, Hint: display.Lit("esc cancel"), Does: display.Lit("restore the view"), Do: func() {
 			s.m.clearSearch()
@@ -42,7 +42,7 @@ func (s *searchBar) Keys() []screen.Binding {
 	}
 }
 
-// Extend looks for what is typed.
+// Extend searches for the typed query.
 func (s *searchBar) Extend(*providers.View, int, int) {
 	if query := s.input.Value(); query != s.query {
 		s.query = query

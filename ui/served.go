@@ -7,12 +7,12 @@ import (
 	"toolscope/ui/screen"
 )
 
-// hasOnlyMCP reports whether there is a session with servers of MCP alone, where no model answered.
+// hasOnlyMCP reports whether the session has only MCP servers and no model turns.
 func (m *Model) hasOnlyMCP() bool {
 	return !m.isTourOpening() && !m.isWaitingForClients() && len(m.in.Session().Turns) == 0 && len(m.in.Executed().Requests) > 0
 }
 
-// mcpKeys move in its requests.
+// mcpKeys returns the keys that move in the MCP requests.
 func (m *Model) mcpKeys() []screen.Binding {
 	w := &m.served.rows
 	keys := w.CursorKeys(display.Text{}, func(row int) { m.served.fixed = true; w.MoveTo(row) })
@@ -21,14 +21,14 @@ func (m *Model) mcpKeys() []screen.Binding {
 	return keys
 }
 
-// requestCursor is where in the requests the screen is.
+// requestCursor is the position in the MCP requests.
 type requestCursor struct {
 	rows  screen.Window
-	fixed bool // it does not go to the latest by itself
+	fixed bool // it does not follow the latest request
 }
 
-// drawMCP writes row y of a session with servers alone: requests, each with what came of it in the
-// row below, the latest unless the user went elsewhere.
+// drawMCP draws row y of a session with only MCP servers: the requests, each with its response in the row
+// below. It shows the latest, unless the user went elsewhere.
 func (m *Model) drawMCP(p *screen.Pen, y, height int) {
 	v := m.in.View()
 	all := v.Executed()
@@ -51,7 +51,7 @@ func (m *Model) drawMCP(p *screen.Pen, y, height int) {
 	}
 }
 
-// mcpTitle says how much there is, and where the rest is to be had.
+// mcpTitle returns the numbers of requests and tool calls.
 func (m *Model) mcpTitle(v *providers.View, all []*mcp.Request, p *screen.Pen) display.Text {
 	calls := 0
 	for _, s := range v.Servers() {
@@ -60,7 +60,7 @@ func (m *Model) mcpTitle(v *providers.View, all []*mcp.Request, p *screen.Pen) d
 	return m.draw.Truncate(p.Format("%s, %s; no model turns", screen.Plural(len(all), "request"), screen.Plural(calls, "tool call")), m.w-6)
 }
 
-// drawMCPRequest writes what was asked, of whom, and what became of it.
+// drawMCPRequest draws a request: its state, server, method, and arguments.
 func (m *Model) drawMCPRequest(p *screen.Pen, r *mcp.Request, here bool) {
 	role, mark := screen.Good, display.Lit("   ")
 	if here {
@@ -90,7 +90,7 @@ func (m *Model) drawMCPRequest(p *screen.Pen, r *mcp.Request, here bool) {
 	p.Text(screen.Plain, m.draw.Truncate(p.Format("%s  %s%s %s%s  %s", r.Server.Name, asks, r.Method, r.Tool, took, string(r.Args[:min(len(r.Args), 4*m.w)])), room))
 }
 
-// drawMCPResult writes what came back.
+// drawMCPResult draws the response.
 func (m *Model) drawMCPResult(p *screen.Pen, r *mcp.Request) {
 	text := r.Text
 	if r.Error != "" {

@@ -12,17 +12,17 @@ import (
 	"toolscope/ui/screen"
 )
 
-// filterBar is the overlay in which a filter is written. The list shows at once what is meant.
+// filterBar is the overlay in which a filter is typed. The list shows its matches at once.
 type filterBar struct {
 	m      *Model
 	line   *screen.Input
-	read   string // that the list shows
+	read   string // the text that the list is filtered by
 	faults []filter.Error
-	may    []string // what the last word may become, once that was asked for
-	past   int      // how many filters back
+	may    []string // completions of the last word, once requested
+	past   int      // position in the kept filters, from the latest
 }
 
-// openFilter writes a filter, or changes the one there is.
+// openFilter opens the filter bar with the current filter.
 func (m *Model) openFilter() {
 	text := ""
 	if m.turnFilter.Active() {
@@ -33,10 +33,10 @@ func (m *Model) openFilter() {
 
 func newFilterLine(text string) *screen.Input { return screen.NewInput(display.Text{}, text, 400) }
 
-// Typing is the filter.
+// Typing returns the input of the filter.
 func (f *filterBar) Typing() *screen.Input { return f.line }
 
-// Keys are those that end it, and write some of it.
+// Keys returns the keys that end it, and complete words.
 func (f *filterBar) Keys() []screen.Binding {
 	up := screen.Binding{Keys: []string{"up"}}.Name(f.m.draw)
 	return []screen.Binding{
@@ -51,7 +51,7 @@ func (f *filterBar) Keys() []screen.Binding {
 	}
 }
 
-// acceptFilter closes it, unless something in it is not understood: that is what it shows.
+// acceptFilter closes the bar, unless a part of the filter is not understood; the bar shows that part.
 func (f *filterBar) acceptFilter() {
 	text := strings.TrimSpace(f.line.Value())
 	if f.applyText(); len(f.faults) > 0 {
@@ -73,7 +73,7 @@ func (f *filterBar) completeWord() {
 	}
 }
 
-// recallFilter writes a filter that was kept before.
+// recallFilter recalls a kept filter.
 func (f *filterBar) recallFilter(step int) {
 	n := len(f.m.filters)
 	if back := f.past + step; n > 0 && back >= 0 && back <= n {
@@ -85,7 +85,7 @@ func (f *filterBar) recallFilter(step int) {
 	}
 }
 
-// Extend has the list show what is written.
+// Extend applies the typed filter to the list.
 func (f *filterBar) Extend(*providers.View, int, int) { f.applyText() }
 
 func (f *filterBar) applyText() {
@@ -95,7 +95,7 @@ func (f *filterBar) applyText() {
 	}
 }
 
-// applyFilter has the list show the turns that a filter means, and returns what of it is not understood.
+// applyFilter filters the list, and returns the parts that are not understood.
 func (m *Model) applyFilter(text string) []filter.Error {
 	of, faults := filter.Parse(text)
 	m.turnFilter.Set(of)
@@ -106,7 +106,7 @@ func (m *Model) applyFilter(text string) []filter.Error {
 	return faults
 }
 
-// updateFilter judges what has come. What is followed is among what is meant.
+// updateFilter evaluates new turns. Only matching turns are followed.
 func (m *Model) updateFilter() {
 	m.turnFilter.Extend(m.view, &m.news, m.bill.CostOf, m.lastAt, m.selected)
 	if m.turnFilter.Active() && m.follow && !m.isCovered() {
@@ -114,7 +114,7 @@ func (m *Model) updateFilter() {
 	}
 }
 
-// newestShown is what to follow. Where no turn is meant, one stays where one is.
+// newestShown returns what to follow. If no turn matches, the selection stays.
 func (m *Model) newestShown() stream.Ref {
 	if r := m.list.Newest(m.view, &m.turnFilter, m.selected); r != stream.NoRef || !m.turnFilter.Active() {
 		return r
@@ -122,10 +122,10 @@ func (m *Model) newestShown() stream.Ref {
 	return m.selected
 }
 
-// maxTurnsScanned is how many of the latest turns are gone through for words that complete a filter.
+// maxTurnsScanned is how many of the latest turns are read for completions.
 const maxTurnsScanned = 2000
 
-// fieldWords are the words that the latest turns have in a field.
+// fieldWords returns the values of a field in the latest turns.
 func (m *Model) fieldWords(field string) (words []string) {
 	add := func(word string) {
 		if word != "" && len(word) < 80 && !slices.Contains(words, word) {
@@ -162,10 +162,10 @@ func (m *Model) fieldWords(field string) (words []string) {
 	return words
 }
 
-// filterRows are the line, the fields, and what is not understood.
+// filterRows is the height of the input, the fields, and the errors.
 const filterRows = 4
 
-// WantedRows is as many rows as the fields have, or two where there is little room.
+// WantedRows returns the height of the bar, two rows on a small screen.
 func (f *filterBar) WantedRows(h int) int {
 	if h < 2*filterRows {
 		return min(2, h)
@@ -173,7 +173,7 @@ func (f *filterBar) WantedRows(h int) int {
 	return filterRows
 }
 
-// Draw writes row y of it.
+// Draw draws row y.
 func (f *filterBar) Draw(p *screen.Pen, y int) {
 	short := f.WantedRows(f.m.bodyHeight()) < filterRows
 	switch {
@@ -193,10 +193,10 @@ func (f *filterBar) Draw(p *screen.Pen, y int) {
 	p.Fill(screen.Bare)
 }
 
-// filterMore is the last field, and what is none.
+// filterMore is the last field, and what plain words match.
 const filterMore = "sent:changed, or words: names, ids, text, arguments"
 
-// matchCount is how many turns are meant of how many.
+// matchCount returns the number of matching turns and the total.
 func (f *filterBar) matchCount(p *screen.Pen) display.Text {
 	all := screen.Plural(f.m.turnCount(), "turn")
 	if !f.m.turnFilter.Active() {
@@ -209,7 +209,7 @@ func (f *filterBar) matchCount(p *screen.Pen) display.Text {
 	return text
 }
 
-// drawWords writes the row of that number of words that are written in rows.
+// drawWords draws one row of words that are wrapped into rows.
 func drawWords(p *screen.Pen, words []string, row int) {
 	lines := display.Wrap(p.Clean(strings.Join(words[:min(len(words), maxWords)], " ")), p.Left-3)
 	if row < len(lines) {
@@ -217,5 +217,5 @@ func drawWords(p *screen.Pen, words []string, row int) {
 	}
 }
 
-// maxWords are more than fit.
+// maxWords is more than fits.
 const maxWords = 64

@@ -11,17 +11,16 @@ import (
 	"toolscope/ui/screen"
 )
 
-// sortedTurns is the mode that lists the turns that are shown in another order, as they were when it was
-// opened.
+// sortedTurns is the mode that lists the shown turns in another order, as of its opening.
 type sortedTurns struct {
 	screen.Window
 	m     *Model
 	by    sortKey
 	turns []stream.Ref
-	since int // how many turns there were
+	since int // number of turns at the last sort
 }
 
-// sortKey is by what turns are sorted: the greatest first.
+// sortKey is a sort order of turns: the greatest first.
 type sortKey struct {
 	word string
 	of   func(*Model, *stream.Turn) float64
@@ -39,7 +38,7 @@ var orders = []sortKey{
 	{"start", func(_ *Model, t *stream.Turn) float64 { return float64(t.OpenedAt) }},
 }
 
-// openSorted sorts by what is said, or says what could be.
+// openSorted sorts by arg, or lists the possible orders.
 func (m *Model) openSorted(arg string) {
 	i := slices.IndexFunc(orders, func(o sortKey) bool { return arg != "" && strings.HasPrefix(o.word, arg) })
 	if arg == "" {

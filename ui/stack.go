@@ -13,25 +13,25 @@ import (
 	"toolscope/ui/send"
 )
 
-// modeStack are the modes that are open, each on top of the one that opened it. Below them is browsing.
+// modeStack is the stack of open modes, each on top of the one that opened it. Below them is browsing.
 type modeStack struct {
 	all    []openMode
-	seen   int       // events there were when the first of them was opened
-	opened int       // modes so far
-	called int       // up to which mode they are open that is brought up to date now; 0 at other times
-	asked  []tea.Cmd // for since the last Update
+	seen   int       // number of events when the first one was opened
+	opened int       // number of modes opened so far
+	called int       // the mode being extended now, as a stack height; 0 if none
+	asked  []tea.Cmd // commands queued since the last Update
 }
 
-// openMode is a mode that is open.
+// openMode is an open mode and its id.
 type openMode struct {
 	modes.Mode
 	id int
 }
 
-// activeMode is the mode that has the keyboard.
+// activeMode returns the mode that has the keyboard.
 func (m *Model) activeMode() openMode { return m.openModeAt(len(m.modeStack.all)) }
 
-// openModeAt is the mode that so many are open up to: of none it is browsing.
+// openModeAt returns mode n of the stack, from 1; browsing for 0.
 func (m *Model) openModeAt(n int) openMode {
 	if n > 0 {
 		return m.modeStack.all[n-1]
@@ -39,8 +39,7 @@ func (m *Model) openModeAt(n int) openMode {
 	return openMode{Mode: browse{m}}
 }
 
-// drawMode writes row y of a body of h rows, as the mode that so many are open up to has it: an
-// overlay over what is below it.
+// drawMode draws row y of a body of h rows, up to mode n of the stack: an overlay over the modes below it.
 func (m *Model) drawMode(p *screen.Pen, n, y, h int) {
 	mode := m.openModeAt(n).Mode
 	over, ok := mode.(modes.OverlayMode)
@@ -62,7 +61,7 @@ func (m *Model) drawMode(p *screen.Pen, n, y, h int) {
 	}, func() { m.drawMode(p, n-1, y, h) })
 }
 
-// overlayWidth is how many cells an overlay covers: the first column, where it has room for it, or all.
+// overlayWidth returns the width of an overlay: the first column if it is wide enough, else all.
 func (m *Model) overlayWidth(first int) int {
 	if !m.isCovered() && first >= modes.OverlayWidth {
 		return first
@@ -70,7 +69,7 @@ func (m *Model) overlayWidth(first int) int {
 	return m.w
 }
 
-// callingMode is the mode that what is asked for is for.
+// callingMode returns the mode that calls the host now.
 func (m *Model) callingMode() openMode {
 	if n := m.modeStack.called; n > 0 {
 		return m.openModeAt(n)
@@ -87,8 +86,7 @@ func (m *Model) pushMode(mode modes.Mode) {
 	m.modeStack.all = append(m.modeStack.all, openMode{mode, m.modeStack.opened})
 }
 
-// closeTop closes the mode on top. Where the panes are to follow, they catch up with what has come
-// meanwhile.
+// closeTop closes the top mode. If the panes follow new traffic, they catch up.
 func (m *Model) closeTop() {
 	if n := len(m.modeStack.all); n > 0 {
 		m.modeStack.all = m.modeStack.all[:n-1]
@@ -105,7 +103,7 @@ func (m *Model) closeAll() {
 	}
 }
 
-// isCovered reports whether a mode stands where the panes are.
+// isCovered reports whether a mode covers the panes completely.
 func (m *Model) isCovered() bool {
 	switch m.openModeAt(m.firstVisible()).Mode.(type) {
 	case browse, *searchBar, *quitDialog:
@@ -114,8 +112,7 @@ func (m *Model) isCovered() bool {
 	return true
 }
 
-// firstVisible is up to which mode they are covered by those above: the first, from the top, that is no
-// overlay.
+// firstVisible returns the first mode, from the top, that is not an overlay: it covers all below it.
 func (m *Model) firstVisible() int {
 	for n := len(m.modeStack.all); n > 0; n-- {
 		if _, ok := m.openModeAt(n).Mode.(modes.OverlayMode); !ok {
@@ -125,7 +122,7 @@ func (m *Model) firstVisible() int {
 	return 0
 }
 
-// isOpen reports whether the mode of a seat has not been closed.
+// isOpen reports whether the mode with an id is still open.
 func (m *Model) isOpen(id int) bool {
 	if id == 0 {
 		return true
@@ -138,14 +135,14 @@ func (m *Model) isOpen(id int) bool {
 	return false
 }
 
-// queueCmd has Bubble Tea run a command.
+// queueCmd queues a command for Bubble Tea.
 func (m *Model) queueCmd(cmd tea.Cmd) {
 	if cmd != nil {
 		m.modeStack.asked = append(m.modeStack.asked, cmd)
 	}
 }
 
-// extendModes brings the modes that are seen up to date, and returns what was asked for meanwhile.
+// extendModes updates the visible modes, and returns the queued commands.
 func (m *Model) extendModes() tea.Cmd {
 	for n := m.firstVisible(); n <= len(m.modeStack.all); n++ {
 		m.modeStack.called = n
@@ -161,20 +158,20 @@ func (m *Model) extendModes() tea.Cmd {
 	return tea.Batch(asked...)
 }
 
-// workDone is what a mode's work brings.
+// workDone is the result of a mode's background work.
 type workDone struct {
 	seat int
 	then func()
 }
 
-// finishWork does what is left to do, if the mode is still there.
+// finishWork runs the rest of the work, if the mode is still open.
 func (m *Model) finishWork(d workDone) {
 	if d.then != nil && m.isOpen(d.seat) {
 		d.then()
 	}
 }
 
-// modeHost is the program as modes know it.
+// modeHost implements modes.Host.
 type modeHost struct{ m *Model }
 
 func (h modeHost) View() *providers.View { return h.m.view }
@@ -187,7 +184,7 @@ func (h modeHost) Do(work func() func()) {
 	h.m.queueCmd(func() tea.Msg { return workDone{id, work()} })
 }
 
-// Choose has the panes be about r. A turn is shown in the list.
+// Choose selects r and shows its turn in the list.
 func (h modeHost) Choose(r stream.Ref) {
 	h.m.setFollow(false)
 	if r.Call == 0 {
@@ -196,7 +193,7 @@ func (h modeHost) Choose(r stream.Ref) {
 	h.m.selectRef(r)
 }
 
-// newEntries are the modes that can be opened while browsing: a line for each.
+// newEntries returns the modes that can be opened while browsing, one line each.
 func (m *Model) newEntries() []modes.Entry {
 	return append(m.exportEntries(),
 		modes.Protocols(m.rereadExchange),
@@ -209,14 +206,14 @@ func (m *Model) newEntries() []modes.Entry {
 	)
 }
 
-// breakKey is the key that opens the breakpoint, also before anything has come.
+// breakKey returns the key that opens the breakpoint, also before there is traffic.
 func (m *Model) breakKey() screen.Binding {
 	e := modes.Breakpoints(m.opt.Break)
 	e.Do = func() { m.openEntry(e) }
 	return e.Binding
 }
 
-// openEntry opens a mode, or says why not.
+// openEntry opens a mode, or shows why it can't.
 func (m *Model) openEntry(e modes.Entry) {
 	mode, why := e.New(modeHost{m})
 	if mode == nil {
@@ -227,7 +224,7 @@ func (m *Model) openEntry(e modes.Entry) {
 	m.pushMode(mode)
 }
 
-// drawFooter writes the keys worth knowing, as many as fit, or what is typed, or what was said.
+// drawFooter draws key hints, as many as fit, or the input, or a notice.
 func (m *Model) drawFooter(p *screen.Pen) {
 	top := m.activeMode().Mode
 	if in := activeInput(top); in != nil && !in.Prompt.Empty() {
@@ -244,7 +241,7 @@ func (m *Model) drawFooter(p *screen.Pen) {
 	p.Hints(m.now)
 }
 
-// typedTail is what stands behind what is typed: the hints, each behind a gap.
+// typedTail returns the hints after an input, each after a gap.
 func typedTail(keys []screen.Binding) (tail display.Text) {
 	for _, b := range keys {
 		if !b.Hint.Empty() {
@@ -256,7 +253,7 @@ func typedTail(keys []screen.Binding) (tail display.Text) {
 
 const typedGap = 3 // cells before each of them
 
-// activeInput is the line in which something is typed, nil if nothing is.
+// activeInput returns the input of a mode that is being typed in, or nil.
 func activeInput(mode modes.Mode) *screen.Input {
 	if t, ok := mode.(modes.InputMode); ok {
 		return t.Typing()

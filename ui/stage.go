@@ -10,27 +10,27 @@ import (
 	"toolscope/ui/display"
 )
 
-// tourPlayer is the demo as it is shown to a room: it plays up to a claim, opens what proves it, says it,
-// and goes on after a while, unless somebody takes over. Invariants:
+// tourPlayer is the tour of the demo: it plays up to a scene, opens its evidence, shows its caption, and
+// continues after a while, unless the user takes over. Invariants:
 //
-//   - What is played is what has been read, as from any moment that is held. So the way back to a claim
-//     is the way there, and nobody waits twice.
-//   - A claim has a moment: the first at which it can be seen. Its caption is made of the call that it
-//     is about, as that is then, and is gone once the user goes elsewhere.
-//   - The caption has rows of its own, below those of the panes.
+//   - It plays records that have been read, as playback from any paused moment does. So going back to a
+//     scene needs no waiting.
+//   - A scene has a moment: the first at which it can be shown. Its caption is made from its call at that
+//     moment, and disappears when the user goes elsewhere.
+//   - The caption has its own rows, below those of the panes.
 type tourPlayer struct {
-	looked  *providers.View // as far as claims were looked for
-	moments []int           // of those that were found, in their order
-	about   []stream.Ref    // which call each of them is about
-	at      int             // the claim that was shown last, -1 for none
-	shown   bool            // it is shown now
-	waits   bool            // for the user, however long
+	looked  *providers.View // the view that was searched for scenes
+	moments []int           // moments of the scenes found, in order
+	about   []stream.Ref    // the call of each
+	at      int             // the scene shown last, or -1
+	shown   bool            // the scene is shown now
+	waits   bool            // it waits for the user
 	off     bool            // the user is elsewhere
-	seats   int             // modes that are open for the claim
-	timer   int             // number of the one that counts
+	seats   int             // number of modes open for the scene
+	timer   int             // number of the valid timer
 }
 
-// How long a claim is shown, and how long the stage waits for what is being read.
+// How long a scene is shown, and how long the tour waits for records.
 const (
 	sceneTime = 4 * time.Second
 	readTime  = 50 * time.Millisecond
@@ -52,7 +52,7 @@ func (m *Model) startTour() {
 // isTourShown reports whether the demo is being shown.
 func (m *Model) isTourShown() bool { return m.tour != nil && !m.tour.off && m.isPaused() }
 
-// hasTourKeys reports whether its keys are those of the demo. The help, for one, may be on top of it.
+// hasTourKeys reports whether the keys are those of the tour. Another mode, e.g. the help, may be on top.
 func (m *Model) hasTourKeys() bool { return m.isTourShown() && len(m.modeStack.all) <= m.tour.seats }
 
 // isTourOpening reports whether nothing has been played yet.
@@ -60,7 +60,7 @@ func (m *Model) isTourOpening() bool {
 	return m.isTourShown() && m.tour.at < 0 && m.eventCount() == 0 && !m.moment.playing
 }
 
-// findScenes looks for claims in what has come since.
+// findScenes searches the new events for scenes.
 func (m *Model) findScenes() {
 	s, live := m.tour, m.in.View()
 	if s == nil {
@@ -83,7 +83,7 @@ func (m *Model) findScenes() {
 	}
 }
 
-// resetPanes has only the panes be there, as they are at the start.
+// resetPanes closes all modes and resets the panes.
 func (m *Model) resetPanes() {
 	m.closeAll()
 	m.clearSearch()
@@ -96,7 +96,7 @@ func (m *Model) resetPanes() {
 	m.tour.seats = 0
 }
 
-// showScene goes to a claim, and opens what proves it.
+// showScene goes to a scene, and opens its evidence.
 func (m *Model) showScene(n int) {
 	s := m.tour
 	if n = min(n, len(s.moments)-1); n < 0 {
@@ -104,24 +104,23 @@ func (m *Model) showScene(n int) {
 		return
 	}
 	m.resetPanes()
-	m.follow = true // up to there, as if it had played
+	m.follow = true // as if it had played up to there
 	m.goToMoment(s.moments[n])
 	m.stopPlaying()
 	s.at, s.shown, s.off = n, true, false
 	m.setFollow(false)
 	m.selected = s.about[n]
 	m.moment.wanted, m.moment.shown = m.selected, m.selected
-	m.refreshPanes() // the document is of that call, before it is led to its end
+	m.refreshPanes() // the document shows the call before it moves to its end
 	m.doc.Follow(true)
 	tourScenes[n].evidence(m)
 	s.seats = len(m.modeStack.all)
-	s.off = m.isSummaryOpen() // there is nothing to go on to
+	s.off = m.isSummaryOpen() // there is no next scene
 	m.refreshPanes()
 	m.countDown(sceneTime)
 }
 
-// countDown has the stage go on after a while, at the speed at which it plays, unless it waits for the
-// user.
+// countDown continues the tour after a while, scaled by the speed, unless it waits for the user.
 func (m *Model) countDown(wait time.Duration) {
 	s := m.tour
 	s.timer++
@@ -139,10 +138,10 @@ func (m *Model) countDown(wait time.Duration) {
 	}))
 }
 
-// playToNextScene plays from where one is to the next claim.
+// playToNextScene plays from the current moment to the next scene.
 func (m *Model) playToNextScene() {
 	s, n := m.tour, m.eventCount()
-	if !s.shown || n != s.moments[s.at] { // the user walked away, and comes back
+	if !s.shown || n != s.moments[s.at] { // the user left the scene, and comes back
 		for s.at = -1; s.at+1 < len(s.moments) && s.moments[s.at+1] <= n && n > 0; s.at++ {
 		}
 	}
@@ -162,7 +161,7 @@ func (m *Model) playToNextScene() {
 	m.scheduleAdvance(0)
 }
 
-// playsTo is how many events there are when playing on from a moment comes to its end.
+// playsTo returns the number of events at the end of playback from the moment.
 func (m *Model) playsTo() int {
 	if s := m.tour; m.isTourShown() && s.at+1 < len(s.moments) {
 		return max(m.eventCount(), s.moments[s.at+1])
@@ -170,7 +169,7 @@ func (m *Model) playsTo() int {
 	return m.in.Timeline.Len()
 }
 
-// leaveTour leaves the stage: the user is at the place where it was.
+// leaveTour ends the tour at its current place.
 func (m *Model) leaveTour() {
 	m.tour.off, m.tour.waits = true, true
 	m.tour.timer++
@@ -178,13 +177,13 @@ func (m *Model) leaveTour() {
 	m.refreshPanes()
 }
 
-// leaveTourWithNote does so and says how to go on.
+// leaveTourWithNote ends the tour and shows how to continue it.
 func (m *Model) leaveTourWithNote() {
 	m.leaveTour()
 	m.showNotice(display.Lit("your turn: space continues, } next scene, d restart"))
 }
 
-// toggleTour holds what is shown, or goes on.
+// toggleTour pauses or continues the tour.
 func (m *Model) toggleTour() {
 	s := m.tour
 	if s.waits {
@@ -194,15 +193,15 @@ func (m *Model) toggleTour() {
 	m.pauseTour()
 }
 
-// pauseTour has it stay where it is.
+// pauseTour pauses the tour.
 func (m *Model) pauseTour() {
 	m.tour.waits = true
 	m.tour.timer++
 	m.stopPlaying()
 }
 
-// nextScene goes to the claim so many further. One that the stage was on the way from is the one
-// before.
+// nextScene goes to the scene by further. While the tour plays to a scene, the previous scene is the one it
+// came from.
 func (m *Model) nextScene(by int) {
 	s := m.tour
 	if by < 0 && !s.shown {

@@ -10,8 +10,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// tourKeys are those of the stage, whatever it has opened. All others are the user's, who takes over
-// with them.
+// tourKeys returns the keys of the tour, for any evidence it has opened. With all other keys the user takes
+// over.
 func (m *Model) tourKeys() []screen.Binding {
 	km := m.keys
 	hold := bindAction(km.Pause, m.toggleTour)
@@ -32,7 +32,7 @@ func (m *Model) tourKeys() []screen.Binding {
 	return m.asUser(append(keys, bindPair(km.Speed, func(step int) { m.setSpeed(step < 0) })...), false)
 }
 
-// sceneKeys lead to the claims of the demo.
+// sceneKeys returns the keys that go to other scenes.
 func (m *Model) sceneKeys() []screen.Binding {
 	keys := bindPair(m.keys.Change, func(step int) { m.nextScene(-step) })
 	keys[0].Hint = display.Lit("{ } scene")
@@ -40,15 +40,15 @@ func (m *Model) sceneKeys() []screen.Binding {
 	return keys
 }
 
-// restartKey plays the demo from its start.
+// restartKey returns the key that restarts the demo.
 func (m *Model) restartKey() screen.Binding {
 	b := bindAction(m.keys.Demo, m.startTour)
 	b.Hint, b.Does = display.Lit("d restart"), display.Lit("restart the demo")
 	return b
 }
 
-// handleTourKey is a key that is pressed while the demo is shown. What is none of the stage's goes on from
-// the opening, and else means that the user takes over: it does what it does where that is.
+// handleTourKey handles a key during the tour. A key that the tour doesn't use continues from the opening;
+// later it means that the user takes over, and it has its usual action.
 func (m *Model) handleTourKey(k tea.KeyMsg) {
 	km, name := m.keys, k.String()
 	if b := screen.FindBinding(m.tourKeys(), name); b != nil {

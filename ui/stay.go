@@ -6,21 +6,20 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// redrawLimiter is what has the frame stay that is there, though there is news: little is to move, or the
-// terminal is to be spared. Only drawing waits. What comes is read and taken in as ever, and what was
-// held back is drawn a little later, all of it.
+// redrawLimiter keeps the current frame although there is news, for reduced motion or to write less to the
+// terminal. Only drawing waits: records are read as usual, and all changes are drawn a little later.
 type redrawLimiter struct {
-	frame  string // the latest
+	frame  string // the current frame
 	on     bool
-	due    bool // the screen is going to be woken
+	due    bool // a redraw is scheduled
 	calm   reducedMotion
 	budget writeBudget
 }
 
-// redrawTick says that it is time to draw what has come.
+// redrawTick triggers a delayed redraw.
 type redrawTick struct{}
 
-// scheduleDraw decides whether what a message brought is drawn now or later, and sees to it that it is.
+// scheduleDraw draws the changes of a message now, or schedules a later redraw.
 func (m *Model) scheduleDraw(msg tea.Msg) tea.Cmd {
 	s := &m.redraw
 	if _, ok := msg.(redrawTick); ok {
@@ -40,7 +39,7 @@ func (m *Model) scheduleDraw(msg tea.Msg) tea.Cmd {
 	return tea.Tick(wait, func(time.Time) tea.Msg { return redrawTick{} })
 }
 
-// View is the frame as it is to be drawn.
+// View returns the frame to draw.
 func (m *Model) View() string {
 	if !m.redraw.on {
 		m.redraw.frame = m.drawFrame()

@@ -13,7 +13,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// sourceNow is the time of the source: that of the latest record, and what has passed since it came.
+// sourceNow returns the time of the source: that of the latest record plus the time since it arrived.
 func (m *Model) sourceNow() time.Duration {
 	if m.lastAt < 0 || m.arrivedAt.IsZero() {
 		return m.lastAt
@@ -21,7 +21,7 @@ func (m *Model) sourceNow() time.Duration {
 	return m.lastAt + m.opt.Now().Sub(m.arrivedAt)
 }
 
-// openExchanges are those that have not ended.
+// openExchanges returns the exchanges that have not ended.
 func (m *Model) openExchanges() (open []*providers.Exchange) {
 	for _, x := range m.in.Exchanges() {
 		if !x.Ended {
@@ -31,7 +31,7 @@ func (m *Model) openExchanges() (open []*providers.Exchange) {
 	return open
 }
 
-// refusedExchanges are the exchanges that were refused, the latest last.
+// refusedExchanges returns the refused exchanges, the latest last.
 func (m *Model) refusedExchanges() (refused []*providers.Exchange) {
 	for _, x := range m.in.Exchanges() {
 		if x.Refused() != "" {
@@ -41,7 +41,7 @@ func (m *Model) refusedExchanges() (refused []*providers.Exchange) {
 	return refused
 }
 
-// openStreams opens the mode, where clients have streams.
+// openStreams opens the list of streams, if the source is a proxy.
 func (m *Model) openStreams() {
 	if m.opt.Setup == nil {
 		m.showNotice(display.Lit("only a proxy has open streams"))
@@ -50,24 +50,24 @@ func (m *Model) openStreams() {
 	m.pushMode(&openStreamsPage{m: m})
 }
 
-// openStreamsPage is the mode that shows what is open, and what has just been closed.
+// openStreamsPage is the mode that lists open and just closed streams.
 type openStreamsPage struct {
 	screen.Window
 	m           *Model
 	rows        []*providers.Exchange
 	open        int
-	filteredOut int // of those that are open: the filter leaves them out
+	filteredOut int // open streams that the filter hides
 	refused     []*providers.Exchange
 	ticking     bool
 }
 
 const (
-	lingers        = 3 * time.Second // of a stream that has been closed
-	silence        = 3 * time.Second // of one that is open, before it is remarkable
+	lingers        = 3 * time.Second // how long a closed stream is shown
+	silence        = 3 * time.Second // silence of an open stream that is shown
 	maxRefusalRows = 5               // refusals
 
-	streamsAt   = time.Second      // between two looks at the clock
-	streamsCalm = 10 * time.Second // where little is to move
+	streamsAt   = time.Second      // between two updates
+	streamsCalm = 10 * time.Second // with reduced motion
 )
 
 func (s *openStreamsPage) Keys() []screen.Binding {
@@ -78,7 +78,7 @@ func (s *openStreamsPage) Keys() []screen.Binding {
 	}, s.CursorKeys(display.Text{}, s.MoveTo)...)
 }
 
-// goToSelected leaves for the turn of the selected stream.
+// goToSelected goes to the turn of the selected stream.
 func (s *openStreamsPage) goToSelected() {
 	if s.At >= len(s.rows) {
 		return
@@ -92,7 +92,7 @@ func (s *openStreamsPage) goToSelected() {
 	modeHost{s.m}.Choose(t.Ref())
 }
 
-// Extend looks what is open. While the mode is there it looks at the clock now and then.
+// Extend reads the open streams. While the mode is open, it updates regularly.
 func (s *openStreamsPage) Extend(_ *providers.View, _, h int) {
 	s.rows, s.open, s.filteredOut = s.rows[:0], 0, 0
 	now := s.m.sourceNow()
@@ -124,8 +124,7 @@ func (s *openStreamsPage) Extend(_ *providers.View, _, h int) {
 	}
 }
 
-// isFilteredOut reports whether the filter leaves a stream out. Of one that nothing has come of yet it cannot
-// be told.
+// isFilteredOut reports whether the filter hides a stream. A stream without data is never hidden.
 func (s *openStreamsPage) isFilteredOut(x *providers.Exchange) bool {
 	t := s.m.view.LatestOf(x.Number)
 	return s.m.turnFilter.Active() && (t == nil || !s.m.turnFilter.Shows(t))
@@ -167,8 +166,7 @@ func (s *openStreamsPage) drawTitle(p *screen.Pen) {
 	}
 }
 
-// drawRow writes a stream: since when, whose it is, what comes, how much, and since when nothing
-// does.
+// drawRow draws a stream: its start, its agent, its latest data, its size, and its silence.
 func (s *openStreamsPage) drawRow(p *screen.Pen, row int) {
 	x, g, mark := s.rows[row], screen.Bare, display.Lit("  ")
 	if row == s.At {
@@ -191,7 +189,7 @@ func (s *openStreamsPage) drawRow(p *screen.Pen, row int) {
 	if silent {
 		late = screen.Caution
 	}
-	if p.Left >= 50 { // below, the sign alone says that it is silent
+	if p.Left >= 50 { // else only the sign shows the silence
 		if cells = 13; silent {
 			took = took.Between("silent ", "")
 		}
@@ -215,12 +213,12 @@ func (s *openStreamsPage) drawRow(p *screen.Pen, row int) {
 	p.Fill(g)
 }
 
-// padLeft is a text behind so many cells, where it is not as wide.
+// padLeft pads a text on the left to so many cells.
 func padLeft(p *screen.Pen, t display.Text, cells int) display.Text {
 	return p.Format("%*s%s", max(0, cells-t.Width()), "", t)
 }
 
-// doingOf is what a stream brings just now.
+// doingOf describes the latest data of a stream.
 func doingOf(p *screen.Pen, x *providers.Exchange, t *stream.Turn) (r screen.Role, glyph, doing display.Text) {
 	switch {
 	case t == nil && x.Ended:
@@ -246,7 +244,7 @@ func doingOf(p *screen.Pen, x *providers.Exchange, t *stream.Turn) (r screen.Rol
 	return screen.Live, p.Glyph.Status[stream.Streaming], display.Lit("begun")
 }
 
-// openedAt is when a stream began.
+// openedAt returns when a stream began.
 func (m *Model) openedAt(x *providers.Exchange, t *stream.Turn) display.Text {
 	if t == nil {
 		return m.timeText(x, x.LastRecordAt())
@@ -254,7 +252,7 @@ func (m *Model) openedAt(x *providers.Exchange, t *stream.Turn) display.Text {
 	return m.timeText(x, t.OpenedAt)
 }
 
-// timeText is a time of an exchange: by the clock, where that is known.
+// timeText formats a time of an exchange: by the clock if known.
 func (m *Model) timeText(x *providers.Exchange, at time.Duration) display.Text {
 	if clock, ok := m.view.WallClock(x.Number, at); ok {
 		return m.draw.Clean(clock.Format(time.TimeOnly))
@@ -262,7 +260,7 @@ func (m *Model) timeText(x *providers.Exchange, at time.Duration) display.Text {
 	return screen.Time(at).Between("+", "")
 }
 
-// whoOf is the agent that asks, or the client.
+// whoOf returns the agent of a stream, or its client.
 func whoOf(x *providers.Exchange, t *stream.Turn) string {
 	if t != nil && t.Request != nil && t.Request.Agent != "" {
 		if t.Request.Title != "" {
@@ -280,7 +278,7 @@ func modelOf(t *stream.Turn) string {
 	return t.Model
 }
 
-// clientOf is the program that asks, as people write it.
+// clientOf returns the display name of an exchange's client.
 func clientOf(x *providers.Exchange) string {
 	if c, err := client.Find(x.Client()); err == nil {
 		return c.Title
@@ -288,7 +286,7 @@ func clientOf(x *providers.Exchange) string {
 	return "unknown"
 }
 
-// drawRefusal writes a request that was refused, and why.
+// drawRefusal draws a refused request and the reason.
 func (m *Model) drawRefusal(p *screen.Pen, x *providers.Exchange) {
 	p.Text(screen.Caution, display.Lit("!  "))
 	p.Text(screen.Muted, m.timeText(x, x.LastRecordAt()).Between("", "  "))

@@ -11,15 +11,15 @@ import (
 	"toolscope/ui/screen"
 )
 
-// summary is the end of the demo: what was seen, the failures first.
+// summary is the end of the demo: a list of its scenes, failures first.
 type summary struct {
 	screen.Window
 	m    *Model
 	rows []summaryRow
-	gap  int // rows from one to the next
+	gap  int // rows between two entries
 }
 
-// summaryRow is a claim that is told of.
+// summaryRow is a scene in the summary.
 type summaryRow struct {
 	claim int
 	summaryText
@@ -29,7 +29,7 @@ type summaryRow struct {
 
 func newSummary(m *Model) *summary { return &summary{m: m} }
 
-// Extend looks again at what the claims are about.
+// Extend updates the subjects of the scenes.
 func (s *summary) Extend(v *providers.View, _, h int) {
 	s.rows = s.rows[:0]
 	for i, c := range tourScenes {
@@ -49,7 +49,7 @@ func (s *summary) Extend(v *providers.View, _, h int) {
 	s.Resize(len(s.rows), max(1, (h-s.footRows(h))/s.gap))
 }
 
-// footRows is how many rows are below the list.
+// footRows returns how many rows are below the list.
 func (s *summary) footRows(h int) int {
 	if h > len(s.rows)+1 {
 		return 2
@@ -57,7 +57,7 @@ func (s *summary) footRows(h int) int {
 	return 1
 }
 
-// Keys lead back to what was seen, or away from the demo.
+// Keys returns the keys that go back to a scene, or leave the demo.
 func (s *summary) Keys() []screen.Binding {
 	m := s.m
 	keys := append([]screen.Binding{
@@ -71,7 +71,7 @@ func (s *summary) Keys() []screen.Binding {
 	return append(keys, s.CursorKeys(display.Text{}, s.MoveTo)...)
 }
 
-// showSelected shows the claim that is selected, until the user wants to go on.
+// showSelected shows the selected scene until the user continues.
 func (s *summary) showSelected() {
 	if s.At < len(s.rows) {
 		s.m.tour.waits = true
@@ -79,7 +79,7 @@ func (s *summary) showSelected() {
 	}
 }
 
-// Draw writes a row: a claim, or how to see one's own.
+// Draw draws a row: a scene, or how to open the user's own data.
 func (s *summary) Draw(p *screen.Pen, y int) {
 	defer p.Fill(screen.Bare)
 	switch h := s.m.bodyHeight(); {
@@ -95,7 +95,7 @@ func (s *summary) Draw(p *screen.Pen, y int) {
 	}
 }
 
-// drawRow writes a claim: how grave it is, its number, the state of its call, its name, and what there is to say.
+// drawRow draws a scene: its severity, number, the state and name of its call, and its text.
 func (s *summary) drawRow(p *screen.Pen, r summaryRow, chosen bool) {
 	g, narrow := screen.Bare, p.Left < summaryWide
 	if chosen {
@@ -128,8 +128,7 @@ func (s *summary) drawRow(p *screen.Pen, r summaryRow, chosen bool) {
 	p.Fill(g)
 }
 
-// Columns of the summary, the width from which it has that of states, and what is left of a row that
-// has room for names.
+// Columns of the summary, the minimum width for the state column, and the minimum rest of a row with names.
 const (
 	summaryState = 12
 	summaryName  = 15

@@ -6,7 +6,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// turnToKey is what the key of a pane does: it leads there. That of a tab opens it, and closes it again.
+// turnToKey runs the key of a pane: it focuses the pane; for a tab, it opens or closes it.
 func (m *Model) turnToKey(p placedPane) {
 	if t, ok := p.Pane.(panes.Tab); ok && m.focus == t && (m.zoom || len(m.paneColumns()) < 3) {
 		m.closeTab()
@@ -20,14 +20,14 @@ func (m *Model) turnToKey(p placedPane) {
 	}
 }
 
-// tabName is a tab as the row of tabs names it.
+// tabName is the name of a tab in the row of tabs.
 type tabName struct {
 	panes.Label
 	pane panes.Pane
 	open bool
 }
 
-// text is the name of the tab, without the count.
+// text returns the name of the tab, without the count.
 func (n tabName) text(short bool) display.Text {
 	if n.Name.Empty() || short && !n.Short.Empty() {
 		return n.Short
@@ -46,8 +46,8 @@ func (n tabName) width(short bool) int {
 	return width
 }
 
-// namesOf are the tabs of a slot that are named in so many cells, and whether in short. The last go
-// first, the open one never.
+// namesOf returns the tabs of a slot that fit into so many cells, and whether with short names. The last ones
+// are dropped first, the open one never.
 func namesOf(s paneSlot, cells int) (names []tabName, short bool) {
 	long, brief := 0, 0
 	for _, t := range s.tabs {
@@ -70,8 +70,7 @@ func namesOf(s paneSlot, cells int) (names []tabName, short bool) {
 	return names, true
 }
 
-// drawTabs writes the row that names the tabs, the open one in brackets, and flush right what there is
-// to say besides.
+// drawTabs draws the row of tab names, the open one in brackets, and notes on the right.
 func (m *Model) drawTabs(p *screen.Pen, s paneSlot) {
 	right := m.besideTabs(p, s, p.Left)
 	names, short := namesOf(s, p.Left-screen.Width(right))
@@ -101,10 +100,10 @@ func (m *Model) drawTabs(p *screen.Pen, s paneSlot) {
 	p.Fill(screen.Bare)
 }
 
-// tabAt is the tab that is named in cell x of a row of tabs of so many, nil for none.
+// tabAt returns the tab named at cell x of a row of so many cells, or nil.
 func (m *Model) tabAt(s paneSlot, cells, x int) *placedPane {
 	names, short := namesOf(s, cells-screen.Width(m.besideTabs(&m.pen, s, cells)))
-	at := -1 // the first name has a blank less before it
+	at := -1 // the first name has one blank less before it
 	for _, n := range names {
 		if x > at && x <= at+n.width(short) {
 			return &m.table[m.index(n.pane)]
@@ -114,9 +113,8 @@ func (m *Model) tabAt(s paneSlot, cells, x int) *placedPane {
 	return nil
 }
 
-// besideTabs is what stands flush right of the tabs. Where there are no titles it is first what they
-// would say and nothing else does: what went wrong out of sight, and that there is a filter. Only how far
-// the open tab is scrolled drives out tabs that count something.
+// besideTabs returns the notes on the right of the tabs. If there are no titles, these come first: bad calls
+// out of view, and the filter. Only the scroll position of the open tab may push out tabs with a count.
 func (m *Model) besideTabs(p *screen.Pen, s paneSlot, room int) (beside []screen.StyledText) {
 	names, _ := namesOf(s, room)
 	for _, n := range names {
@@ -149,8 +147,8 @@ func (m *Model) besideTabs(p *screen.Pen, s paneSlot, room int) (beside []screen
 	return beside
 }
 
-// seenOf is how far what is pointed at goes in the open tab, and which part of it is seen; where all is,
-// or none is open, that of the document if it has no title, or the delta that the call grows with.
+// seenOf returns the extent of the highlight in the open tab, and its visible range. If all is visible or no
+// tab is open, it returns those of a document without a title, or the delta with which the call grows.
 func (m *Model) seenOf(p *screen.Pen, s paneSlot) (longest []display.Text) {
 	var spans display.Text
 	if w, ok := s.pane.(panes.SpanPane); ok {

@@ -6,19 +6,18 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// writeBudget keeps what is written to the terminal small, which may be far away: while more was written
-// than there is room for, the frame that is there stays. What the user does is shown at once.
+// writeBudget limits the bytes written to the terminal, which may be remote: while the budget is exceeded,
+// the current frame stays. Actions of the user are drawn at once.
 type writeBudget struct {
-	room    int64 // bytes; less than none while frames are held back
-	written int64 // as it was last asked
+	room    int64 // bytes left; negative while frames are held back
+	written int64 // total at the last check
 	at      time.Time
 	ends    int // exchanges that ended
-	seen    int // of turns and ends, when it was last looked
+	seen    int // number of turns and ends at the last check
 }
 
-// What a terminal is given. What was saved up may go beyond the rate, and so may a frame that shows
-// a stream begin or end. However much the user had drawn at once, a frame is not held back for longer
-// than what most is owed takes.
+// The budget of a terminal. Saved budget may exceed the rate, and so may a frame that shows the start or end
+// of a stream. Frames are never held back for longer than the maximum debt takes.
 const (
 	budgetPerSecond = 64 << 10 // bytes a second
 	maxBudgetSaved  = 8 << 10
@@ -26,7 +25,7 @@ const (
 	maxBudgetDebt   = 32 << 10
 )
 
-// budgetDelay is how long the frame that is there stays.
+// budgetDelay returns how long the current frame stays.
 func (m *Model) budgetDelay(msg tea.Msg) time.Duration {
 	t := &m.redraw.budget
 	t.updateRoom(m.opt.Now(), m.opt.Written())
@@ -36,7 +35,7 @@ func (m *Model) budgetDelay(msg tea.Msg) time.Duration {
 	}
 	switch msg.(type) {
 	case inboxReady, rateTick, redrawTick:
-	case workDone: // the next step of what plays, or else what somebody asked for
+	case workDone: // the next step of playback, or a result that the user asked for
 		urgent = urgent || !m.moment.playing
 	default:
 		urgent = true
@@ -47,7 +46,7 @@ func (m *Model) budgetDelay(msg tea.Msg) time.Duration {
 	return max(frameTime, time.Duration(-t.room)*time.Second/budgetPerSecond)
 }
 
-// updateRoom takes off what was written, and adds what time brought.
+// updateRoom subtracts the written bytes, and adds budget for the elapsed time.
 func (t *writeBudget) updateRoom(now time.Time, written int64) {
 	if !t.at.IsZero() {
 		t.room += int64(min(now.Sub(t.at), time.Second)) * budgetPerSecond / int64(time.Second)

@@ -7,29 +7,29 @@ import (
 	"toolscope/ui/panes"
 )
 
-// Time. What has arrived only grows, and the inspector has all of it. What the screen shows is one
-// moment of that: now, which goes along with what arrives, or while the screen is held the moment
-// after an event. A source that plays and one that is live are the same here. Invariants:
+// Time. The timeline only grows, and the inspector has all of it. The screen shows one moment of it: now,
+// which follows new records, or while the screen is paused the moment after an event. Played and live
+// sources are the same here. Invariants:
 //
-//   - Every pane and mode draws m.view, and nothing else says what there was: see providers.View.At.
-//   - While the screen is held what arrives is read all the same, and none of it is shown but how much.
-//   - A source that plays by a clock stands still while the screen is held: what it would bring is not
-//     lost by waiting. On from a moment plays the timeline, which has all that came, and never the
-//     clock of the source: that goes on once the screen has caught up with what has arrived.
+//   - Every pane and mode draws only m.view: see providers.View.At.
+//   - While the screen is paused, new records are read, but only their amount is shown.
+//   - A source that plays by a clock stops while the screen is paused: its records are not lost.
+//     Playback from a moment plays the timeline, never the clock of the source, which continues once the
+//     screen has caught up.
 
-// pausedMoment is the moment that the screen is held at.
+// pausedMoment is the moment at which the screen is paused.
 type pausedMoment struct {
 	view   *providers.View // of the moment; nil while the screen shows now
 	strip  panes.TimeStrip
-	shown  stream.Ref // what was chosen when the screen went to the moment
-	wanted stream.Ref // what the user chose: it may not be there yet
+	shown  stream.Ref // the selection when the screen went to the moment
+	wanted stream.Ref // the user's selection: it may not exist yet at the moment
 	playState
 }
 
-// isPaused reports whether the screen shows a moment, and not what there is now.
+// isPaused reports whether the screen shows a moment instead of now.
 func (m *Model) isPaused() bool { return m.moment.view != nil }
 
-// pauseScreen has the screen stay at what there is now.
+// pauseScreen pauses the screen at the current moment.
 func (m *Model) pauseScreen() {
 	if m.isPaused() || !m.canPause() {
 		return
@@ -43,7 +43,7 @@ func (m *Model) pauseScreen() {
 	m.setView(m.moment.view)
 }
 
-// canPause says so where there is no time to walk in.
+// canPause reports whether there are, or may be, events to pause at; if not, it shows a notice.
 func (m *Model) canPause() bool {
 	if m.in.Timeline.Len() == 0 && !m.isLive() {
 		m.showNotice(display.Lit("nothing arrived yet"))
@@ -52,7 +52,7 @@ func (m *Model) canPause() bool {
 	return true
 }
 
-// goNow has the screen show what there is, and go on with it.
+// goNow shows the current view, and follows it.
 func (m *Model) goNow() {
 	if !m.isPaused() {
 		return
@@ -71,13 +71,13 @@ func (m *Model) goNow() {
 	m.followSentTurn()
 }
 
-// setView has all that is shown be of a view.
+// setView changes the view of all panes and modes.
 func (m *Model) setView(v *providers.View) {
 	m.view, m.context.View = v, v
 	m.refreshPanes()
 }
 
-// selectedRef is what the user chose last.
+// selectedRef returns the user's last selection.
 func (m *Model) selectedRef() stream.Ref {
 	if m.selected != m.moment.shown {
 		m.moment.wanted, m.moment.shown = m.selected, m.selected
@@ -85,7 +85,7 @@ func (m *Model) selectedRef() stream.Ref {
 	return m.moment.wanted
 }
 
-// goToMoment has the screen show the moment at which there were n events.
+// goToMoment shows the moment after n events.
 func (m *Model) goToMoment(n int) {
 	if m.pauseScreen(); !m.isPaused() {
 		return
@@ -95,8 +95,8 @@ func (m *Model) goToMoment(n int) {
 	m.restoreSelection()
 }
 
-// restoreSelection chooses at a moment what the user chose, if it is there already: else its turn, or the
-// newest there is. Who follows is led to the newest.
+// restoreSelection selects at a moment what the user selected, if it exists there: else its turn, or the
+// newest turn. If the panes follow, it selects the newest.
 func (m *Model) restoreSelection() {
 	w := &m.moment
 	m.selected = m.newestShown()
@@ -107,13 +107,13 @@ func (m *Model) restoreSelection() {
 	}
 	w.shown = m.selected
 	m.refreshPanes()
-	if m.follow { // to the end of what had come
+	if m.follow { // to the end at that moment
 		m.followEnd(true)
 		m.refreshPanes()
 	}
 }
 
-// eventCount is how many events there were.
+// eventCount returns the number of events.
 func (m *Model) eventCount() int {
 	if m.isPaused() {
 		return m.moment.view.ArrivedEvents()
@@ -121,8 +121,8 @@ func (m *Model) eventCount() int {
 	return m.in.Timeline.Len()
 }
 
-// steppedTurn is the turn that is walked in, with all that has come of it, and the number of the call that
-// the user keeps to, 0 for none.
+// steppedTurn returns the turn to step in, as it is now, and the number of the call that the user selected,
+// 0 for none.
 func (m *Model) steppedTurn() (t *stream.Turn, call int32) {
 	of := m.selected
 	if m.isPaused() && !m.follow {
@@ -138,7 +138,7 @@ func (m *Model) steppedTurn() (t *stream.Turn, call int32) {
 	return t, call
 }
 
-// endHere shows what it would be if the source had ended at the moment, or no longer.
+// endHere toggles the view as if the source had ended at the moment.
 func (m *Model) endHere() {
 	if m.pauseScreen(); !m.isPaused() {
 		return

@@ -10,28 +10,28 @@ import (
 	"toolscope/ui/screen"
 )
 
-// playState is how the screen plays on from a moment.
+// playState is the state of playback from a moment.
 type playState struct {
 	playing bool
 	speed   float64
-	from    time.Duration // of the source, at since
+	from    time.Duration // time of the source at since
 	since   time.Time
-	timer   int // number of the one that counts
+	timer   int // number of the valid timer
 }
 
-// The bounds of the speed, those of a source that plays.
+// The limits of the speed, the same as for a played source.
 const (
 	minSpeed = 0.25
 	maxSpeed = 16
 )
 
 const (
-	deltaTime  = 80 * time.Millisecond // for each delta of a source that has no times
-	maxIdle    = time.Second           // that is waited for while nothing is open
-	skipAtOnce = 1 << 14               // events that may be gone through between two frames
+	deltaTime  = 80 * time.Millisecond // for each delta of a source without times
+	maxIdle    = time.Second           // maximum wait while no turn is open
+	skipAtOnce = 1 << 14               // maximum number of events between two frames
 )
 
-// togglePlaying holds the screen, plays on from the moment that it is held at, or stops there.
+// togglePlaying pauses the screen, plays on from the paused moment, or stops playback.
 func (m *Model) togglePlaying() {
 	switch {
 	case !m.isPaused():
@@ -45,8 +45,8 @@ func (m *Model) togglePlaying() {
 	}
 }
 
-// playOn plays on: from the end of what has arrived that is what arrives, or where nothing more does,
-// from the start.
+// playOn continues playback. At the end of the timeline it follows new records, or restarts if there are no
+// more.
 func (m *Model) playOn() {
 	n := m.eventCount()
 	switch total := m.in.Timeline.Len(); {
@@ -63,7 +63,7 @@ func (m *Model) playOn() {
 	m.scheduleAdvance(0)
 }
 
-// stopPlaying stays at the moment.
+// stopPlaying stops playback at the moment.
 func (m *Model) stopPlaying() { m.moment.playing = false }
 
 // setClock starts the clock at the time of the moment.
@@ -75,12 +75,12 @@ func (m *Model) setClock() {
 	}
 }
 
-// playTime is the time that the screen has come to.
+// playTime returns the time that playback has reached.
 func (m *Model) playTime() time.Duration {
 	return m.moment.from + time.Duration(float64(m.opt.Now().Sub(m.moment.since))*m.moment.speed)
 }
 
-// scheduleAdvance goes on after a while, unless something else was asked for meanwhile.
+// scheduleAdvance schedules the next step of playback, unless another action comes first.
 func (m *Model) scheduleAdvance(wait time.Duration) {
 	m.moment.timer++
 	timer := m.moment.timer
@@ -93,14 +93,14 @@ func (m *Model) scheduleAdvance(wait time.Duration) {
 	}))
 }
 
-// advanceToClock goes to the moment that the clock has come to.
+// advanceToClock goes to the moment that the clock has reached.
 func (m *Model) advanceToClock() {
 	v, n, now := m.in.View(), m.eventCount(), m.playTime()
 	wait, total := time.Duration(0), m.playsTo()
 	for most := n + skipAtOnce; n < total && n < most; n++ {
 		kind, _ := v.Subject(n)
 		at := v.EventPrefix(n, 0).At
-		if at < 0 && bringsText(kind) { // by delta, where there are no times
+		if at < 0 && bringsText(kind) { // by delta, if there are no times
 			n, wait = n+1, time.Duration(float64(deltaTime)/m.moment.speed)
 			break
 		}
@@ -122,7 +122,7 @@ func (m *Model) advanceToClock() {
 	}
 }
 
-// playDelay is how long is waited: not long for what comes after a pause between turns.
+// playDelay returns the delay of the next step: short after a pause between turns.
 func (m *Model) playDelay(wait time.Duration) time.Duration {
 	if wait <= maxIdle {
 		return wait
@@ -142,7 +142,7 @@ func (m *Model) playDelay(wait time.Duration) time.Duration {
 	return maxIdle
 }
 
-// setSpeed plays slower or faster from the moment.
+// setSpeed changes the speed of playback.
 func (m *Model) setSpeed(faster bool) {
 	factor := 0.5
 	if faster {
@@ -160,7 +160,7 @@ func (m *Model) setSpeed(faster bool) {
 	m.showNotice(m.draw.Format("speed %g%s", m.moment.speed, m.pen.Glyph.Times))
 }
 
-// playWord is whether the moment stands or goes on.
+// playWord returns PLAY with the speed, or PAUSED.
 func (m *Model) playWord() screen.StyledText {
 	if m.moment.playing {
 		return screen.StyledText{Role: screen.Live, Text: m.speedText("PLAY", m.moment.speed)}
@@ -168,7 +168,7 @@ func (m *Model) playWord() screen.StyledText {
 	return screen.StyledText{Role: screen.Caution, Text: display.Lit("PAUSED")}
 }
 
-// leaveTime closes what can be closed at the moment, and then goes back to now.
+// leaveTime closes what is open at the moment, or else goes back to now.
 func (m *Model) leaveTime() {
 	if m.search.query != "" || m.zoom {
 		m.stepBack(nil)
@@ -177,7 +177,7 @@ func (m *Model) leaveTime() {
 	m.goNow()
 }
 
-// saveCut saves what there was at the moment, as a recording that ends there.
+// saveCut saves a capture that ends at the moment.
 func (m *Model) saveCut() {
 	data, err := m.opt.Cut(m.moment.view)
 	if err != nil {

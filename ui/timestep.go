@@ -12,8 +12,8 @@ import (
 	"toolscope/ui/panes"
 )
 
-// stepDelta goes to the delta so many further: of the call that the user keeps to, else of any text of the
-// turn, else of any turn.
+// stepDelta goes to the delta by further: of the selected call, else of any text of the turn, else of any
+// turn.
 func (m *Model) stepDelta(by int) {
 	if m.pauseScreen(); !m.isPaused() {
 		return
@@ -39,7 +39,7 @@ func (m *Model) stepDelta(by int) {
 	m.showNotice(display.Lit("this is the latest: G follows it"))
 }
 
-// deltaOfCall is the moment after the next delta of a call, or after the one before.
+// deltaOfCall returns the moment after the next or previous delta of a call.
 func (m *Model) deltaOfCall(t *stream.Turn, call int32, n, by int) (at int, ok bool) {
 	if t == nil || call == 0 || int(call) > len(t.Calls) {
 		return 0, false
@@ -56,12 +56,12 @@ func (m *Model) deltaOfCall(t *stream.Turn, call int32, n, by int) (at int, ok b
 	return v.AfterEvent(int(c.DeltaEvent(i))), true
 }
 
-// bringsText reports whether events of a kind are what steps go by.
+// bringsText reports whether steps stop at events of a kind.
 func bringsText(kind stream.EventKind) bool {
 	return kind == stream.Args || kind == stream.Rewrite || kind == stream.TextDelta || kind == stream.ThinkDelta
 }
 
-// deltaOfTurn is the same of a turn, and of all its text.
+// deltaOfTurn does the same for all text of a turn.
 func (m *Model) deltaOfTurn(t *stream.Turn, n, by int) (at int, ok bool) {
 	if t == nil {
 		return 0, false
@@ -79,7 +79,7 @@ func (m *Model) deltaOfTurn(t *stream.Turn, n, by int) (at int, ok bool) {
 	return 0, false
 }
 
-// deltaOfAny is the same of any turn.
+// deltaOfAny does the same for any turn.
 func (m *Model) deltaOfAny(n, by int) (at int, ok bool) {
 	v, e := m.in.View(), n
 	if by < 0 {
@@ -96,8 +96,8 @@ func (m *Model) deltaOfAny(n, by int) (at int, ok bool) {
 	return 0, false
 }
 
-// stepMarker goes to the stop so many further: a mark, or with marks false a finding or a change of state.
-// Behind those of the turn come those of the next one.
+// stepMarker goes to the marker by further; with marks false only to findings and state changes. After those
+// of the turn come those of the next one.
 func (m *Model) stepMarker(by int, marks bool) {
 	if m.pauseScreen(); !m.isPaused() {
 		return
@@ -122,7 +122,7 @@ func (m *Model) stepMarker(by int, marks bool) {
 	m.showNotice(display.Lit("no more matches"))
 }
 
-// markerMoment is the moment after the next stop of a turn, or the one before.
+// markerMoment returns the moment after the next or previous marker of a turn.
 func (m *Model) markerMoment(t *stream.Turn, call int32, n, by int, marks bool) (at int, ok bool) {
 	stops := panes.Markers(m.in.View(), t, call)
 	if by < 0 {
@@ -140,7 +140,7 @@ func (m *Model) markerMoment(t *stream.Turn, call int32, n, by int, marks bool) 
 	return 0, false
 }
 
-// goToTurnStart goes to where the turn begins, and from there to the start of all.
+// goToTurnStart goes to the start of the turn, and from there to the start of all.
 func (m *Model) goToTurnStart() {
 	t, _ := m.steppedTurn()
 	m.stopPlaying()
@@ -151,7 +151,7 @@ func (m *Model) goToTurnStart() {
 	m.goToMoment(int(t.OpenedBy) + 1)
 }
 
-// goAt goes to a moment of the turn: so long after it began, or a delta of the call.
+// goAt goes to a moment of the turn: a time since its start, or a delta of the call.
 func (m *Model) goAt(arg string) {
 	t, call := m.steppedTurn()
 	if t == nil {

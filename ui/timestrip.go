@@ -6,7 +6,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// stripRows is how many rows the strip has now, 0 while the screen shows what there is.
+// stripRows returns the current height of the strip; 0 unless the screen is paused.
 func (m *Model) stripRows() int {
 	switch {
 	case m.isTourShown():
@@ -21,7 +21,7 @@ func (m *Model) stripRows() int {
 	return panes.StripRows(m.h, len(t.Calls))
 }
 
-// extendStrip has the strip take what has come.
+// extendStrip updates the strip.
 func (m *Model) extendStrip() {
 	if !m.isPaused() || m.isTourShown() || m.isSummaryOpen() {
 		return

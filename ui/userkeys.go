@@ -17,16 +17,16 @@ import (
 	"toolscope/ui/screen"
 )
 
-// UserKeys are the keys that the user wants in place of others: by the key as it is built in.
+// UserKeys maps built-in keys to the user's keys.
 type UserKeys map[string]string
 
-// Action is a line of the table of keys as the user can change it.
+// Action is a line of the key table that the user can change.
 type Action struct {
 	Name, Does string
 	Keys       []string
 }
 
-// Actions are all lines of the table of keys, named as its fields are.
+// Actions returns all lines of the key table, named after its fields.
 func Actions() (all []Action) {
 	table := reflect.ValueOf(newKeyMap())
 	for i := range table.NumField() {
@@ -36,7 +36,7 @@ func Actions() (all []Action) {
 	return all
 }
 
-// actionName is the name of a field as files write it: NextFinding is next-finding.
+// actionName returns the name of a field in the configuration: NextFinding is next-finding.
 func actionName(field string) string {
 	var name strings.Builder
 	for i, r := range field {
@@ -48,11 +48,11 @@ func actionName(field string) string {
 	return name.String()
 }
 
-// ErrNoAction is that there is no action of a name.
+// ErrNoAction says that an action is unknown.
 var ErrNoAction = errors.New("unknown action")
 
-// Set has the keys of an action be others, as many as it has. It does not look whether others have
-// them: when all are set, Clash does.
+// Set replaces the keys of an action by as many others. It does not check for conflicts: when all are set,
+// call Clash.
 func (u UserKeys) Set(action string, keys []string) error {
 	all := Actions()
 	at := slices.IndexFunc(all, func(a Action) bool { return a.Name == action })
@@ -87,7 +87,7 @@ func (u UserKeys) Set(action string, keys []string) error {
 	return nil
 }
 
-// Clash says which two actions have one key, "" where none do.
+// Clash returns two actions with the same key, or "".
 func (u UserKeys) Clash() (text string, actions [2]string) {
 	whose := map[string]string{}
 	for _, a := range Actions() {
@@ -102,7 +102,7 @@ func (u UserKeys) Clash() (text string, actions [2]string) {
 	return "", actions
 }
 
-// replacementFor is the key in place of one that is built in.
+// replacementFor returns the user's key for a built-in one.
 func (u UserKeys) replacementFor(built string) string {
 	if k, ok := u[built]; ok {
 		return k
@@ -110,7 +110,7 @@ func (u UserKeys) replacementFor(built string) string {
 	return built
 }
 
-// keyLabel is how the table of keys names those of a line: the built-in ones in its own way.
+// keyLabel returns the label of an action's keys; built-in keys have their own label.
 func (u UserKeys) keyLabel(b key.Binding) string {
 	keys, mine := slices.Clone(b.Keys()), false
 	for i, k := range keys {
@@ -126,10 +126,10 @@ func (u UserKeys) keyLabel(b key.Binding) string {
 	return strings.Join(keys, " ")
 }
 
-// named are keys that have a name.
+// named are the names of special keys.
 var named = strings.Fields("up down left right enter esc tab shift+tab pgup pgdown home end backspace delete insert")
 
-// isKey reports whether there is a key of that name.
+// isKey reports whether name is a key.
 func isKey(name string) bool {
 	if rest, ok := strings.CutPrefix(name, "alt+"); ok {
 		name = rest
@@ -145,8 +145,8 @@ func isKey(name string) bool {
 	return slices.Contains(named, name) || size == len(name) && unicode.IsPrint(r) && r != utf8.RuneError
 }
 
-// keysOf are the keys of a mode, as the user has them. While something is typed, and for letters of
-// a menu, they are as they are built in.
+// keysOf returns the keys of a mode, with the user's keys. While an input is active, and for letters of a
+// menu, they are the built-in ones.
 func (m *Model) keysOf(mode modes.Mode) []screen.Binding {
 	all := mode.Keys()
 	if activeInput(mode) != nil {
@@ -159,7 +159,7 @@ func (m *Model) keysOf(mode modes.Mode) []screen.Binding {
 	return m.asUser(all, menu)
 }
 
-// isMenu reports whether a mode leaves most of the screen as it is: its keys are all that it says.
+// isMenu reports whether a mode keeps most of the screen, and its keys are all it shows.
 func isMenu(mode modes.Mode) bool {
 	switch mode.(type) {
 	case *quitDialog, modes.OverlayMode:
@@ -168,11 +168,11 @@ func isMenu(mode modes.Mode) bool {
 	return false
 }
 
-// userGlobalKeys are the keys that work in every mode, as the user has them.
+// userGlobalKeys returns the keys that work in every mode, with the user's keys.
 func (m *Model) userGlobalKeys() []screen.Binding { return m.asUser(m.globalKeys(), false) }
 
-// asUser is bindings with the user's keys, or of a menu only those that have a name. What has a key
-// of its own that the user wants for something else keeps it: the other stays where it is built in.
+// asUser returns bindings with the user's keys; in a menu it replaces only named keys. If a replacement
+// conflicts with another binding's own key, that binding keeps its key and the replaced one its built-in key.
 func (m *Model) asUser(all []screen.Binding, menu bool) []screen.Binding {
 	if len(m.opt.Keys) == 0 {
 		return all

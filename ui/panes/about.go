@@ -11,14 +11,14 @@ import (
 	"toolscope/ui/screen"
 )
 
-// wrongRunWords is what a tool got of a call that is not the call, by what was found.
+// wrongRunWords describes a wrong tool run, by finding code.
 var wrongRunWords = map[string]string{"EXEC_CUT": "run with part of it", "EXEC_ALTERED": "run with other arguments", "EXEC_TWICE": "run twice"}
 
-// wrongResultWords is what the model was told that is not what the tool answered.
+// wrongResultWords describes a result that differs from what the tool returned, by finding code.
 var wrongResultWords = map[string]string{"RESULT_CUT": "returned, cut", "RESULT_HALF": "returned, half of it", "RESULT_ALTERED": "returned, altered"}
 
-// AboutCall is what only some calls have, in words: what kind it is, who runs it, what became of
-// it, whose it is.
+// AboutCall returns facts that only some calls have: its kind, who runs it, how it was sent back, its
+// result, its parent.
 func AboutCall(c *stream.Call) (facts []string) {
 	if c.Kind != "" && c.Kind != "function" {
 		facts = append(facts, c.Kind)
@@ -55,8 +55,8 @@ func AboutCall(c *stream.Call) (facts []string) {
 	return facts
 }
 
-// aboutRuns is what was wrong where a tool was seen to get the call, and how it was answered. A call that
-// nobody was seen to run has no such findings, however many others.
+// aboutRuns returns what was wrong with the tool runs of a call, and with its result. A call without tool
+// runs has no such findings, and its other findings are not searched.
 func aboutRuns(c *stream.Call) (ran []string, answered string) {
 	answered = "returned"
 	if len(c.Runs) == 0 {
@@ -71,7 +71,7 @@ func aboutRuns(c *stream.Call) (ran []string, answered string) {
 	return ran, answered
 }
 
-// EventTime is how long into its turn an event came; "" when unknown.
+// EventTime returns the time of an event since its turn began; empty if unknown.
 func EventTime(v *providers.View, event int32) display.Text {
 	e := v.EventPrefix(int(event), 0)
 	if t := v.Session().Turn(e.Turn); t != nil {

@@ -2,8 +2,8 @@ package panes
 
 import "toolscope/stream"
 
-// WorstSeverities are the gravest severities of lists of findings by whose they are. The lists only grow,
-// and a broken stream makes them long: each finding is looked at once.
+// WorstSeverities caches the worst severity of the findings of each call and turn. The lists only grow,
+// and a broken stream makes them long, so each finding is read once.
 type WorstSeverities map[stream.Ref]grade
 
 type grade struct {
@@ -11,10 +11,10 @@ type grade struct {
 	worst stream.Severity
 }
 
-// maxAlarmOwners is how many owners are remembered. A list is looked at again then.
+// maxAlarmOwners is the size of the cache. When it is full, the lists are read again.
 const maxAlarmOwners = 1 << 14
 
-// Of is the gravest severity in the list of a call or turn, and whether it is above info.
+// Of returns the worst severity in the list of a call or turn, and whether it is above info.
 func (a WorstSeverities) Of(owner stream.Ref, list []stream.Finding) (worst stream.Severity, above bool) {
 	if len(list) == 0 {
 		return stream.Info, false

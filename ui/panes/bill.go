@@ -11,34 +11,34 @@ import (
 	"toolscope/ui/display"
 )
 
-// Costs is what the turns of a session cost. It is a function of the session: only turns that events
-// were about are looked at again, so that a frame only looks things up.
+// Costs computes what the turns of a session cost. It updates only turns with new events, so that drawing
+// a frame only reads the results.
 type Costs struct {
 	Prices  *price.Table
 	view    *providers.View
-	begun   int32                // the first event that may begin a turn that was not looked at
+	begun   int32                // the first event that may begin a turn not yet counted
 	figures map[int32]cachedCost // of some turns, by number
-	seed    maphash.Seed         // of what they were computed of
+	seed    maphash.Seed         // of the keys of figures
 	ended   price.Sum            // of the turns that have ended
-	shares  sessionCosts         // of that, by lane and session
+	shares  sessionCosts         // of that, by conversation and session
 	open    []openTurn           // in the order they began
 	total   price.Sum
 	rates   tokenRates
 }
 
-// tokenRates are what the tokens of a turn are counted at, in words.
+// tokenRates is the text of the token prices of a turn.
 type tokenRates struct {
 	of   uint64
 	text string
 }
 
-// cachedCost is a figure, and of what it was computed.
+// cachedCost is a figure, and the key of its inputs.
 type cachedCost struct {
 	key    uint64
 	figure price.Figure
 }
 
-// openTurn is a turn whose cost may still change, and what it was computed of.
+// openTurn is a turn whose cost may still change, and the inputs of its figure.
 type openTurn struct {
 	turn, began int32
 	usage       stream.Usage
@@ -47,12 +47,12 @@ type openTurn struct {
 	ask         *stream.RequestInfo
 }
 
-// Extend takes what is new in the session.
+// Extend updates the costs of new and changed turns.
 func (b *Costs) Extend(v *providers.View, news *Changes) {
 	b.view = v
 	changed := false
 	if news.All {
-		figures := b.figures // who walks in time asks for the same again
+		figures := b.figures // stepping through time asks for the same figures again
 		if figures == nil || !v.Past() {
 			figures, b.seed = map[int32]cachedCost{}, maphash.MakeSeed()
 		}
@@ -72,7 +72,7 @@ func (b *Costs) Extend(v *providers.View, news *Changes) {
 	}
 }
 
-// updateTurn takes what is new of a turn, and reports whether that changes what it costs.
+// updateTurn updates a turn, and reports whether its cost may have changed.
 func (b *Costs) updateTurn(t *stream.Turn) (changed bool) {
 	i, known := slices.BinarySearchFunc(b.open, t.OpenedBy, func(o openTurn, began int32) int { return cmp.Compare(o.began, began) })
 	if !known {
@@ -114,7 +114,7 @@ func (o *openTurn) addOpen(to *price.Sum) {
 
 func (o *openTurn) isBackground() bool { return o.ask != nil && o.ask.Background }
 
-// addTo adds what a turn cost. What is not certain of a side request says nothing of the rest.
+// addTo adds the cost of a turn. An uncertain background request does not make the sum uncertain.
 func (o *openTurn) addTo(to *price.Sum) {
 	f := o.figure
 	if o.isBackground() {
@@ -126,14 +126,14 @@ func (o *openTurn) addTo(to *price.Sum) {
 	to.Add(f)
 }
 
-// maxFigures is how many figures are remembered: those of turns that are not looked at can be
-// computed again. Of the past there are more: whoever walks back has all that there was added up.
+// maxFigures is the size of the cache: other figures can be computed again. In the past the cache is
+// larger, because each step back sums up all turns.
 const (
 	maxFigures     = 1 << 12
 	maxPastFigures = 1 << 15
 )
 
-// figureOf is what a turn has cost so far, as computed before of the same.
+// figureOf returns the cost of a turn so far, from the cache if its inputs are the same.
 func (b *Costs) figureOf(t *stream.Turn) price.Figure {
 	of, most := b.costKey(t), maxFigures
 	known, ok := b.figures[t.Number]
@@ -151,7 +151,7 @@ func (b *Costs) figureOf(t *stream.Turn) price.Figure {
 	return f
 }
 
-// costKey is all that decides what a turn costs, in a number: who was asked does not change.
+// costKey hashes all inputs of a turn's cost, except the provider, which does not change.
 func (b *Costs) costKey(t *stream.Turn) uint64 {
 	return maphash.Comparable(b.seed, struct {
 		usage          stream.Usage
@@ -169,10 +169,10 @@ func headOf(v *providers.View, t *stream.Turn) stream.Head {
 	return stream.Head{}
 }
 
-// CostOf is what a turn has cost so far.
+// CostOf returns the cost of a turn so far.
 func (b *Costs) CostOf(t *stream.Turn) price.Figure { return b.figureOf(t) }
 
-// ratesOf says what the tokens of a turn are counted at: those of which there are some.
+// ratesOf returns the token prices of a turn, for the kinds of tokens that it has.
 func (b *Costs) ratesOf(t *stream.Turn) string {
 	of := b.costKey(t)
 	if b.rates.text != "" && b.rates.of == of {
@@ -194,11 +194,11 @@ func (b *Costs) ratesOf(t *stream.Turn) string {
 	return b.rates.text
 }
 
-// Total is what all turns have cost so far. A turn that has not ended and whose cost is not known
-// yet makes it approximate.
+// Total returns the cost of all turns so far. An open turn with a cost that is still unknown makes it
+// approximate.
 func (b *Costs) Total() price.Sum { return b.total }
 
-// costFacts are what a turn and all turns cost, in words, and the day the prices were true.
+// costFacts returns the cost of a turn and of all turns, and the date of the prices.
 func (b *Costs) costFacts(t *stream.Turn, none display.Text) []fact {
 	cost, total := b.CostOf(t), b.Total()
 	text := cost.String()

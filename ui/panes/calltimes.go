@@ -11,24 +11,23 @@ import (
 	"toolscope/ui/screen"
 )
 
-// callTimes compares how long the chosen call took to become what it is with others: those of its turn,
-// those of the same tool in turns around it, and what is usual there by model and by how arguments
-// arrive. Only calls whose turns have ended are compared with, but for those of its own turn: what a
-// turn took that has ended is told once.
+// callTimes compares the times of the selected call with other calls: those of its turn, those of the same
+// tool in nearby turns, and the medians there by model and by arrival. Calls of other turns count only if
+// their turn has ended, so that their times are computed once.
 type callTimes struct {
 	ended map[stream.Ref]providers.Latency
 }
 
-// How much is compared.
+// Limits of the comparison.
 const (
-	turnsAround     = 32      // on either side of the chosen one
+	turnsAround     = 32      // on either side of the selected turn
 	maxSameTurn     = 8       // calls of its turn
 	maxSameTool     = 4       // calls of the same tool
 	maxComparedSize = 200_000 // tokens and deltas of all that are compared
 	maxCachedTimes  = 1 << 10 // calls whose times are kept
 )
 
-// timesRow is what a row is about: a call, or with many several.
+// timesRow is a row of the table: one call, or the median of many.
 type timesRow struct {
 	of   stream.Ref
 	name string
@@ -45,7 +44,7 @@ const (
 	numTimes      = silence + 1
 )
 
-// timesOf are the times of a call.
+// timesOf returns the times of a call.
 func timesOf(t *stream.Turn, c *stream.Call, l *providers.Latency) timesRow {
 	r := timesRow{of: c.Ref(), name: screen.ShortName(c.Name), from: cmp.Or(ShortModel(t.Model), t.Protocol), how: l.Arrival}
 	for i, m := range l.TimePoints() {
@@ -55,7 +54,7 @@ func timesOf(t *stream.Turn, c *stream.Call, l *providers.Latency) timesRow {
 	return r
 }
 
-// tableLines are the table, none where there is nothing to compare.
+// tableLines returns the table; nil if there is nothing to compare.
 func (x *callTimes) tableLines(s *Context, c Selection, w int) (lines []runRuleLine) {
 	own, ok := x.cachedTimes(s.View, c.Turn, c.Call)
 	if !ok || own.took[firstByteTime] < 0 {
@@ -92,7 +91,7 @@ func (x *callTimes) tableLines(s *Context, c Selection, w int) (lines []runRuleL
 	return lines
 }
 
-// cachedTimes are the times of a call; of one that is long and still grows none.
+// cachedTimes returns the times of a call; false for a long call that still grows.
 func (x *callTimes) cachedTimes(v *providers.View, t *stream.Turn, c *stream.Call) (timesRow, bool) {
 	ref := c.Ref()
 	if l, known := x.ended[ref]; known {
@@ -111,8 +110,8 @@ func (x *callTimes) cachedTimes(v *providers.View, t *stream.Turn, c *stream.Cal
 	return timesOf(t, c, &l), true
 }
 
-// comparedCalls are the calls that the chosen one is compared with: the first of its turn, the nearest of the
-// same tool, and all of the turns around it, by the model that made them.
+// comparedCalls returns the calls to compare with the selected one: the first ones of its turn, the
+// nearest of the same tool, and all of the nearby turns.
 func (x *callTimes) comparedCalls(v *providers.View, c Selection) (beside, same, all []timesRow) {
 	turns, weighed := v.Session().Turns, 0
 	at := sort.Search(len(turns), func(i int) bool { return turns[i].Number >= c.Turn.Number })
@@ -143,7 +142,7 @@ func (x *callTimes) comparedCalls(v *providers.View, c Selection) (beside, same,
 	return beside, nearestRows(same, c.Turn.Number), all
 }
 
-// nearestRows are those rows whose turns are nearest to one, in order.
+// nearestRows returns the rows whose turns are nearest to a turn, in order.
 func nearestRows(rows []timesRow, turn int32) []timesRow {
 	away := func(r timesRow) int32 { return max(r.of.Turn-turn, turn-r.of.Turn) }
 	slices.SortStableFunc(rows, func(a, b timesRow) int { return cmp.Compare(away(a), away(b)) })
@@ -152,8 +151,7 @@ func nearestRows(rows []timesRow, turn int32) []timesRow {
 	return rows
 }
 
-// mediansByKind are the times that half of the rows of a kind take at most, a row a kind; none unless there
-// are two kinds.
+// mediansByKind returns a row of medians for each kind; nil unless there are at least two kinds.
 func mediansByKind(rows []timesRow, kind func(timesRow) string) (all []timesRow) {
 	kinds := map[string][]timesRow{}
 	for _, r := range rows {
@@ -180,7 +178,7 @@ func mediansByKind(rows []timesRow, kind func(timesRow) string) (all []timesRow)
 	return all[:min(len(all), maxSameTurn)]
 }
 
-// medianTime is the median of those of the rows that have a time.
+// medianTime returns the median of the known times of the rows.
 func medianTime(rows []timesRow, of int) time.Duration {
 	var known []time.Duration
 	for _, r := range rows {

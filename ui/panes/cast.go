@@ -10,7 +10,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// speakers is who is in the list: rows say only what is not the same in all.
+// speakers tracks the agents and files in the list: rows show them only if there are several.
 type speakers struct {
 	several bool // agents
 	files   bool // several
@@ -19,10 +19,10 @@ type speakers struct {
 	widest  int // cells of the longest name of an agent
 }
 
-// maxAgentCells is how many cells the column of agents has at most.
+// maxAgentCells is the maximum width of the agent column.
 const maxAgentCells = 8
 
-// addTurns takes turns that are new, or all.
+// addTurns adds new turns, or starts again with all.
 func (w *speakers) addTurns(v *providers.View, turns []*stream.Turn, again bool) {
 	if again {
 		*w = speakers{}
@@ -41,7 +41,7 @@ func (w *speakers) addTurns(v *providers.View, turns []*stream.Turn, again bool)
 	}
 }
 
-// agentName is what people call the agent of a request, "" where it has none.
+// agentName returns the display name of a request's agent, "" without one.
 func agentName(a *stream.RequestInfo) string {
 	switch {
 	case a == nil || a.Agent == "":

@@ -1,10 +1,9 @@
-// Package panes is what there is to see of a session: the list of turns and calls, the arguments of
-// a call as a document, the frames behind it, its findings, what is known of a turn, and finished
-// texts on a sheet.
+// Package panes implements the panes of the screen: the list of turns and calls, the arguments of a call
+// as a document, its frames, its findings, the summary of a turn, and sheets of finished texts.
 //
-// A pane that stands beside others is a Pane: one file, and one line in the program's table. What
-// it may ask of the program is a Host, what all are about a Scene.
+// A Pane is one file, and one line in the program's table. It calls the program through a Host; the
+// Context holds what all panes show.
 //
-// A pane takes what is new in its Extend, once a batch, and draws one row at a time. What it shows
-// it knows by a Ref; the structs behind it are good until the next Extend.
+// A pane reads new data in Extend, once a batch, and draws one row at a time. It keeps its subject as a
+// Ref; pointers to turns and calls are valid until the next Extend.
 package panes

@@ -11,7 +11,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Draw writes the row at a place into the field.
+// Draw draws the row at a place into the field.
 func (d *Document) Draw(p *screen.Pen, place int, focused bool) {
 	defer p.Fill(screen.Bare)
 	if d.Call == nil {
@@ -33,8 +33,8 @@ func (d *Document) Draw(p *screen.Pen, place int, focused bool) {
 	}
 }
 
-// drawSign writes the gutter, and returns what is left of the indentation behind it: a sign may be
-// wider than the gutter.
+// drawSign draws the gutter, and returns the rest of the indentation after it: a sign may be wider than
+// the gutter.
 func (d *Document) drawSign(p *screen.Pen, n *findingNote, sign bool, indent int) int {
 	if d.Gutter == 0 {
 		return indent
@@ -49,7 +49,7 @@ func (d *Document) drawSign(p *screen.Pen, n *findingNote, sign bool, indent int
 	return max(0, d.Gutter+indent-blanks-text.Width())
 }
 
-// drawRow writes a row of the layout, what it hides, and what was found there.
+// drawRow draws a row of the layout, its fold, and its findings.
 func (d *Document) drawRow(p *screen.Pen, row int, chosen bool) {
 	r, n := d.layoutRows()[row], d.noteOf(row)
 	indent := d.drawSign(p, n, n != nil && len(n.below) == 0, int(r.Indent))
@@ -78,7 +78,7 @@ func (d *Document) drawRow(p *screen.Pen, row int, chosen bool) {
 	}
 }
 
-// drawTokens writes the tokens of a row. The one that may grow is set apart on all its rows.
+// drawTokens draws the tokens of a row. A token that may grow is underlined on all its rows.
 func (d *Document) drawTokens(p *screen.Pen, r layout.Row, chosen bool) {
 	toks := d.callTokens()
 	text, off := d.Call.Args(), int(r.Start)
@@ -101,8 +101,8 @@ func (d *Document) drawTokens(p *screen.Pen, r layout.Row, chosen bool) {
 	}
 }
 
-// tokenRole is how a token of arguments looks. What is behind a wrong byte is bad, unless it is only
-// that bytes before it were not seen.
+// tokenRole returns the role of a token of arguments. Bytes after a wrong byte are bad, unless the cause
+// is only that toolscope missed bytes.
 func (d *Document) tokenRole(k stream.TokenKind) screen.Role {
 	if k == stream.Junk && d.Call.Status() != stream.Unseen {
 		return screen.Bad
@@ -110,7 +110,7 @@ func (d *Document) tokenRole(k stream.TokenKind) screen.Role {
 	return screen.TokenRoles[k]
 }
 
-// drawText writes a row of text as it is, with a sign where a delta begins.
+// drawText draws a row of raw text, with a sign where a delta begins.
 func (d *Document) drawText(p *screen.Pen, r layout.Row, chosen bool) {
 	toks := d.callTokens()
 	text := d.Call.Args()
@@ -129,7 +129,7 @@ func (d *Document) drawText(p *screen.Pen, r layout.Row, chosen bool) {
 	}
 }
 
-// drawSpan writes bytes of one token, cut where what they lie on changes.
+// drawSpan draws bytes of one token, split where the background changes.
 func (d *Document) drawSpan(p *screen.Pen, r screen.Role, b []byte, off int, open, chosen bool) {
 	for len(b) > 0 && p.Left > 0 {
 		g, until := d.groundAt(off, off+len(b), chosen)
@@ -143,7 +143,7 @@ func (d *Document) drawSpan(p *screen.Pen, r screen.Role, b []byte, off int, ope
 	}
 }
 
-// groundAt is what the byte at off lies on, and up to where.
+// groundAt returns the background of the byte at off, and where it ends.
 func (d *Document) groundAt(off, limit int, chosen bool) (screen.Surface, int) {
 	g, until := screen.Bare, limit
 	consider := func(s Span, as screen.Surface) {
@@ -167,7 +167,7 @@ func (d *Document) groundAt(off, limit int, chosen bool) (screen.Surface, int) {
 	return g, until
 }
 
-// hitsNear are the hits that touch [off, limit): at most the first two matter.
+// hitsNear returns the matches that touch [off, limit): at most the first two matter.
 func (h *Hits) hitsNear(off, limit int) []int {
 	if len(h.at) == 0 {
 		return nil
@@ -183,8 +183,7 @@ func (h *Hits) hitsNear(off, limit int) []int {
 	return h.at[lo:min(lo+2, len(h.at))]
 }
 
-// unitEnd is n, or where the unit ends that reaches over n: what is drawn whole is not cut where
-// its look changes.
+// unitEnd returns n, or the end of the unit that crosses n: a style change does not split a unit.
 func unitEnd(draw display.Drawer, b []byte, n int) int {
 	if n >= len(b) || b[n] < utf8.RuneSelf {
 		return n
@@ -200,7 +199,7 @@ func unitEnd(draw display.Drawer, b []byte, n int) int {
 	return at
 }
 
-// cellsBefore is how many cells of row r are before the byte at off.
+// cellsBefore returns how many cells of row r are before the byte at off.
 func (d *Document) cellsBefore(r layout.Row, off int) (cells int) {
 	toks := d.callTokens()
 	at := int(r.Start)

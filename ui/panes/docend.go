@@ -6,8 +6,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// drawEnd writes what follows the last settled byte: half an escape or half a character, and the sign
-// of how the text ends.
+// drawEnd draws the end of the text: an incomplete escape or character, and the sign of how it ended.
 func (d *Document) drawEnd(p *screen.Pen) {
 	settled := d.settledLen()
 	if rest := d.Call.Args()[settled:]; len(rest) > 0 {
@@ -20,7 +19,7 @@ func (d *Document) drawEnd(p *screen.Pen) {
 	p.Text(r, d.endSign())
 }
 
-// endSign is what stands behind the last byte: that more may come, or why no more came.
+// endSign returns the sign after the last byte: more may arrive, or why no more arrived.
 func (d *Document) endSign() display.Text {
 	g, c := d.glyphSet(), d.Call
 	switch st := c.Status(); {
@@ -32,10 +31,10 @@ func (d *Document) endSign() display.Text {
 	return display.Text{}
 }
 
-// maxClosers is how many missing closers are shown; more would push out what is there.
+// maxClosers is how many missing closers are shown; more would leave no room for the text.
 const maxClosers = 8
 
-// missingClosers are the closers that have not arrived, innermost first.
+// missingClosers returns the closers that have not arrived, innermost first.
 func (d *Document) missingClosers() []byte {
 	lex := d.Call.Lexer()
 	if d.json == nil || lex.Err() != nil {
@@ -48,7 +47,7 @@ func (d *Document) missingClosers() []byte {
 	return closers
 }
 
-// closerRows is how many rows they take: one for each, or one for all where rows are few.
+// closerRows returns the number of rows for missing closers: one each, or one for all on a small screen.
 func (d *Document) closerRows() int {
 	if d.Call == nil {
 		return 0
@@ -60,7 +59,7 @@ func (d *Document) closerRows() int {
 	return n
 }
 
-// drawComing writes row n of what has not come.
+// drawComing draws row n of the missing closers.
 func (d *Document) drawComing(p *screen.Pen, n int) {
 	ghosts, rows := d.missingClosers(), d.closerRows()
 	if n < 0 || n >= rows {
@@ -82,7 +81,7 @@ func (d *Document) drawComing(p *screen.Pen, n int) {
 	}
 }
 
-// drawNothing says why there is nothing to see.
+// drawNothing says why there are no arguments.
 func (d *Document) drawNothing(p *screen.Pen) {
 	text := "no argument bytes yet"
 	switch {

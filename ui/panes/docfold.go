@@ -10,9 +10,9 @@ import (
 	"toolscope/ui/screen"
 )
 
-// folds are the objects and arrays of which only the row that opens them is shown. They are known by
-// the number of their first token, so they stay when the rows are others. One that still grows is
-// shown until it has closed.
+// folds are the folded objects and arrays, of which only the opening row is shown. They are identified by
+// the number of their first token, so they stay folded when the layout changes. A container that still
+// grows is shown until it has closed.
 type folds struct {
 	tokens   []int32 // ascending
 	cuts     []layout.RowEdit
@@ -27,7 +27,7 @@ func (d *Document) jsonBoxes() []layout.Box {
 	return d.json.Boxes()
 }
 
-// boxFrom is the first object or array that opens on a row or behind it.
+// boxFrom returns the first object or array that opens on a row or after it.
 func (d *Document) boxFrom(row int) int {
 	return sort.Search(len(d.jsonBoxes()), func(i int) bool { return int(d.jsonBoxes()[i].Row) >= row })
 }
@@ -35,7 +35,7 @@ func (d *Document) boxFrom(row int) int {
 // canFold reports whether there is anything to hide.
 func canFold(b layout.Box) bool { return b.End > b.Row }
 
-// cutFolds makes the cuts of what is folded. They stand while the text grows.
+// cutFolds returns the row edits of the folds. They stay valid while the text grows.
 func (d *Document) cutFolds() []layout.RowEdit {
 	if d.folds.resolved {
 		return d.folds.cuts
@@ -54,7 +54,7 @@ func (d *Document) cutFolds() []layout.RowEdit {
 	return d.folds.cuts
 }
 
-// foldedBox is what is folded on a row, nil if nothing is.
+// foldedBox returns the folded container on a row, or nil.
 func (d *Document) foldedBox(row int) *layout.Box {
 	if len(d.folds.tokens) == 0 {
 		return nil
@@ -70,7 +70,7 @@ func (d *Document) foldedBox(row int) *layout.Box {
 	return b
 }
 
-// hidingBox is what hides a row, nil if nothing does.
+// hidingBox returns the folded container that hides a row, or nil.
 func (d *Document) hidingBox(row int) *layout.Box {
 	if h := d.view.Hidden(row); h >= 0 {
 		return d.foldedBox(h)
@@ -78,14 +78,14 @@ func (d *Document) hidingBox(row int) *layout.Box {
 	return nil
 }
 
-// setFolds takes other tokens, and keeps the cursor where it is.
+// setFolds sets the folded tokens, and keeps the cursor where it is.
 func (d *Document) setFolds(tokens []int32, cursor int) {
 	d.folds.tokens, d.folds.resolved, d.noted = tokens, false, notesKey{}
 	d.refreshRows()
 	d.MoveRow(d.view.Place(cursor))
 }
 
-// setFolded folds something, or no longer does.
+// setFolded folds or unfolds a container.
 func (d *Document) setFolded(b layout.Box, fold bool, cursor int) {
 	i, had := slices.BinarySearch(d.folds.tokens, b.Token)
 	switch {
@@ -96,14 +96,14 @@ func (d *Document) setFolded(b layout.Box, fold bool, cursor int) {
 	}
 }
 
-// revealRow unfolds what hides a row.
+// revealRow unfolds the container that hides a row.
 func (d *Document) revealRow(row int) {
 	for box := d.hidingBox(row); box != nil; box = d.hidingBox(row) {
 		d.setFolded(*box, false, row)
 	}
 }
 
-// Fold folds what begins on the cursor's row, or else what that is in. It says why not.
+// Fold folds the container that begins on the cursor's row, else the one around it. It returns why it can't.
 func (d *Document) Fold() (why display.Text) {
 	row := d.cursorRow()
 	if row < 0 {
@@ -124,7 +124,7 @@ func (d *Document) Fold() (why display.Text) {
 	return display.Text{}
 }
 
-// Unfold shows what is folded on the cursor's row.
+// Unfold unfolds the container on the cursor's row. It returns why it can't.
 func (d *Document) Unfold() (why display.Text) {
 	row := d.cursorRow()
 	if row < 0 || d.foldedBox(row) == nil {
@@ -134,8 +134,8 @@ func (d *Document) Unfold() (why display.Text) {
 	return display.Text{}
 }
 
-// FoldAll shows all that is folded; where nothing is, it folds what stands in the outermost object
-// or array, but for what the cursor is in.
+// FoldAll unfolds everything. If nothing is folded, it folds all containers in the outermost one, except
+// the one with the cursor. It returns why it can't.
 func (d *Document) FoldAll() (why display.Text) {
 	row := d.cursorRow()
 	if row < 0 {
@@ -157,7 +157,7 @@ func (d *Document) FoldAll() (why display.Text) {
 			tokens = append(tokens, b.Token)
 		}
 		if b.End < 0 {
-			break // what grows is the last
+			break // only the last one grows
 		}
 		i = d.boxFrom(max(int(b.End), int(b.Row)) + 1)
 	}
@@ -168,7 +168,7 @@ func (d *Document) FoldAll() (why display.Text) {
 	return display.Text{}
 }
 
-// cursorRow is the row of the layout that the cursor is at, or -1.
+// cursorRow returns the layout row of the cursor, or -1.
 func (d *Document) cursorRow() int {
 	row, _ := d.rowAtPlace(d.At)
 	if d.json == nil {
@@ -177,7 +177,7 @@ func (d *Document) cursorRow() int {
 	return row
 }
 
-// glyphSet are the signs of the alphabet that is drawn with.
+// glyphSet returns the signs of the drawer, Unicode or ASCII.
 func (d *Document) glyphSet() *screen.Glyphs {
 	if d.drawer.ASCII {
 		return screen.ASCIIGlyphs
@@ -185,7 +185,7 @@ func (d *Document) glyphSet() *screen.Glyphs {
 	return screen.UnicodeGlyphs
 }
 
-// foldText is what stands in place of what is folded.
+// foldText returns the text shown for a folded container.
 func (d *Document) foldText(b layout.Box) display.Text {
 	toks, thing, g := d.callTokens(), "item", d.glyphSet()
 	if toks.At(int(b.Token)).Kind == stream.ObjectOpen {

@@ -10,7 +10,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// titleRole is the colour of a head.
+// titleRole returns the role of a title.
 func titleRole(focused bool) screen.Role {
 	if focused {
 		return screen.Accent
@@ -30,7 +30,7 @@ type titlePart struct {
 	text display.Text
 }
 
-// draw writes a title: a line across where panes stand one above the other.
+// draw draws a title: a line across the screen if panes are stacked.
 func (h paneTitle) draw(p *screen.Pen, piled, focused bool) {
 	edge := display.Text{}
 	if piled {
@@ -65,11 +65,10 @@ func (h paneTitle) draw(p *screen.Pen, piled, focused bool) {
 	}
 }
 
-// besideSeen is how many cells there are besides, in a title that says which part is seen: its edges,
-// and what was found.
+// besideSeen is how many cells of a title with a visible range are taken by its edges and findings.
 const besideSeen = 16
 
-// drawCallHead writes the name of a call or what is open of it, its state, and what was found.
+// drawCallHead draws the name of a call or of its open string, its state, and its findings.
 func (s *Subject) drawCallHead(p *screen.Pen, c *stream.Call, focused bool) {
 	state := display.Join(p.Glyph.Status[c.Status()], display.Lit(" "), p.Clean(c.Status().String()))
 	h := paneTitle{title: p.Name(c.Name), right: []titlePart{{screen.CallRole(c), state}}}
@@ -100,7 +99,7 @@ func (s *Subject) drawCallHead(p *screen.Pen, c *stream.Call, focused bool) {
 	h.draw(p, s.scene.Piled, focused)
 }
 
-// rightCells is how many cells stand flush right.
+// rightCells returns the width of the right part.
 func (h paneTitle) rightCells() (cells int) {
 	for _, part := range h.right {
 		cells += part.text.Width() + 1
@@ -108,7 +107,7 @@ func (h paneTitle) rightCells() (cells int) {
 	return cells
 }
 
-// worstFinding is the worst of a call's findings. Those that it has seen are not looked at again.
+// worstFinding caches the worst finding of a call. Each finding is read once.
 type worstFinding struct {
 	of       stream.Ref
 	seen     int
@@ -125,8 +124,7 @@ func (g *worstFinding) addFindings(c *stream.Call) {
 	g.seen = len(c.Findings)
 }
 
-// callFacts are what is said of the call and what its bytes say, sizes and durations, as many as
-// fit.
+// callFacts returns the phase and syntax of a call, its size and times, as many as fit.
 func (s *Subject) callFacts(p *screen.Pen, room int) display.Text {
 	c, start := s.currentSelection().Call, s.currentSelection().Turn.OpenedAt
 	size := display.Join(screen.Bytes(c.ArgsLen()), display.Lit(", "), screen.Count(c.Deltas()), display.Lit(" "), p.Glyph.Change)
@@ -137,7 +135,7 @@ func (s *Subject) callFacts(p *screen.Pen, room int) display.Text {
 	return joinFitting(p, append(facts, s.timesText(c, start, room-display.Join(facts...).Width()-6)), room)
 }
 
-// moreFacts are those that only some calls have.
+// moreFacts returns the facts that only some calls have.
 func (s *Subject) moreFacts(p *screen.Pen, room int) display.Text {
 	c := s.currentSelection().Call
 	var facts []display.Text
@@ -150,7 +148,7 @@ func (s *Subject) moreFacts(p *screen.Pen, room int) display.Text {
 	return joinFitting(p, facts, room)
 }
 
-// joinFitting is as many facts as fit.
+// joinFitting joins as many facts as fit.
 func joinFitting(p *screen.Pen, facts []display.Text, room int) (line display.Text) {
 	sep := display.Text{}
 	for _, f := range facts {
@@ -166,12 +164,12 @@ func joinFitting(p *screen.Pen, facts []display.Text, room int) (line display.Te
 	return line
 }
 
-// minWait is from which time between the last byte of a call and its seal on that is told apart.
+// minWait is the minimum wait from the last byte of a call to its seal that is shown.
 const minWait = 100 * time.Millisecond
 
-// timesText are when the name of a call came and how long it took. Where its arguments stood there before
-// they were sealed, for some providers seal all calls at the end of the turn, that is told apart. With
-// less room there is less.
+// timesText returns when the name of a call arrived and how long the call took. If its arguments became
+// final later, it shows that wait separately: some providers seal all calls at the end of the turn. With
+// less room it shows less.
 func (s *Subject) timesText(c *stream.Call, start time.Duration, room int) display.Text {
 	named, took := screen.Elapsed(start, c.OpenedAt), screen.Time(screen.CallTime(c))
 	if c.MayGrow() || took.Empty() {
@@ -194,7 +192,7 @@ func (s *Subject) timesText(c *stream.Call, start time.Duration, room int) displ
 	return took
 }
 
-// bytesSay is what the bytes of a call's arguments say, in words.
+// bytesSay describes the syntax of a call's arguments.
 func bytesSay(c *stream.Call) string {
 	toks, lex := c.Lexer().Tokens(), c.Lexer()
 	switch c.Syntax() {
@@ -244,10 +242,10 @@ func lastKind(toks stream.TokenList) stream.TokenKind {
 	return toks.At(toks.Len() - 1).Kind
 }
 
-// LongName is how many cells a name has before what is known beside it is shown.
+// LongName is the width that a name keeps before facts next to it are shown.
 const LongName = 24
 
-// drawTurnHead writes the number and title of a turn, what it cost, and its state.
+// drawTurnHead draws the number and title of a turn, its cost, and its state.
 func (s *Subject) drawTurnHead(p *screen.Pen, focused bool) {
 	t := s.currentSelection().Turn
 	st, look, word := screen.TurnLook(t)

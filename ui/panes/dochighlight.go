@@ -13,7 +13,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// lexerFor guesses what content is: by what it looks like, by the file named beside it, by its key.
+// lexerFor guesses the type of content from its bytes, from a file name next to it, and from its key.
 func lexerFor(content string, h ContentHint) chroma.Lexer {
 	name := ""
 	switch {
@@ -46,35 +46,35 @@ func lexerFor(content string, h ContentHint) chroma.Lexer {
 	return lexers.Get(name)
 }
 
-// colours are those of a text, from its start on.
+// colours are the highlighting of a text, from its start on.
 type colours struct {
-	kind  string // what the text is
+	kind  string // the type of the text
 	spans []colourSpan
-	done  int            // bytes that have theirs: whole lines
-	ink   *screen.Paints // that they are made with
-	busy  *highlightJob  // that is being done
+	done  int            // bytes that are highlighted: complete lines
+	ink   *screen.Paints // the paints of the spans
+	busy  *highlightJob  // the running job
 }
 
-// colourSpan is a piece of one colour, named by where it ends.
+// colourSpan is a span of one colour, given by its end.
 type colourSpan struct {
 	end int
 	on  screen.Paint
 }
 
-// highlightJob is a text that is being looked at beside the screen.
+// highlightJob is a highlighting that runs in the background.
 type highlightJob struct {
 	ink *screen.Paints
 	end int
 }
 
-// Chroma does about 2 MB/s and begins at the start each time: no more is asked of it, and of what is
-// not short only when an eighth has come.
+// Chroma handles about 2 MB/s and starts from the beginning each time. So long texts are not highlighted,
+// and other than short ones only when they have grown by an eighth.
 const (
 	maxHighlight = 256 << 10
 	shortText    = 16 << 10
 )
 
-// colourAt is how the byte at off is painted, and up to where.
+// colourAt returns the paint of the byte at off, and where it ends.
 func (c *colours) colourAt(off int) (screen.Paint, int) {
 	if off >= c.done {
 		return screen.Paint{}, math.MaxInt
@@ -86,7 +86,7 @@ func (c *colours) colourAt(off int) (screen.Paint, int) {
 	return c.spans[n].on, c.spans[n].end
 }
 
-// Colour has its whole lines coloured, where they are not or are in other colours.
+// Colour starts to highlight the complete lines, unless that is done or running for these paints.
 func (r *TextReader) Colour(ink *screen.Paints, do func(func() func())) {
 	end := r.lineEnd()
 	if end == 0 || end > maxHighlight || r.busy != nil && r.busy.ink == ink || r.done == end && r.ink == ink ||
@@ -98,14 +98,14 @@ func (r *TextReader) Colour(ink *screen.Paints, do func(func() func())) {
 	do(func() func() {
 		kind, spans := highlightText(text, hint, ink)
 		return func() {
-			if r.busy == asked { // it is still that text
+			if r.busy == asked { // the text is still the same
 				r.colours = colours{kind, spans, end, ink, nil}
 			}
 		}
 	})
 }
 
-// highlightText colours a text. Where a lexer alters it, as some do, it stays as it is.
+// highlightText highlights a text. If the lexer alters the text, as some do, it stays plain.
 func highlightText(text string, h ContentHint, p *screen.Paints) (kind string, spans []colourSpan) {
 	lexer := lexerFor(text, h)
 	if lexer == nil {
@@ -118,7 +118,7 @@ func highlightText(text string, h ContentHint, p *screen.Paints) (kind string, s
 	on, at := map[chroma.TokenType]screen.Paint{}, 0
 	for _, tok := range it.Tokens() {
 		if at == len(text) {
-			break // a line end more
+			break // an extra line end
 		}
 		if !strings.HasPrefix(text[at:], tok.Value) {
 			return "text", nil

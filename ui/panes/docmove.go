@@ -2,7 +2,7 @@ package panes
 
 import "toolscope/stream"
 
-// GoTo puts the cursor on the byte at off. What hides it is unfolded.
+// GoTo moves the cursor to the byte at off, and unfolds the containers that hide it.
 func (d *Document) GoTo(off int) {
 	if d.Call == nil || len(d.layoutRows()) == 0 {
 		return
@@ -31,8 +31,8 @@ func (d *Document) MoveRow(place int) {
 	}
 }
 
-// MoveToken moves to the token n further that is not white space or punctuation between, nor
-// folded; it reports whether there was one.
+// MoveToken moves by step tokens, without white space, punctuation and folded tokens. It reports whether
+// there was one.
 func (d *Document) MoveToken(step int) bool {
 	toks := d.callTokens()
 	for n := d.tok + step; n >= 0 && n < toks.Len(); n += step {
@@ -52,8 +52,8 @@ func (d *Document) MoveToken(step int) bool {
 	return false
 }
 
-// Point lights bytes of the arguments, and goes to the first. Of a screenful and more only those of
-// their first row are lit.
+// Point highlights bytes of the arguments and scrolls to the first. Of more than a screenful it highlights
+// only the first row.
 func (d *Document) Point(s Span) {
 	if d.Light = s; s.End <= s.Start {
 		return
@@ -66,8 +66,8 @@ func (d *Document) Point(s Span) {
 	}
 }
 
-// Follow keeps the end in view. When it no longer does, the cursor was on the last row, which may
-// be one that shows what has not come.
+// Follow keeps the end in view or stops that. When it stops, the cursor was on the last row, which may be
+// a row of missing closers.
 func (d *Document) Follow(on bool) {
 	if !on && d.Stick && len(d.layoutRows()) > 0 {
 		d.MoveTo(d.view.Place(len(d.layoutRows()) - 1))

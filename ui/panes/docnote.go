@@ -10,21 +10,21 @@ import (
 	"toolscope/ui/screen"
 )
 
-// findingNote is what was found of what a row of the layout shows, or hides.
+// findingNote is the note about the findings of a row, or of the rows that it hides.
 type findingNote struct {
 	row    int
 	worst  stream.Severity
-	behind display.Text // behind what the row shows; empty where it stands below
-	below  []belowRow   // rows under it, of which the first has the sign then
+	behind display.Text // after the text of the row; empty if the note is below
+	below  []belowRow   // rows under it; the first one has the sign
 }
 
-// belowRow is one of them.
+// belowRow is a row of a note below its row.
 type belowRow struct {
 	indent int
 	text   display.Text
 }
 
-// notesKey says what notes were made from: while it is the same they stand.
+// notesKey is what the notes depend on: while it is the same, they are valid.
 type notesKey struct {
 	findings, size, rows, width, deltas int
 	last                                layout.Row
@@ -32,32 +32,32 @@ type notesKey struct {
 	made, few                           bool
 }
 
-// findingSpot is a finding at its place.
+// findingSpot is a finding and its place.
 type findingSpot struct {
 	*stream.Finding
 	off   int
-	row   int // that shows it, or what hides it
+	row   int // the row that shows or hides it
 	loud  bool
-	delta int // that brought it, from 1; 0 if unknown
+	delta int // the delta that brought it, from 1; 0 if unknown
 }
 
-// fewRows is up to how many rows of a document that has much room there is none for a note below: what
-// it says stands elsewhere then.
+// fewRows is the document height up to which there are no notes below rows: the findings are shown
+// elsewhere.
 const fewRows = 4
 
 // maxSpots is how many findings of a call are marked in it.
 const maxSpots = 100
 
-// minNote is how many cells a note has beside what it is about, at least.
+// minNote is the minimum width of a note after its row.
 const minNote = 12
 
-// decisive are the diagnoses that make a call what its state says. They are never only beside.
+// decisive are the diagnoses that decide the state of a call. Their notes also have rows below.
 var decisive = []*stream.Diagnosis{
 	stream.ArgsCut, stream.ArgsBroken, stream.ArgsTrailing, stream.ArgsMissingBrace, stream.ArgsConcat, stream.ArgsPlaceholder,
 	stream.ArgsFinalDup, stream.ArgsDouble, stream.ArgsNotObject, stream.FinishContradicts,
 }
 
-// updateNotes makes the notes, if something has changed of what they are about, and the view with them.
+// updateNotes rebuilds the notes and the view, if their inputs changed.
 func (d *Document) updateNotes() {
 	c, rows := d.Call, d.layoutRows()
 	key := notesKey{len(c.Findings), len(c.Args()), len(rows), d.layoutWidth(), c.Deltas(), layout.Row{}, c.Status(), true, d.Spaced && d.Height < fewRows}
@@ -89,7 +89,7 @@ func (d *Document) updateNotes() {
 	}
 }
 
-// mergeCuts is the cuts of what is folded, with room for the rows of notes.
+// mergeCuts adds the rows of notes to the row edits of folds.
 func mergeCuts(cuts []layout.RowEdit, notes []findingNote) (all []layout.RowEdit) {
 	for _, n := range notes {
 		for len(cuts) > 0 && cuts[0].Row < n.row {
@@ -104,14 +104,14 @@ func mergeCuts(cuts []layout.RowEdit, notes []findingNote) (all []layout.RowEdit
 	return append(all, cuts...)
 }
 
-// findingSpots are the findings that have a place in what is there now, by row, the worst first. Of a call
-// of which bytes were not seen nobody knows what is wrong with the rest.
+// findingSpots returns the findings with a place in the current text, by row, the worst first. If
+// toolscope missed bytes of a call, faults in the rest are unknown.
 func (d *Document) findingSpots() (all []findingSpot) {
 	c, size := d.Call, len(d.Call.Args())
 	if len(d.layoutRows()) == 0 || c.Status() == stream.Unseen {
 		return nil
 	}
-	since := int32(0) // of what was there before it was replaced
+	since := int32(0) // findings before a rewrite are dropped
 	if c.Rewrites > 0 {
 		if n := c.DeltaAt(0); n < c.Deltas() {
 			since = c.DeltaEvent(n)
@@ -148,12 +148,12 @@ func boolOrder(yes bool) int {
 	return 0
 }
 
-// makeNote is what is said of a row's findings, the worst first.
+// makeNote returns the note for a row's findings, the worst first.
 func (d *Document) makeNote(of []findingSpot) findingNote {
 	s := of[0]
 	n := findingNote{row: s.row, worst: s.Severity}
 	if d.Text != nil {
-		return n // as it came: nothing stands between
+		return n // raw text has no notes below
 	}
 	more := display.Text{}
 	if len(of) > 1 {
@@ -182,7 +182,7 @@ func (d *Document) makeNote(of []findingSpot) findingNote {
 	return n
 }
 
-// deltaText is which brought it, "" if that is not known.
+// deltaText returns the delta that brought a finding, or "".
 func (d *Document) deltaText(s findingSpot, after string) display.Text {
 	if s.delta == 0 {
 		return display.Text{}
@@ -190,8 +190,8 @@ func (d *Document) deltaText(s findingSpot, after string) display.Text {
 	return display.Join(d.glyphSet().Change, screen.Count(s.delta), d.drawer.Clean(after))
 }
 
-// loudTexts are ways to say what makes a call bad, where, and when, each shorter than the one before,
-// and one that is brief.
+// loudTexts returns wordings of a decisive finding with place and time, each shorter than the previous
+// one, and brief ones.
 func (d *Document) loudTexts(s findingSpot, more display.Text) (ways, brief []display.Text) {
 	at := screen.Count(s.off).Between(": byte ", "")
 	if s.delta > 0 {
@@ -208,8 +208,8 @@ func (d *Document) loudTexts(s findingSpot, more display.Text) (ways, brief []di
 	return ways, []display.Text{display.Join(d.drawer.Clean(s.Diagnosis.Brief()), at, more)}
 }
 
-// rowsBelow are the rows under the byte of a spot: the first way to say it that fits behind the sign under
-// the byte, or before it; what is brief only where nothing else does. Or else all of it, below that.
+// rowsBelow returns the rows under the byte of a spot: the first wording that fits after the sign under
+// the byte, or before it; a brief one only if no other fits. Else the full text is below.
 func (d *Document) rowsBelow(s findingSpot, ways, brief []display.Text) []belowRow {
 	width := d.layoutWidth()
 	col := min(d.columnOf(s), width-1)
@@ -232,7 +232,7 @@ func (d *Document) rowsBelow(s findingSpot, ways, brief []display.Text) []belowR
 	return rows
 }
 
-// columnOf is the cell of a row that shows the byte of a spot.
+// columnOf returns the cell of the byte of a spot in its row.
 func (d *Document) columnOf(s findingSpot) int {
 	r := d.layoutRows()[s.row]
 	if s.off < int(r.End) || s.off > d.settledLen() {
@@ -244,7 +244,7 @@ func (d *Document) columnOf(s findingSpot) int {
 	return int(r.Indent) + d.cellsBefore(r, int(r.End)) + d.drawer.CleanBytes(d.Call.Args()[d.settledLen():]).Width()
 }
 
-// usedCells is how many cells of a row are not free.
+// usedCells returns how many cells of a row are taken.
 func (d *Document) usedCells(row int) int {
 	r := d.layoutRows()[row]
 	cells := int(r.Indent) + d.cellsBefore(r, int(r.End))
@@ -259,7 +259,7 @@ func (d *Document) usedCells(row int) int {
 	return cells
 }
 
-// noteOf is the note of a row, nil without one.
+// noteOf returns the note of a row, or nil.
 func (d *Document) noteOf(row int) *findingNote {
 	i, ok := slices.BinarySearchFunc(d.notes, row, func(n findingNote, row int) int { return n.row - row })
 	if !ok {

@@ -10,25 +10,25 @@ import (
 	"toolscope/ui/screen"
 )
 
-// openString is one string of the arguments, to be read as what it says. It grows as the string does: each
-// Extend decodes what is new.
+// openString is one string of the arguments, decoded for reading. It grows with the string: each Extend
+// decodes the new bytes.
 type openString struct {
 	TextReader
 	token    int // number of the string
 	rewrites int // the call's, when it was opened
 	path     string
 	read     int  // bytes of the string's inside that are decoded
-	replaced bool // the arguments were replaced: it is not there any more
+	replaced bool // the arguments were replaced: the string is gone
 }
 
-// openToken opens the string that token n is.
+// openToken opens the string of token n.
 func (d *Document) openToken(n int) *openString {
 	o := &openString{token: n, rewrites: d.Call.Rewrites, path: d.Path(), TextReader: TextReader{hint: d.hintFor(n)}}
 	o.Stick = d.Stick && n == d.callTokens().Len()-1 && d.Call.Lexer().Open() && d.Call.MayGrow()
 	return o
 }
 
-// extendString takes what is new of the string, and forgets what is not there any more.
+// extendString decodes new bytes of the string, and drops bytes that are gone.
 func (o *openString) extendString(c *stream.Call, w, h int, draw display.Drawer) {
 	var toks stream.TokenList
 	if c != nil {
@@ -48,7 +48,7 @@ func (o *openString) extendString(c *stream.Call, w, h int, draw display.Drawer)
 	o.LayOut(w, h, draw)
 }
 
-// stringBody is what stands between the quotes of a string, and whether the second has come.
+// stringBody returns the bytes between the quotes of a string, and whether the closing quote has arrived.
 func stringBody(c *stream.Call, toks stream.TokenList, n int) (body []byte, closed bool) {
 	s := TokenSpan(toks, n)
 	body = bytes.TrimPrefix(c.Args()[s.Start:s.End], []byte(`"`))
@@ -61,7 +61,7 @@ func stringBody(c *stream.Call, toks stream.TokenList, n int) (body []byte, clos
 	return body, true
 }
 
-// decode adds what is new of the string to what it says. What its end cuts waits for its rest.
+// decode appends the decoded new bytes. An escape or character that the end cuts waits for its rest.
 func (o *openString) decode(body []byte, whole bool) {
 	end := len(body)
 	if !whole {
@@ -76,7 +76,7 @@ func (o *openString) decode(body []byte, whole bool) {
 	}
 }
 
-// titleText is where it is, how long, and what, in so many cells. A long way keeps its end.
+// titleText returns the path, size and type in so many cells. A long path keeps its end.
 func (o *openString) titleText(p *screen.Pen, room int) display.Text {
 	path := p.Name(o.path)
 	if o.path == "" {
@@ -93,7 +93,7 @@ func (o *openString) titleText(p *screen.Pen, room int) display.Text {
 	return display.Join(path, rest)
 }
 
-// asLiteral is what it says now.
+// asLiteral returns the string as it is now.
 func (o *openString) asLiteral(c *stream.Call) Literal {
 	l := Literal{Path: o.path, Hint: o.hint, Growing: !o.Complete}
 	if toks := c.Lexer().Tokens(); o.token < toks.Len() && !o.replaced {

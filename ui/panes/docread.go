@@ -9,13 +9,13 @@ import (
 	"toolscope/ui/screen"
 )
 
-// TextReader is a text to be read: code, a diff, shell, Markdown, or just lines, each with its number. It
-// may grow; what is new is laid out then. Its colours follow: they are made beside the screen, of
-// whole lines.
+// TextReader shows a text with line numbers: code, a diff, shell, Markdown, or plain lines. The text may
+// grow; only new bytes are laid out. Highlighting follows later: it runs in the background on complete
+// lines.
 type TextReader struct {
 	screen.Window
 	Size     int  // bytes
-	Complete bool // it does not grow any more
+	Complete bool // it no longer grows
 
 	hint  ContentHint
 	text  []byte // with blanks for tabs
@@ -25,18 +25,17 @@ type TextReader struct {
 	colours
 }
 
-// NewTextReader is a text that does not grow.
+// NewTextReader returns a reader of a complete text.
 func NewTextReader(text string, h ContentHint) TextReader {
 	r := TextReader{hint: h, Complete: true}
 	r.Add([]byte(text))
 	return r
 }
 
-// numbers is how many cells are before a line: the cursor, and its number, of which the last digits
-// are enough.
+// numbers is how many cells are before a line: the cursor, and the last digits of the line number.
 const numbers = 6
 
-// Kind is what it is, in a word.
+// Kind returns the type of the text in a word.
 func (r *TextReader) Kind() string {
 	if r.kind == "" {
 		return "text"
@@ -44,10 +43,10 @@ func (r *TextReader) Kind() string {
 	return r.kind
 }
 
-// Lines is how many it has.
+// Lines returns the number of lines.
 func (r *TextReader) Lines() int { return max(1, len(r.lines)) }
 
-// Add is what is new of the text.
+// Add appends to the text.
 func (r *TextReader) Add(more []byte) {
 	r.Size += len(more)
 	r.text = append(r.text, bytes.ReplaceAll(more, []byte("\t"), []byte("    "))...)
@@ -64,12 +63,12 @@ func (r *TextReader) Add(more []byte) {
 	}
 }
 
-// resetText begins anew.
+// resetText drops the text.
 func (r *TextReader) resetText() {
 	r.Size, r.text, r.lines, r.prose, r.colours = 0, nil, nil, nil, colours{}
 }
 
-// LayOut lays out what is new, for w × h cells.
+// LayOut lays out the new bytes, for w × h cells.
 func (r *TextReader) LayOut(w, h int, draw display.Drawer) {
 	if w = max(1, w-numbers-1); r.prose == nil || r.prose.Width() != w {
 		off := r.Offset()
@@ -84,7 +83,7 @@ func (r *TextReader) LayOut(w, h int, draw display.Drawer) {
 	r.Resize(max(1, len(r.prose.Rows())), max(h, 1))
 }
 
-// Offset is the byte that the cursor is at.
+// Offset returns the byte offset of the cursor.
 func (r *TextReader) Offset() int {
 	if r.prose == nil || len(r.prose.Rows()) == 0 {
 		return 0
@@ -104,7 +103,7 @@ func (r *TextReader) Show(off int) {
 	}
 }
 
-// Find remembers where query is.
+// Find returns the matches of query, and keeps them for drawing.
 func (r *TextReader) Find(query string) []int {
 	r.hits = Hits{length: len(query)}
 	if query != "" {
@@ -113,7 +112,7 @@ func (r *TextReader) Find(query string) []int {
 	return r.hits.at
 }
 
-// Draw writes row y; end, in that role, stands behind the last byte.
+// Draw draws row y, with end in role as after the last byte.
 func (r *TextReader) Draw(p *screen.Pen, y int, end display.Text, as screen.Role) {
 	n, rows := r.Top+y, r.prose.Rows()
 	if n == 0 && len(rows) == 0 {
@@ -143,7 +142,7 @@ func (r *TextReader) Draw(p *screen.Pen, y int, end display.Text, as screen.Role
 	}
 }
 
-// drawText writes bytes of the text, but for the end of a line.
+// drawText draws bytes of the text without the line end.
 func (r *TextReader) drawText(p *screen.Pen, off, end int) {
 	end = off + len(screen.TrimEnd(r.text[off:end]))
 	for off < end && p.Left > 0 {
@@ -168,7 +167,7 @@ func (r *TextReader) drawText(p *screen.Pen, off, end int) {
 	}
 }
 
-// lineEnd is where its last whole line ends.
+// lineEnd returns the end of the last complete line.
 func (r *TextReader) lineEnd() int {
 	if n := len(r.lines); n > 0 && !r.Complete {
 		return r.lines[n-1]

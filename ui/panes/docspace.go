@@ -5,11 +5,11 @@ import (
 	"toolscope/ui/layout"
 )
 
-// maxSpacedRows is up to how many rows there is a blank one between members: nobody reads more from the
-// back of a room.
+// maxSpacedRows is the number of rows up to which there are blank rows between fields: a longer text is
+// not read from the back of a room.
 const maxSpacedRows = 512
 
-// addBlankRows is cuts, with room for a blank row before each row that begins another member.
+// addBlankRows adds a blank row to cuts before each row that begins another field.
 func (d *Document) addBlankRows(cuts []layout.RowEdit) (all []layout.RowEdit) {
 	rows := len(d.layoutRows())
 	for row := 0; row < rows; row++ {
@@ -28,7 +28,7 @@ func (d *Document) addBlankRows(cuts []layout.RowEdit) (all []layout.RowEdit) {
 	return all
 }
 
-// beginsMember reports whether a row begins a member that is not the first.
+// beginsMember reports whether a row begins a field or element other than the first.
 func (d *Document) beginsMember(row int) bool {
 	r, toks := d.layoutRows()[row], d.callTokens()
 	if r.Wrapped {

@@ -7,30 +7,29 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Document is the arguments of one call, as they grow: indented and highlighted by token, or raw
-// with the boundaries of its deltas; what is found marked where it is.
+// Document shows the growing arguments of one call: indented and highlighted by token, or raw with the
+// boundaries of its deltas. Findings are marked at their place.
 //
-// It knows the call by its Ref. The call it is given may be longer than the one before, shorter or
-// another: one of the past. What was laid out stands as long as the bytes are the beginning of those
-// that are there.
+// It keeps the Ref of the call. The next call may be longer, shorter or a different one, e.g. of the past.
+// The layout stays valid while its bytes are a prefix of the arguments.
 //
-//	bytes, tokens ─▶ layout: rows ─▶ layout.View: rows that are folded, rows put in ─▶ a row is drawn
+//	bytes, tokens ─▶ layout: rows ─▶ layout.FoldedRows: folded and inserted rows ─▶ a row is drawn
 type Document struct {
 	screen.Window
-	Call   *stream.Call // as it is now; of says which it is
+	Call   *stream.Call // as it is now; of is its Ref
 	of     stream.Ref
 	drawer display.Drawer
 	Raw    bool
-	Spaced bool         // a blank row stands between members, unless there are very many
-	Gutter int          // cells before each row, for the sign of what is found there
-	Wants  string       // what the tool's schema wants, said while nothing has come
+	Spaced bool         // blank rows between fields, unless there are very many
+	Gutter int          // cells before each row, for the sign of its findings
+	Wants  string       // fields of the tool's schema, shown while there are no arguments
 	json   *layout.JSON // one of these is in use
 	Text   *layout.Text
 	laid   cachedLayout
 	tok    int  // selected token, by number
-	Light  Span // bytes the wire pane points at
+	Light  Span // bytes that another pane points at
 	Hits   Hits
-	Marks  []Span // values that are not the same elsewhere, in order
+	Marks  []Span // values that differ elsewhere, in order
 	view   layout.FoldedRows
 	folds  folds
 	notes  []findingNote                  // by row
@@ -38,7 +37,7 @@ type Document struct {
 	When   func(event int32) display.Text // time of an event within its turn; "" when unknown
 }
 
-// cachedLayout is what was laid out.
+// cachedLayout is the current layout.
 type cachedLayout struct {
 	deltas   int  // whose boundaries are marked in text
 	rewrites int  // the call's then
@@ -48,16 +47,17 @@ type cachedLayout struct {
 // Span is a range of argument bytes.
 type Span struct{ Start, End int }
 
+// Has reports whether the span contains an offset.
 func (s Span) Has(off int) bool { return s.Start <= off && off < s.End }
 
-// Hits are the places a search found in the document.
+// Hits are the matches of a search in the document.
 type Hits struct {
 	at     []int // offsets, ascending
 	length int
 }
 
-// Show takes the call as it is now. Where what was laid out is not the beginning of its arguments,
-// or is as wide as something else, that is done anew.
+// Show sets the call as it is now. If the layout is not a prefix of its arguments, or has another width, it
+// starts again.
 func (d *Document) Show(c *stream.Call, width int, draw display.Drawer) {
 	of := Selection{Call: c}.asRef()
 	same := of == d.of && (c == nil) == (d.Call == nil)
@@ -89,12 +89,12 @@ func (d *Document) Show(c *stream.Call, width int, draw display.Drawer) {
 	}
 }
 
-// plainText reports whether the arguments are shown as they came.
+// plainText reports whether the arguments are shown raw.
 func (d *Document) plainText() bool {
 	return d.Raw || d.Call != nil && d.Call.Syntax() == stream.SyntaxFreeform
 }
 
-// isLayoutValid reports whether what is laid out is the beginning of what is there.
+// isLayoutValid reports whether the layout is a prefix of the arguments.
 func (d *Document) isLayoutValid(width int) bool {
 	if d.json == nil && d.Text == nil || d.plainText() != (d.Text != nil) || d.layoutWidth() != width {
 		return false
@@ -113,7 +113,7 @@ func (d *Document) layoutWidth() int {
 	return 0
 }
 
-// Extend lays out what arrived.
+// Extend lays out the new bytes.
 func (d *Document) Extend(height int) {
 	if d.Call == nil {
 		return
@@ -140,14 +140,14 @@ func (d *Document) Extend(height int) {
 	}
 }
 
-// refreshRows brings what is folded and noted up to date with what is laid out.
+// refreshRows updates folds and notes for the layout.
 func (d *Document) refreshRows() {
 	d.updateNotes()
 	d.Beyond = d.closerRows()
 	d.Resize(d.FullHeight(), d.Height)
 }
 
-// FullHeight is how many rows there are to see.
+// FullHeight returns the number of rows of the document.
 func (d *Document) FullHeight() int {
 	return max(1, d.view.Len(len(d.layoutRows()))+d.closerRows())
 }
@@ -162,7 +162,7 @@ func (d *Document) layoutRows() []layout.Row {
 	return nil
 }
 
-// rowAt is the row of the layout with the byte at off, or the last before it.
+// rowAt returns the layout row with the byte at off, or the last row before it.
 func (d *Document) rowAt(off int) int {
 	if d.json != nil {
 		return d.json.RowAt(off)
@@ -177,8 +177,8 @@ func (d *Document) settledLen() int {
 	return d.Text.Len()
 }
 
-// rowAtPlace is the row of the layout at a place, and how manyth of those behind it; -1 for a place with
-// what has not come.
+// rowAtPlace returns the layout row at a place; behind counts the rows added after it, 0 for the row
+// itself. A place of missing closers has row -1.
 func (d *Document) rowAtPlace(place int) (row, behind int) {
 	if row, behind = d.view.At(place); d.Call == nil || row >= len(d.layoutRows()) {
 		return -1, 0
@@ -186,7 +186,7 @@ func (d *Document) rowAtPlace(place int) (row, behind int) {
 	return row, behind
 }
 
-// textRow is the row of the layout at a place, or -1 where none is that shows text.
+// textRow returns the layout row at a place, or -1 if no text is there.
 func (d *Document) textRow(place int) int {
 	if row, behind := d.rowAtPlace(place); behind == 0 {
 		return row
@@ -194,7 +194,7 @@ func (d *Document) textRow(place int) int {
 	return -1
 }
 
-// callTokens are the call's tokens; free text has none.
+// callTokens returns the call's tokens; free text has none.
 func (d *Document) callTokens() stream.TokenList {
 	if d.Call == nil {
 		return stream.TokenList{}
@@ -202,7 +202,7 @@ func (d *Document) callTokens() stream.TokenList {
 	return d.Call.Lexer().Tokens()
 }
 
-// TokenSpan is the bytes of token n.
+// TokenSpan returns the bytes of token n.
 func TokenSpan(toks stream.TokenList, n int) Span {
 	if n < 0 || n >= toks.Len() {
 		return Span{}
@@ -210,7 +210,7 @@ func TokenSpan(toks stream.TokenList, n int) Span {
 	return Span{toks.Start(n), int(toks.At(n).End)}
 }
 
-// tokenAt is the number of the token with the byte at off.
+// tokenAt returns the number of the token with the byte at off.
 func tokenAt(toks stream.TokenList, off int) int {
 	lo, hi := 0, toks.Len()
 	for lo < hi {
@@ -223,8 +223,8 @@ func tokenAt(toks stream.TokenList, off int) int {
 	return max(0, min(lo, toks.Len()-1))
 }
 
-// Chosen is the bytes of the selected token that are on the row of the cursor; in free text, those
-// of the row. A string of a screenful and more is never pointed at as one.
+// Chosen returns the bytes of the selected token on the cursor's row; in free text, those of the row. So
+// a string longer than the screen is never pointed at in full.
 func (d *Document) Chosen() Span {
 	s, n := TokenSpan(d.callTokens(), d.tok), d.textRow(d.At)
 	if n < 0 {
@@ -240,7 +240,7 @@ func (d *Document) Chosen() Span {
 	return s
 }
 
-// Offset is the byte the cursor is at.
+// Offset returns the byte offset of the cursor.
 func (d *Document) Offset() int {
 	if d.Call == nil {
 		return 0
@@ -254,5 +254,5 @@ func (d *Document) Offset() int {
 	return s.Start
 }
 
-// Margin is how many cells are left free beside a document.
+// Margin is how many cells next to a document stay free.
 const Margin = 2

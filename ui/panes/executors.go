@@ -7,8 +7,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// RunRules is the pane of the rules by which code decides to run a call: what comes of each for the
-// chosen one. A rule is opened for who decides so, and for what it would have run.
+// RunRules is the pane of the run rules: the outcome of each for the selected call. Opening a rule shows
+// the clients that use it, and the arguments it would have run.
 type RunRules struct {
 	screen.Window
 	host  Host
@@ -17,7 +17,7 @@ type RunRules struct {
 	of    stream.Ref
 	key   runRulesKey
 	rules []ruleResult
-	open  stream.RunRule // with its lines below it, or noRule
+	open  stream.RunRule // the open rule, with its lines below, or noRule
 	lines []runRuleLine
 	worst screen.Role
 	times callTimes
@@ -25,7 +25,7 @@ type RunRules struct {
 
 const noRule = stream.RunRule(stream.NumRunRules)
 
-// runRulesKey says what the lines were made from; while it is the same they stand.
+// runRulesKey is what the lines depend on; while it is the same, they are valid.
 type runRulesKey struct {
 	of                  stream.Ref
 	width, size, events int
@@ -37,21 +37,21 @@ type runRulesKey struct {
 	all                 int // events of all turns, while the pane is shown: it compares calls
 }
 
-// runRuleLine is a display row: of a rule, or one of those below it.
+// runRuleLine is a display row: a rule, or a line below one.
 type runRuleLine struct {
-	of   stream.RunRule // noRule behind all
+	of   stream.RunRule // noRule after all rules
 	head bool
 	role screen.Role
 	text display.Text
-	call stream.Ref // whose times it tells, if its Call is not 0
+	call stream.Ref // the call whose times it shows, if its Call is not 0
 }
 
-// NewRunRules makes the pane; lead goes to the moment of an event.
+// NewRunRules returns the pane; lead goes to the moment of an event.
 func NewRunRules(h Host, lead func(of stream.Ref, event int)) *RunRules {
 	return &RunRules{host: h, lead: lead, open: noRule}
 }
 
-// Keys are those that move, and open a rule, or lead to the moment at which one that is open runs.
+// Keys returns the keys that move, open a rule, or go to the moment at which the open rule runs.
 func (x *RunRules) Keys() []screen.Binding {
 	enter := screen.Binding{Keys: []string{"enter"}, Hint: display.Lit("enter open"), Does: display.Lit("show clients and arguments; then go there"), Do: x.openSelected}
 	switch at := x.selectedRule(); {
@@ -66,7 +66,7 @@ func (x *RunRules) Keys() []screen.Binding {
 	}, cursorKeys(x.host, x.CursorKeys(display.Text{}, x.MoveTo), x.End)...)
 }
 
-// selectedRule is the executor that the cursor is at, or in whose lines it is.
+// selectedRule returns the rule at the cursor, or the one whose lines the cursor is in.
 func (x *RunRules) selectedRule() stream.RunRule {
 	if x.At < len(x.lines) {
 		return x.lines[x.At].of
@@ -74,7 +74,7 @@ func (x *RunRules) selectedRule() stream.RunRule {
 	return noRule
 }
 
-// openSelected opens a rule; from one that is open it leads to its moment.
+// openSelected opens the selected rule; if it is open, it goes to its moment.
 func (x *RunRules) openSelected() {
 	at := x.selectedRule()
 	switch {
@@ -91,7 +91,7 @@ func (x *RunRules) openSelected() {
 	}
 }
 
-// Quote is what is to be said of a rule, in a sentence.
+// Quote returns a sentence about the selected rule, for a report.
 func (x *RunRules) Quote() (what display.Text, sentence []byte) {
 	t, c := x.view.Find(x.of)
 	if at := x.selectedRule(); at != noRule && c != nil {
@@ -100,15 +100,15 @@ func (x *RunRules) Quote() (what display.Text, sentence []byte) {
 	return what, nil
 }
 
-// Back closes the rule that is open.
+// Back closes the open rule.
 func (x *RunRules) Back() (closed bool) {
 	closed = x.open != noRule
 	x.open = noRule
 	return closed
 }
 
-// Label is the name, and how many rules there are, in the colour of the gravest that not every call
-// has which comes in pieces.
+// Label returns the name and the number of rules, in the colour of the worst one, without the warnings
+// that every streamed call has.
 func (x *RunRules) Label() Label {
 	l := Label{Short: display.Lit("WOULD RUN"), Role: x.worst}
 	if len(x.rules) > 0 {
@@ -117,13 +117,13 @@ func (x *RunRules) Label() Label {
 	return l
 }
 
-// WantedRows is a row for each line.
+// WantedRows returns a row for each line.
 func (x *RunRules) WantedRows() int { return len(x.lines) }
 
 // GoTo selects a row.
 func (x *RunRules) GoTo(row int) { x.MoveTo(row) }
 
-// Find are the rows that hold query.
+// Find returns the rows that contain query.
 func (x *RunRules) Find(query string) (rows []int, cursor int) {
 	if query == "" {
 		return nil, x.At
@@ -142,7 +142,7 @@ func (x *RunRules) Find(query string) (rows []int, cursor int) {
 	return rows, x.At
 }
 
-// Extend takes what is new for the choice.
+// Extend updates the pane for the selection.
 func (x *RunRules) Extend(s *Context, w, h int) {
 	c := s.Of()
 	key := runRulesKey{of: c.asRef(), width: w, open: x.open}
@@ -168,11 +168,11 @@ func (x *RunRules) Extend(s *Context, w, h int) {
 	x.Fit(len(x.lines), titleRow, h)
 }
 
-// maxRuleTokens is how many tokens a call may have for its executors to be shown while it grows: one
-// of them looks at all.
+// maxRuleTokens is the maximum size, in tokens, of a growing call whose rules are shown: one rule reads
+// all tokens.
 const maxRuleTokens = 4000
 
-// buildLines makes the rules and the lines.
+// buildLines builds the rules and the lines.
 func (x *RunRules) buildLines(s *Context, c Selection, w int) {
 	x.rules, x.lines, x.worst = nil, nil, screen.Muted
 	if why := whyNoRules(c); !why.Empty() {
@@ -198,7 +198,7 @@ func (x *RunRules) buildLines(s *Context, c Selection, w int) {
 	}
 }
 
-// Draw writes row y of the pane into the field.
+// Draw draws row y of the pane into the field.
 func (x *RunRules) Draw(p *screen.Pen, y int, focused bool) {
 	defer p.Fill(screen.Bare)
 	row := x.Top + y - titleRow

@@ -7,24 +7,23 @@ import (
 	"toolscope/ui/textsearch"
 )
 
-// Find are the rows that say query, or whose arguments or texts hold it.
+// Find returns the rows that contain query, or whose arguments or texts do.
 func (l *List) Find(query string) (rows []int, cursor int) {
 	if query != "" {
 		rows, _ = l.SearchFrom(query, 0, func() bool { return true })
-		slices.Sort(rows) // what is under a call stands before the call behind it
+		slices.Sort(rows) // turns under a call are before the next call
 	}
 	return rows, l.At
 }
 
-// Cursor is the row of the cursor.
+// Cursor returns the row of the cursor.
 func (l *List) Cursor() int { return l.At }
 
-// SearchFrom is Find from one turn on. What was let go of is not looked through: Unsearched counts its
-// turns.
+// SearchFrom is Find from one turn on. Evicted turns are not searched: Unsearched counts them.
 func (l *List) SearchFrom(query string, from int, time func() bool) (rows []int, next int) {
 	if from == 0 {
 		l.Unsearched = 0
-		for _, h := range l.rows.machines { // what is found has a row
+		for _, h := range l.rows.machines { // matches need rows
 			if h.shut {
 				l.rows.setFolded(h, false)
 			}
@@ -43,13 +42,13 @@ func (l *List) SearchFrom(query string, from int, time func() bool) (rows []int,
 	return rows, -1
 }
 
-// bytesPerCheck are looked through between two looks at the clock.
+// bytesPerCheck is how many bytes are searched between two checks of the time.
 const bytesPerCheck = 1 << 20
 
-// turnSearchCost is what it takes to look through a turn without calls, as if it were arguments.
+// turnSearchCost is the cost of searching a turn without calls, in bytes of arguments.
 const turnSearchCost = 1 << 11
 
-// searchTurn looks through one turn and its calls.
+// searchTurn searches one turn and its calls.
 func (l *List) searchTurn(rows []int, n *textQuery, t *stream.Turn, looked int) ([]int, int) {
 	v := l.scene.View
 	l.rows.recountTurn(v, t)
@@ -72,7 +71,7 @@ func (l *List) searchTurn(rows []int, n *textQuery, t *stream.Turn, looked int) 
 	return rows, looked
 }
 
-// turnMatches reports whether the row of a turn says what is looked for, or its texts hold it.
+// turnMatches reports whether the row of a turn or its texts contain the query.
 func (l *List) turnMatches(n *textQuery, t *stream.Turn) bool {
 	_, _, state := turnState(t)
 	return containsQuery(n, state) || containsQuery(n, t.Model) || containsQuery(n, t.ID) || containsQuery(n, t.Finish) || containsQuery(n, t.Failure) ||
@@ -80,17 +79,17 @@ func (l *List) turnMatches(n *textQuery, t *stream.Turn) bool {
 		containsQuery(n, t.Text) || containsQuery(n, t.Thinking)
 }
 
-// callMatches reports whether the row of a call says what is looked for, or its arguments hold it.
+// callMatches reports whether the row of a call or its arguments contain the query.
 func callMatches(n *textQuery, c *stream.Call) bool {
 	return containsQuery(n, c.Name) || containsQuery(n, c.ID) || containsQuery(n, c.Status().String()) || findingMatches(n, c.Findings) || containsQuery(n, c.Args())
 }
 
-// findingMatches reports whether the code of a finding holds what is looked for.
+// findingMatches reports whether the code of a finding contains the query.
 func findingMatches(n *textQuery, list []stream.Finding) bool {
 	return slices.ContainsFunc(list, func(f stream.Finding) bool { return containsQuery(n, f.Code) })
 }
 
-// Find remembers where query is in the arguments, without regard to case if it has none itself.
+// Find returns the matches of query in the arguments, and keeps them. A query without capitals ignores case.
 func (d *Document) Find(query string) []int {
 	d.Hits = Hits{length: len(query)}
 	if d.Call == nil || query == "" {
@@ -100,8 +99,7 @@ func (d *Document) Find(query string) []int {
 	return d.Hits.at
 }
 
-// FindAll returns where query is in text. A query without capitals matches them too, as far as
-// ASCII goes.
+// FindAll returns the offsets of query in text. A query without capitals ignores the case of A-Z.
 func FindAll(text []byte, query string) (at []int) {
 	n := textsearch.New(query)
 	for off := range n.All(text) {
@@ -110,15 +108,15 @@ func FindAll(text []byte, query string) (at []int) {
 	return at
 }
 
-// textQuery is what is looked for.
+// textQuery is a query and its buffer.
 type textQuery struct {
 	textsearch.Query
-	room []byte // for texts that are strings
+	room []byte // a buffer for strings
 }
 
 func newTextQuery(query string) *textQuery { return &textQuery{Query: textsearch.New(query)} }
 
-// containsQuery reports whether what is looked for is in a text.
+// containsQuery reports whether a text contains the query.
 func containsQuery[T string | []byte](n *textQuery, text T) bool {
 	b, ok := any(text).([]byte)
 	if !ok {
@@ -128,7 +126,7 @@ func containsQuery[T string | []byte](n *textQuery, text T) bool {
 	return n.In(b)
 }
 
-// requestMatches reports whether a request's agent, purpose or words hold what is looked for.
+// requestMatches reports whether a request's agent, purpose or prompt contains the query.
 func requestMatches(n *textQuery, a *stream.RequestInfo) bool {
 	return a != nil && (containsQuery(n, a.Agent) || containsQuery(n, a.Title) || containsQuery(n, a.Purpose) || containsQuery(n, a.ResultsOf) || containsQuery(n, a.Snippet))
 }

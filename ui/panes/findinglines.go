@@ -10,7 +10,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Found is a finding and the call or turn it is about, NoRef of one about the source.
+// Found is a finding and its call or turn; NoRef for a finding about the source.
 type Found struct {
 	stream.Finding
 	Of stream.Ref
@@ -18,29 +18,29 @@ type Found struct {
 
 // findingLine is one display row: part of a finding's text.
 type findingLine struct {
-	of          int          // in list, or ours
+	of          int          // index in list, or ours
 	code, where display.Text // of the first row of a finding
 	role        screen.Role  // of one of ours
 	text        display.Text
 	to          *stream.SentBackCall // of one of ours: the request it leads to
 }
 
-// ours marks a line that is no finding's.
+// ours marks a line that belongs to no finding.
 const ours = -1
 
-// findingsKey says what the lines were made from; while it is the same they stand.
+// findingsKey is what the lines depend on; while it is the same, they are valid.
 type findingsKey struct {
 	of     stream.Ref
 	counts [3]int
 	width  int
 	size   int // arguments of the call so far
-	back   int // how often it was sent back
-	got    int // what tools got of it
+	back   int // times it was sent back
+	got    int // of its tool runs
 	phase  stream.Phase
 	closed bool // the turn has ended
 }
 
-// findingsState says what the key was made from: with a turn of many calls that takes a while.
+// findingsState is what the key was made from: for a turn with many calls that takes a while.
 type findingsState struct {
 	of             stream.Ref
 	events, source int // of the turn; and findings of no turn
@@ -48,10 +48,10 @@ type findingsState struct {
 	width, got     int
 }
 
-// maxFindings is how many are shown; a broken stream can make one a frame.
+// maxFindings is how many are shown; a broken stream can have one per frame.
 const maxFindings = 500
 
-// Extend takes what is new for the choice.
+// Extend updates the pane for the selection.
 func (f *Findings) Extend(scene *Context, width, height int) {
 	c := scene.Of()
 	state := findingsState{of: c.asRef(), source: len(scene.View.Session().Findings), width: width}
@@ -68,7 +68,7 @@ func (f *Findings) Extend(scene *Context, width, height int) {
 	f.Fit(len(f.lines), titleRow, height)
 }
 
-// updateLines makes the lines anew, if something has changed of what they are about.
+// updateLines rebuilds the lines if their inputs changed.
 func (f *Findings) updateLines(scene *Context, c Selection, width int) {
 	v, p, s := scene.View, scene.Pen, scene.View.Session()
 	key := findingsKey{of: c.asRef(), width: width, counts: [3]int{2: len(s.Findings)}}
@@ -106,7 +106,7 @@ func (f *Findings) updateLines(scene *Context, c Selection, width int) {
 		nothing := display.Lit(" nothing unusual")
 		if c.Turn != nil && c.Turn.Retention == stream.Dropped {
 			nothing = display.Lit(" findings are not kept")
-		} else if len(got) > 0 && !c.Turn.Closed() { // it is judged when all of the call is there
+		} else if len(got) > 0 && !c.Turn.Closed() { // it is judged when the call is complete
 			nothing = display.Lit(" none yet")
 		}
 		f.lines = append(f.lines, findingLine{of: ours, role: screen.Muted, text: nothing})
@@ -117,7 +117,7 @@ func (f *Findings) updateLines(scene *Context, c Selection, width int) {
 	}
 }
 
-// callsOf are the calls whose findings are shown: one, or all of a turn.
+// callsOf returns the calls whose findings are shown: one, or all of a turn.
 func callsOf(c Selection) []*stream.Call {
 	switch {
 	case c.Call != nil:
@@ -128,7 +128,7 @@ func callsOf(c Selection) []*stream.Call {
 	return nil
 }
 
-// collectFindings makes the list and reports how much of it was there before.
+// collectFindings builds the list and returns how many entries it keeps.
 func (f *Findings) collectFindings(s *stream.Session, c Selection, calls []*stream.Call) (kept int) {
 	before := f.list
 	f.list, f.total = nil, 0
@@ -151,7 +151,7 @@ func (f *Findings) collectFindings(s *stream.Session, c Selection, calls []*stre
 	return kept
 }
 
-// measureColumns finds the columns.
+// measureColumns returns the widths of the columns.
 func (f *Findings) measureColumns(v *providers.View, draw display.Drawer) (g findingGrid) {
 	for _, x := range f.list {
 		g.code = max(g.code, min(len(x.Code), maxCodeCells))
@@ -160,7 +160,7 @@ func (f *Findings) measureColumns(v *providers.View, draw display.Drawer) (g fin
 	return g
 }
 
-// wrapLines makes the lines of the findings from that one on: code, place, and its words.
+// wrapLines builds the lines of the findings from one on: code, place, and message.
 func (f *Findings) wrapLines(v *providers.View, from int, draw display.Drawer) {
 	end := sort.Search(len(f.lines), func(i int) bool { return f.lines[i].of >= from || f.lines[i].of == ours })
 	f.lines = f.lines[:end]
@@ -183,8 +183,8 @@ func (f *Findings) wrapLines(v *providers.View, from int, draw display.Drawer) {
 	}
 }
 
-// partyText says who did what was found, "" where nobody knows, or where it is what code would do: nobody
-// was seen to do it.
+// partyText names the party at fault; "" if it is not set, or if the finding is about what code would do,
+// which was not observed.
 func partyText(f stream.Finding) string {
 	if f.By == 0 || f.Base() == stream.EarlyWrong {
 		return ""
@@ -198,8 +198,8 @@ func partyText(f stream.Finding) string {
 	return "; by the " + f.By.String()
 }
 
-// placeOf says where a finding points: the delta that brought the byte, or the frame that showed it,
-// with the number that the wire pane gives it.
+// placeOf returns the place of a finding: the delta that brought its byte, or the frame, with the number
+// from the wire pane.
 func (f *Findings) placeOf(v *providers.View, x Found, draw display.Drawer) display.Text {
 	where := display.Text{}
 	_, c := v.Find(x.Of)
@@ -217,7 +217,7 @@ func (f *Findings) placeOf(v *providers.View, x Found, draw display.Drawer) disp
 	return where
 }
 
-// deltaName is a delta of a call, counted from 1.
+// deltaName returns the name of a delta of a call, counted from 1.
 func deltaName(draw display.Drawer, n int) display.Text {
 	glyphs := screen.UnicodeGlyphs
 	if draw.ASCII {

@@ -6,8 +6,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Findings is the pane of the diagnoses of the chosen call and its turn, in words, each leading to
-// what it points at.
+// Findings is the pane of the findings of the selected call and its turn. Each leads to its evidence.
 type Findings struct {
 	screen.Window
 	host  Host
@@ -21,19 +20,19 @@ type Findings struct {
 	state findingsState
 }
 
-// findingGrid is how wide the columns of the list are: codes, and the places that they point at. The
-// words stand behind them where that leaves room enough, and else in rows of their own.
+// findingGrid is the width of the columns of codes and places. The message follows them if there is room,
+// else it has its own rows.
 type findingGrid struct{ code, where int }
 
 // Columns of the list.
 const (
 	findingLeft   = 4  // the cursor, the sign
-	minMessage    = 24 // or they have rows of their own
+	minMessage    = 24 // below it, messages have their own rows
 	maxCodeCells  = 24
 	maxPlaceCells = 20
 )
 
-// wordsColumn is the column of the words.
+// wordsColumn returns the column of the message.
 func (g findingGrid) wordsColumn(width int) int {
 	if at := findingLeft + g.code + 2 + g.where + 2; width-at >= minMessage {
 		return at
@@ -41,13 +40,13 @@ func (g findingGrid) wordsColumn(width int) int {
 	return findingLeft
 }
 
-// NewFindings makes the pane. lead goes where a finding points; again goes to the request in which
-// a call was sent back.
+// NewFindings returns the pane. lead goes to the evidence of a finding; again goes to the request in
+// which a call was sent back.
 func NewFindings(h Host, lead func(Found), again func(*stream.SentBackCall)) *Findings {
 	return &Findings{host: h, lead: lead, again: again}
 }
 
-// Keys are those that move, and lead to what is selected.
+// Keys returns the keys that move, and go to the evidence of the selected finding.
 func (f *Findings) Keys() []screen.Binding {
 	return append([]screen.Binding{
 		helpHint,
@@ -57,7 +56,7 @@ func (f *Findings) Keys() []screen.Binding {
 	}, cursorKeys(f.host, f.CursorKeys(display.Text{}, f.MoveTo), f.End)...)
 }
 
-// openSelected leads to what the selected line is about.
+// openSelected goes to the evidence or request of the selected line.
 func (f *Findings) openSelected() {
 	if r := f.Request(); r != nil {
 		f.again(r)
@@ -66,7 +65,7 @@ func (f *Findings) openSelected() {
 	}
 }
 
-// Quote is the selected finding as a line of a report.
+// Quote returns the selected finding as a line for a report.
 func (f *Findings) Quote() (what display.Text, line []byte) {
 	x, ok := f.Chosen()
 	if !ok {
@@ -75,7 +74,7 @@ func (f *Findings) Quote() (what display.Text, line []byte) {
 	return display.Lit("the finding"), []byte(x.Code + ": " + x.Message)
 }
 
-// Label is the name, and how many there are, in the colour of the gravest.
+// Label returns the name and the number of findings, in the colour of the worst.
 func (f *Findings) Label() Label {
 	l := Label{Name: display.Lit("FINDINGS"), Count: screen.Count(f.total), Role: screen.Muted}
 	worst := stream.Info
@@ -86,13 +85,13 @@ func (f *Findings) Label() Label {
 	return l
 }
 
-// WantedRows is a row for each line.
+// WantedRows returns a row for each line.
 func (f *Findings) WantedRows() int { return len(f.lines) }
 
 // GoTo selects a row.
 func (f *Findings) GoTo(row int) { f.MoveTo(row) }
 
-// Find are the rows that hold query.
+// Find returns the rows that contain query.
 func (f *Findings) Find(query string) (rows []int, cursor int) {
 	if query == "" {
 		return nil, f.At
@@ -106,7 +105,7 @@ func (f *Findings) Find(query string) (rows []int, cursor int) {
 	return rows, f.At
 }
 
-// Chosen is the selected finding.
+// Chosen returns the selected finding.
 func (f *Findings) Chosen() (Found, bool) {
 	if f.At >= len(f.lines) {
 		return Found{}, false
@@ -117,7 +116,7 @@ func (f *Findings) Chosen() (Found, bool) {
 	return Found{}, false
 }
 
-// Request is the one that the selected line leads to, nil if none.
+// Request returns the request that the selected line leads to, or nil.
 func (f *Findings) Request() *stream.SentBackCall {
 	if f.At >= len(f.lines) {
 		return nil
@@ -125,7 +124,7 @@ func (f *Findings) Request() *stream.SentBackCall {
 	return f.lines[f.At].to
 }
 
-// Draw writes row y of the pane into the field.
+// Draw draws row y of the pane into the field.
 func (f *Findings) Draw(p *screen.Pen, y int, focused bool) {
 	if y == 0 {
 		return
@@ -154,7 +153,7 @@ func (f *Findings) Draw(p *screen.Pen, y int, focused bool) {
 	p.Fill(g)
 }
 
-// drawFinding writes a row of a finding.
+// drawFinding draws a row of a finding.
 func (f *Findings) drawFinding(p *screen.Pen, line findingLine, g screen.Surface) {
 	left := f.grid.wordsColumn(f.key.width)
 	switch {

@@ -10,28 +10,28 @@ import (
 	"toolscope/ui/screen"
 )
 
-// foldableDocument is a whole document of which parts are folded. It is laid out once, all of it; what is
-// folded is skipped. A row can be folded if it opens a container, or if what it says is long.
+// foldableDocument is a complete document with folds. It is laid out once; folded rows are skipped. A row
+// can be folded if it opens a container, or if its value is long.
 type foldableDocument struct {
 	block
 	end   []int32 // of each row: the last row that goes when it is folded, or the row itself
-	count []int32 // of each row that opens a container: its members
+	count []int32 // of each row that opens a container: its fields or elements
 	shut  []bool  // the rows that are folded
 	cuts  []layout.RowEdit
 	view  layout.FoldedRows // without the rows that are folded away
 }
 
-// foldsFrom is how many rows a value takes before it can be folded.
+// foldsFrom is the minimum number of rows of a value that can be folded.
 const foldsFrom = 4
 
-// newFolded lays a document out. It may take long, and belongs to nobody else until it returns.
+// newFolded lays a document out. It may take long and can run in the background.
 func newFolded(text []byte, width int, draw display.Drawer) *foldableDocument {
 	f := &foldableDocument{block: NewBlock(display.Text{}, text, !isDocument(text), nil, width, draw)}
 	f.end, f.count, f.shut = make([]int32, len(f.rows)), make([]int32, len(f.rows)), make([]bool, len(f.rows))
 	for i := range f.rows {
 		f.end[i] = int32(i)
 	}
-	head := int32(0) // of the rows that say one thing
+	head := int32(0) // the first row of the value
 	for i, r := range f.rows {
 		switch {
 		case r.Wrapped:
@@ -46,7 +46,7 @@ func newFolded(text []byte, width int, draw display.Drawer) *foldableDocument {
 		}
 		head = int32(i)
 	}
-	for i, r := range f.rows { // what is long to the end of its last row
+	for i, r := range f.rows { // a long value, to the end of its last row
 		if !r.Wrapped && f.end[i] > int32(i) && f.count[i] == 0 {
 			for int(f.end[i])+1 < len(f.rows) && f.rows[f.end[i]+1].Wrapped {
 				f.end[i]++
@@ -59,7 +59,7 @@ func newFolded(text []byte, width int, draw display.Drawer) *foldableDocument {
 // opensContainer reports whether a row opens a container.
 func (f *foldableDocument) opensContainer(row int32) bool { return f.count[row] > 0 }
 
-// updateView finds the rows that are not folded away.
+// updateView finds the rows that are not folded.
 func (f *foldableDocument) updateView() {
 	f.cuts = f.cuts[:0]
 	for i, shut := range f.shut {
@@ -70,10 +70,10 @@ func (f *foldableDocument) updateView() {
 	f.view.Set(f.cuts)
 }
 
-// shownCount is how many rows are shown.
+// shownCount returns how many rows are shown.
 func (f *foldableDocument) shownCount() int { return f.view.Len(len(f.rows)) }
 
-// rowAtPlace is the row at a place.
+// rowAtPlace returns the row at a place.
 func (f *foldableDocument) rowAtPlace(place int) int32 {
 	row, _ := f.view.At(place)
 	return int32(row)
@@ -89,7 +89,7 @@ func (f *foldableDocument) setFolded(row int32, shut bool) bool {
 	return true
 }
 
-// foldAll folds all that can be, or unfolds it.
+// foldAll folds or unfolds all.
 func (f *foldableDocument) foldAll(shut bool) {
 	for i := range f.end {
 		f.shut[i] = shut && f.end[i] > int32(i) && f.rows[i].Parent >= 0
@@ -97,7 +97,7 @@ func (f *foldableDocument) foldAll(shut bool) {
 	f.updateView()
 }
 
-// unfoldRow opens a row, all that it is in, and with deep all that is in it.
+// unfoldRow unfolds a row, its parents, and with deep all rows in it.
 func (f *foldableDocument) unfoldRow(row int32, deep bool) {
 	if deep {
 		clear(f.shut[row : f.end[row]+1])
@@ -107,13 +107,13 @@ func (f *foldableDocument) unfoldRow(row int32, deep bool) {
 	}
 }
 
-// rowAt is the row that shows a byte, or the last one before it.
+// rowAt returns the row that shows a byte, or the last one before it.
 func (f *foldableDocument) rowAt(off int) int32 {
 	n := sort.Search(len(f.rows), func(i int) bool { return int(f.rows[i].Start) > off })
 	return int32(max(0, n-1))
 }
 
-// memberKey is the key of the member that a row begins, "" where it has none.
+// memberKey returns the key of the field that a row begins, or "".
 func (f *foldableDocument) memberKey(row int32) string {
 	n := int(f.rows[row].Token)
 	if n < 0 || n >= f.toks.Len() || f.toks.At(n).Kind != stream.Key || f.rows[row].Wrapped {
@@ -124,7 +124,7 @@ func (f *foldableDocument) memberKey(row int32) string {
 	return Unquoted(f.text, s)
 }
 
-// memberString is the string that is the value of the member that a row begins, "" where it is none.
+// memberString returns the string value of the field that a row begins, or "".
 func (f *foldableDocument) memberString(row int32) string {
 	for n := int(f.rows[row].Token) + 1; n < f.toks.Len(); n++ {
 		switch f.toks.At(n).Kind {
@@ -140,7 +140,7 @@ func (f *foldableDocument) memberString(row int32) string {
 	return ""
 }
 
-// containerName is what tells a container from those beside it: whose message it is, which tool, or of what
+// containerName returns what distinguishes a container: the role of a message, the name of a tool, or a
 // type.
 func (f *foldableDocument) containerName(row int32) (kind string) {
 	for i := row + 1; i < min(f.end[row], row+maxRowsForName); i++ {
@@ -158,10 +158,10 @@ func (f *foldableDocument) containerName(row int32) (kind string) {
 	return kind
 }
 
-// maxRowsForName is how many rows of a container are looked at for its name.
+// maxRowsForName is how many rows of a container are searched for its name.
 const maxRowsForName = 32
 
-// draw writes a row, and of one that is folded how much is behind it.
+// draw draws a row, and the size of its fold.
 func (f *foldableDocument) draw(p *screen.Pen, row int32, hit func(row int32) bool) {
 	r := f.rows[row]
 	g := screen.Bare
@@ -194,13 +194,13 @@ func (f *foldableDocument) draw(p *screen.Pen, row int32, hit func(row int32) bo
 	f.block.draw(p, last, g)
 }
 
-// messageKeys are the members of a request that hold what was said, toolKeys those that hold tools.
+// messageKeys are the fields of a request that hold the history, toolKeys those that hold tools.
 var (
 	messageKeys = []string{"messages", "input", "contents"}
 	toolKeys    = []string{"tools", "toolConfig", "functions"}
 )
 
-// memberRow is the row of the first member of the whole with one of these keys, -1 where there is none.
+// memberRow returns the row of the first top-level field with one of these keys, or -1.
 func (f *foldableDocument) memberRow(keys []string) int32 {
 	for i := 1; i < len(f.rows); i = int(f.end[i]) + 1 {
 		if f.rows[i].Parent == 0 && slices.Contains(keys, f.memberKey(int32(i))) {
@@ -210,7 +210,7 @@ func (f *foldableDocument) memberRow(keys []string) int32 {
 	return -1
 }
 
-// countElements is how many elements that has; those that only hold a list of them count for what is in it.
+// countElements returns the number of elements of that field; an element that only holds a list counts as its list.
 func (f *foldableDocument) countElements(keys []string) (n int) {
 	row := f.memberRow(keys)
 	if row < 0 {
@@ -229,7 +229,7 @@ func (f *foldableDocument) countElements(keys []string) (n int) {
 	return n
 }
 
-// nestedList is the row of a list that is all that matters of an element, -1 where it is an element itself.
+// nestedList returns the row of the list that an element wraps, or -1.
 func (f *foldableDocument) nestedList(row int32) int32 {
 	for i := row + 1; i < f.end[row]; i++ {
 		if f.rows[i].Parent == row && f.memberKey(i) == "functionDeclarations" {
@@ -239,7 +239,7 @@ func (f *foldableDocument) nestedList(row int32) int32 {
 	return -1
 }
 
-// lastMessage is the row at which the last message begins, -1 where there is none.
+// lastMessage returns the first row of the last message, or -1.
 func (f *foldableDocument) lastMessage() int32 {
 	row := f.memberRow(messageKeys)
 	last := row
@@ -251,7 +251,7 @@ func (f *foldableDocument) lastMessage() int32 {
 	return last
 }
 
-// toolRow is the row at which the tool of that name begins, -1 where there is none.
+// toolRow returns the first row of the tool of that name, or -1.
 func (f *foldableDocument) toolRow(name string) int32 {
 	top := f.memberRow(toolKeys)
 	if top < 0 || name == "" {

@@ -12,25 +12,25 @@ import (
 	"toolscope/ui/screen"
 )
 
-// toolLine is a line of what a tool got, with how it is shown: a side where two things were compared.
+// toolLine is a line about a tool run; its side is the result of a comparison.
 type toolLine struct {
 	side     screen.Side
 	text     display.Text
 	compared bool
 }
 
-// plainLine is a line that compares nothing.
+// plainLine returns a line without a comparison.
 func plainLine(side screen.Side, text display.Text) toolLine { return toolLine{side: side, text: text} }
 
-// comparedLine is a line that says how one thing held against another comes out.
+// comparedLine returns a line with the result of a comparison.
 func comparedLine(side screen.Side, text display.Text) toolLine {
 	return toolLine{side: side, text: text, compared: true}
 }
 
-// maxLineText is how much of a text of others is shown in a line.
+// maxLineText is how many bytes of a captured text a line shows.
 const maxLineText = 400
 
-// toolRunLines says what tools got of a call, when, what they answered, and what of that the model was told.
+// toolRunLines describes the tool runs of a call: arguments, times, results, and what the model got of them.
 func toolRunLines(v *providers.View, t *stream.Turn, c *stream.Call, p *screen.Pen) (lines []toolLine) {
 	for _, g := range v.ToolRuns(c) {
 		lines = append(lines, plainLine(screen.Alike, p.Name(fmt.Sprintf("server %s got it as %s (matched %s)", g.Server, g.Tool, g.How))))
@@ -69,7 +69,7 @@ func pickIf[T any](is bool, a, b T) T {
 	return b
 }
 
-// textStart is as much of a text as is shown.
+// textStart cuts a text to its visible start.
 func textStart(text string) string {
 	if len(text) <= maxLineText {
 		return text
@@ -81,7 +81,7 @@ func textStart(text string) string {
 	return text[:n] + "…"
 }
 
-// noAnswerText says what is known of an answer that has no time.
+// noAnswerText describes a tool run without a response time.
 func noAnswerText(state string) string {
 	switch state {
 	case "no answer":
@@ -92,7 +92,7 @@ func noAnswerText(state string) string {
 	return state
 }
 
-// toolAnswerLines says what a tool answered, and what the model was told of it.
+// toolAnswerLines describes the result of a tool, and what the model got of it.
 func toolAnswerLines(g providers.ToolRun, p *screen.Pen) (lines []toolLine) {
 	if g.Took < 0 {
 		lines = append(lines, plainLine(screen.Nothing, p.Clean(noAnswerText(g.State))))
@@ -124,7 +124,7 @@ func toolAnswerLines(g providers.ToolRun, p *screen.Pen) (lines []toolLine) {
 	return lines
 }
 
-// toolFindingLines are those lines below the findings of a call.
+// toolFindingLines returns the lines about tool runs below the findings of a call.
 func toolFindingLines(v *providers.View, t *stream.Turn, c *stream.Call, width int, p *screen.Pen) (lines []findingLine) {
 	for i, s := range toolRunLines(v, t, c, p) {
 		if i == 0 {
@@ -144,7 +144,7 @@ func toolFindingLines(v *providers.View, t *stream.Turn, c *stream.Call, width i
 	return lines
 }
 
-// toolRuleLines are those lines beside what would run the call by rules: what was seen to run it.
+// toolRuleLines returns the lines about tool runs below the run rules.
 func toolRuleLines(v *providers.View, t *stream.Turn, c *stream.Call, width int, p *screen.Pen) (lines []runRuleLine) {
 	for i, s := range toolRunLines(v, t, c, p) {
 		if i == 0 {
@@ -157,7 +157,7 @@ func toolRuleLines(v *providers.View, t *stream.Turn, c *stream.Call, width int,
 	return lines
 }
 
-// toolRunsKey changes when more is known of what tools got of a call.
+// toolRunsKey changes when there is news about the tool runs of a call.
 func toolRunsKey(v *providers.View, c *stream.Call) (key int) {
 	for _, g := range v.ToolRuns(c) {
 		key = 8*key + 1

@@ -7,7 +7,7 @@ import (
 	"toolscope/stream"
 )
 
-// machineNamed is the host of a name, nil where there is none.
+// machineNamed returns the machine of a name, or nil.
 func (r *machineRows) machineNamed(name string) *machineTurns {
 	at, there := slices.BinarySearchFunc(r.machines, name, func(h *machineTurns, name string) int { return strings.Compare(h.name, name) })
 	if !there {
@@ -16,7 +16,7 @@ func (r *machineRows) machineNamed(name string) *machineTurns {
 	return r.machines[at]
 }
 
-// shownMachine is the host of another's name that has rows now; nil for none.
+// shownMachine returns the machine of the same name that has rows now, or nil.
 func (r *machineRows) shownMachine(of *machineTurns) *machineTurns {
 	if of == nil {
 		return nil
@@ -27,7 +27,7 @@ func (r *machineRows) shownMachine(of *machineTurns) *machineTurns {
 	return nil
 }
 
-// addMachines has hosts of these names be there. There may come thousands at once: their places are found once.
+// addMachines adds machines of these names. Thousands may come at once: their places are computed once.
 func (r *machineRows) addMachines(names []string) {
 	slices.Sort(names)
 	var more []*machineTurns
@@ -50,7 +50,7 @@ func (r *machineRows) addMachines(names []string) {
 	}
 }
 
-// dropUnknown has hosts be there no more of which nothing is known, and reports whether there were some.
+// dropUnknown removes machines without turns and state, and reports whether there were any.
 func (r *machineRows) dropUnknown() bool {
 	n := len(r.machines)
 	r.machines = slices.DeleteFunc(r.machines, func(h *machineTurns) bool { return h.state == nil && len(h.turns)+h.dropped == 0 })
@@ -61,8 +61,8 @@ func (r *machineRows) dropUnknown() bool {
 	return true
 }
 
-// recountAll counts the rows of all hosts anew, by name. As soon as there is a second one all are folded that
-// nobody opened.
+// recountAll counts the rows of all machines again, ordered by name. With a second machine, all machines
+// that the user did not open are folded.
 func (r *machineRows) recountAll() {
 	r.rows, r.bads = prefixSums{}, prefixSums{}
 	for i, h := range r.machines {

@@ -8,19 +8,19 @@ import (
 	"toolscope/ui/screen"
 )
 
-// MachineState is how a machine is doing that sends what is shown.
+// MachineState is the state of a machine that publishes shown traffic.
 type MachineState struct {
 	Name   string
-	Age    time.Duration // since there was a sign of it
-	Waits  int64         // bytes that it has not sent yet
-	Skew   time.Duration // by how much its clock is ahead
+	Age    time.Duration // time since its last sign of life
+	Waits  int64         // bytes that it has not published yet
+	Skew   time.Duration // how far its clock is ahead
 	Silent bool
-	Ended  bool // it said that it ends
-	Read   bool // there was no sign of it but what it sent before anybody listened
+	Ended  bool // it has announced its end
+	Read   bool // all that is known of it was published before this view began
 }
 
-// updateStates has machines be known as they are now, those that sent no turn too. It reports whether some went of
-// which nothing is known any more.
+// updateStates sets the states of the machines, also of those without turns. It reports whether machines
+// were removed.
 func (r *machineRows) updateStates(states []MachineState) (gone bool) {
 	switch {
 	case len(states) == 0 && r.lastStates == nil, len(states) > 0 && r.lastStates == &states[0]:
@@ -44,17 +44,16 @@ func (r *machineRows) updateStates(states []MachineState) (gone bool) {
 	return r.dropUnknown()
 }
 
-// What of a machine is worth being said.
+// Limits for the notes about a machine.
 const (
-	minTableCells   = 84 // cells from which on each fact has a column
+	minTableCells   = 84 // width from which each fact has a column
 	minMachineCells = 12 // cells of a name
 	minSkew         = 2 * time.Second
-	minAge          = 10 * time.Second // a sign comes every 5 s
+	minAge          = 10 * time.Second // a sign of life comes every 5 s
 )
 
-// drawMachine writes a machine: whether it is folded, its name and what its captures are called there;
-// flush right what is wrong with it, how much went wrong of what it sent, and how much that is. Where
-// there is room each stands in a column of its own.
+// drawMachine draws the row of a machine: its fold, its name and the names of its captures; on the right
+// its trouble, its bad calls, and its number of turns. If there is room, each has its own column.
 func (l *List) drawMachine(p *screen.Pen, h *machineTurns, g screen.Surface) {
 	sign := p.Glyph.Unfold
 	if h.shut {
@@ -92,14 +91,14 @@ func (l *List) drawMachine(p *screen.Pen, h *machineTurns, g screen.Surface) {
 	p.Fill(g)
 }
 
-// machineNote is something that is said of a machine.
+// machineNote is a note about a machine.
 type machineNote struct {
 	text  display.Text
 	role  screen.Role
 	cells int // of its column
 }
 
-// machineNotes is what is said of a machine, the most important first: it is the last to go.
+// machineNotes returns the notes about a machine, the most important first: it is dropped last.
 func (l *List) machineNotes(p *screen.Pen, h *machineTurns) []machineNote {
 	silent, bad, turns, waits, skew := machineNote{cells: 16}, machineNote{cells: 12, role: screen.Bad}, machineNote{cells: 16, role: screen.Muted}, machineNote{cells: 15}, machineNote{cells: 15}
 	if s := h.state; s != nil {
@@ -127,7 +126,7 @@ func (l *List) machineNotes(p *screen.Pen, h *machineTurns) []machineNote {
 	return []machineNote{silent, bad, turns, waits, skew}
 }
 
-// agoText is how long ago something was, as roughly as one wants to know of a machine.
+// agoText formats an age roughly.
 func agoText(d time.Duration) display.Text {
 	switch {
 	case d < 2*time.Minute:

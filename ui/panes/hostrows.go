@@ -8,25 +8,25 @@ import (
 	"toolscope/stream"
 )
 
-// machineRows is which row of the list is what. Turns that come from other machines stand under a row
-// of their machine, by name; where none do there are no such rows.
+// machineRows maps the rows of the list to turns and machines. Turns from other machines are under a row
+// of their machine, ordered by name. Without such turns there are no machine rows.
 type machineRows struct {
 	machines   []*machineTurns
-	rows       prefixSums // by host: its rows
-	bads       prefixSums // and what went wrong there
-	known      int        // turns that were counted, those that went too
+	rows       prefixSums // by machine: its rows
+	bads       prefixSums // by machine: its bad calls
+	known      int        // turns counted, including dropped ones
 	dropped    int
-	plain      turnRows                                         // what all have: what is folded, and what has no rows
-	opened     map[string]bool                                  // what somebody folded or unfolded
-	lastStates *MachineState                                    // the first of what was said of machines last
+	plain      turnRows                                         // the settings of all machines: folds and hidden turns
+	opened     map[string]bool                                  // machines that the user folded or unfolded
+	lastStates *MachineState                                    // the first of the latest machine states
 	up         func(*stream.Turn) (up *stream.Turn, call int32) // the call that started the agent of a turn
 }
 
 // machineTurns are the turns of one machine, "" for this one.
 type machineTurns struct {
 	name    string
-	agents  []string // what its captures are called there, by name; not more than are told
-	at      int      // among the hosts
+	agents  []string // names of its captures, sorted, at most maxAgents
+	at      int      // index among the machines
 	turns   []*stream.Turn
 	dropped int
 	count   turnRows
@@ -34,15 +34,15 @@ type machineTurns struct {
 	state   *MachineState
 }
 
-// maxAgents is how many agents of a machine are told apart.
+// maxAgents is how many agents of a machine are distinguished.
 const maxAgents = 8
 
-// hasMachines reports whether turns stand under rows of machines.
+// hasMachines reports whether there are machine rows.
 func (r *machineRows) hasMachines() bool {
 	return len(r.machines) > 1 || len(r.machines) == 1 && r.machines[0].name != ""
 }
 
-// headRows is how many rows stand above the turns of a host.
+// headRows returns how many rows are above the turns of a machine.
 func (r *machineRows) headRows() int {
 	if r.hasMachines() {
 		return 1
@@ -50,7 +50,7 @@ func (r *machineRows) headRows() int {
 	return 0
 }
 
-// machineOf is the machine a turn comes from, and what its capture is called there.
+// machineOf returns the machine of a turn, and the name of its capture there.
 func machineOf(v *providers.View, t *stream.Turn) (host, agent string) {
 	if x := v.Exchange(t.Exchange); x != nil && x.Head.Origin != nil {
 		return x.Head.Origin.Host, x.Head.Origin.Agent
@@ -58,7 +58,7 @@ func machineOf(v *providers.View, t *stream.Turn) (host, agent string) {
 	return "", ""
 }
 
-// countTurns counts the turns that are new, or all of them, and returns how many it knew already.
+// countTurns counts new turns, or all, and returns how many it knew before.
 func (r *machineRows) countTurns(v *providers.View, again bool) (known int) {
 	s := v.Session()
 	if again || s.TrimmedTurns()+len(s.Turns) < r.known || r.known < s.TrimmedTurns() {
@@ -98,7 +98,7 @@ func (r *machineRows) countTurns(v *providers.View, again bool) (known int) {
 	return known
 }
 
-// dropTurns forgets turns that went, and reports whether there were some.
+// dropTurns removes dropped turns, and reports whether there were any.
 func (h *machineTurns) dropTurns(s *stream.Session) bool {
 	n := len(h.turns)
 	if len(s.Turns) > 0 {
@@ -108,7 +108,7 @@ func (h *machineTurns) dropTurns(s *stream.Session) bool {
 	return n > 0
 }
 
-// rowCount is how many rows a host has. One of which nothing is meant by a filter has none.
+// rowCount returns the number of rows of a machine. A machine without matching turns has none.
 func (r *machineRows) rowCount(h *machineTurns) int {
 	n := h.count.totalRows()
 	switch {
@@ -125,7 +125,7 @@ func (r *machineRows) updateCounts(h *machineTurns) {
 	r.bads.set(h.at, h.count.allBad())
 }
 
-// setFolded has a host's turns have no rows, or have them again.
+// setFolded folds or unfolds the turns of a machine.
 func (r *machineRows) setFolded(h *machineTurns, shut bool) {
 	if r.opened == nil {
 		r.opened = map[string]bool{}
@@ -134,7 +134,7 @@ func (r *machineRows) setFolded(h *machineTurns, shut bool) {
 	r.updateCounts(h)
 }
 
-// recountTurn takes a turn as it is now, and reports whether it had another number of rows.
+// recountTurn counts a turn again, and reports whether its number of rows changed.
 func (r *machineRows) recountTurn(v *providers.View, t *stream.Turn) (changed bool) {
 	h, i := r.find(v, t)
 	if h == nil || i >= h.count.len() {
@@ -145,8 +145,8 @@ func (r *machineRows) recountTurn(v *providers.View, t *stream.Turn) (changed bo
 	return changed && !h.shut
 }
 
-// find is where a turn is: the host, and which of its turns. The host is nil where it is not
-// counted yet.
+// find returns the machine of a turn, and its index there. The machine is nil if the turn is not counted
+// yet.
 func (r *machineRows) find(v *providers.View, t *stream.Turn) (h *machineTurns, i int) {
 	if t == nil {
 		return nil, -1
@@ -161,14 +161,14 @@ func (r *machineRows) find(v *providers.View, t *stream.Turn) (h *machineTurns, 
 	return h, i
 }
 
-// totalRows is how many rows there are.
+// totalRows returns the number of rows.
 func (r *machineRows) totalRows() int { return r.rows.sumBefore(r.rows.len()) }
 
-// allBad is how much went wrong.
+// allBad returns the number of bad calls and turns.
 func (r *machineRows) allBad() int { return r.bads.sumBefore(r.bads.len()) }
 
-// rowOf is where row n of a turn stands: that of its host, if that is folded. It is -1 of a turn that is
-// not counted.
+// rowOf returns the list row of row n of a turn, or the row of its machine if that is folded; -1 for a
+// turn that is not counted.
 func (r *machineRows) rowOf(v *providers.View, t *stream.Turn, n int) int {
 	h, i := r.find(v, t)
 	switch {
@@ -182,11 +182,11 @@ func (r *machineRows) rowOf(v *providers.View, t *stream.Turn, n int) int {
 	return r.firstRow(h) + r.headRows() + h.count.rowOfCall(i, n)
 }
 
-// firstRow is the first row of a host.
+// firstRow returns the first row of a machine.
 func (r *machineRows) firstRow(h *machineTurns) int { return r.rows.sumBefore(h.at) }
 
-// rowTarget is what a row is of: a turn and which of its rows, or with no turn a host. Both are nil behind
-// the last row.
+// rowTarget returns the turn of a list row and which of its rows it is, or with a nil turn the machine.
+// Both are nil after the last row.
 func (r *machineRows) rowTarget(row int) (h *machineTurns, t *stream.Turn, n int) {
 	i, n := r.rows.elementAt(row)
 	if row < 0 || i >= len(r.machines) {
@@ -203,8 +203,7 @@ func (r *machineRows) rowTarget(row int) (h *machineTurns, t *stream.Turn, n int
 	return h, h.turns[turn], n
 }
 
-// badBefore is how much went wrong on the rows before one; among is how much of the first n rows of
-// a turn did.
+// badBefore returns the number of bad rows before a row; among counts them in the first n rows of a turn.
 func (r *machineRows) badBefore(row int, among func(t *stream.Turn, n int) int) int {
 	i, n := r.rows.elementAt(row)
 	bad := r.bads.sumBefore(min(i, len(r.machines)))
@@ -220,15 +219,15 @@ func (r *machineRows) badBefore(row int, among func(t *stream.Turn, n int) int) 
 	})
 }
 
-// nextTurn is the turn whose rows come behind those of another, round the list.
+// nextTurn returns the turn after another, around the list.
 func (r *machineRows) nextTurn(h *machineTurns, i int) (*machineTurns, int) {
-	for i++; i >= len(h.turns); i = 0 { // ends: some host has turns
+	for i++; i >= len(h.turns); i = 0 { // ends: some machine has turns
 		h = r.machines[(h.at+1)%len(r.machines)]
 	}
 	return h, i
 }
 
-// indexIn is which of the turns t is, -1 if it is none. They are in the order in which they began.
+// indexIn returns the index of t in turns, which are in the order of their start, or -1.
 func indexIn(turns []*stream.Turn, t *stream.Turn) int {
 	if t == nil {
 		return -1
@@ -240,7 +239,7 @@ func indexIn(turns []*stream.Turn, t *stream.Turn) int {
 	return i
 }
 
-// turnCount is how many are counted.
+// turnCount returns how many turns are counted.
 func (r *machineRows) turnCount() (n int) {
 	for _, h := range r.machines {
 		n += len(h.turns)
@@ -248,7 +247,7 @@ func (r *machineRows) turnCount() (n int) {
 	return n
 }
 
-// newestTurn is the newest turn of a host that has rows, or would have; nil where none has.
+// newestTurn returns the newest turn of a machine that has rows, or would have if unfolded; or nil.
 func (h *machineTurns) newestTurn(of *turnRows) *stream.Turn {
 	for i := len(h.turns) - 1; i >= 0 && i >= len(h.turns)-maxTurnsScanned; i-- {
 		if !of.isHidden(h.turns[i]) {

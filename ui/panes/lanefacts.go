@@ -10,7 +10,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// requestFacts is whose request a turn answers, what for, and what is new in it.
+// requestFacts describes the request of a turn: its client, session, agent, purpose, and changes.
 func requestFacts(v *providers.View, b *Costs, t *stream.Turn, g *screen.Glyphs) (facts []fact) {
 	a := t.Request
 	if a == nil {
@@ -39,7 +39,7 @@ func requestFacts(v *providers.View, b *Costs, t *stream.Turn, g *screen.Glyphs)
 	return facts
 }
 
-// withCost adds to who it is what that has cost.
+// withCost appends turns and cost to a name.
 func withCost(who string, s turnCosts, g *screen.Glyphs) string {
 	if who == "" || s.turns < 2 {
 		return who
@@ -51,7 +51,7 @@ func withCost(who string, s turnCosts, g *screen.Glyphs) string {
 	return who
 }
 
-// agentWords is an agent and what started it.
+// agentWords describes an agent and what started it.
 func agentWords(v *providers.View, a *stream.RequestInfo) string {
 	words := a.Agent
 	if name := agentName(a); name != a.Agent && a.Title != "" {
@@ -66,7 +66,7 @@ func agentWords(v *providers.View, a *stream.RequestInfo) string {
 	return words
 }
 
-// changeWords is what a request changes against the one before it in its lane.
+// changeWords describes what a request changed since the previous one of its conversation.
 func changeWords(v *providers.View, a *stream.RequestInfo) string {
 	c := &a.Change
 	if !c.Comparable {
@@ -101,7 +101,7 @@ func changeWords(v *providers.View, a *stream.RequestInfo) string {
 	return words
 }
 
-// cacheWords is where what the provider had cached ends to be of use, and what it read of it.
+// cacheWords describes how much the provider read from its cache, and from where on the cache was not usable.
 func cacheWords(v *providers.View, t *stream.Turn) string {
 	c, read := &t.Request.Change, t.Usage.CacheRead
 	before := v.TurnOf(c.PreviousExchange)
@@ -119,10 +119,10 @@ func cacheWords(v *providers.View, t *stream.Turn) string {
 	return words
 }
 
-// maxBodyShown is how many bytes of a body are shown beside what is known of it.
+// maxBodyShown is how many bytes of a body are shown among the facts.
 const maxBodyShown = 2 << 10
 
-// plainFacts is what was said in an exchange in which no model answered.
+// plainFacts describes an exchange without a model response.
 func plainFacts(v *providers.View, t *stream.Turn) (facts []fact) {
 	x := v.Exchange(t.Exchange)
 	if x == nil {

@@ -8,18 +8,17 @@ import (
 	"toolscope/stream"
 )
 
-// Marker is an event of a turn at which something begins or is found: the moment behind it is worth
-// looking at.
+// Marker is a moment on the timeline: an event of a turn at which a state begins or a finding is.
 type Marker struct {
 	Event  int
-	Mark   bool // start, first byte, looks done, seal, end: what the lanes are marked with
+	Mark   bool // start, first byte, looks done, seal or end: marked in the lanes
 	State  stream.Status
 	Found  stream.Severity // of a finding
 	Kind   MarkerKind
-	ByCall int32 // number of the call, 0 of the turn itself
+	ByCall int32 // number of the call, 0 for the turn itself
 }
 
-// MarkerKind is what a Stop is.
+// MarkerKind is the kind of a Marker.
 type MarkerKind uint8
 
 const (
@@ -30,8 +29,8 @@ const (
 	MarkerEnd
 )
 
-// Markers are the stops of a turn as far as it has come, or of one call of it, in the order in which
-// they came. What it takes grows with the calls and the findings, not with the events.
+// Markers returns the markers of a turn so far, or of one of its calls, in order. Its cost grows with the
+// calls and findings, not with the events.
 func Markers(v *providers.View, t *stream.Turn, only int32) (stops []Marker) {
 	stops = append(stops, Marker{Event: int(t.OpenedBy), Mark: true, Kind: MarkerStart})
 	for _, c := range t.Calls {
@@ -49,8 +48,7 @@ func Markers(v *providers.View, t *stream.Turn, only int32) (stops []Marker) {
 	return stops
 }
 
-// lastEventOf is the latest event of a turn that is the stream's own: what later requests made of its calls
-// comes behind it.
+// lastEventOf returns the last event of the turn's own stream; events about sent-back calls come after it.
 func lastEventOf(v *providers.View, t *stream.Turn) int {
 	for n := range v.EventsBefore(t, v.Events()) {
 		if kind, _ := v.Subject(n); !kind.IsAfterTurn() && kind != stream.Found {
@@ -60,7 +58,7 @@ func lastEventOf(v *providers.View, t *stream.Turn) int {
 	return int(t.OpenedBy)
 }
 
-// callMarkers are those of a call: its states as they begin, and what was found.
+// callMarkers returns the markers of a call: the begin of its states, and its findings.
 func callMarkers(v *providers.View, t *stream.Turn, c *stream.Call) (stops []Marker) {
 	state := func(event int, st stream.Status) {
 		stops = append(stops, Marker{Event: event, Mark: true, State: st, ByCall: int32(c.Number)})
@@ -90,7 +88,7 @@ func callMarkers(v *providers.View, t *stream.Turn, c *stream.Call) (stops []Mar
 	return stops
 }
 
-// firstByte is the event that brought the first byte of the arguments.
+// firstByte returns the event that brought the first byte of the arguments.
 func firstByte(c *stream.Call) (event int, ok bool) {
 	if r := c.RuleRun(stream.AnyArgs); r.Event > 0 {
 		return r.Event, true
@@ -101,7 +99,7 @@ func firstByte(c *stream.Call) (event int, ok bool) {
 	return 0, false
 }
 
-// endEventOf is the event with which a call became what it is, once nothing more of it may come.
+// endEventOf returns the last event of a call that can't change any more.
 func endEventOf(v *providers.View, t *stream.Turn, c *stream.Call) (event int, over bool) {
 	if c.MayGrow() {
 		return 0, false
@@ -120,9 +118,9 @@ func endEventOf(v *providers.View, t *stream.Turn, c *stream.Call) (event int, o
 	return lastEventOf(v, t), true
 }
 
-// axis is where events stand on a line of so many cells: by their times or, where the source has
-// none, by their numbers. What is told of it counts from zero, where the response began: before that is
-// the request, and the wait for an answer, if that is not most of it.
+// axis places events on a line of so many cells: by time or, if the source has no times, by number. Its
+// values count from zero, where the response began. Before zero is the wait for the response, unless it
+// is too long.
 type axis struct {
 	v                 *providers.View
 	timed             bool
@@ -130,10 +128,10 @@ type axis struct {
 	cells             int
 }
 
-// maxWaitShare is how much of the axis the wait for an answer takes at most: one part in so many.
+// maxWaitShare limits the wait for the response to 1/maxWaitShare of the axis.
 const maxWaitShare = 5
 
-// axisOf is that of a turn, as far as it has come.
+// axisOf returns the axis of a turn so far.
 func axisOf(v *providers.View, t *stream.Turn, cells int) axis {
 	a := axis{v: v, timed: t.OpenedAt >= 0, cells: cells}
 	a.zero, a.last = a.positionOf(int(t.OpenedBy)), a.positionOf(lastEventOf(v, t))
@@ -145,7 +143,7 @@ func axisOf(v *providers.View, t *stream.Turn, cells int) axis {
 	return a
 }
 
-// positionOf is where an event stands, not in cells.
+// positionOf returns the position of an event, not in cells.
 func (a *axis) positionOf(event int) int64 {
 	if !a.timed {
 		return int64(event)
@@ -153,7 +151,7 @@ func (a *axis) positionOf(event int) int64 {
 	return max(a.first, int64(timeBefore(a.v, event)))
 }
 
-// timeBefore is when an event came, or if it has no time of its own the last one before that has.
+// timeBefore returns the time of an event, or of the last event before it that has one.
 func timeBefore(v *providers.View, event int) time.Duration {
 	for n := event; n >= 0 && n > event-maxUntimedEvents; n-- {
 		if at := v.EventPrefix(n, 0).At; at >= 0 {
@@ -163,10 +161,10 @@ func timeBefore(v *providers.View, event int) time.Duration {
 	return stream.NoTime
 }
 
-// maxUntimedEvents is behind how many events without a time no more are looked for one.
+// maxUntimedEvents is how many events without a time are skipped in the search for one.
 const maxUntimedEvents = 1 << 10
 
-// cellOf is the cell of a place on the axis.
+// cellOf returns the cell of a position.
 func (a *axis) cellOf(at int64) int {
 	if a.last <= a.first || a.cells < 2 {
 		return 0
@@ -175,7 +173,7 @@ func (a *axis) cellOf(at int64) int {
 	return int(float64(at-a.first) / float64(a.last-a.first) * float64(a.cells-1))
 }
 
-// cellStart is the first place of a cell.
+// cellStart returns the first position of a cell.
 func (a *axis) cellStart(cell int) int64 {
 	return a.first + int64(float64(cell)/float64(max(1, a.cells-1))*float64(a.last-a.first))
 }

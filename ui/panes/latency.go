@@ -6,11 +6,11 @@ import (
 	"toolscope/ui/screen"
 )
 
-// maxTimedDeltas is how many deltas a call may have for its times to be shown while it grows: the silences
-// between all are looked at.
+// maxTimedDeltas is the maximum number of deltas of a growing call whose times are shown: all silences
+// between deltas are read.
 const maxTimedDeltas = 1000
 
-// latencyLines are the times of a call, and its silences, below its rules.
+// latencyLines returns the lines below the run rules about the times and silences of a call.
 func latencyLines(s *Context, c Selection, w int) (lines []runRuleLine) {
 	if c.Call.MayGrow() && c.Call.Deltas() > maxTimedDeltas {
 		return nil
@@ -53,7 +53,7 @@ func latencyLines(s *Context, c Selection, w int) (lines []runRuleLine) {
 	return lines
 }
 
-// sinceText says from when on the times of a call are counted.
+// sinceText says where the times of a call count from.
 func sinceText(l *providers.Latency) display.Text {
 	if l.RequestSeen {
 		return display.Lit("since the request")

@@ -14,26 +14,27 @@ type List struct {
 	host  Host
 	scene *Context
 	rows  machineRows
-	on    *machineTurns // the cursor is on the row of a machine; nil where it is on a turn or a call
-	aim   stream.Ref    // what is chosen then
-	last  stream.Ref    // what was chosen when the list looked last
+	on    *machineTurns // the machine row with the cursor; nil if it is on a turn or call
+	aim   stream.Ref    // the selection then
+	last  stream.Ref    // the selection at the last Extend
 	who   speakers
-	stuck bool // the first visible row is of a call: that of its turn stands there instead
-	above int  // of what went wrong is above what is visible
-	below int  // and below
-	known int  // rows there were when the last was visible
+	stuck bool // the first visible row is a call: the row of its turn replaces it
+	above int  // bad calls above the visible rows
+	below int  // bad calls below them
+	known int  // number of rows when the last one was visible
 	now   time.Duration
 
-	Unsearched int // turns whose arguments the latest Find did not look through
+	Unsearched int // turns whose arguments the latest Find did not search
 }
 
+// NewList returns the pane.
 func NewList(h Host) *List {
 	l := &List{host: h}
 	l.rows.plain.folded, l.rows.up = map[int32]bool{}, l.parentTurn
 	return l
 }
 
-// parentTurn is the turn that has the call which started the agent of t, nil for none.
+// parentTurn returns the turn and call that started the agent of t; nil if there is none.
 func (l *List) parentTurn(t *stream.Turn) (up *stream.Turn, call int32) {
 	if t.Request == nil || t.Request.StartedBy.Call == 0 {
 		return nil, 0
@@ -41,7 +42,7 @@ func (l *List) parentTurn(t *stream.Turn) (up *stream.Turn, call int32) {
 	return l.scene.View.Session().Turn(t.Request.StartedBy.Turn), t.Request.StartedBy.Call
 }
 
-// Keys are those that move, and lead into what is chosen.
+// Keys returns the keys that move, fold, and open the selection.
 func (l *List) Keys() []screen.Binding {
 	open := func() {
 		switch {
@@ -68,8 +69,8 @@ func (l *List) Keys() []screen.Binding {
 	return append(keys, cursorKeys(l.host, l.CursorKeys(display.Text{}, l.GoTo), func() { l.host.Follow(true) })...)
 }
 
-// GoTo chooses what a row shows: of a machine the newest turn that is shown of it. Where there is none the cursor is
-// there all the same, and chosen is what was.
+// GoTo selects the turn or call of a row. On a machine row it selects the machine's newest shown turn; if
+// there is none, only the cursor moves.
 func (l *List) GoTo(row int) {
 	l.MoveTo(row)
 	of := l.RefAt(l.scene.View.Session(), l.At)
@@ -83,7 +84,7 @@ func (l *List) GoTo(row int) {
 	l.host.Choose(of)
 }
 
-// Click chooses what a row shows.
+// Click selects the turn or call of a row.
 func (l *List) Click(_, y int) (again bool) {
 	row := l.RowAt(y)
 	of := l.RefAt(l.scene.View.Session(), row)
@@ -102,10 +103,10 @@ func (l *List) Click(_, y int) (again bool) {
 	return again
 }
 
-// SeveralFiles reports whether what is in the list is from more than one file.
+// SeveralFiles reports whether the turns come from more than one file.
 func (l *List) SeveralFiles() bool { return l.who.files }
 
-// AgentOf is whose turn that is, where there are several agents, and "" where there are not.
+// AgentOf returns the agent of a turn, or "" unless there are several agents.
 func (l *List) AgentOf(t *stream.Turn) string {
 	if !l.who.several {
 		return ""
@@ -113,19 +114,19 @@ func (l *List) AgentOf(t *stream.Turn) string {
 	return agentName(t.Request)
 }
 
-// Selection is what is chosen: a turn, or one of its calls. Either may be nil.
+// Selection is the selected turn, or one of its calls. Either may be nil.
 type Selection struct {
 	Turn *stream.Turn
 	Call *stream.Call
 }
 
-// SelectionOf is what a Ref names.
+// SelectionOf returns the turn and call of a Ref.
 func SelectionOf(s *stream.Session, r stream.Ref) (c Selection) {
 	c.Turn, c.Call = s.Find(r)
 	return c
 }
 
-// asRef names what is chosen.
+// asRef returns the Ref of the selection.
 func (c Selection) asRef() stream.Ref {
 	switch {
 	case c.Call != nil:
@@ -136,7 +137,7 @@ func (c Selection) asRef() stream.Ref {
 	return stream.NoRef
 }
 
-// Extend takes what is new in the session, and has the cursor on what is chosen.
+// Extend counts new turns, and moves the cursor to the selection.
 func (l *List) Extend(scene *Context, _, height int) {
 	l.scene = scene
 	s, plain := scene.View.Session(), &l.rows.plain
@@ -167,7 +168,7 @@ func (l *List) Extend(scene *Context, _, height int) {
 	l.countHidden(s)
 }
 
-// keepTurn has the row of a turn stay in view above its calls: what is chosen is never behind it.
+// keepTurn keeps the row of a turn visible above its calls; it never covers the selection.
 func (l *List) keepTurn() {
 	isCall := func(row int) bool {
 		_, t, n := l.rows.rowTarget(row)
@@ -179,7 +180,7 @@ func (l *List) keepTurn() {
 	}
 }
 
-// Visible is which rows are visible.
+// Visible returns the visible rows.
 func (l *List) Visible() (first, last, of int) {
 	first, last, of = l.Window.Visible()
 	if l.stuck {
@@ -188,7 +189,7 @@ func (l *List) Visible() (first, last, of int) {
 	return first, last, of
 }
 
-// countHidden counts what is out of sight.
+// countHidden counts bad calls out of view.
 func (l *List) countHidden(s *stream.Session) {
 	first, last, of := l.Visible()
 	among := func(t *stream.Turn, n int) int { return badAmong(t, n, l.rows.plain.folded[t.Number]) }
@@ -203,7 +204,7 @@ func (l *List) countHidden(s *stream.Session) {
 	}
 }
 
-// badAmong is how much of the first n rows of a turn went wrong.
+// badAmong returns the number of bad ones among the first n rows of a turn.
 func badAmong(t *stream.Turn, n int, folded bool) (bad int) {
 	if n == 0 {
 		return 0
@@ -225,7 +226,7 @@ func badAmong(t *stream.Turn, n int, folded bool) (bad int) {
 	return bad
 }
 
-// titleRows is how many rows the title takes.
+// titleRows returns the height of the title.
 func (l *List) titleRows() int {
 	if l.scene.Bare {
 		return 0
@@ -233,8 +234,8 @@ func (l *List) titleRows() int {
 	return titleRow
 }
 
-// recountVisible counts the rows of the visible turns again, and reports whether any has others by now: a
-// turn of which only a row is kept has no calls, and no event says so.
+// recountVisible counts the rows of the visible turns again, and reports whether any changed: a dropped
+// turn has no calls left, and no event reports that.
 func (l *List) recountVisible() (changed bool) {
 	var last *stream.Turn
 	for row := l.Top; row < min(l.Top+l.Height, l.rows.totalRows()); row++ {

@@ -8,17 +8,17 @@ import (
 	"toolscope/ui/screen"
 )
 
-// The grid of the list, in cells. What is in a column never moves it.
+// The grid of the list, in cells. The content never moves a column.
 const (
-	wideList     = 60 // from here on there is room for all columns
+	wideList     = 60 // minimum width for all columns
 	tookCells    = 8
 	sizeCells    = 8
 	wordCells    = 14
-	minWords     = 6 // of the user's words, or they are left out
+	minWords     = 6 // of the prompt, or it is left out
 	minTurnCells = 6 // of a turn that costs something
 )
 
-// listGrid is where the columns of a list of some width are.
+// listGrid is the columns of a list.
 type listGrid struct {
 	number, turn, call int // cells of the number; where text begins
 	word               int // cells of a state in words, at least
@@ -33,7 +33,7 @@ func gridOf(width int) listGrid {
 	return listGrid{number: 4, turn: 10, call: 12, word: wordCells, took: true, gap: display.Lit("  ")}
 }
 
-// rightCells is how many cells the columns behind the words take.
+// rightCells returns the width of the columns after the text.
 func (g listGrid) rightCells() int {
 	if g.took {
 		return sizeCells + tookCells
@@ -41,7 +41,7 @@ func (g listGrid) rightCells() int {
 	return sizeCells
 }
 
-// stateWidth is how many cells a state in words takes.
+// stateWidth returns the width of a state in words.
 func (g listGrid) stateWidth(word display.Text) int {
 	if word.Empty() {
 		return 0
@@ -49,7 +49,7 @@ func (g listGrid) stateWidth(word display.Text) int {
 	return max(g.word, word.Width()+1)
 }
 
-// Draw writes row y of the pane into the field.
+// Draw draws row y of the pane into the field.
 func (l *List) Draw(p *screen.Pen, y int, focused bool) {
 	if y < l.titleRows() {
 		l.drawTitle(p, focused)
@@ -92,7 +92,7 @@ func (l *List) Draw(p *screen.Pen, y int, focused bool) {
 	p.Fill(g)
 }
 
-// DrawTurn writes the row of a turn elsewhere.
+// DrawTurn draws the row of a turn outside the list.
 func (l *List) DrawTurn(p *screen.Pen, t *stream.Turn, chosen bool) {
 	g, sign := screen.Bare, display.Lit(" ")
 	if chosen {
@@ -104,8 +104,8 @@ func (l *List) DrawTurn(p *screen.Pen, t *stream.Turn, chosen bool) {
 	p.Fill(g)
 }
 
-// drawCall writes a call: its state, its name, and flush right its state in words where it is not
-// well, its size, and how long it took.
+// drawCall draws a call: its state sign and its name; on the right its state in words if it is bad, its
+// size, and its time.
 func (l *List) drawCall(p *screen.Pen, c *stream.Call, g screen.Surface, at listGrid) {
 	st := c.Status()
 	look := screen.CallRole(c)
@@ -135,15 +135,15 @@ func (l *List) drawCall(p *screen.Pen, c *stream.Call, g screen.Surface, at list
 	l.drawRow(p, g, at, listRow{text: name, role: screen.Plain, word: word, look: look, size: size, took: took, quiet: isQuiet(l.scene.View.Session().Turn(c.Turn))})
 }
 
-// isBad reports whether a state is never left without its word.
+// isBad reports whether a state is always shown in words.
 func isBad(st stream.Status) bool {
 	return st >= stream.CutShort && st <= stream.Rejected
 }
 
-// isQuiet reports whether a row is of a side request.
+// isQuiet reports whether a row is a background request.
 func isQuiet(t *stream.Turn) bool { return t != nil && isBackground(t) }
 
-// drawState writes a sign where findings are above info, and the state.
+// drawState draws a sign if there are findings above info, and the state.
 func (l *List) drawState(p *screen.Pen, g screen.Surface, owner stream.Ref, list []stream.Finding, st stream.Status, look screen.Role, at listGrid) {
 	if at.took {
 		p.Spaces(g, 1)
@@ -159,16 +159,16 @@ func (l *List) drawState(p *screen.Pen, g screen.Surface, owner stream.Ref, list
 	p.TextOn(look, g, p.Glyph.Status[st].Between("", " "))
 }
 
-// listRow is what stands behind the state.
+// listRow is the content of a row after the state.
 type listRow struct {
 	text             display.Text
 	role             screen.Role
 	word, size, took display.Text
 	look             screen.Role // of the word
-	quiet, fullWidth bool        // of a side request; nothing stands right of the words
+	quiet, fullWidth bool        // of a background request; no columns right of the text
 }
 
-// drawRow writes a text and the columns right of it.
+// drawRow draws a text and the columns right of it.
 func (l *List) drawRow(p *screen.Pen, g screen.Surface, at listGrid, r listRow) {
 	right, words := at.rightCells(), at.stateWidth(r.word)
 	if cramped := !at.took && words > 0 && r.text.Width() >= p.Left-right-words; cramped || r.fullWidth || p.Left-right-words < minTurnCells {
@@ -191,7 +191,7 @@ func (l *List) drawRow(p *screen.Pen, g screen.Surface, at listGrid, r listRow) 
 	}
 }
 
-// alignRight is a text at the right end of a column.
+// alignRight aligns a text to the right of a column.
 func alignRight(p *screen.Pen, t display.Text, cells int) display.Text {
 	t = p.Truncate(t, cells)
 	return display.Join(display.Repeat(display.Lit(" "), cells-t.Width()), t)

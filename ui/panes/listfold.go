@@ -6,7 +6,7 @@ import (
 	"toolscope/stream"
 )
 
-// toggleFold hides the calls of the chosen turn, or the turns of a machine, or shows them again.
+// toggleFold hides or shows the calls of the selected turn, or the turns of a machine.
 func (l *List) toggleFold() {
 	t := l.scene.Of().Turn
 	h, _ := l.rows.find(l.scene.View, t)
@@ -32,7 +32,7 @@ func (l *List) toggleFold() {
 	l.host.Choose(t.Ref())
 }
 
-// foldMachines hides the turns of all machines, or shows them again where all are hidden.
+// foldMachines hides the turns of all machines, or shows them if all are hidden.
 func (l *List) foldMachines() {
 	l.host.Follow(false)
 	shut := slices.ContainsFunc(l.rows.machines, func(h *machineTurns) bool { return !h.shut })
@@ -44,11 +44,11 @@ func (l *List) foldMachines() {
 	}
 }
 
-// Leave has the cursor leave the row of a machine for what is chosen.
+// Leave moves the cursor from a machine row to the selection.
 func (l *List) Leave() { l.on, l.last = nil, stream.NoRef }
 
-// revealSelected has what is chosen have a row: the turns of a machine are not folded when something else than
-// this list or time chose one of them, nor because others join the only one, of which somebody looks at something.
+// revealSelected unfolds the machine of the selection: when something other than this list or time selected
+// it, or when other machines join the only one, whose turns the user is viewing.
 func (l *List) revealSelected(joined bool) {
 	chosen := l.scene.Chosen
 	if chosen != l.aim {

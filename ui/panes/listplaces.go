@@ -5,7 +5,7 @@ import (
 	"toolscope/stream"
 )
 
-// NextAlarm is what comes next, round the list, of what has findings above info.
+// NextAlarm returns the next turn or call with findings above info, around the list.
 func (l *List) NextAlarm() stream.Ref {
 	all := l.rows.turnCount()
 	if all == 0 {
@@ -40,7 +40,7 @@ func (l *List) NextAlarm() stream.Ref {
 	return stream.NoRef
 }
 
-// alarmIn is what has findings above info of some rows of a turn.
+// alarmIn returns the first of some rows of a turn with findings above info.
 func (l *List) alarmIn(t *stream.Turn, from, to int) stream.Ref {
 	for n := from; n <= to && !l.rows.plain.isHidden(t); n++ {
 		owner, found := t.Ref(), t.Findings
@@ -55,7 +55,7 @@ func (l *List) alarmIn(t *stream.Turn, from, to int) stream.Ref {
 	return stream.NoRef
 }
 
-// RowOf is the row of a turn or call, or of the machine that it is folded away under.
+// RowOf returns the row of a turn or call, or of its folded machine.
 func (l *List) RowOf(s *stream.Session, r stream.Ref) int {
 	t, c := s.Find(r)
 	n := 0
@@ -65,7 +65,7 @@ func (l *List) RowOf(s *stream.Session, r stream.Ref) int {
 	return max(0, l.rows.rowOf(l.scene.View, t, n))
 }
 
-// RefAt is what a row shows; of a machine it is the newest turn.
+// RefAt returns the turn or call of a row; for a machine its newest turn.
 func (l *List) RefAt(_ *stream.Session, row int) stream.Ref {
 	h, t, n := l.rows.rowTarget(row)
 	switch {
@@ -79,7 +79,7 @@ func (l *List) RefAt(_ *stream.Session, row int) stream.Ref {
 	return stream.NoRef
 }
 
-// Newest is what to follow. Where there are several machines it is of the one that is looked at.
+// Newest returns what to follow. With several machines it stays on the machine of the selection.
 func (l *List) Newest(v *providers.View, sieve *TurnFilter, chosen stream.Ref) stream.Ref {
 	s := v.Session()
 	if h, _ := l.rows.find(v, s.Turn(chosen.Turn)); h != nil && len(l.rows.machines) > 1 && !sieve.Active() {

@@ -8,9 +8,9 @@ import (
 	"toolscope/ui/screen"
 )
 
-// drawTitle writes how much there is, in which states, and what it costs; flush right what went wrong
-// out of sight, what is new there, and which rows are visible. Where there is little room the cost
-// goes, then what is well, then the number of calls.
+// drawTitle draws the counts of turns, calls and states, and the cost; on the right the bad and new calls
+// out of view, and the visible rows. With little room it drops the cost, then the healthy states, then
+// the number of calls.
 func (l *List) drawTitle(p *screen.Pen, focused bool) {
 	s, calls := l.scene.View.Session(), 0
 	for _, n := range s.Counts {
@@ -50,7 +50,7 @@ func (l *List) drawTitle(p *screen.Pen, focused bool) {
 	l.drawOutOfSight(p, right)
 }
 
-// drawSifted writes the title of a list of which a filter shows a part.
+// drawSifted draws the title of a filtered list.
 func (l *List) drawSifted(p *screen.Pen, focused bool) {
 	s, right := l.scene.View.Session(), l.outOfSight(p)
 	p.Text(titleRole(focused), p.Format(" %s of %s  ", screen.Count(l.scene.Sieve.Count()), screen.Count(len(s.Turns)+s.TrimmedTurns())))
@@ -64,7 +64,7 @@ var (
 	badOrder  = []stream.Status{stream.CutShort, stream.Malformed, stream.NotObject, stream.Aborted, stream.Rejected, stream.Unseen}
 )
 
-// countsOf counts the calls in some states. Those that the client stopped are no fault.
+// countsOf counts the calls in some states. Calls that the client stopped are not faults.
 func countsOf(p *screen.Pen, s *stream.Session, states []stream.Status) (all []screen.StyledText) {
 	for _, st := range states {
 		n, stopped, r := s.Counts[st], 0, screen.StatusRoles[st]
@@ -84,13 +84,14 @@ func countsOf(p *screen.Pen, s *stream.Session, states []stream.Status) (all []s
 	return all
 }
 
-// titleCounts are what the right end of the title says.
+// titleCounts are the texts at the right end of the title.
 type titleCounts struct{ bad, news, rows display.Text }
 
+// Width returns the total width in cells.
 func (s titleCounts) Width() int { return s.bad.Width() + s.news.Width() + s.rows.Width() }
 
-// outOfSight is what is not visible: what went wrong, what came since one looked at the end, and which
-// rows are.
+// outOfSight counts what is out of view: bad calls, rows that arrived since the end was visible, and the
+// visible range.
 func (l *List) outOfSight(p *screen.Pen) (out titleCounts) {
 	space := display.Lit(" ")
 	if l.above > 0 {
@@ -107,7 +108,7 @@ func (l *List) outOfSight(p *screen.Pen) (out titleCounts) {
 	return out
 }
 
-// HiddenTrouble is what went wrong out of sight, for where there is no title: at length, and in short.
+// HiddenTrouble returns the count of bad calls out of view, long and short, for a list without a title.
 func (l *List) HiddenTrouble(p *screen.Pen) []display.Text {
 	if l.above+l.below == 0 {
 		return nil
@@ -116,7 +117,7 @@ func (l *List) HiddenTrouble(p *screen.Pen) []display.Text {
 	return []display.Text{bad, screen.Count(l.above+l.below).Between("", " bad")}
 }
 
-// drawOutOfSight writes it flush right: what went wrong never goes.
+// drawOutOfSight draws the counts flush right: the bad count is never dropped.
 func (l *List) drawOutOfSight(p *screen.Pen, out titleCounts) {
 	for _, less := range []*display.Text{&out.rows, &out.news} {
 		if out.Width() >= p.Left {

@@ -11,8 +11,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// drawTurn writes a turn: its number and state, when it began, whose it is, the model, and what for;
-// flush right how it went wrong, what it cost, and how long it took.
+// drawTurn draws a turn: its number and state, its start, its agent, the model, and its purpose; on the
+// right its trouble, its cost, and its time.
 func (l *List) drawTurn(p *screen.Pen, t *stream.Turn, g screen.Surface, at listGrid) {
 	st, look, word := turnState(t)
 	if !isBad(st) || isBackground(t) {
@@ -28,7 +28,7 @@ func (l *List) drawTurn(p *screen.Pen, t *stream.Turn, g screen.Surface, at list
 	l.drawRow(p, g, at, r)
 }
 
-// costText is what a turn cost, or how much was answered where no model did.
+// costText returns the cost of a turn, or the size of the response if it is not from a model.
 func (l *List) costText(p *screen.Pen, t *stream.Turn) display.Text {
 	cost := l.scene.Bill.CostOf(t)
 	switch {
@@ -42,7 +42,7 @@ func (l *List) costText(p *screen.Pen, t *stream.Turn) display.Text {
 	return display.Text{}
 }
 
-// tookOf is how long a turn took, or has so far.
+// tookOf returns how long a turn took, so far.
 func (l *List) tookOf(t *stream.Turn) display.Text {
 	if !t.Closed() {
 		return screen.RoughTime(screen.Elapsed(t.OpenedAt, l.now))
@@ -50,7 +50,7 @@ func (l *List) tookOf(t *stream.Turn) display.Text {
 	return screen.RoughTime(screen.Elapsed(t.OpenedAt, t.ClosedAt))
 }
 
-// turnState is the state of a turn: of its first bad call, else of its own end.
+// turnState returns the state of a turn: that of its first bad call, else of its own end.
 func turnState(t *stream.Turn) (stream.Status, screen.Role, string) {
 	for _, c := range t.Calls[:min(len(t.Calls), maxCallsChecked)] {
 		if of := c.Status(); isBad(of) && !c.StoppedByClient() {
@@ -69,12 +69,12 @@ func turnState(t *stream.Turn) (stream.Status, screen.Role, string) {
 	return st, look, word
 }
 
-// maxCallsChecked is how many calls of a turn are looked at for its row.
+// maxCallsChecked is how many calls of a turn are checked for its row.
 const maxCallsChecked = 256
 
-// turnText is a turn in words for so many cells, and whether it needs those of what it cost too. With
-// less room there is less in it: first the purpose goes, then the model, the cost, the file, the
-// seconds, and of the agent's name all but its letter.
+// turnText returns the text of a turn for so many cells, and whether it also needs the cells of the cost.
+// With less room it drops the purpose, then the model, the cost, the file, the seconds, and all of the
+// agent's name but its first letter.
 func (l *List) turnText(p *screen.Pen, t *stream.Turn, whole int, at listGrid) (text display.Text, all bool) {
 	room := whole - at.rightCells()
 	clock := l.scene.Clock
@@ -107,14 +107,14 @@ func (l *List) turnText(p *screen.Pen, t *stream.Turn, whole int, at listGrid) (
 	return p.Truncate(brief, max(whole, 1)), true
 }
 
-// tellsFile reports whether the row of a turn says where it was read from. Under the row of a machine
-// it does where that has several captures of other names.
+// tellsFile reports whether the row of a turn shows its file. Under a machine row it does if the machine
+// has several captures.
 func (l *List) tellsFile(t *stream.Turn) bool {
 	h, _ := l.rows.find(l.scene.View, t)
 	return h == nil || h.name == "" || len(h.agents) > 1
 }
 
-// foldOf is how many calls of a turn are hidden.
+// foldOf returns the number of hidden calls of a turn, as text.
 func (l *List) foldOf(p *screen.Pen, t *stream.Turn) display.Text {
 	if !l.rows.plain.folded[t.Number] || len(t.Calls) == 0 {
 		return display.Text{}
@@ -122,7 +122,7 @@ func (l *List) foldOf(p *screen.Pen, t *stream.Turn) display.Text {
 	return display.Join(p.Glyph.Fold, display.Lit(" "), screen.Plural(len(t.Calls), "call"))
 }
 
-// joinTexts puts a gap between the texts that are there.
+// joinTexts joins the non-empty texts with a gap.
 func joinTexts(gap display.Text, parts ...display.Text) (all display.Text) {
 	for _, part := range parts {
 		switch {
@@ -136,9 +136,9 @@ func joinTexts(gap display.Text, parts ...display.Text) (all display.Text) {
 	return all
 }
 
-// purposeText is what a turn's request is for: the user's words, the result that it answers, or what
-// else its client wants; of a turn without a known request, what the turn is known by. It is cut to
-// so many cells, and nothing where those are too few to say anything.
+// purposeText returns the purpose of a turn's request: the prompt, the result that it sends back, or
+// another purpose; for a turn without a known request, its title. It is cut to so many cells, and empty if
+// there are too few.
 func (l *List) purposeText(p *screen.Pen, t *stream.Turn, cells int) display.Text {
 	before, words, after := l.purposeParts(p, t)
 	all := before.Width() + words.Width() + after.Width()
@@ -149,7 +149,7 @@ func (l *List) purposeText(p *screen.Pen, t *stream.Turn, cells int) display.Tex
 	return p.Truncate(display.Join(before, words, after), cells)
 }
 
-// purposeParts is the purpose in three parts, of which that in the middle may be cut.
+// purposeParts returns the purpose in three parts; the middle one may be cut.
 func (l *List) purposeParts(p *screen.Pen, t *stream.Turn) (before, words, after display.Text) {
 	a, x, space := t.Request, l.scene.View.Exchange(t.Exchange), display.Lit(" ")
 	switch {
@@ -174,10 +174,10 @@ func (l *List) purposeParts(p *screen.Pen, t *stream.Turn) (before, words, after
 	return before, words, after
 }
 
-// IsPlain reports whether no model answered.
+// IsPlain reports whether the response is not from a model.
 func IsPlain(t *stream.Turn) bool { return t.Protocol == "http" && t.Request != nil }
 
-// bodySize is how much was answered, nothing where that was let go of.
+// bodySize returns the size of the response; empty if it was evicted.
 func bodySize(v *providers.View, t *stream.Turn) display.Text {
 	if x := v.Exchange(t.Exchange); x != nil && t.Retention == stream.InMemory {
 		return screen.Bytes(int(x.Response.Size()))
@@ -185,10 +185,10 @@ func bodySize(v *providers.View, t *stream.Turn) display.Text {
 	return display.Text{}
 }
 
-// minSecondsRoom is the room from which on a clock has seconds beside an agent.
+// minSecondsRoom is the minimum width for clock seconds next to an agent.
 const minSecondsRoom = 48
 
-// turnTime is when a turn began: by the clock, where that is wanted and its source has one.
+// turnTime returns the start of a turn: by the clock if wanted and known, else since the start.
 func turnTime(v *providers.View, t *stream.Turn, clock, seconds bool) display.Text {
 	if at, ok := v.WallClock(t.Exchange, t.OpenedAt); clock && ok && seconds {
 		return display.Clean(at.Format("15:04:05"))

@@ -10,8 +10,8 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// RemovedSpans are the bytes of a call's arguments that have no place in what is sent. Of a call that
-// was not seen whole, nobody knows them.
+// RemovedSpans returns the bytes of a call's arguments that are not sent. They are unknown if toolscope
+// missed bytes of the call.
 func RemovedSpans(c *replay.Sent) (gone []Span) {
 	if c.Outcome == replay.Unknown {
 		return nil
@@ -30,14 +30,14 @@ func RemovedSpans(c *replay.Sent) (gone []Span) {
 	return gone
 }
 
-// DiffSpans are the bytes of what the model wrote that have no place in what was sent instead, and
-// of that those that the model did not write.
+// DiffSpans returns the bytes that the model wrote and that were not sent, and the sent bytes that the
+// model did not write.
 func DiffSpans(wrote, sent []byte, form protocol.ArgsForm) (gone, added []Span) {
 	c := &replay.Sent{Original: wrote, Args: sent, Form: form}
 	return RemovedSpans(c), addedSpans(c)
 }
 
-// addedSpans are the bytes of what is sent of a call's arguments that the model did not write.
+// addedSpans returns the sent bytes of a call's arguments that the model did not write.
 func addedSpans(c *replay.Sent) (added []Span) {
 	if c.Args == nil {
 		return nil
@@ -59,15 +59,14 @@ func addedSpans(c *replay.Sent) (added []Span) {
 	return added
 }
 
-// isReplacedByEmpty reports whether {} stands in place of what the model wrote. That both begin with a brace
-// is then no likeness.
+// isReplacedByEmpty reports whether {} replaces the arguments. The common first brace then does not count
+// as kept.
 func isReplacedByEmpty(c *replay.Sent) bool {
 	return protocol.Raw(c.Args).EmptyObject() && !protocol.Raw(bytes.TrimSpace(c.Original)).EmptyObject()
 }
 
-// editsOf is what differs between what the model wrote and what is sent, without what tokens that
-// differ begin and end with alike: a string that was cut and is closed is the same but for its
-// quote.
+// editsOf returns the edits from what the model wrote to what is sent, without the common start and end of
+// differing tokens: in a string that was cut and then closed, only the quote differs.
 func editsOf(c *replay.Sent) []replay.Edit {
 	edits := replay.Diff(c.Original, c.Args)
 	for i := range edits {
@@ -91,7 +90,7 @@ func editsOf(c *replay.Sent) []replay.Edit {
 	return edits
 }
 
-// completeUnits is n, or less where that would split a character or an escape.
+// completeUnits returns n, or less if n would split a character or an escape.
 func completeUnits(b []byte, n int) int {
 	for n > 0 && n < len(b) && !utf8.RuneStart(b[n]) {
 		n--
@@ -102,7 +101,7 @@ func completeUnits(b []byte, n int) int {
 	return n
 }
 
-// stringSpan is where in what is sent all that the model wrote stands, as the text of a string.
+// stringSpan returns where the sent bytes hold the complete arguments as a string's content.
 func stringSpan(c *replay.Sent) (inner Span, held bool) {
 	if len(c.Original) == 0 || len(c.Args) <= len(c.Original) {
 		return Span{}, false
@@ -112,20 +111,20 @@ func stringSpan(c *replay.Sent) (inner Span, held bool) {
 	return Span{at + 1, at + len(text) - 1}, at >= 0
 }
 
-// ArgsPlace is where a call's arguments stand in what would be sent.
+// ArgsPlace is the place of a call's arguments in the messages that would be sent.
 type ArgsPlace struct {
 	Call            int // as replay numbers it
 	Message, Offset int
-	Marks           []Span // in the message: what the model did not write
+	Marks           []Span // in the message: bytes that the model did not write
 	length          int
 }
 
-// maxUnfound is after how many calls that are not found no more are looked for: in arrays, for
-// one, arguments stand as something else.
+// maxUnfound is the number of calls not found after which the search stops: in arrays, for example,
+// arguments are written in another form.
 const maxUnfound = 3
 
-// FindArgs finds the arguments of calls in what would be sent, and says how many of their bytes the
-// model did not write.
+// FindArgs finds the arguments of calls in the messages that would be sent, and counts their bytes that
+// the model did not write.
 func FindArgs(body [][]byte, calls []replay.Sent) (found []ArgsPlace, added int) {
 	at, unfound := ArgsPlace{}, 0
 	for i := range calls {
@@ -150,8 +149,8 @@ func FindArgs(body [][]byte, calls []replay.Sent) (found []ArgsPlace, added int)
 	return found, added
 }
 
-// findNext looks for a call's arguments after another's. They stand after the tool's name, whatever
-// they are called there; some clients write them before it toward Gemini.
+// findNext finds a call's arguments after those of another. They follow the tool's name, under any key;
+// for Gemini some clients write them before the name.
 func (a ArgsPlace) findNext(body [][]byte, c *replay.Sent) (ArgsPlace, bool) {
 	args := c.Args
 	if c.Form == protocol.TextForm {
@@ -178,7 +177,7 @@ func (a ArgsPlace) findNext(body [][]byte, c *replay.Sent) (ArgsPlace, bool) {
 	return ArgsPlace{}, false
 }
 
-// writtenSpans is where spans of a call's arguments are in the form they are written in.
+// writtenSpans maps spans of a call's arguments to their written form.
 func writtenSpans(c *replay.Sent, spans []Span) (out []Span) {
 	if c.Form != protocol.TextForm {
 		return spans

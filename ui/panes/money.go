@@ -9,10 +9,10 @@ import (
 	"toolscope/ui/screen"
 )
 
-// minAmount is an amount of which eight cells show no digit that counts.
+// minAmount is the text of an amount too small for eight cells.
 const minAmount = "<$0.0001"
 
-// shortCost is a cost for its column: three digits that count, or, while it is not final, three
+// shortCost formats a cost for its column: three significant digits or, while it is not final, three
 // decimals.
 func shortCost(p *screen.Pen, f price.Figure) display.Text {
 	if f.Source == price.Free {
@@ -21,7 +21,7 @@ func shortCost(p *screen.Pen, f price.Figure) display.Text {
 	return p.Clean(dollarText(f.USD, f.Approximate))
 }
 
-// totalCost is a sum in the same way, and of how many turns nothing is known.
+// totalCost formats a sum in the same way, and the number of turns with unknown cost.
 func totalCost(p *screen.Pen, t price.Sum) display.Text {
 	if t.Paid == 0 {
 		return p.Clean(t.String())
@@ -33,7 +33,7 @@ func totalCost(p *screen.Pen, t price.Sum) display.Text {
 	return text
 }
 
-// dollarText is an amount in eight cells.
+// dollarText formats an amount in eight cells.
 func dollarText(usd float64, approximate bool) string {
 	switch {
 	case usd > 0 && (usd < 0.000005 || approximate && usd < 0.00005):
@@ -46,7 +46,7 @@ func dollarText(usd float64, approximate bool) string {
 		return fmt.Sprintf("~$%.3f", usd)
 	}
 	decimals := 2
-	for under := 0.995; usd < under && decimals < 5; under /= 10 { // three digits that count
+	for under := 0.995; usd < under && decimals < 5; under /= 10 { // three significant digits
 		decimals++
 	}
 	text := fmt.Sprintf("$%.*f", decimals, usd)

@@ -2,9 +2,8 @@ package panes
 
 import "toolscope/stream"
 
-// Newest is what to follow: the latest call that is still coming, or else the latest call, or else
-// the latest turn; side requests are followed only where there is nothing else. Of turns that are
-// not shown none is followed.
+// Newest returns what to follow: the latest call that still streams, else the latest call, else the latest
+// turn. Background requests are followed only if there is nothing else, and hidden turns never.
 func Newest(s *stream.Session, sieve *TurnFilter) stream.Ref {
 	if sieve.Active() {
 		return newestOf(sieve.newestShown(s))
@@ -39,7 +38,7 @@ func newestRef(turns []*stream.Turn) stream.Ref {
 	return newestOf(last)
 }
 
-// newestOf is the latest call of a turn, or the turn.
+// newestOf returns the latest call of a turn, or the turn.
 func newestOf(t *stream.Turn) stream.Ref {
 	switch {
 	case t == nil:
@@ -50,7 +49,7 @@ func newestOf(t *stream.Turn) stream.Ref {
 	return t.Ref()
 }
 
-// How many of the latest turns are looked at.
+// How many of the latest turns are checked.
 const (
 	maxOpenTurns    = 8
 	maxTurnsScanned = 256

@@ -7,18 +7,18 @@ import (
 	"toolscope/stream"
 )
 
-// Changes is what came with the last batch. Who keeps something of each turn looks only at those that
-// events were about: there may be very many others.
+// Changes names the turns with new events in the last batch. Caches by turn update only these: there may be
+// very many others.
 type Changes struct {
 	Turns []int32 // numbers of the turns, ascending
-	All   bool    // what is looked at is another session: nothing kept of the one before holds
+	All   bool    // the session is another one: all caches are invalid
 
 	session *stream.Session
 	events  int
 	named   map[int32]bool // is in Turns
 }
 
-// Advance goes on to what came since the last time.
+// Advance collects the changes since the last call.
 func (n *Changes) Advance(v *providers.View) {
 	s := v.Session()
 	n.All = s != n.session || v.Events() < n.events

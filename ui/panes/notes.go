@@ -9,19 +9,19 @@ import (
 	"toolscope/ui/screen"
 )
 
-// LossNote is a row about what is lost.
+// LossNote is a row about a loss.
 type LossNote struct {
 	Role screen.Role
 	Text display.Text
 }
 
-// lossSigns are the signs of losses, as findings have them.
+// lossSigns are the signs of losses, the same as for findings.
 var lossSigns = [...]string{replay.Info: "i", replay.Low: "i", replay.Medium: "!", replay.High: "!!", replay.Critical: "!!"}
 
-// maxNotes is how many losses are told: a long conversation may have one a call.
+// maxNotes is how many losses are shown: a long conversation may have one per call.
 const maxNotes = 200
 
-// LossNotes says what would be refused and what is lost, worst first, each with a sign in the gutter.
+// LossNotes returns rows about refusals and losses, the worst first, each with a sign in the gutter.
 func LossNotes(p *replay.Preview, s replay.Scope, width int, draw display.Drawer) (notes []LossNote) {
 	add := func(r screen.Role, sign string, text display.Text) {
 		for i, line := range display.Wrap(text, max(width-5, 8)) {
@@ -73,8 +73,8 @@ func LossNotes(p *replay.Preview, s replay.Scope, width int, draw display.Drawer
 	return notes
 }
 
-// DrawLossNotes writes row y of so many rows about what is lost. Where more is lost than has room, the
-// last row says so, and where to see it.
+// DrawLossNotes draws row y of the notes in room rows. If there are more notes, the last row says how many
+// and where to see them.
 func DrawLossNotes(p *screen.Pen, notes []LossNote, y, room int, where display.Text) {
 	switch {
 	case y >= len(notes) || y >= room:

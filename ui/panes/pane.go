@@ -7,19 +7,19 @@ import (
 	"toolscope/ui/screen"
 )
 
-// A Pane is a part of the screen beside others. It is one file, and one line in the program's table
-// of panes: a number key, zoom, search, footer and help come with that. Tab goes round the panes
-// that are shown; one that shares its column is among them once its number was pressed.
+// A Pane is a part of the screen next to others. It is one file, and one line in the program's table of
+// panes, which gives it a number key, zoom, search, footer and help. Tab cycles through the shown panes; a
+// pane that shares its column is one of them once its number was pressed.
 //
-// It is called as a mode is: Extend once a batch, key or resize, then Draw for each row of a frame.
+// It is called like a mode: Extend once for each batch, key or resize, then Draw for each row of a frame.
 type Pane interface {
-	// Extend takes what is new of a scene, for w × h cells. A pane that is not on the screen is as
-	// wide as the screen, and has no height.
+	// Extend reads new data, for w × h cells. A pane that is not on the screen has the width of the
+	// screen, and no height.
 	Extend(s *Context, w, h int)
-	// Draw writes row y into the field; the first is the title.
+	// Draw draws row y into the field; the first is the title.
 	Draw(p *screen.Pen, y int, focused bool)
-	// Keys are its own now, in the order in which the footer hints at them. One that does nothing
-	// here reminds of a key of the program, if the program has it.
+	// Keys returns the current keys of the pane, in the order of the hints in the footer. A key without
+	// an action reminds of a key of the program, if the program has it.
 	Keys() []screen.Binding
 	// Find shows where query is, and no longer with an empty one. It returns the places that GoTo
 	// knows, ascending, and where the cursor is among them.
@@ -27,41 +27,41 @@ type Pane interface {
 	GoTo(hit int)
 }
 
-// What only some panes do.
+// Optional interfaces of panes.
 type (
-	// LinkedPane is a pane that shows bytes of the chosen call's arguments in its way. Those at the
-	// cursor of the focused pane are pointed at in all others.
+	// LinkedPane is a pane that shows bytes of the selected call's arguments. The bytes at the cursor
+	// of the focused pane are highlighted in all others.
 	LinkedPane interface {
 		Chosen() Span // at the cursor
-		Point(Span)   // lights them, and brings the first into view; an empty span lights none
+		Point(Span)   // highlights bytes and shows the first; an empty span highlights none
 	}
-	// Follower is a pane whose cursor can stay at the end of what arrives.
+	// Follower is a pane whose cursor can follow new data at the end.
 	Follower interface{ Follow(on bool) }
-	// Closer is a pane that has something to close before the program steps back.
+	// Closer is a pane that may have something to close before the program steps back.
 	Closer interface{ Back() (closed bool) }
-	// ValuePane is a pane whose cursor is at a value: where that is, what a string of it says, and its
-	// JSON as it came.
+	// ValuePane is a pane whose cursor is at a value: its path, its decoded string, and its JSON as
+	// captured.
 	ValuePane interface {
 		ValueAtCursor() (path string, value, raw []byte)
 	}
-	// PathPane is a pane that knows the way to where its cursor is.
+	// PathPane is a pane that knows the path of its cursor.
 	PathPane interface{ Path() string }
-	// SlowSearcher is a pane in which it may take long to find something: it goes on from where it ended,
-	// from 0 on, for as long as there is time, and returns where that is, or -1 at its end.
+	// SlowSearcher is a pane with a long search. It starts at 0, continues where it stopped, runs while
+	// there is time, and returns where to continue, or -1 at the end.
 	SlowSearcher interface {
 		SearchFrom(query string, from int, time func() bool) (hits []int, next int)
-		Cursor() int // among the hits
+		Cursor() int // among the matches
 	}
-	// Quotable is a pane that has a sentence on where its cursor is, to be pasted elsewhere; nil for none.
+	// Quotable is a pane with a sentence about its cursor's row, for a report; nil if there is none.
 	Quotable interface {
 		Quote() (what display.Text, sentence []byte)
 	}
-	// Clickable is what a mouse can be used on; a mode may be, too. y counts the rows of Draw.
+	// Clickable is a pane or mode that supports the mouse. y counts the rows of Draw.
 	Clickable interface {
-		Roll(rows int)               // moves the view, and not the cursor
-		Click(x, y int) (again bool) // puts the cursor on what is there; it was there already
+		Roll(rows int)               // moves the view, not the cursor
+		Click(x, y int) (again bool) // moves the cursor there; again: it was already there
 	}
-	// SpanPane is a pane that tells how far what is pointed at goes, where that is more than is seen.
+	// SpanPane is a pane that shows the extent of a highlight that is larger than the view.
 	SpanPane interface {
 		Spans(*screen.Pen) display.Text
 	}
@@ -69,53 +69,53 @@ type (
 	Scroller interface{ Visible() (first, last, of int) }
 )
 
-// A Tab is a pane under the document, or beside it, that is opened by its name: the program draws the
-// row of names, which is the tab's title, and asks the tab for the rows below that.
+// A Tab is a pane under or next to the document that is opened by its name. The program draws the row of
+// names, which is the tab's title, and the tab draws the rows below.
 type Tab interface {
 	Pane
 	Label() Label
-	// Needs is how many rows what is in it would fill now, without the title. It is tall as that, up
-	// to half of its column.
+	// WantedRows returns the current number of rows of the content, without the title. The tab gets that
+	// height, up to half of its column.
 	WantedRows() int
 }
 
-// Label is what the row of names says of a tab.
+// Label is a tab's entry in the row of names.
 type Label struct {
-	Name  display.Text // empty while there is nothing in it: it is not named then, unless it is open
-	Short display.Text // the name where there is little room
-	Count display.Text // how much is in it
-	Role  screen.Role  // of the count: the worst that is in it
+	Name  display.Text // empty while the tab is empty: it is listed then only if it is open
+	Short display.Text // a short name
+	Count display.Text // the amount of content
+	Role  screen.Role  // of the count: that of the worst entry
 }
 
-// titleRow is the row of a pane that is its title.
+// titleRow is the height of a pane's title.
 const titleRow = 1
 
-// Context is what all panes are about.
+// Context is what all panes show: the view, the selection, and display options.
 type Context struct {
 	View     *providers.View
 	News     *Changes
 	Chosen   stream.Ref
 	Bill     *Costs
 	Alarms   WorstSeverities
-	Sieve    *TurnFilter  // which turns are shown
-	Marks    []stream.Ref // turns to be compared
-	Quiet    bool         // side requests are not shown
-	Clock    bool         // times by the clock, where the source has one
-	Follow   bool         // the panes go where things happen, and more may come
-	Raw      bool         // arguments as they came, not laid out
-	Piled    bool         // panes stand one above the other: a title is a line across
-	Bare     bool         // there is no room for titles: panes that are no tabs begin with what is in them
-	Spaced   bool         // a blank row stands between members of arguments
+	Sieve    *TurnFilter  // decides which turns are shown
+	Marks    []stream.Ref // turns marked for a comparison
+	Quiet    bool         // background requests are hidden
+	Clock    bool         // clock times, if the source has them
+	Follow   bool         // the panes follow new traffic, and more may arrive
+	Raw      bool         // arguments are shown raw
+	Piled    bool         // panes are stacked: a title is a line across the screen
+	Bare     bool         // there is no room for titles: panes that are not tabs begin with their content
+	Spaced   bool         // blank rows between the fields of arguments
 	Pen      *screen.Pen
-	Machines []MachineState                               // the machines that send what is shown; by name
-	Typed    func(call stream.Ref) (size int, typed bool) // the result that the user gave a call
+	Machines []MachineState                               // the machines that publish shown traffic, by name
+	Typed    func(call stream.Ref) (size int, typed bool) // the result of a call that the user typed
 }
 
-// Of is what is chosen, as it is now: nothing of it is kept for the next frame.
+// Of returns the current selection. It must not be kept for the next frame.
 func (s *Context) Of() Selection { return SelectionOf(s.View.Session(), s.Chosen) }
 
-// Area is where in the layout a pane is. Panes of one place take turns: the one that had the focus
-// last is shown.
+// Area is the place of a pane in the layout. Of several panes in one area, the one that last had the
+// focus is shown.
 type Area uint8
 
 const (
@@ -126,19 +126,19 @@ const (
 	Places
 )
 
-// Host is what a pane may ask of the program.
+// Host is the interface of the program to its panes.
 type Host interface {
-	Choose(stream.Ref) // the panes are about it from now on
-	Focus(Area)        // the pane that is shown there gets the keyboard
-	Follow(on bool)    // whether the panes go where things happen
-	Moving() bool      // whether more may come
-	Say(display.Text)  // in the footer, until the next key
-	// Do has work done beside the screen. What it returns, if anything, then runs on the screen's
+	Choose(stream.Ref) // selects a turn or call
+	Focus(Area)        // focuses the pane shown there
+	Follow(on bool)    // sets whether the panes follow new traffic
+	Moving() bool      // reports whether more traffic may arrive
+	Say(display.Text)  // shows a notice in the footer until the next key
+	// Do runs work in the background. If work returns a function, that runs on the screen's
 	// goroutine.
 	Do(work func() (then func()))
 }
 
-// cursorKeys are keys that move a cursor, the last to the end. Moving ends following.
+// cursorKeys wraps keys that move a cursor, the last to the end. Moving ends following.
 func cursorKeys(h Host, keys []screen.Binding, end func()) []screen.Binding {
 	for i := range keys {
 		move := keys[i].Do
@@ -149,12 +149,12 @@ func cursorKeys(h Host, keys []screen.Binding, end func()) []screen.Binding {
 	return keys
 }
 
-// backKey is the key that leads to the first column.
+// backKey returns the key that goes to the first column.
 func backKey(h Host) screen.Binding {
 	return screen.Binding{Keys: []string{"left", "h"}, Does: display.Lit("back to the list"), Do: func() { h.Focus(Left) }}
 }
 
-// Reminders of keys of the program, which has them or not.
+// Reminders of keys of the program; shown if the program has them.
 var (
 	helpHint    = keyHint("?", "? help")
 	pauseHint   = keyHint(" ", "space pause")

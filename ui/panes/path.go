@@ -16,7 +16,7 @@ import (
 // maxPathSteps is how many steps of a path are shown: the innermost ones.
 const maxPathSteps = 24
 
-// Path is where the document's cursor is, as a person would write it: .edits[0].new
+// Path returns the path of the document's cursor, e.g. .edits[0].new
 func (d *Document) Path() string {
 	if d.json == nil || d.Call == nil || len(d.layoutRows()) == 0 {
 		return ""
@@ -51,7 +51,7 @@ func (d *Document) Path() string {
 	return b.String()
 }
 
-// stringAt is the string that token n is or that key n names, or -1.
+// stringAt returns the token of the string at token n, or of the value of key n, or -1.
 func (d *Document) stringAt(n int) int {
 	toks := d.callTokens()
 	if d.Call == nil || n < 0 || n >= toks.Len() {
@@ -67,8 +67,8 @@ func (d *Document) stringAt(n int) int {
 	return n
 }
 
-// valueAtCursor is the value that the cursor is at, that the key there names, or that is folded there: as far
-// as it has come.
+// valueAtCursor returns the value at the cursor, of the key there, or folded there, as far as it has
+// arrived.
 func (d *Document) valueAtCursor() (path string, value, raw []byte) {
 	toks, args := d.callTokens(), d.Call.Args()
 	n := d.tok
@@ -103,7 +103,7 @@ func (d *Document) valueAtCursor() (path string, value, raw []byte) {
 	return path, value, raw
 }
 
-// keyBefore is the key whose value token n is, "" in an array.
+// keyBefore returns the key of value n, "" in an array.
 func (d *Document) keyBefore(n int) string {
 	toks := d.callTokens()
 	for n--; n >= 0; n-- {
@@ -118,7 +118,7 @@ func (d *Document) keyBefore(n int) string {
 	return ""
 }
 
-// valueAfter is the string that follows key n, "" if it is something else.
+// valueAfter returns the string value of key n, "" for another value.
 func (d *Document) valueAfter(n int) string {
 	toks := d.callTokens()
 	for n++; n < toks.Len(); n++ {
@@ -133,7 +133,7 @@ func (d *Document) valueAfter(n int) string {
 	return ""
 }
 
-// Unquoted is what a string or key says, as far as it has come.
+// Unquoted decodes a string or key, as far as it has arrived.
 func Unquoted(args []byte, s Span) string {
 	lit := bytes.TrimPrefix(args[s.Start:s.End], []byte(`"`))
 	if body, ok := bytes.CutSuffix(lit, []byte(`"`)); ok && jsonbytes.TrailingBackslashes(body)%2 == 0 {
@@ -142,14 +142,13 @@ func Unquoted(args []byte, s Span) string {
 	return string(jsonbytes.AppendUnquoted(nil, lit))
 }
 
-// ContentHint is what the surroundings of a string tell about its content.
+// ContentHint holds hints about the content of a string from its surroundings.
 type ContentHint struct {
 	Key  string // the key it is the value of
-	File string // a file name given beside it
+	File string // a file name in a field next to it
 }
 
-// hintFor looks at the key of a value, and at the members before it and before the containers it is
-// in.
+// hintFor reads the key of a value, and the fields before it and before its containers.
 func (d *Document) hintFor(value int) (h ContentHint) {
 	toks, args := d.callTokens(), d.Call.Args()
 	h.Key = d.keyBefore(value)
@@ -180,13 +179,13 @@ func isFileKey(key string) bool {
 
 // Literal is a string of the arguments, decoded.
 type Literal struct {
-	Path    string // where it is
+	Path    string // its path
 	Text    string
 	Hint    ContentHint
-	Growing bool // its end has not come
+	Growing bool // it still grows
 }
 
-// Literal is the selected string, or the value of the selected key; false when that is no string.
+// Literal returns the selected string, or the string value of the selected key; false if there is none.
 func (d *Document) Literal() (l Literal, ok bool) {
 	n := d.stringAt(d.tok)
 	if n < 0 {

@@ -9,38 +9,38 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Request is the pane of the request that the chosen turn answers: where it went, how much it holds,
-// and its body, folded but for the last message and the tool of the chosen call.
+// Request is the pane of the selected turn's request: its URL, its size, and its body, folded except the
+// last message and the tool of the selected call.
 type Request struct {
 	screen.Window
 	host   Host
 	key    requestKey // of doc
-	making requestKey // what is being laid out, beside the screen
-	look   unfoldKey  // what is unfolded for
+	making requestKey // the layout that runs in the background
+	look   unfoldKey  // what the current folds are for
 	doc    *foldableDocument
 	head   display.Text
 	why    []display.Text // instead of the body
-	size   int            // of the body, -1 where there is none
+	size   int            // of the body, -1 if there is none
 	hits   map[int32]bool
 }
 
-// requestKey says what was laid out.
+// requestKey is what the layout depends on.
 type requestKey struct {
 	exchange, turn int
 	size           int64
 	width          int
 }
 
-// unfoldKey says what of it is worth seeing.
+// unfoldKey is what the folds depend on.
 type unfoldKey struct {
 	doc  *foldableDocument
 	tool string
 }
 
-// NewRequest makes the pane.
+// NewRequest returns the pane.
 func NewRequest(h Host) *Request { return &Request{host: h, size: -1} }
 
-// Keys are those that move and fold.
+// Keys returns the keys that move and fold.
 func (r *Request) Keys() []screen.Binding {
 	fold := func(shut bool) func() { return func() { r.setFolded(shut) } }
 	return append([]screen.Binding{
@@ -53,7 +53,7 @@ func (r *Request) Keys() []screen.Binding {
 	}, cursorKeys(r.host, r.CursorKeys(display.Text{}, r.MoveTo), r.End)...)
 }
 
-// selectedRow is the row of the document that the cursor is at, -1 where it is at none.
+// selectedRow returns the document row of the cursor, or -1.
 func (r *Request) selectedRow() int32 {
 	if n := r.At - r.headRows(); r.doc != nil && n >= 0 && n < r.doc.shownCount() {
 		return r.doc.rowAtPlace(n)
@@ -61,7 +61,7 @@ func (r *Request) selectedRow() int32 {
 	return -1
 }
 
-// headRows is how many rows stand above the document.
+// headRows returns how many rows are above the document.
 func (r *Request) headRows() int {
 	if r.head.Empty() {
 		return 0
@@ -75,7 +75,7 @@ func (r *Request) toggleFold() {
 	}
 }
 
-// setFolded folds the row of the cursor, or what it is in where it cannot be, or unfolds it.
+// setFolded folds the row of the cursor, or else its parent; or unfolds it.
 func (r *Request) setFolded(shut bool) {
 	row := r.selectedRow()
 	for row >= 0 && shut && (r.doc.end[row] == row || r.doc.shut[row]) {
@@ -99,7 +99,7 @@ func (r *Request) goTo(row int32) {
 	r.MoveTo(r.headRows() + r.doc.view.Place(int(row)))
 }
 
-// Label is the name, and how many bytes the body has.
+// Label returns the name and the size of the body.
 func (r *Request) Label() Label {
 	l := Label{Name: display.Lit("REQUEST"), Role: screen.Muted}
 	if r.size >= 0 {
@@ -108,10 +108,10 @@ func (r *Request) Label() Label {
 	return l
 }
 
-// WantedRows is a row for each that is shown.
+// WantedRows returns the number of shown rows.
 func (r *Request) WantedRows() int { return max(r.Rows, 1) }
 
-// GoTo unfolds what holds a byte, and goes there.
+// GoTo unfolds the containers of a byte, and goes there.
 func (r *Request) GoTo(off int) {
 	if r.doc != nil {
 		row := r.doc.rowAt(off)
@@ -124,7 +124,7 @@ func (r *Request) GoTo(off int) {
 	}
 }
 
-// Find is where query is in the body, what is folded too.
+// Find returns the matches of query in the body, folded parts included.
 func (r *Request) Find(query string) (hits []int, cursor int) {
 	if r.hits = nil; r.doc == nil || query == "" {
 		return nil, 0
@@ -139,7 +139,7 @@ func (r *Request) Find(query string) (hits []int, cursor int) {
 	return hits, cursor
 }
 
-// Extend takes what is new of the choice. What is long is laid out beside the screen.
+// Extend updates the pane for the selection. A long body is laid out in the background.
 func (r *Request) Extend(s *Context, w, h int) {
 	c := s.Of()
 	x := exchangeOf(s.View, c)
@@ -164,7 +164,7 @@ func exchangeOf(v *providers.View, c Selection) *providers.Exchange {
 	return v.Exchange(c.Turn.Exchange)
 }
 
-// layOut has the body laid out, if that is not done.
+// layOut starts the layout of the body if it is not done.
 func (r *Request) layOut(s *Context, c Selection, x *providers.Exchange, w int) {
 	key := requestKey{exchange: -1, width: w}
 	if x != nil {
@@ -195,7 +195,7 @@ func (r *Request) layOut(s *Context, c Selection, x *providers.Exchange, w int) 
 	}
 	r.why = []display.Text{screen.Bytes(len(body)).Between("laying out ", "")}
 	if r.making != (requestKey{}) {
-		return // when that is there, this is looked at again
+		return // Extend checks again when that layout is done
 	}
 	r.making = key
 	r.host.Do(func() func() {
@@ -207,10 +207,10 @@ func (r *Request) layOut(s *Context, c Selection, x *providers.Exchange, w int) 
 	})
 }
 
-// maxSyncBytes is the size of a body that is laid out at once: there is nothing to wait for.
+// maxSyncBytes is the maximum size of a body that is laid out at once.
 const maxSyncBytes = 16 << 10
 
-// bodyOf is the body of the request that a turn answers, or why there is none.
+// bodyOf returns the body of a turn's request, or why there is none.
 func bodyOf(c Selection, x *providers.Exchange) (body []byte, why display.Text) {
 	switch {
 	case c.Turn == nil:
@@ -233,7 +233,7 @@ func bodyOf(c Selection, x *providers.Exchange) (body []byte, why display.Text) 
 	return nil, display.Lit("no request: the source has only the response")
 }
 
-// requestLine is where a request went, and how much it holds.
+// requestLine describes a request: its URL, and its counts.
 func requestLine(x *providers.Exchange, doc *foldableDocument, draw display.Drawer) display.Text {
 	line := screen.Bytes(len(doc.text))
 	if x.Head.Method != "" {
@@ -251,8 +251,7 @@ func requestLine(x *providers.Exchange, doc *foldableDocument, draw display.Draw
 	return line
 }
 
-// unfoldFor folds all but the last message and the tool of the chosen call, when one or the other is
-// another.
+// unfoldFor folds all but the last message and the tool of the selected call, when one of these changed.
 func (r *Request) unfoldFor(c Selection) {
 	look := unfoldKey{doc: r.doc}
 	if c.Call != nil {
@@ -272,7 +271,7 @@ func (r *Request) unfoldFor(c Selection) {
 	r.doc.updateView()
 }
 
-// Draw writes row y of the pane into the field.
+// Draw draws row y of the pane into the field.
 func (r *Request) Draw(p *screen.Pen, y int, focused bool) {
 	defer p.Fill(screen.Bare)
 	row := r.Top + y - titleRow
@@ -292,7 +291,7 @@ func (r *Request) Draw(p *screen.Pen, y int, focused bool) {
 	}
 }
 
-// drawCursor writes the cell of the cursor.
+// drawCursor draws the cell of the cursor.
 func (r *Request) drawCursor(p *screen.Pen, row int) {
 	if row == r.At {
 		p.TextOn(screen.Accent, screen.Bare, p.Glyph.Mark)

@@ -10,51 +10,51 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Result is the pane of what the chosen call's tool gave, as a later request brings it: how many
-// bytes, whether it is an error, and its text.
+// Result is the pane of the selected call's result, as a later request carries it: its size, whether it is
+// an error, and its text.
 type Result struct {
 	screen.Window
 	host  Host
 	key   resultKey
 	lines []resultLine // above the text
 	text  []byte
-	size  int // bytes that there were
+	size  int // bytes of the full result
 	sheet *TextSheet
 }
 
-// resultLine says something of the result.
+// resultLine is a line about the result.
 type resultLine struct {
 	role screen.Role
 	text display.Text
 }
 
-// resultKey says what the rows were made from; while it is the same they stand.
+// resultKey is what the rows depend on; while it is the same, they are valid.
 type resultKey struct {
 	of       stream.Ref
-	event    int // that told of it
+	event    int // the event of the result
 	width    int
 	raw      bool
 	kept     stream.Retention
 	answered stream.Code
-	there    bool // the request that brought it is kept
+	there    bool // the request that carries it is kept
 	events   int  // of a turn
 }
 
-// maxResultBytes is how much of a result is laid out.
+// maxResultBytes is how many bytes of a result are laid out.
 const maxResultBytes = 256 << 10
 
 // maxCallsListed is how many calls of a turn are listed.
 const maxCallsListed = 200
 
-// NewResult makes the pane.
+// NewResult returns the pane.
 func NewResult(h Host) *Result { return &Result{host: h, sheet: new(TextSheet)} }
 
-// Keys are those that move.
+// Keys returns the keys that scroll.
 func (r *Result) Keys() []screen.Binding {
 	return append([]screen.Binding{helpHint, zoomHint, findHint, tabHint, backKey(r.host)}, cursorKeys(r.host, r.ScrollKeys(display.Lit("j k scroll")), r.End)...)
 }
 
-// Label is the name, once there is a result, and how long that is.
+// Label returns the name, once there is a result, and its size.
 func (r *Result) Label() Label {
 	l := Label{Short: display.Lit("RESULT"), Role: screen.Plain}
 	if r.size >= 0 {
@@ -63,16 +63,16 @@ func (r *Result) Label() Label {
 	return l
 }
 
-// WantedRows is a row for each line.
+// WantedRows returns a row for each line.
 func (r *Result) WantedRows() int { return r.Rows }
 
 // Click does nothing: there is no cursor.
 func (r *Result) Click(int, int) (again bool) { return false }
 
-// GoTo brings a row into view.
+// GoTo scrolls to a row.
 func (r *Result) GoTo(row int) { r.Scroll(row) }
 
-// Find are the rows whose text begins a hit of query, or holds it.
+// Find returns the rows in which a match of query begins.
 func (r *Result) Find(query string) (rows []int, cursor int) {
 	if query == "" {
 		return nil, r.Top
@@ -86,7 +86,7 @@ func (r *Result) Find(query string) (rows []int, cursor int) {
 	return rows, r.Top
 }
 
-// rowText is the text of a row.
+// rowText returns the text of a row.
 func (r *Result) rowText(row int) string {
 	if row < len(r.lines) {
 		return r.lines[row].text.String()
@@ -94,7 +94,7 @@ func (r *Result) rowText(row int) string {
 	return string(r.sheet.Shows(row - len(r.lines)))
 }
 
-// Extend takes what is new of the choice.
+// Extend updates the pane for the selection.
 func (r *Result) Extend(s *Context, w, h int) {
 	c := s.Of()
 	key := resultKey{of: c.asRef(), width: w, raw: s.Raw}
@@ -120,7 +120,7 @@ func (r *Result) Extend(s *Context, w, h int) {
 	r.Fit(len(r.lines)+r.sheet.Rows, titleRow, h)
 }
 
-// buildRows makes the rows.
+// buildRows builds the rows.
 func (r *Result) buildRows(s *Context, c Selection, w int) {
 	r.lines = nil
 	say := func(role screen.Role, text display.Text) {
@@ -146,7 +146,7 @@ func (r *Result) buildRows(s *Context, c Selection, w int) {
 	}
 }
 
-// listCalls makes a row of each call of a turn.
+// listCalls adds a row for each call of a turn.
 func (r *Result) listCalls(p *screen.Pen, t *stream.Turn, say func(screen.Role, display.Text)) {
 	for _, c := range t.Calls[:min(len(t.Calls), maxCallsListed)] {
 		given := c.LatestResult()
@@ -166,7 +166,7 @@ func (r *Result) listCalls(p *screen.Pen, t *stream.Turn, say func(screen.Role, 
 	}
 }
 
-// sentBackResult is what a request has as the result of the chosen call, nil where none has any.
+// sentBackResult returns the latest result of the selected call in a request, or nil.
 func (c Selection) sentBackResult() *stream.SentBackCall {
 	if c.Call == nil {
 		return nil
@@ -174,7 +174,7 @@ func (c Selection) sentBackResult() *stream.SentBackCall {
 	return c.Call.LatestResult()
 }
 
-// addResult makes the rows of a result: what is known of it, and its text.
+// addResult adds the rows of a result: its facts and its text.
 func (r *Result) addResult(s *Context, c *stream.Call, given *stream.SentBackCall, w int, say func(screen.Role, display.Text)) {
 	p, gave := s.Pen, &given.Result
 	role, words := screen.Muted, "in "+SentBackRequest(s.View, given)
@@ -209,7 +209,7 @@ func isDocument(text []byte) bool {
 	return lex.Syntax() == stream.SyntaxObject || lex.Syntax() == stream.SyntaxOther && bytes.HasPrefix(bytes.TrimSpace(text), []byte("["))
 }
 
-// SentBackRequest is the request that a call came back in.
+// SentBackRequest names the request that sent a call back.
 func SentBackRequest(v *providers.View, r *stream.SentBackCall) string {
 	if t := v.TurnAfter(r); t != nil {
 		return fmt.Sprintf("the request of turn %d", t.Number+1)
@@ -217,7 +217,7 @@ func SentBackRequest(v *providers.View, r *stream.SentBackCall) string {
 	return RequestName(v, r.Exchange)
 }
 
-// Draw writes row y of the pane into the field.
+// Draw draws row y of the pane into the field.
 func (r *Result) Draw(p *screen.Pen, y int, focused bool) {
 	if y == 0 {
 		return

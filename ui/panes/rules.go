@@ -10,18 +10,18 @@ import (
 	"toolscope/ui/screen"
 )
 
-// ruleResult is what comes of one executor.
+// ruleResult is the outcome of one run rule.
 type ruleResult struct {
 	stream.RuleRun
 	sign  display.Text
-	role  screen.Role // of the verdict's word; the sign has that of how grave it is
+	role  screen.Role // of the verdict; the sign has the role of the severity
 	alarm screen.Role
-	delta int // that made it run, -1 if none did
+	delta int // the delta that made it run, or -1
 	at    display.Text
-	with  display.Text // what it ran with, or why it did not
+	with  display.Text // the arguments it ran with, or why it did not
 }
 
-// whyNoRules says why no rule is shown, "" where all are.
+// whyNoRules returns why no rules are shown; empty if they are.
 func whyNoRules(c Selection) display.Text {
 	switch {
 	case c.Call == nil:
@@ -42,7 +42,7 @@ func whyNoRules(c Selection) display.Text {
 	return display.Text{}
 }
 
-// ruleOf is what comes of one executor.
+// ruleOf returns the outcome of one run rule.
 func ruleOf(v *providers.View, c Selection, e stream.RunRule, p *screen.Pen) ruleResult {
 	run := c.Turn.RuleRun(c.Call, e)
 	r := ruleResult{RuleRun: run, sign: display.Lit("  "), role: verdictRoles[run.Outcome], delta: -1}
@@ -50,7 +50,7 @@ func ruleOf(v *providers.View, c Selection, e stream.RunRule, p *screen.Pen) rul
 	case c.Call.StoppedByClient():
 		r.role = screen.Muted
 	case run.Outcome == stream.RunWrong && (e == stream.AnyArgs || e == stream.Repaired):
-		// so it is with every call that comes in pieces
+		// every streamed call has this outcome
 		r.sign, r.alarm, r.role = p.Glyph.Severity[stream.Warn], screen.Caution, screen.Plain
 	case run.Outcome >= stream.RunWrong && run.Outcome <= stream.RunBroken:
 		r.sign, r.alarm = p.Glyph.Severity[stream.Error], screen.Bad
@@ -65,14 +65,14 @@ func ruleOf(v *providers.View, c Selection, e stream.RunRule, p *screen.Pen) rul
 	return r
 }
 
-// verdictRoles colour the words of verdicts; only what is safe to run is quiet, and not good: that
-// nobody was tried with it proves nothing.
+// verdictRoles are the roles of the verdicts. A safe run is Plain, not Good: no observed fault proves
+// nothing.
 var verdictRoles = [...]screen.Role{
 	stream.NotYet: screen.Muted, stream.Unchanged: screen.Plain, stream.Never: screen.Muted, stream.RunSafely: screen.Plain, stream.RunEarly: screen.Plain,
 	stream.RunWrong: screen.Bad, stream.RunTwice: screen.Bad, stream.RunIncomplete: screen.Bad, stream.RunBroken: screen.Bad, stream.Refuses: screen.Muted,
 }
 
-// lastDelta is the last delta that there was when a call was run, -1 if none had brought anything.
+// lastDelta returns the last delta before a call was run, or -1.
 func lastDelta(c *stream.Call, r stream.RuleRun) int {
 	if r.Bytes == 0 || r.Replaced || c.Deltas() == 0 {
 		return -1
@@ -80,7 +80,7 @@ func lastDelta(c *stream.Call, r stream.RuleRun) int {
 	return min(c.DeltaAt(r.Bytes-1), c.Deltas()-1)
 }
 
-// ranWith is what a call was run with, or what is wrong with that.
+// ranWith returns the arguments that a call was run with, or what is wrong with them.
 func ranWith(c *stream.Call, r stream.RuleRun, e stream.RunRule, p *screen.Pen) display.Text {
 	switch {
 	case r.Outcome == stream.Refuses:
@@ -98,11 +98,11 @@ func ranWith(c *stream.Call, r stream.RuleRun, e stream.RunRule, p *screen.Pen) 
 	return p.CleanBytes(args[:min(len(args), screen.MaxNameBytes)])
 }
 
-// maxRepairBytes is how much of arguments is mended to be shown.
+// maxRepairBytes is the maximum size of arguments that are repaired for display.
 const maxRepairBytes = 64 << 10
 
-// ranArgs are the arguments that a call was run with: those that had come, or what a parser makes of
-// them that mends what is not finished. how says so where that is another text.
+// ranArgs returns the arguments that a call was run with: those that had arrived, or what a repairing
+// parser makes of them. how is set if the text was repaired.
 func ranArgs(c *stream.Call, r stream.RuleRun, e stream.RunRule) (args []byte, how string) {
 	args = c.Args()[:r.Bytes]
 	if e == stream.Repaired && len(args) <= maxRepairBytes {
@@ -113,7 +113,7 @@ func ranArgs(c *stream.Call, r stream.RuleRun, e stream.RunRule) (args []byte, h
 	return args, ""
 }
 
-// noObject says why arguments are not the object that they should be.
+// noObject says why arguments are not an object.
 func noObject(c *stream.Call) string {
 	switch c.Syntax() {
 	case stream.SyntaxDouble:
@@ -137,7 +137,7 @@ const (
 	ruleTime    = 7
 )
 
-// drawRule writes a rule: how grave, its name, what comes of it, when, and with what.
+// drawRule draws a rule: its severity, name, verdict, delta, time, and arguments.
 func (x *RunRules) drawRule(p *screen.Pen, e stream.RunRule, g screen.Surface) {
 	r, narrow := &x.rules[e], p.Left < 59
 	p.TextOn(r.alarm, g, r.sign.Between("", " "))

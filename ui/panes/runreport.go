@@ -10,11 +10,11 @@ import (
 	"toolscope/ui/screen"
 )
 
-// maxArgsShown is how many bytes of arguments are shown in rows of their own.
+// maxArgsShown is how many bytes of arguments an open rule shows.
 const maxArgsShown = 2 << 10
 
-// appendDetail adds the lines below a rule that is open: who decides so, the exact arguments, where these
-// are not the final ones, and a sentence to paste.
+// appendDetail adds the lines below an open rule: the clients that use it, the exact arguments, where these
+// differ from the final ones, and a sentence for a report.
 func (x *RunRules) appendDetail(s *Context, c Selection, e stream.RunRule, w int) {
 	say := func(role screen.Role, text string) {
 		for _, line := range display.Wrap(s.Pen.Clean(text), max(w-findingLeft-3, 8)) {
@@ -43,7 +43,7 @@ func (x *RunRules) appendDetail(s *Context, c Selection, e stream.RunRule, w int
 	say(screen.Muted, "report: "+RunReport(s.View, c.Turn, c.Call, e))
 }
 
-// ruleWords are what code does that decides so.
+// ruleWords describe the code of each run rule.
 var ruleWords = [stream.NumRunRules]string{
 	stream.AnyArgs:        "Code that runs a call as soon as it has a name and a byte of arguments",
 	stream.Parsable:       "Code that runs a call as soon as its arguments parse as JSON",
@@ -55,7 +55,7 @@ var ruleWords = [stream.NumRunRules]string{
 	stream.AtEnd:          "Code that runs a call when the stream ends",
 }
 
-// RunReport is a sentence on what comes of a rule, to be pasted into a report.
+// RunReport returns a sentence about the outcome of a rule, for a report.
 func RunReport(v *providers.View, t *stream.Turn, c *stream.Call, e stream.RunRule) string {
 	run, name := t.RuleRun(c, e), screen.ShortName(c.Name)
 	if name == "" {
@@ -92,14 +92,14 @@ func RunReport(v *providers.View, t *stream.Turn, c *stream.Call, e stream.RunRu
 	return text + verdictEnds[run.Outcome]
 }
 
-// verdictEnds end the sentence.
+// verdictEnds are the ends of the sentence.
 var verdictEnds = [...]string{
 	stream.Unchanged: "; nothing has changed since, but more may arrive.", stream.Never: ".", stream.RunSafely: ": that is safe.",
 	stream.RunEarly: ": too soon, but nothing changed.", stream.RunWrong: ".", stream.RunTwice: ", and then runs it again.",
 	stream.RunIncomplete: "; the call was cut.", stream.RunBroken: ".", stream.Refuses: ".",
 }
 
-// differenceText says where the arguments that a call was run with are not the final ones, "" where they are.
+// differenceText says where the arguments that a call was run with differ from the final ones, or "".
 func differenceText(c *stream.Call, e stream.RunRule, r stream.RuleRun) string {
 	switch {
 	case r.Event == 0, r.Replaced:
@@ -129,7 +129,7 @@ func isJSONValue(text []byte) bool {
 	return s == stream.SyntaxObject || s == stream.SyntaxOther
 }
 
-// pathAt is where in the arguments of a call the first key or value ends behind a byte: $.edits[0].new
+// pathAt returns the path of the first key or value that ends after a byte, e.g. $.edits[0].new
 func pathAt(c *stream.Call, off int) string {
 	type box struct {
 		array bool
@@ -174,10 +174,10 @@ func pathAt(c *stream.Call, off int) string {
 	return "$"
 }
 
-// maxTailTokens is how many tokens are looked at for where a call grows: what is there already may be long.
+// maxTailTokens is how many of the last tokens TailPath reads: the arguments may be long.
 const maxTailTokens = 400
 
-// TailPath is where in its arguments a call grows: .edits[1].new, as far as the last tokens tell.
+// TailPath returns the path at which a call grows, e.g. .edits[1].new, as far as the last tokens show it.
 func TailPath(c *stream.Call) (path string) {
 	toks, args := c.Lexer().Tokens(), c.Args()
 	depth, commas, key := 0, 0, ""

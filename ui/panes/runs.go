@@ -9,14 +9,14 @@ import (
 	"toolscope/stream"
 )
 
-// ending is how a response ended, as far as that decides who runs its calls.
+// ending is how a response ended, as far as it decides which clients run its calls.
 type ending uint8
 
 const (
 	endedWell   ending = iota // or it has not ended
 	endedCut                  // by the token limit, or a filter
 	endedBroken               // the connection broke
-	endedOther                // in a way that no program was tried with
+	endedOther                // in a way that no program was tested with
 )
 
 func endingOf(t *stream.Turn) ending {
@@ -34,9 +34,8 @@ func endingOf(t *stream.Turn) ending {
 	return endedWell
 }
 
-// RunBy says which programs run a whole call when executor x would, or then do not, in sentences;
-// none where that is not known. Of the program that made the request, if that is known, nobody
-// else is told.
+// RunBy says which programs run a complete call at rule x, or don't, in sentences; nil if unknown. If the
+// program that made the request is known, only that program is listed.
 func RunBy(t *stream.Turn, c *stream.Call, x stream.RunRule) (say []string) {
 	how, run := endingOf(t), t.RuleRun(c, x)
 	switch s := c.Syntax(); {
@@ -70,16 +69,16 @@ func RunBy(t *stream.Turn, c *stream.Call, x stream.RunRule) (say []string) {
 	return say
 }
 
-// runRule says something of programs where a response ended so.
+// runRule is a sentence about programs, for one rule and one ending.
 type runRule struct {
 	at   stream.RunRule
 	how  ending
-	is   func(client.RunHabit) bool // of whom
+	is   func(client.RunHabit) bool // selects the programs
 	runs bool                       // they run the call
-	many string                     // what, in the words for many of them
+	many string                     // the sentence, in the plural
 }
 
-// runRules are all that is said. DELTA stands for where.
+// runRules are all sentences. DELTA is replaced by the delta.
 var runRules = []runRule{
 	{stream.AtSeal, endedWell, func(r client.RunHabit) bool { return r.When == client.AtBlock }, true, "run it DELTA, while the response goes on"},
 	{stream.AtSeal, endedCut, func(r client.RunHabit) bool { return r.When == client.AtBlock && r.Cut == client.Once }, true, "run it DELTA, before the cut"},
@@ -94,11 +93,11 @@ var runRules = []runRule{
 	{stream.AtEnd, endedWell, func(r client.RunHabit) bool { return r.When == client.ByHand }, false, "run nothing: the code that uses them does"},
 }
 
-// ofOne has the words for many say it of one.
+// ofOne turns the plural into the singular.
 var ofOne = strings.NewReplacer("do not run", "does not run", "run nothing: the code that uses them does",
 	"runs nothing: the code that uses it does", "retry", "retries", "run it", "runs it", "run the", "runs the")
 
-// sentence say it of a call and so many programs.
+// sentence returns the sentence for a call and a number of programs.
 func (rule *runRule) sentence(c *stream.Call, r stream.RuleRun, programs int) string {
 	text := strings.Replace(rule.many, " DELTA", deltaWords(c, r), 1)
 	if programs == 1 {
@@ -107,7 +106,7 @@ func (rule *runRule) sentence(c *stream.Call, r stream.RuleRun, programs int) st
 	return text
 }
 
-// deltaWords say with which delta the arguments were there, "" where none brought any.
+// deltaWords names the delta that completed the arguments, "" if there is none.
 func deltaWords(c *stream.Call, r stream.RuleRun) string {
 	if r.Event == 0 || r.Bytes == 0 || r.Replaced {
 		return ""
@@ -115,7 +114,7 @@ func deltaWords(c *stream.Call, r stream.RuleRun) string {
 	return fmt.Sprintf(" at delta %d", c.DeltaAt(r.Bytes-1)+1)
 }
 
-// programNames are the names of programs; own says that it is the one that made the request.
+// programNames joins the names of programs; own means the program that made the request.
 func programNames(who []client.RunHabit, own bool) string {
 	var names []string
 	for _, r := range who {
@@ -132,7 +131,7 @@ func programNames(who []client.RunHabit, own bool) string {
 	return names[0]
 }
 
-// knownWords say how that is known of them.
+// knownWords say how a habit is known.
 var knownWords = [...]string{
 	client.Ran: " (seen when run)", client.Read: " (read in its source)", client.Documented: " (documented)",
 }

@@ -11,7 +11,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// sentBackSides is what a request that brought a call back has of it.
+// sentBackSides maps how a call was sent back to a side.
 var sentBackSides = map[replay.Treatment]screen.Side{
 	replay.Intact: screen.Same, replay.WasReformatted: screen.Alike, replay.WasMoved: screen.Alike,
 	replay.WasRepaired: screen.Differs, replay.WasWrapped: screen.Differs, replay.WasEncoded: screen.Differs,
@@ -19,7 +19,7 @@ var sentBackSides = map[replay.Treatment]screen.Side{
 	replay.WasEmptied: screen.Nothing, replay.WasDropped: screen.Nothing,
 }
 
-// SentBackLook is how a fate is shown: its colour, and the sign of what the request has.
+// SentBackLook returns the role and the sign of an outcome.
 func SentBackLook(p *screen.Pen, fate string) (screen.Role, display.Text) {
 	if side, ok := sentBackSides[replay.Treatment(fate)]; ok {
 		return screen.SideRoles[side], p.Clean(strings.TrimSpace(p.Glyph.Side[side].String())).Between("", " ")
@@ -27,7 +27,7 @@ func SentBackLook(p *screen.Pen, fate string) (screen.Role, display.Text) {
 	return screen.Plain, p.Glyph.Dot.Between("", " ")
 }
 
-// FirstSentBack says where a turn's calls were sent back first.
+// FirstSentBack says which request first sent back a turn's calls.
 func FirstSentBack(v *providers.View, t *stream.Turn) string {
 	text := "in " + RequestName(v, t.SentBackIn)
 	if v.TurnOf(t.SentBackIn) != nil {
@@ -36,7 +36,7 @@ func FirstSentBack(v *providers.View, t *stream.Turn) string {
 	return text
 }
 
-// RequestName is an exchange's request, as the list of turns counts.
+// RequestName names an exchange's request by its turn number in the list.
 func RequestName(v *providers.View, exchange int) string {
 	if t := v.TurnOf(exchange); t != nil {
 		return fmt.Sprintf("the request of turn %d", t.Number+1)
@@ -47,7 +47,7 @@ func RequestName(v *providers.View, exchange int) string {
 	return fmt.Sprintf("request %d (without a response)", exchange)
 }
 
-// sentBackWords is what a request made of a call, beside its fate.
+// sentBackWords describes how a request sent a call back, besides the outcome.
 func sentBackWords(v *providers.View, r stream.SentBackCall) string {
 	words := "in " + SentBackRequest(v, &r)
 	switch names := strings.Split(r.Policies, ","); {
@@ -71,7 +71,7 @@ func sentBackWords(v *providers.View, r stream.SentBackCall) string {
 	return words
 }
 
-// sentBackLines say what later requests made of a call.
+// sentBackLines returns the lines about how later requests sent a call back.
 func sentBackLines(v *providers.View, c *stream.Call, width int, p *screen.Pen) (lines []findingLine) {
 	for i, r := range c.SentBack {
 		if i == 0 {
@@ -92,7 +92,7 @@ func sentBackLines(v *providers.View, c *stream.Call, width int, p *screen.Pen) 
 	return lines
 }
 
-// aboutSentBack is what became of a call in later requests, in a few words.
+// aboutSentBack lists the outcomes of a call in later requests.
 func aboutSentBack(c *stream.Call) string {
 	var fates []string
 	for _, r := range c.SentBack {
@@ -101,8 +101,8 @@ func aboutSentBack(c *stream.Call) string {
 	return "sent back " + strings.Join(fates, ", then ")
 }
 
-// drawSentBack writes what a later request made of a call: no frame of this response tells it. Which
-// call it was, it says where that is not known.
+// drawSentBack draws how a later request sent a call back, which no frame of this response shows. With
+// which it also names the call.
 func drawSentBack(p *screen.Pen, v *providers.View, e stream.Event, event int, g screen.Surface, which bool) {
 	look, sign := SentBackLook(p, e.Text)
 	p.TextOn(screen.Muted, g, p.Format("%-4s  ", e.Kind))

@@ -5,21 +5,21 @@ import (
 	"toolscope/stream"
 )
 
-// sessionCosts are what the turns of each lane and session have cost that have ended. Of very many, those
-// that came first are forgotten.
+// sessionCosts are the costs of the ended turns of each conversation and session. The oldest of very many
+// are dropped.
 type sessionCosts struct {
 	conversations map[int32]*turnCosts
 	sessions      map[string]*turnCosts
-	order         []*stream.RequestInfo // of the first turn of each lane, as they came
+	order         []*stream.RequestInfo // of the first turn of each conversation, in order
 }
 
-// turnCosts is what some turns cost.
+// turnCosts is the cost of some turns.
 type turnCosts struct {
 	price.Sum
 	turns int
 }
 
-// maxConversations is how many lanes are remembered.
+// maxConversations is how many conversations are kept.
 const maxConversations = 1 << 12
 
 // addTurn adds a turn that has ended.
@@ -47,7 +47,7 @@ func (s *sessionCosts) addTurn(o *openTurn) {
 	}
 }
 
-// trackConversation notes that a lane came, and forgets the first of too many.
+// trackConversation adds a new conversation, and drops the oldest of too many.
 func (s *sessionCosts) trackConversation(a *stream.RequestInfo) {
 	s.order = append(s.order, a)
 	if len(s.order) > maxConversations {
@@ -57,12 +57,12 @@ func (s *sessionCosts) trackConversation(a *stream.RequestInfo) {
 	}
 }
 
-// ConversationCost is what the turns of a lane have cost so far.
+// ConversationCost returns the cost of a conversation so far.
 func (b *Costs) ConversationCost(lane int32) price.Sum {
 	return b.costWithOpen(b.shares.conversations[lane], func(a *stream.RequestInfo) bool { return a.Conversation == lane }).Sum
 }
 
-// costWithOpen adds to what has ended the turns that have not.
+// costWithOpen adds the open turns to the cost of the ended ones.
 func (b *Costs) costWithOpen(ended *turnCosts, is func(*stream.RequestInfo) bool) (all turnCosts) {
 	if ended != nil {
 		all = *ended
@@ -76,7 +76,7 @@ func (b *Costs) costWithOpen(ended *turnCosts, is func(*stream.RequestInfo) bool
 	return all
 }
 
-// requestCosts is what the agent of a request and its session have cost so far, and in how many turns.
+// requestCosts returns the cost so far, and the number of turns, of a request's agent and session.
 func (b *Costs) requestCosts(a *stream.RequestInfo) (agent, session turnCosts) {
 	agent = b.costWithOpen(b.shares.conversations[a.Conversation], func(of *stream.RequestInfo) bool { return of.Conversation == a.Conversation })
 	session = b.costWithOpen(b.shares.sessions[a.Session], func(of *stream.RequestInfo) bool { return of.Session == a.Session })

@@ -12,12 +12,11 @@ import (
 	"toolscope/ui/screen"
 )
 
-// TextSheet is texts one below the other as display rows. It is laid out once, and drawn a row at a
-// time.
+// TextSheet shows texts one below the other. It is laid out once, and drawn one row at a time.
 type TextSheet struct {
 	blocks []block
 	Rows   int
-	Look   int // the block worth seeing first, and the byte in it
+	Look   int // the block to show first, and the byte in it
 	LookAt int
 }
 
@@ -32,7 +31,7 @@ type block struct {
 	first   int    // display row of the caption or the first row
 }
 
-// NewBlock lays a text out, by its structure or as it is.
+// NewBlock lays out a text, indented or raw.
 func NewBlock(caption display.Text, text []byte, raw bool, marks []Span, width int, draw display.Drawer) block {
 	b := block{caption: caption, text: text, pretty: !raw, marks: marks}
 	var lex stream.Lexer
@@ -53,7 +52,7 @@ func NewBlock(caption display.Text, text []byte, raw bool, marks []Span, width i
 	return b
 }
 
-// captionRows is how many rows the caption takes.
+// captionRows returns the height of the caption.
 func (b *block) captionRows() int {
 	if b.caption.Empty() {
 		return 0
@@ -61,13 +60,14 @@ func (b *block) captionRows() int {
 	return 1
 }
 
+// Add appends a block.
 func (s *TextSheet) Add(b block) {
 	b.first = s.Rows
 	s.Rows += b.captionRows() + len(b.rows)
 	s.blocks = append(s.blocks, b)
 }
 
-// LookRow is the row worth seeing first.
+// LookRow returns the row to show first.
 func (s *TextSheet) LookRow() int {
 	if s.Look >= len(s.blocks) {
 		return 0
@@ -77,7 +77,7 @@ func (s *TextSheet) LookRow() int {
 	return b.first + b.captionRows() + min(n, max(0, len(b.rows)-1))
 }
 
-// Shows is the text that a row shows, nil of a caption.
+// Shows returns the text of a row, nil for a caption.
 func (s *TextSheet) Shows(row int) (text []byte) {
 	n := sort.Search(len(s.blocks), func(i int) bool { return s.blocks[i].first > row }) - 1
 	if n < 0 || row >= s.Rows {
@@ -90,7 +90,7 @@ func (s *TextSheet) Shows(row int) (text []byte) {
 	return b.text[b.rows[row].Start:b.rows[row].End]
 }
 
-// Marked reports whether a row shows something that is marked.
+// Marked reports whether a row shows marked bytes.
 func (s *TextSheet) Marked(row int) bool {
 	n := sort.Search(len(s.blocks), func(i int) bool { return s.blocks[i].first > row }) - 1
 	if n < 0 || row >= s.Rows {
@@ -104,7 +104,7 @@ func (s *TextSheet) Marked(row int) bool {
 	return slices.ContainsFunc(b.marks, func(m Span) bool { return m.Start < int(r.End) && int(r.Start) < m.End })
 }
 
-// Draw writes a row of the sheet into the field; what is marked lies on a ground of its own.
+// Draw draws a row of the sheet into the field, with marked bytes on the background marked.
 func (s *TextSheet) Draw(p *screen.Pen, row int, marked screen.Surface) {
 	n := sort.Search(len(s.blocks), func(i int) bool { return s.blocks[i].first > row }) - 1
 	if n < 0 || row >= s.Rows {
@@ -119,7 +119,7 @@ func (s *TextSheet) Draw(p *screen.Pen, row int, marked screen.Surface) {
 	b.draw(p, b.rows[row-b.captionRows()], marked)
 }
 
-// draw writes a row of the text, token by token.
+// draw draws a row of the text, token by token.
 func (b *block) draw(p *screen.Pen, r layout.Row, marked screen.Surface) {
 	p.Spaces(screen.Bare, int(r.Indent))
 	end := int(r.End)
@@ -144,7 +144,7 @@ func (b *block) draw(p *screen.Pen, r layout.Row, marked screen.Surface) {
 	}
 }
 
-// drawMarked writes bytes of one token, cut where marks begin and end.
+// drawMarked draws bytes of one token, split where marks begin and end.
 func (b *block) drawMarked(p *screen.Pen, r screen.Role, off, end int, marked screen.Surface) {
 	for off < end && p.Left > 0 {
 		g, until := screen.Bare, end
@@ -162,7 +162,7 @@ func (b *block) drawMarked(p *screen.Pen, r screen.Role, off, end int, marked sc
 	}
 }
 
-// drawEscapes writes part of a token, with escapes inside strings in their own colour.
+// drawEscapes draws part of a token, with escapes inside strings in their own colour.
 func drawEscapes(p *screen.Pen, r screen.Role, g screen.Surface, b []byte) {
 	if r != screen.StringToken && r != screen.KeyToken {
 		p.Bytes(r, g, b)

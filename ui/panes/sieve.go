@@ -9,23 +9,23 @@ import (
 	"toolscope/ui/filter"
 )
 
-// TurnFilter is which turns are shown: those that a filter means, or all. Each is judged when something
-// came of it, not when it is drawn.
+// TurnFilter decides which turns are shown: those that match the filter, or all. A turn is evaluated when
+// it has new events, not when it is drawn.
 type TurnFilter struct {
-	Changed   bool // turns are shown that were not, or the other way round, that the news do not name
-	Undecided int  // turns of which too little is left to judge them
+	Changed   bool // turns that Changes doesn't name are newly shown or hidden
+	Undecided int  // turns with too little data left to evaluate
 
 	filter   *filter.Filter // nil for none
-	other    bool           // than when turns were judged last
+	other    bool           // the filter changed since the last evaluation
 	from     filter.Source
 	matching map[int32]bool // true by number of turn
-	top      int32          // no turn beyond it is meant
+	top      int32          // no later turn matches
 	looked   filter.SearchProgress
-	pinned   int32         // no longer meant, but it is looked at: it goes with the choice
-	judged   time.Duration // the time of the source when all were
+	pinned   int32         // no longer matches, but is selected: hidden when the selection moves
+	judged   time.Duration // source time of the last full evaluation
 }
 
-// Set has it be another filter; an empty one means all.
+// Set sets the filter; an empty one matches all turns.
 func (s *TurnFilter) Set(f *filter.Filter) {
 	if f != nil && f.Empty() {
 		f = nil
@@ -37,10 +37,10 @@ func (s *TurnFilter) Set(f *filter.Filter) {
 // Active reports whether there is a filter.
 func (s *TurnFilter) Active() bool { return s != nil && s.filter != nil }
 
-// Text is the filter as it was written.
+// Text returns the filter as it was written.
 func (s *TurnFilter) Text() string { return s.filter.String() }
 
-// Count is how many turns are meant.
+// Count returns the number of matching turns.
 func (s *TurnFilter) Count() int { return len(s.matching) }
 
 // Shows reports whether a turn is shown.
@@ -48,7 +48,7 @@ func (s *TurnFilter) Shows(t *stream.Turn) bool {
 	return !s.Active() || s.matching[t.Number] || s.pinned == t.Number
 }
 
-// Extend takes what is new in the session. chosen is what is looked at.
+// Extend evaluates new and changed turns. chosen is the selection.
 func (s *TurnFilter) Extend(v *providers.View, news *Changes, cost func(*stream.Turn) price.Figure, now time.Duration, chosen stream.Ref) {
 	s.Changed = s.other
 	if s.filter == nil {
@@ -70,7 +70,7 @@ func (s *TurnFilter) Extend(v *providers.View, news *Changes, cost func(*stream.
 	}
 }
 
-// hasExpired reports whether so much time has passed that turns may not be meant any more.
+// hasExpired reports whether enough time has passed that turns may no longer match.
 func (s *TurnFilter) hasExpired() bool {
 	since := s.filter.Since()
 	return since > 0 && s.from.Now-s.judged >= max(since/100, time.Second)
@@ -80,7 +80,7 @@ func (s *TurnFilter) evaluateAll(turns []*stream.Turn, chosen stream.Ref) {
 	anew := s.other || s.matching == nil
 	if anew {
 		s.matching, s.top = map[int32]bool{}, -1
-		chosen = stream.NoRef // who asks for something else is shown that
+		chosen = stream.NoRef // a new filter pins nothing
 	}
 	s.other, s.Changed, s.Undecided, s.judged = false, true, 0, s.from.Now
 	s.looked = filter.SearchProgress{}
@@ -92,7 +92,7 @@ func (s *TurnFilter) evaluateAll(turns []*stream.Turn, chosen stream.Ref) {
 	}
 }
 
-// evaluateTurn takes a turn as it is now. One that was let go of stays what it was.
+// evaluateTurn evaluates a turn. An evicted turn keeps its result.
 func (s *TurnFilter) evaluateTurn(t *stream.Turn, chosen stream.Ref) {
 	was := s.matching[t.Number]
 	switch is := s.filter.MatchesTurn(&s.from, t); {
@@ -107,7 +107,7 @@ func (s *TurnFilter) evaluateTurn(t *stream.Turn, chosen stream.Ref) {
 	}
 }
 
-// newestShown is the latest turn that is meant, nil if none is.
+// newestShown returns the latest matching turn, or nil.
 func (s *TurnFilter) newestShown(of *stream.Session) *stream.Turn {
 	for ; s.top >= 0 && len(s.matching) > 0; s.top-- {
 		if s.matching[s.top] {

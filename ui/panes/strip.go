@@ -10,9 +10,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// TimeStrip is the line of time below the panes while the screen shows a moment: where that is, and a
-// lane for each call of its turn, with what has come since, muted. Its lanes are made anew only when
-// more of the turn has come.
+// TimeStrip is the timeline below the panes while the screen shows a moment: the moment, and a lane for
+// each call of its turn, with later events muted. The lanes are rebuilt only when the turn grows.
 type TimeStrip struct {
 	At       StripSubject
 	rows     int
@@ -21,23 +20,23 @@ type TimeStrip struct {
 	since    providers.Latency // of the turn
 	key      stripKey
 	all      []callLane
-	timing   []display.Text // how long the chosen call took to become what it is
+	timing   []display.Text // the times of the selected call
 	timingOf timingKey
 }
 
-// StripSubject is what the strip is about.
+// StripSubject is what the strip shows.
 type StripSubject struct {
-	Live, Then *providers.View // all there is, and the moment
+	Live, Then *providers.View // the current view, and that of the moment
 	Turn       int32
 	Chosen     stream.Ref
-	Ahead      display.Text // what has come behind the moment, in words
-	Less       display.Text // the same in fewer
+	Ahead      display.Text // the amount of later traffic, in words
+	Less       display.Text // a shorter text of Ahead
 	Word       display.Text // whether it moves
 	Moves      bool
-	Ended      bool // what if it ended here
+	Ended      bool // shown as if the turn ended here
 }
 
-// stripKey says what the lanes were made from.
+// stripKey is what the lanes depend on.
 type stripKey struct {
 	turn   int32
 	events int
@@ -45,13 +44,13 @@ type stripKey struct {
 	cells  int
 }
 
-// timingKey says of what it was told.
+// timingKey is what the timing depends on.
 type timingKey struct {
 	of    stream.Ref
 	lanes stripKey
 }
 
-// callLane is a call on the axis, or with number 0 the turn itself, where it has none.
+// callLane is the lane of a call, or with number 0 of a turn without calls.
 type callLane struct {
 	number int32
 	cells  []laneCell
@@ -62,21 +61,21 @@ type laneCell struct {
 	role screen.Role
 }
 
-// The room beside the lanes, in cells, and the rows that a strip has besides them.
+// The width next to the lanes, in cells, and the other rows of a strip.
 const (
-	stripWide, stripMid = 72, 50 // from these widths on
+	stripWide, stripMid = 72, 50 // minimum widths
 	wideName, midName   = 18, 15
 	minNameCells        = 10
 	wideWord, midWord   = 18, 9
 	minWordCells        = 2
 	stripHead           = 2  // the moment, the axis
-	minStripRows        = 9  // rows of the screen from which there is more than the moment
-	tallStrip           = 16 // rows of the screen from which there are several lanes
+	minStripRows        = 9  // screen height from which there is more than the moment
+	tallStrip           = 16 // screen height from which there are several lanes
 	legendFrom          = 24 // and the legend
-	profileFrom         = 30 // and what took how long
+	profileFrom         = 30 // and the times
 )
 
-// StripRows is how many rows a strip has on a screen of h rows, for a turn of so many calls.
+// StripRows returns the height of a strip on a screen of h rows, for a turn with so many calls.
 func StripRows(h, calls int) int {
 	if h < minStripRows {
 		return 1
@@ -85,7 +84,7 @@ func StripRows(h, calls int) int {
 	return stripHead + lanes + below
 }
 
-// stripLanes is how many lanes a strip has, and how many rows below them.
+// stripLanes returns the number of lanes, and of rows below them.
 func stripLanes(h, calls int) (lanes, below int) {
 	if h < tallStrip {
 		return 1, 0
@@ -98,7 +97,7 @@ func stripLanes(h, calls int) (lanes, below int) {
 	return max(1, min(calls, (h-12)/4)), below
 }
 
-// sideCells is how many cells are left and right of the axis.
+// sideCells returns the width left and right of the axis.
 func sideCells(w int) (name, word int) {
 	switch {
 	case w >= stripWide:
@@ -109,7 +108,7 @@ func sideCells(w int) (name, word int) {
 	return minNameCells, minWordCells
 }
 
-// Extend takes what has come, for a strip of w cells and so many rows on a screen of h.
+// Extend reads new data, for a strip of w cells on a screen of h rows.
 func (s *TimeStrip) Extend(at StripSubject, w, h int, p *screen.Pen) {
 	s.At = at
 	t := s.liveTurn()
@@ -138,23 +137,23 @@ func (s *TimeStrip) Extend(at StripSubject, w, h int, p *screen.Pen) {
 	}
 }
 
-// Rows is how many rows it has.
+// Rows returns the height of the strip.
 func (s *TimeStrip) Rows() int { return s.rows }
 
-// liveTurn is the turn, with all that has come of it; nil where there is none.
+// liveTurn returns the turn as it is in the current view, or nil.
 func (s *TimeStrip) liveTurn() *stream.Turn {
 	t, _ := s.At.Live.Find(stream.Ref{Turn: s.At.Turn})
 	return t
 }
 
-// shownCalls are the calls that have a lane: those around the chosen one.
+// shownCalls returns the calls with a lane: those around the selected one.
 func (s *TimeStrip) shownCalls(t *stream.Turn) []*stream.Call {
 	n, at := s.lanes, max(0, int(s.At.Chosen.Call)-1)
 	from := max(0, min(at-n/2, len(t.Calls)-n))
 	return t.Calls[from:min(from+n, len(t.Calls))]
 }
 
-// updateLanes makes the lanes that came into view.
+// updateLanes builds the lanes that came into view.
 func (s *TimeStrip) updateLanes(t *stream.Turn, p *screen.Pen) {
 	calls := s.shownCalls(t)
 	if len(calls) == 0 || len(calls) == len(s.all) && s.all[0].number == int32(calls[0].Number) {
@@ -166,14 +165,14 @@ func (s *TimeStrip) updateLanes(t *stream.Turn, p *screen.Pen) {
 	}
 }
 
-// maxProfileSize is of how many tokens and deltas a call may be for its times to be told: some of them
-// look at all.
+// maxProfileSize is the maximum number of tokens and deltas of a call whose times are shown: some times
+// need all of them.
 const maxProfileSize = 20_000
 
 func isLong(c *stream.Call) bool { return c.Deltas()+c.Lexer().Tokens().Len() > maxProfileSize }
 
-// updateTiming tells how long the chosen call took to become what it is: that of all that has come, for it
-// is what the lanes are of.
+// updateTiming updates the times of the selected call. Like the lanes, they cover all that has arrived,
+// also after the moment.
 func (s *TimeStrip) updateTiming(t *stream.Turn, p *screen.Pen) {
 	key := timingKey{s.At.Chosen, s.key}
 	if key == s.timingOf {

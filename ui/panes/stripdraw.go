@@ -9,7 +9,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Draw writes row y of the strip.
+// Draw draws row y of the strip.
 func (s *TimeStrip) Draw(p *screen.Pen, y int) {
 	defer p.Fill(screen.Bare)
 	row := y - stripHead
@@ -32,8 +32,8 @@ func (s *TimeStrip) Draw(p *screen.Pen, y int) {
 	}
 }
 
-// drawMoment writes which delta of how many the moment is behind, when that is, and how far behind
-// what has come.
+// drawMoment draws the delta of the moment and the number of deltas, its time, and how much has arrived
+// since.
 func (s *TimeStrip) drawMoment(p *screen.Pen) {
 	role := screen.Caution
 	if s.At.Moves {
@@ -45,7 +45,7 @@ func (s *TimeStrip) drawMoment(p *screen.Pen) {
 	case s.At.Ended:
 		asks := display.Lit("as if it ended here")
 		if left = display.Join(left, asks.Between("  ", "")); left.Width()+right.Width() >= p.Left {
-			left = asks.Between(" ", "") // when that is stands at the axis
+			left = asks.Between(" ", "") // the axis shows the time
 		}
 	case s.axis.timed && s.liveTurn() != nil:
 		since = p.Format(" since turn %d began", s.At.Turn+1)
@@ -81,7 +81,7 @@ func (s *TimeStrip) momentText(p *screen.Pen) display.Text {
 	return display.Join(text, screen.Time(time.Duration(s.momentPosition()-s.axis.zero)).Between("  +", " of "), screen.Time(time.Duration(s.axis.last-s.axis.zero)))
 }
 
-// deltasOf is how many deltas of arguments a turn has, of one call if that is chosen.
+// deltasOf returns the number of deltas of a turn, or of the selected call.
 func deltasOf(t *stream.Turn, chosen stream.Ref) (n int) {
 	if t == nil {
 		return 0
@@ -94,7 +94,7 @@ func deltasOf(t *stream.Turn, chosen stream.Ref) (n int) {
 	return n
 }
 
-// momentPosition is where the moment is on the axis.
+// momentPosition returns the position of the moment on the axis.
 func (s *TimeStrip) momentPosition() int64 {
 	n := s.At.Then.Events()
 	if s.At.Ended {
@@ -105,7 +105,7 @@ func (s *TimeStrip) momentPosition() int64 {
 	return min(max(s.axis.positionOf(max(n, 0)), s.axis.zero), s.axis.last)
 }
 
-// drawAxis writes where the turn begins, where the moment is, and where the turn ends so far.
+// drawAxis draws the start of the turn, the moment, and the end of the turn so far.
 func (s *TimeStrip) drawAxis(p *screen.Pen) {
 	name, _ := sideCells(p.Left)
 	zero := display.Lit("0 s")
@@ -118,7 +118,7 @@ func (s *TimeStrip) drawAxis(p *screen.Pen) {
 	end := min(name+s.axis.cells-3, width-last.Width()-1)
 	p.Spaces(screen.Bare, began-zero.Width())
 	p.Text(screen.Muted, zero)
-	if here+1+now.Width() > width { // no room behind the mark
+	if here+1+now.Width() > width { // no room after the mark
 		p.Spaces(screen.Bare, here-now.Width()-began-1)
 		p.Text(screen.Accent, display.Join(now, display.Lit(" "), p.Glyph.Over))
 		return
@@ -132,8 +132,8 @@ func (s *TimeStrip) drawAxis(p *screen.Pen) {
 	}
 }
 
-// drawLane writes the lane of a call: its name, its bar, and its state at the moment. What comes after
-// is muted.
+// drawLane draws the lane of a call: its name, its bar, and its state at the moment. Later events are
+// muted.
 func (s *TimeStrip) drawLane(p *screen.Pen, l *callLane) {
 	name, word := sideCells(p.Left)
 	t := s.liveTurn()
@@ -172,10 +172,10 @@ func (s *TimeStrip) drawLane(p *screen.Pen, l *callLane) {
 	}
 }
 
-// LegendSign is one of a line of time, and what it means.
+// LegendSign is a sign of the timeline, and its meaning.
 type LegendSign struct{ Sign, Word display.Text }
 
-// TimeSigns are the signs of a line of time besides those of states, which stand where these begin.
+// TimeSigns returns the signs of the timeline other than those of states, which are drawn where they begin.
 func TimeSigns(g *screen.Glyphs) []LegendSign {
 	return []LegendSign{
 		{g.Idle, display.Lit("nothing yet")}, {g.Coming, display.Lit("arguments")}, {g.Silent, display.Lit("silent")},
@@ -184,8 +184,8 @@ func TimeSigns(g *screen.Glyphs) []LegendSign {
 	}
 }
 
-// drawLegend says what the signs are, and the line that follows a state; those of the response only
-// where there is room for all.
+// drawLegend draws the meaning of the signs, and of the lines after a state. Those of the response are
+// shown only if all fit.
 func drawLegend(p *screen.Pen, ran bool) {
 	st, signs := p.Glyph.Status, TimeSigns(p.Glyph)
 	idle, coming := signs[0].Sign, signs[1].Sign

@@ -10,7 +10,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// callCells is the lane of a call.
+// callCells returns the lane of a call.
 func (s *TimeStrip) callCells(t *stream.Turn, c *stream.Call, p *screen.Pen) []laneCell {
 	cells := make([]laneCell, s.axis.cells)
 	stops := callMarkers(s.At.Live, t, c)
@@ -29,7 +29,7 @@ func (s *TimeStrip) callCells(t *stream.Turn, c *stream.Call, p *screen.Pen) []l
 			cells[s.axis.cellOf(s.axis.positionOf(n))] = laneCell{p.Glyph.Usable, screen.Plain}
 		}
 	}
-	for _, grave := range []bool{false, true} { // a finding above info stands over a state that begins
+	for _, grave := range []bool{false, true} { // a finding above info covers the start of a state
 		for _, stop := range stops {
 			at := &cells[s.axis.cellOf(s.axis.positionOf(stop.Event))]
 			switch {
@@ -41,18 +41,18 @@ func (s *TimeStrip) callCells(t *stream.Turn, c *stream.Call, p *screen.Pen) []l
 		}
 	}
 	for _, stop := range stops {
-		if stop.Kind == MarkerRun { // when it was run is never hidden by what was found of that
+		if stop.Kind == MarkerRun { // findings never hide a tool run
 			cells[s.axis.cellOf(s.axis.positionOf(stop.Event))] = laneCell{ranSign, screen.Accent}
 		}
 	}
 	return cells
 }
 
-// ranSign stands where a tool got the call.
+// ranSign marks a tool run.
 var ranSign = display.Lit("R")
 
-// markResponse marks what is of the response and of no call: its head, the first that it brought, and its
-// end. What a call does stands over it.
+// markResponse marks the response itself: its head, its first token, and its end. Marks of a call cover
+// these.
 func (s *TimeStrip) markResponse(cells []laneCell, t *stream.Turn, p *screen.Pen) {
 	if !s.axis.timed {
 		return
@@ -67,8 +67,8 @@ func (s *TimeStrip) markResponse(cells []laneCell, t *stream.Turn, p *screen.Pen
 	}
 }
 
-// fillCells says for each cell from the first byte on whether bytes came in it, or around it with no long
-// silence between.
+// fillCells fills the cells from the first byte on: bytes arrived in it or around it without a long
+// silence, or silence.
 func (s *TimeStrip) fillCells(cells []laneCell, from int, c *stream.Call, p *screen.Pen) {
 	n := c.Deltas()
 	at := func(i int) int64 { return s.axis.positionOf(int(c.DeltaEvent(i))) }
@@ -93,7 +93,7 @@ func (s *TimeStrip) fillCells(cells []laneCell, from int, c *stream.Call, p *scr
 	}
 }
 
-// writeStalls write into silences that are long how long they are, where there is room.
+// writeStalls writes the length of long silences into them, if there is room.
 func (s *TimeStrip) writeStalls(cells []laneCell, from, deltas int, at func(int) int64, p *screen.Pen) {
 	for k := from; k < len(cells); {
 		end := k
@@ -114,7 +114,7 @@ func (s *TimeStrip) writeStalls(cells []laneCell, from, deltas int, at func(int)
 	}
 }
 
-// writeStall writes into the middle of a silence how long it is.
+// writeStall writes the length of a silence into its middle.
 func writeStall(cells []laneCell, long display.Text) {
 	room := len(cells) - long.Width()
 	if room < 2 {
@@ -125,8 +125,7 @@ func writeStall(cells []laneCell, long display.Text) {
 	}
 }
 
-// actionableEvent is the event that brought the last key which the tool requires. Of what is long nobody
-// looks for it.
+// actionableEvent returns the event that brought the last required key. Long calls are not searched.
 func (s *TimeStrip) actionableEvent(t *stream.Turn, c *stream.Call) (event int, ok bool) {
 	if isLong(c) {
 		return 0, false
@@ -134,7 +133,7 @@ func (s *TimeStrip) actionableEvent(t *stream.Turn, c *stream.Call) (event int, 
 	return s.At.Live.Actionable(t, c)
 }
 
-// turnCells is the lane of a turn without calls.
+// turnCells returns the lane of a turn without calls.
 func (s *TimeStrip) turnCells(t *stream.Turn, p *screen.Pen) []laneCell {
 	cells := make([]laneCell, s.axis.cells)
 	first := len(cells)

@@ -6,7 +6,7 @@ import (
 	"toolscope/stream"
 )
 
-// laneAt is the one that is drawn in row y of the strip, -1 where none is.
+// laneAt returns the lane drawn in row y of the strip, or -1.
 func (s *TimeStrip) laneAt(y int) int {
 	if row := y - stripHead; row >= 0 && row < min(len(s.all), s.lanes) {
 		return row
@@ -14,7 +14,7 @@ func (s *TimeStrip) laneAt(y int) int {
 	return -1
 }
 
-// CallAt is the call whose name is drawn there, in a strip of w cells; or its turn, which has none.
+// CallAt returns the call whose name is drawn there, in a strip of w cells, or the turn.
 func (s *TimeStrip) CallAt(x, y, w int) (of stream.Ref, ok bool) {
 	if name, _ := sideCells(w); x >= name || s.laneAt(y) < 0 {
 		return of, false
@@ -22,8 +22,8 @@ func (s *TimeStrip) CallAt(x, y, w int) (of stream.Ref, ok bool) {
 	return stream.Ref{Turn: s.At.Turn, Call: s.all[s.laneAt(y)].number}, true
 }
 
-// MomentAt is how many events there were at the end of the time that a cell of the axis or of a lane
-// stands for. Beside them it is the first or the last of the cells.
+// MomentAt returns the number of events up to the end of the time span of a cell of the axis or a lane.
+// Left or right of the cells it takes the first or the last one.
 func (s *TimeStrip) MomentAt(x, y, w int) (n int, ok bool) {
 	if s.At.Live == nil || y != stripHead-1 && s.laneAt(y) < 0 {
 		return 0, false

@@ -8,8 +8,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Subject is the pane of what is chosen: the arguments of a call, or one string of them that is
-// open; or else what is known of a turn.
+// Subject is the pane of the selection: the arguments of a call, or one open string of them, or the summary
+// of a turn.
 type Subject struct {
 	Document
 	Summary Summary
@@ -17,23 +17,23 @@ type Subject struct {
 	scene   *Context
 	width   int
 	height  int
-	more    bool        // there is more to say of the call than of most
-	string  *openString // nil while none is
+	more    bool        // the call has extra facts
+	string  *openString // nil if none is open
 	worst   worstFinding
 }
 
-// NewSubject makes the pane.
+// NewSubject returns the pane.
 func NewSubject(h Host) *Subject { return &Subject{host: h} }
 
-// Widths from which there is room for more, in cells.
+// Minimum widths, in cells, for more content.
 const (
 	wideGutter = 60 // a gutter of its own
 	aboutBelow = 72 // a row about the call, under the title
 	aboutAside = 100
-	aboutRows  = 10 // rows from which on there is one
+	aboutRows  = 10 // minimum height for that row
 )
 
-// Extend takes what is new.
+// Extend updates the pane for the selection.
 func (s *Subject) Extend(scene *Context, w, h int) {
 	s.scene, s.width, s.height = scene, w, h
 	c, t := s.currentSelection().Call, s.currentSelection().Turn
@@ -68,10 +68,10 @@ func (s *Subject) Extend(scene *Context, w, h int) {
 	}
 }
 
-// currentSelection is what is chosen, as it is now.
+// currentSelection returns the current selection.
 func (s *Subject) currentSelection() Selection { return s.scene.Of() }
 
-// headRows is how many rows are about the call or turn.
+// headRows returns how many rows are above the content.
 func (s *Subject) headRows() int {
 	switch {
 	case s.scene.Bare:
@@ -91,13 +91,13 @@ func (s *Subject) headRows() int {
 	return rows
 }
 
-// aboutBelow reports whether what is known of the call has a row of its own.
+// aboutBelow reports whether the facts of the call have their own row.
 func (s *Subject) aboutBelow() bool {
 	return s.height >= aboutRows && s.width >= aboutBelow && (s.width < aboutAside || s.scene.Piled)
 }
 
-// Keys are those that move in the arguments, by row and by token, fold, and open strings; or scroll
-// what is known of a turn.
+// Keys returns the keys that move in the arguments by row and by token, fold, and open strings; or scroll
+// the summary of a turn.
 func (s *Subject) Keys() []screen.Binding {
 	switch {
 	case s.currentSelection().Call == nil:
@@ -132,7 +132,7 @@ func (s *Subject) Keys() []screen.Binding {
 	}, cursorKeys(s.host, s.CursorKeys(display.Text{}, s.MoveRow), s.toEnd)...)
 }
 
-// stringKeys are those of a string that is open.
+// stringKeys returns the keys of an open string.
 func (s *Subject) stringKeys() []screen.Binding {
 	keys := s.string.CursorKeys(display.Lit("j k scroll"), s.string.MoveTo)
 	keys[len(keys)-1].Does = display.Lit("to the end, and stay there")
@@ -143,7 +143,7 @@ func (s *Subject) stringKeys() []screen.Binding {
 	}, keys...)
 }
 
-// openSelected opens the selected string, and stays at its call; what is folded it unfolds.
+// openSelected opens the selected string, or unfolds a fold. It stops following other calls.
 func (s *Subject) openSelected() {
 	if row := s.cursorRow(); row >= 0 && s.foldedBox(row) != nil {
 		s.host.Follow(false)
@@ -162,13 +162,13 @@ func (s *Subject) openSelected() {
 // HasOpenString reports whether a string is open.
 func (s *Subject) HasOpenString() bool { return s.string != nil }
 
-// Back closes the string that is open.
+// Back closes the open string.
 func (s *Subject) Back() (closed bool) {
 	closed, s.string = s.string != nil, nil
 	return closed
 }
 
-// Follow keeps the end in view, or no longer does. A string that is open stays where it is.
+// Follow keeps the end in view, or stops that. An open string does not move.
 func (s *Subject) Follow(on bool) {
 	if on {
 		s.string = nil
@@ -176,7 +176,7 @@ func (s *Subject) Follow(on bool) {
 	s.Document.Follow(on)
 }
 
-// toEnd goes to the end and, where more may come, follows from there.
+// toEnd goes to the end and, if more may arrive, follows.
 func (s *Subject) toEnd() {
 	s.End()
 	s.Summary.Scroll(s.Summary.Rows)
@@ -185,7 +185,7 @@ func (s *Subject) toEnd() {
 	}
 }
 
-// Find remembers where query is in the arguments, or in the string that is open.
+// Find returns the matches of query in the arguments, or in the open string, and keeps them.
 func (s *Subject) Find(query string) (offsets []int, cursor int) {
 	if s.string != nil {
 		return s.string.Find(query), s.string.Offset()
@@ -193,7 +193,7 @@ func (s *Subject) Find(query string) (offsets []int, cursor int) {
 	return s.Document.Find(query), s.Offset()
 }
 
-// GoTo goes to a place that Find knows.
+// GoTo goes to a match of Find.
 func (s *Subject) GoTo(hit int) {
 	if s.string != nil {
 		s.string.Show(hit)
@@ -208,7 +208,7 @@ func (s *Subject) GoToByte(off int) {
 	s.Document.GoTo(off)
 }
 
-// Path is where the cursor is.
+// Path returns the path of the cursor.
 func (s *Subject) Path() string {
 	if s.string != nil {
 		return s.string.path
@@ -216,7 +216,7 @@ func (s *Subject) Path() string {
 	return s.Document.Path()
 }
 
-// Literal is the string that is open, or else selected.
+// Literal returns the open string, else the selected one.
 func (s *Subject) Literal() (Literal, bool) {
 	if s.string != nil && s.Call != nil {
 		return s.string.asLiteral(s.Call), true
@@ -224,7 +224,7 @@ func (s *Subject) Literal() (Literal, bool) {
 	return s.Document.Literal()
 }
 
-// ValueAtCursor is the value at the cursor: where it is, what a string of it says, and its JSON as it came.
+// ValueAtCursor returns the value at the cursor: its path, its decoded string, and its JSON as captured.
 func (s *Subject) ValueAtCursor() (path string, value, raw []byte) {
 	if s.Call == nil {
 		return "", nil, nil
@@ -236,7 +236,7 @@ func (s *Subject) ValueAtCursor() (path string, value, raw []byte) {
 	return s.valueAtCursor()
 }
 
-// Visible is which rows are visible, and how many there are.
+// Visible returns the visible rows, and the number of rows.
 func (s *Subject) Visible() (first, last, of int) {
 	switch {
 	case s.string != nil:
@@ -247,8 +247,7 @@ func (s *Subject) Visible() (first, last, of int) {
 	return s.Document.Visible()
 }
 
-// Draw writes row y: about the call, then its arguments; or about the turn, then what is known of
-// it.
+// Draw draws row y: the title and facts, then the arguments of the call or the summary of the turn.
 func (s *Subject) Draw(p *screen.Pen, y int, focused bool) {
 	defer p.Fill(screen.Bare)
 	head := s.headRows()
@@ -272,7 +271,7 @@ func (s *Subject) Draw(p *screen.Pen, y int, focused bool) {
 	}
 }
 
-// drawString writes row y of the string that is open, with the sign of how it ends.
+// drawString draws row y of the open string, with the sign of how it ends.
 func (s *Subject) drawString(p *screen.Pen, c *stream.Call, y int) {
 	end, r := display.Text{}, screen.Live
 	if !s.string.Complete {

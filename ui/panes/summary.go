@@ -12,14 +12,13 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Summary is what the document pane shows while a turn is chosen: what it was for and what went wrong,
-// its text, a row for each call, and what else is known of the response. While the text grows its end
-// is in view.
+// Summary is the content of the document pane while a turn is selected: its purpose and faults, its text, a
+// row for each call, and other facts of the response. While the text grows, its end stays in view.
 type Summary struct {
 	screen.Window
 	view   *providers.View
 	of     stream.Ref // the turn, NoRef for none
-	closed bool       // it is; in time it may be open again
+	closed bool       // the turn has ended; at an earlier moment it is open again
 	texted bool       // it has text
 	calls  int
 	facts  []fact
@@ -37,7 +36,7 @@ type factLine struct {
 
 const factColumn = 14 // cells before a fact
 
-// Extend takes what is new of the turn.
+// Extend updates the summary of the turn.
 func (s *Summary) Extend(facts []fact, v *providers.View, t *stream.Turn, width, height int, p *screen.Pen) {
 	if reopened := s.closed && !t.Closed(); s.view == nil || t.Ref() != s.of || reopened {
 		*s = Summary{of: t.Ref(), Window: screen.Window{Stick: !t.Closed()}}
@@ -56,7 +55,7 @@ func (s *Summary) Extend(facts []fact, v *providers.View, t *stream.Turn, width,
 	s.Resize(s.callsAt()+len(t.Calls)+len(s.foot), height)
 }
 
-// callAt is the call that is told of in row y, nil for none.
+// callAt returns the call of row y, or nil.
 func (s *Summary) callAt(y int) *stream.Call {
 	if s.view == nil {
 		return nil
@@ -68,7 +67,7 @@ func (s *Summary) callAt(y int) *stream.Call {
 	return nil
 }
 
-// callsAt is the row of the first call.
+// callsAt returns the row of the first call.
 func (s *Summary) callsAt() int {
 	n := len(s.head) + len(s.text.Rows())
 	if s.texted {
@@ -77,13 +76,13 @@ func (s *Summary) callsAt() int {
 	return n
 }
 
-// firstFacts are the facts that stand before the text, and soon those that stand right behind the calls.
+// firstFacts are the facts before the text; laterFacts come right after the calls.
 var (
 	firstFacts = []string{"error", "ended by", "prompt", "responds to", "purpose"}
 	laterFacts = []string{"usage", "cost", "rates", "all turns", "finish", "took", "from"}
 )
 
-// wrapFacts makes the rows of the facts.
+// wrapFacts builds the rows of the facts.
 func (s *Summary) wrapFacts(width int, draw display.Drawer) {
 	s.head, s.foot = s.head[:0], s.foot[:0]
 	for _, word := range firstFacts {
@@ -103,7 +102,7 @@ func (s *Summary) wrapFacts(width int, draw display.Drawer) {
 	})
 }
 
-// appendFacts makes the rows of some of the facts; one without a word goes with the one before it.
+// appendFacts adds the rows of some facts; a fact without a label belongs to the previous one.
 func (s *Summary) appendFacts(to []factLine, width int, draw display.Drawer, wanted func(fact) bool) []factLine {
 	is := false
 	for _, f := range s.facts {
@@ -119,14 +118,14 @@ func (s *Summary) appendFacts(to []factLine, width int, draw display.Drawer, wan
 	return to
 }
 
-// fact is one thing that is known, in a word and its text.
+// fact is a label and its text.
 type fact struct {
 	word string
 	text string
 	role screen.Role
 }
 
-// TurnFacts is what is known of a turn.
+// TurnFacts returns the facts of a turn.
 func TurnFacts(v *providers.View, b *Costs, t *stream.Turn, g *screen.Glyphs) []fact {
 	var facts []fact
 	add := func(word, text string) {
@@ -138,7 +137,7 @@ func TurnFacts(v *providers.View, b *Costs, t *stream.Turn, g *screen.Glyphs) []
 		add("request", strings.TrimSpace(x.Head.Method+" "+x.Head.URL))
 		facts = append(facts, requestFacts(v, b, t, g)...)
 		add("model", t.Model)
-		add("from", x.Head.File) // a file, or who was asked
+		add("from", x.Head.File) // a file, or the provider
 		add("found in", x.Head.Wrappers)
 		add("unknown", strings.Join(x.Head.Lacks, "; "))
 		if others := v.Others(); others.Count > 0 && x.Head.Wrappers != "" {
@@ -184,7 +183,7 @@ func TurnFacts(v *providers.View, b *Costs, t *stream.Turn, g *screen.Glyphs) []
 	return facts
 }
 
-// callCount is how many calls a turn had.
+// callCount returns the number of calls of a turn, as text.
 func callCount(t *stream.Turn) string {
 	n := 0
 	for _, were := range t.DroppedCounts() {
@@ -193,8 +192,7 @@ func callCount(t *stream.Turn) string {
 	return screen.Count(n).String() + ", not kept, nor is its text"
 }
 
-// FinishText is the provider's own word on why the response ended, with what it stands for where
-// that is a number.
+// FinishText returns the finish reason of a turn, with its meaning if the reason is a number.
 func FinishText(t *stream.Turn) string {
 	if t.FinishMeaning == "" {
 		return t.Finish
@@ -202,7 +200,7 @@ func FinishText(t *stream.Turn) string {
 	return t.Finish + " (" + t.FinishMeaning + ")"
 }
 
-// Draw writes row n of the pane into the field.
+// Draw draws row n of the summary into the field.
 func (s *Summary) Draw(p *screen.Pen, n int) {
 	defer p.Fill(screen.Bare)
 	if s.view == nil {
@@ -236,8 +234,8 @@ func (l factLine) draw(p *screen.Pen) {
 	p.TextOn(l.role, screen.Bare, l.text)
 }
 
-// drawCallOf writes a call of the turn: its state, its name and what it is called with, or how it went
-// wrong; flush right its size, and how long it took.
+// drawCallOf draws a call of the turn: its state, its name, and its arguments or its fault; on the right
+// its size, and its time.
 func drawCallOf(p *screen.Pen, c *stream.Call) {
 	st, look := c.Status(), screen.CallRole(c)
 	if st == stream.Complete {

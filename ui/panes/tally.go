@@ -2,8 +2,8 @@ package panes
 
 import "math/bits"
 
-// prefixSums is a list of counts that is added up: how much is before an element, and which element a
-// sum leads into, take the logarithm of its length to find. It is a Fenwick tree.
+// prefixSums is a list of counts with fast prefix sums: the sum before an element, and the element at a
+// sum, take logarithmic time. It is a Fenwick tree.
 type prefixSums struct {
 	sums []int // sums[i-1] is the sum of the i&-i counts up to and with the i-th
 }
@@ -19,7 +19,7 @@ func (t *prefixSums) push(n int) {
 	t.sums = append(t.sums, n)
 }
 
-// set changes the count of element i, and reports whether it was another.
+// set changes the count of element i, and reports whether it was different.
 func (t *prefixSums) set(i, n int) bool {
 	more := n - (t.sumBefore(i+1) - t.sumBefore(i))
 	for i++; i <= len(t.sums) && more != 0; i += i & -i {
@@ -28,7 +28,7 @@ func (t *prefixSums) set(i, n int) bool {
 	return more != 0
 }
 
-// sumBefore is the sum of the first i counts.
+// sumBefore returns the sum of the first i counts.
 func (t *prefixSums) sumBefore(i int) (sum int) {
 	for ; i > 0; i -= i & -i {
 		sum += t.sums[i-1]
@@ -36,7 +36,7 @@ func (t *prefixSums) sumBefore(i int) (sum int) {
 	return sum
 }
 
-// elementAt is the element that a sum leads into, and how far. Behind the last one it is len.
+// elementAt returns the element at a sum, and the rest in it. After the last element it returns len.
 func (t *prefixSums) elementAt(sum int) (i, rest int) {
 	for step := 1 << bits.Len(uint(len(t.sums))); step > 0; step /= 2 {
 		if i+step <= len(t.sums) && t.sums[i+step-1] <= sum {

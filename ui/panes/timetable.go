@@ -7,8 +7,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// timeTable writes rows of times below one another: as many columns as there is room for. The first row
-// has times, the others how much later or sooner that is.
+// timeTable formats rows of times with as many columns as fit. The first row has times, the others how
+// much later or sooner they are.
 type timeTable struct {
 	p      *screen.Pen
 	name   int // cells of the names
@@ -16,8 +16,8 @@ type timeTable struct {
 	manner bool
 }
 
-// timeHeads are the titles of the columns, the words of providers.Latency; timeRanks say which stays
-// longest where there is little room.
+// timeHeads are the titles of the columns, the same words as in providers.Latency. timeRanks say which
+// column is dropped last if there is little room.
 var (
 	timeHeads = [numTimes]string{"headers", "first token", "named", "first byte", "actionable", "parses", "last byte", "sealed", "end", "silence"}
 	timeRanks = [numTimes + 1]int{firstByteTime, 7, 4, numTimes, 5, 8, silence, 2, 1, 0, 6}
@@ -28,7 +28,7 @@ const (
 	minTimeCells = 9  // of a column, with the blanks before it
 	mannerCells  = 11 // "in bursts"
 	timesName    = 28
-	timesShort   = 18 // where there is less room than for wideTimes
+	timesShort   = 18 // if there is less room than wideTimes
 	wideTimes    = 100
 	timesGutter  = 2
 	mannerTitle  = "arrives"
@@ -59,13 +59,13 @@ func newTimeTable(p *screen.Pen, w int) *timeTable {
 
 func columnCells(of int) int { return max(minTimeCells, len(timeHeads[of])+2) }
 
-// titleText are the titles of the columns.
+// titleText returns the row of titles.
 func (t *timeTable) titleText() display.Text {
 	title := display.Lit("how long it took")
 	return t.joinCells(title, func(of int) display.Text { return display.Clean(timeHeads[of]) }, display.Lit(mannerTitle))
 }
 
-// rowText is a row of the table; beside is what it is compared with, nil for the row itself.
+// rowText returns a row of the table; beside is the row to compare with, nil for that row itself.
 func (t *timeTable) rowText(r timesRow, beside *timesRow) display.Text {
 	name := t.p.Clean(r.name)
 	switch {
@@ -85,7 +85,7 @@ func (t *timeTable) rowText(r timesRow, beside *timesRow) display.Text {
 	}, t.orUnknown(t.p.Clean(r.how.String())))
 }
 
-// orUnknown is a text, or the sign that nothing is known.
+// orUnknown returns a text, or the sign for unknown.
 func (t *timeTable) orUnknown(text display.Text) display.Text {
 	if text.Empty() {
 		return t.p.Glyph.None
@@ -93,7 +93,7 @@ func (t *timeTable) orUnknown(text display.Text) display.Text {
 	return text
 }
 
-// laterText is how much later or sooner one time is than another, to the millisecond; "" for no time.
+// laterText formats how much later or sooner a time is than another, to the millisecond; "" for no time.
 func laterText(at, than time.Duration) display.Text {
 	switch d := at - than; {
 	case at < 0:
@@ -106,7 +106,7 @@ func laterText(at, than time.Duration) display.Text {
 	return display.Lit("=")
 }
 
-// joinCells puts the cells of a row together.
+// joinCells joins the cells of a row.
 func (t *timeTable) joinCells(name display.Text, cell func(of int) display.Text, how display.Text) display.Text {
 	row := display.Join(display.Lit("  "), t.p.Pad(t.p.Truncate(name, t.name), t.name))
 	for of := range numTimes {

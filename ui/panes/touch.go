@@ -5,7 +5,7 @@ import (
 	"toolscope/ui/layout"
 )
 
-// Roll moves the view of what is shown.
+// Roll moves the view of the shown content.
 func (s *Subject) Roll(rows int) {
 	switch {
 	case s.string != nil:
@@ -17,7 +17,7 @@ func (s *Subject) Roll(rows int) {
 	}
 }
 
-// Click puts the cursor on what is there. A call that a turn tells of is chosen.
+// Click moves the cursor there. In the summary of a turn it selects the call of the row.
 func (s *Subject) Click(x, y int) (again bool) {
 	if s.string != nil {
 		s.string.Click(x, y)
@@ -32,7 +32,7 @@ func (s *Subject) Click(x, y int) (again bool) {
 	return false
 }
 
-// Click puts the cursor on the token that is drawn there, or on its row.
+// Click moves the cursor to the token drawn there, or to its row.
 func (d *Document) Click(x, y int) (again bool) {
 	place := d.RowAt(y)
 	if place < 0 || d.Call == nil {
@@ -46,7 +46,7 @@ func (d *Document) Click(x, y int) (again bool) {
 	return d.At == at && d.tok == tok
 }
 
-// selectAt selects the token that is drawn so many cells into a row, unless that is punctuation.
+// selectAt selects the token at a cell of a row, unless it is punctuation.
 func (d *Document) selectAt(r layout.Row, x int) {
 	toks := d.callTokens()
 	for off := int(r.Start); off < int(r.End) && x >= 0 && toks.Len() > 0; {
@@ -67,7 +67,7 @@ func (d *Document) selectAt(r layout.Row, x int) {
 	}
 }
 
-// tokenCells is how many the bytes of one token take in a row.
+// tokenCells returns the width of bytes of one token in a row.
 func (d *Document) tokenCells(off, end int, kind stream.TokenKind) (cells int) {
 	if d.json != nil && kind == stream.Space {
 		return 0

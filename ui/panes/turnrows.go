@@ -7,16 +7,16 @@ import (
 	"toolscope/ui/screen"
 )
 
-// turnRows is how many rows each turn of a session has, and so where it stands in the list. The
-// turns of an agent stand under the call that started it.
+// turnRows counts the rows of each turn of a session, and so its place in the list. The turns of a
+// sub-agent are under the call that started it.
 type turnRows struct {
-	rows    prefixSums  // by turn: its rows and those under it, 0 of a turn that is under another
-	bads    prefixSums  // in the same way: what went wrong
+	rows    prefixSums  // by turn: its rows and those under it; 0 for a turn that is under another
+	bads    prefixSums  // in the same way: the bad calls
 	groups  []group     // by turn
-	base    int         // how many turns had gone before the first that is in rows
-	dropped int         // how many of rows went since: they have no rows of their own left
-	quiet   bool        // side requests have no rows
-	only    *TurnFilter // what it does not show has none either
+	base    int         // how many turns were dropped before the first one in rows
+	dropped int         // how many turns were dropped since: they have no own rows left
+	quiet   bool        // background requests have no rows
+	only    *TurnFilter // turns that it hides have none either
 	folded  map[int32]bool
 	under   func(*stream.Turn) (i int, call int32)
 }
@@ -25,10 +25,10 @@ type turnRows struct {
 type group struct {
 	own      int         // rows of the turn itself and of its calls
 	all      int         // and of those under it
-	bad      int         // of the turn's calls went wrong, or else the turn did
+	bad      int         // bad calls of the turn, or 1 for a bad turn
 	ill      int         // and of those under it
 	up       int         // the turn that it is under, -1 for none
-	children []childTurn // in the order of their calls, and of one call in the order they began
+	children []childTurn // in the order of their calls, then of their start
 }
 
 // childTurn is a turn under a call of another.
@@ -37,9 +37,8 @@ type childTurn struct {
 	at   int
 }
 
-// countTurns counts the turns that are new, or all of them, and returns how many it knew already. gone
-// is how many went that began before these. When they are most of what is counted, all is counted
-// anew.
+// countTurns counts new turns, or all, and returns how many it knew before. gone is the number of dropped
+// earlier turns. If these are most of the counted turns, it counts all again.
 func (r *turnRows) countTurns(turns []*stream.Turn, gone int, all bool) (known int) {
 	went := gone - r.base
 	if left := r.rows.len() - went; all || went < r.dropped || left < 0 || left > len(turns) || went > 2*len(turns) {
@@ -77,7 +76,7 @@ func (r *turnRows) push(t *stream.Turn) {
 	r.setCounts(at, own, bad)
 }
 
-// ownOf is how many rows a turn has without those under it, and how much of them went wrong.
+// ownOf returns the number of a turn's own rows, and of the bad ones among them.
 func (r *turnRows) ownOf(t *stream.Turn) (own, bad int) {
 	switch {
 	case r.isHidden(t):
@@ -93,8 +92,7 @@ func (r *turnRows) isHidden(t *stream.Turn) bool {
 	return r.quiet && isBackground(t) || !r.only.Shows(t)
 }
 
-// setCounts has a turn have so many rows of its own, of which so many went wrong, and reports whether it
-// had another number.
+// setCounts sets the number of a turn's own rows and of the bad ones, and reports whether one changed.
 func (r *turnRows) setCounts(at, own, bad int) (changed bool) {
 	g := &r.groups[at]
 	more, worse := own-g.own, bad-g.bad
@@ -111,14 +109,13 @@ func (r *turnRows) setCounts(at, own, bad int) (changed bool) {
 	return more != 0
 }
 
-// recountTurn takes turn i as it is now, and reports whether it had another number of rows.
+// recountTurn counts turn i again, and reports whether its number of rows changed.
 func (r *turnRows) recountTurn(i int, t *stream.Turn) (changed bool) {
 	own, bad := r.ownOf(t)
 	return r.setCounts(r.dropped+i, own, bad)
 }
 
-// badBefore is how much went wrong on the rows before one; among is how much of the first n rows of a
-// turn did.
+// badBefore returns the number of bad rows before a row; among counts them in the first n rows of a turn.
 func (r *turnRows) badBefore(row int, among func(turn, n int) int) int {
 	at, n := r.rows.elementAt(row)
 	bad := r.bads.sumBefore(min(at, r.bads.len()))
@@ -146,22 +143,22 @@ func (r *turnRows) badBefore(row int, among func(turn, n int) int) int {
 	return bad
 }
 
-// allBad is how much went wrong.
+// allBad returns the number of bad rows.
 func (r *turnRows) allBad() int { return r.bads.sumBefore(r.bads.len()) }
 
-// len is how many turns are counted.
+// len returns how many turns are counted.
 func (r *turnRows) len() int { return len(r.groups) - r.dropped }
 
-// totalRows is how many rows there are.
+// totalRows returns the number of rows.
 func (r *turnRows) totalRows() int { return r.rows.sumBefore(r.rows.len()) }
 
-// firstRow is the row of turn i.
+// firstRow returns the row of turn i.
 func (r *turnRows) firstRow(i int) int { return r.groupRow(r.dropped+i, 0) }
 
-// rowOfCall is the row of call n of turn i, or of the turn itself.
+// rowOfCall returns the row of call n of turn i, or of the turn itself.
 func (r *turnRows) rowOfCall(i int, n int) int { return r.groupRow(r.dropped+i, n) }
 
-// groupRow is where a turn's own row n stands.
+// groupRow returns the list row of a turn's own row n.
 func (r *turnRows) groupRow(at, n int) int {
 	g, under := &r.groups[at], 0
 	for _, k := range g.children {
@@ -182,7 +179,7 @@ func (r *turnRows) groupRow(at, n int) int {
 	return n
 }
 
-// turnAt is which turn a row is of, and which of that turn's rows it is.
+// turnAt returns the turn of a row, and which of its rows it is.
 func (r *turnRows) turnAt(row int) (turn, n int) {
 	turn, n = r.rows.elementAt(row)
 	for turn < len(r.groups) {
@@ -195,7 +192,7 @@ func (r *turnRows) turnAt(row int) (turn, n int) {
 	return turn - r.dropped, n
 }
 
-// resolveRow is what row n of a group is: a row of its own, or one of the turn under it.
+// resolveRow returns what row n of a group is: an own row, or a row of a turn under it.
 func (r *turnRows) resolveRow(at, n int) (under, rest int, own bool) {
 	g, passed := &r.groups[at], 0
 	for _, k := range g.children {
@@ -212,10 +209,10 @@ func (r *turnRows) resolveRow(at, n int) (under, rest int, own bool) {
 	return at, passed + n, true
 }
 
-// rowsOf is how many rows a turn has.
+// rowsOf returns the number of own rows of a turn.
 func rowsOf(t *stream.Turn) int { return 1 + len(t.Calls) }
 
-// badIn is how much of a turn went wrong: so many of its calls, or else the turn itself.
+// badIn returns the number of bad calls of a turn, or 1 if only the turn itself is bad.
 func badIn(t *stream.Turn) (n int) {
 	for _, c := range t.Calls {
 		if c != nil && wentWrong(c) {
@@ -233,8 +230,8 @@ func badIn(t *stream.Turn) (n int) {
 	return n
 }
 
-// wentWrong reports whether a call is bad. That the client stopped it is not.
+// wentWrong reports whether a call is bad. A call that the client stopped is not.
 func wentWrong(c *stream.Call) bool { return isBad(c.Status()) && !c.StoppedByClient() }
 
-// isBackground reports whether a turn answers a side request.
+// isBackground reports whether a turn's request is a background request.
 func isBackground(t *stream.Turn) bool { return t.Request != nil && t.Request.Background }

@@ -12,7 +12,7 @@ import (
 
 var modelDate = regexp.MustCompile(`[-@](?:20\d{6}|20\d\d-\d\d-\d\d|\d{2}-\d{2})(?:-v\d+(?::\d+)?)?$|-v\d+(?::\d+)?$`)
 
-// ShortModel is the name of a model without its vendor and date.
+// ShortModel returns the name of a model without vendor and date.
 func ShortModel(model string) string {
 	short := model[strings.LastIndexByte(model, '/')+1:]
 	for _, vendor := range []string{"us.", "eu.", "apac.", "global.", "anthropic.", "claude-"} {
@@ -24,7 +24,7 @@ func ShortModel(model string) string {
 	return short
 }
 
-// TurnTitle is a turn in a few words: its request, or its file, or its model.
+// TurnTitle names a turn: by its request, its file, or its model.
 func TurnTitle(x *providers.Exchange, t *stream.Turn) string {
 	switch {
 	case t.Parent != "":
@@ -39,7 +39,7 @@ func TurnTitle(x *providers.Exchange, t *stream.Turn) string {
 	return t.Protocol
 }
 
-// shortURL is a URL without scheme and host.
+// shortURL returns a URL without scheme and host.
 func shortURL(u string) string {
 	if _, rest, ok := strings.Cut(u, "://"); ok {
 		if i := strings.IndexByte(rest, '/'); i >= 0 {

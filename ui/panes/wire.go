@@ -10,27 +10,28 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Wire is the pane of the frames behind the chosen call, or behind the whole turn. Its rows are
-// events, because one frame may bring several.
+// Wire is the pane of the frames of the selected call, or of the complete turn. Its rows are events,
+// because one frame may bring several.
 type Wire struct {
 	screen.Window
 	host   Host
 	scene  *Context
 	of     stream.Ref
-	kept   stream.Retention // of the turn, when its events were looked at
-	next   int              // first event of the timeline not looked at
-	Events []int32          // events shown, one a row
+	kept   stream.Retention // of the turn, when its events were read
+	next   int              // first event of the timeline not yet read
+	Events []int32          // events shown, one per row
 	deltas []int32          // for each row: the delta it brought, or -1
-	light  Span             // argument bytes that are pointed at
+	light  Span             // highlighted argument bytes
 	hits   map[int]bool
-	Open   bool // the selected frame is shown whole, below its row
+	Open   bool // the selected frame is open below its row
 
-	numbers int // cells of the numbers of frames
+	numbers int // width of the frame numbers
 }
 
+// NewWire returns the pane.
 func NewWire(h Host) *Wire { return &Wire{host: h} }
 
-// Keys are those that move, and show the selected frame whole.
+// Keys returns the keys that move, and open the selected frame.
 func (w *Wire) Keys() []screen.Binding {
 	toggle := func() { w.Open = !w.Open }
 	return append([]screen.Binding{
@@ -47,13 +48,13 @@ func (w *Wire) Keys() []screen.Binding {
 	})...)
 }
 
-// Back closes the frame that is shown whole.
+// Back closes the open frame.
 func (w *Wire) Back() (closed bool) {
 	closed, w.Open = w.Open, false
 	return closed
 }
 
-// Label is the name, and how many events there are.
+// Label returns the name and the number of events.
 func (w *Wire) Label() Label {
 	l := Label{Name: display.Lit("WIRE"), Count: screen.Count(len(w.Events)), Role: screen.Plain}
 	if t := w.currentSelection().Turn; t != nil && t.Retention == stream.Dropped {
@@ -62,7 +63,7 @@ func (w *Wire) Label() Label {
 	return l
 }
 
-// WantedRows is a row for each event, and those of the frame that is shown whole.
+// WantedRows returns a row for each event, plus those of the open frame.
 func (w *Wire) WantedRows() int {
 	if w.Open {
 		return len(w.Events) + frameRows
@@ -70,18 +71,18 @@ func (w *Wire) WantedRows() int {
 	return len(w.Events)
 }
 
-// Follow keeps the last event in view, or no longer does.
+// Follow keeps the last event in view, or stops that.
 func (w *Wire) Follow(on bool) { w.Stick = on }
 
 // GoTo selects a row.
 func (w *Wire) GoTo(row int) { w.MoveTo(row) }
 
-// OpenAt shows the frame of the first row from which on found, whole.
+// OpenAt selects the first row for which found is true from there on, and opens its frame.
 func (w *Wire) OpenAt(found func(event int) bool) {
 	w.Open = w.SelectFrom(found) || w.Open
 }
 
-// SelectFrom selects the first row from which on found.
+// SelectFrom selects the first row for which found is true from there on.
 func (w *Wire) SelectFrom(found func(event int) bool) bool {
 	for row, n := range w.Events {
 		if found(int(n)) {
@@ -109,7 +110,7 @@ func (w *Wire) setSelection(v *providers.View, c Selection) {
 	}
 }
 
-// forgetEvents forgets the rows of events that are not there any more, or never came.
+// forgetEvents drops the rows of events that are gone.
 func (w *Wire) forgetEvents(events int) {
 	if w.next > events {
 		k, _ := slices.BinarySearch(w.Events, int32(events))
@@ -117,7 +118,7 @@ func (w *Wire) forgetEvents(events int) {
 	}
 }
 
-// Extend takes the events that are new.
+// Extend reads new events.
 func (w *Wire) Extend(s *Context, width, height int) {
 	c := s.Of()
 	w.setSelection(s.View, c)
@@ -139,11 +140,11 @@ func (w *Wire) Extend(s *Context, width, height int) {
 	w.Fit(len(w.Events), titleRow, titleRow+height-detail)
 }
 
-// addEvent adds a row for event n, if it belongs to what is shown.
+// addEvent adds a row for event n, if it belongs to the selection.
 func (w *Wire) addEvent(v *providers.View, c Selection, n int) {
 	kind, of := v.Subject(n)
 	args := kind == stream.Args || kind == stream.Rewrite
-	if args && of.Call > 0 && c.Call != nil { // of these there are many
+	if args && of.Call > 0 && c.Call != nil { // there are many of these
 		if of != c.Call.Ref() {
 			return
 		}
@@ -158,8 +159,7 @@ func (w *Wire) addEvent(v *providers.View, c Selection, n int) {
 	w.deltas = append(w.deltas, delta)
 }
 
-// belongsTo reports whether event n, which is of the turn, belongs to what is shown: a call, or with
-// nil the turn.
+// belongsTo reports whether event n of the turn belongs to a call, or with nil to the turn.
 func belongsTo(c *stream.Call, e stream.Event, n int) bool {
 	if c == nil {
 		return e.Kind != stream.Found
@@ -175,16 +175,16 @@ func belongsTo(c *stream.Call, e stream.Event, n int) bool {
 	return false
 }
 
-// currentSelection is what is shown, as it is now.
+// currentSelection returns the current selection.
 func (w *Wire) currentSelection() Selection { return SelectionOf(w.scene.View.Session(), w.of) }
 
-// frameRows is how many rows a frame that is shown whole asks for.
+// frameRows is how many rows an open frame wants.
 const frameRows = 8
 
-// Chosen is the bytes of the arguments that the selected row brought.
+// Chosen returns the argument bytes that the selected row brought.
 func (w *Wire) Chosen() Span { return w.broughtBy(w.At) }
 
-// broughtBy is the bytes of the arguments that a row brought.
+// broughtBy returns the argument bytes that a row brought.
 func (w *Wire) broughtBy(row int) Span {
 	if row >= len(w.deltas) || w.deltas[row] < 0 {
 		return Span{}
@@ -197,7 +197,7 @@ func (w *Wire) broughtBy(row int) Span {
 	return Span{start, end}
 }
 
-// Point lights the rows that brought these argument bytes, and brings the first of them into view.
+// Point highlights the rows that brought these argument bytes, and scrolls to the first.
 func (w *Wire) Point(s Span) {
 	w.light = s
 	if s.End <= s.Start {
@@ -214,7 +214,7 @@ func (w *Wire) Point(s Span) {
 	}
 }
 
-// IsLit reports whether a row brought some of the bytes that are pointed at.
+// IsLit reports whether a row brought some of the highlighted bytes.
 func (w *Wire) IsLit(row int) bool {
 	if w.light.End <= w.light.Start {
 		return false
@@ -223,8 +223,7 @@ func (w *Wire) IsLit(row int) bool {
 	return s.Start < w.light.End && w.light.Start < s.End
 }
 
-// Spans are the first and the last of the frames that brought the token which is pointed at, where they
-// are more than are seen.
+// Spans returns the first and last frame that brought the highlighted token, if not all are visible.
 func (w *Wire) Spans(p *screen.Pen) display.Text {
 	c := w.currentSelection().Call
 	if c == nil || w.light.End <= w.light.Start {
@@ -245,7 +244,7 @@ func (w *Wire) Spans(p *screen.Pen) display.Text {
 	return display.Join(frame(first), p.Glyph.Dash, frame(last))
 }
 
-// payloadText is the wire's own words in the payload of an event.
+// payloadText returns the wire text in the payload of an event.
 func payloadText(e stream.Event) string {
 	switch p := e.What.(type) {
 	case *stream.Opening:
@@ -268,7 +267,7 @@ func payloadText(e stream.Event) string {
 	return ""
 }
 
-// Find remembers which rows hold query.
+// Find returns the rows that contain query, and keeps them.
 func (w *Wire) Find(query string) (rows []int, cursor int) {
 	if w.hits = nil; query == "" {
 		return nil, w.At

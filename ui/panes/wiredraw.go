@@ -10,7 +10,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Draw writes row y of the pane into the field.
+// Draw draws row y of the pane into the field.
 func (w *Wire) Draw(p *screen.Pen, y int, focused bool) {
 	if y == 0 {
 		return
@@ -43,7 +43,7 @@ func (w *Wire) Draw(p *screen.Pen, y int, focused bool) {
 	p.TextOn(screen.Accent, g, mark)
 	number := "#" + fmt.Sprint(e.Frame+1)
 	if e.Kind.IsAfterTurn() {
-		number = "" // it is no frame of this response
+		number = "" // not a frame of this response
 	}
 	wide := p.Left >= wireWide
 	p.TextOn(screen.Muted, g, p.Format("%*s  ", w.numbers, number))
@@ -65,10 +65,10 @@ func (w *Wire) Draw(p *screen.Pen, y int, focused bool) {
 	p.Fill(g)
 }
 
-// wireWide is how many cells a row has that tells times and kinds.
+// wireWide is the minimum width of a row with times and kinds.
 const wireWide = 50
 
-// drawEvent writes what an event is and what it says.
+// drawEvent draws the kind and content of an event.
 func drawEvent(p *screen.Pen, e stream.Event, g screen.Surface) {
 	r, text, kind := screen.Plain, e.Text, e.Kind.String()
 	switch e.Kind {
@@ -105,8 +105,7 @@ func drawEvent(p *screen.Pen, e stream.Event, g screen.Surface) {
 	p.Bytes(r, g, []byte(text))
 }
 
-// drawArgs writes the bytes of the arguments that an event brought, behind those of the wire where
-// these are others.
+// drawArgs draws the argument bytes that an event brought, after the wire bytes if these differ.
 func drawArgs(p *screen.Pen, e stream.Event, g screen.Surface) {
 	if origin := stream.PayloadOf[stream.WireForm](e); origin.Wire != "" {
 		p.Untrusted(screen.Plain, g, origin.Wire)
@@ -117,11 +116,11 @@ func drawArgs(p *screen.Pen, e stream.Event, g screen.Surface) {
 	p.Bytes(screen.StringToken, g, []byte(e.Text))
 }
 
-// maxTextBytes is how many bytes of a text are looked at for what is left of a row: it may be all
+// maxTextBytes returns how many bytes of a text are read for the rest of a row: the text may be all
 // arguments at once.
 func maxTextBytes(p *screen.Pen) int { return max(screen.MaxNameBytes, 64*p.Left) }
 
-// usageText is token counts in words, with a sign between them. What is a part of others is said to be.
+// usageText formats token counts, with a sign between them. Counts included in others are in parentheses.
 func usageText(u stream.Usage, sign display.Text) string {
 	var parts []string
 	add := func(word string, n stream.Count, always bool, of ...string) {
@@ -140,7 +139,7 @@ func usageText(u stream.Usage, sign display.Text) string {
 		return []string{screen.Count(int(n.N)).String() + " " + word}
 	}
 	cache := slices.Concat(part(u.CacheRead, "cached"), part(u.CacheWrite, "written to the cache"))
-	if u.SeenInput.Reported { // then the cache is of that
+	if u.SeenInput.Reported { // the cache counts then belong to it
 		add("in", u.Input, true)
 		add("out", u.Output, true, part(u.Reasoning, "reasoning")...)
 		add("processed in", u.SeenInput, false, cache...)

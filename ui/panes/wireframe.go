@@ -11,7 +11,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// drawFrame writes row n of the selected frame's own bytes.
+// drawFrame draws row n of the selected frame's own bytes.
 func (w *Wire) drawFrame(p *screen.Pen, v *providers.View, n int) {
 	t := w.currentSelection().Turn
 	if w.At >= len(w.Events) || t == nil {
@@ -55,8 +55,7 @@ func (w *Wire) drawFrame(p *screen.Pen, v *providers.View, n int) {
 	rows.draw(p, lineLen(p.Drawer, rows.text, width))
 }
 
-// frameParts is a frame's own bytes, and what stood around them in the line of the log that they were
-// found in.
+// frameParts returns a frame's own bytes, and the text around them in the log line that holds them.
 func (w *Wire) frameParts(of *stream.Wire, start, end int64) (rows wireText) {
 	for at := start; at < end; {
 		n, _ := of.RecordAt(at)
@@ -83,8 +82,8 @@ func (w *Wire) frameParts(of *stream.Wire, start, end int64) (rows wireText) {
 	return rows
 }
 
-// payloadAt is where in a frame the bytes stand that an event tells of, as JSON writes them; a size of
-// 0 where they are not there as they are.
+// payloadAt returns the place of an event's payload in a frame, as JSON; a size of 0 if the frame doesn't
+// contain it literally.
 func payloadAt(frame []byte, e stream.Event) (at, size int) {
 	text := e.Text
 	if origin := stream.PayloadOf[stream.WireForm](e); origin.Wire != "" {
@@ -105,10 +104,10 @@ func payloadAt(frame []byte, e stream.Event) (at, size int) {
 	return 0, 0
 }
 
-// minPayload is how many bytes a payload has that is looked for: shorter ones are anywhere.
+// minPayload is the minimum size of a payload to search for: shorter ones match anywhere.
 const minPayload = 3
 
-// frameLines is how many rows the selected frame takes when shown whole, up to most.
+// frameLines returns how many rows the open frame takes, up to most.
 func (w *Wire) frameLines(v *providers.View, draw display.Drawer, width, most int) (n int) {
 	t := w.currentSelection().Turn
 	if t == nil || w.At >= len(w.Events) {
@@ -126,7 +125,7 @@ func (w *Wire) frameLines(v *providers.View, draw display.Drawer, width, most in
 	return n
 }
 
-// unescapeHTML is JSON text with the characters as they are that Go escapes for the sake of HTML.
+// unescapeHTML undoes Go's HTML escapes in JSON text.
 func unescapeHTML(text []byte) []byte {
 	for _, c := range [][2]string{{`\u003c`, "<"}, {`\u003e`, ">"}, {`\u0026`, "&"}} {
 		text = bytes.ReplaceAll(text, []byte(c[0]), []byte(c[1]))
@@ -134,7 +133,7 @@ func unescapeHTML(text []byte) []byte {
 	return text
 }
 
-// wireText is a text in parts that look different.
+// wireText is a text in parts with their own styles.
 type wireText struct {
 	text  []byte
 	parts []framePart
@@ -153,7 +152,7 @@ func (f *wireText) add(g screen.Surface, r screen.Role, text []byte) {
 	f.parts = append(f.parts, framePart{g, r, len(text)})
 }
 
-// markPayload marks a payload, where nothing else is marked.
+// markPayload marks a payload, unless something else is marked there.
 func (f *wireText) markPayload(at, size int) {
 	if size == 0 || slices.ContainsFunc(f.parts, func(p framePart) bool { return p.ground != screen.Bare }) {
 		return
@@ -161,7 +160,7 @@ func (f *wireText) markPayload(at, size int) {
 	f.parts = []framePart{{screen.Bare, screen.Plain, at}, {screen.Linked, screen.Plain, size}, {screen.Bare, screen.Plain, len(f.text) - at - size}}
 }
 
-// skipBytes goes over so many bytes.
+// skipBytes skips so many bytes.
 func (f *wireText) skipBytes(n int) {
 	f.text = f.text[n:]
 	for n > 0 && len(f.parts) > 0 {
@@ -173,7 +172,7 @@ func (f *wireText) skipBytes(n int) {
 	}
 }
 
-// draw writes so many bytes, but for what ends a line.
+// draw draws so many bytes without the line end.
 func (f *wireText) draw(p *screen.Pen, n int) {
 	line := screen.TrimEnd(f.text[:n])
 	for _, part := range f.parts {
@@ -183,10 +182,10 @@ func (f *wireText) draw(p *screen.Pen, n int) {
 	}
 }
 
-// maxFrameShown is how many bytes of a frame are looked at for its few rows.
+// maxFrameShown is how many bytes of a frame are read for its rows.
 const maxFrameShown = 16 << 10
 
-// lineLen is how many bytes of text make one line: up to a line end or as much as fits.
+// lineLen returns how many bytes of text make one row: up to a line end, or as much as fits.
 func lineLen(draw display.Drawer, text []byte, width int) (n int) {
 	for cells := 0; n < len(text); {
 		if text[n] == '\n' {
