@@ -26,8 +26,8 @@ func TestRecents(t *testing.T) {
 		checkFrame(t, s.shows("CAPTURES 2", "2026-11-22 12:00", "1,234 B", "record", "enter open", "d demo"))
 	}
 	s := newScreen(t, 80, 24, list)
-	if s.press("j<enter>").hides("RECORDINGS"); len(opened) != 1 || opened[0] == "b.tsc" {
+	if s.press("j<enter>").hides("CAPTURES"); len(opened) != 1 || opened[0] == "b.tsc" {
 		t.Errorf("%q", opened)
 	}
-	newScreen(t, 80, 24, list).press("d").hides("RECORDINGS")
+	newScreen(t, 80, 24, list).press("d").hides("CAPTURES")
 }
