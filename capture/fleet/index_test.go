@@ -171,7 +171,7 @@ func TestNoIndex(t *testing.T) {
 	}
 	finish(p, 1)
 	sent(t, p, 11)
-	eventually(t, "it is told", func() bool { return strings.Contains(p.Progress().Index.Why, addIndex) })
+	eventually(t, "the problem is reported", func() bool { return strings.Contains(p.Progress().Index.Why, addIndex) })
 	put(p, 2, 0)
 	sent(t, p, 12)
 	h.same(t, p)
@@ -201,7 +201,7 @@ func TestIndexLater(t *testing.T) {
 		finish(p, x+1)
 	}
 	sent(t, p, 3300)
-	eventually(t, "it is told", func() bool { return strings.Contains(p.Progress().Index.Why, addIndex) })
+	eventually(t, "the problem is reported", func() bool { return strings.Contains(p.Progress().Index.Why, addIndex) })
 	if _, err := js.CreateStream(ctx, config); err != nil {
 		t.Fatal(err)
 	}

@@ -104,7 +104,7 @@ func TestNobodyWaits(t *testing.T) {
 func TestBadName(t *testing.T) {
 	p := publish(t, PublishOptions{Server: "nats://hub.invalid:4222", Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"})
 	put(p, 1, 0)
-	eventually(t, "it is told", func() bool {
+	eventually(t, "the problem is reported", func() bool {
 		s := p.Progress()
 		return p.State().Records == 1 && s.Spooled > 0 && len(s.Trouble) > len(errDown.Error())
 	})

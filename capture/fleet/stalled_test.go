@@ -83,7 +83,7 @@ func stalled(t *testing.T) (h *hubs, way *stalls, p *Publisher) {
 // has the message sent.
 func TestStalled(t *testing.T) {
 	h, way, p := stalled(t)
-	eventually(t, "it is told", func() bool { return p.Progress().Trouble != "" })
+	eventually(t, "the problem is reported", func() bool { return p.Progress().Trouble != "" })
 	way.stall.Store(false)
 	sent(t, p, 2)
 	h.same(t, p)

@@ -202,7 +202,7 @@ func TestOverrun(t *testing.T) {
 	}
 	closeNow(p)
 	if s, at := v.State(), v.captures[p.ours.subject].next; at != p.ours.at || v.bytesRead+s.Lost != at {
-		t.Errorf("at %d of %d: %d bytes were read, %d are told to be lost", at, p.ours.at, v.bytesRead, s.Lost)
+		t.Errorf("at %d of %d: %d bytes were read, %d are reported as lost", at, p.ours.at, v.bytesRead, s.Lost)
 	}
 }
 

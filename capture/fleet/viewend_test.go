@@ -289,7 +289,7 @@ func TestStreamGone(t *testing.T) {
 	if err := js.DeleteStream(context.Background(), StreamName); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "it is told", func() bool { return v.State().Trouble == "it has no stream "+StreamName })
+	eventually(t, "the problem is reported", func() bool { return v.State().Trouble == "it has no stream "+StreamName })
 	if _, err := js.CreateStream(context.Background(), config); err != nil {
 		t.Fatal(err)
 	}
@@ -315,7 +315,7 @@ func TestExpiredAtRest(t *testing.T) {
 			t.Fatal(err)
 		}
 		close(v.on)
-		eventually(t, "it is told", func() bool { return lost(v.State()) > 0 })
+		eventually(t, "the problem is reported", func() bool { return lost(v.State()) > 0 })
 		eventually(t, "nothing waits", func() bool { return v.State().Lag == 0 })
 		if s := v.State(); !h.accounts(t, lost(s)+v.n.Load()) || s.Complete() {
 			t.Errorf("%s: %d records were read: %+v", query, v.n.Load(), s)

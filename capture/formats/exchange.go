@@ -28,7 +28,7 @@ type recordedExchange struct {
 	first          time.Time // the answer began
 	ended          time.Time
 
-	pieces []timedBytes // what came bit by bit: messages of a WebSocket, or a body whose pieces have times
+	pieces []timedBytes // timed data: messages of a WebSocket, or a body whose chunks have times
 	cut    bool         // the answer was not complete
 	why    string       // what the container says of that
 	by     capture.Party

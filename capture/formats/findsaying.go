@@ -35,7 +35,7 @@ const (
 	aRest                 // what stands where payloads stand, and is none
 )
 
-// protocolHint is which protocol a chunk is of, where streams of it are told apart in a way of their own.
+// protocolHint is the protocol of a chunk, for protocols with their own way to tell streams apart.
 type protocolHint int8
 
 const (

@@ -187,7 +187,7 @@ func (r *lineReader) addNote(text string, damaged bool) {
 	r.recs = append(r.recs, capture.Record{Exchange: r.flows.last, At: capture.NoTime, Note: text, Damaged: damaged})
 }
 
-// prettyJSON is a JSON text over several lines: a body that somebody printed nicely, or a whole file.
+// prettyJSON is a JSON text over several lines: an indented body, or a complete file.
 type prettyJSON struct {
 	open  bool
 	span  ValueScanner
@@ -243,7 +243,7 @@ func (d *prettyJSON) addLine(r *lineReader, line []byte) bool {
 	return true
 }
 
-// ofJSON reports whether a line can stand in a JSON text that somebody printed nicely.
+// ofJSON reports whether a line can stand in an indented JSON text.
 func ofJSON(line []byte) bool {
 	if len(line) == 0 {
 		return true

@@ -29,7 +29,7 @@ type logStream struct {
 	midline     bool // the last of them ends inside a line
 	finished    bool // a chunk said that the response is finished
 	over        bool // nothing comes any more but the mark that it ends
-	mixed       bool // it is told that lines of others may be in it
+	mixed       bool // a note says that lines of other streams may be in it
 	lost        bool // what is of it and what of others cannot be told any more
 	mute        bool // another place in the log has the same
 	headWritten bool // its head was told

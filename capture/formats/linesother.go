@@ -13,7 +13,7 @@ type otherLines struct {
 }
 
 const (
-	maxOtherLines     = 20      // lines of others that are told with their count
+	maxOtherLines     = 20      // other lines that are reported with their count
 	maxOtherLineBytes = 1 << 10 // of each of them
 )
 

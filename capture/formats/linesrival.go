@@ -55,7 +55,7 @@ func (s *openStreams) releaseHeld(x *logStream) {
 	}
 }
 
-// noteAlive notices that a stream goes on beside the one that may have been its restart.
+// noteAlive notes that a stream continues next to the one that looked like its restart.
 func (s *openStreams) noteAlive(x *logStream, f *payload) {
 	if x.of != ofMessages {
 		return
