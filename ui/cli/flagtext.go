@@ -75,7 +75,6 @@ var flagTexts = []flagText{
 	{"", "verbose", "", "report which captures were deleted"},
 
 	// Proxy, run, connect, mcp, serve.
-	{"hub", "listen", "ADDR", "address to listen on; port 0 picks a free port"},
 	{"", "listen", "ADDR", "address to listen on; port 0 picks a free port"},
 	{"replay", "to", "NAME", "target: all, or a name from 'toolscope help targets'"},
 	{"", "to", "[NAME=]URL", "upstream for all requests, or for those under /NAME; repeatable"},
