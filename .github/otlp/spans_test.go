@@ -128,7 +128,7 @@ func TestRefused(t *testing.T) {
 	cmd.Stderr = &said
 	err := cmd.Run()
 	taken := len(once(t, c.taken(), turns*spansAnswered-c.refused))
-	want := fmt.Sprintf("%d spans refused; %d taken: 500 Internal Server Error", c.refused, taken)
+	want := fmt.Sprintf("%d spans refused; %d accepted: 500 Internal Server Error", c.refused, taken)
 	if c.refused == 0 || taken == 0 || cmd.ProcessState.ExitCode() != 3 || !strings.Contains(said.String(), want) || !strings.Contains(said.String(), "no such tenant") {
 		t.Errorf("%d refused, %d taken: %v\n%s", c.refused, taken, err, &said)
 	}
@@ -155,7 +155,7 @@ func TestGone(t *testing.T) {
 			t.Errorf("%s: 100 requests took %s", name, took)
 		}
 		code, took := proxy.end()
-		if code != 3 || took > 5*time.Second || !strings.Contains(proxy.said.String(), "300 spans not acknowledged; 0 taken") {
+		if code != 3 || took > 5*time.Second || !strings.Contains(proxy.said.String(), "300 spans not acknowledged; 0 accepted") {
 			t.Errorf("%s: ended after %s with %d: %s", name, took, code, &proxy.said)
 		}
 	}
