@@ -44,6 +44,7 @@ type Diagnosis struct {
 	Code            string
 	Severity        Severity
 	OtherSeverities []Severity // severities that WithSeverity may set instead
+	SeverityNote    string     // when a finding has one of OtherSeverities, e.g. "info if …"
 	By              Party
 	Short           string // what it is, in a few words, shown next to the arguments; "" if it is not about them
 	Meaning         string // what it means, in one or two sentences

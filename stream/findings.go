@@ -13,8 +13,9 @@ var Findings = []*Diagnosis{
 var (
 	ProtocolViolation = &Diagnosis{
 		Code: "PROTOCOL_VIOLATION", Severity: Error, OtherSeverities: []Severity{Warn}, By: Gateway,
-		Meaning: "Events arrived in an order that the protocol doesn't allow. Strict clients stop here; others guess.",
-		Advice:  "Check the events around it: something on the way builds the stream incorrectly, or its beginning is missing.",
+		SeverityNote: "warn if clients are known to continue, e.g. when the beginning of the stream is missing",
+		Meaning:      "Events arrived in an order that the protocol doesn't allow. Strict clients stop here; others guess.",
+		Advice:       "Check the events around it: something on the way builds the stream incorrectly, or its beginning is missing.",
 	}
 	FrameFault = &Diagnosis{
 		Code: "FRAME_UNDECODABLE", Severity: Error, By: Provider,
@@ -23,8 +24,9 @@ var (
 	}
 	NoTerminator = &Diagnosis{
 		Code: "NO_TERMINATOR", Severity: Error, OtherSeverities: []Severity{Info, Warn}, By: Provider,
-		Meaning: "The bytes end before the protocol says that the response is complete.",
-		Advice:  "Retry the request, and run no call of this response whose arguments were not final.",
+		SeverityNote: "info if a finish reason or the end of the message came; warn if Claude Code was stopped between two messages",
+		Meaning:      "The bytes end before the protocol says that the response is complete.",
+		Advice:       "Retry the request, and run no call of this response whose arguments were not final.",
 	}
 	ProviderError = &Diagnosis{
 		Code: "PROVIDER_ERROR", Severity: Error, By: Provider,
@@ -54,9 +56,10 @@ var (
 var (
 	ArgsCut = &Diagnosis{
 		Code: "ARGS_CUT", Severity: Error, OtherSeverities: []Severity{Info, Warn}, By: Provider,
-		Short:   "cut",
-		Meaning: "The arguments stop before they are complete: a limit, an error or a lost connection cut the response.",
-		Advice:  "Don't run the call and don't guess the missing brackets. Raise the limit or retry the request.",
+		SeverityNote: "info if the client went away; warn if toolscope saw no more of the response",
+		Short:        "cut",
+		Meaning:      "The arguments stop before they are complete: a limit, an error or a lost connection cut the response.",
+		Advice:       "Don't run the call and don't guess the missing brackets. Raise the limit or retry the request.",
 	}
 	ArgsBroken = &Diagnosis{
 		Code: "ARGS_BROKEN", Severity: Error, By: Model,

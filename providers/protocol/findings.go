@@ -14,8 +14,9 @@ var Findings = []*stream.Diagnosis{
 var (
 	MessageRestarted = &stream.Diagnosis{
 		Code: "MESSAGE_RESTARTED", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info}, By: stream.Gateway,
-		Meaning: "A second message began in the same body before the first ended: a retry was spliced in, or two streams were merged.",
-		Advice:  "Run no call of the first message, and find the gateway that retries on its own.",
+		SeverityNote: "info in AI SDK streams, whose clients keep the last id",
+		Meaning:      "A second message began in the same body before the first ended: a retry was spliced in, or two streams were merged.",
+		Advice:       "Run no call of the first message, and find the gateway that retries on its own.",
 	}
 	ResponseRestarted = &stream.Diagnosis{
 		Code: "RESPONSE_RESTARTED", Severity: stream.Warn, By: stream.Gateway,
@@ -83,13 +84,15 @@ var (
 	}
 	IDMissing = &stream.Diagnosis{
 		Code: "ID_MISSING", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info}, By: stream.Gateway,
-		Meaning: "A call has no id. Its result has nothing to refer to, and clients invent an id.",
-		Advice:  "Create one id for the call and use it in the history, for the call and its result.",
+		SeverityNote: "info if the protocol has no ids, as in Ollama",
+		Meaning:      "A call has no id. Its result has nothing to refer to, and clients invent an id.",
+		Advice:       "Create one id for the call and use it in the history, for the call and its result.",
 	}
 	CallIDChanged = &stream.Diagnosis{
 		Code: "CALL_ID_CHANGED", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info}, By: stream.Gateway,
-		Meaning: "The id of a call changes from one delta or copy to the next.",
-		Advice:  "Use one of the ids for the call and its result, and tell calls apart by index.",
+		SeverityNote: "info in OpenAI Responses, where the id in output_item.done counts",
+		Meaning:      "The id of a call changes from one delta or copy to the next.",
+		Advice:       "Use one of the ids for the call and its result, and tell calls apart by index.",
 	}
 	NotSealed = &stream.Diagnosis{
 		Code: "NOT_SEALED", Severity: stream.Warn, By: stream.Gateway,
@@ -108,8 +111,9 @@ var (
 	}
 	OrphanResult = &stream.Diagnosis{
 		Code: "ORPHAN_RESULT", Severity: stream.Info, OtherSeverities: []stream.Severity{stream.Error}, By: stream.Client,
-		Meaning: "A result has no call. The call is in an earlier response, or it was left out of the history.",
-		Advice:  "In a stream: nothing. In a history, send the call with its result: most providers refuse one without the other.",
+		SeverityNote: "error if a later request sends a result without its call",
+		Meaning:      "A result has no call. The call is in an earlier response, or it was left out of the history.",
+		Advice:       "In a stream: nothing. In a history, send the call with its result: most providers refuse one without the other.",
 	}
 )
 
@@ -127,8 +131,9 @@ var (
 	}
 	ArgsNull = &stream.Diagnosis{
 		Code: "ARGS_NULL", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info}, By: stream.Gateway,
-		Meaning: "The arguments are null. They are treated as {}.",
-		Advice:  "Run the call with {} and send {} back: providers refuse null.",
+		SeverityNote: "info in Cohere, which writes null for no arguments",
+		Meaning:      "The arguments are null. They are treated as {}.",
+		Advice:       "Run the call with {} and send {} back: providers refuse null.",
 	}
 	ArgsMissing = &stream.Diagnosis{
 		Code: "ARGS_MISSING", Severity: stream.Info, By: stream.Gateway,
@@ -142,13 +147,15 @@ var (
 	}
 	DoneMismatch = &stream.Diagnosis{
 		Code: "DONE_MISMATCH", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info, stream.Error}, By: stream.Gateway,
-		Meaning: "The arguments were sent several times, and the copies differ. What a client runs depends on the copy that it reads.",
-		Advice:  "Find out which copy your client runs, and compare it with the deltas.",
+		SeverityNote: "error if two copies that clients run differ in OpenAI Responses; info if they are equal values written differently, if the provider runs the call, or if Claude Code corrected them",
+		Meaning:      "The arguments were sent several times, and the copies differ. What a client runs depends on the copy that it reads.",
+		Advice:       "Find out which copy your client runs, and compare it with the deltas.",
 	}
 	IntPrecision = &stream.Diagnosis{
 		Code: "INT_PRECISION", Severity: stream.Info, OtherSeverities: []stream.Severity{stream.Warn}, By: stream.Provider,
-		Meaning: "An integer has more digits than a double holds. Programs that pass it on as a double change it.",
-		Advice:  "Declare ids and other long numbers as strings in the tool's schema.",
+		SeverityNote: "warn if a later request carries the changed number",
+		Meaning:      "An integer has more digits than a double holds. Programs that pass it on as a double change it.",
+		Advice:       "Declare ids and other long numbers as strings in the tool's schema.",
 	}
 )
 

@@ -35,8 +35,9 @@ var (
 	}
 	early = &stream.Diagnosis{
 		Code: "EXEC_EARLY", Severity: stream.Info, OtherSeverities: []stream.Severity{stream.Error}, By: stream.Client,
-		Meaning: "A tool was run before its turn ended. As an error: before its arguments were final.",
-		Advice:  "Nothing, if the client tolerates turns that are cut off later. Never run a call before its arguments are final.",
+		SeverityNote: "error if the arguments were not final",
+		Meaning:      "A tool was run before its turn ended. As an error: before its arguments were final.",
+		Advice:       "Nothing, if the client tolerates turns that are cut off later. Never run a call before its arguments are final.",
 	}
 	notRun = &stream.Diagnosis{
 		Code: "EXEC_NOT", Severity: stream.Warn, By: stream.Client,
@@ -70,7 +71,8 @@ var (
 	}
 	schemaDrift = &stream.Diagnosis{
 		Code: "TOOL_SCHEMA_DRIFT", Severity: stream.Warn, By: stream.Client, OtherSeverities: []stream.Severity{stream.Info},
-		Meaning: "The schema that the model got for a tool differs from the one that the tool's server published. The server may refuse calls that follow it.",
-		Advice:  "Compare the two. A client that rewrites schemas must undo the changes in the arguments.",
+		SeverityNote: "info if only descriptions and other annotations differ",
+		Meaning:      "The schema that the model got for a tool differs from the one that the tool's server published. The server may refuse calls that follow it.",
+		Advice:       "Compare the two. A client that rewrites schemas must undo the changes in the arguments.",
 	}
 )

@@ -32,7 +32,19 @@ func TestExplain(t *testing.T) {
 		same(t, 0, "exit code", got.code, 0)
 		wantNarrow(t, got.stdout)
 		flat := strings.Join(strings.Fields(got.stdout), " ")
-		want := d.Code + " severity " + severitiesOf(d) + " by " + d.By.String() + ", unless the finding names another means " + d.Meaning + " do " + d.Advice
+		if (d.SeverityNote == "") != (len(d.OtherSeverities) == 0) {
+			t.Errorf("%s: a SeverityNote says when it has one of %v: %q", d.Code, d.OtherSeverities, d.SeverityNote)
+		}
+		for _, s := range d.OtherSeverities {
+			if !strings.Contains(d.SeverityNote, s.String()+" i") { // "info if", "info in"
+				t.Errorf("%s: when is it %s? %q", d.Code, s, d.SeverityNote)
+			}
+		}
+		severity := d.Severity.String()
+		if d.SeverityNote != "" {
+			severity += "; " + d.SeverityNote
+		}
+		want := d.Code + " severity " + severity + " by " + d.By.String() + ", unless the finding names another means " + d.Meaning + " do " + d.Advice
 		if !strings.HasPrefix(flat, want) {
 			t.Errorf("%s\nwant %s", flat, want)
 		}
