@@ -30,7 +30,7 @@ func TestBentBlame(t *testing.T) {
 		for _, f := range first.Calls[0].Findings {
 			if f.Code == "ARGS_REPLACED_BY_EMPTY" {
 				blamed = f.By
-				if strings.Contains(f.Message, "toolscope had given the client a faulty response") != (note != "") {
+				if strings.Contains(f.Message, "toolscope had sent the client a faulty response") != (note != "") {
 					t.Errorf("%q: %s", note, f.Message)
 				}
 			}

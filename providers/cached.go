@@ -26,7 +26,7 @@ func (ls *conversations) noteTurnEnd(l *agentConversation, t *stream.Turn) (foun
 		return ""
 	}
 	if at := t.Request.Change.BreaksAt(); at != "" && l.cached >= minCachedTokens && read.N < l.cached {
-		found = fmt.Sprintf("the request changes %s, which was sent before: %d of %d cached tokens were read", at, read.N, l.cached)
+		found = fmt.Sprintf("the request changes %s, which an earlier request sent: %d of %d cached tokens were read", at, read.N, l.cached)
 	}
 	l.cached = read.N + written.N
 	return found

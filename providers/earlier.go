@@ -28,7 +28,7 @@ func (in *Inspector) indexTurn(t *stream.Turn) {
 	}
 	if forgot && !in.recall.reported {
 		in.recall.reported = true
-		in.noteSource(fmt.Sprintf("more than %d calls: what later requests send back of the oldest is not reported", maxRecalled))
+		in.noteSource(fmt.Sprintf("more than %d calls: toolscope doesn't report how later requests send the oldest ones back", maxRecalled))
 	}
 }
 

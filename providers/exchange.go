@@ -284,6 +284,7 @@ func (x *Exchange) end() {
 	if x.decoder != nil {
 		x.out.To(x.handleEnding)
 		x.decoder.Close()
+		x.reportBeyondLimit()
 		x.closeLast()
 		x.closeOpen()
 		x.decoder = closedDecoder{}
@@ -307,7 +308,7 @@ func (x *Exchange) closeLast() {
 	}
 	if len(turn.Findings) == 0 && !turn.HasGap() && !x.cutShort() {
 		x.emit(findingEvent(n, protocolUnknown,
-			"no frame has a meaning in %s: shown as they arrived, not interpreted", stream.Own(x.Protocol.Title)))
+			"no frame belongs to %s: the frames are shown as they arrived, not interpreted", stream.Own(x.Protocol.Title)))
 	}
 	x.emit(stream.Event{Kind: stream.TurnClose, Turn: n, Code: stream.CloseCut})
 }

@@ -42,18 +42,18 @@ var findings = []*stream.Diagnosis{
 var (
 	sourceNote = &stream.Diagnosis{
 		Code: "SOURCE_NOTE", Severity: stream.Info, By: stream.Toolscope,
-		Meaning: "The source doesn't contain everything, or it reports something about itself: e.g. a log without deltas, or a proxy that answered the request itself.",
-		Advice:  "Read the note before you judge the data.",
+		Meaning: "The source is incomplete or reports something about itself, e.g. a log without deltas, or a proxy that answered the request itself.",
+		Advice:  "Read the message before you rely on the data.",
 	}
 	faultNote = &stream.Diagnosis{
 		Code: "BENT", Severity: stream.Warn, By: stream.Toolscope,
-		Meaning: "toolscope injected a fault into this response (--fault). The proxy shows what the provider sent, while the client got the faulty response; toolscope cut writes the faulty one.",
-		Advice:  "Don't blame anyone else for what the client does next.",
+		Meaning: "toolscope injected a fault into this response (--fault). The proxy shows the response that the provider sent. The client got the faulty response, which is also the one that toolscope cut writes.",
+		Advice:  "Nothing: the fault causes what the client does next.",
 	}
 	heldNote = &stream.Diagnosis{
 		Code: "HELD", Severity: stream.Info, By: stream.Toolscope,
-		Meaning: "The client got this response later than the provider sent it, or not all of it, because it was held at a breakpoint (proxy --break).",
-		Advice:  "Don't blame anyone else for what the client did in the meantime. The times shown are those of the provider.",
+		Meaning: "The response was held at a breakpoint (proxy --break). The client got it later than the provider sent it, or got only part of it.",
+		Advice:  "Nothing: toolscope caused the wait and what the client did meanwhile. The times shown are the provider's.",
 	}
 	sourceChanged = &stream.Diagnosis{
 		Code: "SOURCE_CHANGED", Severity: stream.Warn, By: stream.Toolscope,
@@ -83,16 +83,16 @@ var (
 	codingBroken = &stream.Diagnosis{
 		Code: "CODING_BROKEN", Severity: stream.Error, By: stream.Gateway,
 		Meaning: "The body can't be decompressed: it is damaged, or it doesn't use the coding that its headers name.",
-		Advice:  "Request it uncompressed, with Accept-Encoding: identity.",
+		Advice:  "Request the body uncompressed, with Accept-Encoding: identity.",
 	}
 	cacheBroken = &stream.Diagnosis{
 		Code: "CACHE_BROKEN", Severity: stream.Info, By: stream.Client,
-		Meaning: "The request differs from the previous one of its conversation inside the part that the provider had cached. Nothing after that point is read from the cache.",
-		Advice:  "If this costs much, keep tools, system prompt and earlier messages unchanged between requests, and add only at the end.",
+		Meaning: "The request differs from the previous one of its conversation inside the part that the provider had cached. The provider can't use its cache for anything after the difference.",
+		Advice:  "If the cost matters, keep tools, system prompt and earlier messages unchanged between requests, and add messages only at the end.",
 	}
 	codingBomb = &stream.Diagnosis{
 		Code: "CODING_BOMB", Severity: stream.Error, By: stream.Provider,
-		Meaning: "The body decompresses to more than 256 MiB, or to more than 10 MiB and 100 times its sent size. The rest isn't read, and the bytes are kept as they were sent.",
-		Advice:  "Find out what sends it: no model response is so large or so repetitive.",
+		Meaning: "The body decompresses to more than 256 MiB, or to more than 10 MiB and 100 times its sent size. toolscope doesn't read the rest, and keeps the bytes as they were sent.",
+		Advice:  "Find the program that sends this body. No model response is this large or this repetitive.",
 	}
 )

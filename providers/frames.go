@@ -151,7 +151,7 @@ func (x *Exchange) decodeFrame(f *stream.Frame, number int32) {
 	switch err := x.decoder.Frame(*f); {
 	case f.Truncated && x.cutShort(): // the party that ended the response cut the frame
 	case err != nil && f.Truncated && mayContinue(f.Data):
-		x.reportUndecodable(fmt.Sprintf("the stream was cut inside it (%v)", err))
+		x.reportUndecodable(fmt.Sprintf("the stream was cut inside the frame (%v)", err))
 	case err != nil:
 		x.reportUndecodable(err.Error())
 	case f.Truncated && x.Framing == "SSE":
@@ -228,7 +228,7 @@ func (x *Exchange) handleEvent(e stream.Event) {
 
 // emit stamps an event and adds it to the timeline. The first event of a turn, of any kind, opens it.
 func (x *Exchange) emit(e stream.Event) {
-	if x.isUnknowable(e) {
+	if x.isUnknowable(e) || x.isBeyondLimit(&e) {
 		return
 	}
 	e.At, e.Frame = x.at, x.frame
@@ -260,6 +260,9 @@ func (x *Exchange) emit(e stream.Event) {
 	}
 	if e.Kind == stream.TurnClose && e.Code == stream.CloseCut {
 		e = x.attributeCut(e)
+	}
+	if e.Kind == stream.TurnClose {
+		x.emitLateUsage()
 	}
 	x.in.Timeline.Append(e)
 	switch e.Kind {

@@ -151,7 +151,7 @@ func messageIn(p []byte) (at int, found bool) {
 
 // reportGap reports missed bytes for every open turn, or else for the last one.
 func (x *Exchange) reportGap(n int64) {
-	words := fmt.Sprintf("%s of the response were missed: calls that were not final before them are unknown", count.Of(n, "byte"))
+	words := fmt.Sprintf("%s of the response were missed: the state of calls that were not final before them is unknown", count.Of(n, "byte"))
 	open := x.openTurns()
 	if len(open) == 0 {
 		open = append(open, x.lastTurn())
@@ -202,7 +202,7 @@ func (x *Exchange) afterGap(e stream.Event, turn int32) {
 	switch {
 	case !x.gap.hidden:
 	case e.Kind == stream.TurnOpen:
-		x.emitGap(turn, x.gap.missed, fmt.Sprintf("%s of the response were missed before this turn: it may have begun in them", count.Of(x.gap.missed, "byte")))
+		x.emitGap(turn, x.gap.missed, fmt.Sprintf("%s of the response were missed before this turn: its real beginning may be among them", count.Of(x.gap.missed, "byte")))
 	case e.Kind == stream.TurnClose && e.Code == stream.CloseEnd && !x.Protocol.ParallelTurns:
 		open := x.openTurns()
 		x.gap.hidden = len(open) > 0 && open[len(open)-1] >= x.gap.first

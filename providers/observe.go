@@ -243,7 +243,7 @@ func (x *Exchange) reportLoggedResult(e stream.Event) {
 func unlessFaulted(t *stream.Turn, f stream.Finding) stream.Finding {
 	if slices.ContainsFunc(t.Findings, func(f stream.Finding) bool { return f.Diagnosis == faultNote }) {
 		f.By = stream.Toolscope
-		f.AppendMessage("; but toolscope had given the client a faulty response")
+		f.AppendMessage("; but toolscope had sent the client a faulty response")
 	}
 	return f
 }

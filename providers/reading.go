@@ -31,6 +31,7 @@ type exchangeContent struct {
 	closedTurns int                // at least this many turns, from the first on, are closed
 	parts       exchangeParts      // parts that are evicted on their own
 	frame       int32              // number of the frame being decoded
+	details     details            // see maxDetails
 	first       *firstJSONObject   // the object at the start of the body, while the framing is unknown
 	sniffAt     int64              // size of the body at which framing is tried again
 	pending     []pendingFrame     // frames that wait for a protocol

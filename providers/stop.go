@@ -26,7 +26,7 @@ func (v *View) Offsets() map[int]ExchangeOffset {
 	return all
 }
 
-var errRecordsDropped = errors.New("turns were evicted: use toolscope cut, which reads the file again")
+var errRecordsDropped = errors.New("turns were evicted from memory: use toolscope cut, which reads the file again")
 
 // EachRecord passes all records to to, in order. It fails if anything was evicted or dropped.
 func (v *View) EachRecord(to func(stream.Record)) error {
@@ -37,7 +37,8 @@ func (v *View) EachRecord(to func(stream.Record)) error {
 	return nil
 }
 
-// EventsAt returns how many events there were at a time, according to the events of a turn.
+// EventsAt returns the number of events of all turns up to the last event of t that is not later than at.
+// It counts at least the first event of t.
 func (v *View) EventsAt(t *stream.Turn, at time.Duration) int {
 	n := int(t.OpenedBy) + 1
 	for e := range v.EventsOf(t, int(t.OpenedBy)) {

@@ -77,13 +77,13 @@ func (d *unknownDecoder) Close() {
 	frames := count.Of(d.frames, "frame")
 	switch {
 	case d.title != "":
-		d.turn.Find(protocolUndecoded, "%s recognised but not decoded: %s shown as they arrived", stream.Own(d.title), stream.Own(frames))
+		d.turn.Find(protocolUndecoded, "%s recognised but not decoded: %s shown as received", stream.Own(d.title), stream.Own(frames))
 	case d.frames == 0:
 		d.turn.Find(protocolUnknown, "the body contains only comments")
 	case d.guess != "":
-		d.turn.Find(protocolUnknown, "%s of an unknown protocol, shown as they arrived, not interpreted; it looks like %s", stream.Own(frames), d.guess)
+		d.turn.Find(protocolUnknown, "%s of an unknown protocol, shown as received, not interpreted; possibly %s", stream.Own(frames), d.guess)
 	default:
-		d.turn.Find(protocolUnknown, "%s of an unknown protocol, shown as they arrived, not interpreted", stream.Own(frames))
+		d.turn.Find(protocolUnknown, "%s of an unknown protocol, shown as received, not interpreted", stream.Own(frames))
 	}
 }
 

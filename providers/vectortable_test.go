@@ -111,7 +111,7 @@ var vectors = []vector{
 	{27, "a call of a tool named parallel holds three", "openaichat/parallel_tool", []string{
 		"complete tool_calls", `  sealed object complete: {"tool_uses":[{"recipient_name":"functions.a","parameters":{}},{"recipient_name":"functions.a","parameters":{"n":1}},{"recipient_name":"functions.b","parameters":{}}]}  PARALLEL_WRAPPER!`,
 	}, []string{
-		"PARALLEL_WRAPPER: one call contains 3: the model called a tool that was not declared",
+		"PARALLEL_WRAPPER: one call contains other calls (3): the model called a tool that was not declared",
 	}},
 	{28, "the arguments are said four times and are the same", "openairesponses/one_call", []string{
 		"complete completed", `  sealed object complete: {"city":"Oslo"}`,
@@ -175,12 +175,12 @@ var vectors = []vector{
 	{43, "an object in a list, which is no number", "aistudio/objects_in_list_two_fields", []string{
 		"complete 1", `  sealed object complete: {"todos":[{"id":"1","status":"pending"}]}  LIST_AMBIGUOUS  LENGTH_FIRST_DIVERGENCE!`,
 	}, []string{
-		`LENGTH_FIRST_DIVERGENCE: a client that checks the length of an array before its content passes on {"todos":[{"id":["1"],"status":["pending"]}]} instead of {"todos":[{"id":"1","status":"pending"}]}`,
+		`LENGTH_FIRST_DIVERGENCE: a client that checks an array's length before its content reads {"todos":[{"id":["1"],"status":["pending"]}]} instead of {"todos":[{"id":"1","status":"pending"}]}`,
 	}},
 	{43, "the same in one more array", "aistudio/objects_in_list_wrapped", []string{
 		"complete 1", `  sealed object complete: {"todos":[{"id":"1","status":"pending"}]}  LIST_AMBIGUOUS  LENGTH_FIRST_DIVERGENCE!`,
 	}, []string{
-		`LENGTH_FIRST_DIVERGENCE: a client that checks the length of an array before its content passes on {"todos":[{}]} instead of {"todos":[{"id":"1","status":"pending"}]}`,
+		`LENGTH_FIRST_DIVERGENCE: a client that checks an array's length before its content reads {"todos":[{}]} instead of {"todos":[{"id":"1","status":"pending"}]}`,
 	}},
 	{44, "an object without members and a list without items", "aistudio/empty_values", []string{
 		"complete 1", `  sealed object complete: {"o":{},"l":[]}`,

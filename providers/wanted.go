@@ -20,7 +20,7 @@ var (
 	CostExceeded = &stream.Diagnosis{
 		Code: "COST_EXCEEDED", Severity: stream.Error, By: stream.Client,
 		Meaning: "All turns together cost more than --max-cost allows.",
-		Advice:  "Find the turns that cost most, and how much of their input was not read from a cache.",
+		Advice:  "Find the turns that cost most, and check how much of their input was not read from a cache.",
 	}
 	// CostUnknown reports a limit that can't be checked.
 	CostUnknown = &stream.Diagnosis{

@@ -63,7 +63,7 @@ func (c *Call) repeatedBy(text string) bool {
 // object: before that, the delta may be a nested object that begins like the outer one.
 func (c *Call) checkCumulative() {
 	if c.repeated > 0 {
-		c.reportOnce(ArgsCumulative, int(c.repeated), "each delta repeats all arguments so far: only the last delta is the value, and a client that appends gets nonsense")
+		c.reportOnce(ArgsCumulative, int(c.repeated), "each delta repeats all arguments so far: only the last delta counts, and a client that appends deltas gets nonsense")
 	}
 }
 
@@ -78,7 +78,7 @@ func (c *Call) checkBroken(event int) {
 	switch {
 	case c.lex.Docs() > 0 && c.lex.first == ObjectOpen:
 		c.reportFinding(ArgsTrailing, event, err.Offset,
-			"the object is complete at byte %d, but %s follows: a client that runs a call when it parses runs half of it", err.Offset, err.Found())
+			"the object is complete at byte %d, but %s follows: a client that runs a call as soon as it parses runs only part of it", err.Offset, err.Found())
 	case err.Got == '{' && err.Expected == "a comma or }":
 		c.reportFinding(ArgsMissingBrace, event, err.Offset,
 			"a second object begins inside the first at byte %d: two calls were merged", err.Offset)
@@ -152,7 +152,7 @@ func (c *Call) checkObject(event int) {
 	}
 	if c.Name == "parallel" || c.Name == "multi_tool_use.parallel" {
 		if n := bytes.Count(c.args.s, []byte(`"recipient_name"`)); n > 0 {
-			c.reportFinding(ParallelWrapper, event, NoOffset, "one call contains %d: the model called a tool that was not declared", n)
+			c.reportFinding(ParallelWrapper, event, NoOffset, "one call contains other calls (%d): the model called a tool that was not declared", n)
 		}
 	}
 }

@@ -8,23 +8,23 @@ package stream
 var (
 	ClientGone = &Diagnosis{
 		Code: "CLIENT_GONE", Severity: Info, By: Client,
-		Meaning: "The client disconnected, or closed its side, before the response ended: its user stopped it, or it reached a limit of its own.",
-		Advice:  "Nothing: open calls are not to be run. If the user didn't stop it, check the client's timeout.",
+		Meaning: "The client disconnected, or closed its side of the connection, before the response ended. Its user stopped it, or it reached its own limit.",
+		Advice:  "Nothing, if the user stopped it; otherwise check the client's timeout. Don't run calls that were still open.",
 	}
 	ConnectionLost = &Diagnosis{
 		Code: "CONNECTION_LOST", Severity: Error, By: Network,
 		Meaning: "The connection to the provider was reset or closed in the middle of the response. The rest of the response is unknown.",
-		Advice:  "Retry the request, and run no call of this response whose arguments were not final.",
+		Advice:  "Retry the request, and don't run calls of this response whose arguments were not final.",
 	}
 	StoppedHere = &Diagnosis{
 		Code: "STOPPED_HERE", Severity: Warn, By: Toolscope,
-		Meaning: "toolscope ended the response, or stopped recording it, before the provider did: by a limit, by a key, or because it quit.",
-		Advice:  "Raise the limit or record again if the rest matters. This says nothing about the provider.",
+		Meaning: "toolscope ended the response, or stopped recording it, before the provider ended it: a limit was reached, a key was pressed, or toolscope quit.",
+		Advice:  "Raise the limit or record again if you need the rest of the response. This finding says nothing about the provider.",
 	}
 	NoAnswer = &Diagnosis{
 		Code: "NO_ANSWER", Severity: Error, By: Network,
-		Meaning: "No response came from a provider: toolscope answered in its place, or the client got no response.",
-		Advice:  "Read the reason in the message: an address, a name, a certificate or a limit. The provider sent nothing.",
+		Meaning: "No provider responded: toolscope answered in its place, or the client got no response.",
+		Advice:  "Check the cause that the message names: an address, a name, a certificate or a limit. The provider sent nothing.",
 	}
 )
 
@@ -38,8 +38,8 @@ var cutBy = map[Party]struct {
 	Provider:     {NoTerminator, ArgsCut, "the bytes ended without the protocol's terminator", "the bytes end here"},
 	Client:       {ClientGone, ArgsCut.WithSeverity(Info).WithCause(Client), "the client went away", "the client went away"},
 	Network:      {ConnectionLost, ArgsCut.WithCause(Network), "the connection was lost", "the connection was lost"},
-	Toolscope:    {StoppedHere, ArgsCut.WithSeverity(Warn).WithCause(Toolscope), "toolscope saw no more of it", "no more was seen"},
-	UnknownParty: {NoTerminator, ArgsCut.WithCause(UnknownParty), "the source kept no more, so the cause is unknown", "no more was kept"},
+	Toolscope:    {StoppedHere, ArgsCut.WithSeverity(Warn).WithCause(Toolscope), "toolscope saw no more of the response", "no more was seen"},
+	UnknownParty: {NoTerminator, ArgsCut.WithCause(UnknownParty), "the source contains no more of the response, so the cause is unknown", "the source ends here"},
 }
 
 // endingParty returns by if that party can end a response, and otherwise 0.
@@ -57,6 +57,7 @@ func (t *Turn) applyClose(e Event, n int) {
 	}
 	if !t.closed {
 		t.closer = by
+		t.countUnopened()
 	}
 	t.closed, t.ClosedAt = true, e.At
 	t.text.freeSpare()

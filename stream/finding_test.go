@@ -38,8 +38,9 @@ var findingCases = []struct {
 	{"slot used again after the seal", []Event{opened(0, "1", "f"), args(0, `{}`), sealed(0), opened(0, "2", "g")}, nil},
 
 	// Order.
-	{"delta of an unknown slot", []Event{args(0, `{`)}, []string{"call 1 PROTOCOL_VIOLATION error #0"}},
-	{"seal of an unknown slot", []Event{sealed(0)}, []string{"call 1 PROTOCOL_VIOLATION error #0"}},
+	{"delta of an unknown slot", []Event{args(0, `{`)}, []string{"turn PROTOCOL_VIOLATION error #0"}},
+	{"seal of an unknown slot", []Event{sealed(0)}, []string{"turn PROTOCOL_VIOLATION error #0"}},
+	{"many events of unknown slots", []Event{args(0, `{`), args(1, `{`), sealed(2), closed(CloseEnd)}, []string{"turn PROTOCOL_VIOLATION error #0"}},
 	{"bytes after the seal", append(sealedWith(`{}`), args(0, `{}`), args(0, `{}`)), []string{"call 1 PROTOCOL_VIOLATION error #3"}},
 	{"slot opened again", []Event{opened(0, "1", "f"), opened(0, "2", "g")}, []string{"call 2 PROTOCOL_VIOLATION error #1"}},
 	{"interleaved", []Event{opened(0, "1", "f"), opened(1, "2", "g"), args(0, `{`), args(1, `{`), args(0, `"`), args(1, `"`), args(0, `a`)},

@@ -10,8 +10,8 @@ import (
 // error: the response itself may be correct.
 var RecordGap = &Diagnosis{
 	Code: "RECORD_GAP", Severity: Warn, By: Toolscope,
-	Meaning: "toolscope could not keep up, or a capture lacks bytes. Calls that were not final before the gap are unknown.",
-	Advice:  "Record again if this call matters, and check what slowed toolscope down. This says nothing about the model or the provider.",
+	Meaning: "Bytes are missing: toolscope could not keep up, or a capture lacks them. The state of calls that were not final before the gap is unknown.",
+	Advice:  "Record again if you need this call, and check what slowed toolscope down. This finding says nothing about the model or the provider.",
 }
 
 // applyGap applies missed bytes of the turn. Calls whose arguments were final before stay as they are;
@@ -26,7 +26,7 @@ func (t *Turn) applyGap(e Event, n int) {
 	} else { // one finding for all gaps
 		t.Findings = slices.Clone(t.Findings) // past sessions keep the old one
 		i := slices.IndexFunc(t.Findings, func(f Finding) bool { return f.Diagnosis == RecordGap })
-		t.Findings[i].SetMessage(Messagef("%s in %s were not recorded: calls that were not final before them are unknown",
+		t.Findings[i].SetMessage(Messagef("%s in %s were not recorded: the state of calls that were not final before them is unknown",
 			Own(count.Of(t.Missed, "byte")), Own(count.Of(t.gaps, "place"))))
 	}
 	t.sendBroadcast(broadcastGap, AllChoices, func(c *Call) {
@@ -54,7 +54,7 @@ func (c *Call) markUnseen(event int, bytes int64) {
 // openUnseen makes a call that begins after a gap Unseen: its apparent beginning may be its middle.
 func (c *Call) openUnseen(event int, bytes int64) {
 	c.phase, c.settled = PhaseUnseen, true
-	c.reportOnce(RecordGap, event, "the call begins after %s that were missed: it may have begun in them", Own(unseenBytes(bytes)))
+	c.reportOnce(RecordGap, event, "the call begins after %s that were missed: its real beginning may be among them", Own(unseenBytes(bytes)))
 }
 
 // unseenBytes formats a number of missed bytes. A gap of unknown size counts as one byte.

@@ -9,7 +9,8 @@ const MaxDepth = 10_000
 // tokens. The zero value is ready.
 //
 // Invariants: tokens tile text[0:Len()]; only the last may still grow, the others never change; once Err
-// is set the last token is Junk and no other token follows it.
+// is set the last token is Junk and no other token follows it. After maxTokens the last token covers all
+// the rest, and its kind is that of the latest one.
 //
 // The grammar is RFC 8259's. Objects written one after another are lexed as such (SyntaxConcat), because
 // merged calls look like that. Strings are not checked for UTF-8 or paired surrogates. Texts beyond 4 GiB
@@ -148,9 +149,13 @@ func (l *Lexer) Write(p []byte) {
 	l.pos += len(p)
 }
 
+// maxTokens is how many tokens of a text are kept: 64 MiB of them. A text of single digits has a token a
+// byte.
+const maxTokens = 1 << 23
+
 // beginToken starts a token at p[i], which ends the previous one.
 func (l *Lexer) beginToken(k TokenKind, i int) {
-	if l.some {
+	if l.some && l.toks.n < maxTokens {
 		l.toks.add(Token{uint32(l.pos + i), l.last})
 	}
 	l.last, l.some = k, true

@@ -37,7 +37,7 @@ func (c *Call) updateInfo(d CallInfo, n int) {
 		c.phase = PhaseOpen
 		c.noteArgsRuns(n)
 	}
-	const words = "the name or id contains characters that a terminal hides or obeys"
+	const words = "the name or id contains characters that a terminal hides or treats as commands"
 	switch {
 	case hasUnprintable(c.Name):
 		c.reportOnce(HiddenCharacters, n, words)

@@ -136,12 +136,13 @@ func (s *Session) applyToCall(t *Turn, e *Event, n int) {
 	}
 	c := t.inSlot(e.Slot)
 	switch {
+	case e.Kind == CallOpen && len(t.Calls) == MaxCalls:
+		return
 	case e.Kind == CallOpen:
 		c = t.openCall(*e, n)
 	case c == nil:
-		c = t.openCall(*e, n)
-		c.reportFinding(ProtocolViolation, n, NoOffset,
-			"%s for slot %d, where no call was opened", OwnFact(e.Kind.String()), e.Slot)
+		t.reportUnopened(e, n)
+		return
 	default:
 		c = t.editCall(c)
 		c.ensureContent()
@@ -174,7 +175,7 @@ func (s *Session) checkID(c *Call, n int) {
 	switch other := s.reused; {
 	case other == NoRef || other == c.Ref():
 	case other.Turn == c.Turn:
-		c.reportOnce(IDDup, n, "calls %d and %d of this turn have the same id: a result can't say which one it is for", other.Call, c.Number)
+		c.reportOnce(IDDup, n, "calls %d and %d of this turn have the same id: a result can't show which call it belongs to", other.Call, c.Number)
 	default:
 		c.reportOnce(IDDupAcrossTurns, n, "the id was used in an earlier turn: Anthropic refuses a history with duplicate ids")
 	}

@@ -1,6 +1,11 @@
 package stream
 
-import "time"
+import (
+	"slices"
+	"time"
+
+	"toolscope/stream/count"
+)
 
 // A Turn is one model response. Its fields belong to the fold: read them, don't set them.
 type Turn struct {
@@ -28,6 +33,8 @@ type Turn struct {
 	session         *Session
 	droppedCounts   *[NumStatus]int32 // see DroppedCounts; nil for none
 	lastArgs        int32             // number of the call that got arguments last, 0 if none did
+	unopened        int32             // number of events of calls that were never opened
+	firstUnopened   int32             // the first of these events
 	gaps            int32             // how often bytes of it were missed
 	evictedTextLens [2]int32          // bytes of Text and Thinking while they are evicted
 	SentBack        bool
@@ -113,6 +120,32 @@ func (t *Turn) inSlot(key int32) *Call {
 	return nil
 }
 
+// MaxCalls is how many calls of a turn a session keeps. A packed event can't name more.
+const MaxCalls = 1<<16 - 1
+
+// reportUnopened reports an event of a call that was never opened. All such events of a turn make one
+// finding and no call. The end of the turn adds their number.
+func (t *Turn) reportUnopened(e *Event, n int) {
+	t.keepBase()
+	if t.unopened++; t.unopened == 1 {
+		t.firstUnopened = int32(n)
+		t.reportFinding(ProtocolViolation, n, "%s for slot %d, where no call was opened", OwnFact(e.Kind.String()), e.Slot)
+	}
+}
+
+// countUnopened adds the number of events of calls that were never opened to their finding.
+func (t *Turn) countUnopened() {
+	if t.unopened < 2 {
+		return
+	}
+	t.keepBase()
+	t.Findings = slices.Clone(t.Findings) // past sessions keep the old one
+	i := slices.IndexFunc(t.Findings, func(f Finding) bool {
+		return f.Diagnosis == ProtocolViolation && f.Event == int(t.firstUnopened)
+	})
+	t.Findings[i].AppendMessage(", and %s of such calls", Own(count.Of(t.unopened-1, "more event")))
+}
+
 // openCall starts a call in e.Slot.
 func (t *Turn) openCall(e Event, n int) *Call {
 	c := newCall(len(t.Calls)+1, t.Number, e.Slot, PayloadOf[CallInfo](e))
@@ -162,7 +195,7 @@ func (t *Turn) addArgsDelta(c *Call, e *Event, n int) {
 		c.LastArgAt = e.At
 		t.leaveLatestCall(c, n)
 		if t.lastArgs != 0 && t.lastArgs != int32(c.Number) && len(c.args.s) > 0 {
-			c.reportOnce(Interleaved, n, "deltas of this call alternate with those of another: only the slot tells them apart")
+			c.reportOnce(Interleaved, n, "deltas of this call alternate with those of another call: only the slot shows which call a delta belongs to")
 		}
 		t.lastArgs = int32(c.Number)
 		if c.repeated == 0 && c.repeatedBy(e.Text) {

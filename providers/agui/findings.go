@@ -11,6 +11,6 @@ var (
 	snapshotOnly = &stream.Diagnosis{
 		Code: "SNAPSHOT_ONLY", Severity: stream.Info, By: stream.Gateway,
 		Meaning: "A snapshot of all messages contains calls that were not streamed. They are usually from earlier runs.",
-		Advice:  "Nothing, if they are. A client that shows snapshots and streams shows them twice.",
+		Advice:  "Nothing, if the calls are from earlier runs. A client that shows both snapshots and streams shows these calls twice.",
 	}
 )

@@ -96,7 +96,7 @@ func (d *decoder) startMessage() {
 		d.endTurn()
 	}
 	if d.turn.IsOpen() {
-		d.turn.Find(protocol.MessageRestarted.WithSeverity(stream.Info), "a second start in one message: streams were merged, and clients keep the last id")
+		d.turn.Find(protocol.MessageRestarted.WithSeverity(stream.Info), "a second start chunk in one message: streams were merged, and clients keep the last id")
 		d.turn.Update(stream.Opening{ID: id})
 	} else {
 		d.openTurn(id)

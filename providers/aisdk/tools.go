@@ -18,9 +18,11 @@ func (d *decoder) openCall(t *protocol.Turn) *call {
 		info.Kind, info.RunByProvider = "server", true
 	}
 	k := &call{Call: t.OpenCall(int32(len(d.order)), info)}
-	k.Keep()
-	d.order = append(d.order, k)
-	d.calls[info.ID] = k
+	if !k.IsCounted() {
+		k.Keep()
+		d.order = append(d.order, k)
+		d.calls[info.ID] = k
+	}
 	return k
 }
 

@@ -25,7 +25,7 @@ import (
 const maxUnwraps = 10
 
 // errBadStruct is the error for an array that can't be read as an object.
-var errBadStruct = errors.New("neither a list of key-value pairs nor one inside other arrays")
+var errBadStruct = errors.New("neither a list of key-value pairs nor arrays around such a list")
 
 // A oddValue is something odd about a value.
 type oddValue struct {

@@ -106,7 +106,7 @@ func (d *decoder) readCall(p, fields jsonNodes, choice int32) {
 		return
 	}
 	c := d.openNextCall(stream.CallInfo{ID: key.id, Name: key.name, Kind: "function", Choice: choice, Signature: signature})
-	if first == nil {
+	if first == nil && !c.IsCounted() {
 		d.calls[key] = &call{c, d.chunks, signature}
 	}
 	err := d.setArguments(c, args)
@@ -126,7 +126,7 @@ func (d *decoder) readCall(p, fields jsonNodes, choice int32) {
 		c.Find(signedPartMissed, "the part has %d fields: clients that expect 11 never see the call", n)
 	}
 	if repeated {
-		c.Find(dupChunks, "an earlier chunk has the same call, and neither has an id: one call sent twice, or two calls")
+		c.Find(dupChunks, "an earlier chunk contains the same call, and neither has an id: one call was sent twice, or there are two equal calls")
 	}
 }
 

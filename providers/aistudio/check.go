@@ -10,7 +10,7 @@ import (
 // remarks are the messages for oddities: each says why it matters.
 var remarks = map[*stream.Diagnosis]string{
 	nonCanonical:  "%s is not written as protobuf writes values: clients disagree on its meaning; toolscope uses its length and last element",
-	listAmbiguous: "%s is a list of one element, which may also be an array around a value: read as a list",
+	listAmbiguous: "%s is a list of one element, which may also be an array around a value: toolscope reads it as a list",
 	numAsFloat:    "%s can't be kept exactly: every number of this protocol is a double",
 }
 
@@ -23,7 +23,7 @@ func (d *decoder) checkReading(c *protocol.Call, args jsonNodes) {
 	if d.lengthFirst = lengthFirst(d.lengthFirst[:0], args); !bytes.Equal(d.lengthFirst, d.args.text) {
 		from := diffOffset(d.lengthFirst, d.args.text)
 		c.Find(lengthFirstDivergence,
-			"a client that checks the length of an array before its content passes on %s instead of %s", clipFrom(d.lengthFirst, from), clipFrom(d.args.text, from))
+			"a client that checks an array's length before its content reads %s instead of %s", clipFrom(d.lengthFirst, from), clipFrom(d.args.text, from))
 	}
 }
 

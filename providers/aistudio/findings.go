@@ -16,13 +16,13 @@ var (
 	}
 	argsNotPositional = &stream.Diagnosis{
 		Code: "ARGS_NOT_POSITIONAL", Severity: stream.Warn, By: stream.Gateway,
-		Meaning: "The arguments are ordinary JSON where this protocol has a positional array. Clients that expect the array get no arguments.",
+		Meaning: "The arguments are ordinary JSON, although this protocol requires a positional array. Clients that expect the array get no arguments.",
 		Advice:  "Accept both forms in your client. The JSON is shown as it arrived.",
 	}
 	badStruct = &stream.Diagnosis{
 		Code: "BAD_STRUCT", Severity: stream.Error, By: stream.Provider,
 		Meaning: "The positional array of the arguments can't be read as an object. It is shown as it arrived.",
-		Advice:  "Look at the wire form of the call: it is damaged, or its form is new.",
+		Advice:  "Check the call in the wire pane: it is damaged, or it has a new form.",
 	}
 	dupChunks = &stream.Diagnosis{
 		Code: "DUP_CHUNKS", Severity: stream.Info, By: stream.Provider,
@@ -36,18 +36,18 @@ var (
 	}
 	lengthFirstDivergence = &stream.Diagnosis{
 		Code: "LENGTH_FIRST_DIVERGENCE", Severity: stream.Warn, By: stream.Client,
-		Meaning: "A client that checks the length of an array before its content reads other arguments from these bytes.",
-		Advice:  "Check the content of each value first: a list of two elements is not a number.",
+		Meaning: "A client that checks an array's length before its content reads different arguments from these bytes.",
+		Advice:  "Make your client check the content of each array before its length. A list of two elements is not a number.",
 	}
 	listAmbiguous = &stream.Diagnosis{
 		Code: "LIST_AMBIGUOUS", Severity: stream.Info, By: stream.Provider,
 		Meaning: "A list of one element may also be an array around a value. toolscope reads it as a list.",
-		Advice:  "Check the argument against the tool's schema, which shows which of the two it is.",
+		Advice:  "Check the tool's schema, which shows whether the argument is a list or a single value.",
 	}
 	nonCanonical = &stream.Diagnosis{
 		Code: "NON_CANONICAL_VALUE", Severity: stream.Warn, By: stream.Provider,
 		Meaning: "A value is not written as protobuf writes it. Clients disagree on its meaning.",
-		Advice:  "Compare the value in your client with the value that is shown.",
+		Advice:  "Compare your client's value with the value that toolscope shows.",
 	}
 	numAsFloat = &stream.Diagnosis{
 		Code: "NUM_AS_FLOAT", Severity: stream.Warn, By: stream.Provider,

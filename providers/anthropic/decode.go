@@ -140,7 +140,7 @@ func (d *decoder) startBlock(t *protocol.Turn, slot int32, start protocol.Raw) {
 	kind := start.Get("type").Text()
 	if before, ok := d.blocks[slot]; ok && !before.open {
 		t.Once(protocol.IndexReused,
-			"block %d starts again after its end: clients that store blocks by index lose the first", slot)
+			"block %d starts again after its end: clients that store blocks by index lose the first block", slot)
 	}
 	d.blocks[slot] = contentBlock{kind, true}
 	if c := openCall(t, slot, kind, start); c != nil {
@@ -186,7 +186,7 @@ func readOtherBlock(o *protocol.Out, t *protocol.Turn, slot int32, kind string, 
 	case kind == "fallback":
 		from, to := block.Get("from").Get("model").Text(), block.Get("to").Get("model").Text()
 		t.Update(stream.Opening{Model: to})
-		t.Find(modelFallback, "%s declined and %s continues: the calls before this are from the first", stream.Fact(from), stream.Fact(to))
+		t.Find(modelFallback, "%s declined and %s continues: the calls before this point are from the first model", stream.Fact(from), stream.Fact(to))
 	case kind == "container_upload", kind == "compaction":
 	default:
 		o.Unknown("content block " + kind)
@@ -209,8 +209,10 @@ func (d *decoder) readDelta(t *protocol.Turn, slot int32) {
 }
 
 func (d *decoder) stopBlock(t *protocol.Turn, slot int32) {
-	was := d.blocks[slot]
-	d.blocks[slot] = contentBlock{kind: was.kind}
+	was, known := d.blocks[slot]
+	if known {
+		d.blocks[slot] = contentBlock{kind: was.kind}
+	}
 	if !was.open {
 		t.Find(stream.ProtocolViolation, protocol.StopOfNone, slot)
 	}

@@ -10,7 +10,7 @@ var findings = []*stream.Diagnosis{
 var (
 	modelFallback = &stream.Diagnosis{
 		Code: "MODEL_FALLBACK", Severity: stream.Info, By: stream.Provider,
-		Meaning: "One model declined and another continues the same message.",
+		Meaning: "One model declined, and another model continues the same message.",
 		Advice:  "Attribute the content before this point to the first model, and price each part by its own model.",
 	}
 	usageModels = &stream.Diagnosis{
@@ -21,6 +21,6 @@ var (
 	usageCorrected = &stream.Diagnosis{
 		Code: "USAGE_CORRECTED", Severity: stream.Info, By: stream.Provider,
 		Meaning: "The input tokens were reported twice with different numbers.",
-		Advice:  "Use the last count: it is billed.",
+		Advice:  "Use the last number, which is the billed one.",
 	}
 )

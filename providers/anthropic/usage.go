@@ -40,7 +40,7 @@ func (d *decoder) reportUsage(turn *protocol.Turn, u protocol.Raw) {
 	turn.Usage(d.usage.asUsage())
 	if input := t.totalInput(); input.N < before.N {
 		turn.Find(usageCorrected,
-			"the input was reported as %d tokens and is %d now: the last count is billed", before.N, input.N)
+			"the input was first reported as %d tokens, then as %d: the last number is billed", before.N, input.N)
 	}
 }
 
@@ -128,7 +128,7 @@ func (d *decoder) reportModels(turn *protocol.Turn, list protocol.Raw) {
 	if !slices.Equal(models, d.servingModels) {
 		d.servingModels = models
 		turn.Find(usageModels,
-			"%s served this turn at different prices: usage.iterations has the tokens of each; the totals don't", stream.Fact(strings.Join(models, " and ")))
+			"%s served this turn at different prices: usage.iterations contains the tokens of each model; the totals don't", stream.Fact(strings.Join(models, " and ")))
 	}
 	d.usage.addDoubt("several models served the turn")
 }

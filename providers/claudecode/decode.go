@@ -118,7 +118,7 @@ func compareArguments(c *protocol.Call, input protocol.Raw) {
 		return
 	}
 	c.Find(protocol.DoneMismatch.WithSeverity(stream.Info).WithCause(stream.Client),
-		"Claude Code runs the call with other arguments than the model wrote, which are shown: %s", input.Clip())
+		"Claude Code runs the call with arguments that differ from the model's; the model's are shown: %s", input.Clip())
 }
 
 // textOf returns the text of a message's content.

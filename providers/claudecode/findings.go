@@ -15,7 +15,7 @@ var (
 	}
 	usagePartial = &stream.Diagnosis{
 		Code: "USAGE_PARTIAL", Severity: stream.Info, By: stream.Client,
-		Meaning: "These lines contain the usage of the moment when a message began, so its output tokens are too low.",
+		Meaning: "These lines contain the usage from the start of each message, so the output tokens are too low.",
 		Advice:  "Use the sum in the result line.",
 	}
 	permissionDenied = &stream.Diagnosis{

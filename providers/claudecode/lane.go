@@ -57,7 +57,7 @@ func (l *agent) editEvent(e stream.Event) stream.Event {
 		l.of.failed = l.out.Last()
 	case stream.TurnClose:
 		if l.unstreamed && e.Text != "" {
-			e.Text = "the lines ended without a result: Claude Code was stopped, or the model was to continue"
+			e.Text = "the lines ended without a result: Claude Code was stopped, or the model was about to continue"
 		}
 	}
 	return e
@@ -129,7 +129,7 @@ func (l *agent) endMessage() {
 	}
 	l.feedFrame(l.ending)
 	if l.partial {
-		l.of.Once(usagePartial, "assistant lines contain the usage of the start of their message: the output is too low; only the result line has the sum")
+		l.of.Once(usagePartial, "assistant lines contain the usage from the start of their message: the output is too low; only the result line contains the sum")
 	}
 	l.feedFrame(newEvent("message_stop"))
 	l.unstreamed = false

@@ -1,7 +1,7 @@
 package client
 
 // toolSearch makes Claude Code declare the same tools as without a proxy.
-var toolSearch = Var{"ENABLE_TOOL_SEARCH", "true", "Claude Code turns tool search off if it doesn't call Anthropic directly, as with any proxy; this leaves it on"}
+var toolSearch = Var{"ENABLE_TOOL_SEARCH", "true", "Claude Code turns tool search off if it doesn't call Anthropic directly; this variable keeps tool search on"}
 
 // ProxySetups are the setups of clients, the most common clients first. Some clients append a version to
 // the address and some don't: the proxy accepts both.
@@ -13,15 +13,15 @@ var ProxySetups = []ProxySetup{
 			{Name: "ANTHROPIC_BEDROCK_BASE_URL", Value: "{bedrock}"}, {Name: "ANTHROPIC_VERTEX_BASE_URL", Value: "{vertex}/v1"},
 		},
 		Remarks: []string{
-			"An API key and a subscription login both pass unchanged; the login was tested with a made-up token.",
-			"Bedrock needs AWS_BEARER_TOKEN_BEDROCK, because a signature is valid only for the host that it was made for. Bedrock and Vertex were read in the program, not run.",
+			"The proxy forwards an API key and a subscription login unchanged; the login was tested with a made-up token.",
+			"Bedrock needs AWS_BEARER_TOKEN_BEDROCK, because a signature is valid only for the host that it was made for. The settings for Bedrock and Vertex were read in the program, not tested.",
 		},
 	},
 	{
 		Client: MustFind("codex"), Known: Ran, Commands: []string{"codex", "@openai/codex"},
 		Args: []string{"-c", `openai_base_url="{openai}"`},
 		Remarks: []string{
-			"It reads no variable for this. A ChatGPT login works too: its requests name the account, and go on to chatgpt.com; this was tested with a made-up login.",
+			"It reads no variable for the address. A ChatGPT login works too: its requests name the account, and the proxy sends them to chatgpt.com. This was tested with a made-up login.",
 			"For a model provider of your own in config.toml, change its base_url instead.",
 		},
 	},
@@ -33,8 +33,8 @@ var ProxySetups = []ProxySetup{
 			Variable: "GEMINI_CLI_HOME", Needs: "GEMINI_API_KEY",
 		},
 		Remarks: []string{
-			"With an API key but without the settings, it treats the address as a gateway and exits with code 41.",
-			"With a Google login, only CODE_ASSIST_ENDPOINT counts; this was tested with a made-up token. Vertex was read in its source, not run.",
+			"With an API key but without these settings, it treats the address as a gateway and exits with code 41.",
+			"With a Google login, it uses only CODE_ASSIST_ENDPOINT; this was tested with a made-up token. The variable for Vertex was read in its source, not tested.",
 		},
 	},
 	{
@@ -74,9 +74,9 @@ var ProxySetups = []ProxySetup{
 	},
 	{
 		Client: MustFind("cline"), Known: Ran, Commands: []string{"cline"},
-		Remarks: []string{"cline auth -p openai-native -k KEY -m MODEL -b {openai}/v1; it accepts no address for Anthropic."},
+		Remarks: []string{"cline auth -p openai-native -k KEY -m MODEL -b {openai}/v1; it has no option for Anthropic's address."},
 	},
-	{Client: MustFind("roo-code"), Known: Documented, Remarks: []string{"In its settings, the base URL of a provider: {anthropic}", "In its settings, the base URL of a provider: {openai}"}},
+	{Client: MustFind("roo-code"), Known: Documented, Remarks: []string{"In its settings, set the base URL of a provider: {anthropic}", "In its settings, set the base URL of a provider: {openai}"}},
 	{Client: MustFind("zed"), Known: Documented, Remarks: []string{"settings.json: language_models.anthropic.api_url: {anthropic}", "settings.json: language_models.openai.api_url: {openai}"}},
 	{Client: MustFind("cursor"), Known: Documented, Remarks: []string{"Its requests come from its own servers, which can't reach this machine."}},
 	{
@@ -90,7 +90,7 @@ var ProxySetups = []ProxySetup{
 	},
 	{
 		Client: MustFind("aws-sdk"), Known: Ran, Vars: []Var{{Name: "AWS_ENDPOINT_URL_BEDROCK_RUNTIME", Value: "{bedrock}"}},
-		Remarks: []string{"The proxy has Bedrock if AWS_REGION is set. Bedrock needs AWS_BEARER_TOKEN_BEDROCK, because a signature is valid only for the host that it was made for."},
+		Remarks: []string{"The proxy serves Bedrock if AWS_REGION is set. Bedrock needs AWS_BEARER_TOKEN_BEDROCK, because a signature is valid only for the host that it was made for."},
 	},
 	{
 		Client: MustFind("ai-sdk"), Known: Ran, Vars: []Var{{Name: "OPENAI_BASE_URL", Value: "{openai}"}, {Name: "ANTHROPIC_BASE_URL", Value: "{anthropic}"}},
@@ -112,8 +112,8 @@ var ProxySetups = []ProxySetup{
 	{Client: MustFind("openai-agents"), Known: Read, Vars: []Var{{Name: "OPENAI_BASE_URL", Value: "{openai}"}}, Remarks: []string{"For WebSockets: OPENAI_WEBSOCKET_BASE_URL, the same URL with ws:// instead of http://"}},
 	{Client: MustFind("crewai"), Known: Read, Vars: []Var{{Name: "OPENAI_BASE_URL", Value: "{openai}"}, {Name: "OPENAI_API_BASE", Value: "{openai}"}}},
 	{Client: MustFind("pi"), Known: Ran, Remarks: []string{"The baseUrl of a model: {anthropic}", "The baseUrl of a model: {openai}/v1"}},
-	{Client: MustFind("ollama-sdk"), Known: Documented, Vars: []Var{{Name: "OLLAMA_HOST", Value: "{ollama}"}}, Remarks: []string{"This is for Python. For JavaScript, which reads no variable: new Ollama({ host: '{ollama}' })"}},
-	{Client: MustFind("cohere-sdk"), Known: Documented, Vars: []Var{{Name: "CO_API_URL", Value: "{cohere}"}}, Remarks: []string{"This is for Python. The JavaScript SDK reads no variable."}},
+	{Client: MustFind("ollama-sdk"), Known: Documented, Vars: []Var{{Name: "OLLAMA_HOST", Value: "{ollama}"}}, Remarks: []string{"The variable is for Python. JavaScript reads no variable: new Ollama({ host: '{ollama}' })"}},
+	{Client: MustFind("cohere-sdk"), Known: Documented, Vars: []Var{{Name: "CO_API_URL", Value: "{cohere}"}}, Remarks: []string{"The variable is for Python. The JavaScript SDK reads no variable."}},
 	{Client: MustFind("mistral-sdk"), Known: Read, Remarks: []string{"It reads no variable: new Mistral({ serverURL: '{mistral}' })"}},
 	{Client: MustFind("groq-sdk"), Known: Read, Vars: []Var{{Name: "GROQ_BASE_URL", Value: "{groq}"}}},
 	{Client: MustFind("cerebras-sdk"), Known: Read, Vars: []Var{{Name: "CEREBRAS_BASE_URL", Value: "{cerebras}"}}},

@@ -25,7 +25,7 @@ const (
 var mcpSetups = map[string]MCPSetup{
 	"claude-code": {
 		Method: ByPrefix, UserFiles: []string{".claude.json"}, ProjectFiles: []string{".mcp.json"},
-		Remark: "run sets CLAUDE_CODE_SHELL_PREFIX, which starts its servers and shell commands through toolscope. Not on Windows, and not for servers over HTTP.",
+		Remark: "run sets CLAUDE_CODE_SHELL_PREFIX, which starts its servers and shell commands through toolscope. This doesn't work on Windows, or for servers over HTTP.",
 	},
 	"codex": {
 		Method: ByFlags, ListArgs: []string{"mcp", "list", "--json"},

@@ -53,7 +53,7 @@ var itemsOnly = &stream.Diagnosis{
 var notice = &stream.Diagnosis{
 	Code: "CODEX_NOTICE", Severity: stream.Info, By: stream.Client,
 	Meaning: "Codex showed its user a notice about a problem.",
-	Advice:  "Nothing, if Codex continued. Before a turn that failed, the last notice says why.",
+	Advice:  "Nothing, if Codex continued. If a turn failed, the last notice before it says why.",
 }
 
 var findings = []*stream.Diagnosis{itemsOnly, notice}

@@ -82,7 +82,7 @@ func (d *decoder) endTurn(kind string) {
 
 func (d *decoder) openTurn() *protocol.Turn {
 	d.turn, d.calls = d.Open(stream.Opening{}), map[string]*protocol.Call{}
-	d.Once(itemsOnly, "codex exec reports what it did, not what the model wrote: no model, no times, no calls that it could not run")
+	d.Once(itemsOnly, "codex exec reports what it did, not what the model wrote: the model, the times and calls that it could not run are missing")
 	for _, words := range d.notices {
 		d.turn.Find(notice, "%s", words)
 	}

@@ -145,7 +145,7 @@ func endCall(c *protocol.Call) {
 }
 
 func reportNullArguments(c *protocol.Call) {
-	c.Find(protocol.ArgsNull.WithSeverity(stream.Info).WithCause(stream.Provider), "the arguments are null, which is how Cohere writes none: treated as {}")
+	c.Find(protocol.ArgsNull.WithSeverity(stream.Info).WithCause(stream.Provider), "the arguments are null, as Cohere writes a call without arguments: treated as {}")
 }
 
 // appendArguments appends a delta of a call's arguments, which is a string.

@@ -127,10 +127,10 @@ func (d *decoder) applyPatch(k *call, p *patch) {
 		k.Find(patchUnreadable, "a value is lost: %v", err)
 	case done.Overwritten:
 		k.Once(patchOverwrites,
-			"the value at %s was complete and came again: clients that append it differ from clients that replace it", stream.Fact(path))
+			"the value at %s was complete and came again: clients that append it get different arguments from clients that replace it", stream.Fact(path))
 	case done.Rewritten:
 		k.Once(patchGoesBack,
-			"the delta at %s goes back to earlier arguments: the text so far is void", stream.Fact(path))
+			"the delta at %s changes earlier arguments: the text so far is no longer valid", stream.Fact(path))
 	}
 }
 

@@ -10,12 +10,12 @@ var findings = []*stream.Diagnosis{
 var (
 	patchOverwrites = &stream.Diagnosis{
 		Code: "PATCH_OVERWRITES", Severity: stream.Warn, By: stream.Provider,
-		Meaning: "A delta sets arguments again that were already complete. Clients that append it get other arguments than clients that replace them.",
-		Advice:  "Compare your client's arguments of the call with the arguments shown.",
+		Meaning: "A delta sets a value again that was already complete. Clients that append the new value get different arguments from clients that replace the old value.",
+		Advice:  "Compare your client's arguments with the ones that toolscope shows.",
 	}
 	patchGoesBack = &stream.Diagnosis{
 		Code: "PATCH_GOES_BACK", Severity: stream.Info, By: stream.Provider,
-		Meaning: "A delta goes back to earlier arguments. The text so far was void.",
+		Meaning: "A delta changes earlier arguments, so the text before it is no longer valid.",
 		Advice:  "Don't show or run arguments before the call ends.",
 	}
 	patchUnclosed = &stream.Diagnosis{
@@ -25,13 +25,13 @@ var (
 	}
 	patchUnreadable = &stream.Diagnosis{
 		Code: "PATCH_UNREADABLE", Severity: stream.Error, By: stream.Provider,
-		Meaning: "A delta has a path or a value that can't be read. A value is lost.",
+		Meaning: "The path or the value of a delta can't be read, so a value of the arguments is lost.",
 		Advice:  "Don't run the call. Check the delta in the wire pane.",
 	}
 	implicitEnd = &stream.Diagnosis{
 		Code: "IMPLICIT_END", Severity: stream.Warn, By: stream.Provider,
 		Meaning: "Another call began before this one ended, so nothing says that its arguments are complete.",
-		Advice:  "Check that the arguments fit the schema before you run it.",
+		Advice:  "Check that the arguments match the schema before you run the call.",
 	}
 	signatureMissing = &stream.Diagnosis{
 		Code: "SIGNATURE_MISSING", Severity: stream.Info, By: stream.Gateway,

@@ -121,7 +121,9 @@ func (d *decoder) ensureTurn(event string) {
 
 func (d *decoder) newStep(slot int32) *step {
 	st := new(step)
-	d.steps[slot] = st
+	if len(d.steps) < stream.MaxCalls {
+		d.steps[slot] = st
+	}
 	return st
 }
 

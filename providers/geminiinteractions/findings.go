@@ -11,6 +11,6 @@ var (
 	responseUnfinished = &stream.Diagnosis{
 		Code: "RESPONSE_UNFINISHED", Severity: stream.Info, By: stream.Provider,
 		Meaning: "The interaction is still running. The body is a snapshot of it.",
-		Advice:  "Fetch it again when it has ended.",
+		Advice:  "Fetch the interaction again when it has ended.",
 	}
 )

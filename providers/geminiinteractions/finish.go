@@ -101,7 +101,7 @@ func (d *decoder) sealRest() {
 	for _, slot := range slices.Sorted(maps.Keys(d.steps)) {
 		if c := d.steps[slot].call; c != nil {
 			c.Find(protocol.ItemDoneMissing,
-				"the call has no step.stop: only the end of the interaction says that it is complete")
+				"the call has no step.stop: only the end of the interaction says that the call is complete")
 			c.Seal()
 		}
 	}

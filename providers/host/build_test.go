@@ -232,7 +232,7 @@ func TestTable(t *testing.T) {
 			t.Errorf("%s: %s", h.Name, p.Why)
 		}
 	}
-	if _, err := Find("aistudio"); err == nil || !strings.Contains(err.Error(), "never called") {
+	if _, err := Find("aistudio"); err == nil || !strings.Contains(err.Error(), "never calls it") {
 		t.Errorf("AI Studio: %v", err)
 	}
 	for i := range All {

@@ -19,7 +19,7 @@ var (
 	strayAsk = &stream.Diagnosis{
 		Code: "MCP_STDIN", Severity: stream.Error, By: stream.Client,
 		Meaning: "A client sent an MCP server something that is not a message of its protocol.",
-		Advice:  "Report it to the maker of the client: servers may exit here.",
+		Advice:  "Report this to the maker of the client. A server may exit when it gets such a message.",
 	}
 	strayAnswer = &stream.Diagnosis{
 		Code: "MCP_ANSWER", Severity: stream.Info, By: stream.Server,
@@ -28,7 +28,7 @@ var (
 	}
 	serverError = &stream.Diagnosis{
 		Code: "MCP_ERROR", Severity: stream.Warn, By: stream.Server,
-		Meaning: "An MCP server reports an error without naming the request: it couldn't read a message that it got.",
-		Advice:  "Check the message that was sent just before.",
+		Meaning: "An MCP server reports an error without naming the request, because it couldn't read a message that the client sent.",
+		Advice:  "Check the message that the client sent just before the error.",
 	}
 )

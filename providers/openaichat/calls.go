@@ -58,7 +58,7 @@ func (d *decoder) findCall(st *choiceState, w *wireCall, id string) *call {
 	case k == nil && id != "" && name == "":
 		if k = st.byID[id]; k != nil {
 			st.byIndex[index] = k
-			k.Once(indexChanged, "later deltas have another index: only the id shows their call")
+			k.Once(indexChanged, "later deltas have a different index: only the id shows their call")
 		}
 	case k == nil:
 	case id != "" && k.ID != "" && id != k.ID:
@@ -67,7 +67,7 @@ func (d *decoder) findCall(st *choiceState, w *wireCall, id string) *call {
 			return other
 		}
 		if k.isContinuedBy(w, name) {
-			k.Once(protocol.CallIDChanged, "the id changes from delta to delta: the first is kept; clients that start a call for each id see too many")
+			k.Once(protocol.CallIDChanged, "the id changes from delta to delta: the first is kept; clients that start a call for each id see too many calls")
 			return k
 		}
 		d.reportReused(index)
@@ -128,6 +128,9 @@ func (d *decoder) openCall(st *choiceState, w *wireCall, id string) *call {
 	k.Call = d.turn.NextCall(stream.CallInfo{
 		ID: id, Name: w.name.Text(), Kind: kind, Freeform: k.custom, Choice: st.index, Signature: thoughtSignature(w.extra).Text(),
 	})
+	if k.IsCounted() {
+		return k
+	}
 	st.addCall(k, w)
 	d.checkName(k)
 	if st.finished {
@@ -150,6 +153,9 @@ func (st *choiceState) checkIndex(t *protocol.Turn, w *wireCall) {
 
 // addCall adds a new call, so that later elements find it.
 func (st *choiceState) addCall(k *call, w *wireCall) {
+	if st.byIndex == nil {
+		st.byIndex, st.byID = map[int64]*call{}, map[string]*call{}
+	}
 	st.calls, st.open = append(st.calls, k), append(st.open, k)
 	st.setID(k, k.ID)
 	if k.legacy {
@@ -195,7 +201,7 @@ func (d *decoder) continueCall(st *choiceState, k *call, w *wireCall, id string)
 		k.Once(nameRepeated, "later deltas repeat the name: clients that append it call an unknown tool")
 	default:
 		k.Once(nameFragmented,
-			"the name came as %q and then as %q: the first is kept; joined they are %q", k.Name, name, k.Name+name)
+			"the name came as %q and then as %q: the first is kept; joined, they make %q", k.Name, name, k.Name+name)
 	}
 }
 

@@ -144,9 +144,11 @@ func (d *decoder) readChoice(c *choice) (whole bool) {
 func (d *decoder) ensureChoice(index int32) *choiceState {
 	st := d.byIndex[index]
 	if st == nil {
-		st = &choiceState{index: index, byIndex: map[int64]*call{}, byID: map[string]*call{}}
-		d.byIndex[index] = st
-		d.choices = append(d.choices, st)
+		st = &choiceState{index: index}
+		if len(d.choices) < stream.MaxCalls { // a choice beyond this limit is forgotten after its chunk
+			d.byIndex[index] = st
+			d.choices = append(d.choices, st)
+		}
 		d.running++
 	}
 	return st
@@ -229,7 +231,7 @@ func (d *decoder) checkChoices() {
 		switch {
 		case len(st.calls) == 0 && (st.finish == "tool_calls" || st.finish == "function_call"):
 			d.turn.Once(protocol.FinishWithoutCall,
-				"the finish reason is %s, but the response has no call: it was lost on the way", stream.Fact(st.finish))
+				"the finish reason is %s, but the response has no call: the call was lost on the way", stream.Fact(st.finish))
 		case len(st.calls) > 0 && !st.finished:
 			d.turn.Once(protocol.FinishMissing, "the response has no finish reason: nothing says that its calls are complete")
 			for _, k := range st.calls {

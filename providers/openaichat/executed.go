@@ -28,7 +28,9 @@ func (d *decoder) readExecuted(st *choiceState, list protocol.Raw) {
 			if st.ran == nil {
 				st.ran = map[int64]*executedTool{}
 			}
-			st.ran[index] = x
+			if !x.IsCounted() {
+				st.ran[index] = x
+			}
 		}
 		args := entry.Get("arguments")
 		ran := entry.Get("output").IsPresent()

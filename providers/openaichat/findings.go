@@ -17,8 +17,8 @@ var (
 	}
 	indexChanged = &stream.Diagnosis{
 		Code: "IDX_CHANGED", Severity: stream.Warn, By: stream.Gateway,
-		Meaning: "Later deltas of a call have another index. Only the id shows their call.",
-		Advice:  "Make your client use the id where a delta has one.",
+		Meaning: "Later deltas of a call have a different index. Only the id shows which call they belong to.",
+		Advice:  "Make your client use a delta's id, if there is one, instead of its index.",
 	}
 	indexAndIDMissing = &stream.Diagnosis{
 		Code: "IDX_ID_MISSING", Severity: stream.Warn, By: stream.Gateway,
@@ -83,12 +83,12 @@ var (
 	upstreamError = &stream.Diagnosis{
 		Code: "UPSTREAM_ERROR", Severity: stream.Info, By: stream.Provider,
 		Meaning: "The gateway passes on the error message of its upstream.",
-		Advice:  "Read it: it says more than the gateway's own error.",
+		Advice:  "Read the upstream's message. It says more than the gateway's own error.",
 	}
 	reasoningTwice = &stream.Diagnosis{
 		Code: "REASONING_FIELDS", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "The same reasoning is in two fields. One of them is shown.",
-		Advice:  "Make your client read one of them, or it shows everything twice.",
+		Meaning: "The same reasoning is in two fields. toolscope shows one of them.",
+		Advice:  "Make your client read only one of the fields. Otherwise it shows the reasoning twice.",
 	}
 	reasoningDetails = &stream.Diagnosis{
 		Code: "REASONING_DETAILS", Severity: stream.Info, By: stream.Gateway,
@@ -98,12 +98,12 @@ var (
 	usageInChoice = &stream.Diagnosis{
 		Code: "USAGE_IN_CHOICE", Severity: stream.Info, By: stream.Gateway,
 		Meaning: "The usage is inside a choice instead of the chunk. Clients that read it from the chunk count nothing.",
-		Advice:  "Read both places.",
+		Advice:  "Make your client read the usage in both places.",
 	}
 	usageCumulative = &stream.Diagnosis{
 		Code: "USAGE_CUMULATIVE", Severity: stream.Info, By: stream.Gateway,
 		Meaning: "Many chunks repeat the usage. The last one counts.",
-		Advice:  "Never add them up: the sum is too high.",
+		Advice:  "Don't add the numbers up: the sum is too high.",
 	}
 	usageUnclear = &stream.Diagnosis{
 		Code: "USAGE_UNCLEAR", Severity: stream.Info, By: stream.Gateway,
@@ -112,7 +112,7 @@ var (
 	}
 	costByok = &stream.Diagnosis{
 		Code: "COST_BYOK", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "The reported cost is the gateway's own. Its upstream is paid with another key.",
+		Meaning: "The reported cost is only what the gateway charges. You pay its upstream with another key.",
 		Advice:  "Add the upstream's charges for that key.",
 	}
 )

@@ -44,7 +44,7 @@ func (d *decoder) reportUsage() {
 		d.turn.Once(usageUnclear, "%s: the billed amount is uncertain", stream.Own(why))
 	}
 	if told.Get("is_byok").IsTrue() {
-		d.turn.Once(costByok, "the cost is the gateway's own: its upstream is paid with another key")
+		d.turn.Once(costByok, "the cost is only what the gateway charges: its upstream is paid with another key")
 	}
 	d.turn.Usage(n)
 }
@@ -88,7 +88,7 @@ func (t tokenTotals) describeConflict() string {
 	case t.prompt.Reported && t.read.N+t.write.N > t.prompt.N:
 		return fmt.Sprintf("%d tokens read from and written to the cache are more than the prompt's %d", t.read.N+t.write.N, t.prompt.N)
 	case !t.total.Reported && t.reasoning.N > t.completion.N:
-		return fmt.Sprintf("%d reasoning tokens are more than the completion's %d, and no total says whether they are counted apart", t.reasoning.N, t.completion.N)
+		return fmt.Sprintf("%d reasoning tokens are more than the completion's %d, and no total shows whether they are counted separately", t.reasoning.N, t.completion.N)
 	case !t.total.Reported || !t.prompt.Reported || !t.completion.Reported || t.prompt.N+t.completion.N == t.total.N || t.hasSeparateReasoning():
 		return ""
 	case t.reasoning.N > 0:

@@ -11,12 +11,12 @@ var (
 	responseNotOver = &stream.Diagnosis{
 		Code: "RESPONSE_NOT_OVER", Severity: stream.Info, By: stream.Provider,
 		Meaning: "The response is not complete yet. The body is a snapshot of it.",
-		Advice:  "Fetch it again when it has ended.",
+		Advice:  "Fetch the response again when it is complete.",
 	}
 	finishIncomplete = &stream.Diagnosis{
 		Code: "FIN_INCOMPLETE", Severity: stream.Info, By: stream.Provider,
 		Meaning: "The response is incomplete. The message names the provider's reason.",
-		Advice:  "Raise the limit that it names, or retry the request.",
+		Advice:  "Raise the limit that the message names, or retry the request.",
 	}
 	itemIDRotated = &stream.Diagnosis{
 		Code: "ITEM_ID_ROTATED", Severity: stream.Info, By: stream.Gateway,
@@ -25,7 +25,7 @@ var (
 	}
 	nameChanged = &stream.Diagnosis{
 		Code: "NAME_CHANGED", Severity: stream.Warn, By: stream.Gateway,
-		Meaning: "A later event has another name for the call. The tool that a client runs depends on the event that it reads.",
+		Meaning: "A later event has a different name for the call. The tool that a client runs depends on the event that it reads.",
 		Advice:  "Don't run the call before you know which name counts, and report the problem to the provider.",
 	}
 	indexWrong = &stream.Diagnosis{

@@ -1,6 +1,10 @@
 package openairesponses
 
-import "slices"
+import (
+	"slices"
+
+	"toolscope/stream"
+)
 
 // items are the items of a turn, indexed: an event costs the same for any number of items, unless a
 // provider gives many items the same name.
@@ -11,8 +15,11 @@ type items struct {
 	byCall map[string][]*item // by call_id
 }
 
-// add lists a new item.
+// add lists a new item. Items beyond the limit of calls are not listed, so later events don't find them.
 func (s *items) add(it *item) {
+	if len(s.all) >= stream.MaxCalls {
+		return
+	}
 	if s.at == nil {
 		s.at, s.byID, s.byCall = map[int64][]*item{}, map[string][]*item{}, map[string][]*item{}
 	}
@@ -23,14 +30,20 @@ func (s *items) add(it *item) {
 }
 
 func (s *items) setID(it *item, id string) {
-	moveItem(s.byID, it, it.id, id)
+	if s.isListed(it) {
+		moveItem(s.byID, it, it.id, id)
+	}
 	it.id = id
 }
 
 func (s *items) setCallID(it *item, id string) {
-	moveItem(s.byCall, it, it.callID, id)
+	if s.isListed(it) {
+		moveItem(s.byCall, it, it.callID, id)
+	}
 	it.callID = id
 }
+
+func (s *items) isListed(it *item) bool { return it.place < len(s.all) && s.all[it.place] == it }
 
 // moveItem moves an item from one list to another. No item is listed under "".
 func moveItem(lists map[string][]*item, it *item, from, to string) {

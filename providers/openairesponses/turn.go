@@ -124,7 +124,7 @@ func (t *turn) sealRest(from string) {
 		it.done = true
 		if !t.isBody {
 			it.call.Find(protocol.ItemDoneMissing,
-				"the call has no response.output_item.done: only %s says that it is complete", stream.Own(from))
+				"the call has no response.output_item.done: only %s says that the call is complete", stream.Own(from))
 		}
 		it.call.Seal()
 	}

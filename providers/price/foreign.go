@@ -13,7 +13,7 @@ import (
 // This file recognises the price lists of other projects. They are read as they are. Missing prices,
 // and prices for things other than tokens, are left out.
 
-const rightAny = "use a list as 'toolscope help prices' shows, LiteLLM's model_prices_and_context_window.json, genai-prices' data.json, or models.dev's api.json"
+const rightAny = "use a list in the form that 'toolscope help prices' shows, LiteLLM's model_prices_and_context_window.json, genai-prices' data.json, or models.dev's api.json"
 
 // Read reads a price list in the form of toolscope, LiteLLM, genai-prices or models.dev, which it
 // recognises. day is the date of the prices if the list has none.

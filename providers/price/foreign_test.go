@@ -91,7 +91,7 @@ func TestRead(t *testing.T) {
 // TestReadErrors: an error names the line and the model of a list of others, too.
 func TestReadErrors(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"{}", "line 1: this object is not a known price list\nuse a list as 'toolscope help prices' shows, LiteLLM's"},
+		{"{}", "line 1: this object is not a known price list\nuse a list in the form that 'toolscope help prices' shows, LiteLLM's"},
 		{`{"a":{"b":1}}`, "line 1: this object is not a known price list"},
 		{"{", "line 1: not JSON: "},
 		{strings.Replace(liteLLM, "1e-07", `"0.1"`, 1), "line 6: groq/llama-x: input_cost_per_token: \"0.1\" is not a price\nuse US dollars"},

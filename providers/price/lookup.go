@@ -276,7 +276,7 @@ func (p Price) asEstimate(to string) Price {
 	if p.Provider == "google" && to == "vertex" {
 		return p
 	}
-	p.Doubt = fmt.Sprintf("this is the price of %s; %s may charge another", p.Provider, to)
+	p.Doubt = fmt.Sprintf("this is the price of %s; %s may charge a different price", p.Provider, to)
 	return p
 }
 

@@ -60,7 +60,7 @@ func (f *listReader) modelsDevCost(p *Price, cost map[string]json.RawMessage) er
 	if more := cost["context_over_200k"]; len(more) > 0 && len(p.Tiers) == 0 {
 		var rates map[string]json.RawMessage
 		if err := json.Unmarshal(more, &rates); err != nil {
-			return f.parseError("context_over_200k", shortValue(more)+" is not an object", "use prices of longer requests")
+			return f.parseError("context_over_200k", shortValue(more)+" is not an object", "use an object with the prices of longer requests")
 		}
 		return f.modelsDevRates(&tierOver(&p.Tiers, overContext, "").Rates, rates)
 	}

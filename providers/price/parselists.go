@@ -8,7 +8,7 @@ import (
 
 const (
 	tierFields = "over, service, input, output, cache_read, cache_write, cache_write_hour"
-	rightTier  = `use other prices above a number of input tokens, or for a service tier: [{"over":200000,"input":5},{"service":"fast","input":30}]`
+	rightTier  = `list the prices above a number of input tokens, or for a service tier: [{"over":200000,"input":5},{"service":"fast","input":30}]`
 )
 
 func (r *reader) readTiers(to *[]Tier, field string, line int) error {
@@ -45,7 +45,7 @@ func (r *reader) readTiers(to *[]Tier, field string, line int) error {
 
 const (
 	sinceFields = "day, input, output, cache_read, cache_write, cache_write_hour, tiers"
-	rightSince  = `use all prices from a day on, the earliest day first: [{"day":"2026-09-01","input":3,"output":15}]`
+	rightSince  = `list all prices from each day on, the earliest day first: [{"day":"2026-09-01","input":3,"output":15}]`
 )
 
 func (r *reader) readChanges(to *[]Change, field string, line int) error {
@@ -81,7 +81,7 @@ func (r *reader) readChanges(to *[]Change, field string, line int) error {
 func setNames(to *[]string, field string, value json.RawMessage, line int) error {
 	err := json.Unmarshal(value, to)
 	if err != nil || slices.ContainsFunc(*to, func(name string) bool { return strings.Trim(name, "* ") == "" }) {
-		return &ParseError{line, field, shortValue(value) + " is not a list of names", `use other names of the model: ["gpt-x-latest"]; "gpt-x*" also matches its snapshots`}
+		return &ParseError{line, field, shortValue(value) + " is not a list of names", `list the model's other names: ["gpt-x-latest"]; "gpt-x*" also matches its snapshots`}
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ type Call struct {
 	Sealed        bool
 
 	turn     *Turn
+	silent   bool // see IsCounted
 	reported reportedOnce
 	null     bool // the arguments so far begin the word null
 	keeps    bool
@@ -20,6 +21,10 @@ type Call struct {
 
 // Turn returns the turn of the call.
 func (c *Call) Turn() *Turn { return c.turn }
+
+// IsCounted reports whether the call is only counted, because its turn is full. It has no events, and
+// decoders don't list it.
+func (c *Call) IsCounted() bool { return c.silent }
 
 // Keep makes the call keep its arguments, for Matches. Call it before any arguments come.
 func (c *Call) Keep() { c.keeps = true }
@@ -85,7 +90,7 @@ func (c *Call) Rewrite(text, from []byte) {
 }
 
 func (c *Call) emitArgs(kind stream.EventKind, text string, from []byte) {
-	c.turn.out.emit(stream.Event{Kind: kind, Turn: c.turn.number, Slot: c.Slot, Text: text, What: c.turn.out.originOf(from)})
+	c.emit(stream.Event{Kind: kind, Text: text, What: c.turn.out.originOf(from)})
 }
 
 // Seal reports that the arguments are final.
@@ -131,6 +136,9 @@ func (c *Call) Found(f stream.Finding) {
 }
 
 func (c *Call) emit(e stream.Event) {
+	if c.silent {
+		return
+	}
 	e.Slot = c.Slot
 	c.turn.emit(e)
 }

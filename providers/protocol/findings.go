@@ -5,7 +5,7 @@ import "toolscope/stream"
 // Findings lists the findings that several protocols make.
 var Findings = []*stream.Diagnosis{
 	MessageRestarted, ResponseRestarted, EventNameMissing, EventNameMismatch,
-	FinishUnknown, FinishWithoutCall, FinishStop, FinishError, FinishMissing, GenerationRejected, TextToolCall,
+	CountedOnly, FinishUnknown, FinishWithoutCall, FinishStop, FinishError, FinishMissing, GenerationRejected, TextToolCall,
 	IndexMissing, IndexReused, IDMissing, CallIDChanged, NotSealed, ItemDoneMissing, ItemNotStreamed, OrphanResult,
 	ArgsObject, ArgsString, ArgsNull, ArgsMissing, ArgsEmpty, DoneMismatch, IntPrecision,
 }
@@ -16,12 +16,12 @@ var (
 		Code: "MESSAGE_RESTARTED", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info}, By: stream.Gateway,
 		SeverityNote: "info in AI SDK streams, whose clients keep the last id",
 		Meaning:      "A second message began in the same body before the first ended: a retry was spliced in, or two streams were merged.",
-		Advice:       "Run no call of the first message, and find the gateway that retries on its own.",
+		Advice:       "Don't run calls of the first message, and find the gateway that retries on its own.",
 	}
 	ResponseRestarted = &stream.Diagnosis{
 		Code: "RESPONSE_RESTARTED", Severity: stream.Warn, By: stream.Gateway,
 		Meaning: "Another response begins in the same body, although the protocol hasn't ended the first.",
-		Advice:  "Read them as two responses. A client that keeps appending mixes their calls.",
+		Advice:  "Read the body as two responses. A client that keeps appending mixes their calls.",
 	}
 	EventNameMissing = &stream.Diagnosis{
 		Code: "EVENT_NAME_MISSING", Severity: stream.Info, By: stream.Gateway,
@@ -33,6 +33,11 @@ var (
 		Meaning: "The name of an event differs from the type in its body. Clients read different events from the same bytes.",
 		Advice:  "Trust the body, as most clients do, and report the problem to the operator of the gateway.",
 	}
+	CountedOnly = &stream.Diagnosis{
+		Code: "COUNTED_ONLY", Severity: stream.Info, By: stream.Toolscope,
+		Meaning: "The response has more calls or findings than toolscope keeps. toolscope counts the others and keeps their bytes.",
+		Advice:  "Check the program that sent the response: a model doesn't write this many calls.",
+	}
 	FinishUnknown = &stream.Diagnosis{
 		Code: "FIN_UNKNOWN", Severity: stream.Info, By: stream.Provider,
 		Meaning: "The finish reason of the response is not documented.",
@@ -40,18 +45,18 @@ var (
 	}
 	FinishWithoutCall = &stream.Diagnosis{
 		Code: "FIN_TOOLCALLS_NO_CALL", Severity: stream.Error, By: stream.Gateway,
-		Meaning: "The finish reason says that tools are to be run, but the response contains no call: it was lost on the way.",
-		Advice:  "Retry the request, and check the text: a provider that failed to parse the call may have left it there.",
+		Meaning: "The finish reason says that tools are to be run, but the response contains no call: the call was lost on the way.",
+		Advice:  "Retry the request, and check the response's text: a provider that can't parse a call may leave it in the text.",
 	}
 	FinishStop = &stream.Diagnosis{
 		Code: "FIN_STOP", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "The response contains calls, but its finish reason says that it has none. Clients that wait for the other reason never run them.",
-		Advice:  "Check for calls instead of the finish reason.",
+		Meaning: "The response contains calls, but its finish reason says that it has none. Clients that wait for the tool-call reason never run the calls.",
+		Advice:  "Make your client look for calls in the response instead of checking the finish reason.",
 	}
 	FinishError = &stream.Diagnosis{
 		Code: "FIN_ERROR", Severity: stream.Error, By: stream.Provider,
 		Meaning: "The finish reason of the response is an error.",
-		Advice:  "Retry the request, and run no call whose arguments were not final before the error.",
+		Advice:  "Retry the request, and don't run calls whose arguments were not final before the error.",
 	}
 	FinishMissing = &stream.Diagnosis{
 		Code: "FIN_NULL", Severity: stream.Warn, By: stream.Gateway,
@@ -97,7 +102,7 @@ var (
 	NotSealed = &stream.Diagnosis{
 		Code: "NOT_SEALED", Severity: stream.Warn, By: stream.Gateway,
 		Meaning: "The response ended normally, but nothing says that the arguments of a call are final.",
-		Advice:  "Check that they parse before you run the call, and make the application send the event that ends it.",
+		Advice:  "Check that the arguments parse before you run the call, and make the application send the event that ends the call.",
 	}
 	ItemDoneMissing = &stream.Diagnosis{
 		Code: "ITEM_DONE_MISSING", Severity: stream.Info, By: stream.Gateway,
@@ -113,7 +118,7 @@ var (
 		Code: "ORPHAN_RESULT", Severity: stream.Info, OtherSeverities: []stream.Severity{stream.Error}, By: stream.Client,
 		SeverityNote: "error if a later request sends a result without its call",
 		Meaning:      "A result has no call. The call is in an earlier response, or it was left out of the history.",
-		Advice:       "In a stream: nothing. In a history, send the call with its result: most providers refuse one without the other.",
+		Advice:       "Nothing, in a stream. In a history, send the call with its result: most providers refuse one without the other.",
 	}
 )
 
@@ -121,12 +126,12 @@ var (
 var (
 	ArgsObject = &stream.Diagnosis{
 		Code: "ARGS_OBJECT", Severity: stream.Warn, By: stream.Gateway,
-		Meaning: "The arguments arrived as a JSON value where the protocol has a string of JSON. Clients that expect the string fail.",
+		Meaning: "The arguments arrived as a JSON value, although the protocol requires a string of JSON. Clients that expect the string fail.",
 		Advice:  "Accept both forms in your client, or make the provider send the string.",
 	}
 	ArgsString = &stream.Diagnosis{
 		Code: "ARGS_STRING", Severity: stream.Warn, By: stream.Gateway,
-		Meaning: "The arguments arrived as a string where the protocol has an object. Clients fail, and so do providers that get it in a history.",
+		Meaning: "The arguments arrived as a string, although the protocol requires an object. Clients fail, and so do providers that get the string in a history.",
 		Advice:  "Decode the string before you run the call or send it back, or make the provider send the object.",
 	}
 	ArgsNull = &stream.Diagnosis{

@@ -115,13 +115,18 @@ func (o *Out) holdText(v Raw) string {
 	if !v.IsPresent() {
 		return ""
 	}
-	if o.buf = v.Append(o.buf[:0]); len(o.buf) > longText {
-		return string(o.buf)
+	switch {
+	case len(v) > longText && v.IsString():
+		return string(v.Append(nil))
+	case len(v) > longText:
+		return string(v)
 	}
+	o.buf = v.Append(o.buf[:0])
 	return o.text.StringOf(o.buf)
 }
 
-// longText is the length above which a text is not kept in the arena: it is freed with its event.
+// longText is the length on the wire above which a text is not kept in the arena: it is freed with its
+// event.
 const longText = 16 << 10
 
 // Release frees the buffers of an Out that gets no more events.

@@ -132,7 +132,7 @@ func appendEscaped(dst, text []byte) []byte {
 	return dst
 }
 
-var errNoPlace = errors.New("the path doesn't name one place")
+var errNoPlace = errors.New("the path doesn't name exactly one place")
 
 // parsePath reads a path to one place: $ and then .name, [index], ['name'] or ["name"]. The $ may be
 // missing. The names borrow from path.

@@ -195,7 +195,12 @@ type Elements[T any] struct {
 	shapes []*object
 	n      int
 	given  bool
+	late   *lateElements[T] // reads the elements from maxReadElements on; nil if no array had any
 }
+
+// maxReadElements is how many elements of an array are read at once. At reads each later one when it is
+// asked for.
+const maxReadElements = 1024
 
 // list is Elements of any type.
 type list interface{ read(*Scanner) }
@@ -214,8 +219,13 @@ func Each[T any](name string, to *Elements[T], fields func(*T) []Field) Field {
 // Len returns the number of elements.
 func (l *Elements[T]) Len() int { return l.n }
 
-// At returns element i, 0 ≤ i < Len().
-func (l *Elements[T]) At(i int) *T { return l.all[i] }
+// At returns element i, 0 ≤ i < Len(). It is valid until the next At.
+func (l *Elements[T]) At(i int) *T {
+	if i >= maxReadElements {
+		return l.late.readElement(i - maxReadElements)
+	}
+	return l.all[i]
+}
 
 // IsPresent reports whether the array was present, empty or not.
 func (l *Elements[T]) IsPresent() bool { return l.given }
@@ -229,12 +239,57 @@ func (l boundList[T]) read(s *Scanner) {
 		if s.Kind() != '{' {
 			continue
 		}
-		if l.n == len(l.all) {
+		if l.n == maxReadElements {
+			s.trace.skipFrame()
+			l.readLater(*s)
+		}
+		if l.n++; l.n > maxReadElements {
+			s.Value()
+			continue
+		}
+		if l.n > len(l.all) {
 			element := new(T)
 			l.all, l.shapes = append(l.all, element), append(l.shapes, objectOf(l.fields(element)))
 		}
-		l.n++
 		l.shapes[l.n-1].read(s)
 	}
 	s.trace.addList(&l.n, &l.given)
+}
+
+// readLater makes At read the elements from the next element of s on.
+func (l boundList[T]) readLater(s Scanner) {
+	if l.late == nil {
+		element := new(T)
+		l.late = &lateElements[T]{element: element, shape: objectOf(l.fields(element))}
+	}
+	s.trace = &l.late.trace
+	l.late.first, l.late.next, l.late.n = s, s, 0
+}
+
+// lateElements reads elements of an array one by one, all into the same memory.
+type lateElements[T any] struct {
+	first, next Scanner // at the first element, and at element n
+	n           int
+	element     *T
+	shape       *object
+	trace       scanTrace // of the latest element
+}
+
+// readElement returns element i, 0 ≤ i. Reading in order is fast.
+func (l *lateElements[T]) readElement(i int) *T {
+	if i < l.n {
+		l.next, l.n = l.first, 0
+	}
+	for ok := true; ok && (l.n < i || l.next.Kind() != '{'); ok = l.next.Element() {
+		if l.next.Kind() == '{' {
+			l.n++
+		}
+		l.next.Value()
+	}
+	l.trace.clearValues()
+	l.trace = scanTrace{}
+	l.shape.read(&l.next)
+	l.next.Element()
+	l.n++
+	return l.element
 }

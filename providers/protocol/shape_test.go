@@ -278,3 +278,44 @@ func BenchmarkShape(b *testing.B) {
 		})
 	}
 }
+
+// TestLongList reads a list with more elements than a shape keeps.
+func TestLongList(t *testing.T) {
+	const n = 3*maxReadElements + 7
+	var text strings.Builder
+	text.WriteString(`{"choices":[0`)
+	for i := range n {
+		fmt.Fprintf(&text, `,{"index":%d},"not an object"`, i)
+		if i%3 == 0 {
+			fmt.Fprintf(&text, `,{"function":{"arguments":%d},"calls":[{"id":1},{"id":%d}]}`, i, i)
+		}
+	}
+	text.WriteString(`]}`)
+	w := newWide()
+	if err := w.shape.Read([]byte(text.String())); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := w.choices.Len(), n+(n+2)/3; got != want {
+		t.Fatalf("%d elements, want %d", got, want)
+	}
+	at := 0
+	for i := range n {
+		if c := w.choices.At(at); string(c.index) != fmt.Sprint(i) || c.args != nil || c.calls.Len() != 0 {
+			t.Fatalf("element %d: index %q args %q, %d calls; want index %d", at, c.index, c.args, c.calls.Len(), i)
+		}
+		at++
+		if i%3 != 0 {
+			continue
+		}
+		if c := w.choices.At(at); c.index != nil || string(c.args) != fmt.Sprint(i) || c.calls.Len() != 2 || string(*c.calls.At(1)) != fmt.Sprint(i) {
+			t.Fatalf("element %d: index %q args %q, %d calls; want args %d and 2 calls", at, c.index, c.args, c.calls.Len(), i)
+		}
+		at++
+	}
+	if c := w.choices.At(maxReadElements); string(c.index) == "" && c.args == nil {
+		t.Errorf("going back gives an empty element")
+	}
+	if err := w.shape.Read([]byte(`{"choices":[{"index":5}]}`)); err != nil || w.choices.Len() != 1 || string(w.choices.At(0).index) != "5" {
+		t.Errorf("a short list after a long one: %d elements, %v", w.choices.Len(), err)
+	}
+}

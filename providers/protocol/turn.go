@@ -1,6 +1,9 @@
 package protocol
 
-import "toolscope/stream"
+import (
+	"toolscope/stream"
+	"toolscope/stream/count"
+)
 
 // A Turn is one model response. Its decoder reports its content. A nil *Turn means that no turn has
 // begun: it is not open, and End and Cut do nothing.
@@ -13,6 +16,7 @@ type Turn struct {
 	reported reportedOnce
 	calls    map[int32]*Call
 	latest   *Call           // last result of FindCall, Call or OpenCall
+	opened   int             // number of calls, those that are only counted too
 	client   int             // number of calls that the client is to run
 	lost     bool            // a call was used without being opened
 	leak     *textCallFinder // finds calls in the text; or nil
@@ -178,7 +182,7 @@ func (t *Turn) CheckStop(word string, of *FinishReasons) {
 	case !known:
 		t.Find(FinishUnknown, "%s %q is not documented", stream.Own(of.What), stream.Fact(word))
 	case word == of.Calls && t.client == 0 && !t.lost:
-		t.Find(FinishWithoutCall, "the %s is %s, but the response has no call: it was lost on the way", stream.Own(of.What), stream.Fact(word))
+		t.Find(FinishWithoutCall, "the %s is %s, but the response has no call: the call was lost on the way", stream.Own(of.What), stream.Fact(word))
 	case word == of.Done && t.client > 0:
 		t.Find(FinishStop, "the %s is %s, but the response has calls: clients that wait for %s never run them", stream.Own(of.What), stream.Fact(word), stream.Own(of.Calls))
 	}
@@ -225,28 +229,39 @@ func (t *Turn) Once(d *stream.Diagnosis, format string, args ...any) {
 	}
 }
 
-// OpenCall begins a call in a slot. Call finds it by the slot.
+// OpenCall begins a call in a slot. Call finds it by the slot. If the turn is full, the call is only
+// counted: it has no events, and Call doesn't find it.
 func (t *Turn) OpenCall(slot int32, info stream.CallInfo) *Call {
-	c := t.newCall(slot)
-	c.ID, c.Name, c.RunByProvider = info.ID, info.Name, info.RunByProvider
+	c := &Call{turn: t, Slot: slot, ID: info.ID, Name: info.Name, RunByProvider: info.RunByProvider, silent: t.IsFull()}
+	t.opened++
 	if !info.RunByProvider {
 		t.client++
 	}
+	if c.silent {
+		return c
+	}
+	if t.calls == nil {
+		t.calls = map[int32]*Call{}
+	}
+	t.calls[slot], t.latest = c, c
 	c.emit(stream.Event{Kind: stream.CallOpen, What: &info})
 	return c
 }
 
+// IsFull reports whether the turn has as many calls as toolscope keeps.
+func (t *Turn) IsFull() bool { return t.opened >= stream.MaxCalls }
+
 // NextCall is OpenCall in the next slot, for a protocol that doesn't number its calls.
 func (t *Turn) NextCall(info stream.CallInfo) *Call {
-	return t.OpenCall(int32(len(t.calls)), info)
+	return t.OpenCall(int32(t.opened), info)
 }
 
-// Call returns the latest call of a slot, never nil. If no call was opened there, it returns a call
-// that nothing announced, and the session reports that.
+// Call returns the latest call of a slot, never nil. If no call was opened there, the session reports the
+// events of the call that it returns, and makes no call.
 func (t *Turn) Call(slot int32) *Call {
 	c := t.FindCall(slot)
 	if c == nil {
-		c = t.newCall(slot)
+		c = &Call{turn: t, Slot: slot, silent: t.IsFull()}
 		t.lost = true
 	}
 	return c
@@ -264,15 +279,6 @@ func (t *Turn) FindCall(slot int32) *Call {
 	return c
 }
 
-func (t *Turn) newCall(slot int32) *Call {
-	c := &Call{turn: t, Slot: slot}
-	if t.calls == nil {
-		t.calls = map[int32]*Call{}
-	}
-	t.calls[slot], t.latest = c, c
-	return c
-}
-
 // End ends the turn with the protocol's terminator. It does nothing if the turn is not open.
 func (t *Turn) End() { t.close(stream.CloseEnd, "") }
 
@@ -283,6 +289,9 @@ func (t *Turn) Cut(missing string) { t.close(stream.CloseCut, missing) }
 func (t *Turn) close(code stream.Code, missing string) {
 	if t.IsOpen() {
 		t.open = false
+		if n := t.opened - stream.MaxCalls; n > 0 {
+			t.Find(CountedOnly, "%s more than the %d that toolscope keeps: they were only counted", stream.Own(count.Of(n, "call")), stream.MaxCalls)
+		}
 		t.out.removeTurn(t)
 		t.emit(stream.Event{Kind: stream.TurnClose, Code: code, Text: missing})
 		t.calls, t.latest = nil, nil

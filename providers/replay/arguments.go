@@ -22,7 +22,7 @@ func (c *previewBuilder) sentArgs(p *protocol.Part, f *argsFacts, sent *Sent) []
 		sent.Form = protocol.TextForm
 		return f.raw
 	case f.freeform:
-		c.addLossAt(span{0, len(f.raw)}, FreeformToJSON.newLoss(`the target takes no free text: it is sent as {"input": …}`))
+		c.addLossAt(span{0, len(f.raw)}, FreeformToJSON.newLoss(`the target accepts no free text: it is sent as {"input": …}`))
 		p.ToolKind, sent.Outcome = "function", Wrapped
 		return objectOf("input", c.quoteArgs(f))
 	case own && (f.syntax == stream.SyntaxObject || f.syntax == stream.SyntaxEmpty && c.To.Form == protocol.TextForm):
@@ -116,7 +116,7 @@ func (c *previewBuilder) malformedArgs(p *protocol.Part, f *argsFacts, sent *Sen
 		return nil
 	}
 	c.retractLosses(func(l Loss) bool { return l.Kind == UnicodeSanitized && l.End > 0 })
-	c.addLossAt(all, ArgsEmptied.newLoss("%s the model wrote are gone: {} is sent", stream.Own(bytesWord(len(f.raw)))))
+	c.addLossAt(all, ArgsEmptied.newLoss("{} is sent, not %s that the model wrote", stream.Own(bytesWord(len(f.raw)))))
 	sent.Outcome = Emptied
 	return []byte("{}")
 }

@@ -27,7 +27,7 @@ func (c *previewBuilder) callAsText(p *protocol.Part, f *argsFacts, sent Sent) b
 	}
 	args, ok := reprOf(nil, text, true)
 	if !ok || slices.Contains(c.textIDs, p.ID) { // a later call with the same id replaces the earlier one
-		return c.markUnknown(sent, ArgsUnknown.newLoss("how %s treats such arguments, or two calls with the same id, is unknown", stream.Own(c.Policy.Client.Title)))
+		return c.markUnknown(sent, ArgsUnknown.newLoss("how %s treats these arguments, or two calls with the same id, is unknown", stream.Own(c.Policy.Client.Title)))
 	}
 	if p.Signature != "" {
 		c.addLoss(SignatureDropped.newLoss("%s has no place for the call's signature", stream.Own(c.Policy.Client.Title)))

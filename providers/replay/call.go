@@ -16,7 +16,7 @@ func (c *previewBuilder) makeCall(p *protocol.Part, f *argsFacts, role protocol.
 	case p.RunByProvider && (!c.same || c.Policy.asText):
 		return c.leaveOut(sent, ServerToolDropped.newLoss("a tool that the provider runs has no equivalent: the call is left out"))
 	case role != protocol.Assistant:
-		return c.leaveOut(sent, CallDropped.newLoss("a call that the model didn't make has no place: it is left out"))
+		return c.leaveOut(sent, CallDropped.newLoss("a call that the model didn't make has no equivalent: it is left out"))
 	case p.Unseen:
 		return c.markUnknown(sent, ArgsUnseen.newLoss("bytes of the call were not seen: the arguments to send are unknown"))
 	}
@@ -31,9 +31,9 @@ func (c *previewBuilder) makeCall(p *protocol.Part, f *argsFacts, role protocol.
 		c.Calls = append(c.Calls, sent)
 		return false
 	case Unknown:
-		return c.markUnknown(sent, ArgsUnknown.newLoss("how %s treats such arguments is unknown", stream.Own(c.Policy.Client.Title)))
+		return c.markUnknown(sent, ArgsUnknown.newLoss("how %s treats these arguments is unknown", stream.Own(c.Policy.Client.Title)))
 	case Dropped:
-		return c.leaveOut(sent, CallDropped.newLoss("the call is not in the history: the model can't see that it made it"))
+		return c.leaveOut(sent, CallDropped.newLoss("the call is not in the history: the model can't see that it made the call"))
 	}
 	p.Args, p.Form, sent.Args = args, sent.Form, args
 	if !c.isNative(p) && !p.RunByProvider {
@@ -141,11 +141,11 @@ func (c *previewBuilder) fitID(p *protocol.Part, sent *Sent) {
 		if most := c.To.IDs.Max; most > 0 && len(made) > most && c.To.Refusal.LongID != "" {
 			words = c.To.Refusal.LongID
 		}
-		sent.noteRefusal(words, old, p.Name, "the target doesn't take this id")
+		sent.noteRefusal(words, old, p.Name, "the target doesn't accept this id")
 	}
 	if !c.To.Names.Takes(p.Name) {
-		c.addLoss(NameIllegal.newLoss("the target doesn't take the tool name %s: %s", quoteShort(p.Name), stream.Own(nameWords(c.To.Names))))
-		sent.noteRefusal(c.To.Refusal.Name, made, p.Name, "the target doesn't take this name")
+		c.addLoss(NameIllegal.newLoss("the target doesn't accept the tool name %s: %s", quoteShort(p.Name), stream.Own(nameWords(c.To.Names))))
+		sent.noteRefusal(c.To.Refusal.Name, made, p.Name, "the target doesn't accept this name")
 	}
 }
 
@@ -179,7 +179,7 @@ func (c *previewBuilder) keepSignature(p *protocol.Part, sent *Sent, first bool)
 	case c.same && c.src.split && c.src.behind[c.call-1]:
 		sent.noteRefusal(c.To.Refusal.Unsigned, p.ID, p.Name, "only the first call of a turn is signed: sent alone, the others are unsigned")
 	case !c.same && c.To.Sentinel != "" && c.Policy.way == nil:
-		c.addLoss(SignatureSentinel.newLoss("the call is not signed: a word that turns the check off is sent instead"))
+		c.addLoss(SignatureSentinel.newLoss("the call is not signed: a fixed word that turns the check off is sent as the signature"))
 		p.Signature = c.To.Sentinel
 	}
 }

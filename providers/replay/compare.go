@@ -117,7 +117,7 @@ func judgeText(raw []byte, freeform bool, sent *protocol.Part, to *protocol.Targ
 	case protocol.Same(raw, text), bytes.Equal(bytes.TrimSpace(raw), bytes.TrimSpace(text)):
 		return argsVerdict{treatment: WasReformatted}
 	case saysNothing(text):
-		return argsVerdict{treatment: WasEmptied, loss: ArgsEmptied.newLoss("%s the model wrote are gone: {} was sent", stream.Own(bytesWord(len(raw))))}
+		return argsVerdict{treatment: WasEmptied, loss: ArgsEmptied.newLoss("{} was sent, not %s that the model wrote", stream.Own(bytesWord(len(raw))))}
 	case isWrapped(text, raw) && freeform:
 		return argsVerdict{treatment: WasWrapped, loss: FreeformToJSON.newLoss("free text was put into an object")}
 	case isWrapped(text, raw):
@@ -129,13 +129,13 @@ func judgeText(raw []byte, freeform bool, sent *protocol.Part, to *protocol.Targ
 // judgeString judges a string instead of an object, or a string in a string.
 func judgeString(raw, text []byte) argsVerdict {
 	if bytes.Equal(raw, text) || protocol.Same(raw, text) || isEncoded(text, raw) {
-		words := "the client encoded the arguments once more: they are a string that holds the text"
+		words := "the client encoded the arguments once more: they are a string that contains the text"
 		if factsOf(raw, false).syntax == stream.SyntaxDouble {
 			words = "the model encoded the arguments twice, and the client encoded that string once more"
 		}
 		return argsVerdict{treatment: WasEncoded, loss: DoubleEncoded.newLoss("%s", stream.Own(words))}
 	}
-	return argsVerdict{treatment: WasAltered, loss: ArgsAltered.newLoss("a string was sent that doesn't hold the model's arguments")}
+	return argsVerdict{treatment: WasAltered, loss: ArgsAltered.newLoss("a string was sent that doesn't contain the model's arguments")}
 }
 
 // judgeOther judges arguments with another value.
@@ -153,7 +153,7 @@ func judgeOther(f *argsFacts, text []byte) argsVerdict {
 	case !object && isObject(text):
 		return argsVerdict{treatment: WasRepaired, loss: ArgsRepaired.newLoss("a parser's guess was sent as if the model had written it")}
 	}
-	return argsVerdict{treatment: WasAltered, loss: ArgsAltered.newLoss("other arguments were sent than the model wrote")}
+	return argsVerdict{treatment: WasAltered, loss: ArgsAltered.newLoss("arguments were sent that the model didn't write")}
 }
 
 // isFirst reports whether text is the first of several objects.

@@ -77,8 +77,8 @@ func (n UnsentCall) collision(id, made string) (l Loss) {
 	if who == "" {
 		who = "an earlier call"
 	}
-	if l = IDCollision.newLoss("%s also has the id %s: a result can't say which of them it is for", stream.Own(who), quoteShort(id)); n.ID != id || id == "" {
-		l = IDCollision.newLoss("%s and %s both become %s: a result can't say which call it is for", quoteShort(n.ID), quoteShort(id), quoteShort(made))
+	if l = IDCollision.newLoss("%s also has the id %s: a result can't show which call it belongs to", stream.Own(who), quoteShort(id)); n.ID != id || id == "" {
+		l = IDCollision.newLoss("%s and %s both become %s: a result can't show which call it belongs to", quoteShort(n.ID), quoteShort(id), quoteShort(made))
 	}
 	l.Other = n.who
 	return l
@@ -125,7 +125,7 @@ func (x *idMapper) fitID(n int, id string) (string, []Loss) {
 		made = id
 	}
 	if made != id {
-		losses = append(losses, IDRewritten.newLoss("%s becomes %s: it has characters that the target doesn't take in ids", quoteShort(id), quoteShort(made)))
+		losses = append(losses, IDRewritten.newLoss("%s becomes %s: it has characters that the target doesn't accept in ids", quoteShort(id), quoteShort(made)))
 	}
 	if most := x.rule.Max; most > 0 && len(made) > most {
 		for !utf8.RuneStart(made[most]) {

@@ -136,7 +136,7 @@ func langChainJSRule(r receivedCall, to string) clientCall {
 	case to == ollama && (r.from == responses || r.from == gemini):
 		return leftOut // if the content of a message is a list, only its tool_use is read
 	case r.from == messages && to == ollama && !valid:
-		return clientCall{throws: "it has a tool_use without a call"}
+		return clientCall{throws: "it has a tool_use but no call for it"}
 	case r.from == messages && to == messages && !valid:
 		if v, ok = js.Parse(r.args); !ok {
 			v = js.EmptyObject()
@@ -239,7 +239,7 @@ func opencodeRule(r receivedCall, _ string) clientCall {
 // codexRule is the rule of Codex, which keeps the text.
 func codexRule(r receivedCall, to string) clientCall {
 	if js.WellFormed(r.args) != r.args {
-		return clientRaises("it rejects events that hold half a character, and retries the request")
+		return clientRaises("it rejects events that contain half a character, and retries the request")
 	}
 	return asItCame(r, to)
 }

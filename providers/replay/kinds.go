@@ -21,19 +21,19 @@ var Kinds = []*Kind{
 var (
 	ImpliedEmpty = &Kind{&stream.Diagnosis{
 		Code: "IMPLIED_EMPTY", Severity: stream.Info, By: stream.Client,
-		Meaning: "Empty arguments, or null, are sent as {}.",
-		Advice:  "Nothing: they mean the same.",
-	}, Info, "empty arguments, or null, are sent as {}"}
+		Meaning: "Empty arguments or null are sent as {}.",
+		Advice:  "Nothing: they mean the same as {}.",
+	}, Info, "empty arguments or null are sent as {}"}
 	ArgsEmptied = &Kind{&stream.Diagnosis{
 		Code: "ARGS_REPLACED_BY_EMPTY", Severity: stream.Error, By: stream.Client,
-		Meaning: "Arguments that are not an object are sent back as {}. The model sees a call that it didn't write, and doesn't see its mistake.",
+		Meaning: "Arguments that are not an object are sent back as {}. The model sees a call that it didn't write, and doesn't see its own error.",
 		Advice:  "Send the model's text back, wrapped if it must be an object, and return an error as the result.",
 	}, Critical, "arguments that are not an object are sent as {}"}
 	ArgsWrapped = &Kind{&stream.Diagnosis{
 		Code: "ARGS_WRAPPED", Severity: stream.Warn, By: stream.Client,
-		Meaning: "Arguments that don't parse are put into an object that holds them as text.",
-		Advice:  "Nothing, if the target takes only objects: the model can still read its own text.",
-	}, Medium, "arguments are put into an object that holds them"}
+		Meaning: "Arguments that don't parse are put into an object that contains them as text.",
+		Advice:  "Nothing, if the target accepts only objects: the model can still read its own text.",
+	}, Medium, "arguments are put into an object that contains them"}
 	ArgsRepaired = &Kind{&stream.Diagnosis{
 		Code: "ARGS_REPAIRED", Severity: stream.Warn, By: stream.Client,
 		Meaning: "A parser's guess is sent back as if the model had written it.",
@@ -42,7 +42,7 @@ var (
 	ConcatFirstOnly = &Kind{&stream.Diagnosis{
 		Code: "CONCAT_FIRST_ONLY", Severity: stream.Error, By: stream.Client,
 		Meaning: "One call contains several objects, and only the first is sent back. The others are dropped silently.",
-		Advice:  "Split them into several calls, or refuse the call.",
+		Advice:  "Split the objects into several calls, or refuse the call.",
 	}, Critical, "only the first of several consecutive objects is sent"}
 	DoubleEncoded = &Kind{&stream.Diagnosis{
 		Code: "DOUBLE_ENCODED", Severity: stream.Error, By: stream.Client,
@@ -51,50 +51,50 @@ var (
 	}, Critical, "the client encodes the text once more"}
 	ArgsAltered = &Kind{&stream.Diagnosis{
 		Code: "ARGS_ALTERED", Severity: stream.Error, By: stream.Client,
-		Meaning: "A client sent back other arguments than the model wrote.",
+		Meaning: "A client sent back arguments that the model didn't write.",
 		Advice:  "Find the code that changes the history between the response and the next request.",
-	}, Critical, "a client sent other arguments"}
+	}, Critical, "a client sent arguments that the model didn't write"}
 	ArgsUnseen = &Kind{&stream.Diagnosis{
 		Code: "ARGS_UNSEEN", Severity: stream.Warn, By: stream.Toolscope,
 		Meaning: "toolscope missed bytes of the call. The arguments that a client would send back are unknown.",
-		Advice:  "Record the response again. This says nothing about the model, the provider or the client.",
+		Advice:  "Record the response again. This finding says nothing about the model, the provider or the client.",
 	}, Medium, "bytes of the call were not seen"}
 	ArgsUnknown = &Kind{&stream.Diagnosis{
 		Code: "ARGS_UNKNOWN", Severity: stream.Warn, By: stream.Toolscope,
-		Meaning: "How this client treats such arguments is unknown: it was neither observed nor read in the source.",
-		Advice:  "Run the client and record its traffic: toolscope print shows how a later request carries the call.",
-	}, Medium, "how the client treats such arguments is unknown"}
+		Meaning: "How this client treats these arguments is unknown: the client was not tested with them, and its source was not read.",
+		Advice:  "Run the client and record its traffic. toolscope print shows how a later request sends the call back.",
+	}, Medium, "how the client treats these arguments is unknown"}
 	FreeformToJSON = &Kind{&stream.Diagnosis{
 		Code: "FREEFORM_TO_JSON", Severity: stream.Warn, By: stream.Client,
-		Meaning: "Free text, which this kind of tool takes, is put into an object.",
-		Advice:  "Nothing, if the target has no such tools. The model sees its text in another form.",
+		Meaning: "Free text, which this kind of tool accepts, is put into an object.",
+		Advice:  "Nothing, if the target has no such tools. The model sees its text in a different form.",
 	}, High, "free text is put into an object"}
 	IntPrecision = &Kind{protocol.IntPrecision, High, "an integer that doesn't fit a double is rounded"}
 	NumPrecision = &Kind{&stream.Diagnosis{
 		Code: "NUM_PRECISION", Severity: stream.Info, By: stream.Client,
 		Meaning: "A fraction with more digits than a double is rounded.",
-		Advice:  "Declare it as a string in the schema if its last digits matter.",
+		Advice:  "Declare the number as a string in the schema if its last digits matter.",
 	}, Low, "a fraction with more digits than a double is rounded"}
 	NumRange = &Kind{&stream.Diagnosis{
 		Code: "NUM_RANGE", Severity: stream.Warn, By: stream.Client,
 		Meaning: "A number is too large for a double: it becomes infinity, null or an error.",
-		Advice:  "Declare it as a string in the schema.",
+		Advice:  "Declare the number as a string in the schema.",
 	}, High, "a number is too large for a double"}
 	NumSpelling = &Kind{&stream.Diagnosis{
 		Code: "NUM_SPELLING", Severity: stream.Info, By: stream.Client,
-		Meaning: "A number is written in another way, e.g. 1 for 1.0. The value is the same, the text is not.",
+		Meaning: "A number is written in a different way, e.g. 1 for 1.0. The value is the same, but the text is different.",
 		Advice:  "Nothing, unless a prompt cache or a signature depends on the bytes.",
-	}, Low, "a number is written in another way: 1.0 becomes 1"}
+	}, Low, "a number is written in a different way: 1.0 becomes 1"}
 	StrSpelling = &Kind{&stream.Diagnosis{
 		Code: "STR_SPELLING", Severity: stream.Info, By: stream.Client,
-		Meaning: "A string is written with other escapes. Its value is the same.",
+		Meaning: "A string is written with different escapes. Its value is the same.",
 		Advice:  "Nothing, unless a prompt cache depends on the bytes.",
-	}, Info, "a string is written with other escapes: \\u00e9 becomes é"}
+	}, Info, "a string is written with different escapes: \\u00e9 becomes é"}
 	KeyOrder = &Kind{&stream.Diagnosis{
 		Code: "KEY_ORDER", Severity: stream.Info, By: stream.Client,
-		Meaning: "The fields of an object change their order.",
+		Meaning: "The fields of an object are in a different order.",
 		Advice:  "Nothing, unless a prompt cache depends on the bytes. Then keep the original text.",
-	}, Low, "the fields of an object change their order"}
+	}, Low, "the fields of an object are in a different order"}
 	DupKeys    = &Kind{stream.DupKeys, Medium, "only the last of several fields with the same key is kept"}
 	Whitespace = &Kind{&stream.Diagnosis{
 		Code: "WHITESPACE", Severity: stream.Info, By: stream.Client,
@@ -104,32 +104,32 @@ var (
 	UnicodeSanitized = &Kind{&stream.Diagnosis{
 		Code: "UNICODE_SANITIZED", Severity: stream.Info, By: stream.Client,
 		Meaning: "Bytes or escapes that are not valid Unicode become U+FFFD.",
-		Advice:  "Nothing: JSON can't carry them.",
+		Advice:  "Nothing: JSON can't represent them.",
 	}, Low, "invalid Unicode becomes U+FFFD"}
 	NestedTooDeep = &Kind{&stream.Diagnosis{
 		Code: "DEPTH_LIMIT", Severity: stream.Warn, By: stream.Client,
-		Meaning: "The arguments nest deeper than the target reads: it refuses the request.",
-		Advice:  "Send them as text inside an object, or declare a flatter schema.",
-	}, High, "the arguments nest deeper than the target reads"}
+		Meaning: "The arguments nest deeper than the target accepts. It refuses the request.",
+		Advice:  "Send the arguments as text inside an object, or declare a flatter schema.",
+	}, High, "the arguments nest deeper than the target accepts"}
 )
 
 // Kinds of losses of calls.
 var (
 	CallDropped = &Kind{&stream.Diagnosis{
 		Code: "CALL_DROPPED", Severity: stream.Error, By: stream.Client,
-		Meaning: "The call is left out of the history: the model can't see that it made it.",
+		Meaning: "The call is left out of the history, so the model can't see that it made the call.",
 		Advice:  "Send the call with its result, even if it failed.",
 	}, Critical, "the call is not in the history"}
 	CallAsText = &Kind{&stream.Diagnosis{
 		Code: "CALL_AS_TEXT", Severity: stream.Warn, By: stream.Client,
-		Meaning: "The call and its result are sent as text. The provider sees no call, and the model may write its next call as text, too.",
+		Meaning: "The call and its result are sent as text. The provider sees no call, and the model may write its next call as text too.",
 		Advice:  "Send the call as a call, and its result as a tool result.",
 	}, High, "the call and its result are sent as text"}
 	CallsReordered = &Kind{&stream.Diagnosis{
 		Code: "CALLS_REORDERED", Severity: stream.Warn, By: stream.Client,
-		Meaning: "A client sent the calls of a turn in another order than the model.",
+		Meaning: "A client sent the calls of a turn in a different order from the model's.",
 		Advice:  "Keep the order: signatures and prompt caches depend on it.",
-	}, Medium, "a client sent the calls of a turn in another order"}
+	}, Medium, "a client sent the calls of a turn in a different order"}
 	KindLost = &Kind{&stream.Diagnosis{
 		Code: "KIND_LOST", Severity: stream.Warn, By: stream.Client,
 		Meaning: "A call of a special kind, e.g. of a custom tool or a shell, is sent as a function call.",
@@ -137,48 +137,48 @@ var (
 	}, Medium, "a call of a special kind is sent as a function call"}
 	IDRewritten = &Kind{&stream.Diagnosis{
 		Code: "ID_REWRITTEN", Severity: stream.Info, By: stream.Client,
-		Meaning: "The call has another id in the history.",
+		Meaning: "The call has a different id in the history.",
 		Advice:  "Nothing, if the result has the same new id.",
-	}, Low, "the call gets another id"}
+	}, Low, "the call gets a different id"}
 	IDTruncated = &Kind{&stream.Diagnosis{
 		Code: "ID_TRUNCATED", Severity: stream.Warn, By: stream.Client,
-		Meaning: "The id of the call is cut to the length that the target takes.",
-		Advice:  "Check that it still differs from other ids.",
+		Meaning: "The id of the call is cut to the length that the target accepts.",
+		Advice:  "Check that the cut id still differs from other ids.",
 	}, Medium, "the id is cut"}
 	IDCollision = &Kind{&stream.Diagnosis{
 		Code: "ID_COLLISION", Severity: stream.Error, By: stream.Client,
-		Meaning: "Two calls have the same id in the history, so a result can't say which of them it is for.",
+		Meaning: "Two calls have the same id in the history, so a result can't show which call it belongs to.",
 		Advice:  "Add a number to each id when you rewrite ids.",
 	}, Critical, "two calls have the same id"}
 	ItemIDDropped = &Kind{&stream.Diagnosis{
 		Code: "ITEM_ID_DROPPED", Severity: stream.Info, By: stream.Client,
 		Meaning: "The id of the item around the call is left out.",
-		Advice:  "Nothing: only a stored response needs it.",
+		Advice:  "Nothing: only responses that the provider stores need this id.",
 	}, Info, "the id of the item around the call is left out"}
 	NameRewritten = &Kind{&stream.Diagnosis{
 		Code: "NAME_REWRITTEN", Severity: stream.Warn, By: stream.Client,
-		Meaning: "The call is sent under another name than the model wrote. The model sees itself call a tool that it didn't call.",
+		Meaning: "The call is sent under a name that the model didn't write. The model sees a call of a tool that it didn't call.",
 		Advice:  "Send the name that the model wrote, and describe the error in the result.",
-	}, High, "the call is sent under another name"}
+	}, High, "the call is sent under a different name"}
 	NameIllegal = &Kind{&stream.Diagnosis{
 		Code: "NAME_ILLEGAL", Severity: stream.Warn, By: stream.Client,
-		Meaning: "The target doesn't take a tool of that name: it refuses the request.",
+		Meaning: "The target doesn't accept the tool's name. It refuses the request.",
 		Advice:  "Rename the tool, in the declaration and in the history.",
-	}, High, "the target doesn't take the name"}
+	}, High, "the target doesn't accept the name"}
 	SignatureDropped = &Kind{&stream.Diagnosis{
 		Code: "SIGNATURE_DROPPED", Severity: stream.Warn, By: stream.Client,
-		Meaning: "The signature that proves that the model wrote this is left out. The model's provider refuses the history without it.",
+		Meaning: "A signature proves that the model wrote this part. The signature is left out, and the model's provider refuses the history without it.",
 		Advice:  "Send signatures back to the provider that made them. Other providers can't use them.",
-	}, High, "the signature that proves the model wrote it is left out"}
+	}, High, "the signature that proves who wrote a part is left out"}
 	SignatureSentinel = &Kind{&stream.Diagnosis{
 		Code: "SIGNATURE_SENTINEL", Severity: stream.Warn, By: stream.Client,
-		Meaning: "A fixed word that turns the check off replaces the signature.",
-		Advice:  "Use it for calls that other models made, never for the provider's own.",
+		Meaning: "A fixed word replaces the signature. It turns the provider's signature check off.",
+		Advice:  "Use the fixed word for calls that other models made, never for calls of the provider's own models.",
 	}, Medium, "a fixed word replaces the signature"}
 	ServerToolDropped = &Kind{&stream.Diagnosis{
 		Code: "SERVER_TOOL_DROPPED", Severity: stream.Warn, By: stream.Client,
-		Meaning: "A tool that the provider ran is left out, because the target has no equivalent.",
-		Advice:  "Put the facts that the model needs into a text.",
+		Meaning: "The call of a tool that the provider ran is left out, because the target has no equivalent.",
+		Advice:  "Put the facts that the model needs into a message's text.",
 	}, Medium, "a tool that the provider ran is left out"}
 	CallerDropped = &Kind{&stream.Diagnosis{
 		Code: "CALLER_DROPPED", Severity: stream.Warn, By: stream.Client,
@@ -187,7 +187,7 @@ var (
 	}, Medium, "the id of the code that made the call is left out"}
 	NamespaceDropped = &Kind{&stream.Diagnosis{
 		Code: "NAMESPACE_DROPPED", Severity: stream.Warn, By: stream.Client,
-		Meaning: "The namespace of the tool's name is left out. Tools of several servers may have the same name.",
+		Meaning: "The namespace of the tool's name is left out, so tools of different servers may get the same name.",
 		Advice:  "Put the namespace into the name, in the declaration and in the history.",
 	}, Medium, "the namespace of the tool's name is left out"}
 )
@@ -196,18 +196,18 @@ var (
 var (
 	ReasoningToText = &Kind{&stream.Diagnosis{
 		Code: "REASONING_TO_TEXT", Severity: stream.Warn, By: stream.Client,
-		Meaning: "Reasoning is sent as text that the model takes for its response.",
-		Advice:  "Leave it out, unless the target reads reasoning.",
-	}, Medium, "reasoning is sent as the response's text"}
+		Meaning: "Reasoning is sent as ordinary text. The model reads it as part of its response.",
+		Advice:  "Leave the reasoning out, unless the target reads reasoning.",
+	}, Medium, "reasoning is sent as text of the response"}
 	ReasoningDropped = &Kind{&stream.Diagnosis{
 		Code: "REASONING_DROPPED", Severity: stream.Warn, By: stream.Client,
 		Meaning: "Reasoning is left out of the history.",
-		Advice:  "Send it back to the provider that made it. Other providers can't take it.",
+		Advice:  "Send reasoning back to the provider that made it. Other providers can't use it.",
 	}, Medium, "reasoning is left out"}
 	PartDropped = &Kind{&stream.Diagnosis{
 		Code: "PART_DROPPED", Severity: stream.Warn, By: stream.Client,
 		Meaning: "Images, sound or documents of messages are left out.",
-		Advice:  "Send them in the form that the target takes.",
+		Advice:  "Send them in the form that the target accepts.",
 	}, Medium, "media and documents of messages are left out"}
 	MediaResultLoss = &Kind{&stream.Diagnosis{
 		Code: "MEDIA_RESULT_LOSS", Severity: stream.Warn, By: stream.Client,
@@ -217,7 +217,7 @@ var (
 	ErrorFlagLoss = &Kind{&stream.Diagnosis{
 		Code: "ERROR_FLAG_LOSS", Severity: stream.Info, By: stream.Client,
 		Meaning: "The error flag of a result is left out, because the target has no field for it.",
-		Advice:  "Put it into the text of the result.",
+		Advice:  "Put the error into the text of the result.",
 	}, Low, "the error flag of a result is left out"}
 	OrphanCall = &Kind{&stream.Diagnosis{
 		Code: "ORPHAN_CALL", Severity: stream.Error, By: stream.Client,
@@ -227,12 +227,12 @@ var (
 	OrphanResult = &Kind{protocol.OrphanResult, Critical, "a result has no call"}
 	AdjacencyFix = &Kind{&stream.Diagnosis{
 		Code: "ADJACENCY_FIX", Severity: stream.Warn, By: stream.Client,
-		Meaning: "Results are moved to the place that the target requires, or made up.",
+		Meaning: "Results are moved to the place that the target requires, or missing results are made up.",
 		Advice:  "Keep each result directly after its call.",
 	}, Medium, "results are moved, or made up"}
 	ParallelSplit = &Kind{&stream.Diagnosis{
 		Code: "PARALLEL_SPLIT", Severity: stream.Warn, By: stream.Client,
 		Meaning: "Calls that the model made together are sent as if it had made them one after another.",
-		Advice:  "Keep them in one message: signatures and some providers depend on that.",
+		Advice:  "Keep the calls in one message: signatures and some providers depend on that.",
 	}, High, "the calls of one turn are sent in several messages"}
 )

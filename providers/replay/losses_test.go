@@ -117,7 +117,7 @@ func TestDepth(t *testing.T) {
 		}
 	}
 	p := replay.SourceOfHistory(calls(from, objects(40)), from).Preview(target(t, "gemini"), policy(t, "preserve"))
-	const want = "nests 40 levels deep, in 123 nested messages; the target reads 100, as many as 32 objects need"
+	const want = "nests 40 levels deep, in 123 nested messages; the target accepts 100, enough for 32 objects"
 	if p.Losses[0].Message != want {
 		t.Errorf("%q, want %q", p.Losses[0].Message, want)
 	}

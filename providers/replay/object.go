@@ -31,10 +31,10 @@ func (c *previewBuilder) rewriteValue(f *argsFacts, sent *Sent) []byte {
 		c.addNumberLosses(f, how, sent)
 	}
 	if how.javaScript {
-		c.addLossOf(f, StrSpelling, f.respelledString(how), "%s is written with other escapes")
+		c.addLossOf(f, StrSpelling, f.respelledString(how), "%s is written with different escapes")
 	}
 	if how.sort {
-		c.addLossOf(f, KeyOrder, f.unsorted, "the target has no order of fields: %s moves")
+		c.addLossOf(f, KeyOrder, f.unsorted, "the target doesn't keep the order of fields: %s moves")
 	} else if how.javaScript {
 		c.addLossOf(f, KeyOrder, f.numeric, "JavaScript puts keys that are numbers first: %s moves")
 	}
@@ -49,7 +49,7 @@ func (c *previewBuilder) rewriteValue(f *argsFacts, sent *Sent) []byte {
 		c.addLossOf(f, Whitespace, surroundingSpace(f.raw), "the space around the value, e.g. %s, is removed")
 	}
 	if rule := c.To.Depth; f.tooDeep(rule) {
-		c.addLoss(NestedTooDeep.newLoss("nests %d levels deep, in %d nested messages; the target reads %d, as many as %d objects need",
+		c.addLoss(NestedTooDeep.newLoss("nests %d levels deep, in %d nested messages; the target accepts %d, enough for %d objects",
 			f.depth, f.depthLevels(rule), rule.Limit, rule.Objects()))
 		c.doubt = true
 		if words := c.To.Refusal.Depth; words != "" {
@@ -92,7 +92,7 @@ func (c *previewBuilder) addNumberLosses(f *argsFacts, how rewriteRules, sent *S
 	c.addLossOf(f, IntPrecision, f.integer, "%s doesn't fit a double: it is rounded")
 	c.addLossOf(f, NumPrecision, f.fraction, "%s has more digits than a double: it is rounded")
 	if how.spell {
-		c.addLossOf(f, NumSpelling, f.respell, "%s is written in another way")
+		c.addLossOf(f, NumSpelling, f.respell, "%s is written in a different way")
 	}
 	if !f.huge.is() {
 		return

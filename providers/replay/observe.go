@@ -133,7 +133,7 @@ func (m *matcher) observeCall(c *earlierCall) (o Observation, ok bool) {
 	o.ID, o.sent = h.part.ID, h.part
 	o.setVerdict(m.by.judgeCall(c, o.sent, m.to))
 	if o.ID != c.id && c.id != "" {
-		o.addLoss(IDRewritten.newLoss("its id is %s here", quoteShort(o.ID)))
+		o.addLoss(IDRewritten.newLoss("its id became %s", quoteShort(o.ID)))
 	}
 	if h.result != nil {
 		o.setResult(h.result)
@@ -182,7 +182,7 @@ func (m *matcher) judgeMissing(o Observation) (Observation, bool) {
 	} else if c.phase >= stream.PhaseAborted || t.state.aborted {
 		return o, true // clients leave out calls of an aborted or refused response
 	}
-	o.addLoss(CallDropped.newLoss("the call is not in the history: the model can't see that it made it"))
+	o.addLoss(CallDropped.newLoss("the call is not in the history: the model can't see that it made the call"))
 	if l != nil {
 		o.addLoss(OrphanResult.newLoss("its result is in the history without a call"))
 	}
@@ -203,7 +203,7 @@ func (t *candidateTurn) chosenOther(c *earlierCall) bool {
 // its old id, or nil.
 func (o *Observation) markOrphaned(l *orphan) {
 	if l == nil {
-		o.addLoss(OrphanCall.newLoss("the history has no result for it, and the conversation continues"))
+		o.addLoss(OrphanCall.newLoss("the history has no result for the call, and the conversation continues"))
 	} else {
 		o.addLoss(OrphanCall.newLoss("its result still has the id %s", quoteShort(l.part.ID)))
 	}
@@ -240,10 +240,10 @@ func (m *matcher) checkOrder(seen []Observation) {
 		}
 		switch {
 		case n < last:
-			o.addLoss(CallsReordered.newLoss("it comes before a call that the model made first"))
+			o.addLoss(CallsReordered.newLoss("it comes before a call that the model made earlier"))
 			o.lowerOutcome(WasMoved)
 		case last >= 0 && m.to.ResultsFollow && m.areSeparate(m.entries[last].message, m.entries[n].message):
-			o.addLoss(ParallelSplit.newLoss("it was made together with another call, but has a message of its own"))
+			o.addLoss(ParallelSplit.newLoss("it was made together with another call, but is in a separate message"))
 			o.lowerOutcome(WasMoved)
 		}
 		last = n
@@ -280,9 +280,9 @@ func (o *Observation) Finding() (f stream.Finding, ok bool) {
 		severity = stream.Error
 	}
 	found := l.Diagnosis.WithSeverity(severity).WithCause(stream.Client)
-	f = found.Finding("a later request sent it back %s: %s", stream.OwnFact(o.Treatment), l.message())
+	f = found.Finding("a later request sent the call back %s: %s", stream.OwnFact(o.Treatment), l.message())
 	if o.Treatment == WasDropped {
-		f = found.Finding("a later request left it out: %s", l.message())
+		f = found.Finding("a later request left the call out: %s", l.message())
 	}
 	if names := o.MatchingPolicies(); names != "" {
 		f.AppendMessage(" (policy %s)", stream.OwnFact(names))

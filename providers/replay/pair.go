@@ -125,7 +125,7 @@ func (p *resultPairer) fillMissing(l unanswered) {
 			return
 		}
 	}
-	c.addLoss(AdjacencyFix.newLoss("call %s has no result: one is made up, which says so", what))
+	c.addLoss(AdjacencyFix.newLoss("call %s has no result: a made-up result is added, which says so", what))
 	p.made[l.message] = append(p.made[l.message], &protocol.Part{
 		Kind: protocol.ResultPart, ID: call.ID, Name: call.Name, ToolKind: call.ToolKind, Text: []byte(noResult), Failed: c.To.ErrorFlag,
 	})

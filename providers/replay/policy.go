@@ -80,7 +80,7 @@ const (
 var behaviours = []Policy{
 	{
 		Name: "preserve", text: keep, object: unwrap, reasoningAsText: true, fillsIn: true,
-		Description: "providers that take text get the raw text; those that take objects get the object in it, or {} if it holds none",
+		Description: "providers that accept text get the raw text; others get the object in the text, or {} if there is none",
 		Seen:        "OpenClaw since #61956",
 	},
 	{
@@ -90,7 +90,7 @@ var behaviours = []Policy{
 	},
 	{
 		Name: "wrap-raw", text: wrapAny, object: wrapAny, key: "rawInvalidInput", reserialises: true, firstOfID: true,
-		Description: `arguments that are not an object are sent as {"rawInvalidInput": …}; ids are cut to their first letters and digits`,
+		Description: `arguments that are not an object are sent as {"rawInvalidInput": …}; ids that don't fit are cut to their first letters and digits`,
 		Seen:        "the AI SDK's useChat with Anthropic and Bedrock",
 	},
 	{
@@ -100,17 +100,17 @@ var behaviours = []Policy{
 	},
 	{
 		Name: "empty-warn", text: keep, object: empty,
-		Description: "providers that take text get the raw text; others get {}, and the calling program gets a warning",
+		Description: "providers that accept text get the raw text; others get {}, and the calling program gets a warning",
 		Seen:        "charmbracelet/fantasy with Anthropic",
 	},
 	{
 		Name: "drop", text: drop, object: drop,
-		Description: "a call that doesn't parse is left out; its result stays, without a call",
+		Description: "a call whose arguments don't parse is left out; its result stays, without a call",
 		Seen:        "charmbracelet/fantasy with Google, gcli2api#406, clients that filter calls that don't decode",
 	},
 	{
 		Name: "repair", text: repair, object: repair, reserialises: true, reasoningAsText: true, fillsIn: true,
-		Description: "a forgiving parser's result is sent as if the model had written it",
+		Description: "a repairing parser's result is sent as if the model had written it",
 		Seen:        "libraries that parse incomplete JSON, e.g. partial-json",
 	},
 	{
@@ -120,7 +120,7 @@ var behaviours = []Policy{
 	},
 	{
 		Name: "strict", text: refuse, object: refuse, refuses: true,
-		Description: "nothing is sent unless the arguments are one JSON object, and the provider takes the id and the name",
+		Description: "the request is sent only if the arguments are one JSON object, and the provider accepts the id and the name",
 		Seen:        "providers themselves; a client that prefers an error to a changed history",
 	},
 }

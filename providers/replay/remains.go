@@ -157,7 +157,7 @@ func (t *CallSummary) judgeArgs(sent *protocol.Part, to *protocol.Target) argsVe
 	if fate != WasAltered || !t.object {
 		return argsVerdict{treatment: fate, vague: true} // clients may have repaired them, so they are not reported as altered
 	}
-	return argsVerdict{fate, ArgsAltered.newLoss("other arguments were sent than the model wrote"), true}
+	return argsVerdict{fate, ArgsAltered.newLoss("arguments were sent that the model didn't write"), true}
 }
 
 // reportedOr returns the last reported treatment if it is one of others, which hashes can't distinguish from

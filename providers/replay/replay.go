@@ -82,7 +82,7 @@ func (s *Source) Preview(to *protocol.Target, p *Policy) Preview {
 	if !p.Knows(s.From, to) {
 		c.Outcome, c.Refused = Unknown, p.Client.Title+" is not known to send requests to "+to.Title
 		if p.Speaks(to) {
-			c.Refused = p.Client.Title + " is not known to take the history of another protocol"
+			c.Refused = p.Client.Title + " is not known to accept the history of another protocol"
 		}
 		return c.Preview
 	}
@@ -249,7 +249,7 @@ func (c *previewBuilder) makeReasoning(p *protocol.Part) bool {
 		c.addLoss(ReasoningDropped.newLoss("reasoning is left out"))
 		return false
 	}
-	c.addLoss(ReasoningToText.newLoss("reasoning becomes text that the model takes for its response"))
+	c.addLoss(ReasoningToText.newLoss("reasoning becomes text that the model reads as its response"))
 	p.Kind = protocol.TextPart
 	return true
 }
@@ -283,7 +283,7 @@ func (c *previewBuilder) makeResult(p *protocol.Part, role protocol.Role) bool {
 		p.Raw = nil
 	}
 	if p.Failed && !c.To.ErrorFlag {
-		c.addLoss(ErrorFlagLoss.newLoss("the result is an error, but the target has no field for that"))
+		c.addLoss(ErrorFlagLoss.newLoss("the result is an error, but the target has no field for this"))
 		p.Failed, p.Raw = false, nil
 	}
 	if p.Media > 0 && p.Raw == nil {

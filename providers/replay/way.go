@@ -116,19 +116,19 @@ func (c *previewBuilder) addRewriteLosses(f *argsFacts, args []byte) {
 	c.addLossOf(f, IntPrecision, gone(f.integer, now.integer), "%s doesn't fit a double: it is rounded")
 	c.addLossOf(f, NumPrecision, gone(f.fraction, now.fraction), "%s has more digits than a double: it is rounded")
 	c.addLossOf(f, NumRange, gone(f.huge, now.huge), "%s is too large for a double: null is sent")
-	c.addLossOf(f, NumSpelling, f.respelledIn(now), "%s is written in another way")
+	c.addLossOf(f, NumSpelling, f.respelledIn(now), "%s is written in a different way")
 	spelled := gone(f.respelledString(rewriteRules{}), now.respelledString(rewriteRules{}))
 	if !utf8.Valid(f.raw) && utf8.Valid(args) {
 		spelled = f.half // half a character can only be written as an escape
 	}
-	c.addLossOf(f, StrSpelling, spelled, "%s is written with other escapes")
+	c.addLossOf(f, StrSpelling, spelled, "%s is written with different escapes")
 	c.addLossOf(f, KeyOrder, gone(f.numeric, now.numeric), "JavaScript puts keys that are numbers first: %s moves")
 	if !now.unsorted.is() && f.numeric.is() == now.numeric.is() {
 		c.addLossOf(f, KeyOrder, f.unsorted, "fields are sorted by their keys: %s moves")
 	}
 	c.addLossOf(f, Whitespace, gone(f.space, now.space), "the space between values, e.g. %s, is removed")
 	if len(c.Losses) == before {
-		c.addLossOf(f, StrSpelling, span{0, len(f.raw)}, "%s is written with other escapes")
+		c.addLossOf(f, StrSpelling, span{0, len(f.raw)}, "%s is written with different escapes")
 	}
 }
 

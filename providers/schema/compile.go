@@ -135,7 +135,7 @@ func (c *compiledSchema) buildNodes(patterns []*costedPattern) string {
 		exact = exact && s.Not == nil && s.If == nil && len(s.OneOf) == 0 && s.Contains == nil
 	}
 	if guess && !exact {
-		return "it has a pattern that looks ahead or back, or is too large, where a guess would be wrong"
+		return "it has a pattern that can't be checked exactly: it looks ahead or back, or is too large"
 	}
 	for _, n := range b.order {
 		n.combineRules()

@@ -45,6 +45,6 @@ var (
 	Unchecked = &stream.Diagnosis{
 		Code: "SCHEMA_UNCHECKED", Severity: stream.Info, By: stream.Toolscope,
 		Meaning: "The arguments were not checked against a schema; the message says why.",
-		Advice:  "Don't take this as a pass: the call may still be wrong.",
+		Advice:  "Don't treat the arguments as valid: the call may still be wrong.",
 	}
 )

@@ -178,8 +178,8 @@ func TestUnusable(t *testing.T) {
 		{"many", `{"anyOf":[` + strings.Repeat("{},", maxSchemas) + `{}]}`, "it has more than 2,000 objects"},
 		{"deep", strings.Repeat(`{"items":`, 70) + "{}" + strings.Repeat("}", 70), "it is nested more than 64 levels deep"},
 		{"large number", `{"minimum":1e999999}`, "it has a number too large to calculate with"},
-		{"a guess would be wrong", `{"not":{"pattern":"(?!a)"}}`, "it has a pattern that looks ahead or back, or is too large, where a guess would be wrong"},
-		{"a key would be guessed", `{"patternProperties":{"(?!a)":{}},"additionalProperties":false}`, "it has a pattern that looks ahead or back, or is too large, where a guess would be wrong"},
+		{"a guess would be wrong", `{"not":{"pattern":"(?!a)"}}`, "it has a pattern that can't be checked exactly: it looks ahead or back, or is too large"},
+		{"a key would be guessed", `{"patternProperties":{"(?!a)":{}},"additionalProperties":false}`, "it has a pattern that can't be checked exactly: it looks ahead or back, or is too large"},
 	} {
 		got := check(test.schema, `{"a":1}`)
 		if want := "0@-1 SCHEMA_UNCHECKED this tool's schema can't be used: " + test.want + "\n"; got != want {

@@ -84,7 +84,7 @@ func (j *Join) judgeArgs(of *Call, a *ToolRequest) {
 		if a.Path == "" {
 			at = stream.OwnFact("the whole value")
 		}
-		j.found(of, a, altered.Finding("%s got other arguments than the model wrote: %s differs", a.Tool, at))
+		j.found(of, a, altered.Finding("%s got arguments that the model didn't write: %s differs", a.Tool, at))
 	}
 }
 
@@ -139,7 +139,7 @@ func (j *Join) ranTwice(of *Call, a *ToolRequest, before []*ToolRequest) {
 	if j.Doubled(of.Ref) {
 		d, why = twice.WithCause(stream.Provider), ": the end of the call was sent twice"
 	}
-	j.found(of, a, d.Finding("%s was run %d times for the one id %s%s", a.Tool, ran, of.ID, stream.Own(why)))
+	j.found(of, a, d.Finding("%s was run %d times for the same call id %s%s", a.Tool, ran, of.ID, stream.Own(why)))
 }
 
 // ranBefore reports that the same was run before for a turn that was cut, unless the client or toolscope
@@ -198,7 +198,7 @@ func (j *Join) compare(of *Call, a *ToolRequest, event int, g SentResult) {
 		return
 	}
 	tell := func(d *stream.Diagnosis, format string, args ...any) { j.found(of, a, d.Finding(format, args...)) }
-	sizes := stream.Own(fmt.Sprintf("the tool returned %s%s, the model got %d", count.Of(r.TextSize, "byte"), structuredText(r.StructuredSize), g.Size))
+	sizes := stream.Own(fmt.Sprintf("the tool returned %s%s, but the model got %d", count.Of(r.TextSize, "byte"), structuredText(r.StructuredSize), g.Size))
 	switch a.Result {
 	case Cut, None:
 		tell(resultCut, "%s", sizes)
