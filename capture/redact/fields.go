@@ -9,9 +9,12 @@ import (
 type keyMeaning struct {
 	secret bool // it is a credential
 	name   secretName
+	list   bool // it is a list of credentials
 	index  bool // it numbers one of several parallel texts
 	text   bool // it is a delta of a text that continues in the same place of the next document
 	whole  bool // if it is an object, its strings are not deltas
+	names  bool // it is the name of another field's value
+	value  bool // it is the value of what another field names
 }
 
 // keyMeanings caches the known keys by their hash. Most documents of a stream have the same keys.
@@ -37,13 +40,15 @@ var textKeys = strings.Fields("text content delta json arg think reason input ou
 func fieldOf(name []byte) keyMeaning {
 	lower := bytes.ToLower(name)
 	var f keyMeaning
-	f.name, f.secret = credentialName(name)
+	f.name, f.secret = credentialName(name, inKey)
+	f.list = bytes.HasSuffix(lower, []byte("s")) && !strings.HasSuffix(f.name.end, "s")
 	for _, end := range []string{"index", "item_id", "toolcallid", "jsonpath"} {
 		f.index = f.index || bytes.HasSuffix(lower, []byte(end))
 	}
 	for _, piece := range textKeys {
 		f.text = f.text || bytes.Contains(lower, []byte(piece))
 	}
+	f.names, f.value = isNameName(name), isValueName(name)
 	switch string(lower) {
 	case "args", "arguments", "input", "parameters", "result", "structuredcontent":
 		f.whole = true

@@ -24,7 +24,7 @@ func (r *Redactor) redactHeader(h http.Header, answered bool) http.Header {
 		return nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(h)) { // first of all: another header may repeat it
-		if _, sought := secretHeader(strings.ToLower(name)); sought {
+		if _, sought := secretHeader(strings.ToLower(name)); sought || strings.EqualFold(name, "Sec-Websocket-Protocol") {
 			for _, v := range h[name] {
 				r.mapCredential(strings.ToLower(name), v, func(secret string) string {
 					r.learnParts(secret, strings.ToLower(name), answered)
@@ -40,6 +40,8 @@ func (r *Redactor) redactHeader(h http.Header, answered bool) http.Header {
 		copied := make([]string, len(values))
 		for i, v := range values {
 			switch {
+			case lower == "sec-websocket-protocol":
+				copied[i] = r.redactText(r.mapCredential(lower, v, func(secret string) string { return r.replacementOf(secret, lower) }))
 			case replaced:
 				copied[i] = r.mapCredential(lower, v, func(secret string) string { return r.replacementOf(secret, lower) })
 			case lower == "location" || lower == "referer" || lower == "content-location":
@@ -70,7 +72,15 @@ func (r *Redactor) mapCredential(name, v string, change func(string) string) str
 			return change(v)
 		}
 		return strings.Join(pairs, ";")
-	case strings.HasSuffix(name, "authorization"):
+	case name == "sec-websocket-protocol":
+		protocols := strings.Split(v, ",")
+		for i, p := range protocols {
+			if before, secret, ok := cutToken(p); ok {
+				protocols[i] = before + change(secret)
+			}
+		}
+		return strings.Join(protocols, ",")
+	case strings.HasSuffix(name, "authorization") || strings.HasSuffix(name, "auth") && strings.Contains(v, " "):
 		scheme, secret, ok := strings.Cut(v, " ")
 		secret = strings.TrimSpace(secret) // repetitions of it have no spaces
 		if !ok {
@@ -87,43 +97,32 @@ func (r *Redactor) mapCredential(name, v string, change func(string) string) str
 	return change(v)
 }
 
-// secretHeaders are the headers whose value is a credential. true means that bodies are searched for the
-// value too.
-var secretHeaders = map[string]bool{
-	"authorization": true, "proxy-authorization": true, "x-api-key": true, "api-key": true, "x-goog-api-key": true,
-	"ocp-apim-subscription-key": true, "cookie": true, "set-cookie": true, "x-amz-security-token": true,
-	"x-amz-signature": true, "openai-organization": false, "openai-project": false,
+// cutToken cuts a WebSocket protocol after the part that names a credential, as in
+// openai-insecure-api-key.KEY and base64url.bearer.authorization.k8s.io.TOKEN.
+func cutToken(protocol string) (before, secret string, ok bool) {
+	for from := 0; ; {
+		n := strings.IndexByte(protocol[from:], '.')
+		if n < 0 {
+			return "", "", false
+		}
+		if _, ok := credentialName([]byte(strings.TrimSpace(protocol[from:from+n])), inRequest); ok {
+			return protocol[:from+n+1], protocol[from+n+1:], true
+		}
+		from += n + 1
+	}
 }
-
-// plainHeaders are named like credentials, but are not.
-var plainHeaders = map[string]bool{"idempotency-key": true, "sec-websocket-key": true, "surrogate-key": true}
 
 // secretHeader reports whether the value of a header (lower case name) is replaced, and whether it is
 // searched for later.
 func secretHeader(name string) (replaced, sought bool) {
-	if sought, ok := secretHeaders[name]; ok {
-		return true, sought
-	}
-	if plainHeaders[name] {
-		return false, false
-	}
-	found := keyEnd(name) || strings.HasSuffix(name, "-password")
-	return found, found
-}
-
-// keyEnd reports whether a name (lower case) ends like a credential's.
-func keyEnd(name string) bool {
-	sign := strings.LastIndexAny(name, "-_")
-	return sign >= 0 && slices.Contains([]string{"token", "secret", "key"}, name[sign+1:])
+	known, ok := credentialName([]byte(name), inRequest)
+	ok = ok && known.value != isSession // an agent's own name of its work
+	return ok, ok && known.value != isPrivate
 }
 
 // secretQuery reports whether the value of a query parameter is a credential.
 func secretQuery(name string) bool {
-	name = strings.ToLower(name)
-	switch name {
-	case "key", "api_key", "apikey", "api-key", "token", "sig", "signature", "secret", "password", "auth",
-		"subscription-key", "code_verifier":
-		return true
-	}
-	return keyEnd(name) || strings.HasPrefix(name, "x-amz-") || strings.HasPrefix(name, "x-goog-") && strings.Contains(name, "sig")
+	lower := strings.ToLower(name)
+	_, ok := credentialName([]byte(name), inRequest)
+	return ok || strings.HasPrefix(lower, "x-amz-")
 }

@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
 	"regexp"
@@ -10,7 +11,7 @@ import (
 	"testing"
 )
 
-var blank = regexp.MustCompile(`\{([xud]?)(\d+)\}`)
+var blank = regexp.MustCompile(`\{([xXud]?)(\d+)\}`)
 
 // sample is a text of a rule with its blanks filled in, always the same way.
 func sample(text string) string {
@@ -20,7 +21,7 @@ func sample(text string) string {
 	return blank.ReplaceAllStringFunc(text, func(s string) string {
 		m := blank.FindStringSubmatch(s)
 		alphabet := map[string]string{
-			"": "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789", "x": "0123456789abcdef",
+			"": "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789", "x": "0123456789abcdef", "X": "0123456789ABCDEF",
 			"u": "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "d": "123456789",
 		}[m[1]]
 		n, _ := strconv.Atoi(m[2])
@@ -125,6 +126,27 @@ func TestKinds(t *testing.T) {
 		t.Errorf("%d kinds", len(names))
 	}
 	t.Logf("%d rules, %d kinds", len(allRules()), len(names))
+}
+
+// TestKindForms: every kind is found bare in a sentence, as a variable, and as a field, wherever these are
+// cut; and the near miss stays bare in a sentence.
+func TestKindForms(t *testing.T) {
+	for _, rule := range shapes {
+		hit, secret := sample(rule.hit), secretIn(rule.hit)
+		for _, form := range []string{"the value %s was used", "SERVICE_VALUE=%s\n", `{"a": "%s"}`} {
+			text := fmt.Sprintf(form, hit)
+			for cut := 1; cut < len(text); cut++ {
+				got := argsSaid(t, redactor(), 1<<20, text[:cut], text[cut:])
+				if strings.Contains(got, secret) || !strings.Contains(got, "[redacted:"+rule.name+":") {
+					t.Errorf("%s in %s, cut at %d: %s", rule.name, form, cut, got)
+					break
+				}
+			}
+		}
+		if text := "the value " + sample(rule.miss) + " was used"; redactor().Text(text) != text {
+			t.Errorf("%s: %s became %s", rule.name, text, redactor().Text(text))
+		}
+	}
 }
 
 // secretIn is the part of a sample that nobody may see: what stands in its last blank.

@@ -2,6 +2,7 @@ package redact
 
 import (
 	"encoding/base64"
+	"encoding/hex"
 	"slices"
 	"strings"
 )
@@ -13,7 +14,7 @@ const (
 )
 
 // knownValues holds the secrets that are searched for by value, in the form in which texts are compared:
-// each as it is, and in each way in which base64 encodes it. They are never forgotten. The time to find
+// each as it is, and in each way in which base64, hexadecimal digits and HTML write it. They are never forgotten. The time to find
 // one hardly depends on their number: four characters decide whether to look, and then a sorted list is
 // searched.
 type knownValues struct {
@@ -95,9 +96,24 @@ func (k *knownValues) mayBegin(gram uint32) bool {
 
 func truncateValue(text string) string { return text[:min(len(text), maxKnownChars)] }
 
-// spellings returns the texts that a secret is compared with: itself, form-encoded, and in base64.
+// htmlForms are the ways in which programs write a text in HTML.
+var htmlForms = []*strings.Replacer{
+	strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;"),
+	strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#x27;"),
+	strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;", "+", "&#43;"),
+	strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;", "/", "&#x2F;", "`", "&#x60;", "=", "&#x3D;"),
+}
+
+// spellings returns the texts that a secret is compared with: itself, form-encoded, in hexadecimal digits, in
+// HTML, and in base64.
 func spellings(secret string) []string {
-	list := append(base64Forms(secret), secret)
+	digits := hex.EncodeToString([]byte(secret))
+	list := append(base64Forms(secret), secret, digits, strings.ToUpper(digits))
+	for _, form := range htmlForms {
+		if text := form.Replace(secret); !slices.Contains(list, text) {
+			list = append(list, text)
+		}
+	}
 	if strings.Contains(secret, " ") {
 		list = append(list, strings.ReplaceAll(secret, " ", "+"))
 	}

@@ -23,7 +23,8 @@ type lexer struct {
 	bol      bool // at the beginning of a line
 	prefix   int  // inside a secret: how many characters of an event stream's "data: " were read
 
-	hash uint64 // of the string, if noted
+	hash    uint64 // of the string, if noted
+	skipped []byte // the string, if it was not searched
 
 	openings streamPrefixes
 }
@@ -38,6 +39,8 @@ type container struct {
 	place   uint64     // hash of the keys and numbers that lead here
 	index   uint64     // hash of the indexes so far: identifies one of several parallel texts
 	field   keyMeaning // the current value
+	named   secretName // of a value, by the field before it or by the element before it
+	hasName bool
 }
 
 const (
@@ -133,8 +136,12 @@ func (l *lexer) scanStructure(p []byte) int {
 		case structure[c]:
 			l.applyStructure(c)
 		default:
-			if top := l.top(); top != nil && top.field.index {
+			switch top := l.top(); {
+			case top == nil:
+			case top.field.index:
 				top.index = hashBytes(top.index, p[n:n+1])
+			case top.field.secret && c > ' ' && c != ':' && !top.array: // the value isn't a string
+				top.field.secret = false
 			}
 		}
 		l.before = c
@@ -188,6 +195,7 @@ func (l *lexer) applyStructure(c byte) {
 	top := l.top()
 	switch c {
 	case '{', '[':
+		l.s.armor = keyArmor{}
 		l.push(c == '[')
 	case '}', ']':
 		switch {
@@ -196,8 +204,12 @@ func (l *lexer) applyStructure(c byte) {
 		case top != nil:
 			l.stack = l.stack[:len(l.stack)-1]
 		}
+		l.s.armor = keyArmor{}
 	case ',':
 		if top != nil {
+			if !top.array {
+				l.s.armor = keyArmor{}
+			}
 			top.n++
 			top.wantKey = !top.array
 			if !top.array {
@@ -217,7 +229,7 @@ func (l *lexer) push(array bool) {
 		c.place, c.index = l.placeHash(top), top.index
 		c.fixed = top.fixed || top.field.whole
 		if array && !top.array {
-			c.field = keyMeaning{text: top.field.text}
+			c.field = keyMeaning{text: top.field.text, secret: top.field.secret, name: top.field.name, list: top.field.list}
 		}
 		if top.array && len(l.stack) == 1 {
 			c.place = 1 // each element of the outermost array is its own document
@@ -264,10 +276,17 @@ func (l *lexer) openString() {
 func (l *lexer) expectValue(top *container) {
 	m, out := l.s.inside, l.s.outside
 	switch {
-	case l.isKey || len(m.text) > 0 || m.isDropping():
-	case top != nil && top.field.secret:
-		m.want = expectation{rule: values[top.field.name.value].field, name: top.field.name}
-	case out.want.rule != nil:
+	case len(m.text) > 0 || m.isDropping():
+	case out.want.rule != nil: // of a text that is not JSON
 		m.want, out.want = out.want, expectation{}
+	case l.isKey || top != nil && top.field.list && !top.array:
+	case top != nil && top.field.secret:
+		if m.expectField(top.field.name); top.array && top.field.name.value != isCookies {
+			m.want.rule = values[top.field.name.value][memberForm]
+		}
+	case top != nil && top.hasName && (top.array || top.field.value):
+		if m.expectField(top.named); top.array {
+			m.want.rule = values[top.named.value][quotedForm]
+		}
 	}
 }

@@ -3,6 +3,8 @@ package redact
 import (
 	"bytes"
 	"math"
+	"slices"
+	"strings"
 )
 
 // span is the place of a character in the input. A negative from means that the character was passed on,
@@ -30,8 +32,11 @@ type matcher struct {
 	candidates []ruleMatch // of the text, the most specific first
 	known      knownMatch
 	led        bool // the secret is glued: the first characters of text were already passed on
+	young      bool // text is the first character of a word that may be a shape: the second decides which
 	unglued    bool // nothing glued begins with the next character: that was checked
 
+	armor  *keyArmor   // the private key that is being read; texts outside of JSON share one
+	own    keyArmor    // that of a text of its own
 	want   expectation // the secret that is expected next
 	called string      // its name in the replacement
 	drop   removal     // the rest of a secret whose beginning is replaced
@@ -39,15 +44,19 @@ type matcher struct {
 
 // knownMatch is the known value that the text may be.
 type knownMatch struct {
-	alive bool        // a known value begins with the text, and is longer
-	value *knownValue // the longest that the text begins with
+	alive  bool        // a known value begins with the text, and is longer
+	value  *knownValue // the longest that the text begins with, or the one that is cut here
+	size   int         // characters of the text that are the value
+	plain  []byte      // the text without the line breaks of a terminal
+	broken bool        // there are such line breaks
+	cut    bool        // the value is not complete
 }
 
 // removal is the rest of a secret whose beginning is replaced. The rest is removed as it arrives.
 type removal struct {
 	rule *rule  // characters of the class of its last part belong to the rest
 	rest string // the rest of a known value
-	run  int    // characters of the current line of a private key
+	kept bool   // the next character stays
 }
 
 const (
@@ -56,7 +65,7 @@ const (
 )
 
 func (m *matcher) isIdle() bool {
-	return len(m.text) == 0 && m.want.rule == nil && !m.isDropping() && m.spell.isIdle()
+	return len(m.text) == 0 && m.want.rule == nil && (m.armor == nil || !m.armor.open) && !m.isDropping() && m.spell.isIdle()
 }
 
 func (m *matcher) isDropping() bool { return m.drop.rule != nil || m.drop.rest != "" }
@@ -68,8 +77,8 @@ func (m *matcher) reset() {
 }
 
 func (m *matcher) clearPending() {
-	m.text, m.units, m.candidates, m.known = m.text[:0], m.units[:0], m.candidates[:0], knownMatch{}
-	m.led, m.unglued = false, false
+	m.text, m.units, m.candidates, m.known = m.text[:0], m.units[:0], m.candidates[:0], knownMatch{plain: m.known.plain[:0]}
+	m.led, m.unglued, m.young = false, false, false
 }
 
 // passOver passes on characters that belong to no secret.
@@ -93,6 +102,14 @@ func (m *matcher) passOver(p []byte) {
 // recentTail returns the last characters that were passed on, as many as any rule needs.
 func (m *matcher) recentTail() []byte { return m.tail[max(0, len(m.tail)-tailSize):] }
 
+// allRead returns the last characters, with those that are held back.
+func (m *matcher) allRead() []byte {
+	if len(m.text) == 0 {
+		return m.recentTail()
+	}
+	return slices.Concat(m.recentTail(), m.text)
+}
+
 func (m *matcher) lastPassed() byte { return byte(m.gram) }
 
 // pendingFrom returns the place of the first character that is not passed on, or limit.
@@ -106,7 +123,10 @@ func (m *matcher) isHolding() bool { return m.pendingFrom(math.MaxInt64) < math.
 // passOne passes on a character, and checks whether a secret is expected after it.
 func (m *matcher) passOne(r *Redactor, c byte) {
 	m.passOver([]byte{c})
-	if r.book.signs[c] {
+	if m.armor != nil && m.armor.open {
+		m.armor.passChar(m.recentTail())
+	}
+	if f := r.scan.pairs[uint16(m.gram)]; f&(mayFollow|mayFollowMore) != 0 || f&mayAssign != 0 && r.scan.mayAssign(m.gram) {
 		m.expectSecret(r)
 	}
 }
@@ -115,7 +135,9 @@ func (m *matcher) passOne(r *Redactor, c byte) {
 func (m *matcher) markReplaced(d removal) {
 	m.clearPending()
 	m.passOver([]byte{']'})
-	m.want, m.drop = expectation{}, d
+	if m.drop = d; m.want.kind != cookieLine {
+		m.want = expectation{}
+	}
 }
 
 // isWordStart reports whether a word may begin here. A terminal's colour codes are not part of a word.
@@ -141,27 +163,33 @@ func (m *matcher) tryStart(r *Redactor, u character) bool {
 		return true
 	}
 	if m.isWordStart() {
-		for _, rule := range r.book.begins[u.c] {
-			m.addCandidate(rule, u)
+		m.young = len(r.book.begins[u.c]) > 0
+		if m.known.alive = r.known.first[u.c]; m.known.alive {
+			m.known.plain = append(m.known.plain, u.c)
 		}
-		m.known.alive = r.known.first[u.c]
+	}
+	if m.armor != nil && m.armor.open {
+		for _, rule := range m.armor.nextRules(m.lastPassed(), u.c) {
+			m.addCandidate(rule, u, 0)
+		}
 	}
 	if m.want.rule != nil {
 		m.called = m.want.name.called
-		if expected := m.want.nextRule(u.c); expected != nil {
-			m.addCandidate(expected, u)
+		quote := m.want.quote
+		if expected := m.nextRule(u); expected != nil {
+			m.addCandidate(expected, u, quote)
 		}
 	}
-	if len(m.candidates) == 0 && !m.known.alive {
+	if len(m.candidates) == 0 && !m.known.alive && !m.young {
 		return false
 	}
 	m.text, m.units = append(m.text, u.c), append(m.units, u)
 	return true
 }
 
-func (m *matcher) addCandidate(rule *rule, u character) {
-	c := ruleMatch{rule: rule}
-	if c.next(u.c); c.state == alive {
+func (m *matcher) addCandidate(rule *rule, u character, quote int) {
+	c := ruleMatch{rule: rule, quote: quote}
+	if c.nextOf(&u); c.state == alive {
 		m.candidates = append(m.candidates, c)
 	}
 }
@@ -186,35 +214,93 @@ func (m *matcher) beginGlued(r *Redactor, u character) bool {
 		m.candidates = append(m.candidates, c)
 	}
 	if known {
-		m.known.matchKnown(r, m.text)
+		m.known.plain = append(m.known.plain, m.text...)
+		m.known.compareText(r, len(m.text))
 	}
 	return true
 }
 
-func (k *knownMatch) matchKnown(r *Redactor, text []byte) {
-	exact, longer := r.known.match(text)
+// matchKnown compares the next character of the text, which has size characters with it. A terminal may have
+// broken a value into lines, which may be indented.
+func (k *knownMatch) matchKnown(r *Redactor, c byte, size int) {
+	n := len(k.plain)
+	if n >= minPlausibleChars && (c == '\n' || c == '\r') || k.broken && c == ' ' && size-n <= maxBreakChars {
+		k.broken = true
+		return
+	}
+	k.plain = append(k.plain, c)
+	k.compareText(r, size)
+	if whole := k.plain[:n]; !k.alive && k.value == nil && r.isCutValue(whole) {
+		at, _ := r.known.find(string(whole))
+		k.value, k.size, k.cut = r.known.sorted[at], size-1, true
+	}
+}
+
+const maxBreakChars = 64 // line breaks and indents in a value
+
+// compareText compares the text, which has size characters.
+func (k *knownMatch) compareText(r *Redactor, size int) {
+	exact, longer := r.known.match(k.plain)
 	if exact != nil {
-		k.value = exact
+		k.value, k.size = exact, size
 	}
 	k.alive = longer
 }
 
+// isCutValue reports whether the beginning of a known value is so long that it stands for it: errors often
+// repeat no more of a key.
+func (r *Redactor) isCutValue(text []byte) bool {
+	if len(text) < minCutChars || len(text)-r.publicPrefixLen(text) < minCutChars {
+		return false
+	}
+	at, _ := r.known.find(string(text))
+	return at < len(r.known.sorted) && strings.HasPrefix(r.known.sorted[at].text, string(text)) && 2*len(text) >= len(r.known.sorted[at].text)
+}
+
+const minCutChars = 16 // characters of a value that is cut
+
 // extendText adds a character to the held text.
 func (m *matcher) extendText(r *Redactor, u character) {
 	m.text, m.units = append(m.text, u.c), append(m.units, u)
+	if m.young {
+		m.addShapes(r, m.units[0], u.c)
+	}
+	live := m.candidates[:0]
 	for i := range m.candidates {
-		if c := &m.candidates[i]; c.state == alive {
-			c.next(u.c)
+		c := &m.candidates[i]
+		if c.state == alive {
+			c.nextOf(&u)
+		}
+		if c.state == dead {
+			continue
+		}
+		if len(live) < i {
+			live = append(live, *c)
+		} else {
+			live = m.candidates[:i+1]
 		}
 	}
+	m.candidates = live
 	if m.known.alive {
-		m.known.matchKnown(r, m.text)
+		m.known.matchKnown(r, u.c, len(m.text))
 	}
 }
 
+// addShapes adds the shapes that begin with two characters, before other candidates.
+func (m *matcher) addShapes(r *Redactor, first character, second byte) {
+	m.young = false
+	expected := slices.Clone(m.candidates)
+	m.candidates = m.candidates[:0]
+	for _, rule := range r.book.pairs[pairOf(first.c, second)] {
+		m.addCandidate(rule, first, 0)
+	}
+	m.candidates = append(m.candidates, expected...)
+}
+
 // consumeChar reports whether c belongs to the secret whose beginning is replaced (more), and whether it
-// is removed (gone): the line breaks of a private key belong to it, and stay.
-func (d *removal) consumeChar(c byte) (gone, more bool) {
+// is removed (gone): a quote in a password belongs to it, and stays.
+func (d *removal) consumeChar(u character) (gone, more bool) {
+	c := u.c
 	if d.rule == nil {
 		if d.rest[0] != c {
 			return false, false
@@ -222,18 +308,21 @@ func (d *removal) consumeChar(c byte) (gone, more bool) {
 		d.rest = d.rest[1:]
 		return true, true
 	}
-	if d.rule == armorRule {
-		switch {
-		case c == ' ':
-			return false, d.run == 0 || d.run >= armorWord
-		case c < ' ':
-			d.run = 0
-		default:
-			d.run++
-		}
+	class := d.rule.parts[len(d.rule.parts)-1].class
+	if !d.rule.keep {
+		return true, class[c]
 	}
-	return d.rule != armorRule || c > ' ', d.rule.parts[len(d.rule.parts)-1].class[c]
+	gone = !d.kept && !staysInValue(c)
+	d.kept = u.keepsNext()
+	return gone, class[c]
 }
+
+// staysInValue reports whether a character stays where a value is replaced: it may end a string of JSON.
+func staysInValue(c byte) bool { return c == '"' || c == '\\' }
+
+// keepsNext reports whether the next character stays too: after a single backslash, it decides whether a
+// string is valid.
+func (u *character) keepsNext() bool { return u.c == '\\' && u.spelledWidth()%2 == 1 }
 
 type decision int
 
@@ -247,10 +336,10 @@ const (
 // decideText decides about the held text. A known value comes first, then the candidates in their order.
 func (m *matcher) decideText() (v decision, n int, by *rule) {
 	switch {
-	case m.known.alive:
+	case m.known.alive || m.young:
 		return open, 0, nil
 	case m.known.value != nil:
-		return secret, len(m.known.value.text), nil
+		return secret, m.known.size, nil
 	}
 	for i := range m.candidates {
 		c := &m.candidates[i]

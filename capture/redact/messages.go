@@ -42,8 +42,8 @@ func newAWSRedactor(r *Redactor) *awsRedactor {
 	return m
 }
 
-func (m *awsRedactor) end() int64 { return m.base + int64(len(m.buf)) }
-func (m *awsRedactor) decideAll() { m.inner.decideAll() }
+func (m *awsRedactor) writtenTo() int64 { return m.base + int64(len(m.buf)) }
+func (m *awsRedactor) decideAll()       { m.inner.decideAll() }
 
 func (m *awsRedactor) write(p []byte) {
 	m.buf = append(m.buf, p...)
@@ -107,12 +107,12 @@ func (m *awsRedactor) addMessage(size int64) {
 
 func (m *awsRedactor) bytesAt(s span) []byte { return m.buf[s.from-m.base : s.to-m.base] }
 
-func (m *awsRedactor) finish() {
-	if m.read < m.end() {
+func (m *awsRedactor) finishBody() {
+	if m.read < m.writtenTo() {
 		m.plain = true
-		m.addMessage(m.end() - m.read)
+		m.addMessage(m.writtenTo() - m.read)
 	}
-	m.inner.finish()
+	m.inner.finishBody()
 }
 
 func (m *awsRedactor) decidedTo() int64 {

@@ -6,49 +6,106 @@ import (
 	"strings"
 )
 
-// secretName is the end of a name of variables, fields and parameters whose value is a credential.
+// secretName is a name, or the end of one, whose value is a credential: of headers, parameters of a URL,
+// fields of a body, variables of an environment and flags of a command line.
 type secretName struct {
 	end    string // without signs, in lower case
 	called string // in the replacement
 	value  valueTest
+	at     nameBorder
+	in     nameScope
 }
 
-// valueTest is the condition for the value.
-type valueTest int
+// nameBorder is how much of a name its end must be.
+type nameBorder int
 
 const (
-	isRandom    valueTest = iota // it is unlikely to occur by chance
-	isPlausible                  // it may be a credential
-	isMeant                      // anything, as the complete value of a JSON key: a request has credentials of other servers
-	isBasic                      // a name and a password, in base64
+	anyEnd   nameBorder = iota // the last letters
+	wordEnd                    // the last words
+	fullName                   // all of it
 )
 
-// secretNames are the known names; longer ones come first.
+// nameScope is where a name counts.
+type nameScope uint8
+
+const (
+	inText    nameScope = 1 << iota // assignments in a text, environments, command lines
+	inKey                           // keys of JSON
+	inRequest                       // headers and parameters of a URL: the name alone suffices
+
+	everywhere        = inText | inKey | inRequest
+	ofRequestsAndKeys = inRequest | inKey
+)
+
+// secretNames are the names of credentials; longer ones come first.
 var secretNames = []secretName{
-	{"authorizationtoken", "authorization_token", isMeant}, {"awssecretaccesskey", "aws_secret_access_key", isPlausible},
-	{"secretaccesskey", "secret_access_key", isPlausible}, {"proxyauthorization", "proxy-authorization", isMeant},
-	{"authorization", "authorization", isMeant}, {"xgoogapikey", "x-goog-api-key", isPlausible}, {"xapikey", "x-api-key", isPlausible},
-	{"apikey", "api_key", isRandom}, {"apitoken", "api_token", isRandom}, {"accesstoken", "access_token", isRandom},
-	{"refreshtoken", "refresh_token", isRandom}, {"sessiontoken", "session_token", isRandom}, {"authtoken", "auth_token", isRandom},
-	{"clientsecret", "client_secret", isPlausible}, {"privatekey", "private_key", isRandom}, {"secretkey", "secret_key", isRandom},
-	{"signingkey", "signing_key", isRandom}, {"accesskey", "access_key", isRandom}, {"accountkey", "account_key", isRandom},
-	{"authkey", "auth_key", isRandom}, {"masterkey", "master_key", isRandom}, {"encryptionkey", "encryption_key", isRandom},
-	{"passphrase", "passphrase", isRandom}, {"password", "password", isRandom}, {"passwd", "password", isRandom}, {"pwd", "password", isRandom},
-	{"secret", "secret", isRandom}, {"token", "token", isRandom}, {"credentials", "credentials", isRandom}, {"credential", "credentials", isRandom},
-	{"subscriptionkey", "subscription-key", isPlausible}, {"pass", "password", isRandom}, {"auth", "auth", isBasic},
+	{"openaiinsecureapikey", "openai-insecure-api-key", isPlausible, anyEnd, everywhere},
+	{"awssecretaccesskey", "aws_secret_access_key", isPlausible, anyEnd, everywhere}, {"authorizationtoken", "authorization_token", isMeant, anyEnd, everywhere},
+	{"proxyauthorization", "proxy-authorization", isMeant, anyEnd, everywhere}, {"openaiorganization", "openai-organization", isPrivate, fullName, inRequest},
+	{"connectionstring", "connection_string", isRandom, anyEnd, everywhere}, {"subscriptionkey", "subscription-key", isPlausible, anyEnd, everywhere},
+	{"secretaccesskey", "secret_access_key", isPlausible, anyEnd, everywhere}, {"clientassertion", "client_assertion", isRandom, anyEnd, everywhere},
+	{"awsaccesskeyid", "aws_access_key_id", isPlausible, anyEnd, inRequest}, {"authentication", "authentication", isPlausible, wordEnd, inRequest},
+	{"authorization", "authorization", isMeant, anyEnd, everywhere}, {"openaiproject", "openai-project", isPrivate, fullName, inRequest},
+	{"honeycombteam", "honeycomb-team", isRandom, anyEnd, everywhere}, {"encryptionkey", "encryption_key", isRandom, anyEnd, everywhere},
+	{"xgoogapikey", "x-goog-api-key", isPlausible, anyEnd, everywhere}, {"presharedkey", "preshared_key", isRandom, anyEnd, everywhere},
+	{"refreshtoken", "refresh_token", isRandom, anyEnd, everywhere}, {"sessiontoken", "session_token", isRandom, anyEnd, everywhere},
+	{"codeverifier", "code_verifier", isRandom, anyEnd, everywhere}, {"samlresponse", "saml_response", isRandom, anyEnd, everywhere},
+	{"accesstoken", "access_token", isRandom, anyEnd, everywhere}, {"clientsecret", "client_secret", isPlausible, anyEnd, everywhere},
+	{"credentials", "credentials", isRandom, anyEnd, everywhere}, {"privatekey", "private_key", isRandom, anyEnd, everywhere},
+	{"signingkey", "signing_key", isRandom, anyEnd, everywhere}, {"accountkey", "account_key", isRandom, anyEnd, everywhere},
+	{"passphrase", "passphrase", isPassword, anyEnd, everywhere}, {"credential", "credentials", isRandom, anyEnd, everywhere},
+	{"devicecode", "device_code", isRandom, anyEnd, everywhere}, {"jsessionid", "session", isSession, anyEnd, everywhere},
+	{"setcookie", "set-cookie", isCookies, wordEnd, everywhere}, {"signature", "signature", isPlausible, wordEnd, inRequest},
+	{"secretkey", "secret_key", isRandom, anyEnd, everywhere}, {"accesskey", "access_key", isRandom, anyEnd, everywhere},
+	{"masterkey", "master_key", isRandom, anyEnd, everywhere}, {"sessionid", "session", isSession, anyEnd, everywhere},
+	{"assertion", "assertion", isPlausible, wordEnd, ofRequestsAndKeys}, {"authtoken", "auth_token", isRandom, anyEnd, everywhere},
+	{"apitoken", "api_token", isRandom, anyEnd, everywhere}, {"password", "password", isPassword, anyEnd, everywhere}, {"xapikey", "x-api-key", isPlausible, anyEnd, everywhere},
+	{"authkey", "auth_key", isRandom, anyEnd, everywhere}, {"session", "session", isSession, wordEnd, ofRequestsAndKeys},
+	{"apikey", "api_key", isRandom, anyEnd, everywhere}, {"passwd", "password", isPassword, anyEnd, everywhere}, {"bearer", "bearer", isRandom, wordEnd, everywhere},
+	{"secret", "secret", isPassword, anyEnd, everywhere}, {"cookie", "cookie", isCookies, wordEnd, everywhere},
+	{"token", "token", isRandom, anyEnd, everywhere}, {"pass", "password", isPassword, anyEnd, everywhere}, {"auth", "auth", isBasic, anyEnd, everywhere},
+	{"code", "code", isCode, fullName, ofRequestsAndKeys}, {"pwd", "password", isPassword, anyEnd, everywhere}, {"key", "key", isPlausible, wordEnd, inRequest},
+	{"dsn", "dsn", isRandom, wordEnd, everywhere}, {"jwt", "jwt", isRandom, wordEnd, everywhere}, {"pat", "pat", isRandom, wordEnd, everywhere}, {"sig", "sig", isPlausible, wordEnd, inRequest},
+	{"dp", "jwk", isKeyPart, fullName, inKey}, {"dq", "jwk", isKeyPart, fullName, inKey}, {"qi", "jwk", isKeyPart, fullName, inKey},
+	{"d", "jwk", isKeyPart, fullName, inKey}, {"k", "jwk", isKeyPart, fullName, inKey}, {"p", "jwk", isKeyPart, fullName, inKey}, {"q", "jwk", isKeyPart, fullName, inKey},
 }
 
-// plainNames are parts of names with such an end whose value is not a credential: cursors, vocabularies,
-// caches.
-var plainNames = []string{
-	"page", "next", "continu", "cursor", "sync", "csrf", "xsrf", "cancel", "public", "cache", "idempotenc", "primary", "foreign", "sort", "partition",
-	"eostoken", "bostoken", "padtoken", "stoptoken", "unktoken", "masktoken", "septoken", "maxtoken", "mintoken", "thought", "resume", "design",
-}
+// plainBefore are the words directly before key, token or auth that make a name ordinary: cursors,
+// vocabularies, caches.
+var plainBefore = wordSet(`page next continue continuation cursor sync csrf xsrf csrfmiddleware cancel cancellation public publishable cache
+	idempotency idempotence primary foreign sort partition eos bos pad stop unk mask sep max min thought resume design websocket surrogate call`)
 
-// queryNames are additional parameters of a URL whose value is a credential.
-var queryNames = map[string]string{
-	"key": "key", "sig": "sig", "signature": "signature", "auth": "auth", "code": "code", "subscriptionkey": "subscription-key", "session": "session",
-	"assertion": "assertion", "codeverifier": "code_verifier",
+// plainAnywhere are words that make a name ordinary wherever they are in it, unless it says password or
+// secret. Names that end like those in plainNames have another meaning.
+var (
+	plainAnywhere = wordSet("public publishable csrf xsrf")
+	plainNames    = strings.Fields("bypass compass trespass surpass encompass")
+)
+
+// addedWords are words after the name of a credential that don't change its meaning, as in
+// secret_key_base, and so are numbers and versions.
+var addedWords = wordSet("value base text raw new old prev previous current prod production dev development staging test live default v b")
+
+// vendors are the words before _key that make it the key of a service.
+var vendors = wordSet(`openai anthropic claude gemini google mistral groq cohere deepseek openrouter xai perplexity replicate huggingface together fireworks
+	cerebras tavily azure aws gcp stripe sendgrid twilio mailgun mailchimp resend github gitlab slack notion linear sentry datadog algolia pinecone
+	supabase elastic rapidapi deepgram elevenlabs langsmith langfuse helicone voyage jina serper brave firecrawl exa moonshot dashscope zhipu`)
+
+// addedEnds are the last characters of addedWords and numbers.
+var addedEnds = func() *[256]bool {
+	ends := *digits
+	for word := range addedWords {
+		ends[word[len(word)-1]], ends[word[len(word)-1]-'a'+'A'] = true, true
+	}
+	return &ends
+}()
+
+func wordSet(words string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		set[w] = true
+	}
+	return set
 }
 
 const maxNameChars = 64 // characters of a name that are compared
@@ -64,36 +121,191 @@ var namesBy = func() (list [256][]secretName) {
 	return list
 }()
 
-// credentialName returns the secretName of a name, if its value is a credential.
-func credentialName(name []byte) (known secretName, ok bool) {
-	if len(name) == 0 {
+// namePairs are the last two letters of secretNames, of addedWords, and of the names of other fields.
+var namePairs = func() (is [1 << 16]bool) {
+	add := func(end string) {
+		if n := len(end); n > 1 {
+			is[pairOf(end[n-2], end[n-1])] = true
+		}
+	}
+	for _, name := range secretNames {
+		add(name.end)
+	}
+	for word := range addedWords {
+		add(word)
+	}
+	add("value")
+	return is
+}()
+
+// endsName reports whether the name of a credential may end as a name does.
+func endsName(name []byte) bool {
+	n := len(name)
+	if b := name[n-1]; n == 1 || b <= '9' || !alnum[name[n-2]] {
+		return addedEnds[b] || len(namesBy[b|0x20]) > 0
+	}
+	return namePairs[pairOf(name[n-2]|0x20, name[n-1]|0x20)] || name[n-1]|0x20 == 's'
+}
+
+// credentialName returns the secretName of a name in a scope, if its value is a credential.
+func credentialName(name []byte, scope nameScope) (known secretName, ok bool) {
+	if name = name[max(0, len(name)-maxNameChars):]; len(name) == 0 || !endsName(name) {
 		return secretName{}, false
 	}
-	ends := namesBy[name[len(name)-1]|0x20] // in lower case
-	if len(ends) == 0 {
+	if name = trimAddedWords(name, scope); len(name) == 0 {
+		return secretName{}, false
+	}
+	n := len(name) - 1
+	ends := namesBy[name[n]|0x20] // in lower case
+	if len(ends) == 0 || n > 0 && alnum[name[n-1]] && !namePairs[pairOf(name[n-1]|0x20, name[n]|0x20)] {
 		return secretName{}, false
 	}
 	said := plainForm(name)
-	i := slices.IndexFunc(ends, func(s secretName) bool { return strings.HasSuffix(said, s.end) })
+	i := slices.IndexFunc(ends, func(s secretName) bool {
+		return strings.HasSuffix(said, s.end) && s.in&scope != 0 && s.hasBorder(name, said)
+	})
 	switch {
 	case i >= 0:
 		known = ends[i]
-	case bytes.HasSuffix(name, []byte("_KEY")) && !containsRange(name, 'a', 'z'): // of an environment
-		known = secretName{called: "key"}
+	case strings.HasSuffix(said, "key") && isServiceKey(name):
+		known = secretName{end: "key", called: "key", value: isRandom}
 	default:
 		return secretName{}, false
 	}
-	if slices.ContainsFunc(plainNames, func(p string) bool { return strings.Contains(said, p) }) {
-		return secretName{}, false
+	return known, !isPlainName(name, said, known, scope)
+}
+
+// hasBorder reports whether the end of a name begins where the secretName demands it.
+func (s *secretName) hasBorder(name []byte, said string) bool {
+	switch s.at {
+	case fullName:
+		return len(said) == len(s.end)
+	case wordEnd:
+		return startsWord(name, len(s.end))
 	}
-	return known, true
+	return true
+}
+
+// isServiceKey reports whether a name that ends in key is one of an environment, of a service, or of a
+// header that begins with x-.
+func isServiceKey(name []byte) bool {
+	if bytes.HasSuffix(name, []byte("_KEY")) && !containsRange(name, 'a', 'z') {
+		return true
+	}
+	before, _ := splitWord(name)
+	_, service := splitWord(before)
+	return vendors[service] || len(name) > 2 && name[0]|0x20 == 'x' && name[1] == '-'
+}
+
+// isPlainName reports whether words of a name say that its value is not a credential.
+func isPlainName(name []byte, said string, known secretName, scope nameScope) bool {
+	if slices.ContainsFunc(plainNames, func(end string) bool { return strings.HasSuffix(said, end) }) {
+		return true
+	}
+	weak := known.end == "token" || known.end == "key" || known.end == "auth"
+	if strings.Contains(said, "secret") || strings.Contains(said, "password") || scope == inRequest && !weak {
+		return false
+	}
+	before := name[:endIndex(name, len(known.end))]
+	whole := startsWord(name, len(known.end))
+	for first := true; ; first = false {
+		rest, word := splitWord(before)
+		switch {
+		case word == "":
+			return false
+		case weak && first && (plainBefore[word] || !whole && endsPlain(word)) && (scope != inRequest || !plainAnywhere[word]), scope != inRequest && plainAnywhere[word]:
+			return true
+		}
+		before = rest
+	}
+}
+
+// endsPlain reports whether words that are written as one end in one of plainBefore.
+func endsPlain(word string) bool {
+	for plain := range plainBefore {
+		if strings.HasSuffix(word, plain) {
+			return true
+		}
+	}
+	return false
+}
+
+// trimAddedWords removes numbers and addedWords from the end of a name, and the s of a list, which is a field.
+func trimAddedWords(name []byte, scope nameScope) []byte {
+	for len(name) > 0 && addedEnds[name[len(name)-1]] {
+		rest, word := splitWord(name)
+		if len(rest) == 0 || word[0] > '9' && !addedWords[word] {
+			break
+		}
+		name = rest[:len(rest)-countTrailing(rest, signs)]
+	}
+	if one := name[:max(0, len(name)-1)]; scope == inKey && len(name) > 0 && name[len(one)]|0x20 == 's' {
+		for _, end := range []string{"key", "token", "secret", "password"} {
+			if n := len(one) - len(end); n >= 0 && strings.EqualFold(string(one[n:]), end) {
+				return one
+			}
+		}
+	}
+	return name
+}
+
+// splitWord cuts the last word, in lower case, from a name, which may separate words by signs, digits or
+// capitals.
+func splitWord(name []byte) (before []byte, word string) {
+	name = name[:len(name)-countTrailing(name, signs)]
+	n := len(name)
+	i := n - 1
+	for i > 0 && !isWordStart(name, i) {
+		i--
+	}
+	if n == 0 {
+		return nil, ""
+	}
+	return name[:i], strings.ToLower(string(name[i:]))
+}
+
+var signs = func() *[256]bool {
+	var c [256]bool
+	for i := range c {
+		c[i] = !alnum[i]
+	}
+	return &c
+}()
+
+// isWordStart reports whether a word of a name starts at i.
+func isWordStart(name []byte, i int) bool {
+	if i == 0 || !alnum[name[i-1]] {
+		return true
+	}
+	a, b := sortOf(name[i-1]), sortOf(name[i])
+	switch {
+	case a == 0 || b == 0:
+		return a != b
+	case a == b:
+		return b == 1 && i+1 < len(name) && alnum[name[i+1]] && sortOf(name[i+1]) == 2
+	}
+	return b == 1
+}
+
+// startsWord reports whether the last n letters of a name start a word.
+func startsWord(name []byte, n int) bool { return isWordStart(name, endIndex(name, n)) }
+
+// endIndex returns where the last n letters and digits of a name start.
+func endIndex(name []byte, n int) int {
+	i := len(name)
+	for n > 0 && i > 0 {
+		if i--; alnum[name[i]] {
+			n--
+		}
+	}
+	return i
 }
 
 // plainForm returns a name without signs, in lower case.
 func plainForm(name []byte) string {
 	var plain [maxNameChars]byte
 	n := 0
-	for _, c := range name[max(0, len(name)-maxNameChars):] {
+	for _, c := range name {
 		if 'A' <= c && c <= 'Z' {
 			c += 'a' - 'A'
 		}
@@ -103,60 +315,4 @@ func plainForm(name []byte) string {
 		}
 	}
 	return string(plain[:n])
-}
-
-// assignedName returns the secretName that a value is assigned to, if the text ends like an assignment:
-// NAME=, name: , "name":, &name=.
-func assignedName(text []byte) (known secretName, ok bool) {
-	sign := text[len(text)-1]
-	text = bytes.TrimRight(text[:len(text)-1], " \t")
-	if n := len(text); n > 0 && strings.IndexByte("\"'`]", text[n-1]) >= 0 {
-		text = bytes.TrimRight(text[:n-1], "\"'`")
-	}
-	n := countTrailing(text, inName)
-	name := text[len(text)-n:]
-	if len(name) == 0 {
-		return secretName{}, false
-	}
-	known, ok = credentialName(name)
-	if before := len(text) - n - 1; sign == '=' && before >= 0 && (text[before] == '?' || text[before] == '&') {
-		if known.value == isRandom {
-			known.value = isPlausible
-		}
-		if called := queryNames[plainForm(name)]; called != "" {
-			return secretName{called: called, value: isPlausible}, true
-		}
-	}
-	return known, ok
-}
-
-// The assigned value, in quotes or not.
-const (
-	inQuotes = "[^\\x00-\\x1f\"\\\\\\x7f]{8,}"
-	inSingle = "[^\\x00-\\x1f\"'`\\\\\\x7f]{8,}"
-)
-
-// values are the rules of a value by its valueTest.
-var values = []struct{ bare, quoted, single, field *rule }{
-	isRandom:    valueRules(looksRandom, looksRandom),
-	isPlausible: valueRules(maybeCredential, maybeCredential),
-	isMeant:     valueRules(maybeCredential, looksSecret),
-	isBasic:     valueRules(isBasicAuth, isBasicAuth),
-}
-
-// valueRules returns the rules of a value without quotes, in quotes of two kinds, and of a JSON key.
-func valueRules(bare, field secretCheck) (rules struct{ bare, quoted, single, field *rule }) {
-	rules.bare = valueRule(rule{shape: visible + `{8,}`, fit: lenWithoutFullStop, is: bare}, "([{", false)
-	rules.quoted = valueRule(rule{shape: inQuotes, is: inLine(bare)}, `"`, true)
-	rules.single = valueRule(rule{shape: inSingle, is: inLine(bare)}, "'`", true)
-	rules.field = valueRule(rule{shape: inQuotes, is: inLine(field)}, `"`, true)
-	return rules
-}
-
-// valueRule completes the rule of a value. If must is set, one of the ends must follow; otherwise none of
-// them may.
-func valueRule(r rule, ends string, must bool) *rule {
-	r.name, r.after = "value", "="
-	r.ends = func(c byte) bool { return strings.IndexByte(ends, c) >= 0 == must }
-	return compileRules([]*rule{&r})[0]
 }

@@ -19,7 +19,13 @@ const (
 // maybeCredential reports whether a text may be a credential where one is expected: it is not short, not
 // a placeholder, not a number, and not made of words and numbers only.
 func maybeCredential(text []byte) bool {
-	return nonWordChars(text) > 0 && hasLetter(text) && looksSecret(text)
+	return nonWordChars(text) > 0 && hasLetter(text) && looksSecret(text) && !isHexNumber(text)
+}
+
+// isHexNumber reports whether a text is a number as programs write it, of 64 bits at most.
+func isHexNumber(text []byte) bool {
+	digits, ok := bytes.CutPrefix(bytes.TrimLeft(text, "-"), []byte("0x"))
+	return ok && len(digits) <= 16
 }
 
 // looksSecret reports whether a text in a credential's place is one: it is not short and not a
@@ -29,7 +35,7 @@ func looksSecret(text []byte) bool { return len(text) >= minPlausibleChars && !i
 // looksRandom reports whether a text is unlikely to occur by chance. Only such a text is searched for
 // elsewhere, or taken for a secret because of a name before it.
 func looksRandom(text []byte) bool {
-	return maybeCredential(text) && nonWordChars(text) >= minRandomChars && !isIdentifier(text) && entropy(text)*float64(len(text)) >= minRandomBits
+	return maybeCredential(text) && nonWordChars(text) >= minRandomChars && !isIdentifier(text) && !isCallID(text) && entropy(text)*float64(len(text)) >= minRandomBits
 }
 
 // isVaried requires a digit, or letters of both cases.
@@ -42,10 +48,15 @@ func mixedCheck(bits float64) secretCheck {
 	}
 }
 
-// isScattered requires letters of both cases and digits in random order.
+// isScattered requires letters of both cases and digits in random order, isShuffled letters of both cases.
 func isScattered(text []byte) bool {
 	return countClassChanges(text)*5 >= len(text)*2 && hasBothCases(text) && mixedCheck(3)(text)
 }
+func isShuffled(text []byte) bool {
+	return countClassChanges(text)*10 >= len(text)*3 && hasBothCases(text) && nonWordChars(text) >= minRandomChars && entropy(text) >= 3 && !isPlaceholder(text)
+}
+
+func isMixedOrShuffled(text []byte) bool { return isShuffled(text) || mixedCheck(3)(text) }
 
 func hasLetter(text []byte) bool {
 	return containsRange(text, 'a', 'z') || containsRange(text, 'A', 'Z')
@@ -96,7 +107,8 @@ func isWord(segment []byte) bool {
 	return turns*4 <= len(segment) && upper <= turns+3
 }
 
-// isIdentifier reports whether a text is a name as programs have them: testRSA2048Key.
+// isIdentifier reports whether a text looks like an identifier in code, e.g. testRSA2048Key: one word in both
+// cases that seldom changes between classes of characters.
 func isIdentifier(text []byte) bool {
 	return countTrailing(text, inWord) == len(text) && hasBothCases(text) && countClassChanges(text)*3 <= len(text)
 }
@@ -149,7 +161,11 @@ func isPlaceholder(text []byte) bool {
 	if len(text) == 0 || strings.IndexByte("$%{<@[(", text[0]) >= 0 || bytes.Contains(text, []byte("${")) || bytes.Contains(text, []byte("{{")) {
 		return true
 	}
-	lower := bytes.ToLower(text)
+	return hasPlaceholder(bytes.ToLower(text))
+}
+
+// hasPlaceholder reports whether a text in lower case has a word of placeholders.
+func hasPlaceholder(lower []byte) bool {
 	for _, p := range placeholders {
 		if bytes.Contains(lower, []byte(p)) {
 			return true
@@ -199,5 +215,5 @@ var commonPasswords = map[string]bool{
 // afterColon requires a random password after a name.
 func afterColon(text []byte) bool {
 	_, password, ok := bytes.Cut(text, []byte(":"))
-	return ok && looksRandom(password)
+	return ok && (looksRandom(password) || looksPassword(password) && !isWords(password))
 }

@@ -34,8 +34,8 @@ type exchangeSide struct {
 type bodyRedactor interface {
 	write(p []byte)   // takes ownership of p
 	decideAll()       // decide without waiting for more
-	finish()          // the body ends
-	end() int64       // place after the bytes written
+	finishBody()      // the body ends
+	writtenTo() int64 // place after the bytes written
 	decidedTo() int64 // place up to which it can be taken
 	takeOutput(to int64) []byte
 }
@@ -79,9 +79,9 @@ func (r *Redactor) Take(rec capture.Record) []Clean {
 		s.addGap()
 	}
 	line := s.duplex && bytes.HasSuffix(data, []byte("\n")) // no text continues in the next one
-	from := s.text.end()
+	from := s.text.writtenTo()
 	s.receiveBody(r, data)
-	for s.decoder != nil && s.text.end()-from > maxDecodedBytes {
+	for s.decoder != nil && s.text.writtenTo()-from > maxDecodedBytes {
 		var piece capture.Record
 		piece, rec = splitRecord(rec)
 		from += maxDecodedBytes
@@ -95,7 +95,7 @@ func (r *Redactor) Take(rec capture.Record) []Clean {
 		delete(r.sides, request)
 		return s.close(out, rec)
 	}
-	s.marks = append(s.marks, recordEnd{rec, s.text.end() + int64(len(s.opening))})
+	s.marks = append(s.marks, recordEnd{rec, s.text.writtenTo() + int64(len(s.opening))})
 	if line {
 		return s.passDecided(out)
 	}
@@ -155,7 +155,7 @@ func (r *Redactor) redactHead(s *exchangeSide, rec *capture.Record) {
 func (r *Redactor) startDecoding(s *exchangeSide, header http.Header, coding string) {
 	s.coding = r.redactText(coding)
 	for i := range s.marks { // the first byte is not part of the text
-		s.marks[i].to = min(s.marks[i].to, s.text.end())
+		s.marks[i].to = min(s.marks[i].to, s.text.writtenTo())
 	}
 	if r.options.Decode == nil {
 		s.broken = fmt.Errorf("no decoder")
@@ -184,6 +184,8 @@ func (s *exchangeSide) receiveBody(r *Redactor, p []byte) {
 			case maybe:
 				s.opening = bytes.Clone(p)
 				return
+			case hasMark(p):
+				s.text = newUTF16Redactor(r, p[0] == 0xfe)
 			}
 		}
 	}
@@ -229,13 +231,19 @@ func (s *exchangeSide) addGap() {
 	}
 }
 
-// sniffCompression reports whether bytes begin as gzip or zstd does, or whether more bytes may show that.
+// sniffCompression reports whether bytes begin as gzip or zstd does, or whether more bytes may show that, or
+// a byte order mark.
 func sniffCompression(p []byte) (is, maybe bool) {
 	for _, begins := range []string{"\x1f\x8b", "\x28\xb5"} {
 		is = is || bytes.HasPrefix(p, []byte(begins))
 		maybe = maybe || string(p) == begins[:1]
 	}
-	return is, maybe
+	return is, maybe || string(p) == "\xff" || string(p) == "\xfe"
+}
+
+// hasMark reports whether bytes begin with the byte order mark of UTF-16.
+func hasMark(p []byte) bool {
+	return bytes.HasPrefix(p, []byte("\xff\xfe")) || bytes.HasPrefix(p, []byte("\xfe\xff"))
 }
 
 // finishDecoding takes the rest from the decoder. It returns a note about withheld bytes.
@@ -264,15 +272,15 @@ func (s *exchangeSide) lastRecord(of capture.Stream) capture.Record {
 func (s *exchangeSide) close(out []Clean, last capture.Record) []Clean {
 	last.Note = capture.JoinNotes(last.Note, s.finishDecoding())
 	last.Lost += int64(s.withheld)
-	s.text.finish()
-	s.marks = append(s.marks, recordEnd{last, s.text.end()})
+	s.text.finishBody()
+	s.marks = append(s.marks, recordEnd{last, s.text.writtenTo()})
 	return s.emit(out)
 }
 
 // passDecided passes on everything that can be decided without waiting. It does nothing if no more bytes
 // have come since the last time.
 func (s *exchangeSide) passDecided(out []Clean) []Clean {
-	if end := s.text.end(); end > s.yielded {
+	if end := s.text.writtenTo(); end > s.yielded {
 		s.yielded = end
 		s.text.decideAll()
 		out = s.emit(out)

@@ -5,7 +5,7 @@
 // Terms. A secret is recognised by its shape, by the text before it (a context, or the name that it is
 // assigned to), by its JSON key, or by value: a value seen in the credential's place of a request, and
 // too random to occur by chance, is searched for in all later bytes, because servers repeat it in their
-// errors. The rules are data: rules.go, contexts.go and names.go, one line each. A text is a value that a
+// errors. The rules are data: kinds.go, contexts.go and names.go, one line each. A text is a value that a
 // stream sends in deltas: one JSON string of one document, continued by the string in the same place of
 // the next document, if its key is one of textKeys. Arguments arrive that way, so a secret that is spread
 // over many deltas is in one text here. A secret becomes [redacted:x-api-key:8f3a]: its name and a salted
@@ -16,8 +16,8 @@
 //     deltas of a text add up to what the undivided text would become.
 //   - JSON stays JSON with the same tokens, and invalid JSON fails where it failed, at every depth of
 //     JSON in JSON. Only complete characters inside a string are replaced, never a quote, and the
-//     replacement is letters, digits and :_[]- only. The line breaks of a private key stay, and so do the
-//     lines around it.
+//     replacement is letters, digits and :_[]- only. Everything between the runs of base64 of a private
+//     key stays, and so do the lines around it.
 //   - Text without secrets is passed on byte for byte.
 //   - The spelling of a secret does not matter: it may be escaped by JSON, once or often, or
 //     percent-encoded.
@@ -32,8 +32,9 @@
 //     on.
 //
 // Not found are secrets that are written in numbers (the byte lists of log probabilities), encrypted, or
-// encoded in base64, except known values, basic authorization, and protocols that encode so (Bedrock's
-// event stream); passwords made of words; and keys without a shape after a meaningless name.
+// encoded in base64, except known values, basic authorization, private keys, and protocols that encode so
+// (Bedrock's event stream); passwords that are one word, or words in a program; keys without a shape after a
+// meaningless name; and keys whose only sign is in their middle or at their end.
 package redact
 
 import (
@@ -189,6 +190,6 @@ func (r *Redactor) redactText(s string) string {
 	}
 	t := newTextRedactor(r)
 	t.write([]byte(s))
-	t.finish()
+	t.finishBody()
 	return string(t.takeOutput(t.pos))
 }

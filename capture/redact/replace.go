@@ -20,11 +20,45 @@ func (s *textRedactor) redactFirst(m *matcher, n int, by *rule) {
 		where = by.name
 	}
 	units := m.units[:n]
-	if by == armorRule { // its line breaks stay
-		units = slices.DeleteFunc(slices.Clone(units), func(u character) bool { return u.c <= ' ' })
-		secret = strings.Join(strings.Fields(secret), "")
+	switch {
+	case by == nil && m.known.broken, by != nil && by.keep:
+		units = removableUnits(units, by != nil)
+	case by != nil && by.after == armorFirst.after && m.armor.open:
+		first := !m.armor.body
+		if m.armor.body, m.armor.gap = true, 0; !first {
+			for _, u := range units {
+				s.removeChar(u)
+			}
+			return
+		}
 	}
 	s.replaceSecret(units, secret, where)
+}
+
+// replaceKnown replaces the held text, which begins a known value.
+func (s *textRedactor) replaceKnown(m *matcher, v *knownValue) {
+	units := m.units
+	if m.known.broken {
+		units = removableUnits(units, false)
+	}
+	s.replaceSecret(units, v.secret, v.where)
+}
+
+// removableUnits returns the characters that are replaced. The quotes of a password stay, and so does the
+// character after a single backslash; the line breaks and indents of a value in several lines stay.
+func removableUnits(units []character, password bool) (list []character) {
+	kept := false
+	for _, u := range units {
+		stays := u.c <= ' '
+		if password {
+			stays = kept || staysInValue(u.c)
+			kept = u.keepsNext()
+		}
+		if !stays {
+			list = append(list, u)
+		}
+	}
+	return list
 }
 
 // replaceSecret puts the replacement of a secret at its first character that is not passed on.

@@ -3,6 +3,8 @@ package redact
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
+	"strings"
 	"sync"
 )
 
@@ -11,20 +13,22 @@ const (
 	mayBegin      = 1 << iota // the second begins a word that may be a shape
 	mayFollow                 // both end a context
 	mayFollowMore             // both end a context together with the two before them, if grams agrees
+	mayHead                   // both begin a word that may be a shape
+	mayAssign                 // both end an assignment together with the letter before them, if grams agrees
 	mayGlue                   // both are the third and fourth of a secret in the middle of a word, if grams agrees
 )
 
 // ruleSet holds all rules, indexed. It is created at the first use and then constant.
 type ruleSet struct {
 	begins  [256][]*rule       // shapes by their first character
+	pairs   map[uint16][]*rule // shapes by their first two characters
 	glued   map[uint32][]*rule // shapes that are found in the middle of a word, by their first four characters
 	follow  [256][]*rule       // contexts by their last character
-	signs   [256]bool          // characters after which a secret may be expected
 	scanner *scanner           // for a Redactor without known values
 }
 
 var sharedRules = sync.OnceValue(func() *ruleSet {
-	b := &ruleSet{glued: map[uint32][]*rule{}}
+	b := &ruleSet{glued: map[uint32][]*rule{}, pairs: map[uint16][]*rule{}}
 	all := compileRules(shapes)
 	for _, rule := range all {
 		for c := range b.begins {
@@ -33,17 +37,18 @@ var sharedRules = sync.OnceValue(func() *ruleSet {
 			}
 		}
 		for _, head := range rule.heads {
+			if pair := pairOf(head[0], head[1]); !slices.Contains(b.pairs[pair], rule) {
+				b.pairs[pair] = append(b.pairs[pair], rule)
+			}
 			if rule.canGlue() {
 				gram := gramOf([]byte(head))
 				b.glued[gram] = append(b.glued[gram], rule)
 			}
 		}
 	}
-	b.signs['-'], b.signs['='], b.signs[':'] = true, true, true
 	for _, rule := range compileRules(contexts) {
 		last := rule.after[len(rule.after)-1]
 		b.follow[last] = append(b.follow[last], rule)
-		b.signs[last] = true
 	}
 	b.scanner = newScanner(all)
 	return b
@@ -59,6 +64,11 @@ func newScanner(shapes []*rule) *scanner {
 	s := new(scanner)
 	for _, rule := range shapes {
 		for _, head := range rule.heads {
+			if strings.HasPrefix(rule.shape, digestHead) {
+				s.addWordStart(head[0])
+				s.pairs[pairOf(head[0], head[1])] |= mayHead
+				continue
+			}
 			s.addHead(head)
 			if rule.canGlue() {
 				s.pairs[pairOf(head[2], head[3])] |= mayGlue
@@ -68,7 +78,7 @@ func newScanner(shapes []*rule) *scanner {
 	for _, rule := range contexts {
 		switch n := len(rule.after); n {
 		case 1:
-			s.addContextEnd(rule.after[0], classOf("", "09", "af"))
+			s.addContextEnd(rule.after[0], map[byte]*[256]bool{':': alnum, '.': lowerHex}[rule.after[0]])
 		case 2, 3:
 			s.pairs[pairOf(rule.after[n-2], rule.after[n-1])] |= mayFollow
 		default:
@@ -76,25 +86,55 @@ func newScanner(shapes []*rule) *scanner {
 			s.grams.add(gramHash(gramOf([]byte(rule.after[n-4:]))))
 		}
 	}
-	names := classOf(" \t\"'`]")
-	for _, end := range nameEnds() {
-		names[end[len(end)-1]], names[end[len(end)-1]-'a'+'A'] = true, true
+	for _, sign := range []byte("=:") {
+		for _, between := range []string{"", " ", "\"", "'", "`"} {
+			s.addNameEnds(between + string(sign))
+		}
+		for _, before := range []string{"  ", "\" ", "' ", "` ", "] ", "\"]", "']", "**", "* ", "\t\t", " \t", "e\t", "d\t", "n\t", "t\t", "y\t"} {
+			s.addAssignment(before + string(sign))
+		}
 	}
-	s.addContextEnd('=', names)
-	s.addContextEnd(':', names)
+	for _, name := range secretNames {
+		if len(name.end) == 1 {
+			s.addAssignment(`"` + name.end + `":`)
+		}
+	}
+	s.addNameEnds("\",")
+	s.addNameEnds("',")
+	s.addContextEnd('>', inName)
+	s.addContextEnd('|', classOf(" *`", "az", "AZ"))
+	for _, end := range []string{"\n\r\n", "\"\n\n"} { // of the headers of a form's part
+		s.addAssignment(end)
+	}
 	s.pairs[pairOf('-', '-')] |= mayFollow
 	return s
 }
 
-// nameEnds returns the ends of all names of credentials.
-func nameEnds() (list []string) {
-	for _, name := range secretNames {
-		list = append(list, name.end)
+// addNameEnds adds the last two letters of all names of credentials, before the signs that follow them.
+func (s *scanner) addNameEnds(signs string) {
+	for a := range 256 {
+		for b := 0; b < 256 && inName[a]; b++ {
+			if !alnum[b] || !endsName([]byte{byte(a), byte(b)}) {
+				continue
+			}
+			s.addAssignment(string([]byte{byte(a), byte(b)}) + signs)
+		}
 	}
-	for name := range queryNames {
-		list = append(list, name)
+}
+
+// addAssignment adds the end of an assignment: three or four characters.
+func (s *scanner) addAssignment(end string) {
+	n := len(end)
+	s.pairs[pairOf(end[n-2], end[n-1])] |= mayAssign
+	s.grams.add(endHash(end))
+}
+
+// endHash returns a hash of the last two letters of a name and the sign after it, with or without a quote.
+func endHash(end string) uint32 {
+	if len(end) == 3 {
+		return headHash([]byte(end))
 	}
-	return list
+	return gramHash(gramOf([]byte(end)))
 }
 
 func (s *scanner) addContextEnd(c byte, before *[256]bool) {
@@ -105,13 +145,41 @@ func (s *scanner) addContextEnd(c byte, before *[256]bool) {
 	}
 }
 
-// addHead adds the beginning of a word.
-func (s *scanner) addHead(head string) {
+// addWordStart adds the first character of a word.
+func (s *scanner) addWordStart(c byte) {
 	for b := range 256 {
 		if !alnum[b] || b == 'm' || b == 'K' { // the last character of a terminal's colour code
-			s.pairs[pairOf(byte(b), head[0])] |= mayBegin
+			s.pairs[pairOf(byte(b), c)] |= mayBegin
 		}
 	}
+}
+
+// digestHead is the beginning of the shapes that begin with 32 hexadecimal digits and a hyphen. Numbers and
+// many words begin so.
+const (
+	digestHead = "[0-9a-f][0-9a-f][0-9a-f][0-9a-f]{29}-"
+	digestSize = 32
+)
+
+// mayBeginDigest reports whether p may begin with a shape of digestHead.
+func mayBeginDigest(p []byte) bool {
+	if len(p) > digestSize && p[digestSize] != '-' {
+		return false
+	}
+	for i := range min(len(p), digestSize) {
+		if !lowerHex[p[i]] {
+			return false
+		}
+	}
+	return true
+}
+
+var lowerHex = classOf("", "09", "af")
+
+// addHead adds the beginning of a word.
+func (s *scanner) addHead(head string) {
+	s.addWordStart(head[0])
+	s.pairs[pairOf(head[0], head[1])] |= mayHead
 	if len(head) == 2 {
 		for c := range 256 {
 			s.addHead(head + string([]byte{byte(c)}))
@@ -144,6 +212,12 @@ func headHash(p []byte) uint32 {
 
 func pairOf(a, b byte) uint16 { return uint16(a)<<8 | uint16(b) }
 
+// mayBeginAt reports whether a secret may begin with p, the beginning of a word whose first pair is one of
+// mayHead.
+func (s *scanner) mayBeginAt(p []byte) bool {
+	return s.mayBeginWith(p) || lowerHex[p[0]] && mayBeginDigest(p)
+}
+
 // mayBeginWith reports whether a secret may begin with p.
 func (s *scanner) mayBeginWith(p []byte) bool {
 	if len(p) < 3 {
@@ -160,19 +234,26 @@ func (r *Redactor) nextCandidate(m *matcher, p []byte, i int) (at int, context b
 	for ; i < len(p); i++ {
 		gram = gram<<8 | uint32(p[i])
 		f := s.pairs[uint16(gram)]
-		if f == 0 {
+		if f&^mayHead == 0 {
 			continue
 		}
 		switch {
-		case f&mayBegin != 0 && s.mayBeginWith(p[i:]):
+		case f&mayBegin != 0 && (i+1 == len(p) || s.pairs[pairOf(p[i], p[i+1])]&mayHead != 0) && s.mayBeginAt(p[i:]):
 			return i, false
 		case f&mayFollow != 0:
+			return i, f&mayGlue == 0
+		case f&mayAssign != 0 && s.mayAssign(gram):
 			return i, f&mayGlue == 0
 		case f&(mayGlue|mayFollowMore) != 0 && s.grams.has(gramHash(gram)):
 			return i, f&mayGlue == 0
 		}
 	}
 	return i, false
+}
+
+// mayAssign reports whether four characters end with the name of a credential and a sign.
+func (s *scanner) mayAssign(gram uint32) bool {
+	return s.grams.has(gramHash(gram<<8)&^1) || s.grams.has(gramHash(gram))
 }
 
 // canSkip reports whether a short, self-contained string can't have a secret.

@@ -66,6 +66,8 @@ func repeatBounds(re *syntax.Regexp) (least, most int) {
 	return re.Min, re.Max
 }
 
+const maxHeads = 4096 // beginnings of a shape
+
 // firstCharacters returns all possible first characters of a shape: up to n, and fewer if the next part
 // has too many possibilities.
 func firstCharacters(shape []shapePart, n int) []string {
@@ -77,7 +79,7 @@ func firstCharacters(shape []shapePart, n int) []string {
 				one = append(one, byte(c))
 			}
 		}
-		if p.min != 1 || p.max != 1 || len(one)*len(list) > 16 {
+		if p.min != 1 || p.max != 1 || len(one)*len(list) > maxHeads {
 			break
 		}
 		var longer []string
@@ -96,6 +98,7 @@ type ruleMatch struct {
 	rule  *rule
 	part  int
 	count int // characters of the part
+	quote int // bytes of the quote before it: longer ones are part of the value
 	size  int // characters of all parts
 	state candidateState
 }
@@ -130,6 +133,15 @@ func (c *ruleMatch) next(b byte) {
 		}
 		c.state = ended
 		return
+	}
+}
+
+// nextOf takes the next character, which may be a quote in a quote.
+func (c *ruleMatch) nextOf(u *character) {
+	if b := u.c; b == '"' && c.quote > 0 && u.spelledWidth() > c.quote {
+		c.next(deeperQuote)
+	} else {
+		c.next(b)
 	}
 }
 

@@ -236,6 +236,15 @@ func (u *character) places(yield func(span) bool) {
 	}
 }
 
+// spelledWidth returns how many bytes a character is written with.
+func (u *character) spelledWidth() int {
+	n := int(u.at.to - u.at.from)
+	for _, at := range u.more {
+		n += int(at.to - at.from)
+	}
+	return n
+}
+
 // firstPending returns the first place of the characters that is not passed on, or limit.
 func firstPending(units []character, limit int64) int64 {
 	for i := range units {

@@ -23,13 +23,15 @@ type textRedactor struct {
 	inside  *matcher // of the current JSON string
 	single  *matcher // of a self-contained string
 	texts   pendingTexts
+	armor   keyArmor        // private key outside of JSON
 	todo    []character     // characters to examine, the next one last
 	now     *matcher        // the text whose characters are being decoded
 	decode  func(character) // examines a character of now
 }
 
 func newTextRedactor(r *Redactor) *textRedactor {
-	s := &textRedactor{r: r, outside: new(matcher), single: new(matcher)}
+	s := &textRedactor{r: r}
+	s.outside, s.single = &matcher{armor: &s.armor}, &matcher{armor: &s.armor}
 	s.inside = s.single
 	s.decode = s.takeDecoded
 	s.lex.attachTo(s)
@@ -79,7 +81,7 @@ func (s *textRedactor) decideNow(m *matcher) {
 		return
 	}
 	if rest, v := s.r.restOfKnown(m); v != nil {
-		s.replaceSecret(m.units, v.secret, v.where)
+		s.replaceKnown(m, v)
 		m.markReplaced(removal{rest: rest})
 		return
 	}
@@ -87,7 +89,7 @@ func (s *textRedactor) decideNow(m *matcher) {
 		c := &m.candidates[i]
 		if n := c.size; c.state == alive && c.isComplete() && c.secretLen(m.text) == n && n == len(m.text) {
 			s.redactFirst(m, n, c.rule)
-			m.markReplaced(removal{rule: c.rule, run: armorWord})
+			m.markReplaced(removal{rule: c.rule})
 			return
 		}
 	}
@@ -97,12 +99,12 @@ func (s *textRedactor) decideNow(m *matcher) {
 // restOfKnown returns the rest of a known secret, if the text is a long enough beginning of it: longer
 // than the prefix that all keys of its kind share.
 func (r *Redactor) restOfKnown(m *matcher) (rest string, v *knownValue) {
-	if !m.known.alive || len(m.text) < r.publicPrefixLen(m.text)+minPlausibleChars {
+	if !m.known.alive || len(m.known.plain) < r.publicPrefixLen(m.text)+minPlausibleChars {
 		return "", nil
 	}
-	at, _ := r.known.find(string(m.text))
+	at, _ := r.known.find(string(m.known.plain))
 	v = r.known.sorted[at]
-	return v.text[len(m.text):] + v.rest, v
+	return v.text[len(m.known.plain):] + v.rest, v
 }
 
 // publicPrefixLen returns the length of the prefix that all keys of the text's kind share.
@@ -117,8 +119,8 @@ func (r *Redactor) publicPrefixLen(text []byte) (n int) {
 	return n
 }
 
-// finish ends the input.
-func (s *textRedactor) finish() {
+// finishBody ends the input.
+func (s *textRedactor) finishBody() {
 	s.lex.finish()
 	for _, m := range append(s.texts.waiting, s.inside, s.outside) {
 		s.endText(m)
@@ -140,11 +142,11 @@ func (s *textRedactor) endText(m *matcher) {
 		}
 		switch _, v := s.r.restOfKnown(m); {
 		case m.known.value != nil:
-			n = len(m.known.value.text)
+			n = m.known.size
 			s.redactFirst(m, n, nil)
 		case v != nil:
 			n = len(m.text)
-			s.replaceSecret(m.units, v.secret, v.where)
+			s.replaceKnown(m, v)
 		case n > 0:
 			s.redactFirst(m, n, by)
 		}
@@ -232,7 +234,7 @@ func (s *textRedactor) examineTodo(m *matcher) {
 
 func (s *textRedactor) examineChar(m *matcher, u character) {
 	if m.isDropping() {
-		if gone, more := m.drop.consumeChar(u.c); more {
+		if gone, more := m.drop.consumeChar(u); more {
 			if gone {
 				s.removeChar(u)
 			}
@@ -252,7 +254,7 @@ func (s *textRedactor) examineChar(m *matcher, u character) {
 		s.rescan(m, 0)
 	case secret:
 		rest := ""
-		if by == nil {
+		if by == nil && !m.known.cut {
 			rest = m.known.value.rest
 		}
 		s.redactFirst(m, n, by)
@@ -260,7 +262,7 @@ func (s *textRedactor) examineChar(m *matcher, u character) {
 		m.drop.rest = rest
 	case begun:
 		s.redactFirst(m, n, by)
-		m.markReplaced(removal{rule: by, run: armorWord})
+		m.markReplaced(removal{rule: by})
 	}
 }
 
@@ -299,7 +301,7 @@ func (s *textRedactor) decidedTo() int64 {
 	return limit
 }
 
-func (s *textRedactor) end() int64 { return s.pos }
+func (s *textRedactor) writtenTo() int64 { return s.pos }
 
 // decideAll decides everything that is held back.
 func (s *textRedactor) decideAll() { s.settleIdle(0) }

@@ -10,6 +10,8 @@ func (l *lexer) readString(p []byte, at int64) int {
 		l.hashString(p[:n])
 		if !l.isSelfContained(p, n) || !l.s.r.canSkip(l.s.inside, p[:n]) {
 			l.s.readText(l.s.inside, p[:n], at)
+		} else {
+			l.skipped = p[:n]
 		}
 		return n
 	case p[0] == '"':
@@ -64,13 +66,29 @@ func (l *lexer) closeString() {
 	case l.isKey:
 		l.keyed = true
 		top.wantKey, top.key = false, l.hash
-		top.field = l.s.r.fields.meaningOf(l.hash, l.s.inside.tail)
+		top.field = l.s.r.fields.meaningOf(l.hash, l.s.inside.allRead())
 	case top == nil: // of a text that is not JSON: it may be a name
-		l.s.outside.passOver(l.s.inside.recentTail())
+		l.s.outside.passOver(l.s.inside.allRead())
 	case top.field.index:
 		top.index = top.index*hashPrime ^ l.hash
+	case !l.joined && (top.array || top.field.names):
+		top.named, top.hasName = l.nameOfNext(top)
 	}
+	l.skipped = nil
 	l.s.pauseText(l.joined)
+}
+
+// nameOfNext returns the secretName that a string gives to the next value: the next element of a list, or the
+// field "value".
+func (l *lexer) nameOfNext(top *container) (secretName, bool) {
+	name := l.s.inside.allRead()
+	if l.skipped != nil {
+		name = l.skipped
+	}
+	if len(name) > maxNameChars || top.array && countTrailing(name, inName) < len(name) {
+		return secretName{}, false
+	}
+	return headerName(name)
 }
 
 // hashString updates the hash of a key or an index.

@@ -29,6 +29,7 @@ func (s *textRedactor) resumeText(channel uint64) *matcher {
 			s.dropText(t.order[0])
 		}
 		m = &matcher{channel: channel}
+		m.armor = &m.own
 		t.all[channel], t.order = m, append(t.order, channel)
 	}
 	if i := slices.Index(t.waiting, m); i >= 0 {

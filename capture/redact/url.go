@@ -49,7 +49,16 @@ func (r *Redactor) redactUserinfo(s string) string {
 func (r *Redactor) redactPath(s string) string {
 	segments := strings.Split(s, "/")
 	for i, segment := range segments {
-		segments[i] = r.redactEscaped(segment, url.PathUnescape, url.PathEscape)
+		parts := strings.Split(segment, ";")
+		for j, part := range parts {
+			if name, secret, ok := strings.Cut(part, "="); ok && j > 0 && secret != "" && secretQuery(name) {
+				r.learnParts(secret, strings.ToLower(name), false)
+				parts[j] = name + "=" + r.replacementOf(secret, strings.ToLower(name))
+				continue
+			}
+			parts[j] = r.redactEscaped(part, url.PathUnescape, url.PathEscape)
+		}
+		segments[i] = strings.Join(parts, ";")
 	}
 	return strings.Join(segments, "/")
 }

@@ -1,0 +1,174 @@
+package redact
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// passwordAlphabets are the characters of random passwords.
+var passwordAlphabets = map[string]string{
+	"letters and digits": "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789", "small letters": "abcdefghijklmnopqrstuvwxyz",
+	"letters": "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", "signs": "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!@#%^*_+-=.?",
+	"all": "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", "small letters and digits": "abcdefghijklmnopqrstuvwxyz0123456789",
+}
+
+// TestPasswords: of random passwords behind their name, as a field of JSON at any depth or in a line of an
+// environment, 99 % are replaced completely; and JSON stays JSON.
+func TestPasswords(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	missed, all := 0, 0
+	for _, kind := range slices.Sorted(maps.Keys(passwordAlphabets)) {
+		alphabet := passwordAlphabets[kind]
+		for _, size := range []int{8, 12, 16, 20, 24} {
+			missedHere := 0
+			const each = 60
+			for range each {
+				p := make([]byte, size)
+				for i := range p {
+					p[i] = alphabet[r.IntN(len(alphabet))]
+				}
+				password := string(p)
+				texts := map[string]string{"field": `{"user":"u","password":` + quotedPlain(password) + `,"n":1}`, "deep": quotedPlain(`{"db_password": ` + quotedPlain(password) + "}")}
+				if !strings.ContainsAny(password, "\"'\\`$%&") && strings.IndexByte(",;(", password[size-1]) < 0 && !strings.Contains(password, "(") {
+					texts["line"] = "A=b\nDB_PASSWORD=" + password + "\nC=d"
+					texts["export"] = quotedPlain("export APP_SECRET=" + password)
+				}
+				for how, text := range texts {
+					got := redactor().Text(text)
+					all++
+					if !strings.Contains(got, "[redacted:") {
+						missedHere++
+						t.Logf("%s: %s", how, text)
+					} else if rest := longestPart(replaced.ReplaceAllString(got, ""), password); rest > 3 {
+						t.Errorf("%s, %s: %s became %s", kind, how, text, got)
+					}
+					if (how == "field" || how == "deep") && !json.Valid([]byte(got)) {
+						t.Errorf("%s is not JSON: %s", text, got)
+					}
+				}
+			}
+			missed += missedHere
+			if missedHere > 0 {
+				t.Logf("%s of %d: %d of %d missed", kind, size, missedHere, 4*each)
+			}
+		}
+	}
+	if t.Logf("%d of %d missed", missed, all); missed*100 > all {
+		t.Errorf("%d of %d missed", missed, all)
+	}
+}
+
+// quotedPlain is a JSON string with no more escapes than needed.
+func quotedPlain(s string) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(s)
+	return strings.TrimSpace(b.String())
+}
+
+// longestPart is how much of a password in one piece a text has.
+func longestPart(text, password string) (most int) {
+	for i := range password {
+		for j := i + most + 1; j <= len(password) && strings.Contains(text, password[i:j]); j++ {
+			most = j - i
+		}
+	}
+	return most
+}
+
+// TestNoPasswords: words, placeholders, references and code behind the name of a password stay.
+func TestNoPasswords(t *testing.T) {
+	for _, value := range strings.Fields(`required internationalization string|null changeme123 your-password-here <password> ${DB_PASSWORD} $DB_PASSWORD {{password}} %APP_PASSWORD%
+		/run/secrets/db_password op://vault/item/field arn:aws:secretsmanager auth.login.password_label NewPassword123 readPassword undefined ********`) {
+		for _, form := range []string{`{"password":"%s"}`, "DB_PASSWORD=%s", "password: %s", `{\"password\":\"%s\"}`} {
+			text := fmt.Sprintf(form, value)
+			if got := redactor().Text(text); got != text {
+				t.Errorf("%s became %s", text, got)
+			}
+		}
+	}
+	for _, text := range []string{
+		"hasAccessKey := cfg.AWSAccessKeyID", "private_key: rsa.RSAPrivateKey,", "Pass = ASLLexer.PASS", "token := req.JWTToken2", "apiKey = c.APIKeyV2", "token=self.oauth2TokenB64)",
+		"token = s3TokenProviderV2.token", `tool_call_token="toolu_01A09q90qw90lq917835lq9"`, "headers['x-goog-encryption-key'] = this.encryptionKeyBase64;", "password: hashPassword2(x),",
+		"  password: String,", "password = getpass.getpass2()", `{"password":"The password of the user, at least 8 characters"}`, "secret: secretName2Of3Names.value", `{"type":"password","name":"password1"}`,
+		"if password == hunter2Hunter2.x {", "private_key: PrivateKeyTypes.RSA2048Key", `{"sessionId":"5e8f0c1a-9b7d-4e6f-8a0b-2c4d6e8f0a1b"}`, `{"session_id":"ses_01J9ZQ3N5V8X2B4D6F8H0K2M4P"}`, `{"code":"invalid_api_key_2"}`,
+		`{"code":"print(open('a1b2c3d4e5f6').read())"}`, `{"d":"M10.5 20.25h3.5v1.25l8.75-3.5z"}`, `{"k":"a9f8","d":1}`,
+	} {
+		for _, form := range []string{text, quotedPlain(text), quotedPlain(quotedPlain(text))} {
+			if got := redactor().Text(form); got != form {
+				t.Errorf("%s became %s", form, got)
+			}
+		}
+	}
+}
+
+// armorForms write the lines of a private key as programs do.
+var armorForms = map[string]func(lines []string) string{
+	"cat -n": numbered("%6d→%s\n"), "arrow": numbered("%d→%s\n"), "bar": numbered("%d | %s\n"), "zeros": numbered("%05d| %s\n"), "colon": numbered("%d: %s\n"), "L": numbered("L%d: %s\n"),
+	"grep": numbered("id_rsa:%d:%s\n"), "grep context": numbered("id_rsa-%d-%s\n"), "mail": prefixed("> "), "comment": prefixed("# "), "block comment": prefixed(" * "), "box": prefixed("│ "),
+	"removed": prefixed("-"), "added": prefixed("+"), "indented": prefixed("\t\t"), "plain": prefixed(""), "Go": func(l []string) string { return `key := "` + strings.Join(l, `\n" +`+"\n\t\"") + `\n"` },
+	"JavaScript": func(l []string) string { return "const key = '" + strings.Join(l, `\n' +`+"\n  '") + `\n';` }, "Python": func(l []string) string { return `key = ("` + strings.Join(l, `\n"`+"\n    \"") + `\n")` },
+	"HTML": func(l []string) string { return "<p>" + strings.Join(l, "<br>") + "</p>" }, "entity": func(l []string) string { return strings.Join(l, "&#10;") }, "CRLF": func(l []string) string { return strings.Join(l, "\r\n") },
+	"one line": func(l []string) string { return `KEY="` + strings.Join(l, `\n`) + `"` }, "spaces": func(l []string) string { return strings.Join(l, " ") },
+	"list": func(l []string) string { return `["` + strings.Join(l, `\n","`) + `"]` }, "field": func(l []string) string { return `{"private_key":"` + strings.Join(l, `\n`) + `\n","a":1}` },
+}
+
+func numbered(form string) func([]string) string {
+	return func(lines []string) string {
+		var b strings.Builder
+		for i, line := range lines {
+			fmt.Fprintf(&b, form, i+1, line)
+		}
+		return b.String()
+	}
+}
+
+func prefixed(prefix string) func([]string) string {
+	return func(lines []string) string { return prefix + strings.Join(lines, "\n"+prefix) + "\n" }
+}
+
+// armorHeads are the first and last lines of private keys.
+var armorHeads = [][2]string{
+	{"-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----"}, {"-----BEGIN OPENSSH PRIVATE KEY-----", "-----END OPENSSH PRIVATE KEY-----"},
+	{"-----BEGIN PGP PRIVATE KEY BLOCK-----", "-----END PGP PRIVATE KEY BLOCK-----"}, {"---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----", "---- END SSH2 ENCRYPTED PRIVATE KEY ----"},
+	{"Private-Lines: 4", "Private-MAC: "},
+}
+
+// TestArmor: nothing of a private key stays, in whatever form its lines are, and everything between them does.
+func TestArmor(t *testing.T) {
+	body := []string{sample("{64}"), sample("{64}v"), sample("{64}w"), sample("{18}==")}
+	for form, write := range armorForms {
+		for _, head := range armorHeads {
+			lines := append(append([]string{head[0]}, body...), head[1])
+			text := "before\n" + write(lines) + "\nafter it\n"
+			marked := "before\n" + write([]string{head[0], "\x01", "", "", "", head[1]}) + "\nafter it\n"
+			for how, got := range map[string]string{"text": redactor().Text(text), "bytes": through(redactor(), text, 1), "in JSON": unquoted(t, redactor().Text(quoted(text))), "deltas": argsSaid(t, redactor(), 5, text[:len(text)/2], text[len(text)/2:])} {
+				tagged := replaced.ReplaceAllString(got, "\x01")
+				if tagged != marked {
+					t.Errorf("%s, %s, %s:\n%s\nwant\n%s", form, how, head[0], tagged, marked)
+				}
+			}
+			if again := redactor().Text(redactor().Text(text)); again != redactor().Text(text) {
+				t.Errorf("%s became %s", redactor().Text(text), again)
+			}
+		}
+	}
+}
+
+// TestNoArmor: what follows the first line of a private key and is none stays.
+func TestNoArmor(t *testing.T) {
+	for _, text := range []string{
+		"if strings.Contains(data, \"-----BEGIN PRIVATE KEY-----\") { return parsePrivateKeyFromPEMEncodedData(data) }", "-----BEGIN PUBLIC KEY-----\n" + sample("{64}\n{64}") + "\n-----END PUBLIC KEY-----",
+		"grep -r 'BEGIN PRIVATE KEY-----' /etc/ssl/" + sample("{64}"), `{"a":"-----BEGIN PRIVATE KEY-----","signature":"` + sample("{300}") + `"}`, "-----BEGIN PRIVATE KEY-----\nkept in the safe\n-----END PRIVATE KEY-----\n" + sample("{64}"),
+	} {
+		if got := redactor().Text(text); got != text {
+			t.Errorf("%s became %s", text, got)
+		}
+	}
+}

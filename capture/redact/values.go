@@ -1,0 +1,248 @@
+package redact
+
+import (
+	"bytes"
+	"strings"
+)
+
+// valueTest is the condition for the value of a name.
+type valueTest int
+
+const (
+	isRandom    valueTest = iota // it is unlikely to occur by chance
+	isPlausible                  // it may be a credential
+	isMeant                      // anything, as the complete value of a JSON key: a request has credentials of other servers
+	isBasic                      // a name and a password, in base64
+	isPassword                   // anything but a word or a placeholder, as a complete value; random in code
+	isSession                    // random, and not a UUID
+	isCode                       // random, and not a program
+	isKeyPart                    // a secret number of a JSON Web Key
+	isCookies                    // names and values, each of them a credential
+	isPrivate                    // not a credential, but replaced in headers
+)
+
+// valueForm is how a value is written.
+type valueForm int
+
+const (
+	bareForm   valueForm = iota // without quotes, in any text
+	lineForm                    // without quotes, up to the end of a line: YAML, a form
+	envForm                     // the same of an environment, which has no code
+	cellForm                    // between tags, or in a column of a table
+	quotedForm                  // in double quotes
+	singleForm                  // in other quotes
+	memberForm                  // in double quotes after a name in quotes: JSON in a text
+	entryForm                   // in other quotes after a name in quotes
+	fieldForm                   // all of a JSON string
+	valueForms
+)
+
+// deeperQuote stands for a quote that is written with more backslashes than the one that began the value:
+// it is part of it.
+const deeperQuote = '\x7f'
+
+const (
+	inQuotes = "[^\\x00-\\x1f\"\\\\\\x7f]{8,}"
+	inSingle = "[^\\x00-\\x1f\"'`\\\\\\x7f]{8,}"
+)
+
+// values are the rules of a value by its test and its form.
+var values = func() (all [isPrivate + 1][valueForms]*rule) {
+	for test, is := range map[valueTest]struct{ bare, whole, field secretCheck }{
+		isRandom: {looksRandom, looksRandom, looksRandom}, isPlausible: {maybeCredential, maybeCredential, maybeCredential},
+		isMeant: {maybeCredential, maybeCredential, looksSecret}, isBasic: {isBasicAuth, isBasicAuth, isBasicAuth},
+		isPassword: {looksRandom, isPasswordOrRandom, isPasswordOrRandom}, isSession: {looksSession, looksSession, looksSession},
+		isCode: {looksCode, looksCode, looksCode}, isKeyPart: {isNothing, looksKeyPart, looksKeyPart},
+		isCookies: {isNothing, isNothing, isNothing}, isPrivate: {isNothing, isNothing, isNothing},
+	} {
+		rules := &all[test]
+		bare := func(text []byte) bool { return !isExpression(text) && is.bare(text) }
+		rules[bareForm] = valueRule(rule{shape: visible + `{8,}`, fit: lenWithoutFullStop, is: bare}, "([{", false)
+		rules[quotedForm] = valueRule(rule{shape: inQuotes, is: inLine(is.bare)}, `"`, true)
+		rules[singleForm] = valueRule(rule{shape: inSingle, is: inLine(is.bare)}, "'`", true)
+		if test != isPassword {
+			rules[lineForm] = valueRule(rule{shape: visible + `{8,}`, fit: lenWithoutFullStop, is: bare}, "([{", false)
+			rules[envForm] = rules[lineForm]
+			rules[cellForm] = valueRule(rule{shape: visible + `{8,}`, fit: lenWithoutFullStop, is: is.whole}, "([{", false)
+			rules[memberForm] = valueRule(rule{shape: inQuotes, is: inLine(is.whole)}, `"`, true)
+			rules[entryForm] = valueRule(rule{shape: inSingle, is: inLine(is.whole)}, "'`", true)
+			rules[fieldForm] = valueRule(rule{shape: inQuotes, is: inLine(is.field)}, `"`, true)
+			continue
+		}
+		rules[lineForm] = valueRule(rule{shape: `[^\x00-\x20"\x7f]{8,}`, is: isLine(is.whole), keep: true}, " \t\r\n\"", true)
+		rules[envForm] = valueRule(rule{shape: `[^\x00-\x20"\x7f]{8,}`, is: is.whole, keep: true}, " \t\r\n\"", true)
+		rules[cellForm] = valueRule(rule{shape: "[^\\x00-\\x20\"'<>|\\\\\\x7f]{8,}", is: is.whole}, "< |", true)
+		rules[memberForm] = valueRule(rule{shape: `[^\x00-\x1f"]{8,}`, is: inLine(is.whole), keep: true}, `"`, true)
+		rules[entryForm] = valueRule(rule{shape: "[^\\x00-\\x1f\"'`\\x7f]{8,}", is: inLine(is.whole), keep: true}, "'`", true)
+		rules[fieldForm] = valueRule(rule{shape: `[^\r\n\x7f]{8,}`, is: inLine(is.whole), keep: true}, "", true)
+	}
+	return all
+}()
+
+func isNothing([]byte) bool { return false }
+
+// isLine checks the value of a line, which is not code.
+func isLine(is secretCheck) secretCheck {
+	return func(text []byte) bool {
+		last := text[len(text)-1]
+		return last != ',' && last != ';' && last != '\'' && last != '`' && !isTyped(text) && is(text)
+	}
+}
+
+// isTyped reports whether a text is a name of a program, or one before a bracket.
+func isTyped(text []byte) bool {
+	if n := bytes.IndexAny(text, "([{"); n > 0 {
+		return isWords(text[:n]) || isExpression(text[:n]) || text[n] == '('
+	}
+	return isExpression(text)
+}
+
+// valueRule completes the rule of a value. If must is set, one of the ends must follow; otherwise none of
+// them may.
+func valueRule(r rule, ends string, must bool) *rule {
+	r.name, r.after = "value", "="
+	r.ends = func(c byte) bool { return strings.IndexByte(ends, c) >= 0 == must }
+	return compileRules([]*rule{&r})[0]
+}
+
+// assignedName returns the secretName that a value is assigned to, and how, if the text ends like an
+// assignment: NAME=, name: , "name":, &name=.
+func assignedName(text []byte) (known secretName, form valueForm, ok bool) {
+	sign := text[len(text)-1]
+	rest := bytes.TrimRight(text[:len(text)-1], " \t*")
+	quoted := len(rest) > 0 && strings.IndexByte("\"'`]", rest[len(rest)-1]) >= 0
+	if quoted {
+		rest = bytes.TrimRight(rest[:len(rest)-1], "\"'`")
+	}
+	n := countTrailing(rest, inName)
+	name := rest[len(rest)-n:]
+	if n == 0 {
+		return secretName{}, 0, false
+	}
+	before := rest[:len(rest)-n]
+	scope := inText
+	if n := len(before); sign == '=' && n > 0 && (before[n-1] == '?' || before[n-1] == '&' || before[n-1] == ';' && bytes.EqualFold(name, []byte("jsessionid"))) {
+		scope = inRequest
+	} else if quoted && sign == ':' {
+		scope, form = inKey, memberForm
+	}
+	known, ok = credentialName(name, scope)
+	if !ok && isValueName(name) {
+		known, ok = pairedName(before)
+	}
+	if n := len(before); !ok && scope == inText && sign == ':' && n > 1 && sortOf(name[0]) > 0 && before[n-1] == ' ' { // API key:
+		n -= 1 + countTrailing(before[:n-1], inName)
+		if known, ok = credentialName(rest[n:], inText); ok {
+			name, before = rest[n:], rest[:n]
+		}
+	}
+	switch {
+	case !ok:
+	case scope == inRequest && known.value != isCookies:
+		known.value = isPlausible
+	case scope == inText && (sign == '=' || known.end != "pass" || len(name) > len("pass")) && isLineStart(before, name, sign, len(rest)+1 == len(text)):
+		if form = lineForm; sign == '=' {
+			form = envForm
+		}
+	}
+	return known, form, ok
+}
+
+// isLineStart reports whether a name begins a line of an environment or of YAML: the value is the rest of
+// the line.
+func isLineStart(before, name []byte, sign byte, tight bool) bool {
+	line := before[bytes.LastIndexByte(before, '\n')+1:]
+	capitals := !containsRange(name, 'a', 'z')
+	if sign == '=' && capitals && tight && (len(line) == 0 || strings.IndexByte(" \t\r:\"", line[len(line)-1]) >= 0) {
+		return true
+	}
+	for _, prefix := range []string{"export ", "set ", "$env:", "ENV ", "ARG ", "setx "} {
+		line = bytes.TrimSuffix(line, []byte(prefix))
+	}
+	if sign == '=' && !capitals && bytes.HasPrefix(line, []byte(" ")) || !tight && sign == '=' {
+		return false
+	}
+	return len(line) == countTrailing(line, linePrefix)
+}
+
+// linePrefix are the characters that programs write before each line of a file.
+var linePrefix = classOf(" \t-+>#|*:L\xe2\x86\x92\x94\x82", "09")
+
+// isValueName reports whether a field has the value of what another field names.
+func isValueName(name []byte) bool { return len(name) == 5 && bytes.EqualFold(name, []byte("value")) }
+
+// isNameName reports whether a field has the name of what another field has the value of.
+func isNameName(name []byte) bool {
+	return bytes.EqualFold(name, []byte("name")) || bytes.EqualFold(name, []byte("key")) || bytes.EqualFold(name, []byte("header"))
+}
+
+// pairedName returns the secretName that the field before a value has, as in "name":"x-api-key","value": and
+// in name: DB_PASSWORD and a line with value: below it.
+func pairedName(text []byte) (known secretName, ok bool) {
+	text = bytes.TrimRight(text, " \t\r\n\"',")
+	n := countTrailing(text, inName)
+	name := text[len(text)-n:]
+	text = bytes.TrimRight(text[:len(text)-n], " \t\"':=")
+	if n == 0 || !isNameName(text[len(text)-countTrailing(text, inName):]) {
+		return secretName{}, false
+	}
+	return headerName(name)
+}
+
+// headerName returns the secretName of a name that may be one of a header.
+func headerName(name []byte) (known secretName, ok bool) {
+	if known, ok = credentialName(name, inKey); !ok && bytes.IndexByte(name, '-') > 0 {
+		known, ok = credentialName(name, inRequest)
+	}
+	return known, ok
+}
+
+// listedName returns the secretName of a name in quotes before a comma: ["x-api-key", or set("x-api-key",.
+func listedName(text []byte) (known secretName, ok bool) {
+	text = bytes.TrimRight(text[:len(text)-1], " ")
+	if n := len(text); n == 0 || text[n-1] != '"' && text[n-1] != '\'' {
+		return secretName{}, false
+	}
+	text = bytes.TrimRight(text, "\"'")
+	n := countTrailing(text, inName)
+	if before := text[:len(text)-n]; n == 0 || !bytes.HasSuffix(before, []byte(`"`)) && !bytes.HasSuffix(before, []byte("'")) {
+		return secretName{}, false
+	}
+	return headerName(text[len(text)-n:])
+}
+
+// elementName returns the secretName of an element of XML whose tag ends a text.
+func elementName(text []byte) (known secretName, ok bool) {
+	text = text[:len(text)-1]
+	n := countTrailing(text, inName)
+	if n == 0 || !bytes.HasSuffix(text[:len(text)-n], []byte("<")) {
+		return secretName{}, false
+	}
+	return credentialName(text[len(text)-n:], inText)
+}
+
+// columnName returns the secretName of a column of a table that ends a text: | password |.
+func columnName(text []byte) (known secretName, ok bool) {
+	line := bytes.TrimLeft(text[bytes.LastIndexByte(text, '\n')+1:], " \t0123456789-+>→:")
+	text = bytes.TrimRight(text[:len(text)-1], " *`")
+	n := countTrailing(text, inName)
+	if n == 0 || line[0] != '|' || !bytes.HasSuffix(bytes.TrimRight(text[:len(text)-n], " *`"), []byte("|")) {
+		return secretName{}, false
+	}
+	return credentialName(text[len(text)-n:], inText)
+}
+
+// partName returns the secretName of a part of a form whose headers end a text.
+func partName(text []byte) (known secretName, ok bool) {
+	if body := bytes.TrimRight(text, "\r\n"); len(body) == 0 || len(text)-len(body) < 2 || body[len(body)-1] != '"' && !alnum[body[len(body)-1]] {
+		return secretName{}, false
+	}
+	head := bytes.LastIndex(text, []byte(`form-data; name=`))
+	body := bytes.TrimRight(text, "\r\n")
+	if head < 0 || bytes.Count(text[len(body):], []byte("\n")) != 2 {
+		return secretName{}, false
+	}
+	name, _, _ := bytes.Cut(bytes.TrimLeft(text[head+len(`form-data; name=`):], `"`), []byte(`"`))
+	name, _, _ = bytes.Cut(name, []byte("\r"))
+	return credentialName(name, inRequest)
+}
