@@ -65,7 +65,7 @@ func (rules Rules) checkHost(r *http.Request) *Refusal {
 	case r.URL.Host != "" && (port != ownPort || !named && !rules.Public):
 		return Refuse(http.StatusMisdirectedRequest, "a request for another host %q is refused: %s", r.Host, rules.Purpose)
 	case !named && !rules.Public:
-		return Refuse(http.StatusMisdirectedRequest, "the Host %q is refused: it is not a loopback name, so the client may have been lured here", r.Host)
+		return Refuse(http.StatusMisdirectedRequest, "the Host %q is refused: it is not a loopback name, so a web page may have made the client send this request", r.Host)
 	}
 	return nil
 }
@@ -77,7 +77,7 @@ func (rules Rules) checkOrigin(r *http.Request) *Refusal {
 		u, err := url.Parse(origin)
 		local := err == nil && u.Host != "" && IsLoopback(u.Hostname())
 		if !local && !slices.Contains(rules.Origins, origin) {
-			return Refuse(http.StatusForbidden, "the Origin %q is refused: it is of a web page that is not on this machine", origin)
+			return Refuse(http.StatusForbidden, "the Origin %q is refused: it belongs to a web page that is not on this machine", origin)
 		}
 	}
 	if site := r.Header.Get("Sec-Fetch-Site"); len(origins) == 0 && site == "cross-site" {
@@ -86,13 +86,16 @@ func (rules Rules) checkOrigin(r *http.Request) *Refusal {
 	return nil
 }
 
-// Handler passes allowed requests to next. It refuses all others in the name of who, and reports them to
-// refused.
+// Handler passes allowed requests to next, with a [ClientContext] and without marks. It refuses all others in
+// the name of who, and reports them to refused.
 func (rules Rules) Handler(next http.Handler, who string, refused func(*Refusal)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		no := rules.Check(r)
 		if no == nil {
-			next.ServeHTTP(w, r)
+			ctx, cancel := ClientContext(r)
+			defer cancel(nil)
+			TakeMarks(r.Header)
+			next.ServeHTTP(w, r.WithContext(ctx))
 			return
 		}
 		refused(no)

@@ -5,6 +5,7 @@ import (
 	"crypto/subtle"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"toolscope/capture"
@@ -47,9 +48,9 @@ func (p *Proxy) recordRefusal(r *http.Request, no *hostguard.Refusal) {
 	put(capture.Record{End: capture.EndEOF, Why: capture.Refused + no.Why, By: capture.Toolscope})
 }
 
-// routeRequest returns the target of a request, or why it is refused. A public proxy accepts any host
-// name; the token keeps strangers out.
-func (p *Proxy) routeRequest(r *http.Request) (*target, *hostguard.Refusal) {
+// routeRequest returns the target of a request, or why it is refused. passed are the marks of the servers that
+// the request has passed. A public proxy accepts any host name; the token keeps strangers out.
+func (p *Proxy) routeRequest(r *http.Request, passed []string) (*target, *hostguard.Refusal) {
 	switch {
 	case r.Method == http.MethodConnect:
 		return nil, hostguard.Refuse(http.StatusMethodNotAllowed, "CONNECT is refused: this proxy forwards only to its own upstreams")
@@ -68,7 +69,7 @@ func (p *Proxy) routeRequest(r *http.Request) (*target, *hostguard.Refusal) {
 	if to == nil {
 		if p.options.Advise != nil {
 			if advice := p.options.Advise(r); advice != "" {
-				return nil, hostguard.Refuse(http.StatusNotFound, "no provider in the path %q: %s", path, advice)
+				return nil, hostguard.Refuse(http.StatusNotFound, "no provider in the path: %s", advice)
 			}
 		}
 		return nil, hostguard.Refuse(http.StatusNotFound, "no upstream for the path %q: use one of %s", path, routePrefixes(p.routes))
@@ -76,6 +77,10 @@ func (p *Proxy) routeRequest(r *http.Request) (*target, *hostguard.Refusal) {
 	if isOwn(r, to.url) {
 		return nil, hostguard.Refuse(http.StatusLoopDetected, "the upstream %s is this proxy itself", to.url.Host)
 	}
+	if slices.Contains(passed, p.mark) {
+		return nil, hostguard.Refuse(http.StatusLoopDetected, "the upstream %s leads back to this proxy", to.url.Host)
+	}
+	to.marks = append(passed, p.mark)
 	return to, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log"
 	"net/http"
+	"net/http/httptrace"
 	"net/http/httputil"
 	"strings"
 	"sync"
@@ -39,6 +40,7 @@ func clientGone(n int64) string { return "the client went away after " + count.O
 type exchange struct {
 	p      *Proxy
 	number int
+	client *http.Request
 	w      http.ResponseWriter
 	target *target
 
@@ -48,6 +50,7 @@ type exchange struct {
 	relax    func() bool // stops the write deadline after a cut
 	idle     *time.Timer
 	sent     *upload            // nil without a body
+	resent   bool               // the request was sent again, on a new connection
 	received *bodyTap           // nil before the response
 	upgraded *upgraded          // after the protocol was switched
 	failure  error              // why there is no response
@@ -65,10 +68,10 @@ type exchange struct {
 
 // beginExchange starts an exchange and records the request's head.
 func (p *Proxy) beginExchange(w http.ResponseWriter, r *http.Request, to *target) *exchange {
-	x := &exchange{p: p, number: int(p.numbers.Add(1)), w: w, target: to}
+	x := &exchange{p: p, number: int(p.numbers.Add(1)), client: r, w: w, target: to}
 	p.live.Add(1)
 	x.beWatched(r)
-	x.ctx, x.cancel = context.WithCancelCause(r.Context())
+	x.ctx, x.cancel = hostguard.ClientContext(r)
 	x.detach = context.AfterFunc(p.closing, func() { x.cancel(errClosed) })
 	x.relax = context.AfterFunc(x.ctx, func() { // a client that doesn't read must not block the end
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(farewell))
@@ -106,9 +109,10 @@ func (x *exchange) forwardRequest(r *http.Request) {
 	// An upstream may answer before it has read the request, and its response must not wait for the
 	// rest.
 	_ = http.NewResponseController(x.w).EnableFullDuplex()
+	to := newSender(x, r)
 	forwarder := httputil.ReverseProxy{
 		Rewrite:        x.rewriteRequest,
-		Transport:      x.p.transport,
+		Transport:      to,
 		FlushInterval:  -1,
 		BufferPool:     &x.p.buffers,
 		ModifyResponse: x.recordResponse,
@@ -123,7 +127,7 @@ func (x *exchange) forwardRequest(r *http.Request) {
 		x.gate = &breakableWriter{ResponseWriter: w}
 		w = x.gate
 	}
-	forwarder.ServeHTTP(w, r.WithContext(x.ctx))
+	forwarder.ServeHTTP(w, r.WithContext(httptrace.WithClientTrace(x.ctx, &to.trace)))
 }
 
 // oneContinue drops the upstream's "100 Continue". net/http sends one of its own when the transport
@@ -159,6 +163,7 @@ func (x *exchange) rewriteRequest(pr *httputil.ProxyRequest) {
 		out.Header.Del("Connection")
 		out.Header.Del("Upgrade")
 	}
+	hostguard.SetMarks(out.Header, out.URL, x.target.marks)
 	x.adjustRequest(out)
 	if out.Body != nil {
 		x.sent = &upload{bodyTap: &bodyTap{x: x, side: capture.Request, body: pr.In.Body}}
@@ -181,6 +186,7 @@ func (x *exchange) recordResponse(res *http.Response) error {
 	}
 	if x.sent != nil {
 		x.sent.handOver() // the upstream answered this, so it was sent before
+		x.sent.releaseKept()
 	}
 	head := capture.Record{At: at, Head: &capture.Head{Status: res.StatusCode, Header: res.Header.Clone(), Start: x.p.options.Now()}}
 	if conn, ok := res.Body.(io.ReadWriteCloser); ok && res.StatusCode == http.StatusSwitchingProtocols {
@@ -193,7 +199,7 @@ func (x *exchange) recordResponse(res *http.Response) error {
 	}
 	x.received = &bodyTap{x: x, body: res.Body}
 	res.Body = responseBody{x.received, res.Body}
-	head.Note = x.injectIntoBody(res)
+	head.Note = capture.JoinNotes(x.resendNote(), x.injectIntoBody(res))
 	x.putRecord(head)
 	x.holdIfWatched(res)
 	return nil
@@ -202,7 +208,7 @@ func (x *exchange) recordResponse(res *http.Response) error {
 // answerFailure answers in the upstream's place, if the client is still there.
 func (x *exchange) answerFailure(w http.ResponseWriter, _ *http.Request, err error) {
 	x.failure = err
-	cause := context.Cause(x.ctx)
+	cause := x.cutCause()
 	sent := x.sentError()
 	switch {
 	case cause == errIdle:
@@ -216,6 +222,9 @@ func (x *exchange) answerFailure(w http.ResponseWriter, _ *http.Request, err err
 		x.answer = hostguard.Refuse(http.StatusBadRequest, "the request's body was cut off: %s", why)
 	default:
 		x.cause = capture.Network
+		if err == errStale || isOwnLimit(err) {
+			x.cause = capture.Toolscope
+		}
 		x.answer = hostguard.Refuse(http.StatusBadGateway, "no response from %s: %s", x.target.url.Host, capture.FailureText(err))
 	}
 	clear(w.Header())
@@ -272,7 +281,7 @@ func (x *exchange) finish() {
 // endRecord returns how the exchange ended and which party ended it. If the proxy itself answered, it
 // is the party that caused that.
 func (x *exchange) endRecord() capture.Record {
-	cause := context.Cause(x.ctx)
+	cause := x.cutCause()
 	err := x.failure
 	if x.received != nil {
 		err = x.received.endError()
@@ -296,6 +305,14 @@ func (x *exchange) endRecord() capture.Record {
 		return capture.Record{End: capture.EndCut, Why: cause.Error(), By: capture.Toolscope}
 	}
 	return capture.Record{End: capture.EndCut, Why: clientGone(x.responseBytes()), By: capture.Client}
+}
+
+// cutCause returns why the exchange is cut, nil if it is not.
+func (x *exchange) cutCause() error {
+	if x.client.Context().Err() != nil && !hostguard.IsHalfClosed(x.client) { // x.ctx may be late
+		x.cancel(context.Cause(x.client.Context()))
+	}
+	return context.Cause(x.ctx)
 }
 
 // isBroken reports whether a fault broke the client's connection.

@@ -65,7 +65,7 @@ func TestBrokenIsToldOnce(t *testing.T) {
 		u.recordMessages(&u.upstream, frame(fin|0x40|websocket.OpText, "zzz", false), 0)
 	}
 	u.finish(capture.Record{})
-	if n := strings.Count(notes(*recs), "can't be read"); n != 1 {
+	if n := strings.Count(notes(*recs), "can't read them"); n != 1 {
 		t.Errorf("told %d times: %s", n, describe(*recs))
 	}
 	lost := int64(0)

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"toolscope/capture"
+	"toolscope/capture/hostguard"
 )
 
 // bodies are streams as providers send them, with their Content-Type and Content-Encoding.
@@ -186,6 +187,9 @@ func TestHeadsPassAsTheyAre(t *testing.T) {
 		sent, _ := http.ReadRequest(bufio.NewReader(strings.NewReader(request)))
 		for _, hop := range []string{"Connection", "X-Hop", "Keep-Alive", "Proxy-Connection"} {
 			sent.Header.Del(hop)
+		}
+		if len(hostguard.TakeMarks(got.Header)) != 1 {
+			t.Errorf("marks in %v", got.Header)
 		}
 		if !reflect.DeepEqual(got.Header, sent.Header) {
 			t.Errorf("sent %v, got %v", sent.Header, got.Header)

@@ -14,7 +14,8 @@
 //     line that gives the reason.
 //   - Bodies pass unchanged and at once. So do header fields, except the connection's own (RFC 9110
 //     §7.6.1) and Host, which becomes the upstream's. The order and case of the names may change:
-//     net/http doesn't keep them. Nothing is added. Faults change what the client gets, never the
+//     net/http doesn't keep them. Nothing is added, except a mark for an upstream on this machine that
+//     may be a toolscope itself. Faults change what the client gets, never the
 //     records. A held response passes later than it arrived, and the records note it.
 //   - Recording never delays the traffic: Options.Record must return without waiting.
 //   - If one side breaks off, the other side is broken off too, never ended cleanly.
@@ -120,7 +121,9 @@ type Proxy struct {
 	options   Options
 	limits    Limits
 	routes    []route
+	mark      string // of this proxy, among toolscope's servers
 	transport *http.Transport
+	single    *http.Transport // for connections with one request
 	buffers   buffers
 	faults    *fault.Set // nil without faults
 	log       *log.Logger
@@ -155,14 +158,15 @@ func New(o Options) (*Proxy, error) {
 	if o.Began.IsZero() {
 		o.Began = o.Now()
 	}
-	p := &Proxy{options: o, limits: o.Limits.orDefaults(), routes: routes, log: o.Log, watched: map[int]*heldBody{}}
+	p := &Proxy{options: o, limits: o.Limits.orDefaults(), routes: routes, mark: hostguard.NewMark(), log: o.Log, watched: map[int]*heldBody{}}
 	if p.log == nil {
 		p.log = quiet
 	}
 	if len(o.Faults) > 0 {
 		p.faults = fault.NewSet(o.Faults)
 	}
-	p.transport = newTransport(o, p.limits)
+	p.transport, p.single = newTransport(o, p.limits), newTransport(o, p.limits)
+	p.single.DisableKeepAlives = true
 	p.closing, p.close = context.WithCancelCause(context.Background())
 	return p, nil
 }
@@ -202,7 +206,8 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer p.exchanges.Done()
-	to, no := p.routeRequest(r)
+	passed := hostguard.TakeMarks(r.Header)
+	to, no := p.routeRequest(r, passed)
 	if no != nil {
 		p.refused.Add(1)
 		p.refusal.Store(no.Why)

@@ -30,7 +30,7 @@ func newRoutes(given []Route) ([]route, error) {
 			return nil, fmt.Errorf("proxy: route %q: the prefix must be a path like /openai", g.Prefix)
 		}
 		if slices.ContainsFunc(routes, func(o route) bool { return o.prefix == r.prefix && o.field == r.field }) {
-			return nil, fmt.Errorf("proxy: route %q is there twice", g.Prefix)
+			return nil, fmt.Errorf("proxy: route %q appears twice", g.Prefix)
 		}
 		if err := checkUpstream(g.Upstream); err != nil {
 			return nil, fmt.Errorf("proxy: route %q: %w", g.Prefix, err)
@@ -59,8 +59,9 @@ func checkUpstream(u *url.URL) error {
 
 // target is where a request goes.
 type target struct {
-	url  *url.URL
-	text string // the URL as it is sent
+	url   *url.URL
+	text  string   // the URL as it is sent
+	marks []string // of toolscope's servers on the way to it
 }
 
 // rawPath returns the path of a request as its client wrote it. A url.URL may not have it: if one
@@ -104,7 +105,7 @@ func findRoute(routes []route, in *url.URL, path string, header http.Header) *ta
 		if to.ForceQuery || to.RawQuery != "" {
 			text += "?" + to.RawQuery
 		}
-		return &target{to, text}
+		return &target{url: to, text: text}
 	}
 	return nil
 }

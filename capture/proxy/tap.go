@@ -95,24 +95,26 @@ type responseBody struct {
 	io.Closer
 }
 
-// maxKeptBytes is how much of a request's body is kept to send it again. A connection that the upstream
-// had already closed fails before more than a buffer or two was sent.
-const maxKeptBytes = 4 * copyBytes
+// maxKeptBytes is how much of a request's body is kept to send it again, until the response begins. The
+// longest contexts of models fit.
+const maxKeptBytes = 4 << 20
 
 var (
 	errUploadOver = errors.New("the exchange is over")
-	errUploadGone = errors.New("too much of the request was sent to send it again")
+	errUploadGone = errors.New("the request is too long to be sent again")
 )
 
 // An upload is a request's body that is being forwarded. It streams, but keeps its beginning: net/http
 // sends a request again if the connection from its pool was dead.
 type upload struct {
 	*bodyTap
-	over atomic.Bool // the handler has returned: the body must not be read any more
+	over     atomic.Bool // the handler has returned: the body must not be read any more
+	answered atomic.Bool // the response has begun: the body is not sent again
 
-	mu   sync.Mutex // one reader at a time, also while an older one is still reading
-	kept []byte     // the bytes read so far, up to maxKeptBytes
-	size int        // number of bytes read so far
+	mu     sync.Mutex // one reader at a time, also while an older one is still reading
+	kept   []byte     // the bytes read so far, up to maxKeptBytes
+	size   int        // number of bytes read so far
+	latest *uploadReader
 }
 
 // newReader returns a reader of the body from its beginning.
@@ -122,7 +124,19 @@ func (u *upload) newReader() (io.ReadCloser, error) {
 	if u.size > len(u.kept) {
 		return nil, errUploadGone
 	}
-	return &uploadReader{upload: u}, nil
+	u.latest = &uploadReader{upload: u}
+	return u.latest, nil
+}
+
+// releaseKept frees the kept bytes once the response has begun. A reader that is reading frees them itself.
+func (u *upload) releaseKept() {
+	u.answered.Store(true)
+	if u.mu.TryLock() {
+		defer u.mu.Unlock()
+		if u.latest.at == u.size {
+			u.kept = nil
+		}
+	}
 }
 
 type uploadReader struct {
@@ -145,7 +159,7 @@ func (r *uploadReader) Read(p []byte) (int, error) {
 		return n, nil
 	}
 	n, err := r.bodyTap.Read(p)
-	if r.size+n <= maxKeptBytes && r.size == len(r.kept) {
+	if r.size+n <= maxKeptBytes && r.size == len(r.kept) && !r.answered.Load() {
 		r.kept = append(r.kept, p[:n]...)
 	} else {
 		r.kept = nil

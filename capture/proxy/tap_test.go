@@ -26,7 +26,7 @@ func begun(t *testing.T) (*exchange, *[]capture.Record) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := p.beginExchange(httptest.NewRecorder(), httptest.NewRequest("POST", "/", nil), &target{upstreamAt(t, "http://127.0.0.1:1"), ""})
+	x := p.beginExchange(httptest.NewRecorder(), httptest.NewRequest("POST", "/", nil), &target{url: upstreamAt(t, "http://127.0.0.1:1"), text: ""})
 	return x, &recs
 }
 

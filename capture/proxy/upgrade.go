@@ -161,7 +161,7 @@ func (u *upgraded) recordMessages(d *direction, p []byte, at time.Duration) {
 	}
 	if d.Broken != "" && !d.brokenNoted {
 		d.brokenNoted = true
-		u.x.putRecord(capture.Record{Side: d.side, At: at, Lost: d.takeUnread(), Note: "gap: from here on the bytes of " + d.who + " pass, but can't be read as WebSocket messages: " + d.Broken})
+		u.x.putRecord(capture.Record{Side: d.side, At: at, Lost: d.takeUnread(), Note: "gap: from here on, the proxy forwards the bytes of " + d.who + ", but can't read them as WebSocket messages: " + d.Broken})
 	}
 }
 

@@ -226,7 +226,7 @@ func TestWebSocketEndings(t *testing.T) {
 			if want := map[string]int64{"an extension nobody agreed on": int64(len(frame(0, "zzz", false)) + len(frame(0, "{}", false)))}[test.name]; lost != want {
 				t.Errorf("%d bytes lost, want %d", lost, want)
 			}
-			if said := strings.Contains(notes(recs), "can't be read as WebSocket messages: a frame uses an extension"); said != (test.name == "an extension nobody agreed on") {
+			if said := strings.Contains(notes(recs), "can't read them as WebSocket messages: a frame uses an extension"); said != (test.name == "an extension nobody agreed on") {
 				t.Errorf("notes: %s", notes(recs))
 			}
 		})

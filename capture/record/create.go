@@ -18,21 +18,22 @@ import (
 // Written bytes go to the operating system at once, and survive any end of the program. They are forced
 // to the disk only when the capture is closed. A power failure may lose bytes that the system had not
 // written yet; checksums show whether the rest is undamaged.
+//
+// If another program removes, truncates or replaces the file while it is written, the recorder reports that
+// and continues in a new file, see [State].
 func Create(path string, created time.Time, by string) (*Recorder, error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
-	if errors.Is(err, fs.ErrExist) && isLocked(path) {
-		return nil, fmt.Errorf("create %s: another program records to it: %w", path, fs.ErrExist)
-	}
+	return createFile(&captureFile{first: path, created: created, by: by})
+}
+
+func createFile(c *captureFile) (*Recorder, error) {
+	w, err := c.open(c.first)
 	if err != nil {
-		return nil, fmt.Errorf("create %s: %w", path, capture.WithoutPath(err))
+		return nil, err
 	}
-	w, err := openCapture(f, created, by)
-	if err != nil {
-		f.Close()
-		os.Remove(path)
-		return nil, fmt.Errorf("create %s: %w", path, capture.WithoutPath(err))
-	}
-	return startRecorder(w, maxQueueBytes), nil
+	r := newRecorder(w, maxQueueBytes)
+	r.file, r.state.Path, r.content.open = c, c.path, map[int]*openContent{}
+	go r.writeAll()
+	return r, nil
 }
 
 func openCapture(f *os.File, created time.Time, by string) (*writer, error) {
@@ -61,7 +62,7 @@ func CreateIn(dir, name string, created time.Time, by string) (r *Recorder, warn
 	if err != nil {
 		return nil, "", err
 	}
-	r, err = Create(filepath.Join(dir, name), created, by)
+	r, err = createFile(&captureFile{first: filepath.Join(dir, name), makesDir: true, created: created, by: by})
 	return r, warning, err
 }
 
@@ -92,7 +93,7 @@ func makeDir(dir string) (warning string, err error) {
 	case isForeign(info):
 		return fmt.Sprintf("%s belongs to another user", dir), nil
 	case isOpen(info):
-		return fmt.Sprintf("%s is open to others (mode %04o); to close it, run chmod 700", dir, info.Mode().Perm()), nil
+		return fmt.Sprintf("%s is open to other users (mode %04o); to close it, run chmod 700", dir, info.Mode().Perm()), nil
 	}
 	return "", nil
 }

@@ -47,7 +47,7 @@ func TestLooseDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, warning, err := CreateIn(dir, "x.tsc", noon, "test")
-	if err != nil || warning != dir+" is open to others (mode 0755); to close it, run chmod 700" {
+	if err != nil || warning != dir+" is open to other users (mode 0755); to close it, run chmod 700" {
 		t.Fatalf("%q, %v", warning, err)
 	}
 	r.Close(context.Background())

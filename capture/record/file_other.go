@@ -12,6 +12,7 @@ import (
 const (
 	noFollow  = 0
 	noWait    = 0
+	atEnd     = 0
 	exclusive = 0
 	shared    = 0
 	mustClose = false
@@ -20,6 +21,7 @@ const (
 func tryLock(*os.File, int) (held bool, err error) { return false, errors.ErrUnsupported }
 
 func restrictToOwner(f *os.File) error { return f.Chmod(0o600) }
+func hasNoName(fs.FileInfo) bool       { return false }
 func isForeign(fs.FileInfo) bool       { return false }
 
 func isOpen(info fs.FileInfo) bool { return info.Mode().Perm()&0o077 != 0 }

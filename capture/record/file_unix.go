@@ -16,6 +16,10 @@ const (
 	noWait   = syscall.O_NONBLOCK
 )
 
+// atEnd makes each write append to the file. So a file that another program truncates stays smaller than the
+// number of written bytes.
+const atEnd = syscall.O_APPEND
+
 // Kinds of lock.
 const (
 	exclusive = syscall.LOCK_EX
@@ -38,6 +42,12 @@ func tryLock(f *os.File, kind int) (held bool, err error) {
 // restrictToOwner makes a file readable and writable for its owner only: a umask may have removed even
 // the owner's rights.
 func restrictToOwner(f *os.File) error { return f.Chmod(0o600) }
+
+// hasNoName reports whether an open file was removed.
+func hasNoName(info fs.FileInfo) bool {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	return ok && s.Nlink == 0
+}
 
 // isForeign reports whether a file or directory belongs to another user.
 func isForeign(info fs.FileInfo) bool {

@@ -14,6 +14,9 @@ const (
 	noWait   = 0
 )
 
+// atEnd is empty: a file opened to append can't be truncated after a failed write.
+const atEnd = 0
+
 // Kinds of lock.
 const (
 	exclusive = windows.LOCKFILE_EXCLUSIVE_LOCK
@@ -53,6 +56,9 @@ func restrictToOwner(f *os.File) error {
 	}
 	return err
 }
+
+// hasNoName reports nothing: an open file can't be removed.
+func hasNoName(fs.FileInfo) bool { return false }
 
 // On Windows, the mode shows neither the owner of a directory nor who has access to it.
 

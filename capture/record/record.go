@@ -34,9 +34,11 @@ const queueFull = "the queue is full"
 
 // Recorder writes records without delaying their traffic. It is safe for concurrent use.
 type Recorder struct {
-	w    *writer
-	box  *queue.Queue[capture.Record]
-	done chan struct{} // closed when everything is written
+	w       *writer
+	file    *captureFile // nil if w is not the only one who writes to a file
+	content fileContent  // of file
+	box     *queue.Queue[capture.Record]
+	done    chan struct{} // closed when everything is written
 
 	mu      sync.Mutex
 	state   State // without the queue's part
@@ -46,11 +48,13 @@ type Recorder struct {
 
 // State is the progress of a recorder.
 type State struct {
-	Records int64  // written
-	Bytes   int64  // of bodies, written
+	Records int64  // written, to the present file
+	Bytes   int64  // of bodies, written to it
 	Lost    int64  // of bodies, not recorded
 	Queued  int    // waiting bytes
 	Trouble string // why bytes are being lost now; empty if they are not
+	Path    string // of the file; empty for another destination
+	Damage  string // what another program did to the previous file, and where recording continues
 }
 
 // New begins a capture on w and records to it. created is the wall clock time from which the records'
@@ -64,9 +68,13 @@ func New(w io.Writer, created time.Time, by string) (*Recorder, error) {
 }
 
 func startRecorder(w *writer, limit int) *Recorder {
-	r := &Recorder{w: w, box: queue.New(QueueRules(limit, "were not recorded: "+queueFull)), done: make(chan struct{})}
+	r := newRecorder(w, limit)
 	go r.writeAll()
 	return r
+}
+
+func newRecorder(w *writer, limit int) *Recorder {
+	return &Recorder{w: w, box: queue.New(QueueRules(limit, "were not recorded: "+queueFull)), done: make(chan struct{})}
 }
 
 // Put takes a record, whose data must not change any more. It never waits for the disk.
@@ -110,16 +118,46 @@ func (r *Recorder) Close(ctx context.Context) error {
 func (r *Recorder) writeAll() {
 	defer close(r.done)
 	var failed gap // records that could not be written
-	for rec := range r.box.All {
-		r.writeOrGap(&failed, rec)
+	var tick <-chan time.Time
+	if r.file != nil {
+		clock := time.NewTicker(checkEvery)
+		defer clock.Stop()
+		tick = clock.C
 	}
+	for ended := false; !ended; {
+		batch, more := r.box.Take(1)
+		for _, rec := range batch {
+			r.writeOrGap(&failed, rec)
+		}
+		if len(batch) == 0 {
+			ended, _ = r.box.Done()
+		}
+		select {
+		case <-tick:
+			r.checkFile(&failed)
+			continue
+		default:
+		}
+		if len(batch) == 0 && !more && !ended {
+			select {
+			case <-tick:
+				r.checkFile(&failed)
+			case <-r.box.Wakeups():
+			}
+		}
+	}
+	r.checkFile(&failed)
 	why := failed.why
 	if failed.isOpen() && r.writeGap(&failed) == nil {
 		why = ""
 	}
 	err := r.w.close()
-	if lost := r.State().Lost; lost > 0 {
-		err = errors.Join(fmt.Errorf("the capture has gaps: %d bytes were not recorded", lost), err)
+	state := r.State()
+	if state.Damage != "" {
+		err = errors.Join(errors.New(state.Damage), err)
+	}
+	if state.Lost > 0 {
+		err = errors.Join(fmt.Errorf("the capture has gaps: %d bytes were not recorded", state.Lost), err)
 	}
 	if why != "" {
 		err = errors.Join(err, errors.New(why))
@@ -151,6 +189,9 @@ func (r *Recorder) writeOrGap(failed *gap, rec capture.Record) {
 		r.state.Lost += failed.add(rec, capture.WithoutPath(err).Error())
 		r.state.Trouble = failed.why
 	default:
+		if r.file != nil {
+			r.content.add(rec)
+		}
 		r.state.Records++
 		r.state.Bytes += int64(len(rec.Data))
 		r.state.Trouble = ""
@@ -160,7 +201,8 @@ func (r *Recorder) writeOrGap(failed *gap, rec capture.Record) {
 // writeGap writes all records of a gap, or nothing.
 func (r *Recorder) writeGap(g *gap) error {
 	var lines []byte
-	for _, rec := range g.gapRecords() {
+	recs := g.gapRecords()
+	for _, rec := range recs {
 		line, err := capture.EncodeRecord(rec)
 		if err != nil {
 			return err
@@ -169,6 +211,11 @@ func (r *Recorder) writeGap(g *gap) error {
 	}
 	if err := r.w.write(lines); err != nil {
 		return err
+	}
+	for _, rec := range recs {
+		if r.file != nil {
+			r.content.add(rec)
+		}
 	}
 	*g = gap{}
 	return nil

@@ -18,6 +18,8 @@ type writer struct {
 	file bool  // w is a file with only this capture, so it can be truncated
 	size int64 // bytes of complete lines
 	torn bool  // a write failed in the middle of a line
+
+	damaged error // what another program did to the file, which is closed then
 }
 
 func newWriter(w io.Writer, created time.Time, by string) (*writer, error) {
@@ -35,6 +37,9 @@ func newWriter(w io.Writer, created time.Time, by string) (*writer, error) {
 // write appends complete lines. After an error, the capture is undamaged up to them, and write may be
 // tried again.
 func (w *writer) write(line []byte) error {
+	if w.damaged != nil {
+		return w.damaged
+	}
 	if w.torn {
 		line = append([]byte("\n"), line...)
 	}
@@ -68,6 +73,9 @@ func (w *writer) truncateTail() bool {
 
 // close forces a file to the disk and closes it. Other destinations are closed if they can be.
 func (w *writer) close() error {
+	if w.damaged != nil {
+		return nil
+	}
 	var err error
 	if f, ok := w.w.(interface{ Sync() error }); ok {
 		if err = f.Sync(); errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {

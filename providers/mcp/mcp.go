@@ -127,6 +127,9 @@ type dialogue struct {
 	at      [2]time.Duration
 	known   int32
 	command *Request // of a shell, nil for a server
+
+	commandText []byte // of command
+	commandCut  bool   // the text lacks bytes
 }
 
 // A framer cuts one side into messages.

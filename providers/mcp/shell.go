@@ -31,20 +31,23 @@ func (t *dialogue) beginShell(h *stream.Head) {
 	}
 }
 
-// readCommand reads a record of a command. The first record has all of its text, so the request is added
-// then.
+// readCommand reads a record of a command. The first record has its text, so the request is added then. The
+// end of the text follows in another record if the redactor held it back.
 func (t *dialogue) readCommand(r *stream.Record) {
 	c := t.command
 	t.server.Gaps += r.Lost
 	if r.Request && c.AskedAt < 0 {
 		c.AskedAt, c.KnownAsked, c.Number = r.At, t.known, len(t.log.Requests)
-		if r.Lost == 0 {
-			args := append(protocol.AppendString(protocol.Raw(`{"command":`), r.Data), '}')
-			c.Args, c.ArgsSize = clipRaw(args), len(args)
-		}
 		t.server.Calls++
 		t.server.Messages++
 		t.log.add(c)
+	}
+	t.commandCut = t.commandCut || r.Request && r.Lost > 0
+	if r.Request && !t.commandCut && len(r.Data) > 0 {
+		t.commandText = append(t.commandText, r.Data...)
+		args := append(protocol.AppendString(protocol.Raw(`{"command":`), t.commandText), '}')
+		t.log.countText(-len(c.Args))
+		c.Args, c.ArgsSize = clipRaw(args), len(args)
 		t.log.countText(len(c.Args))
 	}
 	if !r.End || c.AskedAt < 0 {

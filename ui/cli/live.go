@@ -28,8 +28,8 @@ import (
 //	                              ├─▶ shown ─▶ screen, or printer
 //	                              └─▶ answers ─▶ screen
 //
-// Each arrow out of a queue is a goroutine. Writers to a queue never wait for its reader: what does not fit
-// is missing, and the records mark the gap.
+// Each arrow out of a queue is a goroutine. Writers to a queue never wait for its reader: records that don't
+// fit are dropped, and later records mark the gap.
 type liveInput struct {
 	arrived  *queue.Queue[capture.Record]
 	redactor *redact.Redactor
@@ -40,22 +40,27 @@ type liveInput struct {
 	shown    *screenInbox              // records of the source
 	answers  *screenInbox              // responses to requests from the screen
 	over     atomic.Pointer[sourceEnd] // nil until the source has ended
-	unwanted atomic.Bool               // only the capture needs further records
+	unwanted atomic.Bool               // the screen or printer has ended: only the capture needs further records
 	begun    sync.Once
-	done     chan struct{} // closed once everything has passed
+	done     chan struct{} // closed once all records were passed on
 
-	limited atomic.Bool            // the limit of the redactor was printed
+	limited atomic.Bool // the limit of the redactor was printed
+
+	reporting      sync.Mutex // protects the two below
+	gapReported    bool
+	damageReported string // the latest damage of the capture that was printed
+
 	proxy   *proxy.Proxy           // nil without a proxy
 	faults  string                 // injected faults, "" for none
 	refusal atomic.Pointer[string] // why the latest request was refused
-	client  atomic.Pointer[string] // state of the client behind the screen, nil without one
+	client  atomic.Pointer[string] // state of the client that runs behind the screen, nil without one
 	began   time.Time              // the time that the times of records count from
 }
 
 // sourceEnd is the end of the source, with its error.
 type sourceEnd struct{ err error }
 
-// newLiveInput returns an input whose records pass through r.
+// newLiveInput returns an input whose records are redacted by r.
 func newLiveInput(r *redact.Redactor, began time.Time) *liveInput {
 	return &liveInput{
 		arrived: queue.New(record.QueueRules(maxLiveQueue, "were not recorded: the queue is full")), redactor: r,
@@ -194,7 +199,7 @@ func (l *liveInput) drainRecords(ctx context.Context) error {
 func (l *liveInput) reportLimit(a *app) (reached bool) {
 	limit := l.redactor.Limit()
 	if limit != "" && l.limited.CompareAndSwap(false, true) {
-		a.printNote("secrets may pass from here on: %s", limit)
+		a.printNote("secrets may remain in the traffic from here on: %s", limit)
 	}
 	return limit != ""
 }
@@ -260,12 +265,8 @@ func (l *liveInput) printTurns(a *app, in *providers.Inspector, path string, to 
 			}
 		}
 	}
-	told := false // the gaps were printed
 	for r := range l.shown.All {
-		if trouble := l.gapReason(); trouble != "" && !told {
-			told = true
-			a.printNote("--record: the capture has gaps from here on: %s", l.redactor.Text(trouble))
-		}
+		l.reportGaps(a)
 		l.reportLimit(a)
 		if i := strings.Index(r.Note, "gap: "); i >= 0 {
 			a.printNote("%s", r.Note[i:])
@@ -283,10 +284,42 @@ func (l *liveInput) printTurns(a *app, in *providers.Inspector, path string, to 
 	return err
 }
 
-// gapReason returns why the capture has gaps at present, "" if it has none.
-func (l *liveInput) gapReason() string {
+// reportGaps prints once that the capture has gaps, and each time that another program has damaged it.
+func (l *liveInput) reportGaps(a *app) {
 	if l.rec == nil {
-		return ""
+		return
 	}
-	return l.rec.State().Trouble
+	state := l.rec.State()
+	l.reporting.Lock()
+	defer l.reporting.Unlock()
+	if state.Trouble != "" && !l.gapReported {
+		l.gapReported = true
+		a.printNote("--record: the capture has gaps from here on: %s", l.redactor.Text(state.Trouble))
+	}
+	if state.Damage != l.damageReported && state.Trouble == "" {
+		l.damageReported = state.Damage
+		a.printNote("--record: %s", l.redactor.Text(state.Damage))
+	}
+}
+
+// watchCapture calls reportGaps also while nothing arrives, until stop is called.
+func (l *liveInput) watchCapture(a *app) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		tick := time.NewTicker(lookTime)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				l.reportGaps(a)
+			}
+		}
+	})
+	return func() {
+		cancel()
+		watching.Wait()
+	}
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -26,6 +27,9 @@ type captureWriter struct {
 	*record.Recorder
 	name, path string
 }
+
+// presentPath returns the path of the present file: another one if the first was damaged.
+func (c *captureWriter) presentPath() string { return cmp.Or(c.State().Path, c.path) }
 
 // liveFlags are the flags of all commands that read the network.
 type liveFlags struct {
@@ -53,7 +57,7 @@ func (a *app) liveFlags(cmd *cobra.Command, f *liveFlags) {
 	}
 }
 
-// outputOptions returns how a live command shows calls: the prices, the printer, and whether there is a
+// outputOptions returns the output of a live command: the prices, the printer, and whether there is a
 // screen.
 func (a *app) outputOptions(f *liveFlags) (prices *price.Table, p printer, screen bool, err error) {
 	if prices, err = a.loadPrices(); err != nil {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -151,15 +152,15 @@ func (r *runningProxy) runClient(ctx context.Context, listener net.Listener, o p
 // printLaunch prints the variables and flags of the client, and which servers are recorded.
 func (r *runningProxy) printLaunch(fit *clientLaunch) {
 	a := r.app
-	a.printNote("%s goes through %s, set by %s", fit.name(), r.url, strings.Join(fit.did, ", "))
+	a.printNote("%s uses the proxy at %s, set by %s", fit.name(), r.url, strings.Join(fit.did, ", "))
 	fit.reportServers(func(format string, args ...any) { a.printNote("%s", r.redactor.Text(fmt.Sprintf(format, args...))) })
 	if r.rec != nil {
 		a.printNote("recording to %s", r.rec.path)
 	}
 }
 
-// runInFront runs the client in our terminal. Notes are printed after it has ended, not into the client's
-// screen.
+// runInFront runs the client in our terminal. Notes wait until the client has ended, to leave its screen
+// unchanged.
 func (r *runningProxy) runInFront(fit *clientLaunch, terminal bool) error {
 	a := r.app
 	if terminal && r.rec != nil {
@@ -175,14 +176,42 @@ func (r *runningProxy) runInFront(fit *clientLaunch, terminal bool) error {
 	in, seen, printed := new(providers.Inspector), new(turnCounter), make(chan error, 1)
 	go func() { printed <- r.printTurns(a, in, "run", seen, func(error) {}) }()
 	a.code = c.wait()
+	later()
+	r.waitForOthers(fit.name())
 	r.close()
 	<-printed
-	later()
 	r.printSummary(seen)
+	if c.leftProcesses() {
+		a.printNote("processes that %s started still run, without the proxy: their requests to %s are refused", fit.name(), r.url)
+	}
 	return nil
 }
 
-// printSummary prints how much there was, and how to open it.
+// othersTime is how long the requests of a client may take to end after it.
+const othersTime = 300 * time.Millisecond
+
+// waitForOthers waits for the requests of other processes that the client started, until a signal arrives.
+func (r *runningProxy) waitForOthers(client string) {
+	if r.proxy.Stats().Live == 0 {
+		return
+	}
+	caught, stop := r.app.catchEnd()
+	defer stop()
+	tick := time.NewTicker(othersTime / 10)
+	defer tick.Stop()
+	notice := time.After(othersTime)
+	for r.proxy.Stats().Live > 0 {
+		select {
+		case <-caught:
+			return
+		case <-notice:
+			r.app.printNote("%s has ended: waiting for %s of processes that it started; ^C stops waiting", client, count.Of(int(r.proxy.Stats().Live), "request"))
+		case <-tick.C:
+		}
+	}
+}
+
+// printSummary prints the numbers of turns and calls, and the command that opens the capture.
 func (r *runningProxy) printSummary(seen *turnCounter) {
 	if n := r.proxy.Stats().Refused; n > 0 {
 		r.app.printNote("%s refused: %s", count.Of(int(n), "request"), *r.refusal.Load())
@@ -192,13 +221,13 @@ func (r *runningProxy) printSummary(seen *turnCounter) {
 		words += fmt.Sprintf(", %d of them bad", seen.bad)
 	}
 	if r.rec != nil {
-		words += ": toolscope " + commandLine(pathsOf(r.rec.path))
+		words += ": toolscope " + commandLine(pathsOf(r.rec.presentPath()))
 	}
 	r.app.printNote("%s", words)
 }
 
-// runBehind runs the client behind the screen, with a file instead of the terminal. The screen stays when the
-// client has ended. Leaving the screen ends the client.
+// runBehind runs the client behind the screen, with a file instead of the terminal. The screen stays open
+// when the client has ended. Leaving the screen ends the client.
 func (r *runningProxy) runBehind(ctx context.Context, fit *clientLaunch, prices *price.Table) error {
 	a := r.app
 	out, err := createOutput(r.liveInput)

@@ -15,7 +15,8 @@ import (
 // TestSignals: each signal that ends the program leaves the terminal as it was.
 func TestSignals(t *testing.T) {
 	t.Parallel()
-	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT,
+		syscall.SIGABRT, syscall.SIGBUS, syscall.SIGFPE, syscall.SIGILL, syscall.SIGSEGV, syscall.SIGSYS, syscall.SIGTRAP} {
 		t.Run(sig.String(), func(t *testing.T) {
 			t.Parallel()
 			p := start(t, launch{args: []string{"demo"}})

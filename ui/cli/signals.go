@@ -17,7 +17,7 @@ type signals struct {
 	ending *shutdown
 
 	mu        sync.Mutex
-	releasing bool        // the next SIGTSTP is Bubble Tea's
+	releasing bool        // Bubble Tea sends the next SIGTSTP
 	goOn      *time.Timer // continues a process that was not stopped; may be nil
 }
 
@@ -25,6 +25,9 @@ type signals struct {
 func catchSignals(e *shutdown) *signals {
 	s := &signals{ch: make(chan os.Signal, 4), last: make(chan os.Signal, 1), ending: e}
 	signal.Notify(s.ch, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, stopSignal)
+	if len(crashSignals) > 0 { // Notify without signals means all
+		signal.Notify(s.ch, crashSignals...)
+	}
 	return s
 }
 
@@ -64,7 +67,7 @@ func (s *signals) stopProcess() bool {
 	return true
 }
 
-// filterMessage sees messages before the program does.
+// filterMessage handles messages before the program gets them.
 func (s *signals) filterMessage(_ tea.Model, msg tea.Msg) tea.Msg {
 	switch msg := msg.(type) {
 	case tea.SuspendMsg:
@@ -93,8 +96,8 @@ func (s *signals) endSignal() os.Signal {
 	}
 }
 
-// catchEnd catches the signals that end a program without a screen, except those that are ignored, as under
-// nohup. The next signal ends the program at once. stop gives them back to Go.
+// catchEnd catches the signals that end a program without a screen, except ignored signals, e.g. under
+// nohup. The next signal ends the program at once. stop restores Go's handling.
 func (a *app) catchEnd() (caught chan os.Signal, stop func()) {
 	first, caught := make(chan os.Signal, 1), make(chan os.Signal, 1)
 	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
@@ -134,7 +137,7 @@ func (a *app) waitForEnd(over <-chan error, caught <-chan os.Signal) (signalled 
 }
 
 // quitQuietly makes SIGQUIT end a program without a screen as other signals do: Go would print the stack of
-// every goroutine. stop gives it back to Go.
+// every goroutine. stop restores Go's handling.
 func quitQuietly() (stop func()) {
 	ch := make(chan os.Signal, 1)
 	signal.Notify(ch, syscall.SIGQUIT)

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -10,7 +11,7 @@ import (
 	"toolscope/ui"
 )
 
-// statusNotes returns the state of the input, besides its records.
+// statusNotes returns notes about the state of the input for the status line.
 func (l *liveInput) statusNotes() (words []ui.StatusNote) {
 	alarm := func(text string) { words = append(words, ui.StatusNote{Text: text, Alarm: true}) }
 	if l.redactor.KeepsSecrets() {
@@ -40,6 +41,9 @@ func (l *liveInput) statusNotes() (words []ui.StatusNote) {
 		if state.Trouble != "" {
 			alarm("NOT RECORDED: " + state.Trouble)
 		}
+		if state.Damage != "" {
+			alarm("CAPTURE LOST: " + state.Damage)
+		}
 		missed.Lost += state.Lost
 	}
 	if missed.Lost > 0 || missed.Gaps+missed.Dropped > 0 {
@@ -56,7 +60,7 @@ func (l *liveInput) statusNotes() (words []ui.StatusNote) {
 		words = append(words, ui.StatusNote{Text: *state})
 	}
 	if l.rec != nil {
-		words = append(words, ui.StatusNote{Text: "rec " + l.rec.name + " " + sizeText(l.rec.State().Bytes)})
+		words = append(words, ui.StatusNote{Text: "rec " + filepath.Base(l.rec.presentPath()) + " " + sizeText(l.rec.State().Bytes)})
 	}
 	return words
 }
@@ -64,7 +68,7 @@ func (l *liveInput) statusNotes() (words []ui.StatusNote) {
 // lookTime is how often the state is checked while nothing arrives.
 const lookTime = time.Second / 4
 
-// wakeScreen wakes the screen when the state has changed without a record.
+// wakeScreen wakes the screen when the state changes without a record.
 func (l *liveInput) wakeScreen(ctx context.Context) { ringOnChange(ctx, l.statusNotes, l.shown.Wake) }
 
 // ringOnChange calls bell when the notes change, until ctx ends.

@@ -5,6 +5,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"os"
 	"syscall"
 )
 
@@ -13,6 +14,9 @@ const (
 	canStop    = false
 	stopSignal = syscall.Signal(-1) // none
 )
+
+// crashSignals are none: other programs can't send them.
+var crashSignals []os.Signal
 
 // isTaken reports whether listening failed because the port is in use: WSAEADDRINUSE.
 func isTaken(err error) bool { return errors.Is(err, syscall.Errno(10048)) }

@@ -19,6 +19,10 @@ const (
 	stopSignal = syscall.SIGTSTP
 )
 
+// crashSignals are the signals by which other programs make one end with a report. Go would end without
+// restoring the terminal. A fault of our own code is not such a signal: Go makes it a panic.
+var crashSignals = []os.Signal{syscall.SIGABRT, syscall.SIGBUS, syscall.SIGFPE, syscall.SIGILL, syscall.SIGSEGV, syscall.SIGSYS, syscall.SIGTRAP}
+
 // isTaken reports whether listening failed because the port is in use.
 func isTaken(err error) bool { return errors.Is(err, syscall.EADDRINUSE) }
 

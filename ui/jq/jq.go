@@ -1,5 +1,5 @@
 // Package jq runs a jq expression on JSON texts. The expression can read only the text, no files and no
-// environment variables, and its time is limited.
+// environment variables, and its time and memory are limited.
 package jq
 
 import (
@@ -31,7 +31,10 @@ func (e NotJSONError) Error() string { return "not JSON: " + e.Why }
 func IsNotJSON(err error) bool { return errors.As(err, new(NotJSONError)) }
 
 // Expr is a compiled expression.
-type Expr struct{ code *gojq.Code }
+type Expr struct {
+	code      *gojq.Code
+	maxMemory int
+}
 
 // Parse compiles an expression. An error contains the expression and the position of the fault.
 func Parse(expr string) (*Expr, error) {
@@ -43,7 +46,7 @@ func Parse(expr string) (*Expr, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", expr, err)
 	}
-	return &Expr{code}, nil
+	return &Expr{code, maxMemory}, nil
 }
 
 // errorPlace returns an expression and the byte, counted from 1, that an error is about.
@@ -68,6 +71,8 @@ func (e *Expr) Run(ctx context.Context, text []byte) iter.Seq2[[]byte, error] {
 			yield(nil, err)
 			return
 		}
+		ctx, stop := limitMemory(ctx, uint64(e.maxMemory))
+		defer stop()
 		for values := e.code.RunWithContext(ctx, in); ; {
 			v, more := values.Next()
 			if !more {
@@ -77,6 +82,10 @@ func (e *Expr) Run(ctx context.Context, text []byte) iter.Seq2[[]byte, error] {
 				if err = explainError(ctx, err); err != nil {
 					yield(nil, err)
 				}
+				return
+			}
+			if room := e.maxMemory; !isShorterThan(v, &room) {
+				yield(nil, ErrMemory)
 				return
 			}
 			value, err := gojq.Marshal(v)
@@ -93,6 +102,8 @@ func explainError(ctx context.Context, err error) error {
 	switch {
 	case errors.As(err, &halt) && halt.Value() == nil:
 		return nil
+	case context.Cause(ctx) == ErrMemory:
+		return ErrMemory
 	case ctx.Err() != nil:
 		return ErrTimeout
 	}

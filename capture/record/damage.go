@@ -1,0 +1,187 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"toolscope/capture"
+	"toolscope/stream/count"
+)
+
+// checkEvery is how often the file of a capture is checked while it is written.
+const checkEvery = time.Second
+
+// maxNewFiles is how many names are tried for a new file.
+const maxNewFiles = 100
+
+// captureFile is the file that a recorder writes to.
+type captureFile struct {
+	*os.File
+	path     string // of this file
+	first    string // of the recorder's first file
+	makesDir bool   // a missing directory is created
+	created  time.Time
+	by       string
+}
+
+// open creates the file at a path, and writes the capture's header to it.
+func (c *captureFile) open(path string) (*writer, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|noFollow|atEnd, 0o600)
+	if errors.Is(err, fs.ErrExist) && isLocked(path) {
+		return nil, fmt.Errorf("create %s: another program records to it: %w", path, fs.ErrExist)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("create %s: %w", path, capture.WithoutPath(err))
+	}
+	w, err := openCapture(f, c.created, c.by)
+	if err != nil {
+		f.Close()
+		os.Remove(path)
+		return nil, fmt.Errorf("create %s: %w", path, capture.WithoutPath(err))
+	}
+	c.File, c.path = f, path
+	return w, nil
+}
+
+// openNext creates the file that replaces a damaged one: with the same name if no file has it, else with a
+// number after the name.
+func (c *captureFile) openNext() (*writer, error) {
+	if c.makesDir {
+		if _, err := makeDir(filepath.Dir(c.first)); err != nil {
+			return nil, err
+		}
+	}
+	path, ext := c.first, filepath.Ext(c.first)
+	for n := 2; ; n++ {
+		w, err := c.open(path)
+		if !errors.Is(err, fs.ErrExist) || n > maxNewFiles {
+			return w, err
+		}
+		path = fmt.Sprintf("%s-%d%s", strings.TrimSuffix(c.first, ext), n, ext)
+	}
+}
+
+// findDamage returns what another program did to the file, "" for nothing. size is the number of written bytes. A
+// file that was only renamed is undamaged.
+func (c *captureFile) findDamage(size int64) string {
+	info, err := c.Stat()
+	if err != nil {
+		return "" // shows nothing about the file
+	}
+	named, err := os.Stat(c.path)
+	switch {
+	case err == nil && !os.SameFile(info, named):
+		return c.path + " was replaced by another file"
+	case hasNoName(info):
+		return c.path + " was removed"
+	case info.Size() < size:
+		return c.path + " was truncated"
+	}
+	return ""
+}
+
+// fileContent describes the content of a file that is missing if the file is damaged.
+type fileContent struct {
+	open  map[int]*openContent
+	bytes int64 // of all bodies in the file
+	last  capture.Record
+}
+
+type openContent struct {
+	heads []capture.Record // without their bytes
+	bytes map[capture.Side]int64
+}
+
+func (c *fileContent) add(rec capture.Record) {
+	c.bytes += int64(len(rec.Data))
+	c.last = capture.Record{Exchange: rec.Exchange, At: rec.At}
+	x := c.open[rec.Exchange]
+	switch {
+	case rec.OfSource():
+		return
+	case rec.End != "":
+		delete(c.open, rec.Exchange)
+		return
+	case x == nil:
+		x = &openContent{bytes: map[capture.Side]int64{}}
+		c.open[rec.Exchange] = x
+	}
+	if x.bytes[rec.Side] += int64(len(rec.Data)); rec.Head != nil {
+		head, _ := withoutBytes(rec)
+		x.heads = append(x.heads, head)
+	}
+}
+
+// moveTo moves the content to a gap.
+func (c *fileContent) moveTo(g *gap, why string) {
+	c.last.Exchange = max(1, c.last.Exchange)
+	c.last.Note = fmt.Sprintf("gap: %s while toolscope recorded to it, with %s of bodies", why, count.Of(c.bytes, "byte"))
+	g.add(c.last, why)
+	for _, number := range slices.Sorted(maps.Keys(c.open)) {
+		x := c.open[number]
+		for _, head := range x.heads {
+			g.add(head, why)
+		}
+		for _, side := range []capture.Side{capture.Request, capture.Response} {
+			if n := x.bytes[side]; n > 0 {
+				g.countLost(capture.Stream{Exchange: number, Side: side}, n)
+			}
+		}
+	}
+	*c = fileContent{open: map[int]*openContent{}}
+}
+
+// checkFile continues in a new file if another program has damaged the file. While there is no new file, the
+// records go to the gap.
+func (r *Recorder) checkFile(failed *gap) {
+	if r.file == nil {
+		return
+	}
+	noteLoss := func(*State) {}
+	if r.w.damaged == nil {
+		why := r.file.findDamage(r.w.size)
+		if why == "" {
+			return
+		}
+		r.w.damaged = errors.New(why)
+		r.file.Close()
+		lost := r.content.bytes
+		r.content.moveTo(failed, why)
+		noteLoss = func(s *State) { s.Lost, s.Bytes, s.Records, s.Damage = s.Lost+lost, 0, 0, why }
+	}
+	before := r.file.path
+	w, err := r.file.openNext()
+	if err != nil {
+		r.setState(func(s *State) {
+			noteLoss(s)
+			s.Trouble = fmt.Sprintf("%v, and there is no new file: %v", r.w.damaged, err)
+		})
+		return
+	}
+	place, trouble := r.file.path, ""
+	if place == before {
+		place = "a new file with that name"
+	}
+	r.w = w
+	if err := r.writeGap(failed); err != nil {
+		trouble = capture.WithoutPath(err).Error()
+	}
+	r.setState(func(s *State) {
+		noteLoss(s)
+		s.Damage += "; recording continues in " + place
+		s.Path, s.Trouble = r.file.path, trouble
+	})
+}
+
+func (r *Recorder) setState(change func(*State)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	change(&r.state)
+}

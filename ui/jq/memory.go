@@ -1,0 +1,70 @@
+package jq
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/metrics"
+	"time"
+)
+
+// maxMemory is by how much a run may make the program's memory grow, and the maximum length of a result.
+const maxMemory = 256 << 20
+
+// ErrMemory says that a run exceeded maxMemory.
+var ErrMemory = errors.New("it needed more than " + fmt.Sprint(maxMemory>>20) + " MiB of memory")
+
+// memoryCheckTime is the time between two looks at the memory. Most runs have ended before the first.
+const memoryCheckTime = 10 * time.Millisecond
+
+// limitMemory returns a context that ends with ErrMemory when the program's memory has grown by limit. stop
+// must be called.
+//
+// gojq doesn't count its memory, so the heap is watched. Garbage doesn't count as growth: the size of the
+// heap at the first look, with its garbage, is compared with the live heap after later collections.
+func limitMemory(ctx context.Context, limit uint64) (limited context.Context, stop func()) {
+	limited, cancel := context.WithCancelCause(ctx)
+	go func() {
+		clock := time.NewTicker(memoryCheckTime)
+		defer clock.Stop()
+		heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/gc/heap/live:bytes"}}
+		for first := uint64(0); ; {
+			select {
+			case <-clock.C:
+			case <-limited.Done():
+				return
+			}
+			metrics.Read(heap)
+			if first == 0 {
+				first = heap[0].Value.Uint64()
+			}
+			if heap[1].Value.Uint64() > first+limit {
+				cancel(ErrMemory)
+			}
+		}
+	}()
+	return limited, func() { cancel(nil) }
+}
+
+// isShorterThan reports whether the JSON text of a value is shorter than a limit, and subtracts its length
+// from it. A value can have a very long text and take little memory, if it has the same part often.
+func isShorterThan(v any, limit *int) bool {
+	switch v := v.(type) {
+	case string:
+		*limit -= len(v)
+	case []any:
+		for _, element := range v {
+			if !isShorterThan(element, limit) {
+				return false
+			}
+		}
+	case map[string]any:
+		for name, value := range v {
+			if *limit -= len(name) + len(`"":`); !isShorterThan(value, limit) {
+				return false
+			}
+		}
+	}
+	*limit -= len(`""`)
+	return *limit > 0
+}
