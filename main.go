@@ -2,14 +2,19 @@
 package main
 
 import (
+	_ "embed"
 	"os"
 
 	"toolscope/ui/cli"
 	"toolscope/ui/noprobe"
 )
 
+//go:embed THIRD_PARTY_NOTICES
+var notices string
+
 func main() {
 	noprobe.Restore()
 	cli.SteadyMemory()
+	cli.Notices = notices
 	os.Exit(cli.Run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

@@ -12,7 +12,7 @@ import (
 // the tools have the same version wherever they are named, and what is stamped can be.
 func TestRelease(t *testing.T) {
 	config, script, workflow := content(t, ".goreleaser.yaml"), content(t, ".ci/release"), content(t, ".github/workflows/release.yml")
-	for _, file := range []string{"LICENSE", "README.md", "CHANGELOG.md", ".ci/release", ".github/Dockerfile"} {
+	for _, file := range []string{"LICENSE", "THIRD_PARTY_NOTICES", "README.md", "CHANGELOG.md", ".ci/release", ".github/Dockerfile"} {
 		if _, err := os.Stat(file); err != nil || !strings.Contains(config, file) {
 			t.Errorf("%s is not in the configuration, or not there: %v", file, err)
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// flagText is the description of a flag in help, the manual page and completions.
+// flagText describes a flag in help, the manual page and completions.
 type flagText struct {
 	commands string // the names of the commands, separated by blanks; "" for every command with the flag
 	name     string
@@ -16,7 +16,7 @@ type flagText struct {
 	usage    string
 }
 
-// flagTexts describe every flag. For a command the first row that fits is used.
+// flagTexts describe every flag. The first row that matches a command and a flag is used.
 var flagTexts = []flagText{
 	// Input and its reading.
 	{"", "follow", "", "keep reading as files grow, across log rotation, and pick up new files in directories"},
@@ -29,7 +29,7 @@ var flagTexts = []flagText{
 	{"", "prices", "FILE", "JSON price list that overrides the built-in one (see 'toolscope help prices')"},
 	{"open", "speed", "N", "play captures with their recorded timing, at 0.25 to 16 times the speed"},
 	{"demo", "speed", "N", "playback speed, 0.25 to 16"},
-	{"serve", "speed", "N", "replay speed: N times as recorded, or max for no delays"},
+	{"serve", "speed", "N", "playback speed: N times the recorded speed, or max for no delays"},
 	{"", "filter", "FILTER", "only matching turns, e.g. 'state:bad tool:run_shell' (see 'toolscope help filter')"},
 	{"diff", "turn", "N", "only turn N of each file"},
 	{"cut", "turn", "N", "turn N (default: the first with a call)"},
@@ -40,12 +40,12 @@ var flagTexts = []flagText{
 	// The screen.
 	{"", "theme", "NAME", "auto, a name from 'toolscope help themes', or a theme file"},
 	{"", "no-color", "", "don't use colours (same as NO_COLOR=1)"},
-	{"", "ascii", "", "draw with ASCII characters only"},
+	{"", "ascii", "", "use ASCII characters only"},
 	{"", "plain", "", "print a sentence per event instead of drawing a screen, for screen readers and logs"},
 	{"", "reduced-motion", "", "no animation, at most two redraws a second; the demo waits for a key"},
 	{"", "large", "", "presentation mode: one call at a time, few words, wide spacing"},
 	{"", "log", "FILE", "write toolscope's own log to FILE, without secrets; auto uses a default location"},
-	{"", "memory", "SIZE", "memory for finished turns, e.g. 500MB; beyond it, the oldest turns keep only their list row"},
+	{"", "memory", "SIZE", "memory limit for finished turns, e.g. 500MB; beyond it, only the list row of the oldest turns is kept"},
 	{"run", "screen", "", "open the screen here and write the client's output to a file"},
 	{"run", "headless", "", "don't open a screen, not even in tmux"},
 	{"proxy", "headless", "", "print calls instead of opening a screen"},
@@ -57,7 +57,7 @@ var flagTexts = []flagText{
 	{"replay", "format", "FORMAT", "output format: text, or jsonl with one JSON object per call, target and policy"},
 	{"", "format", "FORMAT", "also print calls, with or without a screen: text or jsonl"},
 	{"", "summary", "", "print only totals: turns, calls by state, cost"},
-	{"", "count", "", "print line counts and an estimate of the responses, without decoding the files"},
+	{"", "count", "", "print the number of lines and an estimate of the responses, without decoding the files"},
 	{"", "jq", "EXPR", "apply jq EXPR to each call's arguments, or with --format jsonl to each line"},
 	{"export", "output", "FILE", "new file to write (default: standard output)"},
 	{"", "output", "FILE", "new file to write; - is standard output"},
@@ -70,7 +70,7 @@ var flagTexts = []flagText{
 	{"", "record", "FILE", "record into a new capture FILE, or into a new file if FILE is a directory (default: toolscope's own folder)"},
 	{"", "no-record", "", "don't record"},
 	{"", "keep-secrets", "", "don't redact keys and other secrets"},
-	{"", "prune-days", "N", "delete captures in toolscope's own folder after N days; 0 keeps them"},
+	{"", "prune-days", "N", "delete captures in toolscope's own folder after N days; 0 keeps all"},
 	{"", "prune-size", "SIZE", "delete the oldest captures in toolscope's own folder beyond this SIZE"},
 	{"", "verbose", "", "report which captures were deleted"},
 
@@ -103,14 +103,14 @@ var flagTexts = []flagText{
 	{"", "timeout", "TIME", "maximum wait for the first byte of the response"},
 
 	// Check, replay, cut, demo, config.
-	{"", "fail-on", "LIST", "what fails: info, warn or error (and worse), or finding codes, separated by commas"},
+	{"", "fail-on", "LIST", "minimum severity that fails (info, warn or error), or finding codes, separated by commas"},
 	{"", "expect-tool", "NAME", "fail unless tool NAME is called; repeatable"},
 	{"", "forbid-tool", "NAME", "fail if tool NAME is called; repeatable"},
 	{"", "max-cost", "USD", "fail if the total cost exceeds USD dollars or is unknown"},
 	{"", "baseline", "FILE", "ignore findings in FILE, the jsonl or sarif output of an earlier check"},
 	{"", "policy", "NAME", "how clients treat broken arguments: all, behaviours, clients, or a name from 'toolscope help policies'"},
 	{"", "whole", "", "preview whole turns: text, reasoning and all calls in one message"},
-	{"", "conversation", "", "preview the turn after the history that its request carried"},
+	{"", "conversation", "", "preview the history in the turn's request, followed by the turn"},
 	{"", "one-by-one", "", "put each call in its own message, followed by its result; implies --whole"},
 	{"", "fail-on-loss", "SEVERITY", "exit with 1 if a preview has a loss of this SEVERITY or worse, or would be refused: info, low, medium, high or critical"},
 	{"", "at-delta", "N", "end after delta N of a call's arguments"},
@@ -131,7 +131,7 @@ var flagTexts = []flagText{
 	{"", "nkey", "FILE", "NATS NKey seed file for the hub"},
 	{"", "hub-token", "@FILE", "token for the hub, read from FILE"},
 	{"", "hub-ca", "FILE", "CA certificate of the hub"},
-	{"", "hub-model", "NAME", "hub only: read only exchanges whose calls are from model NAME"},
+	{"", "hub-model", "NAME", "hub only: read only exchanges with a call from model NAME"},
 	{"", "hub-state", "STATE", "hub only: read only exchanges with a call in STATE, e.g. malformed"},
 	{"", "store", "DIR", "storage directory (default: toolscope's own folder)"},
 	{"", "max-age", "TIME", "delete messages that are older than this"},
@@ -146,13 +146,14 @@ var flagTexts = []flagText{
 	{"", "otlp-key", "@FILE", "with --otlp: key for argument hashes, read from FILE (default: a random key per run)"},
 
 	{"toolscope", "version", "", "print the version"},
+	{"version", "licenses", "", "print the licences of the software that toolscope contains"},
 	{"", "help", "", "show this help"},
 }
 
 // valueMark annotates a flag with the METAVAR of its value.
 const valueMark = "toolscope_value"
 
-// describeFlags gives every flag of a command its description, and its subcommands' flags too.
+// describeFlags sets the descriptions of the flags of a command and its subcommands.
 func describeFlags(cmd *cobra.Command) {
 	cmd.InitDefaultHelpFlag()
 	cmd.InitDefaultVersionFlag()
@@ -162,7 +163,7 @@ func describeFlags(cmd *cobra.Command) {
 			return t.name == f.Name && (t.commands == "" || slices.Contains(strings.Fields(t.commands), name) || name == "toolscope" && t.commands == "open")
 		})
 		if i < 0 {
-			return // a test looks
+			return // a test checks that every flag has a description
 		}
 		f.Usage = flagTexts[i].usage
 		_ = cmd.Flags().SetAnnotation(f.Name, valueMark, []string{flagTexts[i].value})
@@ -180,7 +181,7 @@ func flagValue(f *pflag.Flag) string {
 	return ""
 }
 
-// flagDefault returns the words for a default value, "" if it is empty or its text names one.
+// flagDefault describes a flag's default value, "" if the default is empty or its text already names it.
 func flagDefault(f *pflag.Flag) string {
 	switch {
 	case slices.Contains([]string{"", "0", "false", "[]", "0s"}, f.DefValue), strings.Contains(f.Usage, "(default: "):

@@ -7,9 +7,11 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"toolscope/ui/display"
 )
 
-// built is the release. Builds from an archive set it, because the compiler finds no history there:
+// built is the release. Builds from an archive set it, because an archive has no Git history:
 // -ldflags "-X toolscope/ui/cli.built=1.2.3"
 var built string
 
@@ -22,12 +24,26 @@ func bugURL() string {
 	return cmp.Or(reports, "as an issue of the project where you got toolscope")
 }
 
+// Notices are the licences and notices of the modules that the program contains.
+var Notices string
+
 func (a *app) versionCommand() *cobra.Command {
-	return &cobra.Command{
+	licenses := false
+	c := &cobra.Command{
 		Use: "version", Short: "Print the version", Args: noArgs,
-		Example: "toolscope version", Long: "It is followed by the commit, its date and the Go version.",
-		Run: func(*cobra.Command, []string) { a.stdout.printLine("toolscope %s", versionText()) },
+		Example: "toolscope version\ntoolscope version --licenses", Long: "The output also shows the commit, its date and the Go version.",
+		Run: func(*cobra.Command, []string) {
+			if licenses {
+				for line := range strings.Lines(Notices) {
+					a.stdout.writeLine(display.Clean(strings.TrimRight(line, "\n")))
+				}
+				return
+			}
+			a.stdout.printLine("toolscope %s", versionText())
+		},
 	}
+	c.Flags().BoolVar(&licenses, "licenses", false, "")
+	return c
 }
 
 // releaseVersion returns the version without build details.
