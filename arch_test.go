@@ -13,13 +13,13 @@ import (
 	"testing"
 )
 
-// rooms is the architecture: what each room may import, of ours and of the world. A room is a
-// folder; "…/*" stands for every folder inside it. To change the architecture, change this table
-// and say why in the commit.
+// rooms is the architecture: the packages that each room may import. A room is a folder with a package; "…/*"
+// stands for every folder inside a folder. To change the architecture, change this table and explain why in the
+// commit.
 var rooms = []struct {
 	room  string
-	ours  []string // rooms it may import, "…/*" with what is inside
-	never []string // packages of the world it must not import
+	ours  []string // rooms that it may import
+	never []string // other packages that it must not import
 }{
 	{"stream/count", nil, []string{"os", "net", "net/*", "io/fs", "github.com/*"}},
 	{"stream/jsonbytes", nil, []string{"os", "net", "net/*", "io/fs", "github.com/*"}},
@@ -37,7 +37,7 @@ var rooms = []struct {
 	{"capture/redact", []string{"capture", "stream/jsonbytes"}, []string{"os", "net", "github.com/*"}},
 	{"capture/fault", []string{"stream/jsonbytes"}, []string{"os", "net", "github.com/*"}},
 	{"capture/websocket", nil, []string{"os", "net", "github.com/*"}},
-	{"capture/formats", []string{"capture", "stream/jsonbytes"}, []string{"os", "net"}}, // http.Header is what a Head holds
+	{"capture/formats", []string{"capture", "stream/jsonbytes"}, []string{"os", "net"}}, // net/http is allowed: a Head contains a http.Header
 	{"capture/record", []string{"capture", "capture/redact", "capture/queue"}, []string{"net", "net/*", "github.com/*"}},
 	{"capture/fleet", []string{"capture", "capture/record", "capture/backoff"}, []string{"github.com/charmbracelet/*"}},
 	{"capture/*", []string{"capture", "capture/*", "stream/jsonbytes"}, []string{"github.com/*"}},
@@ -70,17 +70,17 @@ func TestArchitecture(t *testing.T) {
 	eachFile(t, func(file string) { checkImports(t, file) })
 }
 
-// TestFolders: code stands beside main.go or in one of five folders.
+// TestFolders checks that code is next to main.go or in one of five folders.
 func TestFolders(t *testing.T) {
 	eachFile(t, func(file string) {
 		first, _, inFolder := strings.Cut(filepath.ToSlash(file), "/")
 		if inFolder && !slices.Contains([]string{"ui", "stream", "providers", "capture", "themes"}, first) {
-			t.Errorf("%s: there is no folder of code called %s", file, first)
+			t.Errorf("%s: code must not be in the folder %s", file, first)
 		}
 	})
 }
 
-// eachFile calls do for each file of the program that is no test.
+// eachFile calls do for each Go file of the program, except tests.
 func eachFile(t *testing.T, do func(file string)) {
 	files := 0
 	err := filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
@@ -115,23 +115,23 @@ func checkImports(t *testing.T, file string) {
 			name, _ := strconv.Unquote(spec.Path.Value)
 			ours, isOurs := strings.CutPrefix(name, "toolscope/")
 			if strings.HasPrefix(name, "github.com/charmbracelet/bubble") && !slices.Contains([]string{"ui", "ui/screen", "ui/cli"}, room) {
-				t.Errorf("%s imports %s: only the program knows Bubble Tea", file, name)
+				t.Errorf("%s imports %s: only ui, ui/screen and ui/cli may import Bubble Tea", file, name)
 			}
 			if strings.HasPrefix(name, "go.yaml.in/") && room != "capture/formats" {
-				t.Errorf("%s imports %s: only those who read recordings know YAML", file, name)
+				t.Errorf("%s imports %s: only capture/formats may import YAML", file, name)
 			}
 			if strings.HasPrefix(name, "github.com/nats-io/") && room != "capture/fleet" {
-				t.Errorf("%s imports %s: only what carries captures between machines knows NATS", file, name)
+				t.Errorf("%s imports %s: only capture/fleet may import NATS", file, name)
 			}
 			if strings.HasPrefix(name, "go.opentelemetry.io/") && room != "ui/otlp" {
-				t.Errorf("%s imports %s: only what tells collectors knows OpenTelemetry", file, name)
+				t.Errorf("%s imports %s: only ui/otlp may import OpenTelemetry", file, name)
 			}
 			switch {
-			case ours == "stream/count": // words that every room may use
+			case ours == "stream/count": // every room may import it
 			case isOurs && !anyInside(rule.ours, ours):
-				t.Errorf("%s imports %s, which %s may not", file, name, room)
+				t.Errorf("%s imports %s, which is not in the list of room %s", file, name, room)
 			case !isOurs && anyInside(rule.never, name):
-				t.Errorf("%s imports %s, which %s must never", file, name, room)
+				t.Errorf("%s imports %s, which %s must not import", file, name, room)
 			}
 		}
 		return
@@ -139,25 +139,25 @@ func checkImports(t *testing.T, file string) {
 	t.Errorf("%s: the room %s is not in the table", file, room)
 }
 
-// writers are the files that may create, change or move what is on the disk; a folder stands for
-// every file in it.
+// writers are the source files that may create, change or move files on the disk. A folder stands for all files
+// in it.
 var writers = []string{
-	"capture/record",        // captures: the one way on which secrets are left behind
-	"ui/cli/save.go",        // what the user saves from the screen
-	"ui/cli/scratch.go",     // what a client that is run wants: settings for it, a file for what it prints
-	"ui/cli/client_unix.go", // the terminal, to hand it to a client
-	"ui/cli/crash.go",       // the stack of a bug
-	"ui/cli/logfile.go",     // what the program itself said
-	"ui/cli/background.go",  // the terminal, to ask for its colours
+	"capture/record",        // captures, whose secrets are redacted
+	"ui/cli/save.go",        // files that the user saves, e.g. from the screen
+	"ui/cli/scratch.go",     // settings and output of a client of toolscope run
+	"ui/cli/client_unix.go", // opens the terminal, to give it to a client
+	"ui/cli/crash.go",       // the report of a crash
+	"ui/cli/logfile.go",     // toolscope's own log
+	"ui/cli/background.go",  // opens the terminal, to query its colours
 }
 
-// writing is how package os does so. OpenFile is taken to write; to read there is Open.
+// writing are the functions of package os that write. OpenFile counts as writing: readers can use Open.
 var writing = []string{
 	"Chmod", "Chown", "Chtimes", "CopyFS", "Create", "CreateTemp", "Lchown", "Link", "Mkdir", "MkdirAll", "MkdirTemp", "OpenFile",
 	"OpenRoot", "Remove", "RemoveAll", "Rename", "Root", "Symlink", "Truncate", "WriteFile",
 }
 
-// TestWriters: nothing writes files but what may.
+// TestWriters checks that only writers write files.
 func TestWriters(t *testing.T) {
 	found := map[string]bool{}
 	eachFile(t, func(file string) {
@@ -190,7 +190,7 @@ func TestWriters(t *testing.T) {
 	})
 	for _, w := range writers {
 		if !found[w] {
-			t.Errorf("%s does not write any more", w)
+			t.Errorf("%s no longer writes: remove it from writers", w)
 		}
 	}
 }
@@ -211,8 +211,8 @@ func inside(pattern, name string) bool {
 	return path.Clean(pattern) == name
 }
 
-// TestOneWayOut: what is printed goes through the writers of the command line, which clean it. What
-// would go round them, or round the types that hold what is clean, is nowhere.
+// TestOneWayOut checks that all output passes the writers of the command line, which sanitise it. No file may
+// bypass these writers, or the types of sanitised text.
 func TestOneWayOut(t *testing.T) {
 	eachFile(t, func(file string) {
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)

@@ -10,25 +10,25 @@ import (
 	"testing"
 )
 
-// severals are what is written in the plural behind a number, because that is never 1: it is a limit, or
-// it is only said of several. The gaps are of records, and their words belong to the format of captures.
+// severals are texts with a plural after a number that is never 1: the number is a limit, or the text is only for
+// several things. The texts that begin with "gap:" are part of the capture format.
 var severals = []string{
-	"the entry has %d bytes: more than %d are not read",
+	"the entry has %d bytes: entries longer than %d bytes are not read",
 	"%d files named %s exist already",
-	"%d members differ",
+	"%d fields differ",
 	"%d objects in one call: parallel calls were merged",
 	"%d objects",
-	"%s %d, at byte %d, is %d bytes long: more than %d are not read",
+	"%s %d, at byte %d, is %d bytes long: values longer than %d bytes are not read",
 	"%s has %d sellers, and the one that answered is unknown",
 	", with %s (%d of %d bytes%s)",
 	"--base-url: one address for %d providers\nuse one PROVIDER",
-	"--token: too short, or with other characters\nuse at least %d letters, digits or -._~",
+	"--token: too short, or with an unsupported character\nuse at least %d letters, digits or -._~",
 	"\n(%d of %d bytes)\n",
 	"a message can't have %d bytes with %d bytes of headers",
 	"a table of %d columns",
 	"all after the first %d files",
-	"before byte %d a block has %d of its %d bytes",
-	"flow %d, at byte %d, is %d bytes long: more than %d are not read",
+	"the block before byte %d has only %d of its %d bytes",
+	"flow %d, at byte %d, is %d bytes long: flows longer than %d bytes are not read",
 	"gap: %d bytes of %s/%s %s",
 	"gap: %d bytes of the capture %s",
 	"gap: %d bytes of exchange %d %s",
@@ -36,9 +36,9 @@ var severals = []string{
 	"gap: %d bytes of the body in %s were not recorded: they can't be searched for secrets (%v)",
 	"gap: %d bytes",
 	"gap: a WebSocket message of %d bytes was not recorded: it is too long",
-	"interaction %d, at byte %d, is longer than %d bytes and not read",
-	"line %d has %d bytes: lines of more than %d are not read",
-	"lines are cut at %d bytes by the program that wrote the log: the rest of them is missing",
+	"interaction %d, at byte %d, is longer than %d bytes and is not read",
+	"line %d has %d bytes: lines longer than %d bytes are not read",
+	"the program that wrote the log cut lines at %d bytes: the rest of each line is missing",
 	"the body is %d bytes longer than the limit (%d): the rest is left out, and its history is not read",
 	"the capture has gaps: %d bytes were not recorded",
 	"the checksum of a message of %d bytes is %08x, but the message says %08x",
@@ -46,24 +46,24 @@ var severals = []string{
 	"the id is cut from %d to %d bytes",
 	"the log has %d of the %d characters of the arguments of %s",
 	"the part has %d fields: clients that expect 11 never see the call",
-	"the input was reported as %d tokens and is %d now: the last count is billed",
+	"the input was first reported as %d tokens, then as %d: the last number is billed",
 	"the body has %d codings: toolscope decodes at most %d",
 	"%d tokens read from and written to the cache are more than the prompt's %d",
 	"more than %d levels of nesting",
 	"%s becomes %s: the target's ids have %d letters and digits",
-	"nests %d levels deep, in %d nested messages; the target reads %d, as many as %d objects need",
-	"no more than %d bookmarks",
+	"nests %d levels deep, in %d nested messages; the target accepts %d, enough for %d objects",
+	"at most %d bookmarks",
 	"side-by-side panes need %d columns",
 	"… (%d of %d bytes)",
 }
 
-// numbered is a number and, it seems, a thing in the plural.
+// numbered matches a number followed by a word that looks like a plural.
 var numbered = regexp.MustCompile(`%d (?:more |other |of the )?([a-z]+s)\b`)
 
-// verbs follow a number that is a name, as in "turn 3 calls no tool".
+// verbs are words with an s that can follow a number, as in "turn 3 calls no tool".
 var verbs = []string{"is", "was", "has", "does", "as", "begins", "calls", "ends", "times", "follows", "goes", "ms", "starts"}
 
-// TestPlurals: nobody reads "1 bytes". How many there are of something is said by stream/count.
+// TestPlurals checks that no text reads "1 bytes". Texts with counts must use stream/count.
 func TestPlurals(t *testing.T) {
 	used := map[string]bool{}
 	eachFile(t, func(file string) {
@@ -83,7 +83,7 @@ func TestPlurals(t *testing.T) {
 				}
 				known := slices.IndexFunc(severals, func(s string) bool { return s == text })
 				if known < 0 {
-					t.Errorf("%s: %q: with one of them that is no English; stream/count has the words", file, text)
+					t.Errorf("%s: %q is wrong for 1: use stream/count", file, text)
 					continue
 				}
 				used[text] = true
@@ -93,7 +93,7 @@ func TestPlurals(t *testing.T) {
 	})
 	for _, s := range severals {
 		if !used[s] {
-			t.Errorf("nobody says %q any more", s)
+			t.Errorf("no text is %q any more: remove it from severals", s)
 		}
 	}
 }

@@ -156,9 +156,9 @@ func (f *Feed) markMidway(recs, more []Record) []Record {
 	for _, r := range more {
 		if !r.OfSource() && !f.begun[r.Exchange] {
 			f.begun[r.Exchange] = true
-			note, lost := "joined midway: earlier bytes are gone", max(1, f.lost)
+			note, lost := "joined midway: earlier bytes are missing", max(1, f.lost)
 			if why := f.cutBefore(r.Exchange); why != "" {
-				note, lost = "continues; it was cut above: "+why, max(1, f.since)
+				note, lost = "continues; it was cut off above: "+why, max(1, f.since)
 			}
 			if r.Head == nil {
 				recs = append(recs, Record{Exchange: r.Exchange, Side: r.Side, At: r.At, Lost: lost, Head: &Head{File: f.c.file}, Note: note})

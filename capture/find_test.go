@@ -3,11 +3,15 @@ package capture
 import (
 	"compress/gzip"
 	"context"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 )
 
@@ -220,7 +224,7 @@ func TestFollowManyFiles(t *testing.T) {
 	if open() == 0 {
 		t.Skip("no /proc")
 	}
-	const files = maxIdleFiles + 50
+	const files = maxOpenFiles + openReserve + 50
 	d := &desk{t: t, path: t.TempDir()}
 	t.Chdir(d.path)
 	name := func(i int) string { return "f" + strings.Repeat("x", i) }
@@ -234,10 +238,64 @@ func TestFollowManyFiles(t *testing.T) {
 	o := Options{Follow: true, poll: pollEvery / 20, stay: 1}
 	d.run(func(ctx context.Context) (Source, error) { return OpenAll(ctx, []string{"."}, o) }, func(d *desk) {
 		d.until("all", func() bool { return strings.Count(d.data(), "first") == files })
-		d.until("few open", func() bool { return open()-before <= maxIdleFiles+10 })
+		d.until("few open", func() bool { return open()-before <= maxOpenFiles+openReserve+10 })
 		for i := range 100 {
 			d.append(name(i), "data: second\n")
 		}
 		d.until("all again", func() bool { return strings.Count(d.data(), "second") == 100 })
 	})
+}
+
+// limitedFile is an open file that counts against a limit.
+type limitedFile struct {
+	osFile
+	open *atomic.Int64
+}
+
+func (f limitedFile) Close() error {
+	f.open.Add(-1)
+	return f.osFile.Close()
+}
+
+// The system allows few open files: all files are read all the same. If it allows none, that is reported once.
+func TestFollowFewDescriptors(t *testing.T) {
+	for _, limit := range []int64{20, 0} {
+		d := &desk{t: t, path: t.TempDir()}
+		var open, tries atomic.Int64
+		var names []*followedName
+		for i := range 100 {
+			n := newFoundName(filepath.Join(d.path, fmt.Sprint(i)))
+			d.write(n.path, "data: first\n")
+			n.open = func() (osFile, error) {
+				tries.Add(1)
+				if open.Add(1) > limit {
+					open.Add(-1)
+					return nil, &fs.PathError{Op: "open", Path: n.path, Err: syscall.EMFILE}
+				}
+				f, err := os.Open(n.path)
+				return limitedFile{f, &open}, err
+			}
+			names = append(names, n)
+		}
+		o := Options{Follow: true, poll: pollEvery / 20, blind: true}
+		d.run(func(ctx context.Context) (Source, error) { return followNames(ctx, o, names, nil), nil }, func(d *desk) {
+			if limit == 0 {
+				d.until("tries", func() bool { return tries.Load() > 600 })
+			} else {
+				d.until("all", func() bool { return strings.Count(d.data(), "first") == 100 })
+				d.append(names[0].path, "data: second\n")
+				d.append(names[99].path, "data: second\n")
+				d.until("all again", func() bool { return strings.Count(d.data(), "second") == 2 })
+			}
+		})
+		notes := 0
+		for _, r := range d.records() {
+			if strings.Contains(r.Note, "too many open files") {
+				notes++
+			}
+		}
+		if want := map[int64]int{20: 0, 0: 1}[limit]; notes != want {
+			t.Errorf("limit %d: %d notes of open files, want %d", limit, notes, want)
+		}
+	}
 }

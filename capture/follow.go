@@ -9,12 +9,14 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"syscall"
 	"time"
 )
 
 const (
 	maxRotatedFiles = 8       // rotated files read per name; the one quiet for longest is dropped first
-	maxIdleFiles    = 200     // quiet files that are kept open
+	maxOpenFiles    = 200     // files that are kept open; others are opened again when they grow
+	openReserve     = 50      // files that may be open in addition, so that closing is rare
 	turnBytes       = 8 << 20 // bytes read of one file before the next gets its turn
 )
 
@@ -35,6 +37,8 @@ type follower struct {
 	places  []*searchPath
 	scanned struct{ soonest, due time.Time } // when the places are searched again
 	tails   []*tail                          // every file that has or had one of the names
+	opened  []*tail                          // those that were opened; some are closed again
+	tooMany bool                             // a note reported that there are too many open files
 	more    bool                             // some file has more to read already
 	passed  bool                             // this look passed something on
 	done    bool
@@ -140,7 +144,7 @@ func (f *follower) watchName(n *followedName) {
 
 // openFile opens the file that has the name now.
 func (f *follower) openFile(n *followedName) (*tail, error) {
-	opened, err := n.open()
+	opened, err := f.openByName(n)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +154,38 @@ func (f *follower) openFile(n *followedName) (*tail, error) {
 	}
 	t.of, n.current, n.trouble = n, t, ""
 	f.tails = append(f.tails, t)
+	f.addOpened(t)
 	return t, nil
+}
+
+// openByName opens the file that has the name now. If the system allows no more open files, others are closed.
+func (f *follower) openByName(n *followedName) (osFile, error) {
+	opened, err := n.open()
+	if err != nil && errors.Is(err, syscall.EMFILE) {
+		f.closeOldest(len(f.opened)/2, nil)
+		opened, err = n.open()
+	}
+	return opened, err
+}
+
+// addOpened counts a file that was opened, and limits the number of open files.
+func (f *follower) addOpened(t *tail) {
+	if f.opened = append(f.opened, t); len(f.opened) > maxOpenFiles+openReserve {
+		f.closeOldest(maxOpenFiles, t)
+	}
+}
+
+// closeOldest closes the files that were quiet for longest, until so many are open. It doesn't close files
+// that can't be opened again: they have no name any more.
+func (f *follower) closeOldest(most int, except *tail) {
+	f.opened = slices.DeleteFunc(f.opened, func(t *tail) bool { return t.file == nil })
+	slices.SortStableFunc(f.opened, func(a, b *tail) int { return a.busy.Compare(b.busy) })
+	for _, t := range f.opened[:max(0, len(f.opened)-most)] {
+		if t != except && t.of.path != "" && t.hasName() {
+			t.close()
+		}
+	}
+	f.opened = slices.DeleteFunc(f.opened, func(t *tail) bool { return t.file == nil })
 }
 
 func (f *follower) newReader(n *followedName) *inputReader {
@@ -227,7 +262,7 @@ func (f *follower) readAvailable(t *tail, most int64) {
 // readCompressed reads a compressed file to its end: such a file doesn't grow after it was written. It
 // returns false for any other file.
 func (f *follower) readCompressed(t *tail) bool {
-	if t.offset > 0 || t.file == nil || t.over || !isPacked(t.file) {
+	if t.offset > 0 || t.over || t.file == nil && !f.reopenFile(t) || !isPacked(t.file) {
 		return false
 	}
 	info, err := t.file.Stat()
@@ -298,6 +333,13 @@ func (f *follower) noteUnreadable(n *followedName, err error) {
 	text := openError(n.shown, err).Error()
 	if errors.Is(err, fs.ErrNotExist) || text == n.trouble {
 		return
+	}
+	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+		if f.tooMany {
+			return
+		}
+		f.tooMany = true
+		text += "; other files are missing as well until fewer are open"
 	}
 	n.trouble = text
 	f.deliverNote(text)

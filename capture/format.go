@@ -185,7 +185,7 @@ func decodeRecord(text []byte) (Record, error) {
 	case line.Side != Response && line.Side != Request:
 		return Record{}, fmt.Errorf("unknown side %q", line.Side)
 	case line.D != "" && line.B != nil:
-		return Record{}, errors.New("both d and b")
+		return Record{}, errors.New("the line has both d and b")
 	}
 	at, err := parseMillis(line.T)
 	if err != nil {

@@ -101,32 +101,21 @@ func (f *follower) isReusedInode(t *tail, info fs.FileInfo) bool {
 	return t.file == nil && info.Size() < t.offset
 }
 
-// closeQuiet drops rotated and missing files that were quiet for long, and limits the number of open
-// files.
+// closeQuiet drops rotated and missing files that were quiet for long.
 func (f *follower) closeQuiet() {
-	open := 0
 	for _, t := range slices.Clone(f.tails) {
 		if (t.out || f.isMissing(t)) && time.Since(t.busy) > f.stay {
 			f.releaseRotated(t)
 		}
-		if t.file != nil {
-			open++
-		}
-	}
-	for _, t := range f.tails {
-		if open <= maxIdleFiles {
-			return
-		}
-		if t.file != nil && t.of.path != "" && t.seen != nil && !t.out && time.Since(t.busy) > f.stay {
-			t.close()
-			open--
-		}
 	}
 }
 
+// hasName reports whether the file still has the name by which it was found.
+func (t *tail) hasName() bool { return t.of.current == t && !t.of.gone }
+
 // isMissing reports whether a found file has no name any more.
 func (f *follower) isMissing(t *tail) bool {
-	return !f.done && t.of.found && !slices.ContainsFunc(f.names, func(n *followedName) bool { return n.current == t && !n.gone })
+	return !f.done && t.of.found && !t.hasName() && !slices.ContainsFunc(f.names, func(n *followedName) bool { return n.current == t && !n.gone })
 }
 
 // releaseRotated ends the reading of a rotated file. If it has another name now, only the old stream
@@ -153,21 +142,28 @@ func (f *follower) releaseRotated(t *tail) {
 
 // reopenFile opens a closed file by one of its names.
 func (f *follower) reopenFile(t *tail) bool {
-	for _, n := range f.names {
-		if n.current != t || n.path == "" {
-			continue
-		}
-		opened, err := n.open()
-		if err != nil {
-			continue
-		}
-		if info, err := opened.Stat(); err == nil && os.SameFile(info, t.info) {
-			t.file = opened
-			return true
-		}
-		opened.Close()
+	if f.reopenByName(t, t.of) {
+		return true
 	}
-	return false
+	return slices.ContainsFunc(f.names, func(n *followedName) bool { return n != t.of && f.reopenByName(t, n) })
+}
+
+func (f *follower) reopenByName(t *tail, n *followedName) bool {
+	if n.current != t || n.path == "" {
+		return false
+	}
+	opened, err := f.openByName(n)
+	if err != nil {
+		f.noteUnreadable(n, err)
+		return false
+	}
+	if info, err := opened.Stat(); err != nil || !os.SameFile(info, t.info) {
+		opened.Close()
+		return false
+	}
+	t.file = opened
+	f.addOpened(t)
+	return true
 }
 
 // readRemainder reads the bytes that a truncated file had after those already read, if it was copied

@@ -6,21 +6,21 @@ import (
 	"github.com/alecthomas/chroma/v2"
 )
 
-// The backgrounds that a terminal is taken to have. Of the dark ones it is the least dark: text
-// that can be read on it can be read on black too.
+// The assumed backgrounds of terminals. darkGround is the lightest dark background: text that is legible
+// on it is legible on black too.
 const (
 	darkGround  = "#1e1e1e"
 	lightGround = "#ffffff"
 )
 
-// The least contrast of an ink that a chroma style brings: what the chrome says must be readable,
-// while a style may want some of its tokens to stand back.
+// The minimum contrasts of text in a theme made of a chroma style. Text outside of documents must be
+// legible; a chroma style may dim some tokens.
 const (
 	roleContrast  = 4.5
 	tokenContrast = 3.0
 )
 
-// luminanceOf is the relative luminance of c, 0 to 1, as WCAG defines it:
+// luminanceOf returns the relative luminance of c, 0 to 1, as WCAG defines it:
 // https://www.w3.org/TR/WCAG22/#dfn-relative-luminance
 func luminanceOf(c chroma.Colour) float64 {
 	linear := func(v uint8) float64 {
@@ -33,13 +33,13 @@ func luminanceOf(c chroma.Colour) float64 {
 	return 0.2126*linear(c.Red()) + 0.7152*linear(c.Green()) + 0.0722*linear(c.Blue())
 }
 
-// contrastRatio is the contrast ratio of two colours, 1 to 21, as WCAG defines it.
+// contrastRatio returns the contrast ratio of two colours, 1 to 21, as WCAG defines it.
 func contrastRatio(a, b chroma.Colour) float64 {
 	x, y := luminanceOf(a), luminanceOf(b)
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
 }
 
-// isLegible reports whether c has at least that contrast on the background of a terminal.
+// isLegible reports whether c has at least the contrast least on the background of a terminal.
 func isLegible(c chroma.Colour, dark bool, least float64) bool {
 	ground := lightGround
 	if dark {
@@ -48,7 +48,7 @@ func isLegible(c chroma.Colour, dark bool, least float64) bool {
 	return contrastRatio(c, chroma.ParseColour(ground)) >= least
 }
 
-// Contrast is the least contrast of what the theme writes, on the background that it is for.
+// Contrast returns the lowest contrast of text in the theme, on the background that the theme is for.
 func (t Theme) Contrast() float64 {
 	ground := lightGround
 	if t.Dark {

@@ -2,9 +2,8 @@ package themes
 
 import "github.com/alecthomas/chroma/v2"
 
-// fromStyle makes a theme of a chroma style. What the style does not say, or says in a colour that
-// could not be read, is as in our own theme; live, caution and the selections always are, as no
-// style has them.
+// fromStyle makes a theme of a chroma style. Styles that are missing or illegible come from our own theme.
+// Live, Caution and the selections always do, because chroma has no equivalent.
 func fromStyle(s *chroma.Style) Theme {
 	t := Default(isDark(s))
 	t.Name, t.Code = s.Name, s
@@ -43,8 +42,8 @@ func fromStyle(s *chroma.Style) Theme {
 	return t
 }
 
-// pageOf is the text and the background that a style names, where all that t writes can be read on
-// it, and else those of our own theme.
+// pageOf returns the background and the text colour of a chroma style. A colour that would make text
+// illegible is replaced by the one of our own theme.
 func pageOf(s *chroma.Style, t Theme) TextStyle {
 	page := t.Page
 	if bg := s.Get(chroma.Background).Background; bg.IsSet() && t.isLegibleOn(bg) {
@@ -59,7 +58,7 @@ func pageOf(s *chroma.Style, t Theme) TextStyle {
 	return page
 }
 
-// isLegibleOn reports whether a background leaves what t writes its contrast.
+// isLegibleOn reports whether all text of t has its minimum contrast on a background.
 func (t Theme) isLegibleOn(ground chroma.Colour) bool {
 	for least, inks := range map[float64][]TextStyle{
 		roleContrast:  {t.Live, t.Good, t.Caution, t.Bad, t.Muted, t.Accent, {FG: t.Page.FG}},
@@ -74,8 +73,8 @@ func (t Theme) isLegibleOn(ground chroma.Colour) bool {
 	return true
 }
 
-// isDark reports whether a style is for a dark background. One that names none is known by where
-// more of its colours can be read.
+// isDark reports whether a style is for a dark background. A style without a background is for the one on
+// which more of its colours are legible.
 func isDark(s *chroma.Style) bool {
 	if bg := s.Get(chroma.Background).Background; bg.IsSet() {
 		return luminanceOf(bg) < midLuminance
@@ -90,7 +89,7 @@ func isDark(s *chroma.Style) bool {
 	return onDark > onLight
 }
 
-// midLuminance is the luminance that has the same contrast to black and to white.
+// midLuminance is the luminance with the same contrast to black and to white.
 const midLuminance = 0.179
 
 func countIf(is bool) int {
@@ -100,8 +99,8 @@ func countIf(is bool) int {
 	return 0
 }
 
-// pickStyle returns the ink of the first of the types that the style sets apart from its text, in a
-// colour that is accepted and legible, or no ink.
+// pickStyle returns the text style of the first type that has an accepted, legible colour other than the
+// style's text colour. It returns the zero TextStyle if no type has one.
 func pickStyle(
 	s *chroma.Style, dark bool, least float64, accept func(chroma.Colour) bool, types []chroma.TokenType,
 ) TextStyle {
@@ -117,14 +116,14 @@ func pickStyle(
 
 func anyColour(chroma.Colour) bool { return true }
 
-// isColoured reports whether c is more than a shade of grey: some styles write an error in black on a
-// coloured ground, which without that ground says nothing.
+// isColoured reports whether c is more than a shade of grey. Some styles write errors in black on a coloured
+// background; without that background, black shows nothing.
 func isColoured(c chroma.Colour) bool {
 	r, g, b := c.Red(), c.Green(), c.Blue()
 	return max(r, g, b)-min(r, g, b) >= 0x20
 }
 
-// styleOr returns i, or other if i is no ink.
+// styleOr returns i, or other if i is the zero TextStyle.
 func styleOr(i, other TextStyle) TextStyle {
 	if i == (TextStyle{}) {
 		return other
@@ -132,7 +131,7 @@ func styleOr(i, other TextStyle) TextStyle {
 	return i
 }
 
-// textStyleOf returns the ink of a style entry without its background.
+// textStyleOf returns the text style of a chroma entry, without its background.
 func textStyleOf(e chroma.StyleEntry) TextStyle {
 	i := TextStyle{Bold: e.Bold == chroma.Yes, Italic: e.Italic == chroma.Yes, Underline: e.Underline == chroma.Yes}
 	if e.Colour.IsSet() {

@@ -10,15 +10,15 @@ import (
 	"toolscope/ui/settings"
 )
 
-// A role is a part of a theme that has an ink of its own. Least is the contrast it should have, 0 for
-// one that writes no text.
+// A role is a part of a theme with its own text style. minContrast is the contrast that it should have, or 0
+// if it is not text.
 type role struct {
 	name        string
 	style       func(*Theme) *TextStyle
 	minContrast float64
 }
 
-// roles are all of them, as files name them.
+// roles are all roles, with their names in theme files.
 var roles = []role{
 	{"page", func(t *Theme) *TextStyle { return &t.Page }, roleContrast},
 	{"live", func(t *Theme) *TextStyle { return &t.Live }, roleContrast},
@@ -40,22 +40,22 @@ var roles = []role{
 	{"open", func(t *Theme) *TextStyle { return &t.Open }, 0},
 }
 
-// What a file may say besides its roles.
+// The keys of a theme file that are not roles.
 const (
-	baseKey = "base" // the theme that what is not said is taken from
-	darkKey = "dark" // it is for a dark background
-	codeKey = "code" // the style of code in strings: a theme's
+	baseKey = "base" // the theme for all that the file does not set
+	darkKey = "dark" // whether the theme is for a dark background
+	codeKey = "code" // the theme whose chroma style is used for code in strings
 )
 
-// A Problem is something in a file of a theme, and what is to be said of it. One that is not grave is
-// left out, and the theme is as if it was not there.
+// A Problem is an error at a place in a theme file. If it is not grave, the entry is ignored and the theme
+// can be used.
 type Problem struct {
 	settings.Position
 	Text  string
 	Grave bool
 }
 
-// Parse makes a theme of what a user wrote: for each role an ink, as in "bold #56b4e9 bg:#101010".
+// Parse reads a theme file, which has a text style for each role, e.g. "bold #56b4e9 bg:#101010".
 func Parse(name string, data []byte) (t Theme, problems []Problem) {
 	found, err := settings.Read(data)
 	if wrong := (*settings.SyntaxError)(nil); errors.As(err, &wrong) {
@@ -74,7 +74,7 @@ func Parse(name string, data []byte) (t Theme, problems []Problem) {
 	return t, f.problems
 }
 
-// themeFile is a file that is made a theme.
+// themeFile is a theme file while it is read.
 type themeFile struct {
 	values   map[string]settings.Setting
 	problems []Problem
@@ -84,12 +84,12 @@ func (f *themeFile) addProblem(s settings.Setting, format string, args ...any) {
 	f.problems = append(f.problems, Problem{s.Position, s.Name() + ": " + fmt.Sprintf(format, args...), true})
 }
 
-// baseTheme is the theme that what the file does not say is taken from.
+// baseTheme returns the theme on which the file is based.
 func (f *themeFile) baseTheme() Theme {
 	dark, saysDark := true, false
 	if s, ok := f.values[darkKey]; ok {
 		if dark, saysDark = s.Value.(bool); !saysDark {
-			f.addProblem(s, "wanted is true or false")
+			f.addProblem(s, "use true or false")
 		}
 	}
 	t := Default(dark)
@@ -108,7 +108,7 @@ func (f *themeFile) baseTheme() Theme {
 	return t
 }
 
-// setRole takes what the file says of one, or what else it says.
+// setRole sets the text style of a role. It reports a setting that is neither a role nor another known key.
 func (f *themeFile) setRole(t *Theme, s settings.Setting) {
 	names := []string{baseKey, darkKey, codeKey}
 	for _, r := range roles {
@@ -119,7 +119,7 @@ func (f *themeFile) setRole(t *Theme, s settings.Setting) {
 		text, _ := s.Value.(string)
 		ink, ok := parseTextStyle(text)
 		if !ok {
-			f.addProblem(s, `wanted is an ink, as in "bold #56b4e9" or "bg:#2c3f57"`)
+			f.addProblem(s, `not a style: use e.g. "bold #56b4e9" or "bg:#2c3f57"`)
 			return
 		}
 		*r.style(t) = ink
@@ -130,14 +130,14 @@ func (f *themeFile) setRole(t *Theme, s settings.Setting) {
 			return
 		}
 	}
-	text := s.Name() + ": no such role; there are " + strings.Join(names[3:], ", ")
+	text := s.Name() + ": unknown role; use " + strings.Join(names[3:], ", ")
 	if near := Near(s.Name(), names); len(near) > 0 {
-		text = fmt.Sprintf("%s: no such role: did you mean %s?", s.Name(), strings.Join(near, ", "))
+		text = fmt.Sprintf("%s: unknown role: did you mean %s?", s.Name(), strings.Join(near, ", "))
 	}
 	f.problems = append(f.problems, Problem{s.Position, text, false})
 }
 
-// setCode is the style that is named, or one of the colours of the theme.
+// setCode sets the chroma style for code: that of the named theme, or one with the colours of t.
 func (f *themeFile) setCode(t *Theme) {
 	s, ok := f.values[codeKey]
 	if !ok {
@@ -153,7 +153,8 @@ func (f *themeFile) setCode(t *Theme) {
 	t.Code = of.Code
 }
 
-// parseTextStyle reads an ink as files have it.
+// parseTextStyle parses a text style of a theme file, e.g. "bold #56b4e9 bg:#101010". ok is false if a word is
+// unknown or the text is empty.
 func parseTextStyle(text string) (i TextStyle, ok bool) {
 	for word := range strings.FieldsSeq(text) {
 		switch word {
@@ -183,7 +184,7 @@ func parseTextStyle(text string) (i TextStyle, ok bool) {
 	return i, i != TextStyle{}
 }
 
-// Text is an ink as files have it.
+// Text returns the text style in the syntax of theme files.
 func (i TextStyle) Text() string {
 	var words []string
 	for _, a := range []struct {
@@ -200,14 +201,14 @@ func (i TextStyle) Text() string {
 	return strings.Join(words, " ")
 }
 
-// RoleText is a role of a theme: its ink as files have it, its contrast on the background that the
-// theme is for, and the least it should have; 0 where no colour is named.
+// RoleText is a role of a theme: its text style in the syntax of theme files, its contrast on the theme's
+// background, and the contrast that it should have. Contrast is 0 without a text colour.
 type RoleText struct {
 	Name, Style           string
 	Contrast, MinContrast float64
 }
 
-// Roles are all roles of a theme.
+// Roles returns all roles of a theme.
 func (t Theme) Roles() (all []RoleText) {
 	ground := chroma.ParseColour(lightGround)
 	if t.Dark {

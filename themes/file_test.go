@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// written is a theme as its file.
+// written returns the file of a theme.
 func written(t Theme) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "dark = %t\n", t.Dark)
@@ -16,7 +16,7 @@ func written(t Theme) string {
 	return b.String()
 }
 
-// TestThemeFiles: a theme that is written as a file is the same when it is read; every role is in it.
+// TestThemeFiles checks that writing and reading a theme does not change it, and that its file has every role.
 func TestThemeFiles(t *testing.T) {
 	for _, want := range allOurs() {
 		got, problems := Parse(want.Name, []byte(written(want)))
@@ -35,7 +35,7 @@ func TestThemeFiles(t *testing.T) {
 	}
 }
 
-// TestThemeBase: what is not said is as in the theme it is based on.
+// TestThemeBase checks that roles that are not set come from the base theme.
 func TestThemeBase(t *testing.T) {
 	dracula, _ := Lookup("dracula", true)
 	got, problems := Parse("mine", []byte("base = 'dracula'\nbad = 'bold underline #f00 bg:#123456'\n"))
@@ -54,19 +54,19 @@ func TestThemeBase(t *testing.T) {
 	}
 }
 
-// TestThemeProblems: each with its place; what is no role is left out.
+// TestThemeProblems checks that problems have a place, and that unknown roles are ignored.
 func TestThemeProblems(t *testing.T) {
 	for text, want := range map[string]string{
-		"\nlve = '#fff'":          "2:1 lve: no such role: did you mean live? false",
-		"zzzzzzzz = '#fff'":       "1:1 zzzzzzzz: no such role; there are page, live, ",
-		"live = 'blue'":           "1:1 live: wanted is an ink, as in \"bold #56b4e9\" or \"bg:#2c3f57\" true",
-		"live = 3":                "1:1 live: wanted is an ink",
-		"live = ''":               "1:1 live: wanted is an ink",
-		"live = '#12345'":         "1:1 live: wanted is an ink",
-		"[live]\nfg = '#fff'":     "2:1 live.fg: no such role",
-		"dark = 'yes'":            "1:1 dark: wanted is true or false true",
-		"base = 'dracul'":         "1:1 base: no theme \"dracul\": did you mean dracula?",
-		"code = 'nothing'":        "1:1 code: no theme \"nothing\"",
+		"\nlve = '#fff'":          "2:1 lve: unknown role: did you mean live? false",
+		"zzzzzzzz = '#fff'":       "1:1 zzzzzzzz: unknown role; use page, live, ",
+		"live = 'blue'":           "1:1 live: not a style: use e.g. \"bold #56b4e9\" or \"bg:#2c3f57\" true",
+		"live = 3":                "1:1 live: not a style",
+		"live = ''":               "1:1 live: not a style",
+		"live = '#12345'":         "1:1 live: not a style",
+		"[live]\nfg = '#fff'":     "2:1 live.fg: unknown role",
+		"dark = 'yes'":            "1:1 dark: use true or false true",
+		"base = 'dracul'":         "1:1 base: unknown theme \"dracul\": did you mean dracula?",
+		"code = 'nothing'":        "1:1 code: unknown theme \"nothing\"",
 		"live = '#fff'\nlive = 1": "2:1 ",
 	} {
 		_, problems := Parse("x", []byte(text))

@@ -13,8 +13,8 @@ func Names() []string {
 	return slices.Concat(ours, slices.Sorted(maps.Keys(styles())))
 }
 
-// Lookup returns the theme of that name: one of ours, or that of the chroma style of that name. ""
-// and "auto" stand for [Default]. The error for any other name is an [*UnknownError].
+// Lookup returns the theme with a name: one of ours, or one made of the chroma style with that name. "" and
+// "auto" return [Default]. The error for any other name is an [*UnknownError].
 func Lookup(name string, dark bool) (Theme, error) {
 	key := strings.ToLower(name)
 	if t, ok := ownTheme(key, dark); ok {
@@ -26,10 +26,10 @@ func Lookup(name string, dark bool) (Theme, error) {
 	return Theme{}, &UnknownError{Name: name, Near: Near(key, Names())}
 }
 
-// UnknownError says that there is no theme of a name.
+// UnknownError is the error for an unknown name of a theme.
 type UnknownError struct {
 	Name string
-	Near []string // names that were perhaps meant, the nearest first; at most three
+	Near []string // similar names, at most three
 }
 
 func (e *UnknownError) Error() string {
@@ -37,11 +37,11 @@ func (e *UnknownError) Error() string {
 	if len(e.Near) > 0 {
 		meant = ": did you mean " + strings.Join(e.Near, ", ") + "?"
 	}
-	return fmt.Sprintf("no theme %q%s (auto is ours; all names: toolscope help themes)", e.Name, meant)
+	return fmt.Sprintf("unknown theme %q%s (default: auto; all names: toolscope help themes)", e.Name, meant)
 }
 
-// Near are those of the names that could be a slip for name: the nearest, and those as near as that;
-// at most three. Case counts.
+// Near returns the names that name may be a misspelling of: the nearest one, and others at the same
+// distance, at most three. Case matters.
 func Near(name string, names []string) []string {
 	type guess struct {
 		name string
@@ -67,8 +67,8 @@ func Near(name string, names []string) []string {
 	return out
 }
 
-// editDistance is the number of bytes to insert, delete or replace, or of neighbours to swap, to make a
-// of b.
+// editDistance returns the number of edits that turn b into a. An edit inserts, deletes or replaces a byte,
+// or swaps two neighbours.
 func editDistance(a, b string) int {
 	before, row := make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {

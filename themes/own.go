@@ -2,7 +2,7 @@ package themes
 
 import "github.com/alecthomas/chroma/v2"
 
-// Names of our own themes. The last two are for dark and light backgrounds both.
+// The names of our own themes. The last two have a variant for dark and one for light backgrounds.
 const (
 	darkName     = "toolscope-dark"
 	lightName    = "toolscope-light"
@@ -10,10 +10,10 @@ const (
 	contrastName = "toolscope-high-contrast"
 )
 
-// ours are our own themes, in the order in which they are offered.
+// ours are the names of our own themes, in the order of display.
 var ours = []string{darkName, lightName, blindName, contrastName}
 
-// palette is the colours of a theme of our own, each for a dark background and for a light one.
+// palette has the colours of one of our own themes, each for a dark and for a light background.
 type palette struct {
 	live, good, caution, bad, muted, accent  [2]string
 	selection, linked, text, ground          [2]string
@@ -21,7 +21,7 @@ type palette struct {
 	tentative                                [2]string
 }
 
-// standardPalette is made of the colours of Okabe and Ito.
+// standardPalette uses the colours of Okabe and Ito.
 var standardPalette = palette{
 	live: [2]string{"#56b4e9", "#005f99"}, good: [2]string{"#3ccf9e", "#006b4c"}, caution: [2]string{"#e69f00", "#7a5000"},
 	bad: [2]string{"#ff8c5a", "#a83200"}, muted: [2]string{"#acacac", "#606060"}, accent: [2]string{"#e59fc8", "#8a3f6c"},
@@ -32,8 +32,8 @@ var standardPalette = palette{
 	tentative: [2]string{"#ababab", "#626262"},
 }
 
-// colourBlind keeps states apart for those who do not see red or green: by lightness, and by blue
-// against yellow.
+// colourBlind distinguishes states without the difference of red and green: by lightness, and by the
+// difference of blue and yellow.
 var colourBlind = palette{
 	live: [2]string{"#85bcf8", "#0315ad"}, good: [2]string{"#e5fffc", "#163c7b"}, caution: [2]string{"#f9e849", "#6c6509"},
 	bad: [2]string{"#f3b06d", "#4b0302"}, muted: standardPalette.muted, accent: [2]string{"#a9c7ff", "#1d3fa8"},
@@ -43,7 +43,7 @@ var colourBlind = palette{
 	tentative: standardPalette.tentative,
 }
 
-// highContrast has at least 7:1.
+// highContrast has a contrast of at least 7:1.
 var highContrast = palette{
 	live: [2]string{"#8fd0ff", "#00337a"}, good: [2]string{"#6df5b8", "#00472e"}, caution: [2]string{"#ffd84a", "#4f3400"},
 	bad: [2]string{"#ffb08c", "#8a1500"}, muted: [2]string{"#d6d6d6", "#404040"}, accent: [2]string{"#ffc4e6", "#6b1f50"},
@@ -62,7 +62,7 @@ func Default(dark bool) Theme {
 	return standardPalette.newTheme(lightName, dark)
 }
 
-// ownTheme is our theme of that name, if it is one; dark says which of the two that some have.
+// ownTheme returns our own theme with a name. If the theme has two variants, dark selects one.
 func ownTheme(name string, dark bool) (t Theme, ok bool) {
 	switch name {
 	case "", "auto":
@@ -77,7 +77,7 @@ func ownTheme(name string, dark bool) (t Theme, ok bool) {
 	return Theme{}, false
 }
 
-// newTheme is the theme of a palette.
+// newTheme returns the theme of a palette.
 func (p palette) newTheme(name string, dark bool) Theme {
 	of := func(c [2]string) string {
 		if dark {
@@ -116,7 +116,7 @@ func (p palette) newTheme(name string, dark bool) Theme {
 	return t
 }
 
-// codeStyle is a chroma style of the same colours as t.
+// codeStyle returns a chroma style with the colours of t.
 func codeStyle(t Theme, text, ground string) *chroma.Style {
 	return chroma.MustNewStyle(t.Name, chroma.StyleEntries{
 		chroma.Background:            text + " bg:" + ground,

@@ -6,8 +6,8 @@ import (
 	"github.com/alecthomas/chroma/v2"
 )
 
-// TestPages: what a theme writes can be read on the background it paints, whichever it is: roles and
-// text at 4.5:1, what may stand back at 3:1.
+// TestPages checks that all text is legible on the background that a theme paints: roles and text at 4.5:1,
+// tokens at 3:1.
 func TestPages(t *testing.T) {
 	own := 0
 	for _, name := range Names() {

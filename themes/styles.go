@@ -9,16 +9,16 @@ import (
 	"github.com/alecthomas/chroma/v2"
 )
 
-// stylesZip is the styles of chroma, each in a file of its name, and their licence. Chroma's own
-// package of them reads them all when a program starts that only links it, which takes longer than
-// all else that is done then. A test holds them against that package, and writes them with -update.
+// stylesZip contains the styles of chroma, each in a file with its name, and their licence. Chroma's own
+// package reads all styles at program start, even if none is used, and takes longer than the rest of the
+// start. A test compares the archive with that package, and writes the archive with -update.
 //
 //go:embed styles.zip
 var stylesZip []byte
 
-const licence = "COPYING" // no style's name: those are in lower case
+const licence = "COPYING" // not a style: names of styles are lower case
 
-// styles are the files of the styles by name.
+// styles returns the files of the styles by name.
 var styles = sync.OnceValue(func() map[string]*zip.File {
 	all := map[string]*zip.File{}
 	for _, f := range openArchive().File {
@@ -32,12 +32,12 @@ var styles = sync.OnceValue(func() map[string]*zip.File {
 func openArchive() *zip.Reader {
 	r, err := zip.NewReader(bytes.NewReader(stylesZip), int64(len(stylesZip)))
 	if err != nil {
-		panic(err) // cannot be: a test reads it
+		panic(err) // can't happen: a test reads the archive
 	}
 	return r
 }
 
-// styleOf is the style of that name, nil if there is none.
+// styleOf returns the chroma style with a name, or nil.
 func styleOf(name string) *chroma.Style {
 	f := styles()[name]
 	if f == nil {
@@ -45,7 +45,7 @@ func styleOf(name string) *chroma.Style {
 	}
 	r, err := f.Open()
 	if err != nil {
-		panic(err) // as above
+		panic(err) // can't happen, as above
 	}
 	defer r.Close()
 	return chroma.MustNewXMLStyle(r)

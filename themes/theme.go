@@ -1,21 +1,21 @@
-// Package themes holds how things look, as data.
+// Package themes defines the colours and text styles of the screen, as data.
 //
-// A [Theme] gives an [Ink] to each role of the chrome (live, good, caution, bad, muted, accent,
-// selection) and to each kind of token of a JSON document, and a chroma style to code that is shown
-// inside it. There are some of our own: a dark and a light one, one whose states stay apart for those
-// who do not see red or green, and one of high contrast. Every style of chroma is a theme by its
-// name, and so is what a user writes in TOML.
+// A [Theme] has a [TextStyle] for each role on the screen (live, good, caution, bad, muted, accent,
+// selection) and for each kind of token in a JSON document. It also has a chroma style for code inside a
+// document. Four themes are our own: a dark one, a light one, one without red against green, and one with
+// high contrast. Each style of chroma is also a theme, under its own name, and users can write themes in
+// TOML.
 //
 // Invariants:
-//   - The inks of a theme are for the terminal's own background, which is taken to be near black or
-//     white. Where the terminal's is the other, the screen is painted with Page, on which they can be
-//     read as well.
-//   - In our own themes every ink that writes text has a contrast of at least 4.5:1, on the
-//     background, on Selection and on Linked.
-//   - In a theme made of a chroma style the roles keep 4.5:1 and the tokens 3:1 on the background.
-//     What does not is replaced by ours.
-//   - Colour never carries a meaning alone: a glyph or a word says the same.
-//   - A style is read when somebody asks for it, not before.
+//   - The text styles of a theme are for the terminal's own background, which is assumed to be near
+//     black or white. On a terminal with the opposite background, the screen is painted with Page, on
+//     which they are legible too.
+//   - In our own themes, all text has a contrast of at least 4.5:1 on the background, on Selection and
+//     on Linked.
+//   - In a theme made of a chroma style, roles have at least 4.5:1 and tokens 3:1 on the background.
+//     Our own styles replace those with less.
+//   - Colour is never the only sign: a glyph or a word has the same meaning.
+//   - A chroma style is read when it is first needed.
 package themes
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/charmbracelet/lipgloss"
 )
 
-// TextStyle is how one kind of thing is drawn. A colour is "#rrggbb", or "" for the terminal's own.
+// TextStyle is the style of one kind of text. A colour is "#rrggbb", or "" for the terminal's own.
 type TextStyle struct {
 	FG, BG                                  string
 	Bold, Faint, Italic, Underline, Reverse bool
@@ -38,7 +38,7 @@ func (i TextStyle) ToLipgloss() lipgloss.Style {
 	if i.BG != "" {
 		s = s.Background(lipgloss.Color(i.BG))
 	}
-	// lipgloss keeps what was set apart from what was not: only the first can be inherited.
+	// lipgloss distinguishes false attributes from unset ones, so false ones are not set.
 	for _, a := range []struct {
 		on  bool
 		set func(lipgloss.Style, bool) lipgloss.Style
@@ -56,7 +56,7 @@ func (i TextStyle) ToLipgloss() lipgloss.Style {
 	return s
 }
 
-// With returns i with everything that over sets on top: a selected key is Key.With(Selection).
+// With returns i with all that over sets: a selected key is Key.With(Selection).
 func (i TextStyle) With(over TextStyle) TextStyle {
 	if over.FG != "" {
 		i.FG = over.FG
@@ -72,33 +72,33 @@ func (i TextStyle) With(over TextStyle) TextStyle {
 	return i
 }
 
-// Theme is how everything is drawn.
+// Theme is a set of text styles for the screen.
 type Theme struct {
 	Name string
-	Dark bool      // it is for a dark background
-	Page TextStyle // text and background, for a terminal whose own is another
+	Dark bool      // the theme is for a dark background
+	Page TextStyle // text and background, for a terminal with the opposite background
 
-	Replaced int // inks of a chroma style that could not be read: ours stand in for them
+	Replaced int // number of illegible styles of a chroma style that ours replace
 
-	// The roles: the only colours of the chrome.
+	// The roles: the only text colours outside of documents.
 	Live, Good, Caution, Bad, Muted, Accent TextStyle
 
-	Selection TextStyle // added to what is selected
-	Linked    TextStyle // added to what the selection points at
+	Selection TextStyle // added to selected text
+	Linked    TextStyle // added to the target of the selection
 
-	// The tokens of a JSON document. Junk is what is not JSON.
+	// The tokens of a JSON document. Junk is for bytes that are not JSON.
 	Key, String, Escape, Number, Literal, Punct, Junk TextStyle
 
-	Tentative TextStyle // closers that have not arrived
-	Open      TextStyle // added to the token that is still growing
+	Tentative TextStyle // closing brackets and quotes that have not arrived
+	Open      TextStyle // added to the token that may still grow
 
-	// Code highlights finished strings that hold code. Draw with [Theme.CodeInk]; the background
-	// that the style itself names is for pages, as the HTML export makes them.
+	// Code is the chroma style for finished strings that contain code. To draw it, use
+	// [Theme.TokenStyle], which ignores its background.
 	Code *chroma.Style
 }
 
-// TokenStyle returns how a token of code is drawn. The background is the terminal's, and so is a
-// colour that could not be read on it.
+// TokenStyle returns the text style of a token of code. It has no background, and no colour that is illegible
+// on the terminal's background.
 func (t Theme) TokenStyle(tt chroma.TokenType) TextStyle {
 	e := t.Code.Get(tt)
 	i := textStyleOf(e)

@@ -10,7 +10,7 @@ import (
 	"github.com/charmbracelet/lipgloss"
 )
 
-// TestOwnContrast: everything that our themes write can be read on everything it may stand on.
+// TestOwnContrast checks that all text of our themes is legible on all its backgrounds.
 func TestOwnContrast(t *testing.T) {
 	for _, th := range allOurs() {
 		grounds := []string{lightGround}
@@ -44,7 +44,7 @@ func TestOwnContrast(t *testing.T) {
 	}
 }
 
-// allOurs are our own themes, on dark and on light.
+// allOurs returns our own themes, for dark and light backgrounds.
 func allOurs() (all []Theme) {
 	for _, name := range ours {
 		for _, dark := range []bool{true, false} {
@@ -56,7 +56,7 @@ func allOurs() (all []Theme) {
 	return all
 }
 
-// inksOf returns the inks of a theme that write text.
+// inksOf returns the text styles of a theme that are for text.
 func inksOf(th Theme) map[string]TextStyle {
 	return map[string]TextStyle{
 		"live": th.Live, "good": th.Good, "caution": th.Caution, "bad": th.Bad, "muted": th.Muted, "accent": th.Accent,
@@ -77,7 +77,7 @@ func TestContrast(t *testing.T) {
 	}
 }
 
-// TestEveryTheme: every name is a theme in which everything can be read and nothing is missing.
+// TestEveryTheme checks that each name is a complete theme with legible text.
 func TestEveryTheme(t *testing.T) {
 	roles := []string{"live", "good", "caution", "bad", "muted", "accent"}
 	for _, name := range Names() {
@@ -149,9 +149,9 @@ func TestLookup(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"monokia":    `no theme "monokia": did you mean monokai? (auto is ours; all names: toolscope help themes)`,
-		"solarized":  `no theme "solarized": did you mean solarized-dark, solarized-dark256, solarized-light? (auto is ours; all names: toolscope help themes)`,
-		"\x1b]0;x\a": `no theme "\x1b]0;x\a" (auto is ours; all names: toolscope help themes)`,
+		"monokia":    `unknown theme "monokia": did you mean monokai? (default: auto; all names: toolscope help themes)`,
+		"solarized":  `unknown theme "solarized": did you mean solarized-dark, solarized-dark256, solarized-light? (default: auto; all names: toolscope help themes)`,
+		"\x1b]0;x\a": `unknown theme "\x1b]0;x\a" (default: auto; all names: toolscope help themes)`,
 	} {
 		_, err := Lookup(name, true)
 		var unknown *UnknownError

@@ -45,7 +45,7 @@ func (m *Model) stepBack(last tea.Cmd) {
 	m.refreshPanes()
 }
 
-// backInPane closes something that the focused pane has open, and reports whether there was any.
+// backInPane closes something that is open in the focused pane, and reports whether there was anything.
 func (m *Model) backInPane() bool {
 	p, ok := m.focus.(panes.Closer)
 	return ok && p.Back()
@@ -59,7 +59,7 @@ func (m *Model) focusOn(p panes.Pane) {
 	m.refreshPanes()
 }
 
-// focusNext focuses another pane, or if only one is ever shown, selects another call.
+// focusNext focuses another pane. If the screen shows only one pane, it selects another call.
 func (m *Model) focusNext(step int) {
 	if m.large {
 		m.goToNextCall(step)
@@ -102,7 +102,8 @@ func (m *Model) toggleBackground() {
 	}
 }
 
-// toggleClock switches between clock and elapsed time. Without clock times in the source it only says so.
+// toggleClock toggles between clock and elapsed time. If the source has no clock times, it only shows a
+// notice.
 func (m *Model) toggleClock() {
 	if t := m.selectedTurn(); t != nil {
 		if _, ok := m.view.WallClock(t.Exchange, t.OpenedAt); !ok {
@@ -134,8 +135,8 @@ func (m *Model) changeSpeed(faster bool) {
 // canDemo reports whether there is a demo and nothing else to show.
 func (m *Model) canDemo() bool { return m.opt.Demo != nil && len(m.in.Session().Turns) == 0 }
 
-// playDemo starts the demo if there is nothing else to show. A source that is still silent stays open: its
-// later traffic comes after the demo.
+// playDemo starts the demo if there is nothing else to show. A source without traffic stays open, and its
+// later traffic follows the demo.
 func (m *Model) playDemo() {
 	if m.tour != nil {
 		m.startTour()
@@ -164,7 +165,7 @@ func (m *Model) suspendProgram() {
 	})
 }
 
-// rereadExchange reads an exchange again as a protocol, and shows it anew.
+// rereadExchange reads an exchange again as another protocol, and shows the result.
 func (m *Model) rereadExchange(exchange int, as *protocol.Protocol) {
 	if err := m.in.Reread(exchange, as); err != nil {
 		m.showNotice(m.draw.Clean(err.Error()))

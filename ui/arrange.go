@@ -7,28 +7,28 @@ import (
 	"toolscope/ui/panes"
 )
 
-// paneLayout is the panes, the focus, and the open tab.
+// paneLayout has the panes, the focus, and the open tab.
 type paneLayout struct {
-	table []placedPane // in the order of tab; the first has the key 1
+	table []placedPane // in tab order; the first has the key 1
 	focus panes.Pane
-	last  [panes.Places]panes.Pane // for each area, the pane that last had the focus
+	last  [panes.Places]panes.Pane // per area, the last pane that had the focus
 	below panes.Tab                // the open tab under the document, or nil
 	tabs  TabState
 	order SplitDirection
-	from  *backTarget // where esc goes back to, or nil
+	from  *backTarget // the target of esc, or nil
 	zoom  bool        // only the focused pane is shown
 	sizes paneSizes
 	large bool // the large layout: always one pane, with margins
 }
 
-// backTarget is the pane and selection that the user came from, and where that led. esc goes back while the
-// user is still there.
+// backTarget is the pane and selection that the user left, and the pane and selection to which that led.
+// esc goes back while the user is still at the second.
 type backTarget struct {
 	pane       panes.Pane
 	chosen, to stream.Ref
 }
 
-// placedPane is a pane, its area, and its key.
+// placedPane is a pane with its area and its key.
 type placedPane struct {
 	panes.Pane
 	at  panes.Area
@@ -94,7 +94,7 @@ func (d *paneLayout) visibleTab(w int) panes.Tab {
 	return nil
 }
 
-// column is a column of the screen: panes stacked from top to bottom.
+// column is a vertical part of the screen, with panes stacked from top to bottom.
 type column struct {
 	width int
 	panes []paneSlot
@@ -108,7 +108,7 @@ type paneSlot struct {
 	tabs   []placedPane
 }
 
-// Minimum widths for columns, in cells, and minimum heights for more content, in rows of the body.
+// Minimum widths for columns, in cells, and minimum heights for further content, in rows of the body.
 const (
 	twoColumns     = 100
 	minBesideWidth = 60 // if the user asked for it
@@ -168,8 +168,8 @@ func (d *paneLayout) panesAt(places ...panes.Area) (all []placedPane) {
 	return all
 }
 
-// listRows returns the height of the list above other panes: a quarter of the screen with a title; without,
-// a turn and its call, or only the selection.
+// listRows returns the height of the list above other panes: a quarter of the screen if there is a title.
+// Otherwise it shows a turn and its call, or only the selection.
 func (d *paneLayout) listRows(h int) int {
 	switch {
 	case h >= minTitledRows:
@@ -197,7 +197,7 @@ func (d *paneLayout) documentColumn(w, h int) []paneSlot {
 }
 
 // tabHeight returns the height of an open tab in a column of h rows: what it needs, up to half. In a short
-// column a focused tab leaves the document two rows.
+// column, a focused tab leaves two rows for the document.
 func (d *paneLayout) tabHeight(tab panes.Tab, h int) int {
 	most := h / 2
 	if d.focus == tab && h < shortColumn {
@@ -223,7 +223,7 @@ func (d *paneLayout) thirdColumn(h int) []paneSlot {
 	return []paneSlot{{upper, h - low, d.panesAt(panes.Side)}, {lower, low, d.panesAt(panes.Low)}}
 }
 
-// paneSize returns the size of a pane, or false if it is not on the screen.
+// paneSize returns the size of a pane, and false if it is not on the screen.
 func paneSize(columns []column, pane panes.Pane) (w, h int, shown bool) {
 	for _, c := range columns {
 		for _, s := range c.panes {
@@ -235,7 +235,8 @@ func paneSize(columns []column, pane panes.Pane) (w, h int, shown bool) {
 	return 0, 0, false
 }
 
-// nextPane returns the pane step further, around the shown panes, or around all if only one is shown.
+// nextPane returns the pane that is step places further: among the shown panes, or among all if only one
+// is shown.
 func (d *paneLayout) nextPane(step int, columns []column) panes.Pane {
 	var all []panes.Pane
 	for _, c := range columns {

@@ -12,16 +12,16 @@ import (
 	"toolscope/ui/screen"
 )
 
-// SetupGuide tells the user how to point clients at a live source.
+// SetupGuide has the lines that point clients at a live source, and the state of the source.
 type SetupGuide struct {
 	URL    string        // its address
 	Ways   []ClientSetup // setup lines for clients
 	More   string        // for all other clients; may be empty
 	Routes [][2]string   // path prefixes and their upstreams
-	Runs   func() bool   // reports whether the client runs that ends with the program; nil for none
+	Runs   func() bool   // reports whether the client that ends with the program still runs; nil if there is none
 }
 
-// A ClientSetup is the line to paste for a client, and further lines that belong to it.
+// A ClientSetup is the line to paste for a client, and the lines that belong to it.
 type ClientSetup struct {
 	Client string
 	Line   string   // "" if no line works alone
@@ -42,12 +42,12 @@ func (m *Model) isWaitingForClients() bool {
 	return m.opt.Setup != nil && (turns == 0 || turns <= maxRefused && turns == len(m.refusedExchanges()))
 }
 
-const maxRefused = 100 // above it, the list of turns is shown instead
+const maxRefused = 100 // with more refused requests, the list of turns is shown instead
 
 // setupRow is a row of the waiting screen: the setup of a client, one of its lines, or that of all others.
 type setupRow struct {
 	way  int // or len(Ways)
-	line int // of the lines below the setup, or -1
+	line int // index in the lines below the setup, or -1
 	text display.Text
 }
 
@@ -90,8 +90,8 @@ func (m *Model) drawSetup(p *screen.Pen, y, height int) {
 	}
 }
 
-// setupView returns how many refused requests fit in height rows, how many rows the setups have, and the
-// first visible one, so that the selected one is visible.
+// setupView returns the number of refused requests that fit in height rows, the number of setup rows, and
+// the first visible setup row. The selected row is always visible.
 func (m *Model) setupView(rows []setupRow, refused, height int) (told, room, top int) {
 	told = min(refused, max(0, height-len(m.opt.Setup.Ways)-4))
 	room = height - 1
@@ -106,7 +106,7 @@ func (m *Model) setupView(rows []setupRow, refused, height int) (told, room, top
 	return told, room, top
 }
 
-// touchSetupRow selects the setup drawn in row y, and reports whether it was selected before.
+// touchSetupRow selects the setup in row y, and reports whether it was selected already.
 func (m *Model) touchSetupRow(y int) (again bool) {
 	rows := m.setupRows(m.w)
 	_, room, top := m.setupView(rows, len(m.refusedExchanges()), m.bodyHeight())
@@ -192,7 +192,7 @@ func (m *Model) openPaste() {
 	m.pushMode(&setupPage{m})
 }
 
-// setupPage is the mode that shows the setup lines once there is traffic.
+// setupPage is the mode that shows the setup lines after traffic has arrived.
 type setupPage struct{ m *Model }
 
 // Keys returns the keys that select and copy a setup.
@@ -242,7 +242,7 @@ func (m *Model) copySetupLines() {
 	m.copyText([]byte(strings.Join(a.Ways[m.setupIndex].lines(), "\n")))
 }
 
-// copyText copies a text, and shows how.
+// copyText copies a text, and shows by which method.
 func (m *Model) copyText(text []byte) {
 	if m.opt.Copy == nil {
 		m.showNotice(display.Lit("no clipboard"))

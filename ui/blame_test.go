@@ -67,7 +67,7 @@ func TestStoppedAndUnseen(t *testing.T) {
 		s.press("g3").press("G<enter>").press("1gj3G<enter>") // the wire of what has no frames
 	}
 	whole := newScreen(t, 140, 40).feed(append(openCallStream(), stream.Record{Lost: 40}, stream.Record{End: true})...)
-	whole.press("Gp").shows("sent to anthropic  not known", "the model wrote").hides("not sent", "marked")
+	whole.press("Gp").shows("sent to anthropic  unknown", "the model wrote").hides("not sent", "marked")
 	rest := stream.Record{Lost: 200, Data: []byte("}\n\n" + `data: {"id":"c","object":"chat.completion.chunk","model":"m","choices":` +
 		`[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"lo\"}"}}]}}]}` + "\n\n")}
 	newScreen(t, 140, 40).feed(rest, stream.Record{End: true}).press("G").shows("◍ unseen", "lo\"}").hides("expected", "^ ")

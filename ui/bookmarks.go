@@ -9,22 +9,22 @@ import (
 	"toolscope/ui/screen"
 )
 
-// bookmark is a named place: a turn, or a byte of a call. It is kept in memory for the session, and does not
-// depend on the shown moment.
+// bookmark is a named place: a turn, or a byte of a call. Bookmarks last for the session, and don't depend
+// on the shown moment.
 type bookmark struct {
 	name  display.Text
 	given bool // the user gave the name
 	of    stream.Ref
 	off   int // in the arguments
 
-	exchange, nth int // the index among its exchange's turns: numbers change when it is read as another protocol
+	exchange, nth int // index in its exchange: turn numbers change when the exchange is read as another protocol
 }
 
 // maxBookmarks is the maximum number of bookmarks.
 const maxBookmarks = 200
 
-// toggleBookmark bookmarks the current place, under its own name if name is empty. A name that another place
-// has moves here; the same bookmark again is removed.
+// toggleBookmark bookmarks the current place, with a default name if name is empty. If another place has
+// that name, the name moves to this place. If this place has it already, the bookmark is removed.
 func (m *Model) toggleBookmark(name string) {
 	t, c := m.view.Find(m.selected)
 	if t == nil {
@@ -47,7 +47,7 @@ func (m *Model) toggleBookmark(name string) {
 	case i >= 0:
 		m.places = slices.Delete(m.places, i, i+1)
 	case len(m.places) == maxBookmarks:
-		m.showNotice(m.draw.Format("no more than %d bookmarks", maxBookmarks))
+		m.showNotice(m.draw.Format("at most %d bookmarks", maxBookmarks))
 		return
 	}
 	m.places = append(m.places, b)
@@ -111,7 +111,7 @@ func (m *Model) goToBookmark(b bookmark) {
 	m.leaveFrom(pane, chosen)
 }
 
-// updateBookmarks finds the turns again whose numbers have changed.
+// updateBookmarks updates the bookmarks of turns whose numbers have changed.
 func (m *Model) updateBookmarks() {
 	m.places = slices.DeleteFunc(m.places, func(b bookmark) bool { return m.refOf(b) == stream.NoRef })
 	for i := range m.places {

@@ -76,8 +76,8 @@ func (m *Model) borderAt(x, y int) (drag func(x, y int)) {
 	return nil
 }
 
-// borderIn does the same within a column, where the border is the first row of a lower pane. The document's
-// first row is a border only if all panes are stacked.
+// borderIn is like borderAt, but within a column. There the border is the first row of a lower pane. The
+// first row of the document is a border only if all panes are stacked.
 func (m *Model) borderIn(c column, y int, piled bool, sized func(func(x, y int)) func(x, y int)) func(x, y int) {
 	h := m.bodyHeight()
 	for i, top := 0, 0; i < len(c.panes); i++ {

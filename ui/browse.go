@@ -94,7 +94,7 @@ func (m *Model) pausedKeys(all []screen.Binding) []screen.Binding {
 		cut := hinted(km.Save, display.Text{}, m.saveCut)
 		cut.Does = display.Lit("save a capture that ends here")
 		if m.moment.view.Ended() {
-			cut.Hint = display.Lit("w save it so")
+			cut.Hint = display.Lit("w save it")
 		}
 		keys = append(keys, cut)
 	}
@@ -106,7 +106,7 @@ func (m *Model) pausedKeys(all []screen.Binding) []screen.Binding {
 	return mergeHints(keys, all)[:len(keys)]
 }
 
-// mergeBindings appends to first the others without keys of first.
+// mergeBindings appends those of others whose keys are not in first.
 func mergeBindings(first, others []screen.Binding) []screen.Binding {
 	all := first
 	for _, b := range others {
@@ -134,7 +134,7 @@ func bindPair(b key.Binding, do func(step int)) []screen.Binding {
 	first, second, two := strings.Cut(does, ", ")
 	switch {
 	case !two:
-		first, second = does+", before", does+", after"
+		first, second = "previous: "+does, "next: "+does
 	case !strings.Contains(second, " "):
 		second = first[:strings.LastIndexByte(first, ' ')+1] + second
 	case !strings.Contains(first, " "):
@@ -174,7 +174,7 @@ func (m *Model) programKeys() []screen.Binding {
 	return append(keys, bindPair(km.Again, m.goToHit)...)
 }
 
-// globalKeys returns the keys that work in every mode that does not use them, unless an input is active.
+// globalKeys returns the keys that work in every mode, unless the mode uses them or an input is active.
 func (m *Model) globalKeys() []screen.Binding {
 	km := m.keys
 	keys := []screen.Binding{
@@ -190,8 +190,8 @@ func (m *Model) globalKeys() []screen.Binding {
 	return append(keys, bindPair(km.Change, func(step int) { m.stepMarker(-step, false) })...)
 }
 
-// mergeHints returns the keys of a pane, then those of the program. A reminder of the pane is replaced by the
-// program's key.
+// mergeHints returns the keys of a pane, then those of the program. A hint of the pane for a program key
+// is replaced by that key.
 func mergeHints(pane, program []screen.Binding) (all []screen.Binding) {
 	for _, b := range pane {
 		if b.Do == nil {

@@ -270,7 +270,7 @@ func TestThemePicker(t *testing.T) {
 	if s.pen.Ink.Theme.Name != "dracula" || kept != "" {
 		t.Error("the theme is", s.pen.Ink.Theme.Name, "kept", kept)
 	}
-	s.press("tw").finish().shows("theme dracula, also next time: a file")
+	s.press("tw").finish().shows("theme dracula is saved: a file")
 	if kept != "dracula" {
 		t.Error("kept", kept)
 	}

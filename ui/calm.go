@@ -6,16 +6,17 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// reducedMotion limits redraws. Changes by a key or the mouse are drawn at once; other changes at most once
-// per reducedMotionTime, all together. No counter runs, and the demo waits for the user at each scene.
+// reducedMotion limits redraws. Changes by a key or the mouse are drawn at once. Other changes are drawn
+// together, at most once per reducedMotionTime. No counter runs, and the demo waits for the user at each
+// scene.
 type reducedMotion struct {
 	at time.Time // time of the last frame that no input caused
 }
 
-// reducedMotionTime is how long a frame stays without input.
+// reducedMotionTime is the minimum time between frames without input.
 const reducedMotionTime = time.Second / 2
 
-// frameDelay returns how long the current frame stays.
+// frameDelay returns the time until the next frame may be drawn.
 func (c *reducedMotion) frameDelay(msg tea.Msg, now time.Time) time.Duration {
 	switch msg.(type) {
 	case tea.KeyMsg, tea.MouseMsg, tea.WindowSizeMsg, tea.ResumeMsg:

@@ -89,5 +89,5 @@ func TestCalmDemoWaits(t *testing.T) {
 	if !s.tour.waits || s.tour.at != 0 {
 		t.Errorf("waits %v at claim %d", s.tour.waits, s.tour.at)
 	}
-	s.shows("space go on")
+	s.shows("space next")
 }

@@ -17,8 +17,8 @@ func (m *Model) captionRows() int {
 	return 3
 }
 
-// The minimum screen heights for more than one row of caption, and for a line above it; on a narrower screen
-// each sentence takes one row more.
+// The minimum screen heights for a caption of several rows, and for a line above it. On a narrow screen
+// each sentence takes one more row.
 const (
 	tallCaption  = 14
 	ruledCaption = 20
@@ -59,8 +59,8 @@ func (m *Model) sceneNumber() int {
 	return min(m.tour.at+2, len(tourScenes))
 }
 
-// captionLines returns the caption in so many rows: all of it if it fits, else a short caption with or
-// without the reason.
+// captionLines returns the caption in the given number of rows: complete if it fits, or else a short
+// caption with or without the reason.
 func (m *Model) captionLines(width, rows int) (lines []screen.StyledText) {
 	if !m.tour.shown {
 		c := &tourScenes[m.sceneNumber()-1]
@@ -108,7 +108,7 @@ func (m *Model) shownSubject() (a sceneSubject, ok bool) {
 	return a, a.call != nil
 }
 
-// drawOpening draws row y of the opening before the demo plays.
+// drawOpening draws row y of the title screen before the demo plays.
 func (m *Model) drawOpening(p *screen.Pen, y, height int) {
 	width := min(p.Left-4, openingWidth)
 	var lines []screen.StyledText
@@ -130,7 +130,7 @@ func (m *Model) drawOpening(p *screen.Pen, y, height int) {
 	}
 }
 
-// The width of the opening, and the height from which its parts are separated.
+// The width of the title screen, and the height from which blank rows separate its parts.
 const (
 	openingWidth = 64
 	tallOpening  = 12

@@ -9,9 +9,9 @@ import (
 	"toolscope/ui/screen"
 )
 
-// drawTop draws the first row: the path to the selection; on the right alarms and notes about the source,
-// and whether data is arriving. With little room it drops the notes first, then the start of the path.
-// Alarms stay, and so does the end of the path.
+// drawTop draws the first row: the path to the selection, and on the right alarms, notes about the source,
+// and whether data is arriving. With little room, the notes are dropped first, then the start of the path.
+// Alarms and the end of the path stay.
 func (m *Model) drawTop(p *screen.Pen) {
 	right, way := m.sourceStatus(), m.breadcrumb()
 	room := p.Left - 2 - screen.Width(right)
@@ -54,7 +54,7 @@ func (m *Model) drawTop(p *screen.Pen) {
 	p.Texts(right)
 }
 
-// minBreadcrumb is the width of the path that alarms and lasting notes leave.
+// minBreadcrumb is the minimum width of the path next to alarms and lasting notes.
 const minBreadcrumb = 12
 
 // breadcrumb is the path to the selection: the source, the containers, and a place in the last of them.
@@ -166,8 +166,8 @@ func placeEnd(p *screen.Pen, place display.Text, cells int) display.Text {
 	return p.Truncate(display.Join(more, display.Skip(place, place.Width()-cells+more.Width())), cells)
 }
 
-// sourceStatus says whether data is arriving, and whether the panes follow it. If the timeline is drawn,
-// that says so instead.
+// sourceStatus says whether data is arriving, and whether the panes follow it. It is empty if the timeline
+// is drawn, which shows the same.
 func (m *Model) sourceStatus() (right []screen.StyledText) {
 	if m.stripRows() > 0 && !m.isTourShown() {
 		return nil

@@ -42,14 +42,14 @@ type caption struct{ what, why, short display.Text }
 // summaryText is a row of the summary: its text and its finding, and a state and name if they are not those
 // of the call.
 type summaryText struct {
-	side  screen.Side // and state, if that is not empty
+	side  screen.Side // with this state, if it is not empty
 	state display.Text
 	name  display.Text // replaces the name of the call
 	words display.Text
 	found string
 }
 
-// tourScenes are the scenes of the demo, in the order in which they can be shown while it plays.
+// tourScenes are the scenes of the demo, in the order in which they play.
 var tourScenes = []tourScene{
 	{
 		of: tourCall{"malformed", 1, 1}, coming: display.Lit("a call breaks"),
@@ -91,7 +91,7 @@ var tourScenes = []tourScene{
 				display.Lit("two calls share index 0"),
 			}
 		},
-		evidence: func(m *Model) { withFindings(m); m.list.Roll(-1) }, // to the other call
+		evidence: func(m *Model) { withFindings(m); m.list.Roll(-1) }, // moves to the other call
 		summary: func(sceneSubject) summaryText {
 			return summaryText{words: display.Lit("shares index 0: breaks if merged by index"), found: "IDX_REUSED"}
 		},
@@ -171,8 +171,8 @@ var tourScenes = []tourScene{
 		seen: hasCode("LENGTH_FIRST_DIVERGENCE"),
 		caption: func(sceneSubject) caption {
 			return caption{
-				display.Lit("Here objects are arrays in arrays, and their lengths mislead."),
-				display.Lit("A client that checks the length first runs other arguments."),
+				display.Lit("Here objects are nested arrays, and their lengths can mislead."),
+				display.Lit("A client that checks the length first runs the wrong arguments."),
 				display.Lit("arrays read by their length"),
 			}
 		},
@@ -204,7 +204,7 @@ var tourScenes = []tourScene{
 		},
 		caption: func(sceneSubject) caption {
 			return caption{
-				display.Lit("One question to three models, and what differs, field by field."),
+				display.Lit("One question, three models: the differences, field by field."),
 				display.Lit("One call missing, a string for a number: found before anything runs."),
 				display.Lit("three models: what differs"),
 			}
@@ -272,7 +272,7 @@ func hasCode(code string) func(sceneSubject) bool {
 	return func(a sceneSubject) bool { return a.hasFinding(code) }
 }
 
-// brokenAt returns the byte from which on the arguments are not JSON.
+// brokenAt returns the byte from which the arguments are not JSON.
 func (a sceneSubject) brokenAt() int {
 	if err := a.call.Lexer().Err(); err != nil {
 		return err.Offset

@@ -10,8 +10,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// typedCommands returns the commands that can be typed after ":", one line each. An action with a key is in
-// the palette by its key, and needs no line.
+// typedCommands returns the commands that are typed after ":". Actions with a key are not included,
+// because the palette lists keys.
 func (m *Model) typedCommands() []modes.Command {
 	return []modes.Command{
 		{Word: "turn", Arg: display.Lit("NUMBER"), Does: display.Lit("go to a turn"), Run: m.goToNumber},
@@ -32,8 +32,8 @@ func (m *Model) openPalette() {
 	m.pushMode(modes.NewPalette(modeHost{m}, modes.PaletteActions{Keys: keys, Press: m.pressKey, Commands: m.typedCommands(), Bookmarks: m.paletteBookmarks(), Turn: m.goTo}, m.draw))
 }
 
-// pressKey runs a key in the current view, or the command after ":". A command that needs an argument is
-// only started.
+// pressKey runs a key of the current view, or a command. For a command that needs an argument, it opens
+// the palette with that command.
 func (m *Model) pressKey(key string) {
 	for _, c := range m.typedCommands() {
 		switch {
@@ -77,7 +77,7 @@ func (m *Model) goToNumber(arg string) {
 	m.goTo(n)
 }
 
-// goTo goes to a turn by the number that the list shows.
+// goTo goes to a turn by its number in the list.
 func (m *Model) goTo(number int) {
 	r := stream.Ref{Turn: int32(min(number, m.turnCount()+1) - 1)}
 	if t, _ := m.view.Find(r); number < 1 || t == nil {

@@ -67,12 +67,12 @@ func threeAnswers(testing.TB) (all []stream.Record) {
 func TestCompare(t *testing.T) {
 	records := threeAnswers(t)
 	s := newScreen(t, 140, 40).feed(records[:3]...).press("=")
-	s.shows("COMPARE 3 asked the same", "anthropic", "openai-chat", "gemini", "No call has come yet").press("lo").shows("nothing of it has come yet")
+	s.shows("COMPARE 3 for one prompt", "anthropic", "openai-chat", "gemini", "No calls yet").press("lo").shows("this turn has no data yet")
 	for _, r := range records[3:] {
 		s.feed(r)
 		checkFrame(t, s)
 	}
-	s.end().shows("None agree. g failed: HTTP 429; m made one call of two. 2 members differ.", "Quota exceeded", "≠  \"Bergen\"", "≈  3.0", "≠  2, no 2, with 3", "tool_calls", "I look.", "sonnet-4-5")
+	s.end().shows("None agree. g failed: HTTP 429; m made one call of two. 2 fields differ.", "Quota exceeded", "≠  \"Bergen\"", "≈  3.0", "≠  2, no 2, with 3", "tool_calls", "I look.", "sonnet-4-5")
 	s.press("go")
 	if s.selectedTurn().Exchange != 2 || s.isCovered() {
 		t.Errorf("o leads to %s", s.where())
@@ -98,7 +98,7 @@ func TestCompareSizes(t *testing.T) {
 // TestMarkedTurns: any turns can be compared, as many as there are, and the chosen one is always
 // among them; without marks those near that call the same tool.
 func TestMarkedTurns(t *testing.T) {
-	s := manyTurns(t, 6).resize(160, 40).press("1g=").shows("COMPARE 4 near that call ").press("<esc>")
+	s := manyTurns(t, 6).resize(160, 40).press("1g=").shows("COMPARE 4 nearby calling ").press("<esc>")
 	s.press("gm").shows("1 turn marked").press("jj=").shows("COMPARE 2 marked").press("<esc>")
 	s.press("mjjmjjmjjm").shows("5 turns marked").press("=").shows("COMPARE 5 marked").press("=G=").shows("COMPARE 6 marked", "▌").press("=gm")
 	if len(s.marks) != 4 || slices.Contains(s.marks, s.selected) {

@@ -9,8 +9,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// A Crash is a bug that ends the program, with the terminal restored. It is also a message, for goroutines
-// that recover outside of Update.
+// A Crash is a bug that ends the program after the terminal is restored. It is also the message with which
+// goroutines outside of Update report it.
 type Crash struct {
 	What       string
 	Stack      []byte
@@ -20,7 +20,7 @@ type Crash struct {
 // Error returns the text of the panic.
 func (c *Crash) Error() string { return "a bug in toolscope: " + c.What }
 
-// CrashOf makes a Crash from the result of recover; nil for nil.
+// CrashOf makes a Crash from the result of recover. It returns nil for nil.
 func CrashOf(p any) *Crash {
 	if p == nil {
 		return nil
@@ -34,7 +34,7 @@ func (m *Model) Crashed() *Crash { return m.crash }
 // RecentKeys returns the latest keys and their actions.
 func (m *Model) RecentKeys() []string { return m.recentKeys }
 
-// maxRecentKeys is how many recent keys are kept.
+// maxRecentKeys is the maximum number of recent keys in a Crash.
 const maxRecentKeys = 20
 
 // runBinding runs the action of a key.

@@ -6,8 +6,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// drawEmpty draws row y of the empty screen: what toolscope is, what it waits for, and how to see
-// something.
+// drawEmpty draws row y of the empty screen: what toolscope is, what it waits for, and commands to try.
 func (m *Model) drawEmpty(p *screen.Pen, y, height int) {
 	lines := m.emptyLines()
 	widest := emptyWidth
@@ -35,7 +34,7 @@ func (m *Model) emptyLines() []line {
 		}
 		lines = append(lines, line{text: text, role: screen.Caution})
 	case m.ended:
-		lines = append(lines, line{text: "The source ended without a single byte.", role: screen.Caution})
+		lines = append(lines, line{text: "The source ended without any data.", role: screen.Caution})
 	case m.opt.Inbox != nil:
 		lines = append(lines, line{text: "Waiting for the first bytes of " + source, role: screen.Plain})
 	}
@@ -62,7 +61,7 @@ func (m *Model) emptyLines() []line {
 	return append(lines, line{text: last, role: screen.Muted})
 }
 
-// maxNotes is how many of the latest notes about the source the empty screen shows.
+// maxNotes is the maximum number of notes about the source on the empty screen. It shows the latest.
 const maxNotes = 3
 
 func lastOf[T any](list []T, most int) []T { return list[max(0, len(list)-most):] }

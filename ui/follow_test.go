@@ -178,7 +178,7 @@ func TestEnds(t *testing.T) {
 	if s.shows("LOST", "it was taken away"); !errors.Is(s.Err(), why) {
 		t.Errorf("the error is %v", s.Err())
 	}
-	newScreen(t, 80, 24).end().shows("The source ended without a single byte.")
+	newScreen(t, 80, 24).end().shows("The source ended without any data.")
 }
 
 // TestGoToTheEnd: when nothing more can come, G stays with what is looked at.

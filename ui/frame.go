@@ -15,8 +15,8 @@ func (m *Model) paneColumns() []column {
 	return m.arrangeBody(m.w, max(1, m.bodyHeight()-above-below))
 }
 
-// drawFrame draws one frame: a row with the path, the body, a row with keys or a notice. Each row is exactly
-// as wide as the window.
+// drawFrame draws one frame: a row with the path, the body, and a row with keys or a notice. Each row is
+// exactly as wide as the window.
 func (m *Model) drawFrame() string {
 	p := &m.pen
 	p.Reset()

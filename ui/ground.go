@@ -8,8 +8,8 @@ import (
 // Background describes the background of the terminal.
 type Background struct{ Known, Dark bool }
 
-// Paints reports whether a theme paints its own background: if the terminal's has another lightness, or is
-// unknown and the user asked for the theme.
+// Paints reports whether a theme paints its own background. It does if the terminal's background has
+// another lightness, or if that is unknown and the user named the theme.
 func (g Background) Paints(t themes.Theme, asked bool) bool {
 	if g.Known {
 		return g.Dark != t.Dark
@@ -17,7 +17,7 @@ func (g Background) Paints(t themes.Theme, asked bool) bool {
 	return asked
 }
 
-// penOf returns the pen of a theme. The user asked for any theme but the initial one.
+// penOf returns the pen of a theme. Any theme but the initial one counts as named by the user.
 func (m *Model) penOf(t themes.Theme) screen.Pen {
 	asked := m.opt.Asked || t.Name != m.opt.Theme.Name
 	paints := m.opt.Terminal.Paints(t, asked)

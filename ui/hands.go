@@ -10,8 +10,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// EditorCommand returns a program that opens a text in an editor, and a function that removes its files. The
-// program owns the terminal while it runs.
+// EditorCommand returns a program that opens a text in an editor, and a function that removes its files.
+// The program controls the terminal while it runs.
 type EditorCommand func(name string, data []byte) (program tea.ExecCommand, remove func(), err error)
 
 // newExport returns the exporter with the functions of the options.

@@ -111,9 +111,9 @@ func (b *stopper) Resume(_ int, how modes.ResumeMode) { b.let = append(b.let, ho
 func TestBreaks(t *testing.T) {
 	agent(t, 80, 24).press("b").shows("breakpoints need a proxy")
 	point := &stopper{}
-	newScreen(t, 80, 24, func(o *Options) { o.Break, o.Setup = point, &SetupGuide{} }).press("b").shows("hold what matches")
+	newScreen(t, 80, 24, func(o *Options) { o.Break, o.Setup = point, &SetupGuide{} }).press("b").shows("hold matching")
 	s := newScreen(t, 80, 24, func(o *Options) { o.Break = point }).feed(new(anthropic).open("msg_1").call("toolu_1", "tool", `{"a":"b"}`).records...)
-	s.press("b").shows("hold what matches").press("bad<enter>").shows("bad: no such field").press("<esc>").hides("BREAK")
+	s.press("b").shows("hold matching").press("bad<enter>").shows("bad: no such field").press("<esc>").hides("BREAK")
 	s.press("btool:tool<enter>").shows("BREAK tool:tool", "nothing is held:")
 	point.holds = []modes.Hold{{
 		Exchange: 0, Why: "tool of turn 1 matches tool:tool", For: 3 * time.Second, Left: time.Minute, Given: 120, Waiting: 40,

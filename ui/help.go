@@ -7,7 +7,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// openHelp opens the help: the signs, then the keys, those of the current view first.
+// openHelp opens the help: the signs, then the keys. The keys of the current view come first.
 func (m *Model) openHelp() {
 	keys := m.keysOf(m.activeMode().Mode)
 	if _, browsing := m.activeMode().Mode.(browse); browsing {
@@ -26,8 +26,8 @@ func (m *Model) openHelp() {
 	}))
 }
 
-// browsingPlaces returns the focused pane with the program's keys, then each other pane, then the modes that
-// these keys open.
+// browsingPlaces returns the views for the help: the focused pane with the program's keys, each other
+// pane, and the modes that these keys open.
 func (m *Model) browsingPlaces(keys []screen.Binding) []modes.KeyContext {
 	here, elsewhere := m.groupBindings(keys)
 	places := []modes.KeyContext{{Name: placeName(m.focus), Groups: append(here, m.commandKeys()), Press: m.pressKey}}
@@ -44,7 +44,8 @@ func (m *Model) browsingPlaces(keys []screen.Binding) []modes.KeyContext {
 	return append(places, modes.KeyContext{Name: display.Lit("in other views"), Groups: elsewhere})
 }
 
-// commandKeys returns the commands after ":" for the help. Running one there asks for its argument.
+// commandKeys returns the commands after ":" for the help. Running one from the help asks for its
+// argument.
 func (m *Model) commandKeys() modes.KeyGroup {
 	g := modes.KeyGroup{Title: display.Lit("Commands after :")}
 	for _, c := range m.typedCommands() {

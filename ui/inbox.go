@@ -8,35 +8,35 @@ import (
 	"toolscope/stream"
 )
 
-// An Inbox is the queue of records for the program, which takes them in order, at most one batch a frame. If
-// records were left out because the program was too slow or the screen was stopped, a record reports them
-// as Lost.
+// An Inbox is the queue of records for the program. The program takes them in order, at most one batch per
+// frame. If records were left out because the program was too slow or the screen was stopped, a record
+// reports them as Lost.
 type Inbox interface {
-	// Take returns waiting records of about so many bytes, and whether there are more. It never blocks.
-	// The batch is valid until the next Take.
+	// Take returns waiting records of about the given number of bytes, and whether there are more. It
+	// never blocks. The batch is valid until the next Take.
 	Take(bytes int) (batch []stream.Record, more bool)
 	Waiting() int                 // records
-	Done() (over bool, why error) // no record waits, and none will come
-	Wakeups() <-chan struct{}     // signals possible news, also if that is only another frame to draw
+	Done() (over bool, why error) // there are no waiting records, and no more will arrive
+	Wakeups() <-chan struct{}     // signals that there may be records, or only a frame to draw
 	Wake()
 }
 
-// A batch is read between keys and frames: one piece, and more while there is time. A big file always has
-// more, and a busy machine reads slower.
+// A batch is read between keys and frames, in parts while there is time. A large file always has more
+// records, and a busy computer reads more slowly.
 const (
 	batchBytes = 1 << 20
 	batchTime  = 4 * time.Millisecond
 	takeBytes  = 1 << 15
 )
 
-// inboxReady says that an inbox signalled news; nil means the source's.
+// inboxReady is the message that an inbox has signalled news; nil means the inbox of the source.
 type inboxReady struct{ in Inbox }
 
 // frameTime is how long records collect after each batch.
 const frameTime = time.Second / 60
 
-// waitForInbox waits for a signal of an inbox. The pause comes after the reaction: the first record is shown
-// at once, and bursts collect during the pause.
+// waitForInbox sleeps for pause, then waits for a signal of an inbox. The pause follows a batch, so the
+// first record is shown at once, and bursts collect during the pause.
 func waitForInbox(to Inbox, pause time.Duration) tea.Cmd {
 	return func() tea.Msg {
 		time.Sleep(pause)

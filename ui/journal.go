@@ -9,8 +9,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Journal holds the latest notes and notices of this run. It belongs to the program and does not depend on
-// the shown moment. The screen shows it, and a log file has the same lines. It is safe for concurrent use.
+// Journal keeps the latest notes and notices of this run, whatever moment is shown. The screen and a log
+// file show the same lines. It is safe for concurrent use.
 type Journal struct {
 	mu      sync.Mutex
 	all     []journalLine
@@ -25,13 +25,13 @@ type journalLine struct {
 	text string
 }
 
-// maxJournalLines is how many lines are kept.
+// maxJournalLines is the maximum number of lines that are kept.
 const maxJournalLines = 1000
 
 // Note adds a note of the program.
 func (j *Journal) Note(at time.Time, text string) { j.add(journalLine{at, screen.Caution, text}) }
 
-// ForwardTo also writes each line with write, first those that are already kept.
+// ForwardTo calls write with each kept line, and later with each new one.
 func (j *Journal) ForwardTo(write func(at time.Time, text string)) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -66,7 +66,7 @@ func (j *Journal) lines() (all []journalLine, gone int) {
 	return slices.Clone(j.all[n:]), j.dropped + n
 }
 
-// journalSeen is how much of the source the journal has noted.
+// journalSeen records which data of the source is in the journal already.
 type journalSeen struct {
 	words                        []string // the latest status notes
 	findings, exchanges, dropped int      // noted so far
@@ -78,12 +78,12 @@ func (m *Model) addJournalLine(role screen.Role, text display.Text) {
 	m.journal.add(journalLine{m.opt.Now(), role, text.String()})
 }
 
-// noteNews notes news about the source since the last call.
+// noteNews adds lines about new data of the source since the last call.
 func (m *Model) noteNews() {
 	h := &m.journalSeen
 	found := m.in.Session().Findings
 	if n := len(found) - h.findings; n > maxJournalLines {
-		m.addJournalLine(screen.Muted, screen.Plural(n-maxJournalLines, "note").Between("", " of the source left out"))
+		m.addJournalLine(screen.Muted, screen.Plural(n-maxJournalLines, "note").Between("", " about the source omitted"))
 		h.findings = len(found) - maxJournalLines
 	}
 	for _, f := range found[min(h.findings, len(found)):] {
@@ -108,7 +108,7 @@ func (m *Model) noteNews() {
 	h.ended = m.hasSourceEnded()
 }
 
-// noteStatus notes new status notes of the source, not those that are gone.
+// noteStatus adds lines for new status notes of the source. There are no lines for notes that disappear.
 func (m *Model) noteStatus() {
 	if m.opt.Status == nil && m.failure == nil {
 		return

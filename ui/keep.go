@@ -11,8 +11,8 @@ import (
 	"toolscope/stream"
 )
 
-// How many turns that can be reloaded are kept in memory, besides those in view, and how many rows of dropped
-// turns.
+// Memory limits: the bytes of turns that can be reloaded, without those in view, and the number of rows of
+// dropped turns.
 const (
 	maxReloadableBytes = 8 << 20
 	maxDroppedRows     = 100_000
@@ -41,7 +41,7 @@ func (m *Model) turnsInUse(yield func(*stream.Turn) bool) {
 	}
 }
 
-// makeRoom evicts and drops turns beyond the limits, but none that is in use or still arriving.
+// makeRoom evicts and drops turns beyond the limits, except turns that are in use or still arriving.
 func (m *Model) makeRoom() {
 	before := m.pinned
 	m.pinned = pinSet{exchanges: slices.Collect(maps.Keys(m.outbox.flying))}
@@ -63,7 +63,7 @@ func (m *Model) makeRoom() {
 	m.in.MakeRoom()
 }
 
-// pinSet is what was pinned at the last makeRoom.
+// pinSet has the exchanges and turns that makeRoom pinned last.
 type pinSet struct {
 	exchanges []int
 	turns     []int32

@@ -10,7 +10,7 @@ type Layout struct {
 	Tabs       TabState       // a tab is open under the document, or not
 }
 
-// SplitDirection is the arrangement of panes.
+// SplitDirection says how panes are arranged.
 type SplitDirection string
 
 // The arrangements. Without one, the width of the screen decides.
@@ -49,8 +49,8 @@ func (m *Model) restoreLayout(l Layout) {
 	}
 }
 
-// keepTabs saves that the user opened or closed a tab; tabs that links open don't count. It doesn't save
-// which tab: the next call may have no content for it.
+// keepTabs saves whether the user opened or closed a tab, without tabs that links open. It doesn't save
+// which tab, because the next call may have no content for it.
 func (m *Model) keepTabs() {
 	if m.tour == nil {
 		m.opt.Layout.Tabs = m.tabs

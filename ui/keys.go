@@ -10,8 +10,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// keyMap is the keys that the help and the key table list in groups. Other keys of a pane or an entry are
-// listed after them.
+// keyMap has the keys that the help and the key table list in groups. Other keys of a pane or an entry
+// follow them.
 type keyMap struct {
 	Up, Down, Left, Right            key.Binding
 	PageUp, PageDown, Top, Bottom    key.Binding
@@ -52,7 +52,7 @@ func newKeyMap() keyMap {
 		Enter:       newKeyBinding("enter", "open the selection", "enter"),
 		Escape:      newKeyBinding("esc", "close, or step back", "esc"),
 		Pane:        newKeyBinding("1 2", "the list, the document", "1", "2"),
-		Tab:         newKeyBinding("3 4 5 6 7", "open a tab, or close it", "3", "4", "5", "6", "7"),
+		Tab:         newKeyBinding("3 4 5 6 7", "open or close a tab", "3", "4", "5", "6", "7"),
 		Zoom:        newKeyBinding("z", "zoom the pane", "z"),
 		Fold:        newKeyBinding("- + *", "fold; unfold; all", "-", "+", "*"),
 		Raw:         newKeyBinding("r", "raw text, deltas marked", "r"),
@@ -77,7 +77,7 @@ func newKeyMap() keyMap {
 		Side:        newKeyBinding("H", "toggle background requests", "H"),
 		Clock:       newKeyBinding("T", "toggle clock or elapsed time", "T"),
 		Dialect:     newKeyBinding("D", "read as another protocol", "D"),
-		Replay:      newKeyBinding("p P", "replay; then clients", "p", "P"),
+		Replay:      newKeyBinding("p P", "replay; pick a client", "p", "P"),
 		Scope:       newKeyBinding("s", "scope: call, turn or all", "s"),
 		Copy:        newKeyBinding("y", "copy it, or a part of it", "y"),
 		Save:        newKeyBinding("w", "save to a new file", "w"),
@@ -112,14 +112,14 @@ func (k keyMap) keyGroups() []keyGroup {
 		{"Look", []key.Binding{k.Raw, k.Fold, k.Filter, k.Search, k.Again, k.NextFinding, k.Bookmark, k.Marks, k.Mark, k.Compare, k.Side, k.Clock, k.Dialect}},
 		{"Time", []key.Binding{k.Follow, k.Break, k.Pause, k.Step, k.Stop, k.Change, k.Restart, k.EndHere, k.Speed}},
 		{"Replay", []key.Binding{k.Replay, k.Scope, k.Onward}},
-		{"Take", []key.Binding{k.Copy, k.Save, k.Edit, k.Pipe}},
+		{"Export", []key.Binding{k.Copy, k.Save, k.Edit, k.Pipe}},
 		{"Send", []key.Binding{k.Resend, k.Result}},
 		{"Program", []key.Binding{k.Demo, k.Theme, k.Mouse, k.Streams, k.Help, k.Palette, k.Suspend, k.Quit, k.Interrupted}},
 	}
 }
 
-// groupBindings groups bindings for the help: in the order of the key table, then the rest. elsewhere are
-// the keys of the table that are not bound here.
+// groupBindings groups bindings for the help: in the order of the key table, then all others. elsewhere
+// has the keys of the table that are not bound here.
 func (m *Model) groupBindings(bound []screen.Binding) (groups, elsewhere []modes.KeyGroup) {
 	listed := map[string]bool{}
 	for _, g := range newKeyMap().keyGroups() {

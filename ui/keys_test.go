@@ -25,7 +25,7 @@ func TestHelp(t *testing.T) {
 	for _, look := range [][]func(*Options){nil, {ascii}} {
 		s := newScreen(t, 80, 24, look...).feed(new(anthropic).open("msg_1").call("toolu_1", "tool", `{"a":"b"}`).seal().records...).press("1gj2jl")
 		keys := s.activeMode().Keys()
-		s.press("?").shows("HELP  in the document", "Call states; a turn", "not an object", "enter do it", "tab other views", "esc close")
+		s.press("?").shows("HELP  in the document", "Call states; a turn", "not an object", "enter run", "tab other views", "esc close")
 		for _, size := range [][2]int{{80, 24}, {140, 40}, {40, 12}} {
 			text := helpText(s.resize(size[0], size[1]))
 			for _, g := range s.keys.keyGroups() {

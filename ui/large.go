@@ -55,7 +55,7 @@ func (m *Model) drawBand(p *screen.Pen) bool {
 // bandState is the width of the state in the band.
 const bandState = 13
 
-// whyOf returns the reason for a call's state, in a few words.
+// whyOf returns the reason for a call's state in a few words.
 func (m *Model) whyOf(c *stream.Call) display.Text {
 	f := worstFinding(c.Findings)
 	if f == nil || f.Severity < stream.Error || c.Status() == stream.Complete {
@@ -81,8 +81,8 @@ func (m *Model) drawMargin(p *screen.Pen, y int) bool {
 	return false
 }
 
-// drawWorst draws the worst fact about the selection that is not in the band: how the call would have been
-// run, or a finding.
+// drawWorst draws the worst fact about the selection that the band doesn't show: how the call would have
+// been run, or a finding.
 func (m *Model) drawWorst(p *screen.Pen) {
 	t, c := m.selectedTurn(), m.selectedCall()
 	if t == nil {
@@ -108,8 +108,8 @@ func (m *Model) drawWorst(p *screen.Pen) {
 	p.Text(screen.SeverityRoles[f.Severity], display.Join(p.Glyph.Severity[f.Severity], display.Lit(" "), text))
 }
 
-// runRuleText returns by which rule code would have run an incomplete call, and the arguments, in so many
-// cells; empty if no rule does.
+// runRuleText returns the rule by which code would have run an incomplete call, and the arguments, in the
+// given number of cells. It is empty if no rule would have run it.
 func (m *Model) runRuleText(c *stream.Call, cells int) display.Text {
 	if c == nil || c.Status() != stream.CutShort && c.Status() != stream.Malformed {
 		return display.Text{}
@@ -130,7 +130,7 @@ func (m *Model) runRuleText(c *stream.Call, cells int) display.Text {
 	return display.Text{}
 }
 
-// worstFinding returns the first of the worst findings, or nil.
+// worstFinding returns the first finding with the worst severity, or nil.
 func worstFinding(of []stream.Finding) (f *stream.Finding) {
 	for i := range of {
 		if f == nil || of[i].Severity > f.Severity {

@@ -13,7 +13,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// quitOrAsk ends the program; if that cuts streams of clients, it asks first.
+// quitOrAsk ends the program. If that cuts streams of clients, it asks first.
 func (m *Model) quitOrAsk(last tea.Cmd) {
 	if m.opt.Setup == nil || !m.hasLiveClients() {
 		m.queueCmd(last)
@@ -27,10 +27,10 @@ func (m *Model) hasLiveClients() bool {
 	return len(m.openExchanges()) > 0 || m.opt.Setup.Runs != nil && m.opt.Setup.Runs()
 }
 
-// quitDialog asks whether to quit although streams are open. The panes stay visible.
+// quitDialog asks whether to quit while streams are open. The panes stay visible.
 type quitDialog struct{ browse }
 
-// Keys returns the choices; ^C is the same as the one that cuts.
+// Keys returns the choices. ^C means quit and cut.
 func (l *quitDialog) Keys() []screen.Binding {
 	return []screen.Binding{
 		{Keys: []string{"q"}, Hint: display.Lit("q quit and cut"), Does: display.Lit("quit and cut them"), Do: func() { l.m.queueCmd(tea.Quit) }},
@@ -51,7 +51,7 @@ func (l *quitDialog) quitLater() {
 	l.m.quitWhenIdle()
 }
 
-// quitWhenIdle ends the program once no stream is open, if the user chose that.
+// quitWhenIdle ends the program when no stream is open, if the user has chosen that.
 func (m *Model) quitWhenIdle() {
 	if m.quitPending && !m.hasLiveClients() {
 		m.queueCmd(tea.Quit)
@@ -82,7 +82,7 @@ func itOrThem(n int) string {
 	return "them"
 }
 
-// byClient counts the streams of each client, e.g. "Claude Code 2, unknown 1".
+// byClient returns the number of streams of each client, e.g. "Claude Code 2, unknown 1".
 func byClient(open []*providers.Exchange) string {
 	count := map[string]int{}
 	for _, x := range open {

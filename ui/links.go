@@ -9,7 +9,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// paneSet is the panes with links between them.
+// paneSet has the panes, which have links between them.
 type paneSet struct {
 	list     *panes.List
 	doc      *panes.Subject
@@ -20,8 +20,8 @@ type paneSet struct {
 	result   *panes.Result
 }
 
-// newPanes returns all panes in the order of tab, one line each. The first has the key 1. Each area has at
-// least one.
+// newPanes returns all panes, one line each, in tab order. The first has the key 1. Each area has at least
+// one pane.
 func (m *Model) newPanes() []placedPane {
 	h := paneHost{m}
 	m.paneSet = paneSet{
@@ -137,7 +137,7 @@ func (m *Model) goToEvent(of stream.Ref, event int) {
 // goToSentBack selects the turn whose request sent a call back.
 func (m *Model) goToSentBack(r *stream.SentBackCall) { m.goToTurn(m.view.TurnAfter(r), r.Exchange) }
 
-// goToTurn selects a turn whose request, of that exchange, sent a call back.
+// goToTurn selects the turn whose request, in the given exchange, sent a call back.
 func (m *Model) goToTurn(t *stream.Turn, exchange int) {
 	if t == nil {
 		m.showNotice(m.draw.Clean(panes.RequestName(m.view, exchange)))
@@ -158,7 +158,7 @@ func (m *Model) goToNextFinding() {
 	}
 	m.setFollow(false)
 	here := backTarget{pane: m.focus, chosen: m.selected}
-	if m.from != nil && m.from.to == m.selected { // from one finding to the next
+	if m.from != nil && m.from.to == m.selected { // repeated use keeps the first target of esc
 		here = *m.from
 	}
 	m.selected = at

@@ -26,7 +26,7 @@ type logRow struct {
 	first bool
 }
 
-// logKey is what the layout of the rows depends on.
+// logKey identifies the inputs of the layout of the rows.
 type logKey struct {
 	w, lines int
 	query    string

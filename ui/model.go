@@ -39,7 +39,7 @@ type Model struct {
 	search     search
 	turnFilter panes.TurnFilter // which turns are shown
 	filters    []string         // kept filters, the latest last
-	outbox     outbox           // requests sent from here
+	outbox     outbox           // requests that toolscope sent
 	marks      compare.Marks
 	moment     pausedMoment
 	tour       *tourPlayer // nil except in the demo tour

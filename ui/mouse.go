@@ -9,14 +9,14 @@ import (
 	"toolscope/ui/screen"
 )
 
-// mouse is the state of the mouse. The terminal reports it only while that is enabled; selecting text then
-// needs shift.
+// mouse is the state of the mouse. The terminal reports the mouse only while it is enabled. Selecting text
+// then needs shift.
 type mouse struct {
 	on   bool
 	drag func(x, y int) // the current drag, or nil
 }
 
-// wheelRows is how many rows one wheel step moves.
+// wheelRows is the number of rows per wheel step.
 const wheelRows = 3
 
 // useMouse toggles the mouse.
@@ -31,7 +31,7 @@ func (m *Model) useMouse() {
 	m.showNotice(display.Lit("mouse on: shift selects text, M turns it off"))
 }
 
-// askMouse enables or disables mouse reports of the terminal, also after another program used it.
+// askMouse enables or disables mouse reports. It is also called after another program used the terminal.
 func (m *Model) askMouse() {
 	if m.mouse.drag = nil; m.mouse.on {
 		m.queueCmd(func() tea.Msg { return tea.EnableMouseCellMotion() })
@@ -62,8 +62,8 @@ func (m *Model) handleMouse(e tea.MouseMsg) {
 	}
 }
 
-// modeAt returns the mode drawn at a place of the screen, and its row. The rows of browsing are those of the
-// body.
+// modeAt returns the mode that is drawn at a place of the screen, and the row in it. For browsing, rows
+// count from the start of the body.
 func (m *Model) modeAt(x, y int) (mode modes.Mode, row int) {
 	h := m.bodyHeight()
 	if y--; y < 0 || y >= h {
@@ -81,7 +81,7 @@ func (m *Model) modeAt(x, y int) (mode modes.Mode, row int) {
 	return browse{m}, y
 }
 
-// clickableMode returns open mode n, or browsing if the panes are visible through it.
+// clickableMode returns open mode n, or browsing if the mode leaves clicks to the panes.
 func (m *Model) clickableMode(n int) modes.Mode {
 	switch mode := m.openModeAt(n).Mode.(type) {
 	case *searchBar, *quitDialog:
@@ -91,7 +91,7 @@ func (m *Model) clickableMode(n int) modes.Mode {
 	}
 }
 
-// handleWheel moves the view under the mouse, and stops following.
+// handleWheel scrolls the view under the mouse, and stops following.
 func (m *Model) handleWheel(x, y, rows int) {
 	if m.isTourShown() {
 		m.leaveTourWithNote()
@@ -114,7 +114,7 @@ func (m *Model) scrollUnderMouse(pane panes.Pane, rows int) {
 	}
 }
 
-// handleClick moves the cursor to the place of a click, or opens what is there.
+// handleClick moves the cursor to the clicked place. A click at the cursor opens the selection.
 func (m *Model) handleClick(x, y int) {
 	if y >= m.h-1-m.stripRows() {
 		m.holdBar(x, y-(m.h-1-m.stripRows()))
@@ -130,7 +130,7 @@ func (m *Model) handleClick(x, y int) {
 	}
 }
 
-// clickHint runs the key whose hint is at cell x, after closing a notice.
+// clickHint closes a notice, and runs the key whose hint is at cell x of the footer.
 func (m *Model) clickHint(x int) {
 	if in := activeInput(m.activeMode().Mode); in != nil && !in.Prompt.Empty() {
 		m.clickTail(x)
@@ -145,7 +145,7 @@ func (m *Model) clickHint(x int) {
 	}
 }
 
-// clickTail runs the key whose hint is at cell x after an input.
+// clickTail runs the key whose hint is at cell x, in the part of the footer that follows an input.
 func (m *Model) clickTail(x int) {
 	at := m.w - typedTail(m.now).Width()
 	for _, b := range m.now {
@@ -186,8 +186,8 @@ func (m *Model) slotAt(x, y int) (of mouseTarget, ok bool) {
 	return of, false
 }
 
-// clickPane focuses the pane at a place and moves its cursor there; if it was there already, it opens the
-// selection. A click on a tab's name opens or closes the tab. On a border it starts a drag.
+// clickPane focuses the pane at a place and moves its cursor there. A click at the cursor opens the
+// selection. A click on a tab's name opens or closes the tab. A click on a border starts a drag.
 func (m *Model) clickPane(x, y int) {
 	if len(m.modeStack.all) == 0 && m.isWaitingForClients() {
 		if m.touchSetupRow(y) {
@@ -221,8 +221,8 @@ func (m *Model) clickPane(x, y int) {
 	m.refreshPanes()
 }
 
-// holdBar goes to the moment at a place of the timeline, and follows the mouse; or to the call whose name is
-// there.
+// holdBar goes to the moment at a place of the timeline, and follows the mouse while it is pressed. On the
+// name of a call, it selects that call.
 func (m *Model) holdBar(x, y int) {
 	if m.isTourShown() { // the caption is there
 		return

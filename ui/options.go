@@ -17,11 +17,11 @@ import (
 type Options struct {
 	Source   string                      // name of the source: a file name, "stdin", "demo"
 	Inbox    Inbox                       // the records; nil if there is no source yet
-	Playback Playback                    // the clock of a played source; nil for others
+	Playback Playback                    // controls the clock of a played source; nil for others
 	Setup    *SetupGuide                 // client setup of a live source, shown while there is no traffic; may be nil
 	Status   func() []StatusNote         // status notes of the source; called at each frame; may be nil
 	Machines func() []panes.MachineState // the publishing machines, by name; called each second; nil for a local source
-	Demo     OpenDemo                    // opens the demo if there is nothing else to show; may be nil
+	Demo     OpenDemo                    // opens the demo, which is offered if there is nothing else to show; may be nil
 	Tour     bool                        // the source is the demo tour
 	Speed    float64                     // speed of the demo; 0 means 1
 	Prepare  func(*providers.Inspector)  // configures the inspector; nil to detect formats
@@ -47,7 +47,7 @@ type Options struct {
 	ASCII    bool             // draw with ASCII only
 	Calm     bool             // reduced motion
 	Layout   Layout           // the saved layout
-	Large    bool             // little text and much space, for an audience
+	Large    bool             // the large layout, for an audience
 	Written  func() int64     // bytes written to the terminal so far, for the write budget; nil for no limit
 	Keep     int64            // maximum bytes of ended turns that can't be reloaded; 0 for no limit
 	Prices   *price.Table     // token prices; nil for the embedded ones
@@ -58,16 +58,17 @@ type Options struct {
 // CutCapture returns a capture that ends at the moment of a view.
 type CutCapture func(at *providers.View) ([]byte, error)
 
-// CopyText copies a text to the clipboard and returns by which methods.
+// CopyText copies a text to the clipboard and returns the methods that it used.
 type CopyText func(text []byte) (ways string, err error)
 
-// SaveFile writes a new file with about that name, and returns its path. It never overwrites a file.
+// SaveFile writes a new file with a name like the given one, and returns its path. It never overwrites a
+// file.
 type SaveFile func(name string, data []byte) (path string, err error)
 
 // PipeText pipes a text to a shell command, and returns its output.
 type PipeText func(command string, data []byte) (output []byte, err error)
 
-// SaveTheme saves the name of a theme for the next run, and returns where.
+// SaveTheme saves the name of a theme for the next run, and returns the place.
 type SaveTheme func(theme string) (where string, err error)
 
 // OpenDemo opens the demo, in its own inbox or in that of the source.

@@ -5,20 +5,20 @@ import (
 	"toolscope/ui/send"
 )
 
-// SendRequest sends a request as the exchange of that number, which its records must carry. The request and
-// its response arrive in the inbox Options.Answers, the last record with End. It does not wait for the
-// response. An error says why the request can't be sent.
+// SendRequest sends a request. Its records must have the given exchange number. They arrive in the inbox
+// Options.Answers, the last one with End set. SendRequest does not wait for the response. An error says
+// why the request can't be sent.
 type SendRequest func(r send.Request, exchange int) error
 
-// outbox tracks the requests sent from here. Their exchanges are numbered -1, -2, …; sources count from 1, so
-// the numbers are unique.
+// outbox tracks the requests that toolscope sends. Their exchanges have the numbers -1, -2, …, which no
+// source uses.
 type outbox struct {
 	sent    int
 	flying  map[int]bool // exchanges that have not ended
 	awaited int          // the exchange to select once its turn opens, 0 for none
 }
 
-// sendDependencies returns what the sending modes need.
+// sendDependencies returns the dependencies of the modes in package send.
 func (m *Model) sendDependencies() send.Dependencies {
 	means := send.Dependencies{
 		Places: m.opt.Places, Results: m.results, Outlet: m.newExport(), Draw: m.draw,
@@ -55,7 +55,8 @@ func (m *Model) followSentTurn() {
 	}
 }
 
-// endSource handles the end of the source: its open exchanges were cut. Requests sent from here continue.
+// endSource handles the end of the source, which cuts its open exchanges. Requests that toolscope sent
+// continue.
 func (m *Model) endSource(err error) {
 	m.ended, m.failure = true, err
 	if len(m.outbox.flying) == 0 {
@@ -72,5 +73,5 @@ func (m *Model) endSource(err error) {
 // hasSourceEnded reports whether the source has ended.
 func (m *Model) hasSourceEnded() bool { return m.ended || m.opt.Inbox == nil }
 
-// isLive reports whether more may arrive, from the source or for requests sent from here.
+// isLive reports whether more data may arrive, from the source or for requests that toolscope sent.
 func (m *Model) isLive() bool { return !m.hasSourceEnded() || len(m.outbox.flying) > 0 }

@@ -93,7 +93,7 @@ func twoCalls(exchange int) []stream.Record {
 // looked at, and the source's own turns stay what they are.
 func TestResend(t *testing.T) {
 	s := newScreen(t, 100, 30).feed(twoCalls(1)...).end()
-	s.shows(" END").press("gR").shows("SEND AGAIN the request of turn 1", "to anthropic", "unchanged", "byte for byte", "it came from here", `"temperature": 0.5`)
+	s.shows(" END").press("gR").shows("SEND AGAIN the request of turn 1", "to anthropic", "unchanged", "byte for byte", "original host", `"temperature": 0.5`)
 	if len(s.sent) != 0 {
 		t.Fatal("sent without being asked")
 	}
@@ -145,7 +145,7 @@ func TestResendElsewhere(t *testing.T) {
 func TestResendRefused(t *testing.T) {
 	s := newScreen(t, 100, 40).feed(twoCalls(1)...)
 	s.press("gRj").shows("looked for OPENAI_API_KEY").press("<enter>").shows("no key in the environment")
-	s.press("G").shows("no model is known: m").press("<enter>").shows("no model is named")
+	s.press("G").shows("no model: press m").press("<enter>").shows("name a model")
 	if len(s.sent) != 0 {
 		t.Errorf("sent %v", s.sent)
 	}
@@ -160,8 +160,8 @@ func TestResendRefused(t *testing.T) {
 	}
 	newScreen(t, 100, 30).feed(brokenCall().records...).press("R").shows("the request of this turn was not captured")
 	bare := newScreen(t, 100, 30, func(o *Options) { o.Send = nil }).feed(brokenCall().records...)
-	bare.press("R").shows("nothing can be sent from here").press("a").shows("nothing can be sent")
-	newScreen(t, 80, 24).press("R").shows("no request to send again").press("=").shows("no similar turn").press("m").shows("no turn to mark")
+	bare.press("R").shows("requests can't be sent here").press("a").shows("requests can't be sent")
+	newScreen(t, 80, 24).press("R").shows("no request to resend").press("=").shows("no similar turn").press("m").shows("no turn to mark")
 }
 
 // TestResendKeepsTheSource: numbers never meet those of the source, the end of the source cuts
@@ -216,7 +216,7 @@ func TestResendBig(t *testing.T) {
 	records[0].Data = []byte(body)
 	s := newScreen(t, 100, 30).feed(records...).press("gR").shows("...")
 	job := s.cmd
-	if s.press("<enter>").shows("not there yet"); s.cmd != nil {
+	if s.press("<enter>").shows("not ready yet"); s.cmd != nil {
 		t.Error("a second job")
 	}
 	s.send(job())
@@ -237,7 +237,7 @@ func TestResendAIStudio(t *testing.T) {
 		}
 	}
 	for _, keys := range []string{"gR", "gja4 C<enter>a5 C<enter>"} {
-		s := newScreen(t, 120, 30).feed(records...).end().press(keys).hides("it came from here", "unchanged")
+		s := newScreen(t, 120, 30).feed(records...).end().press(keys).hides("original host", "unchanged")
 		r := s.press("<enter>").lastSent()
 		if r.Host.Name != "anthropic" || !strings.Contains(string(r.Body), "Weather in Oslo?") || strings.Contains(r.URL, "google") {
 			t.Errorf("%q, to %s: %s", keys, r.URL, r.Body)

@@ -14,7 +14,7 @@ type meter struct {
 	watching bool
 }
 
-// rateTick comes after a batch, so that the rate falls to zero.
+// rateTick is a timer message after a batch. It lets the rate fall to zero.
 type rateTick time.Time
 
 func (r *meter) add(n int, now time.Time) {
@@ -31,7 +31,7 @@ func (r *meter) advanceTo(now time.Time) {
 	}
 }
 
-// scheduleTick schedules one tick, so that no timer runs without traffic.
+// scheduleTick schedules one tick, unless one is scheduled. So no timer runs without traffic.
 func (r *meter) scheduleTick() tea.Cmd {
 	if r.watching {
 		return nil

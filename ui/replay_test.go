@@ -50,7 +50,7 @@ func TestReplayNothing(t *testing.T) {
 	thrown.Turn, thrown.Discarded = 0, true
 	s.in.Session().Turns[0].Calls = []*stream.Call{&thrown}
 	s.selected = thrown.Ref()
-	s.press("p").shows("threw this call away").hides("REPLAY")
+	s.press("p").shows("discarded this call").hides("REPLAY")
 }
 
 // TestReplayFollows: the view stays with its call, and with what comes of it; the program follows
@@ -58,16 +58,16 @@ func TestReplayNothing(t *testing.T) {
 func TestReplayFollows(t *testing.T) {
 	a := new(anthropic).open("msg_1").call("toolu_1", "first", `{"a":1`)
 	s := newScreen(t, 100, 30).feed(a.records...).press("p")
-	s.shows("REPLAY first", "if the stream stopped now", "emptied", "the 6 bytes the model wrote")
+	s.shows("REPLAY first", "if the stream ended now", "emptied", "the 6 bytes that the model wrote")
 	n := len(a.records)
-	s.feed(a.args(0, `,"b":2`).records[n:]...).shows("the 12 bytes the model wrote")
+	s.feed(a.args(0, `,"b":2`).records[n:]...).shows("the 12 bytes that the model wrote")
 	n = len(a.records)
 	s.feed(a.args(0, `}`).seal().call("toolu_2", "second", `{"c"`).records[n:]...)
-	s.shows("REPLAY first", "verbatim", "nothing is lost").hides("if the stream stopped now", "emptied", "marked")
+	s.shows("REPLAY first", "verbatim", "nothing is lost").hides("if the stream ended now", "emptied", "marked")
 	if s.press("<esc>").where() != "list: second, follows" {
 		t.Error(s.where())
 	}
-	s.press("kp").shows("REPLAY first").press("s").shows("the whole turn", "if the stream stopped now").press("<esc>")
+	s.press("kp").shows("REPLAY first").press("s").shows("the whole turn", "if the stream ended now").press("<esc>")
 	if s.where() != "list: first" {
 		t.Error(s.where())
 	}
@@ -83,8 +83,8 @@ func TestReplayConversation(t *testing.T) {
 // TestReplayDraws: what is sent and what was written are shown with what differs between them.
 func TestReplayDraws(t *testing.T) {
 	s := newScreen(t, 140, 40).feed(brokenCall().records...).press("pg")
-	s.shows("REPLAY write_file  ✗ malformed", "scope call, looked through turn 1", "preserve  behaviour 1 of 9", "∅  emptied   accepted rule  ARGS_REPLACED_BY_EMPTY", `"input": {}`, broken[:30])
-	s.shows("2 B new or moved", fmt.Sprintf("%d B, none sent", len(broken)), "then must follow", "10 targets  = 5  ≈ 0  ≠ 0  ∅ 5  accepted 5  refused 1  unknown 4")
+	s.shows("REPLAY write_file  ✗ malformed", "scope call, ids checked to turn 1", "preserve  behaviour 1 of 9", "∅  emptied   accepted rule  ARGS_REPLACED_BY_EMPTY", `"input": {}`, broken[:30])
+	s.shows("2 B new or moved", fmt.Sprintf("%d B, none sent", len(broken)), "then the results", "10 targets  = 5  ≈ 0  ≠ 0  ∅ 5  accepted 5  refused 1  unknown 4")
 	s.press("l").shows(`"INVALID_JSON":`, `{\"path\"`, "19 B new or moved").hides("not sent", "none sent")
 	s.press("r").shows(`{"role":"assistant","content":[{"type":"tool_use"`)
 	s.press("r<tab>").shows("as pydantic-ai: wrap  behaviour 2 of 9  to anthropic", "double-encode ").press(strings.Repeat("j", len(replay.Behaviours)-2)).shows("nothing is sent", "the client fails: ")

@@ -13,15 +13,15 @@ import (
 	"toolscope/ui/screen"
 )
 
-// search is a query and its matches in the focused pane, or else in the first other pane with a match. What
-// a match is depends on the pane: a byte of the arguments, or a row.
+// search is a query and its matches in the focused pane, or else in the first other pane with a match. A
+// match is a byte of the arguments or a row, depending on the pane.
 type search struct {
 	query  string
 	pane   panes.Pane
 	hits   []int
 	at     int        // current match
 	there  bool       // the user went to a match
-	cursor int        // of the pane: the first match is from there on
+	cursor int        // place in the pane from which the first match is searched
 	next   int        // how far the pane was searched, or searchDone
 	round  int        // number of the current search step
 	of     stream.Ref // the selection at the search
@@ -34,7 +34,7 @@ const searchDone = -1
 // seekTime is the search time before the next frame.
 const seekTime = 6 * time.Millisecond
 
-// findText searches for query, in the focused pane first, and goes to the first match from the cursor on.
+// findText searches for query, first in the focused pane, and goes to the first match from the cursor on.
 func (m *Model) findText(query string) {
 	m.setFollow(false)
 	m.clearSearch()
@@ -84,7 +84,7 @@ func (m *Model) afterPane(asked panes.Pane) panes.Pane {
 	return nil
 }
 
-// searchPart searches a part of the pane, or all of it if that is fast.
+// searchPart searches a part of the pane, or all of it if its search is fast.
 func (m *Model) searchPart() {
 	s := &m.search
 	of, slow := s.pane.(panes.SlowSearcher)
@@ -102,7 +102,7 @@ func (m *Model) searchPart() {
 	}
 	more, next := of.SearchFrom(s.query, s.next, func() bool { return m.opt.Now().Sub(began) < seekTime })
 	s.hits = append(s.hits, more...)
-	slices.Sort(s.hits) // turns under a call are before the next call
+	slices.Sort(s.hits) // turns below a call come before the next call
 	if s.next = next; s.there {
 		s.at, _ = slices.BinarySearch(s.hits, current)
 	}
@@ -135,8 +135,9 @@ func (m *Model) seekOn(piece int) {
 	m.selectFirstHit()
 }
 
-// selectFirstHit goes to the first match from the cursor on, else to the first of all, once it is known. It
-// goes to another pane only after typing: each letter may match elsewhere.
+// selectFirstHit goes to the first match from the cursor on, or else to the first of all when it is known.
+// It goes to another pane only after the user has finished typing, because each letter may change the
+// match.
 func (m *Model) selectFirstHit() {
 	s := &m.search
 	from := sort.SearchInts(s.hits, s.cursor)
@@ -172,7 +173,7 @@ func (m *Model) lookAgain(step int) {
 	}
 }
 
-// goToHit goes to the match step further.
+// goToHit goes to the match that is step places further.
 func (m *Model) goToHit(step int) {
 	s := &m.search
 	if step != 0 && s.query != "" {
@@ -223,7 +224,7 @@ func (m *Model) hitsText() display.Text {
 	return display.Join(text, display.Lit(" "), placeName(s.pane))
 }
 
-// unsearchedNote says how many turns' arguments were not searched; empty if none.
+// unsearchedNote says how many turns have arguments that were not searched. It is empty if there are none.
 func (m *Model) unsearchedNote() display.Text {
 	if l, ok := m.search.pane.(*panes.List); ok && l.Unsearched > 0 {
 		return screen.Plural(l.Unsearched, "turn").Between("  arguments of ", " not searched")

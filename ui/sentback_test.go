@@ -74,10 +74,10 @@ func TestSentBackOpens(t *testing.T) {
 		{"gjo", "SENT BACK first  turn 1 call 1 → request of turn 2"},
 		{"gjjo", "SENT BACK second  turn 1 call 2 → request of turn 2, 1 of 2"},
 		{"gjjo<tab>", "SENT BACK second  turn 1 call 2 → request 7 (without a response), 2 of 2"},
-		{"gjjo", "the request is not there to be read"},
+		{"gjjo", "the request can't be read"},
 		{"go", "SENT BACK first"},
 		{"gj2o", "SENT BACK first"},
-		{"Go", "no request that is known sent it back"},
+		{"Go", "no captured request sent it back"},
 	} {
 		before := returned(t, 120, 40).press(c.keys[:strings.Index(c.keys, "o")])
 		where := before.where()
@@ -89,7 +89,7 @@ func TestSentBackOpens(t *testing.T) {
 			t.Errorf("%s: %s, was %s", c.keys, s.where(), where)
 		}
 	}
-	newScreen(t, 80, 24).press("o").shows("no request that is known")
+	newScreen(t, 80, 24).press("o").shows("no captured request")
 }
 
 // TestSentBackShows: what the model wrote, what the request carried and where, whose way that is,
@@ -98,8 +98,8 @@ func TestSentBackShows(t *testing.T) {
 	s := newScreen(t, 90, 24).feed(demo(t, "history")...).press("gjjjjjjo")
 	s.shows("SENT BACK write_file  turn 3 call 1 → request of turn 4", "!! ≠ double-encoded", "(double-encode)  accepted seen: HTTP 200")
 	s.shows("── the model wrote  57 B", "┬── the request carried  71 B, body byte 939", `│≠ "{\"path\":`, "!! DOUBLE_ENCODED  the client encoded the arguments once more")
-	s.press("<enter>").shows("the whole request, 1,754 B", `"id": "call_demo_h4"`).press("<esc>").shows("SENT BACK")
-	s.press("<esc>kko").shows("∅ emptied", "│≠ {}", "≠ {\"path\"", "!! ARGS_REPLACED_BY_EMPTY  the 55 bytes the model wrote are gone: {} was sent")
+	s.press("<enter>").shows("the full request, 1,754 B", `"id": "call_demo_h4"`).press("<esc>").shows("SENT BACK")
+	s.press("<esc>kko").shows("∅ emptied", "│≠ {}", "≠ {\"path\"", "!! ARGS_REPLACED_BY_EMPTY  {} was sent, not the 55 bytes that the model wrote")
 	s.press("<esc>jjjo").shows("!  ≠ reformatted", `≠   "budget": 9007199254740993`, `≠   "budget": 9007199254740992`)
 
 	s = newScreen(t, 60, 24).feed(demo(t, "history")...).press("gjjjjjjo") // one above the other

@@ -27,8 +27,8 @@ type requestCursor struct {
 	fixed bool // it does not follow the latest request
 }
 
-// drawMCP draws row y of a session with only MCP servers: the requests, each with its response in the row
-// below. It shows the latest, unless the user went elsewhere.
+// drawMCP draws row y of a session that has only MCP servers: the requests, each with its response in the
+// row below. It shows the latest ones unless the user has moved elsewhere.
 func (m *Model) drawMCP(p *screen.Pen, y, height int) {
 	v := m.in.View()
 	all := v.Executed()
@@ -51,7 +51,7 @@ func (m *Model) drawMCP(p *screen.Pen, y, height int) {
 	}
 }
 
-// mcpTitle returns the numbers of requests and tool calls.
+// mcpTitle returns the numbers of requests and tool calls as text.
 func (m *Model) mcpTitle(v *providers.View, all []*mcp.Request, p *screen.Pen) display.Text {
 	calls := 0
 	for _, s := range v.Servers() {

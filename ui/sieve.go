@@ -51,7 +51,7 @@ func (f *filterBar) Keys() []screen.Binding {
 	}
 }
 
-// acceptFilter closes the bar, unless a part of the filter is not understood; the bar shows that part.
+// acceptFilter closes the bar, unless a part of the filter is invalid. The bar then shows that part.
 func (f *filterBar) acceptFilter() {
 	text := strings.TrimSpace(f.line.Value())
 	if f.applyText(); len(f.faults) > 0 {
@@ -95,7 +95,7 @@ func (f *filterBar) applyText() {
 	}
 }
 
-// applyFilter filters the list, and returns the parts that are not understood.
+// applyFilter filters the list, and returns the invalid parts of the filter.
 func (m *Model) applyFilter(text string) []filter.Error {
 	of, faults := filter.Parse(text)
 	m.turnFilter.Set(of)
@@ -114,7 +114,8 @@ func (m *Model) updateFilter() {
 	}
 }
 
-// newestShown returns what to follow. If no turn matches, the selection stays.
+// newestShown returns the newest shown turn or call, for following. If no turn matches, the selection
+// stays.
 func (m *Model) newestShown() stream.Ref {
 	if r := m.list.Newest(m.view, &m.turnFilter, m.selected); r != stream.NoRef || !m.turnFilter.Active() {
 		return r
@@ -122,7 +123,7 @@ func (m *Model) newestShown() stream.Ref {
 	return m.selected
 }
 
-// maxTurnsScanned is how many of the latest turns are read for completions.
+// maxTurnsScanned is the maximum number of turns, the latest ones, that are read for completions.
 const maxTurnsScanned = 2000
 
 // fieldWords returns the values of a field in the latest turns.
@@ -193,7 +194,7 @@ func (f *filterBar) Draw(p *screen.Pen, y int) {
 	p.Fill(screen.Bare)
 }
 
-// filterMore is the last field, and what plain words match.
+// filterMore describes the last field, and the texts that plain words match.
 const filterMore = "sent:changed, or words: names, ids, text, arguments"
 
 // matchCount returns the number of matching turns and the total.
@@ -217,5 +218,5 @@ func drawWords(p *screen.Pen, words []string, row int) {
 	}
 }
 
-// maxWords is more than fits.
+// maxWords limits the completions. More words than this never fit.
 const maxWords = 64

@@ -34,7 +34,7 @@ func TestFilter(t *testing.T) {
 	if s.chosenName() != "turn 3" {
 		t.Error("what is chosen is not meant:", s.chosenName())
 	}
-	s.press(" costs>1").shows("!  costs: no such field; cost?").press("<enter>").shows("costs: no such field; cost?", "esc drop")
+	s.press(" costs>1").shows("!  costs: unknown field; cost?").press("<enter>").shows("costs: unknown field; cost?", "esc drop")
 	s.press("<bs><bs><bs><bs><bs><bs><bs><bs><enter>").shows("3 of 9  f state:bad").hides("esc drop")
 	checkFrame(t, s)
 	for _, want := range []string{"broken", "turn 6", "broken", "turn 9", "broken", "broken"} {

@@ -11,7 +11,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// sortedTurns is the mode that lists the shown turns in another order, as of its opening.
+// sortedTurns is the mode that lists the shown turns in another order. Later turns are added only when the
+// user sorts again.
 type sortedTurns struct {
 	screen.Window
 	m     *Model
@@ -20,7 +21,7 @@ type sortedTurns struct {
 	since int // number of turns at the last sort
 }
 
-// sortKey is a sort order of turns: the greatest first.
+// sortKey is a sort order of turns, with the greatest first.
 type sortKey struct {
 	word string
 	of   func(*Model, *stream.Turn) float64

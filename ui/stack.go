@@ -13,7 +13,8 @@ import (
 	"toolscope/ui/send"
 )
 
-// modeStack is the stack of open modes, each on top of the one that opened it. Below them is browsing.
+// modeStack is the stack of open modes, each above the one that opened it. browse is the mode at the
+// bottom.
 type modeStack struct {
 	all    []openMode
 	seen   int       // number of events when the first one was opened
@@ -22,7 +23,7 @@ type modeStack struct {
 	asked  []tea.Cmd // commands queued since the last Update
 }
 
-// openMode is an open mode and its id.
+// openMode is a mode on the stack, with an id.
 type openMode struct {
 	modes.Mode
 	id int
@@ -39,7 +40,8 @@ func (m *Model) openModeAt(n int) openMode {
 	return openMode{Mode: browse{m}}
 }
 
-// drawMode draws row y of a body of h rows, up to mode n of the stack: an overlay over the modes below it.
+// drawMode draws row y of a body of h rows, with modes up to n of the stack. Overlays are drawn over the
+// modes below them.
 func (m *Model) drawMode(p *screen.Pen, n, y, h int) {
 	mode := m.openModeAt(n).Mode
 	over, ok := mode.(modes.OverlayMode)
@@ -61,7 +63,8 @@ func (m *Model) drawMode(p *screen.Pen, n, y, h int) {
 	}, func() { m.drawMode(p, n-1, y, h) })
 }
 
-// overlayWidth returns the width of an overlay: the first column if it is wide enough, else all.
+// overlayWidth returns the width of an overlay: that of the first column if it is wide enough, or else
+// that of the screen.
 func (m *Model) overlayWidth(first int) int {
 	if !m.isCovered() && first >= modes.OverlayWidth {
 		return first
@@ -112,7 +115,7 @@ func (m *Model) isCovered() bool {
 	return true
 }
 
-// firstVisible returns the first mode, from the top, that is not an overlay: it covers all below it.
+// firstVisible returns the highest mode that is not an overlay. It covers all modes below it.
 func (m *Model) firstVisible() int {
 	for n := len(m.modeStack.all); n > 0; n-- {
 		if _, ok := m.openModeAt(n).Mode.(modes.OverlayMode); !ok {
@@ -206,7 +209,7 @@ func (m *Model) newEntries() []modes.Entry {
 	)
 }
 
-// breakKey returns the key that opens the breakpoint, also before there is traffic.
+// breakKey returns the key that opens the breakpoint page, even before there is traffic.
 func (m *Model) breakKey() screen.Binding {
 	e := modes.Breakpoints(m.opt.Break)
 	e.Do = func() { m.openEntry(e) }

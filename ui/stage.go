@@ -24,8 +24,8 @@ type tourPlayer struct {
 	about   []stream.Ref    // the call of each
 	at      int             // the scene shown last, or -1
 	shown   bool            // the scene is shown now
-	waits   bool            // it waits for the user
-	off     bool            // the user is elsewhere
+	waits   bool            // the tour waits for the user
+	off     bool            // the user has left the scene
 	seats   int             // number of modes open for the scene
 	timer   int             // number of the valid timer
 }
@@ -55,7 +55,7 @@ func (m *Model) isTourShown() bool { return m.tour != nil && !m.tour.off && m.is
 // hasTourKeys reports whether the keys are those of the tour. Another mode, e.g. the help, may be on top.
 func (m *Model) hasTourKeys() bool { return m.isTourShown() && len(m.modeStack.all) <= m.tour.seats }
 
-// isTourOpening reports whether nothing has been played yet.
+// isTourOpening reports whether the demo has not played anything yet.
 func (m *Model) isTourOpening() bool {
 	return m.isTourShown() && m.tour.at < 0 && m.eventCount() == 0 && !m.moment.playing
 }
@@ -104,7 +104,7 @@ func (m *Model) showScene(n int) {
 		return
 	}
 	m.resetPanes()
-	m.follow = true // as if it had played up to there
+	m.follow = true // the state as if the tour had played up to the scene
 	m.goToMoment(s.moments[n])
 	m.stopPlaying()
 	s.at, s.shown, s.off = n, true, false
@@ -120,7 +120,8 @@ func (m *Model) showScene(n int) {
 	m.countDown(sceneTime)
 }
 
-// countDown continues the tour after a while, scaled by the speed, unless it waits for the user.
+// countDown continues the tour after a delay that depends on the speed, unless the tour waits for the
+// user.
 func (m *Model) countDown(wait time.Duration) {
 	s := m.tour
 	s.timer++
@@ -141,7 +142,7 @@ func (m *Model) countDown(wait time.Duration) {
 // playToNextScene plays from the current moment to the next scene.
 func (m *Model) playToNextScene() {
 	s, n := m.tour, m.eventCount()
-	if !s.shown || n != s.moments[s.at] { // the user left the scene, and comes back
+	if !s.shown || n != s.moments[s.at] { // the user returns to a scene that they left
 		for s.at = -1; s.at+1 < len(s.moments) && s.moments[s.at+1] <= n && n > 0; s.at++ {
 		}
 	}
@@ -200,8 +201,8 @@ func (m *Model) pauseTour() {
 	m.stopPlaying()
 }
 
-// nextScene goes to the scene by further. While the tour plays to a scene, the previous scene is the one it
-// came from.
+// nextScene goes to the scene that is by places further. While the tour plays towards a scene, the scene
+// that it left counts as the previous one.
 func (m *Model) nextScene(by int) {
 	s := m.tour
 	if by < 0 && !s.shown {

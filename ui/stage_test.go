@@ -51,11 +51,11 @@ var proofs = []struct {
 	{"IDX_REUSED", []string{"index 0", "get_forecast"}, []string{"◔2", "call_demo_lima", "IDX_REUSED", "join their"}},
 	{"EARLY_WRONG", []string{"malformed", "byte"}, []string{"After 25 bytes", "byte 25", "parsable object  early wrong   Δ5"}},
 	{"SCHEMA_UNKNOWN_KEY", []string{"schema", "no such key"}, []string{"not one of low, normal, high", "want integer", "Three fields"}},
-	{"ARGS_BROKEN", []string{"REPLAY run_shell", "emptied", "111 bytes"}, []string{"∅  emptied   accepted rule", "the 111 bytes the model wrote are gone: {} is sent"}},
+	{"ARGS_BROKEN", []string{"REPLAY run_shell", "emptied", "111 bytes"}, []string{"∅  emptied   accepted rule", "{} is sent, not the 111 bytes that the model wrote"}},
 	{"DOUBLE_ENCODED", []string{"SENT BACK"}, []string{"SENT BACK write_file", "double-encoded", "the model wrote", "the request carried", "double-encoded"}},
 	{"LENGTH_FIRST_DIVERGENCE", []string{"todowrite"}, []string{"LENGTH_FIRST_DIVERGENCE", `{"todos":[{"id":["1"]`}},
 	{"", []string{"reserve_table", "91 "}, []string{"sonnet-4-5", "gpt-5.2", "nova-pro", "gemini-3", "command-a", "qwen3", "91 B"}},
-	{"", []string{"asked the same"}, []string{"COMPARE 3", "None agree", "wrote .days as", "made one call of two", "≠", "—"}},
+	{"", []string{"for one prompt"}, []string{"COMPARE 3", "None agree", "wrote .days as", "made one call of two", "≠", "—"}},
 	{"", []string{"clean"}, []string{"2 calls, complete", "● complete", "FINDINGS 0"}},
 	{"", []string{"what you saw", "not JSON from byte 87"}, []string{"✗ malformed   run_shell", "∅ emptied     run_shell", "= the same    reserve_table", "≠ differs     get_forecast", "≠ sent back   write_file", "● complete    2 calls", "toolscope proxy"}},
 }
@@ -180,11 +180,11 @@ func TestTakeOver(t *testing.T) {
 		if s.press("1").shows("{ } scene", "d restart").press("}").shows("4/12", "After 25 bytes"); !s.tour.waits {
 			t.Errorf("%s: it goes on by itself after what the user asked for", key)
 		}
-		s.press("?").shows("HELP", "esc close").press("<esc>").shows("4/12", "space go on")
+		s.press("?").shows("HELP", "esc close").press("<esc>").shows("4/12", "space next")
 		s.press("{{").shows("2/12").press("j").press(" ").shows("next: two calls, two models")
 		s.press("d").shows("while they stream", "1/12").press("x").shows("next: a call breaks", "FOLLOW")
 	}
-	s := staged(t, 80, 24).press("}").press(" ").shows("space go on", "PAUSED")
+	s := staged(t, 80, 24).press("}").press(" ").shows("space next", "PAUSED")
 	s.send(workDone{then: func() {}})
 	if s.press(" ").shows("space pause", "2/12"); s.moment.playing == false {
 		t.Error("it does not go on")

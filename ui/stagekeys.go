@@ -10,13 +10,13 @@ import (
 	"toolscope/ui/screen"
 )
 
-// tourKeys returns the keys of the tour, for any evidence it has opened. With all other keys the user takes
-// over.
+// tourKeys returns the keys of the tour, whatever evidence is open. After any other key, the user has
+// control.
 func (m *Model) tourKeys() []screen.Binding {
 	km := m.keys
 	hold := bindAction(km.Pause, m.toggleTour)
 	if hold.Hint = display.Lit("space pause"); m.tour.waits {
-		hold.Hint = display.Lit("space go on")
+		hold.Hint = display.Lit("space next")
 	}
 	claim := m.sceneKeys()
 	keys := []screen.Binding{
@@ -47,8 +47,8 @@ func (m *Model) restartKey() screen.Binding {
 	return b
 }
 
-// handleTourKey handles a key during the tour. A key that the tour doesn't use continues from the opening;
-// later it means that the user takes over, and it has its usual action.
+// handleTourKey handles a key during the tour. During the opening, any key that the tour doesn't use
+// continues. Later, such a key ends the tour and has its usual effect.
 func (m *Model) handleTourKey(k tea.KeyMsg) {
 	km, name := m.keys, k.String()
 	if b := screen.FindBinding(m.tourKeys(), name); b != nil {

@@ -6,8 +6,9 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// redrawLimiter keeps the current frame although there is news, for reduced motion or to write less to the
-// terminal. Only drawing waits: records are read as usual, and all changes are drawn a little later.
+// redrawLimiter keeps the current frame for a while although data has changed, for reduced motion or to
+// write less to the terminal. It delays only drawing. Records are read as usual, and all changes appear in
+// the next frame.
 type redrawLimiter struct {
 	frame  string // the current frame
 	on     bool

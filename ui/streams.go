@@ -50,7 +50,7 @@ func (m *Model) openStreams() {
 	m.pushMode(&openStreamsPage{m: m})
 }
 
-// openStreamsPage is the mode that lists open and just closed streams.
+// openStreamsPage is the mode that lists open and recently closed streams.
 type openStreamsPage struct {
 	screen.Window
 	m           *Model
@@ -72,7 +72,7 @@ const (
 
 func (s *openStreamsPage) Keys() []screen.Binding {
 	return append([]screen.Binding{
-		{Keys: []string{"enter"}, Hint: display.Lit("enter go there"), Does: display.Lit("go there"), Do: s.goToSelected},
+		{Keys: []string{"enter"}, Hint: display.Lit("enter go there"), Does: display.Lit("go to its turn"), Do: s.goToSelected},
 		{Keys: []string{"f"}, Hint: display.Lit("f filter"), Does: display.Lit("filter streams"), Do: s.m.openFilter},
 		{Keys: []string{"esc", "q", "L"}, Hint: display.Lit("esc back"), Does: display.Lit("close"), Do: s.m.closeTop},
 	}, s.CursorKeys(display.Text{}, s.MoveTo)...)
@@ -189,7 +189,7 @@ func (s *openStreamsPage) drawRow(p *screen.Pen, row int) {
 	if silent {
 		late = screen.Caution
 	}
-	if p.Left >= 50 { // else only the sign shows the silence
+	if p.Left >= 50 { // without a role, only the sign shows the silence
 		if cells = 13; silent {
 			took = took.Between("silent ", "")
 		}
@@ -213,7 +213,7 @@ func (s *openStreamsPage) drawRow(p *screen.Pen, row int) {
 	p.Fill(g)
 }
 
-// padLeft pads a text on the left to so many cells.
+// padLeft pads a text on the left to the given width.
 func padLeft(p *screen.Pen, t display.Text, cells int) display.Text {
 	return p.Format("%*s%s", max(0, cells-t.Width()), "", t)
 }

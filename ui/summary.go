@@ -11,7 +11,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// summary is the end of the demo: a list of its scenes, failures first.
+// summary is the last page of the demo: a list of its scenes, failures first.
 type summary struct {
 	screen.Window
 	m    *Model
@@ -62,16 +62,16 @@ func (s *summary) Keys() []screen.Binding {
 	m := s.m
 	keys := append([]screen.Binding{
 		{Keys: []string{"?"}, Hint: display.Lit("? help")},
-		{Keys: []string{"enter"}, Hint: display.Lit("enter see it again"), Does: display.Lit("see it again"), Do: s.showSelected},
+		{Keys: []string{"enter"}, Hint: display.Lit("enter show scene"), Does: display.Lit("show scene"), Do: s.showSelected},
 		m.restartKey(),
 		{Keys: []string{":"}, Hint: display.Lit(": commands")},
 		{Keys: []string{"q"}, Hint: display.Lit("q quit"), Does: display.Lit("quit"), Do: func() { m.quitOrAsk(tea.Quit) }},
-		{Keys: []string{"esc"}, Hint: display.Lit("esc look around"), Does: display.Lit("explore the demo"), Do: m.closeTop},
+		{Keys: []string{"esc"}, Hint: display.Lit("esc explore"), Does: display.Lit("explore the demo"), Do: m.closeTop},
 	}, m.sceneKeys()...)
 	return append(keys, s.CursorKeys(display.Text{}, s.MoveTo)...)
 }
 
-// showSelected shows the selected scene until the user continues.
+// showSelected shows the selected scene. The tour continues only when the user presses space.
 func (s *summary) showSelected() {
 	if s.At < len(s.rows) {
 		s.m.tour.waits = true
@@ -79,7 +79,7 @@ func (s *summary) showSelected() {
 	}
 }
 
-// Draw draws a row: a scene, or how to open the user's own data.
+// Draw draws row y: a scene, or the commands that open the user's own data.
 func (s *summary) Draw(p *screen.Pen, y int) {
 	defer p.Fill(screen.Bare)
 	switch h := s.m.bodyHeight(); {

@@ -6,7 +6,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// turnToKey runs the key of a pane: it focuses the pane; for a tab, it opens or closes it.
+// turnToKey handles the number key of a pane: it focuses a pane, and opens or closes a tab.
 func (m *Model) turnToKey(p placedPane) {
 	if t, ok := p.Pane.(panes.Tab); ok && m.focus == t && (m.zoom || len(m.paneColumns()) < 3) {
 		m.closeTab()
@@ -46,8 +46,8 @@ func (n tabName) width(short bool) int {
 	return width
 }
 
-// namesOf returns the tabs of a slot that fit into so many cells, and whether with short names. The last ones
-// are dropped first, the open one never.
+// namesOf returns the tabs of a slot that fit in the given number of cells, and whether they use short
+// names. The last tabs are dropped first, but never the open one.
 func namesOf(s paneSlot, cells int) (names []tabName, short bool) {
 	long, brief := 0, 0
 	for _, t := range s.tabs {
@@ -100,7 +100,7 @@ func (m *Model) drawTabs(p *screen.Pen, s paneSlot) {
 	p.Fill(screen.Bare)
 }
 
-// tabAt returns the tab named at cell x of a row of so many cells, or nil.
+// tabAt returns the tab whose name is at cell x of a row with the given width, or nil.
 func (m *Model) tabAt(s paneSlot, cells, x int) *placedPane {
 	names, short := namesOf(s, cells-screen.Width(m.besideTabs(&m.pen, s, cells)))
 	at := -1 // the first name has one blank less before it
@@ -113,8 +113,8 @@ func (m *Model) tabAt(s paneSlot, cells, x int) *placedPane {
 	return nil
 }
 
-// besideTabs returns the notes on the right of the tabs. If there are no titles, these come first: bad calls
-// out of view, and the filter. Only the scroll position of the open tab may push out tabs with a count.
+// besideTabs returns the notes on the right of the tabs. If there are no titles, bad calls out of view and
+// the filter come first. Only the scroll position of the open tab may replace tabs with a count.
 func (m *Model) besideTabs(p *screen.Pen, s paneSlot, room int) (beside []screen.StyledText) {
 	names, _ := namesOf(s, room)
 	for _, n := range names {

@@ -6,8 +6,8 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// writeBudget limits the bytes written to the terminal, which may be remote: while the budget is exceeded,
-// the current frame stays. Actions of the user are drawn at once.
+// writeBudget limits the bytes that are written to the terminal, which may be remote. While the budget is
+// exceeded, the current frame stays. Actions of the user are drawn at once.
 type writeBudget struct {
 	room    int64 // bytes left; negative while frames are held back
 	written int64 // total at the last check
@@ -25,7 +25,7 @@ const (
 	maxBudgetDebt   = 32 << 10
 )
 
-// budgetDelay returns how long the current frame stays.
+// budgetDelay returns the time until the next frame may be drawn.
 func (m *Model) budgetDelay(msg tea.Msg) time.Duration {
 	t := &m.redraw.budget
 	t.updateRoom(m.opt.Now(), m.opt.Written())

@@ -52,7 +52,7 @@ func (m *Model) canPause() bool {
 	return true
 }
 
-// goNow shows the current view, and follows it.
+// goNow shows the current view again, and follows it.
 func (m *Model) goNow() {
 	if !m.isPaused() {
 		return
@@ -95,8 +95,8 @@ func (m *Model) goToMoment(n int) {
 	m.restoreSelection()
 }
 
-// restoreSelection selects at a moment what the user selected, if it exists there: else its turn, or the
-// newest turn. If the panes follow, it selects the newest.
+// restoreSelection selects, at a moment, the user's selection. If that does not exist there, it selects
+// its turn or else the newest turn. If the panes follow, it selects the newest.
 func (m *Model) restoreSelection() {
 	w := &m.moment
 	m.selected = m.newestShown()
@@ -121,8 +121,8 @@ func (m *Model) eventCount() int {
 	return m.in.Timeline.Len()
 }
 
-// steppedTurn returns the turn to step in, as it is now, and the number of the call that the user selected,
-// 0 for none.
+// steppedTurn returns the turn in which steps move, in its current state, and the number of the call that
+// the user selected, 0 for none.
 func (m *Model) steppedTurn() (t *stream.Turn, call int32) {
 	of := m.selected
 	if m.isPaused() && !m.follow {

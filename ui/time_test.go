@@ -196,7 +196,7 @@ func TestHeldTakesAll(t *testing.T) {
 	if diff := cmp.Diff(before, s.bodyRows()); diff != "" || s.eventCount() != n {
 		t.Errorf("the moment changed (-before +after):\n%s", diff)
 	}
-	s.shows("live is +", " ahead").press("G")
+	s.shows("now is +", " ahead").press("G")
 	want := newScreen(t, 80, 24).feed(records[:50]...)
 	if s.isPaused() || s.in.Timeline.Len() != want.in.Timeline.Len() {
 		t.Errorf("%d events came, not %d", s.in.Timeline.Len(), want.in.Timeline.Len())

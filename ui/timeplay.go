@@ -31,7 +31,7 @@ const (
 	skipAtOnce = 1 << 14               // maximum number of events between two frames
 )
 
-// togglePlaying pauses the screen, plays on from the paused moment, or stops playback.
+// togglePlaying pauses the screen. If it is paused, it starts or stops playback.
 func (m *Model) togglePlaying() {
 	switch {
 	case !m.isPaused():
@@ -75,7 +75,7 @@ func (m *Model) setClock() {
 	}
 }
 
-// playTime returns the time that playback has reached.
+// playTime returns the source time that playback has reached.
 func (m *Model) playTime() time.Duration {
 	return m.moment.from + time.Duration(float64(m.opt.Now().Sub(m.moment.since))*m.moment.speed)
 }
@@ -168,7 +168,7 @@ func (m *Model) playWord() screen.StyledText {
 	return screen.StyledText{Role: screen.Caution, Text: display.Lit("PAUSED")}
 }
 
-// leaveTime closes what is open at the moment, or else goes back to now.
+// leaveTime closes the search or the zoom if one is open, or else goes back to now.
 func (m *Model) leaveTime() {
 	if m.search.query != "" || m.zoom {
 		m.stepBack(nil)

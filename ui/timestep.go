@@ -12,8 +12,8 @@ import (
 	"toolscope/ui/panes"
 )
 
-// stepDelta goes to the delta by further: of the selected call, else of any text of the turn, else of any
-// turn.
+// stepDelta goes to the delta that is by places further: of the selected call, or else of any text of the
+// turn, or else of any turn.
 func (m *Model) stepDelta(by int) {
 	if m.pauseScreen(); !m.isPaused() {
 		return
@@ -56,12 +56,12 @@ func (m *Model) deltaOfCall(t *stream.Turn, call int32, n, by int) (at int, ok b
 	return v.AfterEvent(int(c.DeltaEvent(i))), true
 }
 
-// bringsText reports whether steps stop at events of a kind.
+// bringsText reports whether stepping stops at events of a kind.
 func bringsText(kind stream.EventKind) bool {
 	return kind == stream.Args || kind == stream.Rewrite || kind == stream.TextDelta || kind == stream.ThinkDelta
 }
 
-// deltaOfTurn does the same for all text of a turn.
+// deltaOfTurn is like deltaOfCall, for all text of a turn.
 func (m *Model) deltaOfTurn(t *stream.Turn, n, by int) (at int, ok bool) {
 	if t == nil {
 		return 0, false
@@ -79,7 +79,7 @@ func (m *Model) deltaOfTurn(t *stream.Turn, n, by int) (at int, ok bool) {
 	return 0, false
 }
 
-// deltaOfAny does the same for any turn.
+// deltaOfAny is like deltaOfCall, for any turn.
 func (m *Model) deltaOfAny(n, by int) (at int, ok bool) {
 	v, e := m.in.View(), n
 	if by < 0 {
@@ -96,8 +96,8 @@ func (m *Model) deltaOfAny(n, by int) (at int, ok bool) {
 	return 0, false
 }
 
-// stepMarker goes to the marker by further; with marks false only to findings and state changes. After those
-// of the turn come those of the next one.
+// stepMarker goes to the marker that is by places further, and continues in the next turn. With marks
+// false, it stops only at findings and state changes.
 func (m *Model) stepMarker(by int, marks bool) {
 	if m.pauseScreen(); !m.isPaused() {
 		return
@@ -140,7 +140,8 @@ func (m *Model) markerMoment(t *stream.Turn, call int32, n, by int, marks bool) 
 	return 0, false
 }
 
-// goToTurnStart goes to the start of the turn, and from there to the start of all.
+// goToTurnStart goes to the start of the turn. If it is there already, it goes to the start of the
+// timeline.
 func (m *Model) goToTurnStart() {
 	t, _ := m.steppedTurn()
 	m.stopPlaying()

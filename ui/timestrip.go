@@ -37,7 +37,7 @@ func (m *Model) extendStrip() {
 		events := screen.Plural(n, "event").Between("+", "")
 		at.Less, at.Ahead = events, events.Between("the end is ", " ahead")
 		if m.isLive() {
-			at.Ahead = events.Between("live is ", " ahead")
+			at.Ahead = events.Between("now is ", " ahead")
 		}
 		if len(m.in.Session().Turns) > 1 {
 			at.Ahead = at.Ahead.Between("", ", all turns")

@@ -20,7 +20,7 @@ import (
 // UserKeys maps built-in keys to the user's keys.
 type UserKeys map[string]string
 
-// Action is a line of the key table that the user can change.
+// Action is a line of the key table. The user can change its keys.
 type Action struct {
 	Name, Does string
 	Keys       []string
@@ -51,8 +51,8 @@ func actionName(field string) string {
 // ErrNoAction says that an action is unknown.
 var ErrNoAction = errors.New("unknown action")
 
-// Set replaces the keys of an action by as many others. It does not check for conflicts: when all are set,
-// call Clash.
+// Set replaces the keys of an action by the same number of others. It does not check for conflicts. Call
+// Clash after all actions are set.
 func (u UserKeys) Set(action string, keys []string) error {
 	all := Actions()
 	at := slices.IndexFunc(all, func(a Action) bool { return a.Name == action })
@@ -126,7 +126,7 @@ func (u UserKeys) keyLabel(b key.Binding) string {
 	return strings.Join(keys, " ")
 }
 
-// named are the names of special keys.
+// named has the names of special keys.
 var named = strings.Fields("up down left right enter esc tab shift+tab pgup pgdown home end backspace delete insert")
 
 // isKey reports whether name is a key.
@@ -159,7 +159,7 @@ func (m *Model) keysOf(mode modes.Mode) []screen.Binding {
 	return m.asUser(all, menu)
 }
 
-// isMenu reports whether a mode keeps most of the screen, and its keys are all it shows.
+// isMenu reports whether a mode is a menu: most of the screen stays visible, and only its keys are shown.
 func isMenu(mode modes.Mode) bool {
 	switch mode.(type) {
 	case *quitDialog, modes.OverlayMode:
@@ -171,8 +171,9 @@ func isMenu(mode modes.Mode) bool {
 // userGlobalKeys returns the keys that work in every mode, with the user's keys.
 func (m *Model) userGlobalKeys() []screen.Binding { return m.asUser(m.globalKeys(), false) }
 
-// asUser returns bindings with the user's keys; in a menu it replaces only named keys. If a replacement
-// conflicts with another binding's own key, that binding keeps its key and the replaced one its built-in key.
+// asUser returns bindings with the user's keys. In a menu it replaces only named keys. If a replacement
+// conflicts with another binding's own key, the other binding keeps its key, and the replaced one keeps
+// its built-in key.
 func (m *Model) asUser(all []screen.Binding, menu bool) []screen.Binding {
 	if len(m.opt.Keys) == 0 {
 		return all

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// change puts a text in place of a piece of a file.
+// change replaces a part of a file with a text.
 type change struct {
 	file         string
 	source       []byte
@@ -38,7 +38,7 @@ func (c change) String() string {
 	return fmt.Sprintf("%s:%d:%d: %s → %s", filepath.Base(c.file), c.line, c.column, short(string(c.source[c.from:c.to])), text)
 }
 
-// finder collects the changes of a file.
+// finder collects the possible changes of a file.
 type finder struct {
 	set    *token.FileSet
 	file   string
@@ -46,7 +46,7 @@ type finder struct {
 	found  []change
 }
 
-// changesOf are all changes of a file.
+// changesOf returns all possible changes of a file.
 func changesOf(file string) ([]change, error) {
 	source, err := os.ReadFile(file)
 	if err != nil {
@@ -74,7 +74,7 @@ func (f *finder) textOf(n ast.Node) string {
 	return string(f.source[f.set.Position(n.Pos()).Offset:f.set.Position(n.End()).Offset])
 }
 
-// swapped are operators and what is put in their place.
+// swapped maps an operator to its replacement.
 var swapped = map[token.Token]string{
 	token.LSS: "<=", token.LEQ: "<", token.GTR: ">=", token.GEQ: ">", token.EQL: "!=", token.NEQ: "==",
 	token.ADD: "-", token.SUB: "+", token.MUL: "/", token.QUO: "*", token.AND: "|", token.OR: "&", token.SHL: ">>", token.SHR: "<<",

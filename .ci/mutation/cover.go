@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// block is a piece of code that some test runs.
+// block is a part of a file that a test runs.
 type block struct{ fromLine, fromColumn, toLine, toColumn int }
 
-// coverage are the blocks that tests run, by the name of their file.
+// coverage is the blocks that tests run, by file name.
 type coverage map[string][]block
 
-// coverage runs the tests as they are, which must pass.
+// coverage runs the tests on the unchanged code, which must pass, and returns the blocks that they run.
 func (o *options) coverage(profile string) (coverage, error) {
 	args := []string{"test", "-count=1", "-run", o.run, "-coverprofile", profile, "-coverpkg", o.pkg}
 	if out, err := o.output(context.Background(), append(args, o.tests...)...); err != nil {
-		return nil, fmt.Errorf("the tests fail as it is: %w\n%s", err, out)
+		return nil, fmt.Errorf("the tests fail without a change: %w\n%s", err, out)
 	}
 	file, err := os.Open(profile)
 	if err != nil {
@@ -40,7 +40,7 @@ func (o *options) coverage(profile string) (coverage, error) {
 	return c, lines.Err()
 }
 
-// has reports whether a test runs the place of a change.
+// has reports whether a test runs the code at a change.
 func (c coverage) has(at change) bool {
 	for _, b := range c[filepath.Base(at.file)] {
 		after := at.line > b.fromLine || at.line == b.fromLine && at.column >= b.fromColumn

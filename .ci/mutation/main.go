@@ -1,5 +1,4 @@
-// Command mutation changes one place of a package at a time and runs tests: a change that no test
-// notices has survived.
+// Command mutation changes one place of a package at a time and runs tests. A change survives if no test fails.
 package main
 
 import (
@@ -18,10 +17,10 @@ import (
 	"time"
 )
 
-// options are the command line.
+// options are the flags and arguments of the command.
 type options struct {
 	root    string // of the module
-	pkg     string // that is changed
+	pkg     string // the package to change
 	tests   []string
 	run     string
 	files   *regexp.Regexp
@@ -34,16 +33,16 @@ type options struct {
 func main() {
 	var o options
 	flag.StringVar(&o.root, "root", ".", "directory of the module")
-	tests := flag.String("tests", "", "packages whose tests are run (default the one that is changed)")
-	flag.StringVar(&o.run, "run", "", "only tests that match, as go test -run")
-	files := flag.String("files", "", "only files whose names match")
-	flag.IntVar(&o.n, "n", 150, "how many changes, drawn at random; 0 for all")
-	flag.Uint64Var(&o.seed, "seed", 1, "of the draw")
-	flag.IntVar(&o.jobs, "jobs", 2, "tests at a time")
-	flag.DurationVar(&o.timeout, "timeout", time.Minute, "of one test run; what takes longer was noticed")
+	tests := flag.String("tests", "", "packages whose tests are run (default: the changed package)")
+	flag.StringVar(&o.run, "run", "", "run only tests that match, as in go test -run")
+	files := flag.String("files", "", "change only files whose names match")
+	flag.IntVar(&o.n, "n", 150, "number of changes, drawn at random; 0 for all")
+	flag.Uint64Var(&o.seed, "seed", 1, "seed of the random draw")
+	flag.IntVar(&o.jobs, "jobs", 2, "number of test runs at the same time")
+	flag.DurationVar(&o.timeout, "timeout", time.Minute, "time limit of a test run; a change that exceeds it counts as noticed")
 	flag.Parse()
 	if flag.NArg() != 1 {
-		fmt.Fprintln(os.Stderr, "one package, please: .ci/mutate ./stream")
+		fmt.Fprintln(os.Stderr, "usage: .ci/mutate [FLAGS] PACKAGE, e.g. .ci/mutate ./stream")
 		os.Exit(2)
 	}
 	o.pkg, o.files = flag.Arg(0), regexp.MustCompile(*files)
@@ -56,7 +55,7 @@ func main() {
 	}
 }
 
-// mutate finds the changes, draws some, tries them and says what came of it.
+// mutate finds the changes, draws a sample, runs the tests with each change and prints the results.
 func (o *options) mutate() error {
 	dir, names, err := o.sources()
 	if err != nil {
@@ -95,7 +94,7 @@ func (o *options) mutate() error {
 	return nil
 }
 
-// sources are the Go files of the package that are no tests.
+// sources returns the Go files of the package, without tests.
 func (o *options) sources() (dir string, names []string, err error) {
 	out, err := o.output(context.Background(), "list", "-f", "{{.Dir}}{{range .GoFiles}}\n{{.}}{{end}}", o.pkg)
 	if err != nil {
@@ -105,7 +104,7 @@ func (o *options) sources() (dir string, names []string, err error) {
 	return lines[0], lines[1:], nil
 }
 
-// try makes the changes until enough were built, and prints those that survive.
+// try runs the tests with changes until o.n changes have compiled, and prints the changes that survive.
 func (o *options) try(all []change, work string) {
 	var mutex sync.Mutex
 	count, begun := map[verdict]int{}, 0
@@ -146,7 +145,7 @@ const (
 	unbuilt
 )
 
-// judge runs the tests with one change.
+// judge runs the tests with one change and returns the verdict.
 func (o *options) judge(c change, base string) verdict {
 	changed, overlay := base+".go", base+".json"
 	replace, _ := json.Marshal(map[string]any{"Replace": map[string]string{c.file: changed}})
@@ -168,7 +167,7 @@ func (o *options) judge(c change, base string) verdict {
 	return noticed
 }
 
-// output is what the go command prints, run in the module.
+// output runs the go command in the module and returns what it prints.
 func (o *options) output(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = o.root

@@ -1,11 +1,11 @@
-// Runs real agents over every case against a model that is not there, and writes what they sent, as
-// main.mjs does for libraries:
+// Runs real agents with every case against a simulated model, and writes the calls that they send back. main.mjs
+// does the same for libraries:
 //
 //   node agents.mjs NODE_MODULES DIR AGENT…
 //
-// NODE_MODULES is a folder in which the agents are installed; they are not dependencies here, for
-// their licences are their own. Each case is a run of its own in an empty home, or a session of its
-// own where the agent is a server.
+// NODE_MODULES is a folder in which the agents are installed. They are not dependencies of this folder, because
+// they have licences of their own. Each case is a run in an empty home or, for an agent that is a server, a
+// session.
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -20,12 +20,12 @@ const [modules, dir, ...names] = process.argv.slice(2)
 const bin = (...p) => path.join(path.resolve(modules), ...p)
 const post = async (url, body) => (await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })).json()
 
-/** sdks are the packages by which opencode speaks a protocol. */
+/** sdks are the packages that opencode uses for a protocol. */
 const sdks = { 'openai-chat': '@ai-sdk/openai-compatible', 'openai-responses': '@ai-sdk/openai', anthropic: '@ai-sdk/anthropic' }
 
-// Of each agent: its package, the protocols it is run with, its tool that a call names, its command,
-// and what it needs in its environment and its home. Before is a command to be run first; said, of
-// one that is a server, is how it tells its address, and ask has it do a task.
+// For each agent: its package, the protocols to test, the tool that the call names, its command, and the
+// environment and home files that it needs. before is a command to run first. For an agent that is a server,
+// said matches the output with its address, and ask sends it a task.
 const agents = {
   'claude-code': {
     package: '@anthropic-ai/claude-code', protocols: ['anthropic'], tool: 'Bash',
@@ -83,7 +83,7 @@ function start([file, ...argv], agent, base, home, stdout = 'ignore') {
 
 const end = child => { try { process.kill(-child.pid, 'SIGKILL') } catch { /* it has ended */ } }
 
-/** furnish makes a home that has what an agent needs. */
+/** furnish creates a home folder with the files that an agent needs. */
 async function furnish(agent, base, protocol) {
   const home = fs.mkdtempSync(path.join(os.tmpdir(), 'agent-'))
   fs.mkdirSync(path.join(home, 'project'))
@@ -95,14 +95,14 @@ async function furnish(agent, base, protocol) {
   return home
 }
 
-/** enough waits until the agent has asked a second time, is done, or has taken too long. */
+/** enough waits until the agent has sent its second request, has ended, or has reached the time limit. */
 async function enough(it, done) {
   let ended = false
   done.finally(() => { ended = true }).catch(() => {})
   for (let n = 0; n < 300 && !ended && !it.asked[1]; n++) await sleep(100)
 }
 
-/** sent says what the agent made of a case. */
+/** sent returns the call that the agent sent back in a case, or why there is none. */
 function sent(it, protocol) {
   const [first, second] = it.asked
   if (!second) return first ? { silent: true } : { failed: true }
@@ -111,7 +111,7 @@ function sent(it, protocol) {
   return scrub(found)
 }
 
-/** each runs an agent with every case, by one protocol. */
+/** each runs an agent with every case in one protocol. */
 async function * each(agent, protocol) {
   const it = await model(agent.tool, protocol)
   let home, server, url

@@ -1,5 +1,5 @@
-// What models write where one JSON object should be, and objects that do not come through a parser
-// as they were. Each is [name, the text of the arguments].
+// Arguments that are not one JSON object, and objects that a parser changes. Each case is [name, text of the
+// arguments].
 const long = 'x'.repeat(60)
 
 export const cases = [

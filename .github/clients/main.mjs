@@ -1,10 +1,10 @@
-// Runs every client over every case, and writes what it sent into a file for each client:
+// Runs every client with every case, and writes the calls that it sends back into a file for each client:
 //
 //   node main.mjs DIR [CLIENT…]
 //
-// A line is a case as it came by some protocols, and the call as it stands in the next request, by
-// the protocol of that. The call is as the client wrote it, member by member, but for ids that it
-// makes: these are other ones in each run, and RANDOM here.
+// A line is a case with the protocols of its response, and the call in the next request, by the protocol of the
+// request. The call has all fields that the client wrote. Ids that the client generates differ in each run, so
+// they are written as RANDOM.
 import fs from 'node:fs'
 import path from 'node:path'
 import { cases } from './cases.mjs'
@@ -14,24 +14,24 @@ import { answers, asValue, callIn, hasResult, scrub } from './lib/wire.mjs'
 const [dir, ...only] = process.argv.slice(2)
 const here = path.dirname(new URL(import.meta.url).pathname)
 
-let beside // what a client throws beside what it is asked for
+let beside // an error that a client throws outside of the promise that it returned
 for (const kind of ['unhandledRejection', 'uncaughtException']) process.on(kind, e => { beside ??= e })
 for (const level of ['log', 'info', 'warn', 'error', 'debug']) console[level] = () => {}
 
-/** argumentsOf is the text of the arguments as it stands on a protocol's wire. */
+/** argumentsOf returns the text of the arguments on the wire of a protocol. */
 const argumentsOf = (protocol, args) => protocol === 'gemini' || protocol === 'ollama' ? asValue(args) : args
 
-/** versionOf is the version of a package that is installed. */
+/** versionOf returns the version of an installed package. */
 const versionOf = name => JSON.parse(fs.readFileSync(path.join(here, 'node_modules', name, 'package.json'))).version
 
-/** within waits no longer than that, even where nothing is left that could come. */
+/** within waits for a promise, but at most ms milliseconds, even if nothing is left that could settle it. */
 function within(ms, promise) {
   let timer
   const late = new Promise((_, no) => { timer = setTimeout(() => no(new Error('took too long')), ms) })
   return Promise.race([promise, late]).finally(() => clearTimeout(timer))
 }
 
-/** run has a client answer one call, and says what it sent. */
+/** run gives a client one call and returns the call that it sends back, or why there is none. */
 async function run(client, from, to, args) {
   const net = network(args)
   let failure
@@ -50,7 +50,7 @@ async function run(client, from, to, args) {
   return scrub(found)
 }
 
-/** clean is the first line of what an error says. */
+/** clean returns the first line of an error message. */
 const clean = words => words.split('\n')[0].slice(0, 120)
 
 const modules = fs.readdirSync(path.join(here, 'clients')).filter(f => f.endsWith('.mjs')).sort()
@@ -59,7 +59,7 @@ for (const file of modules) {
     if (only.length && !only.includes(client.name)) continue
     const lines = []
     for (const [name, args] of cases) {
-      const told = new Map() // what was sent to all, by the sources of which that is so
+      const told = new Map() // the source protocols, by the line that they have in common
       for (const from of client.from) {
         const to = {}
         for (const target of client.same ? [from] : client.to) to[target] = await run(client, from, target, args)

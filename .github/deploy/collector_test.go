@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// head is what stands at the top of the compose file.
+// head returns the comment at the top of the compose file.
 func head(t *testing.T) string {
 	t.Helper()
 	text, _, ok := strings.Cut(read(t, "compose.yaml"), "\nname:")
@@ -21,7 +21,7 @@ func head(t *testing.T) string {
 	return text
 }
 
-// variable is what the head has be put into .env under that name.
+// variable returns the line NAME=VALUE that the head writes to .env.
 func variable(t *testing.T, name string) string {
 	t.Helper()
 	line := regexp.MustCompile(`(?m)^#   echo "(` + name + `=[^"]+)" >> \.env$`).FindStringSubmatch(head(t))
@@ -31,7 +31,7 @@ func variable(t *testing.T, name string) string {
 	return line[1]
 }
 
-// TestHead: each profile and each service that the head names is there.
+// TestHead checks that each profile and service in the head exists.
 func TestHead(t *testing.T) {
 	project, profiles := loaded(t), []string(nil)
 	for _, s := range project.Services {
@@ -53,8 +53,8 @@ func TestHead(t *testing.T) {
 	}
 }
 
-// TestCollector: the collector reads the configuration that is put before it. It listens where the hub
-// is told that it does, and prints what it gets.
+// TestCollector checks that the collector reads its configuration, listens at the address that the hub
+// uses, and prints the spans that it gets.
 func TestCollector(t *testing.T) {
 	project := loaded(t, variable(t, "OTLP"))
 	service := project.Services["collector"]
@@ -93,7 +93,7 @@ func TestCollector(t *testing.T) {
 	}
 }
 
-// TestNoCollector: without the variable the hub is told of no collector, and listens.
+// TestNoCollector checks that without the variable the hub starts without a collector.
 func TestNoCollector(t *testing.T) {
 	needs(t, "openssl", "sh")
 	m := standIn(t, "nowhere")
@@ -104,7 +104,7 @@ func TestNoCollector(t *testing.T) {
 	m.start("hub").listens()
 }
 
-// collects stands for a collector. It tells the first request that it gets.
+// collects starts a stand-in for a collector. The channel gets its first request.
 func collects(t *testing.T) (told <-chan string, address string) {
 	t.Helper()
 	first := make(chan string, 1)

@@ -16,8 +16,8 @@ import (
 
 const token = "12e4f09ab3c5d6e7f8091a2b3c4d5e6f"
 
-// loaded is the compose file, as compose understands it with these variables: it holds it against its
-// schema first.
+// loaded returns the compose file as compose loads it with these variables. Compose first checks it against its
+// schema.
 func loaded(t *testing.T, variables ...string) *types.Project {
 	t.Helper()
 	variables = append(variables, "HUB_TOKEN="+token)
@@ -32,7 +32,7 @@ func loaded(t *testing.T, variables ...string) *types.Project {
 	return project
 }
 
-// machine is this one in place of the containers: their addresses are ports, their files are in dir.
+// machine stands for the containers: their addresses are ports of this machine, their files are in dir.
 type machine struct {
 	t       *testing.T
 	project *types.Project
@@ -40,7 +40,7 @@ type machine struct {
 	named   *strings.Replacer
 }
 
-// standIn is one where a collector, if the hub is told of one, is at that address.
+// standIn returns a machine. Its collector, if the hub has one, is at this address.
 func standIn(t *testing.T, collector string, variables ...string) *machine {
 	m := &machine{t: t, project: loaded(t, variables...), dir: t.TempDir()}
 	demo, err := filepath.Abs("../../ui/cli/demo")
@@ -52,7 +52,7 @@ func standIn(t *testing.T, collector string, variables ...string) *machine {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"apk", "chown"} { // a container has no openssl, and users of its own
+	for _, name := range []string{"apk", "chown"} { // this machine may have openssl, and has other users
 		if err := os.WriteFile(filepath.Join(m.dir, "bin", name), []byte("#!/bin/sh\n"), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +68,7 @@ func standIn(t *testing.T, collector string, variables ...string) *machine {
 	return m
 }
 
-// line is the command line of a service, and its environment.
+// line returns the command line of a service and its environment.
 func (m *machine) line(name string) (args, env []string) {
 	m.t.Helper()
 	s, err := m.project.GetService(name)
@@ -99,7 +99,7 @@ func (m *machine) start(name string) *process {
 	return started(m.t, env, args...)
 }
 
-// run runs a service that comes to an end.
+// run runs a service until it ends.
 func (m *machine) run(name string) {
 	m.t.Helper()
 	args, env := m.line(name)
@@ -110,7 +110,7 @@ func (m *machine) run(name string) {
 	}
 }
 
-// TestOneHasTheKey: nobody but the hub, and who makes it, can read the key of its certificate.
+// TestOneHasTheKey checks that only the hub and the service that creates the key can read the key.
 func TestOneHasTheKey(t *testing.T) {
 	for _, s := range loaded(t).Services {
 		for _, v := range s.Volumes {
@@ -121,9 +121,9 @@ func TestOneHasTheKey(t *testing.T) {
 	}
 }
 
-// TestCompose: what the services are told to run works together: the calls that an agent gets through
-// the proxy beside it are on the screen of who views the hub, and the collector is told of them. When
-// it is told to end, a proxy says that it was a signal, and nothing else.
+// TestCompose checks that the services work together: the calls that an agent gets through
+// its proxy are on the screen of a viewer of the hub, and the collector gets their spans. A proxy that
+// gets a signal prints the signal, and nothing else.
 func TestCompose(t *testing.T) {
 	needs(t, "openssl", "curl", "sh")
 	told, collector := collects(t)
@@ -146,7 +146,7 @@ func TestCompose(t *testing.T) {
 	proxy.ends(128 + 15)
 }
 
-// needs skips a test where a program is not installed.
+// needs skips a test if a program is not installed.
 func needs(t *testing.T, tools ...string) {
 	t.Helper()
 	for _, tool := range tools {
@@ -156,7 +156,7 @@ func needs(t *testing.T, tools ...string) {
 	}
 }
 
-// healthy runs the check of a service once.
+// healthy runs the health check of a service once.
 func (m *machine) healthy(name string) {
 	m.t.Helper()
 	s, args := m.project.Services[name], []string(nil)
@@ -169,7 +169,7 @@ func (m *machine) healthy(name string) {
 	}
 }
 
-// screen runs a service at a terminal until all of these stand there.
+// screen runs a service in a terminal until the screen shows all of these texts.
 func screen(t *testing.T, m *machine, name string, wanted ...string) {
 	t.Helper()
 	args, env := m.line(name)

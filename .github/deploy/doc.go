@@ -1,6 +1,6 @@
-// Package deploy holds what is said of containers against what reads it: the compose file against
-// compose's own loader, the examples of the page on sidecars against the types of Kubernetes. The
-// command lines in them are run, as processes of this machine in place of containers.
+// Package deploy checks the container files and examples with the programs that read them: the compose file with
+// compose's own loader, the examples of the page on sidecars with the types of Kubernetes. The
+// tests run the command lines of the containers as processes of this machine.
 //
-// It is a module of its own, in a hidden folder, so that the product needs none of these libraries.
+// It is a module of its own, in a hidden folder, so that toolscope doesn't depend on these libraries.
 package deploy

@@ -21,13 +21,13 @@ type protocol struct {
 	wire        string // file in testdata
 	path        string
 	contentType string
-	host        string // the proxy's name of the provider
-	version     string // what its address ends in
+	host        string // the name of the provider in the proxy
+	version     string // the end of the provider's address
 	keyed       bool   // the library sends a key
 
-	// stream asks the provider at base and returns the calls the library makes of the stream.
+	// stream sends a request to the provider at base and returns the calls that the library reads from the stream.
 	stream func(ctx context.Context, base string, retries int) ([]call, error)
-	// failure is what the library's own error tells: the HTTP status, and the words of the body.
+	// failure returns the HTTP status and the message of the body from the library's own error.
 	failure func(error) (int, string)
 }
 
@@ -39,7 +39,7 @@ var protocols = []protocol{
 	{"ollama", "ollama.ndjson", "/api/chat", "application/x-ndjson", "ollama", "", false, ollamaCalls, ollamaFailure},
 }
 
-// key is one that nothing must show or record.
+// key is an API key that must not be shown or recorded.
 const key = "e2e-CANARY-0123456789abcdef"
 
 func anthropicCalls(ctx context.Context, base string, retries int) (calls []call, err error) {
@@ -152,7 +152,7 @@ func ollamaCalls(ctx context.Context, base string, _ int) (calls []call, err err
 		}
 		return nil
 	})
-	if err == nil && !done { // the library takes a connection that broke between two lines for the end
+	if err == nil && !done { // the library treats a connection that broke between two lines as the end
 		err = errors.New("the stream ended without done")
 	}
 	return calls, err

@@ -1,6 +1,6 @@
-// Package e2e runs real client libraries against the program: they stream from toolscope serve,
-// through toolscope proxy, and what they make of the stream has to be what toolscope print shows of
+// Package e2e runs real client libraries with toolscope: they stream from toolscope serve
+// through toolscope proxy, and must read the same calls that toolscope print shows of
 // the same capture.
 //
-// It is a module of its own, in a hidden folder, so that the product needs none of these libraries.
+// It is a module of its own, in a hidden folder, so that toolscope doesn't depend on these libraries.
 package e2e

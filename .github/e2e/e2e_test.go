@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// text is arguments as JSON in one way to write it: keys sorted, no space.
+// text returns arguments as normalised JSON: with sorted keys and without spaces.
 func text(v any) string {
 	out, err := json.Marshal(v)
 	if err != nil {
@@ -19,8 +19,8 @@ func text(v any) string {
 	return string(out)
 }
 
-// alike is calls with their arguments written in one way. Libraries that hand out objects have lost
-// the wire's, and the others write {} where there were no arguments, or nothing.
+// alike returns calls with normalised arguments. Libraries that return objects have lost
+// the original text, and others return {} or nothing for empty arguments.
 func alike(t *testing.T, calls []call) []call {
 	t.Helper()
 	calls = slices.Clone(calls)
@@ -37,8 +37,8 @@ func alike(t *testing.T, calls []call) []call {
 	return calls
 }
 
-// TestCalls: what a client library makes of the stream is what toolscope shows of the capture,
-// however the bytes come.
+// TestCalls checks that a client library reads the same calls that toolscope shows of the capture,
+// for every division of the bytes into chunks.
 func TestCalls(t *testing.T) {
 	for _, p := range protocols {
 		for name, args := range map[string][]string{
@@ -62,7 +62,7 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// TestRawArguments: where a library hands out the text of the arguments, it is the text that
+// TestRawArguments checks that a library that returns the text of the arguments returns the text that
 // toolscope shows.
 func TestRawArguments(t *testing.T) {
 	for _, p := range protocols[:3] {
@@ -80,7 +80,7 @@ func TestRawArguments(t *testing.T) {
 	}
 }
 
-// TestBytes: the bytes on the wire are those of the recording.
+// TestBytes checks that the bytes on the wire equal the bytes in the capture.
 func TestBytes(t *testing.T) {
 	for _, p := range protocols {
 		file, wire := recorded(t, p, 7)
@@ -102,7 +102,7 @@ func fetched(t *testing.T, url string) ([]byte, *http.Response, error) {
 	return body, resp, err
 }
 
-// TestRefused: errors have the shape by which each library knows them.
+// TestRefused checks that each library recognises toolscope's errors.
 func TestRefused(t *testing.T) {
 	for _, p := range protocols {
 		for _, status := range []string{"429", "529", "400"} {
@@ -118,7 +118,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestRetried: a library that tries again gets the stream.
+// TestRetried checks that a library that retries a request gets the stream.
 func TestRetried(t *testing.T) {
 	for _, p := range protocols[:3] {
 		file, _ := recorded(t, p, 100)
@@ -129,7 +129,7 @@ func TestRetried(t *testing.T) {
 	}
 }
 
-// TestCut: a connection that breaks is an error to every library.
+// TestCut checks that every library reports an error for a broken connection.
 func TestCut(t *testing.T) {
 	for _, p := range protocols {
 		for _, fault := range []string{"cut@2", "cut-inside@2"} {
@@ -141,8 +141,8 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestMergedIndex: the calls that a library mixes up are told apart, or at least marked, by
-// toolscope.
+// TestMergedIndex checks that toolscope separates the calls that a library merges, or at least reports a
+// finding.
 func TestMergedIndex(t *testing.T) {
 	p := protocols[1]
 	file, _ := recorded(t, p, 100)

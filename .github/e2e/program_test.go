@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// program is toolscope, built from this tree.
+// program is the path of toolscope, built from this tree.
 var program string
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
@@ -26,11 +26,11 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	if err := os.Setenv("XDG_CONFIG_HOME", filepath.Join(dir, "config")); err != nil { // nobody's settings
+	if err := os.Setenv("XDG_CONFIG_HOME", filepath.Join(dir, "config")); err != nil { // without the user's settings
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	if err := os.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state")); err != nil { // where recordings go
+	if err := os.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state")); err != nil { // the folder for captures
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -44,18 +44,18 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// running is a toolscope that listens.
+// running is a toolscope process that listens.
 type running struct {
 	t    *testing.T
 	cmd  *exec.Cmd
 	url  string
-	out  *bufio.Reader // behind the line that holds the URL
+	out  *bufio.Reader // output after the line with the URL
 	said bytes.Buffer
 	over bool
 }
 
-// started starts a toolscope that prints the URL it listens on. When the test ends, the program has
-// to end as it should.
+// started starts a toolscope that prints the URL at which it listens. When the test ends, the program must
+// end without an error.
 func started(t *testing.T, code int, args ...string) *running {
 	t.Helper()
 	r := &running{t: t, cmd: exec.Command(program, args...)}
@@ -78,7 +78,7 @@ func started(t *testing.T, code int, args ...string) *running {
 	return r
 }
 
-// end ends the program and returns what else it printed.
+// end ends the program and returns its remaining output.
 func (r *running) end(code int) (printed []byte) {
 	if r.over {
 		return nil
@@ -98,17 +98,17 @@ func served(t *testing.T, args ...string) string {
 	return started(t, 128+int(syscall.SIGTERM), append([]string{"serve"}, args...)...).url
 }
 
-// through is the URL a client is given in place of the upstream's: a proxy stands between.
+// through starts a proxy in front of an upstream and returns the URL for clients.
 func through(t *testing.T, upstream string) string {
 	t.Helper()
 	return started(t, 128+int(syscall.SIGTERM), "proxy", "--to", upstream, "--headless", "--format", "jsonl").url
 }
 
-// call is a tool call as a client library or toolscope tells it.
+// call is a tool call as a client library or toolscope reports it.
 type call struct{ ID, Name, Args string }
 
-// printed is the calls that toolscope shows of a file, or of body when the file is "-", and the
-// codes of those findings that a client has to mind.
+// printed returns the calls that toolscope prints for a file, or for body if the file is "-", and the
+// codes of the findings that matter to a client.
 func printed(t *testing.T, file string, body []byte) (calls []call, findings []string) {
 	t.Helper()
 	cmd := exec.Command(program, "print", "--format", "jsonl", file)
@@ -120,7 +120,7 @@ func printed(t *testing.T, file string, body []byte) (calls []call, findings []s
 	return told(t, out)
 }
 
-// told is the calls in what toolscope printed, and those findings.
+// told returns the calls and findings in the output of toolscope.
 func told(t *testing.T, out []byte) (calls []call, findings []string) {
 	t.Helper()
 	lines := json.NewDecoder(bytes.NewReader(out))
@@ -146,7 +146,7 @@ func told(t *testing.T, out []byte) (calls []call, findings []string) {
 	}
 }
 
-// recorded writes a capture in which the wire came in pieces of so many bytes.
+// recorded writes a capture in which the response arrived in chunks of this many bytes.
 func recorded(t *testing.T, p protocol, size int) (file string, wire []byte) {
 	t.Helper()
 	wire, err := os.ReadFile(filepath.Join("testdata", p.wire))

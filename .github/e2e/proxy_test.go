@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// TestProxy: a client that is sent to the proxy by its base URL, with the name of its provider in
-// it, makes the same of the stream as the proxy prints while it passes, and as its recording shows
-// later. Nobody's key is recorded.
+// TestProxy checks a client whose base URL is the proxy's, with the name of the provider in
+// it: the client reads the same calls that the proxy prints, and that its capture shows
+// later. The key is not recorded.
 func TestProxy(t *testing.T) {
 	for _, p := range protocols {
 		for name, args := range map[string][]string{"at once": {"--speed", "max"}, "bytewise": {"--speed", "max", "--fault", "split"}} {

@@ -19,7 +19,7 @@ import (
 	"go.opentelemetry.io/collector/receiver/receivertest"
 )
 
-// span is one that the collector took.
+// span is a span that the collector accepted.
 type span struct {
 	trace, id, parent, state string
 	name                     string
@@ -28,18 +28,18 @@ type span struct {
 	attributes               map[string]any
 	machine                  string
 	events                   []string // the codes of findings
-	text                     string   // all that it says
+	text                     string   // the complete span as text
 }
 
-// A collector is the receiver of one, and what it hands on.
+// A collector is the receiver of OpenTelemetry's collector, with the spans that it received.
 type collector struct {
 	url string
 
 	mu      sync.Mutex
-	says    func(spans int) error // what becomes of a request; nil takes all
+	says    func(spans int) error // decides about a request; nil accepts all
 	spans   []span
 	refused int
-	text    strings.Builder // all that came, as JSON
+	text    strings.Builder // all requests, as JSON
 }
 
 // collecting starts a collector.
@@ -74,7 +74,7 @@ func collecting(t *testing.T, says func(spans int) error) *collector {
 	return c
 }
 
-// take is what the receiver calls with what came.
+// take handles the spans of a request for the receiver.
 func (c *collector) take(_ context.Context, traces ptrace.Traces) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -114,7 +114,7 @@ func spanOf(s ptrace.Span, machine string) span {
 	return out
 }
 
-// taken are the spans that the collector took.
+// taken returns the spans that the collector accepted.
 func (c *collector) taken() []span {
 	c.mu.Lock()
 	defer c.mu.Unlock()

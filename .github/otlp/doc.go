@@ -1,5 +1,5 @@
-// Package otlp runs the program against the receiver of OpenTelemetry's own collector: every span of
-// what passes has to come there, once, or be counted by who could not bring it there.
+// Package otlp runs toolscope with the receiver of OpenTelemetry's own collector: every span must
+// arrive there once, or toolscope must count it as missing.
 //
-// It is a module of its own, in a hidden folder, so that the product needs none of the collector.
+// It is a module of its own, in a hidden folder, so that toolscope doesn't depend on the collector.
 package otlp

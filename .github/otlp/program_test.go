@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// program is toolscope, built from this tree.
+// program is the path of toolscope, built from this tree.
 var program string
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
@@ -29,7 +29,7 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	for name, value := range map[string]string{"XDG_CONFIG_HOME": "config", "XDG_STATE_HOME": "state"} { // nobody's settings
+	for name, value := range map[string]string{"XDG_CONFIG_HOME": "config", "XDG_STATE_HOME": "state"} { // without the user's settings
 		if err := os.Setenv(name, filepath.Join(dir, value)); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
@@ -45,7 +45,7 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// running is a toolscope that listens.
+// running is a toolscope process that listens.
 type running struct {
 	t     *testing.T
 	cmd   *exec.Cmd
@@ -54,7 +54,7 @@ type running struct {
 	ended bool
 }
 
-// started starts a toolscope that prints the URL it listens on.
+// started starts a toolscope that prints the URL at which it listens.
 func started(t *testing.T, args ...string) *running {
 	t.Helper()
 	r := &running{t: t, cmd: exec.Command(program, args...)}
@@ -76,7 +76,7 @@ func started(t *testing.T, args ...string) *running {
 	return r
 }
 
-// end tells it to end, and returns its exit code, and how long that took.
+// end sends the signal to end, and returns the exit code and the time that the end took.
 func (r *running) end() (code int, took time.Duration) {
 	if r.ended {
 		return r.cmd.ProcessState.ExitCode(), 0
@@ -88,10 +88,10 @@ func (r *running) end() (code int, took time.Duration) {
 	return r.cmd.ProcessState.ExitCode(), time.Since(began)
 }
 
-// stopped is the exit code of what was told to end and had nothing to complain of.
+// stopped is the exit code of a program that a signal ended without other problems.
 const stopped = 128 + int(syscall.SIGTERM)
 
-// answer is a turn of OpenAI's Chat Completions with two calls, the second of which is cut short.
+// answer is a response of OpenAI's Chat Completions with two calls. The second call is cut short.
 const answer = `data: {"id":"chatcmpl-%[1]d","object":"chat.completion.chunk","model":"gpt-5","choices":[{"index":0,"delta":{"role":"assistant","tool_calls":[{"index":0,"id":"call_%[1]d","type":"function","function":{"name":"get_weather","arguments":""}}]}}]}
 
 data: {"id":"chatcmpl-%[1]d","object":"chat.completion.chunk","model":"gpt-5","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\"city\":\"Oslo%[2]s\"}"}}]}}]}
@@ -104,10 +104,10 @@ data: [DONE]
 
 `
 
-// spansAnswered is how many spans are made of one: the turn's and the calls'.
+// spansAnswered is the number of spans for one answer: one for the turn and one for each call.
 const spansAnswered = 3
 
-// provider answers each request so; with is behind the name of the city.
+// provider starts a provider that sends answer to each request, with the text with after the name of the city.
 func provider(t *testing.T, with string) string {
 	t.Helper()
 	var mu sync.Mutex

@@ -14,7 +14,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 )
 
-// once wants each span to be there once, and returns them by their ids.
+// once checks that each span arrived once, and returns the spans by id.
 func once(t *testing.T, spans []span, want int) map[string]span {
 	t.Helper()
 	byID := map[string]span{}
@@ -27,8 +27,8 @@ func once(t *testing.T, spans []span, want int) map[string]span {
 	return byID
 }
 
-// TestEverySpan: of a load through proxies and of what a hub brings of them, every span comes, once, and
-// those of both are the same.
+// TestEverySpan checks that proxies under load and their hub send every span once, and that the spans of
+// proxies and hub are the same.
 func TestEverySpan(t *testing.T) {
 	const proxies, requests = 4, 500
 	upstream, fromProxies, fromHub := provider(t, ""), collecting(t, nil), collecting(t, nil)
@@ -88,7 +88,7 @@ func TestEverySpan(t *testing.T) {
 	}
 }
 
-// TestLoad: 60,000 spans at once, of a file, come in full.
+// TestLoad checks that 60,000 spans of a file all arrive.
 func TestLoad(t *testing.T) {
 	const turns = 20_000
 	c := collecting(t, nil)
@@ -106,7 +106,7 @@ func TestLoad(t *testing.T) {
 	t.Logf("%d spans in %s", turns*spansAnswered, time.Since(began))
 }
 
-// TestRefused: what a collector refuses is counted, to the span; what it was too busy for comes.
+// TestRefused checks that every refused span is counted, and that spans for a busy collector are sent again.
 func TestRefused(t *testing.T) {
 	n := 0
 	c := collecting(t, func(int) error {
@@ -134,8 +134,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestGone: a collector that is not there, and one that takes connections and says nothing, hold nobody
-// up, and what they were not told is counted.
+// TestGone checks that a missing collector, or one that accepts connections but never answers, delays no
+// program, and that the spans that it lacks are counted.
 func TestGone(t *testing.T) {
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -161,7 +161,7 @@ func TestGone(t *testing.T) {
 	}
 }
 
-// TestParent: a request that is part of a trace has its turn in it, below the span that it names.
+// TestParent checks that the turn of a request with a trace context is in its trace, below its parent span.
 func TestParent(t *testing.T) {
 	c := collecting(t, nil)
 	proxy := started(t, "proxy", "--headless", "--no-record", "--to", provider(t, ""), "--otlp", c.url)
@@ -184,15 +184,15 @@ func TestParent(t *testing.T) {
 	}
 }
 
-// secrets have the shapes of keys, and are nobody's.
+// secrets look like keys, but are not valid.
 var secrets = []string{
 	"sk-ant-api03-" + strings.Repeat("cAnAry0", 13) + "AA", "sk-proj-" + strings.Repeat("cAnAry1x", 6), "AKIACANARY2CANARY2AB", "ghp_" + strings.Repeat("cAnAr3", 6),
 	"AIzaSy" + strings.Repeat("cAnAry4-", 4) + "A", "xoxb-123456789012-123456789012-" + strings.Repeat("cAnAr5", 4), "glpat-cAnAry6cAnAry6cAnAr",
 	"hf_" + strings.Repeat("cAnAry7", 5)[:34], "gsk_" + strings.Repeat("cAnAry8x", 7)[:52], "npm_" + strings.Repeat("cAnAr9", 6),
 }
 
-// TestSecrets: of ten secrets none comes to the collector, whatever is sent along. Without contents
-// nothing does that anybody said.
+// TestSecrets checks that none of ten secrets reaches the collector, with or without contents. Without contents
+// no text of the conversation reaches it.
 func TestSecrets(t *testing.T) {
 	for _, content := range []bool{false, true} {
 		c := collecting(t, nil)

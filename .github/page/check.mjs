@@ -1,5 +1,5 @@
-// Opens pages in Chromium and says what is wrong with them: words on the console, requests, what axe
-// finds, what is wider than the window, and what the keyboard does not reach.
+// Opens pages in Chromium and prints their problems: console messages, network requests, findings of axe, content
+// that is wider than the window, and elements that the keyboard doesn't reach.
 //
 //   node check.mjs PAGE…
 import axe from 'axe-core'
@@ -11,7 +11,7 @@ import puppeteer from 'puppeteer-core'
 const browser = await puppeteer.launch({ args: [...chromium.args, '--no-sandbox'], executablePath: await chromium.executablePath(), headless: 'shell' })
 let wrong = 0, tried = 0
 
-/** keys walks through a page by Tab alone, and says what that does not reach. */
+/** keys presses Tab through a page and returns the number of elements that it doesn't reach. */
 async function keys(page) {
   const all = await page.evaluate(() => {
     const can = [...document.querySelectorAll('a[href], summary, [tabindex="0"]')]
@@ -19,7 +19,7 @@ async function keys(page) {
     return can.length
   })
   const reached = new Set()
-  for (let i = 0; i <= all; i++) { // one goes to the window itself
+  for (let i = 0; i <= all; i++) { // one press focuses the window itself
     await page.keyboard.press('Tab')
     reached.add(await page.evaluate(() => document.activeElement.dataset.n))
   }
@@ -27,7 +27,7 @@ async function keys(page) {
   return all - reached.size
 }
 
-/** folds opens each part that is folded by the keyboard, and says how many did not. */
+/** folds opens each folded part with the keyboard and returns the number of parts that stay closed. */
 async function folds(page) {
   for (const summary of await page.$$('summary')) {
     await summary.focus()

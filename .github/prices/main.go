@@ -1,11 +1,11 @@
-// Command prices writes the embedded table of prices: the facts of two price lists that lie
-// elsewhere, one row a line.
+// Command prices writes the built-in price table, one row per line. It combines two price lists from
+// other sources.
 //
 //	go run ./.github/prices SNAPSHOT GENAI DAY > providers/price/prices.json
 //
-// SNAPSHOT is {"models":[…]} with rows of models.dev, genai-prices and catwalk, each with the day it
-// was true. GENAI is genai-prices' data.json as it was on DAY. A row of the first goes before one of
-// the second, which adds other names and the days on which prices change.
+// SNAPSHOT is {"models":[…]} with rows of models.dev, genai-prices and catwalk, each with the day of its
+// prices. GENAI is genai-prices' data.json of DAY. A row of SNAPSHOT takes precedence over a row of
+// GENAI, which adds other names and the days on which prices change.
 package main
 
 import (
@@ -37,11 +37,11 @@ type model struct {
 	AsOf     string `json:"as_of"`
 }
 
-// wrongNames are names that a list has for a model which cost something else.
+// wrongNames are names that a list gives to a model, but that belong to a model with other prices.
 var wrongNames = []string{"gpt-4o-2024-05-13"}
 
-// isModel reports whether a row is one of a model that answers, and that its seller runs: OpenAI
-// gives gpt-oss away.
+// isModel reports whether a row is for a model that answers requests, and that its seller runs: OpenAI
+// publishes gpt-oss, but doesn't run it.
 func isModel(p price.Price) bool {
 	switch {
 	case p.Provider == "voyageai", p.Output.USD == 0 && strings.Contains(p.ID, "embed"):
@@ -54,7 +54,7 @@ func isModel(p price.Price) bool {
 
 func main() {
 	if len(os.Args) != 4 {
-		fail(fmt.Errorf("wanted are SNAPSHOT GENAI DAY"))
+		fail(fmt.Errorf("usage: go run ./.github/prices SNAPSHOT GENAI DAY"))
 	}
 	rows := snapshot(os.Args[1])
 	text, err := os.ReadFile(os.Args[2])
@@ -126,7 +126,7 @@ func merge(rows []price.Price, p price.Price) []price.Price {
 	if len(p.Tiers) > 0 {
 		o.Tiers = p.Tiers
 	}
-	if len(p.Since) > 0 { // what it knows of days is more than one price of today
+	if len(p.Since) > 0 { // a history of prices is better than the current price
 		o.Rates, o.Since = p.Rates, p.Since
 	}
 	return rows
@@ -134,7 +134,7 @@ func merge(rows []price.Price, p price.Price) []price.Price {
 
 const disputed = "sources disagree about this price"
 
-// dispute marks rows of the same model under another name that have another price.
+// dispute marks rows of a model whose price differs from the price under another name of the model.
 func dispute(rows []price.Price, p price.Price) {
 	for i := range rows {
 		o := &rows[i]
@@ -147,7 +147,7 @@ func dispute(rows []price.Price, p price.Price) {
 	}
 }
 
-// hour adds what Anthropic asks for an hour in the cache: twice the input.
+// hour adds Anthropic's price for cache writes that last an hour: twice the input price.
 // https://docs.claude.com/en/docs/build-with-claude/prompt-caching
 func hour(p *price.Price) {
 	if p.Provider != "anthropic" {
@@ -170,7 +170,7 @@ func hour(p *price.Price) {
 	}
 }
 
-// row, tier and since are what stands in the table.
+// row, tier and since are the rows of the table and their parts.
 type (
 	rates struct {
 		Input      *float64 `json:"input,omitempty"`

@@ -191,7 +191,7 @@ func TestParseFaults(t *testing.T) {
 		"status=429x":       "\"status=429x\": CODE must",
 		"split@3":           "\"split@3\": split takes no value",
 		"split/0":           "\"split/0\": the N of /N must be a number from 1\nuse split, e.g. split",
-		"cut@1 split cut@2": "\"cut@2\": cut is there twice",
+		"cut@1 split cut@2": "\"cut@2\": cut appears twice",
 	} {
 		list := strings.Fields(words)
 		if words == "" {

@@ -96,7 +96,7 @@ func ParseFaults(words ...string) ([]Fault, error) {
 			return nil, err
 		}
 		if slices.ContainsFunc(list, func(other Fault) bool { return other.Is(f.kind.name) }) {
-			return nil, fmt.Errorf("%q: %s is there twice", word, f.kind.name)
+			return nil, fmt.Errorf("%q: %s appears twice", word, f.kind.name)
 		}
 		list = append(list, f)
 	}

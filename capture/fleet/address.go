@@ -66,7 +66,7 @@ func ParseAddress(text string) (a Address, err error) {
 	}
 	for key, values := range query {
 		if len(values) > 1 {
-			return a, fmt.Errorf("%s is there %d times\nuse it once", key, len(values))
+			return a, fmt.Errorf("%s appears %d times\nuse it once", key, len(values))
 		}
 		if err := a.set(key, values[0]); err != nil {
 			return a, err
@@ -99,7 +99,7 @@ func parseServers(text string) (string, error) {
 		case u.Scheme != "nats" && u.Scheme != "tls" || u.Host == "" || strings.Trim(u.Path, "/") != "":
 			return "", errors.New("not the address of a hub\nuse nats://HOST:PORT, or nats://HOST:PORT,HOST:PORT for a cluster")
 		case scheme != "" && u.Scheme != scheme:
-			return "", errors.New("nats:// and tls:// in one address\nuse the same for all servers of a cluster")
+			return "", errors.New("nats:// and tls:// in one address\nuse the same scheme for all servers of a cluster")
 		}
 		scheme = u.Scheme
 		all = append(all, u.Scheme+"://"+u.Host)
@@ -109,7 +109,7 @@ func parseServers(text string) (string, error) {
 
 var (
 	errBackwards = errors.New("until is before since\nuse e.g. ?since=2h&until=1h, for the hour that began two hours ago")
-	errToCome    = errors.New("until is in the future, by the hub's clock\nleave it out to read without an end")
+	errToCome    = errors.New("until is in the future, by the hub's clock\nleave until out to read without an end")
 )
 
 // set sets one parameter of an address.

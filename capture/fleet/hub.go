@@ -76,7 +76,7 @@ func lockStore(dir string) (let func(), err error) {
 		return nil, fmt.Errorf("--store %s: %w", dir, plainReason(err))
 	}
 	if !ok {
-		return nil, fmt.Errorf("--store %s: another hub uses this folder\nuse a different folder", dir)
+		return nil, fmt.Errorf("--store %s: another hub uses this folder\nname a different folder", dir)
 	}
 	return let, nil
 }
@@ -181,7 +181,7 @@ func (o *HubOptions) authOptions() (conf *server.Options, inside []nats.Option, 
 		conf.Nkeys = append(conf.Nkeys, &server.NkeyUser{Nkey: public})
 		inside = append(inside, nats.Nkey(public, self.Sign))
 	default:
-		return nil, nil, fmt.Errorf("--auth %s: it admits anyone: it has no key, password or token\n%s", o.Auth, wantedAuth)
+		return nil, nil, fmt.Errorf("--auth %s: it admits anyone, because it has no key, password or token\n%s", o.Auth, wantedAuth)
 	}
 	return conf, inside, nil
 }

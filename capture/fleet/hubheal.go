@@ -46,7 +46,7 @@ func (h *Hub) restartOnDiskError(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case why := <-h.log.stuck:
-			h.log.say("hub: nothing more is stored: " + why + "; machines keep their data until there is room")
+			h.log.say("hub: no more data is stored: " + why + "; machines keep their data until there is room")
 		}
 		if time.Since(since) > maxHealPause {
 			pause = minHealPause
@@ -65,7 +65,7 @@ func (h *Hub) restartOnDiskError(ctx context.Context) {
 			}
 		}
 		since = time.Now()
-		h.log.say("hub: there is room again, and data is stored")
+		h.log.say("hub: there is room again, and it stores data again")
 	}
 }
 

@@ -53,7 +53,7 @@ func TestHubFullChild(t *testing.T) {
 			p.Put(c)
 		}
 	}
-	eventually(t, "the full disk is reported", func() bool { return strings.Contains(log.text(), "nothing more is stored: file too large; ") })
+	eventually(t, "the full disk is reported", func() bool { return strings.Contains(log.text(), "no more data is stored: file too large; ") })
 	v := view(t, h.URL()+"?since=1h", nil)
 	eventually(t, "what it has is read", func() bool { return v.text() != "" })
 	if strings.Contains(log.text(), "there is room again") {
@@ -69,5 +69,7 @@ func TestHubFullChild(t *testing.T) {
 	if strings.Contains(log.text(), "failed to store") {
 		t.Errorf("each message that is refused is told:\n%s", log.text())
 	}
-	eventually(t, "the free space is reported", func() bool { return strings.Contains(log.text(), "hub: there is room again, and data is stored") })
+	eventually(t, "the free space is reported", func() bool {
+		return strings.Contains(log.text(), "hub: there is room again, and it stores data again")
+	})
 }

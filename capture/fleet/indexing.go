@@ -189,7 +189,7 @@ func (x *indexSender) readChunk(has int64) {
 
 // skipLost skips bytes that can't be read any more.
 func (x *indexSender) skipLost(to int64, why error) {
-	x.indexRecords(x.feed.AddGap(nil, to-x.at, "never came: "+plainReason(why).Error()))
+	x.indexRecords(x.feed.AddGap(nil, to-x.at, "never arrived: "+plainReason(why).Error()))
 	x.mu.Lock()
 	x.state.Bytes += to - x.at
 	x.mu.Unlock()

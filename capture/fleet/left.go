@@ -134,7 +134,7 @@ func (l *orphanSender) sendSpool(ctx context.Context, to *link, one record.Orpha
 	if foreign := (*foreignCaptureError)(nil); errors.As(err, &foreign) {
 		err, s.had = nil, foreign.are
 		if !l.isCounted(one.Name) {
-			l.reportf("%s, left by an earlier run: the hub has %s more than the disk, so nothing is sent", one.Name, count.Of(foreign.has-foreign.are, "byte"))
+			l.reportf("%s, left by an earlier run: the hub has %s more than this disk, so nothing is sent", one.Name, count.Of(foreign.has-foreign.are, "byte"))
 		}
 	}
 	l.again = l.again || err == nil && !s.wasSent()

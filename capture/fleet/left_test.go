@@ -352,7 +352,7 @@ func TestLeftCut(t *testing.T) {
 	next := publish(t, o)
 	put(next, 1, 0)
 	sent(t, next, 1)
-	eventually(t, "it is said", func() bool { return strings.Contains(notes.text(), "more than the disk, so nothing is sent") })
+	eventually(t, "it is said", func() bool { return strings.Contains(notes.text(), "more than this disk, so nothing is sent") })
 	if has := h.holds()[p.ours.subject]; string(has) != string(before) {
 		t.Errorf("the hub has %q, and had %q", has, before)
 	}

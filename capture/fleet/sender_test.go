@@ -73,7 +73,7 @@ func TestForgot(t *testing.T) {
 	}
 	h.forget()
 	eventually(t, "it is told again", func() bool { return p.Progress().Losses != nil })
-	if s := p.Progress(); len(s.Losses) != 1 || s.Losses[0] != (Loss{first, "are gone: the hub lost them, and the spool doesn't have them any more"}) {
+	if s := p.Progress(); len(s.Losses) != 1 || s.Losses[0] != (Loss{first, "are lost: the hub lost them, and the spool no longer has them"}) {
 		t.Errorf("%d, %+v", first, s)
 	}
 }

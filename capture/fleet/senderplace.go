@@ -14,7 +14,7 @@ import (
 type foreignCaptureError struct{ has, are int64 }
 
 func (e *foreignCaptureError) Error() string {
-	return fmt.Sprintf("another program sends this capture: the hub has %s of it, and this machine %d", count.Of(e.has, "byte"), e.are)
+	return fmt.Sprintf("another program sends this capture: the hub has %s of it, but this machine has %d", count.Of(e.has, "byte"), e.are)
 }
 
 func isForeign(err error) bool {
@@ -96,7 +96,7 @@ func (s *sender) skipGap(h *record.SpoolGap) {
 	defer s.mu.Unlock()
 	from := max(s.at, s.missed)
 	if had := min(s.most, h.End); from < had {
-		s.losses.add(had-from, "are gone: the hub lost them, and the spool doesn't have them any more")
+		s.losses.add(had-from, "are lost: the hub lost them, and the spool no longer has them")
 		from = had
 	}
 	if from < h.End {

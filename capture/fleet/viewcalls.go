@@ -109,7 +109,7 @@ func (v *View) takeCall(ctx context.Context, msg jetstream.Msg, at time.Time, yi
 	data, call, err := readCall(msg, o, status)
 	upto, noUpto := strconv.ParseInt(msg.Headers().Get(headUpto), 10, 64)
 	if noUpto == nil && upto > maxCaptureBytes {
-		noUpto = fmt.Errorf("%d is beyond any capture", upto)
+		noUpto = fmt.Errorf("byte %d is beyond the end of any capture", upto)
 	}
 	if err = cmp.Or(err, noUpto); err != nil {
 		v.reportInvalid(o, err)

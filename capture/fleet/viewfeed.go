@@ -97,7 +97,7 @@ func (v *View) runKey(o subjectParts) string {
 // older than the view. Losses before the requested time are not counted.
 func (v *View) noteGap(f *captureState, n int64, msg jetstream.Msg, meta *jetstream.MsgMetadata, wanted bool) (lost bool) {
 	lost = f.next > 0 || v.beganInView(msg, meta)
-	why := "never came: the hub deleted them or never got them"
+	why := "never arrived: the hub deleted them or never got them"
 	v.recs = f.feed.AddGap(v.recs, n, why)
 	if lost && wanted {
 		v.countLost(f.subjectParts, n, why)

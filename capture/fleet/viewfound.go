@@ -153,7 +153,7 @@ func (v *View) seqAtOffset(ctx context.Context, subject string, offset int64) (s
 // missFound records that bytes of an exchange are missing.
 func (v *View) missFound(f *foundExchange, to int64) {
 	n := to - f.next
-	why := "are gone: the hub deleted them"
+	why := "are lost: the hub deleted them"
 	v.recs = f.feed.AddGap(v.recs, n, why)
 	f.next = to
 	v.countLost(f.subjectParts, n, why)

@@ -120,7 +120,7 @@ func (v *View) onReset(e streamExtent) {
 	v.mu.Lock()
 	v.state.Resets++
 	v.mu.Unlock()
-	v.addNote("gap: the hub lost messages that it had; not everything that was sent to it again is here")
+	v.addNote("gap: the hub lost messages; not all of those that were sent to it again are shown")
 }
 
 // onSequence notes the number of the next message. It reports whether the hub deleted some before it.
@@ -284,7 +284,7 @@ func (v *View) lostPatience() error {
 	defer v.mu.Unlock()
 	why := v.state.Trouble
 	if why == "" {
-		why = "it sends nothing any more"
+		why = "it no longer sends anything"
 	}
 	return fmt.Errorf("hub %s: not read to its end: %s", v.of.Server, why)
 }

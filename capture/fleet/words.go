@@ -18,8 +18,8 @@ import (
 var (
 	errNoStream    = errors.New("it has no stream " + StreamName + "\n" + addStream)
 	errNoIndex     = errors.New("it has no stream " + IndexName + "\n" + addIndex)
-	errIndexAway   = errors.New("it takes no calls: it has no stream " + IndexName + ", or that stream has no leader at the moment")
-	errNoLeader    = errors.New("its stream refuses the message: it has no leader at the moment, or other subjects")
+	errIndexAway   = errors.New("it can't store calls: it has no stream " + IndexName + ", or that stream has no leader at the moment")
+	errNoLeader    = errors.New("its stream refuses the message: the stream has no leader at the moment, or has other subjects")
 	errNoJetStream = errors.New("it is a NATS server without JetStream")
 	errNotDirect   = errors.New("its stream " + StreamName + " does not allow direct access\n" + "nats stream edit " + StreamName + " --allow-direct")
 )
@@ -48,9 +48,9 @@ var errorTexts = []struct {
 	{nats.ErrSecureConnRequired, "the hub needs TLS: use tls://HOST:PORT"},
 	{nats.ErrSecureConnWanted, "the hub has no TLS: use nats://HOST:PORT"},
 	{nats.ErrMaxPayload, "the message is too long for the hub"},
-	{nats.ErrNoResponders, "the hub has no receiver for it"},
+	{nats.ErrNoResponders, "the hub has no receiver for the message"},
 	{nats.ErrNoServers, "no server answers there"},
-	{nats.ErrStaleConnection, "the hub does not answer any more"},
+	{nats.ErrStaleConnection, "the hub no longer answers"},
 	{nats.ErrReconnectBufExceeded, "the connection broke"}, // messages are not kept for the next connection
 	{nats.ErrConnectionReconnecting, "the connection broke"},
 	{nats.ErrConnectionClosed, "the connection broke"},

@@ -63,7 +63,7 @@ func (e *agentLog) whole(p []byte) {
 	switch {
 	case e.long > 0 || size > maxValueBytes:
 		size += e.long
-		e.damage("the entry has %d bytes: more than %d are not read", size, maxValueBytes)
+		e.damage("the entry has %d bytes: entries longer than %d bytes are not read", size, maxValueBytes)
 	case len(e.rest) > 0:
 		e.entry(append(e.rest, p...))
 	default:

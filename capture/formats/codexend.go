@@ -128,7 +128,7 @@ func sniffCodex(first []byte, whole bool) capture.SniffResult {
 		case stamp != nil && TextOf(line, "id") != "" && Member(line, "instructions") != nil:
 			return yes("a session with its instructions")
 		case isBareItem(line, e.of):
-			return yes("a bare response item")
+			return yes("a response item without a wrapper")
 		case !ended:
 			return capture.SniffResult{Is: capture.Maybe}
 		}

@@ -178,7 +178,7 @@ func (r *curlReader) endBlock() {
 		r.takeBlock(b)
 	}
 	if len(b.data) != b.size {
-		r.addNote(true, "before byte %d a block has %d of its %d bytes", r.at, len(b.data), b.size)
+		r.addNote(true, "the block before byte %d has only %d of its %d bytes", r.at, len(b.data), b.size)
 	}
 }
 

@@ -48,7 +48,7 @@ func (d *jsonDocument) chooseLayout(recs []capture.Record) []capture.Record {
 func (d *jsonDocument) takeValue(recs []capture.Record, f FoundValue) []capture.Record {
 	switch {
 	case f.Long:
-		recs = d.addNote(recs, capture.Record{At: capture.NoTime, Damaged: true, Note: noteAt(f.At, "a value has more than %d MiB, and is left out", maxValueBytes>>20)})
+		recs = d.addNote(recs, capture.Record{At: capture.NoTime, Damaged: true, Note: noteAt(f.At, "a value is longer than %d MiB and is left out", maxValueBytes>>20)})
 	case f.Cut:
 		recs = d.addNote(recs, capture.Record{At: capture.NoTime, Damaged: true, Note: noteAt(f.At, "the file ends inside a value, after %s of it", count.Of(f.Size, "byte"))})
 	default:

@@ -87,7 +87,7 @@ func (d *entryReader) Write(recs []capture.Record, p []byte, _ time.Duration) ([
 func (d *entryReader) takeLine(recs []capture.Record, line []byte) []capture.Record {
 	switch {
 	case line == nil:
-		recs = d.addNote(recs, d.lineNote("the line has more than %d MiB, and is left out", maxValueBytes>>20))
+		recs = d.addNote(recs, d.lineNote("the line is longer than %d MiB and is left out", maxValueBytes>>20))
 	case len(bytes.TrimSpace(line)) == 0:
 	case !isObject(line):
 		recs = d.addNote(recs, d.lineNote("not a JSON object, left out: %.60q", line))

@@ -95,7 +95,7 @@ func (r *flowReader) readFlows(p []byte) []byte {
 			p = more
 		case size > maxValueBytes && size > len(p):
 			r.flows++
-			r.addNote(true, "flow %d, at byte %d, is %d bytes long: more than %d are not read", r.flows, r.at, size, maxValueBytes)
+			r.addNote(true, "flow %d, at byte %d, is %d bytes long: flows longer than %d bytes are not read", r.flows, r.at, size, maxValueBytes)
 			r.skip, r.at = int64(size-len(p)), r.at+int64(len(p))
 			return nil
 		case size == 0 || size > len(p):

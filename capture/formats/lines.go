@@ -97,7 +97,7 @@ func (r *lineReader) takeLine(line []byte) {
 	r.begin, r.raw = r.offset, line
 	r.offset += int64(len(line)) + r.skipped
 	if r.skipped > 0 {
-		r.addNote(fmt.Sprintf("line %d has %d bytes: lines of more than %d are not read", r.number-r.before, r.skipped, maxLineBytes), true)
+		r.addNote(fmt.Sprintf("line %d has %d bytes: lines longer than %d bytes are not read", r.number-r.before, r.skipped, maxLineBytes), true)
 		r.skipped = 0
 		r.addOther(nil)
 		return

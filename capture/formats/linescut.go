@@ -199,7 +199,7 @@ func (s *openStreams) countTruncated(f *payload) {
 		return
 	}
 	s.cuts.reported = true
-	note := fmt.Sprintf("lines are cut at %d bytes by the program that wrote the log: the rest of them is missing", size)
+	note := fmt.Sprintf("the program that wrote the log cut lines at %d bytes: the rest of each line is missing", size)
 	if known {
 		s.r.recs = append(s.r.recs, capture.Record{Exchange: x.number, At: x.at, Head: &capture.Head{}, Note: note})
 		return

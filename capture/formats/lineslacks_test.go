@@ -46,7 +46,7 @@ func TestLogLacks(t *testing.T) {
 		{"times as they came", logOf(spread, 1<<20), "", nil},
 		{"one time for all", logOf(func(int) string { return "2025-01-02T03:04:05.500Z " }, 1<<20), "", []capture.Lack{capture.LateTimes}},
 		{"no times", logOf(func(int) string { return "INFO  upstream: " }, 1<<20), "", []capture.Lack{capture.NoTimes}},
-		{"lines are cut", logOf(spread, 180), "lines are cut at 180 bytes by the program that wrote the log", []capture.Lack{capture.CutLines}},
+		{"lines are cut", logOf(spread, 180), "the program that wrote the log cut lines at 180 bytes", []capture.Lack{capture.CutLines}},
 	} {
 		for _, size := range []int{1 << 20, 7} {
 			lacks, notes := lacksOf(readLog(t, []byte(c.log), size))

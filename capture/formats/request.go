@@ -14,7 +14,7 @@ import (
 // debugger. Its answer is not there. The calls of its history are: each message of the model that
 // has some is an exchange, as the client sends it back, and the body itself is the last one.
 var request = capture.Format{
-	Name: "request", Title: "a request alone: calls and results of its history, tools",
+	Name: "request", Title: "a single request: calls and results of its history, tools",
 	Sniff: sniffRequest,
 	New:   func(in *capture.Input) capture.Reader { return &requestReader{recordWriter: recordWriter{in: in}} },
 }

@@ -63,7 +63,7 @@ func (r *valuesReader) takeValue(f FoundValue) {
 	r.at = f.At
 	switch {
 	case f.Long:
-		r.addNote(true, "%s %d, at byte %d, is %d bytes long: more than %d are not read", r.what, r.n, f.At, f.Size, maxValueBytes)
+		r.addNote(true, "%s %d, at byte %d, is %d bytes long: values longer than %d bytes are not read", r.what, r.n, f.At, f.Size, maxValueBytes)
 	case f.Raw[0] != '{':
 		r.addNote(true, "%s %d, at byte %d, is not an object", r.what, r.n, f.At)
 	default:

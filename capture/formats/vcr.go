@@ -196,7 +196,7 @@ func (r *cassetteReader) endInteraction(last bool) {
 	switch {
 	case long:
 		r.items++
-		r.addNote(true, "interaction %d, at byte %d, is longer than %d bytes and not read", r.items, r.itemAt, maxInteractionBytes)
+		r.addNote(true, "interaction %d, at byte %d, is longer than %d bytes and is not read", r.items, r.itemAt, maxInteractionBytes)
 		return
 	case len(bytes.TrimSpace(item)) == 0:
 		return

@@ -8,20 +8,20 @@ import (
 	"unicode/utf8"
 )
 
-// asciiTo is a writer that, once it is on, writes no byte above 0x7F. Signs of our own are replaced by ASCII
-// ones. All other characters become \uXXXX, which means the same in a line of JSON; in XML they become
+// asciiTo is a writer that writes only ASCII while on is set. It replaces toolscope's own signs by ASCII
+// signs. Other characters become \uXXXX, which has the same meaning in a line of JSON; in XML they become
 // character references.
 type asciiTo struct {
 	to   io.Writer
 	on   bool
 	json bool // the current line is JSON
 	xml  bool // the output is XML
-	mid  bool // in the middle of a line
+	mid  bool // the current line has begun
 	any  bool // something was written
 	rest []byte
 }
 
-// inASCII maps our own signs to ASCII.
+// inASCII maps toolscope's own signs to ASCII.
 var inASCII = map[rune]string{
 	'·': "-", '…': "...", '–': "-", '—': "--", '×': "x", '→': "->", '←': "<-", '↑': "^", '↓': "v", '⇧': "shift-", '≈': "~=", '≠': "!=", '∅': "{}", '“': `"`, '”': `"`,
 }

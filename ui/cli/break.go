@@ -98,7 +98,7 @@ func (b *breakpoint) Holds() (all []modes.Hold) {
 	return all
 }
 
-// maxNextBytes is how many bytes of a held event are shown.
+// maxNextBytes is the maximum number of bytes of a held event that the screen shows.
 const maxNextBytes = 4 << 10
 
 // Resume resumes the held response of an exchange, or cuts its connection.
@@ -106,7 +106,7 @@ func (b *breakpoint) Resume(exchange int, how modes.ResumeMode) {
 	b.proxy.ResumeHeld(exchange, [...]proxy.Resume{modes.ResumeUntilMatch: proxy.GoOn, modes.ResumeOneEvent: proxy.Step, modes.CutConnection: proxy.CutOff}[how])
 }
 
-// newWatch returns a watch of one response, nil if nothing is to be held.
+// newWatch returns a watch of one response, nil without a filter.
 func (b *breakpoint) newWatch() proxy.Watch {
 	f := b.wanted.Load()
 	if f == nil {
@@ -130,7 +130,7 @@ type breakWatch struct {
 	in     providers.Inspector
 	number int
 	closed int                 // number of turns that had ended, from the first without a gap
-	met    map[stream.Ref]bool // calls that it was held for
+	met    map[stream.Ref]bool // calls for which the response was held
 	looked filter.SearchProgress
 }
 
@@ -142,8 +142,8 @@ func (w *breakWatch) See(r capture.Record) {
 	w.in.Write(coreRecord(r))
 }
 
-// Look takes an event and returns why to hold it: a call matches that did not match before. "" means don't
-// hold.
+// Look takes an event and returns the reason to hold it: a call that matches for the first time. "" means not
+// to hold it.
 func (w *breakWatch) Look(event []byte) (why string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

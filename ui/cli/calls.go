@@ -13,7 +13,7 @@ import (
 	"toolscope/ui/display"
 )
 
-// callFlags select calls of a hub by its index. Nothing else is read from the hub.
+// callFlags select exchanges of a hub by its index. Other exchanges are not read.
 type callFlags struct{ model, status string }
 
 func (a *app) callFlags(cmd *cobra.Command) {
@@ -22,7 +22,7 @@ func (a *app) callFlags(cmd *cobra.Command) {
 	to.StringVar(&a.calls.status, "hub-state", "", "")
 }
 
-// checkHubFlags returns an error if the flags for a hub's index are used with anything but hubs.
+// checkHubFlags returns an error if callFlags are used with a path that is not a hub.
 func (a *app) checkHubFlags(paths []string) error {
 	if a.calls != (callFlags{}) && !allAddresses(paths) {
 		return usageErrorf("--hub-model and --hub-state: need a hub, whose index lists the calls\nfor files, use --filter 'model:NAME state:STATE'")
@@ -35,7 +35,7 @@ func allAddresses(paths []string) bool {
 	return len(paths) > 0 && !slices.ContainsFunc(paths, func(path string) bool { return !fleet.IsAddress(path) })
 }
 
-// hubAddress parses an address, and applies the flags to it.
+// hubAddress parses the address of a hub, and applies callFlags to it.
 func (a *app) hubAddress(path string) (of fleet.Address, err error) {
 	if of, err = fleet.ParseAddress(path); err != nil {
 		return of, usageErrorf("%s: %w", safeAddress(path), err)
@@ -47,7 +47,7 @@ func (a *app) hubAddress(path string) (of fleet.Address, err error) {
 	return of, nil
 }
 
-// statusWords returns the words for the states of a call, as its line has them.
+// statusWords returns the names of the states of a call, as in JSON lines.
 func statusWords() (words []string) {
 	for s := range stream.Status(stream.NumStatus) {
 		words = append(words, s.String())
@@ -64,7 +64,7 @@ func (a *app) isIndexed(path string) bool {
 	return err == nil && of.IsIndexed()
 }
 
-// isIndexOnly reports whether only lines of a hub's index are printed. No captures are read for them.
+// isIndexOnly reports whether the lines of a hub's index suffice, without its captures.
 func (a *app) isIndexOnly(paths []string) bool {
 	return a.format == "jsonl" && !a.summary && a.jq == "" && a.filter == "" && a.tracing == nil &&
 		allAddresses(paths) && !slices.ContainsFunc(paths, func(path string) bool { return !a.isIndexed(path) })

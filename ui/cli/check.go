@@ -26,7 +26,7 @@ const (
 	exitTrouble = 2
 )
 
-// checkFlags are the demands of a check.
+// checkFlags are the flags of check.
 type checkFlags struct {
 	failOn         string
 	expect, forbid []string
@@ -85,10 +85,10 @@ type checker struct {
 	in       *providers.Inspector // of the current source
 	places   *locator             // of the current source
 	starting int                  // index of its first finding
-	part     bool                 // a filter is set: findings of other turns don't count as gone
+	part     bool                 // a filter is set, so that missing findings may be in other turns
 }
 
-// noSeverity is above all severities.
+// noSeverity is above all severities: no finding reaches it.
 const noSeverity = stream.Error + 1
 
 // newChecker returns a checker for the flags.
@@ -222,7 +222,7 @@ func (c *checker) machineOf(turn int) string {
 	return x.Head.Origin.Host + "/" + x.Head.Origin.Agent
 }
 
-// currentFile is the name in findings of the file that is being read.
+// currentFile returns the name of the current file, as in findings.
 func (c *checker) currentFile() string { return c.Files[len(c.Files)-1].Name }
 
 // addTurn adds the findings of a turn that has ended, and of its calls.
@@ -264,7 +264,7 @@ func (c *checker) addFindings(t *stream.Turn, call *stream.Call, found []stream.
 	}
 }
 
-// sentBack adds the findings that later requests made about calls.
+// sentBack adds the findings about calls that later requests sent back.
 func (c *checker) sentBack(calls []sentBackCall) {
 	for _, r := range calls {
 		for _, f := range r.findings {
@@ -298,7 +298,7 @@ func (c *checker) addServer(_ string, s *mcp.Server) {
 // flush does nothing: the checker writes at the end.
 func (c *checker) flush() error { return nil }
 
-// checkDemands adds a finding for each demand on all files together that is not met.
+// checkDemands adds a finding for each of --expect-tool and --max-cost that the files together don't meet.
 func (c *checker) checkDemands() {
 	for _, name := range c.expect {
 		if c.called[name] == 0 {
@@ -318,7 +318,8 @@ func (c *checker) checkDemands() {
 	}
 }
 
-// demanded are findings that fail regardless of --fail-on.
+// demanded are the findings of --forbid-tool, --expect-tool and --max-cost, which fail regardless of
+// --fail-on.
 var demanded = []*stream.Diagnosis{providers.ToolForbidden, providers.ToolNotCalled, providers.CostExceeded, providers.CostUnknown}
 
 // decideFailures marks the findings of the baseline and those that fail. Findings of the baseline count as

@@ -47,7 +47,7 @@ func TestCheckCodes(t *testing.T) {
 		{2, "unknown flag", []string{"--wrong", good}},
 		{2, "--max-cost", []string{"--max-cost", "-1", good}},
 		{2, "--baseline", []string{"--baseline", missing, good}},
-		{2, "not what check", []string{"--baseline", bad, good}},
+		{2, "not the output of check", []string{"--baseline", bad, good}},
 		{0, "1 ignored by --fail-on ARGS_DOUBLE", []string{"--fail-on", "ARGS_DOUBLE", bad}},
 		{1, "FIN_CONTRADICTED", []string{"--fail-on", "fin_contradicted", bad}},
 		{1, "FIN_CONTRADICTED", []string{"--fail-on", "error", bad}},
@@ -280,7 +280,7 @@ func TestCheckTrouble(t *testing.T) {
 // TestOldBaseline: a baseline with fingerprints of an older version is refused, and says what to do.
 func TestOldBaseline(t *testing.T) {
 	old := saved(t, "old.jsonl", `{"type":"finding","code":"ARGS_BROKEN","message":"x","fingerprint":"8f3a8f3a8f3a8f3a8f3a8f3a"}`+"\n"+`{"type":"check"}`+"\n")
-	if out := command(t, nil, "check", "--baseline", old, "testdata/malformed.sse"); out.code != 2 || !strings.Contains(out.stderr, "an older version of toolscope wrote it") {
+	if out := command(t, nil, "check", "--baseline", old, "testdata/malformed.sse"); out.code != 2 || !strings.Contains(out.stderr, "from an older version of toolscope") {
 		t.Errorf("%+v", out)
 	}
 }

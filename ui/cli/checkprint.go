@@ -9,7 +9,7 @@ import (
 	"toolscope/ui/report"
 )
 
-// countFindings counts the findings that of selects.
+// countFindings counts the findings for which of returns true.
 func (c *checker) countFindings(of func(*report.Finding) bool) (n int) {
 	for i := range c.Findings {
 		if of(&c.Findings[i]) {
@@ -38,7 +38,7 @@ func (c *checker) write(to lineWriter) {
 	}
 }
 
-// writeText writes a line for each finding that fails and for each that is gone, then the trouble and the
+// writeText writes a line for each finding that fails and each that is gone, then the problems and the
 // totals.
 func (c *checker) writeText(to lineWriter) {
 	var codes []string

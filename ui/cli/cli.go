@@ -1,11 +1,18 @@
-// Package cli is the command line and the composition root: the only room that sees every other. It
-// reads flags, joins sources to the inspector and the screen, and turns outcomes into exit codes.
-// It decides nothing about calls.
+// Package cli implements the command line. It is the composition root, the only package that imports all
+// others: it reads flags, connects sources to the inspector and the screen, and sets the exit code. Other
+// packages judge the calls.
 //
-// Exit codes: 0 fine, 1 the work failed, nothing was recognised, a source is damaged or there is a
-// loss it was to fail on, 2 wrong usage, 3 a recording has gaps, a redactor came to a limit or a
-// collector was not told of all, 128+n on signal n; run ends with the code of its client. Those of
-// check and diff are grep's: 0 nothing was found, 1 something was, 2 there was trouble.
+// Exit codes:
+//
+//   - 0: success
+//   - 1: the command failed, nothing was recognised, a source is damaged, or a preview has a loss that
+//     --fail-on-loss names
+//   - 2: wrong usage
+//   - 3: a capture has gaps, a redactor reached a limit, or a collector lacks spans
+//   - 128+n: signal n ended the program
+//
+// run ends with the exit code of its client. check and diff use grep's codes: 0 for no findings or
+// differences, 1 for some, 2 for an error.
 package cli
 
 import (
@@ -30,40 +37,40 @@ import (
 type app struct {
 	stdin            *os.File
 	stdout, stderr   lineWriter
-	later            atomic.Pointer[deferredOutput] // what takes the place of stderr for what is noted; nil for nothing
-	drawing          atomic.Bool                    // the screen is drawn just now
-	output           stdStream                      // standard output itself, for what draws the screen and pages of help
-	ending           *shutdown                      // when a signal has come
+	later            atomic.Pointer[deferredOutput] // gets notes and errors instead of stderr, unless nil
+	drawing          atomic.Bool                    // the screen is open
+	output           stdStream                      // standard output, not sanitised, for the screen and files
+	ending           *shutdown                      // started by a signal
 	keys             ui.UserKeys
-	journal          ui.Journal // what was noted and what failed
-	narrow           func()     // has words be written in ASCII
+	journal          ui.Journal // notes and errors of the program
+	narrow           func()     // limits both standard streams to ASCII
 	flags            lookFlags
 	reading          readFlags
 	hub              hubFlags
 	calls            callFlags
-	views            []*fleet.View // the hubs that are watched
-	reportedViews    int           // those of them of which it was told what is missing
-	sends            publishFlags  // of what is followed
-	sending          *hubPublisher // nil when nothing is sent
-	tracing          *traceSender  // of what is read; nil when no collector is told
+	views            []*fleet.View // the hubs that are read
+	reportedViews    int           // number of views whose missing data was reported
+	sends            publishFlags  // for a followed source
+	sending          *hubPublisher // nil without --publish
+	tracing          *traceSender  // nil without --otlp
 	replaying        replayFlags
 	follow           bool
-	filter           string      // which turns are told of
-	turnFilter       *turnFilter // the same, understood; nil for all
+	filter           string      // text of --filter
+	turnFilter       *turnFilter // filter, parsed; nil selects all turns
 	speed            float64
 	format           string
-	counting         bool   // files are only counted
-	summary          bool   // only what it comes to is printed
-	jq               string // what is asked of what is printed, "" for all of it
+	counting         bool   // --count
+	summary          bool   // --summary
+	jq               string // expression of --jq, "" without the flag
 	pricesFile       string
-	providerFlags    map[string]*connectFlags // what the command line said of hosts, by name
-	network          *liveInput               // the way of what comes from the network; nil where nothing does
-	found            capture.FoundFile        // the file that is read, of several
-	joins            bool                     // recordings of one run that are named are read as one
-	isRun            bool                     // that is what is read just now
-	unrecognised     []string                 // files that were found and are not recognised
-	origin           map[string]valueOrigin   // of settings that the command line does not set, by key
-	code             int                      // exit code of a run that did not fail
+	providerFlags    map[string]*connectFlags // flags of the command line, by name of the host
+	network          *liveInput               // input from the network; nil without one
+	found            capture.FoundFile        // the current file
+	joins            bool                     // named captures of one run are read as one source
+	isRun            bool                     // the current source is the captures of one run
+	unrecognised     []string                 // files in which nothing was recognised
+	origin           map[string]valueOrigin   // of settings from the environment or the file, by key
+	code             int                      // exit code so far
 	oldNames         []string                 // notes about old names of flags and topics that were used
 	stderrIsTerminal bool
 }
@@ -82,14 +89,14 @@ func Run(args []string, stdin, stdout, stderr *os.File) int {
 	root.SetOut(words)
 	root.SetErr(said)
 	code := a.finishRun(root.ExecuteContext(context.Background()))
-	// Not everybody who writes looks at what becomes of it: pages of help do not.
+	// Some commands ignore failed writes, e.g. help.
 	if failed := out.firstError(); failed != nil && code == 0 {
 		return a.finishRun(failed)
 	}
 	return code
 }
 
-// finishRun says what went wrong and returns the exit code.
+// finishRun prints err, if there is one, and returns the exit code.
 func (a *app) finishRun(err error) int {
 	if err != nil {
 		a.failWith(a.withOrigin(err))
@@ -97,7 +104,7 @@ func (a *app) finishRun(err error) int {
 	return a.code
 }
 
-// failWith says what went wrong and has the run end with the exit code of that.
+// failWith prints err and raises the exit code to the code for err: 2 for wrong usage, else 1.
 func (a *app) failWith(err error) {
 	a.printError(err)
 	a.code = max(a.code, 1)
@@ -122,7 +129,7 @@ func (a *app) printNote(format string, args ...any) {
 	a.notesWriter().writeLine(display.Clean("toolscope: " + text))
 }
 
-// usageError is a command line that cannot be understood.
+// usageError is an error in the command line or the configuration.
 type usageError struct{ error }
 
 func usageErrorf(format string, args ...any) error {
@@ -185,5 +192,5 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// isTerminal reports whether f is one.
+// isTerminal reports whether f is a terminal.
 func isTerminal(f stdStream) bool { return term.IsTerminal(f.Fd()) }

@@ -37,5 +37,8 @@ func (c *clientProcess) wait() int {
 	return 0
 }
 
+// leftProcesses reports nothing: processes have no groups here.
+func (c *clientProcess) leftProcesses() bool { return false }
+
 // end ends the client if it still runs.
 func (c *clientProcess) end() { _ = c.cmd.Process.Kill() }

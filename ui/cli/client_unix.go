@@ -14,16 +14,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// clientProcess is a client that runs. It has a process group of its own, which owns the terminal if we do.
-// So signals of keys, such as ^C, reach it once, from the terminal; signals that are sent to us are
-// forwarded. When the client stops we stop too, and it continues when we do.
+// clientProcess is a running client. It has a process group of its own, which owns the terminal if ours did.
+// So signals of keys, such as ^C, reach the client once, from the terminal. Signals to toolscope are
+// forwarded. When the client stops, toolscope stops too; both continue together.
 //
 // In a pipeline, other processes of our group may need the terminal, such as a pager. Then the terminal stays
 // with our group, and signals of keys reach the client as they reach us.
 type clientProcess struct {
 	pid     int
 	to      int      // the target of signals: the process, or its group as a negative number
-	tty     *os.File // nil without a terminal to give
+	tty     *os.File // the terminal, nil if our group doesn't own one
 	signals chan os.Signal
 	over    chan struct{} // closed when the client has ended
 }
@@ -156,6 +156,13 @@ func (c *clientProcess) stopWithClient(sig syscall.Signal) {
 		}
 		_ = syscall.Kill(0, syscall.SIGTSTP) // SIGCONT is forwarded
 	}
+}
+
+// leftProcesses reports whether processes that the ended client started still run. Those that have left its
+// process group are unknown.
+func (c *clientProcess) leftProcesses() bool {
+	err := syscall.Kill(-c.pid, 0)
+	return c.to == -c.pid && (err == nil || errors.Is(err, syscall.EPERM))
 }
 
 // end ends the client if it still runs.

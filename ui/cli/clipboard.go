@@ -29,8 +29,8 @@ func newClipboard(terminal io.Writer) *clipboard {
 	return &clipboard{terminal: terminal, getenv: os.Getenv, find: exec.LookPath, run: runTool}
 }
 
-// clipboardTools are programs that copy their input to the clipboard, with the variable that shows that they
-// have one.
+// clipboardTools are programs that copy their input to the clipboard. A program is only used if its variable
+// is set, which shows that there is a clipboard.
 var clipboardTools = []struct {
 	env, name string
 	args      []string
@@ -60,7 +60,7 @@ const (
 	toolTime = 3 * time.Second
 )
 
-// copy copies text and returns the ways that it used, in words.
+// copy copies text and returns the names of the ways that worked.
 func (c *clipboard) copy(text []byte) (string, error) {
 	var ways []string
 	tool, failure := c.useTool(text)
@@ -81,13 +81,13 @@ func (c *clipboard) copy(text []byte) (string, error) {
 	}
 	switch {
 	case len(ways) > 0 && len(text) > maxOSC52:
-		return ways[0] + " only: OSC 52 takes at most 75 kB", nil
+		return ways[0] + " only: OSC 52 copies at most 75 kB", nil
 	case len(ways) > 0:
 		return strings.Join(ways, " and "), nil
 	case failure != nil:
 		return "", failure
 	}
-	return "", errors.New("OSC 52 takes 75 kB: save it, or install wl-copy, xclip or xsel")
+	return "", errors.New("OSC 52 copies at most 75 kB: save it, or install wl-copy, xclip or xsel")
 }
 
 // useTool passes the text to the first tool that is found. No tool is not an error.

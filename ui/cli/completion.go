@@ -25,11 +25,11 @@ import (
 )
 
 const completionHelp = `The script completes commands, flags and their values: protocols, themes,
-providers, models, the tools in a FILE. To load it in every session, put the line
-into ~/.bashrc, ~/.zshrc (after compinit), ~/.config/fish/config.fish or $PROFILE.
-bash needs the package bash-completion.`
+providers, models, and the tools in a FILE. To load it in every session, put the
+example for your shell into ~/.bashrc, ~/.zshrc (after compinit),
+~/.config/fish/config.fish or $PROFILE. bash needs the package bash-completion.`
 
-// shells are those whose completion is known, each with what writes its script.
+// shells lists the supported shells, each with the function that writes its script.
 var shells = []struct {
 	name  string
 	write func(root *cobra.Command, to io.Writer) error
@@ -65,16 +65,16 @@ func (a *app) completionCommand() *cobra.Command {
 	}
 }
 
-// An completion is a word that may stand somewhere, and what it means.
+// completion is a suggested word with its description.
 type completion struct{ word, means string }
 
-// completer are what may stand in a place of the command line; begun is what is there already.
+// completer returns the words that can complete begun. args are the arguments before it.
 type completer func(a *app, args []string, begun string) []completion
 
-// flagCompleters are the values of flags, by the command and the flag or by the flag alone.
+// flagCompleters complete the values of flags. The keys are "COMMAND FLAG", or "FLAG" for all commands.
 var flagCompleters = map[string]completer{
 	"protocol": fixedCompletions(func() []completion {
-		return append(protocolCompletions(), completion{"auto", "detect it from the bytes"})
+		return append(protocolCompletions(), completion{"auto", "detect the protocol from the bytes"})
 	}),
 	"from": fixedCompletions(formatCompletions),
 	"export as": fixedCompletions(func() []completion {
@@ -95,7 +95,7 @@ var flagCompleters = map[string]completer{
 	"break":        (*app).filterCompletions,
 }
 
-// argCompleters are the arguments of commands; those of the others are files.
+// argCompleters complete the arguments of commands. Arguments of other commands are files.
 var argCompleters = map[string]completer{
 	"completion": fixedCompletions(func() []completion { return wordCompletions(shellNames()) }),
 	"connect":    firstArgOnly(commaCompletions((*app).providerCompletions)),
@@ -105,12 +105,12 @@ var argCompleters = map[string]completer{
 	"version":    fixedCompletions(func() []completion { return nil }),
 }
 
-// fileFlags are those whose value is a file, or a folder.
+// fileFlags are the flags whose value is a file or a folder.
 var fileFlags = []string{
 	"auth", "baseline", "creds", "hub-token", "nkey", "output", "prices", "record", "request", "save", "spool", "store", "system", "hub-ca", "tls-cert", "tls-key", "tools",
 }
 
-// addCompletions has a shell offer what may stand in each place.
+// addCompletions registers the completers of arguments and flags with cobra.
 func (a *app) addCompletions(root *cobra.Command) {
 	for _, cmd := range append(root.Commands(), root) {
 		if of := argCompleters[cmd.Name()]; of != nil && cmd != root {
@@ -134,7 +134,7 @@ func (a *app) addCompletions(root *cobra.Command) {
 	}
 }
 
-// cobraCompleter is offers as the command library asks for them.
+// cobraCompleter adapts a completer to cobra.
 func (a *app) cobraCompleter(of completer) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, begun string) (all []cobra.Completion, _ cobra.ShellCompDirective) {
 		then := cobra.ShellCompDirectiveNoFileComp
@@ -150,12 +150,12 @@ func (a *app) cobraCompleter(of completer) cobra.CompletionFunc {
 	}
 }
 
-// fixedCompletions are offers that are the same whatever stands before them.
+// fixedCompletions returns a completer that suggests the same words everywhere.
 func fixedCompletions(list func() []completion) completer {
 	return func(*app, []string, string) []completion { return list() }
 }
 
-// firstArgOnly are offers of the first argument only.
+// firstArgOnly returns a completer for the first argument only.
 func firstArgOnly(of completer) completer {
 	return func(a *app, args []string, begun string) []completion {
 		if len(args) > 0 {
@@ -165,7 +165,7 @@ func firstArgOnly(of completer) completer {
 	}
 }
 
-// commaCompletions are offers of words with commas between: what stands before the last comma stays.
+// commaCompletions returns a completer for a list with commas. It completes the word after the last comma.
 func commaCompletions(of completer) completer {
 	return func(a *app, args []string, begun string) []completion {
 		kept := begun[:strings.LastIndexByte(begun, ',')+1]
@@ -194,7 +194,7 @@ func protocolCompletions() []completion {
 
 func formatCompletions() []completion {
 	return append(mapSlice(formats.All, func(f capture.Format) completion { return completion{formatName(f), f.Title} }),
-		completion{"auto", "detect it from the first bytes"}, completion{"body", "one response, as it was sent"})
+		completion{"auto", "detect the format from the first bytes"}, completion{"body", "one response body"})
 }
 
 func providerNameCompletions() (all []completion) {
@@ -209,7 +209,7 @@ func targetCompletions() []completion {
 }
 
 func policyCompletions() []completion {
-	all := []completion{{"all", "every policy"}, {"behaviours", "those named after what they do"}, {"clients", "those of clients"}}
+	all := []completion{{"all", "every policy"}, {"behaviours", "all policies named after what they do"}, {"clients", "all policies of clients"}}
 	for i := range replay.Policies {
 		all = append(all, completion{replay.Policies[i].Name, replay.Policies[i].Description})
 	}
@@ -225,7 +225,7 @@ func faultCompletions() []completion {
 }
 
 func demoCompletions() []completion {
-	all := []completion{{tour, "all of these, one after the other"}}
+	all := []completion{{tour, "the scenarios, one after the other"}}
 	return append(all, mapSlice(scenarios, func(s scenario) completion { return completion{s.name, s.shows} })...)
 }
 
@@ -238,7 +238,7 @@ func clientCompletions() (all []completion) {
 	return all
 }
 
-// providerCompletions are hosts, and behind a slash the models of one.
+// providerCompletions suggests the names of hosts, or the models of a host after its name and a slash.
 func (a *app) providerCompletions(_ []string, begun string) []completion {
 	name, _, slash := strings.Cut(begun, "/")
 	if !slash {
@@ -247,7 +247,7 @@ func (a *app) providerCompletions(_ []string, begun string) []completion {
 	return mapSlice(modelsAt(name), func(m string) completion { return completion{word: name + "/" + m} })
 }
 
-// modelsAt are the models of a host, as far as the table of prices has them.
+// modelsAt returns the models of a host that the built-in price table lists.
 func modelsAt(name string) []string {
 	h, err := host.Find(name)
 	if err != nil {
@@ -256,7 +256,7 @@ func modelsAt(name string) []string {
 	return price.Embedded().Models(h.Address)
 }
 
-// modelCompletions are the models of the hosts that are asked.
+// modelCompletions suggests the models of the hosts in the first argument.
 func (a *app) modelCompletions(args []string, _ string) []completion {
 	if len(args) == 0 {
 		return nil
@@ -268,17 +268,17 @@ func (a *app) modelCompletions(args []string, _ string) []completion {
 	return wordCompletions(all)
 }
 
-// filterCompletions are what the last word of a filter may become.
+// filterCompletions completes the last word of a filter.
 func (a *app) filterCompletions(_ []string, begun string) []completion {
 	kept := begun[:strings.LastIndexAny(begun, " \t")+1]
 	_, all := filter.Complete(begun, nil)
 	return mapSlice(all, func(w string) completion { return completion{word: kept + strings.TrimPrefix(w, kept)} })
 }
 
-// peekTime is how long files are looked into while somebody waits for a word to be completed.
+// peekTime limits how long a completion reads files, because the user waits for it.
 const peekTime = 2 * time.Second
 
-// toolCompletions are the tools that are called in the files that were named.
+// toolCompletions suggests the tools that are called in the files of args.
 func (a *app) toolCompletions(args []string, _ string) []completion {
 	ctx, cancel := context.WithTimeout(context.Background(), peekTime)
 	defer cancel()

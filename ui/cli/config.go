@@ -38,7 +38,7 @@ func (a *app) configCommand() *cobra.Command {
 	}
 	path := &cobra.Command{
 		Use: "path", Short: "Print the path of the configuration file", Args: noArgs,
-		Example: "cat \"$(toolscope config path)\"", Long: "TOOLSCOPE_CONFIG names another file.",
+		Example: "cat \"$(toolscope config path)\"", Long: "The variable TOOLSCOPE_CONFIG sets another path.",
 		RunE: func(*cobra.Command, []string) error {
 			path, err := configPath()
 			if err == nil {
@@ -52,12 +52,12 @@ func (a *app) configCommand() *cobra.Command {
 		Example: "toolscope config edit\ntoolscope config show --show-origin",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usageErrorf("config: no command %q\nthere are show, edit, check, path and theme", args[0])
+				return usageErrorf("config: unknown command %q\nuse show, edit, check, path or theme", args[0])
 			}
 			return cmd.Help()
 		},
 
-		// Its subcommands report errors in the file themselves.
+		// The subcommands read the configuration file themselves, and report its errors.
 		PersistentPreRunE: func(*cobra.Command, []string) error {
 			a.printOldNames()
 			return nil
@@ -67,8 +67,8 @@ func (a *app) configCommand() *cobra.Command {
 	return all
 }
 
-// shareFlags gives 'config show' the flags of the settings that all commands share, so that one can see
-// what becomes of them.
+// shareFlags adds the flags of the settings that all commands share to 'config show', so that users can see
+// how a flag changes the settings.
 func shareFlags(root *cobra.Command) {
 	show, _, _ := root.Find([]string{"config", "show"})
 	for _, s := range allSettings(root) {
@@ -78,14 +78,13 @@ func shareFlags(root *cobra.Command) {
 	}
 }
 
-// showConfig writes every setting as the file would have it. A value that cannot be followed is
-// told of behind them.
+// showConfig writes every setting in the syntax of the file. It reports invalid values after the settings.
 func (a *app) showConfig(cmd *cobra.Command, origins bool) error {
 	c, err := readConfiguration(cmd.Root())
 	if err != nil {
 		return err
 	}
-	a.stdout.printLine("# %s%s", c.path, textIf(!c.there, ", which is not there"))
+	a.stdout.printLine("# %s%s", c.path, textIf(!c.there, ", which doesn't exist"))
 	var wrong []error
 	table := ""
 	for _, s := range allSettings(cmd.Root()) {
@@ -95,7 +94,7 @@ func (a *app) showConfig(cmd *cobra.Command, origins bool) error {
 			a.stdout.printLine("[%s]", table)
 		}
 		if s.isSecret() {
-			a.stdout.printLine("# %s: only as %s, which is %s", s.configName(), s.envVariable(), ifElse(os.Getenv(s.envVariable()) == "", "not set", "set"))
+			a.stdout.printLine("# %s: only in the variable %s, which is %s", s.configName(), s.envVariable(), ifElse(os.Getenv(s.envVariable()) == "", "not set", "set"))
 			continue
 		}
 		value, from := s.flag.DefValue, "default"
@@ -146,7 +145,7 @@ func (a *app) showKeys(c *configuration, origins bool) {
 	}
 }
 
-// reportConfig tells what is wrong with the file, and has the run fail if something cannot be followed.
+// reportConfig prints the problems of the file. It sets the exit code if a value is invalid.
 func (a *app) reportConfig(c *configuration, wrong []error) error {
 	for _, o := range c.odd {
 		a.printNote("%s: %s", c.positionText(o.Position), o.text)
@@ -160,7 +159,7 @@ func (a *app) reportConfig(c *configuration, wrong []error) error {
 	return nil
 }
 
-// tomlValue is a value as TOML has it.
+// tomlValue returns a flag's value in TOML.
 func tomlValue(f *pflag.Flag, text string) string {
 	if list, is := f.Value.(pflag.SliceValue); is {
 		all := list.GetSlice()
@@ -184,24 +183,24 @@ func tomlText(text string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(string(line), "k = "), "\n")
 }
 
-// checkConfig says what is wrong with the file.
+// checkConfig prints the problems of the file, or that there are none.
 func (a *app) checkConfig(root *cobra.Command) error {
 	c, err := readConfiguration(root)
 	if err != nil {
 		return err
 	}
 	if !c.there {
-		a.stdout.printLine("%s is not there: all is as it is built in", c.path)
+		a.stdout.printLine("%s doesn't exist: all settings have their defaults", c.path)
 		return nil
 	}
 	wrong := a.wrongIn(root, &c)
 	if len(c.odd)+len(wrong) == 0 {
-		a.stdout.printLine("%s: nothing is wrong with it", c.path)
+		a.stdout.printLine("%s: no errors", c.path)
 	}
 	return a.reportConfig(&c, wrong)
 }
 
-// wrongIn are the values of the file that cannot be followed.
+// wrongIn returns an error for each invalid value in the file.
 func (a *app) wrongIn(root *cobra.Command, c *configuration) (wrong []error) {
 	for _, s := range allSettings(root) {
 		if err := a.applySetting(s, c); err != nil && a.origin[s.configKey()].place != "" {
@@ -211,8 +210,8 @@ func (a *app) wrongIn(root *cobra.Command, c *configuration) (wrong []error) {
 	return wrong
 }
 
-// editConfig opens the file in the user's editor, until nothing is wrong with it or the user has had
-// enough. A file that is not there begins with all settings as they are built in, as remarks.
+// editConfig opens the file in the user's editor until the file has no errors or the user quits. A new file
+// begins with all settings and their defaults, commented out.
 func (a *app) editConfig(root *cobra.Command) error {
 	path, err := configPath()
 	if err != nil {
@@ -235,17 +234,17 @@ func (a *app) editConfig(root *cobra.Command) error {
 		if a.code == 0 || !isTerminal(a.stdin) {
 			return nil
 		}
-		a.stderr.printLine("enter edits it again, q leaves it as it is")
+		a.stderr.printLine("press enter to edit the file again, or q and enter to leave it")
 		if !answers.Scan() || strings.HasPrefix(strings.TrimSpace(answers.Text()), "q") {
 			return nil
 		}
 	}
 }
 
-// blankConfig is a file that changes nothing.
+// blankConfig returns a file that has every setting commented out.
 func blankConfig(root *cobra.Command) string {
 	var b strings.Builder
-	b.WriteString("# Settings of toolscope, as they are built in: take the # away from what is to be different.\n# 'toolscope config --help' says how they are read.\n\n")
+	b.WriteString("# Settings of toolscope with their defaults. To change a setting, remove the # in front of its name.\n# 'toolscope config --help' explains this file.\n\n")
 	table := ""
 	for _, s := range allSettings(root) {
 		if s.isSecret() {

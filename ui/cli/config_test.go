@@ -107,20 +107,20 @@ func TestBadConfig(t *testing.T) {
 		{"\n  listen = 'x'", "", nil, 0, "P:2:3: listen: no such setting: did you mean hub.listen, proxy.listen, serve.listen?"},
 		{"[print]\nfrmat = 'text'", "", nil, 0, "P:2:1: print.frmat: no such setting: did you mean print.format?"},
 		{"zzzzzz = 1", "", nil, 0, "P:1:1: zzzzzz: no such setting; 'toolscope config show' lists them"},
-		{"theme = 'dracul'", "", []string{"demo", "cut"}, 2, `P:1:1: no theme "dracul": did you mean dracula?`},
-		{"no-color = 'yes'", "", []string{"demo", "cut"}, 2, "P:1:1: no-color: wanted is true or false"},
-		{"keep = 3", "", []string{"-"}, 2, "P:1:1: keep: wanted is a text in quotes"},
+		{"theme = 'dracul'", "", []string{"demo", "cut"}, 2, `P:1:1: unknown theme "dracul": did you mean dracula?`},
+		{"no-color = 'yes'", "", []string{"demo", "cut"}, 2, "P:1:1: no-color: use true or false"},
+		{"keep = 3", "", []string{"-"}, 2, "P:1:1: keep: use a string in quotes"},
 		{"keep = '3'", "", []string{"-"}, 2, `P:1:1: keep "3": too small`},
-		{"[proxy]\nto = [1]", "", []string{"proxy"}, 2, "P:2:1: proxy.to: wanted is a list of texts"},
-		{"[connect]\ntimeout = 'soon'", "", []string{"connect", "x"}, 2, "P:2:1: connect.timeout: wanted is a time, e.g. 30s or 2m"},
+		{"[proxy]\nto = [1]", "", []string{"proxy"}, 2, "P:2:1: proxy.to: use a list of strings"},
+		{"[connect]\ntimeout = 'soon'", "", []string{"connect", "x"}, 2, "P:2:1: connect.timeout: use a time, e.g. 30s or 2m"},
 		{"[print]\nformat = 'xml'", "", nil, 2, "P:2:1: print.format"},
 		{"", "TOOLSCOPE_KEEP=3", []string{"-"}, 2, `TOOLSCOPE_KEEP: keep "3": too small`},
-		{"", "TOOLSCOPE_KEPT_DAYS=x", []string{"proxy"}, 2, "TOOLSCOPE_KEPT_DAYS: kept-days: wanted is a whole number"},
+		{"", "TOOLSCOPE_KEPT_DAYS=x", []string{"proxy"}, 2, "TOOLSCOPE_KEPT_DAYS: kept-days: use a whole number"},
 		{"a = 1\na = 2", "", nil, 2, "P:2:1: "},
 		{"x = \"\n", "", nil, 2, "P:1:6: "},
-		{"[proxy]\ntoken = 'abcdefgh'", "", nil, 2, "P:2:1: proxy.token: secrets are not read from a file\nthe environment has them: TOOLSCOPE_PROXY_TOKEN"},
-		{"anthropic_api_key = 'x'", "", nil, 2, "P:1:1: anthropic_api_key: secrets are not read from a file\nthe environment has them: ANTHROPIC_API_KEY"},
-		{"[connect]\nsystem = 'use " + canary + "'", "", nil, 2, "P:2:1: connect.system: that looks like a secret"},
+		{"[proxy]\ntoken = 'abcdefgh'", "", nil, 2, "P:2:1: proxy.token: toolscope reads no secrets from a file\nuse the environment variable TOOLSCOPE_PROXY_TOKEN"},
+		{"anthropic_api_key = 'x'", "", nil, 2, "P:1:1: anthropic_api_key: toolscope reads no secrets from a file\nuse the environment variable ANTHROPIC_API_KEY"},
+		{"[connect]\nsystem = 'use " + canary + "'", "", nil, 2, "P:2:1: connect.system: the value looks like a secret"},
 	} {
 		t.Run(c.want, func(t *testing.T) {
 			path := configureWith(t, c.file)
@@ -179,7 +179,7 @@ func TestConfigEdit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "deep", "config.toml")
 	t.Setenv(configVariable, path)
 	t.Setenv("EDITOR", "true")
-	if out := command(t, nil, "config", "edit"); out.code != 0 || out.stderr != "" || !strings.Contains(out.stdout, "nothing is wrong with it") {
+	if out := command(t, nil, "config", "edit"); out.code != 0 || out.stderr != "" || !strings.Contains(out.stdout, ": no errors") {
 		t.Errorf("exit code %d\n%s%s", out.code, out.stdout, out.stderr)
 	}
 	text, err := os.ReadFile(path)
@@ -208,7 +208,7 @@ func TestConfigKeys(t *testing.T) {
 		{"[keys]\nzoom = 'Z'\nstep = ['e', ';']\nedit = 'E'\n", 0, ""},
 		{"[keys]\nzom = 'Z'\n", 0, "P:2:1: keys.zom: unknown action: did you mean zoom?"},
 		{"[keys]\nzoom = 'zz'\n", 2, `P:2:1: keys.zoom: unknown key "zz"`},
-		{"[keys]\nzoom = 3\n", 2, "P:2:1: keys.zoom: wanted is a key in quotes"},
+		{"[keys]\nzoom = 3\n", 2, "P:2:1: keys.zoom: use a key in quotes"},
 		{"[keys]\nstep = 'e'\n", 2, "P:2:1: keys.step: give a list of as many keys as the default"},
 		{"[keys]\nfollow = 'J'\nzoom = 'r'\n", 2, `P:3:1: keys.zoom: zoom and raw have the same key, "r"`},
 	} {
@@ -257,7 +257,7 @@ func TestHelpKeysAreYours(t *testing.T) {
 	before := command(t, nil, "help", "keys").stdout
 	configureWith(t, "[keys]\nzoom = 'ctrl+t'\nstep = ['f5', 'f6']\npause = 'f7'\n")
 	after := command(t, nil, "help", "keys").stdout
-	for _, want := range []string{"  ctrl+t     zoom the pane\n", "  f5 f6      previous, next delta\n", "  f7         pause; resume\n", "your own in place"} {
+	for _, want := range []string{"  ctrl+t     zoom the pane\n", "  f5 f6      previous, next delta\n", "  f7         pause; resume\n", "with the changes in your configuration file"} {
 		if !strings.Contains(after, want) || strings.Contains(before, want) {
 			t.Errorf("%q is not in\n%s", want, after)
 		}

@@ -19,20 +19,20 @@ import (
 	"toolscope/ui/settings"
 )
 
-// inConfigFolder is where something is that the user configures: below XDG's folder, or what the system
-// has in place of it.
+// inConfigFolder returns the path of name in toolscope's configuration folder: below XDG_CONFIG_HOME, or
+// below the system's folder for configuration.
 func inConfigFolder(name string) (string, error) {
 	dir := os.Getenv("XDG_CONFIG_HOME")
 	if !filepath.IsAbs(dir) {
 		var err error
 		if dir, err = os.UserConfigDir(); err != nil {
-			return "", fmt.Errorf("no folder for it: %w", err)
+			return "", fmt.Errorf("no configuration folder: %w", err)
 		}
 	}
 	return filepath.Join(dir, "toolscope", name), nil
 }
 
-// expandHome is a path whose ~ is the user's home: shells see to that only at the beginning of a word.
+// expandHome replaces ~ at the start of a path by the user's home. Shells do so only at the start of a word.
 func expandHome(path string) string {
 	rest, ok := strings.CutPrefix(path, "~")
 	if home, err := os.UserHomeDir(); ok && err == nil && (rest == "" || os.IsPathSeparator(rest[0])) {
@@ -41,7 +41,7 @@ func expandHome(path string) string {
 	return path
 }
 
-// configVariable names another configuration file; an empty one, as /dev/null, is none.
+// configVariable is the variable with the path of another configuration file. /dev/null means no settings.
 const configVariable = "TOOLSCOPE_CONFIG"
 
 func configPath() (string, error) {
@@ -51,23 +51,23 @@ func configPath() (string, error) {
 	return inConfigFolder("config.toml")
 }
 
-// A configuration is what the file has.
+// configuration is the parsed configuration file.
 type configuration struct {
 	path   string
 	there  bool
 	values map[string]settings.Setting
 	keys   ui.UserKeys
-	odd    []configProblem // what is not known, and is left out
-	bad    []configProblem // what cannot be followed
+	odd    []configProblem // unknown settings, which are ignored
+	bad    []configProblem // errors
 }
 
-// An configProblem is something in the file, and what is to be said of it.
+// configProblem is a problem with its position in the file.
 type configProblem struct {
 	settings.Position
 	text string
 }
 
-// positionText is a place as editors and compilers write it.
+// positionText formats a position as compilers do: path:line:column.
 func (c *configuration) positionText(p settings.Position) string {
 	return fmt.Sprintf("%s:%d:%d", c.path, p.Line, p.Column)
 }
@@ -89,7 +89,7 @@ func readConfiguration(root *cobra.Command) (c configuration, err error) {
 	return c, nil
 }
 
-// loadSettings takes what a file holds.
+// loadSettings parses a file. It sorts the settings of the file into values, keys and problems.
 func (c *configuration) loadSettings(known []configSetting, data []byte) {
 	found, err := settings.Read(data)
 	if wrong := (*settings.SyntaxError)(nil); errors.As(err, &wrong) {
@@ -104,11 +104,11 @@ func (c *configuration) loadSettings(known []configSetting, data []byte) {
 		i := slices.IndexFunc(known, func(k configSetting) bool { return k.configKey() == s.Name() })
 		switch here := i >= 0 && !known[i].isSecret(); {
 		case (here || i < 0) && holdsSecret(s.Value) && !namesSecret.MatchString(s.Key):
-			c.bad = append(c.bad, configProblem{s.Position, s.Name() + ": that looks like a secret\nkeys are read from the environment, never from a file: take it out"})
+			c.bad = append(c.bad, configProblem{s.Position, s.Name() + ": the value looks like a secret\nremove it: toolscope reads keys from the environment, never from a file"})
 		case here:
 			c.values[s.Name()] = s
 		case i >= 0 || namesSecret.MatchString(s.Key):
-			c.bad = append(c.bad, configProblem{s.Position, fmt.Sprintf("%s: secrets are not read from a file\nthe environment has them: %s", s.Name(), variableFor(s, known))})
+			c.bad = append(c.bad, configProblem{s.Position, fmt.Sprintf("%s: toolscope reads no secrets from a file\nuse the environment variable %s", s.Name(), variableFor(s, known))})
 		default:
 			c.odd = append(c.odd, configProblem{s.Position, unknownKey(s, known)})
 		}
@@ -116,10 +116,10 @@ func (c *configuration) loadSettings(known []configSetting, data []byte) {
 	c.findClash(found)
 }
 
-// keysTable is the part of the file that has the keys of the screen.
+// keysTable is the table of the file that sets the keys of the screen.
 const keysTable = "keys"
 
-// setKeys takes the keys of an action.
+// setKeys sets the keys of an action.
 func (c *configuration) setKeys(s settings.Setting) {
 	keys, ok := []string(nil), true
 	switch v := s.Value.(type) {
@@ -134,7 +134,7 @@ func (c *configuration) setKeys(s settings.Setting) {
 		ok = false
 	}
 	if !ok {
-		c.bad = append(c.bad, configProblem{s.Position, s.Name() + ": wanted is a key in quotes, or a list of keys"})
+		c.bad = append(c.bad, configProblem{s.Position, s.Name() + ": use a key in quotes, or a list of keys"})
 		return
 	}
 	err := c.keys.Set(s.Key, keys)
@@ -149,7 +149,7 @@ func (c *configuration) setKeys(s settings.Setting) {
 	}
 }
 
-// findClash finds two actions that have one key.
+// findClash adds an error if two actions have the same key.
 func (c *configuration) findClash(found []settings.Setting) {
 	text, names := c.keys.Clash()
 	for _, s := range found {
@@ -160,16 +160,16 @@ func (c *configuration) findClash(found []settings.Setting) {
 	}
 }
 
-// namesSecret fits the names of what is to be kept secret.
+// namesSecret matches names of settings that hold a secret.
 var namesSecret = regexp.MustCompile(`(?i)(^|[-_])(api[-_]?keys?|tokens?|secrets?|passwords?|authorization|bearer|credentials?)$`)
 
-// holdsSecret reports whether a value is to be kept secret by its looks.
+// holdsSecret reports whether a value looks like a secret.
 func holdsSecret(value any) bool {
 	text := fmt.Sprint(value)
 	return newRedactor().Text(text) != text
 }
 
-// variableFor is the variable of the environment that a secret belongs in.
+// variableFor returns the environment variable for a secret.
 func variableFor(s settings.Setting, known []configSetting) string {
 	for _, k := range known {
 		if k.isSecret() && k.configName() == s.Key {
@@ -188,8 +188,8 @@ func variableFor(s settings.Setting, known []configSetting) string {
 	return host.All[0].Keys[0].Variable + " or similar, see 'toolscope help providers'"
 }
 
-// unknownKey says that there is no such key, and which may have been meant: one of that name in
-// another table, or one that is written alike.
+// unknownKey returns the text for an unknown key. It suggests keys with the same name in other tables, or
+// else keys with a similar name.
 func unknownKey(s settings.Setting, known []configSetting) string {
 	var names, near []string
 	for _, k := range known {

@@ -125,7 +125,7 @@ func (a *app) reportFailures(list []string) {
 	}
 }
 
-// failureWatch sees the records on their way to the screen, and lists afterwards which responses failed.
+// failureWatch inspects the records for the screen, and lists afterwards which responses failed.
 type failureWatch struct {
 	mu sync.Mutex
 	in providers.Inspector
@@ -138,8 +138,7 @@ func (w *failureWatch) addRecord(r capture.Record) {
 	w.in.Write(coreRecord(r))
 }
 
-// listFailures returns the failures until now. Responses that have not ended have not failed: the user left
-// them.
+// listFailures returns the failures so far. Open responses are not failures: the user left before their end.
 func (w *failureWatch) listFailures() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -136,7 +136,7 @@ func TestConnectWrong(t *testing.T) {
 	}{
 		{[]string{}, 2, "needs a PROVIDER"},
 		{[]string{"nobody", "hi"}, 2, "use one of anthropic"},
-		{[]string{"aistudio", "hi"}, 2, "never called"},
+		{[]string{"aistudio", "hi"}, 2, "never calls it"},
 		{[]string{"anthropic"}, 2, "needs a PROMPT"},
 		{[]string{"anthropic", " "}, 2, "needs a PROMPT"},
 		{[]string{"anthropic", "hi"}, 1, "ANTHROPIC_API_KEY, then ANTHROPIC_AUTH_TOKEN"},

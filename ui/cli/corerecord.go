@@ -68,7 +68,7 @@ func (e *fileEntries) Again(exchange int, start, end int64, to func(stream.Recor
 	return handOver((*capture.Entries)(e).Again(context.Background(), exchange, start, end), to)
 }
 
-// handOver passes the records of a source to to, converted.
+// handOver converts the records of a source and passes them to to.
 func handOver(src capture.Source, to func(stream.Record)) error {
 	for r, err := range src {
 		if err != nil {

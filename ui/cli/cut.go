@@ -22,7 +22,7 @@ import (
 	"toolscope/stream/count"
 )
 
-// cutFlags say where a capture is cut or which faults it gets, and where the new one is written.
+// cutFlags are the flags of cut: the moment or the faults, and the output file.
 type cutFlags struct {
 	delta      int
 	ms         string
@@ -36,12 +36,12 @@ func (a *app) cutCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "cut FILE", Short: "Truncate a capture, or inject a fault",
 		Example: "toolscope cut run.tsc --at-delta 9 -o cut.tsc\ntoolscope cut run.tsc --turn 3 --at-ms 1250 -o cut.tsc\ntoolscope cut run.tsc --fault merge-index -o merged.tsc",
-		Long: `cut writes a new capture that ends at a moment, or that has a fault, as a fixture for
-tests. It opens with what a client would have seen. A finding says that toolscope
-did it, so no other party is blamed.
+		Long: `cut writes a new capture for tests. It ends at a given moment, or it has an injected
+fault. Opened, it shows what a client would have seen. A finding names toolscope as
+the cause, so no other party is blamed.
 
-Everything after the moment is left out, in all exchanges; open exchanges end there.
-Codings of bodies, such as gzip, are removed.
+cut removes everything after the moment, in all exchanges; open exchanges end there.
+It decodes bodies, e.g. from gzip.
 
 ` + helpPage(cutTable),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -161,7 +161,8 @@ func (f *cutFlags) upTo(records iter.Seq[capture.Record], in *providers.Inspecto
 	return recordsUntil(records, in.View().At(n).Offsets()), nil
 }
 
-// turnOf returns the turn of the flags, else the first one with a call, else the first.
+// turnOf returns the turn of --turn. Without the flag it returns the first turn with a call, or else the
+// first.
 func (f *cutFlags) turnOf(in *providers.Inspector, path string) (*stream.Turn, error) {
 	all := in.Session().Turns
 	i := f.turn - 1

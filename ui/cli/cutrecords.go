@@ -15,8 +15,8 @@ import (
 	"toolscope/stream"
 )
 
-// recordsUntil returns the records up to an offset in each exchange. An exchange that had begun and not ended
-// there ends as cut by toolscope.
+// recordsUntil returns the records up to an offset in each exchange. An exchange that is open at its offset
+// ends there, as cut by toolscope.
 func recordsUntil(records iter.Seq[capture.Record], stops map[int]providers.ExchangeOffset) iter.Seq[capture.Record] {
 	return func(yield func(capture.Record) bool) {
 		s := stopper{stops: stops, came: map[capture.Stream]int64{}, at: capture.NoTime}
@@ -36,7 +36,7 @@ func recordsUntil(records iter.Seq[capture.Record], stops map[int]providers.Exch
 	}
 }
 
-// stopper tracks how far the records have passed.
+// stopper tracks how many bytes of each stream were returned.
 type stopper struct {
 	stops map[int]providers.ExchangeOffset
 	came  map[capture.Stream]int64 // bytes
@@ -91,7 +91,7 @@ type faultyResponse struct {
 	over   bool
 }
 
-// injectFaults returns the records with faults in the responses: in those of one turn, or in all. Only the
+// injectFaults returns the records with faults in the response of one turn, or in all responses. Only the
 // end of a response shows which faults changed it.
 func (a *app) injectFaults(records []capture.Record, faults []fault.Fault, turn int, in *providers.Inspector) (out []capture.Record, err error) {
 	only := 0
@@ -133,7 +133,7 @@ func newFaultyResponse(faults []fault.Fault, x *providers.Exchange) *faultyRespo
 	return &faultyResponse{Injector: fault.New(faults, header, false), faults: faults, noted: -1}
 }
 
-// appendFaulty appends what a record becomes.
+// appendFaulty appends the records that result from a record with faults.
 func (a *app) appendFaulty(out []capture.Record, b *faultyResponse, set *fault.Set, r capture.Record) []capture.Record {
 	if b.over {
 		return out
@@ -188,7 +188,7 @@ func (a *app) endFaultyResponse(out []capture.Record, b *faultyResponse, set *fa
 	return out
 }
 
-// faultNote returns the note that names the injected faults, "" for none.
+// faultNote returns a note with the injected faults, "" for none.
 func (b *faultyResponse) faultNote(unfit []fault.Unused) string {
 	words := ""
 	for _, f := range b.faults {
@@ -233,7 +233,8 @@ func writeRecords(to io.Writer, records iter.Seq[capture.Record]) error {
 	return nil
 }
 
-// wasSent separates the numbers of exchanges that were sent from the screen from those of a source.
+// wasSent is added to the numbers of exchanges that were sent from the screen, so that they differ from those
+// of a source.
 const wasSent = 1 << 19
 
 // cutView returns a capture that ends at the moment of a view.

@@ -17,28 +17,28 @@ import (
 //go:embed demo/*.tsc
 var demos embed.FS
 
-// scenario is an embedded capture, which was written for the demo, and its caption.
+// scenario is an embedded capture, written for the demo, with its caption.
 type scenario struct{ name, shows string }
 
 // scenarios are in the order of the tour. The last one is played only by its name.
 var scenarios = []scenario{
-	{"malformed", "arguments that stop being JSON, at a byte that is marked"},
+	{"malformed", "arguments that stop being JSON at a marked byte"},
 	{"cut", "the token limit ends a call in the middle of a string"},
 	{"index-zero", "two parallel calls share index 0, and the same turn from another provider"},
 	{"early", "arguments that parse as an object long before they are complete"},
 	{"schema", "arguments that can no longer match their tool's schema"},
 	{"history", "an agent that sends its own calls back changed, and the consequences"},
-	{"aistudio", "arrays in arrays, and how a decoder that checks their length reads them"},
+	{"aistudio", "arguments in nested arrays, which decoders read differently"},
 	{"protocols", "one call in six protocols: as text, patches, binary, or all at once"},
-	{"compare", "three models that got the same request, and differ"},
-	{"parallel", "two calls of one healthy turn; one of them writes a program"},
-	{"executed", "a tool that was run with the beginning of its arguments, and what the model got"},
+	{"compare", "three models that answer the same request differently"},
+	{"parallel", "two calls in a turn without problems; one of them writes a program"},
+	{"executed", "a tool that ran with only the beginning of its arguments, and its result"},
 }
 
-// tour is the scenario that plays all others but one, one after the other.
+// tour is the scenario that plays all others except byName, one after the other.
 const tour = "tour"
 
-// byName is the scenario that the tour leaves out: its tool runs are next to the model's turns.
+// byName is the scenario that the tour leaves out: it also shows tool runs, which the tour doesn't explain.
 const byName = "executed"
 
 func (a *app) demoCommand() *cobra.Command {
@@ -46,7 +46,7 @@ func (a *app) demoCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "demo [SCENARIO]", Short: "Play the built-in demo, or one of its scenarios",
 		Example: "toolscope demo\ntoolscope demo protocols --speed 2\ntoolscope demo --list\ntoolscope demo --save samples",
-		Long:    "The demo plays its scenarios one after the other, with captions. It needs no network\nand no API key. --save writes them as captures, to try other commands with.",
+		Long:    "The demo plays its scenarios one after the other, with captions. It needs no network\nand no API key. --save writes them as captures, for use with other commands.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case list:
@@ -72,7 +72,7 @@ func (a *app) demoCommand() *cobra.Command {
 
 // listDemos prints the scenarios.
 func (a *app) listDemos() {
-	a.stdout.printLine("  %-12s %s", tour, "all of these except "+byName+", with explanations")
+	a.stdout.printLine("  %-12s %s", tour, "all scenarios except "+byName+", with explanations")
 	for _, s := range scenarios {
 		a.stdout.printLine("  %-12s %s", s.name, s.shows)
 	}
@@ -122,7 +122,7 @@ func demoSource(ctx context.Context, name string) (capture.Source, error) {
 			return nil, err
 		}
 		parts = append(parts, mapSource(src, func(r *capture.Record) {
-			if r.Head != nil { // not the name that it was read by
+			if r.Head != nil { // remove the name of the embedded file
 				head := *r.Head
 				head.File = "demo/" + s.name
 				r.Head = &head
@@ -160,7 +160,8 @@ func oneAfterAnother(parts []capture.Source) capture.Source {
 	return capture.Concat(parts...)
 }
 
-// afterOthers separates the exchanges of the demo from those of a source that was silent before.
+// afterOthers is added to the exchange numbers of the demo, to separate them from a source that was silent
+// before.
 const afterOthers = 1 << 20
 
 // bringTour puts the tour into an inbox; own closes the inbox at the end.

@@ -196,12 +196,12 @@ type comparison struct {
 	sides     []*diffTurn
 	times     []diff.Times
 	equal     bool
-	ways      []diff.SameRequest // by side; without a host if it is not the same request
+	ways      []diff.SameRequest // by side; without a host for another request
 	wire      []diff.Fact        // facts of the responses, if a side has the same request
 	sentences []string
 }
 
-// compareTurns compares turns; the first is the base.
+// compareTurns compares turns with the first one.
 func (d *diffCommand) compareTurns(sides []*diffTurn) *comparison {
 	c := &comparison{sides: sides, ways: make([]diff.SameRequest, len(sides))}
 	turns := make([]*stream.Turn, len(sides))
@@ -231,7 +231,7 @@ func (d *diffCommand) compareTurns(sides []*diffTurn) *comparison {
 	return c
 }
 
-// makeSentences fills in the sentences, and what differs for the same request to another host.
+// makeSentences fills in the sentences, and the differences between hosts that got the same request.
 func (c *comparison) makeSentences() {
 	request := func(i int) diff.Request {
 		return diff.RequestOf(c.sides[i].in.View(), c.sides[i].in.Exchange(c.sides[i].turn.Exchange))

@@ -42,7 +42,7 @@ func TestDiffCodes(t *testing.T) {
 	}{
 		{0, "Both agree.", []string{a, a}},
 		{0, "≈  5.0", []string{talk(t, "l.tsc", lima), talk(t, "s.tsc", same)}},
-		{1, "1 member differs, 1 breaks the schema: o.tsc wrote .days as a string.", []string{talk(t, "l.tsc", lima), talk(t, "o.tsc", other)}},
+		{1, "1 field differs, 1 breaks the schema: o.tsc wrote .days as a string.", []string{talk(t, "l.tsc", lima), talk(t, "o.tsc", other)}},
 		{1, "≠  \"5\"  ! want integer", []string{a, talk(t, "o.tsc", oslo, other)}}, // by what was asked, not by place
 		{1, "turn 1  m · 0 calls\n  has no partner", []string{a, talk(t, "w.tsc", words, lima, oslo)}},
 		{1, "wrote .city as \"Oslo\"", []string{talk(t, "l.tsc", lima), talk(t, "p.tsc", oslo)}}, // one of each belong together

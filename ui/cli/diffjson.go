@@ -86,8 +86,8 @@ func (c *comparison) addCalls(o *jsonObject, s *diff.CallSet) {
 	listOf(o, "members", rows, func(o *jsonObject, r *diff.Row) { addField(o, s, r) })
 }
 
-// addField writes the values of a field in each call. It leaves out values that equal the base, and those of
-// objects that are written field by field.
+// addField writes the values of a field in each call. It leaves out values that equal the base's, and values
+// of objects that are written field by field.
 func addField(o *jsonObject, s *diff.CallSet, r *diff.Row) {
 	o.text("path", r.Path)
 	var is, values, found [][]byte
@@ -122,7 +122,7 @@ func addField(o *jsonObject, s *diff.CallSet, r *diff.Row) {
 	}
 }
 
-// valueOf returns a value as it was written. A value that is cut off or not JSON becomes a string.
+// valueOf returns the JSON text of a value. A value that is cut off or not JSON becomes a string.
 func valueOf(c *stream.Call, cell *diff.Cell) []byte {
 	text := c.Args()[cell.Start:cell.End]
 	if cell.Cut || cell.Kind == stream.Junk || c.Syntax() == stream.SyntaxBroken {

@@ -30,7 +30,7 @@ func (d *diffCommand) writeUnmatched(s *diffTurn, asJSON bool) {
 	d.to.printLine("")
 }
 
-// writeText writes turns side by side, as the screen does.
+// writeText writes turns in columns, like the screen.
 func (c *comparison) writeText(d *diffCommand) {
 	where := mapSlice(c.sides, func(s *diffTurn) string { return fmt.Sprintf("%s turn %d", s.file, s.turn.Number+1) })
 	d.to.writeWrapped("", strings.Join(where, ", "))
@@ -91,7 +91,7 @@ func (c *comparison) wireCell(f *diff.Fact, i int) string {
 	return strings.TrimSpace(signs[f.Marks[i]] + "  " + textIf(f.Marks[i] != diff.Same, f.Cells[i]))
 }
 
-// signs are the signs of relations.
+// signs are the signs for how a side relates to the base.
 var signs = [...]string{
 	diff.Own: "", diff.Same: "=", diff.Alike: "≈", diff.Differs: "≠", diff.Absent: "—", diff.Open: "", diff.NotYet: "", diff.Unknown: "?",
 }
@@ -150,7 +150,7 @@ func cellValue(r *diff.Row, cell *diff.Cell, c *stream.Call) string {
 	return text + textIf(cell.List.Lacks != "", ", no "+cell.List.Lacks) + textIf(cell.List.Adds != "", ", with "+cell.List.Adds)
 }
 
-// valueWindow returns a value, starting shortly before the first difference if that is far in.
+// valueWindow returns a value. If the first difference is far from the start, it begins shortly before it.
 func valueWindow(value []byte, at int) string {
 	lead := ""
 	if at > maxColumnCells/2 {

@@ -8,11 +8,11 @@ import (
 	"toolscope/ui/docs"
 )
 
-// writeDocument writes the Markdown of a topic as a page of help: it is written so that little more is
-// needed than to leave the marks out.
+// writeDocument writes the Markdown of a topic as a page of help. It supports the parts of Markdown that the
+// pages use: headings, code, tables, lists of one level and paragraphs.
 func (l lineWriter) writeDocument(topic string) {
 	text, _ := docs.Page(topic)
-	_, text, _ = strings.Cut(text, "\n") // the heading is what was asked for
+	_, text, _ = strings.Cut(text, "\n") // without the heading: the user typed the topic
 	for i, block := range splitParagraphs(text) {
 		if i > 0 {
 			l.printLine("")
@@ -21,7 +21,7 @@ func (l lineWriter) writeDocument(topic string) {
 	}
 }
 
-// splitParagraphs are what blank lines set apart; what stands between fences stays together.
+// splitParagraphs splits text at blank lines, except inside fenced code.
 func splitParagraphs(text string) (all []string) {
 	fenced, open := false, ""
 	for line := range strings.SplitSeq(text, "\n") {
@@ -58,7 +58,7 @@ func (l lineWriter) writeBlock(block string) {
 	}
 }
 
-// writeCode is a line as it is; one that is too long goes on in the next, behind a comma or blank.
+// writeCode writes a line of code. It breaks a line that is too long after a comma or a space.
 func (l lineWriter) writeCode(line string) {
 	lead := "  "
 	for c := []rune(line); ; {
@@ -76,7 +76,8 @@ func (l lineWriter) writeCode(line string) {
 	}
 }
 
-// writeTableRows are those of a table: the last cell stands beside the others, or below where those are wide.
+// writeTableRows writes the rows of a table: the first cell, and the others to its right or, if a first cell
+// is wide, below it.
 func (l lineWriter) writeTableRows(body []string) {
 	const widest = 30
 	var table [][2]string
@@ -99,13 +100,13 @@ func (l lineWriter) writeTableRows(body []string) {
 	}
 }
 
-// Marks of Markdown that mean nothing on a page of help.
+// Marks of Markdown that plainText removes.
 var (
 	linkMark = regexp.MustCompile(`\[([^\]]+)\]\([^)]+\)`)
 	codeMark = strings.NewReplacer("`", "", "**", "")
 )
 
-// plainText is text without its marks.
+// plainText returns text without Markdown marks.
 func plainText(text string) string {
 	return codeMark.Replace(linkMark.ReplaceAllString(text, "$1"))
 }

@@ -14,7 +14,7 @@ import (
 	"toolscope/ui/display"
 )
 
-// toolRunPrinter prints requests to MCP servers, next to the turns of models.
+// toolRunPrinter prints requests to MCP servers.
 type toolRunPrinter interface {
 	addRequest(file string, r *mcp.Request, a *toolrun.ToolRequest)
 	notRun(file string, n *toolrun.CallWithoutRun)
@@ -24,15 +24,15 @@ type toolRunPrinter interface {
 // requestPrinter tracks which requests to servers were printed.
 type requestPrinter struct {
 	seen   int            // requests of the log
-	waits  []*mcp.Request // those of them that are not printed yet
+	waits  []*mcp.Request // requests that are not printed yet
 	notRun int            // calls without a tool run
 }
 
-// maxWaitingRequests is how many requests may wait until the model got their result.
+// maxWaitingRequests limits the requests that wait until the model gets their result.
 const maxWaitingRequests = 1 << 10
 
-// isFinished reports whether all is known of a request: it has a response, and the model got the result, or
-// there is no model.
+// isFinished reports whether nothing more will be known about a request: it has a response, and the model got
+// the result, or the source has no model.
 func isFinished(in *providers.Inspector, r *mcp.Request) bool {
 	if r.State == mcp.Open {
 		return false
@@ -41,7 +41,7 @@ func isFinished(in *providers.Inspector, r *mcp.Request) bool {
 	return a == nil || a.ModelHasResult || len(in.Session().Turns) == 0
 }
 
-// printAnswered prints the finished requests. all prints the others as well, and then the servers.
+// printAnswered prints the finished requests. With all it prints all requests, and then the servers.
 func (p *requestPrinter) printAnswered(q *turnPrinter, to toolRunPrinter, all bool) {
 	log := q.in.Executed()
 	p.waits = append(p.waits, log.Requests[p.seen:]...)
@@ -68,7 +68,7 @@ func (p *requestPrinter) printAnswered(q *turnPrinter, to toolRunPrinter, all bo
 // hasServers reports whether there is traffic with an MCP server.
 func hasServers(in *providers.Inspector) bool { return len(in.Executed().Servers) > 0 }
 
-// maxResultText is how many bytes of a result are printed for scripts.
+// maxResultText is the maximum number of bytes of a result in a JSON line.
 const maxResultText = stream.MaxResultBytes
 
 // addRequest writes a line for a request to a server.
@@ -112,7 +112,7 @@ func (p *jsonPrinter) addRequest(file string, r *mcp.Request, a *toolrun.ToolReq
 	p.writeObject(o)
 }
 
-// addCallRef writes the turn and number of a call, as the line of the call has them.
+// addCallRef writes the turn and number of a call, as in the line of the call.
 func (o *jsonObject) addCallRef(r stream.Ref) {
 	o.int("turn", int(r.Turn)+1)
 	o.int("call", int(r.Call))
@@ -142,7 +142,7 @@ func (o *jsonObject) addMatch(a *toolrun.ToolRequest) {
 	o.optionalText("differs", a.Path)
 }
 
-// signedTime is time for values that may be negative.
+// signedTime writes a time that may be negative.
 func (o *jsonObject) signedTime(name string, d time.Duration) {
 	o.key(name)
 	o.b = strconv.AppendFloat(o.b, float64(d.Microseconds())/1000, 'f', -1, 64)
@@ -194,7 +194,7 @@ func (p *jsonPrinter) addOutcome(o *jsonObject, r *mcp.Request) {
 func (p *jsonPrinter) addServer(file string, s *mcp.Server) {
 	o := new(jsonObject)
 	if s.Shell {
-		return // its commands have lines of their own
+		return // a shell's commands have lines of their own
 	}
 	o.text("type", "mcp_server")
 	o.text("file", file)

@@ -19,7 +19,7 @@ func byCode(all []*stream.Diagnosis) []*stream.Diagnosis {
 	return all
 }
 
-// severitiesOf are the severities a finding may have, the usual one first.
+// severitiesOf returns the severities that a finding may have, the usual one first.
 func severitiesOf(d *stream.Diagnosis) string {
 	return joinCommas(append([]string{d.Severity.String()}, mapSlice(d.OtherSeverities, stream.Severity.String)...)...)
 }
@@ -37,7 +37,7 @@ func (a *app) explainCommand() *cobra.Command {
 	}
 }
 
-// explainCode writes all there is to say about a code.
+// explainCode writes the severity, party, meaning and advice of a code.
 func explainCode(l lineWriter, code string) error {
 	all := byCode(providers.Findings())
 	i := slices.IndexFunc(all, func(d *stream.Diagnosis) bool { return strings.EqualFold(d.Code, code) })
@@ -58,7 +58,7 @@ func explainCode(l lineWriter, code string) error {
 	return nil
 }
 
-// similarCodes names the codes that could be meant.
+// similarCodes suggests codes that are similar to code.
 func similarCodes(all []*stream.Diagnosis, code string) string {
 	codes := themes.Near(code, mapSlice(all, func(d *stream.Diagnosis) string { return d.Code }))
 	return didYouMean(codes)

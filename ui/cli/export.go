@@ -26,8 +26,8 @@ type exportFlags struct {
 // exportForm is an output form of export.
 type exportForm struct {
 	name, says string
-	turn, call bool // it can be limited to a turn, to a call
-	raw        bool // its output is not for a terminal: not sanitised, or binary
+	turn, call bool // the output can be limited to a turn, to a call
+	raw        bool // the output is not for a terminal: not sanitised, or binary
 	write      func(*export) error
 }
 
@@ -99,8 +99,8 @@ func formNames(of func(exportForm) bool) string {
 	return joinCommas(names...)
 }
 
-// chosenForm returns the form of the flags. It is an error if the form can't have the turn or call of the
-// flags.
+// chosenForm returns the form of the flags, or an error if the form can't be limited to the turn or call of
+// the flags.
 func (f *exportFlags) chosenForm() (chosen exportForm, err error) {
 	all := exportForms()
 	i := slices.IndexFunc(all, func(of exportForm) bool { return of.name == f.as })
@@ -110,9 +110,9 @@ func (f *exportFlags) chosenForm() (chosen exportForm, err error) {
 	case i < 0:
 		return exportForm{}, usageErrorf("--as: unknown form %q%s\nuse one of %s", f.as, suggestName(f.as, mapSlice(all, func(of exportForm) string { return of.name })), formNames(func(exportForm) bool { return true }))
 	case f.turn > 0 && !all[i].turn:
-		return exportForm{}, usageErrorf("--turn: %s is always of a complete file\nforms of one turn: %s", f.as, formNames(func(of exportForm) bool { return of.turn }))
+		return exportForm{}, usageErrorf("--turn: --as %s exports only complete files\nforms for one turn: %s", f.as, formNames(func(of exportForm) bool { return of.turn }))
 	case f.call > 0 && !all[i].call:
-		return exportForm{}, usageErrorf("--call: %s is never of one call\nforms of one call: %s", f.as, formNames(func(of exportForm) bool { return of.call }))
+		return exportForm{}, usageErrorf("--call: --as %s can't export one call\nforms for one call: %s", f.as, formNames(func(of exportForm) bool { return of.call }))
 	case f.force && f.out == "":
 		return exportForm{}, usageErrorf("--force: needs -o FILE")
 	}
@@ -160,8 +160,8 @@ func (a *app) runExport(ctx context.Context, paths []string, f exportFlags) erro
 	})
 }
 
-// redactedSource is a source without its secrets. It is searched while it is read, so a key is recognised by
-// its value only after the place where it was found as a key.
+// redactedSource is a source without its secrets. Secrets are searched while the source is read, so a key is
+// recognised by its value only after its first occurrence in a field for keys.
 func redactedSource(src capture.Source, r *redact.Redactor) capture.Source {
 	return func(yield func(capture.Record, error) bool) {
 		for rec, err := range src {

@@ -30,7 +30,7 @@ func (e *export) writeCapture() error {
 	return errors.Join(err, e.writeRecords(func(r capture.Record) bool { return r.Exchange == turns[0].Exchange }))
 }
 
-// writeRecords writes the records that wanted selects.
+// writeRecords writes the records for which wanted returns true.
 func (e *export) writeRecords(wanted func(capture.Record) bool) error {
 	begun, left := false, 0
 	for r, err := range e.src {
@@ -69,7 +69,7 @@ func (e *export) writeRecords(wanted func(capture.Record) bool) error {
 	return nil
 }
 
-// beginOf returns the time that a capture's times count from, by its first record.
+// beginOf returns the time from which a capture counts its times, according to its first record.
 func beginOf(r capture.Record) time.Time {
 	if r.Head != nil && !r.Head.Start.IsZero() && r.At >= 0 {
 		return r.Head.Start.Add(-r.At)

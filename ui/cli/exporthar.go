@@ -14,7 +14,7 @@ type harArchive struct {
 	of  map[int]*harExchange
 }
 
-// harExchange is an exchange as far as it was read. Its times are those of its first and last bytes.
+// harExchange is an exchange that is being read. Its times are those of its first and last bytes.
 type harExchange struct {
 	report.Exchange
 	number       int

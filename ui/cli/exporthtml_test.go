@@ -163,7 +163,7 @@ func TestHTMLOutline(t *testing.T) {
 		"h1 malformed.tsc", "nav", "dt", "dt", "dt", "dt", "dt", "main", "h2 Turn 1 claude-sonnet-4-5 ● complete",
 		"dt", "dt", "dt", "dt", "dt", "h3 muted", "summary Text, 23 B", "article", "h3", "dt", "dt", "dt", "dt",
 		`mark s, "env": {"LANG": "C"}}`, "summary Sent back: what a later request would carry",
-		"caption As behaviours have it, to each target", "caption As clients have it, back to anthropic",
+		"caption What each behaviour sends to each target", "caption What each client sends back to anthropic",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -198,7 +198,7 @@ func TestHTMLHostile(t *testing.T) {
 func TestHTMLChooses(t *testing.T) {
 	file := twoTurns(t)
 	one := command(t, nil, "export", file, "--as", "html", "--turn", "2")
-	if all := checkPage(t, one.stdout); len(elements(all, "section")) != 1 || only(t, all, "section").id != "t2" || !strings.Contains(one.stdout, "holds more than this page") {
+	if all := checkPage(t, one.stdout); len(elements(all, "section")) != 1 || only(t, all, "section").id != "t2" || !strings.Contains(one.stdout, "shows only part of the capture") {
 		t.Errorf("turn 2: %+v", one)
 	}
 	if all := checkPage(t, command(t, nil, "export", file, "--as", "html", "--call", "1", "--turn", "1").stdout); len(elements(all, "article")) != 1 {
@@ -207,7 +207,7 @@ func TestHTMLChooses(t *testing.T) {
 	if out := command(t, nil, "export", file, "--as", "html", "--call", "7"); out.code != 2 || out.stdout != "" {
 		t.Errorf("call 7: %+v", out)
 	}
-	if out := command(t, nil, "export", file, "--as", "html", "--redact"); out.code != 0 || strings.Contains(out.stdout, canary) || !strings.Contains(out.stdout, "are taken out") {
+	if out := command(t, nil, "export", file, "--as", "html", "--redact"); out.code != 0 || strings.Contains(out.stdout, canary) || !strings.Contains(out.stdout, "are removed") {
 		t.Errorf("redacted: %+v", out)
 	}
 }

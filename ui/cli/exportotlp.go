@@ -2,7 +2,7 @@ package cli
 
 import "toolscope/ui/report"
 
-// writeOTLP writes the turns as a trace.
+// writeOTLP writes the turns in OTLP/JSON.
 func (e *export) writeOTLP() error {
 	if err := e.read(nil); err != nil {
 		return err

@@ -82,7 +82,7 @@ func TestSVG(t *testing.T) {
 		}
 	}
 	body := saved(t, "body.sse", string(chat(toolChunk("{}"), finishChunk)))
-	if out := command(t, nil, "export", body, "--as", "svg"); !strings.Contains(out.stdout, "times are not known") {
+	if out := command(t, nil, "export", body, "--as", "svg"); !strings.Contains(out.stdout, "times are unknown") {
 		t.Errorf("a body: %+v", out)
 	}
 }

@@ -100,7 +100,7 @@ func hostIn(address string) string {
 	return u.Host
 }
 
-// asEvents turns WebSocket messages into server-sent events, which are framed in a file too.
+// asEvents turns WebSocket messages into server-sent events: in a file, messages have no boundaries.
 func asEvents(b *report.Body) {
 	var out []byte
 	start := 0
@@ -133,7 +133,8 @@ type foundCodes struct {
 	protocol string
 }
 
-// findsOf decodes a response from its bytes alone, with protocol d if it is not nil.
+// findsOf decodes a response from its bytes alone and returns its finding codes. d is its protocol, nil if
+// unknown.
 func findsOf(body []byte, d *protocol.Protocol) foundCodes {
 	in := new(providers.Inspector)
 	in.ForceProtocol(d)
@@ -157,8 +158,8 @@ func findsOf(body []byte, d *protocol.Protocol) foundCodes {
 	return f
 }
 
-// compareRepro reports which findings the repro lacks or adds, and which findings of the capture don't come
-// from the bytes of the response.
+// compareRepro reports which findings the repro lacks or adds, and which findings of the capture have another
+// cause than the bytes of the response.
 func (e *export) compareRepro(t *stream.Turn, whole, repro foundCodes) {
 	lost, more := listDifference(whole.codes, repro.codes), listDifference(repro.codes, whole.codes)
 	if len(lost)+len(more) > 0 {
@@ -183,7 +184,8 @@ func (e *export) compareRepro(t *stream.Turn, whole, repro foundCodes) {
 	}
 }
 
-// listDifference returns all without gone. An item that is in both stays as often as all has more of it.
+// listDifference returns all without gone, as multisets: it removes an item once for each time it occurs in
+// gone.
 func listDifference(all, gone []string) (left []string) {
 	count := map[string]int{}
 	for _, s := range gone {

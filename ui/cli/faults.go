@@ -24,7 +24,7 @@ func (f *faultFlags) parse() ([]fault.Fault, error) {
 	return faults, nil
 }
 
-// announceFaults prints that faults are injected, and marks the screen.
+// announceFaults prints which faults are injected, and shows them on the screen.
 func (f *faultFlags) announceFaults(l *liveInput, a *app) {
 	if len(f.faults) > 0 {
 		l.faults = strings.Join(f.faults, " ")

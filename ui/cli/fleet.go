@@ -101,13 +101,13 @@ func missingWords(s *fleet.State) string {
 		words = append(words, fmt.Sprintf("%s of captures are missing, in %s", count.Of(s.Lost, "byte"), count.Of(int(s.Gaps), "gap")))
 	}
 	if s.Missed > 0 {
-		words = append(words, fmt.Sprintf("the hub dropped %s unread", count.Of(int(s.Missed), "message")))
+		words = append(words, fmt.Sprintf("toolscope missed %s that the hub dropped", count.Of(int(s.Missed), "message")))
 	}
 	if s.MaybeMissed > 0 {
-		words = append(words, fmt.Sprintf("the hub dropped at most %s unread", count.Of(int(s.MaybeMissed), "message")))
+		words = append(words, fmt.Sprintf("toolscope missed at most %s that the hub dropped", count.Of(int(s.MaybeMissed), "message")))
 	}
 	if s.Resets > 0 {
-		words = append(words, "the hub lost data that was still to be read")
+		words = append(words, "the hub lost data before it was read")
 	}
 	if s.Invalid > 0 {
 		words = append(words, fmt.Sprintf("%s could not be decoded", count.Of(int(s.Invalid), "message")))
@@ -115,7 +115,7 @@ func missingWords(s *fleet.State) string {
 	return strings.Join(words, "; ")
 }
 
-// untilCaught returns a context that a signal ends.
+// untilCaught returns a context that ends when a signal arrives.
 func (a *app) untilCaught(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	caught, uncatch := a.catchEnd()
@@ -149,13 +149,13 @@ func hasStartTime(path string) bool {
 	return fleet.IsAddress(path) && err == nil && !of.Since.IsZero()
 }
 
-// openOne opens a path that is read to its end; an address must have one.
+// openOne opens a path that is read to its end; the address of a hub must have an end.
 func (a *app) openOne(ctx context.Context, path string, o capture.Options) (capture.Source, error) {
 	switch {
 	case !fleet.IsAddress(path):
 		return capture.Open(ctx, path, o)
 	case isEndless([]string{path}):
-		return nil, usageErrorf("%s: has no end, and all of it must be read first\nuse an address with an end, e.g. %s", safeAddress(path), withEnd(path))
+		return nil, usageErrorf("%s: the address has no end, but this command reads to the end\nuse an address with an end, e.g. %s", safeAddress(path), withEnd(path))
 	}
 	return a.openHubSource(ctx, path)
 }
@@ -165,7 +165,7 @@ func withEnd(path string) string {
 	return strings.TrimSuffix(safeAddress(path), "/") + ifElse(strings.Contains(path, "?"), "&", "?") + "until=now"
 }
 
-// openAll makes one source of all paths, which may be addresses.
+// openAll joins all paths, which may be addresses of hubs, into one source.
 func (a *app) openAll(ctx context.Context, paths []string, o capture.Options) (capture.Source, error) {
 	var files []string
 	var all []capture.Source
@@ -196,7 +196,7 @@ func (a *app) openAll(ctx context.Context, paths []string, o capture.Options) (c
 	return capture.Concat(all...), nil
 }
 
-// findCaptures lists the files of a path, as capture.Find does. An address is its own file.
+// findCaptures lists the files of a path, like capture.Find. The address of a hub counts as one file.
 func findCaptures(path string) ([]capture.FoundFile, []string, error) {
 	if fleet.IsAddress(path) {
 		return []capture.FoundFile{{Path: path}}, nil, nil

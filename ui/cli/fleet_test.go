@@ -39,19 +39,19 @@ func TestFleetRefused(t *testing.T) {
 	}{
 		{[]string{"proxy", "--publish", "nats://me:hunter2pw@hub:4222"}, "an address can't contain a secret"},
 		{[]string{"proxy", "--publish", "nats://hub:4222", "--keep-secrets"}, "--keep-secrets: can't be combined with --publish"},
-		{[]string{"proxy", "--publish", "nats://hub:4222?host=a"}, "is for reading only"},
+		{[]string{"proxy", "--publish", "nats://hub:4222?host=a"}, "is only for reading"},
 		{[]string{"proxy", "--publish", "nats://hub:4222", "--linger", "0s"}, "from 1ms to 5s"},
 		{[]string{"proxy", "--publish", "nats://hub:4222", "--host", strings.Repeat("é", 40), "--agent", "b"}, "--host and --agent: the names of the machine and the agent have 241 bytes together"},
 		{[]string{"print", "nats://hub:4222?host=" + strings.Repeat("a", 201)}, "use at most 200"},
 		{[]string{"proxy", "--publish", "http://hub"}, "use nats://HOST:PORT"},
 		{[]string{"proxy", "--publish", "nats://hub:4222", "--hub-token", "hunter2pw"}, "not allowed on the command line"},
-		{[]string{"proxy", "--publish", "nats://hub:4222", "--spool-limit", "x"}, "no size"},
+		{[]string{"proxy", "--publish", "nats://hub:4222", "--spool-limit", "x"}, "not a size"},
 		{[]string{log, "--publish", "nats://hub:4222"}, "toolscope -f FILE --publish URL"},
 		{[]string{"-f", "nats://hub:4222", "--publish", "nats://hub:4222"}, "can't publish the data of a hub"},
 		{[]string{"print", "nats://me:hunter2pw@hub:4222"}, "an address can't contain a secret"},
 		{[]string{"print", "nats://hub:4222?hots=a"}, "use host, agent, model, status, since or until"},
 		{[]string{"print", "--count", "nats://hub:4222"}, "use --summary"},
-		{[]string{"print", "nats://hub:4222?host=a&host=b"}, "host is there 2 times"},
+		{[]string{"print", "nats://hub:4222?host=a&host=b"}, "host appears 2 times"},
 		{[]string{"print", "nats://hub:4222?since=1h&until=2h"}, "until is before since"},
 		{[]string{"check", "nats://hub:4222"}, "e.g. nats://hub:4222?until=now"},
 		{[]string{"export", "nats://hub:4222?host=a", "--as", "jsonl"}, "e.g. nats://hub:4222?host=a&until=now"},
@@ -128,7 +128,7 @@ func TestPublish(t *testing.T) {
 		t.Error(got)
 	}
 	for _, args := range [][]string{{"print"}, {"check"}} {
-		if got := command(t, nil, append(args, url+"?since=1ns&until=now")...); got.code != 0 || !strings.Contains(got.stderr, "no data in that time") {
+		if got := command(t, nil, append(args, url+"?since=1ns&until=now")...); got.code != 0 || !strings.Contains(got.stderr, "no data in this period") {
 			t.Errorf("%v, of a time in which nothing came: %+v", args, got)
 		}
 	}
@@ -205,7 +205,7 @@ func TestPrintGaps(t *testing.T) {
 	if got := command(t, nil, "print", url+"?until=now"); got.code != exitGaps || !strings.Contains(got.stderr, "bytes of captures are missing, in 1 gap") || !strings.Contains(got.stdout, "get_weather") {
 		t.Errorf("exit code %d\n%s", got.code, got.stderr)
 	}
-	if got := command(t, nil, "check", url+"?until=now"); got.code != exitTrouble || !strings.Contains(got.stderr, "never came") || !strings.Contains(got.stdout, " of a/b") {
+	if got := command(t, nil, "check", url+"?until=now"); got.code != exitTrouble || !strings.Contains(got.stderr, "never arrived") || !strings.Contains(got.stdout, " of a/b") {
 		t.Errorf("exit code %d\n%s%s", got.code, got.stderr, got.stdout)
 	}
 }

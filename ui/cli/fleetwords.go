@@ -37,7 +37,7 @@ func (a *app) hubStatusNotes() (words []ui.StatusNote) {
 }
 
 // machineStates returns the machines that publish to the hubs that are read; nil without a hub. A machine
-// that publishes to several is shown as seen by the hub that heard from it last.
+// that publishes to several hubs has the state that it last sent to any of them.
 func (a *app) machineStates() func() []panes.MachineState {
 	if len(a.views) == 0 {
 		return nil

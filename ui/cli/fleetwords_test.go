@@ -40,10 +40,10 @@ func TestStateWords(t *testing.T) {
 	if got := missingWords(&s); got != "1 message could not be decoded" {
 		t.Error(got)
 	}
-	if s = (fleet.State{MaybeMissed: 3}); s.Complete() || missingWords(&s) != "the hub dropped at most 3 messages unread" {
+	if s = (fleet.State{MaybeMissed: 3}); s.Complete() || missingWords(&s) != "toolscope missed at most 3 messages that the hub dropped" {
 		t.Error(missingWords(&s))
 	}
-	if s = (fleet.State{Lost: 10, Gaps: 2, Missed: 1}); missingWords(&s) != "10 bytes of captures are missing, in 2 gaps; the hub dropped 1 message unread" {
+	if s = (fleet.State{Lost: 10, Gaps: 2, Missed: 1}); missingWords(&s) != "10 bytes of captures are missing, in 2 gaps; toolscope missed 1 message that the hub dropped" {
 		t.Error(missingWords(&s))
 	}
 }
@@ -100,7 +100,7 @@ func TestFollowedNone(t *testing.T) {
 		want  string
 	}{
 		{[]string{"nats://hub:4222"}, 1, "toolscope: nats://hub:4222: nothing to show: no bytes arrived\n"},
-		{[]string{"nats://hub:4222?since=1m"}, 0, "toolscope: nats://hub:4222?since=1m: no data in that time\n"},
+		{[]string{"nats://hub:4222?since=1m"}, 0, "toolscope: nats://hub:4222?since=1m: no data in this period\n"},
 		{[]string{"nats://hub:4222?status=malformed"}, 0, ""},
 		{[]string{"nats://hub:4222", "nats://other:4222"}, 1, "toolscope: nothing to show: no bytes arrived\n"},
 	} {

@@ -74,7 +74,7 @@ func fileBehind(w io.Writer) io.Writer {
 	return w
 }
 
-// Limits of a command that gets a text.
+// Limits of a command that gets a text as its input.
 const (
 	pipeTime      = 30 * time.Second
 	maxPipeOutput = 1 << 20
@@ -112,7 +112,7 @@ type limitedBuffer struct {
 	dropped  int
 }
 
-// Write never fails.
+// Write keeps the bytes that fit and counts the others. It never fails.
 func (u *limitedBuffer) Write(p []byte) (int, error) {
 	keep := min(len(p), u.maxBytes-len(u.kept))
 	u.dropped += len(p) - keep

@@ -20,47 +20,47 @@ import (
 // helpTopics returns the pages of help that are not commands.
 func (a *app) helpTopics() []*cobra.Command {
 	return []*cobra.Command{
-		a.helpTopic("screen", "The screen explained", documentOf("screen")),
+		a.helpTopic("screen", "How to read the screen", documentOf("screen")),
 		a.helpTopic("keys", "Keys of the screen", keysHelp),
 		a.helpTopic("filter", "Filter syntax", filterHelp, "filters"),
 		a.helpTopic("findings", "Every finding and its usual cause", findingsHelp),
-		a.helpTopic("losses", "What replay can lose, by severity", lossesHelp),
+		a.helpTopic("losses", "Losses that replay reports, by severity", lossesHelp),
 		a.helpTopic("clients", "How to point each client at the proxy", clientsHelp),
-		a.helpTopic("providers", "Providers that connect and proxy know", providersHelp, "hosts"),
+		a.helpTopic("providers", "Providers for connect and proxy", providersHelp, "hosts"),
 		a.helpTopic("protocols", "Protocols that toolscope reads (--protocol)", protocolsHelp, "dialects"),
 		a.helpTopic("formats", "Input formats (--from)", formatsHelp),
 		a.helpTopic("targets", "Targets of replay --to, and their rules", targetsHelp),
 		a.helpTopic("policies", "How clients send calls back (replay --policy)", policiesHelp),
 		a.helpTopic("prices", "Cost of turns, and your own price list", pricesHelp),
 		a.helpTopic("themes", "Themes (--theme)", themesHelp),
-		a.helpTopic("jsonl", "JSON lines that print writes, for scripts", documentOf("jsonl")),
-		a.helpTopic("otlp", "Findings as spans in your OpenTelemetry collector", documentOf("otlp")),
-		a.helpTopic("toolruns", "What tools really got, and how MCP servers are recorded", documentOf("toolruns"), "executed"),
+		a.helpTopic("jsonl", "The JSON lines of 'print --format jsonl'", documentOf("jsonl")),
+		a.helpTopic("otlp", "Turns and calls as spans in an OpenTelemetry collector", documentOf("otlp")),
+		a.helpTopic("toolruns", "What tools received, and how MCP servers are recorded", documentOf("toolruns"), "executed"),
 		a.helpTopic("hubs", "Hubs: many machines on one screen", documentOf("hubs"), "fleet"),
 		a.helpTopic("sidecar", "A proxy next to each agent, in Docker Compose and Kubernetes", documentOf("sidecar")),
 		a.helpTopic("limits", "Limits and retention", documentOf("limits")),
 	}
 }
 
-// helpTopic returns a page of help that is written when it is asked for. The others are old names.
+// helpTopic returns a page of help, which write writes on demand. others are old names of the topic.
 func (a *app) helpTopic(name, short string, write func(lineWriter), others ...string) *cobra.Command {
 	cmd := &cobra.Command{Use: name, Short: short, Aliases: others}
 	cmd.SetHelpFunc(func(*cobra.Command, []string) { write(a.stdout) })
 	return cmd
 }
 
-// helpPage is a page of help, of what write writes.
+// helpPage returns the output of write as text.
 func helpPage(write func(lineWriter)) string {
 	var text strings.Builder
 	write(lineWriter{&text})
 	return strings.TrimSuffix(text.String(), "\n")
 }
 
-// documentOf writes a topic that is all text.
+// documentOf returns a function that writes the Markdown page of a topic.
 func documentOf(topic string) func(lineWriter) { return func(l lineWriter) { l.writeDocument(topic) } }
 
 func protocolsHelp(l lineWriter) {
-	l.writeDocument("dialects")
+	l.writeDocument("protocols")
 	l.printLine("")
 	l.writeWrapped("", "--protocol NAME, or D on the screen, overrides the detected protocol:")
 	l.printLine("")
@@ -72,18 +72,18 @@ func protocolsHelp(l lineWriter) {
 func formatsHelp(l lineWriter) {
 	l.writeDocument("formats")
 	l.printLine("")
-	l.writeWrapped("", "toolscope also opens these formats, next to its own captures, saved bodies and the output of curl -i and -v. The format is detected from the first bytes. --from NAME overrides it; --from body reads the input as one response.")
+	l.writeWrapped("", "toolscope opens its own captures, saved bodies and the output of curl -i and -v. It also opens these formats. It detects the format from the first bytes. --from NAME overrides the detected format; --from body reads the input as one response.")
 	l.printLine("")
 	for _, f := range formats.All {
 		l.writeWrapped(fmt.Sprintf("  %-20s ", strings.ReplaceAll(f.Name, " ", "-")), f.Title)
 	}
 }
 
-// formatName is the name of a format as one word.
+// formatName returns the name of a format as one word.
 func formatName(f capture.Format) string { return strings.ReplaceAll(f.Name, " ", "-") }
 
 func providersHelp(l lineWriter) {
-	l.writeWrapped("", "Providers that connect and proxy know. The first key found in the environment is used; your own host needs none. --base-url, or the variable, sets another address.")
+	l.writeWrapped("", "Providers for connect and proxy. toolscope uses the first key that it finds in the environment; a host on this machine needs no key. --base-url, or the variable, sets another address.")
 	for i := range host.All {
 		h := &host.All[i]
 		l.printLine("")
@@ -101,9 +101,9 @@ func providersHelp(l lineWriter) {
 }
 
 func clientsHelp(l lineWriter) {
-	l.writeWrapped("", "How to point each client at the proxy. URL is the address of the proxy, e.g. http://127.0.0.1:8080. The path after it may contain the version or not; both work.")
+	l.writeWrapped("", "How to point each client at the proxy. URL is the address of the proxy, e.g. http://127.0.0.1:8080. The path after URL can include the version, e.g. /v1, or leave it out.")
 	l.printLine("")
-	l.writeWrapped("", "'toolscope run -- CLIENT …' does all of this, and 'toolscope proxy --print-env' prints it for the proxy's address.")
+	l.writeWrapped("", "'toolscope run -- CLIENT …' does all of this for you. 'toolscope proxy --print-env' prints these steps with the proxy's address.")
 	for _, p := range client.ProxySetups {
 		l.printLine("")
 		l.printLine("  %s", strings.TrimSpace(p.Title+" "+p.Version))
@@ -112,7 +112,7 @@ func clientsHelp(l lineWriter) {
 	}
 }
 
-// pointHelp is how one client is sent to URL.
+// pointHelp writes how to point one client at URL.
 func pointHelp(l lineWriter, p client.ProxySetup) {
 	for _, v := range p.Vars {
 		l.printLine("    export %s=%s", v.Name, v.Value)
@@ -139,8 +139,8 @@ func pointHelp(l lineWriter, p client.ProxySetup) {
 }
 
 func keysHelp(l lineWriter) {
-	c, _ := readConfiguration(new(cobra.Command)) // what cannot be read changes no key
-	l.printLine("Keys of the screen%s:", textIf(len(c.keys) > 0, ", with your own in place of the built-in ones"))
+	c, _ := readConfiguration(new(cobra.Command)) // a file that can't be read changes no keys
+	l.printLine("Keys of the screen%s:", textIf(len(c.keys) > 0, ", with the changes in your configuration file"))
 	group := ""
 	for _, k := range ui.Keys(c.keys) {
 		if k.Group != group {
@@ -156,9 +156,10 @@ func keysHelp(l lineWriter) {
 	}
 }
 
-const pricesPage = `A turn costs what the provider reports, or else its tokens at the prices of a
-built-in, dated table. ~ marks a figure that is approximate or not final. A
-model that is not in the table has no cost: unknown is not zero.
+const pricesPage = `The cost of a turn is the cost that the provider reports. Without one, toolscope
+multiplies the tokens by the prices of a built-in, dated table. ~ marks a cost
+that is approximate or not final. If a model is not in the table, its cost is
+unknown, not zero.
 
 Your own prices override the built-in ones. They are read from --prices FILE, or
 else from $TOOLSCOPE_PRICES, or else from toolscope/prices.json in the
@@ -171,24 +172,24 @@ configuration folder. They are in US dollars per million tokens:
    "as_of":"2026-08-21"}
   ]
 
-  provider, id              the seller, as in the built-in table, or a host; the
-                            model
+  provider, id              the seller, by its name in the built-in table or its
+                            host; the model
   input, output, as_of      required: the prices, and the day of the prices
   cache_read, cache_write,
   cache_write_hour          tokens read from and written to the cache
   tiers                     [{"over":200000,"input":5},
                              {"service":"fast","input":30}]: other prices for
-                            all of a request with more input, or with a
-                            service tier
+                            all tokens of a request with more input, or with
+                            a service tier
   since                     [{"day":"2026-09-01","input":3,"output":12}]:
                             prices from a day on
   names                     ["gpt-x-fast","gpt-y*"]: other names of the model;
                             * matches a date, a version, -latest
   doubt                     why the price is uncertain
 
-Other price lists are read as they are: LiteLLM's
+toolscope also reads these price lists unchanged: LiteLLM's
 model_prices_and_context_window.json, genai-prices' data.json and models.dev's
-api.json. The day of their prices is the day of the file.`
+api.json. Their prices are dated with the day on which the file was written.`
 
 func pricesHelp(l lineWriter) {
 	for line := range strings.SplitSeq(pricesPage, "\n") {
@@ -197,7 +198,7 @@ func pricesHelp(l lineWriter) {
 }
 
 func themesHelp(l lineWriter) {
-	l.writeWrapped("", "Themes: auto, which fits the background of the terminal, or one of these. --theme FILE.toml uses your own theme, and so does the name of a file in the folder themes next to the configuration file. 'toolscope config theme NAME' prints one to start from.")
+	l.writeWrapped("", "Themes: auto, which fits the background of the terminal, or one of these. --theme FILE.toml uses your own theme, and so does the name of a file in the folder themes next to the configuration file. 'toolscope config theme NAME' prints a theme to start from.")
 	l.printLine("")
 	for _, name := range themeNames() {
 		l.printLine("  %s", name)
@@ -217,7 +218,7 @@ func targetsHelp(l lineWriter) {
 	}
 }
 
-// targetRules are what a target wants, each with what it is about.
+// targetRules returns the rules of a target, each as a subject and a text.
 func targetRules(t *protocol.Target) [][2]string {
 	form := map[protocol.ArgsForm]string{protocol.TextForm: "a string", protocol.ObjectForm: "an object", protocol.PositionalForm: "arrays"}
 	depth := ""
@@ -244,7 +245,7 @@ func targetRules(t *protocol.Target) [][2]string {
 	}
 }
 
-// sizeRule is so many characters of a class.
+// sizeRule describes a length and, unless it is empty, a class of characters.
 func sizeRule(least, most int, class string) string {
 	words := ""
 	switch {
@@ -264,14 +265,14 @@ func sizeRule(least, most int, class string) string {
 }
 
 func policiesHelp(l lineWriter) {
-	l.writeWrapped("", "Policies of replay --policy: how clients send back arguments that are not one JSON object. all, behaviours and clients mean several. Behaviours are named after what they do, and apply to every target:")
+	l.writeWrapped("", "Policies of replay --policy: how clients send back arguments that are not one JSON object. all, behaviours and clients each select several policies. Behaviours are named after what they do, and apply to every target:")
 	for _, p := range replay.Behaviours {
 		l.printLine("")
 		l.writeWrapped(fmt.Sprintf("  %-15s", p.Name), p.Description)
 		l.writeWrapped(fmt.Sprintf("  %-15s", ""), "seen in: "+p.Seen)
 	}
 	l.printLine("")
-	l.writeWrapped("", "The other policies are those of clients. The content may depend on the provider that a call came from as well as on the target. \"ran\" means that the client was run and observed:")
+	l.writeWrapped("", "The other policies are those of clients. What a client sends may depend on the provider of the call and on the target. \"ran\" means that the client was run and observed:")
 	for i := range replay.Clients {
 		p := &replay.Clients[i]
 		l.printLine("")
@@ -280,7 +281,7 @@ func policiesHelp(l lineWriter) {
 	}
 }
 
-// clientWords are which program a policy is of, how that is known, and where it sends history.
+// clientWords returns the program of a policy, how the policy is known, and the targets of its history.
 func clientWords(p *replay.Policy) string {
 	to := "every target"
 	if p.Targets() != nil {
@@ -290,7 +291,7 @@ func clientWords(p *replay.Policy) string {
 }
 
 func findingsHelp(l lineWriter) {
-	l.writeWrapped("", "Every finding with its severities, its usual cause and its meaning. Losses of replay become findings when a later request shows them. 'toolscope explain CODE' has the details.")
+	l.writeWrapped("", "Every finding with its severities, its usual cause and its meaning. A loss becomes a finding when a later request shows it. 'toolscope explain CODE' has the details.")
 	for _, d := range byCode(providers.Findings()) {
 		l.printLine("")
 		l.printLine("  %-26s %-18s %s", d.Code, severitiesOf(d), d.By)
@@ -299,7 +300,7 @@ func findingsHelp(l lineWriter) {
 }
 
 func lossesHelp(l lineWriter) {
-	l.writeWrapped("", "Losses: what is missing or changed when a call is sent back. replay --fail-on-loss takes a severity.")
+	l.writeWrapped("", "Losses: what is missing or changed when a call is sent back. 'replay --fail-on-loss SEVERITY' fails on losses of this severity or worse.")
 	for _, severity := range slices.Backward(replay.Severities) {
 		l.printLine("")
 		l.printLine("%s", severity)

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// helpCommand adds 'help', which prints the help of a command or a topic. The root command takes any
+// helpCommand adds 'help', which prints the help of a command or a topic. The root command accepts any
 // word as a FILE, so an unknown word is an error here.
 func (a *app) helpCommand(root *cobra.Command) {
 	root.SetHelpCommand(&cobra.Command{

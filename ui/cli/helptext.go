@@ -25,13 +25,13 @@ Usage:
   toolscope COMMAND [flags]
 `
 
-// rootFlags are the flags that rootHelp lists; 'open --help' has them all.
+// rootFlags are the flags that rootHelp lists. 'open --help' lists all flags.
 var rootFlags = []string{"follow", "from", "protocol", "theme", "plain", "ascii", "no-color", "help", "version"}
 
 const rootHelpEnd = `'toolscope open --help' lists all flags for files, 'toolscope help hubs' those for
-hubs. Topics of 'toolscope help TOPIC':`
+hubs. Topics for 'toolscope help TOPIC':`
 
-// commandGroups are the commands in the order of rootHelp.
+// commandGroups are the commands in the order in which rootHelp lists them.
 var commandGroups = []struct {
 	title    string
 	commands string
@@ -43,24 +43,24 @@ var commandGroups = []struct {
 	{"Setup", "config completion man help version"},
 }
 
-// Exit codes with their meanings. The first table is that of every command without one of its own.
+// exitMeaning is an exit code with its meaning. commonExits is for commands without a table of their own.
 type exitMeaning struct{ code, means string }
 
 var (
 	commonExits = []exitMeaning{
 		{"0", "success"},
-		{"1", "it failed, nothing was recognised, or a file is damaged"},
+		{"1", "the command failed, nothing was recognised, or a file is damaged"},
 		{"2", "wrong usage"},
-		{"3", "data is missing: a capture has gaps, there were too many secrets to look for, or spans were not delivered"},
-		{"128+n", "signal n ended it"},
+		{"3", "data is missing (a capture or a hub has gaps, or spans were not delivered), or a capture may contain secrets"},
+		{"128+n", "signal n ended the command"},
 	}
-	briefExits   = []exitMeaning{{"0", "success"}, {"1", "it failed"}, {"2", "wrong usage"}}
+	briefExits   = []exitMeaning{{"0", "success"}, {"1", "the command failed"}, {"2", "wrong usage"}}
 	commandExits = map[string][]exitMeaning{
-		"check":   {{"0", "no findings, or none that --fail-on names"}, {"1", "findings"}, {"2", "wrong usage, a file that can't be read or is damaged, or nothing recognised in a file"}},
-		"diff":    {{"0", "nothing differs"}, {"1", "something differs"}, {"2", "wrong usage, or a file that can't be read"}},
-		"replay":  append([]exitMeaning{{"0", "success"}, {"1", "it failed, or a preview has a loss that --fail-on-loss names"}}, commonExits[2:]...),
+		"check":   {{"0", "no findings, or none that --fail-on names"}, {"1", "findings that fail"}, {"2", "wrong usage, a file can't be read or is damaged, or nothing was recognised in a file"}},
+		"diff":    {{"0", "no differences"}, {"1", "differences"}, {"2", "wrong usage, or a file can't be read"}},
+		"replay":  append([]exitMeaning{{"0", "success"}, {"1", "the command failed, or a preview has a loss that --fail-on-loss names"}}, commonExits[2:]...),
 		"run":     {{"N", "the exit code N of the agent"}, {"2", "wrong usage"}, {"3", "the agent succeeded, but its capture has gaps or may contain secrets"}, {"128+n", "signal n ended the agent"}},
-		"mcp":     {{"N", "the exit code N of the server"}, {"2", "wrong usage"}, {"127", "there is no such command"}, {"128+n", "signal n ended the server"}},
+		"mcp":     {{"N", "the exit code N of the server"}, {"2", "wrong usage"}, {"127", "the server's command was not found"}, {"128+n", "signal n ended the server"}},
 		"explain": briefExits, "config": briefExits, "show": briefExits, "edit": briefExits, "path": briefExits, "theme": briefExits,
 		"completion": briefExits, "man": briefExits, "version": briefExits, "help": briefExits, "demo": briefExits,
 	}
@@ -69,7 +69,7 @@ var (
 // exitCodesOf returns the exit codes of a command.
 func exitCodesOf(cmd *cobra.Command) []exitMeaning {
 	if cmd.Parent() != nil && cmd.Parent().Name() == "config" {
-		return briefExits // its check is not the command check
+		return briefExits // 'config check' is another command than 'check'
 	}
 	if own := commandExits[cmd.Name()]; own != nil {
 		return own
@@ -118,7 +118,7 @@ func (a *app) printHelp(cmd *cobra.Command) {
 	}
 }
 
-// aboutText returns what a command does, in detail: its page, or else its long description.
+// aboutText returns the detailed description of a command: its page, or else its Long text.
 func aboutText(cmd *cobra.Command) string {
 	if _, ok := docs.Page(cmd.Name()); ok && cmd.Parent() == cmd.Root() {
 		return helpPage(documentOf(cmd.Name()))
@@ -126,7 +126,7 @@ func aboutText(cmd *cobra.Command) string {
 	return helpPage(func(l lineWriter) { l.writeReflowed(cmd.Long) })
 }
 
-// writeReflowed writes paragraphs in lines of the usual width. Lines that are indented stay as they are.
+// writeReflowed writes paragraphs, wrapped to the usual width. Paragraphs with indented lines stay unchanged.
 func (l lineWriter) writeReflowed(text string) {
 	for i, para := range strings.Split(strings.TrimSpace(text), "\n\n") {
 		if i > 0 {
@@ -142,7 +142,7 @@ func (l lineWriter) writeReflowed(text string) {
 	}
 }
 
-// usageLine returns how a command is written.
+// usageLine returns the usage of a command, with its arguments and flags.
 func usageLine(cmd *cobra.Command) string {
 	line := cmd.UseLine()
 	if before, after, ok := strings.Cut(line, " [flags] -- "); ok {
@@ -176,10 +176,10 @@ func (l lineWriter) printRootHelp(root *cobra.Command) {
 	l.writeWrapped("", strings.ReplaceAll(rootHelpEnd, "\n", " ")+" "+strings.Join(topics, " ")+".")
 }
 
-// maxFlagCells is the widest flag that its description follows in the same line.
+// maxFlagCells is the maximum width of a flag whose description starts on the same line.
 const maxFlagCells = 24
 
-// printFlags prints the flags of a command that are not hidden: those named, or all.
+// printFlags prints the flags with these names, or with nil all flags of a command, except hidden ones.
 func (l lineWriter) printFlags(cmd *cobra.Command, names []string) {
 	var all []*pflag.Flag
 	if names == nil {

@@ -16,8 +16,8 @@ const (
 	positionFile = "otlp-told"
 	// savePositionEvery is how often it is written.
 	savePositionEvery = time.Second
-	// catchUp is how much of finishTime a hub that ends may take to read its data. The next start sends
-	// the rest.
+	// catchUp is the part of finishTime in which a hub that ends may read its data. The next start sends
+	// the remaining data.
 	catchUp = 2 * time.Second
 )
 
@@ -29,7 +29,7 @@ type hubTraces struct {
 	view *fleet.View
 	file string
 	at   time.Time // of the position, by the hub's clock
-	due  int64     // spans that the collector must have answered before the position is saved
+	due  int64     // number of spans that the collector must answer before the position is saved
 }
 
 // watchHub sends the turns of a hub to a collector, from the saved position, or from began without one. end

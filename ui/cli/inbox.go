@@ -12,7 +12,7 @@ const (
 	maxLiveQueue = 64 << 20 // bytes of traffic that may wait, for the redactor and for the screen
 )
 
-// screenInbox is a queue of records that the screen takes out as records of stream.
+// screenInbox is a queue of records, from which the screen takes records of stream.
 type screenInbox struct {
 	*queue.Queue[capture.Record]
 	batch []stream.Record
@@ -34,7 +34,7 @@ func newScreenInbox(rules queue.Rules[capture.Record]) *screenInbox {
 	return &screenInbox{Queue: queue.New(rules)}
 }
 
-// Take takes about that many bytes of records out. They are valid until the next call.
+// Take removes and returns records of about this many bytes. They are valid until the next call.
 func (in *screenInbox) Take(bytes int) ([]stream.Record, bool) {
 	recs, more := in.Queue.Take(bytes)
 	clear(in.batch)

@@ -11,7 +11,7 @@ import (
 	"toolscope/stream/count"
 )
 
-// indexer makes the lines of calls in a hub's index, as print would write them, while the capture arrives.
+// indexer builds the lines of calls for a hub's index while a capture arrives. They are the lines of print.
 type indexer struct {
 	in    *providers.Inspector
 	q     *turnPrinter
@@ -51,7 +51,7 @@ func (x *indexer) Calls(all bool) []fleet.Call {
 	return calls
 }
 
-// Holds reports whether a turn has ended whose calls were not returned yet.
+// Holds reports whether Calls has calls to return.
 func (x *indexer) Holds() bool { return len(x.q.ended) > 0 }
 
 // addTurn makes the lines of a turn's calls.

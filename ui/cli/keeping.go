@@ -12,7 +12,7 @@ import (
 	"toolscope/capture/record"
 )
 
-// keptFlags are the flags of a command that records by default, to a folder of its own.
+// keptFlags are the flags of a command that records by default, into toolscope's own folder.
 type keptFlags struct {
 	none, verbose bool
 	days          int
@@ -96,13 +96,13 @@ func inStateFolder(name string) (string, error) {
 	return filepath.Join(home, ".local", "state", below), nil
 }
 
-// recentCapture is a capture in that folder.
+// recentCapture is a capture in captureFolder.
 type recentCapture struct {
 	record.StoredCapture
 	Open bool // it is being written
 }
 
-// recentCaptures lists the captures there, newest first.
+// recentCaptures lists the captures in captureFolder, newest first.
 func recentCaptures() (list []recentCapture) {
 	dir, err := captureFolder()
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"toolscope/ui/settings"
 )
 
-// savedState is what toolscope remembers between runs: choices that the user made on the screen. If it can't
-// be read, the defaults hold; if it can't be written, nothing is remembered.
+// savedState is the state that toolscope keeps between runs: choices that the user made on the screen. If it
+// can't be read, the defaults apply; if it can't be written, the choices are lost.
 type savedState struct {
 	theme  string
 	layout ui.Layout
@@ -20,7 +20,7 @@ type savedState struct {
 // savedStateFile is in toolscope's own folder. It is not configuration: toolscope overwrites it.
 const savedStateFile = "screen.toml"
 
-// maxScreenCells is more than any screen has.
+// maxScreenCells is more columns or rows than any screen has.
 const maxScreenCells = 10_000
 
 // fieldPointers returns pointers to the fields of the file: texts and numbers by name.
@@ -74,19 +74,19 @@ func (k *savedState) save() (path string, err error) {
 	return path, capture.WithoutPath(writeOwn(path, []byte(b.String())))
 }
 
-// saveTheme remembers the name of a theme and returns the path of the state.
+// saveTheme saves the name of a theme and returns the path of the state.
 func saveTheme(name string) (path string, err error) {
 	k := readSavedState()
 	k.theme = name
 	return k.save()
 }
 
-// saveLayout remembers the layout of the screen, if it has changed.
+// saveLayout saves the layout of the screen, if it has changed.
 func saveLayout(found, left ui.Layout) {
 	if found == left {
 		return
 	}
 	k := readSavedState()
 	k.layout = left
-	_, _ = k.save() // failing to remember is not worth an error
+	_, _ = k.save() // a layout that can't be saved is not worth an error
 }

@@ -14,15 +14,15 @@ import (
 // columns is the width that prose is wrapped to.
 const columns = 80
 
-// lineWriter writes lines to a standard stream. A line is a display.Text, which is sanitised, or a JSON
-// object, whose strings are. It is not an io.Writer, so that nothing unsanitised is written. Each line is one
-// write; the stream keeps its errors.
+// lineWriter writes lines to a standard stream. A line is a sanitised display.Text, or a JSON object with
+// sanitised strings. lineWriter is not an io.Writer, so that all output is sanitised. Each line is one write;
+// the stream keeps its errors.
 type lineWriter struct{ to io.Writer }
 
 // writeLine writes one line.
 func (l lineWriter) writeLine(t display.Text) { _, _ = io.WriteString(l.to, t.String()+"\n") }
 
-// writeObject writes the rest of an object and ends its line.
+// writeObject writes the remaining part of an object and ends its line.
 func (l lineWriter) writeObject(o *jsonObject) { _, _ = l.to.Write(o.lineBytes()) }
 
 // printLine writes one line, sanitised, without spaces at its end.
@@ -30,7 +30,7 @@ func (l lineWriter) printLine(format string, args ...any) {
 	l.writeLine(display.Clean(strings.TrimRight(fmt.Sprintf(format, args...), " ")))
 }
 
-// writeLongLine writes a line that may be long: a lead, then its parts.
+// writeLongLine writes a line in parts, after a lead. The line may be too long for one string.
 func (l lineWriter) writeLongLine(lead display.Text, parts iter.Seq[display.Text]) {
 	_, _ = io.WriteString(l.to, lead.String())
 	for part := range parts {
@@ -64,7 +64,7 @@ func (l lineWriter) writeWrapped(lead, text string) {
 	l.writeWrappedWords(lead, strings.FieldsFunc(display.Clean(text).String(), func(c rune) bool { return c == ' ' }))
 }
 
-// writeWrappedWords is writeWrapped for words that are not broken, even at their spaces.
+// writeWrappedWords is like writeWrapped for words that may contain spaces, at which it doesn't break lines.
 func (l lineWriter) writeWrappedWords(lead string, words []string) {
 	indent := display.Clean(lead).Width()
 	line, used := lead, indent
@@ -94,7 +94,7 @@ func nonEmpty(words []string) []string {
 	return slices.DeleteFunc(words, func(word string) bool { return word == "" })
 }
 
-// mapSlice returns the result of of for every item.
+// mapSlice returns the results of calling of with every item.
 func mapSlice[T, U any](items []T, of func(T) U) (all []U) {
 	for _, item := range items {
 		all = append(all, of(item))
@@ -105,7 +105,7 @@ func mapSlice[T, U any](items []T, of func(T) U) (all []U) {
 // textIf returns word if holds is true, else "".
 func textIf(holds bool, word string) string { return ifElse(holds, word, "") }
 
-// ifElse returns this or that.
+// ifElse returns this if yes is true, else that.
 func ifElse(yes bool, this, that string) string {
 	if yes {
 		return this

@@ -155,7 +155,7 @@ func TestLiveLimit(t *testing.T) {
 	}
 	_ = l.printTurns(a, new(providers.Inspector), "proxy", printerOf(t, a, "text"), func(err error) { t.Error(err) })
 	a.endLive(l)
-	if got := so(); got.code != exitGaps || got.stderr != "toolscope: secrets may pass from here on: "+l.redactor.Limit()+"\n" {
+	if got := so(); got.code != exitGaps || got.stderr != "toolscope: secrets may remain in the traffic from here on: "+l.redactor.Limit()+"\n" {
 		t.Errorf("%+v", got)
 	}
 }

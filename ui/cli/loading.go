@@ -46,7 +46,7 @@ func (l *loadProgress) statusNotes() []ui.StatusNote {
 // soon enough.
 const minSurveyedBytes = 64 << 20
 
-// estimateTurns estimates the number of turns while the files are read.
+// estimateTurns estimates the number of turns in the files, while another goroutine reads them.
 func (l *loadProgress) estimateTurns() {
 	n := l.Survey(l.ctx, formats.Marks(), 1)
 	if l.ctx.Err() == nil {
@@ -54,7 +54,7 @@ func (l *loadProgress) estimateTurns() {
 	}
 }
 
-// loadText describes how much was read in that time, how fast, and how long the rest will take.
+// loadText describes the progress after a time: the part that was read, the speed, and the remaining time.
 func loadText(read, size int64, took time.Duration) string {
 	rate := float64(read) / took.Seconds()
 	text := fmt.Sprintf("reading %d %% of %s, %s/s", 100*read/max(size, 1), sizeText(size), sizeText(int64(rate)))

@@ -14,7 +14,7 @@ import (
 	"toolscope/ui"
 )
 
-// lookFlags say how the screen looks.
+// lookFlags are the flags for the appearance of the screen.
 type lookFlags struct {
 	theme   string
 	noColor bool
@@ -42,14 +42,14 @@ func (l *lookFlags) add(f *pflag.FlagSet) {
 	markSettings(f, "", "theme", "no-color", "ascii", "plain", "reduced-motion", "log", "large")
 }
 
-// addKeep adds the flag of a screen that may show very many turns.
+// addKeep adds --memory, for commands whose screen may show very many turns.
 func (l *lookFlags) addKeep(f *pflag.FlagSet) {
 	f.StringVar(&l.keep, "memory", "1GB", "")
 	addFlagCheck(f, "memory", isSize("--memory"))
 	markSettings(f, "", "memory")
 }
 
-// isSize is the check of a flag that takes a size.
+// isSize returns a check for a flag whose value is a size.
 func isSize(flag string) func(string) error {
 	return func(text string) error {
 		_, err := sizeOf(flag, text)
@@ -57,7 +57,7 @@ func isSize(flag string) func(string) error {
 	}
 }
 
-// sizeOf is a number of bytes as people write it: 500MB, 1.5 GB, 64k, 20GiB.
+// sizeOf parses a size, such as 500MB, 1.5 GB, 64k or 20GiB, into bytes.
 func sizeOf(flag, text string) (bytes int64, err error) {
 	number := strings.TrimSuffix(strings.ToUpper(strings.TrimSpace(text)), "B")
 	base := 1000.0
@@ -74,25 +74,27 @@ func sizeOf(flag, text string) (bytes int64, err error) {
 	wrong := ""
 	switch {
 	case err != nil || base == 1024 && unit == 1:
-		wrong = "no size"
+		wrong = "not a size"
 	case !(n*unit >= minMemory):
 		wrong = "too small"
 	case !(n*unit < 1<<50):
 		wrong = "too large"
 	}
 	if wrong != "" {
-		return 0, usageErrorf("%s %q: %s\nwanted is one from %dMB, in kB, MB, GB or TB, or in KiB, MiB, GiB or TiB, as in 500MB or 20GiB", flag, text, wrong, minMemory/1_000_000)
+		return 0, usageErrorf("%s %q: %s\nuse at least %dMB, in kB, MB, GB or TB, or in KiB, MiB, GiB or TiB, e.g. 500MB or 20GiB", flag, text, wrong, minMemory/1_000_000)
 	}
 	return int64(n * unit), nil
 }
 
-// minMemory is room for what is looked at, and for what came just before.
+// minMemory is the smallest size that a flag accepts. --memory must have space for the selected turn and the
+// turns shortly before it.
 const minMemory = 1_000_000
 
-// isThemeSet reports whether a theme is named.
+// isThemeSet reports whether the user chose a theme.
 func (l *lookFlags) isThemeSet() bool { return l.theme != "auto" && l.theme != "" }
 
-// applyTo fills in how the screen is to look; what is odd about that goes to note. It returns what was typed while the terminal was asked.
+// applyTo fills in the options for the appearance of the screen. note gets problems of the theme's file.
+// applyTo returns the keys that were typed while it queried the terminal.
 func (l *lookFlags) applyTo(o *ui.Options, note func(string)) (typed []tea.KeyMsg) {
 	kept := readSavedState()
 	if _, err := lookTheme(kept.theme, true, func(string) {}); !l.isThemeSet() && err == nil && kept.theme != "" {
@@ -100,12 +102,12 @@ func (l *lookFlags) applyTo(o *ui.Options, note func(string)) (typed []tea.KeyMs
 	}
 	o.Layout, o.Calm = kept.layout, l.calm
 	o.Depth, o.Asked = l.colourDepth(), l.isThemeSet()
-	if !o.Asked || o.Depth <= termenv.ANSI256 { // with fewer colours nothing would come of it
+	if !o.Asked || o.Depth <= termenv.ANSI256 { // the background matters only for automatic themes and few colours
 		o.Terminal, typed = terminalGround()
 	}
 	dark := o.Terminal.Dark || !o.Terminal.Known
 	var err error
-	if o.Theme, err = lookTheme(l.theme, dark, note); err != nil { // the file is another one by now
+	if o.Theme, err = lookTheme(l.theme, dark, note); err != nil { // the file has changed since the check
 		o.Theme = themes.Default(dark)
 	}
 	o.Themes = ownThemes(dark)
@@ -114,8 +116,8 @@ func (l *lookFlags) applyTo(o *ui.Options, note func(string)) (typed []tea.KeyMs
 	return typed
 }
 
-// colourDepth is how many colours the terminal has, by what the environment says. See no-color.org and
-// bixense.com/clicolors.
+// colourDepth returns how many colours the terminal supports, according to the flags and the environment. See
+// no-color.org and bixense.com/clicolors.
 func (l *lookFlags) colourDepth() termenv.Profile {
 	name := os.Getenv("TERM")
 	forced := os.Getenv("CLICOLOR_FORCE") != "" && os.Getenv("CLICOLOR_FORCE") != "0"
@@ -132,8 +134,8 @@ func (l *lookFlags) colourDepth() termenv.Profile {
 	return termenv.ANSI
 }
 
-// asciiLocale reports whether the locale asks for ASCII. One that says nothing does not: terminals
-// of today draw UTF-8.
+// asciiLocale reports whether the locale asks for ASCII. Without a locale it returns false, because today's
+// terminals draw UTF-8.
 func asciiLocale() bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if v := strings.ToUpper(os.Getenv(name)); v != "" {

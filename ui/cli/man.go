@@ -14,15 +14,15 @@ func (a *app) manCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "man", Short: "Print the manual page", Args: noArgs,
 		Example: "toolscope man | man -l -\ntoolscope man > /usr/local/share/man/man1/toolscope.1",
-		Long:    "The manual page has every command, flag, key and exit code, in the format of man.",
+		Long:    "The manual page lists every command, flag, key and exit code, in the format of man.",
 		Run:     func(cmd *cobra.Command, _ []string) { manual{a.stdout}.writePage(cmd.Root()) },
 	}
 }
 
-// A manual writes roff, as man reads it.
+// manual writes roff, the input format of man.
 type manual struct{ lineWriter }
 
-// writeSection is a heading of a manual page, and what stands under it.
+// writeSection writes the heading of a section and calls write for its content.
 func (m manual) writeSection(title string, write func()) {
 	m.printLine(".SH %s", escapeRoff(strings.ToUpper(title)))
 	write()
@@ -80,14 +80,14 @@ func (m manual) writeFlags(c *cobra.Command) {
 	})
 }
 
-// writeEntry is a word and what it means.
+// writeEntry writes a word and its meaning.
 func (m manual) writeEntry(word, means string) {
 	m.printLine(".TP")
 	m.printLine(".B %s", escapeRoff(word))
 	m.printLine("%s", escapeRoff(means))
 }
 
-// writeLiteral is text whose lines stay as they are.
+// writeLiteral writes text with its line breaks.
 func (m manual) writeLiteral(text string) {
 	m.printLine(".PP")
 	m.printLine(".nf")
@@ -97,7 +97,7 @@ func (m manual) writeLiteral(text string) {
 	m.printLine(".fi")
 }
 
-// escapeRoff is text that man prints as it is.
+// escapeRoff escapes text so that man prints it unchanged.
 func escapeRoff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`).Replace(text)
 	if strings.HasPrefix(text, ".") {

@@ -21,22 +21,22 @@ import (
 	"toolscope/capture/stdio"
 )
 
-const mcpHelp = `The wrapper starts an MCP server and records its traffic: what the tool really got,
+const mcpHelp = `The wrapper starts an MCP server and records its traffic: what the tool received,
 and when. Put it in front of the server's command in the agent's settings.
 
-Bytes pass unchanged in both directions, and signals are passed on. toolscope itself
+It forwards bytes unchanged in both directions, and signals. toolscope itself
 writes nothing to standard output. Recording never delays the traffic: if the disk is
-full or slow, the capture lacks bytes and says where. Standard error and the command
-line are recorded as well. Secrets are replaced in all of them. The environment is
+full or slow, the capture has gaps, and marks them. Standard error and the command
+line are recorded as well. Secrets are replaced in all that is recorded. The environment is
 not recorded.
 
-Each server writes its own file, into DIR, or the folder in the variable
-TOOLSCOPE_RUN, or toolscope's own folder of captures.
+Each server gets its own file: in DIR, in the folder that the variable
+TOOLSCOPE_RUN names, or in toolscope's own folder of captures.
 
 A server over HTTP needs no wrapper: put 'toolscope proxy --to NAME=URL' in front of
 it. Other wrappers may start this one.`
 
-// runFolder is the variable with the folder that the captures of one run go to.
+// runFolder is the variable with the folder for the captures of one run.
 const runFolder = "TOOLSCOPE_RUN"
 
 // mcpFlags are the flags of mcp.
@@ -150,7 +150,7 @@ func (a *app) recordBeside(dir, of string, began time.Time) *captureWriter {
 	return nil
 }
 
-// endTime is how long the end of a server may wait for the disk: agents kill a server that doesn't end soon.
+// endTime limits how long a server that ends waits for the disk: agents kill servers that take too long.
 const endTime = time.Second
 
 // endServer passes on the records that have arrived and closes the capture. The capture marks its own gaps.

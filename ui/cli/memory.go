@@ -7,8 +7,8 @@ import (
 	"runtime/metrics"
 )
 
-// Between two collections the heap grows by minSlack: most of it is bytes and numbers, which cost the
-// collector little. A large heap, with very many turns, grows by a fraction of its size, or the collector
+// Between two collections the heap grows by minSlack: most of its content is bytes and numbers, which cost
+// the collector little. A large heap, with very many turns, grows by a fraction of its size, or the collector
 // would do most of the work. The fraction is a half above bigHeap: a heap of this size comes from fast input,
 // and it is pruned whenever it has grown.
 const (
@@ -34,7 +34,7 @@ func SteadyMemory() {
 	})
 }
 
-// percentFor returns by how many percent a heap with that many live bytes may grow.
+// percentFor returns by how many percent a heap with live bytes may grow.
 func percentFor(live uint64) int {
 	slack := max(minSlack, live/ofHeap)
 	if live > bigHeap {

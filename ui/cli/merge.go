@@ -7,8 +7,8 @@ import (
 	"maps"
 )
 
-// mergeJSON merges JSON objects into one. If several have a field, the last one wins, except that objects are
-// merged in turn.
+// mergeJSON merges JSON objects into one. For a field in several objects the last value wins, but objects are
+// merged recursively.
 func mergeJSON(texts ...string) (string, error) {
 	all := map[string]any{}
 	for _, text := range texts {

@@ -118,7 +118,7 @@ func (o *jsonObject) time(name string, d time.Duration) {
 	}
 }
 
-// addCost writes a cost and its source, if it is known.
+// addCost writes a cost and its source, if the cost is known.
 func (o *jsonObject) addCost(f price.Figure) {
 	if !f.Known() {
 		return

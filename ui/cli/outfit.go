@@ -30,7 +30,7 @@ type clientLaunch struct {
 	servers []mcpServer // its MCP servers
 	watched []string    // servers that are recorded
 	lacks   []string    // why others are not recorded
-	removes []func()    // remove the files of the run
+	removes []func()    // functions that remove the files of the run
 }
 
 // starters are commands that start the program in their arguments.
@@ -74,8 +74,8 @@ func (o *clientLaunch) name() string {
 	return programOf(o.args[0])
 }
 
-// lookupEnv is the environment for the lookup of the proxy's upstreams. A client's variable with a provider's
-// address replaces the provider's own variable.
+// lookupEnv is the environment in which the proxy looks up its upstreams. A client's variable with a
+// provider's address replaces the provider's own variable.
 func (o *clientLaunch) lookupEnv(name string) string {
 	if value := o.env(name); value != "" || o.point == nil {
 		return value
@@ -163,8 +163,8 @@ func (o *clientLaunch) mergeSettings(p client.ProxySetup) error {
 	return nil
 }
 
-// newHome makes a folder that replaces the home folder. It has the user's settings merged over the required
-// ones, and links to everything else. It returns "" if the user's settings suffice.
+// newHome creates a folder that replaces the home folder. It contains the user's settings, merged over the
+// required ones, and links to everything else. It returns "" if the user's settings suffice.
 func (o *clientLaunch) newHome(s client.Settings) (string, error) {
 	home := o.env(s.Variable)
 	if home == "" {

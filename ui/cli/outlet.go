@@ -14,8 +14,8 @@ type stdStream interface {
 	Fd() uintptr
 }
 
-// stdWriter is standard output or standard error. A write waits as long as its reader doesn't read. When the
-// program is to end, a write has a limited time; after a timeout nothing more is written.
+// stdWriter is standard output or standard error. A write waits until the reader of the stream reads. When
+// the program must end, the time of a write is limited; after a timeout nothing more is written.
 type stdWriter struct {
 	*os.File
 	name   string
@@ -79,7 +79,8 @@ func (o *stdWriter) write(p []byte) (int, error) {
 	return r.n, r.err
 }
 
-// writeTimeout is zero after a write that timed out: the next one would wait for it.
+// writeTimeout returns the limit for a write. It is zero after a timeout: a new write would wait for the old
+// one.
 func (o *stdWriter) writeTimeout() time.Duration {
 	if o.firstError() != nil {
 		return 0

@@ -31,7 +31,7 @@ type plainPrinter struct {
 	events  int                 // number of printed events
 	begun   int32               // turns below this number were printed
 	printed map[stream.Ref]bool // calls of open turns that were printed
-	words   map[string]bool     // alarms that were printed
+	words   map[string]bool     // texts of alarms that were printed
 }
 
 // printLive prints the records of an inbox until it ends or a signal arrives.
@@ -106,7 +106,7 @@ func (t *plainPrinter) printAlarms(words []ui.StatusNote) {
 	}
 }
 
-// printNewEvents prints the new events.
+// printNewEvents prints the events since the last call.
 func (t *plainPrinter) printNewEvents() {
 	s := t.in.Session()
 	for ; t.events < t.in.Timeline.Len(); t.events++ {
@@ -183,7 +183,7 @@ func (t *plainPrinter) printFindings(who string, all []stream.Finding) {
 	}
 }
 
-// sentBack prints how the current event sent a call back.
+// sentBack prints how a call was sent back, if the current event reports that.
 func (t *plainPrinter) sentBack(turn *stream.Turn, c *stream.Call) {
 	if c == nil {
 		return

@@ -12,8 +12,9 @@ import (
 	"toolscope/ui"
 )
 
-// proxyAddressFor tells where a proxy at url has a provider, "" where it has not. An upstream of which nobody
-// knows what it speaks may stand for those that most clients ask.
+// proxyAddressFor returns a function from a provider's name to its address at the proxy at url, "" if the
+// proxy has no route to it. A single upstream with an unknown protocol is used for anthropic, openai and
+// gemini.
 func proxyAddressFor(all []route, url string) func(host string) string {
 	return func(name string) string {
 		if w := routeFor(all, "/"+name); w != nil {
@@ -27,7 +28,7 @@ func proxyAddressFor(all []route, url string) func(host string) string {
 	}
 }
 
-// givenRoutes are the ways that the user named, all where there are none: those that lines are wanted for.
+// givenRoutes returns the routes of --to, or all routes without --to.
 func givenRoutes(all []route) []route {
 	if of := slices.DeleteFunc(slices.Clone(all), func(w route) bool { return !w.given }); len(of) > 0 {
 		return of
@@ -35,7 +36,8 @@ func givenRoutes(all []route) []route {
 	return all
 }
 
-// proxySetups are how clients are sent to a proxy at url: those that it has something for.
+// proxySetups returns the setups that point clients at the proxy at url, for the clients whose provider has a
+// route.
 func proxySetups(all []route, url string) (list []client.ProxySetup) {
 	for _, p := range client.ProxySetups {
 		if f, ok := p.WithAddresses(proxyAddressFor(all, url)); ok {
@@ -45,8 +47,8 @@ func proxySetups(all []route, url string) (list []client.ProxySetup) {
 	return list
 }
 
-// envLines is what sends clients to a proxy at url, as lines for a shell: the variables of all of
-// them, which are for nobody else, and what more some want.
+// envLines returns shell lines that point clients at the proxy at url: the variables of all clients, then
+// comments with the other steps that some clients need.
 func envLines(all []route, url string) (lines []string) {
 	all = givenRoutes(all)
 	list, said := proxySetups(all, url), map[string]bool{}
@@ -67,17 +69,17 @@ func envLines(all []route, url string) (lines []string) {
 		}
 	}
 	if others := otherPrefixes(all); len(others) == 1 {
-		lines = append(lines, "# any other client: a base URL of "+url+others[0])
+		lines = append(lines, "# other clients: base URL "+url+others[0])
 	} else if len(others) > 1 {
-		lines = append(lines, "# any other client: a base URL of "+url+" and one of", "#   "+strings.Join(others, " "))
+		lines = append(lines, "# other clients: base URL "+url+" followed by one of", "#   "+strings.Join(others, " "))
 	}
 	if w := routeFor(all, ""); w != nil {
-		lines = append(lines, "# base URL in place of "+w.upstream.String()+": "+url)
+		lines = append(lines, "# base URL instead of "+w.upstream.String()+": "+url)
 	}
 	return lines
 }
 
-// exportLines are the lines of a variable.
+// exportLines returns the shell lines that set a variable. They don't overwrite a variable with a Why.
 func exportLines(v client.Var) []string {
 	if v.Why == "" {
 		return []string{"export " + v.Name + "=" + v.Value}
@@ -85,7 +87,7 @@ func exportLines(v client.Var) []string {
 	return []string{"# " + v.Why, "export " + v.Name + "=${" + v.Name + ":-" + v.Value + "}"}
 }
 
-// settingsVar is the variable that holds a client's settings.
+// settingsVar returns the variable with a client's settings; ok is false if the client has none.
 func settingsVar(p client.ProxySetup) (v client.Var, ok bool) {
 	if !p.Settings.Inline || len(p.Settings.JSON) == 0 {
 		return v, false
@@ -94,13 +96,13 @@ func settingsVar(p client.ProxySetup) (v client.Var, ok bool) {
 	return client.Var{Name: p.Settings.Variable, Value: text}, err == nil
 }
 
-// setupLines is what a client wants besides variables to come to url, a line each.
+// setupLines returns the steps besides variables that point a client at url, one per line.
 func setupLines(p client.ProxySetup, url string) (lines []string) {
 	if len(p.Args) > 0 {
 		lines = append(lines, commandLine(append(p.Commands[:1:1], p.Args...)))
 	}
 	if text, err := mergeJSON(p.Settings.JSON...); err == nil && len(p.Settings.JSON) > 0 && !p.Settings.Inline {
-		lines = append(lines, p.Settings.File+" has to hold "+text)
+		lines = append(lines, p.Settings.File+" must contain "+text)
 	}
 	for _, text := range p.Remarks {
 		if strings.Contains(text, url) {
@@ -110,10 +112,10 @@ func setupLines(p client.ProxySetup, url string) (lines []string) {
 	return lines
 }
 
-// commandLine is a command as a shell takes it.
+// commandLine quotes a command for a shell.
 func commandLine(args []string) string { return strings.Join(mapSlice(args, shellWord), " ") }
 
-// shellWord is a word as a shell takes it.
+// shellWord quotes a word for a shell, if needed.
 func shellWord(word string) string {
 	plain := strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=,@%+") == ""
 	if plain && word != "" {
@@ -122,7 +124,7 @@ func shellWord(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// otherPrefixes are the prefixes of the ways that no client of the table is sent to.
+// otherPrefixes returns the prefixes of the routes that no client of client.ProxySetups uses.
 func otherPrefixes(all []route) (list []string) {
 	led := map[string]bool{}
 	for _, p := range client.ProxySetups {
@@ -140,8 +142,8 @@ func otherPrefixes(all []route) (list []string) {
 	return list
 }
 
-// setupGuide is what the screen shows while no request has come: the lines of the clients that most
-// people have.
+// setupGuide returns the text of the screen until the first request arrives: setup lines for common clients,
+// and the routes.
 func setupGuide(all []route, url string) *ui.SetupGuide {
 	a := &ui.SetupGuide{URL: url}
 	all = givenRoutes(all)
@@ -158,12 +160,13 @@ func setupGuide(all []route, url string) *ui.SetupGuide {
 	if routeFor(all, "") == nil {
 		a.More = "base URL " + url + "/NAME  (:hosts)"
 	} else {
-		a.More = "all of it goes to " + routeFor(all, "").upstream.String()
+		a.More = "all requests go to " + routeFor(all, "").upstream.String()
 	}
 	return a
 }
 
-// fillClientSetup is a way with the addresses of the providers there are; ok is false where it leads to none.
+// fillClientSetup fills addresses into the lines of a client; ok is false if one of its providers has no
+// route.
 func fillClientSetup(way ui.ClientSetup, at func(string) string) (filled ui.ClientSetup, ok bool) {
 	filled = ui.ClientSetup{Client: way.Client}
 	if filled.Line, ok = client.ReplaceAddresses(way.Line, at); !ok {
@@ -179,38 +182,38 @@ func fillClientSetup(way ui.ClientSetup, at func(string) string) (filled ui.Clie
 	return filled, true
 }
 
-// pasted are the lines of the waiting screen.
+// pasted are the setup lines of the waiting screen.
 var pasted = []ui.ClientSetup{
-	{Client: "Claude Code", Line: "export ANTHROPIC_BASE_URL={anthropic}", Also: []string{"export ENABLE_TOOL_SEARCH=true"}}, // see client.Points
+	{Client: "Claude Code", Line: "export ANTHROPIC_BASE_URL={anthropic}", Also: []string{"export ENABLE_TOOL_SEARCH=true"}}, // see client.ProxySetups
 	{Client: "OpenAI SDKs", Line: "export OPENAI_BASE_URL={openai}"},
 	{Client: "Codex", Line: `codex -c 'openai_base_url="{openai}"'`},
-	{Client: "Gemini CLI", Also: []string{ // without its settings it takes the address for a gateway
-		"export GOOGLE_GEMINI_BASE_URL={gemini}", `# ~/.gemini/settings.json has to hold {"security":{"auth":{"selectedType":"gemini-api-key"}}}`,
+	{Client: "Gemini CLI", Also: []string{ // without the setting it treats the address as a gateway
+		"export GOOGLE_GEMINI_BASE_URL={gemini}", `# ~/.gemini/settings.json must contain {"security":{"auth":{"selectedType":"gemini-api-key"}}}`,
 	}},
 	{Client: "Gemini SDKs", Line: "export GOOGLE_GEMINI_BASE_URL={gemini}"},
 	{Client: "Ollama", Line: "export OLLAMA_HOST={ollama}"},
 }
 
-// suggestRoute tells a request that no way takes which one it may have meant, by its path.
+// suggestRoute returns a function that suggests a route for a request without one, by the request's path.
 func suggestRoute(all []route) func(*http.Request) string {
 	return func(r *http.Request) string {
 		for _, host := range likelyProviders(r) {
 			if routeFor(all, "/"+host) != nil {
-				return fmt.Sprintf("put /%s before it", host)
+				return fmt.Sprintf("put /%s in front of the path", host)
 			}
 		}
 		return ""
 	}
 }
 
-// paths are what paths of a provider hold, most telling first.
+// paths maps parts of request paths to providers, the most specific first.
 var paths = [][2]string{
 	{"/v1internal:", "code-assist"}, {"/messages", "anthropic"}, {"/chat/completions", "openai"}, {"/responses", "openai"}, {"/embeddings", "openai"},
 	{"enerateContent", "gemini"}, {":countTokens", "gemini"}, {"/v1beta/", "gemini"}, {"/api/chat", "ollama"}, {"/api/generate", "ollama"},
 	{"/api/tags", "ollama"}, {"/converse", "bedrock"}, {"/invoke", "bedrock"}, {"/v2/chat", "cohere"},
 }
 
-// likelyProviders are the providers that a request may be for.
+// likelyProviders returns the providers that a request may be for.
 func likelyProviders(r *http.Request) (hosts []string) {
 	if r.Header.Get("Anthropic-Version") != "" {
 		hosts = append(hosts, "anthropic")

@@ -25,8 +25,8 @@ and its findings, then the totals of the file. With --format jsonl it writes one
 object per line; 'toolscope help jsonl' lists the fields. With -f it keeps printing
 as files grow.
 
---filter chooses turns ('toolscope help filter'). --hub-model and --hub-state choose
-exchanges of a hub by its index, and read nothing else.`
+--filter selects turns ('toolscope help filter'). --hub-model and --hub-state select
+exchanges of a hub by its index; the other exchanges are not read.`
 
 func (a *app) printCommand() *cobra.Command {
 	var traces traceFlags
@@ -44,7 +44,7 @@ func (a *app) printCommand() *cobra.Command {
 			}
 			var say func(string)
 			endless := a.follow || isEndless(paths)
-			if endless { // otherwise the end comes soon, and reports it
+			if endless { // a source with an end reports missing data at its end
 				say = a.traceNotices(traces.to)
 			}
 			if a.tracing, err = a.startTracing(&traces, stream.Machine{}, say); err != nil {
@@ -250,7 +250,7 @@ func (a *app) printSourceNotes(path string, in *providers.Inspector, known bool)
 		a.unrecognised = append(a.unrecognised, path)
 		return
 	case len(turns) == 0 && len(in.Exchanges()) == 0 && in.Others.Count == 0 && hasStartTime(path):
-		a.printNote("%s: no data in that time", path)
+		a.printNote("%s: no data in this period", path)
 		return
 	case len(turns) == 0:
 		a.printNote("%snothing to show: %s", of, emptyReason(in))
@@ -267,7 +267,7 @@ func emptyReason(in *providers.Inspector) string {
 		case n > 0:
 			return count.Of(n, "byte") + " arrived, with no response in " + ifElse(n == 1, "it", "them")
 		case x.Request.Size() > 0 && slices.Contains(x.Head.Lacks, string(capture.NoBody)):
-			return "a request without a response, and without calls in its history; to check the calls of a response against it, use --request FILE"
+			return "this is a request without a response, and without calls in its history; to check a response against its tools, use --request FILE"
 		}
 	}
 	switch n := in.Others.Count; n {
@@ -292,7 +292,7 @@ func (a *app) explainUnrecognised(path string, in *providers.Inspector) {
 	a.printNote("%snothing recognised: it looks like %s, and has no response of a known protocol", of, looks)
 	name := strings.TrimPrefix(filepath.Ext(path), ".")
 	if _, ok := formats.Find(name); ok {
-		a.printNote("--from %s reads it as its name says; 'toolscope help formats' lists the formats", name)
+		a.printNote("--from %s reads the file as its name suggests; 'toolscope help formats' lists the formats", name)
 		return
 	}
 	a.printNote("'toolscope help formats' lists the formats; --from NAME chooses one")

@@ -12,8 +12,8 @@ import (
 	"toolscope/ui/display"
 )
 
-// jsonPrinter writes the machine contract: one JSON object per line, the calls of a turn and then the turn.
-// Unknown values are left out.
+// jsonPrinter writes the stable format for scripts: one JSON object per line, the calls of a turn and then
+// the turn. Unknown values are left out.
 type jsonPrinter struct {
 	lineWriter
 	prices *price.Table
@@ -127,7 +127,7 @@ func (o *jsonObject) addResult(r *stream.SentBackCall) {
 	o.raw("result", gave.end())
 }
 
-// returnLine begins a line about a call in a later request.
+// returnLine begins a line about a call that a later request sends back.
 func returnLine(kind string, r *sentBackCall) *jsonObject {
 	o := lineOf(kind, r.file, r.of.Turn)
 	o.int("call", int(r.of.Call))
@@ -189,7 +189,7 @@ func (o *jsonObject) addRejectedCall(c *stream.Call) {
 	o.text("message", string(c.Args()))
 }
 
-// wireBytes returns how many bytes on the wire the frames of a turn have.
+// wireBytes returns the size of a turn's frames on the wire.
 func wireBytes(x *providers.Exchange, t *stream.Turn) int {
 	if x == nil || int(t.LastFrame) >= x.Response.Frames() {
 		return 0

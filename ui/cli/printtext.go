@@ -27,7 +27,8 @@ type textPrinter struct {
 // total writes the totals.
 func (p *textPrinter) total() { p.printLine("%s", &p.summaryTotals) }
 
-// writeSource writes the wrapper of a turn and what its source lacks, unless the turn before has the same.
+// writeSource writes the wrapper of a turn and the facts that its source lacks, if they differ from the last
+// turn's.
 func (p *textPrinter) writeSource(file string, x *providers.Exchange) {
 	if x == nil {
 		return
@@ -123,7 +124,7 @@ func (p *textPrinter) writeLatency(v *providers.View, t *stream.Turn, c *stream.
 	}
 }
 
-// writeResult writes the result of a call: its beginning or, of an error, all that is kept.
+// writeResult writes the beginning of a call's result or, for an error result, all text that is kept.
 func (p *textPrinter) writeResult(r *stream.SentBackCall) {
 	text, most, is := r.Result.Text, 512, "result"
 	if r.ResultCode == stream.ResultFailed {

@@ -58,7 +58,7 @@ func (a *app) proxyCommand() *cobra.Command {
 	return cmd
 }
 
-// runProxy forwards and records until a signal arrives, or until the user leaves the screen.
+// runProxy forwards and records requests until a signal arrives, or until the user leaves the screen.
 func (a *app) runProxy(ctx context.Context, f *proxyFlags) error {
 	if f.probe {
 		return probeAddress(f.listen)
@@ -110,7 +110,7 @@ func proxyOptions(f *proxyFlags) (o proxy.Options, all []route, err error) {
 	}
 	f.token = strings.TrimSpace(f.token)
 	if strings.Trim(f.token, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~") != "" || f.token != "" && len(f.token) < minTokenLen {
-		return o, nil, usageErrorf("--token: too short, or with other characters\nuse at least %d letters, digits or -._~", minTokenLen)
+		return o, nil, usageErrorf("--token: too short, or with an unsupported character\nuse at least %d letters, digits or -._~", minTokenLen)
 	}
 	if f.public && f.token == "" {
 		return o, nil, usageErrorf("--public: needs --token\nwithout it, everyone who can reach this machine could use the proxy")
@@ -128,14 +128,14 @@ func proxyOptions(f *proxyFlags) (o proxy.Options, all []route, err error) {
 // minTokenLen is the minimum length of a token, so that it can't be guessed.
 const minTokenLen = 8
 
-// runningProxy is a proxy that listens, with the path of its records.
+// runningProxy is a proxy that listens, with the input for its records.
 type runningProxy struct {
 	*liveInput
 	app     *app
 	routes  []route
 	url     string
 	point   *breakpoint
-	caught  chan os.Signal // signals that end it, without a screen
+	caught  chan os.Signal // signals that end the proxy when there is no screen
 	uncatch func()
 }
 
@@ -198,7 +198,7 @@ func (r *runningProxy) announceProxy(f *proxyFlags) {
 	}
 }
 
-// close cuts the open exchanges, and passes their last records on.
+// close ends the open exchanges, and passes on their last records.
 func (r *runningProxy) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
@@ -222,10 +222,11 @@ func (r *runningProxy) showScreen(ctx context.Context, prices *price.Table) erro
 	return err
 }
 
-// printUntilEnd prints turns as they end until a signal arrives; the next signal ends the program at once.
+// printUntilEnd prints turns as they end, until a signal arrives. A second signal ends the program at once.
 func (r *runningProxy) printUntilEnd(served <-chan error, p printer) error {
 	defer quitQuietly()()
 	defer r.uncatch()
+	defer r.watchCapture(r.app)()
 	if r.sent != nil {
 		defer r.sent.watchChanges(r.app)()
 	}

@@ -54,7 +54,7 @@ func (p *standIn) environment() (lines []string) {
 			p.t.Fatal(err)
 		}
 		lines = append(lines, line)
-		if strings.HasPrefix(line, "# base URL in place of ") {
+		if strings.HasPrefix(line, "# base URL instead of ") {
 			return lines
 		}
 	}
@@ -137,7 +137,7 @@ func TestProxyText(t *testing.T) {
 	upstream, _ := provider(t, answers(events, anthropicAnswer))
 	p := proxied(t, "--to", upstream, "--print-env")
 	lines := p.environment()
-	if first, last := lines[0], lines[len(lines)-1]; first != "export ANTHROPIC_BASE_URL="+p.url+"\n" || last != "# base URL in place of "+upstream+": "+p.url+"\n" {
+	if first, last := lines[0], lines[len(lines)-1]; first != "export ANTHROPIC_BASE_URL="+p.url+"\n" || last != "# base URL instead of "+upstream+": "+p.url+"\n" {
 		t.Errorf("%q", lines)
 	}
 	if _, _, err := post(t, p.url+"/v1/messages"); err != nil {
@@ -281,8 +281,8 @@ func TestProxyWrong(t *testing.T) {
 		{[]string{"--listen", "0.0.0.0:0"}, 2, "other machines"},
 		{[]string{"--listen", "8080"}, 2, "HOST:PORT"},
 		{[]string{"--public"}, 2, "--token"},
-		{[]string{"--token", "short"}, 2, "too short, or with other characters"},
-		{[]string{"--token", "with/a/slash"}, 2, "too short, or with other characters"},
+		{[]string{"--token", "short"}, 2, "too short, or with an unsupported character"},
+		{[]string{"--token", "with/a/slash"}, 2, "too short, or with an unsupported character"},
 		{[]string{"--token", "@missing"}, 1, "missing"},
 		{[]string{"--format", "xml"}, 2, "one of text, jsonl"},
 		{[]string{"--record", ""}, 2, "--record: the name is empty"},

@@ -62,7 +62,7 @@ func TestProxyScreenRefuses(t *testing.T) {
 	}
 	resp.Body.Close()
 	p.untilShown("1 refused")
-	p.untilShown(`put /anthropic before it`)
+	p.untilShown(`put /anthropic in front of the path`)
 	if p.shows(canary) {
 		t.Error(p.describe())
 	}

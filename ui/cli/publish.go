@@ -66,7 +66,7 @@ func (a *app) startPublishing(f *publishFlags, began time.Time, by string) (*hub
 		return nil, usageErrorf("--publish: %w", err)
 	}
 	if strings.Contains(f.to, "?") {
-		return nil, usageErrorf("--publish: the part after the ? is for reading only\nuse %s", of.Server)
+		return nil, usageErrorf("--publish: the part after the ? is only for reading from a hub\nuse %s", of.Server)
 	}
 	o := fleet.PublishOptions{Server: of.Server, Host: f.host, Agent: f.agent, Spool: f.spool, By: by, Linger: f.linger}
 	if o.Auth, err = a.hubAuth(); err != nil {
@@ -112,7 +112,7 @@ func (a *app) startPublishing(f *publishFlags, began time.Time, by string) (*hub
 	return to, nil
 }
 
-// finishSending sends the rest and reports what could not be sent.
+// finishSending sends the remaining data and reports data that could not be sent.
 func (p *hubPublisher) finishSending(ctx context.Context, a *app) error {
 	err := p.Close(ctx)
 	p.notes.printPending(a)
@@ -180,7 +180,7 @@ const maxQueuedBytes = 16 << 20
 // fullWait is the interval between checks of a full queue.
 const fullWait = 20 * time.Millisecond
 
-// isFull reports whether a file should wait: for the disk, or for the hub, before the spool has to drop
+// isFull reports whether reading a file should wait for the disk or the hub, so that the spool doesn't drop
 // unsent data.
 func (p *hubPublisher) isFull() bool {
 	queued := p.State().Queued
@@ -191,7 +191,7 @@ func (p *hubPublisher) isFull() bool {
 const fedTime = 2 * time.Second
 
 // publishingSource is a source that is published, without its secrets, while it is read. Its reader gets it
-// unchanged. It is read no faster than it can be sent, until ctx ends.
+// unchanged. Until ctx ends, it is read only as fast as it can be sent.
 func publishingSource(ctx context.Context, src capture.Source, to *hubPublisher, r *redact.Redactor) capture.Source {
 	put := func(all []redact.Clean) {
 		for _, c := range all {
@@ -234,7 +234,7 @@ func (a *app) publishFollowed(ctx context.Context, src capture.Source) (_ captur
 		defer cancel()
 		if a.sending.feed.Load() {
 			select {
-			case <-a.sending.fed: // everything, including the rest in the redactor
+			case <-a.sending.fed: // all data was published, including the data in the redactor
 			case <-time.After(fedTime):
 			}
 		}
@@ -243,7 +243,7 @@ func (a *app) publishFollowed(ctx context.Context, src capture.Source) (_ captur
 			a.printError(err)
 		}
 		if limit := r.Limit(); limit != "" {
-			a.printNote("secrets may have passed: %s", limit)
+			a.printNote("--publish: secrets may have been published: %s", limit)
 		} else if err == nil {
 			return
 		}

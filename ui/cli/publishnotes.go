@@ -9,7 +9,7 @@ import (
 	"toolscope/capture/backoff"
 )
 
-// publishNotes are the notes about publishing while it goes on. With a screen they are printed at the end;
+// publishNotes collects the notes about publishing while it runs. With a screen they are printed at the end;
 // until then the screen shows them.
 type publishNotes struct {
 	mu      sync.Mutex
@@ -94,7 +94,7 @@ const (
 	maxPause    = 10 * time.Minute // without a change for this long, the pauses start over
 )
 
-// isDue reports whether to report a problem now, or with "" its end.
+// isDue reports whether to report a problem now. "" stands for the end of the problem.
 func (c *troubleNotice) isDue(now time.Time, trouble string) bool {
 	if trouble == c.reported {
 		c.since = time.Time{}

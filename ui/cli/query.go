@@ -71,7 +71,7 @@ func (a *app) buildRequests(args []string, f *connectFlags) ([]preparedRequest, 
 	})
 }
 
-// rawRequests returns requests whose body the user wrote.
+// rawRequests returns requests with the body of --request.
 func (a *app) rawRequests(args []string, f *connectFlags) ([]preparedRequest, error) {
 	if len(args) > 1 || f.tools != "" || f.system != "" || f.maxTokens != 0 || f.session != "" || f.keep {
 		return nil, usageErrorf("--request: the body is sent unchanged\nleave out PROMPT, --tools, --system, --max-tokens, --session and --long-cache")
@@ -140,7 +140,7 @@ func (f *connectFlags) parseProviders(names string) (list []preparedRequest, err
 	return list, nil
 }
 
-// noModel returns how to name a model of a host.
+// noModel returns advice for naming a model of a host.
 func noModel(h *host.Host) string {
 	if h.Model == "" {
 		return "use " + h.Name + "/MODEL"
@@ -148,8 +148,8 @@ func noModel(h *host.Host) string {
 	return fmt.Sprintf("e.g. %s/%s; %s alone uses that model too", h.Name, h.Model, h.Name)
 }
 
-// setHeaders sets the headers, with the key. A host on this machine needs no key, and neither does one for
-// which the user gives a credential.
+// setHeaders sets the headers, including the key. The key may be missing for a host on this machine, or if
+// --header sets a credential.
 func (q *preparedRequest) setHeaders(f *connectFlags) error {
 	q.header = http.Header{"User-Agent": {"toolscope"}}
 	for _, p := range q.host.Headers(f.session, os.Getenv) {

@@ -20,16 +20,16 @@ type turnPrinter struct {
 	to      printer
 	events  int                      // number of events looked at
 	turns   int32                    // turns below this number were looked at
-	unbegun []int32                  // those of them without an event
-	open    map[int32]bool           // the others, unless printed; false once they have ended
-	ended   []endedTurn              // those that wait to be printed, in that order
+	unbegun []int32                  // turns below turns without an event
+	open    map[int32]bool           // other turns that are not printed; false once they have ended
+	ended   []endedTurn              // turns that wait to be printed, in the order of printing
 	weight  int64                    // bytes of the ended turns
 	patient bool                     // a turn waits for the results of its calls
 	waiting map[int32][]sentBackCall // calls that were sent back, by turn that is not printed yet
 	run     bool                     // the source is several files
 	among   bool                     // the file is one of many: unrecognised turns are not printed
 	only    *turnFilter              // which turns are printed
-	hidden  map[int32]bool           // the other turns
+	hidden  map[int32]bool           // turns that only doesn't select
 	known   bool                     // a recognised turn was printed
 	asked   requestPrinter           // requests to MCP servers
 	traces  *traceSender             // a collector that gets the turns too; may be nil
@@ -43,7 +43,7 @@ type sentBackCall struct {
 	stream.SentBackCall
 	findings []stream.Finding // findings of the request about the call
 	late     bool             // its turn was printed without the result
-	same     bool             // the request came on the WebSocket that the call came on
+	same     bool             // the request is on the same WebSocket as the call
 }
 
 // newTurnPrinter returns a printer of the turns of in.
@@ -93,7 +93,7 @@ func (q *turnPrinter) printEnded(all bool) error {
 	return q.to.flush()
 }
 
-// printTurns prints turns, and then their calls that were sent back already.
+// printTurns prints turns, and then how their calls were already sent back.
 func (q *turnPrinter) printTurns(turns []endedTurn) {
 	s := q.in.Session()
 	var back []sentBackCall
@@ -122,7 +122,7 @@ func (q *turnPrinter) printTurns(turns []endedTurn) {
 	}
 }
 
-// skipTurn hides a turn and everything about it.
+// skipTurn hides a turn, its calls, and how they are sent back.
 func (q *turnPrinter) skipTurn(turn int32) {
 	if q.hidden == nil {
 		q.hidden = map[int32]bool{}
@@ -138,7 +138,7 @@ func (q *turnPrinter) printSentBack(back []sentBackCall) {
 	}
 }
 
-// setCallName sets the name and id of a call as they are known now.
+// setCallName sets the current name and id of a call that was sent back.
 func (q *turnPrinter) setCallName(r *sentBackCall) {
 	if _, c := q.in.Session().Find(r.of); c != nil {
 		r.name, r.id = c.Name, c.ID
@@ -193,7 +193,8 @@ func (q *turnPrinter) findEnded() (ended []int32, back []sentBackCall) {
 	return ended, back
 }
 
-// trackTurn adds a turn to those that wait, if it has begun. Its exchange is pinned until it is printed.
+// trackTurn adds a turn to the open turns, if it has begun. Its exchange stays in memory until the turn is
+// printed.
 func (q *turnPrinter) trackTurn(number int32) (begun bool) {
 	t := q.in.Session().Turn(number)
 	if t != nil {
@@ -218,7 +219,7 @@ func (q *turnPrinter) sentBack(list []sentBackCall) []sentBackCall {
 	return append(list, sentBackCall{file: q.fileOfTurn(t), of: c.Ref(), name: c.Name, id: c.ID, SentBackCall: c.SentBack[i], findings: foundBy(c, n), same: t.Exchange == c.SentBack[i].Exchange})
 }
 
-// sentBackLate is sentBack for a call that was evicted. Only the event has the facts.
+// sentBackLate is like sentBack for an evicted call, for which only the event has the facts.
 func (q *turnPrinter) sentBackLate(list []sentBackCall, t *stream.Turn, e stream.Event) []sentBackCall {
 	of := stream.Ref{Turn: e.Turn, Call: e.Slot}
 	name, id, ok := q.in.CallName(of)
@@ -259,7 +260,7 @@ func foundBy(c *stream.Call, event int) (found []stream.Finding) {
 	return found
 }
 
-// policyNames returns the names of the policies that treat a call this way.
+// policyNames returns the names of the policies that would send the call back in this way.
 func (r sentBackCall) policyNames() []string {
 	return strings.FieldsFunc(r.Policies, func(c rune) bool { return c == ',' || c == ' ' })
 }

@@ -14,7 +14,7 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// openOptions say how an input is opened.
+// openOptions returns the options for opening an input.
 func (r *readFlags) openOptions(follow bool, stdin io.Reader) capture.Options {
 	o := capture.Options{Follow: follow, Stdin: stdin, Formats: formats.All, GuessPayload: looksLike}
 	switch r.as {
@@ -22,15 +22,15 @@ func (r *readFlags) openOptions(follow bool, stdin io.Reader) capture.Options {
 	case "body":
 		o.Formats, o.Forced = nil, true
 	default:
-		f, _ := formats.Find(r.as) // prepare has asked for it
+		f, _ := formats.Find(r.as) // inspectorSetup checks the name
 		o.Formats, o.Forced = []capture.Format{f}, true
 	}
 	return o
 }
 
-// readFlags say how what comes is read.
+// readFlags are the flags for reading inputs.
 type readFlags struct {
-	places   bool // it is asked where in a log something stands
+	places   bool // the command needs places in log files
 	protocol string
 	as       string // the format of every input
 	request  string // file that holds the body of a request
@@ -42,7 +42,7 @@ func (r *readFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&r.request, "request", "", "")
 }
 
-// inspectorSetup returns what sets an inspector up to read so.
+// inspectorSetup returns a function that applies the flags to an inspector.
 func (r *readFlags) inspectorSetup() (func(*providers.Inspector), error) {
 	var forced *protocol.Protocol
 	if r.protocol != "" && r.protocol != "auto" {
@@ -65,7 +65,7 @@ func (r *readFlags) inspectorSetup() (func(*providers.Inspector), error) {
 	}, nil
 }
 
-// requestBody is what --request names, nil without it.
+// requestBody returns the content of the file of --request, nil without the flag.
 func (r *readFlags) requestBody() ([]byte, error) {
 	if r.request == "" {
 		return nil, nil

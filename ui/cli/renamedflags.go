@@ -25,7 +25,7 @@ var renamedFlags = []struct{ commands, old, new string }{
 	{"toolscope open print proxy check export show", "tls-ca", "hub-ca"},
 }
 
-// acceptOldFlags makes a command and its subcommands take the old names of flags too.
+// acceptOldFlags makes a command and its subcommands accept the old names of flags.
 func (a *app) acceptOldFlags(cmd *cobra.Command) {
 	names := map[string]string{}
 	for _, r := range renamedFlags {
@@ -47,14 +47,15 @@ func (a *app) acceptOldFlags(cmd *cobra.Command) {
 	}
 }
 
-// noteOldName remembers that an old name of a flag or a topic was used.
+// noteOldName adds a note about an old name of a flag or a topic.
 func (a *app) noteOldName(old, now string) {
 	if note := old + " is now called " + now; !slices.Contains(a.oldNames, note) {
 		a.oldNames = append(a.oldNames, note)
 	}
 }
 
-// printOldNames prints which old names were used, on a terminal only: scripts keep their output.
+// printOldNames prints the notes about old names, but only to a terminal: the output of scripts doesn't
+// change.
 func (a *app) printOldNames() {
 	for _, note := range a.oldNames {
 		if a.stderrIsTerminal {

@@ -63,7 +63,7 @@ func lossSeverities() string {
 	return joinCommas(mapSlice(replay.Severities, replay.Severity.String)...)
 }
 
-// replayer previews what the flags select.
+// replayer writes the previews that the flags select.
 type replayer struct {
 	replayFlags
 	targets  []*protocol.Target
@@ -211,8 +211,8 @@ func (r *replayer) writePreviews(s *previewSubject) {
 	}
 }
 
-// reachesLimit reports whether a preview reaches the limit. A refusal always does, and so does an unknown
-// outcome.
+// reachesLimit reports whether a preview reaches the limit. A refusal or an unknown outcome always reaches
+// it.
 func (r *replayer) reachesLimit(v *replay.Preview) bool {
 	if v.Refused != "" || v.Outcome >= replay.Throws {
 		return true

@@ -16,7 +16,7 @@ type previewSubject struct {
 	file     string
 	scope    replay.Scope
 	turn     *stream.Turn
-	calls    []*stream.Call // those calls of the turn that are previewed
+	calls    []*stream.Call // the previewed calls of the turn
 	oneByOne bool
 	src      *replay.Source // nil if it is unknown
 }
@@ -38,7 +38,7 @@ func (s *previewSubject) sourceProtocol() string {
 	return s.turn.Protocol
 }
 
-// chosenTurn is a turn, with those of its calls that are previewed.
+// chosenTurn is a turn with its previewed calls.
 type chosenTurn struct {
 	turn  *stream.Turn
 	calls []*stream.Call
@@ -126,7 +126,7 @@ func conversationOf(x *providers.Exchange, t *stream.Turn) *replay.Source {
 	return replay.SourceOfHistoryAndTurn(messages, from, t, providers.TargetOf(t.Protocol))
 }
 
-// noCalls is the error if there is nothing to preview.
+// noCalls returns the error for a source without calls.
 func noCalls(path string, of []chosenTurn) error {
 	if len(of) == 1 {
 		return fmt.Errorf("%s: turn %d calls no tool, and neither does the conversation before it", path, of[0].turn.Number+1)
@@ -134,7 +134,7 @@ func noCalls(path string, of []chosenTurn) error {
 	return fmt.Errorf("%s: no calls: there is nothing to send back", path)
 }
 
-// numberRanges puts numbers in words: "turn 1", "turns 1 to 3, 5".
+// numberRanges formats numbers as ranges: "turn 1", "turns 1 to 3, 5".
 func numberRanges(thing string, numbers []int) string {
 	var parts []string
 	for i := 0; i < len(numbers); {

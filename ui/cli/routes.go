@@ -15,7 +15,7 @@ type route struct {
 	prefix   string // "/openai"; "" for everything else
 	host     *host.Host
 	upstream *url.URL
-	given    bool // by the user
+	given    bool // set by --to
 }
 
 // buildRoutes returns the routes of a proxy: every known host by its name, and the upstreams of --to, which
@@ -53,7 +53,7 @@ func buildRoutes(to []string, getenv func(string) string) ([]route, error) {
 	return all, nil
 }
 
-// parseRoutes parses [NAME=]URL. only means that one has no name.
+// parseRoutes parses the values [NAME=]URL of --to. only reports whether one has no name.
 func parseRoutes(to []string) (all []route, only bool, err error) {
 	for _, text := range to {
 		name, address, ok := strings.Cut(text, "=")

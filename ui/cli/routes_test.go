@@ -116,7 +116,7 @@ func TestWays(t *testing.T) {
 // TestAwaitLines: the waiting screen has the lines of the providers that were named, and with each
 // what belongs to it.
 func TestAwaitLines(t *testing.T) {
-	const search, config = "export ENABLE_TOOL_SEARCH=true", `# ~/.gemini/settings.json has to hold {"security":{"auth":{"selectedType":"gemini-api-key"}}}`
+	const search, config = "export ENABLE_TOOL_SEARCH=true", `# ~/.gemini/settings.json must contain {"security":{"auth":{"selectedType":"gemini-api-key"}}}`
 	for to, want := range map[string][]string{
 		"anthropic=http://a.test": {"export ANTHROPIC_BASE_URL=http://h:1/anthropic", search},
 		"gemini=http://g.test":    {"", "export GOOGLE_GEMINI_BASE_URL=http://h:1/gemini", config, "export GOOGLE_GEMINI_BASE_URL=http://h:1/gemini"},
@@ -142,7 +142,7 @@ func TestEnvironment(t *testing.T) {
 		"export ANTHROPIC_BASE_URL=http://h:1/anthropic\n", "export OPENAI_BASE_URL=http://h:1/openai\n",
 		"export GOOGLE_GEMINI_BASE_URL=http://h:1/gemini\n", "export OLLAMA_HOST=http://h:1/ollama\n",
 		`codex -c 'openai_base_url="http://h:1/openai"'` + "\n", `"anthropic":{"options":{"baseURL":"http://h:1/anthropic/v1"}}`, " /openrouter ",
-		"export ENABLE_TOOL_SEARCH=${ENABLE_TOOL_SEARCH:-true}\n", "~/.gemini/settings.json has to hold ",
+		"export ENABLE_TOOL_SEARCH=${ENABLE_TOOL_SEARCH:-true}\n", "~/.gemini/settings.json must contain ",
 	} {
 		if strings.Count(text, want) != 1 {
 			t.Errorf("%q is not there once in\n%s", want, text)
@@ -202,8 +202,8 @@ func TestLogin(t *testing.T) {
 func TestAdvice(t *testing.T) {
 	base, _ := standing(t, nil)
 	for path, want := range map[string]string{
-		"/v1/messages": "put /anthropic before it", "/v1/chat/completions": "put /openai before it", "/v1/models": "put /openai before it",
-		"/v1beta/models/g:streamGenerateContent": "put /gemini before it", "/api/chat": "put /ollama before it", "/none": "use one of /",
+		"/v1/messages": "put /anthropic in front of the path", "/v1/chat/completions": "put /openai in front of the path", "/v1/models": "put /openai in front of the path",
+		"/v1beta/models/g:streamGenerateContent": "put /gemini in front of the path", "/api/chat": "put /ollama in front of the path", "/none": "use one of /",
 	} {
 		resp, err := http.Get(base + path)
 		if err != nil {

@@ -42,7 +42,7 @@ const toStart = ansi.CursorHomePosition
 
 // frame is one of Bubble Tea's frames. Empty rows are unchanged.
 type frame struct {
-	anew bool // it starts over: the content is unknown
+	anew bool // the frame redraws everything, because the content is unknown
 	rows [][]byte
 	last []byte // the final move of the cursor
 }
@@ -83,8 +83,8 @@ func (r *cellDiffWriter) diffFrame(f frame) []byte {
 	return b
 }
 
-// appendChange appends the bytes that turn row was into row, with the cursor at its start: the complete row,
-// unless less suffices.
+// appendChange appends bytes that change the row was into row, with the cursor at its start: the complete
+// row, unless a part of it suffices.
 func appendChange(b, was, row []byte) []byte {
 	if !plainRow(was) || !plainRow(row) {
 		return append(b, row...)
@@ -192,7 +192,7 @@ func cellAt(row []byte, n int) bool {
 	return paint < 0 || paint+paintLen(row[paint:]) <= n
 }
 
-// paintAt returns the paints in force at a byte.
+// paintAt returns the paints that apply at a byte.
 func paintAt(row []byte, n int) []byte {
 	row = row[:n]
 	if off := bytes.LastIndex(row, []byte(paintOff)); off >= 0 {

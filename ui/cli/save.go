@@ -42,7 +42,7 @@ func saveNew(name string, data []byte) (path string, err error) {
 	return "", fmt.Errorf("%d files named %s exist already", maxSavedFiles, name)
 }
 
-// saveHere is saveNew, and returns the absolute path.
+// saveHere is like saveNew, but returns the absolute path.
 func saveHere(name string, data []byte) (path string, err error) {
 	if path, err = saveNew(name, data); err != nil {
 		return path, err
@@ -54,7 +54,7 @@ func saveHere(name string, data []byte) (path string, err error) {
 }
 
 // saveAs writes a file that only its owner can read. replace allows it to replace a file, once the new one is
-// complete. After an error, nothing is left of the new file.
+// complete. After an error, the new file is removed.
 func saveAs(path string, replace bool, write func(io.Writer) error) error {
 	f, err := openNew(path, replace)
 	if err != nil {

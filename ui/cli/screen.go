@@ -101,7 +101,7 @@ func (a *app) runScreen(o ui.Options, feed func(), sig *signals, typed []tea.Key
 	return m.Err()
 }
 
-// runProgram runs the program. After a panic in it the terminal is restored.
+// runProgram runs the program. After a panic, it restores the terminal.
 func runProgram(p *tea.Program) (crash *ui.Crash, err error) {
 	defer func() {
 		if crash = ui.CrashOf(recover()); crash != nil {

@@ -18,8 +18,8 @@ import (
 	"toolscope/ui/send"
 )
 
-// sendAll sends the requests and returns the responses as they arrive. A provider that doesn't answer becomes
-// an ended exchange, and the others continue.
+// sendAll sends the requests and returns the responses as they arrive. For a provider that doesn't answer it
+// returns an ended exchange; the other requests continue.
 func sendAll(ctx context.Context, list []preparedRequest, began time.Time, limit time.Duration) capture.Source {
 	var all []capture.Source
 	client := webClient()
@@ -113,7 +113,7 @@ func (s *sender) flagsFor(h *host.Host) *connectFlags {
 	return &connectFlags{timeout: answerWait}
 }
 
-// sendPlaces returns the known hosts, with what prevents sending to them.
+// sendPlaces returns the known hosts, each with the problem that prevents sending to it.
 func sendPlaces(said map[string]*connectFlags) (all []send.Destination) {
 	s := sender{providerFlags: said}
 	for i := range host.All {

@@ -53,7 +53,7 @@ func TestSendAgain(t *testing.T) {
 	p.keys("gRjjjj")
 	p.untilShown("no model: m")
 	p.keys("\r")
-	p.untilShown("no model is named")
+	p.untilShown("name a model")
 	p.keys("g\r")
 	p.untilShown("TURNS 6")
 	if p.shows(canary) || len(requests()) != 2 {
@@ -103,7 +103,7 @@ func TestSendResults(t *testing.T) {
 	p.keys("\x1b[200~4 C\nand \x1b]0;owned\x07rain\x1b[201~")
 	p.untilShown("rain")
 	p.keys("\r")
-	p.untilShown("SEND turn 1 and 1 result of it")
+	p.untilShown("SEND turn 1 with 1 result")
 	p.keys("\r")
 	p.untilShown("say_so")
 	sent := requests()
@@ -190,7 +190,7 @@ func TestSideBySide(t *testing.T) {
 	p.untilShown("END")
 	p.keys("=")
 	p.untilShown("COMPARE 2 ")
-	p.untilShown("1 member differs")
+	p.untilShown("1 field differs")
 	for _, text := range []string{"Oslo", "Bergen", "x  base", "gpt-4.1"} {
 		if !p.shows(text) {
 			t.Errorf("no %s:\n%s", text, p.describe())

@@ -23,7 +23,7 @@ type mcpServer struct {
 	name    string
 	command []string // starts it; empty for a server over HTTP
 	url     string
-	login   bool   // it has a login, which is only valid for its own address
+	login   bool   // the client logs in to the server; the login is only valid for the server's own address
 	file    string // the settings file, if one was read
 }
 
@@ -166,7 +166,7 @@ func (o *clientLaunch) serverRoutes() (all []route) {
 	return all
 }
 
-// serverPrefix is the first part of these prefixes.
+// serverPrefix is the first part of the prefixes of server routes.
 const serverPrefix = "/mcp/"
 
 // proxiedURL returns the URL of a server that can be reached through the proxy, else nil.
@@ -187,8 +187,8 @@ func plainName(name string) bool {
 	return name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == ""
 }
 
-// unwrapCommand returns the command after toolscope mcp, if the user put that in front of it: otherwise it
-// would be recorded twice. name is the user's --name, "" without one.
+// unwrapCommand returns the command after toolscope mcp, if the user's settings start it that way: otherwise
+// it would be recorded twice. name is the user's --name, "" without one.
 func unwrapCommand(command []string) (rest []string, name string, is bool) {
 	end := slices.Index(command, "--")
 	if len(command) < 2 || programOf(command[0]) != "toolscope" || command[1] != "mcp" || end < 0 || end == len(command)-1 {

@@ -10,8 +10,8 @@ import (
 	"toolscope/providers/client"
 )
 
-// wrapServers makes the client start its MCP servers through toolscope mcp, which records each to the folder,
-// and sends those over HTTP to the proxy at url. The user's files are not changed.
+// wrapServers makes the client start its MCP servers through toolscope mcp, which records each into folder,
+// and sends requests to servers over HTTP to the proxy at url. The user's files stay unchanged.
 func (o *clientLaunch) wrapServers(folder, url string) {
 	o.vars = append(o.vars, runFolder+"="+folder)
 	if o.point == nil {
@@ -49,16 +49,16 @@ func (o *clientLaunch) wrapEach(one func(*mcpServer)) {
 		case byUser && len(s.command) == 0:
 			o.noteUnrecorded("MCP server %s is not recorded: put a proxy in front of it, with --to %s=URL, and the address of the proxy in %s", s.name, s.name, s.file)
 		case s.login:
-			o.noteUnrecorded("MCP server %s is not recorded: it needs a login, which would be for another address", s.name)
+			o.noteUnrecorded("MCP server %s is not recorded: its login is only valid for its own address", s.name)
 		case len(s.command) == 0 && o.proxiedURL(s) == nil, !plainName(s.name) && o.point.Servers().Method == client.ByFlags, strings.ContainsRune(strings.Join(s.command, ""), 0x7f):
-			o.noteUnrecorded("MCP server %s is not recorded: its name or address can't be passed on", s.name)
+			o.noteUnrecorded("MCP server %s is not recorded: toolscope can't pass on its name or address", s.name)
 		default:
 			one(s)
 		}
 	}
 }
 
-// serverArgs returns the arguments of toolscope for a server; folder is "" if the variable names it.
+// serverArgs returns the arguments of toolscope for a server; folder is "" if TOOLSCOPE_RUN names the folder.
 func serverArgs(s *mcpServer, folder string) []string {
 	args := []string{"mcp", "--name", s.name}
 	if folder != "" { // some clients don't pass their variables to servers
@@ -67,8 +67,8 @@ func serverArgs(s *mcpServer, folder string) []string {
 	return append(append(args, "--"), s.command...)
 }
 
-// addServerFlags makes Codex start a server through us. Its flags take TOML, which JSON strings and lists are
-// too.
+// addServerFlags makes Codex start a server through toolscope mcp. Its flags accept TOML; JSON strings and
+// lists are valid TOML.
 func (o *clientLaunch) addServerFlags(s *mcpServer, self, folder, url string) {
 	var all []string
 	set := func(key string, value any) {
@@ -84,7 +84,7 @@ func (o *clientLaunch) addServerFlags(s *mcpServer, self, folder, url string) {
 	o.watched = append(o.watched, s.name)
 }
 
-// addServerContent makes opencode start a server through us.
+// addServerContent makes opencode start a server through toolscope mcp.
 func (o *clientLaunch) addServerContent(s *mcpServer, self, folder, url string) {
 	entry := map[string]any{"type": "local", "command": append([]string{self}, serverArgs(s, folder)...)}
 	if u := o.proxiedURL(s); u != nil {
@@ -109,7 +109,7 @@ func (o *clientLaunch) addServerContent(s *mcpServer, self, folder, url string) 
 // each server, each shell command and each hook.
 const shellPrefix = "CLAUDE_CODE_SHELL_PREFIX"
 
-// wrapLines makes Claude Code start its command lines through us.
+// wrapLines makes Claude Code start its command lines through toolscope mcp.
 func (o *clientLaunch) wrapLines(self string) {
 	for i := range o.servers {
 		if s := &o.servers[i]; len(s.command) == 0 {

@@ -14,27 +14,27 @@ import (
 	"toolscope/ui/settings"
 )
 
-// A configSetting is a flag that is a key of the configuration file too, and a variable of the
-// environment. The flag wins over the variable, that over the file, and that over what is built in.
+// configSetting is a flag that can also be set in the configuration file or by an environment variable. The
+// flag overrides the variable, the variable overrides the file, and the file overrides the default.
 type configSetting struct {
 	flag  *pflag.Flag
-	table string // of the command it is of; "" for one that all commands that have the flag share
+	table string // of one command; "" if all commands with the flag share the setting
 }
 
-// Marks of flags that are settings.
+// Annotations of flags that are settings.
 const (
-	settingMark = "toolscope_setting" // its table
-	secretMark  = "toolscope_secret"  // it does not belong into a file
+	settingMark = "toolscope_setting" // the table of the setting
+	secretMark  = "toolscope_secret"  // the setting is a secret, which the file must not contain
 )
 
 // markSettings makes flags settings of a table.
 func markSettings(f *pflag.FlagSet, table string, names ...string) {
 	for _, name := range names {
-		_ = f.SetAnnotation(name, settingMark, []string{table}) // fails where there is no such flag: a test looks
+		_ = f.SetAnnotation(name, settingMark, []string{table}) // fails if there is no such flag, which a test checks
 	}
 }
 
-// markSecretSetting makes a flag a setting that the environment may have, and the file may not.
+// markSecretSetting makes a flag a setting that is allowed in the environment, but not in the file.
 func markSecretSetting(f *pflag.FlagSet, table, name string) {
 	markSettings(f, table, name)
 	_ = f.SetAnnotation(name, secretMark, []string{table})
@@ -42,8 +42,8 @@ func markSecretSetting(f *pflag.FlagSet, table, name string) {
 
 func (s configSetting) isSecret() bool { return s.flag.Annotations[secretMark] != nil }
 
-// configNames are the names of settings in the file and the environment whose flags have another
-// name. These names don't change when a flag is renamed.
+// configNames are names in the file and the environment, by flag, where they differ from the flag's name.
+// They don't change when a flag is renamed.
 var configNames = map[string]string{
 	"memory": "keep", "prune-days": "kept-days", "prune-size": "kept-size", "break-timeout": "break-time",
 	"hub-ca": "tls-ca", "max-age": "keep", "max-bytes": "keep-bytes",
@@ -55,12 +55,12 @@ func (s configSetting) configName() string { return cmp.Or(configNames[s.flag.Na
 // configKey returns the table and the key of the setting in the configuration file.
 func (s configSetting) configKey() string { return settings.Name(s.table, s.configName()) }
 
-// envVariable is how the environment calls it.
+// envVariable returns the environment variable of the setting.
 func (s configSetting) envVariable() string {
 	return "TOOLSCOPE_" + strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(s.configKey()))
 }
 
-// settingsOf are those of a command.
+// settingsOf returns the settings of a command.
 func settingsOf(cmd *cobra.Command) (all []configSetting) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if table := f.Annotations[settingMark]; table != nil {
@@ -70,7 +70,7 @@ func settingsOf(cmd *cobra.Command) (all []configSetting) {
 	return all
 }
 
-// allSettings are those of every command, each once: those without a table first.
+// allSettings returns the settings of all commands, each once. Settings without a table come first.
 func allSettings(root *cobra.Command) (all []configSetting) {
 	for _, cmd := range append([]*cobra.Command{root}, root.Commands()...) {
 		for _, s := range settingsOf(cmd) {
@@ -83,7 +83,8 @@ func allSettings(root *cobra.Command) (all []configSetting) {
 	return all
 }
 
-// addFlagCheck has a flag take only what check finds nothing wrong with, wherever it is set.
+// addFlagCheck makes a flag reject values for which check returns an error, also from the environment and the
+// file.
 func addFlagCheck(f *pflag.FlagSet, name string, check func(string) error) {
 	flag := f.Lookup(name)
 	flag.Value = checkedValue{flag.Value, check}
@@ -101,7 +102,7 @@ func (v checkedValue) Set(text string) error {
 	return v.Value.Set(text)
 }
 
-// asPaths has flags take paths, in which ~ is the user's home wherever they are set.
+// asPaths makes flags expand ~ at the start of their value, also from the environment and the file.
 func asPaths(f *pflag.FlagSet, names ...string) {
 	for _, name := range names {
 		flag := f.Lookup(name)
@@ -113,7 +114,8 @@ type pathValue struct{ pflag.Value }
 
 func (v pathValue) Set(path string) error { return v.Value.Set(expandHome(path)) }
 
-// applyConfig sets what the command line does not: from the environment, or else from the file.
+// applyConfig sets the settings that the command line leaves out: from the environment, or else from the
+// file.
 func (a *app) applyConfig(cmd *cobra.Command, _ []string) error {
 	a.printOldNames()
 	mine := settingsOf(cmd)
@@ -148,13 +150,13 @@ func (a *app) applyConfig(cmd *cobra.Command, _ []string) error {
 	return nil
 }
 
-// An valueOrigin is where the value of a setting comes from that the command line does not set: a
-// variable of the environment, or a place in the file. It is built in if it is neither.
+// valueOrigin is the origin of a setting's value: an environment variable, a place in the file or, with
+// neither, the default. flag is the flag of the setting.
 type valueOrigin struct{ variable, place, flag string }
 
 func (o valueOrigin) String() string { return cmp.Or(o.variable, o.place, "default") }
 
-// describeValue is a value, and who said it.
+// describeValue formats a value with its origin.
 func (o valueOrigin) describeValue(key, value string) string {
 	switch {
 	case o.variable != "":
@@ -165,7 +167,7 @@ func (o valueOrigin) describeValue(key, value string) string {
 	return "--" + key + " " + value
 }
 
-// applySetting gives a setting what the environment or the file has for it, if either has something.
+// applySetting sets a setting from the environment or else from the file, if one of them has a value.
 func (a *app) applySetting(s configSetting, c *configuration) error {
 	texts, from, ok := []string(nil), valueOrigin{variable: s.envVariable(), flag: s.flag.Name}, true
 	list, isList := s.flag.Value.(pflag.SliceValue)
@@ -187,14 +189,14 @@ func (a *app) applySetting(s configSetting, c *configuration) error {
 	a.origin[s.configKey()] = from
 	switch {
 	case !ok:
-		return usageErrorf("%s: %s: wanted is %s", from, s.configKey(), wantedInFile(s.flag.Value))
+		return usageErrorf("%s: %s: use %s", from, s.configKey(), wantedInFile(s.flag.Value))
 	case isList:
 		return list.Replace(texts)
 	}
 	return wrongValue(from, s, s.flag.Value.Set(texts[0]))
 }
 
-// wrongValue says where a value stands that cannot be taken, and what would be right.
+// wrongValue adds to err, the error of a value, where the value comes from and which values are valid.
 func wrongValue(from valueOrigin, s configSetting, err error) error {
 	var usage *usageError
 	switch {
@@ -204,26 +206,27 @@ func wrongValue(from valueOrigin, s configSetting, err error) error {
 		return usageErrorf("%s: %s", from, strings.Replace(strings.TrimPrefix(usage.Error(), "--"), s.flag.Name+" ", s.configName()+" ", 1))
 	}
 	if wanted := wantedOf[s.flag.Value.Type()]; wanted != "" {
-		err = fmt.Errorf("wanted is %s", wanted)
+		err = fmt.Errorf("use %s", wanted)
 	}
 	return usageErrorf("%s: %s: %w", from, s.configKey(), err)
 }
 
-// wantedInFile says what the file has to have for a flag.
+// wantedInFile describes the valid values of a flag in the file.
 func wantedInFile(flag pflag.Value) string {
 	if _, is := flag.(pflag.SliceValue); is {
-		return `a list of texts, as in ["a", "b"]`
+		return `a list of strings, e.g. ["a", "b"]`
 	}
 	switch flag.Type() {
 	case "bool", "int", "float64":
 		return wantedOf[flag.Type()]
 	case "duration":
-		return `a time in quotes, as in "30s"`
+		return `a time in quotes, e.g. "30s"`
 	}
-	return "a text in quotes"
+	return "a string in quotes"
 }
 
-// textsOf is a value as the flag takes it, if it is of its kind.
+// textsOf converts a value of the file to the texts that set the flag. ok is false if the value has another
+// type than the flag.
 func textsOf(value any, flag pflag.Value) (texts []string, ok bool) {
 	_, isList := flag.(pflag.SliceValue)
 	isText := !slices.Contains([]string{"bool", "int", "float64"}, flag.Type())
@@ -247,8 +250,8 @@ func textsOf(value any, flag pflag.Value) (texts []string, ok bool) {
 	return nil, false
 }
 
-// crowdedOut reports whether the command line has a flag that goes with no other of a group, and s
-// is in that group too: the command line wins.
+// crowdedOut reports whether the command line has another flag of a group of exclusive flags to which s
+// belongs. Then s is not applied.
 func crowdedOut(cmd *cobra.Command, s configSetting) (out bool) {
 	const groups = "cobra_annotation_mutually_exclusive"
 	for _, group := range s.flag.Annotations[groups] {
@@ -260,8 +263,8 @@ func crowdedOut(cmd *cobra.Command, s configSetting) (out bool) {
 	return out
 }
 
-// withOrigin is an error of a command with, in place of the flag it names, where the value of that came
-// from.
+// withOrigin replaces the flag at the start of a usage error by the origin of its value, if the value doesn't
+// come from the command line.
 func (a *app) withOrigin(err error) error {
 	var usage *usageError
 	if !errors.As(err, &usage) {

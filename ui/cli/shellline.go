@@ -35,7 +35,8 @@ type startedCommand struct {
 }
 
 // parseStartedCommand parses a command line. child means that Claude Code marked the process as one of its
-// session, as it does for everything but servers. In doubt the result is something else.
+// session, as it does for everything but servers. In doubt the result is neither a server nor a shell
+// command.
 func parseStartedCommand(text string, child bool) startedCommand {
 	const before, after = " && eval ", " && pwd -P >| "
 	if from, to := strings.Index(text, before), strings.LastIndex(text, after); from >= 0 && from < to {
@@ -49,8 +50,8 @@ func parseStartedCommand(text string, child bool) startedCommand {
 	return startedCommand{}
 }
 
-// wordsOfShell splits a line into words, at most so many, or all for 0. whole is false if a shell would read
-// anything but plain words in it.
+// wordsOfShell splits a line into at most most words, or all words for 0. whole is false if the line has more
+// syntax for a shell than plain words.
 func wordsOfShell(text string, most int) (words []string, whole bool) {
 	var word strings.Builder
 	begun := false

@@ -27,7 +27,7 @@ func (a *app) parseFilter(prices *price.Table) error {
 	case len(faults) > 0:
 		return usageErrorf("--filter: %v", faults[0])
 	case f.Since() > 0:
-		return usageErrorf("--filter since: turns are printed as they arrive, when all of them are new\nuse a time of day, e.g. since:14:05")
+		return usageErrorf("--filter since: a time span has no meaning here, because turns are printed as they arrive\nuse a time of day, e.g. since:14:05")
 	case !f.Empty():
 		a.turnFilter = &turnFilter{f, prices}
 	}
@@ -46,7 +46,7 @@ func (o *turnFilter) matches(in *providers.Inspector, t *stream.Turn) bool {
 
 // filterHelp writes the page about the filter syntax.
 func filterHelp(l lineWriter) {
-	l.writeWrapped("", "The filter of f on the screen, of --filter (print, check) and of --break (proxy, run). A turn matches if all words match. A minus in front of a word negates it. A word in quotes is searched as text and is never a field. Words that are not fields are searched in the row of a turn or call (a tool, an id, a state, a model, a code), in the arguments of calls and in the text of turns.")
+	l.writeWrapped("", "The key f on the screen, --filter (print, check) and --break (proxy, run) use this filter. A turn matches if all words match. A minus in front of a word negates it. A word in quotes is text, never a field. A word without a field is searched in the row of a turn or call (tool, id, state, model, code), in the arguments of calls and in the text of turns.")
 	l.printLine("")
 	for _, f := range filter.Fields() {
 		l.printLine("  %-28s %s", f.Example, f.Does)

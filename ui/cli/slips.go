@@ -23,7 +23,7 @@ func suggestCompletion(word string, of []completion) string {
 	return suggestName(word, mapSlice(of, func(o completion) string { return o.word }))
 }
 
-// didYouMean asks whether one of the names was meant.
+// didYouMean returns the question whether one of the names was meant, "" without names.
 func didYouMean(names []string) string {
 	return textIf(len(names) > 0, fmt.Sprintf("; did you mean %s?", strings.Join(names, " or ")))
 }
@@ -99,7 +99,7 @@ func wantedBy(v pflag.Value) string {
 	return wantedOf[v.Type()]
 }
 
-// enumFlag is a flag whose value is one of some words.
+// enumFlag is a flag whose value is one of a list of words.
 type enumFlag struct {
 	to    *string
 	of    []string

@@ -17,7 +17,7 @@ import (
 	"toolscope/stream/count"
 )
 
-// openSources opens everything that paths name: files, directories and patterns.
+// openSources opens the files, directories and patterns in paths.
 func (a *app) openSources(ctx context.Context, paths []string) (capture.Source, error) {
 	return a.openAll(ctx, paths, a.reading.openOptions(a.follow, a.stdin))
 }
@@ -29,14 +29,14 @@ func (a *app) openSource(ctx context.Context, path string) (capture.Source, erro
 	return a.openOne(ctx, path, o)
 }
 
-// openInParts is openSource for readers that don't look at single records.
+// openInParts is like openSource, for readers that don't need single records.
 func (a *app) openInParts(ctx context.Context, path string) (capture.Source, error) {
 	o := a.reading.openOptions(a.follow, a.stdin)
 	o.ReadOnce, o.AllowChunks = !a.reading.places, !a.reading.places
 	return a.openOne(ctx, path, o)
 }
 
-// looksLike returns what the bytes look like that a format found.
+// looksLike guesses what kind of payload a format found.
 func looksLike(payload []byte) capture.PayloadGuess {
 	switch providers.LooksLike(payload) {
 	case providers.LooksLikeChunk:
@@ -53,7 +53,7 @@ func looksLike(payload []byte) capture.PayloadGuess {
 
 // eachSource calls do for every file that paths name, with an inspector of its own. A file is read ahead
 // while its records are processed. An error in one file doesn't stop the others. Captures of one run are one
-// source: those of a directory, and with a.joins those that are named.
+// source: the captures of a directory, and with a.joins the named captures.
 func (a *app) eachSource(ctx context.Context, paths []string, do func(src capture.Source, path string, in *providers.Inspector) error) error {
 	prepare, err := a.reading.inspectorSetup()
 	if err != nil {
@@ -149,7 +149,7 @@ func mapSource(src capture.Source, change func(*capture.Record)) capture.Source 
 	}
 }
 
-// copySource passes the records of a source to put until it returns false, and the end of the source to end.
+// copySource passes the records of a source to put until put returns false, and the error at its end to end.
 func copySource(src capture.Source, put func(capture.Record) bool, end func(error)) {
 	for r, err := range src {
 		if err != nil {
@@ -171,7 +171,7 @@ func (a *app) inputPaths(args []string) []string {
 	return args
 }
 
-// somePaths is inputPaths for a command that needs a path; what is its word for one.
+// somePaths is like inputPaths for a command that needs a path. what names the argument in the error.
 func (a *app) somePaths(cmd *cobra.Command, args []string, what string) ([]string, error) {
 	paths := a.inputPaths(args)
 	if len(paths) == 0 {

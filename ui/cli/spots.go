@@ -12,19 +12,19 @@ import (
 	"toolscope/ui/report"
 )
 
-// locator finds the place of responses in their file: of bodies that are the file, and of records that are
-// lines.
+// locator finds where in a file the bytes of a response are: if the file is a body, or if records are
+// lines of the file.
 type locator struct {
 	path    string
 	of      map[int]*byteMap
 	several bool   // the source is several files, without places
-	damaged string // the first damage, in words
+	damaged string // text of the first damage
 }
 
 // byteMap maps the bytes of one response to the file.
 type byteMap struct {
 	size  int64        // bytes so far
-	body  bool         // the body is the file
+	body  bool         // the file is the body
 	lost  bool         // some bytes have no place
 	marks []recordMark // records in lines of their own
 }
@@ -92,7 +92,7 @@ func (p *locator) find(in *providers.Inspector, event int) (at report.Location) 
 	return report.Location{Start: first.start, End: last.end}
 }
 
-// markAt returns the record with a byte of the response.
+// markAt returns the record that contains a byte of the response.
 func (t *byteMap) markAt(off int64) (recordMark, bool) {
 	i, found := slices.BinarySearchFunc(t.marks, off, func(m recordMark, off int64) int { return cmp.Compare(m.to, off) })
 	if found {
@@ -130,7 +130,7 @@ func (p *locator) resolveLines(found []report.Finding) {
 	}
 }
 
-// linesAt returns the line numbers, from 1, of offsets in a file, for those that exist. The offsets are
+// linesAt returns the line numbers, from 1, of the offsets that exist in a file. The offsets are
 // sorted.
 func linesAt(path string, offsets []int64) map[int64]int {
 	at := map[int64]int{}

@@ -26,7 +26,7 @@ func screenForms(source string, prices *price.Table) []modes.ExportForm {
 			}
 			return caseOf(v, source, t, c).Markdown(), nil
 		}},
-		{Key: "k", What: display.Lit("print --format jsonl of it"), File: "calls.jsonl", Make: func(v *providers.View, r stream.Ref) ([]byte, error) {
+		{Key: "k", What: display.Lit("its lines of print --format jsonl"), File: "calls.jsonl", Make: func(v *providers.View, r stream.Ref) ([]byte, error) {
 			t, c := v.Find(r)
 			if t == nil {
 				return nil, errNoTurn
@@ -57,7 +57,7 @@ func reproOf(v *providers.View, r stream.Ref) ([]byte, error) {
 	x := v.Exchange(t.Exchange)
 	for _, of := range v.Session().Turns {
 		if of.Exchange == t.Exchange && of.Retention != stream.InMemory {
-			return nil, errors.New("its bytes were dropped")
+			return nil, errors.New("the response's bytes were dropped")
 		}
 	}
 	if x == nil || x.Response.Size() == 0 {
@@ -68,7 +68,7 @@ func reproOf(v *providers.View, r stream.Ref) ([]byte, error) {
 	as, _ := providers.FindProtocol(t.Protocol)
 	whole, again := findsOf(body.Bytes, as), findsOf(repro, as)
 	if !slices.Equal(whole.codes, again.codes) {
-		return nil, errors.New("anonymised it would have other findings: export --as sse lists them")
+		return nil, errors.New("the anonymised response has other findings: export --as sse lists them")
 	}
 	return repro, nil
 }

@@ -35,7 +35,7 @@ func (n *turnCounter) flush() error            { return nil }
 type deferredOutput struct {
 	mu     sync.Mutex
 	buffer bytes.Buffer
-	to     io.Writer // the target; nil while the output is kept
+	to     io.Writer // target after release; nil while the output is kept
 }
 
 // Write keeps p, or writes it once the output is released.

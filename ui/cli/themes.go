@@ -15,7 +15,7 @@ import (
 )
 
 // lookTheme returns the theme with a name: the user's own, a built-in one, or that of a chroma style. A name
-// with a slash or with .toml is a file. note gets the problems of a file that are not grave.
+// with a slash or with .toml is a file. note gets problems of a file that don't prevent its use.
 func lookTheme(name string, dark bool, note func(string)) (themes.Theme, error) {
 	path, err := name, error(nil)
 	if !strings.ContainsAny(name, "/"+string(filepath.Separator)) && !strings.HasSuffix(name, ".toml") {
@@ -25,7 +25,7 @@ func lookTheme(name string, dark bool, note func(string)) (themes.Theme, error) 
 	}
 	data, err := readFile(path)
 	if err != nil {
-		return themes.Theme{}, usageErrorf("theme %s: %w\n'toolscope config theme' prints one to start from", path, capture.WithoutPath(err))
+		return themes.Theme{}, usageErrorf("theme %s: %w\n'toolscope config theme' prints a theme to start from", path, capture.WithoutPath(err))
 	}
 	t, problems := themes.Parse(strings.TrimSuffix(filepath.Base(path), ".toml"), data)
 	for _, p := range problems {
@@ -99,12 +99,12 @@ func (a *app) themeCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "theme [NAME|FILE]", Short: "Print a theme as a file, or check one",
 		Example: "toolscope config theme dracula > ~/.config/toolscope/themes/mine.toml\ntoolscope config theme mine\ntoolscope --theme mine",
-		Long: `The output is a theme file with the contrast of each colour: a start for your own
-theme, or a check of one.
+		Long: `The output is a theme file that also lists the contrast of each colour. Use it to start
+your own theme, or to check one.
 
 A style is bold, faint, italic, underline, reverse, a colour #rrggbb, a background
-bg:#rrggbb, or several of them. base = "NAME" fills in what the file leaves out, and
-code = "NAME" the colours of code.`,
+bg:#rrggbb, or several of them. base = "NAME" names a theme for the styles that the file
+leaves out, and code = "NAME" a theme for the colours of code.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return usageErrorf("config theme: takes one NAME or FILE, got %d", len(args))
@@ -121,7 +121,7 @@ code = "NAME" the colours of code.`,
 
 // writeTheme prints a theme as a file, with its contrasts.
 func (a *app) writeTheme(t themes.Theme) {
-	a.stdout.printLine("# theme %s, with its contrasts: against its background, or that of dark or light terminals", t.Name)
+	a.stdout.printLine("# theme %s, with the contrast of each colour to the background of the theme or the terminal", t.Name)
 	a.stdout.printLine("dark = %t", t.Dark)
 	for _, r := range t.Roles() {
 		line := fmt.Sprintf("%s = %s", r.Name, tomlText(r.Style))

@@ -43,12 +43,12 @@ func TestOwnThemes(t *testing.T) {
 	}
 	bad := write("bad.toml", "live = 'blue'\n")
 	for _, args := range [][]string{{"demo", "cut", "--theme", "bad"}, {"config", "theme", "bad"}, {"config", "theme", bad}} {
-		if out := command(t, nil, args...); out.code != 2 || !strings.HasPrefix(out.stderr, "toolscope: "+bad+":1:1: live: wanted is an ink") {
+		if out := command(t, nil, args...); out.code != 2 || !strings.HasPrefix(out.stderr, "toolscope: "+bad+":1:1: live: not a style") {
 			t.Errorf("%v: exit code %d, %s", args, out.code, out.stderr)
 		}
 	}
 	for want, args := range map[string][]string{
-		`no theme "draculb": did you mean dracula?`: {"demo", "cut", "--theme", "draculb"},
+		`unknown theme "draculb": did you mean dracula?`: {"demo", "cut", "--theme", "draculb"},
 		"no such file": {"demo", "cut", "--theme", "./nothing.toml"},
 	} {
 		if out := command(t, nil, args...); out.code != 2 || !strings.Contains(out.stderr, want) {

@@ -15,7 +15,7 @@ import (
 // summaryTotals are the totals of the printed turns. Calls that the provider discarded count as calls, by
 // their state.
 type summaryTotals struct {
-	turns, calls, beside int // beside are requests without a model
+	turns, calls, beside int // beside counts requests without a model
 	states               [stream.NumStatus]int
 	cost                 price.Sum
 }

@@ -24,7 +24,7 @@ import (
 	"toolscope/ui/report"
 )
 
-// traceFlags say which collector gets the turns, and how much of them.
+// traceFlags are the flags for sending turns to a collector.
 type traceFlags struct {
 	to, key string
 	content bool
@@ -43,7 +43,7 @@ func (a *app) traceFlags(cmd *cobra.Command, f *traceFlags, table string) {
 type traceSender struct {
 	report.Tracer
 	*otlp.Sender
-	machine  stream.Machine // machine of turns whose exchanges name none
+	machine  stream.Machine // machine of turns whose exchanges don't name one
 	to       string
 	redactor *redact.Redactor               // for contents
 	in       *screenInbox                   // records of the network; nil if another reader passes turns
@@ -109,7 +109,7 @@ func (a *app) traceNotices(to string) func(string) {
 		if !often.Allow(time.Now()) {
 			return
 		}
-		text := fmt.Sprintf("--otlp %s: %s; spans that are not accepted are sent again, or counted", safeAddress(to), why)
+		text := fmt.Sprintf("--otlp %s: %s; spans that the collector does not accept are sent again or counted as missing", safeAddress(to), why)
 		if a.drawing.Load() {
 			a.journal.Note(time.Now(), text)
 			return
@@ -186,7 +186,7 @@ func (t *traceSender) addTurn(v *providers.View, file string, of *stream.Turn) {
 	if about.Machine == (stream.Machine{}) {
 		about.Machine = t.machine
 	}
-	if t.Content && x != nil { // the file may not be redacted
+	if t.Content && x != nil { // headers and URLs may not be redacted yet
 		t.redactor.Header(x.RequestHeader)
 		t.redactor.URL(x.Head.URL)
 	}

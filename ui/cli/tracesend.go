@@ -11,11 +11,11 @@ import (
 	"toolscope/ui"
 )
 
-// finishTime is how long the collector may take for the rest when the program ends, and how long the
-// conversion to spans may take.
+// finishTime limits the time for sending the remaining spans when the program ends, and the time for the
+// conversion of turns to spans.
 const finishTime = 4 * time.Second
 
-// finishAndReport sends the rest, and reports what the collector doesn't have.
+// finishAndReport sends the remaining spans, and reports the spans that the collector lacks.
 func (t *traceSender) finishAndReport(a *app) {
 	if t == nil {
 		return
@@ -24,7 +24,8 @@ func (t *traceSender) finishAndReport(a *app) {
 	t.printMissing(a)
 }
 
-// finishSending sends the rest. If the source can wait, it takes as long as the collector accepts spans.
+// finishSending sends the remaining spans. If the source can wait, it continues as long as the collector
+// accepts spans.
 func (t *traceSender) finishSending() {
 	if t == nil {
 		return
@@ -45,7 +46,7 @@ func (t *traceSender) finishSending() {
 	t.Close(ctx)
 }
 
-// printMissing reports once what the collector doesn't have.
+// printMissing reports, once, the spans that the collector lacks.
 func (t *traceSender) printMissing(a *app) {
 	if t == nil || !t.reported.CompareAndSwap(false, true) {
 		return
@@ -55,7 +56,7 @@ func (t *traceSender) printMissing(a *app) {
 	for _, n := range []struct {
 		n    int64
 		what string
-	}{{s.Refused, "refused"}, {s.Dropped, "dropped for lack of room"}, {s.Left + s.Waiting, "not acknowledged"}} {
+	}{{s.Refused, "refused"}, {s.Dropped, "dropped because the queue was full"}, {s.Left + s.Waiting, "not acknowledged"}} {
 		if n.n > 0 {
 			lost = append(lost, fmt.Sprintf("%s %s", count.Of(int(n.n), "span"), n.what))
 		}

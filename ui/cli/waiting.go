@@ -9,7 +9,7 @@ import (
 
 // In this file, turns wait to be printed until the results of their calls are known.
 
-// endedTurn is a turn that has ended, with the size of what is kept for it.
+// endedTurn is a turn that has ended, with its size in memory.
 type endedTurn struct {
 	turn  int32
 	bytes int64
@@ -55,7 +55,7 @@ func (q *turnPrinter) hasActiveFault(turn int32) bool {
 		slices.ContainsFunc(t.Findings, func(f stream.Finding) bool { return f.Code == "BENT" })
 }
 
-// awaitsResult reports whether the result of one of its calls is still unknown and may arrive.
+// awaitsResult reports whether the result of one of the turn's calls is missing and may still arrive.
 func (q *turnPrinter) awaitsResult(turn int32) bool {
 	t := q.in.Session().Turn(turn)
 	return t.Phase() != stream.TurnAborted && slices.ContainsFunc(t.Calls, func(c *stream.Call) bool {

@@ -53,7 +53,7 @@ func surfaceOf(chosen bool) screen.Surface {
 	return screen.Bare
 }
 
-// labelOf is what a row is about.
+// labelOf returns the label of a row.
 func (c *comparison) labelOf(p *screen.Pen, l *line) (screen.Role, display.Text) {
 	switch l.kind {
 	case failLine:
@@ -80,7 +80,7 @@ func (c *comparison) labelOf(p *screen.Pen, l *line) (screen.Role, display.Text)
 	return screen.KeyToken, display.Join(display.Repeat(display.Lit(" "), 2+2*r.Depth), name)
 }
 
-// drawCell writes what column i has in a row.
+// drawCell writes column i's cell in a row.
 func (c *comparison) drawCell(p *screen.Pen, l *line, i int, g screen.Surface) {
 	v := c.host.View()
 	t := c.columns[i].findTurn(v)
@@ -104,8 +104,8 @@ func (c *comparison) drawCell(p *screen.Pen, l *line, i int, g screen.Surface) {
 	}
 }
 
-// drawFact writes how an answer came over its way. Turns that went the same way as the base, or were
-// asked something else, have nothing to say.
+// drawFact writes a property of a response. It writes nothing for a column whose request is not the
+// base's.
 func (c *comparison) drawFact(p *screen.Pen, f *diff.Fact, i int, g screen.Surface) {
 	if i != c.base && (i >= len(c.sameRequests) || c.sameRequests[i].Host == "") {
 		return
@@ -119,13 +119,13 @@ func (c *comparison) drawFact(p *screen.Pen, f *diff.Fact, i int, g screen.Surfa
 	}
 }
 
-// sides are the signs of marks.
+// sides maps relations to signs.
 var sides = [...]screen.Side{
 	diff.Own: screen.Same, diff.Same: screen.Same, diff.Alike: screen.Alike, diff.Differs: screen.Differs, diff.Absent: screen.Absent,
 	diff.Open: screen.Same, diff.NotYet: screen.Absent, diff.Unknown: screen.Absent,
 }
 
-// drawCall writes the state of a call, and how much was found of it.
+// drawCall writes the state of a call, and the number of its warnings and errors.
 func (c *comparison) drawCall(p *screen.Pen, g *group, i int, on screen.Surface) {
 	v := c.host.View()
 	_, call := v.Find(g.calls[i])
@@ -144,8 +144,8 @@ func (c *comparison) drawCall(p *screen.Pen, g *group, i int, on screen.Surface)
 	}
 }
 
-// drawField writes what a call has of a member: a sign, the value where it is not that of the base,
-// and what was found of it.
+// drawField writes one field of one call: a sign, the value if it differs from the base's, and its
+// findings.
 func (c *comparison) drawField(p *screen.Pen, g *group, row, i int, on screen.Surface) {
 	r := &g.rows[row]
 	cell := &r.Cells[i]
@@ -200,13 +200,13 @@ func (c *comparison) drawField(p *screen.Pen, g *group, row, i int, on screen.Su
 	}
 }
 
-// severitySign is that of findings, without the blank behind it.
+// severitySign returns the sign of a severity without its trailing blank.
 func severitySign(p *screen.Pen, s stream.Severity) display.Text {
 	return p.Clean(strings.TrimSpace(p.Glyph.Severity[s].String()))
 }
 
-// drawValue writes a value in so many cells: of what holds others how many, of others as much as
-// fits, from where it differs.
+// drawValue writes a value in room cells. A container is written as the number of its values, a scalar
+// from the place where it differs.
 func (c *comparison) drawValue(p *screen.Pen, r *diff.Row, cell *diff.Cell, call *stream.Call, room int, g screen.Surface) {
 	end := display.Text{}
 	switch {
@@ -228,7 +228,8 @@ func (c *comparison) drawValue(p *screen.Pen, r *diff.Row, cell *diff.Cell, call
 	p.TextOn(role, g, end)
 }
 
-// valueFrom is a value from a bit before where it differs, if its beginning has no room for that.
+// valueFrom returns the visible start of a value. If the place where it differs would not fit, the text
+// begins a little before that place.
 func valueFrom(p *screen.Pen, value []byte, at, room int) display.Text {
 	before := display.Text{}
 	if at > room-4 && at < len(value) {
@@ -244,7 +245,7 @@ func valueFrom(p *screen.Pen, value []byte, at, room int) display.Text {
 	return display.Join(before, p.Clean(string(value[:min(len(value), 4*max(room, 1)+8)])))
 }
 
-// containerText says how much a list or an object holds, and in what it differs.
+// containerText describes the size of an array or object, and how it differs.
 func containerText(p *screen.Pen, r *diff.Row, cell *diff.Cell) display.Text {
 	n, word := int(cell.Holds), "item"
 	if cell.Kind == stream.ObjectOpen {

@@ -1,9 +1,9 @@
-// Package compare is the mode that shows turns side by side, as a picture that reads from the back
-// of a room: a member a row, a turn a column, the base pinned left, while they arrive.
+// Package compare is the mode that shows turns side by side in a large, simple picture: one field per row,
+// one turn per column, the base always at the left. It updates while the turns arrive.
 //
-// Only the rows of the window are drawn, and a row costs what its cells show: however long
-// arguments are, a frame costs the same. What differs is found by ui/diff, for calls that are small
-// at once, for others beside the screen.
+// Only visible rows are drawn, and each cell draws only what it shows, so the cost of a frame does not
+// depend on the size of arguments. Package ui/diff finds the differences: at once for small calls, in
+// another goroutine for large ones.
 package compare
 
 import (
@@ -19,9 +19,10 @@ import (
 	"toolscope/ui/screen"
 )
 
-// comparison is the mode. It names turns and calls, and looks them up in what the host shows.
+// comparison is the open mode. It stores references to turns and calls, and looks them up in the host's
+// view.
 type comparison struct {
-	screen.Window // of the rows below the heads; the cursor is in it
+	screen.Window // the rows below the column heads, with the cursor
 	host          modes.Host
 	marks         *Marks
 	bill          *panes.Costs
@@ -29,41 +30,41 @@ type comparison struct {
 	w, h          int
 
 	why      diff.Reason
-	tool     string // that neighbours have in common
+	tool     string // the tool that nearby turns all call
 	columns  []column
 	base     int // column
 	selected int // column
-	first    int // of those beside the base, how many are not shown because they are further left
+	first    int // number of columns scrolled out of view between the base and the first visible one
 	hides    bool
 	byPhase  bool
-	full     *valueView // while a value is shown in full
+	full     *valueView // set while a value is shown in full
 
 	seen   []columnState
 	groups []*group
-	sums   map[stream.Ref]uint64 // of calls whose arguments are whole
-	busy   bool                  // a comparison is being made beside the screen
-	stale  bool                  // something was made, and is not shown yet
-	made   int                   // how often something was laid out
+	sums   map[stream.Ref]uint64 // of calls with complete arguments
+	busy   bool                  // another goroutine is comparing
+	stale  bool                  // there is a result that is not shown yet
+	made   int                   // number of layouts so far
 
 	times        []diff.Times
 	bars         timeBars
 	sentence     []string
 	wire         []diff.Fact
-	sameRequests []diff.SameRequest // of each column, no host where it is none
-	label        int                // cells of the names of rows
+	sameRequests []diff.SameRequest // per column; without a host if its request is not the base's
+	label        int                // width of the row names, in cells
 	rows         []line
 }
 
-// column is one turn. Its exchange may have nothing to show yet.
+// column is one turn. Its exchange may not have opened a turn yet.
 type column struct {
 	diff.ComparedTurn
 	name string
 }
 
-// Click puts the cursor on the row that is there, unless one value fills the screen.
+// Click moves the cursor to the clicked row, unless a value is shown in full.
 func (c *comparison) Click(x, y int) (again bool) { return c.full == nil && c.Window.Click(x, y) }
 
-// Roll moves the view of what is shown.
+// Roll scrolls the full value, or else the rows.
 func (c *comparison) Roll(rows int) {
 	if c.full != nil {
 		c.full.Roll(rows)
@@ -72,7 +73,7 @@ func (c *comparison) Roll(rows int) {
 	c.Window.Roll(rows)
 }
 
-// columnState says what is known of a column: while it is the same, nothing of it has changed.
+// columnState is compared to detect changes: a column with an equal state has not changed.
 type columnState struct {
 	turn   stream.Ref
 	events int
@@ -80,8 +81,8 @@ type columnState struct {
 	ended  bool
 }
 
-// Entry compares the marked turns, or else those that were asked the same as the chosen one, or
-// else those near it that call the same tool. The bill says what they cost.
+// Entry opens the mode with the turns that diff.ChooseTurns returns. bill computes their costs. If large
+// is set, equal rows are hidden at first.
 func Entry(marks *Marks, bill *panes.Costs, draw display.Drawer, large bool) modes.Entry {
 	key := screen.Binding{Keys: []string{"="}, Does: display.Lit("compare marked turns")}
 	return modes.Entry{Binding: key, New: func(h modes.Host) (modes.Mode, display.Text) {
@@ -102,7 +103,7 @@ func Entry(marks *Marks, bill *panes.Costs, draw display.Drawer, large bool) mod
 	}}
 }
 
-// findTurn is the turn, nil until it opens.
+// findTurn returns the column's turn, nil until it opens.
 func (c *column) findTurn(v *providers.View) *stream.Turn {
 	if c.Turn == stream.NoRef {
 		t := v.TurnOf(c.Exchange)
@@ -115,7 +116,7 @@ func (c *column) findTurn(v *providers.View) *stream.Turn {
 	return t
 }
 
-// Extend takes what is new, if anything is.
+// Extend compares and lays out again if data or the size have changed.
 func (c *comparison) Extend(v *providers.View, w, h int) {
 	if c.full != nil {
 		c.full.extend(c, v, w, h)
@@ -149,7 +150,7 @@ func (c *comparison) columnStates(v *providers.View) []columnState {
 	return all
 }
 
-// columnTurns are those of the columns, nil where none has opened.
+// columnTurns returns the turns of the columns, nil for a turn that has not opened.
 func (c *comparison) columnTurns(v *providers.View) []*stream.Turn {
 	all := make([]*stream.Turn, len(c.columns))
 	for i := range c.columns {
@@ -158,7 +159,7 @@ func (c *comparison) columnTurns(v *providers.View) []*stream.Turn {
 	return all
 }
 
-// isFinished reports whether nothing more comes of a column.
+// isFinished reports whether a column gets no more data.
 func (c *comparison) isFinished(v *providers.View, i int, t *stream.Turn) bool {
 	if t != nil {
 		return t.Closed()
@@ -167,8 +168,8 @@ func (c *comparison) isFinished(v *providers.View, i int, t *stream.Turn) bool {
 	return x == nil || x.Ended
 }
 
-// describeTurns makes what is said of all turns: names, times, the sentence, what came otherwise over another
-// way.
+// describeTurns sets everything that describes complete turns: names, times, the sentence, and the changes
+// after the same request to another host.
 func (c *comparison) describeTurns(v *providers.View) {
 	places := make([]diff.ComparedTurn, len(c.columns))
 	for i := range places {
@@ -198,7 +199,7 @@ func (c *comparison) describeTurns(v *providers.View) {
 	}
 }
 
-// newComparison is what the sentence is made of, as it is now.
+// newComparison returns the current state as a diff.Comparison.
 func (c *comparison) newComparison(v *providers.View) *diff.Comparison {
 	p := &diff.Comparison{Base: c.base}
 	for i, t := range c.columnTurns(v) {
@@ -218,21 +219,21 @@ func (c *comparison) newComparison(v *providers.View) *diff.Comparison {
 	return p
 }
 
-// failureText is why nothing of use came of a turn, in a word or two.
+// failureText says in a few words why a turn has no usable response, "" if it has one.
 func (c *comparison) failureText(v *providers.View, i int, t *stream.Turn) string {
 	x := v.Exchange(c.columns[i].Exchange)
 	switch {
 	case x != nil && x.Head.Status >= 300:
 		return c.draw.Format("HTTP %d", x.Head.Status).String()
 	case t == nil && c.isFinished(v, i, t):
-		return "no answer came"
+		return "no response"
 	case t != nil && t.Failure != "" && len(t.Calls) == 0:
 		return screen.ShortName(t.Failure)
 	}
 	return ""
 }
 
-// findSameRequests finds the turns whose request is that of the base, and went another way.
+// findSameRequests finds the columns whose request equals the base's but was sent to another host.
 func (c *comparison) findSameRequests(v *providers.View) {
 	if len(c.sameRequests) == len(c.columns) {
 		return

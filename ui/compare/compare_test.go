@@ -52,7 +52,7 @@ func TestNothingYet(t *testing.T) {
 	}
 	c := p.compare()
 	p.draw()
-	if p.press("o"); p.open == nil || p.said != display.Lit("nothing of it has come yet") {
+	if p.press("o"); p.open == nil || p.said != display.Lit("this turn has no data yet") {
 		t.Errorf("o says %s", p.said)
 	}
 	p.answer(2, [2]string{"a", "{}"})

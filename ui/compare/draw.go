@@ -39,8 +39,8 @@ func (c *comparison) Draw(p *screen.Pen, y int) {
 	}
 }
 
-// clockLabel says from when on the bars are counted, where that is the same for all: a turn whose request
-// was not seen is counted from when its response began.
+// clockLabel names the start of the bars: the request, or the start of the response if the request was not
+// captured. If columns differ, it is "time".
 func (c *comparison) clockLabel() display.Text {
 	asked, timed := 0, 0
 	for i := range c.times {
@@ -62,7 +62,7 @@ func (c *comparison) clockLabel() display.Text {
 	return display.Lit("time")
 }
 
-// eachColumn writes a row: its name, and then a cell for each column that is shown.
+// eachColumn writes a row: its label, then a cell for each visible column.
 func (c *comparison) eachColumn(p *screen.Pen, label display.Text, cursor bool, cell func(i int)) {
 	p.Field(c.label - 1)
 	c.drawLabel(p, screen.Muted, label, cursor)
@@ -100,9 +100,9 @@ func (c *comparison) drawTitle(p *screen.Pen) {
 	case diff.Marked:
 		p.Text(screen.Plain, many.Between("", " marked"))
 	case diff.Asked:
-		p.Text(screen.Plain, many.Between("", " asked the same"))
+		p.Text(screen.Plain, many.Between("", " for one prompt"))
 	default:
-		p.Text(screen.Plain, p.Format("%s near that call %s", many, screen.ShortName(c.tool)))
+		p.Text(screen.Plain, p.Format("%s nearby calling %s", many, screen.ShortName(c.tool)))
 	}
 	tail := display.Text{}
 	if len(shown) < len(c.columns) {
@@ -117,7 +117,7 @@ func (c *comparison) drawTitle(p *screen.Pen) {
 	p.Right(screen.Muted, screen.Bare, tail.Between("", " "))
 }
 
-// rangeOf says which of the columns are shown.
+// rangeOf says which columns are visible.
 func (c *comparison) rangeOf(p *screen.Pen, shown []int) display.Text {
 	from, to := c.first+2, c.first+len(shown)
 	which := p.Format("%d%s%d", from, p.Glyph.Dash, to)
@@ -150,7 +150,7 @@ func (c *comparison) drawSentence(p *screen.Pen, row int) {
 	}
 }
 
-// drawHead writes whose answer a column is.
+// drawHead writes the name of a column's turn.
 func (c *comparison) drawHead(p *screen.Pen, i int) {
 	r := screen.Plain
 	if i == c.selected {
@@ -167,7 +167,7 @@ func (c *comparison) drawHead(p *screen.Pen, i int) {
 	p.Text(screen.Muted, after)
 }
 
-// drawName writes the name and the time of a column in a row of its own.
+// drawName writes the name and the time of a column in its own row.
 func (c *comparison) drawName(p *screen.Pen, i int) {
 	if i == c.selected {
 		p.Text(screen.Accent, p.Glyph.Mark)
@@ -183,7 +183,7 @@ func (c *comparison) drawName(p *screen.Pen, i int) {
 	c.drawTime(p, i)
 }
 
-// nameRoom is how many cells names have that stand one above the other.
+// nameRoom returns the width of the names in stacked columns, in cells.
 func (c *comparison) nameRoom() (cells int) {
 	for _, i := range c.shownColumns() {
 		need := display.Clean(c.columns[i].name).Width()
@@ -198,7 +198,7 @@ func (c *comparison) nameRoom() (cells int) {
 	return min(cells, c.w/2)
 }
 
-// drawTime writes a bar of the time that a turn took, and the time.
+// drawTime writes the time bar of a turn, and its time.
 func (c *comparison) drawTime(p *screen.Pen, i int) {
 	if i >= len(c.times) || c.times[i].End < 0 {
 		c.drawWaiting(p, i)
@@ -227,7 +227,7 @@ func (c *comparison) drawTime(p *screen.Pen, i int) {
 	p.Text(screen.Plain, took.Between(" ", ""))
 }
 
-// drawWaiting writes what there is of a turn without times.
+// drawWaiting writes the cell of a turn that has no times.
 func (c *comparison) drawWaiting(p *screen.Pen, i int) {
 	v := c.host.View()
 	t := c.columns[i].findTurn(v)
@@ -239,7 +239,7 @@ func (c *comparison) drawWaiting(p *screen.Pen, i int) {
 	}
 }
 
-// drawCost writes what a turn cost so far, how it ended, and the sign of what was found of it.
+// drawCost writes a turn's cost so far, its finish reason, and the sign of its worst finding.
 func (c *comparison) drawCost(p *screen.Pen, i int) {
 	v := c.host.View()
 	t := c.columns[i].findTurn(v)
@@ -268,14 +268,14 @@ func (c *comparison) drawCost(p *screen.Pen, i int) {
 	}
 }
 
-// maxCost is how many cells a cost has: $0.0074.
+// maxCost is the maximum width of a cost, in cells: $0.0074.
 const maxCost = 8
 
-// shortCost is a cost with as many digits as it has room for.
+// shortCost returns a cost with as many digits as fit.
 func shortCost(p *screen.Pen, f price.Figure) display.Text {
 	text := f.String()
 	if len(text) > maxCost && f.USD > 0 && f.USD < 0.00005 {
-		return display.Lit("<$0.0001") // no digit of it would be seen
+		return display.Lit("<$0.0001") // all visible digits would be 0
 	}
 	for digits := 5; len(text) > maxCost && digits > 1; digits-- {
 		if text = fmt.Sprintf("$%.*f", digits, f.USD); f.Approximate {
@@ -285,7 +285,7 @@ func shortCost(p *screen.Pen, f price.Figure) display.Text {
 	return p.Clean(text)
 }
 
-// worstOf is the worst of findings, and how many are as bad as a warning.
+// worstOf returns the worst severity, and the number of warnings and errors.
 func worstOf(list []stream.Finding) (worst stream.Severity, n int) {
 	for i := range list {
 		if s := list[i].Severity; s >= stream.Warn {

@@ -10,13 +10,13 @@ import (
 	"toolscope/ui/screen"
 )
 
-// valueView is a value in full: that of the base, and beside or beneath it that of the chosen column,
-// with what differs marked. Both scroll as one.
+// valueView shows a value in full: the base's, and next to or below it the other column's, with
+// differences marked. Both scroll together.
 type valueView struct {
 	screen.Window
 	title     display.Text
 	of        [2]stream.Ref // calls
-	fieldPath string        // its path, "" for all arguments
+	fieldPath string        // JSON pointer of the field, "" for all arguments
 	sheets    [2]*panes.TextSheet
 	sizes     [2]int
 	names     [2]display.Text
@@ -24,16 +24,16 @@ type valueView struct {
 	busy      bool
 }
 
-// valueViewState says what the sheets were made of.
+// valueViewState records the data from which the sheets were made.
 type valueViewState struct {
 	w     int
 	sizes [2]int
 }
 
-// besideFrom is from how many cells on the two are beside each other.
+// besideFrom is the width from which the two values are side by side.
 const besideFrom = 72
 
-// openFull shows what is at the cursor in full.
+// openFull shows the cursor's value in full.
 func (c *comparison) openFull() {
 	g := c.groupAt(c.At)
 	if g == nil {
@@ -56,17 +56,17 @@ func (c *comparison) openFull() {
 
 func (f *valueView) keys(c *comparison) []screen.Binding {
 	return append(f.ScrollKeys(display.Lit("j k scroll")), screen.Binding{
-		Keys: []string{"esc", "q", "enter"}, Hint: display.Lit("esc back"), Does: display.Lit("back to the picture"), Do: func() { c.full, c.stale = nil, true },
+		Keys: []string{"esc", "q", "enter"}, Hint: display.Lit("esc back"), Does: display.Lit("back to the table"), Do: func() { c.full, c.stale = nil, true },
 	})
 }
 
-// argsPart is what of a call's arguments is shown, and which bytes of it differ.
+// argsPart is the visible part of a call's arguments, with the spans that differ.
 type argsPart struct {
 	text  []byte
 	marks []panes.Span
 }
 
-// extend lays out what there is, beside the screen if it is big.
+// extend lays out the values, in another goroutine if they are large.
 func (f *valueView) extend(c *comparison, v *providers.View, w, h int) {
 	now := valueViewState{w: w}
 	args := [2]*diff.Args{}
@@ -103,7 +103,7 @@ func (f *valueView) extend(c *comparison, v *providers.View, w, h int) {
 	f.Scroll(f.Top)
 }
 
-// argsParts are what two calls have of a member, and where they differ.
+// argsParts returns a field of two calls, with the spans that differ.
 func argsParts(args [2]*diff.Args, member string) (both [2]argsPart) {
 	spans, marks := diff.DifferingSpans(args, member)
 	for i := range both {
@@ -121,7 +121,7 @@ func argsParts(args [2]*diff.Args, member string) (both [2]argsPart) {
 
 func (f *valueView) isSideBySide(w int) bool { return w >= besideFrom }
 
-// rowWidth is how many cells a row of either has.
+// rowWidth returns the width of a row of either value, in cells.
 func (f *valueView) rowWidth(w int) int {
 	if f.isSideBySide(w) {
 		return max(1, (w-1)/2-1)
@@ -171,7 +171,7 @@ func (f *valueView) draw(c *comparison, p *screen.Pen, y int) {
 	}
 }
 
-// drawBeneath writes row n of both, one above the other.
+// drawBeneath writes row n of both values, one below the other.
 func (f *valueView) drawBeneath(p *screen.Pen, n int) {
 	first := 1
 	if f.sheets[0] != nil {

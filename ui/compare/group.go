@@ -9,15 +9,16 @@ import (
 	"toolscope/ui/modes"
 )
 
-// group is the same call of several turns.
+// group is a set of matching calls, one per turn.
 type group struct {
-	calls []stream.Ref // by column; the zero Ref, which names no call, where there is none
+	calls []stream.Ref // by column; the zero Ref, which names no call, if a turn has none
 	from  rowsMemo
 	rows  []diff.Row
 	sums  []uint64
 }
 
-// rowsMemo says what rows were made of.
+// rowsMemo is the state of the calls from which rows were made. If the state changes, the rows are made
+// again.
 type rowsMemo struct {
 	calls []argsState
 	base  int
@@ -36,9 +37,9 @@ func (m *rowsMemo) size() (n int) {
 	return n
 }
 
-// isDue reports whether rows are to be made anew of what is there now. What is big and grows is
-// looked at again only when it has grown by an eighth: so all of it together costs time in
-// proportion to its size.
+// isDue reports whether rows must be made again for the data in now. Large arguments that grow are
+// compared again only after they have grown by an eighth. So the total time stays proportional to their
+// size.
 func (m *rowsMemo) isDue(now *rowsMemo) bool {
 	if m.base != now.base || len(m.calls) != len(now.calls) {
 		return true
@@ -55,8 +56,8 @@ func (m *rowsMemo) isDue(now *rowsMemo) bool {
 	return grew && (before < modes.MaxSyncBytes || now.size() >= before+before/8)
 }
 
-// alignCalls makes a group for each call, of those that belong together. One that was there before keeps
-// what is known of it.
+// alignCalls makes one group per set of matching calls. An existing group with the same calls keeps its
+// rows.
 func (c *comparison) alignCalls(v *providers.View) {
 	turns := c.columnTurns(v)
 	lists, named := diff.Calls(turns, c.argsHash)
@@ -82,7 +83,7 @@ func (c *comparison) alignCalls(v *providers.View) {
 	}
 }
 
-// argsHash is a hash of a call's arguments, as far as it is known or soon found out.
+// argsHash returns a hash of a call's arguments, 0 if it is not known and would take long to compute.
 func (c *comparison) argsHash(call *stream.Call) uint64 {
 	if sum := c.sums[call.Ref()]; sum != 0 || call.MayGrow() || call.ArgsLen() >= modes.MaxSyncBytes {
 		return sum
@@ -92,7 +93,7 @@ func (c *comparison) argsHash(call *stream.Call) uint64 {
 	return sum
 }
 
-// compareJob is a group that is to be compared.
+// compareJob is a group to compare, with a copy of its data.
 type compareJob struct {
 	*group
 	now    rowsMemo
@@ -100,8 +101,8 @@ type compareJob struct {
 	coming []bool
 }
 
-// compareGroups holds the arguments of calls against each other where they have changed: those that are
-// small now, all others beside the screen, one after the other.
+// compareGroups compares the groups whose arguments have changed: small ones at once, the others one after
+// the other in another goroutine.
 func (c *comparison) compareGroups(v *providers.View) {
 	var later []compareJob
 	turns, budget := c.columnTurns(v), 4*modes.MaxSyncBytes
@@ -139,7 +140,7 @@ func (c *comparison) compareGroups(v *providers.View) {
 	})
 }
 
-// newJob is a group as it is now.
+// newJob returns a job for the group's current data.
 func (c *comparison) newJob(v *providers.View, g *group, turns []*stream.Turn) compareJob {
 	j := compareJob{group: g, now: rowsMemo{base: c.base, calls: make([]argsState, len(g.calls))}}
 	j.args, j.coming = make([]*diff.Args, len(g.calls)), make([]bool, len(g.calls))
@@ -157,7 +158,7 @@ func (c *comparison) newJob(v *providers.View, g *group, turns []*stream.Turn) c
 	return j
 }
 
-// result is what a job finds.
+// result is the result of a job.
 type result struct {
 	rows []diff.Row
 	sums []uint64
@@ -168,7 +169,7 @@ func (j *compareJob) makeRows() result {
 	return result{rows, sums}
 }
 
-// setResult notes what was found of a group.
+// setResult stores the result of a job.
 func (c *comparison) setResult(j compareJob, r result) {
 	j.group.from, j.group.rows, j.group.sums = j.now, r.rows, r.sums
 	for i, sum := range r.sums {

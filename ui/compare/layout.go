@@ -12,9 +12,9 @@ import (
 // line is a row of the window.
 type line struct {
 	kind  lineKind
-	group int  // of a call or a member
-	row   int  // of a member, or what is told of the way
-	under bool // the other turn's, beneath the base's
+	group int  // for a call or a field
+	row   int  // index of a field, or of a fact of the response
+	under bool // the other turn's row, below the base's
 }
 
 type lineKind uint8
@@ -28,15 +28,15 @@ const (
 )
 
 const (
-	minLabel  = 16 // cells of the names of rows, and before the first column
+	minLabel  = 16 // width of the row names, including the space before the first column
 	minColumn = 20
-	beneathTo = 60 // cells below which the other turn is beneath the base
+	beneathTo = 60 // the width below which the other turn is below the base
 )
 
-// isStacked reports whether there is room for one turn only, so that the other is beneath it.
+// isStacked reports whether there is room for only one column, so that the other turn is below the base.
 func (c *comparison) isStacked() bool { return c.w < beneathTo }
 
-// shownColumns are the columns that are shown, the base first. The chosen one is among them.
+// shownColumns returns the visible columns, the base first. The selected column is always among them.
 func (c *comparison) shownColumns() []int {
 	order := c.columnOrder()
 	n := max(2, min(len(order), (c.w-minLabel-2)/minColumn))
@@ -53,10 +53,10 @@ func (c *comparison) shownColumns() []int {
 	return append([]int{c.base}, others[c.first:c.first+n-1]...)
 }
 
-// columnStart is where column at of n begins.
+// columnStart returns the cell where column at of n begins.
 func (c *comparison) columnStart(at, n int) int { return c.label + at*(c.w-2-c.label)/n }
 
-// widthOf is how many cells column at of n has.
+// widthOf returns the width of column at of n, in cells.
 func (c *comparison) widthOf(at, n int) int {
 	if at == n-1 {
 		return c.w - c.columnStart(at, n)
@@ -64,16 +64,16 @@ func (c *comparison) widthOf(at, n int) int {
 	return c.columnStart(at+1, n) - c.columnStart(at, n) - 1
 }
 
-// timeBars are the bars of time of all columns.
+// timeBars are the time bars of all columns.
 type timeBars struct {
 	cell time.Duration
 	of   [][]diff.BarCell
 }
 
-// timeRoom is what is left of a column for the time itself.
+// timeRoom is the part of a column's width that is reserved for the time after the bar.
 const timeRoom = 8
 
-// layOut makes rows of what there is, and bars of what it took.
+// layOut makes the rows and the time bars.
 func (c *comparison) layOut(v *providers.View) {
 	c.makeLines(v)
 	shown := c.shownColumns()
@@ -97,8 +97,8 @@ func (c *comparison) layOut(v *providers.View) {
 	c.Fit(len(c.rows), c.headRows(), c.h)
 }
 
-// labelFor is how many cells the names of rows have: as many as they need, as long as the columns
-// have enough.
+// labelFor returns the width of the row names, in cells. They get what they need if the columns keep their
+// minimum.
 func (c *comparison) labelFor(n int) int {
 	need := minLabel
 	for _, g := range c.groups {
@@ -112,7 +112,7 @@ func (c *comparison) labelFor(n int) int {
 
 func clipName(s string) string { return s[:min(len(s), 64)] }
 
-// callName is how the calls of a group are called.
+// callName returns the tool name of a group's calls.
 func (g *group) callName(v *providers.View) string {
 	for _, r := range g.calls {
 		if _, call := v.Find(r); call != nil {
@@ -158,8 +158,8 @@ func (c *comparison) makeLines(v *providers.View) {
 	}
 }
 
-// addLine adds a row; where the other turn is beneath the base, one for that too, unless it has the
-// same.
+// addLine adds a row. If columns are stacked, it also adds a row for the other turn, unless same reports
+// that it is equal to the base's.
 func (c *comparison) addLine(l line, same func(i int) bool) {
 	c.rows = append(c.rows, l)
 	if shown := c.shownColumns(); c.isStacked() && (same == nil || !same(shown[1])) {
@@ -178,14 +178,14 @@ func (c *comparison) equalCalls(v *providers.View, g *group) bool {
 	return true
 }
 
-// sameState reports whether a column made the call as the base did, and both are in the same state.
+// sameState reports whether column i and the base both have the call, in the same state.
 func (c *comparison) sameState(v *providers.View, g *group, i int) bool {
 	_, own := v.Find(g.calls[i])
 	_, base := v.Find(g.calls[c.base])
 	return own != nil && base != nil && own.Status() == base.Status()
 }
 
-// hasDifference reports whether a member differs.
+// hasDifference reports whether a field differs.
 func (g *group) hasDifference() bool {
 	for i := range g.rows {
 		if !g.rows[i].Equal {
@@ -195,7 +195,7 @@ func (g *group) hasDifference() bool {
 	return false
 }
 
-// groupAt is the group of a row, nil where it is of none.
+// groupAt returns the group of a row, nil if the row belongs to no call.
 func (c *comparison) groupAt(row int) *group {
 	if row >= len(c.rows) || c.rows[row].kind != callLine && c.rows[row].kind != fieldLine {
 		return nil
@@ -203,8 +203,8 @@ func (c *comparison) groupAt(row int) *group {
 	return c.groups[c.rows[row].group]
 }
 
-// Rows above those that scroll: a title, the sentence, the names of the turns, their times and what
-// they cost.
+// maxHeads is the number of rows above the scrolling part: a title, the sentence, and the names, times and
+// costs of the turns.
 const maxHeads = 5
 
 func (c *comparison) sentenceRows() int {
@@ -225,7 +225,8 @@ func (c *comparison) headRows() int {
 	return n
 }
 
-// fittingSentence is the sentence that fits into so many rows, empty if none does.
+// fittingSentence returns the longest form of the sentence that fits in the given rows, empty if none
+// fits.
 func (c *comparison) fittingSentence(rows int) display.Text {
 	for _, form := range c.sentence {
 		text := c.draw.Clean(form)

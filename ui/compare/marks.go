@@ -11,7 +11,7 @@ import (
 // Marks are the turns to be compared, in the order they were marked.
 type Marks []stream.Ref
 
-// Toggle marks a turn or takes its mark away, and says what there is to say.
+// Toggle marks or unmarks a turn, and returns the message to show.
 func (m *Marks) Toggle(turn stream.Ref) display.Text {
 	if at := slices.Index(*m, turn); at >= 0 {
 		*m = slices.Delete(*m, at, at+1)

@@ -6,14 +6,14 @@ import (
 	"toolscope/stream"
 )
 
-// NamedCall is a call as calls are known again.
+// NamedCall is the part of a call by which Align matches it.
 type NamedCall struct {
 	Name string
-	Sum  uint64 // of its arguments, 0 while they are not whole
+	Sum  uint64 // a hash of its arguments, 0 until they are complete or if they are not needed
 }
 
-// Calls are those of a turn that the wire has, as they are known again. Sums are made only where
-// they tell calls apart: where there are several of a name.
+// Calls returns the calls of each turn, without the discarded ones, and their NamedCalls. It computes a
+// sum only if a turn has several calls of that name.
 func Calls(turns []*stream.Turn, sum func(*stream.Call) uint64) (lists [][]*stream.Call, named [][]NamedCall) {
 	lists, named = make([][]*stream.Call, len(turns)), make([][]NamedCall, len(turns))
 	several := map[string]bool{}
@@ -43,10 +43,9 @@ func Calls(turns []*stream.Turn, sum func(*stream.Call) uint64) (lists [][]*stre
 	return lists, named
 }
 
-// Align puts the calls of turns beside each other: those of the same name and the same arguments,
-// and then of the same name in order. A set has the index of each turn's call, -1 where it has none.
-// Sets are in the order of the base's calls; what only others have stands behind what it follows
-// there.
+// Align matches the calls of several turns: first by name and arguments, then by name and order. A set has
+// the index of each turn's call, or -1 if that turn has none. Sets have the order of the base's calls. A
+// call that the base lacks follows the call that precedes it in its own turn.
 func Align(turns [][]NamedCall, base int) (sets [][]int) {
 	a := callAligner{width: len(turns)}
 	if base < len(turns) {
@@ -63,12 +62,12 @@ func Align(turns [][]NamedCall, base int) (sets [][]int) {
 type callAligner struct {
 	width int
 	sets  [][]int
-	first []NamedCall // what the first call of each set is
+	first []NamedCall // the first call of each set
 }
 
-// addTurn puts the calls of one turn into sets.
+// addTurn adds the calls of one turn to the sets.
 func (a *callAligner) addTurn(turn int, calls []NamedCall) {
-	at := make([]int, len(calls)) // the set of each
+	at := make([]int, len(calls)) // the set of each call, -1 for none
 	for i := range at {
 		at[i] = -1
 	}
@@ -107,7 +106,7 @@ func (a *callAligner) addTurn(turn int, calls []NamedCall) {
 	}
 }
 
-// setIndex is the set that has a call.
+// setIndex returns the set that contains a call.
 func (a *callAligner) setIndex(turn, call int) int {
 	return slices.IndexFunc(a.sets, func(set []int) bool { return set[turn] == call })
 }

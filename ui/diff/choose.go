@@ -11,30 +11,30 @@ import (
 	"toolscope/stream"
 )
 
-// ComparedTurn is a turn that is compared, or the exchange whose turn it will be.
+// ComparedTurn is a turn to compare, or the exchange in which that turn will open.
 type ComparedTurn struct {
 	Exchange int
 	Turn     stream.Ref // NoRef until it opens
 }
 
-// Reason says which turns are compared.
+// Reason says why these turns are compared.
 type Reason uint8
 
 const (
-	Marked    Reason = iota // by the user
-	Asked                   // they were asked the same
+	Marked    Reason = iota // the user marked them
+	Asked                   // they have the same prompt
 	Neighbour               // they are near and call the same tool
 )
 
-// maxAround is how many exchanges before and after the chosen one are looked at.
+// maxAround is the number of exchanges or turns to search on each side of the selected turn.
 const maxAround = 64
 
-// maxNeighbours is how many turns are compared that have no more in common than a tool.
+// maxNeighbours is the maximum number of turns that are compared only because they call the same tool.
 const maxNeighbours = 4
 
-// ChooseTurns finds what is to be compared: the marked turns, or else those that were asked the same as
-// the chosen one, or else those near it that call the same tool. The chosen one is always among
-// them. It is fewer than two where there is nothing to compare.
+// ChooseTurns returns the turns to compare: the marked turns, else turns with the prompt of the selected
+// turn, else turns near it that call the same tool. The selected turn is always included. Fewer than two
+// places mean that there is nothing to compare.
 func ChooseTurns(v *providers.View, chosen stream.Ref, marked []stream.Ref) (places []ComparedTurn, why Reason, tool string) {
 	own, call := v.Find(chosen)
 	for _, r := range marked {
@@ -55,8 +55,8 @@ func ChooseTurns(v *providers.View, chosen stream.Ref, marked []stream.Ref) (pla
 	return nearbyTurns(v, own, tool), Neighbour, tool
 }
 
-// sameRequestTurns are the exchanges that ask for the same as that of a turn, it among them, in order; without
-// a turn, as the last one's.
+// sameRequestTurns returns the exchanges whose prompt equals that of own's exchange, in order and with own
+// included. If own is nil, the prompt of the last exchange is used.
 func sameRequestTurns(v *providers.View, own *stream.Turn) (all []ComparedTurn) {
 	list := v.Exchanges()
 	at := len(list) - 1
@@ -84,7 +84,7 @@ func sameRequestTurns(v *providers.View, own *stream.Turn) (all []ComparedTurn) 
 	return all
 }
 
-// toolOf is the tool of a call, or of the turn's first.
+// toolOf returns the tool of a call, or of the turn's first call if c is nil.
 func toolOf(t *stream.Turn, c *stream.Call) string {
 	if c == nil && len(t.Calls) > 0 {
 		c = t.Calls[0]
@@ -95,7 +95,7 @@ func toolOf(t *stream.Turn, c *stream.Call) string {
 	return c.Name
 }
 
-// nearbyTurns are the turns nearest to a turn that call a tool, it among them, in order.
+// nearbyTurns returns own and the turns nearest to it that call the tool, in order.
 func nearbyTurns(v *providers.View, own *stream.Turn, tool string) []ComparedTurn {
 	turns := v.Session().Turns
 	at := slices.Index(turns, own)
@@ -118,8 +118,8 @@ func nearbyTurns(v *providers.View, own *stream.Turn, tool string) []ComparedTur
 	return all
 }
 
-// ColumnNames are what turns are called beside each other: by their models, or where those are the same,
-// by their hosts, or else by their files or numbers.
+// ColumnNames returns names for the turns: their models, else their hosts, else their files, else numbers.
+// The first kind in which all names differ is used.
 func ColumnNames(v *providers.View, places []ComparedTurn, short func(model string) string) []string {
 	return DistinctNames(len(places),
 		func(i int) string { return short(modelOf(v, places[i])) },
@@ -133,8 +133,8 @@ func ColumnNames(v *providers.View, places []ComparedTurn, short func(model stri
 		})
 }
 
-// DistinctNames is what n things are called by the first way that tells them apart; by the last where
-// none does.
+// DistinctNames returns names for n things from the first of the given ways in which all names differ and
+// none is empty, or else from the last one.
 func DistinctNames(n int, ways ...func(i int) string) (names []string) {
 	for _, way := range ways {
 		names = make([]string, n)
@@ -150,7 +150,7 @@ func DistinctNames(n int, ways ...func(i int) string) (names []string) {
 	return names
 }
 
-// modelOf is the model of a turn, or that its request asks for.
+// modelOf returns the model of a turn, or the model that its request names.
 func modelOf(v *providers.View, p ComparedTurn) string {
 	if t, _ := v.Find(p.Turn); t != nil && t.Model != "" {
 		return t.Model
@@ -158,7 +158,7 @@ func modelOf(v *providers.View, p ComparedTurn) string {
 	return v.RequestedModel(p.Exchange)
 }
 
-// HostOf is the host that an exchange went to; "" if that is not known.
+// HostOf returns the host in an exchange's URL, or "" if it is unknown.
 func HostOf(x *providers.Exchange) string {
 	if x == nil {
 		return ""
@@ -171,7 +171,7 @@ func HostOf(x *providers.Exchange) string {
 	return name
 }
 
-// localHostName is the host by the name that it has here, as those have that were asked from here.
+// localHostName returns toolscope's own name of the host for a request that toolscope sent, else HostOf.
 func localHostName(x *providers.Exchange) string {
 	if x == nil || x.Head.URL == "" {
 		return ""

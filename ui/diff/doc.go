@@ -1,9 +1,8 @@
-// Package diff puts turns side by side: which of their calls belong together, what each of them has
-// of the members that one of them, the base, has, and the sentence that says it. It draws nothing
-// and keeps nothing: whoever shows a comparison holds what this package returns, which is plain
-// data, and looks up turns and calls anew.
+// Package diff compares turns: it matches their calls, compares each call's fields with those of one turn,
+// the base, and describes the differences in a sentence. It draws nothing and keeps no state. Its results
+// are plain data that the caller keeps, and the caller looks up turns and calls again when it needs them.
 //
-// A value that grows differs only once it can no longer become the same. Values are compared, not
-// how they are written: 3 and 3.0 are alike, as are texts with other escapes and objects whose
-// members come in another order. White space between tokens is nothing.
+// A value that still grows differs only when it can no longer become equal. Values are compared, not how
+// they are written: 3 equals 3.0. Strings with different escapes and objects with another order of fields
+// are equal too. White space between tokens is ignored.
 package diff

@@ -6,7 +6,8 @@ import (
 	"toolscope/stream"
 )
 
-// CellFindings are the findings about a member of a call that has rows of its own for no part of it.
+// CellFindings returns the findings inside a field of a call. Call it only for a field that has no rows
+// for its own fields.
 func CellFindings(c *stream.Call, cell *Cell) (all []stream.Finding) {
 	if !cell.Has() {
 		return nil
@@ -19,14 +20,14 @@ func CellFindings(c *stream.Call, cell *Cell) (all []stream.Finding) {
 	return all
 }
 
-// endsAt reports whether what makes a value certain is the byte behind it: a number has no end of
-// its own.
+// endsAt reports whether the token before the byte at is a number or a literal. It has no closing byte:
+// only the next byte shows that it ended.
 func endsAt(c *stream.Call, at int) bool {
 	args := c.Args()
 	return at > 0 && at < len(args) && strings.IndexByte("0123456789truefalsn", args[at-1]) >= 0
 }
 
-// BreaksSchema reports whether a finding is that a value is not what the tool's schema allows.
+// BreaksSchema reports whether a finding says that a value breaks the tool's schema.
 func BreaksSchema(f stream.Finding) bool {
 	return strings.HasPrefix(f.Code, "SCHEMA_") && f.Severity > stream.Info
 }

@@ -6,62 +6,62 @@ import (
 	"toolscope/stream"
 )
 
-// Relation is what a turn has of something, held against what the base has.
+// Relation says how a turn's value compares with the base's.
 type Relation uint8
 
 const (
-	Own     Relation = iota // it is the base's own
-	Same                    // as the base has it
-	Alike                   // the same meaning, written otherwise
-	Differs                 // something else, whatever may follow
-	Absent                  // it has none
-	Open                    // part of it has come, and it may become the same
-	NotYet                  // nothing of it has come, and may
-	Unknown                 // its bytes are not kept
+	Own     Relation = iota // it is the base's value
+	Same                    // equal to the base's
+	Alike                   // equal, but written differently
+	Differs                 // different, whatever arrives later
+	Absent                  // the turn has no such value
+	Open                    // a part arrived, and the value may become equal
+	NotYet                  // nothing arrived yet
+	Unknown                 // its bytes are not in memory
 )
 
 func (m Relation) String() string {
 	return [...]string{"own", "same", "alike", "differs", "absent", "open", "not yet", "unknown"}[m]
 }
 
-// Agrees reports whether it is what the base has, or may become that.
+// Agrees reports whether the value equals the base's, or may still become equal.
 func (m Relation) Agrees() bool { return m != Differs && m != Absent }
 
-// Row is a member, of all calls that are compared.
+// Row is one field in all calls that are compared.
 type Row struct {
 	Name  string // ".city", "[1]"
 	Path  string // a JSON pointer
-	Depth int    // of how many members it is part that are rows too
-	Cells []Cell // one for each call
-	Split bool   // its own members follow
-	Equal bool   // all that are there agree, or may
+	Depth int    // the number of enclosing fields that are rows too
+	Cells []Cell // one per call
+	Split bool   // rows for its own fields follow
+	Equal bool   // all existing calls agree, or still may
 }
 
-// Cell is what one call has of a member. The bytes are those of its arguments.
+// Cell is one field in one call. Offsets are in the bytes of the call's arguments.
 type Cell struct {
 	Relation
 	Kind       stream.TokenKind // of the value's first token
-	Growing    bool             // its end has not come, and may
-	Cut        bool             // its end has not come, and will not
-	Key        int32            // where the member begins
-	Start, End int32            // of the value, as far as it has come
-	At         int32            // where it differs, from Start
-	Holds      int32            // of an array or object: how many values
-	Differing  int32            // of those, how many differ, where they are rows
-	List       *Items           // of a list of plain values that differs
+	Growing    bool             // its end may still arrive
+	Cut        bool             // its end will not arrive
+	Key        int32            // start of the field
+	Start, End int32            // of the value, up to now
+	At         int32            // where it begins to differ, relative to Start
+	Holds      int32            // number of values in an array or object
+	Differing  int32            // number of them that differ, if they have rows
+	List       *Items           // for a differing array of scalars
 }
 
-// Items are those of a list that differ from the base's: the first, as it is written, and how many
-// more.
+// Items lists how an array differs from the base's: the first differing item as it is written, and the
+// number of further ones.
 type Items struct{ Lacks, Adds string }
 
-// Has reports whether there is a value, or the beginning of one.
+// Has reports whether the value exists, at least in part.
 func (c *Cell) Has() bool { return c.Kind != none }
 
-// maxDepth is how deep members are told apart.
+// maxDepth is the depth to which fields get rows of their own.
 const maxDepth = 8
 
-// argsComparer is the arguments of calls, held against those of one of them.
+// argsComparer compares the arguments of calls with those of one call, the base.
 type argsComparer struct {
 	trees []tree
 	calls []*Args
@@ -69,9 +69,9 @@ type argsComparer struct {
 	rows  []Row
 }
 
-// CompareArgs are the members of calls that belong together, and of each call a hash of its arguments,
-// the same for those that are alike; 0 while they are not whole. A call that is nil is not there;
-// that its turn may still make it is told by coming.
+// CompareArgs returns the fields of matching calls, and a hash of each call's arguments. Equal arguments
+// have equal hashes; the hash is 0 until the arguments are final. A nil call does not exist; coming says
+// whether its turn may still make it.
 func CompareArgs(calls []*Args, base int, coming []bool) (rows []Row, sums []uint64) {
 	sums = make([]uint64, len(calls))
 	c := argsComparer{trees: make([]tree, len(calls)), calls: calls, base: base}
@@ -93,8 +93,7 @@ func CompareArgs(calls []*Args, base int, coming []bool) (rows []Row, sums []uin
 	return c.rows, sums
 }
 
-// compareRoots compares the values that hold all others. Where they are not all objects they are a row
-// themselves.
+// compareRoots compares the root values. If they are not all objects, they get one row.
 func (c *argsComparer) compareRoots(roots []int32, whole []bool) {
 	for i, r := range roots {
 		if r >= 0 && c.trees[i].nodes[r].kind != stream.ObjectOpen {
@@ -105,7 +104,7 @@ func (c *argsComparer) compareRoots(roots []int32, whole []bool) {
 	c.compareChildren("", 0, roots, whole)
 }
 
-// compareChildren compares what containers hold, and returns for each of them what becomes of it.
+// compareChildren compares the contents of containers, and returns each container's relation.
 func (c *argsComparer) compareChildren(path string, depth int, in []int32, whole []bool) []Relation {
 	all := make([]Relation, len(in))
 	for i := range all {
@@ -132,7 +131,7 @@ func (c *argsComparer) compareChildren(path string, depth int, in []int32, whole
 	return all
 }
 
-// worseRelation is what two marks make of what holds them.
+// worseRelation combines the relation of a container with that of one of its values.
 func worseRelation(a, b Relation) Relation {
 	switch b {
 	case Absent:
@@ -150,8 +149,8 @@ func worseRelation(a, b Relation) Relation {
 
 var rank = [...]int{Same: 0, Alike: 1, Open: 2, Differs: 3}
 
-// compareField compares one member, which a call has at its node, -1 if it has none. It returns what becomes
-// of it in each of them.
+// compareField compares one field and returns each call's relation. at has the field's node in each call,
+// -1 if the call lacks it.
 func (c *argsComparer) compareField(path, name string, depth int, at []int32, whole []bool) []Relation {
 	n := len(c.rows)
 	r := Row{Name: name, Path: path + pointerStep(name), Depth: depth, Cells: make([]Cell, len(at)), Equal: true}
@@ -176,8 +175,8 @@ func (c *argsComparer) compareField(path, name string, depth int, at []int32, wh
 	return marks
 }
 
-// makeCell is what call i has of a member; inside is what its own members come to, where they were
-// looked at.
+// makeCell returns the cell of call i. inside has the relations of the field's own fields, nil if they
+// were not compared.
 func (c *argsComparer) makeCell(at []int32, i int, whole []bool, inside []Relation) (cell Cell) {
 	t, b := &c.trees[i], at[c.base]
 	if at[i] < 0 || t.nodes[at[i]].kind == none {
@@ -211,7 +210,7 @@ func (c *argsComparer) makeCell(at []int32, i int, whole []bool, inside []Relati
 	return cell
 }
 
-// compareNode holds the node of call i against that of the base.
+// compareNode sets the relation of call i's node to the base's node.
 func (cell *Cell) compareNode(c *argsComparer, b int32, i int, n int32, inside []Relation) {
 	x, y := &c.trees[i].nodes[n], &c.trees[c.base].nodes[b]
 	switch {
@@ -225,7 +224,7 @@ func (cell *Cell) compareNode(c *argsComparer, b int32, i int, n int32, inside [
 	}
 }
 
-// compareContainers compares two containers as a whole, where their members are no rows: too deep down.
+// compareContainers compares two containers by hash. It is used if their fields are too deep for rows.
 func (c *argsComparer) compareContainers(b int32, i int, x int32) Relation {
 	one, other := &c.trees[c.base].nodes[b], &c.trees[i].nodes[x]
 	switch {
@@ -237,8 +236,8 @@ func (c *argsComparer) compareContainers(b int32, i int, x int32) Relation {
 	return Differs
 }
 
-// canSplit reports whether the members of a value are to be told apart: where it is the same kind of
-// container in at least two of the calls, the base among them.
+// canSplit reports whether the fields of a value can be compared one by one: every call that has the value
+// has the same kind of container, and the base and at least one other call have it.
 func (c *argsComparer) canSplit(at []int32) bool {
 	b := at[c.base]
 	if b < 0 {
@@ -260,8 +259,8 @@ func (c *argsComparer) canSplit(at []int32) bool {
 	return same > 1
 }
 
-// needsRows reports whether the members of a value are worth rows: a list of plain values says in one
-// row what differs.
+// needsRows reports whether the contents of a value need rows. An array of scalars needs none: its own row
+// shows the difference.
 func (c *argsComparer) needsRows(at []int32) bool {
 	if c.trees[c.base].nodes[at[c.base]].kind == stream.ObjectOpen {
 		return true
@@ -274,7 +273,7 @@ func (c *argsComparer) needsRows(at []int32) bool {
 	return false
 }
 
-// isPlainList reports whether an array holds no containers.
+// isPlainList reports whether an array contains only scalars.
 func (t *tree) isPlainList(n int32) bool {
 	return !slices.ContainsFunc(t.nodes[n].children, func(k int32) bool {
 		kind := t.nodes[k].kind
@@ -282,7 +281,7 @@ func (t *tree) isPlainList(n int32) bool {
 	})
 }
 
-// countDiffering says of each call how many of its members differ, of those in rows from first on.
+// countDiffering counts, for each call, the differing fields directly inside r. Their rows start at first.
 func (c *argsComparer) countDiffering(r *Row, first int) {
 	for n := first; n < len(c.rows); n++ {
 		if c.rows[n].Depth != r.Depth+1 {

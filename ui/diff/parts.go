@@ -7,8 +7,8 @@ import (
 	"toolscope/stream"
 )
 
-// DifferingSpans are where a member stands in two texts of arguments, "" for all of it, and which spans of
-// either differ from the other.
+// DifferingSpans returns the span of a field in two texts of arguments, and the spans in each that differ.
+// An empty path means all of the arguments.
 func DifferingSpans(args [2]*Args, path string) (spans [2][2]int, marks [2][][2]int) {
 	rows, _ := CompareArgs(args[:], 0, make([]bool, 2))
 	for i, a := range args {
@@ -35,8 +35,8 @@ func DifferingSpans(args [2]*Args, path string) (spans [2][2]int, marks [2][][2]
 	return spans, marks
 }
 
-// differingSpan is the part of a member that differs: of two strings what is between their common
-// beginning and their common end.
+// differingSpan returns the part of a field that differs. For two strings, their common start and end are
+// left out.
 func differingSpan(args [2]*Args, row *Row, i int) [2]int {
 	a, b := &row.Cells[i], &row.Cells[1-i]
 	whole := [2]int{int(a.Start), int(a.End)}

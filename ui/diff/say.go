@@ -9,24 +9,23 @@ import (
 	"toolscope/stream"
 )
 
-// Side is a turn that is compared, or its place while none has come.
+// Side is one turn of a comparison. Its turn may not have opened yet.
 type Side struct {
 	Name  string
 	Turn  *stream.Turn  // nil until it opens
-	Over  bool          // nothing more of it comes
-	Fails string        // why nothing of use came: "HTTP 429"
+	Over  bool          // it gets no more data
+	Fails string        // why there is no usable response: "HTTP 429"
 	Took  time.Duration // from the request to the end, or NoTime
 }
 
-// CallSet is the call of each side that belong together, nil where it has none, and what is known of
-// them.
+// CallSet is a set of matching calls, one per side, nil if a side has none, with their compared fields.
 type CallSet struct {
 	Calls []*stream.Call
 	Rows  []Row
 	Sums  []uint64
 }
 
-// Name is how the calls of a set are called.
+// Name returns the tool name of the calls.
 func (s *CallSet) Name() string {
 	for _, c := range s.Calls {
 		if c != nil {
@@ -36,31 +35,31 @@ func (s *CallSet) Name() string {
 	return ""
 }
 
-// Comparison is turns side by side, as far as they have come.
+// Comparison compares turns, as far as they have arrived.
 type Comparison struct {
 	Sides []Side
 	Base  int
 	Sets  []CallSet
 }
 
-// Counts are how much differs.
+// Counts are the numbers of differences.
 type Counts struct {
-	Calls   int // sets that not every side has, though its turn is over
-	States  int // sets whose calls ended in other states
-	Types   int // members that are of another type
-	Absent  int // members that not every call has
-	Values  int // members that are something else, of the same type
-	Breaks  int // members, of those that differ or not, that break the schema
+	Calls   int // sets without a call of a side whose turn has ended
+	States  int // sets whose calls ended in different states
+	Types   int // fields with a different type
+	Absent  int // fields that some call lacks
+	Values  int // fields with a different value of the same type
+	Breaks  int // fields that break the schema, equal or not
 	Pending bool
 }
 
-// DifferingFields is how many members differ.
+// DifferingFields returns the number of fields that differ.
 func (c *Counts) DifferingFields() int { return c.Types + c.Absent + c.Values }
 
-// Equal reports whether nothing differs, as far as it has come.
+// Equal reports whether nothing differs so far.
 func (c *Counts) Equal() bool { return c.Calls+c.States+c.DifferingFields() == 0 }
 
-// Count counts what differs.
+// Count counts the differences.
 func (p *Comparison) Count() (n Counts) {
 	for i := range p.Sides {
 		n.Pending = n.Pending || !p.Sides[i].Over
@@ -85,7 +84,7 @@ func (p *Comparison) Count() (n Counts) {
 	return n
 }
 
-// countRow counts one member. Where a call is not there, its members are not missed too.
+// countRow counts one field. The fields of a missing call do not count as missing.
 func (n *Counts) countRow(set *CallSet, r *Row, base int) {
 	if r.Split {
 		return
@@ -110,13 +109,13 @@ func (n *Counts) countRow(set *CallSet, r *Row, base int) {
 	}
 }
 
-// otherState reports whether the call of a side ended in another state than that of the base.
+// otherState reports whether the call of side i ended in a different state from the base's.
 func (p *Comparison) otherState(set *CallSet, i int) bool {
 	c, b := set.Calls[i], set.Calls[p.Base]
 	return c != nil && b != nil && !c.MayGrow() && !b.MayGrow() && c.Status() != b.Status()
 }
 
-// change is how a cell differs from the base's, the gravest last.
+// change is how a cell differs from the base's. The last is the most serious.
 type change uint8
 
 const (
@@ -142,7 +141,7 @@ func changeOf(set *CallSet, r *Row, i, base int) change {
 	return otherValue
 }
 
-// typeOf is a kind of value as JSON Schema calls it, with an article.
+// typeOf returns the JSON Schema name of a kind of value, with an article.
 func typeOf(k stream.TokenKind) string {
 	switch k {
 	case stream.ObjectOpen:
@@ -161,7 +160,7 @@ func typeOf(k stream.TokenKind) string {
 	return "free text"
 }
 
-// agreement is whether two sides agree.
+// agreement says whether two sides agree.
 type agreement uint8
 
 const (
@@ -207,7 +206,7 @@ func (s *CallSet) argsHash(i int) uint64 {
 	return s.Sums[i]
 }
 
-// hasDifference reports whether the rows tell that two calls differ, one of which is the base's.
+// hasDifference reports whether a row differs between two calls, one of which is the base's.
 func (s *CallSet) hasDifference(i, j, base int) bool {
 	if j == base {
 		i, j = j, i
@@ -215,8 +214,8 @@ func (s *CallSet) hasDifference(i, j, base int) bool {
 	return i == base && slices.ContainsFunc(s.Rows, func(r Row) bool { return !r.Cells[j].Agrees() })
 }
 
-// agreeingSides are the sides that agree with one another: of several such groups the largest, and of
-// two as large that of the base. Decided is whether it is known of all.
+// agreeingSides returns the largest group of sides that agree with one another. Between groups of the same
+// size, the base's wins. decided is false while a pair may still come to agree or differ.
 func (p *Comparison) agreeingSides() (group []int, decided bool) {
 	decided = true
 	for i := range p.Sides {
@@ -240,15 +239,16 @@ func (p *Comparison) agreeingSides() (group []int, decided bool) {
 	return group, decided
 }
 
-// Agreement says who agrees: "None agree.", "A and B agree.", "" where that is not to be said yet.
+// Agreement returns a sentence about the sides that agree: "None agree.", "A and B agree." It is "" while
+// the sides are undecided.
 func (p *Comparison) Agreement(name func(int) string) string {
 	group, decided := p.agreeingSides()
 	n := p.Count()
 	switch {
 	case len(p.Sets) == 0 && n.Pending:
-		return "No call has come yet."
+		return "No calls yet."
 	case len(p.Sets) == 0 && !slices.ContainsFunc(p.Sides, func(s Side) bool { return s.Fails != "" }):
-		return "None of them calls a tool."
+		return "No turn calls a tool."
 	case len(group) == len(p.Sides) && len(group) == 2:
 		return "Both agree."
 	case len(group) == len(p.Sides):
@@ -269,7 +269,8 @@ func (p *Comparison) Agreement(name func(int) string) string {
 	return ""
 }
 
-// timeSentence says, of sides that agree, who took longest and who least, where that is not much the same.
+// timeSentence names the slowest and the fastest side. It is "" if the slowest took less than 1.2 times as
+// long.
 func (p *Comparison) timeSentence(name func(int) string, say func(time.Duration) string) string {
 	var timed []int
 	for i := range p.Sides {

@@ -12,9 +12,9 @@ import (
 	"toolscope/stream"
 )
 
-// Sentence says who agrees, and then the gravest difference of each side that does not: in a call,
-// a state, a type, a value, or, where nothing else differs, in the time it took. The forms get
-// shorter: the first that fits is to be shown.
+// Sentence returns forms of one text, the longest first, for the caller to show the first that fits. A
+// form says which sides agree, then the most serious difference of each other side. From most to least
+// serious these are: a call, a state, a type, a value. If no side differs, it compares the times.
 func (p *Comparison) Sentence(say func(time.Duration) string) (forms []string) {
 	count := p.Count()
 	members := count.fieldsText()
@@ -37,10 +37,10 @@ func (p *Comparison) Sentence(say func(time.Duration) string) (forms []string) {
 	return slices.DeleteFunc(slices.Compact(forms), func(s string) bool { return s == "" })
 }
 
-// maxPhrases is how many sides are told of: more than these nobody reads.
+// maxPhrases is the maximum number of differences in a sentence. Longer sentences are hard to read.
 const maxPhrases = 3
 
-// firstPhrases are the first n of phrases, and how many more there are.
+// firstPhrases joins the first n phrases and counts the others.
 func firstPhrases(phrases []string, n int) string {
 	n = min(n, len(phrases))
 	text := strings.Join(phrases[:n], "; ")
@@ -65,14 +65,14 @@ func withFullStop(s string) string {
 	return s + "."
 }
 
-// fieldsText are how many members differ, "" for none.
+// fieldsText returns the number of differing fields and of those that break the schema, "" for none.
 func (c *Counts) fieldsText() string {
 	var parts []string
 	switch n := c.DifferingFields(); {
 	case n == 1:
-		parts = append(parts, "1 member differs")
+		parts = append(parts, "1 field differs")
 	case n > 1:
-		parts = append(parts, fmt.Sprintf("%d members differ", n))
+		parts = append(parts, fmt.Sprintf("%d fields differ", n))
 	}
 	switch {
 	case c.Breaks == 1:
@@ -85,8 +85,8 @@ func (c *Counts) fieldsText() string {
 
 func (p *Comparison) sideName(i int) string { return p.Sides[i].Name }
 
-// shortNames are the names without what follows a hyphen and holds no digit, where that still tells
-// them apart: mistral-large is mistral.
+// shortNames returns names without trailing parts that begin with a hyphen and have no digit:
+// mistral-large becomes mistral. A name stays long if it would otherwise not be unique.
 func (p *Comparison) shortNames() func(int) string {
 	short, count := make([]string, len(p.Sides)), map[string]int{}
 	for i := range p.Sides {
@@ -109,15 +109,15 @@ func (p *Comparison) shortNames() func(int) string {
 	}
 }
 
-// difference is what a side does otherwise, and how grave that is: the least is.
+// difference is one difference of a side from the base. The most serious has grave 0.
 type difference struct {
 	grave int
 	who   []string
-	does  string // behind who
+	does  string // follows the names
 }
 
-// worstDifferences is the gravest difference of each side, the gravest side first. Sides that do the same
-// are told of together.
+// worstDifferences returns the most serious difference of each side, the most serious side first. Sides
+// with the same difference share one phrase.
 func (p *Comparison) worstDifferences(name func(int) string) (all []string) {
 	var list []difference
 	for i := range p.Sides {
@@ -141,7 +141,7 @@ func (p *Comparison) worstDifferences(name func(int) string) (all []string) {
 	return all
 }
 
-// joinNames are some names in a row.
+// joinNames joins names with commas and "and".
 func joinNames(all []string) string {
 	last := len(all) - 1
 	if last < 1 {
@@ -150,7 +150,7 @@ func joinNames(all []string) string {
 	return strings.Join(all[:last], ", ") + " and " + all[last]
 }
 
-// worstDifference is the gravest that a side does otherwise than the base.
+// worstDifference returns a side's most serious difference from the base.
 func (p *Comparison) worstDifference(i int, name func(int) string) difference {
 	s, b := &p.Sides[i], &p.Sides[p.Base]
 	who := []string{name(i)}
@@ -182,8 +182,8 @@ func (p *Comparison) worstDifference(i int, name func(int) string) difference {
 	return difference{3 + int(otherType) - int(worst), who, text}
 }
 
-// callPhrase says which calls a side did not make, or made besides, "" where it made those of the
-// base, or may.
+// callPhrase describes missing and additional calls of a side. It is "" if the side made the base's calls,
+// or still may.
 func (p *Comparison) callPhrase(i int) string {
 	var own, base, missing, more int
 	var lacks, adds string
@@ -213,7 +213,7 @@ func (p *Comparison) callPhrase(i int) string {
 	case more == 0:
 		return fmt.Sprintf("made %s of %s", callsText(own), numberWord(base))
 	case missing == 0 && more == 1:
-		return "called " + adds + " besides"
+		return "also called " + adds
 	case missing == 0:
 		return fmt.Sprintf("made %s more", callsText(more))
 	case missing == 1 && more == 1 && lacks != adds:
@@ -229,7 +229,7 @@ func callsText(n int) string {
 	return numberWord(n) + " calls"
 }
 
-// numberWord is a number in words, if it is small.
+// numberWord spells a number up to ten as a word.
 func numberWord(n int) string {
 	if words := []string{"no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"}; n < len(words) {
 		return words[n]
@@ -237,7 +237,7 @@ func numberWord(n int) string {
 	return fmt.Sprint(n)
 }
 
-// fieldPhrase says what a call has of a member.
+// fieldPhrase describes how a call's field differs.
 func fieldPhrase(set *CallSet, r *Row, i int, how change) string {
 	name, c := strings.ReplaceAll(strings.TrimPrefix(r.Path, "/"), "/", "."), &r.Cells[i]
 	if name = "." + name; r.Path == "" {
@@ -253,14 +253,14 @@ func fieldPhrase(set *CallSet, r *Row, i int, how change) string {
 	case c.List != nil && c.List.Lacks != "" && c.List.Adds == "":
 		return "wrote " + name + " without " + c.List.Lacks
 	case c.Growing:
-		return "began " + name + " otherwise"
+		return "began " + name + " differently"
 	}
 	text := set.Calls[i].Args()
 	if int(c.End) > len(text) || c.End-c.Start > maxQuoted || c.Kind == stream.ObjectOpen || c.Kind == stream.ArrayOpen {
-		return "wrote " + name + " otherwise"
+		return "wrote " + name + " differently"
 	}
 	return fmt.Sprintf("wrote %s as %s", name, text[c.Start:c.End])
 }
 
-// maxQuoted is how many bytes a value may have that is quoted.
+// maxQuoted is the maximum size, in bytes, of a value that a sentence quotes.
 const maxQuoted = 24

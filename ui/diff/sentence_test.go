@@ -18,18 +18,18 @@ func TestSentence(t *testing.T) {
 	}{
 		{[]string{lima, lima}, "Both agree."},
 		{[]string{lima, lima, lima}, "All 3 agree."},
-		{[]string{lima, oslo, lima}, "one and three agree. two wrote .city as \"Oslo\". 1 member differs."},
-		{[]string{lima, `{"city":"Lima","days":"5"}`}, "1 member differs: two wrote .days as a string."},
-		{[]string{lima, `{"city":"Lima"}`}, "1 member differs: two left .days out."},
-		{[]string{lima, `{"city":"Lima","days":5,"at":{}}`}, "1 member differs: two added .at."},
-		{[]string{lima + " " + oslo, lima, `{"city":"Lima","days":"5"} ` + oslo}, "None agree. two made one call of two; three wrote .days as a string. 1 member differs."},
-		{[]string{lima, oslo, `{"city":"Rome","days":5}`}, "None agree. two wrote .city as \"Oslo\"; three wrote .city as \"Rome\". 1 member differs."},
-		{[]string{lima, oslo, oslo}, "two and three agree. two and three wrote .city as \"Oslo\". 1 member differs."},
+		{[]string{lima, oslo, lima}, "one and three agree. two wrote .city as \"Oslo\". 1 field differs."},
+		{[]string{lima, `{"city":"Lima","days":"5"}`}, "1 field differs: two wrote .days as a string."},
+		{[]string{lima, `{"city":"Lima"}`}, "1 field differs: two left .days out."},
+		{[]string{lima, `{"city":"Lima","days":5,"at":{}}`}, "1 field differs: two added .at."},
+		{[]string{lima + " " + oslo, lima, `{"city":"Lima","days":"5"} ` + oslo}, "None agree. two made one call of two; three wrote .days as a string. 1 field differs."},
+		{[]string{lima, oslo, `{"city":"Rome","days":5}`}, "None agree. two wrote .city as \"Oslo\"; three wrote .city as \"Rome\". 1 field differs."},
+		{[]string{lima, oslo, oslo}, "two and three agree. two and three wrote .city as \"Oslo\". 1 field differs."},
 		{[]string{lima, ""}, "two made no call."},
 		{[]string{lima, `{"city":"Li…`}, "So far all agree."},
-		{[]string{lima, `{"city":"Os…`}, "1 member differs: two began .city otherwise."},
-		{[]string{`{"city":"Li`, lima}, "two's tool is complete, one's cut short. 2 members differ."},
-		{[]string{lima, `[1]`}, "two's tool is not an object, one's complete. 1 member differs."},
+		{[]string{lima, `{"city":"Os…`}, "1 field differs: two began .city differently."},
+		{[]string{`{"city":"Li`, lima}, "two's tool is complete, one's cut short. 2 fields differ."},
+		{[]string{lima, `[1]`}, "two's tool is not an object, one's complete. 1 field differs."},
 	} {
 		s := newSource()
 		for i, text := range c.sides {

@@ -10,16 +10,15 @@ import (
 	"toolscope/stream"
 )
 
-// Request is what is known of a turn's request: enough to tell whether another is the same but for
-// where it goes.
+// Request has the facts of a request that show whether another request differs only in where it was sent.
 type Request struct {
 	Host  string
-	Model string // that it asks for
+	Model string // the model that it names
 	Body  []byte
 	Asks  uint64
 }
 
-// RequestOf is that of an exchange.
+// RequestOf returns the Request of an exchange, empty if its request was not captured.
 func RequestOf(v *providers.View, x *providers.Exchange) Request {
 	if x == nil || x.Request.Size() == 0 {
 		return Request{}
@@ -27,14 +26,13 @@ func RequestOf(v *providers.View, x *providers.Exchange) Request {
 	return Request{HostOf(x), v.RequestedModel(x.Number), x.RequestBody(), x.PromptHash()}
 }
 
-// SameRequest is that the same went two ways, to two hosts.
+// SameRequest describes a request that was sent to two hosts.
 type SameRequest struct {
-	Host  string // of the one that is no base
-	Exact bool   // the requests are the same but for host, ids, and the vendor before the model
+	Host  string // of the request that is not the base
+	Exact bool   // the requests differ only in host, ids and the form of the model name
 }
 
-// SameElsewhere reports whether a request is another one that went another way: the same model was asked
-// the same at another host.
+// SameElsewhere reports whether r and base have the same prompt and the same model, but different hosts.
 func (r *Request) SameElsewhere(base *Request) (p SameRequest, ok bool) {
 	if r.Host == "" || base.Host == "" || r.Host == base.Host || r.Asks == 0 || r.Asks != base.Asks {
 		return p, false
@@ -47,7 +45,7 @@ func (r *Request) SameElsewhere(base *Request) (p SameRequest, ok bool) {
 	return SameRequest{r.Host, exact}, true
 }
 
-// bareModel is a model without its vendor, and without what a router puts behind it.
+// bareModel returns a model name in lower case, without its vendor prefix and the suffix of a router.
 func bareModel(model string) string {
 	at := strings.LastIndexByte(model, '/')
 	if model = strings.ToLower(model[at+1:]); at >= 0 {
@@ -68,13 +66,13 @@ func requestTree(body []byte) tree {
 	return t
 }
 
-// isID are the members that name things for one conversation or one user alone.
+// isID has the fields that identify something in one conversation or one user.
 var isID = map[string]bool{
 	"id": true, "call_id": true, "tool_call_id": true, "tool_use_id": true, "item_id": true, "request_id": true,
 	"session_id": true, "user": true, "user_id": true, "prompt_cache_key": true, "safety_identifier": true,
 }
 
-// requestHash is a hash of a request without ids, and without its model.
+// requestHash returns a hash of a request without its ids and its top-level model.
 func (t *tree) requestHash(n int32, top bool) uint64 {
 	at := &t.nodes[n]
 	if at.kind != stream.ObjectOpen && at.kind != stream.ArrayOpen {
@@ -93,16 +91,16 @@ func (t *tree) requestHash(n int32, top bool) uint64 {
 	return all
 }
 
-// Fact is something about how the answers came, as each side has it.
+// Fact is one property of the responses, with its value for each side.
 type Fact struct {
 	Name  string
 	Cells []string
 	Marks []Relation
 }
 
-// WireFacts is what two ways may change of the same answer: the form of ids, the bytes of arguments, the
-// pieces they come in, the finish word, the counts of tokens. It says what was seen, never who did
-// it.
+// WireFacts returns the properties that a gateway may change in the same response: the form of ids, the
+// bytes of arguments, the number of deltas, the finish reason, the token counts. It does not say which
+// party changed them.
 func (p *Comparison) WireFacts() (facts []Fact) {
 	for _, f := range []struct {
 		name string
@@ -133,8 +131,7 @@ func (p *Comparison) WireFacts() (facts []Fact) {
 	return facts
 }
 
-// idForm is how the id of a side's first call is made: what stands before its first digit or
-// capital, and how long it is.
+// idForm describes the id of a side's first call: its prefix up to the first of "_-:.", and its length.
 func (p *Comparison) idForm(i int) string {
 	for n := range p.Sets {
 		c := p.Sets[n].Calls[i]
@@ -155,7 +152,7 @@ func (p *Comparison) idForm(i int) string {
 	return ""
 }
 
-// argBytes are how many bytes of arguments came; that they are the same ones is told by Exactly.
+// argBytes returns the number of argument bytes. Whether the bytes are equal is up to bytesWords.
 func (p *Comparison) argBytes(i int) string { return p.totalText(i, (*stream.Call).ArgsLen) }
 
 func (p *Comparison) deltasText(i int) string { return p.totalText(i, (*stream.Call).Deltas) }
@@ -187,46 +184,47 @@ func (p *Comparison) usageText(i int) string {
 	}
 	word := func(name string, n stream.Count) string {
 		if !n.Reported {
-			return name + " not told"
+			return name + " unknown"
 		}
 		return name + " " + strconv.FormatInt(n.N, 10)
 	}
 	return word("in", t.Usage.Input) + ", " + word("out", t.Usage.Output)
 }
 
-// ChangeSentence says, in words, what came otherwise over another way.
+// ChangeSentence describes how side i's response differs from the base's, after the same request to
+// another host.
 func (p *Comparison) ChangeSentence(i int, way SameRequest, facts []Fact) string {
 	var all []string
 	for _, f := range facts {
 		base := f.Cells[p.Base]
 		switch {
 		case f.Marks[i] == Absent:
-			all = append(all, "there is no "+f.Name)
+			all = append(all, "no "+f.Name)
 		case f.Marks[i] != Differs:
 		case f.Name == "id":
-			all = append(all, fmt.Sprintf("the id is another: %s for %s", f.Cells[i], base))
+			all = append(all, fmt.Sprintf("the id is %s instead of %s", f.Cells[i], base))
 		case f.Name == "pieces":
-			all = append(all, fmt.Sprintf("arguments come in %s pieces for %s", f.Cells[i], base))
+			all = append(all, fmt.Sprintf("arguments arrive in %s deltas, not %s", f.Cells[i], base))
 		case f.Name == "finish":
-			all = append(all, fmt.Sprintf("the finish word is %s for %s", f.Cells[i], base))
+			all = append(all, fmt.Sprintf("the finish reason is %s, not %s", f.Cells[i], base))
 		case f.Name == "usage" && base != "":
-			all = append(all, fmt.Sprintf("usage is %s for %s", f.Cells[i], base))
+			all = append(all, fmt.Sprintf("usage is %s instead of %s", f.Cells[i], base))
 		}
 	}
 	if text := p.bytesWords(i); text != "" {
 		all = append(all, text)
 	}
 	if len(all) == 0 {
-		all = append(all, "nothing seen here is another")
+		all = append(all, "no visible difference")
 	}
-	how := "asked the same"
+	how := "same prompt"
 	if way.Exact {
-		how = "the same request"
+		how = "same request"
 	}
 	return fmt.Sprintf("Through %s, %s: %s.", way.Host, how, strings.Join(all, ", "))
 }
 
-// bytesWords says whether arguments that say the same are the same bytes.
+// bytesWords returns a phrase if the arguments are equal but their bytes differ.
 func (p *Comparison) bytesWords(i int) string {
 	other := false
 	for n := range p.Sets {
@@ -238,7 +236,7 @@ func (p *Comparison) bytesWords(i int) string {
 		other = other || !bytes.Equal(c.Args(), b.Args())
 	}
 	if other {
-		return "the arguments say the same in other bytes"
+		return "the arguments are equal but their bytes differ"
 	}
 	return ""
 }

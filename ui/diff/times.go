@@ -7,18 +7,18 @@ import (
 	"toolscope/stream"
 )
 
-// Times is when what of a turn came, since it was asked, or where that is not known, since its first
-// event. What has no time is NoTime.
+// Times has the times of a turn's first bytes and of its end. They count from the request, or from the
+// turn's first event if the request's time is unknown. A missing time is NoTime.
 type Times struct {
-	First time.Duration // of anything of the response
+	First time.Duration // of the first byte of the response
 	Arg   time.Duration // of the first argument byte
-	End   time.Duration // or as far as it has come
+	End   time.Duration // of the end, or of the last data so far
 	Over  bool
-	Asked bool               // since it was asked
-	Args  [][2]time.Duration // when arguments came, of each call: its first byte and its last
+	Asked bool               // times count from the request
+	Args  [][2]time.Duration // the first and the last argument byte of each call
 }
 
-// TimesOf are those of a turn.
+// TimesOf returns the times of a turn.
 func TimesOf(v *providers.View, t *stream.Turn) Times {
 	l := v.Latency(t, nil)
 	since := func(at time.Duration) time.Duration {
@@ -49,18 +49,18 @@ func TimesOf(v *providers.View, t *stream.Turn) Times {
 	return times
 }
 
-// BarCell is what came in one cell of a bar.
+// BarCell says what happened during one cell of a bar.
 type BarCell uint8
 
 const (
-	Blank   BarCell = iota // before or behind it all
-	Nothing                // nothing had come yet
-	Silent                 // no arguments came
-	Coming                 // arguments came
+	Blank   BarCell = iota // outside the turn
+	Nothing                // no response yet
+	Silent                 // a response, but no arguments
+	Coming                 // arguments arrived
 )
 
-// Bar is a turn's time in cells, of which each is so long. At least one cell shows that arguments
-// came at all.
+// Bar returns a turn's time as a row of cells with the given duration. A call's arguments fill at least
+// one cell.
 func (t *Times) Bar(cell time.Duration) (bar []BarCell) {
 	if t.End < 0 || cell <= 0 {
 		return nil
@@ -81,8 +81,8 @@ func (t *Times) Bar(cell time.Duration) (bar []BarCell) {
 	return bar
 }
 
-// Phases are how many cells each part of a turn takes: until anything came, until arguments came,
-// and from then on.
+// Phases returns the number of cells for each phase of a turn: until the response begins, until arguments
+// arrive, and after that.
 func (t *Times) Phases(cell time.Duration) (n [3]int) {
 	if t.End < 0 || cell <= 0 {
 		return n
@@ -103,8 +103,8 @@ func (t *Times) Phases(cell time.Duration) (n [3]int) {
 	return [3]int{cells(0, first), cells(first, arg), cells(arg, t.End)}
 }
 
-// ByPhase are the bars of turns whose parts begin together: each part is as wide in all of them as
-// where it is widest.
+// ByPhase returns bars in which each phase starts at the same cell for all turns. A phase is as wide as
+// its longest.
 func ByPhase(all []Times, cell time.Duration) (bars [][]BarCell) {
 	var widest [3]int
 	for i := range all {
@@ -131,8 +131,8 @@ func ByPhase(all []Times, cell time.Duration) (bars [][]BarCell) {
 	return bars
 }
 
-// Scale is how long a cell is, for the longest of some turns to take so many cells: by phase, all of
-// their longest parts.
+// Scale returns the duration of a cell at which the longest turn fits in the given number of cells. By
+// phase, the longest phases must fit together.
 func Scale(all []Times, cells int, byPhase bool) time.Duration {
 	var longest time.Duration
 	var parts [3]time.Duration
@@ -147,7 +147,7 @@ func Scale(all []Times, cells int, byPhase bool) time.Duration {
 		}
 	}
 	if byPhase {
-		longest, cells = parts[0]+parts[1]+parts[2], cells-2 // each part is rounded
+		longest, cells = parts[0]+parts[1]+parts[2], cells-2 // each phase is rounded
 	}
 	if longest <= 0 || cells <= 0 {
 		return 0

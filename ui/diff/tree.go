@@ -5,44 +5,43 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// node is a value of arguments, as far as it has come.
+// node is a value in arguments, as far as it has arrived.
 type node struct {
-	name     string           // the key whose value it is; "" in an array
-	nth      int              // how many members of that name its object had before; in an array its index
-	kind     stream.TokenKind // of its first token; none while nothing of it has come
-	key      int              // where its key begins, or else it itself
+	name     string           // its key; "" in an array
+	nth      int              // number of earlier fields with this name in the object; in an array, its index
+	kind     stream.TokenKind // of its first token; none before it arrives
+	key      int              // start of its key, or of the value if it has no key
 	start    int
 	end      int  // so far
-	closed   bool // all of it has come
-	ends     bool // nothing more of it comes: it is closed, or was cut
+	closed   bool // it is complete
+	ends     bool // it gets no more bytes: it is closed, or was cut off
 	children []int32
 }
 
-// none is the kind of a value of which nothing has come.
+// none is the kind of a value that has not arrived.
 const none = stream.Space
 
-// tree is the values of arguments. The first is that which holds the others; without any token
-// there is none.
+// tree has the values of arguments. The first node is the root; there is none before the first token.
 type tree struct {
 	text    []byte
 	nodes   []node
-	unknown bool // its bytes are not kept
+	unknown bool // its bytes are not in memory
 }
 
-// maxTokens is how many tokens arguments may have whose values are compared one by one. What has
-// more is compared as a whole.
+// maxTokens is the maximum number of tokens in arguments whose values are compared one by one. Larger
+// arguments are compared as one value.
 const maxTokens = 200_000
 
-// Args are the arguments of a call, as far as they have come.
+// Args are the arguments of a call, as far as they have arrived.
 type Args struct {
 	Text     []byte
 	Freeform bool          // not JSON by design
-	Over     bool          // nothing more comes
-	Unknown  bool          // the bytes are not kept
-	lexer    *stream.Lexer // has read them; nil where they are to be read anew
+	Over     bool          // no more bytes arrive
+	Unknown  bool          // the bytes are not in memory
+	lexer    *stream.Lexer // has read the bytes; nil if parseTree must read them again
 }
 
-// ArgsOf are those of a call, nil for none.
+// ArgsOf returns the arguments of a call, nil if c is nil.
 func ArgsOf(c *stream.Call) *Args {
 	if c == nil {
 		return nil
@@ -50,8 +49,8 @@ func ArgsOf(c *stream.Call) *Args {
 	return &Args{Text: c.Args(), Freeform: c.Freeform(), Over: !c.MayGrow(), Unknown: c.ArgsLen() != len(c.Args()), lexer: c.Lexer()}
 }
 
-// Snapshot are the arguments as they are now, whatever becomes of the call: for who reads them beside
-// the screen. The bytes themselves do not change.
+// Snapshot returns a copy for use in another goroutine. It does not share the lexer, and the bytes do not
+// change.
 func (a *Args) Snapshot() *Args {
 	if a == nil {
 		return nil
@@ -61,7 +60,8 @@ func (a *Args) Snapshot() *Args {
 	return &apart
 }
 
-// parseTree reads the arguments. Free text, and what is too much to be read, is one value.
+// parseTree parses the arguments. Free text, and arguments with more than maxTokens tokens, become one
+// value.
 func (a *Args) parseTree() tree {
 	t, lex := tree{text: a.Text, unknown: a.Unknown}, a.lexer
 	if t.unknown || len(t.text) == 0 {
@@ -91,18 +91,19 @@ func (a *Args) parseTree() tree {
 	return t
 }
 
-// treeBuilder makes a tree of tokens.
+// treeBuilder builds a tree from tokens.
 type treeBuilder struct {
 	*tree
 	toks    stream.TokenList
 	growing bool             // the last token may grow
 	open    []int32          // containers, the innermost last
-	names   []map[string]int // of each, how often a name came
-	pending int32            // the member whose value comes, -1 if none
+	names   []map[string]int // of each container, the number of fields per name
+	pending int32            // the field whose value is next, -1 for none
 	over    bool             // the first value has ended
 }
 
-// buildTree reads the first value of the text. What follows it, or cannot be JSON, is no part of it.
+// buildTree builds the first value of the text. It ignores text after that value, or after bytes that are
+// not JSON.
 func (b *treeBuilder) buildTree() {
 	b.pending = -1
 	start := 0
@@ -130,7 +131,7 @@ func (b *treeBuilder) buildTree() {
 	}
 }
 
-// addKey is a key whose value has not come.
+// addKey adds a key whose value has not arrived.
 func (b *treeBuilder) addKey(start, end int) {
 	name := string(jsonbytes.AppendUnquoted(nil, b.text[start+1:end-1]))
 	in := len(b.names) - 1
@@ -142,7 +143,7 @@ func (b *treeBuilder) addKey(start, end int) {
 	names[name]++
 }
 
-// addValue is one that begins, and if it is no container, all there is of it.
+// addValue adds a value: the start of a container, or a scalar.
 func (b *treeBuilder) addValue(kind stream.TokenKind, start, end int, closed bool) {
 	n := b.pending
 	if b.pending = -1; n < 0 {
@@ -169,7 +170,7 @@ func (b *treeBuilder) closeContainer(end int) {
 	b.over = len(b.open) == 0
 }
 
-// add puts a value into the innermost container.
+// add appends a node to the innermost container.
 func (b *treeBuilder) add(n node) int32 {
 	at := int32(len(b.nodes))
 	b.nodes = append(b.nodes, n)

@@ -8,15 +8,15 @@ import (
 	"toolscope/stream"
 )
 
-// fieldID names a member of an object: the second of a name is not the first.
+// fieldID identifies a field of an object. A repeated name gets another nth.
 type fieldID struct {
 	name string
 	nth  int
 }
 
-// alignFields is the members of containers that belong together, each with its node in every one of them,
-// or -1: in the order of the base, and what only others have behind what it follows there. Ordered
-// says of each whether its members come in the order of the base.
+// alignFields matches the fields of containers. Each row has a field's node in every container, or -1.
+// Rows have the base's order. A field that the base lacks follows the field that precedes it in its own
+// container. ordered says for each container whether its fields have the base's order.
 func (c *argsComparer) alignFields(in []int32) (sorted [][]int32, ordered []bool) {
 	u := rowOrder{rows: map[fieldID]int{}, first: -1, last: -1}
 	ordered = make([]bool, len(in))
@@ -25,7 +25,7 @@ func (c *argsComparer) alignFields(in []int32) (sorted [][]int32, ordered []bool
 		if in[i] < 0 {
 			continue
 		}
-		before, after := -1, -1 // the row before, and the last one that the base has too
+		before, after := -1, -1 // the previous row, and the last row that the base has too
 		for _, k := range c.trees[i].nodes[in[i]].children {
 			x := &c.trees[i].nodes[k]
 			m := fieldID{x.name, x.nth}
@@ -46,7 +46,7 @@ func (c *argsComparer) alignFields(in []int32) (sorted [][]int32, ordered []bool
 	return sorted, ordered
 }
 
-// rowOrder is rows in an order in which some are put between others.
+// rowOrder is a linked list of rows, so that a row can be inserted between others.
 type rowOrder struct {
 	rows        map[fieldID]int
 	all         [][]int32
@@ -54,7 +54,7 @@ type rowOrder struct {
 	first, last int
 }
 
-// add puts a row behind another, or behind all if that is -1.
+// add inserts a row after the row behind, or at the end if behind is -1.
 func (u *rowOrder) add(m fieldID, cells, behind int) (n int) {
 	n = len(u.all)
 	at := make([]int32, cells)
@@ -76,7 +76,7 @@ func (u *rowOrder) add(m fieldID, cells, behind int) (n int) {
 	return n
 }
 
-// baseFirst are the numbers of the calls, that of the base before the others.
+// baseFirst returns the indexes of the calls, the base's first.
 func (c *argsComparer) baseFirst() []int {
 	order := []int{c.base}
 	for i := range c.trees {
@@ -87,7 +87,7 @@ func (c *argsComparer) baseFirst() []int {
 	return order
 }
 
-// nameOf is how a member is called, whichever call has it.
+// nameOf returns the display name of a field, from any call that has it.
 func nameOf(trees []tree, at []int32) string {
 	for i, n := range at {
 		if n < 0 {
@@ -105,7 +105,7 @@ func nameOf(trees []tree, at []int32) string {
 
 var escapePointer = strings.NewReplacer("~", "~0", "/", "~1")
 
-// pointerStep is a name as a step of a JSON pointer.
+// pointerStep returns a name as a step of a JSON pointer.
 func pointerStep(name string) string {
 	switch {
 	case name == "":
@@ -116,10 +116,10 @@ func pointerStep(name string) string {
 	return "/" + escapePointer.Replace(name[1:])
 }
 
-// maxItems is how many items a list may have that are told one by one.
+// maxItems is the maximum number of items in an array whose items are compared one by one.
 const maxItems = 1000
 
-// compareLists says of a member that is a list of plain values what each call lacks and adds.
+// compareLists sets, for a field that is an array of scalars, the items that each call lacks and adds.
 func (c *argsComparer) compareLists(r *Row, at []int32) {
 	b := at[c.base]
 	if b < 0 || c.trees[c.base].nodes[b].kind != stream.ArrayOpen {
@@ -141,7 +141,7 @@ func (c *argsComparer) compareLists(r *Row, at []int32) {
 	}
 }
 
-// item is a plain value of a list.
+// item is a scalar in an array.
 type item struct {
 	sum  uint64
 	text string
@@ -156,7 +156,8 @@ func (t *tree) listItems(n int32) (all []item) {
 	return all
 }
 
-// itemsWithout are the items that are not among others, each as often as it is not there.
+// itemsWithout returns the items that others lacks. An item that occurs more often in items is returned as
+// often as it is in excess.
 func itemsWithout(items, others []item) (left []item) {
 	count := map[uint64]int{}
 	for _, o := range others {
@@ -170,7 +171,7 @@ func itemsWithout(items, others []item) (left []item) {
 	return left
 }
 
-// firstOf is the first of some items, and how many more there are.
+// firstOf returns the first item, and the number of further ones.
 func firstOf(items []item) string {
 	switch len(items) {
 	case 0:

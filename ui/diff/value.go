@@ -13,7 +13,7 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// compareScalars compares two values that are no containers. At is the byte of b where they begin to differ.
+// compareScalars compares two scalars. at is the byte of b's value where they begin to differ.
 func compareScalars(a *tree, x *node, b *tree, y *node) (m Relation, at int) {
 	switch {
 	case x.kind == none || y.kind == none:
@@ -37,7 +37,7 @@ func compareScalars(a *tree, x *node, b *tree, y *node) (m Relation, at int) {
 	return Differs, 0
 }
 
-// compareRaw compares texts that are not JSON, as far as they have come.
+// compareRaw compares texts that are not JSON, as far as they have arrived.
 func compareRaw(a []byte, aEnds bool, b []byte, bEnds bool) (m Relation, at int) {
 	n := commonPrefixLen(a, b)
 	switch {
@@ -49,7 +49,7 @@ func compareRaw(a []byte, aEnds bool, b []byte, bEnds bool) (m Relation, at int)
 	return Same, n
 }
 
-// compareStrings compares strings by what they stand for, as far as they have come.
+// compareStrings compares the unescaped text of two strings, as far as they have arrived.
 func compareStrings(a *tree, x *node, b *tree, y *node) (m Relation, at int) {
 	lit, held := a.text[x.start:x.end], b.text[y.start:y.end]
 	if x.closed && y.closed && bytes.Equal(lit, held) {
@@ -75,7 +75,7 @@ func compareStrings(a *tree, x *node, b *tree, y *node) (m Relation, at int) {
 	}
 }
 
-// stringContent is a string without its quotes, nor what its end cuts.
+// stringContent returns a string literal without its quotes, and without an escape that its end cuts.
 func stringContent(lit []byte, ends bool) []byte {
 	lit = lit[min(1, len(lit)):]
 	if ends {
@@ -84,13 +84,14 @@ func stringContent(lit []byte, ends bool) []byte {
 	return lit[:jsonbytes.CompleteEscapes(lit)]
 }
 
-// reader reads what a string stands for, a character at a time.
+// reader unescapes a string, one character at a time.
 type reader struct {
 	text []byte
 	at   int
 }
 
-// next is the next character; one that is cut, or no UTF-8, is a byte.
+// next returns the next character. A byte of a cut character, or of invalid UTF-8, is returned as a value
+// above utf8.MaxRune.
 func (r *reader) next() (rune, bool) {
 	rest := r.text[r.at:]
 	if len(rest) == 0 {
@@ -113,13 +114,13 @@ func (r *reader) next() (rune, bool) {
 	said := jsonbytes.AppendUnquoted(nil, rest[:n])
 	r.at += n
 	c, size := utf8.DecodeRune(said)
-	if c == utf8.RuneError && size == 1 && len(said) == 3 { // half a pair
+	if c == utf8.RuneError && size == 1 && len(said) == 3 { // half of a surrogate pair
 		c = rune(said[0]&0xf)<<12 | rune(said[1]&0x3f)<<6 | rune(said[2]&0x3f)
 	}
 	return c, true
 }
 
-// commonPrefixLen is how many bytes two texts begin with alike.
+// commonPrefixLen returns the length of the common prefix of two texts, in bytes.
 func commonPrefixLen(a, b []byte) (n int) {
 	size := min(len(a), len(b))
 	for n+64 <= size && bytes.Equal(a[n:n+64], b[n:n+64]) {
@@ -131,7 +132,7 @@ func commonPrefixLen(a, b []byte) (n int) {
 	return n
 }
 
-// wholeRune is n, or where the character begins that is cut there.
+// wholeRune returns n, or the start of the character that n cuts.
 func wholeRune(text []byte, n int) int {
 	for at := n; at > 0 && n-at < utf8.UTFMax; at-- {
 		if at < len(text) && utf8.RuneStart(text[at]) || at == len(text) {
@@ -141,8 +142,8 @@ func wholeRune(text []byte, n int) int {
 	return n
 }
 
-// canonicalNumber is a number in one way of writing: 1.0 is 1. One that is very long, or very large, stays
-// as it is.
+// canonicalNumber returns a number in one notation: 1.0 becomes 1. A number that is very long, very large
+// or very small stays unchanged.
 func canonicalNumber(text string) string {
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || len(text) > 40 || f > 1e60 || f < -1e60 || f != 0 && f < 1e-60 && f > -1e-60 {
@@ -157,14 +158,14 @@ func canonicalNumber(text string) string {
 	return text
 }
 
-// valueHash is a hash of a value, the same for values that are alike.
+// valueHash returns a hash of a value. Equal values have equal hashes.
 func (t *tree) valueHash(n int32) uint64 {
 	at := &t.nodes[n]
 	h := fnv.New64a()
 	_, _ = h.Write([]byte{byte(at.kind)})
 	switch text := t.text[at.start:at.end]; at.kind {
 	case stream.ObjectOpen:
-		all := uint64(0) // in any order
+		all := uint64(0) // independent of the order
 		for _, k := range at.children {
 			all += hashPair(t.nodes[k].name, t.valueHash(k))
 		}
@@ -183,7 +184,7 @@ func (t *tree) valueHash(n int32) uint64 {
 	return h.Sum64()
 }
 
-// hashPair is a hash of a value by name.
+// hashPair returns a hash of a name and a value's hash.
 func hashPair(name string, value uint64) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write(binary.LittleEndian.AppendUint64(nil, value))
@@ -191,8 +192,8 @@ func hashPair(name string, value uint64) uint64 {
 	return h.Sum64()
 }
 
-// ArgsHash is a hash of a call's arguments, the same for those that are alike; 0 while they are not
-// whole, or where they are not kept.
+// ArgsHash returns a hash of a call's arguments. Equal arguments have equal hashes. The hash is 0 until
+// the arguments are final, and if they are not in memory.
 func ArgsHash(c *stream.Call) uint64 {
 	if c.MayGrow() {
 		return 0

@@ -2,12 +2,12 @@ package display
 
 import "unicode/utf8"
 
-// Limits of one cluster. Written language stays far below them; text made to pile up on its
-// neighbours does not.
+// Limits of one cluster. Written language stays far below them. Text that is meant to cover its neighbours
+// exceeds them.
 const (
 	maxMarks  = 8   // combining marks on one base
 	maxPoints = 32  // code points
-	maxWindow = 160 // bytes that are searched for the end of a cluster; room for more than maxPoints
+	maxWindow = 160 // bytes that are searched for the end of a cluster; more than maxPoints need
 )
 
 const (
@@ -16,8 +16,8 @@ const (
 	keycapMark = '\u20e3'
 )
 
-// clusterWindow is as much of the start of b as a cluster needs. Without a limit, a text that is one long
-// cluster would be searched again at each of its characters.
+// clusterWindow returns the start of b, up to the maximum length of a cluster. Without a limit, a text that is
+// one long cluster would be searched again at each character.
 func clusterWindow(b []byte) []byte {
 	if len(b) <= maxWindow {
 		return b
@@ -29,12 +29,10 @@ func clusterWindow(b []byte) []byte {
 	return b[:n]
 }
 
-// wellFormed returns how many bytes of the cluster c may be drawn as they are: all of it, or the
-// part before the first character that has no business there. If what follows is only too much of
-// it, full is true.
+// wellFormed returns how many bytes of the cluster c may be drawn as they are: all bytes, or those before
+// the first character that is not allowed at its place. full is true if that character only exceeds a limit.
 //
-// An emoji sequence is what https://unicode.org/reports/tr51/#def_emoji_sequence says, without its
-// tag sequences.
+// Emoji sequences follow https://unicode.org/reports/tr51/#def_emoji_sequence, without tag sequences.
 func wellFormed(c []byte) (keep int, full bool) {
 	last, keep := utf8.DecodeRune(c)
 	marks := 0
@@ -72,8 +70,8 @@ func wellFormed(c []byte) (keep int, full bool) {
 	return keep, false
 }
 
-// skipStacked counts the characters from at on that would still be drawn on top of a full cluster,
-// which reaches to end, and returns where they stop.
+// skipStacked counts the characters from at on that would be drawn on top of a full cluster, which ends at
+// end. It returns the offset after the last of them.
 func skipStacked(b []byte, at, end int) (n, lost int) {
 	for at < len(b) {
 		r, size := utf8.DecodeRune(b[at:])
@@ -86,8 +84,7 @@ func skipStacked(b []byte, at, end int) (n, lost int) {
 	return at, lost
 }
 
-// tagRun returns the length of the run of tag characters at the start of b, or of as many as fit
-// one unit.
+// tagRun returns the length of the run of tag characters at the start of b, up to the limit of one unit.
 func tagRun(b []byte) int {
 	n, cells := 0, cellWidth(tagsOpen+tagsClose)
 	for n < len(b) {
@@ -105,7 +102,8 @@ func tagRun(b []byte) int {
 	return n
 }
 
-// decodeSurrogate reads the three bytes that a surrogate would have if UTF-8 had a place for it.
+// decodeSurrogate decodes a surrogate from the three bytes that UTF-8 would have for it. Such bytes are
+// invalid UTF-8.
 func decodeSurrogate(b []byte) (rune, bool) {
 	if len(b) < 3 || b[0] != 0xed || b[1]&0xe0 != 0xa0 || b[2]&0xc0 != 0x80 {
 		return 0, false

@@ -1,36 +1,35 @@
-// Package display is the one door between text that came from outside and the screen.
+// Package display makes text from outside safe to draw. All text on the screen goes through it.
 //
-// A wire, a capture, a file name or an upstream error may hold anything: terminal control
-// sequences, characters that are invisible or reorder their neighbours, bytes that are no text at
-// all. Here each of them is made visible and harmless. Nothing is obeyed, and nothing is left out
-// without saying so:
+// Traffic, a capture, a file name or an upstream error may contain anything: terminal control
+// sequences, characters that are invisible or reorder their neighbours, bytes that are not text.
+// This package makes each of them visible and harmless. Nothing is executed, and nothing is left out
+// without a mark:
 //
 //	C0 controls               ␛ ␇ ␍ ␊ ␉            the Unicode control pictures
 //	DEL, C1, stray bytes      \x7f \x9b \xff       a raw C1 byte and its UTF-8 form alike
 //	lone surrogates           \ud83d               three bytes that spell half of a pair
 //	invisible, bidi, unknown  ⟨U+202E⟩             also private use, noncharacters, U+2028 and U+2029
 //	tag characters            ⟨tags:"hello"⟩       a run of them, decoded
-//	a mark with no base       ◌́                    it would land on what is drawn before it
-//	more than 8 marks         á⟨+40⟩               the rest is counted
+//	a mark with no base       ◌́                    alone it would join the text before it
+//	more than 8 marks         á⟨+40⟩               the other marks are only counted
 //
-// Words: a [Unit] is the smallest piece that is drawn whole. A joiner (zero width joiner, variation
-// selector 16, skin tone) is drawn only inside a well-formed emoji; anywhere else it is one of the
-// invisible characters.
+// A [Unit] is the smallest part of a text that is drawn as a whole. A joiner (zero width joiner,
+// variation selector 16, skin tone) is drawn only inside a well-formed emoji. Anywhere else it is
+// handled as an invisible character.
 //
 // Invariants:
-//   - Only the introducer of an escape sequence is changed. What follows is drawn as text, so an
-//     unterminated sequence swallows nothing.
-//   - Clean text, cleaned again, stays as it is.
-//   - Widths are those of x/ansi, which is what Bubble Tea measures with. Every unit is at least
-//     one cell wide and at most [MaxCells].
-//   - The units of a text, one after the other, are the clean text: their cells add up to its
-//     width.
-//   - What is drawn is a [Text], and there is no other way to make one: no conversion, no literal.
+//   - Only the introducer of an escape sequence is changed. The bytes after it are drawn as text, so
+//     an unterminated sequence hides nothing.
+//   - Cleaning clean text does not change it.
+//   - Widths are those of x/ansi, which Bubble Tea also uses. Every unit is at least one cell wide
+//     and at most [MaxCells].
+//   - The units of a text, one after another, are the clean text. Its width is the sum of their
+//     widths.
+//   - Only a [Text] is drawn, and only this package can make one.
 package display
 
-// Drawer fixes the alphabet that is drawn with. The zero value draws Unicode, and the functions of
-// this package are its methods. With ASCII set, nothing above 0x7e is ever produced: é is \u00e9,
-// an escape is \x1b.
+// Drawer sets the alphabet for drawing. The zero Drawer draws Unicode; the functions of this package use
+// it. With ASCII set, no byte above 0x7e is produced: é is \u00e9, an escape is \x1b.
 type Drawer struct{ ASCII bool }
 
 // Clean returns s as one line that is safe to draw: line feeds and tabs are shown as marks too.
@@ -49,15 +48,14 @@ func (d Drawer) CleanBytes(b []byte) Text {
 	return textOf(string(d.AppendClean(make([]byte, 0, len(b)), b)))
 }
 
-// AppendClean appends the clean form of src to dst. It allocates nothing but what dst needs to
-// grow.
+// AppendClean appends the clean form of src to dst. It allocates only to grow dst.
 func (d Drawer) AppendClean(dst, src []byte) []byte {
 	dst, _ = d.appendClean(dst, src, len(src))
 	return dst
 }
 
-// appendClean is AppendClean of the units that begin in the first so many bytes of src. It returns
-// what follows them.
+// appendClean is AppendClean of the units that begin in the first most bytes of src. It returns the bytes
+// after them as rest.
 func (d Drawer) appendClean(dst, src []byte, most int) (_, rest []byte) {
 	for last := len(src) - most; len(src) > last; {
 		n := plainLen(src, len(src)-last)

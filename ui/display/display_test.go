@@ -31,8 +31,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestEveryCodePoint holds our tables against the segmenter that widths come from: between a base
-// and a letter, a code point is drawn as we think it is.
+// TestEveryCodePoint compares our tables with the segmenter that computes widths. Between a base and a letter,
+// each code point must be drawn as our tables say.
 func TestEveryCodePoint(t *testing.T) {
 	for r := rune(0); r <= unicode.MaxRune; r++ {
 		s := string(r)
@@ -63,8 +63,7 @@ func TestEveryCodePoint(t *testing.T) {
 
 func utf8Encodes(r rune) bool { return r < 0xd800 || r > 0xdfff }
 
-// TestEmojiTable holds our table against the segmenter: only pictographs are joined by a zero width
-// joiner.
+// TestEmojiTable compares our table with the segmenter: a zero width joiner joins only pictographs.
 func TestEmojiTable(t *testing.T) {
 	for r := rune(0x80); r <= unicode.MaxRune; r++ {
 		if !utf8Encodes(r) || !isDrawable(r) || !isEmoji(r) {
@@ -126,7 +125,7 @@ func TestTruncateAndPad(t *testing.T) {
 	}
 }
 
-// TestLongUnits: a text that is one endless cluster is cut into units of bounded width, in linear
+// TestLongUnits checks that a text of one very long cluster is split into units of limited width, in linear
 // time.
 func TestLongUnits(t *testing.T) {
 	for _, s := range []string{
@@ -152,8 +151,8 @@ func TestLongUnits(t *testing.T) {
 	}
 }
 
-// linear reports whether cleaning 16 times as much takes at most 64 times as long, each at its
-// best; by the square it is 256. A machine that has other things to do makes it try again.
+// linear reports whether cleaning 16 times as many bytes takes at most 64 times as long; quadratic time is 256
+// times. It compares the shortest of several runs, and tries again on a busy machine.
 func linear(small, large []byte) (few, many time.Duration, ok bool) {
 	few, many = time.Hour, time.Hour
 	least := func(now time.Duration, text []byte) time.Duration {

@@ -10,11 +10,11 @@ const (
 	tagsOpen  = `⟨tags:"`
 	tagsClose = `"⟩`
 
-	// pictures are the control pictures of the C0 controls, three bytes each.
+	// pictures are the Unicode control pictures of the C0 controls, three bytes each.
 	pictures = "␀␁␂␃␄␅␆␇␈␉␊␋␌␍␎␏␐␑␒␓␔␕␖␗␘␙␚␛␜␝␞␟"
 )
 
-// drawnText returns how the altered piece p at the start of b is drawn.
+// drawnText returns the drawn form of the altered unit p at the start of b.
 func (d Drawer) drawnText(b []byte, p scannedUnit) string {
 	if p.form == control && !d.ASCII {
 		return pictures[3*p.r : 3*p.r+3]
@@ -23,7 +23,7 @@ func (d Drawer) drawnText(b []byte, p scannedUnit) string {
 	return string(d.appendUnit(buf[:0], b, p))
 }
 
-// appendUnit appends how the piece p at the start of b is drawn.
+// appendUnit appends the drawn form of the unit p at the start of b.
 func (d Drawer) appendUnit(dst, b []byte, p scannedUnit) []byte {
 	switch p.form {
 	case control:
@@ -84,7 +84,7 @@ func (d Drawer) appendPoint(dst []byte, r rune) []byte {
 	return append(dst, "⟩"...)
 }
 
-// appendTags appends what a run of tag characters says.
+// appendTags appends a run of tag characters, decoded.
 func (d Drawer) appendTags(dst, run []byte) []byte {
 	first, last := tagsOpen, tagsClose
 	if d.ASCII {
@@ -99,7 +99,7 @@ func (d Drawer) appendTags(dst, run []byte) []byte {
 	return append(dst, last...)
 }
 
-// appendTag appends the character that the tag character r stands for.
+// appendTag appends the ASCII character that the tag character r encodes.
 func appendTag(dst []byte, r rune) []byte {
 	switch c := r - 0xe0000; {
 	case c == '"' || c == '\\':

@@ -19,7 +19,7 @@ func FuzzClean(f *testing.F) {
 	f.Fuzz(checkLaws)
 }
 
-// TestMixtures draws what a fuzzer of bytes rarely finds: characters of all classes in every order.
+// TestMixtures draws characters of all classes in every order, which a fuzzer of bytes rarely finds.
 func TestMixtures(t *testing.T) {
 	alphabet := []string{
 		"a", "1", "\"", "é", "e\u0301", "\u0301", "\u093e", "\u102b", "\u0e33", "\uff9e", "か", "\u3099", "中", "각", "\u1100",
@@ -38,7 +38,7 @@ func TestMixtures(t *testing.T) {
 	}
 }
 
-// checkLaws fails the test unless the promises of the package hold for b.
+// checkLaws fails the test unless the invariants of the package hold for b.
 func checkLaws(t *testing.T, b []byte) {
 	for _, d := range []Drawer{{}, {ASCII: true}} {
 		got := d.CleanBytes(b)
@@ -100,7 +100,7 @@ func walk(t *testing.T, d Drawer, b []byte) (shown string, cells int) {
 	return out.String(), cells
 }
 
-// unsafeRune finds what may not be drawn, by the table of code points rather than by category.
+// unsafeRune finds characters that must not be drawn, by code point instead of category.
 func unsafeRune(s string, ascii bool) (rune, bool) {
 	before, marks := rune(0), 0
 	for i, r := range s {
@@ -176,7 +176,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// checkJSON fails the test unless s survives being written and read, safely.
+// checkJSON fails the test unless writing and reading s as JSON is safe and does not change it.
 func checkJSON(t *testing.T, s string) {
 	got := AppendJSON(nil, s)
 	var back string

@@ -2,8 +2,8 @@ package display
 
 import "strings"
 
-// hostile is one string of each class that must not reach the screen as it is, and of those that
-// look alike but may.
+// hostile has a string of each class that must not reach the screen as it is, and strings that look similar
+// but are allowed.
 var hostile = []struct {
 	name  string
 	in    string
@@ -85,7 +85,7 @@ var hostile = []struct {
 	{"symbols", "€ → ∑ ½ ●", "€ → ∑ ½ ●", 9, `\u20ac \u2192 \u2211 \u00bd \u25cf`},
 }
 
-// tagged spells s with tag characters.
+// tagged returns s in tag characters.
 func tagged(s string) string {
 	return strings.Map(func(r rune) rune { return 0xe0000 + r }, s)
 }

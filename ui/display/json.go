@@ -6,19 +6,18 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// AppendJSON appends s as a JSON string that is safe to print: every character that [Clean] would
-// alter is written as an escape, and everything else, as <, > and &, stands for itself. A reader of
-// the JSON gets exactly s back, except that each byte that is not UTF-8 is U+FFFD.
+// AppendJSON appends s as a JSON string that is safe to print. Characters that [Clean] would alter are
+// written as escapes; all others, including <, > and &, are written as they are. A JSON parser returns
+// exactly s, except that each byte that is not UTF-8 becomes U+FFFD.
 func AppendJSON[T string | []byte](dst []byte, s T) []byte {
 	dst = append(dst, '"')
 	dst, _ = appendEscaped(dst, []byte(s), len(s), true)
 	return append(dst, '"')
 }
 
-// AppendJSONText appends a JSON text that is safe to print. Inside its strings, characters that
-// [Clean] would alter are escaped as [AppendJSON] does it; escapes that are there stay, and so does
-// everything outside of strings, line breaks included. A text that is not valid JSON is made safe
-// as well, but need not stay what it was.
+// AppendJSONText appends a JSON text in a form that is safe to print. Inside strings, characters that [Clean]
+// would alter are escaped as by [AppendJSON], and escapes stay. Text outside of strings stays, including
+// line breaks. A text that is not valid JSON is made safe too, but its meaning may change.
 func AppendJSONText(dst, json []byte) []byte {
 	for len(json) > 0 {
 		n := 0
@@ -49,9 +48,9 @@ func AppendJSONText(dst, json []byte) []byte {
 	return dst
 }
 
-// appendEscaped appends the content of a JSON string: the units that begin in the first so many
-// bytes of src. It returns what follows them. With quote set, src is what the string says, and
-// quotes and backslashes are escaped; otherwise it is already how it is written.
+// appendEscaped appends the inside of a JSON string: the units that begin in the first most bytes of src. It
+// returns the bytes after them as rest. With quote, src is the value of the string, and quotes and
+// backslashes are escaped. Otherwise src is the inside of a JSON string already.
 func appendEscaped(dst, src []byte, most int, quote bool) (_, rest []byte) {
 	for last := len(src) - most; len(src) > last; {
 		n := plainLen(src, len(src)-last)

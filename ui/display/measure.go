@@ -2,8 +2,8 @@ package display
 
 import "strings"
 
-// Truncate returns t if it is at most so many cells wide, and else as much of it as fits with an
-// ellipsis behind it, which follows no blank.
+// Truncate returns t if it is at most so many cells wide. Otherwise it returns the start of t that fits,
+// without blanks at its end, and an ellipsis.
 func (d Drawer) Truncate(t Text, cells int) Text {
 	if cells <= 0 {
 		return Text{}
@@ -19,20 +19,20 @@ func (d Drawer) Truncate(t Text, cells int) Text {
 	return Text{t.s[:at] + end, wide + cellWidth(end)}
 }
 
-// Skip returns t without its first units, as many as it takes to lose so many cells.
+// Skip returns t without its first units, at least so many cells of them.
 func Skip(t Text, cells int) Text {
 	if cells <= 0 {
 		return t
 	}
 	at, wide := t.cutAt(cells)
-	if wide < cells && at < len(t.s) { // a unit that is wider than what is left
+	if wide < cells && at < len(t.s) { // the next unit is wider than the cells left
 		n, more := Measure([]byte(t.s[at:]))
 		at, wide = at+n, wide+more
 	}
 	return Text{t.s[at:], t.Width() - wide}
 }
 
-// cutAt is where the first so many cells of t end, at most, and how wide they are.
+// cutAt returns the end of the units that fit into the first so many cells of t, and their width.
 func (t Text) cutAt(cells int) (at, wide int) {
 	b := []byte(t.s)
 	for at < len(b) && wide < cells {
@@ -58,7 +58,7 @@ func (d Drawer) Pad(t Text, cells int) Text {
 	return t
 }
 
-// ellipsisFor is the mark for text that is cut, no wider than cells.
+// ellipsisFor returns the mark for cut text, at most so many cells wide.
 func (d Drawer) ellipsisFor(cells int) string {
 	switch {
 	case d.ASCII:

@@ -6,11 +6,11 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// partSize is how many bytes of a text, or a few more, are printed at a time. What may be long
-// comes in parts: so it needs room for one, not for all.
+// partSize is the approximate size of a part, in bytes. Long texts are printed in parts, so that only one
+// part needs memory.
 const partSize = 32 << 10
 
-// CleanParts is [Clean] of a text, part by part.
+// CleanParts yields the result of [Clean] in parts.
 func CleanParts(text []byte) iter.Seq[Text] {
 	return func(yield func(Text) bool) {
 		var part []byte
@@ -21,7 +21,7 @@ func CleanParts(text []byte) iter.Seq[Text] {
 	}
 }
 
-// JSONParts is [AppendJSON] of a text, part by part. A part is valid until the next.
+// JSONParts yields the result of [AppendJSON] in parts. A part is valid until the next.
 func JSONParts(text []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		p := textParts{yield: yield}
@@ -30,8 +30,8 @@ func JSONParts(text []byte) iter.Seq[[]byte] {
 	}
 }
 
-// CompactParts is a JSON text, which must be valid, part by part: as [AppendJSONText] has it, but
-// without the spaces between its tokens. A part is valid until the next.
+// CompactParts yields the result of [AppendJSONText] in parts, without the spaces between tokens. The text
+// must be valid JSON. A part is valid until the next.
 func CompactParts(text []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		p := textParts{yield: yield}
@@ -56,14 +56,14 @@ func CompactParts(text []byte) iter.Seq[[]byte] {
 	}
 }
 
-// textParts yields what is appended to b, whenever that is a part.
+// textParts collects text in b, and yields it when a part is full.
 type textParts struct {
 	b      []byte
 	yield  func([]byte) bool
-	enough bool // nobody wants more
+	enough bool // the caller stopped the iteration
 }
 
-// appendQuoted appends a string.
+// appendQuoted appends a JSON string.
 func (p *textParts) appendQuoted(text []byte, quote bool) {
 	p.b = append(p.b, '"')
 	for len(text) > 0 && !p.enough {

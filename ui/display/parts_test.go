@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// longHostile is hostile text of several parts, with another character at each edge of them.
+// longHostile is hostile text of several parts, with a different character at each boundary.
 func longHostile(r *rand.Rand) string {
 	var b strings.Builder
 	for b.Len() < 5*partSize {
@@ -20,7 +20,7 @@ func longHostile(r *rand.Rand) string {
 	return b.String()
 }
 
-// TestParts: the parts of a text are, one after the other, the text, and none is long.
+// TestParts checks that the parts of a text add up to the text, and that no part is long.
 func TestParts(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	join := func(what string, of func(yield func([]byte) bool)) (all []byte) {
@@ -60,7 +60,7 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// TestPartsEnd: whoever has enough gets no more, and nothing has parts as well.
+// TestPartsEnd checks that iteration can stop early, and that an empty text works.
 func TestPartsEnd(t *testing.T) {
 	in := []byte(`["` + strings.Repeat("ab\u202e", 2*partSize) + `"]`)
 	n := 0

@@ -2,8 +2,8 @@ package display
 
 import "unicode"
 
-// emojis are the characters with the property Emoji, without digits, halves of flags and skin
-// tones. Blocks that hold nothing else are whole. Source:
+// emojis are the characters with the property Emoji, without digits, halves of flags and skin tones. A block
+// of only emojis is in the table as one range, including unassigned characters. Source:
 // https://www.unicode.org/Public/15.0.0/ucd/emoji/emoji-data.txt
 var emojis = &unicode.RangeTable{
 	R16: []unicode.Range16{

@@ -7,34 +7,34 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Text is text that is safe to draw: it holds no control character, no escape sequence, and nothing
-// that is invisible or reorders. Only this package makes one: of constants of the program with
-// [Lit], and of everything else by cleaning it. So what is a Text was cleaned, and forgetting to
-// does not compile. The zero Text is empty.
+// Text is text that is safe to draw. It has no control characters, no escape sequences, and no characters
+// that are invisible or reorder others. Only this package makes a Text: from constants of the program with
+// [Lit], and from all other text by cleaning it. So code that forgets to clean text does not compile. The
+// zero Text is empty.
 type Text struct {
 	s     string
 	cells int // or unmeasured
 }
 
-// unmeasured is the width of a text that nobody may want to know: that of a long one, as it is
-// printed, takes longer to find out than the text takes to clean.
+// unmeasured is the width of a long text until it is needed. Long texts are often only printed, and measuring
+// one takes longer than cleaning it.
 const (
 	unmeasured = -1
 	longText   = 4 << 10 // bytes
 )
 
-// literal is a string that stands in the source. As no other package can name the type, they can
-// only give constants.
+// literal is a string constant in the source. Other packages can't name the type, so they can only pass
+// constants.
 type literal string
 
-// Lit is a text of our own.
+// Lit returns a constant as a Text.
 func Lit(s literal) Text { return Clean(string(s)) }
 
-// Format is [Drawer.Format] in Unicode, for what holds no string from outside.
+// Format is [Drawer.Format] in Unicode, for arguments without strings from outside.
 func Format(f literal, args ...any) Text { return Drawer{}.Format(f, args...) }
 
-// Format is fmt.Sprintf for texts. What is given as a string, bytes, an error or a Stringer is
-// cleaned, so that it begins and ends with itself; a Text stands as it is.
+// Format is fmt.Sprintf for texts. Each string, []byte, error or Stringer in args is cleaned alone, so it does
+// not join the text around it. A Text is used as it is.
 func (d Drawer) Format(f literal, args ...any) Text {
 	var few [8]any
 	said := append(few[:0], args...)
@@ -55,13 +55,13 @@ func (d Drawer) Format(f literal, args ...any) Text {
 			}
 		}
 	}
-	return d.Clean(fmt.Sprintf(string(f), said...)) // whatever else was given, and %c
+	return d.Clean(fmt.Sprintf(string(f), said...)) // for other types of arguments, and %c
 }
 
-// String is the text itself.
+// String returns the text.
 func (t Text) String() string { return t.s }
 
-// Width is the number of cells that t takes on the screen.
+// Width returns the width of t on the screen, in cells.
 func (t Text) Width() int {
 	if t.cells == unmeasured {
 		return ansi.StringWidth(t.s)
@@ -69,13 +69,13 @@ func (t Text) Width() int {
 	return t.cells
 }
 
-// Empty reports whether there is nothing to draw.
+// Empty reports whether t is empty.
 func (t Text) Empty() bool { return t.s == "" }
 
-// Between is t with words of our own before and after it.
+// Between returns t between two constants.
 func (t Text) Between(before, after literal) Text { return Join(Lit(before), t, Lit(after)) }
 
-// Join puts texts one after the other.
+// Join concatenates texts.
 func Join(parts ...Text) Text {
 	n, cells, seams := 0, 0, false
 	var last Text
@@ -90,7 +90,7 @@ func Join(parts ...Text) Text {
 			seams = true
 		}
 	}
-	if n == len(last.s) { // there is only one
+	if n == len(last.s) { // only one text is not empty
 		return last
 	}
 	var b strings.Builder
@@ -98,18 +98,18 @@ func Join(parts ...Text) Text {
 	for _, t := range parts {
 		b.WriteString(t.s)
 	}
-	if seams { // characters may have become one: two halves of a flag do
+	if seams { // characters at a seam may have joined, e.g. two halves of a flag
 		return textOf(b.String())
 	}
 	return Text{b.String(), cells}
 }
 
-// Repeat puts n of a text one after the other.
+// Repeat concatenates n copies of t.
 func Repeat(t Text, n int) Text {
 	return textOf(strings.Repeat(t.s, max(n, 0)))
 }
 
-// Wrap cuts t into lines of at most so many cells, between words where it can.
+// Wrap cuts t into lines of at most so many cells, between words if possible.
 func Wrap(t Text, cells int) (lines []Text) {
 	for line := range strings.SplitSeq(ansi.Wrap(t.s, cells, ""), "\n") {
 		lines = append(lines, textOf(line))
@@ -117,7 +117,7 @@ func Wrap(t Text, cells int) (lines []Text) {
 	return lines
 }
 
-// textOf is a clean string as a Text.
+// textOf returns a clean string as a Text.
 func textOf(s string) Text {
 	if len(s) > longText && !isPlain(s) {
 		return Text{s, unmeasured}
@@ -125,7 +125,7 @@ func textOf(s string) Text {
 	return Text{s, cellWidth(s)}
 }
 
-// cellWidth is how many cells a clean string takes.
+// cellWidth returns the width of a clean string, in cells.
 func cellWidth(s string) int {
 	if isPlain(s) {
 		return len(s)

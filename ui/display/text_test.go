@@ -9,7 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// hidden is a Stringer as a provider may name things.
+// hidden is a Stringer with text that a provider may choose.
 type hidden string
 
 func (h hidden) String() string { return string(h) }
@@ -47,8 +47,7 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-// TestJoin: the width of what is put together is that of the whole, also where characters become
-// one.
+// TestJoin checks the width of joined texts, also if characters join.
 func TestJoin(t *testing.T) {
 	parts := []Text{{}, Lit("a"), Lit("日本"), Clean("🇳"), Clean("🇴"), Clean("\u0301"), Clean("ᄀ"), Clean("ᅡ"), Clean("क\u094d"), Clean("त"), Clean("👩"), Clean("\u200d")}
 	for _, a := range parts {

@@ -7,26 +7,26 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// MaxCells is the greatest width of a [Unit]. Only decoded tag characters come near it; a longer
-// run of them continues in further units.
+// MaxCells is the maximum width of a [Unit]. Only decoded tag characters come near it; a longer run of them
+// continues in further units.
 const MaxCells = 64
 
-// Unit is the smallest piece of a text that is drawn whole: one grapheme cluster, or the mark that
-// stands for what may not be drawn. The last unit of a text that is still arriving may change when
-// more of it is there.
+// Unit is the smallest part of a text that is drawn as a whole: one grapheme cluster, or a mark that replaces
+// bytes that must not be drawn. The last unit of a text that is still arriving may change when more bytes
+// arrive.
 type Unit struct {
 	Len     int    // bytes of the source; at least 1
 	Cells   int    // cells on the screen; at least 1
-	Shown   string // what is drawn
+	Shown   string // the drawn form
 	Altered bool   // Shown is not the source itself
 }
 
-// Measure is [Drawer.Next] for those who lay out but do not draw: the bytes and cells of the first
-// unit of b. For text that is drawn as it is, it allocates nothing.
+// Measure returns the bytes and cells of the first unit of b, like [Drawer.Next] but without its drawn form.
+// It does not allocate for text that is drawn as it is.
 func Measure(b []byte) (n, cells int) { return Drawer{}.Measure(b) }
 
-// Next returns the first unit of b, which must not be empty. A UTF-8 sequence that is cut off by
-// the end of b is shown as the bytes that are there.
+// Next returns the first unit of b, which must not be empty. A UTF-8 sequence that the end of b cuts off is
+// shown as single bytes.
 func (d Drawer) Next(b []byte) Unit {
 	p := d.scan(b)
 	if !p.isAltered() {
@@ -45,9 +45,9 @@ func (d Drawer) Measure(b []byte) (n, cells int) {
 	return p.n, cellWidth(d.drawnText(b, p))
 }
 
-// PlainLen returns the length of the prefix of b in which every byte is a printable ASCII character
-// of one cell that may be drawn as it is. A last character that carries a combining mark is left
-// out, as the two are one unit.
+// PlainLen returns the length of the prefix of b in which every byte is a printable ASCII character that may
+// be drawn as it is, in one cell. It leaves out a last character with a combining mark, because the two are
+// one unit.
 func PlainLen(b []byte) int {
 	n := printableLen(b)
 	if n > 0 && n < len(b) && b[n] >= utf8.RuneSelf {
@@ -58,7 +58,7 @@ func PlainLen(b []byte) int {
 	return n
 }
 
-// plainLen is PlainLen, but no more than most, and so it looks at no more.
+// plainLen is PlainLen up to most bytes. It does not read far beyond them.
 func plainLen(b []byte, most int) int {
 	return min(PlainLen(b[:min(len(b), most+utf8.UTFMax)]), most)
 }
@@ -86,21 +86,21 @@ func printableLen(b []byte) int {
 // scannedUnit is a unit before it is drawn.
 type scannedUnit struct {
 	n     int  // bytes of the source
-	cells int  // cells, when it is not altered
+	cells int  // width in cells, if it is not altered
 	form  form // how it is drawn
 	keep  int  // bytes at its start that are drawn as they are
-	lost  int  // characters after those that are only counted
+	lost  int  // characters after them that are only counted
 	r     rune // the character, byte or surrogate that is replaced
 }
 
 func (p scannedUnit) isAltered() bool { return p.form != asIs || p.lost > 0 }
 
-// form is the way in which a piece is drawn.
+// form is the way in which a unit is drawn.
 type form uint8
 
 const (
 	asIs      form = iota // the first keep bytes
-	based                 // the same on a dotted circle
+	based                 // the first keep bytes, on a dotted circle
 	control               // a C0 control
 	octet                 // one byte, or a C1 control
 	surrogate             // half of a pair
@@ -108,7 +108,7 @@ const (
 	tags                  // a run of tag characters
 )
 
-// scan finds the first piece of b, which must not be empty, for ASCII or Unicode.
+// scan returns the first unit of b, which must not be empty, in the alphabet of d.
 func (d Drawer) scan(b []byte) scannedUnit {
 	if d.ASCII && b[0] >= utf8.RuneSelf {
 		r, n := utf8.DecodeRune(b)
@@ -123,7 +123,7 @@ func (d Drawer) scan(b []byte) scannedUnit {
 	return scan(b)
 }
 
-// scan finds the first piece of b, which must not be empty.
+// scan returns the first unit of b, which must not be empty, in Unicode.
 func scan(b []byte) scannedUnit {
 	r, n := utf8.DecodeRune(b)
 	if (isWide(r) || isNarrow(r)) && (len(b) == n || isSeparate(b[n:])) {
@@ -139,8 +139,8 @@ func scan(b []byte) scannedUnit {
 	return scanCluster(b, r)
 }
 
-// scanReplaced returns the piece at the start of b if its first character, r of n bytes, is never drawn
-// as it is.
+// scanReplaced returns the unit at the start of b if its first character is never drawn as it is. That
+// character is r, of n bytes.
 func scanReplaced(b []byte, r rune, n int) (scannedUnit, bool) {
 	switch {
 	case r == utf8.RuneError && n == 1:
@@ -160,12 +160,12 @@ func scanReplaced(b []byte, r rune, n int) (scannedUnit, bool) {
 	return scannedUnit{}, false
 }
 
-// scanCluster finds the piece at the start of b, whose first character r may be drawn.
+// scanCluster returns the unit at the start of b, whose first character r may be drawn.
 func scanCluster(b []byte, r rune) scannedUnit {
 	bare := joinsPrevious(r)
 	if bare && !isMark(r) {
-		// A letter that leans on the one before it, as Thai sara am: on a dotted circle it would be
-		// wider than measured.
+		// A letter that joins the one before it, e.g. Thai sara am. On a dotted circle it would be wider
+		// than measured.
 		return scannedUnit{n: utf8.RuneLen(r), form: point, r: r}
 	}
 	c, cells := ansi.FirstGraphemeCluster(clusterWindow(b), ansi.GraphemeWidth)

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Complete is a text whose last word goes on as all words do that it may become; all are those.
-// seen says what has been seen of a field that takes any words, and may be nil.
+// Complete completes the last word of a text. all are the possible words, and longer is the text with the
+// beginning that they share. seen returns known values of a field without fixed values; it may be nil.
 func Complete(text string, seen func(field string) []string) (longer string, all []string) {
 	start, last := len(text), word{}
 	if words := splitWords(text); len(words) > 0 && !isBlank(text[len(text)-1]) {
@@ -33,7 +33,7 @@ func Complete(text string, seen func(field string) []string) (longer string, all
 	return text[:from] + longer, all
 }
 
-// completions are the words that one may become, as they are written.
+// completions returns all words that w may become, in the syntax of filters.
 func (w word) completions(seen func(field string) []string) (all []string) {
 	if w.op == "" {
 		for _, f := range Fields() {
@@ -62,7 +62,7 @@ func (w word) completions(seen func(field string) []string) (all []string) {
 	return all
 }
 
-// commonPrefixLen is how many bytes two words begin with alike, whatever their case.
+// commonPrefixLen returns the length of the common prefix of two words. Case is ignored.
 func commonPrefixLen(a, b string) (n int) {
 	for n < min(len(a), len(b)) && strings.EqualFold(a[n:n+1], b[n:n+1]) {
 		n++

@@ -11,42 +11,42 @@ import (
 	"toolscope/stream"
 )
 
-// Field is something that turns and calls can be asked for.
+// Field is a property by which turns and calls can be filtered.
 type Field struct {
 	Name    string
-	Does    string // what it is, in a few words
-	Example string // how it is written
+	Does    string // short description
+	Example string // example of a word
 
 	ops    []string
-	calls  bool // it is of calls
+	calls  bool // only calls have it
 	values func() []string
 	read   func(op, value string, f *Filter) (t term, why string)
 }
 
-// usageText is how the field is written, for who wrote it otherwise.
+// usageText returns the correct syntax of the field, for errors.
 func (f *Field) usageText() string { return f.Example }
 
-// Fields are all of them, in the order in which they are told. It is a function because some say
-// what is right by what is declared elsewhere.
+// Fields returns all fields, in the order of display. It is a function because some fields depend on
+// declarations in other packages.
 func Fields() []Field {
 	is, than := []string{":", "="}, []string{">", "<", ">=", "<=", "="}
 	return []Field{
-		{Name: "state", Does: "how it stands; bad is all that went wrong", Example: "state:bad", ops: is, values: stateWords, read: readState},
-		{Name: "tool", Does: "the tool's name; = is all of it", Example: "tool:run_shell", ops: is, calls: true, read: textField(toolOf)},
-		{Name: "model", Does: "the model's name", Example: "model:sonnet", ops: is, read: textField(modelOf)},
-		{Name: "agent", Does: "whose request it answers, or what a hub calls it", Example: "agent:Explore", ops: is, read: textField(agentOf)},
-		{Name: "file", Does: "where it was read from", Example: "file:run.tsc", ops: is, read: textField(fileOf)},
-		{Name: "finding", Does: "a code, or error, warn, info", Example: "finding:SCHEMA", ops: is, calls: true, values: findingCodes, read: readFinding},
-		{Name: "host", Does: "its machine, or where its request went", Example: "host:openai.com", ops: is, read: textField(hostOf)},
-		{Name: "cost", Does: "of the turn, in US dollars", Example: "cost>0.01", ops: than, read: numberField(parseDollars, costOf)},
-		{Name: "took", Does: "from its beginning to its end", Example: "took>2s", ops: than, read: numberField(parseSeconds, tookOf)},
-		{Name: "bytes", Does: "of a call's arguments", Example: "bytes>1k", ops: than, calls: true, read: numberField(parseSize, sizeOf)},
-		{Name: "since", Does: "it began so long ago, or then", Example: "since:10m or since:14:05", ops: is, read: readSince},
-		{Name: "sent", Does: "what a later request made of it", Example: "sent:changed", ops: is, calls: true, values: sentWords, read: readSent},
+		{Name: "state", Does: "state; bad is any failure or error finding", Example: "state:bad", ops: is, values: stateWords, read: readState},
+		{Name: "tool", Does: "name of the tool; = for the exact name", Example: "tool:run_shell", ops: is, calls: true, read: textField(toolOf)},
+		{Name: "model", Does: "name of the model", Example: "model:sonnet", ops: is, read: textField(modelOf)},
+		{Name: "agent", Does: "agent that sent the request, or its hub name", Example: "agent:Explore", ops: is, read: textField(agentOf)},
+		{Name: "file", Does: "file that it was read from", Example: "file:run.tsc", ops: is, read: textField(fileOf)},
+		{Name: "finding", Does: "code of a finding, or error, warn, info", Example: "finding:SCHEMA", ops: is, calls: true, values: findingCodes, read: readFinding},
+		{Name: "host", Does: "its machine, or the host of the request's URL", Example: "host:openai.com", ops: is, read: textField(hostOf)},
+		{Name: "cost", Does: "cost of the turn, in US dollars", Example: "cost>0.01", ops: than, read: numberField(parseDollars, costOf)},
+		{Name: "took", Does: "time from beginning to end", Example: "took>2s", ops: than, read: numberField(parseSeconds, tookOf)},
+		{Name: "bytes", Does: "size of a call's arguments", Example: "bytes>1k", ops: than, calls: true, read: numberField(parseSize, sizeOf)},
+		{Name: "since", Does: "began within a duration, or since a time of day", Example: "since:10m or since:14:05", ops: is, read: readSince},
+		{Name: "sent", Does: "how a later request sent the call back", Example: "sent:changed", ops: is, calls: true, values: sentWords, read: readSent},
 	}
 }
 
-// FieldNames are the names of the fields.
+// FieldNames returns the names of all fields.
 func FieldNames() (names []string) {
 	for _, f := range Fields() {
 		names = append(names, f.Name)
@@ -62,7 +62,7 @@ func fieldOf(name string) *Field {
 	return nil
 }
 
-// textField is how a field is read that is some words: with = they are all of it.
+// textField returns the reader of a field with a text value. With =, the value must be the complete text.
 func textField(of func(*matchTarget, func(string) bool) bool) func(string, string, *Filter) (term, string) {
 	return func(op, value string, _ *Filter) (term, string) {
 		n := newShortQuery(value)
@@ -100,7 +100,7 @@ func hostOf(s *matchTarget, is func(string) bool) bool {
 	return host != "" && is(host)
 }
 
-// originMachine is the machine that a turn comes from, nil for this one.
+// originMachine returns the machine that captured a turn, nil for this machine.
 func (s *matchTarget) originMachine() *stream.Machine {
 	if s.exchange == nil {
 		return nil
@@ -108,7 +108,7 @@ func (s *matchTarget) originMachine() *stream.Machine {
 	return s.exchange.Head.Origin
 }
 
-// HostOf is the host that a request went to, of its URL.
+// HostOf returns the host of a URL, with its port.
 func HostOf(url string) string {
 	if _, rest, ok := strings.Cut(url, "://"); ok {
 		url = rest
@@ -117,12 +117,12 @@ func HostOf(url string) string {
 	return host
 }
 
-// numberField is how a field is read that is a number.
+// numberField returns the reader of a field with a number.
 func numberField(read func(string) (float64, bool), of func(*matchTarget) (float64, bool)) func(string, string, *Filter) (term, string) {
 	return func(op, value string, _ *Filter) (term, string) {
 		want, ok := read(value)
 		if !ok {
-			return term{}, "that is no number"
+			return term{}, "not a number"
 		}
 		return term{fits: func(s *matchTarget) bool {
 			got, known := of(s)
@@ -171,16 +171,16 @@ func sizeOf(s *matchTarget) (float64, bool) {
 	return float64(s.call.ArgsLen()), true
 }
 
-// parseDollars reads 0.01 or $0.01.
+// parseDollars parses a sum, e.g. 0.01 or $0.01.
 func parseDollars(text string) (float64, bool) { return parseNumber(strings.TrimPrefix(text, "$")) }
 
-// parseNumber reads what is finite.
+// parseNumber parses a finite number.
 func parseNumber(text string) (float64, bool) {
 	n, err := strconv.ParseFloat(text, 64)
 	return n, err == nil && !math.IsInf(n, 0) && !math.IsNaN(n)
 }
 
-// parseSeconds reads 2s, 300ms, 1m30s, or 2, which are seconds.
+// parseSeconds parses a duration, e.g. 2s, 300ms or 1m30s. A plain number is in seconds.
 func parseSeconds(text string) (float64, bool) {
 	if n, ok := parseNumber(text); ok {
 		return n, true
@@ -189,13 +189,13 @@ func parseSeconds(text string) (float64, bool) {
 	return d.Seconds(), err == nil
 }
 
-// sizes are the units of bytes.
+// sizes are the units of sizes, in bytes.
 var sizes = []struct {
 	unit string
 	of   float64
 }{{"kb", 1e3}, {"mb", 1e6}, {"gb", 1e9}, {"k", 1e3}, {"m", 1e6}, {"g", 1e9}, {"b", 1}, {"", 1}}
 
-// parseSize reads 512, 1k or 1.5MB.
+// parseSize parses a size, e.g. 512, 1k or 1.5MB.
 func parseSize(text string) (float64, bool) {
 	text = strings.ToLower(text)
 	for _, of := range sizes {
@@ -207,7 +207,7 @@ func parseSize(text string) (float64, bool) {
 	return 0, false
 }
 
-// readSince reads how long ago, or the time of day.
+// readSince parses the value of since: a duration before now, or a time of day.
 func readSince(_, value string, f *Filter) (term, string) {
 	for _, layout := range []string{"15:04:05", "15:04"} {
 		if at, err := time.Parse(layout, value); err == nil {
@@ -216,7 +216,7 @@ func readSince(_, value string, f *Filter) (term, string) {
 	}
 	ago, ok := parseSeconds(value)
 	if _, bare := parseNumber(value); !ok || bare || ago <= 0 || ago > 1e9 {
-		return term{}, "that is no time"
+		return term{}, "not a time"
 	}
 	d := time.Duration(ago * float64(time.Second))
 	if f.since == 0 || d < f.since {
@@ -225,7 +225,8 @@ func readSince(_, value string, f *Filter) (term, string) {
 	return term{fits: func(s *matchTarget) bool { return s.turn.OpenedAt >= s.Now-d }}, ""
 }
 
-// beganSince reports whether a turn began at that time of the day of its source's latest, or later.
+// beganSince reports whether a turn began at a time of day or later, on the day of the latest time in its
+// source.
 func beganSince(s *matchTarget, of time.Time) bool {
 	began, ok := s.View.WallClock(s.turn.Exchange, s.turn.OpenedAt)
 	if !ok {
@@ -238,7 +239,7 @@ func beganSince(s *matchTarget, of time.Time) bool {
 	return !began.Before(time.Date(y, m, d, of.Hour(), of.Minute(), of.Second(), 0, began.Location()))
 }
 
-// findingCodes are those of all findings, behind their severities.
+// findingCodes returns the severities, and then the codes of all findings.
 func findingCodes() []string {
 	all := []string{stream.Error.String(), stream.Warn.String(), stream.Info.String()}
 	for _, d := range providers.Findings() {

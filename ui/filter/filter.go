@@ -1,19 +1,19 @@
-// Package filter is the language in which one says which turns are meant: what a list shows, and
-// what a proxy stops at.
+// Package filter parses and applies filters. A filter selects turns and calls: those that a list shows, or
+// those at which a proxy holds a response.
 //
 //	state:bad model:sonnet cost>0.01 "two words" -tool:notify
 //
-// Words have blanks between them, and all must fit. A word is a [Field] with what it must be, or
-// something that the row of a turn or of a call says (a tool, an id, a state, a model, a code, the words
-// of the user), or that the arguments of a call or the text of a turn hold. A quoted word is never a field. Case does not count.
+// A filter is a list of words with blanks between them, and all words must match. A word is a [Field] with
+// its value, or a plain text. A plain text is searched in the row of a turn or call (a tool, an id, a state,
+// a model, a code, the words of the user), in the arguments of calls and in the text of turns. A quoted word
+// is never a field. Case is ignored.
 //
 // Invariants:
-//   - A turn is meant if one of its calls, or itself, is all that is said, and neither it nor any of
-//     its calls is anything that is said with a minus before it. Of a call, the words about a turn
-//     are about its turn.
-//   - What is not known is nothing: a turn whose cost nobody knows costs neither more nor less than
-//     any sum.
-//   - Any text is some filter. What is wrong in it is said, and takes no part.
+//   - A turn matches if the turn itself or one of its calls matches all words without a minus, and
+//     neither the turn nor any of its calls matches a word with a minus. Fields of turns are compared
+//     with the turn of a call.
+//   - An unknown value matches nothing: the unknown cost of a turn is neither more nor less than a sum.
+//   - Every text is a filter. Invalid words are reported and ignored.
 package filter
 
 import (
@@ -24,50 +24,50 @@ import (
 	"toolscope/stream"
 )
 
-// Filter is what was asked for. The zero Filter means every turn.
+// Filter is a parsed filter. The zero Filter matches every turn.
 type Filter struct {
 	text  string
 	terms []term
-	since time.Duration // the shortest time ago that is asked for, 0 for none
+	since time.Duration // shortest duration of a since word; 0 for none
 }
 
-// term is a word, understood.
+// term is a parsed word.
 type term struct {
 	not   bool
-	calls bool // calls are asked for, not only their turn
-	texts bool // and what they and it hold
+	calls bool // it depends on calls, not only on their turn
+	texts bool // it depends on arguments and texts
 	fits  func(*matchTarget) bool
 }
 
-// Source is where turns come from, and what is known of them elsewhere.
+// Source is the source of turns, with facts about them from elsewhere.
 type Source struct {
 	View *providers.View
 	Cost func(*stream.Turn) price.Figure
-	Now  time.Duration // of the source, for what is said to be so long ago
+	Now  time.Duration // current time of the source, for since
 
-	Progress SearchProgress // nil where nothing is judged twice
+	Progress SearchProgress // nil if each turn is matched only once
 }
 
-// matchTarget is what a word may fit: a call, or with nil its turn.
+// matchTarget is the target of a word: a call, or the turn if call is nil.
 type matchTarget struct {
 	*Source
 	turn     *stream.Turn
 	call     *stream.Call
 	exchange *providers.Exchange // may be nil
-	texts    []containment       // by number of term: whether the texts of the turn hold it
+	texts    []containment       // by number of term: whether the texts of the turn contain it
 }
 
-// String is what was asked for, as it was written.
+// String returns the text of the filter, as written.
 func (f *Filter) String() string { return f.text }
 
-// Empty reports whether every turn is meant.
+// Empty reports whether the filter matches every turn.
 func (f *Filter) Empty() bool { return len(f.terms) == 0 }
 
-// Since is how short a time ago is asked for, 0 where none is: then what is meant changes with time
-// alone.
+// Since returns the shortest duration of a since word, or 0 without one. With a duration, the matching turns
+// also change as time passes.
 func (f *Filter) Since() time.Duration { return f.since }
 
-// MatchesTurn reports whether a turn is meant.
+// MatchesTurn reports whether a turn matches.
 func (f *Filter) MatchesTurn(from *Source, t *stream.Turn) bool {
 	s := from.newTarget(t)
 	meant := f.matchesAll(&s)
@@ -84,15 +84,15 @@ func (f *Filter) MatchesTurn(from *Source, t *stream.Turn) bool {
 	return meant
 }
 
-// MatchesCall reports whether a call is what is said, and nothing of what is said with a minus.
+// MatchesCall reports whether a call matches all words without a minus and none with a minus.
 func (f *Filter) MatchesCall(from *Source, t *stream.Turn, c *stream.Call) bool {
 	s := from.newTarget(t)
 	s.call = c
 	return f.matchesAll(&s) && !f.matchesExcluded(&s)
 }
 
-// Undecidable reports whether too little is left of a turn to tell whether it is meant: its calls were
-// let go of, or their arguments.
+// Undecidable reports whether a turn can't be matched any more, because its calls were dropped, or their
+// arguments evicted.
 func (f *Filter) Undecidable(t *stream.Turn) bool {
 	for _, of := range f.terms {
 		if of.calls && t.Retention == stream.Dropped || of.texts && t.Retention != stream.InMemory {
@@ -106,7 +106,7 @@ func (from *Source) newTarget(t *stream.Turn) matchTarget {
 	return matchTarget{Source: from, turn: t, exchange: from.View.Exchange(t.Exchange)}
 }
 
-// matchesAll reports whether a subject fits every word that is said without a minus.
+// matchesAll reports whether a target matches every word without a minus.
 func (f *Filter) matchesAll(s *matchTarget) bool {
 	for i := range f.terms {
 		if of := &f.terms[i]; !of.not && !of.fits(s) {
@@ -116,7 +116,7 @@ func (f *Filter) matchesAll(s *matchTarget) bool {
 	return true
 }
 
-// matchesExcluded reports whether a subject fits a word that is said with a minus.
+// matchesExcluded reports whether a target matches a word with a minus.
 func (f *Filter) matchesExcluded(s *matchTarget) bool {
 	for i := range f.terms {
 		if of := &f.terms[i]; of.not && of.fits(s) {

@@ -11,8 +11,8 @@ import (
 	"toolscope/stream"
 )
 
-// written is a source of four turns: a call that came whole, a call that is malformed beside one
-// that is whole, one that stops in the middle, and text alone.
+// written returns a source of four turns: one with a complete call, one with a malformed and a complete call,
+// one with a call that is cut short, and one with only text.
 func written(t testing.TB) *Source {
 	in := new(providers.Inspector)
 	for n, body := range []string{
@@ -54,7 +54,7 @@ func finish(word string) string {
 	return `{"choices":[{"index":0,"delta":{},"finish_reason":"` + word + `"}]}`
 }
 
-// TestTurn: which turns are meant, counted from 1.
+// TestTurn checks which turns match, counted from 1.
 func TestTurn(t *testing.T) {
 	src := written(t)
 	for text, want := range map[string][]int{
@@ -86,7 +86,7 @@ func TestTurn(t *testing.T) {
 	}
 }
 
-// TestCall is for who stops at one call: its neighbours do not count.
+// TestCall checks that other calls of the turn do not affect the match of a call.
 func TestCall(t *testing.T) {
 	src := written(t)
 	turn := src.View.Session().Turns[1]
@@ -102,24 +102,24 @@ func TestCall(t *testing.T) {
 	}
 }
 
-// TestFaults: what is wrong is said, and what would be right.
+// TestFaults checks that an error has the reason and a correct example.
 func TestFaults(t *testing.T) {
 	for text, want := range map[string]string{
-		"costs>0.01":   "costs: no such field; cost?",
-		"stat:bad":     "stat: no such field; state?",
-		"http://x":     `http: no such field; "http://x" in quotes is looked for as words`,
-		"state:":       "state: is what? state:bad",
-		"state:broken": "state:broken: no such state; bad open stopped waiting streaming looks-done complete no-arguments cut-short malformed not-an-object aborted rejected unseen; state:bad",
-		"state>bad":    "state>bad: say state:bad",
-		"cost:1":       "cost:1: say cost>0.01",
-		"cost>much":    "cost>much: that is no number; cost>0.01",
-		"took>2x":      "took>2x: that is no number; took>2s",
-		"bytes>1x":     "bytes>1x: that is no number; bytes>1k",
-		"cost>1e999":   "cost>1e999: that is no number; cost>0.01",
-		"since:5":      "since:5: that is no time; since:10m or since:14:05",
-		"since:-5m":    "since:-5m: that is no time; since:10m or since:14:05",
-		"finding:zzz":  "finding:zzz: no code has that in it; finding:SCHEMA",
-		"sent:gone":    "sent:gone: no such word; changed back intact reformatted emptied repaired double-encoded wrapped altered dropped orphaned moved; sent:changed",
+		"costs>0.01":   "costs: unknown field; cost?",
+		"stat:bad":     "stat: unknown field; state?",
+		"http://x":     `http: unknown field; to search for text, quote it: "http://x"`,
+		"state:":       "state: no value; e.g. state:bad",
+		"state:broken": "state:broken: unknown state; use bad open stopped waiting streaming looks-done complete no-arguments cut-short malformed not-an-object aborted rejected unseen; e.g. state:bad",
+		"state>bad":    "state>bad: use state:bad",
+		"cost:1":       "cost:1: use cost>0.01",
+		"cost>much":    "cost>much: not a number; e.g. cost>0.01",
+		"took>2x":      "took>2x: not a number; e.g. took>2s",
+		"bytes>1x":     "bytes>1x: not a number; e.g. bytes>1k",
+		"cost>1e999":   "cost>1e999: not a number; e.g. cost>0.01",
+		"since:5":      "since:5: not a time; e.g. since:10m or since:14:05",
+		"since:-5m":    "since:-5m: not a time; e.g. since:10m or since:14:05",
+		"finding:zzz":  "finding:zzz: unknown code; e.g. finding:SCHEMA",
+		"sent:gone":    "sent:gone: unknown outcome; use changed back intact reformatted emptied repaired double-encoded wrapped altered dropped orphaned moved; e.g. sent:changed",
 	} {
 		f, faults := Parse(text)
 		if len(faults) != 1 || faults[0].Error() != want || !f.Empty() {
@@ -135,7 +135,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestFieldsAsTold: what a field is told to be written like is no fault.
+// TestFieldsAsTold checks that the examples of fields are valid.
 func TestFieldsAsTold(t *testing.T) {
 	for _, field := range Fields() {
 		for way := range strings.SplitSeq(field.Example, " or ") {
@@ -172,7 +172,7 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// FuzzParse: any text is some filter, which means the same again.
+// FuzzParse checks that every text is a filter, and that its String parses to the same filter.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{"state:bad", `-tool:"a b" cost>0.01 -`, "since:14:05 took<=2m", "\x00\xff:", `"`, "a:b:c", "é:ü -é", "-\"-\"", "bytes>1kb", "\f", "\" "} {
 		f.Add(text)
@@ -197,7 +197,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestTurnAllocates nothing: a list of a hundred thousand is gone through for each key.
+// TestTurnAllocates checks that matching does not allocate: each key matches up to 100,000 turns.
 func TestTurnAllocates(t *testing.T) {
 	src := written(t)
 	f, _ := Parse("state:bad model:sonnet cost<1 zzz -tool:y since:10m bytes>1 sent:back")

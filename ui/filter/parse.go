@@ -8,12 +8,12 @@ import (
 	"toolscope/themes"
 )
 
-// Error is a word that is not understood, and what would be.
+// Error is an invalid word of a filter, and the reason.
 type Error struct{ Word, Why string }
 
 func (f Error) Error() string { return f.Word + ": " + f.Why }
 
-// Parse reads a filter. The words that are at fault take no part in it.
+// Parse parses a filter. Invalid words are not part of the result.
 func Parse(text string) (*Filter, []Error) {
 	f := &Filter{text: strings.TrimLeft(text, blanks)}
 	var faults []Error
@@ -38,7 +38,7 @@ type word struct {
 	start     int // byte at which it begins, its minus included
 }
 
-// errorWord is what is said of a word that is at fault.
+// errorWord returns the part of an invalid word that an error quotes.
 func (w word) errorWord() string {
 	if w.op == "" {
 		return w.value
@@ -49,10 +49,10 @@ func (w word) errorWord() string {
 	return w.field
 }
 
-// ops are what stands between a field and what it must be, the longer before their beginnings.
+// ops are the operators between a field and its value. Longer operators come before their prefixes.
 var ops = []string{":", ">=", "<=", ">", "<", "="}
 
-// splitWords cuts a text into its words.
+// splitWords splits a text into words.
 func splitWords(text string) (words []word) {
 	for at := 0; at < len(text); {
 		if isBlank(text[at]) {
@@ -76,13 +76,13 @@ func splitWords(text string) (words []word) {
 	return words
 }
 
-// blanks stand between words.
+// blanks are the characters between words.
 const blanks = " \t\r\n"
 
 func isBlank(c byte) bool { return strings.IndexByte(blanks, c) >= 0 }
 
-// fieldAt is the name of a field and what stands behind it, at the start of a text; none, if it
-// begins with no name.
+// fieldAt returns the field name and the operator at the start of a text. Both are empty if the text begins
+// otherwise.
 func fieldAt(text string) (name, op string) {
 	n := 0
 	for n < len(text) && ('a' <= text[n]|0x20 && text[n]|0x20 <= 'z') {
@@ -99,8 +99,8 @@ func fieldAt(text string) (name, op string) {
 	return "", ""
 }
 
-// valueAt is what is said up to the next blank that is not quoted, and how many bytes that is. A
-// quote that nobody closes goes on to the end.
+// valueAt returns the value up to the next unquoted blank, without quotes, and its length in the text. A quote
+// that is not closed extends to the end.
 func valueAt(text string) (value string, n int) {
 	var b strings.Builder
 	quoted := false
@@ -114,7 +114,7 @@ func valueAt(text string) (value string, n int) {
 	return b.String(), n
 }
 
-// parseTerm is what a word asks for; why says what is wrong with it. Without either it asks for nothing.
+// parseTerm returns the term of a word, or why the word is invalid. For an empty word both are empty.
 func (w word) parseTerm(f *Filter) (t term, why string) {
 	if w.op == "" {
 		if w.value == "" {
@@ -125,19 +125,19 @@ func (w word) parseTerm(f *Filter) (t term, why string) {
 	field := fieldOf(w.field)
 	if field == nil {
 		if near := themes.Near(w.field, FieldNames()); len(near) > 0 {
-			return t, "no such field; " + near[0] + "?"
+			return t, "unknown field; " + near[0] + "?"
 		}
-		return t, `no such field; "` + w.field + w.op + w.value + `" in quotes is looked for as words`
+		return t, `unknown field; to search for text, quote it: "` + w.field + w.op + w.value + `"`
 	}
 	if w.value == "" {
-		return t, "is what? " + field.usageText()
+		return t, "no value; e.g. " + field.usageText()
 	}
 	if !slices.Contains(field.ops, w.op) {
-		return t, "say " + field.usageText()
+		return t, "use " + field.usageText()
 	}
 	t, why = field.read(w.op, w.value, f)
 	if why != "" {
-		why = fmt.Sprintf("%s; %s", why, field.usageText())
+		why = fmt.Sprintf("%s; e.g. %s", why, field.usageText())
 	}
 	t.calls = t.calls || field.calls
 	return t, why

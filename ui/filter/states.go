@@ -8,14 +8,14 @@ import (
 	"toolscope/stream"
 )
 
-// What is asked for beside the states themselves.
+// Values of the field state that are not states.
 const (
-	badState     = "bad"     // went wrong: its state, or a finding that is an error
-	openState    = "open"    // more may come
-	stoppedState = "stopped" // by the client
+	badState     = "bad"     // a bad state, or a finding that is an error
+	openState    = "open"    // more bytes may arrive
+	stoppedState = "stopped" // stopped by the client
 )
 
-// stateWords are what a state can be asked for as.
+// stateWords returns all values of the field state.
 func stateWords() []string {
 	words := []string{badState, openState, stoppedState}
 	for st := range stream.Status(stream.NumStatus) {
@@ -24,10 +24,10 @@ func stateWords() []string {
 	return words
 }
 
-// bare is a state without what may stand between its words.
+// bare removes the separators between the words of a state.
 var bare = strings.NewReplacer(" ", "", "-", "", "_", "")
 
-// readState reads a state by the beginning of its word.
+// readState parses a state, which may be shortened to its beginning.
 func readState(_, value string, _ *Filter) (term, string) {
 	value = strings.ToLower(value)
 	switch value {
@@ -43,16 +43,16 @@ func readState(_, value string, _ *Filter) (term, string) {
 		wanted[st] = strings.HasPrefix(bare.Replace(stream.Status(st).String()), bare.Replace(value))
 	}
 	if value == "" || wanted == ([stream.NumStatus]bool{}) {
-		return term{}, "no such state; " + strings.Join(stateWords(), " ")
+		return term{}, "unknown state; use " + strings.Join(stateWords(), " ")
 	}
 	return term{fits: func(s *matchTarget) bool { return wanted[s.status()] }}, ""
 }
 
-// isFailure reports whether a state is that of what went wrong.
+// isFailure reports whether a state is a failure.
 func isFailure(st stream.Status) bool { return st >= stream.CutShort && st <= stream.Rejected }
 
-// status is the state of a call, or of a turn as a list has it: that of its first bad call, else of
-// its own end.
+// status returns the state of a call, or of a turn as in a list: the turn's own failure, else the state of its
+// first failed call, else the turn's own state.
 func (s *matchTarget) status() stream.Status {
 	if s.call != nil {
 		return s.call.Status()
@@ -77,13 +77,13 @@ func (s *matchTarget) status() stream.Status {
 	return own
 }
 
-// ends are the states that turns share with calls.
+// ends maps phases of turns to the states that they share with calls.
 var ends = [...]stream.Status{
 	stream.TurnIsOpen: stream.Streaming, stream.TurnComplete: stream.Complete, stream.TurnTruncated: stream.CutShort,
 	stream.TurnAborted: stream.Aborted, stream.TurnRejected: stream.Rejected,
 }
 
-// isStopped reports whether the client ended it. That is no fault.
+// isStopped reports whether the client stopped the target. That is not a failure.
 func (s *matchTarget) isStopped() bool {
 	if s.call != nil {
 		return s.call.StoppedByClient()
@@ -91,7 +91,7 @@ func (s *matchTarget) isStopped() bool {
 	return s.turn.Phase() == stream.TurnAborted && s.turn.EndedBy == stream.Client
 }
 
-// isBad reports whether it went wrong, or a finding of it is an error.
+// isBad reports whether the target failed, or has a finding that is an error.
 func (s *matchTarget) isBad() bool {
 	return isFailure(s.status()) && !s.isStopped() || slices.ContainsFunc(s.findings(), func(f stream.Finding) bool { return f.Severity == stream.Error })
 }
@@ -103,7 +103,7 @@ func (s *matchTarget) findings() []stream.Finding {
 	return s.turn.Findings
 }
 
-// readFinding reads a severity, or a part of a code.
+// readFinding parses a severity, or a part of a code.
 func readFinding(op, value string, _ *Filter) (term, string) {
 	value = strings.ToLower(value)
 	for _, of := range []stream.Severity{stream.Info, stream.Warn, stream.Error} {
@@ -116,23 +116,23 @@ func readFinding(op, value string, _ *Filter) (term, string) {
 	n := newShortQuery(value)
 	n.exact = op == "="
 	if !slices.ContainsFunc(findingCodes(), n.isIn) {
-		return term{}, "no code has that in it"
+		return term{}, "unknown code"
 	}
 	return term{fits: func(s *matchTarget) bool {
 		return slices.ContainsFunc(s.findings(), func(f stream.Finding) bool { return n.isIn(f.Code) })
 	}}, ""
 }
 
-// What is asked for beside the fates themselves.
+// Values of the field sent that are not outcomes.
 const (
-	changedWord = "changed" // it says something else, or is not there
-	backWord    = "back"    // in a later request, however
+	changedWord = "changed" // sent back with another meaning, or missing
+	backWord    = "back"    // any outcome in a later request
 )
 
-// intactOutcomes are the fates of what says the same.
+// intactOutcomes are the outcomes that do not change the meaning.
 var intactOutcomes = []string{string(replay.Intact), string(replay.WasReformatted), string(replay.WasMoved), string(replay.AsClientHasIt)}
 
-// sentOutcomes are what a later request may make of a call.
+// sentOutcomes are the outcomes of a call in a later request.
 var sentOutcomes = []replay.Treatment{
 	replay.Intact, replay.WasReformatted, replay.WasEmptied, replay.WasRepaired, replay.WasEncoded, replay.WasWrapped,
 	replay.WasAltered, replay.WasDropped, replay.WasOrphaned, replay.WasMoved,
@@ -146,7 +146,7 @@ func sentWords() []string {
 	return words
 }
 
-// readSent reads what later requests made of a call.
+// readSent parses the outcome of a call in later requests.
 func readSent(_, value string, _ *Filter) (term, string) {
 	value = strings.ToLower(value)
 	is := func(fate string) bool { return strings.HasPrefix(fate, value) }
@@ -156,7 +156,7 @@ func readSent(_, value string, _ *Filter) (term, string) {
 	case value == backWord:
 		is = func(string) bool { return true }
 	case !slices.ContainsFunc(sentWords(), is):
-		return term{}, "no such word; " + strings.Join(sentWords(), " ")
+		return term{}, "unknown outcome; use " + strings.Join(sentWords(), " ")
 	}
 	return term{fits: func(s *matchTarget) bool {
 		return s.call != nil && slices.ContainsFunc(s.call.SentBack, func(r stream.SentBackCall) bool { return is(r.Outcome) })

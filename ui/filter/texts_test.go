@@ -9,7 +9,7 @@ import (
 	"toolscope/stream"
 )
 
-// turnOf is a session of one turn whose call has arguments that come in pieces.
+// turnOf returns an inspector with one turn, whose call has the given deltas.
 func turnOf(pieces ...string) *providers.Inspector {
 	in := new(providers.Inspector)
 	say := func(format string, args ...any) {
@@ -25,7 +25,7 @@ func turnOf(pieces ...string) *providers.Inspector {
 	return in
 }
 
-// TestTexts: a word is looked for in names, ids and models, in arguments and in text.
+// TestTexts checks that a word is searched in names, ids, models, arguments and text.
 func TestTexts(t *testing.T) {
 	in := turnOf(`{"city":`, `"Oslo"}`)
 	turn := in.Session().Turns[0]
@@ -40,8 +40,8 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// TestLooked: who judges a call again as it grows finds what two deltas bring together, and looks
-// through nothing twice.
+// TestLooked checks that matching a growing call finds a word across two deltas, and searches no byte
+// twice.
 func TestLooked(t *testing.T) {
 	f, _ := Parse("needle")
 	looked := SearchProgress{}
@@ -62,7 +62,7 @@ func TestLooked(t *testing.T) {
 	}
 }
 
-// BenchmarkWords is a filter of words, judged as it is typed: over 100,000 calls.
+// BenchmarkWords matches plain words against 100,000 calls, as while typing a filter.
 func BenchmarkWords(b *testing.B) {
 	in := turnOf(`{"path":"cmd/greet/main.go","content":"` + strings.Repeat("every name gets a line\\n", 40) + `"}`)
 	turn := in.Session().Turns[0]

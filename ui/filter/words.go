@@ -7,15 +7,15 @@ import (
 	"toolscope/ui/textsearch"
 )
 
-// shortQuery is what is looked for in short texts. ASCII letters of both cases are the same.
+// shortQuery is a search string for short texts. It ignores the case of ASCII letters.
 type shortQuery struct {
 	low   string
-	exact bool // the text must be nothing else
+	exact bool // the string must be the complete text
 }
 
 func newShortQuery(text string) *shortQuery { return &shortQuery{low: lowerASCII(text)} }
 
-// lowerASCII lowers A-Z alone, so that no byte moves.
+// lowerASCII lowers only A-Z, so byte offsets don't change.
 func lowerASCII(text string) string {
 	return strings.Map(func(r rune) rune {
 		if 'A' <= r && r <= 'Z' {
@@ -25,7 +25,7 @@ func lowerASCII(text string) string {
 	}, strings.ToValidUTF8(text, "\uFFFD"))
 }
 
-// isIn reports whether a text has it.
+// isIn reports whether a text contains the string.
 func (n *shortQuery) isIn(text string) bool {
 	if n.exact {
 		return len(text) == len(n.low) && n.isPrefixOf(text)
@@ -38,7 +38,8 @@ func (n *shortQuery) isIn(text string) bool {
 	return false
 }
 
-// isPrefixOf reports whether a text that is long enough begins with it.
+// isPrefixOf reports whether a text begins with the string. The text must be at least as
+// long.
 func (n *shortQuery) isPrefixOf(text string) bool {
 	for i := range len(n.low) {
 		c := text[i]
@@ -52,8 +53,8 @@ func (n *shortQuery) isPrefixOf(text string) bool {
 	return true
 }
 
-// plainTerm is a word that the row of a turn or call says, or that the arguments of a call or the text of
-// a turn hold: the term of that number.
+// plainTerm returns the term of a word without a field. It searches the row of a turn or call, the arguments
+// of a call and the text of a turn. number is the index of the term in the filter.
 func plainTerm(value string, number int) term {
 	n, texts := newShortQuery(value), textsearch.Fold(value)
 	return term{calls: true, texts: true, fits: func(s *matchTarget) bool {
@@ -72,8 +73,8 @@ func plainTerm(value string, number int) term {
 	}}
 }
 
-// SearchProgress is how far texts that grow were looked through, so that nothing is looked through twice. It
-// is of one filter, and of one past: of a text that became shorter it knows too much.
+// SearchProgress stores how far growing texts were searched, so that no byte is searched twice. It is for one
+// filter and for one view in time: after a step back in time, texts are shorter and it is wrong.
 type SearchProgress map[searchedText]int
 
 type searchedText struct {
@@ -83,11 +84,11 @@ type searchedText struct {
 	rewrites int
 }
 
-// alreadyFound is how far a text was looked through that holds what is looked for.
+// alreadyFound is the progress of a text that contains the search string.
 const alreadyFound = -1
 
-// hasText reports whether the arguments of the call hold what the term of that number looks for, or the
-// text of its turn.
+// hasText reports whether the arguments of the call or the text of its turn contain n, the search string of
+// the term with that number.
 func (s *matchTarget) hasText(term int, n *textsearch.Query) bool {
 	c, t := s.call, s.turn
 	if c != nil && s.searchText(searchedText{term, c.Ref(), 0, c.Rewrites}, n, c.Args(), c.MayGrow()) {
@@ -99,7 +100,7 @@ func (s *matchTarget) hasText(term int, n *textsearch.Query) bool {
 	for len(s.texts) <= term {
 		s.texts = append(s.texts, unknown)
 	}
-	if s.texts[term] == unknown { // its calls ask the same
+	if s.texts[term] == unknown { // the result is the same for all calls of the turn
 		s.texts[term] = without
 		if open := !t.Closed(); s.searchText(searchedText{term, t.Ref(), 0, 0}, n, t.Text, open) || s.searchText(searchedText{term, t.Ref(), 1, 0}, n, t.Thinking, open) {
 			s.texts[term] = with
@@ -108,7 +109,7 @@ func (s *matchTarget) hasText(term int, n *textsearch.Query) bool {
 	return s.texts[term] == with
 }
 
-// containment is whether the text of a turn holds something.
+// containment is whether the text of a turn contains a search string.
 type containment uint8
 
 const (
@@ -117,7 +118,7 @@ const (
 	with
 )
 
-// searchText looks through what is new of a text.
+// searchText searches the new part of a text.
 func (s *matchTarget) searchText(in searchedText, n *textsearch.Query, text []byte, grows bool) bool {
 	if !grows || s.Progress == nil {
 		return n.In(text)
@@ -133,7 +134,7 @@ func (s *matchTarget) searchText(in searchedText, n *textsearch.Query, text []by
 	return is
 }
 
-// isInTurn reports whether the row of a turn says it.
+// isInTurn reports whether the row of a turn contains the string.
 func (n *shortQuery) isInTurn(s *matchTarget) bool {
 	t := s.turn
 	return n.isIn(t.Model) || n.isIn(t.ID) || n.isIn(t.Finish) || n.isIn(t.Protocol) || agentOf(s, n.isIn) || fileOf(s, n.isIn) || hostOf(s, n.isIn) || n.isInAsk(t.Request)

@@ -9,9 +9,8 @@ import (
 )
 
 // JSON lays out one JSON text that is still arriving, indented: one field or element per row, empty
-// containers closed where they opened, long strings wrapped. White space between tokens is not shown;
-// after a colon one cell is left free. From the first byte that is not JSON on, the text is laid out
-// as it is.
+// containers closed where they opened, long strings wrapped. White space between tokens is not shown; one
+// cell stays blank after a colon. The text after the first byte that is not JSON is laid out unchanged.
 type JSON struct {
 	lineBreaker
 	tok   int // token being laid out
@@ -44,15 +43,15 @@ func NewJSON(width int, draw display.Drawer) *JSON {
 // Width returns the width of the layout in cells.
 func (d *JSON) Width() int { return d.width }
 
-// Len returns how many bytes of the text are laid out. The rest, a few bytes at most, is an incomplete
+// Len returns the number of bytes that are laid out. The remaining bytes, a few at most, are an incomplete
 // escape or character.
 func (d *JSON) Len() int { return d.off }
 
 // Boxes returns the objects and arrays so far, ordered by the row they open on. No two open on one row.
 func (d *JSON) Boxes() []Box { return d.boxes }
 
-// Extend lays out the new bytes. lex has read exactly text; both only ever grow. An escape or character
-// that the end cuts waits for its rest unless whole is set.
+// Extend lays out the new bytes. lex must have read exactly text, and both only grow. An escape or
+// character that the end cuts is laid out only when it is complete, or if whole is set.
 func (d *JSON) Extend(text []byte, lex *stream.Lexer, whole bool) {
 	toks := lex.Tokens()
 	d.src = text
@@ -76,7 +75,7 @@ func (d *JSON) Extend(text []byte, lex *stream.Lexer, whole bool) {
 		d.placeToken(t.Kind, text[d.off:end])
 		d.off = end
 		if growing {
-			return // it may still grow: even white space and junk do
+			return // the last token may still grow, even white space and junk
 		}
 		d.tok++
 	}
@@ -87,7 +86,7 @@ func (d *JSON) beginToken(k stream.TokenKind, off int) {
 	d.last = glyphSize{}
 	switch k {
 	case stream.Space:
-		if len(d.rows) == 0 { // hidden, but every byte is on some row
+		if len(d.rows) == 0 { // not drawn, but every byte belongs to a row
 			d.startRow(off)
 			d.ready = true
 		}
@@ -144,7 +143,7 @@ func (d *JSON) closeContainer(off int) {
 	b.End, b.Last, b.Count = int32(len(d.rows)-1), int32(d.tok), opener.count
 }
 
-// placeToken puts the bytes of a token, or some of them, on the last row.
+// placeToken places bytes of a token on the last row.
 func (d *JSON) placeToken(k stream.TokenKind, b []byte) {
 	switch {
 	case len(b) == 0:

@@ -26,7 +26,7 @@ type Row struct {
 	Token      int32  // number of its first token, or of the row it continues; -1 if the text has no tokens
 	Parent     int32  // row where the enclosing container opens; -1 at the top
 	Index      int32  // position in the enclosing container, or Closer
-	Indent     uint16 // cells left free
+	Indent     uint16 // cells left blank at the start of the row
 	Wrapped    bool   // continues the previous row
 }
 
@@ -42,7 +42,7 @@ type lineBreaker struct {
 	last   glyphSize // the last unit, if the next bytes may still join it
 	src    []byte    // the text, while it is laid out
 	from   int       // start of the breakable text: a token
-	breaks breakRule // where it is broken
+	breaks breakRule // where it may be broken
 }
 
 // glyphSize is the size of a unit, which is drawn in one step.
@@ -66,8 +66,8 @@ func (f *lineBreaker) newRow(off int, r Row, indent int) {
 	f.col, f.last = indent, glyphSize{}
 }
 
-// placeBytes places n bytes of so many cells at the end of the last row, or in a new row if they do not
-// fit.
+// placeBytes places n bytes that take the given cells at the end of the last row, or in a new row if they
+// don't fit.
 func (f *lineBreaker) placeBytes(n, cells int) {
 	last := &f.rows[len(f.rows)-1]
 	for f.col+cells > f.width && last.End > last.Start && !(n == 1 && f.isTrailingBlank(last.End)) {
@@ -96,7 +96,7 @@ func (f *lineBreaker) retakeLast(text []byte, off int) int {
 	return off - u.bytes
 }
 
-// wrapRow ends the last row at its best break, and begins another with the rest.
+// wrapRow breaks the last row at its best break, and moves the remaining units to a new row.
 func (f *lineBreaker) wrapRow() {
 	n := len(f.rows) - 1
 	at, cells := f.bestBreak()

@@ -5,7 +5,7 @@ import (
 	"toolscope/ui/display"
 )
 
-// breakRule says where, other than after its last unit, a long row may be broken.
+// breakRule says where a long row may be broken. Every rule also allows a break after the last unit.
 type breakRule uint8
 
 const (
@@ -32,7 +32,7 @@ func (f *lineBreaker) bestBreak() (at, cells int) {
 	from := max(int(row.Start), f.from)
 	half := int(row.Indent) + (f.width-int(row.Indent))/2
 	if word := lastWord(f.src[from:end]); word < end-from && f.col-word > half {
-		return end - word, word // most are found without measuring
+		return end - word, word // most breaks are found without measuring
 	}
 	w := breakFinder{escaped: f.breaks == escapedBreaks}
 	w.scanText(f.draw, f.src[from:end])
@@ -48,8 +48,8 @@ func (f *lineBreaker) bestBreak() (at, cells int) {
 	return end, 0
 }
 
-// lastWord returns how many bytes, of one cell each, are after the last blank of a text; its length if
-// this simple count does not apply.
+// lastWord returns the number of one-cell bytes after the last blank of a text. It returns the text's
+// length if this simple count does not apply.
 func lastWord(text []byte) int {
 	for n := len(text); n > 0; n-- {
 		switch c := text[n-1]; {

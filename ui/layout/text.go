@@ -8,8 +8,8 @@ import (
 	"toolscope/ui/display"
 )
 
-// Text lays out a growing text as it is: one row per line, wrapped. At each mark, a byte offset such as
-// the start of a delta, one cell is left free for a sign.
+// Text lays out a growing text without indentation: one row per line, wrapped. At each mark, a byte offset
+// such as the start of a delta, one cell stays blank for a sign.
 type Text struct {
 	lineBreaker
 	off   int
@@ -59,8 +59,8 @@ func (t *Text) nextMark(off int) int {
 	return sort.Search(len(t.marks), func(i int) bool { return t.marks[i] >= uint32(off) })
 }
 
-// Extend lays out the new bytes of text. Marks up to its end must have been added. A character that the
-// end cuts waits for its rest unless whole is set.
+// Extend lays out the new bytes of text. All marks up to its end must be added before. A character that
+// the end cuts is laid out only when it is complete, or if whole is set.
 func (t *Text) Extend(text []byte, whole bool) {
 	t.src = text
 	defer func() { t.src = nil }()
@@ -84,8 +84,8 @@ func (t *Text) Extend(text []byte, whole bool) {
 	}
 }
 
-// placeUnmarked places text without marks inside. It leaves sign cells free before it; the sign stays on
-// the row of the text that follows it.
+// placeUnmarked places text without marks inside. It leaves sign cells blank before the text, on the same
+// row as the text.
 func (t *Text) placeUnmarked(b []byte, sign int) {
 	for len(b) > 0 {
 		if b[0] == '\n' || sign > 0 {
@@ -130,7 +130,8 @@ func settledChar(b []byte) int {
 	return n
 }
 
-// These are drawn only inside a well-formed emoji, which needs one more character.
+// joiner and selector are drawn only inside a well-formed emoji, which needs one more character after
+// them.
 var (
 	joiner   = []byte("\u200d") // zero width joiner
 	selector = []byte("\ufe0f") // variation selector 16

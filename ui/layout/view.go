@@ -9,10 +9,10 @@ type FoldedRows struct {
 	first []int // for each cut, the place of its row on the display
 }
 
-// A RowEdit adds and hides so many rows after a row.
+// A RowEdit inserts Add rows after a row, and hides the Hide rows that follow it.
 type RowEdit struct{ Row, Add, Hide int }
 
-// Set applies cuts, which are ordered by row. A cut inside hidden rows is dropped.
+// Set replaces the cuts. They must be ordered by row. A cut inside hidden rows is dropped.
 func (v *FoldedRows) Set(cuts []RowEdit) {
 	v.cuts, v.first = v.cuts[:0], v.first[:0]
 	shown, next := 0, 0 // row next is displayed at place shown
@@ -26,7 +26,7 @@ func (v *FoldedRows) Set(cuts []RowEdit) {
 	}
 }
 
-// Len returns the number of displayed rows, for so many rows.
+// Len returns the number of displayed rows for the given number of rows.
 func (v *FoldedRows) Len(rows int) int {
 	n := len(v.cuts) - 1
 	if n < 0 {
@@ -35,7 +35,8 @@ func (v *FoldedRows) Len(rows int) int {
 	return v.first[n] + 1 + v.cuts[n].Add + max(0, rows-v.cuts[n].Row-1-v.cuts[n].Hide)
 }
 
-// At returns the row at a place. behind is 0 for the row itself, or n for the nth row added after it.
+// At returns the row at a place on the display. The second result is 0 for the row itself, or n for the
+// nth row inserted after it.
 func (v *FoldedRows) At(place int) (row, behind int) {
 	n := sort.Search(len(v.first), func(i int) bool { return v.first[i] > place }) - 1
 	if n < 0 {

@@ -43,10 +43,10 @@ type breakpointPage struct {
 	host  Host
 	point Breakpoint
 	holds []Hold
-	typed *screen.Input // the filter being typed, or nil
+	typed *screen.Input // input of the filter, or nil
 }
 
-// Breakpoints returns the entry of the breakpoint page; point is nil without a proxy.
+// Breakpoints returns the entry of the breakpoint page. point is nil without a proxy.
 func Breakpoints(point Breakpoint) Entry {
 	key := screen.Binding{Keys: []string{"b"}, Does: display.Lit("set a breakpoint: hold responses")}
 	return Entry{key, func(h Host) (Mode, display.Text) {
@@ -68,27 +68,27 @@ func (b *breakpointPage) Typing() *screen.Input { return b.typed }
 func (b *breakpointPage) Keys() []screen.Binding {
 	if b.typed != nil {
 		return []screen.Binding{
-			{Keys: []string{"enter"}, Hint: display.Lit("enter hold these"), Does: display.Lit("hold what matches"), Do: b.applyFilter},
+			{Keys: []string{"enter"}, Hint: display.Lit("enter hold these"), Does: display.Lit("hold matching calls"), Do: b.applyFilter},
 			{Keys: []string{"esc"}, Hint: display.Lit("esc cancel"), Does: display.Lit("cancel the change"), Do: b.cancelEdit},
 		}
 	}
 	keys := []screen.Binding{
 		{Keys: []string{"b"}, Hint: display.Lit("b change"), Does: display.Lit("change the filter"), Do: b.editFilter},
-		{Keys: []string{"esc", "q"}, Hint: display.Lit("esc back"), Does: display.Lit("close, and keep holding"), Do: b.host.Close},
+		{Keys: []string{"esc", "q"}, Hint: display.Lit("esc back"), Does: display.Lit("close; calls stay held"), Do: b.host.Close},
 	}
 	if len(b.holds) > 0 {
 		keys = append([]screen.Binding{
 			{Keys: []string{"enter"}, Hint: display.Lit("enter resume"), Does: display.Lit("resume until the next match"), Do: b.resumeFunc(ResumeUntilMatch)},
 			{Keys: []string{"."}, Hint: display.Lit(". one frame"), Does: display.Lit("let one frame through"), Do: b.resumeFunc(ResumeOneEvent)},
-			{Keys: []string{"x"}, Hint: display.Lit("x cut"), Does: display.Lit("break the client's connection here"), Do: b.resumeFunc(CutConnection)},
-			{Keys: []string{"o"}, Hint: display.Lit("o go there"), Does: display.Lit("look at the turn; it stays held"), Do: b.goThere},
+			{Keys: []string{"x"}, Hint: display.Lit("x cut"), Does: display.Lit("cut the client's connection here"), Do: b.resumeFunc(CutConnection)},
+			{Keys: []string{"o"}, Hint: display.Lit("o go there"), Does: display.Lit("go to the turn; it stays held"), Do: b.goThere},
 		}, keys...)
 	}
 	return append(keys, b.CursorKeys(display.Text{}, b.MoveTo)...)
 }
 
 func (b *breakpointPage) editFilter() {
-	b.typed = screen.NewInput(display.Lit(" hold what matches  "), b.point.Filter(), 200)
+	b.typed = screen.NewInput(display.Lit(" hold matching  "), b.point.Filter(), 200)
 }
 
 func (b *breakpointPage) cancelEdit() {
@@ -147,7 +147,7 @@ func (b *breakpointPage) Draw(p *screen.Pen, y int) {
 	case y == 1 && b.point.Filter() == "":
 		p.Text(screen.Muted, display.Lit(" nothing is held: b sets a filter, e.g. tool:run_shell"))
 	case y == 1:
-		p.Text(screen.Muted, display.Lit(" nothing is held: the next matching call will be, before the client gets it"))
+		p.Text(screen.Muted, display.Lit(" nothing is held: the next matching call is held before the client gets it"))
 	case y > b.Height+1:
 		b.drawNext(p, y-b.Height-2)
 	}
@@ -169,7 +169,7 @@ func (b *breakpointPage) drawHold(p *screen.Pen, row int) {
 	}
 	waits := display.Lit(" wait ")
 	if hold.Ended {
-		waits = display.Lit(" wait, all ")
+		waits = display.Lit(" wait, end ")
 	}
 	left := screen.Time(hold.Left.Truncate(time.Second)).Between("  ", " left")
 	wait := display.Join(screen.Bytes(int(hold.Waiting)).Between("  ", ""), waits)

@@ -2,7 +2,7 @@ package modes
 
 import "toolscope/ui/display"
 
-// Command is an action that is typed as a word after ":". An action with a key needs no command: the
+// Command is an action that is typed as a word after ":". Actions with a key need no command, because the
 // palette also lists the keys of the current view.
 type Command struct {
 	Word string           // the command, without blanks

@@ -7,7 +7,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// protocolPicker selects the protocol that the response of the selected turn is read as. The first row
+// protocolPicker selects the protocol as which the response of the selected turn is read. The first row
 // detects it from the bytes.
 type protocolPicker struct {
 	screen.Window
@@ -16,7 +16,8 @@ type protocolPicker struct {
 	reread   func(exchange int, as *protocol.Protocol)
 }
 
-// Protocols returns the entry; reread reads an exchange again as a protocol, or detects it if as is nil.
+// Protocols returns the entry of the protocol picker. reread reads an exchange again as a protocol, or
+// detects the protocol if as is nil.
 func Protocols(reread func(exchange int, as *protocol.Protocol)) Entry {
 	key := screen.Binding{Keys: []string{"D"}, Does: display.Lit("read as another protocol")}
 	return Entry{key, func(h Host) (Mode, display.Text) {

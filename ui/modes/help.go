@@ -36,7 +36,7 @@ type KeyGroup struct {
 	Keys  []screen.Binding
 }
 
-// helpKey is what the layout of the rows depends on.
+// helpKey identifies the inputs of the layout.
 type helpKey struct {
 	w, place int
 	query    string
@@ -66,7 +66,7 @@ func (h *Help) Typing() *screen.Input {
 
 // Keys returns the keys that move, find, run and close.
 func (h *Help) Keys() []screen.Binding {
-	do := screen.Binding{Keys: []string{"enter"}, Hint: display.Lit("enter do it"), Does: display.Lit("do it"), Do: h.runSelected}
+	do := screen.Binding{Keys: []string{"enter"}, Hint: display.Lit("enter run"), Does: display.Lit("run the key"), Do: h.runSelected}
 	up := screen.Binding{Keys: []string{"up"}, Does: display.Lit("up"), Do: func() { h.stepToKey(-1) }}
 	down := screen.Binding{Keys: []string{"down"}, Does: display.Lit("down"), Do: func() { h.stepToKey(1) }}
 	if h.typed {
@@ -182,7 +182,8 @@ func (h *Help) layOut(k helpKey) (rows []helpRow) {
 	return rows
 }
 
-// layPlace appends the keys of a view. Of other views it appends only keys that differ from this one's.
+// layPlace appends the keys of a view. For other views it appends only keys that differ from those of this
+// view.
 func (h *Help) layPlace(rows []helpRow, place int, query string) []helpRow {
 	for _, g := range h.places[place].Groups {
 		var keys []helpRow

@@ -29,8 +29,8 @@ type Scope struct {
 	Calls func() []JQCall
 }
 
-// NewJQ runs an expression on the calls of the first scope. If the expression is invalid, it returns nil
-// and the reason.
+// NewJQ returns a view of an expression's results for the calls of the first scope. If the expression is
+// invalid, it returns nil and the reason.
 func NewJQ(h Host, expr string, scopes []Scope, draw display.Drawer) (*JQ, display.Text) {
 	e, err := jq.Parse(expr)
 	if err != nil {
@@ -130,7 +130,7 @@ func (j *JQ) drawTitle(p *screen.Pen) {
 	}
 }
 
-// JQCalls returns the calls of those turns that shown accepts.
+// JQCalls returns the calls of the turns for which shown is true.
 func JQCalls(turns []*stream.Turn, shown func(*stream.Turn) bool) (calls []JQCall) {
 	for _, t := range turns {
 		if !shown(t) {

@@ -1,6 +1,7 @@
 package modes
 
 import (
+	"bytes"
 	"context"
 	"time"
 
@@ -39,7 +40,7 @@ const (
 	maxJQValue   = 4 << 10
 )
 
-// runJQ runs the expression on each call, all of them within the limit.
+// runJQ runs the expression on each call. The limits hold for all calls together.
 func runJQ(expr *jq.Expr, calls []JQCall, limit time.Duration) (all answers) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
@@ -64,7 +65,7 @@ func (all *answers) runCall(ctx context.Context, expr *jq.Expr, c JQCall) {
 		return
 	}
 	for value, err := range expr.Run(ctx, c.Args) {
-		a := answer{of: c.Of, name: c.Name, value: value[:min(len(value), maxJQValue)]}
+		a := answer{of: c.Of, name: c.Name, value: bytes.Clone(value[:min(len(value), maxJQValue)])}
 		if err != nil {
 			a.why = err.Error()
 			if jq.IsNotJSON(err) {

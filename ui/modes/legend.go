@@ -7,14 +7,14 @@ import (
 	"toolscope/ui/screen"
 )
 
-// legendSign is a sign of the screen and what it means.
+// legendSign is a sign of the screen and its meaning.
 type legendSign struct {
 	role screen.Role
 	sign display.Text
 	word display.Text
 }
 
-// legendParts explains the signs of the screen, in Unicode or ASCII: a part for each kind.
+// legendParts returns the signs of the screen, in Unicode or ASCII, one part per kind.
 func legendParts(g *screen.Glyphs) []legendPart {
 	calls := legendPart{title: display.Lit("Call states; a turn: its first bad call")}
 	for st := range stream.Status(stream.NumStatus) {
@@ -33,7 +33,7 @@ func legendParts(g *screen.Glyphs) []legendPart {
 	text := legendPart{title: display.Lit("A text"), of: []legendSign{
 		{screen.Live, g.Cursor, display.Lit("may grow")}, {screen.Bad, g.Status[stream.CutShort], display.Lit("cut here")},
 		{screen.Bad, g.Status[stream.Aborted], display.Lit("aborted here")},
-		{screen.Muted, g.Ghost.Between("", "}"), display.Lit("missing closer")}, {screen.Muted, g.Wraps, display.Lit("the row goes on")},
+		{screen.Muted, g.Ghost.Between("", "}"), display.Lit("missing closer")}, {screen.Muted, g.Wraps, display.Lit("row continues")},
 		{screen.Muted, g.Fold, display.Lit("folded")}, {screen.Muted, g.Delta, display.Lit("start of a delta")},
 	}}
 	place := legendPart{title: display.Lit("A place"), of: []legendSign{
@@ -62,7 +62,7 @@ type legendPart struct {
 
 const legendGap = 3 // cells between two meanings
 
-// wrapSigns arranges the signs in rows of so many cells.
+// wrapSigns arranges the signs in rows of the given width.
 func (l legendPart) wrapSigns(cells int) (rows [][]legendSign) {
 	left := 0
 	for _, m := range l.of {

@@ -17,25 +17,25 @@ import (
 type Host interface {
 	// View returns the current view.
 	View() *providers.View
-	// Chosen returns the selected turn or call. Choose selects another, and stops following new
+	// Chosen returns the selected turn or call. Choose selects another one, and stops following new
 	// traffic.
 	Chosen() stream.Ref
 	Choose(stream.Ref)
-	// Open puts a mode on top of the caller, which is shown again when the new mode closes.
+	// Open opens a mode above the caller. The caller is shown again when that mode closes.
 	Open(Mode)
 	// Close closes the top mode.
 	Close()
 	// Say shows a notice in the footer until the next key.
 	Say(display.Text)
-	// Do runs work in the background for an open mode. If work returns a function, that runs on the
-	// screen's goroutine, unless the mode was closed meanwhile.
+	// Do runs work in the background for an open mode. If work returns a function, that function runs on
+	// the screen's goroutine, unless the mode was closed meanwhile.
 	Do(work func() (then func()))
 }
 
 // Mode is called like a pane: Extend once for each batch, key or resize, then Draw for each row of a
 // frame. It is called only while it is on top. The panes don't follow new traffic meanwhile.
 type Mode interface {
-	// Keys returns the current keys, the most useful first: as many hints as fit are shown.
+	// Keys returns the current keys, the most useful first. The footer shows as many hints as fit.
 	Keys() []screen.Binding
 	// Extend reads new data, for a body of w × h cells.
 	Extend(v *providers.View, w, h int)
@@ -43,13 +43,14 @@ type Mode interface {
 	Draw(p *screen.Pen, y int)
 }
 
-// InputMode is a mode with a text input. While it is typed in, unbound keys go to the input.
+// InputMode is a mode with a text input. While the input is open, unbound keys go to it.
 type InputMode interface {
 	Mode
 	Typing() *screen.Input // nil while there is no input
 }
 
-// Entry opens a mode: its key while browsing, and a function that returns the mode or why it can't open.
+// Entry opens a mode. It has the mode's key while browsing, and a function that returns the mode or the
+// reason why it can't open.
 type Entry struct {
 	screen.Binding
 	New func(Host) (Mode, display.Text)

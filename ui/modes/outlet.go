@@ -9,8 +9,8 @@ import (
 // Exporter copies, saves, edits or pipes the content of a mode. Any function may be nil.
 type Exporter struct {
 	Copy func(text []byte) (ways string, err error)                   // to the clipboard
-	Save func(name string, data []byte) (path string, err error)      // to a new file with about that name
-	Edit func(name string, data []byte, done func(error))             // in the user's editor, which owns the terminal meanwhile
+	Save func(name string, data []byte) (path string, err error)      // to a new file with a name like the given one
+	Edit func(name string, data []byte, done func(error))             // in the user's editor, which controls the terminal meanwhile
 	Pipe func(command string, data []byte) (output []byte, err error) // to a shell command
 	Show func(panes.Literal)                                          // shows the command's output
 	Note display.Text                                                 // the limits of copying
@@ -67,8 +67,8 @@ func (o Exporter) runAndReport(h Host, draw display.Drawer, b Body, done, where 
 	})
 }
 
-// Keys returns the keys that export a body. body is called when one is pressed; if its Data is nil, What
-// is the reason.
+// Keys returns the keys that export a body. Each calls body when it is pressed. If the Data of the body is
+// nil, its What is the reason.
 func (o Exporter) Keys(h Host, draw display.Drawer, body func() Body) []screen.Binding {
 	press := func(v ExportVerb) func() {
 		return func() {

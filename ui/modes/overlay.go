@@ -5,8 +5,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// OverlayMode is a mode that covers only the lower part of the screen. The part above stays visible and
-// live. Its rows count from its own first row; its hints are in the footer.
+// OverlayMode is a mode that covers only the lower part of the screen. The upper part stays visible and
+// keeps updating. Rows of the mode count from its own first row. Its hints are in the footer.
 type OverlayMode interface {
 	Mode
 	WantedRows(h int) int // rows in a body of h rows
@@ -32,7 +32,8 @@ func DrawInputRow(p *screen.Pen, what display.Text, line *screen.Input, note dis
 
 const minLine = 8 // cells of the input below which the note is dropped
 
-// DrawChoiceRow draws a selectable row: its text, and on the right the key or command that does the same.
+// DrawChoiceRow draws a selectable row: its text, and on the right the key or command with the same
+// effect.
 func DrawChoiceRow(p *screen.Pen, chosen bool, what, how display.Text) {
 	g, mark := screen.Bare, display.Lit(" ")
 	if chosen {

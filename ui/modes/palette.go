@@ -12,7 +12,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Palette lists all commands and all keys of the current view, and finds them by description.
+// Palette lists all commands and all keys of the current view. A query finds them by their descriptions.
 type Palette struct {
 	screen.Window
 	host  Host
@@ -28,7 +28,7 @@ type Palette struct {
 // PaletteActions are the actions of the palette.
 type PaletteActions struct {
 	Keys      []screen.Binding
-	Press     func(key string) // as if the key was pressed
+	Press     func(key string) // acts as if the key was pressed
 	Commands  []Command
 	Bookmarks []Bookmark
 	Turn      func(number int) // goes to the turn of that number
@@ -75,7 +75,7 @@ func (p *Palette) Typing() *screen.Input { return p.line }
 // Keys returns the keys that select and run a row.
 func (p *Palette) Keys() []screen.Binding {
 	return []screen.Binding{
-		{Keys: []string{"enter"}, Hint: display.Lit("enter do it"), Does: display.Lit("do it"), Do: p.runSelected},
+		{Keys: []string{"enter"}, Hint: display.Lit("enter run"), Does: display.Lit("run the selection"), Do: p.runSelected},
 		{Keys: []string{"up", "ctrl+p"}, Hint: upDownHint(p.draw), Does: display.Lit("up"), Do: func() { p.MoveTo(p.At - 1) }},
 		{Keys: []string{"down", "ctrl+n"}, Does: display.Lit("down"), Do: func() { p.MoveTo(p.At + 1) }},
 		{Keys: []string{"tab"}, Does: display.Lit("complete the command"), Do: p.completeCommand},
@@ -88,7 +88,8 @@ func upDownHint(draw display.Drawer) display.Text {
 	return display.Join(screen.Binding{Keys: []string{"up"}}.Name(draw), display.Lit(" "), screen.Binding{Keys: []string{"down"}}.Name(draw))
 }
 
-// runSelected closes the palette and runs the selected row. A command that needs an argument is completed first.
+// runSelected closes the palette and runs the selected row. If a command needs an argument, it first
+// completes the command in the input.
 func (p *Palette) runSelected() {
 	p.updateRows()
 	if p.At >= len(p.shown) {
@@ -134,8 +135,8 @@ func (p *Palette) updateRows() {
 	p.MoveTo(0)
 }
 
-// matchRows returns the rows that match the input, the best first. A command also matches by its word
-// alone, and a number matches that turn.
+// matchRows returns the rows that match the input, the best first. A command also matches by its word, and
+// a number matches the turn with that number.
 func (p *Palette) matchRows(typed string) (shown []paletteRow) {
 	if n, err := strconv.Atoi(typed); err == nil && n > 0 {
 		return []paletteRow{{what: p.draw.Format("go to turn %s", screen.Count(n)), how: p.draw.Format(":%d", n), do: func(string) { p.does.Turn(n) }}}
@@ -167,7 +168,7 @@ func (p *Palette) matchRows(typed string) (shown []paletteRow) {
 	return shown
 }
 
-// maxOffers is how many rows are visible at once.
+// maxOffers is the maximum number of visible rows.
 const maxOffers = 12
 
 // WantedRows returns the number of visible rows, at most half of the body.

@@ -7,7 +7,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Reader shows a text on its own page, highlighted by its content type.
+// Reader shows a text on a page of its own, with highlighting for its content type.
 type Reader struct {
 	panes.TextReader
 	host  Host

@@ -10,7 +10,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// ExportForm is a format to which the selected turn or call can be exported.
+// ExportForm is a format in which the selected turn or call can be exported.
 type ExportForm struct {
 	Key  string // in the menu
 	What display.Text
@@ -18,7 +18,7 @@ type ExportForm struct {
 	Make func(v *providers.View, r stream.Ref) ([]byte, error)
 }
 
-// ExportItem is an item of the export menu: its data is ready, or is made when selected.
+// ExportItem is an item of the export menu. Its data is ready, or is made when the item is selected.
 type ExportItem struct {
 	Key  string
 	What display.Text
@@ -27,7 +27,7 @@ type ExportItem struct {
 	Make func() ([]byte, error) // nil if Data is ready
 }
 
-// ExportVerb is where an item is exported to.
+// ExportVerb says where an item is exported to.
 type ExportVerb uint8
 
 // The verbs.
@@ -162,7 +162,7 @@ func (t *exportMenu) Draw(p *screen.Pen, y int) {
 	}
 }
 
-// usableItems drops empty items, and items whose letter an earlier one has.
+// usableItems returns the items without empty ones and without those whose letter an earlier item has.
 func usableItems(pieces []ExportItem) (all []ExportItem) {
 	for _, p := range pieces {
 		if (p.Make != nil || len(p.Data) > 0) && !slices.ContainsFunc(all, func(q ExportItem) bool { return q.Key == p.Key }) {
@@ -172,8 +172,8 @@ func usableItems(pieces []ExportItem) (all []ExportItem) {
 	return all
 }
 
-// ExportItems returns the export items of the selected turn or call: those at the cursor (at), its own,
-// and the forms.
+// ExportItems returns the export items of the selected turn or call: those at the cursor (at), those of
+// the selection itself, and the forms.
 func ExportItems(v *providers.View, r stream.Ref, at []ExportItem, forms []ExportForm) []ExportItem {
 	t, c := v.Find(r)
 	if t == nil {

@@ -13,14 +13,15 @@ import (
 
 // ThemeActions are the actions of the theme picker.
 type ThemeActions struct {
-	Own   []themes.Theme // the user's own: they hide others of the same name
+	Own   []themes.Theme // the user's own themes, which hide others with the same name
 	Now   func() themes.Theme
 	Apply func(themes.Theme)
 	Pen   func(themes.Theme) screen.Pen               // the pen that draws a sample
 	Save  func(name string) (where string, err error) // for the next run; nil if themes can't be saved
 }
 
-// themePicker is the overlay that selects a theme. The selected theme applies at once to the complete screen.
+// themePicker is the overlay that selects a theme. The selected theme applies at once to all of the
+// screen.
 type themePicker struct {
 	screen.Window
 	host   Host
@@ -33,7 +34,7 @@ type themePicker struct {
 	draw   display.Drawer
 }
 
-// themeNames returns the names of all themes, each once.
+// themeNames returns the names of all themes without duplicates.
 func (l ThemeActions) themeNames() (names []string) {
 	for _, t := range l.Own {
 		names = append(names, t.Name)
@@ -93,7 +94,7 @@ func (t *themePicker) Keys() []screen.Binding {
 	}
 	return append(keys,
 		screen.Binding{Keys: []string{"/"}, Hint: display.Lit("/ find"), Does: display.Lit("find by name"), Do: func() { t.typed = screen.NewInput(display.Text{}, "", 60) }},
-		screen.Binding{Keys: []string{"w"}, Hint: display.Lit("w save"), Does: display.Lit("keep it, also next time"), Do: t.save},
+		screen.Binding{Keys: []string{"w"}, Hint: display.Lit("w save"), Does: display.Lit("save it as the default"), Do: t.save},
 		screen.Binding{Keys: []string{"k"}, Do: step(-1)}, screen.Binding{Keys: []string{"j"}, Do: step(1)},
 		screen.Binding{Keys: []string{"q", "t"}, Does: display.Lit("keep it"), Do: t.host.Close})
 }
@@ -132,7 +133,7 @@ func (t *themePicker) save() {
 	t.host.Close()
 	t.host.Do(func() func() {
 		where, err := t.looks.Save(name)
-		said := t.draw.Format("theme %s, also next time: %s", name, where)
+		said := t.draw.Format("theme %s is saved: %s", name, where)
 		if err != nil {
 			said = t.draw.Format("not saved: %s", err)
 		}
@@ -166,7 +167,7 @@ func (t *themePicker) Extend(_ *providers.View, _, h int) {
 	t.Fit(len(t.names), 1, t.WantedRows(h))
 }
 
-// maxThemes is how many themes are visible at once.
+// maxThemes is the maximum number of visible themes.
 const maxThemes = 8
 
 // WantedRows returns the height of the overlay.

@@ -2,18 +2,18 @@
 //
 // Bubble Tea v1 queries the background colour in a package init and waits up to five seconds for a
 // terminal that does not reply, even for --version. Its query is skipped when CI is set. This
-// package imports nothing but syscall, so Go initialises it before Bubble Tea's dependencies, and
-// main gives CI back its value first thing.
+// package imports only syscall, so Go initialises it before Bubble Tea's dependencies. main first calls
+// Restore.
 package noprobe
 
 import "syscall"
 
 var before, wasSet = syscall.Getenv("CI")
 
-// set sets CI when the package is initialised.
+// set is the error of setting CI when the package is initialised.
 var set = syscall.Setenv("CI", "1")
 
-// Restore restores the environment.
+// Restore gives CI its old value again.
 func Restore() {
 	if set != nil {
 		return

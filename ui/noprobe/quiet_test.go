@@ -35,7 +35,7 @@ func tell(when string) {
 	fmt.Println(when, value)
 }
 
-// TestRestore: CI is set while packages are initialised, and what it was from then on.
+// TestRestore checks that CI is set during package initialisation, and has its old value afterwards.
 func TestRestore(t *testing.T) {
 	for _, c := range []struct {
 		env  []string

@@ -16,19 +16,19 @@ import (
 	"toolscope/stream/count"
 )
 
-// collectorResponse is what a collector said to a request.
+// collectorResponse is a collector's response to a request.
 type collectorResponse struct {
-	status     int           // of HTTP, 0 where nothing came
-	rejected   int64         // spans of the request
-	why        string        // the collector's words, or those of the status; "" where all is well
-	retryAfter time.Duration // when it wants to be asked again, 0 where it does not say
-	refused    bool          // whatever the status says, it has not taken them, and will not
+	status     int           // HTTP status; 0 without a response
+	rejected   int64         // number of rejected spans
+	why        string        // text of the collector or of the status; "" if all is well
+	retryAfter time.Duration // requested delay before a retry; 0 for none
+	refused    bool          // the spans are refused for good, whatever the status
 }
 
-// isAccepted reports whether the collector has the spans, but for those that it rejected.
+// isAccepted reports whether the collector has the spans, except those that it rejected.
 func (a *collectorResponse) isAccepted() bool { return !a.refused && a.status/100 == 2 }
 
-// isFinal reports whether asking again would change nothing:
+// isFinal reports whether a retry would change nothing:
 // https://opentelemetry.io/docs/specs/otlp/#retryable-response-codes
 func (a *collectorResponse) isFinal() bool {
 	if a.refused {
@@ -41,20 +41,21 @@ func (a *collectorResponse) isFinal() bool {
 	return true
 }
 
-// readResponse reads an answer. Failed is why its body is not there in full: one that says it has the spans
-// has them nevertheless, if it speaks the protocol. Hide takes out of its words what it must not say.
+// readResponse reads a response. failed is the error with which reading the body ended. A collector has the
+// spans even if the body is incomplete, if its status says so and it uses the protocol. hide removes secrets
+// from its text.
 func readResponse(res *http.Response, body []byte, failed error, now time.Time, hide func(string) string) collectorResponse {
 	a := collectorResponse{status: res.StatusCode}
 	switch kind := mediaType(res); {
 	case a.status/100 == 3:
-		a.why = res.Status + ": redirects are not followed; --otlp has to name what takes spans itself"
+		a.why = res.Status + ": redirects are not followed; --otlp needs the URL of the collector itself"
 	case a.status/100 != 2:
 		a.why = strings.TrimSpace(res.Status + " " + clipText(hide(errorText(kind, body))))
 		a.retryAfter = retryAfter(res.Header.Get("Retry-After"), now)
 	case failed != nil && (kind == protobuf || kind == jsonKind || kind == "" || len(body) == 0):
-		a.why = fmt.Sprintf("%s, and the rest of the answer did not come: %s", res.Status, failed)
+		a.why = fmt.Sprintf("%s, but the rest of the response did not arrive: %s", res.Status, failed)
 		if tooLong := new(http.MaxBytesError); errors.As(failed, &tooLong) {
-			a.why = fmt.Sprintf("%s, and the rest of the answer was not read: it has more than %s", res.Status, count.Of(tooLong.Limit, "byte"))
+			a.why = fmt.Sprintf("%s, but the rest of the response was not read: it has more than %s", res.Status, count.Of(tooLong.Limit, "byte"))
 		}
 	case len(body) > 0:
 		a.readPartial(res.Status, kind, body, hide)
@@ -62,7 +63,7 @@ func readResponse(res *http.Response, body []byte, failed error, now time.Time, 
 	return a
 }
 
-// readPartial reads what a collector says that has taken a request, or a part of it:
+// readPartial reads the body of a response that accepts a request, or part of it:
 // https://opentelemetry.io/docs/specs/otlp/#partial-success-1
 func (a *collectorResponse) readPartial(status, kind string, body []byte, hide func(string) string) {
 	var words string
@@ -82,21 +83,22 @@ func (a *collectorResponse) readPartial(status, kind string, body []byte, hide f
 		}
 		words = told.Partial.Message
 	default:
-		err = fmt.Errorf("a body of the type %.100q", kind)
+		err = fmt.Errorf("its body has the type %.100q", kind)
 	}
 	a.rejected = max(a.rejected, 0)
 	words = clipText(hide(words))
 	switch {
 	case err != nil:
-		a.refused, a.rejected, a.why = true, 0, fmt.Sprintf("%s, but no collector says that: %s", status, err)
+		a.refused, a.rejected, a.why = true, 0, fmt.Sprintf("%s, but this is not a collector's response: %s", status, err)
 	case a.rejected > 0:
-		a.why = "rejected: " + cmp.Or(words, "it does not say why")
+		a.why = "rejected: " + cmp.Or(words, "no reason given")
 	case words != "":
-		a.why = "a warning: " + words
+		a.why = "warning: " + words
 	}
 }
 
-// retryAfter is how long a header of that name asks to wait: a number of seconds, or a date.
+// retryAfter returns the delay that a Retry-After header asks for: a number of seconds, or the time until a
+// date.
 func retryAfter(text string, now time.Time) time.Duration {
 	if seconds, err := strconv.Atoi(text); err == nil {
 		return time.Duration(min(max(seconds, 0), int(maxRetryAfter/time.Second))) * time.Second
@@ -107,8 +109,8 @@ func retryAfter(text string, now time.Time) time.Duration {
 	return 0
 }
 
-// errorText are the words of an error, "" where they are no text. An error is a Status of protobuf, whose
-// second field is the words.
+// errorText returns the text of an error response, or "". In protobuf an error is a Status, whose field 2 is
+// the text.
 func errorText(kind string, body []byte) string {
 	switch kind {
 	case protobuf:
@@ -120,7 +122,7 @@ func errorText(kind string, body []byte) string {
 	return ""
 }
 
-// maxErrorTextBytes is how many bytes of an answer's words are kept.
+// maxErrorTextBytes is the maximum length of the text that is kept of a response.
 const maxErrorTextBytes = 200
 
 func clipText(text string) string {

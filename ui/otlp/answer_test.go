@@ -16,15 +16,15 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// partial is what a collector says that rejects so many: an ExportTraceServiceResponse.
+// partial returns an ExportTraceServiceResponse that rejects so many spans.
 func partial(rejected int64, words string) string {
 	part := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), uint64(rejected))
 	part = protowire.AppendString(protowire.AppendTag(part, 2, protowire.BytesType), words)
 	return string(protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), part))
 }
 
-// TestAnswers: spans are taken where a collector says so in words of the protocol, and by no other
-// answer. No count is higher than what was sent, and what it warns of is told.
+// TestAnswers checks that spans count as accepted only after a response in the format of the protocol. No
+// count is higher than the number of sent spans, and warnings are reported.
 func TestAnswers(t *testing.T) {
 	for _, test := range []struct {
 		status            int
@@ -37,12 +37,12 @@ func TestAnswers(t *testing.T) {
 		{status: 200, kind: protobuf, body: partial(3, "too old"), taken: 7, refused: 3, trouble: "rejected: too old"},
 		{status: 200, kind: protobuf + "; charset=utf-8", body: partial(1000, "all"), refused: 10, trouble: "rejected: all"},
 		{status: 200, kind: protobuf, body: partial(-5, ""), taken: 10},
-		{status: 200, kind: protobuf, body: partial(0, "soon full"), taken: 10, trouble: "a warning: soon full"},
-		{status: 200, kind: protobuf, body: "\xff\xff", refused: 10, trouble: "200 OK, but no collector says that"},
+		{status: 200, kind: protobuf, body: partial(0, "soon full"), taken: 10, trouble: "warning: soon full"},
+		{status: 200, kind: protobuf, body: "\xff\xff", refused: 10, trouble: "200 OK, but this is not a collector's response"},
 		{status: 200, kind: "application/json", body: `{}`, taken: 10},
 		{status: 200, kind: "application/json", body: `{"partialSuccess":{"rejectedSpans":"2","errorMessage":"no"},"x":1}`, taken: 8, refused: 2, trouble: "rejected: no"},
-		{status: 200, kind: "application/json", body: `{"partialSuccess":{"rejectedSpans":2}}`, taken: 8, refused: 2, trouble: "rejected: it does not say why"},
-		{status: 200, kind: "application/json", body: `OK`, refused: 10, trouble: "200 OK, but no collector says that"},
+		{status: 200, kind: "application/json", body: `{"partialSuccess":{"rejectedSpans":2}}`, taken: 8, refused: 2, trouble: "rejected: no reason given"},
+		{status: 200, kind: "application/json", body: `OK`, refused: 10, trouble: "200 OK, but this is not a collector's response"},
 		{status: 200, kind: "text/html; charset=utf-8", body: "<html>", refused: 10, trouble: `"text/html"`},
 		{status: 302, location: "/elsewhere", refused: 10, trouble: "302 Found: redirects are not followed"},
 		{status: 401, kind: "application/json", body: "no key", refused: 10, trouble: "401 Unauthorized no key"},
@@ -73,8 +73,8 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestBrokenOff: a collector that says that it has the spans has them, also where the rest of its answer
-// does not come. They are not sent again.
+// TestBrokenOff checks that accepted spans are not sent again, even if the rest of the response does not
+// arrive.
 func TestBrokenOff(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -96,17 +96,17 @@ func TestBrokenOff(t *testing.T) {
 	}()
 	s := sender(t, Options{Endpoint: "http://" + l.Addr().String()})
 	s.Put(spans(1, 10))
-	if state := closed(t, s, time.Second); state.Taken != 1 || requests.Load() != 1 || !strings.Contains(state.Trouble, "did not come") {
+	if state := closed(t, s, time.Second); state.Taken != 1 || requests.Load() != 1 || !strings.Contains(state.Trouble, "did not arrive") {
 		t.Errorf("%d requests, %+v", requests.Load(), state)
 	}
 }
 
-// TestPageOfHTML: a page of HTML is no answer, however long it is and wherever it breaks off. What is too
-// long to be read is said to be that.
+// TestPageOfHTML checks that an HTML page is not accepted as a response, whatever its length. A response that
+// is too long is reported as too long.
 func TestPageOfHTML(t *testing.T) {
 	for kind, want := range map[string]State{
-		"text/html": {Refused: 1, Trouble: `200 OK, but no collector says that: a body of the type "text/html"`},
-		protobuf:    {Taken: 1, Trouble: "200 OK, and the rest of the answer was not read: it has more than 4194304 bytes"},
+		"text/html": {Refused: 1, Trouble: `200 OK, but this is not a collector's response: its body has the type "text/html"`},
+		protobuf:    {Taken: 1, Trouble: "200 OK, but the rest of the response was not read: it has more than 4194304 bytes"},
 	} {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", kind)
@@ -121,8 +121,8 @@ func TestPageOfHTML(t *testing.T) {
 	}
 }
 
-// TestSecretsSaidBack: what a collector says of the key that it was sent is told without it, also where only
-// the beginning of its words is told.
+// TestSecretsSaidBack checks that the text of a collector is reported without the key that it received, also
+// if the text is cut.
 func TestSecretsSaidBack(t *testing.T) {
 	getenv := func(name string) string {
 		return map[string]string{headersOfAll: "Authorization=Bearer%20geheim-geheim,X-N=401"}[name]
@@ -155,7 +155,7 @@ func TestSecretsSaidBack(t *testing.T) {
 	}
 }
 
-// TestRetryAfter: a collector asks for a time to wait in seconds or by a date, and for 5 minutes at most.
+// TestRetryAfter checks delays in seconds and as dates, up to 5 minutes.
 func TestRetryAfter(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for text, want := range map[string]time.Duration{
@@ -169,7 +169,7 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// TestLastAttempt: at the end nobody waits until it is time to try again: it is tried once more at once.
+// TestLastAttempt checks that Close starts a waiting retry at once.
 func TestLastAttempt(t *testing.T) {
 	url, got := counted(t, func(n int, w http.ResponseWriter) {
 		if n == 1 {
@@ -188,8 +188,8 @@ func TestLastAttempt(t *testing.T) {
 	}
 }
 
-// TestFinish: who can wait sends all of it, however long that takes, and gives up where the collector
-// stands still.
+// TestFinish checks that Finish sends all spans, however long that takes, and gives up if the collector
+// stalls.
 func TestFinish(t *testing.T) {
 	url, got := counted(t, func(n int, w http.ResponseWriter) { w.WriteHeader(map[bool]int{true: 503, false: 200}[n < 3]) })
 	s := sender(t, Options{Endpoint: url})
@@ -209,7 +209,7 @@ func TestFinish(t *testing.T) {
 	}
 }
 
-// TestRoomInFlight: what is under way has its room until it is known what became of it.
+// TestRoomInFlight checks that spans in a request keep their room until their outcome is known.
 func TestRoomInFlight(t *testing.T) {
 	arrived, release := make(chan bool), make(chan bool)
 	url, _ := counted(t, func(n int, w http.ResponseWriter) {
@@ -233,8 +233,8 @@ func TestRoomInFlight(t *testing.T) {
 	}
 }
 
-// TestEnvironment: variables that are meant for the program that is watched change neither where spans
-// go nor whether that is encrypted; but the headers are from there.
+// TestEnvironment checks that variables for the watched program change neither the URL nor the encryption.
+// Only headers come from variables.
 func TestEnvironment(t *testing.T) {
 	env := map[string]string{
 		"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://127.0.0.1:1/x", "OTEL_EXPORTER_OTLP_INSECURE": "true",
@@ -277,7 +277,7 @@ func TestEnvironment(t *testing.T) {
 	closed(t, s, time.Millisecond)
 }
 
-// TestWrongHeaders: of headers that are none it is told which one is wrong, and nothing that it holds.
+// TestWrongHeaders checks that an error names the invalid header by its number, and quotes none of it.
 func TestWrongHeaders(t *testing.T) {
 	for text, n := range map[string]int{
 		"Authorization: Bearer geheim": 1, "X-A=1,Authorization=%zzgeheim": 2, "X-A=1,,geheim geheim=2": 3, "A=geheim%0d%0aX:1": 1, "=geheim": 1,

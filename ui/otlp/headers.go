@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// The variables of OpenTelemetry that hold headers: those for traces go before those for everything.
+// The variables of OpenTelemetry for headers. Headers for traces override headers for all signals.
 const (
 	headersOfAll    = "OTEL_EXPORTER_OTLP_HEADERS"
 	headersOfTraces = "OTEL_EXPORTER_OTLP_TRACES_HEADERS"
 )
 
-// headersFrom reads the headers that those variables hold, none without getenv. They are secrets: no error
-// quotes them.
+// headersFrom returns the headers in those variables, or none if getenv is nil. Headers are secrets, so no
+// error quotes them.
 // https://opentelemetry.io/docs/specs/otel/protocol/exporter/#specifying-headers-via-environment-variables
 func headersFrom(getenv func(string) string) (http.Header, error) {
 	all := http.Header{}
@@ -38,11 +38,11 @@ func headersFrom(getenv func(string) string) (http.Header, error) {
 	return all, nil
 }
 
-// minHiddenBytes is how many bytes a part of a header's value has that is looked for in what a collector says.
+// minHiddenBytes is the minimum length of a value, or of a word of a value, that hideValues removes.
 const minHiddenBytes = 6
 
-// hideValues takes the values of headers out of a text, and each of their words: some say which key it is
-// that they do not know.
+// hideValues returns a function that removes the values of headers, and their words, from a text. Some
+// collectors quote an unknown key in their errors.
 func hideValues(of http.Header) func(string) string {
 	var whole, parts []string
 	for _, values := range of {
@@ -60,12 +60,12 @@ func hideValues(of http.Header) func(string) string {
 	return strings.NewReplacer(pairs...).Replace
 }
 
-// isToken reports whether text can be a header's name: https://www.rfc-editor.org/rfc/rfc9110#name-tokens
+// isToken reports whether text is a valid name of a header: https://www.rfc-editor.org/rfc/rfc9110#name-tokens
 func isToken(text string) bool {
 	return text != "" && !strings.ContainsFunc(text, func(c rune) bool {
 		return c <= ' ' || c >= 0x7f || strings.ContainsRune("\"(),/:;<=>?@[\\]{}", c)
 	})
 }
 
-// isControl reports whether no header's value may have c.
+// isControl reports whether c is not allowed in the value of a header.
 func isControl(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }

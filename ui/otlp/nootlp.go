@@ -9,12 +9,12 @@ import (
 	"toolscope/ui/report"
 )
 
-// A Sender cannot be.
+// A Sender is not available in this build.
 type Sender struct{}
 
-// New says that this program was built without it.
+// New returns an error: this build has no OTLP.
 func New(Options) (*Sender, error) {
-	return nil, errors.New("this program was built without it (tag nootlp)")
+	return nil, errors.New("not in this build of toolscope (tag nootlp)")
 }
 
 // Put does nothing.
@@ -23,7 +23,7 @@ func (*Sender) Put([]report.Span) {}
 // Await does nothing.
 func (*Sender) Await(<-chan struct{}) {}
 
-// State is that of nothing.
+// State returns the zero State.
 func (*Sender) State() State { return State{} }
 
 // Close does nothing.

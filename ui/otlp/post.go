@@ -18,34 +18,34 @@ import (
 	"toolscope/ui/report"
 )
 
-// protobuf is the type of what is posted, and of what comes back; from some that is JSON.
+// The media types of requests and responses. Requests are protobuf; some collectors respond with JSON.
 const (
 	protobuf = "application/x-protobuf"
 	jsonKind = "application/json"
 )
 
-// maxResponseBytes is how much of an answer is read: https://opentelemetry.io/docs/specs/otlp/#otlphttp-response
+// maxResponseBytes is the maximum number of bytes read of a response: https://opentelemetry.io/docs/specs/otlp/#otlphttp-response
 const maxResponseBytes = 4 << 20
 
-// A httpSender posts spans to a collector. Where to and with which headers is settled when it is made: no
-// variable that was meant for the program that is watched changes it.
+// An httpSender posts spans to a collector. Its URL and its headers are fixed when it is created: it ignores
+// variables that are meant for the watched program.
 type httpSender struct {
 	url     string
 	headers http.Header
-	hide    func(string) string // takes the values of those out of a text
-	version string              // of the program
+	hide    func(string) string // removes the values of the headers from a text
+	version string              // of toolscope
 	client  http.Client
 }
 
 func newHTTPSender(to *url.URL, headers http.Header, version string) *httpSender {
 	return &httpSender{url: to.String(), headers: headers, hide: hideValues(headers), version: version, client: http.Client{
 		Transport: http.DefaultTransport.(*http.Transport).Clone(), Timeout: defaultTimeout,
-		// Headers are for the one who was named, and a POST that is sent elsewhere becomes a GET.
+		// The headers are only for the configured collector, and a redirected POST can become a GET.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
 
-// postSpans posts spans once.
+// postSpans posts spans once, without a retry.
 func (p *httpSender) postSpans(ctx context.Context, spans []report.Span) collectorResponse {
 	r, err := p.newRequest(ctx, spans)
 	if err != nil {
@@ -61,14 +61,14 @@ func (p *httpSender) postSpans(ctx context.Context, spans []report.Span) collect
 }
 
 func (p *httpSender) newRequest(ctx context.Context, spans []report.Span) (*http.Request, error) {
-	// On the wire it is an ExportTraceServiceRequest. The package of that one brings gRPC along.
+	// TracesData has the wire format of an ExportTraceServiceRequest, whose package would import gRPC.
 	raw, err := proto.Marshal(&trace.TracesData{ResourceSpans: resourceSpans(spans, p.version)})
 	if err != nil {
 		return nil, err
 	}
 	var zipped bytes.Buffer
 	z := gzip.NewWriter(&zipped)
-	_, _ = z.Write(raw) // into memory
+	_, _ = z.Write(raw) // writing to memory can't fail
 	_ = z.Close()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, p.url, &zipped)
 	if err != nil {
@@ -83,7 +83,7 @@ func (p *httpSender) newRequest(ctx context.Context, spans []report.Span) (*http
 	return r, nil
 }
 
-// errorReason is why nobody answered, without what is known: the address, and that something was posted.
+// errorReason returns why a request failed, without the method and the URL, which are known.
 func errorReason(err error) string {
 	var at *url.Error
 	if errors.As(err, &at) {

@@ -15,7 +15,7 @@ import (
 	"toolscope/ui/report"
 )
 
-// resourceSpans is spans as the protocol has them.
+// resourceSpans returns spans as messages of the protocol.
 func resourceSpans(spans []report.Span, version string) (all []*trace.ResourceSpans) {
 	for _, group := range report.ByMachine(spans) {
 		scope := &trace.ScopeSpans{Scope: &common.InstrumentationScope{Name: "toolscope", Version: version}}
@@ -49,7 +49,7 @@ func spanOf(s *report.Span) *trace.Span {
 	return out
 }
 
-// validUTF8 is text as the protocol can carry it, which is UTF-8.
+// validUTF8 replaces invalid bytes of a text, because the protocol requires UTF-8.
 func validUTF8(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 
 func unixNanos(at time.Time) uint64 {
@@ -83,8 +83,8 @@ func valueOf(value any) *common.AnyValue {
 	return &common.AnyValue{Value: &common.AnyValue_StringValue{StringValue: validUTF8(text)}}
 }
 
-// partialOf reads an ExportTraceServiceResponse: how many spans were rejected, and why, or what there is
-// to warn of.
+// partialOf reads an ExportTraceServiceResponse: the number of rejected spans, and the reason or a
+// warning.
 func partialOf(message []byte) (rejected int64, words string, err error) {
 	partial, _, err := protoField(message, 1)
 	_, n, bad := protoField(partial, 1)
@@ -92,7 +92,8 @@ func partialOf(message []byte) (rejected int64, words string, err error) {
 	return int64(n), string(text), cmp.Or(err, bad, worse)
 }
 
-// protoField is the value of a field of a message: text, a message or a number; nothing where it has none.
+// protoField returns the value of a field of a message: in text if it is a string or a message, in n if it is
+// a number. A missing field has zero values.
 func protoField(message []byte, wanted protowire.Number) (text []byte, n uint64, err error) {
 	for len(message) > 0 {
 		number, kind, size := protowire.ConsumeField(message)

@@ -14,25 +14,24 @@ import (
 )
 
 const (
-	maxQueueBytes   = 64 << 20 // bytes of spans that may wait
-	maxRequestSpans = 512      // of one request
-	maxRequestBytes = 1 << 20  // of one request, about
+	maxQueueBytes   = 64 << 20 // of waiting spans
+	maxRequestSpans = 512      // in one request
+	maxRequestBytes = 1 << 20  // in one request, approximately
 	defaultTimeout  = 10 * time.Second
-	firstRetryDelay = 250 * time.Millisecond // after which it is tried again, first
-	maxRetryDelay   = 30 * time.Second       // and at most
-	maxRetryAfter   = 5 * time.Minute        // that a collector may ask to wait
+	firstRetryDelay = 250 * time.Millisecond // delay before the first retry
+	maxRetryDelay   = 30 * time.Second       // maximum delay between retries
+	maxRetryAfter   = 5 * time.Minute        // maximum delay that a collector may ask for
 )
 
-// A Sender sends spans to a collector, one request after the other. All of it may be used by several
-// goroutines.
+// A Sender sends spans to a collector, one request after another. It is safe for concurrent use.
 type Sender struct {
 	poster      *httpSender
 	options     Options
-	sendContext context.Context // until what is going on is given up
+	sendContext context.Context // ends when the current request is given up
 	giveUp      context.CancelFunc
 	wake        chan struct{}
 	closing     chan struct{}
-	hurry       <-chan struct{} // closing, until it was heard: what waits to be tried again is tried at once
+	hurry       <-chan struct{} // closing until it was seen once: a waiting retry then starts at once
 	done        chan struct{}
 	once        sync.Once
 
@@ -40,12 +39,12 @@ type Sender struct {
 	queue        []report.Span
 	freeBytes    int64
 	state        State
-	progress     chan struct{} // closed when spans are counted that waited; then there is another one
-	lastProgress time.Time     // when that was last, or when something came and nothing waited
+	progress     chan struct{} // closed and replaced each time waiting spans are counted
+	lastProgress time.Time     // time of the last count, or of the first span of an empty queue
 }
 
-// New begins to send. It fails where the endpoint is no address, and where the variables for headers
-// hold something else; whether somebody answers there shows later.
+// New returns a Sender that has started. It fails if the endpoint is not a URL, or if a variable for headers
+// is not valid. It does not check whether a collector responds.
 func New(o Options) (*Sender, error) {
 	to, err := o.endpointURL()
 	if err != nil {
@@ -66,7 +65,7 @@ func New(o Options) (*Sender, error) {
 	return s, nil
 }
 
-// Put takes spans that are to be sent. It never waits.
+// Put adds spans to the queue. It never waits; spans without room are dropped and counted.
 func (s *Sender) Put(spans []report.Span) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,8 +88,8 @@ func (s *Sender) Put(spans []report.Span) {
 	}
 }
 
-// Await waits until half of the room is free, for who can wait, and no longer than until end is closed,
-// which may be nil. It does not wait for a collector that stands still.
+// Await waits until half of the queue's room is free, until end is closed, or until the collector has
+// stalled. end may be nil. Await is for callers that can wait.
 func (s *Sender) Await(end <-chan struct{}) {
 	for {
 		s.mu.Lock()
@@ -102,8 +101,8 @@ func (s *Sender) Await(end <-chan struct{}) {
 	}
 }
 
-// awaitProgress waits until spans are counted that waited. It reports whether they were, before end was closed or
-// the collector had stood still for too long.
+// awaitProgress waits until waiting spans are counted or sending has ended. It returns false if end is closed
+// first, or if the collector has stalled.
 func (s *Sender) awaitProgress(end <-chan struct{}) bool {
 	s.mu.Lock()
 	moved, left := s.progress, s.options.StallTimeout-time.Since(s.lastProgress)
@@ -123,14 +122,14 @@ func (s *Sender) awaitProgress(end <-chan struct{}) bool {
 	}
 }
 
-// State is what became of the spans so far.
+// State returns the numbers of spans by outcome so far.
 func (s *Sender) State() State {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.state
 }
 
-// Close sends what waits, until the context ends. Nothing may be put in any more.
+// Close sends the waiting spans, until the context ends. No spans may be added after it.
 func (s *Sender) Close(ctx context.Context) {
 	s.once.Do(func() { close(s.closing) })
 	defer context.AfterFunc(ctx, s.giveUp)()
@@ -138,10 +137,10 @@ func (s *Sender) Close(ctx context.Context) {
 	s.giveUp()
 }
 
-// Finish is Close for who can wait: it sends what waits until the collector stands still.
+// Finish is Close without a time limit: it sends the waiting spans until the collector has stalled.
 func (s *Sender) Finish() {
 	s.mu.Lock()
-	s.lastProgress = time.Now() // it is tried once more now, and that has its time
+	s.lastProgress = time.Now() // the retry that starts now has the full time
 	s.mu.Unlock()
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
@@ -171,7 +170,8 @@ func (s *Sender) sendQueue() {
 	}
 }
 
-// takeBatch takes what goes into one request out of the queue. It counts as waiting, and keeps its room.
+// takeBatch removes the spans of one request from the queue. They still count as waiting, and keep their
+// room.
 func (s *Sender) takeBatch() (batch []report.Span) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -189,7 +189,7 @@ func (s *Sender) takeBatch() (batch []report.Span) {
 	return batch
 }
 
-// sendBatch sends a batch until the collector has said something that is final, or the end has come.
+// sendBatch sends a batch until the response is final or the sender is stopped.
 func (s *Sender) sendBatch(batch []report.Span) {
 	for again := firstRetryDelay; ; again = min(2*again, maxRetryDelay) {
 		var a collectorResponse
@@ -210,7 +210,7 @@ func (s *Sender) sendBatch(batch []report.Span) {
 			s.countBatch(batch, State{Refused: n, Trouble: a.why})
 			return
 		case s.sendContext.Err() != nil:
-			s.countBatch(batch, State{Left: n, Trouble: cmp.Or(s.State().Trouble, "it did not answer in time")})
+			s.countBatch(batch, State{Left: n, Trouble: cmp.Or(s.State().Trouble, "the collector did not respond in time")})
 			return
 		}
 		s.reportTrouble(a.why)
@@ -218,12 +218,12 @@ func (s *Sender) sendBatch(batch []report.Span) {
 		case <-s.sendContext.Done():
 		case <-s.hurry:
 			s.hurry, again = nil, firstRetryDelay/2
-		case <-time.After(max(again/2, a.retryAfter) + rand.N(again)): // not all senders at the same moment
+		case <-time.After(max(again/2, a.retryAfter) + rand.N(again)): // random, so that senders do not retry together
 		}
 	}
 }
 
-// countBatch counts what became of spans that waited, and frees their room.
+// countBatch counts the outcome of waiting spans, and frees their room.
 func (s *Sender) countBatch(batch []report.Span, became State) {
 	s.mu.Lock()
 	for i := range batch {
@@ -240,7 +240,8 @@ func (s *Sender) countBatch(batch []report.Span, became State) {
 	s.reportTrouble(became.Trouble)
 }
 
-// reportTrouble takes why spans are not taken, "" when they are. At the end nobody is told: State has it.
+// reportTrouble stores why spans are not accepted, or "" if they are, and reports a new failure. After Close
+// it reports nothing: State has the reason.
 func (s *Sender) reportTrouble(why string) {
 	s.mu.Lock()
 	before := s.state.Trouble
@@ -256,7 +257,7 @@ func (s *Sender) reportTrouble(why string) {
 	}
 }
 
-// costOf is about how many bytes a span takes.
+// costOf returns the approximate size of a span in memory, in bytes.
 func costOf(s *report.Span) int64 {
 	n := 256 + len(s.State) + len(s.Name) + len(s.Failure) + costOfAll(s.Attributes)
 	for i := range s.Events {

@@ -21,7 +21,7 @@ import (
 	"toolscope/ui/report"
 )
 
-// spans are n of them, of so many bytes each.
+// spans returns n spans of so many bytes each.
 func spans(n, size int) (all []report.Span) {
 	for i := range n {
 		s := report.Span{Name: fmt.Sprint("chat ", i), Began: time.Unix(1, 0), Ended: time.Unix(2, 0)}
@@ -32,7 +32,7 @@ func spans(n, size int) (all []report.Span) {
 	return all
 }
 
-// counted serves a collector that answers as it is told, and counts the spans of each request.
+// counted starts a collector with a given handler, and counts the spans of each request.
 func counted(t *testing.T, answer func(n int, w http.ResponseWriter)) (url string, got *atomic.Int64) {
 	t.Helper()
 	got = new(atomic.Int64)
@@ -46,7 +46,7 @@ func counted(t *testing.T, answer func(n int, w http.ResponseWriter)) (url strin
 	return s.URL, got
 }
 
-// counting counts the spans of a request that is answered with 200.
+// counting counts the spans of a request, and responds with 200.
 type counting struct {
 	http.ResponseWriter
 	got *atomic.Int64
@@ -92,7 +92,7 @@ func sender(t *testing.T, o Options) *Sender {
 	return s
 }
 
-// closed ends a sender, and returns what became of its spans.
+// closed closes a sender, and returns its state.
 func closed(t *testing.T, s *Sender, within time.Duration) State {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), within)
@@ -104,7 +104,7 @@ func closed(t *testing.T, s *Sender, within time.Duration) State {
 	return s.State()
 }
 
-// TestTaken: every span comes, in as few requests as their sizes allow.
+// TestTaken checks that all spans arrive, in as few requests as their sizes allow.
 func TestTaken(t *testing.T) {
 	url, got := counted(t, func(_ int, w http.ResponseWriter) { w.WriteHeader(200) })
 	s := sender(t, Options{Endpoint: url})
@@ -115,7 +115,7 @@ func TestTaken(t *testing.T) {
 	}
 }
 
-// TestAskedAgain: a collector that is busy is asked again, when it says.
+// TestAskedAgain checks that a busy collector gets a retry after the delay that it asks for.
 func TestAskedAgain(t *testing.T) {
 	var asked [3]time.Time
 	url, got := counted(t, func(n int, w http.ResponseWriter) {
@@ -141,7 +141,7 @@ func TestAskedAgain(t *testing.T) {
 	}
 }
 
-// TestTooLarge: a request that is too large goes in parts; a span that is too large alone is refused.
+// TestTooLarge checks that a request that is too large is split. A single span that is too large is refused.
 func TestTooLarge(t *testing.T) {
 	url, got := counted(t, func(_ int, w http.ResponseWriter) {
 		if w.(*counting).n > 3 {
@@ -163,7 +163,7 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// TestNoRoom: what there is no room for is counted, and all that was put in is counted somewhere.
+// TestNoRoom checks that spans without room are counted, and that each span is in one count.
 func TestNoRoom(t *testing.T) {
 	release := make(chan struct{})
 	url, got := counted(t, func(_ int, w http.ResponseWriter) { <-release; w.WriteHeader(200) })
@@ -180,8 +180,8 @@ func TestNoRoom(t *testing.T) {
 	}
 }
 
-// TestAwait: who can wait has room for all of it, also where the collector is busy at first, and is not
-// held up where nothing is taken.
+// TestAwait checks that a caller that waits loses no spans, even if the collector is busy at first. Await does
+// not block if the collector accepts nothing.
 func TestAwait(t *testing.T) {
 	url, got := counted(t, func(n int, w http.ResponseWriter) { w.WriteHeader(map[bool]int{true: 429, false: 200}[n == 1]) })
 	s := sender(t, Options{Endpoint: url, MaxQueueBytes: 20_000})
@@ -203,7 +203,7 @@ func TestAwait(t *testing.T) {
 	}
 }
 
-// TestAwaitEnd: who waits for a collector that is busy waits no longer than until its own end.
+// TestAwaitEnd checks that Await returns when end is closed, even if the collector is busy.
 func TestAwaitEnd(t *testing.T) {
 	release, end := make(chan struct{}), make(chan struct{})
 	url, _ := counted(t, func(_ int, w http.ResponseWriter) { <-release })
@@ -218,8 +218,8 @@ func TestAwaitEnd(t *testing.T) {
 	closed(t, s, time.Minute)
 }
 
-// TestGone: one that nobody answers, and one that takes a connection and says nothing, hold nobody up:
-// neither who puts spans in nor the end.
+// TestGone checks that neither Put nor Close blocks if no collector listens, or if it accepts a connection and
+// never responds.
 func TestGone(t *testing.T) {
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -249,7 +249,7 @@ func TestGone(t *testing.T) {
 	}
 }
 
-// TestEndpoint: an address is one of HTTP, without secrets.
+// TestEndpoint checks that an endpoint must be an HTTP URL without secrets.
 func TestEndpoint(t *testing.T) {
 	for text, want := range map[string]string{
 		"http://a:4318": "http://a:4318/v1/traces", "https://a/otlp/": "https://a/otlp/v1/traces", "http://a/v1/traces": "http://a/v1/traces",

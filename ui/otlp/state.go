@@ -1,8 +1,10 @@
-// Package otlp sends spans to a collector, over OTLP by HTTP. Whoever has spans to send never waits:
-// what there is no room for is counted, and so is what the collector refuses and what it never
-// acknowledged. OpenTelemetry's library leaves out what it has no room for and tells nobody, and has the
-// variables of the environment, which are meant for the program that is watched, say where spans go. So
-// the queue and the way to the collector are ours, and the messages are the library's.
+// Package otlp sends spans to a collector, with OTLP over HTTP. Adding a span never waits. Spans without
+// room in the queue are dropped and counted. Spans that the collector refuses or never acknowledges are
+// counted too.
+//
+// OpenTelemetry's library drops spans without a report. It also reads the collector's URL from environment
+// variables that are meant for the watched program. So the queue and the HTTP client are ours, and only the
+// messages are the library's.
 package otlp
 
 import (
@@ -12,48 +14,48 @@ import (
 	"time"
 )
 
-// Options say where spans are sent, and as whose.
+// Options are the options of a Sender.
 type Options struct {
-	Getenv        func(string) string // has the variables of OpenTelemetry that hold headers; nil for none of these
+	Getenv        func(string) string // returns the variables of OpenTelemetry for headers; nil for no headers
 	Endpoint      string              // an http or https URL; "/v1/traces" follows unless the path ends with it
-	Version       string              // of the program
-	MaxQueueBytes int64               // bytes of spans that may wait; 0 for 64 MB
-	Report        func(string)        // is told when sending fails that did not before, until the end; may be nil
+	Version       string              // of toolscope
+	MaxQueueBytes int64               // size of waiting spans; 0 for 64 MiB
+	Report        func(string)        // called when sending starts to fail, but not after Close; may be nil
 
-	// Still is how long a collector may take and refuse nothing until nobody waits for it, but for the
-	// end; 0 for 10 s.
+	// StallTimeout is the time after which a collector has stalled, if it neither accepts nor refuses spans.
+	// Await and Finish then stop waiting. 0 is 10 s.
 	StallTimeout time.Duration
 }
 
-// State is what became of spans. Each is counted in one of these.
+// State has the numbers of spans by outcome. Each span is in exactly one number.
 type State struct {
-	Waiting int64 // to be sent, or for an answer
-	Taken   int64 // by the collector
-	Refused int64 // by the collector, for good
-	Dropped int64 // there was no room
-	Left    int64 // the end came before the collector acknowledged them
+	Waiting int64 // not sent yet, or without a response
+	Taken   int64 // accepted by the collector
+	Refused int64 // refused by the collector for good
+	Dropped int64 // no room in the queue
+	Left    int64 // not acknowledged when the sender stopped
 
-	// Why spans are not taken just now, or why the last ones were refused, or what the collector warns of;
+	// Trouble is why spans are not accepted now, why the last spans were refused, or the collector's warning;
 	// "" if all is well.
 	Trouble string
 }
 
-// Missing is how many spans the collector does not have, as far as is known.
+// Missing returns the number of spans that the collector does not have, as far as known.
 func (s *State) Missing() int64 { return s.Refused + s.Dropped + s.Left }
 
-// path is where collectors take spans: https://opentelemetry.io/docs/specs/otlp/#otlphttp-request
+// path is the path at which collectors accept spans: https://opentelemetry.io/docs/specs/otlp/#otlphttp-request
 const path = "/v1/traces"
 
-// endpointURL is where spans are posted to.
+// endpointURL returns the URL to which spans are posted.
 func (o *Options) endpointURL() (*url.URL, error) {
 	u, err := url.Parse(o.Endpoint)
 	switch {
 	case err != nil:
-		return nil, errors.New("no address of a collector\nwanted is http://HOST:4318") // url's own words may hold a password
+		return nil, errors.New("not a URL of a collector\nuse http://HOST:4318") // the text of err may contain a password
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return nil, errors.New("a secret has no place in an address\n" + headersOfAll + " holds headers, as in Authorization=Bearer%20…")
+		return nil, errors.New("the URL must not contain secrets or a query\nput secrets into headers, in " + headersOfAll + ", e.g. Authorization=Bearer%20…")
 	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
-		return nil, errors.New("no address of a collector\nwanted is http://HOST:4318, or https://…; OTLP by gRPC is not spoken")
+		return nil, errors.New("not a URL of a collector\nuse http://HOST:4318 or https://…; OTLP over gRPC is not supported")
 	}
 	if u.Path = strings.TrimRight(u.Path, "/"); !strings.HasSuffix(u.Path, path) {
 		u.Path += path

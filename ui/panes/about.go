@@ -12,13 +12,13 @@ import (
 )
 
 // wrongRunWords describes a wrong tool run, by finding code.
-var wrongRunWords = map[string]string{"EXEC_CUT": "run with part of it", "EXEC_ALTERED": "run with other arguments", "EXEC_TWICE": "run twice"}
+var wrongRunWords = map[string]string{"EXEC_CUT": "run with a part", "EXEC_ALTERED": "run with other arguments", "EXEC_TWICE": "run twice"}
 
 // wrongResultWords describes a result that differs from what the tool returned, by finding code.
-var wrongResultWords = map[string]string{"RESULT_CUT": "returned, cut", "RESULT_HALF": "returned, half of it", "RESULT_ALTERED": "returned, altered"}
+var wrongResultWords = map[string]string{"RESULT_CUT": "result cut", "RESULT_HALF": "half returned", "RESULT_ALTERED": "result altered"}
 
-// AboutCall returns facts that only some calls have: its kind, who runs it, how it was sent back, its
-// result, its parent.
+// AboutCall returns facts that few calls have: an unusual kind, the party that ran it, how it was sent
+// back, its result, its parent.
 func AboutCall(c *stream.Call) (facts []string) {
 	if c.Kind != "" && c.Kind != "function" {
 		facts = append(facts, c.Kind)
@@ -71,7 +71,7 @@ func aboutRuns(c *stream.Call) (ran []string, answered string) {
 	return ran, answered
 }
 
-// EventTime returns the time of an event since its turn began; empty if unknown.
+// EventTime returns the time of an event since its turn began, or "" if it is unknown.
 func EventTime(v *providers.View, event int32) display.Text {
 	e := v.EventPrefix(int(event), 0)
 	if t := v.Session().Turn(e.Turn); t != nil {

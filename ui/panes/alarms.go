@@ -2,8 +2,8 @@ package panes
 
 import "toolscope/stream"
 
-// WorstSeverities caches the worst severity of the findings of each call and turn. The lists only grow,
-// and a broken stream makes them long, so each finding is read once.
+// WorstSeverities caches the worst severity of each call's and turn's findings. Lists of findings only
+// grow, and a broken stream makes them long. The cache reads each finding once.
 type WorstSeverities map[stream.Ref]grade
 
 type grade struct {
@@ -11,10 +11,10 @@ type grade struct {
 	worst stream.Severity
 }
 
-// maxAlarmOwners is the size of the cache. When it is full, the lists are read again.
+// maxAlarmOwners is the maximum number of calls and turns in the cache. When it is full, it is emptied.
 const maxAlarmOwners = 1 << 14
 
-// Of returns the worst severity in the list of a call or turn, and whether it is above info.
+// Of returns the worst severity in a call's or turn's list of findings, and whether it is above info.
 func (a WorstSeverities) Of(owner stream.Ref, list []stream.Finding) (worst stream.Severity, above bool) {
 	if len(list) == 0 {
 		return stream.Info, false

@@ -11,16 +11,16 @@ import (
 	"toolscope/ui/display"
 )
 
-// Costs computes what the turns of a session cost. It updates only turns with new events, so that drawing
-// a frame only reads the results.
+// Costs computes the costs of a session's turns. Extend updates only turns with new events, so drawing a
+// frame only reads the results.
 type Costs struct {
 	Prices  *price.Table
 	view    *providers.View
 	begun   int32                // the first event that may begin a turn not yet counted
-	figures map[int32]cachedCost // of some turns, by number
-	seed    maphash.Seed         // of the keys of figures
-	ended   price.Sum            // of the turns that have ended
-	shares  sessionCosts         // of that, by conversation and session
+	figures map[int32]cachedCost // figures of some turns, by number
+	seed    maphash.Seed         // seed of the keys in figures
+	ended   price.Sum            // total of the turns that have ended
+	shares  sessionCosts         // the same, by conversation and session
 	open    []openTurn           // in the order they began
 	total   price.Sum
 	rates   tokenRates
@@ -32,7 +32,7 @@ type tokenRates struct {
 	text string
 }
 
-// cachedCost is a figure, and the key of its inputs.
+// cachedCost is the cost of a turn, and the key of its inputs.
 type cachedCost struct {
 	key    uint64
 	figure price.Figure
@@ -52,7 +52,7 @@ func (b *Costs) Extend(v *providers.View, news *Changes) {
 	b.view = v
 	changed := false
 	if news.All {
-		figures := b.figures // stepping through time asks for the same figures again
+		figures := b.figures // stepping through time needs the same figures again
 		if figures == nil || !v.Past() {
 			figures, b.seed = map[int32]cachedCost{}, maphash.MakeSeed()
 		}
@@ -126,8 +126,8 @@ func (o *openTurn) addTo(to *price.Sum) {
 	to.Add(f)
 }
 
-// maxFigures is the size of the cache: other figures can be computed again. In the past the cache is
-// larger, because each step back sums up all turns.
+// maxFigures is the maximum size of the cache. A dropped figure is computed again. The cache is larger
+// while the screen shows the past, because each step back sums up all turns.
 const (
 	maxFigures     = 1 << 12
 	maxPastFigures = 1 << 15
@@ -194,8 +194,8 @@ func (b *Costs) ratesOf(t *stream.Turn) string {
 	return b.rates.text
 }
 
-// Total returns the cost of all turns so far. An open turn with a cost that is still unknown makes it
-// approximate.
+// Total returns the cost of all turns so far. It is approximate if the cost of an open turn is still
+// unknown.
 func (b *Costs) Total() price.Sum { return b.total }
 
 // costFacts returns the cost of a turn and of all turns, and the date of the prices.

@@ -11,9 +11,9 @@ import (
 	"toolscope/ui/screen"
 )
 
-// callTimes compares the times of the selected call with other calls: those of its turn, those of the same
-// tool in nearby turns, and the medians there by model and by arrival. Calls of other turns count only if
-// their turn has ended, so that their times are computed once.
+// callTimes compares the times of the selected call with those of other calls: the calls of its turn,
+// calls of the same tool in nearby turns, and medians of both by model and by arrival. Other turns count
+// only after they have ended, so their times are computed once.
 type callTimes struct {
 	ended map[stream.Ref]providers.Latency
 }
@@ -23,8 +23,8 @@ const (
 	turnsAround     = 32      // on either side of the selected turn
 	maxSameTurn     = 8       // calls of its turn
 	maxSameTool     = 4       // calls of the same tool
-	maxComparedSize = 200_000 // tokens and deltas of all that are compared
-	maxCachedTimes  = 1 << 10 // calls whose times are kept
+	maxComparedSize = 200_000 // tokens and deltas of all compared calls
+	maxCachedTimes  = 1 << 10 // calls in the cache
 )
 
 // timesRow is a row of the table: one call, or the median of many.
@@ -37,7 +37,8 @@ type timesRow struct {
 	many int
 }
 
-// The times of a call are those of providers.Latency and the longest silence.
+// firstByteTime, silence and numTimes are indexes and the number of a call's times: those of
+// providers.Latency, then the longest silence.
 const (
 	firstByteTime = 3
 	silence       = 9
@@ -142,7 +143,7 @@ func (x *callTimes) comparedCalls(v *providers.View, c Selection) (beside, same,
 	return beside, nearestRows(same, c.Turn.Number), all
 }
 
-// nearestRows returns the rows whose turns are nearest to a turn, in order.
+// nearestRows returns the rows of the turns that are nearest to a turn, in order.
 func nearestRows(rows []timesRow, turn int32) []timesRow {
 	away := func(r timesRow) int32 { return max(r.of.Turn-turn, turn-r.of.Turn) }
 	slices.SortStableFunc(rows, func(a, b timesRow) int { return cmp.Compare(away(a), away(b)) })

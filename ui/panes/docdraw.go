@@ -183,7 +183,7 @@ func (h *Hits) hitsNear(off, limit int) []int {
 	return h.at[lo:min(lo+2, len(h.at))]
 }
 
-// unitEnd returns n, or the end of the unit that crosses n: a style change does not split a unit.
+// unitEnd returns n, or the end of the unit that n splits. A change of style must not split a unit.
 func unitEnd(draw display.Drawer, b []byte, n int) int {
 	if n >= len(b) || b[n] < utf8.RuneSelf {
 		return n

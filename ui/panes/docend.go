@@ -19,7 +19,7 @@ func (d *Document) drawEnd(p *screen.Pen) {
 	p.Text(r, d.endSign())
 }
 
-// endSign returns the sign after the last byte: more may arrive, or why no more arrived.
+// endSign returns the sign after the last byte: that more may arrive, or why no more arrived.
 func (d *Document) endSign() display.Text {
 	g, c := d.glyphSet(), d.Call
 	switch st := c.Status(); {
@@ -31,7 +31,8 @@ func (d *Document) endSign() display.Text {
 	return display.Text{}
 }
 
-// maxClosers is how many missing closers are shown; more would leave no room for the text.
+// maxClosers is the maximum number of missing closers that are shown. More would leave no room for the
+// text.
 const maxClosers = 8
 
 // missingClosers returns the closers that have not arrived, innermost first.

@@ -16,8 +16,8 @@ import (
 type folds struct {
 	tokens   []int32 // ascending
 	cuts     []layout.RowEdit
-	resolved bool // cuts has them all, and has not changed
-	rewrites int  // the call's: the tokens are of that text
+	resolved bool // cuts contains all of them and is unchanged
+	rewrites int  // rewrites of the call when the folds were set
 }
 
 func (d *Document) jsonBoxes() []layout.Box {
@@ -103,7 +103,8 @@ func (d *Document) revealRow(row int) {
 	}
 }
 
-// Fold folds the container that begins on the cursor's row, else the one around it. It returns why it can't.
+// Fold folds the container that begins on the cursor's row, or else the container around the cursor. If it
+// can't, it returns the reason.
 func (d *Document) Fold() (why display.Text) {
 	row := d.cursorRow()
 	if row < 0 {
@@ -124,7 +125,7 @@ func (d *Document) Fold() (why display.Text) {
 	return display.Text{}
 }
 
-// Unfold unfolds the container on the cursor's row. It returns why it can't.
+// Unfold unfolds the container on the cursor's row. If it can't, it returns the reason.
 func (d *Document) Unfold() (why display.Text) {
 	row := d.cursorRow()
 	if row < 0 || d.foldedBox(row) == nil {
@@ -135,7 +136,7 @@ func (d *Document) Unfold() (why display.Text) {
 }
 
 // FoldAll unfolds everything. If nothing is folded, it folds all containers in the outermost one, except
-// the one with the cursor. It returns why it can't.
+// the one with the cursor. If it can't, it returns the reason.
 func (d *Document) FoldAll() (why display.Text) {
 	row := d.cursorRow()
 	if row < 0 {

@@ -18,7 +18,7 @@ func titleRole(focused bool) screen.Role {
 	return screen.Plain
 }
 
-// paneTitle is the parts of a title row.
+// paneTitle has the parts of a title row.
 type paneTitle struct {
 	title  display.Text
 	beside display.Text // muted; the first to be cut
@@ -65,7 +65,8 @@ func (h paneTitle) draw(p *screen.Pen, piled, focused bool) {
 	}
 }
 
-// besideSeen is how many cells of a title with a visible range are taken by its edges and findings.
+// besideSeen is the number of cells of a title that its edges and findings take when the visible range is
+// shown.
 const besideSeen = 16
 
 // drawCallHead draws the name of a call or of its open string, its state, and its findings.
@@ -164,12 +165,12 @@ func joinFitting(p *screen.Pen, facts []display.Text, room int) (line display.Te
 	return line
 }
 
-// minWait is the minimum wait from the last byte of a call to its seal that is shown.
+// minWait is the minimum wait between a call's last byte and the seal that is shown.
 const minWait = 100 * time.Millisecond
 
-// timesText returns when the name of a call arrived and how long the call took. If its arguments became
-// final later, it shows that wait separately: some providers seal all calls at the end of the turn. With
-// less room it shows less.
+// timesText returns when the name of a call arrived, and how long the call took. If the arguments became
+// final later, it shows that wait separately, because some providers seal all calls at the end of the
+// turn. With less room it shows less.
 func (s *Subject) timesText(c *stream.Call, start time.Duration, room int) display.Text {
 	named, took := screen.Elapsed(start, c.OpenedAt), screen.Time(screen.CallTime(c))
 	if c.MayGrow() || took.Empty() {
@@ -242,7 +243,7 @@ func lastKind(toks stream.TokenList) stream.TokenKind {
 	return toks.At(toks.Len() - 1).Kind
 }
 
-// LongName is the width that a name keeps before facts next to it are shown.
+// LongName is the width that a name keeps before the facts next to it are shown.
 const LongName = 24
 
 // drawTurnHead draws the number and title of a turn, its cost, and its state.

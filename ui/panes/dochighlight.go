@@ -67,8 +67,8 @@ type highlightJob struct {
 	end int
 }
 
-// Chroma handles about 2 MB/s and starts from the beginning each time. So long texts are not highlighted,
-// and other than short ones only when they have grown by an eighth.
+// Chroma handles about 2 MB/s and always starts at the beginning. So long texts are not highlighted. All
+// but short texts are highlighted again only after they have grown by an eighth.
 const (
 	maxHighlight = 256 << 10
 	shortText    = 16 << 10
@@ -86,7 +86,7 @@ func (c *colours) colourAt(off int) (screen.Paint, int) {
 	return c.spans[n].on, c.spans[n].end
 }
 
-// Colour starts to highlight the complete lines, unless that is done or running for these paints.
+// Colour starts to highlight the complete lines, unless that is already done or running with these paints.
 func (r *TextReader) Colour(ink *screen.Paints, do func(func() func())) {
 	end := r.lineEnd()
 	if end == 0 || end > maxHighlight || r.busy != nil && r.busy.ink == ink || r.done == end && r.ink == ink ||

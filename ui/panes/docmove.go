@@ -31,8 +31,8 @@ func (d *Document) MoveRow(place int) {
 	}
 }
 
-// MoveToken moves by step tokens, without white space, punctuation and folded tokens. It reports whether
-// there was one.
+// MoveToken moves by step tokens, and skips white space, punctuation and folded tokens. It reports whether
+// there was a token to move to.
 func (d *Document) MoveToken(step int) bool {
 	toks := d.callTokens()
 	for n := d.tok + step; n >= 0 && n < toks.Len(); n += step {
@@ -52,8 +52,8 @@ func (d *Document) MoveToken(step int) bool {
 	return false
 }
 
-// Point highlights bytes of the arguments and scrolls to the first. Of more than a screenful it highlights
-// only the first row.
+// Point highlights bytes of the arguments and scrolls to the first. If they take more than a screen, it
+// highlights only their first row.
 func (d *Document) Point(s Span) {
 	if d.Light = s; s.End <= s.Start {
 		return
@@ -66,8 +66,8 @@ func (d *Document) Point(s Span) {
 	}
 }
 
-// Follow keeps the end in view or stops that. When it stops, the cursor was on the last row, which may be
-// a row of missing closers.
+// Follow keeps the end in view, or stops following. When following stops, the cursor moves from a row of
+// missing closers to the last text row.
 func (d *Document) Follow(on bool) {
 	if !on && d.Stick && len(d.layoutRows()) > 0 {
 		d.MoveTo(d.view.Place(len(d.layoutRows()) - 1))

@@ -24,7 +24,7 @@ type belowRow struct {
 	text   display.Text
 }
 
-// notesKey is what the notes depend on: while it is the same, they are valid.
+// notesKey identifies the inputs of the notes. While it is equal, the notes are valid.
 type notesKey struct {
 	findings, size, rows, width, deltas int
 	last                                layout.Row
@@ -41,11 +41,11 @@ type findingSpot struct {
 	delta int // the delta that brought it, from 1; 0 if unknown
 }
 
-// fewRows is the document height up to which there are no notes below rows: the findings are shown
+// fewRows is the document height up to which there are no notes below rows, because the findings are shown
 // elsewhere.
 const fewRows = 4
 
-// maxSpots is how many findings of a call are marked in it.
+// maxSpots is the maximum number of findings that are marked in a call.
 const maxSpots = 100
 
 // minNote is the minimum width of a note after its row.
@@ -190,8 +190,8 @@ func (d *Document) deltaText(s findingSpot, after string) display.Text {
 	return display.Join(d.glyphSet().Change, screen.Count(s.delta), d.drawer.Clean(after))
 }
 
-// loudTexts returns wordings of a decisive finding with place and time, each shorter than the previous
-// one, and brief ones.
+// loudTexts returns two lists of wordings for a decisive finding, each shorter than the previous: with
+// place and time, and brief ones.
 func (d *Document) loudTexts(s findingSpot, more display.Text) (ways, brief []display.Text) {
 	at := screen.Count(s.off).Between(": byte ", "")
 	if s.delta > 0 {
@@ -208,8 +208,9 @@ func (d *Document) loudTexts(s findingSpot, more display.Text) (ways, brief []di
 	return ways, []display.Text{display.Join(d.drawer.Clean(s.Diagnosis.Brief()), at, more)}
 }
 
-// rowsBelow returns the rows under the byte of a spot: the first wording that fits after the sign under
-// the byte, or before it; a brief one only if no other fits. Else the full text is below.
+// rowsBelow returns the rows under the byte of a spot. It uses the first wording that fits after or before
+// the sign under the byte, and a brief one only if no other fits. If none fits, the full text follows
+// below.
 func (d *Document) rowsBelow(s findingSpot, ways, brief []display.Text) []belowRow {
 	width := d.layoutWidth()
 	col := min(d.columnOf(s), width-1)

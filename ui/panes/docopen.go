@@ -76,7 +76,7 @@ func (o *openString) decode(body []byte, whole bool) {
 	}
 }
 
-// titleText returns the path, size and type in so many cells. A long path keeps its end.
+// titleText returns the path, size and type in the given width. The start of a long path is cut.
 func (o *openString) titleText(p *screen.Pen, room int) display.Text {
 	path := p.Name(o.path)
 	if o.path == "" {

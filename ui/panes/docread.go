@@ -32,7 +32,7 @@ func NewTextReader(text string, h ContentHint) TextReader {
 	return r
 }
 
-// numbers is how many cells are before a line: the cursor, and the last digits of the line number.
+// numbers is the number of cells before a line: the cursor, and the last digits of the line number.
 const numbers = 6
 
 // Kind returns the type of the text in a word.
@@ -112,7 +112,7 @@ func (r *TextReader) Find(query string) []int {
 	return r.hits.at
 }
 
-// Draw draws row y, with end in role as after the last byte.
+// Draw draws row y. After the last byte it draws end, in the role as.
 func (r *TextReader) Draw(p *screen.Pen, y int, end display.Text, as screen.Role) {
 	n, rows := r.Top+y, r.prose.Rows()
 	if n == 0 && len(rows) == 0 {

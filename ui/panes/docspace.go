@@ -5,8 +5,8 @@ import (
 	"toolscope/ui/layout"
 )
 
-// maxSpacedRows is the number of rows up to which there are blank rows between fields: a longer text is
-// not read from the back of a room.
+// maxSpacedRows is the maximum number of rows with blank rows between fields. A longer text is not meant
+// to be read from a distance.
 const maxSpacedRows = 512
 
 // addBlankRows adds a blank row to cuts before each row that begins another field.

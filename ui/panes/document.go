@@ -33,15 +33,15 @@ type Document struct {
 	view   layout.FoldedRows
 	folds  folds
 	notes  []findingNote                  // by row
-	noted  notesKey                       // what they were made from
+	noted  notesKey                       // inputs of the notes
 	When   func(event int32) display.Text // time of an event within its turn; "" when unknown
 }
 
 // cachedLayout is the current layout.
 type cachedLayout struct {
-	deltas   int  // whose boundaries are marked in text
-	rewrites int  // the call's then
-	complete bool // nothing waits for its rest
+	deltas   int  // number of deltas whose boundaries are marked in text
+	rewrites int  // rewrites of the call at the time of the layout
+	complete bool // there is no incomplete escape or character at the end
 }
 
 // Span is a range of argument bytes.
@@ -56,8 +56,8 @@ type Hits struct {
 	length int
 }
 
-// Show sets the call as it is now. If the layout is not a prefix of its arguments, or has another width, it
-// starts again.
+// Show sets the call in its current state. If the layout is not a prefix of its arguments, or has another
+// width, the layout starts again.
 func (d *Document) Show(c *stream.Call, width int, draw display.Drawer) {
 	of := Selection{Call: c}.asRef()
 	same := of == d.of && (c == nil) == (d.Call == nil)
@@ -223,8 +223,8 @@ func tokenAt(toks stream.TokenList, off int) int {
 	return max(0, min(lo, toks.Len()-1))
 }
 
-// Chosen returns the bytes of the selected token on the cursor's row; in free text, those of the row. So
-// a string longer than the screen is never pointed at in full.
+// Chosen returns the bytes of the selected token on the cursor's row, or the bytes of the row in free
+// text. For a string that is longer than the screen, these are never all of its bytes.
 func (d *Document) Chosen() Span {
 	s, n := TokenSpan(d.callTokens(), d.tok), d.textRow(d.At)
 	if n < 0 {
@@ -254,5 +254,5 @@ func (d *Document) Offset() int {
 	return s.Start
 }
 
-// Margin is how many cells next to a document stay free.
+// Margin is the number of cells that stay blank next to a document.
 const Margin = 2

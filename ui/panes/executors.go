@@ -7,7 +7,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// RunRules is the pane of the run rules: the outcome of each for the selected call. Opening a rule shows
+// RunRules is the pane of the run rules: what each rule does with the selected call. Opening a rule shows
 // the clients that use it, and the arguments it would have run.
 type RunRules struct {
 	screen.Window
@@ -25,7 +25,7 @@ type RunRules struct {
 
 const noRule = stream.RunRule(stream.NumRunRules)
 
-// runRulesKey is what the lines depend on; while it is the same, they are valid.
+// runRulesKey identifies the inputs of the lines. While it is equal, they are valid.
 type runRulesKey struct {
 	of                  stream.Ref
 	width, size, events int
@@ -34,7 +34,7 @@ type runRulesKey struct {
 	closed              bool
 	open                stream.RunRule
 	got                 int
-	all                 int // events of all turns, while the pane is shown: it compares calls
+	all                 int // number of events of all turns while the pane is shown, because it compares calls
 }
 
 // runRuleLine is a display row: a rule, or a line below one.

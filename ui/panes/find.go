@@ -7,11 +7,11 @@ import (
 	"toolscope/ui/textsearch"
 )
 
-// Find returns the rows that contain query, or whose arguments or texts do.
+// Find returns the rows of turns and calls whose text, arguments or findings contain query.
 func (l *List) Find(query string) (rows []int, cursor int) {
 	if query != "" {
 		rows, _ = l.SearchFrom(query, 0, func() bool { return true })
-		slices.Sort(rows) // turns under a call are before the next call
+		slices.Sort(rows) // turns below a call come before the next call
 	}
 	return rows, l.At
 }
@@ -19,7 +19,7 @@ func (l *List) Find(query string) (rows []int, cursor int) {
 // Cursor returns the row of the cursor.
 func (l *List) Cursor() int { return l.At }
 
-// SearchFrom is Find from one turn on. Evicted turns are not searched: Unsearched counts them.
+// SearchFrom is like Find, but starts at one turn. Evicted turns are not searched. Unsearched counts them.
 func (l *List) SearchFrom(query string, from int, time func() bool) (rows []int, next int) {
 	if from == 0 {
 		l.Unsearched = 0
@@ -42,7 +42,7 @@ func (l *List) SearchFrom(query string, from int, time func() bool) (rows []int,
 	return rows, -1
 }
 
-// bytesPerCheck is how many bytes are searched between two checks of the time.
+// bytesPerCheck is the number of bytes that are searched between two checks of the time.
 const bytesPerCheck = 1 << 20
 
 // turnSearchCost is the cost of searching a turn without calls, in bytes of arguments.

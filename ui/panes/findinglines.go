@@ -28,7 +28,7 @@ type findingLine struct {
 // ours marks a line that belongs to no finding.
 const ours = -1
 
-// findingsKey is what the lines depend on; while it is the same, they are valid.
+// findingsKey identifies the inputs of the lines. While it is equal, they are valid.
 type findingsKey struct {
 	of     stream.Ref
 	counts [3]int
@@ -40,7 +40,8 @@ type findingsKey struct {
 	closed bool // the turn has ended
 }
 
-// findingsState is what the key was made from: for a turn with many calls that takes a while.
+// findingsState has the data from which findingsKey is made. Making the key is slow for a turn with many
+// calls.
 type findingsState struct {
 	of             stream.Ref
 	events, source int // of the turn; and findings of no turn
@@ -48,7 +49,7 @@ type findingsState struct {
 	width, got     int
 }
 
-// maxFindings is how many are shown; a broken stream can have one per frame.
+// maxFindings is the maximum number of findings that are shown. A broken stream can have one per frame.
 const maxFindings = 500
 
 // Extend updates the pane for the selection.

@@ -6,22 +6,23 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Findings is the pane of the findings of the selected call and its turn. Each leads to its evidence.
+// Findings is the pane of the findings of the selected call and its turn. Each finding leads to its
+// evidence.
 type Findings struct {
 	screen.Window
 	host  Host
 	lead  func(Found)
 	again func(*stream.SentBackCall)
 	list  []Found
-	total int // list has the first of so many
+	total int // number of all findings; list has the first ones
 	lines []findingLine
 	grid  findingGrid
 	key   findingsKey
 	state findingsState
 }
 
-// findingGrid is the width of the columns of codes and places. The message follows them if there is room,
-// else it has its own rows.
+// findingGrid is the width of the columns of codes and places. The message follows them if there is room.
+// Otherwise it has its own rows.
 type findingGrid struct{ code, where int }
 
 // Columns of the list.

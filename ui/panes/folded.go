@@ -10,15 +10,15 @@ import (
 	"toolscope/ui/screen"
 )
 
-// foldableDocument is a complete document with folds. It is laid out once; folded rows are skipped. A row
-// can be folded if it opens a container, or if its value is long.
+// foldableDocument is a complete document with folds. It is laid out once, and drawing skips folded rows.
+// A row can be folded if it opens a container or has a long value.
 type foldableDocument struct {
 	block
-	end   []int32 // of each row: the last row that goes when it is folded, or the row itself
-	count []int32 // of each row that opens a container: its fields or elements
+	end   []int32 // per row: the last row that folding it hides, or the row itself
+	count []int32 // per row that opens a container: the number of its fields or elements
 	shut  []bool  // the rows that are folded
 	cuts  []layout.RowEdit
-	view  layout.FoldedRows // without the rows that are folded away
+	view  layout.FoldedRows // the rows that are not hidden
 }
 
 // foldsFrom is the minimum number of rows of a value that can be folded.
@@ -140,8 +140,8 @@ func (f *foldableDocument) memberString(row int32) string {
 	return ""
 }
 
-// containerName returns what distinguishes a container: the role of a message, the name of a tool, or a
-// type.
+// containerName returns a name that identifies a container: the role of a message, the name of a tool, or
+// a type.
 func (f *foldableDocument) containerName(row int32) (kind string) {
 	for i := row + 1; i < min(f.end[row], row+maxRowsForName); i++ {
 		switch f.memberKey(i) {
@@ -158,7 +158,7 @@ func (f *foldableDocument) containerName(row int32) (kind string) {
 	return kind
 }
 
-// maxRowsForName is how many rows of a container are searched for its name.
+// maxRowsForName is the maximum number of rows of a container that are searched for its name.
 const maxRowsForName = 32
 
 // draw draws a row, and the size of its fold.
@@ -210,7 +210,8 @@ func (f *foldableDocument) memberRow(keys []string) int32 {
 	return -1
 }
 
-// countElements returns the number of elements of that field; an element that only holds a list counts as its list.
+// countElements returns the number of elements of that field. An element that contains only a list counts
+// as the elements of that list.
 func (f *foldableDocument) countElements(keys []string) (n int) {
 	row := f.memberRow(keys)
 	if row < 0 {

@@ -27,10 +27,11 @@ func comparedLine(side screen.Side, text display.Text) toolLine {
 	return toolLine{side: side, text: text, compared: true}
 }
 
-// maxLineText is how many bytes of a captured text a line shows.
+// maxLineText is the maximum number of bytes of a captured text in a line.
 const maxLineText = 400
 
-// toolRunLines describes the tool runs of a call: arguments, times, results, and what the model got of them.
+// toolRunLines describes the tool runs of a call: arguments, times, results, and the part of the results
+// that the model got.
 func toolRunLines(v *providers.View, t *stream.Turn, c *stream.Call, p *screen.Pen) (lines []toolLine) {
 	for _, g := range v.ToolRuns(c) {
 		lines = append(lines, plainLine(screen.Alike, p.Name(fmt.Sprintf("server %s got it as %s (matched %s)", g.Server, g.Tool, g.How))))
@@ -92,7 +93,7 @@ func noAnswerText(state string) string {
 	return state
 }
 
-// toolAnswerLines describes the result of a tool, and what the model got of it.
+// toolAnswerLines describes the result of a tool, and the part of it that the model got.
 func toolAnswerLines(g providers.ToolRun, p *screen.Pen) (lines []toolLine) {
 	if g.Took < 0 {
 		lines = append(lines, plainLine(screen.Nothing, p.Clean(noAnswerText(g.State))))
@@ -157,7 +158,7 @@ func toolRuleLines(v *providers.View, t *stream.Turn, c *stream.Call, width int,
 	return lines
 }
 
-// toolRunsKey changes when there is news about the tool runs of a call.
+// toolRunsKey changes when there is new data about the tool runs of a call.
 func toolRunsKey(v *providers.View, c *stream.Call) (key int) {
 	for _, g := range v.ToolRuns(c) {
 		key = 8*key + 1

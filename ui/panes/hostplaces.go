@@ -27,7 +27,8 @@ func (r *machineRows) shownMachine(of *machineTurns) *machineTurns {
 	return nil
 }
 
-// addMachines adds machines of these names. Thousands may come at once: their places are computed once.
+// addMachines adds machines with these names. There may be thousands at once, so it computes their places
+// only once.
 func (r *machineRows) addMachines(names []string) {
 	slices.Sort(names)
 	var more []*machineTurns

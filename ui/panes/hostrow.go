@@ -8,15 +8,15 @@ import (
 	"toolscope/ui/screen"
 )
 
-// MachineState is the state of a machine that publishes shown traffic.
+// MachineState is the state of a machine that publishes traffic.
 type MachineState struct {
 	Name   string
 	Age    time.Duration // time since its last sign of life
 	Waits  int64         // bytes that it has not published yet
-	Skew   time.Duration // how far its clock is ahead
+	Skew   time.Duration // difference of its clock; positive if it is ahead
 	Silent bool
-	Ended  bool // it has announced its end
-	Read   bool // all that is known of it was published before this view began
+	Ended  bool // it announced that it stops publishing
+	Read   bool // all known data was published before this view began
 }
 
 // updateStates sets the states of the machines, also of those without turns. It reports whether machines
@@ -98,7 +98,8 @@ type machineNote struct {
 	cells int // of its column
 }
 
-// machineNotes returns the notes about a machine, the most important first: it is dropped last.
+// machineNotes returns the notes about a machine, the most important first. The last ones are dropped
+// first.
 func (l *List) machineNotes(p *screen.Pen, h *machineTurns) []machineNote {
 	silent, bad, turns, waits, skew := machineNote{cells: 16}, machineNote{cells: 12, role: screen.Bad}, machineNote{cells: 16, role: screen.Muted}, machineNote{cells: 15}, machineNote{cells: 15}
 	if s := h.state; s != nil {
@@ -126,7 +127,7 @@ func (l *List) machineNotes(p *screen.Pen, h *machineTurns) []machineNote {
 	return []machineNote{silent, bad, turns, waits, skew}
 }
 
-// agoText formats an age roughly.
+// agoText formats an age as a rough value.
 func agoText(d time.Duration) display.Text {
 	switch {
 	case d < 2*time.Minute:

@@ -12,17 +12,17 @@ import (
 // of their machine, ordered by name. Without such turns there are no machine rows.
 type machineRows struct {
 	machines   []*machineTurns
-	rows       prefixSums // by machine: its rows
-	bads       prefixSums // by machine: its bad calls
+	rows       prefixSums // number of rows per machine
+	bads       prefixSums // number of bad calls per machine
 	known      int        // turns counted, including dropped ones
 	dropped    int
-	plain      turnRows                                         // the settings of all machines: folds and hidden turns
+	plain      turnRows                                         // settings that all machines share: folds and hidden turns
 	opened     map[string]bool                                  // machines that the user folded or unfolded
 	lastStates *MachineState                                    // the first of the latest machine states
 	up         func(*stream.Turn) (up *stream.Turn, call int32) // the call that started the agent of a turn
 }
 
-// machineTurns are the turns of one machine, "" for this one.
+// machineTurns are the turns of one machine. The name of this computer is "".
 type machineTurns struct {
 	name    string
 	agents  []string // names of its captures, sorted, at most maxAgents
@@ -34,7 +34,7 @@ type machineTurns struct {
 	state   *MachineState
 }
 
-// maxAgents is how many agents of a machine are distinguished.
+// maxAgents is the maximum number of agents that are listed for a machine.
 const maxAgents = 8
 
 // hasMachines reports whether there are machine rows.
@@ -167,8 +167,8 @@ func (r *machineRows) totalRows() int { return r.rows.sumBefore(r.rows.len()) }
 // allBad returns the number of bad calls and turns.
 func (r *machineRows) allBad() int { return r.bads.sumBefore(r.bads.len()) }
 
-// rowOf returns the list row of row n of a turn, or the row of its machine if that is folded; -1 for a
-// turn that is not counted.
+// rowOf returns the list row of row n of a turn, or the row of its machine if the machine is folded. It is
+// -1 for a turn that is not counted.
 func (r *machineRows) rowOf(v *providers.View, t *stream.Turn, n int) int {
 	h, i := r.find(v, t)
 	switch {
@@ -185,8 +185,8 @@ func (r *machineRows) rowOf(v *providers.View, t *stream.Turn, n int) int {
 // firstRow returns the first row of a machine.
 func (r *machineRows) firstRow(h *machineTurns) int { return r.rows.sumBefore(h.at) }
 
-// rowTarget returns the turn of a list row and which of its rows it is, or with a nil turn the machine.
-// Both are nil after the last row.
+// rowTarget returns the turn of a list row and the index of the row in that turn. On a machine row the
+// turn is nil and the machine is set. Both are nil after the last row.
 func (r *machineRows) rowTarget(row int) (h *machineTurns, t *stream.Turn, n int) {
 	i, n := r.rows.elementAt(row)
 	if row < 0 || i >= len(r.machines) {
@@ -219,7 +219,7 @@ func (r *machineRows) badBefore(row int, among func(t *stream.Turn, n int) int) 
 	})
 }
 
-// nextTurn returns the turn after another, around the list.
+// nextTurn returns the turn after another. After the last turn it continues at the first.
 func (r *machineRows) nextTurn(h *machineTurns, i int) (*machineTurns, int) {
 	for i++; i >= len(h.turns); i = 0 { // ends: some machine has turns
 		h = r.machines[(h.at+1)%len(r.machines)]
@@ -247,7 +247,8 @@ func (r *machineRows) turnCount() (n int) {
 	return n
 }
 
-// newestTurn returns the newest turn of a machine that has rows, or would have if unfolded; or nil.
+// newestTurn returns the newest turn of a machine that is shown, or that would be shown if the machine
+// were unfolded. It returns nil if there is none.
 func (h *machineTurns) newestTurn(of *turnRows) *stream.Turn {
 	for i := len(h.turns) - 1; i >= 0 && i >= len(h.turns)-maxTurnsScanned; i-- {
 		if !of.isHidden(h.turns[i]) {

@@ -101,7 +101,8 @@ func changeWords(v *providers.View, a *stream.RequestInfo) string {
 	return words
 }
 
-// cacheWords describes how much the provider read from its cache, and from where on the cache was not usable.
+// cacheWords describes how much the provider read from its cache, and the first byte from which the cache
+// could not be used.
 func cacheWords(v *providers.View, t *stream.Turn) string {
 	c, read := &t.Request.Change, t.Usage.CacheRead
 	before := v.TurnOf(c.PreviousExchange)
@@ -119,7 +120,7 @@ func cacheWords(v *providers.View, t *stream.Turn) string {
 	return words
 }
 
-// maxBodyShown is how many bytes of a body are shown among the facts.
+// maxBodyShown is the maximum number of bytes of a body among the facts.
 const maxBodyShown = 2 << 10
 
 // plainFacts describes an exchange without a model response.

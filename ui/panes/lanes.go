@@ -8,10 +8,10 @@ import (
 	"toolscope/stream"
 )
 
-// Marker is a moment on the timeline: an event of a turn at which a state begins or a finding is.
+// Marker is a moment on the timeline at which a state of a turn or call begins, or a finding is reported.
 type Marker struct {
 	Event  int
-	Mark   bool // start, first byte, looks done, seal or end: marked in the lanes
+	Mark   bool // a start, first byte, looks done, seal or end, which the lanes mark
 	State  stream.Status
 	Found  stream.Severity // of a finding
 	Kind   MarkerKind
@@ -24,13 +24,13 @@ type MarkerKind uint8
 const (
 	MarkerState MarkerKind = iota // a state
 	MarkerFinding
-	MarkerRun   // a tool got the call
+	MarkerRun   // a tool run
 	MarkerStart // the turn
 	MarkerEnd
 )
 
-// Markers returns the markers of a turn so far, or of one of its calls, in order. Its cost grows with the
-// calls and findings, not with the events.
+// Markers returns the markers of a turn so far, or of one of its calls, in order. Its cost depends on the
+// number of calls and findings, not of events.
 func Markers(v *providers.View, t *stream.Turn, only int32) (stops []Marker) {
 	stops = append(stops, Marker{Event: int(t.OpenedBy), Mark: true, Kind: MarkerStart})
 	for _, c := range t.Calls {
@@ -58,7 +58,7 @@ func lastEventOf(v *providers.View, t *stream.Turn) int {
 	return int(t.OpenedBy)
 }
 
-// callMarkers returns the markers of a call: the begin of its states, and its findings.
+// callMarkers returns the markers of a call: the starts of its states, and its findings.
 func callMarkers(v *providers.View, t *stream.Turn, c *stream.Call) (stops []Marker) {
 	state := func(event int, st stream.Status) {
 		stops = append(stops, Marker{Event: event, Mark: true, State: st, ByCall: int32(c.Number)})
@@ -118,9 +118,9 @@ func endEventOf(v *providers.View, t *stream.Turn, c *stream.Call) (event int, o
 	return lastEventOf(v, t), true
 }
 
-// axis places events on a line of so many cells: by time or, if the source has no times, by number. Its
-// values count from zero, where the response began. Before zero is the wait for the response, unless it
-// is too long.
+// axis maps events to positions on a line of cells: by time or, if the source has no times, by number.
+// Position 0 is the start of the response. Negative positions are the wait for the response. They are left
+// out if that wait is too long.
 type axis struct {
 	v                 *providers.View
 	timed             bool
@@ -161,7 +161,8 @@ func timeBefore(v *providers.View, event int) time.Duration {
 	return stream.NoTime
 }
 
-// maxUntimedEvents is how many events without a time are skipped in the search for one.
+// maxUntimedEvents is the maximum number of events without a time that are skipped in the search for an
+// event with one.
 const maxUntimedEvents = 1 << 10
 
 // cellOf returns the cell of a position.

@@ -6,8 +6,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// maxTimedDeltas is the maximum number of deltas of a growing call whose times are shown: all silences
-// between deltas are read.
+// maxTimedDeltas is the maximum number of deltas of a growing call whose times are shown, because every
+// silence between deltas must be read.
 const maxTimedDeltas = 1000
 
 // latencyLines returns the lines below the run rules about the times and silences of a call.

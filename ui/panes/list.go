@@ -15,7 +15,7 @@ type List struct {
 	scene *Context
 	rows  machineRows
 	on    *machineTurns // the machine row with the cursor; nil if it is on a turn or call
-	aim   stream.Ref    // the selection then
+	aim   stream.Ref    // the selection when the cursor moved to that row
 	last  stream.Ref    // the selection at the last Extend
 	who   speakers
 	stuck bool // the first visible row is a call: the row of its turn replaces it
@@ -69,8 +69,8 @@ func (l *List) Keys() []screen.Binding {
 	return append(keys, cursorKeys(l.host, l.CursorKeys(display.Text{}, l.GoTo), func() { l.host.Follow(true) })...)
 }
 
-// GoTo selects the turn or call of a row. On a machine row it selects the machine's newest shown turn; if
-// there is none, only the cursor moves.
+// GoTo selects the turn or call of a row. On a machine row it selects the newest shown turn of that
+// machine. If the machine has none, only the cursor moves.
 func (l *List) GoTo(row int) {
 	l.MoveTo(row)
 	of := l.RefAt(l.scene.View.Session(), l.At)
@@ -106,7 +106,7 @@ func (l *List) Click(_, y int) (again bool) {
 // SeveralFiles reports whether the turns come from more than one file.
 func (l *List) SeveralFiles() bool { return l.who.files }
 
-// AgentOf returns the agent of a turn, or "" unless there are several agents.
+// AgentOf returns the agent of a turn, or "" if all turns have the same agent.
 func (l *List) AgentOf(t *stream.Turn) string {
 	if !l.who.several {
 		return ""
@@ -168,7 +168,7 @@ func (l *List) Extend(scene *Context, _, height int) {
 	l.countHidden(s)
 }
 
-// keepTurn keeps the row of a turn visible above its calls; it never covers the selection.
+// keepTurn keeps the row of a turn visible above its calls, but never in place of the selection.
 func (l *List) keepTurn() {
 	isCall := func(row int) bool {
 		_, t, n := l.rows.rowTarget(row)

@@ -8,7 +8,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// The grid of the list, in cells. The content never moves a column.
+// The grid of the list, in cells. Columns have fixed places that don't depend on the content.
 const (
 	wideList     = 60 // minimum width for all columns
 	tookCells    = 8

@@ -44,11 +44,11 @@ func (l *List) foldMachines() {
 	}
 }
 
-// Leave moves the cursor from a machine row to the selection.
+// Leave moves the cursor from a machine row back to the selection.
 func (l *List) Leave() { l.on, l.last = nil, stream.NoRef }
 
-// revealSelected unfolds the machine of the selection: when something other than this list or time selected
-// it, or when other machines join the only one, whose turns the user is viewing.
+// revealSelected unfolds the machine of the selection if the selection was changed elsewhere, or if a
+// second machine appears while the user views turns of the first.
 func (l *List) revealSelected(joined bool) {
 	chosen := l.scene.Chosen
 	if chosen != l.aim {

@@ -5,7 +5,8 @@ import (
 	"toolscope/stream"
 )
 
-// NextAlarm returns the next turn or call with findings above info, around the list.
+// NextAlarm returns the next turn or call with findings above info. After the last one it continues at the
+// first.
 func (l *List) NextAlarm() stream.Ref {
 	all := l.rows.turnCount()
 	if all == 0 {
@@ -79,7 +80,8 @@ func (l *List) RefAt(_ *stream.Session, row int) stream.Ref {
 	return stream.NoRef
 }
 
-// Newest returns what to follow. With several machines it stays on the machine of the selection.
+// Newest returns the newest turn or call, for following. With several machines it is that of the
+// selection's machine.
 func (l *List) Newest(v *providers.View, sieve *TurnFilter, chosen stream.Ref) stream.Ref {
 	s := v.Session()
 	if h, _ := l.rows.find(v, s.Turn(chosen.Turn)); h != nil && len(l.rows.machines) > 1 && !sieve.Active() {

@@ -90,8 +90,8 @@ type titleCounts struct{ bad, news, rows display.Text }
 // Width returns the total width in cells.
 func (s titleCounts) Width() int { return s.bad.Width() + s.news.Width() + s.rows.Width() }
 
-// outOfSight counts what is out of view: bad calls, rows that arrived since the end was visible, and the
-// visible range.
+// outOfSight returns the counts of the title: bad calls out of view, rows that arrived since the end was
+// visible, and the visible range.
 func (l *List) outOfSight(p *screen.Pen) (out titleCounts) {
 	space := display.Lit(" ")
 	if l.above > 0 {

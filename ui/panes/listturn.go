@@ -69,10 +69,10 @@ func turnState(t *stream.Turn) (stream.Status, screen.Role, string) {
 	return st, look, word
 }
 
-// maxCallsChecked is how many calls of a turn are checked for its row.
+// maxCallsChecked is the maximum number of a turn's calls that are checked for its row.
 const maxCallsChecked = 256
 
-// turnText returns the text of a turn for so many cells, and whether it also needs the cells of the cost.
+// turnText returns the text of a turn in the given width, and whether it also needs the cells of the cost.
 // With less room it drops the purpose, then the model, the cost, the file, the seconds, and all of the
 // agent's name but its first letter.
 func (l *List) turnText(p *screen.Pen, t *stream.Turn, whole int, at listGrid) (text display.Text, all bool) {
@@ -107,8 +107,8 @@ func (l *List) turnText(p *screen.Pen, t *stream.Turn, whole int, at listGrid) (
 	return p.Truncate(brief, max(whole, 1)), true
 }
 
-// tellsFile reports whether the row of a turn shows its file. Under a machine row it does if the machine
-// has several captures.
+// tellsFile reports whether the row of a turn shows its file. Under a machine row it is shown if the
+// machine has several captures.
 func (l *List) tellsFile(t *stream.Turn) bool {
 	h, _ := l.rows.find(l.scene.View, t)
 	return h == nil || h.name == "" || len(h.agents) > 1
@@ -137,8 +137,8 @@ func joinTexts(gap display.Text, parts ...display.Text) (all display.Text) {
 }
 
 // purposeText returns the purpose of a turn's request: the prompt, the result that it sends back, or
-// another purpose; for a turn without a known request, its title. It is cut to so many cells, and empty if
-// there are too few.
+// another purpose. For a turn with an unknown request it returns the title. The text is cut to the given
+// width, and empty if that is too small.
 func (l *List) purposeText(p *screen.Pen, t *stream.Turn, cells int) display.Text {
 	before, words, after := l.purposeParts(p, t)
 	all := before.Width() + words.Width() + after.Width()

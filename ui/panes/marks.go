@@ -10,8 +10,8 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// RemovedSpans returns the bytes of a call's arguments that are not sent. They are unknown if toolscope
-// missed bytes of the call.
+// RemovedSpans returns the spans of a call's arguments that are not sent, nil if they are unknown because
+// toolscope missed bytes of the call.
 func RemovedSpans(c *replay.Sent) (gone []Span) {
 	if c.Outcome == replay.Unknown {
 		return nil
@@ -30,8 +30,8 @@ func RemovedSpans(c *replay.Sent) (gone []Span) {
 	return gone
 }
 
-// DiffSpans returns the bytes that the model wrote and that were not sent, and the sent bytes that the
-// model did not write.
+// DiffSpans compares the arguments that the model wrote with those that were sent. It returns the written
+// spans that were not sent, and the sent spans that the model did not write.
 func DiffSpans(wrote, sent []byte, form protocol.ArgsForm) (gone, added []Span) {
 	c := &replay.Sent{Original: wrote, Args: sent, Form: form}
 	return RemovedSpans(c), addedSpans(c)
@@ -65,8 +65,8 @@ func isReplacedByEmpty(c *replay.Sent) bool {
 	return protocol.Raw(c.Args).EmptyObject() && !protocol.Raw(bytes.TrimSpace(c.Original)).EmptyObject()
 }
 
-// editsOf returns the edits from what the model wrote to what is sent, without the common start and end of
-// differing tokens: in a string that was cut and then closed, only the quote differs.
+// editsOf returns the edits that turn the written arguments into the sent ones. It leaves out the common
+// start and end of tokens that differ. If a string was cut and then closed, only the quote is an edit.
 func editsOf(c *replay.Sent) []replay.Edit {
 	edits := replay.Diff(c.Original, c.Args)
 	for i := range edits {
@@ -113,18 +113,18 @@ func stringSpan(c *replay.Sent) (inner Span, held bool) {
 
 // ArgsPlace is the place of a call's arguments in the messages that would be sent.
 type ArgsPlace struct {
-	Call            int // as replay numbers it
+	Call            int // number of the call in the replay
 	Message, Offset int
-	Marks           []Span // in the message: bytes that the model did not write
+	Marks           []Span // spans in the message that the model did not write
 	length          int
 }
 
-// maxUnfound is the number of calls not found after which the search stops: in arrays, for example,
-// arguments are written in another form.
+// maxUnfound is the number of calls that may be missing before the search stops. Arrays, for example,
+// contain arguments in another form.
 const maxUnfound = 3
 
-// FindArgs finds the arguments of calls in the messages that would be sent, and counts their bytes that
-// the model did not write.
+// FindArgs finds the arguments of calls in the messages that would be sent. It also counts the argument
+// bytes that the model did not write.
 func FindArgs(body [][]byte, calls []replay.Sent) (found []ArgsPlace, added int) {
 	at, unfound := ArgsPlace{}, 0
 	for i := range calls {
@@ -149,8 +149,8 @@ func FindArgs(body [][]byte, calls []replay.Sent) (found []ArgsPlace, added int)
 	return found, added
 }
 
-// findNext finds a call's arguments after those of another. They follow the tool's name, under any key;
-// for Gemini some clients write them before the name.
+// findNext finds a call's arguments after the place of another call. They follow the tool's name, under
+// any key. For Gemini, some clients write them before the name.
 func (a ArgsPlace) findNext(body [][]byte, c *replay.Sent) (ArgsPlace, bool) {
 	args := c.Args
 	if c.Form == protocol.TextForm {

@@ -7,11 +7,11 @@ import (
 	"toolscope/stream"
 )
 
-// Changes names the turns with new events in the last batch. Caches by turn update only these: there may be
-// very many others.
+// Changes lists the turns with new events in the last batch. Caches update only these turns, because a
+// session may have very many.
 type Changes struct {
 	Turns []int32 // numbers of the turns, ascending
-	All   bool    // the session is another one: all caches are invalid
+	All   bool    // there is a new session: all caches are invalid
 
 	session *stream.Session
 	events  int

@@ -18,7 +18,7 @@ type LossNote struct {
 // lossSigns are the signs of losses, the same as for findings.
 var lossSigns = [...]string{replay.Info: "i", replay.Low: "i", replay.Medium: "!", replay.High: "!!", replay.Critical: "!!"}
 
-// maxNotes is how many losses are shown: a long conversation may have one per call.
+// maxNotes is the maximum number of losses that are shown. A long conversation may have one per call.
 const maxNotes = 200
 
 // LossNotes returns rows about refusals and losses, the worst first, each with a sign in the gutter.

@@ -7,9 +7,9 @@ import (
 	"toolscope/ui/screen"
 )
 
-// A Pane is a part of the screen next to others. It is one file, and one line in the program's table of
-// panes, which gives it a number key, zoom, search, footer and help. Tab cycles through the shown panes; a
-// pane that shares its column is one of them once its number was pressed.
+// A Pane is a part of the screen. It is one file, and one line in the program's table of panes. The
+// program gives it a number key, zoom, search, footer and help. Tab cycles through the shown panes; a pane
+// that shares its column is included after its number was pressed.
 //
 // It is called like a mode: Extend once for each batch, key or resize, then Draw for each row of a frame.
 type Pane interface {
@@ -21,47 +21,48 @@ type Pane interface {
 	// Keys returns the current keys of the pane, in the order of the hints in the footer. A key without
 	// an action reminds of a key of the program, if the program has it.
 	Keys() []screen.Binding
-	// Find shows where query is, and no longer with an empty one. It returns the places that GoTo
-	// knows, ascending, and where the cursor is among them.
+	// Find marks the matches of query, and removes all marks if query is empty. It returns the matches as
+	// places for GoTo, in ascending order, and the place of the cursor.
 	Find(query string) (hits []int, cursor int)
 	GoTo(hit int)
 }
 
 // Optional interfaces of panes.
 type (
-	// LinkedPane is a pane that shows bytes of the selected call's arguments. The bytes at the cursor
-	// of the focused pane are highlighted in all others.
+	// LinkedPane is a pane that shows bytes of the selected call's arguments. All other panes highlight
+	// the bytes at the cursor of the focused pane.
 	LinkedPane interface {
 		Chosen() Span // at the cursor
 		Point(Span)   // highlights bytes and shows the first; an empty span highlights none
 	}
 	// Follower is a pane whose cursor can follow new data at the end.
 	Follower interface{ Follow(on bool) }
-	// Closer is a pane that may have something to close before the program steps back.
+	// Closer is a pane that may have something open, which esc closes before the program goes back.
 	Closer interface{ Back() (closed bool) }
-	// ValuePane is a pane whose cursor is at a value: its path, its decoded string, and its JSON as
-	// captured.
+	// ValuePane is a pane that knows the value at its cursor: its path, its decoded string, and its JSON
+	// as captured.
 	ValuePane interface {
 		ValueAtCursor() (path string, value, raw []byte)
 	}
 	// PathPane is a pane that knows the path of its cursor.
 	PathPane interface{ Path() string }
-	// SlowSearcher is a pane with a long search. It starts at 0, continues where it stopped, runs while
-	// there is time, and returns where to continue, or -1 at the end.
+	// SlowSearcher is a pane with a slow search. SearchFrom continues at a position, 0 at first, while
+	// there is time. It returns the position at which to continue, or -1 at the end.
 	SlowSearcher interface {
 		SearchFrom(query string, from int, time func() bool) (hits []int, next int)
 		Cursor() int // among the matches
 	}
-	// Quotable is a pane with a sentence about its cursor's row, for a report; nil if there is none.
+	// Quotable is a pane that can describe the row of its cursor in a sentence, for a report. The sentence
+	// is nil if there is none.
 	Quotable interface {
 		Quote() (what display.Text, sentence []byte)
 	}
 	// Clickable is a pane or mode that supports the mouse. y counts the rows of Draw.
 	Clickable interface {
 		Roll(rows int)               // moves the view, not the cursor
-		Click(x, y int) (again bool) // moves the cursor there; again: it was already there
+		Click(x, y int) (again bool) // moves the cursor; again says that it was already there
 	}
-	// SpanPane is a pane that shows the extent of a highlight that is larger than the view.
+	// SpanPane is a pane that shows the extent of a highlight which is larger than the view.
 	SpanPane interface {
 		Spans(*screen.Pen) display.Text
 	}
@@ -74,23 +75,23 @@ type (
 type Tab interface {
 	Pane
 	Label() Label
-	// WantedRows returns the current number of rows of the content, without the title. The tab gets that
-	// height, up to half of its column.
+	// WantedRows returns the number of rows of the content without the title. The tab gets that height, up
+	// to half of its column.
 	WantedRows() int
 }
 
 // Label is a tab's entry in the row of names.
 type Label struct {
-	Name  display.Text // empty while the tab is empty: it is listed then only if it is open
+	Name  display.Text // empty if the tab has no content; it is then listed only while open
 	Short display.Text // a short name
 	Count display.Text // the amount of content
-	Role  screen.Role  // of the count: that of the worst entry
+	Role  screen.Role  // role of the count: that of the worst entry
 }
 
 // titleRow is the height of a pane's title.
 const titleRow = 1
 
-// Context is what all panes show: the view, the selection, and display options.
+// Context has the data that all panes show: the view, the selection, and display options.
 type Context struct {
 	View     *providers.View
 	News     *Changes
@@ -111,10 +112,10 @@ type Context struct {
 	Typed    func(call stream.Ref) (size int, typed bool) // the result of a call that the user typed
 }
 
-// Of returns the current selection. It must not be kept for the next frame.
+// Of returns the current selection. It is valid only for the current frame.
 func (s *Context) Of() Selection { return SelectionOf(s.View.Session(), s.Chosen) }
 
-// Area is the place of a pane in the layout. Of several panes in one area, the one that last had the
+// Area is the place of a pane in the layout. If several panes share an area, the last one that had the
 // focus is shown.
 type Area uint8
 
@@ -154,7 +155,7 @@ func backKey(h Host) screen.Binding {
 	return screen.Binding{Keys: []string{"left", "h"}, Does: display.Lit("back to the list"), Do: func() { h.Focus(Left) }}
 }
 
-// Reminders of keys of the program; shown if the program has them.
+// These are hints for keys of the program. They are shown if the program has the keys.
 var (
 	helpHint    = keyHint("?", "? help")
 	pauseHint   = keyHint(" ", "space pause")
@@ -166,7 +167,7 @@ var (
 	compareHint = keyHint("=", "= compare")
 	markHint    = keyHint("m", "m mark")
 	resendHint  = keyHint("R", "R resend")
-	answerHint  = keyHint("a", "a answer")
+	answerHint  = keyHint("a", "a result")
 	filterHint  = keyHint("f", "f filter")
 	copyHint    = keyHint("y", "y copy")
 	saveHint    = keyHint("w", "w save")

@@ -13,7 +13,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// maxPathSteps is how many steps of a path are shown: the innermost ones.
+// maxPathSteps is the maximum number of steps in a path. The outermost steps are dropped.
 const maxPathSteps = 24
 
 // Path returns the path of the document's cursor, e.g. .edits[0].new
@@ -67,8 +67,8 @@ func (d *Document) stringAt(n int) int {
 	return n
 }
 
-// valueAtCursor returns the value at the cursor, of the key there, or folded there, as far as it has
-// arrived.
+// valueAtCursor returns the value at the cursor, as far as it has arrived. On a key it returns the key's
+// value, on a fold the folded value.
 func (d *Document) valueAtCursor() (path string, value, raw []byte) {
 	toks, args := d.callTokens(), d.Call.Args()
 	n := d.tok
@@ -142,7 +142,7 @@ func Unquoted(args []byte, s Span) string {
 	return string(jsonbytes.AppendUnquoted(nil, lit))
 }
 
-// ContentHint holds hints about the content of a string from its surroundings.
+// ContentHint has hints about the content of a string, from its surroundings.
 type ContentHint struct {
 	Key  string // the key it is the value of
 	File string // a file name in a field next to it

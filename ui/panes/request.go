@@ -9,29 +9,29 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Request is the pane of the selected turn's request: its URL, its size, and its body, folded except the
-// last message and the tool of the selected call.
+// Request is the pane of the selected turn's request: its URL, its size, and its body. The body is folded
+// except for the last message and the tool of the selected call.
 type Request struct {
 	screen.Window
 	host   Host
 	key    requestKey // of doc
 	making requestKey // the layout that runs in the background
-	look   unfoldKey  // what the current folds are for
+	look   unfoldKey  // the state for which the folds were set
 	doc    *foldableDocument
 	head   display.Text
-	why    []display.Text // instead of the body
+	why    []display.Text // the text to show if there is no body
 	size   int            // of the body, -1 if there is none
 	hits   map[int32]bool
 }
 
-// requestKey is what the layout depends on.
+// requestKey identifies the inputs of the layout.
 type requestKey struct {
 	exchange, turn int
 	size           int64
 	width          int
 }
 
-// unfoldKey is what the folds depend on.
+// unfoldKey identifies the inputs of the folds.
 type unfoldKey struct {
 	doc  *foldableDocument
 	tool string
@@ -210,7 +210,7 @@ func (r *Request) layOut(s *Context, c Selection, x *providers.Exchange, w int) 
 // maxSyncBytes is the maximum size of a body that is laid out at once.
 const maxSyncBytes = 16 << 10
 
-// bodyOf returns the body of a turn's request, or why there is none.
+// bodyOf returns the body of a turn's request, or the reason why there is none.
 func bodyOf(c Selection, x *providers.Exchange) (body []byte, why display.Text) {
 	switch {
 	case c.Turn == nil:

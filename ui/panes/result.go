@@ -28,7 +28,7 @@ type resultLine struct {
 	text display.Text
 }
 
-// resultKey is what the rows depend on; while it is the same, they are valid.
+// resultKey identifies the inputs of the rows. While it is equal, they are valid.
 type resultKey struct {
 	of       stream.Ref
 	event    int // the event of the result
@@ -36,14 +36,14 @@ type resultKey struct {
 	raw      bool
 	kept     stream.Retention
 	answered stream.Code
-	there    bool // the request that carries it is kept
+	there    bool // the request with the result is in memory
 	events   int  // of a turn
 }
 
-// maxResultBytes is how many bytes of a result are laid out.
+// maxResultBytes is the maximum number of bytes of a result that are laid out.
 const maxResultBytes = 256 << 10
 
-// maxCallsListed is how many calls of a turn are listed.
+// maxCallsListed is the maximum number of a turn's calls that are listed.
 const maxCallsListed = 200
 
 // NewResult returns the pane.

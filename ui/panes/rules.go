@@ -16,12 +16,12 @@ type ruleResult struct {
 	sign  display.Text
 	role  screen.Role // of the verdict; the sign has the role of the severity
 	alarm screen.Role
-	delta int // the delta that made it run, or -1
+	delta int // the delta at which it runs the call, or -1
 	at    display.Text
-	with  display.Text // the arguments it ran with, or why it did not
+	with  display.Text // the arguments with which it runs the call, or why it doesn't
 }
 
-// whyNoRules returns why no rules are shown; empty if they are.
+// whyNoRules returns the reason why no rules are shown, empty if they are.
 func whyNoRules(c Selection) display.Text {
 	switch {
 	case c.Call == nil:
@@ -65,8 +65,8 @@ func ruleOf(v *providers.View, c Selection, e stream.RunRule, p *screen.Pen) rul
 	return r
 }
 
-// verdictRoles are the roles of the verdicts. A safe run is Plain, not Good: no observed fault proves
-// nothing.
+// verdictRoles are the roles of the verdicts. A safe run is Plain, not Good, because a run without
+// observed faults proves nothing.
 var verdictRoles = [...]screen.Role{
 	stream.NotYet: screen.Muted, stream.Unchanged: screen.Plain, stream.Never: screen.Muted, stream.RunSafely: screen.Plain, stream.RunEarly: screen.Plain,
 	stream.RunWrong: screen.Bad, stream.RunTwice: screen.Bad, stream.RunIncomplete: screen.Bad, stream.RunBroken: screen.Bad, stream.Refuses: screen.Muted,
@@ -80,7 +80,7 @@ func lastDelta(c *stream.Call, r stream.RuleRun) int {
 	return min(c.DeltaAt(r.Bytes-1), c.Deltas()-1)
 }
 
-// ranWith returns the arguments that a call was run with, or what is wrong with them.
+// ranWith returns the arguments with which a call was run, or what is wrong with them.
 func ranWith(c *stream.Call, r stream.RuleRun, e stream.RunRule, p *screen.Pen) display.Text {
 	switch {
 	case r.Outcome == stream.Refuses:

@@ -10,7 +10,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// maxArgsShown is how many bytes of arguments an open rule shows.
+// maxArgsShown is the maximum number of argument bytes that an open rule shows.
 const maxArgsShown = 2 << 10
 
 // appendDetail adds the lines below an open rule: the clients that use it, the exact arguments, where these
@@ -26,7 +26,7 @@ func (x *RunRules) appendDetail(s *Context, c Selection, e stream.RunRule, w int
 		say(screen.Plain, text)
 	}
 	if len(by) == 0 {
-		say(screen.Muted, "no program is known to do so with a call that ends like this")
+		say(screen.Muted, "no known program does this with a call that ends like this")
 	}
 	run := x.rules[e].RuleRun
 	if run.Event > 0 && !run.Replaced && run.Bytes > 0 {
@@ -55,7 +55,7 @@ var ruleWords = [stream.NumRunRules]string{
 	stream.AtEnd:          "Code that runs a call when the stream ends",
 }
 
-// RunReport returns a sentence about the outcome of a rule, for a report.
+// RunReport returns a sentence for a report: what a rule does with the call.
 func RunReport(v *providers.View, t *stream.Turn, c *stream.Call, e stream.RunRule) string {
 	run, name := t.RuleRun(c, e), screen.ShortName(c.Name)
 	if name == "" {
@@ -174,10 +174,11 @@ func pathAt(c *stream.Call, off int) string {
 	return "$"
 }
 
-// maxTailTokens is how many of the last tokens TailPath reads: the arguments may be long.
+// maxTailTokens is the maximum number of last tokens that TailPath reads, because arguments may be long.
 const maxTailTokens = 400
 
-// TailPath returns the path at which a call grows, e.g. .edits[1].new, as far as the last tokens show it.
+// TailPath returns the path at which a call grows, e.g. .edits[1].new, from the last tokens of its
+// arguments.
 func TailPath(c *stream.Call) (path string) {
 	toks, args := c.Lexer().Tokens(), c.Args()
 	depth, commas, key := 0, 0, ""

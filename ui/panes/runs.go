@@ -9,14 +9,14 @@ import (
 	"toolscope/stream"
 )
 
-// ending is how a response ended, as far as it decides which clients run its calls.
+// ending is the way in which a response ended, as far as it decides which clients run its calls.
 type ending uint8
 
 const (
-	endedWell   ending = iota // or it has not ended
+	endedWell   ending = iota // with a regular end, or not ended yet
 	endedCut                  // by the token limit, or a filter
 	endedBroken               // the connection broke
-	endedOther                // in a way that no program was tested with
+	endedOther                // in a way that was tested with no program
 )
 
 func endingOf(t *stream.Turn) ending {
@@ -34,8 +34,9 @@ func endingOf(t *stream.Turn) ending {
 	return endedWell
 }
 
-// RunBy says which programs run a complete call at rule x, or don't, in sentences; nil if unknown. If the
-// program that made the request is known, only that program is listed.
+// RunBy returns sentences about the programs that run a complete call at rule x, or don't run it. It
+// returns nil if they are unknown. If the program that sent the request is known, only that program is
+// listed.
 func RunBy(t *stream.Turn, c *stream.Call, x stream.RunRule) (say []string) {
 	how, run := endingOf(t), t.RuleRun(c, x)
 	switch s := c.Syntax(); {
@@ -114,7 +115,7 @@ func deltaWords(c *stream.Call, r stream.RuleRun) string {
 	return fmt.Sprintf(" at delta %d", c.DeltaAt(r.Bytes-1)+1)
 }
 
-// programNames joins the names of programs; own means the program that made the request.
+// programNames joins the names of programs. With own, the only program is the one that sent the request.
 func programNames(who []client.RunHabit, own bool) string {
 	var names []string
 	for _, r := range who {

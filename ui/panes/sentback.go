@@ -11,7 +11,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// sentBackSides maps how a call was sent back to a side.
+// sentBackSides maps outcomes of sent-back calls to comparison signs.
 var sentBackSides = map[replay.Treatment]screen.Side{
 	replay.Intact: screen.Same, replay.WasReformatted: screen.Alike, replay.WasMoved: screen.Alike,
 	replay.WasRepaired: screen.Differs, replay.WasWrapped: screen.Differs, replay.WasEncoded: screen.Differs,
@@ -42,12 +42,12 @@ func RequestName(v *providers.View, exchange int) string {
 		return fmt.Sprintf("the request of turn %d", t.Number+1)
 	}
 	if exchange < 0 {
-		return "a request sent from here"
+		return "toolscope's own request"
 	}
 	return fmt.Sprintf("request %d (without a response)", exchange)
 }
 
-// sentBackWords describes how a request sent a call back, besides the outcome.
+// sentBackWords describes how a request sent a call back, without the outcome.
 func sentBackWords(v *providers.View, r stream.SentBackCall) string {
 	words := "in " + SentBackRequest(v, &r)
 	switch names := strings.Split(r.Policies, ","); {
@@ -101,8 +101,8 @@ func aboutSentBack(c *stream.Call) string {
 	return "sent back " + strings.Join(fates, ", then ")
 }
 
-// drawSentBack draws how a later request sent a call back, which no frame of this response shows. With
-// which it also names the call.
+// drawSentBack draws how a later request sent a call back. This event has no frame in the response. If
+// which is set, the row also names the call.
 func drawSentBack(p *screen.Pen, v *providers.View, e stream.Event, event int, g screen.Surface, which bool) {
 	look, sign := SentBackLook(p, e.Text)
 	p.TextOn(screen.Muted, g, p.Format("%-4s  ", e.Kind))

@@ -5,12 +5,12 @@ import (
 	"toolscope/stream"
 )
 
-// sessionCosts are the costs of the ended turns of each conversation and session. The oldest of very many
-// are dropped.
+// sessionCosts are the costs of the ended turns of each conversation and session. If there are too many
+// conversations, the oldest are dropped.
 type sessionCosts struct {
 	conversations map[int32]*turnCosts
 	sessions      map[string]*turnCosts
-	order         []*stream.RequestInfo // of the first turn of each conversation, in order
+	order         []*stream.RequestInfo // first turn of each conversation, in order
 }
 
 // turnCosts is the cost of some turns.
@@ -19,7 +19,7 @@ type turnCosts struct {
 	turns int
 }
 
-// maxConversations is how many conversations are kept.
+// maxConversations is the maximum number of conversations that are kept.
 const maxConversations = 1 << 12
 
 // addTurn adds a turn that has ended.

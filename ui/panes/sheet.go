@@ -12,7 +12,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// TextSheet shows texts one below the other. It is laid out once, and drawn one row at a time.
+// TextSheet shows several texts, one below the other. It is laid out once, and drawn one row at a time.
 type TextSheet struct {
 	blocks []block
 	Rows   int
@@ -67,7 +67,7 @@ func (s *TextSheet) Add(b block) {
 	s.blocks = append(s.blocks, b)
 }
 
-// LookRow returns the row to show first.
+// LookRow returns the row of the byte to show first.
 func (s *TextSheet) LookRow() int {
 	if s.Look >= len(s.blocks) {
 		return 0
@@ -104,7 +104,7 @@ func (s *TextSheet) Marked(row int) bool {
 	return slices.ContainsFunc(b.marks, func(m Span) bool { return m.Start < int(r.End) && int(r.Start) < m.End })
 }
 
-// Draw draws a row of the sheet into the field, with marked bytes on the background marked.
+// Draw draws a row of the sheet into the field. Marked bytes get the background marked.
 func (s *TextSheet) Draw(p *screen.Pen, row int, marked screen.Surface) {
 	n := sort.Search(len(s.blocks), func(i int) bool { return s.blocks[i].first > row }) - 1
 	if n < 0 || row >= s.Rows {

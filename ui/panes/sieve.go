@@ -12,16 +12,16 @@ import (
 // TurnFilter decides which turns are shown: those that match the filter, or all. A turn is evaluated when
 // it has new events, not when it is drawn.
 type TurnFilter struct {
-	Changed   bool // turns that Changes doesn't name are newly shown or hidden
+	Changed   bool // other turns than those in Changes became shown or hidden
 	Undecided int  // turns with too little data left to evaluate
 
 	filter   *filter.Filter // nil for none
 	other    bool           // the filter changed since the last evaluation
 	from     filter.Source
 	matching map[int32]bool // true by number of turn
-	top      int32          // no later turn matches
+	top      int32          // all later turns don't match
 	looked   filter.SearchProgress
-	pinned   int32         // no longer matches, but is selected: hidden when the selection moves
+	pinned   int32         // a turn that no longer matches, but stays shown while selected
 	judged   time.Duration // source time of the last full evaluation
 }
 

@@ -10,8 +10,9 @@ import (
 	"toolscope/ui/screen"
 )
 
-// TimeStrip is the timeline below the panes while the screen shows a moment: the moment, and a lane for
-// each call of its turn, with later events muted. The lanes are rebuilt only when the turn grows.
+// TimeStrip is the timeline below the panes, shown while the screen is paused. It has the paused moment,
+// and a lane for each call of its turn. Later events are muted. The lanes are rebuilt only when the turn
+// grows.
 type TimeStrip struct {
 	At       StripSubject
 	rows     int
@@ -24,19 +25,19 @@ type TimeStrip struct {
 	timingOf timingKey
 }
 
-// StripSubject is what the strip shows.
+// StripSubject is the data that the strip shows.
 type StripSubject struct {
 	Live, Then *providers.View // the current view, and that of the moment
 	Turn       int32
 	Chosen     stream.Ref
 	Ahead      display.Text // the amount of later traffic, in words
 	Less       display.Text // a shorter text of Ahead
-	Word       display.Text // whether it moves
+	Word       display.Text // whether the moment moves
 	Moves      bool
 	Ended      bool // shown as if the turn ended here
 }
 
-// stripKey is what the lanes depend on.
+// stripKey identifies the inputs of the lanes.
 type stripKey struct {
 	turn   int32
 	events int
@@ -44,7 +45,7 @@ type stripKey struct {
 	cells  int
 }
 
-// timingKey is what the timing depends on.
+// timingKey identifies the inputs of the timing.
 type timingKey struct {
 	of    stream.Ref
 	lanes stripKey
@@ -75,7 +76,8 @@ const (
 	profileFrom         = 30 // and the times
 )
 
-// StripRows returns the height of a strip on a screen of h rows, for a turn with so many calls.
+// StripRows returns the height of a strip on a screen of h rows, for a turn with the given number of
+// calls.
 func StripRows(h, calls int) int {
 	if h < minStripRows {
 		return 1
@@ -153,7 +155,7 @@ func (s *TimeStrip) shownCalls(t *stream.Turn) []*stream.Call {
 	return t.Calls[from:min(from+n, len(t.Calls))]
 }
 
-// updateLanes builds the lanes that came into view.
+// updateLanes builds the lanes that became visible.
 func (s *TimeStrip) updateLanes(t *stream.Turn, p *screen.Pen) {
 	calls := s.shownCalls(t)
 	if len(calls) == 0 || len(calls) == len(s.all) && s.all[0].number == int32(calls[0].Number) {
@@ -171,8 +173,7 @@ const maxProfileSize = 20_000
 
 func isLong(c *stream.Call) bool { return c.Deltas()+c.Lexer().Tokens().Len() > maxProfileSize }
 
-// updateTiming updates the times of the selected call. Like the lanes, they cover all that has arrived,
-// also after the moment.
+// updateTiming updates the times of the selected call. Like the lanes, they include data after the moment.
 func (s *TimeStrip) updateTiming(t *stream.Turn, p *screen.Pen) {
 	key := timingKey{s.At.Chosen, s.key}
 	if key == s.timingOf {

@@ -98,7 +98,7 @@ func deltasOf(t *stream.Turn, chosen stream.Ref) (n int) {
 func (s *TimeStrip) momentPosition() int64 {
 	n := s.At.Then.Events()
 	if s.At.Ended {
-		n = lastEventOf(s.At.Then, s.liveTurn()) // what ended it never came
+		n = lastEventOf(s.At.Then, s.liveTurn()) // the event that would have ended it never arrived
 	} else {
 		n--
 	}
@@ -175,7 +175,7 @@ func (s *TimeStrip) drawLane(p *screen.Pen, l *callLane) {
 // LegendSign is a sign of the timeline, and its meaning.
 type LegendSign struct{ Sign, Word display.Text }
 
-// TimeSigns returns the signs of the timeline other than those of states, which are drawn where they begin.
+// TimeSigns returns the signs of the timeline, without the signs of states.
 func TimeSigns(g *screen.Glyphs) []LegendSign {
 	return []LegendSign{
 		{g.Idle, display.Lit("nothing yet")}, {g.Coming, display.Lit("arguments")}, {g.Silent, display.Lit("silent")},

@@ -14,7 +14,7 @@ func (s *TimeStrip) laneAt(y int) int {
 	return -1
 }
 
-// CallAt returns the call whose name is drawn there, in a strip of w cells, or the turn.
+// CallAt returns the call or turn whose name is drawn in row y at cell x, in a strip of w cells.
 func (s *TimeStrip) CallAt(x, y, w int) (of stream.Ref, ok bool) {
 	if name, _ := sideCells(w); x >= name || s.laneAt(y) < 0 {
 		return of, false
@@ -22,8 +22,8 @@ func (s *TimeStrip) CallAt(x, y, w int) (of stream.Ref, ok bool) {
 	return stream.Ref{Turn: s.At.Turn, Call: s.all[s.laneAt(y)].number}, true
 }
 
-// MomentAt returns the number of events up to the end of the time span of a cell of the axis or a lane.
-// Left or right of the cells it takes the first or the last one.
+// MomentAt returns the number of events up to the end of a cell's time span on the axis or a lane. A place
+// left or right of the cells counts as the first or the last cell.
 func (s *TimeStrip) MomentAt(x, y, w int) (n int, ok bool) {
 	if s.At.Live == nil || y != stripHead-1 && s.laneAt(y) < 0 {
 		return 0, false

@@ -96,8 +96,8 @@ func (s *Subject) aboutBelow() bool {
 	return s.height >= aboutRows && s.width >= aboutBelow && (s.width < aboutAside || s.scene.Piled)
 }
 
-// Keys returns the keys that move in the arguments by row and by token, fold, and open strings; or scroll
-// the summary of a turn.
+// Keys returns the keys that move in the arguments by row and by token, fold, and open strings. For a turn
+// it returns the keys that scroll the summary.
 func (s *Subject) Keys() []screen.Binding {
 	switch {
 	case s.currentSelection().Call == nil:
@@ -143,7 +143,7 @@ func (s *Subject) stringKeys() []screen.Binding {
 	}, keys...)
 }
 
-// openSelected opens the selected string, or unfolds a fold. It stops following other calls.
+// openSelected opens the selected string, or unfolds a fold. The selection then stays on this call.
 func (s *Subject) openSelected() {
 	if row := s.cursorRow(); row >= 0 && s.foldedBox(row) != nil {
 		s.host.Follow(false)
@@ -168,7 +168,7 @@ func (s *Subject) Back() (closed bool) {
 	return closed
 }
 
-// Follow keeps the end in view, or stops that. An open string does not move.
+// Follow keeps the end in view, or stops following. An open string doesn't scroll.
 func (s *Subject) Follow(on bool) {
 	if on {
 		s.string = nil
@@ -176,7 +176,7 @@ func (s *Subject) Follow(on bool) {
 	s.Document.Follow(on)
 }
 
-// toEnd goes to the end and, if more may arrive, follows.
+// toEnd goes to the end and, if more data may arrive, follows it.
 func (s *Subject) toEnd() {
 	s.End()
 	s.Summary.Scroll(s.Summary.Rows)

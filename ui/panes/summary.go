@@ -12,8 +12,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Summary is the content of the document pane while a turn is selected: its purpose and faults, its text, a
-// row for each call, and other facts of the response. While the text grows, its end stays in view.
+// Summary is the content of the document pane while a turn is selected: its purpose and faults, its text,
+// a row for each call, and other facts of the response. While the text grows, the view follows its end.
 type Summary struct {
 	screen.Window
 	view   *providers.View
@@ -189,7 +189,7 @@ func callCount(t *stream.Turn) string {
 	for _, were := range t.DroppedCounts() {
 		n += int(were)
 	}
-	return screen.Count(n).String() + ", not kept, nor is its text"
+	return screen.Count(n).String() + ", not kept; nor is the text"
 }
 
 // FinishText returns the finish reason of a turn, with its meaning if the reason is a number.

@@ -7,8 +7,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// timeTable formats rows of times with as many columns as fit. The first row has times, the others how
-// much later or sooner they are.
+// timeTable formats rows of times with as many columns as fit. The first row has times, the others the
+// differences from it.
 type timeTable struct {
 	p      *screen.Pen
 	name   int // cells of the names
@@ -65,7 +65,8 @@ func (t *timeTable) titleText() display.Text {
 	return t.joinCells(title, func(of int) display.Text { return display.Clean(timeHeads[of]) }, display.Lit(mannerTitle))
 }
 
-// rowText returns a row of the table; beside is the row to compare with, nil for that row itself.
+// rowText returns a row of the table. The first row, for which beside is nil, has times. Other rows have
+// differences from it.
 func (t *timeTable) rowText(r timesRow, beside *timesRow) display.Text {
 	name := t.p.Clean(r.name)
 	switch {

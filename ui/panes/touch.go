@@ -5,7 +5,7 @@ import (
 	"toolscope/ui/layout"
 )
 
-// Roll moves the view of the shown content.
+// Roll scrolls the shown content.
 func (s *Subject) Roll(rows int) {
 	switch {
 	case s.string != nil:
@@ -17,7 +17,7 @@ func (s *Subject) Roll(rows int) {
 	}
 }
 
-// Click moves the cursor there. In the summary of a turn it selects the call of the row.
+// Click moves the cursor to the clicked row. In the summary of a turn it selects the call of that row.
 func (s *Subject) Click(x, y int) (again bool) {
 	if s.string != nil {
 		s.string.Click(x, y)
@@ -32,7 +32,7 @@ func (s *Subject) Click(x, y int) (again bool) {
 	return false
 }
 
-// Click moves the cursor to the token drawn there, or to its row.
+// Click moves the cursor to the clicked token, or to its row.
 func (d *Document) Click(x, y int) (again bool) {
 	place := d.RowAt(y)
 	if place < 0 || d.Call == nil {

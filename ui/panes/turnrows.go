@@ -7,16 +7,16 @@ import (
 	"toolscope/ui/screen"
 )
 
-// turnRows counts the rows of each turn of a session, and so its place in the list. The turns of a
-// sub-agent are under the call that started it.
+// turnRows counts the rows of each turn of a session, to find the turn's place in the list. The turns of a
+// sub-agent are below the call that started it.
 type turnRows struct {
-	rows    prefixSums  // by turn: its rows and those under it; 0 for a turn that is under another
-	bads    prefixSums  // in the same way: the bad calls
+	rows    prefixSums  // per turn: its rows and those below it; 0 for a turn that is below another
+	bads    prefixSums  // per turn: the bad calls, counted in the same way
 	groups  []group     // by turn
 	base    int         // how many turns were dropped before the first one in rows
 	dropped int         // how many turns were dropped since: they have no own rows left
 	quiet   bool        // background requests have no rows
-	only    *TurnFilter // turns that it hides have none either
+	only    *TurnFilter // turns that the filter hides have no rows either
 	folded  map[int32]bool
 	under   func(*stream.Turn) (i int, call int32)
 }
@@ -209,7 +209,7 @@ func (r *turnRows) resolveRow(at, n int) (under, rest int, own bool) {
 	return at, passed + n, true
 }
 
-// rowsOf returns the number of own rows of a turn.
+// rowsOf returns the number of a turn's own rows.
 func rowsOf(t *stream.Turn) int { return 1 + len(t.Calls) }
 
 // badIn returns the number of bad calls of a turn, or 1 if only the turn itself is bad.

@@ -12,7 +12,7 @@ import (
 
 var modelDate = regexp.MustCompile(`[-@](?:20\d{6}|20\d\d-\d\d-\d\d|\d{2}-\d{2})(?:-v\d+(?::\d+)?)?$|-v\d+(?::\d+)?$`)
 
-// ShortModel returns the name of a model without vendor and date.
+// ShortModel returns the name of a model without its vendor and date.
 func ShortModel(model string) string {
 	short := model[strings.LastIndexByte(model, '/')+1:]
 	for _, vendor := range []string{"us.", "eu.", "apac.", "global.", "anthropic.", "claude-"} {

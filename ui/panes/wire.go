@@ -10,8 +10,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Wire is the pane of the frames of the selected call, or of the complete turn. Its rows are events,
-// because one frame may bring several.
+// Wire is the pane of the frames of the selected call or turn. It has one row per event, because one frame
+// may bring several.
 type Wire struct {
 	screen.Window
 	host   Host
@@ -77,12 +77,12 @@ func (w *Wire) Follow(on bool) { w.Stick = on }
 // GoTo selects a row.
 func (w *Wire) GoTo(row int) { w.MoveTo(row) }
 
-// OpenAt selects the first row for which found is true from there on, and opens its frame.
+// OpenAt selects the first row for which found is true, and opens its frame.
 func (w *Wire) OpenAt(found func(event int) bool) {
 	w.Open = w.SelectFrom(found) || w.Open
 }
 
-// SelectFrom selects the first row for which found is true from there on.
+// SelectFrom selects the first row for which found is true, and reports whether there is one.
 func (w *Wire) SelectFrom(found func(event int) bool) bool {
 	for row, n := range w.Events {
 		if found(int(n)) {
@@ -178,7 +178,7 @@ func belongsTo(c *stream.Call, e stream.Event, n int) bool {
 // currentSelection returns the current selection.
 func (w *Wire) currentSelection() Selection { return SelectionOf(w.scene.View.Session(), w.of) }
 
-// frameRows is how many rows an open frame wants.
+// frameRows is the number of rows that an open frame wants.
 const frameRows = 8
 
 // Chosen returns the argument bytes that the selected row brought.
@@ -214,7 +214,7 @@ func (w *Wire) Point(s Span) {
 	}
 }
 
-// IsLit reports whether a row brought some of the highlighted bytes.
+// IsLit reports whether a row brought any of the highlighted bytes.
 func (w *Wire) IsLit(row int) bool {
 	if w.light.End <= w.light.Start {
 		return false

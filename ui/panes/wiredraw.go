@@ -116,8 +116,8 @@ func drawArgs(p *screen.Pen, e stream.Event, g screen.Surface) {
 	p.Bytes(screen.StringToken, g, []byte(e.Text))
 }
 
-// maxTextBytes returns how many bytes of a text are read for the rest of a row: the text may be all
-// arguments at once.
+// maxTextBytes returns the number of bytes of a text to read for the remaining cells of a row. The text
+// may be as long as all arguments.
 func maxTextBytes(p *screen.Pen) int { return max(screen.MaxNameBytes, 64*p.Left) }
 
 // usageText formats token counts, with a sign between them. Counts included in others are in parentheses.
@@ -139,7 +139,7 @@ func usageText(u stream.Usage, sign display.Text) string {
 		return []string{screen.Count(int(n.N)).String() + " " + word}
 	}
 	cache := slices.Concat(part(u.CacheRead, "cached"), part(u.CacheWrite, "written to the cache"))
-	if u.SeenInput.Reported { // the cache counts then belong to it
+	if u.SeenInput.Reported { // the cache counts are then part of the input count
 		add("in", u.Input, true)
 		add("out", u.Output, true, part(u.Reasoning, "reasoning")...)
 		add("processed in", u.SeenInput, false, cache...)

@@ -27,7 +27,7 @@ func (w *Wire) drawFrame(p *screen.Pen, v *providers.View, n int) {
 	}
 	if e.Kind == stream.Ran {
 		if n == 0 {
-			p.Text(screen.Muted, p.Format("%s no frame here: it was seen at the tool's server", display.Repeat(p.Glyph.Line, 2)))
+			p.Text(screen.Muted, p.Format("%s no frame here: seen at the tool's server", display.Repeat(p.Glyph.Line, 2)))
 		}
 		return
 	}
@@ -160,7 +160,7 @@ func (f *wireText) markPayload(at, size int) {
 	f.parts = []framePart{{screen.Bare, screen.Plain, at}, {screen.Linked, screen.Plain, size}, {screen.Bare, screen.Plain, len(f.text) - at - size}}
 }
 
-// skipBytes skips so many bytes.
+// skipBytes skips bytes without drawing them.
 func (f *wireText) skipBytes(n int) {
 	f.text = f.text[n:]
 	for n > 0 && len(f.parts) > 0 {
@@ -172,7 +172,7 @@ func (f *wireText) skipBytes(n int) {
 	}
 }
 
-// draw draws so many bytes without the line end.
+// draw draws n bytes of the text without the line end.
 func (f *wireText) draw(p *screen.Pen, n int) {
 	line := screen.TrimEnd(f.text[:n])
 	for _, part := range f.parts {
@@ -182,7 +182,7 @@ func (f *wireText) draw(p *screen.Pen, n int) {
 	}
 }
 
-// maxFrameShown is how many bytes of a frame are read for its rows.
+// maxFrameShown is the maximum number of bytes of a frame that are read for its rows.
 const maxFrameShown = 16 << 10
 
 // lineLen returns how many bytes of text make one row: up to a line end, or as much as fits.

@@ -9,8 +9,8 @@ import (
 	"toolscope/stream"
 )
 
-// previewKey is what is previewed: one cell of a table of targets and policies, of which the screen shows
-// a row or a column.
+// previewKey names one cell in the table of targets and policies. The screen shows a row or a column of
+// that table.
 type previewKey struct {
 	scope    replay.Scope
 	to       int  // in providers.Targets
@@ -18,24 +18,24 @@ type previewKey struct {
 	policies bool // the rows are policies, for one target
 }
 
-// noTarget is the target until one is asked for.
+// noTarget is the target until the user selects one.
 const noTarget = -1
 
-// version says which state of a call, a turn or a conversation something was made from: while it is
-// the same, nothing that is sent back has changed.
+// version identifies the state of a call, turn or conversation. While it is equal, nothing that would be
+// sent back has changed.
 type version struct {
 	of       stream.Ref
 	scope    replay.Scope
-	bytes    int // of arguments, text and reasoning
+	bytes    int // bytes of arguments, text and reasoning
 	rewrites int
 	parts    int
 	words    int // bytes of ids, names and signatures
-	answers  int // calls that are known to have failed
+	answers  int // calls with a failed result
 	request  int64
-	returns  int // requests that brought the call back
+	returns  int // requests that sent the call back
 }
 
-// addCall counts a call in.
+// addCall adds a call to the counts.
 func (v *version) addCall(c *stream.Call) {
 	v.parts++
 	v.bytes += len(c.Args())
@@ -46,7 +46,7 @@ func (v *version) addCall(c *stream.Call) {
 	}
 }
 
-// versionOf is the state things are in now. With replay.OneCall c is not nil.
+// versionOf returns the current version. With replay.OneCall, c must not be nil.
 func versionOf(t *stream.Turn, c *stream.Call, of stream.Ref, s replay.Scope, x *providers.Exchange) version {
 	v := version{of: of, scope: s}
 	if x != nil {
@@ -71,7 +71,7 @@ func versionOf(t *stream.Turn, c *stream.Call, of stream.Ref, s replay.Scope, x 
 	return v
 }
 
-// size is how many bytes are to be read and written for one preview.
+// size returns the number of bytes that a preview must process.
 func (v *version) size() int {
 	if v.scope == replay.WholeConversation {
 		return v.bytes + v.words + int(v.request)
@@ -79,19 +79,19 @@ func (v *version) size() int {
 	return v.bytes + v.words
 }
 
-// sourceData is what a source is made of. Nothing of it changes any more, so that a job may read it
-// while the stream goes on.
+// sourceData has the data for a replay.Source. It is a copy, so that another goroutine can read it while
+// the stream continues.
 type sourceData struct {
 	scope  replay.Scope
 	turn   *stream.Turn
 	call   *stream.Call
-	names  []replay.UnsentCall // of the calls that the request of the turn carries
-	seen   []replay.Evidence   // what providers answered to requests that carried it
-	before []protocol.Message  // all that it carries
-	from   *protocol.Target    // in which form
+	names  []replay.UnsentCall // the calls in the turn's request
+	seen   []replay.Evidence   // what providers answered to requests with the call
+	before []protocol.Message  // all messages of the turn's request
+	from   *protocol.Target    // their format
 }
 
-// materialOf copies what may change. The bytes themselves are only appended to.
+// materialOf copies the data that may change. Byte slices are shared, because they are only appended to.
 func materialOf(v *providers.View, t *stream.Turn, c *stream.Call, s replay.Scope, x *providers.Exchange) sourceData {
 	turn := *t
 	m := sourceData{scope: s, turn: &turn}
@@ -117,7 +117,8 @@ func materialOf(v *providers.View, t *stream.Turn, c *stream.Call, s replay.Scop
 	return m
 }
 
-// makeSource makes the source, and says which of its calls is the chosen one, from 1; 0 if none is.
+// makeSource makes the source. own is the number of the selected call in it, from 1, or 0 if no call is
+// selected.
 func (m *sourceData) makeSource() (src *replay.Source, own int) {
 	from := providers.TargetOf(m.turn.Protocol)
 	if m.scope == replay.OneCall {
@@ -133,7 +134,7 @@ func (m *sourceData) makeSource() (src *replay.Source, own int) {
 	return replay.SourceOfHistoryAndTurn(m.before, m.from, m.turn, from), own
 }
 
-// callNumber is which of the turn's calls the chosen one is, among those that count.
+// callNumber returns the position of the selected call among the turn's calls, without the discarded ones.
 func (m *sourceData) callNumber() (n int) {
 	if m.call == nil {
 		return 0

@@ -12,25 +12,25 @@ import (
 	"toolscope/ui/screen"
 )
 
-// bodyLayout is how the mode divides a body of the screen.
+// bodyLayout divides the body of the screen.
 type bodyLayout struct {
-	head   int // rows of titles, over the whole width
-	heads  int // of the table's own title: none where there is no room
+	head   int // rows of titles, over the full width
+	heads  int // rows of column titles, 0 if there is no room
 	table  int // rows of the table
-	counts int // the row that counts them
-	panes  int // rows of what would be sent and what was written, with their captions
-	notes  int // rows about what is lost
+	counts int // rows with the counts
+	panes  int // rows of the panes with the sent and the written text, including captions
+	notes  int // rows about losses
 	side   bool
-	// Widths. The panes have none where they are not shown.
+	// Widths; those of the panes are 0 if there are no panes.
 	tableW, sentW, wroteW int
 }
 
 const (
-	sideBySide = 160 // cells from which the panes are beside the table
-	twoPanes   = 60  // cells from which there are panes at all
+	sideBySide = 160 // width from which the panes are next to the table
+	twoPanes   = 60  // width from which panes are shown
 )
 
-// newBodyLayout divides a body of w × h cells for a table of so many rows.
+// newBodyLayout divides a body of w × h cells for a table with the given number of rows.
 func newBodyLayout(w, h, rows int) bodyLayout {
 	p := bodyLayout{head: 1, counts: 1, tableW: w}
 	if h < modes.Tall {
@@ -69,7 +69,7 @@ func (p *bodyLayout) splitPanes(w int) {
 	p.wroteW = w - 1 - p.sentW
 }
 
-// largeRows is how many rows of the table there are where much room is wanted: what goes is the more.
+// largeRows is the maximum number of table rows in large mode, which leaves more room for the panes.
 const largeRows = 3
 
 func (m *replayMode) layoutBody() bodyLayout {
@@ -79,7 +79,7 @@ func (m *replayMode) layoutBody() bodyLayout {
 	return newBodyLayout(m.w, m.h, m.Rows)
 }
 
-// setWantedPreviews notes which table and which page are to be shown.
+// setWantedPreviews sets the keys of the table and the page that should be shown.
 func (m *replayMode) setWantedPreviews(t *stream.Turn, c *stream.Call) {
 	v := versionOf(t, c, m.of, m.scope, m.exchange)
 	m.rowsWanted = tableKey{version: v, policies: m.policies, fixed: m.policy}
@@ -121,7 +121,7 @@ func (m *replayMode) Draw(p *screen.Pen, y int) {
 	m.drawPanes(p, plan, y)
 }
 
-// drawLeft writes row y of the table, of so many rows of panes, and of the notes.
+// drawLeft writes row y of the left side: the table, the given number of rows of panes, and the notes.
 func (m *replayMode) drawLeft(p *screen.Pen, plan bodyLayout, y, panes int) {
 	switch n := y - plan.heads - plan.table - plan.counts; {
 	case y < plan.heads:
@@ -137,7 +137,7 @@ func (m *replayMode) drawLeft(p *screen.Pen, plan bodyLayout, y, panes int) {
 	}
 }
 
-// drawTitle writes what is replayed, and how much of it is looked at.
+// drawTitle writes the replayed call, turn or conversation, and the scope.
 func (m *replayMode) drawTitle(p *screen.Pen) {
 	tail := m.scopeWords(p)
 	p.Text(screen.Muted, display.Lit(" REPLAY "))
@@ -161,7 +161,7 @@ func (m *replayMode) drawTitle(p *screen.Pen) {
 			p.Text(screen.Muted, size.Between("  ", ""))
 		}
 	}
-	if so := display.Lit(", if the stream stopped now"); m.growing && p.Left > so.Width() {
+	if so := display.Lit(", if the stream ended now"); m.growing && p.Left > so.Width() {
 		p.Text(screen.Live, so)
 	}
 	for _, words := range tail {
@@ -172,18 +172,18 @@ func (m *replayMode) drawTitle(p *screen.Pen) {
 	}
 }
 
-// scopeWords say how much is sent, and how far it was looked for calls that have the same id; in
-// fewer words where there is less room.
+// scopeWords returns the scope, and the turns that were searched for other calls with the same id. The
+// longest form comes first.
 func (m *replayMode) scopeWords(p *screen.Pen) []display.Text {
 	scope := p.Format("scope %s", m.scope)
-	looked := p.Format("%s, looked through turn %d ", scope, m.of.Turn+1)
+	looked := p.Format("%s, ids checked to turn %d ", scope, m.of.Turn+1)
 	if m.of.Turn > 0 && len(m.exchange.CarriedCalls()) == 0 && m.scope != replay.WholeConversation {
-		looked = p.Format("%s, looked at turn %d alone ", scope, m.of.Turn+1)
+		looked = p.Format("%s, only ids of turn %d ", scope, m.of.Turn+1)
 	}
 	return []display.Text{looked, scope.Between("", " "), p.Clean(m.scope.String())}
 }
 
-// drawPolicy writes which client it is or, of a list of them, to whom it sends.
+// drawPolicy writes the selected policy and, if the rows are policies, the target.
 func (m *replayMode) drawPolicy(p *screen.Pen) {
 	policy := &replay.Policies[m.policy]
 	who, kind, of := "", "behaviour", replay.Behaviours
@@ -212,14 +212,14 @@ func (m *replayMode) drawPolicy(p *screen.Pen) {
 	}
 }
 
-// wideCounts is from how many cells on it is said of what sorts of ways there are how many.
+// wideCounts is the width from which behaviours and clients are counted separately.
 const wideCounts = 100
 
-// drawCounts counts the rows of the table: how many of each sort, however few of them are seen.
+// drawCounts writes the number of rows of each kind. It counts all rows, also those out of view.
 func (m *replayMode) drawCounts(p *screen.Pen, plan bodyLayout) {
 	what := screen.Plural(m.Rows, "target")
 	if m.policies {
-		what = screen.Plural(m.Rows, "way")
+		what = screen.Plural(m.Rows, "policy")
 		if p.Left >= wideCounts {
 			what = display.Join(screen.Plural(len(replay.Behaviours), "behaviour"), screen.Plural(len(replay.Clients), "client").Between(", ", ""))
 		}
@@ -230,28 +230,27 @@ func (m *replayMode) drawCounts(p *screen.Pen, plan bodyLayout) {
 	if m.table != nil && m.table.key.canShowFor(m.rowsWanted) {
 		all := m.labelledCounts(p)
 		if !place.Empty() && screen.Width(nonZero(all)) > p.Left-place.Width() {
-			place = p.Format(" %d%s%d", first, p.Glyph.Dash, last) // how many there are is said already
+			place = p.Format(" %d%s%d", first, p.Glyph.Dash, last) // the number of rows is on the left already
 		}
 		drawLabelledCounts(p, all, p.Left-place.Width())
 	}
 	p.Right(screen.Muted, screen.Bare, place)
 }
 
-// labelledCount is a sort of rows, and how many there are.
+// labelledCount is a kind of rows, and their number.
 type labelledCount struct {
 	screen.StyledText
 	n    int
-	rank int // how soon it goes where there is no room
+	rank int // the lowest rank is dropped first if there is no room
 }
 
-// nonZero are those of which there are rows.
+// nonZero returns the counts above 0.
 func nonZero(all []labelledCount) []labelledCount {
 	return slices.DeleteFunc(slices.Clone(all), func(s labelledCount) bool { return s.n == 0 })
 }
 
-// drawLabelledCounts writes how many rows of each sort there are, in so many cells. Where there is less room
-// those go of which there are none, then the ways that do not ask the provider, then what is known of
-// providers but for refusals, then what is least bad.
+// drawLabelledCounts writes the counts in room cells. If they don't fit, it drops, in this order: zeros,
+// the policies that don't use the provider, verdicts other than refusals, and the mildest changes.
 func drawLabelledCounts(p *screen.Pen, all []labelledCount, room int) {
 	if screen.Width(all) > room {
 		all = nonZero(all)
@@ -284,12 +283,12 @@ func (m *replayMode) labelledCounts(p *screen.Pen) (all []labelledCount) {
 		all = append(all, s)
 	}
 	if c.mute > 0 {
-		all = append(all, labelledCount{StyledText: screen.StyledText{Role: screen.Muted, Text: p.Format("  not asked %d", c.mute)}, n: c.mute})
+		all = append(all, labelledCount{StyledText: screen.StyledText{Role: screen.Muted, Text: p.Format("  not used %d", c.mute)}, n: c.mute})
 	}
 	return all
 }
 
-// drawNote writes row y of what is known to be lost.
+// drawNote writes row y of the losses.
 func (m *replayMode) drawNote(p *screen.Pen, plan bodyLayout, y int) {
 	var notes []panes.LossNote
 	if page := m.currentPage(); page != nil {

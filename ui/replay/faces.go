@@ -6,7 +6,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// pageSection is a part of what there is to see of one cell.
+// pageSection is one text of a page.
 type pageSection uint8
 
 const (
@@ -20,7 +20,8 @@ func (f pageSection) String() string {
 	return [numSections]string{"would be sent", "the model wrote", "what is lost"}[f]
 }
 
-// drawPanes writes row y of what would be sent, beside what the model wrote.
+// drawPanes writes row y of the two panes: the body that would be sent, and the arguments that the model
+// wrote.
 func (m *replayMode) drawPanes(p *screen.Pen, plan bodyLayout, y int) {
 	for i, f := range []pageSection{sentSection, wroteSection} {
 		if i > 0 {
@@ -42,7 +43,7 @@ func (m *replayMode) drawPanes(p *screen.Pen, plan bodyLayout, y int) {
 	}
 }
 
-// sectionCaption is the title of a face.
+// sectionCaption returns the title of a section.
 func (m *replayMode) sectionCaption(f pageSection) display.Text {
 	if f != sentSection {
 		return display.Clean(f.String())
@@ -50,7 +51,7 @@ func (m *replayMode) sectionCaption(f pageSection) display.Text {
 	return m.draw.Format("sent to %s", m.targets[m.to].Name)
 }
 
-// sectionSizes is how much there is of a face, in words and in fewer.
+// sectionSizes describes the size of a section, the longest form first.
 func (m *replayMode) sectionSizes(f pageSection) []display.Text {
 	page := m.currentPage()
 	if page == nil || f == lossSection {
@@ -78,8 +79,8 @@ func (m *replayMode) sectionSizes(f pageSection) []display.Text {
 	return []display.Text{display.Format("%s, %s new or moved", long, added), display.Format("%s, %s new", all, added), all}
 }
 
-// resizeSections has the faces that are shown know how much there is of them and how much fits. One that
-// was not scrolled begins a bit before what differs.
+// resizeSections sets the sizes of the visible sections. A section that was not shown before is scrolled
+// to its first difference.
 func (m *replayMode) resizeSections() {
 	plan := m.layoutBody()
 	m.Fit(m.Rows, plan.head+plan.heads, plan.head+plan.heads+plan.table)
@@ -107,12 +108,13 @@ func (m *replayMode) resizeSections() {
 	}
 }
 
-// sectionSheet is the text of a face; the notes have none.
+// sectionSheet returns the text of a section, nil for the losses.
 func (p *page) sectionSheet(f pageSection) *panes.TextSheet {
 	return [numSections]*panes.TextSheet{sentSection: &p.sent, wroteSection: &p.wrote}[f]
 }
 
-// drawSheet writes row y of h of the body or of the arguments. What is not to be seen is told.
+// drawSheet writes row y of h of the body or of the arguments. The first and the last row count the lines
+// that are out of view.
 func (m *replayMode) drawSheet(p *screen.Pen, f pageSection, y, h int) {
 	page := m.currentPage()
 	p.Spaces(screen.Bare, 1)
@@ -138,10 +140,10 @@ func (m *replayMode) drawSheet(p *screen.Pen, f pageSection, y, h int) {
 	}
 }
 
-// sectionHeadRows is how many rows are above a face that is shown alone.
+// sectionHeadRows is the number of rows above a section that fills the screen.
 const sectionHeadRows = 2
 
-// drawFull writes row y of the one face that is shown.
+// drawFull writes row y of the section that fills the screen.
 func (m *replayMode) drawFull(p *screen.Pen, y int) {
 	switch {
 	case y == 0:
@@ -155,7 +157,7 @@ func (m *replayMode) drawFull(p *screen.Pen, y int) {
 	}
 }
 
-// drawSectionTitles writes the titles of the faces, or of the one where only that fits.
+// drawSectionTitles writes the titles of all sections, or only of the shown one if the others don't fit.
 func (m *replayMode) drawSectionTitles(p *screen.Pen) {
 	w := m.sections[m.section]
 	right := p.Format(" %s to %s of %s ", screen.Count(min(w.Top+1, w.Rows)), screen.Count(min(w.Rows, w.Top+w.Height)), screen.Count(w.Rows))
@@ -172,7 +174,7 @@ func (m *replayMode) drawSectionTitles(p *screen.Pen) {
 	}
 }
 
-// drawWhat writes what the face is about.
+// drawWhat writes the target, the policy and the size of the section.
 func (m *replayMode) drawWhat(p *screen.Pen) {
 	p.TextOn(screen.Plain, screen.Bare, p.Truncate(p.Format("  to %s, as %s", m.targets[m.to].Name, m.policyName()), p.Left))
 	for _, size := range m.sectionSizes(m.section) {
@@ -183,7 +185,7 @@ func (m *replayMode) drawWhat(p *screen.Pen) {
 	}
 }
 
-// drawNotes writes row y of all that is lost.
+// drawNotes writes row y of all losses.
 func (m *replayMode) drawNotes(p *screen.Pen, y int) {
 	page := m.currentPage()
 	if page == nil {

@@ -5,7 +5,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Keys are those of the table, or of the face that is shown alone.
+// Keys returns the key bindings of the table, or of the section that fills the screen.
 func (m *replayMode) Keys() []screen.Binding {
 	if m.full {
 		return m.sectionKeys()
@@ -17,18 +17,18 @@ func (m *replayMode) tableKeys() []screen.Binding {
 	if m.picking {
 		return m.pickKeys()
 	}
-	across, other := [2]display.Text{display.Lit("client before"), display.Lit("next client")}, display.Lit("tab all clients")
+	across, other := [2]display.Text{display.Lit("previous client"), display.Lit("next client")}, display.Lit("tab all clients")
 	if m.policies {
-		across, other = [2]display.Text{display.Lit("target before"), display.Lit("next target")}, display.Lit("tab all targets")
+		across, other = [2]display.Text{display.Lit("previous target"), display.Lit("next target")}, display.Lit("tab all targets")
 	}
 	keys := []screen.Binding{
 		m.pickPolicyKey(),
-		{Keys: []string{"tab", "shift+tab"}, Hint: other, Does: display.Lit("rows: targets or clients"), Do: func() {
+		{Keys: []string{"tab", "shift+tab"}, Hint: other, Does: display.Lit("list targets or clients"), Do: func() {
 			m.policies = !m.policies
 			m.placeCursor()
 		}},
 		m.scopeKey(),
-		{Keys: []string{"enter"}, Hint: display.Lit("enter body"), Does: display.Lit("what would be sent, alone"), Do: func() { m.full = true }},
+		{Keys: []string{"enter"}, Hint: display.Lit("enter body"), Does: display.Lit("show the body alone"), Do: func() { m.full = true }},
 	}
 	keys = append(keys, m.outlet.Keys(m.host, m.draw, m.shownBody)...)
 	keys = append(keys,
@@ -40,7 +40,7 @@ func (m *replayMode) tableKeys() []screen.Binding {
 	return append(keys, m.CursorKeys(display.Text{}, m.moveTo)...)
 }
 
-// pickKeys are those of the list of clients, from which one is picked.
+// pickKeys returns the key bindings of the list from which the user picks a client.
 func (m *replayMode) pickKeys() []screen.Binding {
 	pick := func(policy int) func() {
 		return func() {
@@ -49,13 +49,13 @@ func (m *replayMode) pickKeys() []screen.Binding {
 		}
 	}
 	keys := []screen.Binding{
-		{Keys: []string{"enter", "p"}, Hint: display.Lit("enter as this one"), Does: display.Lit("replay as this client"), Do: pick(m.policy)},
-		{Keys: []string{"esc", "q"}, Hint: display.Lit("esc as before"), Does: display.Lit("as before"), Do: pick(m.picked)},
+		{Keys: []string{"enter", "p"}, Hint: display.Lit("enter pick"), Does: display.Lit("replay as this client"), Do: pick(m.policy)},
+		{Keys: []string{"esc", "q"}, Hint: display.Lit("esc cancel"), Does: display.Lit("cancel"), Do: pick(m.picked)},
 	}
 	return append(keys, m.CursorKeys(display.Lit("j k client"), m.moveTo)...)
 }
 
-// pickPolicyKey opens the list of clients, each with what becomes of the call.
+// pickPolicyKey opens the list of clients, which shows each client's outcome.
 func (m *replayMode) pickPolicyKey() screen.Binding {
 	return screen.Binding{Keys: []string{"p"}, Hint: display.Lit("p other client"), Does: display.Lit("pick a client"), Do: func() {
 		if m.policies {
@@ -75,7 +75,7 @@ func (m *replayMode) sectionKeys() []screen.Binding {
 	keys = append(keys, m.sections[m.section].ScrollKeys(display.Lit("j k scroll"))...)
 	keys = append(keys,
 		screen.Binding{Keys: []string{"right", "l", "tab"}, Hint: display.Lit("h l next"), Does: display.Lit("next: sent, wrote, lost"), Do: turn(1)},
-		screen.Binding{Keys: []string{"left", "h", "shift+tab"}, Does: display.Lit("the one before"), Do: turn(numSections - 1)},
+		screen.Binding{Keys: []string{"left", "h", "shift+tab"}, Does: display.Lit("previous: lost, wrote, sent"), Do: turn(numSections - 1)},
 		m.nextPolicyKey(), m.rawKey(),
 	)
 	keys = append(keys, m.outlet.Keys(m.host, m.draw, m.shownBody)...)
@@ -87,18 +87,18 @@ func (m *replayMode) nextPolicyKey() screen.Binding {
 }
 
 func (m *replayMode) previousPolicyKey() screen.Binding {
-	return screen.Binding{Keys: []string{"P"}, Does: display.Lit("client before"), Do: func() { m.stepSelection(true, -1) }}
+	return screen.Binding{Keys: []string{"P"}, Does: display.Lit("previous client"), Do: func() { m.stepSelection(true, -1) }}
 }
 
 func (m *replayMode) scopeKey() screen.Binding {
-	return screen.Binding{Keys: []string{"s"}, Hint: display.Lit("s scope"), Does: display.Lit("call, turn or all of it"), Do: m.switchScope}
+	return screen.Binding{Keys: []string{"s"}, Hint: display.Lit("s scope"), Does: display.Lit("change the scope"), Do: m.switchScope}
 }
 
 func (m *replayMode) rawKey() screen.Binding {
-	return screen.Binding{Keys: []string{"r"}, Hint: display.Lit("r raw"), Does: display.Lit("indented, or byte by byte"), Do: func() { m.raw = !m.raw }}
+	return screen.Binding{Keys: []string{"r"}, Hint: display.Lit("r raw"), Does: display.Lit("toggle raw text"), Do: func() { m.raw = !m.raw }}
 }
 
-// withoutHint is a binding that only the help lists.
+// withoutHint returns a binding that only the help lists.
 func withoutHint(b screen.Binding) screen.Binding {
 	b.Hint = display.Text{}
 	return b

@@ -8,22 +8,22 @@ import (
 	"toolscope/ui/screen"
 )
 
-// tableKey is what the rows of the table were made from.
+// tableKey identifies the data from which the rows of the table were made.
 type tableKey struct {
 	version  version
 	policies bool
 	fixed    int // the policy, or the target when the rows are policies
 }
 
-// canShowFor reports whether rows of k may be shown for other: they are about the same thing, if
-// perhaps as it was a moment ago.
+// canShowFor reports whether rows of k may be shown for other. They may if both are about the same things,
+// even if their versions differ.
 func (k tableKey) canShowFor(other tableKey) bool {
 	k.version = version{of: k.version.of, scope: k.version.scope}
 	other.version = version{of: other.version.of, scope: other.version.scope}
 	return k == other
 }
 
-// pageKey is what the page of one cell was made from.
+// pageKey identifies the data from which a page was made.
 type pageKey struct {
 	version            version
 	to, policy         int
@@ -31,18 +31,18 @@ type pageKey struct {
 	raw                bool
 }
 
-// canShowFor is as that of tableKey.
+// canShowFor reports whether a page of k may be shown for other, like tableKey.canShowFor.
 func (k pageKey) canShowFor(other pageKey) bool {
 	return k.version.of == other.version.of && k.version.scope == other.version.scope && k.to == other.to && k.policy == other.policy
 }
 
-// table is one row or column of all the previews there are, in a few words each.
+// table has short previews for all targets, or for all policies.
 type table struct {
 	key  tableKey
 	rows []verdict
 }
 
-// makeTable previews a source for all targets, or under all policies.
+// makeTable previews a source for all targets, or for all policies.
 func makeTable(k tableKey, src *replay.Source, targets []*protocol.Target) *table {
 	t := &table{key: k}
 	add := func(to, policy int) {
@@ -65,22 +65,21 @@ func makeTable(k tableKey, src *replay.Source, targets []*protocol.Target) *tabl
 	return t
 }
 
-// jobResult is what was made.
+// jobResult is the result of a job. Fields that it did not make are nil.
 type jobResult struct {
 	src   source
 	table *table
 	page  *page
 }
 
-// source is one that was made, and of what.
+// source is a replay.Source, with the version from which it was made.
 type source struct {
 	*replay.Source
 	version version
 	own     int
 }
 
-// makePreviews has those previews made that are to be shown and that are not there yet. Small ones are
-// there when it returns.
+// makePreviews makes the missing previews: small ones at once, large ones in another goroutine.
 func (m *replayMode) makePreviews(t *stream.Turn, c *stream.Call) {
 	rows, cell := m.rowsWanted, m.cellWanted
 	lacksTable, lacksPage := m.table == nil || m.table.key != rows, m.page == nil || m.page.key != cell
@@ -123,7 +122,7 @@ func (m *replayMode) makePreviews(t *stream.Turn, c *stream.Call) {
 	})
 }
 
-// keepResult keeps what was made, unless something else is asked for by now.
+// keepResult stores a result, unless the user has selected something else since.
 func (m *replayMode) keepResult(p jobResult) {
 	if m.src = p.src; p.table != nil && p.table.key.canShowFor(m.rowsWanted) {
 		m.table = p.table

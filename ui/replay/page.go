@@ -11,8 +11,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// page is the preview of one cell as it is shown: what would be sent, what the model wrote, and
-// what is lost between the two. It does not change once made.
+// page is the laid-out preview of one cell: the body that would be sent, the arguments that the model
+// wrote, and the losses. It never changes.
 type page struct {
 	key      pageKey
 	sent     panes.TextSheet
@@ -21,20 +21,20 @@ type page struct {
 	body     []byte // what would be sent, as JSON
 	messages int
 	size     int  // bytes the model wrote
-	unsent   int  // of them, those that have no place
-	added    int  // bytes that it did not write
-	unknown  bool // what would be sent
+	unsent   int  // bytes of them that would not be sent
+	added    int  // bytes in the body that the model did not write
+	unknown  bool // the body that would be sent is unknown
 	mute     bool // the client does not speak the target's protocol
-	apart    bool // what the model wrote is not compared with what would be sent
+	apart    bool // the arguments are not compared with the body
 }
 
-// noBodyText is what stands where there is no body.
+// noBodyText is the text to show if there is no body.
 func (p *page) noBodyText() display.Text {
 	switch {
 	case p.unknown:
-		return display.Lit("not known")
+		return display.Lit("unknown")
 	case p.mute:
-		return display.Lit("it does not ask this provider")
+		return display.Lit("it doesn't use this provider")
 	}
 	return display.Lit("nothing")
 }
@@ -43,12 +43,12 @@ func (p *page) noBodyText() display.Text {
 func makePage(k pageKey, src source, to *protocol.Target, draw display.Drawer) *page {
 	policy := &replay.Policies[k.policy]
 	if !policy.Speaks(to) {
-		p := &page{key: k, mute: true, notes: []panes.LossNote{{Role: screen.Muted, Text: draw.Format("   it is not known to ask %s", to.Name)}}}
+		p := &page{key: k, mute: true, notes: []panes.LossNote{{Role: screen.Muted, Text: draw.Format("   not known to send to %s", to.Name)}}}
 		p.showOnlyWrote(src, to, draw)
 		return p
 	}
 	preview := src.Preview(to, policy)
-	raw := k.raw != (to.Form == protocol.PositionalForm) // arrays in arrays say more in a line
+	raw := k.raw != (to.Form == protocol.PositionalForm) // nested arrays are easier to read in one line
 	p := &page{key: k, body: joinMessages(preview.Body), messages: len(preview.Body), unknown: preview.Outcome == replay.Unknown}
 	p.notes = panes.LossNotes(&preview, k.version.scope, k.notes, draw)
 	p.showSent(&preview, src.own, raw, draw)
@@ -60,15 +60,15 @@ func makePage(k pageKey, src source, to *protocol.Target, draw display.Drawer) *
 	return p
 }
 
-// showOnlyWrote lays out the arguments where it is not known what becomes of them, or nothing does:
-// what the model wrote is the same for every client.
+// showOnlyWrote lays out the arguments without marks, if their outcome is unknown or nothing is sent. They
+// are the same for every client.
 func (p *page) showOnlyWrote(src source, to *protocol.Target, draw display.Drawer) {
 	preview := src.Preview(to, &replay.Policies[0])
 	p.apart = true
 	p.showWrote(&preview, src.own, draw)
 }
 
-// joinMessages is messages as one JSON text: a list, unless it is one alone.
+// joinMessages joins messages to one JSON text: an array, or the message itself if there is only one.
 func joinMessages(messages [][]byte) []byte {
 	if len(messages) == 1 {
 		return messages[0]
@@ -79,7 +79,7 @@ func joinMessages(messages [][]byte) []byte {
 	return slices.Concat([]byte("["), bytes.Join(messages, []byte(",\n")), []byte("]"))
 }
 
-// showSent lays out the body, with the bytes marked that the model did not write.
+// showSent lays out the body, and marks the bytes that the model did not write.
 func (p *page) showSent(preview *replay.Preview, own int, raw bool, draw display.Drawer) {
 	marks := make([][]panes.Span, len(preview.Body))
 	found, added := panes.FindArgs(preview.Body, preview.Calls)
@@ -99,14 +99,13 @@ func (p *page) showSent(preview *replay.Preview, own int, raw bool, draw display
 	for i, m := range preview.Results {
 		caption := display.Text{}
 		if i == 0 {
-			caption = display.Lit("then must follow")
+			caption = display.Lit("then the results")
 		}
 		p.sent.Add(panes.NewBlock(caption, m, raw, nil, p.key.sent, draw))
 	}
 }
 
-// showWrote lays out the arguments as they came, with the bytes marked that have no place in what
-// would be sent.
+// showWrote lays out the arguments as the model wrote them, and marks the bytes that would not be sent.
 func (p *page) showWrote(preview *replay.Preview, own int, draw display.Drawer) {
 	for i := range preview.Calls {
 		c := &preview.Calls[i]

@@ -1,6 +1,6 @@
-// Package replay is the mode that shows what requests to other providers, by clients of other
-// habits, would carry of a call: a table of them, and one of them in full. It follows its call
-// while that arrives.
+// Package replay is the mode that previews what requests to other providers, or by other clients, would
+// send back of a call. It shows a table of previews and one preview in full. It updates while the call
+// arrives.
 package replay
 
 import (
@@ -16,41 +16,41 @@ import (
 	"toolscope/ui/screen"
 )
 
-// replayMode is the mode while it is open.
+// replayMode is the open mode.
 type replayMode struct {
-	screen.Window // of the table: its cursor is the target or the policy that is asked for
+	screen.Window // the table; its cursor is on the selected target or policy
 	*previewKey
 	host   modes.Host
 	outlet modes.Exporter
 	draw   display.Drawer
-	large  bool // few rows of the table, and much of what goes
+	large  bool // few table rows, more of the body
 	w, h   int  // of the body
 
 	of       stream.Ref
 	exchange *providers.Exchange // of the turn
 	targets  []*protocol.Target
 	name     display.Text // of the call
-	growing  bool         // more may come of what is sent back
+	growing  bool         // the previewed data may still grow
 
 	rowsWanted tableKey
 	cellWanted pageKey
 	src        source
 	table      *table
 	page       *page
-	working    bool // something is being made beside the screen
-	pageLast   bool // the latest that was made there is a page
-	made       int  // how often something was made
+	working    bool // another goroutine is making a preview
+	pageLast   bool // the last job there made a page
+	made       int  // number of results so far
 
 	picking bool // the rows are policies, to pick one of them
-	picked  int  // the policy before
+	picked  int  // the policy before picking
 
 	raw      bool // the body is shown byte by byte
-	full     bool // one face is shown alone
+	full     bool // one section fills the screen
 	section  pageSection
 	sections [numSections]screen.Window
 }
 
-// Entry opens it for what is chosen. It asks again what was asked last.
+// Entry opens the mode for the selected call or turn, with the target and policy of last time.
 func Entry(outlet modes.Exporter, draw display.Drawer, large bool) modes.Entry {
 	last := &previewKey{to: noTarget}
 	key := screen.Binding{Keys: []string{"p", "P"}, Does: display.Lit("replay")}
@@ -62,16 +62,16 @@ func Entry(outlet modes.Exporter, draw display.Drawer, large bool) modes.Entry {
 		case t.Retention != stream.InMemory:
 			return nil, display.Lit("the arguments of its calls are not kept")
 		case c != nil && c.Discarded:
-			return nil, display.Lit("the provider threw this call away: there is nothing to send back")
+			return nil, display.Lit("the provider discarded this call: there is nothing to send back")
 		}
 		m := &replayMode{
 			previewKey: last, host: h, outlet: outlet, draw: draw, large: large, of: h.Chosen(),
 			exchange: h.View().Exchange(t.Exchange), targets: providers.Targets(),
 		}
 		if len(m.targets) == 0 {
-			return nil, display.Lit("nowhere to replay to")
+			return nil, display.Lit("no replay target")
 		}
-		if m.to == noTarget { // at first to where it came from
+		if m.to == noTarget { // start with the turn's own protocol
 			m.to = max(0, slices.Index(m.targets, providers.TargetOf(t.Protocol)))
 		}
 		if !m.hasScope(m.scope) {
@@ -85,7 +85,7 @@ func Entry(outlet modes.Exporter, draw display.Drawer, large bool) modes.Entry {
 	}}
 }
 
-// hasScope reports whether there is as much to send back.
+// hasScope reports whether there is data for a scope.
 func (m *replayMode) hasScope(s replay.Scope) bool {
 	switch s {
 	case replay.OneCall:
@@ -100,7 +100,7 @@ func (m *replayMode) hasScope(s replay.Scope) bool {
 	return true
 }
 
-// placeCursor puts the cursor of the table on what is asked for.
+// placeCursor moves the table's cursor to the selected target or policy.
 func (m *replayMode) placeCursor() {
 	m.Rows = len(m.targets)
 	at := m.to
@@ -110,7 +110,7 @@ func (m *replayMode) placeCursor() {
 	m.MoveTo(at)
 }
 
-// moveTo asks for what a row of the table is about.
+// moveTo selects the target or policy of a row.
 func (m *replayMode) moveTo(row int) {
 	m.MoveTo(row)
 	if m.policies {
@@ -121,7 +121,7 @@ func (m *replayMode) moveTo(row int) {
 	m.sections = [numSections]screen.Window{}
 }
 
-// Click asks for what the row of the table that is there is about.
+// Click selects the clicked row of the table.
 func (m *replayMode) Click(x, y int) (again bool) {
 	row, plan := m.RowAt(y), m.layoutBody()
 	if m.full || row < 0 || x >= plan.tableW {
@@ -132,7 +132,7 @@ func (m *replayMode) Click(x, y int) (again bool) {
 	return again
 }
 
-// Roll moves the view of the face that fills the screen, or else of the table.
+// Roll scrolls the section that fills the screen, or else the table.
 func (m *replayMode) Roll(rows int) {
 	if m.full {
 		m.sections[m.section].Roll(rows)
@@ -141,7 +141,7 @@ func (m *replayMode) Roll(rows int) {
 	m.Window.Roll(rows)
 }
 
-// stepSelection goes on by so many targets or policies, from the last to the first.
+// stepSelection selects the target or policy that is by places further, and continues at the other end.
 func (m *replayMode) stepSelection(policy bool, by int) {
 	at, n := &m.to, len(m.targets)
 	if policy {
@@ -152,17 +152,17 @@ func (m *replayMode) stepSelection(policy bool, by int) {
 	m.sections = [numSections]screen.Window{}
 }
 
-// switchScope goes on to the next scope that there is something to send of.
+// switchScope selects the next scope that has data.
 func (m *replayMode) switchScope() {
 	before := m.scope
 	for m.scope = (m.scope + 1) % replay.NumScopes; !m.hasScope(m.scope); m.scope = (m.scope + 1) % replay.NumScopes {
 	}
 	if m.sections = [numSections]screen.Window{}; before == replay.WholeTurn && !m.hasScope(replay.WholeConversation) {
-		m.host.Say(display.Lit("no request is there that tells the conversation"))
+		m.host.Say(display.Lit("the conversation has no captured history"))
 	}
 }
 
-// Extend takes what has come of it, and has made what is to be shown and is not there yet.
+// Extend makes the previews that should be shown and are missing or outdated.
 func (m *replayMode) Extend(v *providers.View, w, h int) {
 	m.w, m.h = w, h
 	m.update(v)
@@ -171,7 +171,7 @@ func (m *replayMode) Extend(v *providers.View, w, h int) {
 func (m *replayMode) update(v *providers.View) {
 	t, c := v.Find(m.of)
 	if t == nil || t.Retention != stream.InMemory || c == nil && m.scope == replay.OneCall {
-		return // what was made of it stays
+		return // the previews that exist stay
 	}
 	m.growing = !t.Closed()
 	if m.scope == replay.OneCall {
@@ -182,13 +182,13 @@ func (m *replayMode) update(v *providers.View) {
 	m.resizeSections()
 }
 
-// shownBody is that of the cell that is asked for.
+// shownBody returns the body of the selected cell.
 func (m *replayMode) shownBody() modes.Body {
-	m.update(m.host.View()) // other keys may have come with this one
+	m.update(m.host.View()) // earlier keys of the same batch may have changed the selection
 	page := m.currentPage()
 	switch {
 	case page == nil:
-		return modes.Body{What: display.Lit("not there yet")}
+		return modes.Body{What: display.Lit("not ready yet")}
 	case page.body == nil:
 		return modes.Body{What: display.Lit("nothing would be sent")}
 	}

@@ -14,8 +14,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// sentBackMode is the mode that shows what a later request really carried of a call, beside what the
-// model wrote: evidence. Closing it leads back to where the call is looked at.
+// sentBackMode shows how a later request sent a call back, next to what the model wrote. It is evidence,
+// not a preview. Closing it returns to the call.
 type sentBackMode struct {
 	screen.Window
 	host   modes.Host
@@ -26,25 +26,26 @@ type sentBackMode struct {
 	of      stream.Ref   // the call
 	name    display.Text // of its tool
 	wrote   []byte       // its arguments
-	free    bool         // they are no JSON
+	free    bool         // they are not JSON by design
 	all     []stream.SentBackCall
 	at      int // in all
 	carried providers.CarriedCall
 	read    bool // the request can be read
 	finding stream.Finding
-	found   []display.Text // it in words, a row each
+	found   []display.Text // the finding's text, by row
 
-	made    int  // the width the sides were laid out for
-	right   bool // the request's side is the one that is copied
+	made    int  // width of the current layout of the sides
+	right   bool // the request's side is selected for copying
 	sides   [2]panes.TextSheet
 	request *fullRequest // while it is shown
 }
 
-const sidesFrom = 72 // cells from which the sides are beside each other
+const sidesFrom = 72 // width from which the sides are next to each other
 
-// SentBack opens it for the chosen call, or the first call of the chosen turn that came back.
+// SentBack opens the mode for the selected call, or for the first call of the selected turn that was sent
+// back.
 func SentBack(outlet modes.Exporter, draw display.Drawer) modes.Entry {
-	key := screen.Binding{Keys: []string{"o"}, Does: display.Lit("what a request carried")}
+	key := screen.Binding{Keys: []string{"o"}, Does: display.Lit("show the call as sent back")}
 	return modes.Entry{Binding: key, New: func(h modes.Host) (modes.Mode, display.Text) {
 		t, c := h.View().Find(h.Chosen())
 		if c == nil && t != nil {
@@ -54,7 +55,7 @@ func SentBack(outlet modes.Exporter, draw display.Drawer) modes.Entry {
 		}
 		switch {
 		case c == nil || len(c.SentBack) == 0:
-			return nil, display.Lit("no request that is known sent it back")
+			return nil, display.Lit("no captured request sent it back")
 		case t.Retention != stream.InMemory:
 			return nil, display.Lit("the arguments of its calls are not kept")
 		}
@@ -64,7 +65,7 @@ func SentBack(outlet modes.Exporter, draw display.Drawer) modes.Entry {
 	}}
 }
 
-// showRequest reads what request number at carried.
+// showRequest reads the call from request number at.
 func (m *sentBackMode) showRequest(at int) {
 	m.at, m.made, m.Top = at, 0, 0
 	r := m.all[at]
@@ -77,7 +78,7 @@ func (m *sentBackMode) showRequest(at int) {
 
 func (m *sentBackMode) currentSentBack() stream.SentBackCall { return m.all[m.at] }
 
-// hasCall reports whether the request has the call itself.
+// hasCall reports whether the request contains the call itself.
 func (m *sentBackMode) hasCall() bool { return m.read && m.carried.Part != nil }
 
 func (m *sentBackMode) isSideBySide() bool { return m.w >= sidesFrom }
@@ -103,7 +104,7 @@ func (m *sentBackMode) Extend(v *providers.View, w, h int) {
 // Click does nothing: there is no cursor.
 func (m *sentBackMode) Click(int, int) (again bool) { return false }
 
-// Roll moves the view of what is shown.
+// Roll scrolls the full request, or else the sides.
 func (m *sentBackMode) Roll(rows int) {
 	if m.request != nil {
 		m.request.Roll(rows)
@@ -112,7 +113,7 @@ func (m *sentBackMode) Roll(rows int) {
 	m.Window.Roll(rows)
 }
 
-// headRows is how many rows stand above what scrolls, foot how many below.
+// headRows returns the number of rows above the scrolling part.
 func (m *sentBackMode) headRows() int {
 	if m.isSideBySide() {
 		return 3
@@ -127,7 +128,8 @@ func (m *sentBackMode) footRows() int {
 	return min(len(m.found), 1+m.h/8)
 }
 
-// scrollRows is how many there are to scroll: of the longer side, or of both with their captions.
+// scrollRows returns the number of rows to scroll: of the longer side, or of both sides with their
+// captions.
 func (m *sentBackMode) scrollRows() int {
 	left, right := max(m.sides[0].Rows, 1), max(m.sides[1].Rows, 1)
 	if m.isSideBySide() {
@@ -136,7 +138,7 @@ func (m *sentBackMode) scrollRows() int {
 	return left + right + 2
 }
 
-// sideWidths are those of the sides, the rule between them not counted.
+// sideWidths returns the widths of the sides without the rule between them.
 func (m *sentBackMode) sideWidths() (left, right int) {
 	if !m.isSideBySide() {
 		return m.w, m.w
@@ -145,7 +147,7 @@ func (m *sentBackMode) sideWidths() (left, right int) {
 	return left, m.w - 1 - left
 }
 
-// signWidth is how many cells of a side its sign takes: without Unicode it has a blank behind it.
+// signWidth returns the width of the sign on a side. Without Unicode, a blank follows it.
 func (m *sentBackMode) signWidth() int {
 	if m.draw.ASCII {
 		return 3
@@ -153,8 +155,8 @@ func (m *sentBackMode) signWidth() int {
 	return 2
 }
 
-// layOut lays the sides out, marked where they differ. Only two objects are indented: of anything
-// else every byte counts.
+// layOut lays out the sides and marks the differences. They are indented only if both are objects.
+// Otherwise they are raw, because every byte may matter.
 func (m *sentBackMode) layOut() {
 	left, right := m.sideWidths()
 	wrote, sent := m.wrote, m.carried.Args
@@ -183,7 +185,7 @@ func isObject(text []byte) bool {
 	return object && s.End() == nil
 }
 
-// Keys are its own, and those of the whole request.
+// Keys returns the key bindings of the mode, or of the full request.
 func (m *sentBackMode) Keys() []screen.Binding {
 	if m.request != nil {
 		keys := []screen.Binding{
@@ -195,29 +197,29 @@ func (m *sentBackMode) Keys() []screen.Binding {
 	side := func(right bool) func() { return func() { m.right = right } }
 	keys := []screen.Binding{
 		{Keys: []string{"n"}, Hint: display.Lit("n N difference"), Does: display.Lit("next difference"), Do: func() { m.goToDifference(1) }},
-		{Keys: []string{"N"}, Does: display.Lit("difference before"), Do: func() { m.goToDifference(-1) }},
-		{Keys: []string{"left", "h"}, Hint: display.Lit("h l side"), Does: display.Lit("what the model wrote"), Do: side(false)},
-		{Keys: []string{"right", "l"}, Does: display.Lit("what the request carried"), Do: side(true)},
-		{Keys: []string{"enter"}, Hint: display.Lit("enter whole request"), Does: display.Lit("the whole request"), Do: m.openRequest},
+		{Keys: []string{"N"}, Does: display.Lit("previous difference"), Do: func() { m.goToDifference(-1) }},
+		{Keys: []string{"left", "h"}, Hint: display.Lit("h l side"), Does: display.Lit("select the model's side"), Do: side(false)},
+		{Keys: []string{"right", "l"}, Does: display.Lit("select the request's side"), Do: side(true)},
+		{Keys: []string{"enter"}, Hint: display.Lit("enter full request"), Does: display.Lit("show the full request"), Do: m.openRequest},
 	}
 	keys = append(keys, m.outlet.Keys(m.host, m.draw, m.sideBody)...)
 	if n := len(m.all); n > 1 {
 		next := func(by int) func() { return func() { m.showRequest((m.at + by + n) % n) } }
 		keys = append(keys,
-			screen.Binding{Keys: []string{"tab"}, Hint: display.Lit("tab next request"), Does: display.Lit("next request that has it"), Do: next(1)},
-			screen.Binding{Keys: []string{"shift+tab"}, Does: display.Lit("request before"), Do: next(-1)})
+			screen.Binding{Keys: []string{"tab"}, Hint: display.Lit("tab next request"), Does: display.Lit("next request with the call"), Do: next(1)},
+			screen.Binding{Keys: []string{"shift+tab"}, Does: display.Lit("previous request"), Do: next(-1)})
 	}
 	keys = append(keys, screen.Binding{Keys: []string{"esc", "q", "o"}, Hint: display.Lit("esc back"), Does: display.Lit("back"), Do: m.host.Close})
 	return append(keys, m.ScrollKeys(display.Text{})...)
 }
 
-// sideBody is the side that is chosen.
+// sideBody returns the text of the selected side.
 func (m *sentBackMode) sideBody() modes.Body {
 	switch {
 	case !m.right:
 		return modes.Body{Data: m.wrote, What: display.Lit("what the model wrote,"), File: m.fileName("wrote")}
 	case !m.hasCall():
-		return modes.Body{What: display.Lit("the request does not carry it")}
+		return modes.Body{What: display.Lit("the request doesn't have it")}
 	}
 	return modes.Body{Data: m.carried.Args, What: display.Lit("what the request carried,"), File: m.fileName("carried")}
 }
@@ -230,13 +232,13 @@ func (m *sentBackMode) fileName(what string) string {
 	return fmt.Sprintf("sent-back-%d-%d-%s.json", m.of.Turn+1, m.of.Call, what)
 }
 
-// goToDifference scrolls to the next row that differs, in one direction.
+// goToDifference scrolls to the next difference, or to the previous one if by is -1.
 func (m *sentBackMode) goToDifference(by int) {
 	for row := m.Top + by; row >= 0 && row < m.Rows; row += by {
 		if m.hasDifference(row) && !m.hasDifference(row-1) {
 			m.Scroll(row)
 			if m.Top != row {
-				m.host.Say(display.Lit("all that differs is in sight"))
+				m.host.Say(display.Lit("all differences are visible"))
 			}
 			return
 		}
@@ -253,7 +255,7 @@ func (m *sentBackMode) hasDifference(row int) bool {
 	return !caption && m.sides[side].Marked(row)
 }
 
-// stackedRow is which row of which side is row n, where one stands above the other.
+// stackedRow returns the side and row at row n if one side is below the other.
 func (m *sentBackMode) stackedRow(n int) (side, row int, caption bool) {
 	if first := max(m.sides[0].Rows, 1) + 1; n >= first {
 		side, n = 1, n-first

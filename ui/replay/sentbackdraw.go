@@ -42,7 +42,7 @@ func (m *sentBackMode) Draw(p *screen.Pen, y int) {
 	}
 }
 
-// drawTitle writes which call came back where, and what became of it.
+// drawTitle writes the call, the request that sent it back, and the outcome.
 func (m *sentBackMode) drawTitle(p *screen.Pen) {
 	r := m.currentSentBack()
 	where := p.Clean(panes.RequestName(m.host.View(), r.Exchange))
@@ -54,7 +54,7 @@ func (m *sentBackMode) drawTitle(p *screen.Pen) {
 	}
 	as := r.Outcome
 	if m.findingSeverity() > worthKnowing && as == string(replay.WasReformatted) {
-		as = string(replay.WasAltered) // rounded, it no longer means the same
+		as = string(replay.WasAltered) // a rounded number is another value
 	}
 	role, sign := panes.SentBackLook(p, as)
 	fate := display.Join(p.Clean(m.findingSeverity().sign()), display.Lit(" "), sign, p.Name(r.Outcome))
@@ -74,7 +74,7 @@ func (m *sentBackMode) drawTitle(p *screen.Pen) {
 	p.Right(max(role, m.findingSeverity().role()), screen.Bare, fate)
 }
 
-// findingSeverity is how bad what became of it is.
+// findingSeverity returns the severity of the finding about the outcome.
 func (m *sentBackMode) findingSeverity() rowSeverity {
 	if m.finding.Diagnosis == nil {
 		return noSeverity
@@ -82,7 +82,8 @@ func (m *sentBackMode) findingSeverity() rowSeverity {
 	return [...]rowSeverity{stream.Info: worthKnowing, stream.Warn: worthCare, stream.Error: bad}[m.finding.Severity]
 }
 
-// drawWho writes which clients do so, and what the provider said to it.
+// drawWho writes the clients that send calls back in this way, and whether the provider accepted the
+// request.
 func (m *sentBackMode) drawWho(p *screen.Pen) {
 	role, words := m.verdictText(p)
 	for _, who := range clientNames(m.currentSentBack().Policies) {
@@ -96,7 +97,7 @@ func (m *sentBackMode) drawWho(p *screen.Pen) {
 	p.Right(screen.Muted, screen.Bare, result[m.currentSentBack().ResultCode])
 }
 
-// verdictText is what the provider said to the request.
+// verdictText describes the provider's response to the request.
 func (m *sentBackMode) verdictText(p *screen.Pen) (screen.Role, display.Text) {
 	verdict, how := m.host.View().VerdictOn(m.currentSentBack())
 	if verdict == replay.Unproven {
@@ -105,7 +106,8 @@ func (m *sentBackMode) verdictText(p *screen.Pen) (screen.Role, display.Text) {
 	return screen.VerdictRoles[verdict], p.Format(" %s %s: %s", verdict, replay.Seen, p.Name(how))
 }
 
-// clientNames says whose policies do the same, in words and in fewer: of one, who was seen to.
+// clientNames lists the policies that have the same effect, the longest form first. A single policy is
+// shown with the client that was seen to use it.
 func clientNames(policies string) []string {
 	if policies == "" {
 		return nil
@@ -158,7 +160,7 @@ func (m *sentBackMode) captionOf(side int) display.Text {
 	return [...]display.Text{display.Lit("the model wrote"), display.Lit("the request carried")}[side]
 }
 
-// sizesOf is how many bytes a side has, and where they stand.
+// sizesOf returns the size of a side and the place of the arguments in the body, the longest form first.
 func (m *sentBackMode) sizesOf(side int) []display.Text {
 	if side == 0 {
 		return []display.Text{screen.Bytes(len(m.wrote))}
@@ -173,22 +175,22 @@ func (m *sentBackMode) sizesOf(side int) []display.Text {
 	return []display.Text{display.Format("%s, body byte %s", size, screen.Count(m.carried.At)), size}
 }
 
-// whyEmpty says why there is nothing on a side.
+// whyEmpty says why a side has no text.
 func (m *sentBackMode) whyEmpty(side int) display.Text {
 	switch {
 	case side == 0:
 		return display.Lit("no argument bytes")
 	case m.currentSentBack().KeptByProvider:
-		return display.Lit("it goes on from where the provider keeps the call")
+		return display.Lit("the provider keeps the history with this call")
 	case !m.read:
-		return display.Lit("the request is not there to be read")
+		return display.Lit("the request can't be read")
 	case m.carried.Part == nil:
-		return display.Lit("the request does not carry the call")
+		return display.Lit("the request doesn't have the call")
 	}
 	return display.Lit("no argument bytes")
 }
 
-// findingRows is what was found. What became of the call the title says already.
+// findingRows returns the finding's text in rows, without the outcome, which is in the title.
 func (m *sentBackMode) findingRows() (rows []display.Text) {
 	if m.finding.Diagnosis == nil {
 		return nil
@@ -204,21 +206,21 @@ func (m *sentBackMode) findingRows() (rows []display.Text) {
 	return rows
 }
 
-// fullRequest is the body of the request, with the call's arguments marked.
+// fullRequest shows the body of the request with the call's arguments marked.
 type fullRequest struct {
 	screen.Window
 	title display.Text
 	sheet *panes.TextSheet // nil while it is being laid out
 }
 
-// openRequest lays the request out beside the screen, and shows it from where the arguments stand.
+// openRequest lays out the request, in another goroutine if it is large, and scrolls to the arguments.
 func (m *sentBackMode) openRequest() {
 	if !m.read || len(m.carried.Body) == 0 {
-		m.host.Say(display.Lit("the request is not there to be read"))
+		m.host.Say(display.Lit("the request can't be read"))
 		return
 	}
 	b, width, draw := m.carried, m.w-1, m.draw
-	whole := &fullRequest{title: display.Format("the whole request, %s", screen.Bytes(len(b.Body)))}
+	whole := &fullRequest{title: display.Format("the full request, %s", screen.Bytes(len(b.Body)))}
 	m.request = whole
 	lay := func() *panes.TextSheet {
 		s := &panes.TextSheet{LookAt: max(b.At, 0)}
@@ -235,7 +237,7 @@ func (m *sentBackMode) openRequest() {
 	})
 }
 
-// argsAt is where the arguments stand in the body.
+// argsAt returns the span of the arguments in the body.
 func argsAt(b *providers.CarriedCall) []panes.Span {
 	if b.At < 0 || b.Part == nil {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Widths of the table's columns, in cells. In front of them is the gutter.
+// Widths of the table's columns, in cells. The gutter comes before them.
 const (
 	gutter      = 4
 	formColumn  = 8
@@ -19,12 +19,12 @@ const (
 	minLosses   = 13
 )
 
-// tableColumns are the widths of the columns, 0 for one that is not shown. What is left is for
-// losses.
+// tableColumns are the widths of the columns, 0 for a hidden one. The losses get the remaining width.
 type tableColumns struct{ name, as, goes, taken, lost int }
 
-// columnWidths are those of a table of so many cells. How the arguments stand goes first, then what is
-// lost: the cursor's row has that below the table.
+// columnWidths returns the widths for a table with the given width. If there is too little room, the form
+// of the arguments is hidden first, then the losses. The losses of the cursor's row are also below the
+// table.
 func (m *replayMode) columnWidths(width int) (c tableColumns) {
 	for n := range m.Rows {
 		c.name = max(c.name, display.Clean(m.rowName(n)).Width()+2)
@@ -51,7 +51,7 @@ func (m *replayMode) columnWidths(width int) (c tableColumns) {
 	return c
 }
 
-// rowName is the target or policy of a row: names of ours, all ASCII.
+// rowName returns the name of a row's target or policy, which is always ASCII.
 func (m *replayMode) rowName(n int) string {
 	if m.policies {
 		return replay.Policies[n].Name
@@ -59,7 +59,7 @@ func (m *replayMode) rowName(n int) string {
 	return m.targets[n].Name
 }
 
-// asWord is how a row's target takes arguments, or how its policy is known.
+// asWord returns the form of arguments of a row's target, or how the effect of its policy is known.
 func (m *replayMode) asWord(n int) string {
 	if !m.policies {
 		return m.targets[n].Form.String()
@@ -70,18 +70,18 @@ func (m *replayMode) asWord(n int) string {
 	return "behaviour"
 }
 
-// knownWords say in one word how it is known what a client does.
+// knownWords say how the effect of a client is known.
 var knownWords = [...]string{"ran", "read", "documented"}
 
 // drawHeads writes the titles of the columns.
 func (m *replayMode) drawHeads(p *screen.Pen, plan bodyLayout) {
 	c := m.columnWidths(plan.tableW)
-	title, as, goes := "target", "as", "goes"
+	title, as, goes := "target", "args", "outcome"
 	if m.policies {
 		title, as = "client", "known"
 	}
 	if c.as == 0 {
-		goes = "what goes"
+		goes = "outcome"
 	}
 	p.Spaces(screen.Bare, gutter)
 	for _, head := range []struct {
@@ -120,7 +120,7 @@ func (m *replayMode) drawRow(p *screen.Pen, n int) {
 	p.TextOn(screen.SideRoles[v.side], g, p.Pad(display.Join(p.Glyph.Side[v.side], display.Lit(" "), p.Clean(v.outcomeWord())), min(c.goes, p.Left)))
 	taken := takenWords(p, v.taken, c.taken)
 	if v.mute {
-		taken = display.Lit("not asked")
+		taken = display.Lit("not used")
 	}
 	p.TextOn(screen.VerdictRoles[v.taken.Verdict], g, p.Pad(taken, min(c.taken, p.Left)))
 	if c.lost > 0 {
@@ -129,7 +129,7 @@ func (m *replayMode) drawRow(p *screen.Pen, n int) {
 	p.Fill(g)
 }
 
-// takenWords say whether the provider takes it, and how that is known where there is room.
+// takenWords says whether the provider accepts the request and, if there is room, how that is known.
 func takenWords(p *screen.Pen, a replay.Acceptance, cells int) display.Text {
 	if cells < proofColumn || a.By == replay.NoProof {
 		return p.Clean(a.Verdict.String())
@@ -137,7 +137,7 @@ func takenWords(p *screen.Pen, a replay.Acceptance, cells int) display.Text {
 	return p.Format("%-8s %s", a.Verdict, a.By)
 }
 
-// drawGutter writes the cursor, and the sign of the worst of a row.
+// drawGutter writes the cursor and the sign of the row's severity.
 func drawGutter(p *screen.Pen, g screen.Surface, cursor bool, worst rowSeverity) {
 	mark := display.Lit(" ")
 	if cursor {
@@ -147,8 +147,8 @@ func drawGutter(p *screen.Pen, g screen.Surface, cursor bool, worst rowSeverity)
 	p.TextOn(worst.role(), g, p.Clean(worst.sign()).Between("", " "))
 }
 
-// drawLosses writes why it is refused where nothing graver is lost, or else the worst loss, and how
-// many more there are.
+// drawLosses writes the reason of a refusal, or the worst loss if its severity is high or critical. It
+// also counts the other losses.
 func drawLosses(p *screen.Pen, g screen.Surface, v *verdict) {
 	switch {
 	case v.refused != "" && (len(v.losses) == 0 || v.losses[0].severity < replay.High):
@@ -172,7 +172,7 @@ func drawLosses(p *screen.Pen, g screen.Surface, v *verdict) {
 	p.TextOn(screen.LossRoles[worst.severity], g, display.Join(p.Truncate(text, max(p.Left-after.Width(), 0)), after))
 }
 
-// rowVerdict is what is known for row n, nil while it is being made.
+// rowVerdict returns the preview of row n, nil until it is made.
 func (m *replayMode) rowVerdict(n int) *verdict {
 	if m.table == nil || !m.table.key.canShowFor(m.rowsWanted) || n >= len(m.table.rows) {
 		return nil
@@ -180,7 +180,7 @@ func (m *replayMode) rowVerdict(n int) *verdict {
 	return &m.table.rows[n]
 }
 
-// currentPage is the page to show, nil while it is being made.
+// currentPage returns the page to show, nil until it is made.
 func (m *replayMode) currentPage() *page {
 	if m.page != nil && m.page.key.canShowFor(m.cellWanted) {
 		return m.page

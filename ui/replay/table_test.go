@@ -86,7 +86,7 @@ func TestRows(t *testing.T) {
 		{100, dropped, "▌!! anthropic    object  ∅  dropped   refused  seen  CALL_DROPPED +1"},
 		{100, collides, "▌!! anthropic    object  =  verbatim  unknown        ID_COLLISION call 2 +1"},
 		{100, throws, `▌!! anthropic    object  ∅  throws    unknown        "not an object"`},
-		{100, mute, "▌   anthropic    object  —  not sent  not asked      —"},
+		{100, mute, "▌   anthropic    object  —  not sent  not used       —"},
 		{60, nil, "▌   anthropic    ..."},
 	} {
 		r.table.rows = make([]verdict, len(r.table.rows))

@@ -8,7 +8,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// verdict is a preview in a few words.
+// verdict is the short form of a preview, for one row.
 type verdict struct {
 	mute    bool // the client does not speak the target's protocol
 	outcome replay.Outcome
@@ -16,18 +16,18 @@ type verdict struct {
 	taken   replay.Acceptance
 	worst   rowSeverity
 	losses  []lossCount // worst first
-	refused string      // why the request would be, or why the client fails
+	refused string      // why the request would be refused, or why the client fails
 }
 
-// lossCount is the losses of one code.
+// lossCount counts the losses of one code.
 type lossCount struct {
 	code     string
 	severity replay.Severity
 	times    int
-	other    string // the call that is in it too
+	other    string // the other call that has a part in the loss
 }
 
-// rowSeverity is how bad a row is: what its gutter says.
+// rowSeverity is the severity that a row's gutter shows.
 type rowSeverity uint8
 
 const (
@@ -43,12 +43,12 @@ func (g rowSeverity) role() screen.Role {
 	return [...]screen.Role{screen.Muted, screen.Muted, screen.Caution, screen.Bad}[g]
 }
 
-// lossSeverity is that of losses.
+// lossSeverity maps the severities of losses.
 var lossSeverity = [...]rowSeverity{
 	replay.Info: worthKnowing, replay.Low: worthKnowing, replay.Medium: worthCare, replay.High: bad, replay.Critical: bad,
 }
 
-// outcomeWord says what becomes of it.
+// outcomeWord returns the outcome in a word or two.
 func (v *verdict) outcomeWord() string {
 	if v.mute {
 		return "not sent"
@@ -56,8 +56,8 @@ func (v *verdict) outcomeWord() string {
 	return v.outcome.String()
 }
 
-// verdictOf is what a row says of a preview. A number that is rounded is no longer what it was,
-// however alike it is written.
+// verdictOf returns the short form of a preview. A rounded number counts as different, even if the text
+// looks alike.
 func verdictOf(p *replay.Preview) verdict {
 	v := verdict{outcome: p.Outcome, side: screen.OutcomeSides[p.Outcome], taken: p.Acceptance, refused: p.Refused}
 	at := map[string]int{}
@@ -85,14 +85,14 @@ func verdictOf(p *replay.Preview) verdict {
 	return v
 }
 
-// valueChanges are the losses after which a value is another.
+// valueChanges are the losses that change a value.
 var valueChanges = []*replay.Kind{replay.IntPrecision, replay.NumRange, replay.DupKeys}
 
-// counts is how many rows of a table there are of each sort.
+// counts are the numbers of rows of each kind.
 type counts struct {
 	sides    [screen.NumSides]int
 	verdicts [replay.NumVerdicts]int
-	mute     int // that do not ask the provider
+	mute     int // policies that don't use the provider
 }
 
 func (t *table) countRows() (c counts) {

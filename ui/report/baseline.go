@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// A KnownFinding finding is one of an earlier run.
+// A KnownFinding is a finding of an earlier run.
 type KnownFinding struct{ Code, File, Tool, Message, Fingerprint string }
 
-// A Baseline is the findings of an earlier run. The zero Baseline has none.
+// A Baseline holds the findings of an earlier run. The zero Baseline has none.
 type Baseline struct {
 	known []KnownFinding
-	left  map[string]int // by fingerprint: how many were not found again
+	left  map[string]int // by fingerprint: the number of findings that were not found again
 }
 
-// ReadBaseline reads what check wrote: its jsonl or its SARIF.
+// ReadBaseline reads the output of check, as jsonl or SARIF.
 func ReadBaseline(text []byte) (*Baseline, error) {
 	var log struct{ Runs []sarifRun }
 	known, err := []KnownFinding(nil), error(nil)
@@ -37,9 +37,9 @@ func ReadBaseline(text []byte) (*Baseline, error) {
 }
 
 // errOldBaseline is the error for a baseline whose fingerprints depend on the wording of messages.
-var errOldBaseline = errors.New("an older version of toolscope wrote it, with other fingerprints\nrun check without --baseline and --format jsonl or sarif to write it again")
+var errOldBaseline = errors.New("the file is from an older version of toolscope, with other fingerprints\nto write a new one, run check with --format jsonl or sarif and without --baseline")
 
-var errNoBaseline = errors.New("not what check --format jsonl or sarif wrote")
+var errNoBaseline = errors.New("not the output of check --format jsonl or sarif")
 
 func knownOfSARIF(runs []sarifRun) (known []KnownFinding, err error) {
 	for _, run := range runs {
@@ -50,7 +50,7 @@ func knownOfSARIF(runs []sarifRun) (known []KnownFinding, err error) {
 			case k.Fingerprint == "" && r.Prints["toolscope/v1"] != "":
 				return nil, errOldBaseline
 			case k.Fingerprint == "":
-				return nil, fmt.Errorf("a result has no %s: %w", printName, errNoBaseline)
+				return nil, fmt.Errorf("a result has no fingerprint %s: %w", printName, errNoBaseline)
 			default:
 				known = append(known, k)
 			}
@@ -59,7 +59,7 @@ func knownOfSARIF(runs []sarifRun) (known []KnownFinding, err error) {
 	return known, nil
 }
 
-// knownOfLines reads JSON lines, of which the last one is that of a whole check.
+// knownOfLines reads JSON lines. The last line must be the summary of a complete check.
 func knownOfLines(text []byte) (known []KnownFinding, err error) {
 	ended := false
 	for line := range bytes.Lines(text) {
@@ -84,12 +84,12 @@ func knownOfLines(text []byte) (known []KnownFinding, err error) {
 		}
 	}
 	if !ended {
-		return nil, fmt.Errorf("its end is missing: %w", errNoBaseline)
+		return nil, fmt.Errorf("the end of the file is missing: %w", errNoBaseline)
 	}
 	return known, nil
 }
 
-// Knows reports whether the baseline has a finding. Each of its findings stands for one.
+// Knows reports whether the baseline has the finding. Each finding of the baseline matches only once.
 func (b *Baseline) Knows(f *Finding) bool {
 	if b == nil || b.left[f.Fingerprint()] == 0 {
 		return false
@@ -98,12 +98,13 @@ func (b *Baseline) Knows(f *Finding) bool {
 	return true
 }
 
-// Absent are those that were not found again.
+// Absent returns the findings of the baseline that were not found again, in their order. It returns each
+// finding only once, so a second call returns none.
 func (b *Baseline) Absent() (gone []KnownFinding) {
 	if b == nil {
 		return nil
 	}
-	for i := len(b.known) - 1; i >= 0; i-- { // the first ones were found
+	for i := len(b.known) - 1; i >= 0; i-- { // of equal findings, the first ones were found
 		if k := b.known[i]; b.left[k.Fingerprint] > 0 {
 			b.left[k.Fingerprint]--
 			gone = append([]KnownFinding{k}, gone...)

@@ -8,28 +8,28 @@ import (
 	"strings"
 )
 
-// An CapturedRequest is a request that was captured.
+// A CapturedRequest is a request from a capture.
 type CapturedRequest struct {
 	Method, URL string
-	Header      map[string][]string // names as in "X-Api-Key"
+	Header      map[string][]string // canonical names, e.g. "X-Api-Key"
 	Body        []byte
-	Keys        map[string]string // by name of the header: what stands in a shell for a secret in it
+	Keys        map[string]string // by header name: the shell variable that replaces a secret
 }
 
-// skippedHeaders are fields that belong to one connection, or that curl finds out for itself.
+// skippedHeaders are the headers that belong to one connection or that curl sets itself.
 var skippedHeaders = []string{
 	"Accept-Encoding", "Connection", "Content-Length", "Expect", "Host", "Keep-Alive", "Proxy-Authorization", "Te", "Trailer",
 	"Transfer-Encoding", "Upgrade", "User-Agent",
 }
 
-// redacted begins what stands in place of a secret.
+// redacted is the start of the text that replaces a secret.
 const redacted = "[redacted:"
 
-// Curl is the request as a command for a POSIX shell, which sends those bytes. Secrets that were
-// taken out of the header are variables; those of the body stay as they stand.
+// Curl returns a command for a POSIX shell that sends the request. Redacted secrets in headers become
+// shell variables; redacted secrets in the body stay redacted.
 func (a *CapturedRequest) Curl() []byte {
 	var b bytes.Buffer
-	words := bytes.IndexByte(a.Body, 0) < 0 // no argument holds that byte
+	words := bytes.IndexByte(a.Body, 0) < 0 // an argument can't contain a zero byte
 	if !words {
 		fmt.Fprintf(&b, "printf %%s %s | base64 -d | ", base64.StdEncoding.EncodeToString(a.Body))
 	}
@@ -55,8 +55,8 @@ func (a *CapturedRequest) Curl() []byte {
 	return b.Bytes()
 }
 
-// headerArg is a field of the header as an argument. A secret is a variable, that of the provider's key
-// or one of the field's name.
+// headerArg returns a header as a shell argument. A secret becomes a variable: the one for the provider's
+// key, or one named after the header.
 func (a *CapturedRequest) headerArg(name, value string) string {
 	if !strings.Contains(value, redacted) {
 		return shellQuote(strings.ToLower(name) + ": " + value)
@@ -69,7 +69,7 @@ func (a *CapturedRequest) headerArg(name, value string) string {
 	return shellQuote(strings.ToLower(name)+": "+before) + `"$` + variable + `"`
 }
 
-// shellQuote is a text as one word of a shell, whatever is in it. What a terminal would obey is spelled.
+// shellQuote quotes any text as one word of a shell. Control characters are written as escapes.
 func shellQuote(text string) string {
 	if strings.IndexFunc(text, func(r rune) bool { return r < ' ' && r != '\n' || r == 0x7f || r >= 0x80 && r < 0xa0 }) >= 0 {
 		return shellQuoteEscaped(text)
@@ -77,7 +77,7 @@ func shellQuote(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
-// shellQuoteEscaped is a text in the quotes of bash, zsh and ksh that know escapes.
+// shellQuoteEscaped quotes a text as $'…', in which bash, zsh and ksh interpret escapes.
 func shellQuoteEscaped(text string) string {
 	var b strings.Builder
 	b.WriteString("$'")

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestCurlSends: a shell that runs the command gives curl the bytes of the request, and the keys of
-// its own environment.
+// TestCurlSends checks that a shell passes the bytes of the request to curl, and the keys from its
+// environment.
 func TestCurlSends(t *testing.T) {
 	shell, err := exec.LookPath("bash")
 	if err != nil {

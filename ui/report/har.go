@@ -10,27 +10,28 @@ import (
 	"unicode/utf8"
 )
 
-// An Exchange is a request and its response as an archive has them.
+// An Exchange is a request and its response for an HTTP Archive.
 type Exchange struct {
-	Method, URL                   string // "" where the request was not captured
-	Status                        int    // 0 where it is not known
+	Method, URL                   string // "" if the request was not captured
+	Status                        int    // 0 if unknown
 	RequestHeader, ResponseHeader map[string][]string
 	RequestBody, ResponseBody     []byte    // the bodies, decoded
-	Sent                          int       // bytes of the answer as they were sent
-	Start                         time.Time // zero where it is not known
+	Sent                          int       // size of the response as sent, in bytes
+	Start                         time.Time // zero if unknown
 	Wait, Receive                 time.Duration
-	Why                           string    // why it ended, where that was not as it should be
+	Why                           string    // why it ended abnormally; "" otherwise
 	Messages                      []Message // of a WebSocket
 }
 
-// A Message of a WebSocket.
+// A Message is a message of a WebSocket.
 type Message struct {
 	Sent bool // by the client
 	At   time.Time
 	Data []byte
 }
 
-// The part of HAR 1.2 that is written: http://www.softwareishard.com/blog/har-12-spec/
+// harLog is the root of an HTTP Archive. This and the types below are the part of HAR 1.2 that toolscope
+// writes: http://www.softwareishard.com/blog/har-12-spec/
 type harLog struct {
 	Log struct {
 		Version string     `json:"version"`
@@ -105,7 +106,8 @@ type harMessage struct {
 	Data   string  `json:"data"`
 }
 
-// HAR is exchanges as an HTTP Archive. What it must have and nobody knows it has as a comment says.
+// HAR returns exchanges as an HTTP Archive. If a required value is unknown, the entry has a substitute and a
+// comment that names it.
 func HAR(version string, all []Exchange) []byte {
 	var log harLog
 	log.Log.Version = "1.2"
@@ -131,14 +133,14 @@ func (x *Exchange) toHAR() harEntry {
 	}
 	if x.URL == "" {
 		e.Request.Method, e.Request.URL = "POST", "about:blank"
-		unknown = append(unknown, "the request")
+		unknown = append(unknown, "request")
 	}
 	if x.Status == 0 && len(x.ResponseBody) > 0 {
 		e.Response.Status = 200
-		unknown = append(unknown, "the status")
+		unknown = append(unknown, "status")
 	}
 	if len(unknown) > 0 {
-		e.Comment = "not known: " + strings.Join(unknown, ", ")
+		e.Comment = "unknown: " + strings.Join(unknown, ", ")
 	}
 	e.Time = e.Timings.Wait + e.Timings.Receive
 	size := len(x.ResponseBody)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestHAR: what an archive must have is there, and what nobody knows is said to be so.
+// TestHAR checks that an archive has all required values, and names the unknown ones.
 func TestHAR(t *testing.T) {
 	text := HAR("1", []Exchange{
 		{Method: "POST", URL: "https://h/v1?key=a&b=c", Status: 200, ResponseHeader: map[string][]string{"Content-Type": {"text/event-stream"}},
@@ -27,7 +27,7 @@ func TestHAR(t *testing.T) {
 		e.Response.Content.Text != "data: \x1b\n\n" || e.Response.Content.Type != "text/event-stream" || e.Comment != "" {
 		t.Errorf("%+v", e)
 	}
-	if e := all[1]; e.Response.Content.Encoding != "base64" || e.Response.Content.Text != "/w==" || e.Comment != "not known: times, the request, the status" {
+	if e := all[1]; e.Response.Content.Encoding != "base64" || e.Response.Content.Text != "/w==" || e.Comment != "unknown: times, request, status" {
 		t.Errorf("%+v", e)
 	}
 	if m := all[2].Messages; len(m) != 1 || m[0].Type != "send" || m[0].Time != 2.5 || m[0].Opcode != 1 || m[0].Data != "{}" {

@@ -8,8 +8,8 @@ import (
 	"toolscope/ui/display"
 )
 
-// The JUnit form that Jenkins, GitLab and the others read, with what the strictest of its schemas
-// want: a suite is a file, a case a turn.
+// junitSuites is the root of the JUnit XML that Jenkins, GitLab and others read. It has all that the
+// strictest of its schemas require. A suite is a file, and a case is a turn.
 type junitSuites struct {
 	XMLName xml.Name `xml:"testsuites"`
 	Suites  []junitSuite
@@ -47,7 +47,8 @@ type junitFail struct {
 	Text    string `xml:",chardata"`
 }
 
-// JUnit is the check as JUnit's XML. How long a turn took is no time of a test, so all times are 0.
+// JUnit returns the check as JUnit XML. The duration of a turn is not the duration of a test, so all
+// durations are 0.
 func (c *Check) JUnit() []byte {
 	var all junitSuites
 	of := c.findingsByTurn()
@@ -77,7 +78,7 @@ func (c *Check) JUnit() []byte {
 	e := xml.NewEncoder(&b)
 	e.Indent("", " ")
 	if err := e.Encode(all); err != nil {
-		panic(err) // only strings of our own types are encoded
+		panic(err) // can't happen: our types have only strings and numbers
 	}
 	b.WriteByte('\n')
 	return b.Bytes()
@@ -92,7 +93,7 @@ func countIf(holds bool) int {
 
 func cleanText(text string) string { return display.Clean(text).String() }
 
-// turnKey is a turn of a file, or with 0 the file itself.
+// turnKey identifies a turn of a file or, with turn 0, the file itself.
 type turnKey struct {
 	file string
 	turn int
@@ -108,7 +109,7 @@ func (c *Check) findingsByTurn() map[turnKey][]*Finding {
 	return of
 }
 
-// toSuite is a file. Its first case is that it can be read.
+// toSuite returns the suite of a file. Its first case is about reading the file.
 func (f *File) toSuite(of map[turnKey][]*Finding) junitSuite {
 	s := junitSuite{Name: cleanText(f.Name)}
 	add := func(name string, turn int) {
@@ -130,7 +131,7 @@ func (f *File) toSuite(of map[turnKey][]*Finding) junitSuite {
 	return s
 }
 
-// failureOf are those findings that the run fails for, nil without any.
+// failureOf returns a failure of the findings that make the run fail, or nil.
 func failureOf(found []*Finding) (fail *junitFail) {
 	for _, f := range found {
 		if !f.Fails {

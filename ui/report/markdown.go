@@ -10,24 +10,24 @@ import (
 	"toolscope/ui/display"
 )
 
-// A Subject is what a bug report is of: a turn, or one call of it.
+// A Subject is the subject of a bug report: a turn, or one of its calls.
 type Subject struct {
 	Version string // of toolscope
 	File    string
 	Turn    *stream.Turn
-	Call    *stream.Call // nil for all of the turn
-	Facts   [][2]string  // what else is known, each with what it is
+	Call    *stream.Call // nil for the complete turn
+	Facts   [][2]string  // other facts, as labels and values
 	Frame   func(event int) []byte
 }
 
-// Most bytes of arguments and of a frame that a report shows.
+// Limits of the arguments, and of each frame, in a report.
 const (
 	maxArgumentBytes = 16 << 10
 	maxFrameBytes    = 2 << 10
 )
 
-// Markdown is the case as a bug report. Nothing that came from outside is Markdown or HTML in it, or
-// calls anybody by name.
+// Markdown returns a bug report. Text from outside is escaped: it can't be Markdown or HTML, and it can't
+// mention a user.
 func (c *Subject) Markdown() []byte {
 	var b bytes.Buffer
 	title := fmt.Sprintf("Turn %d", c.Turn.Number+1)
@@ -40,7 +40,7 @@ func (c *Subject) Markdown() []byte {
 			fmt.Fprintf(&b, "- %s: %s\n", f[0], escapeMarkdown(f[1]))
 		}
 	}
-	fmt.Fprintf(&b, "- seen with: toolscope %s\n", escapeMarkdown(c.Version))
+	fmt.Fprintf(&b, "- reported by: toolscope %s\n", escapeMarkdown(c.Version))
 	if c.Call == nil {
 		c.writeFindings(&b, "Findings", c.Turn.Findings)
 	}
@@ -63,12 +63,12 @@ func (c *Subject) writeCall(b *bytes.Buffer, call *stream.Call) {
 		if r.ResultCode == stream.ResultFailed {
 			failed = ", an error"
 		}
-		fmt.Fprintf(b, "\nWhat its tool gave (%s%s):\n\n%s", count.Of(r.Result.Bytes, "byte"), failed, fenceCode("", []byte(r.Result.Text), maxArgumentBytes))
+		fmt.Fprintf(b, "\nResult of the tool (%s%s):\n\n%s", count.Of(r.Result.Bytes, "byte"), failed, fenceCode("", []byte(r.Result.Text), maxArgumentBytes))
 	}
 	c.writeFindings(b, "Findings of the call", call.Findings)
 }
 
-// writeFindings are told with the frames that show them.
+// writeFindings writes findings with the frames that show them.
 func (c *Subject) writeFindings(b *bytes.Buffer, title string, found []stream.Finding) {
 	if len(found) == 0 {
 		return
@@ -82,7 +82,7 @@ func (c *Subject) writeFindings(b *bytes.Buffer, title string, found []stream.Fi
 	}
 }
 
-// escapeMarkdown is text in a line of Markdown.
+// escapeMarkdown escapes text for a line of Markdown.
 func escapeMarkdown(text string) string {
 	var b strings.Builder
 	for _, c := range display.Clean(text).String() {
@@ -96,10 +96,11 @@ func escapeMarkdown(text string) string {
 			b.WriteRune(c)
 		}
 	}
-	return strings.ReplaceAll(b.String(), "://", "&#58;//") // what is no link does not become one
+	return strings.ReplaceAll(b.String(), "://", "&#58;//") // prevents automatic links
 }
 
-// fenceCode is text in a block of code, as much of it as is shown. Its fence is longer than any in it.
+// fenceCode returns the first bytes of text, up to most, as a code block. Its fence is longer than any run
+// of backquotes in the text.
 func fenceCode(kind string, text []byte, most int) string {
 	shown := text[:min(len(text), most)]
 	var b strings.Builder

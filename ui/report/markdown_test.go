@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestFenced: no content ends the block that it is in, and a terminal obeys nothing of it.
+// TestFenced checks that no content ends its code block or controls the terminal.
 func TestFenced(t *testing.T) {
 	for _, text := range []string{"x", "```\n# heading", "a ````` b\r\n```", "\x1b[31m"} {
 		got := fenceCode("json", []byte(text), 100)
@@ -20,7 +20,7 @@ func TestFenced(t *testing.T) {
 	}
 }
 
-// TestEscaped: text from outside is no Markdown, no HTML, no link and calls nobody.
+// TestEscaped checks that text from outside can't be Markdown, HTML, a link or a mention.
 func TestEscaped(t *testing.T) {
 	const text = "<img src=x> @team [a](https://b) `c` *d* _e_ #1 ![x](y)"
 	got := escapeMarkdown(text)

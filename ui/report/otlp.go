@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// The part of OTLP/JSON that is written: https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding
+// otlpTraces is the root of OTLP/JSON. This and the types below are the part that toolscope writes:
+// https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding
 type otlpTraces struct {
 	Resources []otlpResource `json:"resourceSpans"`
 }
@@ -68,7 +69,7 @@ type otlpAll struct {
 	Values []otlpValue `json:"values"`
 }
 
-// OTLP is spans in OTLP/JSON. version is the program's. Times are 0 where nobody knows them.
+// OTLP returns spans as OTLP/JSON. version is toolscope's version. Unknown times are 0.
 func OTLP(version string, spans []Span) []byte {
 	all := otlpTraces{[]otlpResource{}}
 	for _, group := range ByMachine(spans) {
@@ -105,7 +106,7 @@ func otlpOf(s *Span) otlpSpan {
 	return out
 }
 
-// unixNanos is a time as OTLP writes it, 0 where it is not known.
+// unixNanos formats a time for OTLP/JSON; an unknown time is 0.
 func unixNanos(at time.Time) string {
 	if at.IsZero() {
 		return "0"

@@ -1,10 +1,10 @@
-// Package report writes what was found in the forms that other programs read: pure functions from
-// facts to bytes. What is written is clean: a terminal that is shown it obeys nothing.
+// Package report writes findings, turns and exchanges in the formats of other programs. Its functions are
+// pure: they turn facts into bytes. The output is safe to print on a terminal.
 //
-// A Body is a response that a repro is made of: what it says goes, how it says it stays.
+// A [Body] is a response from which a repro is made: its contents are replaced, its form stays.
 //
-// A Check is the findings of a run of check. Its findings are told apart by a fingerprint that does
-// not change when lines move, ids are drawn anew, or a file is named by another date.
+// A [Check] holds the findings of a run of check. Each finding has a fingerprint, which does not change
+// when lines move, ids change, or the name of a file has another date.
 package report
 
 import (
@@ -20,53 +20,53 @@ import (
 	"toolscope/ui/display"
 )
 
-// A Check is what a run of check found, and in what.
+// A Check is the result of a run of check: the files and the findings in them.
 type Check struct {
 	Version  string // of toolscope
 	Files    []File
-	Findings []Finding      // those of each file in the order in which they were found
-	Absent   []KnownFinding // of the baseline, what was not found again
-	Trouble  []string       // why the run cannot tell everything
-	Time     string         // when it was made, as in 2026-11-22T10:00:00, without a zone
+	Findings []Finding      // in the order of discovery within a file
+	Absent   []KnownFinding // findings of the baseline that were not found again
+	Trouble  []string       // why the result is incomplete
+	Time     string         // time of the run, e.g. 2026-11-22T10:00:00, without a zone
 }
 
-// A File is one that was checked.
+// A File is a checked file.
 type File struct {
 	Name  string
 	Turns []Turn
-	Why   string // why it could not be read, or nothing was recognised; "" where it was
+	Why   string // why it was not read, or nothing was recognised; "" otherwise
 }
 
-// A Turn of a file.
+// A Turn is a turn of a checked file.
 type Turn struct {
 	Number int // from 1
 	Title  string
 }
 
-// A Finding is one that was made, and where.
+// A Finding is a finding with its place.
 type Finding struct {
 	stream.Finding
-	File       string // "" where it is of all files
-	Machine    string // another one that it is of, with what ran there; "" where it is of this one
-	Turn, Call int    // from 1; 0 where it is of the file, of the turn
-	Tool       string // the name of the call
-	ID         string // of the call
+	File       string // "" for a finding about all files
+	Machine    string // another machine, as HOST/AGENT; "" for this machine
+	Turn, Call int    // from 1; 0 for a finding about the file, about the turn
+	Tool       string // name of the call's tool
+	ID         string // id of the call
 	Place      Location
-	Known      bool // the baseline has it
-	Fails      bool // the run fails because of it
+	Known      bool // the baseline has the finding
+	Fails      bool // the finding makes the run fail
 }
 
-// A Location is bytes of a file; the zero Place is not known.
+// A Location is a range of bytes in a file. The zero Location is unknown.
 type Location struct {
 	Start, End int64
 	Line, Last int // lines of the first and the last byte, from 1
 }
 
-// Fingerprint is the finding's fingerprint.
+// Fingerprint returns the finding's fingerprint.
 func (f *Finding) Fingerprint() string { return fingerprintOf(f.Code, f.File, f.Tool, f.Facts) }
 
-// fingerprintOf returns the fingerprint of a finding: its version, and a hash of the code, the file's
-// name, the tool and the facts. The message is not part of it, so that its wording may change.
+// fingerprintOf returns the fingerprint of a finding: the version, and a hash of the code, the file's
+// name, the tool and the facts. It does not depend on the message, so the wording may change.
 func fingerprintOf(code, file, tool, facts string) string {
 	sum := sha256.New()
 	for _, part := range []string{code, stableText(path.Base(strings.ReplaceAll(file, `\`, "/"))), stableText(tool)} {
@@ -80,11 +80,12 @@ func fingerprintOf(code, file, tool, facts string) string {
 	return fingerprintVersion + hex.EncodeToString(sum.Sum(nil)[:12])
 }
 
-// fingerprintVersion begins every fingerprint. It goes up when fingerprints are made in another way.
+// fingerprintVersion is the start of every fingerprint. It changes when fingerprints are computed
+// differently.
 const fingerprintVersion = "v2:"
 
-// stableText is a text without what is another in each run: arguments, what is quoted of the wire, and
-// words with a digit in them, which are numbers, dates and ids.
+// stableText returns a text without the parts that change between runs: arguments, quotations from the
+// wire, and words with a digit, which are numbers, dates and ids.
 func stableText(text string) string {
 	for _, r := range unstableParts {
 		text = r.is.ReplaceAllString(text, r.as)
@@ -102,7 +103,7 @@ var unstableParts = []struct {
 	{regexp.MustCompile(`[\pL\pN_-]*\pN[\pL\pN_-]*`), "#"},
 }
 
-// subjectText is what a finding is of, in words.
+// subjectText names the turn and the call of a finding.
 func (f *Finding) subjectText() string {
 	words := ""
 	if f.Turn > 0 {
@@ -120,14 +121,14 @@ func (f *Finding) subjectText() string {
 	return words
 }
 
-// encodeJSON is v as JSON that is safe to print, indented, with a line break at its end.
+// encodeJSON returns v as indented JSON that is safe to print, with a line break at the end.
 func encodeJSON(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", " ")
 	if err := e.Encode(v); err != nil {
-		panic(err) // only facts of our own types are encoded
+		panic(err) // can't happen: our types always encode
 	}
 	return display.AppendJSONText(nil, b.Bytes())
 }

@@ -7,31 +7,31 @@ import (
 	"strings"
 )
 
-// A Body is a response as a repro is made of.
+// A Body is a response from which a repro is made.
 type Body struct {
 	Bytes  []byte
-	Events bool  // it is framed as server-sent events
-	Ends   []int // of its frames, in order
+	Events bool  // the frames are server-sent events
+	Ends   []int // ends of the frames, in order
 	Calls  []Args
-	Models map[string]bool // those that everybody knows: their names stay
+	Models map[string]bool // public models: their names stay
 }
 
-// Args are the arguments of a call, and which frames brought which of them.
+// Args are the arguments of a call, with the frame of each delta.
 type Args struct {
 	Text     []byte
 	Freeform bool
 	Deltas   []Delta
 }
 
-// A Delta is a part of arguments that a frame brought.
+// A Delta is a range of the arguments, and the number of the frame that contains it.
 type Delta struct{ Start, End, Frame int }
 
-// A DeltaStandIn is such a part, and what stands in for it.
+// A DeltaStandIn is the text of a delta with its stand-in.
 type DeltaStandIn struct{ Text, StandIn string }
 
-// Repro is the body with stand-ins in place of all that it says: texts, names, ids, values. They are
-// as long, spelled the same way, and equal where what they stand for is, so that the stream stays
-// malformed in the way it is. The words of protocols stay.
+// Repro returns the body with stand-ins for all its contents: texts, names, ids and values. A stand-in has
+// the length and the spelling of the original, and equal originals have equal stand-ins. So the stream
+// stays malformed in the same way. The words of protocols stay.
 func (b *Body) Repro() []byte {
 	w := &standInWalker{names: new(node), models: b.Models}
 	pieces := map[int][]DeltaStandIn{}
@@ -57,7 +57,7 @@ func (b *Body) Repro() []byte {
 	return out
 }
 
-// standInFor is what stands in for the arguments of a call, as long as they are.
+// standInFor returns the stand-in for the arguments of a call. It has the same length.
 func (w *standInWalker) standInFor(c Args) []byte {
 	stand := bytes.Clone(c.Text)
 	if c.Freeform {
@@ -68,7 +68,7 @@ func (w *standInWalker) standInFor(c Args) []byte {
 	return stand
 }
 
-// replacePayload replaces what a frame says: JSON, or what came in its place.
+// replacePayload replaces the contents of a frame: JSON, or the text in its place.
 func (w *standInWalker) replacePayload(p []byte) {
 	begin := bytes.TrimLeft(p, " \t\r\n,\ufeff")
 	if len(begin) > 0 && strings.IndexByte("{[\"-0123456789])", begin[0]) < 0 && !bytes.HasPrefix(begin, []byte("null")) && !bytes.HasPrefix(begin, []byte("[DONE]")) {
@@ -78,10 +78,10 @@ func (w *standInWalker) replacePayload(p []byte) {
 	w.replaceJSON(p, false)
 }
 
-// replaceEvent replaces what a server-sent event says. The lines of its data are one payload.
+// replaceEvent replaces the contents of a server-sent event. Its data lines are one payload.
 func (w *standInWalker) replaceEvent(frame []byte) {
 	var payload []byte
-	var from []int // where in the frame each of its bytes stands, -1 for line breaks between
+	var from []int // offset of each payload byte in the frame; -1 for line breaks between data lines
 	for start := 0; start < len(frame); {
 		end := start + lineLen(frame[start:])
 		line := bytes.TrimRight(frame[start:end], "\r\n")
@@ -96,7 +96,7 @@ func (w *standInWalker) replaceEvent(frame []byte) {
 				from = append(from, start+len(line)-len(value)+i)
 			}
 		case "event", "retry":
-		case "", "id": // a comment
+		case "", "id": // "" begins a comment
 			replaceText(value)
 		default:
 			w.replacePayload(line)
@@ -111,7 +111,7 @@ func (w *standInWalker) replaceEvent(frame []byte) {
 	}
 }
 
-// lineLen is the length of the line that p begins with, its line break included.
+// lineLen returns the length of the first line of p, with its line break.
 func lineLen(p []byte) int {
 	n := bytes.IndexAny(p, "\r\n")
 	switch {
@@ -123,8 +123,9 @@ func lineLen(p []byte) int {
 	return n + 1
 }
 
-// replaceMessage replaces what a message of AWS's binary event stream says, and sums it up anew if the sum
-// was right. It reports whether the frame is one. Its headers are words of the protocol.
+// replaceMessage replaces the payload of a message of AWS's binary event stream. It corrects the checksum if
+// the old one was right. The headers stay, as words of the protocol. It reports whether the frame is a
+// message of that format.
 func (w *standInWalker) replaceMessage(frame []byte) bool {
 	const prelude, trailer = 12, 4
 	if len(frame) < prelude+trailer {

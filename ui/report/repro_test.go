@@ -10,7 +10,7 @@ func events(data ...string) []byte {
 	return []byte("data: " + strings.Join(data, "\n\ndata: ") + "\n\n")
 }
 
-// TestRepro: what a stream says is gone, how it says it stays.
+// TestRepro checks that the contents of a stream are replaced, and its form stays.
 func TestRepro(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
 		{"words of the protocol stay", `{"type":"message","role":"assistant","finish_reason":"tool_calls","index":12}`,
@@ -35,7 +35,7 @@ func TestRepro(t *testing.T) {
 	}
 }
 
-// TestReproPieces: arguments that came in pieces have stand-ins that are the pieces of one text.
+// TestReproPieces checks that the stand-ins of deltas are the deltas of one stand-in.
 func TestReproPieces(t *testing.T) {
 	const args = `{"city":"Oslo","cit":"Os`
 	chunk := func(piece string) string {

@@ -10,7 +10,8 @@ import (
 	"toolscope/ui/display"
 )
 
-// The part of SARIF 2.1.0 that is written and read:
+// sarifLog is the root of a SARIF file. This and the types below are the part of SARIF 2.1.0 that toolscope
+// writes and reads:
 // https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
 type sarifLog struct {
 	Schema  string     `json:"$schema"`
@@ -99,14 +100,15 @@ type sarifProperties struct {
 	Fails bool   `json:"fails"`
 }
 
-// printName is what the fingerprint is called; the number goes up when it is made otherwise.
+// printName is the name of the fingerprint in SARIF. Its number increases when fingerprints are
+// computed differently.
 const printName = "toolscope/v2"
 
-// levels are SARIF's words.
+// levels maps severities to the levels of SARIF.
 var levels = map[stream.Severity]string{stream.Info: "note", stream.Warn: "warning", stream.Error: "error"}
 
-// SARIF is the check in SARIF 2.1.0. Codes are its rules: those that were found, of all that there
-// are.
+// SARIF returns the check as SARIF 2.1.0. all are the codes that toolscope has; those that occur in the
+// check or its baseline become rules.
 func (c *Check) SARIF(all []*stream.Diagnosis) []byte {
 	var run sarifRun
 	run.Columns = "unicodeCodePoints"
@@ -140,7 +142,7 @@ func (c *Check) SARIF(all []*stream.Diagnosis) []byte {
 	return encodeJSON(sarifLog{"https://json.schemastore.org/sarif-2.1.0.json", "2.1.0", []sarifRun{run}})
 }
 
-// sarifRules are what the codes that occur mean.
+// sarifRules returns a rule for each code that occurs.
 func (c *Check) sarifRules(all []*stream.Diagnosis) []sarifRule {
 	occurs := map[string]bool{}
 	for i := range c.Findings {
@@ -167,7 +169,7 @@ func (c *Check) sarifNotices() (list []sarifNotification) {
 	return list
 }
 
-// sarifLocations are where the finding is: in a file, as exactly as that is known, and in a call.
+// sarifLocations returns the place of the finding: in a file, as exactly as known, and in a call.
 func (f *Finding) sarifLocations() []sarifLocation {
 	var l sarifLocation
 	if f.File != "" && f.File != "stdin" {
@@ -186,7 +188,7 @@ func (f *Finding) sarifLocations() []sarifLocation {
 	return []sarifLocation{l}
 }
 
-// fileURI is a path as a URI: relative where the path is.
+// fileURI returns a path as a URI. The URI of a relative path is relative.
 func fileURI(name string) string {
 	slashed := strings.ReplaceAll(filepath.ToSlash(name), `\`, "/")
 	u := url.URL{Path: slashed}

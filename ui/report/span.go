@@ -6,37 +6,37 @@ import (
 	"toolscope/stream"
 )
 
-// A Span is a turn, or a call of one, as a trace has it.
+// A Span is a turn, or a call of a turn, in a trace.
 type Span struct {
 	Trace      [16]byte
-	ID, Parent [8]byte // Parent is zero where there is none
+	ID, Parent [8]byte // Parent is zero for a root span
 	State      string  // tracestate
-	Flags      uint32  // as in OTLP; 0 where nothing is known
+	Flags      uint32  // as in OTLP; 0 if unknown
 	Name       string
-	Client     bool      // of a request that went out; otherwise of what happened within it
-	Began      time.Time // zero where nobody knows
+	Client     bool      // the span is a request to a provider; otherwise it is a part of one
+	Began      time.Time // zero if unknown
 	Ended      time.Time
 	Attributes []Attribute
 	Events     []SpanEvent
 	Failed     bool
-	Failure    string         // why, in words
-	Machine    stream.Machine // that it was seen on
+	Failure    string         // why it failed
+	Machine    stream.Machine // machine that captured it
 }
 
-// An Attribute is a name with a value: a string, an int64, a bool or a []string.
+// An Attribute is a name and a value. The value is a string, an int64, a bool or a []string.
 type Attribute struct {
 	Key   string
 	Value any
 }
 
-// A SpanEvent is something that happened within a span.
+// A SpanEvent is an event within a span.
 type SpanEvent struct {
 	At         time.Time
 	Name       string
 	Attributes []Attribute
 }
 
-// Resource is what the spans of a machine have in common, as attributes. version is the program's own.
+// Resource returns the attributes that all spans of a machine share. version is toolscope's version.
 func Resource(of stream.Machine, version string) []Attribute {
 	var a attributes
 	a.addText(semService, "toolscope")
@@ -46,7 +46,7 @@ func Resource(of stream.Machine, version string) []Attribute {
 	return a
 }
 
-// ByMachine are spans in groups, each of those of one machine.
+// ByMachine groups spans by machine.
 func ByMachine(spans []Span) (groups [][]Span) {
 	at := map[stream.Machine]int{}
 	for _, s := range spans {
@@ -61,7 +61,7 @@ func ByMachine(spans []Span) (groups [][]Span) {
 	return groups
 }
 
-// attributes are those of a span; what is not known is left out.
+// attributes collects the attributes of a span. Its methods leave out unknown values.
 type attributes []Attribute
 
 func (a *attributes) addText(key, value string) {

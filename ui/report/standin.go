@@ -9,22 +9,23 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// A charClass is what a character and its stand-in have in common, besides how many bytes it takes. What
-// is of no class stands for itself: spaces, punctuation, controls.
+// A charClass is the class that a character and its stand-in share. Both also have the same length in
+// bytes. Characters of the class kept stay as they are: spaces, punctuation, controls.
 type charClass uint8
 
 const (
 	lower charClass = iota
 	upper
 	digit
-	two // bytes of UTF-8
+	two // bytes in UTF-8
 	three
 	four
 	numClasses
 	kept = numClasses
 )
 
-// standInRanges are the stand-ins of each class, from the first on; they come round again.
+// standInRanges are the stand-ins of each class: the first character and the number of characters. After
+// the last one, the first is used again.
 var standInRanges = [numClasses]struct {
 	first rune
 	count int
@@ -38,7 +39,7 @@ func classOf(c rune) charClass {
 		return upper
 	case '0' <= c && c <= '9':
 		return digit
-	case c < utf8.RuneSelf || c == unicode.ReplacementChar || !unicode.IsPrint(c): // what is hidden stays hidden
+	case c < utf8.RuneSelf || c == unicode.ReplacementChar || !unicode.IsPrint(c): // invisible characters stay
 		return kept
 	case c < 0x800:
 		return two
@@ -48,11 +49,11 @@ func classOf(c rune) charClass {
 	return four
 }
 
-// A standInMapper gives the characters of a text their stand-ins, one after the other.
+// A standInMapper returns the stand-ins for the characters of a text, one after another.
 type standInMapper interface{ next(c rune) rune }
 
-// textMapper is the mapper of running text: a stand-in tells the class and nothing else, so that texts
-// that are cut or joined stay each other's parts.
+// textMapper is the mapper for running text. A stand-in depends only on the class of the character. So a
+// part of a text has the same stand-in in the text and alone.
 type textMapper struct{}
 
 func (textMapper) next(c rune) rune {
@@ -66,19 +67,19 @@ func (textMapper) next(c rune) rune {
 	}
 }
 
-// A node is where a beginning of names and values leads to. Texts with the same beginning have
-// stand-ins with the same beginning, and different ones different stand-ins: what is equal, a part,
-// or there twice stays so.
+// A node is the end of a prefix in a tree of names and values. Texts with the same prefix have stand-ins
+// with the same prefix, and different texts have different stand-ins. So equal texts stay equal, and a
+// prefix stays a prefix.
 type node struct {
 	kids map[rune]*node
 	as   rune            // the stand-in of the character that leads here
-	used [numClasses]int // stand-ins given to kids
+	used [numClasses]int // number of stand-ins that kids have
 }
 
-// maxDistinctLen is how much of a text can tell it from others.
+// maxDistinctLen is the number of characters that distinguish a text from others.
 const maxDistinctLen = 128
 
-// wordMapper is the mapper of a name or a value.
+// wordMapper is the mapper for a name or a value.
 type wordMapper struct {
 	at    *node
 	depth int
@@ -104,8 +105,8 @@ func (p *wordMapper) next(c rune) rune {
 	return kid.as
 }
 
-// replaceChars puts stand-ins in place of the characters of p, the inside of a JSON string or plain text.
-// Escapes stay escapes of the same length, and bytes that are no text stay so.
+// replaceChars replaces the characters of p, which is the inside of a JSON string or plain text. Escapes
+// become escapes of the same length, and invalid bytes stay invalid.
 func replaceChars(p []byte, m standInMapper) {
 	for n := 0; n < len(p); {
 		c, size := utf8.DecodeRune(p[n:])
@@ -117,7 +118,7 @@ func replaceChars(p []byte, m standInMapper) {
 			p[n] = strayByte(p[n])
 		case c < 0x20 && c != '\n' && c != '\r' && c != '\t':
 			p[n] = 1
-		case unicode.Is(unicode.Cf, c) && size == 4: // letters that are written with tags
+		case unicode.Is(unicode.Cf, c) && size == 4: // a tag character, which hides a letter
 			utf8.EncodeRune(p[n:n+size], hiddenLetter)
 		default:
 			utf8.EncodeRune(p[n:n+size:n+size], m.next(c))
@@ -126,10 +127,10 @@ func replaceChars(p []byte, m standInMapper) {
 	}
 }
 
-// hiddenLetter is a letter a that is not shown.
+// hiddenLetter is the invisible tag character for the letter a.
 const hiddenLetter = 0xe0061
 
-// strayByte is a byte of the same place in UTF-8.
+// strayByte returns a byte with the same role as c in UTF-8.
 func strayByte(c byte) byte {
 	switch {
 	case c < 0xc0:
@@ -142,8 +143,8 @@ func strayByte(c byte) byte {
 	return 0xf0
 }
 
-// replaceEscape replaces the escape that p begins with, and returns its length. Of a surrogate it
-// stays one, alone or not.
+// replaceEscape replaces the escape at the start of p, and returns its length. A surrogate stays a
+// surrogate, whether it is one of a pair or not.
 func replaceEscape(p []byte, m standInMapper) int {
 	c, ok := jsonbytes.UnicodeEscape(p)
 	switch {
@@ -161,14 +162,15 @@ func replaceEscape(p []byte, m standInMapper) int {
 	return 6
 }
 
-// putUnit writes \uXXXX.
+// putUnit writes c as the digits of the escape \uXXXX at the start of p.
 func putUnit(p []byte, c rune) {
 	for i := range 4 {
 		p[2+i] = "0123456789abcdef"[c>>(12-4*i)&0xf]
 	}
 }
 
-// respellString writes text, which is as long as what the string raw stands for, the way raw is written.
+// respellString replaces the string raw with text, and keeps the spelling of raw. text is as long as the
+// value of raw.
 func respellString(raw, text []byte) {
 	for n := 0; n < len(raw) && len(text) > 0; {
 		if raw[n] != '\\' {
@@ -202,7 +204,7 @@ func respellString(raw, text []byte) {
 	}
 }
 
-// firstWideRune is the first character of a text, one of four bytes.
+// firstWideRune returns the first character of a text if it has four bytes, else a stand-in of four bytes.
 func firstWideRune(text []byte) rune {
 	if c, size := utf8.DecodeRune(text); size == 4 {
 		return c
@@ -210,12 +212,13 @@ func firstWideRune(text []byte) rune {
 	return standInRanges[four].first
 }
 
-// leakMarkers are the texts in which models leak calls; they are what is wrong, and stay.
+// leakMarkers are the markers of calls that models write as text by mistake. They stay, because they show the
+// fault.
 var leakMarkers = []string{
 	"<tool_call>", "</tool_call>", "[TOOL_CALLS]", "<|tool_call", "<｜tool▁call", "<function=", "<|python_tag|>", "<|channel|>commentary to=functions.",
 }
 
-// replaceText is replace of running text.
+// replaceText replaces running text, except leak markers.
 func replaceText(p []byte) {
 	for len(p) > 0 {
 		at, size := len(p), 0

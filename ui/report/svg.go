@@ -11,14 +11,14 @@ import (
 	"toolscope/ui/display"
 )
 
-// Sizes of a picture.
+// Sizes of a picture, in pixels.
 const (
 	svgWidth, svgRow = 960, 34
 	svgLeft, svgTop  = 250, 76
 	svgRight         = 190
 )
 
-// svgStyle draws for light and for dark pages; colours are never the only difference.
+// svgStyle has colours for light and dark pages. Colour is never the only difference.
 const svgStyle = `<style>
 text{font:14px ui-monospace,Menlo,Consolas,monospace;fill:#1f2328}.bg{fill:#fff}.dim{fill:#59636e}
 .bar{fill:#0969da}.good{fill:#1a7f37}.bad{fill:#cf222e}.tick{stroke:#fff}.axis{stroke:#818b98}
@@ -27,8 +27,8 @@ text{font:14px ui-monospace,Menlo,Consolas,monospace;fill:#1f2328}.bg{fill:#fff}
 </style>
 `
 
-// SVG is the timeline of a case as a picture that can be read out: a bar a call, from its first word
-// to its last, with a tick for each delta. Where nobody knows times, events stand for them.
+// SVG returns the timeline of the subject as a picture that screen readers can read. Each call is a bar, from
+// its start to its last delta, with a tick for each delta. If times are unknown, the axis counts events.
 func (c *Subject) SVG(at func(event int) time.Duration) []byte {
 	var b bytes.Buffer
 	calls := c.Turn.Calls
@@ -51,9 +51,9 @@ func (c *Subject) SVG(at func(event int) time.Duration) []byte {
 	return b.Bytes()
 }
 
-// describe is what the picture shows, in words.
+// describe returns the contents of the picture in words.
 func (c *Subject) describe(calls []*stream.Call) string {
-	words := fmt.Sprintf("The response is %s; calls in it: %d.", c.Turn.Phase(), len(c.Turn.Calls))
+	words := fmt.Sprintf("The response is %s; calls: %d.", c.Turn.Phase(), len(c.Turn.Calls))
 	for _, call := range calls {
 		words += fmt.Sprintf(" Call %d, %s, is %s: %s in %s.", call.Number, call.Name, call.Status(), count.Of(call.ArgsLen(), "byte"), count.Of(call.Deltas(), "delta"))
 		for _, f := range call.Findings {
@@ -63,15 +63,15 @@ func (c *Subject) describe(calls []*stream.Call) string {
 	return words
 }
 
-// inXML is text from outside in an element.
+// inXML cleans text from outside, and escapes it for an XML element.
 func inXML(text string) string {
 	var b bytes.Buffer
 	_ = xml.EscapeText(&b, []byte(display.Clean(text).String()))
 	return b.String()
 }
 
-// An axis is where events stand in the picture: by their times or, where these are not known, by
-// their numbers.
+// An axis maps events to positions in the picture: by their times or, if times are unknown, by their
+// numbers.
 type axis struct {
 	at          func(event int) time.Duration
 	timed       bool
@@ -122,10 +122,10 @@ func (a *axis) rangeText() string {
 	if a.timed {
 		return fmt.Sprintf("%.2f s", a.last-a.first)
 	}
-	return fmt.Sprintf("%.0f events; times are not known", a.last-a.first)
+	return fmt.Sprintf("%.0f events; times are unknown", a.last-a.first)
 }
 
-// drawBar draws a call.
+// drawBar draws the row of a call.
 func (a *axis) drawBar(b *bytes.Buffer, call *stream.Call, y int) {
 	start, end := a.xAt(int(call.OpenedBy)), a.xAt(int(call.OpenedBy))
 	if n := call.Deltas(); n > 0 {
@@ -144,5 +144,5 @@ func (a *axis) drawBar(b *bytes.Buffer, call *stream.Call, y int) {
 	fmt.Fprintf(b, `<text x="%d" y="%d" class="%s">%s %s</text>`+"\n", svgWidth-svgRight+14, y+16, kind, mark, call.Status())
 }
 
-// maxTicks is how many deltas of a call have a tick: more would be a bar themselves.
+// maxTicks is the maximum number of ticks of a call. More would look like a solid bar.
 const maxTicks = 400

@@ -2,8 +2,8 @@ package report
 
 import "toolscope/ui/display"
 
-// Text is the finding in one line: where it is, as editors and CI read it, how bad it is, what was
-// found, and who did it.
+// Text returns the finding in one line: its place in the form that editors and CI read, its severity, code
+// and message, and the party that caused it.
 func (f *Finding) Text() display.Text {
 	where := display.Clean(f.subjectText())
 	if f.File != "" {
@@ -21,7 +21,7 @@ func (f *Finding) Text() display.Text {
 	return display.Format("%s%s %s: %s (by %s)", where, f.Severity, f.Code, f.Message, f.CausedBy())
 }
 
-// Text is the finding of the baseline in one line.
+// Text returns the finding in one line, as one that was not found again.
 func (k *KnownFinding) Text() display.Text {
 	where := display.Clean(k.File)
 	if k.Tool != "" {

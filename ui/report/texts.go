@@ -7,18 +7,18 @@ import (
 	"toolscope/stream"
 )
 
-// maxTextBytes is about how many bytes of texts go along in a span: collectors take requests of some 20 MB.
+// maxTextBytes is the approximate limit of all texts in a span. Collectors accept requests of about 20 MB.
 const maxTextBytes = 4 << 20
 
-// spanTexts are what was said and goes along in one span: without secrets, and cut where that would be too
-// large.
+// spanTexts prepares the texts of one span: it removes secrets, and cuts texts that are too long.
 type spanTexts struct {
 	tr   *Tracer
-	room int  // bytes that may still be said
-	cut  bool // there was none for all of it
+	room int  // bytes of content that still fit
+	cut  bool // a text was cut
 }
 
-// limitContent is what was said, "" where that is to stay here.
+// limitContent returns a text of a model or tool without secrets, cut to the free room. It returns "" if
+// spans have no content.
 func (s *spanTexts) limitContent(text string) string {
 	if !s.tr.Content {
 		return ""
@@ -33,10 +33,11 @@ func (s *spanTexts) limitContent(text string) string {
 	return text
 }
 
-// maxNameBytes is how many bytes a name has at most.
+// maxNameBytes is the maximum length of a name.
 const maxNameBytes = 128
 
-// limitName is a name that somebody else gave. It may be any text: one that is no plain name is content.
+// limitName returns a name from outside, without secrets. It handles a long name, or one with unusual
+// characters, as content, because it can be any text.
 func (s *spanTexts) limitName(name string) string {
 	if s.tr.Clean != nil {
 		name = s.tr.Clean(name)
@@ -48,11 +49,11 @@ func (s *spanTexts) limitName(name string) string {
 	return strings.ToValidUTF8(name[:min(len(name), maxNameBytes)], "")
 }
 
-// maxWordBytes is how many bytes a word has at most.
+// maxWordBytes is the maximum length of a word.
 const maxWordBytes = 256
 
-// limitWord is what a provider or a client calls something: no text that was said, but nothing keeps it from being
-// as long as one.
+// limitWord returns a word that a provider or a client chose, e.g. a model or an id. It is not content, but it
+// can be very long, so it is cut.
 func (s *spanTexts) limitWord(word string) string {
 	if len(word) <= maxWordBytes {
 		return word
@@ -61,12 +62,12 @@ func (s *spanTexts) limitWord(word string) string {
 	return strings.ToValidUTF8(word[:maxWordBytes], "")
 }
 
-// isOdd reports whether plain names have no such letter.
+// isOdd reports whether c is not allowed in a plain name.
 func isOdd(c rune) bool {
 	return (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && !strings.ContainsRune("_.:/-", c)
 }
 
-// findingEvents are findings as events of a span. Their messages may hold what models said.
+// findingEvents returns findings as events of a span. Their messages may quote models, so they are content.
 func (s *spanTexts) findingEvents(of *TracedTurn, list []stream.Finding, in *Span) (all []SpanEvent) {
 	for _, f := range list {
 		var a attributes
@@ -87,8 +88,8 @@ func (s *spanTexts) findingEvents(of *TracedTurn, list []stream.Finding, in *Spa
 	return all
 }
 
-// outputMessage is what the model said, as the conventions write it: arguments that are no JSON object are
-// the text that came.
+// outputMessage returns the response in the JSON format of the conventions, or "" if spans have no content.
+// Arguments that are not a JSON object are a string, as received.
 func (s *spanTexts) outputMessage(t *stream.Turn) string {
 	if !s.tr.Content {
 		return ""

@@ -14,37 +14,37 @@ import (
 	"toolscope/stream"
 )
 
-// TracedTurn is a turn, and what its trace needs to know beside it.
+// TracedTurn is a turn with the facts that its spans need.
 type TracedTurn struct {
 	Turn           *stream.Turn
-	Machine        stream.Machine // that it was seen on
-	File           string         // it comes from
-	URL            string         // that was asked
-	Status         int            // of HTTP that the provider answered with, 0 where it is not known
-	AnsweredHere   bool           // toolscope answered in the provider's place
-	RequestedModel string         // the model that the request names
-	Streaming      bool           // it asks for an answer in pieces
-	TraceParent    string         // traceparent of the request
-	TraceState     string         // its tracestate
-	RequestAt      time.Duration  // when the request began, or NoTime
-	LastBytesAt    time.Duration  // when the latest bytes came of its exchange, or NoTime
-	TurnOfExchange int            // of its exchange
+	Machine        stream.Machine // machine that captured it
+	File           string         // file of the turn
+	URL            string         // URL of the request
+	Status         int            // HTTP status of the provider's response; 0 if unknown
+	AnsweredHere   bool           // toolscope answered instead of the provider
+	RequestedModel string         // model that the request names
+	Streaming      bool           // the request asks for a stream
+	TraceParent    string         // traceparent header of the request
+	TraceState     string         // tracestate header of the request
+	RequestAt      time.Duration  // start of the request, or NoTime
+	LastBytesAt    time.Duration  // time of the exchange's last bytes, or NoTime
+	TurnOfExchange int            // index of the turn in its exchange
 
-	Clock   func(time.Duration) time.Time // zero where nobody knows what the clock said
-	EventAt func(event int) time.Duration // that an event came, or NoTime
+	Clock   func(time.Duration) time.Time // returns the wall-clock time, zero if unknown
+	EventAt func(event int) time.Duration // returns the time of an event, or NoTime
 }
 
-// A Tracer makes spans of turns, by the conventions for generative AI: one for a turn, and below it one
-// for each call. Nobody told that a tool ran, so none says so.
+// A Tracer makes spans of turns, according to the conventions for generative AI. A turn becomes one span, and
+// each of its calls a child span. No span says that a tool ran, because that is unknown.
 type Tracer struct {
-	Content bool                // what models and tools said goes along; otherwise nothing of it does
-	Key     []byte              // of the hashes of arguments; nil for no hashes
-	Clean   func(string) string // takes out secrets of what goes along; nil where there are none
-	Now     func() time.Time    // stands for times that nobody knows; nil leaves them out
+	Content bool                // include the texts of models and tools
+	Key     []byte              // key for the hashes of arguments; nil for no hashes
+	Clean   func(string) string // removes secrets from texts; nil if there are none
+	Now     func() time.Time    // replaces unknown times; nil leaves them zero
 }
 
-// Spans are a turn and its calls. Those of a turn are the same ones each time, whoever saw it and
-// wherever it was read: they are named by when its request was sent, to where, and what answered.
+// Spans returns the spans of a turn and its calls. If the time of the request is known, the ids depend only on
+// it, on the URL and on the response. So a turn has the same ids in every run, on every machine.
 func (tr *Tracer) Spans(of *TracedTurn) []Span {
 	t, said := of.Turn, &spanTexts{tr: tr, room: maxTextBytes}
 	s := Span{Name: strings.TrimSpace(of.operationName() + " " + said.limitWord(cmp.Or(of.RequestedModel, t.Model))), Client: true, Machine: of.Machine}
@@ -53,7 +53,7 @@ func (tr *Tracer) Spans(of *TracedTurn) []Span {
 	a := of.turnAttributes(said)
 	if t.Request != nil {
 		a.addText(ownParty, said.limitName(t.Request.Agent))
-		a.addText(semAgent, said.limitName(t.Request.Title)) // a model may have given it
+		a.addText(semAgent, said.limitName(t.Request.Title)) // a model may have written it
 	}
 	s.Began, s.Ended = of.clockTime(turnStart(of)), of.clockTime(turnEnd(of))
 	if s.Ended.Before(s.Began) {
@@ -62,7 +62,7 @@ func (tr *Tracer) Spans(of *TracedTurn) []Span {
 	if s.Began.IsZero() && tr.Now != nil {
 		s.Began = tr.Now()
 		s.Ended = s.Began
-		a.addText(ownClock, "not known: this is when it was read")
+		a.addText(ownClock, "unknown: these are the times of reading")
 	}
 	if of.hasFailed() {
 		s.Failed, s.Failure = true, said.limitContent(t.Failure)
@@ -79,7 +79,7 @@ func (tr *Tracer) Spans(of *TracedTurn) []Span {
 	return all
 }
 
-// turnStart is when a turn began: with its request, as far as that was seen.
+// turnStart returns the start of a turn: the start of its request, if known.
 func turnStart(of *TracedTurn) time.Duration {
 	if of.RequestAt >= 0 {
 		return of.RequestAt
@@ -87,8 +87,8 @@ func turnStart(of *TracedTurn) time.Duration {
 	return of.Turn.OpenedAt
 }
 
-// turnEnd is when a turn ended. Of one that was given up, as nothing more came of it, nobody knows when: then
-// it is when the latest came.
+// turnEnd returns the end of a turn. If the end is unknown, because no more bytes came, it returns the time
+// of the last bytes.
 func turnEnd(of *TracedTurn) time.Duration {
 	if of.Turn.ClosedAt >= 0 {
 		return max(of.Turn.OpenedAt, of.Turn.ClosedAt)
@@ -96,7 +96,7 @@ func turnEnd(of *TracedTurn) time.Duration {
 	return max(of.Turn.OpenedAt, of.LastBytesAt)
 }
 
-// clockTime is what the clock said, zero where nobody knows.
+// clockTime returns the wall-clock time, zero if unknown.
 func (of *TracedTurn) clockTime(at time.Duration) (clock time.Time) {
 	if at < 0 {
 		return clock
@@ -142,7 +142,7 @@ func (of *TracedTurn) turnAttributes(said *spanTexts) (a attributes) {
 	return a
 }
 
-// callSpan is the span of a call: from where it began until its arguments could not change any more.
+// callSpan returns the span of a call: from its start until its arguments were final or stopped arriving.
 func (tr *Tracer) callSpan(of *TracedTurn, in *Span, c *stream.Call) Span {
 	sum := sha256.Sum256(fmt.Appendf(in.ID[:len(in.ID):len(in.ID)], "\x00%d", c.Number))
 	said := &spanTexts{tr: tr, room: maxTextBytes}

@@ -9,7 +9,7 @@ import (
 	"toolscope/stream"
 )
 
-// said is a turn as it was answered.
+// said returns a turn with a response.
 func said(id, text, tool, args string) *TracedTurn {
 	s := new(stream.Session)
 	for _, e := range []stream.Event{
@@ -28,7 +28,7 @@ func said(id, text, tool, args string) *TracedTurn {
 	}
 }
 
-// has is an attribute of a span, nil where it has none of that name.
+// has returns an attribute of a span, or nil.
 func has(s *Span, key string) any {
 	for _, a := range s.Attributes {
 		if a.Key == key {
@@ -38,7 +38,7 @@ func has(s *Span, key string) any {
 	return nil
 }
 
-// TestTraceParent: a header that is no traceparent, to the letter, is none.
+// TestTraceParent checks that a header must match the format of traceparent exactly.
 func TestTraceParent(t *testing.T) {
 	const trace, span = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 	for text, want := range map[string]bool{
@@ -73,8 +73,8 @@ func TestTraceParent(t *testing.T) {
 	}
 }
 
-// TestTurnNames: a turn is named by its answer. Of two that have no id and came at the same moment, each
-// has its own name, and the same one each time.
+// TestTurnNames checks that the ids of a turn depend on its response. Two responses without an id at the same
+// time have different ids, which are the same in each run.
 func TestTurnNames(t *testing.T) {
 	id := func(id, text, args string) [8]byte { return (&Tracer{}).Spans(said(id, text, "f", args))[0].ID }
 	for _, of := range []string{"", "r"} {
@@ -87,8 +87,8 @@ func TestTurnNames(t *testing.T) {
 	}
 }
 
-// TestToolNames: a tool's name is what a model wrote. What is no plain name stays here without contents,
-// and is cut with them.
+// TestToolNames checks names of tools, which a model wrote. An unusual name is left out of spans without
+// content, and cut in spans with content.
 func TestToolNames(t *testing.T) {
 	for _, name := range []string{"get_weather", "mcp:a/b.c-d", strings.Repeat("x", maxNameBytes)} {
 		call := (&Tracer{}).Spans(said("r", "", name, "{}"))[1]
@@ -108,7 +108,7 @@ func TestToolNames(t *testing.T) {
 	}
 }
 
-// TestWho: of conversation and agent is told what the client said, and nothing that was made up.
+// TestWho checks that conversation and agent are as the client sent them, never generated ones.
 func TestWho(t *testing.T) {
 	of := said("r", "", "f", "{}")
 	of.Turn.Request = &stream.RequestInfo{Session: "s-1", Agent: "agent-7", Title: "Explore"}
@@ -129,8 +129,8 @@ func TestWho(t *testing.T) {
 	}
 }
 
-// TestOperation: what is asked for, and of whom, has the words of the conventions, and none where they
-// have none.
+// TestOperation checks that operations and providers have the names of the conventions, or no name if the
+// conventions have none.
 func TestOperation(t *testing.T) {
 	for _, test := range []struct{ dialect, url, name, provider string }{
 		{"openai-chat", "https://api.openai.com/v1/chat/completions", "chat", "openai"},
@@ -151,8 +151,8 @@ func TestOperation(t *testing.T) {
 	}
 }
 
-// TestLargeTexts: a span whose texts are too large for a collector has the beginning of them, and says
-// so; what is left is JSON.
+// TestLargeTexts checks that texts that are too large for a collector are cut and marked as cut. Cut messages
+// stay valid JSON.
 func TestLargeTexts(t *testing.T) {
 	of := said("r", strings.Repeat("é", maxTextBytes/3), "f", `{"a":"`+strings.Repeat("b", maxTextBytes)+`"}`)
 	for i, s := range (&Tracer{Content: true}).Spans(of) {
@@ -190,8 +190,8 @@ func TestLargeTexts(t *testing.T) {
 	}
 }
 
-// TestUnanswered: the span of a request of which nothing more came ends when it began, not in 1970, and so
-// are its findings then.
+// TestUnanswered checks that the span of a request without a response ends at its start, not in 1970. Its
+// findings have the same time.
 func TestUnanswered(t *testing.T) {
 	s := new(stream.Session)
 	s.Apply(stream.Event{Kind: stream.Failure, At: stream.NoTime, Text: "x", What: &stream.FailureInfo{By: stream.Network}})
@@ -204,7 +204,7 @@ func TestUnanswered(t *testing.T) {
 	}
 }
 
-// TestGivenUp: the span of a turn that was given up, as nobody knows when, has all in it that came.
+// TestGivenUp checks that the span of a turn with an unknown end covers all bytes that arrived.
 func TestGivenUp(t *testing.T) {
 	s := new(stream.Session)
 	for _, e := range []stream.Event{
@@ -221,8 +221,8 @@ func TestGivenUp(t *testing.T) {
 	}
 }
 
-// TestFailed: an answer failed where its provider or the network ended it, and where toolscope answered in
-// their place; not where the client left, or no more of it was seen.
+// TestFailed checks that a response failed if the provider or the network ended it, or if toolscope answered
+// instead. It did not fail if the client left, or if its end was not seen.
 func TestFailed(t *testing.T) {
 	for _, test := range []struct {
 		by     stream.Party

@@ -12,7 +12,8 @@ import (
 	"toolscope/stream"
 )
 
-// spanIDs are those of the turn's trace and span.
+// spanIDs returns the ids of the turn's trace and span: a hash of its start, URL and response id. If the start
+// is unknown, the machine, the file and the number of the turn replace it.
 func (of *TracedTurn) spanIDs() (trace [16]byte, id [8]byte) {
 	t := of.Turn
 	seed := fmt.Sprint("\x00", of.Machine, "\x00", of.File, "\x00", t.Number)
@@ -25,7 +26,7 @@ func (of *TracedTurn) spanIDs() (trace [16]byte, id [8]byte) {
 	return trace, id
 }
 
-// answerHash stands for the id of an answer that has none.
+// answerHash returns a hash of a response, for a response without an id.
 func answerHash(t *stream.Turn) string {
 	sum := sha256.New()
 	for _, text := range [][]byte{t.Text, t.Thinking, []byte(t.Failure)} {
@@ -37,14 +38,14 @@ func answerHash(t *stream.Turn) string {
 	return string(sum.Sum(nil))
 }
 
-// Flags of a span: those of its trace, and where its parent is.
+// Flags of a span in OTLP: isRemote says that the parent is remote, and knowsRemote that isRemote is valid.
 const (
 	knowsRemote = 0x100
 	isRemote    = 0x200
 )
 
-// setParent puts a turn's span below the one that its request names. A trace that is not to be recorded has
-// it nevertheless, and its flags say so: that is for the collector to leave out.
+// setParent makes the span that the request names the parent of a turn's span. Turns of a trace that is not
+// sampled have spans too: their flags say so, and the collector decides.
 func (of *TracedTurn) setParent(s *Span) {
 	trace, parent, flags, ok := traceParent(of.TraceParent)
 	if !ok {
@@ -56,10 +57,10 @@ func (of *TracedTurn) setParent(s *Span) {
 	}
 }
 
-// maxStateLen is how long a tracestate is at most: https://www.w3.org/TR/trace-context/#tracestate-limits
+// maxStateLen is the maximum length of a tracestate: https://www.w3.org/TR/trace-context/#tracestate-limits
 const maxStateLen = 512
 
-// traceParent reads a header of that name. Versions after the first may have more parts behind these:
+// traceParent parses a traceparent header. Later versions of the header may have more parts at the end:
 // https://www.w3.org/TR/trace-context/#traceparent-header
 func traceParent(text string) (trace [16]byte, span [8]byte, flags byte, ok bool) {
 	part := strings.Split(text, "-")
@@ -78,7 +79,7 @@ func traceParent(text string) (trace [16]byte, span [8]byte, flags byte, ok bool
 	return trace, span, bits[0], trace != [16]byte{} && span != [8]byte{}
 }
 
-// operationName is what was asked for, as the conventions call it.
+// operationName returns the conventions' name of the operation that the request asks for.
 func (of *TracedTurn) operationName() string {
 	if u, err := url.Parse(of.URL); err == nil {
 		path := strings.TrimSuffix(u.Path, "/")
@@ -89,8 +90,8 @@ func (of *TracedTurn) operationName() string {
 	return cmp.Or(operations[of.Turn.Protocol], "chat")
 }
 
-// providerName is who answers, as the conventions call it: by its host, or by its protocol; "" where they have
-// no word for it.
+// providerName returns the conventions' name of the provider, by its host or else by its protocol; "" if they
+// have no name for it.
 func (of *TracedTurn) providerName() string {
 	if u, err := url.Parse(of.URL); err == nil {
 		for _, s := range hostProviders {
@@ -102,8 +103,8 @@ func (of *TracedTurn) providerName() string {
 	return protocolProviders[of.Turn.Protocol]
 }
 
-// hasFailed reports whether an answer did not end as it should, or none came. Where the client ended it, or
-// toolscope saw no more of it, nobody knows that anything failed.
+// hasFailed reports whether the turn was aborted or rejected. It returns false if the client ended the turn or
+// toolscope did not see its end, because then a failure is unknown.
 func (of *TracedTurn) hasFailed() bool {
 	t := of.Turn
 	if p := t.Phase(); p != stream.TurnAborted && p != stream.TurnRejected {
@@ -112,7 +113,7 @@ func (of *TracedTurn) hasFailed() bool {
 	return t.EndedBy != stream.Client && (t.EndedBy != stream.Toolscope || of.AnsweredHere)
 }
 
-// errorType is the class of what a turn failed with.
+// errorType returns the class of a turn's failure: the HTTP status of an error, else the phase.
 func (of *TracedTurn) errorType() string {
 	if of.Status >= 400 {
 		return strconv.Itoa(of.Status)

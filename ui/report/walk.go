@@ -10,55 +10,55 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// A standInWalker puts stand-ins in place of what a JSON text says, and leaves how it says it: its
-// structure, where it ends, what is wrong with it, and the words of the protocol.
+// A standInWalker replaces the contents of JSON texts with stand-ins. It keeps the structure, the place where
+// a text ends, its faults, and the words of the protocol.
 type standInWalker struct {
 	names    *node
-	standIns []DeltaStandIn  // of the frame; those that were met are gone
-	models   map[string]bool // those that everybody knows
+	standIns []DeltaStandIn  // deltas of the frame that were not found yet
+	models   map[string]bool // public models
 }
 
-// A level is a container that is open.
+// A level is an open object or array.
 type level struct {
 	object bool
-	name   bool   // a name comes next
-	key    string // the name of the value that comes next
-	values bool   // what is in it is somebody's values, not the protocol's
+	name   bool   // a key comes next
+	key    string // key of the next value
+	values bool   // the protocol does not define the contents
 }
 
-// protocolWordKeys are the members whose values are words of protocols, if they look like words.
+// protocolWordKeys are the keys of values that are words of a protocol, if they look like words.
 var protocolWordKeys = setOf(`type role object finish_reason finishReason native_finish_reason stop_reason stopReason status phase service_tier
 	event event_type subtype done_reason code reason kind mode language modality outcome mimeType mime_type media_type effort verbosity truncation
 	blockReason category probability format op provider executor interactionStatus traffic_type trafficType`)
 
-// argumentKeys are the members that hold the arguments of calls, or other values of somebody.
+// argumentKeys are the keys of arguments, and of other values that a protocol does not define.
 var argumentKeys = setOf(`input args arguments parameters tools properties metadata structured_output snapshot state result response_schema
 	functionResponse schema json`)
 
-// nestedJSONKeys are the members whose texts may hold JSON of the protocol.
+// nestedJSONKeys are the keys of strings that may contain JSON of the protocol.
 var nestedJSONKeys = setOf(`failed_generation message raw error body bytes`)
 
-// textKeys are the members that hold running text, or pieces of it: of such a text any part has the
-// stand-in that is a part of the text's.
+// textKeys are the keys of running text or its deltas. The stand-in of a part of a text is a part of the
+// text's stand-in.
 var textKeys = setOf(`delta diff patch command commands cmd code text content thinking reasoning reasoning_content summary refusal transcript
 	output_text input stringValue`)
 
-// argumentTextKeys are the members that hold arguments as a text.
+// argumentTextKeys are the keys of arguments in a string.
 var argumentTextKeys = setOf(`arguments args partial_json argsTextDelta inputTextDelta`)
 
-// timeKeys are the members that hold times.
+// timeKeys are the keys of times.
 var timeKeys = setOf(`created created_at createdAt completed_at expires_at timestamp createTime updated_at updated`)
 
-// jsonWords are words that are JSON, or what is taken for it.
+// jsonWords are the literals of JSON, and words that are mistaken for literals.
 var jsonWords = setOf(`true false null NaN Infinity undefined True False None DONE`)
 
-// publicWords are a tool that nobody declares, and what it is called with.
+// publicWords are the name and the argument keys of a tool that models call without a declaration.
 var publicWords = setOf(`multi_tool_use.parallel parallel tool_uses recipient_name parameters`)
 
-// roleWords are words that protocols without names use.
+// roleWords are the roles in protocols that have no keys.
 var roleWords = setOf(`model user assistant system tool`)
 
-// idPrefixes are what ids begin with, which tells whose they are and nothing else.
+// idPrefixes matches the prefix of an id, which shows only the kind of the id.
 var idPrefixes = regexp.MustCompile(`^(toolu_|srvtoolu_|call_|msg_|resp_|fc_|rs_|ws_|fs_|ci_|ig_|ctc_|mcpl?_|mcpr_|lsh_|sh_|apc_|tsc_|tso_|req_|chatcmpl-(tool-)?|gen-|run_|item_|functions\.)`)
 
 var protocolWord = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.:/+-]{0,63}$`)
@@ -71,7 +71,7 @@ func setOf(list string) map[string]bool {
 	return set
 }
 
-// replaceJSON replaces what the text p says; values: it is somebody's, all of it.
+// replaceJSON replaces the contents of the JSON text p. With values, the protocol defines none of it.
 func (w *standInWalker) replaceJSON(p []byte, values bool) {
 	stack := []level{{values: values}}
 	for n := 0; n < len(p); {
@@ -124,7 +124,7 @@ func isWord(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_'
 }
 
-// replaceBare replaces what stands there without quotes.
+// replaceBare replaces a token without quotes: a number or a word.
 func (w *standInWalker) replaceBare(p []byte, in *level) {
 	isNumber := p[0] >= '0' && p[0] <= '9'
 	switch {
@@ -136,7 +136,7 @@ func (w *standInWalker) replaceBare(p []byte, in *level) {
 	}
 }
 
-// replaceNumber keeps how long a number is, where it has its point, and its exponent.
+// replaceNumber replaces the digits of a number. It keeps the length, the decimal point and the exponent.
 func replaceNumber(p []byte) {
 	for i, c := range p {
 		switch {
@@ -149,7 +149,7 @@ func replaceNumber(p []byte) {
 	}
 }
 
-// replaceString replaces a string; in is what it stands in.
+// replaceString replaces a string, which is a key or a value in the level in.
 func (w *standInWalker) replaceString(p []byte, closed bool, in *level) {
 	inside := p[1:]
 	if closed {
@@ -201,7 +201,7 @@ func (w *standInWalker) replaceValue(inside []byte, text string, in *level) {
 	}
 }
 
-// replacePath replaces the names in a path of JSON.
+// replacePath replaces the names in a JSONPath.
 func (w *standInWalker) replacePath(p []byte) {
 	for len(p) > 0 {
 		n := bytes.IndexAny(p, "$.[]'\"\\")
@@ -222,7 +222,7 @@ func digitPrefix(p []byte) (n int, only bool) {
 	return n, n == len(p)
 }
 
-// replaceBase64 replaces JSON of the protocol in base64.
+// replaceBase64 replaces JSON of the protocol that is encoded in base64. It reports whether it could.
 func (w *standInWalker) replaceBase64(inside []byte, text string) bool {
 	plain, err := base64.StdEncoding.DecodeString(text)
 	if err != nil || len(text) != len(inside) {

@@ -9,13 +9,13 @@ import (
 	"toolscope/ui/display"
 )
 
-// A Binding is a key, or several with the same meaning, and its current action. The footer, the help and
-// the key handling are all made from it.
+// A Binding is one or more keys with an action. The footer, the help and the key handling are all made from
+// bindings.
 type Binding struct {
 	Keys []string     // "a", "G", "enter", "alt+enter", "ctrl+u", " "
-	Hint display.Text // in the footer, the key and a word; empty if only the help lists it
-	Does display.Text // in the help; empty for an alias of a listed key
-	Do   func()       // nil if Hint only reminds of a key that works everywhere
+	Hint display.Text // text in the footer, the keys and a word; empty if only the help lists the keys
+	Does display.Text // text in the help; empty for an alias of a listed key
+	Do   func()       // nil if the binding only shows a hint for a key that works everywhere
 }
 
 // FindBinding returns the binding of a key, or nil.
@@ -98,8 +98,8 @@ func fittingHints(of []Binding, cells int) iter.Seq2[int, *Binding] {
 	}
 }
 
-// HintAt returns the key whose hint is in cell x of so many, or "". If a hint has several keys, it returns
-// the key at that cell.
+// HintAt returns the key whose hint is at cell x of a row of so many cells, or "". If the hint has several
+// keys, it returns the key at that cell.
 func HintAt(of []Binding, cells, x int) (key string) {
 	for at, b := range fittingHints(of, cells) {
 		if x < at || x >= at+b.Hint.Width() {
@@ -128,7 +128,7 @@ func keyNamed(name string) string {
 	return name
 }
 
-// Remap returns the binding with its keys, and those in its hint, replaced by to.
+// Remap returns the binding with other keys: to maps each key, also those in the hint.
 func (b Binding) Remap(to func(key string) string, draw display.Drawer) Binding {
 	keys := make([]string, len(b.Keys))
 	for i, k := range b.Keys {
@@ -157,12 +157,13 @@ func (b Binding) Remap(to func(key string) string, draw display.Drawer) Binding 
 	return b
 }
 
-// CursorKeys returns the keys that move the cursor; to gets the new row. The last one goes to the end.
+// CursorKeys returns the bindings that move the cursor. They call to with the new row. The last binding goes
+// to the end.
 func (w *Window) CursorKeys(hint display.Text, to func(row int)) []Binding {
 	return w.moveKeys(hint, func() int { return w.At }, to)
 }
 
-// ScrollKeys returns the keys that move the view in a list without a cursor.
+// ScrollKeys returns the bindings that move the view of a list without a cursor.
 func (w *Window) ScrollKeys(hint display.Text) []Binding {
 	return w.moveKeys(hint, func() int { return w.Top }, w.Scroll)
 }

@@ -12,7 +12,7 @@ import (
 	"toolscope/ui/display"
 )
 
-// colour finds the last colour that a sequence sets: 38 of the text, 48 of what is behind it.
+// colour returns the last colour that a sequence sets: 38 for text, 48 for the background.
 func colour(sgr, which string) (rgb [3]float64, ok bool) {
 	all := regexp.MustCompile(which+`;2;(\d+);(\d+);(\d+)`).FindAllStringSubmatch(sgr, -1)
 	if len(all) == 0 {
@@ -36,8 +36,8 @@ func luminance(rgb [3]float64) float64 {
 	return 0.2126*rgb[0] + 0.7152*rgb[1] + 0.0722*rgb[2]
 }
 
-// TestRolesCanBeRead: what is written in our themes, in every role on every ground, has a contrast of
-// 4.5, and what is dim of 3: on a terminal of the theme's own lightness, and painted on one of the other.
+// TestRolesCanBeRead checks the contrast of every role on every surface in our themes: at least 4.5:1, and 3:1
+// for dim text. It does so on a terminal with the theme's lightness, and painted on one with the opposite.
 func TestRolesCanBeRead(t *testing.T) {
 	for _, dark := range []bool{true, false} {
 		th := themes.Default(dark)

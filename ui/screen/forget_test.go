@@ -10,9 +10,8 @@ import (
 	"testing"
 )
 
-// TestForgettingDoesNotCompile: what came from outside does not reach a frame but cleaned. Each
-// marked line fails, for the reason that stands there, and no other
-// line does.
+// TestForgettingDoesNotCompile checks that only cleaned text reaches a frame. Each marked line of the test
+// package must fail to compile, for the reason in its comment, and no other line may fail.
 func TestForgettingDoesNotCompile(t *testing.T) {
 	said, err := exec.Command("go", "build", "-gcflags=-e", "./testdata/forgets").CombinedOutput()
 	if err == nil {

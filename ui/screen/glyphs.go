@@ -4,25 +4,25 @@ import (
 	"toolscope/ui/display"
 )
 
-// Glyphs are the signs of the screen, in Unicode or ASCII: one meaning, one sign. Each is one cell wide;
-// those of Severity and Side are two.
+// Glyphs are the signs of the screen, in Unicode or ASCII. Each meaning has one sign. Signs are one cell wide,
+// except those of Severity and Side, which are two cells wide.
 type Glyphs struct {
-	Status   []display.Text // of a call, by stream.Status; a turn shares these signs
-	Severity []display.Text // of a finding
+	Status   []display.Text // states of calls, by stream.Status; turns share these signs
+	Severity []display.Text // severities of findings
 	Side     [NumSides]display.Text
 
-	Mark, Change               display.Text // the cursor; the number of a delta, before it
-	Cursor, Ghost, Wraps, Fold display.Text // may grow; missing closer; the row continues; folded
+	Mark, Change               display.Text // row of the cursor; before the number of a delta
+	Cursor, Ghost, Wraps, Fold display.Text // end of a growing text; missing closing bracket; continued row; folded
 	Unfold                     display.Text // not folded
 	Delta                      display.Text // between two deltas
 	Up, Below, Back, Onward    display.Text
-	Sep, Dot, Dash, None       display.Text // between parts of a path, of facts, in a range; unknown
+	Sep, Dot, Dash, None       display.Text // between parts of a path; between facts; in a range; unknown value
 	Times                      display.Text
 	Rule, Line, Tee            display.Text
 
-	// On the timeline: nothing yet, silence, bytes, last required key; the moment, and the sign above it.
+	// The timeline: nothing yet, silence, bytes, last required key; the current moment, and the sign above it.
 	Idle, Silent, Coming, Usable, Here, Over display.Text
-	Headers, Token, End                      display.Text // of the response: its head, its first token, its end
+	Headers, Token, End                      display.Text // head, first token and end of a response
 }
 
 // UnicodeGlyphs are the signs for terminals with Unicode.

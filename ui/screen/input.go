@@ -14,11 +14,11 @@ type Input struct {
 	Prompt display.Text // before it in the footer; empty if the mode draws the input
 	Note   display.Text // after it in the footer
 	Lines  bool         // pasted text keeps its line ends and tabs
-	Edits  int          // the number of keys handled: equal numbers mean no change
+	Edits  int          // number of handled keys; the same number means no change
 	line   textinput.Model
 }
 
-// A textinput can't hold line ends and tabs: these characters replace them and have no other meaning.
+// A textinput can't contain line ends and tabs. These private characters replace them.
 const (
 	standsForLine = '\U0010fffd'
 	standsForTab  = '\U0010fffc'
@@ -29,7 +29,7 @@ var (
 	fromLine = strings.NewReplacer(string(standsForLine), "\n", string(standsForTab), "\t")
 )
 
-// NewInput returns an input with a value, the cursor at its end, for at most so many characters.
+// NewInput returns an input with a value, for at most so many characters. The cursor is at the end.
 func NewInput(prompt display.Text, value string, most int) *Input {
 	in := &Input{Prompt: prompt, line: textinput.New()}
 	in.line.CharLimit = most

@@ -48,8 +48,8 @@ const (
 	NumGrounds
 )
 
-// Paints are the escape sequences of a theme at a colour depth, made once. The program writes no other
-// SGR.
+// Paints are the escape sequences of a theme at a colour depth. They are made once. The program sets colours
+// and attributes only with them.
 type Paints struct {
 	on    [NumRoles][NumGrounds]string
 	depth termenv.Profile
@@ -57,13 +57,13 @@ type Paints struct {
 	Theme themes.Theme
 
 	Paints bool // every cell has the theme's background
-	TooFew bool // the background should be painted, but there are too few colours
+	TooFew bool // the background should be painted, but the terminal has too few colours
 }
 
 const paintOff = "\x1b[0m"
 
-// NewPaints returns the paints of a theme; painted asks for the theme's background in every cell, which
-// needs enough colours.
+// NewPaints returns the paints of a theme. With painted, every cell has the theme's background if the terminal
+// has enough colours.
 func NewPaints(t themes.Theme, depth termenv.Profile, painted bool) *Paints {
 	p := &Paints{depth: depth, Theme: t}
 	if p.Paints, p.TooFew = painted && CanPaint(depth), painted && !CanPaint(depth); p.Paints {
@@ -97,7 +97,7 @@ func NewPaints(t themes.Theme, depth termenv.Profile, painted bool) *Paints {
 // Escape returns the escape sequence of a style, "" for plain.
 func (p *Paints) Escape(r Role, g Surface) string { return p.on[r][g] }
 
-// A Paint is a style with its own colour, such as highlighted code.
+// A Paint is the escape sequence of one style, e.g. of highlighted code.
 type Paint struct{ on string }
 
 // Of returns the paint of a text style.
@@ -106,8 +106,8 @@ func (p *Paints) Of(i themes.TextStyle) Paint { return Paint{p.inkEscape(i)} }
 // CanPaint reports whether there are enough colours to paint the background.
 func CanPaint(depth termenv.Profile) bool { return depth <= termenv.ANSI256 }
 
-// inkEscape returns the escape sequence of a text style, "" for plain. Without colours the attributes
-// stay: only they show a selection then.
+// inkEscape returns the escape sequence of a text style, "" for plain. Without colours it keeps the
+// attributes, because only they show a selection.
 func (p *Paints) inkEscape(i themes.TextStyle) string {
 	i = p.page.With(i)
 	r := lipgloss.NewRenderer(io.Discard)
@@ -155,6 +155,7 @@ func TurnLook(t *stream.Turn) (stream.Status, Role, string) {
 	return st, StatusRoles[st], t.Phase().String()
 }
 
+// SeverityRoles is the role of each finding severity.
 var SeverityRoles = [...]Role{stream.Info: Muted, stream.Warn: Caution, stream.Error: Bad}
 
 // turnStatus is the status whose glyph a turn phase shares.
@@ -163,11 +164,11 @@ var turnStatus = [...]stream.Status{
 	stream.TurnAborted: stream.Aborted, stream.TurnRejected: stream.Rejected,
 }
 
-// SideRoles is the role of each side; the sign has the same meaning. Same is not Good, because no
+// SideRoles is the role of each side; the sign has the same meaning. Same is not Good, because a missing
 // change proves nothing.
 var SideRoles = [NumSides]Role{Same: Muted, Alike: Plain, Differs: Caution, Absent: Caution, Nothing: Bad}
 
-// VerdictRoles is the role of each provider verdict: only a proven one is good.
+// VerdictRoles is the role of each provider verdict: only proven acceptance is Good.
 var VerdictRoles = [replay.NumVerdicts]Role{replay.Unproven: Muted, replay.Accepted: Good, replay.Refused: Bad}
 
 // LossFindings maps loss severities to the finding severities whose sign they share.

@@ -8,8 +8,8 @@ import (
 	"toolscope/ui/display"
 )
 
-// Pen writes one frame, field by field. A field never gets wider than its initial width: text that does
-// not fit is cut off, and the rest is filled.
+// Pen writes one frame, field by field. A field has a fixed width: text that does not fit is cut off, and
+// Fill writes the free cells.
 type Pen struct {
 	display.Drawer
 	b     []byte
@@ -57,8 +57,8 @@ func (p *Pen) endPaint(on string) {
 	}
 }
 
-// MaxNameBytes is how many bytes of a name a row reads to show its start. No window is that wide, but a
-// name may be as long as a response.
+// MaxNameBytes is the maximum number of bytes of a name that a row reads. A name may be as long as a response,
+// but no window is that wide.
 const MaxNameBytes = 1 << 10
 
 // ShortName cuts a name to the length that a row may show.
@@ -117,7 +117,7 @@ func (p *Pen) Spaces(g Surface, n int) {
 
 const blanks = "                                                                "
 
-// Overlay draws the rest of the field with under, and its first cells with over.
+// Overlay draws a field in two layers: over draws its first cells, and under the other cells.
 func (p *Pen) Overlay(cells int, over, under func()) {
 	width, from := p.Left, len(p.b)
 	rest := ""
@@ -141,7 +141,7 @@ func (p *Pen) Overlay(cells int, over, under func()) {
 // Fill ends the field.
 func (p *Pen) Fill(g Surface) { p.Spaces(g, p.Left) }
 
-// Right writes t flush right after spaces, and cuts what does not fit.
+// Right writes t at the right end of the field, after spaces. It writes nothing if t does not fit.
 func (p *Pen) Right(r Role, g Surface, t display.Text) {
 	if w := t.Width(); w <= p.Left {
 		p.Spaces(g, p.Left-w)
@@ -158,7 +158,7 @@ func (p *Pen) Reset() { p.b = p.b[:0] }
 // Frame returns the frame written since Reset.
 func (p *Pen) Frame() string { return string(p.b) }
 
-// Caption draws a line with a title on it, and the first of the notes that fits.
+// Caption draws a horizontal line with a title, and with the first note that fits.
 func (p *Pen) Caption(r Role, title display.Text, notes ...display.Text) {
 	p.Text(Muted, display.Join(p.Glyph.Line, p.Glyph.Line, display.Lit(" ")))
 	p.TextOn(r, Bare, p.Truncate(title, p.Left-1))
@@ -185,7 +185,7 @@ func (p *Pen) Title(title, note display.Text, focused bool) {
 	p.Fill(Bare)
 }
 
-// ElideMiddle cuts the middle out of a long text.
+// ElideMiddle removes the middle of a text that is longer than MaxNameBytes.
 func ElideMiddle(s string) string {
 	if len(s) <= MaxNameBytes {
 		return s
@@ -193,7 +193,7 @@ func ElideMiddle(s string) string {
 	return s[:MaxNameBytes/2] + s[len(s)-MaxNameBytes/2:]
 }
 
-// ShortID shortens an id to so many cells; it keeps both ends, which matter most.
+// ShortID shortens an id to so many cells. It keeps both ends, which matter most.
 func ShortID(id display.Text, cells int) display.Text {
 	s, w := id.String(), id.Width()
 	switch {
@@ -207,7 +207,7 @@ func ShortID(id display.Text, cells int) display.Text {
 	return display.Clean(s[:cells-6] + ".." + s[w-4:])
 }
 
-// Hints writes as many hints of bindings as fit: the keys, then what they do.
+// Hints writes the hints that fit into the field: first the keys, then the word.
 func (p *Pen) Hints(of []Binding) {
 	cells := p.Left
 	for at, b := range fittingHints(of, cells) {
@@ -218,7 +218,7 @@ func (p *Pen) Hints(of []Binding) {
 	}
 }
 
-// TrimEnd drops the line end: the end of the row shows it.
+// TrimEnd removes the line end, because the end of the row shows it.
 func TrimEnd(line []byte) []byte {
 	if n := len(line); n > 0 && line[n-1] == '\n' {
 		return line[:n-1]

@@ -2,13 +2,13 @@ package screen
 
 import "toolscope/ui/display"
 
-// StyledText is a text and its role.
+// StyledText is a text with its role.
 type StyledText struct {
 	Role Role
 	Text display.Text
 }
 
-// Width returns its width in cells.
+// Width returns the width of the text in cells.
 func (s StyledText) Width() int { return s.Text.Width() }
 
 // Width returns the total width in cells.

@@ -10,7 +10,7 @@ import (
 	"toolscope/ui/display"
 )
 
-// Bytes formats a size: exact if short, else cut off after three digits.
+// Bytes formats a size. From 10,000 on it uses larger units, with at most three digits and no rounding.
 func Bytes(n int) display.Text {
 	if n < 10_000 {
 		return Count(n).Between("", " B")
@@ -36,7 +36,7 @@ func Count(n int) display.Text {
 	return display.Clean(s)
 }
 
-// Time formats a duration, cut off after three digits at most; "" for no time.
+// Time formats a duration, with at most three digits below a minute and no rounding. NoTime is empty.
 func Time(d time.Duration) display.Text {
 	switch {
 	case d < 0:
@@ -51,8 +51,8 @@ func Time(d time.Duration) display.Text {
 	return longTime(d)
 }
 
-// RoughTime formats a duration like Time, with one digit of seconds less: for a duration that still
-// grows, or is a sum.
+// RoughTime formats a duration like Time, with only one decimal place for seconds. It is for a duration that
+// still grows, or for a sum.
 func RoughTime(d time.Duration) display.Text {
 	if d >= time.Second && d < 10*time.Second {
 		return display.Format("%.1f s", d.Truncate(100*time.Millisecond).Seconds())
@@ -68,7 +68,7 @@ func longTime(d time.Duration) display.Text {
 	return display.Format("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
 }
 
-// Elapsed returns the time between two moments, or NoTime if either is unknown.
+// Elapsed returns the time between two moments. It returns NoTime if either is unknown, or to is before from.
 func Elapsed(from, to time.Duration) time.Duration {
 	if from < 0 || to < 0 || to < from {
 		return stream.NoTime
@@ -76,7 +76,8 @@ func Elapsed(from, to time.Duration) time.Duration {
 	return to - from
 }
 
-// CallTime returns how long a call's arguments have taken to arrive so far; NoTime before the first byte.
+// CallTime returns the time from the start of a call to the end of its arguments. Before that end it is the
+// time to the last byte so far, or NoTime.
 func CallTime(c *stream.Call) time.Duration {
 	if c.SealedAt >= 0 {
 		return Elapsed(c.OpenedAt, c.SealedAt)

@@ -2,17 +2,17 @@ package screen
 
 import "toolscope/ui/display"
 
-// Window is a cursor and a view over a list of rows: the movement that all panes share. It holds no
-// rows, so a list may have any length.
+// Window is the cursor and the view of a list of rows, with the movements that all panes share. It does not
+// store rows, so a list may have any length.
 type Window struct {
-	Rows   int  // how many there are
-	Height int  // how many are visible
+	Rows   int  // number of rows
+	Height int  // number of visible rows
 	Top    int  // first visible row
 	At     int  // the cursor
 	Stick  bool // keep the end in view
 	Beyond int  // rows after the end: on a small screen few of them are visible, or none
 	Head   int  // rows drawn above the first visible row
-	adrift bool // the view was rolled: the cursor may be out of view until it moves
+	adrift bool // Roll moved the view: the cursor may be out of view until it moves
 }
 
 // Fit is Resize for a list drawn into h rows, of which the first head rows are not part of the list.
@@ -24,7 +24,7 @@ func (w *Window) Fit(rows, head, h int) {
 // Resize sets the total and the visible number of rows.
 func (w *Window) Resize(rows, height int) {
 	w.Rows, w.Height = rows, max(height, 1)
-	if w.Stick { // wherever it was before: there may be fewer rows, e.g. after a step back in time
+	if w.Stick { // also with fewer rows than before, e.g. after a step back in time
 		w.At = rows - 1 - max(0, w.Beyond-w.Height/3)
 		w.Top, w.adrift = w.At-w.Height+1, false
 	}
@@ -55,7 +55,7 @@ func (w *Window) RowAt(y int) int {
 	return w.Top + y
 }
 
-// Roll moves the view, not the cursor.
+// Roll moves the view, but not the cursor.
 func (w *Window) Roll(rows int) {
 	w.Stick, w.adrift = false, true
 	w.Top = max(0, min(w.Top+rows, w.Rows-w.Height))
@@ -79,7 +79,7 @@ func (w *Window) Scroll(top int) {
 	w.At = w.Top
 }
 
-// Center moves the cursor to a row, and the row to the middle.
+// Center moves the cursor to a row, and the view so that the row is in the middle.
 func (w *Window) Center(row int) {
 	w.MoveTo(row)
 	w.Top = w.At - w.Height/2

@@ -7,7 +7,7 @@ import (
 	"toolscope/ui/display"
 )
 
-// TestWindow: wherever it is told to go, the cursor is on a row and in view.
+// TestWindow checks that after each movement the cursor is on a row and in view.
 func TestWindow(t *testing.T) {
 	do := map[string]func(w *Window, n int){
 		"moveTo": func(w *Window, n int) { w.MoveTo(n) }, "center": func(w *Window, n int) { w.Center(n) },
@@ -36,7 +36,7 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// TestMoves: where each key takes the cursor, and the view where there is none.
+// TestMoves checks where each key moves the cursor, or the view in a list without a cursor.
 func TestMoves(t *testing.T) {
 	was := Window{Rows: 100, Height: 10, Top: 40, At: 45}
 	for _, c := range []struct {

@@ -13,37 +13,37 @@ import (
 	"toolscope/ui/screen"
 )
 
-// resendMode sends a captured request again, to where it came from or elsewhere: a list of hosts, and
-// what the chosen one would be sent.
+// resendMode sends a captured request again, to its own host or to another. It shows a list of hosts, and
+// the request that the selected host would get.
 type resendMode struct {
-	screen.Window // of the hosts
+	screen.Window // the list of hosts
 	host          modes.Host
 	deps          Dependencies
-	turn          int // its number, as the list counts
+	turn          int // number of the turn, as the list shows it
 	captured      host.CapturedRequest
-	answered      int // results that go with it, which were typed here
+	answered      int // number of typed results in the request
 	places        []Destination
-	origin        *host.Host          // where it came from, nil if that is nobody known
-	asItIs        map[*host.Host]bool // the captured body may go there unchanged
+	origin        *host.Host          // host of the captured request, nil if unknown
+	asItIs        map[*host.Host]bool // the captured body can be sent to the host unchanged
 	models        map[*host.Host]string
 
 	policy     int // in replay.Behaviours, or unchanged
 	raw        bool
-	full       bool // the body is shown alone
+	full       bool // the body fills the screen
 	typing     *screen.Input
-	w          int // cells
+	w          int // width, in cells
 	plan       bodyLayout
-	bodyWindow screen.Window // of the body
+	bodyWindow screen.Window // the scrolled body
 
 	wanted draftKey
 	draft  *draft
-	making bool // beside the screen
+	making bool // another goroutine is making a draft
 }
 
-// unchanged is the policy of sending the captured body as it is.
+// unchanged is the policy that sends the captured body as it is.
 const unchanged = -1
 
-// ResendEntry is the entry that offers to send the request of the chosen turn again.
+// ResendEntry opens a resendMode for the request of the selected turn.
 func ResendEntry(m Dependencies) modes.Entry {
 	key := screen.Binding{Keys: []string{"R"}, Does: display.Lit("send the request again")}
 	return modes.Entry{Binding: key, New: func(h modes.Host) (modes.Mode, display.Text) {
@@ -52,12 +52,12 @@ func ResendEntry(m Dependencies) modes.Entry {
 	}}
 }
 
-// newResendMode offers to send the request of a turn, with results of its calls if there are any; or
-// says why not.
+// newResendMode returns a resendMode for the request of a turn. With results, the request continues with
+// the turn and the results of its calls. If that is not possible, it returns the reason.
 func newResendMode(h modes.Host, m Dependencies, t *stream.Turn, results []host.Result) (modes.Mode, display.Text) {
 	switch {
 	case t == nil:
-		return nil, display.Lit("no request to send again")
+		return nil, display.Lit("no request to resend")
 	case m.Send == nil || len(m.Places) == 0:
 		return nil, nowhere
 	case len(results) > 0 && t.Retention != stream.InMemory:
@@ -79,7 +79,7 @@ func newResendMode(h modes.Host, m Dependencies, t *stream.Turn, results []host.
 		a.asItIs[p.Host] = len(results) == 0 && p.Host.AsItIs(c)
 	}
 	if len(results) > 0 {
-		answer := *t // what comes later does not change what is sent
+		answer := *t // later data doesn't change the request
 		answer.Calls = slices.Clone(t.Calls)
 		c.ContinueFrom(replay.Message(&answer, providers.TargetOf(t.Protocol)), results)
 	}
@@ -88,14 +88,14 @@ func newResendMode(h modes.Host, m Dependencies, t *stream.Turn, results []host.
 }
 
 var (
-	nowhere = display.Lit("nothing can be sent from here")
+	nowhere = display.Lit("requests can't be sent here")
 	notKept = display.Lit("the arguments of its calls are not kept")
 )
 
-// findOrigin puts the host that the request came from first.
+// findOrigin finds the host that got the captured request, and moves it to the top of the list.
 func (a *resendMode) findOrigin(c host.CapturedRequest, x *providers.Exchange) {
 	a.origin = host.Origin(c, x.Head.URL)
-	if named, err := host.Find(x.Head.File); err == nil { // as those are that were asked from here
+	if named, err := host.Find(x.Head.File); err == nil { // requests that toolscope sent are named for their host
 		a.origin = named
 	}
 	at := slices.IndexFunc(a.places, func(p Destination) bool { return p.Host == a.origin })
@@ -106,15 +106,16 @@ func (a *resendMode) findOrigin(c host.CapturedRequest, x *providers.Exchange) {
 	a.places = slices.Insert(slices.Delete(a.places, at, at+1), 0, p)
 }
 
-// Typing is the name of the model.
+// Typing returns the input of the model's name, nil if it is closed.
 func (a *resendMode) Typing() *screen.Input { return a.typing }
 
-// Keys are those that send it and change what is sent; while a name is typed, those that end that.
+// Keys returns the key bindings that change and send the request, or those of the input of the model's
+// name.
 func (a *resendMode) Keys() []screen.Binding {
 	if a.typing != nil {
 		return []screen.Binding{
-			{Keys: []string{"enter"}, Hint: display.Lit("enter keep"), Does: display.Lit("ask this model"), Do: a.keepModel},
-			{Keys: []string{"esc"}, Hint: display.Lit("esc cancel"), Does: display.Lit("the model as before"), Do: func() { a.typing = nil }},
+			{Keys: []string{"enter"}, Hint: display.Lit("enter keep"), Does: display.Lit("use this model"), Do: a.keepModel},
+			{Keys: []string{"esc"}, Hint: display.Lit("esc cancel"), Does: display.Lit("keep the old model"), Do: func() { a.typing = nil }},
 		}
 	}
 	turn := func() { a.full = !a.full }
@@ -123,19 +124,19 @@ func (a *resendMode) Keys() []screen.Binding {
 		back, model, body = display.Lit("esc back"), display.Text{}, display.Text{}
 	}
 	keys := []screen.Binding{
-		{Keys: []string{"esc", "q"}, Hint: back, Does: display.Lit("close, or step back"), Do: a.stepBack},
-		{Keys: []string{"enter"}, Hint: display.Lit("enter send"), Does: display.Lit("send it"), Do: a.sendDraft},
+		{Keys: []string{"esc", "q"}, Hint: back, Does: display.Lit("close or go back"), Do: a.stepBack},
+		{Keys: []string{"enter"}, Hint: display.Lit("enter send"), Does: display.Lit("send the request"), Do: a.sendDraft},
 	}
 	if a.full {
 		keys = append(keys, a.bodyWindow.ScrollKeys(display.Lit("j k scroll"))...)
 	}
 	keys = append(keys,
 		screen.Binding{Keys: []string{"p"}, Hint: display.Lit("p policy"), Does: display.Lit("next policy"), Do: func() { a.stepPolicy(1) }},
-		screen.Binding{Keys: []string{"P"}, Does: display.Lit("policy before"), Do: func() { a.stepPolicy(-1) }},
-		screen.Binding{Keys: []string{"m"}, Hint: model, Does: display.Lit("the model that is asked"), Do: a.editModel},
-		screen.Binding{Keys: []string{"tab", "shift+tab"}, Hint: body, Does: display.Lit("the body alone, or the hosts"), Do: turn},
+		screen.Binding{Keys: []string{"P"}, Does: display.Lit("previous policy"), Do: func() { a.stepPolicy(-1) }},
+		screen.Binding{Keys: []string{"m"}, Hint: model, Does: display.Lit("change the model"), Do: a.editModel},
+		screen.Binding{Keys: []string{"tab", "shift+tab"}, Hint: body, Does: display.Lit("toggle body and hosts"), Do: turn},
 		screen.Binding{Keys: []string{"left", "h", "right", "l"}, Do: turn},
-		screen.Binding{Keys: []string{"r"}, Hint: display.Lit("r raw"), Does: display.Lit("raw text"), Do: func() { a.raw = !a.raw }})
+		screen.Binding{Keys: []string{"r"}, Hint: display.Lit("r raw"), Does: display.Lit("toggle raw text"), Do: func() { a.raw = !a.raw }})
 	keys = append(keys, a.deps.Outlet.Keys(a.host, a.deps.Draw, a.shownBody)...)
 	if !a.full {
 		keys = append(keys, a.CursorKeys(display.Text{}, a.selectHost)...)
@@ -143,7 +144,7 @@ func (a *resendMode) Keys() []screen.Binding {
 	return keys
 }
 
-// stepBack closes the body, or all of it.
+// stepBack returns from the body to the list, or closes the mode.
 func (a *resendMode) stepBack() {
 	if a.full {
 		a.full = false
@@ -152,7 +153,7 @@ func (a *resendMode) stepBack() {
 	a.host.Close()
 }
 
-// selectHost goes to another host.
+// selectHost selects the host of a row.
 func (a *resendMode) selectHost(row int) {
 	if row != a.At {
 		a.MoveTo(row)
@@ -160,7 +161,7 @@ func (a *resendMode) selectHost(row int) {
 	}
 }
 
-// Click chooses the host that is there.
+// Click selects the clicked host.
 func (a *resendMode) Click(x, y int) (again bool) {
 	row := a.RowAt(y)
 	if a.full || row < 0 || a.plan.side && x >= a.plan.listW {
@@ -171,7 +172,7 @@ func (a *resendMode) Click(x, y int) (again bool) {
 	return again
 }
 
-// Roll moves the view of the body, where that is all there is, or else of the hosts.
+// Roll scrolls the body if it fills the screen, or else the hosts.
 func (a *resendMode) Roll(rows int) {
 	if a.full {
 		a.bodyWindow.Roll(rows)
@@ -180,20 +181,20 @@ func (a *resendMode) Roll(rows int) {
 	a.Window.Roll(rows)
 }
 
-// destination is where the request would go.
+// destination returns the selected destination.
 func (a *resendMode) destination() *Destination { return &a.places[a.At] }
 
-// isUnchanged reports whether the captured body goes as it is.
+// isUnchanged reports whether the captured body is sent as it is.
 func (a *resendMode) isUnchanged() bool { return a.policy == unchanged && a.canBeUnchanged() }
 
-// canBeUnchanged reports whether the captured body may go there as it is, and asks for the model
-// that is wanted.
+// canBeUnchanged reports whether the captured body can be sent to the selected host as it is, with the
+// selected model.
 func (a *resendMode) canBeUnchanged() bool {
 	h := a.destination().Host
 	return a.asItIs[h] && a.models[h] == a.captured.Model()
 }
 
-// stepPolicy goes on by so many policies, from the last to the first.
+// stepPolicy selects the policy that is by places further, and continues at the other end.
 func (a *resendMode) stepPolicy(by int) {
 	first := 0
 	if a.canBeUnchanged() {
@@ -204,28 +205,28 @@ func (a *resendMode) stepPolicy(by int) {
 	a.bodyWindow = screen.Window{}
 }
 
-// maxModel is how many characters the name of a model may have that is typed.
+// maxModel is the maximum length, in characters, of a typed model name.
 const maxModel = 200
 
-// editModel lets the user say which model is asked.
+// editModel opens the input of the model's name.
 func (a *resendMode) editModel() {
 	a.typing = screen.NewInput(display.Lit(" model "), a.models[a.destination().Host], maxModel)
 }
 
-// keepModel takes what is typed. An empty name is what is asked for without.
+// keepModel selects the typed model. An empty name selects the default.
 func (a *resendMode) keepModel() {
 	h := a.destination().Host
 	a.models[h] = h.ModelOf(a.captured, a.typing.Value())
 	a.typing = nil
 }
 
-// sendDraft sends what is shown.
+// sendDraft sends the shown request.
 func (a *resendMode) sendDraft() {
-	a.prepareDraft() // other keys may have come with this one
+	a.prepareDraft() // earlier keys of the same batch may have changed the request
 	p, d, draw := a.destination(), a.currentDraft(), a.deps.Draw
 	switch {
 	case d == nil:
-		a.host.Say(display.Lit("not there yet"))
+		a.host.Say(display.Lit("not ready yet"))
 		return
 	case p.Trouble != "":
 		a.host.Say(draw.Clean(p.Trouble))
@@ -238,17 +239,17 @@ func (a *resendMode) sendDraft() {
 		a.host.Say(draw.Format("not sent: %s", err))
 		return
 	}
-	a.host.Say(draw.Format("sent to %s: waiting for the answer", p.Host.Name))
+	a.host.Say(draw.Format("sent to %s: awaiting the response", p.Host.Name))
 	a.host.Close()
 }
 
-// shownBody is the body that is shown, to be copied or saved.
+// shownBody returns the shown body, for copying or saving.
 func (a *resendMode) shownBody() modes.Body {
-	a.prepareDraft() // other keys may have come with this one
+	a.prepareDraft() // earlier keys of the same batch may have changed the request
 	d, name := a.currentDraft(), a.destination().Host.Name
 	switch {
 	case d == nil:
-		return modes.Body{What: display.Lit("not there yet")}
+		return modes.Body{What: display.Lit("not ready yet")}
 	case d.body == nil:
 		return modes.Body{What: display.Lit("nothing would be sent")}
 	}

@@ -12,29 +12,29 @@ import (
 	"toolscope/ui/screen"
 )
 
-// draftKey is what a draft was made from.
+// draftKey identifies the data from which a draft was made.
 type draftKey struct {
 	host         *host.Host
 	address      string
-	trouble      string // why nothing can be sent there
+	trouble      string // why nothing can be sent to the host
 	policy       int
 	model        string
 	raw          bool
 	width, notes int
 }
 
-// draft is a request as it is shown before it is sent. It does not change once made.
+// draft is a request that can be shown and sent. It never changes.
 type draft struct {
 	key     draftKey
 	url     string
 	body    []byte
-	trouble string // why it cannot be sent
+	trouble string // why it can't be sent
 	sheet   panes.TextSheet
 	added   int // bytes of arguments that the model did not write
 	notes   []panes.LossNote
 }
 
-// wantedDraft says which draft is to be shown.
+// wantedDraft returns the key of the draft that should be shown.
 func (a *resendMode) wantedDraft() draftKey {
 	p := a.destination()
 	k := draftKey{
@@ -50,8 +50,8 @@ func (a *resendMode) wantedDraft() draftKey {
 	return k
 }
 
-// prepareDraft has the draft made that is to be shown, one at a time. A small one is there when it
-// returns.
+// prepareDraft makes the draft that should be shown: at once if it is small, otherwise in another
+// goroutine, one at a time.
 func (a *resendMode) prepareDraft() {
 	a.wanted = a.wantedDraft()
 	if a.making || a.draft != nil && a.draft.key == a.wanted {
@@ -69,8 +69,8 @@ func (a *resendMode) prepareDraft() {
 	})
 }
 
-// currentDraft is the draft to show or to send, nil while it is being made. How it is laid out makes no
-// difference.
+// currentDraft returns the draft to show or send, nil until it is made. A draft with another layout is
+// accepted.
 func (a *resendMode) currentDraft() *draft {
 	if a.draft == nil {
 		return nil
@@ -88,7 +88,7 @@ func composeDraft(k draftKey, c host.CapturedRequest, draw display.Drawer) *draf
 	d := &draft{key: k}
 	var marks []panes.Span
 	if k.trouble != "" {
-		d.addNote(screen.Bad, draw.Format("cannot be sent: %s", k.trouble))
+		d.addNote(screen.Bad, draw.Format("can't be sent: %s", k.trouble))
 	}
 	if bytes.Contains(c.Body, []byte("[redacted:")) {
 		d.addNote(screen.Caution, display.Lit("secrets were redacted in the capture: [redacted:...] is sent instead"))
@@ -96,7 +96,7 @@ func composeDraft(k draftKey, c host.CapturedRequest, draw display.Drawer) *draf
 	if k.policy == unchanged {
 		d.url, _ = k.host.RawRequest(c.Body, k.model, k.address)
 		d.body = c.Body
-		d.addNote(screen.Good, display.Lit("byte for byte as it was captured"))
+		d.addNote(screen.Good, display.Lit("byte for byte as captured"))
 	} else {
 		marks = d.buildRequest(c, draw)
 	}
@@ -109,22 +109,22 @@ func composeDraft(k draftKey, c host.CapturedRequest, draw display.Drawer) *draf
 	return d
 }
 
-// buildRequest makes the request from the captured one, and says what that loses. The spans are those of
-// arguments that the model did not write so.
+// buildRequest builds the request from the captured one, and adds notes about losses. It returns the spans
+// of argument bytes that the model did not write.
 func (d *draft) buildRequest(c host.CapturedRequest, draw display.Drawer) (marks []panes.Span) {
 	k := d.key
 	out, err := k.host.Resend(c, k.model, &replay.Behaviours[k.policy])
 	if err != nil {
 		d.trouble = err.Error()
-		d.addNote(screen.Bad, draw.Format("cannot be sent: %s", screen.ShortName(d.trouble)))
+		d.addNote(screen.Bad, draw.Format("can't be sent: %s", screen.ShortName(d.trouble)))
 		return nil
 	}
 	d.url, d.body = k.host.Build(out.Request, k.address)
 	if len(out.Undeclared) > 0 {
-		d.addNote(screen.Caution, draw.Format("tools that cannot be declared there: %s", screen.ShortName(strings.Join(out.Undeclared, ", "))))
+		d.addNote(screen.Caution, draw.Format("tools that can't be declared for this host: %s", screen.ShortName(strings.Join(out.Undeclared, ", "))))
 	}
 	if out.Moved > 0 {
-		d.addNote(screen.Caution, screen.Plural(out.Moved, "instruction").Between("", " from inside the conversation: before it now"))
+		d.addNote(screen.Caution, screen.Plural(out.Moved, "instruction").Between("", " moved from inside the conversation to its start"))
 	}
 	d.notes = append(d.notes, panes.LossNotes(&out.Preview, replay.WholeConversation, k.notes, draw)...)
 	found, added := panes.FindArgs([][]byte{d.body}, out.Preview.Calls)
@@ -135,7 +135,7 @@ func (d *draft) buildRequest(c host.CapturedRequest, draw display.Drawer) (marks
 	return marks
 }
 
-// addNote adds a note of ours.
+// addNote adds a note with text of toolscope's own, wrapped.
 func (d *draft) addNote(r screen.Role, text display.Text) {
 	for i, line := range display.Wrap(text, max(d.key.notes-4, 8)) {
 		if i > 0 {

@@ -12,21 +12,21 @@ import (
 	"toolscope/ui/screen"
 )
 
-// bodyLayout is how a body of the screen is divided.
+// bodyLayout divides the body of the screen.
 type bodyLayout struct {
-	head  int // rows of titles, over the whole width
+	head  int // rows of titles, over the full width
 	hosts int // rows of the list
-	body  int // rows of what would be sent, with their caption; 0 where only tab shows it
-	notes int // rows about it, with their caption where there is room for one
+	body  int // rows of the request's body, including its caption; 0 if only tab shows it
+	notes int // rows of notes, including their caption if there is room
 	side  bool
-	listW int // cells of the list and the notes
+	listW int // width of the list and the notes, in cells
 	bodyW int
 }
 
-// sideBySide is from how many cells on the body stands beside the hosts.
+// sideBySide is the width from which the body is next to the hosts.
 const sideBySide = 120
 
-// newBodyLayout divides a body of w × h cells for so many hosts.
+// newBodyLayout divides a body of w × h cells for the given number of hosts.
 func newBodyLayout(w, h, hosts int) bodyLayout {
 	p := bodyLayout{head: 2, listW: w, bodyW: w}
 	rest := max(h-p.head, 0)
@@ -87,7 +87,7 @@ func (a *resendMode) Draw(p *screen.Pen, y int) {
 	}
 }
 
-// drawLeft writes row y of the hosts, of so many rows of the body, and of the notes.
+// drawLeft writes row y of the left side: the hosts, the given number of rows of the body, and the notes.
 func (a *resendMode) drawLeft(p *screen.Pen, y, body int) {
 	switch n := y - a.plan.hosts; {
 	case n < 0:
@@ -99,11 +99,11 @@ func (a *resendMode) drawLeft(p *screen.Pen, y, body int) {
 	}
 }
 
-// drawTitle writes what is sent.
+// drawTitle writes the turn whose request is sent.
 func (a *resendMode) drawTitle(p *screen.Pen) {
 	for _, lead := range []string{fmt.Sprintf(" SEND AGAIN the request of turn %d", a.turn), fmt.Sprintf(" SEND AGAIN turn %d", a.turn)} {
 		if a.answered > 0 {
-			lead = fmt.Sprintf(" SEND turn %d and %s of it", a.turn, screen.Plural(a.answered, "result"))
+			lead = fmt.Sprintf(" SEND turn %d with %s", a.turn, screen.Plural(a.answered, "result"))
 		}
 		if len(lead) < p.Left {
 			p.Text(screen.Accent, p.Clean(lead))
@@ -114,7 +114,7 @@ func (a *resendMode) drawTitle(p *screen.Pen) {
 	p.Right(screen.Muted, screen.Bare, p.Clean(at))
 }
 
-// drawHow writes whom it goes to, which model is asked, and under which policy.
+// drawHow writes the host, the model and the policy.
 func (a *resendMode) drawHow(p *screen.Pen) {
 	h := a.destination().Host
 	model := p.Name(a.models[h])
@@ -134,10 +134,10 @@ func (a *resendMode) drawHow(p *screen.Pen) {
 	}
 }
 
-// hostColumn is how many cells the name of a host has.
+// hostColumn is the width of a host's name, in cells.
 const hostColumn = 13
 
-// drawDestination writes row n of the hosts: its sign says whether it can be sent to.
+// drawDestination writes row n of the hosts. Its sign says whether requests can be sent to the host.
 func (a *resendMode) drawDestination(p *screen.Pen, n int) {
 	if n >= len(a.places) {
 		return
@@ -155,7 +155,7 @@ func (a *resendMode) drawDestination(p *screen.Pen, n int) {
 	p.TextOn(look, g, sign.Between("", " "))
 	p.TextOn(screen.Plain, g, p.Pad(p.Clean(place.Host.Name), hostColumn))
 	if place.Host == a.origin {
-		p.TextOn(screen.Live, g, display.Lit("it came from here  "))
+		p.TextOn(screen.Live, g, display.Lit("original host  "))
 	}
 	switch model := p.Name(a.models[place.Host]); {
 	case place.Trouble != "":
@@ -163,7 +163,7 @@ func (a *resendMode) drawDestination(p *screen.Pen, n int) {
 	case place.Warning != "":
 		p.TextOn(screen.Caution, g, p.Truncate(p.Name(place.Warning), p.Left-1))
 	case model.Empty():
-		p.TextOn(screen.Caution, g, display.Lit("no model is known: m"))
+		p.TextOn(screen.Caution, g, display.Lit("no model: press m"))
 	default:
 		p.TextOn(screen.Muted, g, p.Truncate(model, p.Left-1))
 		if at := p.Name(place.Address).Between("  ", ""); at.Width() < p.Left {
@@ -173,7 +173,7 @@ func (a *resendMode) drawDestination(p *screen.Pen, n int) {
 	p.Fill(g)
 }
 
-// drawBody writes row y of what would be sent.
+// drawBody writes row y of the request's body, with its caption.
 func (a *resendMode) drawBody(p *screen.Pen, y int) {
 	if y == 0 {
 		var notes []display.Text
@@ -192,7 +192,7 @@ func (a *resendMode) drawBody(p *screen.Pen, y int) {
 	a.drawSheet(p, y-1)
 }
 
-// drawSheet writes row y of the body.
+// drawSheet writes row y of the request's body.
 func (a *resendMode) drawSheet(p *screen.Pen, y int) {
 	d := a.currentDraft()
 	p.Spaces(screen.Bare, 1)
@@ -215,7 +215,7 @@ func (a *resendMode) drawSheet(p *screen.Pen, y int) {
 	}
 }
 
-// drawNote writes row y of what is lost, or why nothing can be sent.
+// drawNote writes row y of the losses, or of the reason why nothing can be sent.
 func (a *resendMode) drawNote(p *screen.Pen, y int) {
 	var notes []panes.LossNote
 	if d := a.currentDraft(); d != nil {

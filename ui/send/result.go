@@ -13,7 +13,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// resultMode is the mode in which the result of a call is typed or pasted.
+// resultMode is the mode in which the user types or pastes the result of a call.
 type resultMode struct {
 	host     modes.Host
 	deps     Dependencies
@@ -22,21 +22,21 @@ type resultMode struct {
 	input    *screen.Input
 	failed   bool
 
-	given, all int    // results of the turn: those that are there, and those it needs
-	text       []byte // what is typed
-	cursor     int    // a byte of it
+	given, all int    // results of the turn: entered, and needed in all
+	text       []byte // the typed text
+	cursor     int    // byte offset of the cursor in text
 	rows       []layout.Row
-	edits      int // of the input when they were laid out
-	width      int // they are laid out for
+	edits      int // edits of the input at the last layout
+	width      int // width of the last layout
 	view       screen.Window
 }
 
-// maxTyped is how many characters a result may have that is typed here.
+// maxTyped is the maximum length, in characters, of a typed result.
 const maxTyped = 256 << 10
 
-// TypeResult is the entry that lets the user type what the chosen call gave back.
+// TypeResult opens a resultMode for the selected call.
 func TypeResult(m Dependencies) modes.Entry {
-	key := screen.Binding{Keys: []string{"a"}, Does: display.Lit("type a result, to go on")}
+	key := screen.Binding{Keys: []string{"a"}, Does: display.Lit("enter the result of a call")}
 	return modes.Entry{Binding: key, New: func(h modes.Host) (modes.Mode, display.Text) {
 		t, c := h.View().Find(h.Chosen())
 		if why := m.whyRefused(h.View(), t, c); !why.Empty() {
@@ -49,21 +49,21 @@ func TypeResult(m Dependencies) modes.Entry {
 	}}
 }
 
-// whyRefused says why no result of a call can be typed, if that is so.
+// whyRefused says why no result can be entered for a call, empty if one can.
 func (m *Dependencies) whyRefused(v *providers.View, t *stream.Turn, c *stream.Call) display.Text {
 	switch {
 	case m.Send == nil:
 		return nowhere
 	case c == nil:
-		return display.Lit("no call: a gives the result of a call")
+		return display.Lit("select a call: a enters its result")
 	case c.RunByProvider:
 		return display.Lit("the provider runs this call itself")
 	case c.Discarded:
-		return display.Lit("the provider threw this call away: it waits for nothing")
+		return display.Lit("the provider discarded this call: it needs no result")
 	case t.Retention != stream.InMemory:
 		return notKept
 	case !t.Closed():
-		return display.Lit("not yet: the turn is still coming")
+		return display.Lit("not yet: the turn is still open")
 	case t.SentBack:
 		return m.Draw.Format("it was sent back %s", panes.FirstSentBack(v, t))
 	}
@@ -73,21 +73,21 @@ func (m *Dependencies) whyRefused(v *providers.View, t *stream.Turn, c *stream.C
 	return display.Text{}
 }
 
-// Typing is the result.
+// Typing returns the input of the result.
 func (r *resultMode) Typing() *screen.Input { return r.input }
 
-// Keys are those that are not typed.
+// Keys returns the key bindings that are not typed as text.
 func (r *resultMode) Keys() []screen.Binding {
 	return []screen.Binding{
-		{Keys: []string{"enter"}, Hint: display.Lit("enter keep"), Does: display.Lit("keep it, and go on"), Do: r.storeResult},
-		{Keys: []string{"esc"}, Hint: display.Lit("esc cancel"), Does: display.Lit("as it was before"), Do: r.host.Close},
-		{Keys: []string{"tab"}, Hint: display.Lit("tab error or not"), Does: display.Lit("an error, or none"), Do: func() { r.failed = !r.failed }},
-		{Keys: []string{"ctrl+j", "alt+enter"}, Hint: display.Lit("^J new line"), Does: display.Lit("a new line"), Do: func() { r.input.Insert("\n") }},
+		{Keys: []string{"enter"}, Hint: display.Lit("enter keep"), Does: display.Lit("store the result"), Do: r.storeResult},
+		{Keys: []string{"esc"}, Hint: display.Lit("esc cancel"), Does: display.Lit("cancel"), Do: r.host.Close},
+		{Keys: []string{"tab"}, Hint: display.Lit("tab toggle error"), Does: display.Lit("toggle error"), Do: func() { r.failed = !r.failed }},
+		{Keys: []string{"ctrl+j", "alt+enter"}, Hint: display.Lit("^J new line"), Does: display.Lit("insert a new line"), Do: func() { r.input.Insert("\n") }},
 	}
 }
 
-// storeResult remembers the result. With the last one that the turn waits for, the next request can be
-// sent.
+// storeResult stores the result. It then selects the next call without a result, or opens a resendMode if
+// no result is missing.
 func (r *resultMode) storeResult() {
 	r.host.Close()
 	r.deps.Results[r.of] = Result{r.input.Value(), r.failed}
@@ -95,7 +95,7 @@ func (r *resultMode) storeResult() {
 	all, missing := r.deps.Results.resultsOf(t)
 	if len(missing) > 0 {
 		r.host.Choose(missing[0])
-		r.host.Say(display.Format("%d of %s: a gives the next", len(all), screen.Plural(len(all)+len(missing), "result")))
+		r.host.Say(display.Format("%d of %s: a for the next", len(all), screen.Plural(len(all)+len(missing), "result")))
 		return
 	}
 	next, why := newResendMode(r.host, r.deps, t, all)
@@ -106,7 +106,7 @@ func (r *resultMode) storeResult() {
 	r.host.Open(next)
 }
 
-// Extend lays out what is typed, if it is not, and keeps the cursor in view.
+// Extend lays out the typed text if it has changed, and keeps the cursor in view.
 func (r *resultMode) Extend(v *providers.View, w, h int) {
 	t, _ := v.Find(r.of)
 	all, missing := r.deps.Results.resultsOf(t)
@@ -123,10 +123,11 @@ func (r *resultMode) Extend(v *providers.View, w, h int) {
 	r.view.MoveTo(at)
 }
 
-// resultHead is how many rows are about the result.
+// resultHead is the number of rows above the text.
 const resultHead = 2
 
-// cursorRow is the row of the cursor: behind the last line end there is one more than the text has.
+// cursorRow returns the row of the cursor. After a final line end, this is one more than the rows of the
+// text.
 func (r *resultMode) cursorRow() int {
 	for n, row := range r.rows {
 		if r.cursor < int(row.End) || n == len(r.rows)-1 && !bytes.HasSuffix(r.text, []byte("\n")) {
@@ -143,13 +144,13 @@ func (r *resultMode) Draw(p *screen.Pen, y int) {
 	case 0:
 		r.drawTitle(p)
 	case 1:
-		sign, word, look := p.Glyph.Status[stream.Complete], display.Lit(" the tool gave this back"), screen.Good
+		sign, word, look := p.Glyph.Status[stream.Complete], display.Lit(" the tool returned this"), screen.Good
 		if r.failed {
 			sign, word, look = p.Glyph.Status[stream.Malformed], display.Lit(" the tool failed with this"), screen.Bad
 		}
 		p.Spaces(screen.Bare, 1)
 		p.TextOn(look, screen.Bare, display.Join(sign, word))
-		p.Right(screen.Muted, screen.Bare, p.Format("  tab: the other   %s ", screen.Bytes(len(r.text))))
+		p.Right(screen.Muted, screen.Bare, p.Format("  tab: toggle   %s ", screen.Bytes(len(r.text))))
 	default:
 		p.Spaces(screen.Bare, 1)
 		r.drawRow(p, r.view.Top+y-resultHead)
@@ -157,7 +158,7 @@ func (r *resultMode) Draw(p *screen.Pen, y int) {
 }
 
 func (r *resultMode) drawTitle(p *screen.Pen) {
-	count := p.Format(" %d of %s there ", r.given, screen.Plural(r.all, "result"))
+	count := p.Format(" %d of %s set ", r.given, screen.Plural(r.all, "result"))
 	if p.Left < 50 {
 		count = display.Text{}
 	}
@@ -173,7 +174,7 @@ func (r *resultMode) drawTitle(p *screen.Pen) {
 	p.Right(screen.Muted, screen.Bare, count)
 }
 
-// drawRow writes a row of what is typed, with the cursor if that is on it.
+// drawRow writes a row of the typed text, with the cursor if it is on that row.
 func (r *resultMode) drawRow(p *screen.Pen, row int) {
 	line := []byte(nil)
 	start := len(r.text)

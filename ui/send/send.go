@@ -1,6 +1,6 @@
-// Package send is the modes from which something is sent: a captured request, again or to another
-// host, and one that goes on from a turn, with the results its calls gave as the user types them.
-// Nothing is ever run here, and nothing is sent without being shown first.
+// Package send is for sending requests: a captured request again or to another host, and a request that
+// continues a turn with the results that the user types. It never runs a tool, and it shows every request
+// before it is sent.
 package send
 
 import (
@@ -10,15 +10,15 @@ import (
 	"toolscope/ui/modes"
 )
 
-// A Destination is a host that requests can be sent to.
+// A Destination is a host to which requests can be sent.
 type Destination struct {
 	Host    *host.Host
-	Address string // its URL, "" where that is not known
-	Trouble string // why nothing can be sent there, such as a key that is missing; "" when it can
-	Warning string // what is to be said before it is
+	Address string // its URL, "" if unknown
+	Trouble string // why nothing can be sent to it, e.g. a missing key; "" if requests can be sent
+	Warning string // a warning to show before a request is sent
 }
 
-// A Request is one that is ready to be sent.
+// A Request is ready to be sent.
 type Request struct {
 	Host  *host.Host
 	Model string
@@ -26,25 +26,25 @@ type Request struct {
 	Body  []byte
 }
 
-// Dependencies are what these modes need besides their host.
+// Dependencies are what the modes need in addition to modes.Host.
 type Dependencies struct {
-	Send    func(Request) error // does not wait for the answer; nil where nothing can be sent
-	Places  []Destination       // where to
-	Results Results             // what is typed is put here
+	Send    func(Request) error // does not wait for the response; nil if nothing can be sent
+	Places  []Destination       // possible destinations
+	Results Results             // gets the typed results
 	Outlet  modes.Exporter
 	Draw    display.Drawer
 }
 
-// Results are what calls gave back, as the user says.
+// Results are the results of calls that the user typed.
 type Results map[stream.Ref]Result
 
-// Result is what one call gave back.
+// Result is the typed result of one call.
 type Result struct {
 	Text   string
 	Failed bool
 }
 
-// resultsOf are the results that the calls of a turn have, and the calls that wait for one.
+// resultsOf returns the typed results of a turn's calls, and the calls that still need one.
 func (r Results) resultsOf(t *stream.Turn) (all []host.Result, missing []stream.Ref) {
 	if t == nil {
 		return nil, nil

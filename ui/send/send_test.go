@@ -115,7 +115,7 @@ func TestBigDraft(t *testing.T) {
 	d, m := newDesk(strings.Repeat("Hi. ", 10_000), 1)
 	d.open(t, ResendEntry(m))
 	a := d.top.(*resendMode)
-	if d.press(t, "r", "p", "enter"); len(d.jobs) != 1 || d.said != "not there yet" || !strings.Contains(d.text(), "...") {
+	if d.press(t, "r", "p", "enter"); len(d.jobs) != 1 || d.said != "not ready yet" || !strings.Contains(d.text(), "...") {
 		t.Fatalf("%d jobs, said %q", len(d.jobs), d.said)
 	}
 	for n := 1; n <= len(d.jobs); n++ {
@@ -148,7 +148,7 @@ func TestLastResult(t *testing.T) {
 	d, m := newDesk("Hi.", 2)
 	d.open(t, TypeResult(m))
 	d.press(t, "tab", "enter")
-	if d.top != nil || d.chosen.Call != 2 || d.said != "1 of 2 results: a gives the next" {
+	if d.top != nil || d.chosen.Call != 2 || d.said != "1 of 2 results: a for the next" {
 		t.Fatalf("%+v, said %q", d.chosen, d.said)
 	}
 	d.open(t, TypeResult(m))
@@ -156,7 +156,7 @@ func TestLastResult(t *testing.T) {
 		t.Fatal(d.said)
 	}
 	d.extend()
-	if text, body := d.text(), d.top.(*resendMode).currentDraft().body; !strings.Contains(text, "SEND turn 1 and 2 results of it") || !strings.Contains(string(body), `"is_error":true`) {
+	if text, body := d.text(), d.top.(*resendMode).currentDraft().body; !strings.Contains(text, "SEND turn 1 with 2 results") || !strings.Contains(string(body), `"is_error":true`) {
 		t.Errorf("%s\n%s", text, body)
 	}
 	if want := (Results{{Turn: 0, Call: 1}: {Failed: true}, {Turn: 0, Call: 2}: {Text: "\n"}}); len(m.Results) != 2 || m.Results[d.chosen] != want[d.chosen] {

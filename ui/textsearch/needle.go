@@ -1,4 +1,4 @@
-// Package textsearch finds a string in texts that may be long.
+// Package textsearch finds a string in long texts.
 package textsearch
 
 import (
@@ -10,7 +10,7 @@ import (
 // Query is a search string and its case rule. It is immutable and safe for concurrent use.
 type Query struct {
 	query []byte
-	fold  bool // ASCII capitals match too
+	fold  bool // ignore the case of ASCII letters
 	rare  int  // index of the byte that is searched first
 }
 
@@ -45,7 +45,7 @@ func lowerASCII(text string) string {
 	return string(low)
 }
 
-// byteRarity returns about how many bytes are more common than c in arguments.
+// byteRarity returns the approximate number of bytes that are more common than c in arguments.
 func byteRarity(c byte) int {
 	if i := strings.IndexByte(` etaionsr"lhdcu,mpf:g\yw.vb/k{}_-()0123456789xjqz`, c); i >= 0 {
 		return i
@@ -61,8 +61,8 @@ func (n *Query) In(text []byte) bool {
 	return false
 }
 
-// All yields the offsets of the matches in a text; matches don't overlap. It searches for one of the
-// query's rarest bytes.
+// All yields the offsets of the matches in a text. Matches don't overlap. To be fast, it searches for one of
+// the query's rarest bytes.
 func (n *Query) All(text []byte) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		size, next := len(n.query), 0
@@ -104,7 +104,7 @@ func newTrace(text []byte, c byte, from int) bytePositions {
 	return t
 }
 
-// advance goes to the next position.
+// advance moves to the next position.
 func (t *bytePositions) advance(text []byte) {
 	if from := t.at + 1; from < len(text) {
 		if i := bytes.IndexByte(text[from:], t.byte); i >= 0 {

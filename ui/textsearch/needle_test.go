@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// FuzzAll holds what is found against looking at each place.
+// FuzzAll compares the matches with those of a search at each offset.
 func FuzzAll(f *testing.F) {
 	f.Add("aXaxa", "ax", false)
 	f.Add("...zzZz", "zz", true)

@@ -8,7 +8,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// writeCall writes an article.
+// writeCall writes a call as an article.
 func (h *writer) writeCall(p *Page, t *Turn, c *stream.Call) {
 	id := callID(c)
 	h.raw(`<article id="`).text(id).raw(`" aria-labelledby="`).text(id).raw(`h"><h3 id="`).text(id).raw(`h">`).text(nameOf(c)).raw(" ")
@@ -30,7 +30,7 @@ func (h *writer) writeCall(p *Page, t *Turn, c *stream.Call) {
 	h.raw("</article>\n")
 }
 
-// writeRuns says which programs run the call, and when.
+// writeRuns lists the programs that run the call, and when they run it.
 func (h *writer) writeRuns(t *stream.Turn, c *stream.Call) {
 	var say []string
 	for _, x := range []stream.RunRule{stream.AtSeal, stream.AtEnd} {
@@ -39,18 +39,19 @@ func (h *writer) writeRuns(t *stream.Turn, c *stream.Call) {
 	if len(say) == 0 {
 		return
 	}
-	h.raw("<details><summary>Who would run it, and when</summary><ul>")
+	h.raw("<details><summary>Programs that run this call, and when</summary><ul>")
 	for _, who := range say {
 		h.raw("<li>").text(who).raw("</li>\n")
 	}
 	h.raw("</ul></details>\n")
 }
 
-// maxColouredBytes is how long arguments may be for their tokens to have colours, each of which costs more
-// bytes than it has.
+// maxColouredBytes is the maximum size of arguments with coloured tokens. The markup of a colour is often
+// longer than the token.
 const maxColouredBytes = 256 << 10
 
-// writeArguments writes them in rows, by their own tokens; from where they are no JSON as they came.
+// writeArguments writes the arguments in rows, by their own tokens. Bytes that are not JSON are marked, and
+// written as received.
 func (h *writer) writeArguments(c *stream.Call) {
 	args, tokens := c.Args(), c.Lexer().Tokens()
 	if len(args) == 0 {
@@ -71,20 +72,20 @@ func (h *writer) writeArguments(c *stream.Call) {
 	h.raw("</pre>\n")
 }
 
-// rows lay out JSON, a member a row.
+// rows lays out JSON, one field per row.
 type rows struct {
 	*writer
 	depth int
-	fresh bool // a bracket was opened, and nothing is in it yet
-	ended bool // a whole value stands there
+	fresh bool // a bracket was opened, and is still empty
+	ended bool // an object or array was closed
 }
 
-// classes are those of tokens.
+// classes maps kinds of tokens to CSS classes.
 var classes = map[stream.TokenKind]markup{
 	stream.Key: "k", stream.String: "s", stream.Number: "n", stream.True: "w", stream.False: "w", stream.Null: "w",
 }
 
-// maxIndent is how deep rows are indented.
+// maxIndent is the maximum number of levels by which rows are indented.
 const maxIndent = 24
 
 func (r *rows) startRow() { r.write("\n" + strings.Repeat("  ", min(r.depth, maxIndent))) }
@@ -126,7 +127,7 @@ func (r *rows) writePunct(piece []byte) {
 	r.raw(`<span class="p">`).text(string(piece)).raw("</span>")
 }
 
-// writeResult writes what the tool gave.
+// writeResult writes the result of the tool.
 func (h *writer) writeResult(r *stream.SentBackCall) {
 	if r == nil {
 		return
@@ -137,7 +138,7 @@ func (h *writer) writeResult(r *stream.SentBackCall) {
 	}
 	h.raw(", ").text(screen.Bytes(r.Result.Bytes).String()).raw("</summary><pre>").lines([]byte(r.Result.Text))
 	if len(r.Result.Text) < r.Result.Bytes {
-		h.raw(`<span class="muted">… not all of it is kept</span>`)
+		h.raw(`<span class="muted">… the rest is not kept</span>`)
 	}
 	h.raw("</pre></details>\n")
 }

@@ -12,10 +12,10 @@ import (
 	"toolscope/ui/display"
 )
 
-// A markup is markup: text from outside is never one.
+// A markup is HTML of our own. Text from outside never has this type.
 type markup string
 
-// A writer writes HTML.
+// A writer writes HTML. It keeps the first error.
 type writer struct {
 	to    *bufio.Writer
 	err   error
@@ -37,7 +37,7 @@ func (h *writer) write(s string) {
 	}
 }
 
-// raw writes markup.
+// raw writes markup as it is.
 func (h *writer) raw(s markup) *writer {
 	h.write(string(s))
 	return h
@@ -45,7 +45,7 @@ func (h *writer) raw(s markup) *writer {
 
 var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;")
 
-// text writes what may have come from outside, on one line: in the content of an element, or
+// text writes text that may come from outside, on one line. The place is the content of an element, or
 // between the quotes of an attribute.
 func (h *writer) text(s string) *writer {
 	h.writeEscaped([]byte(s))
@@ -59,7 +59,7 @@ func (h *writer) writeEscaped(b []byte) {
 	}
 }
 
-// lines writes text with the line breaks it has.
+// lines writes text that may come from outside, with its line breaks.
 func (h *writer) lines(b []byte) *writer {
 	for i, line := range bytes.Split(b, []byte("\n")) {
 		if i > 0 {
@@ -75,19 +75,19 @@ func (h *writer) writeInt(n int) *writer {
 	return h
 }
 
-// writeStyle writes the page's style, which its policy knows by its hash.
+// writeStyle writes the page's style sheet. The page's policy contains its hash.
 func (h *writer) writeStyle() *writer {
 	h.write(styleSheet())
 	return h
 }
 
-// hashOf is a text's name in a policy.
+// hashOf returns the hash of a text for a Content-Security-Policy.
 func hashOf(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// writeFact is a word and what it is, if that is known.
+// writeFact writes a label and its value, if the value is not empty.
 func (h *writer) writeFact(word markup, is string) {
 	if is != "" {
 		h.raw("<div><dt>").raw(word).raw("</dt><dd>").text(is).raw("</dd></div>")

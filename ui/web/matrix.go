@@ -10,8 +10,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// writePreviews writes what a later request would carry of the call: as behaviours have it, to every
-// target, and as clients have it, to where it came from.
+// writePreviews writes previews of the call in a later request: of each behaviour with each target, and of
+// each known client with the call's own protocol.
 func (h *writer) writePreviews(p *Page, t *Turn, c *stream.Call) {
 	from := providers.TargetOf(t.Protocol)
 	if from == nil {
@@ -26,7 +26,7 @@ func (h *writer) writePreviews(p *Page, t *Turn, c *stream.Call) {
 	for _, r := range c.SentBack {
 		h.raw("<p>Seen in request ").writeInt(r.Exchange).raw(": <strong>").text(r.Outcome).raw("</strong>")
 		if r.Policies != "" {
-			h.raw(", as do ").text(strings.ReplaceAll(r.Policies, ",", ", "))
+			h.raw(", as with ").text(strings.ReplaceAll(r.Policies, ",", ", "))
 		}
 		h.raw("</p>\n")
 	}
@@ -35,9 +35,9 @@ func (h *writer) writePreviews(p *Page, t *Turn, c *stream.Call) {
 	h.raw("</details>\n")
 }
 
-// writeMatrix is a table of targets and behaviours. What is lost stands below it, by its name.
+// writeMatrix writes a table of targets and behaviours, with the losses below it.
 func (h *writer) writeMatrix(src *replay.Source, targets []*protocol.Target) {
-	h.raw(`<div class="wide" tabindex="0" role="group" aria-label="Targets and behaviours"><table><caption>As behaviours have it, to each target</caption><thead><tr><th scope="col">target</th>`)
+	h.raw(`<div class="wide" tabindex="0" role="group" aria-label="Targets and behaviours"><table><caption>What each behaviour sends to each target</caption><thead><tr><th scope="col">target</th>`)
 	for i := range replay.Behaviours {
 		h.raw(`<th scope="col">`).text(replay.Behaviours[i].Name).raw("</th>")
 	}
@@ -58,10 +58,10 @@ func (h *writer) writeMatrix(src *replay.Source, targets []*protocol.Target) {
 	h.writeLosses(&lost)
 }
 
-// writeClients is a table of the clients that are known to speak the protocol the call came by.
+// writeClients writes a table of the clients that are known to use the call's protocol.
 func (h *writer) writeClients(src *replay.Source, from *protocol.Target) {
-	h.raw(`<div class="wide" tabindex="0" role="group" aria-label="Clients"><table><caption>As clients have it, back to `).text(from.Name)
-	h.raw(`</caption><thead><tr><th scope="col">client</th><th scope="col">known</th><th scope="col">goes</th><th scope="col">provider</th></tr></thead><tbody>` + "\n")
+	h.raw(`<div class="wide" tabindex="0" role="group" aria-label="Clients"><table><caption>What each client sends back to `).text(from.Name)
+	h.raw(`</caption><thead><tr><th scope="col">client</th><th scope="col">how known</th><th scope="col">outcome</th><th scope="col">provider</th></tr></thead><tbody>` + "\n")
 	for i := range replay.Clients {
 		as := &replay.Clients[i]
 		if !as.Knows(src.From, from) {
@@ -75,7 +75,7 @@ func (h *writer) writeClients(src *replay.Source, from *protocol.Target) {
 	h.raw("</tbody></table></div>\n")
 }
 
-// writeOutcome writes what goes, and that it is refused where that is known.
+// writeOutcome writes the outcome, and whether the provider is known to refuse it.
 func (h *writer) writeOutcome(v *replay.Preview) {
 	side := screen.OutcomeSides[v.Outcome]
 	h.raw(`<span class="`).raw(roles[screen.SideRoles[side]]).raw(`">`).text(v.Outcome.String()).raw("</span>")
@@ -84,7 +84,7 @@ func (h *writer) writeOutcome(v *replay.Preview) {
 	}
 }
 
-// losses are the kinds of loss that previews have, each once.
+// losses collects the kinds of loss in previews, each once. It leaves out losses of severity info.
 type losses struct {
 	seen map[string]bool
 	all  []replay.Loss
@@ -107,7 +107,7 @@ func (h *writer) writeLosses(l *losses) {
 	if len(l.all) == 0 {
 		return
 	}
-	h.raw("<p>What is lost in one or another of them:</p>\n<ul>")
+	h.raw("<p>Losses in these previews:</p>\n<ul>")
 	for _, loss := range l.all {
 		h.raw("<li><code>").text(loss.Code).raw("</code> ").text(loss.Meaning).raw("</li>\n")
 	}

@@ -1,10 +1,10 @@
-// Package web writes what a capture holds as one page of HTML, which needs nothing beside itself.
+// Package web writes a capture as one HTML page that needs no other file.
 //
-//	Page ─▶ Write ─▶ a head with its style, a section a turn, an article a call
+//	Page ─▶ Write ─▶ a head with its style, a section per turn, an article per call
 //
-// Nothing is fetched, nothing runs: the page's own policy forbids all but its style, which it names
-// by its hash. All that came from outside passes the sanitiser and is then escaped; there is no
-// other way to write it. Colour never stands alone: every state is a word too.
+// The page fetches nothing and runs no code: its own policy forbids all except its style, which the policy
+// names by hash. Text from outside is cleaned and then escaped; there is no other way to write it. A state
+// is always a word, never only a colour.
 package web
 
 import (
@@ -19,17 +19,17 @@ import (
 	"toolscope/ui/screen"
 )
 
-// A Page is what is written.
+// A Page is the content of a page.
 type Page struct {
-	Name     string // of the capture, as the user wrote it: only its last part is shown
+	Name     string // path of the capture, as the user wrote it; only the last part is shown
 	Turns    []Turn
-	Redacted bool // secrets were taken out of it
-	Partial  bool // the capture holds more than is here
+	Redacted bool // secrets were removed
+	Partial  bool // the capture has turns or calls that the page leaves out
 	In       *providers.Inspector
 	Prices   *price.Table
 }
 
-// A Turn is one of the capture's, and those of its calls that are wanted.
+// A Turn is a turn of the capture, with the calls to write.
 type Turn struct {
 	*stream.Turn
 	Calls []*stream.Call
@@ -54,17 +54,17 @@ func (h *writer) writeHead(p *Page) {
 	h.raw(`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src '`).text(hashOf(styleSheet())).raw("'; base-uri 'none'; form-action 'none'\">\n")
 	h.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n")
 	h.raw("<title>").text(name).raw(" – toolscope</title>\n<style>").writeStyle().raw("</style>\n</head>\n<body>\n")
-	h.raw(`<a class="skip" href="#turns">To the turns</a>`).raw("\n<header><h1>").text(name).raw("</h1>\n")
+	h.raw(`<a class="skip" href="#turns">Skip to the turns</a>`).raw("\n<header><h1>").text(name).raw("</h1>\n")
 	if p.Redacted {
-		h.raw("<p>Keys and other secrets that were found are taken out.</p>\n")
+		h.raw("<p>Keys and other secrets that toolscope found are removed.</p>\n")
 	}
 	if p.Partial {
-		h.raw("<p>The capture holds more than this page.</p>\n")
+		h.raw("<p>This page shows only part of the capture.</p>\n")
 	}
 	h.raw("</header>\n")
 }
 
-// writeOverview is the sums, and a list of the turns.
+// writeOverview writes totals and a list of the turns.
 func (h *writer) writeOverview(p *Page) {
 	calls, bad, findings := 0, 0, 0
 	var total price.Sum
@@ -109,7 +109,7 @@ func (p *Page) costOf(t *stream.Turn) price.Figure {
 	return p.Prices.Turn(t, head)
 }
 
-// turnTitle is a turn in a few words.
+// turnTitle returns a short title of a turn.
 func turnTitle(p *Page, t *stream.Turn) string {
 	if t.Model != "" {
 		return t.Model
@@ -124,7 +124,7 @@ func nameOf(c *stream.Call) string {
 	return c.Name
 }
 
-// joinWords are the words that are not empty.
+// joinWords joins the words that are not empty.
 func joinWords(words ...string) string {
 	var all []string
 	for _, w := range words {

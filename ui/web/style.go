@@ -2,10 +2,11 @@ package web
 
 import "strings"
 
-// A colourPair is a colour by day and by night.
+// A colourPair is a colour for light pages and one for dark pages.
 type colourPair struct{ name, light, dark string }
 
-// The grounds that are written on, and the inks: each ink stands out from each ground by 4.5 to 1.
+// The backgrounds and the text colours of the page. Each text colour has a contrast of at least 4.5:1 on
+// each background.
 var (
 	grounds = []colourPair{{"ground", "#ffffff", "#0d1117"}, {"panel", "#f6f8fa", "#161b22"}, {"wrong", "#ffebe9", "#3d0d12"}}
 	inks    = []colourPair{
@@ -13,11 +14,11 @@ var (
 		{"good", "#116329", "#7ee787"}, {"caution", "#7d4e00", "#e3b341"}, {"bad", "#a40e26", "#ffa198"},
 		{"key", "#0550ae", "#79c0ff"}, {"string", "#0a3069", "#a5d6ff"}, {"number", "#953800", "#ffab70"}, {"word", "#6639ba", "#d2a8ff"},
 	}
-	// lines carry no text; they stand out by 3 to 1.
+	// lines are colours without text. Their contrast is at least 3:1.
 	lines = []colourPair{{"line", "#818b98", "#6e7681"}, {"wait", "#818b98", "#6e7681"}, {"busy", "#0969da", "#4493f8"}, {"still", "#9a6700", "#d29922"}, {"seal", "#1f2328", "#e6edf3"}}
 )
 
-// styleSheet is the page's style sheet.
+// styleSheet returns the page's style sheet.
 func styleSheet() string {
 	var light, dark strings.Builder
 	for _, all := range [][]colourPair{grounds, inks, lines} {

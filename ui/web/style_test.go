@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestContrast: each ink can be read on each ground, by day and by night, and lines can be seen.
+// TestContrast checks the contrast of text colours and lines on each background, light and dark.
 func TestContrast(t *testing.T) {
 	check := func(least float64, fore, back colourPair) {
 		t.Helper()
@@ -27,7 +27,7 @@ func TestContrast(t *testing.T) {
 	}
 }
 
-// contrast is that of WCAG 2.
+// contrast returns the contrast ratio of WCAG 2.
 func contrast(t *testing.T, a, b string) float64 {
 	x, y := luminance(t, a), luminance(t, b)
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)

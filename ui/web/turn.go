@@ -15,10 +15,10 @@ func callID(c *stream.Call) string {
 	return "t" + strconv.Itoa(int(c.Turn)+1) + "c" + strconv.Itoa(c.Number)
 }
 
-// roles are the classes of what has a colour; all else has none.
+// roles maps the roles that have a colour to CSS classes. Other roles have no class.
 var roles = map[screen.Role]markup{screen.Good: "good", screen.Caution: "caution", screen.Bad: "bad", screen.Muted: "muted"}
 
-// writeState writes a sign and a word, of which the word alone is read out.
+// writeState writes a sign and a word. Screen readers read only the word.
 func (h *writer) writeState(status stream.Status, role screen.Role, word string) {
 	h.raw(`<span class="state `).raw(roles[role]).raw(`"><span aria-hidden="true">`).text(screen.UnicodeGlyphs.Status[status].String()).raw("</span> ").text(word).raw("</span>")
 }
@@ -27,7 +27,7 @@ func (h *writer) writeStatus(c *stream.Call) {
 	h.writeState(c.Status(), screen.CallRole(c), c.Status().String())
 }
 
-// writeTurn writes a section.
+// writeTurn writes a turn as a section.
 func (h *writer) writeTurn(p *Page, t *Turn) {
 	id := turnID(t.Turn)
 	h.raw(`<section id="`).text(id).raw(`" aria-labelledby="`).text(id).raw(`h"><h2 id="`).text(id).raw(`h">Turn `).writeInt(int(t.Number) + 1).raw(" ").text(turnTitle(p, t.Turn)).raw(" ")
@@ -74,17 +74,17 @@ func (h *writer) writeTurnFacts(p *Page, t *stream.Turn) {
 	h.raw("</dl>\n")
 }
 
-// writeFolded writes a text that opens when asked for.
+// writeFolded writes a text that is folded until the reader opens it.
 func (h *writer) writeFolded(what markup, text []byte) {
 	if len(text) > 0 {
 		h.raw("<details><summary>").raw(what).raw(", ").text(screen.Bytes(len(text)).String()).raw("</summary><pre>").lines(text).raw("</pre></details>\n")
 	}
 }
 
-// timelineWidth is the width of a timeline.
+// timelineWidth is the width of a timeline, in units of its viewBox.
 const timelineWidth = 1000
 
-// writeTimeline writes a row a call on the axis of the turn's time. What is drawn is said in words too.
+// writeTimeline writes a row for each call on the turn's time axis. Each row also has its times in words.
 func (h *writer) writeTimeline(t *Turn) {
 	if len(t.Calls) == 0 {
 		return
@@ -94,7 +94,7 @@ func (h *writer) writeTimeline(t *Turn) {
 		end = max(end, c.OpenedAt, c.LastArgAt, c.SealedAt)
 	}
 	if begin < 0 || end <= begin {
-		h.raw("<p class=\"muted\">The source does not tell when its parts came.</p>\n")
+		h.raw("<p class=\"muted\">The source has no times for the parts of this turn.</p>\n")
 		return
 	}
 	h.raw(`<h3 class="muted">Time</h3><ol class="time">`)
@@ -106,7 +106,7 @@ func (h *writer) writeTimeline(t *Turn) {
 	h.raw(`</ol><p class="axis" aria-hidden="true"><span>0 s</span><span>`).text(screen.Time(end - begin).String()).raw("</span></p>\n")
 }
 
-// writeCallBar draws a call: from when it was announced, while bytes came, and until it was sealed.
+// writeCallBar draws a call: from its announcement, while bytes arrived, and until its arguments were final.
 func (h *writer) writeCallBar(c *stream.Call, begin, end time.Duration) {
 	at := func(d time.Duration) int { return int(timelineWidth * (d - begin) / (end - begin)) }
 	h.raw(`<svg aria-hidden="true" viewBox="0 0 1000 20" preserveAspectRatio="none">`)
@@ -127,7 +127,7 @@ func (h *writer) writeCallBar(c *stream.Call, begin, end time.Duration) {
 	h.raw("</svg>")
 }
 
-// momentsOf says what a lane draws.
+// momentsOf returns the times of a call's bar in words.
 func momentsOf(c *stream.Call, begin time.Duration) string {
 	moment := func(word string, d time.Duration) string {
 		if d < begin {
@@ -135,14 +135,14 @@ func momentsOf(c *stream.Call, begin time.Duration) string {
 		}
 		return word + " +" + screen.Time(d-begin).String()
 	}
-	sealed := moment("sealed", c.SealedAt)
+	sealed := moment("final", c.SealedAt)
 	if sealed == "" {
-		sealed = "never sealed"
+		sealed = "never final"
 	}
 	return joinWords(moment("opened", c.OpenedAt), moment("first byte", c.FirstArgAt), moment("last byte", c.LastArgAt), sealed)
 }
 
-// writeFindings writes what was found, gravest words in bold.
+// writeFindings writes findings, with their severities in bold.
 func (h *writer) writeFindings(list []stream.Finding) {
 	if len(list) == 0 {
 		return

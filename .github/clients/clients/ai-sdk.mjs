@@ -1,5 +1,5 @@
-// The AI SDK: its agent loop (streamText with tools) and its useChat history (UI messages), each of
-// which can go on with a model of another provider.
+// The AI SDK: its agent loop (streamText with tools) and its useChat history (UI messages). Both can continue
+// with a model of another provider.
 import * as ai7 from 'ai'
 import * as ai6 from 'ai6'
 import { createAnthropic } from '@ai-sdk/anthropic'
@@ -31,7 +31,7 @@ async function drain(result) {
   return result
 }
 
-/** loop runs the agent until it has what it would go on with. */
+/** loop runs the agent until it has the messages for its next request. */
 async function loop(ai, models, from, net) {
   const result = await drain(ai.streamText({
     model: models[from](), messages: prompt, tools: toolsOf(ai), stopWhen: ai.stepCountIs(1), maxRetries: 0, onError() {},
@@ -40,7 +40,7 @@ async function loop(ai, models, from, net) {
   return [...prompt, ...(await result.response).messages]
 }
 
-/** history is what a page that uses useChat has, sent back as model messages. */
+/** history returns the history of a page that uses useChat, converted to model messages. */
 async function history(ai, models, from) {
   const tools = toolsOf(ai)
   const result = ai.streamText({ model: models[from](), messages: prompt, tools, stopWhen: ai.stepCountIs(1), maxRetries: 0, onError() {} })

@@ -1,5 +1,5 @@
-// LangChain JS: what a model streams is put together to one message, which goes into the history of
-// the next question, whichever model that asks.
+// LangChain JS: joins the chunks of a stream to one message, which is part of the history of the next request to
+// any model.
 import { ChatOpenAI } from '@langchain/openai'
 import { ChatAnthropic } from '@langchain/anthropic'
 import { ChatGoogleGenerativeAI } from '@langchain/google-genai'
@@ -17,7 +17,7 @@ const models = {
 }
 const weather = tool(async () => 'sunny', { name: 'get_weather', description: 'w', schema: { type: 'object', properties: {} } })
 
-/** ask streams an answer and puts it together. */
+/** ask streams a response and joins its chunks. */
 async function ask(protocol, messages) {
   let all
   for await (const chunk of await models[protocol]().bindTools([weather]).stream(messages)) all = all ? all.concat(chunk) : chunk

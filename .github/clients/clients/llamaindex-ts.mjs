@@ -1,4 +1,4 @@
-// LlamaIndex TS: an agent with a tool, which goes on by itself.
+// LlamaIndex TS: an agent with a tool, which sends the next request itself.
 import { tool } from 'llamaindex'
 import { agent } from '@llamaindex/workflow'
 import { openai } from '@llamaindex/openai'

@@ -1,4 +1,4 @@
-// Mastra: an agent with a tool, on the providers of the AI SDK that it takes. It goes on by itself.
+// Mastra: an agent with a tool, with the providers of the AI SDK that it supports. It sends the next request itself.
 import { Agent } from '@mastra/core/agent'
 import { createTool } from '@mastra/core/tools'
 import { z } from 'zod'

@@ -1,4 +1,4 @@
-// OpenAI Agents JS: an agent that runs until it has an answer, by either protocol of OpenAI.
+// OpenAI Agents JS: an agent that runs until it has an answer, with either protocol of OpenAI.
 import { Agent, Runner, tool, setTracingDisabled, OpenAIProvider } from '@openai/agents'
 
 setTracingDisabled(true)
@@ -25,7 +25,7 @@ async function drain(run) {
   await run.completed
 }
 
-/** switched goes on with the history of a run by the other protocol. */
+/** switched continues the history of a run with the other protocol. */
 async function switched(from, to) {
   const run = await runner(from).run(agent(), 'What is the weather?', { stream: true, maxTurns: 1 })
   await drain(run).catch(() => {})

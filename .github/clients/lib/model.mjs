@@ -1,16 +1,16 @@
-// A model that is not there, for agents: a server that answers one case after another, the first
-// request that has the agent's tool with the call, and all others with a word.
+// A simulated model for agents: a server that answers one case after another. The response to the first request
+// with the agent's tool is the call; all other responses are one word.
 import http from 'node:http'
 import { answers, protocolOf } from './wire.mjs'
 
-/** whole is what a request gets that asks for no stream. */
+/** whole is the response to a request without streaming. */
 const whole = {
   anthropic: '{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"{}"}],"stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":1,"output_tokens":1}}',
   gemini: '{"candidates":[{"content":{"parts":[{"text":"{}"}],"role":"model"},"index":0,"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":1,"candidatesTokenCount":1,"totalTokenCount":2}}',
   'openai-chat': '{"id":"c","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"{}"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}',
 }
 
-/** model serves a protocol. Asked are the requests of the case at hand that have the tool. */
+/** model serves a protocol. asked are the requests of the current case that declare the tool. */
 export function model(tool, protocol) {
   const it = { asked: [], args: null, base: '' }
   it.next = args => Object.assign(it, { asked: [], args })

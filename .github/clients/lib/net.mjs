@@ -1,7 +1,7 @@
-// A network that is not there: fetch is answered from wire.mjs, and what was asked is kept.
+// A simulated network: fetch returns responses from wire.mjs, and the requests are kept.
 import { answers, protocolOf } from './wire.mjs'
 
-/** Net answers requests: the first with a call, if args is a text, and all others with a word. */
+/** Net answers requests: the first with a call, if args is a string, and all others with one word. */
 export class Net {
   constructor(args) { this.args = args; this.asked = [] }
 
@@ -22,7 +22,7 @@ export class Net {
   }
 }
 
-/** network makes every fetch of the process go to a Net. */
+/** network replaces fetch by a Net for the whole process. */
 export function network(args) {
   const net = new Net(args)
   globalThis.fetch = net.fetch

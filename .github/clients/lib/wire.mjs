@@ -1,14 +1,14 @@
-// What providers answer: one call with the arguments of a case, streamed, and then "Done.". The
-// arguments stand in the text of the stream as the case has them; where a protocol carries a value
-// and not a text, what is no JSON is a string there.
+// The responses of providers: a stream with one call with the arguments of a case, and then "Done.". A protocol with
+// arguments as text contains them unchanged. In a protocol with arguments as a JSON value, arguments that are not JSON
+// become a string.
 export const call = { id: 'call_abc123XYZ', item: 'fc_0a1b2c3d4e5f', tool: 'get_weather' }
 
 const text = s => JSON.stringify(s)
 const valid = s => { try { JSON.parse(s); return true } catch { return false } }
 
 /**
- * asValue is the JSON text that stands for arguments in a protocol that carries a value: one line,
- * as a stream of events has it, and whole characters, as UTF-8 has them.
+ * asValue returns the JSON text of arguments for a protocol with arguments as a JSON value. It has no line breaks,
+ * which would end an event, and no incomplete characters, which UTF-8 can't encode.
  */
 export const asValue = args => (valid(args) ? args.replaceAll('\n', ' ') : text(args)).toWellFormed()
 
@@ -74,7 +74,7 @@ function ollama(args) {
 
 export const answers = { anthropic, 'openai-chat': chat, 'openai-responses': responses, gemini, ollama }
 
-/** protocolOf is the protocol that an address belongs to. */
+/** protocolOf returns the protocol of an address, '' if it is unknown. */
 export function protocolOf(url) {
   if (/\/messages(\?|$)/.test(url)) return 'anthropic'
   if (/\/chat\/completions/.test(url)) return 'openai-chat'
@@ -85,7 +85,7 @@ export function protocolOf(url) {
   return ''
 }
 
-/** callIn is the part of a request's history that is the call, and what became of its result. */
+/** callIn returns the first call in the history of a request. */
 export function callIn(protocol, body) {
   const fine = list => (list ?? []).filter(Boolean)
   switch (protocol) {
@@ -98,14 +98,14 @@ export function callIn(protocol, body) {
   }
 }
 
-/** hasResult reports whether a request's history has the call's result. */
+/** hasResult reports whether the history of a request contains a result. */
 export function hasResult(protocol, body) {
   return /"tool_result"|"role":"tool"|"function_call_output"|"functionResponse"|"toolResult"/.test(JSON.stringify(body))
 }
 
 /**
- * scrub takes out what is another one in each run: ids of calls that the client makes; and the mark
- * of a cache, which is of the last messages and not of the call.
+ * scrub replaces the ids that the client generates, which differ in each run. It also removes the cache marker, which
+ * belongs to the last messages and not to the call.
  */
 export function scrub(value) {
   delete value.cache_control
