@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -40,7 +39,7 @@ func TestNotices(t *testing.T) {
 	if len(modules) < 30 {
 		t.Fatalf("only %d modules found", len(modules))
 	}
-	addLegalFiles(t, modules, "Go", "Go "+strings.TrimPrefix(goVersion(t), "go"), runtime.GOROOT())
+	addLegalFiles(t, modules, "Go", "Go "+strings.TrimPrefix(goVersion(t), "go"), goRoot(t))
 	want := noticesText(modules)
 	if *updateNotices {
 		if err := os.WriteFile("THIRD_PARTY_NOTICES", []byte(want), 0o644); err != nil {
@@ -48,7 +47,10 @@ func TestNotices(t *testing.T) {
 		}
 	}
 	got := content(t, "THIRD_PARTY_NOTICES")
-	for _, m := range modules {
+	for path, m := range modules {
+		if path == "Go" && strings.Contains(got, "\n"+m.name+"\n") {
+			continue // the installed Go may have another version, or no licence file
+		}
 		if len(m.texts) == 0 {
 			t.Errorf("%s has no file with a licence", m.name)
 		}
@@ -123,6 +125,14 @@ func addLegalFiles(t *testing.T, modules map[string]*licensed, path, name, dir s
 			m.texts[file] = strings.TrimSpace(strings.ReplaceAll(content(t, file), "\r\n", "\n"))
 		}
 	}
+}
+
+func goRoot(t *testing.T) string {
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(root))
 }
 
 func goVersion(t *testing.T) string {

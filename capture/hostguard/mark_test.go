@@ -43,7 +43,7 @@ func TestTakeMarks(t *testing.T) {
 			t.Errorf("took %q, left %v; want %q, %v", marks, test.header, test.marks, test.rest)
 		}
 	}
-	if NewMark() == NewMark() {
+	if first, second := NewMark(), NewMark(); first == second {
 		t.Error("two servers have the same mark")
 	}
 }

@@ -74,13 +74,15 @@ func TestRowOfProxies(t *testing.T) {
 			return new(net.Dialer).DialContext(ctx, network, up.Host)
 		}
 	})
-	first := stand(t, "http://"+last.addr, nil)
-	for _, d := range []*desk{first, last} {
+	ask := func(d *desk) {
 		resp, body := d.ask("GET / HTTP/1.1\r\nHost: localhost\r\nToolscope-Via: mine\r\nConnection: close\r\nX-Own: 1\r\n\r\n")
 		if resp.StatusCode != 200 || got.Get("X-Own") != "1" || got["Toolscope-Via"] != nil {
 			t.Errorf("%s %q, the provider got %v", resp.Status, body, got)
 		}
 	}
+	ask(last)
+	first := stand(t, "http://"+last.addr, nil)
+	ask(first)
 	for _, recs := range [][]capture.Record{first.ended(1), last.ended(1), last.ended(2)} {
 		if h := headOf(recs, capture.Request).Head.Header; h["Toolscope-Via"] != nil || h.Get("X-Own") != "1" {
 			t.Errorf("recorded %v", h)

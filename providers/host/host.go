@@ -63,7 +63,6 @@ func (k APIKey) HeaderFor(secret string) HeaderPair {
 // Find returns the host with that name. The error lists the known names.
 func Find(name string) (*Host, error) {
 	if name == "aistudio" {
-		//lint:ignore ST1005 it begins with a name
 		return nil, fmt.Errorf("toolscope reads Google AI Studio only from captures and never calls it; gemini is Google's public API")
 	}
 	return protocol.FindNamed("provider", name, All, func(h *Host) string { return h.Name })

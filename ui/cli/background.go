@@ -19,8 +19,8 @@ import (
 const answerTime = 150 * time.Millisecond
 
 // terminalGround asks the terminal for its background colour (OSC 11) and then for its kind (DA1). Every
-// terminal reports its kind, so a terminal that ignores the first question costs no waiting. typed are the
-// keys that were typed meanwhile: they arrive in between.
+// terminal reports its kind, so a terminal that ignores the first question causes no wait. typed are the
+// keys that the user typed while the function waited.
 func terminalGround() (g ui.Background, typed []tea.KeyMsg) {
 	if dark, ok := darkFromEnv(os.Getenv("COLORFGBG")); ok {
 		return ui.Background{Known: true, Dark: dark}, nil
@@ -31,14 +31,14 @@ func terminalGround() (g ui.Background, typed []tea.KeyMsg) {
 	}
 	defer tty.Close()
 	if tty.SetDeadline(time.Now().Add(answerTime)) != nil {
-		return g, nil // no deadlines: don't ask
+		return g, nil // without a deadline, a silent terminal would block us
 	}
 	conn, err := tty.SyscallConn()
 	if err != nil {
 		return g, nil
 	}
 	var answer []byte
-	_ = conn.Control(func(fd uintptr) { // not Fd(), after which reads would wait for ever
+	_ = conn.Control(func(fd uintptr) { // Fd() would remove the deadline of reads
 		if state, err := term.MakeRaw(fd); err == nil {
 			defer term.Restore(fd, state) //nolint:errcheck // nothing to be done
 			answer = askBackground(tty)
@@ -98,8 +98,8 @@ func typedKeys(answer []byte) (keys []tea.KeyMsg) {
 	return keys
 }
 
-// lateAnswer reports whether a key is a report that arrived after we stopped waiting. Bubble Tea takes such
-// bytes for typing.
+// lateAnswer reports whether a key is a report that arrived after we stopped waiting. Bubble Tea treats such
+// bytes as typed text.
 func lateAnswer(k tea.KeyMsg) bool {
 	return !k.Paste && strings.HasPrefix(string(k.Runes), "11;rgb:")
 }

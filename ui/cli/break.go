@@ -113,7 +113,7 @@ func (b *breakpoint) newWatch() proxy.Watch {
 		return nil
 	}
 	w := &breakWatch{point: b, filter: f, met: map[stream.Ref]bool{}, looked: filter.SearchProgress{}, began: time.Now()}
-	w.in.Keep(providers.Retention{Bytes: maxWatchedBytes, ReadOnce: true, Rows: 16}) // a WebSocket lasts for hours
+	w.in.Keep(providers.Retention{Bytes: maxWatchedBytes, ReadOnce: true, Rows: 16}) // a WebSocket may be open for hours
 	return w
 }
 
@@ -129,7 +129,7 @@ type breakWatch struct {
 	mu     sync.Mutex // the request may still be sent while the response arrives
 	in     providers.Inspector
 	number int
-	closed int                 // number of turns that had ended, from the first without a gap
+	closed int                 // all turns below this index have ended
 	met    map[stream.Ref]bool // calls for which the response was held
 	looked filter.SearchProgress
 }

@@ -76,7 +76,7 @@ func (a *app) printLines(ctx context.Context, paths []string) error {
 	defer stop()
 	defer a.endWithReader()()
 	var wait sync.WaitGroup
-	var mu sync.Mutex // of to and failed
+	var mu sync.Mutex // protects to and failed
 	to := a.stdout.withBuffer()
 	var failed error
 	for _, path := range paths {

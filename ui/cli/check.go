@@ -74,17 +74,17 @@ type checker struct {
 	*checkFlags
 	report.Check
 	limit    stream.Severity // findings of this severity and worse fail; noSeverity for none
-	codes    []string        // these fail at any severity
+	codes    []string        // findings with these codes fail at any severity
 	known    *report.Baseline
 	prices   *price.Table
 	cost     price.Sum
 	capped   bool           // --max-cost was given
 	called   map[string]int // complete calls, by tool
-	broken   map[string]int // the other calls, by tool
+	broken   map[string]int // incomplete and malformed calls, by tool
 	calls    int
 	in       *providers.Inspector // of the current source
 	places   *locator             // of the current source
-	starting int                  // index of its first finding
+	starting int                  // index of the current source's first finding
 	part     bool                 // a filter is set, so that missing findings may be in other turns
 }
 

@@ -75,7 +75,7 @@ func (c *configuration) positionText(p settings.Position) string {
 // readConfiguration reads the file, if there is one.
 func readConfiguration(root *cobra.Command) (c configuration, err error) {
 	if c.path, err = configPath(); err != nil {
-		return c, nil // no home, no configuration
+		return c, nil // without a home folder there is no configuration
 	}
 	data, err := readFile(c.path)
 	switch {

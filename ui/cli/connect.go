@@ -21,7 +21,7 @@ import (
 type connectFlags struct {
 	liveFlags
 	model, system, baseURL string
-	tools, request         string // files
+	tools, request         string // names of files
 	session                string
 	keep                   bool
 	maxTokens              int

@@ -269,7 +269,7 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"version"}, 0, ""},
 		{[]string{"demo", "--list"}, 0, ""},
 		{[]string{"demo", "nope"}, 2, "unknown scenario"},
-		{[]string{"help", "nope"}, 2, `unknown page "nope"`},
+		{[]string{"help", "nope"}, 2, `unknown command or topic "nope"`},
 		{[]string{"help", "help"}, 0, ""},
 		{[]string{"print", filepath.Join(dir, "missing")}, 1, "no such file"},
 		{[]string{"print", filepath.Join(dir, "missing"), file}, 1, "no such file"},

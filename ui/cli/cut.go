@@ -110,7 +110,7 @@ func (a *app) runCut(ctx context.Context, paths []string, f cutFlags) error {
 		return err
 	}
 	if slices.ContainsFunc(faults, func(f fault.Fault) bool { return f.Is("status") }) {
-		return usageErrorf("--fault status: can't change a capture, which already has its responses\nuse it with serve or proxy")
+		return usageErrorf("--fault status: can't change the responses of a capture\nuse this fault with serve or proxy")
 	}
 	if _, there := os.Lstat(f.out); f.out != "-" && there == nil {
 		return fmt.Errorf("-o %s: the file exists\nuse the name of a new file", f.out)

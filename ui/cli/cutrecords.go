@@ -39,10 +39,10 @@ func recordsUntil(records iter.Seq[capture.Record], stops map[int]providers.Exch
 // stopper tracks how many bytes of each stream were returned.
 type stopper struct {
 	stops map[int]providers.ExchangeOffset
-	came  map[capture.Stream]int64 // bytes
-	left  int64                    // bytes before the stops
+	came  map[capture.Stream]int64 // number of bytes so far, by stream
+	left  int64                    // number of bytes that remain before the stops
 	open  []int                    // exchanges with open responses
-	at    time.Duration            // of the latest record
+	at    time.Duration            // time of the latest record
 }
 
 // upTo returns the part of a record before the stop; had is false if there is none.
@@ -68,7 +68,7 @@ func (s *stopper) upTo(r capture.Record) (capture.Record, bool) {
 	if room == 0 && most > 0 {
 		r.Lost = 0
 	}
-	if r.OfSource() { // nothing is left of it
+	if r.OfSource() { // nothing of the record remains
 		return r, false
 	}
 	s.at = max(s.at, r.At)
@@ -87,7 +87,7 @@ type faultyResponse struct {
 	faults []fault.Fault
 	noted  int // index of the record with the note, -1 for none yet
 	late   time.Duration
-	last   capture.Record // the latest one
+	last   capture.Record // the latest record
 	over   bool
 }
 
@@ -113,7 +113,7 @@ func (a *app) injectFaults(records []capture.Record, faults []fault.Fault, turn 
 		}
 		out = a.appendFaulty(out, all[r.Exchange], set, r)
 	}
-	for _, x := range slices.Sorted(maps.Keys(all)) { // without an end in the source
+	for _, x := range slices.Sorted(maps.Keys(all)) { // responses without an end in the source
 		if b := all[x]; !b.over {
 			out = a.endFaultyResponse(out, b, set)
 		}

@@ -51,7 +51,7 @@ type diffTurn struct {
 // diffCommand compares the turns of files.
 type diffCommand struct {
 	files   [][]diffTurn // the turns, by file
-	names   []string     // of the files
+	names   []string     // names of the files
 	prices  *price.Table
 	to      lineWriter
 	differs bool
@@ -118,7 +118,7 @@ type turnSet []*diffTurn
 // has one turn, these match.
 func (d *diffCommand) pairTurns() (sets []turnSet) {
 	single := !slices.ContainsFunc(d.files, func(f []diffTurn) bool { return len(f) != 1 })
-	var keys [][2]string // of the first turn of each set
+	var keys [][2]string // keys of the first turn of each set
 	for n, file := range d.files {
 		at := make([]int, len(file))
 		for i := range at {

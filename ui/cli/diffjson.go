@@ -33,7 +33,7 @@ func (c *comparison) writeJSON(d *diffCommand) {
 	d.to.writeObject(o)
 }
 
-// addSide writes the facts of a turn.
+// addSide writes the facts of turn i of the comparison.
 func (c *comparison) addSide(o *jsonObject, d *diffCommand, i int) {
 	s := c.sides[i]
 	o.text("file", s.file)

@@ -23,7 +23,7 @@ type toolRunPrinter interface {
 
 // requestPrinter tracks which requests to servers were printed.
 type requestPrinter struct {
-	seen   int            // requests of the log
+	seen   int            // number of requests that were looked at
 	waits  []*mcp.Request // requests that are not printed yet
 	notRun int            // calls without a tool run
 }

@@ -30,7 +30,7 @@ func (a *app) explainCommand() *cobra.Command {
 		Example: "toolscope explain ARGS_BROKEN", Long: "CODE is the code of a finding. 'toolscope help findings' lists them.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usageErrorf("explain takes one code\n'toolscope help findings' lists them")
+				return usageErrorf("explain: needs one CODE\n'toolscope help findings' lists the codes")
 			}
 			return explainCode(a.stdout, args[0])
 		},
@@ -42,7 +42,7 @@ func explainCode(l lineWriter, code string) error {
 	all := byCode(providers.Findings())
 	i := slices.IndexFunc(all, func(d *stream.Diagnosis) bool { return strings.EqualFold(d.Code, code) })
 	if i < 0 {
-		return usageErrorf("no finding has the code %q%s\n'toolscope help findings' lists them", code, similarCodes(all, strings.ToUpper(code)))
+		return usageErrorf("explain: unknown code %q%s\n'toolscope help findings' lists the codes", code, similarCodes(all, strings.ToUpper(code)))
 	}
 	d := all[i]
 	l.printLine("%s", d.Code)

@@ -53,11 +53,11 @@ func TestExplain(t *testing.T) {
 		t.Errorf("not told as a loss: %s", out)
 	}
 	for args, want := range map[string]string{
-		"":                `explain takes one code`,
-		"A B":             `explain takes one code`,
-		"ARGS_BROKE":      `no finding has the code "ARGS_BROKE"; did you mean ARGS_BROKEN?`,
-		"no_terminatro":   `no finding has the code "no_terminatro"; did you mean NO_TERMINATOR?`,
-		"zzz":             `no finding has the code "zzz"` + "\n",
+		"":                `explain: needs one CODE`,
+		"A B":             `explain: needs one CODE`,
+		"ARGS_BROKE":      `explain: unknown code "ARGS_BROKE"; did you mean ARGS_BROKEN?`,
+		"no_terminatro":   `explain: unknown code "no_terminatro"; did you mean NO_TERMINATOR?`,
+		"zzz":             `explain: unknown code "zzz"` + "\n",
 		"PROVIDER_ERRORS": `did you mean PROVIDER_ERROR?` + "\n",
 	} {
 		got := command(t, nil, append([]string{"explain"}, strings.Fields(args)...)...)

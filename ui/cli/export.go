@@ -51,7 +51,7 @@ type export struct {
 	app    *app
 	path   string // as the user wrote it
 	src    capture.Source
-	in     *providers.Inspector // holds the source once read has returned
+	in     *providers.Inspector // has read the source once read returns
 	prices *price.Table
 	to     io.Writer
 }
@@ -151,7 +151,7 @@ func (a *app) runExport(ctx context.Context, paths []string, f exportFlags) erro
 	e := &export{exportFlags: f, app: a, path: paths[0], src: a.failOnDamage(src), in: new(providers.Inspector), prices: prices}
 	prepare(e.in)
 	if f.out == "" {
-		e.to = a.output // a file, not text for a terminal
+		e.to = a.output // a file needs no sanitiser
 		return as.write(e)
 	}
 	return saveAs(f.out, f.force, func(w io.Writer) error {

@@ -77,7 +77,7 @@ func (a *harArchive) addRecord(r capture.Record) {
 	}
 }
 
-// readHead takes the head of a request or response.
+// readHead adds the head of a request or response to the exchange.
 func (x *harExchange) readHead(r capture.Record) {
 	h := r.Head
 	if h.URL != "" {

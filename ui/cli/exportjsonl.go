@@ -25,7 +25,7 @@ func (e *export) writeJSONL() error {
 type onlyPrinter struct {
 	*jsonPrinter
 	of      *export
-	printed int // turns and calls
+	printed int // number of printed turns and calls
 }
 
 // wantsTurn reports whether a turn is selected; it counts from 0.

@@ -10,7 +10,7 @@ import (
 
 // flagText describes a flag in help, the manual page and completions.
 type flagText struct {
-	commands string // the names of the commands, separated by blanks; "" for every command with the flag
+	commands string // names of commands, separated by spaces; "" for every command with the flag
 	name     string
 	value    string // the METAVAR of its value; "" for a switch
 	usage    string

@@ -87,7 +87,7 @@ func hubNotes(s fleet.State) (words []ui.StatusNote) {
 	if s.Invalid > 0 {
 		alarm("NOT DECODED: " + count.Of(int(s.Invalid), "message"))
 	}
-	if s.Silent > 0 { // may be another machine than the selected one next to it
+	if s.Silent > 0 { // name the machine: another one may be selected
 		alarm(count.Of(s.Silent, "machine") + " SILENT: " + s.First + ifElse(s.Silent > 1, ", …", ""))
 	}
 	words = append(words, ui.StatusNote{Text: facts + lag, Stays: true, Brief: lag})

@@ -89,14 +89,14 @@ func pipeTo(command string, data []byte) ([]byte, error) {
 		shell, flag = cmp.Or(os.Getenv("COMSPEC"), "cmd.exe"), "/C"
 	}
 	run := exec.CommandContext(ctx, shell, flag, command)
-	run.WaitDelay = time.Second // a child of it may hold the pipe
+	run.WaitDelay = time.Second // a child process of the command may keep the pipe open
 	run.Stdin = bytes.NewReader(data)
 	out := &limitedBuffer{maxBytes: maxPipeOutput}
 	run.Stdout, run.Stderr = out, out
 	err := run.Run()
 	switch {
 	case ctx.Err() != nil:
-		err = fmt.Errorf("stopped after %v, the limit", pipeTime)
+		err = fmt.Errorf("stopped after the time limit of %v", pipeTime)
 	case out.dropped > 0:
 		err = fmt.Errorf("%s of its output not shown", count.Of(out.dropped, "byte"))
 	case errors.Is(err, exec.ErrWaitDelay):

@@ -18,7 +18,7 @@ func (a *app) helpCommand(root *cobra.Command) {
 			page, _, err := root.Find(args)
 			if len(args) > 0 && (err != nil || page == root) {
 				names := mapSlice(pageCompletions(root), func(o completion) string { return o.word })
-				return usageErrorf("help: unknown page %q%s\n'toolscope help' lists them", args[0], suggestName(args[0], names))
+				return usageErrorf("help: unknown command or topic %q%s\n'toolscope help' lists them", args[0], suggestName(args[0], names))
 			}
 			if page.IsAdditionalHelpTopicCommand() && slices.Contains([]string{"dialects", "executed", "fleet", "hosts"}, args[0]) {
 				a.noteOldName("help "+args[0], "help "+page.Name())

@@ -28,7 +28,7 @@ type hubTraces struct {
 	*traceSender
 	view *fleet.View
 	file string
-	at   time.Time // of the position, by the hub's clock
+	at   time.Time // time of the position, by the hub's clock
 	due  int64     // number of spans that the collector must answer before the position is saved
 }
 
@@ -72,7 +72,7 @@ func (a *app) watchHub(hub *fleet.Hub, t *traceSender, store string, began time.
 		h.readPosition()
 		t.Close(all)
 		t.printMissing(a)
-		_ = h.savePosition() // else some are sent twice
+		_ = h.savePosition() // after a failure the next start sends some turns again
 	}, nil
 }
 

@@ -37,7 +37,7 @@ func (a *app) newIndexers() (func(string) fleet.Indexer, error) {
 func (x *indexer) Write(r capture.Record) {
 	x.in.MakeRoom()
 	x.in.Write(coreRecord(r))
-	_ = x.q.printEnded(false) // writes to memory
+	_ = x.q.printEnded(false) // writes to memory, which can't fail
 }
 
 // Calls returns the calls of turns that ended since the last call of Calls. all ends the open turns.

@@ -99,7 +99,7 @@ func inStateFolder(name string) (string, error) {
 // recentCapture is a capture in captureFolder.
 type recentCapture struct {
 	record.StoredCapture
-	Open bool // it is being written
+	Open bool // the capture is still being written
 }
 
 // recentCaptures lists the captures in captureFolder, newest first.

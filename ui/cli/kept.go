@@ -36,7 +36,7 @@ func readSavedState() (k savedState) {
 	if err != nil {
 		return k
 	}
-	data, _ := os.ReadFile(path) // there may be none
+	data, _ := os.ReadFile(path) // the file may not exist
 	found, err := settings.Read(data)
 	if err != nil {
 		return k

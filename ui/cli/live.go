@@ -54,7 +54,7 @@ type liveInput struct {
 	faults  string                 // injected faults, "" for none
 	refusal atomic.Pointer[string] // why the latest request was refused
 	client  atomic.Pointer[string] // state of the client that runs behind the screen, nil without one
-	began   time.Time              // the time that the times of records count from
+	began   time.Time              // the times of records count from here
 }
 
 // sourceEnd is the end of the source, with its error.
@@ -93,7 +93,7 @@ func (a *app) startLive(command string, f *liveFlags) (l *liveInput, err error) 
 		return nil, err
 	}
 	if l.sent != nil && f.record == "" {
-		return l, nil // the spool is the capture
+		return l, nil // the spool already contains the records
 	}
 	if f.kept != nil && f.record == "" {
 		l.rec = a.startKeptCapture(f, l.began, command)
@@ -131,7 +131,7 @@ const maxBatch = 1 << 16
 func (l *liveInput) forwardAll() {
 	defer close(l.done)
 	for {
-		over := l.over.Load() // read before Take: then the records of the source are in the queue
+		over := l.over.Load() // before Take, so that all records of an ended source are in the queue
 		batch, more := l.arrived.Take(maxBatch)
 		for _, r := range batch {
 			if l.rec != nil || l.sent != nil || l.traced != nil || !l.unwanted.Load() {
@@ -245,7 +245,7 @@ func newRedactor() *redact.Redactor {
 	return redact.New(salt, redact.Options{Decode: func(h http.Header) (redact.Decoder, error) {
 		chain, err := coding.New(h)
 		if err != nil {
-			return nil, err // a nil *Chain would make a Decoder that is not nil
+			return nil, err // returning a nil *Chain would make a Decoder that is not nil
 		}
 		return chain, nil
 	}})

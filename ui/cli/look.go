@@ -102,7 +102,7 @@ func (l *lookFlags) applyTo(o *ui.Options, note func(string)) (typed []tea.KeyMs
 	}
 	o.Layout, o.Calm = kept.layout, l.calm
 	o.Depth, o.Asked = l.colourDepth(), l.isThemeSet()
-	if !o.Asked || o.Depth <= termenv.ANSI256 { // the background matters only for automatic themes and few colours
+	if !o.Asked || o.Depth <= termenv.ANSI256 { // otherwise the background is not needed
 		o.Terminal, typed = terminalGround()
 	}
 	dark := o.Terminal.Dark || !o.Terminal.Known

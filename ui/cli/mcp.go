@@ -95,7 +95,7 @@ func (a *app) runRecorded(f *mcpFlags, kind, name string, run func(stdio.Options
 	l.rec = a.recordBeside(f.record, "-"+kind+"-"+fileWord(name), l.began)
 	l.start(func(pass func()) { pass() })
 	go func() {
-		for range l.shown.All { // not shown
+		for range l.shown.All { // discard the records, because there is no screen
 		}
 	}()
 	in, out, errs := a.stdStreams()

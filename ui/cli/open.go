@@ -63,7 +63,7 @@ func (a *app) runOpen(ctx context.Context, args []string) error {
 	}
 	defer a.reportViews()
 	defer func() {
-		cancel() // reading ends before the rest is sent
+		cancel() // stop reading before the remaining data is sent
 		end()
 	}()
 	return a.showSource(ctx, src, a.speed, ui.Options{Source: sourceTitle(paths), Prepare: prepare, Prices: prices, Machines: a.machineStates(), Status: func() []ui.StatusNote {
@@ -96,7 +96,7 @@ func (a *app) pickRecent(ctx context.Context, list []recentCapture) error {
 	return err
 }
 
-// maxRecent is how many captures are listed.
+// maxRecent is the maximum number of listed captures.
 const maxRecent = 100
 
 // recentSource returns the source of a capture, which is followed while it is being written.
@@ -119,6 +119,6 @@ func (a *app) showSource(ctx context.Context, src capture.Source, speed float64,
 		player := capture.NewPlayer(speed)
 		src, o.Playback = capture.Play(ctx, src, player), player
 	}
-	defer in.Close(nil) // fillFrom doesn't wait any more
+	defer in.Close(nil) // stops fillFrom
 	return a.showScreen(o, func() { in.fillFrom(src) })
 }

@@ -27,9 +27,9 @@ type clientLaunch struct {
 	did  []string // the variables and flags that were set, in words
 	home string   // a home folder with settings; "" for none
 
-	servers []mcpServer // its MCP servers
+	servers []mcpServer // MCP servers of the client
 	watched []string    // servers that are recorded
-	lacks   []string    // why others are not recorded
+	lacks   []string    // reasons why other servers are not recorded
 	removes []func()    // functions that remove the files of the run
 }
 

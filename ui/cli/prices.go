@@ -29,7 +29,7 @@ func (a *app) loadPrices() (*price.Table, error) {
 	if path == "" {
 		var err error
 		if path, err = inConfigFolder("prices.json"); err != nil {
-			return table, nil // no home, no configuration
+			return table, nil // without a home folder there is no configuration
 		}
 		name, optional = path, true
 	}

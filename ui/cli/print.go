@@ -131,7 +131,7 @@ func (a *app) printFollowed(ctx context.Context, paths []string, p printer) erro
 	}
 	in := new(providers.Inspector)
 	prepare(in)
-	if a.sends.to != "" || a.tracing != nil || isEndless(paths) { // the end has work to do
+	if a.sends.to != "" || a.tracing != nil || isEndless(paths) { // a signal must end the source, not the program
 		var stop func()
 		ctx, stop = a.untilCaught(ctx)
 		defer stop()
@@ -157,7 +157,7 @@ func (a *app) printFollowed(ctx context.Context, paths []string, p printer) erro
 	return a.printSource(said, followedName(paths), in, p)
 }
 
-// followedName is the name of sources that are read as one; "" if the heads of the exchanges have the names.
+// followedName returns the name of a source made of several paths; "" if the exchanges name their sources.
 func followedName(paths []string) string {
 	if len(paths) > 1 || capture.IsPlace(paths[0]) && !fleet.IsAddress(paths[0]) { // ? is not a pattern in an address
 		return ""
@@ -219,7 +219,7 @@ func inspectSource(src capture.Source, in *providers.Inspector, more func() bool
 		if err != nil {
 			return err
 		}
-		in.MakeRoom() // before a record, so not at the end, where it isn't needed
+		in.MakeRoom() // before each record, because nothing needs the memory after the last one
 		in.Write(coreRecord(r))
 		if !more() {
 			break
@@ -295,7 +295,7 @@ func (a *app) explainUnrecognised(path string, in *providers.Inspector) {
 		a.printNote("--from %s reads the file as its name suggests; 'toolscope help formats' lists the formats", name)
 		return
 	}
-	a.printNote("'toolscope help formats' lists the formats; --from NAME chooses one")
+	a.printNote("'toolscope help formats' lists the formats; --from NAME selects a format")
 }
 
 // isRecognised reports whether a turn has information: its protocol is known, or at least why there is

@@ -152,7 +152,7 @@ func (r *runningProxy) createProxy(o proxy.Options, screen bool) (err error) {
 	}
 	if !screen {
 		o.Log = log.New(firstLine{r.app}, "", 0)
-		r.caught, r.uncatch = r.app.catchEnd() // before its address is printed
+		r.caught, r.uncatch = r.app.catchEnd() // before the address is printed, after which signals may arrive
 	}
 	if r.point != nil {
 		r.point.applyTo(&o, r.redactor.Text)
@@ -194,7 +194,7 @@ func (r *runningProxy) announceProxy(f *proxyFlags) {
 		}
 	}
 	if f.public {
-		a.printNote("other machines can reach this proxy; their requests, with their keys, are not encrypted")
+		a.printNote("other machines can reach this proxy; their requests, including keys, are not encrypted")
 	}
 }
 

@@ -49,11 +49,11 @@ const maxLinger = 5 * time.Second
 type hubPublisher struct {
 	*fleet.Publisher
 	server string
-	limit  int64 // of the spool
+	limit  int64 // maximum size of the spool
 	notes  publishNotes
 
 	fed  chan struct{} // closed when the followed source has ended
-	feed atomic.Bool   // a source is followed
+	feed atomic.Bool   // a followed source is published
 }
 
 // startPublishing starts to publish. It returns nil without --publish.

@@ -89,7 +89,7 @@ type troubleNotice struct {
 }
 
 const (
-	changeLasts = 2 * time.Second // before it is reported
+	changeLasts = 2 * time.Second // how long a change must last before it is reported
 	firstPause  = 10 * time.Second
 	maxPause    = 10 * time.Minute // without a change for this long, the pauses start over
 )

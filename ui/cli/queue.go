@@ -23,13 +23,13 @@ type turnPrinter struct {
 	unbegun []int32                  // turns below turns without an event
 	open    map[int32]bool           // other turns that are not printed; false once they have ended
 	ended   []endedTurn              // turns that wait to be printed, in the order of printing
-	weight  int64                    // bytes of the ended turns
+	weight  int64                    // size in memory of the ended turns
 	patient bool                     // a turn waits for the results of its calls
 	waiting map[int32][]sentBackCall // calls that were sent back, by turn that is not printed yet
 	run     bool                     // the source is several files
 	among   bool                     // the file is one of many: unrecognised turns are not printed
 	only    *turnFilter              // which turns are printed
-	hidden  map[int32]bool           // turns that only doesn't select
+	hidden  map[int32]bool           // turns that the filter doesn't select
 	known   bool                     // a recognised turn was printed
 	asked   requestPrinter           // requests to MCP servers
 	traces  *traceSender             // a collector that gets the turns too; may be nil
@@ -39,10 +39,10 @@ type turnPrinter struct {
 type sentBackCall struct {
 	file     string
 	of       stream.Ref
-	name, id string // of the call
+	name, id string // name and id of the call
 	stream.SentBackCall
 	findings []stream.Finding // findings of the request about the call
-	late     bool             // its turn was printed without the result
+	late     bool             // the turn of the call was printed without the result
 	same     bool             // the request is on the same WebSocket as the call
 }
 

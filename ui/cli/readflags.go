@@ -32,8 +32,8 @@ func (r *readFlags) openOptions(follow bool, stdin io.Reader) capture.Options {
 type readFlags struct {
 	places   bool // the command needs places in log files
 	protocol string
-	as       string // the format of every input
-	request  string // file that holds the body of a request
+	as       string // name of the format of all inputs
+	request  string // file with the body of a request
 }
 
 func (r *readFlags) add(f *pflag.FlagSet) {

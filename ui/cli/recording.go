@@ -35,9 +35,9 @@ func (c *captureWriter) presentPath() string { return cmp.Or(c.State().Path, c.p
 type liveFlags struct {
 	record, format string
 	keepSecrets    bool
-	kept           *keptFlags    // of a command that records by default; may be nil
-	publish        *publishFlags // of a command that publishes; may be nil
-	traces         *traceFlags   // of a command that sends spans; may be nil
+	kept           *keptFlags    // for commands that record by default, else nil
+	publish        *publishFlags // for commands that can publish, else nil
+	traces         *traceFlags   // for commands that can send spans, else nil
 }
 
 func (a *app) liveFlags(cmd *cobra.Command, f *liveFlags) {

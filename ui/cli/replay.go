@@ -68,10 +68,10 @@ type replayer struct {
 	replayFlags
 	targets  []*protocol.Target
 	policies []*replay.Policy
-	limit    replay.Severity // of failOn
+	limit    replay.Severity // severity of failOn
 	out      previewWriter
-	shown    int // previews
-	bad      int // previews that reach the limit
+	shown    int // number of previews
+	bad      int // number of previews that reach the limit
 }
 
 // previewWriter writes previews.

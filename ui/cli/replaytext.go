@@ -21,11 +21,11 @@ import (
 // preview.
 type previewText struct {
 	lineWriter
-	targets  int // width of their names, 0 for one target
+	targets  int // width of the targets' names, 0 for one target
 	policies int
 	to       string // target or policy that all previews share
 	turn     *stream.Turn
-	rows     []previewRow // of the current subject
+	rows     []previewRow // rows of the current subject
 }
 
 // previewRow is a preview on one line.

@@ -33,7 +33,7 @@ func buildRoutes(to []string, getenv func(string) string) ([]route, error) {
 		}
 		address, err := h.ResolveAddress("", withoutOwnProxy(h, getenv))
 		if err != nil {
-			continue // its address needs the environment
+			continue // the host's address needs a variable that is not set
 		}
 		u, err := url.Parse(strings.TrimSuffix(address, h.PathSuffix))
 		if err != nil {

@@ -111,7 +111,7 @@ func appendChange(b, was, row []byte) []byte {
 
 const paintOff = "\x1b[0m"
 
-// plainRow reports whether a row has only text and paints, and nothing else that a terminal acts on.
+// plainRow reports whether a row has only text and paints, without other control sequences.
 func plainRow(row []byte) bool {
 	for i, c := range row {
 		switch {
@@ -157,7 +157,7 @@ func commonStart(was, row []byte) int {
 // commonEnd returns where the common end of both rows begins, not before from. It begins with a cell, in the
 // same paint in both.
 func commonEnd(was, row []byte, from int) (to, end int) {
-	n := 0 // bytes
+	n := 0 // number of equal bytes
 	for n < min(len(was), len(row))-from && was[len(was)-1-n] == row[len(row)-1-n] {
 		n++
 	}

@@ -47,7 +47,7 @@ func (a *app) runCommand() *cobra.Command {
 	f.faultFlags.add(to)
 	f.breakFlags.add(to)
 	a.liveFlags(cmd, &f.liveFlags)
-	_ = to.MarkHidden("format") // standard output is the client's
+	_ = to.MarkHidden("format") // standard output belongs to the client
 	a.keptFlags(cmd, &f.liveFlags)
 	f.liveFlags.traces = new(traceFlags)
 	a.traceFlags(cmd, f.liveFlags.traces, "run")
@@ -66,7 +66,7 @@ func (a *app) runThroughProxy(ctx context.Context, args []string, f *runFlags) e
 	case err != nil:
 		return err
 	case f.format != "":
-		return usageErrorf("--format: standard output belongs to the client\nuse toolscope print --format %s CAPTURE when it has ended", f.format)
+		return usageErrorf("--format: standard output belongs to the client\nuse toolscope print --format %s CAPTURE after the client has ended", f.format)
 	case f.screen && !terminal:
 		return usageErrorf("--screen: standard output is not a terminal")
 	}
@@ -107,7 +107,7 @@ func (a *app) runThroughProxy(ctx context.Context, args []string, f *runFlags) e
 	err = r.runClient(ctx, listener, o, fit, f, terminal, prices)
 	code := a.code
 	a.endLive(l)
-	a.code = code // the client's
+	a.code = code // exit code of the client
 	return err
 }
 

@@ -15,7 +15,7 @@ func createHome(home, name, settings string) (folder string, err error) {
 	}
 	below := filepath.Dir(name)
 	err = os.MkdirAll(filepath.Join(folder, below), 0o700)
-	there, _ := os.ReadDir(filepath.Join(home, below)) // there may be none
+	there, _ := os.ReadDir(filepath.Join(home, below)) // the folder may not exist
 	for _, e := range there {
 		if err == nil && e.Name() != filepath.Base(name) {
 			err = os.Symlink(filepath.Join(home, below, e.Name()), filepath.Join(folder, below, e.Name()))

@@ -18,7 +18,7 @@ func (a *app) showScreen(o ui.Options, feed func()) error {
 	if a.isPlain() {
 		return a.printLive(o, feed)
 	}
-	sig := catchSignals(a.ending) // before the terminal is made raw for its report
+	sig := catchSignals(a.ending) // before the terminal is set to raw mode to read its report
 	typed := a.flags.applyTo(&o, func(text string) { a.printNote("%s", text) })
 	lipgloss.SetColorProfile(o.Depth)
 	lipgloss.SetHasDarkBackground(o.Theme.Dark)
@@ -36,7 +36,7 @@ func (a *app) showScreen(o ui.Options, feed func()) error {
 
 // runScreen runs the screen with these options.
 func (a *app) runScreen(o ui.Options, feed func(), sig *signals, typed []tea.KeyMsg) error {
-	if a.network == nil { // only for requests that are sent from the screen
+	if a.network == nil { // then the network is only for requests that are sent from the screen
 		a.network = newLiveInput(newRedactor(), time.Now())
 	}
 	ctx, leave := context.WithCancel(context.Background())

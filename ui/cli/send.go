@@ -100,7 +100,7 @@ type sender struct {
 	ctx           context.Context // ends when the user leaves the screen
 	client        *http.Client
 	program       *tea.Program
-	providerFlags map[string]*connectFlags // by name of the host
+	providerFlags map[string]*connectFlags // flags by name of the host
 	live          *liveInput               // gets the records
 	flights       sync.WaitGroup
 }

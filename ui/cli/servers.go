@@ -21,7 +21,7 @@ import (
 // mcpServer is an MCP server in a client's settings.
 type mcpServer struct {
 	name    string
-	command []string // starts it; empty for a server over HTTP
+	command []string // starts the server; empty for a server over HTTP
 	url     string
 	login   bool   // the client logs in to the server; the login is only valid for the server's own address
 	file    string // the settings file, if one was read

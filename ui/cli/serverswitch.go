@@ -130,7 +130,7 @@ func (o *clientLaunch) wrapLines(self string) {
 		return
 	}
 	o.removes = append(o.removes, remove)
-	if strings.Contains(script, " -") { // Claude Code would take the rest for flags
+	if strings.Contains(script, " -") { // Claude Code would treat the text after the space as flags
 		o.noteUnrecorded("MCP servers and shell commands are not recorded: a hyphen follows a space in %s", script)
 		return
 	}
@@ -143,7 +143,7 @@ func jsonText(value any) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(value) // strings, and lists and maps of them
+	_ = e.Encode(value) // strings, lists and maps can't fail
 	return strings.TrimSpace(b.String())
 }
 

@@ -29,7 +29,7 @@ func (a *app) runLine(f *mcpFlags) error {
 // startedCommand is a command line that Claude Code starts by its prefix: a server, a shell command of the
 // model, or something else, such as a hook.
 type startedCommand struct {
-	args      []string // of a server
+	args      []string // command and arguments of a server
 	isCommand bool     // the model started it
 	command   string
 }

@@ -42,7 +42,7 @@ func (s *signals) handleSignals(p *tea.Program) {
 		}
 		select {
 		case s.last <- sig:
-		default: // the first one counts
+		default: // keep the first signal
 		}
 		s.ending.start()
 		p.Kill()

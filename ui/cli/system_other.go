@@ -12,7 +12,7 @@ import (
 // Programs can't be stopped and continued here.
 const (
 	canStop    = false
-	stopSignal = syscall.Signal(-1) // none
+	stopSignal = syscall.Signal(-1) // no such signal
 )
 
 // crashSignals are none: other programs can't send them.

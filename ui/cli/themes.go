@@ -64,7 +64,7 @@ func userThemes() (names []string) {
 	if err != nil {
 		return nil
 	}
-	files, _ := os.ReadDir(folder) // there may be none
+	files, _ := os.ReadDir(folder) // the folder may not exist
 	for _, f := range files {
 		if name, ok := strings.CutSuffix(f.Name(), ".toml"); ok && f.Type().IsRegular() {
 			names = append(names, name)

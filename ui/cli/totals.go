@@ -88,7 +88,7 @@ type summary struct {
 	lineWriter
 	summaryTotals
 	prices *price.Table
-	script bool // print an object
+	script bool // print a JSON object
 }
 
 func (p *summary) addTurn(v *providers.View, _ string, t *stream.Turn) {

@@ -45,11 +45,11 @@ type traceSender struct {
 	*otlp.Sender
 	machine  stream.Machine // machine of turns whose exchanges don't name one
 	to       string
-	redactor *redact.Redactor               // for contents
+	redactor *redact.Redactor               // removes secrets from contents
 	in       *screenInbox                   // records of the network; nil if another reader passes turns
 	boxes    []*queue.Queue[capture.Record] // queues whose losses are in no span
 	done     chan struct{}
-	patient  bool            // the source can wait for the collector
+	patient  bool            // reading the source can wait for the collector
 	until    <-chan struct{} // ends the wait; nil for no limit
 	reported atomic.Bool     // printMissing was called
 	holds    atomic.Bool     // followSource has ended turns that were not sent yet
@@ -153,7 +153,7 @@ func tracedTurn(v *providers.View, t *stream.Turn, file string) *report.TracedTu
 	if n := x.Response.Records(); n > 0 {
 		_, of.LastBytesAt = x.Response.Record(n - 1)
 	}
-	if !of.AnsweredHere { // a 502 of toolscope is not the provider's
+	if !of.AnsweredHere { // the status of toolscope's own response is not the provider's
 		of.Status = x.Head.Status
 	}
 	method := strings.ToLower(x.Path()[strings.LastIndexByte(x.Path(), '/')+1:]) // e.g. converse-stream
