@@ -12,7 +12,7 @@ func (x *Exchange) PromptHash() uint64 {
 	kept := x.past.messages != nil
 	messages, _ := x.History()
 	if !kept {
-		x.dropHistory()
+		x.past.dropMessages()
 	}
 	sum, said := fnv.New64a(), false
 	for i := range messages {

@@ -12,6 +12,7 @@ import (
 // requestState is the state of an exchange's requests: the one of an HTTP exchange, or the messages of a
 // WebSocket, each of which has its own turn.
 type requestState struct {
+	x             *Exchange
 	header        conversation.ClientFacts
 	path          string               // the purpose by the path, "" if the path doesn't show it
 	latest        *stream.RequestInfo  // the latest request that was read
@@ -31,107 +32,108 @@ type requestMessage struct {
 	at      time.Duration
 }
 
-// readRequestHead reads the head of a request.
-func (x *Exchange) readRequestHead(h *stream.Head) {
-	x.RequestHeader = h.Header
-	x.requests.header = conversation.ReadHeader(h.Header)
-	x.client = x.requests.header.Client
-	x.requests.upgrades = len(h.Header["Sec-Websocket-Key"]) > 0
-	x.requests.path = conversation.PurposeOfPath(h.Method, pathOf(h.URL))
+// readHead reads the head of a request.
+func (r *requestState) readHead(h *stream.Head) {
+	r.x.RequestHeader = h.Header
+	r.header = conversation.ReadHeader(h.Header)
+	r.x.client = r.header.Client
+	r.upgrades = len(h.Header["Sec-Websocket-Key"]) > 0
+	r.path = conversation.PurposeOfPath(h.Method, pathOf(h.URL))
 }
 
-// readClientMessage queues a message that the client sends on a WebSocket. If the provider has sent data since
+// readMessage queues a message that the client sends on a WebSocket. If the provider has sent data since
 // the last message and no turn is open, the provider refused the queued messages.
-func (x *Exchange) readClientMessage(message []byte, at time.Duration) {
-	a := &x.requests
+func (r *requestState) readMessage(message []byte, at time.Duration) {
 	if kind := protocol.Raw(message).Get("type"); kind.IsPresent() && !kind.Is("response.create") {
 		return
 	}
-	if x.Response.Size() > a.responseSize && len(x.openTurns()) == 0 {
-		a.queue = a.queue[:0]
+	if r.x.Response.Size() > r.responseSize && len(r.x.openTurns()) == 0 {
+		r.queue = r.queue[:0]
 	}
-	a.queue, a.responseSize = append(a.queue, requestMessage{message, at}), x.Response.Size()
+	r.queue, r.responseSize = append(r.queue, requestMessage{message, at}), r.x.Response.Size()
 }
 
 // nextRequest returns the request of the next turn, nil if none was seen.
-func (x *Exchange) nextRequest() *stream.RequestInfo {
-	a := &x.requests
-	if isWebSocket(x.Head) {
-		a.sentAt = stream.NoTime
+func (r *requestState) nextRequest() *stream.RequestInfo {
+	if isWebSocket(r.x.Head) {
+		r.sentAt = stream.NoTime
 	}
 	switch {
-	case isWebSocket(x.Head) && len(a.queue) > 0:
-		message := a.queue[0].message
-		a.sentAt = a.queue[0].at
-		a.queue[0], a.queue = requestMessage{}, a.queue[1:]
+	case isWebSocket(r.x.Head) && len(r.queue) > 0:
+		message := r.queue[0].message
+		r.sentAt = r.queue[0].at
+		r.queue[0], r.queue = requestMessage{}, r.queue[1:]
 		var said []protocol.Message
-		if target := TargetOf(x.Protocol.Name); target != nil {
+		if target := TargetOf(r.x.Protocol.Name); target != nil {
 			said, _ = target.Decode(message)
 		}
-		a.latest = x.readRequest(message, said)
-	case a.latest == nil && (x.Head.Method != "" || x.Request.Size() > 0):
-		a.latest = x.readRequest(nil, nil)
+		r.latest = r.readRequest(message, said)
+	case r.latest == nil && (r.x.Head.Method != "" || r.x.Request.Size() > 0):
+		r.latest = r.readRequest(nil, nil)
 	}
-	return a.latest
+	return r.latest
 }
 
 // agentInLog returns the agent of a turn in the lines of Claude Code, which mix several agents: the turn
 // names the call that started its agent.
-func (x *Exchange) agentInLog(call string) *stream.RequestInfo {
+func (r *requestState) agentInLog(call string) *stream.RequestInfo {
 	if call == "" {
 		return &stream.RequestInfo{Client: "claude-code", Agent: conversation.Main}
 	}
-	s := x.requests.agentCalls[call]
+	s := r.agentCalls[call]
 	return &stream.RequestInfo{Client: "claude-code", Agent: call, Parent: conversation.Main, Title: s.title, StartedBy: s.by}
 }
 
 // readRequest reads a request, and finds its conversation.
-func (x *Exchange) readRequest(body []byte, messages []protocol.Message) *stream.RequestInfo {
-	b, ls := conversation.ReadBody(body), &x.in.conversations
-	f := conversation.ReadFacts(x.requests.header, b)
-	ask := &stream.RequestInfo{Client: f.Client, Purpose: x.requestPurpose(&f, b, messages)}
+func (r *requestState) readRequest(body []byte, messages []protocol.Message) *stream.RequestInfo {
+	b, ls := conversation.ReadBody(body), &r.x.in.conversations
+	f := conversation.ReadFacts(r.header, b)
+	ask := &stream.RequestInfo{Client: f.Client, Purpose: r.purposeOf(&f, b, messages)}
 	ask.Background = conversation.IsBackground(ask.Purpose)
-	r := &requestKey{exchange: x.Number, messages: messages, side: ask.Background}
+	key := &requestKey{exchange: r.x.Number, messages: messages, side: ask.Background}
 	if len(messages) > 0 {
-		r.shape = conversation.ShapeOf(ls.hashSeed(), messages, b)
-		r.way = r.shape.Prefixes()
+		key.shape = conversation.ShapeOf(ls.hashSeed(), messages, b)
+		key.way = key.shape.Prefixes()
 	}
-	l := ls.conversationOf(&f, r)
+	l := ls.conversationOf(&f, key)
 	ask.ResultsOf, ask.Snippet = conversation.LatestContent(messages, l.callName)
-	x.requests.conversations = append(x.requests.conversations, l)
+	r.conversations = append(r.conversations, l)
 	if l != nil {
 		ask.Conversation, ask.Session, ask.GeneratedSession = l.number, l.session, l.unnamed
 		ask.Agent, ask.Parent, ask.Title, ask.StartedBy = l.agent, l.parent, l.title, l.by
 	}
 	switch {
 	case l == nil, ask.Background:
-	case x.Head.Incremental:
-		x.past.before, l.exchange = l.exchange, x.Number
+	case r.x.Head.Incremental:
+		r.x.past.before, l.exchange = l.exchange, r.x.Number
 	case len(messages) > 0 && f.PreviousResponse == "" && b.Conversation == "":
-		ask.Change = l.addRequest(x.Number, r.shape)
+		ask.Change = l.addRequest(r.x.Number, key.shape)
 	}
 	return ask
 }
 
 // conversationOf returns the conversation of a turn, nil if it has none.
-func (x *Exchange) conversationOf(turn int32) *agentConversation {
-	i := min(x.indexOf(turn), len(x.requests.conversations)-1)
+func (r *requestState) conversationOf(turn int32) *agentConversation {
+	if len(r.conversations) == 0 {
+		return nil
+	}
+	i := min(r.x.indexOf(turn), len(r.conversations)-1)
 	if i < 0 {
 		return nil
 	}
-	return x.requests.conversations[i]
+	return r.conversations[i]
 }
 
-// requestPurpose returns the purpose of a request, "" if nothing shows it.
-func (x *Exchange) requestPurpose(f *conversation.ClientFacts, b *conversation.RequestBody, messages []protocol.Message) string {
+// purposeOf returns the purpose of a request, "" if nothing shows it.
+func (r *requestState) purposeOf(f *conversation.ClientFacts, b *conversation.RequestBody, messages []protocol.Message) string {
 	switch {
-	case x.requests.path != "":
-		return x.requests.path
-	case x.Protocol == &plainHTTP && x.requests.upgrades:
+	case r.path != "":
+		return r.path
+	case r.x.Protocol == &plainHTTP && r.upgrades:
 		return conversation.Connect
-	case x.Protocol == &plainHTTP:
+	case r.x.Protocol == &plainHTTP:
 		return conversation.Other
-	case x.Request.Size() == 0:
+	case r.x.Request.Size() == 0:
 		return ""
 	}
 	return conversation.PurposeOf(f, b, conversation.FirstUserText(messages))
@@ -149,18 +151,18 @@ func (x *Exchange) Refused() string {
 	return why
 }
 
-// noteRequestStart notes when the head or the first bytes of an HTTP request arrived. A WebSocket has a request
+// noteStart notes when the head or the first bytes of an HTTP request arrived. A WebSocket has a request
 // for each turn.
-func (x *Exchange) noteRequestStart(at time.Duration) {
-	if x.requests.sentAt == stream.NoTime && !isWebSocket(x.Head) {
-		x.requests.sentAt = at
+func (r *requestState) noteStart(at time.Duration) {
+	if r.sentAt == stream.NoTime && !isWebSocket(r.x.Head) {
+		r.sentAt = at
 	}
 }
 
-// stampRequestTime dates the request of a turn that opens: it is the latest request that was read.
-func (x *Exchange) stampRequestTime(turn int32) {
-	for len(x.times) <= int(turn) {
-		x.times = append(x.times, x.requests.sentAt)
+// stampTurn dates the request of a turn that opens: it is the latest request that was read.
+func (r *requestState) stampTurn(turn int32) {
+	for len(r.x.times) <= int(turn) {
+		r.x.times = append(r.x.times, r.sentAt)
 	}
 }
 

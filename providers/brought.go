@@ -56,7 +56,7 @@ func (x *Exchange) eachRequest() func(yield func(carriedCalls) bool) {
 			kept := x.past.messages != nil
 			messages, to := x.History()
 			if !kept {
-				x.dropHistory()
+				x.past.dropMessages()
 			}
 			if to != nil {
 				yield(carriedCalls{x.RequestBody(), to, messages})

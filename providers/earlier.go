@@ -34,12 +34,12 @@ func (in *Inspector) indexTurn(t *stream.Turn) {
 
 // indexOpenTurns adds the turns of an exchange that never end to the index. Requests are not compared with
 // them: they only show who wrote arguments.
-func (x *Exchange) indexOpenTurns() {
+func (in *Inspector) indexOpenTurns(x *Exchange) {
 	for _, n := range x.openTurns() {
-		t := x.in.Session().Turn(x.turns[n])
-		x.in.indexTurn(t)
+		t := in.Session().Turn(x.turns[n])
+		in.indexTurn(t)
 		for _, c := range t.Calls {
-			x.in.recall.addCallID(t.Number, c.ID)
+			in.recall.addCallID(t.Number, c.ID)
 		}
 	}
 }
@@ -176,16 +176,16 @@ func (l *candidateSet) addAll() {
 }
 
 // earlierTurns returns the ended turns with calls that the request may send back.
-func (x *Exchange) earlierTurns(history *replay.History) (turns []replay.Candidate) {
-	in := x.in
+func (h *history) earlierTurns(history *replay.History) (turns []replay.Candidate) {
+	in := h.x.in
 	in.recall.search++
-	l := candidateSet{in: in, exchange: x.Number, own: isWebSocket(x.Head)}
+	l := candidateSet{in: in, exchange: h.x.Number, own: isWebSocket(h.x.Head)}
 	next := int32(stream.NoTurn)
 	if f := in.entryAfter(history.PreviousResponse); f != nil {
 		next = f.turn
 		l.addCandidate(f, in.recall.search)
 	}
-	if f := in.entryBefore(x); f != nil {
+	if f := in.entryBefore(h.x); f != nil {
 		next = f.turn
 		l.addCandidate(f, in.recall.search)
 	}

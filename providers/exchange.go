@@ -92,12 +92,12 @@ func (x *Exchange) mergeHead(h *stream.Head) {
 	}
 	x.Head = x.in.heads.intern(&now)
 	if h.Method != "" {
-		x.readRequestHead(h)
+		x.requests.readHead(h)
 	}
 }
 
-// receiveRecord reads the bytes of a record of the response, each chunk with its time of arrival.
-func (x *Exchange) receiveRecord(r *stream.Record) {
+// receiveResponse reads the bytes of a record of the response, each chunk with its time of arrival.
+func (x *Exchange) receiveResponse(r *stream.Record) {
 	if len(r.Chunks) == 0 {
 		x.receiveBytes(r.Data)
 		return
@@ -192,7 +192,7 @@ func (x *Exchange) feedFramer(p []byte) {
 	case x.own:
 		return // no provider sent it
 	case x.gap.seeking:
-		x.resync(false)
+		x.gap.resync(false)
 		return
 	}
 	if x.framer == nil {
@@ -259,7 +259,7 @@ func (x *Exchange) end() {
 	switch {
 	case x.own, x.gap.undecoded:
 	case x.gap.seeking:
-		x.resync(true)
+		x.gap.resync(true)
 	case x.framer == nil:
 		if all := x.Response.Bytes(0, x.Response.Size()); x.chooseFraming(all, true) {
 			x.frameAll()
@@ -269,12 +269,12 @@ func (x *Exchange) end() {
 		x.framer.Close(x.onFrame)
 	}
 	if x.own || x.gap.missed > 0 {
-		x.endFrame(x.Response.Size())
+		x.gap.endFrame(x.Response.Size())
 	}
 	if x.decoder == nil {
 		x.chooseProtocol(protocol.SniffInput{}, true)
 	}
-	x.observeRequest()
+	x.past.observeRequest()
 	x.reportOwn()
 	x.endPlain()
 	x.checkStatus()
@@ -284,14 +284,14 @@ func (x *Exchange) end() {
 	if x.decoder != nil {
 		x.out.To(x.handleEnding)
 		x.decoder.Close()
-		x.reportBeyondLimit()
+		x.details.reportExcess()
 		x.closeLast()
 		x.closeOpen()
 		x.decoder = closedDecoder{}
 		x.out.Release()
 	}
 	x.reportNotes()
-	x.indexOpenTurns()
+	x.in.indexOpenTurns(x)
 	x.known.end = x.in.eventCount()
 	x.in.addEvictable(x)
 }

@@ -73,20 +73,22 @@ func (x *Exchange) chooseProtocol(e protocol.SniffInput, last bool) {
 	case last && len(x.pending) > 0 && x.AsksNothing():
 		best, score = &plainHTTP, protocol.SniffScore{Why: "its request contains nothing to answer"}
 	case last && len(x.pending) > 0:
-		x.Guess = x.guessPayload()
+		if x.Head.Wrappers == "" && x.Head.Status == 0 { // a payload from HTTP or a log was put there on purpose
+			x.Guess = guessPayload(x.pending)
+		}
 		best, score = unknownLike(x.Guess), protocol.SniffScore{Why: "no frame is recognised"}
 	default:
 		return
 	}
 	x.setProtocol(best, score.Why)
-	x.observeRequest()
+	x.past.observeRequest()
 	pending, at := x.pending, x.at
 	x.pending = nil
 	for i := range pending {
 		h := &pending[i]
 		x.at = h.at
 		if h.missed > 0 {
-			x.reportGap(h.missed)
+			x.gap.reportMissed(h.missed)
 			continue
 		}
 		x.decodeFrame(&h.frame, h.number)
@@ -94,14 +96,10 @@ func (x *Exchange) chooseProtocol(e protocol.SniffInput, last bool) {
 	x.at = at
 }
 
-// guessPayload describes an unknown response. It does not guess at payloads from HTTP or a log, which were
-// put there on purpose.
-func (x *Exchange) guessPayload() string {
-	if x.Head.Wrappers != "" || x.Head.Status != 0 {
-		return ""
-	}
+// guessPayload describes an unknown response by its first frames.
+func guessPayload(frames []pendingFrame) string {
 	var first []byte
-	for _, h := range x.pending {
+	for _, h := range frames {
 		if len(first) < maxGuessed {
 			first = append(append(first, h.frame.Data...), '\n')
 		}
@@ -209,9 +207,9 @@ func (x *Exchange) lastTurn() int32 {
 
 // completeOpening completes the decoder's opening of a turn with the facts of the exchange.
 func (x *Exchange) completeOpening(said stream.Opening) *stream.Opening {
-	said.Exchange, said.Protocol, said.Request = x.Number, x.Protocol.Name, x.nextRequest()
+	said.Exchange, said.Protocol, said.Request = x.Number, x.Protocol.Name, x.requests.nextRequest()
 	if said.Request == nil && said.Protocol == "claude-code" {
-		said.Request = x.agentInLog(said.Parent)
+		said.Request = x.requests.agentInLog(said.Parent)
 	}
 	if said.Model == "" {
 		said.Model = x.requestedModel()
@@ -221,69 +219,77 @@ func (x *Exchange) completeOpening(said stream.Opening) *stream.Opening {
 
 // handleEvent handles an event of the decoder. It drops events that may only be due to a gap.
 func (x *Exchange) handleEvent(e stream.Event) {
-	if x.gap.missed == 0 || !x.isDoubtful(e) {
+	if x.gap.missed == 0 || !x.gap.isDoubtful(e) {
 		x.emit(e)
 	}
 }
 
-// emit stamps an event and adds it to the timeline. The first event of a turn, of any kind, opens it.
+// emit stamps an event, adds it to the timeline and then calls each part of the exchange that follows events.
+// The first event of a turn, of any kind, opens it.
 func (x *Exchange) emit(e stream.Event) {
-	if x.isUnknowable(e) || x.isBeyondLimit(&e) {
+	if x.isUnknowable(e) || x.details.isBeyondLimit(&e) {
 		return
-	}
-	e.At, e.Frame = x.at, x.frame
-	if x.out != nil && e.At == stream.NoTime {
-		e.At = x.out.LastStamp()
 	}
 	if e.Turn == stream.NoTurn && e.Kind == stream.Unknown {
 		e.Turn = x.lastTurn() // an event without a turn is not shown
 	}
-	turn := e.Turn
-	if e.Turn != stream.NoTurn {
-		for int(e.Turn) >= len(x.turns) {
-			x.turns = append(x.turns, x.in.turns)
-			x.in.turns++
-			if e.Kind != stream.TurnOpen {
-				x.emit(stream.Event{Kind: stream.TurnOpen, Turn: int32(len(x.turns) - 1)})
-			}
-		}
-		e.Turn = x.turns[e.Turn]
-	}
-	if e.Kind == stream.TurnOpen {
-		x.beginPart(int(turn))
-		e.What = x.completeOpening(stream.PayloadOf[stream.Opening](e))
-		x.stampRequestTime(turn)
-	}
-	if e.Kind == stream.TurnClose && x.Head.EndUnknown && x.why == "" {
-		x.sealAll(turn)
-		e.Code, e.Text, e.What = stream.CloseEnd, "", &stream.Ending{By: stream.UnknownParty}
-	}
-	if e.Kind == stream.TurnClose && e.Code == stream.CloseCut {
-		e = x.attributeCut(e)
-	}
-	if e.Kind == stream.TurnClose {
-		x.emitLateUsage()
-	}
+	turn := e.Turn // the decoder's number
+	x.stampEvent(&e)
 	x.in.Timeline.Append(e)
-	switch e.Kind {
-	case stream.TurnClose:
-		t := x.in.Session().Turn(e.Turn)
-		x.in.indexTurn(t)
-		if found := x.in.conversations.noteTurnEnd(x.conversationOf(e.Turn), t); found != "" {
-			x.emit(findingEvent(turn, cacheBroken, "%s", stream.Own(found)))
-		}
-	case stream.CallResult:
-		x.reportLoggedResult(e)
-	case stream.Seal:
-		x.noteAgentCall(x.in.Session().Turn(e.Turn).InSlot(e.Slot))
-	}
-	if x.gap.missed > 0 {
-		x.afterGap(e, turn)
-	}
-	if e.Kind == stream.CallOpen || len(x.check.watches) > 0 {
-		x.checkEvent(e)
-	}
+	x.noteTurnEnd(e, turn)
+	x.past.afterEvent(e)
+	x.requests.afterEvent(e)
+	x.gap.afterEvent(e, turn)
+	x.check.afterEvent(e)
 	x.in.matchEvent(e)
+}
+
+// stampEvent completes an event of the decoder with the facts of the exchange: its time, its frame and the
+// timeline's number of its turn. A turn without a beginning is opened first.
+func (x *Exchange) stampEvent(e *stream.Event) {
+	e.At, e.Frame = x.at, x.frame
+	if x.out != nil && e.At == stream.NoTime {
+		e.At = x.out.LastStamp()
+	}
+	turn := e.Turn
+	if turn == stream.NoTurn {
+		return
+	}
+	for int(turn) >= len(x.turns) {
+		x.turns = append(x.turns, x.in.turns)
+		x.in.turns++
+		if e.Kind != stream.TurnOpen {
+			x.emit(stream.Event{Kind: stream.TurnOpen, Turn: int32(len(x.turns) - 1)})
+		}
+	}
+	e.Turn = x.turns[turn]
+	switch {
+	case e.Kind == stream.TurnOpen:
+		x.parts.beginPart(int(turn))
+		e.What = x.completeOpening(stream.PayloadOf[stream.Opening](*e))
+		x.requests.stampTurn(turn)
+	case e.Kind == stream.TurnClose:
+		if x.Head.EndUnknown && x.why == "" {
+			x.sealAll(turn)
+			e.Code, e.Text, e.What = stream.CloseEnd, "", &stream.Ending{By: stream.UnknownParty}
+		}
+		if e.Code == stream.CloseCut {
+			*e = x.attributeCut(*e)
+		}
+		x.details.emitLateUsage()
+	}
+}
+
+// noteTurnEnd adds a turn that has ended to the index of calls and to its conversation.
+func (x *Exchange) noteTurnEnd(e stream.Event, turn int32) {
+	if e.Kind != stream.TurnClose {
+		return
+	}
+	t := x.in.Session().Turn(e.Turn)
+	x.in.indexTurn(t)
+	if found := x.in.conversations.noteTurnEnd(x.requests.conversationOf(e.Turn), t); found != "" {
+		x.emit(findingEvent(turn, cacheBroken, "%s", stream.Own(found)))
+	}
 }
 
 // isUnknowable reports whether an event reports something as missing that the source doesn't contain.

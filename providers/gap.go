@@ -17,6 +17,7 @@ import (
 //     ended, only calls that were final before the gap are known: see stream.Gap.
 //   - Findings of the decoder after the gap are not reported: the gap may cause them.
 type gaps struct {
+	x            *Exchange
 	missed       int64 // bytes of the response, in all
 	hidden       bool  // a turn that began unseen may still be open
 	first        int32 // number of the decoder's first turn after the gap
@@ -27,98 +28,98 @@ type gaps struct {
 	lookedAt     int64 // size of the response when it last looked
 }
 
-// noteGap notes that n bytes of the response were missed.
-func (x *Exchange) noteGap(n int64) {
-	x.gap.missed += n
-	if !x.Ended {
-		x.leaveCodings()
-		x.leaveFrame()
+// noteMissed notes that n bytes of the response were missed.
+func (g *gaps) noteMissed(n int64) {
+	g.missed += n
+	if !g.x.Ended {
+		g.leaveCodings()
+		g.leaveFrame()
 	}
-	if x.decoder == nil && !x.Ended {
-		x.pending = append(x.pending, pendingFrame{at: x.at, missed: n})
+	if g.x.decoder == nil && !g.x.Ended {
+		g.x.pending = append(g.x.pending, pendingFrame{at: g.x.at, missed: n})
 		return
 	}
-	x.reportGap(n)
+	g.reportMissed(n)
 }
 
 // leaveCodings passes on the decoded bytes, and then stops decoding: a coding can't be decoded from its
 // middle.
-func (x *Exchange) leaveCodings() {
-	if x.gap.undecoded {
+func (g *gaps) leaveCodings() {
+	if g.undecoded {
 		return
 	}
-	coded := len(x.Head.Header["Content-Encoding"]) > 0
-	if x.chain != nil {
-		rest, _ := x.chain.Close()
-		x.Coding = x.chain.Name()
-		x.appendBody(rest)
-		coded = coded || x.Coding != ""
+	coded := len(g.x.Head.Header["Content-Encoding"]) > 0
+	if g.x.chain != nil {
+		rest, _ := g.x.chain.Close()
+		g.x.Coding = g.x.chain.Name()
+		g.x.appendBody(rest)
+		coded = coded || g.x.Coding != ""
 	}
-	x.begun, x.gap.undecoded = true, coded
-	if x.trouble = nil; !coded {
-		x.chain, x.Sent = nil, stream.Wire{}
+	g.x.begun, g.undecoded = true, coded
+	if g.x.trouble = nil; !coded {
+		g.x.chain, g.x.Sent = nil, stream.Wire{}
 	}
 }
 
 // leaveFrame ends the frame that is open.
-func (x *Exchange) leaveFrame() {
-	x.endFrame(x.Response.Size())
-	x.gap.base, x.gap.seeking, x.gap.lookedAt = x.Response.Size(), true, 0
-	x.framer, x.first = nil, nil
+func (g *gaps) leaveFrame() {
+	g.endFrame(g.x.Response.Size())
+	g.base, g.seeking, g.lookedAt = g.x.Response.Size(), true, 0
+	g.x.framer, g.x.first = nil, nil
 }
 
 // endFrame makes the rest before end a frame of its own, which is not decoded.
-func (x *Exchange) endFrame(end int64) {
+func (g *gaps) endFrame(end int64) {
 	last := int64(0)
-	if n := x.Response.Frames(); n > 0 {
-		_, last = x.Response.FrameSpan(int32(n - 1))
+	if n := g.x.Response.Frames(); n > 0 {
+		_, last = g.x.Response.FrameSpan(int32(n - 1))
 	}
 	if end > last {
-		x.frame = x.Response.EndFrame(end)
+		g.x.frame = g.x.Response.EndFrame(end)
 	}
 }
 
 // resync looks for the next certain start of a frame, and resumes there.
-func (x *Exchange) resync(ended bool) {
-	size := x.Response.Size()
-	if !ended && size < x.gap.lookedAt {
+func (g *gaps) resync(ended bool) {
+	size := g.x.Response.Size()
+	if !ended && size < g.lookedAt {
 		return
 	}
-	x.gap.lookedAt = size + (size-x.gap.base)/4
-	tail := x.Response.Bytes(x.gap.base, size)
-	f, at := x.nextFrameStart(tail)
+	g.lookedAt = size + (size-g.base)/4
+	tail := g.x.Response.Bytes(g.base, size)
+	f, at := g.nextFrameStart(tail)
 	if f.framer == nil {
 		return
 	}
-	x.endFrame(x.gap.base + int64(at))
-	x.gap.base += int64(at)
-	x.gap.seeking, x.Framing, x.framer = false, f.name, f.framer
-	x.framer.Write(tail[at:], x.onFrame)
+	g.endFrame(g.base + int64(at))
+	g.base += int64(at)
+	g.seeking, g.x.Framing, g.x.framer = false, f.name, f.framer
+	g.x.framer.Write(tail[at:], g.x.onFrame)
 }
 
 // nextFrameStart returns where in tail the next frame begins, and the framing. The framer is nil while that
 // is unknown; in a body of one JSON text it stays unknown.
-func (x *Exchange) nextFrameStart(tail []byte) (f frameFormat, at int) {
+func (g *gaps) nextFrameStart(tail []byte) (f frameFormat, at int) {
 	contentType := ""
-	if v := x.Head.Header["Content-Type"]; len(v) > 0 {
+	if v := g.x.Head.Header["Content-Type"]; len(v) > 0 {
 		contentType = v[0]
 	}
 	switch {
-	case isWebSocket(x.Head):
+	case isWebSocket(g.x.Head):
 		return frameFormat{"WebSocket messages", new(stream.Values)}, 0 // a record is a message
-	case x.Framing == "SSE", x.Framing == "" && strings.HasPrefix(contentType, "text/event-stream"):
+	case g.x.Framing == "SSE", g.x.Framing == "" && strings.HasPrefix(contentType, "text/event-stream"):
 		if at = blankLine(tail); at > 0 {
 			return frameFormat{"SSE", new(stream.SSE)}, at
 		}
-	case x.Framing == "AWS event stream", x.Framing == "" && strings.HasPrefix(contentType, "application/vnd.amazon.eventstream"):
+	case g.x.Framing == "AWS event stream", g.x.Framing == "" && strings.HasPrefix(contentType, "application/vnd.amazon.eventstream"):
 		if at, found := messageIn(tail); found {
 			return frameFormat{"AWS event stream", new(stream.EventStream)}, at
 		}
-	case x.Framing == "lines", x.Framing == "NDJSON":
+	case g.x.Framing == "lines", g.x.Framing == "NDJSON":
 		if at = bytes.IndexByte(tail, '\n') + 1; at > 0 {
-			return frameFormat{x.Framing, new(stream.Lines)}, at
+			return frameFormat{g.x.Framing, new(stream.Lines)}, at
 		}
-	case x.Framing == "":
+	case g.x.Framing == "":
 		if at = blankLine(tail); at > 0 && at < len(tail) {
 			if _, is := looksLikeSSE(tail[at:]); is {
 				return frameFormat{"SSE", new(stream.SSE)}, at
@@ -149,21 +150,21 @@ func messageIn(p []byte) (at int, found bool) {
 	return 0, false
 }
 
-// reportGap reports missed bytes for every open turn, or else for the last one.
-func (x *Exchange) reportGap(n int64) {
+// reportMissed reports missed bytes for every open turn, or else for the last one.
+func (g *gaps) reportMissed(n int64) {
 	words := fmt.Sprintf("%s of the response were missed: the state of calls that were not final before them is unknown", count.Of(n, "byte"))
-	open := x.openTurns()
+	open := g.x.openTurns()
 	if len(open) == 0 {
-		open = append(open, x.lastTurn())
+		open = append(open, g.x.lastTurn())
 	}
 	for _, turn := range open {
-		x.emitGap(turn, n, words)
+		g.emitGap(turn, n, words)
 	}
-	x.gap.hidden, x.gap.first = true, int32(len(x.turns))
+	g.hidden, g.first = true, int32(len(g.x.turns))
 }
 
-func (x *Exchange) emitGap(turn int32, n int64, words string) {
-	x.emit(stream.Event{Kind: stream.Gap, Turn: turn, Text: words, What: &stream.BytesMissed{Bytes: n}})
+func (g *gaps) emitGap(turn int32, n int64, words string) {
+	g.x.emit(stream.Event{Kind: stream.Gap, Turn: turn, Text: words, What: &stream.BytesMissed{Bytes: n}})
 }
 
 // openTurns returns the decoder's turns that are not closed.
@@ -183,28 +184,28 @@ func (x *Exchange) openTurns() (open []int32) {
 
 // isDoubtful reports whether an event of the decoder may be wrong because of a gap. A finding depends on
 // everything that the decoder has read. A fault or a signature depends on one turn.
-func (x *Exchange) isDoubtful(e stream.Event) bool {
+func (g *gaps) isDoubtful(e stream.Event) bool {
 	switch e.Kind {
 	case stream.Found:
 		return true
 	case stream.Fault, stream.Signed:
-		if e.Turn < 0 || int(e.Turn) >= len(x.turns) {
-			return x.gap.hidden
+		if e.Turn < 0 || int(e.Turn) >= len(g.x.turns) {
+			return g.hidden
 		}
-		return x.in.Session().Turn(x.turns[e.Turn]).HasGap()
+		return g.x.in.Session().Turn(g.x.turns[e.Turn]).HasGap()
 	}
 	return false
 }
 
-// afterGap handles the events after a gap. A turn may have begun in the gap. Until a turn has surely ended,
+// afterEvent handles the events after a gap. A turn may have begun in the gap. Until a turn has surely ended,
 // each turn that seems to begin may be the rest of that one.
-func (x *Exchange) afterGap(e stream.Event, turn int32) {
+func (g *gaps) afterEvent(e stream.Event, turn int32) {
 	switch {
-	case !x.gap.hidden:
+	case !g.hidden:
 	case e.Kind == stream.TurnOpen:
-		x.emitGap(turn, x.gap.missed, fmt.Sprintf("%s of the response were missed before this turn: its real beginning may be among them", count.Of(x.gap.missed, "byte")))
-	case e.Kind == stream.TurnClose && e.Code == stream.CloseEnd && !x.Protocol.ParallelTurns:
-		open := x.openTurns()
-		x.gap.hidden = len(open) > 0 && open[len(open)-1] >= x.gap.first
+		g.emitGap(turn, g.missed, fmt.Sprintf("%s of the response were missed before this turn: its real beginning may be among them", count.Of(g.missed, "byte")))
+	case e.Kind == stream.TurnClose && e.Code == stream.CloseEnd && !g.x.Protocol.ParallelTurns:
+		open := g.x.openTurns()
+		g.hidden = len(open) > 0 && open[len(open)-1] >= g.first
 	}
 }

@@ -74,59 +74,70 @@ func (in *Inspector) writeModelRecord(r stream.Record) {
 		}
 	}()
 	x.noteLocation(r.Location)
-	if r.Head != nil && !x.timed && !r.Head.Start.IsZero() && r.At >= 0 {
+	if r.Head != nil {
+		x.receiveHead(&r)
+	}
+	isBent := !r.Request && strings.HasPrefix(r.Note, faultPrefix) // then the note belongs to the response of these bytes
+	if !isBent {
+		x.holdNote(r)
+	}
+	x.reportNotesOfTurn()
+	if r.Request {
+		x.receiveRequest(&r, told)
+		return
+	}
+	x.at = r.At
+	if r.Lost > 0 {
+		x.gap.noteMissed(r.Lost)
+	}
+	if len(r.Data) > 0 {
+		x.receiveResponse(&r)
+		x.keepSurroundings(r)
+	}
+	if isBent {
+		x.holdNote(r)
+	}
+	x.reportNotesOfTurn()
+	if r.End {
+		x.why, x.by = r.Why, partyOf(r.By)
+		x.end()
+	}
+}
+
+// receiveHead reads the head of a request or response.
+func (x *Exchange) receiveHead(r *stream.Record) {
+	in := x.in
+	if !x.timed && !r.Head.Start.IsZero() && r.At >= 0 {
 		began := r.Head.Start.Round(0).Add(-r.At) // wall clock, without the monotonic reading
 		if in.epoch.IsZero() {
 			in.epoch = began
 		}
 		x.ahead, x.timed = began.Sub(in.epoch), true
 	}
-	if r.Head != nil {
-		if x.mergeHead(r.Head); !r.Request && r.Head.Status != 0 && x.headAt == stream.NoTime {
+	x.mergeHead(r.Head)
+	if answers := !r.Request && r.Head.Status != 0; answers {
+		if x.headAt == stream.NoTime {
 			x.headAt = r.At
 		}
-		x.own = x.own || !r.Request && r.Head.Status != 0 && r.By == stream.Toolscope.String()
-		in.noteRunStart(x)
+		x.own = x.own || r.By == stream.Toolscope.String()
 	}
-	isBent := strings.HasPrefix(r.Note, faultPrefix)
-	if !isBent {
-		x.holdNote(r)
-	}
-	if len(x.turns) > 0 {
-		x.reportNotes()
-	}
-	if r.Request {
-		x.noteRequestStart(r.At)
-		x.gap.requestBytes += r.Lost
-		if len(r.Data) > 0 {
-			x.Request.AppendOwned(r.Data, r.At)
-			x.Request.SetSurround(r.Before, r.After)
-			x.known.noteSize(told, x.Request.Size())
-			if isWebSocket(x.Head) {
-				x.readClientMessage(r.Data, r.At)
-			}
-			x.observeMessage(r.At)
-		}
+	in.noteRunStart(x)
+}
+
+// receiveRequest reads bytes of the request. They are known since the event with that number.
+func (x *Exchange) receiveRequest(r *stream.Record, since int32) {
+	x.requests.noteStart(r.At)
+	x.gap.requestBytes += r.Lost
+	if len(r.Data) == 0 {
 		return
 	}
-	x.at = r.At
-	if r.Lost > 0 {
-		x.noteGap(r.Lost)
+	x.Request.AppendOwned(r.Data, r.At)
+	x.Request.SetSurround(r.Before, r.After)
+	x.known.noteSize(since, x.Request.Size())
+	if isWebSocket(x.Head) {
+		x.requests.readMessage(r.Data, r.At)
 	}
-	if len(r.Data) > 0 {
-		x.receiveRecord(&r)
-		x.keepSurroundings(r)
-	}
-	if isBent { // the note belongs to the response of these bytes
-		x.holdNote(r)
-	}
-	if len(x.turns) > 0 {
-		x.reportNotes()
-	}
-	if r.End {
-		x.why, x.by = r.Why, partyOf(r.By)
-		x.end()
-	}
+	x.past.observeMessage(r.At)
 }
 
 // maxRuns is how many start times of runs are kept: a hub adds new runs as long as it is up.
@@ -186,6 +197,13 @@ func (x *Exchange) holdNote(r stream.Record) {
 	}
 }
 
+// reportNotesOfTurn reports notes once there is a turn for them.
+func (x *Exchange) reportNotesOfTurn() {
+	if len(x.turns) > 0 {
+		x.reportNotes()
+	}
+}
+
 // reportNotes reports notes on the exchange's first turn, and notes of faults and holds on its latest. If
 // there is no turn, it reports them on the source.
 func (x *Exchange) reportNotes() {
@@ -223,8 +241,9 @@ func (in *Inspector) ensureExchange(number int) *Exchange {
 	}
 	x := &Exchange{
 		Number: number, Head: new(stream.Head), in: in, headAt: stream.NoTime, known: knownSince{since: in.nextEvent()},
-		exchangeContent: &exchangeContent{requests: requestState{sentAt: stream.NoTime}},
+		exchangeContent: &in.idle,
 	}
+	x.ensureContent()
 	x.onFrame, x.onEvent = x.handleFrame, x.handleEvent
 	if in.byNumber == nil {
 		in.byNumber = map[int]*Exchange{}

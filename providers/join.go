@@ -72,7 +72,7 @@ func (in *Inspector) checkServerSchemas(t *stream.Turn) {
 	if x == nil || x.Protocol == nil {
 		return
 	}
-	set := x.declaredTools()
+	set := x.check.declaredTools()
 	if set == nil || slices.Contains(in.executed.compared, set) {
 		return
 	}
@@ -86,8 +86,8 @@ func (in *Inspector) checkServerSchemas(t *stream.Turn) {
 }
 
 // matchResult passes the result of a call in a request to the matcher.
-func (x *Exchange) matchResult(o *replay.Observation, event int) {
-	in := x.in
+func (h *history) matchResult(o *replay.Observation, event int) {
+	in := h.x.in
 	if len(in.executed.log.Servers) == 0 || o.Result == 0 {
 		return
 	}
@@ -95,10 +95,10 @@ func (x *Exchange) matchResult(o *replay.Observation, event int) {
 	if p := o.ResultPart(); p != nil {
 		given.Text, given.Size = p.Text, len(p.Text)
 	}
-	to := x.past.target
+	to := h.target
 	given.Flag = to != nil && to.ErrorFlag
-	if t, _ := in.Session().Find(o.Ref()); t != nil && in.runOf(t.Exchange) == x.Head.Run {
-		in.matcher().Given(o.Ref(), x.at, event, given)
+	if t, _ := in.Session().Find(o.Ref()); t != nil && in.runOf(t.Exchange) == h.x.Head.Run {
+		in.matcher().Given(o.Ref(), h.x.at, event, given)
 	}
 }
 

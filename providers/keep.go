@@ -60,7 +60,7 @@ func (in *Inspector) Dropped() int { return in.kept.dropped }
 // last part.
 func (in *Inspector) addEvictable(x *Exchange) {
 	if x.parts.turns > 0 {
-		x.addPart(len(x.turns), x.Response.Size())
+		x.parts.addPart(len(x.turns), x.Response.Size())
 		return
 	}
 	in.kept.add(evictable{x, nil})

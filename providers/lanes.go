@@ -241,18 +241,22 @@ func (ls *conversations) startingCall(r *requestKey) (s agentCall, ok bool) {
 	return s, false
 }
 
-// noteAgentCall notes a call with final arguments, if it starts an agent.
-func (x *Exchange) noteAgentCall(c *stream.Call) {
+// afterEvent notes a call with final arguments, if it starts an agent.
+func (r *requestState) afterEvent(e stream.Event) {
+	if e.Kind != stream.Seal {
+		return
+	}
+	c := r.x.in.Session().Turn(e.Turn).InSlot(e.Slot)
 	if c == nil || !conversation.IsAgentTool(c.Name) || c.RunByProvider {
 		return
 	}
-	ls, o := &x.in.conversations, conversation.ReadAgentTask(c.Args())
-	s := agentCall{by: c.Ref(), conversation: x.conversationOf(c.Turn), id: c.ID, title: o.Title}
-	if x.requests.latest == nil && c.ID != "" {
-		if x.requests.agentCalls == nil {
-			x.requests.agentCalls = map[string]agentCall{}
+	ls, o := &r.x.in.conversations, conversation.ReadAgentTask(c.Args())
+	s := agentCall{by: c.Ref(), conversation: r.conversationOf(c.Turn), id: c.ID, title: o.Title}
+	if r.latest == nil && c.ID != "" {
+		if r.agentCalls == nil {
+			r.agentCalls = map[string]agentCall{}
 		}
-		x.requests.agentCalls[c.ID] = s
+		r.agentCalls[c.ID] = s
 	}
 	if len(o.Prompt) > 0 {
 		ls.ordered.set(ls.hashKey("", "", string(o.Prompt)), s, maxConversations)

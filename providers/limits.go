@@ -12,14 +12,14 @@ const maxDetails = 1 << 16
 
 // details counts the events that maxDetails limits.
 type details struct {
+	x                          *Exchange
 	findings, unknowns, usages int
 	usage                      *stream.Event // stands for all usage events since the limit; nil if there were none
 }
 
 // isBeyondLimit counts an event, and reports whether the timeline does not get it. An unknown event beyond
 // the limit loses its name. Usage beyond the limit is merged into one event.
-func (x *Exchange) isBeyondLimit(e *stream.Event) bool {
-	d := &x.details
+func (d *details) isBeyondLimit(e *stream.Event) bool {
 	switch e.Kind {
 	case stream.Found, stream.Fault, stream.Failure:
 		if e.Kind == stream.Found && stream.PayloadOf[stream.Finding](*e).Diagnosis == protocol.CountedOnly {
@@ -37,7 +37,7 @@ func (x *Exchange) isBeyondLimit(e *stream.Event) bool {
 		}
 		usage := stream.PayloadOf[stream.Usage](*e)
 		if d.usage != nil && d.usage.Turn != e.Turn {
-			x.emitLateUsage()
+			d.emitLateUsage()
 		} else if d.usage != nil {
 			usage = stream.PayloadOf[stream.Usage](*d.usage).Merge(usage)
 		}
@@ -50,19 +50,18 @@ func (x *Exchange) isBeyondLimit(e *stream.Event) bool {
 }
 
 // emitLateUsage emits the usage since the limit.
-func (x *Exchange) emitLateUsage() {
-	d := &x.details
+func (d *details) emitLateUsage() {
 	if e := d.usage; e != nil {
 		d.usage, d.usages = nil, 0
-		x.emit(*e)
+		d.x.emit(*e)
 		d.usages = maxDetails
 	}
 }
 
-// reportBeyondLimit reports how many findings were not kept.
-func (x *Exchange) reportBeyondLimit() {
-	if n := x.details.findings - maxDetails; n > 0 {
-		x.emit(findingEvent(x.lastTurn(), protocol.CountedOnly,
+// reportExcess reports how many findings were not kept.
+func (d *details) reportExcess() {
+	if n := d.findings - maxDetails; n > 0 {
+		d.x.emit(findingEvent(d.x.lastTurn(), protocol.CountedOnly,
 			"%s more than the %d that toolscope keeps: they were only counted", stream.Own(count.Of(n, "finding")), maxDetails))
 	}
 }

@@ -171,7 +171,7 @@ func (p *pastView) exchangeAsOf(x *Exchange, s *stream.Session) *Exchange {
 // asOf returns the exchange as it was when there were n events and s was the session.
 func (x *Exchange) asOf(n int32, s *stream.Session) *Exchange {
 	then, now := *x, *x.exchangeContent
-	then.exchangeContent = &now
+	then.setContent(&now)
 	then.turns, then.Response = nil, x.responseIn(s)
 	for _, number := range x.turns {
 		if s.Turn(number) != nil {

@@ -14,7 +14,7 @@ func (x *Exchange) CarriedCalls() []replay.UnsentCall {
 		x.ensureContent()
 		x.past.names, x.past.namesRead = replay.Names(messages), size
 		if !kept {
-			x.dropHistory()
+			x.past.dropMessages()
 		}
 	}
 	return x.past.names

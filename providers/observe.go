@@ -12,6 +12,7 @@ import (
 
 // history is the state of an exchange's request as a history.
 type history struct {
+	x        *Exchange
 	read     int64 // how many bytes of the request were read for messages
 	messages []protocol.Message
 	target   *protocol.Target
@@ -46,7 +47,7 @@ func (x *Exchange) History() ([]protocol.Message, *protocol.Target) {
 		x.past.messages, x.past.target, err = guessHistory(body)
 	}
 	x.past.broken = err != nil
-	x.nameAuthors()
+	x.past.nameAuthors()
 	return x.past.messages, x.past.target
 }
 
@@ -60,11 +61,11 @@ func (x *Exchange) historyTarget() *protocol.Target {
 
 // nameAuthors sets the author of the history's calls whose arguments are a string: the model, if the call
 // with the same id in its response has the same arguments.
-func (x *Exchange) nameAuthors() {
-	for _, m := range x.past.messages {
+func (h *history) nameAuthors() {
+	for _, m := range h.messages {
 		for i := range m.Parts {
 			if p := &m.Parts[i]; p.Kind == protocol.CallPart && p.ID != "" && protocol.Raw(bytes.TrimSpace(p.Args)).IsString() {
-				p.Author = x.in.authorOf(p)
+				p.Author = h.x.in.authorOf(p)
 			}
 		}
 	}
@@ -135,45 +136,45 @@ func protocolPoints(p *protocol.Part, by *protocol.Target, messages int) (points
 	return points
 }
 
-// dropHistory frees the request's history, which can be read again.
-func (x *Exchange) dropHistory() {
-	if x.past.read != 0 {
-		x.past.read, x.past.messages = 0, nil
+// dropMessages frees the request's history, which can be read again.
+func (h *history) dropMessages() {
+	if h.read != 0 {
+		h.read, h.messages = 0, nil
 	}
 }
 
 // observeRequest reports, once, how the request sends back the calls of earlier turns. It is called when the
 // protocol is known or stays unknown, and when the client of a WebSocket has sent a message.
-func (x *Exchange) observeRequest() {
+func (h *history) observeRequest() {
 	switch {
-	case x.Request.Size() == 0, x.gap.requestBytes > 0:
-	case isWebSocket(x.Head):
-		x.observeMessages()
-	case !x.past.observed && !x.in.alone:
-		x.past.observed = true
-		messages, target := x.History()
-		body := x.RequestBody()
-		x.requests.latest, x.past.on = x.readRequest(body, messages), readHistoryLink(body)
+	case h.x.Request.Size() == 0, h.x.gap.requestBytes > 0:
+	case isWebSocket(h.x.Head):
+		h.observeMessages()
+	case !h.observed && !h.x.in.alone:
+		h.observed = true
+		messages, target := h.x.History()
+		body := h.x.RequestBody()
+		h.x.requests.latest, h.on = h.x.requests.readRequest(body, messages), readHistoryLink(body)
 		if target != nil && len(messages) > 0 {
-			past := x.observeHistory(messages, target, x.past.on)
-			x.notePosition(past.Position)
+			past := h.observeMessagesOf(messages, target, h.on)
+			h.notePosition(past.Position)
 		}
-		x.dropHistory()
+		h.dropMessages()
 	}
 }
 
-// observeHistory reports how a history sends back the calls of earlier turns.
-func (x *Exchange) observeHistory(messages []protocol.Message, to *protocol.Target, on historyLink) *replay.History {
+// observeMessagesOf reports how a history sends back the calls of earlier turns.
+func (h *history) observeMessagesOf(messages []protocol.Message, to *protocol.Target, on historyLink) *replay.History {
 	past := replay.ReadPast(messages, to)
-	if past.KeptByProvider, past.PreviousResponse = on.keptByProvider || x.Head.Incremental, cmp.Or(on.previousResponse, on.conversation); on.thread || x.Head.Incremental {
+	if past.KeptByProvider, past.PreviousResponse = on.keptByProvider || h.x.Head.Incremental, cmp.Or(on.previousResponse, on.conversation); on.thread || h.x.Head.Incremental {
 		past.Position = replay.Position{} // the request doesn't contain the start of its conversation
 	}
-	for _, o := range x.in.observer.Observe(past, x.earlierTurns(past)) {
-		if x.Head.Incremental {
+	for _, o := range h.x.in.observer.Observe(past, h.earlierTurns(past)) {
+		if h.x.Head.Incremental {
 			o.FromLog()
 		}
-		if o.Treatment != replay.WasDropped || !x.past.broken {
-			x.reportSentBack(&o)
+		if o.Treatment != replay.WasDropped || !h.broken {
+			h.reportSentBack(&o)
 		}
 	}
 	return past
@@ -181,27 +182,27 @@ func (x *Exchange) observeHistory(messages []protocol.Message, to *protocol.Targ
 
 // notePosition notes the position of the request in its conversation. Turns that ended before are indexed
 // again, with it.
-func (x *Exchange) notePosition(asked replay.Position) {
-	x.position = asked
-	for _, number := range x.turns {
-		if f := x.in.recall.entryOf(number); f != nil {
-			x.in.indexTurn(x.in.Session().Turn(number))
+func (h *history) notePosition(asked replay.Position) {
+	h.x.position = asked
+	for _, number := range h.x.turns {
+		if f := h.x.in.recall.entryOf(number); f != nil {
+			h.x.in.indexTurn(h.x.in.Session().Turn(number))
 		}
 	}
 }
 
 // reportSentBack reports how a call was sent back, unless an earlier request sent it back in the same way.
-func (x *Exchange) reportSentBack(o *replay.Observation) {
+func (h *history) reportSentBack(o *replay.Observation) {
 	told := replay.LastReport{ID: o.ID, Treatment: o.Treatment, Result: o.Result}
 	ref, before := o.Ref(), o.LastReport()
-	turn := x.in.Session().Turn(ref.Turn)
+	turn := h.x.in.Session().Turn(ref.Turn)
 	if before.Treatment == told.Treatment && before.Result == told.Result || turn == nil {
 		return
 	}
-	resent := &stream.SentBackReport{Exchange: x.Number, ID: o.ID, Policies: o.MatchingPolicies(), KeptByProvider: o.KeptByProvider, Result: o.ToolResult()}
+	resent := &stream.SentBackReport{Exchange: h.x.Number, ID: o.ID, Policies: o.MatchingPolicies(), KeptByProvider: o.KeptByProvider, Result: o.ToolResult()}
 	known := true // both the model's arguments and the sent ones
-	from := x.in.Exchange(turn.Exchange)
-	if x.Head.Reconstructed || from != nil && from.Head.ResponseFromHistory && o.Treatment != replay.WasOrphaned {
+	from := h.x.in.Exchange(turn.Exchange)
+	if h.x.Head.Reconstructed || from != nil && from.Head.ResponseFromHistory && o.Treatment != replay.WasOrphaned {
 		told.Treatment, resent.Policies, known = replay.AsClientHasIt, "", false
 	}
 	if f, ok := o.Finding(); ok && known && !o.WasFound(f) {
@@ -210,28 +211,30 @@ func (x *Exchange) reportSentBack(o *replay.Observation) {
 	if o.Summary != nil {
 		o.Summary.Report(told, resent.Finding)
 	}
-	x.in.recall.addCallID(ref.Turn, o.ID)
-	x.in.kept.addBytes(x.in.Exchange(turn.Exchange), len(resent.Result.Text))
-	x.in.Timeline.Append(stream.Event{
-		Kind: stream.SentBack, At: x.at, Turn: ref.Turn, Slot: ref.Call, Frame: turn.LastFrame,
+	h.x.in.recall.addCallID(ref.Turn, o.ID)
+	h.x.in.kept.addBytes(h.x.in.Exchange(turn.Exchange), len(resent.Result.Text))
+	h.x.in.Timeline.Append(stream.Event{
+		Kind: stream.SentBack, At: h.x.at, Turn: ref.Turn, Slot: ref.Call, Frame: turn.LastFrame,
 		Text: string(told.Treatment), Code: o.Result, What: resent,
 	})
-	x.matchResult(o, x.in.Timeline.Len()-1)
+	h.matchResult(o, h.x.in.Timeline.Len()-1)
 }
 
-// reportLoggedResult reports a tool result from the same log lines as its call. They don't show how the model
-// got it.
-func (x *Exchange) reportLoggedResult(e stream.Event) {
-	of, t := stream.PayloadOf[stream.ResultFor](e), x.in.Session().Turn(e.Turn)
+// afterEvent reports a tool result from the same log lines as its call. They don't show how the model got it.
+func (h *history) afterEvent(e stream.Event) {
+	if e.Kind != stream.CallResult {
+		return
+	}
+	of, t := stream.PayloadOf[stream.ResultFor](e), h.x.in.Session().Turn(e.Turn)
 	if !of.HasContent || t == nil {
 		return
 	}
 	for _, c := range slices.Backward(t.Calls) {
 		if c.ID == of.ID {
-			x.in.kept.addBytes(x, len(of.Result.Text))
-			x.in.Timeline.Append(stream.Event{
+			h.x.in.kept.addBytes(h.x, len(of.Result.Text))
+			h.x.in.Timeline.Append(stream.Event{
 				Kind: stream.SentBack, At: e.At, Turn: e.Turn, Slot: int32(c.Number), Frame: e.Frame, Text: string(replay.AsClientHasIt),
-				Code: e.Code, What: &stream.SentBackReport{Exchange: x.Number, ID: of.ID, Result: of.Result},
+				Code: e.Code, What: &stream.SentBackReport{Exchange: h.x.Number, ID: of.ID, Result: of.Result},
 			})
 			return
 		}
@@ -253,7 +256,7 @@ func (x *Exchange) resultOf(c *stream.Call, r *stream.SentBackCall) (result prot
 	kept := x.past.messages != nil
 	messages, _ := x.History()
 	if !kept {
-		x.dropHistory()
+		x.past.dropMessages()
 	}
 	for i := len(messages) - 1; i >= 0; i-- {
 		for _, p := range messages[i].Parts {

@@ -29,19 +29,19 @@ const minPartBytes = 256 << 10
 
 // beginPart is called before a turn opens. If all turns before it have ended, and have enough bytes, it
 // makes a part of them.
-func (x *Exchange) beginPart(turn int) {
-	if turn == 0 || x.framer == nil || x.glued {
+func (p *exchangeParts) beginPart(turn int) {
+	if turn == 0 || p.x.framer == nil || p.x.glued {
 		return
 	}
-	if start, _ := x.Response.FrameSpan(x.frame); start-x.parts.bytes >= minPartBytes && x.allShut(turn) {
-		x.addPart(turn, start)
+	if start, _ := p.x.Response.FrameSpan(p.x.frame); start-p.bytes >= minPartBytes && p.allShut(turn) {
+		p.addPart(turn, start)
 	}
 }
 
 // allShut reports whether all turns before one have ended.
-func (x *Exchange) allShut(turn int) bool {
-	for ; x.closedTurns < turn; x.closedTurns++ {
-		if t := x.in.Session().Turn(x.turns[x.closedTurns]); t != nil && !t.Closed() {
+func (p *exchangeParts) allShut(turn int) bool {
+	for ; p.x.closedTurns < turn; p.x.closedTurns++ {
+		if t := p.x.in.Session().Turn(p.x.turns[p.x.closedTurns]); t != nil && !t.Closed() {
 			return false
 		}
 	}
@@ -49,18 +49,19 @@ func (x *Exchange) allShut(turn int) bool {
 }
 
 // addPart adds a part that begins after the last one and ends before a turn and a byte.
-func (x *Exchange) addPart(turn int, end int64) {
-	p := &exchangePart{x: x, from: x.parts.turns, to: turn, start: x.parts.bytes, end: end}
-	if x.Framing == "SSE" || x.Framing == "NDJSON" {
-		p.source = x.verbatimSource()
+func (p *exchangeParts) addPart(turn int, end int64) {
+	part := &exchangePart{x: p.x, from: p.turns, to: turn, start: p.bytes, end: end}
+	if p.x.Framing == "SSE" || p.x.Framing == "NDJSON" {
+		part.source = p.verbatimSource()
 	}
-	x.parts.turns, x.parts.bytes = turn, end
-	x.parts.of = append(x.parts.of, p)
-	x.in.kept.add(evictable{x, p})
+	p.turns, p.bytes = turn, end
+	p.of = append(p.of, part)
+	p.x.in.kept.add(evictable{p.x, part})
 }
 
 // exchangeParts are the parts of an exchange, without the first ones that were dropped.
 type exchangeParts struct {
+	x     *Exchange
 	of    []*exchangePart
 	aside int   // how many of them are out of their queue
 	turns int   // turns of the exchange that are in parts, including dropped ones
@@ -68,11 +69,11 @@ type exchangeParts struct {
 }
 
 // verbatimSource returns the source that contains the bytes of the response unchanged, or nil.
-func (x *Exchange) verbatimSource() stream.VerbatimSource {
-	if x.chain != nil || x.gap.missed > 0 || x.Sent.Size() > 0 {
+func (p *exchangeParts) verbatimSource() stream.VerbatimSource {
+	if p.x.chain != nil || p.x.gap.missed > 0 || p.x.Sent.Size() > 0 {
 		return nil
 	}
-	s, _ := x.location().Source.(stream.VerbatimSource)
+	s, _ := p.x.location().Source.(stream.VerbatimSource)
 	return s
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // exchangeContent is the content of an exchange until it is evicted. All evicted exchanges share an empty
-// content, which must not be modified: see ensureContent.
+// content without an owner. It must not be modified, and its parts must not be asked to: see ensureContent.
 type exchangeContent struct {
 	Request       stream.Wire
 	RequestHeader map[string][]string // of the request, canonical names; nil if it was not seen, or is not kept
@@ -47,15 +47,22 @@ type exchangeContent struct {
 // ensureContent gives an evicted exchange a content of its own, which may be modified.
 func (x *Exchange) ensureContent() {
 	if x.exchangeContent == &x.in.idle {
-		x.exchangeContent = &exchangeContent{requests: requestState{sentAt: stream.NoTime}}
+		x.setContent(new(exchangeContent))
+		x.requests.sentAt = stream.NoTime
 	}
+}
+
+// setContent makes c the content of the exchange, and the exchange the owner of the parts of c.
+func (x *Exchange) setContent(c *exchangeContent) {
+	x.exchangeContent = c
+	c.gap.x, c.parts.x, c.details.x, c.check.x, c.past.x, c.requests.x = x, x, x, x, x, x
 }
 
 // freeBytes frees the bytes, and the state for reading them.
 func (x *Exchange) freeBytes() {
 	left := exchangeContent{Guess: x.Guess, gap: x.gap, notes: x.notes, parts: x.parts, requests: requestState{sentAt: stream.NoTime}}
-	if x.exchangeContent = &x.in.idle; left.Guess != "" || left.gap != (gaps{}) || len(left.notes) > 0 || left.parts.turns > 0 {
-		x.exchangeContent = &left
+	if x.exchangeContent = &x.in.idle; left.Guess != "" || left.gap.missed+left.gap.requestBytes > 0 || len(left.notes) > 0 || left.parts.turns > 0 {
+		x.setContent(&left)
 	}
 	if !slices.ContainsFunc(x.times, func(at time.Duration) bool { return at != stream.NoTime }) {
 		x.times = nil

@@ -47,62 +47,62 @@ func readHistoryLink(request []byte) (on historyLink) {
 }
 
 // observeMessage observes a message that arrived at that time, if the exchange is a WebSocket.
-func (x *Exchange) observeMessage(at time.Duration) {
-	if x.decoder == nil || !isWebSocket(x.Head) {
+func (h *history) observeMessage(at time.Duration) {
+	if h.x.decoder == nil || !isWebSocket(h.x.Head) {
 		return
 	}
-	answered := x.at
-	x.at = at
-	x.observeRequest()
-	x.at = answered
+	answered := h.x.at
+	h.x.at = at
+	h.observeRequest()
+	h.x.at = answered
 }
 
 // observeMessages observes the messages that the client of a WebSocket has sent since the last call. Each is a
 // request. They wait while the protocol is unknown.
-func (x *Exchange) observeMessages() {
-	to := x.historyTarget()
+func (h *history) observeMessages() {
+	to := h.x.historyTarget()
 	if to == nil {
 		return
 	}
-	from := x.past.heard
+	from := h.heard
 	var values stream.Values
-	values.Write(x.Request.Bytes(from, x.Request.Size()), func(f stream.Frame) {
-		x.past.heard = from + f.End
+	values.Write(h.x.Request.Bytes(from, h.x.Request.Size()), func(f stream.Frame) {
+		h.heard = from + f.End
 		if f.Kind != stream.FrameData {
 			return
 		}
 		message := bytes.Clone(f.Data) // parts and schemas keep what they were read from
 		on := readHistoryLink(message)
-		x.past.on = on
-		x.addTools(message, on)
-		if x.in.alone {
+		h.on = on
+		h.x.check.addTools(message, on)
+		if h.x.in.alone {
 			return
 		}
 		messages, _ := to.Decode(message)
 		if len(messages) > 0 || on.thread {
-			x.position = x.observeHistory(messages, to, on).Position
+			h.x.position = h.observeMessagesOf(messages, to, on).Position
 		}
 	})
 }
 
 // addTools adds the tools of a message to those of earlier messages, which the provider may keep.
-func (x *Exchange) addTools(message []byte, on historyLink) {
-	if x.Protocol.Tools == nil {
+func (c *schemaCheck) addTools(message []byte, on historyLink) {
+	if c.x.Protocol.Tools == nil {
 		return
 	}
-	was, more := x.check.knownTools()
-	list := x.Protocol.Tools(message)
-	if on.thread && !x.hasResponse(on.previousResponse) {
-		inherited, others := x.in.toolsAfter(on)
+	was, more := c.knownTools()
+	list := c.x.Protocol.Tools(message)
+	if on.thread && !c.hasResponse(on.previousResponse) {
+		inherited, others := c.x.in.toolsAfter(on)
 		was, more = joinTools(was, inherited), more || others
 	}
-	x.check.set = x.in.toolSet(joinTools(was, list), more)
+	c.set = c.x.in.toolSet(joinTools(was, list), more)
 }
 
 // hasResponse reports whether this exchange has a response with that id.
-func (x *Exchange) hasResponse(id string) bool {
-	return id != "" && slices.ContainsFunc(x.turns, func(n int32) bool {
-		t := x.in.Session().Turn(n)
+func (c *schemaCheck) hasResponse(id string) bool {
+	return id != "" && slices.ContainsFunc(c.x.turns, func(n int32) bool {
+		t := c.x.in.Session().Turn(n)
 		return t != nil && t.ID == id
 	})
 }

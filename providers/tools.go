@@ -10,6 +10,7 @@ import (
 // schemaCheck checks the calls of one exchange against the tools that its request declares. An exchange
 // without a request or tools costs nothing.
 type schemaCheck struct {
+	x           *Exchange
 	set         *schema.Set
 	requestSize int64 // size of the request from which set was made
 	reported    bool  // it was reported that Inspector.Request declares no tools
@@ -55,26 +56,26 @@ func (x *Exchange) Path() string { return pathOf(x.Head.URL) }
 
 // declaredTools returns the tools that the request declares, or nil. They are read when a call opens: so a
 // response of text costs nothing, and the request is complete by then.
-func (x *Exchange) declaredTools() *schema.Set {
-	if x.gap.requestBytes > 0 {
+func (c *schemaCheck) declaredTools() *schema.Set {
+	if c.x.gap.requestBytes > 0 {
 		return nil
 	}
-	size := x.requestSize()
-	if x.Protocol.Tools != nil && size != x.check.requestSize && x.past.heard == 0 {
-		x.check.requestSize = size
-		body := x.RequestBody()
-		list, more, on := x.Protocol.Tools(body), false, x.past.on
-		if !x.past.observed {
+	size := c.x.requestSize()
+	if c.x.Protocol.Tools != nil && size != c.requestSize && c.x.past.heard == 0 {
+		c.requestSize = size
+		body := c.x.RequestBody()
+		list, more, on := c.x.Protocol.Tools(body), false, c.x.past.on
+		if !c.x.past.observed {
 			on = readHistoryLink(body)
 		}
 		if on.thread {
 			var kept []protocol.Tool
-			kept, more = x.in.toolsAfter(on)
+			kept, more = c.x.in.toolsAfter(on)
 			list = joinTools(kept, list)
 		}
-		x.check.set = x.in.toolSet(list, more)
+		c.set = c.x.in.toolSet(list, more)
 	}
-	return x.check.set
+	return c.set
 }
 
 // RequiredArgs returns an outline of the arguments of a call's tool; "" if unknown.
@@ -112,97 +113,100 @@ func (in *Inspector) toolSet(tools []protocol.Tool, more bool) *schema.Set {
 	return s
 }
 
-// checkEvent checks e, the last event of the timeline, against the tools, and adds its findings.
-func (x *Exchange) checkEvent(e stream.Event) {
+// afterEvent checks e, the last event of the timeline, against the tools, and adds its findings.
+func (c *schemaCheck) afterEvent(e stream.Event) {
+	if e.Kind != stream.CallOpen && len(c.watches) == 0 {
+		return
+	}
 	key := callKey{e.Turn, e.Slot}
-	if e.Turn != stream.NoTurn && x.in.Session().Turn(e.Turn).HasGap() {
+	if e.Turn != stream.NoTurn && c.x.in.Session().Turn(e.Turn).HasGap() {
 		return // arguments with missing bytes are not those that the tool got
 	}
 	switch e.Kind {
 	case stream.CallOpen:
-		delete(x.check.watches, key)
-		x.followCall(e)
+		delete(c.watches, key)
+		c.followCall(e)
 	case stream.CallMeta, stream.Args, stream.Rewrite:
-		if w := x.checkerOf(key); w != nil {
-			x.addFindings(e, e.Slot, w.Extend())
+		if w := c.checkerOf(key); w != nil {
+			c.addFindings(e, e.Slot, w.Extend())
 		}
 	case stream.Seal:
-		if w := x.checkerOf(key); w != nil {
-			x.addFindings(e, e.Slot, w.Seal())
+		if w := c.checkerOf(key); w != nil {
+			c.addFindings(e, e.Slot, w.Seal())
 			if w.Waiting() {
-				x.check.waiting = append(x.check.waiting, key)
+				c.waiting = append(c.waiting, key)
 			}
 		}
 	case stream.Finish:
-		x.judgeWaiting(e)
+		c.judgeWaiting(e)
 	case stream.TurnClose:
-		for k := range x.check.watches {
+		for k := range c.watches {
 			if k.turn == e.Turn {
-				delete(x.check.watches, k)
+				delete(c.watches, k)
 			}
 		}
 	}
 }
 
 // followCall begins to check the call that the event opened.
-func (x *Exchange) followCall(e stream.Event) {
-	set := x.declaredTools()
+func (c *schemaCheck) followCall(e stream.Event) {
+	set := c.declaredTools()
 	if set == nil {
-		x.reportUnusedRequest(e)
+		c.reportUnusedRequest(e)
 		return
 	}
-	calls := x.in.Session().Turn(e.Turn).Calls
+	calls := c.x.in.Session().Turn(e.Turn).Calls
 	w := set.NewChecker(calls[len(calls)-1])
 	if w == nil {
 		return
 	}
-	if x.check.watches == nil {
-		x.check.watches = map[callKey]*schema.CallChecker{}
+	if c.watches == nil {
+		c.watches = map[callKey]*schema.CallChecker{}
 	}
-	x.check.watches[callKey{e.Turn, e.Slot}] = w
-	x.addFindings(e, e.Slot, w.Extend())
+	c.watches[callKey{e.Turn, e.Slot}] = w
+	c.addFindings(e, e.Slot, w.Extend())
 }
 
 // checkerOf returns the checker of a call, or nil.
-func (x *Exchange) checkerOf(key callKey) *schema.CallChecker {
-	w := x.check.watches[key]
+func (c *schemaCheck) checkerOf(key callKey) *schema.CallChecker {
+	w := c.watches[key]
 	if w != nil {
-		_, c := x.in.Session().Find(w.Call().Ref())
-		w.SetCall(c)
+		_, call := c.x.in.Session().Find(w.Call().Ref())
+		w.SetCall(call)
 	}
 	return w
 }
 
 // judgeWaiting checks the calls that waited for the finish reason e, each once.
-func (x *Exchange) judgeWaiting(e stream.Event) {
-	x.check.waiting = slices.DeleteFunc(x.check.waiting, func(key callKey) bool {
-		w := x.checkerOf(key)
+func (c *schemaCheck) judgeWaiting(e stream.Event) {
+	c.waiting = slices.DeleteFunc(c.waiting, func(key callKey) bool {
+		w := c.checkerOf(key)
 		if w == nil || !w.Waiting() {
 			return true
 		}
 		if key.turn != e.Turn || e.Slot != stream.AllChoices && e.Slot != w.Call().Choice {
 			return false
 		}
-		x.addFindings(e, key.slot, w.Finish())
+		c.addFindings(e, key.slot, w.Finish())
 		return true
 	})
 }
 
 // reportUnusedRequest reports, once, that Inspector.Request declares no tools.
-func (x *Exchange) reportUnusedRequest(e stream.Event) {
-	if x.check.reported || len(x.in.Request) == 0 || x.Request.Size() > 0 {
+func (c *schemaCheck) reportUnusedRequest(e stream.Event) {
+	if c.reported || len(c.x.in.Request) == 0 || c.x.Request.Size() > 0 {
 		return
 	}
-	x.check.reported = true
-	x.addFindings(e, stream.NoSlot, []stream.Finding{
+	c.reported = true
+	c.addFindings(e, stream.NoSlot, []stream.Finding{
 		schema.Unchecked.Finding("the given request declares no tools of this protocol: calls are not checked"),
 	})
 }
 
 // addFindings adds findings after the event that caused them.
-func (x *Exchange) addFindings(cause stream.Event, slot int32, found []stream.Finding) {
+func (c *schemaCheck) addFindings(cause stream.Event, slot int32, found []stream.Finding) {
 	for _, f := range found {
-		x.in.Timeline.Append(stream.Event{
+		c.x.in.Timeline.Append(stream.Event{
 			Kind: stream.Found, At: cause.At, Frame: cause.Frame, Turn: cause.Turn, Slot: slot,
 			What: &f,
 		})
