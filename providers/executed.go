@@ -16,28 +16,38 @@ import (
 
 // mcpTraffic is the traffic with MCP servers, which belongs to no turn.
 type mcpTraffic struct {
+	in       *Inspector
 	log      mcp.Log
+	matcher  *toolrun.Matcher
 	may      map[int]stream.Record // heads of requests that may go to an MCP server
 	chains   map[int]*coding.Chain // codings of responses
-	join     toolrun.Join
 	stops    map[int][]offsetAt
 	compared []*schema.Set // tools of requests that were compared with those of servers
 }
 
-// routeMCP handles a record if it belongs to an MCP server, and reports whether it does.
-func (in *Inspector) routeMCP(r stream.Record) (taken bool) {
-	e := &in.executed
-	if e.log.Has(r.Exchange) {
-		in.feedMCP(r)
+// toolTraffic returns the traffic with MCP servers.
+func (in *Inspector) toolTraffic() *mcpTraffic {
+	if in.executed == nil {
+		e := &mcpTraffic{in: in}
+		e.matcher, in.executed = toolrun.NewMatcher(e, &e.log), e
+	}
+	return in.executed
+}
+
+// writeRecord handles a record if it belongs to an MCP server, and reports whether it does.
+func (m *mcpTraffic) writeRecord(r stream.Record) (taken bool) {
+	in := m.in
+	if m.log.Has(r.Exchange) {
+		m.feed(r)
 		return true
 	}
-	head, waits := e.may[r.Exchange]
+	head, waits := m.may[r.Exchange]
 	switch {
 	case waits:
-		delete(e.may, r.Exchange)
+		delete(m.may, r.Exchange)
 		if r.Request && speaksRPC(r.Data) {
-			in.openMCP(head)
-			in.feedMCP(r)
+			m.open(head)
+			m.feed(r)
 			return true
 		}
 		in.writeModelRecord(head)
@@ -45,42 +55,42 @@ func (in *Inspector) routeMCP(r stream.Record) (taken bool) {
 	case r.Head == nil || !r.Request || in.alone || in.byNumber[r.Exchange] != nil || in.forcedFor(r.Exchange) != nil:
 		return false
 	case isServer(r.Head), asksServer(r.Head) && speaksRPC(r.Data):
-		in.openMCP(r)
+		m.open(r)
 		return true
 	case asksServer(r.Head) && len(r.Data) == 0:
-		if e.may == nil {
-			e.may = map[int]stream.Record{}
+		if m.may == nil {
+			m.may = map[int]stream.Record{}
 		}
-		e.may[r.Exchange] = r
+		m.may[r.Exchange] = r
 		return true
 	}
 	return false
 }
 
-// openMCP begins to read an exchange as one with an MCP server.
-func (in *Inspector) openMCP(r stream.Record) {
-	first := len(in.executed.log.Servers) == 0
-	in.executed.log.Begin(r.Exchange, r.Head)
+// open begins to read an exchange as one with an MCP server.
+func (m *mcpTraffic) open(r stream.Record) {
+	first := len(m.log.Servers) == 0
+	m.log.Begin(r.Exchange, r.Head)
 	if first {
-		in.matchEarlier()
+		m.matchEarlier()
 	}
-	in.feedMCP(r)
+	m.feed(r)
 }
 
-// feedMCP passes a record to the log of MCP traffic, with codings decoded.
-func (in *Inspector) feedMCP(r stream.Record) {
-	e := &in.executed
+// feed passes a record to the log of MCP traffic, with codings decoded.
+func (m *mcpTraffic) feed(r stream.Record) {
+	in := m.in
 	in.log.addWithBytes(r)
-	e.noteOffset(&r, in.nextEvent())
+	m.noteOffset(&r, in.nextEvent())
 	if r.Head != nil && !r.Request && len(r.Head.Header["Content-Encoding"]) > 0 {
 		if chain, err := coding.New(r.Head.Header); err == nil && chain != nil {
-			if e.chains == nil {
-				e.chains = map[int]*coding.Chain{}
+			if m.chains == nil {
+				m.chains = map[int]*coding.Chain{}
 			}
-			e.chains[r.Exchange] = chain
+			m.chains[r.Exchange] = chain
 		}
 	}
-	if chain := e.chains[r.Exchange]; chain != nil && !r.Request {
+	if chain := m.chains[r.Exchange]; chain != nil && !r.Request {
 		plain, err := chain.Write(r.Data)
 		r.Data = bytes.Clone(plain)
 		if err == nil && r.End {
@@ -88,22 +98,22 @@ func (in *Inspector) feedMCP(r stream.Record) {
 			r.Data = append(r.Data, rest...)
 		}
 		if err != nil || r.End {
-			delete(e.chains, r.Exchange)
+			delete(m.chains, r.Exchange)
 		}
 	}
-	e.log.Write(&r, in.eventCount())
+	m.log.Write(&r, in.eventCount())
 	if r.At >= 0 {
-		in.matcher().Heard(e.log.RunOf(r.Exchange), r.At)
+		m.matcher.NoteMessage(m.log.RunOf(r.Exchange), r.At)
 	}
 }
 
 // trimHeads returns the heads of requests without further records.
-func (e *mcpTraffic) trimHeads(back func(stream.Record)) {
-	for _, number := range slices.Sorted(maps.Keys(e.may)) {
-		back(e.may[number])
+func (m *mcpTraffic) trimHeads() {
+	for _, number := range slices.Sorted(maps.Keys(m.may)) {
+		m.in.writeModelRecord(m.may[number])
 	}
-	e.may = nil
-	e.log.Close()
+	m.may = nil
+	m.log.Close()
 }
 
 // isServer reports whether a request can only go to an MCP server.
@@ -135,15 +145,15 @@ func speaksRPC(body []byte) bool { return rpc.Match(body[:min(len(body), 64)]) }
 var rpc = regexp.MustCompile(`^\s*(\[\s*)?\{\s*"(jsonrpc|method|id|params|result|error)"`)
 
 // Servers returns the MCP servers that were seen.
-func (v *View) Servers() []*mcp.Server { return v.in.executed.log.Servers }
+func (v *View) Servers() []*mcp.Server { return v.in.toolTraffic().log.Servers }
 
 // Executed returns the log of the traffic with MCP servers.
-func (in *Inspector) Executed() *mcp.Log { return &in.executed.log }
+func (in *Inspector) Executed() *mcp.Log { return &in.toolTraffic().log }
 
 // Executed returns the requests to and from MCP servers, in the order in which they were sent, as of the
 // moment of the view.
 func (v *View) Executed() []*mcp.Request {
-	all := v.in.executed.log.Requests
+	all := v.in.toolTraffic().log.Requests
 	if v.past == nil {
 		return all
 	}
@@ -163,11 +173,11 @@ type offsetAt struct {
 }
 
 // noteOffset notes the offset after a record.
-func (e *mcpTraffic) noteOffset(r *stream.Record, known int32) {
-	if e.stops == nil {
-		e.stops = map[int][]offsetAt{}
+func (m *mcpTraffic) noteOffset(r *stream.Record, known int32) {
+	if m.stops == nil {
+		m.stops = map[int][]offsetAt{}
 	}
-	all := e.stops[r.Exchange]
+	all := m.stops[r.Exchange]
 	next := offsetAt{known: known}
 	if n := len(all) - 1; n >= 0 {
 		if next.ExchangeOffset = all[n].ExchangeOffset; all[n].known == known {
@@ -181,12 +191,12 @@ func (e *mcpTraffic) noteOffset(r *stream.Record, known int32) {
 		next.Answered = next.Answered || r.Head != nil || len(r.Data) > 0 || r.Note != "" || r.End
 	}
 	next.Ended = next.Ended || r.End
-	e.stops[r.Exchange] = append(all, next)
+	m.stops[r.Exchange] = append(all, next)
 }
 
 // stopsAt adds the offsets in exchanges with servers when there were so many events.
-func (e *mcpTraffic) stopsAt(all map[int]ExchangeOffset, known int32) {
-	for number, list := range e.stops {
+func (m *mcpTraffic) stopsAt(all map[int]ExchangeOffset, known int32) {
+	for number, list := range m.stops {
 		for i := len(list) - 1; i >= 0; i-- {
 			if list[i].known <= known+1 {
 				all[number] = list[i].ExchangeOffset

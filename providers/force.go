@@ -45,7 +45,7 @@ func (in *Inspector) Reread(number int, d *protocol.Protocol) error {
 	}
 	fresh.kept.Retention, fresh.kept.pins = in.kept.Retention, in.kept.pins
 	*in = fresh
-	in.matcher()
+	in.toolTraffic().in = in
 	for _, x := range in.exchanges {
 		x.in = in
 	}

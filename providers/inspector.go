@@ -32,7 +32,7 @@ type Inspector struct {
 	observer      replay.Observer
 	recall        callIndex
 	conversations conversations
-	executed      mcpTraffic
+	executed      *mcpTraffic // nil before the first record: see toolTraffic
 	epoch         time.Time            // wall clock at time 0, zero if unknown
 	began         map[string]time.Time // by run: wall clock at its time 0, if an exchange has it
 }
@@ -48,7 +48,7 @@ func (in *Inspector) Session() *stream.Session { return in.Timeline.Session() }
 
 // Write handles one record.
 func (in *Inspector) Write(r stream.Record) {
-	if !in.routeMCP(r) {
+	if !in.toolTraffic().writeRecord(r) {
 		in.writeModelRecord(r)
 	}
 }
@@ -167,12 +167,12 @@ func partyOf(name string) stream.Party {
 // Close ends the input: open exchanges were cut off.
 func (in *Inspector) Close() {
 	in.closed = true
-	in.executed.trimHeads(in.writeModelRecord)
+	in.toolTraffic().trimHeads()
 	for _, x := range in.exchanges {
 		x.end()
 	}
 	if len(in.executed.log.Servers) > 0 {
-		in.matcher().End()
+		in.executed.matcher.Close()
 	}
 }
 

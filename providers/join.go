@@ -14,73 +14,48 @@ import (
 
 // This file passes events of turns and servers to the matcher, and its matches to the timeline.
 
-// matcher returns the matcher of requests to servers with calls of models.
-func (in *Inspector) matcher() *toolrun.Join {
-	j := &in.executed.join
-	if j.Log != &in.executed.log { // at first, and after Reread has replaced the inspector
-		j.Log = &in.executed.log
-		in.executed.log.News = func(r *mcp.Request) { in.matcher().Asked(r) }
-	}
-	j.Find = func(r stream.Ref) (*stream.Turn, *stream.Call) { return in.Session().Find(r) }
-	j.Apart, j.RunOf, j.Doubled, j.Tell = in.clocksApart, in.runOf, in.endedTwice, in.reportToolRun
-	return j
-}
-
 // matchEvent passes an event of the timeline to the matcher.
 func (in *Inspector) matchEvent(e stream.Event) {
-	if len(in.executed.log.Servers) == 0 || e.Turn == stream.NoTurn {
+	if in.executed == nil || len(in.executed.log.Servers) == 0 || e.Turn == stream.NoTurn {
 		return
 	}
-	switch e.Kind {
-	case stream.CallOpen, stream.CallMeta:
-		if t := in.Session().Turn(e.Turn); t.InSlot(e.Slot) != nil {
-			in.checkServerSchemas(t)
-			in.matcher().Opened(t, t.InSlot(e.Slot))
-		}
-	case stream.Seal:
-		if c := in.Session().Turn(e.Turn).InSlot(e.Slot); c != nil {
-			in.matcher().Sealed(c.Ref())
-		}
-	case stream.TurnClose:
-		in.matcher().Closed(in.Session().Turn(e.Turn))
+	t := in.Session().Turn(e.Turn)
+	if e.Kind == stream.CallOpen || e.Kind == stream.CallMeta {
+		in.executed.checkServerSchemas(t)
 	}
+	in.executed.matcher.AddEvent(t, e)
 }
 
 // maxEarlierTurns is how many turns before the first server are matched.
 const maxEarlierTurns = 64
 
 // matchEarlier adds the calls of the latest turns when the first server appears.
-func (in *Inspector) matchEarlier() {
-	turns := in.Session().Turns
+func (m *mcpTraffic) matchEarlier() {
+	turns := m.in.Session().Turns
 	for _, t := range turns[max(0, len(turns)-maxEarlierTurns):] {
-		if t.Retention != stream.InMemory {
-			continue
-		}
-		for _, c := range t.Calls {
-			in.matcher().Opened(t, c)
-		}
-		if t.Closed() {
-			in.matcher().Closed(t)
+		if t.Retention == stream.InMemory {
+			m.matcher.AddTurn(t)
 		}
 	}
 }
 
 // checkServerSchemas compares the tools that a request declares with those that their servers published, once
 // per list of tools.
-func (in *Inspector) checkServerSchemas(t *stream.Turn) {
+func (m *mcpTraffic) checkServerSchemas(t *stream.Turn) {
+	in := m.in
 	x := in.Exchange(t.Exchange)
 	if x == nil || x.Protocol == nil {
 		return
 	}
 	set := x.check.declaredTools()
-	if set == nil || slices.Contains(in.executed.compared, set) {
+	if set == nil || slices.Contains(m.compared, set) {
 		return
 	}
-	if in.executed.compared = append(in.executed.compared, set); len(in.executed.compared) > maxRecentSets {
-		in.executed.compared = in.executed.compared[1:]
+	if m.compared = append(m.compared, set); len(m.compared) > maxRecentSets {
+		m.compared = m.compared[1:]
 	}
 	tools, _ := set.Tools()
-	for _, f := range in.matcher().Declared(x.Head.Run, tools) {
+	for _, f := range m.matcher.AddDeclared(x.Head.Run, tools) {
 		in.Timeline.Append(stream.Event{Kind: stream.Found, At: x.at, Frame: x.frame, Turn: t.Number, Slot: stream.NoSlot, What: &f})
 	}
 }
@@ -88,7 +63,7 @@ func (in *Inspector) checkServerSchemas(t *stream.Turn) {
 // matchResult passes the result of a call in a request to the matcher.
 func (h *history) matchResult(o *replay.Observation, event int) {
 	in := h.x.in
-	if len(in.executed.log.Servers) == 0 || o.Result == 0 {
+	if in.executed == nil || len(in.executed.log.Servers) == 0 || o.Result == 0 {
 		return
 	}
 	given := toolrun.SentResult{Size: o.ToolResult().Bytes, Media: o.ToolResult().Media, Failed: o.Result == stream.ResultFailed}
@@ -97,51 +72,54 @@ func (h *history) matchResult(o *replay.Observation, event int) {
 	}
 	to := h.target
 	given.Flag = to != nil && to.ErrorFlag
-	if t, _ := in.Session().Find(o.Ref()); t != nil && in.runOf(t.Exchange) == h.x.Head.Run {
-		in.matcher().Given(o.Ref(), h.x.at, event, given)
+	if t, _ := in.Session().Find(o.Ref()); t != nil && in.executed.RunOf(t.Exchange) == h.x.Head.Run {
+		in.executed.matcher.AddResult(o.Ref(), h.x.at, event, given)
 	}
 }
 
-// runOf returns the run of an exchange.
-func (in *Inspector) runOf(model int) string {
-	if x := in.Exchange(model); x != nil {
+// Find implements toolrun.Source.
+func (m *mcpTraffic) Find(r stream.Ref) (*stream.Turn, *stream.Call) { return m.in.Session().Find(r) }
+
+// RunOf implements toolrun.Source.
+func (m *mcpTraffic) RunOf(model int) string {
+	if x := m.in.Exchange(model); x != nil {
 		return x.Head.Run
 	}
 	return ""
 }
 
-// clocksApart reports whether two exchanges were recorded by two programs with different clocks.
-func (in *Inspector) clocksApart(model, server int) bool {
-	x := in.Exchange(model)
-	return x == nil || x.Head.File != in.executed.log.FileOf(server)
+// ClocksApart implements toolrun.Source: two files were recorded by two programs.
+func (m *mcpTraffic) ClocksApart(model, server int) bool {
+	x := m.in.Exchange(model)
+	return x == nil || x.Head.File != m.log.FileOf(server)
 }
 
-// endedTwice reports whether the end of a call was sent twice.
-func (in *Inspector) endedTwice(r stream.Ref) bool {
-	t, c := in.Session().Find(r)
+// EndedTwice implements toolrun.Source.
+func (m *mcpTraffic) EndedTwice(r stream.Ref) bool {
+	t, c := m.in.Session().Find(r)
 	return c != nil && slices.ContainsFunc(t.Findings, func(f stream.Finding) bool {
 		return f.Diagnosis == stream.ProtocolViolation && f.Message == fmt.Sprintf(protocol.StopOfNone, c.Slot)
 	})
 }
 
-// reportToolRun adds a tool run to the timeline.
-func (in *Inspector) reportToolRun(n toolrun.Match) (event int) {
-	t, _ := in.Session().Find(n.Call)
+// AddToolRun implements toolrun.Source.
+func (m *mcpTraffic) AddToolRun(n toolrun.Match) (event int) {
+	t, _ := m.in.Session().Find(n.Call)
 	if t == nil {
 		return event
 	}
 	if n.Finding.Diagnosis != nil {
 		n.Finding = unlessFaulted(t, n.Finding)
 	}
-	in.Timeline.Append(stream.Event{Kind: stream.Ran, At: n.At, Turn: n.Call.Turn, Slot: n.Call.Call, Frame: t.LastFrame, Text: n.Text, What: &n.ToolExecution})
-	return in.Timeline.Len() - 1
+	m.in.Timeline.Append(stream.Event{Kind: stream.Ran, At: n.At, Turn: n.Call.Turn, Slot: n.Call.Call, Frame: t.LastFrame, Text: n.Text, What: &n.ToolExecution})
+	return m.in.Timeline.Len() - 1
 }
 
 // NotRun returns the calls with a result whose tools were never run.
-func (in *Inspector) NotRun() []toolrun.CallWithoutRun { return in.executed.join.NotRun() }
+func (in *Inspector) NotRun() []toolrun.CallWithoutRun { return in.toolTraffic().matcher.NotRun() }
 
 // ToolRun returns the matched request to run a tool; nil if r is not one.
-func (in *Inspector) ToolRun(r *mcp.Request) *toolrun.ToolRequest { return in.executed.join.Ask(r) }
+func (in *Inspector) ToolRun(r *mcp.Request) *toolrun.ToolRequest { return in.toolTraffic().matcher.Request(r) }
 
 // ToolRun is a tool run of a call, with its result, as known at the moment of a view.
 type ToolRun struct {
@@ -168,7 +146,7 @@ type ToolRun struct {
 
 // ToolRuns returns the tool runs of a call, in order.
 func (v *View) ToolRuns(c *stream.Call) (all []ToolRun) {
-	log := &v.in.executed.log
+	log := &v.in.toolTraffic().log
 	for _, g := range c.Runs {
 		if g.Request >= len(log.Requests) {
 			continue

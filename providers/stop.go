@@ -22,7 +22,7 @@ func (v *View) Offsets() map[int]ExchangeOffset {
 	for _, x := range v.Exchanges() {
 		all[x.Number] = ExchangeOffset{x.Request.Size(), x.Response.Size(), x.Head.Status != 0 || x.Response.Size() > 0, x.Ended}
 	}
-	v.in.executed.stopsAt(all, int32(v.ArrivedEvents()))
+	v.in.toolTraffic().stopsAt(all, int32(v.ArrivedEvents()))
 	return all
 }
 

@@ -19,9 +19,9 @@ const maxDeclared = 4096
 // A declaration is the name of a tool that models got in a run.
 type declaration struct{ run, name string }
 
-func (j *Join) declare(d declaration) {
-	if len(j.declared) < maxDeclared && !slices.Contains(j.declared, d) {
-		j.declared = append(j.declared, d)
+func (m *Matcher) declare(d declaration) {
+	if len(m.declared) < maxDeclared && !slices.Contains(m.declared, d) {
+		m.declared = append(m.declared, d)
 	}
 }
 
@@ -32,22 +32,22 @@ type driftedTool struct {
 	by                       *stream.Diagnosis
 }
 
-// Declared reads the tools that a model got in a run. It reports those whose schema differs from the one
+// AddDeclared reads the tools that a model got in a run. It reports those whose schema differs from the one
 // that their server published, once each, with the party at fault. Tools of one server that drift in the
 // same way share one finding.
-func (j *Join) Declared(run string, tools []protocol.Tool) (found []stream.Finding) {
+func (m *Matcher) AddDeclared(run string, tools []protocol.Tool) (found []stream.Finding) {
 	var alike [][]driftedTool
 	for _, t := range tools {
 		name := t.Name
 		if t.Namespace != "" {
 			name = t.Namespace + "__" + t.Name
 		}
-		j.declare(declaration{run, name})
-		d, drifts := j.drift(run, name, t.Schema)
-		if !drifts || slices.Contains(j.drifts, d) || len(j.drifts) == maxDeclared {
+		m.declare(declaration{run, name})
+		d, drifts := m.drift(run, name, t.Schema)
+		if !drifts || slices.Contains(m.drifts, d) || len(m.drifts) == maxDeclared {
 			continue
 		}
-		j.drifts = append(j.drifts, d)
+		m.drifts = append(m.drifts, d)
 		i := slices.IndexFunc(alike, func(l []driftedTool) bool { return l[0].server == d.server && l[0].by == d.by })
 		if i < 0 {
 			i, alike = len(alike), append(alike, nil)
@@ -88,10 +88,10 @@ func driftFinding(list []driftedTool) stream.Finding {
 const maxNamed = 5
 
 // drift compares the schema of a tool that a model got with the one that its server published.
-func (j *Join) drift(run, name string, schema protocol.Raw) (d driftedTool, drifts bool) {
+func (m *Matcher) drift(run, name string, schema protocol.Raw) (d driftedTool, drifts bool) {
 	var of *mcp.Server
 	var tool *mcp.Tool
-	for _, s := range j.Log.Servers {
+	for _, s := range m.log.Servers {
 		for i := range s.Tools {
 			if s.Run != run || schema == nil || nameMatch(name, s, s.Tools[i].Name) < someServer || s.Tools[i].Schema == nil {
 				continue

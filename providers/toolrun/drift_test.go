@@ -13,14 +13,14 @@ import (
 // another.
 func declaring(told, given string, tools ...string) string {
 	s := &mcp.Server{Name: "s"}
-	j := &Join{Log: &mcp.Log{Servers: []*mcp.Server{s}}}
+	m := &Matcher{log: &mcp.Log{Servers: []*mcp.Server{s}}}
 	var set []protocol.Tool
 	for _, name := range tools {
 		s.Tools = append(s.Tools, mcp.Tool{Name: name, Schema: protocol.Raw(told)})
 		set = append(set, protocol.Tool{Name: "mcp__s__" + name, Schema: protocol.Raw(given)})
 	}
 	var all []string
-	for _, f := range append(j.Declared("", set), j.Declared("", set)...) {
+	for _, f := range append(m.AddDeclared("", set), m.AddDeclared("", set)...) {
 		all = append(all, fmt.Sprintf("%s %s by %s: %s", f.Severity, f.Code, f.By, f.Message))
 	}
 	return strings.Join(all, "\n")

@@ -3,7 +3,7 @@
 //	model wrote ─▶ tool got ─▶ tool returned ─▶ model got
 //
 //	calls of turns ─┐
-//	                ├─▶ Join ─▶ matches, how they were made, and findings
+//	                ├─▶ Matcher ─▶ matches, how they were made, and findings
 //	requests of MCP ┘
 //
 // Words. A ToolRequest is one tools/call of a client, with all its rounds. It is matched to a call by the
@@ -27,17 +27,19 @@ import (
 	"toolscope/stream"
 )
 
-// A Join matches requests to servers to the calls of models, as both arrive. The zero Join with its
-// functions is ready.
-type Join struct {
-	Find  func(stream.Ref) (*stream.Turn, *stream.Call)
-	Apart func(exchange, other int) bool // whether their times come from different clocks
-	RunOf func(exchange int) string      // the run of an exchange
-	Tell  func(Match) (event int)
+// Source is what a Matcher knows of the calls' side, and where its matches go.
+type Source interface {
+	Find(stream.Ref) (*stream.Turn, *stream.Call)
+	RunOf(exchange int) string
+	ClocksApart(exchange, other int) bool // their times come from different clocks
+	EndedTwice(stream.Ref) bool           // the end of a call was sent twice
+	AddToolRun(Match) (event int)         // adds a match to the timeline, and returns the number of its event
+}
 
-	Doubled func(stream.Ref) bool // whether the end of a call was sent twice
-
-	Log *mcp.Log
+// A Matcher matches requests to servers to the calls of models, as both arrive.
+type Matcher struct {
+	source Source
+	log    *mcp.Log
 
 	calls    []*Call
 	asks     []*ToolRequest
@@ -47,6 +49,40 @@ type Join struct {
 	declared []declaration
 	drifts   []driftedTool // already reported
 	blind    bool          // bytes of a response were missed
+}
+
+// NewMatcher returns a Matcher of the calls of a source and the requests of a log. From now on, it gets each new
+// request of the log.
+func NewMatcher(s Source, log *mcp.Log) *Matcher {
+	m := &Matcher{source: s, log: log}
+	log.News = m.addRequest
+	return m
+}
+
+// AddEvent notes what an event of turn t, which the timeline just got, says about a call.
+func (m *Matcher) AddEvent(t *stream.Turn, e stream.Event) {
+	switch e.Kind {
+	case stream.CallOpen, stream.CallMeta:
+		if c := t.InSlot(e.Slot); c != nil {
+			m.addCall(t, c)
+		}
+	case stream.Seal:
+		if c := t.InSlot(e.Slot); c != nil {
+			m.noteFinal(c.Ref())
+		}
+	case stream.TurnClose:
+		m.closeTurn(t)
+	}
+}
+
+// AddTurn adds the calls of a turn of which the Matcher got no events.
+func (m *Matcher) AddTurn(t *stream.Turn) {
+	for _, c := range t.Calls {
+		m.addCall(t, c)
+	}
+	if t.Closed() {
+		m.closeTurn(t)
+	}
 }
 
 // A Match is a tool run that was matched to a call, or a finding about one.
@@ -116,7 +152,7 @@ type CallWithoutRun struct {
 }
 
 // NotRun returns all calls without a run.
-func (j *Join) NotRun() []CallWithoutRun { return j.not }
+func (m *Matcher) NotRun() []CallWithoutRun { return m.not }
 
 // AfterSeal returns the time from the moment when the call's arguments were final to the request,
 // negative if the request came first; ok is false if it is unknown.
@@ -141,31 +177,31 @@ const maxUnmatched = 4096
 // skew is how far two clocks may differ.
 const skew = time.Millisecond
 
-// Ask returns the tool request of an MCP request, nil if that does not run a tool.
-func (j *Join) Ask(r *mcp.Request) *ToolRequest { return j.byNumber[r.Number] }
+// Request returns the tool request of an MCP request, nil if that does not run a tool.
+func (m *Matcher) Request(r *mcp.Request) *ToolRequest { return m.byNumber[r.Number] }
 
-// Opened adds a call that began, or got its name or id.
-func (j *Join) Opened(t *stream.Turn, c *stream.Call) {
+// addCall adds a call that began, or got its name or id.
+func (m *Matcher) addCall(t *stream.Turn, c *stream.Call) {
 	if c.RunByProvider || c.Discarded || c.Kind != "" && c.Kind != "function" && c.Kind != "custom" && c.Kind != "mcp" {
 		return
 	}
-	for i := len(j.calls) - 1; i >= 0 && i >= len(j.calls)-64; i-- {
-		if j.calls[i].Ref == c.Ref() {
-			j.learn(j.calls[i])
+	for i := len(m.calls) - 1; i >= 0 && i >= len(m.calls)-64; i-- {
+		if m.calls[i].Ref == c.Ref() {
+			m.learn(m.calls[i])
 			return
 		}
 	}
-	of := &Call{Ref: c.Ref(), Exchange: t.Exchange, Run: j.RunOf(t.Exchange), opened: c.OpenedBy, ClosedAt: stream.NoTime, givenAt: stream.NoTime}
-	if j.calls = append(j.calls, of); len(j.calls) > maxUnmatched {
-		j.calls = append(j.calls[:0], j.calls[maxUnmatched/2:]...)
+	of := &Call{Ref: c.Ref(), Exchange: t.Exchange, Run: m.source.RunOf(t.Exchange), opened: c.OpenedBy, ClosedAt: stream.NoTime, givenAt: stream.NoTime}
+	if m.calls = append(m.calls, of); len(m.calls) > maxUnmatched {
+		m.calls = append(m.calls[:0], m.calls[maxUnmatched/2:]...)
 	}
-	j.learn(of)
-	j.tryAgain(of)
+	m.learn(of)
+	m.tryAgain(of)
 }
 
 // learn updates the known facts about a call.
-func (j *Join) learn(of *Call) {
-	t, c := j.Find(of.Ref)
+func (m *Matcher) learn(of *Call) {
+	t, c := m.source.Find(of.Ref)
 	if c == nil || t.Retention != stream.InMemory {
 		return
 	}
@@ -177,99 +213,99 @@ func (j *Join) learn(of *Call) {
 	of.Args, of.Size, of.syntax = c.Args(), c.ArgsLen(), c.Syntax()
 	of.settled = !c.MayGrow()
 	of.unseen = t.Missed > 0 || t.HasGap() || c.Status() == stream.Unseen
-	j.blind = j.blind || of.unseen
+	m.blind = m.blind || of.unseen
 }
 
 // call returns the known facts about a call, nil if there are none.
-func (j *Join) call(ref stream.Ref) *Call {
-	for i := len(j.calls) - 1; i >= 0; i-- {
-		if j.calls[i].Ref == ref {
-			return j.calls[i]
+func (m *Matcher) call(ref stream.Ref) *Call {
+	for i := len(m.calls) - 1; i >= 0; i-- {
+		if m.calls[i].Ref == ref {
+			return m.calls[i]
 		}
 	}
 	return nil
 }
 
-// Sealed notes that no more arguments of a call come.
-func (j *Join) Sealed(ref stream.Ref) {
-	if of := j.call(ref); of != nil {
-		j.learn(of)
-		j.tryAgain(of)
-		j.judge(of)
+// noteFinal notes that no more arguments of a call come.
+func (m *Matcher) noteFinal(ref stream.Ref) {
+	if of := m.call(ref); of != nil {
+		m.learn(of)
+		m.tryAgain(of)
+		m.judge(of)
 	}
 }
 
-// Closed notes that a turn has ended.
-func (j *Join) Closed(t *stream.Turn) {
-	j.blind = j.blind || t.Missed > 0
-	for _, of := range j.calls {
+// closeTurn notes that a turn has ended.
+func (m *Matcher) closeTurn(t *stream.Turn) {
+	m.blind = m.blind || t.Missed > 0
+	for _, of := range m.calls {
 		if of.Ref.Turn != t.Number || of.closed {
 			continue
 		}
-		j.learn(of)
+		m.learn(of)
 		of.closed, of.settled, of.ClosedAt, of.Phase = true, true, t.ClosedAt, t.Phase()
 		of.muted = t.EndedBy == stream.Client || t.EndedBy == stream.Toolscope
-		j.tryAgain(of)
-		j.judge(of)
+		m.tryAgain(of)
+		m.judge(of)
 	}
 }
 
-// Asked adds a request to run a tool. It ignores requests that it knows, which have another round or a
+// addRequest adds a request to run a tool. It ignores requests that it knows, which have another round or a
 // response.
-func (j *Join) Asked(r *mcp.Request) {
+func (m *Matcher) addRequest(r *mcp.Request) {
 	if !r.IsCall() {
 		return
 	}
-	if j.byNumber[r.Number] != nil {
+	if m.byNumber[r.Number] != nil {
 		return
 	}
 	a := &ToolRequest{Request: r}
-	if j.byNumber == nil {
-		j.byNumber = map[int]*ToolRequest{}
+	if m.byNumber == nil {
+		m.byNumber = map[int]*ToolRequest{}
 	}
-	j.byNumber[r.Number] = a
-	if j.asks = append(j.asks, a); len(j.asks) > maxUnmatched {
-		j.asks = append(j.asks[:0], j.asks[maxUnmatched/2:]...)
+	m.byNumber[r.Number] = a
+	if m.asks = append(m.asks, a); len(m.asks) > maxUnmatched {
+		m.asks = append(m.asks[:0], m.asks[maxUnmatched/2:]...)
 	}
-	j.find(a)
+	m.find(a)
 }
 
-// Given notes that the model got a result of a call.
-func (j *Join) Given(ref stream.Ref, at time.Duration, event int, g SentResult) {
-	of := j.call(ref)
+// AddResult notes that the model got a result of a call, reported by an event.
+func (m *Matcher) AddResult(ref stream.Ref, at time.Duration, event int, g SentResult) {
+	of := m.call(ref)
 	if of == nil || of.given {
 		return
 	}
 	if !of.settled {
-		j.learn(of)
+		m.learn(of)
 	}
 	of.given, of.givenAt = true, at
-	if j.mayBeServed(of) && len(g.Text) <= mcp.MaxKept {
+	if m.mayBeServed(of) && len(g.Text) <= mcp.MaxKept {
 		g.Text = bytes.Clone(g.Text)
 	} else if len(of.asks) == 0 {
 		g.Text = nil
 	}
 	of.result, of.resultEvent = &g, event
-	j.resolve(of)
+	m.resolve(of)
 	for _, a := range of.asks {
-		j.compare(of, a, event, g)
+		m.compare(of, a, event, g)
 	}
 	if len(of.asks) == 0 {
-		if j.unrun = append(j.unrun, of); len(j.unrun) > maxUnmatched {
-			j.unrun = append(j.unrun[:0], j.unrun[maxUnmatched/2:]...)
+		if m.unrun = append(m.unrun, of); len(m.unrun) > maxUnmatched {
+			m.unrun = append(m.unrun[:0], m.unrun[maxUnmatched/2:]...)
 		}
 	} else if of.result = nil; of.Phase == stream.TurnComplete {
 		of.Args = nil
 	}
 }
 
-// Heard notes that a server of a run sent or got a message at a time: all earlier requests to it are
+// NoteMessage notes that a server of a run sent or got a message at a time: all earlier requests to it are
 // known by then.
-func (j *Join) Heard(run string, at time.Duration) {
-	j.unrun = slices.DeleteFunc(j.unrun, func(of *Call) bool {
+func (m *Matcher) NoteMessage(run string, at time.Duration) {
+	m.unrun = slices.DeleteFunc(m.unrun, func(of *Call) bool {
 		known := of.Run == run && of.givenAt+skew < at
 		if known {
-			j.notAsked(of)
+			m.notAsked(of)
 		}
 		return known
 	})
@@ -284,23 +320,23 @@ type SentResult struct {
 	Flag   bool // the protocol can say that a tool failed
 }
 
-// End notes that no more events come.
-func (j *Join) End() {
-	for _, of := range j.calls {
-		j.resolve(of)
+// Close notes that no more events come.
+func (m *Matcher) Close() {
+	for _, of := range m.calls {
+		m.resolve(of)
 	}
-	for _, of := range j.unrun {
-		j.notAsked(of)
+	for _, of := range m.unrun {
+		m.notAsked(of)
 	}
-	j.unrun = nil
-	if j.blind {
+	m.unrun = nil
+	if m.blind {
 		return
 	}
 	models := map[string]bool{} // runs with calls of models
-	for _, of := range j.calls {
+	for _, of := range m.calls {
 		models[of.Run] = true
 	}
-	for _, a := range j.asks {
+	for _, a := range m.asks {
 		if models[a.Server.Run] && a.Call == nil && a.Request.CallID == "" && len(a.Candidates) == 0 && a.Server.Gaps == 0 && !a.Unasked {
 			a.Unasked = true
 			a.Server.AddFinding(a.AskedAt, unasked, "%s was run, but no recorded call asked for it", stream.Fact(a.Tool))

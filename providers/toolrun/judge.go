@@ -11,7 +11,7 @@ import (
 
 // found reports a finding about a call and the request to its tool, once. It returns the finding with its
 // event.
-func (j *Join) found(of *Call, a *ToolRequest, f stream.Finding) stream.Finding {
+func (m *Matcher) found(of *Call, a *ToolRequest, f stream.Finding) stream.Finding {
 	seen := &of.finding
 	request, at := -1, of.givenAt
 	if a != nil {
@@ -27,7 +27,7 @@ func (j *Join) found(of *Call, a *ToolRequest, f stream.Finding) stream.Finding 
 	if a != nil { // the finding is known once all its facts are
 		at = max(at, of.SealedAt, of.ClosedAt, of.givenAt)
 	}
-	f.Event = j.Tell(Match{Call: of.Ref, At: at, Text: f.Code, ToolExecution: stream.ToolExecution{Request: request, Finding: f}})
+	f.Event = m.source.AddToolRun(Match{Call: of.Ref, At: at, Text: f.Code, ToolExecution: stream.ToolExecution{Request: request, Finding: f}})
 	if a != nil {
 		a.Findings = append(a.Findings, f)
 	}
@@ -41,22 +41,22 @@ func (a *ToolRequest) isCertain() bool {
 }
 
 // judge compares the arguments and times of a call's tool runs with the call.
-func (j *Join) judge(of *Call) {
+func (m *Matcher) judge(of *Call) {
 	if of.unseen {
 		return
 	}
 	for _, a := range of.asks {
 		if of.settled {
-			j.judgeArgs(of, a)
+			m.judgeArgs(of, a)
 		}
 		if a.isCertain() {
-			j.judgeTime(of, a)
+			m.judgeTime(of, a)
 		}
 	}
 }
 
 // judgeArgs compares the arguments.
-func (j *Join) judgeArgs(of *Call, a *ToolRequest) {
+func (m *Matcher) judgeArgs(of *Call, a *ToolRequest) {
 	if of.freeform || a.ArgsSize != len(a.Request.Args) || of.Args == nil && of.Size > 0 || a.Args != "" {
 		return
 	}
@@ -74,17 +74,17 @@ func (j *Join) judgeArgs(of *Call, a *ToolRequest) {
 	switch {
 	case !a.isCertain():
 	case of.syntax == stream.SyntaxPrefix:
-		j.found(of, a, cut.Finding("%s was run with %s, but the arguments that the model wrote stop after %s", a.Tool, of.partialArgs(a), stream.Own(count.Of(of.Size, "byte"))))
+		m.found(of, a, cut.Finding("%s was run with %s, but the arguments that the model wrote stop after %s", a.Tool, of.partialArgs(a), stream.Own(count.Of(of.Size, "byte"))))
 	case of.syntax == stream.SyntaxBroken:
-		j.found(of, a, cut.Finding("%s was run with %s, but the arguments that the model wrote are not JSON", a.Tool, of.partialArgs(a)))
-	case of.LastAt >= 0 && a.AskedAt+j.skew(of, a) < of.LastAt:
-		j.found(of, a, cut.Finding("%s was run with %s, %s before the last of %s arrived", a.Tool, of.partialArgs(a), stream.Own(DurationText(of.LastAt-a.AskedAt)), stream.Own(count.Of(of.Size, "byte"))))
+		m.found(of, a, cut.Finding("%s was run with %s, but the arguments that the model wrote are not JSON", a.Tool, of.partialArgs(a)))
+	case of.LastAt >= 0 && a.AskedAt+m.skew(of, a) < of.LastAt:
+		m.found(of, a, cut.Finding("%s was run with %s, %s before the last of %s arrived", a.Tool, of.partialArgs(a), stream.Own(DurationText(of.LastAt-a.AskedAt)), stream.Own(count.Of(of.Size, "byte"))))
 	case whole:
 		var at any = stream.Fact(a.Path)
 		if a.Path == "" {
 			at = stream.OwnFact("the whole value")
 		}
-		j.found(of, a, altered.Finding("%s got arguments that the model didn't write: %s differs", a.Tool, at))
+		m.found(of, a, altered.Finding("%s got arguments that the model didn't write: %s differs", a.Tool, at))
 	}
 }
 
@@ -97,31 +97,31 @@ func (of *Call) partialArgs(a *ToolRequest) stream.Own {
 }
 
 // judgeTime compares the times.
-func (j *Join) judgeTime(of *Call, a *ToolRequest) {
-	late := a.AskedAt + j.skew(of, a)
+func (m *Matcher) judgeTime(of *Call, a *ToolRequest) {
+	late := a.AskedAt + m.skew(of, a)
 	switch {
 	case a.AskedAt < 0:
 		return
 	case of.SealedAt >= 0 && late < of.SealedAt:
-		j.found(of, a, early.WithSeverity(stream.Error).Finding("%s was run %s before its arguments were final", a.Tool, stream.Own(DurationText(of.SealedAt-a.AskedAt))))
+		m.found(of, a, early.WithSeverity(stream.Error).Finding("%s was run %s before its arguments were final", a.Tool, stream.Own(DurationText(of.SealedAt-a.AskedAt))))
 	case !of.closed:
 		return
 	case of.ClosedAt >= 0 && late < of.ClosedAt && of.Phase == stream.TurnComplete:
-		j.found(of, a, early.Finding("%s was run %s before its turn ended", a.Tool, stream.Own(DurationText(of.ClosedAt-a.AskedAt))))
+		m.found(of, a, early.Finding("%s was run %s before its turn ended", a.Tool, stream.Own(DurationText(of.ClosedAt-a.AskedAt))))
 	}
 	if of.closed && !of.muted && of.Phase != stream.TurnComplete && of.Phase != stream.TurnIsOpen {
 		when := "and then its turn was"
 		if of.ClosedAt >= 0 && a.AskedAt > of.ClosedAt {
 			when = "although its turn was"
 		}
-		j.found(of, a, orphaned.Finding("%s was run, %s %s", a.Tool, stream.Own(when), stream.OwnFact(of.Phase.String())))
+		m.found(of, a, orphaned.Finding("%s was run, %s %s", a.Tool, stream.Own(when), stream.OwnFact(of.Phase.String())))
 	}
 }
 
 // ranTwice reports that the tool of one id was run again. A request that is sent again with the same
 // protocol id is not another request: a connection was lost. A request that the server refused did not
 // run.
-func (j *Join) ranTwice(of *Call, a *ToolRequest, before []*ToolRequest) {
+func (m *Matcher) ranTwice(of *Call, a *ToolRequest, before []*ToolRequest) {
 	ran := 1
 	for _, b := range before {
 		if b.State == mcp.Refused {
@@ -136,26 +136,26 @@ func (j *Join) ranTwice(of *Call, a *ToolRequest, before []*ToolRequest) {
 		return
 	}
 	d, why := twice, ""
-	if j.Doubled(of.Ref) {
+	if m.source.EndedTwice(of.Ref) {
 		d, why = twice.WithCause(stream.Provider), ": the end of the call was sent twice"
 	}
-	j.found(of, a, d.Finding("%s was run %d times for the same call id %s%s", a.Tool, ran, of.ID, stream.Own(why)))
+	m.found(of, a, d.Finding("%s was run %d times for the same call id %s%s", a.Tool, ran, of.ID, stream.Own(why)))
 }
 
 // ranBefore reports that the same was run before for a turn that was cut, unless the client or toolscope
 // ended that turn.
-func (j *Join) ranBefore(of *Call, a *ToolRequest) {
+func (m *Matcher) ranBefore(of *Call, a *ToolRequest) {
 	if !a.isCertain() {
 		return
 	}
-	for _, other := range j.calls {
+	for _, other := range m.calls {
 		if other.Ref.Turn == of.Ref.Turn || other.Run != of.Run || !other.closed || other.muted || other.Phase == stream.TurnComplete || other.Phase == stream.TurnIsOpen || other.given {
 			continue
 		}
 		for _, b := range other.asks {
 			if b != a && b.isCertain() && b.Server.Name == a.Server.Name && b.Tool == a.Tool && b.AskedAt <= a.AskedAt && b.ArgsSize == a.ArgsSize &&
 				sameArgs(b.Request.Args, a.Request.Args) {
-				j.found(of, a, repeated.Finding("%s was already run with these arguments, for turn %d, which was %s", a.Tool, other.Ref.Turn+1, stream.OwnFact(other.Phase.String())))
+				m.found(of, a, repeated.Finding("%s was already run with these arguments, for turn %d, which was %s", a.Tool, other.Ref.Turn+1, stream.OwnFact(other.Phase.String())))
 				return
 			}
 		}
@@ -164,27 +164,27 @@ func (j *Join) ranBefore(of *Call, a *ToolRequest) {
 
 // notAsked reports a result for a call that no request to its tool matches. It reports nothing if bytes
 // are missing, or if a request may belong to the call.
-func (j *Join) notAsked(of *Call) {
-	s, tool := j.offered(of)
-	if len(of.asks) > 0 || s == nil || j.blind || s.Gaps > 0 || !of.settled || of.Phase != stream.TurnComplete {
+func (m *Matcher) notAsked(of *Call) {
+	s, tool := m.offered(of)
+	if len(of.asks) > 0 || s == nil || m.blind || s.Gaps > 0 || !of.settled || of.Phase != stream.TurnComplete {
 		return
 	}
-	for _, a := range j.asks {
-		if a.Call == nil && a.Request.CallID == "" && j.inWindow(of, a) && nameMatch(of.Name, a.Server, a.Tool) != noName {
+	for _, a := range m.asks {
+		if a.Call == nil && a.Request.CallID == "" && m.inWindow(of, a) && nameMatch(of.Name, a.Server, a.Tool) != noName {
 			return
 		}
 	}
-	for _, other := range j.Log.Servers {
+	for _, other := range m.log.Servers {
 		if other.Gaps > 0 {
 			return
 		}
 	}
 	f := notRun.Finding("the model got a result, but no request to run %s reached %s", tool, s.Name)
-	j.not = append(j.not, CallWithoutRun{of, s.Name, tool, j.found(of, nil, f)})
+	m.not = append(m.not, CallWithoutRun{of, s.Name, tool, m.found(of, nil, f)})
 }
 
 // compare compares the result that the model got with what the tool returned.
-func (j *Join) compare(of *Call, a *ToolRequest, event int, g SentResult) {
+func (m *Matcher) compare(of *Call, a *ToolRequest, event int, g SentResult) {
 	if a.ModelHasResult {
 		return
 	}
@@ -197,7 +197,7 @@ func (j *Join) compare(of *Call, a *ToolRequest, event int, g SentResult) {
 	if !a.isCertain() || r.Server.Gaps > 0 {
 		return
 	}
-	tell := func(d *stream.Diagnosis, format string, args ...any) { j.found(of, a, d.Finding(format, args...)) }
+	tell := func(d *stream.Diagnosis, format string, args ...any) { m.found(of, a, d.Finding(format, args...)) }
 	sizes := stream.Own(fmt.Sprintf("the tool returned %s%s, but the model got %d", count.Of(r.TextSize, "byte"), structuredText(r.StructuredSize), g.Size))
 	switch a.Result {
 	case Cut, None:

@@ -10,17 +10,17 @@ import (
 )
 
 // find finds the call of a new request.
-func (j *Join) find(a *ToolRequest) {
+func (m *Matcher) find(a *ToolRequest) {
 	if a.Request.CallID != "" {
-		j.findByID(a)
+		m.findByID(a)
 		return
 	}
 	var free, taken []*Call
-	for _, of := range j.within(a) {
+	for _, of := range m.within(a) {
 		if !of.settled {
-			j.learn(of)
+			m.learn(of)
 		}
-		if j.isOf(of, a) && !of.exclusive && of.settledOr(a) {
+		if m.isOf(of, a) && !of.exclusive && of.settledOr(a) {
 			if len(of.asks) == 0 {
 				free = append(free, of)
 			} else {
@@ -37,7 +37,7 @@ func (j *Join) find(a *ToolRequest) {
 			equals++
 		}
 	}
-	j.join(a, free[0], stream.ByArgs, equals)
+	m.join(a, free[0], stream.ByArgs, equals)
 }
 
 // settledOr reports whether the arguments of a call equal those of a request.
@@ -46,10 +46,10 @@ func (of *Call) settledOr(a *ToolRequest) bool {
 }
 
 // findByID finds the call of a request that contains the call's id: the latest with that id.
-func (j *Join) findByID(a *ToolRequest) {
-	for _, of := range slices.Backward(j.calls) {
+func (m *Matcher) findByID(a *ToolRequest) {
+	for _, of := range slices.Backward(m.calls) {
 		if of.ID == a.Request.CallID && of.Run == a.Server.Run {
-			j.join(a, of, stream.ByID, 1)
+			m.join(a, of, stream.ByID, 1)
 			return
 		}
 	}
@@ -57,9 +57,9 @@ func (j *Join) findByID(a *ToolRequest) {
 
 // within returns the calls that a request may belong to by their times: they had begun, and the model had
 // not got a result. They are in the order in which they were opened.
-func (j *Join) within(a *ToolRequest) (all []*Call) {
-	for _, of := range j.calls {
-		if j.inWindow(of, a) {
+func (m *Matcher) within(a *ToolRequest) (all []*Call) {
+	for _, of := range m.calls {
+		if m.inWindow(of, a) {
 			all = append(all, of)
 		}
 	}
@@ -67,7 +67,7 @@ func (j *Join) within(a *ToolRequest) (all []*Call) {
 	return all
 }
 
-func (j *Join) inWindow(of *Call, a *ToolRequest) bool {
+func (m *Matcher) inWindow(of *Call, a *ToolRequest) bool {
 	if of.Run != a.Server.Run {
 		return false
 	}
@@ -75,25 +75,25 @@ func (j *Join) inWindow(of *Call, a *ToolRequest) bool {
 	if began < 0 {
 		began = of.OpenedAt
 	}
-	late := of.given && of.givenAt >= 0 && a.AskedAt > of.givenAt+j.skew(of, a)
-	return began <= a.AskedAt+j.skew(of, a) && !late
+	late := of.given && of.givenAt >= 0 && a.AskedAt > of.givenAt+m.skew(of, a)
+	return began <= a.AskedAt+m.skew(of, a) && !late
 }
 
 // skew returns how far the clocks of a call and of a request may differ.
-func (j *Join) skew(of *Call, a *ToolRequest) (d time.Duration) {
-	if j.Apart(of.Exchange, a.Exchange) {
+func (m *Matcher) skew(of *Call, a *ToolRequest) (d time.Duration) {
+	if m.source.ClocksApart(of.Exchange, a.Exchange) {
 		return skew
 	}
 	return 0
 }
 
 // isOf reports whether the name of a call means the requested tool, and no other tool more surely.
-func (j *Join) isOf(of *Call, a *ToolRequest) bool {
+func (m *Matcher) isOf(of *Call, a *ToolRequest) bool {
 	sure := nameMatch(of.Name, a.Server, a.Tool)
 	if sure == noName {
 		return false
 	}
-	for _, s := range j.Log.Servers {
+	for _, s := range m.log.Servers {
 		if s.Name == a.Server.Name || s.Run != of.Run {
 			continue
 		}
@@ -106,21 +106,21 @@ func (j *Join) isOf(of *Call, a *ToolRequest) bool {
 			}
 		}
 	}
-	return !slices.ContainsFunc(j.declared, func(d declaration) bool {
+	return !slices.ContainsFunc(m.declared, func(d declaration) bool {
 		return d.run == of.Run && d.name != of.Name && nameMatch(d.name, a.Server, a.Tool) > sure
 	})
 }
 
 // tryAgain looks for requests of a call about which more is known now.
-func (j *Join) tryAgain(of *Call) {
-	for _, a := range j.asks {
+func (m *Matcher) tryAgain(of *Call) {
+	for _, a := range m.asks {
 		switch {
 		case a.Call != nil || of.Run != a.Server.Run:
 		case a.Request.CallID != "" && a.Request.CallID == of.ID:
-			j.join(a, of, stream.ByID, 1)
+			m.join(a, of, stream.ByID, 1)
 		case a.Request.CallID == "" && len(of.asks) == 0:
-			if j.inWindow(of, a) {
-				j.find(a)
+			if m.inWindow(of, a) {
+				m.find(a)
 			}
 		}
 	}
@@ -128,13 +128,13 @@ func (j *Join) tryAgain(of *Call) {
 
 // resolve matches a call for which no more facts come to one of the remaining requests: by equal
 // arguments, or by the name alone if just one request is possible and that can't belong to another call.
-func (j *Join) resolve(of *Call) {
+func (m *Matcher) resolve(of *Call) {
 	if len(of.asks) > 0 || of.Name == "" || of.unseen {
 		return
 	}
 	var equal, named []*ToolRequest
-	for _, a := range j.asks {
-		if a.Call != nil || a.Request.CallID != "" || !j.inWindow(of, a) || !j.isOf(of, a) {
+	for _, a := range m.asks {
+		if a.Call != nil || a.Request.CallID != "" || !m.inWindow(of, a) || !m.isOf(of, a) {
 			continue
 		}
 		named = append(named, a)
@@ -151,20 +151,20 @@ func (j *Join) resolve(of *Call) {
 	}
 	switch {
 	case len(equal) == 1:
-		j.join(equal[0], of, stream.ByArgs, 1)
+		m.join(equal[0], of, stream.ByArgs, 1)
 	case len(equal) > 1:
 		may(equal)
-	case len(named) == 1 && j.rivals(of, named[0]) == 0:
-		j.join(named[0], of, stream.ByName, 1)
+	case len(named) == 1 && m.rivals(of, named[0]) == 0:
+		m.join(named[0], of, stream.ByName, 1)
 	default:
 		may(named)
 	}
 }
 
 // rivals returns how many other calls a request may belong to.
-func (j *Join) rivals(of *Call, a *ToolRequest) (n int) {
-	for _, other := range j.calls {
-		if other != of && len(other.asks) == 0 && j.inWindow(other, a) && j.isOf(other, a) {
+func (m *Matcher) rivals(of *Call, a *ToolRequest) (n int) {
+	for _, other := range m.calls {
+		if other != of && len(other.asks) == 0 && m.inWindow(other, a) && m.isOf(other, a) {
 			n++
 		}
 	}
@@ -172,18 +172,18 @@ func (j *Join) rivals(of *Call, a *ToolRequest) (n int) {
 }
 
 // join matches a request to a call.
-func (j *Join) join(a *ToolRequest, of *Call, by stream.MatchBasis, equals int) {
+func (m *Matcher) join(a *ToolRequest, of *Call, by stream.MatchBasis, equals int) {
 	a.Call, a.Basis, a.EqualCalls, a.Candidates = of, by, equals, nil
 	before := of.asks
 	of.asks = append(of.asks, a)
-	j.learn(of)
-	j.Tell(Match{Call: of.Ref, At: a.AskedAt, Text: fmt.Sprintf("%s of %s, %s", a.Tool, a.Server.Name, a.Explain()), ToolExecution: stream.ToolExecution{Request: a.Number, Join: by, Of: equals}})
+	m.learn(of)
+	m.source.AddToolRun(Match{Call: of.Ref, At: a.AskedAt, Text: fmt.Sprintf("%s of %s, %s", a.Tool, a.Server.Name, a.Explain()), ToolExecution: stream.ToolExecution{Request: a.Number, Join: by, Of: equals}})
 	if len(before) > 0 && by == stream.ByID {
-		j.ranTwice(of, a, before)
+		m.ranTwice(of, a, before)
 	}
-	j.ranBefore(of, a)
-	if j.judge(of); of.result != nil { // the request came after the result, at least in the captures
-		j.compare(of, a, of.resultEvent, *of.result)
+	m.ranBefore(of, a)
+	if m.judge(of); of.result != nil { // the request came after the result, at least in the captures
+		m.compare(of, a, of.resultEvent, *of.result)
 	}
 }
 
@@ -201,8 +201,8 @@ func (a *ToolRequest) Explain() string {
 }
 
 // mayBeServed reports whether a call may be for some server's tool.
-func (j *Join) mayBeServed(of *Call) bool {
-	for _, s := range j.Log.Servers {
+func (m *Matcher) mayBeServed(of *Call) bool {
+	for _, s := range m.log.Servers {
 		for _, t := range s.Tools {
 			if s.Run == of.Run && nameMatch(of.Name, s, t.Name) != noName {
 				return true
@@ -213,8 +213,8 @@ func (j *Join) mayBeServed(of *Call) bool {
 }
 
 // offered returns the server that a call names, and its tool, if the server exists at that time.
-func (j *Join) offered(of *Call) (s *mcp.Server, tool string) {
-	for _, s := range j.Log.Servers {
+func (m *Matcher) offered(of *Call) (s *mcp.Server, tool string) {
+	for _, s := range m.log.Servers {
 		for _, t := range s.Tools {
 			if s.Run == of.Run && nameMatch(of.Name, s, t.Name) >= someServer && s.FirstSeenAt <= of.OpenedAt && (s.EndedAt < 0 || s.EndedAt > of.givenAt) {
 				return s, t.Name
