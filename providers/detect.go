@@ -143,3 +143,247 @@ func pathOf(rawURL string) string {
 	}
 	return rawURL
 }
+
+// sniffArray distinguishes Gemini's array of objects from AI Studio's chunks, which are arrays of arrays:
+// bare, in a list, or in a list in an outer array.
+func sniffArray(text []byte, ended bool) (f frameFormat, ok bool) {
+	if n := min(len(text), len(stream.XSSI)); string(text[:n]) == stream.XSSI[:n] {
+		if n < len(stream.XSSI) && !ended {
+			return f, false
+		}
+		text = text[n:]
+	}
+	b, known := readArrayStart(text)
+	switch depth := b.chunkDepth(); {
+	case !known && !ended:
+		return f, false
+	case b.opened == 0:
+		return frameFormat{"lines", new(stream.Lines)}, true
+	case b.opened == 1 && b.first != 'n' && b.first != '0':
+		return frameFormat{"JSON array", new(stream.Array)}, true
+	case depth <= 1:
+		return frameFormat{"JSON body", new(stream.Values)}, true
+	case depth == 2:
+		return frameFormat{"nested arrays", new(stream.Array)}, true
+	}
+	return frameFormat{"nested arrays", &stream.Array{Within: 1}}, true
+}
+
+// arrayStart is the start of nested arrays: the brackets before the first value that is not an array, that
+// value, and the next one. Each value is represented by its first byte; null is n, even if it is left out,
+// any digit is 0, and the role of a content is m. An empty array is its closing bracket.
+type arrayStart struct {
+	opened      int
+	first, next byte
+}
+
+// readArrayStart reads the start of text. known is false if more bytes may change the result.
+func readArrayStart(text []byte) (b arrayStart, known bool) {
+	for text = trimSpace(text); len(text) > 0 && text[0] == '['; text = trimSpace(text[1:]) {
+		b.opened++
+	}
+	b.first, text = valueKind(text)
+	switch b.first {
+	case 0:
+		return b, false
+	case 'n':
+		if b.opened == 0 || b.opened > 6 {
+			return b, true // independent of the rest
+		}
+	case ']':
+		if b.opened <= 1 {
+			return b, true
+		}
+	default:
+		return b, true
+	}
+	if b.first == ']' {
+		text = trimSpace(text[1:])
+	}
+	switch {
+	case len(text) == 0:
+		return b, false
+	case text[0] == ',':
+		text = trimSpace(text[1:])
+		if b.next, _ = valueKind(text); b.next == '"' {
+			b.next = roleKind(text)
+		}
+	default:
+		b.next = text[0]
+	}
+	return b, b.next != 0
+}
+
+// chunkDepth returns the depth of the first chunk in brackets, including its own:
+//
+//	[chunk [candidates [candidate [content [parts [part
+func (b arrayStart) chunkDepth() int {
+	depth := b.opened
+	switch {
+	case b.first == 'n' && b.next == '0': // a candidate without content
+		return depth - 2
+	case b.first == 'n' && b.next == 'm': // a content without parts
+		return depth - 3
+	case b.first == 'n' && depth > 5: // a part
+		return depth - 5
+	case b.first == 'n' && depth > 3:
+		return depth - 2
+	case b.first == ']' && b.next == '0': // an empty content
+		return depth - 3
+	case b.first == ']' && depth > 4: // no parts
+		return depth - 4
+	case b.first == ']': // no candidates
+		return depth - 1
+	}
+	return depth // a chunk without candidates, or an error
+}
+
+// valueKind returns the kind of the value at the start of text, as in arrayStart, and the text after a
+// null. It is 0 if more bytes are needed.
+func valueKind(text []byte) (kind byte, rest []byte) {
+	switch {
+	case len(text) == 0:
+		return 0, nil
+	case text[0] == ',':
+		return 'n', text
+	case text[0] == '-' || '0' <= text[0] && text[0] <= '9':
+		return '0', nil
+	case text[0] == 'n':
+		return 'n', trimSpace(text[min(len(text), len("null")):])
+	}
+	return text[0], text
+}
+
+// roleKind returns the kind of the string at the start of text: m for the role "model", 0 while more bytes
+// are needed.
+func roleKind(text []byte) byte {
+	const role = `"model"`
+	switch n := min(len(text), len(role)); {
+	case string(text[:n]) != role[:n]:
+		return '"'
+	case n < len(role):
+		return 0
+	}
+	return 'm'
+}
+
+func trimSpace(text []byte) []byte { return bytes.TrimLeft(text, " \t\r\n") }
+
+// PayloadGuess is the kind of a text of unknown origin.
+type PayloadGuess int8
+
+// The kinds.
+const (
+	LooksLikeNothing PayloadGuess = iota // neither a response nor a request of a provider
+	LooksLikeChunk                       // one event of a stream, or a part of a response
+	LooksLikeBody                        // a complete response, or a list of chunks
+	LooksLikeEvents                      // text of an event stream
+	LooksLikeRequest                     // a request to a provider
+)
+
+// LooksLike guesses the kind of a text. It claims a kind only if a protocol is nearly sure.
+func LooksLike(text []byte) PayloadGuess {
+	text = textOf(text)
+	if len(text) == 0 {
+		return LooksLikeNothing
+	}
+	switch text[0] {
+	case '{':
+		return guessObject(text)
+	case '[':
+		return guessList(text)
+	}
+	if _, is := looksLikeSSE(text); is && hasKnownEvent(text) {
+		return LooksLikeEvents
+	}
+	return LooksLikeNothing
+}
+
+// isClaimed reports whether a protocol is nearly sure that the evidence is its own.
+func isClaimed(e protocol.SniffInput) bool {
+	_, score := bestProtocol(e)
+	return score.Points >= protocol.Strong
+}
+
+// guessObject guesses the kind of an object. An error object alone may come from any service.
+func guessObject(text []byte) PayloadGuess {
+	switch kind := protocol.Raw(text).Get("type"); {
+	case kind.Is("error") && protocol.Raw(text).Get("sequence_number") == nil:
+		return LooksLikeNothing
+	case isClaimed(protocol.SniffInput{Data: text}) && isCompleteResponse(text):
+		return LooksLikeBody
+	case isClaimed(protocol.SniffInput{Data: text}):
+		return LooksLikeChunk
+	case isRequestBody(text):
+		return LooksLikeRequest
+	}
+	return LooksLikeNothing
+}
+
+// isCompleteResponse reports whether an object that a protocol claims is a response, not a part of one.
+// Gemini and Ollama send the same object in both cases.
+func isCompleteResponse(body protocol.Raw) bool {
+	switch body.Get("object").Text() {
+	case "chat.completion", "text_completion", "response", "interaction":
+		return true
+	}
+	if body.Get("type").Is("message") || body.Get("output").Get("message").Kind() == '{' {
+		return true
+	}
+	if s := body.Get("choices").Scan(); s.Array() {
+		return s.Value().Get("message").Kind() == '{'
+	}
+	return body.Get("message").Kind() == '{' && body.Get("finish_reason").IsString()
+}
+
+// isRequestBody reports whether an object is the body of a request: it has a history, and fields such as a
+// model or tools.
+func isRequestBody(body protocol.Raw) bool {
+	var model, messages, input, contents, tools, config, system, inference protocol.Raw
+	if protocol.Read(body,
+		protocol.Value("model", &model), protocol.Value("messages", &messages), protocol.Value("input", &input),
+		protocol.Value("contents", &contents), protocol.Value("tools", &tools), protocol.Value("generationConfig", &config),
+		protocol.Value("system", &system), protocol.Value("inferenceConfig", &inference)) != nil {
+		return false
+	}
+	switch {
+	case messages.Kind() == '[':
+		return model.IsString() || inference.Kind() == '{' || tools.Kind() == '[' || system != nil
+	case input != nil:
+		return model.IsString() && (input.Kind() == '[' || tools.Kind() == '[')
+	case contents.Kind() == '[':
+		s := contents.Scan()
+		return s.Array() && s.Value().Get("parts").Kind() == '['
+	}
+	return false
+}
+
+// guessList guesses the kind of a list by its first element.
+func guessList(text []byte) PayloadGuess {
+	s := protocol.Scan(text)
+	if !s.Array() {
+		return LooksLikeNothing
+	}
+	first := s.Value()
+	if first.Kind() == '{' && isClaimed(protocol.SniffInput{Data: first}) {
+		return LooksLikeBody
+	}
+	if first.Kind() == '[' && isClaimed(protocol.SniffInput{Data: text}) {
+		return LooksLikeBody
+	}
+	return LooksLikeNothing
+}
+
+// hasKnownEvent reports whether one of the first events of a stream identifies its protocol.
+func hasKnownEvent(text []byte) (ok bool) {
+	const enough = 64 << 10
+	look := func(f stream.Frame) {
+		ok = ok || isClaimed(protocol.SniffInput{Event: f.Event, Data: f.Data})
+	}
+	var sse stream.SSE
+	sse.Write(text[:min(len(text), enough)], look)
+	if !ok {
+		sse.Close(look)
+	}
+	return ok
+}

@@ -1,6 +1,7 @@
 package providers
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 	"toolscope/providers/replay"
 	"toolscope/providers/schema"
 	"toolscope/stream"
+	"toolscope/stream/count"
 )
 
 // Inspector follows any number of exchanges at once and folds them into one timeline, in the order in
@@ -32,7 +34,7 @@ type Inspector struct {
 	observer      replay.Observer
 	recall        callIndex
 	conversations conversations
-	executed      *mcpTraffic // nil before the first record: see toolTraffic
+	executed      *mcpTraffic          // nil before the first record: see toolTraffic
 	epoch         time.Time            // wall clock at time 0, zero if unknown
 	began         map[string]time.Time // by run: wall clock at its time 0, if an exchange has it
 }
@@ -251,4 +253,126 @@ func (in *Inspector) ensureExchange(number int) *Exchange {
 	in.byNumber[number] = x
 	in.exchanges = append(in.exchanges, x)
 	return x
+}
+
+// recentHeads are the latest heads. Exchanges of one log mostly have equal heads, which are kept once.
+type recentHeads struct{ last []*stream.Head }
+
+// maxHeads is how many heads are kept.
+const maxHeads = 4
+
+// intern returns a head equal to h, which must not be modified.
+func (hs *recentHeads) intern(h *stream.Head) *stream.Head {
+	for _, of := range hs.last {
+		if isSameHead(of, h) {
+			return of
+		}
+	}
+	own := *h
+	if h.Header == nil { // the header of a response is its own
+		hs.last = append(hs.last[max(0, len(hs.last)+1-maxHeads):], &own)
+	}
+	return &own
+}
+
+func isSameHead(a, b *stream.Head) bool {
+	return a.File == b.File && a.Run == b.Run && a.Origin == b.Origin && a.Method == b.Method && a.URL == b.URL && a.Status == b.Status && a.Header == nil && b.Header == nil &&
+		a.Start.Equal(b.Start) && a.Wrappers == b.Wrappers && slices.Equal(a.Lacks, b.Lacks) && a.CutLines == b.CutLines &&
+		a.ResponseFromHistory == b.ResponseFromHistory && a.EndUnknown == b.EndUnknown && a.EventNamesUnknown == b.EventNamesUnknown && a.Reconstructed == b.Reconstructed && a.Incremental == b.Incremental
+}
+
+// OtherLines are the lines of a log outside of exchanges: their number, and the last of them.
+type OtherLines struct {
+	Count int64
+	Last  [][]byte
+}
+
+// maxOtherLines is how many of them are kept.
+const maxOtherLines = 100
+
+func (o *OtherLines) add(r stream.Record) {
+	o.Count += r.Others
+	o.Last = append(o.Last, r.OtherLines...)
+	if n := len(o.Last) - maxOtherLines; n > 0 {
+		o.Last = append(o.Last[:0], o.Last[n:]...)
+	}
+}
+
+// keepSurroundings keeps the text around the latest bytes in their log line, as long as bytes are kept.
+func (x *Exchange) keepSurroundings(r stream.Record) {
+	switch {
+	case x.in.kept.ReadOnce:
+	case x.chain != nil:
+		x.Sent.SetSurround(r.Before, r.After)
+	default:
+		x.Response.SetSurround(r.Before, r.After)
+	}
+}
+
+// LastLines returns the last line.
+func (o OtherLines) LastLines() []byte {
+	if len(o.Last) == 0 {
+		return nil
+	}
+	return o.Last[len(o.Last)-1]
+}
+
+// maxDetails is how many events of a kind that takes much memory are kept of an exchange: findings and
+// failures, unknown events with their names, and usage.
+const maxDetails = 1 << 16
+
+// details counts the events that maxDetails limits.
+type details struct {
+	x                          *Exchange
+	findings, unknowns, usages int
+	usage                      *stream.Event // stands for all usage events since the limit; nil if there were none
+}
+
+// isBeyondLimit counts an event, and reports whether the timeline does not get it. An unknown event beyond
+// the limit loses its name. Usage beyond the limit is merged into one event.
+func (d *details) isBeyondLimit(e *stream.Event) bool {
+	switch e.Kind {
+	case stream.Found, stream.Fault, stream.Failure:
+		if e.Kind == stream.Found && stream.PayloadOf[stream.Finding](*e).Diagnosis == protocol.CountedOnly {
+			return false
+		}
+		d.findings++
+		return d.findings > maxDetails
+	case stream.Unknown:
+		if d.unknowns++; d.unknowns > maxDetails {
+			e.Text = ""
+		}
+	case stream.UsageEvent:
+		if d.usages++; d.usages <= maxDetails {
+			return false
+		}
+		usage := stream.PayloadOf[stream.Usage](*e)
+		if d.usage != nil && d.usage.Turn != e.Turn {
+			d.emitLateUsage()
+		} else if d.usage != nil {
+			usage = stream.PayloadOf[stream.Usage](*d.usage).Merge(usage)
+		}
+		e.What = &usage
+		late := *e
+		d.usage = &late
+		return true
+	}
+	return false
+}
+
+// emitLateUsage emits the usage since the limit.
+func (d *details) emitLateUsage() {
+	if e := d.usage; e != nil {
+		d.usage, d.usages = nil, 0
+		d.x.emit(*e)
+		d.usages = maxDetails
+	}
+}
+
+// reportExcess reports how many findings were not kept.
+func (d *details) reportExcess() {
+	if n := d.findings - maxDetails; n > 0 {
+		d.x.emit(findingEvent(d.x.lastTurn(), protocol.CountedOnly,
+			"%s more than the %d that toolscope keeps: they were only counted", stream.Own(count.Of(n, "finding")), maxDetails))
+	}
 }

@@ -1,7 +1,9 @@
 package providers
 
 import (
+	"errors"
 	"iter"
+	"slices"
 	"time"
 
 	"toolscope/providers/protocol"
@@ -216,4 +218,292 @@ func (v *View) Exchange(number int) *Exchange {
 		return x
 	}
 	return v.past.exchangeAsOf(x, v.Session())
+}
+
+// A moment is the state of the source after so many events, before the record of the next event arrived.
+// Within a record, it contains what the events so far report. A View of the past shows a moment.
+// Invariant: a moment contains no later facts, except for these:
+//
+//   - How an exchange is read, which is decided once, before its first turn.
+//   - The head of its request and the tools that it declares.
+//   - The remains of turns that are not fully kept: see stream.Timeline.At.
+
+// knownSince holds the event counts at which facts of an exchange became known.
+type knownSince struct {
+	since        int32 // it began
+	status       int32 // of its response
+	end          int32 // it ended, and everything was reported
+	requestSizes []sizeAt
+}
+
+// sizeAt is the size of the request when there were so many events.
+type sizeAt struct {
+	events int32
+	size   int64
+}
+
+// noteSize notes the size of the request.
+func (k *knownSince) noteSize(events int32, size int64) {
+	if n := len(k.requestSizes); n > 0 && k.requestSizes[n-1].events == events {
+		k.requestSizes[n-1].size = size
+		return
+	}
+	k.requestSizes = append(k.requestSizes, sizeAt{events, size})
+}
+
+// requestSizeAt returns how many bytes of the request had arrived at event n.
+func (k *knownSince) requestSizeAt(n int32) int64 {
+	i := len(k.requestSizes)
+	for i > 0 && k.requestSizes[i-1].events > n {
+		i--
+	}
+	if i == 0 {
+		return 0
+	}
+	return k.requestSizes[i-1].size
+}
+
+// nextEvent returns the event count after a record's first event: the facts of the record are known from
+// then on. If the record makes no event, retract is called.
+func (in *Inspector) nextEvent() int32 { return in.eventCount() + 1 }
+
+// retract handles a record that made no event: it dates its facts one event earlier.
+func (k *knownSince) retract(told int32) {
+	for _, at := range []*int32{&k.since, &k.status} {
+		if *at == told {
+			*at--
+		}
+	}
+	if n := len(k.requestSizes) - 1; n >= 0 && k.requestSizes[n].events == told {
+		size := k.requestSizes[n].size
+		k.requestSizes = k.requestSizes[:n]
+		k.noteSize(told-1, size)
+	}
+}
+
+// eventCount returns the number of events.
+func (in *Inspector) eventCount() int32 { return int32(in.Timeline.Len()) }
+
+// At returns a view of the moment at which there were n events, 0 ≤ n ≤ Events of the present. It stays
+// there while more records are written. Results of its methods are valid until MoveTo or the next Write.
+func (v *View) At(n int) *View {
+	then := &View{in: v.in, past: &pastView{events: v.clampEvent(n)}}
+	then.past.session = v.in.Timeline.At(then.past.events)
+	return then
+}
+
+// MoveTo moves a view of the past to another moment, and undoes EndHere. A few events ahead, the session
+// stays the same and gets these events; otherwise it is a new one.
+func (v *View) MoveTo(n int) {
+	p, n := v.past, v.clampEvent(n)
+	if p.ends == nil && n == p.events && v.in.Timeline.IsCurrent(p.session) {
+		return
+	}
+	if p.ends != nil {
+		p.session = v.in.Timeline.At(n)
+	} else {
+		p.session = v.in.Timeline.MoveTo(p.session, n)
+	}
+	p.events, p.ends, p.exchanges = n, nil, nil
+}
+
+func (v *View) clampEvent(n int) int { return min(max(n, 0), v.in.Timeline.Len()) }
+
+// EndHere ends everything that is open at the moment of a view of the past, as if toolscope had cut the
+// source there. It adds events that never arrived. MoveTo undoes it.
+func (v *View) EndHere() {
+	p := v.past
+	v.MoveTo(p.events)
+	p.session, p.exchanges, p.ends = v.in.Timeline.At(p.events), nil, []stream.Event{}
+	for _, t := range p.session.Turns {
+		if !t.Closed() && t.Retention == stream.InMemory {
+			p.ends = append(p.ends, stream.Event{
+				Kind: stream.TurnClose, At: v.timeOf(t), Turn: t.Number, Frame: t.LastFrame, Code: stream.CloseCut, Text: EndedHere,
+				What: &stream.Ending{By: stream.Toolscope},
+			})
+		}
+	}
+	for _, e := range p.ends { // before the first is applied, which changes the moment
+		v.in.Timeline.Detach(p.session, e.Turn)
+	}
+	for _, e := range p.ends {
+		p.session.Apply(e)
+	}
+}
+
+// EndedHere is the reason of a response that EndHere ended.
+const EndedHere = "toolscope ended it here on request: the rest is left out"
+
+// Ended reports whether EndHere is in effect.
+func (v *View) Ended() bool { return v.past != nil && v.past.ends != nil }
+
+// timeOf returns the time of a turn's latest event, at the moment of the view.
+func (v *View) timeOf(t *stream.Turn) time.Duration {
+	return v.in.Timeline.EventPrefix(lastBefore(v.in, t, int32(v.past.events)), 0).At
+}
+
+// pastView is the state of a view of the past.
+type pastView struct {
+	events    int
+	session   *stream.Session
+	exchanges map[int]*Exchange // as they were, if that differs from now
+	ends      []stream.Event    // synthetic events after the real ones; nil without EndHere
+}
+
+// syntheticEnd returns event n of a view, if EndHere added it.
+func (v *View) syntheticEnd(n int) (e stream.Event, is bool) {
+	if v.past == nil || n < v.past.events || n >= v.past.events+len(v.past.ends) {
+		return e, false
+	}
+	return v.past.ends[n-v.past.events], true
+}
+
+// exchangeAsOf returns an exchange as it was, nil if it had not begun.
+func (p *pastView) exchangeAsOf(x *Exchange, s *stream.Session) *Exchange {
+	n := int32(p.events)
+	switch {
+	case x == nil || x.known.since > n:
+		return nil
+	case x.Ended && x.known.end <= n && x.known.requestSizeAt(n) == x.known.requestSizeAt(x.in.eventCount()):
+		return x
+	}
+	if then := p.exchanges[x.Number]; then != nil {
+		return then
+	}
+	then := x.asOf(n, s)
+	if p.ends != nil && !then.Ended {
+		then.Ended, then.by, then.why = true, stream.Toolscope, EndedHere
+	}
+	if p.exchanges == nil {
+		p.exchanges = map[int]*Exchange{}
+	}
+	p.exchanges[x.Number] = then
+	return then
+}
+
+// asOf returns the exchange as it was when there were n events and s was the session.
+func (x *Exchange) asOf(n int32, s *stream.Session) *Exchange {
+	then, now := *x, *x.exchangeContent
+	then.setContent(&now)
+	then.turns, then.Response = nil, x.responseIn(s)
+	for _, number := range x.turns {
+		if s.Turn(number) != nil {
+			then.turns = append(then.turns, number)
+		}
+	}
+	if x.Sent.Size() > 0 && then.Response.Size() < x.Response.Size() {
+		then.Sent = stream.Wire{} // how many of them had arrived is unknown
+	}
+	if size := x.known.requestSizeAt(n); size < x.Request.Size() {
+		then.Request = x.Request.Prefix(size)
+		then.past.read, then.past.messages, then.past.names, then.past.namesRead = 0, nil, nil, 0
+	}
+	if x.known.status > n {
+		head := *x.Head
+		head.Status, head.Header = 0, nil
+		then.Head, then.headAt = &head, stream.NoTime
+	}
+	if !x.Ended || x.known.end > n {
+		then.Ended, then.own, then.why, then.by = false, false, "", 0
+	}
+	if last := x.lastIn(s); last != nil {
+		if at := x.in.Timeline.EventPrefix(lastBefore(x.in, last, n), 0).At; at != stream.NoTime {
+			then.at = at
+		}
+	}
+	return &then
+}
+
+// lastBefore returns the number of a turn's last event before event n.
+func lastBefore(in *Inspector, t *stream.Turn, n int32) int {
+	for at := range in.Timeline.EventsBefore(in.Session().Turn(t.Number), int(n)) {
+		return at
+	}
+	return int(t.OpenedBy)
+}
+
+// lastIn returns the latest turn of the exchange in a session, nil if it has none there.
+func (x *Exchange) lastIn(s *stream.Session) *stream.Turn {
+	for _, number := range slices.Backward(x.turns) {
+		if t := s.Turn(number); t != nil {
+			return t
+		}
+	}
+	return nil
+}
+
+// responseIn returns the response up to the last frame that the turns of a session have. If that is the
+// last frame of all, it returns the complete response.
+func (x *Exchange) responseIn(s *stream.Session) stream.Wire {
+	told, all := int32(-1), int32(-1)
+	for _, number := range x.turns {
+		if t := x.in.Session().Turn(number); t != nil {
+			all = max(all, t.LastFrame)
+		}
+		if t := s.Turn(number); t != nil {
+			told = max(told, t.LastFrame)
+		}
+	}
+	switch {
+	case told < 0:
+		return x.Response.Prefix(0)
+	case told == all, int(told) >= x.Response.Frames():
+		return x.Response.Prefix(x.Response.Size())
+	}
+	_, end := x.Response.FrameSpan(told)
+	return x.Response.Prefix(end)
+}
+
+// An ExchangeOffset is the position of a moment in an exchange: the number of bytes of its request and of its
+// response, with codings decoded.
+type ExchangeOffset struct {
+	RequestBytes, ResponseBytes int64
+	Answered                    bool // the head of the response had arrived
+	Ended                       bool
+}
+
+// Offsets returns the offsets of a view's moment, by exchange: after the frames of its events. An exchange
+// that is missing had not begun.
+func (v *View) Offsets() map[int]ExchangeOffset {
+	all := map[int]ExchangeOffset{}
+	for _, x := range v.Exchanges() {
+		all[x.Number] = ExchangeOffset{x.Request.Size(), x.Response.Size(), x.Head.Status != 0 || x.Response.Size() > 0, x.Ended}
+	}
+	v.in.toolTraffic().stopsAt(all, int32(v.ArrivedEvents()))
+	return all
+}
+
+var errRecordsDropped = errors.New("turns were evicted from memory: use toolscope cut, which reads the file again")
+
+// EachRecord passes all records to to, in order. It fails if anything was evicted or dropped.
+func (v *View) EachRecord(to func(stream.Record)) error {
+	if v.in.log.closed {
+		return errRecordsDropped
+	}
+	v.in.log.eachRecord(v.in, to)
+	return nil
+}
+
+// EventsAt returns the number of events of all turns up to the last event of t that is not later than at.
+// It counts at least the first event of t.
+func (v *View) EventsAt(t *stream.Turn, at time.Duration) int {
+	n := int(t.OpenedBy) + 1
+	for e := range v.EventsOf(t, int(t.OpenedBy)) {
+		if v.EventPrefix(e, 0).At > at {
+			break
+		}
+		n = e + 1
+	}
+	return n
+}
+
+// AfterEvent returns how many events there were after event n and its findings, which follow it.
+func (v *View) AfterEvent(n int) int {
+	e := v.EventPrefix(n, 0)
+	for n++; n < v.ArrivedEvents(); n++ {
+		if next := v.EventPrefix(n, 0); next.Kind != stream.Found || next.Turn != e.Turn || next.Frame != e.Frame {
+			break
+		}
+	}
+	return n
 }

@@ -70,3 +70,55 @@ var finishCodes = map[string]stream.Code{
 	"stop": stream.FinishDone, "tool_calls": stream.FinishDone, "success": stream.FinishDone, "interrupt": stream.FinishDone,
 	"length": stream.FinishCut, "content_filter": stream.FinishCut,
 }
+
+// event is one event as it is on the wire.
+type event struct {
+	shape *protocol.Shape
+
+	kind, timestamp                    protocol.Raw
+	runID, model, finish, outcome      protocol.Raw
+	message, code, err, usage          protocol.Raw
+	messageID, role, messages          protocol.Raw
+	callID, name, delta, input, result protocol.Raw
+	subtype, entityID, encrypted       protocol.Raw
+}
+
+// bindShape makes the shape read into ev.
+func (ev *event) bindShape() {
+	ev.shape = protocol.ShapeOf(
+		protocol.Value("type", &ev.kind),
+		protocol.Value("timestamp", &ev.timestamp),
+		protocol.Value("toolCallId", &ev.callID).Or("tool_call_id"),
+		protocol.Value("toolCallName", &ev.name).Or("tool_call_name", "toolName"),
+		protocol.Value("messageId", &ev.messageID).Or("message_id"),
+		protocol.Value("role", &ev.role),
+		protocol.Value("delta", &ev.delta),
+		protocol.Value("input", &ev.input),
+		protocol.Value("result", &ev.result),
+		protocol.Value("messages", &ev.messages),
+		protocol.Value("subtype", &ev.subtype),
+		protocol.Value("entityId", &ev.entityID).Or("entity_id"),
+		protocol.Value("encryptedValue", &ev.encrypted).Or("encrypted_value"),
+
+		protocol.Value("runId", &ev.runID).Or("run_id"),
+		protocol.Value("model", &ev.model),
+		protocol.Value("finishReason", &ev.finish).Or("finish_reason"),
+		protocol.Value("outcome", &ev.outcome),
+		protocol.Value("message", &ev.message),
+		protocol.Value("code", &ev.code),
+		protocol.Value("error", &ev.err),
+		protocol.Value("usage", &ev.usage))
+}
+
+// findings are the findings that only this protocol reports.
+var findings = []*stream.Diagnosis{
+	snapshotOnly,
+}
+
+var (
+	snapshotOnly = &stream.Diagnosis{
+		Code: "SNAPSHOT_ONLY", Severity: stream.Info, By: stream.Gateway,
+		Meaning: "A snapshot of all messages contains calls that were not streamed. They are usually from earlier runs.",
+		Advice:  "Nothing, if the calls are from earlier runs. A client that shows both snapshots and streams shows these calls twice.",
+	}
+)

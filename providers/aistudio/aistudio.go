@@ -22,6 +22,7 @@
 package aistudio
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 
@@ -109,4 +110,194 @@ var errorCodes = []string{
 	"OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS",
 	"PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE", "UNIMPLEMENTED",
 	"INTERNAL", "UNAVAILABLE", "DATA_LOSS", "UNAUTHENTICATED",
+}
+
+// findings are the findings that only this protocol reports.
+var findings = []*stream.Diagnosis{
+	argsAbsent, argsNotPositional, badStruct, dupChunks, finishNumber, lengthFirstDivergence, listAmbiguous,
+	nonCanonical, numAsFloat, signedPartMissed,
+}
+
+var (
+	argsAbsent = &stream.Diagnosis{
+		Code: "ARGS_ABSENT", Severity: stream.Info, By: stream.Provider,
+		Meaning: "AI Studio omits the arguments of a call that has none. They are treated as {}.",
+		Advice:  "Run the call with {}.",
+	}
+	argsNotPositional = &stream.Diagnosis{
+		Code: "ARGS_NOT_POSITIONAL", Severity: stream.Warn, By: stream.Gateway,
+		Meaning: "The arguments are ordinary JSON, although this protocol requires a positional array. Clients that expect the array get no arguments.",
+		Advice:  "Accept both forms in your client. The JSON is shown as it arrived.",
+	}
+	badStruct = &stream.Diagnosis{
+		Code: "BAD_STRUCT", Severity: stream.Error, By: stream.Provider,
+		Meaning: "The positional array of the arguments can't be read as an object. It is shown as it arrived.",
+		Advice:  "Check the call in the wire pane: it is damaged, or it has a new form.",
+	}
+	dupChunks = &stream.Diagnosis{
+		Code: "DUP_CHUNKS", Severity: stream.Info, By: stream.Provider,
+		Meaning: "Two chunks contain the same call: one call that was sent twice, or two equal calls.",
+		Advice:  "Compare the ids if there are any. Clients that count parts run the call twice; clients that compare arguments lose a real second call.",
+	}
+	finishNumber = &stream.Diagnosis{
+		Code: "FIN_NUMBER", Severity: stream.Info, By: stream.Provider,
+		Meaning: "The finish reason is a number. The message contains its name.",
+		Advice:  "Nothing: this protocol writes finish reasons as numbers.",
+	}
+	lengthFirstDivergence = &stream.Diagnosis{
+		Code: "LENGTH_FIRST_DIVERGENCE", Severity: stream.Warn, By: stream.Client,
+		Meaning: "A client that checks an array's length before its content reads different arguments from these bytes.",
+		Advice:  "Make your client check the content of each array before its length. A list of two elements is not a number.",
+	}
+	listAmbiguous = &stream.Diagnosis{
+		Code: "LIST_AMBIGUOUS", Severity: stream.Info, By: stream.Provider,
+		Meaning: "A list of one element may also be an array around a value. toolscope reads it as a list.",
+		Advice:  "Check the tool's schema, which shows whether the argument is a list or a single value.",
+	}
+	nonCanonical = &stream.Diagnosis{
+		Code: "NON_CANONICAL_VALUE", Severity: stream.Warn, By: stream.Provider,
+		Meaning: "A value is not written as protobuf writes it. Clients disagree on its meaning.",
+		Advice:  "Compare your client's value with the value that toolscope shows.",
+	}
+	numAsFloat = &stream.Diagnosis{
+		Code: "NUM_AS_FLOAT", Severity: stream.Warn, By: stream.Provider,
+		Meaning: "A number can't be kept exactly, because every number of this protocol is a double.",
+		Advice:  "Declare ids and other long numbers as strings in the tool's schema.",
+	}
+	signedPartMissed = &stream.Diagnosis{
+		Code: "SIGNED_PART_MISSED", Severity: stream.Info, By: stream.Client,
+		Meaning: "The part of the call has more fields than usual, because it contains a signature. Clients that expect 11 fields never see the call.",
+		Advice:  "Recognise a call by its field, not by the number of fields.",
+	}
+)
+
+// remarks are the messages for oddities: each says why it matters.
+var remarks = map[*stream.Diagnosis]string{
+	nonCanonical:  "%s is not written as protobuf writes values: clients disagree on its meaning; toolscope uses its length and last element",
+	listAmbiguous: "%s is a list of one element, which may also be an array around a value: toolscope reads it as a list",
+	numAsFloat:    "%s can't be kept exactly: every number of this protocol is a double",
+}
+
+// checkReading reports oddities of the arguments, and how a decoder that checks lengths first would
+// have read them.
+func (d *decoder) checkReading(c *protocol.Call, args jsonNodes) {
+	for _, n := range d.args.notes {
+		c.FindAt(n.offset, n.of, remarks[n.of], n.value)
+	}
+	if d.lengthFirst = lengthFirst(d.lengthFirst[:0], args); !bytes.Equal(d.lengthFirst, d.args.text) {
+		from := diffOffset(d.lengthFirst, d.args.text)
+		c.Find(lengthFirstDivergence,
+			"a client that checks an array's length before its content reads %s instead of %s", clipFrom(d.lengthFirst, from), clipFrom(d.args.text, from))
+	}
+}
+
+// diffOffset returns where a and b begin to differ, or a little before; 0 if they differ near the start.
+func diffOffset(a, b []byte) int {
+	const near, before = 120, 40
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	if n < near {
+		return 0
+	}
+	return n - before
+}
+
+// clipFrom returns as much of p from that byte on as a message may quote.
+func clipFrom(p []byte, from int) string { return stream.Clip(p, from, 200) }
+
+// A request is [model, contents, …, 6: tools, …]; index 4 is a secret.
+
+func readModel(_ string, request []byte) string {
+	var p parser
+	v, err := p.parse(request)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimPrefix(v.element(0).raw().Text(), "models/")
+}
+
+// builtins are the tools that the provider runs, by their index in a Tool.
+var builtins = map[int]string{0: codeTool, 3: "google_search", 7: "url_context"}
+
+const declarations = 1 // index of the functions in a Tool: [name, description, SCHEMA]
+
+func readTools(request []byte) (list []protocol.Tool) {
+	var p parser
+	v, err := p.parse(request)
+	if err != nil {
+		return nil
+	}
+	for tool := range v.element(6).elements() {
+		i := 0
+		for field := range tool.elements() {
+			if name := builtins[i]; name != "" && field.isArray() {
+				list = append(list, protocol.Tool{Name: name, Kind: "server"})
+			}
+			i++
+		}
+		for f := range tool.element(declarations).elements() {
+			t := protocol.Tool{Name: f.element(0).raw().Text(), Kind: "function", Description: f.element(1).raw().Text()}
+			if schema := f.element(2); schema.isArray() {
+				t.Schema = appendSchema(nil, schema)
+			}
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// schemaTypes are the values of google.ai.generativelanguage.Type.
+var schemaTypes = []string{"", "string", "number", "integer", "boolean", "array", "object", "null"}
+
+// appendSchema appends the JSON Schema that a positional Schema means.
+func appendSchema(dst []byte, v jsonNodes) []byte {
+	start := len(dst)
+	dst = append(dst, '{')
+	member := func(name string) {
+		if len(dst) > start+1 {
+			dst = append(dst, ',')
+		}
+		dst = append(append(append(dst, '"'), name...), `":`...)
+	}
+	nullable := v.element(3).isTrue()
+	if n, _ := v.element(0).asInt(); n > 0 && n < int64(len(schemaTypes)) {
+		member("type")
+		name := `"` + schemaTypes[n] + `"`
+		if nullable {
+			name = `[` + name + `,"null"]`
+		}
+		dst = append(dst, name...)
+	}
+	for _, f := range [...]struct {
+		index int
+		name  string
+	}{{1, "format"}, {2, "description"}} {
+		if s := v.element(f.index); s.isString() {
+			member(f.name)
+			dst = append(dst, s.raw()...)
+		}
+	}
+	for _, f := range [...]struct {
+		index int
+		name  string
+	}{{4, "enum"}, {7, "required"}} {
+		if l := v.element(f.index); l.len() > 0 {
+			member(f.name)
+			dst = appendList(dst, l, true, appendLeaf)
+			if f.name == "enum" && nullable {
+				dst = append(dst[:len(dst)-1], ",null]"...)
+			}
+		}
+	}
+	if items := v.element(5); items.isArray() {
+		member("items")
+		dst = appendSchema(dst, items)
+	}
+	if properties := v.element(6); isMembers(properties) {
+		member("properties")
+		dst = appendMembers(dst, properties, appendSchema)
+	}
+	return append(dst, '}')
 }

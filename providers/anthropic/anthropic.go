@@ -76,3 +76,169 @@ var toolBlocks = map[string]stream.CallInfo{
 	"server_tool_use": {Kind: "server", RunByProvider: true},
 	"mcp_tool_use":    {Kind: "mcp", RunByProvider: true},
 }
+
+// event is one event of the stream on the wire.
+type event struct {
+	shape *protocol.Shape
+
+	kind, index, block, message, usage, err protocol.Raw
+
+	metrics protocol.Raw // Bedrock's own, in message_stop
+
+	delta struct{ kind, text, json, thinking, signature, stopReason, stopDetails protocol.Raw }
+}
+
+func (ev *event) bindShape() {
+	delta := &ev.delta
+	ev.shape = protocol.ShapeOf(
+		protocol.Value("type", &ev.kind),
+		protocol.Value("index", &ev.index),
+		protocol.Object("delta",
+			protocol.Value("type", &delta.kind),
+			protocol.Value("partial_json", &delta.json),
+			protocol.Value("text", &delta.text),
+			protocol.Value("thinking", &delta.thinking),
+			protocol.Value("signature", &delta.signature),
+			protocol.Value("stop_reason", &delta.stopReason),
+			protocol.Value("stop_details", &delta.stopDetails)),
+		protocol.Value("content_block", &ev.block),
+		protocol.Value("message", &ev.message),
+		protocol.Value("usage", &ev.usage),
+		protocol.Value("error", &ev.err),
+		protocol.Value("amazon-bedrock-invocationMetrics", &ev.metrics))
+}
+
+// findings lists the findings that only this protocol makes.
+var findings = []*stream.Diagnosis{
+	modelFallback, usageModels, usageCorrected,
+}
+
+var (
+	modelFallback = &stream.Diagnosis{
+		Code: "MODEL_FALLBACK", Severity: stream.Info, By: stream.Provider,
+		Meaning: "One model declined, and another model continues the same message.",
+		Advice:  "Attribute the content before this point to the first model, and price each part by its own model.",
+	}
+	usageModels = &stream.Diagnosis{
+		Code: "USAGE_SEVERAL_MODELS", Severity: stream.Info, By: stream.Provider,
+		Meaning: "Several models served one turn at different prices, and the totals don't show their shares.",
+		Advice:  "Read the tokens of each model in usage.iterations.",
+	}
+	usageCorrected = &stream.Diagnosis{
+		Code: "USAGE_CORRECTED", Severity: stream.Info, By: stream.Provider,
+		Meaning: "The input tokens were reported twice with different numbers.",
+		Advice:  "Use the last number, which is the billed one.",
+	}
+)
+
+// maxOutput is the maximum number of output tokens of a model, by the beginning of its name. The
+// longest match counts. From models.dev, as of 2026-07-02.
+var maxOutput = []struct {
+	model string
+	most  int
+}{
+	{"claude-fable-5", 128000}, {"claude-mythos-5", 128000}, {"claude-opus-5", 128000}, {"claude-sonnet-5", 128000},
+	{"claude-opus-4-8", 128000}, {"claude-opus-4-7", 128000}, {"claude-opus-4-6", 128000},
+	{"claude-opus-4-5", 64000}, {"claude-sonnet-4", 64000}, {"claude-haiku-4", 64000},
+	{"claude-opus-4", 32000}, {"claude-3-opus", 4096}, {"claude-3-haiku", 4096}, {"claude-3-sonnet", 4096},
+}
+
+const (
+	modestTokens  = 8192  // every model of the last generations can write so many
+	defaultTokens = 32000 // for more, a request names its own limit
+)
+
+// maxTokens returns the limit of a request that names none, because the protocol requires one. It is a
+// third of the model's maximum, as in badlogic/pi-mono, so that thinking and a long conversation have
+// room.
+func maxTokens(model string) int {
+	model = strings.ToLower(model[strings.LastIndexAny(model, "/.")+1:])
+	for _, m := range maxOutput {
+		if !strings.HasPrefix(model, m.model) {
+			continue
+		}
+		if third := min(m.most/3, defaultTokens); m.most > modestTokens {
+			return third
+		}
+		return m.most
+	}
+	return modestTokens
+}
+
+// writeRequest writes a request of the Messages API. It asks to cache the prompt only if the
+// conversation will have more requests, because writing to the cache costs.
+func writeRequest(r protocol.Request, q protocol.HostFeatures) (path string, body []byte) {
+	limit := r.MaxTokens
+	if limit <= 0 {
+		limit = maxTokens(r.Model)
+	}
+	var w protocol.Writer
+	w.Open('{').Member("model", r.Model).Key("max_tokens").Int(limit).Flag("stream", true)
+	if r.Session != "" && q.CacheControl {
+		w.Key("cache_control").Open('{').Member("type", "ephemeral")
+		if r.LongCache {
+			w.Member("ttl", "1h")
+		}
+		w.Close('}')
+	}
+	w.MemberIfSet("system", r.Instructions()).WriteList("messages", r.EncodedMessages)
+	r.WriteTools(&w, "tools", "[", "]", writeTool)
+	return "/v1/messages", w.Close('}').Text
+}
+
+func writeTool(w *protocol.Writer, t *protocol.Tool) {
+	w.Open('{').Describe(t).Key("input_schema").Raw(objectSchema(t.Arguments())).Close('}')
+}
+
+// objectSchema returns a schema with a type, which this protocol requires; a missing type is object.
+func objectSchema(schema protocol.Raw) protocol.Raw {
+	if schema.Get("type").IsPresent() {
+		return schema
+	}
+	var w protocol.Writer
+	w.Open('{').Member("type", "object")
+	s := schema.Scan()
+	for ok := s.Object(); ok; ok = s.Member() {
+		w.Key(string(s.Key())).Raw(s.Value())
+	}
+	return w.Close('}').Text
+}
+
+// providerTools are prefixes of the types of tools that the provider runs. Their calls are
+// server_tool_use blocks.
+var providerTools = []string{"web_search_", "web_fetch_", "code_execution_", "tool_search_tool_", "advisor_"}
+
+// clientTools are prefixes of the types of tools that Anthropic defines and the client runs. They have
+// a name, and a schema that the request doesn't contain.
+var clientTools = []string{"bash_", "text_editor_", "computer_", "memory_"}
+
+// readTools returns the tools that a request declares.
+func readTools(request []byte) (all []protocol.Tool) {
+	for t := range protocol.Raw(request).Get("tools").Elements() {
+		kind, tool := t.Get("type"), protocol.FunctionTool(t, "input_schema")
+		switch tool.Kind = kind.Text(); {
+		case !kind.IsPresent(), kind.Is("custom"), tool.Schema != nil:
+			tool.Kind = "function"
+		case hasAnyPrefix(tool.Kind, providerTools):
+			tool.Kind = "server"
+		case hasAnyPrefix(tool.Kind, clientTools):
+			tool.Kind = "function"
+		case tool.Kind == "mcp_toolset":
+			tool.Kind = "mcp"
+		}
+		if tool.Name == "" && (tool.Kind == "function" || tool.Kind == "") {
+			continue // of another protocol
+		}
+		all = append(all, tool)
+	}
+	return all
+}
+
+func hasAnyPrefix(word string, with []string) bool {
+	for _, w := range with {
+		if strings.HasPrefix(word, w) {
+			return true
+		}
+	}
+	return false
+}

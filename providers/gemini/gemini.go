@@ -11,6 +11,7 @@
 package gemini
 
 import (
+	"net/url"
 	"strings"
 
 	"toolscope/providers/protocol"
@@ -113,3 +114,274 @@ const (
 
 // tiers are the kinds of traffic with their own price.
 var tiers = map[string]string{"ON_DEMAND_PRIORITY": "priority", "ON_DEMAND_FLEX": "flex"}
+
+// chunk is one chunk, or one complete body, on the wire. Each chunk is a response whose parts continue
+// the earlier ones. Names are in camel case, or in snake case from clients that print parsed objects.
+type chunk struct {
+	shape *protocol.Shape
+
+	id, model, feedback, err protocol.Raw
+
+	usage      usage
+	candidates protocol.Elements[candidate]
+}
+
+func (c *chunk) bindShape() {
+	members := []protocol.Field{
+		protocol.Each("candidates", &c.candidates, (*candidate).shapeFields),
+		protocol.Object("usageMetadata", c.usage.shapeFields()...).Or("usage_metadata").Into(&c.usage.whole),
+		protocol.Value("modelVersion", &c.model).Or("model_version"),
+		protocol.Value("responseId", &c.id).Or("response_id"),
+		protocol.Value("promptFeedback", &c.feedback).Or("prompt_feedback"),
+		protocol.Value("error", &c.err),
+	}
+	c.shape = protocol.ShapeOf(append(members, protocol.Object("response", members...))...)
+}
+
+// isResponse reports whether the object has any field of a response.
+func (c *chunk) isResponse() bool {
+	return c.candidates.IsPresent() || c.err.IsPresent() || c.usage.whole.IsPresent() || c.feedback.IsPresent() || c.model.IsPresent() || c.id.IsPresent()
+}
+
+type candidate struct {
+	index, finish, message protocol.Raw
+
+	parts protocol.Elements[part]
+}
+
+func (c *candidate) shapeFields() []protocol.Field {
+	return []protocol.Field{
+		protocol.Object("content", protocol.Each("parts", &c.parts, (*part).shapeFields)),
+		protocol.Value("finishReason", &c.finish).Or("finish_reason"),
+		protocol.Value("index", &c.index),
+		protocol.Value("finishMessage", &c.message).Or("finish_message"),
+	}
+}
+
+type part struct {
+	text, thought, signature protocol.Raw
+
+	values [partText]protocol.Raw // by kind: at most one is an object
+	other  protocol.Raw           // name of an unknown field
+	call   functionCall
+}
+
+type partKind uint8
+
+const (
+	partCall   partKind = iota // functionCall
+	partCode                   // executableCode
+	partResult                 // codeExecutionResult
+	partTool                   // toolCall: run by the provider
+	partAnswer                 // toolResponse
+	partMedia                  // media and metadata, which are ignored
+	partText                   // a text, a thought, or nothing
+	partNew                    // of an unknown kind
+)
+
+func (p *part) shapeFields() []protocol.Field {
+	return []protocol.Field{
+		protocol.Object("functionCall", p.call.shapeFields()...).Or("function_call").Into(&p.values[partCall]),
+		protocol.Value("text", &p.text),
+		protocol.Value("thought", &p.thought),
+		protocol.Value("thoughtSignature", &p.signature).Or("thought_signature"),
+		protocol.Value("executableCode", &p.values[partCode]).Or("executable_code"),
+		protocol.Value("codeExecutionResult", &p.values[partResult]).Or("code_execution_result"),
+		protocol.Value("toolCall", &p.values[partTool]).Or("tool_call"),
+		protocol.Value("toolResponse", &p.values[partAnswer]).Or("tool_response"),
+		protocol.Value("inlineData", &p.values[partMedia]).Or("inline_data", "fileData", "file_data", "videoMetadata", "video_metadata",
+			"mediaResolution", "media_resolution", "partMetadata", "part_metadata"),
+		protocol.Other(&p.other),
+	}
+}
+
+// kindAndValue returns the kind of the part, and its value.
+func (p *part) kindAndValue() (partKind, protocol.Raw) {
+	for kind, value := range p.values {
+		if value.Kind() == '{' {
+			return partKind(kind), value
+		}
+	}
+	if p.other != nil && !p.text.IsPresent() && !p.signature.IsPresent() {
+		return partNew, nil
+	}
+	return partText, nil
+}
+
+// functionCall is the part with a call, or with the continuation of the previous call.
+type functionCall struct {
+	id, name, args, continues protocol.Raw
+
+	patches protocol.Elements[patch]
+}
+
+func (f *functionCall) shapeFields() []protocol.Field {
+	return []protocol.Field{
+		protocol.Each("partialArgs", &f.patches, (*patch).shapeFields).Or("partial_args"),
+		protocol.Value("willContinue", &f.continues).Or("will_continue"),
+		protocol.Value("name", &f.name),
+		protocol.Value("args", &f.args),
+		protocol.Value("id", &f.id),
+	}
+}
+
+// patch is an element of partialArgs.
+type patch struct{ path, value, null, continues protocol.Raw }
+
+func (p *patch) shapeFields() []protocol.Field {
+	return []protocol.Field{
+		protocol.Value("jsonPath", &p.path).Or("json_path"),
+		protocol.Value("stringValue", &p.value).Or("string_value", "numberValue", "number_value", "boolValue", "bool_value"),
+		protocol.Value("nullValue", &p.null).Or("null_value"),
+		protocol.Value("willContinue", &p.continues).Or("will_continue"),
+	}
+}
+
+// usage is usageMetadata. The prompt includes the cached tokens. All other counts exclude each other.
+type usage struct {
+	whole protocol.Raw
+
+	prompt, tool, cached, candidates, thoughts, tier, traffic protocol.Raw
+}
+
+func (u *usage) shapeFields() []protocol.Field {
+	return []protocol.Field{
+		protocol.Value("promptTokenCount", &u.prompt).Or("prompt_token_count"),
+		protocol.Value("candidatesTokenCount", &u.candidates).Or("candidates_token_count"),
+		protocol.Value("thoughtsTokenCount", &u.thoughts).Or("thoughts_token_count"),
+		protocol.Value("cachedContentTokenCount", &u.cached).Or("cached_content_token_count"),
+		protocol.Value("toolUsePromptTokenCount", &u.tool).Or("tool_use_prompt_token_count"),
+		protocol.Value("serviceTier", &u.tier).Or("service_tier"),
+		protocol.Value("trafficType", &u.traffic).Or("traffic_type"),
+	}
+}
+
+// findings lists the findings that only this protocol makes.
+var findings = []*stream.Diagnosis{
+	patchOverwrites, patchGoesBack, patchUnclosed, patchUnreadable, implicitEnd, signatureMissing,
+}
+
+var (
+	patchOverwrites = &stream.Diagnosis{
+		Code: "PATCH_OVERWRITES", Severity: stream.Warn, By: stream.Provider,
+		Meaning: "A delta sets a value again that was already complete. Clients that append the new value get different arguments from clients that replace the old value.",
+		Advice:  "Compare your client's arguments with the ones that toolscope shows.",
+	}
+	patchGoesBack = &stream.Diagnosis{
+		Code: "PATCH_GOES_BACK", Severity: stream.Info, By: stream.Provider,
+		Meaning: "A delta changes earlier arguments, so the text before it is no longer valid.",
+		Advice:  "Don't show or run arguments before the call ends.",
+	}
+	patchUnclosed = &stream.Diagnosis{
+		Code: "PATCH_UNCLOSED", Severity: stream.Info, By: stream.Provider,
+		Meaning: "The call ended although more of its last string was announced.",
+		Advice:  "Check the last string: it may lack its end.",
+	}
+	patchUnreadable = &stream.Diagnosis{
+		Code: "PATCH_UNREADABLE", Severity: stream.Error, By: stream.Provider,
+		Meaning: "The path or the value of a delta can't be read, so a value of the arguments is lost.",
+		Advice:  "Don't run the call. Check the delta in the wire pane.",
+	}
+	implicitEnd = &stream.Diagnosis{
+		Code: "IMPLICIT_END", Severity: stream.Warn, By: stream.Provider,
+		Meaning: "Another call began before this one ended, so nothing says that its arguments are complete.",
+		Advice:  "Check that the arguments match the schema before you run the call.",
+	}
+	signatureMissing = &stream.Diagnosis{
+		Code: "SIGNATURE_MISSING", Severity: stream.Info, By: stream.Gateway,
+		Meaning: "The first call of the turn has no thoughtSignature, without which Gemini 3 refuses the history.",
+		Advice:  "Find the gateway that lost the signature. It must pass it on unchanged.",
+	}
+)
+
+// writeRequest writes a request of streamGenerateContent, as an event stream. The model is in its path.
+// Every chunk of the response has the usage.
+func writeRequest(r protocol.Request, _ protocol.HostFeatures) (path string, body []byte) {
+	var w protocol.Writer
+	w.Open('{').WriteList("contents", r.EncodedMessages)
+	if system := r.Instructions(); system != "" {
+		w.Key("systemInstruction").Open('{').Key("parts").Open('[').Open('{').Member("text", system).Close('}').Close(']').Close('}')
+	}
+	if r.MaxTokens > 0 {
+		w.Key("generationConfig").Open('{').Key("maxOutputTokens").Int(r.MaxTokens).Close('}')
+	}
+	r.WriteTools(&w, "tools", `[{"functionDeclarations":[`, `]}]`, writeTool)
+	name := strings.TrimPrefix(r.Model, "models/")
+	kind := "models/"
+	if tuned, ok := strings.CutPrefix(name, "tunedModels/"); ok {
+		name, kind = tuned, "tunedModels/"
+	}
+	return "/v1beta/" + kind + url.PathEscape(name) + ":streamGenerateContent?alt=sse", w.Close('}').Text
+}
+
+func writeTool(w *protocol.Writer, t *protocol.Tool) {
+	w.Open('{').Describe(t)
+	if schema := googleSchema(t.Arguments()); schema != nil {
+		w.Key("parameters").Raw(schema)
+	}
+	w.Close('}')
+}
+
+// readModel returns the model of a request: from its path, models/NAME:generateContent, or from Cloud
+// Code's field.
+func readModel(path string, request []byte) string {
+	if _, rest, ok := strings.Cut(path, "odels/"); ok { // models/ or tunedModels/
+		name, _, _ := strings.Cut(rest, ":")
+		return name
+	}
+	return protocol.Raw(request).Get("model").Text()
+}
+
+// builtins maps the tools that the provider runs: the field that requests them to the name of their
+// calls.
+var builtins = map[string]string{
+	"codeExecution": codeTool, "code_execution": codeTool,
+	"googleSearch": "google_search", "google_search": "google_search",
+	"urlContext": "url_context", "url_context": "url_context",
+	"googleMaps": "google_maps", "google_maps": "google_maps",
+	"fileSearch": "file_search", "file_search": "file_search",
+}
+
+// readTools returns the tools that a request declares.
+func readTools(request []byte) (list []protocol.Tool) {
+	body := protocol.Raw(request)
+	if inner := body.Get("request"); inner.Kind() == '{' {
+		body = inner // Cloud Code
+	}
+	declared := body.Get("tools").Scan()
+	for ok := declared.Array(); ok; ok = declared.Element() {
+		for ok := declared.Object(); ok; ok = declared.Member() {
+			switch key := string(declared.Key()); key {
+			case "functionDeclarations", "function_declarations":
+				for ok := declared.Array(); ok; ok = declared.Element() {
+					list = append(list, readDeclaration(declared.Value()))
+				}
+			default:
+				if name := builtins[key]; name != "" {
+					list = append(list, protocol.Tool{Name: name, Kind: "server"})
+				}
+			}
+		}
+	}
+	return list
+}
+
+func readDeclaration(f protocol.Raw) protocol.Tool {
+	t := protocol.Tool{Kind: "function"}
+	s := f.Scan()
+	for ok := s.Object(); ok; ok = s.Member() {
+		switch string(s.Key()) {
+		case "name":
+			t.Name = s.Value().Text()
+		case "description":
+			t.Description = s.Value().Text()
+		case "parametersJsonSchema", "parameters_json_schema":
+			t.Schema = s.Value()
+		case "parameters":
+			if v := s.Value(); v.Kind() == '{' && t.Schema == nil {
+				t.Schema = appendSchema(nil, v, 0)
+			}
+		}
+	}
+	return t
+}

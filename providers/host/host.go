@@ -13,6 +13,7 @@ package host
 
 import (
 	"fmt"
+	"net/url"
 	"strings"
 
 	"toolscope/providers"
@@ -138,4 +139,356 @@ func (h *Host) Key(getenv func(string) string) (HeaderPair, error) {
 		return HeaderPair{}, nil
 	}
 	return HeaderPair{}, fmt.Errorf("%s: no key in the environment\nlooked for %s", h.Name, strings.Join(looked, ", then "))
+}
+
+// regionVariables are the variables that name the region for AWS's own clients.
+var regionVariables = []string{"AWS_REGION", "AWS_DEFAULT_REGION"}
+
+// ResolveAddress returns the address of the host: the given one, else that of the environment, else that
+// of the table.
+func (h *Host) ResolveAddress(given string, getenv func(string) string) (address string, err error) {
+	switch named := getenv(h.Variable); {
+	case given != "":
+		return checkAddress("--base-url", given)
+	case h.Variable != "" && named != "" && h.Name == "ollama":
+		return checkAddress(h.Variable, ollamaAddress(named))
+	case h.Variable != "" && named != "":
+		address, err = checkAddress(h.Variable, named)
+		return address + h.PathSuffix, err
+	case h.Address == "":
+		return "", fmt.Errorf("%s: each customer has a different address\nset --base-url URL, or %s in the environment", h.Name, h.Variable)
+	case !strings.Contains(h.Address, regionMark):
+		return h.Address, nil
+	}
+	for _, name := range regionVariables {
+		if region := getenv(name); region != "" {
+			if !isRegion(region) {
+				return "", fmt.Errorf("%s: %s is not a region: %q", h.Name, name, region)
+			}
+			return strings.ReplaceAll(h.Address, regionMark, region), nil
+		}
+	}
+	return "", fmt.Errorf("%s: no region in the environment\nlooked for %s; or use --base-url URL", h.Name, strings.Join(regionVariables, ", then "))
+}
+
+// vertexRegions are the variables that name the region for Google's clients and Claude Code.
+var vertexRegions = []string{"GOOGLE_CLOUD_LOCATION", "CLOUD_ML_REGION"}
+
+// PassThroughAddress returns the address of a host of PassThrough, with the region of the environment, if any.
+func (h *Host) PassThroughAddress(getenv func(string) string) string {
+	for _, name := range vertexRegions {
+		if region := getenv(name); region != "" && region != "global" && isRegion(region) {
+			return strings.ReplaceAll(h.Address, regionMark, region)
+		}
+	}
+	return strings.ReplaceAll(h.Address, regionMark+"-", "")
+}
+
+func isRegion(s string) bool { return strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == "" }
+
+// regionMark is the placeholder for a region in an address.
+const regionMark = "{region}"
+
+// checkAddress checks an address, and returns it without a slash at the end.
+func checkAddress(name, address string) (string, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		return "", fmt.Errorf("%s: not the URL of a host\nuse a URL like https://api.example.com/v1", name)
+	}
+	if u.RawQuery != "" || u.Fragment != "" {
+		return "", fmt.Errorf("%s: the URL can't contain ? or #, because paths are appended to it", name)
+	}
+	if u.User != nil {
+		return "", fmt.Errorf("%s: the URL contains a name or password\nput keys in the environment, or use --header", name)
+	}
+	return strings.TrimRight(address, "/"), nil
+}
+
+// ollamaAddress returns the URL that OLLAMA_HOST means: it may be a host, a port, or both (envconfig.Host
+// of ollama/ollama). A server that listens on all addresses is called on the loopback address.
+func ollamaAddress(value string) string {
+	scheme, rest, ok := strings.Cut(strings.TrimSpace(value), "://")
+	port := map[string]string{"http": "80", "https": "443"}[scheme]
+	if !ok {
+		scheme, rest, port = "http", scheme, "11434"
+	}
+	rest, path, _ := strings.Cut(rest, "/")
+	u := url.URL{Scheme: scheme, Host: rest}
+	name := u.Hostname()
+	if name == "" || name == "0.0.0.0" || name == "::" {
+		name = "127.0.0.1"
+	}
+	if strings.Contains(name, ":") {
+		name = "[" + name + "]"
+	}
+	if p := u.Port(); p != "" {
+		port = p
+	}
+	return strings.TrimRight(scheme+"://"+name+":"+port+"/"+path, "/")
+}
+
+// Join appends a path to an address. A version that both contain appears once, e.g. for
+// https://api.anthropic.com/v1 and /v1/messages.
+func Join(address, path string) string {
+	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	if u, err := url.Parse(address); err == nil && first != "" && strings.HasSuffix(u.Path, "/"+first) {
+		address = strings.TrimSuffix(address, "/"+first)
+	}
+	return address + path
+}
+
+// Loopback reports whether an address is on this machine.
+func Loopback(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	name := u.Hostname()
+	return name == "localhost" || strings.HasSuffix(name, ".localhost") || name == "::1" || strings.HasPrefix(name, "127.")
+}
+
+// All lists the known hosts. The host that a protocol is named after comes first. Addresses, variables
+// and headers are those of the providers' own clients and documentation; quirks cite their source.
+var All = []Host{
+	{
+		Name: "anthropic", Title: "Anthropic", Target: "anthropic",
+		Address: "https://api.anthropic.com", Variable: "ANTHROPIC_BASE_URL",
+		Version: "v1", VersionedPaths: []string{"messages", "models", "complete", "files", "skills"},
+		Keys:   []APIKey{{"ANTHROPIC_API_KEY", "X-Api-Key", ""}, {"ANTHROPIC_AUTH_TOKEN", "Authorization", "Bearer"}},
+		Header: []HeaderPair{{"Anthropic-Version", "2023-06-01"}},
+		Quirks: protocol.HostFeatures{CacheControl: true},
+		Model:  "claude-sonnet-5", Models: []string{"claude-"},
+	},
+	{
+		Name: "openai", Title: "OpenAI, Responses", Target: "openai-responses",
+		Address: "https://api.openai.com/v1", Variable: "OPENAI_BASE_URL",
+		Keys: openAIKeys, Extra: openAIExtra, Quirks: openAI, Model: "gpt-5.4-mini", Models: openAIModels,
+	},
+	{
+		Name: "openai-chat", Title: "OpenAI, Chat Completions", Target: "openai-chat",
+		Address: "https://api.openai.com/v1", Variable: "OPENAI_BASE_URL",
+		Keys: openAIKeys, Extra: openAIExtra, Quirks: openAI, Model: "gpt-5.4-mini", Models: openAIModels,
+	},
+	{
+		Name: "gemini", Title: "Google Gemini API", Target: "gemini",
+		Address: "https://generativelanguage.googleapis.com", Variable: "GOOGLE_GEMINI_BASE_URL",
+		Version: "v1beta", VersionedPaths: []string{"models", "interactions", "cachedContents", "files", "tunedModels", "batches"},
+		Keys:  []APIKey{{"GOOGLE_API_KEY", "X-Goog-Api-Key", ""}, {"GEMINI_API_KEY", "X-Goog-Api-Key", ""}},
+		Model: "gemini-3.5-flash", Models: []string{"gemini-", "models/gemini-"},
+	},
+	{
+		Name: "ollama", Title: "Ollama", Target: "ollama",
+		Address: "http://127.0.0.1:11434", Variable: "OLLAMA_HOST", Keyless: true, Keys: bearerKeys("OLLAMA_API_KEY"),
+	},
+	{
+		Name: "bedrock", Title: "AWS Bedrock, Converse", Target: "bedrock",
+		Address: "https://bedrock-runtime.{region}.amazonaws.com", Variable: "AWS_ENDPOINT_URL_BEDROCK_RUNTIME",
+		Keys:   bearerKeys("AWS_BEARER_TOKEN_BEDROCK"), // requests are not signed: SigV4 needs the body's hash and the clock
+		Header: []HeaderPair{{"Accept", "application/vnd.amazon.eventstream"}},
+		Model:  "amazon.nova-lite-v1:0", Models: []string{"amazon.", "anthropic.", "meta.", "us.", "eu.", "apac.", "global.", "arn:aws:bedrock"},
+	},
+	{
+		Name: "cohere", Title: "Cohere", Target: "cohere",
+		Address: "https://api.cohere.com", Variable: "CO_API_URL",
+		Keys:  append(bearerKeys("CO_API_KEY"), bearerKeys("COHERE_API_KEY")...),
+		Model: "command-a-03-2025", Models: []string{"command-"},
+	},
+	{
+		Name: "openrouter", Title: "OpenRouter", Target: "openai-chat",
+		Address: "https://openrouter.ai/api/v1", Keys: bearerKeys("OPENROUTER_API_KEY"),
+		Model:  "anthropic/claude-sonnet-4.6",
+		Models: []string{"anthropic/", "openai/", "google/", "x-ai/", "z-ai/", "deepseek/", "moonshotai/", "qwen/", "minimax/", "mistralai/", "meta-llama/"},
+	},
+	{
+		// It refuses unknown fields: stream_options (avante-corp/avante.nvim#2347),
+		// max_completion_tokens (editor-code-assistant/eca#231). Requests with the same affinity
+		// share a cache (badlogic/pi-mono).
+		Name: "mistral", Title: "Mistral", Target: "mistral",
+		Address: "https://api.mistral.ai/v1", Keys: bearerKeys("MISTRAL_API_KEY"),
+		Quirks: protocol.HostFeatures{TellsUsage: true}, SessionHeader: "X-Affinity",
+		Model: "mistral-medium-latest", Models: []string{"mistral-", "ministral-", "magistral-", "codestral-", "devstral-", "pixtral-"},
+	},
+	{
+		Name: "groq", Title: "Groq", Target: "openai-chat",
+		Address: "https://api.groq.com/openai/v1", Keys: bearerKeys("GROQ_API_KEY"),
+		Quirks: protocol.HostFeatures{Completion: true}, Model: "openai/gpt-oss-120b",
+	},
+	{
+		Name: "deepseek", Title: "DeepSeek", Target: "openai-chat",
+		Address: "https://api.deepseek.com/v1", Keys: bearerKeys("DEEPSEEK_API_KEY"),
+		Model: "deepseek-v4-flash", Models: []string{"deepseek-"},
+	},
+	{
+		Name: "xai", Title: "xAI", Target: "openai-chat",
+		Address: "https://api.x.ai/v1", Keys: bearerKeys("XAI_API_KEY"),
+		Model: "grok-4.3", Models: []string{"grok-"},
+	},
+	{
+		Name: "cerebras", Title: "Cerebras", Target: "openai-chat",
+		Address: "https://api.cerebras.ai/v1", Keys: bearerKeys("CEREBRAS_API_KEY"),
+		Quirks: protocol.HostFeatures{Completion: true}, Model: "gpt-oss-120b",
+	},
+	{
+		Name: "together", Title: "Together", Target: "openai-chat",
+		Address: "https://api.together.xyz/v1", Keys: bearerKeys("TOGETHER_API_KEY"), Model: "openai/gpt-oss-120b",
+	},
+	{
+		Name: "fireworks", Title: "Fireworks", Target: "openai-chat",
+		Address: "https://api.fireworks.ai/inference/v1", Keys: bearerKeys("FIREWORKS_API_KEY"),
+		Models: []string{"accounts/fireworks/"},
+	},
+	{
+		Name: "moonshot", Title: "Moonshot", Target: "openai-chat",
+		Address: "https://api.moonshot.ai/v1", Keys: bearerKeys("MOONSHOT_API_KEY"),
+		Model: "kimi-k2.7-code", Models: []string{"kimi-", "moonshot-"},
+	},
+	{
+		Name: "zai", Title: "Z.ai", Target: "openai-chat",
+		Address: "https://api.z.ai/api/coding/paas/v4", Keys: bearerKeys("ZAI_API_KEY"),
+		Model: "glm-5.2", Models: []string{"glm-"},
+	},
+	{
+		Name: "alibaba", Title: "Alibaba Model Studio", Target: "openai-chat",
+		Address: "https://dashscope-intl.aliyuncs.com/compatible-mode/v1", Keys: bearerKeys("DASHSCOPE_API_KEY"),
+		Model: "qwen3-coder-plus", Models: []string{"qwen3-", "qwen-"},
+	},
+	{
+		Name: "gemini-chat", Title: "Google Gemini API, as Chat Completions", Target: "openai-chat",
+		Address: "https://generativelanguage.googleapis.com/v1beta/openai",
+		Keys:    append(bearerKeys("GOOGLE_API_KEY"), bearerKeys("GEMINI_API_KEY")...),
+		Model:   "gemini-3.5-flash", Models: []string{"gemini-"},
+	},
+	{
+		// The model is the name of a deployment.
+		Name: "azure", Title: "Azure OpenAI", Target: "openai-chat",
+		Variable: "AZURE_OPENAI_ENDPOINT", PathSuffix: "/openai/v1", Keys: []APIKey{{"AZURE_OPENAI_API_KEY", "Api-Key", ""}},
+		Quirks: protocol.HostFeatures{Completion: true, Custom: true},
+	},
+	{
+		Name: "llama.cpp", Title: "llama.cpp's server", Target: "llama.cpp",
+		Address: "http://127.0.0.1:8080/v1", Keyless: true, Keys: bearerKeys("LLAMA_API_KEY"), Model: "default",
+	},
+	{
+		Name: "vllm", Title: "vLLM", Target: "openai-chat",
+		Address: "http://127.0.0.1:8000/v1", Keyless: true, Keys: bearerKeys("VLLM_API_KEY"),
+	},
+	{
+		Name: "lmstudio", Title: "LM Studio", Target: "openai-chat",
+		Address: "http://127.0.0.1:1234/v1", Keyless: true,
+	},
+}
+
+// PassThrough are hosts that only their own clients call, with their own logins. The proxy passes the
+// traffic on; toolscope itself sends nothing to them.
+var PassThrough = []Host{
+	{Name: "chatgpt", Title: "ChatGPT, for Codex", Address: "https://chatgpt.com/backend-api/codex"},
+	{Name: "code-assist", Title: "Gemini Code Assist, for Gemini CLI", Address: "https://cloudcode-pa.googleapis.com"},
+	{Name: "vertex", Title: "Google Vertex AI", Address: "https://{region}-aiplatform.googleapis.com"},
+}
+
+// openAI are the features of OpenAI itself (from its published API description).
+var openAI = protocol.HostFeatures{Store: true, Completion: true, CacheKey: true, Retention: true, Custom: true, Encrypted: true}
+
+var (
+	openAIKeys   = bearerKeys("OPENAI_API_KEY")
+	openAIExtra  = []HeaderPair{{"OpenAI-Organization", "OPENAI_ORG_ID"}, {"OpenAI-Project", "OPENAI_PROJECT_ID"}}
+	openAIModels = []string{"gpt-", "chatgpt-", "o1", "o3", "o4", "codex-"}
+)
+
+// bearerKeys returns the form of key that most hosts use.
+func bearerKeys(variable string) []APIKey { return []APIKey{{variable, "Authorization", "Bearer"}} }
+
+// Recognise guesses the host of a request from its body. It returns nil if the body fits no protocol.
+func Recognise(body []byte) *Host {
+	r := protocol.Raw(body)
+	name := protocolOf(r)
+	if name == "" {
+		return nil
+	}
+	model := r.Get("model").Text()
+	for i := range All {
+		if t := All[i].HistoryTarget(); t != nil && t.Protocol == name && All[i].Has(model) {
+			return &All[i]
+		}
+	}
+	return For(name)
+}
+
+// signs are fields that only the requests of one protocol have.
+var signs = []struct {
+	dialect string
+	members []string
+}{
+	{"gemini", []string{"contents", "generationConfig", "systemInstruction", "system_instruction"}},
+	{"bedrock", []string{"toolConfig", "inferenceConfig", "additionalModelRequestFields"}},
+	{"openai-responses", []string{"input", "instructions", "previous_response_id", "max_output_tokens"}},
+	{"ollama", []string{"keep_alive", "options", "think"}},
+	{"anthropic", []string{"anthropic_version", "system", "stop_sequences", "thinking"}},
+	{"openai-chat", []string{"stream_options", "max_completion_tokens", "functions", "n", "parallel_tool_calls"}},
+	{"cohere", []string{"documents", "citation_options", "safety_mode", "strict_tools"}},
+}
+
+// protocolOf returns the protocol of a request by its body, "" if it fits none.
+func protocolOf(body protocol.Raw) string {
+	if body.Kind() != '{' {
+		return ""
+	}
+	for _, s := range signs {
+		for _, member := range s.members {
+			if body.Get(member).IsPresent() {
+				return s.dialect
+			}
+		}
+	}
+	if body.Get("messages").Kind() != '[' {
+		return ""
+	}
+	switch shape := shapeOf(body.Get("tools")); {
+	case shape == "anthropic":
+		return shape
+	case strings.HasPrefix(body.Get("model").Text(), "claude-"):
+		return "anthropic"
+	case strings.HasPrefix(body.Get("model").Text(), "command-"):
+		return "cohere"
+	}
+	if blocksOfAnthropic(body) {
+		return "anthropic"
+	}
+	return "openai-chat"
+}
+
+// blocksOfAnthropic reports whether a message has a block that only Anthropic's messages have.
+func blocksOfAnthropic(body protocol.Raw) bool {
+	for message := range body.Get("messages").Elements() {
+		for block := range message.Get("content").Elements() {
+			switch block.Get("type").Text() {
+			case "tool_use", "tool_result", "thinking", "redacted_thinking":
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// modelOf returns the model that a request names, "" if it names none.
+func modelOf(d *protocol.Protocol, path string, body []byte) string {
+	if d != nil && d.Model != nil {
+		if name := d.Model(path, body); name != "" {
+			return name
+		}
+	}
+	return protocol.Raw(body).Get("model").Text()
+}
+
+// RawRequest returns the URL for a body that the user wrote, and its model: the given one, else the
+// body's own. The body is sent unchanged.
+func (h *Host) RawRequest(body []byte, model, address string) (url, asked string) {
+	if asked = model; asked == "" {
+		asked = protocol.Raw(body).Get("model").Text()
+	}
+	if asked == "" {
+		asked = h.Model
+	}
+	path, _ := h.HistoryTarget().BuildRequest(protocol.Request{Model: asked}, h.Quirks)
+	return Join(address, path), asked
 }

@@ -16,9 +16,11 @@ package mcp
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"time"
 
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -298,4 +300,220 @@ func (l *Log) Close() {
 			t.answer.Close(func(stream.Frame) {})
 		}
 	}
+}
+
+// A Tool is a tool of a server, as the server published it.
+type Tool struct {
+	Name   string
+	Schema protocol.Raw // of its arguments; nil if there is none, or it is longer than MaxKept
+}
+
+// maxTools is the maximum number of kept tools of a server, and of its former tools.
+const maxTools = 4096
+
+// updateTools reads a list of tools, or a page of one. Changed tools become former tools.
+func (s *Server) updateTools(result protocol.Raw) {
+	var told []Tool
+	if s.listing {
+		told = s.Tools
+	}
+	for one := range result.Get("tools").Elements() {
+		t := Tool{Name: one.Get("name").Text()}
+		if schema := one.Get("inputSchema"); schema.Kind() == '{' && len(schema) <= MaxKept {
+			t.Schema = bytes.Clone(schema)
+		}
+		if t.Name != "" && len(told) < maxTools {
+			told = append(told, t)
+		}
+	}
+	if !s.listing {
+		for _, t := range s.Tools {
+			if !slices.ContainsFunc(told, t.is) && len(s.FormerTools) < maxTools {
+				s.FormerTools = append(s.FormerTools, t)
+			}
+		}
+	}
+	s.Tools, s.listing = told, result.Get("nextCursor").HasText()
+}
+
+func (t Tool) is(other Tool) bool {
+	return t.Name == other.Name && bytes.Equal(t.Schema, other.Schema)
+}
+
+// Tool returns the tool with that name that the server offers, nil if there is none.
+func (s *Server) Tool(name string) *Tool {
+	if i := slices.IndexFunc(s.Tools, func(t Tool) bool { return t.Name == name }); i >= 0 {
+		return &s.Tools[i]
+	}
+	return nil
+}
+
+// Prefixes of a capture's notes about a process.
+const (
+	stderrNote = "stderr: "
+	argvNote   = "argv: "
+)
+
+// readNote reads the note of a record.
+func (t *dialogue) readNote(r *stream.Record) {
+	if text, is := strings.CutPrefix(r.Note, stderrNote); is {
+		for line := range strings.Lines(text) {
+			t.server.addNote(ServerNote{At: r.At, Text: strings.TrimRight(line, "\r\n")})
+		}
+	}
+	if r.Lost > 0 {
+		for _, open := range t.log.open {
+			if open.Server == t.server && open.FromServer == r.Request {
+				open.State = Unseen
+			}
+		}
+	}
+}
+
+// AddFinding adds a finding about the server that another package made.
+func (s *Server) AddFinding(at time.Duration, d *stream.Diagnosis, format string, args ...any) {
+	s.noteFinding(at, d, format, args...)
+}
+
+// noteFinding adds a finding. A repeated finding is added each time, up to maxNotes.
+func (s *Server) noteFinding(at time.Duration, d *stream.Diagnosis, format string, args ...any) {
+	f := d.Finding(format, args...)
+	s.addNote(ServerNote{At: at, Finding: &f, Text: f.Message})
+}
+
+func (s *Server) addNote(n ServerNote) {
+	if s.Notes = append(s.Notes, n); len(s.Notes) > maxNotes {
+		s.Notes = append(s.Notes[:0], s.Notes[1:]...)
+	}
+}
+
+// Findings returns the findings about a server.
+func (s *Server) Findings() (list []stream.Finding) {
+	for _, n := range s.Notes {
+		if n.Finding != nil {
+			list = append(list, *n.Finding)
+		}
+	}
+	return list
+}
+
+// Findings lists all diagnoses that this package makes.
+var Findings = []*stream.Diagnosis{strayOutput, strayBody, strayAsk, strayAnswer, serverError}
+
+var (
+	strayOutput = &stream.Diagnosis{
+		Code: "MCP_STDOUT", Severity: stream.Error, By: stream.Server,
+		Meaning: "An MCP server wrote something to standard output that is not a message. Only messages are allowed there, and some clients end the connection.",
+		Advice:  "Make the server write its log to standard error.",
+	}
+	strayBody = &stream.Diagnosis{
+		Code: "MCP_BODY", Severity: stream.Error, By: stream.Server,
+		Meaning: "An MCP server answered with something that is not a message of its protocol.",
+		Advice:  "Look for something between the client and the server, such as a login page, or a gateway that answers itself.",
+	}
+	strayAsk = &stream.Diagnosis{
+		Code: "MCP_STDIN", Severity: stream.Error, By: stream.Client,
+		Meaning: "A client sent an MCP server something that is not a message of its protocol.",
+		Advice:  "Report this to the maker of the client. A server may exit when it gets such a message.",
+	}
+	strayAnswer = &stream.Diagnosis{
+		Code: "MCP_ANSWER", Severity: stream.Info, By: stream.Server,
+		Meaning: "An MCP server answered a request that is not open: it was already answered, was cancelled, or began before the capture.",
+		Advice:  "Nothing, if the request was cancelled just before. Otherwise look for an id that is used twice.",
+	}
+	serverError = &stream.Diagnosis{
+		Code: "MCP_ERROR", Severity: stream.Warn, By: stream.Server,
+		Meaning: "An MCP server reports an error without naming the request, because it couldn't read a message that the client sent.",
+		Advice:  "Check the message that the client sent just before the error.",
+	}
+)
+
+// A Request is a message that needs a response, with its outcome.
+type Request struct {
+	Number     int // in its log, from 0
+	Server     *Server
+	Exchange   int    // that contains it
+	ID         string // in the protocol, as JSON text
+	Method     string
+	FromServer bool   // the server sent it
+	Tool       string // of tools/call; of other methods the name or URI in it
+	Args       protocol.Raw
+	ArgsSize   int    // in bytes; of more than MaxKept only the beginning is kept
+	CallID     string // the id of the model's call, "" if the client doesn't send it
+	AskedAt    time.Duration
+	Rounds     int // how often it was sent again with the input that the server needed
+
+	State          State
+	Answered       time.Duration // when its response arrived, or it was given up
+	Failed         bool          // the tool reported a failure
+	Exit           string        // how a command of a shell ended, if not normally
+	Error          string        // of the protocol, instead of a result
+	Code           int64         // of Error
+	Text           string        // the beginning of the result's text
+	TextSize       int           // of all text parts
+	Media          int           // parts that are not text
+	Structured     protocol.Raw  // the structured content, nil without; of more than MaxKept only the beginning
+	StructuredSize int
+	Size           int // of the result, as JSON
+	Progress       int // progress notifications
+
+	KnownAsked, KnownAnswered int32 // number of model events at that time
+	token                     string
+	scope                     string
+	waits                     bool // for input that the server needs
+}
+
+// MaxKept is how many bytes are kept of a text.
+const MaxKept = 64 << 10
+
+// State is the state of a request.
+type State uint8
+
+// The states.
+const (
+	Open      State = iota // no response yet
+	Done                   // has a response
+	Refused                // got an error of the protocol
+	Cancelled              // the sender cancelled it before the response
+	Unseen                 // missing bytes may contain the response
+)
+
+func (s State) String() string {
+	return [...]string{"no answer", "done", "refused", "cancelled", "unknown"}[s]
+}
+
+// Duration returns the time until the response, negative if unknown.
+func (r *Request) Duration() time.Duration {
+	if r.State == Open || r.State == Unseen || r.AskedAt < 0 || r.Answered < 0 {
+		return -1
+	}
+	return r.Answered - r.AskedAt
+}
+
+// HasResult reports whether a result has arrived that is not a request for more input.
+func (r *Request) HasResult() bool { return r.State == Done && !r.waits }
+
+// IsCall reports whether the client called a tool of the server, or ran a command in a shell.
+func (r *Request) IsCall() bool { return r.Method == "tools/call" && !r.FromServer || r.Shell() }
+
+// AsOf returns the request as it was after that many model events, nil if it didn't exist then.
+func (r *Request) AsOf(known int32) *Request {
+	switch {
+	case r.KnownAsked > known:
+		return nil
+	case r.State == Open, r.KnownAnswered <= known:
+		return r
+	}
+	then := *r
+	then.Exit = ""
+	then.State, then.Failed, then.Error, then.Code, then.Text, then.TextSize, then.Media = Open, false, "", 0, "", 0, 0
+	then.Structured, then.StructuredSize, then.Size, then.Progress = nil, 0, 0, 0
+	return &then
+}
+
+func clipRaw(v protocol.Raw) protocol.Raw {
+	if len(v) == 0 {
+		return nil
+	}
+	return append(protocol.Raw(nil), v[:min(len(v), MaxKept)]...)
 }

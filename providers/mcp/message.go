@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"strings"
 	"time"
 
@@ -240,5 +241,150 @@ func (t *dialogue) readNotification(m *message, method string, fromServer bool, 
 		r.State, r.Answered, r.KnownAnswered = Cancelled, at, t.known
 	case "notifications/tools/list_changed":
 		t.server.Changes++
+	}
+}
+
+// maxMessageBytes is the maximum length of a message that is read.
+const maxMessageBytes = 16 << 20
+
+// lineFramer frames a stream of messages, one per line. A line that is too long, or that lacks bytes, is
+// dropped.
+type lineFramer struct {
+	part    []byte
+	size    int64 // of the line so far
+	lost    bool
+	unequal bool // bytes of the line are missing
+}
+
+func (l *lineFramer) Write(p []byte, emit func(stream.Frame)) {
+	for len(p) > 0 {
+		i := bytes.IndexByte(p, '\n')
+		end := i >= 0
+		if !end {
+			i = len(p)
+		}
+		l.size += int64(i)
+		if l.lost = l.lost || l.size > maxMessageBytes; l.lost {
+			l.part = nil
+		} else if len(l.part) > 0 || !end {
+			l.part = append(l.part, p[:i]...)
+		}
+		if !end {
+			return
+		}
+		line := l.part
+		if len(line) == 0 {
+			line = p[:i]
+		}
+		l.emit(line, emit)
+		p = p[i+1:]
+	}
+}
+
+func (l *lineFramer) emit(line []byte, emit func(stream.Frame)) {
+	f := stream.Frame{Data: bytes.TrimSpace(line), End: l.size}
+	if l.lost {
+		f = stream.Frame{Kind: stream.FrameResidue, End: l.size, Truncated: l.unequal}
+	}
+	*l = lineFramer{part: l.part[:0]}
+	if len(f.Data) > 0 || f.Kind != stream.FrameData {
+		emit(f)
+	}
+}
+
+// addGap notes missing bytes: the current line is incomplete.
+func (l *lineFramer) addGap() { l.lost, l.unequal, l.part = true, true, nil }
+
+// Close emits an unterminated last line, if it could be a message.
+func (l *lineFramer) Close(emit func(stream.Frame)) {
+	if len(l.part) > 0 && !l.lost {
+		f := stream.Frame{Data: bytes.TrimSpace(l.part), End: l.size, Truncated: true}
+		*l = lineFramer{}
+		emit(f)
+	}
+}
+
+// bodyFramer frames a body that is one message, or a list of them.
+type bodyFramer struct {
+	body []byte
+	size int64
+}
+
+func (w *bodyFramer) Write(p []byte, _ func(stream.Frame)) {
+	if w.size += int64(len(p)); w.size > maxMessageBytes {
+		w.body = nil
+		return
+	}
+	w.body = append(w.body, p...)
+}
+
+func (w *bodyFramer) Close(emit func(stream.Frame)) {
+	if len(w.body) > 0 {
+		emit(stream.Frame{Data: w.body, End: w.size})
+	}
+	w.body = nil
+}
+
+// noMessages ignores a body without messages, such as the text of a web server's error.
+type noMessages struct{}
+
+func (noMessages) Write([]byte, func(stream.Frame)) {}
+func (noMessages) Close(func(stream.Frame))         {}
+
+// Shell is the method of an exchange that is one command, which a shell ran for an agent. It is read as a
+// request that runs a tool with the command as its argument; how the command ended is its response. The
+// command's output is not in it.
+const Shell = "SHELL"
+
+// shellPrefix begins the URL of such an exchange. The name of the tool, as the model knows it, follows.
+const shellPrefix = "shell:"
+
+// Shell reports whether the request is a command that a shell ran.
+func (r *Request) Shell() bool { return r.Method == shellMethod }
+
+const shellMethod = "shell"
+
+// beginShell begins such an exchange. All commands of a run belong to one Server, which is not a real
+// one.
+func (t *dialogue) beginShell(h *stream.Head) {
+	t.server = t.log.serverOf(shellMethod, h.Run)
+	t.server.Shell = true
+	t.command = &Request{
+		Number: len(t.log.Requests), Server: t.server, Exchange: t.number, Method: shellMethod, AskedAt: stream.NoTime, Answered: stream.NoTime,
+		Tool: strings.TrimPrefix(h.URL, shellPrefix),
+	}
+}
+
+// readCommand reads a record of a command. The first record has its text, so the request is added then. The
+// end of the text follows in another record if the redactor held it back.
+func (t *dialogue) readCommand(r *stream.Record) {
+	c := t.command
+	t.server.Gaps += r.Lost
+	if r.Request && c.AskedAt < 0 {
+		c.AskedAt, c.KnownAsked, c.Number = r.At, t.known, len(t.log.Requests)
+		t.server.Calls++
+		t.server.Messages++
+		t.log.add(c)
+	}
+	t.commandCut = t.commandCut || r.Request && r.Lost > 0
+	if r.Request && !t.commandCut && len(r.Data) > 0 {
+		t.commandText = append(t.commandText, r.Data...)
+		args := append(protocol.AppendString(protocol.Raw(`{"command":`), t.commandText), '}')
+		t.log.countText(-len(c.Args))
+		c.Args, c.ArgsSize = clipRaw(args), len(args)
+		t.log.countText(len(c.Args))
+	}
+	if !r.End || c.AskedAt < 0 {
+		return
+	}
+	t.log.stopWaiting(c)
+	c.Answered, c.KnownAnswered, c.State = r.At, t.known, Done
+	switch {
+	case r.At < 0: // the capture ends before the command
+		c.State = Unseen
+	case r.By == stream.Toolscope.String():
+		c.State, c.Error = Refused, r.Why
+	case r.Why != "":
+		c.Failed, c.Exit = true, r.Why
 	}
 }

@@ -1,6 +1,10 @@
 package openaichat
 
 import (
+	"bytes"
+	"fmt"
+	"math"
+
 	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
@@ -239,4 +243,199 @@ func (d *decoder) checkChoices() {
 			}
 		}
 	}
+}
+
+// readContent reads the text and reasoning of a choice.
+func (d *decoder) readContent(says *choiceContent) {
+	appendText(d.turn, says.content)
+	appendText(d.turn, says.refusal)
+	d.readReasoning(says)
+	d.turn.SignLast(thoughtSignature(says.extra), "", stream.SignedShown)
+}
+
+// appendText appends a string, or a list of parts.
+func appendText(t *protocol.Turn, v protocol.Raw) {
+	t.AppendText(v)
+	for part := range v.Elements() {
+		appendText(t, part.Get("text"))
+		appendReasoning(t, part.Get("thinking"))
+	}
+}
+
+// appendReasoning appends reasoning: a string, or a list of parts.
+func appendReasoning(t *protocol.Turn, v protocol.Raw) {
+	t.AppendReasoning(0, v)
+	for part := range v.Elements() {
+		appendReasoning(t, part.Get("text"))
+		appendReasoning(t, part.Get("thinking"))
+	}
+}
+
+// readReasoning reads reasoning from one of the fields in which providers send it.
+func (d *decoder) readReasoning(says *choiceContent) {
+	told := 0
+	inPieces := false // the list repeats the field, and each element has its own signature
+	for _, field := range [...]protocol.Raw{says.reasoningContent, says.reasoning, says.reasoningText} {
+		if !field.IsPresent() || field.Empty() {
+			continue
+		}
+		if told++; told == 1 {
+			if inPieces = repeatsField(says.reasoningDetails, field); !inPieces {
+				appendReasoning(d.turn, field)
+			}
+		}
+	}
+	if told > 1 {
+		d.turn.Once(reasoningTwice, "the reasoning is in two fields: one of them is shown")
+	}
+	for item := range says.reasoningDetails.Elements() {
+		if told == 0 || inPieces {
+			appendReasoning(d.turn, item.Get("text"))
+			appendReasoning(d.turn, item.Get("summary"))
+		}
+		if item.Get("data").IsPresent() || item.Get("signature").IsPresent() {
+			d.turn.Once(reasoningDetails, "the response has encrypted or signed reasoning: it must be sent back unchanged")
+		}
+		d.signDetail(item)
+	}
+}
+
+// repeatsField reports whether reasoning_details has several elements whose texts together equal field.
+func repeatsField(details, field protocol.Raw) bool {
+	pieces := 0
+	for range details.Elements() {
+		pieces++
+	}
+	if pieces < 2 {
+		return false
+	}
+	var said []byte
+	for item := range details.Elements() {
+		said = append(said, readDetail(item).Text...)
+	}
+	return bytes.Equal(said, field.Append(nil))
+}
+
+// signDetail reports the signature or the encrypted data of an element of reasoning_details. A
+// signature may come in a delta without text, and belong to reasoning that is not shown.
+func (d *decoder) signDetail(item protocol.Raw) {
+	id := item.Get("id").Text()
+	if data := item.Get("data"); data.HasText() {
+		d.turn.SignLast(data, id, stream.SignedHidden)
+	} else if signature := item.Get("signature"); signature.HasText() {
+		d.turn.BeginThinking(0)
+		d.turn.SignLast(signature, id, stream.SignedShown)
+	}
+}
+
+// reportUsage reads token counts from each place where providers put them. The last value counts: a sum
+// would be too high for providers that repeat totals.
+func (d *decoder) reportUsage() {
+	c := d.chunk
+	if c.tier.IsString() && !c.tier.Is(d.tier) {
+		d.tier = c.tier.Text()
+	}
+	told := c.usage
+	if !told.IsPresent() {
+		told = c.groqUsage
+	}
+	for i := range c.choices.Len() {
+		if u := c.choices.At(i).usage; u.IsPresent() && !told.IsPresent() {
+			told = u
+			d.turn.Once(usageInChoice, "the usage is inside a choice instead of the chunk")
+		}
+	}
+	if told.Kind() != '{' {
+		return
+	}
+	if d.usages++; d.usages == 3 {
+		d.turn.Once(usageCumulative, "many chunks repeat the usage: the last one counts; the sum is too high")
+	}
+	t := readTotals(told)
+	n := t.asUsage()
+	n.Tier = d.tier
+	n.CostUSD, n.CostReported = ownCost(told)
+	why := t.describeConflict()
+	if why == "" && c.groqUsage.Kind() == '{' && !t.equalCounts(readTotals(c.groqUsage)) {
+		why = "usage and x_groq.usage differ"
+	}
+	if why != "" {
+		n.Doubt = why
+		d.turn.Once(usageUnclear, "%s: the billed amount is uncertain", stream.Own(why))
+	}
+	if told.Get("is_byok").IsTrue() {
+		d.turn.Once(costByok, "the cost is only what the gateway charges: its upstream is paid with another key")
+	}
+	d.turn.Usage(n)
+}
+
+// tokenTotals are the wire's own counts.
+type tokenTotals struct{ prompt, completion, total, read, write, reasoning stream.Count }
+
+func readTotals(u protocol.Raw) tokenTotals {
+	in, out := u.Get("prompt_tokens_details"), u.Get("completion_tokens_details")
+	return tokenTotals{
+		prompt: u.Get("prompt_tokens").Count(), completion: u.Get("completion_tokens").Count(), total: u.Get("total_tokens").Count(),
+		read:      firstCount(in.Get("cached_tokens"), u.Get("prompt_cache_hit_tokens"), u.Get("cached_tokens")),
+		write:     firstCount(in.Get("cache_write_tokens"), u.Get("cache_creation_input_tokens")),
+		reasoning: firstCount(out.Get("reasoning_tokens"), u.Get("reasoning_tokens")),
+	}
+}
+
+// hasSeparateReasoning reports whether reasoning is not included in completion_tokens, as at xAI. Most
+// providers include it. The total shows which. Without a total, reasoning that exceeds the completion
+// can't be included.
+func (t tokenTotals) hasSeparateReasoning() bool {
+	if t.total.Reported {
+		return t.reasoning.N > 0 && t.prompt.N+t.completion.N+t.reasoning.N == t.total.N
+	}
+	return t.reasoning.N > t.completion.N
+}
+
+// asUsage returns the counts as stream.Usage. prompt_tokens includes the tokens read from the cache and
+// those written to it.
+func (t tokenTotals) asUsage() stream.Usage {
+	n := stream.Usage{Input: t.prompt, CacheRead: t.read, CacheWrite: t.write, Output: t.completion, Reasoning: t.reasoning}
+	if t.hasSeparateReasoning() {
+		n.Output = stream.Tokens(t.completion.N + t.reasoning.N)
+	}
+	return n
+}
+
+// describeConflict describes how the counts contradict each other, or returns "".
+func (t tokenTotals) describeConflict() string {
+	switch {
+	case t.prompt.Reported && t.read.N+t.write.N > t.prompt.N:
+		return fmt.Sprintf("%d tokens read from and written to the cache are more than the prompt's %d", t.read.N+t.write.N, t.prompt.N)
+	case !t.total.Reported && t.reasoning.N > t.completion.N:
+		return fmt.Sprintf("%d reasoning tokens are more than the completion's %d, and no total shows whether they are counted separately", t.reasoning.N, t.completion.N)
+	case !t.total.Reported || !t.prompt.Reported || !t.completion.Reported || t.prompt.N+t.completion.N == t.total.N || t.hasSeparateReasoning():
+		return ""
+	case t.reasoning.N > 0:
+		return fmt.Sprintf("total_tokens is %d, but prompt and completion are %d, and %d with reasoning", t.total.N, t.prompt.N+t.completion.N, t.prompt.N+t.completion.N+t.reasoning.N)
+	}
+	return fmt.Sprintf("total_tokens is %d, but prompt and completion are %d", t.total.N, t.prompt.N+t.completion.N)
+}
+
+func (t tokenTotals) equalCounts(other tokenTotals) bool {
+	return t.prompt == other.prompt && t.completion == other.completion && t.total == other.total
+}
+
+// ownCost returns the cost that the provider reports: OpenRouter and similar gateways use dollars, xAI
+// ten-billionths of a dollar.
+func ownCost(u protocol.Raw) (usd float64, told bool) {
+	if usd, told = u.Get("cost").Float(); told {
+		return usd, true
+	}
+	ticks, told := u.Get("cost_in_usd_ticks").Float()
+	return math.Round(ticks) / 1e10, told
+}
+
+func firstCount(fields ...protocol.Raw) stream.Count {
+	for _, f := range fields {
+		if n := f.Count(); n.Reported {
+			return n
+		}
+	}
+	return stream.Count{}
 }

@@ -79,3 +79,360 @@ var finishCodes = map[string]stream.Code{
 var cutWords = map[string]bool{
 	"length": true, "max_tokens": true, "max_output_tokens": true, "model_length": true, "MAX_TOKENS": true,
 }
+
+// chunk is one chunk, or one complete body, on the wire.
+type chunk struct {
+	shape *protocol.Shape
+
+	id, model, object, usage, groqUsage, tier, err, message protocol.Raw
+
+	choices protocol.Elements[choice]
+}
+
+// choice is one of the alternative responses. Its content is in delta, or in message in a body.
+type choice struct {
+	index, finish, native, usage protocol.Raw
+
+	delta, message choiceContent
+}
+
+// choiceContent is the content of a choice.
+type choiceContent struct {
+	object, role, content, refusal             protocol.Raw
+	reasoningContent, reasoning, reasoningText protocol.Raw
+	reasoningDetails                           protocol.Raw
+	extra                                      protocol.Raw
+	executed                                   protocol.Raw // tools that Groq ran itself
+
+	calls    protocol.Elements[wireCall]
+	function wireCall // the old form of calls
+}
+
+// wireCall is one element of tool_calls, or a function_call.
+type wireCall struct {
+	object, index, id, kind, name, args, extra protocol.Raw
+
+	custom protocol.Raw // object with name and input of a custom tool
+}
+
+func newChunk() *chunk {
+	c := new(chunk)
+	c.shape = protocol.ShapeOf(
+		protocol.Value("id", &c.id),
+		protocol.Value("object", &c.object),
+		protocol.Value("model", &c.model),
+		protocol.Value("service_tier", &c.tier),
+		protocol.Each("choices", &c.choices, (*choice).shapeFields),
+		protocol.Value("usage", &c.usage),
+		protocol.Object("x_groq", protocol.Value("usage", &c.groqUsage)),
+		protocol.Value("error", &c.err),
+		protocol.Value("message", &c.message))
+	return c
+}
+
+func (c *choice) shapeFields() []protocol.Field {
+	return []protocol.Field{
+		protocol.Value("index", &c.index),
+		protocol.Object("delta", c.delta.shapeFields()...).Into(&c.delta.object),
+		protocol.Object("message", c.message.shapeFields()...).Into(&c.message.object),
+		protocol.Value("finish_reason", &c.finish),
+		protocol.Value("native_finish_reason", &c.native),
+		protocol.Value("usage", &c.usage),
+	}
+}
+
+func (s *choiceContent) shapeFields() []protocol.Field {
+	return []protocol.Field{
+		protocol.Value("role", &s.role),
+		protocol.Value("content", &s.content),
+		protocol.Value("refusal", &s.refusal),
+		protocol.Value("reasoning_content", &s.reasoningContent),
+		protocol.Value("reasoning", &s.reasoning),
+		protocol.Value("reasoning_text", &s.reasoningText),
+		protocol.Value("reasoning_details", &s.reasoningDetails),
+		protocol.Value("extra_content", &s.extra),
+		protocol.Value("executed_tools", &s.executed),
+		protocol.Each("tool_calls", &s.calls, (*wireCall).shapeFields),
+		protocol.Object("function_call", s.function.functionFields()...).Into(&s.function.object),
+	}
+}
+
+func (w *wireCall) shapeFields() []protocol.Field {
+	return []protocol.Field{
+		protocol.Value("index", &w.index),
+		protocol.Value("id", &w.id),
+		protocol.Value("type", &w.kind),
+		protocol.Object("function", w.functionFields()...),
+		protocol.Object("custom", w.functionFields()...).Into(&w.custom),
+		protocol.Value("extra_content", &w.extra),
+	}
+}
+
+// functionFields returns the fields with name and arguments (input, for custom tools).
+func (w *wireCall) functionFields() []protocol.Field {
+	return []protocol.Field{
+		protocol.Value("name", &w.name),
+		protocol.Value("arguments", &w.args).Or("input"),
+	}
+}
+
+// content returns the content of the choice, and whether it is complete. A message next to a delta
+// repeats it, as in Writer's responses.
+func (c *choice) content() (s *choiceContent, whole bool) {
+	if c.delta.object.Kind() != '{' && c.message.object.Kind() == '{' {
+		return &c.message, true
+	}
+	return &c.delta, false
+}
+
+// isCustom reports whether the arguments are free text.
+func (w *wireCall) isCustom() bool { return w.custom.Kind() == '{' || w.kind.Is("custom") }
+
+// isLegacy reports whether the call is a function_call.
+func (w *wireCall) isLegacy() bool { return w.object != nil }
+
+// isNews reports whether the element has more than metadata.
+func (w *wireCall) isNews() bool {
+	return w.id.IsPresent() || w.name.IsPresent() || w.args != nil || w.kind.IsPresent()
+}
+
+// thoughtSignature returns the signature in an extra_content, in which Gemini's compatible endpoint
+// sends it: for a call, or for the content of a message.
+func thoughtSignature(extra protocol.Raw) protocol.Raw {
+	return extra.Get("google").Get("thought_signature")
+}
+
+// findings lists the findings that only this protocol makes.
+var findings = []*stream.Diagnosis{
+	indexNegative, indexChanged, indexAndIDMissing, indexSparse, idIsNull, idEmpty, idRepeated, idLate,
+	nameEmptied, nameRepeated, nameFragmented, nameGlued, legacyCall, finishRewritten, upstreamError,
+	reasoningTwice, reasoningDetails, usageInChoice, usageCumulative, usageUnclear, costByok,
+}
+
+var (
+	indexNegative = &stream.Diagnosis{
+		Code: "IDX_NEG", Severity: stream.Info, By: stream.Gateway,
+		Meaning: "The index of a call is negative. It is read as 0.",
+		Advice:  "Nothing, if your client doesn't use it as a list position.",
+	}
+	indexChanged = &stream.Diagnosis{
+		Code: "IDX_CHANGED", Severity: stream.Warn, By: stream.Gateway,
+		Meaning: "Later deltas of a call have a different index. Only the id shows which call they belong to.",
+		Advice:  "Make your client use a delta's id, if there is one, instead of its index.",
+	}
+	indexAndIDMissing = &stream.Diagnosis{
+		Code: "IDX_ID_MISSING", Severity: stream.Warn, By: stream.Gateway,
+		Meaning: "Several calls have neither an index nor an id. Only a name shows where a call begins.",
+		Advice:  "Turn parallel calls off for this provider, or update its software.",
+	}
+	indexSparse = &stream.Diagnosis{
+		Code: "IDX_SPARSE", Severity: stream.Warn, By: stream.Gateway,
+		Meaning: "The indexes of the calls have gaps or don't start at 0. Clients that use them as list positions crash or create empty calls.",
+		Advice:  "Make your client keep calls in a map by index.",
+	}
+	idIsNull = &stream.Diagnosis{
+		Code: "ID_STRING_NULL", Severity: stream.Warn, By: stream.Gateway,
+		Meaning: "The id of a call is the word \"null\", so the call has no id.",
+		Advice:  "Create one id for the call and use it in the history, for the call and its result.",
+	}
+	idEmpty = &stream.Diagnosis{
+		Code: "ID_EMPTY", Severity: stream.Info, By: stream.Gateway,
+		Meaning: "Later deltas of a call have an empty id, which doesn't replace the first.",
+		Advice:  "Nothing, if your client ignores empty ids. Otherwise it may start a new call.",
+	}
+	idRepeated = &stream.Diagnosis{
+		Code: "ID_REPEATED", Severity: stream.Info, By: stream.Gateway,
+		Meaning: "Later deltas of a call repeat its id. The id must not be appended.",
+		Advice:  "Nothing, if your client sets the id instead of appending it.",
+	}
+	idLate = &stream.Diagnosis{
+		Code: "ID_LATE", Severity: stream.Info, By: stream.Gateway,
+		Meaning: "The id or name of a call came after its first argument bytes, which had to wait for it.",
+		Advice:  "Nothing, if your client keeps deltas until the name comes.",
+	}
+	nameEmptied = &stream.Diagnosis{
+		Code: "NAME_EMPTY_CONT", Severity: stream.Info, By: stream.Gateway,
+		Meaning: "Later deltas of a call have an empty name, which doesn't replace the first.",
+		Advice:  "Nothing, if your client ignores empty names.",
+	}
+	nameRepeated = &stream.Diagnosis{
+		Code: "NAME_REPEATED", Severity: stream.Info, By: stream.Gateway,
+		Meaning: "Later deltas of a call repeat its name. Clients that append it call a tool that doesn't exist.",
+		Advice:  "Make your client set the name instead of appending it.",
+	}
+	nameFragmented = &stream.Diagnosis{
+		Code: "NAME_FRAGMENTED", Severity: stream.Warn, By: stream.Gateway,
+		Meaning: "The name came in several deltas. The first is kept, and clients disagree on whether to append the others.",
+		Advice:  "Compare the name with the tools that were declared.",
+	}
+	nameGlued = &stream.Diagnosis{
+		Code: "NAME_GLUED", Severity: stream.Error, By: stream.Gateway,
+		Meaning: "The name consists of several tools' names: calls with the same index were merged.",
+		Advice:  "Run none of the calls. Update the provider's software, or turn parallel calls off.",
+	}
+	legacyCall = &stream.Diagnosis{
+		Code: "LEGACY_FUNCTION_CALL", Severity: stream.Info, By: stream.Gateway,
+		Meaning: "The call was sent as function_call, the old form, which has no id and allows one call.",
+		Advice:  "Nothing, if your client reads this form. Otherwise make the provider send tool_calls.",
+	}
+	finishRewritten = &stream.Diagnosis{
+		Code: "FIN_REWRITTEN", Severity: stream.Error, By: stream.Gateway,
+		Meaning: "The gateway's finish reason says that the response is complete, but the upstream's says that it was cut off.",
+		Advice:  "Use native_finish_reason, and check each call of this response before you run it.",
+	}
+	upstreamError = &stream.Diagnosis{
+		Code: "UPSTREAM_ERROR", Severity: stream.Info, By: stream.Provider,
+		Meaning: "The gateway passes on the error message of its upstream.",
+		Advice:  "Read the upstream's message. It says more than the gateway's own error.",
+	}
+	reasoningTwice = &stream.Diagnosis{
+		Code: "REASONING_FIELDS", Severity: stream.Info, By: stream.Gateway,
+		Meaning: "The same reasoning is in two fields. toolscope shows one of them.",
+		Advice:  "Make your client read only one of the fields. Otherwise it shows the reasoning twice.",
+	}
+	reasoningDetails = &stream.Diagnosis{
+		Code: "REASONING_DETAILS", Severity: stream.Info, By: stream.Gateway,
+		Meaning: "The response has encrypted or signed reasoning, which the model needs back unchanged with its calls.",
+		Advice:  "Keep reasoning_details unchanged and send it back in the history.",
+	}
+	usageInChoice = &stream.Diagnosis{
+		Code: "USAGE_IN_CHOICE", Severity: stream.Info, By: stream.Gateway,
+		Meaning: "The usage is inside a choice instead of the chunk. Clients that read it from the chunk count nothing.",
+		Advice:  "Make your client read the usage in both places.",
+	}
+	usageCumulative = &stream.Diagnosis{
+		Code: "USAGE_CUMULATIVE", Severity: stream.Info, By: stream.Gateway,
+		Meaning: "Many chunks repeat the usage. The last one counts.",
+		Advice:  "Don't add the numbers up: the sum is too high.",
+	}
+	usageUnclear = &stream.Diagnosis{
+		Code: "USAGE_UNCLEAR", Severity: stream.Info, By: stream.Gateway,
+		Meaning: "The numbers of the usage contradict each other, so the billed amount is uncertain.",
+		Advice:  "Compare with the provider's bill before you rely on the cost.",
+	}
+	costByok = &stream.Diagnosis{
+		Code: "COST_BYOK", Severity: stream.Info, By: stream.Gateway,
+		Meaning: "The reported cost is only what the gateway charges. You pay its upstream with another key.",
+		Advice:  "Add the upstream's charges for that key.",
+	}
+)
+
+// writeRequest writes a request of Chat Completions for its many providers. Fields that some of them
+// refuse are written only if the provider's HostFeatures allow them. The instructions have the role
+// system, which every provider knows; OpenAI reads them as a developer's.
+func writeRequest(r protocol.Request, q protocol.HostFeatures) (path string, body []byte) {
+	var w protocol.Writer
+	w.Open('{').MemberIfSet("model", r.Model).Flag("stream", true)
+	if !q.TellsUsage {
+		w.Key("stream_options").Open('{').Flag("include_usage", true).Close('}')
+	}
+	if q.Store {
+		w.Flag("store", false)
+	}
+	if r.MaxTokens > 0 {
+		name := "max_tokens"
+		if q.Completion {
+			name = "max_completion_tokens"
+		}
+		w.Key(name).Int(r.MaxTokens)
+	}
+	r.WriteCacheKey(&w, q)
+	w.WriteList("messages", r.WithSystem())
+	r.WriteFunctionTools(&w, q.Custom)
+	return "/chat/completions", w.Close('}').Text
+}
+
+// readTools returns the tools that a request declares: tools, or the legacy functions. Some providers
+// have kinds other than function and custom, which keep the provider's word.
+func readTools(request []byte) (all []protocol.Tool) {
+	s := protocol.Scan(request)
+	for ok := s.Object(); ok; ok = s.Member() {
+		switch string(s.Key()) {
+		case "tools":
+			for ok := s.Array(); ok; ok = s.Element() {
+				if t := readTool(s.Value()); t.Kind != "" {
+					all = append(all, t)
+				}
+			}
+		case "functions":
+			for ok := s.Array(); ok; ok = s.Element() {
+				all = append(all, protocol.FunctionTool(s.Value(), "parameters"))
+			}
+		}
+	}
+	return all
+}
+
+// readTool reads one tool. A tool without type and function is from another protocol.
+func readTool(t protocol.Raw) protocol.Tool {
+	kind, inner := t.Get("type").Text(), t.Get("function")
+	switch custom := t.Get("custom"); {
+	case kind == "custom", kind == "" && custom.IsPresent():
+		return protocol.Tool{Name: custom.Get("name").Text(), Kind: "custom", Description: custom.Get("description").Text()}
+	case kind == "" && !inner.IsPresent():
+		return protocol.Tool{}
+	case !inner.IsPresent():
+		inner = t // flat, as in the Responses protocol
+	}
+	f := protocol.FunctionTool(inner, "parameters")
+	if kind != "" {
+		f.Kind = kind
+	}
+	return f
+}
+
+// openAI says how Chat Completions takes history. It accepts arguments as text, complete JSON or not.
+// The rules are from OpenAI's published API description (FunctionObject) and its own error messages.
+var openAI = protocol.Target{
+	Name: "openai-chat", Title: "OpenAI Chat Completions", Protocol: "openai-chat",
+	Form:          protocol.TextForm,
+	IDs:           protocol.IDRule{Max: 40, Required: true},
+	Names:         protocol.NameRule{Class: "a-zA-Z0-9_-", Max: 64},
+	Freeform:      true,
+	Reasoning:     protocol.NoReasoning,
+	ResultsFollow: true,
+	Refusal: protocol.Refusal{
+		LongID:     "Invalid 'messages[N].tool_calls[M].id': string too long. Expected a string with maximum length 40, but got a string with length {n} instead.",
+		Name:       "Invalid 'messages[N].tool_calls[M].function.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.",
+		LoneCall:   "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: {id}",
+		LoneResult: "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
+	},
+	Encode:  encodeHistory,
+	Request: writeRequest,
+	Decode:  decodeHistory,
+}
+
+// mistral is Mistral's own API. It requires ids of nine letters and digits (error 3280) and as many
+// results as calls (error 3230), and accepts reasoning as a part of the content.
+var mistral = protocol.Target{
+	Name: "mistral", Title: "Mistral", Protocol: "openai-chat",
+	Form:          protocol.TextForm,
+	IDs:           protocol.IDRule{Class: "a-zA-Z0-9", Min: 9, Max: 9, Required: true},
+	Names:         protocol.NameRule{Class: "a-zA-Z0-9_-", Max: 64},
+	Reasoning:     protocol.PlainReasoning,
+	ResultsFollow: true,
+	Refusal: protocol.Refusal{
+		ID:         "Tool call id was {id} but must be a-z, A-Z, 0-9, with a length of 9.",
+		LoneCall:   "Not the same number of function calls and responses",
+		LoneResult: "Not the same number of function calls and responses",
+	},
+	Encode:  encodeMistral,
+	Request: writeRequest,
+	Decode:  decodeHistory,
+}
+
+// llamaCPP is llama.cpp's server. Its chat templates parse the arguments, so it refuses a text that is
+// not JSON with status 500.
+var llamaCPP = protocol.Target{
+	Name: "llama.cpp", Title: "llama.cpp", Protocol: "openai-chat",
+	Form:          protocol.TextForm,
+	JSONOnly:      true,
+	Reasoning:     protocol.PlainReasoning,
+	TakesUnpaired: true,
+	Refusal: protocol.Refusal{
+		Args: "Failed to parse tool call arguments as JSON: [json.exception.parse_error.101] ...",
+	},
+	Encode:  encodeHistory,
+	Request: writeRequest,
+	Decode:  decodeHistory,
+}

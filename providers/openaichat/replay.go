@@ -139,3 +139,197 @@ func writeDetail(w *protocol.Writer, p *protocol.Part) {
 		w.Open('{').Member("type", "reasoning.text").Key("text").Bytes(p.Text).MemberIfSet("signature", p.Signature).MemberIfSet("id", p.ID).Close('}')
 	}
 }
+
+// callMembers returns the fields with the calls of a message: a list, and a function_call that has not
+// been given an id since.
+func callMembers(before protocol.Raw, calls []protocol.Part) []protocol.Member {
+	var list, single protocol.Writer
+	for i := range calls {
+		if isFunctionCall(calls[i].Raw) && len(single.Text) == 0 {
+			single.Raw(calls[i].Raw)
+		} else {
+			writeCall(&list, &calls[i])
+		}
+	}
+	return []protocol.Member{
+		protocol.UpdatedMember(before, "tool_calls", protocol.List(&list)), protocol.UpdatedMember(before, "function_call", single.Text),
+	}
+}
+
+// isFunctionCall reports whether raw is the value of a function_call.
+func isFunctionCall(raw protocol.Raw) bool { return raw.Get("name") != nil && raw.Get("id") == nil }
+
+func writeCall(w *protocol.Writer, p *protocol.Part) {
+	if p.Raw != nil {
+		w.Raw(p.Raw)
+		return
+	}
+	w.Open('{').MemberIfSet("id", p.ID)
+	if p.ToolKind == "custom" {
+		w.Member("type", "custom").Key("custom").Open('{').Member("name", p.Name).Key("input").Bytes(p.Args).Close('}')
+	} else {
+		w.Member("type", "function").Key("function").Open('{').Member("name", p.Name).Key("arguments").WriteArgs(p).Close('}')
+	}
+	if p.Signature != "" {
+		w.Key("extra_content")
+		writeSignature(w, p.Signature)
+	}
+	w.Close('}')
+}
+
+// writeSignature writes the extra_content of Gemini's compatible endpoint.
+func writeSignature(w *protocol.Writer, signature string) {
+	w.Open('{').Key("google").Open('{').Member("thought_signature", signature).Close('}').Close('}')
+}
+
+// encodeResult writes a result. Without an id, only the name says which call it is for.
+func encodeResult(p *protocol.Part, named bool) []byte {
+	var w protocol.Writer
+	w.Open('{').Member("role", "tool").MemberIfSet("tool_call_id", p.ID)
+	if named || p.ID == "" {
+		w.MemberIfSet("name", p.Name)
+	}
+	return w.Key("content").Bytes(p.Text).Close('}').Text
+}
+
+// reasoningFields are the fields in which providers send reasoning as one text: DeepSeek and its
+// followers, OpenRouter and vLLM, and others.
+var reasoningFields = [...]string{"reasoning_content", "reasoning", "reasoning_text"}
+
+func decodeHistory(request []byte) ([]protocol.Message, error) {
+	return protocol.ReadMessages(request, readMessage)
+}
+
+// wireMessage is a message of a history on the wire.
+type wireMessage struct {
+	role, content, id, name, details, signature protocol.Raw
+
+	reasoning [len(reasoningFields)]protocol.Raw
+	calls     []protocol.Part
+}
+
+func (w *wireMessage) parse(v protocol.Raw) {
+	s := v.Scan()
+	for ok := s.Object(); ok; ok = s.Member() {
+		switch key := string(s.Key()); key {
+		case "role":
+			w.role = s.Value()
+		case "content":
+			w.content = s.Value()
+		case "tool_call_id":
+			w.id = s.Value()
+		case "name":
+			w.name = s.Value()
+		case "reasoning_details":
+			w.details = s.Value()
+		case "extra_content":
+			w.signature = thoughtSignature(s.Value())
+		case "tool_calls":
+			for ok := s.Array(); ok; ok = s.Element() {
+				w.calls = append(w.calls, readCall(s.Value()))
+			}
+		case "function_call":
+			if call := s.Value(); call.IsPresent() {
+				w.calls = append(w.calls, readFunctionCall(call))
+			}
+		default:
+			for i, name := range reasoningFields {
+				if key == name {
+					w.reasoning[i] = s.Value()
+				}
+			}
+		}
+	}
+}
+
+// readMessage reads one message. A tool's message becomes one of the user, with a part whose Raw is the
+// message.
+func readMessage(v protocol.Raw) protocol.Message {
+	var w wireMessage
+	w.parse(v)
+	m := protocol.Message{Role: protocol.User, Raw: v}
+	switch {
+	case w.role.Is("assistant"):
+		m.Role = protocol.Assistant
+	case w.role.Is("system"), w.role.Is("developer"):
+		m.Role = protocol.System
+	case w.role.Is("tool"), w.role.Is("function"):
+		text, media := protocol.ResultText(w.content)
+		return protocol.Message{Role: protocol.User, Parts: []protocol.Part{{
+			Kind: protocol.ResultPart, ID: w.id.Text(), Name: w.name.Text(), Text: text, Media: media, Raw: v,
+		}}}
+	}
+	content := protocol.ReadContent(w.content)
+	if n := len(content); n > 0 && content[n-1].Kind == protocol.TextPart {
+		content[n-1].Signature = w.signature.Text()
+	}
+	m.Parts = append(append(w.readReasoning(), content...), w.calls...)
+	return m
+}
+
+// readReasoning reads the reasoning: the fields with one text each, and OpenRouter's list. Text that is
+// in both is read once.
+func (w *wireMessage) readReasoning() (parts []protocol.Part) {
+	var details []protocol.Part
+	said := false
+	for v := range w.details.Elements() {
+		p := readDetail(v)
+		details = append(details, p)
+		said = said || len(p.Text) > 0
+	}
+	if said {
+		return details // the fields repeat it
+	}
+	for _, field := range w.reasoning {
+		if field.HasText() {
+			p := protocol.Part{Kind: protocol.ReasoningPart, Text: field.Append(nil), Raw: field}
+			if len(parts) == 0 || !bytes.Equal(parts[0].Text, p.Text) {
+				parts = append(parts, p)
+			}
+		}
+	}
+	return append(parts, details...)
+}
+
+// readDetail reads an element of reasoning_details: reasoning.text with its signature,
+// reasoning.summary, or reasoning.encrypted, which has only data.
+func readDetail(v protocol.Raw) protocol.Part {
+	p := protocol.Part{Kind: protocol.ReasoningPart, Raw: v, ID: v.Get("id").Text(), Signature: v.Get("signature").Text()}
+	for _, name := range [...]string{"text", "summary"} {
+		if text := v.Get(name); text.IsString() {
+			p.Text = text.Append(p.Text)
+		}
+	}
+	if data := v.Get("data").Text(); data != "" {
+		p.Signature, p.SignatureOnly = data, true
+	}
+	return p
+}
+
+// readCall reads an element of tool_calls.
+func readCall(v protocol.Raw) protocol.Part {
+	function, custom := v.Get("function"), v.Get("custom")
+	isCustom := custom.Kind() == '{'
+	if isCustom {
+		function = custom
+	}
+	p := readFunctionCall(function)
+	if isCustom || v.Get("type").Is("custom") {
+		p.ToolKind = "custom"
+	}
+	p.Raw, p.ID, p.Signature = v, v.Get("id").Text(), thoughtSignature(v.Get("extra_content")).Text()
+	return p
+}
+
+// readFunctionCall reads a function_call, the form of calls before tools existed.
+func readFunctionCall(v protocol.Raw) protocol.Part {
+	p := protocol.Part{Kind: protocol.CallPart, Name: v.Get("name").Text(), ToolKind: "function", Raw: v}
+	args := v.Get("arguments")
+	if args == nil {
+		args = v.Get("input")
+	}
+	if args.IsPresent() { // a string or an object: Mistral accepts both
+		p.SetArgs(args)
+	}
+	return p
+}

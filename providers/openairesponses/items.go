@@ -2,9 +2,248 @@ package openairesponses
 
 import (
 	"slices"
+	"strings"
 
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
+
+// item is one output item of a turn.
+type item struct {
+	turn  *turn
+	place int // position in the turn
+	slot  int32
+	index int64 // output_index, or noIndex
+	id    string
+	kind  string // type of the item
+	done  bool   // output_item.done came
+
+	call     *protocol.Call // nil if the item is not a call
+	callKind callKind
+	callID   string
+	kept     stream.CallInfo // Item, Namespace and Signature, which a replay of the call needs
+
+	args []byte // as reported
+	same int    // equal copies after the first
+	from string // the copy that they are from, "" before any
+	grow growingObject
+
+	textSeen map[part]bool // parts of its text so far
+	signed   bool          // its signature was reported
+}
+
+const (
+	noIndex   = int64(-1)
+	extraSlot = int32(1 << 20) // first slot of items without an index of their own
+)
+
+// The events that begin and end an item; its copies have their names.
+const (
+	itemAdded = "output_item.added"
+	itemDone  = "output_item.done"
+)
+
+// outputIndex returns the event's output_index, or noIndex.
+func (ev *event) outputIndex() (index int64, ok bool) {
+	if index, ok = ev.index.Int(); !ok {
+		index = noIndex
+	}
+	return index, ok
+}
+
+// ensureItem returns the item of that kind that an event is about. The event may come before
+// output_item.added.
+func (t *turn) ensureItem(ev *event, kind string) *item {
+	it := t.findItem(ev, kind)
+	if it == nil {
+		index, _ := ev.outputIndex()
+		it = t.addItem(&wireItem{id: ev.itemID}, index)
+	}
+	if it.call == nil {
+		if call, ok := callKinds[kind]; ok {
+			it.kind = kind
+			it.openCall(new(wireItem), call)
+			it.call.Find(stream.ProtocolViolation, "arguments came before output_item.added")
+		}
+	}
+	return it
+}
+
+// itemAdded reads response.output_item.added.
+func (d *decoder) itemAdded(t *turn) {
+	w := &d.item
+	w.read(d.ev.item)
+	index, indexed := d.ev.outputIndex()
+	if !indexed {
+		t.Once(protocol.IndexMissing, "the items have no output_index: only their ids tell them apart")
+	}
+	var it *item
+	if there := t.items.at[index]; indexed && len(there) > 0 {
+		if it = t.items.findAnnounced(w, index); it != there[0] {
+			t.Once(protocol.IndexReused,
+				"several items have output_index %d: clients that merge by index join them", index)
+		}
+	}
+	if it == nil {
+		it = t.addItem(w, index)
+	}
+	it.updateItem(w, itemAdded)
+}
+
+// itemDone reads response.output_item.done, which has the final item.
+func (d *decoder) itemDone(t *turn) {
+	w := &d.item
+	w.read(d.ev.item)
+	d.ev.itemID = w.id
+	it := t.findItem(&d.ev, w.kind.Text())
+	index, indexed := d.ev.outputIndex()
+	if it != nil && (it.kind != "" && !w.kind.Is(it.kind) || (it.done || !indexed) && it.id != "" && !w.id.Is(it.id)) {
+		it = nil // another item, without an index or with one that is used twice
+	}
+	if it == nil {
+		it = t.addItem(w, index)
+		if it.call != nil {
+			it.call.Find(stream.ProtocolViolation.WithSeverity(stream.Warn), "output_item.done came without output_item.added")
+		}
+	}
+	it.endItem(w, itemDone)
+}
+
+// openCall begins the call of an item.
+func (it *item) openCall(w *wireItem, kind callKind) {
+	it.callKind = kind
+	it.turn.items.setCallID(it, w.callID.Text())
+	if it.kind == "tool_search_call" {
+		it.turn.search = it
+	}
+	info := it.newInfo(w, itemAdded)
+	info.ID, info.Name, info.Kind = it.resultID(), w.name.Text(), kind.word
+	if info.Name == "" && kind.word == "server" {
+		info.Name = it.kind
+	}
+	info.RunByProvider, info.Freeform = kind.byProvider(w), kind.freeform
+	info.Parent, info.MCPServer = w.caller.Text(), w.host.Text()
+	it.turn.last = nil
+	it.call = it.turn.OpenCall(it.slot, info)
+}
+
+// newInfo returns the changed metadata that a replay of the call needs. On providers that change ids
+// from event to event, the first id stays until the item is done: the final item has the id under which
+// it was stored.
+func (it *item) newInfo(w *wireItem, from string) (news stream.CallInfo) {
+	id := it.idOf(w)
+	if it.callID != "" && id != it.callID && id != it.kept.Item && (it.kept.Item == "" || from == itemDone && !it.done) {
+		it.kept.Item, news.Item = id, id
+	}
+	if it.kept.Namespace == "" || !it.done {
+		news.Namespace = updateString(&it.kept.Namespace, w.space)
+	}
+	if it.kept.Signature == "" || !it.done {
+		news.Signature = updateString(&it.kept.Signature, w.fingerprint)
+	}
+	return news
+}
+
+// idOf returns the id of a copy of the item.
+func (it *item) idOf(w *wireItem) string {
+	if id := w.id.Text(); id != "" {
+		return id
+	}
+	return it.id
+}
+
+// resultID returns the id that a result must name: the call_id, or the item's own id if it has no
+// call_id.
+func (it *item) resultID() string {
+	if it.callID != "" {
+		return it.callID
+	}
+	return it.id
+}
+
+// updateItem reads a later copy of an item.
+func (it *item) updateItem(w *wireItem, from string) {
+	if it.kind == "" {
+		it.kind = w.kind.Text()
+	}
+	if id := w.id.Text(); id != "" && id != it.id {
+		if it.id != "" {
+			it.turn.reportRotatedID()
+		}
+		if !it.done {
+			it.turn.items.setID(it, id)
+		}
+	}
+	if it.call == nil {
+		return
+	}
+	it.updateCall(w, from)
+	if value, wrap := w.callArguments(); value.IsPresent() {
+		it.addCopy(value, wrap, from)
+	}
+}
+
+// updateCall reads the ids and the name of a call in a later copy. After the arguments are final, it
+// only compares them.
+func (it *item) updateCall(w *wireItem, from string) {
+	if id := w.callID.Text(); id != "" && id != it.callID {
+		if it.callID != "" {
+			it.call.Find(protocol.CallIDChanged.WithSeverity(stream.Info),
+				"%s gives the call the id %q, which was %q before: the id in output_item.done counts", stream.OwnFact(from), id, it.callID)
+		}
+		if it.callID == "" || !it.done {
+			it.turn.items.setCallID(it, id)
+		}
+	}
+	news := it.newInfo(w, from)
+	if name, before := w.name.Text(), it.call.Name; name != "" && name != before {
+		if before != "" && before != it.kind {
+			it.call.Find(nameChanged, "%s names the call %q, which was %q before", stream.OwnFact(from), name, before)
+		}
+		if before == "" || !it.done {
+			news.Name = name
+		}
+	}
+	if id := it.resultID(); id != it.call.ID {
+		news.ID = id
+	}
+	if news != (stream.CallInfo{}) {
+		it.call.Meta(news)
+	}
+}
+
+// endItem reads the final copy of an item.
+func (it *item) endItem(w *wireItem, from string) {
+	it.updateItem(w, from)
+	it.appendMissingText(w)
+	it.signReasoning(w)
+	again := it.done
+	it.done = true
+	switch {
+	case again:
+	case it.call != nil:
+		it.endCall(w)
+	case strings.HasSuffix(it.kind, "_output"):
+		it.turn.reportResult(w)
+	}
+}
+
+func (it *item) endCall(w *wireItem) {
+	kind := it.callKind
+	it.call.Seal()
+	if it.callID == "" && (kind.word == "function" || kind.word == "custom") {
+		it.call.Find(protocol.IDMissing, "the call has no call_id: its result has nothing to refer to; the item's own id is shown")
+	}
+	if len(it.args) == 0 && kind.member == "arguments" && w.args[0].Kind() == 'n' {
+		it.call.Find(protocol.ArgsNull, "the arguments are null: treated as {}")
+	}
+	if kind.runner == byProvider && (w.hasFailed() || w.status.Is("completed") || w.output.IsPresent()) {
+		it.turn.AddResult(it.resultID(), "", w.hasFailed())
+	}
+}
+
+// hasFailed reports whether the call of the item failed.
+func (w *wireItem) hasFailed() bool { return w.err.IsPresent() || w.status.Is("failed") }
 
 // items are the items of a turn, indexed: an event costs the same for any number of items, unless a
 // provider gives many items the same name.
@@ -126,4 +365,62 @@ func (s *items) matchItem(w *wireItem, i int64) (found *item) {
 		found = latestWhere(s.at[i], same)
 	}
 	return found
+}
+
+// readResult reads the item of a result. The result is the provider's if its call is.
+func (h *history) readResult(w *wireItem) protocol.Part {
+	p := protocol.Part{Kind: protocol.ResultPart, ID: w.callID.Text(), Item: w.id.Text(), Raw: w.raw}
+	p.Failed = w.status.Is("failed") || w.err.IsPresent()
+	switch kind := w.kind.Text(); kind {
+	case "shell_call_output":
+		readShell(&p, w.output)
+	case "local_shell_call_output":
+		if p.ID == "" {
+			p.ID, p.Item = p.Item, ""
+		}
+		p.Text = w.output.Append(nil)
+	case "tool_search_output":
+		p.Text, p.RunByProvider = w.raw.Get("tools").Append(nil), !w.execution.Is("client")
+	case "program_output":
+		p.Text, p.RunByProvider = w.raw.Get("result").Append(nil), true
+		p.Failed = p.Failed || w.status.Is("incomplete")
+	case "mcp_approval_response":
+		p.ID = w.raw.Get("approval_request_id").Text()
+		p.Text, p.Failed = []byte(w.raw.Get("reason").Text()), string(w.raw.Get("approve")) == "false"
+	default:
+		if p.Text, p.Media = protocol.ResultText(w.output); w.output.Kind() == '{' {
+			p.Text, p.Media = nil, 1 // a screenshot
+		}
+	}
+	if call := h.callOf(&p, w); call != nil {
+		p.ID, p.RunByProvider = call.ID, call.RunByProvider
+	}
+	return p
+}
+
+// callOf returns the call of a result, or nil. Some clients name the item of the call instead, and the
+// provider's own tool search names nothing.
+func (h *history) callOf(p *protocol.Part, w *wireItem) *protocol.Part {
+	for i := len(h.calls) - 1; i >= 0; i-- {
+		switch c := &h.calls[i]; {
+		case p.ID != "" && (c.ID == p.ID || c.Item == p.ID),
+			p.ID == "" && w.kind.Is("tool_search_output") && c.Name == "tool_search_call":
+			return c
+		}
+	}
+	return nil
+}
+
+// readShell reads the output of shell commands. The result failed if one command did.
+func readShell(p *protocol.Part, output protocol.Raw) {
+	if output.Kind() != '[' {
+		p.Text = output.Append(nil)
+		return
+	}
+	for v := range output.Elements() {
+		p.Text = v.Get("stderr").Append(v.Get("stdout").Append(p.Text))
+		outcome := v.Get("outcome")
+		code, exited := outcome.Get("exit_code").Int()
+		p.Failed = p.Failed || outcome.Get("type").Is("timeout") || exited && code != 0
+	}
 }

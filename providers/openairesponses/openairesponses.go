@@ -10,6 +10,7 @@ package openairesponses
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"toolscope/providers/protocol"
@@ -132,4 +133,256 @@ func callOf(kind string, w *wireItem) (c callKind, ok bool) {
 // otherItems are the item types that are not calls.
 var otherItems = map[string]bool{
 	"message": true, "reasoning": true, "mcp_list_tools": true, "compaction": true, "mcp_approval_response": true,
+}
+
+// event is one event, or one complete body, on the wire.
+type event struct {
+	shape *protocol.Shape
+
+	kind, object, streamID, response protocol.Raw
+	output                           protocol.Raw // of a body
+	index, itemID, part, item        protocol.Raw // part: content_index, summary_index or command_index
+	delta, whole                     protocol.Raw // whole: arguments, input, diff or command in a .done event
+	text                             protocol.Raw // text or refusal in a .done event
+	err, message, code               protocol.Raw // code: of an error, or the program of a code interpreter
+}
+
+func (ev *event) bindShape() {
+	ev.shape = protocol.ShapeOf(
+		protocol.Value("type", &ev.kind),
+		protocol.Value("item_id", &ev.itemID),
+		protocol.Value("output_index", &ev.index),
+		protocol.Value("content_index", &ev.part).Or("summary_index", "command_index"),
+		protocol.Value("delta", &ev.delta),
+		protocol.Value("stream_id", &ev.streamID),
+		protocol.Value("item", &ev.item),
+		protocol.Value("arguments", &ev.whole).Or("input", "diff", "command"),
+		protocol.Value("text", &ev.text).Or("refusal"),
+		protocol.Value("response", &ev.response),
+		protocol.Value("object", &ev.object),
+		protocol.Value("output", &ev.output),
+		protocol.Value("error", &ev.err),
+		protocol.Value("message", &ev.message).Or("detail"), // ChatGPT's own back end sends detail
+		protocol.Value("code", &ev.code))
+}
+
+// wireItem is an output item on the wire. The zero value is ready to read one.
+type wireItem struct {
+	shape *protocol.Shape
+
+	raw                                  protocol.Raw
+	kind, id, callID, name, status       protocol.Raw
+	caller, host, environment, execution protocol.Raw
+	content, summary, err, output        protocol.Raw
+	space, fingerprint, encrypted        protocol.Raw
+	actions                              protocol.Raw
+	args                                 [len(argMembers)]protocol.Raw
+}
+
+// argMembers are the fields with arguments. Each item type has one of them.
+var argMembers = [...]string{"arguments", "input", "code", "action", "operation", "queries"}
+
+// read reads an item. The next one replaces it.
+func (w *wireItem) read(raw protocol.Raw) {
+	if w.shape == nil {
+		w.bindShape()
+	}
+	w.raw = raw
+	_ = w.shape.Read(raw) // a value that is not an object has no fields
+}
+
+func (w *wireItem) bindShape() {
+	fields := []protocol.Field{
+		protocol.Value("type", &w.kind),
+		protocol.Value("id", &w.id),
+		protocol.Value("call_id", &w.callID),
+		protocol.Value("name", &w.name),
+		protocol.Value("status", &w.status),
+		protocol.Object("caller", protocol.Value("caller_id", &w.caller)),
+		protocol.Value("server_label", &w.host),
+		protocol.Object("environment", protocol.Value("type", &w.environment)),
+		protocol.Value("execution", &w.execution),
+		protocol.Value("content", &w.content),
+		protocol.Value("summary", &w.summary),
+		protocol.Value("error", &w.err),
+		protocol.Value("output", &w.output),
+		protocol.Value("namespace", &w.space),
+		protocol.Value("fingerprint", &w.fingerprint),
+		protocol.Value("encrypted_content", &w.encrypted),
+		protocol.Value("actions", &w.actions),
+	}
+	for i, name := range argMembers {
+		fields = append(fields, protocol.Value(name, &w.args[i]))
+	}
+	w.shape = protocol.ShapeOf(fields...)
+}
+
+// callArguments returns the arguments of the call. If the protocol has a list instead of an object,
+// wrap is the field name for wrapping it in an object.
+func (w *wireItem) callArguments() (value protocol.Raw, wrap string) {
+	call, _ := callOf(w.kind.Text(), nil)
+	if i := slices.Index(argMembers[:], call.member); i >= 0 {
+		value = w.args[i]
+	}
+	switch {
+	case value.Kind() == '[' && call.member == "queries":
+		return value, "queries"
+	case value.IsPresent():
+		return value, ""
+	case w.actions.IsPresent():
+		return w.actions, "actions"
+	}
+	return w.args[0], "" // xAI uses this field in every item type
+}
+
+// wireResponse is a response object on the wire.
+type wireResponse struct {
+	shape *protocol.Shape
+
+	id, model, status, output, usage, err, reason, tier protocol.Raw
+}
+
+func (r *wireResponse) read(raw protocol.Raw) *wireResponse {
+	if r.shape == nil {
+		r.shape = protocol.ShapeOf(
+			protocol.Value("id", &r.id),
+			protocol.Value("model", &r.model),
+			protocol.Value("status", &r.status),
+			protocol.Value("output", &r.output),
+			protocol.Value("usage", &r.usage),
+			protocol.Value("error", &r.err),
+			protocol.Object("incomplete_details", protocol.Value("reason", &r.reason)),
+			protocol.Value("service_tier", &r.tier))
+	}
+	_ = r.shape.Read(raw) // a value that is not an object has no fields
+	return r
+}
+
+// findings lists the findings that only this protocol makes.
+var findings = []*stream.Diagnosis{
+	responseNotOver, finishIncomplete, itemIDRotated, nameChanged, indexWrong,
+}
+
+var (
+	responseNotOver = &stream.Diagnosis{
+		Code: "RESPONSE_NOT_OVER", Severity: stream.Info, By: stream.Provider,
+		Meaning: "The response is not complete yet. The body is a snapshot of it.",
+		Advice:  "Fetch the response again when it is complete.",
+	}
+	finishIncomplete = &stream.Diagnosis{
+		Code: "FIN_INCOMPLETE", Severity: stream.Info, By: stream.Provider,
+		Meaning: "The response is incomplete. The message names the provider's reason.",
+		Advice:  "Raise the limit that the message names, or retry the request.",
+	}
+	itemIDRotated = &stream.Diagnosis{
+		Code: "ITEM_ID_ROTATED", Severity: stream.Info, By: stream.Gateway,
+		Meaning: "The id of an item changes from event to event. Clients that merge by item_id lose deltas.",
+		Advice:  "Make your client merge by output_index.",
+	}
+	nameChanged = &stream.Diagnosis{
+		Code: "NAME_CHANGED", Severity: stream.Warn, By: stream.Gateway,
+		Meaning: "A later event has a different name for the call. The tool that a client runs depends on the event that it reads.",
+		Advice:  "Don't run the call before you know which name counts, and report the problem to the provider.",
+	}
+	indexWrong = &stream.Diagnosis{
+		Code: "IDX_WRONG", Severity: stream.Warn, By: stream.Gateway,
+		Meaning: "An event has the id of one item and the index of another. Clients that merge by index join the items.",
+		Advice:  "Make your client merge by item_id where it is known.",
+	}
+)
+
+// writeRequest writes a request of Responses. The provider stores nothing, so reasoning must come
+// encrypted to be sent back, and the history is in the input.
+func writeRequest(r protocol.Request, q protocol.HostFeatures) (path string, body []byte) {
+	var w protocol.Writer
+	w.Open('{').MemberIfSet("model", r.Model).Flag("stream", true).Flag("store", false)
+	if r.MaxTokens > 0 {
+		w.Key("max_output_tokens").Int(max(r.MaxTokens, minOutputTokens))
+	}
+	if q.Encrypted && isReasoningModel(r.Model) {
+		w.Key("include").Open('[').String("reasoning.encrypted_content").Close(']')
+	}
+	r.WriteCacheKey(&w, q)
+	w.MemberIfSet("instructions", r.System).WriteList("input", r.EncodedMessages)
+	r.WriteTools(&w, "tools", "[", "]", func(w *protocol.Writer, t *protocol.Tool) { writeTool(w, t, q.Custom) })
+	return "/responses", w.Close('}').Text
+}
+
+// minOutputTokens is the smallest accepted max_output_tokens (OpenAI's published API description).
+const minOutputTokens = 16
+
+// isReasoningModel reports whether a model of OpenAI reasons. Other models refuse requests for
+// encrypted reasoning.
+func isReasoningModel(model string) bool {
+	model = model[strings.LastIndexByte(model, '/')+1:]
+	if strings.Contains(model, "-chat") {
+		return false
+	}
+	for _, family := range [...]string{"gpt-5", "gpt-6", "o1", "o3", "o4", "codex-"} {
+		if strings.HasPrefix(model, family) {
+			return true
+		}
+	}
+	return false
+}
+
+// writeTool writes a tool, flat. custom says that the provider knows free-text tools. strict is written
+// because its default is true, which refuses most schemas that were not written for it.
+func writeTool(w *protocol.Writer, t *protocol.Tool, custom bool) {
+	w.Open('{')
+	if custom && t.Kind == "custom" {
+		w.Member("type", "custom").Describe(t)
+	} else {
+		w.Member("type", "function").Describe(t).Key("parameters").Raw(t.Arguments()).Flag("strict", false)
+	}
+	w.Close('}')
+}
+
+// itemEvent is an event about an item of that type. An event without a handler repeats others, or has
+// nothing of interest.
+type itemEvent struct {
+	item string
+	does func(*decoder, *item)
+}
+
+// itemEvents are the events about items, except those that begin and end one.
+var itemEvents = map[string]itemEvent{
+	"response.function_call_arguments.delta":    {"function_call", (*decoder).readArgsDelta},
+	"response.function_call_arguments.done":     {"function_call", (*decoder).readArgsDone},
+	"response.custom_tool_call_input.delta":     {"custom_tool_call", (*decoder).readArgsDelta},
+	"response.custom_tool_call_input.done":      {"custom_tool_call", (*decoder).readArgsDone},
+	"response.mcp_call_arguments.delta":         {"mcp_call", (*decoder).readArgsDelta},
+	"response.mcp_call_arguments.done":          {"mcp_call", (*decoder).readArgsDone},
+	"response.code_interpreter_call_code.delta": {"code_interpreter_call", (*decoder).readArgsDelta},
+	"response.code_interpreter_call_code.done":  {"code_interpreter_call", (*decoder).readCodeDone},
+
+	"response.apply_patch_call_operation_diff.delta": {"apply_patch_call", (*decoder).readDiffDelta},
+	"response.apply_patch_call_operation_diff.done":  {"apply_patch_call", (*decoder).readDiffDone},
+	"response.shell_call_command.added":              {"shell_call", (*decoder).readCommandAdded},
+	"response.shell_call_command.delta":              {"shell_call", (*decoder).readCommandDelta},
+	"response.shell_call_command.done":               {"shell_call", (*decoder).readCommandDone},
+
+	"response.output_text.delta":            {"message", (*decoder).readTextDelta},
+	"response.output_text.done":             {"message", (*decoder).readTextDone},
+	"response.refusal.delta":                {"message", (*decoder).readTextDelta},
+	"response.refusal.done":                 {"message", (*decoder).readTextDone},
+	"response.reasoning_text.delta":         {"reasoning", (*decoder).readReasoningDelta},
+	"response.reasoning_text.done":          {"reasoning", (*decoder).readReasoningDone},
+	"response.reasoning_summary_text.delta": {"reasoning", (*decoder).readSummaryDelta},
+	"response.reasoning_summary_text.done":  {"reasoning", (*decoder).readSummaryDone},
+
+	"response.content_part.added": {}, "response.content_part.done": {}, "response.output_text.annotation.added": {},
+	"response.reasoning_summary_part.added": {}, "response.reasoning_summary_part.done": {},
+	"response.mcp_call.in_progress": {}, "response.mcp_call.completed": {}, "response.mcp_call.failed": {},
+	"response.mcp_list_tools.in_progress": {}, "response.mcp_list_tools.completed": {}, "response.mcp_list_tools.failed": {},
+	"response.code_interpreter_call.in_progress": {}, "response.code_interpreter_call.interpreting": {},
+	"response.code_interpreter_call.completed": {},
+	"response.web_search_call.in_progress":     {}, "response.web_search_call.searching": {}, "response.web_search_call.completed": {},
+	"response.file_search_call.in_progress": {}, "response.file_search_call.searching": {},
+	"response.file_search_call.completed":        {},
+	"response.image_generation_call.in_progress": {}, "response.image_generation_call.generating": {},
+	"response.image_generation_call.partial_image": {}, "response.image_generation_call.completed": {},
+	"response.shell_call_output_content.delta": {}, "response.shell_call_output_content.done": {},
+	"response.audio.delta": {}, "response.audio.done": {},
+	"response.audio.transcript.delta": {}, "response.audio.transcript.done": {},
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"toolscope/providers/protocol"
+	"toolscope/stream"
 )
 
 // growingObject builds the object of a patch or shell call as text while one of its fields arrives in
@@ -147,4 +148,155 @@ func (m growingMember) splitObject(object protocol.Raw) (head, tail []byte, ok b
 	}
 	s := value.Scan()
 	return append(head, '['), append([]byte{']'}, tail...), value == nil || s.Kind() == '[' && !s.Array()
+}
+
+// textSection is a list of parts that contains text of an item.
+type textSection uint8
+
+const (
+	contentText   textSection = iota // the content of a message
+	reasoningText                    // the content of reasoning
+	summaryText                      // the summary of reasoning
+)
+
+// part is a part of an item's text.
+type part struct {
+	in textSection
+	n  int64
+}
+
+func (d *decoder) readTextDelta(it *item) {
+	it.appendText(part{contentText, d.partNumber()}, d.ev.delta)
+}
+func (d *decoder) readReasoningDelta(it *item) {
+	it.appendText(part{reasoningText, d.partNumber()}, d.ev.delta)
+}
+func (d *decoder) readSummaryDelta(it *item) {
+	it.appendText(part{summaryText, d.partNumber()}, d.ev.delta)
+}
+func (d *decoder) readTextDone(it *item) {
+	it.appendTextOnce(part{contentText, d.partNumber()}, d.ev.text)
+}
+func (d *decoder) readReasoningDone(it *item) {
+	it.appendTextOnce(part{reasoningText, d.partNumber()}, d.ev.text)
+}
+func (d *decoder) readSummaryDone(it *item) {
+	it.appendTextOnce(part{summaryText, d.partNumber()}, d.ev.text)
+}
+
+// appendText appends to a part.
+func (it *item) appendText(p part, text protocol.Raw) {
+	if it.textSeen == nil {
+		it.textSeen = map[part]bool{}
+	}
+	it.textSeen[p] = true
+	if !text.HasText() {
+		return
+	}
+	it.turn.last = it
+	if p.in == contentText {
+		it.turn.AppendText(text)
+	} else {
+		it.turn.AppendReasoning(it.slot, text)
+	}
+}
+
+// appendTextOnce reads the text that repeats a part, if nothing of the part came.
+func (it *item) appendTextOnce(p part, text protocol.Raw) {
+	if !it.textSeen[p] {
+		it.appendText(p, text)
+	}
+}
+
+// appendMissingText reads the text of an item that no earlier event had.
+func (it *item) appendMissingText(w *wireItem) {
+	switch it.kind {
+	case "message":
+		it.appendMissingSection(contentText, w.content)
+	case "reasoning":
+		it.appendMissingSection(reasoningText, w.content)
+		it.appendMissingSection(summaryText, w.summary)
+	}
+}
+
+func (it *item) appendMissingSection(in textSection, parts protocol.Raw) {
+	s := parts.Scan()
+	for n, ok := int64(0), s.Array(); ok; n, ok = n+1, s.Element() {
+		value := s.Value()
+		text := value.Get("text")
+		if !text.IsString() {
+			text = value.Get("refusal")
+		}
+		it.appendTextOnce(part{in, n}, text)
+	}
+}
+
+// signReasoning reports the encrypted reasoning of a final item. It belongs to the item's text if that
+// text was last, or to reasoning that is not shown. The copies of it differ from event to event: the
+// one in output_item.done counts.
+func (it *item) signReasoning(w *wireItem) {
+	if it.kind != "reasoning" || it.signed || !w.encrypted.HasText() {
+		return
+	}
+	it.signed = true
+	code := stream.SignedShown
+	if it.turn.last != it {
+		code = stream.SignedHidden
+	}
+	it.turn.SignLast(w.encrypted, it.idOf(w), code)
+}
+
+// builtIn maps the tools that the protocol itself defines: the type in a request to the item type of
+// their calls.
+var builtIn = map[string]string{
+	"web_search": "web_search_call", "web_search_preview": "web_search_call", "web_search_2025_08_26": "web_search_call",
+	"web_search_preview_2025_03_11": "web_search_call", "file_search": "file_search_call",
+	"code_interpreter": "code_interpreter_call", "image_generation": "image_generation_call",
+	"shell": "shell_call", "local_shell": "local_shell_call", "apply_patch": "apply_patch_call",
+	"computer": "computer_call", "computer_use_preview": "computer_call",
+	"tool_search": "tool_search_call", "programmatic_tool_calling": "program",
+}
+
+// readTools returns the tools of a request body, or of a client's WebSocket messages. Tools that the
+// input adds, or that the client's tool search found, count as declared. The tools of an MCP server
+// come in the response.
+func readTools(request []byte) (all []protocol.Tool) {
+	read := func(f stream.Frame) {
+		body := protocol.Raw(bytes.Clone(f.Data)) // the tools keep their schemas
+		if nested := body.Get("response"); nested.Kind() == '{' {
+			body = nested
+		}
+		all = appendTools(all, body.Get("tools"), "")
+		for item := range body.Get("input").Elements() {
+			if kind := item.Get("type"); kind.Is("tool_search_output") || kind.Is("additional_tools") {
+				all = appendTools(all, item.Get("tools"), "")
+			}
+		}
+	}
+	var values stream.Values
+	values.Write(request, read)
+	values.Close(read)
+	return all
+}
+
+// appendTools appends the tools of a list, which are in the namespace space.
+func appendTools(all []protocol.Tool, list protocol.Raw, space string) []protocol.Tool {
+	for tool := range list.Elements() {
+		switch kind := tool.Get("type").Text(); {
+		case kind == "function":
+			if nested := tool.Get("function"); nested.Kind() == '{' { // as in Chat Completions
+				tool = nested
+			}
+			t := protocol.FunctionTool(tool, "parameters")
+			t.Namespace = space
+			all = append(all, t)
+		case kind == "custom":
+			all = append(all, protocol.Tool{Name: tool.Get("name").Text(), Namespace: space, Kind: "custom", Description: tool.Get("description").Text()})
+		case kind == "namespace":
+			all = appendTools(all, tool.Get("tools"), tool.Get("name").Text())
+		case builtIn[kind] != "":
+			all = append(all, protocol.Tool{Name: builtIn[kind], Kind: "server"})
+		}
+	}
+	return all
 }

@@ -1,9 +1,12 @@
 package openairesponses
 
 import (
+	"bytes"
+	"errors"
 	"strings"
 
 	"toolscope/providers/protocol"
+	"toolscope/stream"
 )
 
 // target says how Responses takes history: as a list of items. It accepts arguments as text, complete
@@ -152,4 +155,337 @@ func itemID(kind, id string) string {
 		return ""
 	}
 	return id
+}
+
+// decodeHistory reads the input of a request and its instructions. Over a WebSocket a client sends many
+// requests. A request that names the previous response continues the earlier ones.
+func decodeHistory(request []byte) (messages []protocol.Message, err error) {
+	read := func(f stream.Frame) {
+		if f.Kind == stream.FrameResidue {
+			err = errors.New(f.Why)
+			return
+		}
+		var h history
+		s := protocol.Scan(bytes.Clone(f.Data)) // parts keep the bytes that they were read from
+		h.readRequest(&s)
+		err = s.End()
+		switch {
+		case h.isContinued:
+			messages = append(messages, h.messages...)
+		case len(h.messages) > 0: // other requests start a new history
+			messages = h.messages
+		}
+	}
+	var values stream.Values
+	values.Write(request, read)
+	values.Close(read)
+	return messages, err
+}
+
+// history is the history of one request.
+type history struct {
+	messages    []protocol.Message
+	calls       []protocol.Part
+	open        bool // the next item may belong to the last message
+	isContinued bool // the request names the previous response
+	wire        wireItem
+}
+
+func (h *history) readRequest(s *protocol.Scanner) {
+	for ok := s.Object(); ok; ok = s.Member() {
+		switch string(s.Key()) {
+		case "response": // some clients put the request into it
+			h.readRequest(s)
+		case "previous_response_id":
+			h.isContinued = s.Value().IsString()
+		case "instructions":
+			if v := s.Value(); v.IsString() {
+				system := protocol.Part{Text: v.Append(nil), Raw: v}
+				h.messages = append([]protocol.Message{{Role: protocol.System, Parts: []protocol.Part{system}}}, h.messages...)
+			}
+		case "input":
+			if s.Kind() == '"' {
+				h.addParts(protocol.User, false, protocol.Part{Text: s.Value().Append(nil)})
+			}
+			for ok := s.Array(); ok; ok = s.Element() {
+				if v := s.Value(); v != nil { // nil if the item is cut off
+					h.readItem(v)
+				}
+			}
+		}
+	}
+}
+
+// addParts adds parts to the last message if they can belong to it: consecutive items of the model form
+// one message, and so do consecutive results.
+func (h *history) addParts(role protocol.Role, joins bool, parts ...protocol.Part) {
+	n := len(h.messages) - 1
+	if n >= 0 && joins && h.open && h.messages[n].Role == role {
+		h.messages[n].Parts = append(h.messages[n].Parts, parts...)
+		return
+	}
+	h.messages = append(h.messages, protocol.Message{Role: role, Parts: parts})
+	h.open = joins
+}
+
+func (h *history) readItem(v protocol.Raw) {
+	w := &h.wire
+	w.read(v)
+	switch kind := w.kind.Text(); {
+	case kind == "message", kind == "" && v.Get("role") != nil:
+		role, parts := readMessage(v, w)
+		h.addParts(role, role == protocol.Assistant, parts...)
+	case kind == "additional_tools":
+		h.addParts(protocol.System, false, protocol.Part{Kind: protocol.OtherPart, Raw: v})
+	case kind == "reasoning":
+		h.addParts(protocol.Assistant, true, readReasoning(w))
+	case strings.HasSuffix(kind, "_output"), kind == "mcp_approval_response":
+		p := h.readResult(w)
+		role := protocol.User
+		if p.RunByProvider {
+			role = protocol.Assistant
+		}
+		h.addParts(role, true, p)
+	default:
+		p := protocol.Part{Kind: protocol.OtherPart, Raw: v}
+		if c, ok := callOf(kind, w); ok {
+			p = readCall(w, c)
+			h.calls = append(h.calls, p)
+		}
+		h.addParts(protocol.Assistant, true, p)
+	}
+}
+
+// readMessage reads a message as one part for each block. The Raw of a single block is the complete
+// item. A message with unknown blocks becomes one part.
+func readMessage(v protocol.Raw, w *wireItem) (role protocol.Role, parts []protocol.Part) {
+	switch name := v.Get("role"); {
+	case name.Is("assistant"):
+		role = protocol.Assistant
+	case name.Is("system"), name.Is("developer"):
+		role = protocol.System
+	default:
+		role = protocol.User
+	}
+	whole := protocol.Part{Item: w.id.Text(), Raw: v}
+	for block := range w.content.Elements() {
+		member := blocks[block.Get("type").Text()]
+		if member == "" {
+			whole.Kind = protocol.OtherPart
+			return role, []protocol.Part{whole}
+		}
+		p := protocol.Part{Kind: protocol.OtherPart, Item: whole.Item, Raw: block}
+		if member == "text" || member == "refusal" {
+			p.Kind, p.Text = protocol.TextPart, block.Get(member).Append(nil)
+		}
+		parts = append(parts, p)
+	}
+	switch len(parts) {
+	case 0:
+		if w.content.IsString() {
+			whole.Text = w.content.Append(nil)
+		}
+		parts = []protocol.Part{whole}
+	case 1:
+		parts[0].Raw = v
+	}
+	return role, parts
+}
+
+// readReasoning reads the text of a reasoning item: the summary, and the reasoning itself if the model
+// shows it.
+func readReasoning(w *wireItem) protocol.Part {
+	p := protocol.Part{Kind: protocol.ReasoningPart, Item: w.id.Text(), Signature: w.encrypted.Text(), Raw: w.raw}
+	for _, list := range [...]protocol.Raw{w.summary, w.content} {
+		for v := range list.Elements() {
+			p.Text = v.Get("text").Append(p.Text)
+		}
+	}
+	p.SignatureOnly = len(p.Text) == 0 && p.Signature != ""
+	return p
+}
+
+// readCall reads the item of a call in the same way as the decoder.
+func readCall(w *wireItem, c callKind) protocol.Part {
+	p := protocol.Part{
+		Kind: protocol.CallPart, ToolKind: c.word, ID: w.callID.Text(), Item: w.id.Text(), Name: w.name.Text(),
+		Namespace: w.space.Text(), MCPServer: w.host.Text(), Parent: w.caller.Text(), Signature: w.fingerprint.Text(), RunByProvider: c.byProvider(w), Raw: w.raw,
+	}
+	if p.ID == "" || p.ID == p.Item {
+		p.ID, p.Item = w.id.Text(), ""
+	}
+	if p.Name == "" && c.word == "server" {
+		p.Name = w.kind.Text()
+	}
+	value, wrap := w.callArguments()
+	if !value.IsPresent() {
+		return p
+	}
+	p.SetArgs(value)
+	if wrap != "" {
+		var list protocol.Writer
+		p.Args = list.Open('{').Key(wrap).Raw(value).Close('}').Text
+	}
+	return p
+}
+
+// finished are the item types of calls that must have a status.
+var finished = map[string]bool{
+	"local_shell_call": true, "apply_patch_call": true, "computer_call": true, "code_interpreter_call": true,
+	"web_search_call": true, "file_search_call": true, "image_generation_call": true,
+}
+
+// nameless are the item types of calls without a call_id. Results, if any, name the item.
+var nameless = map[string]bool{
+	"mcp_call": true, "mcp_approval_request": true, "code_interpreter_call": true, "web_search_call": true,
+	"file_search_call": true, "image_generation_call": true,
+}
+
+// itemType returns the type of the item for a call.
+func itemType(p *protocol.Part) string {
+	switch p.ToolKind {
+	case "custom":
+		return "custom_tool_call"
+	case "mcp":
+		return "mcp_call"
+	case "mcp_approval":
+		return "mcp_approval_request"
+	case "server":
+		if c, ok := callOf(p.Name, nil); ok && c.word == "server" {
+			return p.Name
+		}
+	}
+	return "function_call"
+}
+
+// encodeCall writes the item of a call. For a call that the provider runs, only the original item has
+// fields that a Part can't represent, such as the id of a container.
+func encodeCall(p *protocol.Part) []byte {
+	kind := itemType(p)
+	c, _ := callOf(kind, nil)
+	var w protocol.Writer
+	w.Open('{').Member("type", kind)
+	if nameless[kind] || isProviderSearch(p) {
+		w.MemberIfSet("id", p.ID)
+	} else {
+		w.MemberIfSet("id", itemID(kind, p.Item)).Member("call_id", p.ID)
+	}
+	if c.word != "server" {
+		w.Member("name", p.Name)
+	}
+	writeArgs(&w, kind, c, p)
+	switch {
+	case c.word == "mcp", c.word == "mcp_approval":
+		w.Member("server_label", p.MCPServer)
+	default:
+		w.MemberIfSet("namespace", p.Namespace)
+	}
+	if p.Parent != "" {
+		w.Key("caller").Open('{').Member("type", "program").Member("caller_id", p.Parent).Close('}')
+	}
+	switch kind {
+	case "program":
+		w.Member("fingerprint", p.Signature)
+	case "computer_call":
+		w.Key("pending_safety_checks").Open('[').Close(']')
+	case "tool_search_call":
+		w.Member("execution", executionOf(p))
+	}
+	if finished[kind] {
+		w.Member("status", "completed")
+	}
+	return w.Close('}').Text
+}
+
+// isProviderSearch reports whether a call is a tool search of the provider. Its only id is the id of
+// the item.
+func isProviderSearch(p *protocol.Part) bool {
+	return p.Name == "tool_search_call" && p.RunByProvider && p.Item == ""
+}
+
+func executionOf(p *protocol.Part) string {
+	if p.RunByProvider {
+		return "server"
+	}
+	return "client"
+}
+
+// writeArgs writes the field with the arguments. It is the reverse of wireItem.callArguments.
+func writeArgs(w *protocol.Writer, kind string, c callKind, p *protocol.Part) {
+	for _, list := range [...]struct{ kind, member string }{{"computer_call", "actions"}, {"file_search_call", "queries"}} {
+		if value := protocol.Raw(p.Args).Get(list.member); kind == list.kind && value.Kind() == '[' {
+			w.Key(list.member).Raw(value)
+			return
+		}
+	}
+	switch {
+	case c.word != "server", c.freeform:
+		w.Key(c.member).Bytes(p.Args)
+	case c.member != "" && len(p.Args) > 0:
+		w.Key(c.member).Value(p.Args)
+	}
+}
+
+// encodeResult writes the item of a result. Its type depends on its call. call is nil if the call is
+// not among the messages; then the type depends on the result itself.
+func encodeResult(p, call *protocol.Part) []byte {
+	if call == nil {
+		call = p
+	}
+	kind := itemType(call)
+	var w protocol.Writer
+	switch w.Open('{'); kind {
+	case "local_shell_call": // has id instead of call_id
+		w.Member("type", "local_shell_call_output").Member("id", p.ID).Key("output").Bytes(p.Text)
+	case "shell_call":
+		code := 0
+		if p.Failed {
+			code = 1
+		}
+		w.Member("type", "shell_call_output").Member("call_id", p.ID).Key("output").Open('[').Open('{').
+			Key("stdout").Bytes(p.Text).Member("stderr", "").
+			Key("outcome").Open('{').Member("type", "exit").Key("exit_code").Int(code).Close('}').Close('}').Close(']')
+	case "apply_patch_call":
+		w.Member("type", "apply_patch_call_output").Member("call_id", p.ID).Member("status", statusOf(p, "failed")).
+			Key("output").Bytes(p.Text)
+	case "computer_call":
+		w.Member("type", "computer_call_output").Member("call_id", p.ID).
+			Key("output").Open('{').Member("type", "computer_screenshot").Close('}')
+	case "tool_search_call":
+		writeFound(&w, p, call)
+	case "program":
+		w.Member("type", "program_output").MemberIfSet("id", p.Item).Member("call_id", p.ID).Key("result").Bytes(p.Text).
+			Member("status", statusOf(p, "incomplete"))
+	case "mcp_approval_request":
+		approve := "true"
+		if p.Failed {
+			approve = "false"
+		}
+		w.Member("type", "mcp_approval_response").Member("approval_request_id", p.ID).Key("approve").Raw([]byte(approve)).
+			MemberIfSet("reason", string(p.Text))
+	default:
+		w.Member("type", kind+"_output").Member("call_id", p.ID).Key("output").Bytes(p.Text)
+	}
+	return w.Close('}').Text
+}
+
+func statusOf(p *protocol.Part, failed string) string {
+	if p.Failed {
+		return failed
+	}
+	return "completed"
+}
+
+// writeFound writes the tools that a tool search found. They are its result.
+func writeFound(w *protocol.Writer, p, call *protocol.Part) {
+	w.Member("type", "tool_search_output")
+	if !isProviderSearch(call) {
+		w.Member("call_id", p.ID)
+	}
+	w.Member("execution", executionOf(call)).Member("status", "completed").Key("tools")
+	if tools := protocol.Raw(p.Text); tools.Kind() == '[' {
+		w.Value(tools)
+	} else {
+		w.Open('[').Close(']')
+	}
 }

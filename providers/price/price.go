@@ -17,6 +17,12 @@ package price
 import (
 	"cmp"
 	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"toolscope/stream"
 )
 
 // Rate is US dollars per million tokens; the zero Rate is unknown.
@@ -130,4 +136,311 @@ func (p Price) ratesFor(input int64, service string) (r Rates, factor float64, o
 	}
 	factor, ok = multipliers[p.Provider][service]
 	return r, factor, ok
+}
+
+// Source is the origin of a figure.
+type Source uint8
+
+const (
+	Unknown      Source = iota // no figure
+	FromTable                  // computed from a price
+	FromProvider               // reported by the provider
+	Free                       // costs nothing
+)
+
+func (s Source) String() string { return [...]string{"unknown", "table", "provider", "free"}[s] }
+
+// Figure is the cost of a turn. USD is meaningful unless Source is Unknown.
+type Figure struct {
+	USD         float64
+	Source      Source
+	Approximate bool
+	AsOf        string // the date of the price, when Source is FromTable
+	Why         string // why there is no figure, or why it is approximate
+}
+
+// Known reports whether there is a figure.
+func (f Figure) Known() bool { return f.Source != Unknown }
+
+// String returns the figure as one word: $0.0028, ~$0.0028, free, or "" if unknown.
+func (f Figure) String() string {
+	switch {
+	case f.Source == Unknown:
+		return ""
+	case f.Source == Free:
+		return "free"
+	case f.Approximate:
+		return "~" + USD(f.USD)
+	}
+	return USD(f.USD)
+}
+
+// Turn returns the cost of a turn so far. head has the URL of the request and the day of the response.
+// Until the turn ends, the figure is approximate: counts before the last one are placeholders or
+// partial.
+func (t *Table) Turn(turn *stream.Turn, head stream.Head) Figure {
+	var p Price
+	if !turn.Usage.CostReported {
+		p = t.priceOf(turn, head)
+	}
+	f := Cost(turn.Usage, p)
+	if f.Source != FromTable && f.Source != FromProvider {
+		return f
+	}
+	switch {
+	case !turn.Closed():
+		f.markApproximate("so far")
+	case turn.Phase() == stream.TurnAborted:
+		f.markApproximate("it was cut off: usage may be missing")
+	case turn.HasGap():
+		f.markApproximate("bytes of it were missed: usage may be missing")
+	}
+	return f
+}
+
+// priceOf returns the price that applies to a turn.
+func (t *Table) priceOf(turn *stream.Turn, head stream.Head) Price {
+	return t.Lookup(turn.Protocol, hostOf(head.URL), turn.Model).onDay(dayOf(head), turn.Usage.Input.N, strings.ToLower(turn.Usage.Tier))
+}
+
+// Rates returns the rates that apply to a turn, in dollars per million tokens, if Turn returns a figure
+// from the table.
+func (t *Table) Rates(turn *stream.Turn, head stream.Head) (r Rates) {
+	r, factor, _ := t.priceOf(turn, head).ratesFor(turn.Usage.Input.N, strings.ToLower(turn.Usage.Tier))
+	for _, rate := range []*Rate{&r.Input, &r.Output, &r.CacheRead, &r.CacheWrite, &r.CacheWriteHour} {
+		rate.USD *= factor
+	}
+	return r
+}
+
+// dayOf returns the day of a response from its own header, "" if unknown.
+func dayOf(head stream.Head) string {
+	for _, text := range head.Header["Date"] {
+		if at, err := time.Parse(time.RFC1123, text); err == nil {
+			return at.UTC().Format(time.DateOnly)
+		}
+	}
+	return ""
+}
+
+// Cost returns the cost of tokens at a price.
+func Cost(u stream.Usage, p Price) Figure {
+	switch {
+	case u.CostReported:
+		return Figure{USD: u.CostUSD, Source: FromProvider}
+	case p.Free:
+		return Figure{Source: Free}
+	case p.Why != "":
+		return Figure{Why: p.Why}
+	case !u.Input.Reported && !u.Output.Reported:
+		return Figure{Why: "the response reports no usage"}
+	case u.Input.N == 0 && u.Output.N == 0:
+		return Figure{Why: "the reported usage is 0 tokens"}
+	}
+	r, factor, ok := p.ratesFor(u.Input.N, strings.ToLower(u.Tier))
+	if !ok {
+		return Figure{Why: fmt.Sprintf("the price of service tier %q is unknown", u.Tier)}
+	}
+	f := Figure{Source: FromTable, AsOf: p.AsOf}
+	f.USD = roundMicros(f.sumMicros(u, r) * factor)
+	f.markApproximate(p.Doubt)
+	f.markApproximate(u.Doubt)
+	switch {
+	case !u.Input.Reported:
+		f.markApproximate("the response reports no input tokens")
+	case !u.Output.Reported:
+		f.markApproximate("the response reports no output tokens")
+	}
+	return f
+}
+
+// roundMicros returns dollars from millionths of dollars, without the noise of the last bits.
+func roundMicros(sum float64) float64 { return math.Round(sum*1e6) / 1e12 }
+
+// sumMicros returns the cost of tokens at their rates, in millionths of a dollar.
+func (f *Figure) sumMicros(u stream.Usage, r Rates) float64 {
+	count := func(c stream.Count) float64 { return float64(max(0, c.N)) }
+	read, write := count(u.CacheRead), count(u.CacheWrite)
+	if u.SeenInput.Reported {
+		read, write = 0, 0 // they count processed tokens, not billed ones
+	}
+	hour := min(count(u.CacheWriteHour), write)
+	plain := count(u.Input) - read - write
+	if plain < 0 {
+		f.markApproximate(fmt.Sprintf("%.0f tokens read from and written to the cache, but only %.0f input tokens", read+write, count(u.Input)))
+		plain = 0
+	}
+	return plain*r.Input.USD +
+		read*f.firstRate(read, "reading the cache", r.CacheRead, r.Input) +
+		(write-hour)*f.firstRate(write-hour, "writing the cache", r.CacheWrite, r.Input) +
+		hour*f.firstRate(hour, "writing the cache for an hour", r.CacheWriteHour, r.CacheWrite, r.Input) +
+		count(u.Output)*r.Output.USD
+}
+
+// firstRate returns the first known rate. If it is not the first in the list, the figure is approximate,
+// unless there are no tokens.
+func (f *Figure) firstRate(tokens float64, what string, rates ...Rate) float64 {
+	for i, r := range rates {
+		if !r.Known {
+			continue
+		}
+		if i > 0 && tokens > 0 {
+			f.markApproximate("the price of " + what + " is unknown: another rate is used")
+		}
+		return r.USD
+	}
+	return 0
+}
+
+// markApproximate makes the figure approximate, unless why is "".
+func (f *Figure) markApproximate(why string) {
+	if why == "" {
+		return
+	}
+	f.Approximate = true
+	if f.Why != "" {
+		why = f.Why + "; " + why
+	}
+	f.Why = why
+}
+
+// namesFor returns the ids that a model may have in the table, the exact one first. It only removes
+// parts that don't change the price: a resource path, a date, a region, the host's version. A variant,
+// e.g. ":free" or ":thinking", is another model. So is a name that merely has the same beginning.
+func namesFor(model string) (ids []string) {
+	id := withoutPath(model)
+	for _, stem := range [...]string{id, withoutRegion(id)} {
+		for _, s := range [...]string{stem, withoutVersion(stem)} {
+			for _, name := range [...]string{s, withoutDate(s)} {
+				if !slices.Contains(ids, name) {
+					ids = append(ids, name)
+				}
+			}
+		}
+	}
+	return ids
+}
+
+// withoutPath returns a model without the path of its resource: "models/x" of Gemini,
+// "publishers/anthropic/models/x" of Vertex, a Bedrock ARN.
+func withoutPath(model string) string {
+	id := strings.ToLower(strings.TrimSpace(model))
+	if strings.HasPrefix(id, "arn:") {
+		return id[strings.LastIndexByte(id, '/')+1:]
+	}
+	if i := strings.LastIndex(id, "/models/"); i >= 0 {
+		return id[i+len("/models/"):]
+	}
+	return strings.TrimPrefix(id, "models/")
+}
+
+// regions are the prefixes of Bedrock's inference profiles.
+var regions = []string{"us.", "eu.", "apac.", "jp.", "au.", "ca.", "us-gov.", "global."}
+
+func withoutRegion(id string) string {
+	for _, r := range regions {
+		if rest, ok := strings.CutPrefix(id, r); ok && strings.Contains(rest, ".") {
+			return rest
+		}
+	}
+	return id
+}
+
+// withoutVersion cuts Bedrock's "-v1:0".
+func withoutVersion(id string) string {
+	i := strings.LastIndex(id, "-v")
+	if i < 0 {
+		return id
+	}
+	major, minor, ok := strings.Cut(id[i+2:], ":")
+	if !ok || !isDigits(major) || !isDigits(minor) {
+		return id
+	}
+	return id[:i]
+}
+
+// isSnapshot reports whether the suffix of a model's name only identifies a snapshot: "-latest",
+// "-preview-05-06", "@20250514", "-v1:0", "-001". Any other word makes another model, and so does a
+// number as short as a version.
+func isSnapshot(rest string) bool {
+	count, version := 0, false
+	for part := range strings.FieldsFuncSeq(rest, func(c rune) bool { return strings.ContainsRune("-@:.", c) }) {
+		number := strings.TrimPrefix(part, "v")
+		switch {
+		case part == "latest" || part == "preview" || part == "exp" || part == "default":
+		case !isDigits(number):
+			return false
+		case number != part:
+			version = true
+		default:
+			count += len(part)
+		}
+	}
+	return version || count == 0 || count > 2
+}
+
+// ownPrice are dated models whose price differs from that of the undated name.
+var ownPrice = map[string]bool{"gpt-4o-2024-05-13": true}
+
+// withoutDate cuts "-2026-03-17", "-20251001", and Vertex's "@20251001" and "@default".
+func withoutDate(id string) string {
+	if ownPrice[id[strings.LastIndexByte(id, '/')+1:]] {
+		return id
+	}
+	if rest, ok := strings.CutSuffix(id, "@default"); ok {
+		return rest
+	}
+	for _, form := range [...]string{"-2006-01-02", "-20060102", "@20060102"} {
+		if i := len(id) - len(form); i > 0 && isDate(id[i:], form) {
+			return id[:i]
+		}
+	}
+	return id
+}
+
+// isDate reports whether s is a day of this century in that form.
+func isDate(s, form string) bool {
+	var day []byte
+	for i := range len(s) {
+		switch isDigit := '0' <= s[i] && s[i] <= '9'; {
+		case isDigit && '0' <= form[i] && form[i] <= '9':
+			day = append(day, s[i])
+		case isDigit || s[i] != form[i]:
+			return false
+		}
+	}
+	month, date := string(day[4:6]), string(day[6:])
+	return string(day[:2]) == "20" && "01" <= month && month <= "12" && "01" <= date && date <= "31"
+}
+
+func isDigits(s string) bool {
+	for _, c := range []byte(s) {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// makers maps the prefixes that resellers put before a model to makers whose models no other company
+// runs.
+var makers = map[string]string{
+	"anthropic": "anthropic", "openai": "openai", "google": "google", "x-ai": "xai", "xai": "xai", "cohere": "cohere",
+}
+
+// madeBy splits the maker from a name, e.g. "anthropic/claude-opus-4.8" of OpenRouter or
+// "us.anthropic.claude-opus-4-8-v1:0" of Bedrock. The maker is "" if the name has none.
+func madeBy(model string) (maker string, ids []string) {
+	id := withoutRegion(withoutPath(model))
+	prefix := id[:max(0, strings.IndexAny(id, "/."))]
+	if maker = makers[prefix]; maker == "" {
+		return "", nil
+	}
+	ids = namesFor(id[len(prefix)+1:])
+	if maker == "anthropic" {
+		for _, name := range ids { // OpenRouter writes 4.8 where Anthropic writes 4-8
+			ids = append(ids, strings.ReplaceAll(name, ".", "-"))
+		}
+	}
+	return maker, ids
 }

@@ -1,15 +1,23 @@
 package schema
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"math/big"
+	"slices"
+	"sort"
+	"strconv"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"toolscope/stream"
 	"toolscope/stream/count"
+	"toolscope/stream/jsonbytes"
 )
 
 // problemText returns the error of a value, without its place. Words of ours that tell the errors of one
@@ -143,4 +151,441 @@ func decimalText(n *big.Rat) string {
 	}
 	f, _ := n.Float64()
 	return fmt.Sprint(f)
+}
+
+// Captured text in messages is clipped here; the screen replaces its control characters.
+
+const (
+	maxNamed = 8  // names in a list
+	maxText  = 60 // bytes of a name
+)
+
+// clipText cuts long captured text.
+func clipText(s string) string { return stream.Clip([]byte(s), 0, maxText) }
+
+// listNames lists the first of total names.
+func listNames(names []string, total int) string {
+	if total == 0 {
+		return "nothing"
+	}
+	names = names[:min(len(names), maxNamed)]
+	s := strings.Join(names, ", ")
+	if more := total - len(names); more > 0 {
+		s += fmt.Sprintf(" and %d more", more)
+	}
+	return s
+}
+
+// withArticle returns the name of one kind with its article.
+func withArticle(k kinds) string {
+	switch word := k.String(); {
+	case k == aNull:
+		return word
+	case strings.IndexByte("aeiou", word[0]) >= 0:
+		return "an " + word
+	default:
+		return "a " + word
+	}
+}
+
+// allowedText lists the allowed keys for UnknownKey, else the allowed values.
+func (n *schemaNode) allowedText(of *stream.Diagnosis) string {
+	if of == UnknownKey {
+		return n.keyList()
+	}
+	return n.listedText()
+}
+
+// keyList lists the keys that an object may have.
+func (n *schemaNode) keyList() string {
+	names := clipNames(n.names)
+	for _, p := range n.patterns[:min(len(n.patterns), maxNamed)] {
+		names = append(names, "keys that match "+clipText(p.text))
+	}
+	if len(names) == 0 {
+		return "{}"
+	}
+	return listNames(names, len(n.names)+len(n.patterns))
+}
+
+// clipNames clips the first names, one more than a list has.
+func clipNames(names []string) []string {
+	out := make([]string, 0, maxNamed+1)
+	for _, s := range names[:min(len(names), maxNamed+1)] {
+		out = append(out, clipText(s))
+	}
+	return out
+}
+
+// listedText lists the allowed values of a schema, its own or those of its alternatives.
+func (n *schemaNode) listedText() string {
+	switch {
+	case n.of.Const != nil:
+		return listOf([]any{*n.of.Const})
+	case n.of.Enum != nil:
+		return listOf(n.of.Enum.Values)
+	case n.listed && n.kinds&aString != 0:
+		var values []any
+		for _, w := range n.words {
+			values = append(values, w)
+		}
+		return listOf(values)
+	}
+	return n.kinds.String()
+}
+
+// notListedText returns a hint that a value is not one of the allowed values.
+func (n *schemaNode) notListedText() string {
+	switch {
+	case n.of.Const != nil:
+		return notAmong([]any{*n.of.Const})
+	case n.of.Enum != nil:
+		return notAmong(n.of.Enum.Values)
+	case n.listed && n.kinds&aString != 0:
+		values := make([]any, len(n.words))
+		for i, w := range n.words {
+			values[i] = w
+		}
+		return notAmong(values)
+	}
+	return "want " + n.kinds.String()
+}
+
+// shortReason returns the hint for a value, or "" for a key.
+func (n *schemaNode) shortReason(of *stream.Diagnosis) string {
+	if of == UnknownKey {
+		return ""
+	}
+	return n.notListedText()
+}
+
+// notAmong returns a hint that a value is none of these. Strings have no quotes.
+func notAmong(values []any) string {
+	var words []string
+	for _, v := range values[:min(len(values), maxNamed+1)] {
+		word := literalText(v)
+		if s, ok := v.(string); ok && s != "" {
+			word = clipText(s)
+		}
+		words = append(words, word)
+	}
+	if len(values) == 1 {
+		return "not " + words[0]
+	}
+	return "not one of " + listNames(words, len(values))
+}
+
+// listOf lists values as JSON.
+func listOf(values []any) string {
+	var words []string
+	for _, v := range values[:min(len(values), maxNamed+1)] {
+		words = append(words, literalText(v))
+	}
+	return listNames(words, len(values))
+}
+
+// literalText returns a value as JSON, cut if it is long.
+func literalText(v any) string {
+	if s, ok := v.(string); ok {
+		return strconv.Quote(clipText(s))
+	}
+	text, _ := json.Marshal(v)
+	return clipText(string(text))
+}
+
+// A step is one level of the path to a value.
+type step struct {
+	array bool
+	index int
+	key   []byte // the literal, nil between fields
+}
+
+// pointerAt returns the JSON pointer of the value at a byte, or of the object that has its key there.
+func pointerAt(args []byte, toks stream.TokenList, at int) stream.Message {
+	var way []step
+	start := 0
+	for _, t := range toks.All() {
+		if start >= at {
+			break
+		}
+		way = followToken(way, t.Kind, args[start:t.End])
+		start = int(t.End)
+	}
+	var names []string
+	for _, s := range way {
+		switch {
+		case s.array:
+			names = append(names, strconv.Itoa(s.index))
+		case s.key != nil:
+			names = append(names, literalContent(s.key))
+		}
+	}
+	return pointerText("", names, top)
+}
+
+// followToken updates a path by one token.
+func followToken(way []step, kind stream.TokenKind, text []byte) []step {
+	n := len(way)
+	switch kind {
+	case stream.ObjectOpen, stream.ArrayOpen:
+		return append(way, step{array: kind == stream.ArrayOpen})
+	case stream.ObjectClose, stream.ArrayClose:
+		return way[:n-1]
+	case stream.Comma:
+		way[n-1].index++
+		way[n-1].key = nil
+	case stream.Key:
+		way[n-1].key = text
+	}
+	return way
+}
+
+// top names the outermost value.
+const top = "the arguments"
+
+// pointerText returns a JSON pointer, only the end of a long one, with words of ours before it. For the
+// outermost value it returns top.
+func pointerText(before string, names []string, top string) stream.Message {
+	if len(names) == 0 {
+		return stream.Message{Text: top}
+	}
+	const longest = 8
+	s := ""
+	if n := len(names); n > longest {
+		s, names = "…", names[n-longest:]
+	}
+	escape := strings.NewReplacer("~", "~0", "/", "~1")
+	for _, name := range names {
+		s += "/" + escape.Replace(clipText(name))
+	}
+	return stream.Messagef("%s%s", stream.Own(before), stream.Fact(s))
+}
+
+// stringProgress follows the content of one string literal as it grows: the listed words that it can still
+// become, and its length. It decodes characters as encoding/json does, which the validator uses.
+type stringProgress struct {
+	at       int // offset of the first unread byte
+	size     int // bytes of the current character
+	runes    int
+	lists    []wordRange
+	maxRunes int // runes allowed
+	long     bool
+}
+
+// wordRange holds the words of a sorted list that begin with the bytes read so far.
+type wordRange struct {
+	of   *schemaNode
+	left []string
+	read int // bytes of each word
+}
+
+// goOn keeps only words that continue with s.
+func (w *wordRange) goOn(s string) {
+	lo := sort.Search(len(w.left), func(i int) bool { return w.left[i][w.read:] >= s })
+	n := sort.Search(len(w.left)-lo, func(i int) bool { return !strings.HasPrefix(w.left[lo+i][w.read:], s) })
+	w.left = w.left[lo : lo+n]
+	w.read += len(s)
+}
+
+// is reports whether the bytes read so far are one of the words.
+func (w *wordRange) is() bool { return len(w.left) > 0 && len(w.left[0]) == w.read }
+
+// startLiteral starts to read the literal at start.
+func (r *stringProgress) startLiteral(start, most int) {
+	*r = stringProgress{at: start + 1, lists: r.lists[:0], maxRunes: most}
+}
+
+// isIdle reports whether nothing is left to check.
+func (r *stringProgress) isIdle() bool {
+	return len(r.lists) == 0 && (r.maxRunes == unbounded || r.long)
+}
+
+// next reads one character of args[:end], if it is there. It calls fail when a list has no word left, and
+// long when there are too many characters. more means that the literal may continue.
+func (r *stringProgress) next(args []byte, end int, more bool, fail func(*wordRange), long func()) bool {
+	c, size := firstChar(args[r.at:end], more)
+	if size == 0 {
+		return false
+	}
+	r.size = size
+	var buf [utf8.UTFMax]byte
+	s := string(buf[:utf8.EncodeRune(buf[:], c)])
+	kept := r.lists[:0]
+	for i := range r.lists {
+		w := r.lists[i]
+		if w.goOn(s); len(w.left) == 0 {
+			fail(&w)
+			continue
+		}
+		kept = append(kept, w)
+	}
+	r.lists = kept
+	if r.runes++; r.runes > r.maxRunes && !r.long {
+		r.long = true
+		long()
+	}
+	r.at += size
+	return true
+}
+
+// firstChar returns the first character of p, the inside of a literal, and its size there. The size is 0 if
+// later bytes decide which character it is.
+func firstChar(p []byte, more bool) (c rune, size int) {
+	switch {
+	case len(p) == 0:
+		return 0, 0
+	case p[0] == '\\':
+		return decodeEscape(p, more)
+	case more && !utf8.FullRune(p):
+		return 0, 0
+	}
+	return utf8.DecodeRune(p)
+}
+
+// decodeEscape is firstChar for an escape sequence.
+func decodeEscape(p []byte, more bool) (c rune, size int) {
+	if len(p) < 2 {
+		return 0, 0
+	}
+	if p[1] != 'u' {
+		return rune(jsonbytes.UnescapeByte(p[1])), 2
+	}
+	c, ok := jsonbytes.UnicodeEscape(p)
+	switch {
+	case !ok:
+		return 0, 0
+	case !utf16.IsSurrogate(c):
+		return c, 6
+	case c >= 0xdc00: // a second half without a first
+		return utf8.RuneError, 6
+	}
+	low, ok := jsonbytes.UnicodeEscape(p[6:])
+	switch pair := utf16.DecodeRune(c, low); {
+	case ok && pair != utf8.RuneError:
+		return pair, 12
+	case !ok && more && strings.HasPrefix(`\u`, string(p[6:min(len(p), 8)])):
+		return 0, 0
+	}
+	return utf8.RuneError, 6
+}
+
+// literalContent returns the content of a complete literal.
+func literalContent(literal []byte) string {
+	inside := literal[1 : len(literal)-1]
+	if utf8.Valid(inside) && bytes.IndexByte(inside, '\\') < 0 {
+		return string(inside)
+	}
+	var s string
+	_ = json.Unmarshal(literal, &s)
+	return s
+}
+
+// Findings lists the diagnoses of this package.
+var Findings = []*stream.Diagnosis{NoSuchTool, UnknownKey, WrongType, NotListed, TooMany, Invalid, Unchecked}
+
+// The diagnoses of this package.
+var (
+	NoSuchTool = &stream.Diagnosis{
+		Code: "NO_SUCH_TOOL", Severity: stream.Warn, By: stream.Model,
+		Meaning: "The model called a tool that the request doesn't declare.",
+		Advice:  "Refuse the call in a tool result that lists the declared tools.",
+	}
+	UnknownKey = &stream.Diagnosis{
+		Code: "SCHEMA_UNKNOWN_KEY", Severity: stream.Warn, By: stream.Model,
+		Short:   "no such key",
+		Meaning: "The arguments have a key that the tool's schema doesn't allow.",
+		Advice:  "Refuse the call in a tool result, or declare the key.",
+	}
+	WrongType = &stream.Diagnosis{
+		Code: "SCHEMA_WRONG_TYPE", Severity: stream.Warn, By: stream.Model,
+		Short:   "wrong type",
+		Meaning: "A value has a type that the tool's schema doesn't allow.",
+		Advice:  "Refuse the call in a tool result. Don't convert the value silently.",
+	}
+	NotListed = &stream.Diagnosis{
+		Code: "SCHEMA_ENUM", Severity: stream.Warn, By: stream.Model,
+		Short:   "not in the list",
+		Meaning: "A value is not one of those that the tool's schema lists.",
+		Advice:  "Refuse the call in a tool result that lists the allowed values.",
+	}
+	TooMany = &stream.Diagnosis{
+		Code: "SCHEMA_TOO_MANY", Severity: stream.Warn, By: stream.Model,
+		Short:   "too many",
+		Meaning: "A value has more characters, elements or keys than the tool's schema allows.",
+		Advice:  "Refuse the call in a tool result, or raise the limit in the schema.",
+	}
+	Invalid = &stream.Diagnosis{
+		Code: "SCHEMA_INVALID", Severity: stream.Warn, By: stream.Model,
+		Short:   "breaks the schema",
+		Meaning: "The arguments are complete, and the tool's schema doesn't allow them.",
+		Advice:  "Refuse the call in a tool result that names the error.",
+	}
+	Unchecked = &stream.Diagnosis{
+		Code: "SCHEMA_UNCHECKED", Severity: stream.Info, By: stream.Toolscope,
+		Meaning: "The arguments were not checked against a schema; the message says why.",
+		Advice:  "Don't treat the arguments as valid: the call may still be wrong.",
+	}
+)
+
+// Outline returns a short form of a tool's schema: keys with their types, the required ones first, the
+// others with a question mark. It returns "" for a tool that has no usable schema or was not called yet.
+func (s *Set) Outline(space, name string) string {
+	t := s.find(space, name)
+	if t == nil || t.check == nil || t.check.root == nil || t.check.note.Text != "" {
+		return ""
+	}
+	if t.outline == "" {
+		t.outline = outlineOf(t.check.root)
+	}
+	return t.outline
+}
+
+// maxOutlined is the maximum number of keys in an outline.
+const maxOutlined = 16
+
+func outlineOf(root *schemaNode) string {
+	var words, optional []string
+	for _, n := range root.all {
+		for _, name := range n.of.Required {
+			words = append(words, strings.TrimSpace(clipText(name)+" "+n.typeOf(name)))
+		}
+		for _, name := range n.names {
+			if !slices.Contains(n.of.Required, name) {
+				optional = append(optional, strings.TrimSpace(clipText(name)+" "+n.typeOf(name))+"?")
+			}
+		}
+	}
+	words = append(words, optional...)
+	switch {
+	case len(words) == 0:
+		return root.types.String()
+	case len(words) > maxOutlined:
+		words = append(words[:maxOutlined], "…")
+	}
+	return strings.Join(words, ", ")
+}
+
+// typeOf returns the type of a key's value, "" for any.
+func (n *schemaNode) typeOf(name string) string {
+	p := n.props[name]
+	switch {
+	case p == nil || p.kinds == any7:
+		return ""
+	case p.listed && p.kinds == aString && len(p.words) <= 4:
+		return strings.Join(clipNames(p.words), "|")
+	}
+	return strings.ReplaceAll(p.kinds.String(), " or ", "|")
+}
+
+// Required returns the keys that a tool's arguments must have. known is false for a tool that has no
+// usable schema or was not called yet.
+func (s *Set) Required(space, name string) (keys []string, known bool) {
+	t := s.find(space, name)
+	if t == nil || t.check == nil || t.check.root == nil || t.check.note.Text != "" {
+		return nil, false
+	}
+	for _, n := range t.check.root.all {
+		keys = append(keys, n.of.Required...)
+	}
+	return keys, true
 }

@@ -1,0 +1,361 @@
+package coding
+
+import (
+	"bytes"
+	"compress/flate"
+	"compress/gzip"
+	"compress/zlib"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strconv"
+	"strings"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/zstd"
+)
+
+// compression is a compression method. detect recognises it by the first bytes; ok is false while more
+// bytes are needed.
+type compression struct {
+	detect func(head []byte) (yes, ok bool)
+	open   func(*pushReader) (io.Reader, error)
+}
+
+var compressions = map[string]compression{
+	"gzip": {magicMatcher("\x1f\x8b"), func(r *pushReader) (io.Reader, error) { return gzip.NewReader(r) }},
+	"zstd": {magicMatcher("\x28\xb5\x2f\xfd"), func(r *pushReader) (io.Reader, error) {
+		// One worker decodes on the reader's side: nothing runs in the background. The window has the
+		// largest size that a content coding may have (RFC 9659).
+		return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(8<<20))
+	}},
+	"br":      {detectBinary, func(r *pushReader) (io.Reader, error) { return brotli.NewReader(r), nil }},
+	"deflate": {detectBinary, openDeflate},
+}
+
+func magicMatcher(want string) func([]byte) (yes, ok bool) {
+	return func(head []byte) (yes, ok bool) {
+		n := min(len(head), len(want))
+		same := string(head[:n]) == want[:n]
+		return same && n == len(want), !same || n == len(want)
+	}
+}
+
+// IsText reports whether a body with that beginning can't be in any coding.
+func IsText(head []byte) bool {
+	packed, _ := detectBinary(head)
+	return !packed
+}
+
+// detectBinary distinguishes codings without magic bytes from text: in compressed data, a run of printable
+// bytes of this length is not chance.
+func detectBinary(head []byte) (yes, ok bool) {
+	const enough = 24
+	for _, c := range head[:min(len(head), enough)] {
+		if c < ' ' && c != '\n' && c != '\r' && c != '\t' || c >= 0x7f {
+			return true, true
+		}
+	}
+	return false, len(head) >= enough
+}
+
+// openDeflate reads the zlib format, which "deflate" means, and the raw format that some servers send
+// instead.
+func openDeflate(r *pushReader) (io.Reader, error) {
+	head := make([]byte, 2)
+	if _, err := io.ReadFull(r, head); err != nil {
+		return nil, err
+	}
+	r.in = append(head, r.in...)
+	if head[0]&0x0f == 8 && (int(head[0])<<8|int(head[1]))%31 == 0 {
+		return zlib.NewReader(r)
+	}
+	return flate.NewReader(r), nil
+}
+
+// decompressor is the stage for compressed bytes.
+type decompressor struct {
+	coding string
+	budget *sizeBudget
+	head   []byte // held back until it shows whether the coding is used
+	isText bool   // the coding is not used
+	push   *pushDecoder
+}
+
+func newDecompressor(coding string, b *sizeBudget) *decompressor {
+	return &decompressor{coding: coding, budget: b}
+}
+
+func (s *decompressor) name() string {
+	if s.push == nil {
+		return ""
+	}
+	return s.coding
+}
+
+func (s *decompressor) isPlain() bool { return s.isText }
+
+func (s *decompressor) write(p []byte) ([]byte, error) {
+	switch {
+	case s.isText:
+		return p, nil
+	case s.push != nil:
+		return s.push.write(p)
+	}
+	s.head = append(s.head, p...)
+	yes, ok := compressions[s.coding].detect(s.head)
+	if !ok {
+		return nil, nil
+	}
+	p, s.head = s.head, nil
+	if s.isText = !yes; s.isText {
+		return p, nil
+	}
+	s.push = newPusher(compressions[s.coding].open, s.budget)
+	return s.push.write(p)
+}
+
+func (s *decompressor) close() ([]byte, error) {
+	if s.push == nil {
+		rest := s.head
+		s.head = nil
+		return rest, nil
+	}
+	out, err := s.push.close()
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = errors.New("the data is cut off")
+	}
+	if err != nil {
+		err = fmt.Errorf("%s coding: %w", s.coding, err)
+	}
+	return out, err
+}
+
+// pushDecoder turns a decoder that reads into a writer: the reader runs as a coroutine that resumes when
+// it has bytes.
+type pushDecoder struct {
+	in    []byte
+	ended bool
+	next  func() ([]byte, bool) // nil: it needs more bytes
+	stop  func()
+	done  bool // the coded bytes have ended
+	out   []byte
+	made  int // bytes of all output
+	err   error
+
+	budget *sizeBudget
+}
+
+func newPusher(open func(*pushReader) (io.Reader, error), b *sizeBudget) *pushDecoder {
+	p := &pushDecoder{budget: b}
+	p.next, p.stop = iter.Pull(func(yield func([]byte) bool) {
+		r, err := open(&pushReader{p, yield})
+		buf := make([]byte, 32<<10)
+		for err == nil {
+			var n int
+			if n, err = r.Read(buf); n > 0 && !yield(buf[:n]) {
+				return
+			}
+		}
+		if err != io.EOF {
+			p.err = err
+		} else if len(p.in) > 0 {
+			p.err = fmt.Errorf("more bytes follow the end: %d", len(p.in))
+		}
+	})
+	return p
+}
+
+// pushReader is the input of the decoder. It also reads single bytes, so that no decoder buffers bytes
+// after the end.
+type pushReader struct {
+	*pushDecoder
+	yield func([]byte) bool
+}
+
+// waitForBytes returns when there are bytes, or the input has ended.
+func (r *pushReader) waitForBytes() error {
+	for len(r.in) == 0 {
+		if r.ended || !r.yield(nil) {
+			return io.EOF
+		}
+	}
+	return nil
+}
+
+func (r *pushReader) Read(b []byte) (int, error) {
+	if err := r.waitForBytes(); err != nil {
+		return 0, err
+	}
+	n := copy(b, r.in)
+	r.in = r.in[n:]
+	return n, nil
+}
+
+func (r *pushReader) ReadByte() (byte, error) {
+	if err := r.waitForBytes(); err != nil {
+		return 0, err
+	}
+	c := r.in[0]
+	r.in = r.in[1:]
+	return c, nil
+}
+
+func (p *pushDecoder) write(b []byte) ([]byte, error) {
+	if p.done && p.err == nil && len(b) > 0 {
+		p.err = errors.New("more bytes follow the end")
+	}
+	p.in, p.out = b, reuseBuffer(p.out)
+	p.resumeDecoder()
+	return p.out, p.err
+}
+
+// resumeDecoder resumes the decoder until it needs more bytes, or exceeds the budget.
+func (p *pushDecoder) resumeDecoder() {
+	for wants := false; !wants && !p.done; {
+		got, more := p.next()
+		wants, p.done = got == nil, !more
+		if room := p.budget.maxOutput() - p.made; len(got) > room {
+			got, p.err, p.done = got[:room], p.budget.exceededError(), true
+			p.stop()
+		}
+		p.made += len(got)
+		p.out = append(p.out, got...)
+	}
+}
+
+func (p *pushDecoder) close() ([]byte, error) {
+	p.ended, p.out = true, reuseBuffer(p.out)
+	p.resumeDecoder()
+	p.stop()
+	return p.out, p.err
+}
+
+// chunkDecoder is the stage for chunked transfer coding. Trailers are dropped: no provider sends any.
+type chunkDecoder struct {
+	line  []byte // the line being read
+	left  int    // bytes of the chunk that are still missing
+	state chunkState
+	out   []byte
+}
+
+type chunkState uint8
+
+const (
+	chunkFirst   chunkState = iota // unknown whether the coding is used
+	chunkPlain                     // the coding is not used
+	chunkSize                      // in the line with a chunk's size
+	chunkData                      // in a chunk
+	chunkDataEnd                   // in the line end after it
+	chunkTrailer                   // after the last chunk
+)
+
+// maxChunkLine is longer than any size line with its extensions.
+const maxChunkLine = 4096
+
+func (c *chunkDecoder) name() string {
+	if c.state <= chunkPlain {
+		return ""
+	}
+	return "chunked"
+}
+
+func (c *chunkDecoder) isPlain() bool { return c.state == chunkPlain }
+
+func (c *chunkDecoder) write(p []byte) ([]byte, error) {
+	c.out = c.out[:0]
+	if c.state == chunkFirst {
+		p = append(c.line, p...)
+		c.line = nil
+		end := bytes.IndexByte(p, '\n')
+		if end < 0 && isSizeStart(p) && len(p) <= maxChunkLine {
+			c.line = p
+			return nil, nil
+		}
+		c.state = chunkPlain
+		if end > 0 && isSizeStart(p[:end]) {
+			if _, err := chunkLen(p[:end+1]); err == nil {
+				c.state = chunkSize
+			}
+		}
+	}
+	if c.state == chunkPlain {
+		return p, nil
+	}
+	for len(p) > 0 {
+		var err error
+		if p, err = c.decodePart(p); err != nil {
+			return c.out, err
+		}
+	}
+	return c.out, nil
+}
+
+// decodePart consumes a part of p.
+func (c *chunkDecoder) decodePart(p []byte) (rest []byte, err error) {
+	switch c.state {
+	case chunkData:
+		n := min(c.left, len(p))
+		c.out = append(c.out, p[:n]...)
+		if c.left -= n; c.left == 0 {
+			c.state = chunkDataEnd
+		}
+		return p[n:], nil
+	case chunkTrailer:
+		return nil, nil
+	}
+	end := bytes.IndexByte(p, '\n')
+	if end < 0 {
+		c.line = append(c.line, p...)
+		if len(c.line) > maxChunkLine {
+			return nil, errors.New("chunked coding: the line with a chunk size doesn't end")
+		}
+		return nil, nil
+	}
+	line := append(c.line, p[:end+1]...)
+	c.line = c.line[:0]
+	if c.state == chunkDataEnd {
+		if len(bytes.TrimSpace(line)) > 0 {
+			return nil, fmt.Errorf("chunked coding: a chunk is followed by %q, not by a line end", line)
+		}
+		c.state = chunkSize
+		return p[end+1:], nil
+	}
+	if c.left, err = chunkLen(line); err != nil {
+		return nil, err
+	}
+	if c.state = chunkData; c.left == 0 {
+		c.state = chunkTrailer
+	}
+	return p[end+1:], nil
+}
+
+// isSizeStart reports whether line may begin a line with a chunk size: hex digits, then nothing, an
+// extension or the line end.
+func isSizeStart(line []byte) bool {
+	digits := 0
+	for digits < len(line) && strings.IndexByte("0123456789abcdefABCDEF", line[digits]) >= 0 {
+		digits++
+	}
+	return digits <= 16 && (digits == len(line) || digits > 0 && strings.IndexByte("; \t\r\n", line[digits]) >= 0)
+}
+
+func chunkLen(line []byte) (int, error) {
+	size, _, _ := bytes.Cut(line, []byte(";"))
+	n, err := strconv.ParseUint(string(bytes.TrimSpace(size)), 16, 31)
+	if err != nil {
+		return 0, fmt.Errorf("chunked coding: %q is not a chunk size", bytes.TrimSpace(line))
+	}
+	return int(n), nil
+}
+
+func (c *chunkDecoder) close() ([]byte, error) {
+	switch c.state {
+	case chunkFirst:
+		return c.line, nil
+	case chunkPlain, chunkTrailer:
+		return nil, nil
+	}
+	return nil, errors.New("chunked coding: the last chunk, of size 0, is missing")
+}

@@ -1,0 +1,387 @@
+// Package conversation finds the client, session and agent of a request, and its purpose.
+//
+// A session is the client's own id for a piece of work. An agent is a client that runs tools in a loop; a
+// call may start a sub-agent. A conversation is the requests of one agent of one session, in order.
+// Clients put these facts in headers and bodies, each in its own way: the tables here know where. Nothing
+// is guessed: a fact that a client doesn't send stays empty.
+//
+// The functions are pure: from headers and bytes to facts. Values may be placeholders from redaction.
+// Equal values have equal placeholders, and nothing here looks inside an id.
+package conversation
+
+import (
+	"bytes"
+	"hash/maphash"
+	"math/bits"
+	"slices"
+	"strconv"
+
+	"toolscope/providers/protocol"
+	"toolscope/stream"
+)
+
+// ClientFacts are the facts that a request contains about its sender.
+type ClientFacts struct {
+	Client           string // the client's name in providers/client
+	Session          string // as the client names it
+	Agent            string // the id of the agent, "" for the main one and if agents have no ids
+	Name             string // the client's name for the agent: "/root/sub_job"
+	Parent           string // the id of the agent that started it
+	StartedBy        string // the session that started this one, if each agent has a session of its own
+	IsSubagent       bool   // the client says that a sub-agent sent the request
+	Kind             string // the client's own word for the purpose of the request
+	PreviousResponse string // the response that the request continues
+	Warms            bool   // nothing is to be generated
+}
+
+// Empty reports whether session and agent are unknown.
+func (f *ClientFacts) Empty() bool {
+	return f.Session == "" && f.Agent == "" && f.Name == "" && f.StartedBy == ""
+}
+
+// Main is the name of the agent that works for the user.
+const Main = "main"
+
+// add fills empty fields from other facts.
+func (f *ClientFacts) add(g ClientFacts) {
+	for _, s := range [...]struct{ to, from *string }{
+		{&f.Client, &g.Client}, {&f.Session, &g.Session}, {&f.Agent, &g.Agent}, {&f.Name, &g.Name},
+		{&f.Parent, &g.Parent}, {&f.StartedBy, &g.StartedBy}, {&f.Kind, &g.Kind}, {&f.PreviousResponse, &g.PreviousResponse},
+	} {
+		if *s.to == "" {
+			*s.to = *s.from
+		}
+	}
+	f.IsSubagent, f.Warms = f.IsSubagent || g.IsSubagent, f.Warms || g.Warms
+}
+
+// ReadFacts combines the facts in the headers and the body of a request. The body may be cut off.
+func ReadFacts(header ClientFacts, body *RequestBody) ClientFacts {
+	f := header
+	switch f.Client {
+	case "codex":
+		ofCodex(&f, body)
+	case "opencode":
+		f.add(ClientFacts{Session: body.CacheKey})
+	}
+	f.add(ClientFacts{Session: sessionOfUser(body.User), PreviousResponse: body.Before, Warms: body.Warms})
+	f.add(ClientFacts{Session: body.Conversation})
+	return f
+}
+
+// sessionOfUser returns the session in Anthropic's metadata.user_id as Claude Code writes it: a JSON
+// text, or in older versions user_HASH_account_ID_session_ID.
+func sessionOfUser(user protocol.Raw) string {
+	text := user.Unquoted()
+	if inner := protocol.Raw(text).Get("session_id"); inner.HasText() {
+		return inner.Text()
+	}
+	return textAfter(string(text), "_session_")
+}
+
+// A RequestShape is a request as hashes of the parts that must stay the same in the next request that
+// continues it. It ignores what clients change without meaning: cache marks, and whether a text is a
+// string or a list.
+type RequestShape struct {
+	System, Tools, Model uint64
+	Messages             []uint64 // those after the system prompt
+	lead                 int      // number of messages that are the system prompt
+}
+
+// ShapeOf returns the shape of a request.
+func ShapeOf(seed maphash.Seed, messages []protocol.Message, b *RequestBody) RequestShape {
+	s := RequestShape{System: hashRaw(seed, b.System), Tools: hashRaw(seed, b.Tools), Model: hashRaw(seed, b.Model)}
+	lead := 0
+	for lead < len(messages) && messages[lead].Role == protocol.System {
+		lead++
+	}
+	if b.System == nil {
+		s.lead = lead
+		for i := range lead {
+			s.System = bits.RotateLeft64(s.System, 7) ^ hashMessage(seed, &messages[i])
+		}
+	}
+	s.Messages = make([]uint64, len(messages)-lead)
+	for i := range s.Messages {
+		s.Messages[i] = hashMessage(seed, &messages[lead+i])
+	}
+	return s
+}
+
+func hashMessage(seed maphash.Seed, m *protocol.Message) uint64 {
+	var h maphash.Hash
+	h.SetSeed(seed)
+	_ = h.WriteByte(byte(m.Role))
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		if p.Kind != protocol.TextPart {
+			_ = h.WriteByte(byte(p.Kind) + 1)
+			_, _ = h.WriteString(p.ID + "\x00" + p.Name + "\x00")
+		}
+		_, _ = h.Write(p.Text)
+		_, _ = h.Write(p.Args)
+		if p.Kind == protocol.OtherPart {
+			writeUnmarked(&h, p.Raw)
+		}
+	}
+	return h.Sum64()
+}
+
+// hashRaw returns the hash of a value, 0 for none.
+func hashRaw(seed maphash.Seed, v protocol.Raw) uint64 {
+	if !v.IsPresent() {
+		return 0
+	}
+	var h maphash.Hash
+	h.SetSeed(seed)
+	writeUnmarked(&h, v)
+	return h.Sum64()
+}
+
+var cacheMark = []byte(`"cache_control":{`)
+
+// writeUnmarked hashes a value without its cache marks. Marks with spaces in them are not recognised: a
+// client writes them in one way.
+func writeUnmarked(h *maphash.Hash, v []byte) {
+	for {
+		at := bytes.Index(v, cacheMark)
+		if at < 0 {
+			_, _ = h.Write(v)
+			return
+		}
+		_, _ = h.Write(bytes.TrimSuffix(v[:at], []byte(",")))
+		end := bytes.IndexByte(v[at:], '}')
+		if end < 0 {
+			return
+		}
+		v = bytes.TrimPrefix(v[at+end+1:], []byte(","))
+	}
+}
+
+// PrefixHashes are the hashes of a request's beginnings: element n is that of the first n messages.
+type PrefixHashes []uint64
+
+// Prefixes returns the hashes of the beginnings of the messages.
+func (s *RequestShape) Prefixes() PrefixHashes {
+	p := make(PrefixHashes, len(s.Messages)+1)
+	for i, m := range s.Messages {
+		p[i+1] = bits.RotateLeft64(p[i]*0x9e3779b97f4a7c15, 29) ^ m
+	}
+	return p
+}
+
+// ChangeFrom returns the changes since the previous request of the conversation.
+func (s *RequestShape) ChangeFrom(was *RequestShape) (c stream.RequestChange) {
+	most := min(len(was.Messages), len(s.Messages))
+	for c.Same < most && was.Messages[c.Same] == s.Messages[c.Same] {
+		c.Same++
+	}
+	for i := c.Same; i < most; i++ {
+		if was.Messages[i] != s.Messages[i] {
+			c.Altered++
+		}
+	}
+	c.Added, c.Removed = len(s.Messages)-most, len(was.Messages)-most
+	c.Same += s.lead
+	c.System, c.Tools, c.Model = was.System != s.System, was.Tools != s.Tools, was.Model != s.Model
+	return c
+}
+
+// RequestBody holds the fields of a request's body that identify its sender and purpose. Values are parts
+// of the body.
+type RequestBody struct {
+	Model, System, Tools protocol.Raw
+	Schema               protocol.Raw // that the response has to follow
+	User                 protocol.Raw // Anthropic's metadata.user_id
+	Meta                 protocol.Raw // OpenAI's client_metadata
+	CacheKey, Before     string
+	Conversation         string
+	MaxTokens            int64 // maximum tokens of the response, 0 if not set
+	Warms                bool
+}
+
+// ReadBody reads a body, as far as it is JSON.
+func ReadBody(body []byte) *RequestBody {
+	b := new(RequestBody)
+	s := protocol.Scan(body)
+	for ok := s.Object(); ok; ok = s.Member() {
+		b.readField(string(s.Key()), &s)
+	}
+	return b
+}
+
+// readField reads a field of any protocol: no two protocols use a name for different things.
+func (b *RequestBody) readField(name string, s *protocol.Scanner) {
+	switch name {
+	case "model":
+		b.Model = s.Value()
+	case "system", "instructions", "systemInstruction", "system_instruction":
+		b.System = s.Value()
+	case "tools":
+		b.Tools = s.Value()
+	case "metadata":
+		b.User = s.Value().Get("user_id")
+	case "client_metadata":
+		b.Meta = s.Value()
+	case "prompt_cache_key":
+		b.CacheKey = s.Value().Text()
+	case "previous_response_id", "previous_interaction_id":
+		b.Before = s.Value().Text()
+	case "conversation":
+		v := s.Value()
+		if b.Conversation = v.Text(); v.Kind() == '{' {
+			b.Conversation = v.Get("id").Text()
+		}
+	case "generate":
+		b.Warms = string(s.Value()) == "false"
+	case "max_tokens", "max_output_tokens", "max_completion_tokens":
+		b.MaxTokens, _ = s.Value().Int()
+	case "output_config", "output_format", "response_format", "text", "format":
+		b.readSchema(s.Value())
+	case "generationConfig", "generation_config":
+		v := s.Value()
+		b.setFirst(&b.Schema, v.Get("responseJsonSchema"), v.Get("responseSchema"), v.Get("response_schema"))
+		b.MaxTokens, _ = v.Get("maxOutputTokens").Int()
+	}
+}
+
+// readSchema finds the schema in a field that requests one.
+func (b *RequestBody) readSchema(v protocol.Raw) {
+	of := v.Get("format")
+	b.setFirst(&b.Schema, of.Get("schema"), v.Get("json_schema").Get("schema"), v.Get("schema"))
+	if b.Schema == nil && v.Get("properties").IsPresent() {
+		b.Schema = v
+	}
+}
+
+func (*RequestBody) setFirst(to *protocol.Raw, values ...protocol.Raw) {
+	for _, v := range values {
+		if *to == nil && v.IsPresent() {
+			*to = v
+		}
+	}
+}
+
+// asksForKeys reports whether the response has to be an object with exactly these fields.
+func (b *RequestBody) asksForKeys(names ...string) bool {
+	n := 0
+	s := b.Schema.Get("properties").Scan()
+	for ok := s.Object(); ok; ok = s.Member() {
+		found := false
+		for _, name := range names {
+			found = found || string(s.Key()) == name
+		}
+		if !found {
+			return false
+		}
+		n++
+	}
+	return n == len(names)
+}
+
+// HasTools reports whether the request declares tools.
+func (b *RequestBody) HasTools() bool {
+	s := b.Tools.Scan()
+	return s.Kind() == '[' && s.Array()
+}
+
+// maxWords is how many bytes of a text are kept.
+const maxWords = 120
+
+// LatestContent returns the beginning of the latest content of a request. That is the tools whose results
+// it ends with and the text of the first result, or no tools and the user's last text. called returns the
+// name of a call that is not in the messages, by its id; "" if it is unknown.
+func LatestContent(messages []protocol.Message, called func(id string) string) (tools, words string) {
+	from, to := lastUserRange(messages)
+	var first *protocol.Part
+	results := 0
+	for i := from; i < to; i++ {
+		for j := range messages[i].Parts {
+			if p := &messages[i].Parts[j]; p.Kind == protocol.ResultPart {
+				if results++; first == nil {
+					first = p
+				}
+			}
+		}
+	}
+	if first == nil {
+		return "", userWords(messages[from:to])
+	}
+	if tools = nameOf(first, messages[:from]); tools == "" && first.ID != "" {
+		tools = called(first.ID)
+	}
+	if tools == "" {
+		tools = "result"
+	}
+	if results > 1 {
+		tools += " +" + strconv.Itoa(results-1)
+	}
+	return tools, Clip(first.Text)
+}
+
+// lastUserRange returns the range of messages that ends with the user's last message and begins after the
+// model's message before it.
+func lastUserRange(messages []protocol.Message) (from, to int) {
+	to = len(messages)
+	for to > 0 && messages[to-1].Role != protocol.User {
+		to--
+	}
+	for from = to; from > 0 && messages[from-1].Role != protocol.Assistant; from-- {
+	}
+	return from, to
+}
+
+// nameOf returns the tool of a result, "" if the messages don't tell.
+func nameOf(result *protocol.Part, before []protocol.Message) string {
+	if result.Name != "" {
+		return result.Name
+	}
+	for _, m := range slices.Backward(before) {
+		for i := range m.Parts {
+			if p := &m.Parts[i]; p.Kind == protocol.CallPart && p.ID == result.ID && p.ID != "" {
+				return p.Name
+			}
+		}
+	}
+	return ""
+}
+
+// userWords returns the last text that a person may have written: agents put notes in tags next to it.
+func userWords(messages []protocol.Message) (words string) {
+	for _, m := range messages {
+		if m.Role != protocol.User {
+			continue
+		}
+		for i := range m.Parts {
+			p := &m.Parts[i]
+			text := bytes.TrimSpace(p.Text)
+			if p.Kind == protocol.TextPart && len(text) > 0 && (text[0] != '<' || words == "") {
+				words = Clip(text)
+			}
+		}
+	}
+	return words
+}
+
+// FirstUserText returns the first text of the user.
+func FirstUserText(messages []protocol.Message) []byte {
+	for i := range messages {
+		for j := range messages[i].Parts {
+			if p := &messages[i].Parts[j]; messages[i].Role == protocol.User && p.Kind == protocol.TextPart && len(p.Text) > 0 {
+				return p.Text
+			}
+		}
+	}
+	return nil
+}
+
+// Clip returns the beginning of a text, on one line.
+func Clip(text []byte) string {
+	text = bytes.TrimSpace(text)
+	cut := len(text) > maxWords
+	words := string(bytes.Join(bytes.Fields(text[:min(len(text), maxWords)]), []byte(" ")))
+	if cut {
+		words += "…"
+	}
+	return words
+}

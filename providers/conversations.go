@@ -1,0 +1,404 @@
+package providers
+
+import (
+	"fmt"
+	"hash/fnv"
+	"hash/maphash"
+	"path"
+
+	"toolscope/providers/conversation"
+	"toolscope/providers/protocol"
+	"toolscope/stream"
+)
+
+// conversations holds the conversations of all requests so far. The state of a conversation grows only by
+// one hash per message, and only the latest conversations are kept.
+type conversations struct {
+	seed     maphash.Seed
+	count    int32
+	named    recentMap[conversationName, *agentConversation] // by their names at the clients
+	agents   recentMap[conversationName, *agentConversation] // by the agent alone, without the session
+	paths    recentMap[uint64, *agentConversation]           // by all messages of a request
+	answered recentMap[string, *agentConversation]           // by the id of a response
+	ordered  recentMap[uint64, agentCall]                    // by the prompt of an agent
+}
+
+// How many entries are kept of each kind.
+const (
+	maxConversations = 1 << 12
+	maxAnswers       = 1 << 13
+)
+
+// conversationName is the client's name for a conversation.
+type conversationName struct{ client, session, agent string }
+
+// agentCall is a call that starts an agent.
+type agentCall struct {
+	by           stream.Ref
+	conversation *agentConversation // the conversation of the turn with the call
+	id           string
+	title        string
+}
+
+// agentConversation is one conversation.
+type agentConversation struct {
+	number                        int32
+	session, agent, parent, title string
+	by                            stream.Ref
+	sub                           bool
+	unnamed                       bool                       // session is our name, not the client's
+	messageCount                  int                        // how many messages the latest request had
+	shape                         *conversation.RequestShape // of the latest request
+	exchange                      int                        // the exchange of that request
+	calls                         []namedCall                // of the turn that ended last
+	cached                        int64                      // tokens in the provider's cache after it, -1 while unknown
+}
+
+// requestKey identifies the conversation of a request.
+type requestKey struct {
+	exchange int
+	messages []protocol.Message
+	shape    conversation.RequestShape
+	way      conversation.PrefixHashes
+	side     bool
+}
+
+// conversationOf returns the conversation of a request, nil if nothing identifies it.
+func (ls *conversations) conversationOf(f *conversation.ClientFacts, r *requestKey) *agentConversation {
+	l := ls.find(f, r)
+	if l != nil && !r.side && len(r.messages) > 0 {
+		ls.paths.set(r.way[len(r.way)-1], l, 2*maxConversations)
+		l.messageCount = len(r.way) - 1
+	}
+	return l
+}
+
+// hashSeed returns the seed of all hashes.
+func (ls *conversations) hashSeed() maphash.Seed {
+	if ls.seed == (maphash.Seed{}) {
+		ls.seed = maphash.MakeSeed()
+	}
+	return ls.seed
+}
+
+func (ls *conversations) find(f *conversation.ClientFacts, r *requestKey) *agentConversation {
+	if l := ls.answered.get(f.PreviousResponse); l != nil && f.PreviousResponse != "" && f.Empty() {
+		return l
+	}
+	switch {
+	case f.StartedBy != "":
+		return ls.ownSession(f, r)
+	case f.Agent != "":
+		return ls.subAgent(f, r)
+	case f.Session != "" && saysAgents[f.Client]:
+		return ls.mainAgent(f)
+	case f.Session != "":
+		return ls.inSession(f, r)
+	case r.side || len(r.messages) == 0:
+		return nil
+	}
+	return ls.byHistory(f, r)
+}
+
+// saysAgents are the clients that mark the requests of sub-agents. Their other requests are the main
+// agent's.
+var saysAgents = map[string]bool{"claude-code": true, "codex": true, "opencode": true}
+
+// mainAgent returns the conversation of the main agent of a session.
+func (ls *conversations) mainAgent(f *conversation.ClientFacts) *agentConversation {
+	name := conversationName{f.Client, f.Session, ""}
+	l := ls.named.get(name)
+	if l == nil {
+		l = ls.add(&agentConversation{session: f.Session, agent: conversation.Main})
+		ls.named.set(name, l, maxConversations)
+	}
+	if f.Name != "" {
+		l.agent = f.Name
+	}
+	return l
+}
+
+// subAgent returns the conversation of a sub-agent that the client names.
+func (ls *conversations) subAgent(f *conversation.ClientFacts, r *requestKey) *agentConversation {
+	name := conversationName{f.Client, f.Session, f.Agent}
+	l := ls.named.get(name)
+	if l == nil {
+		l = ls.add(&agentConversation{session: f.Session, sub: true})
+		ls.named.set(name, l, maxConversations)
+		ls.agents.set(conversationName{client: f.Client, agent: f.Agent}, l, maxConversations)
+	}
+	ls.findAgentCall(l, r, f)
+	l.agent = firstOf(f.Name, f.Agent)
+	parent := ls.named.get(conversationName{f.Client, f.Session, f.Parent})
+	switch {
+	case parent != nil && parent != l:
+		l.parent = parent.agent
+	case f.Parent != "":
+		l.parent = f.Parent
+	case l.parent == "":
+		l.parent = conversation.Main
+	}
+	return l
+}
+
+// ownSession returns the conversation of a sub-agent with a session of its own.
+func (ls *conversations) ownSession(f *conversation.ClientFacts, r *requestKey) *agentConversation {
+	home := conversationName{client: f.Client, agent: f.StartedBy}
+	as := *f
+	as.Agent, as.Session, as.StartedBy, as.IsSubagent = f.Session, f.StartedBy, "", true
+	if of := ls.agents.get(home); of != nil {
+		as.Session, as.Parent = of.session, f.StartedBy
+	}
+	return ls.subAgent(&as, r)
+}
+
+// inSession returns a conversation in a session that the client names, without the name of the agent.
+func (ls *conversations) inSession(f *conversation.ClientFacts, r *requestKey) *agentConversation {
+	if l := ls.continuationOf(r); l != nil && l.session == f.Session && l.sub {
+		return l
+	}
+	if s, ok := ls.startingCall(r); ok && s.conversation != nil && s.conversation.session == f.Session && !r.side {
+		return ls.childOf(&s, r)
+	}
+	return ls.mainAgent(f)
+}
+
+// byHistory returns the conversation that a request continues, or begins.
+func (ls *conversations) byHistory(f *conversation.ClientFacts, r *requestKey) *agentConversation {
+	if l := ls.continuationOf(r); l != nil {
+		return l
+	}
+	if s, ok := ls.startingCall(r); ok {
+		return ls.childOf(&s, r)
+	}
+	return ls.add(&agentConversation{session: fmt.Sprintf("conversation-%d", r.exchange), unnamed: true, agent: conversation.Main})
+}
+
+// childOf returns a new conversation for an agent that a call started.
+func (ls *conversations) childOf(s *agentCall, r *requestKey) *agentConversation {
+	l := &agentConversation{session: fmt.Sprintf("conversation-%d", r.exchange), unnamed: true, parent: conversation.Main, by: s.by, sub: true, title: s.title}
+	if s.conversation != nil {
+		l.session, l.unnamed, l.parent = s.conversation.session, s.conversation.unnamed, s.conversation.agent
+	}
+	ls.add(l)
+	l.agent = firstOf(s.id, fmt.Sprintf("agent-%d", l.number))
+	return l
+}
+
+func (ls *conversations) add(l *agentConversation) *agentConversation {
+	ls.count++
+	l.number, l.cached = ls.count, -1
+	return l
+}
+
+// continuationOf returns the conversation that the messages continue: they begin with those of one of its
+// requests. If they only repeat an earlier request that the conversation has continued, they begin another.
+func (ls *conversations) continuationOf(r *requestKey) *agentConversation {
+	for n := len(r.way) - 1; n > 0; n-- {
+		if l := ls.paths.get(r.way[n]); l != nil {
+			if n == len(r.way)-1 && l.messageCount > n {
+				return nil
+			}
+			return l
+		}
+	}
+	return nil
+}
+
+// addRequest adds the next request of the conversation, and returns its changes.
+func (l *agentConversation) addRequest(exchange int, s conversation.RequestShape) (c stream.RequestChange) {
+	if l.shape != nil {
+		c = s.ChangeFrom(l.shape)
+		c.Comparable, c.PreviousExchange = true, l.exchange
+	}
+	l.shape, l.exchange = &s, exchange
+	return c
+}
+
+// findAgentCall finds the call that started an agent, unless it is known.
+func (ls *conversations) findAgentCall(l *agentConversation, r *requestKey, f *conversation.ClientFacts) {
+	if l.by.Call != 0 {
+		return
+	}
+	s, ok := ls.ordered.peek(ls.hashKey("task", f.Session, f.Name))
+	if !ok && !r.side {
+		s, ok = ls.startingCall(r)
+	}
+	if ok {
+		l.by, l.title = s.by, s.title
+		if s.conversation != nil {
+			l.parent = s.conversation.agent
+		}
+	}
+}
+
+// startingCall returns the call whose prompt begins a conversation.
+func (ls *conversations) startingCall(r *requestKey) (s agentCall, ok bool) {
+	for _, text := range conversation.OpeningTexts(r.messages) {
+		if s, ok = ls.ordered.peek(ls.hashKey("", "", string(text))); ok {
+			return s, true
+		}
+	}
+	return s, false
+}
+
+// afterEvent notes a call with final arguments, if it starts an agent.
+func (r *requestState) afterEvent(e stream.Event) {
+	if e.Kind != stream.Seal {
+		return
+	}
+	c := r.x.in.Session().Turn(e.Turn).InSlot(e.Slot)
+	if c == nil || !conversation.IsAgentTool(c.Name) || c.RunByProvider {
+		return
+	}
+	ls, o := &r.x.in.conversations, conversation.ReadAgentTask(c.Args())
+	s := agentCall{by: c.Ref(), conversation: r.conversationOf(c.Turn), id: c.ID, title: o.Title}
+	if r.latest == nil && c.ID != "" {
+		if r.agentCalls == nil {
+			r.agentCalls = map[string]agentCall{}
+		}
+		r.agentCalls[c.ID] = s
+	}
+	if len(o.Prompt) > 0 {
+		ls.ordered.set(ls.hashKey("", "", string(o.Prompt)), s, maxConversations)
+	}
+	if o.Task != "" && s.conversation != nil {
+		ls.ordered.set(ls.hashKey("task", s.conversation.session, path.Join(s.conversation.agent, o.Task)), s, maxConversations)
+	}
+}
+
+func (ls *conversations) hashKey(kind, session, text string) uint64 {
+	return maphash.String(ls.hashSeed(), kind+"\x00"+session+"\x00"+text)
+}
+
+// firstOf returns the first text that is not empty.
+func firstOf(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+// minCachedTokens is how many cached tokens must be lost for a finding.
+const minCachedTokens = 1024
+
+// noteTurnEnd notes a turn of a conversation that has ended. It returns the message of a finding, or "".
+func (ls *conversations) noteTurnEnd(l *agentConversation, t *stream.Turn) (found string) {
+	if l == nil || t.Request == nil || t.Request.Background {
+		return ""
+	}
+	if t.ID != "" {
+		ls.answered.set(t.ID, l, maxAnswers)
+	}
+	l.calls = l.calls[:0]
+	for _, c := range t.Calls[:min(len(t.Calls), maxCalls)] {
+		l.calls = append(l.calls, namedCall{c.ID, c.Name})
+	}
+	read, written := t.Usage.CacheRead, t.Usage.CacheWrite
+	if !read.Reported {
+		return ""
+	}
+	if at := t.Request.Change.BreaksAt(); at != "" && l.cached >= minCachedTokens && read.N < l.cached {
+		found = fmt.Sprintf("the request changes %s, which an earlier request sent: %d of %d cached tokens were read", at, read.N, l.cached)
+	}
+	l.cached = read.N + written.N
+	return found
+}
+
+// namedCall is a call whose result a later request may contain without its name.
+type namedCall struct{ id, name string }
+
+// maxCalls is how many calls of a turn are kept for that.
+const maxCalls = 64
+
+// callName returns the name of a call of the conversation's previous turn, by its id.
+func (l *agentConversation) callName(id string) string {
+	if l != nil {
+		for _, c := range l.calls {
+			if c.id == id {
+				return c.name
+			}
+		}
+	}
+	return ""
+}
+
+// recentMap is a map of the latest entries. The zero value is ready.
+type recentMap[K comparable, V any] struct {
+	is   map[K]V
+	keys []K // in the order in which they were added
+}
+
+// peek returns the value of a key.
+func (r *recentMap[K, V]) peek(k K) (v V, ok bool) {
+	v, ok = r.is[k]
+	return v, ok
+}
+
+// get returns the value of a key, the zero value if there is none.
+func (r *recentMap[K, V]) get(k K) V { return r.is[k] }
+
+// set sets the value of a key, and drops the oldest keys above most.
+func (r *recentMap[K, V]) set(k K, v V, most int) {
+	if r.is == nil {
+		r.is = map[K]V{}
+	}
+	if _, known := r.is[k]; !known {
+		r.keys = append(r.keys, k)
+	}
+	r.is[k] = v
+	for len(r.keys) > most {
+		delete(r.is, r.keys[0])
+		r.keys = r.keys[1:]
+	}
+}
+
+// PromptHash returns a hash of the user's texts and tool results in the exchange's request. Equal prompts
+// have the same hash in all protocols. It is 0 if there is no such text, or the request can't be read.
+func (x *Exchange) PromptHash() uint64 {
+	kept := x.past.messages != nil
+	messages, _ := x.History()
+	if !kept {
+		x.past.dropMessages()
+	}
+	sum, said := fnv.New64a(), false
+	for i := range messages {
+		for j := range messages[i].Parts {
+			p := &messages[i].Parts[j]
+			if messages[i].Role != protocol.User || p.RunByProvider || len(p.Text) == 0 {
+				continue
+			}
+			said = true
+			_, _ = sum.Write(p.Text)
+			_, _ = sum.Write([]byte{0, byte(p.Kind)})
+		}
+	}
+	if !said {
+		return 0
+	}
+	return sum.Sum64()
+}
+
+// RequestedModel returns the model that an exchange's request names, "" if unknown.
+func (v *View) RequestedModel(exchange int) string {
+	x := v.Exchange(exchange)
+	if x == nil {
+		return ""
+	}
+	body := x.RequestBody()
+	if d := x.Protocol; d != nil && d.Model != nil {
+		if model := d.Model(x.Path(), body); model != "" {
+			return model
+		}
+	}
+	return protocol.Raw(body).Get("model").Text()
+}
+
+// MaySharePrompt is a fast check whether two requests may have the same prompt: as far as it is known,
+// their conversations begin in the same way.
+func (x *Exchange) MaySharePrompt(other *Exchange) bool {
+	begin, others := x.position.Begin, other.position.Begin
+	return begin == 0 || others == 0 || begin == others
+}

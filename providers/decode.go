@@ -1,0 +1,386 @@
+package providers
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+
+	"toolscope/providers/protocol"
+	"toolscope/stream"
+)
+
+// handleFrame handles one frame as it is completed.
+func (x *Exchange) handleFrame(f stream.Frame) {
+	n := x.Response.EndFrame(x.gap.base + f.End)
+	switch {
+	case f.Lines && isGlued(f):
+		x.splitGlued(f, n)
+		return
+	case mayBeWrapped(&f):
+		f = unwrapBedrock(f)
+	}
+	x.handleOne(&f, n)
+}
+
+func (x *Exchange) handleOne(f *stream.Frame, n int32) {
+	if x.decoder == nil {
+		x.pending = append(x.pending, pendingFrame{frame: *f, number: n, at: x.at})
+		if f.Kind == stream.FrameData {
+			x.chooseProtocol(protocol.SniffInput{Event: f.Event, Data: f.Data}, false)
+		}
+		if last := len(x.pending) - 1; x.decoder == nil { // it waits, but its bytes are only valid now
+			x.pending[last].frame.Event, x.pending[last].frame.Data = bytes.Clone(f.Event), bytes.Clone(f.Data)
+		}
+	} else {
+		x.decodeFrame(f, n)
+	}
+	x.reportTrouble()
+}
+
+// maxUnclaimed is the number of data frames after which a weak claim is enough to choose a protocol.
+// Without any claim, the stream is then shown as an unknown protocol.
+const maxUnclaimed = 16
+
+// forcedReason is the reason for a forced protocol.
+const forcedReason = "as you said"
+
+// chooseProtocol chooses a protocol if the evidence suffices, and decodes the pending frames.
+func (x *Exchange) chooseProtocol(e protocol.SniffInput, last bool) {
+	e.Path, e.Header = x.Path(), x.Head.Header
+	best, score := bestProtocol(e)
+	if d := x.in.forcedFor(x.Number); d != nil {
+		best, score = d, protocol.SniffScore{Points: protocol.Sure, Why: forcedReason}
+	}
+	if e.Data != nil {
+		x.waiting++
+	}
+	last = last || x.waiting >= maxUnclaimed
+	if !last && score.Points < protocol.Sure {
+		best, score = x.resolveProtocol(e, best, score)
+	}
+	for i := 0; last && best == nil && i < len(x.pending); i++ {
+		best, score = bestProtocol(protocol.SniffInput{Event: x.pending[i].frame.Event, Data: x.pending[i].frame.Data})
+	}
+	var seen *protocol.Protocol
+	if best == nil {
+		seen = seenIn(e)
+	}
+	switch {
+	case x.isPlain():
+		best, score = &plainHTTP, protocol.SniffScore{Why: "method and path"}
+	case best != nil && (score.Points >= protocol.Likely || last):
+	case seen != nil:
+		best, score = seen, protocol.SniffScore{Why: "the form of a frame"}
+	case last && len(x.pending) > 0 && x.AsksNothing():
+		best, score = &plainHTTP, protocol.SniffScore{Why: "its request contains nothing to answer"}
+	case last && len(x.pending) > 0:
+		if x.Head.Wrappers == "" && x.Head.Status == 0 { // a payload from HTTP or a log was put there on purpose
+			x.Guess = guessPayload(x.pending)
+		}
+		best, score = unknownLike(x.Guess), protocol.SniffScore{Why: "no frame is recognised"}
+	default:
+		return
+	}
+	x.setProtocol(best, score.Why)
+	x.past.observeRequest()
+	pending, at := x.pending, x.at
+	x.pending = nil
+	for i := range pending {
+		h := &pending[i]
+		x.at = h.at
+		if h.missed > 0 {
+			x.gap.reportMissed(h.missed)
+			continue
+		}
+		x.decodeFrame(&h.frame, h.number)
+	}
+	x.at = at
+}
+
+// guessPayload describes an unknown response by its first frames.
+func guessPayload(frames []pendingFrame) string {
+	var first []byte
+	for _, h := range frames {
+		if len(first) < maxGuessed {
+			first = append(append(first, h.frame.Data...), '\n')
+		}
+	}
+	return Guess(first)
+}
+
+// setProtocol makes a protocol decode the exchange.
+func (x *Exchange) setProtocol(d *protocol.Protocol, why string) {
+	x.out = protocol.NewOut(x.onEvent)
+	x.Protocol, x.Why, x.decoder = d, why, d.New(x.out)
+}
+
+// resolveProtocol decides if path and header claim one protocol and a frame claims another. Two frames with
+// that claim outweigh the path. One doesn't: errors look similar in all protocols.
+func (x *Exchange) resolveProtocol(e protocol.SniffInput, best *protocol.Protocol, score protocol.SniffScore) (*protocol.Protocol, protocol.SniffScore) {
+	own, ownScore := bestProtocol(protocol.SniffInput{Event: e.Event, Data: e.Data})
+	switch {
+	case own == best, own == nil && x.suspect == nil:
+		return best, score
+	case own == nil:
+		return nil, score
+	case own == x.suspect && ownScore.Points >= protocol.Likely:
+		return own, ownScore
+	}
+	x.suspect = own
+	return nil, score
+}
+
+// decodeFrame passes one frame to the decoder.
+func (x *Exchange) decodeFrame(f *stream.Frame, number int32) {
+	x.frame = number
+	switch {
+	case f.Kind == stream.FrameResidue && f.Truncated && x.cutShort():
+		return
+	case f.Kind == stream.FrameResidue:
+		x.reportUndecodable(f.Why)
+		return
+	case f.Kind != stream.FrameData:
+		x.emit(stream.Event{Kind: stream.Heartbeat, Turn: x.out.Current().Number()})
+		return
+	}
+	if f.Failed {
+		x.reportFramingError(f)
+		return
+	}
+	switch err := x.decoder.Frame(*f); {
+	case f.Truncated && x.cutShort(): // the party that ended the response cut the frame
+	case err != nil && f.Truncated && mayContinue(f.Data):
+		x.reportUndecodable(fmt.Sprintf("the stream was cut inside the frame (%v)", err))
+	case err != nil:
+		x.reportUndecodable(err.Error())
+	case f.Truncated && x.Framing == "SSE":
+		x.handleEvent(findingEvent(x.lastTurn(), unterminatedFrame,
+			"the last event has no blank line after it: browsers and some SDKs drop it"))
+	}
+}
+
+// mayContinue reports whether more bytes could make data decodable: as JSON, or as the word that ends a
+// stream. An HTML page without a last line break is not unfinished.
+func mayContinue(data []byte) bool {
+	var l stream.Lexer
+	l.Write(data)
+	return l.Syntax() == stream.SyntaxPrefix || bytes.HasPrefix([]byte("[DONE]"), data)
+}
+
+// reportFramingError reports a frame that the framing itself marks as an error.
+func (x *Exchange) reportFramingError(f *stream.Frame) {
+	message := protocol.Raw(f.Data).Get("message").Text()
+	if message == "" {
+		message = string(f.Data)
+	}
+	x.emit(stream.Event{Kind: stream.Failure, Turn: x.lastTurn(), Text: message, What: &stream.FailureInfo{Code: string(f.Event)}})
+}
+
+// requestedModel returns the model that the request names, if the response can't name it: some protocols
+// never do, nor do refused responses or those without a body.
+func (x *Exchange) requestedModel() string {
+	switch {
+	case x.Protocol.Model != nil:
+		return x.Protocol.Model(x.Path(), x.RequestBody())
+	case x.Head.Status >= 400, x.own, x.Protocol == &emptyProtocol:
+		return protocol.Raw(x.RequestBody()).Get("model").Text()
+	}
+	return ""
+}
+
+// reportUndecodable reports a frame that can't be decoded. If the log cuts lines, the party at fault is
+// unknown.
+func (x *Exchange) reportUndecodable(why string) {
+	e := stream.Event{Kind: stream.Fault, Turn: x.lastTurn(), Text: why}
+	if x.Head.CutLines {
+		e.What = &stream.Ending{By: stream.UnknownParty}
+	}
+	x.handleEvent(e)
+}
+
+// lastTurn returns the open turn, else the last one; 0 before there is any.
+func (x *Exchange) lastTurn() int32 {
+	if t := x.out.Current().Number(); t != stream.NoTurn {
+		return t
+	}
+	return int32(max(0, len(x.turns)-1))
+}
+
+// completeOpening completes the decoder's opening of a turn with the facts of the exchange.
+func (x *Exchange) completeOpening(said stream.Opening) *stream.Opening {
+	said.Exchange, said.Protocol, said.Request = x.Number, x.Protocol.Name, x.requests.nextRequest()
+	if said.Request == nil && said.Protocol == "claude-code" {
+		said.Request = x.requests.agentInLog(said.Parent)
+	}
+	if said.Model == "" {
+		said.Model = x.requestedModel()
+	}
+	return &said
+}
+
+// handleEvent handles an event of the decoder. It drops events that may only be due to a gap.
+func (x *Exchange) handleEvent(e stream.Event) {
+	if x.gap.missed == 0 || !x.gap.isDoubtful(e) {
+		x.emit(e)
+	}
+}
+
+// emit stamps an event, adds it to the timeline and then calls each part of the exchange that follows events.
+// The first event of a turn, of any kind, opens it.
+func (x *Exchange) emit(e stream.Event) {
+	if x.isUnknowable(e) || x.details.isBeyondLimit(&e) {
+		return
+	}
+	if e.Turn == stream.NoTurn && e.Kind == stream.Unknown {
+		e.Turn = x.lastTurn() // an event without a turn is not shown
+	}
+	turn := e.Turn // the decoder's number
+	x.stampEvent(&e)
+	x.in.Timeline.Append(e)
+	x.noteTurnEnd(e, turn)
+	x.past.afterEvent(e)
+	x.requests.afterEvent(e)
+	x.gap.afterEvent(e, turn)
+	x.check.afterEvent(e)
+	x.in.matchEvent(e)
+}
+
+// stampEvent completes an event of the decoder with the facts of the exchange: its time, its frame and the
+// timeline's number of its turn. A turn without a beginning is opened first.
+func (x *Exchange) stampEvent(e *stream.Event) {
+	e.At, e.Frame = x.at, x.frame
+	if x.out != nil && e.At == stream.NoTime {
+		e.At = x.out.LastStamp()
+	}
+	turn := e.Turn
+	if turn == stream.NoTurn {
+		return
+	}
+	for int(turn) >= len(x.turns) {
+		x.turns = append(x.turns, x.in.turns)
+		x.in.turns++
+		if e.Kind != stream.TurnOpen {
+			x.emit(stream.Event{Kind: stream.TurnOpen, Turn: int32(len(x.turns) - 1)})
+		}
+	}
+	e.Turn = x.turns[turn]
+	switch {
+	case e.Kind == stream.TurnOpen:
+		x.parts.beginPart(int(turn))
+		e.What = x.completeOpening(stream.PayloadOf[stream.Opening](*e))
+		x.requests.stampTurn(turn)
+	case e.Kind == stream.TurnClose:
+		if x.Head.EndUnknown && x.why == "" {
+			x.sealAll(turn)
+			e.Code, e.Text, e.What = stream.CloseEnd, "", &stream.Ending{By: stream.UnknownParty}
+		}
+		if e.Code == stream.CloseCut {
+			*e = x.attributeCut(*e)
+		}
+		x.details.emitLateUsage()
+	}
+}
+
+// noteTurnEnd adds a turn that has ended to the index of calls and to its conversation.
+func (x *Exchange) noteTurnEnd(e stream.Event, turn int32) {
+	if e.Kind != stream.TurnClose {
+		return
+	}
+	t := x.in.Session().Turn(e.Turn)
+	x.in.indexTurn(t)
+	if found := x.in.conversations.noteTurnEnd(x.requests.conversationOf(e.Turn), t); found != "" {
+		x.emit(findingEvent(turn, cacheBroken, "%s", stream.Own(found)))
+	}
+}
+
+// isUnknowable reports whether an event reports something as missing that the source doesn't contain.
+func (x *Exchange) isUnknowable(e stream.Event) bool {
+	if e.Kind != stream.Found || !x.Head.EndUnknown && !x.Head.EventNamesUnknown {
+		return false
+	}
+	switch stream.PayloadOf[stream.Finding](e).Diagnosis.Base() {
+	case protocol.FinishMissing:
+		return x.Head.EndUnknown
+	case protocol.EventNameMissing:
+		return x.Head.EventNamesUnknown
+	}
+	return false
+}
+
+// sealAll seals the calls of one of the decoder's turns: if the source keeps only complete responses, their
+// arguments are final. It does not seal arguments that stop in the middle.
+func (x *Exchange) sealAll(turn int32) {
+	for _, c := range x.in.Session().Turn(x.turns[turn]).Calls {
+		if c.Phase() == stream.PhaseOpen && c.Syntax() != stream.SyntaxPrefix {
+			x.emit(stream.Event{Kind: stream.Seal, Turn: turn, Slot: c.Slot})
+		}
+	}
+}
+
+// attributeCut adds the party that ended a turn without terminator, if known. A turn that is cut off at the
+// end of the response was ended by the same party as the response.
+func (x *Exchange) attributeCut(e stream.Event) stream.Event {
+	switch {
+	case x.in.Session().Turn(e.Turn).HasGap():
+		e.Code, e.Text = stream.CloseUnseen, ""
+	case x.closing && x.by != 0:
+		e.What = &stream.Ending{By: x.by}
+		if x.cutShort() {
+			e.Text = x.why
+		}
+	}
+	return e
+}
+
+// unwrapBedrock opens the envelope in which Bedrock's InvokeModelWithResponseStream sends the events of
+// the model's own protocol: {"bytes":"base64"}, in SDK logs {"chunk":{"bytes":…}} (bedrock.go of
+// anthropic-sdk-go). Any other frame is returned unchanged. In SDK logs, the key of an exception that
+// ends a stream is its name; it becomes the Failed frame that it was on the wire.
+func unwrapBedrock(f stream.Frame) stream.Frame {
+	inner := protocol.Raw(f.Data)
+	switch {
+	case !mayBeWrapped(&f):
+		return f
+	case string(f.Event) == "chunk":
+	case bytes.Contains(f.Data, []byte(`"chunk"`)):
+		inner = inner.Get("chunk")
+	case bytes.Contains(f.Data, []byte(`Exception"`)):
+		return unwrapException(f)
+	default:
+		return f
+	}
+	encoded := inner.Get("bytes")
+	data, err := base64.StdEncoding.DecodeString(encoded.Text())
+	if err != nil || !encoded.IsString() {
+		return f
+	}
+	f.Data = data
+	f.Event = []byte(protocol.Raw(data).Get("type").Text())
+	return f
+}
+
+// mayBeWrapped reports whether a frame has the name of an envelope, or is in a log without names.
+func mayBeWrapped(f *stream.Frame) bool {
+	return f.Kind == stream.FrameData && !f.Failed && (string(f.Event) == "chunk" || len(f.Event) == 0 && !f.Named)
+}
+
+// exceptions are the exceptions of Bedrock's streams (ConverseStreamOutput and ResponseStream in the service
+// model).
+var exceptions = map[string]bool{
+	"internalServerException": true, "modelStreamErrorException": true, "modelTimeoutException": true,
+	"serviceUnavailableException": true, "throttlingException": true, "validationException": true,
+}
+
+func unwrapException(f stream.Frame) stream.Frame {
+	s, failed := protocol.Scan(f.Data), f
+	for ok := s.Object(); ok; ok = s.Member() {
+		if s.Kind() == '{' && exceptions[string(s.Key())] {
+			failed.Event, failed.Failed = s.Key(), true
+			failed.Data = s.Value()
+		}
+	}
+	if s.End() != nil {
+		return f
+	}
+	return failed
+}

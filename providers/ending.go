@@ -1,0 +1,160 @@
+package providers
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"toolscope/providers/protocol"
+	"toolscope/stream"
+)
+
+// checkStatus reports an HTTP error whose body doesn't report it: an empty body, or a gateway's page.
+func (x *Exchange) checkStatus() {
+	if x.Head.Status < 400 || x.own || x.Protocol == &plainHTTP {
+		return
+	}
+	for _, number := range x.turns {
+		if t := x.in.Session().Turn(number); t.Failure != "" {
+			return
+		}
+	}
+	if x.decoder == nil {
+		x.setProtocol(&emptyProtocol, "no body")
+	}
+	why := errorWords(x.Response.Bytes(0, x.Response.Size()))
+	switch {
+	case x.gap.missed > 0:
+		why = fmt.Sprintf("HTTP status %d; bytes of its body were missed", x.Head.Status)
+	case why == "":
+		why = fmt.Sprintf("HTTP status %d, without a reason", x.Head.Status)
+	}
+	x.emit(stream.Event{Kind: stream.Failure, Turn: x.lastTurn(), Text: why, What: &stream.FailureInfo{Code: fmt.Sprint(x.Head.Status)}})
+}
+
+// reportUnanswered reports why an exchange ended before it had a turn, if the reason is known.
+func (x *Exchange) reportUnanswered() {
+	if x.why == "" || len(x.turns) > 0 {
+		return
+	}
+	if x.decoder == nil {
+		x.setProtocol(&emptyProtocol, "no answer")
+	}
+	turn := x.lastTurn()
+	switch x.by {
+	case stream.Client: // the client went away: it doesn't miss the response
+	case 0: // the reason is toolscope's own: no provider sent it
+		x.emit(stream.Event{Kind: stream.Failure, Turn: turn, Text: x.why, What: &stream.FailureInfo{By: stream.Network}})
+	default:
+		x.emit(stream.Event{Kind: stream.Failure, Turn: turn, Text: x.why, What: &stream.FailureInfo{By: x.by}})
+	}
+	if x.by != 0 {
+		x.emit(stream.Event{Kind: stream.TurnClose, Turn: turn, Code: stream.CloseCut, Text: x.why})
+	}
+}
+
+// reportOwn reports that toolscope answered in place of the provider, and why.
+func (x *Exchange) reportOwn() {
+	if !x.own {
+		return
+	}
+	if x.decoder == nil {
+		x.setProtocol(&emptyProtocol, "no answer")
+	}
+	failed := &stream.FailureInfo{Code: fmt.Sprint(x.Head.Status), By: x.by}
+	if x.by == 0 {
+		failed.By = stream.Toolscope
+	}
+	why := x.why
+	if why == "" { // captures of early versions have the reason only in the response
+		why = strings.TrimPrefix(strings.TrimSpace(string(x.Response.Bytes(0, x.Response.Size()))), "toolscope proxy: ")
+	}
+	turn := x.lastTurn()
+	x.emit(stream.Event{Kind: stream.Failure, Turn: turn, Text: why, What: failed})
+	x.emit(stream.Event{Kind: stream.TurnClose, Turn: turn, Code: stream.CloseCut})
+}
+
+// cutShort reports whether a party other than the provider ended the response.
+func (x *Exchange) cutShort() bool { return x.by > stream.Provider }
+
+// handleEnding handles the events that the decoder makes at the end. If another party than the provider
+// ended the response, missing parts are not findings. Neither is a protocol that was not recognised in
+// so few frames.
+func (x *Exchange) handleEnding(e stream.Event) {
+	if e.Kind == stream.Found && x.cutShort() {
+		d := stream.PayloadOf[stream.Finding](e).Diagnosis
+		if d != protocolUndecoded && (d != protocolUnknown || x.waiting < maxUnclaimed) {
+			return
+		}
+	}
+	x.handleEvent(e)
+}
+
+// closeOpen ends the turns that the decoder leaves open, if it is known how they ended, or why this
+// is unknown.
+func (x *Exchange) closeOpen() {
+	if x.gap.missed == 0 && !x.cutShort() {
+		return
+	}
+	for _, turn := range x.openTurns() {
+		x.emit(stream.Event{Kind: stream.TurnClose, Turn: turn, Code: stream.CloseCut})
+	}
+}
+
+// plainHTTP shows an exchange without a model: other requests of the client. Its bodies are shown but not
+// interpreted.
+var plainHTTP = protocol.Protocol{
+	Name:  "http",
+	Title: "plain HTTP",
+	New:   func(o *protocol.Out) protocol.Decoder { return plainDecoder{o.OpenSilently()} },
+}
+
+type plainDecoder struct{ turn *protocol.Turn }
+
+func (d plainDecoder) Frame(stream.Frame) error {
+	d.turn.Unknown("")
+	return nil
+}
+
+// Close leaves the turn open: the exchange ends it as HTTP does.
+func (plainDecoder) Close() {}
+
+// isPlain reports whether no model answers the request: its path shows that, or the server refused a
+// WebSocket.
+func (x *Exchange) isPlain() bool {
+	if x.in.forcedFor(x.Number) != nil {
+		return false
+	}
+	return x.requests.path != "" || x.requests.upgrades && slices.Contains(noWebSocket, x.Head.Status)
+}
+
+// noWebSocket are the status codes of servers without WebSockets.
+var noWebSocket = []int{404, 405, 426, 501}
+
+// AsksNothing reports whether the request contains nothing that a model could answer.
+func (x *Exchange) AsksNothing() bool {
+	return (x.Head.Method == "GET" || x.Head.Method == "DELETE") && !x.requests.upgrades && x.in.forcedFor(x.Number) == nil
+}
+
+// endPlain ends the turn of an exchange in which no model answers.
+func (x *Exchange) endPlain() {
+	if x.decoder == nil && x.why == "" && x.Head.Status != 0 && !x.own && (x.isPlain() || x.AsksNothing() && x.Head.Status < 400) {
+		x.setProtocol(&plainHTTP, "method and path")
+	}
+	if x.Protocol != &plainHTTP {
+		return
+	}
+	turn, code := x.lastTurn(), stream.FinishDone
+	if x.Head.Status >= 400 {
+		code = stream.FinishRefused
+	}
+	if x.Head.Status != 0 {
+		x.emit(stream.Event{Kind: stream.Finish, Turn: turn, Slot: stream.AllChoices, Text: strconv.Itoa(x.Head.Status), Code: code})
+	}
+	end := stream.Event{Kind: stream.TurnClose, Turn: turn}
+	if x.why != "" || x.cutShort() {
+		end.Code, end.Text = stream.CloseCut, x.why
+	}
+	x.emit(end)
+}

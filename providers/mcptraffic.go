@@ -1,0 +1,388 @@
+package providers
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"toolscope/providers/coding"
+	"toolscope/providers/mcp"
+	"toolscope/providers/protocol"
+	"toolscope/providers/replay"
+	"toolscope/providers/schema"
+	"toolscope/providers/toolrun"
+	"toolscope/stream"
+)
+
+// mcpTraffic is the traffic with MCP servers, which belongs to no turn.
+type mcpTraffic struct {
+	in       *Inspector
+	log      mcp.Log
+	matcher  *toolrun.Matcher
+	may      map[int]stream.Record // heads of requests that may go to an MCP server
+	chains   map[int]*coding.Chain // codings of responses
+	stops    map[int][]offsetAt
+	compared []*schema.Set // tools of requests that were compared with those of servers
+}
+
+// toolTraffic returns the traffic with MCP servers.
+func (in *Inspector) toolTraffic() *mcpTraffic {
+	if in.executed == nil {
+		e := &mcpTraffic{in: in}
+		e.matcher, in.executed = toolrun.NewMatcher(e, &e.log), e
+	}
+	return in.executed
+}
+
+// writeRecord handles a record if it belongs to an MCP server, and reports whether it does.
+func (m *mcpTraffic) writeRecord(r stream.Record) (taken bool) {
+	in := m.in
+	if m.log.Has(r.Exchange) {
+		m.feed(r)
+		return true
+	}
+	head, waits := m.may[r.Exchange]
+	switch {
+	case waits:
+		delete(m.may, r.Exchange)
+		if r.Request && speaksRPC(r.Data) {
+			m.open(head)
+			m.feed(r)
+			return true
+		}
+		in.writeModelRecord(head)
+		return false
+	case r.Head == nil || !r.Request || in.alone || in.byNumber[r.Exchange] != nil || in.forcedFor(r.Exchange) != nil:
+		return false
+	case isServer(r.Head), asksServer(r.Head) && speaksRPC(r.Data):
+		m.open(r)
+		return true
+	case asksServer(r.Head) && len(r.Data) == 0:
+		if m.may == nil {
+			m.may = map[int]stream.Record{}
+		}
+		m.may[r.Exchange] = r
+		return true
+	}
+	return false
+}
+
+// open begins to read an exchange as one with an MCP server.
+func (m *mcpTraffic) open(r stream.Record) {
+	first := len(m.log.Servers) == 0
+	m.log.Begin(r.Exchange, r.Head)
+	if first {
+		m.matchEarlier()
+	}
+	m.feed(r)
+}
+
+// feed passes a record to the log of MCP traffic, with codings decoded.
+func (m *mcpTraffic) feed(r stream.Record) {
+	in := m.in
+	in.log.addWithBytes(r)
+	m.noteOffset(&r, in.nextEvent())
+	if r.Head != nil && !r.Request && len(r.Head.Header["Content-Encoding"]) > 0 {
+		if chain, err := coding.New(r.Head.Header); err == nil && chain != nil {
+			if m.chains == nil {
+				m.chains = map[int]*coding.Chain{}
+			}
+			m.chains[r.Exchange] = chain
+		}
+	}
+	if chain := m.chains[r.Exchange]; chain != nil && !r.Request {
+		plain, err := chain.Write(r.Data)
+		r.Data = bytes.Clone(plain)
+		if err == nil && r.End {
+			rest, _ := chain.Close()
+			r.Data = append(r.Data, rest...)
+		}
+		if err != nil || r.End {
+			delete(m.chains, r.Exchange)
+		}
+	}
+	m.log.Write(&r, in.eventCount())
+	if r.At >= 0 {
+		m.matcher.NoteMessage(m.log.RunOf(r.Exchange), r.At)
+	}
+}
+
+// trimHeads returns the heads of requests without further records.
+func (m *mcpTraffic) trimHeads() {
+	for _, number := range slices.Sorted(maps.Keys(m.may)) {
+		m.in.writeModelRecord(m.may[number])
+	}
+	m.may = nil
+	m.log.Close()
+}
+
+// isServer reports whether a request can only go to an MCP server.
+func isServer(h *stream.Head) bool {
+	switch h.Method {
+	case mcp.Stdio:
+		return strings.HasPrefix(h.URL, "mcp:")
+	case mcp.Shell:
+		return strings.HasPrefix(h.URL, "shell:")
+	}
+	for _, name := range []string{"Mcp-Protocol-Version", "Mcp-Session-Id", "Mcp-Method"} {
+		if len(h.Header[name]) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// asksServer reports whether a request may go to an MCP server: a request without a session must accept
+// the response in either of two forms.
+func asksServer(h *stream.Head) bool {
+	accepts := strings.Join(h.Header["Accept"], ",")
+	return h.Method == "POST" && strings.Contains(accepts, "application/json") && strings.Contains(accepts, "text/event-stream")
+}
+
+// speaksRPC reports whether a body begins like a JSON-RPC message, or a list of messages.
+func speaksRPC(body []byte) bool { return rpc.Match(body[:min(len(body), 64)]) }
+
+var rpc = regexp.MustCompile(`^\s*(\[\s*)?\{\s*"(jsonrpc|method|id|params|result|error)"`)
+
+// Servers returns the MCP servers that were seen.
+func (v *View) Servers() []*mcp.Server { return v.in.toolTraffic().log.Servers }
+
+// Executed returns the log of the traffic with MCP servers.
+func (in *Inspector) Executed() *mcp.Log { return &in.toolTraffic().log }
+
+// Executed returns the requests to and from MCP servers, in the order in which they were sent, as of the
+// moment of the view.
+func (v *View) Executed() []*mcp.Request {
+	all := v.in.toolTraffic().log.Requests
+	if v.past == nil {
+		return all
+	}
+	var then []*mcp.Request
+	for _, r := range all {
+		if was := r.AsOf(int32(v.past.events)); was != nil {
+			then = append(then, was)
+		}
+	}
+	return then
+}
+
+// offsetAt is the offset in an exchange with a server when there were so many events.
+type offsetAt struct {
+	known int32
+	ExchangeOffset
+}
+
+// noteOffset notes the offset after a record.
+func (m *mcpTraffic) noteOffset(r *stream.Record, known int32) {
+	if m.stops == nil {
+		m.stops = map[int][]offsetAt{}
+	}
+	all := m.stops[r.Exchange]
+	next := offsetAt{known: known}
+	if n := len(all) - 1; n >= 0 {
+		if next.ExchangeOffset = all[n].ExchangeOffset; all[n].known == known {
+			all = all[:n]
+		}
+	}
+	if r.Request {
+		next.RequestBytes += int64(len(r.Data))
+	} else {
+		next.ResponseBytes += int64(len(r.Data))
+		next.Answered = next.Answered || r.Head != nil || len(r.Data) > 0 || r.Note != "" || r.End
+	}
+	next.Ended = next.Ended || r.End
+	m.stops[r.Exchange] = append(all, next)
+}
+
+// stopsAt adds the offsets in exchanges with servers when there were so many events.
+func (m *mcpTraffic) stopsAt(all map[int]ExchangeOffset, known int32) {
+	for number, list := range m.stops {
+		for i := len(list) - 1; i >= 0; i-- {
+			if list[i].known <= known+1 {
+				all[number] = list[i].ExchangeOffset
+				break
+			}
+		}
+	}
+}
+
+// matchEvent passes an event of the timeline to the matcher.
+func (in *Inspector) matchEvent(e stream.Event) {
+	if in.executed == nil || len(in.executed.log.Servers) == 0 || e.Turn == stream.NoTurn {
+		return
+	}
+	t := in.Session().Turn(e.Turn)
+	if e.Kind == stream.CallOpen || e.Kind == stream.CallMeta {
+		in.executed.checkServerSchemas(t)
+	}
+	in.executed.matcher.AddEvent(t, e)
+}
+
+// maxEarlierTurns is how many turns before the first server are matched.
+const maxEarlierTurns = 64
+
+// matchEarlier adds the calls of the latest turns when the first server appears.
+func (m *mcpTraffic) matchEarlier() {
+	turns := m.in.Session().Turns
+	for _, t := range turns[max(0, len(turns)-maxEarlierTurns):] {
+		if t.Retention == stream.InMemory {
+			m.matcher.AddTurn(t)
+		}
+	}
+}
+
+// checkServerSchemas compares the tools that a request declares with those that their servers published, once
+// per list of tools.
+func (m *mcpTraffic) checkServerSchemas(t *stream.Turn) {
+	in := m.in
+	x := in.Exchange(t.Exchange)
+	if x == nil || x.Protocol == nil {
+		return
+	}
+	set := x.check.declaredTools()
+	if set == nil || slices.Contains(m.compared, set) {
+		return
+	}
+	if m.compared = append(m.compared, set); len(m.compared) > maxRecentSets {
+		m.compared = m.compared[1:]
+	}
+	tools, _ := set.Tools()
+	for _, f := range m.matcher.AddDeclared(x.Head.Run, tools) {
+		in.Timeline.Append(stream.Event{Kind: stream.Found, At: x.at, Frame: x.frame, Turn: t.Number, Slot: stream.NoSlot, What: &f})
+	}
+}
+
+// matchResult passes the result of a call in a request to the matcher.
+func (h *history) matchResult(o *replay.Observation, event int) {
+	in := h.x.in
+	if in.executed == nil || len(in.executed.log.Servers) == 0 || o.Result == 0 {
+		return
+	}
+	given := toolrun.SentResult{Size: o.ToolResult().Bytes, Media: o.ToolResult().Media, Failed: o.Result == stream.ResultFailed}
+	if p := o.ResultPart(); p != nil {
+		given.Text, given.Size = p.Text, len(p.Text)
+	}
+	to := h.target
+	given.Flag = to != nil && to.ErrorFlag
+	if t, _ := in.Session().Find(o.Ref()); t != nil && in.executed.RunOf(t.Exchange) == h.x.Head.Run {
+		in.executed.matcher.AddResult(o.Ref(), h.x.at, event, given)
+	}
+}
+
+// Find implements toolrun.Source.
+func (m *mcpTraffic) Find(r stream.Ref) (*stream.Turn, *stream.Call) { return m.in.Session().Find(r) }
+
+// RunOf implements toolrun.Source.
+func (m *mcpTraffic) RunOf(model int) string {
+	if x := m.in.Exchange(model); x != nil {
+		return x.Head.Run
+	}
+	return ""
+}
+
+// ClocksApart implements toolrun.Source: two files were recorded by two programs.
+func (m *mcpTraffic) ClocksApart(model, server int) bool {
+	x := m.in.Exchange(model)
+	return x == nil || x.Head.File != m.log.FileOf(server)
+}
+
+// EndedTwice implements toolrun.Source.
+func (m *mcpTraffic) EndedTwice(r stream.Ref) bool {
+	t, c := m.in.Session().Find(r)
+	return c != nil && slices.ContainsFunc(t.Findings, func(f stream.Finding) bool {
+		return f.Diagnosis == stream.ProtocolViolation && f.Message == fmt.Sprintf(protocol.StopOfNone, c.Slot)
+	})
+}
+
+// AddToolRun implements toolrun.Source.
+func (m *mcpTraffic) AddToolRun(n toolrun.Match) (event int) {
+	t, _ := m.in.Session().Find(n.Call)
+	if t == nil {
+		return event
+	}
+	if n.Finding.Diagnosis != nil {
+		n.Finding = unlessFaulted(t, n.Finding)
+	}
+	m.in.Timeline.Append(stream.Event{Kind: stream.Ran, At: n.At, Turn: n.Call.Turn, Slot: n.Call.Call, Frame: t.LastFrame, Text: n.Text, What: &n.ToolExecution})
+	return m.in.Timeline.Len() - 1
+}
+
+// NotRun returns the calls with a result whose tools were never run.
+func (in *Inspector) NotRun() []toolrun.CallWithoutRun { return in.toolTraffic().matcher.NotRun() }
+
+// ToolRun returns the matched request to run a tool; nil if r is not one.
+func (in *Inspector) ToolRun(r *mcp.Request) *toolrun.ToolRequest {
+	return in.toolTraffic().matcher.Request(r)
+}
+
+// ToolRun is a tool run of a call, with its result, as known at the moment of a view.
+type ToolRun struct {
+	stream.ToolRun
+	How          string // how it was matched to the call, in words
+	Server, Tool string
+	Args         []byte // or their beginning
+	ArgsSize     int
+	Altered      bool
+	IsPrefix     bool   // they are the beginning of the model's arguments, as a JSON string
+	PrefixBytes  int    // and how many bytes of them
+	Path         string // of the first value that differs
+	At           time.Duration
+	Took         time.Duration // negative if it has no response
+	State        string        // of the request, in words
+	Failed       bool
+	Text         string // of the response, or its beginning
+	Size         int    // of all its text
+	Shape        int    // size of its structured content
+	ResultSent   bool   // the model got a result
+	SentSize     int
+	Verdict      string // how that result compares with the response
+}
+
+// ToolRuns returns the tool runs of a call, in order.
+func (v *View) ToolRuns(c *stream.Call) (all []ToolRun) {
+	log := &v.in.toolTraffic().log
+	for _, g := range c.Runs {
+		if g.Request >= len(log.Requests) {
+			continue
+		}
+		r := log.Requests[g.Request]
+		a := v.in.ToolRun(r)
+		if v.past != nil {
+			r = r.AsOf(int32(v.past.events))
+		}
+		if a == nil || r == nil {
+			continue
+		}
+		got := ToolRun{
+			ToolRun: g, How: a.Explain(), Server: r.Server.Name, Tool: r.Tool, Args: r.Args, ArgsSize: r.ArgsSize, Altered: a.Args == "altered",
+			IsPrefix: a.IsPrefix, PrefixBytes: a.PrefixBytes, Path: a.Path, At: r.AskedAt, Took: r.Duration(), State: r.State.String(), Failed: r.Failed, Text: r.Text, Size: r.TextSize, Shape: r.StructuredSize,
+		}
+		if v.past != nil && r.State == mcp.Open {
+			got.State = "no answer yet"
+		}
+		if r.Error != "" {
+			got.Text, got.Size = r.Error, len(r.Error)
+		}
+		if a.ModelHasResult && a.ResultEvent < v.ArrivedEvents() {
+			got.ResultSent, got.SentSize, got.Verdict = true, a.ResultBytes, string(a.Result)
+		}
+		all = append(all, got)
+	}
+	return all
+}
+
+// SinceMoment returns how long after a moment of its call the tool ran, in words; "" if unknown.
+func (g *ToolRun) SinceMoment(at time.Duration, of string) string {
+	if at < 0 || g.At < 0 {
+		return ""
+	}
+	word := "after"
+	if g.At < at {
+		word = "before"
+	}
+	return fmt.Sprintf("%s %s %s", toolrun.DurationText((g.At - at).Abs()), word, of)
+}

@@ -1,0 +1,260 @@
+// Package providers turns the bytes of exchanges with model providers into the events of one timeline:
+// it finds the framing, recognises the protocol, and decodes with it. Each wire protocol has its own
+// folder; package protocol describes how to add one.
+//
+//	records ─▶ Inspector ─▶ Framer ─▶ protocol.Decoder ─▶ stream.Timeline
+//
+// No received byte is lost. A frame that can't be decoded, or has an unknown protocol, is also an event,
+// and Exchange.Response keeps its bytes.
+package providers
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"toolscope/providers/agui"
+	"toolscope/providers/aisdk"
+	"toolscope/providers/aistudio"
+	"toolscope/providers/anthropic"
+	"toolscope/providers/bedrock"
+	"toolscope/providers/claudecode"
+	"toolscope/providers/codexexec"
+	"toolscope/providers/cohere"
+	"toolscope/providers/gemini"
+	"toolscope/providers/geminiinteractions"
+	"toolscope/providers/ollama"
+	"toolscope/providers/openaichat"
+	"toolscope/providers/openairesponses"
+	"toolscope/providers/protocol"
+	"toolscope/stream"
+	"toolscope/stream/count"
+)
+
+// All lists the protocols, one per line. OpenRouter, Groq, Mistral and others are hosts of openaichat,
+// not protocols of their own.
+var All = []protocol.Protocol{
+	anthropic.Protocol(),
+	openaichat.Protocol(),
+	openairesponses.Protocol(),
+	gemini.Protocol(),
+	geminiinteractions.Protocol(),
+	bedrock.Protocol(),
+	ollama.Protocol(),
+	cohere.Protocol(),
+	aistudio.Protocol(),
+	aisdk.Protocol(),
+	agui.Protocol(),
+	claudecode.Protocol(anthropic.Protocol()),
+	codexexec.Protocol(),
+}
+
+// Targets returns the targets of all protocols.
+func Targets() (all []*protocol.Target) {
+	for i := range All {
+		for j := range All[i].Targets {
+			all = append(all, &All[i].Targets[j])
+		}
+	}
+	return all
+}
+
+// FindTarget returns the target with that name. The error lists the known names.
+func FindTarget(name string) (*protocol.Target, error) {
+	t, err := protocol.FindNamed("target", name, Targets(), func(t **protocol.Target) string { return (*t).Name })
+	if err != nil {
+		return nil, err
+	}
+	return *t, nil
+}
+
+// historyTargetOf returns the target that reads requests of the protocol with that name, nil if it has no
+// requests.
+func historyTargetOf(name string) *protocol.Target {
+	if t := TargetOf(name); t != nil {
+		return t
+	}
+	for i := range All {
+		if All[i].Name == name {
+			return All[i].HistoryTarget
+		}
+	}
+	return nil
+}
+
+// TargetOf returns the target of the protocol with that name, nil if it has no requests.
+func TargetOf(name string) *protocol.Target {
+	for i := range All {
+		for j := range All[i].Targets {
+			if t := &All[i].Targets[j]; t.Protocol == name {
+				return t
+			}
+		}
+	}
+	return nil
+}
+
+// undecoded is a protocol that is recognised but not decoded. Its frames are shown as they arrived, under
+// its name.
+type undecoded struct {
+	name, title string
+	known       func(protocolMarks) bool // recognises one frame
+}
+
+// protocolMarks are the parts of a frame by which undecoded protocols are recognised.
+type protocolMarks struct {
+	event string // SSE event type
+	kind  string // field type
+	data  protocol.Raw
+}
+
+func (s protocolMarks) has(members ...string) bool {
+	return slices.ContainsFunc(members, func(m string) bool { return s.data.Get(m) != nil })
+}
+
+// startsWith reports whether text begins with one of the prefixes.
+func startsWith(text string, prefixes ...string) bool {
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(text, p) })
+}
+
+// allUndecoded are tried in this order if no protocol claims a frame. Sources: the event lists of OpenAI's
+// and Anthropic's SDKs, the references of the Realtime and the Live API, the AI SDK's guide to version 4,
+// OpenAI's description of gpt-oss's own format, and JSON-RPC 2.0.
+var allUndecoded = []undecoded{
+	{"openai-assistants", "OpenAI Assistants events", func(s protocolMarks) bool {
+		return startsWith(s.event, "thread.") || startsWith(s.data.Get("object").Text(), "thread.") && s.has("id")
+	}},
+	{"openai-realtime", "OpenAI Realtime events", func(s protocolMarks) bool {
+		return s.has("event_id") &&
+			startsWith(s.kind, "session.", "conversation.", "response.", "input_audio_buffer.", "output_audio_buffer.", "rate_limits.")
+	}},
+	{"anthropic-agents", "Anthropic managed-agents events", func(s protocolMarks) bool {
+		return startsWith(s.kind, "agent.", "span.", "session.status", "session.error", "session.deleted", "session.thread",
+			"user.message", "user.interrupt", "user.tool_", "user.custom_tool_")
+	}},
+	{"gemini-live", "Gemini Live messages", func(s protocolMarks) bool {
+		return s.has("setupComplete", "serverContent", "toolCallCancellation", "sessionResumptionUpdate") ||
+			s.data.Get("toolCall").Get("functionCalls") != nil
+	}},
+	{"ai-sdk-data", "AI SDK data stream lines (version 4)", func(s protocolMarks) bool {
+		if len(s.data) < 4 || s.data[1] != ':' || !strings.ContainsRune("0123456789abcdefghijk", rune(s.data[0])) {
+			return false
+		}
+		value := protocol.Scan(s.data[2:])
+		return strings.ContainsRune(`"[{`, rune(value.Kind())) && value.Value() != nil && value.End() == nil
+	}},
+	{"cohere-v1", "Cohere v1 events", func(s protocolMarks) bool {
+		return s.has("is_finished") && s.data.Get("event_type").IsString()
+	}},
+	{"harmony", "Harmony text (gpt-oss)", func(s protocolMarks) bool {
+		return s.data.Kind() != '{' && (bytes.Contains(s.data, []byte("<|start|>")) || bytes.Contains(s.data, []byte("<|channel|>")))
+	}},
+	{"json-rpc", "JSON-RPC messages (MCP, ACP)", func(s protocolMarks) bool {
+		return s.data.Get("jsonrpc").Is("2.0")
+	}},
+}
+
+// seenIn returns the undecoded protocol of a frame, or nil.
+func seenIn(e protocol.SniffInput) *protocol.Protocol {
+	if len(e.Data) == 0 {
+		return nil
+	}
+	s := protocolMarks{string(e.Event), protocol.Raw(e.Data).Get("type").Text(), e.Data}
+	for i := range allUndecoded {
+		if known := &allUndecoded[i]; known.known(s) {
+			return &protocol.Protocol{
+				Name:  known.name,
+				Title: known.title + ", not decoded",
+				New:   func(o *protocol.Out) protocol.Decoder { return newUnknown(o, known.title) },
+			}
+		}
+	}
+	return nil
+}
+
+// unknownProtocol shows a stream of an unknown protocol: every frame is kept and shown, none is interpreted.
+var unknownProtocol = protocol.Protocol{
+	Name:  "unknown",
+	Title: "unknown protocol",
+	New:   func(o *protocol.Out) protocol.Decoder { return newUnknown(o, "") },
+}
+
+// unknownLike returns unknownProtocol for a stream that looks like guess.
+func unknownLike(guess string) *protocol.Protocol {
+	d := unknownProtocol
+	d.New = func(o *protocol.Out) protocol.Decoder {
+		decoder := newUnknown(o, "")
+		decoder.guess = guess
+		return decoder
+	}
+	return &d
+}
+
+// emptyProtocol shows an exchange without a response body.
+var emptyProtocol = protocol.Protocol{
+	Name: unknownProtocol.Name, Title: unknownProtocol.Title,
+	New: func(o *protocol.Out) protocol.Decoder { return silentDecoder{newUnknown(o, "")} },
+}
+
+type unknownDecoder struct {
+	turn   *protocol.Turn
+	title  string // of the undecoded protocol that its frames show, if any
+	guess  string // what the stream looks like, "" while unknown
+	frames int
+}
+
+func newUnknown(o *protocol.Out, title string) *unknownDecoder {
+	return &unknownDecoder{turn: o.OpenSilently(), title: title}
+}
+
+func (d *unknownDecoder) Frame(f stream.Frame) error {
+	d.frames++
+	body := protocol.Raw(f.Data)
+	name := string(f.Event)
+	if name == "" && d.title != "" {
+		name = body.Get("type").Text()
+	}
+	if d.title == "" && body.Get("error").IsPresent() {
+		if text := errorWords(body); text != "" {
+			d.turn.Fail("", text)
+			return nil
+		}
+	}
+	d.turn.Unknown(name)
+	return nil
+}
+
+// errorWords returns the message in the body of an error, from any of the fields that web services
+// use; "" if there is none.
+func errorWords(body protocol.Raw) string {
+	err := body.Get("error")
+	for _, text := range []protocol.Raw{
+		err.Get("message"), err, body.Get("message"), body.Get("Message"), body.Get("detail"), body.Get("error_description"),
+	} {
+		if text.HasText() {
+			return text.Text()
+		}
+	}
+	return ""
+}
+
+// Close leaves the turn open: whether it ended is unknown.
+func (d *unknownDecoder) Close() {
+	frames := count.Of(d.frames, "frame")
+	switch {
+	case d.title != "":
+		d.turn.Find(protocolUndecoded, "%s recognised but not decoded: %s shown as received", stream.Own(d.title), stream.Own(frames))
+	case d.frames == 0:
+		d.turn.Find(protocolUnknown, "the body contains only comments")
+	case d.guess != "":
+		d.turn.Find(protocolUnknown, "%s of an unknown protocol, shown as received, not interpreted; possibly %s", stream.Own(frames), d.guess)
+	default:
+		d.turn.Find(protocolUnknown, "%s of an unknown protocol, shown as received, not interpreted", stream.Own(frames))
+	}
+}
+
+// silentDecoder decodes an exchange without a response body.
+type silentDecoder struct{ *unknownDecoder }
+
+// Close reports nothing: the exchange reports that nothing arrived, and why.
+func (silentDecoder) Close() {}

@@ -1,0 +1,341 @@
+package providers
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"time"
+
+	"toolscope/providers/conversation"
+	"toolscope/providers/protocol"
+	"toolscope/stream"
+)
+
+// requestState is the state of an exchange's requests: the one of an HTTP exchange, or the messages of a
+// WebSocket, each of which has its own turn.
+type requestState struct {
+	x             *Exchange
+	header        conversation.ClientFacts
+	path          string               // the purpose by the path, "" if the path doesn't show it
+	latest        *stream.RequestInfo  // the latest request that was read
+	queue         []requestMessage     // messages of a WebSocket that still wait for a turn
+	responseSize  int64                // size of the response when the last of them was sent
+	conversations []*agentConversation // of the requests
+	agentCalls    map[string]agentCall // calls of the exchange that start agents, by id
+
+	upgrades bool // a WebSocket was asked for
+
+	sentAt time.Duration // when the latest request that was read began, or NoTime
+}
+
+// requestMessage is a message that asks for a turn.
+type requestMessage struct {
+	message []byte
+	at      time.Duration
+}
+
+// readHead reads the head of a request.
+func (r *requestState) readHead(h *stream.Head) {
+	r.x.RequestHeader = h.Header
+	r.header = conversation.ReadHeader(h.Header)
+	r.x.client = r.header.Client
+	r.upgrades = len(h.Header["Sec-Websocket-Key"]) > 0
+	r.path = conversation.PurposeOfPath(h.Method, pathOf(h.URL))
+}
+
+// readMessage queues a message that the client sends on a WebSocket. If the provider has sent data since
+// the last message and no turn is open, the provider refused the queued messages.
+func (r *requestState) readMessage(message []byte, at time.Duration) {
+	if kind := protocol.Raw(message).Get("type"); kind.IsPresent() && !kind.Is("response.create") {
+		return
+	}
+	if r.x.Response.Size() > r.responseSize && len(r.x.openTurns()) == 0 {
+		r.queue = r.queue[:0]
+	}
+	r.queue, r.responseSize = append(r.queue, requestMessage{message, at}), r.x.Response.Size()
+}
+
+// nextRequest returns the request of the next turn, nil if none was seen.
+func (r *requestState) nextRequest() *stream.RequestInfo {
+	if isWebSocket(r.x.Head) {
+		r.sentAt = stream.NoTime
+	}
+	switch {
+	case isWebSocket(r.x.Head) && len(r.queue) > 0:
+		message := r.queue[0].message
+		r.sentAt = r.queue[0].at
+		r.queue[0], r.queue = requestMessage{}, r.queue[1:]
+		var said []protocol.Message
+		if target := TargetOf(r.x.Protocol.Name); target != nil {
+			said, _ = target.Decode(message)
+		}
+		r.latest = r.readRequest(message, said)
+	case r.latest == nil && (r.x.Head.Method != "" || r.x.Request.Size() > 0):
+		r.latest = r.readRequest(nil, nil)
+	}
+	return r.latest
+}
+
+// agentInLog returns the agent of a turn in the lines of Claude Code, which mix several agents: the turn
+// names the call that started its agent.
+func (r *requestState) agentInLog(call string) *stream.RequestInfo {
+	if call == "" {
+		return &stream.RequestInfo{Client: "claude-code", Agent: conversation.Main}
+	}
+	s := r.agentCalls[call]
+	return &stream.RequestInfo{Client: "claude-code", Agent: call, Parent: conversation.Main, Title: s.title, StartedBy: s.by}
+}
+
+// readRequest reads a request, and finds its conversation.
+func (r *requestState) readRequest(body []byte, messages []protocol.Message) *stream.RequestInfo {
+	b, ls := conversation.ReadBody(body), &r.x.in.conversations
+	f := conversation.ReadFacts(r.header, b)
+	ask := &stream.RequestInfo{Client: f.Client, Purpose: r.purposeOf(&f, b, messages)}
+	ask.Background = conversation.IsBackground(ask.Purpose)
+	key := &requestKey{exchange: r.x.Number, messages: messages, side: ask.Background}
+	if len(messages) > 0 {
+		key.shape = conversation.ShapeOf(ls.hashSeed(), messages, b)
+		key.way = key.shape.Prefixes()
+	}
+	l := ls.conversationOf(&f, key)
+	ask.ResultsOf, ask.Snippet = conversation.LatestContent(messages, l.callName)
+	r.conversations = append(r.conversations, l)
+	if l != nil {
+		ask.Conversation, ask.Session, ask.GeneratedSession = l.number, l.session, l.unnamed
+		ask.Agent, ask.Parent, ask.Title, ask.StartedBy = l.agent, l.parent, l.title, l.by
+	}
+	switch {
+	case l == nil, ask.Background:
+	case r.x.Head.Incremental:
+		r.x.past.before, l.exchange = l.exchange, r.x.Number
+	case len(messages) > 0 && f.PreviousResponse == "" && b.Conversation == "":
+		ask.Change = l.addRequest(r.x.Number, key.shape)
+	}
+	return ask
+}
+
+// conversationOf returns the conversation of a turn, nil if it has none.
+func (r *requestState) conversationOf(turn int32) *agentConversation {
+	if len(r.conversations) == 0 {
+		return nil
+	}
+	i := min(r.x.indexOf(turn), len(r.conversations)-1)
+	if i < 0 {
+		return nil
+	}
+	return r.conversations[i]
+}
+
+// purposeOf returns the purpose of a request, "" if nothing shows it.
+func (r *requestState) purposeOf(f *conversation.ClientFacts, b *conversation.RequestBody, messages []protocol.Message) string {
+	switch {
+	case r.path != "":
+		return r.path
+	case r.x.Protocol == &plainHTTP && r.upgrades:
+		return conversation.Connect
+	case r.x.Protocol == &plainHTTP:
+		return conversation.Other
+	case r.x.Request.Size() == 0:
+		return ""
+	}
+	return conversation.PurposeOf(f, b, conversation.FirstUserText(messages))
+}
+
+// Client returns the client's name in providers/client, "" if its header doesn't name it.
+func (x *Exchange) Client() string { return x.client }
+
+// Refused returns why toolscope refused the request in place of the provider, "" if it didn't.
+func (x *Exchange) Refused() string {
+	why, refused := strings.CutPrefix(x.why, "refused: ")
+	if !x.own || !refused {
+		return ""
+	}
+	return why
+}
+
+// noteStart notes when the head or the first bytes of an HTTP request arrived. A WebSocket has a request
+// for each turn.
+func (r *requestState) noteStart(at time.Duration) {
+	if r.sentAt == stream.NoTime && !isWebSocket(r.x.Head) {
+		r.sentAt = at
+	}
+}
+
+// stampTurn dates the request of a turn that opens: it is the latest request that was read.
+func (r *requestState) stampTurn(turn int32) {
+	for len(r.x.times) <= int(turn) {
+		r.x.times = append(r.x.times, r.sentAt)
+	}
+}
+
+// RequestStart returns when the request of a turn began, or NoTime if that was not seen.
+func (x *Exchange) RequestStart(t *stream.Turn) time.Duration {
+	if i := x.indexOf(t.Number); i >= 0 && i < len(x.times) {
+		return x.times[i]
+	}
+	return stream.NoTime
+}
+
+// TurnIndex returns the index of a turn in its exchange, from 0.
+func (x *Exchange) TurnIndex(t *stream.Turn) int { return max(0, x.indexOf(t.Number)) }
+
+// HasManyRequests reports whether the exchange has a request for each of its turns.
+func (x *Exchange) HasManyRequests() bool { return isWebSocket(x.Head) }
+
+// RequestOf returns the body of a turn's request, nil if there is none or some of its bytes were missed.
+// On a WebSocket it is the message that requested the turn.
+func (x *Exchange) RequestOf(t *stream.Turn) []byte {
+	if !x.HasManyRequests() || x.gap.requestBytes > 0 {
+		return x.RequestBody()
+	}
+	asked := x.RequestStart(t)
+	for n := range x.Request.Records() {
+		if data, at := x.Request.Record(n); asked >= 0 && at == asked {
+			return data
+		}
+	}
+	return nil
+}
+
+// HeadAt returns when the head of the response arrived, or NoTime.
+func (x *Exchange) HeadAt() time.Duration { return x.headAt }
+
+// LastRecordAt returns when the latest record of the exchange arrived.
+func (x *Exchange) LastRecordAt() time.Duration { return x.at }
+
+// historyLink is a request's reference to its earlier history.
+type historyLink struct {
+	keptByProvider   bool   // the provider keeps earlier history
+	thread           bool   // it keeps all of it: the request has only new messages
+	previousResponse string // id of the response that it continues, "" if none
+	conversation     string // id of its conversation, "" if none
+}
+
+// readHistoryLink reads a request's reference to its earlier history. Requests of OpenAI's Responses
+// continue a response or a conversation, those of Gemini's Interactions an interaction. Other requests of
+// Gemini may begin with cached content.
+func readHistoryLink(request []byte) (on historyLink) {
+	s := protocol.Scan(request)
+	for ok := s.Object(); ok; ok = s.Member() {
+		switch string(s.Key()) {
+		case "response": // some clients put the request into it
+			if s.Kind() == '{' {
+				on = readHistoryLink(s.Value())
+			}
+		case "previous_response_id", "previous_interaction_id", "previousInteractionId":
+			if v := s.Value(); v.HasText() {
+				on.keptByProvider, on.thread, on.previousResponse = true, true, v.Text()
+			}
+		case "conversation":
+			if v := s.Value(); v.IsPresent() {
+				on.keptByProvider, on.thread, on.conversation = true, true, v.Text()+v.Get("id").Text()
+			}
+		case "cachedContent", "cached_content":
+			on.keptByProvider = on.keptByProvider || s.Value().IsPresent()
+		}
+	}
+	return on
+}
+
+// observeMessage observes a message that arrived at that time, if the exchange is a WebSocket.
+func (h *history) observeMessage(at time.Duration) {
+	if h.x.decoder == nil || !isWebSocket(h.x.Head) {
+		return
+	}
+	answered := h.x.at
+	h.x.at = at
+	h.observeRequest()
+	h.x.at = answered
+}
+
+// observeMessages observes the messages that the client of a WebSocket has sent since the last call. Each is a
+// request. They wait while the protocol is unknown.
+func (h *history) observeMessages() {
+	to := h.x.historyTarget()
+	if to == nil {
+		return
+	}
+	from := h.heard
+	var values stream.Values
+	values.Write(h.x.Request.Bytes(from, h.x.Request.Size()), func(f stream.Frame) {
+		h.heard = from + f.End
+		if f.Kind != stream.FrameData {
+			return
+		}
+		message := bytes.Clone(f.Data) // parts and schemas keep what they were read from
+		on := readHistoryLink(message)
+		h.on = on
+		h.x.check.addTools(message, on)
+		if h.x.in.alone {
+			return
+		}
+		messages, _ := to.Decode(message)
+		if len(messages) > 0 || on.thread {
+			h.x.position = h.observeMessagesOf(messages, to, on).Position
+		}
+	})
+}
+
+// addTools adds the tools of a message to those of earlier messages, which the provider may keep.
+func (c *schemaCheck) addTools(message []byte, on historyLink) {
+	if c.x.Protocol.Tools == nil {
+		return
+	}
+	was, more := c.knownTools()
+	list := c.x.Protocol.Tools(message)
+	if on.thread && !c.hasResponse(on.previousResponse) {
+		inherited, others := c.x.in.toolsAfter(on)
+		was, more = joinTools(was, inherited), more || others
+	}
+	c.set = c.x.in.toolSet(joinTools(was, list), more)
+}
+
+// hasResponse reports whether this exchange has a response with that id.
+func (c *schemaCheck) hasResponse(id string) bool {
+	return id != "" && slices.ContainsFunc(c.x.turns, func(n int32) bool {
+		t := c.x.in.Session().Turn(n)
+		return t != nil && t.ID == id
+	})
+}
+
+// toolsAfter returns the tools of the request that another continues, and whether there may be others: the
+// request may be dropped, or older than the source.
+func (in *Inspector) toolsAfter(on historyLink) (tools []protocol.Tool, more bool) {
+	f := in.entryAfter(on.previousResponse)
+	if f == nil {
+		return nil, true
+	}
+	x := in.Exchange(f.exchange)
+	if x == nil || x.check.set == nil {
+		return nil, true
+	}
+	return x.check.set.Tools()
+}
+
+// knownTools returns the known tools, and whether there may be others.
+func (c *schemaCheck) knownTools() (tools []protocol.Tool, more bool) {
+	if c.set == nil {
+		return nil, false
+	}
+	return c.set.Tools()
+}
+
+// joinTools returns the earlier tools and the new ones. A new tool replaces an earlier one with its name.
+func joinTools(was, news []protocol.Tool) []protocol.Tool {
+	if len(was) == 0 {
+		return news
+	}
+	all := slices.Clone(was)
+	at := map[[2]string]int{}
+	for i := range all {
+		at[[2]string{all[i].Namespace, all[i].Name}] = i
+	}
+	for _, t := range news {
+		if i, old := at[[2]string{t.Namespace, t.Name}]; old {
+			all[i] = t
+		} else {
+			all = append(all, t)
+		}
+	}
+	return all
+}

@@ -1,0 +1,432 @@
+// Package toolrun matches the requests that run tools to the calls of models, and compares the two ends:
+//
+//	model wrote ─▶ tool got ─▶ tool returned ─▶ model got
+//
+//	calls of turns ─┐
+//	                ├─▶ Matcher ─▶ matches, how they were made, and findings
+//	requests of MCP ┘
+//
+// Words. A ToolRequest is one tools/call of a client, with all its rounds. It is matched to a call by the
+// id that some clients send, or else by the tool's name and equal arguments, or finally by the name
+// alone.
+//
+// Invariants:
+//   - Nothing is guessed: if two calls or two requests are possible, neither is matched. But of equal calls
+//     the first request gets the first, and the match says how many equal calls there are.
+//   - No finding is based on a match by name alone, nor on bytes that toolscope missed.
+//   - Two captures have two clocks: a difference of a millisecond means nothing. Calls and requests of
+//     different runs are never matched.
+package toolrun
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"time"
+
+	"toolscope/providers/mcp"
+	"toolscope/stream"
+)
+
+// Source is what a Matcher knows of the calls' side, and where its matches go.
+type Source interface {
+	Find(stream.Ref) (*stream.Turn, *stream.Call)
+	RunOf(exchange int) string
+	ClocksApart(exchange, other int) bool // their times come from different clocks
+	EndedTwice(stream.Ref) bool           // the end of a call was sent twice
+	AddToolRun(Match) (event int)         // adds a match to the timeline, and returns the number of its event
+}
+
+// A Matcher matches requests to servers to the calls of models, as both arrive.
+type Matcher struct {
+	source Source
+	log    *mcp.Log
+
+	calls    []*Call
+	asks     []*ToolRequest
+	byNumber map[int]*ToolRequest
+	not      []CallWithoutRun
+	unrun    []*Call // with a result that the model got, but without a known request
+	declared []declaration
+	drifts   []driftedTool // already reported
+	blind    bool          // bytes of a response were missed
+}
+
+// NewMatcher returns a Matcher of the calls of a source and the requests of a log. From now on, it gets each new
+// request of the log.
+func NewMatcher(s Source, log *mcp.Log) *Matcher {
+	m := &Matcher{source: s, log: log}
+	log.News = m.addRequest
+	return m
+}
+
+// AddEvent notes what an event of turn t, which the timeline just got, says about a call.
+func (m *Matcher) AddEvent(t *stream.Turn, e stream.Event) {
+	switch e.Kind {
+	case stream.CallOpen, stream.CallMeta:
+		if c := t.InSlot(e.Slot); c != nil {
+			m.addCall(t, c)
+		}
+	case stream.Seal:
+		if c := t.InSlot(e.Slot); c != nil {
+			m.noteFinal(c.Ref())
+		}
+	case stream.TurnClose:
+		m.closeTurn(t)
+	}
+}
+
+// AddTurn adds the calls of a turn of which the Matcher got no events.
+func (m *Matcher) AddTurn(t *stream.Turn) {
+	for _, c := range t.Calls {
+		m.addCall(t, c)
+	}
+	if t.Closed() {
+		m.closeTurn(t)
+	}
+}
+
+// A Match is a tool run that was matched to a call, or a finding about one.
+type Match struct {
+	Call stream.Ref
+	At   time.Duration
+	Text string
+	stream.ToolExecution
+}
+
+// A Call holds the known facts about a model's call.
+type Call struct {
+	Ref      stream.Ref
+	ID, Name string
+	Exchange int
+	Run      string
+	Args     []byte // as far as they arrived; nil once they are no longer needed
+	Size     int
+
+	OpenedAt, FirstAt, LastAt, SealedAt, ClosedAt time.Duration // or stream.NoTime
+	Phase                                         stream.TurnPhase
+
+	opened      int32
+	syntax      stream.Syntax
+	settled     bool // no more arguments come
+	closed      bool // its turn has ended
+	unseen      bool
+	freeform    bool
+	muted       bool // the client or toolscope ended its turn: that is not a fault
+	given       bool // the model got a result
+	givenAt     time.Duration
+	result      *SentResult // the result, while a request may still be matched to the call
+	resultEvent int
+	asks        []*ToolRequest
+	finding     map[*stream.Diagnosis]bool
+	exclusive   bool // a request may also be for another server's tool: it waits until all are known
+}
+
+// A ToolRequest is one request to run a tool.
+type ToolRequest struct {
+	*mcp.Request
+	Call       *Call // the call that it is matched to, nil for none
+	Basis      stream.MatchBasis
+	EqualCalls int     // number of equal calls that it may belong to
+	Candidates []*Call // if it is not matched: the calls that it may belong to, more than one
+
+	Args           string // "same" or "altered", "" while unknown
+	Path           string // of the first value that differs
+	IsPrefix       bool   // the arguments are a JSON string with the beginning of what the model wrote
+	PrefixBytes    int    // number of bytes of that beginning
+	Result         ResultRelation
+	ModelHasResult bool // the model got a result
+	ResultEvent    int  // number of the event that reports it
+	ResultBytes    int  // bytes of the result that the model got
+	Unasked        bool // no call of a model asked for it
+
+	Findings []stream.Finding
+
+	finding map[*stream.Diagnosis]bool
+}
+
+// CallWithoutRun is a call whose result the model got, although no request for it reached its tool.
+type CallWithoutRun struct {
+	*Call
+	Server, Tool string
+	Finding      stream.Finding
+}
+
+// NotRun returns all calls without a run.
+func (m *Matcher) NotRun() []CallWithoutRun { return m.not }
+
+// AfterSeal returns the time from the moment when the call's arguments were final to the request,
+// negative if the request came first; ok is false if it is unknown.
+func (a *ToolRequest) AfterSeal() (d time.Duration, ok bool) {
+	if a.Call == nil || a.AskedAt < 0 || a.Call.SealedAt < 0 {
+		return 0, false
+	}
+	return a.AskedAt - a.Call.SealedAt, true
+}
+
+// AfterTurn returns the time from the end of the turn to the request, like AfterSeal.
+func (a *ToolRequest) AfterTurn() (d time.Duration, ok bool) {
+	if a.Call == nil || a.AskedAt < 0 || a.Call.ClosedAt < 0 {
+		return 0, false
+	}
+	return a.AskedAt - a.Call.ClosedAt, true
+}
+
+// maxUnmatched is the maximum number of calls, and of requests, that may still be matched.
+const maxUnmatched = 4096
+
+// skew is how far two clocks may differ.
+const skew = time.Millisecond
+
+// Request returns the tool request of an MCP request, nil if that does not run a tool.
+func (m *Matcher) Request(r *mcp.Request) *ToolRequest { return m.byNumber[r.Number] }
+
+// addCall adds a call that began, or got its name or id.
+func (m *Matcher) addCall(t *stream.Turn, c *stream.Call) {
+	if c.RunByProvider || c.Discarded || c.Kind != "" && c.Kind != "function" && c.Kind != "custom" && c.Kind != "mcp" {
+		return
+	}
+	for i := len(m.calls) - 1; i >= 0 && i >= len(m.calls)-64; i-- {
+		if m.calls[i].Ref == c.Ref() {
+			m.learn(m.calls[i])
+			return
+		}
+	}
+	of := &Call{Ref: c.Ref(), Exchange: t.Exchange, Run: m.source.RunOf(t.Exchange), opened: c.OpenedBy, ClosedAt: stream.NoTime, givenAt: stream.NoTime}
+	if m.calls = append(m.calls, of); len(m.calls) > maxUnmatched {
+		m.calls = append(m.calls[:0], m.calls[maxUnmatched/2:]...)
+	}
+	m.learn(of)
+	m.tryAgain(of)
+}
+
+// learn updates the known facts about a call.
+func (m *Matcher) learn(of *Call) {
+	t, c := m.source.Find(of.Ref)
+	if c == nil || t.Retention != stream.InMemory {
+		return
+	}
+	of.ID, of.Name, of.freeform = c.ID, c.Name, c.Freeform()
+	if c.Namespace != "" {
+		of.Name = c.Namespace + "__" + c.Name
+	}
+	of.OpenedAt, of.FirstAt, of.LastAt, of.SealedAt = c.OpenedAt, c.FirstArgAt, c.LastArgAt, c.SealedAt
+	of.Args, of.Size, of.syntax = c.Args(), c.ArgsLen(), c.Syntax()
+	of.settled = !c.MayGrow()
+	of.unseen = t.Missed > 0 || t.HasGap() || c.Status() == stream.Unseen
+	m.blind = m.blind || of.unseen
+}
+
+// call returns the known facts about a call, nil if there are none.
+func (m *Matcher) call(ref stream.Ref) *Call {
+	for i := len(m.calls) - 1; i >= 0; i-- {
+		if m.calls[i].Ref == ref {
+			return m.calls[i]
+		}
+	}
+	return nil
+}
+
+// noteFinal notes that no more arguments of a call come.
+func (m *Matcher) noteFinal(ref stream.Ref) {
+	if of := m.call(ref); of != nil {
+		m.learn(of)
+		m.tryAgain(of)
+		m.judge(of)
+	}
+}
+
+// closeTurn notes that a turn has ended.
+func (m *Matcher) closeTurn(t *stream.Turn) {
+	m.blind = m.blind || t.Missed > 0
+	for _, of := range m.calls {
+		if of.Ref.Turn != t.Number || of.closed {
+			continue
+		}
+		m.learn(of)
+		of.closed, of.settled, of.ClosedAt, of.Phase = true, true, t.ClosedAt, t.Phase()
+		of.muted = t.EndedBy == stream.Client || t.EndedBy == stream.Toolscope
+		m.tryAgain(of)
+		m.judge(of)
+	}
+}
+
+// addRequest adds a request to run a tool. It ignores requests that it knows, which have another round or a
+// response.
+func (m *Matcher) addRequest(r *mcp.Request) {
+	if !r.IsCall() {
+		return
+	}
+	if m.byNumber[r.Number] != nil {
+		return
+	}
+	a := &ToolRequest{Request: r}
+	if m.byNumber == nil {
+		m.byNumber = map[int]*ToolRequest{}
+	}
+	m.byNumber[r.Number] = a
+	if m.asks = append(m.asks, a); len(m.asks) > maxUnmatched {
+		m.asks = append(m.asks[:0], m.asks[maxUnmatched/2:]...)
+	}
+	m.find(a)
+}
+
+// AddResult notes that the model got a result of a call, reported by an event.
+func (m *Matcher) AddResult(ref stream.Ref, at time.Duration, event int, g SentResult) {
+	of := m.call(ref)
+	if of == nil || of.given {
+		return
+	}
+	if !of.settled {
+		m.learn(of)
+	}
+	of.given, of.givenAt = true, at
+	if m.mayBeServed(of) && len(g.Text) <= mcp.MaxKept {
+		g.Text = bytes.Clone(g.Text)
+	} else if len(of.asks) == 0 {
+		g.Text = nil
+	}
+	of.result, of.resultEvent = &g, event
+	m.resolve(of)
+	for _, a := range of.asks {
+		m.compare(of, a, event, g)
+	}
+	if len(of.asks) == 0 {
+		if m.unrun = append(m.unrun, of); len(m.unrun) > maxUnmatched {
+			m.unrun = append(m.unrun[:0], m.unrun[maxUnmatched/2:]...)
+		}
+	} else if of.result = nil; of.Phase == stream.TurnComplete {
+		of.Args = nil
+	}
+}
+
+// NoteMessage notes that a server of a run sent or got a message at a time: all earlier requests to it are
+// known by then.
+func (m *Matcher) NoteMessage(run string, at time.Duration) {
+	m.unrun = slices.DeleteFunc(m.unrun, func(of *Call) bool {
+		known := of.Run == run && of.givenAt+skew < at
+		if known {
+			m.notAsked(of)
+		}
+		return known
+	})
+}
+
+// SentResult is the result of a call that the model got.
+type SentResult struct {
+	Text   []byte // all of it, or its beginning
+	Size   int
+	Media  int
+	Failed bool
+	Flag   bool // the protocol can say that a tool failed
+}
+
+// Close notes that no more events come.
+func (m *Matcher) Close() {
+	for _, of := range m.calls {
+		m.resolve(of)
+	}
+	for _, of := range m.unrun {
+		m.notAsked(of)
+	}
+	m.unrun = nil
+	if m.blind {
+		return
+	}
+	models := map[string]bool{} // runs with calls of models
+	for _, of := range m.calls {
+		models[of.Run] = true
+	}
+	for _, a := range m.asks {
+		if models[a.Server.Run] && a.Call == nil && a.Request.CallID == "" && len(a.Candidates) == 0 && a.Server.Gaps == 0 && !a.Unasked {
+			a.Unasked = true
+			a.Server.AddFinding(a.AskedAt, unasked, "%s was run, but no recorded call asked for it", stream.Fact(a.Tool))
+		}
+	}
+}
+
+// How surely a name that a model gets means a tool of a server.
+const (
+	noName     = iota
+	endsSo     // it ends with the tool's name
+	bareName   // it is the tool's name
+	someServer // it names some MCP server, by the client's own name for it
+	thisServer // it contains the names of this server and of the tool
+)
+
+// nameMatch returns how surely a model's name means a server's tool. Clients put the server's name before
+// the tool's, replace characters that providers don't accept, and shorten long names.
+func nameMatch(name string, s *mcp.Server, tool string) int {
+	full := plainName(name)
+	if tool = plainName(tool); tool == "" {
+		return noName
+	}
+	for _, server := range serverNames(s) {
+		for _, made := range []string{"mcp_" + server + "_" + tool, server + "_" + tool} {
+			if full == made || isShortened(name, made) {
+				return thisServer
+			}
+		}
+	}
+	before, ends := strings.CutSuffix(full, tool)
+	switch {
+	case full == tool:
+		return bareName
+	case ends && strings.HasPrefix(before, "mcp_") && strings.HasSuffix(before, "_"):
+		return someServer
+	case ends && strings.HasSuffix(before, "_"):
+		return endsSo
+	}
+	return noName
+}
+
+// serverNames returns the names that a client may use for a server: its name in the capture, its own
+// name, and the parts of its URL.
+func serverNames(s *mcp.Server) (all []string) {
+	for _, name := range append([]string{s.Name, s.Title}, strings.Split(s.Name, "/")...) {
+		if name = plainName(name); name != "" && name != "mcp" {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// plainName returns a name with each run of characters that are not letters or digits replaced by one
+// "_".
+func plainName(name string) string {
+	var b strings.Builder
+	gap := false
+	for i := range len(name) {
+		c := name[i]
+		if c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' {
+			if gap && b.Len() > 0 {
+				b.WriteByte('_')
+			}
+			gap = false
+			b.WriteByte(c)
+			continue
+		}
+		gap = true
+	}
+	return b.String()
+}
+
+// minShortened is the minimum length of a name that may be shortened: providers accept 64 characters.
+const minShortened = 56
+
+// isShortened reports whether name is the longer name plain, shortened: cut in its middle, or cut at its
+// end with a hash after it.
+func isShortened(name, plain string) bool {
+	if len(name) < minShortened || len(plain) < len(name) {
+		return false
+	}
+	if first, last, cut := strings.Cut(name, "..."); cut {
+		return strings.HasPrefix(plain, plainName(first)) && strings.HasSuffix(plain, plainName(last))
+	}
+	short, same := plainName(name), 0
+	for same < len(short) && short[same] == plain[same] {
+		same++
+	}
+	hash := strings.TrimLeft(short[same:], "_")
+	return same >= minShortened/2 && len(hash) <= 40 && strings.Trim(hash, "0123456789abcdef") == ""
+}
