@@ -14,7 +14,6 @@ import (
 type Call struct {
 	Number    int   // within its turn, from 1
 	OpenedBy  int32 // number of the event that opened it
-	ClosedBy  int32 // number of the event that gave its slot to another call, 0 if none did
 	Turn      int32
 	Slot      int32
 	ID        string // the id that a tool result must repeat
@@ -26,36 +25,44 @@ type Call struct {
 	Namespace string // namespace of the tool, if it is not part of Name
 	Rewrites  int    // how often Args were replaced: earlier offsets are invalid
 
-	Copies    int            // how many equal copies of the arguments arrived, if more than one
 	Signature string         // opaque; must be sent back with the call
 	SentBack  []SentBackCall // how later requests carried it
 	Runs      []ToolRun      // tool runs that are matched to it
 	Findings  []Finding
 
-	OpenedAt, FirstArgAt, SealedAt, LastArgAt time.Duration // or NoTime
+	OpenedAt time.Duration // or NoTime
 
 	evicted       *evictedCall // while its turn is evicted
 	Choice        int32
-	sealedBy      int32  // frame that made the arguments final
-	sealEvent     int32  // the arguments could not change from this event on; 0 if they are not final
-	visitedBy     uint16 // a bit for each broadcast that visited it since it last changed
-	RunByProvider bool   // the provider runs it
-	ResultCode    Code   // ResultOK or ResultFailed if the wire brought its result
-	Discarded     bool   // not a call on the wire: the provider discarded it, and Args are its report of it
-	phase         Phase
-	stopped       bool // aborted by the client
-	frozen        bool // it takes no more events: bytes before them were missed
+	RunByProvider bool // the provider runs it
+	Discarded     bool // not a call on the wire: the provider discarded it, and Args are its report of it
 	freeform      bool
 	nullNone      bool // null stands for no arguments
-	settled       bool // the findings about the syntax have been made
-	broken        bool // the first wrong byte has been reported
-	counted       bool // in the session's Counts, as countedAs
-	countedAs     Status
 
+	callState
 	changeStamp
 	before *callSnapshot
 
 	*callContent
+}
+
+// callState is the part of a call that changes often. A snapshot has a copy of it.
+type callState struct {
+	FirstArgAt, SealedAt, LastArgAt time.Duration // or NoTime
+
+	Copies     int    // how many equal copies of the arguments arrived, if more than one
+	ClosedBy   int32  // number of the event that gave its slot to another call, 0 if none did
+	sealedBy   int32  // frame that made the arguments final
+	sealEvent  int32  // the arguments could not change from this event on; 0 if they are not final
+	visitedBy  uint16 // a bit for each broadcast that visited it since it last changed
+	ResultCode Code   // ResultOK or ResultFailed if the wire brought its result
+	phase      Phase
+	stopped    bool // aborted by the client
+	frozen     bool // it takes no more events: bytes before them were missed
+	settled    bool // the findings about the syntax have been made
+	broken     bool // the first wrong byte has been reported
+	counted    bool // in the session's Counts, as countedAs
+	countedAs  Status
 }
 
 // A SentBackCall is how a later request carries a call in its history.
@@ -105,7 +112,7 @@ func newCall(number int, turn, slot int32, d CallInfo) *Call {
 	return &Call{
 		Number: number, Turn: turn, Slot: slot, ID: d.ID, Name: d.Name, Kind: d.Kind, RunByProvider: d.RunByProvider,
 		Choice: d.Choice, Parent: d.Parent, MCPServer: d.MCPServer, Item: d.Item, Namespace: d.Namespace, Discarded: d.Discarded, freeform: d.Freeform, nullNone: d.NullIsNone,
-		OpenedAt: NoTime, FirstArgAt: NoTime, SealedAt: NoTime, LastArgAt: NoTime, callContent: new(callContent),
+		OpenedAt: NoTime, callState: callState{FirstArgAt: NoTime, SealedAt: NoTime, LastArgAt: NoTime}, callContent: new(callContent),
 	}
 }
 

@@ -32,8 +32,8 @@ func (t *Turn) ensureContent() {
 // callContent is the part of a call that is evicted and dropped with its turn. All calls without content
 // share an empty one, which must not be changed: see Call.ensureContent.
 type callContent struct {
+	deltaProgress
 	args      appendText
-	half      string // half of a surrogate pair, waiting for the other half
 	deltas    appendList[Delta]
 	from      int // number of the first delta of args
 	lex       Lexer
@@ -41,11 +41,16 @@ type callContent struct {
 	savedArgs []argsState // earlier states that a Rewrite replaced
 	runs      [NumRunRules]ruleRunState
 	diagnoses []*Diagnosis // the diagnoses of Findings, each once
-	argsFrame int32        // frame of the latest delta
-	argsFrom  int32        // number of the first event with a delta of that frame
-	repeated  int32        // event of the first delta that began with all earlier text, 0 if none
 	exact     bool         // the latest delta is exactly the text of its event
 	shared    bool         // by calls without content
+}
+
+// deltaProgress is the part of a call's content that changes with its deltas. A snapshot has a copy of it.
+type deltaProgress struct {
+	half      string // half of a surrogate pair, waiting for the other half
+	argsFrame int32  // frame of the latest delta
+	argsFrom  int32  // number of the first event with a delta of that frame
+	repeated  int32  // event of the first delta that began with all earlier text, 0 if none
 }
 
 // ensureContent gives a call without content a content of its own, which may be changed.

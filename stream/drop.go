@@ -33,12 +33,10 @@ func (t *Timeline) Drop(number int32) {
 func (t *Turn) dropContent() {
 	row := Turn{
 		Number: t.Number, Exchange: t.Exchange, Protocol: t.Protocol, ID: t.ID, Model: t.Model, Parent: t.Parent, Request: t.Request,
-		SentBackIn: t.SentBackIn, SentBack: t.SentBack, Usage: t.Usage, Finish: t.Finish, FinishMeaning: t.FinishMeaning, Failure: t.Failure,
-		Events: t.Events, OpenedBy: t.OpenedBy, EndedBy: t.EndedBy, Missed: t.Missed, Retention: Dropped,
-		OpenedAt: t.OpenedAt, ClosedAt: t.ClosedAt, FirstFrame: t.FirstFrame, LastFrame: t.LastFrame,
-		finished: t.finished, finishCode: t.finishCode, failed: t.failed, closed: t.closed, closer: t.closer, cut: t.cut,
-		gaps: t.gaps, blind: t.blind, session: t.session, changeStamp: t.changeStamp, snapshotEra: t.snapshotEra, turnContent: t.session.emptyContent(),
+		Usage: t.Usage, Failure: t.Failure, OpenedBy: t.OpenedBy, Missed: t.Missed, Retention: Dropped, OpenedAt: t.OpenedAt, FirstFrame: t.FirstFrame,
+		turnState: t.turnState, gaps: t.gaps, session: t.session, changeStamp: t.changeStamp, snapshotEra: t.snapshotEra, turnContent: t.session.emptyContent(),
 	}
+	row.lastArgs = 0
 	if len(t.Calls) > 0 {
 		row.droppedCounts = new([NumStatus]int32)
 	}

@@ -1,9 +1,6 @@
 package stream
 
-import (
-	"slices"
-	"time"
-)
+import "slices"
 
 // freeSpare frees unused room once no more arguments are expected.
 func (c *Call) freeSpare() {
@@ -32,31 +29,20 @@ func (c *Call) saveArgsState() {
 type callSnapshot struct {
 	base   *Call // the call with all other fields, if one of them changed before the next snapshot
 	before *callSnapshot
-	half   string
 	lex    lexerSnapshot
 
-	firstArgAt, sealedAt, lastArgAt          time.Duration
-	at, era                                  int32
-	args, deltas, savedArgs                  uint32 // lengths
-	findings, diagnoses, sentBack, got       uint32
-	closedBy, copies, repeated               int32
-	sealedBy, sealEvent                      int32
-	argsFrame, argsFrom                      int32
-	visitedBy                                uint16
-	phase                                    Phase
-	answered                                 Code
-	countedAs                                Status
-	counted, stopped, frozen, settled, wrong bool
+	callState
+	deltaProgress
+	at, era                            int32
+	args, deltas, savedArgs            uint32 // lengths
+	findings, diagnoses, sentBack, got uint32
 }
 
 func (c *Call) takeSnapshot(at int32) *callSnapshot {
 	return &callSnapshot{
-		before: c.before, half: c.half, lex: c.lex.takeSnapshot(), firstArgAt: c.FirstArgAt, sealedAt: c.SealedAt, lastArgAt: c.LastArgAt,
+		before: c.before, lex: c.lex.takeSnapshot(), callState: c.callState, deltaProgress: c.deltaProgress,
 		at: at, era: c.era, args: uint32(len(c.args.s)), deltas: uint32(c.deltas.n), savedArgs: uint32(len(c.savedArgs)),
 		findings: uint32(len(c.Findings)), diagnoses: uint32(len(c.diagnoses)), sentBack: uint32(len(c.SentBack)), got: uint32(len(c.Runs)),
-		closedBy: c.ClosedBy, copies: int32(c.Copies), repeated: c.repeated, sealedBy: c.sealedBy, sealEvent: c.sealEvent,
-		argsFrame: c.argsFrame, argsFrom: c.argsFrom, visitedBy: c.visitedBy, phase: c.phase, answered: c.ResultCode,
-		countedAs: c.countedAs, counted: c.counted, stopped: c.stopped, frozen: c.frozen, settled: c.settled, wrong: c.broken,
 	}
 }
 
@@ -102,7 +88,7 @@ func (c *Call) atCheckpoint(era int32, n int) *Call {
 	then.args, then.deltas, then.from = at.args.prefixTo(int(p.args)), appendList[Delta]{at.deltas.of, int(p.deltas)}, at.from
 	then.savedArgs = slices.Clip(c.savedArgs[:p.savedArgs])
 	then.lex = p.lex.restoreLexer(at.toks, &base.lex, int(p.args), c.freeform)
-	p.applyTo(&then)
+	then.callState, then.deltaProgress = p.callState, p.deltaProgress
 	then.Findings, then.diagnoses = base.Findings[:p.findings:p.findings], base.diagnoses[:p.diagnoses:p.diagnoses]
 	then.SentBack, then.Runs = c.SentBack[:p.sentBack:p.sentBack], c.Runs[:p.got:p.got]
 	for i := range then.runs {
@@ -111,14 +97,6 @@ func (c *Call) atCheckpoint(era int32, n int) *Call {
 		}
 	}
 	return &then
-}
-
-// applyTo sets the fields of the snapshot.
-func (p *callSnapshot) applyTo(c *Call) {
-	c.half, c.FirstArgAt, c.SealedAt, c.LastArgAt = p.half, p.firstArgAt, p.sealedAt, p.lastArgAt
-	c.ClosedBy, c.Copies, c.repeated, c.sealedBy, c.sealEvent = p.closedBy, int(p.copies), p.repeated, p.sealedBy, p.sealEvent
-	c.argsFrame, c.argsFrom, c.visitedBy, c.phase, c.ResultCode = p.argsFrame, p.argsFrom, p.visitedBy, p.phase, p.answered
-	c.countedAs, c.counted, c.stopped, c.frozen, c.settled, c.broken = p.countedAs, p.counted, p.stopped, p.frozen, p.settled, p.wrong
 }
 
 // lexerSnapshot is a lexer's state.

@@ -5,7 +5,6 @@ import (
 	"reflect"
 	"slices"
 	"sort"
-	"time"
 )
 
 // A snapshot is a turn or call as it was at some checkpoints. There are many, so it holds only fields
@@ -20,28 +19,17 @@ type turnSnapshot struct {
 	part    *Part         // the last part, nil if it is a call
 	choices []choiceCalls // nil if no broadcast was sent yet
 
-	finish, means          string
-	closedAt               time.Duration
+	turnState
 	text, thinking         [2]uint32 // bytes and deltas
 	at, era                int32
 	calls, parts, findings int32
-	lastFrame, lastArgs    int32
-	events, next           int32
-	returned, finished     bool
-	finishCode             Code
-	failed, closed, cut    bool
-	closer, endedBy        Party
-	blind                  bool
 }
 
 // takeSnapshot returns a snapshot of the turn before it changes.
 func (t *Turn) takeSnapshot(at int32) *turnSnapshot {
 	p := &turnSnapshot{
-		before: t.before, finish: t.Finish, means: t.FinishMeaning, closedAt: t.ClosedAt, text: t.text.size(), thinking: t.thinking.size(),
+		before: t.before, turnState: t.turnState, text: t.text.size(), thinking: t.thinking.size(),
 		at: at, era: t.snapshotEra, calls: int32(len(t.Calls)), parts: int32(len(t.Parts)), findings: int32(len(t.Findings)),
-		lastFrame: t.LastFrame, lastArgs: t.lastArgs, events: int32(t.Events), next: int32(t.SentBackIn), returned: t.SentBack,
-		finished: t.finished, finishCode: t.finishCode, failed: t.failed, closed: t.closed, cut: t.cut,
-		closer: t.closer, endedBy: t.EndedBy, blind: t.blind,
 	}
 	if t.Usage != (Usage{}) {
 		usage := t.Usage
@@ -138,10 +126,7 @@ func (t *Turn) atCheckpoint(era int32, n int, in *Session) *Turn {
 func (p *turnSnapshot) restoreTurn(base, t *Turn) *Turn {
 	then := *base
 	then.turnContent, then.before, then.blocks = new(turnContent), nil, nil
-	then.Finish, then.FinishMeaning, then.ClosedAt = p.finish, p.means, p.closedAt
-	then.LastFrame, then.lastArgs, then.Events = p.lastFrame, p.lastArgs, int(p.events)
-	then.SentBackIn, then.SentBack, then.finished, then.finishCode = int(p.next), p.returned, p.finished, p.finishCode
-	then.failed, then.closed, then.cut, then.closer, then.EndedBy, then.blind = p.failed, p.closed, p.cut, p.closer, p.endedBy, p.blind
+	then.turnState = p.turnState
 	then.text, then.thinking = t.text.prefixTo(p.text), t.thinking.prefixTo(p.thinking)
 	then.Text, then.Thinking = then.text.text.s, then.thinking.text.s
 	then.Findings = base.Findings[:p.findings:p.findings]

@@ -112,8 +112,8 @@ func (s *Session) turnOfEvent(e *Event) *Turn {
 		return t
 	}
 	t := &Turn{
-		Number: e.Turn, Exchange: PayloadOf[Opening](*e).Exchange, OpenedAt: e.At, OpenedBy: int32(s.events - 1), ClosedAt: NoTime,
-		FirstFrame: e.Frame, LastFrame: e.Frame, session: s, changeStamp: s.currentStamp(), snapshotEra: s.era, turnContent: new(turnContent),
+		Number: e.Turn, Exchange: PayloadOf[Opening](*e).Exchange, OpenedAt: e.At, OpenedBy: int32(s.events - 1),
+		FirstFrame: e.Frame, turnState: turnState{ClosedAt: NoTime, LastFrame: e.Frame}, session: s, changeStamp: s.currentStamp(), snapshotEra: s.era, turnContent: new(turnContent),
 	}
 	if s.index == nil {
 		s.index = new(turnIndex)

@@ -9,51 +9,58 @@ import (
 
 // A Turn is one model response. Its fields belong to the fold: read them, don't set them.
 type Turn struct {
-	Number        int32 // within the timeline, from 0
-	OpenedBy      int32 // number of its first event
-	Exchange      int
-	Protocol      string
-	ID            string
-	Model         string
-	Parent        string       // id of the call that started its agent
-	Request       *RequestInfo // facts about its request, nil if none was captured
-	Calls         []*Call
-	SentBackIn    int // if SentBack: the exchange whose request was the first to send one of the calls back
-	Usage         Usage
-	Finish        string // the provider's own word, unmapped
-	FinishMeaning string // the meaning of Finish, if that is a number
-	Failure       string // the provider's own error message
-	Findings      []Finding
-	Events        int
-	Missed        int64 // at most so many bytes of it were missed: toolscope's own gap
+	Number   int32 // within the timeline, from 0
+	OpenedBy int32 // number of its first event
+	Exchange int
+	Protocol string
+	ID       string
+	Model    string
+	Parent   string       // id of the call that started its agent
+	Request  *RequestInfo // facts about its request, nil if none was captured
+	Calls    []*Call
+	Usage    Usage
+	Failure  string // the provider's own error message
+	Findings []Finding
+	Missed   int64 // at most so many bytes of it were missed: toolscope's own gap
 
-	OpenedAt, ClosedAt    time.Duration
-	FirstFrame, LastFrame int32
+	OpenedAt   time.Duration
+	FirstFrame int32
 
 	session         *Session
 	droppedCounts   *[NumStatus]int32 // see DroppedCounts; nil for none
-	lastArgs        int32             // number of the call that got arguments last, 0 if none did
 	unopened        int32             // number of events of calls that were never opened
 	firstUnopened   int32             // the first of these events
 	gaps            int32             // how often bytes of it were missed
 	evictedTextLens [2]int32          // bytes of Text and Thinking while they are evicted
-	SentBack        bool
-	EndedBy         Party // the party that ended it, 0 while unknown
 	Retention       Retention
-	finished        bool
-	finishCode      Code
-	failed          bool
-	closed          bool
-	closer          Party // the party that closed it first
-	cut             bool  // closed without the protocol's terminator
-	blind           bool  // bytes of it were missed while it was open, so its end may be among them
 
+	turnState
 	changeStamp
 	snapshotEra int32 // the checkpoint of its latest snapshot, or after which it began
 	before      *turnSnapshot
 	blocks      []int32 // blocks that contain its events
 
 	*turnContent
+}
+
+// turnState is the part of a turn that changes often. A snapshot has a copy of it.
+type turnState struct {
+	Finish        string // the provider's own word, unmapped
+	FinishMeaning string // the meaning of Finish, if that is a number
+	ClosedAt      time.Duration
+	Events        int
+	SentBackIn    int // if SentBack: the exchange whose request was the first to send one of the calls back
+	LastFrame     int32
+	lastArgs      int32 // number of the call that got arguments last, 0 if none did
+	SentBack      bool
+	EndedBy       Party // the party that ended it, 0 while unknown
+	finished      bool
+	finishCode    Code
+	failed        bool
+	closed        bool
+	closer        Party // the party that closed it first
+	cut           bool  // closed without the protocol's terminator
+	blind         bool  // bytes of it were missed while it was open, so its end may be among them
 }
 
 // TurnPhase is what became of a turn.
