@@ -19,6 +19,16 @@
 package themes
 
 import (
+	"archive/zip"
+	"bytes"
+	"cmp"
+	_ "embed"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
 	"github.com/alecthomas/chroma/v2"
 	"github.com/charmbracelet/lipgloss"
 )
@@ -106,4 +116,130 @@ func (t Theme) TokenStyle(tt chroma.TokenType) TextStyle {
 		i.FG = ""
 	}
 	return i
+}
+
+// stylesZip contains the styles of chroma, each in a file with its name, and their licence. Chroma's own
+// package reads all styles at program start, even if none is used, and takes longer than the rest of the
+// start. A test compares the archive with that package, and writes the archive with -update.
+//
+//go:embed styles.zip
+var stylesZip []byte
+
+const licence = "COPYING" // not a style: names of styles are lower case
+
+// styles returns the files of the styles by name.
+var styles = sync.OnceValue(func() map[string]*zip.File {
+	all := map[string]*zip.File{}
+	for _, f := range openArchive().File {
+		if f.Name != licence {
+			all[f.Name] = f
+		}
+	}
+	return all
+})
+
+func openArchive() *zip.Reader {
+	r, err := zip.NewReader(bytes.NewReader(stylesZip), int64(len(stylesZip)))
+	if err != nil {
+		panic(err) // can't happen: a test reads the archive
+	}
+	return r
+}
+
+// styleOf returns the chroma style with a name, or nil.
+func styleOf(name string) *chroma.Style {
+	f := styles()[name]
+	if f == nil {
+		return nil
+	}
+	r, err := f.Open()
+	if err != nil {
+		panic(err) // can't happen, as above
+	}
+	defer r.Close()
+	return chroma.MustNewXMLStyle(r)
+}
+
+// Names returns the names that [Lookup] knows, sorted, ours first.
+func Names() []string {
+	return slices.Concat(ours, slices.Sorted(maps.Keys(styles())))
+}
+
+// Lookup returns the theme with a name: one of ours, or one made of the chroma style with that name. "" and
+// "auto" return [Default]. The error for any other name is an [*UnknownError].
+func Lookup(name string, dark bool) (Theme, error) {
+	key := strings.ToLower(name)
+	if t, ok := ownTheme(key, dark); ok {
+		return t, nil
+	}
+	if s := styleOf(key); s != nil {
+		return fromStyle(s), nil
+	}
+	return Theme{}, &UnknownError{Name: name, Near: Near(key, Names())}
+}
+
+// UnknownError is the error for an unknown name of a theme.
+type UnknownError struct {
+	Name string
+	Near []string // similar names, at most three
+}
+
+func (e *UnknownError) Error() string {
+	meant := ""
+	if len(e.Near) > 0 {
+		meant = ": did you mean " + strings.Join(e.Near, ", ") + "?"
+	}
+	return fmt.Sprintf("unknown theme %q%s (default: auto; all names: toolscope help themes)", e.Name, meant)
+}
+
+// Near returns the names that name may be a misspelling of: the nearest one, and others at the same
+// distance, at most three. Case matters.
+func Near(name string, names []string) []string {
+	type guess struct {
+		name string
+		off  int
+	}
+	var guesses []guess
+	for _, n := range names {
+		off := editDistance(name, n)
+		if len(name) >= 3 && strings.Contains(n, name) {
+			off = 1
+		}
+		if off <= max(1, len(name)/3) {
+			guesses = append(guesses, guess{n, off})
+		}
+	}
+	slices.SortStableFunc(guesses, func(a, b guess) int { return cmp.Compare(a.off, b.off) })
+	var out []string
+	for _, g := range guesses[:min(3, len(guesses))] {
+		if g.off == guesses[0].off {
+			out = append(out, g.name)
+		}
+	}
+	return out
+}
+
+// editDistance returns the number of edits that turn b into a. An edit inserts, deletes or replaces a byte,
+// or swaps two neighbours.
+func editDistance(a, b string) int {
+	before, row := make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		next := make([]int, len(b)+1)
+		next[0] = i + 1
+		for j := range len(b) {
+			replace := row[j]
+			if a[i] != b[j] {
+				replace++
+			}
+			next[j+1] = min(replace, row[j+1]+1, next[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				next[j+1] = min(next[j+1], before[j-1]+1)
+			}
+		}
+		before, row = row, next
+	}
+	return row[len(b)]
 }

@@ -17,11 +17,17 @@
 package fleet
 
 import (
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
 
 	"toolscope/stream/count"
 )
@@ -136,4 +142,122 @@ func parseSpan(text string) (s byteRange, err error) {
 		return byteRange{}, fmt.Errorf("%q is not a range of bytes", text)
 	}
 	return s, nil
+}
+
+// HubOptions configure a hub.
+type HubOptions struct {
+	Listen     string // HOST:PORT; port 0 picks a free one
+	Store      string // directory of its files
+	Keep       time.Duration
+	KeepBytes  int64
+	SyncAlways bool   // sync each message to the disk before acknowledging it; else every second
+	Auth       string // file with users and permissions, in NATS's format
+	Public     bool   // other machines can reach it: only users in Auth may connect
+	Cert, Key  string // files for TLS
+	Log        func(string)
+}
+
+// clock converts times of the hub to ours. It knows one moment by both clocks and assumes that both run
+// at the same speed from there. Neither has to be right, and ours may be set meanwhile.
+type clock struct{ ours, hubs time.Time }
+
+// addSample notes that the hub's clock was at hubs at some time between two times of ours.
+func (c *clock) addSample(before, after, hubs time.Time) {
+	if hubs.IsZero() { // the hub sent no time
+		hubs = after
+	}
+	c.ours, c.hubs = before.Add(after.Sub(before)/2), hubs
+}
+
+// toLocal converts a time of the hub to our clock.
+func (c *clock) toLocal(hubs time.Time) time.Time { return c.ours.Add(hubs.Sub(c.hubs)) }
+
+// encoder is created at first use. All senders share it; it encodes two slices at a time.
+var encoder = sync.OnceValue(func() *zstd.Encoder {
+	e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(2), zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(maxSliceBytes), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false))
+	if err != nil {
+		panic(err) // the options are wrong
+	}
+	return e
+})
+
+func compress(p []byte) []byte { return encoder().EncodeAll(p, nil) }
+
+// decoder accepts at most the bytes of one message.
+var decoder = sync.OnceValue(func() *zstd.Decoder {
+	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(2), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(maxSpanBytes))
+	if err != nil {
+		panic(err) // the options are wrong
+	}
+	return d
+})
+
+// decompress returns the decoded bytes of a message. Their number must match its range.
+func decompress(enc string, data []byte, s byteRange) ([]byte, error) {
+	switch enc {
+	case "":
+	case "zstd":
+		var err error
+		if data, err = decoder().DecodeAll(data, make([]byte, 0, s.to-s.from)); err != nil {
+			return nil, fmt.Errorf("zstd: %w", err)
+		}
+	default:
+		return nil, fmt.Errorf("unknown encoding %s", enc)
+	}
+	if int64(len(data)) != s.to-s.from {
+		return nil, fmt.Errorf("%s for the range %s", count.Of(len(data), "byte"), s)
+	}
+	return data, nil
+}
+
+// PublishState is the progress of a publisher.
+type PublishState struct {
+	Spooled int64  // bytes that the hub doesn't have, including those of earlier runs
+	Losses  Losses // bytes of our capture that are lost for good
+	Trouble string // why the hub gets nothing at the moment
+	Remedy  string // what would help, if known
+
+	Orphaned        int64 // bytes of earlier runs that the hub doesn't have
+	OrphanedLosses  Losses
+	OrphanedTrouble string // "" if it is the same as Trouble
+
+	Index IndexState
+}
+
+// Losses are bytes that a hub will never have, by reason.
+type Losses []Loss
+
+// Loss is lost bytes with one reason.
+type Loss struct {
+	Bytes int64
+	Why   string // what happened to them, e.g. "never reached the hub: the spool was full"
+}
+
+func (l *Losses) add(n int64, why string) {
+	i := slices.IndexFunc(*l, func(one Loss) bool { return one.Why == why })
+	if i < 0 {
+		i = len(*l)
+		*l = append(*l, Loss{Why: why})
+	}
+	(*l)[i].Bytes += n
+}
+
+// Bytes returns the number of lost bytes.
+func (l Losses) Bytes() (n int64) {
+	for _, one := range l {
+		n += one.Bytes
+	}
+	return n
+}
+
+// asError returns the losses of something as an error, nil if there are none.
+func (l Losses) asError(of string) error {
+	var all []string
+	for _, one := range l {
+		all = append(all, fmt.Sprintf("%s of %s %s", count.Of(one.Bytes, "byte"), of, one.Why))
+	}
+	if all == nil {
+		return nil
+	}
+	return errors.New(strings.Join(all, "; "))
 }

@@ -2,13 +2,23 @@ package fleet
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
 
 	"toolscope/capture"
+	"toolscope/capture/record"
+	"toolscope/stream/count"
 )
 
 // IndexName is the stream of the index, with one message for each call. It helps to find some calls of
@@ -120,4 +130,291 @@ func (s *sender) wakeIndexer() {
 func (s *sender) canReindex(had int64) bool {
 	first, end, _ := s.spool.Span()
 	return had < end && (had <= 0 || first == 0)
+}
+
+const (
+	indexChunk   = 64 << 10         // bytes of a spool that are read at once
+	callDelay    = 2 * time.Second  // how long a call waits for the end of its exchange
+	indexPause   = time.Second / 4  // before a failed call is sent again
+	noIndexPause = 2 * time.Second  // the same, if the index stream doesn't exist
+	maxWait      = 10 * time.Minute // maximum wait for news
+)
+
+// indexSender makes the index of one spool, as far as the hub has it, so an indexed call can be read.
+type indexSender struct {
+	o       subjectParts
+	from    *sender
+	to      Indexer
+	feed    *capture.Feed
+	bell    chan struct{}
+	over    <-chan struct{}
+	at      int64         // the spool is read up to here
+	line    int64         // offset of the line that is being read
+	opens   map[int]int64 // offsets where exchanges begin
+	ends    []int         // exchanges that have ended but may have calls that are not pending yet
+	pending []pendingCall
+
+	mu     sync.Mutex
+	state  IndexState
+	stuck  string // why no call can be sent at the moment
+	ended  bool
+	unsent int64 // calls that were pending at the end
+}
+
+// pendingCall is a call that is to be sent.
+type pendingCall struct {
+	subject  string
+	line     []byte
+	exchange int
+	since    time.Time
+	upto     int64
+	ended    bool
+}
+
+// newIndexSender returns the index sender of a sender's spool. over is closed when the hub has everything.
+func newIndexSender(from *sender, over <-chan struct{}, make func(file string) Indexer) *indexSender {
+	o := from.of
+	x := &indexSender{o: o, from: from, over: over, to: make(o.host + "/" + o.agent), bell: newBell(), opens: map[int]int64{}}
+	x.feed = new(capture.Feeds).Open(capture.Machine{Host: o.host, Agent: o.agent})
+	return x
+}
+
+func newBell() chan struct{} { return make(chan struct{}, 1) }
+
+// wake reports that the hub has more.
+func (x *indexSender) wake() {
+	select {
+	case x.bell <- struct{}{}:
+	default:
+	}
+}
+
+// run sends calls as the hub gets the capture, until ctx ends or, after the hub has everything, all are
+// sent. While the hub takes none, the rest of the spool is not read.
+func (x *indexSender) run(ctx context.Context, l *link) {
+	var stuck error // why the hub doesn't take the pending calls
+	for ctx.Err() == nil {
+		over := false
+		select {
+		case <-x.over:
+			over = true // checked before hubPosition, so nothing is missed
+		default:
+		}
+		has := x.from.hubPosition()
+		more := x.at < has
+		switch {
+		case stuck != nil: // don't hold more calls
+		case more:
+			x.readChunk(has)
+		case over:
+			x.holdCalls(x.to.Calls(true), true)
+		}
+		stuck = x.sendPending(ctx, l)
+		x.setTrouble(stuck)
+		switch {
+		case stuck != nil && over: // the captures are sent; don't wait for the index
+			x.markEnded()
+			return
+		case stuck != nil:
+			x.waitNews(ctx, pauseAfter(stuck), nil)
+		case more:
+		case !over:
+			x.waitForMore(ctx)
+		case len(x.pending) == 0:
+			x.markEnded()
+			return
+		}
+	}
+	x.markEnded()
+}
+
+// pauseAfter returns how long to wait after an error. A missing stream takes longer to fix than a lost
+// connection, and a missing permission longer still.
+func pauseAfter(err error) time.Duration {
+	switch {
+	case isDenied(err):
+		return maxDeniedPause
+	case errors.Is(err, errNoIndex) || errors.Is(err, errIndexAway):
+		return noIndexPause
+	}
+	return indexPause
+}
+
+// sendPending sends the calls that need not wait any more.
+func (x *indexSender) sendPending(ctx context.Context, l *link) error {
+	for len(x.pending) > 0 && (x.pending[0].ended || time.Since(x.pending[0].since) > callDelay) && ctx.Err() == nil {
+		if err := x.sendCall(ctx, l, &x.pending[0]); err != nil {
+			return err
+		}
+		x.pending = slices.Delete(x.pending, 0, 1)
+	}
+	return nil
+}
+
+// waitForMore waits until the hub has more, or until pending calls may be sent.
+func (x *indexSender) waitForMore(ctx context.Context) {
+	most := maxWait
+	if len(x.pending) > 0 {
+		most = callDelay / 4
+	}
+	x.waitNews(ctx, most, x.bell)
+}
+
+// waitNews waits for at most the given time, until the bell rings or the capture is over.
+func (x *indexSender) waitNews(ctx context.Context, most time.Duration, bell <-chan struct{}) {
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	case <-x.over:
+	case <-bell:
+	}
+}
+
+// readChunk reads the next bytes of the spool.
+func (x *indexSender) readChunk(has int64) {
+	p := make([]byte, min(indexChunk, has-x.at))
+	n, err := x.from.spool.ReadAt(p, x.at)
+	hole := (*record.SpoolGap)(nil)
+	switch {
+	case errors.As(err, &hole):
+		x.skipLost(min(hole.End, has), err)
+		return
+	case err != nil:
+		x.skipLost(has, err)
+		return
+	}
+	for p = p[:n]; len(p) > 0; {
+		_, rest, whole := bytes.Cut(p, []byte("\n"))
+		piece := p[:len(p)-len(rest)] // with its line break
+		p = rest
+		recs, err := x.feed.Write(nil, piece)
+		x.indexRecords(recs)
+		if x.at += int64(len(piece)); whole {
+			x.line = x.at
+		}
+		if err != nil {
+			x.noteError(err)
+		}
+		runtime.Gosched() // the traffic, in the same process, has priority
+	}
+	x.holdCalls(x.to.Calls(false), false)
+}
+
+// skipLost skips bytes that can't be read any more.
+func (x *indexSender) skipLost(to int64, why error) {
+	x.indexRecords(x.feed.AddGap(nil, to-x.at, "never arrived: "+plainReason(why).Error()))
+	x.mu.Lock()
+	x.state.Bytes += to - x.at
+	x.mu.Unlock()
+	x.noteError(why)
+	x.at, x.line = to, to
+}
+
+// indexRecords passes records to the indexer.
+func (x *indexSender) indexRecords(recs []capture.Record) {
+	for _, r := range recs {
+		if _, known := x.opens[r.Exchange]; !known && !r.OfSource() {
+			x.opens[r.Exchange] = x.line
+		}
+		if r.End != "" {
+			x.ends = append(x.ends, r.Exchange)
+		}
+		x.to.Write(r)
+	}
+}
+
+// holdCalls adds calls to those that wait until their exchange has ended, or a while, so that readers of
+// the exchange find its end.
+func (x *indexSender) holdCalls(calls []Call, all bool) {
+	for _, c := range calls {
+		at := OpenedExchange{x.o.id, c.Exchange, x.opens[c.Exchange]}
+		x.pending = append(x.pending, pendingCall{subject: indexSubject(x.o, c.Model, c.Status), line: withOpened(c.Line, at), exchange: c.Exchange, since: time.Now()})
+	}
+	for i := range x.pending {
+		h := &x.pending[i]
+		if !h.ended {
+			h.upto, h.ended = x.at, all || slices.Contains(x.ends, h.exchange)
+		}
+	}
+	if x.to.Holds() {
+		return
+	}
+	for _, exchange := range x.ends {
+		delete(x.opens, exchange)
+	}
+	x.ends = x.ends[:0]
+}
+
+// sendCall sends a call. A call that the hub refuses is not sent again.
+func (x *indexSender) sendCall(ctx context.Context, l *link, h *pendingCall) error {
+	if !l.IsConnected() {
+		return errDown
+	}
+	msg := nats.NewMsg(h.subject)
+	msg.Data = h.line
+	msg.Header.Set(headUpto, strconv.FormatInt(h.upto, 10))
+	if len(h.line) >= minZstdBytes {
+		if packed := compress(h.line); len(packed) < len(h.line) {
+			msg.Data = packed
+			msg.Header.Set(headEnc, "zstd")
+		}
+	}
+	var err error
+	if room := l.MaxPayload() / 2; int64(len(msg.Data)) > room || len(h.line) > maxSpanBytes {
+		err = &publishError{"a call of " + count.Of(len(h.line), "byte") + " is too large for the hub"}
+	} else {
+		_, err = l.publish(ctx, msg)
+	}
+	switch refused := (*publishError)(nil); {
+	case errors.As(err, &refused):
+		x.noteError(err)
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		x.state.Calls++
+		return nil
+	}
+	return err
+}
+
+func (x *indexSender) noteError(err error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.state.Why = plainReason(err).Error()
+}
+
+// setTrouble sets why calls can't be sent at the moment, nil if they can.
+func (x *indexSender) setTrouble(stuck error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.stuck = ""; stuck != nil {
+		x.stuck = plainReason(stuck).Error()
+	}
+}
+
+// markEnded notes that no more calls are sent.
+func (x *indexSender) markEnded() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.ended, x.unsent = true, int64(len(x.pending))
+	x.pending = nil
+}
+
+// indexLosses returns what is missing from the index for good. Calls that the next run will index don't
+// count.
+func (x *indexSender) indexLosses() (s IndexState) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if s = x.state; x.ended && !x.from.canReindex(x.from.hubPosition()) {
+		_, end, _ := x.from.spool.Span()
+		s.Calls, s.Bytes = s.Calls+x.unsent, s.Bytes+max(0, end-x.at)
+	}
+	switch lacks := s.Calls+s.Bytes > 0; {
+	case x.stuck != "" && (lacks || !x.ended):
+		s.Why = x.stuck
+	case !lacks:
+		s.Why = ""
+	}
+	return s
 }
