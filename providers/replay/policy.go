@@ -124,3 +124,150 @@ var behaviours = []Policy{
 		Seen:        "providers themselves; a client that prefers an error to a changed history",
 	},
 }
+
+// Names of the protocols that clients use.
+const (
+	chat      = "openai-chat"
+	responses = "openai-responses"
+	messages  = "anthropic"
+	gemini    = "gemini"
+	ollama    = "ollama"
+	bedrock   = "bedrock"
+)
+
+// clients lists the policies of clients, agents first.
+var clients = []Policy{
+	{
+		Name: "claude-code", Known: client.Ran, targets: []string{messages}, own: true, way: claudeCodeRule,
+		Description: `arguments that don't parse are sent as {"__unparsedToolInput": {"raw": …, "len": …}}, with the text cut at 2,048 characters; null is sent as {}; other values that are not an object are sent unchanged, and refused; the key __proto__ is left out`,
+	},
+	{
+		Name: "codex", Known: client.Ran, targets: []string{responses}, own: true, way: codexRule, shapes: codexShapes,
+		Description: "the text is sent unchanged",
+	},
+	{
+		Name: "gemini-cli", Known: client.Ran, targets: []string{gemini}, own: true, way: geminiCLIRule, shapes: callTemplates{gemini: signed},
+		Description: "the value passes through JSON.parse and JSON.stringify; null is left out",
+	},
+	{
+		Name: "qwen-code", Known: client.Ran, targets: []string{chat}, own: true, way: qwenCodeRule,
+		Description: "a value passes through JSON.parse and JSON.stringify; null is sent as {}; jsonrepair changes text that doesn't parse, which toolscope doesn't predict; a call without arguments is ignored",
+	},
+	{
+		Name: "opencode", Known: client.Ran, targets: []string{chat, responses, messages}, own: true, way: opencodeRule, shapes: callTemplates{responses: plainResponses},
+		Description: `a call whose arguments don't parse becomes a call of the tool invalid with {"tool": …, "error": …} and the parser's error; a value that is not an object becomes {"value": …}`,
+	},
+	{
+		Name: "continue", Known: client.Ran, targets: []string{chat, messages}, own: true, way: continueCLIRule,
+		Description: "arguments that don't parse are sent as {}; an array stays an array",
+	},
+	{
+		Name: "cline", Known: client.Ran, targets: []string{chat, responses}, own: true, way: clineRule, shapes: callTemplates{responses: plainResponses},
+		Description: "jsonrepair changes arguments that don't parse, which toolscope doesn't predict, or they are sent as {}; an array stays an array, and is run as commands",
+	},
+	{
+		Name: "crush", Known: client.Read, targets: []string{chat, responses, messages, gemini}, way: crushRule,
+		Description: "arguments that don't parse are sent as {}; other values that are not an object are sent unchanged to providers that accept text, as {} to Anthropic, and not at all to Gemini; fields are sorted for providers that accept objects",
+	},
+	{
+		Name: "openclaw", Known: client.Read,
+		Description: "providers that accept text get the raw text; others get the object in the text, or {} if there is none",
+		text:        keep, object: unwrap, reasoningAsText: true, fillsIn: true,
+	},
+	{
+		Name: "ai-sdk", Known: client.Ran, targets: []string{chat, responses, messages, gemini, bedrock}, way: aiSDK{}.sendCall, shapes: aiSDKShapes,
+		Description: `streamText with tools: arguments that don't parse are sent as {}; values that are not an object are sent unchanged to Responses and Gemini, as {"rawInvalidInput": …} to Anthropic and Bedrock, as {} to Chat; an object in a string is sent as an object`,
+	},
+	{
+		Name: "ai-sdk-ui", Known: client.Ran, targets: []string{chat, responses, messages, gemini, bedrock}, way: aiSDK{page: true}.sendCall, shapes: aiSDKShapes,
+		Description: `useChat history: arguments that don't parse are sent as a string to Responses and Gemini, as {"rawInvalidInput": "…"} to Anthropic and Bedrock, as {} to Chat; everything else is as in ai-sdk`,
+	},
+	{
+		Name: "ai-sdk-6", Known: client.Ran, targets: []string{chat, responses, messages, gemini, bedrock}, way: aiSDK{six: true}.sendCall, shapes: aiSDKShapes,
+		Description: "as ai-sdk, but values that are not an object are sent unchanged to Anthropic, which refuses them",
+	},
+	{
+		Name: "ai-sdk-6-ui", Known: client.Ran, targets: []string{chat, responses, messages, gemini, bedrock}, way: aiSDK{page: true, six: true}.sendCall, shapes: aiSDKShapes,
+		Description: "as ai-sdk-ui, but values that are not an object are sent unchanged to Anthropic, which refuses them",
+	},
+	{
+		Name: "mastra", Known: client.Ran, targets: []string{chat, responses, messages, gemini}, own: true, way: mastraRule, shapes: aiSDKShapes,
+		Description: "arguments that don't parse are repaired if quotes or commas are wrong; otherwise they are sent as {}, and the tool runs with {}; null is left out for Anthropic, which then refuses the request; an array stays an array, but Chat gets {}; an object in a string is sent as an object",
+	},
+	{
+		Name: "langchain-js", Known: client.Ran, targets: []string{chat, responses, messages, gemini, ollama}, way: langChainJSRule, shapes: langChainShapes, idless: []string{gemini},
+		Description: "JSON that was cut off is closed; other text that is not an object is sent raw to the OpenAI protocol that it came from, and as {} or unchanged from Anthropic to Anthropic; otherwise the call is left out, but its result stays",
+	},
+	{
+		Name: "llamaindex-ts", Known: client.Ran, targets: []string{chat}, own: true, way: llamaIndexTSRule,
+		Description: `arguments that don't parse raise an error; the content of a string is parsed again, and sent as {"rawInput": …} if it is not JSON`,
+	},
+	{
+		Name: "litellm", Known: client.Documented, targets: []string{chat, messages}, way: pythonStrict,
+		Description: "providers that accept text get the raw text; for Anthropic, arguments that don't parse raise an error, and the request fails",
+	},
+	{
+		Name: "pydantic-ai", Known: client.Read, way: pydanticAIRule, targets: []string{chat, responses, messages, gemini, bedrock, "cohere"},
+		Description: `arguments that are not an object are sent as {"INVALID_JSON": "…"}, to every provider`,
+	},
+	{
+		Name: "openai-agents-js", Known: client.Ran, targets: []string{chat, responses}, way: asItCame, shapes: agentsShapes,
+		Description: "the text is sent unchanged",
+	},
+	{
+		Name: "openai-agents", Known: client.Read, targets: []string{chat, responses}, way: openAIAgentsRule,
+		Description: "the text is sent unchanged; Chat gets {} if the text is empty",
+	},
+	{
+		Name: "pi", Known: client.Ran, targets: []string{chat, responses, messages, gemini, bedrock}, way: piRule, shapes: callTemplates{gemini: argsFirst}, joins: []string{messages, bedrock}, idless: []string{gemini},
+		Description: "strings are repaired, and JSON that was cut off is closed; malformed text is sent up to the error; a value that is not an object stays unchanged; the code for Bedrock was read, not run",
+	},
+	{
+		Name: "fantasy", Known: client.Read, targets: []string{chat, responses, messages, gemini}, way: fantasyRule,
+		Description: "providers that accept text get the raw text; arguments that are not an object are sent as {} to Anthropic, with a warning, and not at all to Gemini; fields are sorted for providers that accept objects",
+	},
+	{
+		Name: "langchain", Known: client.Read, targets: []string{chat}, way: langChainRule, shapes: callTemplates{chat: typeFirst}, unsigned: true,
+		Description: "for Python: JSON that was cut off is closed, or shortened until it parses; other text that is not an object is sent raw, after the complete calls",
+	},
+	{
+		Name: "smolagents", Known: client.Read, asText: true,
+		Description: "the call is sent as text, Calling tools: and a Python list; its result as Observation: …; arguments that don't parse stay a string in the list, and a string that contains a list or an object is parsed",
+	},
+	{
+		Name: "crewai", Known: client.Read, targets: []string{chat, messages}, way: pythonStrict,
+		Description: "providers that accept text get the raw text; for Anthropic, arguments that don't parse raise an error",
+	},
+	{
+		Name: "semantic-kernel", Known: client.Read, targets: []string{chat, messages, gemini, bedrock, ollama}, way: pythonStrict,
+		Description: "for Python: providers that accept text get the raw text; for others, arguments that don't parse raise an error",
+	},
+	{
+		Name: "spring-ai", Known: client.Read, targets: []string{chat, messages, gemini, bedrock}, way: springAIRule,
+		Description: `providers that accept text get the raw text; arguments that are not an object are sent as {} to Anthropic; Gemini gets a value as {"result": …}; in other cases the client throws`,
+	},
+	{
+		Name: "langchain4j", Known: client.Read, targets: []string{chat, messages, gemini, bedrock, ollama}, way: langChain4jRule,
+		Description: "providers that accept text get the raw text; for Anthropic, the client pastes the text into the body, which is then invalid if the text is not JSON; for others it throws",
+	},
+	{
+		Name: "anthropic-js", Known: client.Ran, own: true, targets: []string{messages}, way: anthropicJSRule,
+		Description: "JSON that was cut off loses its last token and is closed; a value that is not an object stays unchanged; in other cases the stream throws",
+	},
+	{
+		Name: "openai-js", Known: client.Ran, own: true, targets: []string{chat, responses}, way: asItCame, shapes: openAIShapes,
+		Description: "the text is sent unchanged",
+	},
+	{
+		Name: "google-genai-js", Known: client.Ran, own: true, targets: []string{gemini}, way: throughJSON, shapes: callTemplates{gemini: argsFirstID},
+		Description: "the value passes through JSON.parse and JSON.stringify; null is left out",
+	},
+}
+
+// policiesNamed sets the client of each policy by its name.
+func policiesNamed(all []Policy) []Policy {
+	for i := range all {
+		all[i].Client = client.MustFind(all[i].Name)
+	}
+	return all
+}
