@@ -1,6 +1,10 @@
 package protocol
 
-import "toolscope/stream"
+import (
+	"bytes"
+	"toolscope/stream"
+	"unicode/utf8"
+)
 
 // A Call is one call of a Turn. It remembers what its decoder reported, so that the decoder need not.
 type Call struct {
@@ -141,4 +145,22 @@ func (c *Call) emit(e stream.Event) {
 	}
 	e.Slot = c.Slot
 	c.turn.emit(e)
+}
+
+// JoinSurrogates joins surrogate pairs that deltas have split. In text each half is three bytes long.
+func JoinSurrogates(text []byte) []byte {
+	if bytes.IndexByte(text, 0xed) < 0 {
+		return text
+	}
+	out := make([]byte, 0, len(text))
+	for i := 0; i < len(text); i++ {
+		if h := text[i:]; len(h) >= 6 && h[0] == 0xed && h[1]&0xf0 == 0xa0 && h[3] == 0xed && h[4]&0xf0 == 0xb0 {
+			high, low := rune(h[1]&0x0f)<<6|rune(h[2]&0x3f), rune(h[4]&0x0f)<<6|rune(h[5]&0x3f)
+			out = utf8.AppendRune(out, 0x10000+high<<10+low)
+			i += 5
+			continue
+		}
+		out = append(out, text[i])
+	}
+	return out
 }

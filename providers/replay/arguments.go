@@ -8,6 +8,7 @@ import (
 	"toolscope/providers/protocol"
 	"toolscope/stream"
 	"toolscope/stream/count"
+	"toolscope/stream/jsonbytes"
 )
 
 // sentArgs returns the call's arguments as they would be sent.
@@ -15,7 +16,7 @@ func (c *previewBuilder) sentArgs(p *protocol.Part, f *argsFacts, sent *Sent) []
 	if c.cleaned = nil; f.invalid.is() {
 		c.addLossAt(f.invalid, UnicodeSanitized.newLoss("bytes that are not UTF-8 become U+FFFD"))
 		sent.Outcome = Reformatted
-		f = factsOf(replaceNonUTF8(f.raw), f.freeform)
+		f = factsOf(jsonbytes.ReplaceNonUTF8(f.raw), f.freeform)
 		c.cleaned = f
 	}
 	own := c.isNative(p)
@@ -141,7 +142,7 @@ func (c *previewBuilder) wrapArgs(f *argsFacts, act action, sent *Sent) []byte {
 
 // quoteArgs returns the model's text as one string.
 func (c *previewBuilder) quoteArgs(f *argsFacts) []byte {
-	text := replaceInvalid(f.raw)
+	text := jsonbytes.ReplaceInvalid(f.raw)
 	if len(f.raw) > 0 && !bytes.Equal(text, f.raw) {
 		c.addLossOf(f, UnicodeSanitized, f.half, "half a character in %s becomes U+FFFD")
 	}
@@ -314,7 +315,7 @@ const whitespace = " \t\r\n"
 
 // quoteShort returns a text for a message, cut if it is long.
 func quoteShort(s string) string {
-	return string(replaceInvalid([]byte(stream.Clip([]byte(s), 0, 48))))
+	return string(jsonbytes.ReplaceInvalid([]byte(stream.Clip([]byte(s), 0, 48))))
 }
 
 // stringContent returns the text in a string.
@@ -401,20 +402,15 @@ func (f *argsFacts) findInvalid() {
 		return
 	}
 	for i := 0; i < len(f.raw); {
-		n, ok := charLen(f.raw[i:])
+		n, ok := jsonbytes.CharLen(f.raw[i:])
 		switch {
 		case !ok:
 			f.invalid.setFirst(i, i+1)
-		case isHalf(f.raw[i:]):
+		case jsonbytes.IsHalf(f.raw[i:]):
 			f.half.setFirst(i, i+n)
 		}
 		i += n
 	}
-}
-
-// isHalf reports whether text begins with a surrogate in three bytes.
-func isHalf(text []byte) bool {
-	return len(text) >= 3 && text[0] == 0xed && text[1] >= 0xa0 && text[1] <= 0xbf && text[2]&0xc0 == 0x80
 }
 
 // scanTokens finds the facts of the tokens of a text that parses.
@@ -486,7 +482,7 @@ func (f *argsFacts) lookAtString(lit []byte, start int) {
 	text := protocol.Raw(lit).Append(nil)
 	end, where := start+len(lit), &f.escapes
 	for i := 0; i < len(text); i++ {
-		if isHalf(text[i:]) {
+		if jsonbytes.IsHalf(text[i:]) {
 			f.half.setFirst(start, end)
 			where = &f.halves
 			break

@@ -10,6 +10,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/jsonbytes"
 )
 
 // makeCall fits a call to the target; false leaves it out. first means that it is the message's first call.
@@ -290,7 +291,7 @@ var (
 // the arguments of a call.
 func (c *previewBuilder) sanitise(p *protocol.Part) {
 	if p.Kind != protocol.CallPart && !utf8.Valid(p.Text) {
-		if text := replaceNonUTF8(p.Text); string(text) != string(p.Text) {
+		if text := jsonbytes.ReplaceNonUTF8(p.Text); string(text) != string(p.Text) {
 			c.addLoss(UnicodeSanitized.newLoss("bytes of %s that are not UTF-8 become U+FFFD", stream.Own(partWords[p.Kind])))
 			p.Text = text
 		}
@@ -306,7 +307,7 @@ func (c *previewBuilder) sanitise(p *protocol.Part) {
 		if utf8.ValidString(*field.text) {
 			continue
 		}
-		if text := string(replaceNonUTF8([]byte(*field.text))); text != *field.text {
+		if text := string(jsonbytes.ReplaceNonUTF8([]byte(*field.text))); text != *field.text {
 			*field.text, lost = text, field.word
 		}
 	}
@@ -323,5 +324,5 @@ func cleanRaw(raw protocol.Raw) protocol.Raw {
 	if utf8.Valid(raw) {
 		return raw
 	}
-	return replaceInvalid(raw)
+	return jsonbytes.ReplaceInvalid(raw)
 }

@@ -2,17 +2,13 @@ package replay
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/sha256"
 	"hash/maphash"
-	"math"
-	"slices"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/jsonbytes"
 )
 
 // argsVerdict is the treatment of a call's arguments, and the loss.
@@ -122,6 +118,8 @@ func judgeText(raw []byte, freeform bool, sent *protocol.Part, to *protocol.Targ
 		return judgeString(raw, text)
 	case protocol.Same(raw, text), bytes.Equal(bytes.TrimSpace(raw), bytes.TrimSpace(text)):
 		return argsVerdict{treatment: WasReformatted}
+	case protocol.SameIn(protocol.Parsed, raw, text):
+		return argsVerdict{treatment: WasReformatted, loss: parsedLoss(factsOf(raw, freeform))}
 	case saysNothing(text):
 		return argsVerdict{treatment: WasEmptied, loss: ArgsEmptied.newLoss("{} was sent, not %s that the model wrote", stream.Own(bytesWord(len(raw))))}
 	case isWrapped(text, raw) && freeform:
@@ -130,6 +128,17 @@ func judgeText(raw []byte, freeform bool, sent *protocol.Part, to *protocol.Targ
 		return argsVerdict{treatment: WasWrapped, loss: ArgsWrapped.newLoss("the model's text was put into an object")}
 	}
 	return judgeOther(factsOf(raw, freeform), text)
+}
+
+// parsedLoss is the loss of arguments that were parsed and written again, and have the same value otherwise. The
+// model caused it, and nearly every client does this: it is no finding about the client.
+func parsedLoss(f *argsFacts) Loss {
+	l := NumPrecision.newLoss("fractions with more digits than a double were rounded")
+	if f.twice.is() {
+		l = DupKeys.newLoss("only the last of several fields with the same key was sent")
+	}
+	l.Severity = Low
+	return l
 }
 
 // judgeString judges a string instead of an object, or a string in a string.
@@ -174,10 +183,10 @@ func isSanitised(f *argsFacts, text []byte) bool {
 	case !f.half.is() && !f.invalid.is():
 		return false
 	case f.syntax != stream.SyntaxObject:
-		return bytes.Equal(replaceInvalid(f.raw), replaceInvalid(text))
+		return bytes.Equal(jsonbytes.ReplaceInvalid(f.raw), jsonbytes.ReplaceInvalid(text))
 	}
 	how := rewriteRules{sanitize: true}
-	t := factsOf(replaceInvalid(text), false)
+	t := factsOf(jsonbytes.ReplaceInvalid(text), false)
 	return t.syntax == stream.SyntaxObject &&
 		protocol.Same(newTree(f.raw, f.tokens).write(nil, 0, how), newTree(t.raw, t.tokens).write(nil, 0, how))
 }
@@ -297,18 +306,17 @@ func (o *Observation) isLike(s *Sent, p *Policy) bool {
 	return bytes.Equal(s.Args, o.sent.Args) || objects && protocol.Same(s.Args, o.sent.Args)
 }
 
-// A valueHash is a hash of the value of arguments, independent of their spelling. Texts with the same value
-// by judgeText share it, and so do texts that differ by rounded numbers or sanitised Unicode. Texts that share
-// a hash may be equal and must be compared. The hash is valid within one run only.
+// A valueHash is a hash of the value of arguments as a client that reads numbers as doubles has it (see
+// protocol.AsDouble). Texts with the same value by judgeText share it, and so do texts that differ by rounded
+// numbers or sanitised Unicode. Texts that share a hash may be equal and must be compared. The hash is valid within
+// one run only.
 type valueHash uint64
 
 // seed is the seed of all hashes of this run.
 var seed = maphash.MakeSeed()
 
-const (
-	nothing valueHash = 0 // empty arguments
-	null    valueHash = 1 // also numbers too large for a double, for which JavaScript writes null
-)
+// nothing is the hash of empty arguments.
+const nothing valueHash = 0
 
 // valueOf returns the hash of a text's value. Text that is not JSON is its own value.
 func valueOf(text []byte) valueHash {
@@ -316,83 +324,10 @@ func valueOf(text []byte) valueHash {
 	if saysNothing(text) {
 		return nothing
 	}
-	var r valueReader
-	s := protocol.Scan(text)
-	v := r.read(&s)
-	if s.End() != nil {
-		return hashOf('?', replaceInvalid(text))
+	if form, ok := protocol.Canonical(text, protocol.AsDouble); ok {
+		return hashOf('=', form)
 	}
-	return v
-}
-
-// valueReader holds buffers that are reused from one value to the next.
-type valueReader struct {
-	members []memberValue // of the open objects
-	text    []byte
-}
-
-type memberValue struct{ key, value valueHash }
-
-func (r *valueReader) read(s *protocol.Scanner) (v valueHash) {
-	switch s.Kind() {
-	case '{':
-		return r.readObject(s)
-	case '[':
-		v = '['
-		for ok := s.Array(); ok; ok = s.Element() {
-			v = v.combine(r.read(s))
-		}
-		return v.combine(']')
-	}
-	raw := s.Value()
-	switch {
-	case raw.IsString():
-		r.text = raw.Append(r.text[:0])
-		return hashOf('"', cleanedText(r.text))
-	case raw.IsNumber():
-		return valueOfNumber(raw)
-	case string(raw) == "null":
-		return null
-	}
-	return hashOf('x', raw)
-}
-
-// readObject reads an object. The order of fields doesn't count; the last value of a duplicate key does.
-func (r *valueReader) readObject(s *protocol.Scanner) valueHash {
-	first := len(r.members)
-	for ok := s.Object(); ok; ok = s.Member() {
-		key := hashOf('k', cleanedText(s.Key()))
-		r.members = append(r.members, memberValue{key, r.read(s)})
-	}
-	all := r.members[first:]
-	slices.SortStableFunc(all, func(a, b memberValue) int { return cmp.Compare(a.key, b.key) })
-	v := valueHash('{')
-	for i, m := range all {
-		if i+1 == len(all) || all[i+1].key != m.key {
-			v = v.combine(m.key).combine(m.value)
-		}
-	}
-	r.members = r.members[:first]
-	return v.combine('}')
-}
-
-func valueOfNumber(lit []byte) valueHash {
-	f, err := strconv.ParseFloat(string(lit), 64)
-	if err != nil {
-		return null
-	}
-	if f == 0 {
-		f = 0 // and not -0
-	}
-	return valueHash('0').combine(valueHash(math.Float64bits(f)))
-}
-
-// cleanedText replaces invalid Unicode by U+FFFD. It returns valid text itself.
-func cleanedText(text []byte) []byte {
-	if utf8.Valid(text) {
-		return text
-	}
-	return replaceInvalid(text)
+	return hashOf('?', jsonbytes.ReplaceInvalid(text))
 }
 
 func hashOf(kind valueHash, text []byte) valueHash {

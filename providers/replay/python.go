@@ -13,6 +13,7 @@ import (
 	"toolscope/providers/js"
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/jsonbytes"
 )
 
 // Rules of clients in other languages, as in their source.
@@ -314,7 +315,7 @@ func appendRepr(dst, text []byte) []byte {
 	}
 	dst = append(dst, quote)
 	for i := 0; i < len(text); {
-		if isHalf(text[i:]) {
+		if jsonbytes.IsHalf(text[i:]) {
 			half := rune(text[i]&0xf)<<12 | rune(text[i+1]&0x3f)<<6 | rune(text[i+2]&0x3f)
 			dst, i = fmt.Appendf(dst, `\u%04x`, half), i+3
 			continue

@@ -164,7 +164,7 @@ func (t *tokenTree) writeString(dst []byte, n int, how rewriteRules) []byte {
 	lit := protocol.Raw(t.literalAt(n))
 	if how.sanitize {
 		text := lit.Append(nil)
-		if clean := replaceInvalid(text); !bytes.Equal(clean, text) {
+		if clean := jsonbytes.ReplaceInvalid(text); !bytes.Equal(clean, text) {
 			return protocol.AppendString(dst, clean)
 		}
 	}
@@ -174,43 +174,10 @@ func (t *tokenTree) writeString(dst []byte, n int, how rewriteRules) []byte {
 	return append(dst, lit...)
 }
 
-// replaceInvalid replaces invalid Unicode by U+FFFD: bytes that are not UTF-8, and half a surrogate pair.
-func replaceInvalid(text []byte) []byte { return replaceInvalidIn(text, true) }
-
-// replaceNonUTF8 replaces bytes that are not UTF-8 by U+FFFD. Half a surrogate pair stays: JSON can express it.
-func replaceNonUTF8(text []byte) []byte { return replaceInvalidIn(text, false) }
-
-func replaceInvalidIn(text []byte, halves bool) []byte {
-	if utf8.Valid(text) {
-		return text
-	}
-	out := make([]byte, 0, len(text)+8)
-	for i := 0; i < len(text); {
-		n, ok := charLen(text[i:])
-		if ok && !(halves && isHalf(text[i:])) {
-			out = append(out, text[i:i+n]...)
-		} else {
-			out = utf8.AppendRune(out, utf8.RuneError)
-		}
-		i += n
-	}
-	return out
-}
-
-// charLen returns the length of the first character of text, or of half a surrogate pair there; ok is false
-// for a byte that is neither.
-func charLen(text []byte) (n int, ok bool) {
-	if isHalf(text) {
-		return 3, true
-	}
-	r, n := utf8.DecodeRune(text)
-	return n, r != utf8.RuneError || n > 1
-}
-
-// originalOffset returns the offset in text that corresponds to offset n of replaceNonUTF8(text).
+// originalOffset returns the offset in text that corresponds to offset n of jsonbytes.ReplaceNonUTF8(text).
 func originalOffset(text []byte, n int) (offset int) {
 	for offset < len(text) && n > 0 {
-		size, ok := charLen(text[offset:])
+		size, ok := jsonbytes.CharLen(text[offset:])
 		if offset += size; ok {
 			n -= size
 		} else {
@@ -245,9 +212,9 @@ func asDouble(lit []byte) (text []byte, how numberLoss) {
 	switch {
 	case bytes.Equal(text, lit):
 		return text, spelledSame
-	case sameDecimal(text, lit):
+	case jsonbytes.ParseDecimal(text) == jsonbytes.ParseDecimal(lit):
 		return text, spelledOther
-	case isIntegral(lit):
+	case jsonbytes.ParseDecimal(lit).IsInteger():
 		return text, roundedInteger
 	}
 	return text, roundedFraction
@@ -264,45 +231,6 @@ func plainInteger(lit []byte) bool {
 		}
 	}
 	return true
-}
-
-// decimal is the value of a number, independent of its spelling: its digits without zeros at either end, and
-// the power of ten of the first.
-type decimal struct {
-	negative bool
-	digits   string
-	exponent int
-}
-
-func parseDecimal(lit []byte) (d decimal) {
-	if len(lit) > 0 && lit[0] == '-' {
-		d.negative, lit = true, lit[1:]
-	}
-	mantissa, exponent := lit, 0
-	if i := bytes.IndexAny(lit, "eE"); i >= 0 {
-		mantissa = lit[:i]
-		exponent, _ = strconv.Atoi(string(lit[i+1:]))
-	}
-	whole, fraction, _ := bytes.Cut(mantissa, []byte("."))
-	digits := append(append([]byte(nil), whole...), fraction...)
-	exponent += len(whole)
-	trimmed := bytes.TrimLeft(digits, "0")
-	exponent -= len(digits) - len(trimmed)
-	d.digits = string(bytes.TrimRight(trimmed, "0"))
-	if d.digits == "" {
-		return decimal{} // the sign of zero doesn't count
-	}
-	d.exponent = exponent
-	return d
-}
-
-// sameDecimal reports whether two numbers have exactly the same value.
-func sameDecimal(a, b []byte) bool { return parseDecimal(a) == parseDecimal(b) }
-
-// isIntegral reports whether a number has no fraction.
-func isIntegral(lit []byte) bool {
-	d := parseDecimal(lit)
-	return d.exponent >= len(d.digits)
 }
 
 // repairJSON repairs arguments that are not an object as a forgiving parser such as partial-json does. It

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -39,9 +38,8 @@ func maybeSame(a, b protocol.Raw) bool {
 	case !bytes.Contains(a, []byte("[redacted:")) && !bytes.Contains(b, []byte("[redacted:")):
 		return a != nil && b != nil && protocol.Same(a, b)
 	case a.Kind() == '{' && b.Kind() == '{':
-		x, y := membersOf(a), membersOf(b)
-		for name := range unionKeys(x, y) {
-			if !maybeSame(x[name], y[name]) {
+		for x, y := range protocol.MemberPairs(a, b) {
+			if !maybeSame(x.Value, y.Value) {
 				return false
 			}
 		}
@@ -95,45 +93,6 @@ func prefixLen(wrote []byte, got protocol.Raw) (size int, ok bool) {
 		return 0, false
 	}
 	return len(text), true
-}
-
-// firstDifference returns the path of the first value that differs, "" if the values differ completely.
-func firstDifference(a, b protocol.Raw) string {
-	switch {
-	case a.Kind() == '{' && b.Kind() == '{':
-		x, y := membersOf(a), membersOf(b)
-		for _, name := range slices.Sorted(maps.Keys(unionKeys(x, y))) {
-			if !protocol.Same(x[name], y[name]) {
-				return "/" + pointer.Replace(name) + firstDifference(x[name], y[name])
-			}
-		}
-	case a.Kind() == '[' && b.Kind() == '[':
-		x, y := slices.Collect(a.Elements()), slices.Collect(b.Elements())
-		for i := range min(len(x), len(y)) {
-			if !protocol.Same(x[i], y[i]) {
-				return "/" + strconv.Itoa(i) + firstDifference(x[i], y[i])
-			}
-		}
-	}
-	return ""
-}
-
-var pointer = strings.NewReplacer("~", "~0", "/", "~1")
-
-func membersOf(v protocol.Raw) map[string]protocol.Raw {
-	all := map[string]protocol.Raw{}
-	s := v.Scan()
-	for ok := s.Object(); ok; ok = s.Member() {
-		name := string(s.Key())
-		all[name] = s.Value()
-	}
-	return all
-}
-
-func unionKeys[V any](a, b map[string]V) map[string]V {
-	all := maps.Clone(a)
-	maps.Copy(all, b)
-	return all
 }
 
 // ResultRelation is how the result that the model got relates to what the tool returned.
@@ -372,7 +331,7 @@ func (m *Matcher) drift(run, name string, schema protocol.Raw) (d driftedTool, d
 	if tool == nil {
 		return d, false
 	}
-	d = driftedTool{run, of.Name, strings.TrimSpace(tool.Name), cmp.Or(firstDifference(withoutSchemaKey(tool.Schema), withoutSchemaKey(schema)), "it"), schemaDrift}
+	d = driftedTool{run, of.Name, strings.TrimSpace(tool.Name), cmp.Or(protocol.FirstDifference(withoutSchemaKey(tool.Schema), withoutSchemaKey(schema)), "it"), schemaDrift}
 	switch {
 	case slices.ContainsFunc(of.FormerTools, func(t mcp.Tool) bool { return t.Name == tool.Name && sameSchema(schema, t.Schema) }):
 		if of.Changes == 0 {
@@ -402,13 +361,13 @@ var (
 func allowsMore(told, given protocol.Raw, names bool) (where string, widens bool) {
 	switch {
 	case told.Kind() == '{' && given.Kind() == '{':
-		x, y := membersOf(told), membersOf(given)
-		for _, name := range slices.Sorted(maps.Keys(unionKeys(x, y))) {
-			if !names && (slices.Contains(annotations, name) || name == "additionalProperties" && x[name] == nil && string(y[name]) == "false") {
+		for x, y := range protocol.MemberPairs(told, given) {
+			name := cmp.Or(x.Name, y.Name)
+			if !names && (slices.Contains(annotations, name) || name == "additionalProperties" && x.Value == nil && string(y.Value) == "false") {
 				continue
 			}
-			if where, widens := allowsMore(x[name], y[name], !names && slices.Contains(named, name)); widens {
-				return "/" + pointer.Replace(name) + where, true
+			if where, widens := allowsMore(x.Value, y.Value, !names && slices.Contains(named, name)); widens {
+				return protocol.AppendPointer("", name) + where, true
 			}
 		}
 		return "", false
@@ -438,15 +397,17 @@ func sameSchema(a, b protocol.Raw) bool {
 
 // withoutSchemaKey returns a schema without its $schema keyword.
 func withoutSchemaKey(schema protocol.Raw) protocol.Raw {
-	all := membersOf(schema)
-	if _, has := all["$schema"]; !has {
-		return schema
-	}
 	var b strings.Builder
-	for name, value := range all {
-		if name != "$schema" {
-			fmt.Fprintf(&b, ",%s:%s", protocol.AppendString(nil, []byte(name)), value)
+	removed := false
+	for _, f := range protocol.Members(schema) {
+		if f.Name == "$schema" {
+			removed = true
+			continue
 		}
+		fmt.Fprintf(&b, ",%s:%s", protocol.AppendString(nil, []byte(f.Name)), f.Value)
+	}
+	if !removed {
+		return schema
 	}
 	return protocol.Raw("{" + strings.TrimPrefix(b.String(), ",") + "}")
 }

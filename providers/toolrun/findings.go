@@ -9,9 +9,10 @@ var Findings = []*stream.Diagnosis{
 
 var (
 	altered = &stream.Diagnosis{
-		Code: "EXEC_ALTERED", Severity: stream.Error, By: stream.Client,
-		Meaning: "A tool got arguments that the model didn't write: the client changed them on the way.",
-		Advice:  "Make the client pass the arguments on unchanged, or tell the model that it changes them.",
+		Code: "EXEC_ALTERED", Severity: stream.Error, By: stream.Client, OtherSeverities: []stream.Severity{stream.Info},
+		SeverityNote: "info if only fields with the same key, or digits beyond a double, were lost, as in most JSON libraries",
+		Meaning:      "A tool got arguments that the model didn't write: the client changed them on the way.",
+		Advice:       "Make the client pass the arguments on unchanged, or tell the model that it changes them.",
 	}
 	twice = &stream.Diagnosis{
 		Code: "EXEC_TWICE", Severity: stream.Error, By: stream.Client,

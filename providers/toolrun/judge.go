@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"toolscope/providers/mcp"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 	"toolscope/stream/count"
 )
@@ -285,10 +286,14 @@ func (m *Matcher) judgeArgs(of *Call, a *ToolRequest) {
 	}
 	a.Args = "altered"
 	if whole {
-		a.Path = firstDifference(orEmpty(withoutTags(wrote)), orEmpty(withoutTags(a.Request.Args)))
+		a.Path = protocol.FirstDifference(orEmpty(withoutTags(wrote)), orEmpty(withoutTags(a.Request.Args)))
 	}
+	parsed := whole && protocol.SameIn(protocol.Parsed, withoutTags(wrote), withoutTags(a.Request.Args))
 	switch {
 	case !a.isCertain():
+	case parsed:
+		m.found(of, a, altered.WithSeverity(stream.Info).Finding("%s got the arguments that JSON libraries read: fields with the same key, or digits beyond a double, were lost at %s",
+			a.Tool, stream.Fact(a.Path)))
 	case of.syntax == stream.SyntaxPrefix:
 		m.found(of, a, cut.Finding("%s was run with %s, but the arguments that the model wrote stop after %s", a.Tool, of.partialArgs(a), stream.Own(count.Of(of.Size, "byte"))))
 	case of.syntax == stream.SyntaxBroken:

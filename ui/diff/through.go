@@ -86,7 +86,7 @@ func (t *tree) requestHash(n int32, top bool) uint64 {
 		} else if isID[name] || top && name == "model" {
 			continue
 		}
-		all += hashPair(name, t.requestHash(k, false))
+		all += hashField(name, t.nodes[k].nth, t.requestHash(k, false))
 	}
 	return all
 }

@@ -4,9 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"hash/fnv"
-	rational "math/big"
-	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"toolscope/stream"
@@ -31,7 +28,7 @@ func compareScalars(a *tree, x *node, b *tree, y *node) (m Relation, at int) {
 		return Open, 0
 	case bytes.Equal(one, other):
 		return Same, 0
-	case x.kind == stream.Number && canonicalNumber(string(one)) == canonicalNumber(string(other)):
+	case x.kind == stream.Number && jsonbytes.ParseDecimal(one) == jsonbytes.ParseDecimal(other):
 		return Alike, 0
 	}
 	return Differs, 0
@@ -142,22 +139,6 @@ func wholeRune(text []byte, n int) int {
 	return n
 }
 
-// canonicalNumber returns a number in one notation: 1.0 becomes 1. A number that is very long, very large
-// or very small stays unchanged.
-func canonicalNumber(text string) string {
-	f, err := strconv.ParseFloat(text, 64)
-	if err != nil || len(text) > 40 || f > 1e60 || f < -1e60 || f != 0 && f < 1e-60 && f > -1e-60 {
-		return text
-	}
-	if f == 0 && strings.ContainsAny(text, "eE") {
-		return text // 0e999999999, or too small for a double
-	}
-	if r, ok := new(rational.Rat).SetString(text); ok {
-		return r.RatString()
-	}
-	return text
-}
-
 // valueHash returns a hash of a value. Equal values have equal hashes.
 func (t *tree) valueHash(n int32) uint64 {
 	at := &t.nodes[n]
@@ -167,7 +148,7 @@ func (t *tree) valueHash(n int32) uint64 {
 	case stream.ObjectOpen:
 		all := uint64(0) // independent of the order
 		for _, k := range at.children {
-			all += hashPair(t.nodes[k].name, t.valueHash(k))
+			all += hashField(t.nodes[k].name, t.nodes[k].nth, t.valueHash(k))
 		}
 		_, _ = h.Write(binary.LittleEndian.AppendUint64(nil, all))
 	case stream.ArrayOpen:
@@ -177,17 +158,18 @@ func (t *tree) valueHash(n int32) uint64 {
 	case stream.String:
 		_, _ = h.Write(jsonbytes.AppendUnquoted(nil, stringContent(text, at.closed)))
 	case stream.Number:
-		_, _ = h.Write([]byte(canonicalNumber(string(text))))
+		_, _ = h.Write(jsonbytes.ParseDecimal(text).Append(nil))
 	default:
 		_, _ = h.Write(text)
 	}
 	return h.Sum64()
 }
 
-// hashPair returns a hash of a name and a value's hash.
-func hashPair(name string, value uint64) uint64 {
+// hashField returns a hash of a field: its name, the number of earlier fields with that name, and its value's hash.
+func hashField(name string, nth int, value uint64) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write(binary.LittleEndian.AppendUint64(nil, value))
+	_, _ = h.Write(binary.LittleEndian.AppendUint32(nil, uint32(nth)))
 	_, _ = h.Write([]byte(name))
 	return h.Sum64()
 }
