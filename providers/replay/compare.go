@@ -318,7 +318,7 @@ var seed = maphash.MakeSeed()
 // nothing is the hash of empty arguments.
 const nothing valueHash = 0
 
-// valueOf returns the hash of a text's value. Text that is not JSON is its own value.
+// valueOf returns the hash of a text's value. Text that isn't JSON is its own value.
 func valueOf(text []byte) valueHash {
 	text = bytes.TrimSpace(text)
 	if saysNothing(text) {
