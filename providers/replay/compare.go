@@ -130,8 +130,8 @@ func judgeText(raw []byte, freeform bool, sent *protocol.Part, to *protocol.Targ
 	return judgeOther(factsOf(raw, freeform), text)
 }
 
-// parsedLoss is the loss of arguments that were parsed and written again, and have the same value otherwise. The
-// model caused it, and nearly every client does this: it is no finding about the client.
+// parsedLoss is the loss of arguments that were parsed and written again, and have the same value otherwise. Nearly
+// every client does this, so the client gets no finding.
 func parsedLoss(f *argsFacts) Loss {
 	l := NumPrecision.newLoss("fractions with more digits than a double were rounded")
 	if f.twice.is() {
