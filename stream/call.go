@@ -4,8 +4,12 @@ import (
 	"bytes"
 	"slices"
 	"sort"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf16"
 
+	"toolscope/stream/count"
 	"toolscope/stream/jsonbytes"
 )
 
@@ -298,4 +302,249 @@ func (c *Call) holdsJSON() bool {
 			inner.Syntax() == SyntaxOther && inner.first == ArrayOpen}
 	}
 	return c.double.yes
+}
+
+// chunkBuffer collects bytes that arrive in chunks and are needed in one buffer. A few bytes are kept in
+// one buffer. More are kept in blocks until they are needed, because a buffer that grows large is copied
+// again and again. The zero value is ready.
+type chunkBuffer struct {
+	small  []byte
+	blocks [][]byte // the bytes after small; the last block is filling up
+}
+
+const (
+	maxSmallBytes = 1 << 20
+	chunkBlock    = 256 << 10
+)
+
+func (t *chunkBuffer) add(p []byte) {
+	if t.blocks == nil && len(t.small)+len(p) <= maxSmallBytes {
+		t.small = append(t.small, p...)
+		return
+	}
+	for len(p) > 0 {
+		n := len(t.blocks) - 1
+		if n < 0 || len(t.blocks[n]) == chunkBlock {
+			t.blocks = append(t.blocks, make([]byte, 0, chunkBlock))
+			n++
+		}
+		k := min(len(p), chunkBlock-len(t.blocks[n]))
+		t.blocks[n] = append(t.blocks[n], p[:k]...)
+		p = p[k:]
+	}
+}
+
+func (t *chunkBuffer) appendByte(c byte) {
+	if t.blocks == nil && len(t.small) < maxSmallBytes {
+		t.small = append(t.small, c)
+		return
+	}
+	t.add([]byte{c})
+}
+
+func (t *chunkBuffer) isEmpty() bool { return len(t.small) == 0 && t.blocks == nil }
+
+// joinBytes returns all bytes in one buffer, which still belongs to t.
+func (t *chunkBuffer) joinBytes() []byte {
+	if t.blocks == nil {
+		return t.small
+	}
+	size := len(t.small)
+	for _, b := range t.blocks {
+		size += len(b)
+	}
+	all := append(make([]byte, 0, size), t.small...)
+	for i, b := range t.blocks {
+		all = append(all, b...)
+		t.blocks[i] = nil
+	}
+	t.small, t.blocks = all, nil
+	return all
+}
+
+// reset empties the buffer for reuse.
+func (t *chunkBuffer) reset() { t.small, t.blocks = resetBuffer(t.small), nil }
+
+// halfPair returns how many bytes at the end of s are the first half of a surrogate pair, the high one: 3
+// or 0. A provider that cuts text by UTF-16 units cuts emoji there.
+func halfPair(s string) int {
+	n := len(s)
+	if n >= 3 && s[n-3] == 0xed && s[n-2]&0xf0 == 0xa0 {
+		return 3
+	}
+	return 0
+}
+
+// joinPair returns the character that the surrogate high makes with the first three bytes of s; false if
+// those are not a low surrogate.
+func joinPair(high, s string) (string, bool) {
+	if len(s) < 3 || s[0] != 0xed || s[1]&0xf0 != 0xb0 {
+		return "", false
+	}
+	unit := func(t string) rune { return 0xd000 | rune(t[1]&0x3f)<<6 | rune(t[2]&0x3f) }
+	return string(utf16.DecodeRune(unit(high), unit(s))), true
+}
+
+// updateInfo applies new facts about the call; n is the number of the event that brings them.
+func (c *Call) updateInfo(d CallInfo, n int) {
+	if d != (CallInfo{Copies: d.Copies}) {
+		c.keepBase()
+	}
+	if d.ID != "" {
+		c.ID = d.ID
+	}
+	if d.Name != "" {
+		c.Name = d.Name
+	}
+	if d.Item != "" {
+		c.Item = d.Item
+	}
+	if d.Namespace != "" {
+		c.Namespace = d.Namespace
+	}
+	if d.Signature != "" {
+		c.Signature = d.Signature
+	}
+	if d.Copies > 0 {
+		c.Copies = d.Copies
+	}
+	if d.Kind != "" {
+		c.Kind = d.Kind
+	}
+	if c.Name != "" && c.phase == PhaseAnnounced {
+		c.phase = PhaseOpen
+		c.noteArgsRuns(n)
+	}
+	const words = "the name or id contains characters that a terminal hides or treats as commands"
+	switch {
+	case hasUnprintable(c.Name):
+		c.reportOnce(HiddenCharacters, n, words)
+	case hasUnprintable(c.ID): // models don't write ids
+		c.reportOnce(HiddenCharacters.WithCause(Provider), n, words)
+	}
+}
+
+func hasUnprintable(s string) bool {
+	for _, r := range s {
+		if !unicode.IsPrint(r) {
+			return true
+		}
+	}
+	return false
+}
+
+// sealArgs makes the arguments final. A second seal changes nothing; a refusal overrules a seal.
+func (c *Call) sealArgs(e Event, n int) {
+	if e.Code == SealRejected && c.phase <= PhaseSealed {
+		c.endUnsealed(PhaseRejected, n, ArgsCut, Messagef("the call was refused: %s", e.Text), "refused")
+		return
+	}
+	if c.phase > PhaseOpen {
+		return
+	}
+	c.phase, c.sealedBy, c.SealedAt, c.sealEvent = PhaseSealed, e.Frame, e.At, int32(n)
+	if c.argsFrom > 0 && c.argsFrame == e.Frame {
+		// The frame that brought the last delta also made the arguments final: a client that has read the
+		// delta has read that too.
+		c.sealEvent = c.argsFrom
+	}
+	c.checkFinalArgs(n)
+	c.noteRuleRun(AtSeal, n)
+}
+
+// endByLimit applies a limit that cut the response to one call. A complete object whose arguments are
+// final stays as it is. So do an empty or free text, but only if something before this finish made it
+// final: such a text looks complete wherever it is cut.
+func (c *Call) endByLimit(e Event, n int) {
+	syntax := c.Syntax()
+	switch {
+	case c.phase == PhaseSealed && syntax == SyntaxObject,
+		c.phase == PhaseSealed && (syntax == SyntaxEmpty || syntax == SyntaxFreeform) && c.sealedBy != e.Frame,
+		c.phase > PhaseSealed:
+		return
+	}
+	c.endUnsealed(PhaseTruncated, n, ArgsCut, Messagef("the provider's limit cut the response (%s)", Fact(e.Text)), cutWords(e.Text))
+}
+
+// cutWords says in a few words what cut a response, from the provider's own word.
+func cutWords(reason string) string {
+	word := strings.ToLower(reason)
+	if strings.Contains(word, "length") || strings.Contains(word, "max") && strings.Contains(word, "token") {
+		return "cut by the token limit"
+	}
+	return "cut: " + reason
+}
+
+// endUnsealed ends a call whose arguments were not final, or whose seal is overruled. If its arguments
+// were cut, it makes the finding found with the reason why and the hint here.
+func (c *Call) endUnsealed(p Phase, event int, found *Diagnosis, why Message, here string) {
+	c.phase = p
+	c.checkFinalArgs(event)
+	where := "before the first byte"
+	if n := len(c.args.s); n > 0 {
+		where = "after " + count.Of(n, "byte")
+		if c.lex.Open() {
+			where += ", inside a " + openWord(c.lex.last)
+		}
+	}
+	s := c.Syntax()
+	if cut := p == PhaseTruncated || p == PhaseAborted && s != SyntaxObject || s == SyntaxPrefix; cut && !c.hasFinding(ArgsCut) {
+		stop := found.Finding("the arguments stop %s: %s", Own(where), why)
+		c.addFinding(stop.withHint(here).withEvidence(event, len(c.args.s)))
+	}
+}
+
+func openWord(k TokenKind) string {
+	switch k {
+	case Key:
+		return "key"
+	case String:
+		return "string"
+	case Number:
+		return "number"
+	}
+	return "literal"
+}
+
+// keySet holds the keys of the open containers, by depth, and in each by hash: where the key begins and
+// ends in the arguments. The set of a container that closed is reused.
+type keySet []map[uint64][2]int
+
+// checkKeys reports a duplicate key of an object: parsers keep the last value, or the first, and only one
+// of them is sent back.
+func (c *Call) checkKeys(event int) {
+	var sets keySet
+	var buf []byte
+	depth, start := 0, 0
+	for _, t := range c.lex.Tokens().All() {
+		switch t.Kind {
+		case ObjectOpen, ArrayOpen:
+			if depth++; depth > len(sets) {
+				sets = append(sets, map[uint64][2]int{})
+			}
+			clear(sets[depth-1])
+		case ObjectClose, ArrayClose:
+			depth--
+		case Key:
+			from, to := start+1, int(t.End)-1
+			buf = jsonbytes.AppendUnquoted(buf[:0], c.args.s[from:to])
+			hash := hashOf(buf)
+			if old, ok := sets[depth-1][hash]; ok && bytes.Equal(jsonbytes.AppendUnquoted(nil, c.args.s[old[0]:old[1]]), buf) {
+				c.reportFinding(DupKeys, event, start,
+					"an object has the key %q twice: most parsers keep the last value, some the first", Fact(Clip(buf, 0, 64)))
+				return
+			}
+			sets[depth-1][hash] = [2]int{from, to}
+		}
+		start = int(t.End)
+	}
+}
+
+// hashOf is FNV-1a.
+func hashOf(p []byte) uint64 {
+	h := uint64(14695981039346656037)
+	for _, b := range p {
+		h = (h ^ uint64(b)) * 1099511628211
+	}
+	return h
 }

@@ -3,6 +3,7 @@ package stream
 import (
 	"fmt"
 	"time"
+	"unicode/utf8"
 )
 
 // NoTime is the time of bytes whose source doesn't know when they arrived.
@@ -185,3 +186,199 @@ func (e Event) String() string {
 	}
 	return s
 }
+
+// A Payload is the data of an event that its other fields don't have: a pointer to one of the types of
+// this file, to a Usage, or to a Finding. The comments of the EventKinds say which kind has which. A
+// payload never changes once it is part of an event.
+type Payload interface {
+	dumpText() string // for the end of the event's line; "" or begins with a space
+}
+
+// PayloadOf returns the payload of e. It is the zero P if e has none, or one of another type: no event
+// needs a check.
+func PayloadOf[P any](e Event) P {
+	if p, ok := any(e.What).(*P); ok && p != nil {
+		return *p
+	}
+	var none P
+	return none
+}
+
+// An Opening holds facts about a turn when it begins, or new facts about it. An empty field changes
+// nothing.
+type Opening struct {
+	ID, Model string
+	Parent    string // id of the call that started its agent
+	Protocol  string
+	Exchange  int
+	Request   *RequestInfo // nil changes nothing
+}
+
+// CallInfo holds facts about a call when it begins, or new facts about it. An empty field changes
+// nothing. Only ID, Name, Kind, Item, Namespace, Signature and Copies can be new later.
+type CallInfo struct {
+	ID, Name      string
+	Kind          string // function, custom, mcp, server, …
+	RunByProvider bool   // the provider runs the call; no result is to be sent
+	Choice        int32  // the alternative response that contains the call
+	Parent        string // id of the call whose code made this one
+	MCPServer     string // the MCP server that runs it
+	Item          string // id of the item that contains the call, if that differs from the call's
+	Namespace     string // namespace of the tool, if the protocol keeps it apart from the name
+	Freeform      bool   // the arguments are not JSON by design
+	NullIsNone    bool   // the arguments null stand for no arguments
+	Discarded     bool   // not a call on the wire: the provider discarded it, and Args are its report of it
+	Copies        int    // how many equal copies of the arguments arrived, if several are sent
+	Signature     string // opaque text that must be sent back with the call
+}
+
+// WireForm is the wire's own form of a delta whose text was derived from it, such as a path and a value,
+// or a positional array.
+type WireForm struct{ Wire string }
+
+// ResultFor names the call that a result is for: the one with that ID or, if the wire has no id, the
+// first call of that Name that still waits for a result. Without HasContent the wire only says that there
+// is a result.
+type ResultFor struct {
+	ID, Name   string
+	HasContent bool // Result is what the tool returned
+	Result     Result
+}
+
+// Signature names the item that contains the signed text or reasoning.
+type Signature struct{ Item string }
+
+// FinishMeaning is the meaning of the finish reason, if that is a number.
+type FinishMeaning struct{ Text string }
+
+// FailureInfo describes an error. By is 0 or Provider if the provider reports it: then Code is its code
+// or type. If By is another party, there is no response from a provider: then Code is the HTTP status
+// that toolscope answered with, or empty.
+type FailureInfo struct {
+	Code string
+	By   Party
+}
+
+// Ending is the party that ended a turn; By is 0 if it is unknown. If a turn ended as its protocol
+// requires, it is UnknownParty if the source kept no ending: then no party is at fault for what is
+// missing.
+type Ending struct{ By Party }
+
+// BytesMissed is how many bytes of a response were missed.
+type BytesMissed struct{ Bytes int64 }
+
+// SentBackReport is a call in the history of a later request.
+type SentBackReport struct {
+	Exchange       int     // of the request
+	ID             string  // the id of the call in the request
+	Policies       string  // the replay policies that do this, separated by commas
+	KeptByProvider bool    // it is not in the history: the provider keeps it, and the request continues from there
+	Result         Result  // what its tool returned, if the request has that
+	Finding        Finding // about a loss, if there is one
+}
+
+// ToolExecution is a tool run that is matched to a call, or a finding about it.
+type ToolExecution struct {
+	Request int        // number of the request to the tool's server, -1 if it is not about one
+	Join    MatchBasis // basis of the match, 0 if only Finding is new
+	Of      int        // number of equal calls that the run may belong to: 1 if no other call is possible
+	Finding Finding    // the finding, if there is one
+}
+
+// MatchBasis is how a tool run was matched to a call.
+type MatchBasis uint8
+
+const (
+	ByID   MatchBasis = iota + 1 // the client sends the call's id
+	ByArgs                       // by the tool's name and equal arguments
+	ByName                       // by the name alone: no other call is possible
+)
+
+func (j MatchBasis) String() string { return [...]string{"", "id", "args", "name"}[j] }
+
+// Result is what a tool returned, as a request carries it.
+type Result struct {
+	Bytes int    // of its text
+	Media int    // number of parts that are not text
+	Text  string // its beginning, at most MaxResultBytes
+}
+
+// ResultOf returns a result with that text.
+func ResultOf(text []byte, media int) Result {
+	n := min(len(text), MaxResultBytes)
+	for least := n - utf8.UTFMax; n < len(text) && n > least && !utf8.RuneStart(text[n]); {
+		n-- // don't split a character
+	}
+	return Result{Bytes: len(text), Media: media, Text: string(text[:n])}
+}
+
+// MaxResultBytes is how much of a result's text is kept with its call.
+const MaxResultBytes = 4 << 10
+
+// fieldWords formats " NAME=VALUE" for each field that is not empty. fields are name, value, name, value
+// …
+func fieldWords(fields ...string) (s string) {
+	for i := 0; i < len(fields); i += 2 {
+		if fields[i+1] != "" {
+			s += fmt.Sprintf(" %s=%q", fields[i], fields[i+1])
+		}
+	}
+	return s
+}
+
+func (p *Opening) dumpText() string {
+	return fieldWords("id", p.ID, "model", p.Model, "parent", p.Parent)
+}
+
+func (p *CallInfo) dumpText() string {
+	s := fieldWords("id", p.ID, "name", p.Name, "kind", p.Kind, "parent", p.Parent, "host", p.MCPServer,
+		"item", p.Item, "space", p.Namespace, "signature", p.Signature)
+	if p.Discarded {
+		s += " attempt"
+	}
+	if p.Copies != 0 {
+		s += fmt.Sprintf(" copies=%d", p.Copies)
+	}
+	if p.Choice != 0 {
+		s += fmt.Sprintf(" choice=%d", p.Choice)
+	}
+	return s
+}
+
+func (p *WireForm) dumpText() string      { return fieldWords("source", p.Wire) }
+func (p *ResultFor) dumpText() string     { return fieldWords("id", p.ID, "name", p.Name) }
+func (p *Signature) dumpText() string     { return fieldWords("id", p.Item) }
+func (p *FinishMeaning) dumpText() string { return fieldWords("name", p.Text) }
+func (p *FailureInfo) dumpText() string   { return fieldWords("id", p.Code) + byWords(p.By) }
+func (p *Ending) dumpText() string        { return byWords(p.By) }
+
+func byWords(by Party) string {
+	if by == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" by=%s", by)
+}
+
+func (p *BytesMissed) dumpText() string {
+	if p.Bytes == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" missed=%d", p.Bytes)
+}
+
+func (p *SentBackReport) dumpText() string {
+	words := fieldWords("id", p.ID, "name", p.Policies)
+	if p.KeptByProvider {
+		words += " kept"
+	}
+	return words + p.Finding.dumpText()
+}
+
+func (p *ToolExecution) dumpText() string {
+	if p.Join == 0 {
+		return p.Finding.dumpText()
+	}
+	return fmt.Sprintf(" request=%d by=%s of=%d", p.Request, p.Join, p.Of)
+}
+
+func (u *Usage) dumpText() string { return " " + u.String() }

@@ -1,5 +1,14 @@
 package stream
 
+import (
+	"fmt"
+	"iter"
+	"strings"
+	"unicode/utf8"
+
+	"toolscope/stream/jsonbytes"
+)
+
 // MaxDepth is how deep arrays and objects may nest, as in encoding/json.
 const MaxDepth = 10_000
 
@@ -174,4 +183,414 @@ func (l *Lexer) expectedText() string {
 		return "a comma or " + string(l.Closer(l.depth))
 	}
 	return expectations[l.mode]
+}
+
+// lexOutside handles p[i] while no scalar is open.
+func (l *Lexer) lexOutside(p []byte, i int) int {
+	c := p[i]
+	switch c {
+	case ' ', '\t', '\n', '\r':
+		if !l.some || l.last != Space {
+			l.beginToken(Space, i)
+		}
+		return i + 1
+	case ',':
+		if l.mode == wantMore {
+			l.beginToken(Comma, i)
+			l.mode = wantValue
+			if l.isObject(l.depth) {
+				l.mode = wantKey
+			}
+			return i + 1
+		}
+	case ':':
+		if l.mode == wantColon {
+			l.beginToken(Colon, i)
+			l.mode = wantValue
+			return i + 1
+		}
+	case '"':
+		return l.openQuoted(p, i)
+	case '}', ']':
+		return l.closeContainer(p, i)
+	}
+	return l.openValue(p, i)
+}
+
+// openQuoted opens a key or a string value.
+func (l *Lexer) openQuoted(p []byte, i int) int {
+	switch l.mode {
+	case wantName, wantKey:
+		l.beginToken(Key, i)
+	case wantValue, wantElement:
+		l.beginValue(String, i)
+	default:
+		return l.failAt(p, i, l.expectedText())
+	}
+	l.mode = inString
+	return l.inString(p, i+1)
+}
+
+// closeContainer closes the innermost container.
+func (l *Lexer) closeContainer(p []byte, i int) int {
+	kind, wanted := ObjectClose, wantName
+	if p[i] == ']' {
+		kind, wanted = ArrayClose, wantElement
+	}
+	if l.mode != wanted && (l.mode != wantMore || l.Closer(l.depth) != p[i]) {
+		return l.failAt(p, i, l.expectedText())
+	}
+	l.beginToken(kind, i)
+	l.depth--
+	l.endValue()
+	return i + 1
+}
+
+// openValue opens a container, number or literal.
+func (l *Lexer) openValue(p []byte, i int) int {
+	c := p[i]
+	if l.mode == wantEnd && c == '{' && l.first == ObjectOpen {
+		l.mode = wantValue // one object after another: merged calls
+	}
+	if l.mode != wantValue && l.mode != wantElement {
+		return l.failAt(p, i, l.expectedText())
+	}
+	switch {
+	case c == '{' || c == '[':
+		return l.openContainer(p, i)
+	case c == '-':
+		l.beginValue(Number, i)
+		l.mode = numSign
+	case c == '0':
+		l.beginValue(Number, i)
+		l.mode = numZero
+	case '1' <= c && c <= '9':
+		l.beginValue(Number, i)
+		l.mode = numInt
+	case c == 't':
+		l.beginValue(True, i)
+		l.mode, l.word = inWord, "rue"
+	case c == 'f':
+		l.beginValue(False, i)
+		l.mode, l.word = inWord, "alse"
+	case c == 'n':
+		l.beginValue(Null, i)
+		l.mode, l.word = inWord, "ull"
+	default:
+		return l.failAt(p, i, l.expectedText())
+	}
+	return i + 1
+}
+
+func (l *Lexer) beginValue(k TokenKind, i int) {
+	if l.depth == 0 && l.docs == 0 {
+		l.first = k
+	}
+	l.beginToken(k, i)
+}
+
+func (l *Lexer) openContainer(p []byte, i int) int {
+	if l.depth == MaxDepth {
+		return l.failAt(p, i, "at most 10000 levels of nesting")
+	}
+	word, bit := l.depth/64, uint64(1)<<(l.depth%64)
+	if word == len(l.object) {
+		l.object = append(l.object, 0)
+	}
+	kind := ArrayOpen
+	l.mode = wantElement
+	l.object[word] &^= bit
+	if p[i] == '{' {
+		kind = ObjectOpen
+		l.mode = wantName
+		l.object[word] |= bit
+	}
+	l.beginValue(kind, i)
+	l.depth++
+	return i + 1
+}
+
+func (l *Lexer) isObject(depth int) bool {
+	return depth > 0 && l.object[(depth-1)/64]>>((depth-1)%64)&1 == 1
+}
+
+// endValue is called after the last byte of a value.
+func (l *Lexer) endValue() {
+	l.mode = wantMore
+	if l.depth == 0 {
+		l.mode = wantEnd
+		l.docs++
+	}
+}
+
+func (l *Lexer) inString(p []byte, i int) int {
+	for i < len(p) && l.mode == inString {
+		i += jsonbytes.PlainRun(p[i:])
+		switch {
+		case i == len(p):
+		case p[i] == '"':
+			if l.mode = wantColon; l.last != Key {
+				l.endValue()
+			}
+			i++
+		case p[i] == '\\':
+			l.mode = inEscape
+			if i++; i < len(p) {
+				i = l.inEscape(p, i) // directly, without Write: source code is full of escapes
+			}
+		default:
+			return l.failAt(p, i, l.expectedText())
+		}
+	}
+	return i
+}
+
+func (l *Lexer) inEscape(p []byte, i int) int {
+	switch p[i] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		l.mode = inString
+	case 'u':
+		l.mode, l.hex = inHex, 4
+	default:
+		return l.failAt(p, i, l.expectedText())
+	}
+	return i + 1
+}
+
+func (l *Lexer) inHex(p []byte, i int) int {
+	if jsonbytes.HexValue(p[i]) < 0 {
+		return l.failAt(p, i, l.expectedText())
+	}
+	if l.hex--; l.hex == 0 {
+		l.mode = inString
+	}
+	return i + 1
+}
+
+func (l *Lexer) inWord(p []byte, i int) int {
+	if p[i] != l.word[0] {
+		return l.failAt(p, i, l.expectedText())
+	}
+	if l.word = l.word[1:]; l.word == "" {
+		l.endValue()
+	}
+	return i + 1
+}
+
+// inNumber handles p[i] while a number is open. A number ends at the first byte that can't belong to it,
+// and that byte is lexed again.
+func (l *Lexer) inNumber(p []byte, i int) int {
+	for ; i < len(p); i++ {
+		if c := p[i]; '0' <= c && c <= '9' && (l.mode == numInt || l.mode == numFraction) {
+			continue
+		}
+		next := numberStep(l.mode, p[i])
+		if next == inJunk {
+			return l.endNumber(p, i)
+		}
+		l.mode = next
+	}
+	return i
+}
+
+func (l *Lexer) endNumber(p []byte, i int) int {
+	c := p[i]
+	if !l.numberDone() || l.mode == numZero && '0' <= c && c <= '9' {
+		return l.failAt(p, i, l.expectedText())
+	}
+	l.endValue()
+	return i
+}
+
+// numberDone reports whether the open number is valid if it ends here.
+func (l *Lexer) numberDone() bool {
+	switch l.mode {
+	case numZero, numInt, numFraction, numExpDigits:
+		return true
+	}
+	return false
+}
+
+// numberStep returns the state after c, or inJunk if c is not part of the number.
+func numberStep(m lexerState, c byte) lexerState {
+	digit := '0' <= c && c <= '9'
+	switch m {
+	case numSign:
+		if c == '0' {
+			return numZero
+		}
+		if digit {
+			return numInt
+		}
+	case numInt, numFraction, numExpDigits:
+		if digit {
+			return m
+		}
+	case numPoint:
+		if digit {
+			return numFraction
+		}
+	case numExp, numExpSign:
+		if digit {
+			return numExpDigits
+		}
+		if m == numExp && (c == '+' || c == '-') {
+			return numExpSign
+		}
+	}
+	switch {
+	case c == '.' && (m == numZero || m == numInt):
+		return numPoint
+	case (c == 'e' || c == 'E') && (m == numZero || m == numInt || m == numFraction):
+		return numExp
+	}
+	return inJunk
+}
+
+// TokenKind is the lexical class of a span of argument text.
+type TokenKind uint8
+
+const (
+	Space TokenKind = iota
+	ObjectOpen
+	ObjectClose
+	ArrayOpen
+	ArrayClose
+	Colon
+	Comma
+	Key    // a string where an object expects a name
+	String // any other string
+	Number
+	True
+	False
+	Null
+	Junk // everything after the first byte that can't be JSON
+)
+
+// A Token is a span of the text, named by its end: it begins where the previous token ended, so tokens
+// tile the text.
+type Token struct {
+	End  uint32
+	Kind TokenKind
+}
+
+// A TokenList is the tokens of a text, in order.
+type TokenList struct {
+	ended *blockList[Token] // all except the last
+	n     int               // number of ended
+	last  Token
+	some  bool
+}
+
+// Len returns the number of tokens.
+func (t TokenList) Len() int {
+	if !t.some {
+		return 0
+	}
+	return t.n + 1
+}
+
+// At returns token i, 0 ≤ i < Len().
+func (t TokenList) At(i int) Token {
+	if i == t.n {
+		return t.last
+	}
+	return *t.ended.at(i)
+}
+
+// Start returns where token i begins, 0 ≤ i ≤ Len().
+func (t TokenList) Start(i int) int {
+	if i == 0 {
+		return 0
+	}
+	return int(t.At(i - 1).End)
+}
+
+// Before returns the first n tokens, n < Len().
+func (t TokenList) Before(n int) TokenList {
+	if n == 0 {
+		return TokenList{}
+	}
+	return TokenList{t.ended, n - 1, t.At(n - 1), true}
+}
+
+// All iterates over the tokens with their numbers.
+func (t TokenList) All() iter.Seq2[int, Token] {
+	return func(yield func(int, Token) bool) {
+		for i := range t.Len() {
+			if !yield(i, t.At(i)) {
+				return
+			}
+		}
+	}
+}
+
+// Syntax is what the bytes of a call's arguments are, whatever the provider says.
+type Syntax uint8
+
+const (
+	SyntaxEmpty    Syntax = iota // no bytes, or only white space
+	SyntaxPrefix                 // valid so far, but unfinished
+	SyntaxObject                 // exactly one complete object
+	SyntaxOther                  // one complete array, string, number or literal
+	SyntaxDouble                 // one complete string that contains an object or array
+	SyntaxConcat                 // an object followed by more objects
+	SyntaxTrailing               // an object followed by something else
+	SyntaxBroken                 // can't become JSON, whatever follows
+	SyntaxFreeform               // not JSON by design: a custom tool's input
+)
+
+var syntaxWords = [...]string{
+	"empty", "prefix", "object", "nonobject", "double-encoded", "concat", "trailing", "broken", "freeform",
+}
+
+func (s Syntax) String() string { return syntaxWords[s] }
+
+// FirstEnd returns the offset just past the first object or array of a text, or the text's length if none
+// ends.
+func FirstEnd(toks TokenList) (end int) {
+	depth := 0
+	for _, t := range toks.All() {
+		end = int(t.End)
+		switch t.Kind {
+		case ObjectOpen, ArrayOpen:
+			depth++
+		case ObjectClose, ArrayClose:
+			if depth--; depth == 0 {
+				return end
+			}
+		}
+	}
+	return end
+}
+
+// A SyntaxError says where a text stopped being JSON, and what was expected there.
+type SyntaxError struct {
+	Offset   int    // of the first wrong byte
+	Got      byte   // that byte
+	Expected string // e.g. "a key or }"
+}
+
+// Error formats the error in words.
+func (e *SyntaxError) Error() string {
+	return fmt.Sprintf("byte %d: expected %s, got %s", e.Offset, e.Expected, e.Found())
+}
+
+// InShort is Error in a few words, with signs where they are shorter.
+func (e *SyntaxError) InShort() string {
+	got := e.Found()
+	if e.Got > ' ' && e.Got < 0x7f {
+		got = string(rune(e.Got))
+	}
+	return "wants " + inSigns.Replace(e.Expected) + " but got " + got
+}
+
+var inSigns = strings.NewReplacer("a comma", ",", "a colon", ":")
+
+// Found formats the wrong byte: quoted, or in hex if it is part of a longer character.
+func (e *SyntaxError) Found() string {
+	if e.Got >= utf8.RuneSelf {
+		return fmt.Sprintf("byte %#x", e.Got)
+	}
+	return fmt.Sprintf("%q", e.Got)
 }

@@ -1,6 +1,11 @@
 package stream
 
-import "time"
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
 
 // A Record is bytes as they were received on one exchange, with their time.
 type Record struct {
@@ -75,4 +80,123 @@ type Head struct {
 	EventNamesUnknown   bool                // the source doesn't contain event names: a missing name is not a fault
 	Reconstructed       bool                // requests are reconstructed from what a client keeps: what it sent is unknown
 	Incremental         bool                // of a request: it contains only what is new since the previous request
+}
+
+// A RequestInfo is what is known about the request of a turn: its client, session and agent, and its
+// purpose. It never changes once it is part of an event. An empty field is unknown.
+type RequestInfo struct {
+	Client           string        // the client's name in providers/client
+	Session          string        // one conversation of the client's user
+	GeneratedSession bool          // the client has no name for the session: Session is ours
+	Agent            string        // the agent that sent the request: "main", or the client's id or name of a sub-agent
+	Parent           string        // the agent that started it
+	Title            string        // the name that people use for the agent; "" if it is Agent
+	StartedBy        Ref           // the call that started the agent; its Call is 0 if none is known
+	Conversation     int32         // number of the conversation of this agent in this session, 0 if it has none
+	Purpose          string        // "turn", "title", "count" …
+	Background       bool          // it is a background request
+	ResultsOf        string        // the tools whose results come last in it, "" if the user's text comes last
+	Snippet          string        // the beginning of the user's last text, or of the result
+	Change           RequestChange // changes since the previous request
+}
+
+// A RequestChange is how a request differs from the previous one of its conversation. The zero
+// RequestChange is that of a first request.
+type RequestChange struct {
+	PreviousExchange        int  // the exchange of the previous request
+	Comparable              bool // there is a previous request, and both were read
+	Same                    int  // number of unchanged messages at the beginning
+	Added, Altered, Removed int  // messages after those
+	System, Tools, Model    bool // have changed
+}
+
+// BreaksAt returns the first change in what the previous request had already sent, in the order in which
+// providers cache. The provider can't use its cache from there on. It is "" if nothing of that changed.
+func (c *RequestChange) BreaksAt() string {
+	switch {
+	case !c.Comparable:
+		return ""
+	case c.Model:
+		return "the model"
+	case c.Tools:
+		return "the tools"
+	case c.System:
+		return "the system prompt"
+	case c.Altered+c.Removed > 0:
+		return fmt.Sprintf("message %d", c.Same+1)
+	}
+	return ""
+}
+
+// Count is a number of tokens that the wire may not report.
+type Count struct {
+	N        int64
+	Reported bool
+}
+
+// Tokens returns a reported count.
+func Tokens(n int64) Count { return Count{n, true} }
+
+// Usage is the token counts of a turn, in one form for all protocols. Input is every input token billed,
+// including cached ones. Output is every output token billed, including reasoning. The other counts are
+// parts of those, except SeenInput and SeenOutput.
+type Usage struct {
+	Input, CacheRead, CacheWrite Count
+	CacheWriteHour               Count // the part of CacheWrite that is kept for an hour, at another price
+	Output, Reasoning            Count
+	SeenInput, SeenOutput        Count   // tokens processed, if the provider bills a different number (Cohere)
+	Tier                         string  // the service tier that answered: flex, priority, batch, fast …
+	CostUSD                      float64 // the provider's own figure, if CostReported
+	CostReported                 bool
+	Doubt                        string // why a price of these counts is only approximate; "" if it is not
+}
+
+// String formats what the wire reported, for tests and dumps.
+func (u Usage) String() string {
+	var parts []string
+	for _, c := range [...]struct {
+		name  string
+		count Count
+	}{
+		{"input", u.Input}, {"cache_read", u.CacheRead}, {"cache_write", u.CacheWrite}, {"cache_write_hour", u.CacheWriteHour},
+		{"output", u.Output}, {"reasoning", u.Reasoning}, {"seen_input", u.SeenInput}, {"seen_output", u.SeenOutput},
+	} {
+		if c.count.Reported {
+			parts = append(parts, fmt.Sprintf("%s=%d", c.name, c.count.N))
+		}
+	}
+	if u.Tier != "" {
+		quoted := strconv.Quote(u.Tier) // the wire's own word
+		parts = append(parts, "tier="+quoted[1:len(quoted)-1])
+	}
+	if u.CostReported {
+		parts = append(parts, fmt.Sprintf("cost=%g", u.CostUSD))
+	}
+	if u.Doubt != "" {
+		parts = append(parts, fmt.Sprintf("doubt=%q", u.Doubt))
+	}
+	return strings.Join(parts, " ")
+}
+
+// Merge returns u with everything that later reports: the last value wins, nothing is summed. Doubt is
+// always later's, even if empty: later counts may have resolved it.
+func (u Usage) Merge(later Usage) Usage {
+	for _, f := range [...]struct{ to, from *Count }{
+		{&u.Input, &later.Input}, {&u.CacheRead, &later.CacheRead}, {&u.CacheWrite, &later.CacheWrite},
+		{&u.CacheWriteHour, &later.CacheWriteHour},
+		{&u.Output, &later.Output}, {&u.Reasoning, &later.Reasoning},
+		{&u.SeenInput, &later.SeenInput}, {&u.SeenOutput, &later.SeenOutput},
+	} {
+		if f.from.Reported {
+			*f.to = *f.from
+		}
+	}
+	if later.Tier != "" {
+		u.Tier = later.Tier
+	}
+	if later.CostReported {
+		u.CostUSD, u.CostReported = later.CostUSD, true
+	}
+	u.Doubt = later.Doubt
+	return u
 }

@@ -1,5 +1,10 @@
 package stream
 
+import (
+	"cmp"
+	"slices"
+)
+
 // A Session is the fold of a list of events: every turn and every call, in the order they began. The zero
 // value is the fold of no events.
 type Session struct {
@@ -179,4 +184,270 @@ func (s *Session) checkID(c *Call, n int) {
 	default:
 		c.reportOnce(IDDupAcrossTurns, n, "the id was used in an earlier turn: Anthropic refuses a history with duplicate ids")
 	}
+}
+
+// A broadcast is the effect of an event about a turn on all its calls, or on all of one choice. It
+// changes nothing in a call that it visited before and that did not change since. So each broadcast
+// visits only new and changed calls, and a turn of n calls and n finish reasons takes n steps, not n².
+type broadcast uint8
+
+const (
+	broadcastDone broadcast = iota // a Finish, by its code
+	broadcastCut
+	broadcastRefused
+	broadcastFailed
+	broadcastTools   // a FinishDone whose word is about tools
+	broadcastOther   // a Finish with a code that has no name
+	broadcastFailure // a Failure
+	broadcastClose   // a TurnClose
+	broadcastGap     // a Gap
+
+	numBroadcasts = iota
+)
+
+// broadcastOf returns the broadcast of a Finish.
+func broadcastOf(e Event) broadcast {
+	switch {
+	case e.Code == FinishDone && toolWords[e.Text]:
+		return broadcastTools
+	case e.Code > FinishFailed:
+		return broadcastOther
+	}
+	return broadcast(e.Code)
+}
+
+// choiceCalls holds the calls of one choice, by number. A broadcast has still to visit calls[passed:] and
+// those of changed[seen:] that it did not visit since.
+type choiceCalls struct {
+	choice       int32
+	calls        []int32
+	changed      []int32 // in the order of the first change after a broadcast visited them
+	passed, seen [numBroadcasts]int32
+}
+
+// addToChoice adds a new call to those of its choice.
+func (t *Turn) addToChoice(c *Call) {
+	of := t.choiceCallsOf(c.Choice)
+	if of == nil {
+		t.choices = append(t.choices, choiceCalls{choice: c.Choice})
+		of = &t.choices[len(t.choices)-1]
+	}
+	of.calls = append(of.calls, int32(c.Number))
+}
+
+// choiceCallsOf returns the calls of a choice, nil if it has none.
+func (t *Turn) choiceCallsOf(choice int32) *choiceCalls {
+	for i := range t.choices {
+		if t.choices[i].choice == choice {
+			return &t.choices[i]
+		}
+	}
+	return nil
+}
+
+// markChanged marks a call as changed: all broadcasts have to visit it again.
+func (t *Turn) markChanged(c *Call) {
+	if c.visitedBy != 0 {
+		of := t.choiceCallsOf(c.Choice)
+		of.changed = append(of.changed, int32(c.Number))
+		c.visitedBy = 0
+	}
+}
+
+// sendBroadcast visits the calls of one choice, or of all choices, that the broadcast may change.
+func (t *Turn) sendBroadcast(s broadcast, choice int32, visit func(*Call)) {
+	for i := range t.choices {
+		if choice == AllChoices || t.choices[i].choice == choice {
+			t.broadcastTo(&t.choices[i], s, visit)
+		}
+	}
+}
+
+func (t *Turn) broadcastTo(of *choiceCalls, s broadcast, visit func(*Call)) {
+	fresh, again := of.calls[of.passed[s]:], of.changed[of.seen[s]:]
+	of.passed[s], of.seen[s] = int32(len(of.calls)), int32(len(of.changed))
+	for _, list := range [2][]int32{fresh, again} {
+		for _, number := range list {
+			if c := t.callByNumber(number); c.visitedBy&(1<<s) == 0 {
+				c = t.editCall(c)
+				c.ensureContent()
+				visit(c)
+				c.visitedBy |= 1 << s
+				t.visited = append(t.visited, c)
+			}
+		}
+	}
+}
+
+// turnIndex maps turn numbers to positions among all turns that ever began. Turns are numbered in the
+// order they begin; those that are not are odd. A past session shares the index of the live one, because
+// the live session's turns begin with those of the past one. The zero value is ready.
+type turnIndex struct {
+	odd map[int32]int
+	all int
+}
+
+// add adds the turn at position i. A past session adds turns that are in the index already.
+func (x *turnIndex) add(number int32, i int) {
+	if i < x.all {
+		return
+	}
+	x.all++
+	if int(number) != i {
+		if x.odd == nil {
+			x.odd = map[int32]int{}
+		}
+		x.odd[number] = i
+	}
+}
+
+// positionOf returns the position of the turn with that number, if there is one.
+func (x *turnIndex) positionOf(number int32) int {
+	if x == nil {
+		return -1
+	}
+	if i, ok := x.odd[number]; ok {
+		return i
+	}
+	return int(number)
+}
+
+// maxIDs is how many ids are remembered. The oldest is forgotten first: by then its call is no longer
+// sent back.
+const maxIDs = 1 << 16
+
+// callIDs holds the latest call of each id.
+type callIDs struct {
+	calls map[string]Ref
+	order []string // in order of arrival, a ring once it is full
+	next  int
+}
+
+// assignID gives an id to a call. It returns the call that had it before, NoRef if none is known.
+func (x *callIDs) assignID(id string, by Ref) Ref {
+	before, known := x.calls[id]
+	if !known {
+		x.rememberID(id)
+		before = NoRef
+	}
+	x.calls[id] = by
+	return before
+}
+
+func (x *callIDs) rememberID(id string) {
+	if x.calls == nil {
+		x.calls = map[string]Ref{}
+	}
+	if len(x.order) < maxIDs {
+		x.order = append(x.order, id)
+		return
+	}
+	delete(x.calls, x.order[x.next])
+	x.order[x.next] = id
+	x.next = (x.next + 1) % maxIDs
+}
+
+// slotTable holds the calls of a turn by slot: the latest call of each, in the order of the slots.
+type slotTable []slotEntry
+
+type slotEntry struct{ key, call int32 }
+
+func (s slotTable) findSlot(key int32) (at int, found bool) {
+	n := len(s)
+	switch {
+	case n == 0 || s[n-1].key < key:
+		return n, false
+	case s[n-1].key == key:
+		return n - 1, true
+	}
+	return slices.BinarySearchFunc(s, key, func(a slotEntry, key int32) int { return cmp.Compare(a.key, key) })
+}
+
+// set gives a slot to a call.
+func (s *slotTable) set(key, call int32) {
+	at, found := s.findSlot(key)
+	if !found {
+		*s = slices.Insert(*s, at, slotEntry{key: key})
+	}
+	(*s)[at].call = call
+}
+
+// callOfResult returns the call that a result is for: by its id or, if the wire has no id, the first call
+// with that name that waits for a result. Without either it is the slot's call, if the provider runs it.
+func (t *Turn) callOfResult(e Event) *Call {
+	switch of := PayloadOf[ResultFor](e); {
+	case of.ID != "":
+		return t.lastOfID(of.ID)
+	case of.Name != "":
+		return t.firstWaiting(of.Name)
+	default:
+		if c := t.inSlot(e.Slot); c != nil && c.RunByProvider {
+			return c
+		}
+	}
+	return nil
+}
+
+// lastOfID returns the last call with that id, or nil.
+func (t *Turn) lastOfID(id string) *Call {
+	if c := t.callByNumber(t.byID[id]); c != nil && c.ID == id {
+		return c
+	}
+	t.byID = map[string]int32{}
+	for _, c := range t.Calls {
+		t.byID[c.ID] = int32(c.Number)
+	}
+	return t.callByNumber(t.byID[id])
+}
+
+// firstWaiting returns the first call of that name that has neither an id nor a result, or nil.
+func (t *Turn) firstWaiting(name string) *Call {
+	if t.waiting == nil {
+		t.waiting = map[string]int{}
+	}
+	i := t.waiting[name]
+	for i < len(t.Calls) && (t.Calls[i].ID != "" || t.Calls[i].Name != name || t.Calls[i].ResultCode != 0) {
+		i++
+	}
+	if t.waiting[name] = i; i == len(t.Calls) {
+		return nil
+	}
+	return t.Calls[i]
+}
+
+// updateLookups updates the lookups after a call may have got its name or id.
+func (t *Turn) updateLookups(c *Call, news CallInfo) {
+	if i, looked := t.waiting[news.Name]; looked && news.Name != "" {
+		t.waiting[news.Name] = min(i, c.Number-1)
+	}
+	if t.byID != nil {
+		t.byID[c.ID] = max(t.byID[c.ID], int32(c.Number))
+	}
+}
+
+// Ref names a turn, or one of its calls. Keep a Ref, not a *Turn or *Call: those belong to one fold.
+type Ref struct {
+	Turn int32 // its number
+	Call int32 // the call's number within it; 0 for the turn itself
+}
+
+// NoRef names nothing.
+var NoRef = Ref{Turn: NoTurn}
+
+// Ref returns the turn's name.
+func (t *Turn) Ref() Ref { return Ref{Turn: t.Number} }
+
+// Ref returns the call's name.
+func (c *Call) Ref() Ref { return Ref{c.Turn, int32(c.Number)} }
+
+// Find returns the turn that r names and, if r names a call, that call. It returns nil for what doesn't
+// exist.
+func (s *Session) Find(r Ref) (t *Turn, c *Call) {
+	if s == nil {
+		return nil, nil
+	}
+	if t = s.Turn(r.Turn); t == nil {
+		return nil, nil
+	}
+	return t, t.callByNumber(r.Call)
 }

@@ -322,3 +322,137 @@ func (t *Turn) applyFinding(e Event, n int) {
 	f.Event = n
 	t.Findings = append(t.Findings, f)
 }
+
+// turnContent is the part of a turn that is evicted and dropped. All turns without content share an empty
+// one, which must not be changed: see Turn.ensureContent.
+type turnContent struct {
+	Text     []byte // text of the response
+	Thinking []byte // reasoning
+	Parts    []Part // text, reasoning and calls, in the order of arrival
+
+	slots       slotTable
+	byID        map[string]int32 // numbers of calls; nil until the first lookup
+	waiting     map[string]int   // by name: no call before this index of Calls waits for a result by that name
+	choices     []choiceCalls    // in the order of arrival
+	visited     []*Call          // by the broadcast of the current event
+	text        eventText        // Text
+	thinking    eventText        // Thinking
+	deltaStates []deltaState
+	shared      bool // by turns without content
+}
+
+// ensureContent gives a turn without content a content of its own, which may be changed.
+func (t *Turn) ensureContent() {
+	if !t.turnContent.shared {
+		return
+	}
+	t.turnContent = &turnContent{slots: slotsOf(t.Calls)}
+	for _, c := range t.Calls {
+		t.addToChoice(c)
+	}
+}
+
+// callContent is the part of a call that is evicted and dropped with its turn. All calls without content
+// share an empty one, which must not be changed: see Call.ensureContent.
+type callContent struct {
+	deltaProgress
+	args      appendText
+	deltas    appendList[Delta]
+	from      int // number of the first delta of args
+	lex       Lexer
+	double    doubleEncodingCheck
+	savedArgs []argsState // earlier states that a Rewrite replaced
+	runs      [NumRunRules]ruleRunState
+	diagnoses []*Diagnosis // the diagnoses of Findings, each once
+	exact     bool         // the latest delta is exactly the text of its event
+	shared    bool         // by calls without content
+}
+
+// deltaProgress is the part of a call's content that changes with its deltas. A snapshot has a copy of it.
+type deltaProgress struct {
+	half      string // half of a surrogate pair, waiting for the other half
+	argsFrame int32  // frame of the latest delta
+	argsFrom  int32  // number of the first event with a delta of that frame
+	repeated  int32  // event of the first delta that began with all earlier text, 0 if none
+}
+
+// ensureContent gives a call without content a content of its own, which may be changed.
+func (c *Call) ensureContent() {
+	if c.callContent.shared {
+		c.callContent = new(callContent)
+	}
+}
+
+// PartKind is the kind of a Part.
+type PartKind uint8
+
+const (
+	PartText PartKind = iota
+	PartThinking
+	PartCall
+)
+
+// A Part is a run of a turn's text or reasoning, or one of its calls. Runs of one kind tile the turn's
+// Text or Thinking: each begins where the previous one ended.
+type Part struct {
+	Kind          PartKind
+	End           int    // offset in Text or Thinking; of a call, its Number
+	ID            string // of its item, if that has one
+	Signature     string // must be sent back with it unchanged
+	SignatureOnly bool   // reasoning of which only the signature is known
+}
+
+// extendPart makes the text or reasoning end at the offset end.
+func (t *Turn) extendPart(kind PartKind, end int) {
+	if n := len(t.Parts) - 1; n >= 0 && t.Parts[n].Kind == kind && t.Parts[n].Signature == "" {
+		t.Parts[n].End = end
+		return
+	}
+	t.Parts = append(t.Parts, Part{Kind: kind, End: end})
+}
+
+// attachSignature attaches a signature to the latest run. If there is none, or it is signed already, the
+// signature is of reasoning that was not shown.
+func (t *Turn) attachSignature(e Event) {
+	n := len(t.Parts) - 1
+	if e.Code == SignedHidden || n < 0 || t.Parts[n].Kind == PartCall || t.Parts[n].Signature != "" {
+		t.Parts = append(t.Parts, Part{Kind: PartThinking, End: len(t.Thinking), SignatureOnly: e.Code == SignedHidden})
+		n++
+	}
+	t.Parts[n].Signature, t.Parts[n].ID = e.Text, PayloadOf[Signature](e).Item
+}
+
+// applySentBack records how a later request carries one of the turn's calls in its history.
+func (t *Turn) applySentBack(e Event, n int) {
+	r := PayloadOf[SentBackReport](e)
+	if !t.SentBack {
+		t.SentBackIn, t.SentBack = r.Exchange, true
+	}
+	if e.Slot < 1 || int(e.Slot) > len(t.Calls) {
+		return
+	}
+	c := t.editCall(t.Calls[e.Slot-1])
+	c.SentBack = append(c.SentBack, SentBackCall{r.Exchange, r.ID, e.Text, r.Policies, e.Code, n, r.KeptByProvider, r.Result})
+	if e.Code != 0 {
+		c.ResultCode = e.Code
+	}
+	if f := r.Finding; f.Diagnosis != nil {
+		f.Event = n
+		c.addFinding(f)
+	}
+}
+
+// applyToolRun records a tool run that was matched to one of the turn's calls, or a finding about it.
+func (t *Turn) applyToolRun(e Event, n int) {
+	if e.Slot < 1 || int(e.Slot) > len(t.Calls) {
+		return
+	}
+	c, ran := t.editCall(t.Calls[e.Slot-1]), PayloadOf[ToolExecution](e)
+	if ran.Join != 0 {
+		c.Runs = append(c.Runs, ToolRun{ran.Request, ran.Join, ran.Of, n})
+	}
+	if f := ran.Finding; f.Diagnosis != nil {
+		f.Event = n
+		c.addFinding(f)
+	}
+}

@@ -3,6 +3,7 @@ package protocol
 import (
 	"bytes"
 	"errors"
+	"iter"
 	"strconv"
 
 	"toolscope/stream"
@@ -198,3 +199,16 @@ func (r Raw) Get(name string) (value Raw) {
 
 // Scan returns a Scanner of the value.
 func (r Raw) Scan() Scanner { return Scan(r) }
+
+// Elements iterates over the elements of an array; any other value has none. If the array is cut off,
+// the last element is nil.
+func (r Raw) Elements() iter.Seq[Raw] {
+	return func(yield func(Raw) bool) {
+		if r == nil {
+			return
+		}
+		s := r.Scan()
+		for ok := s.Array(); ok && yield(s.Value()); ok = s.Element() {
+		}
+	}
+}

@@ -1,0 +1,397 @@
+package protocol
+
+import "slices"
+
+// A Message is one message of the history in a request, in a form common to all protocols. A list of
+// messages is a history.
+type Message struct {
+	Role  Role
+	Parts []Part
+
+	// Raw is the JSON object that the message was read from. It is nil if the message was not read, or
+	// if one of its parts has it. What the parts can't represent is written back from Raw: a name,
+	// citations, whether the content was a string, a list or null. Other protocols ignore it.
+	Raw Raw
+}
+
+// RoleMember returns the field role for writing the message. It keeps the role that the message was
+// read with, because a protocol may have several words for one role.
+func (m *Message) RoleMember() Member {
+	value := AppendString(nil, []byte(m.Role.String()))
+	if was := m.Raw.Get("role"); was != nil {
+		value = was
+	}
+	return Member{"role", value}
+}
+
+// Role is the author of a message.
+type Role uint8
+
+const (
+	System Role = iota
+	User        // also for results of tools, whatever their role on the wire
+	Assistant
+)
+
+// String returns the name of the role: system, user or assistant.
+func (r Role) String() string { return [...]string{"system", "user", "assistant"}[r] }
+
+// PartKind is the kind of a Part.
+type PartKind uint8
+
+const (
+	TextPart PartKind = iota
+	ReasoningPart
+	CallPart
+	ResultPart
+	OtherPart // media, documents, unknown parts: all of it is in Raw
+)
+
+// A Part is one part of a message. The fields that it uses depend on its kind. A field that the
+// protocol doesn't have is empty.
+type Part struct {
+	Kind PartKind
+	Text []byte // of text, reasoning or a result
+
+	ID            string     // id that a call and its result share; of reasoning, the id of its detail
+	Item          string     // id of its item, if that differs from ID
+	Name          string     // of the tool
+	Namespace     string     // namespace of the tool, if Name doesn't contain it
+	ToolKind      string     // of a call, its kind as in stream.Call; of a provider's result, its type on the wire
+	Parent        string     // id of the call whose code made this one
+	MCPServer     string     // MCP server that runs the call
+	Args          []byte     // of a call: the text, or the exact bytes of the value
+	Form          ArgsForm   // form of Args on the wire
+	Author        ArgsAuthor // of a call: author of Args
+	Unseen        bool       // of a call: toolscope missed bytes, so Args may be incomplete
+	RunByProvider bool       // the provider runs the call
+	Failed        bool       // the result is an error
+	Media         int        // blocks of a result that are not text
+	Signature     string     // must be sent back with the part, unchanged
+	SignatureOnly bool       // reasoning without text, only the signature
+
+	// Raw is the JSON value on the wire that contains only this part: a content block, a call, an item,
+	// a message with one result, a string with all reasoning of its message. It is nil if there is no
+	// such value, or if the part has changed since it was read.
+	Raw Raw
+}
+
+// SetArgs sets the arguments of a call from the wire: the text of a string, or the value.
+func (p *Part) SetArgs(value Raw) {
+	if p.Form, p.Args = ObjectForm, value; value.IsString() {
+		p.Form, p.Args = TextForm, value.Unquoted()
+	}
+}
+
+// ArgsAuthor is the author of a call's arguments. A client that sends a call back may have rewritten
+// them.
+type ArgsAuthor uint8
+
+const (
+	SomeAuthor   ArgsAuthor = iota // unknown: a history doesn't show it, and the response was not seen
+	ModelAuthor                    // the model wrote them so
+	ClientAuthor                   // the model wrote something else
+)
+
+// ArgsForm is the form of a call's arguments in the history of a protocol.
+type ArgsForm uint8
+
+const (
+	TextForm       ArgsForm = iota // a JSON string that contains JSON
+	ObjectForm                     // an object
+	PositionalForm                 // protocol buffers as arrays (AI Studio)
+)
+
+// String returns the name of the form: string, object or arrays.
+func (f ArgsForm) String() string { return [...]string{"string", "object", "arrays"}[f] }
+
+// ResultText returns the text of a result's content, which is a string or a list of blocks. media
+// counts the blocks that are not text.
+func ResultText(content Raw) (text []byte, media int) {
+	switch {
+	case !content.IsPresent():
+		return nil, 0
+	case content.Kind() != '[':
+		return content.Append(nil), 0
+	}
+	for block := range content.Elements() {
+		switch t := block.Get("text"); {
+		case t.IsString():
+			text = t.Append(text)
+		case block.IsString():
+			text = block.Append(text)
+		default:
+			media++
+		}
+	}
+	return text, media
+}
+
+// ReadMessages reads the messages of a request. If the request is cut off, it returns the complete
+// messages and the error.
+func ReadMessages(request []byte, read func(Raw) Message) (messages []Message, err error) {
+	s := Scan(request)
+	for ok := s.Object(); ok; ok = s.Member() {
+		if string(s.Key()) != "messages" {
+			continue
+		}
+		for ok := s.Array(); ok; ok = s.Element() {
+			if v := s.Value(); v.Kind() == '{' {
+				messages = append(messages, read(v))
+			}
+		}
+	}
+	return messages, s.End()
+}
+
+// ReadChat reads the messages of a request in which a message with the role tool is the result of one
+// call. It turns that message into one of the user, with the part that result reads.
+func ReadChat(request []byte, result func(Raw) Part, parts func(Raw) []Part) ([]Message, error) {
+	return ReadMessages(request, func(v Raw) Message {
+		switch role := v.Get("role"); {
+		case role.Is("tool"):
+			return Message{Role: User, Parts: []Part{result(v)}}
+		case role.Is("assistant"):
+			return Message{Role: Assistant, Raw: v, Parts: parts(v)}
+		case role.Is("system"):
+			return Message{Role: System, Raw: v, Parts: parts(v)}
+		default:
+			return Message{Role: User, Raw: v, Parts: parts(v)}
+		}
+	})
+}
+
+// WriteMessages writes each message with write. It writes the results of a message with result, as
+// separate messages before it.
+func WriteMessages(messages []Message, result func(*Part) []byte, write func(*Message, []Part) []byte) (out [][]byte) {
+	for i := range messages {
+		m := &messages[i]
+		var rest []Part
+		for j := range m.Parts {
+			switch p := &m.Parts[j]; {
+			case p.Kind != ResultPart:
+				rest = append(rest, *p)
+			case p.Raw != nil:
+				out = append(out, p.Raw)
+			default:
+				out = append(out, result(p))
+			}
+		}
+		if len(rest) > 0 || len(m.Parts) == 0 {
+			out = append(out, write(m, rest))
+		}
+	}
+	return out
+}
+
+// ReadContent reads the content of a message: a string, or a list of parts, each with a type.
+func ReadContent(content Raw) (parts []Part) {
+	if content.IsString() {
+		if !content.Empty() {
+			parts = []Part{{Kind: TextPart, Text: content.Unquoted()}}
+		}
+		return parts
+	}
+	for v := range content.Elements() {
+		p := Part{Kind: OtherPart, Raw: v}
+		switch kind := v.Get("type"); {
+		case kind.Is("text"):
+			p.Kind, p.Text = TextPart, v.Get("text").Unquoted()
+		case kind.Is("thinking"): // a string, or a list of texts
+			p.Kind = ReasoningPart
+			p.Text, _ = ResultText(v.Get("thinking"))
+		}
+		parts = append(parts, p)
+	}
+	return parts
+}
+
+// Content returns the content for parts; was is the content that they were read from. The result is a
+// string if the parts fit into one, else a list. Several texts become one string only if joined is set.
+// Without parts, the result is was if was has no parts either, else nil.
+func Content(was Raw, parts []Part, joined bool) []byte {
+	if len(parts) == 0 {
+		if len(ReadContent(was)) > 0 {
+			return nil
+		}
+		return was
+	}
+	list := was.Kind() == '[' || len(parts) > 1 && !joined
+	var text []byte
+	for i := range parts {
+		list = list || parts[i].Raw != nil
+		text = append(text, parts[i].Text...)
+	}
+	var w Writer
+	if !list {
+		return w.Bytes(text).Text
+	}
+	w.Open('[')
+	for i := range parts {
+		if p := &parts[i]; p.Raw != nil {
+			w.Raw(p.Raw)
+		} else {
+			w.Open('{').Member("type", "text").Key("text").Bytes(p.Text).Close('}')
+		}
+	}
+	return w.Close(']').Text
+}
+
+// ResponseText returns the text of a result in Google's protocols: it is in an object, as the field
+// output, or error if the call failed. An object with other fields is itself the text (FunctionResponse
+// in go-genai's types.go).
+func ResponseText(response Raw) (text []byte, failed bool) {
+	var output, err Raw
+	members := 0
+	s := response.Scan()
+	for ok := s.Object(); ok; ok = s.Member() {
+		key, value := string(s.Key()), s.Value()
+		switch {
+		case !value.IsPresent():
+			continue
+		case key == "output":
+			output = value
+		case key == "error":
+			err = value
+		}
+		members++
+	}
+	switch {
+	case members == 1 && output != nil:
+		return output.Append(nil), false
+	case members == 1 && err != nil:
+		return err.Append(nil), true
+	}
+	return response.Append(nil), err != nil
+}
+
+// WrapResponse returns the object that ResponseText reads.
+func WrapResponse(result *Part) Raw {
+	name := "output"
+	if result.Failed {
+		name = "error"
+	}
+	var w Writer
+	return w.Open('{').Key(name).Bytes(result.Text).Close('}').Text
+}
+
+// WriteContents writes messages in the form of Google's protocols. All results of a turn are in one
+// message, and each names its tool. System messages are omitted, because they have another place in the
+// request. part writes one part, or nothing, e.g. for an image from another protocol. content makes a
+// message from parts, the content of an array.
+func WriteContents(messages []Message, part func(*Writer, *Part), content func(role string, parts []byte) []byte) (out [][]byte) {
+	names := callNames(messages)
+	for _, m := range MergeResults(messages) {
+		if m.Role == System {
+			continue
+		}
+		var parts Writer
+		for _, p := range m.Parts {
+			if p.Kind == ResultPart && p.Name == "" {
+				p.Name = names[p.ID]
+			}
+			if p.Raw != nil {
+				parts.Raw(p.Raw)
+			} else {
+				part(&parts, &p)
+			}
+		}
+		if len(parts.Text) == 0 && len(m.Parts) > 0 {
+			continue
+		}
+		role := "user"
+		if m.Role == Assistant {
+			role = "model"
+		}
+		out = append(out, content(role, parts.Text))
+	}
+	return out
+}
+
+// callNames returns the tool names of the calls in a history, by call id.
+func callNames(messages []Message) map[string]string {
+	names := map[string]string{}
+	for _, m := range messages {
+		for _, p := range m.Parts {
+			if p.Kind == CallPart && p.ID != "" {
+				names[p.ID] = p.Name
+			}
+		}
+	}
+	return names
+}
+
+// MergeResults joins consecutive messages of results into one, for protocols that require all results
+// of a turn in one message. A message with results that have a Raw is not joined.
+func MergeResults(messages []Message) (joined []Message) {
+	before := false // the last of joined can take more results
+	for _, m := range messages {
+		results := onlyResults(m)
+		if n := len(joined) - 1; before && results {
+			joined[n].Parts = append(joined[n].Parts, m.Parts...)
+			continue
+		}
+		m.Parts = slices.Clip(m.Parts) // appending copies, so the caller's array doesn't change
+		joined, before = append(joined, m), results
+	}
+	return joined
+}
+
+// onlyResults reports whether a message has only results, all without a Raw.
+func onlyResults(m Message) bool {
+	for _, p := range m.Parts {
+		if p.Kind != ResultPart || p.RunByProvider || p.Raw != nil {
+			return false
+		}
+	}
+	return m.Role == User && len(m.Parts) > 0
+}
+
+// FunctionCall is a call in OpenAI's form, which other protocols adopted:
+// {"id":…,"function":{"name":…,"arguments":…}}.
+type FunctionCall struct{ ID, Name, Args Raw }
+
+// Fields returns the fields of a call for a Shape.
+func (c *FunctionCall) Fields() []Field {
+	return []Field{
+		Value("id", &c.ID),
+		Object("function", Value("name", &c.Name), Value("arguments", &c.Args)),
+	}
+}
+
+// Read reads the call from the object that contains it.
+func (c *FunctionCall) Read(v Raw) {
+	s := v.Scan()
+	for ok := s.Object(); ok; ok = s.Member() {
+		switch string(s.Key()) {
+		case "id":
+			c.ID = s.Value()
+		case "function":
+			for ok := s.Object(); ok; ok = s.Member() {
+				switch string(s.Key()) {
+				case "name":
+					c.Name = s.Value()
+				case "arguments":
+					c.Args = s.Value()
+				}
+			}
+		}
+	}
+}
+
+// ListOf reports whether the next value of s is an empty list, or a list whose first element is an
+// object with one of these fields. The value may be cut off after that field.
+func ListOf(s Scanner, members map[string]bool) bool {
+	if s.Kind() != '[' {
+		return false
+	}
+	if !s.Array() {
+		return true
+	}
+	for ok := s.Object(); ok; ok = s.Member() {
+		if members[string(s.Key())] {
+			return true
+		}
+	}
+	return false
+}

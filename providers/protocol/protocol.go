@@ -1,0 +1,282 @@
+// Package protocol is the kit for writing decoders of wire protocols. A protocol is data: a struct of
+// functions, in a package of its own. Its wire structs are private; only events leave the package.
+//
+// A Decoder reads frames with a Shape and reports what they contain through an Out:
+//
+//   - Out makes the events of one exchange. It numbers the turns and knows which are open.
+//   - Turn is one model response: Open begins it; AppendText, AppendReasoning, Usage, Finish and End
+//     report its content.
+//   - Call is one call of a Turn: OpenCall begins it; Args, Seal, Reject and AddResult report its
+//     content.
+//   - Shape lists the fields of a frame that a decoder uses. Each is bound once to the Raw that gets
+//     its value.
+//   - Scanner reads JSON that no Shape fits. Raw is the exact bytes of one value.
+//   - Target says how a protocol carries history, and what its provider refuses.
+//
+// A missing Raw, or one of the wrong type, reads as empty, and the session reports what no protocol
+// allows. So a decoder reports what it reads in the order of the wire and checks little, only that a
+// turn is open.
+//
+// To add a protocol, add a package with a function Protocol, and one line in providers.All. The package
+// example is a complete decoder. The tests of package providers then check what every protocol must do.
+// Put fixtures of its wire into its testdata; fixture_test.go describes their form.
+package protocol
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"toolscope/stream"
+)
+
+// A Protocol describes one wire protocol that carries tool calls.
+type Protocol struct {
+	Name          string // in machine output: "anthropic", "openai-chat"
+	Title         string // for people: "Anthropic Messages"
+	Sniff         func(SniffInput) SniffScore
+	New           func(*Out) Decoder
+	ParallelTurns bool // several turns may be open at a time
+
+	// Tools returns the tools that a request declares. It is nil if the protocol has no requests.
+	Tools func(request []byte) []Tool
+	// Model returns the model that a request asks for, or "" if the request doesn't name it. It is nil
+	// if the response names the model.
+	Model func(path string, request []byte) string
+	// Findings lists the findings that only this protocol makes.
+	Findings []*stream.Diagnosis
+	// HistoryTarget says how to read the history of a request, for a protocol that is never written.
+	// Only its Decode and its rules are used. It is nil if the protocol has Targets.
+	HistoryTarget *Target
+	// Targets lists where this protocol can send history. The first is the provider that it is named
+	// after. The list is empty if the protocol has no requests.
+	Targets []Target
+}
+
+// A Tool is one tool that a request declares.
+type Tool struct {
+	Name        string
+	Namespace   string // namespace, if Name doesn't contain it
+	Kind        string // kind of its calls: function, custom, server, …
+	Description string // description for the model
+	Schema      Raw    // JSON Schema 2020-12 of its arguments; nil if the request has none
+}
+
+// SniffInput is the known part of an exchange before it is decoded. Each field may be missing.
+type SniffInput struct {
+	Path   string              // path of the request, "" if unknown
+	Header map[string][]string // headers of the response, canonical names; nil if unknown
+	Event  []byte              // SSE event type of a frame
+	Data   []byte              // payload of that frame; empty if only path and headers are known
+}
+
+// HeaderIs reports whether the response has the header name, in its canonical form.
+func (e SniffInput) HeaderIs(name string) bool { return len(e.Header[name]) > 0 }
+
+// SniffScore says how sure a protocol is that an exchange is its own, and why. The most points win; 0
+// makes no claim.
+type SniffScore struct {
+	Points int
+	Why    string
+}
+
+// Points for one piece of evidence, from hint to certainty.
+const (
+	Weak   = 10 // common to several protocols
+	Likely = 40
+	Strong = 70 // a path, or a name that only this protocol uses
+	Sure   = 100
+)
+
+// A Decoder reads the frames of one exchange and reports their content to its Out.
+type Decoder interface {
+	// Frame reads a data frame: one JSON text, or a terminator. It returns an error if the frame can't
+	// be decoded; then it has made no event.
+	Frame(f stream.Frame) error
+	// Close reports that no more frames follow.
+	Close()
+}
+
+// IsDone reports whether data is [DONE], which ends a stream of Chat Completions and which gateways add
+// to other streams. Some providers put spaces around it.
+func IsDone(data []byte) bool {
+	return len(data) < 100 && string(bytes.TrimSpace(data)) == "[DONE]"
+}
+
+// A Target is where history can be sent: a wire protocol, or a provider that is stricter than its
+// protocol. Its rules are data; its functions write and read messages and requests.
+type Target struct {
+	Name  string // "anthropic", "mistral"
+	Title string
+	// Protocol names the wire protocol. History from the same protocol goes back unchanged.
+	Protocol string
+
+	Form          ArgsForm // form of arguments
+	JSONOnly      bool     // arguments in TextForm must be valid JSON; an object always must
+	IDs           IDRule
+	Names         NameRule
+	Doubles       bool // numbers become IEEE 754 doubles
+	UnorderedKeys bool // the fields of an object have no order
+	Depth         DepthRule
+
+	Freeform      bool          // a call may be free text, as for custom tools
+	Reasoning     ReasoningRule // rule for reasoning
+	HasSignatures bool          // calls carry signatures
+	Sentinel      string        // replaces the signature of a call by another model; "" if none may be missing
+	ErrorFlag     bool          // a result can be marked as an error
+	Media         bool          // a result can contain images
+	TakesUnpaired bool          // calls without results and results without calls are accepted
+	ResultsFollow bool          // the results of a turn must follow it at once, and its calls stay in one message
+	Merges        bool          // consecutive messages of one role are read as one
+	HasPreviousID bool          // a request can name the response that it continues, by its id
+	Refusal       Refusal
+
+	// Encode writes messages in the form of the request, each as a JSON text: a message, or an item if
+	// the protocol has items. It writes ids, names and arguments unchanged: the caller has fitted them
+	// to the target. A part with a Raw is written as that Raw. System messages are omitted if they have
+	// another place in the request.
+	Encode func([]Message) [][]byte
+	// Request writes a request that asks for a stream and its usage: the path, relative to the
+	// provider's address, and the body. It writes only the EncodedMessages; BuildRequest encodes the
+	// others first. It is nil for protocols that toolscope sends no requests with.
+	Request func(Request, HostFeatures) (path string, body []byte)
+	// Decode reads the history of a request. If the request is cut off or has unknown content, it reads
+	// as much as it can.
+	Decode func(request []byte) ([]Message, error)
+}
+
+// IDRule says which call ids the target accepts.
+type IDRule struct {
+	Class    string // characters, as in a character class of a regular expression: "a-zA-Z0-9_-"; "" for any
+	Min      int    // bytes, 0 for no limit
+	Max      int
+	Required bool   // a call must have an id
+	Unique   bool   // no two calls of a history may have the same id
+	Trim     string // characters that clients trim from the end of an id to make it fit
+}
+
+// Exact reports whether all ids have the same length.
+func (r IDRule) Exact() bool { return r.Max > 0 && r.Min == r.Max }
+
+// Takes reports whether id obeys the rule.
+func (r IDRule) Takes(id string) bool {
+	if id == "" {
+		return !r.Required
+	}
+	return len(id) >= r.Min && (r.Max == 0 || len(id) <= r.Max) && allIn(id, r.Class)
+}
+
+// NameRule says which tool names the target accepts.
+type NameRule struct {
+	Class string // as in IDRule
+	First string // class of the first character, "" for Class
+	Max   int    // bytes, 0 for no limit
+}
+
+// Takes reports whether name obeys the rule.
+func (r NameRule) Takes(name string) bool {
+	return name != "" && (r.Max == 0 || len(name) <= r.Max) && allIn(name, r.Class) && (r.First == "" || InClass(r.First, name[0]))
+}
+
+func allIn(s, class string) bool {
+	for i := range len(s) {
+		if class != "" && !InClass(class, s[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// InClass reports whether c is in a character class of a regular expression: characters and ranges, a
+// hyphen last.
+func InClass(class string, c byte) bool {
+	for i := 0; i < len(class); i++ {
+		if i+2 < len(class) && class[i+1] == '-' {
+			if class[i] <= c && c <= class[i+2] {
+				return true
+			}
+			i += 2
+			continue
+		}
+		if class[i] == c {
+			return true
+		}
+	}
+	return false
+}
+
+// DepthRule limits the nesting of arguments. Limit is in levels: the structure around the arguments
+// takes Base of them, each object Object and each array Array. The zero value has no limit.
+type DepthRule struct {
+	Limit, Base, Object, Array int
+}
+
+// Objects returns how many objects may nest in one another.
+func (r DepthRule) Objects() int { return (r.Limit - r.Base) / r.Object }
+
+// ReasoningRule says what a protocol does with reasoning that is sent back.
+type ReasoningRule uint8
+
+const (
+	NoReasoning     ReasoningRule = iota // no place for it
+	PlainReasoning                       // a field for its text
+	SignedReasoning                      // it must have the signature that this protocol gave it
+)
+
+// Refusal holds a provider's error messages for history that it refuses, as documented or seen; "" if
+// unknown. {id} is the id of the call, {name} its tool, {n} the length of the id in bytes.
+type Refusal struct {
+	Args        string // arguments that are not an object, or not JSON
+	ID          string // an id that breaks the rule
+	LongID      string // an id that is too long, if that has its own message
+	SameID      string // two calls with one id
+	Name        string
+	LoneCall    string // a call without a result right after it
+	LoneResult  string // a result without a call
+	Depth       string // arguments that nest too deeply
+	Unsigned    string // a call without its signature
+	NoReasoning string // missing reasoning
+}
+
+// FillRefusal inserts the facts of a call into a refusal.
+func FillRefusal(refusal, id, name string) string {
+	return strings.NewReplacer("{id}", id, "{name}", name, "{n}", strconv.Itoa(len(id))).Replace(refusal)
+}
+
+// FindNamed returns the first element of all with that name. If there is none, the error lists the
+// names; kind is what it calls an element.
+func FindNamed[T any](kind, name string, all []T, nameOf func(*T) string) (*T, error) {
+	var names []string
+	for i := range all {
+		if nameOf(&all[i]) == name {
+			return &all[i], nil
+		}
+		names = append(names, nameOf(&all[i]))
+	}
+	return nil, fmt.Errorf("unknown %s %q\nuse one of %s", kind, name, strings.Join(names, ", "))
+}
+
+// FunctionTools returns the tools of a request that declares them in the form of OpenAI's Chat
+// Completions: tools[].function with name and parameters.
+func FunctionTools(request []byte) (tools []Tool) {
+	for tool := range Raw(request).Get("tools").Elements() {
+		if kind := tool.Get("type"); kind.IsString() && !kind.Is("function") {
+			continue
+		}
+		if t := FunctionTool(tool.Get("function"), "parameters"); t.Name != "" {
+			tools = append(tools, t)
+		}
+	}
+	return tools
+}
+
+// FunctionTool returns the tool that an object declares: with a name, a description, and the schema of
+// its arguments in the field schema.
+func FunctionTool(declared Raw, schema string) Tool {
+	t := Tool{Kind: "function", Name: declared.Get("name").Text(), Description: declared.Get("description").Text()}
+	if s := declared.Get(schema); s.IsPresent() {
+		t.Schema = s
+	}
+	return t
+}

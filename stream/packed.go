@@ -1,0 +1,485 @@
+package stream
+
+import (
+	"math/bits"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+)
+
+// packedEvent is an event as it is stored. Its text is part of the arguments of its call or of the text
+// of its turn, and its slot is that of its call. Payloads, and values that don't fit, are in a
+// packedPayload.
+type packedEvent struct {
+	turn, frame int32
+	at          uint32 // microseconds since the base of its block, plus zeroTime; or noTime
+	call        uint16 // number of its call, 0 for none
+	kind        EventKind
+	code        Code
+}
+
+// Bits of packedEvent.kind.
+const (
+	hasPayload  EventKind = 0x80
+	hasWireForm EventKind = 0x40
+)
+
+// kindAndCode returns the event's kind without the flags.
+func (f *packedEvent) kindAndCode() EventKind { return f.kind &^ (hasPayload | hasWireForm) }
+
+const (
+	zeroTime = 1 << 31
+	noTime   = 0
+)
+
+// packedPayload is the part of an event that doesn't fit in its packedEvent.
+type packedPayload struct {
+	event  int32
+	slot   int32
+	timed  bool // at is valid, not the packed event's time
+	worded bool // text is valid, not the call's or the turn's
+	at     time.Duration
+	text   string
+	what   Payload
+	reused Ref // see Session.reused
+}
+
+// eventBlock stores consecutive events.
+type eventBlock struct {
+	base     time.Duration   // the first known time in the block, NoTime before
+	events   packedEvents    // empty once evicted
+	payloads []packedPayload // in the order of the events
+	forms    *wireForms
+	turns    int32 // number of turns that have events in the block and were not dropped
+}
+
+const blockEvents = 1024
+
+// packTime returns a time in packed form; false if it doesn't fit.
+func (b *eventBlock) packTime(at time.Duration) (uint32, bool) {
+	if at == NoTime {
+		return noTime, true
+	}
+	if b.base == NoTime {
+		b.base = at
+	}
+	since := (at - b.base) / time.Microsecond
+	if b.base+since*time.Microsecond != at || since <= -zeroTime || since >= zeroTime {
+		return 0, false
+	}
+	return uint32(int64(since) + zeroTime), true
+}
+
+// unpackTime is the inverse of packTime.
+func (b *eventBlock) unpackTime(at uint32) time.Duration {
+	if at == noTime {
+		return NoTime
+	}
+	return b.base + time.Duration(int64(at)-zeroTime)*time.Microsecond
+}
+
+// openBlock returns the block for the next event.
+func (t *Timeline) openBlock() *eventBlock {
+	var spare []packedEvent // at first it grows
+	if n := len(t.blocks); n > 0 {
+		last := &t.blocks[n-1]
+		if last.events.n < blockEvents {
+			return last
+		}
+		spare = last.close()
+	}
+	t.blocks = append(t.blocks, eventBlock{base: NoTime, events: packedEvents{open: spare}})
+	return &t.blocks[len(t.blocks)-1]
+}
+
+// storeEvent stores an event that was applied.
+func (t *Timeline) storeEvent(e *Event) {
+	b, s := t.openBlock(), &t.session
+	at, fits := b.packTime(e.At)
+	f := packedEvent{turn: e.Turn, frame: e.Frame, at: at, kind: e.Kind, code: e.Code}
+	c := s.about
+	if c != nil && c.Number >= 1<<16 {
+		c = nil
+	}
+	slot, reused := int32(0), NoRef
+	if c != nil {
+		f.call, slot = uint16(c.Number), c.Slot
+	}
+	if e.Kind == CallOpen || e.Kind == CallMeta {
+		reused = s.reused
+	}
+	worded := e.Text != "" && !s.keepsText(e, c)
+	what := e.What
+	if from, ok := what.(*WireForm); ok && from != nil {
+		b.storeForm(from.Wire, e.Text)
+		f.kind |= hasWireForm
+		what = nil
+	}
+	if !fits || worded || what != nil || reused != NoRef || e.Slot != 0 && e.Slot != slot {
+		f.kind |= hasPayload
+		x := packedPayload{event: int32(s.events - 1), slot: e.Slot, at: e.At, what: what, reused: reused, timed: !fits, worded: worded}
+		if worded {
+			x.text = strings.Clone(e.Text)
+		}
+		b.payloads = append(b.payloads, x)
+	}
+	b.events.add(f)
+	if on, last := s.on, int32(len(t.blocks)-1); on != nil && on.Retention != Dropped && (len(on.blocks) == 0 || on.blocks[len(on.blocks)-1] != last) {
+		on.blocks = append(on.blocks, last)
+		b.turns++
+	}
+}
+
+// keepsText reports whether the call or turn of the event that was applied last keeps its text. Half a
+// character may still move.
+func (s *Session) keepsText(e *Event, c *Call) bool {
+	n := int32(s.events - 1)
+	if e.Kind == Args && c != nil && c.deltas.n > 0 && c.deltas.at(c.deltas.n-1).Event == n {
+		return c.exact
+	}
+	text, stands := textOf(e.Kind, s.on, c, n, nil)
+	return stands && string(text) == e.Text && (c == nil || c.half == "")
+}
+
+// packedPayloadOf returns the packed payload of event n; nil if it has none or it was evicted.
+func (b *eventBlock) packedPayloadOf(n int) *packedPayload {
+	i := sort.Search(len(b.payloads), func(i int) bool { return int(b.payloads[i].event) >= n })
+	if i == len(b.payloads) || int(b.payloads[i].event) != n {
+		return nil
+	}
+	return &b.payloads[i]
+}
+
+// storeForm stores the wire form of the next event.
+func (b *eventBlock) storeForm(wire, text string) {
+	if b.forms == nil {
+		b.forms = &wireForms{packed: make([]byte, 0, 2*blockEvents)}
+	}
+	b.forms.add(b.events.n, wire, text)
+}
+
+// close packs the block once it is full. It returns spare room for the next block.
+func (b *eventBlock) close() (spare []packedEvent) {
+	if b.forms != nil {
+		b.forms.close()
+	}
+	spare = b.events.packOpen()
+	b.evictIfUnused()
+	return spare
+}
+
+// evictIfUnused frees the block if it is full and all turns in it were dropped.
+func (b *eventBlock) evictIfUnused() {
+	if b.turns == 0 && b.events.packed != nil {
+		b.events, b.payloads, b.forms = packedEvents{}, nil, nil
+	}
+}
+
+// textOf returns the text of event n, if its call or turn keeps it. For a session that is folded again it
+// is usually the next delta.
+func textOf(kind EventKind, on *Turn, c *Call, n int32, again *Session) (text []byte, found bool) {
+	switch {
+	case on == nil:
+	case kind == TextDelta:
+		return on.text.textOf(n)
+	case kind == ThinkDelta:
+		return on.thinking.textOf(n)
+	case c != nil && (kind == Args || kind == Rewrite):
+		guess := c.deltas.n - 1
+		if _, then := again.Find(c.Ref()); then != nil {
+			guess = then.deltas.n
+		}
+		return c.textOf(n, guess)
+	}
+	return nil, false
+}
+
+// textOf returns the text that event n brought.
+func (s *eventText) textOf(n int32) (text []byte, found bool) {
+	i := deltaOf(&s.deltas, n, s.deltas.n-1)
+	if i < 0 {
+		return nil, false
+	}
+	start := uint32(0)
+	if i > 0 {
+		start = s.deltas.at(i - 1).End
+	}
+	return s.text.s[start:s.deltas.at(i).End], true
+}
+
+// textOf returns the arguments that event n brought, also those that were replaced since.
+func (c *Call) textOf(n int32, guess int) (text []byte, found bool) {
+	i := deltaOf(&c.deltas, n, guess)
+	if i < 0 {
+		return nil, false
+	}
+	p := c.argsState()
+	if i < p.from {
+		p = c.savedArgs[sort.Search(len(c.savedArgs), func(k int) bool { return c.savedArgs[k].deltas.n > i })]
+	}
+	start := uint32(0)
+	if i > p.from {
+		start = p.deltas.at(i - 1).End
+	}
+	return p.args.s[start:p.deltas.at(i).End], true
+}
+
+// packedEvents are consecutive events. Once the list is full, each event is stored in as few bits as this
+// list needs: for each field, the difference from the field's smallest value.
+type packedEvents struct {
+	open   []packedEvent // nil once the list is full
+	n      int
+	packed []uint64
+	least  [eventFields]uint32
+	wide   [eventFields]uint8
+	each   int // bits of an event
+}
+
+const eventFields = 6
+
+// fieldValues returns the fields as numbers. Fields that may be -1 are counted from -1.
+func (f *packedEvent) fieldValues() [eventFields]uint32 {
+	return [...]uint32{uint32(f.turn + 1), uint32(f.frame + 1), f.at, uint32(f.call), uint32(f.kind), uint32(f.code)}
+}
+
+func (l *packedEvents) add(f packedEvent) {
+	l.open = append(l.open, f)
+	l.n++
+}
+
+// at returns event i, 0 ≤ i < n.
+func (l *packedEvents) at(i int) packedEvent {
+	if l.packed == nil {
+		return l.open[i]
+	}
+	var v [eventFields]uint32
+	at := i * l.each
+	for k, wide := range l.wide {
+		v[k] = l.least[k] + l.readBits(at, wide)
+		at += int(wide)
+	}
+	return packedEvent{
+		turn: int32(v[0]) - 1, frame: int32(v[1]) - 1, at: v[2], call: uint16(v[3]), kind: EventKind(v[4]), code: Code(v[5]),
+	}
+}
+
+// turnAt returns the turn of event i.
+func (l *packedEvents) turnAt(i int) int32 {
+	if l.packed == nil {
+		return l.open[i].turn
+	}
+	return int32(l.least[0]+l.readBits(i*l.each, l.wide[0])) - 1
+}
+
+// readBits reads wide bits at bit position at.
+func (l *packedEvents) readBits(at int, wide uint8) uint32 {
+	word, from := at/64, at%64
+	v := l.packed[word] >> from
+	if from+int(wide) > 64 {
+		v |= l.packed[word+1] << (64 - from)
+	}
+	return uint32(v & (1<<wide - 1))
+}
+
+// packOpen packs the list once it is full. It returns the spare room.
+func (l *packedEvents) packOpen() (spare []packedEvent) {
+	l.measureFields()
+	l.packed = make([]uint64, 0, l.n*l.each/64+1)
+	word, filled := uint64(0), 0
+	for i := range l.open {
+		for k, v := range l.open[i].fieldValues() {
+			wide := int(l.wide[k])
+			more := uint64(v - l.least[k])
+			word |= more << filled
+			if filled += wide; filled >= 64 {
+				l.packed = append(l.packed, word)
+				filled -= 64
+				word = more >> (wide - filled)
+			}
+		}
+	}
+	l.packed = append(l.packed, word)
+	spare, l.open = l.open[:0], nil
+	return spare
+}
+
+// measureFields finds how many bits each field needs.
+func (l *packedEvents) measureFields() {
+	l.least = l.open[0].fieldValues()
+	most := l.least
+	for i := range l.open {
+		for k, v := range l.open[i].fieldValues() {
+			l.least[k], most[k] = min(l.least[k], v), max(most[k], v)
+		}
+	}
+	l.each = 0
+	for k := range most {
+		l.wide[k] = uint8(bits.Len32(most[k] - l.least[k]))
+		l.each += int(l.wide[k])
+	}
+}
+
+// Arena holds many short strings in few allocations. The zero value is ready.
+type Arena struct{ b *strings.Builder }
+
+// Bounds of a block's size. Each block is twice as large as the previous one, within these bounds: a
+// session may have thousands of short exchanges, each with an arena.
+const (
+	minBlock = 1 << 10
+	maxBlock = 64 << 10
+)
+
+// StringOf returns p as a string.
+func (a *Arena) StringOf(p []byte) string {
+	if len(p) == 0 {
+		return ""
+	}
+	if a.b == nil || a.b.Cap()-a.b.Len() < len(p) {
+		size := minBlock
+		if a.b != nil {
+			size = min(max(2*a.b.Cap(), size), maxBlock)
+		}
+		a.b = new(strings.Builder)
+		a.b.Grow(max(size, len(p)))
+	}
+	n := a.b.Len()
+	a.b.Write(p)
+	return a.b.String()[n:]
+}
+
+// blockList is an append-only list that may get long. It grows block by block: its elements never move,
+// and little room is left unused. The zero value is ready.
+type blockList[T any] struct {
+	blocks [][]T
+	n      int
+}
+
+// withRoomFor returns s with room for n more. A long slice doubles, where append adds a quarter: each
+// byte is copied, and fresh memory requested, once instead of four times.
+func withRoomFor[T any](s []T, n int) []T {
+	if len(s)+n > cap(s) && len(s) > 1<<14 {
+		return slices.Grow(s, max(n, len(s)))
+	}
+	return s
+}
+
+const listBlock = 1024 // elements of a block
+
+func (l *blockList[T]) add(v T) {
+	b := len(l.blocks) - 1
+	if l.n == listBlock*len(l.blocks) {
+		l.blocks = append(l.blocks, make([]T, 0, min(max(l.n, 32), listBlock))) // the first block grows
+		b++
+	}
+	if last := l.blocks[b]; len(last) == cap(last) { // not by append: it allocates more than a block can hold
+		l.blocks[b] = append(make([]T, 0, min(2*len(last), listBlock)), last...)
+	}
+	l.blocks[b] = append(l.blocks[b], v)
+	l.n++
+}
+
+// reset empties the list and keeps the room of its first block.
+func (l *blockList[T]) reset() {
+	if l.n == 0 {
+		return
+	}
+	clear(l.blocks[1:])
+	l.blocks, l.n = l.blocks[:1], 0
+	l.blocks[0] = l.blocks[0][:0]
+}
+
+// freeSpare frees unused room once no more elements are expected.
+func (l *blockList[T]) freeSpare() {
+	if b := len(l.blocks) - 1; b >= 0 && cap(l.blocks[b])-len(l.blocks[b]) > len(l.blocks[b])/8 {
+		l.blocks[b] = slices.Clone(l.blocks[b])
+	}
+}
+
+// at returns element i, 0 ≤ i < n.
+func (l *blockList[T]) at(i int) *T { return &l.blocks[i/listBlock][i%listBlock] }
+
+// Lists and texts that grow, and whose elements never change. So a past one is the beginning of the live
+// one, and elements that a past one adds are found there, not copied.
+
+// appendList is a list that grows. The zero value is ready.
+type appendList[T any] struct {
+	of *blockList[T] // a past list shares that of the live one
+	n  int           // number of elements
+}
+
+func (t *appendList[T]) add(v T) {
+	if t.of == nil {
+		t.of = new(blockList[T])
+	}
+	if t.n == t.of.n {
+		t.of.add(v)
+	}
+	t.n++
+}
+
+// freeSpare frees unused room once no more elements are expected.
+func (t *appendList[T]) freeSpare() {
+	if t.of != nil && t.n == t.of.n {
+		t.of.freeSpare()
+	}
+}
+
+// at returns element i, 0 ≤ i < n.
+func (t *appendList[T]) at(i int) T { return *t.of.at(i) }
+
+// copy returns a list with elements of its own.
+func (t *appendList[T]) copy() (c appendList[T]) {
+	for i := range t.n {
+		c.add(t.at(i))
+	}
+	return c
+}
+
+// appendText is a text that grows. The zero value is ready.
+type appendText struct {
+	s    []byte
+	past bool // the next bytes are already in s, up to its capacity
+}
+
+// prefixTo returns the text as it was when it had n bytes.
+func (t appendText) prefixTo(n int) appendText {
+	n = min(n, len(t.s))
+	return appendText{t.s[:n:len(t.s)], true}
+}
+
+func (t *appendText) add(more string) {
+	switch n := len(t.s) + len(more); {
+	case t.past && n <= cap(t.s):
+		t.s = t.s[:n]
+	case t.past:
+		*t = appendText{s: append(slices.Clip(t.s), more...)}
+	default:
+		t.s = append(withRoomFor(t.s, len(more)), more...)
+	}
+}
+
+// freeSpare frees unused room once no more text is expected.
+func (t *appendText) freeSpare() {
+	if spare := cap(t.s) - len(t.s); !t.past && spare > len(t.s)/8 && spare > 1<<10 {
+		t.s = append(make([]byte, 0, len(t.s)), t.s...)
+	}
+}
+
+// eventText is a text that grows, with the range that each event brought.
+type eventText struct {
+	text   appendText
+	deltas appendList[Delta]
+}
+
+// add appends the text of an event. It returns the complete text.
+func (s *eventText) add(text string, event int) []byte {
+	s.text.add(text)
+	s.deltas.add(Delta{uint32(len(s.text.s)), int32(event)})
+	return s.text.s
+}
+
+func (s *eventText) freeSpare() {
+	s.text.freeSpare()
+	s.deltas.freeSpare()
+}
