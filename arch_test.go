@@ -143,12 +143,9 @@ func checkImports(t *testing.T, file string) {
 // in it.
 var writers = []string{
 	"capture/record",        // captures, whose secrets are redacted
-	"ui/cli/save.go",        // files that the user saves, e.g. from the screen
-	"ui/cli/scratch.go",     // settings and output of a client of toolscope run
+	"ui/cli/save.go",        // files of the user, settings and output of a client of toolscope run, crash reports, toolscope's log
 	"ui/cli/client_unix.go", // opens the terminal, to give it to a client
-	"ui/cli/crash.go",       // the report of a crash
-	"ui/cli/logfile.go",     // toolscope's own log
-	"ui/cli/background.go",  // opens the terminal, to query its colours
+	"ui/cli/terminal.go",    // opens the terminal, to query its colours
 }
 
 // writing are the functions of package os that write. OpenFile counts as writing: readers can use Open.

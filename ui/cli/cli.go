@@ -19,7 +19,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -194,3 +198,80 @@ func noArgs(cmd *cobra.Command, args []string) error {
 
 // isTerminal reports whether f is a terminal.
 func isTerminal(f stdStream) bool { return term.IsTerminal(f.Fd()) }
+
+// Between two collections the heap grows by minSlack: most of its content is bytes and numbers, which cost
+// the collector little. A large heap, with very many turns, grows by a fraction of its size, or the collector
+// would do most of the work. The fraction is a half above bigHeap: a heap of this size comes from fast input,
+// and it is pruned whenever it has grown.
+const (
+	minSlack    = 16 << 20
+	liveMetric  = "/gc/heap/live:bytes"
+	gcOwnChoice = "GOGC"
+	ofHeap      = 8
+	bigHeap     = 128 << 20
+)
+
+// SteadyMemory keeps the heap from growing to twice the live memory, unless GOGC is set.
+func SteadyMemory() {
+	if os.Getenv(gcOwnChoice) != "" {
+		return
+	}
+	debug.SetGCPercent(percentFor(0))
+	afterEachGC(func() {
+		live := []metrics.Sample{{Name: liveMetric}}
+		metrics.Read(live)
+		if live[0].Value.Kind() == metrics.KindUint64 {
+			debug.SetGCPercent(percentFor(live[0].Value.Uint64()))
+		}
+	})
+}
+
+// percentFor returns by how many percent a heap with live bytes may grow.
+func percentFor(live uint64) int {
+	slack := max(minSlack, live/ofHeap)
+	if live > bigHeap {
+		slack = max(slack, (live-bigHeap)/2)
+	}
+	return int(slack * 100 / max(live, 4<<20))
+}
+
+// afterEachGC calls f after each collection, when an unreachable object is finalised.
+func afterEachGC(f func()) {
+	type witness struct{ _ [16]byte }
+	runtime.SetFinalizer(new(witness), func(*witness) {
+		f()
+		afterEachGC(f)
+	})
+}
+
+// listenAt listens at an address. Without public, the address must be one of this machine only.
+func listenAt(address string, public bool) (net.Listener, error) {
+	addr, err := net.ResolveTCPAddr("tcp", address)
+	if err != nil {
+		return nil, usageErrorf("--listen %q: %w\nuse HOST:PORT, e.g. 127.0.0.1:8080", address, err)
+	}
+	if !public && !addr.IP.IsLoopback() {
+		return nil, usageErrorf("--listen %s: other machines could connect\nallow that with --public, or use 127.0.0.1:%d for this machine only", address, addr.Port)
+	}
+	listener, err := net.ListenTCP("tcp", addr)
+	if isTaken(err) {
+		return nil, fmt.Errorf("--listen %s: another program uses this port\nuse --listen %s for a free port", address, net.JoinHostPort(addr.IP.String(), "0"))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--listen: %w", err)
+	}
+	return listener, nil
+}
+
+// printRefused prints that a request was refused.
+func (a *app) printRefused(status int, why string) { a.printNote("refused with %d: %s", status, why) }
+
+// firstLine prints the first line of each message of net/http, without stacks.
+type firstLine struct{ app *app }
+
+// Write prints the first line of p.
+func (f firstLine) Write(p []byte) (int, error) {
+	line, _, _ := strings.Cut(string(p), "\n")
+	f.app.printNote("%s", line)
+	return len(p), nil
+}

@@ -3,17 +3,23 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"toolscope/capture"
 	"toolscope/capture/redact"
 	"toolscope/providers"
+	"toolscope/providers/mcp"
 	"toolscope/providers/price"
+	"toolscope/providers/toolrun"
 	"toolscope/stream"
 	"toolscope/stream/count"
+	"toolscope/ui/report"
+	"toolscope/ui/web"
 )
 
 // exportFlags are the flags of export.
@@ -221,4 +227,258 @@ func (e *export) chosenTurns() ([]*stream.Turn, error) {
 		}
 	}
 	return nil, usageErrorf("--turn %d: %s has %s", e.turn, e.path, count.Of(len(all), "turn"))
+}
+
+// writeCapture writes the records unchanged: all, or those of one turn's exchange.
+func (e *export) writeCapture() error {
+	if e.turn == 0 {
+		return e.writeRecords(func(capture.Record) bool { return true })
+	}
+	var all []capture.Record
+	err := e.read(func(r capture.Record) { all = append(all, r) })
+	turns, wrong := e.chosenTurns()
+	if wrong != nil {
+		return errors.Join(err, wrong)
+	}
+	e.src = func(yield func(capture.Record, error) bool) {
+		for _, r := range all {
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
+	return errors.Join(err, e.writeRecords(func(r capture.Record) bool { return r.Exchange == turns[0].Exchange }))
+}
+
+// writeRecords writes the records for which wanted returns true.
+func (e *export) writeRecords(wanted func(capture.Record) bool) error {
+	begun, left := false, 0
+	for r, err := range e.src {
+		if err != nil {
+			return err
+		}
+		if !wanted(r) {
+			continue
+		}
+		if !begun {
+			line, err := capture.EncodeHeader(beginOf(r), "toolscope export")
+			if err == nil {
+				_, err = e.to.Write(line)
+			}
+			if err != nil {
+				return err
+			}
+			begun = true
+		}
+		line, err := capture.EncodeRecord(r)
+		if err != nil {
+			e.app.printNote("%s: a record was left out: %v", e.path, err)
+			left++
+			continue
+		}
+		if _, err := e.to.Write(line); err != nil {
+			return err
+		}
+	}
+	switch {
+	case !begun:
+		return fmt.Errorf("%s: no bytes arrived", e.path)
+	case left > 0:
+		return fmt.Errorf("%s: %s could not be written", e.path, count.Of(left, "record"))
+	}
+	return nil
+}
+
+// beginOf returns the time from which a capture counts its times, according to its first record.
+func beginOf(r capture.Record) time.Time {
+	if r.Head != nil && !r.Head.Start.IsZero() && r.At >= 0 {
+		return r.Head.Start.Add(-r.At)
+	}
+	return time.Now()
+}
+
+// writeHTML writes an HTML page of the selected turns and calls.
+func (e *export) writeHTML() error {
+	err := e.read(nil)
+	turns, wrong := e.chosenTurns()
+	if wrong != nil || len(turns) == 0 {
+		return errors.Join(err, wrong)
+	}
+	p := web.Page{Name: e.path, Redacted: e.redact, Partial: e.turn+e.call > 0, In: e.in, Prices: e.prices}
+	calls := 0
+	for _, t := range turns {
+		of := web.Turn{Turn: t, Calls: t.Calls}
+		if e.call > 0 {
+			of.Calls = slices.DeleteFunc(slices.Clone(t.Calls), func(c *stream.Call) bool { return c.Number != e.call })
+		}
+		calls += len(of.Calls)
+		if e.call == 0 || len(of.Calls) > 0 {
+			p.Turns = append(p.Turns, of)
+		}
+	}
+	if e.call > 0 && calls == 0 {
+		return usageErrorf("--call %d: no turn of %s has that many calls", e.call, e.path)
+	}
+	return errors.Join(err, web.Write(e.to, &p))
+}
+
+// writeJSONL writes the lines of print --format jsonl for the selected turns and calls.
+func (e *export) writeJSONL() error {
+	to := &onlyPrinter{jsonPrinter: &jsonPrinter{lineWriter{e.to}.withBuffer(), e.prices}, of: e}
+	err := errors.Join(e.app.printSource(e.src, e.path, e.in, to), to.flush())
+	if err == nil && to.printed == 0 && e.turn+e.call > 0 {
+		return usageErrorf("%s has no such turn or call: %s", e.path, joinCommas(textIf(e.turn > 0, fmt.Sprint("--turn ", e.turn)), textIf(e.call > 0, fmt.Sprint("--call ", e.call))))
+	}
+	return err
+}
+
+// onlyPrinter prints only the selected turns and calls.
+type onlyPrinter struct {
+	*jsonPrinter
+	of      *export
+	printed int // number of printed turns and calls
+}
+
+// wantsTurn reports whether a turn is selected; it counts from 0.
+func (p *onlyPrinter) wantsTurn(turn int32) bool { return p.of.turn == 0 || p.of.turn == int(turn)+1 }
+
+// addTurn prints a turn, or its selected call.
+func (p *onlyPrinter) addTurn(v *providers.View, file string, t *stream.Turn) {
+	switch {
+	case !p.wantsTurn(t.Number):
+	case p.of.call == 0:
+		p.printed++
+		p.jsonPrinter.addTurn(v, file, t)
+	case p.of.call <= len(t.Calls):
+		p.printed++
+		p.writeCall(v, file, t, t.Calls[p.of.call-1])
+	}
+}
+
+// sentBack prints the selected calls that were sent back.
+func (p *onlyPrinter) sentBack(calls []sentBackCall) {
+	p.jsonPrinter.sentBack(slices.DeleteFunc(calls, func(r sentBackCall) bool {
+		return !p.wantsCall(r.of)
+	}))
+}
+
+// addRequest prints a request to a server. A request without a known call belongs to no turn.
+func (p *onlyPrinter) addRequest(file string, r *mcp.Request, a *toolrun.ToolRequest) {
+	if p.of.turn == 0 || a != nil && a.Call != nil && p.wantsCall(a.Call.Ref) {
+		p.jsonPrinter.addRequest(file, r, a)
+	}
+}
+
+// notRun prints a call without a tool run.
+func (p *onlyPrinter) notRun(file string, n *toolrun.CallWithoutRun) {
+	if p.wantsCall(n.Ref) {
+		p.jsonPrinter.notRun(file, n)
+	}
+}
+
+// wantsCall reports whether a call is selected.
+func (p *onlyPrinter) wantsCall(of stream.Ref) bool {
+	return p.wantsTurn(of.Turn) && (p.of.call == 0 || p.of.call == int(of.Call))
+}
+
+// addServer prints a server, unless a turn is selected.
+func (p *onlyPrinter) addServer(file string, s *mcp.Server) {
+	if p.of.turn == 0 {
+		p.jsonPrinter.addServer(file, s)
+	}
+}
+
+// writeMarkdown writes a bug report about a turn or a call.
+func (e *export) writeMarkdown() error {
+	if err := e.read(nil); err != nil {
+		return err
+	}
+	t, c, err := e.turnAndCall()
+	if err != nil {
+		return err
+	}
+	r := caseOf(e.in.View(), sourceTitle([]string{e.path}), t, c)
+	_, err = e.to.Write(r.Markdown())
+	return err
+}
+
+// caseOf returns the content of a bug report about a turn, or about one of its calls.
+func caseOf(v *providers.View, file string, t *stream.Turn, c *stream.Call) *report.Subject {
+	x := v.Exchange(t.Exchange)
+	r := &report.Subject{Version: versionText(), File: file, Turn: t, Call: c}
+	r.Facts = [][2]string{
+		{"protocol", t.Protocol}, {"model", t.Model}, {"phase", t.Phase().String()}, {"finish", t.Finish},
+		{"ended by", t.EndedBy.String()}, {"error", t.Failure}, {"usage", t.Usage.String()},
+	}
+	if x != nil && x.Head.Status != 0 {
+		r.Facts = append(r.Facts, [2]string{"HTTP status", fmt.Sprint(x.Head.Status)})
+	}
+	r.Frame = func(event int) []byte {
+		f := v.Event(event)
+		if f.Turn == stream.NoTurn || x == nil || f.Frame < 0 || int(f.Frame) >= x.Response.Frames() {
+			return nil
+		}
+		return x.Response.Bytes(x.Response.FrameSpan(f.Frame))
+	}
+	return r
+}
+
+// writeSVG draws the timeline of a turn or a call.
+func (e *export) writeSVG() error {
+	if err := e.read(nil); err != nil {
+		return err
+	}
+	t, c, err := e.turnAndCall()
+	if err != nil {
+		return err
+	}
+	r := report.Subject{File: sourceTitle([]string{e.path}), Turn: t, Call: c}
+	_, err = e.to.Write(r.SVG(func(event int) time.Duration {
+		f, kept := e.in.Timeline.Event(event)
+		if !kept {
+			return stream.NoTime
+		}
+		return f.At
+	}))
+	return err
+}
+
+// turnAndCall returns the turn to export, and the call if one is selected. Without a selected turn it is the
+// first one that has the call, or the first one with findings.
+func (e *export) turnAndCall() (*stream.Turn, *stream.Call, error) {
+	if e.call == 0 {
+		t, err := e.suspectTurn()
+		return t, nil, err
+	}
+	turns, err := e.chosenTurns()
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, t := range turns {
+		if len(t.Calls) >= e.call {
+			return t, t.Calls[e.call-1], nil
+		}
+	}
+	return nil, nil, usageErrorf("--call %d: no selected turn of %s has that many calls", e.call, e.path)
+}
+
+// writeOTLP writes the turns in OTLP/JSON.
+func (e *export) writeOTLP() error {
+	if err := e.read(nil); err != nil {
+		return err
+	}
+	turns, err := e.chosenTurns()
+	if err != nil {
+		return err
+	}
+	tracer := report.Tracer{Content: true}
+	spans := []report.Span{}
+	for _, t := range turns {
+		if !hasSpan(e.in.Exchange(t.Exchange), t) {
+			continue
+		}
+		spans = append(spans, tracer.Spans(tracedTurn(e.in.View(), t, e.path))...)
+	}
+	_, err = e.to.Write(report.OTLP(versionText(), spans))
+	return err
 }

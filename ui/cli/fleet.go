@@ -1,15 +1,23 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"toolscope/capture"
 	"toolscope/capture/fleet"
+	"toolscope/stream"
 	"toolscope/stream/count"
+	"toolscope/ui"
+	"toolscope/ui/display"
+	"toolscope/ui/panes"
 )
 
 // hubFlags are the credentials for a hub.
@@ -202,4 +210,194 @@ func findCaptures(path string) ([]capture.FoundFile, []string, error) {
 		return []capture.FoundFile{{Path: path}}, nil, nil
 	}
 	return capture.Find([]string{path})
+}
+
+// hubStatusNotes returns the state of the hubs that are read, and of the one that is published to. With
+// several hubs, each note names its hub.
+func (a *app) hubStatusNotes() (words []ui.StatusNote) {
+	if a.sending != nil {
+		words = a.sending.statusNotes()
+	}
+	for _, v := range a.views {
+		of := ""
+		if len(a.views) > 1 {
+			_, of, _ = strings.Cut(v.Server(), "://")
+			of += ": "
+		}
+		for _, w := range hubNotes(v.State()) {
+			w.Text = of + w.Text
+			if w.Brief != "" {
+				w.Brief = of + w.Brief
+			}
+			words = append(words, w)
+		}
+	}
+	return words
+}
+
+// machineStates returns the machines that publish to the hubs that are read; nil without a hub. A machine
+// that publishes to several hubs has the state that it last sent to any of them.
+func (a *app) machineStates() func() []panes.MachineState {
+	if len(a.views) == 0 {
+		return nil
+	}
+	return func() (all []panes.MachineState) {
+		now := time.Now()
+		for _, v := range a.views {
+			for _, h := range v.Hosts() {
+				all = append(all, panes.MachineState{Name: h.Name, Age: now.Sub(h.LastSeen), Waits: h.Spooled, Skew: h.Skew, Silent: h.Silent, Ended: h.Ended, Read: h.FromRecords})
+			}
+		}
+		if len(a.views) > 1 {
+			slices.SortStableFunc(all, func(a, b panes.MachineState) int {
+				return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Age, b.Age))
+			})
+			all = slices.CompactFunc(all, func(a, b panes.MachineState) bool { return a.Name == b.Name })
+		}
+		return all
+	}
+}
+
+// hubNotes returns the state of a hub.
+func hubNotes(s fleet.State) (words []ui.StatusNote) {
+	alarm := func(text string) { words = append(words, ui.StatusNote{Text: text, Alarm: true}) }
+	say := func(format string, args ...any) {
+		words = append(words, ui.StatusNote{Text: fmt.Sprintf(format, args...)})
+	}
+	switch {
+	case s.Unreachable:
+		alarm("HUB UNREACHABLE")
+	case s.Trouble != "":
+		alarm("HUB: " + s.Trouble)
+	}
+	facts, lag := fmt.Sprintf("%s · %s/s · ", count.Of(s.Hosts, "machine"), rateText(s.Rate)), fmt.Sprintf("lag %.1f s", s.Lag.Seconds())
+	switch {
+	case s.Lost > 0:
+		alarm("GAP " + sizeText(s.Lost))
+	case s.Missed > 0:
+		alarm("GAP " + count.Of(int(s.Missed), "message"))
+	case s.MaybeMissed > 0:
+		alarm("GAP of at most " + count.Of(int(s.MaybeMissed), "message"))
+	case s.Resets > 0:
+		alarm("GAP: hub lost data")
+	default:
+		lag += " · lost 0 B"
+	}
+	if s.Invalid > 0 {
+		alarm("NOT DECODED: " + count.Of(int(s.Invalid), "message"))
+	}
+	if s.Silent > 0 { // name the machine: another one may be selected
+		alarm(count.Of(s.Silent, "machine") + " SILENT: " + s.First + ifElse(s.Silent > 1, ", …", ""))
+	}
+	words = append(words, ui.StatusNote{Text: facts + lag, Stays: true, Brief: lag})
+	if s.Newer > 0 {
+		say("%s of another version", count.Of(int(s.Newer), "message"))
+	}
+	if s.Waiting.Spooled > 1<<20 {
+		say("%s has %s to send", s.Waiting.Name, sizeText(s.Waiting.Spooled))
+	}
+	if skew := s.Skewed.Skew; skew.Abs() > 5*time.Second {
+		say("the clock of %s is %s %s the hub's", s.Skewed.Name, skew.Abs().Round(time.Second), ifElse(skew > 0, "ahead of", "behind"))
+	}
+	return words
+}
+
+// rateText formats a number in few digits.
+func rateText(n float64) string {
+	if n < 10_000 {
+		return fmt.Sprintf("%.0f", n)
+	}
+	return fmt.Sprintf("%.1fk", n/1000)
+}
+
+// callFlags select exchanges of a hub by its index. Other exchanges are not read.
+type callFlags struct{ model, status string }
+
+func (a *app) callFlags(cmd *cobra.Command) {
+	to := cmd.Flags()
+	to.StringVar(&a.calls.model, "hub-model", "", "")
+	to.StringVar(&a.calls.status, "hub-state", "", "")
+}
+
+// checkHubFlags returns an error if callFlags are used with a path that is not a hub.
+func (a *app) checkHubFlags(paths []string) error {
+	if a.calls != (callFlags{}) && !allAddresses(paths) {
+		return usageErrorf("--hub-model and --hub-state: need a hub, whose index lists the calls\nfor files, use --filter 'model:NAME state:STATE'")
+	}
+	return nil
+}
+
+// allAddresses reports whether there are paths and all are addresses of hubs.
+func allAddresses(paths []string) bool {
+	return len(paths) > 0 && !slices.ContainsFunc(paths, func(path string) bool { return !fleet.IsAddress(path) })
+}
+
+// hubAddress parses the address of a hub, and applies callFlags to it.
+func (a *app) hubAddress(path string) (of fleet.Address, err error) {
+	if of, err = fleet.ParseAddress(path); err != nil {
+		return of, usageErrorf("%s: %w", safeAddress(path), err)
+	}
+	of.Model, of.Status = cmp.Or(a.calls.model, of.Model), cmp.Or(a.calls.status, of.Status)
+	if words := statusWords(); of.Status != "" && !slices.Contains(words, of.Status) {
+		return of, usageErrorf("unknown state %q\nuse one of %s", of.Status, joinCommas(words...))
+	}
+	return of, nil
+}
+
+// statusWords returns the names of the states of a call, as in JSON lines.
+func statusWords() (words []string) {
+	for s := range stream.Status(stream.NumStatus) {
+		words = append(words, s.String())
+	}
+	return words
+}
+
+// isIndexed reports whether a path selects calls by a hub's index. Such a path may match nothing.
+func (a *app) isIndexed(path string) bool {
+	if !fleet.IsAddress(path) {
+		return false
+	}
+	of, err := a.hubAddress(path)
+	return err == nil && of.IsIndexed()
+}
+
+// isIndexOnly reports whether the lines of a hub's index suffice, without its captures.
+func (a *app) isIndexOnly(paths []string) bool {
+	return a.format == "jsonl" && !a.summary && a.jq == "" && a.filter == "" && a.tracing == nil &&
+		allAddresses(paths) && !slices.ContainsFunc(paths, func(path string) bool { return !a.isIndexed(path) })
+}
+
+// printLines prints the lines of calls in the indexes of hubs, of all hubs at the same time.
+func (a *app) printLines(ctx context.Context, paths []string) error {
+	ctx, stop := a.untilCaught(ctx)
+	defer stop()
+	defer a.endWithReader()()
+	var wait sync.WaitGroup
+	var mu sync.Mutex // protects to and failed
+	to := a.stdout.withBuffer()
+	var failed error
+	for _, path := range paths {
+		if _, err := a.openView(ctx, path); err != nil {
+			return err
+		}
+	}
+	for _, v := range a.views {
+		wait.Go(func() {
+			err := v.Lines(ctx, func(line []byte) bool {
+				mu.Lock()
+				defer mu.Unlock()
+				if failed == nil {
+					to.writeParts(slices.Values([][]byte{display.AppendJSONText(nil, line)}))
+					failed = to.flush()
+				}
+				return failed == nil
+			})
+			mu.Lock()
+			defer mu.Unlock()
+			failed = cmp.Or(failed, err)
+		})
+	}
+	wait.Wait()
+	a.reportViews()
+	return failed
 }

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -15,6 +17,7 @@ import (
 	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
 	"toolscope/ui"
+	"toolscope/ui/display"
 )
 
 // helpTopics returns the pages of help that are not commands.
@@ -310,4 +313,93 @@ func lossesHelp(l lineWriter) {
 			}
 		}
 	}
+}
+
+// helpCommand adds 'help', which prints the help of a command or a topic. The root command accepts any
+// word as a FILE, so an unknown word is an error here.
+func (a *app) helpCommand(root *cobra.Command) {
+	root.SetHelpCommand(&cobra.Command{
+		Use: "help [COMMAND|TOPIC]", Short: "Help for a command or topic",
+		Example:           "toolscope help print\ntoolscope help filter\ntoolscope help config show",
+		Long:              "'help COMMAND' prints the same text as 'COMMAND --help'. 'toolscope --help' lists the\ncommands and the topics.",
+		ValidArgsFunction: a.cobraCompleter(fixedCompletions(func() []completion { return pageCompletions(root) })),
+		RunE: func(_ *cobra.Command, args []string) error {
+			page, _, err := root.Find(args)
+			if len(args) > 0 && (err != nil || page == root) {
+				names := mapSlice(pageCompletions(root), func(o completion) string { return o.word })
+				return usageErrorf("help: unknown command or topic %q%s\n'toolscope help' lists them", args[0], suggestName(args[0], names))
+			}
+			if page.IsAdditionalHelpTopicCommand() && slices.Contains([]string{"dialects", "executed", "fleet", "hosts"}, args[0]) {
+				a.noteOldName("help "+args[0], "help "+page.Name())
+				a.printOldNames()
+			}
+			return page.Help()
+		},
+	})
+	root.InitDefaultHelpCmd()
+}
+
+// pageCompletions returns the commands and topics that have a page of help.
+func pageCompletions(root *cobra.Command) []completion {
+	return mapSlice(root.Commands(), func(c *cobra.Command) completion { return completion{c.Name(), c.Short} })
+}
+
+// built is the release. Builds from an archive set it, because an archive has no Git history:
+// -ldflags "-X toolscope/ui/cli.built=1.2.3"
+var built string
+
+// reports is the URL for bug reports, if the build sets it:
+// -ldflags "-X toolscope/ui/cli.reports=https://…/issues"
+var reports string
+
+// bugURL returns where to report bugs.
+func bugURL() string {
+	return cmp.Or(reports, "as an issue of the project where you got toolscope")
+}
+
+// Notices are the licences and notices of the modules that the program contains.
+var Notices string
+
+func (a *app) versionCommand() *cobra.Command {
+	licenses := false
+	c := &cobra.Command{
+		Use: "version", Short: "Print the version", Args: noArgs,
+		Example: "toolscope version\ntoolscope version --licenses", Long: "The output also shows the commit, its date and the Go version.",
+		Run: func(*cobra.Command, []string) {
+			if licenses {
+				for line := range strings.Lines(Notices) {
+					a.stdout.writeLine(display.Clean(strings.TrimRight(line, "\n")))
+				}
+				return
+			}
+			a.stdout.printLine("toolscope %s", versionText())
+		},
+	}
+	c.Flags().BoolVar(&licenses, "licenses", false, "")
+	return c
+}
+
+// releaseVersion returns the version without build details.
+func releaseVersion() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return cmp.Or(built, "unknown")
+	}
+	return cmp.Or(built, strings.Trim(info.Main.Version, "()"))
+}
+
+// versionText returns the version with build details: "1.2.3 (3f2a91c, 2026-11-23, go1.26.8)".
+func versionText() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return releaseVersion()
+	}
+	said := map[string]string{}
+	for _, s := range info.Settings {
+		said[s.Key] = s.Value
+	}
+	commit := said["vcs.revision"]
+	commit = commit[:min(len(commit), 12)] + textIf(said["vcs.modified"] == "true", " and changes")
+	day, _, _ := strings.Cut(said["vcs.time"], "T")
+	return fmt.Sprintf("%s (%s)", releaseVersion(), joinCommas(commit, day, info.GoVersion))
 }

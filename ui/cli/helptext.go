@@ -2,11 +2,14 @@ package cli
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"toolscope/ui"
+	"toolscope/ui/display"
 	"toolscope/ui/docs"
 )
 
@@ -215,4 +218,203 @@ func flagWords(f *pflag.Flag) string {
 		words = "-" + f.Shorthand + ", --" + f.Name
 	}
 	return strings.TrimRight(words+" "+flagValue(f), " ")
+}
+
+// writeDocument writes the Markdown of a topic as a page of help. It supports the parts of Markdown that the
+// pages use: headings, code, tables, lists of one level and paragraphs.
+func (l lineWriter) writeDocument(topic string) {
+	text, _ := docs.Page(topic)
+	_, text, _ = strings.Cut(text, "\n") // without the heading: the user typed the topic
+	for i, block := range splitParagraphs(text) {
+		if i > 0 {
+			l.printLine("")
+		}
+		l.writeBlock(block)
+	}
+}
+
+// splitParagraphs splits text at blank lines, except inside fenced code.
+func splitParagraphs(text string) (all []string) {
+	fenced, open := false, ""
+	for line := range strings.SplitSeq(text, "\n") {
+		if strings.HasPrefix(line, "```") {
+			fenced = !fenced
+		}
+		if line == "" && !fenced {
+			all = append(all, open)
+			open = ""
+			continue
+		}
+		open += line + "\n"
+	}
+	return nonEmpty(append(all, open))
+}
+
+func (l lineWriter) writeBlock(block string) {
+	body := strings.Split(strings.TrimSuffix(block, "\n"), "\n")
+	switch {
+	case strings.HasPrefix(block, "```"):
+		for _, line := range body[1 : len(body)-1] {
+			l.writeCode(line)
+		}
+	case strings.HasPrefix(block, "#"):
+		l.printLine("%s", strings.ToUpper(strings.Trim(plainText(block), "# \n")))
+	case strings.HasPrefix(block, "|"):
+		l.writeTableRows(body[2:])
+	case strings.HasPrefix(block, "- "):
+		for item := range strings.SplitSeq(strings.TrimPrefix(block, "- "), "\n- ") {
+			l.writeWrapped("- ", plainText(strings.Join(strings.Fields(item), " ")))
+		}
+	default:
+		l.writeWrapped("", plainText(strings.Join(body, " ")))
+	}
+}
+
+// writeCode writes a line of code. It breaks a line that is too long after a comma or a space.
+func (l lineWriter) writeCode(line string) {
+	lead := "  "
+	for c := []rune(line); ; {
+		n := min(len(c), columns-len(lead))
+		if n < len(c) {
+			if at := strings.LastIndexAny(string(c[:n]), ", "); at > 0 {
+				n = len([]rune(string(c[:n])[:at+1]))
+			}
+		}
+		l.printLine("%s%s", lead, string(c[:n]))
+		if c = c[n:]; len(c) == 0 {
+			return
+		}
+		lead = "      "
+	}
+}
+
+// writeTableRows writes the rows of a table: the first cell, and the others to its right or, if a first cell
+// is wide, below it.
+func (l lineWriter) writeTableRows(body []string) {
+	const widest = 30
+	var table [][2]string
+	wide := 0
+	for _, line := range body {
+		line = strings.ReplaceAll(strings.Trim(line, "| "), `\|`, "\x00")
+		first, rest, _ := strings.Cut(plainText(line), " | ")
+		first = strings.ReplaceAll(first, "\x00", "|")
+		rest = strings.ReplaceAll(strings.ReplaceAll(rest, " | ", " · "), "\x00", "|")
+		table = append(table, [2]string{first, rest})
+		wide = max(wide, display.Clean(first).Width())
+	}
+	for _, row := range table {
+		if wide > widest {
+			l.writeWrapped("  ", row[0])
+			l.writeWrapped("      ", row[1])
+			continue
+		}
+		l.writeWrapped("  "+row[0]+strings.Repeat(" ", wide+2-display.Clean(row[0]).Width()), row[1])
+	}
+}
+
+// Marks of Markdown that plainText removes.
+var (
+	linkMark = regexp.MustCompile(`\[([^\]]+)\]\([^)]+\)`)
+	codeMark = strings.NewReplacer("`", "", "**", "")
+)
+
+// plainText returns text without Markdown marks.
+func plainText(text string) string {
+	return codeMark.Replace(linkMark.ReplaceAllString(text, "$1"))
+}
+
+func (a *app) manCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "man", Short: "Print the manual page", Args: noArgs,
+		Example: "toolscope man | man -l -\ntoolscope man > /usr/local/share/man/man1/toolscope.1",
+		Long:    "The manual page lists every command, flag, key and exit code, in the format of man.",
+		Run:     func(cmd *cobra.Command, _ []string) { manual{a.stdout}.writePage(cmd.Root()) },
+	}
+}
+
+// manual writes roff, the input format of man.
+type manual struct{ lineWriter }
+
+// writeSection writes the heading of a section and calls write for its content.
+func (m manual) writeSection(title string, write func()) {
+	m.printLine(".SH %s", escapeRoff(strings.ToUpper(title)))
+	write()
+}
+
+func (m manual) writePage(root *cobra.Command) {
+	m.printLine(`.TH TOOLSCOPE 1 "" "toolscope %s" "User Commands"`, escapeRoff(releaseVersion()))
+	m.writeSection("name", func() { m.printLine("%s", escapeRoff("toolscope - inspect LLM tool calls while they stream")) })
+	m.writeSection("synopsis", func() { m.writeLiteral("toolscope [FILE…] [flags]\ntoolscope COMMAND [flags]") })
+	m.writeSection("description", func() { m.writeLiteral(strings.TrimRight(rootHelp, "\n")) })
+	m.writeSection("options", func() { m.writeFlags(root) })
+	for _, c := range root.Commands() {
+		if c.IsAvailableCommand() {
+			m.writeSection(c.CommandPath(), func() { m.writeCommand(c) })
+		}
+	}
+	m.writeSection("keys", func() {
+		for _, k := range ui.Keys(nil) {
+			m.writeEntry(k.Keys, fmt.Sprintf("%s (%s)", k.Does, k.Group))
+		}
+	})
+	m.writeSection("exit status", func() {
+		for _, e := range commonExits {
+			m.writeEntry(e.code, e.means)
+		}
+	})
+	m.writeSection("see also", func() {
+		for _, c := range root.Commands() {
+			if c.IsAdditionalHelpTopicCommand() {
+				m.writeEntry("toolscope help "+c.Name(), c.Short)
+			}
+		}
+	})
+}
+
+func (m manual) writeCommand(c *cobra.Command) {
+	m.writeLiteral(strings.TrimPrefix(c.UseLine(), "toolscope "))
+	m.writeLiteral(c.Short + ".")
+	if c.Example != "" {
+		m.writeLiteral(c.Example)
+	}
+	m.writeLiteral(aboutText(c))
+	m.writeFlags(c)
+	for _, e := range exitCodesOf(c) {
+		m.writeEntry("exit code "+e.code, e.means)
+	}
+}
+
+func (m manual) writeFlags(c *cobra.Command) {
+	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if f.Hidden {
+			return
+		}
+		m.writeEntry(strings.TrimSpace(flagWords(f)), f.Usage+flagDefault(f))
+	})
+}
+
+// writeEntry writes a word and its meaning.
+func (m manual) writeEntry(word, means string) {
+	m.printLine(".TP")
+	m.printLine(".B %s", escapeRoff(word))
+	m.printLine("%s", escapeRoff(means))
+}
+
+// writeLiteral writes text with its line breaks.
+func (m manual) writeLiteral(text string) {
+	m.printLine(".PP")
+	m.printLine(".nf")
+	for line := range strings.SplitSeq(text, "\n") {
+		m.printLine("%s", escapeRoff(line))
+	}
+	m.printLine(".fi")
+}
+
+// escapeRoff escapes text so that man prints it unchanged.
+func escapeRoff(text string) string {
+	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`).Replace(text)
+	if strings.HasPrefix(text, ".") {
+		text = `\&` + text
+	}
+	return text
 }

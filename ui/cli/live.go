@@ -1,15 +1,22 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"toolscope/capture"
 	"toolscope/capture/proxy"
@@ -18,6 +25,8 @@ import (
 	"toolscope/capture/redact"
 	"toolscope/providers"
 	"toolscope/providers/coding"
+	"toolscope/providers/price"
+	"toolscope/stream"
 	"toolscope/stream/count"
 )
 
@@ -322,4 +331,200 @@ func (l *liveInput) watchCapture(a *app) (stop func()) {
 		cancel()
 		watching.Wait()
 	}
+}
+
+// exitGaps is the exit code of a run whose capture has gaps.
+const exitGaps = 3
+
+// closeTime limits the writing of a capture after everything else has ended.
+const closeTime = 10 * time.Second
+
+// captureWriter is a capture that is being written.
+type captureWriter struct {
+	*record.Recorder
+	name, path string
+}
+
+// presentPath returns the path of the present file: another one if the first was damaged.
+func (c *captureWriter) presentPath() string { return cmp.Or(c.State().Path, c.path) }
+
+// liveFlags are the flags of all commands that read the network.
+type liveFlags struct {
+	record, format string
+	keepSecrets    bool
+	kept           *keptFlags    // for commands that record by default, else nil
+	publish        *publishFlags // for commands that can publish, else nil
+	traces         *traceFlags   // for commands that can send spans, else nil
+}
+
+func (a *app) liveFlags(cmd *cobra.Command, f *liveFlags) {
+	to := cmd.Flags()
+	to.StringVar(&f.record, "record", "", "")
+	asPaths(to, "record")
+	to.BoolVar(&f.keepSecrets, "keep-secrets", false, "")
+	addFormatFlag(to, &f.format, "", "text", "jsonl")
+	a.pricesFlag(cmd)
+	a.flags.add(to)
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		// An empty name may come from an unset variable; the traffic would be lost.
+		if to.Changed("record") && f.record == "" {
+			return usageErrorf("--record: the name is empty\nuse the name of a new file, or of a directory for new files")
+		}
+		return nil
+	}
+}
+
+// outputOptions returns the output of a live command: the prices, the printer, and whether there is a
+// screen.
+func (a *app) outputOptions(f *liveFlags) (prices *price.Table, p printer, screen bool, err error) {
+	if prices, err = a.loadPrices(); err != nil {
+		return nil, nil, false, err
+	}
+	return prices, a.printerOf(f.format, prices), f.format == "" && a.onScreen(), nil
+}
+
+// startCapture starts the capture of --record: a new file in a directory, or the file itself, which must be
+// new.
+func (a *app) startCapture(to string, began time.Time, by string) (*captureWriter, error) {
+	if to == "" {
+		return nil, nil
+	}
+	var r *record.Recorder
+	var err error
+	name := filepath.Base(to)
+	if isFolder(to) {
+		var warning string
+		if r, name, warning, err = createIn(to, began, "", by); warning != "" {
+			a.printNote("--record: %s", warning)
+		}
+	} else {
+		r, err = record.Create(to, began, by)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return nil, fmt.Errorf("--record: %w\nno file is overwritten: use a new file, or a directory, e.g. --record captures/", err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--record: %w", err)
+	}
+	path := to
+	if isFolder(to) {
+		path = filepath.Join(to, name)
+	}
+	return &captureWriter{r, name, path}, nil
+}
+
+// isFolder reports whether a path is that of a directory. A path that doesn't exist is one if it ends with a
+// slash or has no extension.
+func isFolder(path string) bool {
+	if info, err := os.Stat(path); err == nil {
+		return info.IsDir()
+	}
+	return strings.HasSuffix(path, string(filepath.Separator)) || filepath.Ext(path) == ""
+}
+
+// createIn creates a file that is named by date, time and of. Files of the same second are numbered.
+func createIn(dir string, began time.Time, of, by string) (r *record.Recorder, name, warning string, err error) {
+	stamp := began.Format("2006-01-02T15-04-05") + of
+	for n := 1; ; n++ {
+		name = stamp + ".tsc"
+		if n > 1 {
+			name = fmt.Sprintf("%s-%d.tsc", stamp, n)
+		}
+		r, warning, err = record.CreateIn(dir, name, began, by)
+		if !errors.Is(err, os.ErrExist) || n == 100 {
+			return r, name, warning, err
+		}
+	}
+}
+
+// pathsOf returns the paths of a complete recording: the capture, and the folder next to it with the traffic
+// of MCP servers and the times of shell commands.
+func pathsOf(path string) []string {
+	if beside := record.CompanionDir(path); len(record.List(beside)) > 0 {
+		return []string{path, beside}
+	}
+	return []string{path}
+}
+
+// coreRecord converts a record of capture to one of stream.
+func coreRecord(r capture.Record) stream.Record {
+	out := stream.Record{
+		Exchange: r.Exchange, Request: r.Side == capture.Request, At: r.At, Data: r.Data,
+		End: r.End != "", Why: r.Why, By: string(r.By), Lost: r.Lost, Note: r.Note,
+		Before: r.Before, After: r.After, Others: r.Others, OtherLines: r.OtherLines, Chunks: r.Chunks,
+	}
+	if r.Head != nil {
+		out.Head = &stream.Head{
+			File: r.Head.File, Run: cmp.Or(r.Head.Run, r.Head.File), Method: r.Head.Method, URL: r.Head.URL, Status: r.Head.Status, Header: r.Head.Header, Start: r.Head.Start,
+			Wrappers: r.Head.Wrappers, Incremental: r.Head.Incremental, Origin: (*stream.Machine)(r.Head.Origin),
+		}
+		out.Head.Reconstructed = slices.Contains(r.Head.Lacks, capture.Composed)
+		for _, lack := range r.Head.Lacks {
+			out.Head.EndUnknown = out.Head.EndUnknown || lack == capture.NoEnding
+			out.Head.CutLines = out.Head.CutLines || lack == capture.CutLines
+			out.Head.EventNamesUnknown = out.Head.EventNamesUnknown || lack == capture.NoNames
+			out.Head.ResponseFromHistory = out.Head.ResponseFromHistory || lack == capture.Resent
+			out.Head.Lacks = append(out.Head.Lacks, string(lack))
+		}
+	}
+	if f := r.Location.File; f != nil {
+		out.Location = stream.Location{Source: (*coreFile)(f), Start: r.Location.Start, End: r.Location.End}
+		switch {
+		case r.Location.Bare:
+			out.Location.Source = (*bareFile)(f)
+		case r.Location.Lines != nil:
+			out.Location.Source = (*logLines)(r.Location.Lines)
+		case r.Location.Entries != nil:
+			out.Location.Source = (*fileEntries)(r.Location.Entries)
+		}
+	}
+	return out
+}
+
+// coreFile adapts a file of capture to stream.
+type coreFile capture.File
+
+// Again reads a range of the file once more.
+func (f *coreFile) Again(exchange int, start, end int64, to func(stream.Record)) error {
+	return handOver((*capture.File)(f).Again(context.Background(), exchange, start, end), to)
+}
+
+// logLines adapts the lines of an exchange in a log to stream.
+type logLines capture.Lines
+
+// Again reads the lines once more.
+func (l *logLines) Again(exchange int, _, _ int64, to func(stream.Record)) error {
+	return handOver((*capture.Lines)(l).Again(context.Background(), exchange), to)
+}
+
+// fileEntries adapts a file with one entry per exchange to stream.
+type fileEntries capture.Entries
+
+// Again reads entries once more.
+func (e *fileEntries) Again(exchange int, start, end int64, to func(stream.Record)) error {
+	return handOver((*capture.Entries)(e).Again(context.Background(), exchange, start, end), to)
+}
+
+// handOver converts the records of a source and passes them to to.
+func handOver(src capture.Source, to func(stream.Record)) error {
+	for r, err := range src {
+		if err != nil {
+			return err
+		}
+		to(coreRecord(r))
+	}
+	return nil
+}
+
+// bareFile adapts a file that is the body of one response to stream.
+type bareFile capture.File
+
+// Again reads a range of the file once more.
+func (f *bareFile) Again(exchange int, start, end int64, to func(stream.Record)) error {
+	return (*coreFile)(f).Again(exchange, start, end, to)
+}
+
+// Bytes reads a range of the file.
+func (f *bareFile) Bytes(start, end int64) ([]byte, error) {
+	return (*capture.File)(f).Bytes(start, end)
 }

@@ -2,14 +2,31 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"toolscope/capture"
 	"toolscope/capture/fleet"
+	"toolscope/capture/formats"
 	"toolscope/capture/record"
+	"toolscope/providers"
+	"toolscope/providers/price"
+	"toolscope/stream"
+	"toolscope/stream/count"
 	"toolscope/ui"
+	"toolscope/ui/filter"
 )
 
 // runOpen shows files or standard input; without either, recent captures or the demo.
@@ -121,4 +138,363 @@ func (a *app) showSource(ctx context.Context, src capture.Source, speed float64,
 	}
 	defer in.Close(nil) // stops fillFrom
 	return a.showScreen(o, func() { in.fillFrom(src) })
+}
+
+// loadProgress is the progress of reading files, for the screen.
+type loadProgress struct {
+	capture.Progress
+	began   time.Time
+	ctx     context.Context // done when the estimate is no longer needed
+	once    sync.Once       // starts the estimate
+	answers atomic.Int64    // estimate; 0 until it is known
+}
+
+// shortLoad is how long reading must take before it is shown.
+const shortLoad = time.Second / 2
+
+// statusNotes returns the progress, nothing once everything is read.
+func (l *loadProgress) statusNotes() []ui.StatusNote {
+	read, size := l.State()
+	took := time.Since(l.began)
+	if read >= size || took < shortLoad {
+		return nil
+	}
+	if size >= minSurveyedBytes {
+		l.once.Do(func() { go l.estimateTurns() })
+	}
+	words := []ui.StatusNote{{Text: loadText(read, size, took)}}
+	if n := l.answers.Load(); n > 0 {
+		words = append(words, ui.StatusNote{Text: "about " + count.Of(int(n), "turn")})
+	}
+	return words
+}
+
+// minSurveyedBytes is the smallest size for which the number of turns is estimated. Smaller files are read
+// soon enough.
+const minSurveyedBytes = 64 << 20
+
+// estimateTurns estimates the number of turns in the files, while another goroutine reads them.
+func (l *loadProgress) estimateTurns() {
+	n := l.Survey(l.ctx, formats.Marks(), 1)
+	if l.ctx.Err() == nil {
+		l.answers.Store(n.Responses)
+	}
+}
+
+// loadText describes the progress after a time: the part that was read, the speed, and the remaining time.
+func loadText(read, size int64, took time.Duration) string {
+	rate := float64(read) / took.Seconds()
+	text := fmt.Sprintf("reading %d %% of %s, %s/s", 100*read/max(size, 1), sizeText(size), sizeText(int64(rate)))
+	if left := float64(size-read) / max(rate, 1); left < 100*3600 {
+		text += fmt.Sprintf(", %s left", (time.Duration(left*float64(time.Second)) + time.Second).Truncate(time.Second))
+	}
+	return text
+}
+
+// openSources opens the files, directories and patterns in paths.
+func (a *app) openSources(ctx context.Context, paths []string) (capture.Source, error) {
+	return a.openAll(ctx, paths, a.reading.openOptions(a.follow, a.stdin))
+}
+
+// openSource opens one path that is read once.
+func (a *app) openSource(ctx context.Context, path string) (capture.Source, error) {
+	o := a.reading.openOptions(a.follow, a.stdin)
+	o.ReadOnce = !a.reading.places
+	return a.openOne(ctx, path, o)
+}
+
+// openInParts is like openSource, for readers that don't need single records.
+func (a *app) openInParts(ctx context.Context, path string) (capture.Source, error) {
+	o := a.reading.openOptions(a.follow, a.stdin)
+	o.ReadOnce, o.AllowChunks = !a.reading.places, !a.reading.places
+	return a.openOne(ctx, path, o)
+}
+
+// looksLike guesses what kind of payload a format found.
+func looksLike(payload []byte) capture.PayloadGuess {
+	switch providers.LooksLike(payload) {
+	case providers.LooksLikeChunk:
+		return capture.Chunk
+	case providers.LooksLikeBody:
+		return capture.Body
+	case providers.LooksLikeEvents:
+		return capture.Events
+	case providers.LooksLikeRequest:
+		return capture.Ask
+	}
+	return capture.Nothing
+}
+
+// eachSource calls do for every file that paths name, with an inspector of its own. A file is read ahead
+// while its records are processed. An error in one file doesn't stop the others. Captures of one run are one
+// source: the captures of a directory, and with a.joins the named captures.
+func (a *app) eachSource(ctx context.Context, paths []string, do func(src capture.Source, path string, in *providers.Inspector) error) error {
+	prepare, err := a.reading.inspectorSetup()
+	if err != nil {
+		return err
+	}
+	if a.joins && len(paths) > 1 {
+		if files, _, err := capture.Find(paths); err == nil && capture.IsRun(files) {
+			a.doRun(ctx, paths[0], files, prepare, do)
+			return nil
+		}
+	}
+	for _, path := range paths {
+		files, left, err := findCaptures(path)
+		for _, text := range left {
+			a.printNote("%s", text)
+		}
+		if err != nil {
+			a.failWith(err)
+		}
+		if capture.IsRun(files) {
+			a.doRun(ctx, path, files, prepare, do)
+			continue
+		}
+		for _, a.found = range files {
+			in := new(providers.Inspector)
+			prepare(in)
+			src, err := a.openInParts(ctx, a.found.Path)
+			if err == nil {
+				err = do(a.failOnDamage(capture.ReadAhead(src)), a.found.Path, in)
+			}
+			a.failIf(err)
+		}
+		a.reportUnrecognised(path, len(files))
+		a.found = capture.FoundFile{}
+	}
+	return nil
+}
+
+// doRun calls do for the captures of one run, as one source.
+func (a *app) doRun(ctx context.Context, path string, files []capture.FoundFile, prepare func(*providers.Inspector), do func(capture.Source, string, *providers.Inspector) error) {
+	in, o := new(providers.Inspector), a.reading.openOptions(false, a.stdin)
+	prepare(in)
+	a.isRun, o.ReadOnce = true, true
+	src, err := capture.OpenAll(ctx, mapSlice(files, func(f capture.FoundFile) string { return f.Path }), o)
+	if err == nil {
+		err = do(a.failOnDamage(capture.ReadAhead(src)), path, in)
+	}
+	a.failIf(err)
+	a.isRun = false
+}
+
+// failIf reports an error, if there is one.
+func (a *app) failIf(err error) {
+	if err != nil {
+		a.failWith(err)
+	}
+}
+
+// isOneOfMany reports whether the current file was not named by the user, but found in a directory or by a
+// pattern.
+func (a *app) isOneOfMany() bool { return a.found.In != "" }
+
+// reportUnrecognised prints, on one line, which files of a directory or pattern are not recognised. If none
+// is recognised, the run fails.
+func (a *app) reportUnrecognised(path string, files int) {
+	list := a.unrecognised
+	if a.unrecognised = nil; len(list) == 0 {
+		return
+	}
+	shown := list[:min(len(list), maxUnrecognised)]
+	names := strings.Join(shown, ", ")
+	if n := len(list) - len(shown); n > 0 {
+		names += fmt.Sprintf(" and %d more", n)
+	}
+	a.printNote("%s: %d of %s not recognised: %s", path, len(list), count.Of(files, "file"), names)
+	if len(list) == files {
+		a.code = max(a.code, 1)
+	}
+}
+
+// maxUnrecognised is how many unrecognised files are named.
+const maxUnrecognised = 5
+
+// mapSource is a source whose records are changed by change.
+func mapSource(src capture.Source, change func(*capture.Record)) capture.Source {
+	return func(yield func(capture.Record, error) bool) {
+		for r, err := range src {
+			change(&r)
+			if !yield(r, err) {
+				return
+			}
+		}
+	}
+}
+
+// copySource passes the records of a source to put until put returns false, and the error at its end to end.
+func copySource(src capture.Source, put func(capture.Record) bool, end func(error)) {
+	for r, err := range src {
+		if err != nil {
+			end(err)
+			return
+		}
+		if !put(r) {
+			return
+		}
+	}
+	end(nil)
+}
+
+// inputPaths returns the arguments or, without any, standard input if it is piped.
+func (a *app) inputPaths(args []string) []string {
+	if len(args) == 0 && isPiped(a.stdin) {
+		return []string{"-"}
+	}
+	return args
+}
+
+// somePaths is like inputPaths for a command that needs a path. what names the argument in the error.
+func (a *app) somePaths(cmd *cobra.Command, args []string, what string) ([]string, error) {
+	paths := a.inputPaths(args)
+	if len(paths) == 0 {
+		return nil, usageErrorf("%s: needs a %s, or data on standard input\n%s %[2]s…, or - for standard input", cmd.Name(), what, cmd.CommandPath())
+	}
+	return paths, nil
+}
+
+// isPiped reports whether standard input is a pipe or a file, not a terminal or a null device.
+func isPiped(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice == 0
+}
+
+// sourceTitle returns a short name for the source.
+func sourceTitle(paths []string) string {
+	switch {
+	case len(paths) == 1 && paths[0] == "-":
+		return "stdin"
+	case len(paths) == 1 && fleet.IsAddress(paths[0]):
+		return "hub " + safeAddress(paths[0])
+	case len(paths) == 1:
+		return filepath.Base(absolutePath(paths[0]))
+	}
+	return fmt.Sprintf("%s and %d more", filepath.Base(paths[0]), len(paths)-1)
+}
+
+// absolutePath returns the absolute path, so that its last element is a name.
+func absolutePath(path string) string {
+	if full, err := filepath.Abs(path); err == nil {
+		return full
+	}
+	return path
+}
+
+func (a *app) followFlag(cmd *cobra.Command) {
+	cmd.Flags().BoolVarP(&a.follow, "follow", "f", false, "")
+}
+
+// readFile returns the content of a file. The error doesn't name the path, which the caller adds.
+func readFile(path string) ([]byte, error) {
+	text, err := os.ReadFile(path)
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		err = at.Err
+	}
+	return text, err
+}
+
+// turnFilter selects the turns that a command reports; nil selects all.
+type turnFilter struct {
+	*filter.Filter
+	prices *price.Table
+}
+
+// addFilterFlag adds the flag --filter.
+func (a *app) addFilterFlag(to *pflag.FlagSet) {
+	to.StringVar(&a.filter, "filter", "", "")
+}
+
+// parseFilter parses the filter of the flag.
+func (a *app) parseFilter(prices *price.Table) error {
+	f, faults := filter.Parse(a.filter)
+	switch {
+	case len(faults) > 0:
+		return usageErrorf("--filter: %v", faults[0])
+	case f.Since() > 0:
+		return usageErrorf("--filter since: a time span has no meaning here, because turns are printed as they arrive\nuse a time of day, e.g. since:14:05")
+	case !f.Empty():
+		a.turnFilter = &turnFilter{f, prices}
+	}
+	return nil
+}
+
+// matches reports whether a turn is selected.
+func (o *turnFilter) matches(in *providers.Inspector, t *stream.Turn) bool {
+	if o == nil {
+		return true
+	}
+	turns := in.Session().Turns
+	cost := func(t *stream.Turn) price.Figure { return costOf(o.prices, in.Exchange(t.Exchange), t) }
+	return o.MatchesTurn(&filter.Source{View: in.View(), Cost: cost, Now: turns[len(turns)-1].OpenedAt}, t)
+}
+
+// filterHelp writes the page about the filter syntax.
+func filterHelp(l lineWriter) {
+	l.writeWrapped("", "The key f on the screen, --filter (print, check) and --break (proxy, run) use this filter. A turn matches if all words match. A minus in front of a word negates it. A word in quotes is text, never a field. A word without a field is searched in the row of a turn or call (tool, id, state, model, code), in the arguments of calls and in the text of turns.")
+	l.printLine("")
+	for _, f := range filter.Fields() {
+		l.printLine("  %-28s %s", f.Example, f.Does)
+	}
+	l.printLine("")
+	l.printLine("  state:bad model:sonnet cost>0.01 \"two words\" -tool:notify")
+}
+
+// countFiles writes how many lines each file has, and about how many responses, without decoding the files.
+func (a *app) countFiles(ctx context.Context, paths []string) error {
+	to := a.stdout.withBuffer()
+	for _, path := range paths {
+		if path == "-" {
+			return usageErrorf("--count: needs files: standard input must be read to be counted\nuse --summary")
+		}
+		if fleet.IsAddress(path) {
+			return usageErrorf("--count: needs files: data on a hub must be read to be counted\nuse --summary")
+		}
+		files, left, err := capture.Find([]string{path})
+		for _, text := range left {
+			a.printNote("%s", text)
+		}
+		if err != nil {
+			a.failWith(err)
+		}
+		for _, f := range files {
+			n, err := capture.Survey(ctx, f.Path, formats.Marks(), runtime.GOMAXPROCS(0))
+			if err != nil {
+				a.failWith(err)
+				continue
+			}
+			if a.format == "jsonl" {
+				to.writeObject(countObject(f.Path, n))
+			} else {
+				to.printLine("%s: %s", f.Path, countText(n))
+			}
+		}
+	}
+	return to.flush()
+}
+
+// countText describes a file in words.
+func countText(n capture.FileSurvey) string {
+	size := count.Of(int(n.Lines), "line") + ", " + sizeText(n.Bytes)
+	switch {
+	case n.Lines == 0 && n.Responses == 0:
+		return sizeText(n.Bytes) + "; use --summary to read it"
+	case n.Responses == 0:
+		return size + "; no marks of responses: use --summary to read it"
+	}
+	return fmt.Sprintf("about %s, %s", count.Of(int(n.Responses), "response"), size)
+}
+
+// countObject describes a file as a JSON object.
+func countObject(path string, n capture.FileSurvey) *jsonObject {
+	var o jsonObject
+	o.text("type", "count")
+	o.text("file", path)
+	o.int("bytes", int(n.Bytes))
+	o.int("lines", int(n.Lines))
+	if n.Responses > 0 {
+		o.int("answers_about", int(n.Responses))
+	}
+	return &o
 }

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -243,4 +244,17 @@ func (r *runningProxy) printUntilEnd(served <-chan error, p printer) error {
 		failed = err
 	}
 	return failed
+}
+
+// probeTime limits the connection to a proxy, which is on this machine.
+const probeTime = time.Second
+
+// probeAddress returns an error if nothing listens at an address. It is for container images without another
+// program for health checks.
+func probeAddress(address string) error {
+	conn, err := net.DialTimeout("tcp", address, probeTime)
+	if err != nil {
+		return fmt.Errorf("--probe: nothing listens at %s", address)
+	}
+	return conn.Close()
 }

@@ -1,13 +1,18 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
+	"net/http"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 
 	"toolscope/capture/proxy"
+	"toolscope/providers/client"
 	"toolscope/providers/host"
+	"toolscope/ui"
 )
 
 // route is a prefix of the path, and the upstream for requests under it.
@@ -161,4 +166,221 @@ func proxyRoutes(all []route) (list []proxy.Route) {
 // isVersion reports whether the last segment of a path is a version: "v1", "v4".
 func isVersion(part string) bool {
 	return len(part) > 1 && part[0] == 'v' && part[1] >= '0' && part[1] <= '9'
+}
+
+// proxyAddressFor returns a function from a provider's name to its address at the proxy at url, "" if the
+// proxy has no route to it. A single upstream with an unknown protocol is used for anthropic, openai and
+// gemini.
+func proxyAddressFor(all []route, url string) func(host string) string {
+	return func(name string) string {
+		if w := routeFor(all, "/"+name); w != nil {
+			return url + w.prefix
+		}
+		w := routeFor(all, "")
+		if w != nil && (w.host != nil && w.host.Name == name || w.host == nil && slices.Contains([]string{"anthropic", "openai", "gemini"}, name)) {
+			return url
+		}
+		return ""
+	}
+}
+
+// givenRoutes returns the routes of --to, or all routes without --to.
+func givenRoutes(all []route) []route {
+	if of := slices.DeleteFunc(slices.Clone(all), func(w route) bool { return !w.given }); len(of) > 0 {
+		return of
+	}
+	return all
+}
+
+// proxySetups returns the setups that point clients at the proxy at url, for the clients whose provider has a
+// route.
+func proxySetups(all []route, url string) (list []client.ProxySetup) {
+	for _, p := range client.ProxySetups {
+		if f, ok := p.WithAddresses(proxyAddressFor(all, url)); ok {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// envLines returns shell lines that point clients at the proxy at url: the variables of all clients, then
+// comments with the other steps that some clients need.
+func envLines(all []route, url string) (lines []string) {
+	all = givenRoutes(all)
+	list, said := proxySetups(all, url), map[string]bool{}
+	for _, p := range list {
+		for _, v := range p.Vars {
+			if !said[v.Name] {
+				said[v.Name] = true
+				lines = append(lines, exportLines(v)...)
+			}
+		}
+		if v, ok := settingsVar(p); ok {
+			lines = append(lines, "export "+v.Name+"="+shellWord(v.Value))
+		}
+	}
+	for _, p := range list {
+		for _, line := range setupLines(p, url) {
+			lines = append(lines, "# "+p.Title+": "+line)
+		}
+	}
+	if others := otherPrefixes(all); len(others) == 1 {
+		lines = append(lines, "# other clients: base URL "+url+others[0])
+	} else if len(others) > 1 {
+		lines = append(lines, "# other clients: base URL "+url+" followed by one of", "#   "+strings.Join(others, " "))
+	}
+	if w := routeFor(all, ""); w != nil {
+		lines = append(lines, "# base URL instead of "+w.upstream.String()+": "+url)
+	}
+	return lines
+}
+
+// exportLines returns the shell lines that set a variable. They don't overwrite a variable with a Why.
+func exportLines(v client.Var) []string {
+	if v.Why == "" {
+		return []string{"export " + v.Name + "=" + v.Value}
+	}
+	return []string{"# " + v.Why, "export " + v.Name + "=${" + v.Name + ":-" + v.Value + "}"}
+}
+
+// settingsVar returns the variable with a client's settings; ok is false if the client has none.
+func settingsVar(p client.ProxySetup) (v client.Var, ok bool) {
+	if !p.Settings.Inline || len(p.Settings.JSON) == 0 {
+		return v, false
+	}
+	text, err := mergeJSON(p.Settings.JSON...)
+	return client.Var{Name: p.Settings.Variable, Value: text}, err == nil
+}
+
+// setupLines returns the steps besides variables that point a client at url, one per line.
+func setupLines(p client.ProxySetup, url string) (lines []string) {
+	if len(p.Args) > 0 {
+		lines = append(lines, commandLine(append(p.Commands[:1:1], p.Args...)))
+	}
+	if text, err := mergeJSON(p.Settings.JSON...); err == nil && len(p.Settings.JSON) > 0 && !p.Settings.Inline {
+		lines = append(lines, p.Settings.File+" must contain "+text)
+	}
+	for _, text := range p.Remarks {
+		if strings.Contains(text, url) {
+			lines = append(lines, text)
+		}
+	}
+	return lines
+}
+
+// commandLine quotes a command for a shell.
+func commandLine(args []string) string { return strings.Join(mapSlice(args, shellWord), " ") }
+
+// shellWord quotes a word for a shell, if needed.
+func shellWord(word string) string {
+	plain := strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=,@%+") == ""
+	if plain && word != "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// otherPrefixes returns the prefixes of the routes that no client of client.ProxySetups uses.
+func otherPrefixes(all []route) (list []string) {
+	led := map[string]bool{}
+	for _, p := range client.ProxySetups {
+		p.WithAddresses(func(host string) string {
+			led["/"+host] = true
+			return host
+		})
+	}
+	for _, w := range all {
+		passed := w.host != nil && slices.ContainsFunc(host.PassThrough, func(h host.Host) bool { return h.Name == w.host.Name })
+		if w.prefix != "" && !led[w.prefix] && !passed {
+			list = append(list, w.prefix)
+		}
+	}
+	return list
+}
+
+// setupGuide returns the text of the screen until the first request arrives: setup lines for common clients,
+// and the routes.
+func setupGuide(all []route, url string) *ui.SetupGuide {
+	a := &ui.SetupGuide{URL: url}
+	all = givenRoutes(all)
+	at := proxyAddressFor(all, url)
+	for _, way := range pasted {
+		filled, ok := fillClientSetup(way, at)
+		if ok {
+			a.Ways = append(a.Ways, filled)
+		}
+	}
+	for _, w := range all {
+		a.Routes = append(a.Routes, [2]string{cmp.Or(w.prefix, "/"), w.upstream.String()})
+	}
+	if routeFor(all, "") == nil {
+		a.More = "base URL " + url + "/NAME  (:hosts)"
+	} else {
+		a.More = "all requests go to " + routeFor(all, "").upstream.String()
+	}
+	return a
+}
+
+// fillClientSetup fills addresses into the lines of a client; ok is false if one of its providers has no
+// route.
+func fillClientSetup(way ui.ClientSetup, at func(string) string) (filled ui.ClientSetup, ok bool) {
+	filled = ui.ClientSetup{Client: way.Client}
+	if filled.Line, ok = client.ReplaceAddresses(way.Line, at); !ok {
+		return filled, false
+	}
+	for _, line := range way.Also {
+		text, ok := client.ReplaceAddresses(line, at)
+		if !ok {
+			return filled, false
+		}
+		filled.Also = append(filled.Also, text)
+	}
+	return filled, true
+}
+
+// pasted are the setup lines of the waiting screen.
+var pasted = []ui.ClientSetup{
+	{Client: "Claude Code", Line: "export ANTHROPIC_BASE_URL={anthropic}", Also: []string{"export ENABLE_TOOL_SEARCH=true"}}, // see client.ProxySetups
+	{Client: "OpenAI SDKs", Line: "export OPENAI_BASE_URL={openai}"},
+	{Client: "Codex", Line: `codex -c 'openai_base_url="{openai}"'`},
+	{Client: "Gemini CLI", Also: []string{ // without the setting it treats the address as a gateway
+		"export GOOGLE_GEMINI_BASE_URL={gemini}", `# ~/.gemini/settings.json must contain {"security":{"auth":{"selectedType":"gemini-api-key"}}}`,
+	}},
+	{Client: "Gemini SDKs", Line: "export GOOGLE_GEMINI_BASE_URL={gemini}"},
+	{Client: "Ollama", Line: "export OLLAMA_HOST={ollama}"},
+}
+
+// suggestRoute returns a function that suggests a route for a request without one, by the request's path.
+func suggestRoute(all []route) func(*http.Request) string {
+	return func(r *http.Request) string {
+		for _, host := range likelyProviders(r) {
+			if routeFor(all, "/"+host) != nil {
+				return fmt.Sprintf("put /%s in front of the path", host)
+			}
+		}
+		return ""
+	}
+}
+
+// paths maps parts of request paths to providers, the most specific first.
+var paths = [][2]string{
+	{"/v1internal:", "code-assist"}, {"/messages", "anthropic"}, {"/chat/completions", "openai"}, {"/responses", "openai"}, {"/embeddings", "openai"},
+	{"enerateContent", "gemini"}, {":countTokens", "gemini"}, {"/v1beta/", "gemini"}, {"/api/chat", "ollama"}, {"/api/generate", "ollama"},
+	{"/api/tags", "ollama"}, {"/converse", "bedrock"}, {"/invoke", "bedrock"}, {"/v2/chat", "cohere"},
+}
+
+// likelyProviders returns the providers that a request may be for.
+func likelyProviders(r *http.Request) (hosts []string) {
+	if r.Header.Get("Anthropic-Version") != "" {
+		hosts = append(hosts, "anthropic")
+	}
+	for _, p := range paths {
+		if strings.Contains(r.URL.Path, p[0]) {
+			hosts = append(hosts, p[1])
+		}
+	}
+	if strings.HasSuffix(r.URL.Path, "/models") {
+		hosts = append(hosts, "openai")
+	}
+	return hosts
 }

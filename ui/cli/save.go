@@ -8,10 +8,17 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"time"
 
 	"toolscope/capture"
+	"toolscope/capture/redact"
+	"toolscope/ui"
+	"toolscope/ui/display"
+	"toolscope/ui/settings"
 )
 
 // maxSavedFiles is the maximum number of files with one name.
@@ -141,4 +148,247 @@ func saveInto(dir, name string, data []byte) (path string, err error) {
 	}
 	_, err = f.Write(data)
 	return path, errors.Join(err, f.Close())
+}
+
+// savedState is the state that toolscope keeps between runs: choices that the user made on the screen. If it
+// can't be read, the defaults apply; if it can't be written, the choices are lost.
+type savedState struct {
+	theme  string
+	layout ui.Layout
+}
+
+// savedStateFile is in toolscope's own folder. It is not configuration: toolscope overwrites it.
+const savedStateFile = "screen.toml"
+
+// maxScreenCells is more columns or rows than any screen has.
+const maxScreenCells = 10_000
+
+// fieldPointers returns pointers to the fields of the file: texts and numbers by name.
+func (k *savedState) fieldPointers() (texts map[string]*string, numbers map[string]*int) {
+	l := &k.layout
+	return map[string]*string{"theme": &k.theme, "columns": (*string)(&l.Columns), "tabs": (*string)(&l.Tabs)},
+		map[string]*int{"list": &l.List, "side": &l.Side, "above": &l.Above, "low": &l.Low}
+}
+
+// readSavedState reads the state. Invalid values are ignored: no user wrote them.
+func readSavedState() (k savedState) {
+	path, err := inStateFolder(savedStateFile)
+	if err != nil {
+		return k
+	}
+	data, _ := os.ReadFile(path) // the file may not exist
+	found, err := settings.Read(data)
+	if err != nil {
+		return k
+	}
+	texts, numbers := k.fieldPointers()
+	for _, s := range found {
+		if text, is := s.Value.(string); is && texts[s.Name()] != nil {
+			*texts[s.Name()] = text
+		}
+		if n, is := s.Value.(int64); is && numbers[s.Name()] != nil {
+			*numbers[s.Name()] = int(min(max(n, 0), maxScreenCells))
+		}
+	}
+	return k
+}
+
+// save writes the state and returns its path.
+func (k *savedState) save() (path string, err error) {
+	if path, err = inStateFolder(savedStateFile); err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	b.WriteString("# The latest state of the screen. toolscope overwrites this file; settings belong in config.toml.\n")
+	texts, numbers := k.fieldPointers()
+	for _, name := range []string{"theme", "columns", "tabs"} {
+		if *texts[name] != "" {
+			fmt.Fprintf(&b, "%s = %s\n", name, tomlText(*texts[name]))
+		}
+	}
+	for _, name := range []string{"list", "side", "above", "low"} {
+		if *numbers[name] != 0 {
+			fmt.Fprintf(&b, "%s = %d\n", name, *numbers[name])
+		}
+	}
+	return path, capture.WithoutPath(writeOwn(path, []byte(b.String())))
+}
+
+// saveTheme saves the name of a theme and returns the path of the state.
+func saveTheme(name string) (path string, err error) {
+	k := readSavedState()
+	k.theme = name
+	return k.save()
+}
+
+// saveLayout saves the layout of the screen, if it has changed.
+func saveLayout(found, left ui.Layout) {
+	if found == left {
+		return
+	}
+	k := readSavedState()
+	k.layout = left
+	_, _ = k.save() // a layout that can't be saved is not worth an error
+}
+
+// createHome creates a folder that replaces the home folder: it has one settings file of its own, and links
+// to the files next to it.
+func createHome(home, name, settings string) (folder string, err error) {
+	if folder, err = os.MkdirTemp("", "toolscope-run-"); err != nil {
+		return "", err
+	}
+	below := filepath.Dir(name)
+	err = os.MkdirAll(filepath.Join(folder, below), 0o700)
+	there, _ := os.ReadDir(filepath.Join(home, below)) // the folder may not exist
+	for _, e := range there {
+		if err == nil && e.Name() != filepath.Base(name) {
+			err = os.Symlink(filepath.Join(home, below, e.Name()), filepath.Join(folder, below, e.Name()))
+		}
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(folder, name), []byte(settings+"\n"), 0o600)
+	}
+	if err != nil {
+		os.RemoveAll(folder)
+		return "", err
+	}
+	return folder, nil
+}
+
+// createScratch creates a file, which only its owner can read, in a folder of its own. remove removes both.
+func createScratch(name string, data []byte) (path string, remove func(), err error) {
+	folder, err := os.MkdirTemp("", "toolscope-")
+	if err != nil {
+		return "", nil, err
+	}
+	remove = func() { os.RemoveAll(folder) }
+	path = filepath.Join(folder, name)
+	if err = os.WriteFile(path, append(data[:len(data):len(data)], '\n'), 0o600); err != nil {
+		remove()
+		return "", nil, err
+	}
+	return path, remove, nil
+}
+
+// createScript creates a shell script in a folder of its own. It starts the script as a test: some folders
+// don't allow that.
+func createScript(name, text string) (path string, remove func(), err error) {
+	path, remove, err = createScratch(name, []byte(strings.TrimSuffix(text, "\n")))
+	if err == nil {
+		err = os.Chmod(path, 0o700)
+	}
+	if err == nil {
+		err = exec.Command(path, "").Run()
+	}
+	if err != nil && remove != nil {
+		remove()
+	}
+	return path, remove, err
+}
+
+// removeFiles removes the files of the run.
+func (o *clientLaunch) removeFiles() {
+	for _, remove := range o.removes {
+		remove()
+	}
+	if o.home != "" {
+		os.RemoveAll(o.home) // removes links, not their targets
+	}
+}
+
+// createOutput creates the file for the output of a client behind the screen: next to the capture, or a
+// temporary file. It is not searched for secrets.
+func createOutput(l *liveInput) (*os.File, error) {
+	if l.rec == nil {
+		return os.CreateTemp("", "toolscope-run-*.txt")
+	}
+	return os.OpenFile(strings.TrimSuffix(l.rec.path, filepath.Ext(l.rec.path))+".txt", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+}
+
+// maxPanicText is how many bytes of a panic's message are shown: the message may quote captured bytes.
+const maxPanicText = 300
+
+// reportCrash writes the stack, and other facts that help to find the bug, to a file instead of the terminal.
+// The file contains no captured, typed or configured text.
+func reportCrash(c *ui.Crash) error {
+	c.What = display.Clean(newRedactor().Text(c.What)).String()
+	if len(c.What) > maxPanicText {
+		c.What = strings.ToValidUTF8(c.What[:maxPanicText], "") + "…"
+	}
+	f, err := newCrashReport()
+	if err != nil {
+		return c
+	}
+	defer f.Close()
+	fmt.Fprintf(f, "%s\n\ntoolscope %s on %s/%s, TERM=%s\n\nlatest keys:\n", c.What, versionText(), runtime.GOOS, runtime.GOARCH, os.Getenv("TERM"))
+	for _, did := range c.RecentKeys {
+		fmt.Fprintf(f, "  %s\n", display.Clean(did))
+	}
+	fmt.Fprintf(f, "\n%s\nPlease send it: %s\n", c.Stack, bugURL())
+	return fmt.Errorf("%w\na report is in %s, without any of the data that you looked at\nplease send it: %s", c, f.Name(), bugURL())
+}
+
+// newCrashReport creates a report file that only its owner can read: in toolscope's own folder, else in the
+// folder for temporary files.
+func newCrashReport() (*os.File, error) {
+	const name = "toolscope-crash-*.txt"
+	if dir, err := inStateFolder("crashes"); err == nil && os.MkdirAll(dir, 0o700) == nil {
+		if f, err := os.CreateTemp(dir, name); err == nil {
+			return f, nil
+		}
+	}
+	return os.CreateTemp("", name)
+}
+
+// maxLogBytes is the size at which a log is renamed and a new one is started. One old log is kept.
+const maxLogBytes = 1 << 20
+
+// logFile is a file with the lines of the journal, without secrets: the program's notes and errors, including
+// providers' error messages.
+type logFile struct {
+	path     string
+	redactor *redact.Redactor
+}
+
+// logIsOwn is the value of --log that means a file in toolscope's own folder.
+const logIsOwn = "auto"
+
+// openLog writes the journal to a file as well, from its beginning.
+func (a *app) openLog(path string) error {
+	if path == "" {
+		return nil
+	}
+	said := path
+	if path == logIsOwn {
+		var err error
+		if path, err = inStateFolder("toolscope.log"); err != nil {
+			return fmt.Errorf("--log %s: %w", said, err)
+		}
+	}
+	l := &logFile{path: path, redactor: newRedactor()}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("--log %s: %w", said, capture.WithoutPath(err))
+	}
+	if err := l.write(time.Now(), "toolscope "+versionText()+" started"); err != nil {
+		return fmt.Errorf("--log %s: %w", said, err)
+	}
+	// A line that can't be written doesn't stop the program.
+	a.journal.ForwardTo(func(at time.Time, text string) { _ = l.write(at, text) })
+	return nil
+}
+
+// write appends a line, and starts a new file first if this one is too large.
+func (l *logFile) write(at time.Time, text string) error {
+	if info, err := os.Stat(l.path); err == nil && info.Mode().IsRegular() && info.Size() > maxLogBytes {
+		if err := os.Rename(l.path, l.path+".1"); err != nil {
+			return capture.WithoutPath(err)
+		}
+	}
+	f, err := os.OpenFile(l.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return capture.WithoutPath(err)
+	}
+	line := display.Clean(l.redactor.Text(strings.ReplaceAll(text, "\n", "; "))).String()
+	_, err = fmt.Fprintf(f, "%s %d %s\n", at.UTC().Format("2006-01-02T15:04:05.000Z"), os.Getpid(), line)
+	return errors.Join(err, f.Close())
 }

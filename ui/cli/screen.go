@@ -1,15 +1,30 @@
 package cli
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/lipgloss"
 
+	"toolscope/capture"
+	"toolscope/capture/proxy"
+	"toolscope/capture/queue"
+	"toolscope/capture/record"
+	"toolscope/stream"
+	"toolscope/stream/count"
 	"toolscope/ui"
 )
 
@@ -117,4 +132,253 @@ func sendCrash(p *tea.Program) {
 	if c := ui.CrashOf(recover()); c != nil {
 		p.Send(*c)
 	}
+}
+
+// openScreenBeside shows a growing capture next to the client: in a pane of tmux. Without tmux it prints the
+// command for another terminal.
+func (a *app) openScreenBeside(path string) {
+	paths := []string{path}
+	if dir := record.CompanionDir(path); capture.IsPlace(dir) { // follow the captures that are added to it
+		paths = append(paths, dir)
+	}
+	self, err := os.Executable()
+	if err == nil && os.Getenv("TMUX") != "" {
+		line := commandLine(append([]string{self, "open", "-f"}, paths...))
+		if err = exec.Command("tmux", "split-window", "-d", line).Run(); err == nil {
+			return
+		}
+	}
+	a.printNote("to watch it, run in another terminal: toolscope -f %s", commandLine(paths))
+}
+
+const (
+	maxFileQueue = 4 << 20  // bytes of a file that may wait for the screen
+	maxLiveQueue = 64 << 20 // bytes of traffic that may wait, for the redactor and for the screen
+)
+
+// screenInbox is a queue of records, from which the screen takes records of stream.
+type screenInbox struct {
+	*queue.Queue[capture.Record]
+	batch []stream.Record
+}
+
+// fileInbox returns an inbox in which the reader of a file waits for the screen.
+func fileInbox() *screenInbox {
+	return newScreenInbox(queue.Rules[capture.Record]{Limit: maxFileQueue, Cost: record.RecordCost})
+}
+
+// liveInbox returns an inbox that traffic never waits for.
+func liveInbox() *screenInbox { return newScreenInbox(record.QueueRules(maxLiveQueue, notShown)) }
+
+// notShown describes bytes that were left out because the inbox was full.
+const notShown = "are not shown: the display was too slow"
+
+// newScreenInbox returns an inbox with the rules of a queue.
+func newScreenInbox(rules queue.Rules[capture.Record]) *screenInbox {
+	return &screenInbox{Queue: queue.New(rules)}
+}
+
+// Take removes and returns records of about this many bytes. They are valid until the next call.
+func (in *screenInbox) Take(bytes int) ([]stream.Record, bool) {
+	recs, more := in.Queue.Take(bytes)
+	clear(in.batch)
+	in.batch = in.batch[:0]
+	for _, r := range recs {
+		in.batch = append(in.batch, coreRecord(r))
+	}
+	return in.batch, more
+}
+
+// fillFrom puts the records of a source into the inbox until the inbox is closed.
+func (in *screenInbox) fillFrom(src capture.Source) { copySource(src, in.Put, in.Close) }
+
+// statusNotes returns notes about the state of the input for the status line.
+func (l *liveInput) statusNotes() (words []ui.StatusNote) {
+	alarm := func(text string) { words = append(words, ui.StatusNote{Text: text, Alarm: true}) }
+	if l.redactor.KeepsSecrets() {
+		alarm("SECRETS KEPT")
+	}
+	if limit := l.redactor.Limit(); limit != "" {
+		alarm("SECRETS MAY PASS: " + limit)
+	}
+	if l.faults != "" {
+		alarm("BENT " + l.faults)
+	}
+	if l.proxy != nil {
+		if holds := l.proxy.Holds(); len(holds) > 0 {
+			alarm(fmt.Sprintf("HELD %d for %s: b", len(holds), time.Since(holds[0].Since).Truncate(time.Second)))
+		}
+	}
+	var stats proxy.Stats
+	if l.proxy != nil {
+		stats = l.proxy.Stats()
+	}
+	if stats.Refused > 0 {
+		words = append(words, ui.StatusNote{Text: fmt.Sprintf("%d refused", stats.Refused)})
+	}
+	missed, unseen := l.arrived.State(), l.shown.State()
+	if l.rec != nil {
+		state := l.rec.State()
+		if state.Trouble != "" {
+			alarm("NOT RECORDED: " + state.Trouble)
+		}
+		if state.Damage != "" {
+			alarm("CAPTURE LOST: " + state.Damage)
+		}
+		missed.Lost += state.Lost
+	}
+	if missed.Lost > 0 || missed.Gaps+missed.Dropped > 0 {
+		alarm("GAP " + sizeText(missed.Lost))
+	}
+	if unseen.Lost > 0 {
+		alarm("NOT SHOWN " + sizeText(unseen.Lost))
+	}
+	if l.sent != nil {
+		words = append(words, l.sent.statusNotes()...)
+	}
+	words = append(words, l.traced.statusNotes()...)
+	if state := l.client.Load(); state != nil {
+		words = append(words, ui.StatusNote{Text: *state})
+	}
+	if l.rec != nil {
+		words = append(words, ui.StatusNote{Text: "rec " + filepath.Base(l.rec.presentPath()) + " " + sizeText(l.rec.State().Bytes)})
+	}
+	return words
+}
+
+// lookTime is how often the state is checked while nothing arrives.
+const lookTime = time.Second / 4
+
+// wakeScreen wakes the screen when the state changes without a record.
+func (l *liveInput) wakeScreen(ctx context.Context) { ringOnChange(ctx, l.statusNotes, l.shown.Wake) }
+
+// ringOnChange calls bell when the notes change, until ctx ends.
+func ringOnChange(ctx context.Context, wordsOf func() []ui.StatusNote, bell func()) {
+	tick := time.NewTicker(lookTime)
+	defer tick.Stop()
+	var last []ui.StatusNote
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if words := wordsOf(); !slices.Equal(words, last) {
+			last = words
+			bell()
+		}
+	}
+}
+
+// sizeText formats a size in a suitable unit.
+func sizeText(n int64) string {
+	switch {
+	case n < 10_000:
+		return fmt.Sprintf("%d B", n)
+	case n < 10_000_000:
+		return fmt.Sprintf("%d kB", n/1000)
+	}
+	return fmt.Sprintf("%d MB", n/1_000_000)
+}
+
+// newEditor returns the user's editor with a text in a file of its own, which only its owner can read. The
+// file is removed when the editor ends: changes are kept only if they are saved elsewhere.
+func newEditor(name string, data []byte) (tea.ExecCommand, func(), error) {
+	editing, err := editorOf("")
+	if err != nil {
+		return nil, nil, err
+	}
+	file, remove, err := createScratch(name, data)
+	if err != nil {
+		return nil, nil, err
+	}
+	editing.Args[len(editing.Args)-1] = file
+	return editor{editing}, remove, nil
+}
+
+// editorOf returns the command of the user's editor for a file.
+func editorOf(file string) (*exec.Cmd, error) {
+	words := strings.Fields(cmp.Or(strings.TrimSpace(os.Getenv("VISUAL")), strings.TrimSpace(os.Getenv("EDITOR")), "vi"))
+	path, err := exec.LookPath(words[0])
+	if err != nil {
+		return nil, fmt.Errorf("%s: no such program: set $VISUAL or $EDITOR", words[0])
+	}
+	return exec.Command(path, append(words[1:], file)...), nil
+}
+
+// openEditor lets the user edit a file, and waits for the editor to end.
+func openEditor(file string, in io.Reader) error {
+	editing, err := editorOf(file)
+	if err != nil {
+		return err
+	}
+	editing.Stdin, editing.Stdout, editing.Stderr = in, os.Stdout, os.Stderr
+	if err := editing.Run(); err != nil {
+		return fmt.Errorf("%s: %w", editing.Args[0], err)
+	}
+	return nil
+}
+
+// editor is a command that gets the terminal.
+type editor struct{ *exec.Cmd }
+
+func (e editor) SetStdin(r io.Reader)  { e.Stdin = r }
+func (e editor) SetStdout(w io.Writer) { e.Stdout = fileBehind(w) }
+func (e editor) SetStderr(w io.Writer) { e.Stderr = w }
+
+// fileBehind returns the file that w writes to: an editor needs the terminal, not a pipe to us.
+func fileBehind(w io.Writer) io.Writer {
+	switch w := w.(type) {
+	case *cellDiffWriter:
+		return fileBehind(w.stdStream)
+	case *stdWriter:
+		return w.File
+	}
+	return w
+}
+
+// Limits of a command that gets a text as its input.
+const (
+	pipeTime      = 30 * time.Second
+	maxPipeOutput = 1 << 20
+)
+
+// pipeTo passes a text to a shell command, and returns its output and errors.
+func pipeTo(command string, data []byte) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), pipeTime)
+	defer cancel()
+	shell, flag := cmp.Or(os.Getenv("SHELL"), "/bin/sh"), "-c"
+	if runtime.GOOS == "windows" {
+		shell, flag = cmp.Or(os.Getenv("COMSPEC"), "cmd.exe"), "/C"
+	}
+	run := exec.CommandContext(ctx, shell, flag, command)
+	run.WaitDelay = time.Second // a child process of the command may keep the pipe open
+	run.Stdin = bytes.NewReader(data)
+	out := &limitedBuffer{maxBytes: maxPipeOutput}
+	run.Stdout, run.Stderr = out, out
+	err := run.Run()
+	switch {
+	case ctx.Err() != nil:
+		err = fmt.Errorf("stopped after the time limit of %v", pipeTime)
+	case out.dropped > 0:
+		err = fmt.Errorf("%s of its output not shown", count.Of(out.dropped, "byte"))
+	case errors.Is(err, exec.ErrWaitDelay):
+		err = nil
+	}
+	return out.kept, err
+}
+
+// limitedBuffer keeps the first maxBytes bytes, and counts the others.
+type limitedBuffer struct {
+	kept     []byte
+	maxBytes int
+	dropped  int
+}
+
+// Write keeps the bytes that fit and counts the others. It never fails.
+func (u *limitedBuffer) Write(p []byte) (int, error) {
+	keep := min(len(p), u.maxBytes-len(u.kept))
+	u.dropped += len(p) - keep
+	u.kept = append(u.kept, p[:keep]...)
+	return len(p), nil
 }

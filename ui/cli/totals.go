@@ -1,9 +1,18 @@
 package cli
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"os"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
 
 	"toolscope/providers"
 	"toolscope/providers/price"
@@ -11,6 +20,56 @@ import (
 	"toolscope/stream/count"
 	"toolscope/ui/panes"
 )
+
+func (a *app) pricesFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&a.pricesFile, "prices", "", "")
+	asPaths(cmd.Flags(), "prices")
+	markSettings(cmd.Flags(), "", "prices")
+}
+
+// loadPrices returns the built-in table with the user's prices over it: those of the setting, else those in
+// the configuration folder.
+func (a *app) loadPrices() (*price.Table, error) {
+	table := price.Embedded()
+	path, optional := a.pricesFile, false
+	name := a.origin["prices"].describeValue("prices", path)
+	if path == "" {
+		var err error
+		if path, err = inConfigFolder("prices.json"); err != nil {
+			return table, nil // without a home folder there is no configuration
+		}
+		name, optional = path, true
+	}
+	text, err := readFile(path)
+	switch {
+	case optional && errors.Is(err, fs.ErrNotExist):
+		return table, nil
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w\nuse a JSON price list: see 'toolscope help prices'", name, err)
+	}
+	rows, err := price.Read(text, dayOfFile(path))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return table.With(rows), nil
+}
+
+// dayOfFile returns the day a file was written. It is the date of prices that have none.
+func dayOfFile(path string) string {
+	at := time.Now()
+	if info, err := os.Stat(path); err == nil {
+		at = info.ModTime()
+	}
+	return at.UTC().Format(time.DateOnly)
+}
+
+// costOf returns the cost of a turn.
+func costOf(prices *price.Table, x *providers.Exchange, t *stream.Turn) price.Figure {
+	if x == nil {
+		return prices.Turn(t, stream.Head{})
+	}
+	return prices.Turn(t, *x.Head)
+}
 
 // summaryTotals are the totals of the printed turns. Calls that the provider discarded count as calls, by
 // their state.
@@ -111,4 +170,63 @@ func endPrint(p printer) {
 		t.total()
 	}
 	_ = p.flush()
+}
+
+// turnCounter counts turns instead of printing them.
+type turnCounter struct{ turns, calls, bad int }
+
+// addTurn counts a turn and its calls.
+func (n *turnCounter) addTurn(_ *providers.View, _ string, t *stream.Turn) {
+	if t.Model == "" && len(t.Calls) == 0 { // not a response of a model
+		return
+	}
+	n.turns++
+	for _, c := range t.Calls {
+		n.calls++
+		switch c.Status() {
+		case stream.Complete, stream.NoArguments:
+		default:
+			n.bad++
+		}
+	}
+}
+
+func (n *turnCounter) sentBack([]sentBackCall) {}
+func (n *turnCounter) flush() error            { return nil }
+
+// deferredOutput keeps output while a client owns the terminal.
+type deferredOutput struct {
+	mu     sync.Mutex
+	buffer bytes.Buffer
+	to     io.Writer // target after release; nil while the output is kept
+}
+
+// Write keeps p, or writes it once the output is released.
+func (l *deferredOutput) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.to != nil {
+		return l.to.Write(p)
+	}
+	return l.buffer.Write(p)
+}
+
+// deferOutput keeps the program's notes and errors until release is called.
+func (a *app) deferOutput() (release func()) {
+	kept := new(deferredOutput)
+	a.later.Store(kept)
+	return func() {
+		kept.mu.Lock()
+		defer kept.mu.Unlock()
+		_, _ = a.stderr.to.Write(kept.buffer.Bytes())
+		kept.to = a.stderr.to
+	}
+}
+
+// notesWriter returns the writer for the program's notes and errors.
+func (a *app) notesWriter() lineWriter {
+	if kept := a.later.Load(); kept != nil {
+		return lineWriter{kept}
+	}
+	return a.stderr
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"toolscope/capture"
+	"toolscope/capture/fault"
 	"toolscope/capture/proxy"
 	"toolscope/providers"
 	"toolscope/providers/price"
@@ -168,4 +170,28 @@ func (w *breakWatch) Look(event []byte) (why string) {
 
 func (w *breakWatch) turnCost(t *stream.Turn) price.Figure {
 	return costOf(w.point.prices, w.in.Exchange(t.Exchange), t)
+}
+
+// faultFlags are the faults to inject into the responses.
+type faultFlags struct{ faults []string }
+
+func (f *faultFlags) add(to *pflag.FlagSet) {
+	to.StringArrayVar(&f.faults, "fault", nil, "")
+}
+
+// parse parses the faults.
+func (f *faultFlags) parse() ([]fault.Fault, error) {
+	faults, err := fault.ParseFaults(f.faults...)
+	if err != nil {
+		return nil, usageErrorf("--fault: %w", err)
+	}
+	return faults, nil
+}
+
+// announceFaults prints which faults are injected, and shows them on the screen.
+func (f *faultFlags) announceFaults(l *liveInput, a *app) {
+	if len(f.faults) > 0 {
+		l.faults = strings.Join(f.faults, " ")
+		a.printNote("toolscope injects faults into the responses: --fault %s", strings.Join(f.faults, " --fault "))
+	}
 }

@@ -1,0 +1,546 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net/url"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"toolscope/providers/client"
+	"toolscope/providers/host"
+)
+
+// clientLaunch is a command, with the variables, flags and settings that send its requests through a proxy.
+type clientLaunch struct {
+	args  []string
+	point *client.ProxySetup // of the client, nil for an unknown one
+	at    int                // index of the client in args
+	env   func(string) string
+
+	vars []string // NAME=VALUE
+	did  []string // the variables and flags that were set, in words
+	home string   // a home folder with settings; "" for none
+
+	servers []mcpServer // MCP servers of the client
+	watched []string    // servers that are recorded
+	lacks   []string    // reasons why other servers are not recorded
+	removes []func()    // functions that remove the files of the run
+}
+
+// starters are commands that start the program in their arguments.
+var starters = []string{"npx", "bunx", "pnpm", "pnpx", "yarn", "node", "bun", "uvx", "env", "timeout", "nice", "caffeinate"}
+
+// newClientLaunch recognises the client that a command starts.
+func newClientLaunch(args []string, env func(string) string) *clientLaunch {
+	o := &clientLaunch{args: args, env: env}
+	for i, arg := range args {
+		if o.point = client.ProxySetupOf(programOf(arg)); o.point != nil {
+			o.at = i
+			return o
+		}
+		if i == 0 && !slices.Contains(starters, programOf(arg)) {
+			break
+		}
+	}
+	return o
+}
+
+// programOf returns the name of a program or package, without its path, extension and version.
+func programOf(arg string) string {
+	if strings.HasPrefix(arg, "@") {
+		name, version, _ := strings.Cut(arg[1:], "@")
+		_ = version
+		return "@" + name
+	}
+	name := strings.ToLower(path.Base(filepath.ToSlash(arg)))
+	for _, ext := range []string{".exe", ".cmd", ".ps1", ".js", ".mjs"} {
+		name = strings.TrimSuffix(name, ext)
+	}
+	name, _, _ = strings.Cut(name, "@")
+	return name
+}
+
+// name returns the name of the client, or of the program.
+func (o *clientLaunch) name() string {
+	if o.point != nil {
+		return o.point.Title
+	}
+	return programOf(o.args[0])
+}
+
+// lookupEnv is the environment in which the proxy looks up its upstreams. A client's variable with a
+// provider's address replaces the provider's own variable.
+func (o *clientLaunch) lookupEnv(name string) string {
+	if value := o.env(name); value != "" || o.point == nil {
+		return value
+	}
+	for i := range host.All {
+		if h := &host.All[i]; name != "" && h.Variable == name {
+			for _, v := range o.point.Vars {
+				if v.Value == "{"+h.Name+"}" && o.env(v.Name) != "" {
+					return o.env(v.Name)
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// pointAt sets the variables and flags that send the command to the proxy at url.
+func (o *clientLaunch) pointAt(all []route, url string) error {
+	if o.point == nil {
+		seen := map[string]bool{}
+		for _, p := range proxySetups(all, url) {
+			for _, v := range p.Vars {
+				if !seen[v.Name] {
+					seen[v.Name] = true
+					o.setVar(v)
+				}
+			}
+		}
+		o.did = []string{fmt.Sprintf("the variables of all known clients (%d)", len(o.vars))}
+		return nil
+	}
+	p, ok := o.point.WithAddresses(proxyAddressFor(all, url))
+	if !ok {
+		return fmt.Errorf("run: %s can't be pointed at a proxy by its command line\n%s", p.Title, strings.Join(append(p.Remarks, "toolscope help clients"), "; "))
+	}
+	for _, v := range p.Vars {
+		if o.setVar(v) {
+			o.did = append(o.did, v.Name)
+		}
+	}
+	if len(p.Args) > 0 && !o.hasFlag(p.Args[0]) {
+		o.args = slices.Insert(slices.Clone(o.args), o.at+1, p.Args...)
+		o.did = append(o.did, commandLine(p.Args))
+	}
+	return o.mergeSettings(p)
+}
+
+// hasFlag reports whether the user gave the client this long flag: some clients fail on a repeated flag. A
+// short flag may have another meaning.
+func (o *clientLaunch) hasFlag(flag string) bool {
+	return strings.HasPrefix(flag, "--") && slices.ContainsFunc(o.args[o.at+1:], func(arg string) bool {
+		name, _, _ := strings.Cut(arg, "=")
+		return name == flag
+	})
+}
+
+// setVar sets a variable, unless the user set it and their value takes precedence.
+func (o *clientLaunch) setVar(v client.Var) bool {
+	if v.Why != "" && o.env(v.Name) != "" {
+		return false
+	}
+	o.vars = append(o.vars, v.Name+"="+v.Value)
+	return true
+}
+
+// mergeSettings gives the client its settings, merged with the user's own.
+func (o *clientLaunch) mergeSettings(p client.ProxySetup) error {
+	s := p.Settings
+	if len(s.JSON) == 0 || s.Variable == "" || s.Needs != "" && o.env(s.Needs) == "" {
+		return nil
+	}
+	value, err := "", error(nil)
+	if s.Inline {
+		value, err = mergeJSON(append([]string{cmp.Or(o.env(s.Variable), "{}")}, s.JSON...)...)
+		if err != nil {
+			return fmt.Errorf("run: %s: %w", s.Variable, err)
+		}
+	} else if value, err = o.newHome(s); err != nil {
+		return fmt.Errorf("run: settings for %s: %w", p.Title, err)
+	}
+	if value != "" {
+		o.vars = append(o.vars, s.Variable+"="+value)
+		o.did = append(o.did, s.Variable+" ("+s.File+" stays unchanged)")
+	}
+	return nil
+}
+
+// newHome creates a folder that replaces the home folder. It contains the user's settings, merged over the
+// required ones, and links to everything else. It returns "" if the user's settings suffice.
+func (o *clientLaunch) newHome(s client.Settings) (string, error) {
+	home := o.env(s.Variable)
+	if home == "" {
+		var err error
+		if home, err = os.UserHomeDir(); err != nil {
+			return "", err
+		}
+	}
+	name := filepath.FromSlash(strings.TrimPrefix(s.File, "~/"))
+	own, err := os.ReadFile(filepath.Join(home, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		own, err = []byte("{}"), nil
+	}
+	if err != nil {
+		return "", err
+	}
+	have, err := mergeJSON(string(own))
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", s.File, err)
+	}
+	want, err := mergeJSON(append(slices.Clone(s.JSON), have)...)
+	if err != nil || want == have {
+		return "", err
+	}
+	o.home, err = createHome(home, name, want)
+	return o.home, err
+}
+
+// execCmd returns the command to start.
+func (o *clientLaunch) execCmd(in, out, errs *os.File) *exec.Cmd {
+	cmd := exec.Command(o.args[0], o.args[1:]...)
+	cmd.Env = append(os.Environ(), o.vars...)
+	if in != nil {
+		cmd.Stdin = in
+	}
+	cmd.Stdout, cmd.Stderr = out, errs
+	return cmd
+}
+
+// mcpServer is an MCP server in a client's settings.
+type mcpServer struct {
+	name    string
+	command []string // starts the server; empty for a server over HTTP
+	url     string
+	login   bool   // the client logs in to the server; the login is only valid for the server's own address
+	file    string // the settings file, if one was read
+}
+
+// listTime limits how long a client may take to list its servers.
+const listTime = 15 * time.Second
+
+// findServers finds the servers of the client.
+func (o *clientLaunch) findServers(ctx context.Context) {
+	if o.point == nil {
+		return
+	}
+	how := o.point.Servers()
+	if len(how.ListArgs) == 0 {
+		o.servers = o.readServers(how)
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, listTime)
+	defer cancel()
+	args := append(slices.Clone(o.args[:o.at+1]), how.ListArgs...)
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.WaitDelay = time.Second
+	text, err := cmd.Output()
+	if err == nil && how.Method == client.ByFlags {
+		o.servers, err = codexServers(text)
+	} else if err == nil {
+		o.servers, err = opencodeServers(text)
+	}
+	if err != nil {
+		o.noteUnrecorded("MCP servers are not recorded: can't list them with '%s': %s", commandLine(args), err)
+	}
+}
+
+// noteUnrecorded notes why something is not recorded.
+func (o *clientLaunch) noteUnrecorded(format string, args ...any) {
+	o.lacks = append(o.lacks, fmt.Sprintf(format, args...))
+}
+
+// codexServers parses the output of 'codex mcp list --json'.
+func codexServers(text []byte) (list []mcpServer, err error) {
+	var all []struct {
+		Name      string
+		Enabled   *bool
+		Auth      string `json:"auth_status"`
+		Transport struct {
+			Command string
+			Args    []string
+			URL     string
+		}
+	}
+	if err := json.Unmarshal(text, &all); err != nil {
+		return nil, err
+	}
+	for _, s := range all {
+		if s.Enabled != nil && !*s.Enabled {
+			continue
+		}
+		one := mcpServer{name: s.Name, url: s.Transport.URL, login: slices.Contains([]string{"oauth", "o_auth", "not_logged_in"}, s.Auth)}
+		if s.Transport.Command != "" {
+			one.command = append([]string{s.Transport.Command}, s.Transport.Args...)
+		}
+		list = append(list, one)
+	}
+	return list, nil
+}
+
+// opencodeServers parses the output of 'opencode debug config'.
+func opencodeServers(text []byte) (list []mcpServer, err error) {
+	var all struct {
+		MCP map[string]struct {
+			Command []string
+			URL     string
+			Enabled *bool
+			OAuth   json.RawMessage
+		}
+	}
+	if err := json.Unmarshal(text, &all); err != nil {
+		return nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(all.MCP)) {
+		if s := all.MCP[name]; s.Enabled == nil || *s.Enabled {
+			list = append(list, mcpServer{name: name, command: s.Command, url: s.URL, login: bytes.HasPrefix(s.OAuth, []byte("{"))})
+		}
+	}
+	return list, nil
+}
+
+// ownSettings is the part of a client's settings that lists its servers.
+type ownSettings struct {
+	MCPServers map[string]struct {
+		Command, URL, HTTPURL string
+		Args                  []string
+	}
+	Projects map[string]json.RawMessage
+}
+
+// readServers reads the servers from the client's settings files. Files that can't be read are skipped: the
+// client reports them.
+func (o *clientLaunch) readServers(how client.MCPSetup) (list []mcpServer) {
+	home, _ := os.UserHomeDir() // "" finds no files
+	here, err := os.Getwd()
+	if err != nil {
+		return nil
+	}
+	take := func(file string, s *ownSettings) {
+		for _, name := range slices.Sorted(maps.Keys(s.MCPServers)) {
+			m := s.MCPServers[name]
+			one := mcpServer{name: name, url: cmp.Or(m.HTTPURL, m.URL), file: file}
+			if m.Command != "" {
+				one.command = append([]string{m.Command}, m.Args...)
+			}
+			list = append(list, one)
+		}
+	}
+	for i, below := range append(slices.Clone(how.UserFiles), how.ProjectFiles...) {
+		root := here
+		if i < len(how.UserFiles) {
+			root = cmp.Or(o.env(o.point.Settings.Variable), home)
+		}
+		file := filepath.Join(root, filepath.FromSlash(below))
+		var s, project ownSettings
+		text, err := os.ReadFile(file)
+		if err != nil || json.Unmarshal(text, &s) != nil {
+			continue
+		}
+		take(file, &s)
+		if json.Unmarshal(s.Projects[here], &project) == nil {
+			take(file, &project)
+		}
+	}
+	return list
+}
+
+// serverRoutes returns the routes of servers that are reached over HTTP, each with a prefix of its own.
+func (o *clientLaunch) serverRoutes() (all []route) {
+	for i := range o.servers {
+		if u := o.proxiedURL(&o.servers[i]); u != nil {
+			all = append(all, route{prefix: serverPrefix + o.servers[i].name, upstream: &url.URL{Scheme: u.Scheme, Host: u.Host}})
+		}
+	}
+	return all
+}
+
+// serverPrefix is the first part of the prefixes of server routes.
+const serverPrefix = "/mcp/"
+
+// proxiedURL returns the URL of a server that can be reached through the proxy, else nil.
+func (o *clientLaunch) proxiedURL(s *mcpServer) *url.URL {
+	way := o.point.Servers().Method
+	if s.url == "" || s.login || !plainName(s.name) || way != client.ByFlags && way != client.BySettings {
+		return nil
+	}
+	u, err := url.Parse(s.url)
+	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https" {
+		return nil
+	}
+	return u
+}
+
+// plainName reports whether a name needs no escaping in a path and in a flag.
+func plainName(name string) bool {
+	return name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == ""
+}
+
+// unwrapCommand returns the command after toolscope mcp, if the user's settings start it that way: otherwise
+// it would be recorded twice. name is the user's --name, "" without one.
+func unwrapCommand(command []string) (rest []string, name string, is bool) {
+	end := slices.Index(command, "--")
+	if len(command) < 2 || programOf(command[0]) != "toolscope" || command[1] != "mcp" || end < 0 || end == len(command)-1 {
+		return command, "", false
+	}
+	flags := command[2:end]
+	for i, flag := range flags {
+		if value, ok := strings.CutPrefix(flag, "--name="); ok {
+			name = value
+		} else if flag == "--name" && i+1 < len(flags) {
+			name = flags[i+1]
+		}
+	}
+	return command[end+1:], name, true
+}
+
+// wrapServers makes the client start its MCP servers through toolscope mcp, which records each into folder,
+// and sends requests to servers over HTTP to the proxy at url. The user's files stay unchanged.
+func (o *clientLaunch) wrapServers(folder, url string) {
+	o.vars = append(o.vars, runFolder+"="+folder)
+	if o.point == nil {
+		return
+	}
+	self, err := os.Executable()
+	if err != nil {
+		o.noteUnrecorded("MCP servers are not recorded: %s", err)
+		return
+	}
+	switch how := o.point.Servers(); how.Method {
+	case client.ByPrefix:
+		o.wrapLines(self)
+	case client.ByFlags:
+		o.wrapEach(func(s *mcpServer) { o.addServerFlags(s, self, folder, url) })
+	case client.BySettings:
+		o.wrapEach(func(s *mcpServer) { o.addServerContent(s, self, folder, url) })
+	default:
+		o.wrapEach(func(s *mcpServer) {
+			o.noteUnrecorded("MCP server %s is not recorded, unless its entry in %s begins with \"command\":\"toolscope\",\"args\":%s", s.name, s.file, jsonText(serverArgs(s, "")))
+		})
+	}
+}
+
+// wrapEach calls one for each server that can be recorded, and notes why the others are not.
+func (o *clientLaunch) wrapEach(one func(*mcpServer)) {
+	for i := range o.servers {
+		s := &o.servers[i]
+		byUser := o.point.Servers().Method == client.ByUser
+		wrapped := false
+		s.command, _, wrapped = unwrapCommand(s.command)
+		switch {
+		case byUser && wrapped:
+			o.watched = append(o.watched, s.name)
+		case byUser && len(s.command) == 0:
+			o.noteUnrecorded("MCP server %s is not recorded: put a proxy in front of it, with --to %s=URL, and the address of the proxy in %s", s.name, s.name, s.file)
+		case s.login:
+			o.noteUnrecorded("MCP server %s is not recorded: its login is only valid for its own address", s.name)
+		case len(s.command) == 0 && o.proxiedURL(s) == nil, !plainName(s.name) && o.point.Servers().Method == client.ByFlags, strings.ContainsRune(strings.Join(s.command, ""), 0x7f):
+			o.noteUnrecorded("MCP server %s is not recorded: toolscope can't pass on its name or address", s.name)
+		default:
+			one(s)
+		}
+	}
+}
+
+// serverArgs returns the arguments of toolscope for a server; folder is "" if TOOLSCOPE_RUN names the folder.
+func serverArgs(s *mcpServer, folder string) []string {
+	args := []string{"mcp", "--name", s.name}
+	if folder != "" { // some clients don't pass their variables to servers
+		args = append(args, "--record", folder)
+	}
+	return append(append(args, "--"), s.command...)
+}
+
+// addServerFlags makes Codex start a server through toolscope mcp. Its flags accept TOML; JSON strings and
+// lists are valid TOML.
+func (o *clientLaunch) addServerFlags(s *mcpServer, self, folder, url string) {
+	var all []string
+	set := func(key string, value any) {
+		all = append(all, "-c", "mcp_servers."+s.name+"."+key+"="+jsonText(value))
+	}
+	if u := o.proxiedURL(s); u != nil {
+		set("url", url+serverPrefix+s.name+u.RequestURI())
+	} else {
+		set("command", self)
+		set("args", serverArgs(s, folder))
+	}
+	o.args = slices.Insert(slices.Clone(o.args), o.at+1, all...)
+	o.watched = append(o.watched, s.name)
+}
+
+// addServerContent makes opencode start a server through toolscope mcp.
+func (o *clientLaunch) addServerContent(s *mcpServer, self, folder, url string) {
+	entry := map[string]any{"type": "local", "command": append([]string{self}, serverArgs(s, folder)...)}
+	if u := o.proxiedURL(s); u != nil {
+		entry = map[string]any{"type": "remote", "url": url + serverPrefix + s.name + u.RequestURI()}
+	}
+	name := o.point.Settings.Variable + "="
+	at := slices.IndexFunc(o.vars, func(v string) bool { return strings.HasPrefix(v, name) })
+	if at < 0 {
+		at = len(o.vars)
+		o.vars = append(o.vars, name+"{}")
+	}
+	text, err := mergeJSON(o.vars[at][len(name):], jsonText(map[string]any{"mcp": map[string]any{s.name: entry}}))
+	if err != nil {
+		o.noteUnrecorded("MCP server %s is not recorded: %s", s.name, err)
+		return
+	}
+	o.vars[at] = name + text
+	o.watched = append(o.watched, s.name)
+}
+
+// shellPrefix is the variable with the program that Claude Code starts with a command line of the shell: for
+// each server, each shell command and each hook.
+const shellPrefix = "CLAUDE_CODE_SHELL_PREFIX"
+
+// wrapLines makes Claude Code start its command lines through toolscope mcp.
+func (o *clientLaunch) wrapLines(self string) {
+	for i := range o.servers {
+		if s := &o.servers[i]; len(s.command) == 0 {
+			o.noteUnrecorded("MCP server %s is not recorded: it is reached over HTTP; see 'toolscope help toolruns'", s.name)
+		}
+	}
+	switch {
+	case !canPrefix:
+		o.noteUnrecorded("MCP servers and shell commands are not recorded: Claude Code would start a script for each, which is impossible on this system")
+		return
+	case o.env(shellPrefix) != "":
+		o.noteUnrecorded("MCP servers and shell commands are not recorded: %s is already %s", shellPrefix, o.env(shellPrefix))
+		return
+	}
+	script, remove, err := createScript("toolscope-line", fmt.Sprintf("#!/bin/sh\nexec %s mcp --line \"$1\"\n", shellWord(self)))
+	if err != nil {
+		o.noteUnrecorded("MCP servers and shell commands are not recorded: %s", err)
+		return
+	}
+	o.removes = append(o.removes, remove)
+	if strings.Contains(script, " -") { // Claude Code would treat the text after the space as flags
+		o.noteUnrecorded("MCP servers and shell commands are not recorded: a hyphen follows a space in %s", script)
+		return
+	}
+	o.vars = append(o.vars, shellPrefix+"="+script)
+	o.watched = append(o.watched, "all servers that it starts, and its shell commands")
+}
+
+// jsonText returns a value as JSON on one line.
+func jsonText(value any) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(value) // strings, lists and maps can't fail
+	return strings.TrimSpace(b.String())
+}
+
+// reportServers reports which servers are recorded, and how, and which are not.
+func (o *clientLaunch) reportServers(note func(format string, args ...any)) {
+	if len(o.watched) > 0 {
+		by := map[client.WrapMethod]string{client.ByPrefix: shellPrefix, client.ByFlags: "-c mcp_servers", client.BySettings: "OPENCODE_CONFIG_CONTENT", client.ByUser: "its own settings"}
+		note("MCP servers are recorded: %s, by %s", strings.Join(o.watched, ", "), by[o.point.Servers().Method])
+	}
+	for _, text := range o.lacks {
+		note("%s", text)
+	}
+}

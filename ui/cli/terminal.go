@@ -1,0 +1,494 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/aymanbagabas/go-osc52/v2"
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/x/ansi"
+	"github.com/charmbracelet/x/term"
+
+	"toolscope/ui"
+)
+
+// answerTime limits the wait for a terminal's report of its background.
+const answerTime = 150 * time.Millisecond
+
+// terminalGround asks the terminal for its background colour (OSC 11) and then for its kind (DA1). Every
+// terminal reports its kind, so a terminal that ignores the first question causes no wait. typed are the
+// keys that the user typed while the function waited.
+func terminalGround() (g ui.Background, typed []tea.KeyMsg) {
+	if dark, ok := darkFromEnv(os.Getenv("COLORFGBG")); ok {
+		return ui.Background{Known: true, Dark: dark}, nil
+	}
+	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	if err != nil {
+		return g, nil
+	}
+	defer tty.Close()
+	if tty.SetDeadline(time.Now().Add(answerTime)) != nil {
+		return g, nil // without a deadline, a silent terminal would block us
+	}
+	conn, err := tty.SyscallConn()
+	if err != nil {
+		return g, nil
+	}
+	var answer []byte
+	_ = conn.Control(func(fd uintptr) { // Fd() would remove the deadline of reads
+		if state, err := term.MakeRaw(fd); err == nil {
+			defer term.Restore(fd, state) //nolint:errcheck // nothing to be done
+			answer = askBackground(tty)
+		}
+	})
+	return groundOf(answer), typedKeys(answer)
+}
+
+// askBackground sends the questions and reads up to the report of the kind, or the deadline.
+func askBackground(tty *os.File) (answer []byte) {
+	if _, err := tty.WriteString("\x1b]11;?\x1b\\\x1b[c"); err != nil {
+		return nil
+	}
+	buf := make([]byte, 256)
+	for !bytes.HasSuffix(answer, []byte("c")) || !bytes.Contains(answer, []byte("\x1b[?")) {
+		n, err := tty.Read(buf)
+		answer = append(answer, buf[:n]...)
+		if err != nil || len(answer) > 4096 {
+			break
+		}
+	}
+	return answer
+}
+
+var colourAnswer = regexp.MustCompile(`\]11;rgba?:([[:xdigit:]]{1,4})/([[:xdigit:]]{1,4})/([[:xdigit:]]{1,4})`)
+
+// groundOf reads the colour from a terminal's report.
+func groundOf(answer []byte) (g ui.Background) {
+	parts := colourAnswer.FindSubmatch(answer)
+	if parts == nil {
+		return g
+	}
+	var sum float64
+	for i, weight := range [...]float64{0.299, 0.587, 0.114} {
+		digits := string(parts[i+1])
+		n, _ := strconv.ParseUint(digits, 16, 16)
+		sum += weight * float64(n) / float64(uint64(1)<<(4*len(digits))-1)
+	}
+	return ui.Background{Known: true, Dark: sum < 0.5}
+}
+
+// typedKeys returns the keys in the bytes that were read. Keys that are sent as sequences are lost: they look
+// like reports.
+func typedKeys(answer []byte) (keys []tea.KeyMsg) {
+	for state := byte(0); len(answer) > 0; {
+		seq, _, n, next := ansi.DecodeSequence(answer, state, nil)
+		answer, state = answer[n:], next
+		switch c := seq[0]; {
+		case c == ' ':
+			keys = append(keys, tea.KeyMsg{Type: tea.KeySpace, Runes: []rune{' '}})
+		case n == 1 && (c < ' ' || c == 0x7f):
+			keys = append(keys, tea.KeyMsg{Type: tea.KeyType(c)})
+		case c > ' ':
+			keys = append(keys, tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(string(seq))})
+		}
+	}
+	return keys
+}
+
+// lateAnswer reports whether a key is a report that arrived after we stopped waiting. Bubble Tea treats such
+// bytes as typed text.
+func lateAnswer(k tea.KeyMsg) bool {
+	return !k.Paste && strings.HasPrefix(string(k.Runes), "11;rgb:")
+}
+
+// darkFromEnv reads COLORFGBG, which some terminals set: "15;0" is white on black.
+func darkFromEnv(v string) (dark, ok bool) {
+	i := strings.LastIndexByte(v, ';')
+	n, err := strconv.Atoi(v[i+1:])
+	if i < 0 || err != nil {
+		return false, false
+	}
+	return n < 7 || n == 8, true
+}
+
+// asciiTo is a writer that writes only ASCII while on is set. It replaces toolscope's own signs by ASCII
+// signs. Other characters become \uXXXX, which has the same meaning in a line of JSON; in XML they become
+// character references.
+type asciiTo struct {
+	to   io.Writer
+	on   bool
+	json bool // the current line is JSON
+	xml  bool // the output is XML
+	mid  bool // the current line has begun
+	any  bool // something was written
+	rest []byte
+}
+
+// inASCII maps toolscope's own signs to ASCII.
+var inASCII = map[rune]string{
+	'·': "-", '…': "...", '–': "-", '—': "--", '×': "x", '→': "->", '←': "<-", '↑': "^", '↓': "v", '⇧': "shift-", '≈': "~=", '≠': "!=", '∅': "{}", '“': `"`, '”': `"`,
+}
+
+// Write writes p, in ASCII if a is on. Bytes of an incomplete character wait for the next write.
+func (a *asciiTo) Write(p []byte) (int, error) {
+	if !a.on {
+		return a.to.Write(p)
+	}
+	text := append(a.rest, p...)
+	if !a.any {
+		a.any, a.xml = len(p) > 0, bytes.HasPrefix(p, []byte("<?xml"))
+	}
+	out := make([]byte, 0, len(text))
+	for len(text) > 0 && (utf8.FullRune(text) || len(text) >= utf8.UTFMax) {
+		r, n := utf8.DecodeRune(text)
+		if !a.mid {
+			a.json, a.mid = r == '{', true
+		}
+		if r == '\n' {
+			a.mid = false
+		}
+		out = a.appendRune(out, r)
+		text = text[n:]
+	}
+	a.rest = bytes.Clone(text)
+	_, err := a.to.Write(out)
+	return len(p), err
+}
+
+// appendRune appends a character in ASCII.
+func (a *asciiTo) appendRune(out []byte, r rune) []byte {
+	if r < utf8.RuneSelf {
+		return append(out, byte(r))
+	}
+	if a.xml {
+		return fmt.Appendf(out, "&#x%x;", r)
+	}
+	if sign := inASCII[r]; sign != "" && !a.json {
+		return append(out, sign...)
+	}
+	if one, two := utf16.EncodeRune(r); r > 0xFFFF {
+		return fmt.Appendf(out, `\u%04x\u%04x`, one, two)
+	}
+	return fmt.Appendf(out, `\u%04x`, r)
+}
+
+// clipboard copies text to the clipboard: through the terminal, which may be on another machine, and with a
+// tool of the desktop, if there is one. A terminal doesn't report whether it took the text.
+type clipboard struct {
+	terminal io.Writer
+	getenv   func(string) string
+	find     func(tool string) (path string, err error)
+	run      func(ctx context.Context, path string, args []string, text []byte) error
+}
+
+// newClipboard returns a clipboard that writes to the terminal.
+func newClipboard(terminal io.Writer) *clipboard {
+	return &clipboard{terminal: terminal, getenv: os.Getenv, find: exec.LookPath, run: runTool}
+}
+
+// clipboardTools are programs that copy their input to the clipboard. A program is only used if its variable
+// is set, which shows that there is a clipboard.
+var clipboardTools = []struct {
+	env, name string
+	args      []string
+	encode    func(text []byte) []byte // nil for UTF-8
+}{
+	{"WAYLAND_DISPLAY", "wl-copy", nil, nil},
+	{"DISPLAY", "xclip", []string{"-selection", "clipboard"}, nil},
+	{"DISPLAY", "xsel", []string{"--clipboard", "--input"}, nil},
+	{"", "pbcopy", nil, nil},
+	{"", "clip.exe", nil, toUTF16},
+	{"TMUX", "tmux", []string{"load-buffer", "-w", "-"}, nil},
+}
+
+// toUTF16 encodes a text as UTF-16 with a byte order mark, which Windows programs read with any code page.
+func toUTF16(text []byte) []byte {
+	out := []byte{0xff, 0xfe} // byte order mark
+	for _, unit := range utf16.Encode([]rune(string(text))) {
+		out = append(out, byte(unit), byte(unit>>8))
+	}
+	return out
+}
+
+const (
+	// maxOSC52 is how many bytes of text fit into one OSC 52 sequence: terminals end it at 100,000
+	// bytes, and base64 leaves three quarters of them.
+	maxOSC52 = 74_994
+	toolTime = 3 * time.Second
+)
+
+// copy copies text and returns the names of the ways that worked.
+func (c *clipboard) copy(text []byte) (string, error) {
+	var ways []string
+	tool, failure := c.useTool(text)
+	if tool != "" && failure == nil {
+		ways = append(ways, tool)
+	}
+	if len(text) <= maxOSC52 {
+		sequence := osc52.New(string(text))
+		if c.getenv("STY") != "" {
+			sequence = sequence.Screen()
+		}
+		// One write, so that a frame can only be written before or after it.
+		if _, err := sequence.WriteTo(c.terminal); err == nil {
+			ways = append(ways, "the terminal (OSC 52)")
+		} else {
+			failure = errors.Join(failure, err)
+		}
+	}
+	switch {
+	case len(ways) > 0 && len(text) > maxOSC52:
+		return ways[0] + " only: OSC 52 copies at most 75 kB", nil
+	case len(ways) > 0:
+		return strings.Join(ways, " and "), nil
+	case failure != nil:
+		return "", failure
+	}
+	return "", errors.New("OSC 52 copies at most 75 kB: save it, or install wl-copy, xclip or xsel")
+}
+
+// useTool passes the text to the first tool that is found. No tool is not an error.
+func (c *clipboard) useTool(text []byte) (name string, err error) {
+	for _, t := range clipboardTools {
+		if t.env != "" && c.getenv(t.env) == "" {
+			continue
+		}
+		path, err := c.find(t.name)
+		if err != nil {
+			continue
+		}
+		if t.encode != nil {
+			text = t.encode(text)
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), toolTime)
+		defer cancel()
+		if err := c.run(ctx, path, t.args, text); err != nil {
+			return t.name, fmt.Errorf("%s: %w", t.name, err)
+		}
+		return t.name, nil
+	}
+	return "", nil
+}
+
+// runTool runs a tool with text as its input. Tools that stay in the background to serve the text leave a
+// child process, so the tool gets no pipe for its output, which that child would hold open.
+func runTool(ctx context.Context, path string, args []string, text []byte) error {
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Stdin = bytes.NewReader(text)
+	return cmd.Run()
+}
+
+// cellDiffWriter is the terminal that the screen writes to. Bubble Tea rewrites a row if anything in it has
+// changed, which is often one pane of several, or a number. For a row with known content, this writer only
+// passes on the cells from the first to the last change.
+//
+// Only complete frames make the content known. After any other write, and after a frame that starts over,
+// everything is written again.
+type cellDiffWriter struct {
+	stdStream
+	on      [][]byte // rows on the terminal; nil if unknown
+	out     []byte
+	written atomic.Int64
+}
+
+// Write passes on the changes of a frame, and anything else unchanged.
+func (r *cellDiffWriter) Write(p []byte) (int, error) {
+	out := p
+	if frame, ok := cutFrame(p); ok {
+		out = r.diffFrame(frame)
+	} else {
+		r.on = nil
+	}
+	n, err := r.stdStream.Write(out)
+	r.written.Add(int64(n))
+	if err != nil {
+		r.on = nil
+		return min(n, len(p)), err
+	}
+	return len(p), nil
+}
+
+const toStart = ansi.CursorHomePosition
+
+// frame is one of Bubble Tea's frames. Empty rows are unchanged.
+type frame struct {
+	anew bool // the frame redraws everything, because the content is unknown
+	rows [][]byte
+	last []byte // the final move of the cursor
+}
+
+// cutFrame splits a frame into rows; ok is false for other output.
+func cutFrame(p []byte) (f frame, ok bool) {
+	p, ok = bytes.CutPrefix(p, []byte(toStart))
+	end := bytes.LastIndexByte(p, ansi.ESC)
+	if !ok || end < 0 {
+		return f, false
+	}
+	p, f.last = p[:end], p[end:]
+	p, f.anew = bytes.CutPrefix(p, []byte("\r"))
+	f.rows = bytes.Split(p, []byte("\n"))
+	for i, row := range f.rows {
+		f.rows[i] = bytes.TrimSuffix(row, []byte("\r"))
+	}
+	return f, string(f.last) == ansi.CursorPosition(0, len(f.rows))
+}
+
+// diffFrame returns the bytes to write for a frame.
+func (r *cellDiffWriter) diffFrame(f frame) []byte {
+	if f.anew || len(r.on) != len(f.rows) {
+		r.on = make([][]byte, len(f.rows))
+	}
+	b := append(r.out[:0], toStart...)
+	for i, row := range f.rows {
+		if i > 0 {
+			b = append(b, '\n')
+		}
+		if len(row) > 0 {
+			b = append(appendChange(b, r.on[i], row), '\r')
+			r.on[i] = append(r.on[i][:0], row...)
+		}
+	}
+	b = append(b, f.last...)
+	r.out = b
+	return b
+}
+
+// appendChange appends bytes that change the row was into row, with the cursor at its start: the complete
+// row, unless a part of it suffices.
+func appendChange(b, was, row []byte) []byte {
+	if !plainRow(was) || !plainRow(row) {
+		return append(b, row...)
+	}
+	from := commonStart(was, row)
+	to, end := commonEnd(was, row, from)
+	if ansi.StringWidth(string(was[from:end])) != ansi.StringWidth(string(row[from:to])) {
+		to = len(row)
+	}
+	start := len(b)
+	if cells := ansi.StringWidth(string(row[:from])); cells > 0 {
+		b = fmt.Appendf(b, "\x1b[%dC", cells)
+	}
+	b = append(b, paintAt(row, from)...)
+	b = append(b, row[from:to]...)
+	if to < len(row) && len(paintAt(row, to)) > 0 {
+		b = append(b, paintOff...)
+	}
+	if len(b)-start >= len(row) {
+		b = append(b[:start], row...)
+	}
+	return b
+}
+
+const paintOff = "\x1b[0m"
+
+// plainRow reports whether a row has only text and paints, without other control sequences.
+func plainRow(row []byte) bool {
+	for i, c := range row {
+		switch {
+		case c == ansi.ESC:
+			if paintLen(row[i:]) == 0 {
+				return false
+			}
+		case c < ' ' || c == 0x7F:
+			return false
+		}
+	}
+	return len(row) > 0
+}
+
+// paintLen returns the length of the paint at the start of b, 0 if b begins with another sequence.
+func paintLen(b []byte) int {
+	if len(b) < 2 || b[1] != '[' {
+		return 0
+	}
+	for i, c := range b[2:] {
+		switch {
+		case c == 'm':
+			return i + 3
+		case (c < '0' || c > '9') && c != ';' && c != ':':
+			return 0
+		}
+	}
+	return 0
+}
+
+// commonStart returns how many bytes both rows start with, back to where a cell begins in both.
+func commonStart(was, row []byte) int {
+	n := 0
+	for n < min(len(was), len(row)) && was[n] == row[n] {
+		n++
+	}
+	for n > 0 && !(cellAt(was, n) && cellAt(row, n)) {
+		n--
+	}
+	return n
+}
+
+// commonEnd returns where the common end of both rows begins, not before from. It begins with a cell, in the
+// same paint in both.
+func commonEnd(was, row []byte, from int) (to, end int) {
+	n := 0 // number of equal bytes
+	for n < min(len(was), len(row))-from && was[len(was)-1-n] == row[len(row)-1-n] {
+		n++
+	}
+	for n > 0 {
+		to, end = len(row)-n, len(was)-n
+		switch {
+		case !cellAt(row, to) || !cellAt(was, end):
+			n--
+		case !bytes.Equal(paintAt(row, to), paintAt(was, end)):
+			off := bytes.Index(row[to:], []byte(paintOff))
+			if off < 0 {
+				return len(row), len(was)
+			}
+			n -= off + len(paintOff)
+		default:
+			return to, end
+		}
+	}
+	return len(row), len(was)
+}
+
+// cellAt reports whether a cell or a paint surely begins at a byte, or the row ends: not inside a paint, and
+// not between bytes that may belong together.
+func cellAt(row []byte, n int) bool {
+	if n == 0 || n == len(row) {
+		return true
+	}
+	if row[n] >= 0x80 || row[n-1] >= 0x80 {
+		return false
+	}
+	paint := bytes.LastIndexByte(row[:n], ansi.ESC)
+	return paint < 0 || paint+paintLen(row[paint:]) <= n
+}
+
+// paintAt returns the paints that apply at a byte.
+func paintAt(row []byte, n int) []byte {
+	row = row[:n]
+	if off := bytes.LastIndex(row, []byte(paintOff)); off >= 0 {
+		row = row[off+len(paintOff):]
+	}
+	var on []byte
+	for len(row) > 0 {
+		at := bytes.IndexByte(row, ansi.ESC)
+		if at < 0 {
+			break
+		}
+		size := paintLen(row[at:])
+		on = append(on, row[at:at+size]...)
+		row = row[at+size:]
+	}
+	return on
+}
