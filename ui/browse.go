@@ -2,13 +2,14 @@ package ui
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
 
-	"github.com/charmbracelet/bubbles/key"
-
 	"toolscope/providers"
+	"toolscope/stream"
 	"toolscope/ui/display"
 	"toolscope/ui/modes"
 	"toolscope/ui/panes"
@@ -211,4 +212,144 @@ func mergeHints(pane, program []screen.Binding) (all []screen.Binding) {
 		}
 	}
 	return all
+}
+
+// openHelp opens the help: the signs, then the keys. The keys of the current view come first.
+func (m *Model) openHelp() {
+	keys := m.keysOf(m.activeMode().Mode)
+	if _, browsing := m.activeMode().Mode.(browse); browsing {
+		m.pushMode(modes.NewHelp(modeHost{m}, &m.pen, m.browsingPlaces(keys)))
+		return
+	}
+	groups, _ := m.groupBindings(m.userGlobalKeys())
+	anywhere := modes.KeyGroup{Title: display.Lit("Anywhere")}
+	for _, g := range groups {
+		anywhere.Keys = append(anywhere.Keys, g.Keys...)
+	}
+	browsing, _ := m.groupBindings(m.keysOf(browse{m}))
+	m.pushMode(modes.NewHelp(modeHost{m}, &m.pen, []modes.KeyContext{
+		{Name: display.Lit("here"), Groups: []modes.KeyGroup{{Title: display.Lit("Here"), Keys: keys}, anywhere}, Press: m.pressKey},
+		{Name: display.Lit("while browsing"), Groups: browsing},
+	}))
+}
+
+// browsingPlaces returns the views for the help: the focused pane with the program's keys, each other
+// pane, and the modes that these keys open.
+func (m *Model) browsingPlaces(keys []screen.Binding) []modes.KeyContext {
+	here, elsewhere := m.groupBindings(keys)
+	places := []modes.KeyContext{{Name: placeName(m.focus), Groups: append(here, m.commandKeys()), Press: m.pressKey}}
+	for _, p := range m.table {
+		if p.Pane == m.focus {
+			continue
+		}
+		name := placeName(p.Pane)
+		places = append(places, modes.KeyContext{Name: name, Groups: []modes.KeyGroup{{Title: name, Keys: m.asUser(p.Keys(), false)}}, Press: func(key string) {
+			m.focusOn(p.Pane)
+			m.pressKey(key)
+		}})
+	}
+	return append(places, modes.KeyContext{Name: display.Lit("in other views"), Groups: elsewhere})
+}
+
+// commandKeys returns the commands after ":" for the help. Running one from the help asks for its
+// argument.
+func (m *Model) commandKeys() modes.KeyGroup {
+	g := modes.KeyGroup{Title: display.Lit("Commands after :")}
+	for _, c := range m.typedCommands() {
+		g.Keys = append(g.Keys, screen.Binding{Keys: []string{":" + c.Word}, Does: c.Does})
+	}
+	return g
+}
+
+// placeName returns the name of a pane for the help.
+func placeName(of panes.Pane) display.Text {
+	switch of := of.(type) {
+	case *panes.List:
+		return display.Lit("in the list")
+	case *panes.Subject:
+		return display.Lit("in the document")
+	case panes.Tab:
+		if name := of.Label().Name; !name.Empty() {
+			return name.Between("in ", "")
+		}
+	}
+	return display.Lit("in a tab")
+}
+
+// typedCommands returns the commands that are typed after ":". Actions with a key are not included,
+// because the palette lists keys.
+func (m *Model) typedCommands() []modes.Command {
+	return []modes.Command{
+		{Word: "turn", Arg: display.Lit("NUMBER"), Does: display.Lit("go to a turn"), Run: m.goToNumber},
+		{Word: "sort", Arg: display.Lit("cost|took|bytes|start"), Does: display.Lit("sort turns"), Run: m.openSorted},
+		{Word: "jq", Arg: display.Lit("EXPR"), Does: display.Lit("run jq on arguments of one call or all"), Run: m.openJQ},
+		{Word: "at", Arg: display.Lit("TIME"), Does: display.Lit("go to a moment: 1.25s, or delta d14"), Run: m.goAt},
+		{Word: "mark", Arg: display.Lit("NAME"), Does: display.Lit("bookmark this place, for this session"), Run: m.toggleBookmark},
+		{Word: "log", Does: display.Lit("show toolscope's log"), Run: func(string) { m.openLog() }},
+		{Word: "paste", Does: display.Lit("show client setup lines"), Run: func(string) { m.openPaste() }},
+		{Word: "hosts", Does: display.Lit("list the proxy's upstreams"), Run: func(string) { m.openRoutes() }},
+	}
+}
+
+// openPalette opens the palette with the actions of the current view.
+func (m *Model) openPalette() {
+	here := slices.DeleteFunc(m.keysOf(m.activeMode().Mode), func(b screen.Binding) bool { return b.Do == nil })
+	keys := mergeBindings(here, m.userGlobalKeys())
+	m.pushMode(modes.NewPalette(modeHost{m}, modes.PaletteActions{Keys: keys, Press: m.pressKey, Commands: m.typedCommands(), Bookmarks: m.paletteBookmarks(), Turn: m.goTo}, m.draw))
+}
+
+// pressKey runs a key of the current view, or a command. For a command that needs an argument, it opens
+// the palette with that command.
+func (m *Model) pressKey(key string) {
+	for _, c := range m.typedCommands() {
+		switch {
+		case key != ":"+c.Word:
+		case c.Arg.Empty():
+			c.Run("")
+			return
+		default:
+			m.openPalette()
+			activeInput(m.activeMode().Mode).Insert(c.Word + " ")
+			return
+		}
+	}
+	if m.hasTourKeys() {
+		if b := screen.FindBinding(m.tourKeys(), key); b != nil {
+			b.Do()
+			return
+		}
+	}
+	if m.isTourShown() {
+		m.leaveTour()
+	}
+	b := screen.FindBinding(m.keysOf(m.activeMode().Mode), key)
+	if b == nil {
+		b = screen.FindBinding(m.userGlobalKeys(), key)
+	}
+	if b == nil {
+		m.showNotice(display.Lit("no longer possible: the view has changed"))
+		return
+	}
+	m.runBinding(b)
+}
+
+// goToNumber goes to the turn of that number.
+func (m *Model) goToNumber(arg string) {
+	n, err := strconv.Atoi(arg)
+	if err != nil {
+		m.showNotice(m.draw.Format("%q: use a turn number, e.g. :turn 12", arg))
+		return
+	}
+	m.goTo(n)
+}
+
+// goTo goes to a turn by its number in the list.
+func (m *Model) goTo(number int) {
+	r := stream.Ref{Turn: int32(min(number, m.turnCount()+1) - 1)}
+	if t, _ := m.view.Find(r); number < 1 || t == nil {
+		m.showNotice(m.draw.Format("no turn %d: the last is %s", number, screen.Count(m.turnCount())))
+		return
+	}
+	m.closeAll()
+	modeHost{m}.Choose(r)
 }

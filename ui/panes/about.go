@@ -3,9 +3,13 @@ package panes
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"slices"
+	"strings"
 
 	"toolscope/providers"
+	"toolscope/providers/conversation"
+	"toolscope/providers/replay"
 	"toolscope/stream"
 	"toolscope/ui/display"
 	"toolscope/ui/screen"
@@ -78,4 +82,207 @@ func EventTime(v *providers.View, event int32) display.Text {
 		return screen.Time(screen.Elapsed(t.OpenedAt, e.At))
 	}
 	return display.Text{}
+}
+
+// maxTimedDeltas is the maximum number of deltas of a growing call whose times are shown, because every
+// silence between deltas must be read.
+const maxTimedDeltas = 1000
+
+// latencyLines returns the lines below the run rules about the times and silences of a call.
+func latencyLines(s *Context, c Selection, w int) (lines []runRuleLine) {
+	if c.Call.MayGrow() && c.Call.Deltas() > maxTimedDeltas {
+		return nil
+	}
+	l := s.View.Latency(c.Turn, c.Call)
+	var words []display.Text
+	for _, m := range l.TimePoints() {
+		if at := screen.Time(m.At); !at.Empty() {
+			words = append(words, display.Format("%s %s", m.Name, at))
+		}
+	}
+	if len(words) == 0 {
+		return nil
+	}
+	add := func(role screen.Role, text display.Text) {
+		for _, line := range display.Wrap(text, max(w-findingLeft, 8)) {
+			lines = append(lines, runRuleLine{of: noRule, role: role, text: line.Between("   ", "")})
+		}
+	}
+	from := sinceText(&l).Between("", ": ")
+	if !l.RequestSeen {
+		from = sinceText(&l).Between("", " (the request was not seen): ")
+	}
+	for i, word := range words {
+		if i > 0 {
+			from = display.Join(from, s.Pen.Glyph.Dot.Between(" ", " "))
+		}
+		from = display.Join(from, word)
+	}
+	add(screen.Muted, from)
+	if l.Gap > 0 {
+		role := screen.Muted
+		text := display.Format("longest silence %s, before %s", screen.Time(l.Gap), deltaName(s.Pen.Drawer, l.GapAt))
+		if l.Stalls > 0 {
+			role = screen.Caution
+			text = display.Join(text, display.Format("; %s of %s or more, %s in total", screen.Plural(l.Stalls, "stall"), screen.Time(providers.StallAfter), screen.Time(l.Stalled)))
+		}
+		add(role, text)
+	}
+	return lines
+}
+
+// sinceText says where the times of a call count from.
+func sinceText(l *providers.Latency) display.Text {
+	if l.RequestSeen {
+		return display.Lit("since the request")
+	}
+	return display.Lit("since the response began")
+}
+
+// sentBackSides maps outcomes of sent-back calls to comparison signs.
+var sentBackSides = map[replay.Treatment]screen.Side{
+	replay.Intact: screen.Same, replay.WasReformatted: screen.Alike, replay.WasMoved: screen.Alike,
+	replay.WasRepaired: screen.Differs, replay.WasWrapped: screen.Differs, replay.WasEncoded: screen.Differs,
+	replay.WasAltered: screen.Differs, replay.WasOrphaned: screen.Differs,
+	replay.WasEmptied: screen.Nothing, replay.WasDropped: screen.Nothing,
+}
+
+// SentBackLook returns the role and the sign of an outcome.
+func SentBackLook(p *screen.Pen, fate string) (screen.Role, display.Text) {
+	if side, ok := sentBackSides[replay.Treatment(fate)]; ok {
+		return screen.SideRoles[side], p.Clean(strings.TrimSpace(p.Glyph.Side[side].String())).Between("", " ")
+	}
+	return screen.Plain, p.Glyph.Dot.Between("", " ")
+}
+
+// FirstSentBack says which request first sent back a turn's calls.
+func FirstSentBack(v *providers.View, t *stream.Turn) string {
+	text := "in " + RequestName(v, t.SentBackIn)
+	if v.TurnOf(t.SentBackIn) != nil {
+		text += ": o shows it"
+	}
+	return text
+}
+
+// RequestName names an exchange's request by its turn number in the list.
+func RequestName(v *providers.View, exchange int) string {
+	if t := v.TurnOf(exchange); t != nil {
+		return fmt.Sprintf("the request of turn %d", t.Number+1)
+	}
+	if exchange < 0 {
+		return "toolscope's own request"
+	}
+	return fmt.Sprintf("request %d (without a response)", exchange)
+}
+
+// sentBackWords describes how a request sent a call back, without the outcome.
+func sentBackWords(v *providers.View, r stream.SentBackCall) string {
+	words := "in " + SentBackRequest(v, &r)
+	switch names := strings.Split(r.Policies, ","); {
+	case r.Policies == "":
+	case len(names) == 1:
+		words += ", as policy " + names[0] + " does"
+	default:
+		words += ", as policies " + strings.Join(names, ", ") + " do"
+	}
+	if r.KeptByProvider {
+		words += ", by reference to the provider's copy"
+	}
+	switch r.ResultCode {
+	case stream.ResultOK:
+		words += "; with its result"
+	case stream.ResultFailed:
+		words += "; its result is an error"
+	default:
+		words += "; without a result"
+	}
+	return words
+}
+
+// sentBackLines returns the lines about how later requests sent a call back.
+func sentBackLines(v *providers.View, c *stream.Call, width int, p *screen.Pen) (lines []findingLine) {
+	for i, r := range c.SentBack {
+		if i == 0 {
+			lines = append(lines, findingLine{of: ours}, findingLine{of: ours, role: screen.Muted, text: display.Lit(" WHEN IT WAS SENT BACK")})
+		}
+		look, sign := SentBackLook(p, r.Outcome)
+		text := display.Join(sign, p.Name(r.Outcome), display.Lit("  "), p.Name(sentBackWords(v, r)))
+		if c.Syntax() == stream.SyntaxDouble && r.Outcome == string(replay.Intact) {
+			text = display.Join(text, display.Lit("; the model double-encoded it"))
+		}
+		for j, line := range display.Wrap(text, max(width-4, 8)) {
+			if j > 0 {
+				line = line.Between("  ", "")
+			}
+			lines = append(lines, findingLine{of: ours, role: look, text: line.Between(" ", ""), to: &r})
+		}
+	}
+	return lines
+}
+
+// aboutSentBack lists the outcomes of a call in later requests.
+func aboutSentBack(c *stream.Call) string {
+	var fates []string
+	for _, r := range c.SentBack {
+		fates = append(fates, r.Outcome)
+	}
+	return "sent back " + strings.Join(fates, ", then ")
+}
+
+// drawSentBack draws how a later request sent a call back. This event has no frame in the response. If
+// which is set, the row also names the call.
+func drawSentBack(p *screen.Pen, v *providers.View, e stream.Event, event int, g screen.Surface, which bool) {
+	look, sign := SentBackLook(p, e.Text)
+	p.TextOn(screen.Muted, g, p.Format("%-4s  ", e.Kind))
+	resent := stream.PayloadOf[stream.SentBackReport](e)
+	r := stream.SentBackCall{Exchange: resent.Exchange, Policies: resent.Policies, ResultCode: e.Code, KeptByProvider: resent.KeptByProvider, Event: event}
+	if which {
+		p.TextOn(screen.Plain, g, p.Format("call %d ", e.Slot))
+	}
+	p.TextOn(look, g, display.Join(sign, p.Name(e.Text)))
+	p.TextOn(screen.Plain, g, p.Name(sentBackWords(v, r)).Between(" ", ""))
+}
+
+// speakers tracks the agents and files in the list: rows show them only if there are several.
+type speakers struct {
+	several bool // agents
+	files   bool // several
+	agent   string
+	file    string
+	widest  int // cells of the longest name of an agent
+}
+
+// maxAgentCells is the maximum width of the agent column.
+const maxAgentCells = 8
+
+// addTurns adds new turns, or starts again with all.
+func (w *speakers) addTurns(v *providers.View, turns []*stream.Turn, again bool) {
+	if again {
+		*w = speakers{}
+		turns = v.Session().Turns
+	}
+	for _, t := range turns {
+		if name := agentName(t.Request); name != "" {
+			w.several = w.several || w.agent != "" && w.agent != name
+			w.agent = name
+			w.widest = max(w.widest, min(display.Clean(screen.ShortName(name)).Width(), maxAgentCells))
+		}
+		if x := v.Exchange(t.Exchange); x != nil && x.Head.File != "" {
+			w.files = w.files || w.file != "" && w.file != x.Head.File
+			w.file = x.Head.File
+		}
+	}
+}
+
+// agentName returns the display name of a request's agent, "" without one.
+func agentName(a *stream.RequestInfo) string {
+	switch {
+	case a == nil || a.Agent == "":
+		return ""
+	case a.Title != "":
+		return a.Title
+	case a.Agent == "/root":
+		return conversation.Main
+	}
+	return path.Base(a.Agent)
 }

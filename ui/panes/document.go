@@ -1,7 +1,11 @@
 package panes
 
 import (
+	"bytes"
+	"unicode/utf16"
+
 	"toolscope/stream"
+	"toolscope/stream/jsonbytes"
 	"toolscope/ui/display"
 	"toolscope/ui/layout"
 	"toolscope/ui/screen"
@@ -256,3 +260,295 @@ func (d *Document) Offset() int {
 
 // Margin is the number of cells that stay blank next to a document.
 const Margin = 2
+
+// openString is one string of the arguments, decoded for reading. It grows with the string: each Extend
+// decodes the new bytes.
+type openString struct {
+	TextReader
+	token    int // number of the string
+	rewrites int // the call's, when it was opened
+	path     string
+	read     int  // bytes of the string's inside that are decoded
+	replaced bool // the arguments were replaced: the string is gone
+}
+
+// openToken opens the string of token n.
+func (d *Document) openToken(n int) *openString {
+	o := &openString{token: n, rewrites: d.Call.Rewrites, path: d.Path(), TextReader: TextReader{hint: d.hintFor(n)}}
+	o.Stick = d.Stick && n == d.callTokens().Len()-1 && d.Call.Lexer().Open() && d.Call.MayGrow()
+	return o
+}
+
+// extendString decodes new bytes of the string, and drops bytes that are gone.
+func (o *openString) extendString(c *stream.Call, w, h int, draw display.Drawer) {
+	var toks stream.TokenList
+	if c != nil {
+		toks = c.Lexer().Tokens()
+		o.replaced = c.Rewrites != o.rewrites || o.token < toks.Len() && toks.At(o.token).Kind != stream.String
+	}
+	var body []byte
+	o.Complete = false
+	if !o.replaced && o.token < toks.Len() {
+		body, o.Complete = stringBody(c, toks, o.token)
+	}
+	if len(body) < o.read {
+		o.read = 0
+		o.resetText()
+	}
+	o.decode(body, o.Complete || c == nil || !c.MayGrow())
+	o.LayOut(w, h, draw)
+}
+
+// stringBody returns the bytes between the quotes of a string, and whether the closing quote has arrived.
+func stringBody(c *stream.Call, toks stream.TokenList, n int) (body []byte, closed bool) {
+	s := TokenSpan(toks, n)
+	body = bytes.TrimPrefix(c.Args()[s.Start:s.End], []byte(`"`))
+	if n == toks.Len()-1 && c.Lexer().Open() {
+		return body, false
+	}
+	if cut, ok := bytes.CutSuffix(body, []byte(`"`)); ok && jsonbytes.TrailingBackslashes(cut)%2 == 0 {
+		return cut, true
+	}
+	return body, true
+}
+
+// decode appends the decoded new bytes. An escape or character that the end cuts waits for its rest.
+func (o *openString) decode(body []byte, whole bool) {
+	end := len(body)
+	if !whole {
+		end = jsonbytes.CompleteEscapes(body)
+		if half, ok := jsonbytes.UnicodeEscape(body[max(0, end-6):end]); ok && end >= 6 && utf16.IsSurrogate(half) && half < 0xdc00 && jsonbytes.TrailingBackslashes(body[:end-6])%2 == 0 {
+			end -= 6
+		}
+	}
+	if end > o.read {
+		o.Add(jsonbytes.AppendUnquoted(nil, body[o.read:end]))
+		o.read = end
+	}
+}
+
+// titleText returns the path, size and type in the given width. The start of a long path is cut.
+func (o *openString) titleText(p *screen.Pen, room int) display.Text {
+	path := p.Name(o.path)
+	if o.path == "" {
+		path = display.Lit("a string")
+	}
+	dot := p.Glyph.Dot.Between(" ", " ")
+	rest := display.Join(dot, screen.Bytes(o.Size), dot, p.Clean(o.Kind()))
+	if o.replaced {
+		rest = rest.Between("", ", was replaced")
+	}
+	if over := path.Width() + rest.Width() - room; over > 0 {
+		path = display.Skip(path, over+2).Between("..", "")
+	}
+	return display.Join(path, rest)
+}
+
+// asLiteral returns the string as it is now.
+func (o *openString) asLiteral(c *stream.Call) Literal {
+	l := Literal{Path: o.path, Hint: o.hint, Growing: !o.Complete}
+	if toks := c.Lexer().Tokens(); o.token < toks.Len() && !o.replaced {
+		l.Text = Unquoted(c.Args(), TokenSpan(toks, o.token))
+	}
+	return l
+}
+
+// drawEnd draws the end of the text: an incomplete escape or character, and the sign of how it ended.
+func (d *Document) drawEnd(p *screen.Pen) {
+	settled := d.settledLen()
+	if rest := d.Call.Args()[settled:]; len(rest) > 0 {
+		p.Bytes(screen.Tentative, screen.Growing, rest)
+	}
+	r := screen.Live
+	if !d.Call.MayGrow() {
+		r = screen.CallRole(d.Call)
+	}
+	p.Text(r, d.endSign())
+}
+
+// endSign returns the sign after the last byte: that more may arrive, or why no more arrived.
+func (d *Document) endSign() display.Text {
+	g, c := d.glyphSet(), d.Call
+	switch st := c.Status(); {
+	case c.MayGrow():
+		return g.Cursor
+	case st == stream.CutShort, st == stream.Aborted, st == stream.Unseen, st == stream.Rejected && c.Syntax() == stream.SyntaxPrefix:
+		return g.Status[st]
+	}
+	return display.Text{}
+}
+
+// maxClosers is the maximum number of missing closers that are shown. More would leave no room for the
+// text.
+const maxClosers = 8
+
+// missingClosers returns the closers that have not arrived, innermost first.
+func (d *Document) missingClosers() []byte {
+	lex := d.Call.Lexer()
+	if d.json == nil || lex.Err() != nil {
+		return nil
+	}
+	var closers []byte
+	for depth := lex.Depth(); depth > 0 && len(closers) < maxClosers; depth-- {
+		closers = append(closers, lex.Closer(depth))
+	}
+	return closers
+}
+
+// closerRows returns the number of rows for missing closers: one each, or one for all on a small screen.
+func (d *Document) closerRows() int {
+	if d.Call == nil {
+		return 0
+	}
+	n := len(d.missingClosers())
+	if n > 1 && d.Height < 4*n {
+		return 1
+	}
+	return n
+}
+
+// drawComing draws row n of the missing closers.
+func (d *Document) drawComing(p *screen.Pen, n int) {
+	ghosts, rows := d.missingClosers(), d.closerRows()
+	if n < 0 || n >= rows {
+		if n == 0 && len(d.Call.Args()) == 0 {
+			p.Spaces(screen.Bare, d.Gutter)
+			d.drawNothing(p)
+		}
+		return
+	}
+	depth := d.Call.Lexer().Depth() - n - 1
+	p.Spaces(screen.Bare, d.Gutter+max(0, min(depth*2, d.json.Width()-12)))
+	closers := ghosts[n : n+1]
+	if rows == 1 {
+		closers, depth = ghosts, d.Call.Lexer().Depth()-len(ghosts)
+	}
+	p.Text(screen.Tentative, display.Join(p.Glyph.Ghost, p.Clean(string(closers))))
+	if n == rows-1 && depth > 0 {
+		p.Text(screen.Tentative, p.Format(" and %d more", depth))
+	}
+}
+
+// drawNothing says why there are no arguments.
+func (d *Document) drawNothing(p *screen.Pen) {
+	text := "no argument bytes yet"
+	switch {
+	case d.Call.ArgsLen() > 0:
+		text = "reloading the arguments"
+	case !d.Call.MayGrow():
+		text = "no argument bytes"
+	}
+	p.Text(screen.Muted, p.Clean(text))
+	if d.Wants != "" && d.Call.MayGrow() {
+		p.TextOn(screen.Muted, screen.Bare, p.Truncate(p.Name(d.Wants).Between("; the schema needs ", ""), p.Left))
+	}
+}
+
+// maxSpacedRows is the maximum number of rows with blank rows between fields. A longer text is not meant
+// to be read from a distance.
+const maxSpacedRows = 512
+
+// addBlankRows adds a blank row to cuts before each row that begins another field.
+func (d *Document) addBlankRows(cuts []layout.RowEdit) (all []layout.RowEdit) {
+	rows := len(d.layoutRows())
+	for row := 0; row < rows; row++ {
+		cut := layout.RowEdit{Row: row}
+		if len(cuts) > 0 && cuts[0].Row == row {
+			cut, cuts = cuts[0], cuts[1:]
+		}
+		if next := row + cut.Hide + 1; next < rows && d.beginsMember(next) {
+			cut.Add++
+		}
+		if cut.Add+cut.Hide > 0 {
+			all = append(all, cut)
+		}
+		row += cut.Hide
+	}
+	return all
+}
+
+// beginsMember reports whether a row begins a field or element other than the first.
+func (d *Document) beginsMember(row int) bool {
+	r, toks := d.layoutRows()[row], d.callTokens()
+	if r.Wrapped {
+		return false
+	}
+	n := int(r.Token) - 1
+	for n >= 0 && toks.At(n).Kind == stream.Space {
+		n--
+	}
+	return n >= 0 && toks.At(n).Kind == stream.Comma
+}
+
+// GoTo moves the cursor to the byte at off, and unfolds the containers that hide it.
+func (d *Document) GoTo(off int) {
+	if d.Call == nil || len(d.layoutRows()) == 0 {
+		return
+	}
+	row := d.rowAt(off)
+	d.revealRow(row)
+	d.tok = tokenAt(d.callTokens(), off)
+	if place := d.view.Place(row); place < d.Top || place >= d.Top+d.Height {
+		d.Center(place)
+	} else {
+		d.MoveTo(place)
+	}
+}
+
+// MoveRow moves the cursor to another place and onto a token there.
+func (d *Document) MoveRow(place int) {
+	d.MoveTo(place)
+	n := d.textRow(d.At)
+	toks := d.callTokens()
+	if n < 0 || toks.Len() == 0 {
+		return
+	}
+	d.tok = tokenAt(toks, int(d.layoutRows()[n].Start))
+	for d.tok+1 < toks.Len() && toks.At(d.tok).Kind == stream.Space && TokenSpan(toks, d.tok).End < int(d.layoutRows()[n].End) {
+		d.tok++
+	}
+}
+
+// MoveToken moves by step tokens, and skips white space, punctuation and folded tokens. It reports whether
+// there was a token to move to.
+func (d *Document) MoveToken(step int) bool {
+	toks := d.callTokens()
+	for n := d.tok + step; n >= 0 && n < toks.Len(); n += step {
+		switch toks.At(n).Kind {
+		case stream.Space, stream.Colon, stream.Comma:
+			continue
+		}
+		if box := d.hidingBox(d.rowAt(toks.Start(n))); box != nil {
+			if n = int(box.Last); step < 0 {
+				n = int(box.Token) + 1
+			}
+			continue
+		}
+		d.GoTo(toks.Start(n))
+		return true
+	}
+	return false
+}
+
+// Point highlights bytes of the arguments and scrolls to the first. If they take more than a screen, it
+// highlights only their first row.
+func (d *Document) Point(s Span) {
+	if d.Light = s; s.End <= s.Start {
+		return
+	}
+	d.GoTo(s.Start)
+	if rows := d.layoutRows(); d.Call != nil && len(rows) > 0 {
+		if first := d.rowAt(s.Start); d.rowAt(s.End-1)-first >= d.Height {
+			d.Light.End = min(s.End, int(rows[first].End))
+		}
+	}
+}
+
+// Follow keeps the end in view, or stops following. When following stops, the cursor moves from a row of
+// missing closers to the last text row.
+func (d *Document) Follow(on bool) {
+	if !on && d.Stick && len(d.layoutRows()) > 0 {
+		d.MoveTo(d.view.Place(len(d.layoutRows()) - 1))
+	}
+	d.Stick = on
+}

@@ -1,11 +1,14 @@
 package panes
 
 import (
+	"slices"
 	"time"
 
+	"toolscope/providers"
 	"toolscope/stream"
 	"toolscope/ui/display"
 	"toolscope/ui/screen"
+	"toolscope/ui/textsearch"
 )
 
 // List is the pane of turns and their calls.
@@ -244,4 +247,269 @@ func (l *List) recountVisible() (changed bool) {
 		}
 	}
 	return changed
+}
+
+// toggleFold hides or shows the calls of the selected turn, or the turns of a machine.
+func (l *List) toggleFold() {
+	t := l.scene.Of().Turn
+	h, _ := l.rows.find(l.scene.View, t)
+	switch {
+	case l.on != nil:
+		l.host.Follow(false)
+		l.rows.setFolded(l.on, !l.on.shut)
+		return
+	case h == nil:
+		return
+	case h.shut:
+		l.host.Follow(false)
+		l.rows.setFolded(h, false)
+		return
+	}
+	l.host.Follow(false)
+	if folded := l.rows.plain.folded; folded[t.Number] {
+		delete(folded, t.Number)
+	} else {
+		folded[t.Number] = true
+	}
+	l.rows.recountTurn(l.scene.View, t)
+	l.host.Choose(t.Ref())
+}
+
+// foldMachines hides the turns of all machines, or shows them if all are hidden.
+func (l *List) foldMachines() {
+	l.host.Follow(false)
+	shut := slices.ContainsFunc(l.rows.machines, func(h *machineTurns) bool { return !h.shut })
+	for _, h := range l.rows.machines {
+		l.rows.setFolded(h, shut)
+	}
+	if h, _ := l.rows.find(l.scene.View, l.scene.Of().Turn); shut && h != nil {
+		l.GoTo(l.rows.firstRow(h))
+	}
+}
+
+// Leave moves the cursor from a machine row back to the selection.
+func (l *List) Leave() { l.on, l.last = nil, stream.NoRef }
+
+// revealSelected unfolds the machine of the selection if the selection was changed elsewhere, or if a
+// second machine appears while the user views turns of the first.
+func (l *List) revealSelected(joined bool) {
+	chosen := l.scene.Chosen
+	if chosen != l.aim {
+		l.on = nil
+	}
+	if (chosen != l.last || joined) && l.on == nil && !l.scene.Follow {
+		if h, _ := l.rows.find(l.scene.View, l.scene.Of().Turn); h != nil && h.shut {
+			l.rows.setFolded(h, false)
+		}
+	}
+	l.last = chosen
+}
+
+// NextAlarm returns the next turn or call with findings above info. After the last one it continues at the
+// first.
+func (l *List) NextAlarm() stream.Ref {
+	all := l.rows.turnCount()
+	if all == 0 {
+		return stream.NoRef
+	}
+	h, t, row := l.rows.rowTarget(l.At)
+	if h == nil {
+		h = l.rows.machines[0]
+	}
+	i := max(0, indexIn(h.turns, t))
+	if t == nil {
+		row = -1
+	}
+	for n := 0; n <= all; n++ {
+		if i >= len(h.turns) {
+			h, i = l.rows.nextTurn(h, i)
+		}
+		from, to := 0, len(h.turns[i].Calls)
+		if n == 0 {
+			from = row + 1
+		}
+		if n == all {
+			to = min(row, to)
+		}
+		if of := l.alarmIn(h.turns[i], from, to); of != stream.NoRef {
+			return of
+		}
+		if n < all {
+			h, i = l.rows.nextTurn(h, i)
+		}
+	}
+	return stream.NoRef
+}
+
+// alarmIn returns the first of some rows of a turn with findings above info.
+func (l *List) alarmIn(t *stream.Turn, from, to int) stream.Ref {
+	for n := from; n <= to && !l.rows.plain.isHidden(t); n++ {
+		owner, found := t.Ref(), t.Findings
+		if n > 0 {
+			owner, found = t.Calls[n-1].Ref(), t.Calls[n-1].Findings
+		}
+		_, above := l.scene.Alarms.Of(owner, found)
+		if above || n > 0 && wentWrong(t.Calls[n-1]) {
+			return owner
+		}
+	}
+	return stream.NoRef
+}
+
+// RowOf returns the row of a turn or call, or of its folded machine.
+func (l *List) RowOf(s *stream.Session, r stream.Ref) int {
+	t, c := s.Find(r)
+	n := 0
+	if c != nil {
+		n = c.Number
+	}
+	return max(0, l.rows.rowOf(l.scene.View, t, n))
+}
+
+// RefAt returns the turn or call of a row; for a machine its newest turn.
+func (l *List) RefAt(_ *stream.Session, row int) stream.Ref {
+	h, t, n := l.rows.rowTarget(row)
+	switch {
+	case t != nil && n > 0 && n <= len(t.Calls):
+		return t.Calls[n-1].Ref()
+	case t != nil:
+		return t.Ref()
+	case h != nil:
+		return newestOf(h.newestTurn(&l.rows.plain))
+	}
+	return stream.NoRef
+}
+
+// Newest returns the newest turn or call, for following. With several machines it is that of the
+// selection's machine.
+func (l *List) Newest(v *providers.View, sieve *TurnFilter, chosen stream.Ref) stream.Ref {
+	s := v.Session()
+	if h, _ := l.rows.find(v, s.Turn(chosen.Turn)); h != nil && len(l.rows.machines) > 1 && !sieve.Active() {
+		return newestRef(h.turns)
+	}
+	return Newest(s, sieve)
+}
+
+// Find returns the rows of turns and calls whose text, arguments or findings contain query.
+func (l *List) Find(query string) (rows []int, cursor int) {
+	if query != "" {
+		rows, _ = l.SearchFrom(query, 0, func() bool { return true })
+		slices.Sort(rows) // turns below a call come before the next call
+	}
+	return rows, l.At
+}
+
+// Cursor returns the row of the cursor.
+func (l *List) Cursor() int { return l.At }
+
+// SearchFrom is like Find, but starts at one turn. Evicted turns are not searched. Unsearched counts them.
+func (l *List) SearchFrom(query string, from int, time func() bool) (rows []int, next int) {
+	if from == 0 {
+		l.Unsearched = 0
+		for _, h := range l.rows.machines { // matches need rows
+			if h.shut {
+				l.rows.setFolded(h, false)
+			}
+		}
+	}
+	n, turns := newTextQuery(query), l.scene.View.Session().Turns
+	looked := 0
+	for i := from; i < len(turns); i++ {
+		if looked > bytesPerCheck {
+			if looked = 0; !time() {
+				return rows, i
+			}
+		}
+		rows, looked = l.searchTurn(rows, n, turns[i], looked)
+	}
+	return rows, -1
+}
+
+// bytesPerCheck is the number of bytes that are searched between two checks of the time.
+const bytesPerCheck = 1 << 20
+
+// turnSearchCost is the cost of searching a turn without calls, in bytes of arguments.
+const turnSearchCost = 1 << 11
+
+// searchTurn searches one turn and its calls.
+func (l *List) searchTurn(rows []int, n *textQuery, t *stream.Turn, looked int) ([]int, int) {
+	v := l.scene.View
+	l.rows.recountTurn(v, t)
+	if t.Retention != stream.InMemory {
+		l.Unsearched++
+	}
+	if l.rows.plain.isHidden(t) {
+		return rows, looked + 1
+	}
+	if l.turnMatches(n, t) {
+		rows = append(rows, l.rows.rowOf(v, t, 0))
+	}
+	looked += turnSearchCost + len(t.Text) + len(t.Thinking)
+	for _, c := range t.Calls {
+		if callMatches(n, c) {
+			rows = append(rows, l.rows.rowOf(v, t, c.Number))
+		}
+		looked += c.ArgsLen() + turnSearchCost/8
+	}
+	return rows, looked
+}
+
+// turnMatches reports whether the row of a turn or its texts contain the query.
+func (l *List) turnMatches(n *textQuery, t *stream.Turn) bool {
+	_, _, state := turnState(t)
+	return containsQuery(n, state) || containsQuery(n, t.Model) || containsQuery(n, t.ID) || containsQuery(n, t.Finish) || containsQuery(n, t.Failure) ||
+		containsQuery(n, TurnTitle(l.scene.View.Exchange(t.Exchange), t)) || requestMatches(n, t.Request) || findingMatches(n, t.Findings) ||
+		containsQuery(n, t.Text) || containsQuery(n, t.Thinking)
+}
+
+// callMatches reports whether the row of a call or its arguments contain the query.
+func callMatches(n *textQuery, c *stream.Call) bool {
+	return containsQuery(n, c.Name) || containsQuery(n, c.ID) || containsQuery(n, c.Status().String()) || findingMatches(n, c.Findings) || containsQuery(n, c.Args())
+}
+
+// findingMatches reports whether the code of a finding contains the query.
+func findingMatches(n *textQuery, list []stream.Finding) bool {
+	return slices.ContainsFunc(list, func(f stream.Finding) bool { return containsQuery(n, f.Code) })
+}
+
+// Find returns the matches of query in the arguments, and keeps them. A query without capitals ignores case.
+func (d *Document) Find(query string) []int {
+	d.Hits = Hits{length: len(query)}
+	if d.Call == nil || query == "" {
+		return nil
+	}
+	d.Hits.at = FindAll(d.Call.Args(), query)
+	return d.Hits.at
+}
+
+// FindAll returns the offsets of query in text. A query without capitals ignores the case of A-Z.
+func FindAll(text []byte, query string) (at []int) {
+	n := textsearch.New(query)
+	for off := range n.All(text) {
+		at = append(at, off)
+	}
+	return at
+}
+
+// textQuery is a query and its buffer.
+type textQuery struct {
+	textsearch.Query
+	room []byte // a buffer for strings
+}
+
+func newTextQuery(query string) *textQuery { return &textQuery{Query: textsearch.New(query)} }
+
+// containsQuery reports whether a text contains the query.
+func containsQuery[T string | []byte](n *textQuery, text T) bool {
+	b, ok := any(text).([]byte)
+	if !ok {
+		n.room = append(n.room[:0], text...)
+		b = n.room
+	}
+	return n.In(b)
+}
+
+// requestMatches reports whether a request's agent, purpose or prompt contains the query.
+func requestMatches(n *textQuery, a *stream.RequestInfo) bool {
+	return a != nil && (containsQuery(n, a.Agent) || containsQuery(n, a.Title) || containsQuery(n, a.Purpose) || containsQuery(n, a.ResultsOf) || containsQuery(n, a.Snippet))
 }

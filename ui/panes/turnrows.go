@@ -1,9 +1,14 @@
 package panes
 
 import (
+	"slices"
 	"sort"
+	"time"
 
+	"toolscope/providers"
+	"toolscope/providers/price"
 	"toolscope/stream"
+	"toolscope/ui/filter"
 	"toolscope/ui/screen"
 )
 
@@ -235,3 +240,227 @@ func wentWrong(c *stream.Call) bool { return isBad(c.Status()) && !c.StoppedByCl
 
 // isBackground reports whether a turn's request is a background request.
 func isBackground(t *stream.Turn) bool { return t.Request != nil && t.Request.Background }
+
+// TurnFilter decides which turns are shown: those that match the filter, or all. A turn is evaluated when
+// it has new events, not when it is drawn.
+type TurnFilter struct {
+	Changed   bool // other turns than those in Changes became shown or hidden
+	Undecided int  // turns with too little data left to evaluate
+
+	filter   *filter.Filter // nil for none
+	other    bool           // the filter changed since the last evaluation
+	from     filter.Source
+	matching map[int32]bool // true by number of turn
+	top      int32          // all later turns don't match
+	looked   filter.SearchProgress
+	pinned   int32         // a turn that no longer matches, but stays shown while selected
+	judged   time.Duration // source time of the last full evaluation
+}
+
+// Set sets the filter; an empty one matches all turns.
+func (s *TurnFilter) Set(f *filter.Filter) {
+	if f != nil && f.Empty() {
+		f = nil
+	}
+	s.other = s.other || f != nil || s.filter != nil
+	s.filter = f
+}
+
+// Active reports whether there is a filter.
+func (s *TurnFilter) Active() bool { return s != nil && s.filter != nil }
+
+// Text returns the filter as it was written.
+func (s *TurnFilter) Text() string { return s.filter.String() }
+
+// Count returns the number of matching turns.
+func (s *TurnFilter) Count() int { return len(s.matching) }
+
+// Shows reports whether a turn is shown.
+func (s *TurnFilter) Shows(t *stream.Turn) bool {
+	return !s.Active() || s.matching[t.Number] || s.pinned == t.Number
+}
+
+// Extend evaluates new and changed turns. chosen is the selection.
+func (s *TurnFilter) Extend(v *providers.View, news *Changes, cost func(*stream.Turn) price.Figure, now time.Duration, chosen stream.Ref) {
+	s.Changed = s.other
+	if s.filter == nil {
+		s.other, s.matching, s.Undecided, s.pinned = false, nil, 0, stream.NoTurn
+		return
+	}
+	s.from = filter.Source{View: v, Cost: cost, Now: now, Progress: s.looked}
+	if s.pinned != stream.NoTurn && (s.pinned != chosen.Turn || s.other) {
+		s.pinned, s.Changed = stream.NoTurn, true
+	}
+	if s.other || news.All || s.hasExpired() {
+		s.evaluateAll(v.Session().Turns, chosen)
+		return
+	}
+	for _, number := range news.Turns {
+		if t := v.Session().Turn(number); t != nil {
+			s.evaluateTurn(t, chosen)
+		}
+	}
+}
+
+// hasExpired reports whether enough time has passed that turns may no longer match.
+func (s *TurnFilter) hasExpired() bool {
+	since := s.filter.Since()
+	return since > 0 && s.from.Now-s.judged >= max(since/100, time.Second)
+}
+
+func (s *TurnFilter) evaluateAll(turns []*stream.Turn, chosen stream.Ref) {
+	anew := s.other || s.matching == nil
+	if anew {
+		s.matching, s.top = map[int32]bool{}, -1
+		chosen = stream.NoRef // a new filter pins nothing
+	}
+	s.other, s.Changed, s.Undecided, s.judged = false, true, 0, s.from.Now
+	s.looked = filter.SearchProgress{}
+	s.from.Progress = s.looked
+	for _, t := range turns {
+		if s.evaluateTurn(t, chosen); s.filter.Undecidable(t) && !s.matching[t.Number] {
+			s.Undecided++
+		}
+	}
+}
+
+// evaluateTurn evaluates a turn. An evicted turn keeps its result.
+func (s *TurnFilter) evaluateTurn(t *stream.Turn, chosen stream.Ref) {
+	was := s.matching[t.Number]
+	switch is := s.filter.MatchesTurn(&s.from, t); {
+	case is == was || was && s.filter.Undecidable(t):
+	case is:
+		s.matching[t.Number] = true
+		s.top = max(s.top, t.Number)
+	default:
+		if delete(s.matching, t.Number); t.Number == chosen.Turn {
+			s.pinned = t.Number
+		}
+	}
+}
+
+// newestShown returns the latest matching turn, or nil.
+func (s *TurnFilter) newestShown(of *stream.Session) *stream.Turn {
+	for ; s.top >= 0 && len(s.matching) > 0; s.top-- {
+		if s.matching[s.top] {
+			return of.Turn(s.top)
+		}
+	}
+	return nil
+}
+
+// Changes lists the turns with new events in the last batch. Caches update only these turns, because a
+// session may have very many.
+type Changes struct {
+	Turns []int32 // numbers of the turns, ascending
+	All   bool    // there is a new session: all caches are invalid
+
+	session *stream.Session
+	events  int
+	named   map[int32]bool // is in Turns
+}
+
+// Advance collects the changes since the last call.
+func (n *Changes) Advance(v *providers.View) {
+	s := v.Session()
+	n.All = s != n.session || v.Events() < n.events
+	n.Turns, n.session = n.Turns[:0], s
+	if n.All {
+		n.events, n.named = v.Events(), map[int32]bool{}
+		return
+	}
+	clear(n.named)
+	for last := stream.NoTurn; n.events < v.Events(); n.events++ {
+		_, of := v.Subject(n.events)
+		if of.Turn == last || of.Turn == stream.NoTurn {
+			continue
+		}
+		if last = of.Turn; !n.named[last] {
+			n.named[last] = true
+			n.Turns = append(n.Turns, last)
+		}
+	}
+	slices.Sort(n.Turns)
+}
+
+// Newest returns what to follow: the latest call that still streams, else the latest call, else the latest
+// turn. Background requests are followed only if there is nothing else, and hidden turns never.
+func Newest(s *stream.Session, sieve *TurnFilter) stream.Ref {
+	if sieve.Active() {
+		return newestOf(sieve.newestShown(s))
+	}
+	return newestRef(s.Turns)
+}
+
+func newestRef(turns []*stream.Turn) stream.Ref {
+	var last *stream.Turn
+	for i := len(turns) - 1; i >= 0 && (last == nil || i >= len(turns)-maxOpenTurns); i-- {
+		t := turns[i]
+		if isBackground(t) {
+			if len(turns)-i < maxTurnsScanned {
+				continue
+			}
+		}
+		if last == nil {
+			last = t
+		}
+		for j := len(t.Calls) - 1; j >= 0 && j >= len(t.Calls)-64; j-- {
+			if t.Calls[j].MayGrow() {
+				return t.Calls[j].Ref()
+			}
+		}
+	}
+	switch n := len(turns); {
+	case n == 0:
+		return stream.NoRef
+	case last == nil:
+		last = turns[n-1]
+	}
+	return newestOf(last)
+}
+
+// newestOf returns the latest call of a turn, or the turn.
+func newestOf(t *stream.Turn) stream.Ref {
+	switch {
+	case t == nil:
+		return stream.NoRef
+	case len(t.Calls) > 0:
+		return t.Calls[len(t.Calls)-1].Ref()
+	}
+	return t.Ref()
+}
+
+// How many of the latest turns are checked.
+const (
+	maxOpenTurns    = 8
+	maxTurnsScanned = 256
+)
+
+// WorstSeverities caches the worst severity of each call's and turn's findings. Lists of findings only
+// grow, and a broken stream makes them long. The cache reads each finding once.
+type WorstSeverities map[stream.Ref]grade
+
+type grade struct {
+	seen  int
+	worst stream.Severity
+}
+
+// maxAlarmOwners is the maximum number of calls and turns in the cache. When it is full, it is emptied.
+const maxAlarmOwners = 1 << 14
+
+// Of returns the worst severity in a call's or turn's list of findings, and whether it is above info.
+func (a WorstSeverities) Of(owner stream.Ref, list []stream.Finding) (worst stream.Severity, above bool) {
+	if len(list) == 0 {
+		return stream.Info, false
+	}
+	g, known := a[owner]
+	if !known && len(a) >= maxAlarmOwners {
+		clear(a)
+	}
+	for _, f := range list[min(g.seen, len(list)):] {
+		g.worst = max(g.worst, f.Severity)
+	}
+	g.seen = len(list)
+	a[owner] = g
+	return g.worst, g.worst > stream.Info
+}

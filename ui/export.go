@@ -1,0 +1,186 @@
+package ui
+
+import (
+	tea "github.com/charmbracelet/bubbletea"
+
+	"toolscope/stream"
+	"toolscope/themes"
+	"toolscope/ui/display"
+	"toolscope/ui/modes"
+	"toolscope/ui/panes"
+	"toolscope/ui/screen"
+	"toolscope/ui/send"
+)
+
+// EditorCommand returns a program that opens a text in an editor, and a function that removes its files.
+// The program controls the terminal while it runs.
+type EditorCommand func(name string, data []byte) (program tea.ExecCommand, remove func(), err error)
+
+// newExport returns the exporter with the functions of the options.
+func (m *Model) newExport() modes.Exporter {
+	o := modes.Exporter{Copy: m.opt.Copy, Save: m.opt.Save, Pipe: m.opt.Pipe, Show: m.openOutput, Note: display.Lit("OSC 52 takes 75 kB")}
+	if m.opt.Edit != nil {
+		o.Edit = m.editText
+	}
+	return o
+}
+
+// exportEntries returns the entries that export from the selection.
+func (m *Model) exportEntries() (all []modes.Entry) {
+	for verb := range modes.Pipe + 1 {
+		all = append(all, modes.ExportMenu(verb, m.newExport(), m.exportables, m.draw))
+	}
+	return all
+}
+
+// exportables returns the current export items, and the name of their source.
+func (m *Model) exportables() ([]modes.ExportItem, display.Text) {
+	var at []modes.ExportItem
+	if held, ok := m.focus.(panes.ValuePane); ok {
+		path, value, raw := held.ValueAtCursor()
+		if path != "" {
+			at = []modes.ExportItem{
+				{Key: "v", What: display.Lit("value, decoded"), File: "value.txt", Data: value},
+				{Key: "j", What: display.Lit("value, as JSON"), File: "value.json", Data: raw},
+				{Key: "p", What: display.Lit("path"), File: "path.txt", Data: []byte(path)},
+			}
+		}
+	}
+	if told, ok := m.focus.(panes.Quotable); ok {
+		if what, sentence := told.Quote(); sentence != nil {
+			at = append(at, modes.ExportItem{Key: "s", What: what, File: "report.txt", Data: sentence})
+		}
+	}
+	return modes.ExportItems(m.view, m.selected, at, m.opt.Forms), m.breadcrumb().lastWithPlace()
+}
+
+// editText opens a text in the user's editor.
+func (m *Model) editText(name string, data []byte, closed func(error)) {
+	program, remove, err := m.opt.Edit(name, data)
+	if err != nil {
+		closed(err)
+		return
+	}
+	m.queueCmd(tea.Exec(program, func(err error) tea.Msg {
+		remove()
+		return workDone{0, func() { m.askMouse(); closed(err) }}
+	}))
+}
+
+// openOutput shows the output of a command.
+func (m *Model) openOutput(of panes.Literal) {
+	m.pushMode(modes.NewReader(modeHost{m}, of, func() *screen.Paints { return m.pen.Ink }, m.draw))
+}
+
+// themeActions returns the actions of the theme picker.
+func (m *Model) themeActions() modes.ThemeActions {
+	return modes.ThemeActions{
+		Own: m.opt.Themes, Now: func() themes.Theme { return m.pen.Ink.Theme }, Apply: m.setTheme, Save: m.opt.Remember,
+		Pen: m.penOf,
+	}
+}
+
+// SendRequest sends a request. Its records must have the given exchange number. They arrive in the inbox
+// Options.Answers, the last one with End set. SendRequest does not wait for the response. An error says
+// why the request can't be sent.
+type SendRequest func(r send.Request, exchange int) error
+
+// outbox tracks the requests that toolscope sends. Their exchanges have the numbers -1, -2, …, which no
+// source uses.
+type outbox struct {
+	sent    int
+	flying  map[int]bool // exchanges that have not ended
+	awaited int          // the exchange to select once its turn opens, 0 for none
+}
+
+// sendDependencies returns the dependencies of the modes in package send.
+func (m *Model) sendDependencies() send.Dependencies {
+	means := send.Dependencies{
+		Places: m.opt.Places, Results: m.results, Outlet: m.newExport(), Draw: m.draw,
+	}
+	if m.opt.Send != nil {
+		means.Send = m.sendRequest
+	}
+	return means
+}
+
+// sendRequest sends a request. Its turn is selected when it opens, unless the user goes elsewhere meanwhile.
+func (m *Model) sendRequest(r send.Request) error {
+	p := &m.outbox
+	exchange := -(p.sent + 1)
+	if err := m.opt.Send(r, exchange); err != nil {
+		return err
+	}
+	m.goNow()
+	p.sent++
+	p.flying[exchange] = true
+	m.setFollow(false)
+	p.awaited = exchange
+	return nil
+}
+
+// followSentTurn updates the outbox, and selects the awaited turn once it opens.
+func (m *Model) followSentTurn() {
+	if m.outbox.awaited == 0 {
+		return
+	}
+	if t := m.view.TurnOf(m.outbox.awaited); t != nil {
+		m.notice = display.Text{}
+		m.setFollow(true)
+	}
+}
+
+// endSource handles the end of the source, which cuts its open exchanges. Requests that toolscope sent
+// continue.
+func (m *Model) endSource(err error) {
+	m.ended, m.failure = true, err
+	if len(m.outbox.flying) == 0 {
+		m.in.Close()
+		return
+	}
+	for _, x := range m.in.Exchanges() {
+		if !m.outbox.flying[x.Number] {
+			m.in.End(x.Number)
+		}
+	}
+}
+
+// hasSourceEnded reports whether the source has ended.
+func (m *Model) hasSourceEnded() bool { return m.ended || m.opt.Inbox == nil }
+
+// isLive reports whether more data may arrive, from the source or for requests that toolscope sent.
+func (m *Model) isLive() bool { return !m.hasSourceEnded() || len(m.outbox.flying) > 0 }
+
+// openJQ runs jq on the selected call, or the calls of the selected turn; the other scope is all shown turns.
+func (m *Model) openJQ(expr string) {
+	if expr == "" {
+		m.showNotice(display.Lit("jq needs an expression, e.g. :jq .path"))
+		return
+	}
+	all := modes.Scope{Name: display.Lit("all calls"), Calls: func() []modes.JQCall {
+		return modes.JQCalls(m.view.Session().Turns, m.turnFilter.Shows)
+	}}
+	if m.turnFilter.Active() {
+		all.Name = display.Lit("all calls of the shown turns")
+	}
+	chosen := m.selected
+	one := modes.Scope{Name: display.Lit("this turn"), Calls: func() []modes.JQCall {
+		t, c := m.view.Find(chosen)
+		switch {
+		case t == nil:
+			return nil
+		case c != nil:
+			return []modes.JQCall{modes.NewJQCall(t, c)}
+		}
+		return modes.JQCalls([]*stream.Turn{t}, func(*stream.Turn) bool { return true })
+	}}
+	if chosen.Call != 0 {
+		one.Name = display.Lit("this call")
+	}
+	mode, why := modes.NewJQ(modeHost{m}, expr, []modes.Scope{one, all}, m.draw)
+	if mode == nil {
+		m.showNotice(why)
+		return
+	}
+	m.pushMode(mode)
+}

@@ -1,0 +1,504 @@
+package ui
+
+import (
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"toolscope/providers"
+	"toolscope/providers/client"
+	"toolscope/stream"
+	"toolscope/ui/display"
+	"toolscope/ui/panes"
+	"toolscope/ui/screen"
+)
+
+// An Inbox is the queue of records for the program. The program takes them in order, at most one batch per
+// frame. If records were left out because the program was too slow or the screen was stopped, a record
+// reports them as Lost.
+type Inbox interface {
+	// Take returns waiting records of about the given number of bytes, and whether there are more. It
+	// never blocks. The batch is valid until the next Take.
+	Take(bytes int) (batch []stream.Record, more bool)
+	Waiting() int                 // records
+	Done() (over bool, why error) // there are no waiting records, and no more will arrive
+	Wakeups() <-chan struct{}     // signals that there may be records, or only a frame to draw
+	Wake()
+}
+
+// A batch is read between keys and frames, in parts while there is time. A large file always has more
+// records, and a busy computer reads more slowly.
+const (
+	batchBytes = 1 << 20
+	batchTime  = 4 * time.Millisecond
+	takeBytes  = 1 << 15
+)
+
+// inboxReady is the message that an inbox has signalled news; nil means the inbox of the source.
+type inboxReady struct{ in Inbox }
+
+// frameTime is how long records collect after each batch.
+const frameTime = time.Second / 60
+
+// waitForInbox sleeps for pause, then waits for a signal of an inbox. The pause follows a batch, so the
+// first record is shown at once, and bursts collect during the pause.
+func waitForInbox(to Inbox, pause time.Duration) tea.Cmd {
+	return func() tea.Msg {
+		time.Sleep(pause)
+		<-to.Wakeups()
+		return inboxReady{to}
+	}
+}
+
+// readBatch reads one batch into the inspector, and reports whether more records wait.
+func (m *Model) readBatch(inbox Inbox) (more bool) {
+	var batch []stream.Record
+	start, size := m.opt.Now(), 0
+	for more = true; more && size < batchBytes && m.opt.Now().Sub(start) < batchTime; {
+		batch, more = inbox.Take(takeBytes)
+		for _, r := range batch {
+			m.in.Write(r)
+			m.lastAt = max(m.lastAt, r.At)
+			size += len(r.Data)
+			if r.End {
+				delete(m.outbox.flying, r.Exchange)
+				m.redraw.budget.ends++
+			}
+		}
+	}
+	m.arrivedAt = m.opt.Now()
+	if !m.opt.Calm {
+		m.rate.add(size, m.arrivedAt)
+	}
+	return more
+}
+
+// handleInbox reads one batch from an inbox.
+func (m *Model) handleInbox(inbox Inbox) tea.Cmd {
+	if inbox == nil {
+		inbox = m.opt.Inbox
+	}
+	more := m.readBatch(inbox)
+	ended, why := inbox.Done()
+	if inbox == m.opt.Answers {
+		m.followSentTurn()
+	} else if ended {
+		m.endSource(why)
+	}
+	if m.follow && !m.isCovered() && !m.isPaused() {
+		m.selected = m.newestShown()
+	}
+	m.makeRoom()
+	m.findScenes()
+	m.quitWhenIdle()
+	m.noteNews()
+	m.refreshPanes()
+	if ended {
+		return nil
+	}
+	if more {
+		inbox.Wake()
+		return waitForInbox(inbox, 0)
+	}
+	if m.opt.Calm {
+		return waitForInbox(inbox, frameTime)
+	}
+	return tea.Batch(waitForInbox(inbox, frameTime), m.rate.scheduleTick())
+}
+
+// sourceNow returns the time of the source: that of the latest record plus the time since it arrived.
+func (m *Model) sourceNow() time.Duration {
+	if m.lastAt < 0 || m.arrivedAt.IsZero() {
+		return m.lastAt
+	}
+	return m.lastAt + m.opt.Now().Sub(m.arrivedAt)
+}
+
+// openExchanges returns the exchanges that have not ended.
+func (m *Model) openExchanges() (open []*providers.Exchange) {
+	for _, x := range m.in.Exchanges() {
+		if !x.Ended {
+			open = append(open, x)
+		}
+	}
+	return open
+}
+
+// refusedExchanges returns the refused exchanges, the latest last.
+func (m *Model) refusedExchanges() (refused []*providers.Exchange) {
+	for _, x := range m.in.Exchanges() {
+		if x.Refused() != "" {
+			refused = append(refused, x)
+		}
+	}
+	return refused
+}
+
+// openStreams opens the list of streams, if the source is a proxy.
+func (m *Model) openStreams() {
+	if m.opt.Setup == nil {
+		m.showNotice(display.Lit("only a proxy has open streams"))
+		return
+	}
+	m.pushMode(&openStreamsPage{m: m})
+}
+
+// openStreamsPage is the mode that lists open and recently closed streams.
+type openStreamsPage struct {
+	screen.Window
+	m           *Model
+	rows        []*providers.Exchange
+	open        int
+	filteredOut int // open streams that the filter hides
+	refused     []*providers.Exchange
+	ticking     bool
+}
+
+const (
+	lingers        = 3 * time.Second // how long a closed stream is shown
+	silence        = 3 * time.Second // silence of an open stream that is shown
+	maxRefusalRows = 5               // refusals
+
+	streamsAt   = time.Second      // between two updates
+	streamsCalm = 10 * time.Second // with reduced motion
+)
+
+func (s *openStreamsPage) Keys() []screen.Binding {
+	return append([]screen.Binding{
+		{Keys: []string{"enter"}, Hint: display.Lit("enter go there"), Does: display.Lit("go to its turn"), Do: s.goToSelected},
+		{Keys: []string{"f"}, Hint: display.Lit("f filter"), Does: display.Lit("filter streams"), Do: s.m.openFilter},
+		{Keys: []string{"esc", "q", "L"}, Hint: display.Lit("esc back"), Does: display.Lit("close"), Do: s.m.closeTop},
+	}, s.CursorKeys(display.Text{}, s.MoveTo)...)
+}
+
+// goToSelected goes to the turn of the selected stream.
+func (s *openStreamsPage) goToSelected() {
+	if s.At >= len(s.rows) {
+		return
+	}
+	t := s.m.in.View().LatestOf(s.rows[s.At].Number)
+	if t == nil {
+		s.m.showNotice(display.Lit("nothing arrived yet"))
+		return
+	}
+	s.m.closeTop()
+	modeHost{s.m}.Choose(t.Ref())
+}
+
+// Extend reads the open streams. While the mode is open, it updates regularly.
+func (s *openStreamsPage) Extend(_ *providers.View, _, h int) {
+	s.rows, s.open, s.filteredOut = s.rows[:0], 0, 0
+	now := s.m.sourceNow()
+	for _, x := range s.m.in.Exchanges() {
+		switch {
+		case !x.Ended && s.isFilteredOut(x):
+			s.open++
+			s.filteredOut++
+		case !x.Ended:
+			s.open++
+			s.rows = append(s.rows, x)
+		case x.Refused() == "" && now-x.LastRecordAt() < lingers && !s.isFilteredOut(x):
+			s.rows = append(s.rows, x)
+		}
+	}
+	for i, j := 0, len(s.rows)-1; i < j; i, j = i+1, j-1 {
+		s.rows[i], s.rows[j] = s.rows[j], s.rows[i]
+	}
+	s.refused = s.m.refusedExchanges()
+	s.Fit(len(s.rows), 1, h-min(len(s.refused), maxRefusalRows))
+	if !s.ticking && s.m.isLive() {
+		s.ticking = true
+		id := s.m.callingMode().id
+		wait := streamsAt
+		if s.m.opt.Calm {
+			wait = streamsCalm
+		}
+		s.m.queueCmd(tea.Tick(wait, func(time.Time) tea.Msg { return workDone{id, func() { s.ticking = false }} }))
+	}
+}
+
+// isFilteredOut reports whether the filter hides a stream. A stream without data is never hidden.
+func (s *openStreamsPage) isFilteredOut(x *providers.Exchange) bool {
+	t := s.m.view.LatestOf(x.Number)
+	return s.m.turnFilter.Active() && (t == nil || !s.m.turnFilter.Shows(t))
+}
+
+func (s *openStreamsPage) Draw(p *screen.Pen, y int) {
+	defer p.Fill(screen.Bare)
+	if y == 0 {
+		s.drawTitle(p)
+		return
+	}
+	switch row := s.Top + y - 1; {
+	case y <= s.Height && row < len(s.rows):
+		s.drawRow(p, row)
+	case y <= s.Height && len(s.rows) == 0 && y == 1:
+		p.Text(screen.Muted, display.Lit(" nothing is open"))
+	case y > s.Height:
+		if n := len(s.refused) - maxRefusalRows + y - s.Height - 1 + max(0, maxRefusalRows-len(s.refused)); n < len(s.refused) {
+			s.m.drawRefusal(p, s.refused[n])
+		}
+	}
+}
+
+func (s *openStreamsPage) drawTitle(p *screen.Pen) {
+	p.Text(screen.Accent, display.Lit(" STREAMS "))
+	p.Text(screen.Plain, p.Format("%s open of %s", screen.Count(s.open), screen.Count(len(s.m.in.Exchanges()))))
+	if s.m.rate.last > 0 {
+		p.Text(screen.Muted, screen.Bytes(s.m.rate.last).Between("  ", "/s"))
+	}
+	if n := len(s.refused); n > 0 {
+		p.Text(screen.Caution, p.Format("  REFUSED %s", screen.Count(n)))
+	}
+	if s.m.turnFilter.Active() {
+		p.Text(screen.Caution, p.Format("  %s hidden", screen.Count(s.filteredOut)))
+		p.Text(screen.Muted, p.Name(s.m.turnFilter.Text()).Between("  f ", ""))
+	}
+	if s.Rows > 0 {
+		p.Right(screen.Muted, screen.Bare, p.ScrollInfo(s.Visible()).Between("", " "))
+	}
+}
+
+// drawRow draws a stream: its start, its agent, its latest data, its size, and its silence.
+func (s *openStreamsPage) drawRow(p *screen.Pen, row int) {
+	x, g, mark := s.rows[row], screen.Bare, display.Lit("  ")
+	if row == s.At {
+		g, mark = screen.Selected, p.Glyph.Mark.Between("", " ")
+	}
+	t := s.m.in.View().LatestOf(x.Number)
+	quiet := s.m.sourceNow() - x.LastRecordAt()
+	silent := !x.Ended && quiet > silence
+	p.TextOn(screen.Accent, g, mark)
+	p.TextOn(screen.Muted, g, p.Format("%4d ", x.Number))
+	alarm := display.Lit("  ")
+	if silent {
+		alarm = display.Lit("! ")
+	}
+	p.TextOn(screen.Caution, g, alarm)
+	role, glyph, doing := doingOf(p, x, t)
+	p.TextOn(role, g, glyph.Between("", " "))
+	right := screen.Bytes(int(x.Response.Size())).Between("  ", "  ")
+	took, late, cells := screen.Time(quiet), screen.Muted, 7
+	if silent {
+		late = screen.Caution
+	}
+	if p.Left >= 50 { // without a role, only the sign shows the silence
+		if cells = 13; silent {
+			took = took.Between("silent ", "")
+		}
+	}
+	right = display.Join(right, padLeft(p, took, cells), display.Lit(" "))
+	keep := right.Width()
+	p.Left -= keep
+	if p.Left >= 40 {
+		p.TextOn(screen.Muted, g, p.Format("%-8s ", s.m.openedAt(x, t)))
+		who, model := 7, 10
+		if p.Left >= 90 {
+			who, model = 12, 18
+		}
+		p.TextOn(screen.Plain, g, p.Pad(p.Name(whoOf(x, t)), who).Between("", " "))
+		p.TextOn(screen.Muted, g, p.Pad(p.Name(panes.ShortModel(modelOf(t))), model).Between("", " "))
+	}
+	p.TextOn(screen.Plain, g, p.Truncate(doing, p.Left))
+	p.Fill(g)
+	p.Left = keep
+	p.TextOn(late, g, right)
+	p.Fill(g)
+}
+
+// padLeft pads a text on the left to the given width.
+func padLeft(p *screen.Pen, t display.Text, cells int) display.Text {
+	return p.Format("%*s%s", max(0, cells-t.Width()), "", t)
+}
+
+// doingOf describes the latest data of a stream.
+func doingOf(p *screen.Pen, x *providers.Exchange, t *stream.Turn) (r screen.Role, glyph, doing display.Text) {
+	switch {
+	case t == nil && x.Ended:
+		return screen.Muted, p.Glyph.Status[stream.Aborted], display.Lit("ended without data")
+	case t == nil:
+		return screen.Muted, p.Glyph.Status[stream.Waiting], display.Lit("no data yet")
+	case len(t.Calls) > 0:
+		c := t.Calls[len(t.Calls)-1]
+		st := c.Status()
+		switch {
+		case st == stream.LooksDone && c.MayGrow():
+			return screen.StatusRoles[st], p.Glyph.Status[st], p.Name(c.Name).Between("", ", not final")
+		case st == stream.Streaming:
+			return screen.StatusRoles[st], p.Glyph.Status[st], p.Format("%s %s", p.Name(c.Name), p.Name(panes.TailPath(c)))
+		}
+		return screen.StatusRoles[st], p.Glyph.Status[st], p.Format("%s, %s", p.Name(c.Name), st)
+	case t.Closed():
+		return screen.Muted, p.Glyph.Status[stream.Complete], p.Format("%s", t.Phase())
+	case len(t.Text) > 0:
+		text := t.Text[max(0, len(t.Text)-60):]
+		return screen.Live, p.Glyph.Status[stream.Streaming], p.Format("text %q", text)
+	}
+	return screen.Live, p.Glyph.Status[stream.Streaming], display.Lit("begun")
+}
+
+// openedAt returns when a stream began.
+func (m *Model) openedAt(x *providers.Exchange, t *stream.Turn) display.Text {
+	if t == nil {
+		return m.timeText(x, x.LastRecordAt())
+	}
+	return m.timeText(x, t.OpenedAt)
+}
+
+// timeText formats a time of an exchange: by the clock if known.
+func (m *Model) timeText(x *providers.Exchange, at time.Duration) display.Text {
+	if clock, ok := m.view.WallClock(x.Number, at); ok {
+		return m.draw.Clean(clock.Format(time.TimeOnly))
+	}
+	return screen.Time(at).Between("+", "")
+}
+
+// whoOf returns the agent of a stream, or its client.
+func whoOf(x *providers.Exchange, t *stream.Turn) string {
+	if t != nil && t.Request != nil && t.Request.Agent != "" {
+		if t.Request.Title != "" {
+			return t.Request.Title
+		}
+		return t.Request.Agent
+	}
+	return clientOf(x)
+}
+
+func modelOf(t *stream.Turn) string {
+	if t == nil {
+		return ""
+	}
+	return t.Model
+}
+
+// clientOf returns the display name of an exchange's client.
+func clientOf(x *providers.Exchange) string {
+	if c, err := client.Find(x.Client()); err == nil {
+		return c.Title
+	}
+	return "unknown"
+}
+
+// drawRefusal draws a refused request and the reason.
+func (m *Model) drawRefusal(p *screen.Pen, x *providers.Exchange) {
+	p.Text(screen.Caution, display.Lit("!  "))
+	p.Text(screen.Muted, m.timeText(x, x.LastRecordAt()).Between("", "  "))
+	p.Text(screen.Plain, p.Format("%s %s  ", p.Name(x.Head.Method), p.Name(pathOnly(x.Head.URL))))
+	p.Text(screen.Caution, p.Format("%d  ", x.Head.Status))
+	p.Untrusted(screen.Plain, screen.Bare, x.Refused())
+}
+
+// meter measures the byte rate: the bytes of the last full second.
+type meter struct {
+	second   int64 // unix time of the second being counted
+	count    int
+	last     int // bytes in the previous second
+	watching bool
+}
+
+// rateTick is a timer message after a batch. It lets the rate fall to zero.
+type rateTick time.Time
+
+func (r *meter) add(n int, now time.Time) {
+	r.advanceTo(now)
+	r.count += n
+}
+
+func (r *meter) advanceTo(now time.Time) {
+	switch s := now.Unix(); {
+	case s == r.second+1:
+		r.second, r.last, r.count = s, r.count, 0
+	case s != r.second:
+		r.second, r.last, r.count = s, 0, 0
+	}
+}
+
+// scheduleTick schedules one tick, unless one is scheduled. So no timer runs without traffic.
+func (r *meter) scheduleTick() tea.Cmd {
+	if r.watching {
+		return nil
+	}
+	r.watching = true
+	return tea.Tick(time.Second, func(t time.Time) tea.Msg { return rateTick(t) })
+}
+
+// handleTick updates the rate, and schedules another tick unless it is zero.
+func (r *meter) handleTick(now time.Time) tea.Cmd {
+	r.watching = false
+	if r.advanceTo(now); r.last == 0 && r.count == 0 {
+		return nil
+	}
+	return r.scheduleTick()
+}
+
+// writeBudget limits the bytes that are written to the terminal, which may be remote. While the budget is
+// exceeded, the current frame stays. Actions of the user are drawn at once.
+type writeBudget struct {
+	room    int64 // bytes left; negative while frames are held back
+	written int64 // total at the last check
+	at      time.Time
+	ends    int // exchanges that ended
+	seen    int // number of turns and ends at the last check
+}
+
+// The budget of a terminal. Saved budget may exceed the rate, and so may a frame that shows the start or end
+// of a stream. Frames are never held back for longer than the maximum debt takes.
+const (
+	budgetPerSecond = 64 << 10 // bytes a second
+	maxBudgetSaved  = 8 << 10
+	beginEndDebt    = 16 << 10
+	maxBudgetDebt   = 32 << 10
+)
+
+// budgetDelay returns the time until the next frame may be drawn.
+func (m *Model) budgetDelay(msg tea.Msg) time.Duration {
+	t := &m.redraw.budget
+	t.updateRoom(m.opt.Now(), m.opt.Written())
+	least, urgent := int64(0), !m.isLive() && !m.moment.playing
+	if seen := m.turnCount() + t.ends; seen != t.seen {
+		t.seen, least = seen, -beginEndDebt
+	}
+	switch msg.(type) {
+	case inboxReady, rateTick, redrawTick:
+	case workDone: // the next step of playback, or a result that the user asked for
+		urgent = urgent || !m.moment.playing
+	default:
+		urgent = true
+	}
+	if urgent || t.room >= least {
+		return 0
+	}
+	return max(frameTime, time.Duration(-t.room)*time.Second/budgetPerSecond)
+}
+
+// updateRoom subtracts the written bytes, and adds budget for the elapsed time.
+func (t *writeBudget) updateRoom(now time.Time, written int64) {
+	if !t.at.IsZero() {
+		t.room += int64(min(now.Sub(t.at), time.Second)) * budgetPerSecond / int64(time.Second)
+	}
+	t.room = max(min(t.room, maxBudgetSaved)-(written-t.written), -maxBudgetDebt)
+	t.at, t.written = now, written
+}
+
+// machinesTick updates the states of machines, also without traffic.
+type machinesTick struct{}
+
+// machinesInterval is the maximum age of the states of machines.
+const machinesInterval = time.Second
+
+func tickMachines() tea.Cmd {
+	return tea.Tick(machinesInterval, func(time.Time) tea.Msg { return machinesTick{} })
+}
+
+// updateMachines reads the states of machines, and schedules the next update while more may arrive.
+func (m *Model) updateMachines() tea.Cmd {
+	if m.opt.Machines == nil {
+		return nil
+	}
+	m.context.Machines = m.opt.Machines()
+	m.refreshPanes()
+	if m.ended {
+		return nil
+	}
+	return tickMachines()
+}

@@ -1,0 +1,407 @@
+package panes
+
+import (
+	"cmp"
+	"fmt"
+	"hash/maphash"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"toolscope/providers"
+	"toolscope/providers/price"
+	"toolscope/stream"
+	"toolscope/ui/display"
+	"toolscope/ui/screen"
+)
+
+// Costs computes the costs of a session's turns. Extend updates only turns with new events, so drawing a
+// frame only reads the results.
+type Costs struct {
+	Prices  *price.Table
+	view    *providers.View
+	begun   int32                // the first event that may begin a turn not yet counted
+	figures map[int32]cachedCost // figures of some turns, by number
+	seed    maphash.Seed         // seed of the keys in figures
+	ended   price.Sum            // total of the turns that have ended
+	shares  sessionCosts         // the same, by conversation and session
+	open    []openTurn           // in the order they began
+	total   price.Sum
+	rates   tokenRates
+}
+
+// tokenRates is the text of the token prices of a turn.
+type tokenRates struct {
+	of   uint64
+	text string
+}
+
+// cachedCost is the cost of a turn, and the key of its inputs.
+type cachedCost struct {
+	key    uint64
+	figure price.Figure
+}
+
+// openTurn is a turn whose cost may still change, and the inputs of its figure.
+type openTurn struct {
+	turn, began int32
+	usage       stream.Usage
+	model       string
+	figure      price.Figure
+	ask         *stream.RequestInfo
+}
+
+// Extend updates the costs of new and changed turns.
+func (b *Costs) Extend(v *providers.View, news *Changes) {
+	b.view = v
+	changed := false
+	if news.All {
+		figures := b.figures // stepping through time needs the same figures again
+		if figures == nil || !v.Past() {
+			figures, b.seed = map[int32]cachedCost{}, maphash.MakeSeed()
+		}
+		*b = Costs{Prices: b.Prices, view: v, figures: figures, seed: b.seed, rates: b.rates}
+		for _, t := range v.Session().Turns {
+			changed = b.updateTurn(t) || changed
+		}
+	}
+	for _, number := range news.Turns {
+		if t := v.Session().Turn(number); t != nil {
+			changed = b.updateTurn(t) || changed
+		}
+	}
+	b.begun = int32(v.Events())
+	if changed {
+		b.sumTotal()
+	}
+}
+
+// updateTurn updates a turn, and reports whether its cost may have changed.
+func (b *Costs) updateTurn(t *stream.Turn) (changed bool) {
+	i, known := slices.BinarySearchFunc(b.open, t.OpenedBy, func(o openTurn, began int32) int { return cmp.Compare(o.began, began) })
+	if !known {
+		if t.OpenedBy < b.begun {
+			return false // it had ended
+		}
+		b.open = slices.Insert(b.open, i, openTurn{turn: t.Number, began: t.OpenedBy, ask: t.Request})
+	}
+	o := &b.open[i]
+	if known && !t.Closed() && t.Usage == o.usage && t.Model == o.model {
+		return false
+	}
+	o.usage, o.model, o.figure = t.Usage, t.Model, b.figureOf(t)
+	if t.Closed() {
+		o.addTo(&b.ended)
+		b.shares.addTurn(o)
+		b.open = slices.Delete(b.open, i, i+1)
+	}
+	return true
+}
+
+// sumTotal adds up the total.
+func (b *Costs) sumTotal() {
+	b.total = b.ended
+	for i := range b.open {
+		b.open[i].addOpen(&b.total)
+	}
+}
+
+// addOpen adds a turn that has not ended.
+func (o *openTurn) addOpen(to *price.Sum) {
+	switch {
+	case o.figure.Known():
+		o.addTo(to)
+	case !o.isBackground():
+		to.Approximate = true
+	}
+}
+
+func (o *openTurn) isBackground() bool { return o.ask != nil && o.ask.Background }
+
+// addTo adds the cost of a turn. An uncertain background request does not make the sum uncertain.
+func (o *openTurn) addTo(to *price.Sum) {
+	f := o.figure
+	if o.isBackground() {
+		f.Approximate = false
+		if !f.Known() {
+			return
+		}
+	}
+	to.Add(f)
+}
+
+// maxFigures is the maximum size of the cache. A dropped figure is computed again. The cache is larger
+// while the screen shows the past, because each step back sums up all turns.
+const (
+	maxFigures     = 1 << 12
+	maxPastFigures = 1 << 15
+)
+
+// figureOf returns the cost of a turn so far, from the cache if its inputs are the same.
+func (b *Costs) figureOf(t *stream.Turn) price.Figure {
+	of, most := b.costKey(t), maxFigures
+	known, ok := b.figures[t.Number]
+	if ok && known.key == of {
+		return known.figure
+	}
+	if b.view.Past() {
+		most = maxPastFigures
+	}
+	if len(b.figures) >= most {
+		clear(b.figures)
+	}
+	f := b.Prices.Turn(t, headOf(b.view, t))
+	b.figures[t.Number] = cachedCost{of, f}
+	return f
+}
+
+// costKey hashes all inputs of a turn's cost, except the provider, which does not change.
+func (b *Costs) costKey(t *stream.Turn) uint64 {
+	return maphash.Comparable(b.seed, struct {
+		usage          stream.Usage
+		model, dialect string
+		exchange       int
+		phase          stream.TurnPhase
+		closed, unseen bool
+	}{t.Usage, t.Model, t.Protocol, t.Exchange, t.Phase(), t.Closed(), t.HasGap()})
+}
+
+func headOf(v *providers.View, t *stream.Turn) stream.Head {
+	if x := v.Exchange(t.Exchange); x != nil {
+		return *x.Head
+	}
+	return stream.Head{}
+}
+
+// CostOf returns the cost of a turn so far.
+func (b *Costs) CostOf(t *stream.Turn) price.Figure { return b.figureOf(t) }
+
+// ratesOf returns the token prices of a turn, for the kinds of tokens that it has.
+func (b *Costs) ratesOf(t *stream.Turn) string {
+	of := b.costKey(t)
+	if b.rates.text != "" && b.rates.of == of {
+		return b.rates.text
+	}
+	r, u := b.Prices.Rates(t, headOf(b.view, t)), &t.Usage
+	text := ""
+	for _, kind := range []struct {
+		word string
+		rate price.Rate
+		n    stream.Count
+	}{{"in", r.Input, u.Input}, {"cached", r.CacheRead, u.CacheRead}, {"cache write", r.CacheWrite, u.CacheWrite},
+		{"1 h cache write", r.CacheWriteHour, u.CacheWriteHour}, {"out", r.Output, u.Output}} {
+		if kind.rate.Known && kind.n.N > 0 {
+			text += kind.word + " " + price.USD(kind.rate.USD) + ", "
+		}
+	}
+	b.rates = tokenRates{of, text + "per million tokens"}
+	return b.rates.text
+}
+
+// Total returns the cost of all turns so far. It is approximate if the cost of an open turn is still
+// unknown.
+func (b *Costs) Total() price.Sum { return b.total }
+
+// costFacts returns the cost of a turn and of all turns, and the date of the prices.
+func (b *Costs) costFacts(t *stream.Turn, none display.Text) []fact {
+	cost, total := b.CostOf(t), b.Total()
+	text := cost.String()
+	switch cost.Source {
+	case price.Unknown:
+		text = none.String() + " " + cost.Why
+	case price.FromProvider:
+		text += ", from the provider"
+	case price.Free:
+		text += ", runs locally"
+	}
+	if cost.Known() && cost.Why != "" {
+		text += ", " + cost.Why
+	}
+	facts := []fact{{word: "cost", text: text}}
+	if cost.Source == price.FromTable {
+		facts = append(facts, fact{word: "rates", text: b.ratesOf(t)})
+	}
+	if len(b.view.Session().Turns) == 1 {
+		total = price.Sum{}
+	}
+	if text := total.String(); text != "" {
+		facts = append(facts, fact{word: "all turns", text: text})
+	}
+	switch day := cost.AsOf; {
+	case day != "" && total.AsOf != "" && total.AsOf != day:
+		facts = append(facts, fact{word: "prices of", text: day + ", all turns " + total.AsOf})
+	case day != "" || total.AsOf != "":
+		facts = append(facts, fact{word: "prices of", text: max(day, total.AsOf)})
+	}
+	return facts
+}
+
+// minAmount is the text of an amount too small for eight cells.
+const minAmount = "<$0.0001"
+
+// shortCost formats a cost for its column: three significant digits or, while it is not final, three
+// decimals.
+func shortCost(p *screen.Pen, f price.Figure) display.Text {
+	if f.Source == price.Free {
+		return p.Clean(f.String())
+	}
+	return p.Clean(dollarText(f.USD, f.Approximate))
+}
+
+// totalCost formats a sum in the same way, and the number of turns with unknown cost.
+func totalCost(p *screen.Pen, t price.Sum) display.Text {
+	if t.Paid == 0 {
+		return p.Clean(t.String())
+	}
+	text := p.Clean(dollarText(t.USD, t.Approximate))
+	if t.Unknown > 0 {
+		text = display.Join(text, p.Format(" + %d unknown", t.Unknown))
+	}
+	return text
+}
+
+// dollarText formats an amount in eight cells.
+func dollarText(usd float64, approximate bool) string {
+	switch {
+	case usd > 0 && (usd < 0.000005 || approximate && usd < 0.00005):
+		return minAmount
+	case approximate && usd >= 100:
+		return fmt.Sprintf("~$%.0f", usd)
+	case approximate && usd >= 0.00005 && usd < 0.001:
+		return fmt.Sprintf("~$%.4f", usd)
+	case approximate:
+		return fmt.Sprintf("~$%.3f", usd)
+	}
+	decimals := 2
+	for under := 0.995; usd < under && decimals < 5; under /= 10 { // three significant digits
+		decimals++
+	}
+	text := fmt.Sprintf("$%.*f", decimals, usd)
+	for decimals > 2 && strings.HasSuffix(text, "0") {
+		text, decimals = text[:len(text)-1], decimals-1
+	}
+	return text
+}
+
+// sessionCosts are the costs of the ended turns of each conversation and session. If there are too many
+// conversations, the oldest are dropped.
+type sessionCosts struct {
+	conversations map[int32]*turnCosts
+	sessions      map[string]*turnCosts
+	order         []*stream.RequestInfo // first turn of each conversation, in order
+}
+
+// turnCosts is the cost of some turns.
+type turnCosts struct {
+	price.Sum
+	turns int
+}
+
+// maxConversations is the maximum number of conversations that are kept.
+const maxConversations = 1 << 12
+
+// addTurn adds a turn that has ended.
+func (s *sessionCosts) addTurn(o *openTurn) {
+	if o.ask == nil || o.ask.Conversation == 0 {
+		return
+	}
+	if s.conversations == nil {
+		s.conversations, s.sessions = map[int32]*turnCosts{}, map[string]*turnCosts{}
+	}
+	of := s.conversations[o.ask.Conversation]
+	if of == nil {
+		of = new(turnCosts)
+		s.conversations[o.ask.Conversation] = of
+		if s.sessions[o.ask.Session] == nil {
+			s.sessions[o.ask.Session] = new(turnCosts)
+		}
+		s.trackConversation(o.ask)
+	}
+	for _, to := range []*turnCosts{of, s.sessions[o.ask.Session]} {
+		if to != nil {
+			o.addTo(&to.Sum)
+			to.turns++
+		}
+	}
+}
+
+// trackConversation adds a new conversation, and drops the oldest of too many.
+func (s *sessionCosts) trackConversation(a *stream.RequestInfo) {
+	s.order = append(s.order, a)
+	if len(s.order) > maxConversations {
+		delete(s.conversations, s.order[0].Conversation)
+		delete(s.sessions, s.order[0].Session)
+		s.order = s.order[1:]
+	}
+}
+
+// ConversationCost returns the cost of a conversation so far.
+func (b *Costs) ConversationCost(lane int32) price.Sum {
+	return b.costWithOpen(b.shares.conversations[lane], func(a *stream.RequestInfo) bool { return a.Conversation == lane }).Sum
+}
+
+// costWithOpen adds the open turns to the cost of the ended ones.
+func (b *Costs) costWithOpen(ended *turnCosts, is func(*stream.RequestInfo) bool) (all turnCosts) {
+	if ended != nil {
+		all = *ended
+	}
+	for i := range b.open {
+		if o := &b.open[i]; o.ask != nil && is(o.ask) {
+			o.addOpen(&all.Sum)
+			all.turns++
+		}
+	}
+	return all
+}
+
+// requestCosts returns the cost so far, and the number of turns, of a request's agent and session.
+func (b *Costs) requestCosts(a *stream.RequestInfo) (agent, session turnCosts) {
+	agent = b.costWithOpen(b.shares.conversations[a.Conversation], func(of *stream.RequestInfo) bool { return of.Conversation == a.Conversation })
+	session = b.costWithOpen(b.shares.sessions[a.Session], func(of *stream.RequestInfo) bool { return of.Session == a.Session })
+	return agent, session
+}
+
+// prefixSums is a list of counts with fast prefix sums: the sum before an element, and the element at a
+// sum, take logarithmic time. It is a Fenwick tree.
+type prefixSums struct {
+	sums []int // sums[i-1] is the sum of the i&-i counts up to and with the i-th
+}
+
+func (t *prefixSums) len() int { return len(t.sums) }
+
+// push adds an element.
+func (t *prefixSums) push(n int) {
+	i := len(t.sums) + 1
+	for j := i - 1; j > i-i&-i; j -= j & -j {
+		n += t.sums[j-1]
+	}
+	t.sums = append(t.sums, n)
+}
+
+// set changes the count of element i, and reports whether it was different.
+func (t *prefixSums) set(i, n int) bool {
+	more := n - (t.sumBefore(i+1) - t.sumBefore(i))
+	for i++; i <= len(t.sums) && more != 0; i += i & -i {
+		t.sums[i-1] += more
+	}
+	return more != 0
+}
+
+// sumBefore returns the sum of the first i counts.
+func (t *prefixSums) sumBefore(i int) (sum int) {
+	for ; i > 0; i -= i & -i {
+		sum += t.sums[i-1]
+	}
+	return sum
+}
+
+// elementAt returns the element at a sum, and the rest in it. After the last element it returns len.
+func (t *prefixSums) elementAt(sum int) (i, rest int) {
+	for step := 1 << bits.Len(uint(len(t.sums))); step > 0; step /= 2 {
+		if i+step <= len(t.sums) && t.sums[i+step-1] <= sum {
+			i += step
+			sum -= t.sums[i-1]
+		}
+	}
+	return i, sum
+}

@@ -1,0 +1,305 @@
+package panes
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"path"
+	"sort"
+	"strings"
+
+	"github.com/alecthomas/chroma/v2"
+	"github.com/alecthomas/chroma/v2/lexers"
+
+	"toolscope/ui/display"
+	"toolscope/ui/layout"
+	"toolscope/ui/screen"
+)
+
+// TextReader shows a text with line numbers: code, a diff, shell, Markdown, or plain lines. The text may
+// grow; only new bytes are laid out. Highlighting follows later: it runs in the background on complete
+// lines.
+type TextReader struct {
+	screen.Window
+	Size     int  // bytes
+	Complete bool // it no longer grows
+
+	hint  ContentHint
+	text  []byte // with blanks for tabs
+	lines []int  // where each begins
+	prose *layout.Text
+	hits  Hits
+	colours
+}
+
+// NewTextReader returns a reader of a complete text.
+func NewTextReader(text string, h ContentHint) TextReader {
+	r := TextReader{hint: h, Complete: true}
+	r.Add([]byte(text))
+	return r
+}
+
+// numbers is the number of cells before a line: the cursor, and the last digits of the line number.
+const numbers = 6
+
+// Kind returns the type of the text in a word.
+func (r *TextReader) Kind() string {
+	if r.kind == "" {
+		return "text"
+	}
+	return r.kind
+}
+
+// Lines returns the number of lines.
+func (r *TextReader) Lines() int { return max(1, len(r.lines)) }
+
+// Add appends to the text.
+func (r *TextReader) Add(more []byte) {
+	r.Size += len(more)
+	r.text = append(r.text, bytes.ReplaceAll(more, []byte("\t"), []byte("    "))...)
+	if len(r.lines) == 0 {
+		r.lines = append(r.lines, 0)
+	}
+	for at := r.lines[len(r.lines)-1]; ; {
+		n := bytes.IndexByte(r.text[at:], '\n')
+		if n < 0 {
+			return
+		}
+		at += n + 1
+		r.lines = append(r.lines, at)
+	}
+}
+
+// resetText drops the text.
+func (r *TextReader) resetText() {
+	r.Size, r.text, r.lines, r.prose, r.colours = 0, nil, nil, nil, colours{}
+}
+
+// LayOut lays out the new bytes, for w × h cells.
+func (r *TextReader) LayOut(w, h int, draw display.Drawer) {
+	if w = max(1, w-numbers-1); r.prose == nil || r.prose.Width() != w {
+		off := r.Offset()
+		r.prose = layout.NewProse(w, draw)
+		defer func() {
+			if !r.Stick {
+				r.Show(off)
+			}
+		}()
+	}
+	r.prose.Extend(r.text, r.Complete)
+	r.Resize(max(1, len(r.prose.Rows())), max(h, 1))
+}
+
+// Offset returns the byte offset of the cursor.
+func (r *TextReader) Offset() int {
+	if r.prose == nil || len(r.prose.Rows()) == 0 {
+		return 0
+	}
+	return int(r.prose.Rows()[min(r.At, len(r.prose.Rows())-1)].Start)
+}
+
+// Show moves the cursor to a byte.
+func (r *TextReader) Show(off int) {
+	if len(r.prose.Rows()) == 0 {
+		return
+	}
+	if row := r.prose.RowAt(off); row < r.Top || row >= r.Top+r.Height {
+		r.Center(row)
+	} else {
+		r.MoveTo(row)
+	}
+}
+
+// Find returns the matches of query, and keeps them for drawing.
+func (r *TextReader) Find(query string) []int {
+	r.hits = Hits{length: len(query)}
+	if query != "" {
+		r.hits.at = FindAll(r.text, query)
+	}
+	return r.hits.at
+}
+
+// Draw draws row y. After the last byte it draws end, in the role as.
+func (r *TextReader) Draw(p *screen.Pen, y int, end display.Text, as screen.Role) {
+	n, rows := r.Top+y, r.prose.Rows()
+	if n == 0 && len(rows) == 0 {
+		p.Spaces(screen.Bare, numbers)
+		p.Text(as, end)
+	}
+	if n >= len(rows) {
+		return
+	}
+	mark := display.Lit(" ")
+	if n == r.At {
+		mark = p.Glyph.Mark
+	}
+	p.Text(screen.Accent, mark)
+	row := rows[n]
+	if row.Wrapped {
+		p.Spaces(screen.Bare, numbers-1+max(0, int(row.Indent)-2))
+		p.Text(screen.Muted, p.Glyph.Wraps.Between("", " "))
+	} else {
+		number := p.Format("%4d", sort.SearchInts(r.lines, int(row.Start)+1)%100_000)
+		p.Text(screen.Muted, number)
+		p.Spaces(screen.Bare, numbers-1-number.Width())
+	}
+	r.drawText(p, int(row.Start), int(row.End))
+	if n == len(rows)-1 {
+		p.Text(as, end)
+	}
+}
+
+// drawText draws bytes of the text without the line end.
+func (r *TextReader) drawText(p *screen.Pen, off, end int) {
+	end = off + len(screen.TrimEnd(r.text[off:end]))
+	for off < end && p.Left > 0 {
+		until, hit := end, false
+		for _, at := range r.hits.hitsNear(off, end) {
+			switch stop := at + r.hits.length; {
+			case at <= off && off < stop:
+				until, hit = min(until, stop), true
+			case at > off:
+				until = min(until, at)
+			}
+		}
+		paint, stop := r.colourAt(off)
+		until = off + unitEnd(p.Drawer, r.text[off:end], min(until, stop)-off)
+		text := p.CleanBytes(r.text[off:until])
+		if hit {
+			p.TextOn(screen.Plain, screen.Match, text)
+		} else {
+			p.Paint(paint, text)
+		}
+		off = until
+	}
+}
+
+// lineEnd returns the end of the last complete line.
+func (r *TextReader) lineEnd() int {
+	if n := len(r.lines); n > 0 && !r.Complete {
+		return r.lines[n-1]
+	}
+	return len(r.text)
+}
+
+// lexerFor guesses the type of content from its bytes, from a file name next to it, and from its key.
+func lexerFor(content string, h ContentHint) chroma.Lexer {
+	name := ""
+	switch {
+	case strings.HasPrefix(content, "diff --git") || strings.HasPrefix(content, "--- ") && strings.Contains(content, "\n+++ ") || strings.HasPrefix(content, "@@ "):
+		name = "diff"
+	case strings.HasPrefix(content, "*** Begin Patch"):
+		name = "diff"
+	case h.File != "":
+		if l := lexers.Match(path.Base(h.File)); l != nil {
+			return l
+		}
+	}
+	key := strings.ToLower(h.Key)
+	switch {
+	case name != "":
+	case key == "command" || key == "cmd" || key == "script" || strings.HasPrefix(content, "#!"):
+		name = "bash"
+	case json.Valid([]byte(content)) && strings.ContainsAny(content, "{["):
+		name = "json"
+	case strings.HasPrefix(content, "# ") || strings.Contains(content, "\n## ") || strings.Contains(content, "\n```"):
+		name = "markdown"
+	case key == "query" || key == "sql":
+		name = "sql"
+	default:
+		if l := lexers.Analyse(content); l != nil {
+			return l
+		}
+		return nil
+	}
+	return lexers.Get(name)
+}
+
+// colours are the highlighting of a text, from its start on.
+type colours struct {
+	kind  string // the type of the text
+	spans []colourSpan
+	done  int            // bytes that are highlighted: complete lines
+	ink   *screen.Paints // the paints of the spans
+	busy  *highlightJob  // the running job
+}
+
+// colourSpan is a span of one colour, given by its end.
+type colourSpan struct {
+	end int
+	on  screen.Paint
+}
+
+// highlightJob is a highlighting that runs in the background.
+type highlightJob struct {
+	ink *screen.Paints
+	end int
+}
+
+// Chroma handles about 2 MB/s and always starts at the beginning. So long texts are not highlighted. All
+// but short texts are highlighted again only after they have grown by an eighth.
+const (
+	maxHighlight = 256 << 10
+	shortText    = 16 << 10
+)
+
+// colourAt returns the paint of the byte at off, and where it ends.
+func (c *colours) colourAt(off int) (screen.Paint, int) {
+	if off >= c.done {
+		return screen.Paint{}, math.MaxInt
+	}
+	n := sort.Search(len(c.spans), func(i int) bool { return c.spans[i].end > off })
+	if n == len(c.spans) {
+		return screen.Paint{}, c.done
+	}
+	return c.spans[n].on, c.spans[n].end
+}
+
+// Colour starts to highlight the complete lines, unless that is already done or running with these paints.
+func (r *TextReader) Colour(ink *screen.Paints, do func(func() func())) {
+	end := r.lineEnd()
+	if end == 0 || end > maxHighlight || r.busy != nil && r.busy.ink == ink || r.done == end && r.ink == ink ||
+		r.ink == ink && !r.Complete && end > shortText && end-r.done < r.done/8 {
+		return
+	}
+	asked, text, hint := &highlightJob{ink, end}, string(r.text[:end]), r.hint
+	r.busy = asked
+	do(func() func() {
+		kind, spans := highlightText(text, hint, ink)
+		return func() {
+			if r.busy == asked { // the text is still the same
+				r.colours = colours{kind, spans, end, ink, nil}
+			}
+		}
+	})
+}
+
+// highlightText highlights a text. If the lexer alters the text, as some do, it stays plain.
+func highlightText(text string, h ContentHint, p *screen.Paints) (kind string, spans []colourSpan) {
+	lexer := lexerFor(text, h)
+	if lexer == nil {
+		return "text", nil
+	}
+	it, err := chroma.Coalesce(lexer).Tokenise(&chroma.TokeniseOptions{State: "root"}, text)
+	if err != nil {
+		return "text", nil
+	}
+	on, at := map[chroma.TokenType]screen.Paint{}, 0
+	for _, tok := range it.Tokens() {
+		if at == len(text) {
+			break // an extra line end
+		}
+		if !strings.HasPrefix(text[at:], tok.Value) {
+			return "text", nil
+		}
+		if _, ok := on[tok.Type]; !ok {
+			on[tok.Type] = p.Of(p.Theme.TokenStyle(tok.Type))
+		}
+		at += len(tok.Value)
+		spans = append(spans, colourSpan{at, on[tok.Type]})
+	}
+	if strings.TrimRight(text[at:], "\n") != "" {
+		return "text", nil
+	}
+	return lexer.Config().Name, spans
+}

@@ -1,0 +1,461 @@
+package panes
+
+import (
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"toolscope/providers"
+	"toolscope/stream"
+	"toolscope/ui/display"
+	"toolscope/ui/screen"
+)
+
+// machineRows maps the rows of the list to turns and machines. Turns from other machines are under a row
+// of their machine, ordered by name. Without such turns there are no machine rows.
+type machineRows struct {
+	machines   []*machineTurns
+	rows       prefixSums // number of rows per machine
+	bads       prefixSums // number of bad calls per machine
+	known      int        // turns counted, including dropped ones
+	dropped    int
+	plain      turnRows                                         // settings that all machines share: folds and hidden turns
+	opened     map[string]bool                                  // machines that the user folded or unfolded
+	lastStates *MachineState                                    // the first of the latest machine states
+	up         func(*stream.Turn) (up *stream.Turn, call int32) // the call that started the agent of a turn
+}
+
+// machineTurns are the turns of one machine. The name of this computer is "".
+type machineTurns struct {
+	name    string
+	agents  []string // names of its captures, sorted, at most maxAgents
+	at      int      // index among the machines
+	turns   []*stream.Turn
+	dropped int
+	count   turnRows
+	shut    bool // its turns have no rows
+	state   *MachineState
+}
+
+// maxAgents is the maximum number of agents that are listed for a machine.
+const maxAgents = 8
+
+// hasMachines reports whether there are machine rows.
+func (r *machineRows) hasMachines() bool {
+	return len(r.machines) > 1 || len(r.machines) == 1 && r.machines[0].name != ""
+}
+
+// headRows returns how many rows are above the turns of a machine.
+func (r *machineRows) headRows() int {
+	if r.hasMachines() {
+		return 1
+	}
+	return 0
+}
+
+// machineOf returns the machine of a turn, and the name of its capture there.
+func machineOf(v *providers.View, t *stream.Turn) (host, agent string) {
+	if x := v.Exchange(t.Exchange); x != nil && x.Head.Origin != nil {
+		return x.Head.Origin.Host, x.Head.Origin.Agent
+	}
+	return "", ""
+}
+
+// countTurns counts new turns, or all, and returns how many it knew before.
+func (r *machineRows) countTurns(v *providers.View, again bool) (known int) {
+	s := v.Session()
+	if again || s.TrimmedTurns()+len(s.Turns) < r.known || r.known < s.TrimmedTurns() {
+		*r = machineRows{plain: r.plain, opened: r.opened, up: r.up, dropped: s.TrimmedTurns(), known: s.TrimmedTurns()}
+		again = true
+	}
+	known = r.known - s.TrimmedTurns()
+	touched := map[*machineTurns]bool{}
+	var names []string
+	for _, t := range s.Turns[known:] {
+		name, _ := machineOf(v, t)
+		names = append(names, name)
+	}
+	r.addMachines(names)
+	for _, t := range s.Turns[known:] {
+		name, agent := machineOf(v, t)
+		h := r.machineNamed(name)
+		h.turns = append(h.turns, t)
+		if at, told := slices.BinarySearch(h.agents, agent); !told && len(h.agents) <= maxAgents {
+			h.agents = slices.Insert(h.agents, at, agent)
+		}
+		touched[h] = true
+	}
+	if s.TrimmedTurns() != r.dropped {
+		for _, h := range r.machines {
+			if h.dropTurns(s) {
+				touched[h] = true
+			}
+		}
+	}
+	r.dropped, r.known = s.TrimmedTurns(), s.TrimmedTurns()+len(s.Turns)
+	for h := range touched {
+		h.count.quiet, h.count.only = r.plain.quiet, r.plain.only
+		h.count.countTurns(h.turns, h.dropped, again)
+		r.updateCounts(h)
+	}
+	return known
+}
+
+// dropTurns removes dropped turns, and reports whether there were any.
+func (h *machineTurns) dropTurns(s *stream.Session) bool {
+	n := len(h.turns)
+	if len(s.Turns) > 0 {
+		n = sort.Search(n, func(i int) bool { return h.turns[i].OpenedBy >= s.Turns[0].OpenedBy })
+	}
+	h.turns, h.dropped = h.turns[n:], h.dropped+n
+	return n > 0
+}
+
+// rowCount returns the number of rows of a machine. A machine without matching turns has none.
+func (r *machineRows) rowCount(h *machineTurns) int {
+	n := h.count.totalRows()
+	switch {
+	case n == 0 && r.plain.only.Active():
+		return 0
+	case h.shut:
+		return r.headRows()
+	}
+	return n + r.headRows()
+}
+
+func (r *machineRows) updateCounts(h *machineTurns) {
+	r.rows.set(h.at, r.rowCount(h))
+	r.bads.set(h.at, h.count.allBad())
+}
+
+// setFolded folds or unfolds the turns of a machine.
+func (r *machineRows) setFolded(h *machineTurns, shut bool) {
+	if r.opened == nil {
+		r.opened = map[string]bool{}
+	}
+	h.shut, r.opened[h.name] = shut, !shut
+	r.updateCounts(h)
+}
+
+// recountTurn counts a turn again, and reports whether its number of rows changed.
+func (r *machineRows) recountTurn(v *providers.View, t *stream.Turn) (changed bool) {
+	h, i := r.find(v, t)
+	if h == nil || i >= h.count.len() {
+		return false
+	}
+	changed = h.count.recountTurn(i, t)
+	r.updateCounts(h)
+	return changed && !h.shut
+}
+
+// find returns the machine of a turn, and its index there. The machine is nil if the turn is not counted
+// yet.
+func (r *machineRows) find(v *providers.View, t *stream.Turn) (h *machineTurns, i int) {
+	if t == nil {
+		return nil, -1
+	}
+	name, _ := machineOf(v, t)
+	if h = r.machineNamed(name); h == nil {
+		return nil, -1
+	}
+	if i = indexIn(h.turns, t); i < 0 {
+		return nil, -1
+	}
+	return h, i
+}
+
+// totalRows returns the number of rows.
+func (r *machineRows) totalRows() int { return r.rows.sumBefore(r.rows.len()) }
+
+// allBad returns the number of bad calls and turns.
+func (r *machineRows) allBad() int { return r.bads.sumBefore(r.bads.len()) }
+
+// rowOf returns the list row of row n of a turn, or the row of its machine if the machine is folded. It is
+// -1 for a turn that is not counted.
+func (r *machineRows) rowOf(v *providers.View, t *stream.Turn, n int) int {
+	h, i := r.find(v, t)
+	switch {
+	case h == nil || i >= h.count.len():
+		return -1
+	case h.shut:
+		return r.firstRow(h)
+	case r.plain.folded[t.Number]:
+		n = 0
+	}
+	return r.firstRow(h) + r.headRows() + h.count.rowOfCall(i, n)
+}
+
+// firstRow returns the first row of a machine.
+func (r *machineRows) firstRow(h *machineTurns) int { return r.rows.sumBefore(h.at) }
+
+// rowTarget returns the turn of a list row and the index of the row in that turn. On a machine row the
+// turn is nil and the machine is set. Both are nil after the last row.
+func (r *machineRows) rowTarget(row int) (h *machineTurns, t *stream.Turn, n int) {
+	i, n := r.rows.elementAt(row)
+	if row < 0 || i >= len(r.machines) {
+		return nil, nil, 0
+	}
+	h = r.machines[i]
+	if n -= r.headRows(); n < 0 {
+		return h, nil, 0
+	}
+	turn, n := h.count.turnAt(n)
+	if turn < 0 || turn >= len(h.turns) {
+		return nil, nil, 0
+	}
+	return h, h.turns[turn], n
+}
+
+// badBefore returns the number of bad rows before a row; among counts them in the first n rows of a turn.
+func (r *machineRows) badBefore(row int, among func(t *stream.Turn, n int) int) int {
+	i, n := r.rows.elementAt(row)
+	bad := r.bads.sumBefore(min(i, len(r.machines)))
+	if i >= len(r.machines) || n <= r.headRows() {
+		return bad
+	}
+	h := r.machines[i]
+	return bad + h.count.badBefore(n-r.headRows(), func(turn, n int) int {
+		if turn < 0 || turn >= len(h.turns) {
+			return 0
+		}
+		return among(h.turns[turn], n)
+	})
+}
+
+// nextTurn returns the turn after another. After the last turn it continues at the first.
+func (r *machineRows) nextTurn(h *machineTurns, i int) (*machineTurns, int) {
+	for i++; i >= len(h.turns); i = 0 { // ends: some machine has turns
+		h = r.machines[(h.at+1)%len(r.machines)]
+	}
+	return h, i
+}
+
+// indexIn returns the index of t in turns, which are in the order of their start, or -1.
+func indexIn(turns []*stream.Turn, t *stream.Turn) int {
+	if t == nil {
+		return -1
+	}
+	i := sort.Search(len(turns), func(i int) bool { return turns[i].OpenedBy >= t.OpenedBy })
+	if i == len(turns) || turns[i].Number != t.Number {
+		return -1
+	}
+	return i
+}
+
+// turnCount returns how many turns are counted.
+func (r *machineRows) turnCount() (n int) {
+	for _, h := range r.machines {
+		n += len(h.turns)
+	}
+	return n
+}
+
+// newestTurn returns the newest turn of a machine that is shown, or that would be shown if the machine
+// were unfolded. It returns nil if there is none.
+func (h *machineTurns) newestTurn(of *turnRows) *stream.Turn {
+	for i := len(h.turns) - 1; i >= 0 && i >= len(h.turns)-maxTurnsScanned; i-- {
+		if !of.isHidden(h.turns[i]) {
+			return h.turns[i]
+		}
+	}
+	return nil
+}
+
+// MachineState is the state of a machine that publishes traffic.
+type MachineState struct {
+	Name   string
+	Age    time.Duration // time since its last sign of life
+	Waits  int64         // bytes that it has not published yet
+	Skew   time.Duration // difference of its clock; positive if it is ahead
+	Silent bool
+	Ended  bool // it announced that it stops publishing
+	Read   bool // all known data was published before this view began
+}
+
+// updateStates sets the states of the machines, also of those without turns. It reports whether machines
+// were removed.
+func (r *machineRows) updateStates(states []MachineState) (gone bool) {
+	switch {
+	case len(states) == 0 && r.lastStates == nil, len(states) > 0 && r.lastStates == &states[0]:
+		return false
+	case len(states) == 0:
+		r.lastStates = nil
+	default:
+		r.lastStates = &states[0]
+	}
+	names := make([]string, len(states))
+	for i := range states {
+		names[i] = states[i].Name
+	}
+	r.addMachines(names)
+	for _, h := range r.machines {
+		h.state = nil
+	}
+	for i := range states {
+		r.machineNamed(states[i].Name).state = &states[i]
+	}
+	return r.dropUnknown()
+}
+
+// Limits for the notes about a machine.
+const (
+	minTableCells   = 84 // width from which each fact has a column
+	minMachineCells = 12 // cells of a name
+	minSkew         = 2 * time.Second
+	minAge          = 10 * time.Second // a sign of life comes every 5 s
+)
+
+// drawMachine draws the row of a machine: its fold, its name and the names of its captures; on the right
+// its trouble, its bad calls, and its number of turns. If there is room, each has its own column.
+func (l *List) drawMachine(p *screen.Pen, h *machineTurns, g screen.Surface) {
+	sign := p.Glyph.Unfold
+	if h.shut {
+		sign = p.Glyph.Fold
+	}
+	p.TextOn(screen.Muted, g, sign.Between("", " "))
+	name := p.Name(h.name)
+	if h.name == "" {
+		name = display.Lit("this machine")
+	}
+	told := l.machineNotes(p, h)
+	room, columns := p.Left-min(name.Width(), minMachineCells)-1, p.Left >= minTableCells
+	for width := 0; ; width = 0 {
+		for i := range told {
+			if columns {
+				told[i].cells = max(told[i].cells, told[i].text.Width())
+			} else if told[i].cells = 0; !told[i].text.Empty() {
+				told[i].cells = told[i].text.Width() + 2
+			}
+			width += told[i].cells
+		}
+		if width <= room || len(told) == 0 {
+			room = p.Left - width
+			break
+		}
+		told = told[:len(told)-1]
+	}
+	if agents := p.Name(strings.Join(h.agents, ", ")); room-name.Width() > minWords+2 && !agents.Empty() && len(h.agents) <= maxAgents {
+		name = display.Join(name, display.Lit("  "), agents)
+	}
+	p.TextOn(screen.Plain, g, p.Pad(p.Truncate(name, max(1, room-1)), room))
+	for _, of := range told {
+		p.TextOn(of.role, g, alignRight(p, of.text, of.cells))
+	}
+	p.Fill(g)
+}
+
+// machineNote is a note about a machine.
+type machineNote struct {
+	text  display.Text
+	role  screen.Role
+	cells int // of its column
+}
+
+// machineNotes returns the notes about a machine, the most important first. The last ones are dropped
+// first.
+func (l *List) machineNotes(p *screen.Pen, h *machineTurns) []machineNote {
+	silent, bad, turns, waits, skew := machineNote{cells: 16}, machineNote{cells: 12, role: screen.Bad}, machineNote{cells: 16, role: screen.Muted}, machineNote{cells: 15}, machineNote{cells: 15}
+	if s := h.state; s != nil {
+		switch {
+		case s.Silent:
+			silent.text, silent.role = agoText(s.Age).Between("SILENT ", ""), screen.Bad
+		case s.Ended:
+			silent.text, silent.role = agoText(s.Age).Between("ended ", " ago"), screen.Muted
+		case s.Age >= minAge && s.Read:
+			silent.text, silent.role = agoText(s.Age).Between("sent ", " ago"), screen.Muted
+		case s.Age >= minAge:
+			silent.text, silent.role = agoText(s.Age).Between("heard ", " ago"), screen.Muted
+		}
+		if s.Waits > 0 {
+			waits.text = screen.Bytes(int(s.Waits)).Between("", " wait")
+		}
+		if s.Skew.Abs() >= minSkew {
+			skew.text = p.Format("clock %+.0f s", s.Skew.Seconds())
+		}
+	}
+	if n := h.count.allBad(); n > 0 {
+		bad.text = screen.Count(n).Between("", " bad")
+	}
+	turns.text = screen.Plural(len(h.turns)+h.dropped, "turn")
+	return []machineNote{silent, bad, turns, waits, skew}
+}
+
+// agoText formats an age as a rough value.
+func agoText(d time.Duration) display.Text {
+	switch {
+	case d < 2*time.Minute:
+		return display.Format("%d s", int(d.Seconds()))
+	case d < 2*time.Hour:
+		return display.Format("%d min", int(d.Minutes()))
+	}
+	return display.Format("%d h", int(d.Hours()))
+}
+
+// machineNamed returns the machine of a name, or nil.
+func (r *machineRows) machineNamed(name string) *machineTurns {
+	at, there := slices.BinarySearchFunc(r.machines, name, func(h *machineTurns, name string) int { return strings.Compare(h.name, name) })
+	if !there {
+		return nil
+	}
+	return r.machines[at]
+}
+
+// shownMachine returns the machine of the same name that has rows now, or nil.
+func (r *machineRows) shownMachine(of *machineTurns) *machineTurns {
+	if of == nil {
+		return nil
+	}
+	if h := r.machineNamed(of.name); h != nil && r.rowCount(h) > 0 {
+		return h
+	}
+	return nil
+}
+
+// addMachines adds machines with these names. There may be thousands at once, so it computes their places
+// only once.
+func (r *machineRows) addMachines(names []string) {
+	slices.Sort(names)
+	var more []*machineTurns
+	for _, name := range slices.Compact(names) {
+		if r.machineNamed(name) != nil {
+			continue
+		}
+		h := &machineTurns{name: name}
+		h.count = turnRows{folded: r.plain.folded, quiet: r.plain.quiet, only: r.plain.only}
+		h.count.under = func(t *stream.Turn) (int, int32) {
+			up, call := r.up(t)
+			return indexIn(h.turns, up), call
+		}
+		more = append(more, h)
+	}
+	if len(more) > 0 {
+		r.machines = append(r.machines, more...)
+		slices.SortFunc(r.machines, func(a, b *machineTurns) int { return strings.Compare(a.name, b.name) })
+		r.recountAll()
+	}
+}
+
+// dropUnknown removes machines without turns and state, and reports whether there were any.
+func (r *machineRows) dropUnknown() bool {
+	n := len(r.machines)
+	r.machines = slices.DeleteFunc(r.machines, func(h *machineTurns) bool { return h.state == nil && len(h.turns)+h.dropped == 0 })
+	if len(r.machines) == n {
+		return false
+	}
+	r.recountAll()
+	return true
+}
+
+// recountAll counts the rows of all machines again, ordered by name. With a second machine, all machines
+// that the user did not open are folded.
+func (r *machineRows) recountAll() {
+	r.rows, r.bads = prefixSums{}, prefixSums{}
+	for i, h := range r.machines {
+		h.at = i
+		open, said := r.opened[h.name]
+		h.shut = len(r.machines) > 1 && !(said && open)
+		r.rows.push(r.rowCount(h))
+		r.bads.push(h.count.allBad())
+	}
+}

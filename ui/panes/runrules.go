@@ -1,0 +1,421 @@
+package panes
+
+import (
+	"bytes"
+	"fmt"
+
+	"toolscope/providers"
+	"toolscope/stream"
+	"toolscope/ui/display"
+	"toolscope/ui/screen"
+)
+
+// RunRules is the pane of the run rules: what each rule does with the selected call. Opening a rule shows
+// the clients that use it, and the arguments it would have run.
+type RunRules struct {
+	screen.Window
+	host  Host
+	lead  func(of stream.Ref, event int)
+	view  *providers.View
+	of    stream.Ref
+	key   runRulesKey
+	rules []ruleResult
+	open  stream.RunRule // the open rule, with its lines below, or noRule
+	lines []runRuleLine
+	worst screen.Role
+	times callTimes
+}
+
+const noRule = stream.RunRule(stream.NumRunRules)
+
+// runRulesKey identifies the inputs of the lines. While it is equal, they are valid.
+type runRulesKey struct {
+	of                  stream.Ref
+	width, size, events int
+	phase               stream.Phase
+	kept                stream.Retention
+	closed              bool
+	open                stream.RunRule
+	got                 int
+	all                 int // number of events of all turns while the pane is shown, because it compares calls
+}
+
+// runRuleLine is a display row: a rule, or a line below one.
+type runRuleLine struct {
+	of   stream.RunRule // noRule after all rules
+	head bool
+	role screen.Role
+	text display.Text
+	call stream.Ref // the call whose times it shows, if its Call is not 0
+}
+
+// NewRunRules returns the pane; lead goes to the moment of an event.
+func NewRunRules(h Host, lead func(of stream.Ref, event int)) *RunRules {
+	return &RunRules{host: h, lead: lead, open: noRule}
+}
+
+// Keys returns the keys that move, open a rule, or go to the moment at which the open rule runs.
+func (x *RunRules) Keys() []screen.Binding {
+	enter := screen.Binding{Keys: []string{"enter"}, Hint: display.Lit("enter open"), Does: display.Lit("show clients and arguments; then go there"), Do: x.openSelected}
+	switch at := x.selectedRule(); {
+	case at == noRule && x.At < len(x.lines) && x.lines[x.At].call.Call > 0:
+		enter.Hint, enter.Does = display.Lit("enter go to call"), display.Lit("go to the call of this row")
+	case at != noRule && at == x.open:
+		enter.Hint = display.Lit("enter go to moment")
+	}
+	return append([]screen.Binding{
+		helpHint, enter,
+		copyHint, zoomHint, findHint, tabHint, backKey(x.host),
+	}, cursorKeys(x.host, x.CursorKeys(display.Text{}, x.MoveTo), x.End)...)
+}
+
+// selectedRule returns the rule at the cursor, or the one whose lines the cursor is in.
+func (x *RunRules) selectedRule() stream.RunRule {
+	if x.At < len(x.lines) {
+		return x.lines[x.At].of
+	}
+	return noRule
+}
+
+// openSelected opens the selected rule; if it is open, it goes to its moment.
+func (x *RunRules) openSelected() {
+	at := x.selectedRule()
+	switch {
+	case at == noRule:
+		if x.At < len(x.lines) && x.lines[x.At].call.Call > 0 {
+			x.host.Choose(x.lines[x.At].call)
+		}
+	case at != x.open:
+		x.open = at
+	case x.rules[at].Event == 0:
+		x.host.Say(display.Lit("nothing runs it"))
+	default:
+		x.lead(x.of, x.rules[at].Event)
+	}
+}
+
+// Quote returns a sentence about the selected rule, for a report.
+func (x *RunRules) Quote() (what display.Text, sentence []byte) {
+	t, c := x.view.Find(x.of)
+	if at := x.selectedRule(); at != noRule && c != nil {
+		return display.Lit("a report on this rule"), []byte(RunReport(x.view, t, c, at))
+	}
+	return what, nil
+}
+
+// Back closes the open rule.
+func (x *RunRules) Back() (closed bool) {
+	closed = x.open != noRule
+	x.open = noRule
+	return closed
+}
+
+// Label returns the name and the number of rules, in the colour of the worst one, without the warnings
+// that every streamed call has.
+func (x *RunRules) Label() Label {
+	l := Label{Short: display.Lit("WOULD RUN"), Role: x.worst}
+	if len(x.rules) > 0 {
+		l.Name, l.Count = display.Lit("WHEN CODE WOULD RUN"), screen.Count(len(x.rules))
+	}
+	return l
+}
+
+// WantedRows returns a row for each line.
+func (x *RunRules) WantedRows() int { return len(x.lines) }
+
+// GoTo selects a row.
+func (x *RunRules) GoTo(row int) { x.MoveTo(row) }
+
+// Find returns the rows that contain query.
+func (x *RunRules) Find(query string) (rows []int, cursor int) {
+	if query == "" {
+		return nil, x.At
+	}
+	n := newTextQuery(query)
+	for row, line := range x.lines {
+		text := line.text.String()
+		if line.head {
+			r := &x.rules[line.of]
+			text = line.of.String() + " " + r.Outcome.String() + " " + r.with.String()
+		}
+		if containsQuery(n, text) {
+			rows = append(rows, row)
+		}
+	}
+	return rows, x.At
+}
+
+// Extend updates the pane for the selection.
+func (x *RunRules) Extend(s *Context, w, h int) {
+	c := s.Of()
+	key := runRulesKey{of: c.asRef(), width: w, open: x.open}
+	if c.Turn != nil {
+		key.kept, key.closed, key.events = c.Turn.Retention, c.Turn.Closed(), c.Turn.Events
+	}
+	if c.Call != nil {
+		key.size, key.phase, key.got = len(c.Call.Args()), c.Call.Phase(), toolRunsKey(s.View, c.Call)
+	}
+	if h > titleRow {
+		key.all = s.View.Events()
+	}
+	if s.News.All {
+		x.times = callTimes{}
+	}
+	if key.of != x.of {
+		x.Window, x.open, key.open = screen.Window{}, noRule, noRule
+	}
+	if key != x.key || x.lines == nil || x.view != s.View {
+		x.of, x.key, x.view = key.of, key, s.View
+		x.buildLines(s, c, w)
+	}
+	x.Fit(len(x.lines), titleRow, h)
+}
+
+// maxRuleTokens is the maximum size, in tokens, of a growing call whose rules are shown: one rule reads
+// all tokens.
+const maxRuleTokens = 4000
+
+// buildLines builds the rules and the lines.
+func (x *RunRules) buildLines(s *Context, c Selection, w int) {
+	x.rules, x.lines, x.worst = nil, nil, screen.Muted
+	if why := whyNoRules(c); !why.Empty() {
+		for _, line := range display.Wrap(why, max(w-2, 8)) {
+			x.lines = append(x.lines, runRuleLine{of: noRule, role: screen.Muted, text: line})
+		}
+		return
+	}
+	for e := range noRule {
+		r := ruleOf(s.View, c, e, s.Pen)
+		if x.rules = append(x.rules, r); r.alarm == screen.Bad {
+			x.worst = screen.Bad
+		}
+		x.lines = append(x.lines, runRuleLine{of: e, head: true})
+		if e == x.open {
+			x.appendDetail(s, c, e, w)
+		}
+	}
+	x.lines = append(x.lines, toolRuleLines(s.View, c.Turn, c.Call, w, s.Pen)...)
+	x.lines = append(x.lines, latencyLines(s, c, w)...)
+	if x.key.all > 0 {
+		x.lines = append(x.lines, x.times.tableLines(s, c, w)...)
+	}
+}
+
+// Draw draws row y of the pane into the field.
+func (x *RunRules) Draw(p *screen.Pen, y int, focused bool) {
+	defer p.Fill(screen.Bare)
+	row := x.Top + y - titleRow
+	if y == 0 || row >= len(x.lines) {
+		return
+	}
+	line, g := x.lines[row], screen.Bare
+	mark := display.Lit(" ")
+	if row == x.At && len(x.rules) > 0 {
+		mark = p.Glyph.Mark
+		if focused {
+			g = screen.Selected
+		}
+	}
+	p.TextOn(screen.Accent, g, mark)
+	if !line.head {
+		p.TextOn(line.role, g, line.text)
+		p.Fill(g)
+		return
+	}
+	x.drawRule(p, line.of, g)
+	p.Fill(g)
+}
+
+// maxArgsShown is the maximum number of argument bytes that an open rule shows.
+const maxArgsShown = 2 << 10
+
+// appendDetail adds the lines below an open rule: the clients that use it, the exact arguments, where these
+// differ from the final ones, and a sentence for a report.
+func (x *RunRules) appendDetail(s *Context, c Selection, e stream.RunRule, w int) {
+	say := func(role screen.Role, text string) {
+		for _, line := range display.Wrap(s.Pen.Clean(text), max(w-findingLeft-3, 8)) {
+			x.lines = append(x.lines, runRuleLine{of: e, role: role, text: line.Between("     ", "")})
+		}
+	}
+	by := RunBy(c.Turn, c.Call, e)
+	for _, text := range by {
+		say(screen.Plain, text)
+	}
+	if len(by) == 0 {
+		say(screen.Muted, "no known program does this with a call that ends like this")
+	}
+	run := x.rules[e].RuleRun
+	if run.Event > 0 && !run.Replaced && run.Bytes > 0 {
+		text, how := ranArgs(c.Call, run, e)
+		say(screen.Muted, fmt.Sprintf("with %s of %s%s:", screen.Bytes(run.Bytes), screen.Bytes(c.Call.ArgsLen()), how))
+		say(screen.StringToken, string(text[:min(len(text), maxArgsShown)]))
+		if n := len(text) - maxArgsShown; n > 0 {
+			say(screen.Muted, screen.Bytes(n).String()+" more")
+		}
+	}
+	if at := differenceText(c.Call, e, run); at != "" {
+		say(screen.Caution, at)
+	}
+	say(screen.Muted, "report: "+RunReport(s.View, c.Turn, c.Call, e))
+}
+
+// ruleWords describe the code of each run rule.
+var ruleWords = [stream.NumRunRules]string{
+	stream.AnyArgs:        "Code that runs a call as soon as it has a name and a byte of arguments",
+	stream.Parsable:       "Code that runs a call as soon as its arguments parse as JSON",
+	stream.ParsableObject: "Code that runs a call as soon as its arguments parse as an object",
+	stream.Repaired:       "Code that repairs unfinished arguments and runs a call as soon as each key has a value",
+	stream.NextSlot:       "Code that runs a call as soon as something else arrives in the stream",
+	stream.FinishReason:   "Code that runs a call when the finish reason names tools",
+	stream.AtSeal:         "Code that runs a call when the protocol marks its arguments as final",
+	stream.AtEnd:          "Code that runs a call when the stream ends",
+}
+
+// RunReport returns a sentence for a report: what a rule does with the call.
+func RunReport(v *providers.View, t *stream.Turn, c *stream.Call, e stream.RunRule) string {
+	run, name := t.RuleRun(c, e), screen.ShortName(c.Name)
+	if name == "" {
+		name = "it"
+	}
+	text := ruleWords[e]
+	switch {
+	case run.Event == 0 && run.Outcome == stream.NotYet:
+		return text + " has not run " + name + " yet."
+	case run.Outcome == stream.Refuses:
+		return fmt.Sprintf("%s never runs %s: %s.", text, name, noObject(c))
+	case run.Event == 0:
+		return text + " never runs " + name + "."
+	}
+	text += " runs " + name
+	if n := lastDelta(c, run); n >= 0 {
+		text += fmt.Sprintf(" at delta %d", n+1)
+	}
+	if at := screen.Elapsed(t.OpenedAt, v.EventPrefix(run.Event, 0).At); at >= 0 {
+		text += ", " + screen.Time(at).String() + " into the response"
+	}
+	switch {
+	case run.Replaced:
+		text += ", with arguments that were replaced later"
+	case run.Bytes == 0:
+		text += ", without arguments"
+	default:
+		with, how := ranArgs(c, run, e)
+		text += fmt.Sprintf(", with %s (%d of %d bytes%s)", stream.Clip(with, 0, 200), run.Bytes, c.ArgsLen(), how)
+	}
+	if at := differenceText(c, e, run); at != "" {
+		text += "; " + at
+	}
+	return text + verdictEnds[run.Outcome]
+}
+
+// verdictEnds are the ends of the sentence.
+var verdictEnds = [...]string{
+	stream.Unchanged: "; nothing has changed since, but more may arrive.", stream.Never: ".", stream.RunSafely: ": that is safe.",
+	stream.RunEarly: ": too soon, but nothing changed.", stream.RunWrong: ".", stream.RunTwice: ", and then runs it again.",
+	stream.RunIncomplete: "; the call was cut.", stream.RunBroken: ".", stream.Refuses: ".",
+}
+
+// differenceText says where the arguments that a call was run with differ from the final ones, or "".
+func differenceText(c *stream.Call, e stream.RunRule, r stream.RuleRun) string {
+	switch {
+	case r.Event == 0, r.Replaced:
+		return ""
+	case r.Outcome == stream.RunBroken:
+		return "these are " + noObject(c)
+	case len(bytes.TrimSpace(c.Args()[r.Bytes:])) == 0:
+		return ""
+	case c.Freeform():
+		return fmt.Sprintf("the final text continues after byte %s", screen.Count(r.Bytes))
+	case c.Lexer().Err() != nil:
+		return "the final arguments are " + noObject(c)
+	case e == stream.AnyArgs && !isJSONValue(c.Args()[:r.Bytes]):
+		return "that is text, not JSON; the final arguments differ at $"
+	case r.Outcome != stream.RunWrong && r.Outcome != stream.RunIncomplete:
+		return ""
+	}
+	return "the final arguments differ at " + pathAt(c, r.Bytes)
+}
+
+// isJSONValue reports whether a text is one JSON value.
+func isJSONValue(text []byte) bool {
+	var lex stream.Lexer
+	lex.Write(text)
+	lex.Close()
+	s := lex.Syntax()
+	return s == stream.SyntaxObject || s == stream.SyntaxOther
+}
+
+// pathAt returns the path of the first key or value that ends after a byte, e.g. $.edits[0].new
+func pathAt(c *stream.Call, off int) string {
+	type box struct {
+		array bool
+		index int
+		key   string
+	}
+	toks, args := c.Lexer().Tokens(), c.Args()
+	var in []box
+	for i, t := range toks.All() {
+		top := len(in) - 1
+		switch t.Kind {
+		case stream.Comma:
+			if top >= 0 {
+				in[top].index++
+			}
+			continue
+		case stream.Key:
+			if top >= 0 {
+				in[top].key = "." + Unquoted(args, Span{toks.Start(i), min(int(t.End), toks.Start(i)+screen.MaxNameBytes)})
+			}
+		case stream.ObjectClose, stream.ArrayClose:
+			in = in[:max(top, 0)]
+			continue
+		case stream.Space, stream.Colon:
+			continue
+		}
+		if int(t.End) > off && t.Kind != stream.ObjectOpen && t.Kind != stream.ArrayOpen {
+			path := "$"
+			for _, b := range in {
+				if b.array {
+					path += fmt.Sprintf("[%d]", b.index)
+				} else {
+					path += b.key
+				}
+			}
+			return path
+		}
+		if t.Kind == stream.ObjectOpen || t.Kind == stream.ArrayOpen {
+			in = append(in, box{array: t.Kind == stream.ArrayOpen})
+		}
+	}
+	return "$"
+}
+
+// maxTailTokens is the maximum number of last tokens that TailPath reads, because arguments may be long.
+const maxTailTokens = 400
+
+// TailPath returns the path at which a call grows, e.g. .edits[1].new, from the last tokens of its
+// arguments.
+func TailPath(c *stream.Call) (path string) {
+	toks, args := c.Lexer().Tokens(), c.Args()
+	depth, commas, key := 0, 0, ""
+	for n := toks.Len() - 1; n >= max(0, toks.Len()-maxTailTokens); n-- {
+		switch k := toks.At(n).Kind; {
+		case k == stream.ObjectClose || k == stream.ArrayClose:
+			depth++
+		case (k == stream.ObjectOpen || k == stream.ArrayOpen) && depth > 0:
+			depth--
+		case depth > 0:
+		case k == stream.Comma:
+			commas++
+		case k == stream.Key && commas == 0 && key == "":
+			s := TokenSpan(toks, n)
+			s.End = min(s.End, s.Start+screen.MaxNameBytes)
+			key = "." + Unquoted(args, s)
+		case k == stream.ObjectOpen:
+			path, commas, key = key+path, 0, ""
+		case k == stream.ArrayOpen:
+			path, commas, key = fmt.Sprintf("[%d]", commas)+path, 0, ""
+		}
+	}
+	return path
+}

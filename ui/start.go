@@ -1,0 +1,431 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"toolscope/providers"
+	"toolscope/providers/mcp"
+	"toolscope/ui/display"
+	"toolscope/ui/panes"
+	"toolscope/ui/screen"
+)
+
+// SetupGuide has the lines that point clients at a live source, and the state of the source.
+type SetupGuide struct {
+	URL    string        // its address
+	Ways   []ClientSetup // setup lines for clients
+	More   string        // for all other clients; may be empty
+	Routes [][2]string   // path prefixes and their upstreams
+	Runs   func() bool   // reports whether the client that ends with the program still runs; nil if there is none
+}
+
+// A ClientSetup is the line to paste for a client, and the lines that belong to it.
+type ClientSetup struct {
+	Client string
+	Line   string   // "" if no line works alone
+	Also   []string // further lines
+}
+
+// lines returns all lines.
+func (w ClientSetup) lines() []string {
+	if w.Line == "" {
+		return w.Also
+	}
+	return append([]string{w.Line}, w.Also...)
+}
+
+// isWaitingForClients reports whether only refused requests have arrived yet.
+func (m *Model) isWaitingForClients() bool {
+	turns := len(m.in.Session().Turns)
+	return m.opt.Setup != nil && (turns == 0 || turns <= maxRefused && turns == len(m.refusedExchanges()))
+}
+
+const maxRefused = 100 // with more refused requests, the list of turns is shown instead
+
+// setupRow is a row of the waiting screen: the setup of a client, one of its lines, or that of all others.
+type setupRow struct {
+	way  int // or len(Ways)
+	line int // index in the lines below the setup, or -1
+	text display.Text
+}
+
+// setupRows returns the rows between the first one and the refused requests.
+func (m *Model) setupRows(width int) (rows []setupRow) {
+	a := m.opt.Setup
+	for i, way := range a.Ways {
+		rows = append(rows, setupRow{way: i, line: -1})
+		if i != m.setupIndex || !m.setupExpanded {
+			continue
+		}
+		for n, line := range way.lines() {
+			for _, part := range display.Wrap(m.pen.Name(line), max(width-4, 8)) {
+				rows = append(rows, setupRow{i, n, part})
+			}
+		}
+	}
+	if a.More != "" && width >= setupWide {
+		rows = append(rows, setupRow{way: len(a.Ways), line: -1})
+	}
+	return rows
+}
+
+// drawSetup draws row y of the screen that waits for clients: the lines to paste, and refused requests.
+func (m *Model) drawSetup(p *screen.Pen, y, height int) {
+	a, refused, rows := m.opt.Setup, m.refusedExchanges(), m.setupRows(p.Left)
+	told, room, top := m.setupView(rows, len(refused), height)
+	switch n := top + y - 1; {
+	case y == 0 && p.Left >= setupWide:
+		p.Text(screen.Muted, display.Lit("  Paste one line where your agent runs (:paste shows this again):"))
+	case y == 0:
+		p.Text(screen.Muted, display.Lit(" Waiting at "))
+		p.Text(screen.Plain, p.Name(a.URL))
+	case y <= room && n < len(rows):
+		m.drawSetupRow(p, rows[n])
+	case told > 0 && y == height-told-1:
+		p.Caption(screen.Caution, screen.Count(len(refused)).Between("REFUSED ", ""))
+	case y >= height-told:
+		m.drawRefusal(p, refused[len(refused)-(height-y)])
+	}
+}
+
+// setupView returns the number of refused requests that fit in height rows, the number of setup rows, and
+// the first visible setup row. The selected row is always visible.
+func (m *Model) setupView(rows []setupRow, refused, height int) (told, room, top int) {
+	told = min(refused, max(0, height-len(m.opt.Setup.Ways)-4))
+	room = height - 1
+	if told > 0 {
+		room -= told + 1
+	}
+	for i, r := range rows {
+		if r.way == m.setupIndex && r.line < 0 && i >= room {
+			top = i - room + 1
+		}
+	}
+	return told, room, top
+}
+
+// touchSetupRow selects the setup in row y, and reports whether it was selected already.
+func (m *Model) touchSetupRow(y int) (again bool) {
+	rows := m.setupRows(m.w)
+	_, room, top := m.setupView(rows, len(m.refusedExchanges()), m.bodyHeight())
+	n := top + y - 1
+	if y < 1 || y > room || n >= len(rows) || rows[n].way >= len(m.opt.Setup.Ways) {
+		return false
+	}
+	if again = rows[n].way == m.setupIndex; !again {
+		m.setupIndex, m.setupExpanded = rows[n].way, false
+	}
+	return again
+}
+
+// setupWide is the minimum screen width for the names of clients.
+const setupWide = 60
+
+// drawSetupRow draws the setup of a client, one of its lines, or that of all others.
+func (m *Model) drawSetupRow(p *screen.Pen, r setupRow) {
+	a, g, mark := m.opt.Setup, screen.Bare, display.Lit("  ")
+	if r.line >= 0 {
+		p.Spaces(g, 4)
+		p.Text(screen.StringToken, r.text)
+		return
+	}
+	if r.way == m.setupIndex {
+		g, mark = screen.Selected, p.Glyph.Mark.Between("", " ")
+	}
+	p.TextOn(screen.Accent, g, mark)
+	name, text, role := display.Lit("others"), p.Name(a.More), screen.Muted
+	if r.way < len(a.Ways) {
+		way := a.Ways[r.way]
+		name, text, role = p.Name(way.Client), p.Name(way.Line), screen.Plain
+		if way.Line == "" {
+			text, role = display.Format("%s: enter shows them", screen.Plural(len(way.Also), "line")), screen.Muted
+		}
+	}
+	if p.Left >= setupWide-2 {
+		names := 0
+		for _, way := range a.Ways {
+			names = max(names, p.Name(way.Client).Width())
+		}
+		p.TextOn(screen.Accent, g, p.Pad(name, names).Between("", "  "))
+	}
+	p.TextOn(role, g, p.Truncate(text, p.Left))
+	if r.way < len(a.Ways) && a.Ways[r.way].Line != "" && len(a.Ways[r.way].Also) > 0 {
+		p.Right(screen.Muted, g, p.Format(" +%d: enter ", len(a.Ways[r.way].Also)))
+	}
+	p.Fill(g)
+}
+
+// setupKeys returns the keys of the waiting screen.
+func (m *Model) setupKeys() []screen.Binding {
+	return append(m.pasteKeys(), []screen.Binding{
+		{Keys: []string{"L"}, Hint: display.Lit("L streams"), Does: display.Lit("open streams"), Do: m.openStreams},
+		{Keys: []string{"d"}, Hint: display.Lit("d demo"), Does: display.Lit("play the demo"), Do: m.playDemo},
+		{Keys: []string{"q", "esc"}, Hint: display.Lit("q quit"), Does: display.Lit("quit"), Do: func() { m.quitOrAsk(tea.Quit) }},
+	}...)
+}
+
+// pasteKeys returns the keys that select and copy a setup.
+func (m *Model) pasteKeys() []screen.Binding {
+	move := func(step int) func() {
+		return func() {
+			m.setupIndex = min(max(0, m.setupIndex+step), max(0, len(m.opt.Setup.Ways)-1))
+			m.setupExpanded = false
+		}
+	}
+	return []screen.Binding{
+		{Keys: []string{"up", "k"}, Does: display.Lit("previous line"), Do: move(-1)},
+		{Keys: []string{"down", "j"}, Does: display.Lit("next line"), Do: move(1)},
+		{Keys: []string{"?"}, Hint: display.Lit("? help")},
+		{Keys: []string{"y"}, Hint: display.Lit("y copy line"), Does: display.Lit("copy the line, or its group"), Do: m.copySetupLines},
+		{Keys: []string{"enter"}, Does: display.Lit("show the full lines"), Do: func() { m.setupExpanded = !m.setupExpanded }},
+	}
+}
+
+// openPaste shows the setup lines again.
+func (m *Model) openPaste() {
+	if m.opt.Setup == nil {
+		m.showNotice(display.Lit("only a proxy has lines to paste"))
+		return
+	}
+	m.pushMode(&setupPage{m})
+}
+
+// setupPage is the mode that shows the setup lines after traffic has arrived.
+type setupPage struct{ m *Model }
+
+// Keys returns the keys that select and copy a setup.
+func (s *setupPage) Keys() []screen.Binding {
+	return append(s.m.pasteKeys(), screen.Binding{Keys: []string{"esc", "q"}, Hint: display.Lit("esc back"), Does: display.Lit("close"), Do: s.m.closeTop})
+}
+
+// Click selects the setup at row y.
+func (s *setupPage) Click(_, y int) (again bool) { return s.m.touchSetupRow(y) }
+
+// Roll has no effect: the view follows the selection.
+func (*setupPage) Roll(int) {}
+
+// Extend has no data to read.
+func (s *setupPage) Extend(*providers.View, int, int) {}
+
+// Draw draws row y.
+func (s *setupPage) Draw(p *screen.Pen, y int) {
+	s.m.drawSetup(p, y, s.m.bodyHeight())
+	p.Fill(screen.Bare)
+}
+
+// openRoutes lists the proxy's upstreams.
+func (m *Model) openRoutes() {
+	if m.opt.Setup == nil || len(m.opt.Setup.Routes) == 0 {
+		m.showNotice(display.Lit("only a proxy has upstreams"))
+		return
+	}
+	widest := 0
+	for _, h := range m.opt.Setup.Routes {
+		widest = max(widest, len(h[0]))
+	}
+	var lines []string
+	for _, h := range m.opt.Setup.Routes {
+		lines = append(lines, fmt.Sprintf("%s%-*s  %s", m.opt.Setup.URL, widest, h[0], h[1]))
+	}
+	m.openOutput(panes.Literal{Path: "hosts", Text: strings.Join(lines, "\n")})
+}
+
+// copySetupLines copies the selected line.
+func (m *Model) copySetupLines() {
+	a := m.opt.Setup
+	if m.setupIndex >= len(a.Ways) {
+		m.showNotice(display.Lit("no line is selected"))
+		return
+	}
+	m.copyText([]byte(strings.Join(a.Ways[m.setupIndex].lines(), "\n")))
+}
+
+// copyText copies a text, and shows by which method.
+func (m *Model) copyText(text []byte) {
+	if m.opt.Copy == nil {
+		m.showNotice(display.Lit("no clipboard"))
+		return
+	}
+	ways, err := m.opt.Copy(text)
+	if err != nil {
+		m.showNotice(m.draw.Clean(err.Error()))
+		return
+	}
+	m.showNotice(m.draw.Clean(ways).Between("copied: ", ""))
+}
+
+// A StatusNote is a note about the state of the source.
+type StatusNote struct {
+	Text  string
+	Alarm bool   // something is wrong
+	Stays bool   // it is shown while there is room for it and the end of the path
+	Brief string // replaces Text if that doesn't fit; "" for nothing
+}
+
+// A RecentCapture is a capture to choose from if there is no source.
+type RecentCapture struct {
+	Name    string
+	Bytes   int64
+	Written time.Time // the time of its last byte
+	Open    bool      // it is still being recorded
+	Read    func() Inbox
+}
+
+// recentCaptures is the mode that lists recent captures, and offers the demo.
+type recentCaptures struct {
+	screen.Window
+	m *Model
+}
+
+// Keys returns the keys of the list. Nothing else is open with it.
+func (r *recentCaptures) Keys() []screen.Binding {
+	return append([]screen.Binding{
+		{Keys: []string{"enter"}, Hint: display.Lit("enter open"), Does: display.Lit("open the capture"), Do: r.openSelected},
+		{Keys: []string{"d"}, Hint: display.Lit("d demo"), Does: display.Lit("play the demo"), Do: func() {
+			r.m.closeTop()
+			r.m.playDemo()
+		}},
+		{Keys: []string{"q", "esc"}, Hint: display.Lit("q quit"), Does: display.Lit("quit"), Do: func() { r.m.queueCmd(tea.Quit) }},
+	}, r.CursorKeys(display.Text{}, r.MoveTo)...)
+}
+
+// openSelected opens the selected capture, and follows one that is still being recorded.
+func (r *recentCaptures) openSelected() {
+	m, chosen := r.m, r.m.opt.Recent[r.At]
+	m.opt.Inbox, m.opt.Source, m.opt.Demo = chosen.Read(), chosen.Name, nil
+	m.closeTop()
+	m.queueCmd(waitForInbox(m.opt.Inbox, 0))
+	m.setFollow(true)
+}
+
+func (r *recentCaptures) Extend(_ *providers.View, _, h int) {
+	r.Fit(len(r.m.opt.Recent), 1, h-1)
+}
+
+func (r *recentCaptures) Draw(p *screen.Pen, y int) {
+	defer p.Fill(screen.Bare)
+	if y == 0 {
+		p.Text(screen.Accent, display.Lit(" CAPTURES "))
+		p.Text(screen.Muted, screen.Count(r.Rows))
+		return
+	}
+	row := r.Top + y - 1
+	if row >= r.Rows || y > r.Height {
+		return
+	}
+	g, mark := screen.Bare, display.Lit("  ")
+	if row == r.At {
+		g, mark = screen.Selected, p.Glyph.Mark.Between("", " ")
+	}
+	one := r.m.opt.Recent[row]
+	p.TextOn(screen.Accent, g, mark)
+	p.TextOn(screen.Plain, g, p.Format("%s  ", p.Clean(one.Written.Local().Format("2006-01-02 15:04"))))
+	p.TextOn(screen.Muted, g, padLeft(p, screen.Bytes(int(one.Bytes)), 11).Between("", "  "))
+	if one.Open {
+		p.TextOn(screen.Live, g, display.Lit("recording  "))
+	}
+	p.TextOn(screen.Muted, g, p.Truncate(p.Name(one.Name), p.Left))
+	p.Fill(g)
+}
+
+// hasOnlyMCP reports whether the session has only MCP servers and no model turns.
+func (m *Model) hasOnlyMCP() bool {
+	return !m.isTourOpening() && !m.isWaitingForClients() && len(m.in.Session().Turns) == 0 && len(m.in.Executed().Requests) > 0
+}
+
+// mcpKeys returns the keys that move in the MCP requests.
+func (m *Model) mcpKeys() []screen.Binding {
+	w := &m.served.rows
+	keys := w.CursorKeys(display.Text{}, func(row int) { m.served.fixed = true; w.MoveTo(row) })
+	last := &keys[len(keys)-1]
+	last.Does, last.Do = display.Lit("to the end, and follow"), func() { m.served.fixed = false }
+	return keys
+}
+
+// requestCursor is the position in the MCP requests.
+type requestCursor struct {
+	rows  screen.Window
+	fixed bool // it does not follow the latest request
+}
+
+// drawMCP draws row y of a session that has only MCP servers: the requests, each with its response in the
+// row below. It shows the latest ones unless the user has moved elsewhere.
+func (m *Model) drawMCP(p *screen.Pen, y, height int) {
+	v := m.in.View()
+	all := v.Executed()
+	rows := max(1, (height-1)/2)
+	if y == 0 {
+		m.served.rows.Stick = !m.served.fixed
+		m.served.rows.Resize(len(all), rows)
+		p.Text(screen.Accent, display.Lit(" MCP "))
+		p.Text(screen.Plain, m.mcpTitle(v, all, p))
+		return
+	}
+	n := m.served.rows.Top + (y-1)/2
+	if n >= len(all) || y > 2*rows {
+		return
+	}
+	if r := all[n]; (y-1)%2 == 0 {
+		m.drawMCPRequest(p, r, n == m.served.rows.At && m.served.fixed)
+	} else {
+		m.drawMCPResult(p, r)
+	}
+}
+
+// mcpTitle returns the numbers of requests and tool calls as text.
+func (m *Model) mcpTitle(v *providers.View, all []*mcp.Request, p *screen.Pen) display.Text {
+	calls := 0
+	for _, s := range v.Servers() {
+		calls += s.Calls
+	}
+	return m.draw.Truncate(p.Format("%s, %s; no model turns", screen.Plural(len(all), "request"), screen.Plural(calls, "tool call")), m.w-6)
+}
+
+// drawMCPRequest draws a request: its state, server, method, and arguments.
+func (m *Model) drawMCPRequest(p *screen.Pen, r *mcp.Request, here bool) {
+	role, mark := screen.Good, display.Lit("   ")
+	if here {
+		mark = p.Glyph.Mark.Between(" ", " ")
+	}
+	switch {
+	case r.State == mcp.Refused || r.Failed:
+		role = screen.Bad
+	case r.State != mcp.Done:
+		role = screen.Caution
+	}
+	p.Text(role, mark)
+	state := r.State.String()
+	if r.Failed {
+		state = "failed"
+	}
+	took := ""
+	if d := r.Duration(); d >= 0 {
+		took = " in " + screen.Time(d).String()
+	}
+	p.Text(role, p.Format("%-10s", state))
+	asks := ""
+	if r.FromServer {
+		asks = "asks "
+	}
+	room := max(0, m.w-13)
+	p.Text(screen.Plain, m.draw.Truncate(p.Format("%s  %s%s %s%s  %s", r.Server.Name, asks, r.Method, r.Tool, took, string(r.Args[:min(len(r.Args), 4*m.w)])), room))
+}
+
+// drawMCPResult draws the response.
+func (m *Model) drawMCPResult(p *screen.Pen, r *mcp.Request) {
+	text := r.Text
+	if r.Error != "" {
+		text = r.Error
+	}
+	if r.Shell() {
+		text = r.Exit
+	}
+	if text == "" && r.StructuredSize > 0 {
+		text = string(r.Structured)
+	}
+	p.Text(screen.Muted, m.draw.Truncate(p.Format("             %s", text[:min(len(text), 4*m.w)]), m.w-1))
+}
