@@ -13,9 +13,6 @@ import (
 	"toolscope/capture/fault"
 )
 
-// This file holds responses at breakpoints: the client waits for the matching event and the rest.
-// Meanwhile the provider's bytes are read and recorded as they arrive.
-
 // A Watch decides when one response is held. Its methods are called one after the other.
 type Watch interface {
 	// See gets the records before the response's body: the request, and both heads.

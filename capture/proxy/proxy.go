@@ -24,14 +24,19 @@
 package proxy
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"crypto/subtle"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"log"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -237,3 +242,231 @@ func (p *Proxy) tryEnter() bool {
 }
 
 func (p *Proxy) recordTime() time.Duration { return max(0, p.options.Now().Sub(p.options.Began)) }
+
+// Serve answers on l until ctx is done or the proxy is closed. Then it cuts the open exchanges, closes l
+// and returns nil. It refuses a listener that other machines can reach, unless the proxy is public.
+func (p *Proxy) Serve(ctx context.Context, l net.Listener) error {
+	if !p.options.Public && !isLocal(l.Addr()) {
+		l.Close()
+		return fmt.Errorf("proxy: other machines can reach %s: listen on 127.0.0.1, or allow it and set a token", l.Addr())
+	}
+	base, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer stop(errClosed)
+	server := &http.Server{
+		Handler:           p,
+		ReadHeaderTimeout: p.limits.HeaderTime,
+		MaxHeaderBytes:    p.limits.HeaderBytes,
+		IdleTimeout:       keepAlive,
+		Protocols:         hostguard.Protocols(),
+		ErrorLog:          p.log,
+		BaseContext:       func(net.Listener) context.Context { return base },
+		ConnContext:       func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, headKey{}, c) },
+		ConnState: func(c net.Conn, state http.ConnState) {
+			if state == http.StateIdle {
+				c.(*headWatch).expectHead()
+			}
+		},
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(watchedListener{l}) }()
+	var err error
+	select {
+	case err = <-ended:
+	case <-ctx.Done():
+	case <-p.closing.Done():
+	}
+	stop(errClosed) // before the connections close, so that this is the reason of the cuts
+	server.Close()
+	if err == nil {
+		err = <-ended
+	}
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return fmt.Errorf("proxy: listening ended: %w", err)
+}
+
+func isLocal(a net.Addr) bool {
+	switch a := a.(type) {
+	case *net.TCPAddr:
+		return a.IP.IsLoopback()
+	case *net.UnixAddr:
+		return true
+	}
+	return false
+}
+
+// A headWatch looks in the bytes of each request's head for a Content-Length next to a
+// Transfer-Encoding. net/http removes it silently (RFC 9112 §6.3 allows that), and the forwarded request
+// gets its own framing, so nothing can be smuggled. But a client that sends both is wrong or malicious.
+//
+// It reads the first bytes of the connection, and the first after each idle time, up to an empty line.
+// It doesn't see a request that was sent before the previous response.
+type headWatch struct {
+	net.Conn
+	mu     sync.Mutex
+	inBody bool
+	line   []byte // the beginning of an unfinished line
+	length bool
+}
+
+const lengthField = "content-length:"
+
+type headKey struct{}
+
+type watchedListener struct{ net.Listener }
+
+func (l watchedListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &headWatch{Conn: c}, nil
+}
+
+func (c *headWatch) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for rest, complete := p[:n], true; complete && !c.inBody; {
+		var line []byte
+		if line, rest, complete = bytes.Cut(rest, []byte("\n")); len(c.line) <= len(lengthField) {
+			c.line = append(c.line, line[:min(len(line), len(lengthField)+1)]...)
+		}
+		if !complete {
+			break
+		}
+		c.inBody = len(bytes.TrimSuffix(c.line, []byte("\r"))) == 0
+		c.length = c.length || bytes.HasPrefix(bytes.ToLower(c.line), []byte(lengthField))
+		c.line = c.line[:0]
+	}
+	return n, err
+}
+
+func (c *headWatch) expectHead() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.inBody, c.length, c.line = false, false, c.line[:0]
+}
+
+// CloseWrite closes the write side. net/http ends a refusal with it; an upgraded connection uses it when
+// one side is done.
+func (c *headWatch) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return errors.ErrUnsupported
+}
+
+// hadLength reports whether the head of the request had a Content-Length, also if net/http removed it.
+func hadLength(r *http.Request) bool {
+	c, ok := r.Context().Value(headKey{}).(*headWatch)
+	if !ok {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.length
+}
+
+// self names the proxy in its own answers.
+const self = "toolscope proxy"
+
+// writeRefusal answers the request in the upstream's place.
+func writeRefusal(w http.ResponseWriter, no *hostguard.Refusal) {
+	if no.Status == http.StatusMethodNotAllowed {
+		w.Header().Set("Allow", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
+	}
+	no.Write(w, self)
+}
+
+// recordRefusal records a refused request as an exchange that this proxy answered. It doesn't read the
+// body.
+func (p *Proxy) recordRefusal(r *http.Request, no *hostguard.Refusal) {
+	number, at := int(p.numbers.Add(1)), p.recordTime()
+	header := r.Header.Clone()
+	header.Del("Proxy-Authorization")
+	put := func(rec capture.Record) {
+		rec.Exchange, rec.At = number, at
+		p.options.Record(rec)
+	}
+	path := cmp.Or(rawPath(r), r.RequestURI)
+	if p.options.Token != "" { // the first segment may be the token, or a wrong guess of it
+		_, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+		path = "/…/" + rest
+	}
+	head := capture.Head{Method: r.Method, URL: "http://" + r.Host + path, Header: header, Start: p.options.Now()}
+	put(capture.Record{Side: capture.Request, Head: &head})
+	put(capture.Record{
+		By: capture.Toolscope, Note: capture.OwnAnswer + no.Why,
+		Head: &capture.Head{Status: no.Status, Header: http.Header{"Content-Type": {"text/plain; charset=utf-8"}}, Start: p.options.Now()},
+	})
+	put(capture.Record{Data: []byte(no.Words(self))})
+	put(capture.Record{End: capture.EndEOF, Why: capture.Refused + no.Why, By: capture.Toolscope})
+}
+
+// routeRequest returns the target of a request, or why it is refused. passed are the marks of the servers that
+// the request has passed. A public proxy accepts any host name; the token keeps strangers out.
+func (p *Proxy) routeRequest(r *http.Request, passed []string) (*target, *hostguard.Refusal) {
+	switch {
+	case r.Method == http.MethodConnect:
+		return nil, hostguard.Refuse(http.StatusMethodNotAllowed, "CONNECT is refused: this proxy forwards only to its own upstreams")
+	case len(r.TransferEncoding) > 0 && hadLength(r):
+		return nil, hostguard.Refuse(http.StatusBadRequest, "a request with both Content-Length and Transfer-Encoding is refused: its length is ambiguous")
+	}
+	path, no := p.checkToken(r)
+	if no != nil {
+		return nil, no
+	}
+	rules := hostguard.Rules{Public: p.options.Public, Origins: p.options.Origins, Purpose: "this proxy forwards only to its own upstreams"}
+	if no := rules.Check(r); no != nil {
+		return nil, no
+	}
+	to := findRoute(p.routes, r.URL, path, r.Header)
+	if to == nil {
+		if p.options.Advise != nil {
+			if advice := p.options.Advise(r); advice != "" {
+				return nil, hostguard.Refuse(http.StatusNotFound, "no provider in the path: %s", advice)
+			}
+		}
+		return nil, hostguard.Refuse(http.StatusNotFound, "no upstream for the path %q: use one of %s", path, routePrefixes(p.routes))
+	}
+	if isOwn(r, to.url) {
+		return nil, hostguard.Refuse(http.StatusLoopDetected, "the upstream %s is this proxy itself", to.url.Host)
+	}
+	if slices.Contains(passed, p.mark) {
+		return nil, hostguard.Refuse(http.StatusLoopDetected, "the upstream %s leads back to this proxy", to.url.Host)
+	}
+	to.marks = append(passed, p.mark)
+	return to, nil
+}
+
+// isOwn reports whether u is this proxy, e.g. because a base URL was set twice. Such a request would
+// loop forever.
+func isOwn(r *http.Request, u *url.URL) bool {
+	host, port := hostguard.LocalAddress(r)
+	to := u.Port()
+	if to == "" {
+		to = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return port != "" && port == to && (u.Hostname() == host || hostguard.IsLoopback(host) && hostguard.IsLoopback(u.Hostname()))
+}
+
+// checkToken returns the request's path without the token, or a refusal if the token is missing.
+func (p *Proxy) checkToken(r *http.Request) (string, *hostguard.Refusal) {
+	path := rawPath(r)
+	if p.options.Token == "" {
+		return path, nil
+	}
+	if shown, ok := strings.CutPrefix(r.Header.Get("Proxy-Authorization"), "Bearer "); ok && p.isToken(shown) {
+		return path, nil
+	}
+	if segment, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/"); p.isToken(segment) {
+		return "/" + rest, nil
+	}
+	return "", hostguard.Refuse(http.StatusUnauthorized, "the token is missing: put it first in the path, or in Proxy-Authorization")
+}
+
+func (p *Proxy) isToken(s string) bool {
+	return subtle.ConstantTimeCompare([]byte(s), []byte(p.options.Token)) == 1
+}

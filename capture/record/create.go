@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"toolscope/capture"
@@ -97,3 +99,168 @@ func makeDir(dir string) (warning string, err error) {
 	}
 	return "", nil
 }
+
+// lockForWriting keeps other writers out until f is closed, or its program has ended. On a file system
+// without locks it always succeeds.
+func lockForWriting(f *os.File) error {
+	for tries := 0; isInUse(f, exclusive); tries++ {
+		if tries == 50 {
+			return errors.New("another program records to it")
+		}
+		time.Sleep(time.Millisecond) // isLocked of another program may hold it for a moment
+	}
+	return nil
+}
+
+// isLocked reports whether another program is writing to a capture.
+func isLocked(path string) bool {
+	f, err := os.OpenFile(path, os.O_RDONLY|noFollow|noWait, 0)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return isInUse(f, shared)
+}
+
+// isInUse takes a lock of a file. It reports whether another process has a lock that excludes it. On a
+// file system without locks, that is never so.
+func isInUse(f *os.File, kind int) bool {
+	held, _ := tryLock(f, kind)
+	return held
+}
+
+// LockDir reserves a folder for one program, until release is called or the program has ended. It creates
+// a missing folder. ok is false if another program has it. On a file system without locks it always
+// succeeds.
+func LockDir(dir string) (release func(), ok bool, err error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, false, err
+	}
+	f, err := os.OpenFile(filepath.Join(dir, ".lock"), os.O_RDWR|os.O_CREATE|noFollow|noWait, 0o600)
+	if err != nil {
+		return nil, false, err
+	}
+	if isInUse(f, exclusive) {
+		f.Close()
+		return nil, false, nil
+	}
+	return func() { f.Close() }, true, nil
+}
+
+// HasRoom checks whether a folder has room for size bytes, by writing them to a file that it then
+// removes. The error is the reason why not.
+func HasRoom(dir string, size int) error {
+	path := filepath.Join(dir, ".room")
+	os.Remove(path) // of a killed program
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(path)
+	defer f.Close()
+	_, err = f.Write(make([]byte, size))
+	return err
+}
+
+// Limits are the maximum age and size of the captures in a directory. Zero means no limit.
+type Limits struct {
+	Age   time.Duration // since the last byte was written
+	Bytes int64         // of all captures; the oldest are deleted first
+}
+
+// StoredCapture is a capture in a directory.
+type StoredCapture struct {
+	Path    string
+	Bytes   int64     // including its companion directory
+	Written time.Time // time of its last byte
+}
+
+// Extension is the extension of captures.
+const Extension = ".tsc"
+
+// List returns the captures in a directory, newest first. A missing directory has none. Other files and
+// links are not captures.
+func List(dir string) (list []StoredCapture) {
+	all, _ := os.ReadDir(dir) // the entries read before an error
+	for _, e := range all {
+		info, err := e.Info()
+		if err != nil || !info.Mode().IsRegular() || !strings.HasSuffix(e.Name(), Extension) {
+			continue
+		}
+		k := StoredCapture{filepath.Join(dir, e.Name()), info.Size(), info.ModTime()}
+		for _, b := range List(CompanionDir(k.Path)) {
+			k.Bytes += b.Bytes
+		}
+		list = append(list, k)
+	}
+	slices.SortStableFunc(list, func(a, b StoredCapture) int { return b.Written.Compare(a.Written) })
+	return list
+}
+
+// CompanionDir returns the directory of the other captures of a capture's run.
+func CompanionDir(path string) string { return strings.TrimSuffix(path, Extension) + ".mcp" }
+
+// MakeCompanionDir creates that directory, for its owner only. leave removes it if it is empty.
+func MakeCompanionDir(path string) (leave func(), err error) {
+	dir := CompanionDir(path)
+	_, err = makeDir(dir)
+	return func() { os.Remove(dir) }, err
+}
+
+// Prune deletes the captures of a directory that exceed the limits, and returns them. It never deletes a
+// capture that is being written or pinned, see [Pin]. The newest one is never deleted for its size.
+func Prune(dir string, l Limits, now time.Time) (gone []StoredCapture) {
+	var bytes int64
+	for i, k := range List(dir) {
+		bytes += k.Bytes
+		old := l.Age > 0 && now.Sub(k.Written) > l.Age
+		if (old || i > 0 && l.Bytes > 0 && bytes > l.Bytes) && removeCapture(k.Path) {
+			bytes -= k.Bytes
+			gone = append(gone, k)
+		}
+	}
+	return gone
+}
+
+// removeCapture deletes a capture and its companion directory, if no program has the capture open.
+func removeCapture(path string) bool {
+	if !removeOne(path) {
+		return false
+	}
+	for _, b := range List(CompanionDir(path)) {
+		removeOne(b.Path)
+	}
+	os.Remove(CompanionDir(path)) // if it is empty
+	return true
+}
+
+func removeOne(path string) bool {
+	f, err := os.OpenFile(path, os.O_RDWR|noFollow|noWait, 0)
+	if err != nil {
+		return false
+	}
+	inUse := isInUse(f, exclusive)
+	if inUse || mustClose {
+		f.Close()
+	}
+	if inUse {
+		return false
+	}
+	err = os.Remove(path)
+	f.Close()
+	return err == nil
+}
+
+// Pin protects a capture from Prune, until release is called or the program has ended. A capture that is
+// being written can't be pinned: it is protected anyway, until its writer has closed it.
+func Pin(path string) (release func()) {
+	f, err := os.OpenFile(path, os.O_RDONLY|noFollow|noWait, 0)
+	if err != nil {
+		return func() {}
+	}
+	isInUse(f, shared)
+	return func() { f.Close() }
+}
+
+// IsOpen reports whether a program is recording to a capture.
+func IsOpen(path string) bool { return isLocked(path) }

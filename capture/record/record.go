@@ -13,11 +13,14 @@
 package record
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"sync"
+	"syscall"
 	"time"
 
 	"toolscope/capture"
@@ -218,5 +221,135 @@ func (r *Recorder) writeGap(g *gap) error {
 		}
 	}
 	*g = gap{}
+	return nil
+}
+
+// recordCost is the cost of a record without its data.
+const recordCost = 256
+
+// QueueRules returns the rules of a queue of records from the network: Put never waits, and gaps are
+// reported where they are. why is the second part of a gap's note: "were not recorded: …".
+func QueueRules(limit int, why string) queue.Rules[capture.Record] {
+	return queue.Rules[capture.Record]{
+		Limit: limit, Cost: RecordCost, PartOf: partOf, WithoutBytes: withoutBytes,
+		Gap: func(lost int64, near capture.Record) capture.Record {
+			near.Lost = lost
+			near.Note = capture.JoinNotes(near.Note, fmt.Sprintf("gap: %d bytes of exchange %d %s", lost, near.Exchange, why))
+			return near
+		},
+	}
+}
+
+// RecordCost returns about how much memory a record takes.
+func RecordCost(r capture.Record) int {
+	n := recordCost + len(r.Data) + len(r.Why) + len(r.Note)
+	if r.Head != nil {
+		n += len(r.Head.URL)
+		for name, values := range r.Head.Header {
+			n += len(name)
+			for _, v := range values {
+				n += len(v) + 16
+			}
+		}
+	}
+	return n
+}
+
+// lostWith returns how many bytes are missing if the record is.
+func lostWith(r capture.Record) int64 { return int64(len(r.Data)) + r.Lost }
+
+func partOf(r capture.Record) queue.Part {
+	return queue.Part{
+		Stream: queue.Stream{Exchange: r.Exchange, Request: r.Side == capture.Request},
+		Bytes:  lostWith(r), EndsExchange: r.End != "",
+	}
+}
+
+// withoutBytes returns a record without its bytes, and without the note of a gap, which becomes part of a
+// larger one. It reports whether the rest is worth keeping.
+func withoutBytes(r capture.Record) (capture.Record, bool) {
+	if r.Lost > 0 {
+		r.Note = ""
+	}
+	r.Data, r.Lost = nil, 0
+	return r, r.Head != nil || r.End != "" || r.Note != ""
+}
+
+// writer writes a capture, each line in one Write, so that written lines survive the end of the program.
+type writer struct {
+	w    io.Writer
+	file bool  // w is a file with only this capture, so it can be truncated
+	size int64 // bytes of complete lines
+	torn bool  // a write failed in the middle of a line
+
+	damaged error // what another program did to the file, which is closed then
+}
+
+func newWriter(w io.Writer, created time.Time, by string) (*writer, error) {
+	line, err := capture.EncodeHeader(created, by)
+	if err != nil {
+		return nil, fmt.Errorf("begin capture: %w", err)
+	}
+	cw := &writer{w: w}
+	if err := cw.write(line); err != nil {
+		return nil, fmt.Errorf("begin capture: %w", err)
+	}
+	return cw, nil
+}
+
+// write appends complete lines. After an error, the capture is undamaged up to them, and write may be
+// tried again.
+func (w *writer) write(line []byte) error {
+	if w.damaged != nil {
+		return w.damaged
+	}
+	if w.torn {
+		line = append([]byte("\n"), line...)
+	}
+	n, err := w.w.Write(line)
+	if err == nil && n < len(line) {
+		err = io.ErrShortWrite
+	}
+	switch {
+	case err == nil:
+		w.size += int64(n)
+		w.torn = false
+	case n > 0:
+		w.torn = !w.truncateTail() && !bytes.HasSuffix(line[:n], []byte("\n"))
+	}
+	return err
+}
+
+// truncateTail removes the part of a line that was written. If that fails, readers report the line as
+// damaged.
+func (w *writer) truncateTail() bool {
+	f, ok := w.w.(interface {
+		io.Seeker
+		Truncate(size int64) error
+	})
+	if !w.file || !ok || f.Truncate(w.size) != nil {
+		return false
+	}
+	_, err := f.Seek(w.size, io.SeekStart)
+	return err == nil
+}
+
+// close forces a file to the disk and closes it. Other destinations are closed if they can be.
+func (w *writer) close() error {
+	if w.damaged != nil {
+		return nil
+	}
+	var err error
+	if f, ok := w.w.(interface{ Sync() error }); ok {
+		if err = f.Sync(); errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
+			err = nil // a pipe, or a device
+		}
+	}
+	if c, ok := w.w.(io.Closer); ok {
+		err = cmp.Or(c.Close(), err)
+	}
+	if err != nil {
+		return fmt.Errorf("close capture: %w", capture.WithoutPath(err))
+	}
 	return nil
 }

@@ -2,6 +2,7 @@ package display
 
 import (
 	"encoding/binary"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
@@ -183,4 +184,182 @@ func scanCluster(b []byte, r rune) scannedUnit {
 		_, p.cells = ansi.FirstGraphemeCluster(b[:keep], ansi.GraphemeWidth)
 	}
 	return p
+}
+
+// Limits of one cluster. Written language stays far below them. Text that is meant to cover its neighbours
+// exceeds them.
+const (
+	maxMarks  = 8   // combining marks on one base
+	maxPoints = 32  // code points
+	maxWindow = 160 // bytes that are searched for the end of a cluster; more than maxPoints need
+)
+
+const (
+	zwj        = '\u200d'
+	vs16       = '\ufe0f'
+	keycapMark = '\u20e3'
+)
+
+// clusterWindow returns the start of b, up to the maximum length of a cluster. Without a limit, a text that is
+// one long cluster would be searched again at each character.
+func clusterWindow(b []byte) []byte {
+	if len(b) <= maxWindow {
+		return b
+	}
+	n := maxWindow
+	for n > maxWindow-utf8.UTFMax && !utf8.RuneStart(b[n]) {
+		n--
+	}
+	return b[:n]
+}
+
+// wellFormed returns how many bytes of the cluster c may be drawn as they are: all bytes, or those before
+// the first character that is not allowed at its place. full is true if that character only exceeds a limit.
+//
+// Emoji sequences follow https://unicode.org/reports/tr51/#def_emoji_sequence, without tag sequences.
+func wellFormed(c []byte) (keep int, full bool) {
+	last, keep := utf8.DecodeRune(c)
+	marks := 0
+	if isMark(last) {
+		marks = 1
+	}
+	for points := 1; keep < len(c); points++ {
+		r, n := utf8.DecodeRune(c[keep:])
+		ok := r != utf8.RuneError || n > 1
+		switch {
+		case r == zwj:
+			next, _ := utf8.DecodeRune(c[keep+n:])
+			ok = (isEmoji(last) || isSkinTone(last) || last == vs16) && isEmoji(next)
+		case r == vs16:
+			next, _ := utf8.DecodeRune(c[keep+n:])
+			ok = isEmoji(last) || isKeycapBase(last) && next == keycapMark
+		case isSkinTone(r):
+			ok = canHaveSkinTone(last)
+		default:
+			ok = ok && isDrawable(r)
+		}
+		if !ok {
+			return keep, false
+		}
+		if isMark(r) {
+			marks++
+		} else {
+			marks = 0
+		}
+		if marks > maxMarks || points >= maxPoints {
+			return keep, true
+		}
+		last, keep = r, keep+n
+	}
+	return keep, false
+}
+
+// skipStacked counts the characters from at on that would be drawn on top of a full cluster, which ends at
+// end. It returns the offset after the last of them.
+func skipStacked(b []byte, at, end int) (n, lost int) {
+	for at < len(b) {
+		r, size := utf8.DecodeRune(b[at:])
+		if r == utf8.RuneError && size == 1 || !isDrawable(r) || isSkinTone(r) || at >= end && !joinsPrevious(r) {
+			break
+		}
+		at += size
+		lost++
+	}
+	return at, lost
+}
+
+// tagRun returns the length of the run of tag characters at the start of b, up to the limit of one unit.
+func tagRun(b []byte) int {
+	n, cells := 0, cellWidth(tagsOpen+tagsClose)
+	for n < len(b) {
+		r, size := utf8.DecodeRune(b[n:])
+		if !isTag(r) {
+			break
+		}
+		var buf [4]byte
+		cells += len(appendTag(buf[:0], r))
+		if cells > MaxCells {
+			break
+		}
+		n += size
+	}
+	return n
+}
+
+// decodeSurrogate decodes a surrogate from the three bytes that UTF-8 would have for it. Such bytes are
+// invalid UTF-8.
+func decodeSurrogate(b []byte) (rune, bool) {
+	if len(b) < 3 || b[0] != 0xed || b[1]&0xe0 != 0xa0 || b[2]&0xc0 != 0x80 {
+		return 0, false
+	}
+	return 0xd000 | rune(b[1]&0x3f)<<6 | rune(b[2]&0x3f), true
+}
+
+// isDrawable reports whether r is a visible character or a space. It returns false for all other categories:
+// controls, format characters (including bidi), private use, noncharacters, unassigned code points, line and
+// paragraph separators. It also returns false for the few letters and marks that are invisible.
+func isDrawable(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r >= 0x20 && r < 0x7f
+	}
+	return unicode.IsGraphic(r) &&
+		!unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) &&
+		!unicode.Is(unicode.Variation_Selector, r)
+}
+
+// joinsPrevious reports whether r is drawn in one cluster with any character before it.
+func joinsPrevious(r rune) bool {
+	switch r {
+	case 0x0e33, 0x0eb3, 0xff9e, 0xff9f: // Thai and Lao am, halfwidth voiced sound marks
+		return true
+	}
+	return isMark(r) && !unicode.Is(spacing, r)
+}
+
+// isMark reports whether r is a combining mark.
+func isMark(r rune) bool { return r >= 0x300 && unicode.Is(unicode.M, r) }
+
+// joinsNext reports whether r is a letter that is drawn in one cluster with any character after it.
+func joinsNext(r rune) bool { return r >= 0xd4e && unicode.Is(leading, r) }
+
+// isTag reports whether r is a tag character: invisible ASCII.
+func isTag(r rune) bool { return r >= 0xe0000 && r <= 0xe007f }
+
+// isSkinTone reports whether r is a skin tone.
+func isSkinTone(r rune) bool { return r >= 0x1f3fb && r <= 0x1f3ff }
+
+// canHaveSkinTone reports whether r may have a skin tone.
+func canHaveSkinTone(r rune) bool { return r >= 0x261d && unicode.Is(modifierBases, r) }
+
+// isEmoji reports whether r is an emoji alone. Digits, halves of flags and skin tones are not.
+func isEmoji(r rune) bool { return r >= 0xa9 && unicode.Is(emojis, r) }
+
+// isKeycapBase reports whether r may be the character on a keycap.
+func isKeycapBase(r rune) bool { return r >= '0' && r <= '9' || r == '#' || r == '*' }
+
+// isWide reports whether r is one of the common East Asian characters that are drawable, two cells wide and
+// not emoji. They join only characters that join every character.
+func isWide(r rune) bool {
+	switch {
+	case r < 0x3001:
+		return false
+	case r <= 0x9fff:
+		return r >= 0x4e00 || r <= 0x3020 || r >= 0x3041 && r <= 0x3096 || r >= 0x30a0 && r <= 0x30ff ||
+			r >= 0x3400 && r <= 0x4dbf
+	}
+	return r >= 0xac00 && r <= 0xd7a3 || r >= 0xff01 && r <= 0xff60
+}
+
+// isNarrow reports whether r is one of the common European letters that are drawable and one cell wide. They
+// join only characters that join every character.
+func isNarrow(r rune) bool { return r >= 0xc0 && r <= 0x24f || r >= 0x400 && r <= 0x481 }
+
+// isSeparate reports whether the first character of b is certainly not in one cluster with a wide or narrow
+// character before it. It may return false for a character that is separate.
+func isSeparate(b []byte) bool {
+	if b[0] < utf8.RuneSelf {
+		return true
+	}
+	r, _ := utf8.DecodeRune(b)
+	return isWide(r)
 }

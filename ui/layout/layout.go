@@ -17,6 +17,7 @@ import (
 	"sort"
 	"unicode/utf8"
 
+	"toolscope/stream/jsonbytes"
 	"toolscope/ui/display"
 )
 
@@ -149,4 +150,170 @@ func (f *lineBreaker) Rows() []Row { return f.rows }
 func (f *lineBreaker) RowAt(off int) int {
 	n := sort.Search(len(f.rows), func(i int) bool { return int(f.rows[i].Start) > off })
 	return max(0, n-1)
+}
+
+// breakRule says where a long row may be broken. Every rule also allows a break after the last unit.
+type breakRule uint8
+
+const (
+	noBreaks      breakRule = iota
+	plainBreaks             // after a blank; else after a slash or comma
+	escapedBreaks           // after a blank, or before the token; else also after an escaped line end
+)
+
+// isTrailingBlank reports whether the byte at off is a blank that may be past the end of a full row, where
+// it need not be visible.
+func (f *lineBreaker) isTrailingBlank(off uint32) bool {
+	return f.breaks != noBreaks && f.col == f.width && f.src[off] == ' '
+}
+
+// bestBreak returns the best break of the last row, and how many of its cells are after it. It ignores
+// breaks in the first half, which would leave the row mostly empty. The result does not depend on how
+// the text was cut into Extends: units are placed one by one, and only placed units count.
+func (f *lineBreaker) bestBreak() (at, cells int) {
+	row := &f.rows[len(f.rows)-1]
+	end := int(row.End)
+	if f.breaks == noBreaks {
+		return end, 0
+	}
+	from := max(int(row.Start), f.from)
+	half := int(row.Indent) + (f.width-int(row.Indent))/2
+	if word := lastWord(f.src[from:end]); word < end-from && f.col-word > half {
+		return end - word, word // most breaks are found without measuring
+	}
+	w := breakFinder{escaped: f.breaks == escapedBreaks}
+	w.scanText(f.draw, f.src[from:end])
+	before := f.col - w.cells // cells of the row before the breakable text
+	for _, s := range w.lastBreaks() {
+		if s.at > 0 && before+s.cells > half {
+			return from + s.at, w.cells - s.cells
+		}
+	}
+	if f.breaks == escapedBreaks && from > int(row.Start) && before > half {
+		return from, w.cells
+	}
+	return end, 0
+}
+
+// lastWord returns the number of one-cell bytes after the last blank of a text. It returns the text's
+// length if this simple count does not apply.
+func lastWord(text []byte) int {
+	for n := len(text); n > 0; n-- {
+		switch c := text[n-1]; {
+		case c == ' ':
+			return len(text) - n
+		case c < ' ' || c > '~':
+			return len(text)
+		}
+	}
+	return len(text)
+}
+
+// breakFinder finds the last break of each kind in a text.
+type breakFinder struct {
+	escaped     bool
+	cells       int
+	blank, soft breakPoint
+}
+
+// breakPoint is an offset into a text, in bytes and cells.
+type breakPoint struct{ at, cells int }
+
+func (w *breakFinder) lastBreaks() [2]breakPoint { return [2]breakPoint{w.blank, w.soft} }
+
+func (w *breakFinder) scanText(draw display.Drawer, text []byte) {
+	for at := 0; at < len(text); {
+		n := display.PlainLen(text[at:])
+		if n == 0 {
+			k, cells := draw.Measure(text[at:])
+			at, w.cells = at+k, w.cells+cells
+			continue
+		}
+		for end := at + n; at < end; {
+			k := 1
+			switch c := text[at]; {
+			case c == ' ':
+				w.blank = breakPoint{at + 1, w.cells + 1}
+			case c == '/' || c == ',':
+				w.soft = breakPoint{at + 1, w.cells + 1}
+			case c == '\\' && w.escaped:
+				if k = min(jsonbytes.EscapeLen(text[at:]), end-at); k == 2 && text[at+1] == 'n' {
+					w.soft = breakPoint{at + 2, w.cells + 2}
+				}
+			}
+			at, w.cells = at+k, w.cells+k
+		}
+	}
+}
+
+// FoldedRows maps rows to displayed rows: rows after a folded one are hidden, and rows may be inserted
+// after a row. Its cost depends on the number of cuts, not of rows.
+type FoldedRows struct {
+	cuts  []RowEdit
+	first []int // for each cut, the place of its row on the display
+}
+
+// A RowEdit inserts Add rows after a row, and hides the Hide rows that follow it.
+type RowEdit struct{ Row, Add, Hide int }
+
+// Set replaces the cuts. They must be ordered by row. A cut inside hidden rows is dropped.
+func (v *FoldedRows) Set(cuts []RowEdit) {
+	v.cuts, v.first = v.cuts[:0], v.first[:0]
+	shown, next := 0, 0 // row next is displayed at place shown
+	for _, c := range cuts {
+		if c.Row < next {
+			continue
+		}
+		shown += c.Row - next
+		v.cuts, v.first = append(v.cuts, c), append(v.first, shown)
+		shown, next = shown+1+c.Add, c.Row+1+c.Hide
+	}
+}
+
+// Len returns the number of displayed rows for the given number of rows.
+func (v *FoldedRows) Len(rows int) int {
+	n := len(v.cuts) - 1
+	if n < 0 {
+		return rows
+	}
+	return v.first[n] + 1 + v.cuts[n].Add + max(0, rows-v.cuts[n].Row-1-v.cuts[n].Hide)
+}
+
+// At returns the row at a place on the display. The second result is 0 for the row itself, or n for the
+// nth row inserted after it.
+func (v *FoldedRows) At(place int) (row, behind int) {
+	n := sort.Search(len(v.first), func(i int) bool { return v.first[i] > place }) - 1
+	if n < 0 {
+		return place, 0
+	}
+	c := v.cuts[n]
+	if behind = place - v.first[n]; behind <= c.Add {
+		return c.Row, behind
+	}
+	return c.Row + c.Hide + behind - c.Add, 0
+}
+
+// Place returns the place of a row, or of the row that hides it.
+func (v *FoldedRows) Place(row int) int {
+	n := sort.Search(len(v.cuts), func(i int) bool { return v.cuts[i].Row >= row })
+	if n < len(v.cuts) && v.cuts[n].Row == row {
+		return v.first[n]
+	}
+	if n--; n < 0 {
+		return row
+	}
+	c := v.cuts[n]
+	if row <= c.Row+c.Hide {
+		return v.first[n]
+	}
+	return v.first[n] + row - c.Row - c.Hide + c.Add
+}
+
+// Hidden returns the row that hides a row, or -1.
+func (v *FoldedRows) Hidden(row int) int {
+	n := sort.Search(len(v.cuts), func(i int) bool { return v.cuts[i].Row >= row }) - 1
+	if n < 0 || row > v.cuts[n].Row+v.cuts[n].Hide {
+		return -1
+	}
+	return v.cuts[n].Row
 }

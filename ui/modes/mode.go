@@ -9,6 +9,7 @@ import (
 	"toolscope/providers"
 	"toolscope/stream"
 	"toolscope/ui/display"
+	"toolscope/ui/panes"
 	"toolscope/ui/screen"
 )
 
@@ -62,3 +63,96 @@ const MaxSyncBytes = 16 << 10
 
 // Tall is the minimum height of a body with titles and stacked parts.
 const Tall = 16
+
+// Command is an action that is typed as a word after ":". Actions with a key need no command, because the
+// palette also lists the keys of the current view.
+type Command struct {
+	Word string           // the command, without blanks
+	Arg  display.Text     // the placeholder of its argument; empty for none
+	Does display.Text     // the description in the palette
+	Run  func(arg string) // arg is trimmed
+}
+
+// OverlayMode is a mode that covers only the lower part of the screen. The upper part stays visible and
+// keeps updating. Rows of the mode count from its own first row. Its hints are in the footer.
+type OverlayMode interface {
+	Mode
+	WantedRows(h int) int // rows in a body of h rows
+}
+
+// OverlayWidth is the maximum width of an overlay, in cells.
+const OverlayWidth = 60
+
+// DrawInputRow draws the first row of an overlay with an input: its label, the input, and a note such as
+// the number of matches.
+func DrawInputRow(p *screen.Pen, what display.Text, line *screen.Input, note display.Text) {
+	p.Text(screen.Accent, what.Between(" ", " "))
+	keep := 0
+	if note.Width()+minLine < p.Left {
+		keep = note.Width() + 1
+	}
+	p.Left -= keep
+	line.Draw(p)
+	p.Left += keep
+	p.Right(screen.Muted, screen.Bare, note.Between("", " "))
+	p.Fill(screen.Bare)
+}
+
+const minLine = 8 // cells of the input below which the note is dropped
+
+// DrawChoiceRow draws a selectable row: its text, and on the right the key or command with the same
+// effect.
+func DrawChoiceRow(p *screen.Pen, chosen bool, what, how display.Text) {
+	g, mark := screen.Bare, display.Lit(" ")
+	if chosen {
+		g, mark = screen.Selected, p.Glyph.Mark
+	}
+	p.TextOn(screen.Accent, g, mark)
+	room := p.Left - how.Width() - 1
+	if how.Width() > p.Left/2 {
+		how = p.Truncate(how, p.Left/2)
+		room = p.Left - how.Width() - 1
+	}
+	p.TextOn(screen.Plain, g, p.Pad(p.Truncate(what, room-1), room))
+	p.TextOn(screen.Accent, g, how)
+	p.Fill(g)
+}
+
+// Reader shows a text on a page of its own, with highlighting for its content type.
+type Reader struct {
+	panes.TextReader
+	host  Host
+	ink   func() *screen.Paints
+	draw  display.Drawer
+	title display.Text
+}
+
+// NewReader opens a text; ink returns the current paints.
+func NewReader(h Host, of panes.Literal, ink func() *screen.Paints, draw display.Drawer) *Reader {
+	return &Reader{panes.NewTextReader(of.Text, of.Hint), h, ink, draw, draw.Clean(of.Path)}
+}
+
+// Keys returns the keys that close and scroll it.
+func (r *Reader) Keys() []screen.Binding {
+	keys := []screen.Binding{{Keys: []string{"esc", "q"}, Hint: display.Lit("esc close"), Does: display.Lit("close"), Do: r.host.Close}}
+	return append(keys, r.CursorKeys(display.Lit("j k scroll"), r.MoveTo)...)
+}
+
+// Extend lays out the text, and highlights it at first and when the theme changes.
+func (r *Reader) Extend(_ *providers.View, w, h int) {
+	r.Head = 1
+	r.LayOut(w, max(1, h-1), r.draw)
+	r.Colour(r.ink(), r.host.Do)
+}
+
+// Draw draws row y: the first is the title.
+func (r *Reader) Draw(p *screen.Pen, y int) {
+	defer p.Fill(screen.Bare)
+	if y > 0 {
+		r.TextReader.Draw(p, y-1, display.Text{}, screen.Plain)
+		return
+	}
+	p.Text(screen.Muted, display.Lit(" OPENED  "))
+	p.TextOn(screen.Accent, screen.Bare, r.title)
+	p.Right(screen.Muted, screen.Bare, p.Format(" %s, %s ", r.Kind(), screen.Plural(r.Lines(), "line")))
+}

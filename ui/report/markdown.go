@@ -2,8 +2,10 @@ package report
 
 import (
 	"bytes"
+	"encoding/xml"
 	"fmt"
 	"strings"
+	"time"
 
 	"toolscope/stream"
 	"toolscope/stream/count"
@@ -122,3 +124,139 @@ func fenceCode(kind string, text []byte, most int) string {
 	}
 	return fence + kind + "\n" + b.String() + fence + "\n" + more
 }
+
+// Sizes of a picture, in pixels.
+const (
+	svgWidth, svgRow = 960, 34
+	svgLeft, svgTop  = 250, 76
+	svgRight         = 190
+)
+
+// svgStyle has colours for light and dark pages. Colour is never the only difference.
+const svgStyle = `<style>
+text{font:14px ui-monospace,Menlo,Consolas,monospace;fill:#1f2328}.bg{fill:#fff}.dim{fill:#59636e}
+.bar{fill:#0969da}.good{fill:#1a7f37}.bad{fill:#cf222e}.tick{stroke:#fff}.axis{stroke:#818b98}
+@media(prefers-color-scheme:dark){text{fill:#e6edf3}.bg{fill:#0d1117}.dim{fill:#9198a1}.bar{fill:#4493f8}
+.good{fill:#3fb950}.bad{fill:#f85149}.tick{stroke:#0d1117}.axis{stroke:#656c76}}
+</style>
+`
+
+// SVG returns the timeline of the subject as a picture that screen readers can read. Each call is a bar, from
+// its start to its last delta, with a tick for each delta. If times are unknown, the axis counts events.
+func (c *Subject) SVG(at func(event int) time.Duration) []byte {
+	var b bytes.Buffer
+	calls := c.Turn.Calls
+	if c.Call != nil {
+		calls = []*stream.Call{c.Call}
+	}
+	height := svgTop + len(calls)*svgRow + 40
+	title := fmt.Sprintf("Turn %d of %s", c.Turn.Number+1, c.File)
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby="t d" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d">`+"\n", svgWidth, height)
+	fmt.Fprintf(&b, "<title id=\"t\">%s</title>\n<desc id=\"d\">%s</desc>\n%s", inXML(title), inXML(c.describe(calls)), svgStyle)
+	fmt.Fprintf(&b, `<rect class="bg" width="100%%" height="100%%" rx="8"/>`+"\n"+`<text x="16" y="28">%s</text>`+"\n", inXML(title))
+	fmt.Fprintf(&b, `<text x="16" y="50" class="dim">%s</text>`+"\n", inXML(fmt.Sprintf("%s %s, %s %s", c.Turn.Protocol, c.Turn.Model, c.Turn.Phase(), c.Turn.Finish)))
+	axis := c.newAxis(calls, at)
+	for i, call := range calls {
+		axis.drawBar(&b, call, svgTop+i*svgRow)
+	}
+	y := svgTop + len(calls)*svgRow + 8
+	fmt.Fprintf(&b, `<line class="axis" x1="%d" y1="%d" x2="%d" y2="%[2]d"/>`+"\n", svgLeft, y, svgWidth-svgRight)
+	fmt.Fprintf(&b, `<text x="%d" y="%d" class="dim">0</text><text x="%d" y="%d" class="dim" text-anchor="end">%s</text>`+"\n</svg>\n", svgLeft, y+20, svgWidth-svgRight, y+20, axis.rangeText())
+	return b.Bytes()
+}
+
+// describe returns the contents of the picture in words.
+func (c *Subject) describe(calls []*stream.Call) string {
+	words := fmt.Sprintf("The response is %s; calls: %d.", c.Turn.Phase(), len(c.Turn.Calls))
+	for _, call := range calls {
+		words += fmt.Sprintf(" Call %d, %s, is %s: %s in %s.", call.Number, call.Name, call.Status(), count.Of(call.ArgsLen(), "byte"), count.Of(call.Deltas(), "delta"))
+		for _, f := range call.Findings {
+			words += fmt.Sprintf(" %s: %s.", f.Code, f.Message)
+		}
+	}
+	return words
+}
+
+// inXML cleans text from outside, and escapes it for an XML element.
+func inXML(text string) string {
+	var b bytes.Buffer
+	_ = xml.EscapeText(&b, []byte(display.Clean(text).String()))
+	return b.String()
+}
+
+// An axis maps events to positions in the picture: by their times or, if times are unknown, by their
+// numbers.
+type axis struct {
+	at          func(event int) time.Duration
+	timed       bool
+	first, last float64
+}
+
+func (c *Subject) newAxis(calls []*stream.Call, at func(event int) time.Duration) *axis {
+	a := &axis{at: at, timed: true}
+	var events []int
+	for _, call := range calls {
+		events = append(events, int(call.OpenedBy))
+		for n := range call.Deltas() {
+			events = append(events, int(call.DeltaEvent(n)))
+		}
+	}
+	if c.Call == nil {
+		events = append(events, int(c.Turn.OpenedBy))
+	}
+	for _, e := range events {
+		a.timed = a.timed && at(e) >= 0
+	}
+	for i, e := range events {
+		v := a.valueAt(e)
+		if i == 0 {
+			a.first, a.last = v, v
+		}
+		a.first, a.last = min(a.first, v), max(a.last, v)
+	}
+	return a
+}
+
+func (a *axis) valueAt(event int) float64 {
+	if a.timed {
+		return a.at(event).Seconds()
+	}
+	return float64(event)
+}
+
+func (a *axis) xAt(event int) float64 {
+	width := float64(svgWidth - svgRight - svgLeft)
+	if a.last == a.first {
+		return svgLeft
+	}
+	return svgLeft + width*(a.valueAt(event)-a.first)/(a.last-a.first)
+}
+
+func (a *axis) rangeText() string {
+	if a.timed {
+		return fmt.Sprintf("%.2f s", a.last-a.first)
+	}
+	return fmt.Sprintf("%.0f events; times are unknown", a.last-a.first)
+}
+
+// drawBar draws the row of a call.
+func (a *axis) drawBar(b *bytes.Buffer, call *stream.Call, y int) {
+	start, end := a.xAt(int(call.OpenedBy)), a.xAt(int(call.OpenedBy))
+	if n := call.Deltas(); n > 0 {
+		end = max(end, a.xAt(int(call.DeltaEvent(n-1))))
+	}
+	fmt.Fprintf(b, `<text x="16" y="%d">%d %s</text>`+"\n", y+16, call.Number, inXML(display.Drawer{}.Truncate(display.Clean(call.Name), 26).String()))
+	fmt.Fprintf(b, `<rect class="bar" x="%.1f" y="%d" width="%.1f" height="16" rx="3"/>`+"\n", start, y+4, max(4, end-start))
+	for n := range min(call.Deltas(), maxTicks) {
+		x := a.xAt(int(call.DeltaEvent(n)))
+		fmt.Fprintf(b, `<line class="tick" x1="%.1f" y1="%d" x2="%.1f" y2="%d"/>`+"\n", x, y+7, x, y+17)
+	}
+	kind, mark := "bad", "✗"
+	if s := call.Status(); s == stream.Complete || s == stream.NoArguments {
+		kind, mark = "good", "✓"
+	}
+	fmt.Fprintf(b, `<text x="%d" y="%d" class="%s">%s %s</text>`+"\n", svgWidth-svgRight+14, y+16, kind, mark, call.Status())
+}
+
+// maxTicks is the maximum number of ticks of a call. More would look like a solid bar.
+const maxTicks = 400

@@ -2,6 +2,10 @@ package report
 
 import (
 	"bytes"
+	"encoding/base64"
+	"regexp"
+	"slices"
+	"strings"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -230,4 +234,227 @@ func replaceText(p []byte) {
 		replaceChars(p[:at], textMapper{})
 		p = p[at+size:]
 	}
+}
+
+// A standInWalker replaces the contents of JSON texts with stand-ins. It keeps the structure, the place where
+// a text ends, its faults, and the words of the protocol.
+type standInWalker struct {
+	names    *node
+	standIns []DeltaStandIn  // deltas of the frame that were not found yet
+	models   map[string]bool // public models
+}
+
+// A level is an open object or array.
+type level struct {
+	object bool
+	name   bool   // a key comes next
+	key    string // key of the next value
+	values bool   // the protocol does not define the contents
+}
+
+// protocolWordKeys are the keys of values that are words of a protocol, if they look like words.
+var protocolWordKeys = setOf(`type role object finish_reason finishReason native_finish_reason stop_reason stopReason status phase service_tier
+	event event_type subtype done_reason code reason kind mode language modality outcome mimeType mime_type media_type effort verbosity truncation
+	blockReason category probability format op provider executor interactionStatus traffic_type trafficType`)
+
+// argumentKeys are the keys of arguments, and of other values that a protocol does not define.
+var argumentKeys = setOf(`input args arguments parameters tools properties metadata structured_output snapshot state result response_schema
+	functionResponse schema json`)
+
+// nestedJSONKeys are the keys of strings that may contain JSON of the protocol.
+var nestedJSONKeys = setOf(`failed_generation message raw error body bytes`)
+
+// textKeys are the keys of running text or its deltas. The stand-in of a part of a text is a part of the
+// text's stand-in.
+var textKeys = setOf(`delta diff patch command commands cmd code text content thinking reasoning reasoning_content summary refusal transcript
+	output_text input stringValue`)
+
+// argumentTextKeys are the keys of arguments in a string.
+var argumentTextKeys = setOf(`arguments args partial_json argsTextDelta inputTextDelta`)
+
+// timeKeys are the keys of times.
+var timeKeys = setOf(`created created_at createdAt completed_at expires_at timestamp createTime updated_at updated`)
+
+// jsonWords are the literals of JSON, and words that are mistaken for literals.
+var jsonWords = setOf(`true false null NaN Infinity undefined True False None DONE`)
+
+// publicWords are the name and the argument keys of a tool that models call without a declaration.
+var publicWords = setOf(`multi_tool_use.parallel parallel tool_uses recipient_name parameters`)
+
+// roleWords are the roles in protocols that have no keys.
+var roleWords = setOf(`model user assistant system tool`)
+
+// idPrefixes matches the prefix of an id, which shows only the kind of the id.
+var idPrefixes = regexp.MustCompile(`^(toolu_|srvtoolu_|call_|msg_|resp_|fc_|rs_|ws_|fs_|ci_|ig_|ctc_|mcpl?_|mcpr_|lsh_|sh_|apc_|tsc_|tso_|req_|chatcmpl-(tool-)?|gen-|run_|item_|functions\.)`)
+
+var protocolWord = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.:/+-]{0,63}$`)
+
+func setOf(list string) map[string]bool {
+	set := map[string]bool{}
+	for _, name := range strings.Fields(list) {
+		set[name] = true
+	}
+	return set
+}
+
+// replaceJSON replaces the contents of the JSON text p. With values, the protocol defines none of it.
+func (w *standInWalker) replaceJSON(p []byte, values bool) {
+	stack := []level{{values: values}}
+	for n := 0; n < len(p); {
+		top := &stack[len(stack)-1]
+		switch c := p[n]; {
+		case c == '"':
+			size, closed := jsonbytes.StringEnd(p[n:])
+			if i := bytes.IndexAny(p[n:n+size], "\r\n"); i >= 0 && !closed {
+				size = i
+			}
+			w.replaceString(p[n:n+size], closed, top)
+			n += size
+			continue
+		case c == '{' || c == '[':
+			inner := level{object: c == '{', name: c == '{', values: top.values || argumentKeys[top.key] && top.object}
+			if c == '[' {
+				inner.key = top.key
+			}
+			stack = append(stack, inner)
+		case c == '}' || c == ']':
+			if len(stack) > 1 {
+				stack = stack[:len(stack)-1]
+			}
+		case c == ',':
+			top.name = top.object
+		case c == ':':
+			top.name = false
+		case isWord(c):
+			size := 1
+			for n+size < len(p) && (isWord(p[n+size]) || p[n+size] == '.' || p[n+size] == '+' || p[n+size] == '-') {
+				size++
+			}
+			w.replaceBare(p[n:n+size], top)
+			n += size
+			continue
+		case c >= 0x80:
+			size := 1
+			for n+size < len(p) && p[n+size] >= 0x80 {
+				size++
+			}
+			replaceText(p[n : n+size])
+			n += size
+			continue
+		}
+		n++
+	}
+}
+
+func isWord(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_'
+}
+
+// replaceBare replaces a token without quotes: a number or a word.
+func (w *standInWalker) replaceBare(p []byte, in *level) {
+	isNumber := p[0] >= '0' && p[0] <= '9'
+	switch {
+	case jsonWords[string(p)]:
+	case !isNumber:
+		replaceText(p)
+	case in.values, timeKeys[in.key], !in.object && bytes.Trim(p, "0123456789") == nil && len(p) > 3, !in.object && bytes.ContainsAny(p, ".e"):
+		replaceNumber(p)
+	}
+}
+
+// replaceNumber replaces the digits of a number. It keeps the length, the decimal point and the exponent.
+func replaceNumber(p []byte) {
+	for i, c := range p {
+		switch {
+		case c == 'e' || c == 'E':
+			return
+		case i == 0 && c == '0':
+		case c >= '0' && c <= '9':
+			p[i] = '1'
+		}
+	}
+}
+
+// replaceString replaces a string, which is a key or a value in the level in.
+func (w *standInWalker) replaceString(p []byte, closed bool, in *level) {
+	inside := p[1:]
+	if closed {
+		inside = p[1 : len(p)-1]
+	}
+	text := string(jsonbytes.AppendUnquoted(nil, inside))
+	if in.object && in.name {
+		in.key = text
+		if in.values && !publicWords[text] || !protocolWord.MatchString(text) {
+			replaceChars(inside, &wordMapper{at: w.names})
+		}
+		return
+	}
+	w.replaceValue(inside, text, in)
+}
+
+// replaceValue replaces the inside of a string that is a value.
+func (w *standInWalker) replaceValue(inside []byte, text string, in *level) {
+	if i := slices.IndexFunc(w.standIns, func(piece DeltaStandIn) bool { return piece.Text == text }); i >= 0 && text != "" && !in.values && in.key != "id" && in.key != "name" {
+		respellString(inside, []byte(w.standIns[i].StandIn))
+		w.standIns = slices.Delete(w.standIns, i, i+1)
+		return
+	}
+	if publicWords[text] {
+		return
+	}
+	begins := strings.TrimLeft(text, " \n\t")
+	switch {
+	case in.key == "bytes" && w.replaceBase64(inside, text):
+	case in.key == "jsonPath":
+		w.replacePath(inside)
+	case !in.values && protocolWordKeys[in.key] && protocolWord.MatchString(text):
+	case !in.object && roleWords[text]:
+	case (in.key == "model" || in.key == "modelVersion" || in.key == "model_name") && w.models[text]:
+	case strings.HasPrefix(begins, "{"), strings.HasPrefix(begins, "["), in.values && strings.HasPrefix(begins, `"`):
+		stand := []byte(text)
+		w.replaceJSON(stand, in.values || !nestedJSONKeys[in.key])
+		respellString(inside, stand)
+	case !in.values && argumentTextKeys[in.key]:
+		stand := []byte(text)
+		w.replaceJSON(stand, true)
+		respellString(inside, stand)
+	case textKeys[in.key]:
+		replaceText(inside)
+	case in.values, len(text) <= maxDistinctLen && !strings.ContainsAny(text, " \n\t"):
+		replaceChars(inside[len(idPrefixes.FindString(string(inside))):], &wordMapper{at: w.names})
+	default:
+		replaceText(inside)
+	}
+}
+
+// replacePath replaces the names in a JSONPath.
+func (w *standInWalker) replacePath(p []byte) {
+	for len(p) > 0 {
+		n := bytes.IndexAny(p, "$.[]'\"\\")
+		if n < 0 {
+			n = len(p)
+		}
+		if _, isIndex := digitPrefix(p[:n]); !isIndex {
+			replaceChars(p[:n], &wordMapper{at: w.names})
+		}
+		p = p[min(n+1, len(p)):]
+	}
+}
+
+func digitPrefix(p []byte) (n int, only bool) {
+	for n < len(p) && p[n] >= '0' && p[n] <= '9' {
+		n++
+	}
+	return n, n == len(p)
+}
+
+// replaceBase64 replaces JSON of the protocol that is encoded in base64. It reports whether it could.
+func (w *standInWalker) replaceBase64(inside []byte, text string) bool {
+	plain, err := base64.StdEncoding.DecodeString(text)
+	if err != nil || len(text) != len(inside) {
+		return false
+	}
+	w.replaceJSON(plain, false)
+	base64.StdEncoding.Encode(inside, plain)
+	return true
 }

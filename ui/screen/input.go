@@ -73,3 +73,122 @@ func (in *Input) Draw(p *Pen) {
 	p.Text(Live, p.Glyph.Cursor)
 	p.Untrusted(Plain, Bare, value[at:])
 }
+
+// Window is the cursor and the view of a list of rows, with the movements that all panes share. It does not
+// store rows, so a list may have any length.
+type Window struct {
+	Rows   int  // number of rows
+	Height int  // number of visible rows
+	Top    int  // first visible row
+	At     int  // the cursor
+	Stick  bool // keep the end in view
+	Beyond int  // rows after the end: on a small screen few of them are visible, or none
+	Head   int  // rows drawn above the first visible row
+	adrift bool // Roll moved the view: the cursor may be out of view until it moves
+}
+
+// Fit is Resize for a list drawn into h rows, of which the first head rows are not part of the list.
+func (w *Window) Fit(rows, head, h int) {
+	w.Head = head
+	w.Resize(rows, h-head)
+}
+
+// Resize sets the total and the visible number of rows.
+func (w *Window) Resize(rows, height int) {
+	w.Rows, w.Height = rows, max(height, 1)
+	if w.Stick { // also with fewer rows than before, e.g. after a step back in time
+		w.At = rows - 1 - max(0, w.Beyond-w.Height/3)
+		w.Top, w.adrift = w.At-w.Height+1, false
+	}
+	w.clampView()
+}
+
+// clampView keeps the cursor on a row, and that row in view.
+func (w *Window) clampView() {
+	w.At = max(0, min(w.At, w.Rows-1))
+	if !w.adrift {
+		w.Top = min(max(w.Top, w.At-w.Height+1), w.At)
+	}
+	w.Top = max(0, min(w.Top, w.Rows-w.Height))
+}
+
+// MoveTo moves the cursor to a row.
+func (w *Window) MoveTo(row int) {
+	w.Stick, w.adrift = false, w.adrift && row == w.At
+	w.At = row
+	w.clampView()
+}
+
+// RowAt returns the list row drawn in row y of the pane, or -1.
+func (w *Window) RowAt(y int) int {
+	if y -= w.Head; y < 0 || y >= w.Height || w.Top+y >= w.Rows {
+		return -1
+	}
+	return w.Top + y
+}
+
+// Roll moves the view, but not the cursor.
+func (w *Window) Roll(rows int) {
+	w.Stick, w.adrift = false, true
+	w.Top = max(0, min(w.Top+rows, w.Rows-w.Height))
+}
+
+// Click moves the cursor to the list row drawn in row y, and reports whether it was already there.
+func (w *Window) Click(_, y int) (again bool) {
+	row := w.RowAt(y)
+	if row < 0 {
+		return false
+	}
+	again = row == w.At
+	w.MoveTo(row)
+	return again
+}
+
+// Scroll moves the view of a list without a cursor.
+func (w *Window) Scroll(top int) {
+	w.Stick, w.adrift = false, false
+	w.Top = max(0, min(top, w.Rows-w.Height))
+	w.At = w.Top
+}
+
+// Center moves the cursor to a row, and the view so that the row is in the middle.
+func (w *Window) Center(row int) {
+	w.MoveTo(row)
+	w.Top = w.At - w.Height/2
+	w.clampView()
+}
+
+// End moves the cursor to the last row and follows it.
+func (w *Window) End() {
+	w.MoveTo(w.Rows - 1)
+	w.Stick = true
+}
+
+// Visible returns the first and last visible row, counted from 1, and the number of rows.
+func (w *Window) Visible() (first, last, of int) {
+	return w.Top + 1, min(w.Top+w.Height, w.Rows), w.Rows
+}
+
+// ScrollInfo formats the visible range and the total, with a sign if more rows are below; empty if all are visible.
+func (p *Pen) ScrollInfo(first, last, of int) display.Text {
+	return p.scrollText(first, last, of, Count(of).Between(" of ", ""))
+}
+
+// ScrollRows is ScrollInfo without the total.
+func (p *Pen) ScrollRows(first, last, of int) display.Text {
+	return p.scrollText(first, last, of, display.Text{})
+}
+
+func (p *Pen) scrollText(first, last, of int, all display.Text) display.Text {
+	switch {
+	case first <= 1 && last >= of:
+		return display.Text{}
+	case last < first:
+		last = first
+	}
+	text := display.Join(Count(first), p.Glyph.Dash, Count(last), all)
+	if last < of {
+		text = display.Join(text, display.Lit(" "), p.Glyph.Below)
+	}
+	return text
+}

@@ -2,8 +2,12 @@ package web
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
+	"toolscope/providers"
+	"toolscope/providers/protocol"
+	"toolscope/providers/replay"
 	"toolscope/stream"
 	"toolscope/ui/panes"
 	"toolscope/ui/screen"
@@ -159,3 +163,242 @@ func (h *writer) writeFindings(list []stream.Finding) {
 }
 
 var severities = map[stream.Severity]markup{stream.Info: "info", stream.Warn: "warn", stream.Error: "error"}
+
+// writeCall writes a call as an article.
+func (h *writer) writeCall(p *Page, t *Turn, c *stream.Call) {
+	id := callID(c)
+	h.raw(`<article id="`).text(id).raw(`" aria-labelledby="`).text(id).raw(`h"><h3 id="`).text(id).raw(`h">`).text(nameOf(c)).raw(" ")
+	h.writeStatus(c)
+	h.raw("</h3>\n<dl class=\"facts\">")
+	h.writeFact("id", c.ID)
+	h.writeFact("provider", c.Phase().String())
+	h.writeFact("bytes", joinWords(c.Syntax().String(), screen.Bytes(len(c.Args())).String()))
+	h.writeFact("deltas", screen.Count(c.Deltas()).String())
+	h.writeFact("also", strings.Join(panes.AboutCall(c), ", "))
+	h.raw("</dl>\n")
+	h.writeArguments(c)
+	h.writeFindings(c.Findings)
+	h.writeRuns(t.Turn, c)
+	h.writeResult(c.LatestResult())
+	if !c.Discarded {
+		h.writePreviews(p, t, c)
+	}
+	h.raw("</article>\n")
+}
+
+// writeRuns lists the programs that run the call, and when they run it.
+func (h *writer) writeRuns(t *stream.Turn, c *stream.Call) {
+	var say []string
+	for _, x := range []stream.RunRule{stream.AtSeal, stream.AtEnd} {
+		say = append(say, panes.RunBy(t, c, x)...)
+	}
+	if len(say) == 0 {
+		return
+	}
+	h.raw("<details><summary>Programs that run this call, and when</summary><ul>")
+	for _, who := range say {
+		h.raw("<li>").text(who).raw("</li>\n")
+	}
+	h.raw("</ul></details>\n")
+}
+
+// maxColouredBytes is the maximum size of arguments with coloured tokens. The markup of a colour is often
+// longer than the token.
+const maxColouredBytes = 256 << 10
+
+// writeArguments writes the arguments in rows, by their own tokens. Bytes that are not JSON are marked, and
+// written as received.
+func (h *writer) writeArguments(c *stream.Call) {
+	args, tokens := c.Args(), c.Lexer().Tokens()
+	if len(args) == 0 {
+		return
+	}
+	h.raw("<pre>")
+	if c.Freeform() || len(args) > maxColouredBytes || tokens.Len() == 0 {
+		h.lines(args)
+	} else {
+		r := rows{writer: h}
+		for i, tok := range tokens.All() {
+			r.writeToken(tok.Kind, args[tokens.Start(i):tok.End])
+		}
+	}
+	if role := screen.CallRole(c); role == screen.Bad || c.MayGrow() {
+		h.raw(`<span class="`).raw(roles[role]).raw(`"> `).text(screen.UnicodeGlyphs.Status[c.Status()].String()).raw("</span>")
+	}
+	h.raw("</pre>\n")
+}
+
+// rows lays out JSON, one field per row.
+type rows struct {
+	*writer
+	depth int
+	fresh bool // a bracket was opened, and is still empty
+	ended bool // an object or array was closed
+}
+
+// classes maps kinds of tokens to CSS classes.
+var classes = map[stream.TokenKind]markup{
+	stream.Key: "k", stream.String: "s", stream.Number: "n", stream.True: "w", stream.False: "w", stream.Null: "w",
+}
+
+// maxIndent is the maximum number of levels by which rows are indented.
+const maxIndent = 24
+
+func (r *rows) startRow() { r.write("\n" + strings.Repeat("  ", min(r.depth, maxIndent))) }
+
+func (r *rows) writeToken(kind stream.TokenKind, piece []byte) {
+	closes := kind == stream.ObjectClose || kind == stream.ArrayClose
+	switch {
+	case kind == stream.Space:
+		return
+	case kind == stream.Junk:
+		r.raw("<mark>").lines(piece).raw("</mark>")
+		return
+	case closes:
+		if r.depth--; !r.fresh {
+			r.startRow()
+		}
+	case r.fresh || r.ended && r.depth == 0:
+		r.startRow()
+	}
+	r.fresh, r.ended = false, closes
+	switch kind {
+	case stream.ObjectOpen, stream.ArrayOpen:
+		r.writePunct(piece)
+		r.depth++
+		r.fresh = true
+	case stream.Comma:
+		r.writePunct(piece)
+		r.startRow()
+	case stream.Colon:
+		r.writePunct(append(piece[:len(piece):len(piece)], ' '))
+	case stream.ObjectClose, stream.ArrayClose:
+		r.writePunct(piece)
+	default:
+		r.raw(`<span class="`).raw(classes[kind]).raw(`">`).text(string(piece)).raw("</span>")
+	}
+}
+
+func (r *rows) writePunct(piece []byte) {
+	r.raw(`<span class="p">`).text(string(piece)).raw("</span>")
+}
+
+// writeResult writes the result of the tool.
+func (h *writer) writeResult(r *stream.SentBackCall) {
+	if r == nil {
+		return
+	}
+	h.raw("<details><summary>Result")
+	if r.ResultCode == stream.ResultFailed {
+		h.raw(`: <span class="bad">error</span>`)
+	}
+	h.raw(", ").text(screen.Bytes(r.Result.Bytes).String()).raw("</summary><pre>").lines([]byte(r.Result.Text))
+	if len(r.Result.Text) < r.Result.Bytes {
+		h.raw(`<span class="muted">… the rest is not kept</span>`)
+	}
+	h.raw("</pre></details>\n")
+}
+
+// writePreviews writes previews of the call in a later request: of each behaviour with each target, and of
+// each known client with the call's own protocol.
+func (h *writer) writePreviews(p *Page, t *Turn, c *stream.Call) {
+	from := providers.TargetOf(t.Protocol)
+	if from == nil {
+		return
+	}
+	x := p.exchangeOf(t.Turn)
+	src := replay.SourceOfCalls(t.Turn, from, c).InHistory(x.CarriedCalls(), t.Turn, c).WithEvidence(p.In.View().Witnesses(c))
+	if replay.NumCalls(src.Messages) == 0 {
+		return
+	}
+	h.raw("<details><summary>Sent back: what a later request would carry</summary>\n")
+	for _, r := range c.SentBack {
+		h.raw("<p>Seen in request ").writeInt(r.Exchange).raw(": <strong>").text(r.Outcome).raw("</strong>")
+		if r.Policies != "" {
+			h.raw(", as with ").text(strings.ReplaceAll(r.Policies, ",", ", "))
+		}
+		h.raw("</p>\n")
+	}
+	h.writeMatrix(src, providers.Targets())
+	h.writeClients(src, from)
+	h.raw("</details>\n")
+}
+
+// writeMatrix writes a table of targets and behaviours, with the losses below it.
+func (h *writer) writeMatrix(src *replay.Source, targets []*protocol.Target) {
+	h.raw(`<div class="wide" tabindex="0" role="group" aria-label="Targets and behaviours"><table><caption>What each behaviour sends to each target</caption><thead><tr><th scope="col">target</th>`)
+	for i := range replay.Behaviours {
+		h.raw(`<th scope="col">`).text(replay.Behaviours[i].Name).raw("</th>")
+	}
+	h.raw("</tr></thead><tbody>\n")
+	var lost losses
+	for _, to := range targets {
+		h.raw(`<tr><th scope="row">`).text(to.Name).raw("</th>")
+		for i := range replay.Behaviours {
+			v := src.Preview(to, &replay.Behaviours[i])
+			h.raw("<td>")
+			h.writeOutcome(&v)
+			h.raw("</td>")
+			lost.add(&v)
+		}
+		h.raw("</tr>\n")
+	}
+	h.raw("</tbody></table></div>\n")
+	h.writeLosses(&lost)
+}
+
+// writeClients writes a table of the clients that are known to use the call's protocol.
+func (h *writer) writeClients(src *replay.Source, from *protocol.Target) {
+	h.raw(`<div class="wide" tabindex="0" role="group" aria-label="Clients"><table><caption>What each client sends back to `).text(from.Name)
+	h.raw(`</caption><thead><tr><th scope="col">client</th><th scope="col">how known</th><th scope="col">outcome</th><th scope="col">provider</th></tr></thead><tbody>` + "\n")
+	for i := range replay.Clients {
+		as := &replay.Clients[i]
+		if !as.Knows(src.From, from) {
+			continue
+		}
+		v := src.Preview(from, as)
+		h.raw(`<tr><th scope="row">`).text(as.Client.Title).raw("</th><td>").text(as.Known.String()).raw("</td><td>")
+		h.writeOutcome(&v)
+		h.raw("</td><td>").text(v.Acceptance.String()).raw("</td></tr>\n")
+	}
+	h.raw("</tbody></table></div>\n")
+}
+
+// writeOutcome writes the outcome, and whether the provider is known to refuse it.
+func (h *writer) writeOutcome(v *replay.Preview) {
+	side := screen.OutcomeSides[v.Outcome]
+	h.raw(`<span class="`).raw(roles[screen.SideRoles[side]]).raw(`">`).text(v.Outcome.String()).raw("</span>")
+	if v.Acceptance.Verdict == replay.Refused {
+		h.raw(`, <span class="bad">refused</span>`)
+	}
+}
+
+// losses collects the kinds of loss in previews, each once. It leaves out losses of severity info.
+type losses struct {
+	seen map[string]bool
+	all  []replay.Loss
+}
+
+func (l *losses) add(v *replay.Preview) {
+	for _, loss := range v.Losses {
+		if loss.Severity == replay.Info || l.seen[loss.Code] {
+			continue
+		}
+		if l.seen == nil {
+			l.seen = map[string]bool{}
+		}
+		l.seen[loss.Code] = true
+		l.all = append(l.all, loss)
+	}
+}
+
+func (h *writer) writeLosses(l *losses) {
+	if len(l.all) == 0 {
+		return
+	}
+	h.raw("<p>Losses in these previews:</p>\n<ul>")
+	for _, loss := range l.all {
+		h.raw("<li><code>").text(loss.Code).raw("</code> ").text(loss.Meaning).raw("</li>\n")
+	}
+	h.raw("</ul>\n")
+}

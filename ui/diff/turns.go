@@ -1,0 +1,322 @@
+package diff
+
+import (
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"toolscope/providers"
+	"toolscope/providers/host"
+	"toolscope/stream"
+)
+
+// ComparedTurn is a turn to compare, or the exchange in which that turn will open.
+type ComparedTurn struct {
+	Exchange int
+	Turn     stream.Ref // NoRef until it opens
+}
+
+// Reason says why these turns are compared.
+type Reason uint8
+
+const (
+	Marked    Reason = iota // the user marked them
+	Asked                   // they have the same prompt
+	Neighbour               // they are near and call the same tool
+)
+
+// maxAround is the number of exchanges or turns to search on each side of the selected turn.
+const maxAround = 64
+
+// maxNeighbours is the maximum number of turns that are compared only because they call the same tool.
+const maxNeighbours = 4
+
+// ChooseTurns returns the turns to compare: the marked turns, else turns with the prompt of the selected
+// turn, else turns near it that call the same tool. The selected turn is always included. Fewer than two
+// places mean that there is nothing to compare.
+func ChooseTurns(v *providers.View, chosen stream.Ref, marked []stream.Ref) (places []ComparedTurn, why Reason, tool string) {
+	own, call := v.Find(chosen)
+	for _, r := range marked {
+		if t, _ := v.Find(r); t != nil {
+			places = append(places, ComparedTurn{t.Exchange, t.Ref()})
+		}
+	}
+	if len(places) > 0 && own != nil && !slices.ContainsFunc(places, func(p ComparedTurn) bool { return p.Turn == own.Ref() }) {
+		places = append(places, ComparedTurn{own.Exchange, own.Ref()})
+	}
+	if len(places) > 1 {
+		return places, Marked, ""
+	}
+	if places = sameRequestTurns(v, own); len(places) > 1 || own == nil {
+		return places, Asked, ""
+	}
+	tool = toolOf(own, call)
+	return nearbyTurns(v, own, tool), Neighbour, tool
+}
+
+// sameRequestTurns returns the exchanges whose prompt equals that of own's exchange, in order and with own
+// included. If own is nil, the prompt of the last exchange is used.
+func sameRequestTurns(v *providers.View, own *stream.Turn) (all []ComparedTurn) {
+	list := v.Exchanges()
+	at := len(list) - 1
+	if own != nil {
+		at = slices.IndexFunc(list, func(x *providers.Exchange) bool { return x.Number == own.Exchange })
+	}
+	if at < 0 {
+		return nil
+	}
+	asks := list[at].PromptHash()
+	if asks == 0 {
+		return nil
+	}
+	for i := max(0, at-maxAround); i < min(len(list), at+maxAround+1); i++ {
+		x := list[i]
+		if i != at && (!x.MaySharePrompt(list[at]) || x.PromptHash() != asks) {
+			continue
+		}
+		p := ComparedTurn{x.Number, stream.NoRef}
+		if i == at && own != nil {
+			p.Turn = own.Ref()
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// toolOf returns the tool of a call, or of the turn's first call if c is nil.
+func toolOf(t *stream.Turn, c *stream.Call) string {
+	if c == nil && len(t.Calls) > 0 {
+		c = t.Calls[0]
+	}
+	if c == nil {
+		return ""
+	}
+	return c.Name
+}
+
+// nearbyTurns returns own and the turns nearest to it that call the tool, in order.
+func nearbyTurns(v *providers.View, own *stream.Turn, tool string) []ComparedTurn {
+	turns := v.Session().Turns
+	at := slices.Index(turns, own)
+	if at < 0 || tool == "" {
+		return nil
+	}
+	near := []int{at}
+	for d := 1; d <= maxAround && len(near) < maxNeighbours; d++ {
+		for _, i := range []int{at - d, at + d} {
+			if i >= 0 && i < len(turns) && len(near) < maxNeighbours && slices.ContainsFunc(turns[i].Calls, func(c *stream.Call) bool { return c.Name == tool }) {
+				near = append(near, i)
+			}
+		}
+	}
+	slices.Sort(near)
+	all := make([]ComparedTurn, len(near))
+	for i, n := range near {
+		all[i] = ComparedTurn{turns[n].Exchange, turns[n].Ref()}
+	}
+	return all
+}
+
+// ColumnNames returns names for the turns: their models, else their hosts, else their files, else numbers.
+// The first kind in which all names differ is used.
+func ColumnNames(v *providers.View, places []ComparedTurn, short func(model string) string) []string {
+	return DistinctNames(len(places),
+		func(i int) string { return short(modelOf(v, places[i])) },
+		func(i int) string { return localHostName(v.Exchange(places[i].Exchange)) },
+		func(i int) string { return fileOf(v.Exchange(places[i].Exchange)) },
+		func(i int) string {
+			if t, _ := v.Find(places[i].Turn); t != nil {
+				return strings.TrimSpace(short(modelOf(v, places[i])) + " #" + strconv.Itoa(int(t.Number)+1))
+			}
+			return "exchange " + strconv.Itoa(places[i].Exchange)
+		})
+}
+
+// DistinctNames returns names for n things from the first of the given ways in which all names differ and
+// none is empty, or else from the last one.
+func DistinctNames(n int, ways ...func(i int) string) (names []string) {
+	for _, way := range ways {
+		names = make([]string, n)
+		count := map[string]int{}
+		for i := range names {
+			names[i] = way(i)
+			count[names[i]]++
+		}
+		if len(count) == n && count[""] == 0 {
+			break
+		}
+	}
+	return names
+}
+
+// modelOf returns the model of a turn, or the model that its request names.
+func modelOf(v *providers.View, p ComparedTurn) string {
+	if t, _ := v.Find(p.Turn); t != nil && t.Model != "" {
+		return t.Model
+	}
+	return v.RequestedModel(p.Exchange)
+}
+
+// HostOf returns the host in an exchange's URL, or "" if it is unknown.
+func HostOf(x *providers.Exchange) string {
+	if x == nil {
+		return ""
+	}
+	_, rest, ok := strings.Cut(x.Head.URL, "://")
+	if !ok {
+		return ""
+	}
+	name, _, _ := strings.Cut(rest, "/")
+	return name
+}
+
+// localHostName returns toolscope's own name of the host for a request that toolscope sent, else HostOf.
+func localHostName(x *providers.Exchange) string {
+	if x == nil || x.Head.URL == "" {
+		return ""
+	}
+	name, _, _ := strings.Cut(x.Head.File, "/")
+	if _, err := host.Find(name); err == nil {
+		return name
+	}
+	return HostOf(x)
+}
+
+func fileOf(x *providers.Exchange) string {
+	if x == nil || x.Head.File == "" {
+		return ""
+	}
+	return path.Base(x.Head.File)
+}
+
+// NamedCall is the part of a call by which Align matches it.
+type NamedCall struct {
+	Name string
+	Sum  uint64 // a hash of its arguments, 0 until they are complete or if they are not needed
+}
+
+// Calls returns the calls of each turn, without the discarded ones, and their NamedCalls. It computes a
+// sum only if a turn has several calls of that name.
+func Calls(turns []*stream.Turn, sum func(*stream.Call) uint64) (lists [][]*stream.Call, named [][]NamedCall) {
+	lists, named = make([][]*stream.Call, len(turns)), make([][]NamedCall, len(turns))
+	several := map[string]bool{}
+	for i, t := range turns {
+		if t == nil {
+			continue
+		}
+		count := map[string]int{}
+		for _, c := range t.Calls {
+			if c.Discarded {
+				continue
+			}
+			count[c.Name]++
+			several[c.Name] = several[c.Name] || count[c.Name] > 1
+			lists[i] = append(lists[i], c)
+		}
+	}
+	for i, list := range lists {
+		for _, c := range list {
+			n := NamedCall{Name: c.Name}
+			if several[c.Name] {
+				n.Sum = sum(c)
+			}
+			named[i] = append(named[i], n)
+		}
+	}
+	return lists, named
+}
+
+// Align matches the calls of several turns: first by name and arguments, then by name and order. A set has
+// the index of each turn's call, or -1 if that turn has none. Sets have the order of the base's calls. A
+// call that the base lacks follows the call that precedes it in its own turn.
+func Align(turns [][]NamedCall, base int) (sets [][]int) {
+	a := callAligner{width: len(turns)}
+	if base < len(turns) {
+		a.addTurn(base, turns[base])
+	}
+	for i, calls := range turns {
+		if i != base {
+			a.addTurn(i, calls)
+		}
+	}
+	return a.sets
+}
+
+type callAligner struct {
+	width int
+	sets  [][]int
+	first []NamedCall // the first call of each set
+}
+
+// addTurn adds the calls of one turn to the sets.
+func (a *callAligner) addTurn(turn int, calls []NamedCall) {
+	at := make([]int, len(calls)) // the set of each call, -1 for none
+	for i := range at {
+		at[i] = -1
+	}
+	for _, exact := range []bool{true, false} {
+		for i, c := range calls {
+			if at[i] >= 0 || exact && c.Sum == 0 {
+				continue
+			}
+			at[i] = slices.IndexFunc(a.first, func(o NamedCall) bool { return o.Name == c.Name && (!exact || o.Sum == c.Sum) })
+			for at[i] >= 0 && a.sets[at[i]][turn] >= 0 {
+				more := slices.IndexFunc(a.first[at[i]+1:], func(o NamedCall) bool { return o.Name == c.Name && (!exact || o.Sum == c.Sum) })
+				if more < 0 {
+					at[i] = -1
+					break
+				}
+				at[i] += 1 + more
+			}
+			if at[i] >= 0 {
+				a.sets[at[i]][turn] = i
+			}
+		}
+	}
+	before := len(a.sets) - 1
+	for i, c := range calls {
+		if at[i] >= 0 {
+			before = a.setIndex(turn, i)
+			continue
+		}
+		before++
+		set := make([]int, a.width)
+		for j := range set {
+			set[j] = -1
+		}
+		set[turn] = i
+		a.sets, a.first = slices.Insert(a.sets, before, set), slices.Insert(a.first, before, c)
+	}
+}
+
+// setIndex returns the set that contains a call.
+func (a *callAligner) setIndex(turn, call int) int {
+	return slices.IndexFunc(a.sets, func(set []int) bool { return set[turn] == call })
+}
+
+// CellFindings returns the findings inside a field of a call. Call it only for a field that has no rows
+// for its own fields.
+func CellFindings(c *stream.Call, cell *Cell) (all []stream.Finding) {
+	if !cell.Has() {
+		return nil
+	}
+	for _, f := range c.Findings {
+		if at := f.Offset; at >= int(cell.Key) && at < int(cell.End) || at == int(cell.End) && (cell.Growing || cell.Cut || endsAt(c, at)) && at >= 0 {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// endsAt reports whether the token before the byte at is a number or a literal. It has no closing byte:
+// only the next byte shows that it ended.
+func endsAt(c *stream.Call, at int) bool {
+	args := c.Args()
+	return at > 0 && at < len(args) && strings.IndexByte("0123456789truefalsn", args[at-1]) >= 0
+}
+
+// BreaksSchema reports whether a finding says that a value breaks the tool's schema.
+func BreaksSchema(f stream.Finding) bool {
+	return strings.HasPrefix(f.Code, "SCHEMA_") && f.Severity > stream.Info
+}

@@ -1,0 +1,288 @@
+package modes
+
+import (
+	"cmp"
+	"slices"
+
+	"toolscope/providers"
+	"toolscope/stream"
+	"toolscope/ui/display"
+	"toolscope/ui/panes"
+	"toolscope/ui/screen"
+)
+
+// ExportForm is a format in which the selected turn or call can be exported.
+type ExportForm struct {
+	Key  string // in the menu
+	What display.Text
+	File string // the default file name
+	Make func(v *providers.View, r stream.Ref) ([]byte, error)
+}
+
+// ExportItem is an item of the export menu. Its data is ready, or is made when the item is selected.
+type ExportItem struct {
+	Key  string
+	What display.Text
+	File string
+	Data []byte
+	Make func() ([]byte, error) // nil if Data is ready
+}
+
+// ExportVerb says where an item is exported to.
+type ExportVerb uint8
+
+// The verbs.
+const (
+	Copy ExportVerb = iota // to the clipboard
+	Save                   // to a new file
+	Edit                   // in the user's editor
+	Pipe                   // to a command
+)
+
+// verbs are the keys and texts of the verbs, by ExportVerb.
+var verbs = [...]struct{ key, title, hint, does string }{
+	{"y", "COPY", "enter copy", "copy it, or a part of it"},
+	{"w", "SAVE", "enter save", "save to a new file"},
+	{"e", "EDIT", "enter open", "open it in $EDITOR"},
+	{"|", "PIPE", "enter pipe", "pipe to a command"},
+}
+
+// exportMenu is the menu of export items.
+type exportMenu struct {
+	screen.Window
+	host   Host
+	verb   ExportVerb
+	outlet Exporter
+	of     display.Text
+	items  []ExportItem
+	typed  *screen.Input // the command to pipe to, or nil
+	draw   display.Drawer
+}
+
+// ExportMenu returns the entry of a verb; what returns the items and the name of their source.
+func ExportMenu(verb ExportVerb, outlet Exporter, what func() ([]ExportItem, display.Text), draw display.Drawer) Entry {
+	v := verbs[verb]
+	key := screen.Binding{Keys: []string{v.key}, Does: display.Clean(v.does)}
+	return Entry{Binding: key, New: func(h Host) (Mode, display.Text) {
+		t := &exportMenu{host: h, verb: verb, outlet: outlet, draw: draw}
+		if t.items, t.of = what(); len(t.items) == 0 {
+			return nil, display.Lit("nothing selected to export")
+		}
+		if !outlet.hasVerb(verb) {
+			return nil, draw.Format("%s: not here", v.does)
+		}
+		t.Resize(len(t.items), len(t.items))
+		return t, display.Text{}
+	}}
+}
+
+// Typing returns the input of the command, or nil.
+func (t *exportMenu) Typing() *screen.Input { return t.typed }
+
+// Keys returns a letter for each item, and the keys that select one.
+func (t *exportMenu) Keys() []screen.Binding {
+	if t.typed != nil {
+		return []screen.Binding{
+			{Keys: []string{"enter"}, Hint: display.Lit("enter run it"), Does: display.Lit("run the command"), Do: t.runCommand},
+			{Keys: []string{"esc"}, Hint: display.Lit("esc close"), Does: display.Lit("close"), Do: t.host.Close},
+		}
+	}
+	keys := []screen.Binding{
+		{Keys: []string{"enter"}, Hint: display.Clean(verbs[t.verb].hint), Does: display.Lit("export the selection"), Do: func() { t.chooseItem(t.At) }},
+		{Keys: []string{"up"}, Hint: upDownHint(t.draw), Does: display.Lit("up"), Do: func() { t.MoveTo(t.At - 1) }},
+		{Keys: []string{"down"}, Does: display.Lit("down"), Do: func() { t.MoveTo(t.At + 1) }},
+		{Keys: []string{"esc", "q"}, Hint: display.Lit("esc close"), Does: display.Lit("close"), Do: t.host.Close},
+	}
+	for i, p := range t.items {
+		keys = append(keys, screen.Binding{Keys: []string{p.Key}, Does: p.What, Do: func() { t.chooseItem(i) }})
+	}
+	return keys
+}
+
+// chooseItem exports an item. To pipe it, it asks for a command first.
+func (t *exportMenu) chooseItem(i int) {
+	t.MoveTo(i)
+	if t.verb == Pipe {
+		t.typed = screen.NewInput(display.Text{}, "", 400)
+		return
+	}
+	t.exportSelected("")
+}
+
+func (t *exportMenu) runCommand() {
+	if t.typed.Value() != "" {
+		t.exportSelected(t.typed.Value())
+	}
+}
+
+// exportSelected exports the selected item and reports the result.
+func (t *exportMenu) exportSelected(command string) {
+	p, h := t.items[t.At], t.host
+	data := p.Data
+	if p.Make != nil {
+		made, err := p.Make()
+		if err != nil {
+			h.Say(t.draw.Clean(err.Error()))
+			return
+		}
+		data = made
+	}
+	h.Close()
+	what := t.draw.Format("%s of %s: %s,", screen.Bytes(len(data)), t.of, p.What)
+	t.outlet.deliverBody(h, t.draw, t.verb, Body{Data: data, What: what, File: p.File}, command)
+}
+
+// Extend has no new data to read: the items are fixed when the menu opens.
+func (t *exportMenu) Extend(_ *providers.View, _, h int) { t.Fit(len(t.items), 1, t.WantedRows(h)) }
+
+// WantedRows returns a row for each item.
+func (t *exportMenu) WantedRows(h int) int { return min(1+len(t.items), max(h/2, 5)) }
+
+// Draw draws row y.
+func (t *exportMenu) Draw(p *screen.Pen, y int) {
+	defer p.Fill(screen.Bare)
+	if y == 0 && t.typed != nil {
+		DrawInputRow(p, p.Format("| %s to", t.items[t.At].What), t.typed, display.Text{})
+		return
+	}
+	if y == 0 {
+		p.TextOn(screen.Accent, screen.Bare, p.Format(" %s ", verbs[t.verb].title))
+		p.TextOn(screen.Plain, screen.Bare, p.Truncate(t.of.Between("of ", ""), p.Left))
+		if note := t.outlet.Note; t.verb == Copy && note.Width()+2 <= p.Left {
+			p.Right(screen.Muted, screen.Bare, note.Between("  ", " "))
+		}
+		return
+	}
+	if row := t.Top + y - 1; row < len(t.items) {
+		piece := t.items[row]
+		var size display.Text
+		if piece.Make == nil {
+			size = screen.Bytes(len(piece.Data))
+		}
+		DrawChoiceRow(p, row == t.At, display.Join(p.Clean(piece.Key), display.Lit(" "), piece.What), size)
+	}
+}
+
+// usableItems returns the items without empty ones and without those whose letter an earlier item has.
+func usableItems(pieces []ExportItem) (all []ExportItem) {
+	for _, p := range pieces {
+		if (p.Make != nil || len(p.Data) > 0) && !slices.ContainsFunc(all, func(q ExportItem) bool { return q.Key == p.Key }) {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// ExportItems returns the export items of the selected turn or call: those at the cursor (at), those of
+// the selection itself, and the forms.
+func ExportItems(v *providers.View, r stream.Ref, at []ExportItem, forms []ExportForm) []ExportItem {
+	t, c := v.Find(r)
+	if t == nil {
+		return nil
+	}
+	all := slices.Clone(at)
+	if c != nil {
+		all = append(all,
+			ExportItem{Key: "a", What: display.Lit("all arguments"), File: "arguments.json", Data: c.Args()},
+			ExportItem{Key: "i", What: display.Lit("id"), File: "id.txt", Data: []byte(c.ID)})
+	}
+	if x := v.Exchange(t.Exchange); x != nil {
+		all = append(all,
+			ExportItem{Key: "r", What: display.Lit("raw frames of the turn"), File: "turn.raw", Data: frameBytes(x, t)},
+			ExportItem{Key: "o", What: display.Lit("body of the request, as sent"), File: "request.json", Data: x.RequestBody()})
+	}
+	for _, f := range forms {
+		all = append(all, ExportItem{Key: f.Key, What: f.What, File: f.File, Make: func() ([]byte, error) { return f.Make(v, r) }})
+	}
+	return usableItems(all)
+}
+
+// frameBytes returns the decoded bytes of a turn's frames; nil if they are not kept.
+func frameBytes(x *providers.Exchange, t *stream.Turn) []byte {
+	if t.Retention != stream.InMemory || int(cmp.Or(t.LastFrame, t.FirstFrame)) >= x.Response.Frames() {
+		return nil
+	}
+	start, _ := x.Response.FrameSpan(t.FirstFrame)
+	_, end := x.Response.FrameSpan(t.LastFrame)
+	return x.Response.Bytes(start, end)
+}
+
+// Exporter copies, saves, edits or pipes the content of a mode. Any function may be nil.
+type Exporter struct {
+	Copy func(text []byte) (ways string, err error)                   // to the clipboard
+	Save func(name string, data []byte) (path string, err error)      // to a new file with a name like the given one
+	Edit func(name string, data []byte, done func(error))             // in the user's editor, which controls the terminal meanwhile
+	Pipe func(command string, data []byte) (output []byte, err error) // to a shell command
+	Show func(panes.Literal)                                          // shows the command's output
+	Note display.Text                                                 // the limits of copying
+}
+
+// Body is the content to export.
+type Body struct {
+	Data []byte
+	What display.Text // its description
+	File string       // the default file name
+}
+
+func (o Exporter) hasVerb(v ExportVerb) bool {
+	return [...]bool{Copy: o.Copy != nil, Save: o.Save != nil, Edit: o.Edit != nil, Pipe: o.Pipe != nil}[v]
+}
+
+// deliverBody exports a body in the background and reports the result.
+func (o Exporter) deliverBody(h Host, draw display.Drawer, v ExportVerb, b Body, command string) {
+	switch v {
+	case Copy:
+		o.runAndReport(h, draw, b, "copied", "by", func() (string, error) { return o.Copy(b.Data) })
+	case Save:
+		o.runAndReport(h, draw, b, "saved", "as", func() (string, error) { return o.Save(b.File, b.Data) })
+	case Edit:
+		o.Edit(b.File, b.Data, func(err error) {
+			if err != nil {
+				h.Say(draw.Format("not opened: %s", err))
+			}
+		})
+	case Pipe:
+		h.Do(func() func() {
+			output, err := o.Pipe(command, b.Data)
+			return func() {
+				if err != nil {
+					h.Say(draw.Format("%s: %s", screen.ShortName(command), err))
+				}
+				if len(output) > 0 {
+					o.Show(panes.Literal{Path: "| " + command, Text: string(output)})
+				}
+			}
+		})
+	}
+}
+
+// runAndReport runs how in the background and reports the result.
+func (o Exporter) runAndReport(h Host, draw display.Drawer, b Body, done, where string, how func() (string, error)) {
+	h.Do(func() func() {
+		place, err := how()
+		said := draw.Format("%s %s %s %s", done, b.What, where, place)
+		if err != nil {
+			said = draw.Format("not %s: %s", done, err)
+		}
+		return func() { h.Say(said) }
+	})
+}
+
+// Keys returns the keys that export a body. Each calls body when it is pressed. If the Data of the body is
+// nil, its What is the reason.
+func (o Exporter) Keys(h Host, draw display.Drawer, body func() Body) []screen.Binding {
+	press := func(v ExportVerb) func() {
+		return func() {
+			switch b := body(); {
+			case b.Data == nil:
+				h.Say(b.What)
+			case o.hasVerb(v):
+				o.deliverBody(h, draw, v, b, "")
+			}
+		}
+	}
+	return []screen.Binding{
+		{Keys: []string{"y"}, Hint: display.Lit("y copy"), Does: display.Lit("copy it, or a part of it"), Do: press(Copy)},
+		{Keys: []string{"w"}, Hint: display.Lit("w save"), Does: display.Lit("save to a new file"), Do: press(Save)},
+	}
+}

@@ -1,0 +1,320 @@
+package modes
+
+import (
+	"slices"
+	"strings"
+
+	"toolscope/providers"
+	"toolscope/providers/protocol"
+	"toolscope/stream"
+	"toolscope/themes"
+	"toolscope/ui/display"
+	"toolscope/ui/screen"
+)
+
+// ThemeActions are the actions of the theme picker.
+type ThemeActions struct {
+	Own   []themes.Theme // the user's own themes, which hide others with the same name
+	Now   func() themes.Theme
+	Apply func(themes.Theme)
+	Pen   func(themes.Theme) screen.Pen               // the pen that draws a sample
+	Save  func(name string) (where string, err error) // for the next run; nil if themes can't be saved
+}
+
+// themePicker is the overlay that selects a theme. The selected theme applies at once to all of the
+// screen.
+type themePicker struct {
+	screen.Window
+	host   Host
+	looks  ThemeActions
+	before themes.Theme
+	names  []string // that match the search text
+	known  map[string]themeSample
+	typed  *screen.Input // the search input, or nil
+	looked string
+	draw   display.Drawer
+}
+
+// themeNames returns the names of all themes without duplicates.
+func (l ThemeActions) themeNames() (names []string) {
+	for _, t := range l.Own {
+		names = append(names, t.Name)
+	}
+	for _, name := range themes.Names() {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// themeNamed returns the theme of a name.
+func (l ThemeActions) themeNamed(name string, dark bool) themes.Theme {
+	for _, t := range l.Own {
+		if t.Name == name {
+			return t
+		}
+	}
+	t, _ := themes.Lookup(name, dark)
+	return t
+}
+
+// themeSample is a theme and the pen that draws its sample.
+type themeSample struct {
+	theme themes.Theme
+	pen   screen.Pen
+}
+
+// Themes returns the entry of the theme picker.
+func Themes(looks ThemeActions, draw display.Drawer) Entry {
+	key := screen.Binding{Keys: []string{"t"}, Does: display.Lit("choose a theme")}
+	return Entry{Binding: key, New: func(h Host) (Mode, display.Text) {
+		t := &themePicker{host: h, looks: looks, before: looks.Now(), names: looks.themeNames(), known: map[string]themeSample{}, draw: draw}
+		t.Resize(len(t.names), len(t.names))
+		t.MoveTo(max(0, slices.Index(t.names, t.before.Name)))
+		return t, display.Text{}
+	}}
+}
+
+// Typing returns the search input, or nil.
+func (t *themePicker) Typing() *screen.Input { return t.typed }
+
+// Keys returns the keys that try, keep and save a theme.
+func (t *themePicker) Keys() []screen.Binding {
+	step := func(n int) func() { return func() { t.tryTheme(t.At + n) } }
+	keys := []screen.Binding{
+		{Keys: []string{"up", "ctrl+p"}, Hint: display.Join(upDownHint(t.draw), display.Lit(" try")), Does: display.Lit("previous theme"), Do: step(-1)},
+		{Keys: []string{"down", "ctrl+n"}, Does: display.Lit("next theme"), Do: step(1)},
+		{Keys: []string{"pgup"}, Does: display.Lit("a page up"), Do: step(-max(1, t.Height-1))},
+		{Keys: []string{"pgdown"}, Does: display.Lit("a page down"), Do: step(max(1, t.Height-1))},
+		{Keys: []string{"enter"}, Hint: display.Lit("enter keep"), Does: display.Lit("keep it"), Do: t.host.Close},
+		{Keys: []string{"esc"}, Hint: display.Lit("esc cancel"), Does: display.Lit("restore the previous theme"), Do: t.cancelChoice},
+	}
+	if t.typed != nil {
+		return keys
+	}
+	return append(keys,
+		screen.Binding{Keys: []string{"/"}, Hint: display.Lit("/ find"), Does: display.Lit("find by name"), Do: func() { t.typed = screen.NewInput(display.Text{}, "", 60) }},
+		screen.Binding{Keys: []string{"w"}, Hint: display.Lit("w save"), Does: display.Lit("save it as the default"), Do: t.save},
+		screen.Binding{Keys: []string{"k"}, Do: step(-1)}, screen.Binding{Keys: []string{"j"}, Do: step(1)},
+		screen.Binding{Keys: []string{"q", "t"}, Does: display.Lit("keep it"), Do: t.host.Close})
+}
+
+// tryTheme applies the theme of a row.
+func (t *themePicker) tryTheme(row int) {
+	if len(t.names) == 0 {
+		t.looks.Apply(t.before)
+		return
+	}
+	t.MoveTo(row)
+	t.looks.Apply(t.sampleOf(t.names[t.At]).theme)
+}
+
+// Click tries the theme at row y.
+func (t *themePicker) Click(_, y int) (again bool) {
+	row := t.RowAt(y)
+	if again = row == t.At; row >= 0 && !again {
+		t.tryTheme(row)
+	}
+	return again
+}
+
+func (t *themePicker) cancelChoice() {
+	t.looks.Apply(t.before)
+	t.host.Close()
+}
+
+// save saves the theme for the next run.
+func (t *themePicker) save() {
+	if t.looks.Save == nil || t.At >= len(t.names) {
+		t.host.Say(display.Lit("themes can't be saved here"))
+		return
+	}
+	name := t.names[t.At]
+	t.host.Close()
+	t.host.Do(func() func() {
+		where, err := t.looks.Save(name)
+		said := t.draw.Format("theme %s is saved: %s", name, where)
+		if err != nil {
+			said = t.draw.Format("not saved: %s", err)
+		}
+		return func() { t.host.Say(said) }
+	})
+}
+
+// sampleOf returns the theme of a name, loaded when it is first visible.
+func (t *themePicker) sampleOf(name string) themeSample {
+	s, ok := t.known[name]
+	if !ok {
+		s.theme = t.looks.themeNamed(name, t.before.Dark)
+		s.pen = t.looks.Pen(s.theme)
+		t.known[name] = s
+	}
+	return s
+}
+
+// Extend updates the matches.
+func (t *themePicker) Extend(_ *providers.View, _, h int) {
+	if t.typed != nil && t.typed.Value() != t.looked {
+		t.looked = t.typed.Value()
+		t.names = t.names[:0:0]
+		for _, name := range t.looks.themeNames() {
+			if strings.Contains(name, strings.ToLower(t.looked)) {
+				t.names = append(t.names, name)
+			}
+		}
+		t.tryTheme(0)
+	}
+	t.Fit(len(t.names), 1, t.WantedRows(h))
+}
+
+// maxThemes is the maximum number of visible themes.
+const maxThemes = 8
+
+// WantedRows returns the height of the overlay.
+func (t *themePicker) WantedRows(h int) int { return min(1+maxThemes, max(h/2, 4)) }
+
+// Draw draws row y.
+func (t *themePicker) Draw(p *screen.Pen, y int) {
+	defer p.Fill(screen.Bare)
+	if y == 0 {
+		at := p.Format("THEME %d of %d", min(t.At+1, len(t.names)), len(t.names))
+		if t.typed != nil {
+			DrawInputRow(p, display.Lit("/"), t.typed, at)
+			return
+		}
+		p.Text(screen.Accent, at.Between(" ", ""))
+		if t.At < len(t.names) {
+			p.Text(screen.Muted, t.themeNotes(p, t.names[t.At]))
+		}
+		return
+	}
+	if row := t.Top + y - 1; row < len(t.names) {
+		t.drawTheme(p, t.names[row], row == t.At)
+	}
+}
+
+// nameColumn is the width of a theme's name in cells, and narrowNames the width on a narrow screen.
+const (
+	nameColumn  = 20
+	narrowNames = 15
+)
+
+// themeNotes returns notes about a theme that its row doesn't show.
+func (t *themePicker) themeNotes(p *screen.Pen, name string) (about display.Text) {
+	s := t.sampleOf(name)
+	switch ink := s.pen.Ink; {
+	case ink.Paints:
+		about = display.Lit("  own background")
+	case ink.TooFew:
+		about = display.Lit("  background needs more colours")
+	}
+	if n := s.theme.Replaced; n > 0 {
+		about = display.Join(about, p.Format("  %s replaced", screen.Plural(n, "colour")))
+	}
+	return about
+}
+
+// drawTheme draws a theme's name, a sample in its colours, and its contrast.
+func (t *themePicker) drawTheme(p *screen.Pen, name string, chosen bool) {
+	s := t.sampleOf(name)
+	g, mark := screen.Bare, display.Lit(" ")
+	if chosen {
+		g, mark = screen.Selected, p.Glyph.Mark
+	}
+	p.TextOn(screen.Accent, g, mark)
+	column, ok, cut := nameColumn, display.Join(p.Glyph.Status[stream.Complete], display.Lit(" ok ")), display.Join(p.Glyph.Status[stream.CutShort], display.Lit(" cut "))
+	if p.Left < 2*nameColumn+8 {
+		column, ok, cut = narrowNames, display.Lit("ok "), display.Lit("cut ")
+	}
+	p.TextOn(screen.Plain, g, p.Pad(p.Truncate(p.Clean(name), column-1), column))
+	ink := s.pen.Ink
+	for _, of := range []struct {
+		ink  themes.TextStyle
+		text display.Text
+	}{
+		{s.theme.Good, ok}, {s.theme.Bad, cut}, {s.theme.String, display.Lit(`"str" `)},
+		{s.theme.Number, display.Lit("42 ")}, {s.theme.Literal, display.Lit("true ")},
+	} {
+		p.Paint(ink.Of(of.ink), of.text)
+	}
+	p.TextOn(screen.Muted, screen.Bare, p.Format(" contrast %.1f", s.theme.Contrast()))
+}
+
+// protocolPicker selects the protocol as which the response of the selected turn is read. The first row
+// detects it from the bytes.
+type protocolPicker struct {
+	screen.Window
+	host     Host
+	exchange *providers.Exchange
+	reread   func(exchange int, as *protocol.Protocol)
+}
+
+// Protocols returns the entry of the protocol picker. reread reads an exchange again as a protocol, or
+// detects the protocol if as is nil.
+func Protocols(reread func(exchange int, as *protocol.Protocol)) Entry {
+	key := screen.Binding{Keys: []string{"D"}, Does: display.Lit("read as another protocol")}
+	return Entry{key, func(h Host) (Mode, display.Text) {
+		t, _ := h.View().Find(h.Chosen())
+		if t == nil {
+			return nil, display.Lit("no response to choose a protocol for")
+		}
+		d := &protocolPicker{host: h, exchange: h.View().Exchange(t.Exchange), reread: reread}
+		d.Resize(1+len(providers.All), 1+len(providers.All))
+		for i := range providers.All {
+			if d.exchange.Protocol != nil && providers.All[i].Name == d.exchange.Protocol.Name {
+				d.MoveTo(i + 1)
+			}
+		}
+		return d, display.Text{}
+	}}
+}
+
+func (d *protocolPicker) Keys() []screen.Binding {
+	return append([]screen.Binding{
+		{Keys: []string{"enter"}, Hint: display.Lit("enter use it"), Does: display.Lit("read it as this protocol"), Do: d.rereadSelected},
+		{Keys: []string{"esc", "q", "D"}, Hint: display.Lit("esc close"), Does: display.Lit("close"), Do: d.host.Close},
+	}, d.CursorKeys(display.Text{}, d.MoveTo)...)
+}
+
+// rereadSelected reads the exchange again as the selected protocol.
+func (d *protocolPicker) rereadSelected() {
+	var as *protocol.Protocol
+	if d.At > 0 {
+		as = &providers.All[d.At-1]
+	}
+	d.host.Close()
+	d.reread(d.exchange.Number, as)
+}
+
+func (d *protocolPicker) Extend(_ *providers.View, _, h int) { d.Fit(d.Rows, 1, h) }
+
+const protocolColumn = 22 // cells before a protocol's title
+
+func (d *protocolPicker) Draw(p *screen.Pen, y int) {
+	defer p.Fill(screen.Bare)
+	if y == 0 {
+		p.Text(screen.Accent, display.Lit(" READ THE RESPONSE AS"))
+		return
+	}
+	row := d.Top + y - 1
+	if row >= d.Rows {
+		return
+	}
+	g, mark := screen.Bare, display.Lit("  ")
+	if row == d.At {
+		g, mark = screen.Selected, p.Glyph.Mark.Between("", " ")
+	}
+	name, title := "auto", "detect it"
+	if row > 0 {
+		name, title = providers.All[row-1].Name, providers.All[row-1].Title
+	}
+	p.TextOn(screen.Accent, g, mark)
+	p.TextOn(screen.Plain, g, p.Format("%-*s", protocolColumn, name))
+	p.TextOn(screen.Muted, g, p.Clean(title))
+	if d.exchange.Protocol != nil && name == d.exchange.Protocol.Name {
+		p.TextOn(screen.Live, g, display.Lit("  now: "))
+		p.Untrusted(screen.Live, g, d.exchange.Why)
+	}
+	p.Fill(g)
+}

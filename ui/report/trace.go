@@ -1,0 +1,298 @@
+package report
+
+import (
+	"cmp"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"toolscope/stream"
+)
+
+// TracedTurn is a turn with the facts that its spans need.
+type TracedTurn struct {
+	Turn           *stream.Turn
+	Machine        stream.Machine // machine that captured it
+	File           string         // file of the turn
+	URL            string         // URL of the request
+	Status         int            // HTTP status of the provider's response; 0 if unknown
+	AnsweredHere   bool           // toolscope answered instead of the provider
+	RequestedModel string         // model that the request names
+	Streaming      bool           // the request asks for a stream
+	TraceParent    string         // traceparent header of the request
+	TraceState     string         // tracestate header of the request
+	RequestAt      time.Duration  // start of the request, or NoTime
+	LastBytesAt    time.Duration  // time of the exchange's last bytes, or NoTime
+	TurnOfExchange int            // index of the turn in its exchange
+
+	Clock   func(time.Duration) time.Time // returns the wall-clock time, zero if unknown
+	EventAt func(event int) time.Duration // returns the time of an event, or NoTime
+}
+
+// A Tracer makes spans of turns, according to the conventions for generative AI. A turn becomes one span, and
+// each of its calls a child span. No span says that a tool ran, because that is unknown.
+type Tracer struct {
+	Content bool                // include the texts of models and tools
+	Key     []byte              // key for the hashes of arguments; nil for no hashes
+	Clean   func(string) string // removes secrets from texts; nil if there are none
+	Now     func() time.Time    // replaces unknown times; nil leaves them zero
+}
+
+// Spans returns the spans of a turn and its calls. If the time of the request is known, the ids depend only on
+// it, on the URL and on the response. So a turn has the same ids in every run, on every machine.
+func (tr *Tracer) Spans(of *TracedTurn) []Span {
+	t, said := of.Turn, &spanTexts{tr: tr, room: maxTextBytes}
+	s := Span{Name: strings.TrimSpace(of.operationName() + " " + said.limitWord(cmp.Or(of.RequestedModel, t.Model))), Client: true, Machine: of.Machine}
+	s.Trace, s.ID = of.spanIDs()
+	of.setParent(&s)
+	a := of.turnAttributes(said)
+	if t.Request != nil {
+		a.addText(ownParty, said.limitName(t.Request.Agent))
+		a.addText(semAgent, said.limitName(t.Request.Title)) // a model may have written it
+	}
+	s.Began, s.Ended = of.clockTime(turnStart(of)), of.clockTime(turnEnd(of))
+	if s.Ended.Before(s.Began) {
+		s.Ended = s.Began // nothing came after the request
+	}
+	if s.Began.IsZero() && tr.Now != nil {
+		s.Began = tr.Now()
+		s.Ended = s.Began
+		a.addText(ownClock, "unknown: these are the times of reading")
+	}
+	if of.hasFailed() {
+		s.Failed, s.Failure = true, said.limitContent(t.Failure)
+		a.addText(semError, of.errorType())
+	}
+	a.addText(semMessages, said.outputMessage(t))
+	s.Events = said.findingEvents(of, t.Findings, &s)
+	a.addFlag(ownCut, said.cut)
+	s.Attributes = a
+	all := []Span{s}
+	for _, c := range t.Calls {
+		all = append(all, tr.callSpan(of, &s, c))
+	}
+	return all
+}
+
+// turnStart returns the start of a turn: the start of its request, if known.
+func turnStart(of *TracedTurn) time.Duration {
+	if of.RequestAt >= 0 {
+		return of.RequestAt
+	}
+	return of.Turn.OpenedAt
+}
+
+// turnEnd returns the end of a turn. If the end is unknown, because no more bytes came, it returns the time
+// of the last bytes.
+func turnEnd(of *TracedTurn) time.Duration {
+	if of.Turn.ClosedAt >= 0 {
+		return max(of.Turn.OpenedAt, of.Turn.ClosedAt)
+	}
+	return max(of.Turn.OpenedAt, of.LastBytesAt)
+}
+
+// clockTime returns the wall-clock time, zero if unknown.
+func (of *TracedTurn) clockTime(at time.Duration) (clock time.Time) {
+	if at < 0 {
+		return clock
+	}
+	return of.Clock(at)
+}
+
+func (of *TracedTurn) turnAttributes(said *spanTexts) (a attributes) {
+	t := of.Turn
+	a.addText(ownSemconv, semconv)
+	a.addText(semOperation, of.operationName())
+	a.addText(semProvider, of.providerName())
+	a.addText(semAsked, said.limitWord(of.RequestedModel))
+	a.addFlag(semStream, of.Streaming)
+	a.addText(semModel, said.limitWord(t.Model))
+	a.addText(semResponse, said.limitWord(t.ID))
+	a.addList(semFinish, said.limitWord(t.Finish))
+	a.addCount(semInput, t.Usage.Input)
+	a.addCount(semOutput, t.Usage.Output)
+	a.addCount(semReasoning, t.Usage.Reasoning)
+	a.addCount(semCacheRead, t.Usage.CacheRead)
+	a.addCount(semCacheWrite, t.Usage.CacheWrite)
+	if u, err := url.Parse(of.URL); err == nil && u.Host != "" {
+		a.addText(semServer, said.limitWord(u.Hostname()))
+		port, err := strconv.ParseInt(cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme]), 10, 64)
+		if err == nil {
+			a.addNumber(semPort, port)
+		}
+	}
+	if of.Status != 0 {
+		a.addNumber(semStatus, int64(of.Status))
+	}
+	if t.Request != nil && !t.Request.GeneratedSession {
+		a.addText(semConversation, said.limitWord(t.Request.Session))
+	}
+	a.addText(ownProtocol, t.Protocol)
+	a.addText(ownPhase, t.Phase().String())
+	a.addText(ownEndedBy, t.EndedBy.String())
+	a.addNumber(ownCalls, int64(len(t.Calls)))
+	if t.Missed > 0 {
+		a.addNumber(ownMissed, t.Missed)
+	}
+	return a
+}
+
+// callSpan returns the span of a call: from its start until its arguments were final or stopped arriving.
+func (tr *Tracer) callSpan(of *TracedTurn, in *Span, c *stream.Call) Span {
+	sum := sha256.Sum256(fmt.Appendf(in.ID[:len(in.ID):len(in.ID)], "\x00%d", c.Number))
+	said := &spanTexts{tr: tr, room: maxTextBytes}
+	name := said.limitName(c.Name)
+	s := Span{Trace: in.Trace, Parent: in.ID, Name: strings.TrimSpace("toolscope.tool_call " + name), Machine: in.Machine, State: in.State, Flags: in.Flags &^ isRemote}
+	copy(s.ID[:], sum[:])
+	s.Began, s.Ended = of.clockTime(c.OpenedAt), of.clockTime(max(c.OpenedAt, c.LastArgAt, c.SealedAt))
+	if s.Began.IsZero() {
+		s.Began, s.Ended = in.Began, in.Ended
+	}
+	var a attributes
+	a.addText(semTool, name)
+	a.addFlag(ownOddName, name == "" && c.Name != "")
+	a.addText(semToolKind, said.limitWord(c.Kind))
+	a.addText(semToolCall, said.limitName(c.ID))
+	a.addText(ownCallStatus, c.Status().String())
+	a.addText(ownCallPhase, c.Phase().String())
+	a.addText(ownSyntax, c.Syntax().String())
+	a.addNumber(ownArgsBytes, int64(c.ArgsLen()))
+	a.addNumber(ownDeltas, int64(c.Deltas()))
+	a.addFlag(ownServer, c.RunByProvider)
+	a.addFlag(ownAttempt, c.Discarded)
+	if tr.Key != nil && c.ArgsLen() > 0 {
+		sum := hmac.New(sha256.New, tr.Key)
+		sum.Write(c.Args())
+		a.addText(ownArgsHMAC, hex.EncodeToString(sum.Sum(nil)))
+	}
+	a.addText(semArguments, said.limitContent(string(c.Args())))
+	if r := c.LatestResult(); r != nil {
+		a.addText(ownResult, map[stream.Code]string{stream.ResultOK: "ok", stream.ResultFailed: "failed"}[r.ResultCode])
+		a.addText(semResult, said.limitContent(r.Result.Text))
+	}
+	for _, f := range c.Findings {
+		if f.Severity == stream.Error {
+			s.Failed = true
+			a.addText(semError, f.Code)
+			break
+		}
+	}
+	s.Events = said.findingEvents(of, c.Findings, &s)
+	a.addFlag(ownCut, said.cut)
+	s.Attributes = a
+	return s
+}
+
+// spanIDs returns the ids of the turn's trace and span: a hash of its start, URL and response id. If the start
+// is unknown, the machine, the file and the number of the turn replace it.
+func (of *TracedTurn) spanIDs() (trace [16]byte, id [8]byte) {
+	t := of.Turn
+	seed := fmt.Sprint("\x00", of.Machine, "\x00", of.File, "\x00", t.Number)
+	if at := of.clockTime(turnStart(of)); !at.IsZero() {
+		seed = strconv.FormatInt(at.UnixMicro(), 10)
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d\x00%s\x00%s", seed, of.TurnOfExchange, of.URL, cmp.Or(t.ID, answerHash(t))))
+	copy(trace[:], sum[:])
+	copy(id[:], sum[16:])
+	return trace, id
+}
+
+// answerHash returns a hash of a response, for a response without an id.
+func answerHash(t *stream.Turn) string {
+	sum := sha256.New()
+	for _, text := range [][]byte{t.Text, t.Thinking, []byte(t.Failure)} {
+		sum.Write(text)
+	}
+	for _, c := range t.Calls {
+		sum.Write(c.Args())
+	}
+	return string(sum.Sum(nil))
+}
+
+// Flags of a span in OTLP: isRemote says that the parent is remote, and knowsRemote that isRemote is valid.
+const (
+	knowsRemote = 0x100
+	isRemote    = 0x200
+)
+
+// setParent makes the span that the request names the parent of a turn's span. Turns of a trace that is not
+// sampled have spans too: their flags say so, and the collector decides.
+func (of *TracedTurn) setParent(s *Span) {
+	trace, parent, flags, ok := traceParent(of.TraceParent)
+	if !ok {
+		return
+	}
+	s.Trace, s.Parent, s.Flags = trace, parent, knowsRemote|isRemote|uint32(flags)
+	if len(of.TraceState) <= maxStateLen && !strings.ContainsFunc(of.TraceState, func(c rune) bool { return c < ' ' || c > '~' }) {
+		s.State = of.TraceState
+	}
+}
+
+// maxStateLen is the maximum length of a tracestate: https://www.w3.org/TR/trace-context/#tracestate-limits
+const maxStateLen = 512
+
+// traceParent parses a traceparent header. Later versions of the header may have more parts at the end:
+// https://www.w3.org/TR/trace-context/#traceparent-header
+func traceParent(text string) (trace [16]byte, span [8]byte, flags byte, ok bool) {
+	part := strings.Split(text, "-")
+	if len(part) < 4 || part[0] == "00" && len(part) > 4 || part[0] == "ff" {
+		return trace, span, 0, false
+	}
+	var version, bits [1]byte
+	for i, to := range [][]byte{version[:], trace[:], span[:], bits[:]} {
+		if len(part[i]) != 2*len(to) || part[i] != strings.ToLower(part[i]) {
+			return trace, span, 0, false
+		}
+		if _, err := hex.Decode(to, []byte(part[i])); err != nil {
+			return trace, span, 0, false
+		}
+	}
+	return trace, span, bits[0], trace != [16]byte{} && span != [8]byte{}
+}
+
+// operationName returns the conventions' name of the operation that the request asks for.
+func (of *TracedTurn) operationName() string {
+	if u, err := url.Parse(of.URL); err == nil {
+		path := strings.TrimSuffix(u.Path, "/")
+		if strings.HasSuffix(path, "/completions") && !strings.HasSuffix(path, "/chat/completions") || strings.HasSuffix(path, "/api/generate") {
+			return "text_completion"
+		}
+	}
+	return cmp.Or(operations[of.Turn.Protocol], "chat")
+}
+
+// providerName returns the conventions' name of the provider, by its host or else by its protocol; "" if they
+// have no name for it.
+func (of *TracedTurn) providerName() string {
+	if u, err := url.Parse(of.URL); err == nil {
+		for _, s := range hostProviders {
+			if strings.HasSuffix(u.Hostname(), s.host) && strings.HasPrefix(u.Hostname(), s.begins) {
+				return s.name
+			}
+		}
+	}
+	return protocolProviders[of.Turn.Protocol]
+}
+
+// hasFailed reports whether the turn was aborted or rejected. It returns false if the client ended the turn or
+// toolscope did not see its end, because then a failure is unknown.
+func (of *TracedTurn) hasFailed() bool {
+	t := of.Turn
+	if p := t.Phase(); p != stream.TurnAborted && p != stream.TurnRejected {
+		return false
+	}
+	return t.EndedBy != stream.Client && (t.EndedBy != stream.Toolscope || of.AnsweredHere)
+}
+
+// errorType returns the class of a turn's failure: the HTTP status of an error, else the phase.
+func (of *TracedTurn) errorType() string {
+	if of.Status >= 400 {
+		return strconv.Itoa(of.Status)
+	}
+	return of.Turn.Phase().String()
+}
