@@ -33,10 +33,12 @@ type follower struct {
 	alarm   *changeWatcher
 
 	names   []*followedName // in the order in which they are checked
+	added   int             // names that were ever added
 	byPath  map[string]*followedName
 	places  []*searchPath
 	scanned struct{ soonest, due time.Time } // when the places are searched again
 	tails   []*tail                          // every file that has or had one of the names
+	byID    map[fileID][]*tail               // the same, in the same order
 	opened  []*tail                          // those that were opened; some are closed again
 	tooMany bool                             // a note reported that there are too many open files
 	more    bool                             // some file has more to read already
@@ -58,6 +60,7 @@ type followedName struct {
 	path    string // "" for standard input
 	shown   string // the user's name for it
 	open    func() (osFile, error)
+	number  int    // counts the names as they are added
 	found   bool   // found in a directory or by a pattern, not named by the user
 	current *tail  // the file that had the name at the last look; kept when the name is gone
 	trouble string // the last reported error of the name
@@ -81,6 +84,7 @@ func newFollower(ctx context.Context, o Options, places []*searchPath, began tim
 	return &follower{
 		ctx: ctx, options: o, stay: cmp.Or(o.stay, oldFileStay), began: began, yield: yield,
 		buf: make([]byte, chunkSize), alarm: newChangeWatcher(o), places: places, byPath: map[string]*followedName{},
+		byID: map[fileID][]*tail{},
 	}
 }
 
@@ -103,7 +107,7 @@ func (f *follower) openNames(names []*followedName) {
 			return
 		}
 		if n.path == "" || f.byPath[n.path] == nil {
-			f.names = append(f.names, n)
+			f.addName(n)
 			f.byPath[n.path] = n
 			f.watchName(n)
 			f.openFirst(n)
@@ -153,7 +157,7 @@ func (f *follower) openFile(n *followedName) (*tail, error) {
 		return nil, err
 	}
 	t.of, n.current, n.trouble = n, t, ""
-	f.tails = append(f.tails, t)
+	f.addTail(t)
 	f.addOpened(t)
 	return t, nil
 }

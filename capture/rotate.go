@@ -88,12 +88,32 @@ func (f *follower) detachName(n *followedName, old *tail, isNew bool) {
 
 // findOpen returns the file among those being read, nil if there is none.
 func (f *follower) findOpen(info fs.FileInfo) *tail {
-	for _, t := range f.tails {
+	for _, t := range f.byID[fileIDOf(info)] {
 		if os.SameFile(info, t.info) && !f.isReusedInode(t, info) {
 			return t
 		}
 	}
 	return nil
+}
+
+// fileID is a number of a file. Different files may have the same, but a file has only one.
+type fileID struct{ device, inode uint64 }
+
+// addTail adds a file to those that are read.
+func (f *follower) addTail(t *tail) {
+	f.tails = append(f.tails, t)
+	id := fileIDOf(t.info)
+	f.byID[id] = append(f.byID[id], t)
+}
+
+// dropTail removes a file from those that are read.
+func (f *follower) dropTail(t *tail) {
+	is := func(o *tail) bool { return o == t }
+	f.tails = slices.DeleteFunc(f.tails, is)
+	id := fileIDOf(t.info)
+	if f.byID[id] = slices.DeleteFunc(f.byID[id], is); len(f.byID[id]) == 0 {
+		delete(f.byID, id)
+	}
 }
 
 // isReusedInode reports whether a new file only has the inode number of a closed one.
@@ -130,7 +150,7 @@ func (f *follower) releaseRotated(t *tail) {
 	if slices.ContainsFunc(f.names, func(n *followedName) bool { return n.current == t && !n.gone }) {
 		return
 	}
-	f.tails = slices.DeleteFunc(f.tails, func(o *tail) bool { return o == t })
+	f.dropTail(t)
 	f.names = slices.DeleteFunc(f.names, func(n *followedName) bool {
 		gone := n.found && n.gone && n.current == t
 		if gone {
@@ -220,12 +240,12 @@ func rotatedFrom(name, base string) bool {
 // that is already read is not read again.
 func (f *follower) addNewFile(n *followedName) {
 	f.byPath[n.path] = n
-	base := slices.IndexFunc(f.names, func(o *followedName) bool { return o.current != nil && rotatedFrom(n.path, o.path) })
-	if base >= 0 && packedName(n.path) {
-		f.deliverNote(n.shown + " is skipped: it is a compressed copy of " + f.names[base].shown)
+	base := f.findRotationBase(n.path)
+	if base != nil && packedName(n.path) {
+		f.deliverNote(n.shown + " is skipped: it is a compressed copy of " + base.shown)
 		return
 	}
-	f.names = append(f.names, n)
+	f.addName(n)
 	info, err := os.Stat(n.path)
 	if err != nil || !info.Mode().IsRegular() {
 		return
@@ -238,10 +258,29 @@ func (f *follower) addNewFile(n *followedName) {
 		f.noteUnreadable(n, err)
 		return
 	}
-	if base >= 0 {
+	if base != nil {
 		f.detectCopy(t)
 	}
 	f.readAvailable(t, turnBytes)
+}
+
+// addName adds a name to those that are followed.
+func (f *follower) addName(n *followedName) {
+	f.added++
+	n.number = f.added
+	f.names = append(f.names, n)
+}
+
+// findRotationBase returns the name of a file that a rotation may have given this path, nil if there is none.
+// Of several names it is the one that was followed first.
+func (f *follower) findRotationBase(path string) (base *followedName) {
+	for i := range path {
+		n := f.byPath[path[:i]]
+		if n != nil && n.current != nil && rotatedFrom(path, n.path) && (base == nil || n.number < base.number) {
+			base = n
+		}
+	}
+	return base
 }
 
 // detectCopy finds out whether a new file is a copy of one that is read.

@@ -133,6 +133,8 @@ type Proxy struct {
 	faults    *fault.Set // nil without faults
 	log       *log.Logger
 
+	upstreams upstreamConns
+
 	closing context.Context // done when Close begins
 	close   context.CancelCauseFunc
 
@@ -170,6 +172,10 @@ func New(o Options) (*Proxy, error) {
 	if len(o.Faults) > 0 {
 		p.faults = fault.NewSet(o.Faults)
 	}
+	if o.dial == nil {
+		o.dial = dialGuard{}.dialChecked
+	}
+	o.dial = p.upstreams.trackDial(o.dial)
 	p.transport, p.single = newTransport(o, p.limits), newTransport(o, p.limits)
 	p.single.DisableKeepAlives = true
 	p.closing, p.close = context.WithCancelCause(context.Background())
@@ -194,6 +200,7 @@ func (p *Proxy) Close(ctx context.Context) error {
 	go func() {
 		p.exchanges.Wait()
 		p.transport.CloseIdleConnections()
+		p.upstreams.closeAll()
 		close(ended)
 	}()
 	select {

@@ -142,13 +142,9 @@ const (
 // newTransport returns the transport to the upstreams. It undoes no coding, adds no header field,
 // checks certificates, and uses the proxy that the environment names, if any.
 func newTransport(o Options, l Limits) *http.Transport {
-	dial := o.dial
-	if dial == nil {
-		dial = dialGuard{}.dialChecked
-	}
 	return &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
-		DialContext:            dial,
+		DialContext:            o.dial,
 		TLSClientConfig:        &tls.Config{RootCAs: o.Roots, MinVersion: tls.VersionTLS12},
 		TLSHandshakeTimeout:    handshakeTime,
 		DisableCompression:     true,
@@ -160,6 +156,73 @@ func newTransport(o Options, l Limits) *http.Transport {
 		MaxResponseHeaderBytes: int64(l.HeaderBytes),
 		ReadBufferSize:         copyBytes,
 		WriteBufferSize:        copyBytes,
+	}
+}
+
+// dialFunc connects to an address.
+type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
+
+// upstreamConns are the open connections to upstreams. A transport closes those that are idle, but one of
+// HTTP/2 is not idle while it still ends a stream that was cancelled: without closeAll it would outlive the
+// proxy.
+type upstreamConns struct {
+	mu     sync.Mutex
+	open   map[*upstreamConn]bool
+	closed bool
+}
+
+// upstreamConn is a connection to an upstream.
+type upstreamConn struct {
+	net.Conn
+	of *upstreamConns
+}
+
+// Close closes the connection.
+func (c *upstreamConn) Close() error {
+	c.of.mu.Lock()
+	delete(c.of.open, c)
+	c.of.mu.Unlock()
+	return c.Conn.Close()
+}
+
+// CloseWrite closes the write side, for upgraded connections.
+func (c *upstreamConn) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return errors.ErrUnsupported
+}
+
+// trackDial returns a dialFunc whose connections are tracked.
+func (u *upstreamConns) trackDial(dial dialFunc) dialFunc {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		if u.closed {
+			conn.Close()
+			return nil, errClosed
+		}
+		c := &upstreamConn{conn, u}
+		if u.open == nil {
+			u.open = map[*upstreamConn]bool{}
+		}
+		u.open[c] = true
+		return c, nil
+	}
+}
+
+// closeAll closes all connections, and those that are made later.
+func (u *upstreamConns) closeAll() {
+	u.mu.Lock()
+	open := u.open
+	u.open, u.closed = nil, true
+	u.mu.Unlock()
+	for c := range open {
+		_ = c.Conn.Close()
 	}
 }
 

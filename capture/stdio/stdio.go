@@ -21,6 +21,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -82,7 +83,11 @@ func Run(args []string, o Options) (Ending, error) {
 	}
 	if err != nil {
 		ends.close()
-		w.putRecord(capture.Record{End: capture.EndEOF, Why: "can't start it: " + capture.WithoutPath(err).Error(), By: capture.Toolscope})
+		why := capture.WithoutPath(err).Error()
+		if len(o.CommandLine) > 0 {
+			why = strings.ReplaceAll(why, args[0], o.CommandLine[0])
+		}
+		w.putRecord(capture.Record{End: capture.EndEOF, Why: "can't start it: " + why, By: capture.Toolscope})
 		return Ending{}, err
 	}
 	go w.forwardSignals(signals)

@@ -18,6 +18,8 @@ import (
 	"strings"
 	"time"
 
+	"toolscope/capture"
+	"toolscope/capture/redact"
 	"toolscope/providers/client"
 	"toolscope/providers/host"
 )
@@ -28,6 +30,8 @@ type clientLaunch struct {
 	point *client.ProxySetup // of the client, nil for an unknown one
 	at    int                // index of the client in args
 	env   func(string) string
+
+	redactor *redact.Redactor // for command lines that are shown
 
 	vars []string // NAME=VALUE
 	did  []string // the variables and flags that were set, in words
@@ -44,7 +48,7 @@ var starters = []string{"npx", "bunx", "pnpm", "pnpx", "yarn", "node", "bun", "u
 
 // newClientLaunch recognises the client that a command starts.
 func newClientLaunch(args []string, env func(string) string) *clientLaunch {
-	o := &clientLaunch{args: args, env: env}
+	o := &clientLaunch{args: args, env: env, redactor: newRedactor()}
 	for i, arg := range args {
 		if o.point = client.ProxySetupOf(programOf(arg)); o.point != nil {
 			o.at = i
@@ -199,6 +203,22 @@ func (o *clientLaunch) newHome(s client.Settings) (string, error) {
 	return o.home, err
 }
 
+// commandError returns the text of an error about a command line, without the secrets of the command.
+func commandError(err error, args, shown []string) string {
+	return strings.ReplaceAll(err.Error(), args[0], shown[0])
+}
+
+// redactArgvNote redacts the command line that a record notes. The redactor of records would take it for
+// text, in which a short password has no name.
+func redactArgvNote(r *redact.Redactor, rec *capture.Record) {
+	var args []string
+	text, is := strings.CutPrefix(rec.Note, capture.Argv)
+	if is && json.Unmarshal([]byte(text), &args) == nil {
+		list, _ := json.Marshal(r.Argv(args))
+		rec.Note = capture.Argv + string(list)
+	}
+}
+
 // execCmd returns the command to start.
 func (o *clientLaunch) execCmd(in, out, errs *os.File) *exec.Cmd {
 	cmd := exec.Command(o.args[0], o.args[1:]...)
@@ -244,7 +264,8 @@ func (o *clientLaunch) findServers(ctx context.Context) {
 		o.servers, err = opencodeServers(text)
 	}
 	if err != nil {
-		o.noteUnrecorded("MCP servers are not recorded: can't list them with '%s': %s", commandLine(args), err)
+		shown := commandLine(o.redactor.Argv(args))
+		o.noteUnrecorded("MCP servers are not recorded: can't list them with '%s': %s", shown, err)
 	}
 }
 
@@ -418,7 +439,9 @@ func (o *clientLaunch) wrapServers(folder, url string) {
 		o.wrapEach(func(s *mcpServer) { o.addServerContent(s, self, folder, url) })
 	default:
 		o.wrapEach(func(s *mcpServer) {
-			o.noteUnrecorded("MCP server %s is not recorded, unless its entry in %s begins with \"command\":\"toolscope\",\"args\":%s", s.name, s.file, jsonText(serverArgs(s, "")))
+			entry := `"command":"toolscope","args":` + jsonText(o.redactor.Argv(serverArgs(s, "")))
+			const format = "MCP server %s is not recorded, unless its entry in %s begins with %s"
+			o.noteUnrecorded(format, s.name, s.file, entry)
 		})
 	}
 }
@@ -508,7 +531,8 @@ func (o *clientLaunch) wrapLines(self string) {
 		o.noteUnrecorded("MCP servers and shell commands are not recorded: Claude Code would start a script for each, which is impossible on this system")
 		return
 	case o.env(shellPrefix) != "":
-		o.noteUnrecorded("MCP servers and shell commands are not recorded: %s is already %s", shellPrefix, o.env(shellPrefix))
+		shown := strings.Join(o.redactor.Argv(strings.Fields(o.env(shellPrefix))), " ")
+		o.noteUnrecorded("MCP servers and shell commands are not recorded: %s is already %s", shellPrefix, shown)
 		return
 	}
 	script, remove, err := createScript("toolscope-line", fmt.Sprintf("#!/bin/sh\nexec %s mcp --line \"$1\"\n", shellWord(self)))

@@ -175,6 +175,7 @@ func redactedSource(src capture.Source, r *redact.Redactor) capture.Source {
 				yield(rec, err)
 				return
 			}
+			redactArgvNote(r, &rec)
 			damaged := rec.Damaged
 			for _, c := range r.Take(rec) {
 				clean := c.Unwrap()

@@ -50,6 +50,7 @@ type liveInput struct {
 	answers  *screenInbox              // responses to requests from the screen
 	over     atomic.Pointer[sourceEnd] // nil until the source has ended
 	unwanted atomic.Bool               // the screen or printer has ended: only the capture needs further records
+	printed  atomic.Int64              // bytes that the printer has had
 	begun    sync.Once
 	done     chan struct{} // closed once all records were passed on
 
@@ -280,10 +281,17 @@ func (l *liveInput) printTurns(a *app, in *providers.Inspector, path string, to 
 		if i := strings.Index(r.Note, "gap: "); i >= 0 {
 			a.printNote("%s", r.Note[i:])
 		}
-		if err == nil {
+		switch l.printed.Add(int64(len(r.Data))); {
+		case err != nil:
+		case l.unwanted.Load():
+			err = errPrintingStopped
+		default:
 			in.Write(coreRecord(r))
 			print(false)
 		}
+	}
+	if err == nil && l.unwanted.Load() {
+		err = errPrintingStopped
 	}
 	in.Close()
 	print(true)

@@ -18,6 +18,7 @@ import (
 
 	"toolscope/capture"
 	"toolscope/capture/record"
+	"toolscope/capture/redact"
 	"toolscope/capture/stdio"
 )
 
@@ -80,17 +81,35 @@ func (a *app) runMCP(args []string, f *mcpFlags) error {
 
 // runServer runs a server.
 func (a *app) runServer(args []string, f *mcpFlags) error {
-	name := cmp.Or(f.name, serverOf(args))
-	return a.runRecorded(f, "mcp", name, func(o stdio.Options, l *liveInput) (stdio.Ending, error) {
-		o.CommandLine = l.redactor.Argv(args)
-		return stdio.Run(args, o)
+	r := newRedactor()
+	shown := r.Argv(args)
+	name := cmp.Or(f.name, serverOf(args, shown))
+	return a.runRecorded(f, "mcp", name, r, func(o stdio.Options) (stdio.Ending, error) {
+		o.CommandLine = shown
+		ending, err := stdio.Run(args, o)
+		if err != nil {
+			err = &startError{err, commandError(err, args, shown)}
+		}
+		return ending, err
 	})
 }
 
+// startError is the error of a command that can't be started, with its text for the user.
+type startError struct {
+	error
+	text string
+}
+
+func (e *startError) Error() string { return e.text }
+func (e *startError) Unwrap() error { return e.error }
+
+// runFunc runs a process.
+type runFunc = func(stdio.Options) (stdio.Ending, error)
+
 // runRecorded runs something, records it to a file of its own, and ends with its exit code. It runs even if
 // it can't be recorded.
-func (a *app) runRecorded(f *mcpFlags, kind, name string, run func(stdio.Options, *liveInput) (stdio.Ending, error)) error {
-	l := newLiveInput(newRedactor(), time.Now())
+func (a *app) runRecorded(f *mcpFlags, kind, name string, r *redact.Redactor, run runFunc) error {
+	l := newLiveInput(r, time.Now())
 	a.network = l
 	l.rec = a.recordBeside(f.record, "-"+kind+"-"+fileWord(name), l.began)
 	l.start(func(pass func()) { pass() })
@@ -99,7 +118,8 @@ func (a *app) runRecorded(f *mcpFlags, kind, name string, run func(stdio.Options
 		}
 	}()
 	in, out, errs := a.stdStreams()
-	ending, err := run(stdio.Options{Name: name, Began: l.began, Stdin: in, Stdout: out, Stderr: errs, Record: l.addRecord}, l)
+	o := stdio.Options{Name: name, Began: l.began, Stdin: in, Stdout: out, Stderr: errs, Record: l.addRecord}
+	ending, err := run(o)
 	a.endServer(l)
 	switch {
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
@@ -167,14 +187,18 @@ func (a *app) endServer(l *liveInput) {
 	l.reportLimit(a)
 }
 
-// serverOf returns the name of the server that a command starts.
-func serverOf(args []string) string {
+// serverOf returns the name of the server that a command starts. shown is the redacted command line. The
+// name becomes part of a file name, so it is never a secret or an assignment.
+func serverOf(args, shown []string) string {
 	for i, arg := range args {
-		if !strings.HasPrefix(arg, "-") && (i == len(args)-1 || !slices.Contains(starters, programOf(arg))) {
+		if strings.HasPrefix(arg, "-") || i > 0 && strings.Contains(arg, "=") || shown[i] != arg {
+			continue
+		}
+		if i == len(args)-1 || !slices.Contains(starters, programOf(arg)) {
 			return path.Base(programOf(arg))
 		}
 	}
-	return programOf(args[0])
+	return programOf(shown[0])
 }
 
 // fileWord makes a name usable as part of a file name.
@@ -200,7 +224,7 @@ func (a *app) runLine(f *mcpFlags) error {
 	if !l.isCommand {
 		return replaceSelf(args)
 	}
-	return a.runRecorded(f, "shell", "Bash", func(o stdio.Options, _ *liveInput) (stdio.Ending, error) {
+	return a.runRecorded(f, "shell", "Bash", newRedactor(), func(o stdio.Options) (stdio.Ending, error) {
 		return stdio.Watch(args, l.command, o)
 	})
 }

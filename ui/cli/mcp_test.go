@@ -336,8 +336,8 @@ func TestMCPEnds(t *testing.T) {
 		t.Errorf("%q", notesOf(list))
 	}
 
-	w = wrap(t, "sh", "-c", "exec <&-; echo closed; sleep 1000") // a server that reads no more
-	w.line()
+	w = wrap(t, "sh", "-c", "exec <&-; echo $$; exec sleep 1000") // a server that reads no more
+	server := w.line()
 	for end := time.Now().Add(limit); ; time.Sleep(time.Millisecond) {
 		if _, err := io.WriteString(w.in, "x\n"); err != nil {
 			break
@@ -346,6 +346,8 @@ func TestMCPEnds(t *testing.T) {
 			t.Fatal("writing to nobody goes well")
 		}
 	}
+	_ = exec.Command("kill", server).Run()
+	w.end()
 
 	w = wrap(t, "sh", "-c", "echo one; sleep 1000 & echo $!") // another process holds its output open
 	w.line()
@@ -400,8 +402,9 @@ func TestMCPName(t *testing.T) {
 	for command, want := range map[string]string{
 		"npx -y @modelcontextprotocol/server-everything": "server-everything", "node /a/b/files.js --root .": "files", "uvx mcp-server-git": "mcp-server-git",
 		"/usr/bin/Server.exe": "server", "npx": "npx", "npx -y": "npx",
+		"npx --api-key hunter2xyz some-server": "some-server", "env API_KEY=hunter2xyz MODE=x node a.js": "a",
 	} {
-		if got := serverOf(strings.Fields(command)); got != want {
+		if got := serverOf(strings.Fields(command), newRedactor().Argv(strings.Fields(command))); got != want {
 			t.Errorf("%s: %s, want %s", command, got, want)
 		}
 	}

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"net"
@@ -142,6 +144,7 @@ type runningProxy struct {
 
 // createProxy creates the proxy. It doesn't serve yet.
 func (r *runningProxy) createProxy(o proxy.Options, screen bool) (err error) {
+	preferNetwork()
 	o.Record = r.addRecord
 	o.Advise = suggestRoute(r.routes)
 	o.Refused = func(status int, why string) {
@@ -239,11 +242,41 @@ func (r *runningProxy) printUntilEnd(served <-chan error, p printer) error {
 		})
 	}()
 	_, failed := r.app.waitForEnd(served, r.caught)
+	stopped := make(chan struct{})
+	defer time.AfterFunc(printTime, func() { r.stopPrinting(stopped) }).Stop()
 	r.close()
-	if err := <-printed; failed == nil {
-		failed = err
+	err := errPrintingStopped
+	select {
+	case err = <-printed:
+	case <-stopped:
+		select {
+		case err = <-printed:
+		default: // it is busy with a large turn
+		}
 	}
-	return failed
+	if errors.Is(err, errPrintingStopped) {
+		r.app.printNote("%s", err)
+		err = nil
+	}
+	return cmp.Or(failed, err)
+}
+
+// errPrintingStopped says that stopPrinting left something unprinted.
+var errPrintingStopped = errors.New("printing stopped at the signal: the last turns are missing in this output")
+
+// Limits of printing after a signal. What was printed in all is compared with maxQuickBytes, so that few
+// turns are always printed, however slow the machine is.
+const (
+	printTime     = 500 * time.Millisecond
+	maxQuickBytes = 4 << 20
+)
+
+// stopPrinting stops the printer and closes stopped, if the printer may need long: it has had many bytes.
+func (l *liveInput) stopPrinting(stopped chan<- struct{}) {
+	if l.printed.Load() > maxQuickBytes {
+		l.unwanted.Store(true)
+		close(stopped)
+	}
 }
 
 // probeTime limits the connection to a proxy, which is on this machine.

@@ -212,6 +212,7 @@ func publishingSource(ctx context.Context, src capture.Source, to *hubPublisher,
 			if err == nil {
 				mine := rec
 				mine.Data = bytes.Clone(rec.Data)
+				redactArgvNote(r, &mine)
 				put(r.Take(mine))
 			}
 			if !yield(rec, err) {

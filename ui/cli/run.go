@@ -71,7 +71,7 @@ func (a *app) runThroughProxy(ctx context.Context, args []string, f *runFlags) e
 		return usageErrorf("--screen: standard output is not a terminal")
 	}
 	if _, err := exec.LookPath(args[0]); err != nil && !errors.Is(err, exec.ErrDot) {
-		a.printError(fmt.Errorf("run: %w", err))
+		a.printError(errors.New("run: " + commandError(err, args, newRedactor().Argv(args))))
 		a.code = exitNoCommand
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"reflect"
 	"strings"
 	"time"
 
@@ -42,11 +43,12 @@ func Parse(expr string) (*Expr, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", errorPlace(expr, err), err)
 	}
-	code, err := gojq.Compile(q)
-	if err != nil {
+	e := &Expr{maxMemory: maxMemory}
+	limitSteps(reflect.ValueOf(q))
+	if e.code, err = gojq.Compile(q, e.stepChecks()...); err != nil {
 		return nil, fmt.Errorf("%s: %w", expr, err)
 	}
-	return &Expr{code, maxMemory}, nil
+	return e, nil
 }
 
 // errorPlace returns an expression and the byte, counted from 1, that an error is about.
@@ -84,7 +86,7 @@ func (e *Expr) Run(ctx context.Context, text []byte) iter.Seq2[[]byte, error] {
 				}
 				return
 			}
-			if room := e.maxMemory; !isShorterThan(v, &room) {
+			if room := e.maxMemory; !isSmallerThan(v, &room) {
 				yield(nil, ErrMemory)
 				return
 			}
@@ -102,7 +104,7 @@ func explainError(ctx context.Context, err error) error {
 	switch {
 	case errors.As(err, &halt) && halt.Value() == nil:
 		return nil
-	case context.Cause(ctx) == ErrMemory:
+	case context.Cause(ctx) == ErrMemory, errors.Is(err, ErrMemory):
 		return ErrMemory
 	case ctx.Err() != nil:
 		return ErrTimeout

@@ -46,25 +46,28 @@ func limitMemory(ctx context.Context, limit uint64) (limited context.Context, st
 	return limited, func() { cancel(nil) }
 }
 
-// isShorterThan reports whether the JSON text of a value is shorter than a limit, and subtracts its length
-// from it. A value can have a very long text and take little memory, if it has the same part often.
-func isShorterThan(v any, limit *int) bool {
+// valueBytes is the size of a value in an array, without what it refers to.
+const valueBytes = 16
+
+// isSmallerThan reports whether a value, written out, is smaller than a limit, and subtracts its size from it.
+// A value can be very large written out and take little memory, if it has the same part often.
+func isSmallerThan(v any, limit *int) bool {
 	switch v := v.(type) {
 	case string:
 		*limit -= len(v)
 	case []any:
 		for _, element := range v {
-			if !isShorterThan(element, limit) {
+			if !isSmallerThan(element, limit) {
 				return false
 			}
 		}
 	case map[string]any:
 		for name, value := range v {
-			if *limit -= len(name) + len(`"":`); !isShorterThan(value, limit) {
+			if *limit -= len(name) + len(`"":`); !isSmallerThan(value, limit) {
 				return false
 			}
 		}
 	}
-	*limit -= len(`""`)
+	*limit -= valueBytes
 	return *limit > 0
 }

@@ -1,0 +1,16 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package capture
+
+import (
+	"io/fs"
+	"syscall"
+)
+
+// fileIDOf returns the number that the system gives a file.
+func fileIDOf(info fs.FileInfo) fileID {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return fileID{uint64(s.Dev), uint64(s.Ino)} // of other types on other systems
+	}
+	return fileID{}
+}

@@ -1,0 +1,139 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"toolscope/capture"
+)
+
+// The secrets of these command lines have no form of their own: only the flag before them names them.
+const (
+	argvKey      = "sk-" + "hunter2xyz"
+	argvPassword = "pw-short"
+)
+
+// wantHidden checks that a text has a replacement and neither of the secrets.
+func wantHidden(t *testing.T, place, text string) {
+	t.Helper()
+	shown := strings.Contains(text, argvKey) || strings.Contains(text, argvPassword)
+	if shown || !strings.Contains(text, "[redacted:") {
+		t.Errorf("%s: %s", place, text)
+	}
+}
+
+// TestLaunchHidesArgv checks the notes of run about its own command and about the commands of servers.
+func TestLaunchHidesArgv(t *testing.T) {
+	lacks := func(command string, env map[string]string, servers ...mcpServer) string {
+		o := newClientLaunch(strings.Fields(command), func(name string) string { return env[name] })
+		if o.servers = servers; len(servers) == 0 {
+			o.findServers(t.Context())
+		}
+		o.wrapServers("/r.mcp", "http://p:1")
+		return strings.Join(o.lacks, "\n")
+	}
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("PATH", t.TempDir()) // can't list servers: no such program
+	wantHidden(t, "list", lacks("npx --api-key "+argvKey+" codex --password "+argvPassword, nil))
+	wantHidden(t, "prefix", lacks("claude", map[string]string{shellPrefix: "wrap --password=" + argvPassword}))
+	srv := []string{"srv", "--api-key", argvKey, "-u", "bob:" + argvPassword}
+	got := lacks("gemini", nil, mcpServer{name: "files", command: srv, file: "s.json"})
+	wantHidden(t, "server", got)
+	if !strings.Contains(got, `"--","srv","--api-key","[redacted:`) {
+		t.Error(got)
+	}
+}
+
+// TestUnstartedHidesArgv checks the errors of commands that can't be started, and what is recorded of them.
+func TestUnstartedHidesArgv(t *testing.T) {
+	folder := t.TempDir()
+	t.Setenv(runFolder, folder)
+	t.Setenv("HOME", folder)
+	got := command(t, nil, "run", "--", "API_KEY="+argvKey, "agent")
+	wantHidden(t, "run", got.stderr)
+	if !strings.Contains(got.stderr, "API_KEY=") || got.code != exitNoCommand {
+		t.Errorf("%+v", got)
+	}
+	got = command(t, nil, "mcp", "--", "API_KEY="+argvKey, "srv", "--password", argvPassword)
+	wantHidden(t, "mcp", got.stderr)
+	if got.code != exitNoCommand {
+		t.Errorf("%+v", got)
+	}
+	files, _ := filepath.Glob(filepath.Join(folder, "*.tsc"))
+	if len(files) != 1 {
+		t.Fatalf("%q", files)
+	}
+	text, err := os.ReadFile(files[0])
+	if err != nil || !strings.Contains(string(text), "can't start it") {
+		t.Errorf("%s, %v", text, err)
+	}
+	wantHidden(t, "capture", files[0]+string(text))
+}
+
+// argvCapture is a capture that was recorded without a redactor.
+func argvCapture() []capture.Record {
+	list, _ := json.Marshal([]string{"srv", "--api-key", argvKey, "--password", argvPassword, "--root", "/home"})
+	head := &capture.Head{Method: capture.Stdio, URL: "mcp:srv", Start: time.Unix(0, 0)}
+	return []capture.Record{
+		{Exchange: 1, Side: capture.Request, Note: capture.Argv + string(list), Head: head},
+		{Exchange: 1, End: capture.EndEOF},
+	}
+}
+
+// TestExportHidesArgv checks the command line in an export without secrets.
+func TestExportHidesArgv(t *testing.T) {
+	src := func(yield func(capture.Record, error) bool) {
+		for _, rec := range argvCapture() {
+			if !yield(rec, nil) {
+				return
+			}
+		}
+	}
+	text := ""
+	for rec, err := range redactedSource(src, newRedactor()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		text += rec.Note
+	}
+	wantHidden(t, "export", text)
+	const begin, end = capture.Argv + `["srv","--api-key","[redacted:`, `"--root","/home"]`
+	if !strings.HasPrefix(text, begin) || !strings.HasSuffix(text, end) {
+		t.Error(text)
+	}
+}
+
+// TestPublishHidesArgv checks the command line in a followed capture that is published. Its reader gets it
+// unchanged.
+func TestPublishHidesArgv(t *testing.T) {
+	url, _ := aHub(t, "127.0.0.1:0")
+	a, _ := publishesTo(t, url, t.TempDir(), "1MB")
+	ctx, cancel := context.WithCancel(t.Context())
+	from, end, err := a.publishFollowed(ctx, func(yield func(capture.Record, error) bool) {
+		for _, rec := range argvCapture() {
+			if !yield(rec, nil) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rec := range from {
+		if rec.Note != "" && !strings.Contains(rec.Note, argvPassword) {
+			t.Error(rec.Note)
+		}
+	}
+	cancel()
+	end()
+	text, err := os.ReadFile(a.sending.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantHidden(t, "spool", string(text))
+}

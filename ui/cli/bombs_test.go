@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"errors"
+	"runtime"
+	"testing"
+	"time"
+
+	"toolscope/capture"
+	"toolscope/providers"
+)
+
+// TestPrintingStops checks that a proxy that ends stops printing only if much was printed: few turns are
+// printed however slow the machine is. The capture loses nothing.
+func TestPrintingStops(t *testing.T) {
+	const turn = `data: {"type":"message_start","message":{"id":"m","model":"c"}}` + "\n\n" +
+		`data: {"type":"message_stop"}` + "\n\n"
+	for _, test := range []struct {
+		before int64 // bytes that were printed before the signal
+		stops  bool
+	}{{0, false}, {maxQuickBytes, false}, {maxQuickBytes + 1, true}} {
+		a, _ := appOf(t)
+		l := newLiveInput(newRedactor(), time.Now())
+		l.printed.Store(test.before)
+		stopped := make(chan struct{})
+		l.stopPrinting(stopped)
+		for n := range 3 {
+			head := &capture.Head{Method: "POST", URL: "https://api.anthropic.com/v1/messages"}
+			l.addRecord(capture.Record{Exchange: n + 1, Side: capture.Request, Head: head})
+			head = &capture.Head{Status: 200}
+			l.addRecord(capture.Record{Exchange: n + 1, Head: head, Data: []byte(turn), End: capture.EndEOF})
+		}
+		if err := l.drainRecords(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		seen := new(turnCounter)
+		err := l.printTurns(a, new(providers.Inspector), "proxy", seen, func(error) {})
+		select {
+		case <-stopped:
+		default:
+			if test.stops {
+				t.Errorf("%d bytes before: printing goes on", test.before)
+			}
+		}
+		if errors.Is(err, errPrintingStopped) != test.stops || (seen.turns == 3) == test.stops {
+			t.Errorf("%d bytes before: %d turns were printed: %v", test.before, seen.turns, err)
+		}
+	}
+}
+
+// TestPreferNetwork checks that a proxy on a machine with few cores may run more goroutines at once, unless
+// the user decided how many.
+func TestPreferNetwork(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	defer proxying.Store(proxying.Load())
+	t.Setenv("GOMAXPROCS", "2")
+	if preferNetwork(); runtime.GOMAXPROCS(0) != 2 {
+		t.Errorf("the user's choice is replaced by %d", runtime.GOMAXPROCS(0))
+	}
+	t.Setenv("GOMAXPROCS", "")
+	if preferNetwork(); runtime.GOMAXPROCS(0) != proxyProcs || !proxying.Load() {
+		t.Errorf("%d goroutines at once", runtime.GOMAXPROCS(0))
+	}
+	runtime.GOMAXPROCS(proxyProcs + 3)
+	if preferNetwork(); runtime.GOMAXPROCS(0) != proxyProcs+3 {
+		t.Errorf("fewer goroutines at once: %d", runtime.GOMAXPROCS(0))
+	}
+}
