@@ -51,7 +51,7 @@ func (m *Model) exportables() ([]modes.ExportItem, display.Text) {
 			at = append(at, modes.ExportItem{Key: "s", What: what, File: "report.txt", Data: sentence})
 		}
 	}
-	return modes.ExportItems(m.view, m.selected, at, m.opt.Forms), m.breadcrumb().lastWithPlace()
+	return modes.ExportItems(m.view, m.selected, at, m.opt.Forms), m.frame.breadcrumb().lastWithPlace()
 }
 
 // editText opens a text in the user's editor.
@@ -61,15 +61,15 @@ func (m *Model) editText(name string, data []byte, closed func(error)) {
 		closed(err)
 		return
 	}
-	m.queueCmd(tea.Exec(program, func(err error) tea.Msg {
+	m.modeStack.queueCmd(tea.Exec(program, func(err error) tea.Msg {
 		remove()
-		return workDone{0, func() { m.askMouse(); closed(err) }}
+		return workDone{0, func() { m.mouse.askMouse(); closed(err) }}
 	}))
 }
 
 // openOutput shows the output of a command.
 func (m *Model) openOutput(of panes.Literal) {
-	m.pushMode(modes.NewReader(modeHost{m}, of, func() *screen.Paints { return m.pen.Ink }, m.draw))
+	m.modeStack.pushMode(modes.NewReader(modeHost{m}, of, func() *screen.Paints { return m.pen.Ink }, m.draw))
 }
 
 // themeActions returns the actions of the theme picker.
@@ -111,7 +111,7 @@ func (m *Model) sendRequest(r send.Request) error {
 	if err := m.opt.Send(r, exchange); err != nil {
 		return err
 	}
-	m.goNow()
+	m.moment.goNow()
 	p.sent++
 	p.flying[exchange] = true
 	m.setFollow(false)
@@ -182,5 +182,5 @@ func (m *Model) openJQ(expr string) {
 		m.showNotice(why)
 		return
 	}
-	m.pushMode(mode)
+	m.modeStack.pushMode(mode)
 }

@@ -278,7 +278,7 @@ func clampSize(asked, usual, least, most int) int {
 
 // resizePane enlarges the focused pane.
 func (m *Model) resizePane(by int) {
-	columns := m.paneColumns()
+	columns := m.frame.paneColumns()
 	for at, c := range columns {
 		n := slices.IndexFunc(c.panes, func(s paneSlot) bool { return s.pane == m.focus })
 		if n < 0 {
@@ -306,7 +306,7 @@ func (m *Model) resizePane(by int) {
 
 // borderAt returns the function that drags the border at a place of the body, or nil.
 func (m *Model) borderAt(x, y int) (drag func(x, y int)) {
-	columns := m.paneColumns()
+	columns := m.frame.paneColumns()
 	sized := func(size func(x, y int)) func(x, y int) {
 		return func(x, y int) {
 			size(x, y-1)
@@ -348,7 +348,7 @@ func (m *Model) borderIn(c column, y int, piled bool, sized func(func(x, y int))
 
 // turnToKey handles the number key of a pane: it focuses a pane, and opens or closes a tab.
 func (m *Model) turnToKey(p placedPane) {
-	if t, ok := p.Pane.(panes.Tab); ok && m.focus == t && (m.zoom || len(m.paneColumns()) < 3) {
+	if t, ok := p.Pane.(panes.Tab); ok && m.focus == t && (m.zoom || len(m.frame.paneColumns()) < 3) {
 		m.closeTab()
 		m.keepTabs()
 		m.refreshPanes()

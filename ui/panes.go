@@ -51,7 +51,7 @@ func (h paneHost) Follow(on bool)        { h.m.setFollow(on) }
 func (h paneHost) Moving() bool          { return h.m.isLive() }
 func (h paneHost) Say(text display.Text) { h.m.showNotice(text) }
 func (h paneHost) Do(work func() func()) {
-	h.m.queueCmd(func() tea.Msg { then := work(); return workDone{then: func() { h.finishWork(then) }} })
+	h.m.modeStack.queueCmd(func() tea.Msg { then := work(); return workDone{then: func() { h.finishWork(then) }} })
 }
 
 // finishWork runs the rest of a pane's work, and refreshes the panes.
@@ -282,5 +282,5 @@ func inList(m *Model) {
 
 // inMode opens a mode for the call.
 func inMode(of func(*Model) entry) func(*Model) {
-	return func(m *Model) { m.openEntry(of(m)) }
+	return func(m *Model) { m.modeStack.openEntry(of(m)) }
 }

@@ -80,7 +80,7 @@ func (m *Model) reloadShown() {
 		}
 		if read := m.in.Reload(t.Number); read != nil {
 			m.reloading = true
-			m.queueCmd(func() tea.Msg {
+			m.modeStack.queueCmd(func() tea.Msg {
 				put := read()
 				return workDone{then: func() { m.onReloaded(put()) }}
 			})

@@ -65,11 +65,11 @@ func (s *summary) Keys() []screen.Binding {
 	keys := append([]screen.Binding{
 		{Keys: []string{"?"}, Hint: display.Lit("? help")},
 		{Keys: []string{"enter"}, Hint: display.Lit("enter show scene"), Does: display.Lit("show scene"), Do: s.showSelected},
-		m.restartKey(),
+		m.tour.restartKey(),
 		{Keys: []string{":"}, Hint: display.Lit(": commands")},
 		{Keys: []string{"q"}, Hint: display.Lit("q quit"), Does: display.Lit("quit"), Do: func() { m.quitOrAsk(tea.Quit) }},
-		{Keys: []string{"esc"}, Hint: display.Lit("esc explore"), Does: display.Lit("explore the demo"), Do: m.closeTop},
-	}, m.sceneKeys()...)
+		{Keys: []string{"esc"}, Hint: display.Lit("esc explore"), Does: display.Lit("explore the demo"), Do: m.modeStack.closeTop},
+	}, m.tour.sceneKeys()...)
 	return append(keys, s.CursorKeys(display.Text{}, s.MoveTo)...)
 }
 
@@ -77,7 +77,7 @@ func (s *summary) Keys() []screen.Binding {
 func (s *summary) showSelected() {
 	if s.At < len(s.rows) {
 		s.m.tour.waits = true
-		s.m.showScene(s.rows[s.At].claim)
+		s.m.tour.showScene(s.rows[s.At].claim)
 	}
 }
 
@@ -179,7 +179,7 @@ func (m *Model) openSorted(arg string) {
 	}
 	s := &sortedTurns{m: m, by: orders[i]}
 	s.sort()
-	m.pushMode(s)
+	m.modeStack.pushMode(s)
 }
 
 func (s *sortedTurns) sort() {
@@ -205,13 +205,13 @@ func (s *sortedTurns) Keys() []screen.Binding {
 	return append([]screen.Binding{
 		{Keys: []string{"enter"}, Hint: display.Lit("enter go there"), Does: display.Lit("go to the turn"), Do: s.goToSelected},
 		{Keys: []string{"s"}, Hint: display.Lit("s sort again"), Does: display.Lit("sort again with new turns"), Do: s.sort},
-		{Keys: []string{"esc", "q"}, Hint: display.Lit("esc back"), Does: display.Lit("close"), Do: s.m.closeTop},
+		{Keys: []string{"esc", "q"}, Hint: display.Lit("esc back"), Does: display.Lit("close"), Do: s.m.modeStack.closeTop},
 	}, s.CursorKeys(display.Lit("j k row"), s.MoveTo)...)
 }
 
 func (s *sortedTurns) goToSelected() {
 	if s.At < len(s.turns) {
-		s.m.closeTop()
+		s.m.modeStack.closeTop()
 		modeHost{s.m}.Choose(s.turns[s.At])
 	}
 }
