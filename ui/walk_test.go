@@ -57,7 +57,11 @@ var walks = []struct {
 }{
 	{"a delta back, and forward", func(s *rig, _ *rand.Rand) { s.press(",").View(); s.press(".").View() }},
 	{"a mark back, and forward", func(s *rig, _ *rand.Rand) { s.press("<").View(); s.press(">").View() }},
-	{"anywhere", func(s *rig, rng *rand.Rand) { s.moment.goToMoment(rng.IntN(s.in.Timeline.Len())); s.send(nil); s.View() }},
+	{"anywhere", func(s *rig, rng *rand.Rand) {
+		s.moment.goToMoment(rng.IntN(s.in.Timeline.Len()))
+		s.send(nil)
+		s.View()
+	}},
 }
 
 // BenchmarkWalk is keys that walk and the frames after them: in a long turn, and where there are many.
