@@ -158,7 +158,7 @@ func (m *Model) programKeys() []screen.Binding {
 		bindAction(km.Filter, m.openFilter),
 		bindAction(km.NextFinding, m.goToNextFinding), bindAction(km.Side, m.toggleBackground),
 		bindAction(km.Clock, m.toggleClock),
-		bindAction(km.Mark, m.markTurn), bindAction(km.Bookmark, func() { m.toggleBookmark("") }), bindAction(km.Marks, m.openBookmarks),
+		bindAction(km.Mark, m.markTurn), bindAction(km.Bookmark, func() { m.bookmarks.toggleBookmark("") }), bindAction(km.Marks, m.bookmarks.openBookmarks),
 		bindAction(km.Follow, func() { m.setFollow(!m.follow) }),
 		bindAction(km.Restart, m.moment.goToTurnStart), bindAction(km.EndHere, m.moment.endHere), bindAction(km.Demo, m.playDemo), bindAction(km.Streams, m.openStreams),
 		bindAction(km.Quit, func() { m.stepBack(tea.Quit) }),
@@ -284,7 +284,7 @@ func (m *Model) typedCommands() []modes.Command {
 		{Word: "sort", Arg: display.Lit("cost|took|bytes|start"), Does: display.Lit("sort turns"), Run: m.openSorted},
 		{Word: "jq", Arg: display.Lit("EXPR"), Does: display.Lit("run jq on arguments of one call or all"), Run: m.openJQ},
 		{Word: "at", Arg: display.Lit("TIME"), Does: display.Lit("go to a moment: 1.25s, or delta d14"), Run: m.moment.goAt},
-		{Word: "mark", Arg: display.Lit("NAME"), Does: display.Lit("bookmark this place, for this session"), Run: m.toggleBookmark},
+		{Word: "mark", Arg: display.Lit("NAME"), Does: display.Lit("bookmark this place, for this session"), Run: m.bookmarks.toggleBookmark},
 		{Word: "log", Does: display.Lit("show toolscope's log"), Run: func(string) { m.openLog() }},
 		{Word: "paste", Does: display.Lit("show client setup lines"), Run: func(string) { m.setup.openPaste() }},
 		{Word: "hosts", Does: display.Lit("list the proxy's upstreams"), Run: func(string) { m.setup.openRoutes() }},
@@ -295,7 +295,7 @@ func (m *Model) typedCommands() []modes.Command {
 func (m *Model) openPalette() {
 	here := slices.DeleteFunc(m.keysOf(m.modeStack.activeMode().Mode), func(b screen.Binding) bool { return b.Do == nil })
 	keys := mergeBindings(here, m.userGlobalKeys())
-	m.modeStack.pushMode(modes.NewPalette(modeHost{m}, modes.PaletteActions{Keys: keys, Press: m.pressKey, Commands: m.typedCommands(), Bookmarks: m.paletteBookmarks(), Turn: m.goTo}, m.draw))
+	m.modeStack.pushMode(modes.NewPalette(modeHost{m}, modes.PaletteActions{Keys: keys, Press: m.pressKey, Commands: m.typedCommands(), Bookmarks: m.bookmarks.paletteBookmarks(), Turn: m.goTo}, m.draw))
 }
 
 // pressKey runs a key of the current view, or a command. For a command that needs an argument, it opens
@@ -345,9 +345,9 @@ func (m *Model) goToNumber(arg string) {
 
 // goTo goes to a turn by its number in the list.
 func (m *Model) goTo(number int) {
-	r := stream.Ref{Turn: int32(min(number, m.turnCount()+1) - 1)}
+	r := stream.Ref{Turn: int32(min(number, m.pinned.turnCount()+1) - 1)}
 	if t, _ := m.view.Find(r); number < 1 || t == nil {
-		m.showNotice(m.draw.Format("no turn %d: the last is %s", number, screen.Count(m.turnCount())))
+		m.showNotice(m.draw.Format("no turn %d: the last is %s", number, screen.Count(m.pinned.turnCount())))
 		return
 	}
 	m.modeStack.closeAll()

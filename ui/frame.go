@@ -330,7 +330,7 @@ func (fd *frameDrawer) motionWord() screen.StyledText {
 		return screen.StyledText{Role: screen.Caution, Text: fd.speedText("PAUSED", p.Speed())}
 	case p != nil:
 		return screen.StyledText{Role: screen.Live, Text: fd.speedText("PLAY", p.Speed())}
-	case fd.m.setup.isWaitingForClients() || fd.m.turnCount() == 0:
+	case fd.m.setup.isWaitingForClients() || fd.m.pinned.turnCount() == 0:
 		return screen.StyledText{Role: screen.Muted, Text: display.Lit("WAITING")}
 	}
 	return screen.StyledText{Role: screen.Live, Text: display.Lit("LIVE")}

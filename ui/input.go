@@ -81,14 +81,14 @@ func (m *Model) handleInbox(inbox Inbox) tea.Cmd {
 	more := m.readBatch(inbox)
 	ended, why := inbox.Done()
 	if inbox == m.opt.Answers {
-		m.followSentTurn()
+		m.outbox.followSentTurn()
 	} else if ended {
 		m.endSource(why)
 	}
 	if m.follow && !m.modeStack.isCovered() && !m.moment.isPaused() {
 		m.selected = m.newestShown()
 	}
-	m.makeRoom()
+	m.pinned.makeRoom()
 	m.tour.findScenes()
 	m.quitWhenIdle()
 	m.noteNews()
@@ -455,7 +455,7 @@ func (m *Model) budgetDelay(msg tea.Msg) time.Duration {
 	t := &m.redraw.budget
 	t.updateRoom(m.opt.Now(), m.opt.Written())
 	least, urgent := int64(0), !m.isLive() && !m.moment.playing
-	if seen := m.turnCount() + t.ends; seen != t.seen {
+	if seen := m.pinned.turnCount() + t.ends; seen != t.seen {
 		t.seen, least = seen, -beginEndDebt
 	}
 	switch msg.(type) {

@@ -533,7 +533,7 @@ func (m *Model) rereadExchange(exchange int, as *protocol.Protocol) {
 	m.selected, m.context.Alarms, m.marks = stream.NoRef, panes.WorstSeverities{}, nil
 	clear(m.results)
 	m.bill, m.news = panes.Costs{Prices: m.opt.Prices}, panes.Changes{}
-	m.updateBookmarks()
+	m.bookmarks.updateBookmarks()
 	m.search.clearSearch()
 	for _, t := range m.in.Session().Turns {
 		if t.Exchange == exchange {

@@ -52,7 +52,7 @@ type Model struct {
 	redraw      redrawLimiter
 	journal     *Journal
 	journalSeen journalSeen
-	places      []bookmark
+	bookmarks   bookmarks
 	reloading   bool // a turn is being reloaded
 	setup       setupScreen
 	served      requestCursor
@@ -83,9 +83,10 @@ func New(o Options) *Model {
 	m := &Model{opt: o, journal: o.Journal, keys: newKeyMap(), follow: true, selected: stream.NoRef, w: 80, h: 24}
 	m.moment = pausedMoment{m: m, playState: playState{speed: 1}}
 	m.search.m, m.mouse.m, m.modeStack.m, m.setup.m, m.served.m, m.frame.m = m, m, m, m, m, m
+	m.paneLayout.m, m.paneSet.m, m.pinned.m, m.bookmarks.m = m, m, m, m
 	m.view = m.in.View()
 	m.draw = display.Drawer{ASCII: o.ASCII}
-	m.outbox = outbox{flying: map[int]bool{}}
+	m.outbox = outbox{m: m, flying: map[int]bool{}}
 	m.results = send.Results{}
 	m.bill.Prices = o.Prices
 	m.entries = m.newEntries()
@@ -99,7 +100,7 @@ func New(o Options) *Model {
 	if o.Prepare != nil {
 		o.Prepare(&m.in)
 	}
-	m.in.Keep(m.retention())
+	m.in.Keep(m.pinned.retention())
 	m.refreshPanes()
 	if len(o.Recent) > 0 {
 		m.modeStack.pushMode(&recentCaptures{m: m})
@@ -212,7 +213,7 @@ func (m *Model) refreshPanes() {
 		}
 	}
 	m.linkPanes()
-	m.reloadShown()
+	m.pinned.reloadShown()
 }
 
 // selectedTurn returns the selected turn, or the turn of the selected call, or nil.

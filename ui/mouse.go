@@ -196,7 +196,7 @@ func (mo *mouse) clickPane(x, y int) {
 		}
 		return
 	}
-	if len(mo.m.modeStack.all) > 0 || mo.m.turnCount() == 0 {
+	if len(mo.m.modeStack.all) > 0 || mo.m.pinned.turnCount() == 0 {
 		return
 	}
 	mo.drag = mo.m.borderAt(x, y)

@@ -461,7 +461,7 @@ const filterMore = "sent:changed, or words: names, ids, text, arguments"
 
 // matchCount returns the number of matching turns and the total.
 func (f *filterBar) matchCount(p *screen.Pen) display.Text {
-	all := screen.Plural(f.m.turnCount(), "turn")
+	all := screen.Plural(f.m.pinned.turnCount(), "turn")
 	if !f.m.turnFilter.Active() {
 		return all
 	}

@@ -209,8 +209,8 @@ func (m *Model) newEntries() []modes.Entry {
 		compare.Entry(&m.marks, &m.bill, m.draw, m.opt.Large),
 		replay.Entry(m.newExport(), m.draw, m.opt.Large),
 		replay.SentBack(m.newExport(), m.draw),
-		send.ResendEntry(m.sendDependencies()),
-		send.TypeResult(m.sendDependencies()),
+		send.ResendEntry(m.outbox.sendDependencies()),
+		send.TypeResult(m.outbox.sendDependencies()),
 		modes.Breakpoints(m.opt.Break),
 	)
 }

@@ -195,7 +195,7 @@ func (s *sortedTurns) sort() {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b valued) int { return cmp.Compare(b.is, a.is) })
-	s.turns, s.since = s.turns[:0], s.m.turnCount()
+	s.turns, s.since = s.turns[:0], s.m.pinned.turnCount()
 	for _, v := range all {
 		s.turns = append(s.turns, v.of)
 	}
@@ -223,7 +223,7 @@ func (s *sortedTurns) Draw(p *screen.Pen, y int) {
 	if y == 0 {
 		p.Text(screen.Accent, p.Format(" TURNS %s", screen.Count(len(s.turns))))
 		p.Text(screen.Plain, p.Format("  by %s", s.by.word))
-		if n := s.m.turnCount() - s.since; n > 0 {
+		if n := s.m.pinned.turnCount() - s.since; n > 0 {
 			p.Text(screen.Muted, p.Format("  %s new: s", screen.Count(n)))
 		}
 		p.Right(screen.Muted, screen.Bare, display.Lit("a sorted copy: the list keeps its order "))

@@ -74,7 +74,7 @@ func (pm *pausedMoment) goNow() {
 		pm.m.selected = pm.m.newestShown()
 	}
 	pm.m.refreshPanes()
-	pm.m.followSentTurn()
+	pm.m.outbox.followSentTurn()
 }
 
 // setView changes the view of all panes and modes.

@@ -205,40 +205,46 @@ type bookmark struct {
 // maxBookmarks is the maximum number of bookmarks.
 const maxBookmarks = 200
 
+// bookmarks are the named places of the user.
+type bookmarks struct {
+	m      *Model
+	places []bookmark
+}
+
 // toggleBookmark bookmarks the current place, with a default name if name is empty. If another place has
 // that name, the name moves to this place. If this place has it already, the bookmark is removed.
-func (m *Model) toggleBookmark(name string) {
-	t, c := m.view.Find(m.selected)
+func (bm *bookmarks) toggleBookmark(name string) {
+	t, c := bm.m.view.Find(bm.m.selected)
 	if t == nil {
-		m.showNotice(display.Lit("nothing to bookmark"))
+		bm.m.showNotice(display.Lit("nothing to bookmark"))
 		return
 	}
-	b := bookmark{name: m.pen.Name(name), given: name != "", of: m.selected, exchange: t.Exchange, nth: m.nthOf(t)}
+	b := bookmark{name: bm.m.pen.Name(name), given: name != "", of: bm.m.selected, exchange: t.Exchange, nth: bm.nthOf(t)}
 	if c != nil {
-		b.off = m.doc.Offset()
+		b.off = bm.m.doc.Offset()
 	}
 	if name == "" {
-		b.name = display.Join(m.frame.breadcrumb().lastWithPlace(), m.draw.Format(", turn %d", t.Number+1))
+		b.name = display.Join(bm.m.frame.breadcrumb().lastWithPlace(), bm.m.draw.Format(", turn %d", t.Number+1))
 	}
-	i := slices.IndexFunc(m.places, func(p bookmark) bool { return p.name.String() == b.name.String() })
+	i := slices.IndexFunc(bm.places, func(p bookmark) bool { return p.name.String() == b.name.String() })
 	switch {
-	case i >= 0 && m.places[i] == b:
-		m.places = slices.Delete(m.places, i, i+1)
-		m.showNotice(b.name.Between("bookmark removed: ", ""))
+	case i >= 0 && bm.places[i] == b:
+		bm.places = slices.Delete(bm.places, i, i+1)
+		bm.m.showNotice(b.name.Between("bookmark removed: ", ""))
 		return
 	case i >= 0:
-		m.places = slices.Delete(m.places, i, i+1)
-	case len(m.places) == maxBookmarks:
-		m.showNotice(m.draw.Format("at most %d bookmarks", maxBookmarks))
+		bm.places = slices.Delete(bm.places, i, i+1)
+	case len(bm.places) == maxBookmarks:
+		bm.m.showNotice(bm.m.draw.Format("at most %d bookmarks", maxBookmarks))
 		return
 	}
-	m.places = append(m.places, b)
-	m.showNotice(b.name.Between("bookmarked ", ": ' goes there"))
+	bm.places = append(bm.places, b)
+	bm.m.showNotice(b.name.Between("bookmarked ", ": ' goes there"))
 }
 
 // nthOf returns the index of a turn among those of its exchange.
-func (m *Model) nthOf(t *stream.Turn) (n int) {
-	for _, other := range m.in.Session().Turns {
+func (bm *bookmarks) nthOf(t *stream.Turn) (n int) {
+	for _, other := range bm.m.in.Session().Turns {
 		if other.Exchange == t.Exchange && other.Number < t.Number {
 			n++
 		}
@@ -247,64 +253,64 @@ func (m *Model) nthOf(t *stream.Turn) (n int) {
 }
 
 // paletteBookmarks returns the bookmarks for the palette, the latest first.
-func (m *Model) paletteBookmarks() (all []modes.Bookmark) {
-	for _, b := range slices.Backward(m.places) {
+func (bm *bookmarks) paletteBookmarks() (all []modes.Bookmark) {
+	for _, b := range slices.Backward(bm.places) {
 		var where display.Text // unless the name contains it
 		if b.given {
-			where = m.draw.Format("turn %s", screen.Count(int(b.of.Turn)+1))
+			where = bm.m.draw.Format("turn %s", screen.Count(int(b.of.Turn)+1))
 		}
 		if b.of.Call > 0 {
-			where = display.Join(where, m.draw.Format(" call %d", b.of.Call))
+			where = display.Join(where, bm.m.draw.Format(" call %d", b.of.Call))
 		}
-		all = append(all, modes.Bookmark{Name: b.name.Between("go to ", ""), Where: where, Go: func() { m.goToBookmark(b) }})
+		all = append(all, modes.Bookmark{Name: b.name.Between("go to ", ""), Where: where, Go: func() { bm.goToBookmark(b) }})
 	}
 	return all
 }
 
 // openBookmarks lists the bookmarks to go to.
-func (m *Model) openBookmarks() {
-	if len(m.places) == 0 {
-		m.showNotice(display.Lit("no bookmarks: add one with B or :mark NAME"))
+func (bm *bookmarks) openBookmarks() {
+	if len(bm.places) == 0 {
+		bm.m.showNotice(display.Lit("no bookmarks: add one with B or :mark NAME"))
 		return
 	}
-	m.modeStack.pushMode(modes.NewPalette(modeHost{m}, modes.PaletteActions{Bookmarks: m.paletteBookmarks(), Turn: m.goTo}, m.draw))
+	bm.m.modeStack.pushMode(modes.NewPalette(modeHost{bm.m}, modes.PaletteActions{Bookmarks: bm.paletteBookmarks(), Turn: bm.m.goTo}, bm.m.draw))
 }
 
 // goToBookmark goes to a bookmark. esc goes back.
-func (m *Model) goToBookmark(b bookmark) {
-	t, c := m.view.Find(b.of)
-	if live, _ := m.in.View().Find(b.of); t == nil || b.of.Call > 0 && c == nil {
-		if m.showNotice(b.name.Between("", " is no longer kept")); live != nil {
-			m.showNotice(b.name.Between("", " is later than this moment: G shows now"))
+func (bm *bookmarks) goToBookmark(b bookmark) {
+	t, c := bm.m.view.Find(b.of)
+	if live, _ := bm.m.in.View().Find(b.of); t == nil || b.of.Call > 0 && c == nil {
+		if bm.m.showNotice(b.name.Between("", " is no longer kept")); live != nil {
+			bm.m.showNotice(b.name.Between("", " is later than this moment: G shows now"))
 		}
 		return
 	}
-	m.modeStack.closeAll()
-	m.setFollow(false)
-	pane, chosen := m.focus, m.selected
-	m.selected = b.of
+	bm.m.modeStack.closeAll()
+	bm.m.setFollow(false)
+	pane, chosen := bm.m.focus, bm.m.selected
+	bm.m.selected = b.of
 	if c == nil {
-		m.focusOn(m.list)
+		bm.m.focusOn(bm.m.list)
 	} else {
-		m.focusOn(m.doc)
-		m.doc.GoToByte(min(b.off, max(0, len(c.Args())-1)))
+		bm.m.focusOn(bm.m.doc)
+		bm.m.doc.GoToByte(min(b.off, max(0, len(c.Args())-1)))
 	}
-	m.refreshPanes()
-	m.leaveFrom(pane, chosen)
+	bm.m.refreshPanes()
+	bm.m.leaveFrom(pane, chosen)
 }
 
 // updateBookmarks updates the bookmarks of turns whose numbers have changed.
-func (m *Model) updateBookmarks() {
-	m.places = slices.DeleteFunc(m.places, func(b bookmark) bool { return m.refOf(b) == stream.NoRef })
-	for i := range m.places {
-		m.places[i].of = m.refOf(m.places[i])
+func (bm *bookmarks) updateBookmarks() {
+	bm.places = slices.DeleteFunc(bm.places, func(b bookmark) bool { return bm.refOf(b) == stream.NoRef })
+	for i := range bm.places {
+		bm.places[i].of = bm.refOf(bm.places[i])
 	}
 }
 
 // refOf returns the turn or call of a bookmark.
-func (m *Model) refOf(b bookmark) stream.Ref {
+func (bm *bookmarks) refOf(b bookmark) stream.Ref {
 	n := b.nth
-	for _, t := range m.in.Session().Turns {
+	for _, t := range bm.m.in.Session().Turns {
 		if t.Exchange != b.exchange {
 			continue
 		}
