@@ -124,7 +124,7 @@ func BenchmarkViews(b *testing.B) {
 		b.Run(keys[2:], func(b *testing.B) {
 			s := newScreen(b, 140, 40).feed(threeAnswers(b)...).press(keys)
 			for b.Loop() {
-				s.extendModes()
+				s.modeStack.extendModes()
 				s.View()
 			}
 		})

@@ -23,26 +23,26 @@ type browse struct{ m *Model }
 func (browse) Extend(*providers.View, int, int) {}
 
 // Draw draws row y of the panes.
-func (b browse) Draw(p *screen.Pen, y int) { b.m.drawPanes(p, y) }
+func (b browse) Draw(p *screen.Pen, y int) { b.m.frame.drawPanes(p, y) }
 
 // Keys returns the keys of the focused pane, of the program, and of the entries; the pane's hints come first.
 func (b browse) Keys() []screen.Binding {
 	m := b.m
-	if m.isWaitingForClients() {
-		return mergeHints(m.setupKeys(), append([]screen.Binding{m.breakKey()}, m.globalKeys()...))
+	if m.setup.isWaitingForClients() {
+		return mergeHints(m.setup.setupKeys(), append([]screen.Binding{m.breakKey()}, m.globalKeys()...))
 	}
 	all, km := m.programKeys(), m.keys
 	if m.hasOnlyMCP() {
 		all = append(all, m.globalKeys()...)
-		return mergeHints(append([]screen.Binding{{Keys: []string{"?"}, Hint: display.Lit("? help")}, m.quitHint()}, m.mcpKeys()...), all)
+		return mergeHints(append([]screen.Binding{{Keys: []string{"?"}, Hint: display.Lit("? help")}, m.quitHint()}, m.served.mcpKeys()...), all)
 	}
 	for _, e := range m.entries {
 		b := e.Binding
-		b.Do = func() { m.openEntry(e) }
+		b.Do = func() { m.modeStack.openEntry(e) }
 		all = append(all, b)
 	}
 	all = append(all, m.globalKeys()...)
-	if m.isPaused() {
+	if m.moment.isPaused() {
 		return mergeBindings(m.pausedKeys(all), mergeHints(m.paneKeys(), all))
 	}
 	keys := mergeHints(append([]screen.Binding{{Keys: []string{"?"}, Hint: display.Lit("? help")}, m.quitHint()}, m.paneKeys()...), all)
@@ -84,25 +84,25 @@ func (m *Model) pausedKeys(all []screen.Binding) []screen.Binding {
 		hint display.Text
 		do   func(step int)
 	}{
-		{km.Step, display.Lit(", . delta"), func(step int) { m.stepDelta(-step) }}, {km.Stop, display.Lit("< > marker"), func(step int) { m.stepMarker(-step, true) }},
-		{km.Speed, display.Lit("[ ] speed"), func(step int) { m.setSpeed(step < 0) }},
+		{km.Step, display.Lit(", . delta"), func(step int) { m.moment.stepDelta(-step) }}, {km.Stop, display.Lit("< > marker"), func(step int) { m.moment.stepMarker(-step, true) }},
+		{km.Speed, display.Lit("[ ] speed"), func(step int) { m.moment.setSpeed(step < 0) }},
 	} {
 		two := bindPair(of.b, of.do)
 		two[0].Hint = of.hint
 		keys = append(keys, two...)
 	}
 	if m.opt.Cut != nil {
-		cut := hinted(km.Save, display.Text{}, m.saveCut)
+		cut := hinted(km.Save, display.Text{}, m.moment.saveCut)
 		cut.Does = display.Lit("save a capture that ends here")
 		if m.moment.view.Ended() {
 			cut.Hint = display.Lit("w save it")
 		}
 		keys = append(keys, cut)
 	}
-	keys = append(keys, hinted(km.EndHere, display.Lit("x end it here"), m.endHere), hinted(km.Bottom, display.Lit("G now"), m.goNow),
-		hinted(km.Pause, word, m.togglePlaying), hinted(km.Escape, display.Lit("esc"), m.leaveTime), bindAction(km.Restart, m.goToTurnStart))
+	keys = append(keys, hinted(km.EndHere, display.Lit("x end it here"), m.moment.endHere), hinted(km.Bottom, display.Lit("G now"), m.moment.goNow),
+		hinted(km.Pause, word, m.moment.togglePlaying), hinted(km.Escape, display.Lit("esc"), m.moment.leaveTime), bindAction(km.Restart, m.moment.goToTurnStart))
 	if m.tour != nil {
-		keys = slices.Insert(keys, 1, append([]screen.Binding{m.quitHint()}, append(m.sceneKeys(), m.restartKey())...)...)
+		keys = slices.Insert(keys, 1, append([]screen.Binding{m.quitHint()}, append(m.tour.sceneKeys(), m.tour.restartKey())...)...)
 	}
 	return mergeHints(keys, all)[:len(keys)]
 }
@@ -154,13 +154,13 @@ func (m *Model) programKeys() []screen.Binding {
 		bindAction(km.Zoom, func() { m.zoom = !m.zoom; m.refreshPanes() }),
 		bindAction(km.Escape, func() { m.stepBack(nil) }),
 		bindAction(km.Raw, func() { m.context.Raw = !m.context.Raw; m.refreshPanes() }),
-		bindAction(km.Search, func() { m.pushMode(newSearchBar(m)) }),
+		bindAction(km.Search, func() { m.modeStack.pushMode(newSearchBar(m)) }),
 		bindAction(km.Filter, m.openFilter),
 		bindAction(km.NextFinding, m.goToNextFinding), bindAction(km.Side, m.toggleBackground),
 		bindAction(km.Clock, m.toggleClock),
-		bindAction(km.Mark, m.markTurn), bindAction(km.Bookmark, func() { m.toggleBookmark("") }), bindAction(km.Marks, m.openBookmarks),
+		bindAction(km.Mark, m.markTurn), bindAction(km.Bookmark, func() { m.bookmarks.toggleBookmark("") }), bindAction(km.Marks, m.bookmarks.openBookmarks),
 		bindAction(km.Follow, func() { m.setFollow(!m.follow) }),
-		bindAction(km.Restart, m.goToTurnStart), bindAction(km.EndHere, m.endHere), bindAction(km.Demo, m.playDemo), bindAction(km.Streams, m.openStreams),
+		bindAction(km.Restart, m.moment.goToTurnStart), bindAction(km.EndHere, m.moment.endHere), bindAction(km.Demo, m.playDemo), bindAction(km.Streams, m.openStreams),
 		bindAction(km.Quit, func() { m.stepBack(tea.Quit) }),
 	}
 	for _, p := range m.table {
@@ -172,23 +172,23 @@ func (m *Model) programKeys() []screen.Binding {
 		keys = append(keys, b)
 	}
 	keys = append(keys, bindPair(km.Size, func(step int) { m.resizePane(-step) })...)
-	return append(keys, bindPair(km.Again, m.goToHit)...)
+	return append(keys, bindPair(km.Again, m.search.goToHit)...)
 }
 
 // globalKeys returns the keys that work in every mode, unless the mode uses them or an input is active.
 func (m *Model) globalKeys() []screen.Binding {
 	km := m.keys
 	keys := []screen.Binding{
-		bindAction(km.Pause, m.togglePlaying), bindAction(km.Theme, func() { m.openEntry(modes.Themes(m.themeActions(), m.draw)) }), bindAction(km.Help, m.openHelp), bindAction(km.Palette, m.openPalette), bindAction(km.Mouse, m.useMouse),
+		bindAction(km.Pause, m.moment.togglePlaying), bindAction(km.Theme, func() { m.modeStack.openEntry(modes.Themes(m.themeActions(), m.draw)) }), bindAction(km.Help, m.openHelp), bindAction(km.Palette, m.openPalette), bindAction(km.Mouse, m.mouse.useMouse),
 		bindAction(km.Suspend, m.suspendProgram), bindAction(km.Interrupted, func() { m.quitOrAsk(tea.Interrupt) }),
 	}
 	keys = append(keys, bindPair(km.Speed, func(step int) { m.changeSpeed(step < 0) })...)
-	keys = append(keys, bindPair(km.Step, func(step int) { m.stepDelta(-step) })...)
-	keys = append(keys, bindPair(km.Stop, func(step int) { m.stepMarker(-step, true) })...)
+	keys = append(keys, bindPair(km.Step, func(step int) { m.moment.stepDelta(-step) })...)
+	keys = append(keys, bindPair(km.Stop, func(step int) { m.moment.stepMarker(-step, true) })...)
 	if m.tour != nil {
-		return append(keys, m.sceneKeys()...)
+		return append(keys, m.tour.sceneKeys()...)
 	}
-	return append(keys, bindPair(km.Change, func(step int) { m.stepMarker(-step, false) })...)
+	return append(keys, bindPair(km.Change, func(step int) { m.moment.stepMarker(-step, false) })...)
 }
 
 // mergeHints returns the keys of a pane, then those of the program. A hint of the pane for a program key
@@ -216,9 +216,9 @@ func mergeHints(pane, program []screen.Binding) (all []screen.Binding) {
 
 // openHelp opens the help: the signs, then the keys. The keys of the current view come first.
 func (m *Model) openHelp() {
-	keys := m.keysOf(m.activeMode().Mode)
-	if _, browsing := m.activeMode().Mode.(browse); browsing {
-		m.pushMode(modes.NewHelp(modeHost{m}, &m.pen, m.browsingPlaces(keys)))
+	keys := m.keysOf(m.modeStack.activeMode().Mode)
+	if _, browsing := m.modeStack.activeMode().Mode.(browse); browsing {
+		m.modeStack.pushMode(modes.NewHelp(modeHost{m}, &m.pen, m.browsingPlaces(keys)))
 		return
 	}
 	groups, _ := m.groupBindings(m.userGlobalKeys())
@@ -227,7 +227,7 @@ func (m *Model) openHelp() {
 		anywhere.Keys = append(anywhere.Keys, g.Keys...)
 	}
 	browsing, _ := m.groupBindings(m.keysOf(browse{m}))
-	m.pushMode(modes.NewHelp(modeHost{m}, &m.pen, []modes.KeyContext{
+	m.modeStack.pushMode(modes.NewHelp(modeHost{m}, &m.pen, []modes.KeyContext{
 		{Name: display.Lit("here"), Groups: []modes.KeyGroup{{Title: display.Lit("Here"), Keys: keys}, anywhere}, Press: m.pressKey},
 		{Name: display.Lit("while browsing"), Groups: browsing},
 	}))
@@ -283,19 +283,19 @@ func (m *Model) typedCommands() []modes.Command {
 		{Word: "turn", Arg: display.Lit("NUMBER"), Does: display.Lit("go to a turn"), Run: m.goToNumber},
 		{Word: "sort", Arg: display.Lit("cost|took|bytes|start"), Does: display.Lit("sort turns"), Run: m.openSorted},
 		{Word: "jq", Arg: display.Lit("EXPR"), Does: display.Lit("run jq on arguments of one call or all"), Run: m.openJQ},
-		{Word: "at", Arg: display.Lit("TIME"), Does: display.Lit("go to a moment: 1.25s, or delta d14"), Run: m.goAt},
-		{Word: "mark", Arg: display.Lit("NAME"), Does: display.Lit("bookmark this place, for this session"), Run: m.toggleBookmark},
+		{Word: "at", Arg: display.Lit("TIME"), Does: display.Lit("go to a moment: 1.25s, or delta d14"), Run: m.moment.goAt},
+		{Word: "mark", Arg: display.Lit("NAME"), Does: display.Lit("bookmark this place, for this session"), Run: m.bookmarks.toggleBookmark},
 		{Word: "log", Does: display.Lit("show toolscope's log"), Run: func(string) { m.openLog() }},
-		{Word: "paste", Does: display.Lit("show client setup lines"), Run: func(string) { m.openPaste() }},
-		{Word: "hosts", Does: display.Lit("list the proxy's upstreams"), Run: func(string) { m.openRoutes() }},
+		{Word: "paste", Does: display.Lit("show client setup lines"), Run: func(string) { m.setup.openPaste() }},
+		{Word: "hosts", Does: display.Lit("list the proxy's upstreams"), Run: func(string) { m.setup.openRoutes() }},
 	}
 }
 
 // openPalette opens the palette with the actions of the current view.
 func (m *Model) openPalette() {
-	here := slices.DeleteFunc(m.keysOf(m.activeMode().Mode), func(b screen.Binding) bool { return b.Do == nil })
+	here := slices.DeleteFunc(m.keysOf(m.modeStack.activeMode().Mode), func(b screen.Binding) bool { return b.Do == nil })
 	keys := mergeBindings(here, m.userGlobalKeys())
-	m.pushMode(modes.NewPalette(modeHost{m}, modes.PaletteActions{Keys: keys, Press: m.pressKey, Commands: m.typedCommands(), Bookmarks: m.paletteBookmarks(), Turn: m.goTo}, m.draw))
+	m.modeStack.pushMode(modes.NewPalette(modeHost{m}, modes.PaletteActions{Keys: keys, Press: m.pressKey, Commands: m.typedCommands(), Bookmarks: m.bookmarks.paletteBookmarks(), Turn: m.goTo}, m.draw))
 }
 
 // pressKey runs a key of the current view, or a command. For a command that needs an argument, it opens
@@ -309,20 +309,20 @@ func (m *Model) pressKey(key string) {
 			return
 		default:
 			m.openPalette()
-			activeInput(m.activeMode().Mode).Insert(c.Word + " ")
+			activeInput(m.modeStack.activeMode().Mode).Insert(c.Word + " ")
 			return
 		}
 	}
-	if m.hasTourKeys() {
-		if b := screen.FindBinding(m.tourKeys(), key); b != nil {
+	if m.tour.hasTourKeys() {
+		if b := screen.FindBinding(m.tour.tourKeys(), key); b != nil {
 			b.Do()
 			return
 		}
 	}
-	if m.isTourShown() {
-		m.leaveTour()
+	if m.tour.isTourShown() {
+		m.tour.leaveTour()
 	}
-	b := screen.FindBinding(m.keysOf(m.activeMode().Mode), key)
+	b := screen.FindBinding(m.keysOf(m.modeStack.activeMode().Mode), key)
 	if b == nil {
 		b = screen.FindBinding(m.userGlobalKeys(), key)
 	}
@@ -345,11 +345,11 @@ func (m *Model) goToNumber(arg string) {
 
 // goTo goes to a turn by its number in the list.
 func (m *Model) goTo(number int) {
-	r := stream.Ref{Turn: int32(min(number, m.turnCount()+1) - 1)}
+	r := stream.Ref{Turn: int32(min(number, m.pinned.turnCount()+1) - 1)}
 	if t, _ := m.view.Find(r); number < 1 || t == nil {
-		m.showNotice(m.draw.Format("no turn %d: the last is %s", number, screen.Count(m.turnCount())))
+		m.showNotice(m.draw.Format("no turn %d: the last is %s", number, screen.Count(m.pinned.turnCount())))
 		return
 	}
-	m.closeAll()
+	m.modeStack.closeAll()
 	modeHost{m}.Choose(r)
 }

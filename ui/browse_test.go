@@ -46,7 +46,7 @@ func (s *rig) where() string {
 	for _, more := range []struct {
 		is   bool
 		what string
-	}{{s.zoom, "zoomed"}, {s.doc.Raw, "raw"}, {s.follow, "follows"}, {s.isPaused(), "held"}} {
+	}{{s.zoom, "zoomed"}, {s.doc.Raw, "raw"}, {s.follow, "follows"}, {s.moment.isPaused(), "held"}} {
 		if more.is {
 			at += ", " + more.what
 		}
@@ -203,7 +203,7 @@ func TestPanesByWidth(t *testing.T) {
 		for range strings.Fields(c.want) {
 			s.press("<tab>")
 			got = append(got, fmt.Sprint(s.index(s.focus)+1))
-			if _, _, shown := paneSize(s.paneColumns(), s.focus); !shown {
+			if _, _, shown := paneSize(s.frame.paneColumns(), s.focus); !shown {
 				t.Errorf("at %dx%d the focused pane is not shown", c.w, c.h)
 			}
 		}

@@ -74,7 +74,7 @@ func TestCompare(t *testing.T) {
 	}
 	s.end().shows("None agree. g failed: HTTP 429; m made one call of two. 2 fields differ.", "Quota exceeded", "≠  \"Bergen\"", "≈  3.0", "≠  2, no 2, with 3", "tool_calls", "I look.", "sonnet-4-5")
 	s.press("go")
-	if s.selectedTurn().Exchange != 2 || s.isCovered() {
+	if s.selectedTurn().Exchange != 2 || s.modeStack.isCovered() {
 		t.Errorf("o leads to %s", s.where())
 	}
 }

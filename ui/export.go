@@ -51,7 +51,7 @@ func (m *Model) exportables() ([]modes.ExportItem, display.Text) {
 			at = append(at, modes.ExportItem{Key: "s", What: what, File: "report.txt", Data: sentence})
 		}
 	}
-	return modes.ExportItems(m.view, m.selected, at, m.opt.Forms), m.breadcrumb().lastWithPlace()
+	return modes.ExportItems(m.view, m.selected, at, m.opt.Forms), m.frame.breadcrumb().lastWithPlace()
 }
 
 // editText opens a text in the user's editor.
@@ -61,15 +61,15 @@ func (m *Model) editText(name string, data []byte, closed func(error)) {
 		closed(err)
 		return
 	}
-	m.queueCmd(tea.Exec(program, func(err error) tea.Msg {
+	m.modeStack.queueCmd(tea.Exec(program, func(err error) tea.Msg {
 		remove()
-		return workDone{0, func() { m.askMouse(); closed(err) }}
+		return workDone{0, func() { m.mouse.askMouse(); closed(err) }}
 	}))
 }
 
 // openOutput shows the output of a command.
 func (m *Model) openOutput(of panes.Literal) {
-	m.pushMode(modes.NewReader(modeHost{m}, of, func() *screen.Paints { return m.pen.Ink }, m.draw))
+	m.modeStack.pushMode(modes.NewReader(modeHost{m}, of, func() *screen.Paints { return m.pen.Ink }, m.draw))
 }
 
 // themeActions returns the actions of the theme picker.
@@ -88,45 +88,46 @@ type SendRequest func(r send.Request, exchange int) error
 // outbox tracks the requests that toolscope sends. Their exchanges have the numbers -1, -2, …, which no
 // source uses.
 type outbox struct {
+	m       *Model
 	sent    int
 	flying  map[int]bool // exchanges that have not ended
 	awaited int          // the exchange to select once its turn opens, 0 for none
 }
 
 // sendDependencies returns the dependencies of the modes in package send.
-func (m *Model) sendDependencies() send.Dependencies {
+func (ob *outbox) sendDependencies() send.Dependencies {
 	means := send.Dependencies{
-		Places: m.opt.Places, Results: m.results, Outlet: m.newExport(), Draw: m.draw,
+		Places: ob.m.opt.Places, Results: ob.m.results, Outlet: ob.m.newExport(), Draw: ob.m.draw,
 	}
-	if m.opt.Send != nil {
-		means.Send = m.sendRequest
+	if ob.m.opt.Send != nil {
+		means.Send = ob.sendRequest
 	}
 	return means
 }
 
 // sendRequest sends a request. Its turn is selected when it opens, unless the user goes elsewhere meanwhile.
-func (m *Model) sendRequest(r send.Request) error {
-	p := &m.outbox
+func (ob *outbox) sendRequest(r send.Request) error {
+	p := &ob.m.outbox
 	exchange := -(p.sent + 1)
-	if err := m.opt.Send(r, exchange); err != nil {
+	if err := ob.m.opt.Send(r, exchange); err != nil {
 		return err
 	}
-	m.goNow()
+	ob.m.moment.goNow()
 	p.sent++
 	p.flying[exchange] = true
-	m.setFollow(false)
+	ob.m.setFollow(false)
 	p.awaited = exchange
 	return nil
 }
 
 // followSentTurn updates the outbox, and selects the awaited turn once it opens.
-func (m *Model) followSentTurn() {
-	if m.outbox.awaited == 0 {
+func (ob *outbox) followSentTurn() {
+	if ob.awaited == 0 {
 		return
 	}
-	if t := m.view.TurnOf(m.outbox.awaited); t != nil {
-		m.notice = display.Text{}
-		m.setFollow(true)
+	if t := ob.m.view.TurnOf(ob.awaited); t != nil {
+		ob.m.notice = display.Text{}
+		ob.m.setFollow(true)
 	}
 }
 
@@ -182,5 +183,5 @@ func (m *Model) openJQ(expr string) {
 		m.showNotice(why)
 		return
 	}
-	m.pushMode(mode)
+	m.modeStack.pushMode(mode)
 }

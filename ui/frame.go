@@ -20,65 +20,71 @@ const (
 	minHeight = 5
 )
 
-func (m *Model) bodyHeight() int { return max(1, m.h-2-m.stripRows()) }
+func (m *Model) bodyHeight() int { return max(1, m.h-2-m.moment.stripRows()) }
 
-func (m *Model) paneColumns() []column {
-	above, below := m.marginRows()
-	return m.arrangeBody(m.w, max(1, m.bodyHeight()-above-below))
+// frameDrawer draws frames.
+type frameDrawer struct {
+	m    *Model
+	cols []column // of the current frame
+}
+
+func (fd *frameDrawer) paneColumns() []column {
+	above, below := fd.marginRows()
+	return fd.m.arrangeBody(fd.m.w, max(1, fd.m.bodyHeight()-above-below))
 }
 
 // drawFrame draws one frame: a row with the path, the body, and a row with keys or a notice. Each row is
 // exactly as wide as the window.
-func (m *Model) drawFrame() string {
-	p := &m.pen
+func (fd *frameDrawer) drawFrame() string {
+	p := &fd.m.pen
 	p.Reset()
-	if m.w < minWidth || m.h < minHeight {
-		return m.tooSmall()
+	if fd.m.w < minWidth || fd.m.h < minHeight {
+		return fd.tooSmall()
 	}
-	p.Field(m.w)
-	if !m.large || !m.drawBand(p) {
-		m.drawTop(p)
+	p.Field(fd.m.w)
+	if !fd.m.large || !fd.drawBand(p) {
+		fd.drawTop(p)
 		p.Fill(screen.Bare)
 	}
-	body := m.bodyHeight()
-	m.cols = m.paneColumns()
+	body := fd.m.bodyHeight()
+	fd.cols = fd.paneColumns()
 	for y := range body {
 		p.Newline()
-		p.Field(m.w)
-		m.drawMode(p, len(m.modeStack.all), y, body)
+		p.Field(fd.m.w)
+		fd.m.modeStack.drawMode(p, len(fd.m.modeStack.all), y, body)
 		p.Fill(screen.Bare)
 	}
-	for y := range min(m.stripRows(), m.h-3) {
+	for y := range min(fd.m.moment.stripRows(), fd.m.h-3) {
 		p.Newline()
-		p.Field(m.w)
-		m.drawStrip(p, y)
+		p.Field(fd.m.w)
+		fd.drawStrip(p, y)
 		p.Fill(screen.Bare)
 	}
 	p.Newline()
-	p.Field(m.w)
-	m.drawFooter(p)
+	p.Field(fd.m.w)
+	fd.m.modeStack.drawFooter(p)
 	p.Fill(screen.Bare)
 	return p.Frame()
 }
 
 // drawStrip draws row y between the body and the keys: the timeline, or the caption of the demo.
-func (m *Model) drawStrip(p *screen.Pen, y int) {
-	if m.isTourShown() {
-		m.drawCaption(p, y)
+func (fd *frameDrawer) drawStrip(p *screen.Pen, y int) {
+	if fd.m.tour.isTourShown() {
+		fd.m.tour.drawCaption(p, y)
 		return
 	}
-	m.moment.strip.Draw(p, y)
+	fd.m.moment.strip.Draw(p, y)
 }
 
-func (m *Model) tooSmall() string {
-	p := &m.pen
-	for y := range m.h {
+func (fd *frameDrawer) tooSmall() string {
+	p := &fd.m.pen
+	for y := range fd.m.h {
 		if y > 0 {
 			p.Newline()
 		}
-		p.Field(m.w)
+		p.Field(fd.m.w)
 		if y == 0 {
-			p.Text(screen.Caution, m.draw.Format("at least %dx%d", minWidth, minHeight))
+			p.Text(screen.Caution, fd.m.draw.Format("at least %dx%d", minWidth, minHeight))
 		}
 		p.Fill(screen.Bare)
 	}
@@ -86,28 +92,28 @@ func (m *Model) tooSmall() string {
 }
 
 // drawPanes draws row y of the panes.
-func (m *Model) drawPanes(p *screen.Pen, y int) {
-	if m.isTourOpening() {
-		m.drawOpening(p, y, m.bodyHeight())
+func (fd *frameDrawer) drawPanes(p *screen.Pen, y int) {
+	if fd.m.tour.isTourOpening() {
+		fd.m.tour.drawOpening(p, y, fd.m.bodyHeight())
 		return
 	}
-	if m.isWaitingForClients() {
-		m.drawSetup(p, y, m.bodyHeight())
+	if fd.m.setup.isWaitingForClients() {
+		fd.m.setup.drawSetup(p, y, fd.m.bodyHeight())
 		return
 	}
-	if len(m.in.Session().Turns) == 0 {
-		if len(m.in.Executed().Requests) > 0 {
-			m.drawMCP(p, y, m.bodyHeight())
+	if len(fd.m.in.Session().Turns) == 0 {
+		if len(fd.m.in.Executed().Requests) > 0 {
+			fd.m.served.drawMCP(p, y, fd.m.bodyHeight())
 			return
 		}
-		m.drawEmpty(p, y, m.bodyHeight())
+		fd.drawEmpty(p, y, fd.m.bodyHeight())
 		return
 	}
-	if m.large && m.drawMargin(p, y) {
+	if fd.m.large && fd.drawMargin(p, y) {
 		return
 	}
-	above, _ := m.marginRows()
-	for i, c := range m.cols {
+	above, _ := fd.marginRows()
+	for i, c := range fd.cols {
 		if i > 0 {
 			p.Field(1)
 			p.Text(screen.Muted, p.Glyph.Rule)
@@ -116,11 +122,11 @@ func (m *Model) drawPanes(p *screen.Pen, y int) {
 		row := y - above
 		for _, s := range c.panes {
 			if row == 0 && s.tabs != nil {
-				m.drawTabs(p, s)
+				fd.m.drawTabs(p, s)
 				break
 			}
 			if row < s.height {
-				s.pane.Draw(p, row, s.pane == m.focus)
+				s.pane.Draw(p, row, s.pane == fd.m.focus)
 				break
 			}
 			row -= s.height
@@ -131,10 +137,10 @@ func (m *Model) drawPanes(p *screen.Pen, y int) {
 // drawTop draws the first row: the path to the selection, and on the right alarms, notes about the source,
 // and whether data is arriving. With little room, the notes are dropped first, then the start of the path.
 // Alarms and the end of the path stay.
-func (m *Model) drawTop(p *screen.Pen) {
-	right, way := m.sourceStatus(), m.breadcrumb()
+func (fd *frameDrawer) drawTop(p *screen.Pen) {
+	right, way := fd.sourceStatus(), fd.breadcrumb()
 	room := p.Left - 2 - screen.Width(right)
-	alarms, facts, words := display.Text{}, display.Text{}, m.statusNotes()
+	alarms, facts, words := display.Text{}, display.Text{}, fd.statusNotes()
 	for _, w := range words {
 		if w.Alarm {
 			alarms = display.Join(alarms, p.Name(w.Text).Between("", "  "))
@@ -165,7 +171,7 @@ func (m *Model) drawTop(p *screen.Pen) {
 	keep := p.Left
 	p.Left = max(0, room+1-facts.Width())
 	left := p.Left
-	m.drawBreadcrumb(p, way)
+	fd.drawBreadcrumb(p, way)
 	p.Left = keep - (left - p.Left)
 	p.Spaces(screen.Bare, p.Left-alarms.Width()-facts.Width()-screen.Width(right))
 	p.Text(screen.Bad, alarms)
@@ -205,53 +211,53 @@ func (t breadcrumb) lastWithPlace() display.Text {
 }
 
 // breadcrumb returns the path to the selection.
-func (m *Model) breadcrumb() (w breadcrumb) {
-	source := m.pen.Name(m.opt.Source)
-	t, c := m.selectedTurn(), m.selectedCall()
+func (fd *frameDrawer) breadcrumb() (w breadcrumb) {
+	source := fd.m.pen.Name(fd.m.opt.Source)
+	t, c := fd.m.selectedTurn(), fd.m.selectedCall()
 	switch {
-	case m.isSummaryOpen():
+	case fd.m.tour.isSummaryOpen():
 		return breadcrumb{parts: []display.Text{display.Lit("DEMO what you saw")}}
-	case m.isTourShown():
-		return m.tourBreadcrumb(source, c)
+	case fd.m.tour.isTourShown():
+		return fd.tourBreadcrumb(source, c)
 	}
-	if m.isWaitingForClients() || t == nil {
+	if fd.m.setup.isWaitingForClients() || t == nil {
 		return breadcrumb{parts: []display.Text{source}}
 	}
-	if x := m.view.Exchange(t.Exchange); x != nil && x.Head.File != "" && m.list.SeveralFiles() {
-		if source = m.pen.Name(path.Base(x.Head.File)); x.Head.Origin != nil {
-			source = m.pen.Name(x.Head.File)
+	if x := fd.m.view.Exchange(t.Exchange); x != nil && x.Head.File != "" && fd.m.list.SeveralFiles() {
+		if source = fd.m.pen.Name(path.Base(x.Head.File)); x.Head.Origin != nil {
+			source = fd.m.pen.Name(x.Head.File)
 		}
 	}
-	w.parts = []display.Text{source, m.draw.Format("turn %d", t.Number+1)}
-	if agent := m.list.AgentOf(t); agent != "" {
-		w.parts = append(w.parts, m.pen.Name(agent))
+	w.parts = []display.Text{source, fd.m.draw.Format("turn %d", t.Number+1)}
+	if agent := fd.m.list.AgentOf(t); agent != "" {
+		w.parts = append(w.parts, fd.m.pen.Name(agent))
 	}
 	if c == nil {
 		return w
 	}
-	name := m.pen.Name(c.Name)
+	name := fd.m.pen.Name(c.Name)
 	if name.Empty() {
-		name = m.draw.Format("call %d", c.Number)
+		name = fd.m.draw.Format("call %d", c.Number)
 	}
 	w.parts = append(w.parts, name)
-	if path := m.doc.Path(); path != "" {
-		w.place = m.pen.Name(path)
+	if path := fd.m.doc.Path(); path != "" {
+		w.place = fd.m.pen.Name(path)
 	}
 	return w
 }
 
 // tourBreadcrumb returns the path of the demo: its scene, and the call.
-func (m *Model) tourBreadcrumb(source display.Text, c *stream.Call) (w breadcrumb) {
-	w.parts = []display.Text{source, m.sceneProgress()}
-	if c != nil && !m.isTourOpening() {
-		w.parts = append(w.parts, m.pen.Name(c.Name))
+func (fd *frameDrawer) tourBreadcrumb(source display.Text, c *stream.Call) (w breadcrumb) {
+	w.parts = []display.Text{source, fd.m.tour.sceneProgress()}
+	if c != nil && !fd.m.tour.isTourOpening() {
+		w.parts = append(w.parts, fd.m.pen.Name(c.Name))
 	}
 	return w
 }
 
 // drawBreadcrumb draws as much of the path as fits. The source and the last part are dropped last; a name
 // is cut at its end, a place at its start.
-func (m *Model) drawBreadcrumb(p *screen.Pen, w breadcrumb) {
+func (fd *frameDrawer) drawBreadcrumb(p *screen.Pen, w breadcrumb) {
 	for len(w.parts) > 2 && w.width() > p.Left {
 		w.parts = append(w.parts[:1:1], w.parts[2:]...)
 	}
@@ -287,80 +293,80 @@ func placeEnd(p *screen.Pen, place display.Text, cells int) display.Text {
 
 // sourceStatus says whether data is arriving, and whether the panes follow it. It is empty if the timeline
 // is drawn, which shows the same.
-func (m *Model) sourceStatus() (right []screen.StyledText) {
-	if m.stripRows() > 0 && !m.isTourShown() {
+func (fd *frameDrawer) sourceStatus() (right []screen.StyledText) {
+	if fd.m.moment.stripRows() > 0 && !fd.m.tour.isTourShown() {
 		return nil
 	}
-	if m.follow && (m.isLive() && !m.isPaused() && !m.isWaitingForClients() || m.isTourShown() && m.moment.playing) {
+	if fd.m.follow && (fd.m.isLive() && !fd.m.moment.isPaused() && !fd.m.setup.isWaitingForClients() || fd.m.tour.isTourShown() && fd.m.moment.playing) {
 		right = append(right, screen.StyledText{Role: screen.Live, Text: display.Lit("FOLLOW  ")})
-		if m.w < wideTop {
+		if fd.m.w < wideTop {
 			right[0].Text = display.Lit("FOLLOW ")
 		}
 	}
-	return append(right, m.motionWord())
+	return append(right, fd.motionWord())
 }
 
 // wideTop is the minimum screen width for the normal speed in the first row.
 const wideTop = 60
 
 // motionWord returns the state of the source in one word.
-func (m *Model) motionWord() screen.StyledText {
-	switch p := m.opt.Playback; {
-	case m.isSummaryOpen():
+func (fd *frameDrawer) motionWord() screen.StyledText {
+	switch p := fd.m.opt.Playback; {
+	case fd.m.tour.isSummaryOpen():
 		return screen.StyledText{Role: screen.Muted, Text: display.Lit("END")}
-	case m.isTourShown() && !m.tour.waits:
-		return screen.StyledText{Role: screen.Live, Text: m.speedText("PLAY", m.moment.speed)}
-	case m.isPaused():
-		return m.playWord()
-	case m.isLive() && m.hasSourceEnded():
+	case fd.m.tour.isTourShown() && !fd.m.tour.waits:
+		return screen.StyledText{Role: screen.Live, Text: fd.speedText("PLAY", fd.m.moment.speed)}
+	case fd.m.moment.isPaused():
+		return fd.m.moment.playWord()
+	case fd.m.isLive() && fd.m.hasSourceEnded():
 		return screen.StyledText{Role: screen.Live, Text: display.Lit("LIVE")}
-	case m.failure != nil:
+	case fd.m.failure != nil:
 		return screen.StyledText{Role: screen.Bad, Text: display.Lit("LOST")}
-	case m.ended:
+	case fd.m.ended:
 		return screen.StyledText{Role: screen.Muted, Text: display.Lit("END")}
-	case m.opt.Inbox == nil:
+	case fd.m.opt.Inbox == nil:
 		return screen.StyledText{}
 	case p != nil && p.Paused():
-		return screen.StyledText{Role: screen.Caution, Text: m.speedText("PAUSED", p.Speed())}
+		return screen.StyledText{Role: screen.Caution, Text: fd.speedText("PAUSED", p.Speed())}
 	case p != nil:
-		return screen.StyledText{Role: screen.Live, Text: m.speedText("PLAY", p.Speed())}
-	case m.isWaitingForClients() || m.turnCount() == 0:
+		return screen.StyledText{Role: screen.Live, Text: fd.speedText("PLAY", p.Speed())}
+	case fd.m.setup.isWaitingForClients() || fd.m.pinned.turnCount() == 0:
 		return screen.StyledText{Role: screen.Muted, Text: display.Lit("WAITING")}
 	}
 	return screen.StyledText{Role: screen.Live, Text: display.Lit("LIVE")}
 }
 
 // speedText returns a word and a speed. On a narrow screen it omits the normal speed.
-func (m *Model) speedText(word string, speed float64) display.Text {
-	if speed == 1 && (m.w < wideTop || word == "PAUSED") {
-		return m.draw.Clean(word)
+func (fd *frameDrawer) speedText(word string, speed float64) display.Text {
+	if speed == 1 && (fd.m.w < wideTop || word == "PAUSED") {
+		return fd.m.draw.Clean(word)
 	}
-	return display.Join(m.draw.Format("%s %g", word, speed), m.pen.Glyph.Times)
+	return display.Join(fd.m.draw.Format("%s %g", word, speed), fd.m.pen.Glyph.Times)
 }
 
 // statusNotes returns the notes about the state of the source.
-func (m *Model) statusNotes() (words []StatusNote) {
-	if m.opt.Status != nil {
-		words = append(words, m.opt.Status()...)
+func (fd *frameDrawer) statusNotes() (words []StatusNote) {
+	if fd.m.opt.Status != nil {
+		words = append(words, fd.m.opt.Status()...)
 	}
-	if m.failure != nil {
-		words = append(words, StatusNote{Text: m.failure.Error(), Alarm: true})
+	if fd.m.failure != nil {
+		words = append(words, StatusNote{Text: fd.m.failure.Error(), Alarm: true})
 	}
-	if m.quitPending {
-		text := m.draw.Format("quits when %s end", screen.Plural(len(m.openExchanges()), "stream"))
-		if len(m.openExchanges()) == 0 {
+	if fd.m.quitPending {
+		text := fd.m.draw.Format("quits when %s end", screen.Plural(len(fd.m.openExchanges()), "stream"))
+		if len(fd.m.openExchanges()) == 0 {
 			text = display.Lit("quits when the client ends")
 		}
 		words = append(words, StatusNote{Text: text.String()})
 	}
-	if n := m.in.Dropped(); n > 0 {
-		words = append(words, StatusNote{Text: m.draw.Format("%s dropped (--memory %s)", screen.Plural(n, "turn"), asFlag(m.opt.Keep)).String()})
+	if n := fd.m.in.Dropped(); n > 0 {
+		words = append(words, StatusNote{Text: fd.m.draw.Format("%s dropped (--memory %s)", screen.Plural(n, "turn"), asFlag(fd.m.opt.Keep)).String()})
 	}
-	if n := m.in.Others.Count; n > 0 {
+	if n := fd.m.in.Others.Count; n > 0 {
 		words = append(words, StatusNote{Text: screen.Plural(int(n), "other line").String()})
 	}
-	if m.rate.last > 0 && m.isLive() {
-		words = append(words, StatusNote{Text: screen.Bytes(m.rate.last).Between("", "/s").String()})
+	if fd.m.rate.last > 0 && fd.m.isLive() {
+		words = append(words, StatusNote{Text: screen.Bytes(fd.m.rate.last).Between("", "/s").String()})
 	}
 	return words
 }
@@ -393,12 +399,12 @@ func (m *Model) setTheme(t themes.Theme) {
 }
 
 // drawEmpty draws row y of the empty screen: what toolscope is, what it waits for, and commands to try.
-func (m *Model) drawEmpty(p *screen.Pen, y, height int) {
-	lines := m.emptyLines()
+func (fd *frameDrawer) drawEmpty(p *screen.Pen, y, height int) {
+	lines := fd.emptyLines()
 	widest := emptyWidth
 	top := max(0, (height-len(lines))/3)
 	if n := y - top; n >= 0 && n < len(lines) {
-		left := max(1, (m.w-widest)/2)
+		left := max(1, (fd.m.w-widest)/2)
 		p.Spaces(screen.Bare, left)
 		p.Text(lines[n].role, p.Clean(lines[n].text))
 	}
@@ -406,25 +412,25 @@ func (m *Model) drawEmpty(p *screen.Pen, y, height int) {
 
 const emptyWidth = 62 // width of the widest line
 
-func (m *Model) emptyLines() []line {
+func (fd *frameDrawer) emptyLines() []line {
 	lines := []line{
 		{text: "LLM tool calls, while they stream", role: screen.Accent},
 		{},
 	}
-	source := m.draw.Truncate(m.pen.Name(m.opt.Source), 28).String()
-	switch others := int(m.in.Others.Count); {
+	source := fd.m.draw.Truncate(fd.m.pen.Name(fd.m.opt.Source), 28).String()
+	switch others := int(fd.m.in.Others.Count); {
 	case others > 0:
 		text := screen.Plural(others, "line").String() + " of " + source + ", none from a model"
-		if !m.ended {
+		if !fd.m.ended {
 			text += " yet"
 		}
 		lines = append(lines, line{text: text, role: screen.Caution})
-	case m.ended:
+	case fd.m.ended:
 		lines = append(lines, line{text: "The source ended without any data.", role: screen.Caution})
-	case m.opt.Inbox != nil:
+	case fd.m.opt.Inbox != nil:
 		lines = append(lines, line{text: "Waiting for the first bytes of " + source, role: screen.Plain})
 	}
-	for _, f := range lastOf(m.in.Session().Findings, maxNotes) { // of the source itself
+	for _, f := range lastOf(fd.m.in.Session().Findings, maxNotes) { // of the source itself
 		lines = append(lines, line{text: f.Message, role: screen.Caution})
 	}
 	for _, way := range [][2]string{
@@ -434,14 +440,14 @@ func (m *Model) emptyLines() []line {
 		{"toolscope demo", "see it at work"},
 	} {
 		text := "  " + way[0]
-		if m.w >= emptyWidth {
+		if fd.m.w >= emptyWidth {
 			text = fmt.Sprintf("  %-32s %s", way[0], way[1])
 		}
 		lines = append(lines, line{text: text})
 	}
 	lines = append(lines, line{})
 	last := "? help   q quit"
-	if m.canDemo() {
+	if fd.m.canDemo() {
 		last = "d plays the demo   " + last
 	}
 	return append(lines, line{text: last, role: screen.Muted})
@@ -473,17 +479,17 @@ type redrawLimiter struct {
 type redrawTick struct{}
 
 // scheduleDraw draws the changes of a message now, or schedules a later redraw.
-func (m *Model) scheduleDraw(msg tea.Msg) tea.Cmd {
-	s := &m.redraw
+func (fd *frameDrawer) scheduleDraw(msg tea.Msg) tea.Cmd {
+	s := &fd.m.redraw
 	if _, ok := msg.(redrawTick); ok {
 		s.due = false
 	}
 	wait := time.Duration(0)
-	if m.opt.Calm {
-		wait = s.calm.frameDelay(msg, m.opt.Now())
+	if fd.m.opt.Calm {
+		wait = s.calm.frameDelay(msg, fd.m.opt.Now())
 	}
-	if m.opt.Written != nil {
-		wait = max(wait, m.budgetDelay(msg))
+	if fd.m.opt.Written != nil {
+		wait = max(wait, fd.m.budgetDelay(msg))
 	}
 	if s.on = wait > 0; !s.on || s.due {
 		return nil
@@ -495,7 +501,7 @@ func (m *Model) scheduleDraw(msg tea.Msg) tea.Cmd {
 // View returns the frame to draw.
 func (m *Model) View() string {
 	if !m.redraw.on {
-		m.redraw.frame = m.drawFrame()
+		m.redraw.frame = m.frame.drawFrame()
 	}
 	return m.redraw.frame
 }

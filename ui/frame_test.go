@@ -29,7 +29,7 @@ var looks = []struct{ keys, back string }{
 // control but line ends and SGR.
 func checkFrame(t testing.TB, s *rig) {
 	t.Helper()
-	checkKeys(t, s.activeMode().Keys())
+	checkKeys(t, s.modeStack.activeMode().Keys())
 	view := s.View()
 	rows := strings.Split(view, "\n")
 	if len(rows) != s.h {

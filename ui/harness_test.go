@@ -59,7 +59,7 @@ func newScreen(t testing.TB, w, h int, change ...func(*Options)) *rig {
 }
 
 // mode is what has the keyboard.
-func (s *rig) mode() any { return s.activeMode().Mode }
+func (s *rig) mode() any { return s.modeStack.activeMode().Mode }
 
 // thin is every how many samples are looked at: all, where there is time.
 func thin() int {

@@ -81,15 +81,15 @@ func (m *Model) handleInbox(inbox Inbox) tea.Cmd {
 	more := m.readBatch(inbox)
 	ended, why := inbox.Done()
 	if inbox == m.opt.Answers {
-		m.followSentTurn()
+		m.outbox.followSentTurn()
 	} else if ended {
 		m.endSource(why)
 	}
-	if m.follow && !m.isCovered() && !m.isPaused() {
+	if m.follow && !m.modeStack.isCovered() && !m.moment.isPaused() {
 		m.selected = m.newestShown()
 	}
-	m.makeRoom()
-	m.findScenes()
+	m.pinned.makeRoom()
+	m.tour.findScenes()
 	m.quitWhenIdle()
 	m.noteNews()
 	m.refreshPanes()
@@ -140,7 +140,7 @@ func (m *Model) openStreams() {
 		m.showNotice(display.Lit("only a proxy has open streams"))
 		return
 	}
-	m.pushMode(&openStreamsPage{m: m})
+	m.modeStack.pushMode(&openStreamsPage{m: m})
 }
 
 // openStreamsPage is the mode that lists open and recently closed streams.
@@ -167,7 +167,7 @@ func (s *openStreamsPage) Keys() []screen.Binding {
 	return append([]screen.Binding{
 		{Keys: []string{"enter"}, Hint: display.Lit("enter go there"), Does: display.Lit("go to its turn"), Do: s.goToSelected},
 		{Keys: []string{"f"}, Hint: display.Lit("f filter"), Does: display.Lit("filter streams"), Do: s.m.openFilter},
-		{Keys: []string{"esc", "q", "L"}, Hint: display.Lit("esc back"), Does: display.Lit("close"), Do: s.m.closeTop},
+		{Keys: []string{"esc", "q", "L"}, Hint: display.Lit("esc back"), Does: display.Lit("close"), Do: s.m.modeStack.closeTop},
 	}, s.CursorKeys(display.Text{}, s.MoveTo)...)
 }
 
@@ -181,7 +181,7 @@ func (s *openStreamsPage) goToSelected() {
 		s.m.showNotice(display.Lit("nothing arrived yet"))
 		return
 	}
-	s.m.closeTop()
+	s.m.modeStack.closeTop()
 	modeHost{s.m}.Choose(t.Ref())
 }
 
@@ -208,12 +208,12 @@ func (s *openStreamsPage) Extend(_ *providers.View, _, h int) {
 	s.Fit(len(s.rows), 1, h-min(len(s.refused), maxRefusalRows))
 	if !s.ticking && s.m.isLive() {
 		s.ticking = true
-		id := s.m.callingMode().id
+		id := s.m.modeStack.callingMode().id
 		wait := streamsAt
 		if s.m.opt.Calm {
 			wait = streamsCalm
 		}
-		s.m.queueCmd(tea.Tick(wait, func(time.Time) tea.Msg { return workDone{id, func() { s.ticking = false }} }))
+		s.m.modeStack.queueCmd(tea.Tick(wait, func(time.Time) tea.Msg { return workDone{id, func() { s.ticking = false }} }))
 	}
 }
 
@@ -455,7 +455,7 @@ func (m *Model) budgetDelay(msg tea.Msg) time.Duration {
 	t := &m.redraw.budget
 	t.updateRoom(m.opt.Now(), m.opt.Written())
 	least, urgent := int64(0), !m.isLive() && !m.moment.playing
-	if seen := m.turnCount() + t.ends; seen != t.seen {
+	if seen := m.pinned.turnCount() + t.ends; seen != t.seen {
 		t.seen, least = seen, -beginEndDebt
 	}
 	switch msg.(type) {

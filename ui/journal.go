@@ -162,7 +162,7 @@ type logKey struct {
 
 func (m *Model) openLog() {
 	m.noteNews()
-	m.pushMode(&logPage{m: m, Window: screen.Window{Stick: true}})
+	m.modeStack.pushMode(&logPage{m: m, Window: screen.Window{Stick: true}})
 }
 
 // Typing returns the search input while it is typed, else nil.
@@ -191,7 +191,7 @@ func (l *logPage) Keys() []screen.Binding {
 				all()
 				return
 			}
-			l.m.closeTop()
+			l.m.modeStack.closeTop()
 		}},
 	}
 	keys = append(keys, l.m.newExport().Keys(modeHost{l.m}, l.m.draw, l.shownBody)...)

@@ -376,7 +376,7 @@ func (m *Model) showNotice(text display.Text) {
 func (m *Model) stepBack(last tea.Cmd) {
 	switch {
 	case m.search.query != "":
-		m.clearSearch()
+		m.search.clearSearch()
 	case m.zoom:
 		m.zoom = false
 	case m.focus == m.doc && m.doc.HasOpenString() && m.backInPane():
@@ -420,7 +420,7 @@ func (m *Model) focusNext(step int) {
 		m.goToNextCall(step)
 		return
 	}
-	m.focusOn(m.nextPane(step, m.paneColumns()))
+	m.focusOn(m.nextPane(step, m.frame.paneColumns()))
 }
 
 // setFollow sets whether the selection follows new traffic.
@@ -472,8 +472,8 @@ func (m *Model) toggleClock() {
 
 func (m *Model) changeSpeed(faster bool) {
 	p := m.opt.Playback
-	if m.isPaused() {
-		m.setSpeed(faster)
+	if m.moment.isPaused() {
+		m.moment.setSpeed(faster)
 		return
 	}
 	if p == nil {
@@ -504,7 +504,7 @@ func (m *Model) playDemo() {
 	inbox := m.opt.Demo(own)
 	if own {
 		m.opt.Inbox, m.ended, m.failure = inbox, false, nil
-		m.queueCmd(waitForInbox(inbox, 0))
+		m.modeStack.queueCmd(waitForInbox(inbox, 0))
 	}
 	m.opt.Source, m.opt.Demo = "demo tour", nil
 	m.startTour()
@@ -514,7 +514,7 @@ func (m *Model) suspendProgram() {
 	if m.opt.Suspend == nil {
 		return
 	}
-	m.queueCmd(func() tea.Msg {
+	m.modeStack.queueCmd(func() tea.Msg {
 		m.opt.Suspend()
 		return nil
 	})
@@ -526,15 +526,15 @@ func (m *Model) rereadExchange(exchange int, as *protocol.Protocol) {
 		m.showNotice(m.draw.Clean(err.Error()))
 		return
 	}
-	m.moment, m.tour = pausedMoment{playState: playState{speed: m.moment.speed}}, nil // the event numbers changed
+	m.moment, m.tour = pausedMoment{m: m, playState: playState{speed: m.moment.speed}}, nil // the event numbers changed
 	m.view = m.in.View()
 	m.context.View = m.view
 	m.setPanes(m.newPanes())
 	m.selected, m.context.Alarms, m.marks = stream.NoRef, panes.WorstSeverities{}, nil
 	clear(m.results)
 	m.bill, m.news = panes.Costs{Prices: m.opt.Prices}, panes.Changes{}
-	m.updateBookmarks()
-	m.clearSearch()
+	m.bookmarks.updateBookmarks()
+	m.search.clearSearch()
 	for _, t := range m.in.Session().Turns {
 		if t.Exchange == exchange {
 			m.selected = t.Ref()

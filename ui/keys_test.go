@@ -24,7 +24,7 @@ func helpText(s *rig) (all string) {
 func TestHelp(t *testing.T) {
 	for _, look := range [][]func(*Options){nil, {ascii}} {
 		s := newScreen(t, 80, 24, look...).feed(new(anthropic).open("msg_1").call("toolu_1", "tool", `{"a":"b"}`).seal().records...).press("1gj2jl")
-		keys := s.activeMode().Keys()
+		keys := s.modeStack.activeMode().Keys()
 		s.press("?").shows("HELP  in the document", "Call states; a turn", "not an object", "enter run", "tab other views", "esc close")
 		for _, size := range [][2]int{{80, 24}, {140, 40}, {40, 12}} {
 			text := helpText(s.resize(size[0], size[1]))
@@ -73,7 +73,7 @@ func TestHelpDoes(t *testing.T) {
 // its group is of.
 func TestKeysAreBound(t *testing.T) {
 	s := agent(t, 140, 40)
-	bound := slices.Concat(s.activeMode().Keys(), s.press("2").activeMode().Keys(), s.press("p").activeMode().Keys())
+	bound := slices.Concat(s.modeStack.activeMode().Keys(), s.press("2").modeStack.activeMode().Keys(), s.press("p").modeStack.activeMode().Keys())
 	for _, g := range s.keys.keyGroups() {
 		for _, b := range g.keys {
 			for _, key := range b.Keys() {
@@ -96,7 +96,7 @@ func TestHints(t *testing.T) {
 			if more, ok := strings.CutPrefix(last, " ? help"); ok {
 				for _, h := range strings.Split(strings.TrimSpace(more), "  ") {
 					known := func(b screen.Binding) bool { return h == "" || b.Hint.String() == h }
-					if !slices.ContainsFunc(s.activeMode().Keys(), known) {
+					if !slices.ContainsFunc(s.modeStack.activeMode().Keys(), known) {
 						t.Errorf("at width %d: %q", w, last)
 					}
 				}

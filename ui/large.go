@@ -10,9 +10,9 @@ import (
 
 // marginRows returns how many rows of the body are free above and below the panes in the large layout. The
 // last one shows the worst finding.
-func (m *Model) marginRows() (above, below int) {
-	switch h := m.bodyHeight(); {
-	case !m.large:
+func (fd *frameDrawer) marginRows() (above, below int) {
+	switch h := fd.m.bodyHeight(); {
+	case !fd.m.large:
 		return 0, 0
 	case h >= 5:
 		return 1, 2
@@ -22,14 +22,14 @@ func (m *Model) marginRows() (above, below int) {
 
 // drawBand draws the state of the selection across the first row in the large layout, and reports whether it
 // did.
-func (m *Model) drawBand(p *screen.Pen) bool {
-	t, c := m.selectedTurn(), m.selectedCall()
-	if t == nil || m.isTourOpening() || m.isWaitingForClients() || m.isCovered() || m.focus == m.list {
+func (fd *frameDrawer) drawBand(p *screen.Pen) bool {
+	t, c := fd.m.selectedTurn(), fd.m.selectedCall()
+	if t == nil || fd.m.tour.isTourOpening() || fd.m.setup.isWaitingForClients() || fd.m.modeStack.isCovered() || fd.m.focus == fd.m.list {
 		return false
 	}
 	st, role, word := screen.TurnLook(t)
 	word = "response " + word
-	name := m.draw.Format("turn %d", t.Number+1)
+	name := fd.m.draw.Format("turn %d", t.Number+1)
 	if c != nil {
 		st, role, word, name = c.Status(), screen.CallRole(c), c.Status().String(), p.Name(c.Name)
 	}
@@ -39,10 +39,10 @@ func (m *Model) drawBand(p *screen.Pen) bool {
 	left := display.Join(display.Lit(" "), p.Glyph.Status[st], display.Lit(" "), p.Pad(p.Clean(word), bandState), name)
 	why := display.Text{}
 	if c != nil {
-		why = m.whyOf(c)
+		why = fd.m.whyOf(c)
 	}
 	if why.Empty() {
-		why = m.motionWord().Text
+		why = fd.motionWord().Text
 	}
 	left = p.Truncate(left, p.Left)
 	if room := p.Left - left.Width() - 1; why.Width()+2 <= room {
@@ -69,11 +69,11 @@ func (m *Model) whyOf(c *stream.Call) display.Text {
 }
 
 // drawMargin draws a row of the body outside the panes, and reports whether it is one.
-func (m *Model) drawMargin(p *screen.Pen, y int) bool {
-	above, below := m.marginRows()
-	switch h := m.bodyHeight(); {
+func (fd *frameDrawer) drawMargin(p *screen.Pen, y int) bool {
+	above, below := fd.marginRows()
+	switch h := fd.m.bodyHeight(); {
 	case y == h-1:
-		m.drawWorst(p)
+		fd.drawWorst(p)
 		return true
 	case y < above || y >= h-below:
 		return true
@@ -83,12 +83,12 @@ func (m *Model) drawMargin(p *screen.Pen, y int) bool {
 
 // drawWorst draws the worst fact about the selection that the band doesn't show: how the call would have
 // been run, or a finding.
-func (m *Model) drawWorst(p *screen.Pen) {
-	t, c := m.selectedTurn(), m.selectedCall()
+func (fd *frameDrawer) drawWorst(p *screen.Pen) {
+	t, c := fd.m.selectedTurn(), fd.m.selectedCall()
 	if t == nil {
 		return
 	}
-	if text := m.runRuleText(c, p.Left-3); !text.Empty() {
+	if text := fd.m.runRuleText(c, p.Left-3); !text.Empty() {
 		p.Text(screen.Bad, display.Join(p.Glyph.Severity[stream.Error], display.Lit(" "), text))
 		return
 	}

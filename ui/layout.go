@@ -11,6 +11,7 @@ import (
 
 // paneLayout has the panes, the focus, and the open tab.
 type paneLayout struct {
+	m     *Model
 	table []placedPane // in tab order; the first has the key 1
 	focus panes.Pane
 	last  [panes.Places]panes.Pane // per area, the last pane that had the focus
@@ -277,51 +278,51 @@ func clampSize(asked, usual, least, most int) int {
 }
 
 // resizePane enlarges the focused pane.
-func (m *Model) resizePane(by int) {
-	columns := m.paneColumns()
+func (pl *paneLayout) resizePane(by int) {
+	columns := pl.m.frame.paneColumns()
 	for at, c := range columns {
-		n := slices.IndexFunc(c.panes, func(s paneSlot) bool { return s.pane == m.focus })
+		n := slices.IndexFunc(c.panes, func(s paneSlot) bool { return s.pane == pl.focus })
 		if n < 0 {
 			continue
 		}
-		_, tab := m.focus.(panes.Tab)
+		_, tab := pl.focus.(panes.Tab)
 		switch last := len(c.panes) - 1; {
-		case m.zoom:
+		case pl.zoom:
 		case tab && n == last:
-			m.sizes.low = max(1, c.panes[n].height+by)
+			pl.sizes.low = max(1, c.panes[n].height+by)
 		case tab:
-			m.sizes.low = max(1, c.panes[last].height-by)
+			pl.sizes.low = max(1, c.panes[last].height-by)
 		case at > 0:
-			m.sizes.list = max(1, columns[0].width-2*by)
+			pl.sizes.list = max(1, columns[0].width-2*by)
 		case n > 0:
-			m.sizes.above = max(1, c.panes[0].height-by)
+			pl.sizes.above = max(1, c.panes[0].height-by)
 		case len(columns) > 1:
-			m.sizes.list = max(1, c.width+2*by)
+			pl.sizes.list = max(1, c.width+2*by)
 		default:
-			m.sizes.above = max(1, c.panes[0].height+by)
+			pl.sizes.above = max(1, c.panes[0].height+by)
 		}
 	}
-	m.refreshPanes()
+	pl.m.refreshPanes()
 }
 
 // borderAt returns the function that drags the border at a place of the body, or nil.
-func (m *Model) borderAt(x, y int) (drag func(x, y int)) {
-	columns := m.paneColumns()
+func (pl *paneLayout) borderAt(x, y int) (drag func(x, y int)) {
+	columns := pl.m.frame.paneColumns()
 	sized := func(size func(x, y int)) func(x, y int) {
 		return func(x, y int) {
 			size(x, y-1)
-			m.refreshPanes()
+			pl.m.refreshPanes()
 		}
 	}
 	from := 0
 	for i, c := range columns {
 		switch {
 		case i+1 < len(columns) && x == from+c.width && i == 0:
-			return sized(func(x, _ int) { m.sizes.list = max(x, 1) })
+			return sized(func(x, _ int) { pl.sizes.list = max(x, 1) })
 		case i+1 < len(columns) && x == from+c.width:
-			return sized(func(x, _ int) { m.sizes.side = max(m.w-x-1, 1) })
+			return sized(func(x, _ int) { pl.sizes.side = max(pl.m.w-x-1, 1) })
 		case x >= from && x < from+c.width:
-			return m.borderIn(c, y, len(columns) == 1, sized)
+			return pl.borderIn(c, y, len(columns) == 1, sized)
 		}
 		from += c.width + 1
 	}
@@ -330,16 +331,16 @@ func (m *Model) borderAt(x, y int) (drag func(x, y int)) {
 
 // borderIn is like borderAt, but within a column. There the border is the first row of a lower pane. The
 // first row of the document is a border only if all panes are stacked.
-func (m *Model) borderIn(c column, y int, piled bool, sized func(func(x, y int)) func(x, y int)) func(x, y int) {
-	h := m.bodyHeight()
+func (pl *paneLayout) borderIn(c column, y int, piled bool, sized func(func(x, y int)) func(x, y int)) func(x, y int) {
+	h := pl.m.bodyHeight()
 	for i, top := 0, 0; i < len(c.panes); i++ {
 		s := c.panes[i]
 		switch {
 		case i == 0 || y != top || s.pane == nil:
 		case s.tabs != nil:
-			return sized(func(_, y int) { m.sizes.low = max(h-y, 1) })
+			return sized(func(_, y int) { pl.sizes.low = max(h-y, 1) })
 		case piled:
-			return sized(func(_, y int) { m.sizes.above = max(y, 1) })
+			return sized(func(_, y int) { pl.sizes.above = max(y, 1) })
 		}
 		top += s.height
 	}
@@ -347,16 +348,16 @@ func (m *Model) borderIn(c column, y int, piled bool, sized func(func(x, y int))
 }
 
 // turnToKey handles the number key of a pane: it focuses a pane, and opens or closes a tab.
-func (m *Model) turnToKey(p placedPane) {
-	if t, ok := p.Pane.(panes.Tab); ok && m.focus == t && (m.zoom || len(m.paneColumns()) < 3) {
-		m.closeTab()
-		m.keepTabs()
-		m.refreshPanes()
+func (pl *paneLayout) turnToKey(p placedPane) {
+	if t, ok := p.Pane.(panes.Tab); ok && pl.focus == t && (pl.zoom || len(pl.m.frame.paneColumns()) < 3) {
+		pl.m.closeTab()
+		pl.keepTabs()
+		pl.m.refreshPanes()
 		return
 	}
-	m.focusOn(p.Pane)
-	if m.focus == m.below {
-		m.keepTabs()
+	pl.m.focusOn(p.Pane)
+	if pl.focus == pl.below {
+		pl.keepTabs()
 	}
 }
 
@@ -411,8 +412,8 @@ func namesOf(s paneSlot, cells int) (names []tabName, short bool) {
 }
 
 // drawTabs draws the row of tab names, the open one in brackets, and notes on the right.
-func (m *Model) drawTabs(p *screen.Pen, s paneSlot) {
-	right := m.besideTabs(p, s, p.Left)
+func (pl *paneLayout) drawTabs(p *screen.Pen, s paneSlot) {
+	right := pl.besideTabs(p, s, p.Left)
 	names, short := namesOf(s, p.Left-screen.Width(right))
 	for i, n := range names {
 		blanks, r := 2, screen.Muted
@@ -422,7 +423,7 @@ func (m *Model) drawTabs(p *screen.Pen, s paneSlot) {
 		p.Spaces(screen.Bare, blanks)
 		if n.open {
 			r = screen.Plain
-			if n.pane == m.focus {
+			if n.pane == pl.focus {
 				r = screen.Accent
 			}
 			p.Text(r, display.Lit("["))
@@ -441,12 +442,12 @@ func (m *Model) drawTabs(p *screen.Pen, s paneSlot) {
 }
 
 // tabAt returns the tab whose name is at cell x of a row with the given width, or nil.
-func (m *Model) tabAt(s paneSlot, cells, x int) *placedPane {
-	names, short := namesOf(s, cells-screen.Width(m.besideTabs(&m.pen, s, cells)))
+func (pl *paneLayout) tabAt(s paneSlot, cells, x int) *placedPane {
+	names, short := namesOf(s, cells-screen.Width(pl.besideTabs(&pl.m.pen, s, cells)))
 	at := -1 // the first name has one blank less before it
 	for _, n := range names {
 		if x > at && x <= at+n.width(short) {
-			return &m.table[m.index(n.pane)]
+			return &pl.table[pl.m.index(n.pane)]
 		}
 		at += n.width(short)
 	}
@@ -455,7 +456,7 @@ func (m *Model) tabAt(s paneSlot, cells, x int) *placedPane {
 
 // besideTabs returns the notes on the right of the tabs. If there are no titles, bad calls out of view and
 // the filter come first. Only the scroll position of the open tab may replace tabs with a count.
-func (m *Model) besideTabs(p *screen.Pen, s paneSlot, room int) (beside []screen.StyledText) {
+func (pl *paneLayout) besideTabs(p *screen.Pen, s paneSlot, room int) (beside []screen.StyledText) {
 	names, _ := namesOf(s, room)
 	for _, n := range names {
 		if !n.Count.Empty() || n.open {
@@ -472,24 +473,24 @@ func (m *Model) besideTabs(p *screen.Pen, s paneSlot, room int) (beside []screen
 		}
 	}
 	if s.pane != nil {
-		if seen := m.seenOf(p, s)[0]; !seen.Empty() {
+		if seen := pl.seenOf(p, s)[0]; !seen.Empty() {
 			return []screen.StyledText{{Role: screen.Muted, Text: seen.Between(" ", "")}}
 		}
 	}
-	if m.context.Bare {
-		say(screen.Bad, m.list.HiddenTrouble(p)...)
-		if m.turnFilter.Active() {
-			count, of := screen.Count(m.turnFilter.Count()), screen.Count(m.turnCount())
+	if pl.m.context.Bare {
+		say(screen.Bad, pl.m.list.HiddenTrouble(p)...)
+		if pl.m.turnFilter.Active() {
+			count, of := screen.Count(pl.m.turnFilter.Count()), screen.Count(pl.m.pinned.turnCount())
 			say(screen.Accent, p.Format("f %s of %s", count, of), p.Format("f %s/%s", count, of))
 		}
 	}
-	say(screen.Muted, m.seenOf(p, s)...)
+	say(screen.Muted, pl.seenOf(p, s)...)
 	return beside
 }
 
 // seenOf returns the extent of the highlight in the open tab, and its visible range. If all is visible or no
 // tab is open, it returns those of a document without a title, or the delta with which the call grows.
-func (m *Model) seenOf(p *screen.Pen, s paneSlot) (longest []display.Text) {
+func (pl *paneLayout) seenOf(p *screen.Pen, s paneSlot) (longest []display.Text) {
 	var spans display.Text
 	if w, ok := s.pane.(panes.SpanPane); ok {
 		spans = w.Spans(p)
@@ -502,11 +503,11 @@ func (m *Model) seenOf(p *screen.Pen, s paneSlot) (longest []display.Text) {
 			return []display.Text{seen}
 		}
 	}
-	c := m.selectedCall()
+	c := pl.m.selectedCall()
 	grows := c != nil && c.MayGrow()
-	if m.context.Bare && !m.follow && s.pane == nil {
-		if _, last, of := m.doc.Visible(); !grows || last < of {
-			return []display.Text{p.ScrollInfo(m.doc.Visible()), p.ScrollRows(m.doc.Visible())}
+	if pl.m.context.Bare && !pl.m.follow && s.pane == nil {
+		if _, last, of := pl.m.doc.Visible(); !grows || last < of {
+			return []display.Text{p.ScrollInfo(pl.m.doc.Visible()), p.ScrollRows(pl.m.doc.Visible())}
 		}
 	}
 	if grows {

@@ -87,8 +87,8 @@ func TestBookmarks(t *testing.T) {
 		t.Errorf("now it leads to %v", s.selected)
 	}
 	s.press(":mark here<enter>").shows("bookmark removed: here")
-	if len(s.places) != 1 {
-		t.Errorf("%d are left", len(s.places))
+	if len(s.bookmarks.places) != 1 {
+		t.Errorf("%d are left", len(s.bookmarks.places))
 	}
 }
 

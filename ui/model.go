@@ -31,7 +31,7 @@ type Model struct {
 	modeStack  modeStack
 	entries    []modes.Entry
 	now        []screen.Binding // the keys of the mode on top
-	cols       []column         // of the current frame
+	frame      frameDrawer
 
 	paneSet                  // between panes
 	context    panes.Context // as of the last refresh
@@ -47,17 +47,16 @@ type Model struct {
 	tour       *tourPlayer // nil except in the demo tour
 	results    send.Results
 
-	pinned        pinSet
-	mouse         mouse
-	redraw        redrawLimiter
-	journal       *Journal
-	journalSeen   journalSeen
-	places        []bookmark
-	reloading     bool // a turn is being reloaded
-	setupIndex    int  // selected line of the waiting screen
-	served        requestCursor
-	setupExpanded bool // its further lines are shown
-	quitPending   bool // quit when no stream is open
+	pinned      pinSet
+	mouse       mouse
+	redraw      redrawLimiter
+	journal     *Journal
+	journalSeen journalSeen
+	bookmarks   bookmarks
+	reloading   bool // a turn is being reloaded
+	setup       setupScreen
+	served      requestCursor
+	quitPending bool // quit when no stream is open
 
 	lastAt     time.Duration // of the latest record of the source
 	arrivedAt  time.Time     // when it arrived
@@ -81,10 +80,13 @@ func New(o Options) *Model {
 	if o.Journal == nil {
 		o.Journal = new(Journal)
 	}
-	m := &Model{opt: o, journal: o.Journal, keys: newKeyMap(), follow: true, selected: stream.NoRef, w: 80, h: 24, moment: pausedMoment{playState: playState{speed: 1}}}
+	m := &Model{opt: o, journal: o.Journal, keys: newKeyMap(), follow: true, selected: stream.NoRef, w: 80, h: 24}
+	m.moment = pausedMoment{m: m, playState: playState{speed: 1}}
+	m.search.m, m.mouse.m, m.modeStack.m, m.setup.m, m.served.m, m.frame.m = m, m, m, m, m, m
+	m.paneLayout.m, m.paneSet.m, m.pinned.m, m.bookmarks.m = m, m, m, m
 	m.view = m.in.View()
 	m.draw = display.Drawer{ASCII: o.ASCII}
-	m.outbox = outbox{flying: map[int]bool{}}
+	m.outbox = outbox{m: m, flying: map[int]bool{}}
 	m.results = send.Results{}
 	m.bill.Prices = o.Prices
 	m.entries = m.newEntries()
@@ -98,10 +100,10 @@ func New(o Options) *Model {
 	if o.Prepare != nil {
 		o.Prepare(&m.in)
 	}
-	m.in.Keep(m.retention())
+	m.in.Keep(m.pinned.retention())
 	m.refreshPanes()
 	if len(o.Recent) > 0 {
-		m.pushMode(&recentCaptures{m: m})
+		m.modeStack.pushMode(&recentCaptures{m: m})
 	}
 	if o.Speed > 0 {
 		m.moment.speed = min(max(o.Speed, minSpeed), maxSpeed)
@@ -140,20 +142,20 @@ func (m *Model) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 	case tea.KeyMsg:
 		m.handleKey(msg)
 	case tea.MouseMsg:
-		m.handleMouse(msg)
+		m.mouse.handleMouse(msg)
 	case tea.ResumeMsg:
-		m.askMouse()
+		m.mouse.askMouse()
 	case tea.WindowSizeMsg:
 		m.w, m.h = max(msg.Width, 1), max(msg.Height, 1)
 		m.refreshPanes()
 	case workDone:
-		m.finishWork(msg)
+		m.modeStack.finishWork(msg)
 	case rateTick:
 		cmd = m.rate.handleTick(time.Time(msg))
 	case Crash:
 		m.crash, cmd = &msg, tea.Quit
 	}
-	return m, recoverCmd(tea.Batch(cmd, m.extendModes(), m.scheduleDraw(msg)))
+	return m, recoverCmd(tea.Batch(cmd, m.modeStack.extendModes(), m.frame.scheduleDraw(msg)))
 }
 
 // handleKey passes a key to the mode. Bubble Tea joins keys that are typed faster than it reads: each one is
@@ -166,11 +168,11 @@ func (m *Model) handleKey(k tea.KeyMsg) {
 		return
 	}
 	m.notice = display.Text{}
-	if m.hasTourKeys() && !k.Paste {
-		m.handleTourKey(k)
+	if m.tour.hasTourKeys() && !k.Paste {
+		m.tour.handleTourKey(k)
 		return
 	}
-	name, top := k.String(), m.activeMode().Mode
+	name, top := k.String(), m.modeStack.activeMode().Mode
 	in := activeInput(top)
 	switch b := screen.FindBinding(m.keysOf(top), name); {
 	case b != nil && !k.Paste:
@@ -194,7 +196,7 @@ func (m *Model) refreshPanes() {
 	m.updateFilter()
 	m.context.Chosen, m.context.Marks = m.selected, m.marks
 	m.context.Bare, m.context.Follow = m.bodyHeight() < minTitledRows || m.large, m.follow && m.isLive()
-	before := m.paneColumns()
+	before := m.frame.paneColumns()
 	m.context.Piled = len(before) == 1
 	for _, p := range m.table {
 		w, h, shown := paneSize(before, p.Pane)
@@ -203,7 +205,7 @@ func (m *Model) refreshPanes() {
 		}
 		p.Extend(&m.context, w, h)
 	}
-	after := m.paneColumns() // new data may have made a tab taller
+	after := m.frame.paneColumns() // new data may have made a tab taller
 	for _, p := range m.table {
 		_, was, _ := paneSize(before, p.Pane)
 		if w, h, shown := paneSize(after, p.Pane); shown && h != was {
@@ -211,7 +213,7 @@ func (m *Model) refreshPanes() {
 		}
 	}
 	m.linkPanes()
-	m.reloadShown()
+	m.pinned.reloadShown()
 }
 
 // selectedTurn returns the selected turn, or the turn of the selected call, or nil.

@@ -12,6 +12,7 @@ import (
 // mouse is the state of the mouse. The terminal reports the mouse only while it is enabled. Selecting text
 // then needs shift.
 type mouse struct {
+	m    *Model
 	on   bool
 	drag func(x, y int) // the current drag, or nil
 }
@@ -20,141 +21,141 @@ type mouse struct {
 const wheelRows = 3
 
 // useMouse toggles the mouse.
-func (m *Model) useMouse() {
-	m.mouse = mouse{on: !m.mouse.on}
-	if !m.mouse.on {
-		m.queueCmd(func() tea.Msg { return tea.DisableMouse() })
-		m.showNotice(display.Lit("mouse off"))
+func (mo *mouse) useMouse() {
+	*mo = mouse{m: mo.m, on: !mo.on}
+	if !mo.on {
+		mo.m.modeStack.queueCmd(func() tea.Msg { return tea.DisableMouse() })
+		mo.m.showNotice(display.Lit("mouse off"))
 		return
 	}
-	m.askMouse()
-	m.showNotice(display.Lit("mouse on: shift selects text, M turns it off"))
+	mo.askMouse()
+	mo.m.showNotice(display.Lit("mouse on: shift selects text, M turns it off"))
 }
 
 // askMouse enables or disables mouse reports. It is also called after another program used the terminal.
-func (m *Model) askMouse() {
-	if m.mouse.drag = nil; m.mouse.on {
-		m.queueCmd(func() tea.Msg { return tea.EnableMouseCellMotion() })
+func (mo *mouse) askMouse() {
+	if mo.drag = nil; mo.on {
+		mo.m.modeStack.queueCmd(func() tea.Msg { return tea.EnableMouseCellMotion() })
 	}
 }
 
 // handleMouse handles a mouse event.
-func (m *Model) handleMouse(e tea.MouseMsg) {
+func (mo *mouse) handleMouse(e tea.MouseMsg) {
 	left := e.Button == tea.MouseButtonLeft
 	switch {
-	case !m.mouse.on || m.w < minWidth || m.h < minHeight:
+	case !mo.on || mo.m.w < minWidth || mo.m.h < minHeight:
 	case e.Action == tea.MouseActionRelease:
-		m.mouse.drag = nil
-	case e.Action == tea.MouseActionMotion && m.mouse.drag != nil:
-		m.mouse.drag(e.X, e.Y)
+		mo.drag = nil
+	case e.Action == tea.MouseActionMotion && mo.drag != nil:
+		mo.drag(e.X, e.Y)
 	case e.Action != tea.MouseActionPress:
 	case e.Button == tea.MouseButtonWheelUp:
-		m.handleWheel(e.X, e.Y, -wheelRows)
+		mo.handleWheel(e.X, e.Y, -wheelRows)
 	case e.Button == tea.MouseButtonWheelDown:
-		m.handleWheel(e.X, e.Y, wheelRows)
-	case left && e.Y == m.h-1:
-		m.clickHint(e.X)
-	case left && m.isTourShown():
-		m.leaveTourWithNote()
+		mo.handleWheel(e.X, e.Y, wheelRows)
+	case left && e.Y == mo.m.h-1:
+		mo.clickHint(e.X)
+	case left && mo.m.tour.isTourShown():
+		mo.m.tour.leaveTourWithNote()
 	case left:
-		m.notice = display.Text{}
-		m.handleClick(e.X, e.Y)
+		mo.m.notice = display.Text{}
+		mo.handleClick(e.X, e.Y)
 	}
 }
 
 // modeAt returns the mode that is drawn at a place of the screen, and the row in it. For browsing, rows
 // count from the start of the body.
-func (m *Model) modeAt(x, y int) (mode modes.Mode, row int) {
-	h := m.bodyHeight()
+func (mo *mouse) modeAt(x, y int) (mode modes.Mode, row int) {
+	h := mo.m.bodyHeight()
 	if y--; y < 0 || y >= h {
 		return nil, 0
 	}
-	for n := len(m.modeStack.all); n > 0; n-- {
-		over, ok := m.openModeAt(n).Mode.(modes.OverlayMode)
+	for n := len(mo.m.modeStack.all); n > 0; n-- {
+		over, ok := mo.m.modeStack.openModeAt(n).Mode.(modes.OverlayMode)
 		if !ok {
-			return m.clickableMode(n), y
+			return mo.clickableMode(n), y
 		}
-		if from := h - min(over.WantedRows(h), h); y >= from && x < m.overlayWidth(m.paneColumns()[0].width) {
+		if from := h - min(over.WantedRows(h), h); y >= from && x < mo.m.modeStack.overlayWidth(mo.m.frame.paneColumns()[0].width) {
 			return over, y - from
 		}
 	}
-	return browse{m}, y
+	return browse{mo.m}, y
 }
 
 // clickableMode returns open mode n, or browsing if the mode leaves clicks to the panes.
-func (m *Model) clickableMode(n int) modes.Mode {
-	switch mode := m.openModeAt(n).Mode.(type) {
+func (mo *mouse) clickableMode(n int) modes.Mode {
+	switch mode := mo.m.modeStack.openModeAt(n).Mode.(type) {
 	case *searchBar, *quitDialog:
-		return browse{m}
+		return browse{mo.m}
 	default:
 		return mode
 	}
 }
 
 // handleWheel scrolls the view under the mouse, and stops following.
-func (m *Model) handleWheel(x, y, rows int) {
-	if m.isTourShown() {
-		m.leaveTourWithNote()
+func (mo *mouse) handleWheel(x, y, rows int) {
+	if mo.m.tour.isTourShown() {
+		mo.m.tour.leaveTourWithNote()
 	}
-	mode, row := m.modeAt(x, y)
+	mode, row := mo.modeAt(x, y)
 	if _, browsing := mode.(browse); browsing {
-		if at, ok := m.slotAt(x, row); ok {
-			m.scrollUnderMouse(at.pane, rows)
+		if at, ok := mo.slotAt(x, row); ok {
+			mo.scrollUnderMouse(at.pane, rows)
 		}
 	} else if of, ok := mode.(panes.Clickable); ok {
 		of.Roll(rows)
 	}
 }
 
-func (m *Model) scrollUnderMouse(pane panes.Pane, rows int) {
+func (mo *mouse) scrollUnderMouse(pane panes.Pane, rows int) {
 	if of, ok := pane.(panes.Clickable); ok {
-		m.setFollow(false)
+		mo.m.setFollow(false)
 		of.Roll(rows)
-		m.refreshPanes()
+		mo.m.refreshPanes()
 	}
 }
 
 // handleClick moves the cursor to the clicked place. A click at the cursor opens the selection.
-func (m *Model) handleClick(x, y int) {
-	if y >= m.h-1-m.stripRows() {
-		m.holdBar(x, y-(m.h-1-m.stripRows()))
+func (mo *mouse) handleClick(x, y int) {
+	if y >= mo.m.h-1-mo.m.moment.stripRows() {
+		mo.holdBar(x, y-(mo.m.h-1-mo.m.moment.stripRows()))
 		return
 	}
-	mode, row := m.modeAt(x, y)
+	mode, row := mo.modeAt(x, y)
 	if of, ok := mode.(browse); ok {
-		of.m.clickPane(x, row)
+		of.m.mouse.clickPane(x, row)
 		return
 	}
-	if of, ok := mode.(panes.Clickable); ok && mode == m.activeMode().Mode && of.Click(x, row) {
-		m.pressKey("enter")
+	if of, ok := mode.(panes.Clickable); ok && mode == mo.m.modeStack.activeMode().Mode && of.Click(x, row) {
+		mo.m.pressKey("enter")
 	}
 }
 
 // clickHint closes a notice, and runs the key whose hint is at cell x of the footer.
-func (m *Model) clickHint(x int) {
-	if in := activeInput(m.activeMode().Mode); in != nil && !in.Prompt.Empty() {
-		m.clickTail(x)
+func (mo *mouse) clickHint(x int) {
+	if in := activeInput(mo.m.modeStack.activeMode().Mode); in != nil && !in.Prompt.Empty() {
+		mo.clickTail(x)
 		return
 	}
-	if !m.notice.Empty() {
-		m.notice = display.Text{}
+	if !mo.m.notice.Empty() {
+		mo.m.notice = display.Text{}
 		return
 	}
-	if key := screen.HintAt(m.now, m.w, x); key != "" {
-		m.pressKey(key)
+	if key := screen.HintAt(mo.m.now, mo.m.w, x); key != "" {
+		mo.m.pressKey(key)
 	}
 }
 
 // clickTail runs the key whose hint is at cell x, in the part of the footer that follows an input.
-func (m *Model) clickTail(x int) {
-	at := m.w - typedTail(m.now).Width()
-	for _, b := range m.now {
+func (mo *mouse) clickTail(x int) {
+	at := mo.m.w - typedTail(mo.m.now).Width()
+	for _, b := range mo.m.now {
 		if b.Hint.Empty() {
 			continue
 		}
 		at += typedGap
 		if x >= at && x < at+b.Hint.Width() {
-			m.pressKey(b.Keys[0])
+			mo.m.pressKey(b.Keys[0])
 			return
 		}
 		at += b.Hint.Width()
@@ -168,10 +169,10 @@ type mouseTarget struct {
 }
 
 // slotAt returns the slot drawn at a place of the body, and the place in it.
-func (m *Model) slotAt(x, y int) (of mouseTarget, ok bool) {
-	above, _ := m.marginRows()
+func (mo *mouse) slotAt(x, y int) (of mouseTarget, ok bool) {
+	above, _ := mo.m.frame.marginRows()
 	y -= above
-	for _, c := range m.paneColumns() {
+	for _, c := range mo.m.frame.paneColumns() {
 		if x < c.width {
 			for _, s := range c.panes {
 				if y < s.height {
@@ -188,58 +189,58 @@ func (m *Model) slotAt(x, y int) (of mouseTarget, ok bool) {
 
 // clickPane focuses the pane at a place and moves its cursor there. A click at the cursor opens the
 // selection. A click on a tab's name opens or closes the tab. A click on a border starts a drag.
-func (m *Model) clickPane(x, y int) {
-	if len(m.modeStack.all) == 0 && m.isWaitingForClients() {
-		if m.touchSetupRow(y) {
-			m.pressKey("enter")
+func (mo *mouse) clickPane(x, y int) {
+	if len(mo.m.modeStack.all) == 0 && mo.m.setup.isWaitingForClients() {
+		if mo.m.setup.touchSetupRow(y) {
+			mo.m.pressKey("enter")
 		}
 		return
 	}
-	if len(m.modeStack.all) > 0 || m.turnCount() == 0 {
+	if len(mo.m.modeStack.all) > 0 || mo.m.pinned.turnCount() == 0 {
 		return
 	}
-	m.mouse.drag = m.borderAt(x, y)
-	at, ok := m.slotAt(x, y)
+	mo.drag = mo.m.borderAt(x, y)
+	at, ok := mo.slotAt(x, y)
 	switch {
 	case !ok:
 		return
 	case at.tabs != nil && at.y == 0:
-		if t := m.tabAt(at.paneSlot, at.width, at.x); t != nil {
-			m.mouse.drag = nil
-			m.turnToKey(*t)
+		if t := mo.m.tabAt(at.paneSlot, at.width, at.x); t != nil {
+			mo.drag = nil
+			mo.m.turnToKey(*t)
 		}
 		return
 	}
-	was := at.pane == m.focus
-	m.setFollow(false)
+	was := at.pane == mo.m.focus
+	mo.m.setFollow(false)
 	if !was {
-		m.focusOn(at.pane)
+		mo.m.focusOn(at.pane)
 	}
 	if of, ok := at.pane.(panes.Clickable); ok && of.Click(at.x, at.y) && was {
-		m.pressKey("enter")
+		mo.m.pressKey("enter")
 	}
-	m.refreshPanes()
+	mo.m.refreshPanes()
 }
 
 // holdBar goes to the moment at a place of the timeline, and follows the mouse while it is pressed. On the
 // name of a call, it selects that call.
-func (m *Model) holdBar(x, y int) {
-	if m.isTourShown() { // the caption is there
+func (mo *mouse) holdBar(x, y int) {
+	if mo.m.tour.isTourShown() { // the caption is there
 		return
 	}
-	if call, ok := m.moment.strip.CallAt(x, y, m.w); ok {
-		m.setFollow(false)
-		m.selectRef(call)
+	if call, ok := mo.m.moment.strip.CallAt(x, y, mo.m.w); ok {
+		mo.m.setFollow(false)
+		mo.m.selectRef(call)
 		return
 	}
-	if _, ok := m.moment.strip.MomentAt(x, y, m.w); !ok {
+	if _, ok := mo.m.moment.strip.MomentAt(x, y, mo.m.w); !ok {
 		return
 	}
-	m.mouse.drag = func(x, _ int) {
-		if n, ok := m.moment.strip.MomentAt(x, y, m.w); ok {
-			m.stopPlaying()
-			m.goToMoment(n)
+	mo.drag = func(x, _ int) {
+		if n, ok := mo.m.moment.strip.MomentAt(x, y, mo.m.w); ok {
+			mo.m.moment.stopPlaying()
+			mo.m.moment.goToMoment(n)
 		}
 	}
-	m.mouse.drag(x, y)
+	mo.drag(x, y)
 }

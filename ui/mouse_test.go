@@ -91,7 +91,7 @@ func TestClick(t *testing.T) {
 		if s.press("<esc>").clickOn("FINDINGS"); s.focus != panes.Pane(s.findings) {
 			t.Fatalf("%v: at %T:\n%s", size, s.focus, s.text())
 		}
-		if s.clickOn("? help"); s.activeMode().Mode == (browse{s.Model}) {
+		if s.clickOn("? help"); s.modeStack.activeMode().Mode == (browse{s.Model}) {
 			t.Fatalf("%v: the hint does nothing", size)
 		}
 		s.shows("HELP")
@@ -145,7 +145,7 @@ func TestWheel(t *testing.T) {
 func TestBorders(t *testing.T) {
 	for _, size := range [][2]int{{40, 10}, {80, 24}, {140, 40}, {250, 60}} {
 		s := newScreen(t, size[0], size[1]).feed(demo(t, "malformed")...).end().press("M3")
-		list := func() (w, h int) { w, h, _ = paneSize(s.paneColumns(), s.list); return }
+		list := func() (w, h int) { w, h, _ = paneSize(s.frame.paneColumns(), s.list); return }
 		w, h := list()
 		switch {
 		case size[0] >= twoColumns:
@@ -166,13 +166,13 @@ func TestBorders(t *testing.T) {
 		if size[1] < minTitledRows {
 			continue
 		}
-		_, low, _ := paneSize(s.paneColumns(), s.below)
+		_, low, _ := paneSize(s.frame.paneColumns(), s.below)
 		if size[0] >= threeColumns {
-			low = s.paneColumns()[2].panes[1].height
+			low = s.frame.paneColumns()[2].panes[1].height
 		}
 		y := 1 + s.bodyHeight() - low
 		s.dragTo(size[0]-3, y, size[0]-3, y-2)
-		after := s.paneColumns()
+		after := s.frame.paneColumns()
 		if got := after[len(after)-1].panes; got[len(got)-1].height != low+2 {
 			t.Errorf("%v: the tab has %d rows, want %d\n%s", size, got[len(got)-1].height, low+2, s.text())
 		}
@@ -193,7 +193,7 @@ func (s *rig) checkFrame() {
 	if len(rows) != s.h {
 		s.t.Fatalf("%d rows of %d:\n%s", len(rows), s.h, s.text())
 	}
-	for _, c := range s.paneColumns() {
+	for _, c := range s.frame.paneColumns() {
 		for _, p := range c.panes {
 			if p.height < 1 || c.width < 1 {
 				s.t.Fatalf("a pane of %dx%d in %dx%d", c.width, p.height, s.w, s.h)
@@ -206,26 +206,26 @@ func (s *rig) checkFrame() {
 // last, and each cell is no earlier than the one before it.
 func TestDragTime(t *testing.T) {
 	s := newScreen(t, 80, 24).feed(demo(t, "parallel")...).end().press("Mgj ")
-	y := s.h - 1 - s.stripRows() + 1
+	y := s.h - 1 - s.moment.stripRows() + 1
 	was := 0
 	s.mouseAt(0, y, tea.MouseButtonLeft, tea.MouseActionPress)
 	for x := range s.w {
 		s.mouseAt(x, y, tea.MouseButtonLeft, tea.MouseActionMotion)
-		if n := s.eventCount(); n < was {
+		if n := s.moment.eventCount(); n < was {
 			t.Fatalf("cell %d is event %d, and the one before %d", x, n, was)
 		} else {
 			was = n
 		}
 	}
-	if turn, _ := s.steppedTurn(); s.view.Session().Turn(turn.Number).Events != turn.Events {
+	if turn, _ := s.moment.steppedTurn(); s.view.Session().Turn(turn.Number).Events != turn.Events {
 		t.Errorf("the last cell is event %d", was)
 	}
 	s.mouseAt(0, y, tea.MouseButtonLeft, tea.MouseActionMotion)
-	if turn, _ := s.steppedTurn(); s.eventCount() > int(turn.OpenedBy)+3 {
-		t.Errorf("the first cell is event %d, the turn opens at %d", s.eventCount(), turn.OpenedBy)
+	if turn, _ := s.moment.steppedTurn(); s.moment.eventCount() > int(turn.OpenedBy)+3 {
+		t.Errorf("the first cell is event %d, the turn opens at %d", s.moment.eventCount(), turn.OpenedBy)
 	}
 	s.mouseAt(0, y, tea.MouseButtonNone, tea.MouseActionRelease).mouseAt(50, y, tea.MouseButtonLeft, tea.MouseActionMotion)
-	if turn, _ := s.steppedTurn(); s.eventCount() > int(turn.OpenedBy)+3 {
+	if turn, _ := s.moment.steppedTurn(); s.moment.eventCount() > int(turn.OpenedBy)+3 {
 		t.Error("it goes on when nothing is held")
 	}
 	s.press("G").end()
@@ -237,16 +237,16 @@ func TestDragTime(t *testing.T) {
 // TestMouseOnStage: the captions of a tour are no line of time.
 func TestMouseOnStage(t *testing.T) {
 	s := staged(t, 80, 24).press("M")
-	before := s.eventCount()
+	before := s.moment.eventCount()
 	for y := range s.h {
 		s.mouseAt(40, y, tea.MouseButtonWheelDown, tea.MouseActionPress)
 	}
-	if s.stripRows() == 0 {
+	if s.moment.stripRows() == 0 {
 		t.Fatal("no captions")
 	}
-	for y := s.h - 1 - s.stripRows(); y < s.h-1; y++ {
-		if s.clickAt(2, y).clickAt(40, y); s.eventCount() != before {
-			t.Errorf("row %d leads to event %d, was at %d", y, s.eventCount(), before)
+	for y := s.h - 1 - s.moment.stripRows(); y < s.h-1; y++ {
+		if s.clickAt(2, y).clickAt(40, y); s.moment.eventCount() != before {
+			t.Errorf("row %d leads to event %d, was at %d", y, s.moment.eventCount(), before)
 		}
 	}
 }
@@ -255,17 +255,17 @@ func TestMouseOnStage(t *testing.T) {
 // screen that waits.
 func TestMouseAtWhatIsTyped(t *testing.T) {
 	s := newScreen(t, 100, 30).feed(demo(t, "malformed")...).end().press("M/grep")
-	if s.clickOn("esc cancel"); activeInput(s.activeMode().Mode) != nil || s.search.query != "" {
+	if s.clickOn("esc cancel"); activeInput(s.modeStack.activeMode().Mode) != nil || s.search.query != "" {
 		t.Errorf("esc is not pressed:\n%s", s.text())
 	}
 	s.press("/grep")
-	if s.clickOn("enter keep"); activeInput(s.activeMode().Mode) != nil || s.search.query != "grep" {
+	if s.clickOn("enter keep"); activeInput(s.modeStack.activeMode().Mode) != nil || s.search.query != "grep" {
 		t.Errorf("enter is not pressed:\n%s", s.text())
 	}
 	s = newScreen(t, 80, 24, waiting(new([]StatusNote))).press("M")
 	s.clickOn("Gemini CLI").hides("# and its settings").clickOn("Gemini CLI").shows("# and its settings")
 	s.clickOn("Claude Code").hides("# and its settings")
-	if s.clickOn("others"); s.setupIndex != 0 {
+	if s.clickOn("others"); s.setup.index != 0 {
 		t.Error("what is no line was selected")
 	}
 }

@@ -13,7 +13,7 @@ import (
 func TestPaletteHasAll(t *testing.T) {
 	for _, where := range []string{"", "2", "3", "4", "p", "?"} {
 		s := agent(t, 140, 60).press(where)
-		here := s.activeMode().Keys()
+		here := s.modeStack.activeMode().Keys()
 		keys := append(here, s.globalKeys()...)
 		s.press(":")
 		for i, b := range keys {

@@ -12,6 +12,7 @@ import (
 
 // paneSet has the panes, which have links between them.
 type paneSet struct {
+	m        *Model
 	list     *panes.List
 	doc      *panes.Subject
 	wire     *panes.Wire
@@ -23,20 +24,20 @@ type paneSet struct {
 
 // newPanes returns all panes, one line each, in tab order. The first has the key 1. Each area has at least
 // one pane.
-func (m *Model) newPanes() []placedPane {
-	h := paneHost{m}
-	m.paneSet = paneSet{
-		panes.NewList(h), panes.NewSubject(h), panes.NewWire(h), panes.NewFindings(h, m.goToFinding, m.goToSentBack),
-		panes.NewRunRules(h, m.goToEvent), panes.NewRequest(h), panes.NewResult(h),
+func (ps *paneSet) newPanes() []placedPane {
+	h := paneHost{ps.m}
+	*ps = paneSet{
+		ps.m, panes.NewList(h), panes.NewSubject(h), panes.NewWire(h), panes.NewFindings(h, ps.goToFinding, ps.goToSentBack),
+		panes.NewRunRules(h, ps.goToEvent), panes.NewRequest(h), panes.NewResult(h),
 	}
 	return []placedPane{
-		{m.list, panes.Left, "1"},
-		{m.doc, panes.Main, "2"},
-		placedTab(m.wire, panes.Side, "3"),
-		placedTab(m.findings, panes.Low, "4"),
-		placedTab(m.runs, panes.Low, "5"),
-		placedTab(m.request, panes.Side, "6"),
-		placedTab(m.result, panes.Low, "7"),
+		{ps.list, panes.Left, "1"},
+		{ps.doc, panes.Main, "2"},
+		placedTab(ps.wire, panes.Side, "3"),
+		placedTab(ps.findings, panes.Low, "4"),
+		placedTab(ps.runs, panes.Low, "5"),
+		placedTab(ps.request, panes.Side, "6"),
+		placedTab(ps.result, panes.Low, "7"),
 	}
 }
 
@@ -51,7 +52,7 @@ func (h paneHost) Follow(on bool)        { h.m.setFollow(on) }
 func (h paneHost) Moving() bool          { return h.m.isLive() }
 func (h paneHost) Say(text display.Text) { h.m.showNotice(text) }
 func (h paneHost) Do(work func() func()) {
-	h.m.queueCmd(func() tea.Msg { then := work(); return workDone{then: func() { h.finishWork(then) }} })
+	h.m.modeStack.queueCmd(func() tea.Msg { then := work(); return workDone{then: func() { h.finishWork(then) }} })
 }
 
 // finishWork runs the rest of a pane's work, and refreshes the panes.
@@ -63,33 +64,33 @@ func (h paneHost) finishWork(then func()) {
 }
 
 // paneKeys returns the keys of the focused pane, which also update the other panes.
-func (m *Model) paneKeys() []screen.Binding {
-	keys := m.focus.Keys()
+func (ps *paneSet) paneKeys() []screen.Binding {
+	keys := ps.m.focus.Keys()
 	for i := range keys {
 		if do := keys[i].Do; do != nil {
-			keys[i].Do = func() { do(); m.refreshPanes() }
+			keys[i].Do = func() { do(); ps.m.refreshPanes() }
 		}
 	}
 	return keys
 }
 
 // linkPanes highlights the bytes at the cursor of the focused pane in all others.
-func (m *Model) linkPanes() {
+func (ps *paneSet) linkPanes() {
 	at := panes.Span{}
-	if from, ok := m.focus.(panes.LinkedPane); ok {
+	if from, ok := ps.m.focus.(panes.LinkedPane); ok {
 		at = from.Chosen()
 		from.Point(panes.Span{})
 	}
-	for _, p := range m.table {
-		if to, ok := p.Pane.(panes.LinkedPane); ok && p.Pane != m.focus {
+	for _, p := range ps.m.table {
+		if to, ok := p.Pane.(panes.LinkedPane); ok && p.Pane != ps.m.focus {
 			to.Point(at)
 		}
 	}
 }
 
 // followEnd sets whether the panes stay at the end of new data.
-func (m *Model) followEnd(on bool) {
-	for _, p := range m.table {
+func (ps *paneSet) followEnd(on bool) {
+	for _, p := range ps.m.table {
 		if f, ok := p.Pane.(panes.Follower); ok {
 			f.Follow(on)
 		}
@@ -97,81 +98,83 @@ func (m *Model) followEnd(on bool) {
 }
 
 // goToFinding goes to the evidence of a finding: a byte of the arguments, or a frame.
-func (m *Model) goToFinding(f panes.Found) {
-	m.setFollow(false)
-	defer m.leaveFrom(m.focus, m.selected)
-	if _, c := m.view.Find(f.Of); c != nil && f.Offset >= 0 {
-		m.selected = f.Of
-		m.focusOn(m.doc)
-		m.doc.GoToByte(min(f.Offset, max(0, len(c.Args())-1)))
+func (ps *paneSet) goToFinding(f panes.Found) {
+	ps.m.setFollow(false)
+	defer ps.leaveFrom(ps.m.focus, ps.m.selected)
+	if _, c := ps.m.view.Find(f.Of); c != nil && f.Offset >= 0 {
+		ps.m.selected = f.Of
+		ps.m.focusOn(ps.doc)
+		ps.doc.GoToByte(min(f.Offset, max(0, len(c.Args())-1)))
 		return
 	}
-	e := m.view.EventPrefix(f.Event, 0)
-	t := m.view.Session().Turn(e.Turn)
+	e := ps.m.view.EventPrefix(f.Event, 0)
+	t := ps.m.view.Session().Turn(e.Turn)
 	if t == nil {
-		m.showNotice(display.Lit("this finding is about the source, not a frame"))
+		ps.m.showNotice(display.Lit("this finding is about the source, not a frame"))
 		return
 	}
-	m.selected = t.Ref()
-	m.focusOn(m.wire)
-	m.wire.OpenAt(func(n int) bool {
-		return n >= f.Event || !e.Kind.IsAfterTurn() && m.view.EventPrefix(n, 0).Frame >= e.Frame
+	ps.m.selected = t.Ref()
+	ps.m.focusOn(ps.wire)
+	ps.wire.OpenAt(func(n int) bool {
+		return n >= f.Event || !e.Kind.IsAfterTurn() && ps.m.view.EventPrefix(n, 0).Frame >= e.Frame
 	})
 }
 
 // leaveFrom remembers the place that the user leaves, for esc.
-func (m *Model) leaveFrom(pane panes.Pane, chosen stream.Ref) {
-	if pane != m.focus || chosen != m.selected {
-		m.from = &backTarget{pane, chosen, m.selected}
+func (ps *paneSet) leaveFrom(pane panes.Pane, chosen stream.Ref) {
+	if pane != ps.m.focus || chosen != ps.m.selected {
+		ps.m.from = &backTarget{pane, chosen, ps.m.selected}
 	}
 }
 
 // goToEvent goes to the frame of an event of a call.
-func (m *Model) goToEvent(of stream.Ref, event int) {
-	m.setFollow(false)
-	defer m.leaveFrom(m.focus, m.selected)
-	m.selected = of
-	m.focusOn(m.wire)
-	m.wire.SelectFrom(func(n int) bool { return n >= event })
+func (ps *paneSet) goToEvent(of stream.Ref, event int) {
+	ps.m.setFollow(false)
+	defer ps.leaveFrom(ps.m.focus, ps.m.selected)
+	ps.m.selected = of
+	ps.m.focusOn(ps.wire)
+	ps.wire.SelectFrom(func(n int) bool { return n >= event })
 }
 
 // goToSentBack selects the turn whose request sent a call back.
-func (m *Model) goToSentBack(r *stream.SentBackCall) { m.goToTurn(m.view.TurnAfter(r), r.Exchange) }
+func (ps *paneSet) goToSentBack(r *stream.SentBackCall) {
+	ps.goToTurn(ps.m.view.TurnAfter(r), r.Exchange)
+}
 
 // goToTurn selects the turn whose request, in the given exchange, sent a call back.
-func (m *Model) goToTurn(t *stream.Turn, exchange int) {
+func (ps *paneSet) goToTurn(t *stream.Turn, exchange int) {
 	if t == nil {
-		m.showNotice(m.draw.Clean(panes.RequestName(m.view, exchange)))
+		ps.m.showNotice(ps.m.draw.Clean(panes.RequestName(ps.m.view, exchange)))
 		return
 	}
-	m.setFollow(false)
-	m.turnTo(m.list)
-	m.selectRef(t.Ref())
-	m.showNotice(m.draw.Format("see the request of turn %d", t.Number+1))
+	ps.m.setFollow(false)
+	ps.m.turnTo(ps.list)
+	ps.m.selectRef(t.Ref())
+	ps.m.showNotice(ps.m.draw.Format("see the request of turn %d", t.Number+1))
 }
 
 // goToNextFinding goes to the next call or turn with a finding above info.
-func (m *Model) goToNextFinding() {
-	at := m.list.NextAlarm()
+func (ps *paneSet) goToNextFinding() {
+	at := ps.list.NextAlarm()
 	if at == stream.NoRef {
-		m.showNotice(display.Lit("no findings above info"))
+		ps.m.showNotice(display.Lit("no findings above info"))
 		return
 	}
-	m.setFollow(false)
-	here := backTarget{pane: m.focus, chosen: m.selected}
-	if m.from != nil && m.from.to == m.selected { // repeated use keeps the first target of esc
-		here = *m.from
+	ps.m.setFollow(false)
+	here := backTarget{pane: ps.m.focus, chosen: ps.m.selected}
+	if ps.m.from != nil && ps.m.from.to == ps.m.selected { // repeated use keeps the first target of esc
+		here = *ps.m.from
 	}
-	m.selected = at
-	m.list.Leave()
-	m.turnTo(m.findings)
-	m.refreshPanes()
-	m.from = &backTarget{here.pane, here.chosen, at}
+	ps.m.selected = at
+	ps.list.Leave()
+	ps.m.turnTo(ps.findings)
+	ps.m.refreshPanes()
+	ps.m.from = &backTarget{here.pane, here.chosen, at}
 }
 
 // typedResultSize returns the size of the result that the user typed for a call, if any.
-func (m *Model) typedResultSize(call stream.Ref) (size int, typed bool) {
-	r, typed := m.results[call]
+func (ps *paneSet) typedResultSize(call stream.Ref) (size int, typed bool) {
+	r, typed := ps.m.results[call]
 	return len(r.Text), typed
 }
 
@@ -204,53 +207,53 @@ const (
 )
 
 // Layout returns the user's current layout, without changes by the demo.
-func (m *Model) Layout() Layout {
-	if m.tour != nil || m.large {
-		return m.opt.Layout
+func (pl *paneLayout) Layout() Layout {
+	if pl.m.tour != nil || pl.large {
+		return pl.m.opt.Layout
 	}
-	l := m.opt.Layout
-	l.List, l.Side, l.Above, l.Low = m.sizes.list, m.sizes.side, m.sizes.above, m.sizes.low
-	l.Columns = m.order
+	l := pl.m.opt.Layout
+	l.List, l.Side, l.Above, l.Low = pl.sizes.list, pl.sizes.side, pl.sizes.above, pl.sizes.low
+	l.Columns = pl.order
 	return l
 }
 
 // restoreLayout restores a saved layout.
-func (m *Model) restoreLayout(l Layout) {
-	m.sizes, m.order = paneSizes{l.List, l.Side, l.Above, l.Low}, l.Columns
+func (pl *paneLayout) restoreLayout(l Layout) {
+	pl.sizes, pl.order = paneSizes{l.List, l.Side, l.Above, l.Low}, l.Columns
 	if l.Tabs != TabsByWidth {
-		m.tabs = l.Tabs
+		pl.tabs = l.Tabs
 	}
 }
 
 // keepTabs saves whether the user opened or closed a tab, without tabs that links open. It doesn't save
 // which tab, because the next call may have no content for it.
-func (m *Model) keepTabs() {
-	if m.tour == nil {
-		m.opt.Layout.Tabs = m.tabs
+func (pl *paneLayout) keepTabs() {
+	if pl.m.tour == nil {
+		pl.m.opt.Layout.Tabs = pl.tabs
 	}
 }
 
 // toggleSplit switches panes between side by side and stacked.
-func (m *Model) toggleSplit() {
-	m.zoom = false
+func (pl *paneLayout) toggleSplit() {
+	pl.zoom = false
 	switch {
-	case m.large:
-		m.showNotice(display.Lit("only one pane here"))
+	case pl.large:
+		pl.m.showNotice(display.Lit("only one pane here"))
 		return
-	case m.isStacked(m.w) && m.w < minBesideWidth:
-		m.showNotice(m.draw.Format("side-by-side panes need %d columns", minBesideWidth))
+	case pl.m.isStacked(pl.m.w) && pl.m.w < minBesideWidth:
+		pl.m.showNotice(pl.m.draw.Format("side-by-side panes need %d columns", minBesideWidth))
 		return
-	case m.isStacked(m.w):
-		m.order = Beside
-		m.showNotice(display.Lit("panes side by side"))
+	case pl.m.isStacked(pl.m.w):
+		pl.order = Beside
+		pl.m.showNotice(display.Lit("panes side by side"))
 	default:
-		m.order = Above
-		m.showNotice(display.Lit("panes stacked"))
+		pl.order = Above
+		pl.m.showNotice(display.Lit("panes stacked"))
 	}
-	if piled := m.order == Above; piled == (m.w < twoColumns) {
-		m.order = ByWidth
+	if piled := pl.order == Above; piled == (pl.m.w < twoColumns) {
+		pl.order = ByWidth
 	}
-	m.refreshPanes()
+	pl.m.refreshPanes()
 }
 
 type entry = modes.Entry
@@ -265,9 +268,9 @@ func withFindings(m *Model) { m.openEvidence(m.findings) }
 func withRuns(m *Model) { m.openEvidence(m.runs) }
 
 // openEvidence opens a tab, if the document keeps enough room.
-func (m *Model) openEvidence(tab panes.Tab) {
-	if m.bodyHeight() >= tabFrom && !m.large {
-		m.openTab(tab)
+func (ps *paneSet) openEvidence(tab panes.Tab) {
+	if ps.m.bodyHeight() >= tabFrom && !ps.m.large {
+		ps.m.openTab(tab)
 	}
 }
 
@@ -282,5 +285,5 @@ func inList(m *Model) {
 
 // inMode opens a mode for the call.
 func inMode(of func(*Model) entry) func(*Model) {
-	return func(m *Model) { m.openEntry(of(m)) }
+	return func(m *Model) { m.modeStack.openEntry(of(m)) }
 }

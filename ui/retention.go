@@ -19,70 +19,71 @@ const (
 )
 
 // retention returns the memory limits.
-func (m *Model) retention() providers.Retention {
-	return providers.Retention{Bytes: m.opt.Keep, Rereadable: maxReloadableBytes, Rows: maxDroppedRows}
+func (ps *pinSet) retention() providers.Retention {
+	return providers.Retention{Bytes: ps.m.opt.Keep, Rereadable: maxReloadableBytes, Rows: maxDroppedRows}
 }
 
 // turnsInUse yields the turns in use: the selected one, the one whose request carries the shown result, and
 // the marked ones.
-func (m *Model) turnsInUse(yield func(*stream.Turn) bool) {
-	if t := m.selectedTurn(); t != nil && !yield(t) {
+func (ps *pinSet) turnsInUse(yield func(*stream.Turn) bool) {
+	if t := ps.m.selectedTurn(); t != nil && !yield(t) {
 		return
 	}
-	if c := m.selectedCall(); c != nil && c.LatestResult() != nil && m.focus == m.result {
-		if t := m.view.TurnAfter(c.LatestResult()); t != nil && !yield(t) {
+	if c := ps.m.selectedCall(); c != nil && c.LatestResult() != nil && ps.m.focus == ps.m.result {
+		if t := ps.m.view.TurnAfter(c.LatestResult()); t != nil && !yield(t) {
 			return
 		}
 	}
-	for _, r := range m.marks {
-		if t, _ := m.view.Find(r); t != nil && !yield(t) {
+	for _, r := range ps.m.marks {
+		if t, _ := ps.m.view.Find(r); t != nil && !yield(t) {
 			return
 		}
 	}
 }
 
 // makeRoom evicts and drops turns beyond the limits, except turns that are in use or still arriving.
-func (m *Model) makeRoom() {
-	before := m.pinned
-	m.pinned = pinSet{exchanges: slices.Collect(maps.Keys(m.outbox.flying))}
-	for t := range m.turnsInUse {
-		m.pinned.turns = append(m.pinned.turns, t.Number)
+func (ps *pinSet) makeRoom() {
+	before := ps.m.pinned
+	*ps = pinSet{m: ps.m, exchanges: slices.Collect(maps.Keys(ps.m.outbox.flying))}
+	for t := range ps.turnsInUse {
+		ps.turns = append(ps.turns, t.Number)
 	}
-	for _, exchange := range m.pinned.exchanges {
-		m.in.Pin(exchange)
+	for _, exchange := range ps.exchanges {
+		ps.m.in.Pin(exchange)
 	}
-	for _, turn := range m.pinned.turns {
-		m.in.PinTurn(turn)
+	for _, turn := range ps.turns {
+		ps.m.in.PinTurn(turn)
 	}
 	for _, exchange := range before.exchanges {
-		m.in.Unpin(exchange)
+		ps.m.in.Unpin(exchange)
 	}
 	for _, turn := range before.turns {
-		m.in.UnpinTurn(turn)
+		ps.m.in.UnpinTurn(turn)
 	}
-	m.in.MakeRoom()
+	ps.m.in.MakeRoom()
 }
 
 // pinSet has the exchanges and turns that makeRoom pinned last.
 type pinSet struct {
+	m         *Model
 	exchanges []int
 	turns     []int32
 }
 
 // reloadShown reloads evicted turns that are in use, one after another.
-func (m *Model) reloadShown() {
-	if m.reloading {
+func (ps *pinSet) reloadShown() {
+	if ps.m.reloading {
 		return
 	}
-	for t := range m.turnsInUse {
+	for t := range ps.turnsInUse {
 		if t.Retention != stream.Evicted {
 			continue
 		}
-		if read := m.in.Reload(t.Number); read != nil {
-			m.reloading = true
-			m.queueCmd(func() tea.Msg {
+		if read := ps.m.in.Reload(t.Number); read != nil {
+			ps.m.reloading = true
+			ps.m.modeStack.queueCmd(func() tea.Msg {
 				put := read()
-				return workDone{then: func() { m.onReloaded(put()) }}
+				return workDone{then: func() { ps.onReloaded(put()) }}
 			})
 			return
 		}
@@ -90,11 +91,11 @@ func (m *Model) reloadShown() {
 }
 
 // onReloaded continues when a turn is reloaded, or reports why it can't be.
-func (m *Model) onReloaded(err error) {
-	if m.reloading = false; err != nil {
-		m.showNotice(m.draw.Clean(err.Error()))
+func (ps *pinSet) onReloaded(err error) {
+	if ps.m.reloading = false; err != nil {
+		ps.m.showNotice(ps.m.draw.Clean(err.Error()))
 	}
-	m.refreshPanes()
+	ps.m.refreshPanes()
 }
 
 // asFlag formats a number of bytes for --memory.
@@ -106,7 +107,7 @@ func asFlag(n int64) string {
 }
 
 // turnCount returns the number of turns, including dropped ones.
-func (m *Model) turnCount() int {
-	s := m.view.Session()
+func (ps *pinSet) turnCount() int {
+	s := ps.m.view.Session()
 	return s.TrimmedTurns() + len(s.Turns)
 }

@@ -20,6 +20,7 @@ import (
 // search is a query and its matches in the focused pane, or else in the first other pane with a match. A
 // match is a byte of the arguments or a row, depending on the pane.
 type search struct {
+	m      *Model
 	query  string
 	pane   panes.Pane
 	hits   []int
@@ -39,49 +40,48 @@ const searchDone = -1
 const seekTime = 6 * time.Millisecond
 
 // findText searches for query, first in the focused pane, and goes to the first match from the cursor on.
-func (m *Model) findText(query string) {
-	m.setFollow(false)
-	m.clearSearch()
-	m.search.query, m.search.pane = query, m.focus
-	m.findHits()
-	m.selectFirstHit()
+func (sr *search) findText(query string) {
+	sr.m.setFollow(false)
+	sr.clearSearch()
+	sr.query, sr.pane = query, sr.m.focus
+	sr.findHits()
+	sr.selectFirstHit()
 }
 
-func (m *Model) clearSearch() {
-	if m.search.pane != nil {
-		m.search.pane.Find("")
+func (sr *search) clearSearch() {
+	if sr.pane != nil {
+		sr.pane.Find("")
 	}
-	m.search = search{next: searchDone, round: m.search.round + 1}
+	*sr = search{m: sr.m, next: searchDone, round: sr.round + 1}
 }
 
 // findHits searches the pane, or else the others until one has a match.
-func (m *Model) findHits() {
-	s := &m.search
-	if s.query == "" {
+func (sr *search) findHits() {
+	if sr.query == "" {
 		return
 	}
-	s.hits, s.next, s.at, s.there, s.of, s.events = nil, 0, 0, false, m.selected, m.view.Events()
-	m.searchPart()
-	if len(s.hits) > 0 || s.next != searchDone {
-		m.seekLater()
+	sr.hits, sr.next, sr.at, sr.there, sr.of, sr.events = nil, 0, 0, false, sr.m.selected, sr.m.view.Events()
+	sr.searchPart()
+	if len(sr.hits) > 0 || sr.next != searchDone {
+		sr.seekLater()
 		return
 	}
-	if other := m.afterPane(s.pane); other != nil {
-		s.pane.Find("")
-		s.pane = other
-		m.findHits()
+	if other := sr.afterPane(sr.pane); other != nil {
+		sr.pane.Find("")
+		sr.pane = other
+		sr.findHits()
 	}
 }
 
 // afterPane returns the pane to search after another: first the focused one, then the others in the order of
 // tab, then nil.
-func (m *Model) afterPane(asked panes.Pane) panes.Pane {
+func (sr *search) afterPane(asked panes.Pane) panes.Pane {
 	from := 0
-	if asked != m.focus {
-		from = m.index(asked) + 1
+	if asked != sr.m.focus {
+		from = sr.m.index(asked) + 1
 	}
-	for _, p := range m.table[from:] {
-		if p.Pane != m.focus {
+	for _, p := range sr.m.table[from:] {
+		if p.Pane != sr.m.focus {
 			return p.Pane
 		}
 	}
@@ -89,148 +89,141 @@ func (m *Model) afterPane(asked panes.Pane) panes.Pane {
 }
 
 // searchPart searches a part of the pane, or all of it if its search is fast.
-func (m *Model) searchPart() {
-	s := &m.search
-	of, slow := s.pane.(panes.SlowSearcher)
+func (sr *search) searchPart() {
+	of, slow := sr.pane.(panes.SlowSearcher)
 	if !slow {
-		s.hits, s.cursor = s.pane.Find(s.query)
-		s.next = searchDone
+		sr.hits, sr.cursor = sr.pane.Find(sr.query)
+		sr.next = searchDone
 		return
 	}
-	if s.next == 0 {
-		s.cursor = of.Cursor()
+	if sr.next == 0 {
+		sr.cursor = of.Cursor()
 	}
-	began, current := m.opt.Now(), -1
-	if s.there {
-		current = s.hits[s.at]
+	began, current := sr.m.opt.Now(), -1
+	if sr.there {
+		current = sr.hits[sr.at]
 	}
-	more, next := of.SearchFrom(s.query, s.next, func() bool { return m.opt.Now().Sub(began) < seekTime })
-	s.hits = append(s.hits, more...)
-	slices.Sort(s.hits) // turns below a call come before the next call
-	if s.next = next; s.there {
-		s.at, _ = slices.BinarySearch(s.hits, current)
+	more, next := of.SearchFrom(sr.query, sr.next, func() bool { return sr.m.opt.Now().Sub(began) < seekTime })
+	sr.hits = append(sr.hits, more...)
+	slices.Sort(sr.hits) // turns below a call come before the next call
+	if sr.next = next; sr.there {
+		sr.at, _ = slices.BinarySearch(sr.hits, current)
 	}
 }
 
 // seekLater continues the search after the next frame, if it is not complete.
-func (m *Model) seekLater() {
-	s := &m.search
-	if s.next == searchDone {
+func (sr *search) seekLater() {
+	if sr.next == searchDone {
 		return
 	}
-	s.round++
-	piece := s.round
-	m.queueCmd(func() tea.Msg { return workDone{then: func() { m.seekOn(piece) }} })
+	sr.round++
+	piece := sr.round
+	sr.m.modeStack.queueCmd(func() tea.Msg { return workDone{then: func() { sr.seekOn(piece) }} })
 }
 
 // seekOn searches another part, unless the search has changed.
-func (m *Model) seekOn(piece int) {
-	s := &m.search
-	if s.round != piece || s.next == searchDone {
+func (sr *search) seekOn(piece int) {
+	if sr.round != piece || sr.next == searchDone {
 		return
 	}
-	m.searchPart()
-	if s.next != searchDone {
-		m.seekLater()
-	} else if other := m.afterPane(s.pane); len(s.hits) == 0 && other != nil {
-		s.pane = other
-		m.findHits()
+	sr.searchPart()
+	if sr.next != searchDone {
+		sr.seekLater()
+	} else if other := sr.afterPane(sr.pane); len(sr.hits) == 0 && other != nil {
+		sr.pane = other
+		sr.findHits()
 	}
-	m.selectFirstHit()
+	sr.selectFirstHit()
 }
 
 // selectFirstHit goes to the first match from the cursor on, or else to the first of all when it is known.
 // It goes to another pane only after the user has finished typing, because each letter may change the
 // match.
-func (m *Model) selectFirstHit() {
-	s := &m.search
-	from := sort.SearchInts(s.hits, s.cursor)
+func (sr *search) selectFirstHit() {
+	from := sort.SearchInts(sr.hits, sr.cursor)
 	switch {
-	case s.query == "" || s.there || from == len(s.hits) && s.next != searchDone:
+	case sr.query == "" || sr.there || from == len(sr.hits) && sr.next != searchDone:
 		return
-	case from == len(s.hits):
+	case from == len(sr.hits):
 		from = 0
 	}
-	s.at = from
-	if _, typed := m.activeMode().Mode.(*searchBar); s.pane == m.focus || !typed {
-		m.goToHit(0)
+	sr.at = from
+	if _, typed := sr.m.modeStack.activeMode().Mode.(*searchBar); sr.pane == sr.m.focus || !typed {
+		sr.goToHit(0)
 	}
 }
 
 // lookAgain repeats the search if the content has changed since.
-func (m *Model) lookAgain(step int) {
-	before := m.search
-	inList := before.pane == m.last[panes.Left] // which does not depend on the selection
-	if before.events == m.view.Events() && (inList || before.of == m.selected) {
+func (sr *search) lookAgain(step int) {
+	before := sr.m.search
+	inList := before.pane == sr.m.last[panes.Left] // which does not depend on the selection
+	if before.events == sr.m.view.Events() && (inList || before.of == sr.m.selected) {
 		return
 	}
 	if len(before.hits) == 0 {
-		m.search.pane = m.focus
+		sr.pane = sr.m.focus
 	}
-	m.findHits()
-	s := &m.search
-	if s.at = before.at; len(before.hits) == 0 || before.of != m.selected && !inList || s.pane != before.pane {
-		if s.at = sort.SearchInts(s.hits, s.cursor); s.at == len(s.hits) {
-			s.at = 0
+	sr.findHits()
+	if sr.at = before.at; len(before.hits) == 0 || before.of != sr.m.selected && !inList || sr.pane != before.pane {
+		if sr.at = sort.SearchInts(sr.hits, sr.cursor); sr.at == len(sr.hits) {
+			sr.at = 0
 		}
-		s.at -= max(step, 0)
+		sr.at -= max(step, 0)
 	}
 }
 
 // goToHit goes to the match that is step places further.
-func (m *Model) goToHit(step int) {
-	s := &m.search
-	if step != 0 && s.query != "" {
-		m.lookAgain(step)
+func (sr *search) goToHit(step int) {
+	if step != 0 && sr.query != "" {
+		sr.lookAgain(step)
 	}
-	n := len(s.hits)
+	n := len(sr.hits)
 	if n == 0 {
-		if s.query != "" {
-			m.notice = display.Join(m.draw.Clean(s.query).Between("no matches for ", ""), m.unsearchedNote())
+		if sr.query != "" {
+			sr.m.notice = display.Join(sr.m.draw.Clean(sr.query).Between("no matches for ", ""), sr.unsearchedNote())
 		}
 		return
 	}
-	s.at, s.there = ((s.at+step)%n+n)%n, true
-	m.setFollow(false)
-	if tab, ok := s.pane.(panes.Tab); ok && s.pane != m.focus {
-		m.openTab(tab)
-	} else if s.pane != m.focus {
-		m.showPane(s.pane)
+	sr.at, sr.there = ((sr.at+step)%n+n)%n, true
+	sr.m.setFollow(false)
+	if tab, ok := sr.pane.(panes.Tab); ok && sr.pane != sr.m.focus {
+		sr.m.openTab(tab)
+	} else if sr.pane != sr.m.focus {
+		sr.m.showPane(sr.pane)
 	}
-	s.pane.GoTo(s.hits[s.at])
-	if s.pane == m.focus {
-		m.linkPanes()
+	sr.pane.GoTo(sr.hits[sr.at])
+	if sr.pane == sr.m.focus {
+		sr.m.linkPanes()
 	} else {
-		m.refreshPanes()
+		sr.m.refreshPanes()
 	}
-	m.notice = display.Join(m.draw.Clean(s.query), display.Lit("  "), m.hitsText(), m.unsearchedNote())
+	sr.m.notice = display.Join(sr.m.draw.Clean(sr.query), display.Lit("  "), sr.hitsText(), sr.unsearchedNote())
 }
 
 // hitsText returns the number of the current match, the total, and their pane.
-func (m *Model) hitsText() display.Text {
-	s := &m.search
-	n := len(s.hits)
+func (sr *search) hitsText() display.Text {
+	n := len(sr.hits)
 	switch {
-	case s.query == "":
+	case sr.query == "":
 		return display.Text{}
-	case n == 0 && s.next != searchDone:
+	case n == 0 && sr.next != searchDone:
 		return display.Lit("searching")
 	case n == 0:
 		return display.Lit("no matches")
 	}
-	text := m.draw.Format("%s of %s", screen.Count(s.at+1), screen.Count(n))
-	if s.next != searchDone {
+	text := sr.m.draw.Format("%s of %s", screen.Count(sr.at+1), screen.Count(n))
+	if sr.next != searchDone {
 		text = text.Between("", " so far")
 	}
-	if s.pane == m.focus {
+	if sr.pane == sr.m.focus {
 		return text
 	}
-	return display.Join(text, display.Lit(" "), placeName(s.pane))
+	return display.Join(text, display.Lit(" "), placeName(sr.pane))
 }
 
 // unsearchedNote says how many turns have arguments that were not searched. It is empty if there are none.
-func (m *Model) unsearchedNote() display.Text {
-	if l, ok := m.search.pane.(*panes.List); ok && l.Unsearched > 0 {
+func (sr *search) unsearchedNote() display.Text {
+	if l, ok := sr.pane.(*panes.List); ok && l.Unsearched > 0 {
 		return screen.Plural(l.Unsearched, "turn").Between("  arguments of ", " not searched")
 	}
 	return display.Text{}
@@ -255,19 +248,19 @@ func (s *searchBar) Typing() *screen.Input { return s.input }
 func (s *searchBar) Keys() []screen.Binding {
 	return []screen.Binding{
 		{Keys: []string{"enter"}, Hint: display.Lit("enter keep"), Does: display.Lit("keep the matches"), Do: func() {
-			s.m.closeTop()
-			s.m.goToHit(0) // shows the number of matches
+			s.m.modeStack.closeTop()
+			s.m.search.goToHit(0) // shows the number of matches
 		}},
 		{Keys: []string{"esc"}, Hint: display.Lit("esc cancel"), Does: display.Lit("restore the view"), Do: func() {
-			s.m.clearSearch()
+			s.m.search.clearSearch()
 			before := s.before
 			before.round = s.m.search.round
 			s.m.search = before
 			if before.query != "" {
-				s.m.findHits()
+				s.m.search.findHits()
 				s.m.search.at, s.m.search.there = before.at, len(s.m.search.hits) > before.at
 			}
-			s.m.closeTop()
+			s.m.modeStack.closeTop()
 		}},
 	}
 }
@@ -276,9 +269,9 @@ func (s *searchBar) Keys() []screen.Binding {
 func (s *searchBar) Extend(*providers.View, int, int) {
 	if query := s.input.Value(); query != s.query {
 		s.query = query
-		s.m.findText(query)
+		s.m.search.findText(query)
 	}
-	s.input.Note = s.m.hitsText()
+	s.input.Note = s.m.search.hitsText()
 }
 
 // filterBar is the overlay in which a filter is typed. The list shows its matches at once.
@@ -297,7 +290,7 @@ func (m *Model) openFilter() {
 	if m.turnFilter.Active() {
 		text = m.turnFilter.Text()
 	}
-	m.pushMode(&filterBar{m: m, line: newFilterLine(text), read: text})
+	m.modeStack.pushMode(&filterBar{m: m, line: newFilterLine(text), read: text})
 }
 
 func newFilterLine(text string) *screen.Input { return screen.NewInput(display.Text{}, text, 400) }
@@ -314,7 +307,7 @@ func (f *filterBar) Keys() []screen.Binding {
 		{Keys: []string{"up"}, Hint: up.Between("", " last"), Does: display.Lit("previous filter"), Do: func() { f.recallFilter(1) }},
 		{Keys: []string{"down"}, Does: display.Lit("next filter"), Do: func() { f.recallFilter(-1) }},
 		{Keys: []string{"esc"}, Hint: display.Lit("esc drop"), Does: display.Lit("show all turns"), Do: func() {
-			f.m.closeTop()
+			f.m.modeStack.closeTop()
 			f.m.applyFilter("")
 		}},
 	}
@@ -329,7 +322,7 @@ func (f *filterBar) acceptFilter() {
 	if text != "" && !slices.Contains(f.m.filters, text) {
 		f.m.filters = append(f.m.filters, text)
 	}
-	f.m.closeTop()
+	f.m.modeStack.closeTop()
 }
 
 func (f *filterBar) completeWord() {
@@ -378,7 +371,7 @@ func (m *Model) applyFilter(text string) []filter.Error {
 // updateFilter evaluates new turns. Only matching turns are followed.
 func (m *Model) updateFilter() {
 	m.turnFilter.Extend(m.view, &m.news, m.bill.CostOf, m.lastAt, m.selected)
-	if m.turnFilter.Active() && m.follow && !m.isCovered() {
+	if m.turnFilter.Active() && m.follow && !m.modeStack.isCovered() {
 		m.selected = m.newestShown()
 	}
 }
@@ -468,7 +461,7 @@ const filterMore = "sent:changed, or words: names, ids, text, arguments"
 
 // matchCount returns the number of matching turns and the total.
 func (f *filterBar) matchCount(p *screen.Pen) display.Text {
-	all := screen.Plural(f.m.turnCount(), "turn")
+	all := screen.Plural(f.m.pinned.turnCount(), "turn")
 	if !f.m.turnFilter.Active() {
 		return all
 	}

@@ -21,6 +21,7 @@ import (
 // modeStack is the stack of open modes, each above the one that opened it. browse is the mode at the
 // bottom.
 type modeStack struct {
+	m      *Model
 	all    []openMode
 	seen   int       // number of events when the first one was opened
 	opened int       // number of modes opened so far
@@ -35,20 +36,20 @@ type openMode struct {
 }
 
 // activeMode returns the mode that has the keyboard.
-func (m *Model) activeMode() openMode { return m.openModeAt(len(m.modeStack.all)) }
+func (ms *modeStack) activeMode() openMode { return ms.openModeAt(len(ms.all)) }
 
 // openModeAt returns mode n of the stack, from 1; browsing for 0.
-func (m *Model) openModeAt(n int) openMode {
+func (ms *modeStack) openModeAt(n int) openMode {
 	if n > 0 {
-		return m.modeStack.all[n-1]
+		return ms.all[n-1]
 	}
-	return openMode{Mode: browse{m}}
+	return openMode{Mode: browse{ms.m}}
 }
 
 // drawMode draws row y of a body of h rows, with modes up to n of the stack. Overlays are drawn over the
 // modes below them.
-func (m *Model) drawMode(p *screen.Pen, n, y, h int) {
-	mode := m.openModeAt(n).Mode
+func (ms *modeStack) drawMode(p *screen.Pen, n, y, h int) {
+	mode := ms.openModeAt(n).Mode
 	over, ok := mode.(modes.OverlayMode)
 	if !ok {
 		mode.Draw(p, y)
@@ -56,64 +57,64 @@ func (m *Model) drawMode(p *screen.Pen, n, y, h int) {
 	}
 	from := h - min(over.WantedRows(h), h)
 	if y < from {
-		m.drawMode(p, n-1, y, h)
+		ms.drawMode(p, n-1, y, h)
 		return
 	}
-	p.Overlay(m.overlayWidth(m.cols[0].width), func() {
+	p.Overlay(ms.overlayWidth(ms.m.frame.cols[0].width), func() {
 		rest := max(0, p.Left-modes.OverlayWidth)
 		p.Left -= rest
 		over.Draw(p, y-from)
 		p.Fill(screen.Bare)
 		p.Left = rest
-	}, func() { m.drawMode(p, n-1, y, h) })
+	}, func() { ms.drawMode(p, n-1, y, h) })
 }
 
 // overlayWidth returns the width of an overlay: that of the first column if it is wide enough, or else
 // that of the screen.
-func (m *Model) overlayWidth(first int) int {
-	if !m.isCovered() && first >= modes.OverlayWidth {
+func (ms *modeStack) overlayWidth(first int) int {
+	if !ms.isCovered() && first >= modes.OverlayWidth {
 		return first
 	}
-	return m.w
+	return ms.m.w
 }
 
 // callingMode returns the mode that calls the host now.
-func (m *Model) callingMode() openMode {
-	if n := m.modeStack.called; n > 0 {
-		return m.openModeAt(n)
+func (ms *modeStack) callingMode() openMode {
+	if n := ms.called; n > 0 {
+		return ms.openModeAt(n)
 	}
-	return m.activeMode()
+	return ms.activeMode()
 }
 
 // pushMode puts a mode on top.
-func (m *Model) pushMode(mode modes.Mode) {
-	if len(m.modeStack.all) == 0 {
-		m.modeStack.seen = m.in.Timeline.Len()
+func (ms *modeStack) pushMode(mode modes.Mode) {
+	if len(ms.all) == 0 {
+		ms.seen = ms.m.in.Timeline.Len()
 	}
-	m.modeStack.opened++
-	m.modeStack.all = append(m.modeStack.all, openMode{mode, m.modeStack.opened})
+	ms.opened++
+	ms.all = append(ms.all, openMode{mode, ms.opened})
 }
 
 // closeTop closes the top mode. If the panes follow new traffic, they catch up.
-func (m *Model) closeTop() {
-	if n := len(m.modeStack.all); n > 0 {
-		m.modeStack.all = m.modeStack.all[:n-1]
+func (ms *modeStack) closeTop() {
+	if n := len(ms.all); n > 0 {
+		ms.all = ms.all[:n-1]
 	}
-	if m.follow && !m.isCovered() && m.in.Timeline.Len() > m.modeStack.seen {
-		m.setFollow(true)
+	if ms.m.follow && !ms.isCovered() && ms.m.in.Timeline.Len() > ms.seen {
+		ms.m.setFollow(true)
 	}
 }
 
 // closeAll goes back to the panes.
-func (m *Model) closeAll() {
-	for len(m.modeStack.all) > 0 {
-		m.closeTop()
+func (ms *modeStack) closeAll() {
+	for len(ms.all) > 0 {
+		ms.closeTop()
 	}
 }
 
 // isCovered reports whether a mode covers the panes completely.
-func (m *Model) isCovered() bool {
-	switch m.openModeAt(m.firstVisible()).Mode.(type) {
+func (ms *modeStack) isCovered() bool {
+	switch ms.openModeAt(ms.firstVisible()).Mode.(type) {
 	case browse, *searchBar, *quitDialog:
 		return false
 	}
@@ -121,9 +122,9 @@ func (m *Model) isCovered() bool {
 }
 
 // firstVisible returns the highest mode that is not an overlay. It covers all modes below it.
-func (m *Model) firstVisible() int {
-	for n := len(m.modeStack.all); n > 0; n-- {
-		if _, ok := m.openModeAt(n).Mode.(modes.OverlayMode); !ok {
+func (ms *modeStack) firstVisible() int {
+	for n := len(ms.all); n > 0; n-- {
+		if _, ok := ms.openModeAt(n).Mode.(modes.OverlayMode); !ok {
 			return n
 		}
 	}
@@ -131,11 +132,11 @@ func (m *Model) firstVisible() int {
 }
 
 // isOpen reports whether the mode with an id is still open.
-func (m *Model) isOpen(id int) bool {
+func (ms *modeStack) isOpen(id int) bool {
 	if id == 0 {
 		return true
 	}
-	for _, s := range m.modeStack.all {
+	for _, s := range ms.all {
 		if s.id == id {
 			return true
 		}
@@ -144,25 +145,25 @@ func (m *Model) isOpen(id int) bool {
 }
 
 // queueCmd queues a command for Bubble Tea.
-func (m *Model) queueCmd(cmd tea.Cmd) {
+func (ms *modeStack) queueCmd(cmd tea.Cmd) {
 	if cmd != nil {
-		m.modeStack.asked = append(m.modeStack.asked, cmd)
+		ms.asked = append(ms.asked, cmd)
 	}
 }
 
 // extendModes updates the visible modes, and returns the queued commands.
-func (m *Model) extendModes() tea.Cmd {
-	for n := m.firstVisible(); n <= len(m.modeStack.all); n++ {
-		m.modeStack.called = n
-		m.openModeAt(n).Extend(m.view, m.w, m.bodyHeight())
+func (ms *modeStack) extendModes() tea.Cmd {
+	for n := ms.firstVisible(); n <= len(ms.all); n++ {
+		ms.called = n
+		ms.openModeAt(n).Extend(ms.m.view, ms.m.w, ms.m.bodyHeight())
 	}
-	m.modeStack.called = 0
-	m.extendStrip()
-	if m.now = m.keysOf(m.activeMode().Mode); m.hasTourKeys() {
-		m.now = m.tourKeys()
+	ms.called = 0
+	ms.m.moment.extendStrip()
+	if ms.m.now = ms.m.keysOf(ms.activeMode().Mode); ms.m.tour.hasTourKeys() {
+		ms.m.now = ms.m.tour.tourKeys()
 	}
-	asked := m.modeStack.asked
-	m.modeStack.asked = nil
+	asked := ms.asked
+	ms.asked = nil
 	return tea.Batch(asked...)
 }
 
@@ -173,8 +174,8 @@ type workDone struct {
 }
 
 // finishWork runs the rest of the work, if the mode is still open.
-func (m *Model) finishWork(d workDone) {
-	if d.then != nil && m.isOpen(d.seat) {
+func (ms *modeStack) finishWork(d workDone) {
+	if d.then != nil && ms.isOpen(d.seat) {
 		d.then()
 	}
 }
@@ -184,12 +185,12 @@ type modeHost struct{ m *Model }
 
 func (h modeHost) View() *providers.View { return h.m.view }
 func (h modeHost) Chosen() stream.Ref    { return h.m.selected }
-func (h modeHost) Open(mode modes.Mode)  { h.m.pushMode(mode) }
-func (h modeHost) Close()                { h.m.closeTop() }
+func (h modeHost) Open(mode modes.Mode)  { h.m.modeStack.pushMode(mode) }
+func (h modeHost) Close()                { h.m.modeStack.closeTop() }
 func (h modeHost) Say(text display.Text) { h.m.showNotice(text) }
 func (h modeHost) Do(work func() func()) {
-	id := h.m.callingMode().id
-	h.m.queueCmd(func() tea.Msg { return workDone{id, work()} })
+	id := h.m.modeStack.callingMode().id
+	h.m.modeStack.queueCmd(func() tea.Msg { return workDone{id, work()} })
 }
 
 // Choose selects r and shows its turn in the list.
@@ -208,8 +209,8 @@ func (m *Model) newEntries() []modes.Entry {
 		compare.Entry(&m.marks, &m.bill, m.draw, m.opt.Large),
 		replay.Entry(m.newExport(), m.draw, m.opt.Large),
 		replay.SentBack(m.newExport(), m.draw),
-		send.ResendEntry(m.sendDependencies()),
-		send.TypeResult(m.sendDependencies()),
+		send.ResendEntry(m.outbox.sendDependencies()),
+		send.TypeResult(m.outbox.sendDependencies()),
 		modes.Breakpoints(m.opt.Break),
 	)
 }
@@ -217,36 +218,36 @@ func (m *Model) newEntries() []modes.Entry {
 // breakKey returns the key that opens the breakpoint page, even before there is traffic.
 func (m *Model) breakKey() screen.Binding {
 	e := modes.Breakpoints(m.opt.Break)
-	e.Do = func() { m.openEntry(e) }
+	e.Do = func() { m.modeStack.openEntry(e) }
 	return e.Binding
 }
 
 // openEntry opens a mode, or shows why it can't.
-func (m *Model) openEntry(e modes.Entry) {
-	mode, why := e.New(modeHost{m})
+func (ms *modeStack) openEntry(e modes.Entry) {
+	mode, why := e.New(modeHost{ms.m})
 	if mode == nil {
-		m.showNotice(why)
+		ms.m.showNotice(why)
 		return
 	}
-	m.outbox.awaited = 0 // the user went elsewhere
-	m.pushMode(mode)
+	ms.m.outbox.awaited = 0 // the user went elsewhere
+	ms.pushMode(mode)
 }
 
 // drawFooter draws key hints, as many as fit, or the input, or a notice.
-func (m *Model) drawFooter(p *screen.Pen) {
-	top := m.activeMode().Mode
+func (ms *modeStack) drawFooter(p *screen.Pen) {
+	top := ms.activeMode().Mode
 	if in := activeInput(top); in != nil && !in.Prompt.Empty() {
 		p.Text(screen.Accent, in.Prompt)
 		in.Draw(p)
 		p.Text(screen.Muted, in.Note.Between("  ", ""))
-		p.Right(screen.Muted, screen.Bare, typedTail(m.now))
+		p.Right(screen.Muted, screen.Bare, typedTail(ms.m.now))
 		return
 	}
-	if !m.notice.Empty() {
-		p.Text(screen.Caution, m.notice.Between(" ", ""))
+	if !ms.m.notice.Empty() {
+		p.Text(screen.Caution, ms.m.notice.Between(" ", ""))
 		return
 	}
-	p.Hints(m.now)
+	p.Hints(ms.m.now)
 }
 
 // typedTail returns the hints after an input, each after a gap.
@@ -272,10 +273,10 @@ func activeInput(mode modes.Mode) *screen.Input {
 // quitOrAsk ends the program. If that cuts streams of clients, it asks first.
 func (m *Model) quitOrAsk(last tea.Cmd) {
 	if m.opt.Setup == nil || !m.hasLiveClients() {
-		m.queueCmd(last)
+		m.modeStack.queueCmd(last)
 		return
 	}
-	m.pushMode(&quitDialog{browse{m}})
+	m.modeStack.pushMode(&quitDialog{browse{m}})
 }
 
 // hasLiveClients reports whether clients would notice that the program ends.
@@ -289,20 +290,20 @@ type quitDialog struct{ browse }
 // Keys returns the choices. ^C means quit and cut.
 func (l *quitDialog) Keys() []screen.Binding {
 	return []screen.Binding{
-		{Keys: []string{"q"}, Hint: display.Lit("q quit and cut"), Does: display.Lit("quit and cut them"), Do: func() { l.m.queueCmd(tea.Quit) }},
+		{Keys: []string{"q"}, Hint: display.Lit("q quit and cut"), Does: display.Lit("quit and cut them"), Do: func() { l.m.modeStack.queueCmd(tea.Quit) }},
 		{Keys: []string{"w"}, Hint: display.Lit("w quit when they end"), Does: display.Lit("quit when they end"), Do: l.quitLater},
 		{Keys: []string{"esc"}, Hint: display.Lit("esc stay"), Does: display.Lit("stay"), Do: l.cancelQuit},
-		{Keys: []string{"ctrl+c"}, Do: func() { l.m.queueCmd(tea.Interrupt) }},
+		{Keys: []string{"ctrl+c"}, Do: func() { l.m.modeStack.queueCmd(tea.Interrupt) }},
 	}
 }
 
 func (l *quitDialog) cancelQuit() {
 	l.m.quitPending = false
-	l.m.closeTop()
+	l.m.modeStack.closeTop()
 }
 
 func (l *quitDialog) quitLater() {
-	l.m.closeTop()
+	l.m.modeStack.closeTop()
 	l.m.quitPending = true
 	l.m.quitWhenIdle()
 }
@@ -310,13 +311,13 @@ func (l *quitDialog) quitLater() {
 // quitWhenIdle ends the program when no stream is open, if the user has chosen that.
 func (m *Model) quitWhenIdle() {
 	if m.quitPending && !m.hasLiveClients() {
-		m.queueCmd(tea.Quit)
+		m.modeStack.queueCmd(tea.Quit)
 	}
 }
 
 func (l *quitDialog) Draw(p *screen.Pen, y int) {
 	if y < l.m.bodyHeight()-1 {
-		l.m.drawPanes(p, y)
+		l.m.frame.drawPanes(p, y)
 		return
 	}
 	open := l.m.openExchanges()

@@ -92,22 +92,22 @@ func TestClaims(t *testing.T) {
 // checkClaim holds a claim that is shown to what is known of its call, and to the row it is said in.
 func checkClaim(t *testing.T, s *rig, i int) {
 	t.Helper()
-	a, ok := s.shownSubject()
+	a, ok := s.tour.shownSubject()
 	if !ok || !tourScenes[i].seen(a) {
 		t.Fatalf("claim %d can not be seen", i+1)
 	}
 	if code := proofs[i].found; code != "" && !a.hasFinding(code) {
 		t.Errorf("claim %d: no %s among %v", i+1, code, a.call.Findings)
 	}
-	before := s.in.View().At(max(0, s.eventCount()-1))
-	if a, ok := tourScenes[i].of.subjectIn(before); ok && tourScenes[i].seen(a) && (i == 0 || s.tour.moments[i-1] < s.eventCount()) {
+	before := s.in.View().At(max(0, s.moment.eventCount()-1))
+	if a, ok := tourScenes[i].of.subjectIn(before); ok && tourScenes[i].seen(a) && (i == 0 || s.tour.moments[i-1] < s.moment.eventCount()) {
 		t.Errorf("claim %d could be seen before", i+1)
 	}
-	if s.isSummaryOpen() {
+	if s.tour.isSummaryOpen() {
 		return
 	}
 	rows := s.rows()
-	said := strings.Join(strings.Fields(strings.Join(rows[s.h-1-s.captionRows():s.h-1], " ")), " ")
+	said := strings.Join(strings.Fields(strings.Join(rows[s.h-1-s.tour.captionRows():s.h-1], " ")), " ")
 	c := tourScenes[i].caption(a)
 	if !strings.Contains(said, c.what.String()) && !strings.Contains(said, c.short.String()) {
 		t.Errorf("claim %d is not said: %q", i+1, said)
@@ -132,12 +132,12 @@ func TestStagePlays(t *testing.T) {
 	}{{40, 10, nil}, {60, 18, nil}, {80, 24, nil}, {60, 8, []func(*Options){large}}, {80, 24, []func(*Options){large}}} {
 		s := staged(t, look.w, look.h, look.change...)
 		s.shows("LLM tool calls", "next: a call breaks")
-		s.send(workDone{then: s.playToNextScene})
+		s.send(workDone{then: s.tour.playToNextScene})
 		for i := range tourScenes {
 			growing := 0
 			for steps := 0; s.tour.at < i; steps++ {
 				if !s.moment.playing || steps > 1000 {
-					t.Fatalf("on the way to claim %d it stands at %d", i+1, s.eventCount())
+					t.Fatalf("on the way to claim %d it stands at %d", i+1, s.moment.eventCount())
 				}
 				if c := s.selectedCall(); c != nil && c.Status() == stream.Streaming && c.Lexer().Open() {
 					s.shows("█")
@@ -147,18 +147,18 @@ func TestStagePlays(t *testing.T) {
 					s.shows("FOLLOW")
 				}
 				s.now = s.now.Add(80 * time.Millisecond)
-				s.send(workDone{then: s.advanceToClock})
+				s.send(workDone{then: s.moment.advanceToClock})
 			}
-			if s.tour.at != i || s.eventCount() != s.tour.moments[i] || s.moment.playing {
-				t.Fatalf("claim %d is shown at %d, not %d", i+1, s.eventCount(), s.tour.moments[i])
+			if s.tour.at != i || s.moment.eventCount() != s.tour.moments[i] || s.moment.playing {
+				t.Fatalf("claim %d is shown at %d, not %d", i+1, s.moment.eventCount(), s.tour.moments[i])
 			}
 			checkClaim(t, s, i)
 			if growing == 0 && (i == 0 || i == 1 || i == 4) {
 				t.Errorf("nothing grew on the way to claim %d", i+1)
 			}
-			s.send(workDone{then: s.playToNextScene})
+			s.send(workDone{then: s.tour.playToNextScene})
 		}
-		if s.shows("DEMO what you saw"); !s.isSummaryOpen() {
+		if s.shows("DEMO what you saw"); !s.tour.isSummaryOpen() {
 			t.Error("it does not end with what was seen")
 		}
 	}
@@ -169,9 +169,9 @@ func TestStagePlays(t *testing.T) {
 func TestTakeOver(t *testing.T) {
 	for _, key := range []string{"j", "<esc>", ",", "<tab>", "4", "<enter>", "!"} {
 		s := staged(t, 80, 24).press("}}}")
-		n := s.eventCount()
-		if s.press(key); s.isTourShown() || key != "," && s.eventCount() != n {
-			t.Fatalf("%s: still on stage, or gone to %d from %d", key, s.eventCount(), n)
+		n := s.moment.eventCount()
+		if s.press(key); s.tour.isTourShown() || key != "," && s.moment.eventCount() != n {
+			t.Fatalf("%s: still on stage, or gone to %d from %d", key, s.moment.eventCount(), n)
 		}
 		s.shows("PAUSED").hides("3/12", "Two calls share", "before the first turn")
 		if key == "<esc>" {
@@ -194,7 +194,7 @@ func TestTakeOver(t *testing.T) {
 	}
 	s = staged(t, 80, 24).press(strings.Repeat("}", len(tourScenes))).press("jj").press("<enter>").shows("4/12", "search_orders")
 	s.press(strings.Repeat("}", 8)).press("<esc>").shows("PAUSED").press("G").shows("END").press("{")
-	if s.shows("11/12"); !s.isTourShown() {
+	if s.shows("11/12"); !s.tour.isTourShown() {
 		t.Error("no way back from the end")
 	}
 }

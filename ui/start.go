@@ -38,10 +38,17 @@ func (w ClientSetup) lines() []string {
 	return append([]string{w.Line}, w.Also...)
 }
 
+// setupScreen is the screen while the program waits for the first client.
+type setupScreen struct {
+	m        *Model
+	index    int  // selected line
+	expanded bool // its further lines are shown
+}
+
 // isWaitingForClients reports whether only refused requests have arrived yet.
-func (m *Model) isWaitingForClients() bool {
-	turns := len(m.in.Session().Turns)
-	return m.opt.Setup != nil && (turns == 0 || turns <= maxRefused && turns == len(m.refusedExchanges()))
+func (su *setupScreen) isWaitingForClients() bool {
+	turns := len(su.m.in.Session().Turns)
+	return su.m.opt.Setup != nil && (turns == 0 || turns <= maxRefused && turns == len(su.m.refusedExchanges()))
 }
 
 const maxRefused = 100 // with more refused requests, the list of turns is shown instead
@@ -54,15 +61,15 @@ type setupRow struct {
 }
 
 // setupRows returns the rows between the first one and the refused requests.
-func (m *Model) setupRows(width int) (rows []setupRow) {
-	a := m.opt.Setup
+func (su *setupScreen) setupRows(width int) (rows []setupRow) {
+	a := su.m.opt.Setup
 	for i, way := range a.Ways {
 		rows = append(rows, setupRow{way: i, line: -1})
-		if i != m.setupIndex || !m.setupExpanded {
+		if i != su.index || !su.expanded {
 			continue
 		}
 		for n, line := range way.lines() {
-			for _, part := range display.Wrap(m.pen.Name(line), max(width-4, 8)) {
+			for _, part := range display.Wrap(su.m.pen.Name(line), max(width-4, 8)) {
 				rows = append(rows, setupRow{i, n, part})
 			}
 		}
@@ -74,9 +81,9 @@ func (m *Model) setupRows(width int) (rows []setupRow) {
 }
 
 // drawSetup draws row y of the screen that waits for clients: the lines to paste, and refused requests.
-func (m *Model) drawSetup(p *screen.Pen, y, height int) {
-	a, refused, rows := m.opt.Setup, m.refusedExchanges(), m.setupRows(p.Left)
-	told, room, top := m.setupView(rows, len(refused), height)
+func (su *setupScreen) drawSetup(p *screen.Pen, y, height int) {
+	a, refused, rows := su.m.opt.Setup, su.m.refusedExchanges(), su.setupRows(p.Left)
+	told, room, top := su.setupView(rows, len(refused), height)
 	switch n := top + y - 1; {
 	case y == 0 && p.Left >= setupWide:
 		p.Text(screen.Muted, display.Lit("  Paste one line where your agent runs (:paste shows this again):"))
@@ -84,24 +91,24 @@ func (m *Model) drawSetup(p *screen.Pen, y, height int) {
 		p.Text(screen.Muted, display.Lit(" Waiting at "))
 		p.Text(screen.Plain, p.Name(a.URL))
 	case y <= room && n < len(rows):
-		m.drawSetupRow(p, rows[n])
+		su.drawSetupRow(p, rows[n])
 	case told > 0 && y == height-told-1:
 		p.Caption(screen.Caution, screen.Count(len(refused)).Between("REFUSED ", ""))
 	case y >= height-told:
-		m.drawRefusal(p, refused[len(refused)-(height-y)])
+		su.m.drawRefusal(p, refused[len(refused)-(height-y)])
 	}
 }
 
 // setupView returns the number of refused requests that fit in height rows, the number of setup rows, and
 // the first visible setup row. The selected row is always visible.
-func (m *Model) setupView(rows []setupRow, refused, height int) (told, room, top int) {
-	told = min(refused, max(0, height-len(m.opt.Setup.Ways)-4))
+func (su *setupScreen) setupView(rows []setupRow, refused, height int) (told, room, top int) {
+	told = min(refused, max(0, height-len(su.m.opt.Setup.Ways)-4))
 	room = height - 1
 	if told > 0 {
 		room -= told + 1
 	}
 	for i, r := range rows {
-		if r.way == m.setupIndex && r.line < 0 && i >= room {
+		if r.way == su.index && r.line < 0 && i >= room {
 			top = i - room + 1
 		}
 	}
@@ -109,15 +116,15 @@ func (m *Model) setupView(rows []setupRow, refused, height int) (told, room, top
 }
 
 // touchSetupRow selects the setup in row y, and reports whether it was selected already.
-func (m *Model) touchSetupRow(y int) (again bool) {
-	rows := m.setupRows(m.w)
-	_, room, top := m.setupView(rows, len(m.refusedExchanges()), m.bodyHeight())
+func (su *setupScreen) touchSetupRow(y int) (again bool) {
+	rows := su.setupRows(su.m.w)
+	_, room, top := su.setupView(rows, len(su.m.refusedExchanges()), su.m.bodyHeight())
 	n := top + y - 1
-	if y < 1 || y > room || n >= len(rows) || rows[n].way >= len(m.opt.Setup.Ways) {
+	if y < 1 || y > room || n >= len(rows) || rows[n].way >= len(su.m.opt.Setup.Ways) {
 		return false
 	}
-	if again = rows[n].way == m.setupIndex; !again {
-		m.setupIndex, m.setupExpanded = rows[n].way, false
+	if again = rows[n].way == su.index; !again {
+		su.index, su.expanded = rows[n].way, false
 	}
 	return again
 }
@@ -126,14 +133,14 @@ func (m *Model) touchSetupRow(y int) (again bool) {
 const setupWide = 60
 
 // drawSetupRow draws the setup of a client, one of its lines, or that of all others.
-func (m *Model) drawSetupRow(p *screen.Pen, r setupRow) {
-	a, g, mark := m.opt.Setup, screen.Bare, display.Lit("  ")
+func (su *setupScreen) drawSetupRow(p *screen.Pen, r setupRow) {
+	a, g, mark := su.m.opt.Setup, screen.Bare, display.Lit("  ")
 	if r.line >= 0 {
 		p.Spaces(g, 4)
 		p.Text(screen.StringToken, r.text)
 		return
 	}
-	if r.way == m.setupIndex {
+	if r.way == su.index {
 		g, mark = screen.Selected, p.Glyph.Mark.Between("", " ")
 	}
 	p.TextOn(screen.Accent, g, mark)
@@ -160,38 +167,38 @@ func (m *Model) drawSetupRow(p *screen.Pen, r setupRow) {
 }
 
 // setupKeys returns the keys of the waiting screen.
-func (m *Model) setupKeys() []screen.Binding {
-	return append(m.pasteKeys(), []screen.Binding{
-		{Keys: []string{"L"}, Hint: display.Lit("L streams"), Does: display.Lit("open streams"), Do: m.openStreams},
-		{Keys: []string{"d"}, Hint: display.Lit("d demo"), Does: display.Lit("play the demo"), Do: m.playDemo},
-		{Keys: []string{"q", "esc"}, Hint: display.Lit("q quit"), Does: display.Lit("quit"), Do: func() { m.quitOrAsk(tea.Quit) }},
+func (su *setupScreen) setupKeys() []screen.Binding {
+	return append(su.pasteKeys(), []screen.Binding{
+		{Keys: []string{"L"}, Hint: display.Lit("L streams"), Does: display.Lit("open streams"), Do: su.m.openStreams},
+		{Keys: []string{"d"}, Hint: display.Lit("d demo"), Does: display.Lit("play the demo"), Do: su.m.playDemo},
+		{Keys: []string{"q", "esc"}, Hint: display.Lit("q quit"), Does: display.Lit("quit"), Do: func() { su.m.quitOrAsk(tea.Quit) }},
 	}...)
 }
 
 // pasteKeys returns the keys that select and copy a setup.
-func (m *Model) pasteKeys() []screen.Binding {
+func (su *setupScreen) pasteKeys() []screen.Binding {
 	move := func(step int) func() {
 		return func() {
-			m.setupIndex = min(max(0, m.setupIndex+step), max(0, len(m.opt.Setup.Ways)-1))
-			m.setupExpanded = false
+			su.index = min(max(0, su.index+step), max(0, len(su.m.opt.Setup.Ways)-1))
+			su.expanded = false
 		}
 	}
 	return []screen.Binding{
 		{Keys: []string{"up", "k"}, Does: display.Lit("previous line"), Do: move(-1)},
 		{Keys: []string{"down", "j"}, Does: display.Lit("next line"), Do: move(1)},
 		{Keys: []string{"?"}, Hint: display.Lit("? help")},
-		{Keys: []string{"y"}, Hint: display.Lit("y copy line"), Does: display.Lit("copy the line, or its group"), Do: m.copySetupLines},
-		{Keys: []string{"enter"}, Does: display.Lit("show the full lines"), Do: func() { m.setupExpanded = !m.setupExpanded }},
+		{Keys: []string{"y"}, Hint: display.Lit("y copy line"), Does: display.Lit("copy the line, or its group"), Do: su.copySetupLines},
+		{Keys: []string{"enter"}, Does: display.Lit("show the full lines"), Do: func() { su.expanded = !su.expanded }},
 	}
 }
 
 // openPaste shows the setup lines again.
-func (m *Model) openPaste() {
-	if m.opt.Setup == nil {
-		m.showNotice(display.Lit("only a proxy has lines to paste"))
+func (su *setupScreen) openPaste() {
+	if su.m.opt.Setup == nil {
+		su.m.showNotice(display.Lit("only a proxy has lines to paste"))
 		return
 	}
-	m.pushMode(&setupPage{m})
+	su.m.modeStack.pushMode(&setupPage{su.m})
 }
 
 // setupPage is the mode that shows the setup lines after traffic has arrived.
@@ -199,11 +206,11 @@ type setupPage struct{ m *Model }
 
 // Keys returns the keys that select and copy a setup.
 func (s *setupPage) Keys() []screen.Binding {
-	return append(s.m.pasteKeys(), screen.Binding{Keys: []string{"esc", "q"}, Hint: display.Lit("esc back"), Does: display.Lit("close"), Do: s.m.closeTop})
+	return append(s.m.setup.pasteKeys(), screen.Binding{Keys: []string{"esc", "q"}, Hint: display.Lit("esc back"), Does: display.Lit("close"), Do: s.m.modeStack.closeTop})
 }
 
 // Click selects the setup at row y.
-func (s *setupPage) Click(_, y int) (again bool) { return s.m.touchSetupRow(y) }
+func (s *setupPage) Click(_, y int) (again bool) { return s.m.setup.touchSetupRow(y) }
 
 // Roll has no effect: the view follows the selection.
 func (*setupPage) Roll(int) {}
@@ -213,35 +220,35 @@ func (s *setupPage) Extend(*providers.View, int, int) {}
 
 // Draw draws row y.
 func (s *setupPage) Draw(p *screen.Pen, y int) {
-	s.m.drawSetup(p, y, s.m.bodyHeight())
+	s.m.setup.drawSetup(p, y, s.m.bodyHeight())
 	p.Fill(screen.Bare)
 }
 
 // openRoutes lists the proxy's upstreams.
-func (m *Model) openRoutes() {
-	if m.opt.Setup == nil || len(m.opt.Setup.Routes) == 0 {
-		m.showNotice(display.Lit("only a proxy has upstreams"))
+func (su *setupScreen) openRoutes() {
+	if su.m.opt.Setup == nil || len(su.m.opt.Setup.Routes) == 0 {
+		su.m.showNotice(display.Lit("only a proxy has upstreams"))
 		return
 	}
 	widest := 0
-	for _, h := range m.opt.Setup.Routes {
+	for _, h := range su.m.opt.Setup.Routes {
 		widest = max(widest, len(h[0]))
 	}
 	var lines []string
-	for _, h := range m.opt.Setup.Routes {
-		lines = append(lines, fmt.Sprintf("%s%-*s  %s", m.opt.Setup.URL, widest, h[0], h[1]))
+	for _, h := range su.m.opt.Setup.Routes {
+		lines = append(lines, fmt.Sprintf("%s%-*s  %s", su.m.opt.Setup.URL, widest, h[0], h[1]))
 	}
-	m.openOutput(panes.Literal{Path: "hosts", Text: strings.Join(lines, "\n")})
+	su.m.openOutput(panes.Literal{Path: "hosts", Text: strings.Join(lines, "\n")})
 }
 
 // copySetupLines copies the selected line.
-func (m *Model) copySetupLines() {
-	a := m.opt.Setup
-	if m.setupIndex >= len(a.Ways) {
-		m.showNotice(display.Lit("no line is selected"))
+func (su *setupScreen) copySetupLines() {
+	a := su.m.opt.Setup
+	if su.index >= len(a.Ways) {
+		su.m.showNotice(display.Lit("no line is selected"))
 		return
 	}
-	m.copyText([]byte(strings.Join(a.Ways[m.setupIndex].lines(), "\n")))
+	su.m.copyText([]byte(strings.Join(a.Ways[su.index].lines(), "\n")))
 }
 
 // copyText copies a text, and shows by which method.
@@ -286,10 +293,10 @@ func (r *recentCaptures) Keys() []screen.Binding {
 	return append([]screen.Binding{
 		{Keys: []string{"enter"}, Hint: display.Lit("enter open"), Does: display.Lit("open the capture"), Do: r.openSelected},
 		{Keys: []string{"d"}, Hint: display.Lit("d demo"), Does: display.Lit("play the demo"), Do: func() {
-			r.m.closeTop()
+			r.m.modeStack.closeTop()
 			r.m.playDemo()
 		}},
-		{Keys: []string{"q", "esc"}, Hint: display.Lit("q quit"), Does: display.Lit("quit"), Do: func() { r.m.queueCmd(tea.Quit) }},
+		{Keys: []string{"q", "esc"}, Hint: display.Lit("q quit"), Does: display.Lit("quit"), Do: func() { r.m.modeStack.queueCmd(tea.Quit) }},
 	}, r.CursorKeys(display.Text{}, r.MoveTo)...)
 }
 
@@ -297,8 +304,8 @@ func (r *recentCaptures) Keys() []screen.Binding {
 func (r *recentCaptures) openSelected() {
 	m, chosen := r.m, r.m.opt.Recent[r.At]
 	m.opt.Inbox, m.opt.Source, m.opt.Demo = chosen.Read(), chosen.Name, nil
-	m.closeTop()
-	m.queueCmd(waitForInbox(m.opt.Inbox, 0))
+	m.modeStack.closeTop()
+	m.modeStack.queueCmd(waitForInbox(m.opt.Inbox, 0))
 	m.setFollow(true)
 }
 
@@ -334,59 +341,60 @@ func (r *recentCaptures) Draw(p *screen.Pen, y int) {
 
 // hasOnlyMCP reports whether the session has only MCP servers and no model turns.
 func (m *Model) hasOnlyMCP() bool {
-	return !m.isTourOpening() && !m.isWaitingForClients() && len(m.in.Session().Turns) == 0 && len(m.in.Executed().Requests) > 0
+	return !m.tour.isTourOpening() && !m.setup.isWaitingForClients() && len(m.in.Session().Turns) == 0 && len(m.in.Executed().Requests) > 0
 }
 
 // mcpKeys returns the keys that move in the MCP requests.
-func (m *Model) mcpKeys() []screen.Binding {
-	w := &m.served.rows
-	keys := w.CursorKeys(display.Text{}, func(row int) { m.served.fixed = true; w.MoveTo(row) })
+func (rc *requestCursor) mcpKeys() []screen.Binding {
+	w := &rc.rows
+	keys := w.CursorKeys(display.Text{}, func(row int) { rc.fixed = true; w.MoveTo(row) })
 	last := &keys[len(keys)-1]
-	last.Does, last.Do = display.Lit("to the end, and follow"), func() { m.served.fixed = false }
+	last.Does, last.Do = display.Lit("to the end, and follow"), func() { rc.fixed = false }
 	return keys
 }
 
 // requestCursor is the position in the MCP requests.
 type requestCursor struct {
+	m     *Model
 	rows  screen.Window
 	fixed bool // it does not follow the latest request
 }
 
 // drawMCP draws row y of a session that has only MCP servers: the requests, each with its response in the
 // row below. It shows the latest ones unless the user has moved elsewhere.
-func (m *Model) drawMCP(p *screen.Pen, y, height int) {
-	v := m.in.View()
+func (rc *requestCursor) drawMCP(p *screen.Pen, y, height int) {
+	v := rc.m.in.View()
 	all := v.Executed()
 	rows := max(1, (height-1)/2)
 	if y == 0 {
-		m.served.rows.Stick = !m.served.fixed
-		m.served.rows.Resize(len(all), rows)
+		rc.rows.Stick = !rc.fixed
+		rc.rows.Resize(len(all), rows)
 		p.Text(screen.Accent, display.Lit(" MCP "))
-		p.Text(screen.Plain, m.mcpTitle(v, all, p))
+		p.Text(screen.Plain, rc.mcpTitle(v, all, p))
 		return
 	}
-	n := m.served.rows.Top + (y-1)/2
+	n := rc.rows.Top + (y-1)/2
 	if n >= len(all) || y > 2*rows {
 		return
 	}
 	if r := all[n]; (y-1)%2 == 0 {
-		m.drawMCPRequest(p, r, n == m.served.rows.At && m.served.fixed)
+		rc.drawMCPRequest(p, r, n == rc.rows.At && rc.fixed)
 	} else {
-		m.drawMCPResult(p, r)
+		rc.drawMCPResult(p, r)
 	}
 }
 
 // mcpTitle returns the numbers of requests and tool calls as text.
-func (m *Model) mcpTitle(v *providers.View, all []*mcp.Request, p *screen.Pen) display.Text {
+func (rc *requestCursor) mcpTitle(v *providers.View, all []*mcp.Request, p *screen.Pen) display.Text {
 	calls := 0
 	for _, s := range v.Servers() {
 		calls += s.Calls
 	}
-	return m.draw.Truncate(p.Format("%s, %s; no model turns", screen.Plural(len(all), "request"), screen.Plural(calls, "tool call")), m.w-6)
+	return rc.m.draw.Truncate(p.Format("%s, %s; no model turns", screen.Plural(len(all), "request"), screen.Plural(calls, "tool call")), rc.m.w-6)
 }
 
 // drawMCPRequest draws a request: its state, server, method, and arguments.
-func (m *Model) drawMCPRequest(p *screen.Pen, r *mcp.Request, here bool) {
+func (rc *requestCursor) drawMCPRequest(p *screen.Pen, r *mcp.Request, here bool) {
 	role, mark := screen.Good, display.Lit("   ")
 	if here {
 		mark = p.Glyph.Mark.Between(" ", " ")
@@ -411,12 +419,12 @@ func (m *Model) drawMCPRequest(p *screen.Pen, r *mcp.Request, here bool) {
 	if r.FromServer {
 		asks = "asks "
 	}
-	room := max(0, m.w-13)
-	p.Text(screen.Plain, m.draw.Truncate(p.Format("%s  %s%s %s%s  %s", r.Server.Name, asks, r.Method, r.Tool, took, string(r.Args[:min(len(r.Args), 4*m.w)])), room))
+	room := max(0, rc.m.w-13)
+	p.Text(screen.Plain, rc.m.draw.Truncate(p.Format("%s  %s%s %s%s  %s", r.Server.Name, asks, r.Method, r.Tool, took, string(r.Args[:min(len(r.Args), 4*rc.m.w)])), room))
 }
 
 // drawMCPResult draws the response.
-func (m *Model) drawMCPResult(p *screen.Pen, r *mcp.Request) {
+func (rc *requestCursor) drawMCPResult(p *screen.Pen, r *mcp.Request) {
 	text := r.Text
 	if r.Error != "" {
 		text = r.Error
@@ -427,5 +435,5 @@ func (m *Model) drawMCPResult(p *screen.Pen, r *mcp.Request) {
 	if text == "" && r.StructuredSize > 0 {
 		text = string(r.Structured)
 	}
-	p.Text(screen.Muted, m.draw.Truncate(p.Format("             %s", text[:min(len(text), 4*m.w)]), m.w-1))
+	p.Text(screen.Muted, rc.m.draw.Truncate(p.Format("             %s", text[:min(len(text), 4*rc.m.w)]), rc.m.w-1))
 }

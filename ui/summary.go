@@ -65,11 +65,11 @@ func (s *summary) Keys() []screen.Binding {
 	keys := append([]screen.Binding{
 		{Keys: []string{"?"}, Hint: display.Lit("? help")},
 		{Keys: []string{"enter"}, Hint: display.Lit("enter show scene"), Does: display.Lit("show scene"), Do: s.showSelected},
-		m.restartKey(),
+		m.tour.restartKey(),
 		{Keys: []string{":"}, Hint: display.Lit(": commands")},
 		{Keys: []string{"q"}, Hint: display.Lit("q quit"), Does: display.Lit("quit"), Do: func() { m.quitOrAsk(tea.Quit) }},
-		{Keys: []string{"esc"}, Hint: display.Lit("esc explore"), Does: display.Lit("explore the demo"), Do: m.closeTop},
-	}, m.sceneKeys()...)
+		{Keys: []string{"esc"}, Hint: display.Lit("esc explore"), Does: display.Lit("explore the demo"), Do: m.modeStack.closeTop},
+	}, m.tour.sceneKeys()...)
 	return append(keys, s.CursorKeys(display.Text{}, s.MoveTo)...)
 }
 
@@ -77,7 +77,7 @@ func (s *summary) Keys() []screen.Binding {
 func (s *summary) showSelected() {
 	if s.At < len(s.rows) {
 		s.m.tour.waits = true
-		s.m.showScene(s.rows[s.At].claim)
+		s.m.tour.showScene(s.rows[s.At].claim)
 	}
 }
 
@@ -179,7 +179,7 @@ func (m *Model) openSorted(arg string) {
 	}
 	s := &sortedTurns{m: m, by: orders[i]}
 	s.sort()
-	m.pushMode(s)
+	m.modeStack.pushMode(s)
 }
 
 func (s *sortedTurns) sort() {
@@ -195,7 +195,7 @@ func (s *sortedTurns) sort() {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b valued) int { return cmp.Compare(b.is, a.is) })
-	s.turns, s.since = s.turns[:0], s.m.turnCount()
+	s.turns, s.since = s.turns[:0], s.m.pinned.turnCount()
 	for _, v := range all {
 		s.turns = append(s.turns, v.of)
 	}
@@ -205,13 +205,13 @@ func (s *sortedTurns) Keys() []screen.Binding {
 	return append([]screen.Binding{
 		{Keys: []string{"enter"}, Hint: display.Lit("enter go there"), Does: display.Lit("go to the turn"), Do: s.goToSelected},
 		{Keys: []string{"s"}, Hint: display.Lit("s sort again"), Does: display.Lit("sort again with new turns"), Do: s.sort},
-		{Keys: []string{"esc", "q"}, Hint: display.Lit("esc back"), Does: display.Lit("close"), Do: s.m.closeTop},
+		{Keys: []string{"esc", "q"}, Hint: display.Lit("esc back"), Does: display.Lit("close"), Do: s.m.modeStack.closeTop},
 	}, s.CursorKeys(display.Lit("j k row"), s.MoveTo)...)
 }
 
 func (s *sortedTurns) goToSelected() {
 	if s.At < len(s.turns) {
-		s.m.closeTop()
+		s.m.modeStack.closeTop()
 		modeHost{s.m}.Choose(s.turns[s.At])
 	}
 }
@@ -223,7 +223,7 @@ func (s *sortedTurns) Draw(p *screen.Pen, y int) {
 	if y == 0 {
 		p.Text(screen.Accent, p.Format(" TURNS %s", screen.Count(len(s.turns))))
 		p.Text(screen.Plain, p.Format("  by %s", s.by.word))
-		if n := s.m.turnCount() - s.since; n > 0 {
+		if n := s.m.pinned.turnCount() - s.since; n > 0 {
 			p.Text(screen.Muted, p.Format("  %s new: s", screen.Count(n)))
 		}
 		p.Right(screen.Muted, screen.Bare, display.Lit("a sorted copy: the list keeps its order "))

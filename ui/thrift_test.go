@@ -90,7 +90,7 @@ func TestThrift(t *testing.T) {
 		t.Error("the end is not shown at once")
 	}
 	fresh := newScreen(t, 140, 40)
-	if fresh.redraw.on || fresh.scheduleDraw(tea.KeyMsg{}) != nil || fresh.redraw.budget != (writeBudget{}) {
+	if fresh.redraw.on || fresh.frame.scheduleDraw(tea.KeyMsg{}) != nil || fresh.redraw.budget != (writeBudget{}) {
 		t.Error("frames are held back where nobody counts")
 	}
 }
@@ -100,17 +100,17 @@ func TestThriftWakes(t *testing.T) {
 	f := newFar(t)
 	f.given = 1 << 20
 	for n := range 3 {
-		cmd := f.scheduleDraw(inboxReady{})
+		cmd := f.frame.scheduleDraw(inboxReady{})
 		if !f.redraw.on || (cmd != nil) != (n == 0) {
 			t.Fatalf("frame %d: held %t, woken %t", n, f.redraw.on, cmd != nil)
 		}
 	}
 	f.now = f.now.Add(100 * time.Millisecond)
-	if cmd := f.scheduleDraw(redrawTick{}); !f.redraw.on || cmd == nil {
+	if cmd := f.frame.scheduleDraw(redrawTick{}); !f.redraw.on || cmd == nil {
 		t.Error("a screen that is woken too early does not go to sleep again")
 	}
 	f.now = f.now.Add(500 * 24 * time.Hour) // however much was owed
-	if cmd := f.scheduleDraw(redrawTick{}); f.redraw.on || cmd != nil {
+	if cmd := f.frame.scheduleDraw(redrawTick{}); f.redraw.on || cmd != nil {
 		t.Error("a screen that is woken holds back")
 	}
 }

@@ -24,6 +24,7 @@ import (
 
 // pausedMoment is the moment at which the screen is paused.
 type pausedMoment struct {
+	m      *Model
 	view   *providers.View // of the moment; nil while the screen shows now
 	strip  panes.TimeStrip
 	shown  stream.Ref // the selection when the screen went to the moment
@@ -32,130 +33,129 @@ type pausedMoment struct {
 }
 
 // isPaused reports whether the screen shows a moment instead of now.
-func (m *Model) isPaused() bool { return m.moment.view != nil }
+func (pm *pausedMoment) isPaused() bool { return pm.view != nil }
 
 // pauseScreen pauses the screen at the current moment.
-func (m *Model) pauseScreen() {
-	if m.isPaused() || !m.canPause() {
+func (pm *pausedMoment) pauseScreen() {
+	if pm.isPaused() || !pm.canPause() {
 		return
 	}
-	if p := m.opt.Playback; p != nil {
+	if p := pm.m.opt.Playback; p != nil {
 		p.Pause(true)
-		m.moment.speed = p.Speed()
+		pm.speed = p.Speed()
 	}
-	m.moment.view = m.in.View().At(m.in.Timeline.Len())
-	m.moment.shown, m.moment.wanted = m.selected, m.selected
-	m.setView(m.moment.view)
+	pm.view = pm.m.in.View().At(pm.m.in.Timeline.Len())
+	pm.shown, pm.wanted = pm.m.selected, pm.m.selected
+	pm.setView(pm.view)
 }
 
 // canPause reports whether there are, or may be, events to pause at; if not, it shows a notice.
-func (m *Model) canPause() bool {
-	if m.in.Timeline.Len() == 0 && !m.isLive() {
-		m.showNotice(display.Lit("nothing arrived yet"))
+func (pm *pausedMoment) canPause() bool {
+	if pm.m.in.Timeline.Len() == 0 && !pm.m.isLive() {
+		pm.m.showNotice(display.Lit("nothing arrived yet"))
 		return false
 	}
 	return true
 }
 
 // goNow shows the current view again, and follows it.
-func (m *Model) goNow() {
-	if !m.isPaused() {
+func (pm *pausedMoment) goNow() {
+	if !pm.isPaused() {
 		return
 	}
-	wanted := m.selectedRef()
-	m.moment.view, m.moment.playing = nil, false
-	m.moment.strip = panes.TimeStrip{}
-	if p := m.opt.Playback; p != nil {
+	wanted := pm.selectedRef()
+	pm.view, pm.playing = nil, false
+	pm.strip = panes.TimeStrip{}
+	if p := pm.m.opt.Playback; p != nil {
 		p.Pause(false)
 	}
-	m.setView(m.in.View())
-	if m.selected = wanted; m.follow || m.selectedTurn() == nil {
-		m.selected = m.newestShown()
+	pm.setView(pm.m.in.View())
+	if pm.m.selected = wanted; pm.m.follow || pm.m.selectedTurn() == nil {
+		pm.m.selected = pm.m.newestShown()
 	}
-	m.refreshPanes()
-	m.followSentTurn()
+	pm.m.refreshPanes()
+	pm.m.outbox.followSentTurn()
 }
 
 // setView changes the view of all panes and modes.
-func (m *Model) setView(v *providers.View) {
-	m.view, m.context.View = v, v
-	m.refreshPanes()
+func (pm *pausedMoment) setView(v *providers.View) {
+	pm.m.view, pm.m.context.View = v, v
+	pm.m.refreshPanes()
 }
 
 // selectedRef returns the user's last selection.
-func (m *Model) selectedRef() stream.Ref {
-	if m.selected != m.moment.shown {
-		m.moment.wanted, m.moment.shown = m.selected, m.selected
+func (pm *pausedMoment) selectedRef() stream.Ref {
+	if pm.m.selected != pm.shown {
+		pm.wanted, pm.shown = pm.m.selected, pm.m.selected
 	}
-	return m.moment.wanted
+	return pm.wanted
 }
 
 // goToMoment shows the moment after n events.
-func (m *Model) goToMoment(n int) {
-	if m.pauseScreen(); !m.isPaused() {
+func (pm *pausedMoment) goToMoment(n int) {
+	if pm.pauseScreen(); !pm.isPaused() {
 		return
 	}
-	m.selectedRef()
-	m.moment.view.MoveTo(n)
-	m.restoreSelection()
+	pm.selectedRef()
+	pm.view.MoveTo(n)
+	pm.restoreSelection()
 }
 
 // restoreSelection selects, at a moment, the user's selection. If that does not exist there, it selects
 // its turn or else the newest turn. If the panes follow, it selects the newest.
-func (m *Model) restoreSelection() {
-	w := &m.moment
-	m.selected = m.newestShown()
-	for _, r := range []stream.Ref{{Turn: w.wanted.Turn}, w.wanted} {
-		if t, c := m.view.Find(r); t != nil && (c != nil || r.Call == 0) && !m.follow {
-			m.selected = r
+func (pm *pausedMoment) restoreSelection() {
+	pm.m.selected = pm.m.newestShown()
+	for _, r := range []stream.Ref{{Turn: pm.wanted.Turn}, pm.wanted} {
+		if t, c := pm.m.view.Find(r); t != nil && (c != nil || r.Call == 0) && !pm.m.follow {
+			pm.m.selected = r
 		}
 	}
-	w.shown = m.selected
-	m.refreshPanes()
-	if m.follow { // to the end at that moment
-		m.followEnd(true)
-		m.refreshPanes()
+	pm.shown = pm.m.selected
+	pm.m.refreshPanes()
+	if pm.m.follow { // to the end at that moment
+		pm.m.followEnd(true)
+		pm.m.refreshPanes()
 	}
 }
 
 // eventCount returns the number of events.
-func (m *Model) eventCount() int {
-	if m.isPaused() {
-		return m.moment.view.ArrivedEvents()
+func (pm *pausedMoment) eventCount() int {
+	if pm.isPaused() {
+		return pm.view.ArrivedEvents()
 	}
-	return m.in.Timeline.Len()
+	return pm.m.in.Timeline.Len()
 }
 
 // steppedTurn returns the turn in which steps move, in its current state, and the number of the call that
 // the user selected, 0 for none.
-func (m *Model) steppedTurn() (t *stream.Turn, call int32) {
-	of := m.selected
-	if m.isPaused() && !m.follow {
-		of = m.selectedRef()
+func (pm *pausedMoment) steppedTurn() (t *stream.Turn, call int32) {
+	of := pm.m.selected
+	if pm.isPaused() && !pm.m.follow {
+		of = pm.selectedRef()
 	}
-	live := m.in.Session()
+	live := pm.m.in.Session()
 	if t = live.Turn(of.Turn); t == nil {
 		return nil, 0
 	}
-	if call = of.Call; m.follow {
+	if call = of.Call; pm.m.follow {
 		call = 0
 	}
 	return t, call
 }
 
 // endHere toggles the view as if the source had ended at the moment.
-func (m *Model) endHere() {
-	if m.pauseScreen(); !m.isPaused() {
+func (pm *pausedMoment) endHere() {
+	if pm.pauseScreen(); !pm.isPaused() {
 		return
 	}
-	m.stopPlaying()
-	m.selectedRef()
-	if n := m.eventCount(); m.moment.view.Ended() {
-		m.moment.view.MoveTo(n)
+	pm.stopPlaying()
+	pm.selectedRef()
+	if n := pm.eventCount(); pm.view.Ended() {
+		pm.view.MoveTo(n)
 	} else {
-		m.moment.view.EndHere()
+		pm.view.EndHere()
 	}
-	m.restoreSelection()
+	pm.restoreSelection()
 }
 
 // playState is the state of playback from a moment.
@@ -180,202 +180,200 @@ const (
 )
 
 // togglePlaying pauses the screen. If it is paused, it starts or stops playback.
-func (m *Model) togglePlaying() {
+func (pm *pausedMoment) togglePlaying() {
 	switch {
-	case !m.isPaused():
-		m.pauseScreen()
-	case m.tour != nil && !m.moment.playing:
-		m.playToNextScene()
-	case m.moment.playing:
-		m.stopPlaying()
+	case !pm.isPaused():
+		pm.pauseScreen()
+	case pm.m.tour != nil && !pm.playing:
+		pm.m.tour.playToNextScene()
+	case pm.playing:
+		pm.stopPlaying()
 	default:
-		m.playOn()
+		pm.playOn()
 	}
 }
 
 // playOn continues playback. At the end of the timeline it follows new records, or restarts if there are no
 // more.
-func (m *Model) playOn() {
-	n := m.eventCount()
-	switch total := m.in.Timeline.Len(); {
-	case n >= total && m.isLive():
-		m.goNow()
+func (pm *pausedMoment) playOn() {
+	n := pm.eventCount()
+	switch total := pm.m.in.Timeline.Len(); {
+	case n >= total && pm.m.isLive():
+		pm.goNow()
 		return
 	case n >= total:
-		m.goToMoment(0)
-	case m.moment.view.Ended():
-		m.goToMoment(n)
+		pm.goToMoment(0)
+	case pm.view.Ended():
+		pm.goToMoment(n)
 	}
-	m.moment.playing = true
-	m.setClock()
-	m.scheduleAdvance(0)
+	pm.playing = true
+	pm.setClock()
+	pm.scheduleAdvance(0)
 }
 
 // stopPlaying stops playback at the moment.
-func (m *Model) stopPlaying() { m.moment.playing = false }
+func (pm *pausedMoment) stopPlaying() { pm.playing = false }
 
 // setClock starts the clock at the time of the moment.
-func (m *Model) setClock() {
-	w := &m.moment
-	w.from, w.since = stream.NoTime, m.opt.Now()
-	for n := m.eventCount(); n < m.in.Timeline.Len() && w.from < 0; n++ {
-		w.from = m.in.View().EventPrefix(n, 0).At
+func (pm *pausedMoment) setClock() {
+	pm.from, pm.since = stream.NoTime, pm.m.opt.Now()
+	for n := pm.eventCount(); n < pm.m.in.Timeline.Len() && pm.from < 0; n++ {
+		pm.from = pm.m.in.View().EventPrefix(n, 0).At
 	}
 }
 
 // playTime returns the source time that playback has reached.
-func (m *Model) playTime() time.Duration {
-	return m.moment.from + time.Duration(float64(m.opt.Now().Sub(m.moment.since))*m.moment.speed)
+func (pm *pausedMoment) playTime() time.Duration {
+	return pm.from + time.Duration(float64(pm.m.opt.Now().Sub(pm.since))*pm.speed)
 }
 
 // scheduleAdvance schedules the next step of playback, unless another action comes first.
-func (m *Model) scheduleAdvance(wait time.Duration) {
-	m.moment.timer++
-	timer := m.moment.timer
-	m.queueCmd(tea.Tick(max(wait, frameTime), func(time.Time) tea.Msg {
+func (pm *pausedMoment) scheduleAdvance(wait time.Duration) {
+	pm.timer++
+	timer := pm.timer
+	pm.m.modeStack.queueCmd(tea.Tick(max(wait, frameTime), func(time.Time) tea.Msg {
 		return workDone{then: func() {
-			if m.moment.timer == timer && m.moment.playing {
-				m.advanceToClock()
+			if pm.timer == timer && pm.playing {
+				pm.advanceToClock()
 			}
 		}}
 	}))
 }
 
 // advanceToClock goes to the moment that the clock has reached.
-func (m *Model) advanceToClock() {
-	v, n, now := m.in.View(), m.eventCount(), m.playTime()
-	wait, total := time.Duration(0), m.playsTo()
+func (pm *pausedMoment) advanceToClock() {
+	v, n, now := pm.m.in.View(), pm.eventCount(), pm.playTime()
+	wait, total := time.Duration(0), pm.m.playsTo()
 	for most := n + skipAtOnce; n < total && n < most; n++ {
 		kind, _ := v.Subject(n)
 		at := v.EventPrefix(n, 0).At
 		if at < 0 && bringsText(kind) { // by delta, if there are no times
-			n, wait = n+1, time.Duration(float64(deltaTime)/m.moment.speed)
+			n, wait = n+1, time.Duration(float64(deltaTime)/pm.speed)
 			break
 		}
 		if at > now {
-			wait = time.Duration(float64(at-now) / m.moment.speed)
+			wait = time.Duration(float64(at-now) / pm.speed)
 			break
 		}
 	}
-	m.goToMoment(n)
+	pm.goToMoment(n)
 	switch {
 	case n < total:
-		m.scheduleAdvance(m.playDelay(wait))
-	case m.isTourShown():
-		m.showScene(m.tour.at + 1)
-	case m.isLive():
-		m.goNow()
+		pm.scheduleAdvance(pm.playDelay(wait))
+	case pm.m.tour.isTourShown():
+		pm.m.tour.showScene(pm.m.tour.at + 1)
+	case pm.m.isLive():
+		pm.goNow()
 	default:
-		m.stopPlaying()
+		pm.stopPlaying()
 	}
 }
 
 // playDelay returns the delay of the next step: short after a pause between turns.
-func (m *Model) playDelay(wait time.Duration) time.Duration {
+func (pm *pausedMoment) playDelay(wait time.Duration) time.Duration {
 	if wait <= maxIdle {
 		return wait
 	}
 	for _, n := range []stream.Status{stream.Waiting, stream.Streaming, stream.LooksDone} {
-		if m.view.Session().Counts[n] > 0 {
+		if pm.m.view.Session().Counts[n] > 0 {
 			return wait
 		}
 	}
-	turns := m.view.Session().Turns
+	turns := pm.m.view.Session().Turns
 	for i := len(turns) - 1; i >= max(0, len(turns)-64); i-- {
 		if !turns[i].Closed() {
 			return wait
 		}
 	}
-	m.moment.from += time.Duration(float64(wait-maxIdle) * m.moment.speed)
+	pm.from += time.Duration(float64(wait-maxIdle) * pm.speed)
 	return maxIdle
 }
 
 // setSpeed changes the speed of playback.
-func (m *Model) setSpeed(faster bool) {
+func (pm *pausedMoment) setSpeed(faster bool) {
 	factor := 0.5
 	if faster {
 		factor = 2
 	}
-	now := m.playTime()
-	m.moment.speed = min(max(m.moment.speed*factor, minSpeed), maxSpeed)
-	if p := m.opt.Playback; p != nil {
-		p.SetSpeed(m.moment.speed)
+	now := pm.playTime()
+	pm.speed = min(max(pm.speed*factor, minSpeed), maxSpeed)
+	if p := pm.m.opt.Playback; p != nil {
+		p.SetSpeed(pm.speed)
 	}
-	if m.moment.playing {
-		m.moment.from, m.moment.since = now, m.opt.Now()
-		m.scheduleAdvance(0)
+	if pm.playing {
+		pm.from, pm.since = now, pm.m.opt.Now()
+		pm.scheduleAdvance(0)
 	}
-	m.showNotice(m.draw.Format("speed %g%s", m.moment.speed, m.pen.Glyph.Times))
+	pm.m.showNotice(pm.m.draw.Format("speed %g%s", pm.speed, pm.m.pen.Glyph.Times))
 }
 
 // playWord returns PLAY with the speed, or PAUSED.
-func (m *Model) playWord() screen.StyledText {
-	if m.moment.playing {
-		return screen.StyledText{Role: screen.Live, Text: m.speedText("PLAY", m.moment.speed)}
+func (pm *pausedMoment) playWord() screen.StyledText {
+	if pm.playing {
+		return screen.StyledText{Role: screen.Live, Text: pm.m.frame.speedText("PLAY", pm.speed)}
 	}
 	return screen.StyledText{Role: screen.Caution, Text: display.Lit("PAUSED")}
 }
 
 // leaveTime closes the search or the zoom if one is open, or else goes back to now.
-func (m *Model) leaveTime() {
-	if m.search.query != "" || m.zoom {
-		m.stepBack(nil)
+func (pm *pausedMoment) leaveTime() {
+	if pm.m.search.query != "" || pm.m.zoom {
+		pm.m.stepBack(nil)
 		return
 	}
-	m.goNow()
+	pm.goNow()
 }
 
 // saveCut saves a capture that ends at the moment.
-func (m *Model) saveCut() {
-	data, err := m.opt.Cut(m.moment.view)
+func (pm *pausedMoment) saveCut() {
+	data, err := pm.m.opt.Cut(pm.view)
 	if err != nil {
-		m.showNotice(m.draw.Clean(err.Error()))
+		pm.m.showNotice(pm.m.draw.Clean(err.Error()))
 		return
 	}
-	path, err := m.opt.Save("cut.tsc", data)
+	path, err := pm.m.opt.Save("cut.tsc", data)
 	if err != nil {
-		m.showNotice(m.draw.Clean(err.Error()))
+		pm.m.showNotice(pm.m.draw.Clean(err.Error()))
 		return
 	}
-	m.showNotice(m.draw.Format("saved %s, %s", m.draw.Clean(path), screen.Bytes(len(data))))
+	pm.m.showNotice(pm.m.draw.Format("saved %s, %s", pm.m.draw.Clean(path), screen.Bytes(len(data))))
 }
 
 // stripRows returns the current height of the strip; 0 unless the screen is paused.
-func (m *Model) stripRows() int {
+func (pm *pausedMoment) stripRows() int {
 	switch {
-	case m.isTourShown():
-		return m.captionRows()
-	case !m.isPaused() || m.isSummaryOpen():
+	case pm.m.tour.isTourShown():
+		return pm.m.tour.captionRows()
+	case !pm.isPaused() || pm.m.tour.isSummaryOpen():
 		return 0
 	}
-	t, _ := m.steppedTurn()
+	t, _ := pm.steppedTurn()
 	if t == nil {
 		return 1
 	}
-	return panes.StripRows(m.h, len(t.Calls))
+	return panes.StripRows(pm.m.h, len(t.Calls))
 }
 
 // extendStrip updates the strip.
-func (m *Model) extendStrip() {
-	if !m.isPaused() || m.isTourShown() || m.isSummaryOpen() {
+func (pm *pausedMoment) extendStrip() {
+	if !pm.isPaused() || pm.m.tour.isTourShown() || pm.m.tour.isSummaryOpen() {
 		return
 	}
-	w := &m.moment
 	at := panes.StripSubject{
-		Live: m.in.View(), Then: w.view, Turn: stream.NoTurn, Chosen: m.selected, Word: m.playWord().Text, Moves: w.playing, Ended: w.view.Ended(),
+		Live: pm.m.in.View(), Then: pm.view, Turn: stream.NoTurn, Chosen: pm.m.selected, Word: pm.playWord().Text, Moves: pm.playing, Ended: pm.view.Ended(),
 	}
-	if t, _ := m.steppedTurn(); t != nil {
+	if t, _ := pm.steppedTurn(); t != nil {
 		at.Turn = t.Number
 	}
-	if n := m.in.Timeline.Len() - m.eventCount(); n > 0 {
+	if n := pm.m.in.Timeline.Len() - pm.eventCount(); n > 0 {
 		events := screen.Plural(n, "event").Between("+", "")
 		at.Less, at.Ahead = events, events.Between("the end is ", " ahead")
-		if m.isLive() {
+		if pm.m.isLive() {
 			at.Ahead = events.Between("now is ", " ahead")
 		}
-		if len(m.in.Session().Turns) > 1 {
+		if len(pm.m.in.Session().Turns) > 1 {
 			at.Ahead = at.Ahead.Between("", ", all turns")
 		}
 	}
-	w.strip.Extend(at, m.w, m.h, &m.pen)
+	pm.strip.Extend(at, pm.m.w, pm.m.h, &pm.m.pen)
 }

@@ -46,10 +46,10 @@ func checkMoments(t *testing.T, records []stream.Record, w, h, most int) {
 	back := slices.Clone(moments)
 	rng.Shuffle(len(back), func(i, j int) { back[i], back[j] = back[j], back[i] })
 	for _, n := range append(moments, back...) {
-		walks.goToMoment(n)
+		walks.moment.goToMoment(n)
 		walks.send(nil)
 		fresh := newScreen(t, w, h).feed(records[:last[n]]...)
-		fresh.resize(w, h-walks.stripRows())
+		fresh.resize(w, h-walks.moment.stripRows())
 		for _, s := range []*rig{fresh, walks} { // how far panes are scrolled is the user's, not the moment's
 			s.setFollow(true)
 			s.list.Top, s.doc.Top, s.wire.Top = 0, 0, 0
@@ -157,7 +157,7 @@ func TestCorpusEveryMoment(t *testing.T) {
 	}
 	eachCapture(t, func(t *testing.T, records []stream.Record) {
 		walks := newScreen(t, 140, 40).feed(records...).press(" ")
-		then := newScreen(t, 140, 40).resize(140, 40-walks.stripRows())
+		then := newScreen(t, 140, 40).resize(140, 40-walks.moment.stripRows())
 		level := func(s *rig) []string {
 			s.setFollow(true)
 			s.list.Top, s.doc.Top, s.wire.Top = 0, 0, 0
@@ -175,7 +175,7 @@ func TestCorpusEveryMoment(t *testing.T) {
 		back := slices.Clone(moments)
 		slices.Reverse(back)
 		for _, n := range append(moments, back...) {
-			walks.goToMoment(n)
+			walks.moment.goToMoment(n)
 			walks.send(nil)
 			if diff := cmp.Diff(was[n], level(walks)); diff != "" {
 				t.Fatalf("%d events of %d (-then +moment):\n%s", n, walks.in.Timeline.Len(), diff)
@@ -191,14 +191,14 @@ func TestHeldTakesAll(t *testing.T) {
 	records := demo(t, "parallel")
 	s := newScreen(t, 80, 24).feed(records[:30]...).press(" ,,")
 	before := s.bodyRows()
-	n := s.eventCount()
+	n := s.moment.eventCount()
 	s.feed(records[30:50]...)
-	if diff := cmp.Diff(before, s.bodyRows()); diff != "" || s.eventCount() != n {
+	if diff := cmp.Diff(before, s.bodyRows()); diff != "" || s.moment.eventCount() != n {
 		t.Errorf("the moment changed (-before +after):\n%s", diff)
 	}
 	s.shows("now is +", " ahead").press("G")
 	want := newScreen(t, 80, 24).feed(records[:50]...)
-	if s.isPaused() || s.in.Timeline.Len() != want.in.Timeline.Len() {
+	if s.moment.isPaused() || s.in.Timeline.Len() != want.in.Timeline.Len() {
 		t.Errorf("%d events came, not %d", s.in.Timeline.Len(), want.in.Timeline.Len())
 	}
 	if got := s.selectedCall().Args(); string(got) != string(want.selectedCall().Args()) {

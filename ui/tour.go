@@ -22,6 +22,7 @@ import (
 //     moment, and disappears when the user goes elsewhere.
 //   - The caption has its own rows, below those of the panes.
 type tourPlayer struct {
+	m       *Model
 	looked  *providers.View // the view that was searched for scenes
 	moments []int           // moments of the scenes found, in order
 	about   []stream.Ref    // the call of each
@@ -42,245 +43,247 @@ const (
 // startTour begins the demo from its start.
 func (m *Model) startTour() {
 	if m.tour == nil {
-		m.tour = new(tourPlayer)
+		m.tour = &tourPlayer{m: m}
 	}
-	m.resetPanes()
+	m.tour.resetPanes()
 	m.tour.at, m.tour.shown, m.tour.off, m.tour.waits = -1, false, false, false
 	m.setFollow(true)
-	m.goToMoment(0)
-	m.stopPlaying()
-	m.countDown(sceneTime)
+	m.moment.goToMoment(0)
+	m.moment.stopPlaying()
+	m.tour.countDown(sceneTime)
 }
 
 // isTourShown reports whether the demo is being shown.
-func (m *Model) isTourShown() bool { return m.tour != nil && !m.tour.off && m.isPaused() }
+func (tp *tourPlayer) isTourShown() bool { return tp != nil && !tp.off && tp.m.moment.isPaused() }
 
 // hasTourKeys reports whether the keys are those of the tour. Another mode, e.g. the help, may be on top.
-func (m *Model) hasTourKeys() bool { return m.isTourShown() && len(m.modeStack.all) <= m.tour.seats }
+func (tp *tourPlayer) hasTourKeys() bool {
+	return tp.isTourShown() && len(tp.m.modeStack.all) <= tp.seats
+}
 
 // isTourOpening reports whether the demo has not played anything yet.
-func (m *Model) isTourOpening() bool {
-	return m.isTourShown() && m.tour.at < 0 && m.eventCount() == 0 && !m.moment.playing
+func (tp *tourPlayer) isTourOpening() bool {
+	return tp.isTourShown() && tp.at < 0 && tp.m.moment.eventCount() == 0 && !tp.m.moment.playing
 }
 
 // findScenes searches the new events for scenes.
-func (m *Model) findScenes() {
-	s, live := m.tour, m.in.View()
-	if s == nil {
+func (tp *tourPlayer) findScenes() {
+	if tp == nil {
 		return
 	}
-	if s.looked == nil {
-		s.looked = live.At(0)
+	live := tp.m.in.View()
+	if tp.looked == nil {
+		tp.looked = live.At(0)
 	}
-	for n := s.looked.ArrivedEvents(); len(s.moments) < len(tourScenes); {
-		c := &tourScenes[len(s.moments)]
-		if a, ok := c.of.subjectIn(s.looked); ok && c.seen(a) {
-			s.moments, s.about = append(s.moments, n), append(s.about, a.call.Ref())
+	for n := tp.looked.ArrivedEvents(); len(tp.moments) < len(tourScenes); {
+		c := &tourScenes[len(tp.moments)]
+		if a, ok := c.of.subjectIn(tp.looked); ok && c.seen(a) {
+			tp.moments, tp.about = append(tp.moments, n), append(tp.about, a.call.Ref())
 			continue
 		}
 		if n >= live.Events() {
 			return
 		}
 		n = live.AfterEvent(n)
-		s.looked.MoveTo(n)
+		tp.looked.MoveTo(n)
 	}
 }
 
 // resetPanes closes all modes and resets the panes.
-func (m *Model) resetPanes() {
-	m.closeAll()
-	m.clearSearch()
-	m.zoom = false
-	m.turnTo(m.list)
-	if m.large {
-		m.turnTo(m.doc)
+func (tp *tourPlayer) resetPanes() {
+	tp.m.modeStack.closeAll()
+	tp.m.search.clearSearch()
+	tp.m.zoom = false
+	tp.m.turnTo(tp.m.list)
+	if tp.m.large {
+		tp.m.turnTo(tp.m.doc)
 	}
-	m.tabs = TabsByWidth
-	m.tour.seats = 0
+	tp.m.tabs = TabsByWidth
+	tp.seats = 0
 }
 
 // showScene goes to a scene, and opens its evidence.
-func (m *Model) showScene(n int) {
-	s := m.tour
-	if n = min(n, len(s.moments)-1); n < 0 {
-		m.startTour()
+func (tp *tourPlayer) showScene(n int) {
+	if n = min(n, len(tp.moments)-1); n < 0 {
+		tp.m.startTour()
 		return
 	}
-	m.resetPanes()
-	m.follow = true // the state as if the tour had played up to the scene
-	m.goToMoment(s.moments[n])
-	m.stopPlaying()
-	s.at, s.shown, s.off = n, true, false
-	m.setFollow(false)
-	m.selected = s.about[n]
-	m.moment.wanted, m.moment.shown = m.selected, m.selected
-	m.refreshPanes() // the document shows the call before it moves to its end
-	m.doc.Follow(true)
-	tourScenes[n].evidence(m)
-	s.seats = len(m.modeStack.all)
-	s.off = m.isSummaryOpen() // there is no next scene
-	m.refreshPanes()
-	m.countDown(sceneTime)
+	tp.resetPanes()
+	tp.m.follow = true // the state as if the tour had played up to the scene
+	tp.m.moment.goToMoment(tp.moments[n])
+	tp.m.moment.stopPlaying()
+	tp.at, tp.shown, tp.off = n, true, false
+	tp.m.setFollow(false)
+	tp.m.selected = tp.about[n]
+	tp.m.moment.wanted, tp.m.moment.shown = tp.m.selected, tp.m.selected
+	tp.m.refreshPanes() // the document shows the call before it moves to its end
+	tp.m.doc.Follow(true)
+	tourScenes[n].evidence(tp.m)
+	tp.seats = len(tp.m.modeStack.all)
+	tp.off = tp.isSummaryOpen() // there is no next scene
+	tp.m.refreshPanes()
+	tp.countDown(sceneTime)
 }
 
 // countDown continues the tour after a delay that depends on the speed, unless the tour waits for the
 // user.
-func (m *Model) countDown(wait time.Duration) {
-	s := m.tour
-	s.timer++
-	timer := s.timer
-	s.waits = s.waits || m.opt.Calm && wait == sceneTime
-	if s.waits || s.off {
+func (tp *tourPlayer) countDown(wait time.Duration) {
+	tp.timer++
+	timer := tp.timer
+	tp.waits = tp.waits || tp.m.opt.Calm && wait == sceneTime
+	if tp.waits || tp.off {
 		return
 	}
-	m.queueCmd(tea.Tick(time.Duration(float64(wait)/m.moment.speed), func(time.Time) tea.Msg {
+	tp.m.modeStack.queueCmd(tea.Tick(time.Duration(float64(wait)/tp.m.moment.speed), func(time.Time) tea.Msg {
 		return workDone{then: func() {
-			if m.tour == s && s.timer == timer {
-				m.playToNextScene()
+			if tp.m.tour == tp && tp.timer == timer {
+				tp.playToNextScene()
 			}
 		}}
 	}))
 }
 
 // playToNextScene plays from the current moment to the next scene.
-func (m *Model) playToNextScene() {
-	s, n := m.tour, m.eventCount()
-	if !s.shown || n != s.moments[s.at] { // the user returns to a scene that they left
-		for s.at = -1; s.at+1 < len(s.moments) && s.moments[s.at+1] <= n && n > 0; s.at++ {
+func (tp *tourPlayer) playToNextScene() {
+	n := tp.m.moment.eventCount()
+	if !tp.shown || n != tp.moments[tp.at] { // the user returns to a scene that they left
+		for tp.at = -1; tp.at+1 < len(tp.moments) && tp.moments[tp.at+1] <= n && n > 0; tp.at++ {
 		}
 	}
-	s.off, s.waits = false, false
-	if s.at+1 >= len(s.moments) {
-		if s.at+1 < len(tourScenes) { // it is still being read
-			m.countDown(readTime)
+	tp.off, tp.waits = false, false
+	if tp.at+1 >= len(tp.moments) {
+		if tp.at+1 < len(tourScenes) { // it is still being read
+			tp.countDown(readTime)
 		}
 		return
 	}
-	s.timer++
-	s.shown = false
-	m.resetPanes()
-	m.setFollow(true)
-	m.moment.playing = true
-	m.setClock()
-	m.scheduleAdvance(0)
+	tp.timer++
+	tp.shown = false
+	tp.resetPanes()
+	tp.m.setFollow(true)
+	tp.m.moment.playing = true
+	tp.m.moment.setClock()
+	tp.m.moment.scheduleAdvance(0)
 }
 
 // playsTo returns the number of events at the end of playback from the moment.
 func (m *Model) playsTo() int {
-	if s := m.tour; m.isTourShown() && s.at+1 < len(s.moments) {
-		return max(m.eventCount(), s.moments[s.at+1])
+	if s := m.tour; s.isTourShown() && s.at+1 < len(s.moments) {
+		return max(m.moment.eventCount(), s.moments[s.at+1])
 	}
 	return m.in.Timeline.Len()
 }
 
 // leaveTour ends the tour at its current place.
-func (m *Model) leaveTour() {
-	m.tour.off, m.tour.waits = true, true
-	m.tour.timer++
-	m.stopPlaying()
-	m.refreshPanes()
+func (tp *tourPlayer) leaveTour() {
+	tp.off, tp.waits = true, true
+	tp.timer++
+	tp.m.moment.stopPlaying()
+	tp.m.refreshPanes()
 }
 
 // leaveTourWithNote ends the tour and shows how to continue it.
-func (m *Model) leaveTourWithNote() {
-	m.leaveTour()
-	m.showNotice(display.Lit("your turn: space continues, } next scene, d restart"))
+func (tp *tourPlayer) leaveTourWithNote() {
+	tp.leaveTour()
+	tp.m.showNotice(display.Lit("your turn: space continues, } next scene, d restart"))
 }
 
 // toggleTour pauses or continues the tour.
 func (m *Model) toggleTour() {
 	s := m.tour
 	if s.waits {
-		m.playToNextScene()
+		m.tour.playToNextScene()
 		return
 	}
-	m.pauseTour()
+	m.tour.pauseTour()
 }
 
 // pauseTour pauses the tour.
-func (m *Model) pauseTour() {
-	m.tour.waits = true
-	m.tour.timer++
-	m.stopPlaying()
+func (tp *tourPlayer) pauseTour() {
+	tp.waits = true
+	tp.timer++
+	tp.m.moment.stopPlaying()
 }
 
 // nextScene goes to the scene that is by places further. While the tour plays towards a scene, the scene
 // that it left counts as the previous one.
-func (m *Model) nextScene(by int) {
-	s := m.tour
-	if by < 0 && !s.shown {
+func (tp *tourPlayer) nextScene(by int) {
+	if by < 0 && !tp.shown {
 		by++
 	}
-	s.waits = s.waits || s.off
-	m.showScene(s.at + by)
+	tp.waits = tp.waits || tp.off
+	tp.showScene(tp.at + by)
 }
 
 // isSummaryOpen reports whether the summary is open.
-func (m *Model) isSummaryOpen() bool {
-	_, is := m.activeMode().Mode.(*summary)
-	return is && m.tour != nil
+func (tp *tourPlayer) isSummaryOpen() bool {
+	if tp == nil {
+		return false
+	}
+	_, is := tp.m.modeStack.activeMode().Mode.(*summary)
+	return is
 }
 
 // tourKeys returns the keys of the tour, whatever evidence is open. After any other key, the user has
 // control.
-func (m *Model) tourKeys() []screen.Binding {
-	km := m.keys
-	hold := bindAction(km.Pause, m.toggleTour)
-	if hold.Hint = display.Lit("space pause"); m.tour.waits {
+func (tp *tourPlayer) tourKeys() []screen.Binding {
+	km := tp.m.keys
+	hold := bindAction(km.Pause, tp.m.toggleTour)
+	if hold.Hint = display.Lit("space pause"); tp.waits {
 		hold.Hint = display.Lit("space next")
 	}
-	claim := m.sceneKeys()
+	claim := tp.sceneKeys()
 	keys := []screen.Binding{
 		{Keys: []string{"?"}, Hint: display.Lit("? help")}, hold,
 		{Keys: []string{","}, Hint: display.Lit(", . step")},
-		claim[0], claim[1], m.restartKey(),
-		{Keys: km.Escape.Keys(), Hint: display.Lit("esc end"), Does: display.Lit("end the tour and explore"), Do: m.leaveTourWithNote},
+		claim[0], claim[1], tp.restartKey(),
+		{Keys: km.Escape.Keys(), Hint: display.Lit("esc end"), Does: display.Lit("end the tour and explore"), Do: tp.leaveTourWithNote},
 	}
-	if m.large {
+	if tp.m.large {
 		next := screen.Binding{Keys: []string{"tab"}, Hint: display.Lit("tab next call")}
 		keys = append(append(slices.Clone(keys[1:5]), next, keys[0]), keys[5:]...)
 	}
-	return m.asUser(append(keys, bindPair(km.Speed, func(step int) { m.setSpeed(step < 0) })...), false)
+	return tp.m.asUser(append(keys, bindPair(km.Speed, func(step int) { tp.m.moment.setSpeed(step < 0) })...), false)
 }
 
 // sceneKeys returns the keys that go to other scenes.
-func (m *Model) sceneKeys() []screen.Binding {
-	keys := bindPair(m.keys.Change, func(step int) { m.nextScene(-step) })
+func (tp *tourPlayer) sceneKeys() []screen.Binding {
+	keys := bindPair(tp.m.keys.Change, func(step int) { tp.nextScene(-step) })
 	keys[0].Hint = display.Lit("{ } scene")
 	keys[0].Does, keys[1].Does = display.Lit("previous scene"), display.Lit("next scene of the demo")
 	return keys
 }
 
 // restartKey returns the key that restarts the demo.
-func (m *Model) restartKey() screen.Binding {
-	b := bindAction(m.keys.Demo, m.startTour)
+func (tp *tourPlayer) restartKey() screen.Binding {
+	b := bindAction(tp.m.keys.Demo, tp.m.startTour)
 	b.Hint, b.Does = display.Lit("d restart"), display.Lit("restart the demo")
 	return b
 }
 
 // handleTourKey handles a key during the tour. During the opening, any key that the tour doesn't use
 // continues. Later, such a key ends the tour and has its usual effect.
-func (m *Model) handleTourKey(k tea.KeyMsg) {
-	km, name := m.keys, k.String()
-	if b := screen.FindBinding(m.tourKeys(), name); b != nil {
+func (tp *tourPlayer) handleTourKey(k tea.KeyMsg) {
+	km, name := tp.m.keys, k.String()
+	if b := screen.FindBinding(tp.tourKeys(), name); b != nil {
 		b.Do()
 		return
 	}
-	if b := screen.FindBinding(m.userGlobalKeys(), name); b != nil && containsKey(name, km.Help, km.Theme, km.Suspend, km.Interrupted) {
+	if b := screen.FindBinding(tp.m.userGlobalKeys(), name); b != nil && containsKey(name, km.Help, km.Theme, km.Suspend, km.Interrupted) {
 		if containsKey(name, km.Help, km.Theme) {
-			m.pauseTour()
+			tp.pauseTour()
 		}
 		b.Do()
 		return
 	}
-	if m.isTourOpening() && !containsKey(name, km.Quit) {
-		m.playToNextScene()
+	if tp.isTourOpening() && !containsKey(name, km.Quit) {
+		tp.playToNextScene()
 		return
 	}
-	m.leaveTour()
-	m.handleKey(k)
-	if _, browsing := m.activeMode().Mode.(browse); browsing && m.notice.Empty() {
-		m.leaveTourWithNote()
+	tp.leaveTour()
+	tp.m.handleKey(k)
+	if _, browsing := tp.m.modeStack.activeMode().Mode.(browse); browsing && tp.m.notice.Empty() {
+		tp.leaveTourWithNote()
 	}
 }
 
@@ -290,11 +293,11 @@ func containsKey(name string, of ...key.Binding) bool {
 
 // captionRows returns the height of the caption below the panes: a line across if there is room, and the
 // text.
-func (m *Model) captionRows() int {
+func (tp *tourPlayer) captionRows() int {
 	switch {
-	case m.h < tallCaption:
+	case tp.m.h < tallCaption:
 		return 1
-	case m.w >= wideCaption && m.h < ruledCaption:
+	case tp.m.w >= wideCaption && tp.m.h < ruledCaption:
 		return 2
 	}
 	return 3
@@ -309,8 +312,8 @@ const (
 )
 
 // drawCaption draws row y of the caption.
-func (m *Model) drawCaption(p *screen.Pen, y int) {
-	rows := m.captionRows()
+func (tp *tourPlayer) drawCaption(p *screen.Pen, y int) {
+	rows := tp.captionRows()
 	if rows == 3 && p.Left >= wideCaption {
 		if y == 0 {
 			p.Text(screen.Muted, display.Repeat(p.Glyph.Line, p.Left))
@@ -318,8 +321,8 @@ func (m *Model) drawCaption(p *screen.Pen, y int) {
 		}
 		y, rows = y-1, 2
 	}
-	place := m.sceneProgress().Between(" ", "  ")
-	lines := m.captionLines(p.Left-place.Width()-1, rows)
+	place := tp.sceneProgress().Between(" ", "  ")
+	lines := tp.captionLines(p.Left-place.Width()-1, rows)
 	if y == 0 {
 		p.Text(screen.Accent, place)
 	} else {
@@ -331,24 +334,24 @@ func (m *Model) drawCaption(p *screen.Pen, y int) {
 }
 
 // sceneProgress returns the number of the shown or next scene.
-func (m *Model) sceneProgress() display.Text {
-	return display.Join(screen.Count(m.sceneNumber()), display.Lit("/"), screen.Count(len(tourScenes)))
+func (tp *tourPlayer) sceneProgress() display.Text {
+	return display.Join(screen.Count(tp.sceneNumber()), display.Lit("/"), screen.Count(len(tourScenes)))
 }
 
-func (m *Model) sceneNumber() int {
-	if s := m.tour; s.shown {
-		return s.at + 1
+func (tp *tourPlayer) sceneNumber() int {
+	if tp.shown {
+		return tp.at + 1
 	}
-	return min(m.tour.at+2, len(tourScenes))
+	return min(tp.at+2, len(tourScenes))
 }
 
 // captionLines returns the caption in the given number of rows: complete if it fits, or else a short
 // caption with or without the reason.
-func (m *Model) captionLines(width, rows int) (lines []screen.StyledText) {
-	if !m.tour.shown {
-		c := &tourScenes[m.sceneNumber()-1]
-		if a, ok := c.of.subjectIn(m.view); ok && a.call.MayGrow() && a.call.ArgsLen() > 0 {
-			now := display.Join(m.pen.Name(a.call.Name), display.Lit(" streams: "), c.coming)
+func (tp *tourPlayer) captionLines(width, rows int) (lines []screen.StyledText) {
+	if !tp.shown {
+		c := &tourScenes[tp.sceneNumber()-1]
+		if a, ok := c.of.subjectIn(tp.m.view); ok && a.call.MayGrow() && a.call.ArgsLen() > 0 {
+			now := display.Join(tp.m.pen.Name(a.call.Name), display.Lit(" streams: "), c.coming)
 			if now.Width() > width {
 				now = display.Join(display.Lit("now: "), c.coming)
 			}
@@ -356,11 +359,11 @@ func (m *Model) captionLines(width, rows int) (lines []screen.StyledText) {
 		}
 		return []screen.StyledText{{Role: screen.Muted, Text: display.Join(display.Lit("next: "), c.coming)}}
 	}
-	a, ok := m.shownSubject()
+	a, ok := tp.shownSubject()
 	if !ok {
 		return nil
 	}
-	c := tourScenes[m.tour.at].caption(a)
+	c := tourScenes[tp.at].caption(a)
 	ways := [][]screen.StyledText{
 		{{Role: screen.Accent, Text: c.what}, {Role: screen.Plain, Text: c.why}},
 		{{Role: screen.Accent, Text: c.short}, {Role: screen.Plain, Text: c.why}},
@@ -382,17 +385,16 @@ func (m *Model) captionLines(width, rows int) (lines []screen.StyledText) {
 }
 
 // shownSubject returns the subject of the shown scene, as it is now.
-func (m *Model) shownSubject() (a sceneSubject, ok bool) {
-	s := m.tour
-	if a.view = m.view; s.at < 0 {
+func (tp *tourPlayer) shownSubject() (a sceneSubject, ok bool) {
+	if a.view = tp.m.view; tp.at < 0 {
 		return a, false
 	}
-	a.turn, a.call = m.view.Find(s.about[s.at])
+	a.turn, a.call = tp.m.view.Find(tp.about[tp.at])
 	return a, a.call != nil
 }
 
 // drawOpening draws row y of the title screen before the demo plays.
-func (m *Model) drawOpening(p *screen.Pen, y, height int) {
+func (tp *tourPlayer) drawOpening(p *screen.Pen, y, height int) {
 	width := min(p.Left-4, openingWidth)
 	var lines []screen.StyledText
 	for i, text := range []screen.StyledText{

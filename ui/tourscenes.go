@@ -233,7 +233,7 @@ var tourScenes = []tourScene{
 		of: tourCall{"parallel", 1, 1}, coming: display.Lit("what you saw"),
 		seen:     func(a sceneSubject) bool { return a.turn.Closed() },
 		caption:  func(sceneSubject) caption { return caption{} },
-		evidence: func(m *Model) { m.pushMode(newSummary(m)) },
+		evidence: func(m *Model) { m.modeStack.pushMode(newSummary(m)) },
 	},
 }
 

@@ -32,7 +32,7 @@ func TestUserKeys(t *testing.T) {
 	u := userKeys(t, []string{"zoom", "Z"}, []string{"raw", "z"}, []string{"replay", "ctrl+r", "ctrl+p"}, []string{"search", "f5"},
 		[]string{"up", "up", "i"}, []string{"step", "e", ";"}, []string{"edit", "E"}, []string{"scope", "S"}, []string{"help", "f1"})
 	s := newScreen(t, 140, 40, func(o *Options) { o.Keys = u }).feed(body("agent.sse")(t)...)
-	noTwice(t, "browsing", s.keysOf(s.activeMode().Mode))
+	noTwice(t, "browsing", s.keysOf(s.modeStack.activeMode().Mode))
 	if s.press("Z"); !s.zoom {
 		t.Error("Z does not zoom")
 	}
@@ -43,7 +43,7 @@ func TestUserKeys(t *testing.T) {
 	s.press("p").hides("REPLAY")
 	s.send(tea.KeyMsg{Type: tea.KeyCtrlR})
 	s.shows("REPLAY", "S scope").hides(" s scope")
-	noTwice(t, "replay", s.keysOf(s.activeMode().Mode))
+	noTwice(t, "replay", s.keysOf(s.modeStack.activeMode().Mode))
 	s.press("<esc>:zoom the").shows("zoom the pane", " Z")
 	s.press("<enter>")
 	if !s.zoom {

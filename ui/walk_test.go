@@ -57,7 +57,11 @@ var walks = []struct {
 }{
 	{"a delta back, and forward", func(s *rig, _ *rand.Rand) { s.press(",").View(); s.press(".").View() }},
 	{"a mark back, and forward", func(s *rig, _ *rand.Rand) { s.press("<").View(); s.press(">").View() }},
-	{"anywhere", func(s *rig, rng *rand.Rand) { s.goToMoment(rng.IntN(s.in.Timeline.Len())); s.send(nil); s.View() }},
+	{"anywhere", func(s *rig, rng *rand.Rand) {
+		s.moment.goToMoment(rng.IntN(s.in.Timeline.Len()))
+		s.send(nil)
+		s.View()
+	}},
 }
 
 // BenchmarkWalk is keys that walk and the frames after them: in a long turn, and where there are many.
@@ -76,7 +80,7 @@ func BenchmarkWalk(b *testing.B) {
 
 func benchmarkWalk(b *testing.B, s *rig, walk func(*rig, *rand.Rand)) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	s.goToMoment(s.in.Timeline.Len() / 2)
+	s.moment.goToMoment(s.in.Timeline.Len() / 2)
 	var took []time.Duration
 	for b.Loop() {
 		start := time.Now()
@@ -94,7 +98,7 @@ func TestWalkMemory(t *testing.T) {
 	for _, w := range walks {
 		perWalk := func(s *rig) int64 {
 			rng := rand.New(rand.NewPCG(3, 4))
-			s.goToMoment(s.in.Timeline.Len() / 2)
+			s.moment.goToMoment(s.in.Timeline.Len() / 2)
 			w.walk(s, rng)
 			before := allocated()
 			for range 40 {
@@ -117,8 +121,8 @@ func TestWalkIsFlat(t *testing.T) {
 	small, big := longTurn(t, 100_000), longTurn(t, 1_000_000)
 	for _, w := range walks {
 		rng := rand.New(rand.NewPCG(5, 6))
-		small.goToMoment(small.in.Timeline.Len() / 2)
-		big.goToMoment(big.in.Timeline.Len() / 2)
+		small.moment.goToMoment(small.in.Timeline.Len() / 2)
+		big.moment.goToMoment(big.in.Timeline.Len() / 2)
 		got := 0.0
 		for range 3 {
 			if got = ratio(func() { w.walk(small, rng) }, func() { w.walk(big, rng) }); got <= 4 {

@@ -43,6 +43,9 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/http"
+	"net/url"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -192,4 +195,176 @@ func (r *Redactor) redactText(s string) string {
 	t.write([]byte(s))
 	t.finishBody()
 	return string(t.takeOutput(t.pos))
+}
+
+// credentialFlags are flags whose value has a credential in its own form: a name and a password, a header, or
+// cookies.
+var credentialFlags = map[string]string{
+	"-u": "userinfo", "--user": "userinfo", "-U": "userinfo", "--proxy-user": "userinfo", "-H": "header", "--header": "header", "-b": "cookie", "--cookie": "cookie",
+}
+
+// passwordFlags are short flags for a password, by their program. A password may follow -p directly.
+var passwordFlags = map[string]string{
+	"mysql": "-p", "mysqldump": "-p", "mysqladmin": "-p", "mariadb": "-p", "sshpass": "-p", "docker": "-p", "mongosh": "-p", "mongo": "-p", "redis-cli": "-a",
+	"ldapsearch": "-w", "sqlcmd": "-P",
+}
+
+// Argv returns a command line without its secrets: values after the name of a credential, as in --api-key
+// VALUE, --api-key=VALUE and API_KEY=VALUE, values of credentialFlags and passwordFlags, and anything that
+// looks like a secret. A short password is recognised only by its name, so here the name is enough.
+func (r *Redactor) Argv(args []string) []string {
+	if r.keep {
+		return args
+	}
+	r.lockAndPrepare()
+	defer r.mu.Unlock()
+	out := slices.Clone(args)
+	program := ""
+	for i, arg := range args {
+		if flag := passwordFlags[filepath.Base(arg)]; flag != "" {
+			program = filepath.Base(arg)
+		}
+		name, value, assigned := strings.Cut(arg, "=")
+		known, secret := credentialName([]byte(strings.TrimLeft(name, "-")), inText)
+		hasNext := i+1 < len(args) && !strings.HasPrefix(args[i+1], "-")
+		flag := passwordFlags[program]
+		switch {
+		case secret && assigned && value != "":
+			out[i] = name + "=" + r.replaceAndLearn(value, known.called)
+		case secret && !assigned && strings.HasPrefix(arg, "-") && hasNext:
+			out[i+1] = r.replaceAndLearn(args[i+1], known.called)
+		case assigned && credentialFlags[name] != "":
+			out[i] = name + "=" + r.redactFlag(credentialFlags[name], value)
+		case credentialFlags[arg] != "" && hasNext:
+			out[i+1] = r.redactFlag(credentialFlags[arg], args[i+1])
+		case program != "" && arg == flag && hasNext && program != "mysql" && program != "mariadb":
+			out[i+1] = r.replaceAndLearn(args[i+1], "password")
+		case strings.HasPrefix(program, "m") && flag == "-p" && len(arg) > 2 && strings.HasPrefix(arg, flag):
+			out[i] = flag + r.replaceAndLearn(arg[2:], "password")
+		case out[i] == arg:
+			out[i] = r.redactText(arg)
+		}
+	}
+	return out
+}
+
+// redactFlag redacts the value of one of credentialFlags.
+func (r *Redactor) redactFlag(form, value string) string {
+	before, secret, ok := strings.Cut(value, map[string]string{"userinfo": ":", "header": ":", "cookie": "="}[form])
+	space := secret[:len(secret)-len(strings.TrimLeft(secret, " "))]
+	switch secret = strings.TrimSpace(secret); {
+	case !ok || secret == "" || strings.Trim(secret, "0123456789") == "":
+	case form == "userinfo":
+		return before + ":" + r.replaceAndLearn(secret, "userinfo")
+	case form == "cookie":
+		return r.mapCredential("cookie", value, func(secret string) string { return r.replaceAndLearn(secret, "cookie") })
+	default:
+		lower := strings.ToLower(strings.TrimSpace(before))
+		if replaced, _ := secretHeader(lower); replaced {
+			return before + ":" + space + r.mapCredential(lower, secret, func(secret string) string { return r.replaceAndLearn(secret, lower) })
+		}
+	}
+	return r.redactText(value)
+}
+
+// replaceAndLearn returns the replacement of a value, which counts as a secret from then on.
+func (r *Redactor) replaceAndLearn(value, where string) string {
+	r.learnParts(value, where, false)
+	return r.replacementOf(value, where)
+}
+
+// URL returns a URL, or the known part of one, without its secrets: the userinfo, query parameters with
+// credentials, and anything else that looks like a secret. The rest stays byte for byte, and a URL that
+// can be parsed still can be.
+func (r *Redactor) URL(s string) string { return r.redactWith(s, r.redactURL) }
+
+func (r *Redactor) redactURL(s string) string {
+	rest, fragment, hasFragment := strings.Cut(s, "#")
+	place, query, hasQuery := strings.Cut(rest, "?")
+	if i := strings.Index(place, "//"); i >= 0 {
+		authority, path := place[i+2:], ""
+		if j := strings.IndexByte(authority, '/'); j >= 0 {
+			authority, path = authority[:j], authority[j:]
+		}
+		if j := strings.LastIndexByte(authority, '@'); j > 0 {
+			authority = r.redactUserinfo(authority[:j]) + authority[j:]
+		}
+		place = place[:i+2] + authority + r.redactPath(path)
+	} else {
+		place = r.redactPath(place)
+	}
+	if hasQuery {
+		place += "?" + r.redactQuery(query)
+	}
+	if hasFragment {
+		place += "#" + r.redactQuery(fragment)
+	}
+	return place
+}
+
+// redactUserinfo escapes the brackets of its replacement: a URL may not have them there.
+func (r *Redactor) redactUserinfo(s string) string {
+	if _, password, ok := strings.Cut(s, ":"); ok {
+		if plain, err := url.PathUnescape(password); err == nil {
+			r.learnParts(plain, "userinfo", false)
+		}
+	}
+	r.learnParts(s, "userinfo", false)
+	tag := strings.Trim(r.replacementOf(s, "userinfo"), "[]")
+	return "%5B" + tag + "%5D"
+}
+
+func (r *Redactor) redactPath(s string) string {
+	segments := strings.Split(s, "/")
+	for i, segment := range segments {
+		parts := strings.Split(segment, ";")
+		for j, part := range parts {
+			if name, secret, ok := strings.Cut(part, "="); ok && j > 0 && secret != "" && secretQuery(name) {
+				r.learnParts(secret, strings.ToLower(name), false)
+				parts[j] = name + "=" + r.replacementOf(secret, strings.ToLower(name))
+				continue
+			}
+			parts[j] = r.redactEscaped(part, url.PathUnescape, url.PathEscape)
+		}
+		segments[i] = strings.Join(parts, ";")
+	}
+	return strings.Join(segments, "/")
+}
+
+func (r *Redactor) redactQuery(s string) string {
+	pairs := strings.Split(s, "&")
+	for i, pair := range pairs {
+		name, secret, ok := strings.Cut(pair, "=")
+		if !ok {
+			pairs[i] = r.redactEscaped(pair, url.QueryUnescape, url.QueryEscape)
+			continue
+		}
+		if plain, err := url.QueryUnescape(name); err == nil && secretQuery(plain) && secret != "" {
+			if plain, err := url.QueryUnescape(secret); err == nil {
+				secret = plain
+			}
+			lower := strings.ToLower(name)
+			r.learnParts(secret, lower, false)
+			pairs[i] = name + "=" + r.replacementOf(secret, lower)
+			continue
+		}
+		pairs[i] = r.redactEscaped(name, url.QueryUnescape, url.QueryEscape) + "=" + r.redactEscaped(secret, url.QueryUnescape, url.QueryEscape)
+	}
+	return strings.Join(pairs, "&")
+}
+
+// redactEscaped redacts a part of a URL in its unescaped form. A part without secrets stays as it was
+// written.
+func (r *Redactor) redactEscaped(s string, unescape func(string) (string, error), escape func(string) string) string {
+	plain, err := unescape(s)
+	if err != nil {
+		return r.redactText(s)
+	}
+	if clean := r.redactText(plain); clean != plain {
+		if plain == s {
+			return clean
+		}
+		return escape(clean)
+	}
+	return s
 }

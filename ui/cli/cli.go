@@ -39,44 +39,75 @@ import (
 
 // app is one run of the program.
 type app struct {
+	inputs
+	settingSources
+	printing
+	liveSession
+
 	stdin            *os.File
 	stdout, stderr   lineWriter
 	later            atomic.Pointer[deferredOutput] // gets notes and errors instead of stderr, unless nil
 	drawing          atomic.Bool                    // the screen is open
 	output           stdStream                      // standard output, not sanitised, for the screen and files
 	ending           *shutdown                      // started by a signal
-	keys             ui.UserKeys
-	journal          ui.Journal // notes and errors of the program
-	narrow           func()     // limits both standard streams to ASCII
+	journal          ui.Journal                     // notes and errors of the program
+	narrow           func()                         // limits both standard streams to ASCII
 	flags            lookFlags
-	reading          readFlags
-	hub              hubFlags
-	calls            callFlags
-	views            []*fleet.View // the hubs that are read
-	reportedViews    int           // number of views whose missing data was reported
-	sends            publishFlags  // for a followed source
-	sending          *hubPublisher // nil without --publish
-	tracing          *traceSender  // nil without --otlp
 	replaying        replayFlags
-	follow           bool
-	filter           string      // text of --filter
-	turnFilter       *turnFilter // filter, parsed; nil selects all turns
 	speed            float64
-	format           string
-	counting         bool   // --count
-	summary          bool   // --summary
-	jq               string // expression of --jq, "" without the flag
 	pricesFile       string
-	providerFlags    map[string]*connectFlags // flags of the command line, by name of the host
-	network          *liveInput               // input from the network; nil without one
-	found            capture.FoundFile        // the current file
-	joins            bool                     // named captures of one run are read as one source
-	isRun            bool                     // the current source is the captures of one run
-	unrecognised     []string                 // files in which nothing was recognised
-	origin           map[string]valueOrigin   // of settings from the environment or the file, by key
-	code             int                      // exit code so far
-	oldNames         []string                 // notes about old names of flags and topics that were used
+	code             int // exit code so far
 	stderrIsTerminal bool
+}
+
+// inputs are the sources that a command reads: files, pipes and hubs.
+type inputs struct {
+	app           *app
+	reading       readFlags
+	hub           hubFlags
+	calls         callFlags
+	views         []*fleet.View // the hubs that are read
+	reportedViews int           // number of views whose missing data was reported
+	follow        bool
+	filter        string            // text of --filter
+	turnFilter    *turnFilter       // filter, parsed; nil selects all turns
+	counting      bool              // --count
+	found         capture.FoundFile // the current file
+	joins         bool              // named captures of one run are read as one source
+	isRun         bool              // the current source is the captures of one run
+	unrecognised  []string          // files in which nothing was recognised
+}
+
+// settingSources has the settings of the command line, the environment and the configuration file.
+type settingSources struct {
+	app           *app
+	keys          ui.UserKeys
+	providerFlags map[string]*connectFlags // flags of the command line, by name of the host
+	origin        map[string]valueOrigin   // of settings from the environment or the file, by key
+	oldNames      []string                 // notes about old names of flags and topics that were used
+}
+
+// printing prints turns to standard output.
+type printing struct {
+	app     *app
+	format  string
+	summary bool   // --summary
+	jq      string // expression of --jq, "" without the flag
+}
+
+// liveSession is what a command does with live traffic besides showing it: recording, publishing and tracing.
+type liveSession struct {
+	app     *app
+	sends   publishFlags  // for a followed source
+	sending *hubPublisher // nil without --publish
+	tracing *traceSender  // nil without --otlp
+	network *liveInput    // input from the network; nil without one
+}
+
+// link makes the app the owner of its parts, and returns it.
+func (a *app) link() *app {
+	a.inputs.app, a.settingSources.app, a.printing.app, a.liveSession.app = a, a, a, a
+	return a
 }
 
 // Run runs the command line args and returns the exit code.
@@ -85,7 +116,7 @@ func Run(args []string, stdin, stdout, stderr *os.File) int {
 	out, errs := newStdWriter(stdout, "standard output", ending), newStdWriter(stderr, "standard error", ending)
 	ascii := asciiLocale()
 	words, said := &asciiTo{to: out, on: ascii}, &asciiTo{to: errs, on: ascii}
-	a := &app{stdin: stdin, stdout: lineWriter{words}, stderr: lineWriter{said}, output: out, ending: ending, stderrIsTerminal: isTerminal(stderr)}
+	a := (&app{stdin: stdin, stdout: lineWriter{words}, stderr: lineWriter{said}, output: out, ending: ending, stderrIsTerminal: isTerminal(stderr)}).link()
 	a.narrow = func() { words.on, said.on = true, true }
 	root := a.rootCommand()
 	root.SetArgs(args)

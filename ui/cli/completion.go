@@ -50,7 +50,7 @@ func shellNames() (names []string) {
 	return names
 }
 
-func (a *app) completionCommand() *cobra.Command {
+func (se *settingSources) completionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "completion SHELL", Short: "Print a shell completion script",
 		Example: "source <(toolscope completion bash)\nsource <(toolscope completion zsh)\ntoolscope completion fish | source\ntoolscope completion powershell | Out-String | Invoke-Expression",
@@ -63,7 +63,7 @@ func (a *app) completionCommand() *cobra.Command {
 			if i < 0 {
 				return usageErrorf("completion: unknown shell %q%s\nuse one of %s", args[0], suggestName(args[0], shellNames()), joinCommas(shellNames()...))
 			}
-			return shells[i].write(cmd.Root(), a.output)
+			return shells[i].write(cmd.Root(), se.app.output)
 		},
 	}
 }
@@ -114,10 +114,10 @@ var fileFlags = []string{
 }
 
 // addCompletions registers the completers of arguments and flags with cobra.
-func (a *app) addCompletions(root *cobra.Command) {
+func (se *settingSources) addCompletions(root *cobra.Command) {
 	for _, cmd := range append(root.Commands(), root) {
 		if of := argCompleters[cmd.Name()]; of != nil && cmd != root {
-			cmd.ValidArgsFunction = a.cobraCompleter(of)
+			cmd.ValidArgsFunction = se.cobraCompleter(of)
 		}
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
 			of := flagCompleters[cmd.Name()+" "+f.Name]
@@ -131,17 +131,17 @@ func (a *app) addCompletions(root *cobra.Command) {
 				of = fixedCompletions(func() []completion { return nil })
 			}
 			if of != nil {
-				_ = cmd.RegisterFlagCompletionFunc(f.Name, a.cobraCompleter(of))
+				_ = cmd.RegisterFlagCompletionFunc(f.Name, se.cobraCompleter(of))
 			}
 		})
 	}
 }
 
 // cobraCompleter adapts a completer to cobra.
-func (a *app) cobraCompleter(of completer) cobra.CompletionFunc {
+func (se *settingSources) cobraCompleter(of completer) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, begun string) (all []cobra.Completion, _ cobra.ShellCompDirective) {
 		then := cobra.ShellCompDirectiveNoFileComp
-		for _, o := range of(a, args, begun) {
+		for _, o := range of(se.app, args, begun) {
 			if strings.HasPrefix(o.word, begun) {
 				all = append(all, cobra.CompletionWithDesc(o.word, o.means))
 			}
@@ -242,7 +242,7 @@ func clientCompletions() (all []completion) {
 }
 
 // providerCompletions suggests the names of hosts, or the models of a host after its name and a slash.
-func (a *app) providerCompletions(_ []string, begun string) []completion {
+func (se *settingSources) providerCompletions(_ []string, begun string) []completion {
 	name, _, slash := strings.Cut(begun, "/")
 	if !slash {
 		return providerNameCompletions()
@@ -260,7 +260,7 @@ func modelsAt(name string) []string {
 }
 
 // modelCompletions suggests the models of the hosts in the first argument.
-func (a *app) modelCompletions(args []string, _ string) []completion {
+func (se *settingSources) modelCompletions(args []string, _ string) []completion {
 	if len(args) == 0 {
 		return nil
 	}
@@ -272,7 +272,7 @@ func (a *app) modelCompletions(args []string, _ string) []completion {
 }
 
 // filterCompletions completes the last word of a filter.
-func (a *app) filterCompletions(_ []string, begun string) []completion {
+func (se *settingSources) filterCompletions(_ []string, begun string) []completion {
 	kept := begun[:strings.LastIndexAny(begun, " \t")+1]
 	_, all := filter.Complete(begun, nil)
 	return mapSlice(all, func(w string) completion { return completion{word: kept + strings.TrimPrefix(w, kept)} })
@@ -282,11 +282,11 @@ func (a *app) filterCompletions(_ []string, begun string) []completion {
 const peekTime = 2 * time.Second
 
 // toolCompletions suggests the tools that are called in the files of args.
-func (a *app) toolCompletions(args []string, _ string) []completion {
+func (se *settingSources) toolCompletions(args []string, _ string) []completion {
 	ctx, cancel := context.WithTimeout(context.Background(), peekTime)
 	defer cancel()
 	names := map[string]bool{}
-	_ = a.eachSource(ctx, args, func(src capture.Source, _ string, in *providers.Inspector) error {
+	_ = se.app.eachSource(ctx, args, func(src capture.Source, _ string, in *providers.Inspector) error {
 		err := inspectSource(src, in, func() bool { return ctx.Err() == nil })
 		for _, t := range in.Session().Turns {
 			for _, c := range t.Calls {

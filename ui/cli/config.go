@@ -23,23 +23,23 @@ import (
 	"toolscope/ui/settings"
 )
 
-func (a *app) configCommand() *cobra.Command {
+func (se *settingSources) configCommand() *cobra.Command {
 	origins := false
 	show := &cobra.Command{
 		Use: "show", Short: "List every setting with its value", Args: noArgs,
 		Example: "toolscope config show --show-origin > config.toml", Long: "The output is a configuration file with every setting.",
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.showConfig(cmd, origins) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return se.showConfig(cmd, origins) },
 	}
 	show.Flags().BoolVar(&origins, "show-origin", false, "")
 	edit := &cobra.Command{
 		Use: "edit", Short: "Open the configuration file in $EDITOR, then check it", Args: noArgs,
 		Example: "toolscope config edit", Long: "A new file begins with every setting, commented out.",
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.editConfig(cmd.Root()) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return se.editConfig(cmd.Root()) },
 	}
 	check := &cobra.Command{
 		Use: "check", Short: "Check the configuration file", Args: noArgs,
 		Example: "toolscope config check", Long: "Errors are listed with their line and column.",
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.checkConfig(cmd.Root()) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return se.checkConfig(cmd.Root()) },
 	}
 	path := &cobra.Command{
 		Use: "path", Short: "Print the path of the configuration file", Args: noArgs,
@@ -47,7 +47,7 @@ func (a *app) configCommand() *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			path, err := configPath()
 			if err == nil {
-				a.stdout.printLine("%s", path)
+				se.app.stdout.printLine("%s", path)
 			}
 			return err
 		},
@@ -64,11 +64,11 @@ func (a *app) configCommand() *cobra.Command {
 
 		// The subcommands read the configuration file themselves, and report its errors.
 		PersistentPreRunE: func(*cobra.Command, []string) error {
-			a.printOldNames()
+			se.printOldNames()
 			return nil
 		},
 	}
-	all.AddCommand(show, edit, check, path, a.themeCommand())
+	all.AddCommand(show, edit, check, path, se.app.themeCommand())
 	return all
 }
 
@@ -84,31 +84,31 @@ func shareFlags(root *cobra.Command) {
 }
 
 // showConfig writes every setting in the syntax of the file. It reports invalid values after the settings.
-func (a *app) showConfig(cmd *cobra.Command, origins bool) error {
+func (se *settingSources) showConfig(cmd *cobra.Command, origins bool) error {
 	c, err := readConfiguration(cmd.Root())
 	if err != nil {
 		return err
 	}
-	a.stdout.printLine("# %s%s", c.path, textIf(!c.there, ", which doesn't exist"))
+	se.app.stdout.printLine("# %s%s", c.path, textIf(!c.there, ", which doesn't exist"))
 	var wrong []error
 	table := ""
 	for _, s := range allSettings(cmd.Root()) {
 		if s.table != table {
 			table = s.table
-			a.stdout.printLine("")
-			a.stdout.printLine("[%s]", table)
+			se.app.stdout.printLine("")
+			se.app.stdout.printLine("[%s]", table)
 		}
 		if s.isSecret() {
-			a.stdout.printLine("# %s: only in the variable %s, which is %s", s.configName(), s.envVariable(), ifElse(os.Getenv(s.envVariable()) == "", "not set", "set"))
+			se.app.stdout.printLine("# %s: only in the variable %s, which is %s", s.configName(), s.envVariable(), ifElse(os.Getenv(s.envVariable()) == "", "not set", "set"))
 			continue
 		}
 		value, from := s.flag.DefValue, "default"
 		if s.flag.Changed {
 			value, from = tomlValue(s.flag, s.flag.Value.String()), "flag"
-		} else if err := a.applySetting(s, &c); err != nil {
+		} else if err := se.applySetting(s, &c); err != nil {
 			wrong = append(wrong, err)
 			value = tomlValue(s.flag, value)
-		} else if o, set := a.origin[s.configKey()]; set {
+		} else if o, set := se.origin[s.configKey()]; set {
 			value, from = tomlValue(s.flag, s.flag.Value.String()), o.String()
 		} else {
 			value = tomlValue(s.flag, value)
@@ -117,16 +117,16 @@ func (a *app) showConfig(cmd *cobra.Command, origins bool) error {
 		if origins {
 			line = fmt.Sprintf("%-36s # %s", line, from)
 		}
-		a.stdout.printLine("%s", line)
+		se.app.stdout.printLine("%s", line)
 	}
-	a.showKeys(&c, origins)
-	return a.reportConfig(&c, wrong)
+	se.showKeys(&c, origins)
+	return se.reportConfig(&c, wrong)
 }
 
 // showKeys writes the keys of the screen.
-func (a *app) showKeys(c *configuration, origins bool) {
-	a.stdout.printLine("")
-	a.stdout.printLine("[%s]", keysTable)
+func (se *settingSources) showKeys(c *configuration, origins bool) {
+	se.app.stdout.printLine("")
+	se.app.stdout.printLine("[%s]", keysTable)
 	for _, of := range ui.Actions() {
 		keys, from := []string(nil), "default"
 		for _, k := range of.Keys {
@@ -146,20 +146,20 @@ func (a *app) showKeys(c *configuration, origins bool) {
 		if slices.Contains(of.Keys, "ctrl+c") {
 			line = "# " + line
 		}
-		a.stdout.printLine("%s", line)
+		se.app.stdout.printLine("%s", line)
 	}
 }
 
 // reportConfig prints the problems of the file. It sets the exit code if a value is invalid.
-func (a *app) reportConfig(c *configuration, wrong []error) error {
+func (se *settingSources) reportConfig(c *configuration, wrong []error) error {
 	for _, o := range c.odd {
-		a.printNote("%s: %s", c.positionText(o.Position), o.text)
+		se.app.printNote("%s: %s", c.positionText(o.Position), o.text)
 	}
 	for _, o := range c.bad {
 		wrong = append(wrong, usageErrorf("%s: %s", c.positionText(o.Position), o.text))
 	}
 	for _, err := range wrong {
-		a.failWith(err)
+		se.app.failWith(err)
 	}
 	return nil
 }
@@ -189,26 +189,26 @@ func tomlText(text string) string {
 }
 
 // checkConfig prints the problems of the file, or that there are none.
-func (a *app) checkConfig(root *cobra.Command) error {
+func (se *settingSources) checkConfig(root *cobra.Command) error {
 	c, err := readConfiguration(root)
 	if err != nil {
 		return err
 	}
 	if !c.there {
-		a.stdout.printLine("%s doesn't exist: all settings have their defaults", c.path)
+		se.app.stdout.printLine("%s doesn't exist: all settings have their defaults", c.path)
 		return nil
 	}
-	wrong := a.wrongIn(root, &c)
+	wrong := se.wrongIn(root, &c)
 	if len(c.odd)+len(wrong) == 0 {
-		a.stdout.printLine("%s: no errors", c.path)
+		se.app.stdout.printLine("%s: no errors", c.path)
 	}
-	return a.reportConfig(&c, wrong)
+	return se.reportConfig(&c, wrong)
 }
 
 // wrongIn returns an error for each invalid value in the file.
-func (a *app) wrongIn(root *cobra.Command, c *configuration) (wrong []error) {
+func (se *settingSources) wrongIn(root *cobra.Command, c *configuration) (wrong []error) {
 	for _, s := range allSettings(root) {
-		if err := a.applySetting(s, c); err != nil && a.origin[s.configKey()].place != "" {
+		if err := se.applySetting(s, c); err != nil && se.origin[s.configKey()].place != "" {
 			wrong = append(wrong, err)
 		}
 	}
@@ -217,7 +217,7 @@ func (a *app) wrongIn(root *cobra.Command, c *configuration) (wrong []error) {
 
 // editConfig opens the file in the user's editor until the file has no errors or the user quits. A new file
 // begins with all settings and their defaults, commented out.
-func (a *app) editConfig(root *cobra.Command) error {
+func (se *settingSources) editConfig(root *cobra.Command) error {
 	path, err := configPath()
 	if err != nil {
 		return err
@@ -227,19 +227,19 @@ func (a *app) editConfig(root *cobra.Command) error {
 			return fmt.Errorf("%s: %w", path, capture.WithoutPath(err))
 		}
 	}
-	answers := bufio.NewScanner(a.stdin)
+	answers := bufio.NewScanner(se.app.stdin)
 	for {
-		if err := openEditor(path, a.stdin); err != nil {
+		if err := openEditor(path, se.app.stdin); err != nil {
 			return err
 		}
-		a.code = 0
-		if err := a.checkConfig(root); err != nil {
-			a.failWith(err)
+		se.app.code = 0
+		if err := se.checkConfig(root); err != nil {
+			se.app.failWith(err)
 		}
-		if a.code == 0 || !isTerminal(a.stdin) {
+		if se.app.code == 0 || !isTerminal(se.app.stdin) {
 			return nil
 		}
-		a.stderr.printLine("press enter to edit the file again, or q and enter to leave it")
+		se.app.stderr.printLine("press enter to edit the file again, or q and enter to leave it")
 		if !answers.Scan() || strings.HasPrefix(strings.TrimSpace(answers.Text()), "q") {
 			return nil
 		}

@@ -224,7 +224,7 @@ var renamedFlags = []struct{ commands, old, new string }{
 }
 
 // acceptOldFlags makes a command and its subcommands accept the old names of flags.
-func (a *app) acceptOldFlags(cmd *cobra.Command) {
+func (se *settingSources) acceptOldFlags(cmd *cobra.Command) {
 	names := map[string]string{}
 	for _, r := range renamedFlags {
 		if slices.Contains(strings.Fields(r.commands), cmd.Name()) {
@@ -234,33 +234,33 @@ func (a *app) acceptOldFlags(cmd *cobra.Command) {
 	if len(names) > 0 {
 		cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 			if now, old := names[name]; old {
-				a.noteOldName("--"+name, "--"+now)
+				se.noteOldName("--"+name, "--"+now)
 				return pflag.NormalizedName(now)
 			}
 			return pflag.NormalizedName(name)
 		})
 	}
 	for _, sub := range cmd.Commands() {
-		a.acceptOldFlags(sub)
+		se.acceptOldFlags(sub)
 	}
 }
 
 // noteOldName adds a note about an old name of a flag or a topic.
-func (a *app) noteOldName(old, now string) {
-	if note := old + " is now called " + now; !slices.Contains(a.oldNames, note) {
-		a.oldNames = append(a.oldNames, note)
+func (se *settingSources) noteOldName(old, now string) {
+	if note := old + " is now called " + now; !slices.Contains(se.oldNames, note) {
+		se.oldNames = append(se.oldNames, note)
 	}
 }
 
 // printOldNames prints the notes about old names, but only to a terminal: the output of scripts doesn't
 // change.
-func (a *app) printOldNames() {
-	for _, note := range a.oldNames {
-		if a.stderrIsTerminal {
-			a.printNote("%s", note)
+func (se *settingSources) printOldNames() {
+	for _, note := range se.oldNames {
+		if se.app.stderrIsTerminal {
+			se.app.printNote("%s", note)
 		}
 	}
-	a.oldNames = nil
+	se.oldNames = nil
 }
 
 // openOptions returns the options for opening an input.

@@ -23,12 +23,12 @@ import (
 // hubFlags are the credentials for a hub.
 type hubFlags struct{ creds, nkey, token, ca string }
 
-func (a *app) hubFlags(cmd *cobra.Command) {
+func (ip *inputs) hubFlags(cmd *cobra.Command) {
 	to := cmd.Flags()
-	to.StringVar(&a.hub.creds, "creds", "", "")
-	to.StringVar(&a.hub.nkey, "nkey", "", "")
-	to.StringVar(&a.hub.token, "hub-token", "", "")
-	to.StringVar(&a.hub.ca, "hub-ca", "", "")
+	to.StringVar(&ip.hub.creds, "creds", "", "")
+	to.StringVar(&ip.hub.nkey, "nkey", "", "")
+	to.StringVar(&ip.hub.token, "hub-token", "", "")
+	to.StringVar(&ip.hub.ca, "hub-ca", "", "")
 	markSettings(to, "", "creds", "nkey", "hub-ca")
 	markSecretSetting(to, "", "hub-token")
 	cmd.MarkFlagsMutuallyExclusive("creds", "nkey", "hub-token")
@@ -36,15 +36,15 @@ func (a *app) hubFlags(cmd *cobra.Command) {
 
 // hubAuth returns the credentials of the flags. A token is not allowed on the command line, which all
 // programs can read.
-func (a *app) hubAuth() (auth fleet.Credentials, err error) {
-	auth = fleet.Credentials{Creds: a.hub.creds, NKey: a.hub.nkey, CA: a.hub.ca}
-	if err = auth.Check(); err != nil || a.hub.token == "" {
+func (ip *inputs) hubAuth() (auth fleet.Credentials, err error) {
+	auth = fleet.Credentials{Creds: ip.hub.creds, NKey: ip.hub.nkey, CA: ip.hub.ca}
+	if err = auth.Check(); err != nil || ip.hub.token == "" {
 		return auth, err
 	}
-	if _, elsewhere := a.origin["hub-token"]; !elsewhere && !strings.HasPrefix(a.hub.token, "@") {
+	if _, elsewhere := ip.app.origin["hub-token"]; !elsewhere && !strings.HasPrefix(ip.hub.token, "@") {
 		return auth, usageErrorf("--hub-token: not allowed on the command line, which all programs can read\nuse @FILE, or the variable TOOLSCOPE_HUB_TOKEN")
 	}
-	if auth.Token, err = textOrFile(a.hub.token); err != nil {
+	if auth.Token, err = textOrFile(ip.hub.token); err != nil {
 		return auth, fmt.Errorf("--hub-token: %w", err)
 	}
 	auth.Token = strings.TrimSpace(auth.Token)
@@ -52,12 +52,12 @@ func (a *app) hubAuth() (auth fleet.Credentials, err error) {
 }
 
 // openView connects to a hub.
-func (a *app) openView(ctx context.Context, path string) (*fleet.View, error) {
-	of, err := a.hubAddress(path)
+func (ip *inputs) openView(ctx context.Context, path string) (*fleet.View, error) {
+	of, err := ip.hubAddress(path)
 	if err != nil {
 		return nil, err
 	}
-	auth, err := a.hubAuth()
+	auth, err := ip.hubAuth()
 	if err != nil {
 		return nil, err
 	}
@@ -65,13 +65,13 @@ func (a *app) openView(ctx context.Context, path string) (*fleet.View, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.views = append(a.views, v)
+	ip.views = append(ip.views, v)
 	return v, nil
 }
 
 // openHubSource opens the captures of a hub.
-func (a *app) openHubSource(ctx context.Context, path string) (capture.Source, error) {
-	v, err := a.openView(ctx, path)
+func (ip *inputs) openHubSource(ctx context.Context, path string) (capture.Source, error) {
+	v, err := ip.openView(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -88,16 +88,16 @@ func safeAddress(path string) string {
 }
 
 // reportViews reports, once for each hub, which data of its captures is missing.
-func (a *app) reportViews() {
-	for ; a.reportedViews < len(a.views); a.reportedViews++ {
-		v := a.views[a.reportedViews]
+func (ip *inputs) reportViews() {
+	for ; ip.reportedViews < len(ip.views); ip.reportedViews++ {
+		v := ip.views[ip.reportedViews]
 		s := v.State()
 		if s.Newer > 0 {
-			a.printNote("%s: %s from another version of toolscope", v.Server(), count.Of(int(s.Newer), "message"))
+			ip.app.printNote("%s: %s from another version of toolscope", v.Server(), count.Of(int(s.Newer), "message"))
 		}
 		if !s.Complete() {
-			a.printNote("%s: %s", v.Server(), missingWords(&s))
-			a.code = exitGaps // even after a signal
+			ip.app.printNote("%s: %s", v.Server(), missingWords(&s))
+			ip.app.code = exitGaps // even after a signal
 		}
 	}
 }
@@ -124,14 +124,14 @@ func missingWords(s *fleet.State) string {
 }
 
 // untilCaught returns a context that ends when a signal arrives.
-func (a *app) untilCaught(ctx context.Context) (context.Context, func()) {
+func (ip *inputs) untilCaught(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	caught, uncatch := a.catchEnd()
+	caught, uncatch := ip.app.catchEnd()
 	over := make(chan error)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_, _ = a.waitForEnd(over, caught)
+		_, _ = ip.app.waitForEnd(over, caught)
 		cancel()
 	}()
 	return ctx, func() {
@@ -158,14 +158,14 @@ func hasStartTime(path string) bool {
 }
 
 // openOne opens a path that is read to its end; the address of a hub must have an end.
-func (a *app) openOne(ctx context.Context, path string, o capture.Options) (capture.Source, error) {
+func (ip *inputs) openOne(ctx context.Context, path string, o capture.Options) (capture.Source, error) {
 	switch {
 	case !fleet.IsAddress(path):
 		return capture.Open(ctx, path, o)
 	case isEndless([]string{path}):
 		return nil, usageErrorf("%s: the address has no end, but this command reads to the end\nuse an address with an end, e.g. %s", safeAddress(path), withEnd(path))
 	}
-	return a.openHubSource(ctx, path)
+	return ip.openHubSource(ctx, path)
 }
 
 // withEnd returns an address that ends now.
@@ -174,7 +174,7 @@ func withEnd(path string) string {
 }
 
 // openAll joins all paths, which may be addresses of hubs, into one source.
-func (a *app) openAll(ctx context.Context, paths []string, o capture.Options) (capture.Source, error) {
+func (ip *inputs) openAll(ctx context.Context, paths []string, o capture.Options) (capture.Source, error) {
 	var files []string
 	var all []capture.Source
 	for _, path := range paths {
@@ -182,7 +182,7 @@ func (a *app) openAll(ctx context.Context, paths []string, o capture.Options) (c
 			files = append(files, path)
 			continue
 		}
-		src, err := a.openHubSource(ctx, path)
+		src, err := ip.openHubSource(ctx, path)
 		if err != nil {
 			return nil, err
 		}
@@ -214,13 +214,13 @@ func findCaptures(path string) ([]capture.FoundFile, []string, error) {
 
 // hubStatusNotes returns the state of the hubs that are read, and of the one that is published to. With
 // several hubs, each note names its hub.
-func (a *app) hubStatusNotes() (words []ui.StatusNote) {
-	if a.sending != nil {
-		words = a.sending.statusNotes()
+func (ip *inputs) hubStatusNotes() (words []ui.StatusNote) {
+	if ip.app.sending != nil {
+		words = ip.app.sending.statusNotes()
 	}
-	for _, v := range a.views {
+	for _, v := range ip.views {
 		of := ""
-		if len(a.views) > 1 {
+		if len(ip.views) > 1 {
 			_, of, _ = strings.Cut(v.Server(), "://")
 			of += ": "
 		}
@@ -237,18 +237,18 @@ func (a *app) hubStatusNotes() (words []ui.StatusNote) {
 
 // machineStates returns the machines that publish to the hubs that are read; nil without a hub. A machine
 // that publishes to several hubs has the state that it last sent to any of them.
-func (a *app) machineStates() func() []panes.MachineState {
-	if len(a.views) == 0 {
+func (ip *inputs) machineStates() func() []panes.MachineState {
+	if len(ip.views) == 0 {
 		return nil
 	}
 	return func() (all []panes.MachineState) {
 		now := time.Now()
-		for _, v := range a.views {
+		for _, v := range ip.views {
 			for _, h := range v.Hosts() {
 				all = append(all, panes.MachineState{Name: h.Name, Age: now.Sub(h.LastSeen), Waits: h.Spooled, Skew: h.Skew, Silent: h.Silent, Ended: h.Ended, Read: h.FromRecords})
 			}
 		}
-		if len(a.views) > 1 {
+		if len(ip.views) > 1 {
 			slices.SortStableFunc(all, func(a, b panes.MachineState) int {
 				return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Age, b.Age))
 			})
@@ -313,15 +313,15 @@ func rateText(n float64) string {
 // callFlags select exchanges of a hub by its index. Other exchanges are not read.
 type callFlags struct{ model, status string }
 
-func (a *app) callFlags(cmd *cobra.Command) {
+func (ip *inputs) callFlags(cmd *cobra.Command) {
 	to := cmd.Flags()
-	to.StringVar(&a.calls.model, "hub-model", "", "")
-	to.StringVar(&a.calls.status, "hub-state", "", "")
+	to.StringVar(&ip.calls.model, "hub-model", "", "")
+	to.StringVar(&ip.calls.status, "hub-state", "", "")
 }
 
 // checkHubFlags returns an error if callFlags are used with a path that is not a hub.
-func (a *app) checkHubFlags(paths []string) error {
-	if a.calls != (callFlags{}) && !allAddresses(paths) {
+func (ip *inputs) checkHubFlags(paths []string) error {
+	if ip.calls != (callFlags{}) && !allAddresses(paths) {
 		return usageErrorf("--hub-model and --hub-state: need a hub, whose index lists the calls\nfor files, use --filter 'model:NAME state:STATE'")
 	}
 	return nil
@@ -333,11 +333,11 @@ func allAddresses(paths []string) bool {
 }
 
 // hubAddress parses the address of a hub, and applies callFlags to it.
-func (a *app) hubAddress(path string) (of fleet.Address, err error) {
+func (ip *inputs) hubAddress(path string) (of fleet.Address, err error) {
 	if of, err = fleet.ParseAddress(path); err != nil {
 		return of, usageErrorf("%s: %w", safeAddress(path), err)
 	}
-	of.Model, of.Status = cmp.Or(a.calls.model, of.Model), cmp.Or(a.calls.status, of.Status)
+	of.Model, of.Status = cmp.Or(ip.calls.model, of.Model), cmp.Or(ip.calls.status, of.Status)
 	if words := statusWords(); of.Status != "" && !slices.Contains(words, of.Status) {
 		return of, usageErrorf("unknown state %q\nuse one of %s", of.Status, joinCommas(words...))
 	}
@@ -353,35 +353,35 @@ func statusWords() (words []string) {
 }
 
 // isIndexed reports whether a path selects calls by a hub's index. Such a path may match nothing.
-func (a *app) isIndexed(path string) bool {
+func (ip *inputs) isIndexed(path string) bool {
 	if !fleet.IsAddress(path) {
 		return false
 	}
-	of, err := a.hubAddress(path)
+	of, err := ip.hubAddress(path)
 	return err == nil && of.IsIndexed()
 }
 
 // isIndexOnly reports whether the lines of a hub's index suffice, without its captures.
-func (a *app) isIndexOnly(paths []string) bool {
-	return a.format == "jsonl" && !a.summary && a.jq == "" && a.filter == "" && a.tracing == nil &&
-		allAddresses(paths) && !slices.ContainsFunc(paths, func(path string) bool { return !a.isIndexed(path) })
+func (ip *inputs) isIndexOnly(paths []string) bool {
+	return ip.app.format == "jsonl" && !ip.app.summary && ip.app.jq == "" && ip.filter == "" && ip.app.tracing == nil &&
+		allAddresses(paths) && !slices.ContainsFunc(paths, func(path string) bool { return !ip.isIndexed(path) })
 }
 
 // printLines prints the lines of calls in the indexes of hubs, of all hubs at the same time.
-func (a *app) printLines(ctx context.Context, paths []string) error {
-	ctx, stop := a.untilCaught(ctx)
+func (ip *inputs) printLines(ctx context.Context, paths []string) error {
+	ctx, stop := ip.untilCaught(ctx)
 	defer stop()
-	defer a.endWithReader()()
+	defer ip.app.endWithReader()()
 	var wait sync.WaitGroup
 	var mu sync.Mutex // protects to and failed
-	to := a.stdout.withBuffer()
+	to := ip.app.stdout.withBuffer()
 	var failed error
 	for _, path := range paths {
-		if _, err := a.openView(ctx, path); err != nil {
+		if _, err := ip.openView(ctx, path); err != nil {
 			return err
 		}
 	}
-	for _, v := range a.views {
+	for _, v := range ip.views {
 		wait.Go(func() {
 			err := v.Lines(ctx, func(line []byte) bool {
 				mu.Lock()
@@ -398,6 +398,6 @@ func (a *app) printLines(ctx context.Context, paths []string) error {
 		})
 	}
 	wait.Wait()
-	a.reportViews()
+	ip.reportViews()
 	return failed
 }

@@ -30,5 +30,5 @@ func TestHelpFits(t *testing.T) {
 			look(each)
 		}
 	}
-	look(new(app).rootCommand())
+	look(new(app).link().rootCommand())
 }

@@ -19,7 +19,7 @@ type keptFlags struct {
 	size          string
 }
 
-func (a *app) keptFlags(cmd *cobra.Command, f *liveFlags) {
+func (lv *liveSession) keptFlags(cmd *cobra.Command, f *liveFlags) {
 	k := new(keptFlags)
 	f.kept = k
 	to := cmd.Flags()
@@ -41,33 +41,33 @@ func (a *app) keptFlags(cmd *cobra.Command, f *liveFlags) {
 
 // startKeptCapture starts a capture in toolscope's own folder, and prunes the folder. A failure is reported,
 // and the command goes on without a capture.
-func (a *app) startKeptCapture(f *liveFlags, began time.Time, by string) *captureWriter {
+func (lv *liveSession) startKeptCapture(f *liveFlags, began time.Time, by string) *captureWriter {
 	if f.kept.none {
 		return nil
 	}
 	if f.keepSecrets {
-		a.printNote("not recording, because of --keep-secrets; --record FILE records anyway")
+		lv.app.printNote("not recording, because of --keep-secrets; --record FILE records anyway")
 		return nil
 	}
 	dir, err := captureFolder()
 	var r *captureWriter
 	if err == nil {
-		r, err = a.startCapture(dir+string(filepath.Separator), began, by)
+		r, err = lv.startCapture(dir+string(filepath.Separator), began, by)
 	}
 	if err != nil {
-		a.printNote("not recording: %s", err)
+		lv.app.printNote("not recording: %s", err)
 		return nil
 	}
-	a.pruneCaptures(dir, f.kept)
+	lv.pruneCaptures(dir, f.kept)
 	return r
 }
 
 // pruneCaptures deletes the captures beyond the limits.
-func (a *app) pruneCaptures(dir string, k *keptFlags) {
+func (lv *liveSession) pruneCaptures(dir string, k *keptFlags) {
 	bytes, _ := sizeOf("--prune-size", k.size)
 	for _, gone := range record.Prune(dir, record.Limits{Age: time.Duration(k.days) * 24 * time.Hour, Bytes: bytes}, time.Now()) {
 		if k.verbose {
-			a.printNote("deleted %s: %s, written %s", gone.Path, sizeText(gone.Bytes), gone.Written.Format(time.DateOnly))
+			lv.app.printNote("deleted %s: %s, written %s", gone.Path, sizeText(gone.Bytes), gone.Written.Format(time.DateOnly))
 		}
 	}
 }

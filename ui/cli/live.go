@@ -79,7 +79,7 @@ func newLiveInput(r *redact.Redactor, began time.Time) *liveInput {
 }
 
 // startLive returns the input for a live command, with the capture, the hub and the collector of the flags.
-func (a *app) startLive(command string, f *liveFlags) (l *liveInput, err error) {
+func (lv *liveSession) startLive(command string, f *liveFlags) (l *liveInput, err error) {
 	if f.keepSecrets && f.publish != nil && f.publish.to != "" {
 		return nil, usageErrorf("--keep-secrets: can't be combined with --publish: a hub never gets secrets\nleave one of them out")
 	}
@@ -88,28 +88,28 @@ func (a *app) startLive(command string, f *liveFlags) (l *liveInput, err error) 
 	}
 	r := newRedactor()
 	if f.keepSecrets {
-		a.printNote("--keep-secrets: keys are shown and recorded unchanged")
+		lv.app.printNote("--keep-secrets: keys are shown and recorded unchanged")
 		r = redact.KeepAll()
 	}
 	l = newLiveInput(r, time.Now())
-	a.network = l
-	if l.traced, err = a.startTracing(f.traces, thisMachine(f.publish), a.traceNotices(tracesTo(f.traces))); err != nil {
+	lv.network = l
+	if l.traced, err = lv.startTracing(f.traces, thisMachine(f.publish), lv.traceNotices(tracesTo(f.traces))); err != nil {
 		return nil, err
 	}
 	if l.traced != nil {
 		l.traced.watchNetwork()
 	}
-	if l.sent, err = a.startPublishing(f.publish, l.began, command); err != nil {
+	if l.sent, err = lv.startPublishing(f.publish, l.began, command); err != nil {
 		return nil, err
 	}
 	if l.sent != nil && f.record == "" {
 		return l, nil // the spool already contains the records
 	}
 	if f.kept != nil && f.record == "" {
-		l.rec = a.startKeptCapture(f, l.began, command)
+		l.rec = lv.startKeptCapture(f, l.began, command)
 		return l, nil
 	}
-	l.rec, err = a.startCapture(f.record, l.began, command)
+	l.rec, err = lv.startCapture(f.record, l.began, command)
 	return l, err
 }
 
@@ -216,7 +216,7 @@ func (l *liveInput) reportLimit(a *app) (reached bool) {
 
 // endLive passes on the records that have arrived and closes the capture. A capture with gaps, and a redactor
 // that reached a limit, set the exit code, even after a signal.
-func (a *app) endLive(l *liveInput) {
+func (lv *liveSession) endLive(l *liveInput) {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
 	err := l.drainRecords(ctx)
@@ -236,16 +236,16 @@ func (a *app) endLive(l *liveInput) {
 		err = fmt.Errorf("%s: %w", of, err)
 	}
 	if l.sent != nil {
-		err = errors.Join(err, l.sent.finishSending(ctx, a))
+		err = errors.Join(err, l.sent.finishSending(ctx, lv.app))
 	}
 	if err != nil {
-		a.printError(err)
+		lv.app.printError(err)
 	}
-	if l.reportLimit(a) || err != nil {
-		a.code = exitGaps
+	if l.reportLimit(lv.app) || err != nil {
+		lv.app.code = exitGaps
 	}
 	<-traced
-	l.traced.printMissing(a)
+	l.traced.printMissing(lv.app)
 }
 
 // newRedactor returns the redactor for all live traffic. Its tags have no meaning in another run.
@@ -365,14 +365,14 @@ type liveFlags struct {
 	traces         *traceFlags   // for commands that can send spans, else nil
 }
 
-func (a *app) liveFlags(cmd *cobra.Command, f *liveFlags) {
+func (lv *liveSession) liveFlags(cmd *cobra.Command, f *liveFlags) {
 	to := cmd.Flags()
 	to.StringVar(&f.record, "record", "", "")
 	asPaths(to, "record")
 	to.BoolVar(&f.keepSecrets, "keep-secrets", false, "")
 	addFormatFlag(to, &f.format, "", "text", "jsonl")
-	a.pricesFlag(cmd)
-	a.flags.add(to)
+	lv.app.pricesFlag(cmd)
+	lv.app.flags.add(to)
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		// An empty name may come from an unset variable; the traffic would be lost.
 		if to.Changed("record") && f.record == "" {
@@ -384,16 +384,16 @@ func (a *app) liveFlags(cmd *cobra.Command, f *liveFlags) {
 
 // outputOptions returns the output of a live command: the prices, the printer, and whether there is a
 // screen.
-func (a *app) outputOptions(f *liveFlags) (prices *price.Table, p printer, screen bool, err error) {
-	if prices, err = a.loadPrices(); err != nil {
+func (lv *liveSession) outputOptions(f *liveFlags) (prices *price.Table, p printer, screen bool, err error) {
+	if prices, err = lv.app.loadPrices(); err != nil {
 		return nil, nil, false, err
 	}
-	return prices, a.printerOf(f.format, prices), f.format == "" && a.onScreen(), nil
+	return prices, lv.app.printerOf(f.format, prices), f.format == "" && lv.app.onScreen(), nil
 }
 
 // startCapture starts the capture of --record: a new file in a directory, or the file itself, which must be
 // new.
-func (a *app) startCapture(to string, began time.Time, by string) (*captureWriter, error) {
+func (lv *liveSession) startCapture(to string, began time.Time, by string) (*captureWriter, error) {
 	if to == "" {
 		return nil, nil
 	}
@@ -403,7 +403,7 @@ func (a *app) startCapture(to string, began time.Time, by string) (*captureWrite
 	if isFolder(to) {
 		var warning string
 		if r, name, warning, err = createIn(to, began, "", by); warning != "" {
-			a.printNote("--record: %s", warning)
+			lv.app.printNote("--record: %s", warning)
 		}
 	} else {
 		r, err = record.Create(to, began, by)

@@ -30,69 +30,69 @@ import (
 )
 
 // runOpen shows files or standard input; without either, recent captures or the demo.
-func (a *app) runOpen(ctx context.Context, args []string) error {
-	if a.speed != 0 && (a.speed < capture.MinSpeed || a.speed > capture.MaxSpeed) {
-		return usageErrorf("--speed %g: out of range\nuse %g to %g", a.speed, float64(capture.MinSpeed), float64(capture.MaxSpeed))
+func (ip *inputs) runOpen(ctx context.Context, args []string) error {
+	if ip.app.speed != 0 && (ip.app.speed < capture.MinSpeed || ip.app.speed > capture.MaxSpeed) {
+		return usageErrorf("--speed %g: out of range\nuse %g to %g", ip.app.speed, float64(capture.MinSpeed), float64(capture.MaxSpeed))
 	}
-	prepare, err := a.reading.inspectorSetup()
+	prepare, err := ip.reading.inspectorSetup()
 	if err != nil {
 		return err
 	}
-	paths := a.inputPaths(args)
-	if err := a.checkHubFlags(paths); err != nil {
+	paths := ip.inputPaths(args)
+	if err := ip.checkHubFlags(paths); err != nil {
 		return err
 	}
-	if len(paths) == 0 && a.reading.request != "" {
+	if len(paths) == 0 && ip.reading.request != "" {
 		return usageErrorf("--request: needs a FILE to check, or standard input\ntoolscope --request REQUEST FILE…, or - for standard input")
 	}
-	if a.sends.to != "" && (!a.follow || len(paths) == 0) {
+	if ip.app.sends.to != "" && (!ip.follow || len(paths) == 0) {
 		return usageErrorf("--publish: needs a FILE that is followed\ntoolscope -f FILE --publish URL")
 	}
-	if a.sends.to != "" && slices.ContainsFunc(paths, fleet.IsAddress) {
+	if ip.app.sends.to != "" && slices.ContainsFunc(paths, fleet.IsAddress) {
 		return usageErrorf("--publish: can't publish the data of a hub\nuse a FILE: toolscope -f FILE --publish URL")
 	}
-	if list := recentCaptures(); len(paths) == 0 && a.onScreen() && len(list) > 0 {
-		return a.pickRecent(ctx, list)
+	if list := recentCaptures(); len(paths) == 0 && ip.app.onScreen() && len(list) > 0 {
+		return ip.pickRecent(ctx, list)
 	}
 	if len(paths) == 0 {
-		return a.playDemo(ctx, tour)
+		return ip.app.playDemo(ctx, tour)
 	}
-	if !a.onScreen() {
-		a.format = "text"
-		return a.runPrint(ctx, paths)
+	if !ip.app.onScreen() {
+		ip.app.format = "text"
+		return ip.app.runPrint(ctx, paths)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	prices, err := a.loadPrices()
+	prices, err := ip.app.loadPrices()
 	if err != nil {
 		return err
 	}
-	reading := a.reading.openOptions(a.follow, a.stdin)
+	reading := ip.reading.openOptions(ip.follow, ip.app.stdin)
 	far := &loadProgress{ctx: ctx, began: time.Now()}
 	reading.Progress = &far.Progress
-	src, err := a.openAll(ctx, paths, reading)
+	src, err := ip.openAll(ctx, paths, reading)
 	if err != nil {
 		return err
 	}
-	src, end, err := a.publishFollowed(ctx, src)
+	src, end, err := ip.app.publishFollowed(ctx, src)
 	if err != nil {
 		return err
 	}
-	defer a.reportViews()
+	defer ip.reportViews()
 	defer func() {
 		cancel() // stop reading before the remaining data is sent
 		end()
 	}()
-	return a.showSource(ctx, src, a.speed, ui.Options{Source: sourceTitle(paths), Prepare: prepare, Prices: prices, Machines: a.machineStates(), Status: func() []ui.StatusNote {
-		return append(far.statusNotes(), a.hubStatusNotes()...)
+	return ip.showSource(ctx, src, ip.app.speed, ui.Options{Source: sourceTitle(paths), Prepare: prepare, Prices: prices, Machines: ip.machineStates(), Status: func() []ui.StatusNote {
+		return append(far.statusNotes(), ip.hubStatusNotes()...)
 	}})
 }
 
 // pickRecent lists captures to choose from. A capture isn't pruned while it is shown.
-func (a *app) pickRecent(ctx context.Context, list []recentCapture) error {
+func (ip *inputs) pickRecent(ctx context.Context, list []recentCapture) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	prices, err := a.loadPrices()
+	prices, err := ip.app.loadPrices()
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (a *app) pickRecent(ctx context.Context, list []recentCapture) error {
 			return in
 		}})
 	}
-	err = a.showScreen(o, nil)
+	err = ip.app.showScreen(o, nil)
 	for _, release := range held {
 		release()
 	}
@@ -126,10 +126,10 @@ func recentSource(ctx context.Context, r recentCapture) capture.Source {
 }
 
 // showSource shows a source at a multiple of its recorded speed; 0 means as fast as it can be read.
-func (a *app) showSource(ctx context.Context, src capture.Source, speed float64, o ui.Options) error {
+func (ip *inputs) showSource(ctx context.Context, src capture.Source, speed float64, o ui.Options) error {
 	in := fileInbox()
 	o.Inbox = in
-	if len(a.views) > 0 || a.sending != nil {
+	if len(ip.views) > 0 || ip.app.sending != nil {
 		go ringOnChange(ctx, o.Status, in.Wake)
 	}
 	if speed != 0 {
@@ -137,7 +137,7 @@ func (a *app) showSource(ctx context.Context, src capture.Source, speed float64,
 		src, o.Playback = capture.Play(ctx, src, player), player
 	}
 	defer in.Close(nil) // stops fillFrom
-	return a.showScreen(o, func() { in.fillFrom(src) })
+	return ip.app.showScreen(o, func() { in.fillFrom(src) })
 }
 
 // loadProgress is the progress of reading files, for the screen.
@@ -192,22 +192,22 @@ func loadText(read, size int64, took time.Duration) string {
 }
 
 // openSources opens the files, directories and patterns in paths.
-func (a *app) openSources(ctx context.Context, paths []string) (capture.Source, error) {
-	return a.openAll(ctx, paths, a.reading.openOptions(a.follow, a.stdin))
+func (ip *inputs) openSources(ctx context.Context, paths []string) (capture.Source, error) {
+	return ip.openAll(ctx, paths, ip.reading.openOptions(ip.follow, ip.app.stdin))
 }
 
 // openSource opens one path that is read once.
-func (a *app) openSource(ctx context.Context, path string) (capture.Source, error) {
-	o := a.reading.openOptions(a.follow, a.stdin)
-	o.ReadOnce = !a.reading.places
-	return a.openOne(ctx, path, o)
+func (ip *inputs) openSource(ctx context.Context, path string) (capture.Source, error) {
+	o := ip.reading.openOptions(ip.follow, ip.app.stdin)
+	o.ReadOnce = !ip.reading.places
+	return ip.openOne(ctx, path, o)
 }
 
 // openInParts is like openSource, for readers that don't need single records.
-func (a *app) openInParts(ctx context.Context, path string) (capture.Source, error) {
-	o := a.reading.openOptions(a.follow, a.stdin)
-	o.ReadOnce, o.AllowChunks = !a.reading.places, !a.reading.places
-	return a.openOne(ctx, path, o)
+func (ip *inputs) openInParts(ctx context.Context, path string) (capture.Source, error) {
+	o := ip.reading.openOptions(ip.follow, ip.app.stdin)
+	o.ReadOnce, o.AllowChunks = !ip.reading.places, !ip.reading.places
+	return ip.openOne(ctx, path, o)
 }
 
 // looksLike guesses what kind of payload a format found.
@@ -228,73 +228,73 @@ func looksLike(payload []byte) capture.PayloadGuess {
 // eachSource calls do for every file that paths name, with an inspector of its own. A file is read ahead
 // while its records are processed. An error in one file doesn't stop the others. Captures of one run are one
 // source: the captures of a directory, and with a.joins the named captures.
-func (a *app) eachSource(ctx context.Context, paths []string, do func(src capture.Source, path string, in *providers.Inspector) error) error {
-	prepare, err := a.reading.inspectorSetup()
+func (ip *inputs) eachSource(ctx context.Context, paths []string, do func(src capture.Source, path string, in *providers.Inspector) error) error {
+	prepare, err := ip.reading.inspectorSetup()
 	if err != nil {
 		return err
 	}
-	if a.joins && len(paths) > 1 {
+	if ip.joins && len(paths) > 1 {
 		if files, _, err := capture.Find(paths); err == nil && capture.IsRun(files) {
-			a.doRun(ctx, paths[0], files, prepare, do)
+			ip.doRun(ctx, paths[0], files, prepare, do)
 			return nil
 		}
 	}
 	for _, path := range paths {
 		files, left, err := findCaptures(path)
 		for _, text := range left {
-			a.printNote("%s", text)
+			ip.app.printNote("%s", text)
 		}
 		if err != nil {
-			a.failWith(err)
+			ip.app.failWith(err)
 		}
 		if capture.IsRun(files) {
-			a.doRun(ctx, path, files, prepare, do)
+			ip.doRun(ctx, path, files, prepare, do)
 			continue
 		}
-		for _, a.found = range files {
+		for _, ip.found = range files {
 			in := new(providers.Inspector)
 			prepare(in)
-			src, err := a.openInParts(ctx, a.found.Path)
+			src, err := ip.openInParts(ctx, ip.found.Path)
 			if err == nil {
-				err = do(a.failOnDamage(capture.ReadAhead(src)), a.found.Path, in)
+				err = do(ip.app.failOnDamage(capture.ReadAhead(src)), ip.found.Path, in)
 			}
-			a.failIf(err)
+			ip.failIf(err)
 		}
-		a.reportUnrecognised(path, len(files))
-		a.found = capture.FoundFile{}
+		ip.reportUnrecognised(path, len(files))
+		ip.found = capture.FoundFile{}
 	}
 	return nil
 }
 
 // doRun calls do for the captures of one run, as one source.
-func (a *app) doRun(ctx context.Context, path string, files []capture.FoundFile, prepare func(*providers.Inspector), do func(capture.Source, string, *providers.Inspector) error) {
-	in, o := new(providers.Inspector), a.reading.openOptions(false, a.stdin)
+func (ip *inputs) doRun(ctx context.Context, path string, files []capture.FoundFile, prepare func(*providers.Inspector), do func(capture.Source, string, *providers.Inspector) error) {
+	in, o := new(providers.Inspector), ip.reading.openOptions(false, ip.app.stdin)
 	prepare(in)
-	a.isRun, o.ReadOnce = true, true
+	ip.isRun, o.ReadOnce = true, true
 	src, err := capture.OpenAll(ctx, mapSlice(files, func(f capture.FoundFile) string { return f.Path }), o)
 	if err == nil {
-		err = do(a.failOnDamage(capture.ReadAhead(src)), path, in)
+		err = do(ip.app.failOnDamage(capture.ReadAhead(src)), path, in)
 	}
-	a.failIf(err)
-	a.isRun = false
+	ip.failIf(err)
+	ip.isRun = false
 }
 
 // failIf reports an error, if there is one.
-func (a *app) failIf(err error) {
+func (ip *inputs) failIf(err error) {
 	if err != nil {
-		a.failWith(err)
+		ip.app.failWith(err)
 	}
 }
 
 // isOneOfMany reports whether the current file was not named by the user, but found in a directory or by a
 // pattern.
-func (a *app) isOneOfMany() bool { return a.found.In != "" }
+func (ip *inputs) isOneOfMany() bool { return ip.found.In != "" }
 
 // reportUnrecognised prints, on one line, which files of a directory or pattern are not recognised. If none
 // is recognised, the run fails.
-func (a *app) reportUnrecognised(path string, files int) {
-	list := a.unrecognised
-	if a.unrecognised = nil; len(list) == 0 {
+func (ip *inputs) reportUnrecognised(path string, files int) {
+	list := ip.unrecognised
+	if ip.unrecognised = nil; len(list) == 0 {
 		return
 	}
 	shown := list[:min(len(list), maxUnrecognised)]
@@ -302,9 +302,9 @@ func (a *app) reportUnrecognised(path string, files int) {
 	if n := len(list) - len(shown); n > 0 {
 		names += fmt.Sprintf(" and %d more", n)
 	}
-	a.printNote("%s: %d of %s not recognised: %s", path, len(list), count.Of(files, "file"), names)
+	ip.app.printNote("%s: %d of %s not recognised: %s", path, len(list), count.Of(files, "file"), names)
 	if len(list) == files {
-		a.code = max(a.code, 1)
+		ip.app.code = max(ip.app.code, 1)
 	}
 }
 
@@ -338,16 +338,16 @@ func copySource(src capture.Source, put func(capture.Record) bool, end func(erro
 }
 
 // inputPaths returns the arguments or, without any, standard input if it is piped.
-func (a *app) inputPaths(args []string) []string {
-	if len(args) == 0 && isPiped(a.stdin) {
+func (ip *inputs) inputPaths(args []string) []string {
+	if len(args) == 0 && isPiped(ip.app.stdin) {
 		return []string{"-"}
 	}
 	return args
 }
 
 // somePaths is like inputPaths for a command that needs a path. what names the argument in the error.
-func (a *app) somePaths(cmd *cobra.Command, args []string, what string) ([]string, error) {
-	paths := a.inputPaths(args)
+func (ip *inputs) somePaths(cmd *cobra.Command, args []string, what string) ([]string, error) {
+	paths := ip.inputPaths(args)
 	if len(paths) == 0 {
 		return nil, usageErrorf("%s: needs a %s, or data on standard input\n%s %[2]s…, or - for standard input", cmd.Name(), what, cmd.CommandPath())
 	}
@@ -381,8 +381,8 @@ func absolutePath(path string) string {
 	return path
 }
 
-func (a *app) followFlag(cmd *cobra.Command) {
-	cmd.Flags().BoolVarP(&a.follow, "follow", "f", false, "")
+func (ip *inputs) followFlag(cmd *cobra.Command) {
+	cmd.Flags().BoolVarP(&ip.follow, "follow", "f", false, "")
 }
 
 // readFile returns the content of a file. The error doesn't name the path, which the caller adds.
@@ -402,20 +402,20 @@ type turnFilter struct {
 }
 
 // addFilterFlag adds the flag --filter.
-func (a *app) addFilterFlag(to *pflag.FlagSet) {
-	to.StringVar(&a.filter, "filter", "", "")
+func (ip *inputs) addFilterFlag(to *pflag.FlagSet) {
+	to.StringVar(&ip.filter, "filter", "", "")
 }
 
 // parseFilter parses the filter of the flag.
-func (a *app) parseFilter(prices *price.Table) error {
-	f, faults := filter.Parse(a.filter)
+func (ip *inputs) parseFilter(prices *price.Table) error {
+	f, faults := filter.Parse(ip.filter)
 	switch {
 	case len(faults) > 0:
 		return usageErrorf("--filter: %v", faults[0])
 	case f.Since() > 0:
 		return usageErrorf("--filter since: a time span has no meaning here, because turns are printed as they arrive\nuse a time of day, e.g. since:14:05")
 	case !f.Empty():
-		a.turnFilter = &turnFilter{f, prices}
+		ip.turnFilter = &turnFilter{f, prices}
 	}
 	return nil
 }
@@ -442,8 +442,8 @@ func filterHelp(l lineWriter) {
 }
 
 // countFiles writes how many lines each file has, and about how many responses, without decoding the files.
-func (a *app) countFiles(ctx context.Context, paths []string) error {
-	to := a.stdout.withBuffer()
+func (ip *inputs) countFiles(ctx context.Context, paths []string) error {
+	to := ip.app.stdout.withBuffer()
 	for _, path := range paths {
 		if path == "-" {
 			return usageErrorf("--count: needs files: standard input must be read to be counted\nuse --summary")
@@ -453,18 +453,18 @@ func (a *app) countFiles(ctx context.Context, paths []string) error {
 		}
 		files, left, err := capture.Find([]string{path})
 		for _, text := range left {
-			a.printNote("%s", text)
+			ip.app.printNote("%s", text)
 		}
 		if err != nil {
-			a.failWith(err)
+			ip.app.failWith(err)
 		}
 		for _, f := range files {
 			n, err := capture.Survey(ctx, f.Path, formats.Marks(), runtime.GOMAXPROCS(0))
 			if err != nil {
-				a.failWith(err)
+				ip.app.failWith(err)
 				continue
 			}
-			if a.format == "jsonl" {
+			if ip.app.format == "jsonl" {
 				to.writeObject(countObject(f.Path, n))
 			} else {
 				to.printLine("%s: %s", f.Path, countText(n))

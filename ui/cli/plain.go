@@ -16,10 +16,10 @@ import (
 
 // isPlain reports whether sentences are printed instead of drawing a screen: by a flag, or because the
 // terminal can't show a screen.
-func (a *app) isPlain() bool { return a.flags.plain || os.Getenv("TERM") == "dumb" }
+func (pr *printing) isPlain() bool { return pr.app.flags.plain || os.Getenv("TERM") == "dumb" }
 
 // onScreen reports whether input is shown as it arrives, on a screen or in sentences.
-func (a *app) onScreen() bool { return isTerminal(a.output) || a.flags.plain }
+func (pr *printing) onScreen() bool { return isTerminal(pr.app.output) || pr.app.flags.plain }
 
 // plainPrinter prints a sentence per line for screen readers and logs: when something begins, is complete,
 // goes wrong or ends. Text that grows is printed once it is complete. Nothing is drawn again, and the lines
@@ -35,22 +35,22 @@ type plainPrinter struct {
 }
 
 // printLive prints the records of an inbox until it ends or a signal arrives.
-func (a *app) printLive(o ui.Options, feed func()) error {
+func (pr *printing) printLive(o ui.Options, feed func()) error {
 	if len(o.Recent) > 0 {
-		a.listCaptures(o.Recent)
+		pr.listCaptures(o.Recent)
 		return nil
 	}
 	defer quitQuietly()()
-	caught, stop := a.catchEnd()
+	caught, stop := pr.app.catchEnd()
 	defer stop()
-	if a.network != nil {
-		a.network.start(callDirect)
-		defer a.network.unwanted.Store(true)
+	if pr.app.network != nil {
+		pr.app.network.start(callDirect)
+		defer pr.app.network.unwanted.Store(true)
 	}
 	if feed != nil {
 		go feed()
 	}
-	t := &plainPrinter{lineWriter: a.stdout, in: new(providers.Inspector), prices: o.Prices, printed: map[stream.Ref]bool{}, words: map[string]bool{}}
+	t := &plainPrinter{lineWriter: pr.app.stdout, in: new(providers.Inspector), prices: o.Prices, printed: map[stream.Ref]bool{}, words: map[string]bool{}}
 	t.in.Keep(providers.Retention{Bytes: maxPrintedBytes, Rows: maxPrintedRows, ReadOnce: true})
 	if o.Prepare != nil {
 		o.Prepare(t.in)
@@ -66,7 +66,7 @@ func (a *app) printLive(o ui.Options, feed func()) error {
 		}
 		select {
 		case sig := <-caught:
-			a.endedBy(sig)
+			pr.app.endedBy(sig)
 			return nil
 		case <-o.Inbox.Wakeups():
 		}
@@ -215,14 +215,14 @@ func (t *plainPrinter) printTurnEnd(turn *stream.Turn) {
 }
 
 // listCaptures lists the captures that can be opened.
-func (a *app) listCaptures(all []ui.RecentCapture) {
-	a.stdout.printLine("%s. 'toolscope demo --plain' plays the demo.", count.Of(len(all), "capture"))
+func (pr *printing) listCaptures(all []ui.RecentCapture) {
+	pr.app.stdout.printLine("%s. 'toolscope demo --plain' plays the demo.", count.Of(len(all), "capture"))
 	dir, _ := captureFolder()
 	for i, r := range all {
 		if i == 10 {
-			a.stdout.printLine("And %d more in %s.", len(all)-i, dir)
+			pr.app.stdout.printLine("And %d more in %s.", len(all)-i, dir)
 			break
 		}
-		a.stdout.printLine("Written %s, %s: toolscope --plain %s", r.Written.Local().Format(time.DateTime), sizeText(r.Bytes), shellWord(dir+string(os.PathSeparator)+r.Name))
+		pr.app.stdout.printLine("Written %s, %s: toolscope --plain %s", r.Written.Local().Format(time.DateTime), sizeText(r.Bytes), shellWord(dir+string(os.PathSeparator)+r.Name))
 	}
 }

@@ -28,49 +28,49 @@ as files grow.
 --filter selects turns ('toolscope help filter'). --hub-model and --hub-state select
 exchanges of a hub by its index; the other exchanges are not read.`
 
-func (a *app) printCommand() *cobra.Command {
+func (pr *printing) printCommand() *cobra.Command {
 	var traces traceFlags
 	cmd := &cobra.Command{
 		Use: "print FILE…", Short: "Print calls as text or JSON lines",
 		Example: "toolscope print agent.sse\ntoolscope print --filter state:bad logs\ntoolscope print run.tsc --format jsonl | jq .name\ntoolscope print run.tsc --jq .path\ntoolscope print run.tsc --summary",
 		Long:    printHelp,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			paths, err := a.somePaths(cmd, args, "FILE")
+			paths, err := pr.app.somePaths(cmd, args, "FILE")
 			if err != nil {
 				return err
 			}
-			if a.counting {
-				return a.countFiles(cmd.Context(), paths)
+			if pr.app.counting {
+				return pr.app.countFiles(cmd.Context(), paths)
 			}
 			var say func(string)
-			endless := a.follow || isEndless(paths)
+			endless := pr.app.follow || isEndless(paths)
 			if endless { // a source with an end reports missing data at its end
-				say = a.traceNotices(traces.to)
+				say = pr.app.traceNotices(traces.to)
 			}
-			if a.tracing, err = a.startTracing(&traces, stream.Machine{}, say); err != nil {
+			if pr.app.tracing, err = pr.app.startTracing(&traces, stream.Machine{}, say); err != nil {
 				return err
 			}
-			if a.tracing != nil {
-				a.tracing.patient = !endless
+			if pr.app.tracing != nil {
+				pr.app.tracing.patient = !endless
 			}
-			defer a.tracing.finishAndReport(a)
-			return a.runPrint(cmd.Context(), paths)
+			defer pr.app.tracing.finishAndReport(pr.app)
+			return pr.runPrint(cmd.Context(), paths)
 		},
 	}
-	addFormatFlag(cmd.Flags(), &a.format, "text", "text", "jsonl")
-	cmd.Flags().BoolVar(&a.summary, "summary", false, "")
-	cmd.Flags().BoolVar(&a.counting, "count", false, "")
+	addFormatFlag(cmd.Flags(), &pr.format, "text", "text", "jsonl")
+	cmd.Flags().BoolVar(&pr.summary, "summary", false, "")
+	cmd.Flags().BoolVar(&pr.app.counting, "count", false, "")
 	markSettings(cmd.Flags(), "print", "format")
-	cmd.Flags().StringVar(&a.jq, "jq", "", "")
+	cmd.Flags().StringVar(&pr.jq, "jq", "", "")
 	cmd.MarkFlagsMutuallyExclusive("summary", "jq", "count")
-	a.addFilterFlag(cmd.Flags())
-	a.pricesFlag(cmd)
-	a.followFlag(cmd)
-	a.reading.add(cmd.Flags())
+	pr.app.addFilterFlag(cmd.Flags())
+	pr.app.pricesFlag(cmd)
+	pr.app.followFlag(cmd)
+	pr.app.reading.add(cmd.Flags())
 	cmd.MarkFlagsMutuallyExclusive("count", "follow")
-	a.hubFlags(cmd)
-	a.callFlags(cmd)
-	a.traceFlags(cmd, &traces, "print")
+	pr.app.hubFlags(cmd)
+	pr.app.callFlags(cmd)
+	pr.app.traceFlags(cmd, &traces, "print")
 	cmd.MarkFlagsMutuallyExclusive("otlp", "count")
 	return cmd
 }
@@ -84,36 +84,36 @@ type printer interface {
 }
 
 // runPrint writes the turns of every file, each when it ends.
-func (a *app) runPrint(ctx context.Context, paths []string) error {
-	if err := a.checkHubFlags(paths); err != nil {
+func (pr *printing) runPrint(ctx context.Context, paths []string) error {
+	if err := pr.app.checkHubFlags(paths); err != nil {
 		return err
 	}
-	prices, err := a.loadPrices()
+	prices, err := pr.app.loadPrices()
 	if err != nil {
 		return err
 	}
-	if err := a.parseFilter(prices); err != nil {
+	if err := pr.app.parseFilter(prices); err != nil {
 		return err
 	}
-	if a.isIndexOnly(paths) {
-		return a.printLines(ctx, paths)
+	if pr.app.isIndexOnly(paths) {
+		return pr.app.printLines(ctx, paths)
 	}
-	p := a.printerOf(a.format, prices)
-	if a.jq != "" {
-		if p, err = a.newJQPrinter(prices); err != nil {
+	p := pr.printerOf(pr.format, prices)
+	if pr.jq != "" {
+		if p, err = pr.newJQPrinter(prices); err != nil {
 			return err
 		}
 	}
-	a.follow = a.follow || isEndless(paths)
-	if a.follow || slices.Contains(paths, "-") {
-		defer a.endWithReader()()
+	pr.app.follow = pr.app.follow || isEndless(paths)
+	if pr.app.follow || slices.Contains(paths, "-") {
+		defer pr.app.endWithReader()()
 	}
-	if a.follow {
-		err = a.printFollowed(ctx, paths, p)
+	if pr.app.follow {
+		err = pr.printFollowed(ctx, paths, p)
 	} else {
-		a.joins = true
-		err = a.eachSource(ctx, paths, func(src capture.Source, path string, in *providers.Inspector) error {
-			return a.printSource(src, path, in, p)
+		pr.app.joins = true
+		err = pr.app.eachSource(ctx, paths, func(src capture.Source, path string, in *providers.Inspector) error {
+			return pr.printSource(src, path, in, p)
 		})
 	}
 	if err == nil {
@@ -124,37 +124,37 @@ func (a *app) runPrint(ctx context.Context, paths []string) error {
 
 // printFollowed writes the turns of all files as they arrive, numbered in that order. Notes of the source are
 // printed as they arrive.
-func (a *app) printFollowed(ctx context.Context, paths []string, p printer) error {
-	prepare, err := a.reading.inspectorSetup()
+func (pr *printing) printFollowed(ctx context.Context, paths []string, p printer) error {
+	prepare, err := pr.app.reading.inspectorSetup()
 	if err != nil {
 		return err
 	}
 	in := new(providers.Inspector)
 	prepare(in)
-	if a.sends.to != "" || a.tracing != nil || isEndless(paths) { // a signal must end the source, not the program
+	if pr.app.sends.to != "" || pr.app.tracing != nil || isEndless(paths) { // a signal must end the source, not the program
 		var stop func()
-		ctx, stop = a.untilCaught(ctx)
+		ctx, stop = pr.app.untilCaught(ctx)
 		defer stop()
 	}
-	src, err := a.openSources(ctx, paths)
+	src, err := pr.app.openSources(ctx, paths)
 	if err != nil {
 		return err
 	}
-	src, end, err := a.publishFollowed(ctx, src)
+	src, end, err := pr.app.publishFollowed(ctx, src)
 	if err != nil {
 		return err
 	}
 	defer end()
-	if a.sending != nil {
-		defer a.sending.watchChanges(a)()
+	if pr.app.sending != nil {
+		defer pr.app.sending.watchChanges(pr.app)()
 	}
-	said := mapSource(a.failOnDamage(src), func(r *capture.Record) {
+	said := mapSource(pr.failOnDamage(src), func(r *capture.Record) {
 		if r.OfSource() && r.Note != "" {
-			a.printNote("%s", r.Note)
+			pr.app.printNote("%s", r.Note)
 			r.Note = ""
 		}
 	})
-	return a.printSource(said, followedName(paths), in, p)
+	return pr.printSource(said, followedName(paths), in, p)
 }
 
 // followedName returns the name of a source made of several paths; "" if the exchanges name their sources.
@@ -167,28 +167,28 @@ func followedName(paths []string) string {
 
 // failOnDamage is a source in which a damaged record sets the exit code; reading goes on. At its end, missing
 // data of hubs is reported.
-func (a *app) failOnDamage(src capture.Source) capture.Source {
+func (pr *printing) failOnDamage(src capture.Source) capture.Source {
 	sound := mapSource(src, func(r *capture.Record) {
 		if r.Damaged {
-			a.code = max(a.code, 1)
+			pr.app.code = max(pr.app.code, 1)
 		}
 	})
 	return func(yield func(capture.Record, error) bool) {
 		sound(yield)
-		a.reportViews()
+		pr.app.reportViews()
 	}
 }
 
 // printSource writes the turns of one source; they are numbered within it.
-func (a *app) printSource(src capture.Source, path string, in *providers.Inspector, p printer) error {
+func (pr *printing) printSource(src capture.Source, path string, in *providers.Inspector, p printer) error {
 	defer quitQuietly()()
 	name := path
 	if fleet.IsAddress(path) {
 		name = "" // the heads of the exchanges name the machines
 	}
 	q := newTurnPrinter(in, name, p)
-	q.among, q.only, q.run, q.traces = a.isOneOfMany(), a.turnFilter, a.isRun, a.tracing
-	q.patient = !a.follow && path != "-"
+	q.among, q.only, q.run, q.traces = pr.app.isOneOfMany(), pr.app.turnFilter, pr.app.isRun, pr.app.tracing
+	q.patient = !pr.app.follow && path != "-"
 	var failed error
 	err := inspectSource(src, in, func() bool {
 		failed = q.printEnded(false)
@@ -197,11 +197,11 @@ func (a *app) printSource(src capture.Source, path string, in *providers.Inspect
 	if failed != nil {
 		return failed
 	}
-	a.printSourceNotes(path, in, q.known || hasServers(in) || a.isIndexed(path))
+	pr.printSourceNotes(path, in, q.known || hasServers(in) || pr.app.isIndexed(path))
 	err = errors.Join(err, q.printEnded(true))
 	if o, is := p.(interface {
 		others(string, providers.OtherLines)
-	}); is && in.Others.Count > 0 && (q.known || !a.isOneOfMany()) {
+	}); is && in.Others.Count > 0 && (q.known || !pr.app.isOneOfMany()) {
 		if path == "-" {
 			path = "stdin" // the name in its turns
 		}
@@ -238,26 +238,26 @@ func fileOf(path string, x *providers.Exchange) string {
 
 // printSourceNotes prints the notes about a source. A source in which nothing is recognised sets the exit
 // code; known means that something was recognised, which may have been evicted.
-func (a *app) printSourceNotes(path string, in *providers.Inspector, known bool) {
+func (pr *printing) printSourceNotes(path string, in *providers.Inspector, known bool) {
 	of := ifElse(path == "", "", path+": ")
 	for _, f := range in.Session().Findings {
-		a.printNote("%s%s", of, f.Message)
+		pr.app.printNote("%s%s", of, f.Message)
 	}
 	switch turns := in.Session().Turns; {
 	case known || slices.ContainsFunc(turns, func(t *stream.Turn) bool { return isRecognised(in.Exchange(t.Exchange), t) }):
 		return
-	case a.isOneOfMany():
-		a.unrecognised = append(a.unrecognised, path)
+	case pr.app.isOneOfMany():
+		pr.app.unrecognised = append(pr.app.unrecognised, path)
 		return
 	case len(turns) == 0 && len(in.Exchanges()) == 0 && in.Others.Count == 0 && hasStartTime(path):
-		a.printNote("%s: no data in this period", path)
+		pr.app.printNote("%s: no data in this period", path)
 		return
 	case len(turns) == 0:
-		a.printNote("%snothing to show: %s", of, emptyReason(in))
+		pr.app.printNote("%snothing to show: %s", of, emptyReason(in))
 	default:
-		a.explainUnrecognised(path, in)
+		pr.explainUnrecognised(path, in)
 	}
-	a.code = max(a.code, 1)
+	pr.app.code = max(pr.app.code, 1)
 }
 
 // emptyReason returns why there are no turns.
@@ -281,21 +281,21 @@ func emptyReason(in *providers.Inspector) string {
 }
 
 // explainUnrecognised prints what an unrecognised input looks like, and what to do.
-func (a *app) explainUnrecognised(path string, in *providers.Inspector) {
+func (pr *printing) explainUnrecognised(path string, in *providers.Inspector) {
 	looks, of := "text", ifElse(path == "", "", path+": ")
 	for _, x := range in.Exchanges() {
 		if looks = cmp.Or(x.Guess, looks); x.Head.Wrappers != "" {
-			a.printNote("%snothing recognised: this %s has no model response", of, x.Head.Wrappers)
+			pr.app.printNote("%snothing recognised: this %s has no model response", of, x.Head.Wrappers)
 			return
 		}
 	}
-	a.printNote("%snothing recognised: it looks like %s, and has no response of a known protocol", of, looks)
+	pr.app.printNote("%snothing recognised: it looks like %s, and has no response of a known protocol", of, looks)
 	name := strings.TrimPrefix(filepath.Ext(path), ".")
 	if _, ok := formats.Find(name); ok {
-		a.printNote("--from %s reads the file as its name suggests; 'toolscope help formats' lists the formats", name)
+		pr.app.printNote("--from %s reads the file as its name suggests; 'toolscope help formats' lists the formats", name)
 		return
 	}
-	a.printNote("'toolscope help formats' lists the formats; --from NAME selects a format")
+	pr.app.printNote("'toolscope help formats' lists the formats; --from NAME selects a format")
 }
 
 // isRecognised reports whether a turn has information: its protocol is known, or at least why there is
@@ -308,10 +308,10 @@ func isRecognised(x *providers.Exchange, t *stream.Turn) bool {
 }
 
 // printerOf returns a printer to standard output in a format.
-func (a *app) printerOf(format string, prices *price.Table) printer {
-	to := a.stdout.withBuffer()
+func (pr *printing) printerOf(format string, prices *price.Table) printer {
+	to := pr.app.stdout.withBuffer()
 	switch {
-	case a.summary:
+	case pr.summary:
 		return &summary{lineWriter: to, prices: prices, script: format == "jsonl"}
 	case format == "jsonl":
 		return &jsonPrinter{to, prices}

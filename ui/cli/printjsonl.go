@@ -249,13 +249,13 @@ type jqPrinter struct {
 }
 
 // newJQPrinter returns the printer of --jq.
-func (a *app) newJQPrinter(prices *price.Table) (printer, error) {
-	expr, err := jq.Parse(a.jq)
+func (pr *printing) newJQPrinter(prices *price.Table) (printer, error) {
+	expr, err := jq.Parse(pr.jq)
 	if err != nil {
 		return nil, usageErrorf("--jq %s", err)
 	}
-	p := &jqPrinter{lineWriter: a.stdout.withBuffer(), app: a, expr: expr, buffer: new(bytes.Buffer)}
-	if a.format == "jsonl" {
+	p := &jqPrinter{lineWriter: pr.app.stdout.withBuffer(), app: pr.app, expr: expr, buffer: new(bytes.Buffer)}
+	if pr.format == "jsonl" {
 		p.as = &jsonPrinter{lineWriter{p.buffer}, prices}
 	}
 	return p, nil

@@ -30,7 +30,7 @@ type publishFlags struct {
 }
 
 // publishFlags adds the flags; agent is the default name of the source.
-func (a *app) publishFlags(cmd *cobra.Command, f *publishFlags, agent string) {
+func (lv *liveSession) publishFlags(cmd *cobra.Command, f *publishFlags, agent string) {
 	to := cmd.Flags()
 	to.StringVar(&f.to, "publish", "", "")
 	to.StringVar(&f.host, "host", "", "")
@@ -41,7 +41,7 @@ func (a *app) publishFlags(cmd *cobra.Command, f *publishFlags, agent string) {
 	to.BoolVar(&f.noIndex, "no-index", false, "")
 	addFlagCheck(to, "spool-limit", isSize("--spool-limit"))
 	markSettings(to, "", "host", "spool", "spool-limit", "linger", "no-index")
-	a.hubFlags(cmd)
+	lv.app.hubFlags(cmd)
 }
 
 // maxLinger is the maximum of --linger. Heartbeats are sent at the same interval.
@@ -59,7 +59,7 @@ type hubPublisher struct {
 }
 
 // startPublishing starts to publish. It returns nil without --publish.
-func (a *app) startPublishing(f *publishFlags, began time.Time, by string) (*hubPublisher, error) {
+func (lv *liveSession) startPublishing(f *publishFlags, began time.Time, by string) (*hubPublisher, error) {
 	if f == nil || f.to == "" {
 		return nil, nil
 	}
@@ -71,7 +71,7 @@ func (a *app) startPublishing(f *publishFlags, began time.Time, by string) (*hub
 		return nil, usageErrorf("--publish: the part after the ? is only for reading from a hub\nuse %s", of.Server)
 	}
 	o := fleet.PublishOptions{Server: of.Server, Host: f.host, Agent: f.agent, Spool: f.spool, By: by, Linger: f.linger}
-	if o.Auth, err = a.hubAuth(); err != nil {
+	if o.Auth, err = lv.app.hubAuth(); err != nil {
 		return nil, err
 	}
 	if o.Limit, err = sizeOf("--spool-limit", f.limit); err != nil {
@@ -97,7 +97,7 @@ func (a *app) startPublishing(f *publishFlags, began time.Time, by string) (*hub
 		}
 	}
 	if !f.noIndex {
-		if o.Index, err = a.newIndexers(); err != nil {
+		if o.Index, err = lv.app.newIndexers(); err != nil {
 			return nil, err
 		}
 	}
@@ -105,7 +105,7 @@ func (a *app) startPublishing(f *publishFlags, began time.Time, by string) (*hub
 	o.Report = to.notes.add
 	p, warning, err := fleet.Publish(began, o)
 	if warning != "" {
-		a.printNote("--spool: %s", warning)
+		lv.app.printNote("--spool: %s", warning)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("--publish: %w", err)
@@ -223,34 +223,34 @@ func publishingSource(ctx context.Context, src capture.Source, to *hubPublisher,
 }
 
 // publishFollowed publishes a followed source until ctx ends, with --publish. Call end after ctx has ended.
-func (a *app) publishFollowed(ctx context.Context, src capture.Source) (_ capture.Source, end func(), err error) {
-	if a.sends.to == "" {
+func (lv *liveSession) publishFollowed(ctx context.Context, src capture.Source) (_ capture.Source, end func(), err error) {
+	if lv.sends.to == "" {
 		return src, func() {}, nil
 	}
-	a.sending, err = a.startPublishing(&a.sends, time.Now(), "toolscope -f")
+	lv.sending, err = lv.startPublishing(&lv.sends, time.Now(), "toolscope -f")
 	if err != nil {
 		return nil, nil, err
 	}
 	r := newRedactor()
-	return publishingSource(ctx, src, a.sending, r), func() {
+	return publishingSource(ctx, src, lv.sending, r), func() {
 		ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 		defer cancel()
-		if a.sending.feed.Load() {
+		if lv.sending.feed.Load() {
 			select {
-			case <-a.sending.fed: // all data was published, including the data in the redactor
+			case <-lv.sending.fed: // all data was published, including the data in the redactor
 			case <-time.After(fedTime):
 			}
 		}
-		err := a.sending.finishSending(ctx, a)
+		err := lv.sending.finishSending(ctx, lv.app)
 		if err != nil {
-			a.printError(err)
+			lv.app.printError(err)
 		}
 		if limit := r.Limit(); limit != "" {
-			a.printNote("--publish: secrets may have been published: %s", limit)
+			lv.app.printNote("--publish: secrets may have been published: %s", limit)
 		} else if err == nil {
 			return
 		}
-		a.code = exitGaps // even after a signal
+		lv.app.code = exitGaps // even after a signal
 	}, nil
 }
 

@@ -119,8 +119,8 @@ func (v pathValue) Set(path string) error { return v.Value.Set(expandHome(path))
 
 // applyConfig sets the settings that the command line leaves out: from the environment, or else from the
 // file.
-func (a *app) applyConfig(cmd *cobra.Command, _ []string) error {
-	a.printOldNames()
+func (se *settingSources) applyConfig(cmd *cobra.Command, _ []string) error {
+	se.printOldNames()
 	mine := settingsOf(cmd)
 	if len(mine) == 0 {
 		return nil
@@ -130,7 +130,7 @@ func (a *app) applyConfig(cmd *cobra.Command, _ []string) error {
 		return err
 	}
 	for _, o := range c.odd {
-		a.printNote("%s: %s", c.positionText(o.Position), o.text)
+		se.app.printNote("%s: %s", c.positionText(o.Position), o.text)
 	}
 	if len(c.bad) > 0 {
 		return usageErrorf("%s: %s", c.positionText(c.bad[0].Position), c.bad[0].text)
@@ -139,16 +139,16 @@ func (a *app) applyConfig(cmd *cobra.Command, _ []string) error {
 		if s.flag.Changed || crowdedOut(cmd, s) {
 			continue
 		}
-		if err := a.applySetting(s, &c); err != nil {
+		if err := se.applySetting(s, &c); err != nil {
 			return err
 		}
 	}
-	a.keys = c.keys
-	if err := a.openLog(a.flags.log); err != nil {
+	se.keys = c.keys
+	if err := se.app.openLog(se.app.flags.log); err != nil {
 		return err
 	}
-	if a.flags.ascii && a.narrow != nil {
-		a.narrow()
+	if se.app.flags.ascii && se.app.narrow != nil {
+		se.app.narrow()
 	}
 	return nil
 }
@@ -171,7 +171,7 @@ func (o valueOrigin) describeValue(key, value string) string {
 }
 
 // applySetting sets a setting from the environment or else from the file, if one of them has a value.
-func (a *app) applySetting(s configSetting, c *configuration) error {
+func (se *settingSources) applySetting(s configSetting, c *configuration) error {
 	texts, from, ok := []string(nil), valueOrigin{variable: s.envVariable(), flag: s.flag.Name}, true
 	list, isList := s.flag.Value.(pflag.SliceValue)
 	v, inFile := c.values[s.configKey()]
@@ -186,10 +186,10 @@ func (a *app) applySetting(s configSetting, c *configuration) error {
 	default:
 		return nil
 	}
-	if a.origin == nil {
-		a.origin = map[string]valueOrigin{}
+	if se.origin == nil {
+		se.origin = map[string]valueOrigin{}
 	}
-	a.origin[s.configKey()] = from
+	se.origin[s.configKey()] = from
 	switch {
 	case !ok:
 		return usageErrorf("%s: %s: use %s", from, s.configKey(), wantedInFile(s.flag.Value))
@@ -268,12 +268,12 @@ func crowdedOut(cmd *cobra.Command, s configSetting) (out bool) {
 
 // withOrigin replaces the flag at the start of a usage error by the origin of its value, if the value doesn't
 // come from the command line.
-func (a *app) withOrigin(err error) error {
+func (se *settingSources) withOrigin(err error) error {
 	var usage *usageError
 	if !errors.As(err, &usage) {
 		return err
 	}
-	for key, from := range a.origin {
+	for key, from := range se.origin {
 		flag := "--" + from.flag
 		if rest, ok := strings.CutPrefix(usage.Error(), flag); ok && strings.IndexAny(rest, " :=") == 0 {
 			return usageErrorf("%s: %s%s", from, key, rest)

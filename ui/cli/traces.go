@@ -32,7 +32,7 @@ type traceFlags struct {
 	content bool
 }
 
-func (a *app) traceFlags(cmd *cobra.Command, f *traceFlags, table string) {
+func (lv *liveSession) traceFlags(cmd *cobra.Command, f *traceFlags, table string) {
 	to := cmd.Flags()
 	to.StringVar(&f.to, "otlp", "", "")
 	to.BoolVar(&f.content, "otlp-content", false, "")
@@ -59,7 +59,7 @@ type traceSender struct {
 
 // startTracing starts to send to a collector. It returns nil without --otlp. say gets the failures; it may be
 // nil.
-func (a *app) startTracing(f *traceFlags, of stream.Machine, say func(string)) (*traceSender, error) {
+func (lv *liveSession) startTracing(f *traceFlags, of stream.Machine, say func(string)) (*traceSender, error) {
 	if f == nil || f.to == "" {
 		if f != nil && (f.content || f.key != "") {
 			return nil, usageErrorf("--otlp-content and --otlp-key: need --otlp URL")
@@ -69,7 +69,7 @@ func (a *app) startTracing(f *traceFlags, of stream.Machine, say func(string)) (
 	t := &traceSender{machine: of, to: safeAddress(f.to), redactor: newRedactor(), done: make(chan struct{})}
 	t.Content, t.Clean, t.Now = f.content, t.redactor.Text, time.Now
 	var err error
-	if t.Key, err = a.traceKey(f.key); err != nil {
+	if t.Key, err = lv.traceKey(f.key); err != nil {
 		return nil, err
 	}
 	t.Sender, err = otlp.New(otlp.Options{Endpoint: f.to, Getenv: os.Getenv, Version: versionText(), Report: say})
@@ -83,7 +83,7 @@ func (a *app) startTracing(f *traceFlags, of stream.Machine, say func(string)) (
 const minKeyBytes = 16
 
 // traceKey returns the key for the hashes of arguments: from a file, from a variable, or a random one.
-func (a *app) traceKey(text string) (key []byte, err error) {
+func (lv *liveSession) traceKey(text string) (key []byte, err error) {
 	if text == "" {
 		key = make([]byte, 32)
 		_, _ = rand.Read(key) // never fails
@@ -94,7 +94,7 @@ func (a *app) traceKey(text string) (key []byte, err error) {
 		if key, err = os.ReadFile(expandHome(path)); err != nil {
 			return nil, fmt.Errorf("--otlp-key: %w", err)
 		}
-	} else if _, elsewhere := a.origin["otlp-key"]; !elsewhere {
+	} else if _, elsewhere := lv.app.origin["otlp-key"]; !elsewhere {
 		return nil, usageErrorf("--otlp-key: not allowed on the command line, which all programs can read\nuse @FILE, or the variable TOOLSCOPE_OTLP_KEY")
 	}
 	if key = bytes.TrimSpace(key); len(key) < minKeyBytes {
@@ -105,18 +105,18 @@ func (a *app) traceKey(text string) (key []byte, err error) {
 
 // traceNotices returns a function that reports failures of the collector, less and less often while they
 // repeat. While the screen is shown they only go to the journal, because the screen shows them itself.
-func (a *app) traceNotices(to string) func(string) {
+func (lv *liveSession) traceNotices(to string) func(string) {
 	often := backoff.Backoff{First: firstPause, Max: maxPause}
 	return func(why string) {
 		if !often.Allow(time.Now()) {
 			return
 		}
 		text := fmt.Sprintf("--otlp %s: %s; spans that the collector does not accept are sent again or counted as missing", safeAddress(to), why)
-		if a.drawing.Load() {
-			a.journal.Note(time.Now(), text)
+		if lv.app.drawing.Load() {
+			lv.app.journal.Note(time.Now(), text)
 			return
 		}
-		a.printNote("%s", text)
+		lv.app.printNote("%s", text)
 	}
 }
 
