@@ -24,7 +24,7 @@ func TestFilesAreReadAgain(t *testing.T) {
 	for _, name := range []string{"all.har", "all.flow", "vcrpy.yaml", "cassette.json", "claude-tap.jsonl", "claude-trace.jsonl", "gemini.responses"} {
 		paths = append(paths, filepath.Join("..", "..", "capture", "formats", "testdata", name))
 	}
-	src, err := new(app).link().openSources(t.Context(), paths)
+	src, err := new(app).linkParts().openSources(t.Context(), paths)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestFilesAreReadAgain(t *testing.T) {
 // TestReadAgainFails: what is wrong with the file reaches the core.
 func TestReadAgainFails(t *testing.T) {
 	path := saved(t, "a.sse", "data: x\n\n")
-	src, err := new(app).link().openSources(t.Context(), []string{path})
+	src, err := new(app).linkParts().openSources(t.Context(), []string{path})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ func TestASCIIWords(t *testing.T) {
 			pages(c)
 		}
 	}
-	pages(new(app).link().rootCommand())
+	pages(new(app).linkParts().rootCommand())
 	for _, args := range [][]string{
 		{"print", file}, {"check", file}, {"check", "--format", "junit", file}, {"diff", file, file}, {"replay", file}, {"replay", "--format", "json", file},
 		{"demo", "history"}, {"demo", "cut", "--plain", "--speed", "16"}, {"--plain", file}, {"explain", "ARGS_BROKEN"}, {"config", "show"}, {"version"}, {"nö"},

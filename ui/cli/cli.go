@@ -95,7 +95,7 @@ type printing struct {
 	jq      string // expression of --jq, "" without the flag
 }
 
-// liveSession is what a command does with live traffic besides showing it: recording, publishing and tracing.
+// liveSession records, publishes and traces live traffic.
 type liveSession struct {
 	app     *app
 	sends   publishFlags  // for a followed source
@@ -104,8 +104,8 @@ type liveSession struct {
 	network *liveInput    // input from the network; nil without one
 }
 
-// link makes the app the owner of its parts, and returns it.
-func (a *app) link() *app {
+// linkParts makes the app the owner of its parts, and returns it.
+func (a *app) linkParts() *app {
 	a.inputs.app, a.settingSources.app, a.printing.app, a.liveSession.app = a, a, a, a
 	return a
 }
@@ -116,7 +116,7 @@ func Run(args []string, stdin, stdout, stderr *os.File) int {
 	out, errs := newStdWriter(stdout, "standard output", ending), newStdWriter(stderr, "standard error", ending)
 	ascii := asciiLocale()
 	words, said := &asciiTo{to: out, on: ascii}, &asciiTo{to: errs, on: ascii}
-	a := (&app{stdin: stdin, stdout: lineWriter{words}, stderr: lineWriter{said}, output: out, ending: ending, stderrIsTerminal: isTerminal(stderr)}).link()
+	a := (&app{stdin: stdin, stdout: lineWriter{words}, stderr: lineWriter{said}, output: out, ending: ending, stderrIsTerminal: isTerminal(stderr)}).linkParts()
 	a.narrow = func() { words.on, said.on = true, true }
 	root := a.rootCommand()
 	root.SetArgs(args)

@@ -88,7 +88,7 @@ func TestCompletionScripts(t *testing.T) {
 func TestManual(t *testing.T) {
 	out := command(t, nil, "man")
 	plain := strings.NewReplacer(`\-`, "-", `\(aq`, "'", `\(ha`, "^", `\(ti`, "~", `\(ga`, "`", `\e`, `\`).Replace(out.stdout)
-	for _, c := range new(app).link().rootCommand().Commands() {
+	for _, c := range new(app).linkParts().rootCommand().Commands() {
 		if c.IsAvailableCommand() && !strings.Contains(plain, ".SH TOOLSCOPE "+strings.ToUpper(c.Name())+"\n") {
 			t.Errorf("nothing of %s", c.Name())
 		}

@@ -21,7 +21,7 @@ func configureWith(t *testing.T, text string) string {
 // TestSettingsTable: each flag that is made a setting is there, no two have one key or one variable,
 // and the file that is begun with changes nothing.
 func TestSettingsTable(t *testing.T) {
-	root := new(app).link().rootCommand()
+	root := new(app).linkParts().rootCommand()
 	all := allSettings(root)
 	keys, variables := map[string]bool{}, map[string]bool{configVariable: true}
 	for _, s := range all {
@@ -158,7 +158,7 @@ func TestNoConfig(t *testing.T) {
 		}
 	}
 	configureWith(t, "no-record = true")
-	cmd, _, _ := new(app).link().rootCommand().Find([]string{"proxy"})
+	cmd, _, _ := new(app).linkParts().rootCommand().Find([]string{"proxy"})
 	if err := cmd.ParseFlags([]string{"--record", "x"}); err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ func TestFlagTexts(t *testing.T) {
 			check(sub)
 		}
 	}
-	check(new(app).link().rootCommand())
+	check(new(app).linkParts().rootCommand())
 }
 
 // TestRootHelp: the help of the program fits on a page.

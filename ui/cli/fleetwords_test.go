@@ -50,7 +50,7 @@ func TestStateWords(t *testing.T) {
 
 // TestTwoHubs: of several hubs each word says which it is of; a machine that sends to both has one row.
 func TestTwoHubs(t *testing.T) {
-	a := (&app{}).link()
+	a := (&app{}).linkParts()
 	keep := redact.KeepAll()
 	for i := range 2 {
 		url, _ := aHub(t, "127.0.0.1:0")

@@ -30,5 +30,5 @@ func TestHelpFits(t *testing.T) {
 			look(each)
 		}
 	}
-	look(new(app).link().rootCommand())
+	look(new(app).linkParts().rootCommand())
 }

@@ -64,7 +64,7 @@ func TestIndexer(t *testing.T) {
 	if strings.Contains(said.stderr, "index") {
 		t.Error(said.stderr)
 	}
-	a := (&app{}).link()
+	a := (&app{}).linkParts()
 	each, err := a.newIndexers()
 	if err != nil {
 		t.Fatal(err)

@@ -105,7 +105,7 @@ func TestLive(t *testing.T) {
 			t.Error("no answers")
 		}
 		l.addRecord(capture.Record{Exchange: sent, Data: []byte("back"), End: capture.EndEOF})
-		a := (&app{}).link()
+		a := (&app{}).linkParts()
 		a.endLive(l)
 		if got := wordsOf(rest(l.answers), -1); !strings.HasSuffix(got, "send back eof") || strings.Contains(got, canary) {
 			t.Errorf("answers: %s", got)
@@ -128,7 +128,7 @@ func TestLiveKeepsNothingBack(t *testing.T) {
 	disk := new(gatedDisk)
 	l := recorded(t, disk)
 	l.addRecord(capture.Record{Exchange: 1, Data: []byte("is sk-")})
-	a := (&app{}).link()
+	a := (&app{}).linkParts()
 	a.endLive(l)
 	if got := wordsOf(again(t, disk.file.String()), 1); got != "is sk- cut" || a.code != 0 {
 		t.Errorf("%q, exit %d", got, a.code)

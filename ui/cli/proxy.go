@@ -264,8 +264,8 @@ func (r *runningProxy) printUntilEnd(served <-chan error, p printer) error {
 // errPrintingStopped says that stopPrinting left something unprinted.
 var errPrintingStopped = errors.New("printing stopped at the signal: the last turns are missing in this output")
 
-// Limits of printing after a signal. What was printed in all is compared with maxQuickBytes, so that few
-// turns are always printed, however slow the machine is.
+// Limits of printing after a signal. The first maxQuickBytes of output are always printed, however slow the machine
+// is.
 const (
 	printTime     = 500 * time.Millisecond
 	maxQuickBytes = 4 << 20

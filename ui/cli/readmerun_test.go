@@ -41,7 +41,7 @@ func TestReadmeRuns(t *testing.T) {
 // readFlagsOf reads the flags of a command line, and returns whose they are.
 func readFlagsOf(t *testing.T, args []string) (command string) {
 	t.Helper()
-	cmd, rest, err := new(app).link().rootCommand().Find(args)
+	cmd, rest, err := new(app).linkParts().rootCommand().Find(args)
 	if err == nil {
 		err = cmd.ParseFlags(rest)
 	}
@@ -99,7 +99,7 @@ func words(line string) (all []string) {
 func TestDocs(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)]+)\)`)
 	page := regexp.MustCompile("`(?:toolscope )?help ([a-z]+)`")
-	root := new(app).link().rootCommand()
+	root := new(app).linkParts().rootCommand()
 	texts := map[string]string{"README.md": written(t, "../../README.md"), "CONTRIBUTING.md": written(t, "../../CONTRIBUTING.md")}
 	for _, topic := range docs.Topics() {
 		text, _ := docs.Page(topic)
