@@ -162,7 +162,8 @@ func (w *Walk) readOn(p []byte, give func(FoundValue)) int {
 		w.emitValue(p[:n:n], false, give)
 	case w.now == inKey && done:
 		top := &w.levels[len(w.levels)-1]
-		top.key, top.keyed = unquoteString(append(w.held, p[:n]...)), true
+		raw := append(w.held, p[:n]...)
+		top.key, top.keyed = string(jsonbytes.AppendUnquoted(nil, raw[1:max(1, len(raw)-1)])), true
 	case w.now == inSkipped || w.size > maxValueBytes:
 		w.held = nil
 	default:
@@ -175,11 +176,6 @@ func (w *Walk) readOn(p []byte, give func(FoundValue)) int {
 		w.now, w.held = between, w.held[:0]
 	}
 	return n
-}
-
-// unquoteString is what a string reads, of which at least the quotes are there.
-func unquoteString(raw []byte) string {
-	return string(jsonbytes.AppendUnquoted(nil, raw[1:max(1, len(raw)-1)]))
 }
 
 func (w *Walk) emitValue(last []byte, cut bool, give func(FoundValue)) {

@@ -63,7 +63,7 @@ func StringEnd(p []byte) (n int, closed bool) {
 		if i < 0 {
 			return len(p), false
 		}
-		if n += i; TrailingBackslashes(p[1:n])%2 == 0 {
+		if n += i; p[n-1] != '\\' || TrailingBackslashes(p[1:n])%2 == 0 {
 			return n + 1, true
 		}
 	}
@@ -71,27 +71,34 @@ func StringEnd(p []byte) (n int, closed bool) {
 
 // ValueEnd returns the length of the value that p begins with. A number or a word ends before the first
 // byte that can't belong to one.
-func ValueEnd(p []byte) (n int) {
+func ValueEnd(p []byte) int {
+	n, _ := ValueLen(p)
+	return n
+}
+
+// ValueLen is ValueEnd, and also reports whether the value's end is there. That of a number or a word is
+// there if something follows.
+func ValueLen(p []byte) (n int, closed bool) {
 	for depth := 0; n < len(p); {
 		switch c := p[n]; {
 		case c == '"':
-			size, _ := StringEnd(p[n:])
-			if n += size; depth == 0 {
-				return n
+			size, closed := StringEnd(p[n:])
+			if n += size; depth == 0 || !closed {
+				return n, closed
 			}
 			continue
 		case c == '{' || c == '[':
 			depth++
 		case (c == '}' || c == ']') && depth == 1:
-			return n + 1
+			return n + 1, true
 		case (c == '}' || c == ']') && depth > 1:
 			depth--
 		case depth == 0 && (IsSpace(c) || c == ',' || c == ':' || c == '}' || c == ']'):
-			return n
+			return n, n > 0
 		}
 		n++
 	}
-	return n
+	return n, false
 }
 
 // TrailingBackslashes returns how many backslashes p ends with. A byte after an odd number of them is

@@ -1,0 +1,344 @@
+package formats
+
+import (
+	"bytes"
+	"iter"
+
+	"toolscope/stream/jsonbytes"
+)
+
+// FieldReader reads the fields of an object, or the elements of an array, one by one. The text may be cut off, and
+// nothing is validated: the reader stops where the text makes no sense. It copies nothing.
+//
+//	for r := ReadFields(object); r.Next(); {
+//		switch value := r.Value(); string(r.Key) { … }
+//	}
+type FieldReader struct {
+	Key    []byte // of the current field, as it is written, without its quotes
+	At     int    // start of the current value; without one, the end of what was read
+	Closed bool   // the end of the value is there; without a value, the closing bracket is there
+	text   []byte
+	closer byte // 0 if nothing follows
+	begun  bool
+}
+
+// ReadFields returns a reader for an object. Other values have no fields.
+func ReadFields(object []byte) FieldReader { return newFieldReader(object, '{') }
+
+// ReadElements returns a reader for an array. Other values have no elements.
+func ReadElements(array []byte) FieldReader { return newFieldReader(array, '[') }
+
+func newFieldReader(text []byte, opener byte) (r FieldReader) {
+	if n := jsonbytes.SpaceLen(text); n < len(text) && text[n] == opener {
+		r = FieldReader{At: n, text: text, closer: opener + 2} // } is two after {, and ] after [
+	}
+	return r
+}
+
+// Next moves to the next value. It returns false if there is none. A value may be missing or cut off.
+func (r *FieldReader) Next() bool {
+	if r.closer == 0 {
+		return false
+	}
+	p, n := r.text, r.At
+	if r.begun {
+		if n += jsonbytes.SpaceLen(p[n:]); n == len(p) || p[n] != ',' {
+			return r.end(n)
+		}
+	}
+	r.begun = true
+	n++
+	n += jsonbytes.SpaceLen(p[n:])
+	if r.closer == '}' {
+		if n == len(p) || p[n] != '"' {
+			return r.end(n)
+		}
+		size, closed := jsonbytes.StringEnd(p[n:])
+		if !closed {
+			return r.end(len(p))
+		}
+		r.Key = p[n+1 : n+size-1]
+		n += size
+		if n += jsonbytes.SpaceLen(p[n:]); n == len(p) || p[n] != ':' {
+			r.At, r.Closed, r.closer = n, false, 0
+			return false
+		}
+		n++
+		n += jsonbytes.SpaceLen(p[n:])
+	} else if n == len(p) || p[n] == ']' {
+		return r.end(n)
+	}
+	r.At = n
+	return true
+}
+
+func (r *FieldReader) end(n int) bool {
+	r.Closed = n < len(r.text) && r.text[n] == r.closer
+	if r.At, r.closer = n, 0; r.Closed {
+		r.At++
+	}
+	return false
+}
+
+// Value returns the current value and moves after it. An empty one is missing.
+func (r *FieldReader) Value() []byte {
+	n, closed := jsonbytes.ValueLen(r.text[r.At:])
+	r.Closed = closed
+	return r.Skip(n)
+}
+
+// Rest returns the text from the current value on, for a caller that reads the value itself. Then it calls Skip.
+func (r *FieldReader) Rest() []byte { return r.text[r.At:] }
+
+// Skip moves after the current value, which has n bytes, and returns it.
+func (r *FieldReader) Skip(n int) []byte {
+	end := r.At + n
+	value := r.text[r.At:end:end]
+	r.At = end
+	return value
+}
+
+// Name returns the key of the current field, unquoted.
+func (r *FieldReader) Name() string {
+	if bytes.IndexByte(r.Key, '\\') < 0 {
+		return string(r.Key)
+	}
+	return string(jsonbytes.AppendUnquoted(nil, r.Key))
+}
+
+// IsNamed reports whether the current field has that name.
+func (r *FieldReader) IsNamed(name string) bool {
+	return string(r.Key) == name || bytes.IndexByte(r.Key, '\\') >= 0 && r.Name() == name
+}
+
+// Members iterates over the fields of an object: unquoted keys and raw values. Other values have none.
+func Members(object []byte) iter.Seq2[string, []byte] {
+	return func(yield func(string, []byte) bool) {
+		for r := ReadFields(object); r.Next(); {
+			if value := r.Value(); len(value) == 0 || !yield(r.Name(), value) {
+				return
+			}
+		}
+	}
+}
+
+// Elements iterates over the raw elements of an array. Other values have none.
+func Elements(array []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for r := ReadElements(array); r.Next(); {
+			if value := r.Value(); len(value) == 0 || !yield(value) {
+				return
+			}
+		}
+	}
+}
+
+// eachMember calls do for each field of an object, with the text from the value on. do returns the length of the
+// value, or 0 if it didn't read it. eachMember returns the length of the object, or 0 if there is none.
+func eachMember(object []byte, do func(key string, rest []byte) int) int {
+	r := ReadFields(object)
+	for r.Next() {
+		n := do(r.Name(), r.Rest())
+		if n == 0 {
+			n = jsonbytes.ValueEnd(r.Rest())
+		}
+		if n == 0 {
+			r.end(r.At)
+		}
+		r.Skip(n)
+	}
+	return r.At
+}
+
+// Member returns the value at the path of keys, nil if there is none. The first of duplicate keys counts.
+func Member(object []byte, keys ...string) []byte {
+	for _, key := range keys {
+		if object = memberOf(object, key); object == nil {
+			return nil
+		}
+	}
+	return object
+}
+
+func memberOf(object []byte, key string) []byte {
+	for r := ReadFields(object); r.Next(); {
+		if value := r.Value(); len(value) == 0 {
+			return nil
+		} else if r.IsNamed(key) {
+			return value
+		}
+	}
+	return nil
+}
+
+// firstElement returns the first element of an array, nil if it has none.
+func firstElement(array []byte) []byte {
+	for first := range Elements(array) {
+		return first
+	}
+	return nil
+}
+
+// pickMembers returns the values of the fields that keys name, nil for a field that is missing or null. Of duplicate
+// keys the first counts that has a value.
+func pickMembers(object []byte, keys ...string) [][]byte {
+	found, left := make([][]byte, len(keys)), len(keys)
+	for r := ReadFields(object); left > 0 && r.Next(); {
+		value := r.Value()
+		if len(value) == 0 {
+			break
+		}
+		for i, key := range keys {
+			if r.IsNamed(key) {
+				if found[i] == nil && !IsNull(value) {
+					found[i] = value
+					left--
+				}
+				break
+			}
+		}
+	}
+	return found
+}
+
+// foundMember is a field of an object: its key as it is written, without quotes, its value, and where that begins.
+type foundMember struct {
+	key, value []byte
+	at         int
+}
+
+// readMembers appends the fields of the object that p begins with, and returns the object's length. whole is false
+// if p ends inside it or is not JSON.
+func readMembers(to []foundMember, p []byte) (all []foundMember, n int, whole bool) {
+	if !opensObject(p) {
+		return to, 0, false
+	}
+	r := ReadFields(p)
+	for r.Next() {
+		at := r.At
+		to = append(to, foundMember{r.Key, r.Value(), at})
+		if !r.Closed {
+			return to, len(p), false
+		}
+	}
+	return to, r.At, r.Closed
+}
+
+// Text unquotes a string. ok is false for any other value, and for a string that is cut off.
+func Text(value []byte) (text []byte, ok bool) {
+	inside, is := stringInside(afterSpace(value))
+	if !is || jsonbytes.TrailingBackslashes(inside)%2 == 1 {
+		return nil, false
+	}
+	return jsonbytes.AppendUnquoted(nil, inside), true
+}
+
+// TextOf returns the string at the path of keys, "" if there is none.
+func TextOf(object []byte, keys ...string) string {
+	text, _ := Text(Member(object, keys...))
+	return string(text)
+}
+
+// partOfText unquotes a string that is cut off.
+func partOfText(value []byte) []byte {
+	inner := value[1:]
+	return jsonbytes.AppendUnquoted(nil, inner[:jsonbytes.CompleteEscapes(inner)])
+}
+
+// hasText reports whether a value is the string text.
+func hasText(value []byte, text string) bool {
+	if len(value) == len(text)+2 && value[0] == '"' {
+		return string(value[1:len(value)-1]) == text
+	}
+	read, ok := Text(value)
+	return ok && string(read) == text
+}
+
+// nonEmptyText returns a string that is not empty, nil for any other value.
+func nonEmptyText(value []byte) []byte {
+	if inside, is := stringInside(value); !is || len(inside) == 0 {
+		return nil
+	}
+	return value
+}
+
+// stringInside returns the text between the quotes of a string.
+func stringInside(value []byte) (inside []byte, is bool) {
+	if len(value) < 2 || value[0] != '"' || value[len(value)-1] != '"' {
+		return nil, false
+	}
+	return value[1 : len(value)-1], true
+}
+
+// IsNull reports whether a value is missing or null.
+func IsNull(value []byte) bool { return len(value) == 0 || string(value) == "null" }
+
+// nilIfNull returns a value, nil if it is null.
+func nilIfNull(value []byte) []byte {
+	if IsNull(value) {
+		return nil
+	}
+	return value
+}
+
+// kindOf returns the first byte of a value, 0 if there is none.
+func kindOf(value []byte) byte {
+	if value = afterSpace(value); len(value) == 0 {
+		return 0
+	}
+	return value[0]
+}
+
+func opensObject(value []byte) bool { return len(value) > 0 && value[0] == '{' }
+func isArray(value []byte) bool     { return len(value) > 0 && value[0] == '[' }
+
+// valueLen is jsonbytes.ValueLen.
+func valueLen(p []byte) (n int, closed bool) { return jsonbytes.ValueLen(p) }
+
+// stringLen returns the length of the string that p begins with, 0 if it is cut off.
+func stringLen(p []byte) int {
+	n, closed := jsonbytes.StringEnd(p)
+	if !closed {
+		return 0
+	}
+	return n
+}
+
+func afterSpace(p []byte) []byte { return p[jsonbytes.SpaceLen(p):] }
+
+// isWhole reports whether a value is not cut off.
+func isWhole(value []byte) bool {
+	_, closed := jsonbytes.ValueLen(afterSpace(value))
+	return closed
+}
+
+// member is a field of an object to write.
+type member struct {
+	key   string
+	value []byte
+}
+
+// objectOf writes the fields that have a value as an object.
+func objectOf(members ...member) []byte {
+	size := 2
+	for _, m := range members {
+		size += len(m.key) + len(m.value) + 4
+	}
+	b := append(make([]byte, 0, size), '{')
+	for _, m := range members {
+		if len(m.value) == 0 {
+			continue
+		}
+		if len(b) > 1 {
+			b = append(b, ',')
+		}
+		b = append(append(append(b, '"'), m.key...), '"', ':')
+		b = append(b, m.value...)
+	}
+	return append(b, '}')
+}
+
+// arrayOf writes the values as an array.
+func arrayOf(values ...[]byte) []byte {
+	return append(append([]byte{'['}, bytes.Join(values, []byte{','})...), ']')
+}
