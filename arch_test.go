@@ -23,7 +23,8 @@ var rooms = []struct {
 }{
 	{"stream/count", nil, []string{"os", "net", "net/*", "io/fs", "github.com/*"}},
 	{"stream/jsonbytes", nil, []string{"os", "net", "net/*", "io/fs", "github.com/*"}},
-	{"stream", []string{"stream/jsonbytes"}, []string{"os", "net", "net/*", "io/fs", "github.com/*"}},
+	{"stream/list", nil, []string{"os", "net", "net/*", "io/fs", "github.com/*"}},
+	{"stream", []string{"stream/jsonbytes", "stream/list"}, []string{"os", "net", "net/*", "io/fs", "github.com/*"}},
 	{"providers/protocol", []string{"stream", "stream/jsonbytes"}, []string{"os", "net", "net/http"}},
 	{"providers/host", []string{"stream", "providers", "providers/protocol", "providers/replay"}, []string{"os", "net", "net/http"}},
 	{"providers/client", []string{"providers/protocol"}, []string{"os", "net", "net/*", "github.com/*"}},

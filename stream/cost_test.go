@@ -81,8 +81,8 @@ func TestApplyReadsNothingAgain(t *testing.T) {
 		for i := range c.args.s {
 			c.args.s[i] = 0xff
 		}
-		for i := range c.lex.toks.n {
-			c.lex.toks.of.at(i).Kind = 0
+		for i := range c.lex.Ended().Len() {
+			c.lex.Ended().Ptr(i).Kind = 0
 		}
 	}
 	got := s.Turns[0].Calls[0]

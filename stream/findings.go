@@ -239,7 +239,7 @@ func (c *Call) checkBroken(event int) {
 	c.broken = true
 	c.checkCumulative()
 	switch {
-	case c.lex.Docs() > 0 && c.lex.first == ObjectOpen:
+	case c.lex.Docs() > 0 && c.lex.First() == ObjectOpen:
 		c.reportFinding(ArgsTrailing, event, err.Offset,
 			"the object is complete at byte %d, but %s follows: a client that runs a call as soon as it parses runs only part of it", err.Offset, err.Found())
 	case err.Got == '{' && err.Expected == "a comma or }":

@@ -3,10 +3,12 @@ package stream
 import (
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"toolscope/stream/jsonbytes"
+	"toolscope/stream/list"
 )
 
 // MaxDepth is how deep arrays and objects may nest, as in encoding/json.
@@ -25,16 +27,16 @@ const MaxDepth = 10_000
 // merged calls look like that. Strings are not checked for UTF-8 or paired surrogates. Texts beyond 4 GiB
 // are not supported.
 type Lexer struct {
-	toks   appendList[Token] // those that have ended: all except the last
-	last   TokenKind         // of the last token
-	some   bool              // there is one
-	pos    int               // bytes lexed
-	mode   lexerState        // what may come next
-	depth  int               // containers open
-	object []uint64          // bit d: the container at depth d+1 is an object
-	hex    uint8             // hex digits of \u still to come
-	word   string            // the remaining bytes of a literal
-	docs   int               // complete texts so far
+	toks   list.List[Token] // those that have ended: all except the last
+	last   TokenKind        // of the last token
+	some   bool             // there is one
+	pos    int              // bytes lexed
+	mode   lexerState       // what may come next
+	depth  int              // containers open
+	object []uint64         // bit d: the container at depth d+1 is an object
+	hex    uint8            // hex digits of \u still to come
+	word   string           // the remaining bytes of a literal
+	docs   int              // complete texts so far
 	first  TokenKind
 	closed bool // no more bytes are expected: a number has ended
 	err    *SyntaxError
@@ -80,7 +82,7 @@ func (l *Lexer) Len() int { return l.pos }
 
 // Tokens returns the tokens so far. Later calls can change only the last one, by growth.
 func (l *Lexer) Tokens() TokenList {
-	return TokenList{l.toks.of, l.toks.n, Token{uint32(l.pos), l.last}, l.some}
+	return TokenList{l.toks, Token{uint32(l.pos), l.last}, l.some}
 }
 
 // Open reports whether the last token may still grow into more of the same.
@@ -98,6 +100,12 @@ func (l *Lexer) Closer(d int) byte {
 	}
 	return ']'
 }
+
+// First returns the kind of the first value's first token.
+func (l *Lexer) First() TokenKind { return l.first }
+
+// Last returns the kind of the last token.
+func (l *Lexer) Last() TokenKind { return l.last }
 
 // Docs returns the number of complete texts: more than one means objects were written one after another.
 func (l *Lexer) Docs() int { return l.docs }
@@ -164,8 +172,8 @@ const maxTokens = 1 << 23
 
 // beginToken starts a token at p[i], which ends the previous one.
 func (l *Lexer) beginToken(k TokenKind, i int) {
-	if l.some && l.toks.n < maxTokens {
-		l.toks.add(Token{uint32(l.pos + i), l.last})
+	if l.some && l.toks.Len() < maxTokens {
+		l.toks.Add(Token{uint32(l.pos + i), l.last})
 	}
 	l.last, l.some = k, true
 }
@@ -447,6 +455,75 @@ func numberStep(m lexerState, c byte) lexerState {
 	return inJunk
 }
 
+// LexerState is the state of a Lexer without its tokens, in little memory.
+type LexerState struct {
+	deep         []uint64 // Lexer.object, if it is longer than one word
+	object       uint64
+	toks         uint32
+	docs         int32
+	depth        uint16
+	last, first  TokenKind
+	mode         lexerState
+	hex, left    uint8 // left: bytes left of the word
+	some, closed bool
+}
+
+// State returns the state of the lexer.
+func (l *Lexer) State() LexerState {
+	x := LexerState{
+		toks: uint32(l.toks.Len()), docs: int32(l.docs), depth: uint16(l.depth), last: l.last, first: l.first, mode: l.mode,
+		hex: l.hex, left: uint8(len(l.word)), some: l.some, closed: l.closed,
+	}
+	switch {
+	case l.depth > 64:
+		x.deep = slices.Clone(l.object)
+	case l.depth > 0:
+		x.object = l.object[0]
+	}
+	return x
+}
+
+// Lexer returns the lexer that had that state, after size bytes. ended are the tokens that had ended, or more of
+// them; err is the error of the lexer since.
+func (x *LexerState) Lexer(ended list.List[Token], err *SyntaxError, size int) Lexer {
+	l := Lexer{
+		toks: ended.Before(int(x.toks)), last: x.last, some: x.some, pos: size, mode: x.mode, depth: int(x.depth),
+		hex: x.hex, docs: int(x.docs), first: x.first, closed: x.closed,
+	}
+	switch {
+	case x.deep != nil:
+		l.object = slices.Clone(x.deep)
+	case x.depth > 0:
+		l.object = []uint64{x.object}
+	}
+	if word := words[x.last]; x.mode == inWord {
+		l.word = word[len(word)-int(x.left):]
+	}
+	if err != nil && err.Offset < size {
+		l.err = err
+	}
+	return l
+}
+
+// Clone returns a copy of the lexer. Both may be written to, but not with different bytes.
+func (l *Lexer) Clone() Lexer {
+	c := *l
+	c.object = slices.Clone(l.object)
+	return c
+}
+
+// Failed returns a lexer that has only the error.
+func (l *Lexer) Failed() Lexer { return Lexer{err: l.err} }
+
+// Ended returns the tokens that have ended: all except the last.
+func (l *Lexer) Ended() *list.List[Token] { return &l.toks }
+
+// FreeSpare frees unused room once no more bytes are expected.
+func (l *Lexer) FreeSpare() { l.toks.FreeSpare() }
+
+// words are the literals, by token.
+var words = [...]string{True: "true", False: "false", Null: "null", Junk: ""}
+
 // TokenKind is the lexical class of a span of argument text.
 type TokenKind uint8
 
@@ -476,8 +553,7 @@ type Token struct {
 
 // A TokenList is the tokens of a text, in order.
 type TokenList struct {
-	ended *blockList[Token] // all except the last
-	n     int               // number of ended
+	ended list.List[Token] // all except the last
 	last  Token
 	some  bool
 }
@@ -487,15 +563,15 @@ func (t TokenList) Len() int {
 	if !t.some {
 		return 0
 	}
-	return t.n + 1
+	return t.ended.Len() + 1
 }
 
 // At returns token i, 0 ≤ i < Len().
 func (t TokenList) At(i int) Token {
-	if i == t.n {
+	if i == t.ended.Len() {
 		return t.last
 	}
-	return *t.ended.at(i)
+	return t.ended.At(i)
 }
 
 // Start returns where token i begins, 0 ≤ i ≤ Len().
@@ -511,7 +587,7 @@ func (t TokenList) Before(n int) TokenList {
 	if n == 0 {
 		return TokenList{}
 	}
-	return TokenList{t.ended, n - 1, t.At(n - 1), true}
+	return TokenList{t.ended.Before(n - 1), t.At(n - 1), true}
 }
 
 // All iterates over the tokens with their numbers.

@@ -183,7 +183,7 @@ func (c *Call) checkEarly(event int) {
 // of the object's last key. The required keys of the schema are unknown here; the keys that arrived stand
 // for them. If a Rewrite replaced the arguments, the fold has recorded the run before.
 func (c *Call) repairedRun() (r ruleRunState) {
-	if c.lex.first != ObjectOpen || c.freeform {
+	if c.lex.First() != ObjectOpen || c.freeform {
 		return r
 	}
 	depth, colon, keys := 0, -1, 0

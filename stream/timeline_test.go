@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"toolscope/stream/list"
 )
 
 // callView is a call as everyone but the fold sees it.
@@ -229,18 +231,18 @@ func TestTimelineBounds(t *testing.T) {
 }
 
 func TestTimelineManyEvents(t *testing.T) {
-	const n = 3*listBlock + 7
+	const n = 3*list.BlockSize + 7
 	var tl Timeline
 	tl.Append(opened(0, "id", "f"))
 	for range n - 1 {
 		tl.Append(args(0, ` `))
 	}
-	for _, at := range []int{1, listBlock - 1, listBlock, listBlock + 1, n} {
+	for _, at := range []int{1, list.BlockSize - 1, list.BlockSize, list.BlockSize + 1, n} {
 		if got := len(tl.At(at).Turn(0).Calls[0].Args()); got != at-1 {
 			t.Errorf("At(%d): %d bytes", at, got)
 		}
 	}
-	if e, _ := tl.Event(listBlock); tl.Len() != n || e.Text != " " {
+	if e, _ := tl.Event(list.BlockSize); tl.Len() != n || e.Text != " " {
 		t.Errorf("Len %d", tl.Len())
 	}
 }
