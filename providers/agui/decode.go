@@ -131,7 +131,7 @@ func (d *decoder) finishRun() {
 	}
 	t, ev := d.ensureTurn([]byte("RUN_FINISHED")), &d.ev
 	// TanStack AI sends token counts here.
-	in, out := ev.usage.Get("promptTokens").Count(), ev.usage.Get("completionTokens").Count()
+	in, out := protocol.CountOf(ev.usage.Get("promptTokens")), protocol.CountOf(ev.usage.Get("completionTokens"))
 	if in.Reported || out.Reported {
 		t.Usage(stream.Usage{Input: in, Output: out})
 	}
@@ -299,7 +299,7 @@ func (d *decoder) checkSnapshot(t *protocol.Turn) {
 
 func reportMismatch(c *protocol.Call, whole protocol.Raw) {
 	c.Find(protocol.DoneMismatch,
-		"the complete arguments differ from the streamed ones, which are shown: %s", whole.Clip())
+		"the complete arguments differ from the streamed ones, which are shown: %s", protocol.Clip(whole))
 }
 
 // checkCalls checks the calls of a run that finished without an error.

@@ -187,7 +187,7 @@ func writeRequest(r protocol.Request, q protocol.HostFeatures) (path string, bod
 }
 
 func writeTool(w *protocol.Writer, t *protocol.Tool) {
-	w.Open('{').Describe(t).Key("input_schema").Raw(objectSchema(t.Arguments())).Close('}')
+	protocol.Describe(w.Open('{'), t).Key("input_schema").Raw(objectSchema(t.Arguments())).Close('}')
 }
 
 // objectSchema returns a schema with a type, which this protocol requires; a missing type is object.

@@ -250,7 +250,7 @@ func (d *decoder) reportUsage(turn *protocol.Turn, u protocol.Raw) {
 		return
 	}
 	set := func(c *stream.Count, v protocol.Raw) {
-		if n := v.Count(); n.Reported {
+		if n := protocol.CountOf(v); n.Reported {
 			*c = n
 		}
 	}
@@ -278,7 +278,7 @@ func (d *decoder) fillUsage(metrics protocol.Raw) {
 	}
 	told := false
 	set := func(c *stream.Count, name string) {
-		if n := metrics.Get(name).Count(); n.Reported && !c.Reported {
+		if n := protocol.CountOf(metrics.Get(name)); n.Reported && !c.Reported {
 			*c, told = n, true
 		}
 	}
@@ -325,7 +325,7 @@ func (d *decoder) readPricing(u protocol.Raw) {
 	}
 	server := u.Get("server_tool_use").Scan()
 	for ok := server.Object(); ok; ok = server.Member() {
-		if n := server.Value().Count(); n.N > 0 {
+		if n := protocol.CountOf(server.Value()); n.N > 0 {
 			t.addDoubt("the provider's own tools are billed in addition to the tokens")
 		}
 	}

@@ -98,7 +98,7 @@ func writeCall(w *protocol.Writer, p *protocol.Part) {
 	case p.RunByProvider:
 		kind = "server_tool_use"
 	}
-	w.Open('{').Member("type", kind).Member("id", p.ID).Member("name", p.Name).MemberIfSet("server_name", p.MCPServer).Key("input").WriteArgs(p)
+	protocol.WriteArgs(w.Open('{').Member("type", kind).Member("id", p.ID).Member("name", p.Name).MemberIfSet("server_name", p.MCPServer).Key("input"), p)
 	if p.Parent != "" {
 		w.Key("caller").Open('{').Member("type", callerType).Member("tool_id", p.Parent).Close('}')
 	}

@@ -46,7 +46,7 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	_, operation := pathParts(e.Path)
 	switch {
 	case event != nil && slices.Contains(eventNames, name) &&
-		(name != "metadata" || event.Get("usage").Get("inputTokens").Count().Reported):
+		(name != "metadata" || protocol.CountOf(event.Get("usage").Get("inputTokens")).Reported):
 		return protocol.SniffScore{Points: protocol.Sure, Why: "event " + name}
 	case event.Get("output").Get("message").Kind() == '{' && event.Get("stopReason").IsString():
 		return protocol.SniffScore{Points: protocol.Sure, Why: "a body with output.message and stopReason"}
@@ -224,6 +224,6 @@ func writeRequest(r protocol.Request, _ protocol.HostFeatures) (path string, bod
 }
 
 func writeTool(w *protocol.Writer, t *protocol.Tool) {
-	w.Open('{').Key("toolSpec").Open('{').Describe(t)
+	protocol.Describe(w.Open('{').Key("toolSpec").Open('{'), t)
 	w.Key("inputSchema").Open('{').Key("json").Raw(t.Arguments()).Close('}').Close('}').Close('}')
 }

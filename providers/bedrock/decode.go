@@ -280,17 +280,17 @@ func (d *decoder) reportUsage(t *protocol.Turn) {
 // not in inputTokens. If inputTokens and outputTokens alone make the total, inputTokens includes them.
 func readUsage(u protocol.Raw) stream.Usage {
 	n := stream.Usage{
-		Input: u.Get("inputTokens").Count(), Output: u.Get("outputTokens").Count(),
-		CacheRead: u.Get("cacheReadInputTokens").Count(), CacheWrite: u.Get("cacheWriteInputTokens").Count(),
+		Input: protocol.CountOf(u.Get("inputTokens")), Output: protocol.CountOf(u.Get("outputTokens")),
+		CacheRead: protocol.CountOf(u.Get("cacheReadInputTokens")), CacheWrite: protocol.CountOf(u.Get("cacheWriteInputTokens")),
 	}
-	total := u.Get("totalTokens").Count()
+	total := protocol.CountOf(u.Get("totalTokens"))
 	if inside := total.Reported && n.Input.N+n.Output.N == total.N; n.Input.Reported && !inside {
 		n.Input.N += n.CacheRead.N + n.CacheWrite.N
 	}
 	details := u.Get("cacheDetails").Scan()
 	for ok := details.Array(); ok; ok = details.Element() {
 		if detail := details.Value(); detail.Get("ttl").Is("1h") {
-			n.CacheWriteHour = detail.Get("inputTokens").Count()
+			n.CacheWriteHour = protocol.CountOf(detail.Get("inputTokens"))
 		}
 	}
 	return n

@@ -72,7 +72,7 @@ func writeBlock(w *protocol.Writer, p *protocol.Part) {
 		}
 		w.Close('}').Close('}')
 	case protocol.CallPart:
-		w.Open('{').Key("toolUse").Open('{').Member("toolUseId", p.ID).Member("name", p.Name).Key("input").WriteArgs(p)
+		protocol.WriteArgs(w.Open('{').Key("toolUse").Open('{').Member("toolUseId", p.ID).Member("name", p.Name).Key("input"), p)
 		if p.RunByProvider {
 			w.Member("type", serverToolUse)
 		}

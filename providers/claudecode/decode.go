@@ -118,7 +118,7 @@ func compareArguments(c *protocol.Call, input protocol.Raw) {
 		return
 	}
 	c.Find(protocol.DoneMismatch.WithSeverity(stream.Info).WithCause(stream.Client),
-		"Claude Code runs the call with arguments that differ from the model's; the model's are shown: %s", input.Clip())
+		"Claude Code runs the call with arguments that differ from the model's; the model's are shown: %s", protocol.Clip(input))
 }
 
 // textOf returns the text of a message's content.

@@ -174,8 +174,8 @@ func (d *decoder) reportResult(c *protocol.Call, of *itemKind) {
 // usageOf returns the usage of a turn, for all its responses together.
 func usageOf(u protocol.Raw) stream.Usage {
 	return stream.Usage{
-		Input: u.Get("input_tokens").Count(), Output: u.Get("output_tokens").Count(),
-		CacheRead: u.Get("cached_input_tokens").Count(), CacheWrite: u.Get("cache_write_input_tokens").Count(),
-		Reasoning: u.Get("reasoning_output_tokens").Count(),
+		Input: protocol.CountOf(u.Get("input_tokens")), Output: protocol.CountOf(u.Get("output_tokens")),
+		CacheRead: protocol.CountOf(u.Get("cached_input_tokens")), CacheWrite: protocol.CountOf(u.Get("cache_write_input_tokens")),
+		Reasoning: protocol.CountOf(u.Get("reasoning_output_tokens")),
 	}
 }

@@ -51,7 +51,7 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	_, finishes := endings.Codes[reason.Text()]
 	switch {
 	case bad:
-	case eventTypes[kind] && (delta.Kind() == '{' || index.Count().Reported):
+	case eventTypes[kind] && (delta.Kind() == '{' || protocol.CountOf(index).Reported):
 		return protocol.SniffScore{Points: protocol.Sure, Why: "event type " + kind}
 	case body.Kind() == '{' && finishes:
 		return protocol.SniffScore{Points: protocol.Sure, Why: "a body with message and finish_reason " + reason.Text()}

@@ -230,12 +230,12 @@ func errorText(err protocol.Raw) string {
 func reportUsage(t *protocol.Turn, u protocol.Raw) {
 	billed, seen := u.Get("billed_units"), u.Get("tokens")
 	n := stream.Usage{
-		Input: billed.Get("input_tokens").Count(), Output: billed.Get("output_tokens").Count(),
-		SeenInput: seen.Get("input_tokens").Count(), SeenOutput: seen.Get("output_tokens").Count(),
+		Input: protocol.CountOf(billed.Get("input_tokens")), Output: protocol.CountOf(billed.Get("output_tokens")),
+		SeenInput: protocol.CountOf(seen.Get("input_tokens")), SeenOutput: protocol.CountOf(seen.Get("output_tokens")),
 	}
 	if !n.Input.Reported && !n.Output.Reported {
 		n.Input, n.Output = n.SeenInput, n.SeenOutput
-		n.CacheRead = u.Get("cached_tokens").Count()
+		n.CacheRead = protocol.CountOf(u.Get("cached_tokens"))
 	}
 	if n != (stream.Usage{}) {
 		t.Usage(n)

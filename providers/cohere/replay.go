@@ -82,7 +82,7 @@ func writeCall(w *protocol.Writer, p *protocol.Part) {
 		return
 	}
 	w.Open('{').Member("id", p.ID).Member("type", "function").Key("function").Open('{')
-	w.Member("name", p.Name).Key("arguments").WriteArgs(p).Close('}').Close('}')
+	protocol.WriteArgs(w.Member("name", p.Name).Key("arguments"), p).Close('}').Close('}')
 }
 
 func encodeResult(p *protocol.Part) []byte {

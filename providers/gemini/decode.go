@@ -311,7 +311,7 @@ func (d *decoder) reportUsage(u *usage) {
 		count *stream.Count
 		now   protocol.Raw
 	}{{&t.prompt, u.prompt}, {&t.tool, u.tool}, {&t.cached, u.cached}, {&t.candidates, u.candidates}, {&t.thoughts, u.thoughts}} {
-		if n := c.now.Count(); n.Reported {
+		if n := protocol.CountOf(c.now); n.Reported {
 			*c.count, told = n, true
 		}
 	}

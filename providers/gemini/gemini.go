@@ -315,7 +315,7 @@ func writeRequest(r protocol.Request, _ protocol.HostFeatures) (path string, bod
 }
 
 func writeTool(w *protocol.Writer, t *protocol.Tool) {
-	w.Open('{').Describe(t)
+	protocol.Describe(w.Open('{'), t)
 	if schema := googleSchema(t.Arguments()); schema != nil {
 		w.Key("parameters").Raw(schema)
 	}

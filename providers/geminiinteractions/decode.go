@@ -356,16 +356,16 @@ func (d *decoder) reportUsage(u protocol.Raw, tier string) {
 	if u.Kind() != '{' {
 		return
 	}
-	input, tool := u.Get("total_input_tokens").Count(), u.Get("total_tool_use_tokens").Count()
-	output, thought := u.Get("total_output_tokens").Count(), u.Get("total_thought_tokens").Count()
+	input, tool := protocol.CountOf(u.Get("total_input_tokens")), protocol.CountOf(u.Get("total_tool_use_tokens"))
+	output, thought := protocol.CountOf(u.Get("total_output_tokens")), protocol.CountOf(u.Get("total_thought_tokens"))
 	usage := stream.Usage{
 		Input:     stream.Count{N: input.N + tool.N, Reported: input.Reported || tool.Reported},
-		CacheRead: u.Get("total_cached_tokens").Count(),
+		CacheRead: protocol.CountOf(u.Get("total_cached_tokens")),
 		Output:    stream.Count{N: output.N + thought.N, Reported: output.Reported || thought.Reported},
 		Reasoning: thought,
 		Tier:      tier,
 	}
-	if total := u.Get("total_tokens").Count(); total.Reported && total.N == usage.Input.N+output.N {
+	if total := protocol.CountOf(u.Get("total_tokens")); total.Reported && total.N == usage.Input.N+output.N {
 		usage.Output.N = output.N
 	}
 	d.turn.Usage(usage)

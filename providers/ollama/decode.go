@@ -120,7 +120,7 @@ func reportCall(t *protocol.Turn, w *protocol.FunctionCall) {
 // endTurn reads the last line of a response. prompt_eval_count includes the cached tokens.
 func (d *decoder) endTurn(t *protocol.Turn) {
 	l := d.line
-	u := stream.Usage{Input: l.promptCount.Count(), CacheRead: l.cachedCount.Count(), Output: l.outCount.Count()}
+	u := stream.Usage{Input: protocol.CountOf(l.promptCount), CacheRead: protocol.CountOf(l.cachedCount), Output: protocol.CountOf(l.outCount)}
 	if u != (stream.Usage{}) {
 		t.Usage(u)
 	}

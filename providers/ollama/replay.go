@@ -65,7 +65,7 @@ func writeCall(w *protocol.Writer, p *protocol.Part, index int) {
 		return
 	}
 	w.Open('{').MemberIfSet("id", p.ID).Key("function").Open('{').Key("index").Int(index)
-	w.Member("name", p.Name).Key("arguments").WriteArgs(p).Close('}').Close('}')
+	protocol.WriteArgs(w.Member("name", p.Name).Key("arguments"), p).Close('}').Close('}')
 }
 
 // encodeResult writes a result. It is found by the name of its tool, or by the id if the template knows

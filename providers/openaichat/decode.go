@@ -375,7 +375,7 @@ type tokenTotals struct{ prompt, completion, total, read, write, reasoning strea
 func readTotals(u protocol.Raw) tokenTotals {
 	in, out := u.Get("prompt_tokens_details"), u.Get("completion_tokens_details")
 	return tokenTotals{
-		prompt: u.Get("prompt_tokens").Count(), completion: u.Get("completion_tokens").Count(), total: u.Get("total_tokens").Count(),
+		prompt: protocol.CountOf(u.Get("prompt_tokens")), completion: protocol.CountOf(u.Get("completion_tokens")), total: protocol.CountOf(u.Get("total_tokens")),
 		read:      firstCount(in.Get("cached_tokens"), u.Get("prompt_cache_hit_tokens"), u.Get("cached_tokens")),
 		write:     firstCount(in.Get("cache_write_tokens"), u.Get("cache_creation_input_tokens")),
 		reasoning: firstCount(out.Get("reasoning_tokens"), u.Get("reasoning_tokens")),
@@ -433,7 +433,7 @@ func ownCost(u protocol.Raw) (usd float64, told bool) {
 
 func firstCount(fields ...protocol.Raw) stream.Count {
 	for _, f := range fields {
-		if n := f.Count(); n.Reported {
+		if n := protocol.CountOf(f); n.Reported {
 			return n
 		}
 	}

@@ -168,7 +168,7 @@ func writeCall(w *protocol.Writer, p *protocol.Part) {
 	if p.ToolKind == "custom" {
 		w.Member("type", "custom").Key("custom").Open('{').Member("name", p.Name).Key("input").Bytes(p.Args).Close('}')
 	} else {
-		w.Member("type", "function").Key("function").Open('{').Member("name", p.Name).Key("arguments").WriteArgs(p).Close('}')
+		protocol.WriteArgs(w.Member("type", "function").Key("function").Open('{').Member("name", p.Name).Key("arguments"), p).Close('}')
 	}
 	if p.Signature != "" {
 		w.Key("extra_content")

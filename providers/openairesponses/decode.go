@@ -356,11 +356,11 @@ func (t *turn) reportUsage(r *wireResponse) {
 	}
 	in, out := u.Get("input_tokens_details"), u.Get("output_tokens_details")
 	n := stream.Usage{
-		Input: u.Get("input_tokens").Count(), Output: u.Get("output_tokens").Count(),
-		CacheRead: in.Get("cached_tokens").Count(), CacheWrite: in.Get("cache_write_tokens").Count(),
-		Reasoning: out.Get("reasoning_tokens").Count(), Tier: r.tier.Text(),
+		Input: protocol.CountOf(u.Get("input_tokens")), Output: protocol.CountOf(u.Get("output_tokens")),
+		CacheRead: protocol.CountOf(in.Get("cached_tokens")), CacheWrite: protocol.CountOf(in.Get("cache_write_tokens")),
+		Reasoning: protocol.CountOf(out.Get("reasoning_tokens")), Tier: r.tier.Text(),
 	}
-	if total := u.Get("total_tokens").Count(); n.Reasoning.N > 0 && total.N == n.Input.N+n.Output.N+n.Reasoning.N {
+	if total := protocol.CountOf(u.Get("total_tokens")); n.Reasoning.N > 0 && total.N == n.Input.N+n.Output.N+n.Reasoning.N {
 		n.Output.N = total.N - n.Input.N // a provider that counts reasoning separately
 	}
 	n.CostUSD, n.CostReported = u.Get("cost").Float()

@@ -331,9 +331,9 @@ func isReasoningModel(model string) bool {
 func writeTool(w *protocol.Writer, t *protocol.Tool, custom bool) {
 	w.Open('{')
 	if custom && t.Kind == "custom" {
-		w.Member("type", "custom").Describe(t)
+		protocol.Describe(w.Member("type", "custom"), t)
 	} else {
-		w.Member("type", "function").Describe(t).Key("parameters").Raw(t.Arguments()).Flag("strict", false)
+		protocol.Describe(w.Member("type", "function"), t).Key("parameters").Raw(t.Arguments()).Flag("strict", false)
 	}
 	w.Close('}')
 }

@@ -395,3 +395,15 @@ func ListOf(s Scanner, members map[string]bool) bool {
 	}
 	return false
 }
+
+// WriteArgs writes the arguments of a call in their form: a text as a string, anything else as JSON,
+// and {} if there are none.
+func WriteArgs(w *Writer, p *Part) *Writer {
+	switch {
+	case p.Form == TextForm:
+		return w.Bytes(p.Args)
+	case len(p.Args) == 0:
+		return w.Open('{').Close('}')
+	}
+	return w.Raw(p.Args)
+}

@@ -196,3 +196,35 @@ func (l *textCallFinder) showsCall(text string) bool {
 	}
 	return l.found
 }
+
+// ErrorOf returns the type and message of an error in the form that most protocols use. Without a
+// message, message is the complete error.
+func ErrorOf(err Raw) (id, message string) {
+	if message = err.Get("message").Text(); message == "" {
+		message = string(err)
+	}
+	return err.Get("type").Text(), message
+}
+
+// GoogleErrorOf returns the status, or else the code, and the message of an error in the form of
+// Google's APIs (google.rpc.Status). Without a message, message is the complete error.
+func GoogleErrorOf(err Raw) (id, message string) {
+	if message = err.Get("message").Text(); message == "" {
+		message = string(err.Append(nil))
+	}
+	if id = err.Get("status").Text(); id == "" {
+		if code := err.Get("code"); code.IsPresent() {
+			id = string(code.Append(nil))
+		}
+	}
+	return id, message
+}
+
+// CountOf returns a value as a token count.
+func CountOf(v Raw) stream.Count {
+	n, ok := v.Int()
+	return stream.Count{N: n, Reported: ok}
+}
+
+// Clip returns at most the first 200 bytes of a value, for quoting in a message.
+func Clip(v Raw) string { return stream.Clip(v, 0, 200) }

@@ -6,7 +6,6 @@ import (
 	"iter"
 	"strconv"
 
-	"toolscope/stream"
 	"toolscope/stream/jsonbytes"
 )
 
@@ -147,40 +146,6 @@ func (r Raw) Float() (float64, bool) {
 	}
 	f, err := strconv.ParseFloat(string(r), 64)
 	return f, err == nil
-}
-
-// Count returns the value as a token count.
-func (r Raw) Count() stream.Count {
-	n, ok := r.Int()
-	return stream.Count{N: n, Reported: ok}
-}
-
-// ErrorOf returns the type and message of an error in the form that most protocols use. Without a
-// message, message is the complete error.
-func ErrorOf(err Raw) (id, message string) {
-	if message = err.Get("message").Text(); message == "" {
-		message = string(err)
-	}
-	return err.Get("type").Text(), message
-}
-
-// GoogleErrorOf returns the status, or else the code, and the message of an error in the form of
-// Google's APIs (google.rpc.Status). Without a message, message is the complete error.
-func GoogleErrorOf(err Raw) (id, message string) {
-	if message = err.Get("message").Text(); message == "" {
-		message = string(err.Append(nil))
-	}
-	if id = err.Get("status").Text(); id == "" {
-		if code := err.Get("code"); code.IsPresent() {
-			id = string(code.Append(nil))
-		}
-	}
-	return id, message
-}
-
-// Clip returns at most the first 200 bytes of the value, for quoting in a message.
-func (r Raw) Clip() string {
-	return stream.Clip(r, 0, 200)
 }
 
 // Get returns the value of the field name, or nil if there is none. Of duplicate keys the last counts.

@@ -89,7 +89,7 @@ func TestRawNumbers(t *testing.T) {
 		if f, ok := r.Float(); ok != test.isFloat || ok && f != test.f {
 			t.Errorf("%s: Float() = %v, %v", r, f, ok)
 		}
-		if c := r.Count(); c.Reported != test.isInt || c.Reported && c.N != test.n {
+		if c := CountOf(r); c.Reported != test.isInt || c.Reported && c.N != test.n {
 			t.Errorf("%s: Count() = %+v", r, c)
 		}
 	}
@@ -130,7 +130,7 @@ func TestClip(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "", `{"a":1}`: `{"a":1}`, long: long[:200] + "…", "x" + long: "x" + long[:198] + "…",
 	} {
-		if got := Raw(text).Clip(); got != want {
+		if got := Clip(Raw(text)); got != want {
 			t.Errorf("%.20q: %q", text, got)
 		}
 	}

@@ -54,15 +54,6 @@ func (r *Request) Instructions() string {
 	return strings.Join(all, "\n\n")
 }
 
-// WriteList writes a field with a list of JSON texts.
-func (w *Writer) WriteList(name string, items [][]byte) *Writer {
-	w.Key(name).Open('[')
-	for _, item := range items {
-		w.Raw(item)
-	}
-	return w.Close(']')
-}
-
 // WriteCacheKey writes the key by which OpenAI and compatible providers find the beginning of the
 // request in their prompt cache. There are two fields for the cache's lifetime: models since 5.6 have
 // prompt_cache_options, which replaces prompt_cache_retention (OpenAI's published API description).
@@ -126,7 +117,7 @@ func (t *Tool) Declarable() bool {
 }
 
 // Describe writes the name of a tool, and its description if it has one.
-func (w *Writer) Describe(t *Tool) *Writer {
+func Describe(w *Writer, t *Tool) *Writer {
 	return w.Member("name", t.Name).MemberIfSet("description", t.Description)
 }
 
@@ -155,10 +146,10 @@ func (r *Request) WriteTools(w *Writer, member, open, close string, write func(*
 func (r *Request) WriteFunctionTools(w *Writer, custom bool) {
 	r.WriteTools(w, "tools", "[", "]", func(w *Writer, t *Tool) {
 		if custom && t.Kind == "custom" {
-			w.Open('{').Member("type", "custom").Key("custom").Open('{').Describe(t).Close('}').Close('}')
+			Describe(w.Open('{').Member("type", "custom").Key("custom").Open('{'), t).Close('}').Close('}')
 			return
 		}
-		w.Open('{').Member("type", "function").Key("function").Open('{').Describe(t)
+		Describe(w.Open('{').Member("type", "function").Key("function").Open('{'), t)
 		w.Key("parameters").Raw(t.Arguments()).Close('}').Close('}')
 	})
 }

@@ -77,16 +77,13 @@ func (w *Writer) MemberIfSet(name, value string) *Writer {
 	return w
 }
 
-// WriteArgs writes the arguments of a call in their form: a text as a string, anything else as JSON,
-// and {} if there are none.
-func (w *Writer) WriteArgs(p *Part) *Writer {
-	switch {
-	case p.Form == TextForm:
-		return w.Bytes(p.Args)
-	case len(p.Args) == 0:
-		return w.Open('{').Close('}')
+// WriteList writes a field with a list of JSON texts.
+func (w *Writer) WriteList(name string, items [][]byte) *Writer {
+	w.Key(name).Open('[')
+	for _, item := range items {
+		w.Raw(item)
 	}
-	return w.Raw(p.Args)
+	return w.Close(']')
 }
 
 // A Member is one field of an object to write. Without a Value it is omitted.

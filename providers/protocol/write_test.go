@@ -58,7 +58,7 @@ func TestArgs(t *testing.T) {
 		{Part{Form: ObjectForm}, `{}`},
 	} {
 		var w Writer
-		if got := string(w.WriteArgs(&test.part).Text); got != test.want {
+		if got := string(WriteArgs(&w, &test.part).Text); got != test.want {
 			t.Errorf("%+v: %s, want %s", test.part, got, test.want)
 		}
 	}
