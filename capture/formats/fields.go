@@ -153,22 +153,21 @@ func eachMember(object []byte, do func(key string, rest []byte) int) int {
 // Member returns the value at the path of keys, nil if there is none. The first of duplicate keys counts.
 func Member(object []byte, keys ...string) []byte {
 	for _, key := range keys {
-		if object = memberOf(object, key); object == nil {
+		r, found := ReadFields(object), []byte(nil)
+		for found == nil && r.Next() {
+			value := r.Value()
+			if len(value) == 0 {
+				break
+			}
+			if r.IsNamed(key) {
+				found = value
+			}
+		}
+		if object = found; object == nil {
 			return nil
 		}
 	}
 	return object
-}
-
-func memberOf(object []byte, key string) []byte {
-	for r := ReadFields(object); r.Next(); {
-		if value := r.Value(); len(value) == 0 {
-			return nil
-		} else if r.IsNamed(key) {
-			return value
-		}
-	}
-	return nil
 }
 
 // firstElement returns the first element of an array, nil if it has none.
@@ -210,7 +209,7 @@ type foundMember struct {
 // readMembers appends the fields of the object that p begins with, and returns the object's length. whole is false
 // if p ends inside it or is not JSON.
 func readMembers(to []foundMember, p []byte) (all []foundMember, n int, whole bool) {
-	if !opensObject(p) {
+	if len(p) == 0 || p[0] != '{' {
 		return to, 0, false
 	}
 	r := ReadFields(p)
@@ -245,72 +244,8 @@ func partOfText(value []byte) []byte {
 	return jsonbytes.AppendUnquoted(nil, inner[:jsonbytes.CompleteEscapes(inner)])
 }
 
-// hasText reports whether a value is the string text.
-func hasText(value []byte, text string) bool {
-	if len(value) == len(text)+2 && value[0] == '"' {
-		return string(value[1:len(value)-1]) == text
-	}
-	read, ok := Text(value)
-	return ok && string(read) == text
-}
-
-// nonEmptyText returns a string that is not empty, nil for any other value.
-func nonEmptyText(value []byte) []byte {
-	if inside, is := stringInside(value); !is || len(inside) == 0 {
-		return nil
-	}
-	return value
-}
-
-// stringInside returns the text between the quotes of a string.
-func stringInside(value []byte) (inside []byte, is bool) {
-	if len(value) < 2 || value[0] != '"' || value[len(value)-1] != '"' {
-		return nil, false
-	}
-	return value[1 : len(value)-1], true
-}
-
 // IsNull reports whether a value is missing or null.
 func IsNull(value []byte) bool { return len(value) == 0 || string(value) == "null" }
-
-// nilIfNull returns a value, nil if it is null.
-func nilIfNull(value []byte) []byte {
-	if IsNull(value) {
-		return nil
-	}
-	return value
-}
-
-// kindOf returns the first byte of a value, 0 if there is none.
-func kindOf(value []byte) byte {
-	if value = afterSpace(value); len(value) == 0 {
-		return 0
-	}
-	return value[0]
-}
-
-func opensObject(value []byte) bool { return len(value) > 0 && value[0] == '{' }
-func isArray(value []byte) bool     { return len(value) > 0 && value[0] == '[' }
-
-// valueLen is jsonbytes.ValueLen.
-func valueLen(p []byte) (n int, closed bool) { return jsonbytes.ValueLen(p) }
-
-// stringLen returns the length of the string that p begins with, 0 if it is cut off.
-func stringLen(p []byte) int {
-	n, closed := jsonbytes.StringEnd(p)
-	if !closed {
-		return 0
-	}
-	return n
-}
-
-func afterSpace(p []byte) []byte { return p[jsonbytes.SpaceLen(p):] }
-
-// isWhole reports whether a value is not cut off.
-func isWhole(value []byte) bool {
-	_, closed := jsonbytes.ValueLen(afterSpace(value))
-	return closed
-}
 
 // member is a field of an object to write.
 type member struct {
@@ -342,3 +277,9 @@ func objectOf(members ...member) []byte {
 func arrayOf(values ...[]byte) []byte {
 	return append(append([]byte{'['}, bytes.Join(values, []byte{','})...), ']')
 }
+
+// memberOf is Member.
+func memberOf(object []byte, key string) []byte { return Member(object, key) }
+
+// valueLen is jsonbytes.ValueLen.
+func valueLen(p []byte) (n int, closed bool) { return jsonbytes.ValueLen(p) }

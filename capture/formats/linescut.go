@@ -158,7 +158,7 @@ func (s *openStreams) canContinue(held *payload, text []byte) bool {
 		value = dataOf(value)
 	}
 	var span ValueScanner
-	if span.Write(value); span.text {
+	if span.Write(value); span.InString() {
 		return len(held.before)+len(held.text) >= least
 	}
 	next = bytes.TrimLeft(next, " ")

@@ -56,6 +56,9 @@ func (s *ValueScanner) Write(p []byte) (n int, done bool) {
 	return n, false
 }
 
+// InString reports whether the bytes so far end inside a string.
+func (s *ValueScanner) InString() bool { return s.text }
+
 // scanString is how many bytes of p belong to the string that is open.
 func (s *ValueScanner) scanString(p []byte) (n int) {
 	if s.escaped && len(p) > 0 {
