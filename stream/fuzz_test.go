@@ -9,15 +9,6 @@ import (
 // Fuzz inputs beyond this cost time and show nothing new.
 const maxFuzz = 256
 
-func FuzzLexer(f *testing.F) {
-	for _, c := range lexCases {
-		f.Add([]byte(c.text))
-	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		checkLexer(t, text[:min(len(text), maxFuzz)])
-	})
-}
-
 func FuzzSSE(f *testing.F) {
 	for _, c := range sseCases {
 		if len(c.wire) < maxFuzz {

@@ -146,7 +146,7 @@ func TestLexerInvariants(t *testing.T) {
 	for _, c := range lexCases {
 		checkLexer(t, []byte(c.text))
 	}
-	checkLexer(t, sampleArgs(3<<10))
+	checkLexer(t, []byte(strings.Repeat(`{"path":"src/é.go","new":"a\n\t\u00e9 \"b\"","n":[-1.5e3,true,null]} `, 40)))
 }
 
 func TestLexerDepthLimit(t *testing.T) {
@@ -253,4 +253,13 @@ func TestDeepMix(t *testing.T) {
 			}
 		}
 	}
+}
+
+func FuzzLexer(f *testing.F) {
+	for _, c := range lexCases {
+		f.Add([]byte(c.text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		checkLexer(t, text[:min(len(text), 256)])
+	})
 }

@@ -42,3 +42,20 @@ func sampleDeltas(text []byte, least, most int) (deltas []string) {
 	}
 	return deltas
 }
+
+func randomCuts(rng *rand.Rand, text []byte) (parts [][]byte) {
+	for len(text) > 0 {
+		n := min(len(text), rng.IntN(12))
+		parts = append(parts, text[:n])
+		text = text[n:]
+	}
+	return parts
+}
+
+// tokensOf is a copy of a lexer's tokens.
+func tokensOf(l *Lexer) (list []Token) {
+	for _, t := range l.Tokens().All() {
+		list = append(list, t)
+	}
+	return list
+}

@@ -251,15 +251,18 @@ func TestTimelineManyEvents(t *testing.T) {
 // list of deltas.
 func TestDeltaCutsDoNotMatter(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	for _, c := range lexCases {
-		whole := fold(sealedWith(c.text)...).Turn(0).Calls[0]
+	for _, text := range []string{
+		``, ` `, `{}`, `{"a":"b","c":[1,{}]}`, `{"a":"\u00e9\"`, `{"a":tru`, `{"a":1}{"b":2}`, `{"a":1}x`, `[1,2]`, `"{\"a\":1}"`, `12`, `nul`,
+		"{\"a\":\"\xc3\xa9\"}", `{a:1}`, `{"a":01}`,
+	} {
+		whole := fold(sealedWith(text)...).Turn(0).Calls[0]
 		for range 3 {
 			var deltas []string
-			for _, part := range randomCuts(rng, []byte(c.text)) {
+			for _, part := range randomCuts(rng, []byte(text)) {
 				deltas = append(deltas, string(part))
 			}
 			cut := fold(sealedWith(deltas...)...).Turn(0).Calls[0]
-			if string(cut.Args()) != c.text || cut.Status() != whole.Status() || cut.Syntax() != whole.Syntax() || cut.Deltas() != len(deltas) {
+			if string(cut.Args()) != text || cut.Status() != whole.Status() || cut.Syntax() != whole.Syntax() || cut.Deltas() != len(deltas) {
 				t.Errorf("%q: %v %v, in one piece %v %v", deltas, cut.Syntax(), cut.Status(), whole.Syntax(), whole.Status())
 			}
 			// A list of deltas in which one repeats the others is told by its cuts.

@@ -225,8 +225,12 @@ func readMembers(to []foundMember, p []byte) (all []foundMember, n int, whole bo
 
 // Text unquotes a string. ok is false for any other value, and for a string that is cut off.
 func Text(value []byte) (text []byte, ok bool) {
-	inside, is := stringInside(afterSpace(value))
-	if !is || jsonbytes.TrailingBackslashes(inside)%2 == 1 {
+	value = value[jsonbytes.SpaceLen(value):]
+	if len(value) < 2 || value[0] != '"' || value[len(value)-1] != '"' {
+		return nil, false
+	}
+	inside := value[1 : len(value)-1]
+	if jsonbytes.TrailingBackslashes(inside)%2 == 1 {
 		return nil, false
 	}
 	return jsonbytes.AppendUnquoted(nil, inside), true

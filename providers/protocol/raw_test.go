@@ -2,7 +2,6 @@ package protocol
 
 import (
 	"math"
-	"strings"
 	"testing"
 )
 
@@ -89,9 +88,6 @@ func TestRawNumbers(t *testing.T) {
 		if f, ok := r.Float(); ok != test.isFloat || ok && f != test.f {
 			t.Errorf("%s: Float() = %v, %v", r, f, ok)
 		}
-		if c := CountOf(r); c.Reported != test.isInt || c.Reported && c.N != test.n {
-			t.Errorf("%s: Count() = %+v", r, c)
-		}
 	}
 }
 
@@ -121,17 +117,6 @@ func TestEmptyObject(t *testing.T) {
 	} {
 		if got := Raw(text).EmptyObject(); got != want {
 			t.Errorf("%q: %v", text, got)
-		}
-	}
-}
-
-func TestClip(t *testing.T) {
-	long := strings.Repeat("å", 200)
-	for text, want := range map[string]string{
-		"": "", `{"a":1}`: `{"a":1}`, long: long[:200] + "…", "x" + long: "x" + long[:198] + "…",
-	} {
-		if got := Clip(Raw(text)); got != want {
-			t.Errorf("%.20q: %q", text, got)
 		}
 	}
 }

@@ -35,7 +35,7 @@ func checkTiles(t testing.TB, text []byte, l *Lexer) {
 	if int(end) != len(text) || l.Len() != len(text) {
 		t.Fatalf("%.200q: tokens end at %d, Len is %d", text, end, l.Len())
 	}
-	junk := slices.IndexFunc(tokensOf(l), func(t Token) bool { return t.Kind == Junk })
+	junk := slices.IndexFunc(tokensIn(l), func(t Token) bool { return t.Kind == Junk })
 	if (l.Err() != nil) != (junk >= 0) || junk >= 0 && junk != l.Tokens().Len()-1 {
 		t.Fatalf("%.200q: error %v with tokens %s", text, l.Err(), letters(l.Tokens()))
 	}
@@ -56,8 +56,8 @@ func checkSettled(t testing.TB, text []byte, whole *Lexer) {
 			t.Fatalf("%.200q: the token open after byte %d changes its kind", text, i)
 		}
 	}
-	if n := len(settled); !slices.Equal(settled, tokensOf(whole)[:n]) {
-		t.Fatalf("%.200q: settled tokens changed: %s", text, cmp.Diff(settled, tokensOf(whole)[:n]))
+	if n := len(settled); !slices.Equal(settled, tokensIn(whole)[:n]) {
+		t.Fatalf("%.200q: settled tokens changed: %s", text, cmp.Diff(settled, tokensIn(whole)[:n]))
 	}
 	sameLexer(t, text, "byte by byte", &l, whole)
 }
@@ -81,14 +81,14 @@ func checkLexerCuts(t testing.TB, text []byte, whole *Lexer) {
 	rng := rand.New(rand.NewPCG(1, uint64(len(text))))
 	for range 5 {
 		var l Lexer
-		for _, part := range randomCuts(rng, text) {
+		for _, part := range cutAtRandom(rng, text) {
 			l.Write(part)
 		}
 		sameLexer(t, text, "cut at random", &l, whole)
 	}
 }
 
-func randomCuts(rng *rand.Rand, text []byte) (parts [][]byte) {
+func cutAtRandom(rng *rand.Rand, text []byte) (parts [][]byte) {
 	for len(text) > 0 {
 		n := min(len(text), rng.IntN(12))
 		parts = append(parts, text[:n])
@@ -101,7 +101,7 @@ func randomCuts(rng *rand.Rand, text []byte) (parts [][]byte) {
 func sameLexer(t testing.TB, text []byte, how string, got, want *Lexer) {
 	t.Helper()
 	if !reflect.DeepEqual(got, want) {
-		t.Fatalf("%.200q, %s:\n%s", text, how, cmp.Diff(want, got, cmp.AllowUnexported(Lexer{})))
+		t.Fatalf("%.200q, %s:\n%+v\nwant %+v", text, how, got, want)
 	}
 }
 
@@ -155,8 +155,8 @@ func jsonOffset(text []byte) int {
 // instead of pointing at the wrong byte.
 var classicJSON = jsonOffset(nil) == 0
 
-// tokensOf is a copy of a lexer's tokens.
-func tokensOf(l *Lexer) (list []Token) {
+// tokensIn is a copy of a lexer's tokens.
+func tokensIn(l *Lexer) (list []Token) {
 	for _, t := range l.Tokens().All() {
 		list = append(list, t)
 	}
