@@ -300,7 +300,7 @@ func (c *Call) holdsJSON() bool {
 		var inner Lexer
 		inner.Write(jsonbytes.AppendUnquoted(nil, stringContent(c.args.s)))
 		c.double = doubleEncodingCheck{len(c.args.s), inner.Syntax() == SyntaxObject ||
-			inner.Syntax() == SyntaxOther && inner.first == ArrayOpen}
+			inner.Syntax() == SyntaxOther && inner.First() == ArrayOpen}
 	}
 	return c.double.yes
 }

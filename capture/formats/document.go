@@ -69,7 +69,7 @@ func (d *jsonDocument) Close(recs []capture.Record, end capture.End, why string,
 		d.walk.Close(func(f FoundValue) { open, recs = false, d.takeValue(recs, f) })
 		switch {
 		case open:
-			recs = d.addNote(recs, capture.Record{At: capture.NoTime, Damaged: true, Note: noteAt(d.walk.read, "the file ends before its last bracket")})
+			recs = d.addNote(recs, capture.Record{At: capture.NoTime, Damaged: true, Note: noteAt(d.walk.Len(), "the file ends before its last bracket")})
 		case d.walk.Stray > 0:
 			recs = d.addNote(recs, capture.Record{At: capture.NoTime, Damaged: true, Note: noteAt(d.walk.StrayAt, "%s that JSON doesn't allow there", count.Of(d.walk.Stray, "byte"))})
 		}

@@ -251,37 +251,6 @@ func partOfText(value []byte) []byte {
 // IsNull reports whether a value is missing or null.
 func IsNull(value []byte) bool { return len(value) == 0 || string(value) == "null" }
 
-// member is a field of an object to write.
-type member struct {
-	key   string
-	value []byte
-}
-
-// objectOf writes the fields that have a value as an object.
-func objectOf(members ...member) []byte {
-	size := 2
-	for _, m := range members {
-		size += len(m.key) + len(m.value) + 4
-	}
-	b := append(make([]byte, 0, size), '{')
-	for _, m := range members {
-		if len(m.value) == 0 {
-			continue
-		}
-		if len(b) > 1 {
-			b = append(b, ',')
-		}
-		b = append(append(append(b, '"'), m.key...), '"', ':')
-		b = append(b, m.value...)
-	}
-	return append(b, '}')
-}
-
-// arrayOf writes the values as an array.
-func arrayOf(values ...[]byte) []byte {
-	return append(append([]byte{'['}, bytes.Join(values, []byte{','})...), ']')
-}
-
 // memberOf is Member.
 func memberOf(object []byte, key string) []byte { return Member(object, key) }
 

@@ -1,6 +1,10 @@
 package formats
 
-import "toolscope/stream/jsonbytes"
+import (
+	"bytes"
+
+	"toolscope/stream/jsonbytes"
+)
 
 // hasText reports whether a value is the string text.
 func hasText(value []byte, text string) bool {
@@ -61,4 +65,35 @@ func afterSpace(p []byte) []byte { return p[jsonbytes.SpaceLen(p):] }
 func isWhole(value []byte) bool {
 	_, closed := jsonbytes.ValueLen(afterSpace(value))
 	return closed
+}
+
+// member is a field of an object to write.
+type member struct {
+	key   string
+	value []byte
+}
+
+// objectOf writes the fields that have a value as an object.
+func objectOf(members ...member) []byte {
+	size := 2
+	for _, m := range members {
+		size += len(m.key) + len(m.value) + 4
+	}
+	b := append(make([]byte, 0, size), '{')
+	for _, m := range members {
+		if len(m.value) == 0 {
+			continue
+		}
+		if len(b) > 1 {
+			b = append(b, ',')
+		}
+		b = append(append(append(b, '"'), m.key...), '"', ':')
+		b = append(b, m.value...)
+	}
+	return append(b, '}')
+}
+
+// arrayOf writes the values as an array.
+func arrayOf(values ...[]byte) []byte {
+	return append(append([]byte{'['}, bytes.Join(values, []byte{','})...), ']')
 }

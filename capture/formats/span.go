@@ -153,6 +153,9 @@ func (w *Walk) Close(give func(FoundValue)) {
 	w.now = between
 }
 
+// Len returns the number of bytes read.
+func (w *Walk) Len() int64 { return w.read }
+
 // Open reports whether the text is incomplete: an object or an array that the walk follows is not closed.
 func (w *Walk) Open() bool { return len(w.levels) > 0 || w.now != between }
 

@@ -21,7 +21,7 @@ func (m *Message) RoleMember() Member {
 	if was := m.Raw.Get("role"); was != nil {
 		value = was
 	}
-	return Member{"role", value}
+	return Member{Name: "role", Value: value}
 }
 
 // Role is the author of a message.
