@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"toolscope/providers/protocol"
+	"toolscope/stream/json"
+
 	"toolscope/stream"
 	"toolscope/stream/count"
 )
@@ -219,7 +220,7 @@ func isGlued(f stream.Frame) bool {
 	if !more {
 		return false
 	}
-	s := protocol.Scan(line)
+	s := json.Scan(line)
 	return s.Kind() == '{' && s.Value() != nil && s.End() == nil
 }
 

@@ -8,7 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"toolscope/providers/protocol"
+	"toolscope/stream/json"
+
 	"toolscope/providers/replay"
 	"toolscope/stream"
 )
@@ -102,7 +103,7 @@ func TestLetGo(t *testing.T) {
 }
 
 // quoted is a text as a JSON string.
-func quoted(text string) string { return string(protocol.AppendString(nil, []byte(text))) }
+func quoted(text string) string { return string(json.AppendQuoted(nil, []byte(text))) }
 
 // TestLetGoAccusesNobody: what is said of calls that were let go of is what would be said of them
 // whole, or less.

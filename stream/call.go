@@ -10,7 +10,8 @@ import (
 	"unicode/utf16"
 
 	"toolscope/stream/count"
-	"toolscope/stream/jsonbytes"
+	"toolscope/stream/json"
+
 	"toolscope/stream/list"
 )
 
@@ -145,7 +146,7 @@ func (c *Call) DeltasBefore(event int) int {
 func (c *Call) DeltaEvent(n int) int32 { return c.deltas.At(n).Event }
 
 // Lexer returns the lexer, which has read exactly Args(): its tokens are the tokens of the arguments.
-func (c *Call) Lexer() *Lexer { return &c.lex }
+func (c *Call) Lexer() *json.Lexer { return &c.lex }
 
 // Phase returns what the provider said about the call.
 func (c *Call) Phase() Phase { return c.phase }
@@ -165,23 +166,23 @@ func (c *Call) StoppedByClient() bool { return c.stopped }
 func (c *Call) Freeform() bool { return c.freeform }
 
 // Syntax returns what the bytes say.
-func (c *Call) Syntax() Syntax {
+func (c *Call) Syntax() json.Syntax {
 	if c.evicted != nil {
 		return c.evicted.syntax
 	}
 	if c.freeform {
 		if len(c.args.s) == 0 {
-			return SyntaxEmpty
+			return json.SyntaxEmpty
 		}
-		return SyntaxFreeform
+		return json.SyntaxFreeform
 	}
 	s := c.lex.Syntax()
 	switch {
-	case s != SyntaxOther:
+	case s != json.SyntaxOther:
 	case c.nullNone && string(bytes.TrimSpace(c.args.s)) == "null":
-		return SyntaxEmpty
+		return json.SyntaxEmpty
 	case c.holdsJSON():
-		return SyntaxDouble
+		return json.SyntaxDouble
 	}
 	return s
 }
@@ -235,7 +236,7 @@ func (c *Call) replaceArgs(e Event, n int) {
 		c.runs[Repaired] = c.repairedRun()
 	}
 	c.Rewrites++
-	c.args, c.half, c.lex, c.double, c.repeated, c.broken = appendText{}, "", Lexer{}, doubleEncodingCheck{}, 0, false
+	c.args, c.half, c.lex, c.double, c.repeated, c.broken = appendText{}, "", json.Lexer{}, doubleEncodingCheck{}, 0, false
 	c.from = c.deltas.Len()
 	if c.FirstArgAt == NoTime {
 		c.FirstArgAt = e.At
@@ -293,14 +294,14 @@ func (c *Call) endArgs() {
 // holdsJSON reports whether the arguments are double-encoded: one string whose content is an object or
 // array.
 func (c *Call) holdsJSON() bool {
-	if c.lex.First() != String {
+	if c.lex.First() != json.String {
 		return false
 	}
 	if c.double.size != len(c.args.s) {
-		var inner Lexer
-		inner.Write(jsonbytes.AppendUnquoted(nil, stringContent(c.args.s)))
-		c.double = doubleEncodingCheck{len(c.args.s), inner.Syntax() == SyntaxObject ||
-			inner.Syntax() == SyntaxOther && inner.First() == ArrayOpen}
+		var inner json.Lexer
+		inner.Write(json.AppendUnquoted(nil, stringContent(c.args.s)))
+		c.double = doubleEncodingCheck{len(c.args.s), inner.Syntax() == json.SyntaxObject ||
+			inner.Syntax() == json.SyntaxOther && inner.First() == json.ArrayOpen}
 	}
 	return c.double.yes
 }
@@ -459,8 +460,8 @@ func (c *Call) sealArgs(e Event, n int) {
 func (c *Call) endByLimit(e Event, n int) {
 	syntax := c.Syntax()
 	switch {
-	case c.phase == PhaseSealed && syntax == SyntaxObject,
-		c.phase == PhaseSealed && (syntax == SyntaxEmpty || syntax == SyntaxFreeform) && c.sealedBy != e.Frame,
+	case c.phase == PhaseSealed && syntax == json.SyntaxObject,
+		c.phase == PhaseSealed && (syntax == json.SyntaxEmpty || syntax == json.SyntaxFreeform) && c.sealedBy != e.Frame,
 		c.phase > PhaseSealed:
 		return
 	}
@@ -489,19 +490,19 @@ func (c *Call) endUnsealed(p Phase, event int, found *Diagnosis, why Message, he
 		}
 	}
 	s := c.Syntax()
-	if cut := p == PhaseTruncated || p == PhaseAborted && s != SyntaxObject || s == SyntaxPrefix; cut && !c.hasFinding(ArgsCut) {
+	if cut := p == PhaseTruncated || p == PhaseAborted && s != json.SyntaxObject || s == json.SyntaxPrefix; cut && !c.hasFinding(ArgsCut) {
 		stop := found.Finding("the arguments stop %s: %s", Own(where), why)
 		c.addFinding(stop.withHint(here).withEvidence(event, len(c.args.s)))
 	}
 }
 
-func openWord(k TokenKind) string {
+func openWord(k json.TokenKind) string {
 	switch k {
-	case Key:
+	case json.Key:
 		return "key"
-	case String:
+	case json.String:
 		return "string"
-	case Number:
+	case json.Number:
 		return "number"
 	}
 	return "literal"
@@ -519,18 +520,18 @@ func (c *Call) checkKeys(event int) {
 	depth, start := 0, 0
 	for _, t := range c.lex.Tokens().All() {
 		switch t.Kind {
-		case ObjectOpen, ArrayOpen:
+		case json.ObjectOpen, json.ArrayOpen:
 			if depth++; depth > len(sets) {
 				sets = append(sets, map[uint64][2]int{})
 			}
 			clear(sets[depth-1])
-		case ObjectClose, ArrayClose:
+		case json.ObjectClose, json.ArrayClose:
 			depth--
-		case Key:
+		case json.Key:
 			from, to := start+1, int(t.End)-1
-			buf = jsonbytes.AppendUnquoted(buf[:0], c.args.s[from:to])
+			buf = json.AppendUnquoted(buf[:0], c.args.s[from:to])
 			hash := hashOf(buf)
-			if old, ok := sets[depth-1][hash]; ok && bytes.Equal(jsonbytes.AppendUnquoted(nil, c.args.s[old[0]:old[1]]), buf) {
+			if old, ok := sets[depth-1][hash]; ok && bytes.Equal(json.AppendUnquoted(nil, c.args.s[old[0]:old[1]]), buf) {
 				c.reportFinding(DupKeys, event, start,
 					"an object has the key %q twice: most parsers keep the last value, some the first", Fact(Clip(buf, 0, 64)))
 				return

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sort"
 
+	"toolscope/stream/json"
 	"toolscope/stream/list"
 )
 
@@ -97,7 +98,7 @@ func (s *Session) emptyContent() *turnContent {
 // evictedCall is the rest of an evicted call's content.
 type evictedCall struct {
 	size, deltas int32
-	syntax       Syntax
+	syntax       json.Syntax
 	rest         string // see callContent.packRuns
 }
 

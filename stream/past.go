@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 
+	"toolscope/stream/json"
 	"toolscope/stream/list"
 )
 
@@ -308,7 +309,7 @@ func (c *Call) freeSpare() {
 type argsState struct {
 	args   appendText
 	deltas list.List[Delta]
-	toks   list.List[Token] // all except the last
+	toks   list.List[json.Token] // all except the last
 	from   int
 }
 
@@ -324,7 +325,7 @@ func (c *Call) saveArgsState() {
 type callSnapshot struct {
 	base   *Call // the call with all other fields, if one of them changed before the next snapshot
 	before *callSnapshot
-	lex    LexerState
+	lex    json.LexerState
 
 	callState
 	deltaProgress

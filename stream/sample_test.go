@@ -1,10 +1,12 @@
 package stream
 
 import (
-	"encoding/json"
+	stdjson "encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"strings"
+
+	"toolscope/stream/json"
 )
 
 // sampleArgs is about size bytes of arguments such as a model writes them: most of it one string
@@ -19,7 +21,7 @@ func sampleArgs(size int) []byte {
 		}
 		fmt.Fprintf(&code, "\t\treturn fmt.Errorf(\"step %d: %%w\", err)\n\t}\n", rng.IntN(1000))
 	}
-	quoted, err := json.Marshal(code.String())
+	quoted, err := stdjson.Marshal(code.String())
 	if err != nil {
 		panic(err)
 	}
@@ -53,7 +55,7 @@ func randomCuts(rng *rand.Rand, text []byte) (parts [][]byte) {
 }
 
 // tokensOf is a copy of a lexer's tokens.
-func tokensOf(l *Lexer) (list []Token) {
+func tokensOf(l *json.Lexer) (list []json.Token) {
 	for _, t := range l.Tokens().All() {
 		list = append(list, t)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"toolscope/stream/json"
 	"toolscope/stream/list"
 )
 
@@ -15,9 +16,9 @@ type callView struct {
 	Call   Call
 	Args   string
 	Deltas []Delta
-	Tokens []Token
+	Tokens []json.Token
 	Phase  Phase
-	Syntax Syntax
+	Syntax json.Syntax
 	Status Status
 	Runs   [NumRunRules]RuleRun
 	Open   string // containers
@@ -63,7 +64,7 @@ func view(s *Session) sessionView {
 }
 
 // closers are what a text lacks to close what is open.
-func closers(l *Lexer) (s string) {
+func closers(l *json.Lexer) (s string) {
 	for d := l.Depth(); d > 0; d-- {
 		s += string(l.Closer(d))
 	}

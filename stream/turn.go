@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"toolscope/stream/count"
+	"toolscope/stream/json"
 
 	"toolscope/stream/list"
 )
@@ -361,7 +362,7 @@ type callContent struct {
 	args      appendText
 	deltas    list.List[Delta]
 	from      int // number of the first delta of args
-	lex       Lexer
+	lex       json.Lexer
 	double    doubleEncodingCheck
 	savedArgs []argsState // earlier states that a Rewrite replaced
 	runs      [NumRunRules]ruleRunState

@@ -3,7 +3,7 @@ package formats
 import (
 	"bytes"
 
-	"toolscope/stream/jsonbytes"
+	"toolscope/stream/json"
 )
 
 // hasText reports whether a value is the string text.
@@ -11,7 +11,7 @@ func hasText(value []byte, text string) bool {
 	if len(value) == len(text)+2 && value[0] == '"' {
 		return string(value[1:len(value)-1]) == text
 	}
-	read, ok := Text(value)
+	read, ok := json.Text(value)
 	return ok && string(read) == text
 }
 
@@ -33,7 +33,7 @@ func stringInside(value []byte) (inside []byte, is bool) {
 
 // nilIfNull returns a value, nil if it is null.
 func nilIfNull(value []byte) []byte {
-	if IsNull(value) {
+	if json.IsNull(value) {
 		return nil
 	}
 	return value
@@ -52,18 +52,18 @@ func isArray(value []byte) bool     { return len(value) > 0 && value[0] == '[' }
 
 // stringLen returns the length of the string that p begins with, 0 if it is cut off.
 func stringLen(p []byte) int {
-	n, closed := jsonbytes.StringEnd(p)
+	n, closed := json.StringEnd(p)
 	if !closed {
 		return 0
 	}
 	return n
 }
 
-func afterSpace(p []byte) []byte { return p[jsonbytes.SpaceLen(p):] }
+func afterSpace(p []byte) []byte { return p[json.SpaceLen(p):] }
 
 // isWhole reports whether a value is not cut off.
 func isWhole(value []byte) bool {
-	_, closed := jsonbytes.ValueLen(afterSpace(value))
+	_, closed := json.ValueLen(afterSpace(value))
 	return closed
 }
 

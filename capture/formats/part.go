@@ -8,7 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"toolscope/stream/jsonbytes"
+	"toolscope/stream/json"
 )
 
 // fileValue is a value of a recording that may be written in YAML or in JSON. The zero part is no value,
@@ -35,7 +35,7 @@ func yamlValue(n *yaml.Node, texts [][]byte) fileValue {
 func (p fileValue) isPresent() bool { return p.node != nil || len(p.raw) > 0 }
 
 func (p fileValue) isNull() bool {
-	return p.node == nil && IsNull(p.raw) || p.node != nil && p.node.Kind == yaml.ScalarNode && p.node.ShortTag() == "!!null"
+	return p.node == nil && json.IsNull(p.raw) || p.node != nil && p.node.Kind == yaml.ScalarNode && p.node.ShortTag() == "!!null"
 }
 
 func (p fileValue) isMapping() bool {
@@ -59,10 +59,10 @@ func (p fileValue) isQuoted() bool {
 func (p fileValue) eachChild(do func(key string, value fileValue)) {
 	switch {
 	case p.node == nil:
-		for k, v := range Members(p.raw) {
+		for k, v := range json.Members(p.raw) {
 			do(k, fileValue{raw: v})
 		}
-		for v := range Elements(p.raw) {
+		for v := range json.Elements(p.raw) {
 			do("", fileValue{raw: v})
 		}
 	case p.node.Kind == yaml.MappingNode:
@@ -80,7 +80,7 @@ func (p fileValue) eachChild(do func(key string, value fileValue)) {
 func (p fileValue) get(keys ...string) (found fileValue) {
 	if p.node == nil {
 		first := len(keys)
-		for k, v := range Members(p.raw) {
+		for k, v := range json.Members(p.raw) {
 			if i := slices.Index(keys, k); i >= 0 && i < first {
 				first, found = i, fileValue{raw: v}
 			}
@@ -116,11 +116,11 @@ func (p fileValue) asBytes() []byte {
 	case p.isNull():
 		return nil
 	case p.node == nil:
-		if text, ok := Text(p.raw); ok {
+		if text, ok := json.Text(p.raw); ok {
 			return text
 		}
 		if len(p.raw) > 0 && p.raw[0] == '"' {
-			return partOfText(p.raw)
+			return json.PartOfText(p.raw)
 		}
 		return p.raw
 	case p.node.Kind != yaml.ScalarNode:
@@ -153,7 +153,7 @@ func (p fileValue) asJSON() []byte {
 	if p.node == nil {
 		return p.raw
 	}
-	w := jsonWriter{room: maxValueBytes}
+	w := jsonWriter{room: json.MaxValueBytes}
 	if w.writeValue(p, 0); w.room < 0 {
 		return nil
 	}
@@ -215,7 +215,7 @@ func (p fileValue) scalarJSON() []byte {
 	case tag == "!!bool":
 		return []byte(strings.ToLower(p.node.Value))
 	case tag == "!!int" || tag == "!!float":
-		var s ValueScanner
+		var s json.ValueScanner
 		if _, err := strconv.ParseFloat(p.node.Value, 64); err == nil && !strings.ContainsAny(p.node.Value, "_xXoOiInN+") {
 			if n, _ := s.Write([]byte(p.node.Value)); n == len(p.node.Value) {
 				return []byte(p.node.Value)
@@ -229,7 +229,7 @@ func (p fileValue) scalarJSON() []byte {
 func appendQuoted(dst []byte, text string) []byte {
 	dst = append(dst, '"')
 	for len(text) > 0 {
-		n := jsonbytes.PlainRun([]byte(text))
+		n := json.PlainRun([]byte(text))
 		dst = append(dst, text[:n]...)
 		if text = text[n:]; text == "" {
 			break

@@ -3,7 +3,7 @@ package redact
 import (
 	"unicode/utf8"
 
-	"toolscope/stream/jsonbytes"
+	"toolscope/stream/json"
 )
 
 // character is one decoded character of a text, and where its spelling is in the input. An escape that is
@@ -113,7 +113,7 @@ func (p *unescaper) inCode(u character, out func(character)) {
 
 // readDigit reads one of so many hexadecimal digits, and reports whether it was the last.
 func (p *unescaper) readDigit(u character, of int, out func(character)) bool {
-	digit := jsonbytes.HexValue(u.c)
+	digit := json.HexValue(u.c)
 	if digit < 0 {
 		p.emitLiteral(u, out)
 		return false

@@ -1,6 +1,8 @@
 package redact
 
-import "toolscope/stream/jsonbytes"
+import (
+	"toolscope/stream/json"
+)
 
 // readString reads the next bytes of a string. It returns how many.
 func (l *lexer) readString(p []byte, at int64) int {
@@ -29,7 +31,7 @@ func (l *lexer) stringRun(p []byte) (n int) {
 		l.escaped, n = false, 1
 	}
 	for n < len(p) {
-		if n += jsonbytes.PlainRun(p[n:]); n == len(p) || p[n] == '"' || p[n] == '\n' {
+		if n += json.PlainRun(p[n:]); n == len(p) || p[n] == '"' || p[n] == '\n' {
 			return n
 		}
 		if p[n] == '\\' {

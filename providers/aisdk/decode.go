@@ -5,6 +5,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // decoder reads one exchange. Between messages, turn is the one that ended last.
@@ -160,7 +161,7 @@ func (d *decoder) readMetadata(t *protocol.Turn) {
 	})
 }
 
-func firstCount(a, b protocol.Raw) stream.Count {
+func firstCount(a, b json.Value) stream.Count {
 	if n := protocol.CountOf(a); n.Reported {
 		return n
 	}

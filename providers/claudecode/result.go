@@ -4,7 +4,8 @@ import (
 	"cmp"
 	"strings"
 
-	"toolscope/providers/protocol"
+	"toolscope/stream/json"
+
 	"toolscope/stream"
 )
 
@@ -47,7 +48,7 @@ func (d *decoder) reportFailedResult(subtype string) {
 }
 
 // joinElements returns the elements of a list as text.
-func joinElements(list protocol.Raw) string {
+func joinElements(list json.Value) string {
 	var all []string
 	each := list.Scan()
 	for ok := each.Array(); ok; ok = each.Element() {

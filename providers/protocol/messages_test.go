@@ -3,6 +3,8 @@ package protocol
 import (
 	"strings"
 	"testing"
+
+	"toolscope/stream/json"
 )
 
 func TestArgs(t *testing.T) {
@@ -16,7 +18,7 @@ func TestArgs(t *testing.T) {
 		{Part{Form: ObjectForm, Args: []byte(`{"a": "b"}`)}, `{"a": "b"}`},
 		{Part{Form: ObjectForm}, `{}`},
 	} {
-		var w Writer
+		var w json.Writer
 		if got := string(WriteArgs(&w, &test.part).Text); got != test.want {
 			t.Errorf("%+v: %s, want %s", test.part, got, test.want)
 		}
@@ -25,7 +27,7 @@ func TestArgs(t *testing.T) {
 
 func TestContent(t *testing.T) {
 	text := func(s string) Part { return Part{Kind: TextPart, Text: []byte(s)} }
-	image := Part{Kind: OtherPart, Raw: Raw(`{"type":"image_url"}`)}
+	image := Part{Kind: OtherPart, Raw: json.Value(`{"type":"image_url"}`)}
 	for _, test := range []struct {
 		was    string
 		parts  []Part
@@ -45,9 +47,9 @@ func TestContent(t *testing.T) {
 		{``, []Part{text("a"), text("b")}, false, `[{"type":"text","text":"a"},{"type":"text","text":"b"}]`},
 		{`"a"`, []Part{text("a"), image}, true, `[{"type":"text","text":"a"},{"type":"image_url"}]`},
 	} {
-		var was Raw
+		var was json.Value
 		if test.was != "" {
-			was = Raw(test.was)
+			was = json.Value(test.was)
 		}
 		got := Content(was, test.parts, test.joined)
 		if string(got) != test.want || (got == nil) != (test.want == "") {
@@ -64,7 +66,7 @@ func TestResultText(t *testing.T) {
 		{``, "", 0}, {`null`, "", 0}, {`"a\n"`, "a\n", 0}, {`{"a": 1}`, `{"a": 1}`, 0}, {`[]`, "", 0},
 		{`[{"type":"text","text":"a"},"b",{"type":"image"},{"type":"text","text":null},7]`, "ab", 3},
 	} {
-		text, media := ResultText(Raw(test.content))
+		text, media := ResultText(json.Value(test.content))
 		if string(text) != test.text || media != test.media {
 			t.Errorf("%s: %q and %d, want %q and %d", test.content, text, media, test.text, test.media)
 		}
@@ -73,7 +75,7 @@ func TestResultText(t *testing.T) {
 
 func TestCountOf(t *testing.T) {
 	for text, want := range map[string]int64{`12`: 12, `12.0`: 12, `0`: 0, `1.5`: -1, `"12"`: -1, `null`: -1, ``: -1} {
-		if c := CountOf(Raw(text)); c.Reported != (want >= 0) || c.Reported && c.N != want {
+		if c := CountOf(json.Value(text)); c.Reported != (want >= 0) || c.Reported && c.N != want {
 			t.Errorf("%s: %+v", text, c)
 		}
 	}
@@ -84,7 +86,7 @@ func TestClip(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "", `{"a":1}`: `{"a":1}`, long: long[:200] + "…", "x" + long: "x" + long[:198] + "…",
 	} {
-		if got := Clip(Raw(text)); got != want {
+		if got := Clip(json.Value(text)); got != want {
 			t.Errorf("%.20q: %q", text, got)
 		}
 	}

@@ -2,7 +2,7 @@ package replay
 
 import (
 	"bytes"
-	"encoding/json"
+	stdjson "encoding/json"
 	"fmt"
 	"math"
 	"strconv"
@@ -11,9 +11,7 @@ import (
 	"unicode/utf8"
 
 	"toolscope/providers/js"
-	"toolscope/providers/protocol"
-	"toolscope/stream"
-	"toolscope/stream/jsonbytes"
+	"toolscope/stream/json"
 )
 
 // Rules of clients in other languages, as in their source.
@@ -28,7 +26,7 @@ func pythonJSON(text string) (out []byte, ok bool) {
 // dumpPython is pythonJSON with other rules for writing.
 func dumpPython(text string, how rewriteRules) (out []byte, ok bool) {
 	f := factsOf([]byte(text), false)
-	if f.syntax != stream.SyntaxObject && f.syntax != stream.SyntaxOther && f.syntax != stream.SyntaxDouble {
+	if f.syntax != json.SyntaxObject && f.syntax != json.SyntaxOther && f.syntax != json.SyntaxDouble {
 		return nil, false
 	}
 	if f.huge.is() || f.half.is() || f.invalid.is() {
@@ -59,11 +57,11 @@ func appendPython(dst, lit []byte) []byte {
 // goJSON returns one object after Go's encoding/json: fields sorted, numbers as doubles.
 func goJSON(text string) (out []byte, ok bool) {
 	var object map[string]any
-	if json.Unmarshal([]byte(text), &object) != nil || object == nil {
+	if stdjson.Unmarshal([]byte(text), &object) != nil || object == nil {
 		return nil, false
 	}
 	var b bytes.Buffer
-	e := json.NewEncoder(&b)
+	e := stdjson.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	err := e.Encode(object)
 	return bytes.TrimSpace(b.Bytes()), err == nil
@@ -82,7 +80,7 @@ func pydanticAIRule(r receivedCall, to string) clientCall {
 	case strings.TrimSpace(r.args) == "":
 		return callWith([]byte("{}"))
 	case !object:
-		var w protocol.Writer
+		var w json.Writer
 		return callWith(w.Open('{').Key("INVALID_JSON").Bytes([]byte(r.args)).Close('}').Text)
 	case isText(to):
 		return callWith([]byte(r.args))
@@ -125,7 +123,7 @@ func fantasyRule(r receivedCall, to string) clientCall {
 
 // crushRule is the rule of Crush, which replaces text that is not JSON by {} before fantasy gets it.
 func crushRule(r receivedCall, to string) clientCall {
-	if !json.Valid([]byte(r.args)) {
+	if !stdjson.Valid([]byte(r.args)) {
 		r.args = "{}"
 	}
 	return fantasyRule(r, to)
@@ -159,7 +157,7 @@ func springAIRule(r receivedCall, to string) clientCall {
 
 // langChain4jRule is the rule of LangChain4j.
 func langChain4jRule(r receivedCall, to string) clientCall {
-	switch valid := json.Valid([]byte(r.args)); {
+	switch valid := stdjson.Valid([]byte(r.args)); {
 	case isText(to):
 		return asItCame(r, to)
 	case !utf8.ValidString(r.args):
@@ -224,11 +222,11 @@ func (p pythonWriter) writeText(dst, text []byte, looks bool) (out []byte, ok bo
 	if looks && !looksNested(text) {
 		return appendRepr(dst, text), true
 	}
-	if !json.Valid(text) {
+	if !stdjson.Valid(text) {
 		mayRead := bytes.Contains(text, []byte("NaN")) || bytes.Contains(text, []byte("Infinity"))
 		return appendRepr(dst, text), !mayRead && bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) <= maxNested
 	}
-	var lex stream.Lexer
+	var lex json.Lexer
 	lex.Write(text)
 	lex.Close()
 	t := newTree(text, lex.Tokens())
@@ -248,17 +246,17 @@ func (p pythonWriter) writeValue(dst []byte, t *tokenTree, n int) (out []byte, o
 	}
 	lit := t.literalAt(n)
 	switch t.tokens[n].Kind {
-	case stream.ObjectOpen:
+	case json.ObjectOpen:
 		return p.writeDict(dst, t, n)
-	case stream.ArrayOpen:
+	case json.ArrayOpen:
 		return p.writeList(dst, t, n)
-	case stream.String:
-		text := protocol.Raw(lit).Append(nil)
+	case json.String:
+		text := json.Value(lit).Append(nil)
 		if p.inner {
 			return p.writeText(dst, text, true)
 		}
 		return appendRepr(dst, text), true
-	case stream.Number:
+	case json.Number:
 		return reprNumber(dst, lit)
 	}
 	return append(dst, map[string]string{"true": "True", "false": "False", "null": "None"}[string(lit)]...), true
@@ -280,8 +278,8 @@ func (p pythonWriter) writeDict(dst []byte, t *tokenTree, n int) (out []byte, ok
 
 func (p pythonWriter) writeList(dst []byte, t *tokenTree, n int) (out []byte, ok bool) {
 	dst = append(dst, '[')
-	for i := n + 1; t.tokens[i].Kind != stream.ArrayClose; i = int(t.close[i]) + 1 {
-		if t.tokens[i].Kind == stream.Comma {
+	for i := n + 1; t.tokens[i].Kind != json.ArrayClose; i = int(t.close[i]) + 1 {
+		if t.tokens[i].Kind == json.Comma {
 			dst = append(dst, ", "...)
 			continue
 		}
@@ -315,7 +313,7 @@ func appendRepr(dst, text []byte) []byte {
 	}
 	dst = append(dst, quote)
 	for i := 0; i < len(text); {
-		if jsonbytes.IsHalf(text[i:]) {
+		if json.IsHalf(text[i:]) {
 			half := rune(text[i]&0xf)<<12 | rune(text[i+1]&0x3f)<<6 | rune(text[i+2]&0x3f)
 			dst, i = fmt.Appendf(dst, `\u%04x`, half), i+3
 			continue
@@ -378,7 +376,7 @@ func langChainRule(r receivedCall, _ string) clientCall {
 func closedByPython(text string) (closed string, known bool) {
 	open, closers, escaped, mended := endState(text)
 	switch {
-	case json.Valid([]byte(mended)) && !open:
+	case stdjson.Valid([]byte(mended)) && !open:
 		return mended, true
 	case strings.Contains(text, "NaN"), strings.Contains(text, "Infinity"):
 		return "", false // Python reads these
@@ -395,7 +393,7 @@ func closedByPython(text string) (closed string, known bool) {
 		if len(mended)-n > maxShortened {
 			return "", false
 		}
-		if whole := mended[:n] + string(closers); json.Valid([]byte(whole)) {
+		if whole := mended[:n] + string(closers); stdjson.Valid([]byte(whole)) {
 			return whole, true
 		}
 	}

@@ -19,6 +19,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // Outcome is what becomes of a call's arguments, from best to worst.
@@ -433,13 +434,13 @@ func (c *previewBuilder) checkArgs(f *argsFacts, sent *Sent) {
 // isOneObject reports whether the arguments that would be sent are one object. If the model wrote an object,
 // they are JSON and are not parsed again.
 func isOneObject(args []byte, f *argsFacts) bool {
-	if f.syntax == stream.SyntaxObject {
-		return protocol.Raw(bytes.TrimLeft(args, whitespace)).Kind() == '{'
+	if f.syntax == json.SyntaxObject {
+		return json.Value(bytes.TrimLeft(args, whitespace)).Kind() == '{'
 	}
 	return isObject(args)
 }
 
 func isJSON(text []byte) bool {
 	s := syntaxOf(text)
-	return s == stream.SyntaxObject || s == stream.SyntaxOther
+	return s == json.SyntaxObject || s == json.SyntaxOther
 }

@@ -2,7 +2,7 @@ package schema
 
 import (
 	"bytes"
-	"encoding/json"
+	stdjson "encoding/json"
 	"fmt"
 	"math/big"
 	"slices"
@@ -17,7 +17,7 @@ import (
 
 	"toolscope/stream"
 	"toolscope/stream/count"
-	"toolscope/stream/jsonbytes"
+	"toolscope/stream/json"
 )
 
 // problemText returns the error of a value, without its place. Words of ours that tell the errors of one
@@ -289,7 +289,7 @@ func literalText(v any) string {
 	if s, ok := v.(string); ok {
 		return strconv.Quote(clipText(s))
 	}
-	text, _ := json.Marshal(v)
+	text, _ := stdjson.Marshal(v)
 	return clipText(string(text))
 }
 
@@ -301,7 +301,7 @@ type step struct {
 }
 
 // pointerAt returns the JSON pointer of the value at a byte, or of the object that has its key there.
-func pointerAt(args []byte, toks stream.TokenList, at int) stream.Message {
+func pointerAt(args []byte, toks json.TokenList, at int) stream.Message {
 	var way []step
 	start := 0
 	for _, t := range toks.All() {
@@ -324,17 +324,17 @@ func pointerAt(args []byte, toks stream.TokenList, at int) stream.Message {
 }
 
 // followToken updates a path by one token.
-func followToken(way []step, kind stream.TokenKind, text []byte) []step {
+func followToken(way []step, kind json.TokenKind, text []byte) []step {
 	n := len(way)
 	switch kind {
-	case stream.ObjectOpen, stream.ArrayOpen:
-		return append(way, step{array: kind == stream.ArrayOpen})
-	case stream.ObjectClose, stream.ArrayClose:
+	case json.ObjectOpen, json.ArrayOpen:
+		return append(way, step{array: kind == json.ArrayOpen})
+	case json.ObjectClose, json.ArrayClose:
 		return way[:n-1]
-	case stream.Comma:
+	case json.Comma:
 		way[n-1].index++
 		way[n-1].key = nil
-	case stream.Key:
+	case json.Key:
 		way[n-1].key = text
 	}
 	return way
@@ -448,9 +448,9 @@ func decodeEscape(p []byte, more bool) (c rune, size int) {
 		return 0, 0
 	}
 	if p[1] != 'u' {
-		return rune(jsonbytes.UnescapeByte(p[1])), 2
+		return rune(json.UnescapeByte(p[1])), 2
 	}
-	c, ok := jsonbytes.UnicodeEscape(p)
+	c, ok := json.UnicodeEscape(p)
 	switch {
 	case !ok:
 		return 0, 0
@@ -459,7 +459,7 @@ func decodeEscape(p []byte, more bool) (c rune, size int) {
 	case c >= 0xdc00: // a second half without a first
 		return utf8.RuneError, 6
 	}
-	low, ok := jsonbytes.UnicodeEscape(p[6:])
+	low, ok := json.UnicodeEscape(p[6:])
 	switch pair := utf16.DecodeRune(c, low); {
 	case ok && pair != utf8.RuneError:
 		return pair, 12
@@ -476,7 +476,7 @@ func literalContent(literal []byte) string {
 		return string(inside)
 	}
 	var s string
-	_ = json.Unmarshal(literal, &s)
+	_ = stdjson.Unmarshal(literal, &s)
 	return s
 }
 

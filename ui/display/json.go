@@ -3,7 +3,7 @@ package display
 import (
 	"unicode/utf8"
 
-	"toolscope/stream/jsonbytes"
+	"toolscope/stream/json"
 )
 
 // AppendJSON appends s as a JSON string that is safe to print. Characters that [Clean] would alter are
@@ -29,7 +29,7 @@ func AppendJSONText(dst, text []byte) []byte {
 		switch {
 		case len(text) == 0:
 		case text[0] == '"':
-			n, closed := jsonbytes.StringEnd(text)
+			n, closed := json.StringEnd(text)
 			inside := text[1:n]
 			if closed {
 				inside = text[1 : n-1]
@@ -77,7 +77,7 @@ func appendPlain(dst, src []byte, quote bool) []byte {
 		return append(dst, src...)
 	}
 	for {
-		n := jsonbytes.PlainRun(src)
+		n := json.PlainRun(src)
 		if dst = append(dst, src[:n]...); n == len(src) {
 			return dst
 		}

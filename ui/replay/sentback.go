@@ -6,7 +6,8 @@ import (
 	"strings"
 
 	"toolscope/providers"
-	"toolscope/providers/protocol"
+	"toolscope/stream/json"
+
 	"toolscope/providers/replay"
 	"toolscope/stream"
 	"toolscope/ui/display"
@@ -180,7 +181,7 @@ func (m *sentBackMode) layOut() {
 }
 
 func isObject(text []byte) bool {
-	s := protocol.Scan(text)
+	s := json.Scan(text)
 	object := s.Kind() == '{'
 	s.Value()
 	return object && s.End() == nil

@@ -1,4 +1,4 @@
-package protocol
+package json
 
 import (
 	"bytes"
@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"toolscope/stream/jsonbytes"
 )
 
 // Same reports whether two JSON texts are the same value. Space, the order of fields, and the spelling of strings
@@ -117,7 +115,7 @@ func (c *canonicalWriter) writeObject(s *Scanner) {
 // writeText writes a string, given the literal without its quotes.
 func (c *canonicalWriter) writeText(lit []byte) {
 	if bytes.IndexByte(lit, '\\') >= 0 {
-		c.spare = jsonbytes.AppendUnquoted(c.spare[:0], lit)
+		c.spare = AppendUnquoted(c.spare[:0], lit)
 		lit = c.spare
 	}
 	c.writeUnquoted(lit)
@@ -126,14 +124,14 @@ func (c *canonicalWriter) writeText(lit []byte) {
 // writeUnquoted writes the content of a string. Its length comes first, so that it needs no escapes.
 func (c *canonicalWriter) writeUnquoted(text []byte) {
 	if c.mode == AsDouble {
-		text = jsonbytes.ReplaceInvalid(text)
+		text = ReplaceInvalid(text)
 	}
 	c.dst = append(strconv.AppendInt(append(c.dst, '"'), int64(len(text)), 10), ':')
 	c.dst = append(c.dst, text...)
 }
 
 func (c *canonicalWriter) writeNumber(lit []byte) {
-	if d := jsonbytes.ParseDecimal(lit); c.mode == Exact || c.mode == Parsed && d.IsInteger() {
+	if d := ParseDecimal(lit); c.mode == Exact || c.mode == Parsed && d.IsInteger() {
 		c.dst = d.Append(c.dst)
 		return
 	}
@@ -152,11 +150,11 @@ func (c *canonicalWriter) writeNumber(lit []byte) {
 type ObjectMember struct {
 	Name  string
 	Nth   int // number of earlier fields with that name
-	Value Raw
+	Value Value
 }
 
-// Members returns the fields of an object by name, nil if v is not an object.
-func Members(v Raw) (all []ObjectMember) {
+// SortedMembers returns the fields of an object by name, nil if v is not an object.
+func SortedMembers(v Value) (all []ObjectMember) {
 	s := v.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
 		all = append(all, ObjectMember{Name: string(s.Key()), Value: s.Value()})
@@ -171,9 +169,9 @@ func Members(v Raw) (all []ObjectMember) {
 }
 
 // MemberPairs yields the fields of two objects by name. A field that only one of them has comes with an empty one.
-func MemberPairs(a, b Raw) func(yield func(x, y ObjectMember) bool) {
+func MemberPairs(a, b Value) func(yield func(x, y ObjectMember) bool) {
 	return func(yield func(x, y ObjectMember) bool) {
-		one, other := Members(a), Members(b)
+		one, other := SortedMembers(a), SortedMembers(b)
 		for len(one)+len(other) > 0 {
 			order := 0
 			switch {
@@ -200,7 +198,7 @@ func MemberPairs(a, b Raw) func(yield func(x, y ObjectMember) bool) {
 
 // FirstDifference returns the JSON pointer of the first value that differs in the sense of Same, "" if the values
 // are the same or differ as a whole.
-func FirstDifference(a, b Raw) string {
+func FirstDifference(a, b Value) string {
 	switch {
 	case a.Kind() == '{' && b.Kind() == '{':
 		for x, y := range MemberPairs(a, b) {

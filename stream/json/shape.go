@@ -1,4 +1,4 @@
-package protocol
+package json
 
 import "errors"
 
@@ -20,35 +20,35 @@ type Shape struct {
 }
 
 // ShapeOf returns the shape with these fields.
-func ShapeOf(fields ...Field) *Shape { return &Shape{object: objectOf(fields)} }
+func ShapeOf(fields ...Binding) *Shape { return &Shape{object: objectOf(fields)} }
 
-// A Field is a field of a Shape. Value, Object, Each and Other make one.
-type Field struct {
+// A Binding is a field of a Shape. Value, Object, Each and Other make one.
+type Binding struct {
 	name  string
 	or    []string // its other names
-	value *Raw
+	value *Value
 	in    *object
-	list  list
+	list  elementList
 	other bool // matches all fields without a Field: value is the first one's name
 }
 
-// Value returns a field whose value is stored in to, whatever its type.
-func Value(name string, to *Raw) Field { return Field{name: name, value: to} }
+// Field returns a field whose value is stored in to, whatever its type.
+func Field(name string, to *Value) Binding { return Binding{name: name, value: to} }
 
 // Object returns a field with an object, whose fields are in.
-func Object(name string, in ...Field) Field { return Field{name: name, in: objectOf(in)} }
+func Object(name string, in ...Binding) Binding { return Binding{name: name, in: objectOf(in)} }
 
 // Other stores the name of the first field of the object that has no Field. The name keeps its escapes.
-func Other(to *Raw) Field { return Field{value: to, other: true} }
+func Other(to *Value) Binding { return Binding{value: to, other: true} }
 
 // Or returns the same field with alternative names.
-func (f Field) Or(names ...string) Field {
+func (f Binding) Or(names ...string) Binding {
 	f.or = names
 	return f
 }
 
 // Into returns the same field, which also stores its complete value in to.
-func (f Field) Into(to *Raw) Field {
+func (f Binding) Into(to *Value) Binding {
 	f.value = to
 	return f
 }
@@ -76,7 +76,7 @@ func (s *Shape) Read(data []byte) error {
 
 // Read reads one JSON object without a Shape, for objects that are read once. After an error the values
 // before it are set.
-func Read(data []byte, fields ...Field) error {
+func Read(data []byte, fields ...Binding) error {
 	s := Scan(data)
 	objectOf(fields).read(&s)
 	return s.End()
@@ -84,17 +84,17 @@ func Read(data []byte, fields ...Field) error {
 
 // An object is the fields of one JSON object.
 type object struct {
-	marks []uint32 // marks of all names
-	of    []*Field // field of each name
-	other *Field   // for all other fields, or nil
+	marks []uint32   // marks of all names
+	of    []*Binding // field of each name
+	other *Binding   // for all other fields, or nil
 }
 
-func objectOf(fields []Field) *object {
+func objectOf(fields []Binding) *object {
 	n := len(fields)
 	for i := range fields {
 		n += len(fields[i].or)
 	}
-	o := &object{marks: make([]uint32, 0, n), of: make([]*Field, 0, n)}
+	o := &object{marks: make([]uint32, 0, n), of: make([]*Binding, 0, n)}
 	for i := range fields {
 		f := &fields[i]
 		if f.other {
@@ -109,7 +109,7 @@ func objectOf(fields []Field) *object {
 	return o
 }
 
-func (o *object) add(name string, f *Field) {
+func (o *object) add(name string, f *Binding) {
 	o.marks, o.of = append(o.marks, markOf(name)), append(o.of, f)
 }
 
@@ -122,7 +122,7 @@ func markOf[T string | []byte](name T) uint32 {
 	return uint32(n)<<16 | uint32(name[0])<<8 | uint32(name[n-1])
 }
 
-func (f *Field) is(name []byte) bool {
+func (f *Binding) is(name []byte) bool {
 	for _, other := range f.or {
 		if other == string(name) {
 			return true
@@ -132,7 +132,7 @@ func (f *Field) is(name []byte) bool {
 }
 
 // fieldOf returns the field with that name, or nil.
-func (o *object) fieldOf(name []byte) *Field {
+func (o *object) fieldOf(name []byte) *Binding {
 	mark := markOf(name)
 	for i, m := range o.marks {
 		if m == mark && o.of[i].is(name) {
@@ -174,14 +174,14 @@ func (o *object) read(s *Scanner) {
 }
 
 // setValue stores the bytes from start to end in to.
-func (s *Scanner) setValue(to *Raw, start, end int) {
-	*to = Raw(s.data[start:end:end])
+func (s *Scanner) setValue(to *Value, start, end int) {
+	*to = Value(s.data[start:end:end])
 	s.trace.addValue(to, start, end)
 }
 
 // setName stores the name of the current field in to.
-func (s *Scanner) setName(to *Raw) {
-	*to = Raw(s.key)
+func (s *Scanner) setName(to *Value) {
+	*to = Value(s.key)
 	start := s.keyAt
 	s.trace.addValue(to, start, start+len(s.key))
 	if string(s.data[start:start+len(s.key)]) != string(s.key) {
@@ -189,8 +189,8 @@ func (s *Scanner) setName(to *Raw) {
 	}
 }
 
-// Elements holds the objects of an array. The next Read reuses their values.
-type Elements[T any] struct {
+// List holds the objects of an array. The next Read reuses their values.
+type List[T any] struct {
 	all    []*T
 	shapes []*object
 	n      int
@@ -202,25 +202,25 @@ type Elements[T any] struct {
 // asked for.
 const maxReadElements = 1024
 
-// list is Elements of any type.
-type list interface{ read(*Scanner) }
+// elementList is Elements of any type.
+type elementList interface{ read(*Scanner) }
 
 // boundList is Elements with the fields of one element.
 type boundList[T any] struct {
-	*Elements[T]
-	fields func(*T) []Field
+	*List[T]
+	fields func(*T) []Binding
 }
 
 // Each returns a field with an array of objects. fields returns the fields of one element.
-func Each[T any](name string, to *Elements[T], fields func(*T) []Field) Field {
-	return Field{name: name, list: boundList[T]{to, fields}}
+func Each[T any](name string, to *List[T], fields func(*T) []Binding) Binding {
+	return Binding{name: name, list: boundList[T]{to, fields}}
 }
 
 // Len returns the number of elements.
-func (l *Elements[T]) Len() int { return l.n }
+func (l *List[T]) Len() int { return l.n }
 
 // At returns element i, 0 ≤ i < Len(). It is valid until the next At.
-func (l *Elements[T]) At(i int) *T {
+func (l *List[T]) At(i int) *T {
 	if i >= maxReadElements {
 		return l.late.readElement(i - maxReadElements)
 	}
@@ -228,7 +228,7 @@ func (l *Elements[T]) At(i int) *T {
 }
 
 // IsPresent reports whether the array was present, empty or not.
-func (l *Elements[T]) IsPresent() bool { return l.given }
+func (l *List[T]) IsPresent() bool { return l.given }
 
 func (l boundList[T]) read(s *Scanner) {
 	if s.Kind() != '[' {

@@ -1,4 +1,4 @@
-package protocol
+package json
 
 import (
 	"slices"
@@ -29,7 +29,7 @@ func (w *Writer) Close(bracket byte) *Writer {
 // Key begins a field; its value follows.
 func (w *Writer) Key(name string) *Writer {
 	w.writeComma()
-	w.Text = append(AppendString(w.Text, []byte(name)), ':')
+	w.Text = append(AppendQuoted(w.Text, []byte(name)), ':')
 	w.comma = false
 	return w
 }
@@ -40,7 +40,7 @@ func (w *Writer) String(s string) *Writer { return w.Bytes([]byte(s)) }
 // Bytes writes a string value from bytes.
 func (w *Writer) Bytes(s []byte) *Writer {
 	w.writeComma()
-	w.Text = AppendString(w.Text, s)
+	w.Text = AppendQuoted(w.Text, s)
 	return w
 }
 
@@ -94,7 +94,7 @@ type Member struct {
 
 // UpdatedMember returns the field name for rewriting the object before. With a nil value the field is
 // omitted, unless it was empty before (null, "" or []); then it stays.
-func UpdatedMember(before Raw, name string, value []byte) Member {
+func UpdatedMember(before Value, name string, value []byte) Member {
 	was := before.Get(name)
 	if value == nil && (!was.IsPresent() || was.Empty() || string(was) == "[]") {
 		value = was
@@ -102,9 +102,9 @@ func UpdatedMember(before Raw, name string, value []byte) Member {
 	return Member{name, value}
 }
 
-// List returns the array of the elements that a Writer wrote one after another, or nil if there are
+// WrapArray returns the array of the elements that a Writer wrote one after another, or nil if there are
 // none.
-func List(elements *Writer) []byte {
+func WrapArray(elements *Writer) []byte {
 	if len(elements.Text) == 0 {
 		return nil
 	}
@@ -113,7 +113,7 @@ func List(elements *Writer) []byte {
 
 // ReplaceMembers rewrites the object before with these fields. Each replaces the field of the same
 // name, or is appended. All other fields stay. before may be nil.
-func ReplaceMembers(before Raw, members ...Member) []byte {
+func ReplaceMembers(before Value, members ...Member) []byte {
 	var w Writer
 	w.Open('{')
 	done := make([]bool, len(members))

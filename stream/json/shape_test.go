@@ -1,4 +1,4 @@
-package protocol
+package json
 
 import (
 	"encoding/json"
@@ -11,30 +11,30 @@ import (
 // wide is a shape with one of everything.
 type wide struct {
 	shape                      *Shape
-	kind, whole, text, strange Raw
-	choices                    Elements[wideChoice]
+	kind, whole, text, strange Value
+	choices                    List[wideChoice]
 }
 
 type wideChoice struct {
-	index, args Raw
-	calls       Elements[Raw]
+	index, args Value
+	calls       List[Value]
 }
 
 func newWide() *wide {
 	w := new(wide)
 	w.shape = ShapeOf(
-		Value("type", &w.kind),
-		Object("delta", Value("text", &w.text).Or("thinking")).Into(&w.whole),
+		Field("type", &w.kind),
+		Object("delta", Field("text", &w.text).Or("thinking")).Into(&w.whole),
 		Each("choices", &w.choices, (*wideChoice).fields),
 		Other(&w.strange))
 	return w
 }
 
-func (c *wideChoice) fields() []Field {
-	return []Field{
-		Value("index", &c.index),
-		Object("function", Value("arguments", &c.args)),
-		Each("calls", &c.calls, func(id *Raw) []Field { return []Field{Value("id", id)} }),
+func (c *wideChoice) fields() []Binding {
+	return []Binding{
+		Field("index", &c.index),
+		Object("function", Field("arguments", &c.args)),
+		Each("calls", &c.calls, func(id *Value) []Binding { return []Binding{Field("id", id)} }),
 	}
 }
 
@@ -167,15 +167,15 @@ func checkShape(t *testing.T, w *wide, frame []byte) {
 
 // plainly is what a wide reads, member by member with a Scanner.
 func plainly(frame []byte) string {
-	var kind, whole, text, strange Raw
+	var kind, whole, text, strange Value
 	given, choices := false, ""
-	eachMember(frame, func(name string, v Raw) {
+	eachMember(frame, func(name string, v Value) {
 		switch name {
 		case "type":
 			kind = v
 		case "delta":
 			whole = v
-			eachMember(v, func(name string, v Raw) {
+			eachMember(v, func(name string, v Value) {
 				if name == "text" || name == "thinking" {
 					text = v
 				}
@@ -189,17 +189,17 @@ func plainly(frame []byte) string {
 			}
 		default:
 			if strange == nil {
-				strange = Raw(name)
+				strange = Value(name)
 			}
 		}
 	})
 	return fmt.Sprintf("%q %q %q %q given=%t%s", kind, whole, text, strange, given, choices)
 }
 
-func plainChoice(choice Raw) string {
-	var index, args Raw
+func plainChoice(choice Value) string {
+	var index, args Value
 	calls := ""
-	eachMember(choice, func(name string, v Raw) {
+	eachMember(choice, func(name string, v Value) {
 		switch name {
 		case "index":
 			index = v
@@ -218,7 +218,7 @@ func plainChoice(choice Raw) string {
 	return fmt.Sprintf(" [%q %q%s]", index, args, calls)
 }
 
-func eachMember(v Raw, visit func(name string, v Raw)) {
+func eachMember(v Value, visit func(name string, v Value)) {
 	s := v.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
 		visit(string(s.Key()), s.Value())

@@ -1,19 +1,17 @@
-package protocol
+package json
 
 import (
 	"bytes"
 	"errors"
 	"iter"
 	"strconv"
-
-	"toolscope/stream/jsonbytes"
 )
 
-// Raw is the exact bytes of one JSON value; nil is a missing value.
-type Raw []byte
+// Value is the exact bytes of one JSON value; nil is a missing value.
+type Value []byte
 
 // Kind returns the first byte of the value, one of {["tfn-0…9, or 0 if it is missing.
-func (r Raw) Kind() byte {
+func (r Value) Kind() byte {
 	if len(r) == 0 {
 		return 0
 	}
@@ -21,14 +19,14 @@ func (r Raw) Kind() byte {
 }
 
 // IsPresent reports whether the value is neither missing nor null.
-func (r Raw) IsPresent() bool { return len(r) > 0 && r[0] != 'n' }
+func (r Value) IsPresent() bool { return len(r) > 0 && r[0] != 'n' }
 
 // IsString reports whether the value is a string.
-func (r Raw) IsString() bool { return r.Kind() == '"' }
+func (r Value) IsString() bool { return r.Kind() == '"' }
 
 // Word returns the content of a string without escapes, such as the words of a protocol; nil for any
 // other value.
-func (r Raw) Word() []byte {
+func (r Value) Word() []byte {
 	if !r.IsString() || bytes.IndexByte(r, '\\') >= 0 {
 		return nil
 	}
@@ -36,7 +34,7 @@ func (r Raw) Word() []byte {
 }
 
 // OrDefault returns the content of a string, or other if the value is an empty string or not a string.
-func (r Raw) OrDefault(other []byte) []byte {
+func (r Value) OrDefault(other []byte) []byte {
 	if !r.HasText() {
 		return other
 	}
@@ -47,18 +45,18 @@ func (r Raw) OrDefault(other []byte) []byte {
 }
 
 // Append appends the value as text: the content of a string, or the exact bytes of any other value.
-func (r Raw) Append(dst []byte) []byte {
+func (r Value) Append(dst []byte) []byte {
 	if len(dst) == 0 && cap(dst) > 1<<20 && len(r) < cap(dst)/4 {
 		dst = nil // drop a buffer that one value has made big
 	}
 	if !r.IsString() {
 		return append(dst, r...)
 	}
-	return jsonbytes.AppendUnquoted(dst, r[1:len(r)-1])
+	return AppendUnquoted(dst, r[1:len(r)-1])
 }
 
 // Text returns the content of a string, and "" for any other value.
-func (r Raw) Text() string {
+func (r Value) Text() string {
 	if !r.IsString() {
 		return ""
 	}
@@ -69,7 +67,7 @@ func (r Raw) Text() string {
 }
 
 // Unquoted returns the content of a string as bytes, and nil for any other value.
-func (r Raw) Unquoted() []byte {
+func (r Value) Unquoted() []byte {
 	if !r.IsString() {
 		return nil
 	}
@@ -77,7 +75,7 @@ func (r Raw) Unquoted() []byte {
 }
 
 // Is reports whether the value is the string s.
-func (r Raw) Is(s string) bool {
+func (r Value) Is(s string) bool {
 	if !r.IsString() {
 		return false
 	}
@@ -86,22 +84,22 @@ func (r Raw) Is(s string) bool {
 }
 
 // Empty reports whether the value is the string "".
-func (r Raw) Empty() bool { return len(r) == 2 && r[0] == '"' }
+func (r Value) Empty() bool { return len(r) == 2 && r[0] == '"' }
 
 // HasText reports whether the value is a string other than "".
-func (r Raw) HasText() bool { return len(r) > 2 && r[0] == '"' }
+func (r Value) HasText() bool { return len(r) > 2 && r[0] == '"' }
 
 // IsTrue reports whether the value is true.
-func (r Raw) IsTrue() bool { return string(r) == "true" }
+func (r Value) IsTrue() bool { return string(r) == "true" }
 
 // EmptyObject reports whether the value is an object without fields.
-func (r Raw) EmptyObject() bool {
+func (r Value) EmptyObject() bool {
 	s := r.Scan()
 	return s.Kind() == '{' && !s.Object() && s.End() == nil
 }
 
 // Int returns the value of an integer. A number like 12.0 counts, because some providers write it.
-func (r Raw) Int() (n int64, ok bool) {
+func (r Value) Int() (n int64, ok bool) {
 	if !r.IsNumber() {
 		return 0, false
 	}
@@ -116,21 +114,21 @@ func (r Raw) Int() (n int64, ok bool) {
 	return n, true
 }
 
-// AsSlot returns the value as the slot of a call: an index, or 0 if it is not an integer.
-func (r Raw) AsSlot() int32 {
+// Int32 returns the value as the slot of a call: an index, or 0 if it is not an integer.
+func (r Value) Int32() int32 {
 	n, _ := r.Int()
 	return int32(n)
 }
 
 // IsNumber reports whether the value is a number.
-func (r Raw) IsNumber() bool {
+func (r Value) IsNumber() bool {
 	k := r.Kind()
 	return k == '-' || '0' <= k && k <= '9'
 }
 
 // BeyondDouble reports whether the value is an integer beyond ±2^53, where doubles can't hold every
 // integer.
-func (r Raw) BeyondDouble() bool {
+func (r Value) BeyondDouble() bool {
 	const exact = 1 << 53
 	if !r.IsNumber() || len(r) < len("9007199254740992") {
 		return false
@@ -140,7 +138,7 @@ func (r Raw) BeyondDouble() bool {
 }
 
 // Float returns the value of a number.
-func (r Raw) Float() (float64, bool) {
+func (r Value) Float() (float64, bool) {
 	if !r.IsNumber() {
 		return 0, false
 	}
@@ -149,7 +147,7 @@ func (r Raw) Float() (float64, bool) {
 }
 
 // Get returns the value of the field name, or nil if there is none. Of duplicate keys the last counts.
-func (r Raw) Get(name string) (value Raw) {
+func (r Value) Get(name string) (value Value) {
 	if r == nil {
 		return nil
 	}
@@ -163,12 +161,12 @@ func (r Raw) Get(name string) (value Raw) {
 }
 
 // Scan returns a Scanner of the value.
-func (r Raw) Scan() Scanner { return Scan(r) }
+func (r Value) Scan() Scanner { return Scan(r) }
 
 // Elements iterates over the elements of an array; any other value has none. If the array is cut off,
 // the last element is nil.
-func (r Raw) Elements() iter.Seq[Raw] {
-	return func(yield func(Raw) bool) {
+func (r Value) Elements() iter.Seq[Value] {
+	return func(yield func(Value) bool) {
 		if r == nil {
 			return
 		}

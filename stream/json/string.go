@@ -1,4 +1,4 @@
-package jsonbytes
+package json
 
 import (
 	"encoding/binary"
@@ -6,19 +6,19 @@ import (
 	"slices"
 )
 
-// AppendString appends the unquoted content of the string that p begins with, as AppendUnquoted does. It
+// ReadString appends the unquoted content of the string that p begins with, as AppendUnquoted does. It
 // returns the string's length, including quotes. closed is false if p ends inside the string; then the
 // beginning of the content, or less, is appended. It reads eight bytes at a time.
-func AppendString(dst, p []byte) (out []byte, n int, closed bool) {
+func ReadString(dst, p []byte) (out []byte, n int, closed bool) {
 	if len(p) == 0 || p[0] != '"' {
 		return dst, 0, false
 	}
-	return AppendStringFrom(dst, p)
+	return ReadStringFrom(dst, p)
 }
 
-// AppendStringFrom is AppendString for a string that was partly read already, up to the first byte of p:
+// ReadStringFrom is AppendString for a string that was partly read already, up to the first byte of p:
 // that byte is not appended, and escapes before it are complete, including surrogate pairs.
-func AppendStringFrom(dst, p []byte) (out []byte, n int, closed bool) {
+func ReadStringFrom(dst, p []byte) (out []byte, n int, closed bool) {
 	dst = slices.Grow(dst, len(p)+8)
 	to := len(dst)
 	dst = dst[:cap(dst)]

@@ -1,4 +1,4 @@
-package protocol
+package json
 
 import (
 	"math"
@@ -21,7 +21,7 @@ func TestRawText(t *testing.T) {
 		{`null`, "", "null"},
 		{``, "", ""},
 	} {
-		r := Raw(test.raw)
+		r := Value(test.raw)
 		if got := r.Text(); got != test.text {
 			t.Errorf("%s: Text() = %q, want %q", r, got, test.text)
 		}
@@ -51,7 +51,7 @@ func TestRawKind(t *testing.T) {
 		{`10`, '1', true, false, false},
 		{`{}`, '{', true, false, false},
 	} {
-		r := Raw(test.raw)
+		r := Value(test.raw)
 		if r.Kind() != test.kind || r.IsPresent() != test.given || r.IsString() != test.isString || r.Empty() != test.isEmpty {
 			t.Errorf("%q: kind %q, given %v, string %v, empty %v", r, r.Kind(), r.IsPresent(), r.IsString(), r.Empty())
 		}
@@ -81,7 +81,7 @@ func TestRawNumbers(t *testing.T) {
 		{`[1]`, 0, false, 0, false},
 		{``, 0, false, 0, false},
 	} {
-		r := Raw(test.raw)
+		r := Value(test.raw)
 		if n, ok := r.Int(); ok != test.isInt || ok && n != test.n {
 			t.Errorf("%s: Int() = %d, %v", r, n, ok)
 		}
@@ -92,18 +92,18 @@ func TestRawNumbers(t *testing.T) {
 }
 
 func TestRawGet(t *testing.T) {
-	r := Raw(`{"a":{"b":"c"},"n":null,"x":1,"x":2,"\u0065scaped":true}`)
-	for _, test := range []struct{ got, want Raw }{
-		{r.Get("a"), Raw(`{"b":"c"}`)},
-		{r.Get("a").Get("b"), Raw(`"c"`)},
-		{r.Get("n"), Raw(`null`)},
-		{r.Get("x"), Raw(`2`)}, // the last one counts, as everywhere
-		{r.Get("escaped"), Raw(`true`)},
+	r := Value(`{"a":{"b":"c"},"n":null,"x":1,"x":2,"\u0065scaped":true}`)
+	for _, test := range []struct{ got, want Value }{
+		{r.Get("a"), Value(`{"b":"c"}`)},
+		{r.Get("a").Get("b"), Value(`"c"`)},
+		{r.Get("n"), Value(`null`)},
+		{r.Get("x"), Value(`2`)}, // the last one counts, as everywhere
+		{r.Get("escaped"), Value(`true`)},
 		{r.Get("missing"), nil},
 		{r.Get("missing").Get("deeper"), nil},
 		{r.Get("x").Get("deeper"), nil},
-		{Raw(`[{"a":1}]`).Get("a"), nil},
-		{Raw(`{"a":1,"b`).Get("a"), Raw(`1`)}, // what stands before an error is there
+		{Value(`[{"a":1}]`).Get("a"), nil},
+		{Value(`{"a":1,"b`).Get("a"), Value(`1`)}, // what stands before an error is there
 	} {
 		if string(test.got) != string(test.want) || (test.got == nil) != (test.want == nil) {
 			t.Errorf("got %q, want %q", test.got, test.want)
@@ -115,7 +115,7 @@ func TestEmptyObject(t *testing.T) {
 	for text, want := range map[string]bool{
 		`{}`: true, ` { } `: true, "": false, `null`: false, `[]`: false, `""`: false, `{"a":1}`: false, `{`: false, `{}}`: false,
 	} {
-		if got := Raw(text).EmptyObject(); got != want {
+		if got := Value(text).EmptyObject(); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
 	}

@@ -1,10 +1,8 @@
-package formats
+package json
 
 import (
 	"bytes"
 	"iter"
-
-	"toolscope/stream/jsonbytes"
 )
 
 // FieldReader reads the fields of an object, or the elements of an array, one by one. The text may be cut off, and
@@ -15,7 +13,7 @@ import (
 //	}
 type FieldReader struct {
 	Key    []byte // of the current field, as it is written, without its quotes
-	At     int    // start of the current value; without one, the end of what was read
+	At     int    // start of the current value; without one, the end of the text that was read
 	Closed bool   // the end of the value is there; without a value, the closing bracket is there
 	text   []byte
 	closer byte // 0 if nothing follows
@@ -29,7 +27,7 @@ func ReadFields(object []byte) FieldReader { return newFieldReader(object, '{') 
 func ReadElements(array []byte) FieldReader { return newFieldReader(array, '[') }
 
 func newFieldReader(text []byte, opener byte) (r FieldReader) {
-	if n := jsonbytes.SpaceLen(text); n < len(text) && text[n] == opener {
+	if n := SpaceLen(text); n < len(text) && text[n] == opener {
 		r = FieldReader{At: n, text: text, closer: opener + 2} // } is two after {, and ] after [
 	}
 	return r
@@ -42,37 +40,37 @@ func (r *FieldReader) Next() bool {
 	}
 	p, n := r.text, r.At
 	if r.begun {
-		if n += jsonbytes.SpaceLen(p[n:]); n == len(p) || p[n] != ',' {
-			return r.end(n)
+		if n += SpaceLen(p[n:]); n == len(p) || p[n] != ',' {
+			return r.endAt(n)
 		}
 	}
 	r.begun = true
 	n++
-	n += jsonbytes.SpaceLen(p[n:])
+	n += SpaceLen(p[n:])
 	if r.closer == '}' {
 		if n == len(p) || p[n] != '"' {
-			return r.end(n)
+			return r.endAt(n)
 		}
-		size, closed := jsonbytes.StringEnd(p[n:])
+		size, closed := StringEnd(p[n:])
 		if !closed {
-			return r.end(len(p))
+			return r.endAt(len(p))
 		}
 		r.Key = p[n+1 : n+size-1]
 		n += size
-		if n += jsonbytes.SpaceLen(p[n:]); n == len(p) || p[n] != ':' {
+		if n += SpaceLen(p[n:]); n == len(p) || p[n] != ':' {
 			r.At, r.Closed, r.closer = n, false, 0
 			return false
 		}
 		n++
-		n += jsonbytes.SpaceLen(p[n:])
+		n += SpaceLen(p[n:])
 	} else if n == len(p) || p[n] == ']' {
-		return r.end(n)
+		return r.endAt(n)
 	}
 	r.At = n
 	return true
 }
 
-func (r *FieldReader) end(n int) bool {
+func (r *FieldReader) endAt(n int) bool {
 	r.Closed = n < len(r.text) && r.text[n] == r.closer
 	if r.At, r.closer = n, 0; r.Closed {
 		r.At++
@@ -82,7 +80,7 @@ func (r *FieldReader) end(n int) bool {
 
 // Value returns the current value and moves after it. An empty one is missing.
 func (r *FieldReader) Value() []byte {
-	n, closed := jsonbytes.ValueLen(r.text[r.At:])
+	n, closed := ValueLen(r.text[r.At:])
 	r.Closed = closed
 	return r.Skip(n)
 }
@@ -103,7 +101,7 @@ func (r *FieldReader) Name() string {
 	if bytes.IndexByte(r.Key, '\\') < 0 {
 		return string(r.Key)
 	}
-	return string(jsonbytes.AppendUnquoted(nil, r.Key))
+	return string(AppendUnquoted(nil, r.Key))
 }
 
 // IsNamed reports whether the current field has that name.
@@ -133,25 +131,25 @@ func Elements(array []byte) iter.Seq[[]byte] {
 	}
 }
 
-// eachMember calls do for each field of an object, with the text from the value on. do returns the length of the
+// EachMember calls do for each field of an object, with the text from the value on. do returns the length of the
 // value, or 0 if it didn't read it. eachMember returns the length of the object, or 0 if there is none.
-func eachMember(object []byte, do func(key string, rest []byte) int) int {
+func EachMember(object []byte, do func(key string, rest []byte) int) int {
 	r := ReadFields(object)
 	for r.Next() {
 		n := do(r.Name(), r.Rest())
 		if n == 0 {
-			n = jsonbytes.ValueEnd(r.Rest())
+			n = ValueEnd(r.Rest())
 		}
 		if n == 0 {
-			r.end(r.At)
+			r.endAt(r.At)
 		}
 		r.Skip(n)
 	}
 	return r.At
 }
 
-// Member returns the value at the path of keys, nil if there is none. The first of duplicate keys counts.
-func Member(object []byte, keys ...string) []byte {
+// Find returns the value at the path of keys, nil if there is none. The first of duplicate keys counts.
+func Find(object []byte, keys ...string) []byte {
 	for _, key := range keys {
 		r, found := ReadFields(object), []byte(nil)
 		for found == nil && r.Next() {
@@ -170,17 +168,17 @@ func Member(object []byte, keys ...string) []byte {
 	return object
 }
 
-// firstElement returns the first element of an array, nil if it has none.
-func firstElement(array []byte) []byte {
+// FirstElement returns the first element of an array, nil if it has none.
+func FirstElement(array []byte) []byte {
 	for first := range Elements(array) {
 		return first
 	}
 	return nil
 }
 
-// pickMembers returns the values of the fields that keys name, nil for a field that is missing or null. Of duplicate
+// Pick returns the values of the fields that keys name, nil for a field that is missing or null. Of duplicate
 // keys the first counts that has a value.
-func pickMembers(object []byte, keys ...string) [][]byte {
+func Pick(object []byte, keys ...string) [][]byte {
 	found, left := make([][]byte, len(keys)), len(keys)
 	for r := ReadFields(object); left > 0 && r.Next(); {
 		value := r.Value()
@@ -200,22 +198,22 @@ func pickMembers(object []byte, keys ...string) [][]byte {
 	return found
 }
 
-// foundMember is a field of an object: its key as it is written, without quotes, its value, and where that begins.
-type foundMember struct {
-	key, value []byte
-	at         int
+// FoundField is a field of an object: its key as it is written, without quotes, its value, and where that begins.
+type FoundField struct {
+	Key, Value []byte
+	At         int
 }
 
-// readMembers appends the fields of the object that p begins with, and returns the object's length. whole is false
+// AppendFields appends the fields of the object that p begins with, and returns the object's length. whole is false
 // if p ends inside it or is not JSON.
-func readMembers(to []foundMember, p []byte) (all []foundMember, n int, whole bool) {
+func AppendFields(to []FoundField, p []byte) (all []FoundField, n int, whole bool) {
 	if len(p) == 0 || p[0] != '{' {
 		return to, 0, false
 	}
 	r := ReadFields(p)
 	for r.Next() {
 		at := r.At
-		to = append(to, foundMember{r.Key, r.Value(), at})
+		to = append(to, FoundField{r.Key, r.Value(), at})
 		if !r.Closed {
 			return to, len(p), false
 		}
@@ -225,34 +223,28 @@ func readMembers(to []foundMember, p []byte) (all []foundMember, n int, whole bo
 
 // Text unquotes a string. ok is false for any other value, and for a string that is cut off.
 func Text(value []byte) (text []byte, ok bool) {
-	value = value[jsonbytes.SpaceLen(value):]
+	value = value[SpaceLen(value):]
 	if len(value) < 2 || value[0] != '"' || value[len(value)-1] != '"' {
 		return nil, false
 	}
 	inside := value[1 : len(value)-1]
-	if jsonbytes.TrailingBackslashes(inside)%2 == 1 {
+	if TrailingBackslashes(inside)%2 == 1 {
 		return nil, false
 	}
-	return jsonbytes.AppendUnquoted(nil, inside), true
+	return AppendUnquoted(nil, inside), true
 }
 
-// TextOf returns the string at the path of keys, "" if there is none.
-func TextOf(object []byte, keys ...string) string {
-	text, _ := Text(Member(object, keys...))
+// FindText returns the string at the path of keys, "" if there is none.
+func FindText(object []byte, keys ...string) string {
+	text, _ := Text(Find(object, keys...))
 	return string(text)
 }
 
-// partOfText unquotes a string that is cut off.
-func partOfText(value []byte) []byte {
+// PartOfText unquotes a string that is cut off.
+func PartOfText(value []byte) []byte {
 	inner := value[1:]
-	return jsonbytes.AppendUnquoted(nil, inner[:jsonbytes.CompleteEscapes(inner)])
+	return AppendUnquoted(nil, inner[:CompleteEscapes(inner)])
 }
 
 // IsNull reports whether a value is missing or null.
 func IsNull(value []byte) bool { return len(value) == 0 || string(value) == "null" }
-
-// memberOf is Member.
-func memberOf(object []byte, key string) []byte { return Member(object, key) }
-
-// valueLen is jsonbytes.ValueLen.
-func valueLen(p []byte) (n int, closed bool) { return jsonbytes.ValueLen(p) }

@@ -1,15 +1,13 @@
-package jsonbytes_test
+package json
 
 import (
 	"fmt"
-
-	"toolscope/stream/jsonbytes"
 )
 
 // A value that is cut off ends where the text ends.
 func ExampleValueEnd() {
 	for _, text := range []string{`{"a":[1,2]} and more`, `"Oslo", 3`, `{"a":[1,`} {
-		n := jsonbytes.ValueEnd([]byte(text))
+		n := ValueEnd([]byte(text))
 		fmt.Printf("%s\n", text[:n])
 	}
 	// Output:
@@ -19,9 +17,9 @@ func ExampleValueEnd() {
 }
 
 // The content of a string that is still arriving stops before a half-finished escape.
-func ExampleAppendString() {
+func ExampleReadString() {
 	for _, text := range []string{`"caf\u00e9"`, `"caf\u00`} {
-		content, n, closed := jsonbytes.AppendString(nil, []byte(text))
+		content, n, closed := ReadString(nil, []byte(text))
 		fmt.Printf("%s %d %t\n", content, n, closed)
 	}
 	// Output:

@@ -1,4 +1,4 @@
-package protocol
+package json
 
 import (
 	"bytes"
@@ -34,7 +34,7 @@ const (
 
 // frameValues is what one frame set: values, and the counts and flags of lists.
 type frameValues struct {
-	values []*Raw
+	values []*Value
 	counts []counted // of the elements of lists
 	flags  []*bool   // of the lists that are present
 }
@@ -76,7 +76,7 @@ func (t *scanTrace) addSlot(start, end int, kind slotKind) {
 	}
 }
 
-func (t *scanTrace) addValue(to *Raw, start, end int) {
+func (t *scanTrace) addValue(to *Value, start, end int) {
 	if t == nil {
 		return
 	}
@@ -333,7 +333,7 @@ func (l *frameTemplate) set(data []byte) {
 	for i, to := range l.values {
 		p := &l.places[i]
 		start, end := l.ends[p.start.holes]+p.start.off, l.ends[p.end.holes]+p.end.off
-		*to = Raw(data[start:end:end])
+		*to = Value(data[start:end:end])
 	}
 	for _, n := range l.counts {
 		*n.to = n.n

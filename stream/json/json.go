@@ -1,10 +1,14 @@
-// Package jsonbytes handles the syntax of JSON in bytes and keeps no state: each function looks only at
-// the bytes that it gets. Validators and lexers for arriving text are in other packages, which share
-// these functions.
+// Package json reads, compares and writes JSON in bytes. Texts may be cut off or wrong: an inspector shows any input.
 //
-// A text that is cut off is not an error: the cut value ends where the text ends. For a text that is not
-// valid JSON, a function returns some position within the text.
-package jsonbytes
+//   - Lexer reads a text that is still arriving, token by token. It is the only judge of what is JSON.
+//   - Scanner and Shape read and validate a complete text, and build nothing.
+//   - FieldReader and Walk read a text that may be cut off, and validate nothing.
+//   - Value is the bytes of one value. Same, SameIn and Canonical define when two values are the same.
+//   - Writer, AppendQuoted and Builder write.
+//
+// The functions in json.go and string.go look only at the bytes that they get, and keep no state. For a text that is
+// cut off, a value ends where the text ends. For a text that is not valid JSON, they return some position within it.
+package json
 
 import (
 	"bytes"

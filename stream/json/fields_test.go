@@ -1,4 +1,4 @@
-package formats
+package json
 
 import (
 	"fmt"
@@ -45,9 +45,9 @@ func TestFieldReader(t *testing.T) {
 // TestEachMemberOfOthers skips a value that is not the object that was expected.
 func TestEachMemberOfOthers(t *testing.T) {
 	seen := ""
-	n := eachMember([]byte(`{"a":null,"b":{"c":1},"d":2} x`), func(key string, rest []byte) int {
+	n := EachMember([]byte(`{"a":null,"b":{"c":1},"d":2} x`), func(key string, rest []byte) int {
 		seen += key
-		return eachMember(rest, func(key string, _ []byte) int {
+		return EachMember(rest, func(key string, _ []byte) int {
 			seen += "/" + key
 			return 0
 		})

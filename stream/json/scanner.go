@@ -1,11 +1,8 @@
-package protocol
+package json
 
 import (
 	"fmt"
 	"strconv"
-
-	"toolscope/stream"
-	"toolscope/stream/jsonbytes"
 )
 
 // Scanner reads one JSON text from front to back without building anything, so that a decoder pays only
@@ -44,7 +41,7 @@ func Scan(data []byte) Scanner {
 // End checks that the text ends after the values read, and returns Err.
 func (s *Scanner) End() error {
 	if s.err == nil && s.i < len(s.data) {
-		s.fail("the end of the text")
+		s.setError("the end of the text")
 	}
 	return s.err
 }
@@ -101,13 +98,13 @@ func (s *Scanner) Element() bool {
 }
 
 // Value consumes the next value and returns its bytes.
-func (s *Scanner) Value() Raw {
+func (s *Scanner) Value() Value {
 	start := s.i
 	end := s.skipValue()
 	if s.err != nil {
 		return nil
 	}
-	return Raw(s.data[start:end])
+	return Value(s.data[start:end])
 }
 
 // enterContainer consumes the opening bracket. It returns false if there is none, or if the container
@@ -116,8 +113,8 @@ func (s *Scanner) enterContainer(opener, closer byte) bool {
 	if s.Kind() != opener {
 		return false
 	}
-	if s.depth++; s.depth > stream.MaxDepth {
-		s.fail("at most 10000 levels of nesting")
+	if s.depth++; s.depth > MaxDepth {
+		s.setError("at most 10000 levels of nesting")
 		return false
 	}
 	s.i++
@@ -142,7 +139,7 @@ func (s *Scanner) nextItem(closer byte) bool {
 		s.leaveContainer()
 		return false
 	}
-	s.fail("a comma or " + string(closer))
+	s.setError("a comma or " + string(closer))
 	return false
 }
 
@@ -155,7 +152,7 @@ func (s *Scanner) leaveContainer() {
 // scanKey consumes a key and its colon.
 func (s *Scanner) scanKey() bool {
 	if s.Kind() != '"' {
-		s.fail("a key")
+		s.setError("a key")
 		return false
 	}
 	start := s.i + 1
@@ -165,11 +162,11 @@ func (s *Scanner) scanKey() bool {
 	}
 	s.keyAt = start
 	if s.key = s.data[start : s.i-1]; !plain {
-		s.key = jsonbytes.AppendUnquoted(nil, s.key)
+		s.key = AppendUnquoted(nil, s.key)
 	}
 	s.skipSpace()
 	if s.Kind() != ':' {
-		s.fail("a colon")
+		s.setError("a colon")
 		return false
 	}
 	s.i++
@@ -179,10 +176,10 @@ func (s *Scanner) scanKey() bool {
 }
 
 func (s *Scanner) skipSpace() {
-	s.i += jsonbytes.SpaceLen(s.data[s.i:])
+	s.i += SpaceLen(s.data[s.i:])
 }
 
-func (s *Scanner) fail(expected string) {
+func (s *Scanner) setError(expected string) {
 	if s.err != nil {
 		return
 	}
@@ -229,7 +226,7 @@ func (s *Scanner) skipValue() (end int) {
 
 // valueEnd returns the end of the last value, before the space that was consumed after it.
 func (s *Scanner) valueEnd() (end int) {
-	for end = s.i; end > 0 && jsonbytes.IsSpace(s.data[end-1]); {
+	for end = s.i; end > 0 && IsSpace(s.data[end-1]); {
 		end--
 	}
 	return end
@@ -239,7 +236,7 @@ func (s *Scanner) valueEnd() (end int) {
 func (s *Scanner) scanString() (plain bool) {
 	n, plain, wrong := stringLen(s.data[s.i:])
 	if s.i += n; wrong != "" {
-		s.fail(wrong)
+		s.setError(wrong)
 	}
 	return plain
 }
@@ -249,7 +246,7 @@ func (s *Scanner) scanString() (plain bool) {
 func stringLen(p []byte) (n int, plain bool, wrong string) {
 	plain = true
 	for n = 1; ; {
-		n += jsonbytes.PlainRun(p[n:])
+		n += PlainRun(p[n:])
 		switch {
 		case n == len(p):
 			return n, plain, "the end of the string"
@@ -275,7 +272,7 @@ func escapeEnd(p []byte, n int) (end int, wrong string) {
 		return n + 1, ""
 	case 'u':
 		for end = n + 1; end < n+5; end++ {
-			if end == len(p) || jsonbytes.HexValue(p[end]) < 0 {
+			if end == len(p) || HexValue(p[end]) < 0 {
 				return end, "a hex digit"
 			}
 		}
@@ -286,7 +283,7 @@ func escapeEnd(p []byte, n int) (end int, wrong string) {
 
 func (s *Scanner) scanWord(w string) {
 	if len(s.data)-s.i < len(w) || string(s.data[s.i:s.i+len(w)]) != w {
-		s.fail(w)
+		s.setError(w)
 		return
 	}
 	s.i += len(w)
@@ -295,7 +292,7 @@ func (s *Scanner) scanWord(w string) {
 func (s *Scanner) scanNumber() {
 	n := numberLen(s.data[s.i:])
 	if n == 0 {
-		s.fail("a value")
+		s.setError("a value")
 	}
 	s.i += n
 }

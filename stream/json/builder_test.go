@@ -1,12 +1,10 @@
-package protocol
+package json
 
 import (
 	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
-
-	"toolscope/stream"
 )
 
 // patchOf is one patch in the form the tests write it: path, value, and … when more of the string
@@ -48,14 +46,14 @@ func build(t *testing.T, list []patchOf) (b *Builder, seen string, rewrites int)
 		if !b.stale && seen != string(b.Text()) {
 			t.Fatalf("%v: the events say %q, the text is %q", what, seen, b.Text())
 		}
-		var l stream.Lexer
+		var l Lexer
 		l.Write([]byte(seen))
-		if s := l.Syntax(); s != stream.SyntaxPrefix && s != stream.SyntaxOther && s != stream.SyntaxEmpty {
+		if s := l.Syntax(); s != SyntaxPrefix && s != SyntaxOther && s != SyntaxEmpty {
 			t.Fatalf("%v: %q is %v", what, seen, s)
 		}
 	}
 	for i, p := range list {
-		done, err := b.Apply([]byte(p.path), Raw(p.value), p.more)
+		done, err := b.Apply([]byte(p.path), Value(p.value), p.more)
 		take(done, err, fmt.Sprint(i, p))
 	}
 	p := b.Close()
@@ -107,7 +105,7 @@ func TestBuilder(t *testing.T) {
 			if test.rewrites < 0 { // paths with spaces
 				b := new(Builder)
 				for _, p := range []string{`$['a.b']["c d"]['it\'s "it"']`, `$["a.b"]['']`, `$["\u0061\"]"]`} {
-					if _, err := b.Apply([]byte(p), Raw("1"), false); err != nil {
+					if _, err := b.Apply([]byte(p), Value("1"), false); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -138,7 +136,7 @@ func TestBuilderSaysWhatItOverwrites(t *testing.T) {
 		{"$.c", `"y"`, false, false}, {"$.c", `"z"`, false, true}, {"$.d[1]", "1", false, false}, {"$.d[0]", "2", false, false},
 		{"$.d", "1", false, true},
 	} {
-		p, err := b.Apply([]byte(test.path), Raw(test.value), test.more)
+		p, err := b.Apply([]byte(test.path), Value(test.value), test.more)
 		if err != nil || p.Overwritten != test.over {
 			t.Errorf("%s %s: %+v, %v", test.path, test.value, p, err)
 		}
@@ -148,13 +146,13 @@ func TestBuilderSaysWhatItOverwrites(t *testing.T) {
 func TestBuilderRefuses(t *testing.T) {
 	for _, path := range []string{
 		"", "$.", "$..a", "$.*", "$[*]", "$[-1]", "$[1:2]", "$[?@.a]", "$['a','b']", "$['a'", "$['a\\'", "$[", "$[1", "$.a[99999999999999999999]",
-		"$.a.", "$['\\x']", "$.a[101]", strings.Repeat("$", 2), "$" + strings.Repeat(".a", stream.MaxDepth+1),
+		"$.a.", "$['\\x']", "$.a[101]", strings.Repeat("$", 2), "$" + strings.Repeat(".a", MaxDepth+1),
 	} {
 		b := new(Builder)
-		if _, err := b.Apply([]byte("$.k"), Raw("1"), false); err != nil {
+		if _, err := b.Apply([]byte("$.k"), Value("1"), false); err != nil {
 			t.Fatal(err)
 		}
-		if p, err := b.Apply([]byte(path), Raw("2"), false); err == nil {
+		if p, err := b.Apply([]byte(path), Value("2"), false); err == nil {
 			t.Errorf("%.40q is taken: %s", path, p.Added)
 		}
 		if string(b.Text()) != `{"k":1` {

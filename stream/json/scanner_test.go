@@ -1,4 +1,4 @@
-package protocol
+package json
 
 import (
 	"bytes"
@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
-
-	"toolscope/stream"
 )
 
 // walk reads a text the way dialects do and writes down what it meets.
@@ -105,7 +103,7 @@ func TestScannerErrors(t *testing.T) {
 // if nothing had happened.
 func TestScannerWrongType(t *testing.T) {
 	s := Scan([]byte(`{"object":[1,2],"array":{"a":1},"after":3}`))
-	var after Raw
+	var after Value
 	for ok := s.Object(); ok; ok = s.Member() {
 		switch string(s.Key()) {
 		case "object":
@@ -131,11 +129,11 @@ func TestScannerDepth(t *testing.T) {
 		if opener == "{" {
 			opener, inner = `{"a":`, "{}"
 		}
-		levels := stream.MaxDepth - len(inner)/2
+		levels := MaxDepth - len(inner)/2
 		deep := strings.Repeat(opener, levels) + inner + strings.Repeat(pair[1:], levels)
 		s := Scan([]byte(deep))
 		if s.Value(); s.End() != nil || !json.Valid([]byte(deep)) {
-			t.Errorf("%d levels of %s: %v", stream.MaxDepth, pair, s.End())
+			t.Errorf("%d levels of %s: %v", MaxDepth, pair, s.End())
 		}
 	}
 }
@@ -194,18 +192,18 @@ func FuzzScan(f *testing.F) {
 }
 
 // sameValues compares a value and all in it with what encoding/json makes of it.
-func sameValues(t *testing.T, value Raw) {
+func sameValues(t *testing.T, value Value) {
 	switch value.Kind() {
 	case '{':
 		sameMembers(t, value)
 	case '[':
 		var want []json.RawMessage
 		unmarshal(t, value, &want)
-		s, got := value.Scan(), []Raw{}
+		s, got := value.Scan(), []Value{}
 		for ok := s.Array(); ok; ok = s.Element() {
 			got = append(got, s.Value())
 		}
-		if !slices.EqualFunc(got, want, func(a Raw, b json.RawMessage) bool { return bytes.Equal(a, b) }) {
+		if !slices.EqualFunc(got, want, func(a Value, b json.RawMessage) bool { return bytes.Equal(a, b) }) {
 			t.Fatalf("%q has elements %q, want %q", value, got, want)
 		}
 		for _, v := range got {
@@ -220,7 +218,7 @@ func sameValues(t *testing.T, value Raw) {
 	}
 }
 
-func sameMembers(t *testing.T, value Raw) {
+func sameMembers(t *testing.T, value Value) {
 	var want map[string]json.RawMessage
 	unmarshal(t, value, &want)
 	got := map[string]json.RawMessage{}
@@ -239,7 +237,7 @@ func sameMembers(t *testing.T, value Raw) {
 		if !bytes.Equal(value.Get(key), v) {
 			t.Fatalf("%q: %q is %q, want %q", value, key, value.Get(key), v)
 		}
-		sameValues(t, Raw(v))
+		sameValues(t, Value(v))
 	}
 }
 

@@ -1,4 +1,4 @@
-package formats
+package json
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ const walked = `{"log":{"version":"1.2","entries":[{"a":"}\\\"]","n":[1,{"x":[]}
 
 var walkedPaths = [][]string{{"log", "entries", "*"}, {"log", "version"}, {"entries"}}
 
-func walk(paths [][]string, parts ...string) (found []FoundValue, w *Walk) {
+func walkParts(paths [][]string, parts ...string) (found []FoundValue, w *Walk) {
 	w = &Walk{Paths: paths}
 	give := func(f FoundValue) {
 		f.Raw = slices.Clone(f.Raw)
@@ -28,7 +28,7 @@ func walk(paths [][]string, parts ...string) (found []FoundValue, w *Walk) {
 }
 
 func TestWalkGivesWhatPathsLeadTo(t *testing.T) {
-	found, w := walk(walkedPaths, walked)
+	found, w := walkParts(walkedPaths, walked)
 	var got []string
 	for _, f := range found {
 		got = append(got, fmt.Sprintf("%d %s", f.Path, f.Raw))
@@ -45,7 +45,7 @@ func TestWalkGivesWhatPathsLeadTo(t *testing.T) {
 }
 
 func TestWalkTheTextItself(t *testing.T) {
-	found, _ := walk([][]string{{}}, "{\"a\":1}\n[2] \"x\"true 12")
+	found, _ := walkParts([][]string{{}}, "{\"a\":1}\n[2] \"x\"true 12")
 	var got []string
 	for _, f := range found {
 		got = append(got, string(f.Raw))
@@ -62,23 +62,23 @@ func sameFound(a, b FoundValue) bool {
 func checkChunks(t *testing.T, text string) {
 	t.Helper()
 	paths := append([][]string{{"b", "*"}}, walkedPaths...)
-	whole, w := walk(paths, text)
-	bytewise, v := walk(paths, strings.Split(text, "")...)
+	whole, w := walkParts(paths, text)
+	bytewise, v := walkParts(paths, strings.Split(text, "")...)
 	var twos []string
 	for i := 0; i < len(text); i += 2 {
 		twos = append(twos, text[i:min(i+2, len(text))])
 	}
-	pairs, _ := walk(paths, twos...)
+	pairs, _ := walkParts(paths, twos...)
 	if !slices.EqualFunc(whole, bytewise, sameFound) || !slices.EqualFunc(whole, pairs, sameFound) || w.Stray != v.Stray || w.StrayAt != v.StrayAt {
 		t.Errorf("of %q\nwhole    %+v\nbytewise %+v\npairs %+v", text, whole, bytewise, pairs)
 	}
 }
 
 func TestWalkWhereverItIsCut(t *testing.T) {
-	whole, _ := walk(walkedPaths, walked)
+	whole, _ := walkParts(walkedPaths, walked)
 	for n := range walked {
 		checkChunks(t, walked[:n])
-		found, _ := walk(walkedPaths, walked[:n])
+		found, _ := walkParts(walkedPaths, walked[:n])
 		for i, f := range found {
 			if complete := f.At+f.Size < int64(n); complete && !sameFound(f, whole[i]) {
 				t.Fatalf("cut at %d: %+v, want %+v", n, f, whole[i])
@@ -95,7 +95,7 @@ func TestWalkWhereverItIsCut(t *testing.T) {
 // What is inside a value costs a count, not memory.
 func TestWalkDeepAndLong(t *testing.T) {
 	deep := `{"log":{"x":` + strings.Repeat("[", 1_000_000) + strings.Repeat("]", 1_000_000) + `,"entries":[1]}}`
-	if found, _ := walk(walkedPaths, deep); len(found) != 1 || string(found[0].Raw) != "1" {
+	if found, _ := walkParts(walkedPaths, deep); len(found) != 1 || string(found[0].Raw) != "1" {
 		t.Errorf("behind a deep value: %d found", len(found))
 	}
 	w := Walk{Paths: walkedPaths}
@@ -103,20 +103,20 @@ func TestWalkDeepAndLong(t *testing.T) {
 	give := func(f FoundValue) { found = append(found, f) }
 	w.Write([]byte(`{"log":{"entries":["`), give)
 	block := bytes.Repeat([]byte("x"), 1<<20)
-	for range maxValueBytes/len(block) + 1 {
+	for range MaxValueBytes/len(block) + 1 {
 		w.Write(block, give)
-		if cap(w.held) > 2*maxValueBytes {
+		if cap(w.held) > 2*MaxValueBytes {
 			t.Fatalf("holds %d bytes", cap(w.held))
 		}
 	}
 	w.Write([]byte(`",2]}}`), give)
-	if len(found) != 2 || !found[0].Long || found[0].Raw != nil || found[0].Size < maxValueBytes || string(found[1].Raw) != "2" {
+	if len(found) != 2 || !found[0].Long || found[0].Raw != nil || found[0].Size < MaxValueBytes || string(found[1].Raw) != "2" {
 		t.Errorf("behind a long value: %d found", len(found))
 	}
 }
 
 func TestWalkTellsWhatDoesNotBelong(t *testing.T) {
-	found, w := walk(walkedPaths, `{"log":{"entries":[1,}2],oops "version":"3"}}`)
+	found, w := walkParts(walkedPaths, `{"log":{"entries":[1,}2],oops "version":"3"}}`)
 	if w.Stray != 5 || w.StrayAt != 21 || len(found) != 3 {
 		t.Errorf("%d stray bytes from %d on, %d found", w.Stray, w.StrayAt, len(found))
 	}
@@ -134,7 +134,7 @@ func FuzzWalk(f *testing.F) {
 		if json.Unmarshal([]byte(text), &doc) != nil || strings.Count(text, "b")+strings.Count(strings.ToLower(text), `\u0062`) != 1 {
 			return
 		}
-		found, w := walk([][]string{{"b", "*"}}, text)
+		found, w := walkParts([][]string{{"b", "*"}}, text)
 		if w.Stray > 0 || len(found) != len(doc.B) {
 			t.Fatalf("%q: %d found, want %d; %d stray", text, len(found), len(doc.B), w.Stray)
 		}
@@ -156,20 +156,20 @@ func TestMembers(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if s := TextOf([]byte(object), "b\n"); s != "cé\"" {
+	if s := FindText([]byte(object), "b\n"); s != "cé\"" {
 		t.Errorf("text %q", s)
 	}
-	if _, ok := Text(Member([]byte(object), "cut")); ok {
+	if _, ok := Text(Find([]byte(object), "cut")); ok {
 		t.Error("a string that is cut reads as one")
 	}
 	var elements []string
-	for e := range Elements(Member([]byte(object), "a")) {
+	for e := range Elements(Find([]byte(object), "a")) {
 		elements = append(elements, string(e))
 	}
 	if !slices.Equal(elements, []string{"1", `"x]"`}) {
 		t.Errorf("elements %q", elements)
 	}
-	if Member([]byte("[1]"), "a") != nil || Member(nil) != nil || !IsNull(Member([]byte(`{"a":null}`), "a")) {
+	if Find([]byte("[1]"), "a") != nil || Find(nil) != nil || !IsNull(Find([]byte(`{"a":null}`), "a")) {
 		t.Error("what is not there is found")
 	}
 }

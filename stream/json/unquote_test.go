@@ -1,4 +1,4 @@
-package jsonbytes
+package json
 
 import (
 	"encoding/json"
@@ -67,7 +67,7 @@ func checkUnquote(t testing.TB, lit string) {
 // checkString compares AppendString with those that it is in one.
 func checkString(t testing.TB, p []byte) {
 	t.Helper()
-	got, n, closed := AppendString([]byte("> "), p)
+	got, n, closed := ReadString([]byte("> "), p)
 	size, whole := StringEnd(p)
 	if closed != whole || closed && (n != size || string(got) != "> "+string(AppendUnquoted(nil, p[1:n-1]))) {
 		t.Fatalf("%q: %q, %d bytes, closed: %v; %d bytes, closed: %v", p, got, n, closed, size, whole)

@@ -1,13 +1,11 @@
-package protocol
+package json
 
 import (
 	"errors"
 	"fmt"
 	"strconv"
 
-	"toolscope/stream"
 	"toolscope/stream/count"
-	"toolscope/stream/jsonbytes"
 )
 
 // A Builder builds one JSON text from patches. A patch sets the value at one path, or appends to the
@@ -82,10 +80,10 @@ func (b *Builder) AwaitsString() bool {
 // Apply applies one patch: a path to one place, as RFC 9535 writes it, and a value. If more is set, the
 // value is a delta of a string and not the last. After an error, the path can't be followed and nothing
 // has changed.
-func (b *Builder) Apply(path []byte, value Raw, more bool) (PatchResult, error) {
+func (b *Builder) Apply(path []byte, value Value, more bool) (PatchResult, error) {
 	more = more && value.IsString()
 	if !value.IsPresent() {
-		value = Raw("null")
+		value = Value("null")
 	}
 	if b.last != nil && b.last.more && value.IsString() && string(path) == string(b.path) {
 		return b.extendString(b.last, value, more), nil // the common case
@@ -117,8 +115,8 @@ func (b *Builder) Apply(path []byte, value Raw, more bool) (PatchResult, error) 
 
 // checkPath checks that the rest of a path, after depth steps, can be created below n.
 func (n *node) checkPath(depth int, steps []step) error {
-	if len(steps) > stream.MaxDepth {
-		return fmt.Errorf("more than %d levels of nesting", stream.MaxDepth)
+	if len(steps) > MaxDepth {
+		return fmt.Errorf("more than %d levels of nesting", MaxDepth)
 	}
 	have := len(n.kids)
 	for _, s := range steps[depth:] {
@@ -131,7 +129,7 @@ func (n *node) checkPath(depth int, steps []step) error {
 }
 
 // extendString appends to a string that has more announced.
-func (b *Builder) extendString(n *node, piece Raw, more bool) PatchResult {
+func (b *Builder) extendString(n *node, piece Value, more bool) PatchResult {
 	from, before := len(b.text), len(n.text)
 	b.buf = piece.Append(b.buf[:0])
 	n.text = appendEscaped(n.text, b.buf)
@@ -152,7 +150,7 @@ func (b *Builder) extendString(n *node, piece Raw, more bool) PatchResult {
 }
 
 // addValue creates the place that steps[depth:] name below n, and sets it.
-func (b *Builder) addValue(n *node, depth int, value Raw, more bool) PatchResult {
+func (b *Builder) addValue(n *node, depth int, value Value, more bool) PatchResult {
 	rest := b.steps[depth:]
 	over := n.kind != 0 && n.kind != rest[0].containerKind()
 	hole := rest[0].name == nil && rest[0].index < len(n.kids)
@@ -208,7 +206,7 @@ func (b *Builder) openElement(n *node, before int, s step) {
 }
 
 // replaceValue sets a place that exists.
-func (b *Builder) replaceValue(n *node, value Raw, more bool) PatchResult {
+func (b *Builder) replaceValue(n *node, value Value, more bool) PatchResult {
 	fresh := n == &b.root && n.kind == 0
 	p := PatchResult{Overwritten: n.kind != 0}
 	was := *n
@@ -230,7 +228,7 @@ func (b *Builder) replaceValue(n *node, value Raw, more bool) PatchResult {
 	return p
 }
 
-func (b *Builder) setValue(n *node, value Raw, more bool) {
+func (b *Builder) setValue(n *node, value Value, more bool) {
 	if value.IsString() {
 		b.buf = value.Append(b.buf[:0])
 		n.kind, n.text, n.more = '"', appendEscaped(nil, b.buf), more
@@ -376,11 +374,11 @@ func (n *node) appendTo(dst []byte, open bool) []byte {
 }
 
 func appendKey(dst []byte, name string) []byte {
-	return append(AppendString(dst, []byte(name)), ':')
+	return append(AppendQuoted(dst, []byte(name)), ':')
 }
 
-// AppendString appends text as a JSON string.
-func AppendString(dst, text []byte) []byte {
+// AppendQuoted appends text as a JSON string.
+func AppendQuoted(dst, text []byte) []byte {
 	return append(appendEscaped(append(dst, '"'), text), '"')
 }
 
@@ -499,5 +497,5 @@ func quotedName(p []byte) (name []byte, n int) {
 	if s.scanString(); s.End() != nil {
 		return nil, 0
 	}
-	return jsonbytes.AppendUnquoted([]byte{}, lit), n + 2
+	return AppendUnquoted([]byte{}, lit), n + 2
 }

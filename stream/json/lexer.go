@@ -1,4 +1,4 @@
-package stream
+package json
 
 import (
 	"fmt"
@@ -7,7 +7,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"toolscope/stream/jsonbytes"
 	"toolscope/stream/list"
 )
 
@@ -333,7 +332,7 @@ func (l *Lexer) endValue() {
 
 func (l *Lexer) inString(p []byte, i int) int {
 	for i < len(p) && l.mode == inString {
-		i += jsonbytes.PlainRun(p[i:])
+		i += PlainRun(p[i:])
 		switch {
 		case i == len(p):
 		case p[i] == '"':
@@ -366,7 +365,7 @@ func (l *Lexer) inEscape(p []byte, i int) int {
 }
 
 func (l *Lexer) inHex(p []byte, i int) int {
-	if jsonbytes.HexValue(p[i]) < 0 {
+	if HexValue(p[i]) < 0 {
 		return l.failAt(p, i, l.expectedText())
 	}
 	if l.hex--; l.hex == 0 {
@@ -640,7 +639,7 @@ func FirstEnd(toks TokenList) (end int) {
 	return end
 }
 
-// A SyntaxError says where a text stopped being JSON, and what was expected there.
+// A SyntaxError names the first byte of a text that can't be JSON, and the tokens expected there.
 type SyntaxError struct {
 	Offset   int    // of the first wrong byte
 	Got      byte   // that byte

@@ -1,4 +1,4 @@
-package protocol
+package json
 
 import "testing"
 
@@ -17,7 +17,7 @@ func TestRewrite(t *testing.T) {
 		{`{"\u0061\"":1}`, []Member{{"b", value(`2`)}}, `{"a\"":1,"b":2}`},
 		{`[1]`, []Member{{"a", value(`2`)}}, `{"a":2}`},
 	} {
-		if got := string(ReplaceMembers(Raw(test.before), test.members...)); got != test.want {
+		if got := string(ReplaceMembers(Value(test.before), test.members...)); got != test.want {
 			t.Errorf("%s with %s: %s, want %s", test.before, test.members, got, test.want)
 		}
 	}
@@ -39,7 +39,7 @@ func TestUpdate(t *testing.T) {
 		if test.value != "" {
 			value = []byte(test.value)
 		}
-		m := UpdatedMember(Raw(test.before), "a", value)
+		m := UpdatedMember(Value(test.before), "a", value)
 		if m.Name != "a" || string(m.Value) != test.want || (m.Value == nil) != (test.want == "") {
 			t.Errorf("%s with %q: %s", test.before, test.value, m)
 		}

@@ -1,4 +1,4 @@
-package jsonbytes
+package json
 
 import "unicode/utf8"
 

@@ -1,10 +1,8 @@
-package formats
+package json
 
 import (
 	"bytes"
 	"slices"
-
-	"toolscope/stream/jsonbytes"
 )
 
 // ValueScanner finds the end of one JSON value while its bytes arrive. It counts brackets and knows
@@ -45,8 +43,8 @@ func (s *ValueScanner) Write(p []byte) (n int, done bool) {
 				return n + 1, true
 			}
 		case s.depth > 0:
-		case jsonbytes.IsSpace(c) && !s.begun:
-		case jsonbytes.IsSpace(c) || c == ',' || c == ':' || c == '}' || c == ']':
+		case IsSpace(c) && !s.begun:
+		case IsSpace(c) || c == ',' || c == ':' || c == '}' || c == ']':
 			return n, true
 		default:
 			s.begun = true
@@ -59,7 +57,7 @@ func (s *ValueScanner) Write(p []byte) (n int, done bool) {
 // InString reports whether the bytes so far end inside a string.
 func (s *ValueScanner) InString() bool { return s.text }
 
-// scanString is how many bytes of p belong to the string that is open.
+// scanString returns how many bytes of p belong to the open string.
 func (s *ValueScanner) scanString(p []byte) (n int) {
 	if s.escaped && len(p) > 0 {
 		s.escaped, n = false, 1
@@ -67,10 +65,10 @@ func (s *ValueScanner) scanString(p []byte) (n int) {
 	for {
 		i := bytes.IndexByte(p[n:], '"')
 		if i < 0 {
-			s.escaped = jsonbytes.TrailingBackslashes(p[n:])%2 == 1
+			s.escaped = TrailingBackslashes(p[n:])%2 == 1
 			return len(p)
 		}
-		even := jsonbytes.TrailingBackslashes(p[n:n+i])%2 == 0
+		even := TrailingBackslashes(p[n:n+i])%2 == 0
 		if n += i + 1; even {
 			s.text = false
 			return n
@@ -78,8 +76,8 @@ func (s *ValueScanner) scanString(p []byte) (n int) {
 	}
 }
 
-// maxValueBytes is the maximum size of a value that is held in memory.
-const maxValueBytes = 64 << 20
+// MaxValueBytes is the maximum size of a value that is held in memory.
+const MaxValueBytes = 64 << 20
 
 // FoundValue is a value that a Walk found at one of its paths.
 type FoundValue struct {
@@ -88,7 +86,7 @@ type FoundValue struct {
 	At   int64  // its offset in the text
 	Size int64  // its length, up to the end of the text
 	Cut  bool   // the text ends inside it
-	Long bool   // it is longer than maxValueBytes, and Raw is nil
+	Long bool   // it is longer than MaxValueBytes, and Raw is nil
 }
 
 // Walk reads a JSON text while its bytes arrive, and passes on the values at some paths, each when it is
@@ -106,15 +104,15 @@ type Walk struct {
 	StrayAt int64 // offset of the first of them
 
 	read   int64           // bytes of the text so far
-	levels []openContainer // the objects and arrays that are open and may hold what is asked for
-	now    walkStep        // what is being read
+	levels []openContainer // open objects and arrays that may contain values to find
+	now    walkStep        // the step
 	span   ValueScanner    // of it
-	size   int64           // how much of it was read
-	held   []byte          // what of it came in earlier writes
-	path   int             // which path leads to it
+	size   int64           // bytes of it that were read
+	held   []byte          // its bytes of earlier writes
+	path   int             // number of the path that leads to it
 }
 
-// openContainer is an object or an array that is open.
+// openContainer is an open object or array.
 type openContainer struct {
 	array bool
 	key   string // of the value that comes next, once it was read
@@ -124,10 +122,10 @@ type openContainer struct {
 type walkStep int8
 
 const (
-	between walkStep = iota // what comes next is not known
+	between walkStep = iota // before the next key, value or bracket
 	inKey
-	inFound   // a value that is asked for
-	inSkipped // any other
+	inFound   // a value to find
+	inSkipped // any other value
 )
 
 // Write reads the next bytes of the text, and calls give with each value that they complete.
@@ -159,7 +157,7 @@ func (w *Walk) Len() int64 { return w.read }
 // Open reports whether the text is incomplete: an object or an array that the walk follows is not closed.
 func (w *Walk) Open() bool { return len(w.levels) > 0 || w.now != between }
 
-// readOn reads on in a value, or in a key.
+// readOn continues a value or a key.
 func (w *Walk) readOn(p []byte, give func(FoundValue)) int {
 	n, done := w.span.Write(p)
 	w.size += int64(n)
@@ -169,8 +167,8 @@ func (w *Walk) readOn(p []byte, give func(FoundValue)) int {
 	case w.now == inKey && done:
 		top := &w.levels[len(w.levels)-1]
 		raw := append(w.held, p[:n]...)
-		top.key, top.keyed = string(jsonbytes.AppendUnquoted(nil, raw[1:max(1, len(raw)-1)])), true
-	case w.now == inSkipped || w.size > maxValueBytes:
+		top.key, top.keyed = string(AppendUnquoted(nil, raw[1:max(1, len(raw)-1)])), true
+	case w.now == inSkipped || w.size > MaxValueBytes:
 		w.held = nil
 	default:
 		if len(w.held)+n > cap(w.held) { // doubled: a long value comes in many pieces
@@ -185,7 +183,7 @@ func (w *Walk) readOn(p []byte, give func(FoundValue)) int {
 }
 
 func (w *Walk) emitValue(last []byte, cut bool, give func(FoundValue)) {
-	f := FoundValue{Path: w.path, Raw: last, Size: w.size, Cut: cut, Long: w.size > maxValueBytes}
+	f := FoundValue{Path: w.path, Raw: last, Size: w.size, Cut: cut, Long: w.size > MaxValueBytes}
 	f.At = w.read + int64(len(last)) - w.size
 	switch {
 	case f.Long:
@@ -196,15 +194,15 @@ func (w *Walk) emitValue(last []byte, cut bool, give func(FoundValue)) {
 	give(f)
 }
 
-// readBetween looks at what begins where nothing is being read, and is how many bytes that took.
+// readBetween reads between values, and returns the number of bytes read.
 func (w *Walk) readBetween(p []byte) int {
 	var top *openContainer
 	if len(w.levels) > 0 {
 		top = &w.levels[len(w.levels)-1]
 	}
 	switch c := p[0]; {
-	case jsonbytes.IsSpace(c):
-		return jsonbytes.SpaceLen(p)
+	case IsSpace(c):
+		return SpaceLen(p)
 	case top != nil && (c == '}' && !top.array || c == ']' && top.array):
 		w.levels = w.levels[:len(w.levels)-1]
 		w.endValue()
@@ -232,15 +230,15 @@ func (w *Walk) beginStep(what walkStep) {
 	w.now, w.span, w.size, w.held = what, ValueScanner{}, 0, w.held[:0]
 }
 
-// endValue is behind a value: what comes next in an object is a key.
+// endValue notes the end of a value: in an object, a key follows.
 func (w *Walk) endValue() {
 	if len(w.levels) > 0 {
 		w.levels[len(w.levels)-1].keyed = false
 	}
 }
 
-// beginValue begins the value whose first byte is c: it is gone into, where it may hold what is asked
-// for, or is what is asked for, or is passed over.
+// beginValue begins the value whose first byte is c: it finds it, enters it or skips it. It returns the number of
+// bytes read.
 func (w *Walk) beginValue(c byte) int {
 	found, leads := w.matchPaths()
 	switch {
@@ -257,8 +255,8 @@ func (w *Walk) beginValue(c byte) int {
 	return 0
 }
 
-// matchPaths is the path that leads to the value that begins here, or -1, and whether some path leads
-// through it.
+// matchPaths returns the number of the path that leads to the value that begins here, or -1, and reports whether some
+// path leads through it.
 func (w *Walk) matchPaths() (found int, leads bool) {
 	found = -1
 	for i, path := range w.Paths {
