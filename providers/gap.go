@@ -217,11 +217,7 @@ func (g *gaps) afterEvent(e stream.Event, turn int32) {
 // a complete object, which no JSON text continues.
 func isGlued(f stream.Frame) bool {
 	line, _, more := bytes.Cut(f.Data, []byte("\n"))
-	if !more {
-		return false
-	}
-	s := json.Scan(line)
-	return s.Kind() == '{' && s.Value() != nil && s.End() == nil
+	return more && json.IsObject(line)
 }
 
 // splitGlued handles each line as a frame of its own, without a name: only the last event name is left, and

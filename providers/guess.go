@@ -87,7 +87,7 @@ func guessJSON(text []byte) string {
 	line, rest, _ := bytes.Cut(text, []byte("\n"))
 	more := len(bytes.TrimSpace(rest)) > 0
 	switch d := json.Value(text); {
-	case stdjson.Valid(line) && more:
+	case json.Valid(line) && more:
 		return "JSON lines, each with " + keysOf(line)
 	case text[0] == '[' && (len(text) == 1 || !strings.ContainsRune("{[\"0123456789-tfn] \r\n\t", rune(text[1]))):
 		return "" // a bracket is not JSON yet

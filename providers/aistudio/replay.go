@@ -214,7 +214,7 @@ func stringOrNil(s string) json.Value {
 // exactText returns the exact text of an array that is JSON. For an array that leaves out nulls, it
 // returns the text with them.
 func exactText(v jsonNodes) json.Value {
-	if s := v.raw().Scan(); s.Value() != nil && s.End() == nil {
+	if json.Valid(v.raw()) {
 		return v.raw()
 	}
 	return fillNulls(v).raw()

@@ -376,7 +376,7 @@ func factsOf(raw []byte, freeform bool) *argsFacts {
 	if f.syntax == json.SyntaxOther {
 		trimmed := json.Value(bytes.TrimSpace(raw))
 		f.null = string(trimmed) == "null"
-		if inner := trimmed.Append(nil); trimmed.IsString() && isObject(inner) {
+		if inner := trimmed.Append(nil); trimmed.IsString() && json.IsObject(inner) {
 			f.syntax = json.SyntaxDouble
 		}
 	}
@@ -384,15 +384,6 @@ func factsOf(raw []byte, freeform bool) *argsFacts {
 		f.scanTokens()
 	}
 	return f
-}
-
-func isObject(text []byte) bool { return syntaxOf(text) == json.SyntaxObject }
-
-func syntaxOf(text []byte) json.Syntax {
-	var lex json.Lexer
-	lex.Write(text)
-	lex.Close()
-	return lex.Syntax()
 }
 
 // findInvalid finds bytes that are not UTF-8. Half a surrogate pair, encoded as three bytes, is separate:

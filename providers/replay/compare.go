@@ -165,7 +165,7 @@ func judgeOther(f *argsFacts, text []byte) argsVerdict {
 		return argsVerdict{treatment: WasRepaired, loss: ArgsRepaired.newLoss("the model wrote a string: the object in it was sent")}
 	case f.syntax == json.SyntaxConcat && isFirst(f, text):
 		return argsVerdict{treatment: WasRepaired, loss: ConcatFirstOnly.newLoss("only the first of %d consecutive objects was sent", f.docs)}
-	case !object && isObject(text):
+	case !object && json.IsObject(text):
 		return argsVerdict{treatment: WasRepaired, loss: ArgsRepaired.newLoss("a parser's guess was sent as if the model had written it")}
 	}
 	return argsVerdict{treatment: WasAltered, loss: ArgsAltered.newLoss("arguments were sent that the model didn't write")}
@@ -233,7 +233,7 @@ func inString(text []byte) (inner []byte, ok bool) {
 
 // isWrapped reports whether text is an object whose only field holds raw.
 func isWrapped(text, raw []byte) bool {
-	if !isObject(text) {
+	if !json.IsObject(text) {
 		return false
 	}
 	s := json.Scan(text)

@@ -75,7 +75,7 @@ func clientRaises(why string) clientCall { return clientCall{throws: why} }
 
 // pydanticAIRule is the rule of Pydantic AI.
 func pydanticAIRule(r receivedCall, to string) clientCall {
-	object := isObject([]byte(r.args))
+	object := json.IsObject([]byte(r.args))
 	switch {
 	case strings.TrimSpace(r.args) == "":
 		return callWith([]byte("{}"))
@@ -123,7 +123,7 @@ func fantasyRule(r receivedCall, to string) clientCall {
 
 // crushRule is the rule of Crush, which replaces text that is not JSON by {} before fantasy gets it.
 func crushRule(r receivedCall, to string) clientCall {
-	if !stdjson.Valid([]byte(r.args)) {
+	if !json.Valid([]byte(r.args)) {
 		r.args = "{}"
 	}
 	return fantasyRule(r, to)
@@ -157,7 +157,7 @@ func springAIRule(r receivedCall, to string) clientCall {
 
 // langChain4jRule is the rule of LangChain4j.
 func langChain4jRule(r receivedCall, to string) clientCall {
-	switch valid := stdjson.Valid([]byte(r.args)); {
+	switch valid := json.Valid([]byte(r.args)); {
 	case isText(to):
 		return asItCame(r, to)
 	case !utf8.ValidString(r.args):
@@ -168,7 +168,7 @@ func langChain4jRule(r receivedCall, to string) clientCall {
 		return callWith([]byte(strings.TrimSpace(r.args)))
 	case to == messages:
 		return clientRaises("the text is pasted into the body, which is then not JSON")
-	case valid && isObject([]byte(r.args)):
+	case valid && json.IsObject([]byte(r.args)):
 		out, _ := pythonJSON(r.args)
 		return callWith(out)
 	}
@@ -222,7 +222,7 @@ func (p pythonWriter) writeText(dst, text []byte, looks bool) (out []byte, ok bo
 	if looks && !looksNested(text) {
 		return appendRepr(dst, text), true
 	}
-	if !stdjson.Valid(text) {
+	if !json.Valid(text) {
 		mayRead := bytes.Contains(text, []byte("NaN")) || bytes.Contains(text, []byte("Infinity"))
 		return appendRepr(dst, text), !mayRead && bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) <= maxNested
 	}
@@ -361,7 +361,7 @@ func langChainRule(r receivedCall, _ string) clientCall {
 	}
 	f := factsOf([]byte(text), false)
 	switch {
-	case !isObject([]byte(text)):
+	case !json.IsObject([]byte(text)):
 		return callWith([]byte(r.args))
 	case f.huge.is(), f.half.is(), f.invalid.is():
 		return notStudied // Python writes Infinity for the first, and doesn't encode the others
@@ -376,7 +376,7 @@ func langChainRule(r receivedCall, _ string) clientCall {
 func closedByPython(text string) (closed string, known bool) {
 	open, closers, escaped, mended := endState(text)
 	switch {
-	case stdjson.Valid([]byte(mended)) && !open:
+	case json.Valid([]byte(mended)) && !open:
 		return mended, true
 	case strings.Contains(text, "NaN"), strings.Contains(text, "Infinity"):
 		return "", false // Python reads these
@@ -393,7 +393,7 @@ func closedByPython(text string) (closed string, known bool) {
 		if len(mended)-n > maxShortened {
 			return "", false
 		}
-		if whole := mended[:n] + string(closers); stdjson.Valid([]byte(whole)) {
+		if whole := mended[:n] + string(closers); json.Valid([]byte(whole)) {
 			return whole, true
 		}
 	}

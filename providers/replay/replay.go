@@ -424,7 +424,7 @@ func (c *previewBuilder) checkArgs(f *argsFacts, sent *Sent) {
 	case f.freeform && sent.Form == protocol.TextForm, isOneObject(sent.Args, f):
 	case sent.Form != protocol.TextForm:
 		sent.noteRefusal(c.To.Refusal.Args, sent.ID, sent.Name, "the arguments must be an object")
-	case c.To.JSONOnly && !isJSON(sent.Args):
+	case c.To.JSONOnly && !json.Valid(sent.Args):
 		sent.noteRefusal(c.To.Refusal.Args, sent.ID, sent.Name, "the arguments are not JSON")
 	default:
 		c.doubt = true
@@ -437,10 +437,5 @@ func isOneObject(args []byte, f *argsFacts) bool {
 	if f.syntax == json.SyntaxObject {
 		return json.Value(bytes.TrimLeft(args, whitespace)).Kind() == '{'
 	}
-	return isObject(args)
-}
-
-func isJSON(text []byte) bool {
-	s := syntaxOf(text)
-	return s == json.SyntaxObject || s == json.SyntaxOther
+	return json.IsObject(args)
 }

@@ -23,7 +23,7 @@ func spelledTexts() (all []string) {
 	for _, text := range slices.Clone(all) {
 		once := json.AppendQuoted(nil, []byte(text))
 		all = append(all, string(once), string(json.AppendQuoted(nil, once)), `{"input":`+string(once)+`}`)
-		if isObject([]byte(text)) {
+		if json.IsObject([]byte(text)) {
 			all = append(all, `{"input": `+text+`}`)
 		}
 	}

@@ -377,40 +377,6 @@ func appendKey(dst []byte, name string) []byte {
 	return append(AppendQuoted(dst, []byte(name)), ':')
 }
 
-// AppendQuoted appends text as a JSON string.
-func AppendQuoted(dst, text []byte) []byte {
-	return append(appendEscaped(append(dst, '"'), text), '"')
-}
-
-// appendEscaped appends the content of the JSON string for text. It escapes half a surrogate pair,
-// because the other half may be in the next delta.
-func appendEscaped(dst, text []byte) []byte {
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case c == '"' || c == '\\':
-			dst = append(dst, '\\', c)
-		case c == '\n':
-			dst = append(dst, `\n`...)
-		case c == '\t':
-			dst = append(dst, `\t`...)
-		case c == '\r':
-			dst = append(dst, `\r`...)
-		case c == '\b':
-			dst = append(dst, `\b`...)
-		case c == '\f':
-			dst = append(dst, `\f`...)
-		case c < ' ':
-			dst = fmt.Appendf(dst, `\u%04x`, c)
-		case c == 0xed && i+2 < len(text) && text[i+1] >= 0xa0:
-			dst = fmt.Appendf(dst, `\u%04x`, 0xd000|int(text[i+1]&0x3f)<<6|int(text[i+2]&0x3f))
-			i += 2
-		default:
-			dst = append(dst, c)
-		}
-	}
-	return dst
-}
-
 var errNoPlace = errors.New("the path doesn't name exactly one place")
 
 // parsePath reads a path to one place: $ and then .name, [index], ['name'] or ["name"]. The $ may be

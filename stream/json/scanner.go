@@ -38,6 +38,18 @@ func Scan(data []byte) Scanner {
 	return s
 }
 
+// Valid reports whether text is one JSON value.
+func Valid(text []byte) bool {
+	s := Scan(text)
+	return s.Value() != nil && s.End() == nil
+}
+
+// IsObject reports whether text is one JSON object.
+func IsObject(text []byte) bool {
+	s := Scan(text)
+	return s.Kind() == '{' && Valid(text)
+}
+
 // End checks that the text ends after the values read, and returns Err.
 func (s *Scanner) End() error {
 	if s.err == nil && s.i < len(s.data) {

@@ -147,7 +147,7 @@ func (w *Writer) writeComma() {
 
 // Value writes a text as JSON if it is a JSON value, else as a string.
 func (w *Writer) Value(text []byte) *Writer {
-	if s := Scan(text); s.Value() == nil || s.End() != nil {
+	if !Valid(text) {
 		return w.Bytes(text)
 	}
 	return w.Raw(text)

@@ -329,21 +329,12 @@ func differenceText(c *stream.Call, e stream.RunRule, r stream.RuleRun) string {
 		return fmt.Sprintf("the final text continues after byte %s", screen.Count(r.Bytes))
 	case c.Lexer().Err() != nil:
 		return "the final arguments are " + noObject(c)
-	case e == stream.AnyArgs && !isJSONValue(c.Args()[:r.Bytes]):
+	case e == stream.AnyArgs && !json.Valid(c.Args()[:r.Bytes]):
 		return "that is text, not JSON; the final arguments differ at $"
 	case r.Outcome != stream.RunWrong && r.Outcome != stream.RunIncomplete:
 		return ""
 	}
 	return "the final arguments differ at " + pathAt(c, r.Bytes)
-}
-
-// isJSONValue reports whether a text is one JSON value.
-func isJSONValue(text []byte) bool {
-	var lex json.Lexer
-	lex.Write(text)
-	lex.Close()
-	s := lex.Syntax()
-	return s == json.SyntaxObject || s == json.SyntaxOther
 }
 
 // pathAt returns the path of the first key or value that ends after a byte, e.g. $.edits[0].new

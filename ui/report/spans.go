@@ -421,7 +421,7 @@ func (s *spanTexts) outputMessage(t *stream.Turn) string {
 	for _, c := range t.Calls {
 		args := s.limitContent(string(c.Args()))
 		p := part{Type: "tool_call", ID: s.limitWord(c.ID), Name: s.limitName(c.Name), Arguments: args}
-		if c.Syntax() == json.SyntaxObject && stdjson.Valid([]byte(args)) {
+		if c.Syntax() == json.SyntaxObject && json.Valid([]byte(args)) {
 			p.Arguments = stdjson.RawMessage(args)
 		}
 		parts = append(parts, p)
