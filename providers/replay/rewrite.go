@@ -298,7 +298,7 @@ func (b *prefixCloser) add(kind json.TokenKind, lit []byte, last bool) bool {
 	case json.Comma, json.Colon:
 		b.out = append(b.out, lit...)
 	case json.Key:
-		if !isClosed(lit) {
+		if _, closed := json.Content(lit); !closed {
 			return false
 		}
 		b.out = append(b.out, lit...)
@@ -331,18 +331,13 @@ func (b *prefixCloser) closeText() (object []byte, ok bool) {
 	return out, len(bytes.TrimSpace(out)) > len("{}")
 }
 
-// isClosed reports whether a string literal has its closing quote.
-func isClosed(lit []byte) bool {
-	_, closed := json.StringEnd(lit)
-	return closed
-}
-
 // closedString closes a string literal that may be cut. It drops an incomplete escape or character.
 func closedString(lit []byte) []byte {
-	if isClosed(lit) {
+	content, closed := json.Content(lit)
+	if closed {
 		return lit
 	}
-	text := json.AppendUnquoted(nil, lit[1:])
+	text := json.AppendUnquoted(nil, content)
 	for n := 1; n <= min(3, len(text)); n++ {
 		if tail := text[len(text)-n:]; utf8.RuneStart(tail[0]) && !utf8.FullRune(tail) {
 			text = text[:len(text)-n]

@@ -9,7 +9,6 @@ import (
 	"sort"
 	"strconv"
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -403,7 +402,7 @@ func (r *stringProgress) isIdle() bool {
 // next reads one character of args[:end], if it is there. It calls fail when a list has no word left, and
 // long when there are too many characters. more means that the literal may continue.
 func (r *stringProgress) next(args []byte, end int, more bool, fail func(*wordRange), long func()) bool {
-	c, size := firstChar(args[r.at:end], more)
+	c, size := json.NextChar(args[r.at:end], more)
 	if size == 0 {
 		return false
 	}
@@ -426,47 +425,6 @@ func (r *stringProgress) next(args []byte, end int, more bool, fail func(*wordRa
 	}
 	r.at += size
 	return true
-}
-
-// firstChar returns the first character of p, the inside of a literal, and its size there. The size is 0 if
-// later bytes decide which character it is.
-func firstChar(p []byte, more bool) (c rune, size int) {
-	switch {
-	case len(p) == 0:
-		return 0, 0
-	case p[0] == '\\':
-		return decodeEscape(p, more)
-	case more && !utf8.FullRune(p):
-		return 0, 0
-	}
-	return utf8.DecodeRune(p)
-}
-
-// decodeEscape is firstChar for an escape sequence.
-func decodeEscape(p []byte, more bool) (c rune, size int) {
-	if len(p) < 2 {
-		return 0, 0
-	}
-	if p[1] != 'u' {
-		return rune(json.UnescapeByte(p[1])), 2
-	}
-	c, ok := json.UnicodeEscape(p)
-	switch {
-	case !ok:
-		return 0, 0
-	case !utf16.IsSurrogate(c):
-		return c, 6
-	case c >= 0xdc00: // a second half without a first
-		return utf8.RuneError, 6
-	}
-	low, ok := json.UnicodeEscape(p[6:])
-	switch pair := utf16.DecodeRune(c, low); {
-	case ok && pair != utf8.RuneError:
-		return pair, 12
-	case !ok && more && strings.HasPrefix(`\u`, string(p[6:min(len(p), 8)])):
-		return 0, 0
-	}
-	return utf8.RuneError, 6
 }
 
 // literalContent returns the content of a complete literal.

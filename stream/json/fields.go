@@ -224,14 +224,11 @@ func AppendFields(to []FoundField, p []byte) (all []FoundField, n int, whole boo
 // Text unquotes a string. ok is false for any other value, and for a string that is cut off.
 func Text(value []byte) (text []byte, ok bool) {
 	value = value[SpaceLen(value):]
-	if len(value) < 2 || value[0] != '"' || value[len(value)-1] != '"' {
+	content, closed := Content(value)
+	if !closed || value[0] != '"' {
 		return nil, false
 	}
-	inside := value[1 : len(value)-1]
-	if TrailingBackslashes(inside)%2 == 1 {
-		return nil, false
-	}
-	return AppendUnquoted(nil, inside), true
+	return AppendUnquoted(nil, content), true
 }
 
 // FindText returns the string at the path of keys, "" if there is none.
@@ -242,8 +239,8 @@ func FindText(object []byte, keys ...string) string {
 
 // PartOfText unquotes a string that is cut off.
 func PartOfText(value []byte) []byte {
-	inner := value[1:]
-	return AppendUnquoted(nil, inner[:CompleteEscapes(inner)])
+	content, _ := Content(value)
+	return AppendUnquoted(nil, content)
 }
 
 // IsNull reports whether a value is missing or null.

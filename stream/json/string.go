@@ -57,6 +57,40 @@ func decodeUnicode(p []byte) (c rune, n int) {
 	return c, 6
 }
 
+// NextChar returns the first character of the content of a literal, and its length there. With more, the literal may
+// continue: n is 0 if later bytes decide which character it is. n is also 0 if there is none. Half a surrogate pair is
+// a character. A byte that is not UTF-8 is utf8.RuneError, of length 1.
+func NextChar(lit []byte, more bool) (c rune, n int) {
+	switch {
+	case len(lit) == 0 || lit[0] != '\\' && more && !utf8.FullRune(lit):
+		return 0, 0
+	case lit[0] != '\\':
+		return utf8.DecodeRune(lit)
+	case len(lit) == 1:
+		return 0, 0
+	case lit[1] != 'u':
+		return rune(UnescapeByte(lit[1])), 2
+	}
+	c, n = decodeUnicode(lit)
+	if more && n == 6 && c>>10 == 0xd800>>10 && len(lit) < 12 && bytes.HasPrefix([]byte(`\u`), lit[6:min(len(lit), 8)]) {
+		return 0, 0 // the other half may follow
+	}
+	return c, n
+}
+
+// Content returns a string literal without its quotes. If the literal is cut off, closed is false, and an escape that
+// the end cuts is left out.
+func Content(literal []byte) (content []byte, closed bool) {
+	if len(literal) == 0 {
+		return nil, false
+	}
+	content = literal[1:]
+	if n := len(content) - 1; n >= 0 && content[n] == '"' && TrailingBackslashes(content[:n])%2 == 0 {
+		return content[:n], true
+	}
+	return content[:CompleteEscapes(content)], false
+}
+
 // UnescapeByte returns the byte that c after a backslash stands for; c is not u.
 func UnescapeByte(c byte) byte {
 	switch c {

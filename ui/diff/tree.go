@@ -228,19 +228,20 @@ func compareStrings(a *tree, x *node, b *tree, y *node) (m Relation, at int) {
 	if x.closed && y.closed && bytes.Equal(lit, held) {
 		return Same, 0
 	}
-	one, other := reader{stringContent(lit, x.closed), 0}, reader{stringContent(held, y.closed), 0}
-	n := commonPrefixLen(one.text, other.text)
-	n = min(json.CompleteEscapes(one.text[:n]), json.CompleteEscapes(other.text[:n]))
-	n = wholeRune(other.text, n)
-	one.at, other.at = n, n
-	for {
-		at = other.at + 1
-		r, ok := one.next()
-		s, also := other.next()
-		switch {
+	one, _ := json.Content(lit)
+	other, _ := json.Content(held)
+	n := commonPrefixLen(one, other)
+	n = min(json.CompleteEscapes(one[:n]), json.CompleteEscapes(other[:n]))
+	n = wholeRune(other, n)
+	for i := n; ; {
+		at = n + 1
+		r, size := nextChar(one[i:])
+		q, length := nextChar(other[n:])
+		ok, also := size > 0, length > 0
+		switch i, n = i+size, n+length; {
 		case !ok && !also && x.ends && y.ends && x.closed == y.closed:
 			return Alike, 0
-		case !ok && x.ends && also, !also && y.ends && ok, ok && also && r != s, !ok && !also && x.ends && y.ends:
+		case !ok && x.ends && also, !also && y.ends && ok, ok && also && r != q, !ok && !also && x.ends && y.ends:
 			return Differs, at
 		case !ok || !also:
 			return Open, 0
@@ -248,49 +249,14 @@ func compareStrings(a *tree, x *node, b *tree, y *node) (m Relation, at int) {
 	}
 }
 
-// stringContent returns a string literal without its quotes, and without an escape that its end cuts.
-func stringContent(lit []byte, ends bool) []byte {
-	lit = lit[min(1, len(lit)):]
-	if ends {
-		return lit[:max(0, len(lit)-1)]
+// nextChar returns the first character of the content of a literal, and its length. A byte of a cut character, or of
+// invalid UTF-8, is returned as a value above utf8.MaxRune.
+func nextChar(lit []byte) (c rune, n int) {
+	c, n = json.NextChar(lit, false)
+	if c == utf8.RuneError && n == 1 {
+		c = utf8.MaxRune + 1 + rune(lit[0])
 	}
-	return lit[:json.CompleteEscapes(lit)]
-}
-
-// reader unescapes a string, one character at a time.
-type reader struct {
-	text []byte
-	at   int
-}
-
-// next returns the next character. A byte of a cut character, or of invalid UTF-8, is returned as a value
-// above utf8.MaxRune.
-func (r *reader) next() (rune, bool) {
-	rest := r.text[r.at:]
-	if len(rest) == 0 {
-		return 0, false
-	}
-	if rest[0] != '\\' {
-		c, n := utf8.DecodeRune(rest)
-		if c == utf8.RuneError && n == 1 {
-			c = utf8.MaxRune + 1 + rune(rest[0])
-		}
-		r.at += n
-		return c, true
-	}
-	n := json.EscapeLen(rest)
-	if n == 6 && len(rest) >= 12 && rest[6] == '\\' {
-		if pair := json.AppendUnquoted(nil, rest[:12]); len(pair) == 4 {
-			n = 12
-		}
-	}
-	said := json.AppendUnquoted(nil, rest[:n])
-	r.at += n
-	c, size := utf8.DecodeRune(said)
-	if c == utf8.RuneError && size == 1 && len(said) == 3 { // half of a surrogate pair
-		c = rune(said[0]&0xf)<<12 | rune(said[1]&0x3f)<<6 | rune(said[2]&0x3f)
-	}
-	return c, true
+	return c, n
 }
 
 // commonPrefixLen returns the length of the common prefix of two texts, in bytes.
@@ -332,7 +298,8 @@ func (t *tree) valueHash(n int32) uint64 {
 			_, _ = h.Write(binary.LittleEndian.AppendUint64(nil, t.valueHash(k)))
 		}
 	case json.String:
-		_, _ = h.Write(json.AppendUnquoted(nil, stringContent(text, at.closed)))
+		content, _ := json.Content(text)
+		_, _ = h.Write(json.AppendUnquoted(nil, content))
 	case json.Number:
 		_, _ = h.Write(json.ParseDecimal(text).Append(nil))
 	default:

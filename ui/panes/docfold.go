@@ -1,7 +1,6 @@
 package panes
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"sort"
@@ -322,11 +321,8 @@ func (d *Document) valueAfter(n int) string {
 
 // Unquoted decodes a string or key, as far as it has arrived.
 func Unquoted(args []byte, s Span) string {
-	lit := bytes.TrimPrefix(args[s.Start:s.End], []byte(`"`))
-	if body, ok := bytes.CutSuffix(lit, []byte(`"`)); ok && json.TrailingBackslashes(body)%2 == 0 {
-		lit = body
-	}
-	return string(json.AppendUnquoted(nil, lit))
+	content, _ := json.Content(args[s.Start:s.End])
+	return string(json.AppendUnquoted(nil, content))
 }
 
 // ContentHint has hints about the content of a string, from its surroundings.
