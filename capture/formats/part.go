@@ -14,22 +14,21 @@ import (
 // fileValue is a value of a recording that may be written in YAML or in JSON. The zero part is no value,
 // and has nothing inside.
 type fileValue struct {
-	node  *yaml.Node
-	texts [][]byte // that were taken out of the YAML
-	raw   []byte   // of JSON, as it stands
+	node *yaml.Node
+	raw  []byte // of JSON, as it stands
 }
 
 // maxAliasDepth is through how many aliases a value of YAML may be looked for.
 const maxAliasDepth = 8
 
-func yamlValue(n *yaml.Node, texts [][]byte) fileValue {
+func yamlValue(n *yaml.Node) fileValue {
 	for range maxAliasDepth {
 		if n == nil || n.Kind != yaml.AliasNode {
 			break
 		}
 		n = n.Alias
 	}
-	return fileValue{node: n, texts: texts}
+	return fileValue{node: n}
 }
 
 func (p fileValue) isPresent() bool { return p.node != nil || len(p.raw) > 0 }
@@ -67,11 +66,11 @@ func (p fileValue) eachChild(do func(key string, value fileValue)) {
 		}
 	case p.node.Kind == yaml.MappingNode:
 		for i := 0; i+1 < len(p.node.Content); i += 2 {
-			do(strings.TrimPrefix(p.node.Content[i].Value, ":"), yamlValue(p.node.Content[i+1], p.texts))
+			do(strings.TrimPrefix(p.node.Content[i].Value, ":"), yamlValue(p.node.Content[i+1]))
 		}
 	case p.node.Kind == yaml.SequenceNode:
 		for _, n := range p.node.Content {
-			do("", yamlValue(n, p.texts))
+			do("", yamlValue(n))
 		}
 	}
 }
@@ -125,10 +124,6 @@ func (p fileValue) asBytes() []byte {
 		return p.raw
 	case p.node.Kind != yaml.ScalarNode:
 		return nil
-	case p.node.Tag == textTag:
-		if n, err := strconv.Atoi(p.node.Value); err == nil && n >= 0 && n < len(p.texts) {
-			return p.texts[n]
-		}
 	case strings.HasSuffix(p.node.Tag, "!binary"):
 		return decodeBase64Text(p.node.Value)
 	}
