@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"toolscope/stream/json"
-
 	"toolscope/stream"
 	"toolscope/stream/count"
+	"toolscope/stream/json"
 )
 
 // gaps describes bytes of a response that toolscope missed, which is its own fault. Invariants:

@@ -4,9 +4,8 @@ import (
 	"sort"
 	"time"
 
-	"toolscope/stream/json"
-
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // Latency holds the times of the stages of a call, since From, in their usual order. A stage that was not

@@ -8,10 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"toolscope/stream/json"
-
 	"toolscope/providers/replay"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // returns are what each request made of a call, as the events tell it: that of a dropped turn has no

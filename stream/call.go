@@ -11,7 +11,6 @@ import (
 
 	"toolscope/stream/count"
 	"toolscope/stream/json"
-
 	"toolscope/stream/list"
 )
 

@@ -6,7 +6,6 @@ import (
 
 	"toolscope/stream/count"
 	"toolscope/stream/json"
-
 	"toolscope/stream/list"
 )
 

@@ -4,9 +4,8 @@ import (
 	"bytes"
 	"errors"
 
-	"toolscope/stream/json"
-
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // Arguments are a google.protobuf.Struct, and every value in them is a google.protobuf.Value: a

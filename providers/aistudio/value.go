@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"iter"
 
-	"toolscope/stream/json"
-
 	"toolscope/stream"
 	"toolscope/stream/count"
+	"toolscope/stream/json"
 )
 
 // jsonNodes is one JSON value with its elements, flat: the first node is the value itself, those of

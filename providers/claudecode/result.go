@@ -4,9 +4,8 @@ import (
 	"cmp"
 	"strings"
 
-	"toolscope/stream/json"
-
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // endRequest ends a request; another may follow. The usage of the result line is the sum over all turns,

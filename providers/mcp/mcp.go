@@ -20,9 +20,8 @@ import (
 	"strings"
 	"time"
 
-	"toolscope/stream/json"
-
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // A Log holds all messages to and from servers, in order of arrival. The zero value is ready.

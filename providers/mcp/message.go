@@ -5,9 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"toolscope/stream/json"
-
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // A message is a JSON-RPC message, as far as it could be read.

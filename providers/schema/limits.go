@@ -11,10 +11,9 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"toolscope/stream/json"
-
 	"toolscope/stream"
 	"toolscope/stream/count"
+	"toolscope/stream/json"
 )
 
 // Limits keep compiling and validating under 250 ms each, even on a slow machine. TestLimits measures

@@ -6,10 +6,9 @@ import (
 	"time"
 
 	"toolscope/providers/mcp"
-	"toolscope/stream/json"
-
 	"toolscope/stream"
 	"toolscope/stream/count"
+	"toolscope/stream/json"
 )
 
 // find finds the call of a new request.

@@ -8,10 +8,9 @@ import (
 
 	"toolscope/providers"
 	"toolscope/providers/mcp"
-	"toolscope/stream/json"
-
 	"toolscope/providers/replay"
 	"toolscope/stream"
+	"toolscope/stream/json"
 	"toolscope/ui/diff"
 )
 

@@ -17,10 +17,9 @@ import (
 	"toolscope/capture/queue"
 	"toolscope/capture/redact"
 	"toolscope/providers"
-	"toolscope/stream/json"
-
 	"toolscope/stream"
 	"toolscope/stream/count"
+	"toolscope/stream/json"
 	"toolscope/ui"
 	"toolscope/ui/otlp"
 	"toolscope/ui/panes"

@@ -4,7 +4,6 @@ import (
 	"bytes"
 
 	"toolscope/stream/json"
-
 	"toolscope/ui/display"
 )
 

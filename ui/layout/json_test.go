@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"toolscope/stream/json"
-
 	"toolscope/ui/display"
 )
 

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"toolscope/stream/json"
-
 	"toolscope/ui/display"
 )
 

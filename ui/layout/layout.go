@@ -18,7 +18,6 @@ import (
 	"unicode/utf8"
 
 	"toolscope/stream/json"
-
 	"toolscope/ui/display"
 )
 

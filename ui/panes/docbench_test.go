@@ -11,7 +11,6 @@ import (
 	"github.com/muesli/termenv"
 
 	"toolscope/stream/json"
-
 	"toolscope/themes"
 	"toolscope/ui/display"
 	"toolscope/ui/screen"

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"toolscope/stream/json"
-
 	"toolscope/ui/display"
 	"toolscope/ui/layout"
 	"toolscope/ui/screen"

@@ -6,7 +6,6 @@ import (
 
 	"toolscope/stream"
 	"toolscope/stream/json"
-
 	"toolscope/ui/display"
 	"toolscope/ui/layout"
 	"toolscope/ui/screen"

@@ -9,7 +9,6 @@ import (
 	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
 	"toolscope/stream/json"
-
 	"toolscope/ui/display"
 	"toolscope/ui/screen"
 )

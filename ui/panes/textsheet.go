@@ -6,7 +6,6 @@ import (
 	"sort"
 
 	"toolscope/stream/json"
-
 	"toolscope/ui/display"
 	"toolscope/ui/layout"
 	"toolscope/ui/screen"

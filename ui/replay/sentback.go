@@ -6,10 +6,9 @@ import (
 	"strings"
 
 	"toolscope/providers"
-	"toolscope/stream/json"
-
 	"toolscope/providers/replay"
 	"toolscope/stream"
+	"toolscope/stream/json"
 	"toolscope/ui/display"
 	"toolscope/ui/modes"
 	"toolscope/ui/panes"
