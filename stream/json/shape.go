@@ -6,8 +6,8 @@ import "errors"
 // their values:
 //
 //	ev.shape = ShapeOf(
-//		Value("type", &ev.kind),
-//		Object("delta", Value("text", &ev.text)),
+//		Field("type", &ev.kind),
+//		Object("delta", Field("text", &ev.text)),
 //		Each("choices", &ev.choices, (*choice).fields))
 //
 // Read sets those that are present and makes all others nil. Everything else is checked against RFC
@@ -22,7 +22,7 @@ type Shape struct {
 // ShapeOf returns the shape with these fields.
 func ShapeOf(fields ...Binding) *Shape { return &Shape{object: objectOf(fields)} }
 
-// A Binding is a field of a Shape. Value, Object, Each and Other make one.
+// A Binding is a field of a Shape. Field, Object, Each and Other make one.
 type Binding struct {
 	name  string
 	or    []string // its other names
@@ -38,7 +38,7 @@ func Field(name string, to *Value) Binding { return Binding{name: name, value: t
 // Object returns a field with an object, whose fields are in.
 func Object(name string, in ...Binding) Binding { return Binding{name: name, in: objectOf(in)} }
 
-// Other stores the name of the first field of the object that has no Field. The name keeps its escapes.
+// Other stores the name of the first field of the object that has no Binding. The name keeps its escapes.
 func Other(to *Value) Binding { return Binding{value: to, other: true} }
 
 // Or returns the same field with alternative names.
@@ -202,10 +202,10 @@ type List[T any] struct {
 // asked for.
 const maxReadElements = 1024
 
-// elementList is Elements of any type.
+// elementList is a List of any type.
 type elementList interface{ read(*Scanner) }
 
-// boundList is Elements with the fields of one element.
+// boundList is a List with the fields of one element.
 type boundList[T any] struct {
 	*List[T]
 	fields func(*T) []Binding
