@@ -132,7 +132,7 @@ func Elements(array []byte) iter.Seq[[]byte] {
 }
 
 // EachMember calls do for each field of an object, with the text from the value on. do returns the length of the
-// value, or 0 if it didn't read it. eachMember returns the length of the object, or 0 if there is none.
+// value, or 0 if it didn't read it. EachMember returns the length of the object, or 0 if there is none.
 func EachMember(object []byte, do func(key string, rest []byte) int) int {
 	r := ReadFields(object)
 	for r.Next() {
@@ -148,7 +148,8 @@ func EachMember(object []byte, do func(key string, rest []byte) int) int {
 	return r.At
 }
 
-// Find returns the value at the path of keys, nil if there is none. The first of duplicate keys counts.
+// Find returns the value at the path of keys, nil if there is none. The first of duplicate keys counts, whether or not
+// the text is cut off after it.
 func Find(object []byte, keys ...string) []byte {
 	for _, key := range keys {
 		r, found := ReadFields(object), []byte(nil)
