@@ -6,7 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"toolscope/stream/jsonbytes"
+	"toolscope/stream/json"
 )
 
 // This file reads the most frequent lines of a capture, as EncodeRecord writes them: time, exchange, side
@@ -61,7 +61,7 @@ func linePrefix(line []byte) (t []byte, x int, rest []byte) {
 // isEnding reports whether p ends a record's line after its bytes.
 func isEnding(p []byte) bool {
 	p = trimBlanks(p)
-	return len(p) == 1 && p[0] == '}' || sumStart(p) == 0 && jsonbytes.PlainRun(p[len(`,"c":"`):]) == 8
+	return len(p) == 1 && p[0] == '}' || sumStart(p) == 0 && json.PlainRun(p[len(`,"c":"`):]) == 8
 }
 
 // quickMillis parses a number with at most twelve digits and three decimals.
@@ -92,7 +92,7 @@ func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 // quickText unquotes a string up to its closing quote. It fails for surrogates.
 func quickText(room, p []byte) (data, rest []byte, ok bool) {
 	for data = room; ; {
-		n := jsonbytes.PlainRun(p)
+		n := json.PlainRun(p)
 		data = append(data, p[:n]...)
 		if p = p[n:]; len(p) < 2 {
 			return nil, nil, false
@@ -108,9 +108,9 @@ func quickText(room, p []byte) (data, rest []byte, ok bool) {
 		}
 		switch p[1] {
 		case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-			data, p = append(data, jsonbytes.UnescapeByte(p[1])), p[2:]
+			data, p = append(data, json.UnescapeByte(p[1])), p[2:]
 		case 'u':
-			r, ok := jsonbytes.UnicodeEscape(p)
+			r, ok := json.UnicodeEscape(p)
 			if !ok || !utf8.ValidRune(r) {
 				return nil, nil, false
 			}
@@ -123,7 +123,7 @@ func quickText(room, p []byte) (data, rest []byte, ok bool) {
 
 // quickBase64 decodes a base64 string up to its closing quote.
 func quickBase64(room, p []byte) (data, rest []byte, ok bool) {
-	n := jsonbytes.PlainRun(p)
+	n := json.PlainRun(p)
 	if n == len(p) || p[n] != '"' {
 		return nil, nil, false
 	}

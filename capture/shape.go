@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"slices"
 
-	"toolscope/stream/jsonbytes"
+	"toolscope/stream/json"
 )
 
 // lineShapes are the distinct shapes of the texts in an input's lines.
@@ -94,7 +94,7 @@ func (s *lineShape) find(line, before, text, after []byte, depth int) bool {
 			return false
 		}
 		s.strings = append(s.strings, at)
-		if s.find(jsonbytes.AppendUnquoted(nil, line[at:end]), before[at:], text, after, depth+1) {
+		if s.find(json.AppendUnquoted(nil, line[at:end]), before[at:], text, after, depth+1) {
 			return true
 		}
 		s.strings = s.strings[:len(s.strings)-1]
@@ -107,7 +107,7 @@ func stringEnd(text []byte, at int) int {
 	if at > len(text) || text[at-1] != '"' {
 		return -1
 	}
-	n, closed := jsonbytes.StringEnd(text[at-1:])
+	n, closed := json.StringEnd(text[at-1:])
 	if !closed {
 		return -1
 	}
@@ -122,7 +122,7 @@ func (s *lineShape) matches(line, before, text, after []byte, room *[2][]byte) b
 			return false
 		}
 		before, after = before[at:], after[:len(after)-len(withoutBreaks(line[end:]))]
-		room[i%2] = jsonbytes.AppendUnquoted(room[i%2][:0], line[at:end])
+		room[i%2] = json.AppendUnquoted(room[i%2][:0], line[at:end])
 		line = room[i%2]
 	}
 	end := len(line) - s.behind
@@ -143,7 +143,7 @@ func (s *lineShape) splitLine(line []byte, room *[2][]byte) (before, text, after
 		}
 		before = append(before, text[:at]...)
 		after = append(bytes.Clone(withoutBreaks(text[end:])), after...)
-		room[i%2] = jsonbytes.AppendUnquoted(room[i%2][:0], text[at:end])
+		room[i%2] = json.AppendUnquoted(room[i%2][:0], text[at:end])
 		text = room[i%2]
 	}
 	end := len(text) - s.behind

@@ -9,6 +9,7 @@ import (
 	"toolscope/providers/conversation"
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // conversations holds the conversations of all requests so far. The state of a conversation grows only by
@@ -393,7 +394,7 @@ func (v *View) RequestedModel(exchange int) string {
 			return model
 		}
 	}
-	return protocol.Raw(body).Get("model").Text()
+	return json.Value(body).Get("model").Text()
 }
 
 // MaySharePrompt is a fast check whether two requests may have the same prompt: as far as it is known,

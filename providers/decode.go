@@ -7,6 +7,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // handleFrame handles one frame as it is completed.
@@ -162,14 +163,14 @@ func (x *Exchange) decodeFrame(f *stream.Frame, number int32) {
 // mayContinue reports whether more bytes could make data decodable: as JSON, or as the word that ends a
 // stream. An HTML page without a last line break is not unfinished.
 func mayContinue(data []byte) bool {
-	var l stream.Lexer
+	var l json.Lexer
 	l.Write(data)
-	return l.Syntax() == stream.SyntaxPrefix || bytes.HasPrefix([]byte("[DONE]"), data)
+	return l.Syntax() == json.SyntaxPrefix || bytes.HasPrefix([]byte("[DONE]"), data)
 }
 
 // reportFramingError reports a frame that the framing itself marks as an error.
 func (x *Exchange) reportFramingError(f *stream.Frame) {
-	message := protocol.Raw(f.Data).Get("message").Text()
+	message := json.Value(f.Data).Get("message").Text()
 	if message == "" {
 		message = string(f.Data)
 	}
@@ -183,7 +184,7 @@ func (x *Exchange) requestedModel() string {
 	case x.Protocol.Model != nil:
 		return x.Protocol.Model(x.Path(), x.RequestBody())
 	case x.Head.Status >= 400, x.own, x.Protocol == &emptyProtocol:
-		return protocol.Raw(x.RequestBody()).Get("model").Text()
+		return json.Value(x.RequestBody()).Get("model").Text()
 	}
 	return ""
 }
@@ -311,7 +312,7 @@ func (x *Exchange) isUnknowable(e stream.Event) bool {
 // arguments are final. It does not seal arguments that stop in the middle.
 func (x *Exchange) sealAll(turn int32) {
 	for _, c := range x.in.Session().Turn(x.turns[turn]).Calls {
-		if c.Phase() == stream.PhaseOpen && c.Syntax() != stream.SyntaxPrefix {
+		if c.Phase() == stream.PhaseOpen && c.Syntax() != json.SyntaxPrefix {
 			x.emit(stream.Event{Kind: stream.Seal, Turn: turn, Slot: c.Slot})
 		}
 	}
@@ -337,7 +338,7 @@ func (x *Exchange) attributeCut(e stream.Event) stream.Event {
 // anthropic-sdk-go). Any other frame is returned unchanged. In SDK logs, the key of an exception that
 // ends a stream is its name; it becomes the Failed frame that it was on the wire.
 func unwrapBedrock(f stream.Frame) stream.Frame {
-	inner := protocol.Raw(f.Data)
+	inner := json.Value(f.Data)
 	switch {
 	case !mayBeWrapped(&f):
 		return f
@@ -355,7 +356,7 @@ func unwrapBedrock(f stream.Frame) stream.Frame {
 		return f
 	}
 	f.Data = data
-	f.Event = []byte(protocol.Raw(data).Get("type").Text())
+	f.Event = []byte(json.Value(data).Get("type").Text())
 	return f
 }
 
@@ -372,7 +373,7 @@ var exceptions = map[string]bool{
 }
 
 func unwrapException(f stream.Frame) stream.Frame {
-	s, failed := protocol.Scan(f.Data), f
+	s, failed := json.Scan(f.Data), f
 	for ok := s.Object(); ok; ok = s.Member() {
 		if s.Kind() == '{' && exceptions[string(s.Key())] {
 			failed.Event, failed.Failed = s.Key(), true

@@ -7,6 +7,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // frameFormat is how a body is split into frames, and its name.
@@ -58,7 +59,7 @@ func beginsObject(head []byte) bool { return bytes.HasPrefix(textOf(head), []byt
 // usually the messages of a WebSocket.
 func sniffObjects(text []byte, ended bool) (frameFormat, bool) {
 	line, _, whole := bytes.Cut(text, []byte("\n"))
-	s := protocol.Scan(line)
+	s := json.Scan(line)
 	switch first := s.Value() != nil; {
 	case first && s.Kind() != 0:
 		return frameFormat{"JSON objects", new(stream.Values)}, true
@@ -307,8 +308,8 @@ func isClaimed(e protocol.SniffInput) bool {
 
 // guessObject guesses the kind of an object. An error object alone may come from any service.
 func guessObject(text []byte) PayloadGuess {
-	switch kind := protocol.Raw(text).Get("type"); {
-	case kind.Is("error") && protocol.Raw(text).Get("sequence_number") == nil:
+	switch kind := json.Value(text).Get("type"); {
+	case kind.Is("error") && json.Value(text).Get("sequence_number") == nil:
 		return LooksLikeNothing
 	case isClaimed(protocol.SniffInput{Data: text}) && isCompleteResponse(text):
 		return LooksLikeBody
@@ -322,7 +323,7 @@ func guessObject(text []byte) PayloadGuess {
 
 // isCompleteResponse reports whether an object that a protocol claims is a response, not a part of one.
 // Gemini and Ollama send the same object in both cases.
-func isCompleteResponse(body protocol.Raw) bool {
+func isCompleteResponse(body json.Value) bool {
 	switch body.Get("object").Text() {
 	case "chat.completion", "text_completion", "response", "interaction":
 		return true
@@ -338,12 +339,12 @@ func isCompleteResponse(body protocol.Raw) bool {
 
 // isRequestBody reports whether an object is the body of a request: it has a history, and fields such as a
 // model or tools.
-func isRequestBody(body protocol.Raw) bool {
-	var model, messages, input, contents, tools, config, system, inference protocol.Raw
-	if protocol.Read(body,
-		protocol.Value("model", &model), protocol.Value("messages", &messages), protocol.Value("input", &input),
-		protocol.Value("contents", &contents), protocol.Value("tools", &tools), protocol.Value("generationConfig", &config),
-		protocol.Value("system", &system), protocol.Value("inferenceConfig", &inference)) != nil {
+func isRequestBody(body json.Value) bool {
+	var model, messages, input, contents, tools, config, system, inference json.Value
+	if json.Read(body,
+		json.Field("model", &model), json.Field("messages", &messages), json.Field("input", &input),
+		json.Field("contents", &contents), json.Field("tools", &tools), json.Field("generationConfig", &config),
+		json.Field("system", &system), json.Field("inferenceConfig", &inference)) != nil {
 		return false
 	}
 	switch {
@@ -360,7 +361,7 @@ func isRequestBody(body protocol.Raw) bool {
 
 // guessList guesses the kind of a list by its first element.
 func guessList(text []byte) PayloadGuess {
-	s := protocol.Scan(text)
+	s := json.Scan(text)
 	if !s.Array() {
 		return LooksLikeNothing
 	}

@@ -8,6 +8,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // exampleProtocol is a complete protocol of three kinds of frames: call, args and end. Copy it to begin a new one.
@@ -15,7 +16,7 @@ var exampleProtocol = protocol.Protocol{
 	Name:  "example",
 	Title: "Example",
 	Sniff: func(e protocol.SniffInput) (score protocol.SniffScore) {
-		switch string(protocol.Raw(e.Data).Get("example").Word()) {
+		switch string(json.Value(e.Data).Get("example").Word()) {
 		case "call", "args", "end":
 			return protocol.SniffScore{Points: protocol.Sure, Why: "the field example"}
 		}
@@ -28,17 +29,17 @@ var exampleProtocol = protocol.Protocol{
 type exampleDecoder struct {
 	*protocol.Out
 	turn                 *protocol.Turn
-	shape                *protocol.Shape
-	kind, id, name, args protocol.Raw
+	shape                *json.Shape
+	kind, id, name, args json.Value
 }
 
 func newExampleDecoder(o *protocol.Out) protocol.Decoder {
 	d := &exampleDecoder{Out: o}
-	d.shape = protocol.ShapeOf(
-		protocol.Value("example", &d.kind),
-		protocol.Value("id", &d.id),
-		protocol.Value("name", &d.name),
-		protocol.Value("args", &d.args))
+	d.shape = json.ShapeOf(
+		json.Field("example", &d.kind),
+		json.Field("id", &d.id),
+		json.Field("name", &d.name),
+		json.Field("args", &d.args))
 	return d
 }
 

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"toolscope/providers/protocol"
 	"toolscope/stream"
 	"toolscope/stream/count"
+	"toolscope/stream/json"
 )
 
 // gaps describes bytes of a response that toolscope missed, which is its own fault. Invariants:
@@ -216,11 +216,7 @@ func (g *gaps) afterEvent(e stream.Event, turn int32) {
 // a complete object, which no JSON text continues.
 func isGlued(f stream.Frame) bool {
 	line, _, more := bytes.Cut(f.Data, []byte("\n"))
-	if !more {
-		return false
-	}
-	s := protocol.Scan(line)
-	return s.Kind() == '{' && s.Value() != nil && s.End() == nil
+	return more && json.IsObject(line)
 }
 
 // splitGlued handles each line as a frame of its own, without a name: only the last event name is left, and

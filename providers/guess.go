@@ -3,13 +3,13 @@ package providers
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
+	stdjson "encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
 	"unicode/utf8"
 
-	"toolscope/providers/protocol"
+	"toolscope/stream/json"
 )
 
 // maxGuessed is how many bytes of an input Guess reads.
@@ -86,7 +86,7 @@ var guesses = []struct {
 func guessJSON(text []byte) string {
 	line, rest, _ := bytes.Cut(text, []byte("\n"))
 	more := len(bytes.TrimSpace(rest)) > 0
-	switch d := protocol.Raw(text); {
+	switch d := json.Value(text); {
 	case json.Valid(line) && more:
 		return "JSON lines, each with " + keysOf(line)
 	case text[0] == '[' && (len(text) == 1 || !strings.ContainsRune("{[\"0123456789-tfn] \r\n\t", rune(text[1]))):
@@ -104,15 +104,15 @@ func guessJSON(text []byte) string {
 
 // keysOf lists the first keys of an object, or of the first object of a list.
 func keysOf(text []byte) string {
-	d := json.NewDecoder(bytes.NewReader(text))
+	d := stdjson.NewDecoder(bytes.NewReader(text))
 	t, err := d.Token()
-	if t == json.Delim('[') {
+	if t == stdjson.Delim('[') {
 		if !d.More() {
 			return "an empty list"
 		}
 		t, err = d.Token()
 	}
-	if err != nil || t != json.Delim('{') {
+	if err != nil || t != stdjson.Delim('{') {
 		return "a list"
 	}
 	var keys []string
@@ -123,7 +123,7 @@ func keysOf(text []byte) string {
 		if err != nil || !ok {
 			break
 		}
-		if keys = append(keys, name); len(keys) > named || d.Decode(new(json.RawMessage)) != nil {
+		if keys = append(keys, name); len(keys) > named || d.Decode(new(stdjson.RawMessage)) != nil {
 			break
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // history is the state of an exchange's request as a history.
@@ -66,7 +67,7 @@ func (x *Exchange) historyTarget() *protocol.Target {
 func (h *history) nameAuthors() {
 	for _, m := range h.messages {
 		for i := range m.Parts {
-			if p := &m.Parts[i]; p.Kind == protocol.CallPart && p.ID != "" && protocol.Raw(bytes.TrimSpace(p.Args)).IsString() {
+			if p := &m.Parts[i]; p.Kind == protocol.CallPart && p.ID != "" && json.Value(bytes.TrimSpace(p.Args)).IsString() {
 				p.Author = h.x.in.authorOf(p)
 			}
 		}
@@ -389,12 +390,12 @@ func (b *CarriedCall) locateArgs(messages []protocol.Message) {
 }
 
 // findArgs returns the value in the text of a call from which its arguments were read.
-func findArgs(text protocol.Raw, p *protocol.Part) (value protocol.Raw) {
-	is := func(v protocol.Raw) bool {
+func findArgs(text json.Value, p *protocol.Part) (value json.Value) {
+	is := func(v json.Value) bool {
 		return v.IsString() && p.Form == protocol.TextForm && bytes.Equal(v.Append(nil), p.Args) || !v.IsString() && bytes.Equal(v, p.Args)
 	}
 	s := text.Scan()
-	look := func(v protocol.Raw) {
+	look := func(v json.Value) {
 		if value == nil && is(v) {
 			value = v
 		} else if k := v.Kind(); value == nil && (k == '{' || k == '[') {

@@ -2,7 +2,7 @@ package providers
 
 import (
 	"bytes"
-	"encoding/json"
+	stdjson "encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,7 +11,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
-	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // historyOf says where a request of each dialect has its messages.
@@ -94,11 +94,11 @@ func checkCalls(t *testing.T, messages []protocol.Message) {
 			if p.Name == "" || m.Role != protocol.Assistant {
 				t.Errorf("%s has a call of %q", m.Role, p.Name)
 			}
-			var lex stream.Lexer
+			var lex json.Lexer
 			lex.Write(p.Args)
 			lex.Close()
 			isJSON := p.Form != protocol.TextForm || strings.HasPrefix(string(p.Args), "{")
-			if isJSON && lex.Syntax() != stream.SyntaxObject || len(p.Args) == 0 {
+			if isJSON && lex.Syntax() != json.SyntaxObject || len(p.Args) == 0 {
 				t.Errorf("arguments of %s are %s: %q", p.Name, lex.Syntax(), p.Args)
 			}
 		}
@@ -135,10 +135,10 @@ func checkResults(t *testing.T, messages []protocol.Message) {
 
 // checkWrittenBack: written again, the messages are those of the request.
 func checkWrittenBack(t *testing.T, to *protocol.Target, request []byte, messages []protocol.Message) {
-	want := elements(protocol.Raw(request).Get(historyOf[to.Protocol]))
+	want := elements(json.Value(request).Get(historyOf[to.Protocol]))
 	got := to.Encode(messages)
 	for i := range max(len(want), len(got)) {
-		if i >= len(want) || i >= len(got) || !json.Valid(got[i]) || !protocol.Same(want[i], got[i]) {
+		if i >= len(want) || i >= len(got) || !stdjson.Valid(got[i]) || !json.Same(want[i], got[i]) {
 			t.Fatalf("message %d of %d: want %s\ngot %s", i, len(want), at(want, i), at(got, i))
 		}
 	}
@@ -151,7 +151,7 @@ func at(list [][]byte, i int) string {
 	return "none"
 }
 
-func elements(list protocol.Raw) (all [][]byte) {
+func elements(list json.Value) (all [][]byte) {
 	s := list.Scan()
 	for ok := s.Array(); ok; ok = s.Element() {
 		all = append(all, slices.Clone(s.Value()))

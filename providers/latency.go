@@ -4,8 +4,8 @@ import (
 	"sort"
 	"time"
 
-	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // Latency holds the times of the stages of a call, since From, in their usual order. A stage that was not
@@ -159,32 +159,32 @@ func (v *View) Actionable(t *stream.Turn, c *stream.Call) (event int, ok bool) {
 
 // completeAt returns how many bytes of an object it takes until the last of the missing keys has its value;
 // -1 if a key has none. Only the byte after a number shows that the number is complete.
-func completeAt(args []byte, lex *stream.Lexer, missing map[string]bool) (end int) {
+func completeAt(args []byte, lex *json.Lexer, missing map[string]bool) (end int) {
 	toks, depth, key := lex.Tokens(), 0, ""
 	for i, t := range toks.All() {
-		if t.Kind == stream.Junk {
+		if t.Kind == json.Junk {
 			return -1
 		}
 		open := i == toks.Len()-1 && lex.Open()
 		switch t.Kind {
-		case stream.ObjectOpen, stream.ArrayOpen:
+		case json.ObjectOpen, json.ArrayOpen:
 			depth++
 			continue
-		case stream.ObjectClose, stream.ArrayClose:
+		case json.ObjectClose, json.ArrayClose:
 			depth--
-		case stream.Key:
+		case json.Key:
 			if depth == 1 && !open {
-				key = protocol.Raw(args[toks.Start(i):t.End]).Text()
+				key = json.Value(args[toks.Start(i):t.End]).Text()
 			}
 			continue
-		case stream.Space, stream.Colon, stream.Comma:
+		case json.Space, json.Colon, json.Comma:
 			continue
 		}
 		if depth != 1 || open || !missing[key] {
 			continue
 		}
 		if delete(missing, key); len(missing) == 0 {
-			if t.Kind == stream.Number {
+			if t.Kind == json.Number {
 				return min(int(t.End)+1, len(args))
 			}
 			return int(t.End)

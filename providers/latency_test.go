@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 const ms = time.Millisecond
@@ -102,7 +103,7 @@ func TestLatencyActionable(t *testing.T) {
 		{`{"city":1 x,"days":2}`, -1},
 		{`{"in":{"city":1,"days":2}}`, -1},
 	} {
-		var lex stream.Lexer
+		var lex json.Lexer
 		lex.Write([]byte(test.args))
 		if got := completeAt([]byte(test.args), &lex, map[string]bool{"city": true, "days": true}); got != test.want {
 			t.Errorf("%s: %d, want %d", test.args, got, test.want)

@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // returns are what each request made of a call, as the events tell it: that of a dropped turn has no
@@ -102,7 +102,7 @@ func TestLetGo(t *testing.T) {
 }
 
 // quoted is a text as a JSON string.
-func quoted(text string) string { return string(protocol.AppendString(nil, []byte(text))) }
+func quoted(text string) string { return string(json.AppendQuoted(nil, []byte(text))) }
 
 // TestLetGoAccusesNobody: what is said of calls that were let go of is what would be said of them
 // whole, or less.

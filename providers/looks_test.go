@@ -3,7 +3,7 @@ package providers
 import (
 	"testing"
 
-	"toolscope/providers/protocol"
+	"toolscope/stream/json"
 )
 
 // TestLooksLike decides what found text is taken for, and that text about a protocol is not taken
@@ -52,7 +52,7 @@ func TestLooksLikeFixtures(t *testing.T) {
 	requests := 0
 	for _, f := range fixtures(t) {
 		request := []byte(f.archive.section("request"))
-		if !DeclaresTools(request) || protocol.Raw(request).Get("messages").Kind()+protocol.Raw(request).Get("contents").Kind() == 0 {
+		if !DeclaresTools(request) || json.Value(request).Get("messages").Kind()+json.Value(request).Get("contents").Kind() == 0 {
 			continue
 		}
 		requests++

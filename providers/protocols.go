@@ -29,6 +29,7 @@ import (
 	"toolscope/providers/protocol"
 	"toolscope/stream"
 	"toolscope/stream/count"
+	"toolscope/stream/json"
 )
 
 // All lists the protocols, one per line. OpenRouter, Groq, Mistral and others are hosts of openaichat,
@@ -105,7 +106,7 @@ type undecoded struct {
 type protocolMarks struct {
 	event string // SSE event type
 	kind  string // field type
-	data  protocol.Raw
+	data  json.Value
 }
 
 func (s protocolMarks) has(members ...string) bool {
@@ -140,7 +141,7 @@ var allUndecoded = []undecoded{
 		if len(s.data) < 4 || s.data[1] != ':' || !strings.ContainsRune("0123456789abcdefghijk", rune(s.data[0])) {
 			return false
 		}
-		value := protocol.Scan(s.data[2:])
+		value := json.Scan(s.data[2:])
 		return strings.ContainsRune(`"[{`, rune(value.Kind())) && value.Value() != nil && value.End() == nil
 	}},
 	{"cohere-v1", "Cohere v1 events", func(s protocolMarks) bool {
@@ -159,7 +160,7 @@ func seenIn(e protocol.SniffInput) *protocol.Protocol {
 	if len(e.Data) == 0 {
 		return nil
 	}
-	s := protocolMarks{string(e.Event), protocol.Raw(e.Data).Get("type").Text(), e.Data}
+	s := protocolMarks{string(e.Event), json.Value(e.Data).Get("type").Text(), e.Data}
 	for i := range allUndecoded {
 		if known := &allUndecoded[i]; known.known(s) {
 			return &protocol.Protocol{
@@ -209,7 +210,7 @@ func newUnknown(o *protocol.Out, title string) *unknownDecoder {
 
 func (d *unknownDecoder) Frame(f stream.Frame) error {
 	d.frames++
-	body := protocol.Raw(f.Data)
+	body := json.Value(f.Data)
 	name := string(f.Event)
 	if name == "" && d.title != "" {
 		name = body.Get("type").Text()
@@ -226,9 +227,9 @@ func (d *unknownDecoder) Frame(f stream.Frame) error {
 
 // errorWords returns the message in the body of an error, from any of the fields that web services
 // use; "" if there is none.
-func errorWords(body protocol.Raw) string {
+func errorWords(body json.Value) string {
 	err := body.Get("error")
-	for _, text := range []protocol.Raw{
+	for _, text := range []json.Value{
 		err.Get("message"), err, body.Get("message"), body.Get("Message"), body.Get("detail"), body.Get("error_description"),
 	} {
 		if text.HasText() {

@@ -9,6 +9,7 @@ import (
 	"toolscope/providers/conversation"
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // requestState is the state of an exchange's requests: the one of an HTTP exchange, or the messages of a
@@ -46,7 +47,7 @@ func (r *requestState) readHead(h *stream.Head) {
 // readMessage queues a message that the client sends on a WebSocket. If the provider has sent data since
 // the last message and no turn is open, the provider refused the queued messages.
 func (r *requestState) readMessage(message []byte, at time.Duration) {
-	if kind := protocol.Raw(message).Get("type"); kind.IsPresent() && !kind.Is("response.create") {
+	if kind := json.Value(message).Get("type"); kind.IsPresent() && !kind.Is("response.create") {
 		return
 	}
 	if r.x.Response.Size() > r.responseSize && len(r.x.openTurns()) == 0 {
@@ -215,7 +216,7 @@ type historyLink struct {
 // continue a response or a conversation, those of Gemini's Interactions an interaction. Other requests of
 // Gemini may begin with cached content.
 func readHistoryLink(request []byte) (on historyLink) {
-	s := protocol.Scan(request)
+	s := json.Scan(request)
 	for ok := s.Object(); ok; ok = s.Member() {
 		switch string(s.Key()) {
 		case "response": // some clients put the request into it

@@ -2,7 +2,7 @@ package providers
 
 import (
 	"bytes"
-	"encoding/json"
+	stdjson "encoding/json"
 	"fmt"
 	"math/big"
 	"slices"
@@ -15,6 +15,7 @@ import (
 	"toolscope/providers/protocol/historytest"
 	"toolscope/providers/replay"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // TestRoundTrip: what a preview writes, its own protocol reads back as the call, except for exactly
@@ -153,7 +154,7 @@ var argumentLosses = []*replay.Kind{
 func checkArguments(src *replay.Source, call protocol.Part, back *protocol.Part, p replay.Preview, lost []*replay.Kind) error {
 	want := call.Args
 	if p.To.Form != protocol.TextForm && back.Form == protocol.TextForm && back.ToolKind == "function" {
-		back.Args = protocol.AppendString(nil, back.Args) // a string where an object must be
+		back.Args = json.AppendQuoted(nil, back.Args) // a string where an object must be
 	}
 	if string(want) == "null" && len(back.Args) == 0 && !slices.Contains(lost, replay.ImpliedEmpty) {
 		back.Args = want // that is how null is read
@@ -168,7 +169,7 @@ func checkArguments(src *replay.Source, call protocol.Part, back *protocol.Part,
 	if (p.Outcome == replay.Verbatim || p.Outcome == replay.Parsed) && len(changed) > 0 {
 		return fmt.Errorf("outcome %s, and %v", p.Outcome, codesOf(p.Losses))
 	}
-	if !json.Valid(want) || len(changed) == 0 || !slices.Contains([]replay.Outcome{replay.Reformatted, replay.Parsed}, p.Outcome) {
+	if !stdjson.Valid(want) || len(changed) == 0 || !slices.Contains([]replay.Outcome{replay.Reformatted, replay.Parsed}, p.Outcome) {
 		return nil
 	}
 	for kind, really := range differences(want, back.Args) {
@@ -216,7 +217,7 @@ func rat(s string) *big.Rat {
 
 func spaced(text []byte) bool {
 	var compact bytes.Buffer
-	_ = json.Compact(&compact, text)
+	_ = stdjson.Compact(&compact, text)
 	return compact.Len() < len(text)
 }
 
@@ -229,21 +230,21 @@ type flat struct {
 
 func treeOf(text []byte) flat {
 	f := flat{numbers: map[string]string{}}
-	d := json.NewDecoder(bytes.NewReader(text))
+	d := stdjson.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	f.value(d, "")
 	return f
 }
 
-func (f *flat) value(d *json.Decoder, path string) {
+func (f *flat) value(d *stdjson.Decoder, path string) {
 	tok, err := d.Token()
 	if err != nil {
 		return
 	}
 	switch v := tok.(type) {
-	case json.Number:
+	case stdjson.Number:
 		f.numbers[path] = v.String()
-	case json.Delim:
+	case stdjson.Delim:
 		seen := map[string]bool{}
 		for n := 0; d.More(); n++ {
 			at := fmt.Sprintf("%s[%d]", path, n)
@@ -264,7 +265,7 @@ func (f *flat) value(d *json.Decoder, path string) {
 // readBack is the call that a preview's body holds, read by its own protocol.
 func readBack(p replay.Preview) (call *protocol.Part, err error) {
 	request := historytest.Request(p.To, p.Body)
-	if !json.Valid(request) || !utf8.Valid(request) {
+	if !stdjson.Valid(request) || !utf8.Valid(request) {
 		return nil, fmt.Errorf("the body is no JSON")
 	}
 	messages, err := p.To.Decode(request)

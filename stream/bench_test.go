@@ -8,6 +8,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"toolscope/stream/json"
 )
 
 var benchSizes = []int{1 << 10, 32 << 10, 1 << 20, 8 << 20}
@@ -35,14 +37,14 @@ func BenchmarkLexer(b *testing.B) {
 				}
 				b.SetBytes(int64(len(text)))
 				b.ReportAllocs()
-				var l Lexer
+				var l json.Lexer
 				for b.Loop() {
-					l = Lexer{}
+					l = json.Lexer{}
 					for _, p := range parts {
 						l.Write(p)
 					}
 				}
-				if l.Syntax() != SyntaxObject {
+				if l.Syntax() != json.SyntaxObject {
 					b.Fatal(l.Syntax(), l.Err())
 				}
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(parts)), "ns/delta")

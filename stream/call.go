@@ -10,7 +10,8 @@ import (
 	"unicode/utf16"
 
 	"toolscope/stream/count"
-	"toolscope/stream/jsonbytes"
+	"toolscope/stream/json"
+	"toolscope/stream/list"
 )
 
 // A Call is one tool call that the model makes, as far as it has arrived. Its fields belong to the fold:
@@ -133,18 +134,18 @@ func (c *Call) ArgsLen() int {
 }
 
 // Deltas returns how many deltas have arrived, including empty ones.
-func (c *Call) Deltas() int { return c.deltas.n }
+func (c *Call) Deltas() int { return c.deltas.Len() }
 
 // DeltasBefore returns how many deltas came with events before that one.
 func (c *Call) DeltasBefore(event int) int {
-	return sort.Search(c.deltas.n, func(i int) bool { return int(c.deltas.at(i).Event) >= event })
+	return sort.Search(c.deltas.Len(), func(i int) bool { return int(c.deltas.At(i).Event) >= event })
 }
 
 // DeltaEvent returns the number of the event that brought delta n.
-func (c *Call) DeltaEvent(n int) int32 { return c.deltas.at(n).Event }
+func (c *Call) DeltaEvent(n int) int32 { return c.deltas.At(n).Event }
 
 // Lexer returns the lexer, which has read exactly Args(): its tokens are the tokens of the arguments.
-func (c *Call) Lexer() *Lexer { return &c.lex }
+func (c *Call) Lexer() *json.Lexer { return &c.lex }
 
 // Phase returns what the provider said about the call.
 func (c *Call) Phase() Phase { return c.phase }
@@ -164,42 +165,42 @@ func (c *Call) StoppedByClient() bool { return c.stopped }
 func (c *Call) Freeform() bool { return c.freeform }
 
 // Syntax returns what the bytes say.
-func (c *Call) Syntax() Syntax {
+func (c *Call) Syntax() json.Syntax {
 	if c.evicted != nil {
 		return c.evicted.syntax
 	}
 	if c.freeform {
 		if len(c.args.s) == 0 {
-			return SyntaxEmpty
+			return json.SyntaxEmpty
 		}
-		return SyntaxFreeform
+		return json.SyntaxFreeform
 	}
 	s := c.lex.Syntax()
 	switch {
-	case s != SyntaxOther:
+	case s != json.SyntaxOther:
 	case c.nullNone && string(bytes.TrimSpace(c.args.s)) == "null":
-		return SyntaxEmpty
+		return json.SyntaxEmpty
 	case c.holdsJSON():
-		return SyntaxDouble
+		return json.SyntaxDouble
 	}
 	return s
 }
 
 // DeltaAt returns the number of the delta that brought the argument byte at off.
 func (c *Call) DeltaAt(off int) int {
-	return c.from + sort.Search(c.deltas.n-c.from, func(i int) bool { return int(c.deltas.at(c.from+i).End) > off })
+	return c.from + sort.Search(c.deltas.Len()-c.from, func(i int) bool { return int(c.deltas.At(c.from+i).End) > off })
 }
 
 // DeltaSpan returns the range of the arguments that delta n brought; it is empty if they were replaced
 // since.
 func (c *Call) DeltaSpan(n int) (start, end int) {
-	if n < c.from || n >= c.deltas.n {
+	if n < c.from || n >= c.deltas.Len() {
 		return 0, 0
 	}
 	if n > c.from {
-		start = int(c.deltas.at(n - 1).End)
+		start = int(c.deltas.At(n - 1).End)
 	}
-	return start, int(c.deltas.at(n).End)
+	return start, int(c.deltas.At(n).End)
 }
 
 // appendDelta appends the text of one delta.
@@ -220,7 +221,7 @@ func (c *Call) appendDelta(text string, event int32) {
 		c.half += text[n:]
 		c.exact = false
 	}
-	c.deltas.add(Delta{uint32(len(c.args.s)), event})
+	c.deltas.Add(Delta{uint32(len(c.args.s)), event})
 }
 
 // replaceArgs replaces the arguments. All their bytes now count as brought by this delta; earlier deltas
@@ -234,8 +235,8 @@ func (c *Call) replaceArgs(e Event, n int) {
 		c.runs[Repaired] = c.repairedRun()
 	}
 	c.Rewrites++
-	c.args, c.half, c.lex, c.double, c.repeated, c.broken = appendText{}, "", Lexer{}, doubleEncodingCheck{}, 0, false
-	c.from = c.deltas.n
+	c.args, c.half, c.lex, c.double, c.repeated, c.broken = appendText{}, "", json.Lexer{}, doubleEncodingCheck{}, 0, false
+	c.from = c.deltas.Len()
 	if c.FirstArgAt == NoTime {
 		c.FirstArgAt = e.At
 	}
@@ -263,15 +264,15 @@ func (c *Call) appendText(text string) {
 }
 
 // DeltaOf returns the number of the delta that an event brought, or -1.
-func (c *Call) DeltaOf(event int32) int { return deltaOf(&c.deltas, event, c.deltas.n-1) }
+func (c *Call) DeltaOf(event int32) int { return deltaOf(&c.deltas, event, c.deltas.Len()-1) }
 
 // deltaOf returns the number of the delta that an event brought, or -1. It tries guess first.
-func deltaOf(list *appendList[Delta], event int32, guess int) int {
+func deltaOf(deltas *list.List[Delta], event int32, guess int) int {
 	n := guess
-	if n < 0 || n >= list.n || list.at(n).Event != event {
-		n = sort.Search(list.n, func(i int) bool { return list.at(i).Event >= event })
+	if n < 0 || n >= deltas.Len() || deltas.At(n).Event != event {
+		n = sort.Search(deltas.Len(), func(i int) bool { return deltas.At(i).Event >= event })
 	}
-	if n < list.n && list.at(n).Event == event {
+	if n < deltas.Len() && deltas.At(n).Event == event {
 		return n
 	}
 	return -1
@@ -282,8 +283,8 @@ func (c *Call) endArgs() {
 	if c.half != "" {
 		c.saveArgsState()
 		c.appendText(c.half)
-		c.deltas = c.deltas.copy()
-		c.deltas.of.at(c.deltas.n - 1).End = uint32(len(c.args.s))
+		c.deltas = c.deltas.Clone()
+		c.deltas.Ptr(c.deltas.Len() - 1).End = uint32(len(c.args.s))
 		c.half = ""
 	}
 	c.lex.Close()
@@ -292,14 +293,14 @@ func (c *Call) endArgs() {
 // holdsJSON reports whether the arguments are double-encoded: one string whose content is an object or
 // array.
 func (c *Call) holdsJSON() bool {
-	if c.lex.first != String {
+	if c.lex.First() != json.String {
 		return false
 	}
 	if c.double.size != len(c.args.s) {
-		var inner Lexer
-		inner.Write(jsonbytes.AppendUnquoted(nil, stringContent(c.args.s)))
-		c.double = doubleEncodingCheck{len(c.args.s), inner.Syntax() == SyntaxObject ||
-			inner.Syntax() == SyntaxOther && inner.first == ArrayOpen}
+		var inner json.Lexer
+		inner.Write(json.AppendUnquoted(nil, stringContent(c.args.s)))
+		c.double = doubleEncodingCheck{len(c.args.s), inner.Syntax() == json.SyntaxObject ||
+			inner.Syntax() == json.SyntaxOther && inner.First() == json.ArrayOpen}
 	}
 	return c.double.yes
 }
@@ -458,8 +459,8 @@ func (c *Call) sealArgs(e Event, n int) {
 func (c *Call) endByLimit(e Event, n int) {
 	syntax := c.Syntax()
 	switch {
-	case c.phase == PhaseSealed && syntax == SyntaxObject,
-		c.phase == PhaseSealed && (syntax == SyntaxEmpty || syntax == SyntaxFreeform) && c.sealedBy != e.Frame,
+	case c.phase == PhaseSealed && syntax == json.SyntaxObject,
+		c.phase == PhaseSealed && (syntax == json.SyntaxEmpty || syntax == json.SyntaxFreeform) && c.sealedBy != e.Frame,
 		c.phase > PhaseSealed:
 		return
 	}
@@ -484,23 +485,23 @@ func (c *Call) endUnsealed(p Phase, event int, found *Diagnosis, why Message, he
 	if n := len(c.args.s); n > 0 {
 		where = "after " + count.Of(n, "byte")
 		if c.lex.Open() {
-			where += ", inside a " + openWord(c.lex.last)
+			where += ", inside a " + openWord(c.lex.Last())
 		}
 	}
 	s := c.Syntax()
-	if cut := p == PhaseTruncated || p == PhaseAborted && s != SyntaxObject || s == SyntaxPrefix; cut && !c.hasFinding(ArgsCut) {
+	if cut := p == PhaseTruncated || p == PhaseAborted && s != json.SyntaxObject || s == json.SyntaxPrefix; cut && !c.hasFinding(ArgsCut) {
 		stop := found.Finding("the arguments stop %s: %s", Own(where), why)
 		c.addFinding(stop.withHint(here).withEvidence(event, len(c.args.s)))
 	}
 }
 
-func openWord(k TokenKind) string {
+func openWord(k json.TokenKind) string {
 	switch k {
-	case Key:
+	case json.Key:
 		return "key"
-	case String:
+	case json.String:
 		return "string"
-	case Number:
+	case json.Number:
 		return "number"
 	}
 	return "literal"
@@ -518,18 +519,18 @@ func (c *Call) checkKeys(event int) {
 	depth, start := 0, 0
 	for _, t := range c.lex.Tokens().All() {
 		switch t.Kind {
-		case ObjectOpen, ArrayOpen:
+		case json.ObjectOpen, json.ArrayOpen:
 			if depth++; depth > len(sets) {
 				sets = append(sets, map[uint64][2]int{})
 			}
 			clear(sets[depth-1])
-		case ObjectClose, ArrayClose:
+		case json.ObjectClose, json.ArrayClose:
 			depth--
-		case Key:
+		case json.Key:
 			from, to := start+1, int(t.End)-1
-			buf = jsonbytes.AppendUnquoted(buf[:0], c.args.s[from:to])
+			buf = json.AppendUnquoted(buf[:0], c.args.s[from:to])
 			hash := hashOf(buf)
-			if old, ok := sets[depth-1][hash]; ok && bytes.Equal(jsonbytes.AppendUnquoted(nil, c.args.s[old[0]:old[1]]), buf) {
+			if old, ok := sets[depth-1][hash]; ok && bytes.Equal(json.AppendUnquoted(nil, c.args.s[old[0]:old[1]]), buf) {
 				c.reportFinding(DupKeys, event, start,
 					"an object has the key %q twice: most parsers keep the last value, some the first", Fact(Clip(buf, 0, 64)))
 				return

@@ -4,6 +4,8 @@ import (
 	"runtime"
 	"testing"
 	"unsafe"
+
+	"toolscope/stream/json"
 )
 
 // perDelta is what f costs for each of n deltas: allocations, and bytes of them.
@@ -20,9 +22,9 @@ func TestLexerAllocates(t *testing.T) {
 	for _, d := range sampleDeltas(sampleArgs(1<<20), 8, 20) {
 		deltas = append(deltas, []byte(d))
 	}
-	var l Lexer
+	var l json.Lexer
 	lex := func() {
-		l = Lexer{}
+		l = json.Lexer{}
 		for _, d := range deltas {
 			l.Write(d)
 		}
@@ -81,8 +83,8 @@ func TestApplyReadsNothingAgain(t *testing.T) {
 		for i := range c.args.s {
 			c.args.s[i] = 0xff
 		}
-		for i := range c.lex.toks.n {
-			c.lex.toks.of.at(i).Kind = 0
+		for i := range c.lex.Ended().Len() {
+			c.lex.Ended().Ptr(i).Kind = 0
 		}
 	}
 	got := s.Turns[0].Calls[0]
@@ -100,7 +102,7 @@ func TestEventIsSmall(t *testing.T) {
 	if size := unsafe.Sizeof(packedEvent{}); size > 16 {
 		t.Errorf("an event takes %d bytes", size)
 	}
-	if size := unsafe.Sizeof(Token{}) + unsafe.Sizeof(Delta{}); size > 16 {
+	if size := unsafe.Sizeof(json.Token{}) + unsafe.Sizeof(Delta{}); size > 16 {
 		t.Errorf("a token and a delta take %d bytes", size)
 	}
 }

@@ -4,6 +4,9 @@ import (
 	"encoding/binary"
 	"slices"
 	"sort"
+
+	"toolscope/stream/json"
+	"toolscope/stream/list"
 )
 
 // Retention is how much of a turn is kept. Sessions share content without copying. So when it changes for
@@ -59,7 +62,7 @@ func (t *Turn) Memory() int {
 	}
 	n := turnSize + t.Events*eventSize + t.text.memorySize() + t.thinking.memorySize() + 64*len(t.Parts)
 	for _, c := range t.Calls {
-		n += callSize + cap(c.args.s) + 8*(c.deltas.n+c.lex.toks.n)
+		n += callSize + cap(c.args.s) + 8*(c.deltas.Len()+c.lex.Ended().Len())
 		for i := range c.SentBack {
 			n += len(c.SentBack[i].Result.Text)
 		}
@@ -69,7 +72,7 @@ func (t *Turn) Memory() int {
 
 const eventSize = 24 // with the payloads of some
 
-func (s *eventText) memorySize() int { return cap(s.text.s) + 8*s.deltas.n }
+func (s *eventText) memorySize() int { return cap(s.text.s) + 8*s.deltas.Len() }
 
 // TrimRows removes the first turns from Turns until at most rows are left, as long as they are dropped.
 func (t *Timeline) TrimRows(rows int) {
@@ -95,7 +98,7 @@ func (s *Session) emptyContent() *turnContent {
 // evictedCall is the rest of an evicted call's content.
 type evictedCall struct {
 	size, deltas int32
-	syntax       Syntax
+	syntax       json.Syntax
 	rest         string // see callContent.packRuns
 }
 
@@ -112,7 +115,7 @@ func (t *Timeline) Evict(number int32) {
 	t.evictResults(on)
 	t.evictPayloads(on)
 	for _, c := range on.Calls {
-		c.evicted = &evictedCall{size: int32(len(c.args.s)), deltas: int32(c.deltas.n), syntax: c.Syntax(), rest: c.packRuns(c.OpenedBy)}
+		c.evicted = &evictedCall{size: int32(len(c.args.s)), deltas: int32(c.deltas.Len()), syntax: c.Syntax(), rest: c.packRuns(c.OpenedBy)}
 		c.before, c.callContent = nil, &t.session.noWriting
 	}
 }
@@ -138,7 +141,7 @@ func (t *Timeline) evictResults(on *Turn) {
 
 // setArgsState sets the arguments and what grows with them.
 func (c *Call) setArgsState(p argsState) {
-	c.args, c.deltas, c.lex.toks, c.from = p.args, p.deltas, p.toks, p.from
+	c.args, c.deltas, *c.lex.Ended(), c.from = p.args, p.deltas, p.toks, p.from
 }
 
 // Reload restores the content of an evicted turn. other is a timeline of the same bytes, in which the
@@ -187,7 +190,7 @@ func (t *Turn) hasSameSizes(cold *Turn) bool {
 		return false
 	}
 	for i, c := range cold.Calls {
-		if of := t.Calls[i]; len(of.args.s) != int(c.evicted.size) || of.deltas.n != int(c.evicted.deltas) || of.Name != c.Name {
+		if of := t.Calls[i]; len(of.args.s) != int(c.evicted.size) || of.deltas.Len() != int(c.evicted.deltas) || of.Name != c.Name {
 			return false
 		}
 	}
@@ -235,10 +238,10 @@ func (p argsState) withEventNumbers(events map[int32]int32) argsState {
 }
 
 // withEventNumbers returns the deltas with their event numbers replaced.
-func withEventNumbers(list *appendList[Delta], events map[int32]int32) (out appendList[Delta]) {
-	for i := range list.n {
-		d := list.at(i)
-		out.add(Delta{d.End, events[d.Event]})
+func withEventNumbers(deltas *list.List[Delta], events map[int32]int32) (out list.List[Delta]) {
+	for i := range deltas.Len() {
+		d := deltas.At(i)
+		out.Add(Delta{d.End, events[d.Event]})
 	}
 	return out
 }

@@ -4,11 +4,12 @@ import (
 	"fmt"
 
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // A lexer reads arguments that are still arriving. Its tokens don't depend on how the text is cut.
 func ExampleLexer() {
-	var l stream.Lexer
+	var l json.Lexer
 	for _, delta := range []string{`{"city":"Os`, `lo","days":3`, `}`} {
 		l.Write([]byte(delta))
 		fmt.Println(l.Len(), l.Syntax(), l.Tokens().Len(), "tokens, depth", l.Depth())
@@ -21,7 +22,7 @@ func ExampleLexer() {
 
 // A lexer reports the first byte that can't belong to JSON.
 func ExampleLexer_Err() {
-	var l stream.Lexer
+	var l json.Lexer
 	l.Write([]byte(`{"city": Oslo}`))
 	fmt.Println(l.Syntax(), "-", l.Err())
 	// Output: broken - byte 9: expected a value, got 'O'

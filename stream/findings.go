@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"toolscope/stream/count"
+	"toolscope/stream/json"
 )
 
 // Findings lists all diagnoses that the fold itself makes: those that need no knowledge of the protocol.
@@ -239,7 +240,7 @@ func (c *Call) checkBroken(event int) {
 	c.broken = true
 	c.checkCumulative()
 	switch {
-	case c.lex.Docs() > 0 && c.lex.first == ObjectOpen:
+	case c.lex.Docs() > 0 && c.lex.First() == json.ObjectOpen:
 		c.reportFinding(ArgsTrailing, event, err.Offset,
 			"the object is complete at byte %d, but %s follows: a client that runs a call as soon as it parses runs only part of it", err.Offset, err.Found())
 	case err.Got == '{' && err.Expected == "a comma or }":
@@ -253,7 +254,7 @@ func (c *Call) checkBroken(event int) {
 
 // checkSeal reports a call whose arguments are final but stop in the middle; said begins the message.
 func (c *Call) checkSeal(said Message, event int) {
-	if c.phase == PhaseSealed && c.Syntax() == SyntaxPrefix {
+	if c.phase == PhaseSealed && c.Syntax() == json.SyntaxPrefix {
 		c.reportOnce(FinishContradicts, event,
 			"%s, but the arguments stop after %s: an unreported limit cut them", said, Own(count.Of(len(c.args.s), "byte")))
 	}
@@ -271,27 +272,27 @@ func (c *Call) checkFinalArgs(event int) {
 	}
 	c.checkBroken(event)
 	c.settled = true
-	if c.Syntax() != SyntaxObject {
+	if c.Syntax() != json.SyntaxObject {
 		c.checkCumulative()
 	}
 	if !utf8.Valid(c.args.s[:text]) {
 		c.reportFinding(ArgsBadUTF8, event, firstBadByte(c.args.s), "the arguments are not UTF-8: each client replaces the bytes differently")
 	}
 	switch c.Syntax() {
-	case SyntaxConcat:
+	case json.SyntaxConcat:
 		c.checkConcat(event)
-	case SyntaxDouble:
+	case json.SyntaxDouble:
 		c.reportFinding(ArgsDouble, event, 0, "the arguments are double-encoded: a JSON string that contains JSON")
-	case SyntaxOther:
+	case json.SyntaxOther:
 		c.reportFinding(ArgsNotObject, event, 0, "the arguments are JSON but not an object: Anthropic and Google refuse them in a history")
-	case SyntaxObject:
+	case json.SyntaxObject:
 		c.checkObject(event)
 	}
 	c.checkEarly(event)
 }
 
 func (c *Call) checkConcat(event int) {
-	end := FirstEnd(c.lex.Tokens())
+	end := json.FirstEnd(c.lex.Tokens())
 	first, second := c.args.s[:end], c.args.s[end:]
 	switch {
 	case bytes.Equal(bytes.TrimSpace(first), []byte("{}")):
@@ -307,7 +308,7 @@ func (c *Call) checkObject(event int) {
 	c.checkKeys(event)
 	start := uint32(0)
 	for _, t := range c.lex.Tokens().All() {
-		if t.Kind == Key && t.End-start == 2 {
+		if t.Kind == json.Key && t.End-start == 2 {
 			c.reportFinding(EmptyKey, event, int(start), "a key is empty: some models write calls without arguments this way, and Bedrock refuses them in a history")
 			break
 		}

@@ -3,7 +3,7 @@ package stream
 import (
 	"bytes"
 
-	"toolscope/stream/jsonbytes"
+	"toolscope/stream/json"
 )
 
 // FrameKind is what a frame is to the protocol that carries it.
@@ -199,7 +199,7 @@ func (a *Array) inString(c byte) {
 
 // frameOutside handles a byte before the array opens or after it closed.
 func (a *Array) frameOutside(c byte) {
-	if a.elem.isEmpty() && jsonbytes.IsSpace(c) {
+	if a.elem.isEmpty() && json.IsSpace(c) {
 		return
 	}
 	if c == '[' && !a.ended && a.elem.blocks == nil { // few bytes come before an array

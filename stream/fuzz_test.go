@@ -4,19 +4,12 @@ import (
 	"testing"
 	"time"
 	"unicode"
+
+	"toolscope/stream/json"
 )
 
 // Fuzz inputs beyond this cost time and show nothing new.
 const maxFuzz = 256
-
-func FuzzLexer(f *testing.F) {
-	for _, c := range lexCases {
-		f.Add([]byte(c.text))
-	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		checkLexer(t, text[:min(len(text), maxFuzz)])
-	})
-}
 
 func FuzzSSE(f *testing.F) {
 	for _, c := range sseCases {
@@ -122,7 +115,7 @@ func checkNoSilence(t *testing.T, events []Event) {
 		s.Apply(Event{Kind: TurnClose, Turn: turn.Number})
 		for _, c := range turn.Calls {
 			// Whether free text or a whole object was cut only the finish word tells.
-			if c.Syntax() == SyntaxFreeform || c.Phase() == PhaseTruncated && c.Syntax() == SyntaxObject {
+			if c.Syntax() == json.SyntaxFreeform || c.Phase() == PhaseTruncated && c.Syntax() == json.SyntaxObject {
 				continue
 			}
 			if st := c.Status(); (st == CutShort || st == Malformed || st == NotObject) && len(c.Findings) == 0 {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"math/rand/v2"
 	"testing"
+
+	"toolscope/stream/list"
 )
 
 // TestLetGoOf: bytes that were let go of are gone, all others are as they were, and what is had again
@@ -66,15 +68,15 @@ func TestLetGoOf(t *testing.T) {
 // TestLetGoOfFrames: the frames from one on are where they were.
 func TestLetGoOfFrames(t *testing.T) {
 	var w Wire
-	for n := range 5 * listBlock {
+	for n := range 5 * list.BlockSize {
 		w.Append([]byte("ab"), NoTime)
 		w.EndFrame(int64(2 * (n + 1)))
 	}
-	const from = 3*listBlock + 7
+	const from = 3*list.BlockSize + 7
 	w.EvictFrames(from)
 	for n := range int32(w.Frames()) {
 		start, end := w.FrameSpan(n)
-		if n >= from && (start != int64(2*n) || end != start+2) || n < 2*listBlock && end != 0 {
+		if n >= from && (start != int64(2*n) || end != start+2) || n < 2*list.BlockSize && end != 0 {
 			t.Fatalf("frame %d: %d to %d", n, start, end)
 		}
 	}

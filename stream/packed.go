@@ -6,6 +6,8 @@ import (
 	"sort"
 	"strings"
 	"time"
+
+	"toolscope/stream/list"
 )
 
 // packedEvent is an event as it is stored. Its text is part of the arguments of its call or of the text
@@ -135,7 +137,7 @@ func (t *Timeline) storeEvent(e *Event) {
 // character may still move.
 func (s *Session) keepsText(e *Event, c *Call) bool {
 	n := int32(s.events - 1)
-	if e.Kind == Args && c != nil && c.deltas.n > 0 && c.deltas.at(c.deltas.n-1).Event == n {
+	if e.Kind == Args && c != nil && c.deltas.Len() > 0 && c.deltas.At(c.deltas.Len()-1).Event == n {
 		return c.exact
 	}
 	text, stands := textOf(e.Kind, s.on, c, n, nil)
@@ -186,9 +188,9 @@ func textOf(kind EventKind, on *Turn, c *Call, n int32, again *Session) (text []
 	case kind == ThinkDelta:
 		return on.thinking.textOf(n)
 	case c != nil && (kind == Args || kind == Rewrite):
-		guess := c.deltas.n - 1
+		guess := c.deltas.Len() - 1
 		if _, then := again.Find(c.Ref()); then != nil {
-			guess = then.deltas.n
+			guess = then.deltas.Len()
 		}
 		return c.textOf(n, guess)
 	}
@@ -197,15 +199,15 @@ func textOf(kind EventKind, on *Turn, c *Call, n int32, again *Session) (text []
 
 // textOf returns the text that event n brought.
 func (s *eventText) textOf(n int32) (text []byte, found bool) {
-	i := deltaOf(&s.deltas, n, s.deltas.n-1)
+	i := deltaOf(&s.deltas, n, s.deltas.Len()-1)
 	if i < 0 {
 		return nil, false
 	}
 	start := uint32(0)
 	if i > 0 {
-		start = s.deltas.at(i - 1).End
+		start = s.deltas.At(i - 1).End
 	}
-	return s.text.s[start:s.deltas.at(i).End], true
+	return s.text.s[start:s.deltas.At(i).End], true
 }
 
 // textOf returns the arguments that event n brought, also those that were replaced since.
@@ -216,13 +218,13 @@ func (c *Call) textOf(n int32, guess int) (text []byte, found bool) {
 	}
 	p := c.argsState()
 	if i < p.from {
-		p = c.savedArgs[sort.Search(len(c.savedArgs), func(k int) bool { return c.savedArgs[k].deltas.n > i })]
+		p = c.savedArgs[sort.Search(len(c.savedArgs), func(k int) bool { return c.savedArgs[k].deltas.Len() > i })]
 	}
 	start := uint32(0)
 	if i > p.from {
-		start = p.deltas.at(i - 1).End
+		start = p.deltas.At(i - 1).End
 	}
-	return p.args.s[start:p.deltas.at(i).End], true
+	return p.args.s[start:p.deltas.At(i).End], true
 }
 
 // packedEvents are consecutive events. Once the list is full, each event is stored in as few bits as this
@@ -348,13 +350,6 @@ func (a *Arena) StringOf(p []byte) string {
 	return a.b.String()[n:]
 }
 
-// blockList is an append-only list that may get long. It grows block by block: its elements never move,
-// and little room is left unused. The zero value is ready.
-type blockList[T any] struct {
-	blocks [][]T
-	n      int
-}
-
 // withRoomFor returns s with room for n more. A long slice doubles, where append adds a quarter: each
 // byte is copied, and fresh memory requested, once instead of four times.
 func withRoomFor[T any](s []T, n int) []T {
@@ -364,79 +359,7 @@ func withRoomFor[T any](s []T, n int) []T {
 	return s
 }
 
-const listBlock = 1024 // elements of a block
-
-func (l *blockList[T]) add(v T) {
-	b := len(l.blocks) - 1
-	if l.n == listBlock*len(l.blocks) {
-		l.blocks = append(l.blocks, make([]T, 0, min(max(l.n, 32), listBlock))) // the first block grows
-		b++
-	}
-	if last := l.blocks[b]; len(last) == cap(last) { // not by append: it allocates more than a block can hold
-		l.blocks[b] = append(make([]T, 0, min(2*len(last), listBlock)), last...)
-	}
-	l.blocks[b] = append(l.blocks[b], v)
-	l.n++
-}
-
-// reset empties the list and keeps the room of its first block.
-func (l *blockList[T]) reset() {
-	if l.n == 0 {
-		return
-	}
-	clear(l.blocks[1:])
-	l.blocks, l.n = l.blocks[:1], 0
-	l.blocks[0] = l.blocks[0][:0]
-}
-
-// freeSpare frees unused room once no more elements are expected.
-func (l *blockList[T]) freeSpare() {
-	if b := len(l.blocks) - 1; b >= 0 && cap(l.blocks[b])-len(l.blocks[b]) > len(l.blocks[b])/8 {
-		l.blocks[b] = slices.Clone(l.blocks[b])
-	}
-}
-
-// at returns element i, 0 ≤ i < n.
-func (l *blockList[T]) at(i int) *T { return &l.blocks[i/listBlock][i%listBlock] }
-
-// Lists and texts that grow, and whose elements never change. So a past one is the beginning of the live
-// one, and elements that a past one adds are found there, not copied.
-
-// appendList is a list that grows. The zero value is ready.
-type appendList[T any] struct {
-	of *blockList[T] // a past list shares that of the live one
-	n  int           // number of elements
-}
-
-func (t *appendList[T]) add(v T) {
-	if t.of == nil {
-		t.of = new(blockList[T])
-	}
-	if t.n == t.of.n {
-		t.of.add(v)
-	}
-	t.n++
-}
-
-// freeSpare frees unused room once no more elements are expected.
-func (t *appendList[T]) freeSpare() {
-	if t.of != nil && t.n == t.of.n {
-		t.of.freeSpare()
-	}
-}
-
-// at returns element i, 0 ≤ i < n.
-func (t *appendList[T]) at(i int) T { return *t.of.at(i) }
-
-// copy returns a list with elements of its own.
-func (t *appendList[T]) copy() (c appendList[T]) {
-	for i := range t.n {
-		c.add(t.at(i))
-	}
-	return c
-}
-
-// appendText is a text that grows. The zero value is ready.
+// appendText is a text that grows, and whose bytes never change: see list.List. The zero value is ready.
 type appendText struct {
 	s    []byte
 	past bool // the next bytes are already in s, up to its capacity
@@ -469,17 +392,17 @@ func (t *appendText) freeSpare() {
 // eventText is a text that grows, with the range that each event brought.
 type eventText struct {
 	text   appendText
-	deltas appendList[Delta]
+	deltas list.List[Delta]
 }
 
 // add appends the text of an event. It returns the complete text.
 func (s *eventText) add(text string, event int) []byte {
 	s.text.add(text)
-	s.deltas.add(Delta{uint32(len(s.text.s)), int32(event)})
+	s.deltas.Add(Delta{uint32(len(s.text.s)), int32(event)})
 	return s.text.s
 }
 
 func (s *eventText) freeSpare() {
 	s.text.freeSpare()
-	s.deltas.freeSpare()
+	s.deltas.FreeSpare()
 }

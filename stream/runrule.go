@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"toolscope/stream/count"
+	"toolscope/stream/json"
 )
 
 // A RunRule is a rule by which some clients decide to run a call. All except the last two rely on
@@ -83,10 +84,10 @@ func (c *Call) noteArgsRuns(event int) {
 	}
 	c.noteRuleRun(AnyArgs, event)
 	switch c.lex.Syntax() {
-	case SyntaxObject:
+	case json.SyntaxObject:
 		c.noteRuleRun(ParsableObject, event)
 		c.noteRuleRun(Parsable, event)
-	case SyntaxOther:
+	case json.SyntaxOther:
 		c.noteRuleRun(Parsable, event)
 	}
 }
@@ -183,24 +184,24 @@ func (c *Call) checkEarly(event int) {
 // of the object's last key. The required keys of the schema are unknown here; the keys that arrived stand
 // for them. If a Rewrite replaced the arguments, the fold has recorded the run before.
 func (c *Call) repairedRun() (r ruleRunState) {
-	if c.lex.first != ObjectOpen || c.freeform {
+	if c.lex.First() != json.ObjectOpen || c.freeform {
 		return r
 	}
 	depth, colon, keys := 0, -1, 0
 	for i, t := range c.lex.Tokens().All() {
 		switch t.Kind {
-		case ObjectOpen, ArrayOpen:
+		case json.ObjectOpen, json.ArrayOpen:
 			depth++
-		case ObjectClose, ArrayClose:
+		case json.ObjectClose, json.ArrayClose:
 			depth--
 		}
-		if depth == 0 && t.Kind != Space {
+		if depth == 0 && t.Kind != json.Space {
 			break // later bytes are outside the object
 		}
 		switch {
-		case t.Kind == Key && depth == 1:
+		case t.Kind == json.Key && depth == 1:
 			keys++
-		case t.Kind == Colon && depth == 1:
+		case t.Kind == json.Colon && depth == 1:
 			colon = i
 		}
 	}
@@ -208,7 +209,7 @@ func (c *Call) repairedRun() (r ruleRunState) {
 		return c.runAt(0)
 	}
 	for i := colon + 1; colon >= 0 && i < c.lex.Tokens().Len(); i++ {
-		if c.lex.Tokens().At(i).Kind != Space {
+		if c.lex.Tokens().At(i).Kind != json.Space {
 			return c.runAt(i)
 		}
 	}
@@ -227,7 +228,7 @@ func (c *Call) runAt(token int) ruleRunState {
 func (c *Call) literalRest(off int) int {
 	toks := c.lex.Tokens()
 	i := sort.Search(toks.Len(), func(i int) bool { return int(toks.At(i).End) > off })
-	if i == toks.Len() || toks.Start(i) == off || toks.At(i).Kind < True || toks.At(i).Kind > Null {
+	if i == toks.Len() || toks.Start(i) == off || toks.At(i).Kind < json.True || toks.At(i).Kind > json.Null {
 		return 0
 	}
 	return int(toks.At(i).End) - off

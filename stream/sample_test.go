@@ -1,10 +1,12 @@
 package stream
 
 import (
-	"encoding/json"
+	stdjson "encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"strings"
+
+	"toolscope/stream/json"
 )
 
 // sampleArgs is about size bytes of arguments such as a model writes them: most of it one string
@@ -19,7 +21,7 @@ func sampleArgs(size int) []byte {
 		}
 		fmt.Fprintf(&code, "\t\treturn fmt.Errorf(\"step %d: %%w\", err)\n\t}\n", rng.IntN(1000))
 	}
-	quoted, err := json.Marshal(code.String())
+	quoted, err := stdjson.Marshal(code.String())
 	if err != nil {
 		panic(err)
 	}
@@ -41,4 +43,21 @@ func sampleDeltas(text []byte, least, most int) (deltas []string) {
 		all = all[n:]
 	}
 	return deltas
+}
+
+func randomCuts(rng *rand.Rand, text []byte) (parts [][]byte) {
+	for len(text) > 0 {
+		n := min(len(text), rng.IntN(12))
+		parts = append(parts, text[:n])
+		text = text[n:]
+	}
+	return parts
+}
+
+// tokensOf is a copy of a lexer's tokens.
+func tokensOf(l *json.Lexer) (list []json.Token) {
+	for _, t := range l.Tokens().All() {
+		list = append(list, t)
+	}
+	return list
 }

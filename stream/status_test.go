@@ -3,6 +3,8 @@ package stream
 import (
 	"strings"
 	"testing"
+
+	"toolscope/stream/json"
 )
 
 // endings lead a call that has its arguments into each phase.
@@ -63,8 +65,8 @@ func TestStatus(t *testing.T) {
 func TestOnlySealedIsComplete(t *testing.T) {
 	for p := range statusOf {
 		for x := range statusOf[p] {
-			phase, syntax, s := Phase(p), Syntax(x), statusOf[p][x]
-			if s == Complete && (phase != PhaseSealed || syntax != SyntaxObject && syntax != SyntaxFreeform) {
+			phase, syntax, s := Phase(p), json.Syntax(x), statusOf[p][x]
+			if s == Complete && (phase != PhaseSealed || syntax != json.SyntaxObject && syntax != json.SyntaxFreeform) {
 				t.Errorf("%v and %v is complete", phase, syntax)
 			}
 			if (s == Waiting || s == Streaming) && phase > PhaseOpen {

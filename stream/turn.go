@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"toolscope/stream/count"
+	"toolscope/stream/json"
+	"toolscope/stream/list"
 )
 
 // A Turn is one model response. Its fields belong to the fold: read them, don't set them.
@@ -357,9 +359,9 @@ func (t *Turn) ensureContent() {
 type callContent struct {
 	deltaProgress
 	args      appendText
-	deltas    appendList[Delta]
+	deltas    list.List[Delta]
 	from      int // number of the first delta of args
-	lex       Lexer
+	lex       json.Lexer
 	double    doubleEncodingCheck
 	savedArgs []argsState // earlier states that a Rewrite replaced
 	runs      [NumRunRules]ruleRunState

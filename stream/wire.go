@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sort"
 	"time"
+
+	"toolscope/stream/list"
 )
 
 // Wire keeps what one exchange received: the bytes, the records that brought them, and where the frames
@@ -160,9 +162,9 @@ func (w *Wire) Prefix(size int64) Wire {
 	}
 	if w.boundaries != nil {
 		m := *w.boundaries
-		m.begins.low.n = sort.Search(m.begins.low.n, func(i int) bool { return m.begins.at(i) >= size })
-		m.times.low.n = m.begins.low.n
-		m.ends.low.n = sort.Search(m.ends.low.n, func(i int) bool { return m.ends.has(i) && m.ends.at(i) > size })
+		m.begins.low = m.begins.low.Before(sort.Search(m.begins.low.Len(), func(i int) bool { return m.begins.at(i) >= size }))
+		m.times.low = m.times.low.Before(m.begins.low.Len())
+		m.ends.low = m.ends.low.Before(sort.Search(m.ends.low.Len(), func(i int) bool { return m.ends.has(i) && m.ends.at(i) > size }))
 		then.boundaries = &m
 	}
 	return then
@@ -190,7 +192,7 @@ func (w *Wire) Frames() int {
 	if w.boundaries == nil {
 		return 0
 	}
-	return w.boundaries.ends.low.n
+	return w.boundaries.ends.low.Len()
 }
 
 // Records returns the number of records that were not evicted.
@@ -198,7 +200,7 @@ func (w *Wire) Records() int {
 	if w.boundaries == nil {
 		return 0
 	}
-	return w.boundaries.begins.low.n
+	return w.boundaries.begins.low.Len()
 }
 
 // Record returns the bytes of record n of those that were not evicted, and when they arrived. The caller
@@ -275,7 +277,7 @@ func (w *Wire) RecordAt(off int64) (n int, at time.Duration) {
 // packedInts is a long list of numbers in four bytes each. A number is stored as the difference from a
 // base; if that doesn't fit, another base begins. The zero value is ready.
 type packedInts struct {
-	low   blockList[uint32]
+	low   list.Blocks[uint32]
 	bases []intBase
 }
 
@@ -287,19 +289,19 @@ type intBase struct {
 
 // reset empties the list and keeps its room.
 func (s *packedInts) reset() {
-	s.low.reset()
+	s.low.Reset()
 	s.bases = s.bases[:0]
 }
 
 // add appends a number and returns its index.
 func (s *packedInts) add(v int64) (n int) {
-	n = s.low.n
+	n = s.low.Len()
 	last := len(s.bases) - 1
 	if last < 0 || v < s.bases[last].value || v-s.bases[last].value > math.MaxUint32 {
 		s.bases = append(s.bases, intBase{n, v})
 		last++
 	}
-	s.low.add(uint32(v - s.bases[last].value))
+	s.low.Add(uint32(v - s.bases[last].value))
 	return n
 }
 
@@ -308,7 +310,7 @@ func (s *packedInts) at(n int) int64 {
 	if s.bases[i].from > n {
 		i = sort.Search(i, func(i int) bool { return s.bases[i].from > n }) - 1
 	}
-	return s.bases[i].value + int64(*s.low.at(n))
+	return s.bases[i].value + int64(*s.low.At(n))
 }
 
 // evictedRange is an evicted range of a wire's bytes. data is not nil once it is restored.
@@ -367,16 +369,9 @@ func (w *Wire) Restore(start int64, data []byte) bool {
 // EvictFrames forgets the bounds of frames before frame n, or some of them.
 func (w *Wire) EvictFrames(n int32) {
 	if w.boundaries != nil {
-		w.boundaries.ends.low.freeBefore(int(n) - 1)
-	}
-}
-
-// freeBefore frees the blocks whose elements are all before element n.
-func (l *blockList[T]) freeBefore(n int) {
-	for b := min(n/listBlock, len(l.blocks)) - 1; b >= 0 && l.blocks[b] != nil; b-- {
-		l.blocks[b] = nil
+		w.boundaries.ends.low.FreeBefore(int(n) - 1)
 	}
 }
 
 // has reports whether element i was not evicted.
-func (s *packedInts) has(i int) bool { return s.low.blocks[i/listBlock] != nil }
+func (s *packedInts) has(i int) bool { return s.low.Has(i) }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"toolscope/stream/list"
 )
 
 // sampleWire appends records of very different sizes, and returns their bytes.
@@ -168,7 +170,7 @@ func TestWireTimes(t *testing.T) {
 	for i, at := range []time.Duration{
 		NoTime, 0, 1, 999, 1000, 3*time.Hour + 1500, time.Hour, NoTime, 5 * time.Microsecond, 40 * 365 * 24 * time.Hour, math.MaxInt64, NoTime, 7,
 	} {
-		for range 3 * listBlock / 2 {
+		for range 3 * list.BlockSize / 2 {
 			w.Append([]byte{byte(i)}, at)
 			if at > 0 {
 				at = at.Truncate(time.Microsecond)
@@ -225,7 +227,7 @@ func TestWireLetGo(t *testing.T) {
 	if held := w.Memory(); held != 3+8+2*4 {
 		t.Errorf("it holds %d bytes", held)
 	}
-	for range 2*listBlock + 1 {
+	for range 2*list.BlockSize + 1 {
 		w.Append([]byte("g"), 4*time.Second)
 	}
 	if n := testing.AllocsPerRun(100, func() { w.EvictAll(); w.Append([]byte("g"), time.Second) }); n > 0 || w.Records() != 1 {

@@ -2,13 +2,13 @@ package fault
 
 import (
 	"bytes"
-	"encoding/json"
+	stdjson "encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
-	"toolscope/stream/jsonbytes"
+	"toolscope/stream/json"
 )
 
 const noStream = "the body is not a stream of events"
@@ -155,7 +155,7 @@ func isTerminator(f framing, p []byte) bool {
 // typeOf returns the type field of a JSON object, "" for anything else.
 func typeOf(p []byte) string {
 	var of struct{ Type string }
-	_ = json.Unmarshal(p, &of) // not an object: no type
+	_ = stdjson.Unmarshal(p, &of) // not an object: no type
 	return of.Type
 }
 
@@ -308,7 +308,7 @@ func rewriteLines(p []byte, change valueEdit) ([]byte, bool) {
 }
 
 func rewriteText(text []byte, change valueEdit) ([]byte, bool) {
-	if !json.Valid(text) {
+	if !stdjson.Valid(text) {
 		return text, false
 	}
 	w := walker{text: text, change: change}
@@ -337,7 +337,7 @@ func (w *walker) visitValue() {
 	w.skipSpace()
 	start := w.at
 	if len(w.where) > 0 {
-		end := start + jsonbytes.ValueEnd(w.text[start:])
+		end := start + json.ValueEnd(w.text[start:])
 		if other := w.change(w.where, w.text[start:end], w.text); other != nil {
 			w.out = append(append(w.out, w.text[w.done:start]...), other...)
 			w.at, w.done = end, end
@@ -348,7 +348,7 @@ func (w *walker) visitValue() {
 	case (c == '{' || c == '[') && len(w.where) < maxDepth:
 		w.visitMembers(c == '{')
 	default:
-		w.at += jsonbytes.ValueEnd(w.text[start:])
+		w.at += json.ValueEnd(w.text[start:])
 	}
 }
 
@@ -366,7 +366,7 @@ func (w *walker) visitMembers(object bool) {
 		}
 		key := "#"
 		if object {
-			n := jsonbytes.ValueEnd(w.text[w.at:])
+			n := json.ValueEnd(w.text[w.at:])
 			key = string(w.text[w.at+1 : w.at+n-1])
 			if name, err := strconv.Unquote(`"` + key + `"`); err == nil {
 				key = name
@@ -382,5 +382,5 @@ func (w *walker) visitMembers(object bool) {
 }
 
 func (w *walker) skipSpace() {
-	w.at += jsonbytes.SpaceLen(w.text[w.at:])
+	w.at += json.SpaceLen(w.text[w.at:])
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"toolscope/capture"
-	"toolscope/stream/jsonbytes"
+	"toolscope/stream/json"
 )
 
 // agentLog cuts a log into its entries, each of which is a JSON object in a line of its own. It holds
@@ -46,7 +46,7 @@ func (e *agentLog) done() []capture.Record {
 // hold keeps an unfinished line, unless it is too long.
 func (e *agentLog) hold(p []byte) {
 	switch {
-	case e.long > 0 || len(e.rest)+len(p) > maxValueBytes:
+	case e.long > 0 || len(e.rest)+len(p) > json.MaxValueBytes:
 		e.long += int64(len(e.rest) + len(p))
 		e.rest = nil
 	case len(e.rest) == 0:
@@ -61,9 +61,9 @@ func (e *agentLog) whole(p []byte) {
 	e.line++
 	size := int64(len(e.rest) + len(p))
 	switch {
-	case e.long > 0 || size > maxValueBytes:
+	case e.long > 0 || size > json.MaxValueBytes:
 		size += e.long
-		e.damage("the entry has %d bytes: entries longer than %d bytes are not read", size, maxValueBytes)
+		e.damage("the entry has %d bytes: entries longer than %d bytes are not read", size, json.MaxValueBytes)
 	case len(e.rest) > 0:
 		e.entry(append(e.rest, p...))
 	default:
@@ -108,7 +108,7 @@ func (e *agentLog) note(format string, args ...any) {
 
 // wholeObject reports whether an object ends where the line does.
 func wholeObject(line []byte) bool {
-	n, done := new(ValueScanner).Write(line)
+	n, done := new(json.ValueScanner).Write(line)
 	return done && n == len(line)
 }
 
@@ -129,7 +129,7 @@ func eachFirstLine(first []byte, whole bool, look func(line []byte, ended bool) 
 	first = bytes.TrimPrefix(first, []byte(byteOrderMark))
 	for len(first) > 0 {
 		line, rest, ended := bytes.Cut(first, []byte("\n"))
-		if line = line[jsonbytes.SpaceLen(line):]; len(line) > 0 {
+		if line = line[json.SpaceLen(line):]; len(line) > 0 {
 			if s := look(line, ended || whole); s.Is != capture.Maybe {
 				return s
 			}

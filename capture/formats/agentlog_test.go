@@ -2,7 +2,7 @@ package formats
 
 import (
 	"bytes"
-	"encoding/json"
+	stdjson "encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"toolscope/capture"
+	"toolscope/stream/json"
 )
 
 var updateAgents = flag.Bool("update-agents", false, "write what the readers of agents' logs give to testdata")
@@ -126,14 +127,14 @@ func checkComposed(t *testing.T, recs []capture.Record) {
 		if of.Exchange > 0 {
 			ended[of.Exchange] += 0
 		}
-		if of.Side == capture.Request && !json.Valid([]byte(body)) {
+		if of.Side == capture.Request && !stdjson.Valid([]byte(body)) {
 			t.Fatalf("the request of %d: %s", of.Exchange, body)
 		}
 		if of.Side == capture.Request || strings.HasPrefix(body, "{") { // an error comes as a body
 			continue
 		}
 		for event := range strings.SplitSeq(strings.TrimSuffix(body, "\n\n"), "\n\n") {
-			if _, data, _ := strings.Cut(event, "\ndata: "); event != "" && !json.Valid([]byte(data)) {
+			if _, data, _ := strings.Cut(event, "\ndata: "); event != "" && !stdjson.Valid([]byte(data)) {
 				t.Fatalf("the answer of %d: %s", of.Exchange, event)
 			}
 		}
@@ -171,7 +172,7 @@ func TestLongEntry(t *testing.T) {
 	r := claudeSession.New(capture.NewInput("in", nil))
 	piece := bytes.Repeat([]byte("x"), 1<<20)
 	var recs []capture.Record
-	for range maxValueBytes>>20 + 2 {
+	for range json.MaxValueBytes>>20 + 2 {
 		recs, _ = r.Write(recs, bytes.Clone(piece), capture.NoTime)
 	}
 	recs, _ = r.Write(recs, []byte("\n"), capture.NoTime)

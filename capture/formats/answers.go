@@ -1,6 +1,9 @@
 package formats
 
-import "toolscope/capture"
+import (
+	"toolscope/capture"
+	"toolscope/stream/json"
+)
 
 // geminiAnswers reads what Gemini CLI has recorded of a model to play it to a test: a line for each
 // call of the model's API, with what it gave: an object, or the list of those of a stream.
@@ -19,7 +22,7 @@ func sniffGeminiAnswers(first []byte, whole bool) capture.SniffResult {
 	return sniffObject(first, whole, func(key string, value []byte) capture.SniffResult {
 		switch {
 		case key == "method" && !known:
-			text, ok := Text(value)
+			text, ok := json.Text(value)
 			if known = ok && geminiMethods[string(text)]; known || !ok && len(value) < 32 {
 				return sniffMaybe(false)
 			}
@@ -65,8 +68,8 @@ func sniffDevTools(first []byte, whole bool) capture.SniffResult {
 			runs = true
 			return sniffMaybe(false)
 		case key == "steps" && value[0] == '[':
-			for step := range Elements(value) {
-				if Member(step, "run_id") != nil {
+			for step := range json.Elements(value) {
+				if json.Find(step, "run_id") != nil {
 					return capture.SniffResult{Is: capture.Yes, Why: "it has runs and steps, as the AI SDK's DevTools write them"}
 				}
 			}
@@ -122,7 +125,7 @@ func (x *recordedExchange) setFailure(why string) {
 
 // inString is the JSON that a string holds, or the value itself.
 func inString(p fileValue) fileValue {
-	if text, ok := Text(p.raw); ok {
+	if text, ok := json.Text(p.raw); ok {
 		return fileValue{raw: afterSpace(text)}
 	}
 	return p

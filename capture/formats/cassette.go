@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"toolscope/capture"
+	"toolscope/stream/json"
 )
 
 // This file reads one interaction of a cassette: a request and its response, as a library recorded
@@ -139,8 +140,8 @@ func sniffJSONCassette(first []byte, whole bool) capture.SniffResult {
 		case "version", "recorded_with", "recorded_at", "name":
 			return sniffMaybe(false)
 		case "interactions", "http_interactions":
-			for x := range Elements(value) {
-				if request := Member(x, "request"); len(request) > 0 && request[0] == '{' {
+			for x := range json.Elements(value) {
+				if request := json.Find(x, "request"); len(request) > 0 && request[0] == '{' {
 					return capture.SniffResult{Is: capture.Yes, Why: `it has "` + key + `", a list of requests`}
 				}
 			}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"toolscope/capture"
+	"toolscope/stream/json"
 )
 
 // A Claude Code session is what the program keeps in ~/.claude/projects: an entry a line. Entries of
@@ -123,12 +124,12 @@ func (c *claude) lane(e *claudeEntry) *claudeLane {
 
 // assistant takes content blocks of a message.
 func (c *claude) assistant(l *claudeLane, e *claudeEntry) {
-	id := TextOf(e.message, "id")
+	id := json.FindText(e.message, "id")
 	switch {
 	case e.failed:
 		c.failure(l, e)
 		return
-	case string(Member(e.message, "model")) == claudeSynthetic: // what Claude Code says itself
+	case string(json.Find(e.message, "model")) == claudeSynthetic: // what Claude Code says itself
 		return
 	case l.open == nil || l.open.id != id || id == "":
 		c.finish(l)
@@ -137,16 +138,16 @@ func (c *claude) assistant(l *claudeLane, e *claudeEntry) {
 		l.open.id, l.open.counted, l.last = id, goesOn, id
 		l.open.say(e.at, eventHead("message_start")+`,"message":`+string(messageOpening(e.message, l.open.counted))+eventTail)
 	}
-	content := Member(e.message, "content")
-	if text, ok := Text(content); ok && len(text) > 0 {
+	content := json.Find(e.message, "content")
+	if text, ok := json.Text(content); ok && len(text) > 0 {
 		l.open.text(e, content)
 	}
-	for block := range Elements(content) {
+	for block := range json.Elements(content) {
 		l.open.block(e, block)
 	}
-	l.open.ended = Member(e.message, "stop_reason")
+	l.open.ended = json.Find(e.message, "stop_reason")
 	if !l.open.counted {
-		l.open.used = Member(e.message, "usage")
+		l.open.used = json.Find(e.message, "usage")
 	}
 	if l.open.isOver(content) {
 		c.finish(l)
@@ -157,10 +158,10 @@ func (c *claude) assistant(l *claudeLane, e *claudeEntry) {
 // said its last words.
 func (a *claudeAnswer) isOver(content []byte) bool {
 	var last []byte
-	for block := range Elements(content) {
+	for block := range json.Elements(content) {
 		last = block
 	}
-	return !IsNull(a.ended) && string(a.ended) != `"tool_use"` && TextOf(last, "type") == "text"
+	return !json.IsNull(a.ended) && string(a.ended) != `"tool_use"` && json.FindText(last, "type") == "text"
 }
 
 // messageOpening is the message that a message_start has.
@@ -171,7 +172,7 @@ func messageOpening(message []byte, counted bool) []byte {
 		names = names[:2]
 	}
 	for _, name := range names {
-		m = append(m, withMember(name, Member(message, name))...)
+		m = append(m, withMember(name, json.Find(message, name))...)
 	}
 	return append(m, '}')
 }
@@ -186,7 +187,7 @@ func (c *claude) begin(l *claudeLane, e *claudeEntry) *claudeAnswer {
 	head.Incremental = true
 	of := agentSource{claudeSource.layer, append([]capture.Lack{capture.Composed}, claudeSource.lacks...)}
 	body := [][]byte{append([]byte(`{"messages":[`), bytes.Join(l.said, []byte(","))...), []byte("]")}
-	if model := Member(e.message, "model"); string(model) != claudeSynthetic {
+	if model := json.Find(e.message, "model"); string(model) != claudeSynthetic {
 		body = append(body, withMember("model", model))
 	}
 	body = append(body, []byte("}"))
@@ -234,18 +235,18 @@ const argumentsDelta = `,"delta":{"type":"input_json_delta","partial_json":`
 // block adds a content block. Of a call whose arguments were not JSON the log has their text in a
 // wrapper; an input without members would be a placeholder where a block starts.
 func (a *claudeAnswer) block(e *claudeEntry, block []byte) {
-	id, input := TextOf(block, "id"), Member(block, "input")
+	id, input := json.FindText(block, "id"), json.Find(block, "input")
 	if id != "" && slices.Contains(a.calls, id) {
 		return // the entry was written twice
 	}
 	a.calls, a.content = append(a.calls, id), append(a.content, block)
 	a.say(e.at, a.event("content_block_start")+`,"content_block":`)
-	raw := Member(input, "__unparsedToolInput", "raw")
+	raw := json.Find(input, "__unparsedToolInput", "raw")
 	switch {
 	case raw != nil:
 		head := []byte(`{"input":{}`)
 		for _, name := range []string{"type", "id", "name"} {
-			head = append(head, withMember(name, Member(block, name))...)
+			head = append(head, withMember(name, json.Find(block, name))...)
 		}
 		a.say(e.at, string(head)+"}"+eventTail+a.event("content_block_delta")+argumentsDelta)
 		a.piece(e.at, e.line, raw)
@@ -262,9 +263,9 @@ func (a *claudeAnswer) block(e *claudeEntry, block []byte) {
 
 // cutArguments tells that the log has only the beginning of arguments that were not JSON.
 func (a *claudeAnswer) cutArguments(block, input, raw []byte) {
-	text, _ := Text(raw)
-	if size := countOf(Member(input, "__unparsedToolInput", "len")); size > javaScriptLen(text) {
-		a.note = fmt.Sprintf("the log has %d of the %d characters of the arguments of %s", javaScriptLen(text), size, TextOf(block, "name"))
+	text, _ := json.Text(raw)
+	if size := countOf(json.Find(input, "__unparsedToolInput", "len")); size > javaScriptLen(text) {
+		a.note = fmt.Sprintf("the log has %d of the %d characters of the arguments of %s", javaScriptLen(text), size, json.FindText(block, "name"))
 	}
 }
 
@@ -278,7 +279,7 @@ func (c *claude) finish(l *claudeLane) {
 	delta := append([]byte(`,"delta":{"stop_sequence":null`), withMember("stop_reason", a.ended)...)
 	delta = append(append(delta, '}'), withMember("usage", a.used)...)
 	a.say(a.at, eventHead("message_delta")+string(delta)+eventTail+eventHead("message_stop")+eventTail)
-	if IsNull(a.ended) && !IsNull(a.used) {
+	if json.IsNull(a.ended) && !json.IsNull(a.used) {
 		a.note = "the log has the usage from the start of the message: its output count is too low"
 	}
 	a.end(capture.EndEOF, "", "")
@@ -288,19 +289,19 @@ func (c *claude) finish(l *claudeLane) {
 // user takes what the next request brings. Newer versions write a result while its message still
 // goes on; what a person says ends it.
 func (c *claude) user(l *claudeLane, e *claudeEntry) {
-	if e.message == nil || Member(e.message, "content") == nil {
+	if e.message == nil || json.Find(e.message, "content") == nil {
 		return
 	}
 	if l.open != nil && !bringsResult(e.message) && !e.meta {
 		c.finish(l)
 	}
 	l.said = append(l.said, e.message)
-	c.asks.spoken("user", Member(e.message, "content"))
+	c.asks.spoken("user", json.Find(e.message, "content"))
 }
 
 func bringsResult(message []byte) bool {
-	for block := range Elements(Member(message, "content")) {
-		if TextOf(block, "type") == "tool_result" {
+	for block := range json.Elements(json.Find(message, "content")) {
+		if json.FindText(block, "type") == "tool_result" {
 			return true
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"toolscope/capture"
+	"toolscope/stream/json"
 )
 
 // claudeEntry is an entry of a session, as far as it is read. Values stand as they are in the line.
@@ -34,7 +35,7 @@ type claudeEntry struct {
 // readClaudeEntry reads a line; ok is false where it is none of a session.
 func readClaudeEntry(line []byte) (e claudeEntry, ok bool) {
 	e.line = line
-	for key, v := range Members(line) {
+	for key, v := range json.Members(line) {
 		switch key {
 		case "type":
 			e.kind = stringOf(v)
@@ -97,7 +98,7 @@ func (e *claudeEntry) request(key string, v []byte) {
 }
 
 func stringOf(v []byte) string {
-	text, _ := Text(v)
+	text, _ := json.Text(v)
 	return string(text)
 }
 
@@ -137,11 +138,11 @@ func sniffClaude(first []byte, whole bool) capture.SniffResult {
 		switch {
 		case !ok || !wholeObject(line):
 			return capture.SniffResult{}
-		case slices.Contains(claudeKinds, e.kind) && e.session != "" && e.uuid != "" && (Member(line, "isSidechain") != nil || Member(e.message, "content") != nil):
+		case slices.Contains(claudeKinds, e.kind) && e.session != "" && e.uuid != "" && (json.Find(line, "isSidechain") != nil || json.Find(e.message, "content") != nil):
 			return capture.SniffResult{Is: capture.Yes, Why: "an entry of kind " + e.kind + " with sessionId and uuid"}
-		case e.kind == "summary" && Member(line, "leafUuid") != nil:
+		case e.kind == "summary" && json.Find(line, "leafUuid") != nil:
 			return capture.SniffResult{Is: capture.Yes, Why: "a summary with leafUuid"}
-		case slices.Contains(claudeKinds, e.kind) || e.session == "" && e.kind != "file-history-snapshot" && Member(line, "snapshot") == nil:
+		case slices.Contains(claudeKinds, e.kind) || e.session == "" && e.kind != "file-history-snapshot" && json.Find(line, "snapshot") == nil:
 			return capture.SniffResult{}
 		}
 		return capture.SniffResult{Is: capture.Maybe}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"toolscope/capture"
+	"toolscope/stream/json"
 )
 
 // claudeRequests are what a session has logged of requests: the messages and what else they were
@@ -60,7 +61,7 @@ func appendSorted(dst, value []byte, depth int) []byte {
 	switch value[0] {
 	case '{':
 		members := map[string][]byte{}
-		for k, v := range Members(value) {
+		for k, v := range json.Members(value) {
 			members[k] = v
 		}
 		dst = append(dst, '{')
@@ -74,7 +75,7 @@ func appendSorted(dst, value []byte, depth int) []byte {
 	case '[':
 		dst = append(dst, '[')
 		comma := false
-		for v := range Elements(value) {
+		for v := range json.Elements(value) {
 			if comma {
 				dst = append(dst, ',')
 			}
@@ -114,7 +115,7 @@ func (c *claude) requested(l *claudeLane, e *claudeEntry) {
 		c.finish(l) // it has the message that is open
 	}
 	a := &claudeAsked{id: e.id, at: e.at, params: e.params, shape: c.asks.keep[e.hash], from: e.kept, known: true}
-	for hash := range Elements(e.tail) {
+	for hash := range json.Elements(e.tail) {
 		message, ok := c.asks.keep[stringOf(hash)]
 		a.tail, a.known = append(a.tail, message), a.known && ok
 	}
@@ -185,12 +186,12 @@ func (c *claude) failure(l *claudeLane, e *claudeEntry) {
 	a := c.begin(l, e)
 	a.head.Status = countOf(e.status)
 	kind := e.failureType
-	if IsNull(kind) {
+	if json.IsNull(kind) {
 		kind = e.failure
 	}
 	a.say(e.at, `{"type":"error","error":{"error":null`+string(withMember("type", kind))+`,"message":`)
-	for block := range Elements(Member(e.message, "content")) {
-		if text := Member(block, "text"); text != nil {
+	for block := range json.Elements(json.Find(e.message, "content")) {
+		if text := json.Find(block, "text"); text != nil {
 			a.piece(e.at, e.line, text)
 			break
 		}
@@ -218,7 +219,7 @@ func (c *claude) system(l *claudeLane, e *claudeEntry) {
 	e.asked = last
 	a := c.begin(l, e)
 	l.said = said // and brings them again
-	a.head.Status = countOf(Member(e.failure, "status"))
+	a.head.Status = countOf(json.Find(e.failure, "status"))
 	a.say(e.at, string(failedWith(e.failure)))
 	a.end(capture.EndEOF, "", "")
 }
@@ -226,12 +227,12 @@ func (c *claude) system(l *claudeLane, e *claudeEntry) {
 // failedWith is the body of an error, as far as the log has it: as a value, or behind the status in
 // the message that Claude Code made of it.
 func failedWith(failure []byte) []byte {
-	if body := Member(failure, "error"); len(body) > 0 && body[0] == '{' {
+	if body := json.Find(failure, "error"); len(body) > 0 && body[0] == '{' {
 		return body
 	}
-	message := TextOf(failure, "message")
+	message := json.FindText(failure, "message")
 	if _, body, ok := strings.Cut(message, " "); ok && strings.HasPrefix(body, "{") {
 		return []byte(body)
 	}
-	return fmt.Appendf(nil, `{"type":"error","error":{"message":%s}}`, Member(failure, "message"))
+	return fmt.Appendf(nil, `{"type":"error","error":{"message":%s}}`, json.Find(failure, "message"))
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"toolscope/capture"
+	"toolscope/stream/json"
 )
 
 // cline is the history of a task as Cline and those made of it, Roo Code and Kilo Code, keep it for
@@ -18,7 +19,7 @@ var cline = capture.Format{
 	New: func(in *capture.Input) capture.Reader {
 		c := &clineTask{newTalk(in, anthropicShape, "cline task", capture.NoDeltas, capture.NoEnding, capture.Reencoded)}
 		found := func(recs []capture.Record, _ int, value []byte) []capture.Record { return c.message(recs, value) }
-		return &jsonDocument{entryReader: entryReader{in: in, book: c}, walk: Walk{Paths: [][]string{{"*"}}}, found: found, decided: true, one: true}
+		return &jsonDocument{entryReader: entryReader{in: in, book: c}, walk: json.Walk{Paths: [][]string{{"*"}}}, found: found, decided: true, one: true}
 	},
 }
 
@@ -39,7 +40,7 @@ func sniffCline(first []byte, whole bool) capture.SniffResult {
 	if len(message) == 0 || message[0] != '{' {
 		return capture.SniffResult{}
 	}
-	f := pickMembers(message, "role", "content")
+	f := json.Pick(message, "role", "content")
 	content := hasText(f[0], "user") && (kindOf(f[1]) == '[' || kindOf(f[1]) == '"')
 	if keys, open := topKeys(message); open && !whole && (len(keys) == 0 || slices.Contains(messageKeys, keys[0])) && (f[0] == nil || len(keys) < 3 || hasText(f[0], "user")) {
 		return capture.SniffResult{Is: capture.Maybe}
@@ -61,11 +62,11 @@ func (c *clineTask) entry(recs []capture.Record, line []byte) []capture.Record {
 }
 
 func (c *clineTask) message(recs []capture.Record, m []byte) []capture.Record {
-	f := pickMembers(m, "role", "content", "ts", "modelInfo", "metrics", "id")
+	f := json.Pick(m, "role", "content", "ts", "modelInfo", "metrics", "id")
 	parts, at := blocks(f[1]), parseLogTime(f[2])
 	switch {
 	case hasText(f[0], "assistant"):
-		model := pickMembers(f[3], "modelId")[0]
+		model := json.Pick(f[3], "modelId")[0]
 		recs = c.answer(recs, &modelResponse{model: model, id: nonEmptyText(f[5]), parts: parts, usage: clineUsage(f[4])}, time.Time{}, at)
 	case hasText(f[0], "user"):
 		c.hear(theUser, parts, at)
@@ -78,9 +79,9 @@ func blocks(content []byte) (parts []messagePart) {
 	if text := nonEmptyText(content); text != nil {
 		return []messagePart{{kind: textPart, text: text}}
 	}
-	for b := range Elements(content) {
+	for b := range json.Elements(content) {
 		u := messagePart{raw: b}
-		if f := pickMembers(b, "type", "input"); hasText(f[0], "tool_result") {
+		if f := json.Pick(b, "type", "input"); hasText(f[0], "tool_result") {
 			u.kind = resultPart
 		} else if hasText(f[0], "tool_use") {
 			u.kind, u.args = callPart, f[1]
@@ -92,7 +93,7 @@ func blocks(content []byte) (parts []messagePart) {
 
 // clineUsage is Cline's counts by Anthropic's names. Its prompt counts what was cached too.
 func clineUsage(metrics []byte) []byte {
-	f := pickMembers(Member(metrics, "tokens"), "prompt", "completion", "cached")
+	f := json.Pick(json.Find(metrics, "tokens"), "prompt", "completion", "cached")
 	if f[0] == nil && f[1] == nil {
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"toolscope/capture"
+	"toolscope/stream/json"
 )
 
 // clineScreen is what Cline, Roo Code and Kilo Code have shown of a task: ui_messages.json beside
@@ -16,7 +17,7 @@ var clineScreen = capture.Format{
 	New: func(in *capture.Input) capture.Reader {
 		c := &clineShown{talk: newTalk(in, geminiShape, "cline screen", capture.NoDeltas, capture.NoEnding, capture.Reencoded)}
 		found := func(recs []capture.Record, _ int, value []byte) []capture.Record { return c.entry(recs, value) }
-		return &jsonDocument{entryReader: entryReader{in: in, book: c}, walk: Walk{Paths: [][]string{{"*"}}}, found: found, decided: true, one: true}
+		return &jsonDocument{entryReader: entryReader{in: in, book: c}, walk: json.Walk{Paths: [][]string{{"*"}}}, found: found, decided: true, one: true}
 	},
 }
 
@@ -26,7 +27,7 @@ func sniffClineScreen(first []byte, whole bool) capture.SniffResult {
 		return capture.SniffResult{}
 	}
 	message := afterSpace(p[min(1, len(p)):])
-	f := pickMembers(message, "ts", "type", "say", "ask")
+	f := json.Pick(message, "ts", "type", "say", "ask")
 	keys, open := topKeys(message)
 	switch {
 	case f[0] != nil && (hasText(f[1], "say") && f[2] != nil || hasText(f[1], "ask") && f[3] != nil):
@@ -60,10 +61,10 @@ func (c *clineShown) flush(recs []capture.Record) []capture.Record {
 }
 
 func (c *clineShown) entry(recs []capture.Record, m []byte) []capture.Record {
-	f := pickMembers(m, "say", "ask", "text", "ts", "partial")
-	what, _ := Text(f[0])
+	f := json.Pick(m, "say", "ask", "text", "ts", "partial")
+	what, _ := json.Text(f[0])
 	if f[0] == nil {
-		what, _ = Text(f[1])
+		what, _ = json.Text(f[1])
 	}
 	at := parseLogTime(f[3])
 	switch text := nonEmptyText(f[2]); string(what) {
@@ -90,8 +91,8 @@ func (c *clineShown) entry(recs []capture.Record, m []byte) []capture.Record {
 
 // told takes what the screen says of a request: what it cost, and why it broke off.
 func (c *clineShown) told(text []byte) {
-	of, _ := Text(text)
-	f := pickMembers(of, "tokensIn", "tokensOut", "cacheReads", "cacheWrites", "cancelReason", "streamingFailedMessage")
+	of, _ := json.Text(text)
+	f := json.Pick(of, "tokensIn", "tokensOut", "cacheReads", "cacheWrites", "cancelReason", "streamingFailedMessage")
 	if f[0] != nil || f[1] != nil {
 		n := func(v []byte) int { return int(parseNumber(v)) }
 		c.reply.usage = objectOf(member{"promptTokenCount", intBytes(n(f[0]) + n(f[2]) + n(f[3]))}, member{"candidatesTokenCount", f[1]}, member{"cachedContentTokenCount", f[2]})
@@ -119,12 +120,12 @@ func clinePart(what string, text []byte) *messagePart {
 	case "command":
 		return &messagePart{kind: callPart, name: quotedWord("command"), args: objectOf(member{"command", text})}
 	}
-	shown, _ := Text(text)
-	switch f := pickMembers(shown, "tool", "toolName", "arguments"); {
+	shown, _ := json.Text(text)
+	switch f := json.Pick(shown, "tool", "toolName", "arguments"); {
 	case what == "tool" && f[0] != nil:
 		return &messagePart{kind: callPart, name: f[0], args: shown}
 	case what == "use_mcp_server" && f[1] != nil:
-		args, isText := Text(f[2])
+		args, isText := json.Text(f[2])
 		if !isText || !isObject(args) {
 			args = f[2]
 		}

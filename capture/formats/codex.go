@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"toolscope/capture"
+	"toolscope/stream/json"
 )
 
 // A Codex rollout is what the program keeps in ~/.codex/sessions: an entry a line, of a type and
@@ -65,7 +66,7 @@ type codexEntry struct {
 
 func readCodexEntry(line []byte) (e codexEntry, stamp []byte) {
 	e.line = line
-	for key, v := range Members(line) {
+	for key, v := range json.Members(line) {
 		switch key {
 		case "type":
 			e.kind = stringOf(v)
@@ -82,7 +83,7 @@ func readCodexEntry(line []byte) (e codexEntry, stamp []byte) {
 		}
 		return e, stamp
 	}
-	e.of = TextOf(e.item, "type")
+	e.of = json.FindText(e.item, "type")
 	return e, stamp
 }
 
@@ -94,21 +95,21 @@ func (c *codex) entry(line []byte) bool {
 		c.meta(e.item)
 	case "turn_context":
 		c.finish(nil, nil)
-		c.model = Member(e.item, "model")
+		c.model = json.Find(e.item, "model")
 	case "response_item":
 		c.responseItem(&e)
 	case "compacted":
 		c.finish(nil, nil)
 		c.said, c.brings = nil, false
 	case "token_usage_record":
-		c.used(&e, Member(e.item, "usage"), string(Member(e.item, "thread_token_usage", "total_tokens")))
+		c.used(&e, json.Find(e.item, "usage"), string(json.Find(e.item, "thread_token_usage", "total_tokens")))
 	case "event_msg":
 		c.event(&e)
 	case "":
-		if Member(line, "record_type") == nil && Member(line, "id") == nil {
+		if json.Find(line, "record_type") == nil && json.Find(line, "id") == nil {
 			return false
 		}
-		if TextOf(line, "id") != "" {
+		if json.FindText(line, "id") != "" {
 			c.meta(line)
 		}
 	}
@@ -121,21 +122,21 @@ func (c *codex) meta(of []byte) {
 	if c.header != nil {
 		return
 	}
-	thread := TextOf(of, "id")
-	session := cmp.Or(TextOf(of, "session_id"), thread)
-	c.header = map[string][]string{"Originator": {cmp.Or(TextOf(of, "originator"), "codex_cli_rs")}, "Session-Id": {session}, "Thread-Id": {thread}}
-	agent := Member(of, "source", "subagent")
-	if parent := cmp.Or(TextOf(of, "parent_thread_id"), TextOf(agent, "thread_spawn", "parent_thread_id")); parent != "" {
+	thread := json.FindText(of, "id")
+	session := cmp.Or(json.FindText(of, "session_id"), thread)
+	c.header = map[string][]string{"Originator": {cmp.Or(json.FindText(of, "originator"), "codex_cli_rs")}, "Session-Id": {session}, "Thread-Id": {thread}}
+	agent := json.Find(of, "source", "subagent")
+	if parent := cmp.Or(json.FindText(of, "parent_thread_id"), json.FindText(agent, "thread_spawn", "parent_thread_id")); parent != "" {
 		c.header["X-Codex-Parent-Thread-Id"] = []string{parent}
 	}
-	if word, ok := Text(agent); ok {
+	if word, ok := json.Text(agent); ok {
 		c.header["X-Openai-Subagent"] = []string{string(word)}
-	} else if Member(agent, "thread_spawn") != nil {
+	} else if json.Find(agent, "thread_spawn") != nil {
 		c.header["X-Openai-Subagent"] = []string{"collab_spawn"}
 	}
-	c.told = Member(of, "base_instructions", "text")
+	c.told = json.Find(of, "base_instructions", "text")
 	if c.told == nil {
-		c.told = Member(of, "instructions")
+		c.told = json.Find(of, "instructions")
 	}
 }
 
@@ -144,7 +145,7 @@ var codexNotes = []string{"ghost_snapshot", "compaction", "compaction_summary", 
 
 // responseItem takes an item: the model's, or what the next request brings.
 func (c *codex) responseItem(e *codexEntry) {
-	role := TextOf(e.item, "role")
+	role := json.FindText(e.item, "role")
 	switch {
 	case slices.Contains(codexNotes, e.of):
 	case e.of == "message" && role != "assistant":
@@ -191,7 +192,7 @@ func (a *codexAnswer) item(e *codexEntry) {
 	at := `,"output_index":` + strconv.Itoa(a.items) + `,"item":`
 	news := []byte(`{"status":"in_progress"`)
 	for _, name := range codexNames {
-		news = append(news, withMember(name, Member(e.item, name))...)
+		news = append(news, withMember(name, json.Find(e.item, name))...)
 	}
 	a.say(e.at, eventHead("response.output_item.added")+at+string(news)+"}"+eventTail+eventHead("response.output_item.done")+at)
 	a.piece(e.at, e.line, e.item)
@@ -204,11 +205,11 @@ func (a *codexAnswer) item(e *codexEntry) {
 func (c *codex) event(e *codexEntry) {
 	switch e.of {
 	case "token_count":
-		info := Member(e.item, "info")
-		if model := Member(info, "model"); model != nil {
+		info := json.Find(e.item, "info")
+		if model := json.Find(info, "model"); model != nil {
 			c.model = model
 		}
-		c.used(e, Member(info, "last_token_usage"), string(Member(info, "total_token_usage", "total_tokens")))
+		c.used(e, json.Find(info, "last_token_usage"), string(json.Find(info, "total_token_usage", "total_tokens")))
 	case "task_complete", "turn_complete":
 		c.finish(nil, nil)
 	case "turn_aborted":

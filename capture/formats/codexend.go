@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"toolscope/capture"
+	"toolscope/stream/json"
 )
 
 // used takes the usage of a response, which ends it. It may be told twice, in two ways; and of a
 // response that the log has nothing else of.
 func (c *codex) used(e *codexEntry, usage []byte, total string) {
-	if IsNull(usage) || total != "" && total == c.total {
+	if json.IsNull(usage) || total != "" && total == c.total {
 		return
 	}
 	c.total = total
@@ -36,7 +37,7 @@ func codexUsageOf(usage []byte) []byte {
 		var in []byte
 		for _, m := range codexUsage {
 			if m.inside == inside {
-				in = append(in, withMember(m.as, Member(usage, m.name))...)
+				in = append(in, withMember(m.as, json.Find(usage, m.name))...)
 			}
 		}
 		switch {
@@ -58,7 +59,7 @@ func (c *codex) finish(e *codexEntry, usage []byte) {
 	}
 	c.open = nil
 	if usage != nil {
-		response := append([]byte(`{"object":"response","status":"completed"`), withMember("id", Member(e.item, "response_id"))...)
+		response := append([]byte(`{"object":"response","status":"completed"`), withMember("id", json.Find(e.item, "response_id"))...)
 		response = append(append(response, withMember("model", c.model)...), withMember("usage", codexUsageOf(usage))...)
 		a.say(e.at, eventHead("response.completed")+`,"response":`+string(response)+"}"+eventTail)
 	}
@@ -68,7 +69,7 @@ func (c *codex) finish(e *codexEntry, usage []byte) {
 // aborted takes that the user stopped Codex. Items are written when they are done: behind a call
 // its tool was stopped, and behind anything else the response was.
 func (c *codex) aborted(e *codexEntry) {
-	why := "the turn was aborted: " + TextOf(e.item, "reason")
+	why := "the turn was aborted: " + json.FindText(e.item, "reason")
 	switch a := c.open; {
 	case a == nil && len(c.said) > 0:
 		c.asked(e).end(capture.EndCut, why, capture.Client)
@@ -88,7 +89,7 @@ func (c *codex) failed(e *codexEntry) {
 	a := c.open
 	c.open = nil
 	a.say(e.at, eventHead("error")+`,"message":`)
-	a.piece(e.at, e.line, Member(e.item, "message"))
+	a.piece(e.at, e.line, json.Find(e.item, "message"))
 	a.say(e.at, eventTail)
 	a.end(capture.EndEOF, "", "")
 }
@@ -123,9 +124,9 @@ func sniffCodex(first []byte, whole bool) capture.SniffResult {
 			return capture.SniffResult{}
 		case stamp != nil && slices.Contains(codexTypes, e.kind) && bytes.HasPrefix(e.item, []byte("{")) && len(e.item) < len(line):
 			return yes("an entry of type " + e.kind + " with a payload")
-		case stringOf(Member(line, "record_type")) == "state":
+		case stringOf(json.Find(line, "record_type")) == "state":
 			return yes("an entry of record_type state")
-		case stamp != nil && TextOf(line, "id") != "" && Member(line, "instructions") != nil:
+		case stamp != nil && json.FindText(line, "id") != "" && json.Find(line, "instructions") != nil:
 			return yes("a session with its instructions")
 		case isBareItem(line, e.of):
 			return yes("a response item without a wrapper")
@@ -141,12 +142,12 @@ func sniffCodex(first []byte, whole bool) capture.SniffResult {
 func isBareItem(line []byte, kind string) bool {
 	switch kind {
 	case "message":
-		for block := range Elements(Member(line, "content")) {
-			of := TextOf(block, "type")
+		for block := range json.Elements(json.Find(line, "content")) {
+			of := json.FindText(block, "type")
 			return of == "input_text" || of == "output_text"
 		}
 	case "function_call":
-		return Member(line, "call_id") != nil && Member(line, "arguments") != nil && Member(line, "output_index") == nil
+		return json.Find(line, "call_id") != nil && json.Find(line, "arguments") != nil && json.Find(line, "output_index") == nil
 	}
 	return false
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"toolscope/capture"
+	"toolscope/stream/json"
 )
 
 // A composed exchange is put together from pieces of a log that keeps a conversation and not what
@@ -86,7 +87,7 @@ func listed(values [][]byte) (pieces [][]byte) {
 
 // withMember is a member of an object, or nothing where it has no value.
 func withMember(name string, value []byte) []byte {
-	if IsNull(value) {
+	if json.IsNull(value) {
 		return nil
 	}
 	return append([]byte(`,"`+name+`":`), value...)
@@ -94,7 +95,7 @@ func withMember(name string, value []byte) []byte {
 
 // stamp is a time as the logs of agents write it.
 func (e *agentLog) stamp(value []byte) (at time.Duration, clock time.Time) {
-	text, _ := Text(value)
+	text, _ := json.Text(value)
 	clock, err := time.Parse(time.RFC3339Nano, string(text))
 	if err != nil {
 		return capture.NoTime, time.Time{}

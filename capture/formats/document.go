@@ -6,13 +6,14 @@ import (
 
 	"toolscope/capture"
 	"toolscope/stream/count"
+	"toolscope/stream/json"
 )
 
 // jsonDocument is the reader of a format that has an entry on each line, or is one object that spans
 // lines: what stands on the first line tells. Of the one object it holds one value of its paths.
 type jsonDocument struct {
 	entryReader
-	walk    Walk
+	walk    json.Walk
 	found   func(recs []capture.Record, path int, value []byte) []capture.Record
 	first   []byte // until it is known
 	decided bool
@@ -22,7 +23,7 @@ type jsonDocument struct {
 func (d *jsonDocument) Write(recs []capture.Record, p []byte, at time.Duration) ([]capture.Record, error) {
 	if !d.decided {
 		d.first = append(d.first, p...)
-		if bytes.IndexByte(p, '\n') < 0 && len(d.first) < maxValueBytes {
+		if bytes.IndexByte(p, '\n') < 0 && len(d.first) < json.MaxValueBytes {
 			return recs, nil
 		}
 		recs, p = d.chooseLayout(recs), nil
@@ -30,7 +31,7 @@ func (d *jsonDocument) Write(recs []capture.Record, p []byte, at time.Duration) 
 	if !d.one {
 		return d.entryReader.Write(recs, p, at)
 	}
-	d.walk.Write(p, func(f FoundValue) { recs = d.takeValue(recs, f) })
+	d.walk.Write(p, func(f json.FoundValue) { recs = d.takeValue(recs, f) })
 	return recs, nil
 }
 
@@ -45,10 +46,10 @@ func (d *jsonDocument) chooseLayout(recs []capture.Record) []capture.Record {
 	return recs
 }
 
-func (d *jsonDocument) takeValue(recs []capture.Record, f FoundValue) []capture.Record {
+func (d *jsonDocument) takeValue(recs []capture.Record, f json.FoundValue) []capture.Record {
 	switch {
 	case f.Long:
-		recs = d.addNote(recs, capture.Record{At: capture.NoTime, Damaged: true, Note: noteAt(f.At, "a value is longer than %d MiB and is left out", maxValueBytes>>20)})
+		recs = d.addNote(recs, capture.Record{At: capture.NoTime, Damaged: true, Note: noteAt(f.At, "a value is longer than %d MiB and is left out", json.MaxValueBytes>>20)})
 	case f.Cut:
 		recs = d.addNote(recs, capture.Record{At: capture.NoTime, Damaged: true, Note: noteAt(f.At, "the file ends inside a value, after %s of it", count.Of(f.Size, "byte"))})
 	default:
@@ -66,10 +67,10 @@ func (d *jsonDocument) Close(recs []capture.Record, end capture.End, why string,
 	}
 	if d.one {
 		open := d.walk.Open()
-		d.walk.Close(func(f FoundValue) { open, recs = false, d.takeValue(recs, f) })
+		d.walk.Close(func(f json.FoundValue) { open, recs = false, d.takeValue(recs, f) })
 		switch {
 		case open:
-			recs = d.addNote(recs, capture.Record{At: capture.NoTime, Damaged: true, Note: noteAt(d.walk.read, "the file ends before its last bracket")})
+			recs = d.addNote(recs, capture.Record{At: capture.NoTime, Damaged: true, Note: noteAt(d.walk.Len(), "the file ends before its last bracket")})
 		case d.walk.Stray > 0:
 			recs = d.addNote(recs, capture.Record{At: capture.NoTime, Damaged: true, Note: noteAt(d.walk.StrayAt, "%s that JSON doesn't allow there", count.Of(d.walk.Stray, "byte"))})
 		}

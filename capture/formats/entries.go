@@ -7,6 +7,7 @@ import (
 
 	"toolscope/capture"
 	"toolscope/stream/count"
+	"toolscope/stream/json"
 )
 
 // jsonLines cuts a text into its lines, of which each is one JSON object. It holds no more than one.
@@ -26,7 +27,7 @@ func (e *jsonLines) write(p []byte, give func(line []byte)) {
 		n := bytes.IndexByte(p, '\n')
 		if n < 0 {
 			e.size += int64(len(p))
-			if e.size <= maxValueBytes {
+			if e.size <= json.MaxValueBytes {
 				e.held = append(e.held, p...)
 			} else {
 				e.held = nil
@@ -34,7 +35,7 @@ func (e *jsonLines) write(p []byte, give func(line []byte)) {
 			return
 		}
 		line := p[:n:n]
-		if e.size += int64(n); e.size > maxValueBytes {
+		if e.size += int64(n); e.size > json.MaxValueBytes {
 			line = nil
 		} else if len(e.held) > 0 {
 			line = append(e.held, line...)
@@ -64,7 +65,7 @@ func isObject(line []byte) bool {
 	if len(line) == 0 || line[0] != '{' {
 		return false
 	}
-	n, done := new(ValueScanner).Write(line)
+	n, done := new(json.ValueScanner).Write(line)
 	return done && n == len(line)
 }
 
@@ -87,7 +88,7 @@ func (d *entryReader) Write(recs []capture.Record, p []byte, _ time.Duration) ([
 func (d *entryReader) takeLine(recs []capture.Record, line []byte) []capture.Record {
 	switch {
 	case line == nil:
-		recs = d.addNote(recs, d.lineNote("the line is longer than %d MiB and is left out", maxValueBytes>>20))
+		recs = d.addNote(recs, d.lineNote("the line is longer than %d MiB and is left out", json.MaxValueBytes>>20))
 	case len(bytes.TrimSpace(line)) == 0:
 	case !isObject(line):
 		recs = d.addNote(recs, d.lineNote("not a JSON object, left out: %.60q", line))

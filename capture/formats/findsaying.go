@@ -1,6 +1,10 @@
 package formats
 
-import "bytes"
+import (
+	"bytes"
+
+	"toolscope/stream/json"
+)
 
 // chunkInfo is what a payload says of itself, as far as that tells streams apart. It is little, and
 // nothing of it is shown to anybody: what a payload means, only those know who read it.
@@ -51,75 +55,75 @@ const (
 )
 
 // readChunkInfo reads what the members of an object say.
-func readChunkInfo(all []foundMember) (s chunkInfo) {
+func readChunkInfo(all []json.FoundField) (s chunkInfo) {
 	s.block, s.number = -1, -1
 	var object, status, choices, candidates, message, response, done, model, created, answer []byte
 	var took, usage, filter, metadata, role, content, contents, input, messages, prompt, output []byte
 	for _, m := range all {
-		switch string(m.key) {
+		switch string(m.Key) {
 		case "type", "event_type":
-			if text, is := stringInside(m.value); is {
+			if text, is := stringInside(m.Value); is {
 				s.kind = text
 			}
 		case "object":
-			object, _ = stringInside(m.value)
+			object, _ = stringInside(m.Value)
 		case "status":
-			status, _ = stringInside(m.value)
+			status, _ = stringInside(m.Value)
 		case "id", "responseId", "response_id":
-			s.setResponseID(m.value)
+			s.setResponseID(m.Value)
 		case "choices":
-			choices = m.value
+			choices = m.Value
 		case "candidates":
-			candidates = m.value
+			candidates = m.Value
 		case "message":
-			message = m.value
+			message = m.Value
 		case "response":
-			response = m.value
+			response = m.Value
 		case "done":
-			done = m.value
+			done = m.Value
 		case "model", "modelVersion":
-			model = m.value
+			model = m.Value
 		case "created_at":
-			created = m.value
+			created = m.Value
 		case "total_duration":
-			took = m.value
+			took = m.Value
 		case "usage":
-			usage = m.value
+			usage = m.Value
 		case "prompt_filter_results":
-			filter = m.value
+			filter = m.Value
 		case "usageMetadata", "promptFeedback":
-			metadata = m.value
+			metadata = m.Value
 		case "role":
-			role, _ = stringInside(m.value)
+			role, _ = stringInside(m.Value)
 		case "content":
-			content = m.value
+			content = m.Value
 		case "contents":
-			contents = m.value
+			contents = m.Value
 		case "input":
-			input = m.value
+			input = m.Value
 		case "messages":
-			messages = m.value
+			messages = m.Value
 		case "prompt":
-			prompt = m.value
+			prompt = m.Value
 		case "output":
-			output = m.value
+			output = m.Value
 		case "item_id":
-			s.item = hashText(m.value)
+			s.item = hashText(m.Value)
 		case "item":
-			s.item = hashText(memberOf(m.value, "id"))
+			s.item = hashText(json.Find(m.Value, "id"))
 		case "index", "content_index":
-			s.block = parseInt(m.value)
+			s.block = parseInt(m.Value)
 		case "sequence_number":
-			s.number = parseInt(m.value)
+			s.number = parseInt(m.Value)
 		case "interaction", "answer":
-			answer = m.value
+			answer = m.Value
 		}
 	}
 	switch {
 	case s.readKnownType(message, response, answer):
 	case string(object) == "chat.completion.chunk":
 		s.is, s.of, s.ends = aChunk, ofChat, isFinished(choices)
-	case string(object) == "chat.completion" || string(object) == "text_completion" && opensObject(firstElement(choices)):
+	case string(object) == "chat.completion" || string(object) == "text_completion" && opensObject(json.FirstElement(choices)):
 		s.is, s.of = aBody, ofChat
 	case string(object) == "response" && status != nil:
 		s.is, s.of = aBody, ofResponses
@@ -129,8 +133,8 @@ func readChunkInfo(all []foundMember) (s chunkInfo) {
 		if s.readChoices(choices, model, usage); s.is == noPayload && filter != nil {
 			s.is, s.of = aChunk, ofChat
 		}
-	case isAssist(all) && isArray(memberOf(response, "candidates")):
-		inner, _, _ := readMembers(nil, response)
+	case isAssist(all) && isArray(json.Find(response, "candidates")):
+		inner, _, _ := json.AppendFields(nil, response)
 		return readChunkInfo(inner)
 	case isArray(candidates) && ofCandidates(candidates), opensObject(metadata) && model != nil && candidates == nil:
 		s.is, s.of = aChunk, ofGemini
@@ -151,9 +155,9 @@ func readChunkInfo(all []foundMember) (s chunkInfo) {
 }
 
 // isAssist reports whether an object may be a chunk as Code Assist wraps it, and has nothing beside.
-func isAssist(all []foundMember) bool {
+func isAssist(all []json.FoundField) bool {
 	for _, m := range all {
-		if k := string(m.key); k != "response" && k != "traceId" && k != "metadata" {
+		if k := string(m.Key); k != "response" && k != "traceId" && k != "metadata" {
 			return false
 		}
 	}
@@ -181,13 +185,13 @@ func (s *chunkInfo) readKnownType(message, response, interaction []byte) bool {
 	s.is, s.of, s.begins, s.ends, s.last, s.weak = aChunk, w.of, w.begins, w.ends, w.last, w.weak
 	switch w.of {
 	case ofMessages:
-		s.id = hashText(memberOf(message, "id"))
+		s.id = hashText(json.Find(message, "id"))
 	case ofResponses:
-		if id := memberOf(response, "id"); id != nil {
+		if id := json.Find(response, "id"); id != nil {
 			s.id = hashText(id)
 		}
 	case ofInteractions:
-		if id := memberOf(interaction, "id"); id != nil {
+		if id := json.Find(interaction, "id"); id != nil {
 			s.id = hashText(id)
 		}
 	}
@@ -196,15 +200,15 @@ func (s *chunkInfo) readKnownType(message, response, interaction []byte) bool {
 
 // readChoices reads choices of what says not what it is.
 func (s *chunkInfo) readChoices(choices, model, usage []byte) {
-	first := firstElement(choices)
+	first := json.FirstElement(choices)
 	switch {
-	case memberOf(first, "delta") != nil:
+	case json.Find(first, "delta") != nil:
 		s.is, s.of, s.ends = aChunk, ofChat, isFinished(choices)
-	case opensObject(memberOf(first, "message")):
+	case opensObject(json.Find(first, "message")):
 		s.is, s.of = aBody, ofChat
 	case first == nil && model != nil && (usage != nil || s.id != 0):
 		s.is, s.of, s.ends = aChunk, ofChat, true
-	case opensObject(first) && memberOf(first, "text") != nil && memberOf(first, "finish_reason") != nil:
+	case opensObject(first) && json.Find(first, "text") != nil && json.Find(first, "finish_reason") != nil:
 		s.is, s.of, s.ends = aChunk, ofChat, isFinished(choices)
 	}
 }
@@ -219,14 +223,14 @@ func isFinished(choices []byte) bool {
 }
 
 func ofCandidates(candidates []byte) bool {
-	first := firstElement(candidates)
-	return first == nil || opensObject(memberOf(first, "content")) || memberOf(first, "finishReason") != nil
+	first := json.FirstElement(candidates)
+	return first == nil || opensObject(json.Find(first, "content")) || json.Find(first, "finishReason") != nil
 }
 
 // isConversation reports whether a value is messages, as requests have them.
 func isConversation(messages []byte, member string) bool {
-	first := firstElement(messages)
-	return first != nil && memberOf(first, member) != nil && (member != "role" || memberOf(first, "content") != nil || memberOf(first, "tool_calls") != nil)
+	first := json.FirstElement(messages)
+	return first != nil && json.Find(first, member) != nil && (member != "role" || json.Find(first, "content") != nil || json.Find(first, "tool_calls") != nil)
 }
 
 func parseInt(value []byte) (n int64) {
@@ -263,16 +267,16 @@ func hashOf(h uint64, p []byte) uint64 {
 
 // isContent reports whether an object is a piece of a conversation: what it holds is text that
 // somebody wrote or a tool gave, whatever it looks like.
-func isContent(all []foundMember) bool {
+func isContent(all []json.FoundField) bool {
 	role, holds := false, false
 	for _, m := range all {
-		switch string(m.key) {
+		switch string(m.Key) {
 		case "role":
-			_, role = stringInside(m.value)
+			_, role = stringInside(m.Value)
 		case "content", "parts", "tool_calls", "tool_call_id":
 			holds = true
 		case "type":
-			switch text, _ := stringInside(m.value); string(text) {
+			switch text, _ := stringInside(m.Value); string(text) {
 			case "tool_result", "tool_use", "text", "input_text", "output_text", "thinking", "function_call_output", "custom_tool_call_output",
 				"function_call", "function_response", "tool-result", "tool-call", "reasoning", "mcp_call", "local_shell_call_output":
 				return true
@@ -286,10 +290,10 @@ func isContent(all []foundMember) bool {
 
 // isSession reports whether an object is a line that an agent keeps of its session: its messages
 // are history, and no answer of which this is a log.
-func isSession(all []foundMember) bool {
+func isSession(all []json.FoundField) bool {
 	kind, session, holds := false, false, false
 	for _, m := range all {
-		switch string(m.key) {
+		switch string(m.Key) {
 		case "type":
 			kind = true
 		case "sessionId", "session_id", "sessionID", "parentUuid", "leafUuid", "projectHash", "parentId", "parent_tool_use_id":
@@ -304,20 +308,20 @@ func isSession(all []foundMember) bool {
 
 // isRollout reports whether an object is a line of a rollout: a time, a type and a payload that has
 // a type of its own, or describes the session.
-func isRollout(all []foundMember) bool {
+func isRollout(all []json.FoundField) bool {
 	kind, stamp := false, false
 	var payload []byte
 	for _, m := range all {
-		switch string(m.key) {
+		switch string(m.Key) {
 		case "type":
-			switch text, _ := stringInside(m.value); string(text) {
+			switch text, _ := stringInside(m.Value); string(text) {
 			case "session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state":
 				kind = true
 			}
 		case "timestamp":
 			stamp = true
 		case "payload":
-			payload = m.value
+			payload = m.Value
 		}
 	}
 	return kind && stamp && opensObject(payload)

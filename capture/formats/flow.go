@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"toolscope/capture"
+	"toolscope/stream/json"
 )
 
 // flow reads what mitmproxy writes: a dictionary for each flow, one behind the other. The body is
@@ -93,9 +94,9 @@ func (r *flowReader) readFlows(p []byte) []byte {
 				return more
 			}
 			p = more
-		case size > maxValueBytes && size > len(p):
+		case size > json.MaxValueBytes && size > len(p):
 			r.flows++
-			r.addNote(true, "flow %d, at byte %d, is %d bytes long: flows longer than %d bytes are not read", r.flows, r.at, size, maxValueBytes)
+			r.addNote(true, "flow %d, at byte %d, is %d bytes long: flows longer than %d bytes are not read", r.flows, r.at, size, json.MaxValueBytes)
 			r.skip, r.at = int64(size-len(p)), r.at+int64(len(p))
 			return nil
 		case size == 0 || size > len(p):

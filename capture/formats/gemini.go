@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"toolscope/capture"
+	"toolscope/stream/json"
 )
 
 // geminiCLI is what Gemini CLI keeps of a conversation in ~/.gemini/tmp/<project>/chats.
@@ -19,7 +20,7 @@ var geminiCLI = capture.Format{
 	Sniff: sniffGeminiCLI,
 	New: func(in *capture.Input) capture.Reader {
 		g := &geminiChat{talk: newTalk(in, geminiShape, "gemini-cli session", capture.NoDeltas, capture.LateTimes, capture.NoEnding, capture.Reencoded)}
-		return &jsonDocument{entryReader: entryReader{in: in, book: g}, walk: Walk{Paths: [][]string{{"sessionId"}, {"messages", "*"}}}, found: g.found}
+		return &jsonDocument{entryReader: entryReader{in: in, book: g}, walk: json.Walk{Paths: [][]string{{"sessionId"}, {"messages", "*"}}}, found: g.found}
 	},
 }
 
@@ -53,11 +54,11 @@ func (g *geminiChat) found(recs []capture.Record, path int, value []byte) []capt
 }
 
 func (g *geminiChat) entry(recs []capture.Record, line []byte) []capture.Record {
-	f := pickMembers(line, "$set", "$rewindTo", "sessionId", "messages", "id")
+	f := json.Pick(line, "$set", "$rewindTo", "sessionId", "messages", "id")
 	set, back, session, messages, id := f[0], f[1], f[2], f[3], f[4]
 	switch {
 	case set != nil:
-		recs = g.all(recs, Member(set, "messages"))
+		recs = g.all(recs, json.Find(set, "messages"))
 	case back != nil:
 		recs = g.rewind(recs, back)
 	case id != nil:
@@ -70,7 +71,7 @@ func (g *geminiChat) entry(recs []capture.Record, line []byte) []capture.Record 
 }
 
 func (g *geminiChat) all(recs []capture.Record, messages []byte) []capture.Record {
-	for m := range Elements(messages) {
+	for m := range json.Elements(messages) {
 		recs = g.message(recs, m)
 	}
 	return recs
@@ -104,7 +105,7 @@ func (g *geminiChat) remember(id []byte) {
 }
 
 func (g *geminiChat) message(recs []capture.Record, m []byte) []capture.Record {
-	f := pickMembers(m, "id", "type", "content", "timestamp")
+	f := json.Pick(m, "id", "type", "content", "timestamp")
 	id, kind, content, at := f[0], f[1], f[2], parseLogTime(f[3])
 	switch {
 	case id != nil && g.known[string(id)]:
@@ -129,7 +130,7 @@ func (g *geminiChat) message(recs []capture.Record, m []byte) []capture.Record {
 
 // model takes an answer of the model, or what is new of the one that is open.
 func (g *geminiChat) model(recs []capture.Record, m, id []byte, at time.Time) []capture.Record {
-	f := pickMembers(m, "content", "model", "tokens", "toolCalls", "thoughts")
+	f := json.Pick(m, "content", "model", "tokens", "toolCalls", "thoughts")
 	content, model, tokens, calls := f[0], f[1], f[2], f[3]
 	r := &modelResponse{model: model}
 	if g.id == nil || !bytes.Equal(g.id, id) {
@@ -155,8 +156,8 @@ func (g *geminiChat) model(recs []capture.Record, m, id []byte, at time.Time) []
 // brought takes a message of the user: results that it has not are heard before it.
 func (g *geminiChat) brought(parts []messagePart) {
 	for i := range parts {
-		id := Member(parts[i].raw, "functionResponse", "id")
-		g.waiting = slices.DeleteFunc(g.waiting, func(p messagePart) bool { return bytes.Equal(Member(p.raw, "functionResponse", "id"), id) })
+		id := json.Find(parts[i].raw, "functionResponse", "id")
+		g.waiting = slices.DeleteFunc(g.waiting, func(p messagePart) bool { return bytes.Equal(json.Find(p.raw, "functionResponse", "id"), id) })
 	}
 	g.hear(theUser, g.waiting, time.Time{})
 	g.waiting = nil
@@ -171,7 +172,7 @@ func (g *geminiChat) close(recs []capture.Record) []capture.Record {
 // given notes the calls that a content has itself.
 func (g *geminiChat) given(parts []messagePart) {
 	for i := range parts {
-		if id := Member(parts[i].raw, "functionCall", "id"); id != nil {
+		if id := json.Find(parts[i].raw, "functionCall", "id"); id != nil {
 			g.calls[string(id)] = false
 		}
 	}
@@ -179,8 +180,8 @@ func (g *geminiChat) given(parts []messagePart) {
 
 // take adds the calls that are new, and is their results.
 func (g *geminiChat) take(r *modelResponse, calls []byte) (results []messagePart) {
-	for c := range Elements(calls) {
-		f := pickMembers(c, "id", "name", "args", "result")
+	for c := range json.Elements(calls) {
+		f := json.Pick(c, "id", "name", "args", "result")
 		answered, known := g.calls[string(f[0])]
 		if !known || f[0] == nil {
 			r.parts = append(r.parts, messagePart{kind: callPart, id: f[0], name: f[1], args: f[2]})

@@ -1,6 +1,10 @@
 package formats
 
-import "bytes"
+import (
+	"bytes"
+
+	"toolscope/stream/json"
+)
 
 // geminiParts are the parts of a content: a text, one part, or a list of both.
 func geminiParts(content []byte) (parts []messagePart) {
@@ -12,14 +16,14 @@ func geminiParts(content []byte) (parts []messagePart) {
 	case '{':
 		parts = append(parts, messagePart{kind: textPart, raw: content})
 	case '[':
-		for p := range Elements(content) {
+		for p := range json.Elements(content) {
 			if kindOf(p) != '[' { // lists of lists there are none
 				parts = append(parts, geminiParts(p)...)
 			}
 		}
 	}
 	for i := range parts {
-		if Member(parts[i].raw, "functionResponse") != nil {
+		if json.Find(parts[i].raw, "functionResponse") != nil {
 			parts[i].kind = resultPart
 		}
 	}
@@ -27,8 +31,8 @@ func geminiParts(content []byte) (parts []messagePart) {
 }
 
 func geminiThoughts(thoughts []byte) (parts []messagePart) {
-	for t := range Elements(thoughts) {
-		if text := nonEmptyText(Member(t, "description")); text != nil {
+	for t := range json.Elements(thoughts) {
+		if text := nonEmptyText(json.Find(t, "description")); text != nil {
 			parts = append(parts, messagePart{kind: thoughtPart, text: text})
 		}
 	}
@@ -39,7 +43,7 @@ func geminiThoughts(thoughts []byte) (parts []messagePart) {
 // the calls beside it too.
 func geminiResults(result, id []byte) (parts []messagePart) {
 	for _, p := range geminiParts(result) {
-		if p.kind == resultPart && bytes.Equal(Member(p.raw, "functionResponse", "id"), id) {
+		if p.kind == resultPart && bytes.Equal(json.Find(p.raw, "functionResponse", "id"), id) {
 			parts = append(parts, p)
 		}
 	}
@@ -48,7 +52,7 @@ func geminiResults(result, id []byte) (parts []messagePart) {
 
 // geminiUsage is Gemini CLI's counts by the names that the provider has for them.
 func geminiUsage(tokens []byte) []byte {
-	f := pickMembers(tokens, "input", "output", "cached", "thoughts", "tool", "total")
+	f := json.Pick(tokens, "input", "output", "cached", "thoughts", "tool", "total")
 	return objectOf(member{"promptTokenCount", f[0]}, member{"candidatesTokenCount", f[1]}, member{"cachedContentTokenCount", f[2]},
 		member{"thoughtsTokenCount", f[3]}, member{"toolUsePromptTokenCount", f[4]}, member{"totalTokenCount", f[5]})
 }

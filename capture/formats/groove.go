@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"toolscope/capture"
-	"toolscope/stream/jsonbytes"
+	"toolscope/stream/json"
 )
 
 // groove is the way of a log in which only one stream runs: its lines are of the mould that the last
@@ -269,7 +269,7 @@ func deltaOfMessages(text []byte) bool {
 // endsAsString reports whether p is the rest of a string, and behind it such an end.
 func endsAsString(p []byte, end string) bool {
 	for len(p) > 1 {
-		p = p[jsonbytes.PlainRun(p):]
+		p = p[json.PlainRun(p):]
 		if len(p) < 2 || p[0] != '\\' {
 			break
 		}

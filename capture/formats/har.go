@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"toolscope/capture"
-	"toolscope/stream/jsonbytes"
+	"toolscope/stream/json"
 )
 
 // har reads HTTP Archives (HAR 1.2), entry by entry. Besides what the specification has, writers
@@ -35,7 +35,7 @@ func sniffHAR(first []byte, whole bool) capture.SniffResult {
 		if key != "log" || value[0] != '{' {
 			return capture.SniffResult{}
 		}
-		for key := range Members(value) {
+		for key := range json.Members(value) {
 			if harKeys[key] {
 				return capture.SniffResult{Is: capture.Yes, Why: `it begins with {"log":{"` + key + `"`}
 			}
@@ -48,7 +48,7 @@ func sniffHAR(first []byte, whole bool) capture.SniffResult {
 func readHAR(r *valuesReader, raw []byte, cut bool) {
 	x := recordedExchange{layers: []string{"har"}}
 	e := harEntry{x: &x, cut: cut}
-	eachMember(raw, e.readMember)
+	json.EachMember(raw, e.readMember)
 	if x.method == "" && x.url == "" && x.status == 0 {
 		r.noteUnexpected("neither a request nor a response")
 		return
@@ -75,11 +75,11 @@ type harEntry struct {
 func (e *harEntry) readMember(key string, rest []byte) int {
 	switch key {
 	case "request":
-		return eachMember(rest, e.readRequest)
+		return json.EachMember(rest, e.readRequest)
 	case "response":
-		return eachMember(rest, e.readResponse)
+		return json.EachMember(rest, e.readResponse)
 	}
-	value := rest[:jsonbytes.ValueEnd(rest)]
+	value := rest[:json.ValueEnd(rest)]
 	switch key {
 	case "startedDateTime":
 		e.x.began = parseISOTime(string(e.readText(value)))
@@ -98,7 +98,7 @@ func (e *harEntry) readMember(key string, rest []byte) int {
 // readTimings are in milliseconds; -1 is what does not apply. The time of TLS is part of that of
 // connecting.
 func (e *harEntry) readTimings(value []byte) {
-	for key, v := range Members(value) {
+	for key, v := range json.Members(value) {
 		switch key {
 		case "blocked", "dns", "connect", "send", "wait":
 			e.wait += max(0, parseNumber(v))
@@ -114,7 +114,7 @@ func (e *harEntry) readRequest(key string, rest []byte) int {
 		}
 		return n
 	}
-	value := rest[:jsonbytes.ValueEnd(rest)]
+	value := rest[:json.ValueEnd(rest)]
 	switch key {
 	case "method":
 		e.x.method = string(e.readText(value))
@@ -135,7 +135,7 @@ func (e *harEntry) readResponse(key string, rest []byte) int {
 		e.sizes = e.sizes || size > 0
 		return n
 	}
-	value := rest[:jsonbytes.ValueEnd(rest)]
+	value := rest[:json.ValueEnd(rest)]
 	switch key {
 	case "status":
 		e.x.status = int(parseNumber(value))
@@ -154,8 +154,8 @@ func (e *harEntry) readResponse(key string, rest []byte) int {
 func (e *harEntry) readContent(object []byte) (body []byte, size float64, n int) {
 	var text []byte
 	encoding, known := "", false
-	n = eachMember(object, func(key string, rest []byte) int {
-		value := rest[:jsonbytes.ValueEnd(rest)]
+	n = json.EachMember(object, func(key string, rest []byte) int {
+		value := rest[:json.ValueEnd(rest)]
 		switch key {
 		case "text":
 			text = e.readText(value)
@@ -163,7 +163,7 @@ func (e *harEntry) readContent(object []byte) (body []byte, size float64, n int)
 			size = parseNumber(value)
 		case "encoding":
 			var read []byte
-			read, known = Text(value)
+			read, known = json.Text(value)
 			encoding = string(read)
 		}
 		return len(value)
@@ -185,11 +185,11 @@ const base64Digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345
 
 // readText is what a string reads; of one that the end of the file cuts, as much as there is.
 func (e *harEntry) readText(value []byte) []byte {
-	if text, ok := Text(value); ok || !e.cut || len(value) < 2 || value[0] != '"' {
+	if text, ok := json.Text(value); ok || !e.cut || len(value) < 2 || value[0] != '"' {
 		return text
 	}
 	e.x.cut = true
-	return partOfText(value)
+	return json.PartOfText(value)
 }
 
 // finishExchange knows the whole entry.
@@ -221,16 +221,16 @@ func (e *harEntry) finishExchange() {
 func (e *harEntry) readMessages() {
 	x := e.x
 	x.status, x.response = http.StatusSwitchingProtocols, nil
-	for m := range Elements(e.sockets) {
+	for m := range json.Elements(e.sockets) {
 		if !isWhole(m) {
 			break
 		}
-		opcode := parseNumber(Member(m, "opcode"))
+		opcode := parseNumber(json.Find(m, "opcode"))
 		if opcode > 2 { // of the protocol, not of who speaks it
 			continue
 		}
-		p := timedBytes{at: unixTime(parseNumber(Member(m, "time"))), data: e.readText(Member(m, "data"))}
-		if TextOf(m, "type") == "send" {
+		p := timedBytes{at: unixTime(parseNumber(json.Find(m, "time"))), data: e.readText(json.Find(m, "data"))}
+		if json.FindText(m, "type") == "send" {
 			p.side = capture.Request
 		}
 		if opcode == 2 {
@@ -246,12 +246,12 @@ func (e *harEntry) readMessages() {
 
 // readEvents writes the events of a stream whose text the archive does not have.
 func (e *harEntry) readEvents() {
-	for m := range Elements(e.events) {
+	for m := range json.Elements(e.events) {
 		if !isWhole(m) {
 			break
 		}
-		p := timedBytes{at: unixTime(parseNumber(Member(m, "time")))}
-		p.data = sseEvent(TextOf(m, "eventName"), TextOf(m, "eventId"), e.readText(Member(m, "data")))
+		p := timedBytes{at: unixTime(parseNumber(json.Find(m, "time")))}
+		p.data = sseEvent(json.FindText(m, "eventName"), json.FindText(m, "eventId"), e.readText(json.Find(m, "data")))
 		e.x.pieces = append(e.x.pieces, p)
 	}
 }
@@ -259,8 +259,8 @@ func (e *harEntry) readEvents() {
 // harHeader reads a header: objects of name and value, or pairs, as Slack writes them.
 func harHeader(list []byte) http.Header {
 	h := http.Header{}
-	for field := range Elements(list) {
-		name, value := TextOf(field, "name"), TextOf(field, "value")
+	for field := range json.Elements(list) {
+		name, value := json.FindText(field, "name"), json.FindText(field, "value")
 		if field[0] == '[' {
 			name, value = stringPair(field)
 		}
@@ -274,8 +274,8 @@ func harHeader(list []byte) http.Header {
 // stringPair is an array of two strings.
 func stringPair(array []byte) (name, value string) {
 	n := 0
-	for e := range Elements(array) {
-		text, _ := Text(e)
+	for e := range json.Elements(array) {
+		text, _ := json.Text(e)
 		switch n++; n {
 		case 1:
 			name = string(text)

@@ -7,6 +7,7 @@ import (
 
 	"toolscope/capture"
 	"toolscope/stream/count"
+	"toolscope/stream/json"
 )
 
 // interceptor reads the logs of llm-interceptor: a line for a request, for each event of its
@@ -28,7 +29,7 @@ func sniffInterceptor(first []byte, whole bool) capture.SniffResult {
 	kind, seen := "", map[string]bool{}
 	return sniffObject(first, whole, func(key string, value []byte) capture.SniffResult {
 		if key == "type" {
-			text, _ := Text(value)
+			text, _ := json.Text(value)
 			kind = string(text)
 		}
 		seen[key] = true

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"toolscope/capture"
+	"toolscope/stream/json"
 )
 
 // logLines are ordinary logs: text in lines, of which some hold what a provider sent, with
@@ -190,7 +191,7 @@ func (r *lineReader) addNote(text string, damaged bool) {
 // prettyJSON is a JSON text over several lines: an indented body, or a complete file.
 type prettyJSON struct {
 	open  bool
-	span  ValueScanner
+	span  json.ValueScanner
 	text  []byte
 	lines int64
 }
@@ -205,7 +206,7 @@ func (d *prettyJSON) startsObject(line []byte) bool {
 	if c := afterSpace(body[1:]); len(c) > 0 && c[0] != '"' {
 		return false
 	}
-	d.span = ValueScanner{}
+	d.span = json.ValueScanner{}
 	if _, done := d.span.Write(body); done {
 		return false
 	}

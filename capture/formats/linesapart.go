@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"toolscope/capture"
+	"toolscope/stream/json"
 )
 
 // The chunks of some protocols do not name the response that they are of. What they say otherwise
@@ -22,7 +23,7 @@ type chunkIdentity struct {
 }
 
 func geminiApart(model, candidates, usage []byte) chunkIdentity {
-	count := func(name string) int64 { return max(0, parseInt(memberOf(usage, name))) }
+	count := func(name string) int64 { return max(0, parseInt(json.Find(usage, name))) }
 	return chunkIdentity{
 		model: hashText(model), prompt: count("promptTokenCount"), tokens: count("candidatesTokenCount") + count("thoughtsTokenCount"),
 		more: bytes.Contains(candidates, []byte(`"parts"`)),

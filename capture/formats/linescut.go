@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"toolscope/capture"
+	"toolscope/stream/json"
 )
 
 // This file holds payloads that were cut, until it is clear what they go on with.
@@ -120,12 +121,12 @@ func (s *openStreams) joinTruncated(held, next *payload) (whole payload, is bool
 		value = dataOf(value)
 	}
 	value = bytes.TrimSpace(value)
-	n, closed := valueLen(value)
+	n, closed := json.ValueLen(value)
 	if closed && len(bytes.TrimSpace(value[n:])) > 0 {
 		return whole, false // it is not what goes on here
 	}
 	if whole.cut = !closed; closed {
-		all, _, _ := readMembers(nil, value)
+		all, _, _ := json.AppendFields(nil, value)
 		if said := readChunkInfo(all); said.is != noPayload {
 			whole.chunkInfo = said
 			whole.is = aChunk
@@ -157,8 +158,8 @@ func (s *openStreams) canContinue(held *payload, text []byte) bool {
 	if held.field {
 		value = dataOf(value)
 	}
-	var span ValueScanner
-	if span.Write(value); span.text {
+	var span json.ValueScanner
+	if span.Write(value); span.InString() {
 		return len(held.before)+len(held.text) >= least
 	}
 	next = bytes.TrimLeft(next, " ")

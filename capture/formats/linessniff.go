@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 
 	"toolscope/capture"
-	"toolscope/stream/jsonbytes"
+	"toolscope/stream/json"
 )
 
 // sniffLog tells logs from bare bodies: a body begins with a payload, and a log with something
@@ -118,7 +118,7 @@ func beginsBare(text []byte) bool {
 		}
 	}
 	if text[0] == '[' {
-		first := firstElement(text)
+		first := json.FirstElement(text)
 		if isArray(first) {
 			return true
 		}
@@ -130,7 +130,7 @@ func beginsBare(text []byte) bool {
 // isPayload reports whether an object, as far as it is there, is what a provider sends or is sent,
 // or a line of what an agent keeps.
 func isPayload(object []byte) bool {
-	all, _, _ := readMembers(nil, object)
+	all, _, _ := json.AppendFields(nil, object)
 	s := readChunkInfo(all)
 	return s.is != noPayload && !s.weak || isSession(all) || isContent(all)
 }
@@ -140,7 +140,7 @@ func sniffValue(p *unwrapper, text []byte, whole bool) capture.SniffResult {
 	no := capture.SniffResult{}
 	value := text
 	if text[0] == '[' {
-		if value = firstElement(text); value == nil {
+		if value = json.FirstElement(text); value == nil {
 			return capture.SniffResult{Is: maybeUnless(whole || len(text) > 1 && afterSpace(text[1:]) != nil)}
 		}
 	}
@@ -150,7 +150,7 @@ func sniffValue(p *unwrapper, text []byte, whole bool) capture.SniffResult {
 	if isPayload(value) {
 		return no
 	}
-	n, closed := valueLen(value)
+	n, closed := json.ValueLen(value)
 	if closed {
 		if holdsPayload(p.unwrapValue(value[:n:n])) {
 			return capture.SniffResult{Is: capture.Yes, Why: "JSON with a provider's payload"}
@@ -172,13 +172,13 @@ func sniffValue(p *unwrapper, text []byte, whole bool) capture.SniffResult {
 func (p *unwrapper) unwrapTruncated(object []byte) []payload {
 	p.reset()
 	object = afterSpace(object)
-	all, n, whole := readMembers(nil, object)
+	all, n, whole := json.AppendFields(nil, object)
 	if whole {
 		return p.unwrapValue(object[:n])
 	}
 	if !isContent(all) && !isSession(all) {
 		for _, m := range all {
-			p.enterTruncatedMember(m.value, 0)
+			p.enterTruncatedMember(m.Value, 0)
 		}
 		p.searchMembers(all, object)
 	}
@@ -190,7 +190,7 @@ func (p *unwrapper) enterTruncatedMember(v []byte, depth int) {
 	case opensObject(v) || isArray(v):
 		p.enterTruncated(v, depth+1)
 	case len(v) > 1 && v[0] == '"' && stringLen(v) == 0:
-		inside := begunEncoding(v[1 : len(v)-jsonbytes.TrailingBackslashes(v)])
+		inside := begunEncoding(v[1 : len(v)-json.TrailingBackslashes(v)])
 		p.push("", nil, nil, nil)
 		p.searchString(append(v[:1+len(inside):1+len(inside)], '"'))
 		p.pop(len(p.wrappers) - 1)
@@ -199,13 +199,13 @@ func (p *unwrapper) enterTruncatedMember(v []byte, depth int) {
 
 // enterTruncated goes into a value whose end is missing.
 func (p *unwrapper) enterTruncated(v []byte, depth int) {
-	if _, closed := valueLen(v); closed || depth > maxWrappers {
+	if _, closed := json.ValueLen(v); closed || depth > maxWrappers {
 		return
 	}
 	if isArray(v) {
 		for at := 1; at < len(v); {
 			at += len(v[at:]) - len(afterSpace(v[at:]))
-			n, closed := valueLen(v[at:])
+			n, closed := json.ValueLen(v[at:])
 			if n == 0 {
 				return
 			}
@@ -223,12 +223,12 @@ func (p *unwrapper) enterTruncated(v []byte, depth int) {
 		}
 		return
 	}
-	all, _, _ := readMembers(nil, v)
+	all, _, _ := json.AppendFields(nil, v)
 	if isContent(all) || isSession(all) {
 		return
 	}
 	for _, m := range all {
-		p.enterTruncatedMember(m.value, depth)
+		p.enterTruncatedMember(m.Value, depth)
 	}
 	p.searchMembers(all, v)
 }
@@ -257,14 +257,14 @@ func isLogLine(line []byte) bool {
 // stampedObject reports whether an object, as far as it is there, has a time and says something, as a
 // line of a log does, and whether all of it is there.
 func stampedObject(text []byte) (whole, is bool) {
-	all, _, whole := readMembers(nil, text)
+	all, _, whole := json.AppendFields(nil, text)
 	stamped, says := false, false
 	for _, m := range all {
-		switch string(m.key) {
+		switch string(m.Key) {
 		case "level", "msg", "message", "log", "MESSAGE", "severity":
 			says = true
 		default:
-			stamped = stamped || isTimeName(m.key)
+			stamped = stamped || isTimeName(m.Key)
 		}
 	}
 	return whole, stamped && says

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"toolscope/capture"
+	"toolscope/stream/json"
 )
 
 // liteLLM is the StandardLoggingPayload that LiteLLM hands to its callbacks: one object for each
@@ -39,10 +40,10 @@ func (l *liteLLMLog) takeValue(recs []capture.Record, _ int, value []byte) []cap
 func (l *liteLLMLog) close(recs []capture.Record) []capture.Record { return recs }
 
 func (l *liteLLMLog) entry(recs []capture.Record, payload []byte) []capture.Record {
-	if inner := Member(payload, "standard_logging_object"); inner != nil {
+	if inner := json.Find(payload, "standard_logging_object"); inner != nil {
 		payload = inner
 	}
-	f := pickMembers(payload, "call_type", "status", "startTime", "endTime", "completionStartTime", "api_base", "response", "error_str", "error_information", "messages", "stream")
+	f := json.Pick(payload, "call_type", "status", "startTime", "endTime", "completionStartTime", "api_base", "response", "error_str", "error_information", "messages", "stream")
 	if f[0] == nil || f[2] == nil {
 		return recs
 	}
@@ -54,11 +55,11 @@ func (l *liteLLMLog) entry(recs []capture.Record, payload []byte) []capture.Reco
 	answer := &capture.Head{Start: first}
 	body := f[6]
 	if kindOf(body) == '"' { // LiteLLM keeps it as text where it was told so
-		body, _ = Text(body)
+		body, _ = json.Text(body)
 	}
 	if hasText(f[1], "failure") {
 		body = liteLLMFailure(f[7], f[8])
-		answer.Status = int(parseNumber(textOr(pickMembers(f[8], "error_code")[0])))
+		answer.Status = int(parseNumber(textOr(json.Pick(f[8], "error_code")[0])))
 	}
 	recs = append(recs, capture.Record{Exchange: n, At: l.in.RecordTime(first), Head: answer})
 	if len(body) > 0 {
@@ -69,7 +70,7 @@ func (l *liteLLMLog) entry(recs []capture.Record, payload []byte) []capture.Reco
 
 // textOr is what a string reads, or the value itself.
 func textOr(value []byte) []byte {
-	if text, ok := Text(value); ok {
+	if text, ok := json.Text(value); ok {
 		return text
 	}
 	return value
@@ -77,7 +78,7 @@ func textOr(value []byte) []byte {
 
 // liteLLMRequest is what was asked: the model, what was said, and the parameters as they stand.
 func liteLLMRequest(payload, messages []byte) []byte {
-	f := pickMembers(payload, "model", "model_parameters")
+	f := json.Pick(payload, "model", "model_parameters")
 	members := []member{{"model", f[0]}}
 	switch kindOf(messages) {
 	case '[':
@@ -85,18 +86,18 @@ func liteLLMRequest(payload, messages []byte) []byte {
 	case '"':
 		members = append(members, member{"input", messages})
 	case '{':
-		for k, v := range Members(messages) {
+		for k, v := range json.Members(messages) {
 			members = append(members, member{k, v})
 		}
 	}
-	for k, v := range Members(f[1]) {
+	for k, v := range json.Members(f[1]) {
 		members = append(members, member{k, nilIfNull(v)})
 	}
 	return objectOf(members...)
 }
 
 func liteLLMFailure(text, information []byte) []byte {
-	f := pickMembers(information, "error_class", "error_code", "error_message")
+	f := json.Pick(information, "error_class", "error_code", "error_message")
 	if nonEmptyText(text) == nil {
 		text = f[2]
 	}

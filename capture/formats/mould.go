@@ -1,6 +1,10 @@
 package formats
 
-import "bytes"
+import (
+	"bytes"
+
+	"toolscope/stream/json"
+)
 
 // lineTemplate is a line that was peeled, without its payload. Where another line has the same around what
 // may be its payload, but for the digits of times, all that was found out of the first holds for it
@@ -80,7 +84,7 @@ func (e *templateSide) matchParts(p []byte) (n int, is bool) {
 		case theEnd:
 			continue
 		case anyValue:
-			k, closed = valueLen(p[n:])
+			k, closed = json.ValueLen(p[n:])
 		default:
 			k = sameButDigits(part.was, p[n:])
 		}
@@ -184,7 +188,7 @@ func (at *levelMatch) matchValue(l *templateLevel, stamp *[]byte) (is bool) {
 	if at.from, is = l.head.match(at.text, stamp); !is {
 		return false
 	}
-	size, closed := valueLen(at.text[at.from:])
+	size, closed := json.ValueLen(at.text[at.from:])
 	at.to = at.from + size
 	if !closed && at.to < len(at.text) || size == 0 {
 		return false
@@ -260,7 +264,7 @@ func (p *unwrapper) readPayload(f *payload, text []byte, value bool) bool {
 // readChunk reads a chunk that is whole and says what it is.
 func (p *unwrapper) readChunk(f *payload, v []byte) bool {
 	from := len(p.members)
-	all, n, whole := readMembers(p.members, v)
+	all, n, whole := json.AppendFields(p.members, v)
 	p.members = all[:from]
 	if !whole || n != len(v) || bytes.IndexByte(v, '\r') >= 0 || bytes.IndexByte(v, '\n') >= 0 || bytes.IndexByte(v, esc) >= 0 {
 		return false

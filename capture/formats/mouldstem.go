@@ -3,7 +3,7 @@ package formats
 import (
 	"bytes"
 
-	"toolscope/stream/jsonbytes"
+	"toolscope/stream/json"
 )
 
 // stringPrefix is what strings begin with that stand at one place in the lines of a log, and what that stands
@@ -22,14 +22,14 @@ const (
 	maxStringPrefixes = 64  // stems that are made, and more only if they serve
 )
 
-// readString is jsonbytes.AppendString.
+// readString is json.ReadString.
 func (s *stringPrefix) readString(dst, p []byte) (out []byte, n int, closed bool) {
 	if k := len(s.literal); k > 0 && bytes.HasPrefix(p, s.literal) {
 		s.served++
-		out, n, closed = jsonbytes.AppendStringFrom(append(dst, s.text...), p[k-1:])
+		out, n, closed = json.ReadStringFrom(append(dst, s.text...), p[k-1:])
 		return out, k - 1 + n, closed
 	}
-	out, n, closed = jsonbytes.AppendString(dst, p)
+	out, n, closed = json.ReadString(dst, p)
 	if n >= minPrefixedString && closed && s.made < maxStringPrefixes+s.served/8 {
 		s.derive(p[:min(n-1, maxStringPrefix)])
 	}
@@ -44,7 +44,7 @@ func (s *stringPrefix) derive(p []byte) {
 	}
 	if n = wholeStem(p[:n]); n >= minStringPrefix {
 		s.literal = append(s.literal[:0], p[:n]...)
-		s.text, _, _ = jsonbytes.AppendString(s.text[:0], s.literal)
+		s.text, _, _ = json.ReadString(s.text[:0], s.literal)
 	}
 	s.made++
 	s.last = append(s.last[:0], p...)

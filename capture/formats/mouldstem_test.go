@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"toolscope/stream/jsonbytes"
+	"toolscope/stream/json"
 )
 
 // TestStem decides that a string is read the same with a stem as without, whatever came before it.
@@ -33,7 +33,7 @@ func TestStem(t *testing.T) {
 		}
 		p += `",rest"`
 		before := []byte("before")
-		want, wantN, wantClosed := jsonbytes.AppendString(bytes.Clone(before), []byte(p))
+		want, wantN, wantClosed := json.ReadString(bytes.Clone(before), []byte(p))
 		got, n, closed := s.readString(bytes.Clone(before), []byte(p))
 		if n != wantN || closed != wantClosed || closed && !bytes.Equal(got, want) {
 			t.Fatalf("%s behind the stem %s: %q, %d, %v; want %q, %d, %v", p, s.literal, got, n, closed, want, wantN, wantClosed)

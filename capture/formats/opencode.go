@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"toolscope/capture"
+	"toolscope/stream/json"
 )
 
 // opencode is what opencode tells of a conversation: all of it, as opencode export prints it, or
@@ -17,7 +18,7 @@ var opencode = capture.Format{
 	Sniff: sniffOpencode,
 	New: func(in *capture.Input) capture.Reader {
 		o := newOpencodeTalk(in)
-		return &jsonDocument{entryReader: entryReader{in: in, book: o}, walk: Walk{Paths: [][]string{{"info"}, {"messages", "*"}}}, found: o.found}
+		return &jsonDocument{entryReader: entryReader{in: in, book: o}, walk: json.Walk{Paths: [][]string{{"info"}, {"messages", "*"}}}, found: o.found}
 	},
 }
 
@@ -30,7 +31,7 @@ var opencodePiece = capture.Format{
 	New: func(in *capture.Input) capture.Reader {
 		o := newOpencodeTalk(in)
 		found := func(recs []capture.Record, _ int, value []byte) []capture.Record { return o.piece(recs, value) }
-		return &jsonDocument{entryReader: entryReader{in: in, book: o}, walk: Walk{Paths: [][]string{{}}}, found: found, decided: true, one: true}
+		return &jsonDocument{entryReader: entryReader{in: in, book: o}, walk: json.Walk{Paths: [][]string{{}}}, found: found, decided: true, one: true}
 	},
 }
 
@@ -49,7 +50,7 @@ func sniffOpencode(first []byte, whole bool) capture.SniffResult {
 		return capture.SniffResult{Is: capture.Maybe}
 	case len(keys) == 0:
 		return capture.SniffResult{}
-	case keys[0] == "info" && begins(Member(first, "info", "id"), "ses_"):
+	case keys[0] == "info" && begins(json.Find(first, "info", "id"), "ses_"):
 		return capture.SniffResult{Is: capture.Yes, Why: "the info of a session, whose id begins with ses_"}
 	case open && !whole && (keys[0] == "info" || keys[0] == "type"):
 		return capture.SniffResult{Is: capture.Maybe}
@@ -58,7 +59,7 @@ func sniffOpencode(first []byte, whole bool) capture.SniffResult {
 }
 
 func sniffOpencodePiece(first []byte, whole bool) capture.SniffResult {
-	id, session := Member(first, "id"), Member(first, "sessionID")
+	id, session := json.Find(first, "id"), json.Find(first, "sessionID")
 	keys, open := topKeys(first)
 	switch {
 	case session != nil && (begins(id, "prt_") || begins(id, "msg_")):
@@ -87,15 +88,15 @@ type opencodeTalk struct {
 
 func (o *opencodeTalk) found(recs []capture.Record, path int, value []byte) []capture.Record {
 	if path == 0 {
-		o.name = nonEmptyText(Member(value, "id"))
+		o.name = nonEmptyText(json.Find(value, "id"))
 		return recs
 	}
-	f := pickMembers(value, "info", "parts")
+	f := json.Pick(value, "info", "parts")
 	return o.whole(recs, f[0], f[1])
 }
 
 func (o *opencodeTalk) entry(recs []capture.Record, line []byte) []capture.Record {
-	f := pickMembers(line, "sessionID", "part", "info", "messages", "type", "error")
+	f := json.Pick(line, "sessionID", "part", "info", "messages", "type", "error")
 	switch {
 	case f[1] != nil:
 		o.name = nonEmptyText(f[0])
@@ -103,9 +104,9 @@ func (o *opencodeTalk) entry(recs []capture.Record, line []byte) []capture.Recor
 	case hasText(f[4], "error"):
 		o.failed(f[5])
 	case f[2] != nil:
-		o.name = nonEmptyText(Member(f[2], "id"))
+		o.name = nonEmptyText(json.Find(f[2], "id"))
 	}
-	for m := range Elements(f[3]) {
+	for m := range json.Elements(f[3]) {
 		recs = o.found(recs, 1, m)
 	}
 	return recs
@@ -113,8 +114,8 @@ func (o *opencodeTalk) entry(recs []capture.Record, line []byte) []capture.Recor
 
 // piece takes a message without its parts, or a part without its message.
 func (o *opencodeTalk) piece(recs []capture.Record, value []byte) []capture.Record {
-	o.name = nonEmptyText(Member(value, "sessionID"))
-	if Member(value, "role") != nil {
+	o.name = nonEmptyText(json.Find(value, "sessionID"))
+	if json.Find(value, "role") != nil {
 		return o.whole(recs, value, nil)
 	}
 	return o.flush(o.part(recs, value))
@@ -122,8 +123,8 @@ func (o *opencodeTalk) piece(recs []capture.Record, value []byte) []capture.Reco
 
 // whole takes a message with its parts.
 func (o *opencodeTalk) whole(recs []capture.Record, info, parts []byte) []capture.Record {
-	f := pickMembers(info, "role", "time", "modelID", "tokens", "finish", "error", "id", "model")
-	t := pickMembers(f[1], "created", "completed")
+	f := json.Pick(info, "role", "time", "modelID", "tokens", "finish", "error", "id", "model")
+	t := json.Pick(f[1], "created", "completed")
 	if !hasText(f[0], "assistant") {
 		recs = o.flush(recs)
 		o.hear(theUser, opencodeTexts(parts), parseLogTime(t[0]))
@@ -131,7 +132,7 @@ func (o *opencodeTalk) whole(recs []capture.Record, info, parts []byte) []captur
 	}
 	o.message, o.asked, o.answered = f[6], parseLogTime(t[0]), parseLogTime(t[1])
 	told := false
-	for p := range Elements(parts) {
+	for p := range json.Elements(parts) {
 		o.step.model = f[2]
 		before := len(recs)
 		recs = o.part(recs, p)
@@ -147,8 +148,8 @@ func (o *opencodeTalk) whole(recs []capture.Record, info, parts []byte) []captur
 }
 
 func opencodeTexts(parts []byte) (all []messagePart) {
-	for p := range Elements(parts) {
-		if f := pickMembers(p, "type", "text"); hasText(f[0], "text") && nonEmptyText(f[1]) != nil {
+	for p := range json.Elements(parts) {
+		if f := json.Pick(p, "type", "text"); hasText(f[0], "text") && nonEmptyText(f[1]) != nil {
 			all = append(all, messagePart{kind: textPart, text: f[1]})
 		}
 	}

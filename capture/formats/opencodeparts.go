@@ -5,20 +5,21 @@ import (
 	"time"
 
 	"toolscope/capture"
+	"toolscope/stream/json"
 )
 
 // part takes a part of a message of the model.
 func (o *opencodeTalk) part(recs []capture.Record, p []byte) []capture.Record {
-	f := pickMembers(p, "type", "text", "tool", "callID", "state", "tokens", "reason", "time")
+	f := json.Pick(p, "type", "text", "tool", "callID", "state", "tokens", "reason", "time")
 	switch kind := f[0]; {
 	case hasText(kind, "step-start"):
 		recs = o.flush(recs)
 		o.started = true
 	case hasText(kind, "text") && nonEmptyText(f[1]) != nil:
-		o.at(Member(f[7], "start"), Member(f[7], "end"))
+		o.at(json.Find(f[7], "start"), json.Find(f[7], "end"))
 		o.step.parts = append(o.step.parts, messagePart{kind: textPart, text: f[1]})
 	case hasText(kind, "reasoning") && nonEmptyText(f[1]) != nil:
-		o.at(Member(f[7], "start"), Member(f[7], "end"))
+		o.at(json.Find(f[7], "start"), json.Find(f[7], "end"))
 		o.step.parts = append(o.step.parts, messagePart{kind: thoughtPart, text: f[1]})
 	case hasText(kind, "tool"):
 		o.call(f[3], f[2], f[4])
@@ -42,13 +43,13 @@ func (o *opencodeTalk) at(began, ended []byte) {
 // call takes a call, with what it gave if it has run. While its arguments arrive there is only as
 // much of them as had come.
 func (o *opencodeTalk) call(id, name, state []byte) {
-	f := pickMembers(state, "status", "input", "raw", "output", "error", "time")
+	f := json.Pick(state, "status", "input", "raw", "output", "error", "time")
 	call := messagePart{kind: callPart, id: id, name: name, args: f[1]}
 	if hasText(f[0], "pending") {
 		call.open, call.args = true, nonEmptyText(f[2])
 	}
 	o.step.parts = append(o.step.parts, call)
-	o.at(Member(f[5], "start"), Member(f[5], "start"))
+	o.at(json.Find(f[5], "start"), json.Find(f[5], "start"))
 	switch {
 	case hasText(f[0], "completed"):
 		o.gave = append(o.gave, messagePart{kind: resultPart, id: id, name: name, text: f[3]})
@@ -59,11 +60,11 @@ func (o *opencodeTalk) call(id, name, state []byte) {
 
 // failed takes why a message has no more.
 func (o *opencodeTalk) failed(err []byte) {
-	f := pickMembers(err, "name", "data")
+	f := json.Pick(err, "name", "data")
 	if err == nil {
 		return
 	}
-	why := nonEmptyText(Member(f[1], "message"))
+	why := nonEmptyText(json.Find(f[1], "message"))
 	if o.started = true; hasText(f[0], "MessageAbortedError") {
 		o.step.cut, o.step.by, o.step.why = true, capture.Client, why
 		return
@@ -109,11 +110,11 @@ func opencodeFinish(word []byte) []byte {
 // opencodeUsage is opencode's counts by Anthropic's names: input is what was not cached. Where the
 // total tells that reasoning is not in the output, it is added.
 func opencodeUsage(tokens []byte) []byte {
-	f := pickMembers(tokens, "input", "output", "reasoning", "cache", "total")
+	f := json.Pick(tokens, "input", "output", "reasoning", "cache", "total")
 	if f[0] == nil && f[1] == nil {
 		return nil
 	}
-	cache := pickMembers(f[3], "read", "write")
+	cache := json.Pick(f[3], "read", "write")
 	output := f[1]
 	n := func(v []byte) int { i, _ := strconv.Atoi(string(v)); return i }
 	if sum := n(f[0]) + n(f[1]) + n(cache[0]) + n(cache[1]) + n(f[2]); n(f[2]) > 0 && n(f[4]) == sum {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"toolscope/capture"
+	"toolscope/stream/json"
 )
 
 // otlp is traces and events of OpenTelemetry as the collector's file exporter writes them, and as
@@ -17,7 +18,7 @@ var otlp = capture.Format{
 	Sniff: sniffOTLP,
 	New: func(in *capture.Input) capture.Reader {
 		o := &otlpLog{in: in}
-		return &jsonDocument{entryReader: entryReader{in: in, book: o}, walk: Walk{Paths: otlpPaths}, found: o.takeValue, decided: true, one: true}
+		return &jsonDocument{entryReader: entryReader{in: in, book: o}, walk: json.Walk{Paths: otlpPaths}, found: o.takeValue, decided: true, one: true}
 	},
 }
 
@@ -48,10 +49,10 @@ func (o *otlpLog) entry(recs []capture.Record, _ []byte) []capture.Record { retu
 func (o *otlpLog) close(recs []capture.Record) []capture.Record { return recs }
 
 func (o *otlpLog) takeValue(recs []capture.Record, _ int, value []byte) []capture.Record {
-	f := pickMembers(value, "attributes", "events", "startTimeUnixNano", "endTimeUnixNano", "timeUnixNano", "status")
+	f := json.Pick(value, "attributes", "events", "startTimeUnixNano", "endTimeUnixNano", "timeUnixNano", "status")
 	a := attributesOf(f[0])
 	s := &otelSpan{attributes: a}
-	for e := range Elements(f[1]) {
+	for e := range json.Elements(f[1]) {
 		s.takeEvent(e)
 	}
 	s.readLogfireEvents()

@@ -1,11 +1,15 @@
 package formats
 
-import "strconv"
+import (
+	"strconv"
+
+	"toolscope/stream/json"
+)
 
 // messageOf is a message as JSON: in parts, as the conventions have it, or as Chat Completions.
 func messageOf(m []byte) (by messageRole, parts []messagePart) {
-	f := pickMembers(m, "role", "parts", "content", "tool_calls", "tool_call_id")
-	role, _ := Text(f[0])
+	f := json.Pick(m, "role", "parts", "content", "tool_calls", "tool_call_id")
+	role, _ := json.Text(f[0])
 	by = roleOf(string(role), theUser)
 	if f[1] != nil {
 		return by, partsOf(f[1])
@@ -14,10 +18,10 @@ func messageOf(m []byte) (by messageRole, parts []messagePart) {
 		return theUser, []messagePart{{kind: resultPart, id: f[4], text: f[2]}}
 	}
 	parts = contentOf(f[2])
-	for c := range Elements(f[3]) {
-		of := pickMembers(c, "id", "function", "name", "arguments")
+	for c := range json.Elements(f[3]) {
+		of := json.Pick(c, "id", "function", "name", "arguments")
 		if of[1] != nil {
-			function := pickMembers(of[1], "name", "arguments")
+			function := json.Pick(of[1], "name", "arguments")
 			of[2], of[3] = function[0], function[1]
 		}
 		parts = append(parts, messagePart{kind: callPart, id: of[0], name: of[2], args: of[3]})
@@ -48,13 +52,13 @@ func contentOf(content []byte) []messagePart {
 // partsOf are the parts of a message; what has no text and is no call, such as pictures, is left
 // out.
 func partsOf(list []byte) (parts []messagePart) {
-	for p := range Elements(list) {
-		f := pickMembers(p, "type", "content", "text", "id", "name", "arguments", "response", "result")
+	for p := range json.Elements(list) {
+		f := json.Pick(p, "type", "content", "text", "id", "name", "arguments", "response", "result")
 		text := f[1]
 		if text == nil {
 			text = f[2]
 		}
-		switch kind, _ := Text(f[0]); string(kind) {
+		switch kind, _ := json.Text(f[0]); string(kind) {
 		case "tool_call":
 			parts = append(parts, messagePart{kind: callPart, id: f[3], name: f[4], args: f[5]})
 		case "tool_call_response":
@@ -168,10 +172,10 @@ func (s *otelSpan) toolsIn(as *messageShape) []byte {
 	var all [][]byte
 	for _, t := range s.tools {
 		function := t
-		if inner := Member(t, "function"); inner != nil {
+		if inner := json.Find(t, "function"); inner != nil {
 			function = inner
 		}
-		f := pickMembers(function, "name", "description", "parameters", "input_schema")
+		f := json.Pick(function, "name", "description", "parameters", "input_schema")
 		if f[2] == nil {
 			f[2] = f[3]
 		}

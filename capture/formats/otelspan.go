@@ -3,6 +3,8 @@ package formats
 import (
 	"strconv"
 	"strings"
+
+	"toolscope/stream/json"
 )
 
 // A otelSpan is one call of a model, as attributes and events tell of it.
@@ -25,19 +27,19 @@ type spanMessage struct {
 
 // takeEvent takes an event of the span. Older conventions have messages there, newer ones attributes.
 func (s *otelSpan) takeEvent(e []byte) {
-	f := pickMembers(e, "name", "attributes")
-	name, _ := Text(f[0])
+	f := json.Pick(e, "name", "attributes")
+	name, _ := json.Text(f[0])
 	s.takeNamedEvent(string(name), attributesOf(f[1]))
 }
 
 // readLogfireEvents takes the events that Logfire has in an attribute.
 func (s *otelSpan) readLogfireEvents() {
-	for e := range Elements(s.attrJSON("events")) {
+	for e := range json.Elements(s.attrJSON("events")) {
 		of := map[string][]byte{}
-		for k, v := range Members(e) {
+		for k, v := range json.Members(e) {
 			of[k] = nilIfNull(v)
 		}
-		name, _ := Text(of["event.name"])
+		name, _ := json.Text(of["event.name"])
 		s.takeNamedEvent(string(name), of)
 	}
 }
@@ -84,7 +86,7 @@ func (s *otelSpan) eventMessage(of map[string][]byte) []byte {
 func (s *otelSpan) addResponse(m []byte) {
 	_, parts := messageOf(m)
 	s.answer.parts = append(s.answer.parts, parts...)
-	if word, _ := Text(Member(m, "finish_reason")); len(word) > 0 {
+	if word, _ := json.Text(json.Find(m, "finish_reason")); len(word) > 0 {
 		s.word = string(word)
 	}
 }
@@ -99,8 +101,8 @@ func (s *otelSpan) readAttributes() {
 	if s.answer.model == nil {
 		s.answer.model = s.requestModel
 	}
-	for m := range Elements(s.attrJSON("gen_ai.response.finish_reasons")) {
-		if word, ok := Text(m); ok && s.word == "" {
+	for m := range json.Elements(s.attrJSON("gen_ai.response.finish_reasons")) {
+		if word, ok := json.Text(m); ok && s.word == "" {
 			s.word = string(word)
 		}
 	}
@@ -126,21 +128,21 @@ func (s *otelSpan) genAI() {
 	if parts := partsOf(s.attrJSON("gen_ai.system_instructions")); parts != nil {
 		s.history = append(s.history, spanMessage{theSystem, parts})
 	}
-	for m := range Elements(s.attrJSON("gen_ai.input.messages")) {
+	for m := range json.Elements(s.attrJSON("gen_ai.input.messages")) {
 		by, parts := messageOf(m)
 		s.history = append(s.history, spanMessage{by, parts})
 	}
-	for m := range Elements(s.attrJSON("gen_ai.output.messages")) {
+	for m := range json.Elements(s.attrJSON("gen_ai.output.messages")) {
 		s.addResponse(m)
 	}
-	for t := range Elements(s.attrJSON("gen_ai.tool.definitions")) {
+	for t := range json.Elements(s.attrJSON("gen_ai.tool.definitions")) {
 		s.tools = append(s.tools, t)
 	}
 }
 
 // setFailure takes the status of a span whose call failed. One that has an answer has not.
 func (s *otelSpan) setFailure(status []byte) {
-	f := pickMembers(status, "code", "message")
+	f := json.Pick(status, "code", "message")
 	if len(s.answer.parts) > 0 || !hasText(f[0], "STATUS_CODE_ERROR") && string(f[0]) != "2" {
 		return
 	}

@@ -4,14 +4,16 @@ import (
 	"bytes"
 	"strconv"
 	"strings"
+
+	"toolscope/stream/json"
 )
 
 // attributesOf are attributes by their keys, their values as JSON.
 func attributesOf(list []byte) map[string][]byte {
 	all := map[string][]byte{}
-	for a := range Elements(list) {
-		f := pickMembers(a, "key", "value")
-		if key, ok := Text(f[0]); ok {
+	for a := range json.Elements(list) {
+		f := json.Pick(a, "key", "value")
+		if key, ok := json.Text(f[0]); ok {
 			all[string(key)] = plainJSON(f[1], 0)
 		}
 	}
@@ -27,7 +29,7 @@ func plainJSON(value []byte, depth int) []byte {
 	if depth > maxAttributeDepth {
 		return nil
 	}
-	f := pickMembers(value, "stringValue", "boolValue", "intValue", "doubleValue", "arrayValue", "kvlistValue")
+	f := json.Pick(value, "stringValue", "boolValue", "intValue", "doubleValue", "arrayValue", "kvlistValue")
 	switch {
 	case f[0] != nil:
 		return f[0]
@@ -39,14 +41,14 @@ func plainJSON(value []byte, depth int) []byte {
 		return f[3]
 	case f[4] != nil:
 		var all [][]byte
-		for v := range Elements(Member(f[4], "values")) {
+		for v := range json.Elements(json.Find(f[4], "values")) {
 			all = append(all, orNull(plainJSON(v, depth+1)))
 		}
 		return arrayOf(all...)
 	case f[5] != nil:
 		var all [][]byte
-		for kv := range Elements(Member(f[5], "values")) {
-			of := pickMembers(kv, "key", "value")
+		for kv := range json.Elements(json.Find(f[5], "values")) {
+			of := json.Pick(kv, "key", "value")
 			if kindOf(of[0]) == '"' {
 				all = append(all, append(append(bytes.Clone(of[0]), ':'), orNull(plainJSON(of[1], depth+1))...))
 			}
@@ -65,14 +67,14 @@ func orNull(value []byte) []byte {
 
 // attrText is what an attribute reads.
 func (s *otelSpan) attrText(name string) string {
-	text, _ := Text(s.attributes[name])
+	text, _ := json.Text(s.attributes[name])
 	return string(text)
 }
 
 // attrJSON is an attribute that is JSON, or a text of it.
 func (s *otelSpan) attrJSON(name string) []byte {
 	value := s.attributes[name]
-	if text, ok := Text(value); ok {
+	if text, ok := json.Text(value); ok {
 		return bytes.TrimSpace(text)
 	}
 	return value

@@ -8,34 +8,33 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"toolscope/stream/jsonbytes"
+	"toolscope/stream/json"
 )
 
 // fileValue is a value of a recording that may be written in YAML or in JSON. The zero part is no value,
 // and has nothing inside.
 type fileValue struct {
-	node  *yaml.Node
-	texts [][]byte // that were taken out of the YAML
-	raw   []byte   // of JSON, as it stands
+	node *yaml.Node
+	raw  []byte // of JSON, as it stands
 }
 
 // maxAliasDepth is through how many aliases a value of YAML may be looked for.
 const maxAliasDepth = 8
 
-func yamlValue(n *yaml.Node, texts [][]byte) fileValue {
+func yamlValue(n *yaml.Node) fileValue {
 	for range maxAliasDepth {
 		if n == nil || n.Kind != yaml.AliasNode {
 			break
 		}
 		n = n.Alias
 	}
-	return fileValue{node: n, texts: texts}
+	return fileValue{node: n}
 }
 
 func (p fileValue) isPresent() bool { return p.node != nil || len(p.raw) > 0 }
 
 func (p fileValue) isNull() bool {
-	return p.node == nil && IsNull(p.raw) || p.node != nil && p.node.Kind == yaml.ScalarNode && p.node.ShortTag() == "!!null"
+	return p.node == nil && json.IsNull(p.raw) || p.node != nil && p.node.Kind == yaml.ScalarNode && p.node.ShortTag() == "!!null"
 }
 
 func (p fileValue) isMapping() bool {
@@ -59,19 +58,19 @@ func (p fileValue) isQuoted() bool {
 func (p fileValue) eachChild(do func(key string, value fileValue)) {
 	switch {
 	case p.node == nil:
-		for k, v := range Members(p.raw) {
+		for k, v := range json.Members(p.raw) {
 			do(k, fileValue{raw: v})
 		}
-		for v := range Elements(p.raw) {
+		for v := range json.Elements(p.raw) {
 			do("", fileValue{raw: v})
 		}
 	case p.node.Kind == yaml.MappingNode:
 		for i := 0; i+1 < len(p.node.Content); i += 2 {
-			do(strings.TrimPrefix(p.node.Content[i].Value, ":"), yamlValue(p.node.Content[i+1], p.texts))
+			do(strings.TrimPrefix(p.node.Content[i].Value, ":"), yamlValue(p.node.Content[i+1]))
 		}
 	case p.node.Kind == yaml.SequenceNode:
 		for _, n := range p.node.Content {
-			do("", yamlValue(n, p.texts))
+			do("", yamlValue(n))
 		}
 	}
 }
@@ -80,7 +79,7 @@ func (p fileValue) eachChild(do func(key string, value fileValue)) {
 func (p fileValue) get(keys ...string) (found fileValue) {
 	if p.node == nil {
 		first := len(keys)
-		for k, v := range Members(p.raw) {
+		for k, v := range json.Members(p.raw) {
 			if i := slices.Index(keys, k); i >= 0 && i < first {
 				first, found = i, fileValue{raw: v}
 			}
@@ -116,19 +115,15 @@ func (p fileValue) asBytes() []byte {
 	case p.isNull():
 		return nil
 	case p.node == nil:
-		if text, ok := Text(p.raw); ok {
+		if text, ok := json.Text(p.raw); ok {
 			return text
 		}
 		if len(p.raw) > 0 && p.raw[0] == '"' {
-			return partOfText(p.raw)
+			return json.PartOfText(p.raw)
 		}
 		return p.raw
 	case p.node.Kind != yaml.ScalarNode:
 		return nil
-	case p.node.Tag == textTag:
-		if n, err := strconv.Atoi(p.node.Value); err == nil && n >= 0 && n < len(p.texts) {
-			return p.texts[n]
-		}
 	case strings.HasSuffix(p.node.Tag, "!binary"):
 		return decodeBase64Text(p.node.Value)
 	}
@@ -153,58 +148,38 @@ func (p fileValue) asJSON() []byte {
 	if p.node == nil {
 		return p.raw
 	}
-	w := jsonWriter{room: maxValueBytes}
-	if w.writeValue(p, 0); w.room < 0 {
+	var w json.Writer
+	if !p.writeJSON(&w, 0) || len(w.Text) > json.MaxValueBytes {
 		return nil
 	}
-	return w.text
+	return w.Text
 }
 
 // maxNesting is how deep what YAML nests is gone into.
 const maxNesting = 200
 
-// jsonWriter writes a value of YAML as JSON, as long as there is room.
-type jsonWriter struct {
-	text []byte
-	room int
-}
-
-func (w *jsonWriter) appendText(text ...byte) {
-	if w.room -= len(text); w.room >= 0 {
-		w.text = append(w.text, text...)
-	}
-}
-
-func (w *jsonWriter) writeValue(p fileValue, depth int) {
+// writeJSON writes a value of YAML as JSON. It returns false for one that is too large or too deep.
+func (p fileValue) writeJSON(w *json.Writer, depth int) (ok bool) {
+	open := byte('[')
 	switch {
-	case depth > maxNesting:
-		w.room = -1
+	case depth > maxNesting || len(w.Text) > json.MaxValueBytes:
+		return false
 	case p.isMapping():
-		w.writeChildren(p, depth, '{', '}')
-	case p.isSequence():
-		w.writeChildren(p, depth, '[', ']')
-	default:
-		w.appendText(p.scalarJSON()...)
+		open = '{'
+	case !p.isSequence():
+		w.Raw(p.scalarJSON())
+		return true
 	}
-}
-
-// writeChildren writes what is inside a mapping or a sequence.
-func (w *jsonWriter) writeChildren(p fileValue, depth int, begin, end byte) {
-	w.appendText(begin)
-	n := 0
+	w.Open(open)
+	ok = true
 	p.eachChild(func(key string, value fileValue) {
-		if w.room < 0 {
-			return
+		if ok && open == '{' {
+			w.Key(key)
 		}
-		if n++; n > 1 {
-			w.appendText(',')
-		}
-		if begin == '{' {
-			w.appendText(append(appendQuoted(nil, key), ':')...)
-		}
-		w.writeValue(value, depth+1)
+		ok = ok && value.writeJSON(w, depth+1)
 	})
-	w.appendText(end)
+	w.Close(open + 2) // } is two after {, and ] after [
+	return ok
 }
 
 // scalarJSON keeps how a number is spelled, where JSON may spell it so.
@@ -215,39 +190,12 @@ func (p fileValue) scalarJSON() []byte {
 	case tag == "!!bool":
 		return []byte(strings.ToLower(p.node.Value))
 	case tag == "!!int" || tag == "!!float":
-		var s ValueScanner
+		var s json.ValueScanner
 		if _, err := strconv.ParseFloat(p.node.Value, 64); err == nil && !strings.ContainsAny(p.node.Value, "_xXoOiInN+") {
 			if n, _ := s.Write([]byte(p.node.Value)); n == len(p.node.Value) {
 				return []byte(p.node.Value)
 			}
 		}
 	}
-	return appendQuoted(nil, string(p.asBytes()))
-}
-
-// appendQuoted appends a string as JSON writes it; what is not UTF-8 is kept.
-func appendQuoted(dst []byte, text string) []byte {
-	dst = append(dst, '"')
-	for len(text) > 0 {
-		n := jsonbytes.PlainRun([]byte(text))
-		dst = append(dst, text[:n]...)
-		if text = text[n:]; text == "" {
-			break
-		}
-		switch c := text[0]; c {
-		case '"', '\\':
-			dst = append(dst, '\\', c)
-		case '\n':
-			dst = append(dst, `\n`...)
-		case '\r':
-			dst = append(dst, `\r`...)
-		case '\t':
-			dst = append(dst, `\t`...)
-		default:
-			dst = append(dst, `\u00`...)
-			dst = append(dst, "0123456789abcdef"[c>>4], "0123456789abcdef"[c&15])
-		}
-		text = text[1:]
-	}
-	return append(dst, '"')
+	return json.AppendQuoted(nil, p.asBytes())
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"toolscope/capture"
+	"toolscope/stream/json"
 )
 
 // piSession is what pi, and agents made of it, keep of a conversation in
@@ -13,7 +14,7 @@ var piSession = capture.Format{
 	Title: "pi, OpenClaw: ~/.pi/agent/sessions/*/*.jsonl",
 	Sniff: func(first []byte, whole bool) capture.SniffResult {
 		s := sniffKeys(first, whole, "type", "id", "timestamp", "cwd")
-		if s.Why = "a header of type session"; s.Is == capture.Yes && !hasText(Member(first, "type"), "session") {
+		if s.Why = "a header of type session"; s.Is == capture.Yes && !hasText(json.Find(first, "type"), "session") {
 			s.Is = capture.No
 		}
 		return s
@@ -28,7 +29,7 @@ var piSession = capture.Format{
 type piTalk struct{ *talk }
 
 func (p *piTalk) entry(recs []capture.Record, line []byte) []capture.Record {
-	f := pickMembers(line, "type", "id", "timestamp", "message")
+	f := json.Pick(line, "type", "id", "timestamp", "message")
 	at, m := parseLogTime(f[2]), f[3]
 	switch {
 	case hasText(f[0], "session"):
@@ -41,7 +42,7 @@ func (p *piTalk) entry(recs []capture.Record, line []byte) []capture.Record {
 }
 
 func (p *piTalk) message(recs []capture.Record, m []byte, at time.Time) []capture.Record {
-	f := pickMembers(m, "role", "content", "toolCallId", "toolName", "isError")
+	f := json.Pick(m, "role", "content", "toolCallId", "toolName", "isError")
 	switch {
 	case hasText(f[0], "assistant"):
 		recs = p.model(recs, m, at)
@@ -55,7 +56,7 @@ func (p *piTalk) message(recs []capture.Record, m []byte, at time.Time) []captur
 
 // model takes an answer. Its own time is that of the request.
 func (p *piTalk) model(recs []capture.Record, m []byte, at time.Time) []capture.Record {
-	f := pickMembers(m, "content", "model", "usage", "stopReason", "errorMessage", "timestamp", "responseId")
+	f := json.Pick(m, "content", "model", "usage", "stopReason", "errorMessage", "timestamp", "responseId")
 	r := &modelResponse{model: f[1], id: f[6], parts: piParts(f[0]), usage: piUsage(f[2])}
 	asked := parseLogTime(f[5])
 	if asked.After(at) {
@@ -88,8 +89,8 @@ func piParts(content []byte) (parts []messagePart) {
 	if text := nonEmptyText(content); text != nil {
 		return []messagePart{{kind: textPart, text: text}}
 	}
-	for b := range Elements(content) {
-		f := pickMembers(b, "type", "text", "thinking", "thinkingSignature", "id", "name", "arguments")
+	for b := range json.Elements(content) {
+		f := json.Pick(b, "type", "text", "thinking", "thinkingSignature", "id", "name", "arguments")
 		switch {
 		case hasText(f[0], "toolCall"):
 			parts = append(parts, messagePart{kind: callPart, id: f[4], name: f[5], args: f[6]})
@@ -106,7 +107,7 @@ func piParts(content []byte) (parts []messagePart) {
 
 // piUsage is pi's counts by Anthropic's names: input is what was not cached.
 func piUsage(usage []byte) []byte {
-	f := pickMembers(usage, "input", "output", "cacheRead", "cacheWrite")
+	f := json.Pick(usage, "input", "output", "cacheRead", "cacheWrite")
 	if f[0] == nil && f[1] == nil {
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"toolscope/capture"
+	"toolscope/stream/json"
 )
 
 // qwenCode is what Qwen Code keeps of a conversation in ~/.qwen/projects/<cwd>/chats. It keeps the
@@ -27,12 +28,12 @@ func sniffQwenCode(first []byte, whole bool) capture.SniffResult {
 		if !ended && !whole && !isObject(line) {
 			break
 		}
-		f := pickMembers(line, "uuid", "sessionId", "message")
+		f := json.Pick(line, "uuid", "sessionId", "message")
 		if f[0] == nil || f[1] == nil {
 			return capture.SniffResult{}
 		}
 		if f[2] != nil {
-			if kindOf(Member(f[2], "parts")) == '[' {
+			if kindOf(json.Find(f[2], "parts")) == '[' {
 				return capture.SniffResult{Is: capture.Yes, Why: "lines with uuid, sessionId and a message of parts"}
 			}
 			return capture.SniffResult{}
@@ -56,12 +57,12 @@ type qwenChat struct {
 }
 
 func (q *qwenChat) entry(recs []capture.Record, line []byte) []capture.Record {
-	f := pickMembers(line, "type", "message", "timestamp", "sessionId", "model", "usageMetadata", "systemPayload")
+	f := json.Pick(line, "type", "message", "timestamp", "sessionId", "model", "usageMetadata", "systemPayload")
 	kind, at := f[0], parseLogTime(f[2])
 	if q.name == nil {
 		q.name = nonEmptyText(f[3])
 	}
-	parts := geminiParts(Member(f[1], "parts"))
+	parts := geminiParts(json.Find(f[1], "parts"))
 	switch {
 	case hasText(kind, "assistant"):
 		recs = q.answer(recs, &modelResponse{model: f[4], parts: parts, usage: f[5]}, time.Time{}, at)
@@ -70,14 +71,14 @@ func (q *qwenChat) entry(recs []capture.Record, line []byte) []capture.Record {
 		q.hear(theUser, parts, at)
 		q.waits = true
 	case hasText(kind, "system"):
-		recs = q.failed(recs, Member(f[6], "uiEvent"), at)
+		recs = q.failed(recs, json.Find(f[6], "uiEvent"), at)
 	}
 	return recs
 }
 
 // failed takes what was told of a request; only one that failed has no line of its own.
 func (q *qwenChat) failed(recs []capture.Record, event []byte, at time.Time) []capture.Record {
-	f := pickMembers(event, "event.name", "error_message", "error", "model", "subagent_name")
+	f := json.Pick(event, "event.name", "error_message", "error", "model", "subagent_name")
 	if !hasText(f[0], "qwen-code.api_error") || !q.waits || f[4] != nil {
 		return recs
 	}

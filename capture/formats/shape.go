@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"toolscope/capture"
+	"toolscope/stream/json"
 )
 
 // This file says how what an agent keeps of a conversation is put into the shape of a provider's
@@ -118,7 +119,7 @@ func anthropicResponse(r *modelResponse) []byte {
 	}
 	if !inEvents {
 		said := anthropicMessages(theModel, r.parts)[0]
-		return objectOf(kind, role, member{"id", r.id}, member{"model", r.model}, member{"content", Member(said, "content")},
+		return objectOf(kind, role, member{"id", r.id}, member{"model", r.model}, member{"content", json.Find(said, "content")},
 			member{"stop_reason", r.finish}, member{"usage", r.usage})
 	}
 	message := objectOf(kind, role, member{"id", r.id}, member{"model", r.model}, member{"content", []byte("[]")}, member{"usage", r.usage})

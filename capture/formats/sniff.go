@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"toolscope/capture"
-	"toolscope/stream/jsonbytes"
+	"toolscope/stream/json"
 )
 
 // This file tells formats by the first bytes of a file.
@@ -38,12 +38,12 @@ func topKeys(first []byte) (keys []string, open bool) {
 	if p[0] != '{' {
 		return nil, false
 	}
-	for k := range Members(first) {
+	for k := range json.Members(first) {
 		if keys = append(keys, k); len(keys) >= maxSniffKeys || slices.Contains(providersKeys, k) {
 			return keys, false
 		}
 	}
-	return keys, jsonbytes.ValueEnd(p) == len(p) && !isObject(p)
+	return keys, json.ValueEnd(p) == len(p) && !isObject(p)
 }
 
 // providersKeys are keys of what a provider sends itself, which no log has at its top: it is not

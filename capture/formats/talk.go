@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"toolscope/capture"
+	"toolscope/stream/json"
 )
 
 // talk makes exchanges of a conversation that an agent keeps. What was said is heard in its order;
@@ -38,7 +39,7 @@ func (t *talk) hear(by messageRole, parts []messagePart, at time.Time) {
 	for _, m := range t.shape.messages(by, parts) {
 		t.news, t.size = append(t.news, m), t.size+len(m)
 	}
-	for t.size > maxValueBytes && len(t.news) > 1 { // of a file that is no conversation
+	for t.size > json.MaxValueBytes && len(t.news) > 1 { // of a file that is no conversation
 		t.size -= len(t.news[0])
 		t.news = t.news[1:]
 	}
@@ -86,7 +87,7 @@ func (t *talk) answer(recs []capture.Record, r *modelResponse, asked, at time.Ti
 	t.hear(theModel, r.parts, at)
 	last := capture.Record{At: t.in.RecordTime(at), End: capture.EndEOF}
 	if r.cut || r.hasOpen() {
-		why, _ := Text(r.why)
+		why, _ := json.Text(r.why)
 		last.End, last.By, last.Why = capture.EndCut, r.by, string(why)
 	}
 	return t.end(recs, last)
@@ -105,7 +106,7 @@ func (t *talk) close(recs []capture.Record) []capture.Record {
 // parseLogTime is a time as logs write it: text, or seconds, milliseconds, microseconds or nanoseconds
 // since 1970, which their size tells apart. It is the zero time where there is none.
 func parseLogTime(value []byte) time.Time {
-	text, isText := Text(value)
+	text, isText := json.Text(value)
 	if isText {
 		for _, layout := range []string{time.RFC3339Nano, "2006-01-02 15:04:05.999999999", "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999Z07:00"} {
 			if t, err := time.Parse(layout, string(text)); err == nil {

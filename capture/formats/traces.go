@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"toolscope/capture"
+	"toolscope/stream/json"
 )
 
 // claudeTrace reads the logs of claude-trace, a line for each request and its response. A stream is
@@ -47,7 +48,7 @@ func sniffPair(first []byte, whole bool, member, why string) capture.SniffResult
 			return capture.SniffResult{}
 		}
 		seen := map[string]bool{}
-		for key := range Members(value) {
+		for key := range json.Members(value) {
 			seen[key] = true
 		}
 		if seen["method"] && seen[member] && (seen["headers"] || seen["timestamp"]) {

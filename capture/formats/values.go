@@ -7,12 +7,13 @@ import (
 
 	"toolscope/capture"
 	"toolscope/stream/count"
+	"toolscope/stream/json"
 )
 
 // valuesReader reads what is kept as values in a JSON text, one of them at a time.
 type valuesReader struct {
 	recordWriter
-	walk Walk
+	walk json.Walk
 	what string // one of them is called: "entry"
 	n    int    // of the latest one, from 1
 	at   int64  // where it begins
@@ -35,7 +36,7 @@ func newEntries(in *capture.Input, what string, read func(r *valuesReader, objec
 }
 
 func newValues(in *capture.Input, what string, read func(r *valuesReader, object []byte, cut bool), paths ...[]string) *valuesReader {
-	return &valuesReader{recordWriter: recordWriter{in: in}, walk: Walk{Paths: paths}, what: what, read: read}
+	return &valuesReader{recordWriter: recordWriter{in: in}, walk: json.Walk{Paths: paths}, what: what, read: read}
 }
 
 func (r *valuesReader) Write(recs []capture.Record, p []byte, _ time.Duration) ([]capture.Record, error) {
@@ -58,12 +59,12 @@ func (r *valuesReader) Close(recs []capture.Record, _ capture.End, _ string, _ t
 	return r.close(recs)
 }
 
-func (r *valuesReader) takeValue(f FoundValue) {
+func (r *valuesReader) takeValue(f json.FoundValue) {
 	r.n++
 	r.at = f.At
 	switch {
 	case f.Long:
-		r.addNote(true, "%s %d, at byte %d, is %d bytes long: values longer than %d bytes are not read", r.what, r.n, f.At, f.Size, maxValueBytes)
+		r.addNote(true, "%s %d, at byte %d, is %d bytes long: values longer than %d bytes are not read", r.what, r.n, f.At, f.Size, json.MaxValueBytes)
 	case f.Raw[0] != '{':
 		r.addNote(true, "%s %d, at byte %d, is not an object", r.what, r.n, f.At)
 	default:
@@ -106,7 +107,7 @@ func sniffObject(first []byte, whole bool, judge func(key string, value []byte) 
 	if !ok {
 		return capture.SniffResult{}
 	}
-	for key, value := range Members(text) {
+	for key, value := range json.Members(text) {
 		if s := judge(key, value); s.Is != capture.Maybe {
 			return s
 		}

@@ -268,8 +268,7 @@ const maxCutLines = 4
 // parseItem reads the last element of a list, or a whole document.
 func parseItem(text []byte) (fileValue, error) {
 	var doc yaml.Node
-	rest, texts := takeTexts(text, leastText)
-	if err := yaml.Unmarshal(rest, &doc); err != nil {
+	if err := yaml.Unmarshal(text, &doc); err != nil {
 		return fileValue{}, errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
 	}
 	if len(doc.Content) == 0 {
@@ -279,7 +278,7 @@ func parseItem(text []byte) (fileValue, error) {
 	if n.Kind == yaml.SequenceNode && len(n.Content) > 0 {
 		n = n.Content[len(n.Content)-1]
 	}
-	return yamlValue(n, texts), nil
+	return yamlValue(n), nil
 }
 
 func (r *cassetteReader) Close(recs []capture.Record, _ capture.End, _ string, _ time.Duration) []capture.Record {
@@ -288,4 +287,12 @@ func (r *cassetteReader) Close(recs []capture.Record, _ capture.End, _ string, _
 	}
 	r.endInteraction(true)
 	return r.close(recs)
+}
+
+// lineEnd returns the length of the line that p begins with, including its end.
+func lineEnd(p []byte) int {
+	if n := bytes.IndexByte(p, '\n'); n >= 0 {
+		return n + 1
+	}
+	return len(p)
 }

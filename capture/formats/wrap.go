@@ -4,7 +4,7 @@ import (
 	"bytes"
 
 	"toolscope/capture"
-	"toolscope/stream/jsonbytes"
+	"toolscope/stream/json"
 )
 
 // A unwrapper takes what a log wrote around a payload off a line of it, layer by layer, until what is
@@ -17,7 +17,7 @@ type unwrapper struct {
 
 	wrappers []wrapper
 	keys     []correlationKey
-	members  []foundMember
+	members  []json.FoundField
 	payloads []payload
 	scope    int
 	stamp    timestamp
@@ -152,7 +152,7 @@ func (p *unwrapper) rememberPath(h uint64) *payloadPath {
 		p.leads[l.hash] = true
 		name := l.name
 		if l.key != nil {
-			name = "." + string(jsonbytes.AppendUnquoted(nil, l.key))
+			name = "." + string(json.AppendUnquoted(nil, l.key))
 		}
 		if name != "" && (len(t.names) == 0 || t.names[len(t.names)-1] != name) {
 			t.names = append(t.names, name)
@@ -253,7 +253,7 @@ func (p *unwrapper) searchAt(t []byte, i int, ended bool) (n int, found bool) {
 		if string(bytes.TrimSpace(rest)) == "[DONE]" {
 			return 1, p.searchAfterPrefix(t[:i], nil, func() bool { return p.addPayload(payload{chunkInfo: chunkInfo{is: aMark, of: ofAny}, text: rest}) })
 		}
-		if first := firstElement(rest); opensObject(first) || isArray(first) {
+		if first := json.FirstElement(rest); opensObject(first) || isArray(first) {
 			return p.searchJSON(t, i)
 		}
 	case 'b', '"', '\'':

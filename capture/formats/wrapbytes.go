@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 
-	"toolscope/stream/jsonbytes"
+	"toolscope/stream/json"
 )
 
 // This file reads texts that JSON holds as bytes: the list of their numbers, as a journal has them
@@ -47,7 +47,7 @@ func (p *unwrapper) decodeBase64(inside []byte) (text []byte, is bool) {
 	if !mayBeEncoded(inside) || !p.leads[hashOf(hashOf(p.hash()*31, []byte("base64")), nil)] && !beginsEncoded(inside) {
 		return nil, false
 	}
-	inside = jsonbytes.AppendUnquoted(nil, inside) // a slash may be escaped
+	inside = json.AppendUnquoted(nil, inside) // a slash may be escaped
 	text, err := base64.StdEncoding.AppendDecode(nil, inside)
 	return text, err == nil && len(text) >= minEncodedBytes
 }

@@ -3,7 +3,7 @@ package formats
 import (
 	"bytes"
 
-	"toolscope/stream/jsonbytes"
+	"toolscope/stream/json"
 )
 
 // correlationKey is something that a line says beside its payload: a name and a value, as hashes. Which of
@@ -70,23 +70,23 @@ var (
 )
 
 // readKeys reads the members of an object that are no payload.
-func (p *unwrapper) readKeys(all []foundMember) {
+func (p *unwrapper) readKeys(all []json.FoundField) {
 	for _, m := range all {
-		if len(p.keys) >= maxKeysOfLine || len(m.value) == 0 {
+		if len(p.keys) >= maxKeysOfLine || len(m.Value) == 0 {
 			return
 		}
-		if m.value[0] == '{' && len(m.value) < 1<<10 {
+		if m.Value[0] == '{' && len(m.Value) < 1<<10 {
 			p.readInner(p.hash(), m, 1)
 			continue
 		}
-		if isTimeName(m.key) {
-			p.noteTimestamp(m.value)
+		if isTimeName(m.Key) {
+			p.noteTimestamp(m.Value)
 			continue
 		}
-		if c := m.value[0]; c != '[' && c != '{' && len(m.value) <= maxKeyBytes {
-			p.addKey(hashOf(p.hash(), m.key), m.key, m.value)
-			if p.weightOf(m.key) == ofNoUse && !p.leadsTo(m.key) {
-				p.builder.free = append(p.builder.free, slot{m.value, anyValue})
+		if c := m.Value[0]; c != '[' && c != '{' && len(m.Value) <= maxKeyBytes {
+			p.addKey(hashOf(p.hash(), m.Key), m.Key, m.Value)
+			if p.weightOf(m.Key) == ofNoUse && !p.leadsTo(m.Key) {
+				p.builder.free = append(p.builder.free, slot{m.Value, anyValue})
 			}
 		}
 	}
@@ -97,25 +97,25 @@ const maxInnerDepth = 3
 
 // readInner reads the members of an object in a line. In one that is itself about a request its id
 // is the request's.
-func (p *unwrapper) readInner(path uint64, of foundMember, depth int) {
+func (p *unwrapper) readInner(path uint64, of json.FoundField, depth int) {
 	from := len(p.members)
-	all, _, _ := readMembers(p.members, of.value)
+	all, _, _ := json.AppendFields(p.members, of.Value)
 	p.members = all
-	path = hashOf(path, of.key)
-	about := p.weightOf(of.key) >= ofPlace
+	path = hashOf(path, of.Key)
+	about := p.weightOf(of.Key) >= ofPlace
 	for _, m := range all[from:] {
-		c := m.value
+		c := m.Value
 		switch {
 		case len(c) == 0 || len(p.keys) >= maxKeysOfLine || c[0] == '[':
 		case c[0] == '{' && depth < maxInnerDepth:
 			p.readInner(path, m, depth+1)
 		case c[0] == '{' || len(c) > maxKeyBytes:
-		case about && (string(m.key) == "id" || string(m.key) == "request_id"):
-			p.keys = append(p.keys, correlationKey{hashOf(path, m.key), hashOf(hashSeed, c), ofRequest})
+		case about && (string(m.Key) == "id" || string(m.Key) == "request_id"):
+			p.keys = append(p.keys, correlationKey{hashOf(path, m.Key), hashOf(hashSeed, c), ofRequest})
 		case about:
-			p.keys = append(p.keys, correlationKey{hashOf(path, m.key), hashOf(hashSeed, c), plainKey})
+			p.keys = append(p.keys, correlationKey{hashOf(path, m.Key), hashOf(hashSeed, c), plainKey})
 		default:
-			p.addKey(hashOf(path, m.key), m.key, c)
+			p.addKey(hashOf(path, m.Key), m.Key, c)
 		}
 	}
 	p.members = all[:from]
@@ -156,7 +156,7 @@ func (p *unwrapper) noteTimestamp(value []byte) {
 func (p *unwrapper) readPrefix(text []byte, least keyWeight) {
 	for place := 0; len(text) > 0 && len(p.keys) < maxKeysOfLine; place++ {
 		n := 0
-		for n < len(text) && (jsonbytes.IsSpace(text[n]) || bytes.IndexByte([]byte("[]()|<>,;"), text[n]) >= 0) {
+		for n < len(text) && (json.IsSpace(text[n]) || bytes.IndexByte([]byte("[]()|<>,;"), text[n]) >= 0) {
 			n++
 		}
 		bracketed := n > 0 && text[n-1] == '['
@@ -176,7 +176,7 @@ func (p *unwrapper) readPrefix(text []byte, least keyWeight) {
 // addWordKey reads the word that text begins with, and says how long it is.
 func (p *unwrapper) addWordKey(text []byte, place int, bracketed bool, least keyWeight) (n int) {
 	eq := -1
-	for n < len(text) && !jsonbytes.IsSpace(text[n]) && bytes.IndexByte([]byte("[]()|<>,;"), text[n]) < 0 {
+	for n < len(text) && !json.IsSpace(text[n]) && bytes.IndexByte([]byte("[]()|<>,;"), text[n]) < 0 {
 		if eq < 0 && (text[n] == '=' || text[n] == ':') && n > 0 && n+1 < len(text) {
 			eq = n
 			if text[n+1] == '"' {
@@ -254,12 +254,12 @@ func isHexID(word []byte) bool {
 
 // objectName is what a line is called that is an object with these members, "" where it is like any
 // other.
-func objectName(all []foundMember, named bool) string {
+func objectName(all []json.FoundField, named bool) string {
 	has := func(keys ...string) bool {
 		for _, k := range keys {
 			found := false
 			for _, m := range all {
-				if string(m.key) == k {
+				if string(m.Key) == k {
 					found = true
 				}
 			}

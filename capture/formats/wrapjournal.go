@@ -3,6 +3,8 @@ package formats
 import (
 	"bytes"
 	"encoding/binary"
+
+	"toolscope/stream/json"
 )
 
 // journal reads what journalctl -o export writes: a field a line, an empty line behind each entry.
@@ -122,7 +124,7 @@ func (p *unwrapper) unwrapValue(text []byte) []payload {
 	for from < len(text) && (text[from] == ' ' || text[from] == '\n' || text[from] == '\r' || text[from] == '\t') {
 		from++
 	}
-	n, whole := valueLen(text[from:])
+	n, whole := json.ValueLen(text[from:])
 	p.searchValue(text[from:from+n:from+n], whole)
 	return p.payloads
 }

@@ -4,12 +4,12 @@ import (
 	"bytes"
 
 	"toolscope/capture"
-	"toolscope/stream/jsonbytes"
+	"toolscope/stream/json"
 )
 
 // searchJSON looks at the JSON value that begins at i of a text.
 func (p *unwrapper) searchJSON(t []byte, i int) (n int, found bool) {
-	n, whole := valueLen(t[i:])
+	n, whole := json.ValueLen(t[i:])
 	end := i + n
 	if !whole && len(t)-i < 24 {
 		return 1, false
@@ -31,19 +31,19 @@ func endsInContent(v []byte, depth int) bool {
 	case depth > maxWrappers:
 		return false
 	case opensObject(v):
-		all, n, whole := readMembers(nil, v)
+		all, n, whole := json.AppendFields(nil, v)
 		if whole || n < len(v) || len(all) == 0 {
 			return false
 		}
-		return isContent(all) || isSession(all) || endsInContent(all[len(all)-1].value, depth+1)
+		return isContent(all) || isSession(all) || endsInContent(all[len(all)-1].Value, depth+1)
 	case isArray(v):
 		for at := 1; at < len(v); at++ { // behind a comma
-			at += jsonbytes.SpaceLen(v[at:])
-			n, closed := valueLen(v[at:])
+			at += json.SpaceLen(v[at:])
+			n, closed := json.ValueLen(v[at:])
 			if n == 0 || !closed {
 				return n > 0 && endsInContent(v[at:], depth+1)
 			}
-			at += n + jsonbytes.SpaceLen(v[at+n:])
+			at += n + json.SpaceLen(v[at+n:])
 		}
 	}
 	return false
@@ -67,7 +67,7 @@ func (p *unwrapper) searchValue(v []byte, whole bool) bool {
 func (p *unwrapper) searchObject(v []byte, whole bool) bool {
 	from := len(p.members)
 	defer func() { p.members = p.members[:from] }()
-	all, n, closed := readMembers(p.members, v)
+	all, n, closed := json.AppendFields(p.members, v)
 	p.members = all
 	all = all[from:]
 	if s := readChunkInfo(all); s.is != noPayload && (!s.weak || p.paths[p.hash()] != nil) {
@@ -112,7 +112,7 @@ func (p *unwrapper) askProtocols(v []byte) (s chunkInfo, is bool) {
 
 // searchMembers looks for payloads in the members of an object, first where there have been some. Where
 // those have some again, the others are not looked at any more.
-func (p *unwrapper) searchMembers(all []foundMember, v []byte) (found bool) {
+func (p *unwrapper) searchMembers(all []json.FoundField, v []byte) (found bool) {
 	const learning = 64
 	depth, clues, was := len(p.wrappers), len(p.keys), p.stamp
 	if name := objectName(all, p.hasNamedWrapper()); name != "" {
@@ -124,7 +124,7 @@ func (p *unwrapper) searchMembers(all []foundMember, v []byte) (found bool) {
 			break
 		}
 		for _, m := range all {
-			if mayHold(m.value) && p.leadsTo(m.key) == (pass == 0) && p.searchMember(m, v) {
+			if mayHold(m.Value) && p.leadsTo(m.Key) == (pass == 0) && p.searchMember(m, v) {
 				found = true
 			}
 		}
@@ -160,17 +160,17 @@ func mayHold(value []byte) bool {
 func (p *unwrapper) leadsTo(key []byte) bool { return p.leads[hashOf(hashOf(p.hash()*31, nil), key)] }
 
 // searchMember looks for payloads in a member of object.
-func (p *unwrapper) searchMember(m foundMember, object []byte) bool {
-	depth, end := len(p.wrappers), m.at+len(m.value)
-	p.push("", m.key, object[:m.at:m.at], object[end:])
-	found := p.searchValue(m.value, true)
+func (p *unwrapper) searchMember(m json.FoundField, object []byte) bool {
+	depth, end := len(p.wrappers), m.At+len(m.Value)
+	p.push("", m.Key, object[:m.At:m.At], object[end:])
+	found := p.searchValue(m.Value, true)
 	p.pop(depth)
 	return found
 }
 
 // searchArray looks for payloads in an array: it may be a list of chunks, or hold anything.
 func (p *unwrapper) searchArray(v []byte) bool {
-	first := firstElement(v)
+	first := json.FirstElement(v)
 	if len(first) > 0 && isDigit(first[0]) {
 		text, is := decodeByteList(v)
 		return is && p.searchEncoded("bytes", text)
@@ -181,7 +181,7 @@ func (p *unwrapper) searchArray(v []byte) bool {
 	}
 	if opensObject(first) {
 		from := len(p.members)
-		all, _, _ := readMembers(p.members, first)
+		all, _, _ := json.AppendFields(p.members, first)
 		content := isContent(all[from:])
 		p.members = p.members[:from]
 		if content {
@@ -190,8 +190,8 @@ func (p *unwrapper) searchArray(v []byte) bool {
 	}
 	found, scope := false, p.scope
 	for at := 1; ; {
-		at += jsonbytes.SpaceLen(v[at:])
-		n, closed := valueLen(v[at:])
+		at += json.SpaceLen(v[at:])
+		n, closed := json.ValueLen(v[at:])
 		if n == 0 || !closed {
 			break
 		}
@@ -201,7 +201,7 @@ func (p *unwrapper) searchArray(v []byte) bool {
 		found = p.searchValue(v[at:at+n:at+n], true) || found
 		p.pop(depth)
 		p.keys, p.stamp = p.keys[:clues], was
-		if at += n + jsonbytes.SpaceLen(v[at+n:]); at >= len(v) || v[at] != ',' {
+		if at += n + json.SpaceLen(v[at+n:]); at >= len(v) || v[at] != ',' {
 			break
 		}
 		at++
@@ -219,7 +219,7 @@ func (p *unwrapper) chunkOf(first []byte) (s chunkInfo, is bool) {
 		return s, false
 	}
 	from := len(p.members)
-	all, _, whole := readMembers(p.members, first)
+	all, _, whole := json.AppendFields(p.members, first)
 	s = readChunkInfo(all[from:])
 	p.members = p.members[:from]
 	return s, whole && s.is == aChunk && !s.weak
@@ -235,7 +235,7 @@ func (p *unwrapper) searchString(v []byte) bool {
 	if !is || known == nil && len(p.shapes[p.hash()]) == 0 && !mayBeText(inside) {
 		return false
 	}
-	t := jsonbytes.AppendUnquoted(make([]byte, 0, len(inside)), inside)
+	t := json.AppendUnquoted(make([]byte, 0, len(inside)), inside)
 	depth, texts := len(p.wrappers), len(p.builder.texts)
 	p.wrappers = append(p.wrappers, wrapper{"", nil, p.hash(), v[:1], v[len(v)-1:]})
 	if texts > 0 {
@@ -286,7 +286,7 @@ func (p *unwrapper) isBegun(t []byte) bool {
 	if value = bytes.TrimLeft(value, " "); len(value) < 8 || value[0] != '{' || !isData && len(line) < len(t) {
 		return false
 	}
-	if _, closed := valueLen(value); closed || !couldBeObject(value) {
+	if _, closed := json.ValueLen(value); closed || !couldBeObject(value) {
 		return false
 	}
 	return isField(t) || t[0] == '{' || t[0] == ':'

@@ -2,9 +2,9 @@ package formats
 
 import (
 	"bytes"
-	"encoding/json"
+	stdjson "encoding/json"
 
-	"toolscope/stream/jsonbytes"
+	"toolscope/stream/json"
 )
 
 const esc = 0x1b
@@ -42,7 +42,7 @@ func (p *unwrapper) searchData(t []byte, i int, data []byte) bool {
 	case data[0] != '{' && data[0] != '[':
 		return false
 	}
-	size, whole := valueLen(data)
+	size, whole := json.ValueLen(data)
 	end := len(t) - len(data) + size
 	if whole {
 		field = t[i:end:end]
@@ -51,7 +51,7 @@ func (p *unwrapper) searchData(t []byte, i int, data []byte) bool {
 	f.block, f.number = -1, -1
 	if data[0] == '{' {
 		from := len(p.members)
-		all, _, _ := readMembers(p.members, data)
+		all, _, _ := json.AppendFields(p.members, data)
 		f.chunkInfo = readChunkInfo(all[from:])
 		p.members = all[:from]
 	}
@@ -150,23 +150,23 @@ func unescapeText(p []byte) []byte {
 		i++
 		switch c := p[i]; c {
 		case 'x':
-			if i+2 < len(p) && jsonbytes.HexValue(p[i+1]) >= 0 && jsonbytes.HexValue(p[i+2]) >= 0 {
-				out = append(out, byte(jsonbytes.HexValue(p[i+1])<<4|jsonbytes.HexValue(p[i+2])))
+			if i+2 < len(p) && json.HexValue(p[i+1]) >= 0 && json.HexValue(p[i+2]) >= 0 {
+				out = append(out, byte(json.HexValue(p[i+1])<<4|json.HexValue(p[i+2])))
 				i += 2
 				continue
 			}
 			out = append(out, '\\', c)
 		case 'u':
 			n := i - 1
-			if _, ok := jsonbytes.UnicodeEscape(p[n:]); !ok {
+			if _, ok := json.UnicodeEscape(p[n:]); !ok {
 				out = append(out, '\\', c)
 				continue
 			}
 			k := 6
-			if _, ok := jsonbytes.UnicodeEscape(p[n+6:]); ok {
+			if _, ok := json.UnicodeEscape(p[n+6:]); ok {
 				k = 12
 			}
-			part := jsonbytes.AppendUnquoted(nil, p[n:n+k])
+			part := json.AppendUnquoted(nil, p[n:n+k])
 			out = append(out, part...)
 			i = n + k - 1
 		case 'a':
@@ -176,7 +176,7 @@ func unescapeText(p []byte) []byte {
 		case '0':
 			out = append(out, 0)
 		case 'n', 'r', 't', 'b', 'f', '"', '\'', '\\', '/':
-			out = append(out, jsonbytes.UnescapeByte(c))
+			out = append(out, json.UnescapeByte(c))
 		default:
 			out = append(out, '\\', c)
 		}
@@ -192,7 +192,7 @@ func (p *unwrapper) searchLines(t []byte) bool {
 	const most = 10_000
 	body := bytes.TrimSpace(t)
 	if len(body) > 0 && (body[0] == '{' || body[0] == '[') {
-		if n, whole := valueLen(body); whole && n == len(body) && p.searchValue(body, true) {
+		if n, whole := json.ValueLen(body); whole && n == len(body) && p.searchValue(body, true) {
 			return true
 		}
 		if s, is := p.readObjects(t); is {
@@ -217,7 +217,7 @@ func (p *unwrapper) readObjects(t []byte) (s chunkInfo, is bool) {
 	if !opensObject(t) || bytes.IndexByte(t, '\n') < 0 {
 		return s, false
 	}
-	n, closed := valueLen(t)
+	n, closed := json.ValueLen(t)
 	if rest := bytes.TrimLeft(t[n:], "\r"); !closed || len(rest) == 0 || rest[0] != '\n' {
 		return s, false
 	}
@@ -277,10 +277,10 @@ func nextData(p []byte) (data []byte, is bool) {
 // readEventInfo is what the data of an event says.
 func (p *unwrapper) readEventInfo(data []byte) chunkInfo {
 	from := len(p.members)
-	all, _, _ := readMembers(p.members, data)
+	all, _, _ := json.AppendFields(p.members, data)
 	s := readChunkInfo(all[from:])
 	p.members = all[:from]
-	if s.is == noPayload && len(data) > 0 && data[0] == '{' && json.Valid(data) {
+	if s.is == noPayload && len(data) > 0 && data[0] == '{' && stdjson.Valid(data) {
 		s, _ = p.askProtocols(data)
 	}
 	return s

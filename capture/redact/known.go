@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"toolscope/stream/jsonbytes"
+	"toolscope/stream/json"
 )
 
 const (
@@ -247,7 +247,7 @@ func (p *unescaper) inCode(u character, out func(character)) {
 
 // readDigit reads one of so many hexadecimal digits, and reports whether it was the last.
 func (p *unescaper) readDigit(u character, of int, out func(character)) bool {
-	digit := jsonbytes.HexValue(u.c)
+	digit := json.HexValue(u.c)
 	if digit < 0 {
 		p.emitLiteral(u, out)
 		return false

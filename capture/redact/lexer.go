@@ -3,7 +3,7 @@ package redact
 import (
 	"bytes"
 
-	"toolscope/stream/jsonbytes"
+	"toolscope/stream/json"
 )
 
 const maxDepth = 128 // nested containers that are tracked
@@ -322,7 +322,7 @@ func (l *lexer) stringRun(p []byte) (n int) {
 		l.escaped, n = false, 1
 	}
 	for n < len(p) {
-		if n += jsonbytes.PlainRun(p[n:]); n == len(p) || p[n] == '"' || p[n] == '\n' {
+		if n += json.PlainRun(p[n:]); n == len(p) || p[n] == '"' || p[n] == '\n' {
 			return n
 		}
 		if p[n] == '\\' {

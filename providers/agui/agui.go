@@ -11,6 +11,7 @@ package agui
 import (
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // Protocol returns AG-UI.
@@ -57,7 +58,7 @@ var eventKinds = map[string]eventKind{
 }
 
 func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
-	kind := protocol.Raw(e.Data).Get("type").Text()
+	kind := json.Value(e.Data).Get("type").Text()
 	if points := eventKinds[kind].points; points > 0 {
 		return protocol.SniffScore{Points: points, Why: "event type " + kind}
 	}
@@ -73,41 +74,41 @@ var finishCodes = map[string]stream.Code{
 
 // event is one event as it is on the wire.
 type event struct {
-	shape *protocol.Shape
+	shape *json.Shape
 
-	kind, timestamp                    protocol.Raw
-	runID, model, finish, outcome      protocol.Raw
-	message, code, err, usage          protocol.Raw
-	messageID, role, messages          protocol.Raw
-	callID, name, delta, input, result protocol.Raw
-	subtype, entityID, encrypted       protocol.Raw
+	kind, timestamp                    json.Value
+	runID, model, finish, outcome      json.Value
+	message, code, err, usage          json.Value
+	messageID, role, messages          json.Value
+	callID, name, delta, input, result json.Value
+	subtype, entityID, encrypted       json.Value
 }
 
 // bindShape makes the shape read into ev.
 func (ev *event) bindShape() {
-	ev.shape = protocol.ShapeOf(
-		protocol.Value("type", &ev.kind),
-		protocol.Value("timestamp", &ev.timestamp),
-		protocol.Value("toolCallId", &ev.callID).Or("tool_call_id"),
-		protocol.Value("toolCallName", &ev.name).Or("tool_call_name", "toolName"),
-		protocol.Value("messageId", &ev.messageID).Or("message_id"),
-		protocol.Value("role", &ev.role),
-		protocol.Value("delta", &ev.delta),
-		protocol.Value("input", &ev.input),
-		protocol.Value("result", &ev.result),
-		protocol.Value("messages", &ev.messages),
-		protocol.Value("subtype", &ev.subtype),
-		protocol.Value("entityId", &ev.entityID).Or("entity_id"),
-		protocol.Value("encryptedValue", &ev.encrypted).Or("encrypted_value"),
+	ev.shape = json.ShapeOf(
+		json.Field("type", &ev.kind),
+		json.Field("timestamp", &ev.timestamp),
+		json.Field("toolCallId", &ev.callID).Or("tool_call_id"),
+		json.Field("toolCallName", &ev.name).Or("tool_call_name", "toolName"),
+		json.Field("messageId", &ev.messageID).Or("message_id"),
+		json.Field("role", &ev.role),
+		json.Field("delta", &ev.delta),
+		json.Field("input", &ev.input),
+		json.Field("result", &ev.result),
+		json.Field("messages", &ev.messages),
+		json.Field("subtype", &ev.subtype),
+		json.Field("entityId", &ev.entityID).Or("entity_id"),
+		json.Field("encryptedValue", &ev.encrypted).Or("encrypted_value"),
 
-		protocol.Value("runId", &ev.runID).Or("run_id"),
-		protocol.Value("model", &ev.model),
-		protocol.Value("finishReason", &ev.finish).Or("finish_reason"),
-		protocol.Value("outcome", &ev.outcome),
-		protocol.Value("message", &ev.message),
-		protocol.Value("code", &ev.code),
-		protocol.Value("error", &ev.err),
-		protocol.Value("usage", &ev.usage))
+		json.Field("runId", &ev.runID).Or("run_id"),
+		json.Field("model", &ev.model),
+		json.Field("finishReason", &ev.finish).Or("finish_reason"),
+		json.Field("outcome", &ev.outcome),
+		json.Field("message", &ev.message),
+		json.Field("code", &ev.code),
+		json.Field("error", &ev.err),
+		json.Field("usage", &ev.usage))
 }
 
 // findings are the findings that only this protocol reports.

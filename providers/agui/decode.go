@@ -6,6 +6,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // decoder reads one exchange. Between runs, turn is the one that ended last.
@@ -131,7 +132,7 @@ func (d *decoder) finishRun() {
 	}
 	t, ev := d.ensureTurn([]byte("RUN_FINISHED")), &d.ev
 	// TanStack AI sends token counts here.
-	in, out := ev.usage.Get("promptTokens").Count(), ev.usage.Get("completionTokens").Count()
+	in, out := protocol.CountOf(ev.usage.Get("promptTokens")), protocol.CountOf(ev.usage.Get("completionTokens"))
 	if in.Reported || out.Reported {
 		t.Usage(stream.Usage{Input: in, Output: out})
 	}
@@ -192,7 +193,7 @@ func (d *decoder) openCall(t *protocol.Turn) *protocol.Call {
 }
 
 // knownCall returns the latest call with that id, nil if there is none.
-func (d *decoder) knownCall(id protocol.Raw) *protocol.Call {
+func (d *decoder) knownCall(id json.Value) *protocol.Call {
 	return d.calls[string(id.OrDefault(nil))]
 }
 
@@ -297,9 +298,9 @@ func (d *decoder) checkSnapshot(t *protocol.Turn) {
 	}
 }
 
-func reportMismatch(c *protocol.Call, whole protocol.Raw) {
+func reportMismatch(c *protocol.Call, whole json.Value) {
 	c.Find(protocol.DoneMismatch,
-		"the complete arguments differ from the streamed ones, which are shown: %s", whole.Clip())
+		"the complete arguments differ from the streamed ones, which are shown: %s", protocol.Clip(whole))
 }
 
 // checkCalls checks the calls of a run that finished without an error.

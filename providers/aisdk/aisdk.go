@@ -13,6 +13,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // Protocol returns the AI SDK's UI message stream.
@@ -40,10 +41,10 @@ var chunkPoints = map[string]int{
 }
 
 func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
-	var kind, errorText, callID, url protocol.Raw
-	_ = protocol.Read(e.Data, // data that is cut off has the fields before that
-		protocol.Value("type", &kind), protocol.Value("errorText", &errorText),
-		protocol.Value("toolCallId", &callID), protocol.Value("url", &url))
+	var kind, errorText, callID, url json.Value
+	_ = json.Read(e.Data, // data that is cut off has the fields before that
+		json.Field("type", &kind), json.Field("errorText", &errorText),
+		json.Field("toolCallId", &callID), json.Field("url", &url))
 	name := kind.Text()
 	switch points := chunkPoints[name]; {
 	case points > 0 && callID.IsString():
@@ -69,31 +70,31 @@ var finishCodes = map[string]stream.Code{
 
 // chunk is one chunk of the stream as it is on the wire.
 type chunk struct {
-	shape *protocol.Shape
+	shape *json.Shape
 
-	kind, messageID, metadata  protocol.Raw
-	callID, name, delta, input protocol.Raw
-	server, preliminary        protocol.Raw // run by the provider; more output follows
-	errorText, finish, reason  protocol.Raw
-	approvalID, approved       protocol.Raw
+	kind, messageID, metadata  json.Value
+	callID, name, delta, input json.Value
+	server, preliminary        json.Value // run by the provider; more output follows
+	errorText, finish, reason  json.Value
+	approvalID, approved       json.Value
 }
 
 func (c *chunk) bindShape() {
-	c.shape = protocol.ShapeOf(
-		protocol.Value("type", &c.kind),
-		protocol.Value("toolCallId", &c.callID),
-		protocol.Value("delta", &c.delta).Or("inputTextDelta"),
-		protocol.Value("toolName", &c.name),
-		protocol.Value("input", &c.input),
-		protocol.Value("messageId", &c.messageID),
-		protocol.Value("messageMetadata", &c.metadata),
-		protocol.Value("providerExecuted", &c.server),
-		protocol.Value("preliminary", &c.preliminary),
-		protocol.Value("errorText", &c.errorText),
-		protocol.Value("finishReason", &c.finish),
-		protocol.Value("reason", &c.reason),
-		protocol.Value("approvalId", &c.approvalID),
-		protocol.Value("approved", &c.approved))
+	c.shape = json.ShapeOf(
+		json.Field("type", &c.kind),
+		json.Field("toolCallId", &c.callID),
+		json.Field("delta", &c.delta).Or("inputTextDelta"),
+		json.Field("toolName", &c.name),
+		json.Field("input", &c.input),
+		json.Field("messageId", &c.messageID),
+		json.Field("messageMetadata", &c.metadata),
+		json.Field("providerExecuted", &c.server),
+		json.Field("preliminary", &c.preliminary),
+		json.Field("errorText", &c.errorText),
+		json.Field("finishReason", &c.finish),
+		json.Field("reason", &c.reason),
+		json.Field("approvalId", &c.approvalID),
+		json.Field("approved", &c.approved))
 }
 
 // findings are the findings that only this protocol reports.

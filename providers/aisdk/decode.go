@@ -5,6 +5,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // decoder reads one exchange. Between messages, turn is the one that ended last.
@@ -152,19 +153,19 @@ func (d *decoder) readMetadata(t *protocol.Turn) {
 	}
 	in, out := u.Get("inputTokenDetails"), u.Get("outputTokenDetails")
 	t.Usage(stream.Usage{
-		Input:      u.Get("inputTokens").Count(),
+		Input:      protocol.CountOf(u.Get("inputTokens")),
 		CacheRead:  firstCount(in.Get("cacheReadTokens"), u.Get("cachedInputTokens")),
-		CacheWrite: in.Get("cacheWriteTokens").Count(),
-		Output:     u.Get("outputTokens").Count(),
+		CacheWrite: protocol.CountOf(in.Get("cacheWriteTokens")),
+		Output:     protocol.CountOf(u.Get("outputTokens")),
 		Reasoning:  firstCount(out.Get("reasoningTokens"), u.Get("reasoningTokens")),
 	})
 }
 
-func firstCount(a, b protocol.Raw) stream.Count {
-	if n := a.Count(); n.Reported {
+func firstCount(a, b json.Value) stream.Count {
+	if n := protocol.CountOf(a); n.Reported {
 		return n
 	}
-	return b.Count()
+	return protocol.CountOf(b)
 }
 
 // endTurn ends the message as the protocol does.
@@ -258,7 +259,7 @@ func (d *decoder) setArguments(t *protocol.Turn, text []byte) *call {
 		k.ArgsText(text, nil)
 	case !k.Matches(c.input):
 		k.Find(protocol.DoneMismatch,
-			"the complete input differs from the streamed one, which is shown: %s", c.input.Clip())
+			"the complete input differs from the streamed one, which is shown: %s", protocol.Clip(c.input))
 	}
 	return k
 }

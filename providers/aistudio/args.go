@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"errors"
 
-	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // Arguments are a google.protobuf.Struct, and every value in them is a google.protobuf.Value: a
@@ -163,13 +163,13 @@ func isCanonical(v jsonNodes) bool {
 
 // literalJSON returns the JSON for the field of a number, a string or a bool, by the length of its
 // value; nil if the field holds none of them.
-func literalJSON(length int, field jsonNodes) protocol.Raw {
+func literalJSON(length int, field jsonNodes) json.Value {
 	raw := field.raw()
 	switch {
 	case length == 2 && field.isNumber(), length == 3 && field.isString():
 		return raw
 	case length == 2 && field.isString():
-		switch text := protocol.Raw(raw.Text()); string(text) {
+		switch text := json.Value(raw.Text()); string(text) {
 		case "NaN", "Infinity", "-Infinity":
 			return raw // JSON has no number for it
 		default:
@@ -178,9 +178,9 @@ func literalJSON(length int, field jsonNodes) protocol.Raw {
 			}
 		}
 	case length == 4 && field.isTrue():
-		return protocol.Raw("true")
+		return json.Value("true")
 	case length == 4 && (string(raw) == "0" || string(raw) == "false"):
-		return protocol.Raw("false")
+		return json.Value("false")
 	}
 	return nil
 }

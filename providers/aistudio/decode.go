@@ -6,6 +6,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // decoder reads one exchange, which is one turn.
@@ -65,7 +66,7 @@ func (d *decoder) readFrame(v jsonNodes, lists int) {
 
 // readNonMessage reads a value that is not a message of the protocol. Only the error of a Google front
 // end is known.
-func (d *decoder) readNonMessage(raw protocol.Raw) {
+func (d *decoder) readNonMessage(raw json.Value) {
 	err := raw.Get("error")
 	if !err.Get("message").IsString() {
 		d.Unknown("not a message of this protocol")
@@ -76,7 +77,7 @@ func (d *decoder) readNonMessage(raw protocol.Raw) {
 }
 
 // ensureTurn opens the turn, or updates its id from a later chunk.
-func (d *decoder) ensureTurn(id protocol.Raw) {
+func (d *decoder) ensureTurn(id json.Value) {
 	if d.turn.IsOpen() {
 		d.turn.UpdateIDs(id, nil)
 	} else {
@@ -109,7 +110,7 @@ func (d *decoder) readCandidate(v jsonNodes, choice int32) {
 }
 
 // reportFinish reports a finish reason, which later chunks may repeat.
-func (d *decoder) reportFinish(choice int32, reason, message protocol.Raw) {
+func (d *decoder) reportFinish(choice int32, reason, message json.Value) {
 	n, _ := reason.Int()
 	if n == 0 || d.finish[choice] == string(reason) {
 		return
@@ -339,7 +340,7 @@ func (c *call) reportRepeat(signature string) {
 }
 
 // reportAttempt shows the call that the model wrote and the provider discarded.
-func (d *decoder) reportAttempt(choice int32, message protocol.Raw) {
+func (d *decoder) reportAttempt(choice int32, message json.Value) {
 	c := d.openNextCall(stream.CallInfo{Kind: "function", Choice: choice, Freeform: true, Discarded: true})
 	if message.IsString() {
 		c.Args(message)

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"toolscope/providers/protocol"
-	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // target is the target of histories of AI Studio's page. Its models and messages are Gemini's, so
@@ -35,23 +35,23 @@ func encodeHistory(messages []protocol.Message) [][]byte {
 	})
 }
 
-func writePart(w *protocol.Writer, p *protocol.Part) {
+func writePart(w *json.Writer, p *protocol.Part) {
 	fields := make(positionalMessage, 15) // with the indexes of the package doc
 	fields[14] = stringOrNil(p.Signature)
 	switch {
 	case p.Kind == protocol.CallPart && p.RunByProvider && p.Name == codeTool:
-		fields[8] = positionalMessage{protocol.Raw("1"), protocol.AppendString(nil, p.Args)}.raw()
+		fields[8] = positionalMessage{json.Value("1"), json.AppendQuoted(nil, p.Args)}.raw()
 	case p.Kind == protocol.CallPart:
-		fields[10] = positionalMessage{protocol.AppendString(nil, []byte(p.Name)), argsOf(p), stringOrNil(p.ID)}.raw()
+		fields[10] = positionalMessage{json.AppendQuoted(nil, []byte(p.Name)), argsOf(p), stringOrNil(p.ID)}.raw()
 	case p.Kind == protocol.ResultPart && p.RunByProvider && p.Name == codeTool:
-		fields[9] = positionalMessage{outcomeCode(p.Failed), protocol.AppendString(nil, p.Text)}.raw()
+		fields[9] = positionalMessage{outcomeCode(p.Failed), json.AppendQuoted(nil, p.Text)}.raw()
 	case p.Kind == protocol.ResultPart:
 		object, _ := appendStruct(nil, protocol.WrapResponse(p))
-		fields[11] = positionalMessage{protocol.AppendString(nil, []byte(p.Name)), object, stringOrNil(p.ID)}.raw()
+		fields[11] = positionalMessage{json.AppendQuoted(nil, []byte(p.Name)), object, stringOrNil(p.ID)}.raw()
 	case p.Kind == protocol.TextPart, p.Kind == protocol.ReasoningPart && (len(p.Text) > 0 || p.Signature != ""):
-		fields[1] = protocol.AppendString(nil, p.Text)
+		fields[1] = json.AppendQuoted(nil, p.Text)
 		if p.Kind == protocol.ReasoningPart && len(p.Text) > 0 {
-			fields[12] = protocol.Raw("1")
+			fields[12] = json.Value("1")
 		}
 	default:
 		return
@@ -61,24 +61,24 @@ func writePart(w *protocol.Writer, p *protocol.Part) {
 
 // argsOf returns the arguments of a call, nil if it has none. Arguments that are not an object are
 // written as a string.
-func argsOf(p *protocol.Part) protocol.Raw {
+func argsOf(p *protocol.Part) json.Value {
 	if len(p.Args) == 0 {
 		return nil
 	}
 	if object, ok := appendStruct(nil, p.Args); ok {
 		return object
 	}
-	return protocol.AppendString(nil, p.Args)
+	return json.AppendQuoted(nil, p.Args)
 }
 
 const outcomeOK = 1
 
 // outcomeCode returns the number of the outcome of a code run.
-func outcomeCode(failed bool) protocol.Raw {
+func outcomeCode(failed bool) json.Value {
 	if failed {
-		return protocol.Raw("2")
+		return json.Value("2")
 	}
-	return protocol.Raw("1")
+	return json.Value("1")
 }
 
 // protoStructWriter writes a JSON text as protobuf's STRUCT, the inverse of args.go.
@@ -97,10 +97,10 @@ type level struct {
 // appended. Keys, strings and numbers keep their spelling, and pairs their order. An empty object or
 // array has no field, so its message is [].
 func appendStruct(dst, args []byte) (_ []byte, ok bool) {
-	var l stream.Lexer
+	var l json.Lexer
 	l.Write(args)
 	l.Close()
-	if l.Syntax() != stream.SyntaxObject {
+	if l.Syntax() != json.SyntaxObject {
 		return dst, false
 	}
 	w := protoStructWriter{dst: dst}
@@ -113,31 +113,31 @@ func appendStruct(dst, args []byte) (_ []byte, ok bool) {
 }
 
 // nulls are the elements before the field of a VALUE, by the token that begins the value.
-var nulls = map[stream.TokenKind]string{
-	stream.Number: "null,", stream.String: "null,null,", stream.True: "null,null,null,", stream.False: "null,null,null,",
-	stream.ObjectOpen: "null,null,null,null,", stream.ArrayOpen: "null,null,null,null,null,",
+var nulls = map[json.TokenKind]string{
+	json.Number: "null,", json.String: "null,null,", json.True: "null,null,null,", json.False: "null,null,null,",
+	json.ObjectOpen: "null,null,null,null,", json.ArrayOpen: "null,null,null,null,null,",
 }
 
 // leaves are the fields of literals; the enum for null has one value.
-var leaves = map[stream.TokenKind]string{stream.Null: "0", stream.True: "1", stream.False: "0"}
+var leaves = map[json.TokenKind]string{json.Null: "0", json.True: "1", json.False: "0"}
 
-func (w *protoStructWriter) writeToken(kind stream.TokenKind, text []byte) {
+func (w *protoStructWriter) writeToken(kind json.TokenKind, text []byte) {
 	switch kind {
-	case stream.Key:
+	case json.Key:
 		w.beginElement()
 		w.dst = append(append(append(w.dst, '['), text...), ',')
-	case stream.ObjectOpen, stream.ArrayOpen:
+	case json.ObjectOpen, json.ArrayOpen:
 		w.beginValue(kind)
 		w.dst = append(w.dst, '[')
-		w.open = append(w.open, level{list: kind == stream.ArrayOpen})
-	case stream.ObjectClose, stream.ArrayClose:
+		w.open = append(w.open, level{list: kind == json.ArrayOpen})
+	case json.ObjectClose, json.ArrayClose:
 		if w.open[len(w.open)-1].elems > 0 {
 			w.dst = append(w.dst, ']')
 		}
 		w.dst = append(w.dst, ']')
 		w.open = w.open[:len(w.open)-1]
 		w.endValue()
-	case stream.String, stream.Number, stream.True, stream.False, stream.Null:
+	case json.String, json.Number, json.True, json.False, json.Null:
 		w.beginValue(kind)
 		if leaf := leaves[kind]; leaf != "" {
 			w.dst = append(w.dst, leaf...)
@@ -159,7 +159,7 @@ func (w *protoStructWriter) beginElement() {
 }
 
 // beginValue begins a VALUE, unless it is the outermost STRUCT.
-func (w *protoStructWriter) beginValue(kind stream.TokenKind) {
+func (w *protoStructWriter) beginValue(kind json.TokenKind) {
 	if len(w.open) == 0 {
 		return
 	}
@@ -182,7 +182,7 @@ func (w *protoStructWriter) endValue() {
 
 // positionalMessage holds the fields of a message to write. Fields after the last one that is set are left
 // out.
-type positionalMessage []protocol.Raw
+type positionalMessage []json.Value
 
 func (p positionalMessage) appendTo(dst []byte) []byte {
 	for len(p) > 0 && p[len(p)-1] == nil {
@@ -194,27 +194,27 @@ func (p positionalMessage) appendTo(dst []byte) []byte {
 			dst = append(dst, ',')
 		}
 		if field == nil {
-			field = protocol.Raw("null")
+			field = json.Value("null")
 		}
 		dst = append(dst, field...)
 	}
 	return append(dst, ']')
 }
 
-func (p positionalMessage) raw() protocol.Raw { return p.appendTo(nil) }
+func (p positionalMessage) raw() json.Value { return p.appendTo(nil) }
 
 // stringOrNil returns s as a JSON string, nil if s is empty.
-func stringOrNil(s string) protocol.Raw {
+func stringOrNil(s string) json.Value {
 	if s == "" {
 		return nil
 	}
-	return protocol.AppendString(nil, []byte(s))
+	return json.AppendQuoted(nil, []byte(s))
 }
 
 // exactText returns the exact text of an array that is JSON. For an array that leaves out nulls, it
 // returns the text with them.
-func exactText(v jsonNodes) protocol.Raw {
-	if s := v.raw().Scan(); s.Value() != nil && s.End() == nil {
+func exactText(v jsonNodes) json.Value {
+	if json.Valid(v.raw()) {
 		return v.raw()
 	}
 	return fillNulls(v).raw()
@@ -316,5 +316,5 @@ func responseText(v jsonNodes) (text []byte, failed bool) {
 	if setArgs(&p, v); p.Form == protocol.TextForm {
 		return p.Args, false
 	}
-	return protocol.ResponseText(protocol.Raw(p.Args))
+	return protocol.ResponseText(json.Value(p.Args))
 }

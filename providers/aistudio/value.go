@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"iter"
 
-	"toolscope/providers/protocol"
 	"toolscope/stream"
 	"toolscope/stream/count"
-	"toolscope/stream/jsonbytes"
+	"toolscope/stream/json"
 )
 
 // jsonNodes is one JSON value with its elements, flat: the first node is the value itself, those of
@@ -16,12 +15,12 @@ import (
 type jsonNodes []node
 
 type node struct {
-	raw   protocol.Raw // exact bytes; nil where a comma stands for a value
-	size  int          // nodes of the value, this one included
-	elems int          // of an array
+	raw   json.Value // exact bytes; nil where a comma stands for a value
+	size  int        // nodes of the value, this one included
+	elems int        // of an array
 }
 
-func (v jsonNodes) raw() protocol.Raw {
+func (v jsonNodes) raw() json.Value {
 	if len(v) == 0 {
 		return nil
 	}
@@ -44,7 +43,7 @@ func (v jsonNodes) isTrue() bool { return string(v.raw()) == "1" || v.raw().IsTr
 // asInt returns the value of an int field; an int64 is written as a string.
 func (v jsonNodes) asInt() (int64, bool) {
 	if v.isString() {
-		return protocol.Raw(v.raw().Text()).Int()
+		return json.Value(v.raw().Text()).Int()
 	}
 	return v.raw().Int()
 }
@@ -110,7 +109,7 @@ func (p *parser) parseValue(depth int) error {
 	if p.peek() != '[' {
 		return p.parseLeaf()
 	}
-	if depth > stream.MaxDepth {
+	if depth > json.MaxDepth {
 		return errors.New("nested too deeply")
 	}
 	at, start := len(p.nodes), p.i
@@ -153,7 +152,7 @@ func (p *parser) parseElements(depth int) (n int, err error) {
 
 // parseLeaf reads a value that is not an array. An object is a leaf: its members are not message fields.
 func (p *parser) parseLeaf() error {
-	s := protocol.Scan(p.data[p.i:])
+	s := json.Scan(p.data[p.i:])
 	raw := s.Value()
 	if err := s.Err(); err != nil {
 		return fmt.Errorf("after %s: %w", count.Of(p.i, "byte"), err)
@@ -171,7 +170,7 @@ func (p *parser) peek() byte {
 }
 
 func (p *parser) skipSpace() {
-	p.i += jsonbytes.SpaceLen(p.data[p.i:])
+	p.i += json.SpaceLen(p.data[p.i:])
 }
 
 // lengthFirst appends the object that a decoder reads from positional arguments when it checks the

@@ -12,6 +12,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // Protocol is the Anthropic Messages protocol.
@@ -35,13 +36,13 @@ var eventTypes = map[string]bool{
 }
 
 func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
-	kind := protocol.Raw(e.Data).Get("type")
+	kind := json.Value(e.Data).Get("type")
 	switch {
 	case eventTypes[kind.Text()]:
 		return protocol.SniffScore{Points: protocol.Sure, Why: "event type " + kind.Text()}
-	case kind.Is("message") && protocol.Raw(e.Data).Get("role").Is("assistant"):
+	case kind.Is("message") && json.Value(e.Data).Get("role").Is("assistant"):
 		return protocol.SniffScore{Points: protocol.Sure, Why: "a message body"}
-	case kind.Is("error") && protocol.Raw(e.Data).Get("error").Kind() == '{':
+	case kind.Is("error") && json.Value(e.Data).Get("error").Kind() == '{':
 		return protocol.SniffScore{Points: protocol.Likely, Why: "an error envelope"}
 	case eventTypes[string(e.Event)]:
 		return protocol.SniffScore{Points: protocol.Strong, Why: "event name " + string(e.Event)}
@@ -79,33 +80,33 @@ var toolBlocks = map[string]stream.CallInfo{
 
 // event is one event of the stream on the wire.
 type event struct {
-	shape *protocol.Shape
+	shape *json.Shape
 
-	kind, index, block, message, usage, err protocol.Raw
+	kind, index, block, message, usage, err json.Value
 
-	metrics protocol.Raw // Bedrock's own, in message_stop
+	metrics json.Value // Bedrock's own, in message_stop
 
-	delta struct{ kind, text, json, thinking, signature, stopReason, stopDetails protocol.Raw }
+	delta struct{ kind, text, json, thinking, signature, stopReason, stopDetails json.Value }
 }
 
 func (ev *event) bindShape() {
 	delta := &ev.delta
-	ev.shape = protocol.ShapeOf(
-		protocol.Value("type", &ev.kind),
-		protocol.Value("index", &ev.index),
-		protocol.Object("delta",
-			protocol.Value("type", &delta.kind),
-			protocol.Value("partial_json", &delta.json),
-			protocol.Value("text", &delta.text),
-			protocol.Value("thinking", &delta.thinking),
-			protocol.Value("signature", &delta.signature),
-			protocol.Value("stop_reason", &delta.stopReason),
-			protocol.Value("stop_details", &delta.stopDetails)),
-		protocol.Value("content_block", &ev.block),
-		protocol.Value("message", &ev.message),
-		protocol.Value("usage", &ev.usage),
-		protocol.Value("error", &ev.err),
-		protocol.Value("amazon-bedrock-invocationMetrics", &ev.metrics))
+	ev.shape = json.ShapeOf(
+		json.Field("type", &ev.kind),
+		json.Field("index", &ev.index),
+		json.Object("delta",
+			json.Field("type", &delta.kind),
+			json.Field("partial_json", &delta.json),
+			json.Field("text", &delta.text),
+			json.Field("thinking", &delta.thinking),
+			json.Field("signature", &delta.signature),
+			json.Field("stop_reason", &delta.stopReason),
+			json.Field("stop_details", &delta.stopDetails)),
+		json.Field("content_block", &ev.block),
+		json.Field("message", &ev.message),
+		json.Field("usage", &ev.usage),
+		json.Field("error", &ev.err),
+		json.Field("amazon-bedrock-invocationMetrics", &ev.metrics))
 }
 
 // findings lists the findings that only this protocol makes.
@@ -172,7 +173,7 @@ func writeRequest(r protocol.Request, q protocol.HostFeatures) (path string, bod
 	if limit <= 0 {
 		limit = maxTokens(r.Model)
 	}
-	var w protocol.Writer
+	var w json.Writer
 	w.Open('{').Member("model", r.Model).Key("max_tokens").Int(limit).Flag("stream", true)
 	if r.Session != "" && q.CacheControl {
 		w.Key("cache_control").Open('{').Member("type", "ephemeral")
@@ -186,16 +187,16 @@ func writeRequest(r protocol.Request, q protocol.HostFeatures) (path string, bod
 	return "/v1/messages", w.Close('}').Text
 }
 
-func writeTool(w *protocol.Writer, t *protocol.Tool) {
-	w.Open('{').Describe(t).Key("input_schema").Raw(objectSchema(t.Arguments())).Close('}')
+func writeTool(w *json.Writer, t *protocol.Tool) {
+	protocol.Describe(w.Open('{'), t).Key("input_schema").Raw(objectSchema(t.Arguments())).Close('}')
 }
 
 // objectSchema returns a schema with a type, which this protocol requires; a missing type is object.
-func objectSchema(schema protocol.Raw) protocol.Raw {
+func objectSchema(schema json.Value) json.Value {
 	if schema.Get("type").IsPresent() {
 		return schema
 	}
-	var w protocol.Writer
+	var w json.Writer
 	w.Open('{').Member("type", "object")
 	s := schema.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
@@ -214,7 +215,7 @@ var clientTools = []string{"bash_", "text_editor_", "computer_", "memory_"}
 
 // readTools returns the tools that a request declares.
 func readTools(request []byte) (all []protocol.Tool) {
-	for t := range protocol.Raw(request).Get("tools").Elements() {
+	for t := range json.Value(request).Get("tools").Elements() {
 		kind, tool := t.Get("type"), protocol.FunctionTool(t, "input_schema")
 		switch tool.Kind = kind.Text(); {
 		case !kind.IsPresent(), kind.Is("custom"), tool.Schema != nil:

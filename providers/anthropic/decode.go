@@ -7,6 +7,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // decoder reads one exchange. Between messages, turn is the last one that ended.
@@ -49,11 +50,11 @@ func (d *decoder) Frame(f stream.Frame) error {
 	case "message_start":
 		d.startMessage(d.ev.message)
 	case "content_block_start":
-		d.startBlock(d.ensureTurn("content_block_start"), d.ev.index.AsSlot(), d.ev.block)
+		d.startBlock(d.ensureTurn("content_block_start"), d.ev.index.Int32(), d.ev.block)
 	case "content_block_delta":
-		d.readDelta(d.ensureTurn("content_block_delta"), d.ev.index.AsSlot())
+		d.readDelta(d.ensureTurn("content_block_delta"), d.ev.index.Int32())
 	case "content_block_stop":
-		d.stopBlock(d.ensureTurn("content_block_stop"), d.ev.index.AsSlot())
+		d.stopBlock(d.ensureTurn("content_block_stop"), d.ev.index.Int32())
 	case "message_delta":
 		t := d.ensureTurn("message_delta")
 		d.reportUsage(t, d.ev.usage)
@@ -83,7 +84,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 // Close ends the stream. Without message_stop the turn is cut off.
 func (d *decoder) Close() { d.turn.Cut("the stream ended without message_stop") }
 
-func (d *decoder) startMessage(message protocol.Raw) {
+func (d *decoder) startMessage(message json.Value) {
 	if d.turn.IsOpen() {
 		d.turn.Find(protocol.MessageRestarted, "a second message began before this one ended: a retry was spliced into the body")
 		d.turn.Cut("another message began before message_stop")
@@ -91,7 +92,7 @@ func (d *decoder) startMessage(message protocol.Raw) {
 	d.readMessageObject(d.openTurn(message), message, startSlot)
 }
 
-func (d *decoder) openTurn(message protocol.Raw) *protocol.Turn {
+func (d *decoder) openTurn(message json.Value) *protocol.Turn {
 	d.blocks, d.usage, d.servingModels = map[int32]contentBlock{}, tokenCounts{}, nil
 	d.turn = d.Open(stream.Opening{ID: message.Get("id").Text(), Model: message.Get("model").Text()})
 	return d.turn
@@ -106,14 +107,14 @@ func (d *decoder) ensureTurn(event string) *protocol.Turn {
 }
 
 // readResponse reads a response that was not streamed.
-func (d *decoder) readResponse(message protocol.Raw) {
+func (d *decoder) readResponse(message json.Value) {
 	d.Close()
 	d.readMessageObject(d.openTurn(message), message, 0)
 	d.turn.End()
 }
 
 // readMessageObject reads the content of a message at its start, or a complete message.
-func (d *decoder) readMessageObject(t *protocol.Turn, message protocol.Raw, slot int32) {
+func (d *decoder) readMessageObject(t *protocol.Turn, message json.Value, slot int32) {
 	blocks := message.Get("content").Scan()
 	for ok := blocks.Array(); ok; ok = blocks.Element() {
 		d.readCompleteBlock(t, slot, blocks.Value())
@@ -125,7 +126,7 @@ func (d *decoder) readMessageObject(t *protocol.Turn, message protocol.Raw, slot
 
 // readCompleteBlock reads a complete block: in message_start, as programmatic tool calling sends it, or
 // in a body that was not streamed.
-func (d *decoder) readCompleteBlock(t *protocol.Turn, slot int32, block protocol.Raw) {
+func (d *decoder) readCompleteBlock(t *protocol.Turn, slot int32, block json.Value) {
 	kind := block.Get("type").Text()
 	if c := openCall(t, slot, kind, block); c != nil {
 		if input := block.Get("input"); input.IsPresent() {
@@ -137,7 +138,7 @@ func (d *decoder) readCompleteBlock(t *protocol.Turn, slot int32, block protocol
 	readOtherBlock(d.Out, t, slot, kind, block)
 }
 
-func (d *decoder) startBlock(t *protocol.Turn, slot int32, start protocol.Raw) {
+func (d *decoder) startBlock(t *protocol.Turn, slot int32, start json.Value) {
 	kind := start.Get("type").Text()
 	if before, ok := d.blocks[slot]; ok && !before.open {
 		t.Once(protocol.IndexReused,
@@ -156,7 +157,7 @@ func (d *decoder) startBlock(t *protocol.Turn, slot int32, start protocol.Raw) {
 }
 
 // openCall opens a call if the block contains one.
-func openCall(t *protocol.Turn, slot int32, kind string, block protocol.Raw) *protocol.Call {
+func openCall(t *protocol.Turn, slot int32, kind string, block json.Value) *protocol.Call {
 	info, isTool := toolBlocks[kind]
 	if !isTool {
 		return nil
@@ -172,7 +173,7 @@ func openCall(t *protocol.Turn, slot int32, kind string, block protocol.Raw) *pr
 }
 
 // readOtherBlock reads a block that is not a call.
-func readOtherBlock(o *protocol.Out, t *protocol.Turn, slot int32, kind string, block protocol.Raw) {
+func readOtherBlock(o *protocol.Out, t *protocol.Turn, slot int32, kind string, block json.Value) {
 	switch {
 	case kind == "text":
 		t.AppendText(block.Get("text"))
@@ -223,7 +224,7 @@ func (d *decoder) stopBlock(t *protocol.Turn, slot int32) {
 }
 
 // reportFinish reports a stop reason, unless it is null or missing. Several may come.
-func (d *decoder) reportFinish(t *protocol.Turn, stopReason, details protocol.Raw) {
+func (d *decoder) reportFinish(t *protocol.Turn, stopReason, details json.Value) {
 	reason := stopReason.Text()
 	if reason == "" || t.FinishAndCheck(reason, &endings) != stream.FinishRefused {
 		return
@@ -245,12 +246,12 @@ type tokenCounts struct {
 
 // reportUsage reports the usage after u. A missing or null field keeps its last value, because gateways
 // omit fields in message_delta.
-func (d *decoder) reportUsage(turn *protocol.Turn, u protocol.Raw) {
+func (d *decoder) reportUsage(turn *protocol.Turn, u json.Value) {
 	if u.Kind() != '{' {
 		return
 	}
-	set := func(c *stream.Count, v protocol.Raw) {
-		if n := v.Count(); n.Reported {
+	set := func(c *stream.Count, v json.Value) {
+		if n := protocol.CountOf(v); n.Reported {
 			*c = n
 		}
 	}
@@ -272,13 +273,13 @@ func (d *decoder) reportUsage(turn *protocol.Turn, u protocol.Raw) {
 }
 
 // fillUsage takes Bedrock's own counts where the message reported none.
-func (d *decoder) fillUsage(metrics protocol.Raw) {
+func (d *decoder) fillUsage(metrics json.Value) {
 	if !d.turn.IsOpen() || metrics.Kind() != '{' {
 		return
 	}
 	told := false
 	set := func(c *stream.Count, name string) {
-		if n := metrics.Get(name).Count(); n.Reported && !c.Reported {
+		if n := protocol.CountOf(metrics.Get(name)); n.Reported && !c.Reported {
 			*c, told = n, true
 		}
 	}
@@ -312,7 +313,7 @@ func (t *tokenCounts) addDoubt(why string) {
 }
 
 // readPricing reads the fields that change the price of tokens or add to it.
-func (d *decoder) readPricing(u protocol.Raw) {
+func (d *decoder) readPricing(u json.Value) {
 	t := &d.usage
 	if tier := u.Get("service_tier").Text(); tier != "" && t.tier != "fast" {
 		t.tier = tier
@@ -325,7 +326,7 @@ func (d *decoder) readPricing(u protocol.Raw) {
 	}
 	server := u.Get("server_tool_use").Scan()
 	for ok := server.Object(); ok; ok = server.Member() {
-		if n := server.Value().Count(); n.N > 0 {
+		if n := protocol.CountOf(server.Value()); n.N > 0 {
 			t.addDoubt("the provider's own tools are billed in addition to the tokens")
 		}
 	}
@@ -333,7 +334,7 @@ func (d *decoder) readPricing(u protocol.Raw) {
 
 // reportModels reports that several models served the turn: an advisor, or a model that took over. The
 // totals then count only one of them, or some.
-func (d *decoder) reportModels(turn *protocol.Turn, list protocol.Raw) {
+func (d *decoder) reportModels(turn *protocol.Turn, list json.Value) {
 	models := []string{}
 	add := func(m string) {
 		if m != "" && !slices.Contains(models, m) {

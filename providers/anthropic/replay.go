@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"toolscope/providers/protocol"
+	"toolscope/stream/json"
 )
 
 // target says how Anthropic takes history. Rules and refusals are those of the Messages API, as its
@@ -49,7 +50,7 @@ func encodeHistory(messages []protocol.Message) (out [][]byte) {
 
 func encodeMessage(m *protocol.Message) []byte {
 	was := m.Raw.Get("content")
-	var w protocol.Writer
+	var w json.Writer
 	switch {
 	case len(m.Parts) == 0 && was.Empty():
 		w.Raw(was)
@@ -62,10 +63,10 @@ func encodeMessage(m *protocol.Message) []byte {
 		}
 		w.Close(']')
 	}
-	return protocol.ReplaceMembers(m.Raw, m.RoleMember(), protocol.Member{Name: "content", Value: w.Text})
+	return json.ReplaceMembers(m.Raw, m.RoleMember(), json.Member{Name: "content", Value: w.Text})
 }
 
-func writeBlock(w *protocol.Writer, p *protocol.Part) {
+func writeBlock(w *json.Writer, p *protocol.Part) {
 	switch {
 	case p.Raw != nil:
 		w.Raw(p.Raw)
@@ -90,7 +91,7 @@ func writeBlock(w *protocol.Writer, p *protocol.Part) {
 	}
 }
 
-func writeCall(w *protocol.Writer, p *protocol.Part) {
+func writeCall(w *json.Writer, p *protocol.Part) {
 	kind := "tool_use"
 	switch {
 	case p.RunByProvider && p.ToolKind == toolBlocks["mcp_tool_use"].Kind:
@@ -98,7 +99,7 @@ func writeCall(w *protocol.Writer, p *protocol.Part) {
 	case p.RunByProvider:
 		kind = "server_tool_use"
 	}
-	w.Open('{').Member("type", kind).Member("id", p.ID).Member("name", p.Name).MemberIfSet("server_name", p.MCPServer).Key("input").WriteArgs(p)
+	protocol.WriteArgs(w.Open('{').Member("type", kind).Member("id", p.ID).Member("name", p.Name).MemberIfSet("server_name", p.MCPServer).Key("input"), p)
 	if p.Parent != "" {
 		w.Key("caller").Open('{').Member("type", callerType).Member("tool_id", p.Parent).Close('}')
 	}
@@ -111,13 +112,13 @@ const callerType = "code_execution_20250825"
 // decodeHistory reads the history of a request. The system prompt is the first message.
 func decodeHistory(request []byte) ([]protocol.Message, error) {
 	messages, err := protocol.ReadMessages(request, readMessage)
-	if system := readBlocks(protocol.Raw(request).Get("system")); len(system) > 0 {
+	if system := readBlocks(json.Value(request).Get("system")); len(system) > 0 {
 		messages = append([]protocol.Message{{Role: protocol.System, Parts: system}}, messages...)
 	}
 	return messages, err
 }
 
-func readMessage(v protocol.Raw) protocol.Message {
+func readMessage(v json.Value) protocol.Message {
 	m := protocol.Message{Role: protocol.User, Raw: v}
 	s := v.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
@@ -137,7 +138,7 @@ func readMessage(v protocol.Raw) protocol.Message {
 }
 
 // readBlocks reads the parts of a content: a string, or a list of blocks.
-func readBlocks(content protocol.Raw) (parts []protocol.Part) {
+func readBlocks(content json.Value) (parts []protocol.Part) {
 	if content.HasText() {
 		return []protocol.Part{{Kind: protocol.TextPart, Text: content.Unquoted()}}
 	}
@@ -147,7 +148,7 @@ func readBlocks(content protocol.Raw) (parts []protocol.Part) {
 	return parts
 }
 
-func readBlock(v protocol.Raw) protocol.Part {
+func readBlock(v json.Value) protocol.Part {
 	kind := v.Get("type").Text()
 	switch {
 	case kind == "text":
@@ -164,7 +165,7 @@ func readBlock(v protocol.Raw) protocol.Part {
 	return protocol.Part{Kind: protocol.OtherPart, Raw: v}
 }
 
-func readCall(kind string, v protocol.Raw) protocol.Part {
+func readCall(kind string, v json.Value) protocol.Part {
 	p := protocol.Part{Kind: protocol.CallPart, Form: protocol.ObjectForm, ToolKind: toolBlocks[kind].Kind, RunByProvider: toolBlocks[kind].RunByProvider, Raw: v}
 	s := v.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
@@ -186,7 +187,7 @@ func readCall(kind string, v protocol.Raw) protocol.Part {
 
 // readResult reads the result of a tool. If a tool that the provider ran has failed, its content is an
 // error instead of a result.
-func readResult(kind string, v protocol.Raw) protocol.Part {
+func readResult(kind string, v json.Value) protocol.Part {
 	content := v.Get("content")
 	p := protocol.Part{Kind: protocol.ResultPart, ID: v.Get("tool_use_id").Text(), Raw: v}
 	p.Failed = v.Get("is_error").IsTrue() || strings.HasSuffix(content.Get("type").Text(), "_error")

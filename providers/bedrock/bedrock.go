@@ -17,6 +17,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // Protocol is the Bedrock Converse protocol.
@@ -46,7 +47,7 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	_, operation := pathParts(e.Path)
 	switch {
 	case event != nil && slices.Contains(eventNames, name) &&
-		(name != "metadata" || event.Get("usage").Get("inputTokens").Count().Reported):
+		(name != "metadata" || protocol.CountOf(event.Get("usage").Get("inputTokens")).Reported):
 		return protocol.SniffScore{Points: protocol.Sure, Why: "event " + name}
 	case event.Get("output").Get("message").Kind() == '{' && event.Get("stopReason").IsString():
 		return protocol.SniffScore{Points: protocol.Sure, Why: "a body with output.message and stopReason"}
@@ -66,9 +67,9 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 
 // eventAndFields returns the name and fields of an event, like event.name. The fields are nil if the
 // data is not a JSON object.
-func eventAndFields(e protocol.SniffInput) (name string, event protocol.Raw) {
+func eventAndFields(e protocol.SniffInput) (name string, event json.Value) {
 	name, event = string(e.Event), e.Data
-	s := protocol.Scan(e.Data)
+	s := json.Scan(e.Data)
 	for ok := s.Object(); ok; ok = s.Member() {
 		if s.Kind() == '{' && slices.Contains(eventNames, string(s.Key())) {
 			name, event = string(s.Key()), s.Value()
@@ -109,7 +110,7 @@ func readModel(path string, _ []byte) string {
 
 // readTools returns the tools of toolConfig. The provider runs a systemTool.
 func readTools(request []byte) (tools []protocol.Tool) {
-	list := protocol.Raw(request).Get("toolConfig").Get("tools").Scan()
+	list := json.Value(request).Get("toolConfig").Get("tools").Scan()
 	for ok := list.Array(); ok; ok = list.Element() {
 		tool := list.Value()
 		spec, system := tool.Get("toolSpec"), tool.Get("systemTool")
@@ -143,53 +144,53 @@ var endings = protocol.FinishReasons{
 
 // event is one event of the stream, or a complete body, on the wire.
 type event struct {
-	shape *protocol.Shape
+	shape *json.Shape
 
-	index, start, stopReason, usage, trace, tier protocol.Raw
-	output, message, errType                     protocol.Raw
+	index, start, stopReason, usage, trace, tier json.Value
+	output, message, errType                     json.Value
 
 	delta  delta
-	inside []protocol.Raw // for each of eventNames: the object under the event's name, if there is one
+	inside []json.Value // for each of eventNames: the object under the event's name, if there is one
 }
 
 // delta is a union: one of its fields is present.
 type delta struct {
-	text, toolUse, reasoning, aside protocol.Raw
-	other                           protocol.Raw // name of an unknown field
+	text, toolUse, reasoning, aside json.Value
+	other                           json.Value // name of an unknown field
 
-	input                         protocol.Raw // of toolUse
-	thinking, signature, redacted protocol.Raw // of reasoning: calls have no signature
+	input                         json.Value // of toolUse
+	thinking, signature, redacted json.Value // of reasoning: calls have no signature
 }
 
 // bindShape makes the shape read into ev.
 func (ev *event) bindShape() {
 	delta := &ev.delta
-	members := []protocol.Field{
-		protocol.Value("contentBlockIndex", &ev.index),
-		protocol.Object("delta",
-			protocol.Value("text", &delta.text),
-			protocol.Object("toolUse", protocol.Value("input", &delta.input)).Into(&delta.toolUse),
-			protocol.Object("reasoningContent",
-				protocol.Value("text", &delta.thinking),
-				protocol.Value("signature", &delta.signature),
-				protocol.Value("redactedContent", &delta.redacted)).Into(&delta.reasoning),
-			protocol.Value("citation", &delta.aside).Or("toolResult", "image"),
-			protocol.Other(&delta.other)),
-		protocol.Value("start", &ev.start),
-		protocol.Value("stopReason", &ev.stopReason),
-		protocol.Value("usage", &ev.usage),
-		protocol.Value("trace", &ev.trace),
-		protocol.Value("serviceTier", &ev.tier),
-		protocol.Value("output", &ev.output),
-		protocol.Value("message", &ev.message).Or("Message"),
-		protocol.Value("__type", &ev.errType),
+	members := []json.Binding{
+		json.Field("contentBlockIndex", &ev.index),
+		json.Object("delta",
+			json.Field("text", &delta.text),
+			json.Object("toolUse", json.Field("input", &delta.input)).Into(&delta.toolUse),
+			json.Object("reasoningContent",
+				json.Field("text", &delta.thinking),
+				json.Field("signature", &delta.signature),
+				json.Field("redactedContent", &delta.redacted)).Into(&delta.reasoning),
+			json.Field("citation", &delta.aside).Or("toolResult", "image"),
+			json.Other(&delta.other)),
+		json.Field("start", &ev.start),
+		json.Field("stopReason", &ev.stopReason),
+		json.Field("usage", &ev.usage),
+		json.Field("trace", &ev.trace),
+		json.Field("serviceTier", &ev.tier),
+		json.Field("output", &ev.output),
+		json.Field("message", &ev.message).Or("Message"),
+		json.Field("__type", &ev.errType),
 	}
-	ev.inside = make([]protocol.Raw, len(eventNames))
+	ev.inside = make([]json.Value, len(eventNames))
 	all := members
 	for i, name := range eventNames {
-		all = append(all, protocol.Object(name, members...).Into(&ev.inside[i]))
+		all = append(all, json.Object(name, members...).Into(&ev.inside[i]))
 	}
-	ev.shape = protocol.ShapeOf(all...)
+	ev.shape = json.ShapeOf(all...)
 }
 
 // name returns the name of the event: the key of the object with its fields, or the name in the
@@ -211,7 +212,7 @@ func (d *delta) isKnown() bool {
 // writeRequest writes a request of ConverseStream. The model is in its path, escaped: ARNs contain
 // slashes and colons.
 func writeRequest(r protocol.Request, _ protocol.HostFeatures) (path string, body []byte) {
-	var w protocol.Writer
+	var w json.Writer
 	w.Open('{').WriteList("messages", r.EncodedMessages)
 	if system := r.Instructions(); system != "" {
 		w.Key("system").Open('[').Open('{').Member("text", system).Close('}').Close(']')
@@ -223,7 +224,7 @@ func writeRequest(r protocol.Request, _ protocol.HostFeatures) (path string, bod
 	return "/model/" + url.PathEscape(r.Model) + "/converse-stream", w.Close('}').Text
 }
 
-func writeTool(w *protocol.Writer, t *protocol.Tool) {
-	w.Open('{').Key("toolSpec").Open('{').Describe(t)
+func writeTool(w *json.Writer, t *protocol.Tool) {
+	protocol.Describe(w.Open('{').Key("toolSpec").Open('{'), t)
 	w.Key("inputSchema").Open('{').Key("json").Raw(t.Arguments()).Close('}').Close('}').Close('}')
 }

@@ -7,6 +7,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 func TestSniff(t *testing.T) {
@@ -65,7 +66,7 @@ func TestTools(t *testing.T) {
 		{"toolSpec":{"name":"b"}}, {"systemTool":{"name":"nova_grounding"}}, {"cachePoint":{"type":"default"}}, 7
 	]}}`))
 	want := []protocol.Tool{
-		{Name: "a", Kind: "function", Description: "A", Schema: protocol.Raw(`{ "type": "object" }`)},
+		{Name: "a", Kind: "function", Description: "A", Schema: json.Value(`{ "type": "object" }`)},
 		{Name: "b", Kind: "function"},
 		{Name: "nova_grounding", Kind: "server"},
 	}

@@ -3,6 +3,7 @@ package bedrock
 import (
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // decoder reads one exchange. Between messages, turn is the last one that ended.
@@ -29,11 +30,11 @@ func (d *decoder) Frame(f stream.Frame) error {
 	case "messageStart":
 		d.startMessage()
 	case "contentBlockStart":
-		d.startBlock(d.ensureTurn("contentBlockStart"), d.ev.index.AsSlot())
+		d.startBlock(d.ensureTurn("contentBlockStart"), d.ev.index.Int32())
 	case "contentBlockDelta":
-		d.readDelta(d.ensureTurn("contentBlockDelta"), d.ev.index.AsSlot())
+		d.readDelta(d.ensureTurn("contentBlockDelta"), d.ev.index.Int32())
 	case "contentBlockStop": // a stop without a start is normal for text blocks
-		if c := d.ensureTurn("contentBlockStop").FindCall(d.ev.index.AsSlot()); c != nil && !c.Sealed {
+		if c := d.ensureTurn("contentBlockStop").FindCall(d.ev.index.Int32()); c != nil && !c.Sealed {
 			c.Seal()
 		}
 	case "messageStop":
@@ -49,7 +50,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 }
 
 // readNonEvent reads a complete body, or an error instead of one.
-func (d *decoder) readNonEvent(data protocol.Raw) {
+func (d *decoder) readNonEvent(data json.Value) {
 	switch {
 	case d.ev.output.Kind() == '{':
 		d.readResponse()
@@ -128,7 +129,7 @@ func (d *decoder) startBlock(t *protocol.Turn, slot int32) {
 	}
 }
 
-func openCall(t *protocol.Turn, slot int32, use protocol.Raw) *protocol.Call {
+func openCall(t *protocol.Turn, slot int32, use json.Value) *protocol.Call {
 	info := stream.CallInfo{ID: use.Get("toolUseId").Text(), Name: use.Get("name").Text(), Kind: "function"}
 	if use.Get("type").Is(serverToolUse) {
 		info.Kind, info.RunByProvider = "server", true
@@ -137,7 +138,7 @@ func openCall(t *protocol.Turn, slot int32, use protocol.Raw) *protocol.Call {
 }
 
 // reportResult reports the result of a call that the provider ran.
-func reportResult(t *protocol.Turn, result protocol.Raw) {
+func reportResult(t *protocol.Turn, result json.Value) {
 	t.AddResult(result.Get("toolUseId").Text(), "", result.Get("status").Is("error"))
 }
 
@@ -154,7 +155,7 @@ func (d *decoder) readDelta(t *protocol.Turn, slot int32) {
 }
 
 // appendArguments appends a delta of a call's arguments, which is a string.
-func appendArguments(c *protocol.Call, fragment protocol.Raw) {
+func appendArguments(c *protocol.Call, fragment json.Value) {
 	if !fragment.IsString() {
 		c.Once(protocol.ArgsObject,
 			"the arguments are a JSON value, not a string of JSON: clients that expect the string fail")
@@ -164,7 +165,7 @@ func appendArguments(c *protocol.Call, fragment protocol.Raw) {
 
 // appendReasoning appends reasoning, its signature, and reasoning that only the provider can read, if
 // present.
-func appendReasoning(t *protocol.Turn, block int32, text, signature, redacted protocol.Raw) {
+func appendReasoning(t *protocol.Turn, block int32, text, signature, redacted json.Value) {
 	t.AppendReasoning(block, text)
 	t.AddSignature(block, signature)
 	t.SignLast(redacted, "", stream.SignedHidden)
@@ -194,7 +195,7 @@ func (d *decoder) readMetadata() {
 }
 
 // reportFinish reports a stop reason, unless it is null or missing.
-func reportFinish(t *protocol.Turn, stopReason protocol.Raw) {
+func reportFinish(t *protocol.Turn, stopReason json.Value) {
 	reason := stopReason.Text()
 	if reason != "" && t.FinishAndCheck(reason, &endings) == stream.FinishRefused {
 		t.Find(stream.ProviderError, "%s", stream.OwnFact(refusals[reason]))
@@ -224,7 +225,7 @@ func (d *decoder) readResponse() {
 }
 
 // readCompleteBlock reads a content block of a body. The block is a union: one field names its kind.
-func (d *decoder) readCompleteBlock(t *protocol.Turn, slot int32, block protocol.Raw) {
+func (d *decoder) readCompleteBlock(t *protocol.Turn, slot int32, block json.Value) {
 	s := block.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
 		switch string(s.Key()) {
@@ -251,7 +252,7 @@ func (d *decoder) readCompleteBlock(t *protocol.Turn, slot int32, block protocol
 }
 
 // readCompleteCall reads a call whose input is an object. The exact bytes of the object are kept.
-func readCompleteCall(t *protocol.Turn, slot int32, use protocol.Raw) {
+func readCompleteCall(t *protocol.Turn, slot int32, use json.Value) {
 	c := openCall(t, slot, use)
 	if input := use.Get("input"); input.IsPresent() {
 		if input.IsString() {
@@ -278,19 +279,19 @@ func (d *decoder) reportUsage(t *protocol.Turn) {
 
 // readUsage returns the wire's counts as stream.Usage. Cached tokens are included in totalTokens but
 // not in inputTokens. If inputTokens and outputTokens alone make the total, inputTokens includes them.
-func readUsage(u protocol.Raw) stream.Usage {
+func readUsage(u json.Value) stream.Usage {
 	n := stream.Usage{
-		Input: u.Get("inputTokens").Count(), Output: u.Get("outputTokens").Count(),
-		CacheRead: u.Get("cacheReadInputTokens").Count(), CacheWrite: u.Get("cacheWriteInputTokens").Count(),
+		Input: protocol.CountOf(u.Get("inputTokens")), Output: protocol.CountOf(u.Get("outputTokens")),
+		CacheRead: protocol.CountOf(u.Get("cacheReadInputTokens")), CacheWrite: protocol.CountOf(u.Get("cacheWriteInputTokens")),
 	}
-	total := u.Get("totalTokens").Count()
+	total := protocol.CountOf(u.Get("totalTokens"))
 	if inside := total.Reported && n.Input.N+n.Output.N == total.N; n.Input.Reported && !inside {
 		n.Input.N += n.CacheRead.N + n.CacheWrite.N
 	}
 	details := u.Get("cacheDetails").Scan()
 	for ok := details.Array(); ok; ok = details.Element() {
 		if detail := details.Value(); detail.Get("ttl").Is("1h") {
-			n.CacheWriteHour = detail.Get("inputTokens").Count()
+			n.CacheWriteHour = protocol.CountOf(detail.Get("inputTokens"))
 		}
 	}
 	return n

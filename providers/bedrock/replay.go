@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"toolscope/providers/protocol"
+	"toolscope/stream/json"
 )
 
 // target says how Bedrock's Converse takes history. The rules are from AWS's service model
@@ -43,19 +44,19 @@ func encodeHistory(messages []protocol.Message) (out [][]byte) {
 			i++
 			m.Parts = append(m.Parts, messages[i].Parts...)
 		}
-		var w protocol.Writer
+		var w json.Writer
 		w.Open('[')
 		for j := range m.Parts {
 			writeBlock(&w, &m.Parts[j])
 		}
 		w.Close(']')
-		out = append(out, protocol.ReplaceMembers(m.Raw, m.RoleMember(), protocol.Member{Name: "content", Value: w.Text}))
+		out = append(out, json.ReplaceMembers(m.Raw, m.RoleMember(), json.Member{Name: "content", Value: w.Text}))
 	}
 	return out
 }
 
 // writeBlock writes a content block. The block is a union: one field names its kind.
-func writeBlock(w *protocol.Writer, p *protocol.Part) {
+func writeBlock(w *json.Writer, p *protocol.Part) {
 	if p.Raw != nil {
 		w.Raw(p.Raw)
 		return
@@ -72,7 +73,7 @@ func writeBlock(w *protocol.Writer, p *protocol.Part) {
 		}
 		w.Close('}').Close('}')
 	case protocol.CallPart:
-		w.Open('{').Key("toolUse").Open('{').Member("toolUseId", p.ID).Member("name", p.Name).Key("input").WriteArgs(p)
+		protocol.WriteArgs(w.Open('{').Key("toolUse").Open('{').Member("toolUseId", p.ID).Member("name", p.Name).Key("input"), p)
 		if p.RunByProvider {
 			w.Member("type", serverToolUse)
 		}
@@ -83,7 +84,7 @@ func writeBlock(w *protocol.Writer, p *protocol.Part) {
 }
 
 // writeResult writes a result. A status is written only for an error: not every model accepts one.
-func writeResult(w *protocol.Writer, p *protocol.Part) {
+func writeResult(w *json.Writer, p *protocol.Part) {
 	w.Open('{').Key("toolResult").Open('{').Member("toolUseId", p.ID)
 	w.Key("content").Open('[').Open('{').Key("text").Bytes(p.Text).Close('}').Close(']')
 	if p.Failed {
@@ -98,13 +99,13 @@ func writeResult(w *protocol.Writer, p *protocol.Part) {
 // decodeHistory reads the history of a request. The system prompt is the first message.
 func decodeHistory(request []byte) ([]protocol.Message, error) {
 	messages, err := protocol.ReadMessages(request, readMessage)
-	if system := readBlocks(protocol.Raw(request).Get("system")); len(system) > 0 {
+	if system := readBlocks(json.Value(request).Get("system")); len(system) > 0 {
 		messages = append([]protocol.Message{{Role: protocol.System, Parts: system}}, messages...)
 	}
 	return messages, err
 }
 
-func readMessage(v protocol.Raw) protocol.Message {
+func readMessage(v json.Value) protocol.Message {
 	m := protocol.Message{Role: protocol.User, Raw: v, Parts: readBlocks(v.Get("content"))}
 	if v.Get("role").Is("assistant") {
 		m.Role = protocol.Assistant
@@ -112,14 +113,14 @@ func readMessage(v protocol.Raw) protocol.Message {
 	return m
 }
 
-func readBlocks(content protocol.Raw) (parts []protocol.Part) {
+func readBlocks(content json.Value) (parts []protocol.Part) {
 	for v := range content.Elements() {
 		parts = append(parts, readBlock(v))
 	}
 	return parts
 }
 
-func readBlock(v protocol.Raw) protocol.Part {
+func readBlock(v json.Value) protocol.Part {
 	p := protocol.Part{Kind: protocol.OtherPart, Raw: v}
 	s := v.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
@@ -140,7 +141,7 @@ func readBlock(v protocol.Raw) protocol.Part {
 	return p
 }
 
-func readReasoning(p *protocol.Part, v protocol.Raw) {
+func readReasoning(p *protocol.Part, v json.Value) {
 	p.Kind = protocol.ReasoningPart
 	shown := v.Get("reasoningText")
 	p.Text, p.Signature = shown.Get("text").Unquoted(), shown.Get("signature").Text()
@@ -149,7 +150,7 @@ func readReasoning(p *protocol.Part, v protocol.Raw) {
 	}
 }
 
-func readCall(p *protocol.Part, use protocol.Raw) {
+func readCall(p *protocol.Part, use json.Value) {
 	p.Kind, p.ToolKind = protocol.CallPart, "function"
 	p.ID, p.Name = use.Get("toolUseId").Text(), use.Get("name").Text()
 	if use.Get("type").Is(serverToolUse) {
@@ -160,7 +161,7 @@ func readCall(p *protocol.Part, use protocol.Raw) {
 
 // readResult reads a result. JSON in it is kept as its exact text. Only results of the provider's own
 // tools have a type.
-func readResult(p *protocol.Part, result protocol.Raw) {
+func readResult(p *protocol.Part, result json.Value) {
 	p.Kind, p.ID = protocol.ResultPart, result.Get("toolUseId").Text()
 	p.Failed = result.Get("status").Is("error")
 	p.ToolKind = result.Get("type").Text()

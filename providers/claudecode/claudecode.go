@@ -14,6 +14,7 @@ package claudecode
 
 import (
 	"toolscope/providers/protocol"
+	"toolscope/stream/json"
 )
 
 // Protocol returns Claude Code's stream-json around the protocol that its model speaks.
@@ -36,11 +37,11 @@ func Protocol(inner protocol.Protocol) protocol.Protocol {
 }
 
 func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
-	var named, subtype, session, uuid, parent, event, message protocol.Raw
-	if protocol.Read(e.Data,
-		protocol.Value("type", &named), protocol.Value("subtype", &subtype), protocol.Value("session_id", &session),
-		protocol.Value("uuid", &uuid), protocol.Value("parent_tool_use_id", &parent),
-		protocol.Value("event", &event), protocol.Value("message", &message)) != nil {
+	var named, subtype, session, uuid, parent, event, message json.Value
+	if json.Read(e.Data,
+		json.Field("type", &named), json.Field("subtype", &subtype), json.Field("session_id", &session),
+		json.Field("uuid", &uuid), json.Field("parent_tool_use_id", &parent),
+		json.Field("event", &event), json.Field("message", &message)) != nil {
 		return protocol.SniffScore{}
 	}
 	ofSession := session.IsString() || parent != nil

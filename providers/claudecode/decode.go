@@ -5,6 +5,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // decoder reads one exchange.
@@ -60,7 +61,7 @@ func (d *decoder) reportUnknown() {
 }
 
 // ensureAgent returns the agent that the call parent started, the main agent if there is no parent.
-func (d *decoder) ensureAgent(parent protocol.Raw) *agent {
+func (d *decoder) ensureAgent(parent json.Value) *agent {
 	l := d.byParent[string(parent.OrDefault(nil))]
 	if l == nil {
 		l = newAgent(d, parent.Text())
@@ -86,7 +87,7 @@ func (d *decoder) readStreamEvent(l *agent) error {
 }
 
 // readMessage reads a message of the model, or one block of it, which confirms the streamed content.
-func (d *decoder) readMessage(l *agent, message protocol.Raw) {
+func (d *decoder) readMessage(l *agent, message json.Value) {
 	streamed := d.streamed[message.Get("id").Text()] || l.isOpen() && !l.unstreamed
 	if text := message.Get("content"); text.IsString() && !streamed {
 		l.addBlock(message, newObject(newMember("type", []byte(`"text"`)), newMember("text", text)))
@@ -113,16 +114,16 @@ func (d *decoder) readMessage(l *agent, message protocol.Raw) {
 
 // compareArguments compares the input that Claude Code runs with the arguments that the model wrote.
 // Claude Code corrects some tools' inputs in between.
-func compareArguments(c *protocol.Call, input protocol.Raw) {
+func compareArguments(c *protocol.Call, input json.Value) {
 	if c.Bytes == 0 && input.EmptyObject() || c.Matches(input) || unparsedArguments(input) != nil {
 		return
 	}
 	c.Find(protocol.DoneMismatch.WithSeverity(stream.Info).WithCause(stream.Client),
-		"Claude Code runs the call with arguments that differ from the model's; the model's are shown: %s", input.Clip())
+		"Claude Code runs the call with arguments that differ from the model's; the model's are shown: %s", protocol.Clip(input))
 }
 
 // textOf returns the text of a message's content.
-func textOf(content protocol.Raw) string {
+func textOf(content json.Value) string {
 	if content.IsString() {
 		return content.Text()
 	}

@@ -6,6 +6,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // agent is the main agent or one sub-agent, with a decoder for the inner protocol.
@@ -67,7 +68,7 @@ func (l *agent) editEvent(e stream.Event) stream.Event {
 func (l *agent) isOpen() bool { return l.out.Current() != nil }
 
 // addBlock passes a complete content block of a message to the inner decoder.
-func (l *agent) addBlock(message, block protocol.Raw) {
+func (l *agent) addBlock(message, block json.Value) {
 	id := message.Get("id")
 	if goesOn := l.unstreamed && (!id.HasText() || id.Is(l.message)) || l.isOpen() && !l.unstreamed; !goesOn {
 		l.endMessage()
@@ -83,7 +84,7 @@ func (l *agent) addBlock(message, block protocol.Raw) {
 	at := newMember("index", strconv.AppendInt(nil, int64(index), 10))
 	args := argsOf(block.Get("input"))
 	if args != nil {
-		block = protocol.ReplaceMembers(block, newMember("input", []byte("{}")))
+		block = json.ReplaceMembers(block, newMember("input", []byte("{}")))
 	}
 	l.feedFrame(newEvent("content_block_start", at, newMember("content_block", block)))
 	if args != nil {
@@ -95,19 +96,19 @@ func (l *agent) addBlock(message, block protocol.Raw) {
 
 // argsOf returns, as a JSON string, arguments that the start of a block can't contain: there an empty
 // input is a placeholder, and an input that is not JSON is wrapped. It is nil for other arguments.
-func argsOf(input protocol.Raw) []byte {
+func argsOf(input json.Value) []byte {
 	if raw := unparsedArguments(input); raw != nil {
 		return raw
 	}
 	if input.EmptyObject() {
-		return protocol.AppendString(nil, input)
+		return json.AppendQuoted(nil, input)
 	}
 	return nil
 }
 
 // unparsedArguments returns the text of arguments that Claude Code could not parse, as far as it keeps
 // them; nil if it could.
-func unparsedArguments(input protocol.Raw) protocol.Raw {
+func unparsedArguments(input json.Value) json.Value {
 	if raw := input.Get("__unparsedToolInput").Get("raw"); raw.IsString() {
 		return raw
 	}
@@ -115,7 +116,7 @@ func unparsedArguments(input protocol.Raw) protocol.Raw {
 }
 
 // keepEnding keeps the stop reason and usage of an assistant line for the end of its message.
-func (l *agent) keepEnding(message protocol.Raw) {
+func (l *agent) keepEnding(message json.Value) {
 	reason, usage := message.Get("stop_reason"), message.Get("usage")
 	delta := newObject(newMember("stop_reason", reason), newMember("stop_details", message.Get("stop_details")))
 	l.ending = newEvent("message_delta", newMember("delta", delta), newMember("usage", usage))
@@ -140,14 +141,14 @@ func (l *agent) endMessage() {
 func (l *agent) feedFrame(f stream.Frame) { _ = l.decoder.Frame(f) }
 
 // newEvent returns an event with these fields.
-func newEvent(kind string, members ...protocol.Member) stream.Frame {
-	data := newObject(append(members, newMember("type", protocol.AppendString(nil, []byte(kind))))...)
+func newEvent(kind string, members ...json.Member) stream.Frame {
+	data := newObject(append(members, newMember("type", json.AppendQuoted(nil, []byte(kind))))...)
 	return stream.Frame{Kind: stream.FrameData, Event: []byte(kind), Data: data}
 }
 
-func newMember(name string, value []byte) protocol.Member {
-	return protocol.Member{Name: name, Value: value}
+func newMember(name string, value []byte) json.Member {
+	return json.Member{Name: name, Value: value}
 }
 
 // newObject returns an object with the fields that have a value.
-func newObject(members ...protocol.Member) []byte { return protocol.ReplaceMembers(nil, members...) }
+func newObject(members ...json.Member) []byte { return json.ReplaceMembers(nil, members...) }

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"strings"
 
-	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // endRequest ends a request; another may follow. The usage of the result line is the sum over all turns,
@@ -47,7 +47,7 @@ func (d *decoder) reportFailedResult(subtype string) {
 }
 
 // joinElements returns the elements of a list as text.
-func joinElements(list protocol.Raw) string {
+func joinElements(list json.Value) string {
 	var all []string
 	each := list.Scan()
 	for ok := each.Array(); ok; ok = each.Element() {

@@ -1,32 +1,34 @@
 package claudecode
 
-import "toolscope/providers/protocol"
+import (
+	"toolscope/stream/json"
+)
 
 // line is one line as it is on the wire.
 type line struct {
-	shape *protocol.Shape
+	shape *json.Shape
 
-	kind, subtype           protocol.Raw
-	event, eventKind        protocol.Raw
-	message, parent         protocol.Raw
-	model, err              protocol.Raw
-	isError, result, errors protocol.Raw
-	cost, denials           protocol.Raw
+	kind, subtype           json.Value
+	event, eventKind        json.Value
+	message, parent         json.Value
+	model, err              json.Value
+	isError, result, errors json.Value
+	cost, denials           json.Value
 }
 
 // bindShape makes the shape read into l.
 func (l *line) bindShape() {
-	l.shape = protocol.ShapeOf(
-		protocol.Value("type", &l.kind),
-		protocol.Object("event", protocol.Value("type", &l.eventKind)).Into(&l.event),
-		protocol.Value("parent_tool_use_id", &l.parent),
-		protocol.Value("message", &l.message),
-		protocol.Value("subtype", &l.subtype),
-		protocol.Value("model", &l.model),
-		protocol.Value("error", &l.err),
-		protocol.Value("is_error", &l.isError),
-		protocol.Value("result", &l.result),
-		protocol.Value("errors", &l.errors),
-		protocol.Value("total_cost_usd", &l.cost),
-		protocol.Value("permission_denials", &l.denials))
+	l.shape = json.ShapeOf(
+		json.Field("type", &l.kind),
+		json.Object("event", json.Field("type", &l.eventKind)).Into(&l.event),
+		json.Field("parent_tool_use_id", &l.parent),
+		json.Field("message", &l.message),
+		json.Field("subtype", &l.subtype),
+		json.Field("model", &l.model),
+		json.Field("error", &l.err),
+		json.Field("is_error", &l.isError),
+		json.Field("result", &l.result),
+		json.Field("errors", &l.errors),
+		json.Field("total_cost_usd", &l.cost),
+		json.Field("permission_denials", &l.denials))
 }

@@ -12,6 +12,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // Protocol returns the protocol of codex exec --json.
@@ -30,7 +31,7 @@ func Protocol() protocol.Protocol {
 }
 
 func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
-	data := protocol.Raw(e.Data)
+	data := json.Value(e.Data)
 	switch kind := data.Get("type").Text(); {
 	case kind == "thread.started" && data.Get("thread_id").IsString():
 		return protocol.SniffScore{Points: protocol.Sure, Why: "a thread.started line"}

@@ -3,26 +3,27 @@ package codexexec
 import (
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // line is one line as it is on the wire.
 type line struct {
-	shape                          *protocol.Shape
-	kind, item, usage, err, words  protocol.Raw
-	itemKind, id, text, status     protocol.Raw
-	server, message, itemErr, exit protocol.Raw
+	shape                          *json.Shape
+	kind, item, usage, err, words  json.Value
+	itemKind, id, text, status     json.Value
+	server, message, itemErr, exit json.Value
 }
 
 func (l *line) bindShape() {
-	l.shape = protocol.ShapeOf(
-		protocol.Value("type", &l.kind),
-		protocol.Value("usage", &l.usage),
-		protocol.Object("error", protocol.Value("message", &l.err)),
-		protocol.Value("message", &l.words),
-		protocol.Object("item",
-			protocol.Value("type", &l.itemKind), protocol.Value("id", &l.id), protocol.Value("text", &l.text),
-			protocol.Value("status", &l.status), protocol.Value("server", &l.server), protocol.Value("message", &l.message),
-			protocol.Value("error", &l.itemErr), protocol.Value("exit_code", &l.exit)).Into(&l.item))
+	l.shape = json.ShapeOf(
+		json.Field("type", &l.kind),
+		json.Field("usage", &l.usage),
+		json.Object("error", json.Field("message", &l.err)),
+		json.Field("message", &l.words),
+		json.Object("item",
+			json.Field("type", &l.itemKind), json.Field("id", &l.id), json.Field("text", &l.text),
+			json.Field("status", &l.status), json.Field("server", &l.server), json.Field("message", &l.message),
+			json.Field("error", &l.itemErr), json.Field("exit_code", &l.exit)).Into(&l.item))
 }
 
 // decoder reads one exchange: the turns of one thread.
@@ -172,10 +173,10 @@ func (d *decoder) reportResult(c *protocol.Call, of *itemKind) {
 }
 
 // usageOf returns the usage of a turn, for all its responses together.
-func usageOf(u protocol.Raw) stream.Usage {
+func usageOf(u json.Value) stream.Usage {
 	return stream.Usage{
-		Input: u.Get("input_tokens").Count(), Output: u.Get("output_tokens").Count(),
-		CacheRead: u.Get("cached_input_tokens").Count(), CacheWrite: u.Get("cache_write_input_tokens").Count(),
-		Reasoning: u.Get("reasoning_output_tokens").Count(),
+		Input: protocol.CountOf(u.Get("input_tokens")), Output: protocol.CountOf(u.Get("output_tokens")),
+		CacheRead: protocol.CountOf(u.Get("cached_input_tokens")), CacheWrite: protocol.CountOf(u.Get("cache_write_input_tokens")),
+		Reasoning: protocol.CountOf(u.Get("reasoning_output_tokens")),
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // Protocol is version 2 of Cohere's protocol.
@@ -31,7 +32,7 @@ func Protocol() protocol.Protocol {
 
 // readModel returns the model of the request: the response doesn't name it.
 func readModel(_ string, request []byte) string {
-	return protocol.Raw(request).Get("model").Text()
+	return json.Value(request).Get("model").Text()
 }
 
 // eventTypes are the event types of the stream.
@@ -43,15 +44,15 @@ var eventTypes = map[string]bool{
 }
 
 func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
-	var named, index, delta, body, reason protocol.Raw
-	bad := protocol.Read(e.Data,
-		protocol.Value("type", &named), protocol.Value("index", &index), protocol.Value("delta", &delta),
-		protocol.Value("message", &body), protocol.Value("finish_reason", &reason)) != nil
+	var named, index, delta, body, reason json.Value
+	bad := json.Read(e.Data,
+		json.Field("type", &named), json.Field("index", &index), json.Field("delta", &delta),
+		json.Field("message", &body), json.Field("finish_reason", &reason)) != nil
 	kind := named.Text()
 	_, finishes := endings.Codes[reason.Text()]
 	switch {
 	case bad:
-	case eventTypes[kind] && (delta.Kind() == '{' || index.Count().Reported):
+	case eventTypes[kind] && (delta.Kind() == '{' || protocol.CountOf(index).Reported):
 		return protocol.SniffScore{Points: protocol.Sure, Why: "event type " + kind}
 	case body.Kind() == '{' && finishes:
 		return protocol.SniffScore{Points: protocol.Sure, Why: "a body with message and finish_reason " + reason.Text()}
@@ -76,49 +77,49 @@ var endings = protocol.FinishReasons{
 
 // event is one event of the stream, or a complete body, on the wire.
 type event struct {
-	shape *protocol.Shape
+	shape *json.Shape
 
-	kind, index, delta     protocol.Raw
-	id, finish, usage, err protocol.Raw // of the delta, and at the top of a body
-	body                   protocol.Raw // message of a body; a string is an error
+	kind, index, delta     json.Value
+	id, finish, usage, err json.Value // of the delta, and at the top of a body
+	body                   json.Value // message of a body; a string is an error
 
 	message message
 }
 
 // message is the message of a delta, or of a body.
 type message struct {
-	plan           protocol.Raw
-	content        protocol.Raw // a string or a list, in bodies and message-start; an object in a delta
-	text, thinking protocol.Raw // of that object
-	calls          protocol.Raw // a list, in bodies and message-start; an object in a delta
+	plan           json.Value
+	content        json.Value // a string or a list, in bodies and message-start; an object in a delta
+	text, thinking json.Value // of that object
+	calls          json.Value // a list, in bodies and message-start; an object in a delta
 	call           protocol.FunctionCall
 }
 
 func newEvent() *event {
 	ev := new(event)
-	ev.shape = protocol.ShapeOf(append(ev.shapeFields(),
-		protocol.Value("type", &ev.kind),
-		protocol.Value("index", &ev.index),
-		protocol.Object("delta", append(ev.shapeFields(), protocol.Object("message", ev.message.shapeFields()...))...).Into(&ev.delta),
-		protocol.Object("message", ev.message.shapeFields()...).Into(&ev.body))...)
+	ev.shape = json.ShapeOf(append(ev.shapeFields(),
+		json.Field("type", &ev.kind),
+		json.Field("index", &ev.index),
+		json.Object("delta", append(ev.shapeFields(), json.Object("message", ev.message.shapeFields()...))...).Into(&ev.delta),
+		json.Object("message", ev.message.shapeFields()...).Into(&ev.body))...)
 	return ev
 }
 
 // shapeFields returns the fields in the delta of an event and at the top of a body.
-func (ev *event) shapeFields() []protocol.Field {
-	return []protocol.Field{
-		protocol.Value("id", &ev.id),
-		protocol.Value("finish_reason", &ev.finish),
-		protocol.Value("usage", &ev.usage),
-		protocol.Value("error", &ev.err),
+func (ev *event) shapeFields() []json.Binding {
+	return []json.Binding{
+		json.Field("id", &ev.id),
+		json.Field("finish_reason", &ev.finish),
+		json.Field("usage", &ev.usage),
+		json.Field("error", &ev.err),
 	}
 }
 
-func (m *message) shapeFields() []protocol.Field {
-	return []protocol.Field{
-		protocol.Value("tool_plan", &m.plan),
-		protocol.Object("content", protocol.Value("text", &m.text), protocol.Value("thinking", &m.thinking)).Into(&m.content),
-		protocol.Object("tool_calls", m.call.Fields()...).Into(&m.calls),
+func (m *message) shapeFields() []json.Binding {
+	return []json.Binding{
+		json.Field("tool_plan", &m.plan),
+		json.Object("content", json.Field("text", &m.text), json.Field("thinking", &m.thinking)).Into(&m.content),
+		json.Object("tool_calls", m.call.Fields()...).Into(&m.calls),
 	}
 }
 
@@ -134,7 +135,7 @@ func (m *message) firstCall() protocol.FunctionCall {
 
 // writeRequest writes a request of version 2's chat. The response ends with the usage.
 func writeRequest(r protocol.Request, _ protocol.HostFeatures) (path string, body []byte) {
-	var w protocol.Writer
+	var w json.Writer
 	w.Open('{').Member("model", r.Model).Flag("stream", true)
 	if r.MaxTokens > 0 {
 		w.Key("max_tokens").Int(r.MaxTokens)

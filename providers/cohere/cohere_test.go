@@ -5,6 +5,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 func TestModel(t *testing.T) {
@@ -41,7 +42,7 @@ func TestErrorText(t *testing.T) {
 	for _, test := range []struct{ wire, want string }{
 		{`"too long"`, "too long"}, {`{"message":"too long"}`, "too long"}, {`{"code":1}`, `{"code":1}`},
 	} {
-		if got := errorText(protocol.Raw(test.wire)); got != test.want {
+		if got := errorText(json.Value(test.wire)); got != test.want {
 			t.Errorf("%s: %q, want %q", test.wire, got, test.want)
 		}
 	}

@@ -3,6 +3,7 @@ package cohere
 import (
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // decoder reads one exchange. Between messages, turn is the last one that ended.
@@ -39,7 +40,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 	case "tool-call-delta":
 		d.readDelta(d.ensureTurn(kind))
 	case "tool-call-end":
-		endCall(d.ensureTurn(kind).Call(d.ev.index.AsSlot()))
+		endCall(d.ensureTurn(kind).Call(d.ev.index.Int32()))
 	case "message-end":
 		d.endMessage(kind)
 	case "content-end", "citation-start", "citation-end", "debug":
@@ -113,7 +114,7 @@ func (d *decoder) readContent(t *protocol.Turn) {
 
 func (d *decoder) startCall(t *protocol.Turn) {
 	call := d.ev.message.firstCall()
-	c := openCall(t, d.ev.index.AsSlot(), &call)
+	c := openCall(t, d.ev.index.Int32(), &call)
 	if !call.Args.Empty() { // normally an empty string, and deltas follow
 		d.appendArguments(c, call.Args)
 	}
@@ -130,7 +131,7 @@ func openCall(t *protocol.Turn, slot int32, w *protocol.FunctionCall) *protocol.
 }
 
 func (d *decoder) readDelta(t *protocol.Turn) {
-	call, c := d.ev.message.firstCall(), t.Call(d.ev.index.AsSlot())
+	call, c := d.ev.message.firstCall(), t.Call(d.ev.index.Int32())
 	if id, name := call.ID.Text(), call.Name.Text(); id != "" || name != "" {
 		c.Meta(stream.CallInfo{ID: id, Name: name, Kind: "function"})
 	}
@@ -149,7 +150,7 @@ func reportNullArguments(c *protocol.Call) {
 }
 
 // appendArguments appends a delta of a call's arguments, which is a string.
-func (d *decoder) appendArguments(c *protocol.Call, v protocol.Raw) {
+func (d *decoder) appendArguments(c *protocol.Call, v json.Value) {
 	if !v.IsPresent() {
 		return
 	}
@@ -199,7 +200,7 @@ func (d *decoder) endTurn() {
 }
 
 // reportFinish reports a finish reason, which is "" if it is null or missing, and an error.
-func reportFinish(t *protocol.Turn, reason string, err protocol.Raw) {
+func reportFinish(t *protocol.Turn, reason string, err json.Value) {
 	code := endings.Codes[reason]
 	if reason != "" {
 		t.Finish(reason, code)
@@ -218,7 +219,7 @@ func reportFinish(t *protocol.Turn, reason string, err protocol.Raw) {
 	}
 }
 
-func errorText(err protocol.Raw) string {
+func errorText(err json.Value) string {
 	if message := err.Get("message").Text(); message != "" {
 		return message
 	}
@@ -227,15 +228,15 @@ func errorText(err protocol.Raw) string {
 
 // reportUsage reports the billed tokens and the processed tokens. Cached tokens are part of the
 // processed ones, so they are reported only if no billed tokens are.
-func reportUsage(t *protocol.Turn, u protocol.Raw) {
+func reportUsage(t *protocol.Turn, u json.Value) {
 	billed, seen := u.Get("billed_units"), u.Get("tokens")
 	n := stream.Usage{
-		Input: billed.Get("input_tokens").Count(), Output: billed.Get("output_tokens").Count(),
-		SeenInput: seen.Get("input_tokens").Count(), SeenOutput: seen.Get("output_tokens").Count(),
+		Input: protocol.CountOf(billed.Get("input_tokens")), Output: protocol.CountOf(billed.Get("output_tokens")),
+		SeenInput: protocol.CountOf(seen.Get("input_tokens")), SeenOutput: protocol.CountOf(seen.Get("output_tokens")),
 	}
 	if !n.Input.Reported && !n.Output.Reported {
 		n.Input, n.Output = n.SeenInput, n.SeenOutput
-		n.CacheRead = u.Get("cached_tokens").Count()
+		n.CacheRead = protocol.CountOf(u.Get("cached_tokens"))
 	}
 	if n != (stream.Usage{}) {
 		t.Usage(n)

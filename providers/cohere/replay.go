@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"toolscope/providers/protocol"
+	"toolscope/stream/json"
 )
 
 // target says how Cohere takes history. Rules and refusals are from its list of errors ("Errors" at
@@ -31,24 +32,24 @@ func encodeHistory(messages []protocol.Message) [][]byte {
 		if m.Role == protocol.Assistant {
 			return encodeAssistant(m, parts)
 		}
-		return protocol.ReplaceMembers(m.Raw, m.RoleMember(), contentMember(m, parts))
+		return json.ReplaceMembers(m.Raw, m.RoleMember(), contentMember(m, parts))
 	})
 }
 
 // contentMember returns the field content of a message. A message of the model needs none.
-func contentMember(m *protocol.Message, parts []protocol.Part) protocol.Member {
+func contentMember(m *protocol.Message, parts []protocol.Part) json.Member {
 	value := protocol.Content(m.Raw.Get("content"), parts, m.Role == protocol.Assistant)
 	if value == nil && m.Role != protocol.Assistant {
 		value = []byte(`""`)
 	}
-	return protocol.Member{Name: "content", Value: value}
+	return json.Member{Name: "content", Value: value}
 }
 
 // encodeAssistant writes a message of the model. Reasoning becomes the plan if the message has calls,
 // else a part of the content.
 func encodeAssistant(m *protocol.Message, parts []protocol.Part) []byte {
 	var said []protocol.Part
-	var plan, calls protocol.Writer
+	var plan, calls json.Writer
 	var thought []byte
 	calling := slices.ContainsFunc(parts, func(p protocol.Part) bool { return p.Kind == protocol.CallPart })
 	for _, p := range parts {
@@ -67,26 +68,26 @@ func encodeAssistant(m *protocol.Message, parts []protocol.Part) []byte {
 	if len(thought) > 0 {
 		plan.Bytes(thought)
 	}
-	return protocol.ReplaceMembers(m.Raw, m.RoleMember(), contentMember(m, said),
-		protocol.UpdatedMember(m.Raw, "tool_plan", plan.Text), protocol.UpdatedMember(m.Raw, "tool_calls", protocol.List(&calls)))
+	return json.ReplaceMembers(m.Raw, m.RoleMember(), contentMember(m, said),
+		json.UpdatedMember(m.Raw, "tool_plan", plan.Text), json.UpdatedMember(m.Raw, "tool_calls", json.WrapArray(&calls)))
 }
 
-func thinkingPart(text []byte) protocol.Raw {
-	var w protocol.Writer
+func thinkingPart(text []byte) json.Value {
+	var w json.Writer
 	return w.Open('{').Member("type", "thinking").Key("thinking").Bytes(text).Close('}').Text
 }
 
-func writeCall(w *protocol.Writer, p *protocol.Part) {
+func writeCall(w *json.Writer, p *protocol.Part) {
 	if p.Raw != nil {
 		w.Raw(p.Raw)
 		return
 	}
 	w.Open('{').Member("id", p.ID).Member("type", "function").Key("function").Open('{')
-	w.Member("name", p.Name).Key("arguments").WriteArgs(p).Close('}').Close('}')
+	protocol.WriteArgs(w.Member("name", p.Name).Key("arguments"), p).Close('}').Close('}')
 }
 
 func encodeResult(p *protocol.Part) []byte {
-	var w protocol.Writer
+	var w json.Writer
 	return w.Open('{').Member("role", "tool").Member("tool_call_id", p.ID).Key("content").Bytes(p.Text).Close('}').Text
 }
 
@@ -95,7 +96,7 @@ func decodeHistory(request []byte) ([]protocol.Message, error) {
 }
 
 // readParts reads the parts of a message. The plan of the model is reasoning.
-func readParts(v protocol.Raw) (parts []protocol.Part) {
+func readParts(v json.Value) (parts []protocol.Part) {
 	if plan := v.Get("tool_plan"); plan.IsString() && !plan.Empty() {
 		parts = append(parts, protocol.Part{Kind: protocol.ReasoningPart, Text: plan.Unquoted(), Raw: plan})
 	}
@@ -106,7 +107,7 @@ func readParts(v protocol.Raw) (parts []protocol.Part) {
 	return parts
 }
 
-func readCall(v protocol.Raw) protocol.Part {
+func readCall(v json.Value) protocol.Part {
 	var call protocol.FunctionCall
 	call.Read(v)
 	p := protocol.Part{Kind: protocol.CallPart, ID: call.ID.Text(), Name: call.Name.Text(), ToolKind: "function", Raw: v}
@@ -117,7 +118,7 @@ func readCall(v protocol.Raw) protocol.Part {
 }
 
 // readResult reads a result. A document in it counts as text: a string, or the JSON of an object.
-func readResult(v protocol.Raw) protocol.Part {
+func readResult(v json.Value) protocol.Part {
 	p := protocol.Part{Kind: protocol.ResultPart, ID: v.Get("tool_call_id").Text(), Raw: v}
 	content := v.Get("content")
 	if content.IsString() {

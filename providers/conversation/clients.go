@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"toolscope/providers/protocol"
+	"toolscope/stream/json"
 )
 
 // programs maps user agents to clients. A user agent matches if it begins with the text, or contains it
@@ -67,7 +68,7 @@ func ReadHeader(fields map[string][]string) (f ClientFacts) {
 	f.Session, f.Agent, f.Parent, f.StartedBy = h.get(at.session), h.get(at.agent), h.get(at.parent), h.get(at.of)
 	switch f.Client {
 	case "codex":
-		f.codexTurn(protocol.Raw(h.get("X-Codex-Turn-Metadata")))
+		f.codexTurn(json.Value(h.get("X-Codex-Turn-Metadata")))
 		f.addSubagent(h.get(at.sub))
 		f.addThread(h.get("Thread-Id"))
 	case "opencode":
@@ -105,7 +106,7 @@ func clientOf(h header) string {
 // headers are those of the first.
 func ofCodex(f *ClientFacts, b *RequestBody) {
 	g := ClientFacts{Client: f.Client, Session: b.Meta.Get("session_id").Text(), Parent: b.Meta.Get("x-codex-parent-thread-id").Text()}
-	g.codexTurn(protocol.Raw(b.Meta.Get("x-codex-turn-metadata").Unquoted()))
+	g.codexTurn(json.Value(b.Meta.Get("x-codex-turn-metadata").Unquoted()))
 	g.addSubagent(b.Meta.Get("x-openai-subagent").Text())
 	g.add(ClientFacts{Session: f.Session})
 	g.addThread(b.Meta.Get("thread_id").Text())
@@ -115,7 +116,7 @@ func ofCodex(f *ClientFacts, b *RequestBody) {
 }
 
 // codexTurn reads Codex's turn metadata.
-func (f *ClientFacts) codexTurn(meta protocol.Raw) {
+func (f *ClientFacts) codexTurn(meta json.Value) {
 	f.add(ClientFacts{
 		Session: meta.Get("session_id").Text(), Agent: meta.Get("thread_id").Text(), Name: meta.Get("agent_name").Text(),
 		Parent: meta.Get("parent_thread_id").Text(), Kind: meta.Get("request_kind").Text(), IsSubagent: meta.Get("thread_source").Is("subagent"),
@@ -279,8 +280,8 @@ type AgentTask struct {
 
 // ReadAgentTask reads the arguments of such a call.
 func ReadAgentTask(args []byte) (o AgentTask) {
-	of := protocol.Raw(bytes.TrimSpace(args))
-	first := func(names ...string) protocol.Raw {
+	of := json.Value(bytes.TrimSpace(args))
+	first := func(names ...string) json.Value {
 		for _, name := range names {
 			if v := of.Get(name); v.HasText() {
 				return v

@@ -18,6 +18,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // ClientFacts are the facts that a request contains about its sender.
@@ -71,9 +72,9 @@ func ReadFacts(header ClientFacts, body *RequestBody) ClientFacts {
 
 // sessionOfUser returns the session in Anthropic's metadata.user_id as Claude Code writes it: a JSON
 // text, or in older versions user_HASH_account_ID_session_ID.
-func sessionOfUser(user protocol.Raw) string {
+func sessionOfUser(user json.Value) string {
 	text := user.Unquoted()
-	if inner := protocol.Raw(text).Get("session_id"); inner.HasText() {
+	if inner := json.Value(text).Get("session_id"); inner.HasText() {
 		return inner.Text()
 	}
 	return textAfter(string(text), "_session_")
@@ -128,7 +129,7 @@ func hashMessage(seed maphash.Seed, m *protocol.Message) uint64 {
 }
 
 // hashRaw returns the hash of a value, 0 for none.
-func hashRaw(seed maphash.Seed, v protocol.Raw) uint64 {
+func hashRaw(seed maphash.Seed, v json.Value) uint64 {
 	if !v.IsPresent() {
 		return 0
 	}
@@ -190,10 +191,10 @@ func (s *RequestShape) ChangeFrom(was *RequestShape) (c stream.RequestChange) {
 // RequestBody holds the fields of a request's body that identify its sender and purpose. Values are parts
 // of the body.
 type RequestBody struct {
-	Model, System, Tools protocol.Raw
-	Schema               protocol.Raw // that the response has to follow
-	User                 protocol.Raw // Anthropic's metadata.user_id
-	Meta                 protocol.Raw // OpenAI's client_metadata
+	Model, System, Tools json.Value
+	Schema               json.Value // that the response has to follow
+	User                 json.Value // Anthropic's metadata.user_id
+	Meta                 json.Value // OpenAI's client_metadata
 	CacheKey, Before     string
 	Conversation         string
 	MaxTokens            int64 // maximum tokens of the response, 0 if not set
@@ -203,7 +204,7 @@ type RequestBody struct {
 // ReadBody reads a body, as far as it is JSON.
 func ReadBody(body []byte) *RequestBody {
 	b := new(RequestBody)
-	s := protocol.Scan(body)
+	s := json.Scan(body)
 	for ok := s.Object(); ok; ok = s.Member() {
 		b.readField(string(s.Key()), &s)
 	}
@@ -211,7 +212,7 @@ func ReadBody(body []byte) *RequestBody {
 }
 
 // readField reads a field of any protocol: no two protocols use a name for different things.
-func (b *RequestBody) readField(name string, s *protocol.Scanner) {
+func (b *RequestBody) readField(name string, s *json.Scanner) {
 	switch name {
 	case "model":
 		b.Model = s.Value()
@@ -246,7 +247,7 @@ func (b *RequestBody) readField(name string, s *protocol.Scanner) {
 }
 
 // readSchema finds the schema in a field that requests one.
-func (b *RequestBody) readSchema(v protocol.Raw) {
+func (b *RequestBody) readSchema(v json.Value) {
 	of := v.Get("format")
 	b.setFirst(&b.Schema, of.Get("schema"), v.Get("json_schema").Get("schema"), v.Get("schema"))
 	if b.Schema == nil && v.Get("properties").IsPresent() {
@@ -254,7 +255,7 @@ func (b *RequestBody) readSchema(v protocol.Raw) {
 	}
 }
 
-func (*RequestBody) setFirst(to *protocol.Raw, values ...protocol.Raw) {
+func (*RequestBody) setFirst(to *json.Value, values ...json.Value) {
 	for _, v := range values {
 		if *to == nil && v.IsPresent() {
 			*to = v

@@ -5,7 +5,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
-	"toolscope/stream/jsonbytes"
+	"toolscope/stream/json"
 )
 
 // call is a call whose arguments are being streamed.
@@ -13,7 +13,7 @@ type call struct {
 	*protocol.Call
 	signature string
 
-	args    protocol.Builder
+	args    json.Builder
 	object  []byte // arguments that came as an object, although the call continues
 	empty   []byte // an object without fields, which counts if nothing else comes
 	started bool   // arguments have come
@@ -77,7 +77,7 @@ func (d *decoder) openNextCall(info stream.CallInfo) *protocol.Call {
 }
 
 // updateInfo reads the id and signature in a later part of a call.
-func (k *call) updateInfo(id, signature protocol.Raw) {
+func (k *call) updateInfo(id, signature json.Value) {
 	var news stream.CallInfo
 	if k.ID == "" {
 		news.ID = id.Text()
@@ -134,10 +134,10 @@ func (d *decoder) applyPatch(k *call, p *patch) {
 	}
 }
 
-var null = protocol.Raw("null")
+var null = json.Value("null")
 
 // reportPatch reports the effect of a patch on the arguments.
-func (k *call) reportPatch(done protocol.PatchResult, from []byte) {
+func (k *call) reportPatch(done json.PatchResult, from []byte) {
 	if done.Rewritten {
 		k.Rewrite(k.args.Text(), from)
 	} else {
@@ -202,7 +202,7 @@ func (ch *candidateState) flush() {
 }
 
 // reportServerCall reports a call that the provider runs.
-func (d *decoder) reportServerCall(ch *candidateState, p *part, name string, value, args protocol.Raw) {
+func (d *decoder) reportServerCall(ch *candidateState, p *part, name string, value, args json.Value) {
 	ch.server = d.openNextCall(stream.CallInfo{
 		ID: value.Get("id").Text(), Name: name, Kind: "server", RunByProvider: true, Choice: ch.index, Signature: p.signature.Text(),
 	})
@@ -214,7 +214,7 @@ func (d *decoder) reportServerCall(ch *candidateState, p *part, name string, val
 
 // reportResult reports the result of a call that the provider ran. In older responses the result has no
 // id: then it is for the latest such call.
-func (d *decoder) reportResult(ch *candidateState, kind partKind, value protocol.Raw) {
+func (d *decoder) reportResult(ch *candidateState, kind partKind, value json.Value) {
 	switch id := value.Get("id").Text(); {
 	case id == "" && ch.server != nil:
 		ch.server.AddResult(hasFailed(kind, value))
@@ -227,7 +227,7 @@ func (d *decoder) reportResult(ch *candidateState, kind partKind, value protocol
 const codeTool = "code_execution"
 
 // toolType returns the name of another tool that the provider runs.
-func toolType(value protocol.Raw) string {
+func toolType(value json.Value) string {
 	name := value.Get("toolType")
 	if !name.IsPresent() {
 		name = value.Get("tool_type")
@@ -238,7 +238,7 @@ func toolType(value protocol.Raw) string {
 const outcomeOK = "OUTCOME_OK"
 
 // hasFailed reports whether the result of a call that the provider ran is an error.
-func hasFailed(kind partKind, value protocol.Raw) bool {
+func hasFailed(kind partKind, value json.Value) bool {
 	if kind == partAnswer {
 		return value.Get("response").Get("error").IsPresent()
 	}
@@ -247,14 +247,14 @@ func hasFailed(kind partKind, value protocol.Raw) bool {
 }
 
 // bigInteger finds the first integer in a JSON text that is beyond doubles.
-func bigInteger(text []byte) (at int, number protocol.Raw) {
+func bigInteger(text []byte) (at int, number json.Value) {
 	for at < len(text) {
 		c := text[at]
 		if c != '"' && c != '-' && (c < '0' || c > '9') {
 			at++
 			continue
 		}
-		n := jsonbytes.ValueEnd(text[at:])
+		n := json.ValueEnd(text[at:])
 		if number = text[at : at+n]; number.BeyondDouble() {
 			return at, number
 		}

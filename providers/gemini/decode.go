@@ -6,6 +6,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // decoder reads one exchange.
@@ -47,7 +48,7 @@ func newDecoder(o *protocol.Out) protocol.Decoder {
 }
 
 func (d *decoder) Frame(f stream.Frame) error {
-	data := protocol.Raw(f.Data)
+	data := json.Value(f.Data)
 	switch {
 	case protocol.IsDone(data): // not of this protocol, but gateways add it
 		d.Close()
@@ -59,7 +60,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 }
 
 // readChunks reads an array of responses in one frame.
-func (d *decoder) readChunks(data protocol.Raw) error {
+func (d *decoder) readChunks(data json.Value) error {
 	check := data.Scan()
 	for ok := check.Array(); ok; ok = check.Element() {
 		if check.Kind() != '{' {
@@ -78,7 +79,7 @@ func (d *decoder) readChunks(data protocol.Raw) error {
 	return nil
 }
 
-func (d *decoder) readChunk(data protocol.Raw) error {
+func (d *decoder) readChunk(data json.Value) error {
 	c := &d.chunk
 	if err := c.shape.Read(data); err != nil {
 		return err
@@ -90,7 +91,7 @@ func (d *decoder) readChunk(data protocol.Raw) error {
 	d.ensureTurn(c)
 	for i := range c.candidates.Len() {
 		k := c.candidates.At(i)
-		ch := d.ensureCandidate(k.index.AsSlot())
+		ch := d.ensureCandidate(k.index.Int32())
 		for j := range k.parts.Len() {
 			d.readPart(ch, k.parts.At(j))
 		}
@@ -211,7 +212,7 @@ func (d *decoder) reportFinish(ch *candidateState, k *candidate) {
 }
 
 // reportRefusal reports why a response was discarded, and shows the call that was discarded with it.
-func (d *decoder) reportRefusal(ch *candidateState, reason string, message protocol.Raw) {
+func (d *decoder) reportRefusal(ch *candidateState, reason string, message json.Value) {
 	attempt := reason == malformedCall || reason == "10" || reason == unexpectedCall && message.HasText()
 	if !attempt || ch.active != nil || reason == unexpectedCall && ch.first != nil {
 		d.turn.Once(stream.ProviderError, "refused: %s%s", stream.Fact(reason), afterColon(message))
@@ -259,7 +260,7 @@ func isNameByte(c byte) bool {
 }
 
 // reportPromptFeedback reports that the prompt was refused. Then there are no candidates.
-func (d *decoder) reportPromptFeedback(feedback protocol.Raw) {
+func (d *decoder) reportPromptFeedback(feedback json.Value) {
 	if feedback.Kind() != '{' {
 		return
 	}
@@ -278,14 +279,14 @@ func (d *decoder) reportPromptFeedback(feedback protocol.Raw) {
 
 // reportError reports an error: a complete body, an element of the array, or a frame of the stream,
 // whose HTTP status was already 200.
-func (d *decoder) reportError(err protocol.Raw) {
+func (d *decoder) reportError(err json.Value) {
 	d.failed = true
 	d.flush()
 	d.turn.Fail(protocol.GoogleErrorOf(err))
 }
 
 // enumWord returns the value of an enum, by name or by number.
-func enumWord(r protocol.Raw) string {
+func enumWord(r json.Value) string {
 	if _, isNumber := r.Int(); isNumber {
 		return string(r)
 	}
@@ -293,7 +294,7 @@ func enumWord(r protocol.Raw) string {
 }
 
 // afterColon returns a colon and the text, or nothing if the text is empty.
-func afterColon(text protocol.Raw) stream.Message {
+func afterColon(text json.Value) stream.Message {
 	if !text.HasText() {
 		return stream.Message{}
 	}
@@ -309,9 +310,9 @@ func (d *decoder) reportUsage(u *usage) {
 	told := false
 	for _, c := range [...]struct {
 		count *stream.Count
-		now   protocol.Raw
+		now   json.Value
 	}{{&t.prompt, u.prompt}, {&t.tool, u.tool}, {&t.cached, u.cached}, {&t.candidates, u.candidates}, {&t.thoughts, u.thoughts}} {
-		if n := c.now.Count(); n.Reported {
+		if n := protocol.CountOf(c.now); n.Reported {
 			*c.count, told = n, true
 		}
 	}

@@ -16,6 +16,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // Protocol is the generateContent protocol.
@@ -48,7 +49,7 @@ var candidateKeys = map[string]bool{
 }
 
 // ownKey returns the field of an object that only responses of this protocol have, or "".
-func ownKey(object protocol.Raw) string {
+func ownKey(object json.Value) string {
 	s := object.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
 		key := string(s.Key())
@@ -60,11 +61,11 @@ func ownKey(object protocol.Raw) string {
 }
 
 func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
-	data := protocol.Raw(e.Data)
+	data := json.Value(e.Data)
 	if s := data.Scan(); s.Array() {
 		data = s.Value()
 	}
-	var wrapped, err protocol.Raw
+	var wrapped, err json.Value
 	if key := ownKey(data); key != "" {
 		return protocol.SniffScore{Points: protocol.Sure, Why: "a response with " + key}
 	}
@@ -118,24 +119,24 @@ var tiers = map[string]string{"ON_DEMAND_PRIORITY": "priority", "ON_DEMAND_FLEX"
 // chunk is one chunk, or one complete body, on the wire. Each chunk is a response whose parts continue
 // the earlier ones. Names are in camel case, or in snake case from clients that print parsed objects.
 type chunk struct {
-	shape *protocol.Shape
+	shape *json.Shape
 
-	id, model, feedback, err protocol.Raw
+	id, model, feedback, err json.Value
 
 	usage      usage
-	candidates protocol.Elements[candidate]
+	candidates json.List[candidate]
 }
 
 func (c *chunk) bindShape() {
-	members := []protocol.Field{
-		protocol.Each("candidates", &c.candidates, (*candidate).shapeFields),
-		protocol.Object("usageMetadata", c.usage.shapeFields()...).Or("usage_metadata").Into(&c.usage.whole),
-		protocol.Value("modelVersion", &c.model).Or("model_version"),
-		protocol.Value("responseId", &c.id).Or("response_id"),
-		protocol.Value("promptFeedback", &c.feedback).Or("prompt_feedback"),
-		protocol.Value("error", &c.err),
+	members := []json.Binding{
+		json.Each("candidates", &c.candidates, (*candidate).shapeFields),
+		json.Object("usageMetadata", c.usage.shapeFields()...).Or("usage_metadata").Into(&c.usage.whole),
+		json.Field("modelVersion", &c.model).Or("model_version"),
+		json.Field("responseId", &c.id).Or("response_id"),
+		json.Field("promptFeedback", &c.feedback).Or("prompt_feedback"),
+		json.Field("error", &c.err),
 	}
-	c.shape = protocol.ShapeOf(append(members, protocol.Object("response", members...))...)
+	c.shape = json.ShapeOf(append(members, json.Object("response", members...))...)
 }
 
 // isResponse reports whether the object has any field of a response.
@@ -144,25 +145,25 @@ func (c *chunk) isResponse() bool {
 }
 
 type candidate struct {
-	index, finish, message protocol.Raw
+	index, finish, message json.Value
 
-	parts protocol.Elements[part]
+	parts json.List[part]
 }
 
-func (c *candidate) shapeFields() []protocol.Field {
-	return []protocol.Field{
-		protocol.Object("content", protocol.Each("parts", &c.parts, (*part).shapeFields)),
-		protocol.Value("finishReason", &c.finish).Or("finish_reason"),
-		protocol.Value("index", &c.index),
-		protocol.Value("finishMessage", &c.message).Or("finish_message"),
+func (c *candidate) shapeFields() []json.Binding {
+	return []json.Binding{
+		json.Object("content", json.Each("parts", &c.parts, (*part).shapeFields)),
+		json.Field("finishReason", &c.finish).Or("finish_reason"),
+		json.Field("index", &c.index),
+		json.Field("finishMessage", &c.message).Or("finish_message"),
 	}
 }
 
 type part struct {
-	text, thought, signature protocol.Raw
+	text, thought, signature json.Value
 
-	values [partText]protocol.Raw // by kind: at most one is an object
-	other  protocol.Raw           // name of an unknown field
+	values [partText]json.Value // by kind: at most one is an object
+	other  json.Value           // name of an unknown field
 	call   functionCall
 }
 
@@ -179,24 +180,24 @@ const (
 	partNew                    // of an unknown kind
 )
 
-func (p *part) shapeFields() []protocol.Field {
-	return []protocol.Field{
-		protocol.Object("functionCall", p.call.shapeFields()...).Or("function_call").Into(&p.values[partCall]),
-		protocol.Value("text", &p.text),
-		protocol.Value("thought", &p.thought),
-		protocol.Value("thoughtSignature", &p.signature).Or("thought_signature"),
-		protocol.Value("executableCode", &p.values[partCode]).Or("executable_code"),
-		protocol.Value("codeExecutionResult", &p.values[partResult]).Or("code_execution_result"),
-		protocol.Value("toolCall", &p.values[partTool]).Or("tool_call"),
-		protocol.Value("toolResponse", &p.values[partAnswer]).Or("tool_response"),
-		protocol.Value("inlineData", &p.values[partMedia]).Or("inline_data", "fileData", "file_data", "videoMetadata", "video_metadata",
+func (p *part) shapeFields() []json.Binding {
+	return []json.Binding{
+		json.Object("functionCall", p.call.shapeFields()...).Or("function_call").Into(&p.values[partCall]),
+		json.Field("text", &p.text),
+		json.Field("thought", &p.thought),
+		json.Field("thoughtSignature", &p.signature).Or("thought_signature"),
+		json.Field("executableCode", &p.values[partCode]).Or("executable_code"),
+		json.Field("codeExecutionResult", &p.values[partResult]).Or("code_execution_result"),
+		json.Field("toolCall", &p.values[partTool]).Or("tool_call"),
+		json.Field("toolResponse", &p.values[partAnswer]).Or("tool_response"),
+		json.Field("inlineData", &p.values[partMedia]).Or("inline_data", "fileData", "file_data", "videoMetadata", "video_metadata",
 			"mediaResolution", "media_resolution", "partMetadata", "part_metadata"),
-		protocol.Other(&p.other),
+		json.Other(&p.other),
 	}
 }
 
 // kindAndValue returns the kind of the part, and its value.
-func (p *part) kindAndValue() (partKind, protocol.Raw) {
+func (p *part) kindAndValue() (partKind, json.Value) {
 	for kind, value := range p.values {
 		if value.Kind() == '{' {
 			return partKind(kind), value
@@ -210,49 +211,49 @@ func (p *part) kindAndValue() (partKind, protocol.Raw) {
 
 // functionCall is the part with a call, or with the continuation of the previous call.
 type functionCall struct {
-	id, name, args, continues protocol.Raw
+	id, name, args, continues json.Value
 
-	patches protocol.Elements[patch]
+	patches json.List[patch]
 }
 
-func (f *functionCall) shapeFields() []protocol.Field {
-	return []protocol.Field{
-		protocol.Each("partialArgs", &f.patches, (*patch).shapeFields).Or("partial_args"),
-		protocol.Value("willContinue", &f.continues).Or("will_continue"),
-		protocol.Value("name", &f.name),
-		protocol.Value("args", &f.args),
-		protocol.Value("id", &f.id),
+func (f *functionCall) shapeFields() []json.Binding {
+	return []json.Binding{
+		json.Each("partialArgs", &f.patches, (*patch).shapeFields).Or("partial_args"),
+		json.Field("willContinue", &f.continues).Or("will_continue"),
+		json.Field("name", &f.name),
+		json.Field("args", &f.args),
+		json.Field("id", &f.id),
 	}
 }
 
 // patch is an element of partialArgs.
-type patch struct{ path, value, null, continues protocol.Raw }
+type patch struct{ path, value, null, continues json.Value }
 
-func (p *patch) shapeFields() []protocol.Field {
-	return []protocol.Field{
-		protocol.Value("jsonPath", &p.path).Or("json_path"),
-		protocol.Value("stringValue", &p.value).Or("string_value", "numberValue", "number_value", "boolValue", "bool_value"),
-		protocol.Value("nullValue", &p.null).Or("null_value"),
-		protocol.Value("willContinue", &p.continues).Or("will_continue"),
+func (p *patch) shapeFields() []json.Binding {
+	return []json.Binding{
+		json.Field("jsonPath", &p.path).Or("json_path"),
+		json.Field("stringValue", &p.value).Or("string_value", "numberValue", "number_value", "boolValue", "bool_value"),
+		json.Field("nullValue", &p.null).Or("null_value"),
+		json.Field("willContinue", &p.continues).Or("will_continue"),
 	}
 }
 
 // usage is usageMetadata. The prompt includes the cached tokens. All other counts exclude each other.
 type usage struct {
-	whole protocol.Raw
+	whole json.Value
 
-	prompt, tool, cached, candidates, thoughts, tier, traffic protocol.Raw
+	prompt, tool, cached, candidates, thoughts, tier, traffic json.Value
 }
 
-func (u *usage) shapeFields() []protocol.Field {
-	return []protocol.Field{
-		protocol.Value("promptTokenCount", &u.prompt).Or("prompt_token_count"),
-		protocol.Value("candidatesTokenCount", &u.candidates).Or("candidates_token_count"),
-		protocol.Value("thoughtsTokenCount", &u.thoughts).Or("thoughts_token_count"),
-		protocol.Value("cachedContentTokenCount", &u.cached).Or("cached_content_token_count"),
-		protocol.Value("toolUsePromptTokenCount", &u.tool).Or("tool_use_prompt_token_count"),
-		protocol.Value("serviceTier", &u.tier).Or("service_tier"),
-		protocol.Value("trafficType", &u.traffic).Or("traffic_type"),
+func (u *usage) shapeFields() []json.Binding {
+	return []json.Binding{
+		json.Field("promptTokenCount", &u.prompt).Or("prompt_token_count"),
+		json.Field("candidatesTokenCount", &u.candidates).Or("candidates_token_count"),
+		json.Field("thoughtsTokenCount", &u.thoughts).Or("thoughts_token_count"),
+		json.Field("cachedContentTokenCount", &u.cached).Or("cached_content_token_count"),
+		json.Field("toolUsePromptTokenCount", &u.tool).Or("tool_use_prompt_token_count"),
+		json.Field("serviceTier", &u.tier).Or("service_tier"),
+		json.Field("trafficType", &u.traffic).Or("traffic_type"),
 	}
 }
 
@@ -297,7 +298,7 @@ var (
 // writeRequest writes a request of streamGenerateContent, as an event stream. The model is in its path.
 // Every chunk of the response has the usage.
 func writeRequest(r protocol.Request, _ protocol.HostFeatures) (path string, body []byte) {
-	var w protocol.Writer
+	var w json.Writer
 	w.Open('{').WriteList("contents", r.EncodedMessages)
 	if system := r.Instructions(); system != "" {
 		w.Key("systemInstruction").Open('{').Key("parts").Open('[').Open('{').Member("text", system).Close('}').Close(']').Close('}')
@@ -314,8 +315,8 @@ func writeRequest(r protocol.Request, _ protocol.HostFeatures) (path string, bod
 	return "/v1beta/" + kind + url.PathEscape(name) + ":streamGenerateContent?alt=sse", w.Close('}').Text
 }
 
-func writeTool(w *protocol.Writer, t *protocol.Tool) {
-	w.Open('{').Describe(t)
+func writeTool(w *json.Writer, t *protocol.Tool) {
+	protocol.Describe(w.Open('{'), t)
 	if schema := googleSchema(t.Arguments()); schema != nil {
 		w.Key("parameters").Raw(schema)
 	}
@@ -329,7 +330,7 @@ func readModel(path string, request []byte) string {
 		name, _, _ := strings.Cut(rest, ":")
 		return name
 	}
-	return protocol.Raw(request).Get("model").Text()
+	return json.Value(request).Get("model").Text()
 }
 
 // builtins maps the tools that the provider runs: the field that requests them to the name of their
@@ -344,7 +345,7 @@ var builtins = map[string]string{
 
 // readTools returns the tools that a request declares.
 func readTools(request []byte) (list []protocol.Tool) {
-	body := protocol.Raw(request)
+	body := json.Value(request)
 	if inner := body.Get("request"); inner.Kind() == '{' {
 		body = inner // Cloud Code
 	}
@@ -366,7 +367,7 @@ func readTools(request []byte) (list []protocol.Tool) {
 	return list
 }
 
-func readDeclaration(f protocol.Raw) protocol.Tool {
+func readDeclaration(f json.Value) protocol.Tool {
 	t := protocol.Tool{Kind: "function"}
 	s := f.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {

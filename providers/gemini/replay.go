@@ -1,6 +1,9 @@
 package gemini
 
-import "toolscope/providers/protocol"
+import (
+	"toolscope/providers/protocol"
+	"toolscope/stream/json"
+)
 
 // target says how generateContent takes history, at the Gemini API and at Vertex. The rules for names
 // are from Google's API reference (FunctionDeclaration). Refusals are the service's own messages
@@ -43,13 +46,13 @@ var structDepth = protocol.DepthRule{Limit: 100, Base: 3, Object: 3, Array: 2}
 
 func encodeHistory(messages []protocol.Message) [][]byte {
 	return protocol.WriteContents(messages, writePart, func(role string, parts []byte) []byte {
-		var w protocol.Writer
+		var w json.Writer
 		return w.Open('{').Member("role", role).Key("parts").Open('[').Raw(parts).Close(']').Close('}').Text
 	})
 }
 
 // writePart writes a part. It writes nothing for reasoning that only its provider can read.
-func writePart(w *protocol.Writer, p *protocol.Part) {
+func writePart(w *json.Writer, p *protocol.Part) {
 	if p.Kind == protocol.OtherPart || p.Kind == protocol.ReasoningPart && len(p.Text) == 0 && p.Signature == "" {
 		return
 	}
@@ -68,7 +71,7 @@ func writePart(w *protocol.Writer, p *protocol.Part) {
 	w.MemberIfSet("thoughtSignature", p.Signature).Close('}')
 }
 
-func writeCall(w *protocol.Writer, p *protocol.Part) {
+func writeCall(w *json.Writer, p *protocol.Part) {
 	switch {
 	case p.RunByProvider && p.Name == codeTool:
 		w.Key("executableCode").Value(p.Args)
@@ -84,7 +87,7 @@ func writeCall(w *protocol.Writer, p *protocol.Part) {
 	w.Close('}')
 }
 
-func writeResult(w *protocol.Writer, p *protocol.Part) {
+func writeResult(w *json.Writer, p *protocol.Part) {
 	switch {
 	case p.RunByProvider && p.Name == codeTool:
 		outcome := outcomeOK
@@ -103,24 +106,24 @@ func writeResult(w *protocol.Writer, p *protocol.Part) {
 
 // decodeHistory reads the contents of a request and its system instruction.
 func decodeHistory(request []byte) (messages []protocol.Message, err error) {
-	s := protocol.Scan(request)
+	s := json.Scan(request)
 	messages = newReader().readRequest(&s, nil)
 	return messages, s.End()
 }
 
 // reader reads the parts that the decoder reads, and those that only requests have.
 type reader struct {
-	shape *protocol.Shape
+	shape *json.Shape
 	in    part
 }
 
 func newReader() *reader {
 	r := new(reader)
-	r.shape = protocol.ShapeOf(r.in.shapeFields()...)
+	r.shape = json.ShapeOf(r.in.shapeFields()...)
 	return r
 }
 
-func (r *reader) readRequest(s *protocol.Scanner, messages []protocol.Message) []protocol.Message {
+func (r *reader) readRequest(s *json.Scanner, messages []protocol.Message) []protocol.Message {
 	for ok := s.Object(); ok; ok = s.Member() {
 		switch string(s.Key()) {
 		case "request": // Cloud Code
@@ -131,7 +134,7 @@ func (r *reader) readRequest(s *protocol.Scanner, messages []protocol.Message) [
 				messages = append([]protocol.Message{m}, messages...)
 			}
 		case "contents":
-			eachElement(s, func(content protocol.Raw) { messages = append(messages, r.readContent(content)) })
+			eachElement(s, func(content json.Value) { messages = append(messages, r.readContent(content)) })
 		}
 	}
 	return messages
@@ -139,7 +142,7 @@ func (r *reader) readRequest(s *protocol.Scanner, messages []protocol.Message) [
 
 // eachElement calls take with each element of the next value. An object counts as a list of one, as in
 // Google's own examples.
-func eachElement(s *protocol.Scanner, take func(protocol.Raw)) {
+func eachElement(s *json.Scanner, take func(json.Value)) {
 	if s.Kind() == '{' {
 		if v := s.Value(); v != nil {
 			take(v)
@@ -153,7 +156,7 @@ func eachElement(s *protocol.Scanner, take func(protocol.Raw)) {
 	}
 }
 
-func (r *reader) readContent(v protocol.Raw) protocol.Message {
+func (r *reader) readContent(v json.Value) protocol.Message {
 	m := protocol.Message{Role: protocol.User}
 	s := v.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
@@ -163,13 +166,13 @@ func (r *reader) readContent(v protocol.Raw) protocol.Message {
 				m.Role = protocol.Assistant
 			}
 		case "parts":
-			eachElement(&s, func(part protocol.Raw) { m.Parts = append(m.Parts, r.readPart(part)) })
+			eachElement(&s, func(part json.Value) { m.Parts = append(m.Parts, r.readPart(part)) })
 		}
 	}
 	return m
 }
 
-func (r *reader) readPart(v protocol.Raw) protocol.Part {
+func (r *reader) readPart(v json.Value) protocol.Part {
 	if r.shape.Read(v) != nil {
 		return protocol.Part{Kind: protocol.OtherPart, Raw: v} // not an object
 	}
@@ -198,7 +201,7 @@ func (r *reader) readPart(v protocol.Raw) protocol.Part {
 }
 
 // setArgs sets the arguments of a call. null counts as missing.
-func setArgs(p *protocol.Part, args protocol.Raw) {
+func setArgs(p *protocol.Part, args json.Value) {
 	if !args.IsPresent() {
 		args = nil
 	}
@@ -206,7 +209,7 @@ func setArgs(p *protocol.Part, args protocol.Raw) {
 }
 
 // readAnswer reads the result of a call that the provider ran.
-func readAnswer(p *protocol.Part, kind partKind, value protocol.Raw) {
+func readAnswer(p *protocol.Part, kind partKind, value json.Value) {
 	p.Kind, p.RunByProvider, p.ID = protocol.ResultPart, true, value.Get("id").Text()
 	p.Failed = hasFailed(kind, value)
 	if kind == partResult {
@@ -218,7 +221,7 @@ func readAnswer(p *protocol.Part, kind partKind, value protocol.Raw) {
 }
 
 // readText reads a text, a thought, a result, or a part without any of them.
-func readText(p *protocol.Part, in *part, v protocol.Raw) {
+func readText(p *protocol.Part, in *part, v json.Value) {
 	response := v.Get("functionResponse")
 	if response == nil {
 		response = v.Get("function_response")

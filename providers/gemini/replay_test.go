@@ -1,17 +1,18 @@
 package gemini
 
 import (
-	"encoding/json"
+	stdjson "encoding/json"
 	"reflect"
 	"testing"
 
 	"toolscope/providers/protocol"
 	"toolscope/providers/protocol/historytest"
+	"toolscope/stream/json"
 )
 
 func jsonEqual(a, b []byte) bool {
 	var x, y any
-	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
+	return stdjson.Unmarshal(a, &x) == nil && stdjson.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
 
 const history = `{"systemInstruction":{"parts":[{"text":"Be brief."}]},"contents":[
@@ -59,8 +60,8 @@ func TestHistory(t *testing.T) {
 	if got := historytest.Lines(messages); err != nil || got != "system\n  text \"Be brief.\"\n"+said {
 		t.Fatalf("%v\ngot  %s\nwant %s", err, got, said)
 	}
-	contents := protocol.Raw(history).Get("contents")
-	if got := historytest.Request(&target, encodeHistory(messages)); !jsonEqual(protocol.Raw(got).Get("contents"), contents) {
+	contents := json.Value(history).Get("contents")
+	if got := historytest.Request(&target, encodeHistory(messages)); !jsonEqual(json.Value(got).Get("contents"), contents) {
 		t.Errorf("not written as it was:\n%s", got)
 	}
 	bare := historytest.Request(&target, encodeHistory(historytest.WithoutRaw(messages)))
@@ -124,7 +125,7 @@ func TestEncode(t *testing.T) {
 		{"arguments that are no JSON as a string", []protocol.Message{{Role: model, Parts: []protocol.Part{call("", "f", `{"a":`)}}},
 			`[{"role":"model","parts":[{"functionCall":{"name":"f","args":"{\"a\":"}}]}]`},
 	} {
-		if got := protocol.Raw(historytest.Request(&target, encodeHistory(test.in))).Get("contents"); string(got) != test.want {
+		if got := json.Value(historytest.Request(&target, encodeHistory(test.in))).Get("contents"); string(got) != test.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", test.name, got, test.want)
 		}
 	}

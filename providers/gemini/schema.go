@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"toolscope/providers/protocol"
+	"toolscope/stream/json"
 )
 
 // keywords are the fields of Google's Schema object that JSON Schema also has, in both spellings, with
@@ -57,7 +57,7 @@ func (w *schemaWriter) writeKey(name string) {
 
 // appendSchema appends Google's Schema, a subset of OpenAPI 3.0's, as JSON Schema. In Google's Schema,
 // types are in upper case, null is a property of a type and not a type, and some numbers are strings.
-func appendSchema(dst []byte, schema protocol.Raw, depth int) []byte {
+func appendSchema(dst []byte, schema json.Value, depth int) []byte {
 	if schema.Kind() != '{' || depth > maxSchemaDepth {
 		if k := schema.Kind(); k == 't' || k == 'f' {
 			return append(dst, schema...)
@@ -66,7 +66,7 @@ func appendSchema(dst []byte, schema protocol.Raw, depth int) []byte {
 	}
 	w := schemaWriter{dst: append(dst, '{')}
 	w.first = len(w.dst)
-	var kind, enum, union protocol.Raw
+	var kind, enum, union json.Value
 	nullable := false
 	s := schema.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
@@ -96,9 +96,9 @@ func appendSchema(dst []byte, schema protocol.Raw, depth int) []byte {
 	return append(w.dst, '}')
 }
 
-func (w *schemaWriter) writeKeyword(name, kind string, v protocol.Raw, depth int) {
+func (w *schemaWriter) writeKeyword(name, kind string, v json.Value, depth int) {
 	if kind == "number" && v.IsString() {
-		v = protocol.Raw(v.Text()) // an int64, which protobuf writes as a string
+		v = json.Value(v.Text()) // an int64, which protobuf writes as a string
 	}
 	if _, isNumber := v.Float(); kind == "number" && !isNumber || kind == "string" && !v.IsString() || kind == "array" && v.Kind() != '[' {
 		return
@@ -123,21 +123,21 @@ func (w *schemaWriter) writeKeyword(name, kind string, v protocol.Raw, depth int
 }
 
 // writeSchemas writes an object whose fields are schemas.
-func (w *schemaWriter) writeSchemas(v protocol.Raw, depth int) {
+func (w *schemaWriter) writeSchemas(v json.Value, depth int) {
 	w.dst = append(w.dst, '{')
 	s, n := v.Scan(), 0
 	for ok := s.Object(); ok; ok = s.Member() {
 		if n++; n > 1 {
 			w.dst = append(w.dst, ',')
 		}
-		w.dst = append(protocol.AppendString(w.dst, s.Key()), ':')
+		w.dst = append(json.AppendQuoted(w.dst, s.Key()), ':')
 		w.dst = appendSchema(w.dst, s.Value(), depth+1)
 	}
 	w.dst = append(w.dst, '}')
 }
 
 // writeSchemaList writes an array of schemas, and null as one more.
-func (w *schemaWriter) writeSchemaList(v protocol.Raw, depth int, null bool) {
+func (w *schemaWriter) writeSchemaList(v json.Value, depth int, null bool) {
 	w.dst = append(w.dst, '[')
 	s, n := v.Scan(), 0
 	for ok := s.Array(); ok; ok = s.Element() {
@@ -156,9 +156,9 @@ func (w *schemaWriter) writeSchemaList(v protocol.Raw, depth int, null bool) {
 }
 
 // writeType writes the type: one word, or several for clients that send JSON Schema here.
-func (w *schemaWriter) writeType(v protocol.Raw, nullable bool) {
+func (w *schemaWriter) writeType(v json.Value, nullable bool) {
 	var words []string
-	add := func(v protocol.Raw) {
+	add := func(v json.Value) {
 		word := strings.ToLower(v.Text())
 		if !v.IsString() {
 			word = typeNumbers[string(v)]
@@ -191,7 +191,7 @@ func (w *schemaWriter) writeType(v protocol.Raw, nullable bool) {
 }
 
 // writeEnum writes the allowed values, including null if the type allows it.
-func (w *schemaWriter) writeEnum(v protocol.Raw, nullable bool) {
+func (w *schemaWriter) writeEnum(v json.Value, nullable bool) {
 	if v.Kind() != '[' {
 		return
 	}
@@ -207,7 +207,7 @@ func (w *schemaWriter) writeEnum(v protocol.Raw, nullable bool) {
 	w.dst = append(w.dst, ']')
 }
 
-func (w *schemaWriter) writeUnion(v protocol.Raw, nullable bool, depth int) {
+func (w *schemaWriter) writeUnion(v json.Value, nullable bool, depth int) {
 	if v.Kind() == '[' {
 		w.writeKey("anyOf")
 		w.writeSchemaList(v, depth, nullable)
@@ -218,7 +218,7 @@ func (w *schemaWriter) writeUnion(v protocol.Raw, nullable bool, depth int) {
 // nil for a schema without properties: without a schema a tool has no parameters, and the API refuses
 // an empty one. Keywords that the subset lacks are omitted: the model gets less information, but
 // nothing wrong.
-func googleSchema(schema protocol.Raw) protocol.Raw {
+func googleSchema(schema json.Value) json.Value {
 	s := schema.Get("properties").Scan()
 	if !s.Object() {
 		return nil
@@ -230,7 +230,7 @@ func googleSchema(schema protocol.Raw) protocol.Raw {
 // schemaConverter writes Schema objects. It resolves references against root, because the Gemini API
 // has none.
 type schemaConverter struct {
-	root protocol.Raw
+	root json.Value
 	made int // schemas written
 }
 
@@ -240,7 +240,7 @@ const maxSchemas = 10000
 
 // A schemaNode is one schema with its references followed.
 type schemaNode struct {
-	members  map[string]protocol.Raw
+	members  map[string]json.Value
 	kind     string // in lower case; "" if there is none, or several
 	kinds    []string
 	nullable bool
@@ -257,9 +257,9 @@ var sharedKeywords = []struct{ name, kind string }{
 
 // convertSchema writes one schema. seen are the references around it: following one of them again would
 // never end.
-func (c *schemaConverter) convertSchema(v protocol.Raw, depth int, nullable bool, seen []string) protocol.Raw {
-	n := schemaNode{members: map[string]protocol.Raw{}, nullable: nullable}
-	var w protocol.Writer
+func (c *schemaConverter) convertSchema(v json.Value, depth int, nullable bool, seen []string) json.Value {
+	n := schemaNode{members: map[string]json.Value{}, nullable: nullable}
+	var w json.Writer
 	w.Open('{')
 	if c.made++; depth <= maxSchemaDepth && c.made <= maxSchemas {
 		seen = c.absorbSchema(&n, v, seen)
@@ -270,7 +270,7 @@ func (c *schemaConverter) convertSchema(v protocol.Raw, depth int, nullable bool
 }
 
 // writeSchema writes the fields of a schema. anyOf must be the only field.
-func (c *schemaConverter) writeSchema(w *protocol.Writer, n *schemaNode, depth int, seen []string) {
+func (c *schemaConverter) writeSchema(w *json.Writer, n *schemaNode, depth int, seen []string) {
 	switch union := n.readUnion(); {
 	case n.kind == "" && len(n.kinds) > 1 && len(union) == 0:
 		w.Key("anyOf").Open('[')
@@ -293,7 +293,7 @@ func (c *schemaConverter) writeSchema(w *protocol.Writer, n *schemaNode, depth i
 }
 
 // writeKind writes a schema of at most one type.
-func (c *schemaConverter) writeKind(w *protocol.Writer, n *schemaNode, depth int, seen []string) {
+func (c *schemaConverter) writeKind(w *json.Writer, n *schemaNode, depth int, seen []string) {
 	w.MemberIfSet("type", strings.ToUpper(n.kind))
 	if n.nullable {
 		w.Flag("nullable", true)
@@ -313,15 +313,15 @@ func (c *schemaConverter) writeKind(w *protocol.Writer, n *schemaNode, depth int
 }
 
 // writeItems writes the items of an array, which are required.
-func (c *schemaConverter) writeItems(w *protocol.Writer, n *schemaNode, depth int, seen []string) {
-	items := protocol.Raw(`{"type":"STRING"}`) // for any type: most values can be written as text
+func (c *schemaConverter) writeItems(w *json.Writer, n *schemaNode, depth int, seen []string) {
+	items := json.Value(`{"type":"STRING"}`) // for any type: most values can be written as text
 	if v := n.members["items"]; v.Kind() == '{' {
 		items = c.convertSchema(v, depth+1, false, seen)
 	}
 	w.Key("items").Raw(items)
 }
 
-func (c *schemaConverter) writeProperties(w *protocol.Writer, n *schemaNode, depth int, seen []string) {
+func (c *schemaConverter) writeProperties(w *json.Writer, n *schemaNode, depth int, seen []string) {
 	known := map[string]bool{}
 	s := n.members["properties"].Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
@@ -353,9 +353,9 @@ func (c *schemaConverter) writeProperties(w *protocol.Writer, n *schemaNode, dep
 
 // writeEnum writes the allowed values, and the format. The API accepts only string values
 // (decolua/9router#380), and only two formats for strings (google-gemini/gemini-cli#3178).
-func (n *schemaNode) writeEnum(w *protocol.Writer) {
+func (n *schemaNode) writeEnum(w *json.Writer) {
 	format := n.members["format"].Text()
-	var values []protocol.Raw
+	var values []json.Value
 	if v := n.members["const"]; v.IsString() {
 		values = append(values, v)
 	}
@@ -380,7 +380,7 @@ func (n *schemaNode) writeEnum(w *protocol.Writer) {
 
 // absorbSchema adds to a node what it lacks from a schema: its fields, the schema that it refers to,
 // its allOf, and a single alternative.
-func (c *schemaConverter) absorbSchema(n *schemaNode, v protocol.Raw, seen []string) []string {
+func (c *schemaConverter) absorbSchema(n *schemaNode, v json.Value, seen []string) []string {
 	s := v.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
 		if key := string(s.Key()); n.members[key] == nil {
@@ -403,7 +403,7 @@ func (c *schemaConverter) absorbSchema(n *schemaNode, v protocol.Raw, seen []str
 }
 
 // resolveRef returns the schema that a reference into the same document names.
-func (c *schemaConverter) resolveRef(ref string) protocol.Raw {
+func (c *schemaConverter) resolveRef(ref string) json.Value {
 	path, ok := strings.CutPrefix(ref, "#/")
 	if !ok {
 		return nil
@@ -450,7 +450,7 @@ func (n *schemaNode) readTypes() {
 }
 
 // readUnion returns the alternatives of a schema.
-func (n *schemaNode) readUnion() []protocol.Raw {
+func (n *schemaNode) readUnion() []json.Value {
 	list, null := listAlternatives(n.members["anyOf"])
 	more, also := listAlternatives(n.members["oneOf"])
 	n.nullable = n.nullable || null || also
@@ -458,7 +458,7 @@ func (n *schemaNode) readUnion() []protocol.Raw {
 }
 
 // listAlternatives returns the schemas of a list, without that of null, which is not a type here.
-func listAlternatives(list protocol.Raw) (all []protocol.Raw, null bool) {
+func listAlternatives(list json.Value) (all []json.Value, null bool) {
 	for v := range list.Elements() {
 		if v.Get("type").Is("null") {
 			null = true

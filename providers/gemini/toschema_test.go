@@ -1,14 +1,14 @@
 package gemini
 
 import (
-	"encoding/json"
+	stdjson "encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"toolscope/providers/protocol"
+	"toolscope/stream/json"
 )
 
 // TestGoogleSchema: each JSON Schema becomes a Google Schema, without the keywords that it lacks.
@@ -47,12 +47,12 @@ func TestGoogleSchema(t *testing.T) {
 		schema := `{"type":"object","properties":{"p":` + test.schema + `},
 			"$defs":{"point":{"type":"object","description":"theirs","properties":{"x":{"type":"number"}}},"a/b":{"type":"boolean"},
 			"tree":{"type":"object","properties":{"next":{"$ref":"#/$defs/tree"}}}}}`
-		got := googleSchema(protocol.Raw(schema))
+		got := googleSchema(json.Value(schema))
 		var whole, want any
-		if err := json.Unmarshal(got, &whole); err != nil {
+		if err := stdjson.Unmarshal(got, &whole); err != nil {
 			t.Fatalf("%s: %v in %s", test.schema, err, got)
 		}
-		if err := json.Unmarshal([]byte(`{"type":"OBJECT","properties":{"p":`+test.want+`}}`), &want); err != nil {
+		if err := stdjson.Unmarshal([]byte(`{"type":"OBJECT","properties":{"p":`+test.want+`}}`), &want); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(want, whole); diff != "" {
@@ -60,7 +60,7 @@ func TestGoogleSchema(t *testing.T) {
 		}
 	}
 	for _, none := range []string{`{"type":"object","properties":{}}`, `{"type":"object"}`, `{}`} {
-		if got := googleSchema(protocol.Raw(none)); got != nil {
+		if got := googleSchema(json.Value(none)); got != nil {
 			t.Errorf("no parameters: %s", got)
 		}
 	}
@@ -76,9 +76,9 @@ func TestGoogleSchemaOfMuch(t *testing.T) {
 	bomb := `{"properties":{"p":{"$ref":"#/$defs/d0"}},"$defs":{` + defs.String() + `"d40":{"type":"string"}}}`
 	deep := `{"properties":{"p":` + strings.Repeat(`{"type":"array","items":`, 5000) + `{}` + strings.Repeat(`}`, 5000) + `}}`
 	for name, schema := range map[string]string{"bomb": bomb, "deep": deep} {
-		got := googleSchema(protocol.Raw(schema))
-		if !json.Valid(got) || len(got) > 1<<20 {
-			t.Errorf("%s: %d bytes, JSON: %v", name, len(got), json.Valid(got))
+		got := googleSchema(json.Value(schema))
+		if !stdjson.Valid(got) || len(got) > 1<<20 {
+			t.Errorf("%s: %d bytes, JSON: %v", name, len(got), stdjson.Valid(got))
 		}
 	}
 }
@@ -87,10 +87,10 @@ func TestGoogleSchemaOfMuch(t *testing.T) {
 func TestGoogleSchemaReadsBack(t *testing.T) {
 	const schema = `{"type":"object","properties":{"n":{"type":["integer","null"]},"l":{"type":"array","items":{"type":"string"}}},"required":["l"]}`
 	var got, want any
-	if err := json.Unmarshal(appendSchema(nil, googleSchema(protocol.Raw(schema)), 0), &got); err != nil {
+	if err := stdjson.Unmarshal(appendSchema(nil, googleSchema(json.Value(schema)), 0), &got); err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal([]byte(schema), &want); err != nil {
+	if err := stdjson.Unmarshal([]byte(schema), &want); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

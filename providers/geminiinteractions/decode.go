@@ -7,6 +7,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // decoder reads one exchange.
@@ -51,14 +52,14 @@ func (d *decoder) Frame(f stream.Frame) error {
 	switch string(kind) {
 	case "step.delta", "content.delta":
 		d.ensureTurn("step.delta")
-		d.readDelta(ev.index.AsSlot())
+		d.readDelta(ev.index.Int32())
 	case "step.start", "content.start":
 		d.ensureTurn("step.start")
 		d.streamed = true
-		d.readStep(d.newStep(ev.index.AsSlot()), ev.index.AsSlot(), ev.step, true)
+		d.readStep(d.newStep(ev.index.Int32()), ev.index.Int32(), ev.step, true)
 	case "step.stop", "content.stop":
 		d.ensureTurn("step.stop")
-		d.stopStep(ev.index.AsSlot())
+		d.stopStep(ev.index.Int32())
 	case "interaction.created", "interaction.start":
 		d.startInteraction(ev.interaction)
 	case "interaction.status_update", "interaction.completed", "interaction.complete":
@@ -72,7 +73,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 }
 
 // readNonEvent reads a body, an error, or an unknown event.
-func (d *decoder) readNonEvent(kind string, data protocol.Raw) {
+func (d *decoder) readNonEvent(kind string, data json.Value) {
 	ev := &d.ev
 	switch {
 	case ev.kind.IsPresent():
@@ -89,7 +90,7 @@ func (d *decoder) readNonEvent(kind string, data protocol.Raw) {
 	d.Unknown(kind)
 }
 
-func (d *decoder) startInteraction(interaction protocol.Raw) {
+func (d *decoder) startInteraction(interaction json.Value) {
 	if d.turn.IsOpen() {
 		d.turn.Find(protocol.ResponseRestarted, "another interaction began before this one ended")
 		d.Close()
@@ -97,14 +98,14 @@ func (d *decoder) startInteraction(interaction protocol.Raw) {
 	d.openTurn(interaction)
 }
 
-func (d *decoder) openTurn(whole protocol.Raw) {
+func (d *decoder) openTurn(whole json.Value) {
 	d.interaction = interaction{
 		turn:  d.Open(stream.Opening{ID: whole.Get("id").Text(), Model: modelOf(whole)}),
 		steps: map[int32]*step{},
 	}
 }
 
-func modelOf(interaction protocol.Raw) string {
+func modelOf(interaction json.Value) string {
 	if m := interaction.Get("model").Text(); m != "" {
 		return m
 	}
@@ -130,7 +131,7 @@ func (d *decoder) newStep(slot int32) *step {
 }
 
 // readStep reads a step: complete, or at its start.
-func (d *decoder) readStep(st *step, slot int32, s protocol.Raw, starts bool) {
+func (d *decoder) readStep(st *step, slot int32, s json.Value, starts bool) {
 	kind := s.Get("type").Text()
 	switch info, isCall := callOf(kind); {
 	case isCall:
@@ -154,7 +155,7 @@ func (d *decoder) readStep(st *step, slot int32, s protocol.Raw, starts bool) {
 	}
 }
 
-func (d *decoder) openCall(st *step, slot int32, info stream.CallInfo, s protocol.Raw) {
+func (d *decoder) openCall(st *step, slot int32, info stream.CallInfo, s json.Value) {
 	if name := s.Get("name").Text(); name != "" {
 		info.Name = name
 	}
@@ -164,7 +165,7 @@ func (d *decoder) openCall(st *step, slot int32, info stream.CallInfo, s protoco
 
 // reportResult reports the result of a call that the provider ran. A delta need not repeat the id of
 // the call.
-func (d *decoder) reportResult(st *step, s protocol.Raw) {
+func (d *decoder) reportResult(st *step, s json.Value) {
 	if id := s.Get("call_id").Text(); id != "" {
 		st.answer = id
 	}
@@ -251,7 +252,7 @@ func (d *decoder) updateInteraction(event string) {
 }
 
 // endInteraction reads an interaction that has ended, or a complete body.
-func (d *decoder) endInteraction(interaction protocol.Raw) {
+func (d *decoder) endInteraction(interaction json.Value) {
 	t := d.turn
 	if m := modelOf(interaction); m != "" && m != t.Model {
 		t.Model = m
@@ -267,7 +268,7 @@ func (d *decoder) endInteraction(interaction protocol.Raw) {
 
 // reportStatus reports the status of the interaction. The final status takes the place of a finish
 // reason.
-func (d *decoder) reportStatus(status protocol.Raw) {
+func (d *decoder) reportStatus(status json.Value) {
 	word := status.Text()
 	if word == "" || word == "in_progress" || word == d.finished {
 		d.Heartbeat()
@@ -282,7 +283,7 @@ func (d *decoder) reportStatus(status protocol.Raw) {
 }
 
 // readResponse reads an interaction that was not streamed.
-func (d *decoder) readResponse(data protocol.Raw) {
+func (d *decoder) readResponse(data json.Value) {
 	d.Close()
 	d.openTurn(data)
 	d.readSteps(d.ev.steps)
@@ -295,7 +296,7 @@ func (d *decoder) readResponse(data protocol.Raw) {
 }
 
 // readSteps reads the steps of an interaction that come at once.
-func (d *decoder) readSteps(steps protocol.Raw) {
+func (d *decoder) readSteps(steps json.Value) {
 	slot := int32(0)
 	for s := range steps.Elements() {
 		st := new(step)
@@ -307,7 +308,7 @@ func (d *decoder) readSteps(steps protocol.Raw) {
 }
 
 // readUnstreamedSteps reads the steps of an ended interaction if none was streamed.
-func (d *decoder) readUnstreamedSteps(interaction protocol.Raw) {
+func (d *decoder) readUnstreamedSteps(interaction json.Value) {
 	if d.streamed {
 		return
 	}
@@ -352,20 +353,20 @@ func (d *decoder) Close() {
 
 // reportUsage reports the usage. Thoughts are not included in output, and tool-use tokens not in input.
 // If the total shows that thoughts are included, the total counts.
-func (d *decoder) reportUsage(u protocol.Raw, tier string) {
+func (d *decoder) reportUsage(u json.Value, tier string) {
 	if u.Kind() != '{' {
 		return
 	}
-	input, tool := u.Get("total_input_tokens").Count(), u.Get("total_tool_use_tokens").Count()
-	output, thought := u.Get("total_output_tokens").Count(), u.Get("total_thought_tokens").Count()
+	input, tool := protocol.CountOf(u.Get("total_input_tokens")), protocol.CountOf(u.Get("total_tool_use_tokens"))
+	output, thought := protocol.CountOf(u.Get("total_output_tokens")), protocol.CountOf(u.Get("total_thought_tokens"))
 	usage := stream.Usage{
 		Input:     stream.Count{N: input.N + tool.N, Reported: input.Reported || tool.Reported},
-		CacheRead: u.Get("total_cached_tokens").Count(),
+		CacheRead: protocol.CountOf(u.Get("total_cached_tokens")),
 		Output:    stream.Count{N: output.N + thought.N, Reported: output.Reported || thought.Reported},
 		Reasoning: thought,
 		Tier:      tier,
 	}
-	if total := u.Get("total_tokens").Count(); total.Reported && total.N == usage.Input.N+output.N {
+	if total := protocol.CountOf(u.Get("total_tokens")); total.Reported && total.N == usage.Input.N+output.N {
 		usage.Output.N = output.N
 	}
 	d.turn.Usage(usage)

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"toolscope/providers/protocol"
+	"toolscope/stream/json"
 )
 
 // target says how to read the input of a request: only the new part of a conversation that the provider
@@ -17,7 +18,7 @@ var target = protocol.Target{
 
 // decodeHistory reads the input of a request and its system instruction.
 func decodeHistory(request []byte) (messages []protocol.Message, err error) {
-	s := protocol.Scan(request)
+	s := json.Scan(request)
 	for ok := s.Object(); ok; ok = s.Member() {
 		switch string(s.Key()) {
 		case "system_instruction":
@@ -33,7 +34,7 @@ func decodeHistory(request []byte) (messages []protocol.Message, err error) {
 }
 
 // readMessages reads an input: a text, one content, or a list of contents, steps or turns.
-func readMessages(input protocol.Raw) (messages []protocol.Message) {
+func readMessages(input json.Value) (messages []protocol.Message) {
 	add := func(role protocol.Role, parts ...protocol.Part) {
 		if n := len(messages) - 1; n >= 0 && messages[n].Role == role {
 			messages[n].Parts = append(messages[n].Parts, parts...)
@@ -41,7 +42,7 @@ func readMessages(input protocol.Raw) (messages []protocol.Message) {
 		}
 		messages = append(messages, protocol.Message{Role: role, Parts: parts})
 	}
-	item := func(v protocol.Raw, role protocol.Role) {
+	item := func(v json.Value, role protocol.Role) {
 		switch kind := v.Get("type").Text(); {
 		case kind == "user_input":
 			add(protocol.User, readParts(v.Get("content"))...)
@@ -76,14 +77,14 @@ func readMessages(input protocol.Raw) (messages []protocol.Message) {
 	return messages
 }
 
-func roleOf(turn protocol.Raw) protocol.Role {
+func roleOf(turn json.Value) protocol.Role {
 	if turn.Get("role").Is("model") {
 		return protocol.Assistant
 	}
 	return protocol.User
 }
 
-func readParts(list protocol.Raw) (parts []protocol.Part) {
+func readParts(list json.Value) (parts []protocol.Part) {
 	for v := range list.Elements() {
 		parts = append(parts, readPart(v))
 	}
@@ -91,7 +92,7 @@ func readParts(list protocol.Raw) (parts []protocol.Part) {
 }
 
 // readPart reads a call, a result, a thought or a content.
-func readPart(v protocol.Raw) protocol.Part {
+func readPart(v json.Value) protocol.Part {
 	p := protocol.Part{Kind: protocol.OtherPart, Signature: v.Get("signature").Text(), Raw: v}
 	kind := v.Get("type").Text()
 	info, isCall := callOf(kind)

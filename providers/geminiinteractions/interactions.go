@@ -13,6 +13,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // Protocol is the Interactions API.
@@ -30,9 +31,9 @@ func Protocol() protocol.Protocol {
 }
 
 func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
-	var kind, object, status, steps protocol.Raw
+	var kind, object, status, steps json.Value
 	other := false // version 1 of Cohere's protocol has event types too
-	s := protocol.Scan(e.Data)
+	s := json.Scan(e.Data)
 	for ok := s.Object(); ok; ok = s.Member() {
 		switch string(s.Key()) {
 		case "event_type":
@@ -97,16 +98,16 @@ func callOf(kind string) (info stream.CallInfo, ok bool) {
 
 // readModel returns the model, or the agent, that a request asks for.
 func readModel(_ string, request []byte) string {
-	if m := protocol.Raw(request).Get("model").Text(); m != "" {
+	if m := json.Value(request).Get("model").Text(); m != "" {
 		return m
 	}
-	return protocol.Raw(request).Get("agent").Text()
+	return json.Value(request).Get("agent").Text()
 }
 
 // readTools returns the tools that a request declares: flat, with parameters as JSON Schema. A tool
 // that the provider runs is named after its type.
 func readTools(request []byte) (list []protocol.Tool) {
-	s := protocol.Raw(request).Get("tools").Scan()
+	s := json.Value(request).Get("tools").Scan()
 	for ok := s.Array(); ok; ok = s.Element() {
 		tool := s.Value()
 		switch kind := tool.Get("type").Text(); kind {
@@ -125,32 +126,32 @@ func readTools(request []byte) (list []protocol.Tool) {
 
 // event is one event of the stream, or one complete body, on the wire.
 type event struct {
-	shape *protocol.Shape
+	shape *json.Shape
 
-	kind, index, status, step, interaction, err protocol.Raw
+	kind, index, status, step, interaction, err json.Value
 
-	object, steps protocol.Raw // of a body
+	object, steps json.Value // of a body
 
-	delta struct{ kind, text, arguments, summary, signature, whole protocol.Raw }
+	delta struct{ kind, text, arguments, summary, signature, whole json.Value }
 }
 
 func (ev *event) bindShape() {
 	delta := &ev.delta
-	ev.shape = protocol.ShapeOf(
-		protocol.Value("event_type", &ev.kind),
-		protocol.Value("index", &ev.index),
-		protocol.Object("delta",
-			protocol.Value("type", &delta.kind),
-			protocol.Value("text", &delta.text),
-			protocol.Value("arguments", &delta.arguments).Or("partial_arguments"),
-			protocol.Object("content", protocol.Value("text", &delta.summary)),
-			protocol.Value("signature", &delta.signature)).Into(&delta.whole),
-		protocol.Value("step", &ev.step).Or("content"),
-		protocol.Value("interaction", &ev.interaction),
-		protocol.Value("status", &ev.status),
-		protocol.Value("error", &ev.err),
-		protocol.Value("object", &ev.object),
-		protocol.Value("steps", &ev.steps).Or("outputs"))
+	ev.shape = json.ShapeOf(
+		json.Field("event_type", &ev.kind),
+		json.Field("index", &ev.index),
+		json.Object("delta",
+			json.Field("type", &delta.kind),
+			json.Field("text", &delta.text),
+			json.Field("arguments", &delta.arguments).Or("partial_arguments"),
+			json.Object("content", json.Field("text", &delta.summary)),
+			json.Field("signature", &delta.signature)).Into(&delta.whole),
+		json.Field("step", &ev.step).Or("content"),
+		json.Field("interaction", &ev.interaction),
+		json.Field("status", &ev.status),
+		json.Field("error", &ev.err),
+		json.Field("object", &ev.object),
+		json.Field("steps", &ev.steps).Or("outputs"))
 }
 
 // findings lists the findings that only this protocol makes.

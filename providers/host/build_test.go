@@ -1,7 +1,7 @@
 package host
 
 import (
-	"encoding/json"
+	stdjson "encoding/json"
 	"strings"
 	"testing"
 
@@ -10,13 +10,14 @@ import (
 	"toolscope/providers"
 	"toolscope/providers/price"
 	"toolscope/providers/protocol"
+	"toolscope/stream/json"
 )
 
 const weatherSchema = `{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}`
 
 func weather() []protocol.Tool {
 	return []protocol.Tool{
-		{Name: "get_weather", Kind: "function", Description: "Weather of a \"city\"", Schema: protocol.Raw(weatherSchema)},
+		{Name: "get_weather", Kind: "function", Description: "Weather of a \"city\"", Schema: json.Value(weatherSchema)},
 		{Name: "ping", Kind: "function"},
 		{Name: "web_search", Kind: "server"},
 	}
@@ -29,7 +30,7 @@ func userSays(text string) []protocol.Message {
 // value is a JSON text as Go values.
 func value(t *testing.T, text []byte) (v any) {
 	t.Helper()
-	if err := json.Unmarshal(text, &v); err != nil {
+	if err := stdjson.Unmarshal(text, &v); err != nil {
 		t.Fatalf("%v in %s", err, text)
 	}
 	return v
@@ -120,7 +121,7 @@ func TestReadBack(t *testing.T) {
 				Kind: protocol.ResultPart, ID: "call12345", Name: "get_weather", ToolKind: "function", Text: []byte("4 C"),
 			}}})
 		url, body := h.Build(protocol.Request{Model: "m-1", System: "Be brief.", Messages: history, Tools: weather(), MaxTokens: 77}, "http://host.test")
-		if !json.Valid(body) {
+		if !stdjson.Valid(body) {
 			t.Fatalf("%s: not JSON: %s", h.Name, body)
 		}
 		if got := modelOf(d, url, body); got != "m-1" {
@@ -156,7 +157,7 @@ func outline(messages []protocol.Message) (text string) {
 			case protocol.CallPart:
 				text += p.Name + string(p.Args)
 			case protocol.ResultPart:
-				if s := protocol.Raw(p.Text).Get("output"); s != nil {
+				if s := json.Value(p.Text).Get("output"); s != nil {
 					p.Text = s.Append(nil)
 				}
 				text += "=" + string(p.Text)
@@ -190,12 +191,12 @@ func TestQuirks(t *testing.T) {
 		}
 		_, body := h.Build(protocol.Request{Model: "gpt-5.4", Messages: userSays("x"), MaxTokens: 50, Session: "s", LongCache: true}, "http://host.test")
 		for _, member := range strings.Fields(want.in) {
-			if !protocol.Raw(body).Get(member).IsPresent() {
+			if !json.Value(body).Get(member).IsPresent() {
 				t.Errorf("%s: no %s in %s", name, member, body)
 			}
 		}
 		for _, member := range strings.Fields(want.out) {
-			if protocol.Raw(body).Get(member) != nil {
+			if json.Value(body).Get(member) != nil {
 				t.Errorf("%s: %s in %s", name, member, body)
 			}
 		}

@@ -6,12 +6,13 @@ import (
 
 	"toolscope/providers"
 	"toolscope/providers/protocol"
+	"toolscope/stream/json"
 )
 
 // TestCacheConditions: nothing is asked to be cached unless more of the conversation is to come.
 func TestCacheConditions(t *testing.T) {
 	openai, anthropic := &All[1], &All[0]
-	build := func(h *Host, r protocol.Request) protocol.Raw {
+	build := func(h *Host, r protocol.Request) json.Value {
 		r.Messages = userSays("x")
 		_, body := h.Build(r, "http://host.test")
 		return body
@@ -47,7 +48,7 @@ func TestEncryptedReasoning(t *testing.T) {
 		"gpt-5.4": true, "o3": true, "o4-mini": true, "openai/gpt-5": true, "gpt-4.1": false, "gpt-5-chat-latest": false, "x": false,
 	} {
 		_, body := All[1].Build(protocol.Request{Model: model}, "http://host.test")
-		if got := protocol.Raw(body).Get("include") != nil; got != want {
+		if got := json.Value(body).Get("include") != nil; got != want {
 			t.Errorf("%s: asked for it: %v", model, got)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 
 	"toolscope/providers"
 	"toolscope/providers/protocol"
+	"toolscope/stream/json"
 )
 
 // A Host is one server that answers requests.
@@ -400,7 +401,7 @@ func bearerKeys(variable string) []APIKey { return []APIKey{{variable, "Authoriz
 
 // Recognise guesses the host of a request from its body. It returns nil if the body fits no protocol.
 func Recognise(body []byte) *Host {
-	r := protocol.Raw(body)
+	r := json.Value(body)
 	name := protocolOf(r)
 	if name == "" {
 		return nil
@@ -429,7 +430,7 @@ var signs = []struct {
 }
 
 // protocolOf returns the protocol of a request by its body, "" if it fits none.
-func protocolOf(body protocol.Raw) string {
+func protocolOf(body json.Value) string {
 	if body.Kind() != '{' {
 		return ""
 	}
@@ -458,7 +459,7 @@ func protocolOf(body protocol.Raw) string {
 }
 
 // blocksOfAnthropic reports whether a message has a block that only Anthropic's messages have.
-func blocksOfAnthropic(body protocol.Raw) bool {
+func blocksOfAnthropic(body json.Value) bool {
 	for message := range body.Get("messages").Elements() {
 		for block := range message.Get("content").Elements() {
 			switch block.Get("type").Text() {
@@ -477,14 +478,14 @@ func modelOf(d *protocol.Protocol, path string, body []byte) string {
 			return name
 		}
 	}
-	return protocol.Raw(body).Get("model").Text()
+	return json.Value(body).Get("model").Text()
 }
 
 // RawRequest returns the URL for a body that the user wrote, and its model: the given one, else the
 // body's own. The body is sent unchanged.
 func (h *Host) RawRequest(body []byte, model, address string) (url, asked string) {
 	if asked = model; asked == "" {
-		asked = protocol.Raw(body).Get("model").Text()
+		asked = json.Value(body).Get("model").Text()
 	}
 	if asked == "" {
 		asked = h.Model

@@ -11,6 +11,7 @@ import (
 	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // CapturedRequest is a captured request, to be resent.
@@ -116,12 +117,12 @@ func splitInstructions(history []protocol.Message, to *protocol.Target) (system 
 }
 
 // declaredIn returns the value that declares the tools of a request.
-func declaredIn(dialectName string, body []byte) protocol.Raw {
+func declaredIn(dialectName string, body []byte) json.Value {
 	name := "tools"
 	if dialectName == "bedrock" {
 		name = "toolConfig"
 	}
-	if v := protocol.Raw(body).Get(name); v.Kind() == '[' || v.Kind() == '{' {
+	if v := json.Value(body).Get(name); v.Kind() == '[' || v.Kind() == '{' {
 		return v
 	}
 	return nil
@@ -136,7 +137,7 @@ var limits = [][]string{
 
 func limitOf(body []byte) int {
 	for _, path := range limits {
-		v := protocol.Raw(body)
+		v := json.Value(body)
 		for _, name := range path {
 			v = v.Get(name)
 		}
@@ -165,7 +166,7 @@ func Capture(x *providers.Exchange) (CapturedRequest, error) {
 		c.Protocol = d
 	}
 	c.model = modelOf(c.Protocol, c.Path, c.Body)
-	s := protocol.Scan(c.Body)
+	s := json.Scan(c.Body)
 	c.single = s.Value().Kind() == '{' && s.End() == nil
 	return c, nil
 }
@@ -235,7 +236,7 @@ func (h *Host) isAt(u *url.URL) bool {
 type Tools struct {
 	Protocol string // the protocol of their form
 	List     []protocol.Tool
-	Declared protocol.Raw // the value that declares them in a request of that protocol
+	Declared json.Value // the value that declares them in a request of that protocol
 }
 
 // shapes are the fields that identify a tool declaration of each protocol, with the kind of their value.
@@ -261,7 +262,7 @@ var errNoTools = errors.New("declares no tools of a known protocol\nuse a reques
 // ReadTools reads tools in any form: those of a request, a list of tools, or one tool.
 func ReadTools(text []byte) (Tools, error) {
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
-	s := protocol.Scan(text)
+	s := json.Scan(text)
 	body := s.Value()
 	if err := s.End(); err != nil {
 		return Tools{}, fmt.Errorf("not JSON: %w", err)
@@ -286,8 +287,8 @@ func ReadTools(text []byte) (Tools, error) {
 }
 
 // listOf returns the list of tools in an object, or a list with the object as its only element.
-func listOf(body protocol.Raw) protocol.Raw {
-	for _, v := range []protocol.Raw{
+func listOf(body json.Value) json.Value {
+	for _, v := range []json.Value{
 		body.Get("tools"), body.Get("toolConfig").Get("tools"), body.Get("functions"), body.Get("result").Get("tools"),
 		body.Get("request").Get("tools"),
 	} {
@@ -295,11 +296,11 @@ func listOf(body protocol.Raw) protocol.Raw {
 			return v
 		}
 	}
-	return append(append(protocol.Raw{'['}, body...), ']')
+	return append(append(json.Value{'['}, body...), ']')
 }
 
 // shapeOf returns the form of a list of tools, from the first tool that shows it.
-func shapeOf(list protocol.Raw) string {
+func shapeOf(list json.Value) string {
 	for tool := range list.Elements() {
 		for _, shape := range shapes {
 			if tool.Get(shape.member).Kind() == shape.kind {
@@ -322,7 +323,7 @@ func shapeOf(list protocol.Raw) string {
 }
 
 // asForm reads a list in a form.
-func asForm(form string, list protocol.Raw) (t Tools) {
+func asForm(form string, list json.Value) (t Tools) {
 	t.Protocol = form
 	if form == mcp {
 		for v := range list.Elements() {
@@ -330,17 +331,17 @@ func asForm(form string, list protocol.Raw) (t Tools) {
 		}
 		return t
 	}
-	var request protocol.Writer
+	var request json.Writer
 	first := list.Scan()
 	first.Array()
 	bare := first.Value().Get("name").IsString()
 	switch t.Declared = list; {
 	case form == "bedrock":
-		var w protocol.Writer
+		var w json.Writer
 		t.Declared = w.Open('{').Key("tools").Raw(list).Close('}').Text
 		request.Open('{').Key("toolConfig").Raw(t.Declared).Close('}')
 	case form == "gemini" && bare:
-		var w protocol.Writer
+		var w json.Writer
 		t.Declared = w.Open('[').Open('{').Key("functionDeclarations").Raw(list).Close('}').Close(']').Text
 		request.Open('{').Key("tools").Raw(t.Declared).Close('}')
 	case form == "openai-chat" && bare: // the functions field, the predecessor of tools

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"toolscope/providers/protocol"
+	"toolscope/stream/json"
 )
 
 // TestReadTools: one tool, declared in every form.
@@ -78,7 +79,7 @@ func TestDeclare(t *testing.T) {
 		left := tools.Declare(&r, h.HistoryTarget())
 		_, body := h.Build(r, "http://host.test")
 		if name == "anthropic" {
-			if got := string(protocol.Raw(body).Get("tools")); got != list {
+			if got := string(json.Value(body).Get("tools")); got != list {
 				t.Errorf("to its own protocol: %s", got)
 			}
 			continue

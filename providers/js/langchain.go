@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"toolscope/stream/jsonbytes"
+	"toolscope/stream/json"
 )
 
 // LangChain is the parser of LangChain for arguments that may still be arriving. It closes open brackets
@@ -147,7 +147,7 @@ func (p *langChainParser) parseString() (s string, ok bool) {
 		switch c := p.text[p.at]; {
 		case c == '"':
 			p.at++
-			return string(jsonbytes.AppendUnquoted(nil, lit)), true
+			return string(json.AppendUnquoted(nil, lit)), true
 		case c == '\\' && p.at+1 == len(p.text):
 			lit = append(lit, `\\`...)
 		case c == '\\':
@@ -158,7 +158,7 @@ func (p *langChainParser) parseString() (s string, ok bool) {
 			lit = append(lit, c)
 		}
 	}
-	return string(jsonbytes.AppendUnquoted(nil, lit)), true
+	return string(json.AppendUnquoted(nil, lit)), true
 }
 
 // parseEscape appends the escape that begins here, and stops at its last byte.

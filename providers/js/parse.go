@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"toolscope/stream/jsonbytes"
+	"toolscope/stream/json"
 )
 
 // maxNesting is the maximum nesting of a text. JavaScript's stack doesn't allow much more.
@@ -35,7 +35,7 @@ type parser struct {
 }
 
 func (p *parser) skipSpace() {
-	for p.at < len(p.text) && jsonbytes.IsSpace(p.text[p.at]) {
+	for p.at < len(p.text) && json.IsSpace(p.text[p.at]) {
 		p.at++
 	}
 }
@@ -134,7 +134,7 @@ func (p *parser) parseString() (s string, ok bool) {
 		p.at++
 		switch {
 		case c == '"':
-			return string(jsonbytes.AppendUnquoted(nil, []byte(p.text[start+1:p.at-1]))), true
+			return string(json.AppendUnquoted(nil, []byte(p.text[start+1:p.at-1]))), true
 		case c < ' ':
 			return "", false
 		case c == '\\' && !p.parseEscape():
@@ -249,11 +249,11 @@ func splitTokens(text string) (all []token, ok bool) {
 	for i := 0; i < len(text); {
 		c, n := text[i], 1
 		switch {
-		case jsonbytes.IsSpace(c):
+		case json.IsSpace(c):
 		case strings.IndexByte("{}[]:,", c) >= 0:
 			all = append(all, token{sort: c, text: text[i : i+1]})
 		case c == '"':
-			end, closed := jsonbytes.StringEnd([]byte(text[i:]))
+			end, closed := json.StringEnd([]byte(text[i:]))
 			if !closed {
 				return all, true
 			}

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"toolscope/providers/protocol"
+	"toolscope/stream/json"
 )
 
 // Kind is the type of a value, as in typeof, but with kinds of their own for null and arrays.
@@ -157,7 +157,7 @@ func (v Value) Append(dst []byte) []byte {
 		}
 		return AppendNumber(dst, v.num)
 	case String:
-		return protocol.AppendString(dst, []byte(v.Text))
+		return json.AppendQuoted(dst, []byte(v.Text))
 	case Array:
 		dst = append(dst, '[')
 		for i := range v.items {
@@ -173,7 +173,7 @@ func (v Value) Append(dst []byte) []byte {
 			if n > 0 {
 				dst = append(dst, ',')
 			}
-			dst = append(protocol.AppendString(dst, []byte(v.keys[i])), ':')
+			dst = append(json.AppendQuoted(dst, []byte(v.keys[i])), ':')
 			dst = v.items[i].Append(dst)
 		}
 		return append(dst, '}')

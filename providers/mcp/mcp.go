@@ -20,8 +20,8 @@ import (
 	"strings"
 	"time"
 
-	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // A Log holds all messages to and from servers, in order of arrival. The zero value is ready.
@@ -305,14 +305,14 @@ func (l *Log) Close() {
 // A Tool is a tool of a server, as the server published it.
 type Tool struct {
 	Name   string
-	Schema protocol.Raw // of its arguments; nil if there is none, or it is longer than MaxKept
+	Schema json.Value // of its arguments; nil if there is none, or it is longer than MaxKept
 }
 
 // maxTools is the maximum number of kept tools of a server, and of its former tools.
 const maxTools = 4096
 
 // updateTools reads a list of tools, or a page of one. Changed tools become former tools.
-func (s *Server) updateTools(result protocol.Raw) {
+func (s *Server) updateTools(result json.Value) {
 	var told []Tool
 	if s.listing {
 		told = s.Tools
@@ -437,7 +437,7 @@ type Request struct {
 	Method     string
 	FromServer bool   // the server sent it
 	Tool       string // of tools/call; of other methods the name or URI in it
-	Args       protocol.Raw
+	Args       json.Value
 	ArgsSize   int    // in bytes; of more than MaxKept only the beginning is kept
 	CallID     string // the id of the model's call, "" if the client doesn't send it
 	AskedAt    time.Duration
@@ -452,7 +452,7 @@ type Request struct {
 	Text           string        // the beginning of the result's text
 	TextSize       int           // of all text parts
 	Media          int           // parts that are not text
-	Structured     protocol.Raw  // the structured content, nil without; of more than MaxKept only the beginning
+	Structured     json.Value    // the structured content, nil without; of more than MaxKept only the beginning
 	StructuredSize int
 	Size           int // of the result, as JSON
 	Progress       int // progress notifications
@@ -511,9 +511,9 @@ func (r *Request) AsOf(known int32) *Request {
 	return &then
 }
 
-func clipRaw(v protocol.Raw) protocol.Raw {
+func clipRaw(v json.Value) json.Value {
 	if len(v) == 0 {
 		return nil
 	}
-	return append(protocol.Raw(nil), v[:min(len(v), MaxKept)]...)
+	return append(json.Value(nil), v[:min(len(v), MaxKept)]...)
 }

@@ -5,18 +5,18 @@ import (
 	"strings"
 	"time"
 
-	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // A message is a JSON-RPC message, as far as it could be read.
 type message struct {
-	version, id, method, params, result, fault protocol.Raw
+	version, id, method, params, result, fault json.Value
 }
 
 // readMessages reads one line, or one body: a message, or a list of them, as in version 2025-03-26.
 func (t *dialogue) readMessages(f stream.Frame, fromServer bool, at time.Duration) {
-	data := protocol.Raw(f.Data)
+	data := json.Value(f.Data)
 	if data.Kind() == '[' {
 		s := data.Scan()
 		for ok := s.Array(); ok; ok = s.Element() {
@@ -32,11 +32,11 @@ func (t *dialogue) readMessages(f stream.Frame, fromServer bool, at time.Duratio
 	t.readMessage(data, fromServer, at, f.Truncated)
 }
 
-func (t *dialogue) readMessage(data protocol.Raw, fromServer bool, at time.Duration, cut bool) {
+func (t *dialogue) readMessage(data json.Value, fromServer bool, at time.Duration, cut bool) {
 	var m message
-	err := protocol.Read(data,
-		protocol.Value("jsonrpc", &m.version), protocol.Value("id", &m.id), protocol.Value("method", &m.method),
-		protocol.Value("params", &m.params), protocol.Value("result", &m.result), protocol.Value("error", &m.fault))
+	err := json.Read(data,
+		json.Field("jsonrpc", &m.version), json.Field("id", &m.id), json.Field("method", &m.method),
+		json.Field("params", &m.params), json.Field("result", &m.result), json.Field("error", &m.fault))
 	switch {
 	case err != nil:
 		t.noteInvalid(data, fromServer, at, cut, err.Error())
@@ -190,7 +190,7 @@ func (t *dialogue) readResponse(m *message, fromServer bool, at time.Duration) {
 }
 
 // setResult reads the result.
-func (r *Request) setResult(result protocol.Raw) {
+func (r *Request) setResult(result json.Value) {
 	r.Size = len(result)
 	r.waits = result.Get("resultType").Is("input_required")
 	r.Failed = result.Get("isError").IsTrue()
@@ -212,7 +212,7 @@ func (r *Request) setResult(result protocol.Raw) {
 }
 
 // updateServer reads facts about the server from a result.
-func (t *dialogue) updateServer(r *Request, result protocol.Raw) {
+func (t *dialogue) updateServer(r *Request, result json.Value) {
 	switch r.Method {
 	case "initialize":
 		t.server.Version = result.Get("protocolVersion").Text()
@@ -369,7 +369,7 @@ func (t *dialogue) readCommand(r *stream.Record) {
 	t.commandCut = t.commandCut || r.Request && r.Lost > 0
 	if r.Request && !t.commandCut && len(r.Data) > 0 {
 		t.commandText = append(t.commandText, r.Data...)
-		args := append(protocol.AppendString(protocol.Raw(`{"command":`), t.commandText), '}')
+		args := append(json.AppendQuoted(json.Value(`{"command":`), t.commandText), '}')
 		t.log.countText(-len(c.Args))
 		c.Args, c.ArgsSize = clipRaw(args), len(args)
 		t.log.countText(len(c.Args))

@@ -6,6 +6,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // decoder reads one exchange, which may have several responses. Between them, turn is the last one.
@@ -53,7 +54,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 func (d *decoder) Close() { d.turn.Cut(`the lines ended without "done":true`) }
 
 // readTimestamp reads the time at which the line was made.
-func (d *decoder) readTimestamp(created protocol.Raw) {
+func (d *decoder) readTimestamp(created json.Value) {
 	var made time.Time
 	if made.UnmarshalText(created.OrDefault(nil)) != nil {
 		return
@@ -120,7 +121,7 @@ func reportCall(t *protocol.Turn, w *protocol.FunctionCall) {
 // endTurn reads the last line of a response. prompt_eval_count includes the cached tokens.
 func (d *decoder) endTurn(t *protocol.Turn) {
 	l := d.line
-	u := stream.Usage{Input: l.promptCount.Count(), CacheRead: l.cachedCount.Count(), Output: l.outCount.Count()}
+	u := stream.Usage{Input: protocol.CountOf(l.promptCount), CacheRead: protocol.CountOf(l.cachedCount), Output: protocol.CountOf(l.outCount)}
 	if u != (stream.Usage{}) {
 		t.Usage(u)
 	}
@@ -135,7 +136,7 @@ func (d *decoder) endTurn(t *protocol.Turn) {
 }
 
 // reportError reports an error line or body, which ends the response.
-func (d *decoder) reportError(t *protocol.Turn, err protocol.Raw) {
+func (d *decoder) reportError(t *protocol.Turn, err json.Value) {
 	message := err.Text()
 	if message == "" {
 		_, message = protocol.ErrorOf(err)

@@ -14,6 +14,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // Protocol is Ollama's protocol.
@@ -30,9 +31,9 @@ func Protocol() protocol.Protocol {
 }
 
 func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
-	var model, created, response, done, err protocol.Raw
+	var model, created, response, done, err json.Value
 	message := false
-	s := protocol.Scan(e.Data)
+	s := json.Scan(e.Data)
 	for ok := s.Object(); ok; ok = s.Member() {
 		switch string(s.Key()) {
 		case "model":
@@ -86,40 +87,40 @@ var finishCodes = map[string]stream.Code{
 
 // line is one line, or a complete body, on the wire.
 type line struct {
-	shape *protocol.Shape
+	shape *json.Shape
 
-	model, created, done, doneReason, err protocol.Raw
-	promptCount, cachedCount, outCount    protocol.Raw
+	model, created, done, doneReason, err json.Value
+	promptCount, cachedCount, outCount    json.Value
 
-	message           protocol.Raw // of /api/chat
-	content, response protocol.Raw // of /api/chat, and of /api/generate
-	thinking, calls   protocol.Raw // of both: in the message, or at the top level
+	message           json.Value // of /api/chat
+	content, response json.Value // of /api/chat, and of /api/generate
+	thinking, calls   json.Value // of both: in the message, or at the top level
 }
 
 func newLine() *line {
 	l := new(line)
-	l.shape = protocol.ShapeOf(
-		protocol.Value("model", &l.model),
-		protocol.Value("created_at", &l.created),
-		protocol.Object("message",
-			protocol.Value("content", &l.content),
-			protocol.Value("thinking", &l.thinking),
-			protocol.Value("tool_calls", &l.calls)).Into(&l.message),
-		protocol.Value("response", &l.response),
-		protocol.Value("thinking", &l.thinking),
-		protocol.Value("tool_calls", &l.calls),
-		protocol.Value("done", &l.done),
-		protocol.Value("done_reason", &l.doneReason),
-		protocol.Value("error", &l.err),
-		protocol.Value("prompt_eval_count", &l.promptCount),
-		protocol.Value("prompt_eval_cached_count", &l.cachedCount),
-		protocol.Value("eval_count", &l.outCount))
+	l.shape = json.ShapeOf(
+		json.Field("model", &l.model),
+		json.Field("created_at", &l.created),
+		json.Object("message",
+			json.Field("content", &l.content),
+			json.Field("thinking", &l.thinking),
+			json.Field("tool_calls", &l.calls)).Into(&l.message),
+		json.Field("response", &l.response),
+		json.Field("thinking", &l.thinking),
+		json.Field("tool_calls", &l.calls),
+		json.Field("done", &l.done),
+		json.Field("done_reason", &l.doneReason),
+		json.Field("error", &l.err),
+		json.Field("prompt_eval_count", &l.promptCount),
+		json.Field("prompt_eval_cached_count", &l.cachedCount),
+		json.Field("eval_count", &l.outCount))
 	return l
 }
 
 // writeRequest writes a request of Ollama's chat. The last line of the response has the token counts.
 func writeRequest(r protocol.Request, _ protocol.HostFeatures) (path string, body []byte) {
-	var w protocol.Writer
+	var w json.Writer
 	w.Open('{').Member("model", r.Model).Flag("stream", true)
 	if r.MaxTokens > 0 {
 		w.Key("options").Open('{').Key("num_predict").Int(r.MaxTokens).Close('}')

@@ -1,6 +1,9 @@
 package ollama
 
-import "toolscope/providers/protocol"
+import (
+	"toolscope/providers/protocol"
+	"toolscope/stream/json"
+)
 
 // target says how Ollama's /api/chat takes history. Arguments are an object, whose order it keeps and
 // whose numbers it reads as float64 (ToolCallFunctionArguments in api/types.go). The model's template
@@ -28,7 +31,7 @@ func encodeHistory(messages []protocol.Message) [][]byte {
 // parts is lost.
 func encodeMessage(m *protocol.Message, parts []protocol.Part) []byte {
 	var text, thinking []byte
-	var images, calls protocol.Writer
+	var images, calls json.Writer
 	number := 0
 	for i := range parts {
 		switch p := &parts[i]; p.Kind {
@@ -45,33 +48,33 @@ func encodeMessage(m *protocol.Message, parts []protocol.Part) []byte {
 			}
 		}
 	}
-	content := protocol.Member{Name: "content", Value: protocol.AppendString(nil, text)}
+	content := json.Member{Name: "content", Value: json.AppendQuoted(nil, text)}
 	if len(text) == 0 && m.Raw != nil && len(m.Raw.Get("content").Unquoted()) == 0 {
 		content.Value = m.Raw.Get("content")
 	}
-	var thought protocol.Writer
+	var thought json.Writer
 	if len(thinking) > 0 {
 		thought.Bytes(thinking)
 	}
-	return protocol.ReplaceMembers(m.Raw, m.RoleMember(), content,
-		protocol.UpdatedMember(m.Raw, "thinking", thought.Text),
-		protocol.UpdatedMember(m.Raw, "images", protocol.List(&images)),
-		protocol.UpdatedMember(m.Raw, "tool_calls", protocol.List(&calls)))
+	return json.ReplaceMembers(m.Raw, m.RoleMember(), content,
+		json.UpdatedMember(m.Raw, "thinking", thought.Text),
+		json.UpdatedMember(m.Raw, "images", json.WrapArray(&images)),
+		json.UpdatedMember(m.Raw, "tool_calls", json.WrapArray(&calls)))
 }
 
-func writeCall(w *protocol.Writer, p *protocol.Part, index int) {
+func writeCall(w *json.Writer, p *protocol.Part, index int) {
 	if p.Raw != nil {
 		w.Raw(p.Raw)
 		return
 	}
 	w.Open('{').MemberIfSet("id", p.ID).Key("function").Open('{').Key("index").Int(index)
-	w.Member("name", p.Name).Key("arguments").WriteArgs(p).Close('}').Close('}')
+	protocol.WriteArgs(w.Member("name", p.Name).Key("arguments"), p).Close('}').Close('}')
 }
 
 // encodeResult writes a result. It is found by the name of its tool, or by the id if the template knows
 // ids.
 func encodeResult(p *protocol.Part) []byte {
-	var w protocol.Writer
+	var w json.Writer
 	w.Open('{').Member("role", "tool").Key("content").Bytes(p.Text)
 	return w.MemberIfSet("tool_name", p.Name).MemberIfSet("tool_call_id", p.ID).Close('}').Text
 }
@@ -81,7 +84,7 @@ func decodeHistory(request []byte) ([]protocol.Message, error) {
 }
 
 // readParts reads the parts of a message. An image is only in Raw.
-func readParts(v protocol.Raw) (parts []protocol.Part) {
+func readParts(v json.Value) (parts []protocol.Part) {
 	if thinking := v.Get("thinking").Unquoted(); len(thinking) > 0 {
 		parts = append(parts, protocol.Part{Kind: protocol.ReasoningPart, Text: thinking})
 	}
@@ -97,7 +100,7 @@ func readParts(v protocol.Raw) (parts []protocol.Part) {
 	return parts
 }
 
-func readCall(v protocol.Raw) protocol.Part {
+func readCall(v json.Value) protocol.Part {
 	var call protocol.FunctionCall
 	call.Read(v)
 	p := protocol.Part{Kind: protocol.CallPart, ID: call.ID.Text(), Name: call.Name.Text(), ToolKind: "function", Raw: v}
@@ -105,7 +108,7 @@ func readCall(v protocol.Raw) protocol.Part {
 	return p
 }
 
-func readResult(v protocol.Raw) protocol.Part {
+func readResult(v json.Value) protocol.Part {
 	p := protocol.Part{
 		Kind: protocol.ResultPart, ID: v.Get("tool_call_id").Text(), Name: v.Get("tool_name").Text(),
 		Text: v.Get("content").Unquoted(), Raw: v,

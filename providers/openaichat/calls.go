@@ -6,6 +6,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // call is a call and the form in which it was sent.
@@ -114,7 +115,7 @@ func (d *decoder) findWithoutIndex(st *choiceState, w *wireCall, id string) *cal
 	return nil
 }
 
-func startsObject(args protocol.Raw) bool {
+func startsObject(args json.Value) bool {
 	return args.Kind() == '{' || strings.HasPrefix(args.Text(), "{")
 }
 
@@ -212,7 +213,7 @@ func (k *call) reportLate(what string) {
 }
 
 // appendArguments appends the arguments field of a delta, which is normally a string.
-func (k *call) appendArguments(args protocol.Raw) {
+func (k *call) appendArguments(args json.Value) {
 	k.sawArgs = true
 	if !args.IsPresent() {
 		k.sawNull = true
@@ -290,7 +291,7 @@ type executedTool struct {
 
 // readExecuted reads executed_tools. Each entry is complete: it comes first with its arguments, and
 // again with the same index when it has output.
-func (d *decoder) readExecuted(st *choiceState, list protocol.Raw) {
+func (d *decoder) readExecuted(st *choiceState, list json.Value) {
 	place := int64(-1)
 	for entry := range list.Elements() {
 		place++
@@ -323,7 +324,7 @@ func (d *decoder) readExecuted(st *choiceState, list protocol.Raw) {
 	}
 }
 
-func (d *decoder) openExecuted(st *choiceState, entry protocol.Raw) *executedTool {
+func (d *decoder) openExecuted(st *choiceState, entry json.Value) *executedTool {
 	name := entry.Get("name").Text()
 	if name == "" {
 		name = entry.Get("type").Text() // search, python, browser_automation, …

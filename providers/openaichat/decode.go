@@ -7,6 +7,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // decoder reads one exchange. Between responses, turn is the last one that ended.
@@ -58,7 +59,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 	}
 	failure := c.err
 	if c.object.Is("error") && !failure.IsPresent() {
-		failure = protocol.Raw(f.Data) // Mistral and vLLM: the body itself is the error
+		failure = json.Value(f.Data) // Mistral and vLLM: the body itself is the error
 	}
 	choices := c.choices.Len()
 	switch {
@@ -128,7 +129,7 @@ func (d *decoder) openTurn() {
 
 // readChoice reads a choice. It reports whether the choice is complete, as in a body.
 func (d *decoder) readChoice(c *choice) (whole bool) {
-	st := d.ensureChoice(c.index.AsSlot())
+	st := d.ensureChoice(c.index.Int32())
 	says, whole := c.content()
 	st.isBody = whole
 	d.readContent(says)
@@ -191,7 +192,7 @@ func (d *decoder) reportFinish(st *choiceState, c *choice) {
 }
 
 // reportError reports an error object, inside a stream or as the complete body.
-func (d *decoder) reportError(err protocol.Raw) {
+func (d *decoder) reportError(err json.Value) {
 	if !d.turn.IsOpen() {
 		d.openTurn()
 	}
@@ -254,7 +255,7 @@ func (d *decoder) readContent(says *choiceContent) {
 }
 
 // appendText appends a string, or a list of parts.
-func appendText(t *protocol.Turn, v protocol.Raw) {
+func appendText(t *protocol.Turn, v json.Value) {
 	t.AppendText(v)
 	for part := range v.Elements() {
 		appendText(t, part.Get("text"))
@@ -263,7 +264,7 @@ func appendText(t *protocol.Turn, v protocol.Raw) {
 }
 
 // appendReasoning appends reasoning: a string, or a list of parts.
-func appendReasoning(t *protocol.Turn, v protocol.Raw) {
+func appendReasoning(t *protocol.Turn, v json.Value) {
 	t.AppendReasoning(0, v)
 	for part := range v.Elements() {
 		appendReasoning(t, part.Get("text"))
@@ -275,7 +276,7 @@ func appendReasoning(t *protocol.Turn, v protocol.Raw) {
 func (d *decoder) readReasoning(says *choiceContent) {
 	told := 0
 	inPieces := false // the list repeats the field, and each element has its own signature
-	for _, field := range [...]protocol.Raw{says.reasoningContent, says.reasoning, says.reasoningText} {
+	for _, field := range [...]json.Value{says.reasoningContent, says.reasoning, says.reasoningText} {
 		if !field.IsPresent() || field.Empty() {
 			continue
 		}
@@ -301,7 +302,7 @@ func (d *decoder) readReasoning(says *choiceContent) {
 }
 
 // repeatsField reports whether reasoning_details has several elements whose texts together equal field.
-func repeatsField(details, field protocol.Raw) bool {
+func repeatsField(details, field json.Value) bool {
 	pieces := 0
 	for range details.Elements() {
 		pieces++
@@ -318,7 +319,7 @@ func repeatsField(details, field protocol.Raw) bool {
 
 // signDetail reports the signature or the encrypted data of an element of reasoning_details. A
 // signature may come in a delta without text, and belong to reasoning that is not shown.
-func (d *decoder) signDetail(item protocol.Raw) {
+func (d *decoder) signDetail(item json.Value) {
 	id := item.Get("id").Text()
 	if data := item.Get("data"); data.HasText() {
 		d.turn.SignLast(data, id, stream.SignedHidden)
@@ -372,10 +373,10 @@ func (d *decoder) reportUsage() {
 // tokenTotals are the wire's own counts.
 type tokenTotals struct{ prompt, completion, total, read, write, reasoning stream.Count }
 
-func readTotals(u protocol.Raw) tokenTotals {
+func readTotals(u json.Value) tokenTotals {
 	in, out := u.Get("prompt_tokens_details"), u.Get("completion_tokens_details")
 	return tokenTotals{
-		prompt: u.Get("prompt_tokens").Count(), completion: u.Get("completion_tokens").Count(), total: u.Get("total_tokens").Count(),
+		prompt: protocol.CountOf(u.Get("prompt_tokens")), completion: protocol.CountOf(u.Get("completion_tokens")), total: protocol.CountOf(u.Get("total_tokens")),
 		read:      firstCount(in.Get("cached_tokens"), u.Get("prompt_cache_hit_tokens"), u.Get("cached_tokens")),
 		write:     firstCount(in.Get("cache_write_tokens"), u.Get("cache_creation_input_tokens")),
 		reasoning: firstCount(out.Get("reasoning_tokens"), u.Get("reasoning_tokens")),
@@ -423,7 +424,7 @@ func (t tokenTotals) equalCounts(other tokenTotals) bool {
 
 // ownCost returns the cost that the provider reports: OpenRouter and similar gateways use dollars, xAI
 // ten-billionths of a dollar.
-func ownCost(u protocol.Raw) (usd float64, told bool) {
+func ownCost(u json.Value) (usd float64, told bool) {
 	if usd, told = u.Get("cost").Float(); told {
 		return usd, true
 	}
@@ -431,9 +432,9 @@ func ownCost(u protocol.Raw) (usd float64, told bool) {
 	return math.Round(ticks) / 1e10, told
 }
 
-func firstCount(fields ...protocol.Raw) stream.Count {
+func firstCount(fields ...json.Value) stream.Count {
 	for _, f := range fields {
-		if n := f.Count(); n.Reported {
+		if n := protocol.CountOf(f); n.Reported {
 			return n
 		}
 	}

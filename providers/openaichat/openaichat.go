@@ -13,6 +13,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // Protocol is the Chat Completions protocol.
@@ -30,9 +31,9 @@ func Protocol() protocol.Protocol {
 }
 
 func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
-	var object, errs protocol.Raw
+	var object, errs json.Value
 	choices := false
-	s := protocol.Scan(e.Data)
+	s := json.Scan(e.Data)
 	for ok := s.Object(); ok; ok = s.Member() {
 		switch string(s.Key()) {
 		case "object":
@@ -82,97 +83,97 @@ var cutWords = map[string]bool{
 
 // chunk is one chunk, or one complete body, on the wire.
 type chunk struct {
-	shape *protocol.Shape
+	shape *json.Shape
 
-	id, model, object, usage, groqUsage, tier, err, message protocol.Raw
+	id, model, object, usage, groqUsage, tier, err, message json.Value
 
-	choices protocol.Elements[choice]
+	choices json.List[choice]
 }
 
 // choice is one of the alternative responses. Its content is in delta, or in message in a body.
 type choice struct {
-	index, finish, native, usage protocol.Raw
+	index, finish, native, usage json.Value
 
 	delta, message choiceContent
 }
 
 // choiceContent is the content of a choice.
 type choiceContent struct {
-	object, role, content, refusal             protocol.Raw
-	reasoningContent, reasoning, reasoningText protocol.Raw
-	reasoningDetails                           protocol.Raw
-	extra                                      protocol.Raw
-	executed                                   protocol.Raw // tools that Groq ran itself
+	object, role, content, refusal             json.Value
+	reasoningContent, reasoning, reasoningText json.Value
+	reasoningDetails                           json.Value
+	extra                                      json.Value
+	executed                                   json.Value // tools that Groq ran itself
 
-	calls    protocol.Elements[wireCall]
+	calls    json.List[wireCall]
 	function wireCall // the old form of calls
 }
 
 // wireCall is one element of tool_calls, or a function_call.
 type wireCall struct {
-	object, index, id, kind, name, args, extra protocol.Raw
+	object, index, id, kind, name, args, extra json.Value
 
-	custom protocol.Raw // object with name and input of a custom tool
+	custom json.Value // object with name and input of a custom tool
 }
 
 func newChunk() *chunk {
 	c := new(chunk)
-	c.shape = protocol.ShapeOf(
-		protocol.Value("id", &c.id),
-		protocol.Value("object", &c.object),
-		protocol.Value("model", &c.model),
-		protocol.Value("service_tier", &c.tier),
-		protocol.Each("choices", &c.choices, (*choice).shapeFields),
-		protocol.Value("usage", &c.usage),
-		protocol.Object("x_groq", protocol.Value("usage", &c.groqUsage)),
-		protocol.Value("error", &c.err),
-		protocol.Value("message", &c.message))
+	c.shape = json.ShapeOf(
+		json.Field("id", &c.id),
+		json.Field("object", &c.object),
+		json.Field("model", &c.model),
+		json.Field("service_tier", &c.tier),
+		json.Each("choices", &c.choices, (*choice).shapeFields),
+		json.Field("usage", &c.usage),
+		json.Object("x_groq", json.Field("usage", &c.groqUsage)),
+		json.Field("error", &c.err),
+		json.Field("message", &c.message))
 	return c
 }
 
-func (c *choice) shapeFields() []protocol.Field {
-	return []protocol.Field{
-		protocol.Value("index", &c.index),
-		protocol.Object("delta", c.delta.shapeFields()...).Into(&c.delta.object),
-		protocol.Object("message", c.message.shapeFields()...).Into(&c.message.object),
-		protocol.Value("finish_reason", &c.finish),
-		protocol.Value("native_finish_reason", &c.native),
-		protocol.Value("usage", &c.usage),
+func (c *choice) shapeFields() []json.Binding {
+	return []json.Binding{
+		json.Field("index", &c.index),
+		json.Object("delta", c.delta.shapeFields()...).Into(&c.delta.object),
+		json.Object("message", c.message.shapeFields()...).Into(&c.message.object),
+		json.Field("finish_reason", &c.finish),
+		json.Field("native_finish_reason", &c.native),
+		json.Field("usage", &c.usage),
 	}
 }
 
-func (s *choiceContent) shapeFields() []protocol.Field {
-	return []protocol.Field{
-		protocol.Value("role", &s.role),
-		protocol.Value("content", &s.content),
-		protocol.Value("refusal", &s.refusal),
-		protocol.Value("reasoning_content", &s.reasoningContent),
-		protocol.Value("reasoning", &s.reasoning),
-		protocol.Value("reasoning_text", &s.reasoningText),
-		protocol.Value("reasoning_details", &s.reasoningDetails),
-		protocol.Value("extra_content", &s.extra),
-		protocol.Value("executed_tools", &s.executed),
-		protocol.Each("tool_calls", &s.calls, (*wireCall).shapeFields),
-		protocol.Object("function_call", s.function.functionFields()...).Into(&s.function.object),
+func (s *choiceContent) shapeFields() []json.Binding {
+	return []json.Binding{
+		json.Field("role", &s.role),
+		json.Field("content", &s.content),
+		json.Field("refusal", &s.refusal),
+		json.Field("reasoning_content", &s.reasoningContent),
+		json.Field("reasoning", &s.reasoning),
+		json.Field("reasoning_text", &s.reasoningText),
+		json.Field("reasoning_details", &s.reasoningDetails),
+		json.Field("extra_content", &s.extra),
+		json.Field("executed_tools", &s.executed),
+		json.Each("tool_calls", &s.calls, (*wireCall).shapeFields),
+		json.Object("function_call", s.function.functionFields()...).Into(&s.function.object),
 	}
 }
 
-func (w *wireCall) shapeFields() []protocol.Field {
-	return []protocol.Field{
-		protocol.Value("index", &w.index),
-		protocol.Value("id", &w.id),
-		protocol.Value("type", &w.kind),
-		protocol.Object("function", w.functionFields()...),
-		protocol.Object("custom", w.functionFields()...).Into(&w.custom),
-		protocol.Value("extra_content", &w.extra),
+func (w *wireCall) shapeFields() []json.Binding {
+	return []json.Binding{
+		json.Field("index", &w.index),
+		json.Field("id", &w.id),
+		json.Field("type", &w.kind),
+		json.Object("function", w.functionFields()...),
+		json.Object("custom", w.functionFields()...).Into(&w.custom),
+		json.Field("extra_content", &w.extra),
 	}
 }
 
 // functionFields returns the fields with name and arguments (input, for custom tools).
-func (w *wireCall) functionFields() []protocol.Field {
-	return []protocol.Field{
-		protocol.Value("name", &w.name),
-		protocol.Value("arguments", &w.args).Or("input"),
+func (w *wireCall) functionFields() []json.Binding {
+	return []json.Binding{
+		json.Field("name", &w.name),
+		json.Field("arguments", &w.args).Or("input"),
 	}
 }
 
@@ -198,7 +199,7 @@ func (w *wireCall) isNews() bool {
 
 // thoughtSignature returns the signature in an extra_content, in which Gemini's compatible endpoint
 // sends it: for a call, or for the content of a message.
-func thoughtSignature(extra protocol.Raw) protocol.Raw {
+func thoughtSignature(extra json.Value) json.Value {
 	return extra.Get("google").Get("thought_signature")
 }
 
@@ -321,7 +322,7 @@ var (
 // refuse are written only if the provider's HostFeatures allow them. The instructions have the role
 // system, which every provider knows; OpenAI reads them as a developer's.
 func writeRequest(r protocol.Request, q protocol.HostFeatures) (path string, body []byte) {
-	var w protocol.Writer
+	var w json.Writer
 	w.Open('{').MemberIfSet("model", r.Model).Flag("stream", true)
 	if !q.TellsUsage {
 		w.Key("stream_options").Open('{').Flag("include_usage", true).Close('}')
@@ -345,7 +346,7 @@ func writeRequest(r protocol.Request, q protocol.HostFeatures) (path string, bod
 // readTools returns the tools that a request declares: tools, or the legacy functions. Some providers
 // have kinds other than function and custom, which keep the provider's word.
 func readTools(request []byte) (all []protocol.Tool) {
-	s := protocol.Scan(request)
+	s := json.Scan(request)
 	for ok := s.Object(); ok; ok = s.Member() {
 		switch string(s.Key()) {
 		case "tools":
@@ -364,7 +365,7 @@ func readTools(request []byte) (all []protocol.Tool) {
 }
 
 // readTool reads one tool. A tool without type and function is from another protocol.
-func readTool(t protocol.Raw) protocol.Tool {
+func readTool(t json.Value) protocol.Tool {
 	kind, inner := t.Get("type").Text(), t.Get("function")
 	switch custom := t.Get("custom"); {
 	case kind == "custom", kind == "" && custom.IsPresent():

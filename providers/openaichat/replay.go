@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"toolscope/providers/protocol"
+	"toolscope/stream/json"
 )
 
 func encodeHistory(messages []protocol.Message) [][]byte {
@@ -25,17 +26,17 @@ func encodeMessage(m *protocol.Message, parts []protocol.Part, mistral bool) []b
 	if m.Role == protocol.Assistant {
 		return encodeAssistant(m, parts, mistral)
 	}
-	return protocol.ReplaceMembers(m.Raw, m.RoleMember(), contentMember(m, parts, `""`))
+	return json.ReplaceMembers(m.Raw, m.RoleMember(), contentMember(m, parts, `""`))
 }
 
 // contentMember returns the field content of a message. Several texts of the model are joined. none is
 // the content if no part is left.
-func contentMember(m *protocol.Message, parts []protocol.Part, none string) protocol.Member {
+func contentMember(m *protocol.Message, parts []protocol.Part, none string) json.Member {
 	value := protocol.Content(m.Raw.Get("content"), parts, m.Role == protocol.Assistant)
 	if value == nil && (m.Raw == nil || m.Raw.Get("content") != nil) {
 		value = []byte(none)
 	}
-	return protocol.Member{Name: "content", Value: value}
+	return json.Member{Name: "content", Value: value}
 }
 
 // encodeAssistant writes a message of the model.
@@ -55,23 +56,23 @@ func encodeAssistant(m *protocol.Message, parts []protocol.Part, mistral bool) [
 			thought = append(thought, p)
 		}
 	}
-	members := []protocol.Member{m.RoleMember(), contentMember(m, said, "null")}
+	members := []json.Member{m.RoleMember(), contentMember(m, said, "null")}
 	members = append(members, reasoningMembers(m.Raw, thought)...)
 	members = append(members, callMembers(m.Raw, calls)...)
 	if n := len(said); n > 0 && said[n-1].Kind == protocol.TextPart && said[n-1].Signature != "" && m.Raw.Get("extra_content") == nil {
-		var w protocol.Writer
+		var w json.Writer
 		writeSignature(&w, said[n-1].Signature)
-		members = append(members, protocol.Member{Name: "extra_content", Value: w.Text})
+		members = append(members, json.Member{Name: "extra_content", Value: w.Text})
 	}
-	return protocol.ReplaceMembers(m.Raw, members...)
+	return json.ReplaceMembers(m.Raw, members...)
 }
 
 // thinkChunk returns reasoning as a part of the content.
-func thinkChunk(text []byte) protocol.Raw {
+func thinkChunk(text []byte) json.Value {
 	if len(text) == 0 {
 		return nil
 	}
-	var w protocol.Writer
+	var w json.Writer
 	w.Open('{').Member("type", "thinking").Key("thinking").Open('[')
 	w.Open('{').Member("type", "text").Key("text").Bytes(text).Close('}')
 	return w.Close(']').Close('}').Text
@@ -79,13 +80,13 @@ func thinkChunk(text []byte) protocol.Raw {
 
 // reasoningMembers returns the fields with reasoning: a text in its original field, or
 // reasoning_details if a part has more than text.
-func reasoningMembers(before protocol.Raw, parts []protocol.Part) []protocol.Member {
+func reasoningMembers(before json.Value, parts []protocol.Part) []json.Member {
 	detailed := false
 	for _, p := range parts {
 		detailed = detailed || p.Raw.Kind() == '{' || p.Raw == nil && (p.Signature != "" || p.SignatureOnly || p.ID != "")
 	}
 	var texts [][]byte
-	var details protocol.Writer
+	var details json.Writer
 	for _, p := range parts {
 		switch {
 		case p.Raw.IsString(), p.Raw == nil && !detailed:
@@ -94,14 +95,14 @@ func reasoningMembers(before protocol.Raw, parts []protocol.Part) []protocol.Mem
 			writeDetail(&details, &p)
 		}
 	}
-	list := protocol.UpdatedMember(before, "reasoning_details", protocol.List(&details))
+	list := json.UpdatedMember(before, "reasoning_details", json.WrapArray(&details))
 	return append(reasoningTexts(before, texts, detailed), list)
 }
 
 // reasoningTexts returns the fields with one text each. They are unchanged if they have the texts of
 // the parts, or repeat reasoning_details. DeepSeek's field stays even if it is empty, because empty and
 // missing differ.
-func reasoningTexts(before protocol.Raw, texts [][]byte, detailed bool) (members []protocol.Member) {
+func reasoningTexts(before json.Value, texts [][]byte, detailed bool) (members []json.Member) {
 	found := make([]bool, len(texts))
 	same := true
 	for _, name := range reasoningFields {
@@ -109,7 +110,7 @@ func reasoningTexts(before protocol.Raw, texts [][]byte, detailed bool) (members
 		if !was.HasText() {
 			continue
 		}
-		members = append(members, protocol.Member{Name: name})
+		members = append(members, json.Member{Name: name})
 		n := slices.IndexFunc(texts, func(text []byte) bool { return bytes.Equal(text, was.Append(nil)) })
 		if n >= 0 {
 			found[n] = true
@@ -121,15 +122,15 @@ func reasoningTexts(before protocol.Raw, texts [][]byte, detailed bool) (members
 	}
 	if all := bytes.Join(texts, nil); len(all) > 0 {
 		if len(members) == 0 {
-			members = []protocol.Member{{Name: reasoningFields[0]}}
+			members = []json.Member{{Name: reasoningFields[0]}}
 		}
-		members[0].Value = protocol.AppendString(nil, all)
+		members[0].Value = json.AppendQuoted(nil, all)
 	}
 	return members
 }
 
 // writeDetail writes an element of reasoning_details.
-func writeDetail(w *protocol.Writer, p *protocol.Part) {
+func writeDetail(w *json.Writer, p *protocol.Part) {
 	switch {
 	case p.Raw != nil:
 		w.Raw(p.Raw)
@@ -142,8 +143,8 @@ func writeDetail(w *protocol.Writer, p *protocol.Part) {
 
 // callMembers returns the fields with the calls of a message: a list, and a function_call that has not
 // been given an id since.
-func callMembers(before protocol.Raw, calls []protocol.Part) []protocol.Member {
-	var list, single protocol.Writer
+func callMembers(before json.Value, calls []protocol.Part) []json.Member {
+	var list, single json.Writer
 	for i := range calls {
 		if isFunctionCall(calls[i].Raw) && len(single.Text) == 0 {
 			single.Raw(calls[i].Raw)
@@ -151,15 +152,15 @@ func callMembers(before protocol.Raw, calls []protocol.Part) []protocol.Member {
 			writeCall(&list, &calls[i])
 		}
 	}
-	return []protocol.Member{
-		protocol.UpdatedMember(before, "tool_calls", protocol.List(&list)), protocol.UpdatedMember(before, "function_call", single.Text),
+	return []json.Member{
+		json.UpdatedMember(before, "tool_calls", json.WrapArray(&list)), json.UpdatedMember(before, "function_call", single.Text),
 	}
 }
 
 // isFunctionCall reports whether raw is the value of a function_call.
-func isFunctionCall(raw protocol.Raw) bool { return raw.Get("name") != nil && raw.Get("id") == nil }
+func isFunctionCall(raw json.Value) bool { return raw.Get("name") != nil && raw.Get("id") == nil }
 
-func writeCall(w *protocol.Writer, p *protocol.Part) {
+func writeCall(w *json.Writer, p *protocol.Part) {
 	if p.Raw != nil {
 		w.Raw(p.Raw)
 		return
@@ -168,7 +169,7 @@ func writeCall(w *protocol.Writer, p *protocol.Part) {
 	if p.ToolKind == "custom" {
 		w.Member("type", "custom").Key("custom").Open('{').Member("name", p.Name).Key("input").Bytes(p.Args).Close('}')
 	} else {
-		w.Member("type", "function").Key("function").Open('{').Member("name", p.Name).Key("arguments").WriteArgs(p).Close('}')
+		protocol.WriteArgs(w.Member("type", "function").Key("function").Open('{').Member("name", p.Name).Key("arguments"), p).Close('}')
 	}
 	if p.Signature != "" {
 		w.Key("extra_content")
@@ -178,13 +179,13 @@ func writeCall(w *protocol.Writer, p *protocol.Part) {
 }
 
 // writeSignature writes the extra_content of Gemini's compatible endpoint.
-func writeSignature(w *protocol.Writer, signature string) {
+func writeSignature(w *json.Writer, signature string) {
 	w.Open('{').Key("google").Open('{').Member("thought_signature", signature).Close('}').Close('}')
 }
 
 // encodeResult writes a result. Without an id, only the name says which call it is for.
 func encodeResult(p *protocol.Part, named bool) []byte {
-	var w protocol.Writer
+	var w json.Writer
 	w.Open('{').Member("role", "tool").MemberIfSet("tool_call_id", p.ID)
 	if named || p.ID == "" {
 		w.MemberIfSet("name", p.Name)
@@ -202,13 +203,13 @@ func decodeHistory(request []byte) ([]protocol.Message, error) {
 
 // wireMessage is a message of a history on the wire.
 type wireMessage struct {
-	role, content, id, name, details, signature protocol.Raw
+	role, content, id, name, details, signature json.Value
 
-	reasoning [len(reasoningFields)]protocol.Raw
+	reasoning [len(reasoningFields)]json.Value
 	calls     []protocol.Part
 }
 
-func (w *wireMessage) parse(v protocol.Raw) {
+func (w *wireMessage) parse(v json.Value) {
 	s := v.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
 		switch key := string(s.Key()); key {
@@ -244,7 +245,7 @@ func (w *wireMessage) parse(v protocol.Raw) {
 
 // readMessage reads one message. A tool's message becomes one of the user, with a part whose Raw is the
 // message.
-func readMessage(v protocol.Raw) protocol.Message {
+func readMessage(v json.Value) protocol.Message {
 	var w wireMessage
 	w.parse(v)
 	m := protocol.Message{Role: protocol.User, Raw: v}
@@ -293,7 +294,7 @@ func (w *wireMessage) readReasoning() (parts []protocol.Part) {
 
 // readDetail reads an element of reasoning_details: reasoning.text with its signature,
 // reasoning.summary, or reasoning.encrypted, which has only data.
-func readDetail(v protocol.Raw) protocol.Part {
+func readDetail(v json.Value) protocol.Part {
 	p := protocol.Part{Kind: protocol.ReasoningPart, Raw: v, ID: v.Get("id").Text(), Signature: v.Get("signature").Text()}
 	for _, name := range [...]string{"text", "summary"} {
 		if text := v.Get(name); text.IsString() {
@@ -307,7 +308,7 @@ func readDetail(v protocol.Raw) protocol.Part {
 }
 
 // readCall reads an element of tool_calls.
-func readCall(v protocol.Raw) protocol.Part {
+func readCall(v json.Value) protocol.Part {
 	function, custom := v.Get("function"), v.Get("custom")
 	isCustom := custom.Kind() == '{'
 	if isCustom {
@@ -322,7 +323,7 @@ func readCall(v protocol.Raw) protocol.Part {
 }
 
 // readFunctionCall reads a function_call, the form of calls before tools existed.
-func readFunctionCall(v protocol.Raw) protocol.Part {
+func readFunctionCall(v json.Value) protocol.Part {
 	p := protocol.Part{Kind: protocol.CallPart, Name: v.Get("name").Text(), ToolKind: "function", Raw: v}
 	args := v.Get("arguments")
 	if args == nil {

@@ -6,6 +6,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // decoder reads one exchange: one response over HTTP, or many over a WebSocket, where several streams
@@ -91,7 +92,7 @@ func (d *decoder) endStream() {
 }
 
 // readNonEvent reads an object without a type: a body, or an error.
-func (d *decoder) readNonEvent(data protocol.Raw) {
+func (d *decoder) readNonEvent(data json.Value) {
 	switch ev := &d.ev; {
 	case ev.object.Is("response"), ev.output.Kind() == '[':
 		d.readResponse(data)
@@ -189,7 +190,7 @@ func (d *decoder) endResponse(status string) {
 const bodyCopy = "the body"
 
 // readResponse reads a response that was not streamed, or a snapshot of a background response.
-func (d *decoder) readResponse(raw protocol.Raw) {
+func (d *decoder) readResponse(raw json.Value) {
 	d.latestTurn().close("the stream ended without response.completed: a complete response follows")
 	r := d.response.read(raw)
 	t := d.openTurn(r)
@@ -205,7 +206,7 @@ func (d *decoder) readResponse(raw protocol.Raw) {
 
 // reportError reports an error event. Its fields are in the event itself, as documented, or in an error
 // object, as seen on real wires. response.failed may come before or after it and repeat it.
-func (d *decoder) reportError(data protocol.Raw) {
+func (d *decoder) reportError(data json.Value) {
 	err, message, code := data, d.ev.message, d.ev.code
 	if d.ev.err.IsPresent() {
 		err, message, code = d.ev.err, d.ev.err.Get("message"), d.ev.err.Get("code")
@@ -253,7 +254,7 @@ func (t *turn) close(missing string) {
 }
 
 // updateString stores a value from the wire, and returns it if it is new.
-func updateString(known *string, said protocol.Raw) string {
+func updateString(known *string, said json.Value) string {
 	text := said.Text()
 	if text == "" || text == *known {
 		return ""
@@ -356,18 +357,18 @@ func (t *turn) reportUsage(r *wireResponse) {
 	}
 	in, out := u.Get("input_tokens_details"), u.Get("output_tokens_details")
 	n := stream.Usage{
-		Input: u.Get("input_tokens").Count(), Output: u.Get("output_tokens").Count(),
-		CacheRead: in.Get("cached_tokens").Count(), CacheWrite: in.Get("cache_write_tokens").Count(),
-		Reasoning: out.Get("reasoning_tokens").Count(), Tier: r.tier.Text(),
+		Input: protocol.CountOf(u.Get("input_tokens")), Output: protocol.CountOf(u.Get("output_tokens")),
+		CacheRead: protocol.CountOf(in.Get("cached_tokens")), CacheWrite: protocol.CountOf(in.Get("cache_write_tokens")),
+		Reasoning: protocol.CountOf(out.Get("reasoning_tokens")), Tier: r.tier.Text(),
 	}
-	if total := u.Get("total_tokens").Count(); n.Reasoning.N > 0 && total.N == n.Input.N+n.Output.N+n.Reasoning.N {
+	if total := protocol.CountOf(u.Get("total_tokens")); n.Reasoning.N > 0 && total.N == n.Input.N+n.Output.N+n.Reasoning.N {
 		n.Output.N = total.N - n.Input.N // a provider that counts reasoning separately
 	}
 	n.CostUSD, n.CostReported = u.Get("cost").Float()
 	t.Usage(n)
 }
 
-func (t *turn) reportError(err, message, code protocol.Raw) {
+func (t *turn) reportError(err, message, code json.Value) {
 	t.failed, t.failure = true, errorText(err, message)
 	id := ""
 	if code.IsPresent() {
@@ -377,7 +378,7 @@ func (t *turn) reportError(err, message, code protocol.Raw) {
 }
 
 // errorText returns the message of an error, or the error itself if it has none.
-func errorText(err, message protocol.Raw) string {
+func errorText(err, message json.Value) string {
 	if text := message.Text(); text != "" {
 		return text
 	}
@@ -444,7 +445,7 @@ func (it *item) appendArguments(text, source []byte) {
 }
 
 // addCopy reads the arguments in a copy of the item.
-func (it *item) addCopy(value protocol.Raw, wrap, from string) {
+func (it *item) addCopy(value json.Value, wrap, from string) {
 	switch {
 	case from != itemAdded:
 	case len(it.args) > 0:
@@ -461,7 +462,7 @@ func (it *item) addCopy(value protocol.Raw, wrap, from string) {
 		it.compareCopy(it.turn.buf, from, nil)
 		return
 	}
-	var list protocol.Writer
+	var list json.Writer
 	it.compareCopy(list.Open('{').Key(wrap).Raw(value).Close('}').Text, from, value)
 }
 
@@ -490,7 +491,7 @@ func (it *item) compareCopy(text []byte, from string, source []byte) {
 	if growing {
 		came = it.grow.closeText(came)
 	}
-	equal := !it.callKind.freeform && protocol.Same(protocol.JoinSurrogates(came), text)
+	equal := !it.callKind.freeform && json.Same(protocol.JoinSurrogates(came), text)
 	if !equal || !it.grow.begun && it.callKind.word != "server" {
 		it.reportMismatch(text, from, equal)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // item is one output item of a turn.
@@ -412,7 +413,7 @@ func (h *history) callOf(p *protocol.Part, w *wireItem) *protocol.Part {
 }
 
 // readShell reads the output of shell commands. The result failed if one command did.
-func readShell(p *protocol.Part, output protocol.Raw) {
+func readShell(p *protocol.Part, output json.Value) {
 	if output.Kind() != '[' {
 		p.Text = output.Append(nil)
 		return

@@ -15,6 +15,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // Protocol is the Responses protocol.
@@ -32,11 +33,11 @@ func Protocol() protocol.Protocol {
 }
 
 func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
-	var kind, object, err, number, lane, status, message, id, output protocol.Raw
-	_ = protocol.Read(e.Data, // data that is cut off has the fields before the cut
-		protocol.Value("type", &kind), protocol.Value("object", &object), protocol.Value("error", &err),
-		protocol.Value("sequence_number", &number), protocol.Value("stream_id", &lane), protocol.Value("status", &status),
-		protocol.Value("message", &message), protocol.Value("id", &id), protocol.Value("output", &output))
+	var kind, object, err, number, lane, status, message, id, output json.Value
+	_ = json.Read(e.Data, // data that is cut off has the fields before the cut
+		json.Field("type", &kind), json.Field("object", &object), json.Field("error", &err),
+		json.Field("sequence_number", &number), json.Field("stream_id", &lane), json.Field("status", &status),
+		json.Field("message", &message), json.Field("id", &id), json.Field("output", &output))
 	_, numbered := number.Int()
 	_, coded := status.Int()
 	word := kind.Text()
@@ -137,53 +138,53 @@ var otherItems = map[string]bool{
 
 // event is one event, or one complete body, on the wire.
 type event struct {
-	shape *protocol.Shape
+	shape *json.Shape
 
-	kind, object, streamID, response protocol.Raw
-	output                           protocol.Raw // of a body
-	index, itemID, part, item        protocol.Raw // part: content_index, summary_index or command_index
-	delta, whole                     protocol.Raw // whole: arguments, input, diff or command in a .done event
-	text                             protocol.Raw // text or refusal in a .done event
-	err, message, code               protocol.Raw // code: of an error, or the program of a code interpreter
+	kind, object, streamID, response json.Value
+	output                           json.Value // of a body
+	index, itemID, part, item        json.Value // part: content_index, summary_index or command_index
+	delta, whole                     json.Value // whole: arguments, input, diff or command in a .done event
+	text                             json.Value // text or refusal in a .done event
+	err, message, code               json.Value // code: of an error, or the program of a code interpreter
 }
 
 func (ev *event) bindShape() {
-	ev.shape = protocol.ShapeOf(
-		protocol.Value("type", &ev.kind),
-		protocol.Value("item_id", &ev.itemID),
-		protocol.Value("output_index", &ev.index),
-		protocol.Value("content_index", &ev.part).Or("summary_index", "command_index"),
-		protocol.Value("delta", &ev.delta),
-		protocol.Value("stream_id", &ev.streamID),
-		protocol.Value("item", &ev.item),
-		protocol.Value("arguments", &ev.whole).Or("input", "diff", "command"),
-		protocol.Value("text", &ev.text).Or("refusal"),
-		protocol.Value("response", &ev.response),
-		protocol.Value("object", &ev.object),
-		protocol.Value("output", &ev.output),
-		protocol.Value("error", &ev.err),
-		protocol.Value("message", &ev.message).Or("detail"), // ChatGPT's own back end sends detail
-		protocol.Value("code", &ev.code))
+	ev.shape = json.ShapeOf(
+		json.Field("type", &ev.kind),
+		json.Field("item_id", &ev.itemID),
+		json.Field("output_index", &ev.index),
+		json.Field("content_index", &ev.part).Or("summary_index", "command_index"),
+		json.Field("delta", &ev.delta),
+		json.Field("stream_id", &ev.streamID),
+		json.Field("item", &ev.item),
+		json.Field("arguments", &ev.whole).Or("input", "diff", "command"),
+		json.Field("text", &ev.text).Or("refusal"),
+		json.Field("response", &ev.response),
+		json.Field("object", &ev.object),
+		json.Field("output", &ev.output),
+		json.Field("error", &ev.err),
+		json.Field("message", &ev.message).Or("detail"), // ChatGPT's own back end sends detail
+		json.Field("code", &ev.code))
 }
 
 // wireItem is an output item on the wire. The zero value is ready to read one.
 type wireItem struct {
-	shape *protocol.Shape
+	shape *json.Shape
 
-	raw                                  protocol.Raw
-	kind, id, callID, name, status       protocol.Raw
-	caller, host, environment, execution protocol.Raw
-	content, summary, err, output        protocol.Raw
-	space, fingerprint, encrypted        protocol.Raw
-	actions                              protocol.Raw
-	args                                 [len(argMembers)]protocol.Raw
+	raw                                  json.Value
+	kind, id, callID, name, status       json.Value
+	caller, host, environment, execution json.Value
+	content, summary, err, output        json.Value
+	space, fingerprint, encrypted        json.Value
+	actions                              json.Value
+	args                                 [len(argMembers)]json.Value
 }
 
 // argMembers are the fields with arguments. Each item type has one of them.
 var argMembers = [...]string{"arguments", "input", "code", "action", "operation", "queries"}
 
 // read reads an item. The next one replaces it.
-func (w *wireItem) read(raw protocol.Raw) {
+func (w *wireItem) read(raw json.Value) {
 	if w.shape == nil {
 		w.bindShape()
 	}
@@ -192,34 +193,34 @@ func (w *wireItem) read(raw protocol.Raw) {
 }
 
 func (w *wireItem) bindShape() {
-	fields := []protocol.Field{
-		protocol.Value("type", &w.kind),
-		protocol.Value("id", &w.id),
-		protocol.Value("call_id", &w.callID),
-		protocol.Value("name", &w.name),
-		protocol.Value("status", &w.status),
-		protocol.Object("caller", protocol.Value("caller_id", &w.caller)),
-		protocol.Value("server_label", &w.host),
-		protocol.Object("environment", protocol.Value("type", &w.environment)),
-		protocol.Value("execution", &w.execution),
-		protocol.Value("content", &w.content),
-		protocol.Value("summary", &w.summary),
-		protocol.Value("error", &w.err),
-		protocol.Value("output", &w.output),
-		protocol.Value("namespace", &w.space),
-		protocol.Value("fingerprint", &w.fingerprint),
-		protocol.Value("encrypted_content", &w.encrypted),
-		protocol.Value("actions", &w.actions),
+	fields := []json.Binding{
+		json.Field("type", &w.kind),
+		json.Field("id", &w.id),
+		json.Field("call_id", &w.callID),
+		json.Field("name", &w.name),
+		json.Field("status", &w.status),
+		json.Object("caller", json.Field("caller_id", &w.caller)),
+		json.Field("server_label", &w.host),
+		json.Object("environment", json.Field("type", &w.environment)),
+		json.Field("execution", &w.execution),
+		json.Field("content", &w.content),
+		json.Field("summary", &w.summary),
+		json.Field("error", &w.err),
+		json.Field("output", &w.output),
+		json.Field("namespace", &w.space),
+		json.Field("fingerprint", &w.fingerprint),
+		json.Field("encrypted_content", &w.encrypted),
+		json.Field("actions", &w.actions),
 	}
 	for i, name := range argMembers {
-		fields = append(fields, protocol.Value(name, &w.args[i]))
+		fields = append(fields, json.Field(name, &w.args[i]))
 	}
-	w.shape = protocol.ShapeOf(fields...)
+	w.shape = json.ShapeOf(fields...)
 }
 
 // callArguments returns the arguments of the call. If the protocol has a list instead of an object,
 // wrap is the field name for wrapping it in an object.
-func (w *wireItem) callArguments() (value protocol.Raw, wrap string) {
+func (w *wireItem) callArguments() (value json.Value, wrap string) {
 	call, _ := callOf(w.kind.Text(), nil)
 	if i := slices.Index(argMembers[:], call.member); i >= 0 {
 		value = w.args[i]
@@ -237,22 +238,22 @@ func (w *wireItem) callArguments() (value protocol.Raw, wrap string) {
 
 // wireResponse is a response object on the wire.
 type wireResponse struct {
-	shape *protocol.Shape
+	shape *json.Shape
 
-	id, model, status, output, usage, err, reason, tier protocol.Raw
+	id, model, status, output, usage, err, reason, tier json.Value
 }
 
-func (r *wireResponse) read(raw protocol.Raw) *wireResponse {
+func (r *wireResponse) read(raw json.Value) *wireResponse {
 	if r.shape == nil {
-		r.shape = protocol.ShapeOf(
-			protocol.Value("id", &r.id),
-			protocol.Value("model", &r.model),
-			protocol.Value("status", &r.status),
-			protocol.Value("output", &r.output),
-			protocol.Value("usage", &r.usage),
-			protocol.Value("error", &r.err),
-			protocol.Object("incomplete_details", protocol.Value("reason", &r.reason)),
-			protocol.Value("service_tier", &r.tier))
+		r.shape = json.ShapeOf(
+			json.Field("id", &r.id),
+			json.Field("model", &r.model),
+			json.Field("status", &r.status),
+			json.Field("output", &r.output),
+			json.Field("usage", &r.usage),
+			json.Field("error", &r.err),
+			json.Object("incomplete_details", json.Field("reason", &r.reason)),
+			json.Field("service_tier", &r.tier))
 	}
 	_ = r.shape.Read(raw) // a value that is not an object has no fields
 	return r
@@ -294,7 +295,7 @@ var (
 // writeRequest writes a request of Responses. The provider stores nothing, so reasoning must come
 // encrypted to be sent back, and the history is in the input.
 func writeRequest(r protocol.Request, q protocol.HostFeatures) (path string, body []byte) {
-	var w protocol.Writer
+	var w json.Writer
 	w.Open('{').MemberIfSet("model", r.Model).Flag("stream", true).Flag("store", false)
 	if r.MaxTokens > 0 {
 		w.Key("max_output_tokens").Int(max(r.MaxTokens, minOutputTokens))
@@ -304,7 +305,7 @@ func writeRequest(r protocol.Request, q protocol.HostFeatures) (path string, bod
 	}
 	r.WriteCacheKey(&w, q)
 	w.MemberIfSet("instructions", r.System).WriteList("input", r.EncodedMessages)
-	r.WriteTools(&w, "tools", "[", "]", func(w *protocol.Writer, t *protocol.Tool) { writeTool(w, t, q.Custom) })
+	r.WriteTools(&w, "tools", "[", "]", func(w *json.Writer, t *protocol.Tool) { writeTool(w, t, q.Custom) })
 	return "/responses", w.Close('}').Text
 }
 
@@ -328,12 +329,12 @@ func isReasoningModel(model string) bool {
 
 // writeTool writes a tool, flat. custom says that the provider knows free-text tools. strict is written
 // because its default is true, which refuses most schemas that were not written for it.
-func writeTool(w *protocol.Writer, t *protocol.Tool, custom bool) {
+func writeTool(w *json.Writer, t *protocol.Tool, custom bool) {
 	w.Open('{')
 	if custom && t.Kind == "custom" {
-		w.Member("type", "custom").Describe(t)
+		protocol.Describe(w.Member("type", "custom"), t)
 	} else {
-		w.Member("type", "function").Describe(t).Key("parameters").Raw(t.Arguments()).Flag("strict", false)
+		protocol.Describe(w.Member("type", "function"), t).Key("parameters").Raw(t.Arguments()).Flag("strict", false)
 	}
 	w.Close('}')
 }

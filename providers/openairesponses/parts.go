@@ -7,6 +7,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // growingObject builds the object of a patch or shell call as text while one of its fields arrives in
@@ -14,7 +15,7 @@ import (
 // the bytes between its quotes can be appended to the text unchanged. The final item has the exact
 // bytes of the object.
 type growingObject struct {
-	object protocol.Raw // as announced, with the growing field empty
+	object json.Value // as announced, with the growing field empty
 	begun  bool
 	off    bool   // the order of parts can't be appended: only the final item counts
 	inside bool   // a part is open
@@ -50,7 +51,7 @@ func (d *decoder) partNumber() int64 {
 }
 
 // partDelta reads a delta of part n of a growing field.
-func (it *item) partDelta(m growingMember, n int64, delta protocol.Raw) {
+func (it *item) partDelta(m growingMember, n int64, delta json.Value) {
 	came := len(it.args)
 	if delta.IsString() && it.openPart(m, n) {
 		it.args = append(it.args, delta[1:len(delta)-1]...)
@@ -87,7 +88,7 @@ func (it *item) openPart(m growingMember, n int64) bool {
 }
 
 // partDone reads the complete text of part n.
-func (it *item) partDone(m growingMember, n int64, text protocol.Raw, from string) {
+func (it *item) partDone(m growingMember, n int64, text json.Value, from string) {
 	g := &it.grow
 	if !g.inside {
 		it.partDelta(m, n, text)
@@ -95,7 +96,7 @@ func (it *item) partDone(m growingMember, n int64, text protocol.Raw, from strin
 	if !g.inside || n != g.next {
 		return
 	}
-	came := protocol.Raw(`"` + string(it.args[g.start:]) + `"`)
+	came := json.Value(`"` + string(it.args[g.start:]) + `"`)
 	if text.IsString() && !came.Is(text.Text()) {
 		fixed := append(it.args[:g.start:g.start], text[1:len(text)-1]...)
 		it.reportMismatch(fixed, from, false)
@@ -121,7 +122,7 @@ func (g *growingObject) closeText(text []byte) []byte {
 }
 
 // wireSource returns the wire form of a delta of part n.
-func (it *item) wireSource(m growingMember, n int64, delta protocol.Raw) []byte {
+func (it *item) wireSource(m growingMember, n int64, delta json.Value) []byte {
 	buf := append(it.turn.buf[:0], m.path...)
 	if m.list {
 		buf = append(strconv.AppendInt(append(buf, '['), n, 10), ']')
@@ -132,7 +133,7 @@ func (it *item) wireSource(m growingMember, n int64, delta protocol.Raw) []byte 
 
 // splitObject splits an object where the field grows: at the field, or after all others if it was not
 // announced. ok is false if the field is not empty.
-func (m growingMember) splitObject(object protocol.Raw) (head, tail []byte, ok bool) {
+func (m growingMember) splitObject(object json.Value) (head, tail []byte, ok bool) {
 	value := object.Get(m.name)
 	if value != nil {
 		at := cap(object) - cap(value) // both are of the same bytes
@@ -185,7 +186,7 @@ func (d *decoder) readSummaryDone(it *item) {
 }
 
 // appendText appends to a part.
-func (it *item) appendText(p part, text protocol.Raw) {
+func (it *item) appendText(p part, text json.Value) {
 	if it.textSeen == nil {
 		it.textSeen = map[part]bool{}
 	}
@@ -202,7 +203,7 @@ func (it *item) appendText(p part, text protocol.Raw) {
 }
 
 // appendTextOnce reads the text that repeats a part, if nothing of the part came.
-func (it *item) appendTextOnce(p part, text protocol.Raw) {
+func (it *item) appendTextOnce(p part, text json.Value) {
 	if !it.textSeen[p] {
 		it.appendText(p, text)
 	}
@@ -219,7 +220,7 @@ func (it *item) appendMissingText(w *wireItem) {
 	}
 }
 
-func (it *item) appendMissingSection(in textSection, parts protocol.Raw) {
+func (it *item) appendMissingSection(in textSection, parts json.Value) {
 	s := parts.Scan()
 	for n, ok := int64(0), s.Array(); ok; n, ok = n+1, s.Element() {
 		value := s.Value()
@@ -262,7 +263,7 @@ var builtIn = map[string]string{
 // come in the response.
 func readTools(request []byte) (all []protocol.Tool) {
 	read := func(f stream.Frame) {
-		body := protocol.Raw(bytes.Clone(f.Data)) // the tools keep their schemas
+		body := json.Value(bytes.Clone(f.Data)) // the tools keep their schemas
 		if nested := body.Get("response"); nested.Kind() == '{' {
 			body = nested
 		}
@@ -280,7 +281,7 @@ func readTools(request []byte) (all []protocol.Tool) {
 }
 
 // appendTools appends the tools of a list, which are in the namespace space.
-func appendTools(all []protocol.Tool, list protocol.Raw, space string) []protocol.Tool {
+func appendTools(all []protocol.Tool, list json.Value, space string) []protocol.Tool {
 	for tool := range list.Elements() {
 		switch kind := tool.Get("type").Text(); {
 		case kind == "function":

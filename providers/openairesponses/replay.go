@@ -7,6 +7,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // target says how Responses takes history: as a list of items. It accepts arguments as text, complete
@@ -101,7 +102,7 @@ func encodeItem(role protocol.Role, parts []protocol.Part, calls map[string]*pro
 
 func encodeMessage(role protocol.Role, parts []protocol.Part) []byte {
 	kind := "input_text"
-	var w protocol.Writer
+	var w json.Writer
 	w.Open('{').Member("type", "message")
 	if id := itemID("message", parts[0].Item); id != "" {
 		w.Member("id", id).Member("status", "completed") // each requires the other
@@ -133,7 +134,7 @@ func encodeReasoning(p *protocol.Part) []byte {
 	if id == "" {
 		id = p.ID
 	}
-	var w protocol.Writer
+	var w json.Writer
 	w.Open('{').Member("type", "reasoning").MemberIfSet("id", itemID("reasoning", id)).Key("summary").Open('[')
 	if len(p.Text) > 0 {
 		w.Open('{').Member("type", "summary_text").Key("text").Bytes(p.Text).Close('}')
@@ -166,7 +167,7 @@ func decodeHistory(request []byte) (messages []protocol.Message, err error) {
 			return
 		}
 		var h history
-		s := protocol.Scan(bytes.Clone(f.Data)) // parts keep the bytes that they were read from
+		s := json.Scan(bytes.Clone(f.Data)) // parts keep the bytes that they were read from
 		h.readRequest(&s)
 		err = s.End()
 		switch {
@@ -191,7 +192,7 @@ type history struct {
 	wire        wireItem
 }
 
-func (h *history) readRequest(s *protocol.Scanner) {
+func (h *history) readRequest(s *json.Scanner) {
 	for ok := s.Object(); ok; ok = s.Member() {
 		switch string(s.Key()) {
 		case "response": // some clients put the request into it
@@ -228,7 +229,7 @@ func (h *history) addParts(role protocol.Role, joins bool, parts ...protocol.Par
 	h.open = joins
 }
 
-func (h *history) readItem(v protocol.Raw) {
+func (h *history) readItem(v json.Value) {
 	w := &h.wire
 	w.read(v)
 	switch kind := w.kind.Text(); {
@@ -258,7 +259,7 @@ func (h *history) readItem(v protocol.Raw) {
 
 // readMessage reads a message as one part for each block. The Raw of a single block is the complete
 // item. A message with unknown blocks becomes one part.
-func readMessage(v protocol.Raw, w *wireItem) (role protocol.Role, parts []protocol.Part) {
+func readMessage(v json.Value, w *wireItem) (role protocol.Role, parts []protocol.Part) {
 	switch name := v.Get("role"); {
 	case name.Is("assistant"):
 		role = protocol.Assistant
@@ -296,7 +297,7 @@ func readMessage(v protocol.Raw, w *wireItem) (role protocol.Role, parts []proto
 // shows it.
 func readReasoning(w *wireItem) protocol.Part {
 	p := protocol.Part{Kind: protocol.ReasoningPart, Item: w.id.Text(), Signature: w.encrypted.Text(), Raw: w.raw}
-	for _, list := range [...]protocol.Raw{w.summary, w.content} {
+	for _, list := range [...]json.Value{w.summary, w.content} {
 		for v := range list.Elements() {
 			p.Text = v.Get("text").Append(p.Text)
 		}
@@ -323,7 +324,7 @@ func readCall(w *wireItem, c callKind) protocol.Part {
 	}
 	p.SetArgs(value)
 	if wrap != "" {
-		var list protocol.Writer
+		var list json.Writer
 		p.Args = list.Open('{').Key(wrap).Raw(value).Close('}').Text
 	}
 	return p
@@ -363,7 +364,7 @@ func itemType(p *protocol.Part) string {
 func encodeCall(p *protocol.Part) []byte {
 	kind := itemType(p)
 	c, _ := callOf(kind, nil)
-	var w protocol.Writer
+	var w json.Writer
 	w.Open('{').Member("type", kind)
 	if nameless[kind] || isProviderSearch(p) {
 		w.MemberIfSet("id", p.ID)
@@ -411,9 +412,9 @@ func executionOf(p *protocol.Part) string {
 }
 
 // writeArgs writes the field with the arguments. It is the reverse of wireItem.callArguments.
-func writeArgs(w *protocol.Writer, kind string, c callKind, p *protocol.Part) {
+func writeArgs(w *json.Writer, kind string, c callKind, p *protocol.Part) {
 	for _, list := range [...]struct{ kind, member string }{{"computer_call", "actions"}, {"file_search_call", "queries"}} {
-		if value := protocol.Raw(p.Args).Get(list.member); kind == list.kind && value.Kind() == '[' {
+		if value := json.Value(p.Args).Get(list.member); kind == list.kind && value.Kind() == '[' {
 			w.Key(list.member).Raw(value)
 			return
 		}
@@ -433,7 +434,7 @@ func encodeResult(p, call *protocol.Part) []byte {
 		call = p
 	}
 	kind := itemType(call)
-	var w protocol.Writer
+	var w json.Writer
 	switch w.Open('{'); kind {
 	case "local_shell_call": // has id instead of call_id
 		w.Member("type", "local_shell_call_output").Member("id", p.ID).Key("output").Bytes(p.Text)
@@ -477,13 +478,13 @@ func statusOf(p *protocol.Part, failed string) string {
 }
 
 // writeFound writes the tools that a tool search found. They are its result.
-func writeFound(w *protocol.Writer, p, call *protocol.Part) {
+func writeFound(w *json.Writer, p, call *protocol.Part) {
 	w.Member("type", "tool_search_output")
 	if !isProviderSearch(call) {
 		w.Member("call_id", p.ID)
 	}
 	w.Member("execution", executionOf(call)).Member("status", "completed").Key("tools")
-	if tools := protocol.Raw(p.Text); tools.Kind() == '[' {
+	if tools := json.Value(p.Text); tools.Kind() == '[' {
 		w.Value(tools)
 	} else {
 		w.Open('[').Close(']')

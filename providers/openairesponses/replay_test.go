@@ -1,17 +1,18 @@
 package openairesponses
 
 import (
-	"encoding/json"
+	stdjson "encoding/json"
 	"reflect"
 	"strings"
 	"testing"
 
 	"toolscope/providers/protocol"
 	"toolscope/providers/protocol/historytest"
+	"toolscope/stream/json"
 )
 
 func input(t *testing.T, request []byte) (list any) {
-	if err := json.Unmarshal(protocol.Raw(request).Get("input"), &list); err != nil {
+	if err := stdjson.Unmarshal(json.Value(request).Get("input"), &list); err != nil {
 		t.Fatalf("%s: %v", request, err)
 	}
 	return list

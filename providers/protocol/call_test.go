@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // TestArgsText: an event owns its text and where that is from, whatever becomes of the buffers.
@@ -49,8 +50,8 @@ func TestIsNull(t *testing.T) {
 	} {
 		c := NewOut(func(stream.Event) {}).Open(stream.Opening{}).OpenCall(0, stream.CallInfo{})
 		for _, piece := range strings.Split(test.pieces, " ") {
-			c.Args(AppendString(nil, []byte(piece)))
-			c.Args(Raw(`""`))
+			c.Args(json.AppendQuoted(nil, []byte(piece)))
+			c.Args(json.Value(`""`))
 		}
 		if got := c.IsNull(); got != test.want {
 			t.Errorf("%q: %t", test.pieces, got)
@@ -63,7 +64,7 @@ func keeping(deltas ...string) *Call {
 	c := NewOut(func(stream.Event) {}).Open(stream.Opening{}).OpenCall(0, stream.CallInfo{})
 	c.Keep()
 	for _, delta := range deltas {
-		c.Args(Raw(delta))
+		c.Args(json.Value(delta))
 	}
 	return c
 }
@@ -78,7 +79,7 @@ func TestMatches(t *testing.T) {
 		`"{\"a\": \"c\"}"`: false,
 		``:                 false,
 	} {
-		if c.Matches(Raw(whole)) != want {
+		if c.Matches(json.Value(whole)) != want {
 			t.Errorf("%s: want %v", whole, want)
 		}
 	}
@@ -87,10 +88,10 @@ func TestMatches(t *testing.T) {
 // TestMatchesHalves: two deltas that cut a surrogate pair bring what the whole has.
 func TestMatchesHalves(t *testing.T) {
 	c := keeping(`"{\"a\":\"\ud83d"`, `"\ude00\"}"`)
-	if !c.Matches(Raw(`{"a": "😀"}`)) || !c.Matches(Raw(`"{\"a\":\"\ud83d\ude00\"}"`)) || c.Matches(Raw(`{"a":"😁"}`)) {
+	if !c.Matches(json.Value(`{"a": "😀"}`)) || !c.Matches(json.Value(`"{\"a\":\"\ud83d\ude00\"}"`)) || c.Matches(json.Value(`{"a":"😁"}`)) {
 		t.Error("halves are not joined")
 	}
-	if c.Rewrite([]byte(`{"b":1}`), nil); !c.Matches(Raw(`{"b":1}`)) {
+	if c.Rewrite([]byte(`{"b":1}`), nil); !c.Matches(json.Value(`{"b":1}`)) {
 		t.Error("what was rewritten is remembered as it was")
 	}
 }

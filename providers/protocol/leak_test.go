@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // TestLeak: a marker is found wherever the text is cut, and told once.
@@ -34,7 +35,7 @@ func leaks(texts ...string) (n int) {
 	}).Open(stream.Opening{})
 	turn.WatchText()
 	for _, text := range texts {
-		turn.AppendText(AppendString(nil, []byte(text)))
+		turn.AppendText(json.AppendQuoted(nil, []byte(text)))
 	}
 	return n
 }

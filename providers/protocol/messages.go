@@ -1,6 +1,10 @@
 package protocol
 
-import "slices"
+import (
+	"slices"
+
+	"toolscope/stream/json"
+)
 
 // A Message is one message of the history in a request, in a form common to all protocols. A list of
 // messages is a history.
@@ -11,17 +15,17 @@ type Message struct {
 	// Raw is the JSON object that the message was read from. It is nil if the message was not read, or
 	// if one of its parts has it. What the parts can't represent is written back from Raw: a name,
 	// citations, whether the content was a string, a list or null. Other protocols ignore it.
-	Raw Raw
+	Raw json.Value
 }
 
 // RoleMember returns the field role for writing the message. It keeps the role that the message was
 // read with, because a protocol may have several words for one role.
-func (m *Message) RoleMember() Member {
-	value := AppendString(nil, []byte(m.Role.String()))
+func (m *Message) RoleMember() json.Member {
+	value := json.AppendQuoted(nil, []byte(m.Role.String()))
 	if was := m.Raw.Get("role"); was != nil {
 		value = was
 	}
-	return Member{"role", value}
+	return json.Member{Name: "role", Value: value}
 }
 
 // Role is the author of a message.
@@ -73,11 +77,11 @@ type Part struct {
 	// Raw is the JSON value on the wire that contains only this part: a content block, a call, an item,
 	// a message with one result, a string with all reasoning of its message. It is nil if there is no
 	// such value, or if the part has changed since it was read.
-	Raw Raw
+	Raw json.Value
 }
 
 // SetArgs sets the arguments of a call from the wire: the text of a string, or the value.
-func (p *Part) SetArgs(value Raw) {
+func (p *Part) SetArgs(value json.Value) {
 	if p.Form, p.Args = ObjectForm, value; value.IsString() {
 		p.Form, p.Args = TextForm, value.Unquoted()
 	}
@@ -107,7 +111,7 @@ func (f ArgsForm) String() string { return [...]string{"string", "object", "arra
 
 // ResultText returns the text of a result's content, which is a string or a list of blocks. media
 // counts the blocks that are not text.
-func ResultText(content Raw) (text []byte, media int) {
+func ResultText(content json.Value) (text []byte, media int) {
 	switch {
 	case !content.IsPresent():
 		return nil, 0
@@ -129,8 +133,8 @@ func ResultText(content Raw) (text []byte, media int) {
 
 // ReadMessages reads the messages of a request. If the request is cut off, it returns the complete
 // messages and the error.
-func ReadMessages(request []byte, read func(Raw) Message) (messages []Message, err error) {
-	s := Scan(request)
+func ReadMessages(request []byte, read func(json.Value) Message) (messages []Message, err error) {
+	s := json.Scan(request)
 	for ok := s.Object(); ok; ok = s.Member() {
 		if string(s.Key()) != "messages" {
 			continue
@@ -146,8 +150,8 @@ func ReadMessages(request []byte, read func(Raw) Message) (messages []Message, e
 
 // ReadChat reads the messages of a request in which a message with the role tool is the result of one
 // call. It turns that message into one of the user, with the part that result reads.
-func ReadChat(request []byte, result func(Raw) Part, parts func(Raw) []Part) ([]Message, error) {
-	return ReadMessages(request, func(v Raw) Message {
+func ReadChat(request []byte, result func(json.Value) Part, parts func(json.Value) []Part) ([]Message, error) {
+	return ReadMessages(request, func(v json.Value) Message {
 		switch role := v.Get("role"); {
 		case role.Is("tool"):
 			return Message{Role: User, Parts: []Part{result(v)}}
@@ -185,7 +189,7 @@ func WriteMessages(messages []Message, result func(*Part) []byte, write func(*Me
 }
 
 // ReadContent reads the content of a message: a string, or a list of parts, each with a type.
-func ReadContent(content Raw) (parts []Part) {
+func ReadContent(content json.Value) (parts []Part) {
 	if content.IsString() {
 		if !content.Empty() {
 			parts = []Part{{Kind: TextPart, Text: content.Unquoted()}}
@@ -209,7 +213,7 @@ func ReadContent(content Raw) (parts []Part) {
 // Content returns the content for parts; was is the content that they were read from. The result is a
 // string if the parts fit into one, else a list. Several texts become one string only if joined is set.
 // Without parts, the result is was if was has no parts either, else nil.
-func Content(was Raw, parts []Part, joined bool) []byte {
+func Content(was json.Value, parts []Part, joined bool) []byte {
 	if len(parts) == 0 {
 		if len(ReadContent(was)) > 0 {
 			return nil
@@ -222,7 +226,7 @@ func Content(was Raw, parts []Part, joined bool) []byte {
 		list = list || parts[i].Raw != nil
 		text = append(text, parts[i].Text...)
 	}
-	var w Writer
+	var w json.Writer
 	if !list {
 		return w.Bytes(text).Text
 	}
@@ -240,8 +244,8 @@ func Content(was Raw, parts []Part, joined bool) []byte {
 // ResponseText returns the text of a result in Google's protocols: it is in an object, as the field
 // output, or error if the call failed. An object with other fields is itself the text (FunctionResponse
 // in go-genai's types.go).
-func ResponseText(response Raw) (text []byte, failed bool) {
-	var output, err Raw
+func ResponseText(response json.Value) (text []byte, failed bool) {
+	var output, err json.Value
 	members := 0
 	s := response.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
@@ -266,12 +270,12 @@ func ResponseText(response Raw) (text []byte, failed bool) {
 }
 
 // WrapResponse returns the object that ResponseText reads.
-func WrapResponse(result *Part) Raw {
+func WrapResponse(result *Part) json.Value {
 	name := "output"
 	if result.Failed {
 		name = "error"
 	}
-	var w Writer
+	var w json.Writer
 	return w.Open('{').Key(name).Bytes(result.Text).Close('}').Text
 }
 
@@ -279,13 +283,13 @@ func WrapResponse(result *Part) Raw {
 // message, and each names its tool. System messages are omitted, because they have another place in the
 // request. part writes one part, or nothing, e.g. for an image from another protocol. content makes a
 // message from parts, the content of an array.
-func WriteContents(messages []Message, part func(*Writer, *Part), content func(role string, parts []byte) []byte) (out [][]byte) {
+func WriteContents(messages []Message, part func(*json.Writer, *Part), content func(role string, parts []byte) []byte) (out [][]byte) {
 	names := callNames(messages)
 	for _, m := range MergeResults(messages) {
 		if m.Role == System {
 			continue
 		}
-		var parts Writer
+		var parts json.Writer
 		for _, p := range m.Parts {
 			if p.Kind == ResultPart && p.Name == "" {
 				p.Name = names[p.ID]
@@ -349,18 +353,18 @@ func onlyResults(m Message) bool {
 
 // FunctionCall is a call in OpenAI's form, which other protocols adopted:
 // {"id":…,"function":{"name":…,"arguments":…}}.
-type FunctionCall struct{ ID, Name, Args Raw }
+type FunctionCall struct{ ID, Name, Args json.Value }
 
 // Fields returns the fields of a call for a Shape.
-func (c *FunctionCall) Fields() []Field {
-	return []Field{
-		Value("id", &c.ID),
-		Object("function", Value("name", &c.Name), Value("arguments", &c.Args)),
+func (c *FunctionCall) Fields() []json.Binding {
+	return []json.Binding{
+		json.Field("id", &c.ID),
+		json.Object("function", json.Field("name", &c.Name), json.Field("arguments", &c.Args)),
 	}
 }
 
 // Read reads the call from the object that contains it.
-func (c *FunctionCall) Read(v Raw) {
+func (c *FunctionCall) Read(v json.Value) {
 	s := v.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
 		switch string(s.Key()) {
@@ -381,7 +385,7 @@ func (c *FunctionCall) Read(v Raw) {
 
 // ListOf reports whether the next value of s is an empty list, or a list whose first element is an
 // object with one of these fields. The value may be cut off after that field.
-func ListOf(s Scanner, members map[string]bool) bool {
+func ListOf(s json.Scanner, members map[string]bool) bool {
 	if s.Kind() != '[' {
 		return false
 	}
@@ -394,4 +398,16 @@ func ListOf(s Scanner, members map[string]bool) bool {
 		}
 	}
 	return false
+}
+
+// WriteArgs writes the arguments of a call in their form: a text as a string, anything else as JSON,
+// and {} if there are none.
+func WriteArgs(w *json.Writer, p *Part) *json.Writer {
+	switch {
+	case p.Form == TextForm:
+		return w.Bytes(p.Args)
+	case len(p.Args) == 0:
+		return w.Open('{').Close('}')
+	}
+	return w.Raw(p.Args)
 }

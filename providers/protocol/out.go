@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // Out receives what a Decoder reads and makes the events of one exchange. It numbers the turns from 0
@@ -111,7 +112,7 @@ func (o *Out) CheckName(name, kind []byte, named bool) {
 
 // holdText returns a value's text: the content of a string, the bytes of another value, "" for null or
 // a missing value. The timeline makes its own copy of it.
-func (o *Out) holdText(v Raw) string {
+func (o *Out) holdText(v json.Value) string {
 	if !v.IsPresent() {
 		return ""
 	}
@@ -196,3 +197,35 @@ func (l *textCallFinder) showsCall(text string) bool {
 	}
 	return l.found
 }
+
+// ErrorOf returns the type and message of an error in the form that most protocols use. Without a
+// message, message is the complete error.
+func ErrorOf(err json.Value) (id, message string) {
+	if message = err.Get("message").Text(); message == "" {
+		message = string(err)
+	}
+	return err.Get("type").Text(), message
+}
+
+// GoogleErrorOf returns the status, or else the code, and the message of an error in the form of
+// Google's APIs (google.rpc.Status). Without a message, message is the complete error.
+func GoogleErrorOf(err json.Value) (id, message string) {
+	if message = err.Get("message").Text(); message == "" {
+		message = string(err.Append(nil))
+	}
+	if id = err.Get("status").Text(); id == "" {
+		if code := err.Get("code"); code.IsPresent() {
+			id = string(code.Append(nil))
+		}
+	}
+	return id, message
+}
+
+// CountOf returns a value as a token count.
+func CountOf(v json.Value) stream.Count {
+	n, ok := v.Int()
+	return stream.Count{N: n, Reported: ok}
+}
+
+// Clip returns at most the first 200 bytes of a value, for quoting in a message.
+func Clip(v json.Value) string { return stream.Clip(v, 0, 200) }

@@ -29,6 +29,7 @@ import (
 	"strings"
 
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // A Protocol describes one wire protocol that carries tool calls.
@@ -57,10 +58,10 @@ type Protocol struct {
 // A Tool is one tool that a request declares.
 type Tool struct {
 	Name        string
-	Namespace   string // namespace, if Name doesn't contain it
-	Kind        string // kind of its calls: function, custom, server, …
-	Description string // description for the model
-	Schema      Raw    // JSON Schema 2020-12 of its arguments; nil if the request has none
+	Namespace   string     // namespace, if Name doesn't contain it
+	Kind        string     // kind of its calls: function, custom, server, …
+	Description string     // description for the model
+	Schema      json.Value // JSON Schema 2020-12 of its arguments; nil if the request has none
 }
 
 // SniffInput is the known part of an exchange before it is decoded. Each field may be missing.
@@ -260,7 +261,7 @@ func FindNamed[T any](kind, name string, all []T, nameOf func(*T) string) (*T, e
 // FunctionTools returns the tools of a request that declares them in the form of OpenAI's Chat
 // Completions: tools[].function with name and parameters.
 func FunctionTools(request []byte) (tools []Tool) {
-	for tool := range Raw(request).Get("tools").Elements() {
+	for tool := range json.Value(request).Get("tools").Elements() {
 		if kind := tool.Get("type"); kind.IsString() && !kind.Is("function") {
 			continue
 		}
@@ -273,7 +274,7 @@ func FunctionTools(request []byte) (tools []Tool) {
 
 // FunctionTool returns the tool that an object declares: with a name, a description, and the schema of
 // its arguments in the field schema.
-func FunctionTool(declared Raw, schema string) Tool {
+func FunctionTool(declared json.Value, schema string) Tool {
 	t := Tool{Kind: "function", Name: declared.Get("name").Text(), Description: declared.Get("description").Text()}
 	if s := declared.Get(schema); s.IsPresent() {
 		t.Schema = s

@@ -3,6 +3,8 @@ package protocol
 import (
 	"slices"
 	"strings"
+
+	"toolscope/stream/json"
 )
 
 // A Request is a request to a model, in a form common to all protocols.
@@ -12,10 +14,10 @@ type Request struct {
 	EncodedMessages [][]byte  // messages in the target's form; they go before Messages
 	Messages        []Message // input of the target's Encode
 	Tools           []Tool
-	NativeTools     Raw    // tools in the protocol's own form, instead of Tools
-	MaxTokens       int    // limit of the response; 0 for the protocol's default
-	Session         string // names the conversation, for the prompt cache
-	LongCache       bool   // keep the request in the prompt cache for more than a few minutes, which may cost
+	NativeTools     json.Value // tools in the protocol's own form, instead of Tools
+	MaxTokens       int        // limit of the response; 0 for the protocol's default
+	Session         string     // names the conversation, for the prompt cache
+	LongCache       bool       // keep the request in the prompt cache for more than a few minutes, which may cost
 }
 
 // HostFeatures lists the features of one provider of a protocol that not all its providers support. The
@@ -54,19 +56,10 @@ func (r *Request) Instructions() string {
 	return strings.Join(all, "\n\n")
 }
 
-// WriteList writes a field with a list of JSON texts.
-func (w *Writer) WriteList(name string, items [][]byte) *Writer {
-	w.Key(name).Open('[')
-	for _, item := range items {
-		w.Raw(item)
-	}
-	return w.Close(']')
-}
-
 // WriteCacheKey writes the key by which OpenAI and compatible providers find the beginning of the
 // request in their prompt cache. There are two fields for the cache's lifetime: models since 5.6 have
 // prompt_cache_options, which replaces prompt_cache_retention (OpenAI's published API description).
-func (r *Request) WriteCacheKey(w *Writer, q HostFeatures) {
+func (r *Request) WriteCacheKey(w *json.Writer, q HostFeatures) {
 	if r.Session == "" || !q.CacheKey {
 		return
 	}
@@ -102,14 +95,14 @@ func leadingNumber(text string) (n int) {
 }
 
 // anyArguments is the schema of a tool that was declared without a schema.
-var anyArguments = Raw(`{"type":"object","properties":{}}`)
+var anyArguments = json.Value(`{"type":"object","properties":{}}`)
 
 // textArgument is the schema of a free-text tool, for protocols whose tools take only objects. Replay
 // writes calls of such a tool to fit it.
-var textArgument = Raw(`{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}`)
+var textArgument = json.Value(`{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}`)
 
 // Arguments returns the JSON Schema for declaring a tool. It is always the schema of an object.
-func (t *Tool) Arguments() Raw {
+func (t *Tool) Arguments() json.Value {
 	switch {
 	case t.Kind == "custom":
 		return textArgument
@@ -126,16 +119,16 @@ func (t *Tool) Declarable() bool {
 }
 
 // Describe writes the name of a tool, and its description if it has one.
-func (w *Writer) Describe(t *Tool) *Writer {
+func Describe(w *json.Writer, t *Tool) *json.Writer {
 	return w.Member("name", t.Name).MemberIfSet("description", t.Description)
 }
 
 // WriteTools writes the field that declares the tools: a list between open and close, each tool written
 // by write. Without tools it writes nothing, because a provider may refuse an empty list.
-func (r *Request) WriteTools(w *Writer, member, open, close string, write func(*Writer, *Tool)) {
+func (r *Request) WriteTools(w *json.Writer, member, open, close string, write func(*json.Writer, *Tool)) {
 	declared := []byte(r.NativeTools)
 	if declared == nil {
-		var list Writer
+		var list json.Writer
 		for i := range r.Tools {
 			if t := &r.Tools[i]; t.Declarable() {
 				write(&list, t)
@@ -152,13 +145,13 @@ func (r *Request) WriteTools(w *Writer, member, open, close string, write func(*
 
 // WriteFunctionTools writes the field tools in the form of OpenAI's Chat Completions. custom says that
 // the provider knows tools with free text as argument.
-func (r *Request) WriteFunctionTools(w *Writer, custom bool) {
-	r.WriteTools(w, "tools", "[", "]", func(w *Writer, t *Tool) {
+func (r *Request) WriteFunctionTools(w *json.Writer, custom bool) {
+	r.WriteTools(w, "tools", "[", "]", func(w *json.Writer, t *Tool) {
 		if custom && t.Kind == "custom" {
-			w.Open('{').Member("type", "custom").Key("custom").Open('{').Describe(t).Close('}').Close('}')
+			Describe(w.Open('{').Member("type", "custom").Key("custom").Open('{'), t).Close('}').Close('}')
 			return
 		}
-		w.Open('{').Member("type", "function").Key("function").Open('{').Describe(t)
+		Describe(w.Open('{').Member("type", "function").Key("function").Open('{'), t)
 		w.Key("parameters").Raw(t.Arguments()).Close('}').Close('}')
 	})
 }
@@ -169,7 +162,7 @@ func (r *Request) WithSystem() [][]byte {
 	if r.System == "" {
 		return r.EncodedMessages
 	}
-	var w Writer
+	var w json.Writer
 	w.Open('{').Member("role", "system").Member("content", r.System).Close('}')
 	return append([][]byte{w.Text}, r.EncodedMessages...)
 }

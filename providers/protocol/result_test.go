@@ -3,6 +3,8 @@ package protocol
 import (
 	"bytes"
 	"testing"
+
+	"toolscope/stream/json"
 )
 
 func TestResponseText(t *testing.T) {
@@ -21,7 +23,7 @@ func TestResponseText(t *testing.T) {
 		{`"a"`, `a`, false},
 		{``, ``, false},
 	} {
-		text, failed := ResponseText(Raw(test.response))
+		text, failed := ResponseText(json.Value(test.response))
 		if string(text) != test.text || failed != test.failed {
 			t.Errorf("%s: %q %v", test.response, text, failed)
 		}
@@ -35,7 +37,7 @@ func TestResponseText(t *testing.T) {
 func TestOneAnswer(t *testing.T) {
 	result := func(id string) Part { return Part{Kind: ResultPart, ID: id} }
 	read, text := result("r"), Part{Text: []byte("x")}
-	read.Raw = Raw("{}")
+	read.Raw = json.Value("{}")
 	in := []Message{
 		{Role: User, Parts: []Part{text}}, {Role: User, Parts: []Part{result("a")}}, {Role: User, Parts: []Part{result("b"), result("c")}}, {Role: User, Parts: []Part{result("d"), text}},
 		{Role: Assistant, Parts: []Part{text}}, {Role: User, Parts: []Part{result("e")}}, {Role: User, Parts: []Part{read}}, {Role: User, Parts: []Part{result("f")}}, {Role: User},
@@ -56,7 +58,7 @@ func TestWriterValue(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"a":1}`: `[{"a":1}]`, ` 1 `: `[ 1 ]`, `"x"`: `["x"]`, `{"a":`: `["{\"a\":"]`, `1 2`: `["1 2"]`, ``: `[""]`,
 	} {
-		var w Writer
+		var w json.Writer
 		if got := w.Open('[').Value([]byte(text)).Close(']').Text; string(got) != want {
 			t.Errorf("%q: %s, want %s", text, got, want)
 		}

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"toolscope/stream/json"
 )
 
 func TestFunctionTools(t *testing.T) {
@@ -14,7 +16,7 @@ func TestFunctionTools(t *testing.T) {
 		{"type":"custom","custom":{"name":"d"}}, {"type":"function","function":{}}, 7
 	]}`))
 	want := []Tool{
-		{Name: "a", Kind: "function", Description: "A", Schema: Raw(`{ "type": "object" }`)},
+		{Name: "a", Kind: "function", Description: "A", Schema: json.Value(`{ "type": "object" }`)},
 		{Name: "b", Kind: "function"},
 		{Name: "c", Kind: "function"},
 	}

@@ -6,6 +6,7 @@ import (
 
 	"toolscope/stream"
 	"toolscope/stream/count"
+	"toolscope/stream/json"
 )
 
 // A Turn is one model response. Its decoder reports its content. A nil *Turn means that no turn has
@@ -46,11 +47,11 @@ func (t *Turn) Update(news stream.Opening) {
 
 // UpdateIDs reads an id and a model from a frame that may repeat them, and reports only those that are
 // new.
-func (t *Turn) UpdateIDs(id, model Raw) {
+func (t *Turn) UpdateIDs(id, model json.Value) {
 	news := false
 	for _, f := range [...]struct {
 		known *string
-		said  Raw
+		said  json.Value
 	}{{&t.ID, id}, {&t.Model, model}} {
 		if *f.known == "" {
 			*f.known = f.said.Text()
@@ -70,7 +71,7 @@ func (t *Turn) Unknown(what string) { t.emit(stream.Event{Kind: stream.Unknown, 
 func (t *Turn) WatchText() { t.leak = new(textCallFinder) }
 
 // AppendText appends the content of a string to the text.
-func (t *Turn) AppendText(v Raw) {
+func (t *Turn) AppendText(v json.Value) {
 	if !v.HasText() {
 		return
 	}
@@ -84,7 +85,7 @@ func (t *Turn) AppendText(v Raw) {
 
 // AppendReasoning appends the content of a string to the reasoning. block is the number of its block of
 // reasoning.
-func (t *Turn) AppendReasoning(block int32, v Raw) {
+func (t *Turn) AppendReasoning(block int32, v json.Value) {
 	if v.HasText() {
 		t.emit(stream.Event{Kind: stream.ThinkDelta, Text: t.out.holdText(v)})
 		t.thinking, t.block = true, block
@@ -92,7 +93,7 @@ func (t *Turn) AppendReasoning(block int32, v Raw) {
 }
 
 // AddSignature reports the signature of a block of reasoning, which may have no text.
-func (t *Turn) AddSignature(block int32, signature Raw) {
+func (t *Turn) AddSignature(block int32, signature json.Value) {
 	if !signature.HasText() {
 		return
 	}
@@ -110,7 +111,7 @@ func (t *Turn) BeginThinking(block int32) {
 
 // SignLast reports the signature of the latest content. With stream.SignedHidden the signature is the
 // only part of some reasoning. item is the id of the item that contains it, or "".
-func (t *Turn) SignLast(signature Raw, item string, code stream.Code) {
+func (t *Turn) SignLast(signature json.Value, item string, code stream.Code) {
 	if !signature.HasText() {
 		return
 	}
@@ -126,7 +127,7 @@ func (t *Turn) SignLast(signature Raw, item string, code stream.Code) {
 // thought may come in an empty part after it. After a text, an empty part with a signature stays
 // separate: Google wants signed parts back unchanged, not merged with others ("Thought signatures" at
 // ai.google.dev).
-func (t *Turn) Part(text, signature Raw, thought bool) {
+func (t *Turn) Part(text, signature json.Value, thought bool) {
 	code := stream.SignedShown
 	if !text.HasText() && !(thought && t.thinking) {
 		code = stream.SignedHidden
@@ -206,7 +207,7 @@ func (t *Turn) AddResult(id, name string, failed bool) {
 }
 
 // AddResultContent is AddResult for a call with an id, with the content of the result.
-func (t *Turn) AddResultContent(id string, failed bool, content Raw) {
+func (t *Turn) AddResultContent(id string, failed bool, content json.Value) {
 	t.emit(stream.Event{
 		Kind: stream.CallResult, Slot: stream.NoSlot, Code: answerCode(failed),
 		What: &stream.ResultFor{ID: id, HasContent: true, Result: stream.ResultOf(ResultText(content))},
@@ -350,9 +351,9 @@ func (c *Call) Keep() { c.keeps = true }
 
 // Matches reports whether whole equals the arguments so far: whole is the same JSON value, or a string
 // that contains it. The call must keep its arguments.
-func (c *Call) Matches(whole Raw) bool {
+func (c *Call) Matches(whole json.Value) bool {
 	came := JoinSurrogates(c.kept)
-	return Same(came, whole) || whole.IsString() && Same(came, whole.Append(nil))
+	return json.Same(came, whole) || whole.IsString() && json.Same(came, whole.Append(nil))
 }
 
 // Meta reports new metadata of the call.
@@ -368,7 +369,7 @@ func (c *Call) Meta(news stream.CallInfo) {
 
 // Args appends a delta: the content of a string, or the bytes of any other value. A null or missing
 // value is an empty delta.
-func (c *Call) Args(v Raw) { c.appendDelta(c.turn.out.holdText(v), nil) }
+func (c *Call) Args(v json.Value) { c.appendDelta(c.turn.out.holdText(v), nil) }
 
 // ArgsText appends a delta that is already text. If the text was derived, from is its form on the wire;
 // else nil.

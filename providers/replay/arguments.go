@@ -8,7 +8,7 @@ import (
 	"toolscope/providers/protocol"
 	"toolscope/stream"
 	"toolscope/stream/count"
-	"toolscope/stream/jsonbytes"
+	"toolscope/stream/json"
 )
 
 // sentArgs returns the call's arguments as they would be sent.
@@ -16,7 +16,7 @@ func (c *previewBuilder) sentArgs(p *protocol.Part, f *argsFacts, sent *Sent) []
 	if c.cleaned = nil; f.invalid.is() {
 		c.addLossAt(f.invalid, UnicodeSanitized.newLoss("bytes that are not UTF-8 become U+FFFD"))
 		sent.Outcome = Reformatted
-		f = factsOf(jsonbytes.ReplaceNonUTF8(f.raw), f.freeform)
+		f = factsOf(json.ReplaceNonUTF8(f.raw), f.freeform)
 		c.cleaned = f
 	}
 	own := c.isNative(p)
@@ -28,17 +28,17 @@ func (c *previewBuilder) sentArgs(p *protocol.Part, f *argsFacts, sent *Sent) []
 		c.addLossAt(span{0, len(f.raw)}, FreeformToJSON.newLoss(`the target accepts no free text: it is sent as {"input": …}`))
 		p.ToolKind, sent.Outcome = "function", Wrapped
 		return objectOf("input", c.quoteArgs(f))
-	case own && (f.syntax == stream.SyntaxObject || f.syntax == stream.SyntaxEmpty && c.To.Form == protocol.TextForm):
+	case own && (f.syntax == json.SyntaxObject || f.syntax == json.SyntaxEmpty && c.To.Form == protocol.TextForm):
 		return f.raw // an item of the protocol itself: no client parses its arguments
 	case c.Policy.way != nil && !own:
 		return c.byClient(p, f, sent)
-	case c.Policy.again && !own && f.syntax != stream.SyntaxEmpty:
+	case c.Policy.again && !own && f.syntax != json.SyntaxEmpty:
 		return c.encodeAgain(p, f, sent)
-	case f.syntax == stream.SyntaxEmpty, f.null && (c.To.Form != protocol.TextForm || c.Policy.text != keep):
+	case f.syntax == json.SyntaxEmpty, f.null && (c.To.Form != protocol.TextForm || c.Policy.text != keep):
 		c.addLossAt(span{0, len(f.raw)}, ImpliedEmpty.newLoss("empty arguments are sent as {}"))
 		sent.Outcome = max(sent.Outcome, AssumedEmpty)
 		return []byte("{}")
-	case f.syntax == stream.SyntaxObject:
+	case f.syntax == json.SyntaxObject:
 		return c.objectArgs(p.Form, f, sent)
 	}
 	return c.malformedArgs(p, f, sent)
@@ -73,12 +73,12 @@ func encoderWords(a protocol.ArgsAuthor) string {
 // encodeAgain returns the text as a JSON string.
 func (c *previewBuilder) encodeAgain(p *protocol.Part, f *argsFacts, sent *Sent) []byte {
 	words := "the client encodes the text once more: decoding it once gives a string"
-	if f.syntax == stream.SyntaxDouble {
+	if f.syntax == json.SyntaxDouble {
 		words = encoderWords(p.Author) + " encoded the arguments twice, and the client encodes that string once more"
 	}
 	c.addLossAt(span{0, len(f.raw)}, DoubleEncoded.newLoss("%s", stream.Own(words)))
 	sent.Outcome = Wrapped
-	return protocol.AppendString(nil, f.raw)
+	return json.AppendQuoted(nil, f.raw)
 }
 
 // malformedArgs applies the policy to arguments that are not an object.
@@ -90,7 +90,7 @@ func (c *previewBuilder) malformedArgs(p *protocol.Part, f *argsFacts, sent *Sen
 	all := span{0, len(f.raw)}
 	switch act {
 	case keep:
-		if c.To.Form != protocol.TextForm && f.syntax != stream.SyntaxOther && f.syntax != stream.SyntaxDouble {
+		if c.To.Form != protocol.TextForm && f.syntax != json.SyntaxOther && f.syntax != json.SyntaxDouble {
 			sent.Outcome = Unknown // not JSON, but the target needs JSON
 			return nil
 		}
@@ -103,7 +103,7 @@ func (c *previewBuilder) malformedArgs(p *protocol.Part, f *argsFacts, sent *Sen
 		sent.Outcome = Dropped
 		return nil
 	case unwrap:
-		if f.syntax == stream.SyntaxDouble {
+		if f.syntax == json.SyntaxDouble {
 			return c.unwrapArgs(p, f, sent)
 		}
 	case repair:
@@ -134,7 +134,7 @@ func bytesWord(n int) string {
 
 // wrapArgs returns an object that holds the arguments under the policy's key.
 func (c *previewBuilder) wrapArgs(f *argsFacts, act action, sent *Sent) []byte {
-	if act == wrapAny && (f.syntax == stream.SyntaxOther || f.syntax == stream.SyntaxDouble) {
+	if act == wrapAny && (f.syntax == json.SyntaxOther || f.syntax == json.SyntaxDouble) {
 		return objectOf(c.Policy.key, c.rewriteValue(f, sent))
 	}
 	return objectOf(c.Policy.key, c.quoteArgs(f))
@@ -142,16 +142,16 @@ func (c *previewBuilder) wrapArgs(f *argsFacts, act action, sent *Sent) []byte {
 
 // quoteArgs returns the model's text as one string.
 func (c *previewBuilder) quoteArgs(f *argsFacts) []byte {
-	text := jsonbytes.ReplaceInvalid(f.raw)
+	text := json.ReplaceInvalid(f.raw)
 	if len(f.raw) > 0 && !bytes.Equal(text, f.raw) {
 		c.addLossOf(f, UnicodeSanitized, f.half, "half a character in %s becomes U+FFFD")
 	}
-	return protocol.AppendString(nil, text)
+	return json.AppendQuoted(nil, text)
 }
 
 // objectOf returns an object with one field.
 func objectOf(key string, value []byte) []byte {
-	var w protocol.Writer
+	var w json.Writer
 	return w.Open('{').Key(key).Raw(value).Close('}').Text
 }
 
@@ -168,7 +168,7 @@ func (c *previewBuilder) unwrapArgs(p *protocol.Part, f *argsFacts, sent *Sent) 
 
 // repairArgs returns the object that a forgiving parser reads; ok is false if it reads none.
 func (c *previewBuilder) repairArgs(p *protocol.Part, f *argsFacts, sent *Sent) ([]byte, bool) {
-	if f.syntax == stream.SyntaxDouble {
+	if f.syntax == json.SyntaxDouble {
 		return c.unwrapArgs(p, f, sent), true
 	}
 	object, ok := repairJSON(f)
@@ -176,14 +176,14 @@ func (c *previewBuilder) repairArgs(p *protocol.Part, f *argsFacts, sent *Sent) 
 		return nil, false
 	}
 	made := factsOf(object, false)
-	if made.syntax != stream.SyntaxObject {
+	if made.syntax != json.SyntaxObject {
 		return nil, false
 	}
 	switch {
-	case f.syntax == stream.SyntaxConcat, f.docs > 1:
-		c.addLossAt(span{stream.FirstEnd(f.tokens), len(f.raw)}, ConcatFirstOnly.newLoss("only the first of several consecutive objects is sent"))
-	case f.syntax == stream.SyntaxTrailing:
-		c.addLossAt(span{stream.FirstEnd(f.tokens), len(f.raw)}, ArgsRepaired.newLoss("the text after the object is left out"))
+	case f.syntax == json.SyntaxConcat, f.docs > 1:
+		c.addLossAt(span{json.FirstEnd(f.tokens), len(f.raw)}, ConcatFirstOnly.newLoss("only the first of several consecutive objects is sent"))
+	case f.syntax == json.SyntaxTrailing:
+		c.addLossAt(span{json.FirstEnd(f.tokens), len(f.raw)}, ArgsRepaired.newLoss("the text after the object is left out"))
 	default:
 		c.addLossAt(span{min(f.wrong, len(f.raw)-1), len(f.raw)}, ArgsRepaired.newLoss("a parser's guess is sent as if the model had written it"))
 	}
@@ -315,22 +315,22 @@ const whitespace = " \t\r\n"
 
 // quoteShort returns a text for a message, cut if it is long.
 func quoteShort(s string) string {
-	return string(jsonbytes.ReplaceInvalid([]byte(stream.Clip([]byte(s), 0, 48))))
+	return string(json.ReplaceInvalid([]byte(stream.Clip([]byte(s), 0, 48))))
 }
 
 // stringContent returns the text in a string.
-func stringContent(f *argsFacts) []byte { return protocol.Raw(bytes.TrimSpace(f.raw)).Append(nil) }
+func stringContent(f *argsFacts) []byte { return json.Value(bytes.TrimSpace(f.raw)).Append(nil) }
 
 // argsFacts describes the arguments of one call. They are found once for all previews. A span is the first
 // place of its kind, empty if there is none.
 type argsFacts struct {
 	raw      []byte
 	freeform bool
-	syntax   stream.Syntax
+	syntax   json.Syntax
 	docs     int // number of complete JSON texts
 	wrong    int // offset of the first byte that is not JSON, or the length
 
-	tokens   stream.TokenList
+	tokens   json.TokenList
 	null     bool
 	space    span // between tokens
 	respell  span // a number that JavaScript writes differently
@@ -363,36 +363,27 @@ func factsOf(raw []byte, freeform bool) *argsFacts {
 	f := &argsFacts{raw: raw, freeform: freeform, wrong: len(raw)}
 	f.findInvalid()
 	if freeform {
-		f.syntax = stream.SyntaxFreeform
+		f.syntax = json.SyntaxFreeform
 		return f
 	}
-	var lex stream.Lexer
+	var lex json.Lexer
 	lex.Write(raw)
 	lex.Close()
 	f.syntax, f.tokens, f.docs = lex.Syntax(), lex.Tokens(), lex.Docs()
 	if err := lex.Err(); err != nil {
 		f.wrong = err.Offset
 	}
-	if f.syntax == stream.SyntaxOther {
-		trimmed := protocol.Raw(bytes.TrimSpace(raw))
+	if f.syntax == json.SyntaxOther {
+		trimmed := json.Value(bytes.TrimSpace(raw))
 		f.null = string(trimmed) == "null"
-		if inner := trimmed.Append(nil); trimmed.IsString() && isObject(inner) {
-			f.syntax = stream.SyntaxDouble
+		if inner := trimmed.Append(nil); trimmed.IsString() && json.IsObject(inner) {
+			f.syntax = json.SyntaxDouble
 		}
 	}
-	if f.syntax == stream.SyntaxObject || f.syntax == stream.SyntaxOther {
+	if f.syntax == json.SyntaxObject || f.syntax == json.SyntaxOther {
 		f.scanTokens()
 	}
 	return f
-}
-
-func isObject(text []byte) bool { return syntaxOf(text) == stream.SyntaxObject }
-
-func syntaxOf(text []byte) stream.Syntax {
-	var lex stream.Lexer
-	lex.Write(text)
-	lex.Close()
-	return lex.Syntax()
 }
 
 // findInvalid finds bytes that are not UTF-8. Half a surrogate pair, encoded as three bytes, is separate:
@@ -402,11 +393,11 @@ func (f *argsFacts) findInvalid() {
 		return
 	}
 	for i := 0; i < len(f.raw); {
-		n, ok := jsonbytes.CharLen(f.raw[i:])
+		n, ok := json.CharLen(f.raw[i:])
 		switch {
 		case !ok:
 			f.invalid.setFirst(i, i+1)
-		case jsonbytes.IsHalf(f.raw[i:]):
+		case json.IsHalf(f.raw[i:]):
 			f.half.setFirst(i, i+n)
 		}
 		i += n
@@ -421,22 +412,22 @@ func (f *argsFacts) scanTokens() {
 		end := int(t.End)
 		lit := f.raw[start:end]
 		switch t.Kind {
-		case stream.Space:
+		case json.Space:
 			f.space.setFirst(start, end)
-		case stream.ObjectOpen:
+		case json.ObjectOpen:
 			open = append(open, new(members))
 			f.depth = max(f.depth, len(open))
-		case stream.ArrayOpen:
+		case json.ArrayOpen:
 			open = append(open, nil)
 			f.depth = max(f.depth, len(open))
-		case stream.ObjectClose, stream.ArrayClose:
+		case json.ObjectClose, json.ArrayClose:
 			open = open[:len(open)-1]
-		case stream.Key:
+		case json.Key:
 			f.lookAtString(lit, start)
 			f.lookAtKey(open[len(open)-1], lit, start)
-		case stream.String:
+		case json.String:
 			f.lookAtString(lit, start)
-		case stream.Number:
+		case json.Number:
 			f.lookAtNumber(lit, start)
 		}
 		start = end
@@ -452,7 +443,7 @@ type members struct {
 }
 
 func (f *argsFacts) lookAtKey(m *members, lit []byte, start int) {
-	key := protocol.Raw(lit).Text()
+	key := json.Value(lit).Text()
 	end := start + len(lit)
 	if m.all[key] {
 		f.twice.setFirst(start, end)
@@ -479,16 +470,16 @@ func (f *argsFacts) lookAtString(lit []byte, start int) {
 	if bytes.IndexByte(lit, '\\') < 0 {
 		return
 	}
-	text := protocol.Raw(lit).Append(nil)
+	text := json.Value(lit).Append(nil)
 	end, where := start+len(lit), &f.escapes
 	for i := 0; i < len(text); i++ {
-		if jsonbytes.IsHalf(text[i:]) {
+		if json.IsHalf(text[i:]) {
 			f.half.setFirst(start, end)
 			where = &f.halves
 			break
 		}
 	}
-	if !bytes.Equal(protocol.AppendString(nil, text), lit) {
+	if !bytes.Equal(json.AppendQuoted(nil, text), lit) {
 		where.setFirst(start, end)
 	}
 }
@@ -521,15 +512,15 @@ func (f *argsFacts) depthLevels(rule protocol.DepthRule) (most int) {
 	now, cost := rule.Base, []int(nil)
 	for _, t := range f.tokens.All() {
 		switch t.Kind {
-		case stream.ObjectOpen, stream.ArrayOpen:
+		case json.ObjectOpen, json.ArrayOpen:
 			c := rule.Object
-			if t.Kind == stream.ArrayOpen {
+			if t.Kind == json.ArrayOpen {
 				c = rule.Array
 			}
 			cost = append(cost, c)
 			now += c
 			most = max(most, now)
-		case stream.ObjectClose, stream.ArrayClose:
+		case json.ObjectClose, json.ArrayClose:
 			now -= cost[len(cost)-1]
 			cost = cost[:len(cost)-1]
 		}

@@ -10,7 +10,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
-	"toolscope/stream/jsonbytes"
+	"toolscope/stream/json"
 )
 
 // makeCall fits a call to the target; false leaves it out. first means that it is the message's first call.
@@ -43,7 +43,7 @@ func (c *previewBuilder) makeCall(p *protocol.Part, f *argsFacts, role protocol.
 	if !c.isNative(p) && !p.RunByProvider {
 		c.checkArgs(f, &sent)
 	}
-	if f.syntax == stream.SyntaxDouble && !c.Policy.again && protocol.Raw(bytes.TrimSpace(args)).IsString() {
+	if f.syntax == json.SyntaxDouble && !c.Policy.again && json.Value(bytes.TrimSpace(args)).IsString() {
 		sent.Encoded = encoderWords(p.Author) + " encoded the arguments twice: they are sent as that string"
 	}
 	c.dropUnsupported(p)
@@ -217,7 +217,7 @@ func (s callTemplates) templateFor(from, to string) string {
 }
 
 // fillTemplate returns the call as the policy's client writes it, nil if that is as usual.
-func (c *previewBuilder) fillTemplate(p *protocol.Part) protocol.Raw {
+func (c *previewBuilder) fillTemplate(p *protocol.Part) json.Value {
 	from := ""
 	if c.src.From != nil {
 		from = c.src.From.Protocol
@@ -249,11 +249,11 @@ func (c *previewBuilder) fillTemplate(p *protocol.Part) protocol.Raw {
 			shape = strings.Replace(shape, `,"thoughtSignature":`+word, "", 1)
 		}
 	}
-	return protocol.Raw(strings.NewReplacer("SIGNATURE", quoteJSON(p.Signature), "PROOF", quoteJSON(proof), "INDEX", strconv.Itoa(c.call-1-c.before), "ID", quoteJSON(p.ID), "ITEM", quoteJSON(p.Item), "NAME", quoteJSON(p.Name), "ARGS", args).Replace(shape))
+	return json.Value(strings.NewReplacer("SIGNATURE", quoteJSON(p.Signature), "PROOF", quoteJSON(proof), "INDEX", strconv.Itoa(c.call-1-c.before), "ID", quoteJSON(p.ID), "ITEM", quoteJSON(p.Item), "NAME", quoteJSON(p.Name), "ARGS", args).Replace(shape))
 }
 
 // quoteJSON returns text as a JSON string.
-func quoteJSON(text string) string { return string(protocol.AppendString(nil, []byte(text))) }
+func quoteJSON(text string) string { return string(json.AppendQuoted(nil, []byte(text))) }
 
 // Templates of calls.
 const (
@@ -291,7 +291,7 @@ var (
 // the arguments of a call.
 func (c *previewBuilder) sanitise(p *protocol.Part) {
 	if p.Kind != protocol.CallPart && !utf8.Valid(p.Text) {
-		if text := jsonbytes.ReplaceNonUTF8(p.Text); string(text) != string(p.Text) {
+		if text := json.ReplaceNonUTF8(p.Text); string(text) != string(p.Text) {
 			c.addLoss(UnicodeSanitized.newLoss("bytes of %s that are not UTF-8 become U+FFFD", stream.Own(partWords[p.Kind])))
 			p.Text = text
 		}
@@ -307,7 +307,7 @@ func (c *previewBuilder) sanitise(p *protocol.Part) {
 		if utf8.ValidString(*field.text) {
 			continue
 		}
-		if text := string(jsonbytes.ReplaceNonUTF8([]byte(*field.text))); text != *field.text {
+		if text := string(json.ReplaceNonUTF8([]byte(*field.text))); text != *field.text {
 			*field.text, lost = text, field.word
 		}
 	}
@@ -320,9 +320,9 @@ func (c *previewBuilder) sanitise(p *protocol.Part) {
 var partWords = [...]string{"a text", "reasoning", "a call", "a result", "a part"}
 
 // cleanRaw returns a JSON text as UTF-8. Bytes that are not UTF-8 can only be in its strings.
-func cleanRaw(raw protocol.Raw) protocol.Raw {
+func cleanRaw(raw json.Value) json.Value {
 	if utf8.Valid(raw) {
 		return raw
 	}
-	return jsonbytes.ReplaceInvalid(raw)
+	return json.ReplaceInvalid(raw)
 }

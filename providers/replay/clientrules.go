@@ -9,7 +9,7 @@ import (
 
 	"toolscope/providers/js"
 	"toolscope/providers/protocol"
-	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // A clientRule predicts how a client sends a call back: what its code makes of the arguments when they
@@ -74,7 +74,7 @@ func (c *previewBuilder) setOutcome(p *protocol.Part, f *argsFacts, sent *Sent, 
 	toText, fromText := c.To.Form == protocol.TextForm, p.Form == protocol.TextForm
 	v := judgeText(f.raw, false, &protocol.Part{Args: args, Form: c.To.Form}, c.To)
 	inside, isString := inString(f.raw)
-	unwrapped := isString && v.treatment != Intact && (bytes.Equal(inside, args) || protocol.Same(inside, args))
+	unwrapped := isString && v.treatment != Intact && (bytes.Equal(inside, args) || json.Same(inside, args))
 	if unwrapped {
 		v = argsVerdict{WasRepaired, ArgsRepaired.newLoss("the model wrote a string: its content is sent"), false}
 	}
@@ -87,7 +87,7 @@ func (c *previewBuilder) setOutcome(p *protocol.Part, f *argsFacts, sent *Sent, 
 		case !bytes.Equal(f.raw, args):
 			c.addLossAt(span{0, len(f.raw)}, ImpliedEmpty.newLoss("empty arguments are sent as {}"))
 			sent.Outcome = max(sent.Outcome, AssumedEmpty)
-		case fromText && !toText && f.syntax == stream.SyntaxObject:
+		case fromText && !toText && f.syntax == json.SyntaxObject:
 			sent.Outcome = max(sent.Outcome, Parsed)
 		}
 	case WasReformatted:
@@ -155,7 +155,7 @@ func (f *argsFacts) numberSpans() iter.Seq[span] {
 	return func(yield func(span) bool) {
 		start := 0
 		for _, t := range f.tokens.All() {
-			if t.Kind == stream.Number && !yield(span{start, int(t.End)}) {
+			if t.Kind == json.Number && !yield(span{start, int(t.End)}) {
 				return
 			}
 			start = int(t.End)

@@ -10,6 +10,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
+	"toolscope/stream/json"
 )
 
 // TestClients: a preview by a client's name has the arguments that the client sent, byte for byte, and the
@@ -49,8 +50,8 @@ var untold = map[string]int{
 type clientRun struct {
 	policy *replay.Policy
 	tool   string
-	head   protocol.Raw
-	lines  []protocol.Raw
+	head   json.Value
+	lines  []json.Value
 }
 
 func runOf(t *testing.T, file string) (ran clientRun) {
@@ -82,7 +83,7 @@ func checkVersion(t *testing.T, ran clientRun) {
 
 // checkClient compares the previews of one case of a protocol with the calls that were sent, and counts the
 // unknown ones.
-func checkClient(t *testing.T, how *replay.Policy, tool string, line protocol.Raw, from string) (unknown int) {
+func checkClient(t *testing.T, how *replay.Policy, tool string, line json.Value, from string) (unknown int) {
 	t.Helper()
 	source := target(t, from)
 	id, item, args := "call_abc123XYZ", "", line.Get("arguments").Append(nil)
@@ -123,7 +124,7 @@ func checkClient(t *testing.T, how *replay.Policy, tool string, line protocol.Ra
 }
 
 // checkSent compares a previewed call with the call that was sent.
-func checkSent(t *testing.T, what, to string, got, want protocol.Raw) {
+func checkSent(t *testing.T, what, to string, got, want json.Value) {
 	t.Helper()
 	if g, w := argumentsOf(to, got), argumentsOf(to, want); !bytes.Equal(g, w) {
 		t.Errorf("%s:\n%s, the client sent\n%s", what, g, w)
@@ -139,13 +140,13 @@ func checkSent(t *testing.T, what, to string, got, want protocol.Raw) {
 }
 
 // callOf is the first call of a request's messages.
-func callOf(name string, body [][]byte) protocol.Raw {
+func callOf(name string, body [][]byte) json.Value {
 	in := map[string]string{"openai-chat": "tool_calls", "ollama": "tool_calls", "anthropic": "content", "bedrock": "content", "gemini": "parts"}[name]
 	for _, m := range body {
-		if in == "" && protocol.Raw(m).Get("type").Text() == "function_call" {
+		if in == "" && json.Value(m).Get("type").Text() == "function_call" {
 			return m
 		}
-		for part := range protocol.Raw(m).Get(in).Elements() {
+		for part := range json.Value(m).Get(in).Elements() {
 			if argumentsOf(name, part) != nil || part.Get("functionCall") != nil || part.Get("function") != nil || part.Get("type").Text() == "tool_use" {
 				return part
 			}
@@ -155,7 +156,7 @@ func callOf(name string, body [][]byte) protocol.Raw {
 }
 
 // argumentsOf is the arguments of a call: the text, or the value.
-func argumentsOf(protocol string, call protocol.Raw) []byte {
+func argumentsOf(protocol string, call json.Value) []byte {
 	switch protocol {
 	case "openai-chat":
 		return call.Get("function").Get("arguments").Append(nil)

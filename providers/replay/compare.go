@@ -8,7 +8,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
-	"toolscope/stream/jsonbytes"
+	"toolscope/stream/json"
 )
 
 // argsVerdict is the treatment of a call's arguments, and the loss.
@@ -112,13 +112,13 @@ func judgeText(raw []byte, freeform bool, sent *protocol.Part, to *protocol.Targ
 	switch {
 	case !asText && bytes.Equal(raw, text), !asText && saysNothing(raw) && saysNothing(text):
 		return argsVerdict{treatment: Intact}
-	case asText && protocol.Same(raw, protocol.AppendString(nil, text)):
+	case asText && json.Same(raw, json.AppendQuoted(nil, text)):
 		return argsVerdict{treatment: Intact} // the model's was a string too
 	case asText, isEncoded(text, raw):
 		return judgeString(raw, text)
-	case protocol.Same(raw, text), bytes.Equal(bytes.TrimSpace(raw), bytes.TrimSpace(text)):
+	case json.Same(raw, text), bytes.Equal(bytes.TrimSpace(raw), bytes.TrimSpace(text)):
 		return argsVerdict{treatment: WasReformatted}
-	case protocol.SameIn(protocol.Parsed, raw, text):
+	case json.SameIn(json.Parsed, raw, text):
 		return argsVerdict{treatment: WasReformatted, loss: parsedLoss(factsOf(raw, freeform))}
 	case saysNothing(text):
 		return argsVerdict{treatment: WasEmptied, loss: ArgsEmptied.newLoss("{} was sent, not %s that the model wrote", stream.Own(bytesWord(len(raw))))}
@@ -143,9 +143,9 @@ func parsedLoss(f *argsFacts) Loss {
 
 // judgeString judges a string instead of an object, or a string in a string.
 func judgeString(raw, text []byte) argsVerdict {
-	if bytes.Equal(raw, text) || protocol.Same(raw, text) || isEncoded(text, raw) {
+	if bytes.Equal(raw, text) || json.Same(raw, text) || isEncoded(text, raw) {
 		words := "the client encoded the arguments once more: they are a string that contains the text"
-		if factsOf(raw, false).syntax == stream.SyntaxDouble {
+		if factsOf(raw, false).syntax == json.SyntaxDouble {
 			words = "the model encoded the arguments twice, and the client encoded that string once more"
 		}
 		return argsVerdict{treatment: WasEncoded, loss: DoubleEncoded.newLoss("%s", stream.Own(words))}
@@ -155,17 +155,17 @@ func judgeString(raw, text []byte) argsVerdict {
 
 // judgeOther judges arguments with another value.
 func judgeOther(f *argsFacts, text []byte) argsVerdict {
-	object := f.syntax == stream.SyntaxObject
+	object := f.syntax == json.SyntaxObject
 	switch {
 	case object && isRounded(f, text):
 		return argsVerdict{treatment: WasReformatted, loss: IntPrecision.newLoss("numbers that don't fit a double were rounded")}
 	case isSanitised(f, text):
 		return argsVerdict{treatment: WasReformatted, loss: UnicodeSanitized.newLoss("invalid Unicode became U+FFFD")}
-	case f.syntax == stream.SyntaxDouble && protocol.Same(stringContent(f), text):
+	case f.syntax == json.SyntaxDouble && json.Same(stringContent(f), text):
 		return argsVerdict{treatment: WasRepaired, loss: ArgsRepaired.newLoss("the model wrote a string: the object in it was sent")}
-	case f.syntax == stream.SyntaxConcat && isFirst(f, text):
+	case f.syntax == json.SyntaxConcat && isFirst(f, text):
 		return argsVerdict{treatment: WasRepaired, loss: ConcatFirstOnly.newLoss("only the first of %d consecutive objects was sent", f.docs)}
-	case !object && isObject(text):
+	case !object && json.IsObject(text):
 		return argsVerdict{treatment: WasRepaired, loss: ArgsRepaired.newLoss("a parser's guess was sent as if the model had written it")}
 	}
 	return argsVerdict{treatment: WasAltered, loss: ArgsAltered.newLoss("arguments were sent that the model didn't write")}
@@ -174,7 +174,7 @@ func judgeOther(f *argsFacts, text []byte) argsVerdict {
 // isFirst reports whether text is the first of several objects.
 func isFirst(f *argsFacts, text []byte) bool {
 	first, ok := repairJSON(f)
-	return ok && protocol.Same(first, text)
+	return ok && json.Same(first, text)
 }
 
 // isSanitised reports whether text differs from f only by U+FFFD for invalid Unicode.
@@ -182,19 +182,19 @@ func isSanitised(f *argsFacts, text []byte) bool {
 	switch {
 	case !f.half.is() && !f.invalid.is():
 		return false
-	case f.syntax != stream.SyntaxObject:
-		return bytes.Equal(jsonbytes.ReplaceInvalid(f.raw), jsonbytes.ReplaceInvalid(text))
+	case f.syntax != json.SyntaxObject:
+		return bytes.Equal(json.ReplaceInvalid(f.raw), json.ReplaceInvalid(text))
 	}
 	how := rewriteRules{sanitize: true}
-	t := factsOf(jsonbytes.ReplaceInvalid(text), false)
-	return t.syntax == stream.SyntaxObject &&
-		protocol.Same(newTree(f.raw, f.tokens).write(nil, 0, how), newTree(t.raw, t.tokens).write(nil, 0, how))
+	t := factsOf(json.ReplaceInvalid(text), false)
+	return t.syntax == json.SyntaxObject &&
+		json.Same(newTree(f.raw, f.tokens).write(nil, 0, how), newTree(t.raw, t.tokens).write(nil, 0, how))
 }
 
 // saysNothing reports whether arguments are empty, null or {}. JSON libraries turn these into each other.
 func saysNothing(text []byte) bool {
 	text = bytes.TrimSpace(text)
-	return len(text) == 0 || string(text) == "null" || protocol.Raw(text).EmptyObject()
+	return len(text) == 0 || string(text) == "null" || json.Value(text).EmptyObject()
 }
 
 // isRounded reports whether text is f after its numbers were doubles.
@@ -203,8 +203,8 @@ func isRounded(f *argsFacts, text []byte) bool {
 		return false
 	}
 	t := newTree(f.raw, f.tokens)
-	return protocol.Same(t.write(nil, 0, rewriteRules{doubles: true, spell: true}), text) ||
-		f.huge.is() && protocol.Same(t.write(nil, 0, rewriteRules{doubles: true, spell: true, javaScript: true}), text)
+	return json.Same(t.write(nil, 0, rewriteRules{doubles: true, spell: true}), text) ||
+		f.huge.is() && json.Same(t.write(nil, 0, rewriteRules{doubles: true, spell: true, javaScript: true}), text)
 }
 
 // isEncoded reports whether text is a JSON string, or a string in one, that holds raw.
@@ -214,7 +214,7 @@ func isEncoded(text, raw []byte) bool {
 		if !ok {
 			return false
 		}
-		if text = inner; bytes.Equal(text, raw) || protocol.Same(text, raw) {
+		if text = inner; bytes.Equal(text, raw) || json.Same(text, raw) {
 			return true
 		}
 	}
@@ -223,7 +223,7 @@ func isEncoded(text, raw []byte) bool {
 
 // inString returns the content of a JSON string; ok is false if text is not one.
 func inString(text []byte) (inner []byte, ok bool) {
-	v := protocol.Raw(bytes.TrimSpace(text))
+	v := json.Value(bytes.TrimSpace(text))
 	s := v.Scan()
 	if s.Value(); !v.IsString() || s.End() != nil {
 		return nil, false
@@ -233,14 +233,14 @@ func inString(text []byte) (inner []byte, ok bool) {
 
 // isWrapped reports whether text is an object whose only field holds raw.
 func isWrapped(text, raw []byte) bool {
-	if !isObject(text) {
+	if !json.IsObject(text) {
 		return false
 	}
-	s := protocol.Scan(text)
+	s := json.Scan(text)
 	n, held := 0, false
 	for ok := s.Object(); ok; ok = s.Member() {
 		v := s.Value()
-		held = v.IsString() && bytes.Equal(v.Append(nil), raw) || protocol.Same(v, raw)
+		held = v.IsString() && bytes.Equal(v.Append(nil), raw) || json.Same(v, raw)
 		n++
 	}
 	return n == 1 && held
@@ -303,11 +303,11 @@ func (o *Observation) isLike(s *Sent, p *Policy) bool {
 	case p.Client != nil:
 		return s.Outcome < Throws && s.Name == o.sent.Name && bytes.Equal(s.Args, o.sent.Args)
 	}
-	return bytes.Equal(s.Args, o.sent.Args) || objects && protocol.Same(s.Args, o.sent.Args)
+	return bytes.Equal(s.Args, o.sent.Args) || objects && json.Same(s.Args, o.sent.Args)
 }
 
 // A valueHash is a hash of the value of arguments as a client that reads numbers as doubles has it (see
-// protocol.AsDouble). Texts with the same value by judgeText share it, and so do texts that differ by rounded
+// json.AsDouble). Texts with the same value by judgeText share it, and so do texts that differ by rounded
 // numbers or sanitised Unicode. Texts that share a hash may be equal and must be compared. The hash is valid within
 // one run only.
 type valueHash uint64
@@ -324,10 +324,10 @@ func valueOf(text []byte) valueHash {
 	if saysNothing(text) {
 		return nothing
 	}
-	if form, ok := protocol.Canonical(text, protocol.AsDouble); ok {
+	if form, ok := json.Canonical(text, json.AsDouble); ok {
 		return hashOf('=', form)
 	}
-	return hashOf('?', jsonbytes.ReplaceInvalid(text))
+	return hashOf('?', json.ReplaceInvalid(text))
 }
 
 func hashOf(kind valueHash, text []byte) valueHash {
@@ -346,7 +346,7 @@ func (v valueHash) combine(other valueHash) valueHash {
 func hashesIn(p *protocol.Part, to *protocol.Target) []valueHash {
 	all := []valueHash{valueOf(p.Args)}
 	if p.Form == protocol.TextForm && to.Form != protocol.TextForm {
-		all = append(all, valueOf(protocol.AppendString(nil, p.Args)))
+		all = append(all, valueOf(json.AppendQuoted(nil, p.Args)))
 	}
 	text := p.Args
 	for range 3 {
@@ -365,8 +365,8 @@ func hashesIn(p *protocol.Part, to *protocol.Target) []valueHash {
 }
 
 // onlyMember returns the value of an object's only field, nil if text is not such an object.
-func onlyMember(text []byte) protocol.Raw {
-	s := protocol.Scan(text)
+func onlyMember(text []byte) json.Value {
+	s := json.Scan(text)
 	if !s.Object() {
 		return nil
 	}

@@ -3,7 +3,7 @@ package replay
 import (
 	"bytes"
 
-	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // An Edit is one difference between the arguments sent and those of the model: the bytes Start to End of the
@@ -40,7 +40,7 @@ func Diff(original, sent []byte) (edits []Edit) {
 
 // splitTokens splits a text into its tokens. The last piece is the part that is not JSON.
 func splitTokens(text []byte) (all [][]byte) {
-	var lex stream.Lexer
+	var lex json.Lexer
 	lex.Write(text)
 	lex.Close()
 	start := 0

@@ -5,6 +5,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // place is the place of a part in a history.
@@ -308,7 +309,7 @@ func (c *earlierCall) isObject() bool {
 	if c.summary != nil {
 		return c.summary.object
 	}
-	return c.call.Syntax() == stream.SyntaxObject
+	return c.call.Syntax() == json.SyntaxObject
 }
 
 // reload reads the call again. It returns nil if that is impossible.
@@ -342,7 +343,7 @@ func (c *Candidate) HasCall(p *protocol.Part) (same, any bool) {
 			continue
 		}
 		any = true
-		if same = e.summary != nil && e.summary.value == valueOf(p.Args) || e.summary == nil && protocol.Same(e.call.Args(), p.Args); same {
+		if same = e.summary != nil && e.summary.value == valueOf(p.Args) || e.summary == nil && json.Same(e.call.Args(), p.Args); same {
 			break
 		}
 	}

@@ -3,7 +3,7 @@ package replay
 import (
 	"testing"
 
-	"toolscope/providers/protocol"
+	"toolscope/stream/json"
 )
 
 // TestLangChain: the value that its parser reads from a text, by its source, and Python's spelling of it.
@@ -51,4 +51,4 @@ func TestLangChain(t *testing.T) {
 	}
 }
 
-var longTail = string(protocol.AppendString(nil, make([]byte, maxShortened)))
+var longTail = string(json.AppendQuoted(nil, make([]byte, maxShortened)))

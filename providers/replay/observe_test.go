@@ -9,6 +9,7 @@ import (
 	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // anyOf picks one of a few, so that things meet by chance.
@@ -23,7 +24,7 @@ func anyHistory(r *rand.Rand) (history []protocol.Message) {
 				ID:   anyOf(r, "", "call_0", "toolu_01T1x1fJ34q", "toolu_01Hxq7kYp3W"), Name: anyOf(r, "", "f", "g"),
 				Args: []byte(anyOf(r, "", "{}", `{"a":1}`, `{"a": 1}`, `{"a":`, `"{}"`)), Form: anyOf(r, protocol.TextForm, protocol.ObjectForm),
 				Text: []byte(anyOf(r, "", "go", "I look that up for you right away.")), RunByProvider: r.IntN(9) == 0,
-				Signature: anyOf(r, "", "s1"), Raw: protocol.Raw(anyOf(r, "", `{"id":"fc_1"}`)),
+				Signature: anyOf(r, "", "s1"), Raw: json.Value(anyOf(r, "", `{"id":"fc_1"}`)),
 			})
 		}
 		history = append(history, m)

@@ -7,6 +7,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
+	"toolscope/stream/json"
 )
 
 func result(id, text string) protocol.Part {
@@ -99,7 +100,7 @@ func TestSplitGoesOn(t *testing.T) {
 // TestOtherParts: other parts than text and calls go back to their own provider only.
 func TestOtherParts(t *testing.T) {
 	chat := target(t, "openai-chat")
-	image := protocol.Part{Kind: protocol.OtherPart, Raw: protocol.Raw(`{"type":"image_url","image_url":{"url":"data:,"}}`)}
+	image := protocol.Part{Kind: protocol.OtherPart, Raw: json.Value(`{"type":"image_url","image_url":{"url":"data:,"}}`)}
 	src := replay.SourceOfHistory([]protocol.Message{user(says("see"), image)}, chat)
 	for to, losses := range map[string]string{"openai-chat": "", "anthropic": "PART_DROPPED"} {
 		p := src.Preview(target(t, to), policy(t, "preserve"))

@@ -2,7 +2,7 @@ package replay
 
 import (
 	"bytes"
-	"encoding/json"
+	stdjson "encoding/json"
 	"fmt"
 	"math"
 	"strconv"
@@ -11,9 +11,7 @@ import (
 	"unicode/utf8"
 
 	"toolscope/providers/js"
-	"toolscope/providers/protocol"
-	"toolscope/stream"
-	"toolscope/stream/jsonbytes"
+	"toolscope/stream/json"
 )
 
 // Rules of clients in other languages, as in their source.
@@ -28,7 +26,7 @@ func pythonJSON(text string) (out []byte, ok bool) {
 // dumpPython is pythonJSON with other rules for writing.
 func dumpPython(text string, how rewriteRules) (out []byte, ok bool) {
 	f := factsOf([]byte(text), false)
-	if f.syntax != stream.SyntaxObject && f.syntax != stream.SyntaxOther && f.syntax != stream.SyntaxDouble {
+	if f.syntax != json.SyntaxObject && f.syntax != json.SyntaxOther && f.syntax != json.SyntaxDouble {
 		return nil, false
 	}
 	if f.huge.is() || f.half.is() || f.invalid.is() {
@@ -59,11 +57,11 @@ func appendPython(dst, lit []byte) []byte {
 // goJSON returns one object after Go's encoding/json: fields sorted, numbers as doubles.
 func goJSON(text string) (out []byte, ok bool) {
 	var object map[string]any
-	if json.Unmarshal([]byte(text), &object) != nil || object == nil {
+	if stdjson.Unmarshal([]byte(text), &object) != nil || object == nil {
 		return nil, false
 	}
 	var b bytes.Buffer
-	e := json.NewEncoder(&b)
+	e := stdjson.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	err := e.Encode(object)
 	return bytes.TrimSpace(b.Bytes()), err == nil
@@ -77,12 +75,12 @@ func clientRaises(why string) clientCall { return clientCall{throws: why} }
 
 // pydanticAIRule is the rule of Pydantic AI.
 func pydanticAIRule(r receivedCall, to string) clientCall {
-	object := isObject([]byte(r.args))
+	object := json.IsObject([]byte(r.args))
 	switch {
 	case strings.TrimSpace(r.args) == "":
 		return callWith([]byte("{}"))
 	case !object:
-		var w protocol.Writer
+		var w json.Writer
 		return callWith(w.Open('{').Key("INVALID_JSON").Bytes([]byte(r.args)).Close('}').Text)
 	case isText(to):
 		return callWith([]byte(r.args))
@@ -170,7 +168,7 @@ func langChain4jRule(r receivedCall, to string) clientCall {
 		return callWith([]byte(strings.TrimSpace(r.args)))
 	case to == messages:
 		return clientRaises("the text is pasted into the body, which is then not JSON")
-	case valid && isObject([]byte(r.args)):
+	case valid && json.IsObject([]byte(r.args)):
 		out, _ := pythonJSON(r.args)
 		return callWith(out)
 	}
@@ -228,7 +226,7 @@ func (p pythonWriter) writeText(dst, text []byte, looks bool) (out []byte, ok bo
 		mayRead := bytes.Contains(text, []byte("NaN")) || bytes.Contains(text, []byte("Infinity"))
 		return appendRepr(dst, text), !mayRead && bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) <= maxNested
 	}
-	var lex stream.Lexer
+	var lex json.Lexer
 	lex.Write(text)
 	lex.Close()
 	t := newTree(text, lex.Tokens())
@@ -248,17 +246,17 @@ func (p pythonWriter) writeValue(dst []byte, t *tokenTree, n int) (out []byte, o
 	}
 	lit := t.literalAt(n)
 	switch t.tokens[n].Kind {
-	case stream.ObjectOpen:
+	case json.ObjectOpen:
 		return p.writeDict(dst, t, n)
-	case stream.ArrayOpen:
+	case json.ArrayOpen:
 		return p.writeList(dst, t, n)
-	case stream.String:
-		text := protocol.Raw(lit).Append(nil)
+	case json.String:
+		text := json.Value(lit).Append(nil)
 		if p.inner {
 			return p.writeText(dst, text, true)
 		}
 		return appendRepr(dst, text), true
-	case stream.Number:
+	case json.Number:
 		return reprNumber(dst, lit)
 	}
 	return append(dst, map[string]string{"true": "True", "false": "False", "null": "None"}[string(lit)]...), true
@@ -280,8 +278,8 @@ func (p pythonWriter) writeDict(dst []byte, t *tokenTree, n int) (out []byte, ok
 
 func (p pythonWriter) writeList(dst []byte, t *tokenTree, n int) (out []byte, ok bool) {
 	dst = append(dst, '[')
-	for i := n + 1; t.tokens[i].Kind != stream.ArrayClose; i = int(t.close[i]) + 1 {
-		if t.tokens[i].Kind == stream.Comma {
+	for i := n + 1; t.tokens[i].Kind != json.ArrayClose; i = int(t.close[i]) + 1 {
+		if t.tokens[i].Kind == json.Comma {
 			dst = append(dst, ", "...)
 			continue
 		}
@@ -315,7 +313,7 @@ func appendRepr(dst, text []byte) []byte {
 	}
 	dst = append(dst, quote)
 	for i := 0; i < len(text); {
-		if jsonbytes.IsHalf(text[i:]) {
+		if json.IsHalf(text[i:]) {
 			half := rune(text[i]&0xf)<<12 | rune(text[i+1]&0x3f)<<6 | rune(text[i+2]&0x3f)
 			dst, i = fmt.Appendf(dst, `\u%04x`, half), i+3
 			continue
@@ -363,7 +361,7 @@ func langChainRule(r receivedCall, _ string) clientCall {
 	}
 	f := factsOf([]byte(text), false)
 	switch {
-	case !isObject([]byte(text)):
+	case !json.IsObject([]byte(text)):
 		return callWith([]byte(r.args))
 	case f.huge.is(), f.half.is(), f.invalid.is():
 		return notStudied // Python writes Infinity for the first, and doesn't encode the others

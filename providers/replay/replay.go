@@ -19,6 +19,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // Outcome is what becomes of a call's arguments, from best to worst.
@@ -423,7 +424,7 @@ func (c *previewBuilder) checkArgs(f *argsFacts, sent *Sent) {
 	case f.freeform && sent.Form == protocol.TextForm, isOneObject(sent.Args, f):
 	case sent.Form != protocol.TextForm:
 		sent.noteRefusal(c.To.Refusal.Args, sent.ID, sent.Name, "the arguments must be an object")
-	case c.To.JSONOnly && !isJSON(sent.Args):
+	case c.To.JSONOnly && !json.Valid(sent.Args):
 		sent.noteRefusal(c.To.Refusal.Args, sent.ID, sent.Name, "the arguments are not JSON")
 	default:
 		c.doubt = true
@@ -433,13 +434,8 @@ func (c *previewBuilder) checkArgs(f *argsFacts, sent *Sent) {
 // isOneObject reports whether the arguments that would be sent are one object. If the model wrote an object,
 // they are JSON and are not parsed again.
 func isOneObject(args []byte, f *argsFacts) bool {
-	if f.syntax == stream.SyntaxObject {
-		return protocol.Raw(bytes.TrimLeft(args, whitespace)).Kind() == '{'
+	if f.syntax == json.SyntaxObject {
+		return json.Value(bytes.TrimLeft(args, whitespace)).Kind() == '{'
 	}
-	return isObject(args)
-}
-
-func isJSON(text []byte) bool {
-	s := syntaxOf(text)
-	return s == stream.SyntaxObject || s == stream.SyntaxOther
+	return json.IsObject(args)
 }

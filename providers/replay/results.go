@@ -8,7 +8,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
-	"toolscope/stream/jsonbytes"
+	"toolscope/stream/json"
 )
 
 // noResult is the text that clients send for a call whose result is missing.
@@ -209,7 +209,7 @@ func (c *previewBuilder) callAsText(p *protocol.Part, f *argsFacts, sent Sent) b
 	text := f.raw
 	if f.invalid.is() {
 		c.addLossAt(f.invalid, UnicodeSanitized.newLoss("bytes that are not UTF-8 become U+FFFD"))
-		text = jsonbytes.ReplaceNonUTF8(text)
+		text = json.ReplaceNonUTF8(text)
 	}
 	if p.ID == "" {
 		p.ID = fmt.Sprintf("call_%d", c.call)

@@ -9,9 +9,7 @@ import (
 	"unicode/utf8"
 
 	"toolscope/providers/js"
-	"toolscope/providers/protocol"
-	"toolscope/stream"
-	"toolscope/stream/jsonbytes"
+	"toolscope/stream/json"
 )
 
 // rewriteRules are the rules for rewriting a JSON text.
@@ -29,24 +27,24 @@ type rewriteRules struct {
 type tokenTree struct {
 	raw    []byte
 	starts []int
-	tokens []stream.Token
+	tokens []json.Token
 	close  []int32 // for each opening bracket: the token that closes it
 }
 
 // newTree returns the tree of a text that parses.
-func newTree(raw []byte, tokens stream.TokenList) *tokenTree {
+func newTree(raw []byte, tokens json.TokenList) *tokenTree {
 	n := tokens.Len()
-	t := &tokenTree{raw: raw, starts: make([]int, 0, n), tokens: make([]stream.Token, 0, n), close: make([]int32, 0, n)}
+	t := &tokenTree{raw: raw, starts: make([]int, 0, n), tokens: make([]json.Token, 0, n), close: make([]int32, 0, n)}
 	var open []int32
 	start := 0
 	for _, tok := range tokens.All() {
-		if tok.Kind != stream.Space {
+		if tok.Kind != json.Space {
 			n := int32(len(t.tokens))
 			t.starts, t.tokens, t.close = append(t.starts, start), append(t.tokens, tok), append(t.close, n)
 			switch tok.Kind {
-			case stream.ObjectOpen, stream.ArrayOpen:
+			case json.ObjectOpen, json.ArrayOpen:
 				open = append(open, n)
-			case stream.ObjectClose, stream.ArrayClose:
+			case json.ObjectClose, json.ArrayClose:
 				t.close[open[len(open)-1]] = n
 				open = open[:len(open)-1]
 			}
@@ -69,12 +67,12 @@ type member struct {
 // first place.
 func (t *tokenTree) membersOf(n int) (all []member) {
 	at := map[string]int{}
-	for i := n + 1; t.tokens[i].Kind != stream.ObjectClose; {
-		if t.tokens[i].Kind != stream.Key {
+	for i := n + 1; t.tokens[i].Kind != json.ObjectClose; {
+		if t.tokens[i].Kind != json.Key {
 			i++ // a comma
 			continue
 		}
-		m := member{key: protocol.Raw(t.literalAt(i)).Text(), token: i, value: i + 2}
+		m := member{key: json.Value(t.literalAt(i)).Text(), token: i, value: i + 2}
 		if first, twice := at[m.key]; twice {
 			all[first].value = m.value
 		} else {
@@ -89,7 +87,7 @@ func (t *tokenTree) membersOf(n int) (all []member) {
 // write appends the value at token n.
 func (t *tokenTree) write(dst []byte, n int, how rewriteRules) []byte {
 	switch t.tokens[n].Kind {
-	case stream.ObjectOpen:
+	case json.ObjectOpen:
 		members := t.membersOf(n)
 		if how.sort {
 			slices.SortFunc(members, func(a, b member) int { return strings.Compare(a.key, b.key) })
@@ -105,19 +103,19 @@ func (t *tokenTree) write(dst []byte, n int, how rewriteRules) []byte {
 			dst = t.write(dst, m.value, how)
 		}
 		return append(dst, '}')
-	case stream.ArrayOpen:
+	case json.ArrayOpen:
 		dst = append(dst, '[')
-		for i := n + 1; t.tokens[i].Kind != stream.ArrayClose; i = int(t.close[i]) + 1 {
-			if t.tokens[i].Kind == stream.Comma {
+		for i := n + 1; t.tokens[i].Kind != json.ArrayClose; i = int(t.close[i]) + 1 {
+			if t.tokens[i].Kind == json.Comma {
 				dst = append(dst, how.separator(",")...)
 				continue
 			}
 			dst = t.write(dst, i, how)
 		}
 		return append(dst, ']')
-	case stream.String:
+	case json.String:
 		return t.writeString(dst, n, how)
-	case stream.Number:
+	case json.Number:
 		if how.python {
 			return appendPython(dst, t.literalAt(n))
 		}
@@ -161,23 +159,23 @@ func indexesFirst(a, b member) int {
 }
 
 func (t *tokenTree) writeString(dst []byte, n int, how rewriteRules) []byte {
-	lit := protocol.Raw(t.literalAt(n))
+	lit := json.Value(t.literalAt(n))
 	if how.sanitize {
 		text := lit.Append(nil)
-		if clean := jsonbytes.ReplaceInvalid(text); !bytes.Equal(clean, text) {
-			return protocol.AppendString(dst, clean)
+		if clean := json.ReplaceInvalid(text); !bytes.Equal(clean, text) {
+			return json.AppendQuoted(dst, clean)
 		}
 	}
 	if how.javaScript || how.python {
-		return protocol.AppendString(dst, lit.Append(nil))
+		return json.AppendQuoted(dst, lit.Append(nil))
 	}
 	return append(dst, lit...)
 }
 
-// originalOffset returns the offset in text that corresponds to offset n of jsonbytes.ReplaceNonUTF8(text).
+// originalOffset returns the offset in text that corresponds to offset n of json.ReplaceNonUTF8(text).
 func originalOffset(text []byte, n int) (offset int) {
 	for offset < len(text) && n > 0 {
-		size, ok := jsonbytes.CharLen(text[offset:])
+		size, ok := json.CharLen(text[offset:])
 		if offset += size; ok {
 			n -= size
 		} else {
@@ -212,9 +210,9 @@ func asDouble(lit []byte) (text []byte, how numberLoss) {
 	switch {
 	case bytes.Equal(text, lit):
 		return text, spelledSame
-	case jsonbytes.ParseDecimal(text) == jsonbytes.ParseDecimal(lit):
+	case json.ParseDecimal(text) == json.ParseDecimal(lit):
 		return text, spelledOther
-	case jsonbytes.ParseDecimal(lit).IsInteger():
+	case json.ParseDecimal(lit).IsInteger():
 		return text, roundedInteger
 	}
 	return text, roundedFraction
@@ -238,7 +236,7 @@ func plainInteger(lit []byte) bool {
 // brackets. ok is false if the result is not an object, or an empty one.
 func repairJSON(f *argsFacts) (object []byte, ok bool) {
 	tokens := f.tokens
-	if n := tokens.Len(); n > 0 && tokens.At(n-1).Kind == stream.Junk {
+	if n := tokens.Len(); n > 0 && tokens.At(n-1).Kind == json.Junk {
 		tokens = tokens.Before(n - 1)
 	}
 	var b prefixCloser
@@ -256,7 +254,7 @@ func repairJSON(f *argsFacts) (object []byte, ok bool) {
 // complete object unchanged, and also a text from which the parser reads no object.
 func RepairPrefix(text []byte) []byte {
 	f := factsOf(text, false)
-	if f.syntax == stream.SyntaxObject {
+	if f.syntax == json.SyntaxObject {
 		return text
 	}
 	if object, _ := repairJSON(f); object != nil {
@@ -274,12 +272,12 @@ type prefixCloser struct {
 }
 
 // add adds a token; false ends the text.
-func (b *prefixCloser) add(kind stream.TokenKind, lit []byte, last bool) bool {
+func (b *prefixCloser) add(kind json.TokenKind, lit []byte, last bool) bool {
 	switch kind {
-	case stream.Space:
+	case json.Space:
 		return true
-	case stream.ObjectOpen, stream.ArrayOpen:
-		if !b.began && kind == stream.ArrayOpen {
+	case json.ObjectOpen, json.ArrayOpen:
+		if !b.began && kind == json.ArrayOpen {
 			return false
 		}
 		b.began = true
@@ -287,7 +285,7 @@ func (b *prefixCloser) add(kind stream.TokenKind, lit []byte, last bool) bool {
 		b.closers = append(b.closers, lit[0]+2) // } is two after {, ] two after [
 		b.keep = len(b.out)
 		return true
-	case stream.ObjectClose, stream.ArrayClose:
+	case json.ObjectClose, json.ArrayClose:
 		b.out = append(b.out[:b.keep], lit...)
 		b.closers = b.closers[:len(b.closers)-1]
 		b.keep = len(b.out)
@@ -297,17 +295,17 @@ func (b *prefixCloser) add(kind stream.TokenKind, lit []byte, last bool) bool {
 		return false
 	}
 	switch kind {
-	case stream.Comma, stream.Colon:
+	case json.Comma, json.Colon:
 		b.out = append(b.out, lit...)
-	case stream.Key:
-		if !isClosed(lit) {
+	case json.Key:
+		if _, closed := json.Content(lit); !closed {
 			return false
 		}
 		b.out = append(b.out, lit...)
-	case stream.String:
+	case json.String:
 		b.out = append(b.out, closedString(lit)...)
 		b.keep = len(b.out)
-	case stream.Number:
+	case json.Number:
 		lit = bytes.TrimRight(lit, "-+.eE")
 		if len(lit) == 0 {
 			return false
@@ -333,25 +331,20 @@ func (b *prefixCloser) closeText() (object []byte, ok bool) {
 	return out, len(bytes.TrimSpace(out)) > len("{}")
 }
 
-// isClosed reports whether a string literal has its closing quote.
-func isClosed(lit []byte) bool {
-	_, closed := jsonbytes.StringEnd(lit)
-	return closed
-}
-
 // closedString closes a string literal that may be cut. It drops an incomplete escape or character.
 func closedString(lit []byte) []byte {
-	if isClosed(lit) {
+	content, closed := json.Content(lit)
+	if closed {
 		return lit
 	}
-	text := jsonbytes.AppendUnquoted(nil, lit[1:])
+	text := json.AppendUnquoted(nil, content)
 	for n := 1; n <= min(3, len(text)); n++ {
 		if tail := text[len(text)-n:]; utf8.RuneStart(tail[0]) && !utf8.FullRune(tail) {
 			text = text[:len(text)-n]
 			break
 		}
 	}
-	return protocol.AppendString(nil, text)
+	return json.AppendQuoted(nil, text)
 }
 
 // literalOf completes a cut literal.

@@ -8,6 +8,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // TurnSummary is kept of a turn when its content is evicted or dropped. It is enough to find the turn's calls
@@ -103,7 +104,7 @@ func (by *Observer) summariseCall(c *stream.Call) CallSummary {
 	args := c.Args()
 	t := CallSummary{
 		callIdentity: calledOf(c), size: len(args), exact: maphash.Bytes(seed, args), value: valueOf(args),
-		object: c.Syntax() == stream.SyntaxObject,
+		object: c.Syntax() == json.SyntaxObject,
 	}
 	if told := lastReportOf(c); told != (LastReport{}) {
 		t.report = &told

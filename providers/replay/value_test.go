@@ -9,6 +9,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // spelledTexts returns arguments, many of which have the same value in another spelling.
@@ -20,9 +21,9 @@ func spelledTexts() (all []string) {
 		`{"a":1`, `{"a":1}{"b":2}`, ` {"a":1`, `[1,2]`, `[2,1]`, `[[1],2]`, `[1,[2]]`, `"x"`, `x`, `true`, `12`, `1.2e1`, "\u00a0{\"a\":1}", `*** patch`, `{"a":{"a":1}}`,
 	}
 	for _, text := range slices.Clone(all) {
-		once := protocol.AppendString(nil, []byte(text))
-		all = append(all, string(once), string(protocol.AppendString(nil, once)), `{"input":`+string(once)+`}`)
-		if isObject([]byte(text)) {
+		once := json.AppendQuoted(nil, []byte(text))
+		all = append(all, string(once), string(json.AppendQuoted(nil, once)), `{"input":`+string(once)+`}`)
+		if json.IsObject([]byte(text)) {
 			all = append(all, `{"input": `+text+`}`)
 		}
 	}

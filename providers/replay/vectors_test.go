@@ -2,7 +2,7 @@ package replay_test
 
 import (
 	"bytes"
-	"encoding/json"
+	stdjson "encoding/json"
 	"strings"
 	"testing"
 
@@ -11,6 +11,7 @@ import (
 	"toolscope/providers/protocol/historytest"
 	"toolscope/providers/replay"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // answered is a history of calls with results that name them.
@@ -119,11 +120,11 @@ func TestArraysTravel(t *testing.T) {
 	for _, to := range providers.Targets() {
 		p := replay.SourceOfCalls(turn, from).Preview(to, policy(t, "preserve"))
 		args, _ := sentArguments(t, p)
-		if !protocol.Same(args, []byte(want)) || p.Refused != "" {
+		if !json.Same(args, []byte(want)) || p.Refused != "" {
 			t.Errorf("%s: %s, %s, refused %q", to.Name, args, codes(p.Losses), p.Refused)
 		}
 		back := replay.SourceOfHistory(calls(to, string(args)), to).Preview(from, policy(t, "preserve"))
-		if args, _ := sentArguments(t, back); string(args) != want && !protocol.Same(args, []byte(want)) {
+		if args, _ := sentArguments(t, back); string(args) != want && !json.Same(args, []byte(want)) {
 			t.Errorf("from %s and back: %s", to.Name, args)
 		}
 	}
@@ -139,7 +140,7 @@ func TestNestedFunction(t *testing.T) {
 	for _, to := range providers.Targets() {
 		p := replay.SourceOfCalls(turn, target(t, "openai-chat")).Preview(to, policy(t, "drop"))
 		args, form := sentArguments(t, p)
-		if !protocol.Same(args, []byte(`{"location":"NYC","units":"metric"}`)) || form == protocol.TextForm != (to.Form == protocol.TextForm) {
+		if !json.Same(args, []byte(`{"location":"NYC","units":"metric"}`)) || form == protocol.TextForm != (to.Form == protocol.TextForm) {
 			t.Errorf("%s: %s", to.Name, body(p))
 		}
 	}
@@ -178,7 +179,7 @@ func TestMalformedEverywhere(t *testing.T) {
 				t.Errorf("%s under %s: sends %s and tells %s", to.Name, name, args, codes(p.Losses))
 			}
 			for _, message := range append(p.Body, p.Results...) {
-				if !json.Valid(message) {
+				if !stdjson.Valid(message) {
 					t.Errorf("%s under %s: %s", to.Name, name, message)
 				}
 			}

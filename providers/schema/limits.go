@@ -2,7 +2,7 @@ package schema
 
 import (
 	"bytes"
-	"encoding/json"
+	stdjson "encoding/json"
 	"math/big"
 	"regexp"
 	"regexp/syntax"
@@ -11,10 +11,9 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"toolscope/providers/protocol"
 	"toolscope/stream"
 	"toolscope/stream/count"
-	"toolscope/stream/jsonbytes"
+	"toolscope/stream/json"
 )
 
 // Limits keep compiling and validating under 250 ms each, even on a slow machine. TestLimits measures
@@ -51,20 +50,20 @@ type jsonCost struct {
 }
 
 // measureCost counts the tokens of a JSON text.
-func measureCost(text []byte, toks stream.TokenList) (m jsonCost) {
+func measureCost(text []byte, toks json.TokenList) (m jsonCost) {
 	depth, start := 0, uint32(0)
 	for _, t := range toks.All() {
 		m.steps += depth + 1
 		switch t.Kind {
-		case stream.ObjectOpen, stream.ArrayOpen:
+		case json.ObjectOpen, json.ArrayOpen:
 			depth++
 			m.depth = max(m.depth, depth)
-			if t.Kind == stream.ObjectOpen {
+			if t.Kind == json.ObjectOpen {
 				m.objects++
 			}
-		case stream.ObjectClose, stream.ArrayClose:
+		case json.ObjectClose, json.ArrayClose:
 			depth--
-		case stream.Number:
+		case json.Number:
 			number := text[start:t.End]
 			m.number = m.number || isHugeNumber(number)
 			if isLong(number) {
@@ -95,11 +94,11 @@ func isLong[text ~string | ~[]byte](number text) bool {
 }
 
 // refusalReason returns the reason why a schema is not compiled at all, or "".
-func refusalReason(text protocol.Raw) string {
+func refusalReason(text json.Value) string {
 	if len(text) > maxBytes {
 		return "it is larger than 256 KiB"
 	}
-	var lex stream.Lexer
+	var lex json.Lexer
 	lex.Write(text)
 	lex.Close()
 	switch m := measureCost(text, lex.Tokens()); {
@@ -117,10 +116,10 @@ func refusalReason(text protocol.Raw) string {
 
 // oddRefs counts the strings that may be references to places where no schema is expected. For each of
 // them the library copies everything that it knows.
-func oddRefs(text []byte, toks stream.TokenList) (n int) {
+func oddRefs(text []byte, toks json.TokenList) (n int) {
 	start := uint32(0)
 	for _, t := range toks.All() {
-		if t.Kind == stream.String && t.End-start > 3 && text[start+1] == '#' {
+		if t.Kind == json.String && t.End-start > 3 && text[start+1] == '#' {
 			parts := strings.Split(string(text[start+1:t.End-1]), "/")
 			if len(parts) != 3 || parts[1] != "$defs" && parts[1] != "definitions" {
 				n++
@@ -167,7 +166,7 @@ func (t *costedSchema) chargeValue(v any) error {
 		}
 	case string:
 		units += len(v) / 16
-	case json.Number:
+	case stdjson.Number:
 		if isLong(v) {
 			units += longNumberCost
 		}
@@ -338,7 +337,7 @@ func (w *CallChecker) readString(end int, growing bool, of *stream.Diagnosis) {
 	if of == UnknownKey {
 		what = "key"
 	}
-	text := func(end int) string { return clipText(string(jsonbytes.AppendUnquoted(nil, args[w.start+1:end]))) }
+	text := func(end int) string { return clipText(string(json.AppendUnquoted(nil, args[w.start+1:end]))) }
 	fail := func(l *wordRange) {
 		w.report(of, w.start, r.at, stream.Messagef("no allowed %s begins with %q; the schema allows %s", stream.Own(what), text(r.at+r.size), l.of.allowedText(of)), l.of.shortReason(of))
 	}
@@ -355,9 +354,9 @@ func (w *CallChecker) readString(end int, growing bool, of *stream.Diagnosis) {
 }
 
 // checkScalar checks a complete number or literal.
-func (w *CallChecker) checkScalar(kind stream.TokenKind, end int) {
+func (w *CallChecker) checkScalar(kind json.TokenKind, end int) {
 	text := w.call.Args()[w.start:end]
-	if kind == stream.Number {
+	if kind == json.Number {
 		if isHugeNumber(text) {
 			w.endValue()
 			return
@@ -397,13 +396,13 @@ func numberKind(text []byte) kinds {
 }
 
 // listsScalar reports whether the schema lists a scalar that is not a string.
-func (n *schemaNode) listsScalar(kind stream.TokenKind, text []byte) bool {
+func (n *schemaNode) listsScalar(kind json.TokenKind, text []byte) bool {
 	var v any
 	switch kind {
-	case stream.Number:
-		v = json.Number(text)
-	case stream.True, stream.False:
-		v = kind == stream.True
+	case json.Number:
+		v = stdjson.Number(text)
+	case json.True, json.False:
+		v = kind == json.True
 	}
 	only := jsonschema.Schema{DraftVersion: n.of.DraftVersion, Enum: n.of.Enum, Const: n.of.Const}
 	return only.Validate(v) == nil

@@ -9,6 +9,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // repeated is text n times, with commas between.
@@ -100,9 +101,9 @@ func longest(t *testing.T, schema, args string) (took time.Duration, what string
 		}
 		start = time.Now()
 	}
-	c := compileSchema(protocol.Raw(schema))
+	c := compileSchema(json.Value(schema))
 	lap("compiled")
-	set := Compile([]protocol.Tool{{Name: "f", Kind: "function", Schema: protocol.Raw(schema)}}, false)
+	set := Compile([]protocol.Tool{{Name: "f", Kind: "function", Schema: json.Value(schema)}}, false)
 	set.find("", "f").check = c
 	tr := begin(set, stream.CallInfo{Name: "f"})
 	start = time.Now()

@@ -2,14 +2,13 @@ package schema
 
 import (
 	"bytes"
-	"encoding/json"
+	stdjson "encoding/json"
 	"fmt"
 	"math/big"
 	"slices"
 	"sort"
 	"strconv"
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -17,7 +16,7 @@ import (
 
 	"toolscope/stream"
 	"toolscope/stream/count"
-	"toolscope/stream/jsonbytes"
+	"toolscope/stream/json"
 )
 
 // problemText returns the error of a value, without its place. Words of ours that tell the errors of one
@@ -289,7 +288,7 @@ func literalText(v any) string {
 	if s, ok := v.(string); ok {
 		return strconv.Quote(clipText(s))
 	}
-	text, _ := json.Marshal(v)
+	text, _ := stdjson.Marshal(v)
 	return clipText(string(text))
 }
 
@@ -301,7 +300,7 @@ type step struct {
 }
 
 // pointerAt returns the JSON pointer of the value at a byte, or of the object that has its key there.
-func pointerAt(args []byte, toks stream.TokenList, at int) stream.Message {
+func pointerAt(args []byte, toks json.TokenList, at int) stream.Message {
 	var way []step
 	start := 0
 	for _, t := range toks.All() {
@@ -324,17 +323,17 @@ func pointerAt(args []byte, toks stream.TokenList, at int) stream.Message {
 }
 
 // followToken updates a path by one token.
-func followToken(way []step, kind stream.TokenKind, text []byte) []step {
+func followToken(way []step, kind json.TokenKind, text []byte) []step {
 	n := len(way)
 	switch kind {
-	case stream.ObjectOpen, stream.ArrayOpen:
-		return append(way, step{array: kind == stream.ArrayOpen})
-	case stream.ObjectClose, stream.ArrayClose:
+	case json.ObjectOpen, json.ArrayOpen:
+		return append(way, step{array: kind == json.ArrayOpen})
+	case json.ObjectClose, json.ArrayClose:
 		return way[:n-1]
-	case stream.Comma:
+	case json.Comma:
 		way[n-1].index++
 		way[n-1].key = nil
-	case stream.Key:
+	case json.Key:
 		way[n-1].key = text
 	}
 	return way
@@ -403,7 +402,7 @@ func (r *stringProgress) isIdle() bool {
 // next reads one character of args[:end], if it is there. It calls fail when a list has no word left, and
 // long when there are too many characters. more means that the literal may continue.
 func (r *stringProgress) next(args []byte, end int, more bool, fail func(*wordRange), long func()) bool {
-	c, size := firstChar(args[r.at:end], more)
+	c, size := json.NextChar(args[r.at:end], more)
 	if size == 0 {
 		return false
 	}
@@ -428,47 +427,6 @@ func (r *stringProgress) next(args []byte, end int, more bool, fail func(*wordRa
 	return true
 }
 
-// firstChar returns the first character of p, the inside of a literal, and its size there. The size is 0 if
-// later bytes decide which character it is.
-func firstChar(p []byte, more bool) (c rune, size int) {
-	switch {
-	case len(p) == 0:
-		return 0, 0
-	case p[0] == '\\':
-		return decodeEscape(p, more)
-	case more && !utf8.FullRune(p):
-		return 0, 0
-	}
-	return utf8.DecodeRune(p)
-}
-
-// decodeEscape is firstChar for an escape sequence.
-func decodeEscape(p []byte, more bool) (c rune, size int) {
-	if len(p) < 2 {
-		return 0, 0
-	}
-	if p[1] != 'u' {
-		return rune(jsonbytes.UnescapeByte(p[1])), 2
-	}
-	c, ok := jsonbytes.UnicodeEscape(p)
-	switch {
-	case !ok:
-		return 0, 0
-	case !utf16.IsSurrogate(c):
-		return c, 6
-	case c >= 0xdc00: // a second half without a first
-		return utf8.RuneError, 6
-	}
-	low, ok := jsonbytes.UnicodeEscape(p[6:])
-	switch pair := utf16.DecodeRune(c, low); {
-	case ok && pair != utf8.RuneError:
-		return pair, 12
-	case !ok && more && strings.HasPrefix(`\u`, string(p[6:min(len(p), 8)])):
-		return 0, 0
-	}
-	return utf8.RuneError, 6
-}
-
 // literalContent returns the content of a complete literal.
 func literalContent(literal []byte) string {
 	inside := literal[1 : len(literal)-1]
@@ -476,7 +434,7 @@ func literalContent(literal []byte) string {
 		return string(inside)
 	}
 	var s string
-	_ = json.Unmarshal(literal, &s)
+	_ = stdjson.Unmarshal(literal, &s)
 	return s
 }
 

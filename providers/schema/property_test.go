@@ -2,7 +2,7 @@ package schema
 
 import (
 	"bytes"
-	"encoding/json"
+	stdjson "encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -14,6 +14,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // author writes random schemas, values and continuations from a small world of names and words, so
@@ -118,9 +119,9 @@ func (a author) object(depth int) string {
 // goOn completes a text that stops anywhere. Its keys are new, so no earlier value is replaced.
 func (a author) goOn(prefix []byte) []byte {
 	text := bytes.Clone(prefix)
-	var lex stream.Lexer
+	var lex json.Lexer
 	lex.Write(text)
-	for n := 0; lex.Syntax() == stream.SyntaxPrefix || lex.Syntax() == stream.SyntaxEmpty; n++ {
+	for n := 0; lex.Syntax() == json.SyntaxPrefix || lex.Syntax() == json.SyntaxEmpty; n++ {
 		tries := []string{`"`, "}", "]", ":", "1", "e", "r", "u", "l", "a", "s", "0", "d", "\\", "b"}
 		if n < 20 {
 			tries = append(tries, ",", a.word(), a.value(1), fmt.Sprintf(`"new%d":`, n), "b", "é", `\ude00`, ".5", "e1")
@@ -129,7 +130,7 @@ func (a author) goOn(prefix []byte) []byte {
 		next := lex
 		next.Write(nil)
 		probe := append(bytes.Clone(text), try...)
-		next = stream.Lexer{}
+		next = json.Lexer{}
 		if next.Write(probe); next.Err() == nil && next.Docs() < 2 {
 			text, lex = probe, next
 		}
@@ -139,7 +140,7 @@ func (a author) goOn(prefix []byte) []byte {
 
 // fits reports whether the validator takes a complete text.
 func fits(c *compiledSchema, text []byte) bool {
-	var lex stream.Lexer
+	var lex json.Lexer
 	lex.Write(text)
 	lex.Close()
 	all, why := c.validate(text, lex.Tokens())
@@ -169,7 +170,7 @@ func TestNeverAFalseAlarm(t *testing.T) {
 			}
 			alarms++
 			for range 5 {
-				if whole := a.goOn(tr.call.Args()); json.Valid(whole) && fits(c, whole) {
+				if whole := a.goOn(tr.call.Args()); stdjson.Valid(whole) && fits(c, whole) {
 					t.Fatalf("seed %d: %s\nschema %s\nof   %s\nfits %s", seed, tr.lines(), text, tr.call.Args(), whole)
 				}
 			}
@@ -262,7 +263,7 @@ func FuzzFollow(f *testing.F) {
 		f.Add(a.whole(seed%2 == 0), a.object(3), uint8(seed))
 	}
 	f.Fuzz(func(t *testing.T, schema, args string, size uint8) {
-		if !json.Valid([]byte(schema)) || strings.Contains(schema, "json-schema.org") {
+		if !stdjson.Valid([]byte(schema)) || strings.Contains(schema, "json-schema.org") {
 			return
 		}
 		set := one(schema)
@@ -281,7 +282,7 @@ func FuzzFollow(f *testing.F) {
 			t.Errorf("in one piece %s\nin several %s", a, b)
 		}
 		c := set.find("", "f").check
-		if early == 0 || c == nil || c.note.Text != "" || !json.Valid([]byte(args)) || doubled(args) {
+		if early == 0 || c == nil || c.note.Text != "" || !stdjson.Valid([]byte(args)) || doubled(args) {
 			return
 		}
 		if all, why := c.validate([]byte(args), whole.call.Lexer().Tokens()); len(all) == 0 && why.Text == "" {
@@ -293,16 +294,16 @@ func FuzzFollow(f *testing.F) {
 // doubled reports whether an object may have a key twice.
 func doubled(args string) bool {
 	var v, back any
-	if json.Unmarshal([]byte(args), &v) != nil {
+	if stdjson.Unmarshal([]byte(args), &v) != nil {
 		return true
 	}
-	text, _ := json.Marshal(v)
-	_ = json.Unmarshal(text, &back)
+	text, _ := stdjson.Marshal(v)
+	_ = stdjson.Unmarshal(text, &back)
 	count := func(s string) (n int) {
-		var lex stream.Lexer
+		var lex json.Lexer
 		lex.Write([]byte(s))
 		for _, t := range lex.Tokens().All() {
-			if t.Kind == stream.Key {
+			if t.Kind == json.Key {
 				n++
 			}
 		}

@@ -26,6 +26,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // A Set holds the tools of one request. It belongs to one goroutine.
@@ -41,7 +42,7 @@ type toolKey struct{ space, name string }
 
 // tool is a declared tool; check is set when the tool is first called.
 type tool struct {
-	schema  protocol.Raw
+	schema  json.Value
 	check   *compiledSchema
 	outline string
 }
@@ -64,7 +65,7 @@ func Compile(tools []protocol.Tool, more bool) *Set {
 }
 
 // add declares a tool. If two tools with different schemas have one name, neither schema is used.
-func (s *Set) add(key toolKey, schema protocol.Raw) {
+func (s *Set) add(key toolKey, schema json.Value) {
 	if old := s.tools[key]; old != nil && !bytes.Equal(old.schema, schema) {
 		schema = nil
 	}
@@ -170,7 +171,7 @@ func (noLoader) Load(url string) (any, error) {
 }
 
 // compileSchema compiles a schema. The library may panic on a schema that it can't handle.
-func compileSchema(text protocol.Raw) (c *compiledSchema) {
+func compileSchema(text json.Value) (c *compiledSchema) {
 	c = &compiledSchema{}
 	if c.note.Text = refusalReason(text); c.note.Text != "" {
 		return c

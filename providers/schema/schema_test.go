@@ -10,6 +10,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // trial follows a call as a stream delivers it.
@@ -79,7 +80,7 @@ func (tr *trial) lines() string {
 }
 
 func one(schema string) *Set {
-	return Compile([]protocol.Tool{{Name: "f", Kind: "function", Schema: protocol.Raw(schema)}}, false)
+	return Compile([]protocol.Tool{{Name: "f", Kind: "function", Schema: json.Value(schema)}}, false)
 }
 
 func check(schema, args string) string {

@@ -10,6 +10,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // Seal validates the arguments, which are final now, and returns the new findings. Arguments that are not
@@ -21,9 +22,9 @@ func (w *CallChecker) Seal() []stream.Finding {
 		return w.found
 	}
 	switch w.call.Syntax() {
-	case stream.SyntaxObject, stream.SyntaxOther, stream.SyntaxDouble:
+	case json.SyntaxObject, json.SyntaxOther, json.SyntaxDouble:
 		w.validateArgs(w.call.Args(), w.call.Lexer().Tokens())
-	case stream.SyntaxEmpty:
+	case json.SyntaxEmpty:
 		w.waiting = true
 		return w.found
 	}
@@ -35,7 +36,7 @@ func (w *CallChecker) Seal() []stream.Finding {
 func (w *CallChecker) Finish() []stream.Finding {
 	w.found = w.found[:0]
 	if w.waiting && w.check != nil && w.call.Phase() == stream.PhaseSealed {
-		w.validateArgs([]byte("{}"), stream.TokenList{})
+		w.validateArgs([]byte("{}"), json.TokenList{})
 		w.check = nil
 	}
 	return w.found
@@ -48,7 +49,7 @@ func (w *CallChecker) Waiting() bool { return w.waiting && w.check != nil }
 func (w *CallChecker) Call() *stream.Call { return w.call }
 
 // validateArgs validates complete arguments, and reports the errors that were not reported early.
-func (w *CallChecker) validateArgs(args []byte, toks stream.TokenList) {
+func (w *CallChecker) validateArgs(args []byte, toks json.TokenList) {
 	all, why := w.check.validate(args, toks)
 	if why.Text != "" {
 		w.stopChecking(why)
@@ -90,7 +91,7 @@ func (w *CallChecker) isReportedEarly(c violation) bool {
 }
 
 // validate checks arguments against the schema. why is the reason why that is not possible.
-func (c *compiledSchema) validate(args []byte, toks stream.TokenList) (all []*jsonschema.ValidationError, why stream.Message) {
+func (c *compiledSchema) validate(args []byte, toks json.TokenList) (all []*jsonschema.ValidationError, why stream.Message) {
 	m := measureCost(args, toks)
 	switch {
 	case len(args) > maxArgs || m.steps > maxSteps:
@@ -199,7 +200,7 @@ func oneMore(path []byte, name string) []byte {
 
 // newSpans walks the tokens once and finds the places of the errors. For a duplicate key, the last value
 // counts, as in the validator.
-func newSpans(args []byte, toks stream.TokenList, all []*jsonschema.ValidationError) spans {
+func newSpans(args []byte, toks json.TokenList, all []*jsonschema.ValidationError) spans {
 	wanted := spans{}
 	for _, e := range all {
 		wanted[placeKey(e.InstanceLocation)] = span{}
@@ -230,13 +231,13 @@ type finder struct {
 	key    int
 }
 
-func (f *finder) visitToken(k stream.TokenKind, text []byte, start int) {
+func (f *finder) visitToken(k json.TokenKind, text []byte, start int) {
 	switch k {
-	case stream.Space, stream.Colon, stream.Comma:
-	case stream.ObjectClose, stream.ArrayClose:
+	case json.Space, json.Colon, json.Comma:
+	case json.ObjectClose, json.ArrayClose:
 		f.path = f.path[:f.ends[len(f.ends)-1]]
 		f.ends = f.ends[:len(f.ends)-1]
-	case stream.Key:
+	case json.Key:
 		f.key = start
 	default:
 		mark := len(f.path)
@@ -252,7 +253,7 @@ func (f *finder) visitToken(k stream.TokenKind, text []byte, start int) {
 		if _, ok := f.wanted[string(f.path)]; ok {
 			f.wanted[string(f.path)] = span{f.key, start}
 		}
-		if k == stream.ObjectOpen || k == stream.ArrayOpen {
+		if k == json.ObjectOpen || k == json.ArrayOpen {
 			f.ends = append(f.ends, mark)
 		} else {
 			f.path = f.path[:mark]

@@ -1,13 +1,13 @@
 package schema
 
 import (
-	"encoding/json"
+	stdjson "encoding/json"
 	"slices"
 	"strings"
 
 	"toolscope/stream"
 	"toolscope/stream/count"
-	"toolscope/stream/jsonbytes"
+	"toolscope/stream/json"
 )
 
 // maxFindings is the maximum number of findings of the early check, and of the final validation.
@@ -82,23 +82,23 @@ func (w *CallChecker) Extend() []stream.Finding {
 
 // isGrowing reports whether the next token is incomplete: more of it may arrive, or bytes that are not JSON
 // cut it off.
-func (w *CallChecker) isGrowing(toks stream.TokenList) bool {
+func (w *CallChecker) isGrowing(toks json.TokenList) bool {
 	if w.next == toks.Len()-1 {
 		return w.call.Lexer().Open()
 	}
-	if toks.At(w.next+1).Kind != stream.Junk {
+	if toks.At(w.next+1).Kind != json.Junk {
 		return false
 	}
 	t := toks.At(w.next)
 	switch text := w.call.Args()[toks.Start(w.next):t.End]; t.Kind {
-	case stream.Key, stream.String:
-		_, closed := jsonbytes.StringEnd(text)
+	case json.Key, json.String:
+		_, closed := json.StringEnd(text)
 		return !closed
-	case stream.True, stream.Null:
+	case json.True, json.Null:
 		return len(text) < len("true")
-	case stream.False:
+	case json.False:
 		return len(text) < len("false")
-	case stream.Number:
+	case json.Number:
 		return true
 	}
 	return false
@@ -141,28 +141,28 @@ func (w *CallChecker) restart() {
 	w.want = append(w.want[:0], w.check.root)
 }
 
-var kindOfToken = map[stream.TokenKind]kinds{
-	stream.ObjectOpen: anObject, stream.ArrayOpen: anArray, stream.String: aString, stream.Number: aNumber,
-	stream.True: aBool, stream.False: aBool, stream.Null: aNull,
+var kindOfToken = map[json.TokenKind]kinds{
+	json.ObjectOpen: anObject, json.ArrayOpen: anArray, json.String: aString, json.Number: aNumber,
+	json.True: aBool, json.False: aBool, json.Null: aNull,
 }
 
 // checkToken checks the next token, and reports whether it is done with it.
-func (w *CallChecker) checkToken(toks stream.TokenList, growing bool) bool {
+func (w *CallChecker) checkToken(toks json.TokenList, growing bool) bool {
 	kind, end := toks.At(w.next).Kind, int(toks.At(w.next).End)
 	if !w.inside {
 		w.start = toks.Start(w.next)
 	}
 	switch kind {
-	case stream.ObjectOpen, stream.ArrayOpen:
+	case json.ObjectOpen, json.ArrayOpen:
 		w.beginValue(kindOfToken[kind])
 		w.enterContainer(kindOfToken[kind])
-	case stream.ObjectClose, stream.ArrayClose:
+	case json.ObjectClose, json.ArrayClose:
 		w.leaveContainer()
-	case stream.Key:
+	case json.Key:
 		return w.checkKey(end, growing)
-	case stream.String:
+	case json.String:
 		return w.checkString(end, growing)
-	case stream.Number, stream.True, stream.False, stream.Null:
+	case json.Number, json.True, json.False, json.Null:
 		if !w.inside {
 			w.beginValue(kindOfToken[kind])
 		}
@@ -170,7 +170,7 @@ func (w *CallChecker) checkToken(toks stream.TokenList, growing bool) bool {
 			return false
 		}
 		w.checkScalar(kind, end)
-	case stream.Junk:
+	case json.Junk:
 		w.done = true
 	}
 	return true
@@ -352,7 +352,7 @@ func (n *schemaNode) keepListed(values []any) {
 			left |= aNull
 		case bool:
 			left |= aBool
-		case json.Number:
+		case stdjson.Number:
 			left |= aNumber
 		case string:
 			left |= aString

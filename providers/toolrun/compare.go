@@ -12,6 +12,7 @@ import (
 	"toolscope/providers/mcp"
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // tags matches redaction placeholders. Each capture makes its own, so two placeholders of one kind are
@@ -28,17 +29,17 @@ func withoutTags(text []byte) []byte {
 // sameArgs reports whether two arguments are the same value. Missing arguments equal an empty object.
 func sameArgs(a, b []byte) bool {
 	a, b = withoutTags(bytes.TrimSpace(a)), withoutTags(bytes.TrimSpace(b))
-	return protocol.Same(orEmpty(a), orEmpty(b)) || maybeSame(a, b)
+	return json.Same(orEmpty(a), orEmpty(b)) || maybeSame(a, b)
 }
 
 // maybeSame reports whether two values may be the same apart from redaction: one capture may recognise a
 // secret that another doesn't.
-func maybeSame(a, b protocol.Raw) bool {
+func maybeSame(a, b json.Value) bool {
 	switch {
 	case !bytes.Contains(a, []byte("[redacted:")) && !bytes.Contains(b, []byte("[redacted:")):
-		return a != nil && b != nil && protocol.Same(a, b)
+		return a != nil && b != nil && json.Same(a, b)
 	case a.Kind() == '{' && b.Kind() == '{':
-		for x, y := range protocol.MemberPairs(a, b) {
+		for x, y := range json.MemberPairs(a, b) {
 			if !maybeSame(x.Value, y.Value) {
 				return false
 			}
@@ -79,12 +80,12 @@ func (of *Call) writtenArgs(a *ToolRequest) []byte {
 	if !a.Shell() {
 		return of.Args
 	}
-	return slices.Concat([]byte(`{"command":`), []byte(cmp.Or(string(protocol.Raw(of.Args).Get("command")), "null")), []byte("}"))
+	return slices.Concat([]byte(`{"command":`), []byte(cmp.Or(string(json.Value(of.Args).Get("command")), "null")), []byte("}"))
 }
 
 // prefixLen reports whether got is a JSON string that contains the beginning of wrote, but not all of it,
 // and how many bytes.
-func prefixLen(wrote []byte, got protocol.Raw) (size int, ok bool) {
+func prefixLen(wrote []byte, got json.Value) (size int, ok bool) {
 	if !got.IsString() {
 		return 0, false
 	}
@@ -165,20 +166,20 @@ func containsText(in, text []byte) bool {
 
 // escapeJSON returns a text as it is written in a JSON string.
 func escapeJSON(text []byte) []byte {
-	quoted := protocol.AppendString(nil, text)
+	quoted := json.AppendQuoted(nil, text)
 	return quoted[1 : len(quoted)-1]
 }
 
 func withoutSpaces(text []byte) []byte { return bytes.Join(bytes.Fields(text), nil) }
 
 // saysSame reports whether two texts are the same, or the same value.
-func saysSame(a, b []byte) bool { return bytes.Equal(a, b) || protocol.Same(a, b) }
+func saysSame(a, b []byte) bool { return bytes.Equal(a, b) || json.Same(a, b) }
 
 // containsAll reports whether a text contains every string and number of a value: a client may write the
 // value in another form.
-func containsAll(text []byte, value protocol.Raw) bool {
+func containsAll(text []byte, value json.Value) bool {
 	n, all := 0, true
-	eachScalar(value, func(v protocol.Raw) {
+	eachScalar(value, func(v json.Value) {
 		n++
 		all = all && bytes.Contains(text, v.Append(nil))
 	})
@@ -200,7 +201,7 @@ func hasSome(in, of []byte) bool {
 }
 
 // stringsIn returns all strings of a JSON value, one per line.
-func stringsIn(v protocol.Raw) (text []byte) {
+func stringsIn(v json.Value) (text []byte) {
 	if k := v.Kind(); k != '{' && k != '[' && k != '"' {
 		return nil
 	}
@@ -209,7 +210,7 @@ func stringsIn(v protocol.Raw) (text []byte) {
 	if s.End() != nil {
 		return nil
 	}
-	eachScalar(v, func(one protocol.Raw) {
+	eachScalar(v, func(one json.Value) {
 		if one.IsString() {
 			text = append(one.Append(slices.Clip(text)), '\n')
 		}
@@ -218,7 +219,7 @@ func stringsIn(v protocol.Raw) (text []byte) {
 }
 
 // eachScalar calls do for every value in a value that contains no other.
-func eachScalar(v protocol.Raw, do func(protocol.Raw)) {
+func eachScalar(v json.Value, do func(json.Value)) {
 	s := v.Scan()
 	switch v.Kind() {
 	case '{':
@@ -311,7 +312,7 @@ func driftFinding(list []driftedTool) stream.Finding {
 const maxNamed = 5
 
 // drift compares the schema of a tool that a model got with the one that its server published.
-func (m *Matcher) drift(run, name string, schema protocol.Raw) (d driftedTool, drifts bool) {
+func (m *Matcher) drift(run, name string, schema json.Value) (d driftedTool, drifts bool) {
 	var of *mcp.Server
 	var tool *mcp.Tool
 	for _, s := range m.log.Servers {
@@ -331,7 +332,7 @@ func (m *Matcher) drift(run, name string, schema protocol.Raw) (d driftedTool, d
 	if tool == nil {
 		return d, false
 	}
-	d = driftedTool{run, of.Name, strings.TrimSpace(tool.Name), cmp.Or(protocol.FirstDifference(withoutSchemaKey(tool.Schema), withoutSchemaKey(schema)), "it"), schemaDrift}
+	d = driftedTool{run, of.Name, strings.TrimSpace(tool.Name), cmp.Or(json.FirstDifference(withoutSchemaKey(tool.Schema), withoutSchemaKey(schema)), "it"), schemaDrift}
 	switch {
 	case slices.ContainsFunc(of.FormerTools, func(t mcp.Tool) bool { return t.Name == tool.Name && sameSchema(schema, t.Schema) }):
 		if of.Changes == 0 {
@@ -358,16 +359,16 @@ var (
 // allowsMore reports whether the schema that a model got allows arguments that the published one doesn't,
 // and where. It ignores annotations, and a ban on additional properties that the published schema doesn't
 // have. With names set, the keys are names chosen by the schema's author.
-func allowsMore(told, given protocol.Raw, names bool) (where string, widens bool) {
+func allowsMore(told, given json.Value, names bool) (where string, widens bool) {
 	switch {
 	case told.Kind() == '{' && given.Kind() == '{':
-		for x, y := range protocol.MemberPairs(told, given) {
+		for x, y := range json.MemberPairs(told, given) {
 			name := cmp.Or(x.Name, y.Name)
 			if !names && (slices.Contains(annotations, name) || name == "additionalProperties" && x.Value == nil && string(y.Value) == "false") {
 				continue
 			}
 			if where, widens := allowsMore(x.Value, y.Value, !names && slices.Contains(named, name)); widens {
-				return protocol.AppendPointer("", name) + where, true
+				return json.AppendPointer("", name) + where, true
 			}
 		}
 		return "", false
@@ -380,7 +381,7 @@ func allowsMore(told, given protocol.Raw, names bool) (where string, widens bool
 		}
 		return "", len(x) != len(y)
 	}
-	return "", told == nil || given == nil || !protocol.Same(told, given)
+	return "", told == nil || given == nil || !json.Same(told, given)
 }
 
 // Keywords of a schema that allow and forbid nothing, and those whose keys are names chosen by its
@@ -391,23 +392,23 @@ var (
 )
 
 // sameSchema reports whether two schemas are the same apart from key order and the $schema keyword.
-func sameSchema(a, b protocol.Raw) bool {
-	return protocol.Same(withoutSchemaKey(a), withoutSchemaKey(b))
+func sameSchema(a, b json.Value) bool {
+	return json.Same(withoutSchemaKey(a), withoutSchemaKey(b))
 }
 
 // withoutSchemaKey returns a schema without its $schema keyword.
-func withoutSchemaKey(schema protocol.Raw) protocol.Raw {
+func withoutSchemaKey(schema json.Value) json.Value {
 	var b strings.Builder
 	removed := false
-	for _, f := range protocol.Members(schema) {
+	for _, f := range json.SortedMembers(schema) {
 		if f.Name == "$schema" {
 			removed = true
 			continue
 		}
-		fmt.Fprintf(&b, ",%s:%s", protocol.AppendString(nil, []byte(f.Name)), f.Value)
+		fmt.Fprintf(&b, ",%s:%s", json.AppendQuoted(nil, []byte(f.Name)), f.Value)
 	}
 	if !removed {
 		return schema
 	}
-	return protocol.Raw("{" + strings.TrimPrefix(b.String(), ",") + "}")
+	return json.Value("{" + strings.TrimPrefix(b.String(), ",") + "}")
 }

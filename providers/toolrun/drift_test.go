@@ -7,6 +7,7 @@ import (
 
 	"toolscope/providers/mcp"
 	"toolscope/providers/protocol"
+	"toolscope/stream/json"
 )
 
 // declaring is what is found when a server told one schema, of each of its tools, and the model was given
@@ -16,8 +17,8 @@ func declaring(told, given string, tools ...string) string {
 	m := &Matcher{log: &mcp.Log{Servers: []*mcp.Server{s}}}
 	var set []protocol.Tool
 	for _, name := range tools {
-		s.Tools = append(s.Tools, mcp.Tool{Name: name, Schema: protocol.Raw(told)})
-		set = append(set, protocol.Tool{Name: "mcp__s__" + name, Schema: protocol.Raw(given)})
+		s.Tools = append(s.Tools, mcp.Tool{Name: name, Schema: json.Value(told)})
+		set = append(set, protocol.Tool{Name: "mcp__s__" + name, Schema: json.Value(given)})
 	}
 	var all []string
 	for _, f := range append(m.AddDeclared("", set), m.AddDeclared("", set)...) {

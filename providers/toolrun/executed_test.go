@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"toolscope/providers/mcp"
-	"toolscope/providers/protocol"
+	"toolscope/stream/json"
 )
 
 // TestMeans: the names that clients give to tools, and those that only look so.
@@ -87,7 +87,7 @@ func TestDifference(t *testing.T) {
 		{`{"a":1}`, `"{"`, ""},
 		{`{"a":1}`, `{}`, "/a"},
 	} {
-		if got := protocol.FirstDifference([]byte(test.a), []byte(test.b)); got != test.want {
+		if got := json.FirstDifference([]byte(test.a), []byte(test.b)); got != test.want {
 			t.Errorf("%s %s: %q, want %q", test.a, test.b, got, test.want)
 		}
 	}

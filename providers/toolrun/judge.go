@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"toolscope/providers/mcp"
-	"toolscope/providers/protocol"
 	"toolscope/stream"
 	"toolscope/stream/count"
+	"toolscope/stream/json"
 )
 
 // find finds the call of a new request.
@@ -44,7 +44,7 @@ func (m *Matcher) find(a *ToolRequest) {
 
 // settledOr reports whether the arguments of a call equal those of a request.
 func (of *Call) settledOr(a *ToolRequest) bool {
-	return !of.unseen && (of.Args != nil || of.Size == 0) && a.ArgsSize == len(a.Request.Args) && (of.syntax == stream.SyntaxObject || of.syntax == stream.SyntaxEmpty) && sameArgs(of.writtenArgs(a), a.Request.Args)
+	return !of.unseen && (of.Args != nil || of.Size == 0) && a.ArgsSize == len(a.Request.Args) && (of.syntax == json.SyntaxObject || of.syntax == json.SyntaxEmpty) && sameArgs(of.writtenArgs(a), a.Request.Args)
 }
 
 // findByID finds the call of a request that contains the call's id: the latest with that id.
@@ -279,24 +279,24 @@ func (m *Matcher) judgeArgs(of *Call, a *ToolRequest) {
 	}
 	a.Args = "same"
 	a.PrefixBytes, a.IsPrefix = prefixLen(of.Args, a.Request.Args)
-	whole := of.syntax == stream.SyntaxObject || of.syntax == stream.SyntaxEmpty
+	whole := of.syntax == json.SyntaxObject || of.syntax == json.SyntaxEmpty
 	wrote := of.writtenArgs(a)
 	if sameArgs(wrote, a.Request.Args) {
 		return
 	}
 	a.Args = "altered"
 	if whole {
-		a.Path = protocol.FirstDifference(orEmpty(withoutTags(wrote)), orEmpty(withoutTags(a.Request.Args)))
+		a.Path = json.FirstDifference(orEmpty(withoutTags(wrote)), orEmpty(withoutTags(a.Request.Args)))
 	}
-	parsed := whole && protocol.SameIn(protocol.Parsed, withoutTags(wrote), withoutTags(a.Request.Args))
+	parsed := whole && json.SameIn(json.Parsed, withoutTags(wrote), withoutTags(a.Request.Args))
 	switch {
 	case !a.isCertain():
 	case parsed:
 		m.found(of, a, altered.WithSeverity(stream.Info).Finding("%s got the arguments that JSON libraries read: fields with the same key, or digits beyond a double, were lost at %s",
 			a.Tool, stream.Fact(a.Path)))
-	case of.syntax == stream.SyntaxPrefix:
+	case of.syntax == json.SyntaxPrefix:
 		m.found(of, a, cut.Finding("%s was run with %s, but the arguments that the model wrote stop after %s", a.Tool, of.partialArgs(a), stream.Own(count.Of(of.Size, "byte"))))
-	case of.syntax == stream.SyntaxBroken:
+	case of.syntax == json.SyntaxBroken:
 		m.found(of, a, cut.Finding("%s was run with %s, but the arguments that the model wrote are not JSON", a.Tool, of.partialArgs(a)))
 	case of.LastAt >= 0 && a.AskedAt+m.skew(of, a) < of.LastAt:
 		m.found(of, a, cut.Finding("%s was run with %s, %s before the last of %s arrived", a.Tool, of.partialArgs(a), stream.Own(DurationText(of.LastAt-a.AskedAt)), stream.Own(count.Of(of.Size, "byte"))))

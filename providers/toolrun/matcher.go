@@ -26,6 +26,7 @@ import (
 
 	"toolscope/providers/mcp"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // Source is what a Matcher knows of the calls' side, and where its matches go.
@@ -107,7 +108,7 @@ type Call struct {
 	Phase                                         stream.TurnPhase
 
 	opened      int32
-	syntax      stream.Syntax
+	syntax      json.Syntax
 	settled     bool // no more arguments come
 	closed      bool // its turn has ended
 	unseen      bool

@@ -15,6 +15,7 @@ import (
 	"toolscope/providers/price"
 	"toolscope/stream"
 	"toolscope/stream/count"
+	"toolscope/stream/json"
 	"toolscope/ui/diff"
 	"toolscope/ui/display"
 	"toolscope/ui/panes"
@@ -389,10 +390,10 @@ func fieldCell(set *diff.CallSet, r *diff.Row, i int) string {
 
 // cellValue returns a value, or how many values an object or array has.
 func cellValue(r *diff.Row, cell *diff.Cell, c *stream.Call) string {
-	if cell.Kind != stream.ObjectOpen && cell.Kind != stream.ArrayOpen {
+	if cell.Kind != json.ObjectOpen && cell.Kind != json.ArrayOpen {
 		return valueWindow(c.Args()[cell.Start:cell.End], int(cell.At)) + textIf(cell.Cut, " (cut)")
 	}
-	text := count.Of(int(cell.Holds), ifElse(cell.Kind == stream.ObjectOpen, "key", "item"))
+	text := count.Of(int(cell.Holds), ifElse(cell.Kind == json.ObjectOpen, "key", "item"))
 	switch {
 	case r.Split && cell.Differing > 0:
 		return fmt.Sprintf("%d differ", cell.Differing)
@@ -558,7 +559,7 @@ func addField(o *jsonObject, s *diff.CallSet, r *diff.Row) {
 // valueOf returns the JSON text of a value. A value that is cut off or not JSON becomes a string.
 func valueOf(c *stream.Call, cell *diff.Cell) []byte {
 	text := c.Args()[cell.Start:cell.End]
-	if cell.Cut || cell.Kind == stream.Junk || c.Syntax() == stream.SyntaxBroken {
+	if cell.Cut || cell.Kind == json.Junk || c.Syntax() == json.SyntaxBroken {
 		var o jsonObject
 		o.text("v", string(text))
 		return o.b[len(`{"v":`):]

@@ -18,6 +18,7 @@ import (
 	"toolscope/capture/formats"
 	"toolscope/providers"
 	"toolscope/providers/protocol"
+	"toolscope/stream/json"
 	"toolscope/themes"
 	"toolscope/ui"
 )
@@ -323,7 +324,7 @@ func (r *readFlags) requestBody() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--request: %w", err)
 	}
-	s := protocol.Scan(body)
+	s := json.Scan(body)
 	isObject := s.Kind() == '{'
 	s.Value()
 	switch err := s.End(); {

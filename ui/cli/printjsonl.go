@@ -12,6 +12,7 @@ import (
 	"toolscope/providers"
 	"toolscope/providers/price"
 	"toolscope/stream"
+	"toolscope/stream/json"
 	"toolscope/ui/display"
 	"toolscope/ui/jq"
 )
@@ -166,7 +167,7 @@ func parsedArgs(c *stream.Call) iter.Seq[[]byte] {
 	switch {
 	case c.Status() == stream.NoArguments && len(c.Args()) == 0:
 		return display.CompactParts([]byte("{}"))
-	case c.Syntax() != stream.SyntaxObject, c.Status() == stream.Unseen:
+	case c.Syntax() != json.SyntaxObject, c.Status() == stream.Unseen:
 		return display.CompactParts([]byte("null"))
 	}
 	return display.CompactParts(c.Args())

@@ -13,6 +13,7 @@ import (
 	"toolscope/providers/replay"
 	"toolscope/stream"
 	"toolscope/stream/count"
+	"toolscope/stream/json"
 	"toolscope/ui/display"
 	"toolscope/ui/layout"
 )
@@ -236,7 +237,7 @@ const maxIndent = 40
 // indentJSON lays JSON out as the screen does, a field or element per line, in sanitised lines. From the
 // first byte that is not JSON, the text stays as it is.
 func indentJSON(text []byte) (out []string) {
-	var lex stream.Lexer
+	var lex json.Lexer
 	lex.Write(text)
 	lex.Close()
 	doc := layout.NewJSON(math.MaxInt32, display.Drawer{})
@@ -248,7 +249,7 @@ func indentJSON(text []byte) (out []string) {
 }
 
 // rowLines returns one row as text: one line, unless text that is not JSON has line breaks.
-func rowLines(text []byte, tokens stream.TokenList, row layout.Row) (out []string) {
+func rowLines(text []byte, tokens json.TokenList, row layout.Row) (out []string) {
 	line := []byte(strings.Repeat(" ", min(int(row.Indent), maxIndent)))
 	off := row.Start
 	for n := int(row.Token); n < tokens.Len() && off < row.End; n++ {
@@ -259,10 +260,10 @@ func rowLines(text []byte, tokens stream.TokenList, row layout.Row) (out []strin
 		piece := text[off:end]
 		off = end
 		switch tokens.At(n).Kind {
-		case stream.Space:
-		case stream.Colon:
+		case json.Space:
+		case json.Colon:
 			line = append(line, ": "...)
-		case stream.Junk:
+		case json.Junk:
 			line = append(line, piece...)
 		default:
 			line = display.AppendJSONText(line, piece)

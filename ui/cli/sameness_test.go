@@ -8,9 +8,9 @@ import (
 
 	"toolscope/providers"
 	"toolscope/providers/mcp"
-	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
 	"toolscope/stream"
+	"toolscope/stream/json"
 	"toolscope/ui/diff"
 )
 
@@ -54,11 +54,11 @@ func TestSamenessAgrees(t *testing.T) {
 			}
 		}
 		for what, same := range map[string]bool{
-			"protocol.Same": protocol.Same([]byte(test.a), []byte(test.b)),
-			"diff":          sums[0] == sums[1],
-			"tool run":      !found["EXEC_ALTERED"],
-			"schema drift":  !found["TOOL_SCHEMA_DRIFT"],
-			"sent back":     sentBack[0].Treatment == replay.WasReformatted && len(sentBack[0].Losses) == 0,
+			"json.Same":    json.Same([]byte(test.a), []byte(test.b)),
+			"diff":         sums[0] == sums[1],
+			"tool run":     !found["EXEC_ALTERED"],
+			"schema drift": !found["TOOL_SCHEMA_DRIFT"],
+			"sent back":    sentBack[0].Treatment == replay.WasReformatted && len(sentBack[0].Losses) == 0,
 		} {
 			if same != test.same {
 				t.Errorf("%s and %s: %s says same = %v", test.a, test.b, what, same)
@@ -93,7 +93,7 @@ func sameness(a, b string) *providers.Inspector {
 		for _, event := range []string{
 			fmt.Sprintf(`{"type":"message_start","message":{"id":"msg_%d","type":"message","role":"assistant","model":"m","content":[]}}`, exchange),
 			fmt.Sprintf(`{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":%q,"name":"mcp__files__sum","input":{}}}`, id),
-			fmt.Sprintf(`{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":%s}}`, protocol.AppendString(nil, []byte(args))),
+			fmt.Sprintf(`{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":%s}}`, json.AppendQuoted(nil, []byte(args))),
 			`{"type":"content_block_stop","index":0}`,
 			`{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":7}}`,
 			`{"type":"message_stop"}`,

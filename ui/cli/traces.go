@@ -17,9 +17,9 @@ import (
 	"toolscope/capture/queue"
 	"toolscope/capture/redact"
 	"toolscope/providers"
-	"toolscope/providers/protocol"
 	"toolscope/stream"
 	"toolscope/stream/count"
+	"toolscope/stream/json"
 	"toolscope/ui"
 	"toolscope/ui/otlp"
 	"toolscope/ui/panes"
@@ -159,7 +159,7 @@ func tracedTurn(v *providers.View, t *stream.Turn, file string) *report.TracedTu
 		of.Status = x.Head.Status
 	}
 	method := strings.ToLower(x.Path()[strings.LastIndexByte(x.Path(), '/')+1:]) // e.g. converse-stream
-	of.Streaming = protocol.Raw(x.RequestOf(t)).Get("stream").IsTrue() || strings.Contains(method, "stream")
+	of.Streaming = json.Value(x.RequestOf(t)).Get("stream").IsTrue() || strings.Contains(method, "stream")
 	if x.Head.Origin != nil {
 		of.Machine = *x.Head.Origin
 	}

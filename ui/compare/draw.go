@@ -8,6 +8,7 @@ import (
 
 	"toolscope/providers/price"
 	"toolscope/stream"
+	"toolscope/stream/json"
 	"toolscope/ui/diff"
 	"toolscope/ui/display"
 	"toolscope/ui/panes"
@@ -504,7 +505,7 @@ func (c *comparison) drawValue(p *screen.Pen, r *diff.Row, cell *diff.Cell, call
 		end = p.Glyph.Status[stream.CutShort]
 	}
 	role, text := screen.Plain, containerText(p, r, cell)
-	if cell.Kind != stream.ObjectOpen && cell.Kind != stream.ArrayOpen {
+	if cell.Kind != json.ObjectOpen && cell.Kind != json.ArrayOpen {
 		args := call.Args()
 		role, text = screen.TokenRoles[cell.Kind], valueFrom(p, args[min(int(cell.Start), len(args)):min(int(cell.End), len(args))], int(cell.At), room-end.Width())
 	}
@@ -536,7 +537,7 @@ func valueFrom(p *screen.Pen, value []byte, at, room int) display.Text {
 // containerText describes the size of an array or object, and how it differs.
 func containerText(p *screen.Pen, r *diff.Row, cell *diff.Cell) display.Text {
 	n, word := int(cell.Holds), "item"
-	if cell.Kind == stream.ObjectOpen {
+	if cell.Kind == json.ObjectOpen {
 		word = "key"
 	}
 	switch {
@@ -544,7 +545,7 @@ func containerText(p *screen.Pen, r *diff.Row, cell *diff.Cell) display.Text {
 		return display.Lit("1 differs")
 	case r.Split && cell.Differing > 1:
 		return p.Format("%s differ", screen.Count(int(cell.Differing)))
-	case n == 0 && !cell.Growing && cell.Kind == stream.ObjectOpen:
+	case n == 0 && !cell.Growing && cell.Kind == json.ObjectOpen:
 		return display.Lit("{}")
 	case n == 0 && !cell.Growing:
 		return display.Lit("[]")

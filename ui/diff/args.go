@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // Relation says how a turn's value compares with the base's.
@@ -43,15 +43,15 @@ type Row struct {
 // Cell is one field in one call. Offsets are in the bytes of the call's arguments.
 type Cell struct {
 	Relation
-	Kind       stream.TokenKind // of the value's first token
-	Growing    bool             // its end may still arrive
-	Cut        bool             // its end will not arrive
-	Key        int32            // start of the field
-	Start, End int32            // of the value, up to now
-	At         int32            // where it begins to differ, relative to Start
-	Holds      int32            // number of values in an array or object
-	Differing  int32            // number of them that differ, if they have rows
-	List       *Items           // for a differing array of scalars
+	Kind       json.TokenKind // of the value's first token
+	Growing    bool           // its end may still arrive
+	Cut        bool           // its end will not arrive
+	Key        int32          // start of the field
+	Start, End int32          // of the value, up to now
+	At         int32          // where it begins to differ, relative to Start
+	Holds      int32          // number of values in an array or object
+	Differing  int32          // number of them that differ, if they have rows
+	List       *Items         // for a differing array of scalars
 }
 
 // Items lists how an array differs from the base's: the first differing item as it is written, and the
@@ -99,7 +99,7 @@ func CompareArgs(calls []*Args, base int, coming []bool) (rows []Row, sums []uin
 // compareRoots compares the root values. If they are not all objects, they get one row.
 func (c *argsComparer) compareRoots(roots []int32, whole []bool) {
 	for i, r := range roots {
-		if r >= 0 && c.trees[i].nodes[r].kind != stream.ObjectOpen {
+		if r >= 0 && c.trees[i].nodes[r].kind != json.ObjectOpen {
 			c.compareField("", "", 0, roots, whole)
 			return
 		}
@@ -217,7 +217,7 @@ func (c *argsComparer) makeCell(at []int32, i int, whole []bool, inside []Relati
 func (cell *Cell) compareNode(c *argsComparer, b int32, i int, n int32, inside []Relation) {
 	x, y := &c.trees[i].nodes[n], &c.trees[c.base].nodes[b]
 	switch {
-	case x.kind != y.kind || x.kind != stream.ObjectOpen && x.kind != stream.ArrayOpen:
+	case x.kind != y.kind || x.kind != json.ObjectOpen && x.kind != json.ArrayOpen:
 		m, at := compareScalars(&c.trees[c.base], y, &c.trees[i], x)
 		cell.Relation, cell.At = m, int32(at)
 	case inside != nil:
@@ -247,7 +247,7 @@ func (c *argsComparer) canSplit(at []int32) bool {
 		return false
 	}
 	kind := c.trees[c.base].nodes[b].kind
-	if kind != stream.ObjectOpen && kind != stream.ArrayOpen {
+	if kind != json.ObjectOpen && kind != json.ArrayOpen {
 		return false
 	}
 	same := 0
@@ -265,7 +265,7 @@ func (c *argsComparer) canSplit(at []int32) bool {
 // needsRows reports whether the contents of a value need rows. An array of scalars needs none: its own row
 // shows the difference.
 func (c *argsComparer) needsRows(at []int32) bool {
-	if c.trees[c.base].nodes[at[c.base]].kind == stream.ObjectOpen {
+	if c.trees[c.base].nodes[at[c.base]].kind == json.ObjectOpen {
 		return true
 	}
 	for i, n := range at {
@@ -280,7 +280,7 @@ func (c *argsComparer) needsRows(at []int32) bool {
 func (t *tree) isPlainList(n int32) bool {
 	return !slices.ContainsFunc(t.nodes[n].children, func(k int32) bool {
 		kind := t.nodes[k].kind
-		return kind == stream.ObjectOpen || kind == stream.ArrayOpen
+		return kind == json.ObjectOpen || kind == json.ArrayOpen
 	})
 }
 
@@ -412,12 +412,12 @@ const maxItems = 1000
 // compareLists sets, for a field that is an array of scalars, the items that each call lacks and adds.
 func (c *argsComparer) compareLists(r *Row, at []int32) {
 	b := at[c.base]
-	if b < 0 || c.trees[c.base].nodes[b].kind != stream.ArrayOpen {
+	if b < 0 || c.trees[c.base].nodes[b].kind != json.ArrayOpen {
 		return
 	}
 	for i, n := range at {
 		cell := &r.Cells[i]
-		if i == c.base || cell.Relation != Differs || cell.Kind != stream.ArrayOpen || !c.trees[i].isPlainList(n) {
+		if i == c.base || cell.Relation != Differs || cell.Kind != json.ArrayOpen || !c.trees[i].isPlainList(n) {
 			continue
 		}
 		own, base := c.trees[i].listItems(n), c.trees[c.base].listItems(b)
@@ -505,7 +505,7 @@ func DifferingSpans(args [2]*Args, path string) (spans [2][2]int, marks [2][][2]
 func differingSpan(args [2]*Args, row *Row, i int) [2]int {
 	a, b := &row.Cells[i], &row.Cells[1-i]
 	whole := [2]int{int(a.Start), int(a.End)}
-	if a.Kind != stream.String || b.Kind != stream.String {
+	if a.Kind != json.String || b.Kind != json.String {
 		return whole
 	}
 	one, other := args[i].Text[a.Start:a.End], args[1-i].Text[b.Start:b.End]

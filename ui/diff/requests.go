@@ -8,6 +8,7 @@ import (
 
 	"toolscope/providers"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // Request has the facts of a request that show whether another request differs only in where it was sent.
@@ -56,7 +57,7 @@ func bareModel(model string) string {
 
 func requestTree(body []byte) tree {
 	t := tree{text: body}
-	var lex stream.Lexer
+	var lex json.Lexer
 	lex.Write(body)
 	lex.Close()
 	if toks := lex.Tokens(); toks.Len() <= maxTokens {
@@ -75,13 +76,13 @@ var isID = map[string]bool{
 // requestHash returns a hash of a request without its ids and its top-level model.
 func (t *tree) requestHash(n int32, top bool) uint64 {
 	at := &t.nodes[n]
-	if at.kind != stream.ObjectOpen && at.kind != stream.ArrayOpen {
+	if at.kind != json.ObjectOpen && at.kind != json.ArrayOpen {
 		return t.valueHash(n)
 	}
 	all := uint64(at.kind) + 14695981039346656037
 	for i, k := range at.children {
 		name := t.nodes[k].name
-		if at.kind == stream.ArrayOpen {
+		if at.kind == json.ArrayOpen {
 			name = strconv.Itoa(i)
 		} else if isID[name] || top && name == "model" {
 			continue

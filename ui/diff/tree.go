@@ -7,15 +7,15 @@ import (
 	"unicode/utf8"
 
 	"toolscope/stream"
-	"toolscope/stream/jsonbytes"
+	"toolscope/stream/json"
 )
 
 // node is a value in arguments, as far as it has arrived.
 type node struct {
-	name     string           // its key; "" in an array
-	nth      int              // number of earlier fields with this name in the object; in an array, its index
-	kind     stream.TokenKind // of its first token; none before it arrives
-	key      int              // start of its key, or of the value if it has no key
+	name     string         // its key; "" in an array
+	nth      int            // number of earlier fields with this name in the object; in an array, its index
+	kind     json.TokenKind // of its first token; none before it arrives
+	key      int            // start of its key, or of the value if it has no key
 	start    int
 	end      int  // so far
 	closed   bool // it is complete
@@ -24,7 +24,7 @@ type node struct {
 }
 
 // none is the kind of a value that has not arrived.
-const none = stream.Space
+const none = json.Space
 
 // tree has the values of arguments. The first node is the root; there is none before the first token.
 type tree struct {
@@ -40,10 +40,10 @@ const maxTokens = 200_000
 // Args are the arguments of a call, as far as they have arrived.
 type Args struct {
 	Text     []byte
-	Freeform bool          // not JSON by design
-	Over     bool          // no more bytes arrive
-	Unknown  bool          // the bytes are not in memory
-	lexer    *stream.Lexer // has read the bytes; nil if parseTree must read them again
+	Freeform bool        // not JSON by design
+	Over     bool        // no more bytes arrive
+	Unknown  bool        // the bytes are not in memory
+	lexer    *json.Lexer // has read the bytes; nil if parseTree must read them again
 }
 
 // ArgsOf returns the arguments of a call, nil if c is nil.
@@ -73,21 +73,21 @@ func (a *Args) parseTree() tree {
 		return t
 	}
 	if lex == nil {
-		if lex = new(stream.Lexer); !a.Freeform {
+		if lex = new(json.Lexer); !a.Freeform {
 			lex.Write(a.Text)
 		}
 		if a.Over {
 			lex.Close()
 		}
 	}
-	whole := node{kind: stream.Junk, end: len(t.text), closed: a.Over, ends: a.Over}
+	whole := node{kind: json.Junk, end: len(t.text), closed: a.Over, ends: a.Over}
 	toks := lex.Tokens()
-	if a.Freeform || toks.Len() > maxTokens || toks.At(0).Kind == stream.Junk {
+	if a.Freeform || toks.Len() > maxTokens || toks.At(0).Kind == json.Junk {
 		t.nodes = []node{whole}
 		return t
 	}
 	b := treeBuilder{tree: &t, toks: toks, growing: lex.Open()}
-	if b.buildTree(); len(t.nodes) == 1 && lex.Err() != nil && t.nodes[0].kind != stream.ObjectOpen {
+	if b.buildTree(); len(t.nodes) == 1 && lex.Err() != nil && t.nodes[0].kind != json.ObjectOpen {
 		t.nodes[0] = whole
 	}
 	for i := range t.nodes {
@@ -99,7 +99,7 @@ func (a *Args) parseTree() tree {
 // treeBuilder builds a tree from tokens.
 type treeBuilder struct {
 	*tree
-	toks    stream.TokenList
+	toks    json.TokenList
 	growing bool             // the last token may grow
 	open    []int32          // containers, the innermost last
 	names   []map[string]int // of each container, the number of fields per name
@@ -115,14 +115,14 @@ func (b *treeBuilder) buildTree() {
 	for n, t := range b.toks.All() {
 		end, last := int(t.End), n == b.toks.Len()-1
 		switch t.Kind {
-		case stream.Space, stream.Colon, stream.Comma:
-		case stream.Junk:
+		case json.Space, json.Colon, json.Comma:
+		case json.Junk:
 			return
-		case stream.Key:
+		case json.Key:
 			if !last || !b.growing {
 				b.addKey(start, end)
 			}
-		case stream.ObjectClose, stream.ArrayClose:
+		case json.ObjectClose, json.ArrayClose:
 			b.closeContainer(end)
 		default:
 			b.addValue(t.Kind, start, end, !last || !b.growing)
@@ -138,7 +138,7 @@ func (b *treeBuilder) buildTree() {
 
 // addKey adds a key whose value has not arrived.
 func (b *treeBuilder) addKey(start, end int) {
-	name := string(jsonbytes.AppendUnquoted(nil, b.text[start+1:end-1]))
+	name := string(json.AppendUnquoted(nil, b.text[start+1:end-1]))
 	in := len(b.names) - 1
 	if b.names[in] == nil {
 		b.names[in] = map[string]int{}
@@ -149,7 +149,7 @@ func (b *treeBuilder) addKey(start, end int) {
 }
 
 // addValue adds a value: the start of a container, or a scalar.
-func (b *treeBuilder) addValue(kind stream.TokenKind, start, end int, closed bool) {
+func (b *treeBuilder) addValue(kind json.TokenKind, start, end int, closed bool) {
 	n := b.pending
 	if b.pending = -1; n < 0 {
 		index := 0
@@ -160,7 +160,7 @@ func (b *treeBuilder) addValue(kind stream.TokenKind, start, end int, closed boo
 	}
 	at := &b.nodes[n]
 	at.kind, at.start, at.end = kind, start, end
-	if kind == stream.ObjectOpen || kind == stream.ArrayOpen {
+	if kind == json.ObjectOpen || kind == json.ArrayOpen {
 		b.open, b.names = append(b.open, n), append(b.names, nil)
 		return
 	}
@@ -193,18 +193,18 @@ func compareScalars(a *tree, x *node, b *tree, y *node) (m Relation, at int) {
 		return Open, 0
 	case x.kind != y.kind:
 		return Differs, 0
-	case x.kind == stream.String:
+	case x.kind == json.String:
 		return compareStrings(a, x, b, y)
 	}
 	one, other := a.text[x.start:x.end], b.text[y.start:y.end]
 	switch {
-	case x.kind == stream.Junk:
+	case x.kind == json.Junk:
 		return compareRaw(one, x.ends, other, y.ends)
 	case !x.ends || !y.ends:
 		return Open, 0
 	case bytes.Equal(one, other):
 		return Same, 0
-	case x.kind == stream.Number && jsonbytes.ParseDecimal(one) == jsonbytes.ParseDecimal(other):
+	case x.kind == json.Number && json.ParseDecimal(one) == json.ParseDecimal(other):
 		return Alike, 0
 	}
 	return Differs, 0
@@ -228,19 +228,20 @@ func compareStrings(a *tree, x *node, b *tree, y *node) (m Relation, at int) {
 	if x.closed && y.closed && bytes.Equal(lit, held) {
 		return Same, 0
 	}
-	one, other := reader{stringContent(lit, x.closed), 0}, reader{stringContent(held, y.closed), 0}
-	n := commonPrefixLen(one.text, other.text)
-	n = min(jsonbytes.CompleteEscapes(one.text[:n]), jsonbytes.CompleteEscapes(other.text[:n]))
-	n = wholeRune(other.text, n)
-	one.at, other.at = n, n
-	for {
-		at = other.at + 1
-		r, ok := one.next()
-		s, also := other.next()
-		switch {
+	one, _ := json.Content(lit)
+	other, _ := json.Content(held)
+	n := commonPrefixLen(one, other)
+	n = min(json.CompleteEscapes(one[:n]), json.CompleteEscapes(other[:n]))
+	n = wholeRune(other, n)
+	for i := n; ; {
+		at = n + 1
+		r, size := nextChar(one[i:])
+		q, length := nextChar(other[n:])
+		ok, also := size > 0, length > 0
+		switch i, n = i+size, n+length; {
 		case !ok && !also && x.ends && y.ends && x.closed == y.closed:
 			return Alike, 0
-		case !ok && x.ends && also, !also && y.ends && ok, ok && also && r != s, !ok && !also && x.ends && y.ends:
+		case !ok && x.ends && also, !also && y.ends && ok, ok && also && r != q, !ok && !also && x.ends && y.ends:
 			return Differs, at
 		case !ok || !also:
 			return Open, 0
@@ -248,49 +249,14 @@ func compareStrings(a *tree, x *node, b *tree, y *node) (m Relation, at int) {
 	}
 }
 
-// stringContent returns a string literal without its quotes, and without an escape that its end cuts.
-func stringContent(lit []byte, ends bool) []byte {
-	lit = lit[min(1, len(lit)):]
-	if ends {
-		return lit[:max(0, len(lit)-1)]
+// nextChar returns the first character of the content of a literal, and its length. A byte of a cut character, or of
+// invalid UTF-8, is returned as a value above utf8.MaxRune.
+func nextChar(lit []byte) (c rune, n int) {
+	c, n = json.NextChar(lit, false)
+	if c == utf8.RuneError && n == 1 {
+		c = utf8.MaxRune + 1 + rune(lit[0])
 	}
-	return lit[:jsonbytes.CompleteEscapes(lit)]
-}
-
-// reader unescapes a string, one character at a time.
-type reader struct {
-	text []byte
-	at   int
-}
-
-// next returns the next character. A byte of a cut character, or of invalid UTF-8, is returned as a value
-// above utf8.MaxRune.
-func (r *reader) next() (rune, bool) {
-	rest := r.text[r.at:]
-	if len(rest) == 0 {
-		return 0, false
-	}
-	if rest[0] != '\\' {
-		c, n := utf8.DecodeRune(rest)
-		if c == utf8.RuneError && n == 1 {
-			c = utf8.MaxRune + 1 + rune(rest[0])
-		}
-		r.at += n
-		return c, true
-	}
-	n := jsonbytes.EscapeLen(rest)
-	if n == 6 && len(rest) >= 12 && rest[6] == '\\' {
-		if pair := jsonbytes.AppendUnquoted(nil, rest[:12]); len(pair) == 4 {
-			n = 12
-		}
-	}
-	said := jsonbytes.AppendUnquoted(nil, rest[:n])
-	r.at += n
-	c, size := utf8.DecodeRune(said)
-	if c == utf8.RuneError && size == 1 && len(said) == 3 { // half of a surrogate pair
-		c = rune(said[0]&0xf)<<12 | rune(said[1]&0x3f)<<6 | rune(said[2]&0x3f)
-	}
-	return c, true
+	return c, n
 }
 
 // commonPrefixLen returns the length of the common prefix of two texts, in bytes.
@@ -321,20 +287,21 @@ func (t *tree) valueHash(n int32) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte{byte(at.kind)})
 	switch text := t.text[at.start:at.end]; at.kind {
-	case stream.ObjectOpen:
+	case json.ObjectOpen:
 		all := uint64(0) // independent of the order
 		for _, k := range at.children {
 			all += hashField(t.nodes[k].name, t.nodes[k].nth, t.valueHash(k))
 		}
 		_, _ = h.Write(binary.LittleEndian.AppendUint64(nil, all))
-	case stream.ArrayOpen:
+	case json.ArrayOpen:
 		for _, k := range at.children {
 			_, _ = h.Write(binary.LittleEndian.AppendUint64(nil, t.valueHash(k)))
 		}
-	case stream.String:
-		_, _ = h.Write(jsonbytes.AppendUnquoted(nil, stringContent(text, at.closed)))
-	case stream.Number:
-		_, _ = h.Write(jsonbytes.ParseDecimal(text).Append(nil))
+	case json.String:
+		content, _ := json.Content(text)
+		_, _ = h.Write(json.AppendUnquoted(nil, content))
+	case json.Number:
+		_, _ = h.Write(json.ParseDecimal(text).Append(nil))
 	default:
 		_, _ = h.Write(text)
 	}

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // Side is one turn of a comparison. Its turn may not have opened yet.
@@ -145,19 +146,19 @@ func changeOf(set *CallSet, r *Row, i, base int) change {
 }
 
 // typeOf returns the JSON Schema name of a kind of value, with an article.
-func typeOf(k stream.TokenKind) string {
+func typeOf(k json.TokenKind) string {
 	switch k {
-	case stream.ObjectOpen:
+	case json.ObjectOpen:
 		return "an object"
-	case stream.ArrayOpen:
+	case json.ArrayOpen:
 		return "an array"
-	case stream.String:
+	case json.String:
 		return "a string"
-	case stream.Number:
+	case json.Number:
 		return "a number"
-	case stream.True, stream.False:
+	case json.True, json.False:
 		return "a boolean"
-	case stream.Null:
+	case json.Null:
 		return "null"
 	}
 	return "free text"
@@ -536,7 +537,7 @@ func fieldPhrase(set *CallSet, r *Row, i int, how change) string {
 		return "began " + name + " differently"
 	}
 	text := set.Calls[i].Args()
-	if int(c.End) > len(text) || c.End-c.Start > maxQuoted || c.Kind == stream.ObjectOpen || c.Kind == stream.ArrayOpen {
+	if int(c.End) > len(text) || c.End-c.Start > maxQuoted || c.Kind == json.ObjectOpen || c.Kind == json.ArrayOpen {
 		return "wrote " + name + " differently"
 	}
 	return fmt.Sprintf("wrote %s as %s", name, text[c.Start:c.End])

@@ -33,7 +33,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"toolscope/stream/jsonbytes"
+	"toolscope/stream/json"
 )
 
 // Drawer sets the alphabet for drawing. The zero Drawer draws Unicode; the functions of this package use
@@ -238,13 +238,13 @@ func CompactParts(text []byte) iter.Seq[[]byte] {
 		for len(text) > 0 && !p.enough {
 			n := 1
 			switch c := text[0]; {
-			case jsonbytes.IsSpace(c):
-				n = jsonbytes.SpaceLen(text)
+			case json.IsSpace(c):
+				n = json.SpaceLen(text)
 			case c == '"':
-				n, _ = jsonbytes.StringEnd(text)
+				n, _ = json.StringEnd(text)
 				p.appendQuoted(text[1:n-1], false)
 			default:
-				for n < len(text) && text[n] != '"' && !jsonbytes.IsSpace(text[n]) {
+				for n < len(text) && text[n] != '"' && !json.IsSpace(text[n]) {
 					n++
 				}
 				p.b = append(p.b, text[:n]...)

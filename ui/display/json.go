@@ -3,7 +3,7 @@ package display
 import (
 	"unicode/utf8"
 
-	"toolscope/stream/jsonbytes"
+	"toolscope/stream/json"
 )
 
 // AppendJSON appends s as a JSON string that is safe to print. Characters that [Clean] would alter are
@@ -18,31 +18,31 @@ func AppendJSON[T string | []byte](dst []byte, s T) []byte {
 // AppendJSONText appends a JSON text in a form that is safe to print. Inside strings, characters that [Clean]
 // would alter are escaped as by [AppendJSON], and escapes stay. Text outside of strings stays, including
 // line breaks. A text that is not valid JSON is made safe too, but its meaning may change.
-func AppendJSONText(dst, json []byte) []byte {
-	for len(json) > 0 {
+func AppendJSONText(dst, text []byte) []byte {
+	for len(text) > 0 {
 		n := 0
-		for n < len(json) && json[n] != '"' && (printableByte(json[n]) || isLineSpace(json[n])) {
+		for n < len(text) && text[n] != '"' && (printableByte(text[n]) || isLineSpace(text[n])) {
 			n++
 		}
-		dst = append(dst, json[:n]...)
-		json = json[n:]
+		dst = append(dst, text[:n]...)
+		text = text[n:]
 		switch {
-		case len(json) == 0:
-		case json[0] == '"':
-			n, closed := jsonbytes.StringEnd(json)
-			inside := json[1:n]
+		case len(text) == 0:
+		case text[0] == '"':
+			n, closed := json.StringEnd(text)
+			inside := text[1:n]
 			if closed {
-				inside = json[1 : n-1]
+				inside = text[1 : n-1]
 			}
 			dst, _ = appendEscaped(append(dst, '"'), inside, len(inside), false)
 			if closed {
 				dst = append(dst, '"')
 			}
-			json = json[n:]
+			text = text[n:]
 		default:
-			p := scan(json)
-			dst = Drawer{}.appendUnit(dst, json, p)
-			json = json[p.n:]
+			p := scan(text)
+			dst = Drawer{}.appendUnit(dst, text, p)
+			text = text[p.n:]
 		}
 	}
 	return dst
@@ -77,7 +77,7 @@ func appendPlain(dst, src []byte, quote bool) []byte {
 		return append(dst, src...)
 	}
 	for {
-		n := jsonbytes.PlainRun(src)
+		n := json.PlainRun(src)
 		if dst = append(dst, src[:n]...); n == len(src) {
 			return dst
 		}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"toolscope/stream"
+	"toolscope/stream/json"
 	"toolscope/ui/display"
 )
 
@@ -29,7 +29,7 @@ func BenchmarkJSON(b *testing.B) {
 				b.SetBytes(int64(len(text)))
 				b.ReportAllocs()
 				for b.Loop() {
-					var lex stream.Lexer
+					var lex json.Lexer
 					d := NewJSON(100, display.Drawer{})
 					for at := 0; at < len(text); {
 						next := min(at+step, len(text))

@@ -3,8 +3,7 @@ package layout
 import (
 	"bytes"
 
-	"toolscope/stream"
-	"toolscope/stream/jsonbytes"
+	"toolscope/stream/json"
 	"toolscope/ui/display"
 )
 
@@ -52,7 +51,7 @@ func (d *JSON) Boxes() []Box { return d.boxes }
 
 // Extend lays out the new bytes. lex must have read exactly text, and both only grow. An escape or
 // character that the end cuts is laid out only when it is complete, or if whole is set.
-func (d *JSON) Extend(text []byte, lex *stream.Lexer, whole bool) {
+func (d *JSON) Extend(text []byte, lex *json.Lexer, whole bool) {
 	toks := lex.Tokens()
 	d.src = text
 	defer func() { d.src = nil }()
@@ -82,29 +81,29 @@ func (d *JSON) Extend(text []byte, lex *stream.Lexer, whole bool) {
 }
 
 // beginToken selects the row of a token.
-func (d *JSON) beginToken(k stream.TokenKind, off int) {
+func (d *JSON) beginToken(k json.TokenKind, off int) {
 	d.last = glyphSize{}
 	switch k {
-	case stream.Space:
+	case json.Space:
 		if len(d.rows) == 0 { // not drawn, but every byte belongs to a row
 			d.startRow(off)
 			d.ready = true
 		}
 		return
-	case stream.Colon, stream.Comma:
+	case json.Colon, json.Comma:
 		return
 	}
 	d.from = off
 	switch k {
-	case stream.ObjectClose, stream.ArrayClose:
+	case json.ObjectClose, json.ArrayClose:
 		d.closeContainer(off)
 		return
-	case stream.Junk:
+	case json.Junk:
 		if len(d.rows) == 0 {
 			d.startRow(off)
 		}
 		return
-	case stream.Key:
+	case json.Key:
 		d.startRow(off)
 	default:
 		if !d.ready {
@@ -112,7 +111,7 @@ func (d *JSON) beginToken(k stream.TokenKind, off int) {
 		}
 	}
 	d.ready = false
-	if k == stream.ObjectOpen || k == stream.ArrayOpen {
+	if k == json.ObjectOpen || k == json.ArrayOpen {
 		d.stack = append(d.stack, container{row: int32(len(d.rows) - 1), box: int32(len(d.boxes))})
 		d.boxes = append(d.boxes, Box{End: -1, Token: int32(d.tok)})
 		d.fresh = true
@@ -144,17 +143,17 @@ func (d *JSON) closeContainer(off int) {
 }
 
 // placeToken places bytes of a token on the last row.
-func (d *JSON) placeToken(k stream.TokenKind, b []byte) {
+func (d *JSON) placeToken(k json.TokenKind, b []byte) {
 	switch {
 	case len(b) == 0:
-	case k == stream.Space:
+	case k == json.Space:
 		d.rows[len(d.rows)-1].End += uint32(len(b))
-	case k == stream.Colon:
+	case k == json.Colon:
 		d.placeBytes(1, 2)
 		d.ready = true
-	case k == stream.String || k == stream.Key:
+	case k == json.String || k == json.Key:
 		d.placeString(b)
-	case k == stream.ObjectOpen || k == stream.ArrayOpen:
+	case k == json.ObjectOpen || k == json.ArrayOpen:
 		d.placeText(b)
 		d.boxes[len(d.boxes)-1].Row = int32(len(d.rows) - 1)
 	default:
@@ -171,7 +170,7 @@ func (d *JSON) placeString(b []byte) {
 		}
 		d.placeText(b[:n])
 		if b = b[n:]; len(b) > 0 {
-			n = jsonbytes.EscapeLen(b)
+			n = json.EscapeLen(b)
 			k, cells := d.draw.Measure(b[n-1:]) // a combining mark may follow its last character
 			if n, cells = n-1+k, n-1+cells; cells <= minRoom {
 				d.placeBytes(n, cells)
@@ -185,11 +184,11 @@ func (d *JSON) placeString(b []byte) {
 
 // settledToken returns the length of b, the end of a growing token, without an escape or character that
 // is cut.
-func settledToken(k stream.TokenKind, b []byte) int {
-	if k != stream.String && k != stream.Key {
+func settledToken(k json.TokenKind, b []byte) int {
+	if k != json.String && k != json.Key {
 		return settledChar(b)
 	}
-	if n := jsonbytes.CompleteEscapes(b); n < len(b) {
+	if n := json.CompleteEscapes(b); n < len(b) {
 		return n
 	}
 	return settledChar(b)

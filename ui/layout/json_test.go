@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"toolscope/stream"
+	"toolscope/stream/json"
 	"toolscope/ui/display"
 )
 
@@ -262,10 +262,10 @@ func TestRowAt(t *testing.T) {
 // TestDepth: nesting as deep as the lexer reads it costs nothing in width.
 func TestDepth(t *testing.T) {
 	b := jsonBed(40, display.Drawer{})
-	b.add(strings.Repeat(`{"k":[`, stream.MaxDepth/2)+`"here"`, false)
+	b.add(strings.Repeat(`{"k":[`, json.MaxDepth/2)+`"here"`, false)
 	rows := b.rows()
 	last := rows[len(rows)-1]
-	if b.check(t, 0); last.Indent != 40-minRoom || len(rows) != stream.MaxDepth+1 {
+	if b.check(t, 0); last.Indent != 40-minRoom || len(rows) != json.MaxDepth+1 {
 		t.Errorf("%d rows, the last %+v", len(rows), last)
 	}
 }

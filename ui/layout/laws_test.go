@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"toolscope/stream"
+	"toolscope/stream/json"
 	"toolscope/ui/display"
 )
 
@@ -39,7 +39,7 @@ type bed struct {
 	draw  display.Drawer
 	width int
 	text  []byte
-	lex   stream.Lexer
+	lex   json.Lexer
 	json  *JSON // one of these is set
 	plain *Text
 }
@@ -208,11 +208,11 @@ func (b *bed) spans(r Row) (spans []span) {
 		if from >= to {
 			continue
 		}
-		if start = to; tok.Kind == stream.Space {
+		if start = to; tok.Kind == json.Space {
 			continue
 		}
 		s := span{text: b.text[from:to]}
-		if tok.Kind == stream.Colon {
+		if tok.Kind == json.Colon {
 			s.extra = 1
 		}
 		spans = append(spans, s)

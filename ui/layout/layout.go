@@ -17,7 +17,7 @@ import (
 	"sort"
 	"unicode/utf8"
 
-	"toolscope/stream/jsonbytes"
+	"toolscope/stream/json"
 	"toolscope/ui/display"
 )
 
@@ -237,7 +237,7 @@ func (w *breakFinder) scanText(draw display.Drawer, text []byte) {
 			case c == '/' || c == ',':
 				w.soft = breakPoint{at + 1, w.cells + 1}
 			case c == '\\' && w.escaped:
-				if k = min(jsonbytes.EscapeLen(text[at:]), end-at); k == 2 && text[at+1] == 'n' {
+				if k = min(json.EscapeLen(text[at:]), end-at); k == 2 && text[at+1] == 'n' {
 					w.soft = breakPoint{at + 2, w.cells + 2}
 				}
 			}

@@ -11,6 +11,7 @@ import (
 	"toolscope/providers/conversation"
 	"toolscope/providers/replay"
 	"toolscope/stream"
+	"toolscope/stream/json"
 	"toolscope/ui/display"
 	"toolscope/ui/screen"
 )
@@ -207,7 +208,7 @@ func sentBackLines(v *providers.View, c *stream.Call, width int, p *screen.Pen) 
 		}
 		look, sign := SentBackLook(p, r.Outcome)
 		text := display.Join(sign, p.Name(r.Outcome), display.Lit("  "), p.Name(sentBackWords(v, r)))
-		if c.Syntax() == stream.SyntaxDouble && r.Outcome == string(replay.Intact) {
+		if c.Syntax() == json.SyntaxDouble && r.Outcome == string(replay.Intact) {
 			text = display.Join(text, display.Lit("; the model double-encoded it"))
 		}
 		for j, line := range display.Wrap(text, max(width-4, 8)) {

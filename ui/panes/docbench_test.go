@@ -10,7 +10,7 @@ import (
 	"github.com/charmbracelet/lipgloss"
 	"github.com/muesli/termenv"
 
-	"toolscope/stream/jsonbytes"
+	"toolscope/stream/json"
 	"toolscope/themes"
 	"toolscope/ui/display"
 	"toolscope/ui/screen"
@@ -91,7 +91,7 @@ func lipglossDocument(styles map[screen.Role]lipgloss.Style, d *Document) string
 				case k < 0:
 					k = len(rest)
 				case k == 0:
-					k, r = jsonbytes.EscapeLen(rest), screen.EscapeToken
+					k, r = json.EscapeLen(rest), screen.EscapeToken
 				}
 				put(r, rest[:k])
 				rest = rest[k:]

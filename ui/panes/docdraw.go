@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"toolscope/stream"
+	"toolscope/stream/json"
 	"toolscope/ui/display"
 	"toolscope/ui/layout"
 	"toolscope/ui/screen"
@@ -93,10 +94,10 @@ func (d *Document) drawTokens(p *screen.Pen, r layout.Row, chosen bool) {
 		if end <= off {
 			continue
 		}
-		if kind != stream.Space {
+		if kind != json.Space {
 			d.drawSpan(p, d.tokenRole(kind), text[off:end], off, n == open, chosen)
 		}
-		if kind == stream.Colon {
+		if kind == json.Colon {
 			p.Spaces(screen.Bare, 1)
 		}
 		off = end
@@ -105,8 +106,8 @@ func (d *Document) drawTokens(p *screen.Pen, r layout.Row, chosen bool) {
 
 // tokenRole returns the role of a token of arguments. Bytes after a wrong byte are bad, unless the cause
 // is only that toolscope missed bytes.
-func (d *Document) tokenRole(k stream.TokenKind) screen.Role {
-	if k == stream.Junk && d.Call.Status() != stream.Unseen {
+func (d *Document) tokenRole(k json.TokenKind) screen.Role {
+	if k == json.Junk && d.Call.Status() != stream.Unseen {
 		return screen.Bad
 	}
 	return screen.TokenRoles[k]
@@ -211,8 +212,8 @@ func (d *Document) cellsBefore(r layout.Row, off int) (cells int) {
 			continue
 		}
 		switch toks.At(n).Kind {
-		case stream.Space:
-		case stream.Colon:
+		case json.Space:
+		case json.Colon:
 			cells += 2
 		default:
 			cells += d.drawer.CleanBytes(d.Call.Args()[at:end]).Width()

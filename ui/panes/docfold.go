@@ -1,14 +1,12 @@
 package panes
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"sort"
 	"strings"
 
-	"toolscope/stream"
-	"toolscope/stream/jsonbytes"
+	"toolscope/stream/json"
 	"toolscope/ui/display"
 	"toolscope/ui/layout"
 	"toolscope/ui/screen"
@@ -193,7 +191,7 @@ func (d *Document) glyphSet() *screen.Glyphs {
 // foldText returns the text shown for a folded container.
 func (d *Document) foldText(b layout.Box) display.Text {
 	toks, thing, g := d.callTokens(), "item", d.glyphSet()
-	if toks.At(int(b.Token)).Kind == stream.ObjectOpen {
+	if toks.At(int(b.Token)).Kind == json.ObjectOpen {
 		thing = "key"
 	}
 	size := screen.Bytes(int(toks.At(int(b.Last)).End) - toks.Start(int(b.Token)))
@@ -224,7 +222,7 @@ func (d *Document) Path() string {
 			break
 		}
 		part := fmt.Sprintf("[%d]", r.Index)
-		if toks := d.callTokens(); int(r.Token) < toks.Len() && toks.At(int(r.Token)).Kind == stream.Key {
+		if toks := d.callTokens(); int(r.Token) < toks.Len() && toks.At(int(r.Token)).Kind == json.Key {
 			key := TokenSpan(toks, int(r.Token))
 			key.End = min(key.End, key.Start+screen.MaxNameBytes)
 			part = "." + Unquoted(d.Call.Args(), key)
@@ -244,11 +242,11 @@ func (d *Document) stringAt(n int) int {
 	if d.Call == nil || n < 0 || n >= toks.Len() {
 		return -1
 	}
-	if toks.At(n).Kind == stream.Key {
-		for n++; n < toks.Len() && (toks.At(n).Kind == stream.Space || toks.At(n).Kind == stream.Colon); n++ {
+	if toks.At(n).Kind == json.Key {
+		for n++; n < toks.Len() && (toks.At(n).Kind == json.Space || toks.At(n).Kind == json.Colon); n++ {
 		}
 	}
-	if n >= toks.Len() || toks.At(n).Kind != stream.String {
+	if n >= toks.Len() || toks.At(n).Kind != json.String {
 		return -1
 	}
 	return n
@@ -262,8 +260,8 @@ func (d *Document) valueAtCursor() (path string, value, raw []byte) {
 	if n < 0 || n >= toks.Len() {
 		return "", nil, nil
 	}
-	if toks.At(n).Kind == stream.Key {
-		for n++; n < toks.Len() && (toks.At(n).Kind == stream.Space || toks.At(n).Kind == stream.Colon); n++ {
+	if toks.At(n).Kind == json.Key {
+		for n++; n < toks.Len() && (toks.At(n).Kind == json.Space || toks.At(n).Kind == json.Colon); n++ {
 		}
 	}
 	if n >= toks.Len() {
@@ -271,17 +269,17 @@ func (d *Document) valueAtCursor() (path string, value, raw []byte) {
 	}
 	span := TokenSpan(toks, n)
 	switch toks.At(n).Kind {
-	case stream.ObjectOpen, stream.ArrayOpen:
+	case json.ObjectOpen, json.ArrayOpen:
 		span.End = len(args)
 		i := sort.Search(len(d.jsonBoxes()), func(i int) bool { return int(d.jsonBoxes()[i].Token) >= n })
 		if i < len(d.jsonBoxes()) && d.jsonBoxes()[i].End >= 0 {
 			span.End = int(toks.At(int(d.jsonBoxes()[i].Last)).End)
 		}
-	case stream.ObjectClose, stream.ArrayClose, stream.Space, stream.Colon, stream.Comma, stream.Junk:
+	case json.ObjectClose, json.ArrayClose, json.Space, json.Colon, json.Comma, json.Junk:
 		return "", nil, nil
 	}
 	raw = slices.Clone(args[span.Start:span.End])
-	if value = raw; toks.At(n).Kind == stream.String {
+	if value = raw; toks.At(n).Kind == json.String {
 		value = []byte(Unquoted(args, span))
 	}
 	if path = d.Path(); path == "" {
@@ -295,8 +293,8 @@ func (d *Document) keyBefore(n int) string {
 	toks := d.callTokens()
 	for n--; n >= 0; n-- {
 		switch toks.At(n).Kind {
-		case stream.Space, stream.Colon:
-		case stream.Key:
+		case json.Space, json.Colon:
+		case json.Key:
 			return Unquoted(d.Call.Args(), TokenSpan(toks, n))
 		default:
 			return ""
@@ -310,8 +308,8 @@ func (d *Document) valueAfter(n int) string {
 	toks := d.callTokens()
 	for n++; n < toks.Len(); n++ {
 		switch toks.At(n).Kind {
-		case stream.Space, stream.Colon:
-		case stream.String:
+		case json.Space, json.Colon:
+		case json.String:
 			return Unquoted(d.Call.Args(), TokenSpan(toks, n))
 		default:
 			return ""
@@ -322,11 +320,8 @@ func (d *Document) valueAfter(n int) string {
 
 // Unquoted decodes a string or key, as far as it has arrived.
 func Unquoted(args []byte, s Span) string {
-	lit := bytes.TrimPrefix(args[s.Start:s.End], []byte(`"`))
-	if body, ok := bytes.CutSuffix(lit, []byte(`"`)); ok && jsonbytes.TrailingBackslashes(body)%2 == 0 {
-		lit = body
-	}
-	return string(jsonbytes.AppendUnquoted(nil, lit))
+	content, _ := json.Content(args[s.Start:s.End])
+	return string(json.AppendUnquoted(nil, content))
 }
 
 // ContentHint has hints about the content of a string, from its surroundings.
@@ -342,11 +337,11 @@ func (d *Document) hintFor(value int) (h ContentHint) {
 	depth, keys := 0, 0
 	for n := value - 1; n >= 0; n-- {
 		switch toks.At(n).Kind {
-		case stream.ObjectClose, stream.ArrayClose:
+		case json.ObjectClose, json.ArrayClose:
 			depth++
-		case stream.ObjectOpen, stream.ArrayOpen:
+		case json.ObjectOpen, json.ArrayOpen:
 			depth = max(0, depth-1)
-		case stream.Key:
+		case json.Key:
 			if keys++; depth > 0 || keys == 1 && h.Key != "" {
 				continue
 			}

@@ -2,7 +2,6 @@ package panes
 
 import (
 	"bytes"
-	"encoding/json"
 	"math"
 	"path"
 	"sort"
@@ -11,6 +10,7 @@ import (
 	"github.com/alecthomas/chroma/v2"
 	"github.com/alecthomas/chroma/v2/lexers"
 
+	"toolscope/stream/json"
 	"toolscope/ui/display"
 	"toolscope/ui/layout"
 	"toolscope/ui/screen"

@@ -5,7 +5,7 @@ import (
 	"unicode/utf16"
 
 	"toolscope/stream"
-	"toolscope/stream/jsonbytes"
+	"toolscope/stream/json"
 	"toolscope/ui/display"
 	"toolscope/ui/layout"
 	"toolscope/ui/screen"
@@ -95,7 +95,7 @@ func (d *Document) Show(c *stream.Call, width int, draw display.Drawer) {
 
 // plainText reports whether the arguments are shown raw.
 func (d *Document) plainText() bool {
-	return d.Raw || d.Call != nil && d.Call.Syntax() == stream.SyntaxFreeform
+	return d.Raw || d.Call != nil && d.Call.Syntax() == json.SyntaxFreeform
 }
 
 // isLayoutValid reports whether the layout is a prefix of the arguments.
@@ -199,15 +199,15 @@ func (d *Document) textRow(place int) int {
 }
 
 // callTokens returns the call's tokens; free text has none.
-func (d *Document) callTokens() stream.TokenList {
+func (d *Document) callTokens() json.TokenList {
 	if d.Call == nil {
-		return stream.TokenList{}
+		return json.TokenList{}
 	}
 	return d.Call.Lexer().Tokens()
 }
 
 // TokenSpan returns the bytes of token n.
-func TokenSpan(toks stream.TokenList, n int) Span {
+func TokenSpan(toks json.TokenList, n int) Span {
 	if n < 0 || n >= toks.Len() {
 		return Span{}
 	}
@@ -215,7 +215,7 @@ func TokenSpan(toks stream.TokenList, n int) Span {
 }
 
 // tokenAt returns the number of the token with the byte at off.
-func tokenAt(toks stream.TokenList, off int) int {
+func tokenAt(toks json.TokenList, off int) int {
 	lo, hi := 0, toks.Len()
 	for lo < hi {
 		if mid := (lo + hi) / 2; int(toks.At(mid).End) > off {
@@ -281,10 +281,10 @@ func (d *Document) openToken(n int) *openString {
 
 // extendString decodes new bytes of the string, and drops bytes that are gone.
 func (o *openString) extendString(c *stream.Call, w, h int, draw display.Drawer) {
-	var toks stream.TokenList
+	var toks json.TokenList
 	if c != nil {
 		toks = c.Lexer().Tokens()
-		o.replaced = c.Rewrites != o.rewrites || o.token < toks.Len() && toks.At(o.token).Kind != stream.String
+		o.replaced = c.Rewrites != o.rewrites || o.token < toks.Len() && toks.At(o.token).Kind != json.String
 	}
 	var body []byte
 	o.Complete = false
@@ -300,13 +300,13 @@ func (o *openString) extendString(c *stream.Call, w, h int, draw display.Drawer)
 }
 
 // stringBody returns the bytes between the quotes of a string, and whether the closing quote has arrived.
-func stringBody(c *stream.Call, toks stream.TokenList, n int) (body []byte, closed bool) {
+func stringBody(c *stream.Call, toks json.TokenList, n int) (body []byte, closed bool) {
 	s := TokenSpan(toks, n)
 	body = bytes.TrimPrefix(c.Args()[s.Start:s.End], []byte(`"`))
 	if n == toks.Len()-1 && c.Lexer().Open() {
 		return body, false
 	}
-	if cut, ok := bytes.CutSuffix(body, []byte(`"`)); ok && jsonbytes.TrailingBackslashes(cut)%2 == 0 {
+	if cut, ok := bytes.CutSuffix(body, []byte(`"`)); ok && json.TrailingBackslashes(cut)%2 == 0 {
 		return cut, true
 	}
 	return body, true
@@ -316,13 +316,13 @@ func stringBody(c *stream.Call, toks stream.TokenList, n int) (body []byte, clos
 func (o *openString) decode(body []byte, whole bool) {
 	end := len(body)
 	if !whole {
-		end = jsonbytes.CompleteEscapes(body)
-		if half, ok := jsonbytes.UnicodeEscape(body[max(0, end-6):end]); ok && end >= 6 && utf16.IsSurrogate(half) && half < 0xdc00 && jsonbytes.TrailingBackslashes(body[:end-6])%2 == 0 {
+		end = json.CompleteEscapes(body)
+		if half, ok := json.UnicodeEscape(body[max(0, end-6):end]); ok && end >= 6 && utf16.IsSurrogate(half) && half < 0xdc00 && json.TrailingBackslashes(body[:end-6])%2 == 0 {
 			end -= 6
 		}
 	}
 	if end > o.read {
-		o.Add(jsonbytes.AppendUnquoted(nil, body[o.read:end]))
+		o.Add(json.AppendUnquoted(nil, body[o.read:end]))
 		o.read = end
 	}
 }
@@ -372,7 +372,7 @@ func (d *Document) endSign() display.Text {
 	switch st := c.Status(); {
 	case c.MayGrow():
 		return g.Cursor
-	case st == stream.CutShort, st == stream.Aborted, st == stream.Unseen, st == stream.Rejected && c.Syntax() == stream.SyntaxPrefix:
+	case st == stream.CutShort, st == stream.Aborted, st == stream.Unseen, st == stream.Rejected && c.Syntax() == json.SyntaxPrefix:
 		return g.Status[st]
 	}
 	return display.Text{}
@@ -474,10 +474,10 @@ func (d *Document) beginsMember(row int) bool {
 		return false
 	}
 	n := int(r.Token) - 1
-	for n >= 0 && toks.At(n).Kind == stream.Space {
+	for n >= 0 && toks.At(n).Kind == json.Space {
 		n--
 	}
-	return n >= 0 && toks.At(n).Kind == stream.Comma
+	return n >= 0 && toks.At(n).Kind == json.Comma
 }
 
 // GoTo moves the cursor to the byte at off, and unfolds the containers that hide it.
@@ -504,7 +504,7 @@ func (d *Document) MoveRow(place int) {
 		return
 	}
 	d.tok = tokenAt(toks, int(d.layoutRows()[n].Start))
-	for d.tok+1 < toks.Len() && toks.At(d.tok).Kind == stream.Space && TokenSpan(toks, d.tok).End < int(d.layoutRows()[n].End) {
+	for d.tok+1 < toks.Len() && toks.At(d.tok).Kind == json.Space && TokenSpan(toks, d.tok).End < int(d.layoutRows()[n].End) {
 		d.tok++
 	}
 }
@@ -515,7 +515,7 @@ func (d *Document) MoveToken(step int) bool {
 	toks := d.callTokens()
 	for n := d.tok + step; n >= 0 && n < toks.Len(); n += step {
 		switch toks.At(n).Kind {
-		case stream.Space, stream.Colon, stream.Comma:
+		case json.Space, json.Colon, json.Comma:
 			continue
 		}
 		if box := d.hidingBox(d.rowAt(toks.Start(n))); box != nil {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"toolscope/stream"
+	"toolscope/stream/json"
 	"toolscope/themes"
 	"toolscope/ui/display"
 	"toolscope/ui/screen"
@@ -202,7 +203,7 @@ func TestBelow(t *testing.T) {
 	}
 }
 
-func checkBelow(t *testing.T, d *Document, row int, n *findingNote, err *stream.SyntaxError) {
+func checkBelow(t *testing.T, d *Document, row int, n *findingNote, err *json.SyntaxError) {
 	t.Helper()
 	args, width, said := d.Call.Args(), d.layoutWidth(), ""
 	for _, below := range n.below {

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sort"
 
-	"toolscope/stream"
+	"toolscope/stream/json"
 	"toolscope/ui/display"
 	"toolscope/ui/layout"
 	"toolscope/ui/screen"
@@ -116,7 +116,7 @@ func (f *foldableDocument) rowAt(off int) int32 {
 // memberKey returns the key of the field that a row begins, or "".
 func (f *foldableDocument) memberKey(row int32) string {
 	n := int(f.rows[row].Token)
-	if n < 0 || n >= f.toks.Len() || f.toks.At(n).Kind != stream.Key || f.rows[row].Wrapped {
+	if n < 0 || n >= f.toks.Len() || f.toks.At(n).Kind != json.Key || f.rows[row].Wrapped {
 		return ""
 	}
 	s := TokenSpan(f.toks, n)
@@ -128,9 +128,9 @@ func (f *foldableDocument) memberKey(row int32) string {
 func (f *foldableDocument) memberString(row int32) string {
 	for n := int(f.rows[row].Token) + 1; n < f.toks.Len(); n++ {
 		switch f.toks.At(n).Kind {
-		case stream.Space, stream.Colon:
+		case json.Space, json.Colon:
 			continue
-		case stream.String:
+		case json.String:
 			s := TokenSpan(f.toks, n)
 			s.End = min(s.End, s.Start+screen.MaxNameBytes)
 			return Unquoted(f.text, s)

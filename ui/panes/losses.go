@@ -8,7 +8,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
-	"toolscope/stream/jsonbytes"
+	"toolscope/stream/json"
 	"toolscope/ui/display"
 	"toolscope/ui/screen"
 )
@@ -65,7 +65,7 @@ func addedSpans(c *replay.Sent) (added []Span) {
 // isReplacedByEmpty reports whether {} replaces the arguments. The common first brace then does not count
 // as kept.
 func isReplacedByEmpty(c *replay.Sent) bool {
-	return protocol.Raw(c.Args).EmptyObject() && !protocol.Raw(bytes.TrimSpace(c.Original)).EmptyObject()
+	return json.Value(c.Args).EmptyObject() && !json.Value(bytes.TrimSpace(c.Original)).EmptyObject()
 }
 
 // editsOf returns the edits that turn the written arguments into the sent ones. It leaves out the common
@@ -85,7 +85,7 @@ func editsOf(c *replay.Sent) []replay.Edit {
 		for n < min(len(old), len(e.To)) && old[len(old)-1-n] == e.To[len(e.To)-1-n] && old[len(old)-1-n] < utf8.RuneSelf {
 			n++
 		}
-		for n > 0 && jsonbytes.TrailingBackslashes(old[:len(old)-n]) > 0 { // an escape is not split
+		for n > 0 && json.TrailingBackslashes(old[:len(old)-n]) > 0 { // an escape is not split
 			n--
 		}
 		e.End, e.To = e.End-n, e.To[:len(e.To)-n]
@@ -99,7 +99,7 @@ func completeUnits(b []byte, n int) int {
 		n--
 	}
 	if n < len(b) {
-		n = jsonbytes.CompleteEscapes(b[:n])
+		n = json.CompleteEscapes(b[:n])
 	}
 	return n
 }
@@ -109,7 +109,7 @@ func stringSpan(c *replay.Sent) (inner Span, held bool) {
 	if len(c.Original) == 0 || len(c.Args) <= len(c.Original) {
 		return Span{}, false
 	}
-	text := protocol.AppendString(nil, c.Original)
+	text := json.AppendQuoted(nil, c.Original)
 	at := bytes.Index(c.Args, text)
 	return Span{at + 1, at + len(text) - 1}, at >= 0
 }
@@ -157,9 +157,9 @@ func FindArgs(body [][]byte, calls []replay.Sent) (found []ArgsPlace, added int)
 func (a ArgsPlace) findNext(body [][]byte, c *replay.Sent) (ArgsPlace, bool) {
 	args := c.Args
 	if c.Form == protocol.TextForm {
-		args = protocol.AppendString(nil, args)
+		args = json.AppendQuoted(nil, args)
 	}
-	name := protocol.AppendString(nil, []byte(c.Name))
+	name := json.AppendQuoted(nil, []byte(c.Name))
 	for i := a.Message; i < len(body); i++ {
 		start := 0
 		if i == a.Message {
@@ -188,7 +188,7 @@ func writtenSpans(c *replay.Sent, spans []Span) (out []Span) {
 	from, at := 0, 1 // after the quote
 	var buf []byte
 	until := func(n int) int {
-		buf = protocol.AppendString(buf[:0], c.Args[from:n])
+		buf = json.AppendQuoted(buf[:0], c.Args[from:n])
 		from, at = n, at+len(buf)-2
 		return at
 	}

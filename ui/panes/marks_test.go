@@ -9,6 +9,7 @@ import (
 	"toolscope/providers"
 	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
+	"toolscope/stream/json"
 )
 
 // argumentTexts are arguments of each kind that replay treats in its own way.
@@ -65,7 +66,7 @@ func checkMarks(t *testing.T, what string, p *replay.Preview) {
 			t.Errorf("%s: %q and %q are not marked", what, kept, sent)
 		}
 	case held:
-		text := string(protocol.AppendString(nil, c.Original))
+		text := string(json.AppendQuoted(nil, c.Original))
 		if kept != string(c.Original) || sent != text[1:len(text)-1] {
 			t.Errorf("%s: %q is kept, and sent as %q", what, kept, sent)
 		}
@@ -85,7 +86,7 @@ func checkMarks(t *testing.T, what string, p *replay.Preview) {
 	body := p.Body[at.Message][at.Offset : at.Offset+at.length]
 	inBody, want := without(t, body, writtenSpans(c, added)), sent
 	if c.Form == protocol.TextForm {
-		want = string(protocol.AppendString(nil, []byte(sent)))
+		want = string(json.AppendQuoted(nil, []byte(sent)))
 	}
 	if inBody != want {
 		t.Errorf("%s: in the body %q is not marked, want %q", what, inBody, want)

@@ -9,6 +9,7 @@ import (
 
 	"toolscope/providers"
 	"toolscope/stream"
+	"toolscope/stream/json"
 	"toolscope/ui/display"
 	"toolscope/ui/screen"
 )
@@ -206,10 +207,10 @@ func (r *Result) addResult(s *Context, c *stream.Call, given *stream.SentBackCal
 
 // isDocument reports whether a text is a JSON object or array.
 func isDocument(text []byte) bool {
-	var lex stream.Lexer
+	var lex json.Lexer
 	lex.Write(text)
 	lex.Close()
-	return lex.Syntax() == stream.SyntaxObject || lex.Syntax() == stream.SyntaxOther && bytes.HasPrefix(bytes.TrimSpace(text), []byte("["))
+	return lex.Syntax() == json.SyntaxObject || lex.Syntax() == json.SyntaxOther && bytes.HasPrefix(bytes.TrimSpace(text), []byte("["))
 }
 
 // SentBackRequest names the request that sent a call back.

@@ -10,6 +10,7 @@ import (
 	"toolscope/providers/client"
 	"toolscope/providers/replay"
 	"toolscope/stream"
+	"toolscope/stream/json"
 	"toolscope/ui/display"
 	"toolscope/ui/screen"
 )
@@ -120,11 +121,11 @@ func ranArgs(c *stream.Call, r stream.RuleRun, e stream.RunRule) (args []byte, h
 // noObject says why arguments are not an object.
 func noObject(c *stream.Call) string {
 	switch c.Syntax() {
-	case stream.SyntaxDouble:
+	case json.SyntaxDouble:
 		return "double-encoded JSON"
-	case stream.SyntaxOther:
+	case json.SyntaxOther:
 		return "not an object"
-	case stream.SyntaxConcat:
+	case json.SyntaxConcat:
 		return display.Format("%d objects", c.Lexer().Docs()).String()
 	}
 	if err := c.Lexer().Err(); err != nil {
@@ -192,7 +193,7 @@ func RunBy(t *stream.Turn, c *stream.Call, x stream.RunRule) (say []string) {
 	how, run := endingOf(t), t.RuleRun(c, x)
 	switch s := c.Syntax(); {
 	case x != stream.AtSeal && x != stream.AtEnd, how == endedOther, c.RunByProvider, c.Discarded,
-		s != stream.SyntaxObject && s != stream.SyntaxEmpty && s != stream.SyntaxFreeform:
+		s != json.SyntaxObject && s != json.SyntaxEmpty && s != json.SyntaxFreeform:
 		return nil
 	case x == stream.AtSeal && run.Event == 0, x == stream.AtEnd && !t.Closed():
 		return nil

@@ -6,6 +6,7 @@ import (
 
 	"toolscope/providers"
 	"toolscope/stream"
+	"toolscope/stream/json"
 	"toolscope/ui/display"
 	"toolscope/ui/screen"
 )
@@ -328,21 +329,12 @@ func differenceText(c *stream.Call, e stream.RunRule, r stream.RuleRun) string {
 		return fmt.Sprintf("the final text continues after byte %s", screen.Count(r.Bytes))
 	case c.Lexer().Err() != nil:
 		return "the final arguments are " + noObject(c)
-	case e == stream.AnyArgs && !isJSONValue(c.Args()[:r.Bytes]):
+	case e == stream.AnyArgs && !json.Valid(c.Args()[:r.Bytes]):
 		return "that is text, not JSON; the final arguments differ at $"
 	case r.Outcome != stream.RunWrong && r.Outcome != stream.RunIncomplete:
 		return ""
 	}
 	return "the final arguments differ at " + pathAt(c, r.Bytes)
-}
-
-// isJSONValue reports whether a text is one JSON value.
-func isJSONValue(text []byte) bool {
-	var lex stream.Lexer
-	lex.Write(text)
-	lex.Close()
-	s := lex.Syntax()
-	return s == stream.SyntaxObject || s == stream.SyntaxOther
 }
 
 // pathAt returns the path of the first key or value that ends after a byte, e.g. $.edits[0].new
@@ -357,22 +349,22 @@ func pathAt(c *stream.Call, off int) string {
 	for i, t := range toks.All() {
 		top := len(in) - 1
 		switch t.Kind {
-		case stream.Comma:
+		case json.Comma:
 			if top >= 0 {
 				in[top].index++
 			}
 			continue
-		case stream.Key:
+		case json.Key:
 			if top >= 0 {
 				in[top].key = "." + Unquoted(args, Span{toks.Start(i), min(int(t.End), toks.Start(i)+screen.MaxNameBytes)})
 			}
-		case stream.ObjectClose, stream.ArrayClose:
+		case json.ObjectClose, json.ArrayClose:
 			in = in[:max(top, 0)]
 			continue
-		case stream.Space, stream.Colon:
+		case json.Space, json.Colon:
 			continue
 		}
-		if int(t.End) > off && t.Kind != stream.ObjectOpen && t.Kind != stream.ArrayOpen {
+		if int(t.End) > off && t.Kind != json.ObjectOpen && t.Kind != json.ArrayOpen {
 			path := "$"
 			for _, b := range in {
 				if b.array {
@@ -383,8 +375,8 @@ func pathAt(c *stream.Call, off int) string {
 			}
 			return path
 		}
-		if t.Kind == stream.ObjectOpen || t.Kind == stream.ArrayOpen {
-			in = append(in, box{array: t.Kind == stream.ArrayOpen})
+		if t.Kind == json.ObjectOpen || t.Kind == json.ArrayOpen {
+			in = append(in, box{array: t.Kind == json.ArrayOpen})
 		}
 	}
 	return "$"
@@ -400,20 +392,20 @@ func TailPath(c *stream.Call) (path string) {
 	depth, commas, key := 0, 0, ""
 	for n := toks.Len() - 1; n >= max(0, toks.Len()-maxTailTokens); n-- {
 		switch k := toks.At(n).Kind; {
-		case k == stream.ObjectClose || k == stream.ArrayClose:
+		case k == json.ObjectClose || k == json.ArrayClose:
 			depth++
-		case (k == stream.ObjectOpen || k == stream.ArrayOpen) && depth > 0:
+		case (k == json.ObjectOpen || k == json.ArrayOpen) && depth > 0:
 			depth--
 		case depth > 0:
-		case k == stream.Comma:
+		case k == json.Comma:
 			commas++
-		case k == stream.Key && commas == 0 && key == "":
+		case k == json.Key && commas == 0 && key == "":
 			s := TokenSpan(toks, n)
 			s.End = min(s.End, s.Start+screen.MaxNameBytes)
 			key = "." + Unquoted(args, s)
-		case k == stream.ObjectOpen:
+		case k == json.ObjectOpen:
 			path, commas, key = key+path, 0, ""
-		case k == stream.ArrayOpen:
+		case k == json.ArrayOpen:
 			path, commas, key = fmt.Sprintf("[%d]", commas)+path, 0, ""
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"toolscope/stream"
+	"toolscope/stream/json"
 	"toolscope/ui/display"
 	"toolscope/ui/layout"
 	"toolscope/ui/screen"
@@ -333,7 +334,7 @@ func (d *Document) selectAt(r layout.Row, x int) {
 		if end <= off {
 			return
 		}
-		between := kind == stream.Space || kind == stream.Colon || kind == stream.Comma
+		between := kind == json.Space || kind == json.Colon || kind == json.Comma
 		if cells := d.tokenCells(off, end, kind); x >= cells {
 			x, off = x-cells, end
 			continue
@@ -346,8 +347,8 @@ func (d *Document) selectAt(r layout.Row, x int) {
 }
 
 // tokenCells returns the width of bytes of one token in a row.
-func (d *Document) tokenCells(off, end int, kind stream.TokenKind) (cells int) {
-	if d.json != nil && kind == stream.Space {
+func (d *Document) tokenCells(off, end int, kind json.TokenKind) (cells int) {
+	if d.json != nil && kind == json.Space {
 		return 0
 	}
 	for text := d.Call.Args(); off < end; {
@@ -357,7 +358,7 @@ func (d *Document) tokenCells(off, end int, kind stream.TokenKind) (cells int) {
 		n, wide := d.drawer.Measure(text[off:end])
 		off, cells = off+n, cells+wide
 	}
-	if d.json != nil && kind == stream.Colon {
+	if d.json != nil && kind == json.Colon {
 		cells++
 	}
 	return cells

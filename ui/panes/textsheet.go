@@ -5,8 +5,7 @@ import (
 	"slices"
 	"sort"
 
-	"toolscope/stream"
-	"toolscope/stream/jsonbytes"
+	"toolscope/stream/json"
 	"toolscope/ui/display"
 	"toolscope/ui/layout"
 	"toolscope/ui/screen"
@@ -24,7 +23,7 @@ type TextSheet struct {
 type block struct {
 	caption display.Text // above it, "" for none
 	text    []byte
-	toks    stream.TokenList
+	toks    json.TokenList
 	rows    []layout.Row
 	pretty  bool   // indented by structure: white space between tokens is not shown
 	marks   []Span // in order
@@ -34,11 +33,11 @@ type block struct {
 // NewBlock lays out a text, indented or raw.
 func NewBlock(caption display.Text, text []byte, raw bool, marks []Span, width int, draw display.Drawer) block {
 	b := block{caption: caption, text: text, pretty: !raw, marks: marks}
-	var lex stream.Lexer
+	var lex json.Lexer
 	lex.Write(text)
 	lex.Close()
-	if b.toks = lex.Tokens(); b.toks.Len() > 0 && b.toks.At(0).Kind == stream.Junk {
-		b.toks = stream.TokenList{} // free text
+	if b.toks = lex.Tokens(); b.toks.Len() > 0 && b.toks.At(0).Kind == json.Junk {
+		b.toks = json.TokenList{} // free text
 	}
 	if b.pretty {
 		l := layout.NewJSON(width, draw)
@@ -128,7 +127,7 @@ func (b *block) draw(p *screen.Pen, r layout.Row, marked screen.Surface) {
 		n := tokenAt(b.toks, off)
 		if n < b.toks.Len() && int(b.toks.At(n).End) > off {
 			until, role = min(end, int(b.toks.At(n).End)), screen.TokenRoles[b.toks.At(n).Kind]
-			if b.pretty && b.toks.At(n).Kind == stream.Space {
+			if b.pretty && b.toks.At(n).Kind == json.Space {
 				off = until
 				continue
 			}
@@ -137,7 +136,7 @@ func (b *block) draw(p *screen.Pen, r layout.Row, marked screen.Surface) {
 			until = off + unitEnd(p.Drawer, b.text[off:end], until-off)
 		}
 		b.drawMarked(p, role, off, until, marked)
-		if b.pretty && n < b.toks.Len() && b.toks.At(n).Kind == stream.Colon {
+		if b.pretty && n < b.toks.Len() && b.toks.At(n).Kind == json.Colon {
 			p.Spaces(screen.Bare, 1)
 		}
 		off = until
@@ -174,7 +173,7 @@ func drawEscapes(p *screen.Pen, r screen.Role, g screen.Surface, b []byte) {
 		case n < 0:
 			n = len(b)
 		case n == 0:
-			n, as = unitEnd(p.Drawer, b, jsonbytes.EscapeLen(b)), screen.EscapeToken
+			n, as = unitEnd(p.Drawer, b, json.EscapeLen(b)), screen.EscapeToken
 		}
 		p.Bytes(as, g, b[:n])
 		b = b[n:]

@@ -9,6 +9,7 @@ import (
 
 	"toolscope/providers"
 	"toolscope/stream"
+	"toolscope/stream/json"
 	"toolscope/ui/display"
 	"toolscope/ui/screen"
 )
@@ -200,24 +201,24 @@ func (s *Subject) timesText(c *stream.Call, start time.Duration, room int) displ
 func bytesSay(c *stream.Call) string {
 	toks, lex := c.Lexer().Tokens(), c.Lexer()
 	switch c.Syntax() {
-	case stream.SyntaxEmpty:
+	case json.SyntaxEmpty:
 		return "none"
-	case stream.SyntaxObject:
+	case json.SyntaxObject:
 		return "an object"
-	case stream.SyntaxDouble:
+	case json.SyntaxDouble:
 		return "a string of JSON"
-	case stream.SyntaxConcat:
+	case json.SyntaxConcat:
 		return fmt.Sprintf("%d objects", lex.Docs()+min(1, lex.Depth()))
-	case stream.SyntaxTrailing:
+	case json.SyntaxTrailing:
 		return "an object, then more"
-	case stream.SyntaxFreeform:
+	case json.SyntaxFreeform:
 		return "free text"
-	case stream.SyntaxBroken:
+	case json.SyntaxBroken:
 		if err := lex.Err(); err != nil {
 			return "not JSON from byte " + screen.Count(err.Offset).String()
 		}
 		return "not JSON"
-	case stream.SyntaxOther:
+	case json.SyntaxOther:
 		for _, t := range toks.All() {
 			if word := valueWords[t.Kind]; word != "" {
 				return word
@@ -234,14 +235,14 @@ func bytesSay(c *stream.Call) string {
 	return "inside an object"
 }
 
-var valueWords = map[stream.TokenKind]string{
-	stream.ObjectOpen: "an object", stream.ArrayOpen: "an array", stream.Key: "a key", stream.String: "a string", stream.Number: "a number",
-	stream.True: "true", stream.False: "false", stream.Null: "null",
+var valueWords = map[json.TokenKind]string{
+	json.ObjectOpen: "an object", json.ArrayOpen: "an array", json.Key: "a key", json.String: "a string", json.Number: "a number",
+	json.True: "true", json.False: "false", json.Null: "null",
 }
 
-func lastKind(toks stream.TokenList) stream.TokenKind {
+func lastKind(toks json.TokenList) json.TokenKind {
 	if toks.Len() == 0 {
-		return stream.Space
+		return json.Space
 	}
 	return toks.At(toks.Len() - 1).Kind
 }

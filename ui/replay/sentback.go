@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"toolscope/providers"
-	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
 	"toolscope/stream"
+	"toolscope/stream/json"
 	"toolscope/ui/display"
 	"toolscope/ui/modes"
 	"toolscope/ui/panes"
@@ -170,20 +170,13 @@ func (m *sentBackMode) layOut() {
 	case len(wrote) > 0:
 		gone = []panes.Span{{End: len(wrote)}}
 	}
-	raw := !isObject(wrote) || !isObject(sent) || m.free
+	raw := !json.IsObject(wrote) || !json.IsObject(sent) || m.free
 	m.found = m.findingRows()
 	m.sides = [2]panes.TextSheet{}
 	m.sides[0].Add(panes.NewBlock(display.Text{}, wrote, raw, gone, max(left-m.signWidth(), 1), m.draw))
 	if m.hasCall() {
 		m.sides[1].Add(panes.NewBlock(display.Text{}, sent, raw, added, max(right-m.signWidth(), 1), m.draw))
 	}
-}
-
-func isObject(text []byte) bool {
-	s := protocol.Scan(text)
-	object := s.Kind() == '{'
-	s.Value()
-	return object && s.End() == nil
 }
 
 // Keys returns the key bindings of the mode, or of the full request.

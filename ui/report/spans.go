@@ -2,12 +2,13 @@ package report
 
 import (
 	"encoding/hex"
-	"encoding/json"
+	stdjson "encoding/json"
 	"strconv"
 	"strings"
 	"time"
 
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // otlpTraces is the root of OTLP/JSON. This and the types below are the part that toolscope writes:
@@ -420,15 +421,15 @@ func (s *spanTexts) outputMessage(t *stream.Turn) string {
 	for _, c := range t.Calls {
 		args := s.limitContent(string(c.Args()))
 		p := part{Type: "tool_call", ID: s.limitWord(c.ID), Name: s.limitName(c.Name), Arguments: args}
-		if c.Syntax() == stream.SyntaxObject && json.Valid([]byte(args)) {
-			p.Arguments = json.RawMessage(args)
+		if c.Syntax() == json.SyntaxObject && json.Valid([]byte(args)) {
+			p.Arguments = stdjson.RawMessage(args)
 		}
 		parts = append(parts, p)
 	}
 	if len(parts) == 0 {
 		return ""
 	}
-	text, err := json.Marshal([]map[string]any{{"role": "assistant", "parts": parts, "finish_reason": s.limitWord(t.Finish)}})
+	text, err := stdjson.Marshal([]map[string]any{{"role": "assistant", "parts": parts, "finish_reason": s.limitWord(t.Finish)}})
 	if err != nil {
 		return ""
 	}

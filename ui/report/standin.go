@@ -10,7 +10,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"toolscope/stream/jsonbytes"
+	"toolscope/stream/json"
 )
 
 // A charClass is the class that a character and its stand-in share. Both also have the same length in
@@ -150,10 +150,10 @@ func strayByte(c byte) byte {
 // replaceEscape replaces the escape at the start of p, and returns its length. A surrogate stays a
 // surrogate, whether it is one of a pair or not.
 func replaceEscape(p []byte, m standInMapper) int {
-	c, ok := jsonbytes.UnicodeEscape(p)
+	c, ok := json.UnicodeEscape(p)
 	switch {
 	case !ok:
-		n := jsonbytes.EscapeLen(p)
+		n := json.EscapeLen(p)
 		m.next(utf8.RuneError)
 		return n
 	case utf16.IsSurrogate(c) && c < 0xdc00:
@@ -182,9 +182,9 @@ func respellString(raw, text []byte) {
 			n++
 			continue
 		}
-		size := jsonbytes.EscapeLen(raw[n:])
-		c, ok := jsonbytes.UnicodeEscape(raw[n:])
-		if low, pair := jsonbytes.UnicodeEscape(raw[n+size:]); ok && pair && utf16.DecodeRune(c, low) != unicode.ReplacementChar {
+		size := json.EscapeLen(raw[n:])
+		c, ok := json.UnicodeEscape(raw[n:])
+		if low, pair := json.UnicodeEscape(raw[n+size:]); ok && pair && utf16.DecodeRune(c, low) != unicode.ReplacementChar {
 			high, low := utf16.EncodeRune(firstWideRune(text))
 			putUnit(raw[n:], high)
 			putUnit(raw[n+6:], low)
@@ -304,7 +304,7 @@ func (w *standInWalker) replaceJSON(p []byte, values bool) {
 		top := &stack[len(stack)-1]
 		switch c := p[n]; {
 		case c == '"':
-			size, closed := jsonbytes.StringEnd(p[n:])
+			size, closed := json.StringEnd(p[n:])
 			if i := bytes.IndexAny(p[n:n+size], "\r\n"); i >= 0 && !closed {
 				size = i
 			}
@@ -381,7 +381,7 @@ func (w *standInWalker) replaceString(p []byte, closed bool, in *level) {
 	if closed {
 		inside = p[1 : len(p)-1]
 	}
-	text := string(jsonbytes.AppendUnquoted(nil, inside))
+	text := string(json.AppendUnquoted(nil, inside))
 	if in.object && in.name {
 		in.key = text
 		if in.values && !publicWords[text] || !protocolWord.MatchString(text) {

@@ -14,6 +14,7 @@ import (
 
 	"toolscope/providers/replay"
 	"toolscope/stream"
+	"toolscope/stream/json"
 	"toolscope/themes"
 	"toolscope/ui/display"
 )
@@ -346,10 +347,10 @@ func (p *Paints) inkEscape(i themes.TextStyle) string {
 
 // TokenRoles is the role of each kind of token.
 var TokenRoles = [...]Role{
-	stream.Space: Plain, stream.ObjectOpen: PunctToken, stream.ObjectClose: PunctToken, stream.ArrayOpen: PunctToken,
-	stream.ArrayClose: PunctToken, stream.Colon: PunctToken, stream.Comma: PunctToken, stream.Key: KeyToken,
-	stream.String: StringToken, stream.Number: NumberToken, stream.True: LiteralToken, stream.False: LiteralToken,
-	stream.Null: LiteralToken, stream.Junk: JunkToken,
+	json.Space: Plain, json.ObjectOpen: PunctToken, json.ObjectClose: PunctToken, json.ArrayOpen: PunctToken,
+	json.ArrayClose: PunctToken, json.Colon: PunctToken, json.Comma: PunctToken, json.Key: KeyToken,
+	json.String: StringToken, json.Number: NumberToken, json.True: LiteralToken, json.False: LiteralToken,
+	json.Null: LiteralToken, json.Junk: JunkToken,
 }
 
 // StatusRoles is the role of each status; the glyph and the word have the same meaning.

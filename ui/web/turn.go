@@ -9,6 +9,7 @@ import (
 	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
 	"toolscope/stream"
+	"toolscope/stream/json"
 	"toolscope/ui/panes"
 	"toolscope/ui/screen"
 )
@@ -237,8 +238,8 @@ type rows struct {
 }
 
 // classes maps kinds of tokens to CSS classes.
-var classes = map[stream.TokenKind]markup{
-	stream.Key: "k", stream.String: "s", stream.Number: "n", stream.True: "w", stream.False: "w", stream.Null: "w",
+var classes = map[json.TokenKind]markup{
+	json.Key: "k", json.String: "s", json.Number: "n", json.True: "w", json.False: "w", json.Null: "w",
 }
 
 // maxIndent is the maximum number of levels by which rows are indented.
@@ -246,12 +247,12 @@ const maxIndent = 24
 
 func (r *rows) startRow() { r.write("\n" + strings.Repeat("  ", min(r.depth, maxIndent))) }
 
-func (r *rows) writeToken(kind stream.TokenKind, piece []byte) {
-	closes := kind == stream.ObjectClose || kind == stream.ArrayClose
+func (r *rows) writeToken(kind json.TokenKind, piece []byte) {
+	closes := kind == json.ObjectClose || kind == json.ArrayClose
 	switch {
-	case kind == stream.Space:
+	case kind == json.Space:
 		return
-	case kind == stream.Junk:
+	case kind == json.Junk:
 		r.raw("<mark>").lines(piece).raw("</mark>")
 		return
 	case closes:
@@ -263,16 +264,16 @@ func (r *rows) writeToken(kind stream.TokenKind, piece []byte) {
 	}
 	r.fresh, r.ended = false, closes
 	switch kind {
-	case stream.ObjectOpen, stream.ArrayOpen:
+	case json.ObjectOpen, json.ArrayOpen:
 		r.writePunct(piece)
 		r.depth++
 		r.fresh = true
-	case stream.Comma:
+	case json.Comma:
 		r.writePunct(piece)
 		r.startRow()
-	case stream.Colon:
+	case json.Colon:
 		r.writePunct(append(piece[:len(piece):len(piece)], ' '))
-	case stream.ObjectClose, stream.ArrayClose:
+	case json.ObjectClose, json.ArrayClose:
 		r.writePunct(piece)
 	default:
 		r.raw(`<span class="`).raw(classes[kind]).raw(`">`).text(string(piece)).raw("</span>")

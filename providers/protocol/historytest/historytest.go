@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"toolscope/providers/protocol"
+	"toolscope/stream/json"
 )
 
 // Check reads the messages of a request, compares their Lines with want, and writes them twice:
@@ -25,11 +26,11 @@ func Check(t *testing.T, to *protocol.Target, request, want string) {
 	if diff := cmp.Diff(want, Lines(messages)); diff != "" {
 		t.Errorf("read (-want +got)\n%s", diff)
 	}
-	if protocol.Raw(request).Get("system") != nil {
+	if json.Value(request).Get("system") != nil {
 		messages = messages[1:] // it is not among the messages of the request
 	}
 	written := to.Encode(messages)
-	if diff := cmp.Diff(spellTexts(listElements(protocol.Raw(request).Get("messages"))), spellTexts(written)); diff != "" {
+	if diff := cmp.Diff(spellTexts(listElements(json.Value(request).Get("messages"))), spellTexts(written)); diff != "" {
 		t.Errorf("written (-want +got)\n%s", diff)
 	}
 	bare := Bare(messages)
@@ -161,16 +162,16 @@ func partLine(p *protocol.Part) string {
 
 // spellTexts returns JSON texts as lines in one notation. The order of fields is unchanged.
 func spellTexts(texts [][]byte) string {
-	var w protocol.Writer
+	var w json.Writer
 	for _, text := range texts {
-		s := protocol.Scan(text)
+		s := json.Scan(text)
 		spellValue(&w, &s)
 		w.Text = append(w.Text, '\n')
 	}
 	return string(w.Text)
 }
 
-func spellValue(w *protocol.Writer, s *protocol.Scanner) {
+func spellValue(w *json.Writer, s *json.Scanner) {
 	switch s.Kind() {
 	case '{':
 		w.Open('{')
@@ -194,7 +195,7 @@ func spellValue(w *protocol.Writer, s *protocol.Scanner) {
 	}
 }
 
-func listElements(list protocol.Raw) (all [][]byte) {
+func listElements(list json.Value) (all [][]byte) {
 	for v := range list.Elements() {
 		all = append(all, v)
 	}

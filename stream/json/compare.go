@@ -1,0 +1,223 @@
+package json
+
+import (
+	"bytes"
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Same reports whether two JSON texts are the same value. Space, the order of fields, and the spelling of strings
+// and numbers don't count. Numbers are compared exactly, and every field counts, also if its name occurs again. A
+// text that isn't JSON is only the same as itself.
+func Same(a, b []byte) bool { return SameIn(Exact, a, b) }
+
+// SameIn reports whether two JSON texts are the same value for a reader of that mode.
+func SameIn(mode Mode, a, b []byte) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	x, xOK := Canonical(a, mode)
+	y, yOK := Canonical(b, mode)
+	return xOK && yOK && bytes.Equal(x, y)
+}
+
+// Mode is how a reader of JSON reads values: what it doesn't notice doesn't count as a difference.
+type Mode uint8
+
+const (
+	Exact Mode = iota // everything counts: the mode of Same
+	// Parsed is what most JSON libraries keep, e.g. Python's: numbers with a fraction or an exponent become
+	// doubles, and the last of several fields with one name counts.
+	Parsed
+	// AsDouble is what JavaScript keeps. In addition, every number becomes a double, one that is too large becomes
+	// null, and invalid Unicode becomes U+FFFD.
+	AsDouble
+)
+
+// Canonical returns one form for all JSON texts of the same value. The form isn't JSON. ok is false if the text is
+// not one complete JSON value.
+func Canonical(text []byte, mode Mode) (form []byte, ok bool) {
+	c := canonicalWriter{mode: mode, dst: make([]byte, 0, len(text)+16)}
+	s := Scan(text)
+	c.writeValue(&s)
+	return c.dst, s.End() == nil
+}
+
+type canonicalWriter struct {
+	mode   Mode
+	dst    []byte
+	fields []canonicalField // of the open objects
+	spare  []byte
+}
+
+// canonicalField is the place of a field in dst.
+type canonicalField struct{ start, nameEnd, end int }
+
+func (c *canonicalWriter) writeValue(s *Scanner) {
+	switch s.Kind() {
+	case '{':
+		c.writeObject(s)
+		return
+	case '[':
+		c.dst = append(c.dst, '[')
+		for ok := s.Array(); ok; ok = s.Element() {
+			c.writeValue(s)
+			c.dst = append(c.dst, ',')
+		}
+		c.dst = append(c.dst, ']')
+		return
+	}
+	switch v := s.Value(); {
+	case v.IsString():
+		c.writeText(v[1 : len(v)-1])
+	case v.IsNumber():
+		c.writeNumber(v)
+	default:
+		c.dst = append(c.dst, v...)
+	}
+}
+
+// writeObject writes an object with its fields in the order of their names.
+func (c *canonicalWriter) writeObject(s *Scanner) {
+	c.dst = append(c.dst, '{')
+	first, start := len(c.fields), len(c.dst)
+	for ok := s.Object(); ok; ok = s.Member() {
+		f := canonicalField{start: len(c.dst)}
+		c.writeUnquoted(s.Key())
+		f.nameEnd = len(c.dst)
+		c.writeValue(s)
+		f.end = len(c.dst)
+		c.fields = append(c.fields, f)
+	}
+	fields := c.fields[first:]
+	name := func(f canonicalField) []byte { return c.dst[f.start:f.nameEnd] }
+	sorted := true
+	for i := 1; i < len(fields) && sorted; i++ {
+		sorted = bytes.Compare(name(fields[i-1]), name(fields[i])) < 0
+	}
+	if !sorted {
+		slices.SortStableFunc(fields, func(a, b canonicalField) int { return bytes.Compare(name(a), name(b)) })
+		c.spare = c.spare[:0]
+		for i, f := range fields {
+			if c.mode == Exact || i+1 == len(fields) || !bytes.Equal(name(f), name(fields[i+1])) {
+				c.spare = append(c.spare, c.dst[f.start:f.end]...)
+			}
+		}
+		c.dst = append(c.dst[:start], c.spare...)
+	}
+	c.fields = c.fields[:first]
+	c.dst = append(c.dst, '}')
+}
+
+// writeText writes a string, given the literal without its quotes.
+func (c *canonicalWriter) writeText(lit []byte) {
+	if bytes.IndexByte(lit, '\\') >= 0 {
+		c.spare = AppendUnquoted(c.spare[:0], lit)
+		lit = c.spare
+	}
+	c.writeUnquoted(lit)
+}
+
+// writeUnquoted writes the content of a string. Its length comes first, so that it needs no escapes.
+func (c *canonicalWriter) writeUnquoted(text []byte) {
+	if c.mode == AsDouble {
+		text = ReplaceInvalid(text)
+	}
+	c.dst = append(strconv.AppendInt(append(c.dst, '"'), int64(len(text)), 10), ':')
+	c.dst = append(c.dst, text...)
+}
+
+func (c *canonicalWriter) writeNumber(lit []byte) {
+	if d := ParseDecimal(lit); c.mode == Exact || c.mode == Parsed && d.IsInteger() {
+		c.dst = d.Append(c.dst)
+		return
+	}
+	f, err := strconv.ParseFloat(string(lit), 64)
+	switch {
+	case err != nil && math.IsInf(f, 0):
+		c.dst = append(c.dst, "null"...)
+	case f == 0:
+		c.dst = append(c.dst, '0') // and not -0
+	default:
+		c.dst = strconv.AppendUint(c.dst, math.Float64bits(f), 16)
+	}
+}
+
+// ObjectMember is one field of an object.
+type ObjectMember struct {
+	Name  string
+	Nth   int // number of earlier fields with that name
+	Value Value
+}
+
+// SortedMembers returns the fields of an object by name, nil if v is not an object.
+func SortedMembers(v Value) (all []ObjectMember) {
+	s := v.Scan()
+	for ok := s.Object(); ok; ok = s.Member() {
+		all = append(all, ObjectMember{Name: string(s.Key()), Value: s.Value()})
+	}
+	slices.SortStableFunc(all, func(a, b ObjectMember) int { return strings.Compare(a.Name, b.Name) })
+	for i := 1; i < len(all); i++ {
+		if all[i].Name == all[i-1].Name {
+			all[i].Nth = all[i-1].Nth + 1
+		}
+	}
+	return all
+}
+
+// MemberPairs yields the fields of two objects by name. A field that only one of them has comes with an empty one.
+func MemberPairs(a, b Value) func(yield func(x, y ObjectMember) bool) {
+	return func(yield func(x, y ObjectMember) bool) {
+		one, other := SortedMembers(a), SortedMembers(b)
+		for len(one)+len(other) > 0 {
+			order := 0
+			switch {
+			case len(one) == 0:
+				order = 1
+			case len(other) == 0:
+				order = -1
+			default:
+				order = cmp.Or(strings.Compare(one[0].Name, other[0].Name), cmp.Compare(one[0].Nth, other[0].Nth))
+			}
+			var x, y ObjectMember
+			if order <= 0 {
+				x, one = one[0], one[1:]
+			}
+			if order >= 0 {
+				y, other = other[0], other[1:]
+			}
+			if !yield(x, y) {
+				return
+			}
+		}
+	}
+}
+
+// FirstDifference returns the JSON pointer of the first value that differs in the sense of Same, "" if the values
+// are the same or differ as a whole.
+func FirstDifference(a, b Value) string {
+	switch {
+	case a.Kind() == '{' && b.Kind() == '{':
+		for x, y := range MemberPairs(a, b) {
+			if !Same(x.Value, y.Value) || (x.Value == nil) != (y.Value == nil) {
+				return AppendPointer("", cmp.Or(x.Name, y.Name)) + FirstDifference(x.Value, y.Value)
+			}
+		}
+	case a.Kind() == '[' && b.Kind() == '[':
+		x, y := slices.Collect(a.Elements()), slices.Collect(b.Elements())
+		for i := range min(len(x), len(y)) {
+			if !Same(x[i], y[i]) {
+				return "/" + strconv.Itoa(i) + FirstDifference(x[i], y[i])
+			}
+		}
+	}
+	return ""
+}
+
+// AppendPointer appends a field's name to a JSON pointer (RFC 6901).
+func AppendPointer(pointer, name string) string { return pointer + "/" + pointerEscaper.Replace(name) }
+
+var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")
