@@ -322,7 +322,7 @@ func (closedDecoder) Frame(stream.Frame) error { return nil }
 func (closedDecoder) Close()                   {}
 
 // exchangeContent is the content of an exchange until it is evicted. All evicted exchanges share an empty
-// content without an owner. It must not be modified, and its parts must not be asked to: see ensureContent.
+// content without an owner, which nothing may modify: see ensureContent.
 type exchangeContent struct {
 	Request       stream.Wire
 	RequestHeader map[string][]string // of the request, canonical names; nil if it was not seen, or is not kept

@@ -277,9 +277,9 @@ func isWords(text []byte) bool {
 	return letters > short
 }
 
-// looksPassword reports whether the complete value of a password is one: not short, not a placeholder, not a
-// reference to another place, and not one word. Passwords of several words have hyphens; other words are
-// names in a program, or a sentence.
+// looksPassword reports whether the complete value after a password's name looks like a password. It must not be
+// short, a placeholder, a reference to another place, or one word. Passwords of several words have hyphens; other
+// words are names in a program, or a sentence.
 func looksPassword(text []byte) bool {
 	lower := bytes.ToLower(text)
 	switch {

@@ -242,7 +242,7 @@ func unitsOf(text string) func(yield func(bytes, units int) bool) {
 			r, n := utf8.DecodeRuneInString(text[i:])
 			units := 1
 			switch {
-			case isHalf(text[i:]):
+			case json.IsHalf(text[i:]):
 				n = 3
 			case r > 0xffff:
 				units = 2
@@ -253,11 +253,6 @@ func unitsOf(text string) func(yield func(bytes, units int) bool) {
 			i += n
 		}
 	}
-}
-
-// isHalf reports whether text begins with half a surrogate pair, as three bytes.
-func isHalf(text string) bool {
-	return len(text) >= 3 && text[0] == 0xed && text[1] >= 0xa0 && text[1] <= 0xbf && text[2]&0xc0 == 0x80
 }
 
 // UTF16Len returns the length of a string in UTF-16 units.
@@ -288,7 +283,7 @@ func WellFormed(text string) string {
 	var b strings.Builder
 	i := 0
 	for bytes := range unitsOf(text) {
-		if piece := text[i : i+bytes]; isHalf(piece) {
+		if piece := text[i : i+bytes]; json.IsHalf(piece) {
 			b.WriteRune(utf8.RuneError)
 		} else {
 			b.WriteString(piece)

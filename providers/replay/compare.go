@@ -330,6 +330,14 @@ func valueOf(text []byte) valueHash {
 	return hashOf('?', json.ReplaceInvalid(text))
 }
 
+// sameHash returns a hash of a text. Texts that are the same value in the sense of json.Same share it.
+func sameHash(text []byte) valueHash {
+	if form, ok := json.Canonical(text, json.Exact); ok {
+		return hashOf('=', form)
+	}
+	return hashOf('?', text)
+}
+
 func hashOf(kind valueHash, text []byte) valueHash {
 	return kind.combine(valueHash(maphash.Bytes(seed, text)))
 }

@@ -343,7 +343,7 @@ func (c *Candidate) HasCall(p *protocol.Part) (same, any bool) {
 			continue
 		}
 		any = true
-		if same = e.summary != nil && e.summary.value == valueOf(p.Args) || e.summary == nil && json.Same(e.call.Args(), p.Args); same {
+		if same = e.summary != nil && e.summary.same == sameHash(p.Args) || e.summary == nil && json.Same(e.call.Args(), p.Args); same {
 			break
 		}
 	}

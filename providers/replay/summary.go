@@ -29,9 +29,10 @@ type CallSummary struct {
 	found  []*stream.Diagnosis // diagnoses of its findings so far
 	size   int                 // of the arguments in bytes
 	exact  uint64              // hash of the arguments
-	value  valueHash
-	object bool           // the arguments are an object
-	last   *cachedVerdict // the latest verdict on them, if it is cached
+	value  valueHash           // of the arguments, for finding them in a history
+	same   valueHash           // of the arguments, in the sense of json.Same
+	object bool                // the arguments are an object
+	last   *cachedVerdict      // the latest verdict on them, if it is cached
 }
 
 // LastReport is the latest report about a call.
@@ -103,7 +104,7 @@ func (r *TurnSummary) addSignature(signature string) {
 func (by *Observer) summariseCall(c *stream.Call) CallSummary {
 	args := c.Args()
 	t := CallSummary{
-		callIdentity: calledOf(c), size: len(args), exact: maphash.Bytes(seed, args), value: valueOf(args),
+		callIdentity: calledOf(c), size: len(args), exact: maphash.Bytes(seed, args), value: valueOf(args), same: sameHash(args),
 		object: c.Syntax() == json.SyntaxObject,
 	}
 	if told := lastReportOf(c); told != (LastReport{}) {

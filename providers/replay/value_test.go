@@ -155,3 +155,29 @@ func TestAlong(t *testing.T) {
 		t.Error("no history stands somewhere")
 	}
 }
+
+// TestHasCallOfSummary: a call has the same arguments before and after its turn is evicted.
+func TestHasCallOfSummary(t *testing.T) {
+	for _, test := range []struct {
+		wrote, sent string
+		same        bool
+	}{
+		{`{"a":1,"b":2}`, `{"b":2.0,"a":1}`, true},
+		{`{"a":9007199254740993}`, `{"a":9007199254740992}`, false},
+		{`{"a":1,"a":2}`, `{"a":2}`, false},
+		{`{"a`, `{"a`, true},
+		{`{"a`, `{"b`, false},
+	} {
+		var s stream.Session
+		s.Apply(stream.Event{Kind: stream.CallOpen, What: &stream.CallInfo{ID: "c1", Name: "f"}})
+		s.Apply(stream.Event{Kind: stream.Args, Text: test.wrote})
+		s.Apply(stream.Event{Kind: stream.Seal})
+		var by Observer
+		p := &protocol.Part{Kind: protocol.CallPart, ID: "c1", Name: "f", Args: []byte(test.sent)}
+		for what, c := range map[string]Candidate{"in memory": {Turn: s.Turn(0)}, "evicted": {Turn: s.Turn(0), Summary: by.Summarise(s.Turn(0))}} {
+			if same, has := c.HasCall(p); !has || same != test.same {
+				t.Errorf("%s and %s, %s: same %v, has %v", test.wrote, test.sent, what, same, has)
+			}
+		}
+	}
+}

@@ -288,12 +288,14 @@ func (m *Matcher) judgeArgs(of *Call, a *ToolRequest) {
 	if whole {
 		a.Path = json.FirstDifference(orEmpty(withoutTags(wrote)), orEmpty(withoutTags(a.Request.Args)))
 	}
-	parsed := whole && json.SameIn(json.Parsed, withoutTags(wrote), withoutTags(a.Request.Args))
+	var at any = stream.Fact(a.Path)
+	if a.Path == "" {
+		at = stream.OwnFact("the whole value")
+	}
 	switch {
 	case !a.isCertain():
-	case parsed:
-		m.found(of, a, altered.WithSeverity(stream.Info).Finding("%s got the arguments that JSON libraries read: fields with the same key, or digits beyond a double, were lost at %s",
-			a.Tool, stream.Fact(a.Path)))
+	case whole && json.SameIn(json.Parsed, withoutTags(wrote), withoutTags(a.Request.Args)):
+		m.found(of, a, altered.WithSeverity(stream.Info).Finding("%s got arguments that lost a repeated field, or digits beyond a double, as in most JSON libraries: %s differs", a.Tool, at))
 	case of.syntax == json.SyntaxPrefix:
 		m.found(of, a, cut.Finding("%s was run with %s, but the arguments that the model wrote stop after %s", a.Tool, of.partialArgs(a), stream.Own(count.Of(of.Size, "byte"))))
 	case of.syntax == json.SyntaxBroken:
@@ -301,10 +303,6 @@ func (m *Matcher) judgeArgs(of *Call, a *ToolRequest) {
 	case of.LastAt >= 0 && a.AskedAt+m.skew(of, a) < of.LastAt:
 		m.found(of, a, cut.Finding("%s was run with %s, %s before the last of %s arrived", a.Tool, of.partialArgs(a), stream.Own(DurationText(of.LastAt-a.AskedAt)), stream.Own(count.Of(of.Size, "byte"))))
 	case whole:
-		var at any = stream.Fact(a.Path)
-		if a.Path == "" {
-			at = stream.OwnFact("the whole value")
-		}
 		m.found(of, a, altered.Finding("%s got arguments that the model didn't write: %s differs", a.Tool, at))
 	}
 }

@@ -24,7 +24,7 @@ func SameIn(mode Mode, a, b []byte) bool {
 	return xOK && yOK && bytes.Equal(x, y)
 }
 
-// Mode is how a reader of JSON reads values: what it doesn't notice doesn't count as a difference.
+// Mode says how a reader of JSON reads values. Differences that it doesn't notice don't count.
 type Mode uint8
 
 const (
@@ -168,7 +168,8 @@ func SortedMembers(v Value) (all []ObjectMember) {
 	return all
 }
 
-// MemberPairs yields the fields of two objects by name. A field that only one of them has comes with an empty one.
+// MemberPairs yields the fields of two objects by name. A field that only one of them
+// has is paired with an empty one.
 func MemberPairs(a, b Value) func(yield func(x, y ObjectMember) bool) {
 	return func(yield func(x, y ObjectMember) bool) {
 		one, other := SortedMembers(a), SortedMembers(b)
