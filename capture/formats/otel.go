@@ -1,7 +1,10 @@
 package formats
 
 import (
+	"bytes"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"toolscope/capture"
@@ -114,4 +117,501 @@ func (s *otelSpan) isModel() bool {
 		}
 	}
 	return s.convention != ""
+}
+
+// A otelSpan is one call of a model, as attributes and events tell of it.
+type otelSpan struct {
+	attributes map[string][]byte
+	convention string // whose names it has
+
+	history      []spanMessage
+	requestModel []byte // the model that was asked for
+	answer       modelResponse
+	word         string // why it finished
+	tools        [][]byte
+}
+
+// spanMessage is a message.
+type spanMessage struct {
+	by    messageRole
+	parts []messagePart
+}
+
+// takeEvent takes an event of the span. Older conventions have messages there, newer ones attributes.
+func (s *otelSpan) takeEvent(e []byte) {
+	f := pickMembers(e, "name", "attributes")
+	name, _ := Text(f[0])
+	s.takeNamedEvent(string(name), attributesOf(f[1]))
+}
+
+// readLogfireEvents takes the events that Logfire has in an attribute.
+func (s *otelSpan) readLogfireEvents() {
+	for e := range Elements(s.attrJSON("events")) {
+		of := map[string][]byte{}
+		for k, v := range Members(e) {
+			of[k] = nilIfNull(v)
+		}
+		name, _ := Text(of["event.name"])
+		s.takeNamedEvent(string(name), of)
+	}
+}
+
+// takeNamedEvent takes an event by its name and attributes.
+func (s *otelSpan) takeNamedEvent(name string, of map[string][]byte) {
+	switch {
+	case name == "gen_ai.client.inference.operation.details":
+		for k, v := range of {
+			s.attributes[k] = v
+		}
+	case name == "exception":
+		s.attributes["exception.message"] = of["exception.message"]
+		s.attributes["exception.type"] = of["exception.type"]
+	case name == "gen_ai.choice":
+		s.convention = "GenAI events"
+		choice := &otelSpan{attributes: of}
+		m := choice.attrJSON("message")
+		if m == nil {
+			m = choice.eventMessage(of)
+		}
+		s.addResponse(m)
+		s.word = choice.attrText("finish_reason")
+	case strings.HasPrefix(name, "gen_ai.") && strings.HasSuffix(name, ".message"):
+		s.convention = "GenAI events"
+		role := strings.TrimSuffix(strings.TrimPrefix(name, "gen_ai."), ".message")
+		m := (&otelSpan{attributes: of}).eventMessage(of)
+		if by, parts := messageOf(m); parts != nil {
+			s.history = append(s.history, spanMessage{roleOf(role, by), parts})
+		}
+	}
+}
+
+// eventMessage is what the attributes of an event are as a message of Chat Completions.
+func (s *otelSpan) eventMessage(of map[string][]byte) []byte {
+	id := of["id"]
+	if of["tool_call_id"] != nil {
+		id = of["tool_call_id"]
+	}
+	return objectOf(member{"role", of["role"]}, member{"content", of["content"]}, member{"tool_calls", s.attrJSON("tool_calls")}, member{"tool_call_id", id})
+}
+
+// addResponse takes a message of the answer.
+func (s *otelSpan) addResponse(m []byte) {
+	_, parts := messageOf(m)
+	s.answer.parts = append(s.answer.parts, parts...)
+	if word, _ := Text(Member(m, "finish_reason")); len(word) > 0 {
+		s.word = string(word)
+	}
+}
+
+// readAttributes takes what the attributes tell, by the first convention that has messages.
+func (s *otelSpan) readAttributes() {
+	s.requestModel = s.attributes["gen_ai.request.model"]
+	s.answer.model, s.answer.id = s.attributes["gen_ai.response.model"], s.attributes["gen_ai.response.id"]
+	if s.requestModel == nil {
+		s.requestModel = s.attributes["llm.model_name"]
+	}
+	if s.answer.model == nil {
+		s.answer.model = s.requestModel
+	}
+	for m := range Elements(s.attrJSON("gen_ai.response.finish_reasons")) {
+		if word, ok := Text(m); ok && s.word == "" {
+			s.word = string(word)
+		}
+	}
+	switch {
+	case s.convention != "":
+	case s.attributes["gen_ai.output.messages"] != nil || s.attributes["gen_ai.input.messages"] != nil:
+		s.convention = "GenAI"
+		s.genAI()
+	case s.attributes["llm.model_name"] != nil || s.attributes["openinference.span.kind"] != nil:
+		s.convention = "OpenInference"
+		s.readFlattened("llm.input_messages.", "llm.output_messages.", "message.")
+		s.openInferenceTools()
+	default:
+		s.convention = "OpenLLMetry"
+		s.readFlattened("gen_ai.prompt.", "gen_ai.completion.", "")
+	}
+	if s.word == "" {
+		s.word = s.attrText("llm.finish_reason")
+	}
+}
+
+func (s *otelSpan) genAI() {
+	if parts := partsOf(s.attrJSON("gen_ai.system_instructions")); parts != nil {
+		s.history = append(s.history, spanMessage{theSystem, parts})
+	}
+	for m := range Elements(s.attrJSON("gen_ai.input.messages")) {
+		by, parts := messageOf(m)
+		s.history = append(s.history, spanMessage{by, parts})
+	}
+	for m := range Elements(s.attrJSON("gen_ai.output.messages")) {
+		s.addResponse(m)
+	}
+	for t := range Elements(s.attrJSON("gen_ai.tool.definitions")) {
+		s.tools = append(s.tools, t)
+	}
+}
+
+// setFailure takes the status of a span whose call failed. One that has an answer has not.
+func (s *otelSpan) setFailure(status []byte) {
+	f := pickMembers(status, "code", "message")
+	if len(s.answer.parts) > 0 || !hasText(f[0], "STATUS_CODE_ERROR") && string(f[0]) != "2" {
+		return
+	}
+	for _, why := range [][]byte{s.attributes["exception.message"], f[1], s.attributes["error.type"], s.attributes["exception.type"]} {
+		if s.answer.failure == nil {
+			s.answer.failure = nonEmptyText(why)
+		}
+	}
+	if s.answer.failed = nonEmptyText(s.attributes["error.type"]); s.answer.failed == nil {
+		s.answer.failed = nonEmptyText(s.attributes["exception.type"])
+	}
+}
+
+// readFlattened takes messages that are spread over attributes: PREFIX<i>.message.role and so on.
+func (s *otelSpan) readFlattened(input, output, inside string) {
+	for i := range maxFlattened {
+		by, parts, ok := s.flatMessage(input+strconv.Itoa(i)+"."+inside, inside)
+		if !ok {
+			break
+		}
+		s.history = append(s.history, spanMessage{by, parts})
+	}
+	for i := range maxFlattened {
+		at := output + strconv.Itoa(i) + "."
+		_, parts, ok := s.flatMessage(at+inside, inside)
+		if !ok {
+			break
+		}
+		s.answer.parts = append(s.answer.parts, parts...)
+		if s.word == "" {
+			s.word = s.attrText(at + "finish_reason")
+		}
+	}
+}
+
+// maxFlattened is how many messages, or calls of one, are looked for.
+const maxFlattened = 1 << 14
+
+// flatMessage is the message whose attributes begin so. OpenInference has calls and texts one name deeper
+// than OpenLLMetry.
+func (s *otelSpan) flatMessage(at, inside string) (by messageRole, parts []messagePart, ok bool) {
+	role, content := s.attrText(at+"role"), s.attributes[at+"content"]
+	call, function := "", ""
+	if inside != "" {
+		call, function = "tool_call.", "function."
+	}
+	if role == "tool" || role == "function" {
+		text := content
+		if text == nil {
+			text = []byte(`""`)
+		}
+		return theUser, []messagePart{{kind: resultPart, id: nonEmptyText(s.attributes[at+"tool_call_id"]), name: s.attributes[at+"name"], text: text}}, true
+	}
+	if content != nil {
+		parts = append(parts, contentOf(content)...)
+	}
+	for k := range maxFlattened {
+		block := at + "contents." + strconv.Itoa(k) + "."
+		if s.attributes[block+"message_content.type"] == nil && s.attributes[block+"message_content.text"] == nil && s.attributes[block+"tool_call.id"] == nil && s.attributes[block+"tool_call.function.name"] == nil {
+			break
+		}
+		if text := nonEmptyText(s.attributes[block+"message_content.text"]); text != nil {
+			parts = append(parts, messagePart{kind: textPart, text: text})
+		}
+		parts = s.flatCall(parts, block+"tool_call.", function)
+	}
+	for j := range maxFlattened {
+		before := len(parts)
+		if parts = s.flatCall(parts, at+"tool_calls."+strconv.Itoa(j)+"."+call, function); len(parts) == before {
+			break
+		}
+	}
+	return roleOf(role, theUser), parts, role != "" || len(parts) > 0
+}
+
+// flatCall adds the call whose attributes begin so, if there is one.
+func (s *otelSpan) flatCall(parts []messagePart, at, function string) []messagePart {
+	name, args, id := s.attributes[at+function+"name"], s.attributes[at+function+"arguments"], s.attributes[at+"id"]
+	if name == nil && args == nil && id == nil {
+		return parts
+	}
+	return append(parts, messagePart{kind: callPart, id: id, name: name, args: args})
+}
+
+func (s *otelSpan) openInferenceTools() {
+	for i := range maxFlattened {
+		schema := s.attrJSON("llm.tools." + strconv.Itoa(i) + ".tool.json_schema")
+		if schema == nil {
+			return
+		}
+		s.tools = append(s.tools, schema)
+	}
+}
+
+// messageOf is a message as JSON: in parts, as the conventions have it, or as Chat Completions.
+func messageOf(m []byte) (by messageRole, parts []messagePart) {
+	f := pickMembers(m, "role", "parts", "content", "tool_calls", "tool_call_id")
+	role, _ := Text(f[0])
+	by = roleOf(string(role), theUser)
+	if f[1] != nil {
+		return by, partsOf(f[1])
+	}
+	if (string(role) == "tool" || f[4] != nil) && f[2] != nil {
+		return theUser, []messagePart{{kind: resultPart, id: f[4], text: f[2]}}
+	}
+	parts = contentOf(f[2])
+	for c := range Elements(f[3]) {
+		of := pickMembers(c, "id", "function", "name", "arguments")
+		if of[1] != nil {
+			function := pickMembers(of[1], "name", "arguments")
+			of[2], of[3] = function[0], function[1]
+		}
+		parts = append(parts, messagePart{kind: callPart, id: of[0], name: of[2], args: of[3]})
+	}
+	return by, parts
+}
+
+func roleOf(role string, other messageRole) messageRole {
+	switch role {
+	case "assistant", "model", "ai":
+		return theModel
+	case "system", "developer":
+		return theSystem
+	case "user", "tool", "human":
+		return theUser
+	}
+	return other
+}
+
+// contentOf is a content: text, or a list of blocks.
+func contentOf(content []byte) []messagePart {
+	if text := nonEmptyText(content); text != nil {
+		return []messagePart{{kind: textPart, text: text}}
+	}
+	return partsOf(content)
+}
+
+// partsOf are the parts of a message; what has no text and is no call, such as pictures, is left
+// out.
+func partsOf(list []byte) (parts []messagePart) {
+	for p := range Elements(list) {
+		f := pickMembers(p, "type", "content", "text", "id", "name", "arguments", "response", "result")
+		text := f[1]
+		if text == nil {
+			text = f[2]
+		}
+		switch kind, _ := Text(f[0]); string(kind) {
+		case "tool_call":
+			parts = append(parts, messagePart{kind: callPart, id: f[3], name: f[4], args: f[5]})
+		case "tool_call_response":
+			if f[6] == nil {
+				f[6] = f[7]
+			}
+			parts = append(parts, messagePart{kind: resultPart, id: f[3], name: f[4], text: resultText(f[6])})
+		case "reasoning", "thinking":
+			if nonEmptyText(text) != nil {
+				parts = append(parts, messagePart{kind: thoughtPart, text: text})
+			}
+		default:
+			if nonEmptyText(text) != nil {
+				parts = append(parts, messagePart{kind: textPart, text: text})
+			}
+		}
+	}
+	return parts
+}
+
+func resultText(value []byte) []byte {
+	if value == nil {
+		return []byte(`""`)
+	}
+	return value
+}
+
+// hasObjects reports whether arguments of a call, asked or answered, are no strings.
+func (s *otelSpan) hasObjects() bool {
+	all := s.answer.parts
+	for _, m := range s.history {
+		all = append(all[:len(all):len(all)], m.parts...)
+	}
+	for i := range all {
+		if p := &all[i]; p.kind == callPart && p.args != nil && kindOf(p.args) != '"' {
+			return true
+		}
+	}
+	return false
+}
+
+// chooseShape is the one that holds the span's arguments as they stand.
+func (s *otelSpan) chooseShape() *messageShape {
+	if s.hasObjects() {
+		return &anthropicShape
+	}
+	return &chatShape
+}
+
+// finishes are the words for why an answer finished, and what the shapes have for them.
+var finishes = map[string]struct{ chat, anthropic string }{
+	"stop": {"stop", "end_turn"}, "end_turn": {"stop", "end_turn"}, "STOP": {"stop", "end_turn"}, "stop_sequence": {"stop", "end_turn"},
+	"tool_call": {"tool_calls", "tool_use"}, "tool_calls": {"tool_calls", "tool_use"}, "tool_use": {"tool_calls", "tool_use"},
+	"function_call": {"tool_calls", "tool_use"},
+	"length":        {"length", "max_tokens"}, "max_tokens": {"length", "max_tokens"}, "MAX_TOKENS": {"length", "max_tokens"},
+	"content_filter": {"content_filter", "refusal"}, "refusal": {"content_filter", "refusal"}, "SAFETY": {"content_filter", "refusal"},
+}
+
+// finishReason is why the answer finished, in a word of the shape; nil where that is not told.
+func (s *otelSpan) finishReason(as *messageShape) []byte {
+	words, known := finishes[s.word]
+	if !known {
+		return nil
+	}
+	calls := false
+	for i := range s.answer.parts {
+		calls = calls || s.answer.parts[i].kind == callPart
+	}
+	if calls && words.chat == "stop" { // the conventions have one word where providers have two
+		words = finishes["tool_call"]
+	}
+	word := words.chat
+	if as == &anthropicShape {
+		word = words.anthropic
+	}
+	return []byte(strconv.Quote(word))
+}
+
+// usageJSON is the counts by the shape's names. The conventions count what was cached as input, and
+// Anthropic does not.
+func (s *otelSpan) usageJSON(as *messageShape) []byte {
+	input := s.attrCount("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt")
+	output := s.attrCount("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.token_count.completion")
+	read := s.attrCount("gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.details.cache_read_tokens", "gen_ai.usage.cache_read_input_tokens", "llm.token_count.prompt_details.cache_read")
+	write := s.attrCount("gen_ai.usage.cache_creation.input_tokens", "gen_ai.usage.details.cache_write_tokens", "gen_ai.usage.cache_creation_input_tokens", "llm.token_count.prompt_details.cache_write")
+	if input < 0 && output < 0 {
+		return nil
+	}
+	told := func(key string, n int) member {
+		if n < 0 {
+			return member{}
+		}
+		return member{key, intBytes(n)}
+	}
+	if as == &anthropicShape {
+		rest := input - max(read, 0) - max(write, 0)
+		if rest < 0 {
+			rest = input // it is counted as Anthropic does
+		}
+		return objectOf(told("input_tokens", rest), told("output_tokens", output), told("cache_read_input_tokens", read), told("cache_creation_input_tokens", write))
+	}
+	details := member{}
+	if read >= 0 {
+		details = member{"prompt_tokens_details", objectOf(told("cached_tokens", read))}
+	}
+	return objectOf(told("prompt_tokens", input), told("completion_tokens", output), details)
+}
+
+// toolsIn are the tools as the shape has them.
+func (s *otelSpan) toolsIn(as *messageShape) []byte {
+	var all [][]byte
+	for _, t := range s.tools {
+		function := t
+		if inner := Member(t, "function"); inner != nil {
+			function = inner
+		}
+		f := pickMembers(function, "name", "description", "parameters", "input_schema")
+		if f[2] == nil {
+			f[2] = f[3]
+		}
+		if as == &anthropicShape {
+			all = append(all, objectOf(member{"name", f[0]}, member{"description", f[1]}, member{"input_schema", f[2]}))
+		} else {
+			all = append(all, objectOf(member{"type", []byte(`"function"`)}, member{"function", objectOf(member{"name", f[0]}, member{"description", f[1]}, member{"parameters", f[2]})}))
+		}
+	}
+	if all == nil {
+		return nil
+	}
+	return arrayOf(all...)
+}
+
+// attributesOf are attributes by their keys, their values as JSON.
+func attributesOf(list []byte) map[string][]byte {
+	all := map[string][]byte{}
+	for a := range Elements(list) {
+		f := pickMembers(a, "key", "value")
+		if key, ok := Text(f[0]); ok {
+			all[string(key)] = plainJSON(f[1], 0)
+		}
+	}
+	return all
+}
+
+// maxAttributeDepth is how deep an attribute may be nested.
+const maxAttributeDepth = 64
+
+// plainJSON is a value of OTLP, which says what kind it is of, as the JSON that it stands for. It is
+// nil for what is none.
+func plainJSON(value []byte, depth int) []byte {
+	if depth > maxAttributeDepth {
+		return nil
+	}
+	f := pickMembers(value, "stringValue", "boolValue", "intValue", "doubleValue", "arrayValue", "kvlistValue")
+	switch {
+	case f[0] != nil:
+		return f[0]
+	case f[1] != nil:
+		return f[1]
+	case f[2] != nil: // 64 bits, as a string
+		return bytes.Trim(f[2], `"`)
+	case f[3] != nil:
+		return f[3]
+	case f[4] != nil:
+		var all [][]byte
+		for v := range Elements(Member(f[4], "values")) {
+			all = append(all, orNull(plainJSON(v, depth+1)))
+		}
+		return arrayOf(all...)
+	case f[5] != nil:
+		var all [][]byte
+		for kv := range Elements(Member(f[5], "values")) {
+			of := pickMembers(kv, "key", "value")
+			if kindOf(of[0]) == '"' {
+				all = append(all, append(append(bytes.Clone(of[0]), ':'), orNull(plainJSON(of[1], depth+1))...))
+			}
+		}
+		return append(append([]byte{'{'}, bytes.Join(all, []byte{','})...), '}')
+	}
+	return nil
+}
+
+func orNull(value []byte) []byte {
+	if value == nil {
+		return []byte("null")
+	}
+	return value
+}
+
+// attrText is what an attribute reads.
+func (s *otelSpan) attrText(name string) string {
+	text, _ := Text(s.attributes[name])
+	return string(text)
+}
+
+// attrJSON is an attribute that is JSON, or a text of it.
+func (s *otelSpan) attrJSON(name string) []byte {
+	value := s.attributes[name]
+	if text, ok := Text(value); ok {
+		return bytes.TrimSpace(text)
+	}
+	return value
+}
+
+// attrCount is the first of the attributes that there is, as a number, -1 without any.
+func (s *otelSpan) attrCount(names ...string) int {
+	for _, name := range names {
+		if n, err := strconv.Atoi(strings.Trim(string(s.attributes[name]), `"`)); err == nil {
+			return n
+		}
+	}
+	return -1
 }

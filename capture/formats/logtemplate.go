@@ -1,6 +1,13 @@
 package formats
 
-import "bytes"
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"slices"
+
+	"toolscope/stream/jsonbytes"
+)
 
 // lineTemplate is a line that was peeled, without its payload. Where another line has the same around what
 // may be its payload, but for the digits of times, all that was found out of the first holds for it
@@ -280,4 +287,249 @@ func (p *unwrapper) joinTexts(a []byte, mid string, b []byte) []byte {
 	from := len(p.room)
 	p.room = append(append(append(p.room, a...), mid...), b...)
 	return p.room[from:len(p.room):len(p.room)]
+}
+
+// templateBuilder is what is known of a line, while it is peeled, that may become a mould.
+type templateBuilder struct {
+	texts    []builderText // that were looked into, from the line on
+	free     []slot        // what may be otherwise in lines that are like it
+	template *lineTemplate // of the payload that was found
+	made     int
+}
+
+// builderText is a text that was looked into, and the string that it stood for in the text before it.
+type builderText struct {
+	text, literal []byte
+	on            *payloadPath
+}
+
+// slot is a time that was read, or a value that says nothing.
+type slot struct {
+	text []byte
+	is   slotKind
+}
+
+// start begins with a line.
+func (c *templateBuilder) start(line []byte) {
+	c.texts, c.free, c.template = append(c.texts[:0], builderText{text: line}), c.free[:0], nil
+}
+
+// build makes a mould of what is around a payload, if it is one for which that is worth it.
+func (c *templateBuilder) build(f *payload) {
+	c.template = nil
+	usual := f.is == aChunk && !f.weak || f.is == anEvent
+	if len(c.texts) == 0 || !usual || f.cut || f.quoted || f.scope != 0 || len(f.text) == 0 || len(c.texts) > maxTemplateLevels {
+		return
+	}
+	m := &lineTemplate{on: f.on, keys: f.keys, value: !f.field, fine: f.stamp.fine}
+	times := 0
+	for i, t := range c.texts {
+		inner := f.text
+		if i+1 < len(c.texts) {
+			inner = c.texts[i+1].literal
+		}
+		text := bytes.TrimRight(t.text, "\r\n")
+		at := placeIn(text, inner)
+		if at < 0 || bytes.IndexByte(text, '\n') >= 0 {
+			return
+		}
+		l := templateLevel{quoted: t.on}
+		l.head.parts = c.splitParts(text[:at], f.stamp.text, &times)
+		l.tail.parts = c.splitParts(text[at+len(inner):], f.stamp.text, &times)
+		m.levels = append(m.levels, l)
+	}
+	if !m.value && len(m.levels[len(m.levels)-1].tail.parts) > 0 || f.stamp.text != nil && times != 1 {
+		return
+	}
+	c.template = m
+}
+
+// splitParts cuts a text at what is free in it, and counts in which that is the time of the line.
+func (c *templateBuilder) splitParts(text, stamp []byte, times *int) (all []templatePart) {
+	type place struct {
+		slot
+		at int
+	}
+	var free []place
+	for _, f := range c.free {
+		if at := placeIn(text, f.text); at >= 0 {
+			free = append(free, place{f, at})
+		}
+	}
+	slices.SortStableFunc(free, func(a, b place) int { return cmp.Compare(a.at, b.at) })
+	from := 0
+	for _, f := range free {
+		if f.at < from {
+			continue
+		}
+		part := templatePart{bytes.Clone(text[from:f.at]), bytes.Clone(f.text), f.is}
+		if len(stamp) > 0 && &stamp[0] == &f.text[0] && f.is == anyTime {
+			part.is = lineTime
+			*times++
+		}
+		all = append(all, part)
+		from = f.at + len(f.text)
+	}
+	if from < len(text) {
+		all = append(all, templatePart{same: bytes.Clone(text[from:])})
+	}
+	return all
+}
+
+// placeIn is where in a text a part of it stands, -1 if it is none.
+func placeIn(text, part []byte) int {
+	if len(part) == 0 {
+		return -1
+	}
+	for i := range text {
+		if &text[i] == &part[0] {
+			if i+len(part) > len(text) {
+				return -1
+			}
+			return i
+		}
+	}
+	return -1
+}
+
+// keepTemplate keeps the mould of a line that had one payload.
+func (p *unwrapper) keepTemplate() {
+	m := p.builder.template
+	if m == nil || len(p.payloads) != 1 || p.lines <= mouldAfter || p.builder.made >= maxTemplatesMade+p.served/8 {
+		return
+	}
+	p.builder.made++
+	if len(p.templates) == maxTemplates {
+		p.templates = p.templates[:maxTemplates-1]
+	}
+	p.templates = slices.Insert(p.templates, 0, m)
+}
+
+// This file compares texts that differ in their digits only, as the times of two lines do.
+
+// sameButDigits is how many bytes p begins with that are like was, but for which digits stand where
+// it has some, and how many; 0 if p does not begin so.
+func sameButDigits(was, p []byte) (n int) {
+	if size := len(was); len(p) >= size && digitsAlike(was, p[:size]) {
+		for n = size; isDigit(was[size-1]) && n < len(p) && isDigit(p[n]); n++ {
+		}
+		return n
+	}
+	for n+8 <= min(len(was), len(p)) && binary.LittleEndian.Uint64(was[n:]) == binary.LittleEndian.Uint64(p[n:]) {
+		n += 8
+	}
+	for n > 0 && isDigit(was[n-1]) { // those of one number are looked at together
+		n--
+	}
+	for i := n; i < len(was); {
+		switch {
+		case n == len(p):
+			return 0
+		case !isDigit(was[i]):
+			if was[i] != p[n] {
+				return 0
+			}
+			i, n = i+1, n+1
+		case !isDigit(p[n]):
+			return 0
+		default:
+			for i < len(was) && isDigit(was[i]) {
+				i++
+			}
+			for n < len(p) && isDigit(p[n]) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// digitsAlike reports whether two texts of one length have digits at the same places, and are the
+// same elsewhere. Of short ones it does not tell.
+func digitsAlike(a, b []byte) bool {
+	n := len(a)
+	if n < 8 {
+		return false
+	}
+	for i := 0; i+8 < n; i += 8 {
+		if !wordsAlike(binary.LittleEndian.Uint64(a[i:]), binary.LittleEndian.Uint64(b[i:])) {
+			return false
+		}
+	}
+	return wordsAlike(binary.LittleEndian.Uint64(a[n-8:]), binary.LittleEndian.Uint64(b[n-8:]))
+}
+
+// wordsAlike is digitsAlike of eight bytes.
+func wordsAlike(a, b uint64) bool {
+	if a == b {
+		return true
+	}
+	others := notDigits(a)
+	return others == notDigits(b) && (a^b)&(others>>7*0xff) == 0
+}
+
+// notDigits has the top bit of each byte that is no digit.
+func notDigits(w uint64) uint64 {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	w ^= '0' * ones // of digits, 0 to 9
+	return (w&^tops + (0x80-10)*ones | w) & tops
+}
+
+// stringPrefix is what strings begin with that stand at one place in the lines of a log, and what that stands
+// for: chunks of a stream begin alike, and where one does its escapes are not read again.
+type stringPrefix struct {
+	last         []byte // what the last string began with that had no stem
+	literal      []byte // from its opening quote on
+	text         []byte
+	made, served int
+}
+
+const (
+	minStringPrefix   = 32  // bytes of a stem
+	maxStringPrefix   = 512 // and at most
+	minPrefixedString = 64  // bytes of a string that is compared
+	maxStringPrefixes = 64  // stems that are made, and more only if they serve
+)
+
+// readString is jsonbytes.AppendString.
+func (s *stringPrefix) readString(dst, p []byte) (out []byte, n int, closed bool) {
+	if k := len(s.literal); k > 0 && bytes.HasPrefix(p, s.literal) {
+		s.served++
+		out, n, closed = jsonbytes.AppendStringFrom(append(dst, s.text...), p[k-1:])
+		return out, k - 1 + n, closed
+	}
+	out, n, closed = jsonbytes.AppendString(dst, p)
+	if n >= minPrefixedString && closed && s.made < maxStringPrefixes+s.served/8 {
+		s.derive(p[:min(n-1, maxStringPrefix)])
+	}
+	return out, n, closed
+}
+
+// derive makes a stem of what two strings begin with, one after the other.
+func (s *stringPrefix) derive(p []byte) {
+	n := 0
+	for n < min(len(p), len(s.last)) && p[n] == s.last[n] {
+		n++
+	}
+	if n = wholeStem(p[:n]); n >= minStringPrefix {
+		s.literal = append(s.literal[:0], p[:n]...)
+		s.text, _, _ = jsonbytes.AppendString(s.text[:0], s.literal)
+	}
+	s.made++
+	s.last = append(s.last[:0], p...)
+}
+
+// wholeStem is how much of p is without half an escape at its end, or one that may be half a pair.
+func wholeStem(p []byte) (n int) {
+	for n < len(p) {
+		switch {
+		case p[n] != '\\':
+			n++
+		case n+1 == len(p) || p[n+1] == 'u':
+			return n
+		default:
+			n += 2
+		}
+	}
+	return n
 }

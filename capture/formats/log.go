@@ -2,6 +2,7 @@ package formats
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"time"
 
@@ -279,3 +280,243 @@ func (d *prettyJSON) close(r *lineReader) {
 		d.giveUp(r)
 	}
 }
+
+// lineJoiner joins the parts of a line that a log driver cut: one of docker or Kubernetes.
+type lineJoiner struct {
+	kind  byte // of the parts that are held: k of Kubernetes, d of docker, 0 for none
+	parts []byte
+}
+
+// dockerBegin is how docker begins a line. minDockerPart is the minimum size of a line that it cut: it
+// cuts at 16 KiB, and a program may leave out the end of a line too.
+const (
+	dockerBegin   = `{"log":"`
+	minDockerPart = 16000
+)
+
+// addLine is the line, or nil where more of it comes. A part has no end of its own.
+func (j *lineJoiner) addLine(line []byte) []byte {
+	if len(line) > 24 && line[10] == 'T' {
+		if part, is, n := criPart(line); is {
+			return j.criLine(line, part, n)
+		}
+	}
+	if bytes.HasPrefix(line, []byte(dockerBegin)) && (j.kind == 'd' || len(line) > minDockerPart) {
+		return j.dockerLine(line)
+	}
+	return line
+}
+
+func (j *lineJoiner) criLine(line []byte, part bool, n int) []byte {
+	content := line[n:]
+	if part {
+		content = bytes.TrimSuffix(bytes.TrimSuffix(content, []byte("\n")), []byte("\r"))
+	}
+	switch {
+	case part && len(j.parts)+len(line) <= maxLineBytes:
+		j.kind = 'k'
+		j.parts = append(j.parts, content...)
+		return nil
+	case j.kind != 'k':
+		return line
+	}
+	whole := append(append(bytes.Clone(line[:n]), j.parts...), content...)
+	j.kind, j.parts = 0, nil
+	return whole
+}
+
+func (j *lineJoiner) dockerLine(line []byte) []byte {
+	value := line[len(dockerBegin)-1:]
+	n := stringLen(value)
+	if n == 0 {
+		return line
+	}
+	inside := value[1 : n-1]
+	if !bytes.HasSuffix(inside, []byte(`\n`)) && len(inside) > minDockerPart && len(j.parts)+len(inside) <= maxLineBytes {
+		j.kind = 'd'
+		j.parts = append(j.parts, inside...)
+		return nil
+	}
+	if j.kind != 'd' {
+		return line
+	}
+	whole := append(append([]byte(dockerBegin), j.parts...), line[len(dockerBegin):]...)
+	j.kind, j.parts = 0, nil
+	return whole
+}
+
+// lastLine is what is held when the log ends.
+func (j *lineJoiner) lastLine() []byte {
+	defer func() { j.kind, j.parts = 0, nil }()
+	switch j.kind {
+	case 'k':
+		return j.parts
+	case 'd':
+		return append(append([]byte(dockerBegin), j.parts...), `"}`...)
+	}
+	return nil
+}
+
+// otherLines are lines that hold no payload: how many, since that was last told, and the last of them.
+type otherLines struct {
+	count int64
+	last  [][]byte
+}
+
+const (
+	maxOtherLines     = 20      // other lines that are reported with their count
+	maxOtherLineBytes = 1 << 10 // of each of them
+)
+
+// addLine counts lines, of which one is kept.
+func (o *otherLines) addLine(n int64, line []byte) {
+	o.count += n
+	if line = bytes.TrimRight(line, "\r\n"); len(line) == 0 {
+		return
+	}
+	if len(o.last) == maxOtherLines {
+		copy(o.last, o.last[1:])
+		o.last = o.last[:maxOtherLines-1]
+	}
+	o.last = append(o.last, bytes.Clone(line[:min(len(line), maxOtherLineBytes)]))
+}
+
+func (r *lineReader) addOther(line []byte) {
+	if len(bytes.Trim(line, "[], \t\r\n")) > 0 || line == nil {
+		r.others.addLine(1, line)
+	}
+}
+
+// reportOthers tells of the lines that came since it was told last.
+func (r *lineReader) reportOthers() {
+	if r.others.count == 0 {
+		return
+	}
+	r.recs = append(r.recs, capture.Record{Exchange: r.flows.last, At: capture.NoTime, Others: r.others.count, OtherLines: r.others.last})
+	r.others = otherLines{}
+}
+
+// journal reads what journalctl -o export writes: a field a line, an empty line behind each entry.
+// A field that is no text stands behind its length. Each entry is looked at as an object whose
+// members are its fields would be.
+type journal struct {
+	fields []journalField
+	name   []byte // of the field whose value comes, which is no text
+	value  []byte
+	want   int64 // bytes of it, and the line end behind it; -1 while that is not known
+}
+
+type journalField struct{ name, value []byte }
+
+// maxFields is how many fields of an entry are kept.
+const maxFields = 256
+
+func beginsJournal(line []byte) bool {
+	return bytes.HasPrefix(line, []byte("__CURSOR=")) || bytes.HasPrefix(line, []byte("__REALTIME_TIMESTAMP="))
+}
+
+// takeLine takes a line of the journal: of a value that is no text it may be any part.
+func (j *journal) takeLine(r *lineReader, line []byte) {
+	if j.name != nil {
+		j.takeBinary(r, line)
+		return
+	}
+	body := bytes.TrimRight(line, "\r\n")
+	name, value, is := bytes.Cut(body, []byte("="))
+	switch {
+	case len(body) == 0:
+		j.endEntry(r)
+	case is:
+		j.addField(bytes.Clone(name), bytes.Clone(value))
+	default:
+		j.name, j.value, j.want = bytes.Clone(body), j.value[:0], -1
+	}
+}
+
+func (j *journal) addField(name, value []byte) {
+	if len(j.fields) < maxFields {
+		j.fields = append(j.fields, journalField{name, value})
+	}
+}
+
+func (j *journal) takeBinary(r *lineReader, line []byte) {
+	j.value = append(j.value, line...)
+	if j.want < 0 && len(j.value) >= 8 {
+		size := binary.LittleEndian.Uint64(j.value)
+		if size > maxLineBytes {
+			r.addNote("a field of a journal entry has a length above the limit", true)
+			j.name = nil
+			return
+		}
+		j.want = int64(size) + 9
+	}
+	if j.want < 0 || int64(len(j.value)) < j.want {
+		return
+	}
+	j.addField(j.name, bytes.Clone(j.value[8:j.want-1]))
+	j.name = nil
+	if rest := bytes.Clone(j.value[j.want:]); len(rest) > 0 {
+		j.takeLine(r, rest)
+	}
+}
+
+// endEntry looks at an entry that is complete.
+func (j *journal) endEntry(r *lineReader) {
+	r.raw = nil
+	if len(j.fields) == 0 {
+		return
+	}
+	finds := r.unwrapper.unwrapEntry(j.fields)
+	if !r.flows.takeFound(finds) {
+		var message []byte
+		for _, f := range j.fields {
+			if string(f.name) == "MESSAGE" {
+				message = f.value
+			}
+		}
+		r.others.addLine(1, message)
+	}
+	clear(j.fields)
+	j.fields = j.fields[:0]
+}
+
+// unwrapEntry looks for payloads in the message of a journal's entry.
+func (p *unwrapper) unwrapEntry(fields []journalField) []payload {
+	p.lines++
+	p.reset()
+	p.push("journald export", nil, nil, nil)
+	var message []byte
+	for _, f := range fields {
+		switch {
+		case string(f.name) == "MESSAGE":
+			message = f.value
+		case isTimeName(f.name):
+			p.noteTimestamp(f.value)
+		case len(f.value) <= maxKeyBytes && len(p.keys) < maxKeysOfLine:
+			p.addKey(hashOf(p.hash(), f.name), f.name, f.value)
+		}
+	}
+	p.push("", []byte("MESSAGE"), []byte("MESSAGE="), nil)
+	if !p.searchLogLine(message) {
+		if known := p.paths[p.hash()]; known != nil {
+			p.addRestOf(known, message)
+		}
+	}
+	return p.payloads
+}
+
+// unwrapValue looks for payloads in a JSON text.
+func (p *unwrapper) unwrapValue(text []byte) []payload {
+	p.lines++
+	p.reset()
+	from := 0
+	for from < len(text) && (text[from] == ' ' || text[from] == '\n' || text[from] == '\r' || text[from] == '\t') {
+		from++
+	}
+	n, whole := valueLen(text[from:])
+	p.searchValue(text[from:from+n:from+n], whole)
+	return p.payloads
+}
+
+// searchLogLine looks for payloads in a text as in a line of a log, what stands where payloads stand included.
+func (p *unwrapper) searchLogLine(t []byte) bool { return p.searchText(t) || p.addRest(t) }

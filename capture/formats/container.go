@@ -1,0 +1,366 @@
+package formats
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"toolscope/capture"
+	"toolscope/stream/count"
+)
+
+// recordedExchange is a request and its answer, as a container of recorded HTTP keeps them: whole, with
+// times for the most. What the container does not tell is its zero.
+type recordedExchange struct {
+	layers []string
+	lacks  []capture.Lack
+
+	method, url   string
+	requestHeader http.Header
+	request       []byte
+	began         time.Time // the request
+
+	status         int
+	responseHeader http.Header
+	response       []byte
+	first          time.Time // the answer began
+	ended          time.Time
+
+	pieces []timedBytes // timed data: messages of a WebSocket, or a body whose chunks have times
+	cut    bool         // the answer was not complete
+	why    string       // what the container says of that
+	by     capture.Party
+}
+
+// timedBytes is something that came at once.
+type timedBytes struct {
+	side capture.Side
+	at   time.Time
+	data []byte
+}
+
+// addLack says that the source cannot tell something, once.
+func (x *recordedExchange) addLack(l capture.Lack) {
+	if !slices.Contains(x.lacks, l) {
+		x.lacks = append(x.lacks, l)
+	}
+}
+
+// recordWriter is what a reader of such a container writes its records with.
+type recordWriter struct {
+	in      *capture.Input
+	recs    []capture.Record
+	current int // the latest exchange
+	bare    int // exchanges of a model whose answer was not kept
+	entries *capture.Entries
+}
+
+// newRereadWriter is the output of who reads one entry again. What it notes is of no exchange.
+func newRereadWriter(in *capture.Input) recordWriter { return recordWriter{in: in, current: 1} }
+
+func (o *recordWriter) writeRecord(r capture.Record) {
+	r.Exchange = o.current
+	o.recs = append(o.recs, r)
+}
+
+// writeFor writes a record of some exchange.
+func (o *recordWriter) writeFor(exchange int, r capture.Record) {
+	o.current = exchange
+	o.writeRecord(r)
+}
+
+// writeExchange writes the records of one exchange. The bytes of a whole body have no time: that of its
+// first byte and that of its end are all that is known.
+func (o *recordWriter) writeExchange(x *recordedExchange) {
+	o.current = o.in.NextExchange()
+	head := o.in.NewHead(x.layers, x.lacks...)
+	head.Method, head.URL, head.Header, head.Start = x.method, x.url, x.requestHeader, x.began
+	o.writeRecord(capture.Record{Side: capture.Request, At: o.in.RecordTime(x.began), Head: head, Data: x.request})
+	if x.status != 0 || len(x.responseHeader) > 0 {
+		answer := &capture.Head{Status: x.status, Header: x.responseHeader, Start: x.first}
+		o.writeRecord(capture.Record{At: o.in.RecordTime(x.first), Head: answer})
+	}
+	if len(x.response) > 0 {
+		o.writeRecord(capture.Record{At: capture.NoTime, Data: x.response})
+	}
+	for _, p := range x.pieces {
+		o.writeRecord(capture.Record{Side: p.side, At: o.in.RecordTime(p.at), Data: p.data})
+	}
+	end := capture.Record{At: o.in.RecordTime(x.ended), End: capture.EndEOF, Why: x.why, By: x.by}
+	if x.cut {
+		end.End = capture.EndCut
+	}
+	o.writeRecord(end)
+	if len(x.response)+len(x.pieces) == 0 && slices.Contains(x.lacks, capture.NoBody) && o.in.GuessPayload(x.request) == capture.Ask {
+		o.bare++
+	}
+}
+
+// close tells what can be told only at the end, and is what was written, behind recs.
+func (o *recordWriter) close(recs []capture.Record) []capture.Record {
+	if o.bare > 0 {
+		o.addNote(false, "a model was called %s, but its response was not recorded", count.Of(o.bare, "time"))
+	}
+	return o.takeWritten(recs)
+}
+
+// addNote says something of the source itself.
+func (o *recordWriter) addNote(damaged bool, format string, args ...any) {
+	if o.current == 0 {
+		o.current = o.in.NextExchange()
+	}
+	o.writeRecord(capture.Record{At: capture.NoTime, Note: fmt.Sprintf(format, args...), Damaged: damaged})
+}
+
+// takeWritten is what was written since it was last asked, behind recs.
+func (o *recordWriter) takeWritten(recs []capture.Record) []capture.Record {
+	recs = append(recs, o.recs...)
+	clear(o.recs)
+	o.recs = o.recs[:0]
+	return recs
+}
+
+// withoutCoding is a header without what says that the body is coded, for a body that is not any more.
+func withoutCoding(h http.Header) http.Header {
+	h.Del("Content-Encoding")
+	h.Del("Transfer-Encoding")
+	return h
+}
+
+// parseISOTime reads a time as JavaScript and others write it, the zero time where there is none.
+func parseISOTime(text string) time.Time {
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999"} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t
+		}
+	}
+	return time.Time{}
+}
+
+// unixTime is a time as a number of seconds since 1970, the zero time where there is none.
+func unixTime(s float64) time.Time {
+	if s <= 0 || s > 1e11 {
+		return time.Time{}
+	}
+	return time.UnixMicro(int64(s * 1e6)).UTC()
+}
+
+// addMillis is a time so many milliseconds later, where both are known.
+func addMillis(t time.Time, ms float64) time.Time {
+	if t.IsZero() || ms < 0 || ms > 1e12 {
+		return t
+	}
+	return t.Add(time.Duration(ms * float64(time.Millisecond)))
+}
+
+// sseEvent is an event as its stream had it, but for what every reader of one takes away.
+func sseEvent(name, id string, data []byte) []byte {
+	var event []byte
+	if name != "" && name != "message" {
+		event = append(append(append(event, "event: "...), name...), '\n')
+	}
+	if id != "" {
+		event = append(append(append(event, "id: "...), id...), '\n')
+	}
+	for line := range bytes.SplitSeq(data, []byte("\n")) {
+		event = append(append(append(event, "data: "...), line...), '\n')
+	}
+	return append(event, '\n')
+}
+
+// valuesReader reads what is kept as values in a JSON text, one of them at a time.
+type valuesReader struct {
+	recordWriter
+	walk Walk
+	what string // one of them is called: "entry"
+	n    int    // of the latest one, from 1
+	at   int64  // where it begins
+	read func(r *valuesReader, object []byte, cut bool)
+	done func(r *valuesReader) // nothing more comes; may be nil
+}
+
+// newEntries is newValues for who reads each object by itself, whatever the others were.
+func newEntries(in *capture.Input, what string, read func(r *valuesReader, object []byte, cut bool), paths ...[]string) *valuesReader {
+	r := newValues(in, what, read, paths...)
+	r.entries = in.Entries(func(in *capture.Input, object []byte) []capture.Record {
+		if !isObject(object) {
+			return nil
+		}
+		again := &valuesReader{recordWriter: newRereadWriter(in)}
+		read(again, object, false)
+		return again.recs
+	})
+	return r
+}
+
+func newValues(in *capture.Input, what string, read func(r *valuesReader, object []byte, cut bool), paths ...[]string) *valuesReader {
+	return &valuesReader{recordWriter: recordWriter{in: in}, walk: Walk{Paths: paths}, what: what, read: read}
+}
+
+func (r *valuesReader) Write(recs []capture.Record, p []byte, _ time.Duration) ([]capture.Record, error) {
+	r.walk.Write(p, r.takeValue)
+	return r.takeWritten(recs), nil
+}
+
+func (r *valuesReader) Close(recs []capture.Record, _ capture.End, _ string, _ time.Duration) []capture.Record {
+	open := r.walk.Open()
+	r.walk.Close(r.takeValue)
+	if open {
+		r.addNote(true, "the file is cut off after %s %d", r.what, r.n)
+	}
+	if r.walk.Stray > 0 {
+		r.addNote(true, "not JSON: %s from byte %d on", count.Of(r.walk.Stray, "byte"), r.walk.StrayAt)
+	}
+	if r.done != nil {
+		r.done(r)
+	}
+	return r.close(recs)
+}
+
+func (r *valuesReader) takeValue(f FoundValue) {
+	r.n++
+	r.at = f.At
+	switch {
+	case f.Long:
+		r.addNote(true, "%s %d, at byte %d, is %d bytes long: values longer than %d bytes are not read", r.what, r.n, f.At, f.Size, maxValueBytes)
+	case f.Raw[0] != '{':
+		r.addNote(true, "%s %d, at byte %d, is not an object", r.what, r.n, f.At)
+	default:
+		before := len(r.recs)
+		if r.read(r, f.Raw, f.Cut); !f.Cut {
+			r.entries.SetLocation(r.recs[before:], f.At, f.Size)
+		}
+	}
+}
+
+// noteUnexpected says what the value is that was expected to be something.
+func (r *valuesReader) noteUnexpected(what string) {
+	r.addNote(true, "%s %d, at byte %d, has %s", r.what, r.n, r.at, what)
+}
+
+const bom = "\ufeff"
+
+// objectText is what follows the white space, and the byte order mark, that an input begins with,
+// and whether that is an object, or may be one.
+func objectText(first []byte) (text []byte, ok bool) {
+	if len(first) < len(bom) && strings.HasPrefix(bom, string(first)) {
+		return nil, true
+	}
+	text = afterSpace(bytes.TrimPrefix(first, []byte(bom)))
+	return text, len(text) == 0 || text[0] == '{'
+}
+
+// sniffMaybe is the answer of who needs to see more.
+func sniffMaybe(whole bool) capture.SniffResult {
+	if whole {
+		return capture.SniffResult{}
+	}
+	return capture.SniffResult{Is: capture.Maybe}
+}
+
+// sniffObject tells a format by the members of the object that an input begins with, as far as they
+// are there. judge is asked with each of them, in order, until it is sure.
+func sniffObject(first []byte, whole bool, judge func(key string, value []byte) capture.SniffResult) capture.SniffResult {
+	text, ok := objectText(first)
+	if !ok {
+		return capture.SniffResult{}
+	}
+	for key, value := range Members(text) {
+		if s := judge(key, value); s.Is != capture.Maybe {
+			return s
+		}
+	}
+	if isWhole(text) {
+		return capture.SniffResult{}
+	}
+	return sniffMaybe(whole)
+}
+
+// jsonDocument is the reader of a format that has an entry on each line, or is one object that spans
+// lines: what stands on the first line tells. Of the one object it holds one value of its paths.
+type jsonDocument struct {
+	entryReader
+	walk    Walk
+	found   func(recs []capture.Record, path int, value []byte) []capture.Record
+	first   []byte // until it is known
+	decided bool
+	one     bool // it is one object
+}
+
+func (d *jsonDocument) Write(recs []capture.Record, p []byte, at time.Duration) ([]capture.Record, error) {
+	if !d.decided {
+		d.first = append(d.first, p...)
+		if bytes.IndexByte(p, '\n') < 0 && len(d.first) < maxValueBytes {
+			return recs, nil
+		}
+		recs, p = d.chooseLayout(recs), nil
+	}
+	if !d.one {
+		return d.entryReader.Write(recs, p, at)
+	}
+	d.walk.Write(p, func(f FoundValue) { recs = d.takeValue(recs, f) })
+	return recs, nil
+}
+
+// chooseLayout takes what was held while it was not known how to.
+func (d *jsonDocument) chooseLayout(recs []capture.Record) []capture.Record {
+	d.decided = true
+	first, _, _ := bytes.Cut(d.first, []byte("\n"))
+	d.one = !isObject(first)
+	p := d.first
+	d.first = nil
+	recs, _ = d.Write(recs, p, capture.NoTime)
+	return recs
+}
+
+func (d *jsonDocument) takeValue(recs []capture.Record, f FoundValue) []capture.Record {
+	switch {
+	case f.Long:
+		recs = d.addNote(recs, capture.Record{At: capture.NoTime, Damaged: true, Note: noteAt(f.At, "a value is longer than %d MiB and is left out", maxValueBytes>>20)})
+	case f.Cut:
+		recs = d.addNote(recs, capture.Record{At: capture.NoTime, Damaged: true, Note: noteAt(f.At, "the file ends inside a value, after %s of it", count.Of(f.Size, "byte"))})
+	default:
+		before := len(recs)
+		if recs = d.found(recs, f.Path, f.Raw); len(recs) > before {
+			d.last = recs[len(recs)-1].Exchange
+		}
+	}
+	return recs
+}
+
+func (d *jsonDocument) Close(recs []capture.Record, end capture.End, why string, at time.Duration) []capture.Record {
+	if !d.decided {
+		recs = d.chooseLayout(recs)
+	}
+	if d.one {
+		open := d.walk.Open()
+		d.walk.Close(func(f FoundValue) { open, recs = false, d.takeValue(recs, f) })
+		switch {
+		case open:
+			recs = d.addNote(recs, capture.Record{At: capture.NoTime, Damaged: true, Note: noteAt(d.walk.read, "the file ends before its last bracket")})
+		case d.walk.Stray > 0:
+			recs = d.addNote(recs, capture.Record{At: capture.NoTime, Damaged: true, Note: noteAt(d.walk.StrayAt, "%s that JSON doesn't allow there", count.Of(d.walk.Stray, "byte"))})
+		}
+	}
+	return d.entryReader.Close(recs, end, why, at)
+}
+
+// jsonValues is the reader of values that are one behind the other, or the elements of one array: the
+// first byte tells.
+type jsonValues struct {
+	jsonDocument
+	known bool
+}
+
+func (l *jsonValues) Write(recs []capture.Record, p []byte, at time.Duration) ([]capture.Record, error) {
+	if begin := afterSpace(p); !l.known && len(begin) > 0 {
+		l.known, l.walk.Paths = true, [][]string{{}}
+		if begin[0] == '[' {
+			l.walk.Paths = [][]string{{"*"}}
+		}
+	}
+	return l.jsonDocument.Write(recs, p, at)
+}

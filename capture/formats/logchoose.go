@@ -1,0 +1,486 @@
+package formats
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"time"
+
+	"toolscope/capture"
+)
+
+// This file finds the stream that a payload is of.
+
+// keyOverlap is how the clues of a line are like those of a stream.
+type keyOverlap struct{ same, other [ofRequest + 1]int }
+
+func compareKeys(f []correlationKey, with []correlationKey) (a keyOverlap) {
+	for _, c := range with {
+		for _, own := range f {
+			if own.name != c.name {
+				continue
+			}
+			if own.value == c.value {
+				a.same[c.rank]++
+			} else {
+				a.other[c.rank]++
+			}
+			break
+		}
+	}
+	return a
+}
+
+// sameKeys reports whether clues are the very same ones, as those of lines of one mould are.
+func sameKeys(a, b []correlationKey) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
+
+// conflicts reports whether a line cannot be of the stream: it names another request, or is from
+// another place.
+func (a keyOverlap) conflicts() bool {
+	if a.same[ofRequest]+a.other[ofRequest] > 0 {
+		return a.same[ofRequest] == 0
+	}
+	if a.same[ofTrace]+a.other[ofTrace] > 0 && a.same[ofTrace] == 0 {
+		return true
+	}
+	return a.other[ofPlace] > 0
+}
+
+// keepCommonKeys keeps what the clues of a stream have in common with those of a line that is of it.
+func (f *logStream) keepCommonKeys(with []correlationKey) {
+	if f.lines == 0 {
+		f.keys, f.kept = slices.Clone(with), with
+		return
+	}
+	if sameKeys(f.kept, with) {
+		return
+	}
+	kept := f.keys[:0]
+	for _, own := range f.keys {
+		same := true
+		for _, c := range with {
+			if c.name == own.name {
+				same = c.value == own.value
+				break
+			}
+		}
+		if same {
+			kept = append(kept, own)
+		}
+	}
+	f.keys, f.kept = kept, with
+}
+
+// streamChoice is the stream that a payload is of.
+type streamChoice struct {
+	flow *logStream
+	many bool // it may be of several
+	all  []*logStream
+}
+
+// chooseStream finds the stream that a chunk is of, if that is open.
+func (s *openStreams) chooseStream(f *payload) streamChoice {
+	first, second := s.candidatesByID(f)
+	fit := s.candidatesFor(first, f)
+	if len(fit) == 0 {
+		fit = s.candidatesFor(second, f)
+	}
+	for _, by := range []func([]*logStream, *payload) []*logStream{byItem, byRequest, byNumber, byBlock, byMark, byRest} {
+		if len(fit) < 2 {
+			break
+		}
+		if fewer := by(fit, f); len(fewer) > 0 {
+			fit = fewer
+		}
+	}
+	switch len(fit) {
+	case 0:
+		return streamChoice{}
+	case 1:
+		return streamChoice{flow: fit[0]}
+	}
+	return streamChoice{flow: fit[len(fit)-1], many: true, all: fit}
+}
+
+// candidatesFor are those of some streams that a payload may be of.
+func (s *openStreams) candidatesFor(all []*logStream, f *payload) []*logStream {
+	fit := s.fit[:0]
+	for _, x := range all {
+		if x.on == f.on && s.sameProtocol(x, f) && (sameKeys(x.kept, f.keys) || !compareKeys(x.keys, f.keys).conflicts()) && !(x.over && f.is != aMark) && !x.apartFrom(f) {
+			fit = append(fit, x)
+		}
+	}
+	s.fit = fit
+	return fit
+}
+
+// sameProtocol reports whether a chunk can be of a stream, as far as their protocols tell.
+func (s *openStreams) sameProtocol(x *logStream, f *payload) bool {
+	switch {
+	case f.of == x.of:
+		return true
+	case f.is == aMark, f.weak, f.of == ofAny:
+		return true
+	}
+	return x.of == ofAny && f.is != eventText
+}
+
+func filterStreams(all []*logStream, is func(*logStream) bool) (some []*logStream) {
+	for _, x := range all {
+		if is(x) {
+			some = append(some, x)
+		}
+	}
+	return some
+}
+
+func byItem(all []*logStream, f *payload) []*logStream {
+	if f.item == 0 {
+		return nil
+	}
+	return filterStreams(all, func(x *logStream) bool {
+		for _, item := range x.items {
+			if item == f.item {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+func byRequest(all []*logStream, f *payload) []*logStream {
+	return byKeys(byKeys(byKeys(all, f, ofRequest), f, ofTrace), f, ofPlace)
+}
+
+func byRest(all []*logStream, f *payload) []*logStream { return byKeys(all, f, plainKey) }
+
+// byKeys are the streams whose clues of a rank are those of a line, where they differ among each
+// other.
+func byKeys(all []*logStream, f *payload, rank keyWeight) []*logStream {
+	for _, c := range f.keys {
+		if c.rank != rank {
+			continue
+		}
+		same, other := 0, 0
+		has := func(x *logStream) bool {
+			for _, own := range x.keys {
+				if own.name == c.name {
+					return own.value == c.value
+				}
+			}
+			return false
+		}
+		for _, x := range all {
+			if has(x) {
+				same++
+			} else {
+				other++
+			}
+		}
+		if same > 0 && other > 0 {
+			all = filterStreams(all, has)
+		}
+	}
+	return all
+}
+
+func byNumber(all []*logStream, f *payload) []*logStream {
+	if f.number < 0 {
+		return nil
+	}
+	return filterStreams(all, func(x *logStream) bool { return x.next == f.number })
+}
+
+// byBlock are the streams in which a block can begin, go on or end as a chunk says.
+func byBlock(all []*logStream, f *payload) []*logStream {
+	if f.of != ofMessages {
+		return nil
+	}
+	return filterStreams(all, func(x *logStream) bool {
+		switch string(f.kind) {
+		case "content_block_start":
+			return x.block < 0 && x.begun == f.block
+		case "content_block_delta", "content_block_stop":
+			return x.block == f.block
+		case "message_delta":
+			return x.block < 0 && x.begun > 0 && !x.finished
+		case "message_stop":
+			return x.finished
+		}
+		return false
+	})
+}
+
+// byMark: of streams that are finished, the mark that ends one is for any: it says the same for all.
+// It goes to the one whose last chunk is longest ago.
+func byMark(all []*logStream, f *payload) []*logStream {
+	if f.is != aMark {
+		return nil
+	}
+	var oldest *logStream
+	for _, x := range all {
+		if x.finished && (oldest == nil || x.last < oldest.last) {
+			oldest = x
+		}
+	}
+	if oldest == nil {
+		return nil
+	}
+	return []*logStream{oldest}
+}
+
+// The chunks of some protocols do not name the response that they are of. What they say otherwise
+// keeps two streams apart, or proves that what was taken for one is two: then that is said.
+
+// chunkIdentity is what a chunk says that is not so of every stream. The zero value says nothing.
+type chunkIdentity struct {
+	model  uint64
+	prompt int64         // tokens that were asked
+	tokens int64         // that were answered so far: they do not become fewer
+	more   bool          // it has a piece of an answer
+	at     time.Time     // when it was made
+	took   time.Duration // since it was asked, told at the end
+}
+
+func geminiApart(model, candidates, usage []byte) chunkIdentity {
+	count := func(name string) int64 { return max(0, parseInt(memberOf(usage, name))) }
+	return chunkIdentity{
+		model: hashText(model), prompt: count("promptTokenCount"), tokens: count("candidatesTokenCount") + count("thoughtsTokenCount"),
+		more: bytes.Contains(candidates, []byte(`"parts"`)),
+	}
+}
+
+func ollamaApart(model, created, took []byte) chunkIdentity {
+	return chunkIdentity{model: hashText(model), at: timestamp{text: created}.parse(), took: time.Duration(max(0, parseInt(took)))}
+}
+
+// add takes what a chunk of a stream says; at stays that of the first one.
+func (a *chunkIdentity) add(b chunkIdentity) {
+	if a.model == 0 {
+		a.model = b.model
+	}
+	a.prompt, a.tokens = max(a.prompt, b.prompt), max(a.tokens, b.tokens)
+	if a.at.IsZero() {
+		a.at = b.at
+	}
+}
+
+// conflicts reports whether a chunk says what none of the stream would.
+func (a *chunkIdentity) conflicts(b chunkIdentity) bool {
+	return a.model != 0 && b.model != 0 && a.model != b.model || a.prompt != 0 && b.prompt != 0 && a.prompt != b.prompt
+}
+
+// apartFrom reports whether a chunk cannot be of a stream, as far as its protocol names none.
+func (x *logStream) apartFrom(f *payload) bool {
+	if f.id != 0 || f.of != ofGemini && f.of != ofOllama || f.is != aChunk {
+		return false
+	}
+	over := x.of == ofGemini && x.finished && f.identity.more // behind its end none has more to say
+	return x.id != 0 || over || x.identity.conflicts(f.identity)
+}
+
+// finishedStream is the last stream that was over, of those whose chunks do not name them.
+type finishedStream struct {
+	on    *payloadPath
+	keys  []correlationKey
+	model uint64
+	at    time.Time
+	first int64 // number of its first line
+}
+
+// mixedSince is since which line a stream is proved to be of two, 0 where it is not: it has fewer
+// tokens than before, or began before it was asked for, or another one ended since then.
+func (s *openStreams) mixedSince(x *logStream, f *payload) int64 {
+	const inexact = 20 * time.Millisecond // how well a program knows when it was asked
+	if f.id != 0 || x.id != 0 || f.is != aChunk {
+		return 0
+	}
+	if f.identity.tokens > 0 && f.identity.tokens < x.identity.tokens {
+		return x.first
+	}
+	if f.of != ofOllama || !f.last || f.identity.at.IsZero() || f.identity.took == 0 {
+		return 0
+	}
+	asked := f.identity.at.Add(-f.identity.took)
+	last := s.ended
+	s.ended = finishedStream{x.on, f.keys, f.identity.model, f.identity.at, x.first}
+	switch {
+	case !x.identity.at.IsZero() && x.identity.at.Before(asked.Add(-inexact)):
+		return x.first
+	case last.on == x.on && last.model == f.identity.model && asked.Add(inexact).Before(last.at) && !compareKeys(last.keys, f.keys).conflicts():
+		return last.first
+	}
+	return 0
+}
+
+// reportMixed says that a stream has lines of others. Its chunks bring whole calls: those are as they
+// came, whoever they are of.
+func (s *openStreams) reportMixed(x *logStream, since int64) {
+	if x.mixed || x.mute {
+		return
+	}
+	x.mixed = true
+	r := capture.Record{
+		Exchange: x.number, At: x.at, Head: &capture.Head{Lacks: []capture.Lack{capture.Mixed}},
+		Note: fmt.Sprintf("line %d: several streams arrived at once and nothing identifies their lines: the lines since line %d may belong to any of them", s.r.number-s.r.before, max(1, since-s.r.before)),
+	}
+	x.stands.Add(&r, capture.LineSpan{}, 0)
+	s.r.recs = append(s.r.recs, r)
+}
+
+// A stream that begins while another is open, in lines that tell nothing else, is either a second one
+// at the same time, or the next one after the first was broken off. What only the first can go on
+// with tells that it is alive. What either can go on with is held until the second one ends: if the
+// first was not heard of by then, it was broken off.
+
+// maxHeldPayloads is how many payloads are held for that.
+const maxHeldPayloads = 10_000
+
+// isRestart reports whether all that a payload may be of are a stream and the one it may be the
+// restart of, which comes last.
+func (s *openStreams) isRestart(all []*logStream) bool {
+	return len(all) == 2 && all[1].rival == all[0]
+}
+
+// holdForStream keeps a payload until it is clear that it is of this stream.
+func (s *openStreams) holdForStream(x *logStream, f *payload) {
+	own := *f
+	own.spot = s.spanOf(f)
+	own.text, own.kind = bytes.Clone(f.text), bytes.Clone(f.kind)
+	own.before, own.after, own.room = bytes.Clone(f.before), bytes.Clone(f.after), nil
+	own.held = true
+	if f.field {
+		if e, named := s.eventOf(f); named {
+			own.event = &e
+		}
+	}
+	x.held = append(x.held, own)
+	x.followChunk(f)
+	x.last = s.r.number
+	switch {
+	case f.last:
+		s.releaseHeld(x)
+	case len(x.held) > maxHeldPayloads:
+		s.loseStreams([]*logStream{x, x.rival}, f)
+	}
+}
+
+// releaseHeld gives a stream what was held for it, and ends the one that was broken off.
+func (s *openStreams) releaseHeld(x *logStream) {
+	held, rival := x.held, x.rival
+	x.held, x.rival = nil, nil
+	if rival != nil {
+		s.endStream(rival, capture.EndEOF, "")
+	}
+	for i := range held {
+		s.writePayload(x, &held[i])
+	}
+}
+
+// noteAlive notes that a stream continues next to the one that looked like its restart.
+func (s *openStreams) noteAlive(x *logStream, f *payload) {
+	if x.of != ofMessages {
+		return
+	}
+	for _, other := range s.open {
+		if other.rival != x {
+			continue
+		}
+		if other.held != nil {
+			s.loseStreams([]*logStream{x, other}, f)
+		}
+		other.rival = nil
+	}
+}
+
+// rivalOf is the stream that one that begins may be the restart of.
+func (s *openStreams) rivalOf(f *payload) (rival *logStream) {
+	for _, x := range s.open {
+		if x.on != f.on || x.of != f.of || x.of != ofMessages || x.over || x.lost || x.mute || compareKeys(x.keys, f.keys).conflicts() {
+			continue
+		}
+		if rival != nil {
+			return nil
+		}
+		rival = x
+	}
+	return rival
+}
+
+// This file holds what a line says of a payload that comes later: the name of an event, a request.
+
+// holdEvent keeps the name of an event until its data comes.
+func (s *openStreams) holdEvent(f *payload) {
+	if len(s.events) == maxEventNames {
+		s.r.others.addLine(1, s.events[0].data)
+		s.events = append(s.events[:0], s.events[1:]...)
+	}
+	f.on.fields = f.on.fields || !f.on.pieces
+	e := pendingEventName{on: f.on, keys: f.keys, spot: s.spanOf(f), data: s.dataWithEnd(f, "\n"), before: f.before, after: f.after, line: s.r.number}
+	if f.room == nil {
+		e.before, e.after = bytes.Clone(e.before), bytes.Clone(e.after)
+	}
+	e.kind = bytes.TrimSpace(e.data[len("event:"):])
+	s.events = append(s.events, e)
+}
+
+// eventOf is the name that was said of a chunk, if there is one. Where the chunk says its name itself
+// that decides, and otherwise that the name stands right before it.
+func (s *openStreams) eventOf(f *payload) (e pendingEventName, is bool) {
+	best := -1
+	for i := len(s.events) - 1; i >= 0; i-- { // the last ones are the nearest
+		e := &s.events[i]
+		if e.on != f.on || !sameKeys(e.keys, f.keys) && compareKeys(e.keys, f.keys).conflicts() {
+			continue
+		}
+		if f.kind != nil && bytes.Equal(e.kind, f.kind) {
+			best = i
+			break
+		}
+		w, known := wordOf(e.kind)
+		if known && w.of != ofAny && f.of != ofAny && w.of != f.of || known && f.kind != nil && e.line < s.r.number-1 {
+			continue // it is that of another, whose data did not come
+		}
+		if best < 0 || e.line > s.events[best].line {
+			best = i
+		}
+	}
+	if best < 0 {
+		return pendingEventName{}, false
+	}
+	e = s.events[best]
+	s.events = append(s.events[:best], s.events[best+1:]...)
+	return e, true
+}
+
+// holdRequest keeps a request until its answer comes.
+func (s *openStreams) holdRequest(f *payload) bool {
+	if f.weak || len(f.text) > maxHeldRequestBytes {
+		return false
+	}
+	for len(s.requests) > 0 && (len(s.requests) == maxRequests || s.asked+len(f.text) > maxHeldRequestBytes) {
+		s.asked -= len(s.requests[0].text)
+		s.requests = s.requests[1:]
+	}
+	held := *f
+	held.spot = s.spanOf(f)
+	held.text, held.before, held.after = bytes.Clone(f.text), bytes.Clone(f.before), bytes.Clone(f.after)
+	s.requests = append(s.requests, held)
+	s.asked += len(held.text)
+	return true
+}
+
+// requestOf is the request that an answer is to: the last one whose lines name the same request.
+func (s *openStreams) requestOf(f *payload) *payload {
+	for i := len(s.requests) - 1; i >= 0; i-- {
+		a := compareKeys(s.requests[i].keys, f.keys)
+		if a.same[ofRequest]+a.same[ofTrace] == 0 || a.other[ofRequest]+a.other[ofTrace]+a.other[ofPlace] > 0 {
+			continue
+		}
+		ask := s.requests[i]
+		s.requests = append(s.requests[:i], s.requests[i+1:]...)
+		s.asked -= len(ask.text)
+		return &ask
+	}
+	return nil
+}

@@ -1,0 +1,432 @@
+package formats
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"time"
+
+	"toolscope/capture"
+)
+
+// writePayload adds a payload to its stream.
+func (s *openStreams) writePayload(x *logStream, f *payload) {
+	if x.held != nil && f.is != aRest {
+		s.holdForStream(x, f)
+		return
+	}
+	at := s.timeOf(x, f.stamp)
+	var event pendingEventName
+	named := false
+	switch {
+	case f.event != nil:
+		event, named = *f.event, true
+	case f.held:
+	case f.field && f.is != aRest && len(s.events) > 0:
+		event, named = s.eventOf(f)
+	}
+	x.followChunk(f)
+	x.last, x.at = s.r.number, at
+	if f.is != aRest || x.headWritten {
+		x.stamps.add(at)
+	}
+	x.named = x.named || named
+	if named {
+		s.writeRecord(x, capture.Record{At: at, Data: event.data, Before: event.before, After: event.after}, event.spot, 1)
+	}
+	end := ""
+	switch {
+	case x.pieces:
+		x.midline = len(f.text) > 0 && f.text[len(f.text)-1] != '\n'
+	case f.is == aRest && f.field:
+		end = "\n"
+	case x.fields && f.field:
+		end = "\n\n"
+	default:
+		end = "\n"
+	}
+	spot := s.spanOf(f) // before the line is written over
+	s.writeRecord(x, capture.Record{At: at, Data: s.dataWithEnd(f, end), Before: f.before, After: f.after}, spot, len(end))
+}
+
+// writeRecord adds a record of a stream; the first one brings its head, and the last one says if its
+// times are those of when the log was written.
+func (s *openStreams) writeRecord(x *logStream, r capture.Record, at capture.LineSpan, breaks int) {
+	r.Exchange = x.number
+	if !x.headWritten {
+		x.headWritten = true
+		r.Head = s.headOf(x, r.At)
+	} else if x.over && x.stamps.isLate() {
+		r.Head = &capture.Head{Lacks: []capture.Lack{capture.LateTimes}}
+	}
+	if s.r.in.AllowChunks && r.Head == nil {
+		s.appendToRecord(x.number, r.At, r.Data, "", s.builder.begin)
+		return
+	}
+	x.stands.Add(&r, at, breaks)
+	s.r.recs = append(s.r.recs, r)
+}
+
+func (s *openStreams) headOf(x *logStream, at time.Duration) *capture.Head {
+	names := x.on.names
+	switch {
+	case x.fields, x.pieces && x.of != ofOllama:
+		names = append(names[:len(names):len(names)], "SSE")
+	}
+	h := s.r.in.NewHead(names)
+	if at == capture.NoTime {
+		h.Lacks = append(h.Lacks, capture.NoTimes)
+	}
+	if x.fields && !x.named && (x.of == ofMessages || x.of == ofResponses) { // of others they have none
+		h.Lacks = append(h.Lacks, capture.NoNames)
+	}
+	return h
+}
+
+// spanOf is where a payload stands in its line.
+func (s *openStreams) spanOf(f *payload) capture.LineSpan {
+	if f.spot == (capture.LineSpan{}) && s.r.raw != nil {
+		return s.r.in.LineSpan(s.r.raw, s.r.begin, f.before, f.text, f.after)
+	}
+	return f.spot
+}
+
+// dataWithEnd is a payload with what ends its line in the stream, where nobody writes over it.
+func (s *openStreams) dataWithEnd(f *payload, end string) []byte {
+	text := f.text
+	n := len(text) + len(end)
+	if n <= len(f.room) && !s.r.in.AllowChunks {
+		copy(f.room, text)
+		copy(f.room[len(text):], end)
+		return f.room[:n:n]
+	}
+	return s.copyWithEnd(text, end)
+}
+
+// copyWithEnd is a text with what ends its line in the stream, in room of its own.
+func (s *openStreams) copyWithEnd(text []byte, end string) []byte {
+	const block = 64 << 10
+	n := len(text) + len(end)
+	if n > cap(s.room)-len(s.room) {
+		s.room = make([]byte, 0, max(n, block))
+	}
+	from := len(s.room)
+	s.room = append(append(s.room, text...), end...)
+	return s.room[from:len(s.room):len(s.room)]
+}
+
+// timeOf is the time of a payload: its line's own, or when the line came. Time does not go back.
+func (s *openStreams) timeOf(x *logStream, t timestamp) time.Duration {
+	at := s.r.at
+	if w := s.clock.parse(t); !w.IsZero() {
+		if since := s.r.in.RecordTime(w); since != capture.NoTime {
+			at = since
+		} else {
+			at = x.at
+		}
+	}
+	if x != nil && at != capture.NoTime && at < x.at {
+		at = x.at
+	}
+	return at
+}
+
+// addResponse takes an answer that is whole, and what was asked, if that is known.
+func (s *openStreams) addResponse(f, ask *payload) {
+	x := &logStream{of: f.of, on: f.on, number: s.r.in.NextExchange(), at: capture.NoTime, fields: f.is == eventText, stands: s.r.in.Lines()}
+	s.last = x.number
+	s.noteResponse(f)
+	if ask != nil {
+		s.writeRequest(x, ask)
+	}
+	at, spot := s.timeOf(x, f.stamp), s.spanOf(f)
+	r := capture.Record{Exchange: x.number, At: at, Data: s.dataWithEnd(f, ""), Before: f.before, After: f.after, End: capture.EndEOF}
+	r.Head = s.headOf(x, at)
+	if f.is == aBody {
+		r.Head.Lacks = append(r.Head.Lacks, capture.NoDeltas)
+	}
+	x.stands.Add(&r, spot, 0)
+	s.r.recs = append(s.r.recs, r)
+}
+
+func (s *openStreams) writeRequest(x *logStream, ask *payload) {
+	spot := s.spanOf(ask)
+	r := capture.Record{
+		Exchange: x.number, Side: capture.Request, At: s.timeOf(x, ask.stamp), Data: s.dataWithEnd(ask, ""),
+		Before: ask.before, After: ask.after, Head: s.r.in.NewHead(ask.on.names),
+	}
+	x.stands.Add(&r, spot, 0)
+	s.r.recs = append(s.r.recs, r)
+}
+
+func (t *timestampRange) add(at time.Duration) {
+	if t.lines == 0 {
+		t.first = at
+	}
+	t.last = at
+	t.lines++
+}
+
+// isLate reports whether many lines have one time: they were written when all was over.
+func (t *timestampRange) isLate() bool {
+	const many = 20
+	return t.lines >= many && t.first != capture.NoTime && t.first == t.last
+}
+
+// recordBuilder is the record that goes on with what comes next of its stream, where who reads the log takes
+// records of several pieces. Its bytes are moved together in what was read of the log, over lines that
+// are done with: they take less room there than the lines did.
+type recordBuilder struct {
+	record int // which of the records it is, from 1; 0: none goes on
+	from   int // where its bytes begin in the room
+	room   []byte
+	begin  int // up to where what was read is done with, while a line is looked at
+	end    int // and once it was
+}
+
+// restart begins with what was read of the log.
+func (p *recordBuilder) restart(read []byte) { *p = recordBuilder{room: read[:0:len(read)]} }
+
+// addBytes adds bytes of a stream, which stand in the log as it is said, with what ends their line in the
+// stream. The last ones of a line may be moved over it.
+func (s *openStreams) addBytes(x *logStream, at time.Duration, text []byte, end string, stands *pendingEventName, last bool) {
+	if s.r.in.AllowChunks {
+		done := s.builder.begin
+		if last {
+			done = s.builder.end
+		}
+		s.appendToRecord(x.number, at, text, end, done)
+		return
+	}
+	r := capture.Record{At: at, Data: s.copyWithEnd(text, end), Before: stands.before, After: stands.after}
+	s.writeRecord(x, r, stands.spot, len(end))
+}
+
+// appendToRecord adds bytes of an answer to the record that goes on, or begins one. What was read of the log is
+// done with up to some byte.
+func (s *openStreams) appendToRecord(exchange int, at time.Duration, text []byte, end string, done int) {
+	const some = 64
+	g, all := &s.builder, s.r.recs
+	if len(g.room)+len(text)+len(end) > done {
+		s.r.recs, g.record = append(all, capture.Record{Exchange: exchange, At: at, Data: s.copyWithEnd(text, end)}), 0
+		return
+	}
+	if g.record == 0 || g.record != len(all) || all[g.record-1].Exchange != exchange {
+		all = append(all, capture.Record{Exchange: exchange, At: at})
+		s.r.recs, g.record, g.from = all, len(all), len(g.room)
+	}
+	g.room = append(append(g.room, text...), end...)
+	r := &all[g.record-1]
+	was, before := len(r.Data), r.At
+	if k := len(r.Chunks); k > 0 {
+		before = r.Chunks[k-1].At
+	}
+	r.Data = g.room[g.from:len(g.room):len(g.room)]
+	switch {
+	case before != at && r.Chunks == nil:
+		r.Chunks = append(make([]capture.DataChunk, 0, some), capture.DataChunk{End: was, At: before}, capture.DataChunk{End: len(r.Data), At: at})
+	case before != at:
+		r.Chunks = append(r.Chunks, capture.DataChunk{End: len(r.Data), At: at})
+	case r.Chunks != nil:
+		r.Chunks[len(r.Chunks)-1].End = len(r.Data)
+	}
+}
+
+// This file holds payloads that were cut, until it is clear what they go on with.
+
+// truncatedByLength counts payloads that were cut, by how long their lines are.
+type truncatedByLength struct {
+	size, count int
+	reported    bool
+}
+
+// holdTruncated keeps a payload whose end is missing until the next line tells whether it goes on there.
+func (s *openStreams) holdTruncated(f *payload) bool {
+	if !f.field && f.is != aChunk {
+		return false
+	}
+	held := *f
+	held.text, held.before, held.after = bytes.Clone(f.text), bytes.Clone(f.before), bytes.Clone(f.after)
+	held.kind = bytes.Clone(f.kind)
+	if len(s.r.truncated) == maxTruncated {
+		s.takeTruncated(0)
+	}
+	s.r.truncated = append(s.r.truncated, &truncatedPayload{held, s.r.number})
+	f.on.begun = f.on.begun || f.quoted
+	return true
+}
+
+// continueTruncated has payloads that were cut go on with what a line holds, or takes them as they are. What is
+// left of the line is returned.
+func (s *openStreams) continueTruncated(finds []payload, taken *bool) []payload {
+	for i := 0; i < len(s.r.truncated); i++ {
+		held := s.r.truncated[i]
+		ours := len(finds) > 0 && finds[0].on == held.on && !compareKeys(held.keys, finds[0].keys).conflicts()
+		if ours && len(finds) == 1 {
+			whole, is := s.joinTruncated(&held.payload, &finds[0])
+			if is && whole.cut {
+				held.payload, held.line = whole, s.r.number
+				*taken = true
+				return nil
+			}
+			if is {
+				s.dropTruncated(i)
+				return []payload{whole}
+			}
+		}
+		if ours && (finds[0].is != aRest || len(finds[0].text) == 0) || s.r.number > held.line+maxLinesBetween {
+			s.takeTruncated(i)
+			i--
+		}
+	}
+	return finds
+}
+
+// dropTruncated forgets a payload that was cut.
+func (s *openStreams) dropTruncated(i int) {
+	on := s.r.truncated[i].on
+	s.r.truncated = slices.Delete(s.r.truncated, i, i+1)
+	on.begun = slices.ContainsFunc(s.r.truncated, func(h *truncatedPayload) bool { return h.on == on && h.quoted })
+}
+
+// takeTruncated takes a payload that was cut as it is.
+func (s *openStreams) takeTruncated(i int) {
+	held := s.r.truncated[i]
+	s.dropTruncated(i)
+	s.countTruncated(&held.payload)
+	held.cut = false
+	if !s.takePayload(&held.payload) {
+		s.r.others.addLine(1, held.text)
+	}
+}
+
+// maxLinesBetween is how many lines of others may come between two pieces of a payload.
+const maxLinesBetween = 100
+
+// joinTruncated is a payload with what a line goes on with: the next line of a text of which each has its
+// own data:, or the second half of a line that was cut.
+func (s *openStreams) joinTruncated(held, next *payload) (whole payload, is bool) {
+	if next.is != aRest && !opensWithin(held, next) || next.on != held.on || len(next.text) == 0 {
+		return whole, false
+	}
+	whole = *held
+	text := bytes.TrimRight(next.text, "\r\n")
+	if held.quoted && bytes.HasPrefix(text, []byte("data:")) { // lines of one event, and no pieces
+		whole.quoted, held.quoted, held.field, whole.field = false, false, true, true
+		held.on.begun, held.on.fields = false, true
+	}
+	if held.quoted && held.on.begun {
+		if whole.text = append(held.text, next.text...); len(whole.text) > maxStartBytes {
+			return whole, false
+		}
+		said, known := s.r.unwrapper.readEvents(whole.text)
+		if !known {
+			said, known = s.r.unwrapper.readObjects(whole.text)
+		}
+		if known {
+			whole.chunkInfo, whole.cut = said, false
+		}
+		return whole, true
+	}
+	if !s.canContinue(held, text) {
+		return whole, false
+	}
+	if held.field && bytes.HasPrefix(text, []byte("data:")) {
+		whole.text = append(append(held.text, '\n'), text...)
+	} else {
+		whole.text = append(held.text, text...)
+	}
+	if len(whole.text) > maxLineBytes {
+		return whole, false
+	}
+	value := whole.text
+	if held.field {
+		value = dataOf(value)
+	}
+	value = bytes.TrimSpace(value)
+	n, closed := valueLen(value)
+	if closed && len(bytes.TrimSpace(value[n:])) > 0 {
+		return whole, false // it is not what goes on here
+	}
+	if whole.cut = !closed; closed {
+		all, _, _ := readMembers(nil, value)
+		if said := readChunkInfo(all); said.is != noPayload {
+			whole.chunkInfo = said
+			whole.is = aChunk
+		}
+	}
+	return whole, true
+}
+
+// opensWithin reports whether a line that may begin a payload is a bracket alone, where the payload
+// that was cut has room for a value: so nicely printed JSON goes on.
+func opensWithin(held, next *payload) bool {
+	bracket, is := bytes.CutPrefix(bytes.TrimSpace(next.text), []byte("data:"))
+	if !is || !held.field || !next.cut || string(bytes.TrimSpace(bracket)) != "{" {
+		return false
+	}
+	text := bytes.TrimSpace(held.text)
+	return bytes.IndexByte([]byte("[,:"), text[len(text)-1]) >= 0
+}
+
+// canContinue reports whether a text can be what a payload that was cut goes on with. Inside a string that
+// may be anything, so only what is as long as loggers cut at is taken for cut there.
+func (s *openStreams) canContinue(held *payload, text []byte) bool {
+	const least = 500
+	next, lines := bytes.CutPrefix(text, []byte("data:"))
+	if lines != bytes.Contains(held.text, []byte("\ndata:")) && bytes.Contains(held.text, []byte("\ndata:")) {
+		return false
+	}
+	value := held.text
+	if held.field {
+		value = dataOf(value)
+	}
+	var span ValueScanner
+	if span.Write(value); span.text {
+		return len(held.before)+len(held.text) >= least
+	}
+	next = bytes.TrimLeft(next, " ")
+	return len(next) > 0 && bytes.IndexByte([]byte(`{}[]",:-0123456789tfn`), next[0]) >= 0
+}
+
+// maxStartBytes is how many bytes of a text are held that may begin an event stream, or not.
+const maxStartBytes = 64 << 10
+
+// dataOf is the data of a field, or of several: without their names.
+func dataOf(field []byte) (data []byte) {
+	for i, line := range bytes.Split(field, []byte("\n")) {
+		if i > 0 {
+			data = append(data, '\n')
+		}
+		data = append(data, bytes.TrimPrefix(line, []byte("data:"))...)
+	}
+	return data
+}
+
+// countTruncated notices that lines are cut at one length: then the logger did it.
+func (s *openStreams) countTruncated(f *payload) {
+	const some, least = 2, 128
+	x := s.chooseStream(f).flow
+	known := x != nil && x.headWritten && !x.mute
+	if known && !x.stops {
+		x.stops = true
+		s.r.recs = append(s.r.recs, capture.Record{Exchange: x.number, At: x.at, Head: &capture.Head{Lacks: []capture.Lack{capture.CutLines}}})
+	}
+	size := len(f.before) + len(f.text) + len(f.after)
+	if size < least || s.cuts.reported {
+		return
+	}
+	if size != s.cuts.size {
+		s.cuts.size, s.cuts.count = size, 0
+	}
+	if s.cuts.count++; s.cuts.count < some {
+		return
+	}
+	s.cuts.reported = true
+	note := fmt.Sprintf("the program that wrote the log cut lines at %d bytes: the rest of each line is missing", size)
+	if known {
+		s.r.recs = append(s.r.recs, capture.Record{Exchange: x.number, At: x.at, Head: &capture.Head{}, Note: note})
+		return
+	}
+	s.r.addNote(note, false)
+}
