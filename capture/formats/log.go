@@ -46,7 +46,7 @@ type lineReader struct {
 }
 
 func newLineReader(in *capture.Input) capture.Reader {
-	return &lineReader{in: in, unwrapper: newUnwrapper(in.GuessPayload), flows: new(openStreams)}
+	return &lineReader{in: in, unwrapper: newUnwrapper(in), flows: new(openStreams)}
 }
 
 // Rotated returns a reader of the next file of a rotated log. Both share the open streams and the known
@@ -135,9 +135,6 @@ func (r *lineReader) readTemplateLine(line []byte) bool {
 		return false
 	}
 	r.unwrapper.resetIfUsed()
-	if r.groove(line) {
-		return true
-	}
 	if !r.unwrapper.unwrapByTemplate(line) {
 		return false
 	}

@@ -345,13 +345,15 @@ func (s *openStreams) isRestart(all []*logStream) bool {
 // holdForStream keeps a payload until it is clear that it is of this stream.
 func (s *openStreams) holdForStream(x *logStream, f *payload) {
 	own := *f
-	own.spot = s.spanOf(f)
+	own.span = s.spanOf(f)
 	own.text, own.kind = bytes.Clone(f.text), bytes.Clone(f.kind)
 	own.before, own.after, own.room = bytes.Clone(f.before), bytes.Clone(f.after), nil
 	own.held = true
 	if f.field {
-		if e, named := s.eventOf(f); named {
-			own.event = &e
+		if i := s.findEventName(f); i >= 0 {
+			own.event = new(pendingEventName)
+			*own.event = s.events[i]
+			s.events = slices.Delete(s.events, i, i+1)
 		}
 	}
 	x.held = append(x.held, own)
@@ -412,45 +414,40 @@ func (s *openStreams) rivalOf(f *payload) (rival *logStream) {
 // holdEvent keeps the name of an event until its data comes.
 func (s *openStreams) holdEvent(f *payload) {
 	if len(s.events) == maxEventNames {
-		s.r.others.addLine(1, s.events[0].data)
-		s.events = append(s.events[:0], s.events[1:]...)
+		s.r.others.addLine(1, s.events[0].text)
+		s.events = slices.Delete(s.events, 0, 1)
 	}
 	f.on.fields = f.on.fields || !f.on.pieces
-	e := pendingEventName{on: f.on, keys: f.keys, spot: s.spanOf(f), data: s.dataWithEnd(f, "\n"), before: f.before, after: f.after, line: s.r.number}
-	if f.room == nil {
+	span := s.spanOf(f)
+	s.events = append(s.events, pendingEventName{on: f.on, keys: f.keys, line: s.r.number, text: s.withEnd(f.text, "", f.room)})
+	e := &s.events[len(s.events)-1]
+	e.kind, e.span = bytes.TrimSpace(e.text[len("event:"):]), span
+	if e.before, e.after = f.before, f.after; f.room == nil {
 		e.before, e.after = bytes.Clone(e.before), bytes.Clone(e.after)
 	}
-	e.kind = bytes.TrimSpace(e.data[len("event:"):])
-	s.events = append(s.events, e)
 }
 
-// eventOf is the name that was said of a chunk, if there is one. Where the chunk says its name itself
-// that decides, and otherwise that the name stands right before it.
-func (s *openStreams) eventOf(f *payload) (e pendingEventName, is bool) {
-	best := -1
-	for i := len(s.events) - 1; i >= 0; i-- { // the last ones are the nearest
+// findEventName returns the index of the event name that belongs to a chunk, -1 if there is none. The chunk's own
+// type decides; without a type it is the name on the line before.
+func (s *openStreams) findEventName(f *payload) (best int) {
+	best = -1
+	for i := len(s.events) - 1; i >= 0; i-- { // the latest names are the nearest
 		e := &s.events[i]
 		if e.on != f.on || !sameKeys(e.keys, f.keys) && compareKeys(e.keys, f.keys).conflicts() {
 			continue
 		}
 		if f.kind != nil && bytes.Equal(e.kind, f.kind) {
-			best = i
-			break
+			return i
 		}
 		w, known := wordOf(e.kind)
 		if known && w.of != ofAny && f.of != ofAny && w.of != f.of || known && f.kind != nil && e.line < s.r.number-1 {
-			continue // it is that of another, whose data did not come
+			continue // the name of another event, whose data didn't come
 		}
 		if best < 0 || e.line > s.events[best].line {
 			best = i
 		}
 	}
-	if best < 0 {
-		return pendingEventName{}, false
-	}
-	e = s.events[best]
-	s.events = append(s.events[:best], s.events[best+1:]...)
-	return e, true
+	return best
 }
 
 // holdRequest keeps a request until its answer comes.
@@ -463,7 +460,7 @@ func (s *openStreams) holdRequest(f *payload) bool {
 		s.requests = s.requests[1:]
 	}
 	held := *f
-	held.spot = s.spanOf(f)
+	held.span = s.spanOf(f)
 	held.text, held.before, held.after = bytes.Clone(f.text), bytes.Clone(f.before), bytes.Clone(f.after)
 	s.requests = append(s.requests, held)
 	s.asked += len(held.text)

@@ -24,7 +24,7 @@ func sniffLog(first []byte, whole bool) capture.SniffResult {
 	case text[0] == '<' && len(text) > 1 && isMarkup(text[1]), beginsBare(text), isWritten(text):
 		return no
 	}
-	p := newUnwrapper(nil)
+	p := newUnwrapper(capture.NewInput("", nil))
 	seen := 0
 	logLike := 0
 	for rest := first; len(rest) > 0; {

@@ -69,7 +69,6 @@ type openStreams struct {
 	fit      []*logStream // room for streams that a payload may be of
 	clock    timestampCache
 	ended    finishedStream // the last stream that ended, of those that have no names
-	groove   groove
 	builder  recordBuilder
 }
 
@@ -81,11 +80,11 @@ type seenResponse struct {
 
 // pendingEventName is the name of an event, in the line that it stood in.
 type pendingEventName struct {
-	on                        *payloadPath
-	keys                      []correlationKey
-	kind, data, before, after []byte
-	line                      int64
-	spot                      capture.LineSpan
+	textOrigin
+	on         *payloadPath
+	keys       []correlationKey
+	text, kind []byte
+	line       int64
 }
 
 // truncatedPayload is a payload that was cut, and which line brought the last of it.
@@ -171,7 +170,6 @@ func (s *openStreams) endOver() {
 // takeFound takes what a line gave, and reports whether the line is of a stream. One that is not is a
 // line of other things.
 func (s *openStreams) takeFound(finds []payload) (taken bool) {
-	s.settle()
 	if len(s.r.truncated) > 0 {
 		finds = s.continueTruncated(finds, &taken)
 	}
@@ -377,7 +375,7 @@ func (s *openStreams) takeText(f *payload) bool {
 		return false
 	}
 	if x.midline && bytes.IndexByte(f.text, '\n') < 0 { // the line before was cut: it is one line a text, and no pieces
-		s.writeRecord(x, capture.Record{At: x.at, Data: []byte("\n\n")}, capture.LineSpan{}, 0)
+		s.writeBytes(x, x.at, []byte("\n\n"), "", new(textOrigin), capture.LineSpan{})
 		x.pieces, x.fields, x.midline = false, true, false
 		f.on.pieces, f.on.fields = false, true
 		f.is, f.field = aChunk, true
@@ -437,7 +435,6 @@ func (s *openStreams) takeRest(f *payload) bool {
 
 // closeTruncated takes payloads that were cut as they are: what they go on with does not come.
 func (s *openStreams) closeTruncated() {
-	s.settle()
 	for len(s.r.truncated) > 0 {
 		s.takeTruncated(0)
 	}
@@ -454,7 +451,7 @@ func (s *openStreams) closeStreams(end capture.End, why string) {
 		s.endStream(s.open[0], end, why)
 	}
 	for _, e := range s.events {
-		s.r.others.addLine(1, e.data)
+		s.r.others.addLine(1, e.text)
 	}
 	if n := len(s.requests); n > 0 {
 		s.r.addNote(count.Of(n, "request")+" without a response in the log", false)

@@ -128,8 +128,7 @@ type levelMatch struct {
 
 // matchTemplate peels a line by one mould.
 func (p *unwrapper) matchTemplate(m *lineTemplate, line []byte) bool {
-	var all [maxTemplateLevels]levelMatch
-	text, stamp, is := p.matchLevels(m, line, &all)
+	text, stamp, is := p.matchLevels(m, line)
 	if !is {
 		return false
 	}
@@ -139,16 +138,18 @@ func (p *unwrapper) matchTemplate(m *lineTemplate, line []byte) bool {
 		p.payloads = p.payloads[:0]
 		return false
 	}
-	p.copyPayload(f, all[:len(m.levels)])
+	if !p.in.AllowChunks {
+		p.copyPayload(f, p.levels[:len(m.levels)])
+	}
 	return true
 }
 
 // matchLevels reports whether a line is as the mould says, and finds what may be its payload, and its time.
-func (p *unwrapper) matchLevels(m *lineTemplate, line []byte, all *[maxTemplateLevels]levelMatch) (text, stamp []byte, is bool) {
+func (p *unwrapper) matchLevels(m *lineTemplate, line []byte) (text, stamp []byte, is bool) {
 	text = line
 	last := len(m.levels) - 1
 	for i := range m.levels {
-		l, at := &m.levels[i], &all[i]
+		l, at := &m.levels[i], &p.levels[i]
 		if l.quoted != nil && (l.quoted.pieces || l.quoted.begun) {
 			return nil, nil, false
 		}
@@ -250,9 +251,14 @@ func (p *unwrapper) readPayload(f *payload, text []byte, value bool) bool {
 	f.field = true
 	switch text[0] {
 	case 'e':
-		name, is := bytes.CutPrefix(text, []byte("event:"))
-		f.is, f.kind = anEvent, bytes.TrimSpace(name)
-		return is && isEventName(name)
+		if f.is = anEvent; bytes.Equal(text, p.eventLine) {
+			return true
+		}
+		if name, is := bytes.CutPrefix(text, []byte("event:")); !is || !isEventName(name) {
+			return false
+		}
+		p.eventLine = append(p.eventLine[:0], text...)
+		return true
 	case 'd':
 		data, is := bytes.CutPrefix(text, []byte("data:"))
 		if data = bytes.TrimLeft(data, " "); string(data) == "[DONE]" {
@@ -266,6 +272,10 @@ func (p *unwrapper) readPayload(f *payload, text []byte, value bool) bool {
 
 // readChunk reads a chunk that is whole and says what it is.
 func (p *unwrapper) readChunk(f *payload, v []byte) bool {
+	if p.usual.matches(v) {
+		f.chunkInfo = p.usual.info
+		return true
+	}
 	from := len(p.members)
 	all, n, whole := readMembers(p.members, v)
 	p.members = all[:from]
@@ -273,7 +283,47 @@ func (p *unwrapper) readChunk(f *payload, v []byte) bool {
 		return false
 	}
 	f.chunkInfo = readChunkInfo(all[from:])
+	p.usual.keep(v, &f.chunkInfo)
 	return f.is == aChunk
+}
+
+// usualChunk is the latest chunk that ends with a string in an object, such as
+// {"type":"T","index":0,"delta":{"text":"…"}}. A chunk that differs only in this string has the same chunkInfo.
+type usualChunk struct {
+	head []byte // the bytes before the string, and its opening quote
+	info chunkInfo
+}
+
+const usualEnd = `"}}`
+
+func (c *usualChunk) matches(v []byte) bool {
+	n := len(c.head)
+	return n > 0 && len(v) > n && string(v[:n]) == string(c.head) && endsAsString(v[n:], usualEnd)
+}
+
+// keep stores a chunk if its last string is content.
+func (c *usualChunk) keep(v []byte, info *chunkInfo) {
+	c.head = c.head[:0]
+	if !bytes.HasSuffix(v, []byte(usualEnd)) || info.is != aChunk || info.begins || info.ends || info.id != 0 || info.item != 0 || info.identity != (chunkIdentity{}) {
+		return
+	}
+	if at := bytes.LastIndex(v[:len(v)-len(usualEnd)-1], []byte(`":"`)); at > 0 && endsAsString(v[at+len(`":"`):], usualEnd) {
+		c.head = append(c.head, v[:at+len(`":"`)]...)
+		c.info = *info
+		c.info.kind = bytes.Clone(info.kind)
+	}
+}
+
+// endsAsString reports whether p is the rest of a string, and behind it such an end.
+func endsAsString(p []byte, end string) bool {
+	for len(p) > 1 {
+		p = p[jsonbytes.PlainRun(p):]
+		if len(p) < 2 || p[0] != '\\' {
+			break
+		}
+		p = p[2:]
+	}
+	return string(p) == end
 }
 
 // copyText is a copy of a short text.

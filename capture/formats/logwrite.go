@@ -16,54 +16,51 @@ func (s *openStreams) writePayload(x *logStream, f *payload) {
 		return
 	}
 	at := s.timeOf(x, f.stamp)
-	var event pendingEventName
-	named := false
-	switch {
-	case f.event != nil:
-		event, named = *f.event, true
-	case f.held:
-	case f.field && f.is != aRest && len(s.events) > 0:
-		event, named = s.eventOf(f)
+	name, taken := f.event, -1
+	if name == nil && !f.held && f.field && f.is != aRest {
+		if taken = s.findEventName(f); taken >= 0 {
+			name = &s.events[taken]
+		}
 	}
 	x.followChunk(f)
 	x.last, x.at = s.r.number, at
 	if f.is != aRest || x.headWritten {
 		x.stamps.add(at)
 	}
-	x.named = x.named || named
-	if named {
-		s.writeRecord(x, capture.Record{At: at, Data: event.data, Before: event.before, After: event.after}, event.spot, 1)
+	if name != nil {
+		x.named = true
+		s.writeBytes(x, at, name.text, "\n", &name.textOrigin, name.span)
 	}
-	end := ""
+	if taken >= 0 {
+		s.events = append(s.events[:taken], s.events[taken+1:]...)
+	}
+	end := "\n"
 	switch {
 	case x.pieces:
+		end = ""
 		x.midline = len(f.text) > 0 && f.text[len(f.text)-1] != '\n'
-	case f.is == aRest && f.field:
-		end = "\n"
-	case x.fields && f.field:
+	case f.is != aRest && x.fields && f.field:
 		end = "\n\n"
-	default:
-		end = "\n"
 	}
-	spot := s.spanOf(f) // before the line is written over
-	s.writeRecord(x, capture.Record{At: at, Data: s.dataWithEnd(f, end), Before: f.before, After: f.after}, spot, len(end))
+	s.writeBytes(x, at, f.text, end, &f.textOrigin, s.spanOf(f))
 }
 
-// writeRecord adds a record of a stream; the first one brings its head, and the last one says if its
-// times are those of when the log was written.
-func (s *openStreams) writeRecord(x *logStream, r capture.Record, at capture.LineSpan, breaks int) {
-	r.Exchange = x.number
+// writeBytes adds bytes of a stream, with the line ends that follow them there. The first record of a stream has
+// its head; the last one says whether its times are those of when the log was written.
+func (s *openStreams) writeBytes(x *logStream, at time.Duration, text []byte, end string, from *textOrigin, span capture.LineSpan) {
+	var head *capture.Head
 	if !x.headWritten {
 		x.headWritten = true
-		r.Head = s.headOf(x, r.At)
+		head = s.headOf(x, at)
 	} else if x.over && x.stamps.isLate() {
-		r.Head = &capture.Head{Lacks: []capture.Lack{capture.LateTimes}}
+		head = &capture.Head{Lacks: []capture.Lack{capture.LateTimes}}
 	}
-	if s.r.in.AllowChunks && r.Head == nil {
-		s.appendToRecord(x.number, r.At, r.Data, "", s.builder.begin)
+	if s.r.in.AllowChunks && head == nil {
+		s.appendToRecord(x.number, at, text, end)
 		return
 	}
-	x.stands.Add(&r, at, breaks)
+	r := capture.Record{Exchange: x.number, At: at, Head: head, Data: s.withEnd(text, end, from.room), Before: from.before, After: from.after}
+	x.stands.Add(&r, span, len(end))
 	s.r.recs = append(s.r.recs, r)
 }
 
@@ -85,20 +82,19 @@ func (s *openStreams) headOf(x *logStream, at time.Duration) *capture.Head {
 
 // spanOf is where a payload stands in its line.
 func (s *openStreams) spanOf(f *payload) capture.LineSpan {
-	if f.spot == (capture.LineSpan{}) && s.r.raw != nil {
+	if s.r.raw != nil && !s.r.in.AllowChunks && f.span == (capture.LineSpan{}) {
 		return s.r.in.LineSpan(s.r.raw, s.r.begin, f.before, f.text, f.after)
 	}
-	return f.spot
+	return f.span
 }
 
-// dataWithEnd is a payload with what ends its line in the stream, where nobody writes over it.
-func (s *openStreams) dataWithEnd(f *payload, end string) []byte {
-	text := f.text
-	n := len(text) + len(end)
-	if n <= len(f.room) && !s.r.in.AllowChunks {
-		copy(f.room, text)
-		copy(f.room[len(text):], end)
-		return f.room[:n:n]
+// withEnd returns a text and the line ends that follow it in the stream, in memory that nothing overwrites: in room
+// if that is large enough, where the text may be already.
+func (s *openStreams) withEnd(text []byte, end string, room []byte) []byte {
+	if n := len(text) + len(end); n <= len(room) && !s.r.in.AllowChunks {
+		copy(room, text)
+		copy(room[len(text):], end)
+		return room[:n:n]
 	}
 	return s.copyWithEnd(text, end)
 }
@@ -140,7 +136,7 @@ func (s *openStreams) addResponse(f, ask *payload) {
 		s.writeRequest(x, ask)
 	}
 	at, spot := s.timeOf(x, f.stamp), s.spanOf(f)
-	r := capture.Record{Exchange: x.number, At: at, Data: s.dataWithEnd(f, ""), Before: f.before, After: f.after, End: capture.EndEOF}
+	r := capture.Record{Exchange: x.number, At: at, Data: s.withEnd(f.text, "", f.room), Before: f.before, After: f.after, End: capture.EndEOF}
 	r.Head = s.headOf(x, at)
 	if f.is == aBody {
 		r.Head.Lacks = append(r.Head.Lacks, capture.NoDeltas)
@@ -152,7 +148,7 @@ func (s *openStreams) addResponse(f, ask *payload) {
 func (s *openStreams) writeRequest(x *logStream, ask *payload) {
 	spot := s.spanOf(ask)
 	r := capture.Record{
-		Exchange: x.number, Side: capture.Request, At: s.timeOf(x, ask.stamp), Data: s.dataWithEnd(ask, ""),
+		Exchange: x.number, Side: capture.Request, At: s.timeOf(x, ask.stamp), Data: s.withEnd(ask.text, "", ask.room),
 		Before: ask.before, After: ask.after, Head: s.r.in.NewHead(ask.on.names),
 	}
 	x.stands.Add(&r, spot, 0)
@@ -187,27 +183,12 @@ type recordBuilder struct {
 // restart begins with what was read of the log.
 func (p *recordBuilder) restart(read []byte) { *p = recordBuilder{room: read[:0:len(read)]} }
 
-// addBytes adds bytes of a stream, which stand in the log as it is said, with what ends their line in the
-// stream. The last ones of a line may be moved over it.
-func (s *openStreams) addBytes(x *logStream, at time.Duration, text []byte, end string, stands *pendingEventName, last bool) {
-	if s.r.in.AllowChunks {
-		done := s.builder.begin
-		if last {
-			done = s.builder.end
-		}
-		s.appendToRecord(x.number, at, text, end, done)
-		return
-	}
-	r := capture.Record{At: at, Data: s.copyWithEnd(text, end), Before: stands.before, After: stands.after}
-	s.writeRecord(x, r, stands.spot, len(end))
-}
-
 // appendToRecord adds bytes of an answer to the record that goes on, or begins one. What was read of the log is
 // done with up to some byte.
-func (s *openStreams) appendToRecord(exchange int, at time.Duration, text []byte, end string, done int) {
+func (s *openStreams) appendToRecord(exchange int, at time.Duration, text []byte, end string) {
 	const some = 64
 	g, all := &s.builder, s.r.recs
-	if len(g.room)+len(text)+len(end) > done {
+	if len(g.room)+len(text)+len(end) > g.begin {
 		s.r.recs, g.record = append(all, capture.Record{Exchange: exchange, At: at, Data: s.copyWithEnd(text, end)}), 0
 		return
 	}

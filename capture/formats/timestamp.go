@@ -57,7 +57,7 @@ func (c *timestampCache) parse(s timestamp) time.Time {
 		now, n := secondsTime(s.text[minute:])
 		if n > 0 && string(s.text[minute+n:]) == string(c.text[minute+c.size:]) {
 			c.at = c.at.Add(now - c.seconds)
-			c.text = append(c.text[:0], s.text...)
+			c.text = append(c.text[:minute], s.text[minute:]...)
 			c.seconds, c.size = now, n
 			return c.at
 		}

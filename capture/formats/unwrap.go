@@ -13,7 +13,7 @@ import (
 //
 // What a line gave is lent: it is valid until the next line.
 type unwrapper struct {
-	looks func([]byte) capture.PayloadGuess
+	in *capture.Input
 
 	wrappers []wrapper
 	keys     []correlationKey
@@ -33,8 +33,11 @@ type unwrapper struct {
 	templates []*lineTemplate // of lines that came, the last one first
 	served    int             // lines that were peeled by one
 	builder   templateBuilder
-	quotes    [maxTemplateLevels][]byte // strings of a line, as what they stand for
-	room      []byte                    // for what stands around payloads
+	usual     usualChunk
+	eventLine []byte                        // the latest line that names an event
+	levels    [maxTemplateLevels]levelMatch // of a line that is compared with a template
+	quotes    [maxTemplateLevels][]byte     // strings of a line, as what they stand for
+	room      []byte                        // for what stands around payloads
 }
 
 // wrapper is what is around what is looked at.
@@ -58,20 +61,24 @@ type payloadPath struct {
 type payload struct {
 	chunkInfo
 	text   []byte
-	field  bool   // it is a field of an event stream: its line
-	cut    bool   // its end is missing
-	quoted bool   // it is all of a text that a log quotes
-	unsure bool   // it may also be the middle of a text that was cut anywhere
-	room   []byte // where the text may be kept with what ends it; then only the text is lent, and its kind
+	field  bool // it is a field of an event stream: its line
+	cut    bool // its end is missing
+	quoted bool // it is all of a text that a log quotes
+	unsure bool // it may also be the middle of a text that was cut anywhere
 	on     *payloadPath
 	keys   []correlationKey
 	stamp  timestamp
-	scope  int // finds of one scope stand in one object
-	before []byte
-	after  []byte
-	held   bool              // it was kept until it was clear which stream it is of
-	event  *pendingEventName // its name, of one that was held
-	spot   capture.LineSpan  // of one that is held
+	scope  int               // payloads with the same scope are in one object
+	held   bool              // it was held until its stream was clear
+	event  *pendingEventName // the event name of a held payload
+	textOrigin
+}
+
+// textOrigin is the place of a text in the log.
+type textOrigin struct {
+	before, after []byte           // around the text in its line
+	room          []byte           // memory for the text and its line ends; before and after are then copies
+	span          capture.LineSpan // set if the text is held
 }
 
 const (
@@ -81,9 +88,9 @@ const (
 	maxPrefixShapes = 8       // shapes of what stands before payloads
 )
 
-func newUnwrapper(looks func([]byte) capture.PayloadGuess) *unwrapper {
+func newUnwrapper(in *capture.Input) *unwrapper {
 	return &unwrapper{
-		looks: looks, paths: map[uint64]*payloadPath{}, leads: map[uint64]bool{}, shapes: map[uint64][]linePrefixShape{},
+		in: in, paths: map[uint64]*payloadPath{}, leads: map[uint64]bool{}, shapes: map[uint64][]linePrefixShape{},
 		dull: map[uint64]int{}, ranks: map[uint64]keyWeight{},
 	}
 }
@@ -266,7 +273,7 @@ func (p *unwrapper) searchAt(t []byte, i int, ended bool) (n int, found bool) {
 func isEventName(p []byte) bool {
 	p = bytes.TrimSpace(p)
 	for _, c := range p {
-		if c != '_' && c != '.' && c != '-' && c != '/' && (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z') {
+		if (c|0x20 < 'a' || c|0x20 > 'z') && c != '_' && c != '.' && c != '-' && c != '/' && !isDigit(c) {
 			return false
 		}
 	}
@@ -381,12 +388,12 @@ func (p *unwrapper) searchObject(v []byte, whole bool) bool {
 func (p *unwrapper) askProtocols(v []byte) (s chunkInfo, is bool) {
 	const enough, rarely = 8, 64
 	h := p.hash()
-	if p.looks == nil || p.dull[h] >= enough && p.dull[h]%rarely != 0 {
+	if p.dull[h] >= enough && p.dull[h]%rarely != 0 {
 		p.dull[h]++
 		return s, false
 	}
 	s.block, s.number = -1, -1
-	switch p.looks(v) {
+	switch p.in.GuessPayload(v) {
 	case capture.Chunk:
 		s.is = aChunk
 	case capture.Body:
@@ -504,8 +511,8 @@ func (p *unwrapper) searchArray(v []byte) bool {
 // chunkOf is what the first element of a list says, and whether that makes it a list of chunks.
 func (p *unwrapper) chunkOf(first []byte) (s chunkInfo, is bool) {
 	if !opensObject(first) {
-		if isArray(first) && p.looks != nil {
-			return chunkInfo{block: -1, number: -1}, p.looks(first) == capture.Chunk
+		if isArray(first) {
+			return chunkInfo{block: -1, number: -1}, p.in.GuessPayload(first) == capture.Chunk
 		}
 		return s, false
 	}
