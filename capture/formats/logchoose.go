@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"toolscope/capture"
+	"toolscope/stream/marks"
 )
 
 // This file finds the stream that a payload is of.
@@ -119,10 +120,10 @@ func (s *openStreams) sameProtocol(x *logStream, f *payload) bool {
 	switch {
 	case f.of == x.of:
 		return true
-	case f.is == aMark, f.weak, f.of == ofAny:
+	case f.is == aMark, f.weak, f.of == nil:
 		return true
 	}
-	return x.of == ofAny && f.is != eventText
+	return x.of == nil && f.is != eventText
 }
 
 func filterStreams(all []*logStream, is func(*logStream) bool) (some []*logStream) {
@@ -193,21 +194,19 @@ func byNumber(all []*logStream, f *payload) []*logStream {
 
 // byBlock are the streams in which a block can begin, go on or end as a chunk says.
 func byBlock(all []*logStream, f *payload) []*logStream {
-	if f.of != ofMessages {
+	if !traitsOf(f.of).Blocks {
 		return nil
 	}
 	return filterStreams(all, func(x *logStream) bool {
-		switch string(f.kind) {
-		case "content_block_start":
+		switch {
+		case f.phase == marks.BlockStart:
 			return x.block < 0 && x.begun == f.block
-		case "content_block_delta", "content_block_stop":
+		case f.phase != marks.NoBlock:
 			return x.block == f.block
-		case "message_delta":
-			return x.block < 0 && x.begun > 0 && !x.finished
-		case "message_stop":
+		case f.last:
 			return x.finished
 		}
-		return false
+		return f.ends && x.block < 0 && x.begun > 0 && !x.finished
 	})
 }
 
@@ -232,50 +231,12 @@ func byMark(all []*logStream, f *payload) []*logStream {
 // The chunks of some protocols do not name the response that they are of. What they say otherwise
 // keeps two streams apart, or proves that what was taken for one is two: then that is said.
 
-// chunkIdentity is what a chunk says that is not so of every stream. The zero value says nothing.
-type chunkIdentity struct {
-	model  uint64
-	prompt int64         // tokens that were asked
-	tokens int64         // that were answered so far: they do not become fewer
-	more   bool          // it has a piece of an answer
-	at     time.Time     // when it was made
-	took   time.Duration // since it was asked, told at the end
-}
-
-func geminiApart(model, candidates, usage []byte) chunkIdentity {
-	count := func(name string) int64 { return max(0, parseInt(memberOf(usage, name))) }
-	return chunkIdentity{
-		model: hashText(model), prompt: count("promptTokenCount"), tokens: count("candidatesTokenCount") + count("thoughtsTokenCount"),
-		more: bytes.Contains(candidates, []byte(`"parts"`)),
-	}
-}
-
-func ollamaApart(model, created, took []byte) chunkIdentity {
-	return chunkIdentity{model: hashText(model), at: timestamp{text: created}.parse(), took: time.Duration(max(0, parseInt(took)))}
-}
-
-// add takes what a chunk of a stream says; at stays that of the first one.
-func (a *chunkIdentity) add(b chunkIdentity) {
-	if a.model == 0 {
-		a.model = b.model
-	}
-	a.prompt, a.tokens = max(a.prompt, b.prompt), max(a.tokens, b.tokens)
-	if a.at.IsZero() {
-		a.at = b.at
-	}
-}
-
-// conflicts reports whether a chunk says what none of the stream would.
-func (a *chunkIdentity) conflicts(b chunkIdentity) bool {
-	return a.model != 0 && b.model != 0 && a.model != b.model || a.prompt != 0 && b.prompt != 0 && a.prompt != b.prompt
-}
-
 // apartFrom reports whether a chunk cannot be of a stream, as far as its protocol names none.
 func (x *logStream) apartFrom(f *payload) bool {
-	if f.id != 0 || f.of != ofGemini && f.of != ofOllama || f.is != aChunk {
+	if f.id != 0 || !traitsOf(f.of).Unnamed || f.is != aChunk {
 		return false
 	}
-	over := x.of == ofGemini && x.finished && f.identity.more // behind its end none has more to say
+	over := x.finished && f.identity.more // behind its end none has more to say
 	return x.id != 0 || over || x.identity.conflicts(f.identity)
 }
 
@@ -298,7 +259,7 @@ func (s *openStreams) mixedSince(x *logStream, f *payload) int64 {
 	if f.identity.tokens > 0 && f.identity.tokens < x.identity.tokens {
 		return x.first
 	}
-	if f.of != ofOllama || !f.last || f.identity.at.IsZero() || f.identity.took == 0 {
+	if !f.last || f.identity.at.IsZero() || f.identity.took == 0 {
 		return 0
 	}
 	asked := f.identity.at.Add(-f.identity.took)
@@ -381,7 +342,7 @@ func (s *openStreams) releaseHeld(x *logStream) {
 
 // noteAlive notes that a stream continues next to the one that looked like its restart.
 func (s *openStreams) noteAlive(x *logStream, f *payload) {
-	if x.of != ofMessages {
+	if !traitsOf(x.of).Blocks {
 		return
 	}
 	for _, other := range s.open {
@@ -398,7 +359,7 @@ func (s *openStreams) noteAlive(x *logStream, f *payload) {
 // rivalOf is the stream that one that begins may be the restart of.
 func (s *openStreams) rivalOf(f *payload) (rival *logStream) {
 	for _, x := range s.open {
-		if x.on != f.on || x.of != f.of || x.of != ofMessages || x.over || x.lost || x.mute || compareKeys(x.keys, f.keys).conflicts() {
+		if x.on != f.on || x.of != f.of || !traitsOf(x.of).Blocks || x.over || x.lost || x.mute || compareKeys(x.keys, f.keys).conflicts() {
 			continue
 		}
 		if rival != nil {
@@ -439,8 +400,8 @@ func (s *openStreams) findEventName(f *payload) (best int) {
 		if f.kind != nil && bytes.Equal(e.kind, f.kind) {
 			return i
 		}
-		w, known := wordOf(e.kind)
-		if known && w.of != ofAny && f.of != ofAny && w.of != f.of || known && f.kind != nil && e.line < s.r.number-1 {
+		m, known := s.r.unwrapper.rules.typeOf(e.kind)
+		if known && m.of != nil && f.of != nil && m.of != f.of || known && f.kind != nil && e.line < s.r.number-1 {
 			continue // the name of another event, whose data didn't come
 		}
 		if best < 0 || e.line > s.events[best].line {

@@ -132,8 +132,9 @@ func beginsBare(text []byte) bool {
 // or a line of what an agent keeps.
 func isPayload(object []byte) bool {
 	all, _, _ := readMembers(nil, object)
-	s := readChunkInfo(all)
-	return s.is != noPayload && !s.weak || isSession(all) || isContent(all)
+	t := currentRules()
+	s := t.readInfo(all)
+	return s.is != noPayload && !s.weak || t.isOwnText(all)
 }
 
 // sniffValue tells a JSON text that has payloads in it from one that is one.
@@ -177,7 +178,7 @@ func (p *unwrapper) unwrapTruncated(object []byte) []payload {
 	if whole {
 		return p.unwrapValue(object[:n])
 	}
-	if !isContent(all) && !isSession(all) {
+	if !p.rules.isOwnText(all) {
 		for _, m := range all {
 			p.enterTruncatedMember(m.value, 0)
 		}
@@ -225,7 +226,7 @@ func (p *unwrapper) enterTruncated(v []byte, depth int) {
 		return
 	}
 	all, _, _ := readMembers(nil, v)
-	if isContent(all) || isSession(all) {
+	if p.rules.isOwnText(all) {
 		return
 	}
 	for _, m := range all {
@@ -302,16 +303,12 @@ func topKeys(first []byte) (keys []string, open bool) {
 		return nil, false
 	}
 	for k := range Members(first) {
-		if keys = append(keys, k); len(keys) >= maxSniffKeys || slices.Contains(providersKeys, k) {
+		if keys = append(keys, k); len(keys) >= maxSniffKeys || currentRules().topKeys[k] {
 			return keys, false
 		}
 	}
 	return keys, jsonbytes.ValueEnd(p) == len(p) && !isObject(p)
 }
-
-// providersKeys are keys of what a provider sends itself, which no log has at its top: it is not
-// held back to see what else comes.
-var providersKeys = []string{"candidates", "choices", "delta", "usageMetadata", "promptFeedback", "responseId", "modelVersion"}
 
 // maxSniffKeys is how many keys of an object are looked at.
 const maxSniffKeys = 64

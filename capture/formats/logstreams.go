@@ -8,12 +8,13 @@ import (
 
 	"toolscope/capture"
 	"toolscope/stream/count"
+	"toolscope/stream/marks"
 )
 
 // logStream is an exchange that is open: a stream of which a log has lines.
 type logStream struct {
 	number int
-	of     protocolHint
+	of     *marks.Protocol
 	on     *payloadPath
 	id     uint64           // of the response, 0 while that is not told
 	keys   []correlationKey // that its lines have in common
@@ -109,7 +110,7 @@ func (x *logStream) followChunk(f *payload) {
 		x.id = f.id
 		x.index.setResponse(x)
 	}
-	if x.of == ofAny {
+	if x.of == nil {
 		x.of = f.of
 	}
 	if f.item != 0 && len(x.items) < 1024 && !slices.Contains(x.items, f.item) {
@@ -118,10 +119,10 @@ func (x *logStream) followChunk(f *payload) {
 	if f.number >= 0 {
 		x.next = f.number + 1
 	}
-	switch string(f.kind) {
-	case "content_block_start":
+	switch f.phase {
+	case marks.BlockStart:
 		x.block, x.begun = f.block, f.block+1
-	case "content_block_stop":
+	case marks.BlockStop:
 		x.block = -1
 	}
 	x.identity.add(f.identity)
@@ -310,7 +311,7 @@ func (s *openStreams) beginStream(f *payload) *logStream {
 		for i := len(s.open) - 1; i >= 0; i-- {
 			x := s.open[i]
 			a := compareKeys(x.keys, f.keys)
-			if x.on == f.on && x.of == f.of && a.same[ofRequest] > 0 && a.other[ofRequest] == 0 && (f.begins || f.of == ofGemini && x.finished) {
+			if x.on == f.on && x.of == f.of && a.same[ofRequest] > 0 && a.other[ofRequest] == 0 && (f.begins || traitsOf(f.of).Unnamed && x.finished && !x.over) {
 				s.endStream(x, capture.EndEOF, "")
 			}
 		}
@@ -389,7 +390,7 @@ func (s *openStreams) takeText(f *payload) bool {
 }
 
 // mayLackID reports whether the chunks of a protocol may not say which response they are of.
-func mayLackID(of protocolHint) bool { return of == ofGemini || of == ofOllama || of == ofAny }
+func mayLackID(of *marks.Protocol) bool { return of == nil || of.Unnamed }
 
 // takeTextPart takes the next piece of a text that was cut anywhere, if one is open that this may be of and
 // no other.
@@ -404,7 +405,7 @@ func (s *openStreams) takeTextPart(f *payload) bool {
 	case 0:
 		return false
 	case 1:
-		f.is, f.chunkInfo.id, f.of, f.kind = aRest, 0, ofAny, nil
+		f.is, f.chunkInfo.id, f.of, f.kind = aRest, 0, nil, nil
 		f.begins, f.ends, f.last = false, false, false
 		s.writePayload(fit[0], f)
 		return true
@@ -504,7 +505,7 @@ func withoutStream(all []*logStream, x *logStream) []*logStream {
 // candidatesByID are the streams that a payload may be of, as far as it tells of which response it is: if one
 // of the first is what it is of, none of the second is.
 func (s *openStreams) candidatesByID(f *payload) (first, second []*logStream) {
-	if f.id == 0 || f.begins && f.of != ofChat {
+	if f.id == 0 || f.begins {
 		return s.open, nil
 	}
 	return s.index.byID[f.id], s.index.nameless

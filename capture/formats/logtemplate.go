@@ -261,7 +261,7 @@ func (p *unwrapper) readPayload(f *payload, text []byte, value bool) bool {
 		return true
 	case 'd':
 		data, is := bytes.CutPrefix(text, []byte("data:"))
-		if data = bytes.TrimLeft(data, " "); string(data) == "[DONE]" {
+		if data = bytes.TrimLeft(data, " "); p.rules.isTerminator(bytes.Equal, data) {
 			f.is = aMark
 			return is
 		}
@@ -282,7 +282,7 @@ func (p *unwrapper) readChunk(f *payload, v []byte) bool {
 	if !whole || n != len(v) || bytes.IndexByte(v, '\r') >= 0 || bytes.IndexByte(v, '\n') >= 0 || bytes.IndexByte(v, esc) >= 0 {
 		return false
 	}
-	f.chunkInfo = readChunkInfo(all[from:])
+	f.chunkInfo = p.rules.readInfo(all[from:])
 	p.usual.keep(v, &f.chunkInfo)
 	return f.is == aChunk
 }

@@ -67,14 +67,14 @@ func (s *openStreams) writeBytes(x *logStream, at time.Duration, text []byte, en
 func (s *openStreams) headOf(x *logStream, at time.Duration) *capture.Head {
 	names := x.on.names
 	switch {
-	case x.fields, x.pieces && x.of != ofOllama:
+	case x.fields, x.pieces && !traitsOf(x.of).Lines:
 		names = append(names[:len(names):len(names)], "SSE")
 	}
 	h := s.r.in.NewHead(names)
 	if at == capture.NoTime {
 		h.Lacks = append(h.Lacks, capture.NoTimes)
 	}
-	if x.fields && !x.named && (x.of == ofMessages || x.of == ofResponses) { // of others they have none
+	if x.fields && !x.named && traitsOf(x.of).EventNames {
 		h.Lacks = append(h.Lacks, capture.NoNames)
 	}
 	return h
@@ -331,7 +331,7 @@ func (s *openStreams) joinTruncated(held, next *payload) (whole payload, is bool
 	}
 	if whole.cut = !closed; closed {
 		all, _, _ := readMembers(nil, value)
-		if said := readChunkInfo(all); said.is != noPayload {
+		if said := s.r.unwrapper.rules.readInfo(all); said.is != noPayload {
 			whole.chunkInfo = said
 			whole.is = aChunk
 		}

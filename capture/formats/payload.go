@@ -2,174 +2,402 @@ package formats
 
 import (
 	"bytes"
-	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
 
 	"toolscope/capture"
+	"toolscope/stream/marks"
 )
 
-// chunkInfo is what a payload says of itself, as far as that tells streams apart. It is little, and
-// nothing of it is shown to anybody: what a payload means, only those know who read it.
+// chunkInfo is what a payload says about itself, as far as that helps to tell streams apart. It is only for sorting
+// payloads into streams. What a payload means is known to the protocols.
 type chunkInfo struct {
 	is       payloadKind
-	of       protocolHint
-	weak     bool          // what says so is common to many things: it goes on with a stream, and begins none
-	begins   bool          // a response begins with it
-	ends     bool          // a response ends with it, or can
-	last     bool          // nothing comes behind it but the mark that a stream ends
-	many     bool          // it is several chunks
-	kind     []byte        // the type it gives itself
-	id       uint64        // of the response
-	item     uint64        // of the item it is about
-	block    int64         // the block it is about, -1 where it tells none
-	number   int64         // its place in the stream, -1 where it tells none
-	identity chunkIdentity // what else it says that is not so of every stream
+	of       *marks.Protocol  // nil if several protocols have such payloads
+	phase    marks.BlockPhase // what it does to a content block
+	weak     bool             // other data looks like this too: it continues a stream, but begins none
+	begins   bool             // a response begins with it
+	ends     bool             // a response ends with it, or may end
+	last     bool             // only the mark of a stream's end follows
+	many     bool             // it contains several chunks
+	kind     []byte           // its type
+	id       uint64           // hash of the response's id, 0 if unknown
+	item     uint64           // hash of the item's id, 0 if unknown
+	block    int64            // number of the content block, -1 if unknown
+	number   int64            // its position in the stream, -1 if unknown
+	identity chunkIdentity    // other facts that differ between streams
 }
 
-// payloadKind is what a payload is.
+// payloadKind says what a payload is.
 type payloadKind int8
 
 const (
 	noPayload payloadKind = iota
-	aChunk                // of a stream
-	aBody                 // a whole answer
-	aList                 // of chunks
-	aRequest              // a request
-	aMark                 // that a stream ends
-	anEvent               // the line that names an event
-	eventText             // text of an event stream
-	aRest                 // what stands where payloads stand, and is none
+	aChunk                // part of a stream
+	aBody                 // a complete response
+	aList                 // a list of chunks
+	aRequest
+	aMark     // the end of a stream
+	anEvent   // a line with the name of an event
+	eventText // text of an event stream
+	aRest     // other text at the place of payloads
 )
 
-// protocolHint is the protocol of a chunk, for protocols with their own way to tell streams apart.
-type protocolHint int8
+// payloadRules are the marks of all protocols, prepared for reading payloads.
+type payloadRules struct {
+	from     *[]marks.Protocol
+	types    map[string]typeMark
+	prefixes []typeMark
+	fields   map[string]*payloadField
+	rules    []payloadRule
+	identity map[*marks.Protocol]*identityRule
+	eventIDs map[*marks.Protocol]*condition
 
-const (
-	ofAny protocolHint = iota
-	ofMessages
-	ofChat
-	ofResponses
-	ofGemini
-	ofOllama
-	ofCohere
-	ofInteractions
-	ofAgents
-)
+	terminators                               [][]byte
+	partTypes, partKeys, messageKeys, topKeys map[string]bool
+	socketEnds                                map[string]bool
+}
 
-// readChunkInfo reads what the members of an object say.
-func readChunkInfo(all []foundMember) (s chunkInfo) {
+// typeMark is an event type, or the prefix of several, with its protocol.
+type typeMark struct {
+	marks.Event
+	of *marks.Protocol
+}
+
+// payloadField is a key that the rules use.
+type payloadField struct {
+	slot                            int
+	isType, isID, isBlock, isNumber bool
+	itemPath                        []string // path of the item's id in the value
+	isItem                          bool
+}
+
+type payloadRule struct {
+	marks.Rule
+	of   *marks.Protocol
+	need uint64 // slots of keys that must be there
+	when []condition
+	ends *condition
+}
+
+type identityRule struct {
+	model, prompt, content, made, took *condition
+	tokens                             []*condition
+}
+
+// condition is a parsed condition of marks.Rule.
+type condition struct {
+	not   bool
+	keys  []string // alternatives for the first key of the path
+	slots []int    // of the keys
+	path  []string // the other keys
+	op    string
+	text  string
+}
+
+// maxSlots is the maximum number of keys in all rules.
+const maxSlots = 64
+
+// slotValues are the values of the keys that the rules use.
+type slotValues [maxSlots][]byte
+
+var preparedRules atomic.Pointer[payloadRules]
+
+// currentRules returns the rules of the marks in use.
+func currentRules() *payloadRules {
+	all := marks.All()
+	if t := preparedRules.Load(); t != nil && t.from == all {
+		return t
+	}
+	t := newPayloadRules(all)
+	preparedRules.Store(t)
+	return t
+}
+
+func newPayloadRules(all *[]marks.Protocol) *payloadRules {
+	t := &payloadRules{
+		from: all, types: map[string]typeMark{}, fields: map[string]*payloadField{}, identity: map[*marks.Protocol]*identityRule{},
+		eventIDs:  map[*marks.Protocol]*condition{},
+		partTypes: map[string]bool{}, partKeys: map[string]bool{}, messageKeys: map[string]bool{}, topKeys: map[string]bool{},
+		socketEnds: map[string]bool{},
+	}
+	var requests []payloadRule // tried after all others
+	for i := range *all {
+		of := &(*all)[i]
+		for _, e := range of.Events {
+			m := typeMark{e, of}
+			if e.Common {
+				m.of = nil
+			}
+			t.types[e.Type] = m
+		}
+		for _, prefix := range of.Prefixes {
+			t.prefixes = append(t.prefixes, typeMark{marks.Event{Type: prefix}, of})
+		}
+		if of.Terminator != "" {
+			t.terminators = append(t.terminators, []byte(of.Terminator))
+		}
+		t.addKeys(of)
+		for _, r := range of.Rules {
+			rule := payloadRule{Rule: r, of: of, when: t.parseConditions(r.When), ends: t.conditionOf(r.Ends)}
+			for _, c := range rule.when {
+				if !c.not && len(c.slots) == 1 {
+					rule.need |= 1 << c.slots[0]
+				}
+			}
+			if rule.Is == marks.Request {
+				rule.of = nil
+				requests = append(requests, rule)
+			} else {
+				t.rules = append(t.rules, rule)
+			}
+		}
+		if d := of.Identity; d != nil {
+			rule := &identityRule{
+				model: t.conditionOf(d.Model), prompt: t.conditionOf(d.Prompt), content: t.conditionOf(d.Content), made: t.conditionOf(d.Made),
+				took: t.conditionOf(d.Took),
+			}
+			for _, path := range d.Tokens {
+				rule.tokens = append(rule.tokens, t.conditionOf(path))
+			}
+			t.identity[of] = rule
+		}
+	}
+	t.rules = append(t.rules, requests...)
+	return t
+}
+
+// addKeys adds the keys of a protocol.
+func (t *payloadRules) addKeys(of *marks.Protocol) {
+	for _, key := range of.TypeKeys {
+		t.fieldOf(key).isType = true
+	}
+	for _, key := range of.IDKeys {
+		t.fieldOf(key).isID = true
+	}
+	for _, key := range of.BlockKeys {
+		t.fieldOf(key).isBlock = true
+	}
+	for _, key := range of.NumberKeys {
+		t.fieldOf(key).isNumber = true
+	}
+	for _, path := range of.ItemKeys {
+		keys := strings.Split(path, ".")
+		f := t.fieldOf(keys[0])
+		f.isItem, f.itemPath = true, keys[1:]
+	}
+	if of.EventID != "" {
+		t.eventIDs[of] = t.conditionOf(of.EventID)
+	}
+	for set, words := range map[*map[string]bool][]string{
+		&t.partTypes: of.PartTypes, &t.partKeys: of.PartKeys, &t.messageKeys: of.MessageKeys, &t.topKeys: of.TopKeys,
+		&t.socketEnds: of.SocketEnds,
+	} {
+		for _, word := range words {
+			(*set)[word] = true
+		}
+	}
+}
+
+// fieldOf returns the entry of a key.
+func (t *payloadRules) fieldOf(key string) *payloadField {
+	f := t.fields[key]
+	if f == nil {
+		f = &payloadField{slot: len(t.fields)}
+		t.fields[key] = f
+	}
+	return f
+}
+
+func (t *payloadRules) parseConditions(text string) (all []condition) {
+	for _, one := range strings.Fields(text) {
+		all = append(all, *t.conditionOf(one))
+	}
+	return all
+}
+
+// conditionOf parses a condition, nil for "".
+func (t *payloadRules) conditionOf(text string) *condition {
+	if text == "" {
+		return nil
+	}
+	c := parseCondition(text)
+	for _, key := range c.keys {
+		c.slots = append(c.slots, t.fieldOf(key).slot)
+	}
+	return c
+}
+
+func parseCondition(text string) *condition {
+	c := new(condition)
+	text, c.not = strings.CutPrefix(text, "!")
+	if i := strings.IndexAny(text, ":=$~>"); i >= 0 {
+		c.op, c.text, text = text[i:i+1], text[i+1:], text[:i]
+		if c.op == "$" {
+			c.text = c.text[len("="):]
+		}
+	}
+	first, path, inside := strings.Cut(text, ".")
+	if c.keys = strings.Split(first, "|"); inside {
+		c.path = strings.Split(path, ".")
+	}
+	return c
+}
+
+// valueIn returns the value at the condition's path in an object, nil if there is none. The path has no "*".
+func (c *condition) valueIn(v *slotValues) []byte {
+	if c == nil {
+		return nil
+	}
+	var value []byte
+	for _, slot := range c.slots {
+		if value = v[slot]; value != nil {
+			break
+		}
+	}
+	return valueAt(value, c.path)
+}
+
+func valueAt(value []byte, path []string) []byte {
+	for _, key := range path {
+		if key == "0" {
+			value = firstElement(value)
+		} else {
+			value = memberOf(value, key)
+		}
+	}
+	return value
+}
+
+// holds reports whether the condition holds for an object whose values are known.
+func (c *condition) holds(v *slotValues) bool {
+	return c != nil && c.acceptsValue(c.valueIn(v)) != c.not
+}
+
+// holdsIn reports whether the condition holds for an object.
+func (c *condition) holdsIn(object []byte) bool {
+	return c.holdsAt(memberOf(object, c.keys[0]), c.path) != c.not
+}
+
+func (c *condition) holdsAt(value []byte, path []string) bool {
+	for i, key := range path {
+		if key != "*" {
+			value = valueAt(value, path[i:i+1])
+			continue
+		}
+		for element := range Elements(value) {
+			if c.holdsAt(element, path[i+1:]) {
+				return true
+			}
+		}
+		return false
+	}
+	return c.acceptsValue(value)
+}
+
+// acceptsValue reports whether a value is as the condition says.
+func (c *condition) acceptsValue(value []byte) bool {
+	switch c.op {
+	case "":
+		return value != nil
+	case ":":
+		return len(value) > 0 && value[0] == c.text[0]
+	case "~":
+		return bytes.Contains(value, []byte(c.text))
+	case ">":
+		i := bytes.LastIndex(value, []byte(`"`+c.text+`"`))
+		if i < 0 {
+			return false
+		}
+		rest := bytes.TrimLeft(value[i+len(c.text)+2:], " :")
+		return len(rest) > 0 && rest[0] == '"'
+	}
+	text, is := stringInside(value)
+	return is && (string(text) == c.text || c.op == "$" && bytes.HasSuffix(text, []byte(c.text)))
+}
+
+// readInfo returns what the members of an object say.
+func (t *payloadRules) readInfo(all []foundMember) (s chunkInfo) {
 	s.block, s.number = -1, -1
-	var object, status, choices, candidates, message, response, done, model, created, answer []byte
-	var took, usage, filter, metadata, role, content, contents, input, messages, prompt, output []byte
+	var values slotValues
+	var present uint64
 	for _, m := range all {
-		switch string(m.key) {
-		case "type", "event_type":
+		f := t.fields[string(m.key)]
+		if f == nil {
+			continue
+		}
+		values[f.slot] = m.value
+		present |= 1 << f.slot
+		switch {
+		case f.isType:
 			if text, is := stringInside(m.value); is {
 				s.kind = text
 			}
-		case "object":
-			object, _ = stringInside(m.value)
-		case "status":
-			status, _ = stringInside(m.value)
-		case "id", "responseId", "response_id":
+		case f.isID:
 			s.setResponseID(m.value)
-		case "choices":
-			choices = m.value
-		case "candidates":
-			candidates = m.value
-		case "message":
-			message = m.value
-		case "response":
-			response = m.value
-		case "done":
-			done = m.value
-		case "model", "modelVersion":
-			model = m.value
-		case "created_at":
-			created = m.value
-		case "total_duration":
-			took = m.value
-		case "usage":
-			usage = m.value
-		case "prompt_filter_results":
-			filter = m.value
-		case "usageMetadata", "promptFeedback":
-			metadata = m.value
-		case "role":
-			role, _ = stringInside(m.value)
-		case "content":
-			content = m.value
-		case "contents":
-			contents = m.value
-		case "input":
-			input = m.value
-		case "messages":
-			messages = m.value
-		case "prompt":
-			prompt = m.value
-		case "output":
-			output = m.value
-		case "item_id":
-			s.item = hashText(m.value)
-		case "item":
-			s.item = hashText(memberOf(m.value, "id"))
-		case "index", "content_index":
+		case f.isItem:
+			s.item = hashText(valueAt(m.value, f.itemPath))
+		case f.isBlock:
 			s.block = parseInt(m.value)
-		case "sequence_number":
+		case f.isNumber:
 			s.number = parseInt(m.value)
-		case "interaction", "answer":
-			answer = m.value
 		}
 	}
-	switch {
-	case s.readKnownType(message, response, answer):
-	case string(object) == "chat.completion.chunk":
-		s.is, s.of, s.ends = aChunk, ofChat, isFinished(choices)
-	case string(object) == "chat.completion" || string(object) == "text_completion" && opensObject(firstElement(choices)):
-		s.is, s.of = aBody, ofChat
-	case string(object) == "response" && status != nil:
-		s.is, s.of = aBody, ofResponses
-	case string(s.kind) == "message" && string(role) == "assistant" && isArray(content) && model != nil:
-		s.is, s.of = aBody, ofMessages
-	case isArray(choices):
-		if s.readChoices(choices, model, usage); s.is == noPayload && filter != nil {
-			s.is, s.of = aChunk, ofChat
+	if t.readKnownType(&s, &values) {
+		return s
+	}
+	for i := range t.rules {
+		r := &t.rules[i]
+		if r.need&^present != 0 || r.NoID && (s.id != 0 || s.kind != nil) || !r.matches(all, &values) {
+			continue
 		}
-	case isAssist(all) && isArray(memberOf(response, "candidates")):
-		inner, _, _ := readMembers(nil, response)
-		return readChunkInfo(inner)
-	case isArray(candidates) && ofCandidates(candidates), opensObject(metadata) && model != nil && candidates == nil:
-		s.is, s.of = aChunk, ofGemini
-		s.ends = bytes.Contains(candidates, []byte(`"finishReason"`))
-		s.identity = geminiApart(model, candidates, metadata)
-	case model != nil && created != nil && done != nil:
-		s.is, s.of = aChunk, ofOllama
-		s.ends = string(done) == "true"
-		s.last = s.ends
-		s.identity = ollamaApart(model, created, took)
-	case isConversation(messages, "role") || isConversation(contents, "parts"), model != nil && isConversation(input, "content"),
-		model != nil && isArray(input) && bytes.Contains(input, []byte(`"function_call`)):
-		s.is = aRequest
-	case model != nil && (input != nil || prompt != nil) && output == nil && choices == nil && s.id == 0 && s.kind == nil:
-		s.is, s.weak = aRequest, true
+		if r.Inner != "" {
+			inner, _, _ := readMembers(nil, values[t.fields[r.Inner].slot])
+			return t.readInfo(inner)
+		}
+		s.is, s.of, s.weak = [...]payloadKind{marks.Nothing: noPayload, marks.Chunk: aChunk, marks.Body: aBody, marks.Request: aRequest}[r.Is], r.of, r.Weak
+		if s.is == noPayload {
+			s.of = nil
+		}
+		s.ends = r.ends.holds(&values)
+		s.last = s.ends && r.Last
+		if d := t.identity[s.of]; d != nil && s.is == aChunk {
+			s.identity = d.readIdentity(&values)
+		}
+		return s
 	}
 	return s
 }
 
-// isAssist reports whether an object may be a chunk as Code Assist wraps it, and has nothing beside.
-func isAssist(all []foundMember) bool {
-	for _, m := range all {
-		if k := string(m.key); k != "response" && k != "traceId" && k != "metadata" {
+func (r *payloadRule) matches(all []foundMember, values *slotValues) bool {
+	for i := range r.when {
+		if !r.when[i].holds(values) {
 			return false
 		}
 	}
-	return len(all) > 0
+	for _, m := range all {
+		if r.Only != nil && !containsText(r.Only, m.key) {
+			return false
+		}
+	}
+	return true
 }
 
-// setResponseID takes the id of a response; an empty one says nothing.
+func containsText(words []string, text []byte) bool {
+	for _, word := range words {
+		if string(text) == word {
+			return true
+		}
+	}
+	return false
+}
+
+// setResponseID sets the id of a response, unless it is empty.
 func (s *chunkInfo) setResponseID(value []byte) {
 	text, _ := stringInside(value)
 	h := uint64(hashSeed)
-	for _, part := range bytes.Split(text, []byte(" ")) { // some hosts put spaces in
+	for _, part := range bytes.Split(text, []byte(" ")) { // some providers insert spaces
 		h = hashOf(h, part)
 	}
 	if len(text) > 0 {
@@ -178,68 +406,103 @@ func (s *chunkInfo) setResponseID(value []byte) {
 }
 
 // readKnownType reports whether the type of a chunk says what it is.
-func (s *chunkInfo) readKnownType(message, response, interaction []byte) bool {
-	w, known := wordOf(s.kind)
+func (t *payloadRules) readKnownType(s *chunkInfo, values *slotValues) bool {
+	m, known := t.typeOf(s.kind)
 	if !known {
 		return false
 	}
-	s.is, s.of, s.begins, s.ends, s.last, s.weak = aChunk, w.of, w.begins, w.ends, w.last, w.weak
-	switch w.of {
-	case ofMessages:
-		s.id = hashText(memberOf(message, "id"))
-	case ofResponses:
-		if id := memberOf(response, "id"); id != nil {
-			s.id = hashText(id)
-		}
-	case ofInteractions:
-		if id := memberOf(interaction, "id"); id != nil {
+	s.is, s.of, s.begins, s.ends, s.last, s.weak, s.phase = aChunk, m.of, m.Begins, m.Ends, m.Last, m.Common, m.Block
+	if path := t.eventIDs[m.of]; path != nil {
+		if id := path.valueIn(values); id != nil || m.of.OnlyEventID {
 			s.id = hashText(id)
 		}
 	}
 	return true
 }
 
-// readChoices reads choices of what says not what it is.
-func (s *chunkInfo) readChoices(choices, model, usage []byte) {
-	first := firstElement(choices)
-	switch {
-	case memberOf(first, "delta") != nil:
-		s.is, s.of, s.ends = aChunk, ofChat, isFinished(choices)
-	case opensObject(memberOf(first, "message")):
-		s.is, s.of = aBody, ofChat
-	case first == nil && model != nil && (usage != nil || s.id != 0):
-		s.is, s.of, s.ends = aChunk, ofChat, true
-	case opensObject(first) && memberOf(first, "text") != nil && memberOf(first, "finish_reason") != nil:
-		s.is, s.of, s.ends = aChunk, ofChat, isFinished(choices)
+// typeOf returns the mark of an event type. known is false if no protocol has it.
+func (t *payloadRules) typeOf(kind []byte) (m typeMark, known bool) {
+	if m, known = t.types[string(kind)]; known {
+		return m, true
+	}
+	for _, p := range t.prefixes {
+		if strings.HasPrefix(string(kind), p.Type) {
+			return p, true
+		}
+	}
+	return typeMark{}, false
+}
+
+// anyProtocol stands for an unknown protocol.
+var anyProtocol marks.Protocol
+
+// traitsOf returns the marks of a protocol that may be unknown.
+func traitsOf(of *marks.Protocol) *marks.Protocol {
+	if of == nil {
+		return &anyProtocol
+	}
+	return of
+}
+
+// isTerminator reports whether data is the terminator of a stream, or is like one as a function says, such as
+// bytes.HasPrefix.
+func (t *payloadRules) isTerminator(is func(data, end []byte) bool, data []byte) bool {
+	for _, end := range t.terminators {
+		if is(data, end) {
+			return true
+		}
+	}
+	return false
+}
+
+// chunkIdentity holds facts of a chunk that differ between streams. The chunks of some protocols don't name their
+// response: these facts keep two streams apart, or prove that lines taken for one stream are of two. The zero value
+// says nothing.
+type chunkIdentity struct {
+	model  uint64
+	prompt int64         // tokens of the request
+	tokens int64         // tokens of the response so far, which never decrease
+	more   bool          // the chunk has content
+	at     time.Time     // when the chunk was made
+	took   time.Duration // since the request; only at the end
+}
+
+func (d *identityRule) readIdentity(values *slotValues) (a chunkIdentity) {
+	a.model, a.more = hashText(d.model.valueIn(values)), d.content.holds(values)
+	a.prompt = max(0, parseInt(d.prompt.valueIn(values)))
+	for _, path := range d.tokens {
+		a.tokens += max(0, parseInt(path.valueIn(values)))
+	}
+	if d.made != nil {
+		a.at = timestamp{text: d.made.valueIn(values)}.parse()
+	}
+	a.took = time.Duration(max(0, parseInt(d.took.valueIn(values))))
+	return a
+}
+
+// add adds what a later chunk of the stream says; at stays that of the first chunk.
+func (a *chunkIdentity) add(b chunkIdentity) {
+	if a.model == 0 {
+		a.model = b.model
+	}
+	a.prompt, a.tokens = max(a.prompt, b.prompt), max(a.tokens, b.tokens)
+	if a.at.IsZero() {
+		a.at = b.at
 	}
 }
 
-func isFinished(choices []byte) bool {
-	i := bytes.LastIndex(choices, []byte(`"finish_reason"`))
-	if i < 0 {
-		return false
-	}
-	rest := bytes.TrimLeft(choices[i+len(`"finish_reason"`):], " :")
-	return len(rest) > 0 && rest[0] == '"'
+// conflicts reports whether a chunk can't be of the stream.
+func (a *chunkIdentity) conflicts(b chunkIdentity) bool {
+	return a.model != 0 && b.model != 0 && a.model != b.model || a.prompt != 0 && b.prompt != 0 && a.prompt != b.prompt
 }
 
-func ofCandidates(candidates []byte) bool {
-	first := firstElement(candidates)
-	return first == nil || opensObject(memberOf(first, "content")) || memberOf(first, "finishReason") != nil
-}
-
-// isConversation reports whether a value is messages, as requests have them.
-func isConversation(messages []byte, member string) bool {
-	first := firstElement(messages)
-	return first != nil && memberOf(first, member) != nil && (member != "role" || memberOf(first, "content") != nil || memberOf(first, "tool_calls") != nil)
-}
-
+// parseInt returns a number of at most 15 digits, -1 for anything else.
 func parseInt(value []byte) (n int64) {
 	if len(value) == 0 || len(value) > 15 {
 		return -1
 	}
 	for _, c := range value {
-		if c < '0' || c > '9' {
+		if !isDigit(c) {
 			return -1
 		}
 		n = 10*n + int64(c-'0')
@@ -247,7 +510,7 @@ func parseInt(value []byte) (n int64) {
 	return n
 }
 
-// hashText is a number for a string, 0 for what is none or empty.
+// hashText returns the hash of a JSON string, 0 if it is empty or not a string.
 func hashText(value []byte) uint64 {
 	text, is := stringInside(value)
 	if !is || len(text) == 0 {
@@ -258,7 +521,7 @@ func hashText(value []byte) uint64 {
 
 const hashSeed = 14695981039346656037
 
-// hashOf goes on with a hash (FNV-1a): names and values of logs are kept as such, and compared.
+// hashOf continues a hash (FNV-1a). Names and values of logs are stored and compared as hashes.
 func hashOf(h uint64, p []byte) uint64 {
 	for _, c := range p {
 		h = (h ^ uint64(c)) * 1099511628211
@@ -266,152 +529,71 @@ func hashOf(h uint64, p []byte) uint64 {
 	return h
 }
 
-// isContent reports whether an object is a piece of a conversation: what it holds is text that
-// somebody wrote or a tool gave, whatever it looks like.
-func isContent(all []foundMember) bool {
+// isContent reports whether an object is part of a conversation. It contains text of a person or a tool, whatever
+// the text looks like.
+func (t *payloadRules) isContent(all []foundMember) bool {
 	role, holds := false, false
 	for _, m := range all {
-		switch string(m.key) {
-		case "role":
-			_, role = stringInside(m.value)
-		case "content", "parts", "tool_calls", "tool_call_id":
+		switch {
+		case t.partKeys[string(m.key)]:
+			return true
+		case t.messageKeys[string(m.key)]:
 			holds = true
-		case "type":
-			switch text, _ := stringInside(m.value); string(text) {
-			case "tool_result", "tool_use", "text", "input_text", "output_text", "thinking", "function_call_output", "custom_tool_call_output",
-				"function_call", "function_response", "tool-result", "tool-call", "reasoning", "mcp_call", "local_shell_call_output":
+		case string(m.key) == "role":
+			_, role = stringInside(m.value)
+		case string(m.key) == "type":
+			if text, _ := stringInside(m.value); t.partTypes[string(text)] {
 				return true
 			}
-		case "functionResponse", "functionCall", "function_call_output", "toolUseResult":
-			return true
 		}
 	}
 	return role && holds
 }
 
-// isSession reports whether an object is a line that an agent keeps of its session: its messages
-// are history, and no answer of which this is a log.
+// isSession reports whether an object is a line of an agent's session. Its messages are history, not responses of
+// this log.
 func isSession(all []foundMember) bool {
-	kind, session, holds := false, false, false
+	kind, session, holds, stamp, rollout, payload := false, false, false, false, false, false
 	for _, m := range all {
 		switch string(m.key) {
 		case "type":
 			kind = true
+			switch text, _ := stringInside(m.value); string(text) {
+			case "session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state": // of Codex
+				rollout = true
+			}
 		case "sessionId", "session_id", "sessionID", "parentUuid", "leafUuid", "projectHash", "parentId", "parent_tool_use_id":
 			session = true
-		case "message", "payload", "event", "subtype", "messages", "summary", "toolCalls", "uuid", "state":
+		case "payload":
+			holds, payload = true, opensObject(m.value)
+		case "message", "event", "subtype", "messages", "summary", "toolCalls", "uuid", "state":
 			holds = true
 		case "timestamp":
-		}
-	}
-	return kind && session && holds || isRollout(all)
-}
-
-// isRollout reports whether an object is a line of a rollout: a time, a type and a payload that has
-// a type of its own, or describes the session.
-func isRollout(all []foundMember) bool {
-	kind, stamp := false, false
-	var payload []byte
-	for _, m := range all {
-		switch string(m.key) {
-		case "type":
-			switch text, _ := stringInside(m.value); string(text) {
-			case "session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state":
-				kind = true
-			}
-		case "timestamp":
 			stamp = true
-		case "payload":
-			payload = m.value
 		}
 	}
-	return kind && stamp && opensObject(payload)
+	return kind && session && holds || rollout && stamp && payload
 }
 
-// This file has the types of chunks that say what a chunk is.
-
-// typeWord is what the type of a chunk says.
-type typeWord struct {
-	of                       protocolHint
-	begins, ends, last, weak bool
-}
-
-// words are the types of chunks that have one.
-var words = map[string]typeWord{
-	"message_start":       {of: ofMessages, begins: true},
-	"content_block_start": {of: ofMessages},
-	"content_block_delta": {of: ofMessages},
-	"content_block_stop":  {of: ofMessages},
-	"message_delta":       {of: ofMessages, ends: true},
-	"message_stop":        {of: ofMessages, ends: true, last: true},
-
-	"response.created":    {of: ofResponses, begins: true},
-	"response.completed":  {of: ofResponses, ends: true, last: true},
-	"response.failed":     {of: ofResponses, ends: true, last: true},
-	"response.incomplete": {of: ofResponses, ends: true, last: true},
-
-	"message-start":      {of: ofCohere, begins: true},
-	"content-start":      {of: ofCohere},
-	"content-delta":      {of: ofCohere},
-	"content-end":        {of: ofCohere},
-	"tool-plan-delta":    {of: ofCohere},
-	"tool-call-start":    {of: ofCohere},
-	"tool-call-delta":    {of: ofCohere},
-	"tool-call-end":      {of: ofCohere},
-	"citation-start":     {of: ofCohere},
-	"citation-end":       {of: ofCohere},
-	"message-end":        {of: ofCohere, ends: true, last: true},
-	"stream-start":       {of: ofAny, begins: true, weak: true},
-	"RUN_STARTED":        {of: ofAgents, begins: true},
-	"RUN_FINISHED":       {of: ofAgents, ends: true, last: true},
-	"RUN_ERROR":          {of: ofAgents, ends: true, last: true},
-	"TOOL_CALL_START":    {of: ofAgents},
-	"TOOL_CALL_ARGS":     {of: ofAgents},
-	"TOOL_CALL_END":      {of: ofAgents},
-	"TEXT_MESSAGE_START": {of: ofAgents},
-
-	"interaction.start":     {of: ofInteractions, begins: true},
-	"interaction.created":   {of: ofInteractions, begins: true},
-	"interaction.complete":  {of: ofInteractions, ends: true, last: true},
-	"interaction.completed": {of: ofInteractions, ends: true, last: true},
-
-	"ping":  {weak: true},
-	"error": {weak: true},
-}
-
-// wordOf is what a type says, and whether it is known.
-func wordOf(kind []byte) (w typeWord, known bool) {
-	w, known = words[string(kind)]
-	switch {
-	case known:
-	case bytes.HasPrefix(kind, []byte("response.")):
-		w.of = ofResponses
-	case bytes.HasPrefix(kind, []byte("interaction.")), bytes.HasPrefix(kind, []byte("step.")):
-		w.of = ofInteractions
-	default:
-		return typeWord{}, false
-	}
-	return w, true
-}
-
-// endings are the members that have a value where an answer ends, in streams and in whole bodies.
-var endings = []capture.ResponseMarker{
-	{Word: "stop_reason", Kind: int(ofMessages), Ends: true},
-	{Word: "finish_reason", Kind: int(ofChat), Ends: true},
-	{Word: "finishReason", Kind: int(ofGemini), Ends: true},
-	{Word: "total_duration", Kind: int(ofOllama), Ends: true},
-}
+// isOwnText reports whether payloads inside an object are text of a conversation or a session.
+func (t *payloadRules) isOwnText(all []foundMember) bool { return t.isContent(all) || isSession(all) }
 
 // Marks returns the words that mark the beginning or the end of a response, for counting responses.
-// Cohere's streams end like those of Chat Completions.
-func Marks() []capture.ResponseMarker {
-	all := slices.Clone(endings)
-	for text, w := range words {
-		if w.of == ofCohere {
-			w.of = ofChat
+func Marks() (all []capture.ResponseMarker) {
+	kinds := map[string]int{}
+	for i, of := range *marks.All() {
+		kind, known := kinds[of.Ending]
+		if of.Ending == "" || !known {
+			kind = i
 		}
-		if w.begins && !w.weak {
-			all = append(all, capture.ResponseMarker{Word: text, Kind: int(w.of)})
+		if of.Ending != "" && !known {
+			kinds[of.Ending] = kind
+			all = append(all, capture.ResponseMarker{Word: of.Ending, Kind: kind, Ends: true})
+		}
+		for _, e := range of.Events {
+			if e.Begins && !e.Common {
+				all = append(all, capture.ResponseMarker{Word: e.Type, Kind: kind})
+			}
 		}
 	}
 	return all

@@ -181,13 +181,13 @@ func (x *recordedExchange) setMessages(request, response fileValue, cut bool) {
 		}
 	}
 	ask(1)
+	rules := currentRules()
 	response.get("ws_events").eachChild(func(_ string, m fileValue) {
 		if cut && !isWhole(m.raw) {
 			return
 		}
 		x.pieces = append(x.pieces, timedBytes{data: m.raw})
-		switch m.get("type").asText() {
-		case "response.completed", "response.failed", "response.incomplete", "response.done", "error":
+		if kind := m.get("type").asText(); rules.socketEnds[kind] || rules.types[kind].Last {
 			ask(1)
 		}
 	})
@@ -312,7 +312,7 @@ func (l *interceptorLog) continueExchange(r *valuesReader, line fileValue, kind 
 // chunkEvent is the event that a chunk was parsed from.
 func chunkEvent(content fileValue) []byte {
 	if done := content.get("done"); string(done.raw) == "true" {
-		return sseEvent("", "", []byte("[DONE]"))
+		return sseEvent("", "", bytes.Join(currentRules().terminators, nil))
 	}
 	if raw := content.get("raw"); len(raw.raw) > 0 && raw.raw[0] == '"' {
 		content = raw

@@ -13,7 +13,8 @@ import (
 //
 // What a line gave is lent: it is valid until the next line.
 type unwrapper struct {
-	in *capture.Input
+	in    *capture.Input
+	rules *payloadRules
 
 	wrappers []wrapper
 	keys     []correlationKey
@@ -90,7 +91,7 @@ const (
 
 func newUnwrapper(in *capture.Input) *unwrapper {
 	return &unwrapper{
-		in: in, paths: map[uint64]*payloadPath{}, leads: map[uint64]bool{}, shapes: map[uint64][]linePrefixShape{},
+		in: in, rules: currentRules(), paths: map[uint64]*payloadPath{}, leads: map[uint64]bool{}, shapes: map[uint64][]linePrefixShape{},
 		dull: map[uint64]int{}, ranks: map[uint64]keyWeight{},
 	}
 }
@@ -257,8 +258,8 @@ func (p *unwrapper) searchAt(t []byte, i int, ended bool) (n int, found bool) {
 	case '{':
 		return p.searchJSON(t, i)
 	case '[':
-		if string(bytes.TrimSpace(rest)) == "[DONE]" {
-			return 1, p.searchAfterPrefix(t[:i], nil, func() bool { return p.addPayload(payload{chunkInfo: chunkInfo{is: aMark, of: ofAny}, text: rest}) })
+		if p.rules.isTerminator(bytes.Equal, bytes.TrimSpace(rest)) {
+			return 1, p.searchAfterPrefix(t[:i], nil, func() bool { return p.addPayload(payload{chunkInfo: chunkInfo{is: aMark}, text: rest}) })
 		}
 		if first := firstElement(rest); opensObject(first) || isArray(first) {
 			return p.searchJSON(t, i)
@@ -333,7 +334,7 @@ func endsInContent(v []byte, depth int) bool {
 		if whole || n < len(v) || len(all) == 0 {
 			return false
 		}
-		return isContent(all) || isSession(all) || endsInContent(all[len(all)-1].value, depth+1)
+		return currentRules().isOwnText(all) || endsInContent(all[len(all)-1].value, depth+1)
 	case isArray(v):
 		for at := 1; at < len(v); at++ { // behind a comma
 			at += jsonbytes.SpaceLen(v[at:])
@@ -368,13 +369,13 @@ func (p *unwrapper) searchObject(v []byte, whole bool) bool {
 	all, n, closed := readMembers(p.members, v)
 	p.members = all
 	all = all[from:]
-	if s := readChunkInfo(all); s.is != noPayload && (!s.weak || p.paths[p.hash()] != nil) {
+	if s := p.rules.readInfo(all); s.is != noPayload && (!s.weak || p.paths[p.hash()] != nil) {
 		if whole && !(closed && n == len(v)) {
 			return false // it is no JSON
 		}
 		return (whole || s.is == aChunk) && p.addPayload(payload{chunkInfo: s, text: v, cut: !whole})
 	}
-	if !whole || !closed || isContent(all) || isSession(all) {
+	if !whole || !closed || p.rules.isOwnText(all) {
 		return false
 	}
 	if s, is := p.askProtocols(v); is {
@@ -480,7 +481,7 @@ func (p *unwrapper) searchArray(v []byte) bool {
 	if opensObject(first) {
 		from := len(p.members)
 		all, _, _ := readMembers(p.members, first)
-		content := isContent(all[from:])
+		content := p.rules.isContent(all[from:])
 		p.members = p.members[:from]
 		if content {
 			return false
@@ -518,7 +519,7 @@ func (p *unwrapper) chunkOf(first []byte) (s chunkInfo, is bool) {
 	}
 	from := len(p.members)
 	all, _, whole := readMembers(p.members, first)
-	s = readChunkInfo(all[from:])
+	s = p.rules.readInfo(all[from:])
 	p.members = p.members[:from]
 	return s, whole && s.is == aChunk && !s.weak
 }
@@ -530,7 +531,7 @@ func (p *unwrapper) searchString(v []byte) bool {
 		return p.searchEncoded("base64", text)
 	}
 	known := p.paths[p.hash()]
-	if !is || known == nil && len(p.shapes[p.hash()]) == 0 && !mayBeText(inside) {
+	if !is || known == nil && len(p.shapes[p.hash()]) == 0 && !p.mayBeText(inside) {
 		return false
 	}
 	t := jsonbytes.AppendUnquoted(make([]byte, 0, len(inside)), inside)
@@ -591,7 +592,7 @@ func (p *unwrapper) isBegun(t []byte) bool {
 }
 
 // mayBeText reports whether the inside of a string can be, or hold, a payload.
-func mayBeText(inside []byte) bool {
+func (p *unwrapper) mayBeText(inside []byte) bool {
 	return len(inside) >= 6 && (bytes.IndexByte(inside, '{') >= 0 || bytes.Contains(inside, []byte("data:")) ||
-		bytes.HasPrefix(inside, []byte("event:")) || bytes.Contains(inside, []byte("event: ")) || bytes.Contains(inside, []byte("[DONE]")))
+		bytes.HasPrefix(inside, []byte("event:")) || bytes.Contains(inside, []byte("event: ")) || p.rules.isTerminator(bytes.Contains, inside))
 }

@@ -38,7 +38,7 @@ func (p *unwrapper) searchData(t []byte, i int, data []byte) bool {
 	switch {
 	case len(data) == 0:
 		return false
-	case string(bytes.TrimSpace(data)) == "[DONE]":
+	case p.rules.isTerminator(bytes.Equal, bytes.TrimSpace(data)):
 		return p.searchAfterPrefix(t[:i], nil, func() bool { return p.addPayload(payload{chunkInfo: chunkInfo{is: aMark}, text: field, field: true}) })
 	case data[0] != '{' && data[0] != '[':
 		return false
@@ -53,12 +53,12 @@ func (p *unwrapper) searchData(t []byte, i int, data []byte) bool {
 	if data[0] == '{' {
 		from := len(p.members)
 		all, _, _ := readMembers(p.members, data)
-		f.chunkInfo = readChunkInfo(all[from:])
+		f.chunkInfo = p.rules.readInfo(all[from:])
 		p.members = all[:from]
 	}
 	switch f.is {
 	case aRequest, aBody:
-		if s := f.chunkInfo; s.of == ofAny { // a stream has no requests
+		if s := f.chunkInfo; s.of == nil { // a stream has no requests
 			f.chunkInfo = chunkInfo{is: noPayload, block: -1, number: -1}
 		} else {
 			f.is = aChunk
@@ -238,11 +238,11 @@ func (p *unwrapper) readEvents(t []byte) (s chunkInfo, is bool) {
 		switch {
 		case isData:
 			data = bytes.TrimLeft(data, " ")
-			if string(bytes.TrimSpace(data)) == "[DONE]" {
+			if p.rules.isTerminator(bytes.Equal, bytes.TrimSpace(data)) {
 				s.ends, s.last = true, true
 				break
 			}
-			for more, is := nextData(after); is; more, is = nextData(after) { // one event, over several lines
+			for more, is := p.nextData(after); is; more, is = p.nextData(after) { // one event, over several lines
 				data = append(append(data[:len(data):len(data)], '\n'), more...)
 				_, after, _ = cutLine(after)
 			}
@@ -268,18 +268,18 @@ func (p *unwrapper) readEvents(t []byte) (s chunkInfo, is bool) {
 
 // nextData is what the data: says that p begins with, unless it is an event of its own: then what
 // stood before it is whole.
-func nextData(p []byte) (data []byte, is bool) {
-	line, _, _ := cutLine(p)
+func (p *unwrapper) nextData(t []byte) (data []byte, is bool) {
+	line, _, _ := cutLine(t)
 	data, is = bytes.CutPrefix(line, []byte("data:"))
 	data = bytes.TrimLeft(data, " ")
-	return data, is && !(len(data) > 1 && data[0] == '{' && data[1] == '"') && !bytes.HasPrefix(data, []byte("[DONE]"))
+	return data, is && !(len(data) > 1 && data[0] == '{' && data[1] == '"') && !p.rules.isTerminator(bytes.HasPrefix, data)
 }
 
 // readEventInfo is what the data of an event says.
 func (p *unwrapper) readEventInfo(data []byte) chunkInfo {
 	from := len(p.members)
 	all, _, _ := readMembers(p.members, data)
-	s := readChunkInfo(all[from:])
+	s := p.rules.readInfo(all[from:])
 	p.members = all[:from]
 	if s.is == noPayload && len(data) > 0 && data[0] == '{' && json.Valid(data) {
 		s, _ = p.askProtocols(data)
@@ -397,7 +397,7 @@ func beginsText(p []byte) bool {
 func (p *unwrapper) searchEncoded(name string, text []byte) bool {
 	return p.inWrapper(name, nil, nil, func() bool {
 		known := p.paths[p.hash()]
-		if known == nil && len(p.shapes[p.hash()]) == 0 && !mayBeText(text) {
+		if known == nil && len(p.shapes[p.hash()]) == 0 && !p.mayBeText(text) {
 			return false
 		}
 		return p.searchInQuotes(known, text)

@@ -11,6 +11,7 @@ package agui
 import (
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/marks"
 )
 
 // Protocol returns AG-UI.
@@ -21,6 +22,7 @@ func Protocol() protocol.Protocol {
 		Sniff:    sniffFrame,
 		Findings: findings,
 		New:      newDecoder,
+		Marks:    wireMarks,
 	}
 }
 
@@ -122,3 +124,14 @@ var (
 		Advice:  "Nothing, if the calls are from earlier runs. A client that shows both snapshots and streams shows these calls twice.",
 	}
 )
+
+// wireMarks are the marks of AG-UI.
+var wireMarks = marks.Protocol{
+	Events: []marks.Event{
+		{Type: "RUN_STARTED", Begins: true},
+		{Type: "TEXT_MESSAGE_START"}, {Type: "TOOL_CALL_START"}, {Type: "TOOL_CALL_ARGS"}, {Type: "TOOL_CALL_END"},
+		{Type: "RUN_FINISHED", Ends: true, Last: true},
+		{Type: "RUN_ERROR", Ends: true, Last: true},
+	},
+	TypeKeys: []string{"type"},
+}

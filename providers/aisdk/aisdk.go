@@ -13,6 +13,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/marks"
 )
 
 // Protocol returns the AI SDK's UI message stream.
@@ -23,6 +24,7 @@ func Protocol() protocol.Protocol {
 		Sniff:    sniffFrame,
 		Findings: findings,
 		New:      newDecoder,
+		Marks:    wireMarks,
 	}
 }
 
@@ -128,3 +130,6 @@ var (
 		Advice:  "Nothing: the model gets the denial as the result.",
 	}
 )
+
+// wireMarks are the marks of the AI SDK's messages.
+var wireMarks = marks.Protocol{PartTypes: []string{"tool-result", "tool-call"}}
