@@ -417,10 +417,10 @@ var wireMarks = marks.Protocol{
 	PartKeys:    []string{"function_call_output"},
 	RequestKeys: []string{"model", "tools", "stream", "tool_choice", "instructions", "store", "include"},
 	HistoryKeys: []string{"input"}, ToolKeys: []string{"tools"},
-	Sent: []marks.Sent{
-		{List: "input", When: "type$=_call", Group: "type=reasoning", Body: `{"object":"response",MODEL"output":[MESSAGE]}`},
-		{List: "input", When: "type$=_call", Group: "role=assistant", Body: `{"object":"response",MODEL"output":[MESSAGE]}`},
-	},
+	Sent: []marks.Sent{{
+		List: "input", When: "type$=_call", Group: []string{"type=reasoning", "role=assistant"},
+		Body: `{"object":"response",MODEL"output":[MESSAGE]}`,
+	}},
 	Arguments: []marks.Place{
 		{Path: "arguments"}, {Path: "input", With: "custom_tool_call"},
 		{Path: "^delta", With: "response.function_call_arguments.delta"}, {Path: "^delta", With: "response.custom_tool_call_input.delta"},

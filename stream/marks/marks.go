@@ -118,11 +118,11 @@ type Identity struct {
 
 // Sent says how a history contains messages of the model, and how to make a response of one.
 type Sent struct {
-	List  string // key of the history
-	When  string // conditions for a message with calls
-	Take  string // key of the message that the response contains; "" for the complete message
-	Body  string // a response: MODEL stands for the model's field, MESSAGE for the taken value
-	Group string // conditions for other messages that belong to the same response; "" if each is one
+	List  string   // key of the history
+	When  string   // conditions for a message with calls
+	Take  string   // key of the message that the response contains; "" for the complete message
+	Body  string   // a response: MODEL stands for the model's field, MESSAGE for the taken value
+	Group []string // conditions, one of which holds for other messages of the same response; nil if each is one
 }
 
 // Place says where a value is in a JSON text. Path is the last keys that lead to it, separated by dots, "#" for an
