@@ -259,6 +259,7 @@ var wireMarks = marks.Protocol{
 		{Type: "error", Common: true},
 	},
 	Enders:   []string{"message_stop"},
+	Asides:   []string{"/count_tokens", "/event_logging/batch"},
 	Rules:    []marks.Rule{{Is: marks.Body, When: "type=message role=assistant content:[ model"}},
 	TypeKeys: []string{"type"}, BlockKeys: []string{"index"},
 	EventID: "message.id", OnlyEventID: true,

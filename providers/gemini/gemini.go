@@ -392,6 +392,7 @@ func readDeclaration(f protocol.Raw) protocol.Tool {
 // wireMarks are the marks of Gemini. Its errors: https://ai.google.dev/gemini-api/docs/troubleshooting and
 // google/rpc/code.proto
 var wireMarks = marks.Protocol{
+	Asides: []string{":countTokens", ":embedContent", ":batchEmbedContents"},
 	Rules: []marks.Rule{
 		{Inner: "response", When: "response.candidates:[", Only: []string{"response", "traceId", "metadata"}}, // Code Assist
 		{Is: marks.Chunk, When: "candidates:[ !candidates.0"},

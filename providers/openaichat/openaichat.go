@@ -442,6 +442,7 @@ var llamaCPP = protocol.Target{
 // wireMarks are the marks of Chat Completions. Its errors: https://platform.openai.com/docs/guides/error-codes
 var wireMarks = marks.Protocol{
 	Terminator: "[DONE]",
+	Asides:     []string{"/embeddings", "/moderations", "/tokenize", "/files", "/log", "/telemetry"},
 	Rules: []marks.Rule{
 		{Is: marks.Chunk, When: "object=chat.completion.chunk", Ends: "choices>finish_reason"},
 		{Is: marks.Body, When: "object=chat.completion"},

@@ -400,6 +400,8 @@ var wireMarks = marks.Protocol{
 	Prefixes:   []string{"response."},
 	Enders:     []string{"response.completed", "response.incomplete", "response.failed"},
 	SocketEnds: []string{"response.done", "error"},
+	SocketAsks: []string{"response.create"},
+	Asides:     []string{"/cancel", "/compact"},
 	Rules: []marks.Rule{
 		{Is: marks.Body, When: "object=response status~\""},
 		{Is: marks.Request, When: "model input.0.content"},

@@ -17,7 +17,9 @@ type Protocol struct {
 	Prefixes   []string // of further types of its chunks
 	Terminator string   // data that ends a stream and isn't JSON
 	Enders     []string // types of the events after which the client expects no more
+	SocketAsks []string // types by which a WebSocket client requests a response
 	SocketEnds []string // further types that end a response on a WebSocket
+	Asides     []string // ends of the paths of requests that no model answers
 	Rules      []Rule   // for payloads without a known type
 
 	// Keys of its chunks. A key may be a path: "item.id".
