@@ -69,24 +69,34 @@ var (
 	placeWords = []string{"pid", "thread", "worker", "container", "pod", "service", "host", "process", "instance", "name", "logger", "ident", "unit", "user", "conv"}
 )
 
-// readKeys reads the members of an object that are no payload.
-func (p *unwrapper) readKeys(all []foundMember) {
+// lineKeys are the correlation keys and the time of a line, as far as the wrappers around the current place say them.
+type lineKeys struct {
+	keys    []correlationKey
+	stamp   timestamp
+	weights map[uint64]keyWeight // by the hash of the name
+	slots   []slot               // values that may differ in similar lines
+	nested  []foundMember        // memory for the members of objects in objects
+}
+
+// readKeys reads the members of an object that isn't a payload. path is the hash of the place; leads reports whether
+// payloads are inside a member.
+func (k *lineKeys) readKeys(path uint64, all []foundMember, leads func(key []byte) bool) {
 	for _, m := range all {
-		if len(p.keys) >= maxKeysOfLine || len(m.value) == 0 {
+		if len(k.keys) >= maxKeysOfLine || len(m.value) == 0 {
 			return
 		}
 		if m.value[0] == '{' && len(m.value) < 1<<10 {
-			p.readInner(p.hash(), m, 1)
+			k.readInner(path, m, 1)
 			continue
 		}
 		if isTimeName(m.key) {
-			p.noteTimestamp(m.value)
+			k.noteTimestamp(m.value)
 			continue
 		}
 		if c := m.value[0]; c != '[' && c != '{' && len(m.value) <= maxKeyBytes {
-			p.addKey(hashOf(p.hash(), m.key), m.key, m.value)
-			if p.weightOf(m.key) == ofNoUse && !p.leadsTo(m.key) {
-				p.builder.free = append(p.builder.free, slot{m.value, anyValue})
+			k.addKey(hashOf(path, m.key), m.key, m.value)
+			if k.weightOf(m.key) == ofNoUse && !leads(m.key) {
+				k.slots = append(k.slots, slot{m.value, anyValue})
 			}
 		}
 	}
@@ -97,64 +107,64 @@ const maxInnerDepth = 3
 
 // readInner reads the members of an object in a line. In one that is itself about a request its id
 // is the request's.
-func (p *unwrapper) readInner(path uint64, of foundMember, depth int) {
-	from := len(p.members)
-	all, _, _ := readMembers(p.members, of.value)
-	p.members = all
+func (k *lineKeys) readInner(path uint64, of foundMember, depth int) {
+	from := len(k.nested)
+	all, _, _ := readMembers(k.nested, of.value)
+	k.nested = all
 	path = hashOf(path, of.key)
-	about := p.weightOf(of.key) >= ofPlace
+	about := k.weightOf(of.key) >= ofPlace
 	for _, m := range all[from:] {
 		c := m.value
 		switch {
-		case len(c) == 0 || len(p.keys) >= maxKeysOfLine || c[0] == '[':
+		case len(c) == 0 || len(k.keys) >= maxKeysOfLine || c[0] == '[':
 		case c[0] == '{' && depth < maxInnerDepth:
-			p.readInner(path, m, depth+1)
+			k.readInner(path, m, depth+1)
 		case c[0] == '{' || len(c) > maxKeyBytes:
 		case about && (string(m.key) == "id" || string(m.key) == "request_id"):
-			p.keys = append(p.keys, correlationKey{hashOf(path, m.key), hashOf(hashSeed, c), ofRequest})
+			k.keys = append(k.keys, correlationKey{hashOf(path, m.key), hashOf(hashSeed, c), ofRequest})
 		case about:
-			p.keys = append(p.keys, correlationKey{hashOf(path, m.key), hashOf(hashSeed, c), plainKey})
+			k.keys = append(k.keys, correlationKey{hashOf(path, m.key), hashOf(hashSeed, c), plainKey})
 		default:
-			p.addKey(hashOf(path, m.key), m.key, c)
+			k.addKey(hashOf(path, m.key), m.key, c)
 		}
 	}
-	p.members = all[:from]
+	k.nested = all[:from]
 }
 
-func (p *unwrapper) weightOf(name []byte) keyWeight {
+func (k *lineKeys) weightOf(name []byte) keyWeight {
 	h := hashOf(hashSeed, name)
-	rank, known := p.ranks[h]
+	rank, known := k.weights[h]
 	if !known {
 		const most = 4096
-		if len(p.ranks) > most {
-			clear(p.ranks)
+		if len(k.weights) > most {
+			clear(k.weights)
 		}
 		rank = nameWeight(name)
-		p.ranks[h] = rank
+		k.weights[h] = rank
 	}
 	return rank
 }
 
-func (p *unwrapper) addKey(h uint64, name, value []byte) {
-	rank := p.weightOf(name)
+func (k *lineKeys) addKey(h uint64, name, value []byte) {
+	rank := k.weightOf(name)
 	if rank == ofNoUse || string(value) == "null" || len(value) == 0 || string(value) == `""` {
 		return
 	}
-	p.keys = append(p.keys, correlationKey{h, hashOf(hashSeed, value), rank})
+	k.keys = append(k.keys, correlationKey{h, hashOf(hashSeed, value), rank})
 }
 
-func (p *unwrapper) noteTimestamp(value []byte) {
-	p.builder.free = append(p.builder.free, slot{value, anyTime})
+func (k *lineKeys) noteTimestamp(value []byte) {
+	k.slots = append(k.slots, slot{value, anyTime})
 	s := timestamp{text: value, fine: bytes.IndexByte(value, '.') >= 0 || bytes.IndexByte(value, ',') >= 0 || len(value) > 11}
-	if p.stamp.text == nil || s.fine || !p.stamp.fine {
-		p.stamp = s
+	if k.stamp.text == nil || s.fine || !k.stamp.fine {
+		k.stamp = s
 	}
 }
 
 // readPrefix reads a text that stands around a payload, word for word: key=value, what stands in
 // brackets, times; anything else by its place.
-func (p *unwrapper) readPrefix(text []byte, least keyWeight) {
-	for place := 0; len(text) > 0 && len(p.keys) < maxKeysOfLine; place++ {
+func (k *lineKeys) readPrefix(path uint64, text []byte, least keyWeight) {
+	for place := 0; len(text) > 0 && len(k.keys) < maxKeysOfLine; place++ {
 		n := 0
 		for n < len(text) && (jsonbytes.IsSpace(text[n]) || bytes.IndexByte([]byte("[]()|<>,;"), text[n]) >= 0) {
 			n++
@@ -164,17 +174,17 @@ func (p *unwrapper) readPrefix(text []byte, least keyWeight) {
 			return
 		}
 		if _, size := parseTime(text); size > 0 {
-			p.noteTimestamp(text[:size:size])
+			k.noteTimestamp(text[:size:size])
 			text = text[size:]
 			continue
 		}
-		n = p.addWordKey(text, place, bracketed, least)
+		n = k.addWordKey(path, text, place, bracketed, least)
 		text = text[n:]
 	}
 }
 
 // addWordKey reads the word that text begins with, and says how long it is.
-func (p *unwrapper) addWordKey(text []byte, place int, bracketed bool, least keyWeight) (n int) {
+func (k *lineKeys) addWordKey(path uint64, text []byte, place int, bracketed bool, least keyWeight) (n int) {
 	eq := -1
 	for n < len(text) && !jsonbytes.IsSpace(text[n]) && bytes.IndexByte([]byte("[]()|<>,;"), text[n]) < 0 {
 		if eq < 0 && (text[n] == '=' || text[n] == ':') && n > 0 && n+1 < len(text) {
@@ -193,11 +203,11 @@ func (p *unwrapper) addWordKey(text []byte, place int, bracketed bool, least key
 	if eq > 0 && !isDigit(word[0]) {
 		name, value := word[:eq], word[eq+1:]
 		if isTimeName(name) {
-			p.noteTimestamp(bytes.Trim(value, `"`))
+			k.noteTimestamp(bytes.Trim(value, `"`))
 		} else if isLevel(name) { // and the name of a logger
-			p.keys = append(p.keys, correlationKey{hashOf(p.hash(), []byte("logger")), hashOf(hashSeed, value), ofPlace})
+			k.keys = append(k.keys, correlationKey{hashOf(path, []byte("logger")), hashOf(hashSeed, value), ofPlace})
 		} else if len(value) <= maxKeyBytes {
-			p.addKey(hashOf(p.hash(), name), name, value)
+			k.addKey(hashOf(path, name), name, value)
 		}
 		return n
 	}
@@ -212,16 +222,16 @@ func (p *unwrapper) addWordKey(text []byte, place int, bracketed bool, least key
 	case bracketed:
 		rank = ofPlace
 	}
-	name := hashOf(p.hash(), []byte{byte(place), byte(rank)})
+	name := hashOf(path, []byte{byte(place), byte(rank)})
 	if rank >= ofTrace {
-		name = hashOf(p.hash(), []byte{'i', 'd', byte(rank)})
-		for _, c := range p.keys {
+		name = hashOf(path, []byte{'i', 'd', byte(rank)})
+		for _, c := range k.keys {
 			if c.name == name {
 				name++
 			}
 		}
 	}
-	p.keys = append(p.keys, correlationKey{name, hashOf(hashSeed, word), rank})
+	k.keys = append(k.keys, correlationKey{name, hashOf(hashSeed, word), rank})
 	return n
 }
 
@@ -314,12 +324,12 @@ func (p *unwrapper) enterPrefix(text, suffix []byte) {
 			break
 		}
 		p.push(k, nil, rest[:n:n], nil)
-		p.readPrefix(rest[:n], ofPlace)
+		p.readPrefix(p.hash(), rest[:n], ofPlace)
 		rest = rest[n:]
 	}
 	if len(bytes.TrimSpace(rest)) > 0 {
 		p.push(nameOfPrefix(rest, suffix), nil, rest, nil)
-		p.readPrefix(rest, plainKey)
+		p.readPrefix(p.hash(), rest, plainKey)
 	} else if len(p.wrappers) > from {
 		p.wrappers[len(p.wrappers)-1].before = text[len(text)-len(rest)-len(p.wrappers[len(p.wrappers)-1].before):]
 	}
@@ -327,7 +337,7 @@ func (p *unwrapper) enterPrefix(text, suffix []byte) {
 		p.wrappers[from].after = suffix
 	}
 	if len(suffix) > 0 {
-		p.readPrefix(suffix, plainKey)
+		p.readPrefix(p.hash(), suffix, plainKey)
 	}
 }
 

@@ -134,11 +134,11 @@ func (r *lineReader) readTemplateLine(line []byte) bool {
 	if r.joined.kind != 0 || r.doc.open || len(r.truncated) > 0 || len(line) > minDockerPart && bytes.HasPrefix(line, []byte(dockerBegin)) {
 		return false
 	}
-	r.unwrapper.resetIfUsed()
-	if !r.unwrapper.unwrapByTemplate(line) {
+	found := r.unwrapper.templates.match(line)
+	if found == nil {
 		return false
 	}
-	if !r.flows.takeFound(r.unwrapper.payloads) {
+	if !r.flows.takeFound(found) {
 		r.addOther(line)
 	}
 	return true
@@ -494,10 +494,8 @@ func (p *unwrapper) unwrapEntry(fields []journalField) []payload {
 		}
 	}
 	p.push("", []byte("MESSAGE"), []byte("MESSAGE="), nil)
-	if !p.searchLogLine(message) {
-		if known := p.paths[p.hash()]; known != nil {
-			p.addRestOf(known, message)
-		}
+	if known := p.paths[p.hash()]; !p.searchText(message) && !p.addRest(message) && known != nil {
+		p.addRestOf(known, message)
 	}
 	return p.payloads
 }
@@ -514,6 +512,3 @@ func (p *unwrapper) unwrapValue(text []byte) []payload {
 	p.searchValue(text[from:from+n:from+n], whole)
 	return p.payloads
 }
-
-// searchLogLine looks for payloads in a text as in a line of a log, what stands where payloads stand included.
-func (p *unwrapper) searchLogLine(t []byte) bool { return p.searchText(t) || p.addRest(t) }

@@ -107,23 +107,12 @@ func (s *openStreams) chooseStream(f *payload) streamChoice {
 func (s *openStreams) candidatesFor(all []*logStream, f *payload) []*logStream {
 	fit := s.fit[:0]
 	for _, x := range all {
-		if x.on == f.on && s.sameProtocol(x, f) && (sameKeys(x.kept, f.keys) || !compareKeys(x.keys, f.keys).conflicts()) && !(x.over && f.is != aMark) && !x.apartFrom(f) {
+		if x.on == f.on && (f.of == x.of || f.is == aMark || f.weak || f.of == nil || x.of == nil && f.is != eventText) && (sameKeys(x.kept, f.keys) || !compareKeys(x.keys, f.keys).conflicts()) && !(x.over && f.is != aMark) && !x.apartFrom(f) {
 			fit = append(fit, x)
 		}
 	}
 	s.fit = fit
 	return fit
-}
-
-// sameProtocol reports whether a chunk can be of a stream, as far as their protocols tell.
-func (s *openStreams) sameProtocol(x *logStream, f *payload) bool {
-	switch {
-	case f.of == x.of:
-		return true
-	case f.is == aMark, f.weak, f.of == nil:
-		return true
-	}
-	return x.of == nil && f.is != eventText
 }
 
 func filterStreams(all []*logStream, is func(*logStream) bool) (some []*logStream) {
@@ -296,12 +285,6 @@ func (s *openStreams) reportMixed(x *logStream, since int64) {
 
 // maxHeldPayloads is how many payloads are held for that.
 const maxHeldPayloads = 10_000
-
-// isRestart reports whether all that a payload may be of are a stream and the one it may be the
-// restart of, which comes last.
-func (s *openStreams) isRestart(all []*logStream) bool {
-	return len(all) == 2 && all[1].rival == all[0]
-}
 
 // holdForStream keeps a payload until it is clear that it is of this stream.
 func (s *openStreams) holdForStream(x *logStream, f *payload) {

@@ -57,7 +57,7 @@ type timestampRange struct {
 
 // openStreams are the streams of a log that are open.
 type openStreams struct {
-	r        *lineReader
+	streamWriter
 	open     []*logStream
 	last     int                // exchange
 	events   []pendingEventName // names of events whose data has not come
@@ -66,11 +66,8 @@ type openStreams struct {
 	index    streamIndex
 	seen     map[uint64]*seenResponse // responses that the log has
 	cuts     truncatedByLength
-	room     []byte
-	fit      []*logStream // room for streams that a payload may be of
-	clock    timestampCache
+	fit      []*logStream   // room for streams that a payload may be of
 	ended    finishedStream // the last stream that ended, of those that have no names
-	builder  recordBuilder
 }
 
 // seenResponse is where a response was seen.
@@ -273,11 +270,13 @@ func (s *openStreams) takeChunk(f *payload) bool {
 	switch {
 	case c.many && (f.weak || f.is == aMark):
 		return false // it is of one of them, and says nothing of which
-	case c.many && s.isRestart(c.all):
+	case c.many && len(c.all) == 2 && c.all[1].rival == c.all[0]: // a stream, and what may be its restart
 		s.holdForStream(c.flow, f)
 		return true
 	case c.many:
-		s.loseMixed(f)
+		s.loseStreams(filterStreams(s.open, func(x *logStream) bool {
+			return x.on == f.on && x.of == f.of && !x.lost && !x.over && !compareKeys(x.keys, f.keys).conflicts()
+		}), f)
 		return false
 	case c.flow != nil && c.flow.lost:
 		return false
@@ -335,14 +334,7 @@ func (s *openStreams) beginStream(f *payload) *logStream {
 	return x
 }
 
-// loseMixed says that streams cannot be told apart from here on. What came is certain; the rest is not
-// given to any of them.
-func (s *openStreams) loseMixed(f *payload) {
-	s.loseStreams(filterStreams(s.open, func(x *logStream) bool {
-		return x.on == f.on && x.of == f.of && !x.lost && !x.over && !compareKeys(x.keys, f.keys).conflicts()
-	}), f)
-}
-
+// loseStreams reports that several streams can't be told apart from here on. Later lines belong to none of them.
 func (s *openStreams) loseStreams(all []*logStream, f *payload) {
 	for _, x := range all {
 		if x.headWritten && !x.mute {

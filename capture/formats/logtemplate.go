@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"toolscope/capture"
 	"toolscope/stream/jsonbytes"
 )
 
@@ -54,10 +55,10 @@ const (
 )
 
 const (
-	maxTemplates      = 8   // moulds that are tried
-	maxTemplateLevels = 4   // strings in strings
-	mouldAfter        = 64  // lines: by then it is known where payloads stand
-	maxTemplatesMade  = 256 // moulds that are made, and more only if they serve
+	maxTemplates         = 8   // templates that are tried
+	maxTemplateLevels    = 4   // strings in strings
+	linesBeforeTemplates = 64  // until then, new places of payloads are likely
+	maxTemplatesMade     = 256 // moulds that are made, and more only if they serve
 )
 
 // match reports whether p begins with the parts, how long they are there, and the line's time.
@@ -103,20 +104,49 @@ func (e *templateSide) matchParts(p []byte) (n int, is bool) {
 	return n, true
 }
 
-// unwrapByTemplate peels a line by a mould, if one fits. The line is written over.
-func (p *unwrapper) unwrapByTemplate(line []byte) bool {
-	for i, m := range p.templates {
-		if !p.matchTemplate(m, line) {
+// templateSet holds the templates of a log, the latest first.
+type templateSet struct {
+	in     *capture.Input
+	rules  *payloadRules
+	all    []*lineTemplate
+	made   int // templates so far
+	served int // lines that matched one
+
+	found     [1]payload // of the latest line
+	usual     usualChunk
+	eventLine []byte // the latest line that names an event
+	members   []foundMember
+	levels    [maxTemplateLevels]levelMatch
+	quotes    [maxTemplateLevels][]byte // the strings of the levels, unquoted
+	room      []byte                    // for the texts around payloads
+}
+
+func (s *templateSet) clear() { s.all = s.all[:0] }
+
+// add adds a template, unless too few lines matched the earlier ones.
+func (s *templateSet) add(t *lineTemplate) {
+	if s.made >= maxTemplatesMade+s.served/8 {
+		return
+	}
+	s.made++
+	s.all = slices.Insert(s.all[:min(len(s.all), maxTemplates-1)], 0, t)
+}
+
+// match returns the payload of a line by the template that the line matches, nil if there is none. The payload is
+// valid until the next line; the line may be overwritten.
+func (s *templateSet) match(line []byte) []payload {
+	for i, t := range s.all {
+		if !s.matchTemplate(t, line) {
 			continue
 		}
-		if i > 0 { // lines like this one are likely to come
-			copy(p.templates[1:i+1], p.templates[:i])
-			p.templates[0] = m
+		if i > 0 { // lines like this one are likely to follow
+			copy(s.all[1:i+1], s.all[:i])
+			s.all[0] = t
 		}
-		p.served++
-		return true
+		s.served++
+		return s.found[:]
 	}
-	return false
+	return nil
 }
 
 // levelMatch is a level of a line while it is compared with a mould: the text, and where in it what
@@ -127,36 +157,35 @@ type levelMatch struct {
 }
 
 // matchTemplate peels a line by one mould.
-func (p *unwrapper) matchTemplate(m *lineTemplate, line []byte) bool {
-	text, stamp, is := p.matchLevels(m, line)
+func (s *templateSet) matchTemplate(m *lineTemplate, line []byte) bool {
+	text, stamp, is := s.matchLevels(m, line)
 	if !is {
 		return false
 	}
-	f := p.onePayload()
-	f.on, f.keys, f.stamp = m.on, m.keys, timestamp{stamp, m.fine}
-	if !p.readPayload(f, text, m.value) {
-		p.payloads = p.payloads[:0]
+	f := &s.found[0]
+	*f = payload{on: m.on, keys: m.keys, stamp: timestamp{stamp, m.fine}}
+	if !s.readPayload(f, text, m.value) {
 		return false
 	}
-	if !p.in.AllowChunks {
-		p.copyPayload(f, p.levels[:len(m.levels)])
+	if !s.in.AllowChunks {
+		s.copyPayload(f, s.levels[:len(m.levels)])
 	}
 	return true
 }
 
 // matchLevels reports whether a line is as the mould says, and finds what may be its payload, and its time.
-func (p *unwrapper) matchLevels(m *lineTemplate, line []byte) (text, stamp []byte, is bool) {
+func (s *templateSet) matchLevels(m *lineTemplate, line []byte) (text, stamp []byte, is bool) {
 	text = line
 	last := len(m.levels) - 1
 	for i := range m.levels {
-		l, at := &m.levels[i], &p.levels[i]
+		l, at := &m.levels[i], &s.levels[i]
 		if l.quoted != nil && (l.quoted.pieces || l.quoted.begun) {
 			return nil, nil, false
 		}
 		at.text = trimmedEnd(text)
 		switch {
 		case i < last:
-			is = p.openString(i, l, at, &stamp)
+			is = s.openString(i, l, at, &stamp)
 		case m.value:
 			is = at.matchValue(l, &stamp)
 		default:
@@ -167,19 +196,19 @@ func (p *unwrapper) matchLevels(m *lineTemplate, line []byte) (text, stamp []byt
 			return nil, nil, false
 		}
 		if text = at.text[at.from:at.to]; i < last {
-			text = p.quotes[i]
+			text = s.quotes[i]
 		}
 	}
 	return text, stamp, true
 }
 
 // openString reads the string that a level has, if it is as the mould says.
-func (p *unwrapper) openString(i int, l *templateLevel, at *levelMatch, stamp *[]byte) (is bool) {
+func (s *templateSet) openString(i int, l *templateLevel, at *levelMatch, stamp *[]byte) (is bool) {
 	if at.from, is = l.head.match(at.text, stamp); !is {
 		return false
 	}
 	n, closed := 0, false
-	p.quotes[i], n, closed = l.stem.readString(p.quotes[i][:0], at.text[at.from:])
+	s.quotes[i], n, closed = l.stem.readString(s.quotes[i][:0], at.text[at.from:])
 	if at.to = at.from + n; !closed {
 		return false
 	}
@@ -203,12 +232,12 @@ func (at *levelMatch) matchValue(l *templateLevel, stamp *[]byte) (is bool) {
 
 // copyPayload makes what a mould gave the find's own: the payload gets room in the line, over what stood
 // next to it.
-func (p *unwrapper) copyPayload(f *payload, all []levelMatch) {
+func (s *templateSet) copyPayload(f *payload, all []levelMatch) {
 	outer := &all[0]
 	line := outer.text
 	from, to := outer.from, outer.to
 	if len(all) == 1 { // there is no room but what is taken from its neighbours
-		f.before, f.after = p.copyText(line[:from]), p.copyText(line[to:])
+		f.before, f.after = s.copyText(line[:from]), s.copyText(line[to:])
 		f.room = line[max(from-1, 0):cap(line)]
 		return
 	}
@@ -216,15 +245,9 @@ func (p *unwrapper) copyPayload(f *payload, all []levelMatch) {
 	f.before, f.after = line[:from:from], line[to:]
 	for i := 1; i < len(all); i++ {
 		at := &all[i]
-		f.before = p.joinTexts(f.before, `"`, at.text[:at.from])
-		f.after = p.joinTexts(at.text[at.to:], `"`, f.after)
+		f.before = s.joinTexts(f.before, `"`, at.text[:at.from])
+		f.after = s.joinTexts(at.text[at.to:], `"`, f.after)
 	}
-}
-
-// onePayload is a find that is the only one of a line, empty.
-func (p *unwrapper) onePayload() *payload {
-	p.payloads = append(p.payloads[:0], payload{})
-	return &p.payloads[0]
 }
 
 func trimmedEnd(p []byte) []byte {
@@ -236,10 +259,10 @@ func trimmedEnd(p []byte) []byte {
 
 // readPayload reads what stands where a payload stood, if it is what usually stands there: of all else
 // it is not certain that it would have been found there.
-func (p *unwrapper) readPayload(f *payload, text []byte, value bool) bool {
+func (s *templateSet) readPayload(f *payload, text []byte, value bool) bool {
 	f.block, f.number, f.text = -1, -1, text
 	if value {
-		return p.readChunk(f, text)
+		return s.readChunk(f, text)
 	}
 	if f.on.pieces {
 		return false
@@ -251,39 +274,39 @@ func (p *unwrapper) readPayload(f *payload, text []byte, value bool) bool {
 	f.field = true
 	switch text[0] {
 	case 'e':
-		if f.is = anEvent; bytes.Equal(text, p.eventLine) {
+		if f.is = anEvent; bytes.Equal(text, s.eventLine) {
 			return true
 		}
 		if name, is := bytes.CutPrefix(text, []byte("event:")); !is || !isEventName(name) {
 			return false
 		}
-		p.eventLine = append(p.eventLine[:0], text...)
+		s.eventLine = append(s.eventLine[:0], text...)
 		return true
 	case 'd':
 		data, is := bytes.CutPrefix(text, []byte("data:"))
-		if data = bytes.TrimLeft(data, " "); p.rules.isTerminator(bytes.Equal, data) {
+		if data = bytes.TrimLeft(data, " "); s.rules.isTerminator(bytes.Equal, data) {
 			f.is = aMark
 			return is
 		}
-		return is && p.readChunk(f, data)
+		return is && s.readChunk(f, data)
 	}
 	return false
 }
 
 // readChunk reads a chunk that is whole and says what it is.
-func (p *unwrapper) readChunk(f *payload, v []byte) bool {
-	if p.usual.matches(v) {
-		f.chunkInfo = p.usual.info
+func (s *templateSet) readChunk(f *payload, v []byte) bool {
+	if s.usual.matches(v) {
+		f.chunkInfo = s.usual.info
 		return true
 	}
-	from := len(p.members)
-	all, n, whole := readMembers(p.members, v)
-	p.members = all[:from]
+	from := len(s.members)
+	all, n, whole := readMembers(s.members, v)
+	s.members = all[:from]
 	if !whole || n != len(v) || bytes.IndexByte(v, '\r') >= 0 || bytes.IndexByte(v, '\n') >= 0 || bytes.IndexByte(v, esc) >= 0 {
 		return false
 	}
-	f.chunkInfo = p.rules.readInfo(all[from:])
-	p.usual.keep(v, &f.chunkInfo)
+	f.chunkInfo = s.rules.readInfo(all[from:])
+	s.usual.keep(v, &f.chunkInfo)
 	return f.is == aChunk
 }
 
@@ -327,24 +350,22 @@ func endsAsString(p []byte, end string) bool {
 }
 
 // copyText is a copy of a short text.
-func (p *unwrapper) copyText(a []byte) []byte { return p.joinTexts(a, "", nil) }
+func (s *templateSet) copyText(a []byte) []byte { return s.joinTexts(a, "", nil) }
 
-func (p *unwrapper) joinTexts(a []byte, mid string, b []byte) []byte {
+func (s *templateSet) joinTexts(a []byte, mid string, b []byte) []byte {
 	const block = 16 << 10
-	if n := len(a) + len(mid) + len(b); n > cap(p.room)-len(p.room) {
-		p.room = make([]byte, 0, max(n, block))
+	if n := len(a) + len(mid) + len(b); n > cap(s.room)-len(s.room) {
+		s.room = make([]byte, 0, max(n, block))
 	}
-	from := len(p.room)
-	p.room = append(append(append(p.room, a...), mid...), b...)
-	return p.room[from:len(p.room):len(p.room)]
+	from := len(s.room)
+	s.room = append(append(append(s.room, a...), mid...), b...)
+	return s.room[from:len(s.room):len(s.room)]
 }
 
 // templateBuilder is what is known of a line, while it is peeled, that may become a mould.
 type templateBuilder struct {
 	texts    []builderText // that were looked into, from the line on
-	free     []slot        // what may be otherwise in lines that are like it
 	template *lineTemplate // of the payload that was found
-	made     int
 }
 
 // builderText is a text that was looked into, and the string that it stood for in the text before it.
@@ -361,11 +382,11 @@ type slot struct {
 
 // start begins with a line.
 func (c *templateBuilder) start(line []byte) {
-	c.texts, c.free, c.template = append(c.texts[:0], builderText{text: line}), c.free[:0], nil
+	c.texts, c.template = append(c.texts[:0], builderText{text: line}), nil
 }
 
 // build makes a mould of what is around a payload, if it is one for which that is worth it.
-func (c *templateBuilder) build(f *payload) {
+func (c *templateBuilder) build(f *payload, slots []slot) {
 	c.template = nil
 	usual := f.is == aChunk && !f.weak || f.is == anEvent
 	if len(c.texts) == 0 || !usual || f.cut || f.quoted || f.scope != 0 || len(f.text) == 0 || len(c.texts) > maxTemplateLevels {
@@ -384,8 +405,8 @@ func (c *templateBuilder) build(f *payload) {
 			return
 		}
 		l := templateLevel{quoted: t.on}
-		l.head.parts = c.splitParts(text[:at], f.stamp.text, &times)
-		l.tail.parts = c.splitParts(text[at+len(inner):], f.stamp.text, &times)
+		l.head.parts = splitParts(text[:at], f.stamp.text, slots, &times)
+		l.tail.parts = splitParts(text[at+len(inner):], f.stamp.text, slots, &times)
 		m.levels = append(m.levels, l)
 	}
 	if !m.value && len(m.levels[len(m.levels)-1].tail.parts) > 0 || f.stamp.text != nil && times != 1 {
@@ -395,13 +416,13 @@ func (c *templateBuilder) build(f *payload) {
 }
 
 // splitParts cuts a text at what is free in it, and counts in which that is the time of the line.
-func (c *templateBuilder) splitParts(text, stamp []byte, times *int) (all []templatePart) {
+func splitParts(text, stamp []byte, slots []slot, times *int) (all []templatePart) {
 	type place struct {
 		slot
 		at int
 	}
 	var free []place
-	for _, f := range c.free {
+	for _, f := range slots {
 		if at := placeIn(text, f.text); at >= 0 {
 			free = append(free, place{f, at})
 		}
@@ -440,19 +461,6 @@ func placeIn(text, part []byte) int {
 		}
 	}
 	return -1
-}
-
-// keepTemplate keeps the mould of a line that had one payload.
-func (p *unwrapper) keepTemplate() {
-	m := p.builder.template
-	if m == nil || len(p.payloads) != 1 || p.lines <= mouldAfter || p.builder.made >= maxTemplatesMade+p.served/8 {
-		return
-	}
-	p.builder.made++
-	if len(p.templates) == maxTemplates {
-		p.templates = p.templates[:maxTemplates-1]
-	}
-	p.templates = slices.Insert(p.templates, 0, m)
 }
 
 // This file compares texts that differ in their digits only, as the times of two lines do.

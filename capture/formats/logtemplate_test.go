@@ -91,9 +91,9 @@ func TestMoulds(t *testing.T) {
 // readWithout reads a log without moulds.
 func readWithout(t testing.TB, log []byte) []capture.Record {
 	r := newLineReader(capture.NewInput("log", nil)).(*lineReader)
-	r.unwrapper.builder.made = 1 << 40
+	r.unwrapper.templates.made = 1 << 40
 	recs, err := r.Write(nil, bytes.Clone(log), capture.NoTime)
-	if err != nil || r.unwrapper.served > 0 {
+	if err != nil || r.unwrapper.templates.served > 0 {
 		t.Fatal(err)
 	}
 	return r.Close(recs, capture.EndEOF, "", capture.NoTime)
@@ -107,7 +107,7 @@ func readCounted(t testing.TB, log []byte, size int) (recs []capture.Record, ser
 			t.Fatal(err)
 		}
 	}
-	return r.Close(recs, capture.EndEOF, "", capture.NoTime), r.unwrapper.served
+	return r.Close(recs, capture.EndEOF, "", capture.NoTime), r.unwrapper.templates.served
 }
 
 // recordsDiffer says how records differ, but for how lines of others are told of.

@@ -9,6 +9,14 @@ import (
 	"toolscope/capture"
 )
 
+// streamWriter writes the records of streams.
+type streamWriter struct {
+	r       *lineReader
+	room    []byte // for texts with their line ends
+	clock   timestampCache
+	builder recordBuilder
+}
+
 // writePayload adds a payload to its stream.
 func (s *openStreams) writePayload(x *logStream, f *payload) {
 	if x.held != nil && f.is != aRest {
@@ -47,30 +55,30 @@ func (s *openStreams) writePayload(x *logStream, f *payload) {
 
 // writeBytes adds bytes of a stream, with the line ends that follow them there. The first record of a stream has
 // its head; the last one says whether its times are those of when the log was written.
-func (s *openStreams) writeBytes(x *logStream, at time.Duration, text []byte, end string, from *textOrigin, span capture.LineSpan) {
+func (w *streamWriter) writeBytes(x *logStream, at time.Duration, text []byte, end string, from *textOrigin, span capture.LineSpan) {
 	var head *capture.Head
 	if !x.headWritten {
 		x.headWritten = true
-		head = s.headOf(x, at)
+		head = w.headOf(x, at)
 	} else if x.over && x.stamps.isLate() {
 		head = &capture.Head{Lacks: []capture.Lack{capture.LateTimes}}
 	}
-	if s.r.in.AllowChunks && head == nil {
-		s.appendToRecord(x.number, at, text, end)
+	if w.r.in.AllowChunks && head == nil {
+		w.appendToRecord(x.number, at, text, end)
 		return
 	}
-	r := capture.Record{Exchange: x.number, At: at, Head: head, Data: s.withEnd(text, end, from.room), Before: from.before, After: from.after}
+	r := capture.Record{Exchange: x.number, At: at, Head: head, Data: w.withEnd(text, end, from.room), Before: from.before, After: from.after}
 	x.stands.Add(&r, span, len(end))
-	s.r.recs = append(s.r.recs, r)
+	w.r.recs = append(w.r.recs, r)
 }
 
-func (s *openStreams) headOf(x *logStream, at time.Duration) *capture.Head {
+func (w *streamWriter) headOf(x *logStream, at time.Duration) *capture.Head {
 	names := x.on.names
 	switch {
 	case x.fields, x.pieces && !traitsOf(x.of).Lines:
 		names = append(names[:len(names):len(names)], "SSE")
 	}
-	h := s.r.in.NewHead(names)
+	h := w.r.in.NewHead(names)
 	if at == capture.NoTime {
 		h.Lacks = append(h.Lacks, capture.NoTimes)
 	}
@@ -81,41 +89,41 @@ func (s *openStreams) headOf(x *logStream, at time.Duration) *capture.Head {
 }
 
 // spanOf is where a payload stands in its line.
-func (s *openStreams) spanOf(f *payload) capture.LineSpan {
-	if s.r.raw != nil && !s.r.in.AllowChunks && f.span == (capture.LineSpan{}) {
-		return s.r.in.LineSpan(s.r.raw, s.r.begin, f.before, f.text, f.after)
+func (w *streamWriter) spanOf(f *payload) capture.LineSpan {
+	if w.r.raw != nil && !w.r.in.AllowChunks && f.span == (capture.LineSpan{}) {
+		return w.r.in.LineSpan(w.r.raw, w.r.begin, f.before, f.text, f.after)
 	}
 	return f.span
 }
 
 // withEnd returns a text and the line ends that follow it in the stream, in memory that nothing overwrites: in room
 // if that is large enough, where the text may be already.
-func (s *openStreams) withEnd(text []byte, end string, room []byte) []byte {
-	if n := len(text) + len(end); n <= len(room) && !s.r.in.AllowChunks {
+func (w *streamWriter) withEnd(text []byte, end string, room []byte) []byte {
+	if n := len(text) + len(end); n <= len(room) && !w.r.in.AllowChunks {
 		copy(room, text)
 		copy(room[len(text):], end)
 		return room[:n:n]
 	}
-	return s.copyWithEnd(text, end)
+	return w.copyWithEnd(text, end)
 }
 
 // copyWithEnd is a text with what ends its line in the stream, in room of its own.
-func (s *openStreams) copyWithEnd(text []byte, end string) []byte {
+func (w *streamWriter) copyWithEnd(text []byte, end string) []byte {
 	const block = 64 << 10
 	n := len(text) + len(end)
-	if n > cap(s.room)-len(s.room) {
-		s.room = make([]byte, 0, max(n, block))
+	if n > cap(w.room)-len(w.room) {
+		w.room = make([]byte, 0, max(n, block))
 	}
-	from := len(s.room)
-	s.room = append(append(s.room, text...), end...)
-	return s.room[from:len(s.room):len(s.room)]
+	from := len(w.room)
+	w.room = append(append(w.room, text...), end...)
+	return w.room[from:len(w.room):len(w.room)]
 }
 
 // timeOf is the time of a payload: its line's own, or when the line came. Time does not go back.
-func (s *openStreams) timeOf(x *logStream, t timestamp) time.Duration {
-	at := s.r.at
-	if w := s.clock.parse(t); !w.IsZero() {
-		if since := s.r.in.RecordTime(w); since != capture.NoTime {
+func (w *streamWriter) timeOf(x *logStream, t timestamp) time.Duration {
+	at := w.r.at
+	if clock := w.clock.parse(t); !clock.IsZero() {
+		if since := w.r.in.RecordTime(clock); since != capture.NoTime {
 			at = since
 		} else {
 			at = x.at
@@ -145,14 +153,14 @@ func (s *openStreams) addResponse(f, ask *payload) {
 	s.r.recs = append(s.r.recs, r)
 }
 
-func (s *openStreams) writeRequest(x *logStream, ask *payload) {
-	spot := s.spanOf(ask)
+func (w *streamWriter) writeRequest(x *logStream, ask *payload) {
+	spot := w.spanOf(ask)
 	r := capture.Record{
-		Exchange: x.number, Side: capture.Request, At: s.timeOf(x, ask.stamp), Data: s.withEnd(ask.text, "", ask.room),
-		Before: ask.before, After: ask.after, Head: s.r.in.NewHead(ask.on.names),
+		Exchange: x.number, Side: capture.Request, At: w.timeOf(x, ask.stamp), Data: w.withEnd(ask.text, "", ask.room),
+		Before: ask.before, After: ask.after, Head: w.r.in.NewHead(ask.on.names),
 	}
 	x.stands.Add(&r, spot, 0)
-	s.r.recs = append(s.r.recs, r)
+	w.r.recs = append(w.r.recs, r)
 }
 
 func (t *timestampRange) add(at time.Duration) {
@@ -185,16 +193,16 @@ func (p *recordBuilder) restart(read []byte) { *p = recordBuilder{room: read[:0:
 
 // appendToRecord adds bytes of an answer to the record that goes on, or begins one. What was read of the log is
 // done with up to some byte.
-func (s *openStreams) appendToRecord(exchange int, at time.Duration, text []byte, end string) {
+func (w *streamWriter) appendToRecord(exchange int, at time.Duration, text []byte, end string) {
 	const some = 64
-	g, all := &s.builder, s.r.recs
+	g, all := &w.builder, w.r.recs
 	if len(g.room)+len(text)+len(end) > g.begin {
-		s.r.recs, g.record = append(all, capture.Record{Exchange: exchange, At: at, Data: s.copyWithEnd(text, end)}), 0
+		w.r.recs, g.record = append(all, capture.Record{Exchange: exchange, At: at, Data: w.copyWithEnd(text, end)}), 0
 		return
 	}
 	if g.record == 0 || g.record != len(all) || all[g.record-1].Exchange != exchange {
 		all = append(all, capture.Record{Exchange: exchange, At: at})
-		s.r.recs, g.record, g.from = all, len(all), len(g.room)
+		w.r.recs, g.record, g.from = all, len(all), len(g.room)
 	}
 	g.room = append(append(g.room, text...), end...)
 	r := &all[g.record-1]
@@ -309,7 +317,7 @@ func (s *openStreams) joinTruncated(held, next *payload) (whole payload, is bool
 		}
 		return whole, true
 	}
-	if !s.canContinue(held, text) {
+	if !canContinue(held, text) {
 		return whole, false
 	}
 	if held.field && bytes.HasPrefix(text, []byte("data:")) {
@@ -352,7 +360,7 @@ func opensWithin(held, next *payload) bool {
 
 // canContinue reports whether a text can be what a payload that was cut goes on with. Inside a string that
 // may be anything, so only what is as long as loggers cut at is taken for cut there.
-func (s *openStreams) canContinue(held *payload, text []byte) bool {
+func canContinue(held *payload, text []byte) bool {
 	const least = 500
 	next, lines := bytes.CutPrefix(text, []byte("data:"))
 	if lines != bytes.Contains(held.text, []byte("\ndata:")) && bytes.Contains(held.text, []byte("\ndata:")) {

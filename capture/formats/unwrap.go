@@ -2,6 +2,7 @@ package formats
 
 import (
 	"bytes"
+	"slices"
 
 	"toolscope/capture"
 	"toolscope/stream/jsonbytes"
@@ -13,32 +14,24 @@ import (
 //
 // What a line gave is lent: it is valid until the next line.
 type unwrapper struct {
+	lineKeys
 	in    *capture.Input
 	rules *payloadRules
 
-	wrappers []wrapper
-	keys     []correlationKey
+	wrappers []wrapper // around the current place
 	members  []foundMember
 	payloads []payload
 	scope    int
-	stamp    timestamp
+	within   int // quoted texts around the current place
 
-	within int                          // texts that are quoted, and that we are in
-	lines  int                          // looked at
-	paths  map[uint64]*payloadPath      // where payloads have stood
-	leads  map[uint64]bool              // hashes of the layers that led there
-	shapes map[uint64][]linePrefixShape // of what stood before a payload in a text, by the layers around it
-	dull   map[uint64]int               // how often objects there were nothing, since they were something
-	ranks  map[uint64]keyWeight         // of names of clues
+	lines  int                          // lines so far
+	paths  map[uint64]*payloadPath      // where payloads have been
+	leads  map[uint64]bool              // hashes of the wrappers around those places
+	shapes map[uint64][]linePrefixShape // of the prefixes of payloads in a text, by the wrappers around the text
+	dull   map[uint64]int               // objects at a place that were no payload since the last that was one
 
-	templates []*lineTemplate // of lines that came, the last one first
-	served    int             // lines that were peeled by one
+	templates *templateSet
 	builder   templateBuilder
-	usual     usualChunk
-	eventLine []byte                        // the latest line that names an event
-	levels    [maxTemplateLevels]levelMatch // of a line that is compared with a template
-	quotes    [maxTemplateLevels][]byte     // strings of a line, as what they stand for
-	room      []byte                        // for what stands around payloads
 }
 
 // wrapper is what is around what is looked at.
@@ -92,7 +85,7 @@ const (
 func newUnwrapper(in *capture.Input) *unwrapper {
 	return &unwrapper{
 		in: in, rules: currentRules(), paths: map[uint64]*payloadPath{}, leads: map[uint64]bool{}, shapes: map[uint64][]linePrefixShape{},
-		dull: map[uint64]int{}, ranks: map[uint64]keyWeight{},
+		dull: map[uint64]int{}, lineKeys: lineKeys{weights: map[uint64]keyWeight{}}, templates: &templateSet{in: in, rules: currentRules()},
 	}
 }
 
@@ -104,20 +97,15 @@ func (p *unwrapper) unwrap(line []byte) []payload {
 	if p.searchText(line); len(p.payloads) == 0 {
 		p.addRest(line)
 	}
-	p.keepTemplate()
-	return p.payloads
-}
-
-// resetIfUsed forgets the last line, if something of it may be left.
-func (p *unwrapper) resetIfUsed() {
-	if p.scope != 0 || p.within != 0 || len(p.wrappers) > 0 {
-		p.reset()
+	if t := p.builder.template; t != nil && len(p.payloads) == 1 && p.lines > linesBeforeTemplates {
+		p.templates.add(t)
 	}
+	return p.payloads
 }
 
 // reset forgets the last line.
 func (p *unwrapper) reset() {
-	p.wrappers, p.keys, p.members, p.payloads = p.wrappers[:0], p.keys[:0], p.members[:0], p.payloads[:0]
+	p.wrappers, p.keys, p.slots, p.members, p.payloads = p.wrappers[:0], p.keys[:0], p.slots[:0], p.members[:0], p.payloads[:0]
 	p.scope, p.within, p.stamp, p.builder.texts = 0, 0, timestamp{}, p.builder.texts[:0]
 }
 
@@ -136,6 +124,25 @@ func (p *unwrapper) push(name string, key, before, after []byte) {
 
 func (p *unwrapper) pop(to int) { p.wrappers = p.wrappers[:to] }
 
+// unwrapPosition is the state of an unwrapper before it enters a wrapper.
+type unwrapPosition struct {
+	wrappers, keys int
+	stamp          timestamp
+}
+
+func (p *unwrapper) position() unwrapPosition {
+	return unwrapPosition{len(p.wrappers), len(p.keys), p.stamp}
+}
+
+// leave returns to a position, and returns found. The time of a wrapper with payloads stays.
+func (p *unwrapper) leave(to unwrapPosition, found bool) bool {
+	p.pop(to.wrappers)
+	if p.keys = p.keys[:to.keys]; !found {
+		p.stamp = to.stamp
+	}
+	return found
+}
+
 // addPayload says that a payload stands here.
 func (p *unwrapper) addPayload(f payload) bool {
 	h := p.hash()
@@ -148,14 +155,14 @@ func (p *unwrapper) addPayload(f payload) bool {
 	f.stamp = p.stamp
 	f.before, f.after = p.surround(f.before, f.after)
 	p.payloads = append(p.payloads, f)
-	p.builder.build(&f)
+	p.builder.build(&f, p.slots)
 	return true
 }
 
 // rememberPath remembers where a payload stood, and what led there.
 func (p *unwrapper) rememberPath(h uint64) *payloadPath {
 	t := &payloadPath{hash: h}
-	p.templates = p.templates[:0] // payloads stand elsewhere too
+	p.templates.clear() // payloads may be at other places too
 	for _, l := range p.wrappers {
 		p.leads[l.hash] = true
 		name := l.name
@@ -222,14 +229,9 @@ func (p *unwrapper) searchText(t []byte) bool {
 
 // inWrapper looks for payloads in a layer that is entered for that.
 func (p *unwrapper) inWrapper(name string, before, after []byte, look func() bool) bool {
-	depth, clues, was := len(p.wrappers), len(p.keys), p.stamp
+	was := p.position()
 	p.push(name, nil, before, after)
-	found := look()
-	p.pop(depth)
-	if p.keys = p.keys[:clues]; !found {
-		p.stamp = was
-	}
-	return found
+	return p.leave(was, look())
 }
 
 // isEdge reports whether a payload may begin behind c.
@@ -288,13 +290,10 @@ func (p *unwrapper) searchAfterPrefix(prefix, suffix []byte, look func() bool) b
 		defer p.pop(len(p.wrappers) - 1)
 		return look()
 	}
-	depth, clues, was, around := len(p.wrappers), len(p.keys), p.stamp, p.hash()
+	was, around := p.position(), p.hash()
 	p.enterPrefix(prefix, suffix)
-	found := look()
-	p.pop(depth)
-	if p.keys = p.keys[:clues]; !found {
-		p.stamp = was
-	} else {
+	found := p.leave(was, look())
+	if found {
 		p.keepPrefix(around, prefix)
 	}
 	return found
@@ -413,36 +412,27 @@ func (p *unwrapper) askProtocols(v []byte) (s chunkInfo, is bool) {
 // those have some again, the others are not looked at any more.
 func (p *unwrapper) searchMembers(all []foundMember, v []byte) (found bool) {
 	const learning = 64
-	depth, clues, was := len(p.wrappers), len(p.keys), p.stamp
-	if name := objectName(all, p.hasNamedWrapper()); name != "" {
+	was := p.position()
+	named := slices.ContainsFunc(p.wrappers, func(w wrapper) bool { return w.name != "" || w.key != nil })
+	if name := objectName(all, named); name != "" {
 		p.push(name, nil, nil, nil)
 	}
-	p.readKeys(all)
+	p.readKeys(p.hash(), all, p.leadsTo)
 	for pass := range 2 {
 		if pass == 1 && found && p.lines > learning {
 			break
 		}
 		for _, m := range all {
-			if mayHold(m.value) && p.leadsTo(m.key) == (pass == 0) && p.searchMember(m, v) {
-				found = true
+			if !mayHold(m.value) || p.leadsTo(m.key) != (pass == 0) {
+				continue
 			}
+			depth := len(p.wrappers)
+			p.push("", m.key, v[:m.at:m.at], v[m.at+len(m.value):])
+			found = p.searchValue(m.value, true) || found
+			p.pop(depth)
 		}
 	}
-	p.pop(depth)
-	if p.keys = p.keys[:clues]; !found {
-		p.stamp = was
-	}
-	return found
-}
-
-// hasNamedWrapper reports whether some layer has a name.
-func (p *unwrapper) hasNamedWrapper() bool {
-	for _, l := range p.wrappers {
-		if l.name != "" || l.key != nil {
-			return true
-		}
-	}
-	return false
+	return p.leave(was, found)
 }
 
 // mayHold reports whether there can be a payload in a value, or in the text that it is.
@@ -457,15 +447,6 @@ func mayHold(value []byte) bool {
 }
 
 func (p *unwrapper) leadsTo(key []byte) bool { return p.leads[hashOf(hashOf(p.hash()*31, nil), key)] }
-
-// searchMember looks for payloads in a member of object.
-func (p *unwrapper) searchMember(m foundMember, object []byte) bool {
-	depth, end := len(p.wrappers), m.at+len(m.value)
-	p.push("", m.key, object[:m.at:m.at], object[end:])
-	found := p.searchValue(m.value, true)
-	p.pop(depth)
-	return found
-}
 
 // searchArray looks for payloads in an array: it may be a list of chunks, or hold anything.
 func (p *unwrapper) searchArray(v []byte) bool {
@@ -494,12 +475,11 @@ func (p *unwrapper) searchArray(v []byte) bool {
 		if n == 0 || !closed {
 			break
 		}
-		clues, depth, was := len(p.keys), len(p.wrappers), p.stamp
+		was := p.position()
 		p.scope = scope<<10 + len(p.payloads) + 1
 		p.push("[]", nil, v[:at:at], v[at+n:])
 		found = p.searchValue(v[at:at+n:at+n], true) || found
-		p.pop(depth)
-		p.keys, p.stamp = p.keys[:clues], was
+		p.leave(was, false)
 		if at += n + jsonbytes.SpaceLen(v[at+n:]); at >= len(v) || v[at] != ',' {
 			break
 		}
@@ -527,11 +507,12 @@ func (p *unwrapper) chunkOf(first []byte) (s chunkInfo, is bool) {
 // searchString looks for payloads in a string: it may be a line of a log, or a text of several.
 func (p *unwrapper) searchString(v []byte) bool {
 	inside, is := stringInside(v)
-	if text, coded := p.decodeBase64(inside); is && coded {
+	knownBase64 := p.leads[hashOf(hashOf(p.hash()*31, []byte("base64")), nil)]
+	if text, coded := decodeBase64(inside, knownBase64); is && coded {
 		return p.searchEncoded("base64", text)
 	}
 	known := p.paths[p.hash()]
-	if !is || known == nil && len(p.shapes[p.hash()]) == 0 && !p.mayBeText(inside) {
+	if !is || known == nil && len(p.shapes[p.hash()]) == 0 && !p.rules.mayBeText(inside) {
 		return false
 	}
 	t := jsonbytes.AppendUnquoted(make([]byte, 0, len(inside)), inside)
@@ -557,18 +538,18 @@ func (p *unwrapper) searchInQuotes(known *payloadPath, t []byte) bool {
 		if s, is := p.readObjects(t); is {
 			return p.addPayload(payload{chunkInfo: s, text: t, quoted: true, unsure: true})
 		}
-		if p.isBegun(t) {
+		if isBegun(t) {
 			return p.addPayload(payload{chunkInfo: chunkInfo{is: aChunk, weak: true, block: -1, number: -1}, text: t, quoted: true, cut: true, unsure: true})
 		}
 		return p.addRestOf(known, t)
 	}
 	if known != nil && known.begun && !known.fields {
-		if p.isBegun(t) {
+		if isBegun(t) {
 			return p.addPayload(payload{chunkInfo: chunkInfo{is: aChunk, weak: true, block: -1, number: -1}, text: t, quoted: true, cut: true, unsure: true})
 		}
 		return p.addRestOf(known, t)
 	}
-	if (known == nil || !known.fields) && p.isBegun(t) {
+	if (known == nil || !known.fields) && isBegun(t) {
 		if s, is := p.readEvents(t); is {
 			return p.addPayload(payload{chunkInfo: s, text: t, quoted: true})
 		}
@@ -579,7 +560,7 @@ func (p *unwrapper) searchInQuotes(known *payloadPath, t []byte) bool {
 
 // isBegun reports whether a text can be the first piece of an event stream, or of objects, that was
 // cut inside a payload.
-func (p *unwrapper) isBegun(t []byte) bool {
+func isBegun(t []byte) bool {
 	line := t[bytes.LastIndexByte(t, '\n')+1:]
 	value, isData := bytes.CutPrefix(line, []byte("data:"))
 	if value = bytes.TrimLeft(value, " "); len(value) < 8 || value[0] != '{' || !isData && len(line) < len(t) {
@@ -592,7 +573,7 @@ func (p *unwrapper) isBegun(t []byte) bool {
 }
 
 // mayBeText reports whether the inside of a string can be, or hold, a payload.
-func (p *unwrapper) mayBeText(inside []byte) bool {
+func (t *payloadRules) mayBeText(inside []byte) bool {
 	return len(inside) >= 6 && (bytes.IndexByte(inside, '{') >= 0 || bytes.Contains(inside, []byte("data:")) ||
-		bytes.HasPrefix(inside, []byte("event:")) || bytes.Contains(inside, []byte("event: ")) || p.rules.isTerminator(bytes.Contains, inside))
+		bytes.HasPrefix(inside, []byte("event:")) || bytes.Contains(inside, []byte("event: ")) || t.isTerminator(bytes.Contains, inside))
 }

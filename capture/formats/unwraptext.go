@@ -242,7 +242,7 @@ func (p *unwrapper) readEvents(t []byte) (s chunkInfo, is bool) {
 				s.ends, s.last = true, true
 				break
 			}
-			for more, is := p.nextData(after); is; more, is = p.nextData(after) { // one event, over several lines
+			for more, is := p.rules.nextData(after); is; more, is = p.rules.nextData(after) { // one event, over several lines
 				data = append(append(data[:len(data):len(data)], '\n'), more...)
 				_, after, _ = cutLine(after)
 			}
@@ -268,11 +268,11 @@ func (p *unwrapper) readEvents(t []byte) (s chunkInfo, is bool) {
 
 // nextData is what the data: says that p begins with, unless it is an event of its own: then what
 // stood before it is whole.
-func (p *unwrapper) nextData(t []byte) (data []byte, is bool) {
-	line, _, _ := cutLine(t)
+func (t *payloadRules) nextData(p []byte) (data []byte, is bool) {
+	line, _, _ := cutLine(p)
 	data, is = bytes.CutPrefix(line, []byte("data:"))
 	data = bytes.TrimLeft(data, " ")
-	return data, is && !(len(data) > 1 && data[0] == '{' && data[1] == '"') && !p.rules.isTerminator(bytes.HasPrefix, data)
+	return data, is && !(len(data) > 1 && data[0] == '{' && data[1] == '"') && !t.isTerminator(bytes.HasPrefix, data)
 }
 
 // readEventInfo is what the data of an event says.
@@ -346,8 +346,8 @@ func decodeByteList(list []byte) (text []byte, is bool) {
 
 // decodeBase64 is the text that the inside of a string is the base64 of: where such texts stood before,
 // whatever it is, and elsewhere if it begins as a payload does.
-func (p *unwrapper) decodeBase64(inside []byte) (text []byte, is bool) {
-	if !mayBeEncoded(inside) || !p.leads[hashOf(hashOf(p.hash()*31, []byte("base64")), nil)] && !beginsEncoded(inside) {
+func decodeBase64(inside []byte, known bool) (text []byte, is bool) {
+	if !mayBeEncoded(inside) || !known && !beginsEncoded(inside) {
 		return nil, false
 	}
 	inside = jsonbytes.AppendUnquoted(nil, inside) // a slash may be escaped
@@ -397,7 +397,7 @@ func beginsText(p []byte) bool {
 func (p *unwrapper) searchEncoded(name string, text []byte) bool {
 	return p.inWrapper(name, nil, nil, func() bool {
 		known := p.paths[p.hash()]
-		if known == nil && len(p.shapes[p.hash()]) == 0 && !p.mayBeText(text) {
+		if known == nil && len(p.shapes[p.hash()]) == 0 && !p.rules.mayBeText(text) {
 			return false
 		}
 		return p.searchInQuotes(known, text)
