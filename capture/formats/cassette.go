@@ -16,8 +16,8 @@ import (
 	"toolscope/capture"
 )
 
-// This file reads one interaction of a cassette: a request and its response, as a library recorded
-// them to play them to a test. Libraries differ in how they spell it:
+// An interaction of a cassette is a request and its response, recorded by a library to replay them to a test.
+// Libraries write it in different forms:
 //
 //	vcrpy, pytest-recording   request{method, uri, body, headers{k: [v]}}, response{status{code}, body{string}}
 //	pydantic-ai               the same, with parsed_body for a body that is JSON
@@ -25,8 +25,8 @@ import (
 //	go-vcr                    request{method, url, body}, response{code, status "200 OK", body}
 //	httpmock (Rust)           when{method, path, header[{name, value}], body}, then{status, header, body}
 
-// parseInteraction is what is recorded there; ok is false where nothing is. Of one that may
-// be cut the end may be missing.
+// parseInteraction reads an interaction. ok is false if it has neither a request nor a response. With cut, its end
+// may be missing.
 func parseInteraction(p fileValue, cut bool) (x recordedExchange, ok bool) {
 	request, response := p.get("request", "when"), p.get("response", "then")
 	if !request.isMapping() && !response.isMapping() {
@@ -76,7 +76,7 @@ func partStatus(response fileValue) int {
 	return code
 }
 
-// partHeader reads a mapping of names to a value or several, or a list of names with values.
+// partHeader reads a mapping of names to one or several values, or a list of names with values.
 func partHeader(p fileValue) http.Header {
 	h := http.Header{}
 	p.eachChild(func(name string, value fileValue) {
@@ -92,8 +92,7 @@ func partHeader(p fileValue) http.Header {
 	return h
 }
 
-// partBody is the body of a request or a response. Of one that may be cut it is only what is known
-// to be text.
+// partBody returns the body of a request or a response. With cut, it returns only a body that is known to be text.
 func partBody(x *recordedExchange, side fileValue, cut bool) []byte {
 	parsed, body := side.get("parsed_body"), side.get("body")
 	if body.isMapping() && body.get("string", "base64_string").isPresent() {
@@ -120,7 +119,7 @@ func partBody(x *recordedExchange, side fileValue, cut bool) []byte {
 	return body.asJSON()
 }
 
-// recordedAt is when the response was recorded, as Ruby's library says it.
+// recordedAt returns when the response was recorded, as Ruby's library writes it.
 func recordedAt(p fileValue) time.Time {
 	text := p.get("recorded_at").asText()
 	if t, err := time.Parse(time.RFC1123, text); err == nil {
@@ -183,7 +182,7 @@ var (
 	otherKey  = regexp.MustCompile(`^:?(version|recorded_with|recorded_at|record_mode|name):`)
 )
 
-// maxSniffLines is how many lines may stand before the first interaction.
+// maxSniffLines is the maximum number of lines before the first interaction.
 const maxSniffLines = 20
 
 func sniffCassette(first []byte, whole bool) capture.SniffResult {
@@ -222,7 +221,7 @@ func sniffCassette(first []byte, whole bool) capture.SniffResult {
 	return capture.SniffResult{}
 }
 
-// mayBegin reports whether the beginning of a line may become one that a cassette begins with.
+// mayBegin reports whether the beginning of a line may become a first line of a cassette.
 func mayBegin(line string) bool {
 	c := strings.TrimLeft(line, " ")
 	if c == "" || c[0] == '-' || c[0] == '#' || strings.HasPrefix(bom, line) {
@@ -236,24 +235,23 @@ func mayBegin(line string) bool {
 	return false
 }
 
-// cassetteReader cuts the text into interactions where a line is not indented as what is inside
-// one, and holds one of them.
+// cassetteReader splits the text into interactions by their indentation, and holds one of them.
 type cassetteReader struct {
 	recordWriter
-	line   []byte // the beginning of a line
+	line   []byte // an incomplete line
 	item   []byte // the lines of an interaction
 	long   bool   // it is too long, and not held
-	at     int64  // where it stands
+	at     int64  // offset of the line
 	read   int64  // bytes so far
-	itemAt int64  // where the interaction began
+	itemAt int64  // where the interaction begins
 	items  int
 	inside insideOf // what the lines belong to
-	indent int      // of the list's dashes, once the first was seen
-	shared []byte   // interactions that give what they hold a name
-	refers bool     // the latest one needs those
+	indent int      // of the list's dashes, -1 until the first one
+	shared []byte   // interactions with anchors
+	refers bool     // the latest interaction needs those
 }
 
-// insideOf is what the lines of a cassette belong to.
+// insideOf says what the lines of a cassette belong to.
 type insideOf int8
 
 const (
@@ -267,7 +265,7 @@ func (r *cassetteReader) Write(recs []capture.Record, p []byte, _ time.Duration)
 		n := lineEnd(p)
 		line, ended := p[:n], p[n-1] == '\n'
 		if len(r.line) > 0 || !ended {
-			if len(r.line) <= maxInteractionBytes { // what is longer is not kept anyway
+			if len(r.line) <= maxInteractionBytes { // a longer line isn't kept anyway
 				r.line = append(r.line, line...)
 			}
 			line = r.line
@@ -284,8 +282,7 @@ func (r *cassetteReader) Write(recs []capture.Record, p []byte, _ time.Duration)
 	return r.takeWritten(recs), nil
 }
 
-// maxInteractionBytes is how long an interaction in YAML may be, which takes several times that to
-// parse.
+// maxInteractionBytes is the maximum size of an interaction in YAML. Parsing needs several times as much memory.
 const maxInteractionBytes = 32 << 20
 
 // readLine reads one line.
@@ -314,7 +311,7 @@ func (r *cassetteReader) readLine(line []byte) {
 	r.keepLine(line)
 }
 
-// enterTopLevel looks at a line that is not inside anything.
+// enterTopLevel reads a line that is inside nothing.
 func (r *cassetteReader) enterTopLevel(text []byte) {
 	switch {
 	case listKey.Match(text):
@@ -340,7 +337,7 @@ func (r *cassetteReader) keepLine(line []byte) {
 	r.item = append(r.item, line...)
 }
 
-// flush reads the interaction that has ended.
+// flush reads the finished interaction.
 func (r *cassetteReader) flush() { r.endInteraction(false) }
 
 func (r *cassetteReader) endInteraction(last bool) {
@@ -376,7 +373,7 @@ func (r *cassetteReader) endInteraction(last bool) {
 	}
 }
 
-// readItem reads an interaction by itself.
+// readItem reads a single interaction.
 func readItem(in *capture.Input, item []byte) []capture.Record {
 	r := newRereadWriter(in)
 	if root, err := parseItem(item); err == nil {
@@ -387,8 +384,8 @@ func readItem(in *capture.Input, item []byte) []capture.Record {
 	return r.recs
 }
 
-// parse reads one interaction. An earlier one may have named what this one refers to. The last may
-// be cut, and is read as far as it goes.
+// parse reads one interaction. It may refer to anchors of an earlier one. The last interaction may be cut off; it
+// is read as far as possible.
 func (r *cassetteReader) parse(item []byte, last bool) (root fileValue, cut bool, err error) {
 	root, err = parseItem(item)
 	if r.refers = err != nil && strings.Contains(err.Error(), "unknown anchor") && len(r.shared) > 0; r.refers {
@@ -412,13 +409,13 @@ func (r *cassetteReader) parse(item []byte, last bool) (root fileValue, cut bool
 	return root, true, err
 }
 
-// anchored is an interaction that names something.
+// anchored matches an interaction with an anchor.
 var anchored = regexp.MustCompile(`(?m)^[^'"|>]*[:-] &[\w-]+`)
 
-// maxCutLines is how many lines are taken off an interaction that is cut, until it can be read.
+// maxCutLines is the maximum number of lines that are removed from an interaction that is cut off.
 const maxCutLines = 4
 
-// parseItem reads the last element of a list, or a whole document.
+// parseItem reads the last element of a list, or a complete document.
 func parseItem(text []byte) (fileValue, error) {
 	var doc yaml.Node
 	rest, texts := takeTexts(text, leastText)

@@ -12,8 +12,8 @@ import (
 	"toolscope/stream/count"
 )
 
-// recordedExchange is a request and its answer, as a container of recorded HTTP keeps them: whole, with
-// times for the most. What the container does not tell is its zero.
+// recordedExchange is a request and its response, as a container of recorded HTTP has them: complete, usually with
+// times. Unknown facts are zero.
 type recordedExchange struct {
 	layers []string
 	lacks  []capture.Lack
@@ -21,44 +21,44 @@ type recordedExchange struct {
 	method, url   string
 	requestHeader http.Header
 	request       []byte
-	began         time.Time // the request
+	began         time.Time // of the request
 
 	status         int
 	responseHeader http.Header
 	response       []byte
-	first          time.Time // the answer began
+	first          time.Time // beginning of the response
 	ended          time.Time
 
-	pieces []timedBytes // timed data: messages of a WebSocket, or a body whose chunks have times
-	cut    bool         // the answer was not complete
-	why    string       // what the container says of that
+	pieces []timedBytes // messages of a WebSocket, or a body whose chunks have times
+	cut    bool         // the response was incomplete
+	why    string       // the container's reason for that
 	by     capture.Party
 }
 
-// timedBytes is something that came at once.
+// timedBytes is bytes that came at once.
 type timedBytes struct {
 	side capture.Side
 	at   time.Time
 	data []byte
 }
 
-// addLack says that the source cannot tell something, once.
+// addLack adds a fact that the source can't show, once.
 func (x *recordedExchange) addLack(l capture.Lack) {
 	if !slices.Contains(x.lacks, l) {
 		x.lacks = append(x.lacks, l)
 	}
 }
 
-// recordWriter is what a reader of such a container writes its records with.
+// recordWriter writes the records of a container's reader.
 type recordWriter struct {
 	in      *capture.Input
 	recs    []capture.Record
 	current int // the latest exchange
-	bare    int // exchanges of a model whose answer was not kept
+	bare    int // exchanges with a model whose response is missing
 	entries *capture.Entries
 }
 
-// newRereadWriter is the output of who reads one entry again. What it notes is of no exchange.
+// newRereadWriter returns the writer for reading one entry again. Its notes belong to no exchange.
 func newRereadWriter(in *capture.Input) recordWriter { return recordWriter{in: in, current: 1} }
 
 func (o *recordWriter) writeRecord(r capture.Record) {
@@ -66,14 +66,14 @@ func (o *recordWriter) writeRecord(r capture.Record) {
 	o.recs = append(o.recs, r)
 }
 
-// writeFor writes a record of some exchange.
+// writeFor writes a record of an exchange.
 func (o *recordWriter) writeFor(exchange int, r capture.Record) {
 	o.current = exchange
 	o.writeRecord(r)
 }
 
-// writeExchange writes the records of one exchange. The bytes of a whole body have no time: that of its
-// first byte and that of its end are all that is known.
+// writeExchange writes the records of an exchange. The bytes of a complete body have no time: only the times of its
+// first byte and of its end are known.
 func (o *recordWriter) writeExchange(x *recordedExchange) {
 	o.current = o.in.NextExchange()
 	head := o.in.NewHead(x.layers, x.lacks...)
@@ -99,7 +99,7 @@ func (o *recordWriter) writeExchange(x *recordedExchange) {
 	}
 }
 
-// close tells what can be told only at the end, and is what was written, behind recs.
+// close writes the notes for the end of the file, and returns all records after recs.
 func (o *recordWriter) close(recs []capture.Record) []capture.Record {
 	if o.bare > 0 {
 		o.addNote(false, "a model was called %s, but its response was not recorded", count.Of(o.bare, "time"))
@@ -107,7 +107,7 @@ func (o *recordWriter) close(recs []capture.Record) []capture.Record {
 	return o.takeWritten(recs)
 }
 
-// addNote says something of the source itself.
+// addNote adds a note about the source.
 func (o *recordWriter) addNote(damaged bool, format string, args ...any) {
 	if o.current == 0 {
 		o.current = o.in.NextExchange()
@@ -115,7 +115,7 @@ func (o *recordWriter) addNote(damaged bool, format string, args ...any) {
 	o.writeRecord(capture.Record{At: capture.NoTime, Note: fmt.Sprintf(format, args...), Damaged: damaged})
 }
 
-// takeWritten is what was written since it was last asked, behind recs.
+// takeWritten returns the new records after recs.
 func (o *recordWriter) takeWritten(recs []capture.Record) []capture.Record {
 	recs = append(recs, o.recs...)
 	clear(o.recs)
@@ -123,14 +123,14 @@ func (o *recordWriter) takeWritten(recs []capture.Record) []capture.Record {
 	return recs
 }
 
-// withoutCoding is a header without what says that the body is coded, for a body that is not any more.
+// withoutCoding returns a header without the coding of the body, for a body that is decoded.
 func withoutCoding(h http.Header) http.Header {
 	h.Del("Content-Encoding")
 	h.Del("Transfer-Encoding")
 	return h
 }
 
-// parseISOTime reads a time as JavaScript and others write it, the zero time where there is none.
+// parseISOTime reads a time as JavaScript and others write it. It returns the zero time for anything else.
 func parseISOTime(text string) time.Time {
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999"} {
 		if t, err := time.Parse(layout, text); err == nil {
@@ -140,7 +140,7 @@ func parseISOTime(text string) time.Time {
 	return time.Time{}
 }
 
-// unixTime is a time as a number of seconds since 1970, the zero time where there is none.
+// unixTime returns the time for a number of seconds since 1970, the zero time if there is none.
 func unixTime(s float64) time.Time {
 	if s <= 0 || s > 1e11 {
 		return time.Time{}
@@ -148,7 +148,7 @@ func unixTime(s float64) time.Time {
 	return time.UnixMicro(int64(s * 1e6)).UTC()
 }
 
-// addMillis is a time so many milliseconds later, where both are known.
+// addMillis adds milliseconds to a time, if both are known.
 func addMillis(t time.Time, ms float64) time.Time {
 	if t.IsZero() || ms < 0 || ms > 1e12 {
 		return t
@@ -156,7 +156,7 @@ func addMillis(t time.Time, ms float64) time.Time {
 	return t.Add(time.Duration(ms * float64(time.Millisecond)))
 }
 
-// sseEvent is an event as its stream had it, but for what every reader of one takes away.
+// sseEvent returns an event as its stream had it, except for details that every reader ignores.
 func sseEvent(name, id string, data []byte) []byte {
 	var event []byte
 	if name != "" && name != "message" {
@@ -171,18 +171,18 @@ func sseEvent(name, id string, data []byte) []byte {
 	return append(event, '\n')
 }
 
-// valuesReader reads what is kept as values in a JSON text, one of them at a time.
+// valuesReader reads values of a JSON text, one at a time.
 type valuesReader struct {
 	recordWriter
 	walk Walk
-	what string // one of them is called: "entry"
-	n    int    // of the latest one, from 1
-	at   int64  // where it begins
+	what string // name of a value in notes: "entry"
+	n    int    // number of the latest value, from 1
+	at   int64  // its offset
 	read func(r *valuesReader, object []byte, cut bool)
-	done func(r *valuesReader) // nothing more comes; may be nil
+	done func(r *valuesReader) // called at the end; may be nil
 }
 
-// newEntries is newValues for who reads each object by itself, whatever the others were.
+// newEntries is newValues for objects that can be read one by one.
 func newEntries(in *capture.Input, what string, read func(r *valuesReader, object []byte, cut bool), paths ...[]string) *valuesReader {
 	r := newValues(in, what, read, paths...)
 	r.entries = in.Entries(func(in *capture.Input, object []byte) []capture.Record {
@@ -236,15 +236,15 @@ func (r *valuesReader) takeValue(f FoundValue) {
 	}
 }
 
-// noteUnexpected says what the value is that was expected to be something.
+// noteUnexpected notes that a value has an unexpected content.
 func (r *valuesReader) noteUnexpected(what string) {
 	r.addNote(true, "%s %d, at byte %d, has %s", r.what, r.n, r.at, what)
 }
 
 const bom = "\ufeff"
 
-// objectText is what follows the white space, and the byte order mark, that an input begins with,
-// and whether that is an object, or may be one.
+// objectText returns the text after white space and a byte order mark. ok reports whether it begins an object, or
+// may.
 func objectText(first []byte) (text []byte, ok bool) {
 	if len(first) < len(bom) && strings.HasPrefix(bom, string(first)) {
 		return nil, true
@@ -253,7 +253,7 @@ func objectText(first []byte) (text []byte, ok bool) {
 	return text, len(text) == 0 || text[0] == '{'
 }
 
-// sniffMaybe is the answer of who needs to see more.
+// sniffMaybe returns the result for a format that needs more bytes.
 func sniffMaybe(whole bool) capture.SniffResult {
 	if whole {
 		return capture.SniffResult{}
@@ -261,8 +261,8 @@ func sniffMaybe(whole bool) capture.SniffResult {
 	return capture.SniffResult{Is: capture.Maybe}
 }
 
-// sniffObject tells a format by the members of the object that an input begins with, as far as they
-// are there. judge is asked with each of them, in order, until it is sure.
+// sniffObject detects a format by the fields of the object that an input begins with. It calls judge with each
+// field, in order, until judge is sure.
 func sniffObject(first []byte, whole bool, judge func(key string, value []byte) capture.SniffResult) capture.SniffResult {
 	text, ok := objectText(first)
 	if !ok {
@@ -279,13 +279,13 @@ func sniffObject(first []byte, whole bool, judge func(key string, value []byte) 
 	return sniffMaybe(whole)
 }
 
-// jsonDocument is the reader of a format that has an entry on each line, or is one object that spans
-// lines: what stands on the first line tells. Of the one object it holds one value of its paths.
+// jsonDocument reads a format that has either one entry per line or one object over many lines: its first line
+// decides. Of the one object, it holds one value of its paths at a time.
 type jsonDocument struct {
 	entryReader
 	walk    Walk
 	found   func(recs []capture.Record, path int, value []byte) []capture.Record
-	first   []byte // until it is known
+	first   []byte // until the layout is decided
 	decided bool
 	one     bool // it is one object
 }
@@ -305,7 +305,7 @@ func (d *jsonDocument) Write(recs []capture.Record, p []byte, at time.Duration) 
 	return recs, nil
 }
 
-// chooseLayout takes what was held while it was not known how to.
+// chooseLayout decides the layout, and reads the held bytes.
 func (d *jsonDocument) chooseLayout(recs []capture.Record) []capture.Record {
 	d.decided = true
 	first, _, _ := bytes.Cut(d.first, []byte("\n"))
@@ -348,8 +348,7 @@ func (d *jsonDocument) Close(recs []capture.Record, end capture.End, why string,
 	return d.entryReader.Close(recs, end, why, at)
 }
 
-// jsonValues is the reader of values that are one behind the other, or the elements of one array: the
-// first byte tells.
+// jsonValues reads values that follow each other, or the elements of one array: the first byte decides.
 type jsonValues struct {
 	jsonDocument
 	known bool

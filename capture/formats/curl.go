@@ -11,9 +11,9 @@ import (
 	"toolscope/capture"
 )
 
-// curlTrace reads what curl --trace and --trace-ascii write: each block of bytes that was sent or
-// received, in hexadecimal or as text, with times where --trace-time was given. Read against curl
-// 7.88: the bytes are those of the transfer, chunks and all.
+// curlTrace reads the output of curl --trace and --trace-ascii: each block of sent or received bytes, in
+// hexadecimal or as text, with times if --trace-time was given. Checked with curl 7.88: the bytes are those of the
+// transfer, including its chunked coding.
 var curlTrace = capture.Format{
 	Name:  "curl trace",
 	Title: "output of curl --trace and --trace-ascii",
@@ -28,7 +28,7 @@ var (
 	hexBytes  = regexp.MustCompile(`^(?:[0-9a-f]{2} ){1,16}`)
 )
 
-// dotted is what --trace-ascii cannot tell.
+// dotted lists what --trace-ascii can't show.
 const dotted = capture.Lack("which bytes were not ASCII: curl --trace-ascii has dots for them")
 
 func sniffCurlTrace(first []byte, whole bool) capture.SniffResult {
@@ -59,37 +59,37 @@ func mayTrace(line []byte) bool {
 	return traceBegin.Match(line)
 }
 
-// curlReader holds no more than one block.
+// curlReader holds at most one block.
 type curlReader struct {
 	recordWriter
-	line  []byte     // the beginning of a line
-	at    int64      // where it stands
-	block traceBlock // the block that is open
+	line  []byte     // an incomplete line
+	at    int64      // its offset
+	block traceBlock // the open block
 	clock time.Time
-	tls   bool // the connection is one
-	ascii bool // of --trace-ascii
-	known bool // that is known
+	tls   bool // the connection uses TLS
+	ascii bool // the trace is of --trace-ascii
+	known bool // ascii is set
 
-	begun bool            // an exchange has, and goes on
-	head  *capture.Head   // of its response, until it is complete
-	dots  lineEndRestorer // of its body in --trace-ascii
+	begun bool            // an exchange has begun and hasn't ended
+	head  *capture.Head   // of the response, until it is complete
+	dots  lineEndRestorer // of the response's body with --trace-ascii
 }
 
 // traceBlock is a block.
 type traceBlock struct {
-	kind  string // "Send header", "Recv data"; "" is none
+	kind  string // "Send header", "Recv data"; "" for none
 	size  int
 	data  []byte
 	ascii bool
-	line  int  // how long its latest line is
+	line  int  // length of its latest line
 	cut   bool // the file ends inside it
 	at    time.Time
 }
 
-// asciiWidth is how many bytes a line of --trace-ascii has.
+// asciiWidth is the number of bytes on a line of --trace-ascii.
 const asciiWidth = 64
 
-// endsLine reports whether what a block lacks is a line end that is not written.
+// endsLine reports whether a block lacks only a line end, which curl doesn't write.
 func (b *traceBlock) endsLine() bool { return b.ascii && len(b.data)+2 == b.size }
 
 func (r *curlReader) Write(recs []capture.Record, p []byte, _ time.Duration) ([]capture.Record, error) {
@@ -107,7 +107,7 @@ func (r *curlReader) Write(recs []capture.Record, p []byte, _ time.Duration) ([]
 	return r.takeWritten(recs), nil
 }
 
-// maxCurlLine is longer than any line that curl writes of bytes.
+// maxCurlLine is longer than any line that curl writes.
 const maxCurlLine = 64 << 10
 
 func (r *curlReader) readLine(line []byte) {
@@ -126,7 +126,7 @@ func (r *curlReader) readLine(line []byte) {
 	}
 }
 
-// timeOfDay is a time of the day on a day that is not known; after midnight it is the next.
+// timeOfDay is a time on an unknown day; after midnight it is the next day.
 func (r *curlReader) timeOfDay(text string) time.Time {
 	t, err := time.Parse("15:04:05.999999999", text)
 	if err != nil {
@@ -139,8 +139,8 @@ func (r *curlReader) timeOfDay(text string) time.Time {
 	return t
 }
 
-// readDump reads a line of a block. Where a line of text ends with CR LF, that is not written, but the
-// next offset counts it.
+// readDump reads a line of a block. curl omits the CR LF at the end of a text line, but counts it in the next
+// offset.
 func (r *curlReader) readDump(line []byte, ended bool) {
 	offset, text, _ := bytes.Cut(line, []byte(": "))
 	at, _ := strconv.ParseInt(string(offset), 16, 64)
@@ -165,7 +165,7 @@ func (r *curlReader) readDump(line []byte, ended bool) {
 	b.data = append(b.data, text...)
 }
 
-// endBlock ends the block that is open.
+// endBlock ends the open block.
 func (r *curlReader) endBlock() {
 	b := r.block
 	r.block = traceBlock{}
@@ -200,7 +200,7 @@ func (r *curlReader) Close(recs []capture.Record, end capture.End, why string, _
 	return r.close(recs)
 }
 
-// This file makes exchanges of the blocks of curl --trace.
+// This part makes exchanges of the blocks.
 
 func (r *curlReader) takeBlock(b traceBlock) {
 	switch b.kind {
@@ -215,7 +215,7 @@ func (r *curlReader) takeBlock(b traceBlock) {
 	}
 }
 
-// beginRequest begins an exchange, and so ends the one before.
+// beginRequest begins an exchange, and ends the one before.
 func (r *curlReader) beginRequest(b traceBlock) {
 	r.endExchange()
 	lines := strings.Split(string(b.data), "\r\n")
@@ -258,8 +258,8 @@ func headerOf(lines []string) http.Header {
 
 var curlStatus = regexp.MustCompile(`^HTTP/\d(?:\.\d)? (\d{3})(?: |\r|$)`)
 
-// readHead reads a line of the head of a response. Of several heads the last counts, and none that
-// only says that more will come.
+// readHead reads a line of a response's head. If there are several heads, the last one counts, except heads of
+// interim responses.
 func (r *curlReader) readHead(b traceBlock) {
 	if !r.begun {
 		r.beginExchange(b, "", "", nil)
@@ -290,7 +290,7 @@ func (r *curlReader) writeHead(at time.Time) {
 	r.head = nil
 }
 
-// writeBody is bytes of a body.
+// writeBody writes bytes of a body.
 func (r *curlReader) writeBody(side capture.Side, b traceBlock) {
 	if !r.begun {
 		r.beginExchange(b, "", "", nil)
@@ -299,7 +299,7 @@ func (r *curlReader) writeBody(side capture.Side, b traceBlock) {
 		r.writeHead(b.at)
 	}
 	if b.ascii && side == capture.Response {
-		if b.cut { // what the dots at its end stand for is told by what follows
+		if b.cut { // the following bytes say what the dots at its end are
 			if dot := bytes.LastIndexByte(b.data, '.'); dot >= max(0, len(b.data)-len("event:.")) {
 				b.data = b.data[:dot]
 			}
@@ -312,7 +312,7 @@ func (r *curlReader) writeBody(side capture.Side, b traceBlock) {
 	}
 }
 
-// endExchange ends the exchange that is open.
+// endExchange ends the open exchange.
 func (r *curlReader) endExchange() {
 	if r.begun {
 		r.writeRecord(capture.Record{At: r.in.RecordTime(r.clock), End: capture.EndEOF})
@@ -320,15 +320,15 @@ func (r *curlReader) endExchange() {
 	r.begun = false
 }
 
-// lineEndRestorer puts line ends back where curl --trace-ascii has dots: outside of JSON's strings, where a
-// line of an event stream, or of JSON that is laid out, may begin behind them. What else became a
-// dot is not known. The zero value is ready.
+// lineEndRestorer restores line ends that curl --trace-ascii replaced by dots: outside of JSON strings, before text
+// that can begin a line of an event stream or of indented JSON. Other replaced bytes are lost. The zero value is
+// ready for use.
 type lineEndRestorer struct {
 	text    bool // inside a string
 	escaped bool
 }
 
-// restore changes the bytes of a body that came at once.
+// restore changes the bytes of a block in place.
 func (d *lineEndRestorer) restore(p []byte) []byte {
 	for i, c := range p {
 		switch {
@@ -345,7 +345,7 @@ func (d *lineEndRestorer) restore(p []byte) []byte {
 	return p
 }
 
-// endsLine reports whether what follows a dot says that it was a line end.
+// endsLine reports whether the bytes after a dot show that the dot was a line end.
 func endsLine(rest []byte) bool {
 	if len(rest) == 0 || bytes.IndexByte([]byte(". \r\"{}[]:"), rest[0]) >= 0 {
 		return true

@@ -6,30 +6,30 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// correlationKey is something that a line says beside its payload: a name and a value, as hashes. Which of
-// them tell streams apart shows when there is more than one stream.
+// correlationKey is the name and the value of a fact in a line, as hashes. When several streams are open, the keys
+// tell them apart.
 type correlationKey struct {
 	name, value uint64
 	rank        keyWeight
 }
 
-// keyWeight is how much a clue is worth, by its name.
+// keyWeight is the importance of a key, by its name.
 type keyWeight int8
 
 const (
 	ofNoUse   keyWeight = iota // a time, a level, the text itself
 	plainKey                   // anything else
-	ofPlace                    // who wrote the line: a process, a container
-	ofTrace                    // what several requests may have in common: a trace, a session
-	ofRequest                  // what is there to tell requests apart
+	ofPlace                    // writer of the line: a process, a container
+	ofTrace                    // several requests may share it: a trace, a session
+	ofRequest                  // it identifies a request
 )
 
 const (
-	maxKeysOfLine = 64  // clues of a line
-	maxKeyBytes   = 200 // bytes of a clue
+	maxKeysOfLine = 64  // keys of a line
+	maxKeyBytes   = 200 // bytes of a key's value
 )
 
-// nameWeight is the rank of a name.
+// nameWeight returns the weight of a name.
 func nameWeight(name []byte) keyWeight {
 	lower := bytes.ToLower(name)
 	for _, word := range uselessWords {
@@ -39,7 +39,7 @@ func nameWeight(name []byte) keyWeight {
 	}
 	if bytes.Contains(lower, []byte("chunk")) || bytes.Contains(lower, []byte("seq")) || bytes.Contains(lower, []byte("event")) ||
 		bytes.Contains(lower, []byte("line")) || bytes.Contains(lower, []byte("message")) || bytes.Contains(lower, []byte("offset")) ||
-		bytes.ContainsAny(lower, "./") && !bytes.HasSuffix(lower, []byte("id")) { // a file and a line in it
+		bytes.ContainsAny(lower, "./") && !bytes.HasSuffix(lower, []byte("id")) { // file and line
 		return plainKey
 	}
 	for _, rank := range []struct {
@@ -102,11 +102,10 @@ func (k *lineKeys) readKeys(path uint64, all []foundMember, leads func(key []byt
 	}
 }
 
-// maxInnerDepth is how deep objects in objects are looked into: {"ctx":{"trace":{"id":…}}}.
+// maxInnerDepth is how many levels of objects are read: {"ctx":{"trace":{"id":…}}}.
 const maxInnerDepth = 3
 
-// readInner reads the members of an object in a line. In one that is itself about a request its id
-// is the request's.
+// readInner reads the fields of an object in a line. If the object describes a request, its id is the request's.
 func (k *lineKeys) readInner(path uint64, of foundMember, depth int) {
 	from := len(k.nested)
 	all, _, _ := readMembers(k.nested, of.value)
@@ -161,8 +160,8 @@ func (k *lineKeys) noteTimestamp(value []byte) {
 	}
 }
 
-// readPrefix reads a text that stands around a payload, word for word: key=value, what stands in
-// brackets, times; anything else by its place.
+// readPrefix reads the text around a payload word by word: key=value, words in brackets, times. Other words have
+// their position as their name.
 func (k *lineKeys) readPrefix(path uint64, text []byte, least keyWeight) {
 	for place := 0; len(text) > 0 && len(k.keys) < maxKeysOfLine; place++ {
 		n := 0
@@ -183,7 +182,7 @@ func (k *lineKeys) readPrefix(path uint64, text []byte, least keyWeight) {
 	}
 }
 
-// addWordKey reads the word that text begins with, and says how long it is.
+// addWordKey reads the first word of text, and returns its length.
 func (k *lineKeys) addWordKey(path uint64, text []byte, place int, bracketed bool, least keyWeight) (n int) {
 	eq := -1
 	for n < len(text) && !jsonbytes.IsSpace(text[n]) && bytes.IndexByte([]byte("[]()|<>,;"), text[n]) < 0 {
@@ -204,7 +203,7 @@ func (k *lineKeys) addWordKey(path uint64, text []byte, place int, bracketed boo
 		name, value := word[:eq], word[eq+1:]
 		if isTimeName(name) {
 			k.noteTimestamp(bytes.Trim(value, `"`))
-		} else if isLevel(name) { // and the name of a logger
+		} else if isLevel(name) { // with the name of a logger
 			k.keys = append(k.keys, correlationKey{hashOf(path, []byte("logger")), hashOf(hashSeed, value), ofPlace})
 		} else if len(value) <= maxKeyBytes {
 			k.addKey(hashOf(path, name), name, value)
@@ -235,7 +234,7 @@ func (k *lineKeys) addWordKey(path uint64, text []byte, place int, bracketed boo
 	return n
 }
 
-// namesRequest reports whether a word looks like the name of a request: req_123, conn-7.
+// namesRequest reports whether a word looks like the name of a request, such as req_123 or conn-7.
 func namesRequest(word []byte) bool {
 	lower := bytes.ToLower(word)
 	for _, begin := range []string{"req", "conn", "rid", "stream", "call", "tx", "#"} {
@@ -246,7 +245,7 @@ func namesRequest(word []byte) bool {
 	return false
 }
 
-// isHexID reports whether a word is a UUID, or many hexadecimal digits.
+// isHexID reports whether a word is a UUID or many hexadecimal digits.
 func isHexID(word []byte) bool {
 	hex, digits := 0, 0
 	for _, c := range bytes.ToLower(word) {
@@ -262,8 +261,7 @@ func isHexID(word []byte) bool {
 	return hex >= 8 && digits > 0 && digits < hex
 }
 
-// objectName is what a line is called that is an object with these members, "" where it is like any
-// other.
+// objectName returns the name of the logger that writes objects with these fields, "" if it is unknown.
 func objectName(all []foundMember, named bool) string {
 	has := func(keys ...string) bool {
 		for _, k := range keys {
@@ -298,15 +296,13 @@ func objectName(all []foundMember, named bool) string {
 	return ""
 }
 
-// linePrefix is a way to begin a line that programs have in common. Size is how many bytes of a line
-// it takes, 0 where a line does not begin so.
+// linePrefix is a common beginning of lines. Size returns its length in a line, 0 if the line begins otherwise.
 type linePrefix struct {
 	name string
 	size func(line []byte) int
 }
 
-// prefixKinds are those that have a name of their own; whatever stands behind one may begin with
-// another. The more special ones come first.
+// prefixKinds are the prefixes with a name. Another prefix may follow one. The more specific ones come first.
 var prefixKinds = []linePrefix{
 	{"Kubernetes CRI", criPrefix},
 	{"kubectl --prefix", kubectlPrefix},
@@ -315,7 +311,7 @@ var prefixKinds = []linePrefix{
 	{"docker compose", composePrefix},
 }
 
-// enterPrefix enters the layers that stand before a payload in a text, and reads what they tell.
+// enterPrefix enters the prefixes before a payload in a text, and reads their keys.
 func (p *unwrapper) enterPrefix(text, suffix []byte) {
 	rest, from := text, len(p.wrappers)
 	for {
@@ -350,7 +346,7 @@ func prefixOf(line []byte) (name string, n int) {
 	return "", 0
 }
 
-// word is the length of what p begins with up to a space.
+// wordLen returns the length of p up to a space.
 func wordLen(p []byte) int {
 	if n := bytes.IndexByte(p, ' '); n >= 0 {
 		return n
@@ -358,7 +354,7 @@ func wordLen(p []byte) int {
 	return len(p)
 }
 
-// criPrefix is 2024-01-02T03:04:05.678901234Z stdout F.
+// criPrefix reads 2024-01-02T03:04:05.678901234Z stdout F.
 func criPrefix(p []byte) int {
 	n := wordLen(p)
 	if n < len("2006-01-02T15:04:05Z") || n > 40 || p[10] != 'T' {
@@ -376,7 +372,7 @@ func criPrefix(p []byte) int {
 	return 0
 }
 
-// kubectlPrefix is [pod/name/container].
+// kubectlPrefix reads [pod/name/container].
 func kubectlPrefix(p []byte) int {
 	if !bytes.HasPrefix(p, []byte("[pod/")) {
 		return 0
@@ -387,7 +383,7 @@ func kubectlPrefix(p []byte) int {
 	return 0
 }
 
-// composePrefix is a name, padded, and a bar.
+// composePrefix reads a padded name and a bar.
 func composePrefix(p []byte) int {
 	n := 0
 	for n < len(p) && n < 64 && (isWordByte(p[n]) || p[n] == '-' || p[n] == '.' || p[n] == '/') {
@@ -407,8 +403,8 @@ func spacesLen(p []byte) (n int) {
 	return n
 }
 
-// syslogPrefix is <34>Oct 11 22:14:15 host tag[123]: of the old form, with or without what stands in
-// <>, or <34>1 of the new one, up to its message.
+// syslogPrefix reads the old form <34>Oct 11 22:14:15 host tag[123]:, also without the number, or the new form
+// <34>1, up to the message.
 func syslogPrefix(p []byte) int {
 	n := 0
 	if len(p) > 3 && p[0] == '<' {
@@ -426,13 +422,13 @@ func syslogPrefix(p []byte) int {
 	if size == 0 || n == 0 && !isMonth(p) && !bytes.HasPrefix(p[size:], []byte(" ")) {
 		return 0
 	}
-	if n == 0 && !isMonth(p) { // a time of another form: only with a host and a tag behind it
+	if n == 0 && !isMonth(p) { // a time of another form needs a host and a tag
 		return taggedLen(p, size)
 	}
 	return max(taggedLen(p, n+size), 0)
 }
 
-// taggedLen is the length of a prefix that goes on with a host and a tag, from n on, 0 if it does not.
+// taggedLen returns the length of a prefix with a host and a tag from n on, 0 if there is none.
 func taggedLen(p []byte, n int) int {
 	n += spacesLen(p[n:])
 	host := wordLen(p[n:])
@@ -467,7 +463,7 @@ func isName(p []byte) bool {
 	return len(p) > 0
 }
 
-// newSyslog is <34>1 time host app procid msgid structured-data.
+// newSyslog reads <34>1 time host app procid msgid structured-data.
 func newSyslog(p []byte, n int) int {
 	n += 2
 	for range 5 { // time, host, app, procid, msgid
@@ -491,7 +487,7 @@ func newSyslog(p []byte, n int) int {
 	return min(len(p), n+spacesLen(p[min(n, len(p)):]))
 }
 
-// klogPrefix is I0102 15:04:05.000000   1234 file.go:12].
+// klogPrefix reads I0102 15:04:05.000000   1234 file.go:12].
 func klogPrefix(p []byte) int {
 	if len(p) < 24 || !bytes.ContainsRune([]byte("IWEFD"), rune(p[0])) || p[5] != ' ' || p[8] != ':' || p[11] != ':' {
 		return 0
@@ -510,7 +506,7 @@ func klogPrefix(p []byte) int {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// nameOfPrefix is what people call a log whose lines begin so.
+// nameOfPrefix returns the common name of logs with such lines.
 func nameOfPrefix(p, suffix []byte) string {
 	text := bytes.TrimRight(p, " ")
 	_, n := parseTime(text)
@@ -533,7 +529,7 @@ func nameOfPrefix(p, suffix []byte) string {
 	return "prefix"
 }
 
-// isLevel reports whether a word is how bad something is, as loggers say.
+// isLevel reports whether a word is a log level.
 func isLevel(word []byte) bool {
 	switch string(bytes.ToUpper(bytes.Trim(word, "[]:<>() "))) {
 	case "DEBUG", "INFO", "WARN", "WARNING", "ERROR", "TRACE", "FATAL", "CRITICAL", "NOTICE", "DBG", "INF", "WRN", "ERR", "SILLY", "VERBOSE", "LOG", "PANIC":
@@ -542,7 +538,8 @@ func isLevel(word []byte) bool {
 	return false
 }
 
-// cri is whether a line of Kubernetes is only a part of one, and what it is of.
+// criPart reports whether a line is of Kubernetes, and whether it is only a part of a line. prefix is the length of
+// its prefix.
 func criPart(line []byte) (part, is bool, prefix int) {
 	n := criPrefix(line)
 	if n == 0 {
@@ -552,14 +549,14 @@ func criPart(line []byte) (part, is bool, prefix int) {
 	return line[i] == 'P', true, n
 }
 
-// linePrefixShape is what stands before a payload in a text, with a for each run of letters and digits and one
-// space for each run of spaces. Lines of one logger have it in common, those without a payload too.
+// linePrefixShape is the form of a prefix before payloads in a text: "a" for each run of letters and digits, and
+// one space for each run of spaces. Lines of one logger share it, also those without a payload.
 type linePrefixShape struct {
 	form string
 	on   *payloadPath
 }
 
-// formOf is the shape of a prefix.
+// formOf returns the form of a prefix.
 func formOf(prefix []byte) string {
 	out := make([]byte, 0, len(prefix))
 	for i := 0; i < len(prefix); {
@@ -570,7 +567,7 @@ func formOf(prefix []byte) string {
 	return string(out)
 }
 
-// shapeRun is how many bytes p begins with that are one byte of a shape, and which.
+// shapeRun returns the length of the first run of p, and its byte in a form.
 func shapeRun(p []byte) (n int, c byte) {
 	switch {
 	case isWordByte(p[0]):
@@ -587,8 +584,8 @@ func isWordByte(c byte) bool {
 	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' || c >= 0x80
 }
 
-// restAfter is what stands in a line behind a prefix of the shape. Spaces at its end may be missing,
-// where nothing follows.
+// restAfter returns the rest of a line after a prefix of the form. If nothing follows, spaces at its end may be
+// missing.
 func (s linePrefixShape) restAfter(line []byte) (rest []byte, is bool) {
 	for i := 0; i < len(s.form); i++ {
 		if len(line) == 0 {
@@ -603,7 +600,7 @@ func (s linePrefixShape) restAfter(line []byte) (rest []byte, is bool) {
 	return line, true
 }
 
-// keepPrefix remembers the shape of what stood before the last payload.
+// keepPrefix remembers the form of the prefix of the latest payload.
 func (p *unwrapper) keepPrefix(around uint64, prefix []byte) {
 	if len(p.payloads) == 0 {
 		return
@@ -624,8 +621,8 @@ func (p *unwrapper) keepPrefix(around uint64, prefix []byte) {
 	p.shapes[around] = append(all, linePrefixShape{formOf(prefix), on})
 }
 
-// addRest gives what stands in a line where payloads stand in others, though it is none: an empty line
-// of an event stream, a comment, the second half of a payload that was cut.
+// addRest adds the text at the place of payloads in a line that has no payload: an empty line or a comment of an
+// event stream, or the second half of a payload that was cut.
 func (p *unwrapper) addRest(line []byte) bool {
 	body := bytes.TrimRight(line, "\r\n")
 	for _, s := range p.shapes[p.hash()] {
@@ -640,7 +637,7 @@ func (p *unwrapper) addRest(line []byte) bool {
 	return false
 }
 
-// addRestOf gives a text that stands where payloads have stood.
+// addRestOf adds a text at a place of payloads.
 func (p *unwrapper) addRestOf(on *payloadPath, t []byte) bool {
 	f := payload{text: t, on: on, scope: p.scope, stamp: p.stamp}
 	f.is, f.block, f.number = aRest, -1, -1

@@ -9,8 +9,7 @@ import (
 	"toolscope/capture"
 )
 
-// logLines are ordinary logs: text in lines, of which some hold what a provider sent, with
-// something around it.
+// logLines are ordinary logs: lines of text, some of which contain a payload with other text around it.
 var logLines = capture.Format{
 	Name:  "log",
 	Title: "a log, or any JSON, with streams in it",
@@ -18,29 +17,29 @@ var logLines = capture.Format{
 	New:   newLineReader,
 }
 
-// maxLineBytes is how long a line may be that is looked at, and how long a JSON text over several lines.
+// maxLineBytes is the maximum size of a line, and of a JSON text over several lines.
 const maxLineBytes = 64 << 20
 
-// lineReader reads a log. It holds a line until it is complete, and payloads that were cut until the
-// next line tells whether they go on.
+// lineReader reads a log. It holds an incomplete line, and payloads that were cut off, until the next line shows
+// whether they continue.
 type lineReader struct {
 	in        *capture.Input
 	unwrapper *unwrapper
-	rest      []byte // of a line that is not complete
+	rest      []byte // an incomplete line
 	skipped   int64  // bytes of a line that is too long
-	number    int64  // of the line; it goes on from the file before
-	before    int64  // lines of that
-	heirs     bool   // its streams go on in another file
+	number    int64  // of the line, counted through rotated files
+	before    int64  // lines of the earlier files
+	heirs     bool   // its streams continue in another file
 	at        time.Duration
 	recs      []capture.Record
-	offset    int64  // of what comes behind the line
+	offset    int64  // after the line
 	begin     int64  // of the line
-	raw       []byte // the line as it stands there, nil where what is looked at was put together
+	raw       []byte // the line as it is in the file, nil if it was joined from several
 
-	joined    lineJoiner // parts of lines that were cut by who keeps the log
+	joined    lineJoiner // parts of lines that a log driver cut
 	doc       prettyJSON // JSON over several lines
 	entry     *journal
-	truncated []*truncatedPayload // payloads whose rest may come
+	truncated []*truncatedPayload // payloads that may continue
 	flows     *openStreams
 	others    otherLines
 }
@@ -49,8 +48,8 @@ func newLineReader(in *capture.Input) capture.Reader {
 	return &lineReader{in: in, unwrapper: newUnwrapper(in), flows: new(openStreams)}
 }
 
-// Rotated returns a reader of the next file of a rotated log. Both share the open streams and the known
-// positions of payloads in lines.
+// Rotated returns a reader of the next file of a rotated log. Both share the open streams and the known places of
+// payloads.
 func (r *lineReader) Rotated() capture.Reader {
 	r.heirs = true
 	return &lineReader{in: r.in, unwrapper: r.unwrapper, flows: r.flows, number: r.number, before: r.number}
@@ -75,7 +74,7 @@ func (r *lineReader) Write(recs []capture.Record, p []byte, at time.Duration) ([
 			line, g.begin = r.rest, g.end
 		}
 		r.takeLine(line)
-		r.rest = nil // what was found in it may be a part of it
+		r.rest = nil // its payloads may still use the memory
 	}
 	r.reportOthers()
 	recs, r.recs = r.recs, nil
@@ -92,7 +91,7 @@ func (r *lineReader) holdPart(p []byte) {
 	r.rest = append(r.rest, p...)
 }
 
-// takeLine takes a complete line, or the last one.
+// takeLine reads a complete line, or the last one.
 func (r *lineReader) takeLine(line []byte) {
 	r.number++
 	r.begin, r.raw = r.offset, line
@@ -113,7 +112,7 @@ func (r *lineReader) takeLine(line []byte) {
 	r.readLine(line)
 }
 
-// readLine takes a line as who keeps the log has it, and joins the parts of one that was cut.
+// readLine joins the parts of a line that a log driver cut, and reads the line.
 func (r *lineReader) readLine(line []byte) {
 	if r.readTemplateLine(line) {
 		return
@@ -129,7 +128,8 @@ func (r *lineReader) readLine(line []byte) {
 	}
 }
 
-// readTemplateLine takes a line that is like others were, where nothing waits for one that is not.
+// readTemplateLine reads a line that matches a template. It reports false if there is none, or if earlier lines may
+// continue.
 func (r *lineReader) readTemplateLine(line []byte) bool {
 	if r.joined.kind != 0 || r.doc.open || len(r.truncated) > 0 || len(line) > minDockerPart && bytes.HasPrefix(line, []byte(dockerBegin)) {
 		return false
@@ -144,7 +144,7 @@ func (r *lineReader) readTemplateLine(line []byte) bool {
 	return true
 }
 
-// searchLine takes a line that is joined: it holds payloads, or something else.
+// searchLine searches a line for payloads.
 func (r *lineReader) searchLine(line []byte) {
 	finds := r.unwrapper.unwrap(line)
 	if len(finds) == 0 && r.doc.startsObject(line) {
@@ -180,12 +180,12 @@ func (r *lineReader) Close(recs []capture.Record, end capture.End, why string, a
 	return recs
 }
 
-// addNote says something of the source.
+// addNote adds a note about the source.
 func (r *lineReader) addNote(text string, damaged bool) {
 	r.recs = append(r.recs, capture.Record{Exchange: r.flows.last, At: capture.NoTime, Note: text, Damaged: damaged})
 }
 
-// prettyJSON is a JSON text over several lines: an indented body, or a complete file.
+// prettyJSON is a JSON text over several lines: an indented body or a complete file.
 type prettyJSON struct {
 	open  bool
 	span  ValueScanner
@@ -193,8 +193,8 @@ type prettyJSON struct {
 	lines int64
 }
 
-// startsObject reports whether a line begins a JSON object that goes on. The lines of a list are looked at
-// one by one: each element is a text of its own.
+// startsObject reports whether a line begins a JSON object that continues on the next line. The elements of a list
+// are separate texts.
 func (d *prettyJSON) startsObject(line []byte) bool {
 	body := bytes.TrimSpace(line)
 	if len(body) == 0 || body[0] != '{' || bytes.IndexByte([]byte("{[,"), body[len(body)-1]) < 0 {
@@ -212,8 +212,7 @@ func (d *prettyJSON) startsObject(line []byte) bool {
 	return true
 }
 
-// addLine takes a line of a JSON text that is open. A line that can be none ends it: what was held is
-// then lines like any others.
+// addLine adds a line to an open JSON text. If the line can't be part of JSON, the text is read as ordinary lines.
 func (d *prettyJSON) addLine(r *lineReader, line []byte) bool {
 	if !d.open {
 		return false
@@ -241,7 +240,7 @@ func (d *prettyJSON) addLine(r *lineReader, line []byte) bool {
 	return true
 }
 
-// ofJSON reports whether a line can stand in an indented JSON text.
+// ofJSON reports whether a line can be part of indented JSON.
 func ofJSON(line []byte) bool {
 	if len(line) == 0 {
 		return true
@@ -253,7 +252,7 @@ func ofJSON(line []byte) bool {
 	return string(bytes.TrimSpace(line)) == "{"
 }
 
-// giveUp has what was held looked at line by line.
+// giveUp reads the held lines one by one.
 func (d *prettyJSON) giveUp(r *lineReader) {
 	d.open = false
 	raw := r.raw
@@ -278,20 +277,20 @@ func (d *prettyJSON) close(r *lineReader) {
 	}
 }
 
-// lineJoiner joins the parts of a line that a log driver cut: one of docker or Kubernetes.
+// lineJoiner joins the parts of a line that Docker or Kubernetes cut.
 type lineJoiner struct {
-	kind  byte // of the parts that are held: k of Kubernetes, d of docker, 0 for none
+	kind  byte // origin of the held parts: k for Kubernetes, d for Docker, 0 for none
 	parts []byte
 }
 
-// dockerBegin is how docker begins a line. minDockerPart is the minimum size of a line that it cut: it
-// cuts at 16 KiB, and a program may leave out the end of a line too.
+// dockerBegin is the beginning of Docker's lines. minDockerPart is the minimum size of a line that Docker cut: it
+// cuts at 16 KiB. A program may also omit the line end.
 const (
 	dockerBegin   = `{"log":"`
 	minDockerPart = 16000
 )
 
-// addLine is the line, or nil where more of it comes. A part has no end of its own.
+// addLine returns the complete line, nil if more parts follow. A part has no line end of its own.
 func (j *lineJoiner) addLine(line []byte) []byte {
 	if len(line) > 24 && line[10] == 'T' {
 		if part, is, n := criPart(line); is {
@@ -342,7 +341,7 @@ func (j *lineJoiner) dockerLine(line []byte) []byte {
 	return whole
 }
 
-// lastLine is what is held when the log ends.
+// lastLine returns the held parts at the end of the log.
 func (j *lineJoiner) lastLine() []byte {
 	defer func() { j.kind, j.parts = 0, nil }()
 	switch j.kind {
@@ -354,18 +353,18 @@ func (j *lineJoiner) lastLine() []byte {
 	return nil
 }
 
-// otherLines are lines that hold no payload: how many, since that was last told, and the last of them.
+// otherLines are lines without a payload: their number since the last report, and the latest ones.
 type otherLines struct {
 	count int64
 	last  [][]byte
 }
 
 const (
-	maxOtherLines     = 20      // other lines that are reported with their count
-	maxOtherLineBytes = 1 << 10 // of each of them
+	maxOtherLines     = 20      // reported with their number
+	maxOtherLineBytes = 1 << 10 // of each
 )
 
-// addLine counts lines, of which one is kept.
+// addLine counts n lines and keeps one.
 func (o *otherLines) addLine(n int64, line []byte) {
 	o.count += n
 	if line = bytes.TrimRight(line, "\r\n"); len(line) == 0 {
@@ -384,7 +383,7 @@ func (r *lineReader) addOther(line []byte) {
 	}
 }
 
-// reportOthers tells of the lines that came since it was told last.
+// reportOthers adds a record for the other lines since the last report.
 func (r *lineReader) reportOthers() {
 	if r.others.count == 0 {
 		return
@@ -393,14 +392,13 @@ func (r *lineReader) reportOthers() {
 	r.others = otherLines{}
 }
 
-// journal reads what journalctl -o export writes: a field a line, an empty line behind each entry.
-// A field that is no text stands behind its length. Each entry is looked at as an object whose
-// members are its fields would be.
+// journal reads the output of journalctl -o export: one field per line, and an empty line after each entry. A
+// binary field has its length before it. An entry is searched like an object with these fields.
 type journal struct {
 	fields []journalField
-	name   []byte // of the field whose value comes, which is no text
+	name   []byte // of the binary field whose value follows
 	value  []byte
-	want   int64 // bytes of it, and the line end behind it; -1 while that is not known
+	want   int64 // its remaining bytes with the line end, -1 if unknown
 }
 
 type journalField struct{ name, value []byte }
@@ -412,7 +410,7 @@ func beginsJournal(line []byte) bool {
 	return bytes.HasPrefix(line, []byte("__CURSOR=")) || bytes.HasPrefix(line, []byte("__REALTIME_TIMESTAMP="))
 }
 
-// takeLine takes a line of the journal: of a value that is no text it may be any part.
+// takeLine reads a line of the journal, which may be part of a binary value.
 func (j *journal) takeLine(r *lineReader, line []byte) {
 	if j.name != nil {
 		j.takeBinary(r, line)
@@ -457,7 +455,7 @@ func (j *journal) takeBinary(r *lineReader, line []byte) {
 	}
 }
 
-// endEntry looks at an entry that is complete.
+// endEntry searches a complete entry.
 func (j *journal) endEntry(r *lineReader) {
 	r.raw = nil
 	if len(j.fields) == 0 {
@@ -477,7 +475,7 @@ func (j *journal) endEntry(r *lineReader) {
 	j.fields = j.fields[:0]
 }
 
-// unwrapEntry looks for payloads in the message of a journal's entry.
+// unwrapEntry returns the payloads in the message of a journal's entry.
 func (p *unwrapper) unwrapEntry(fields []journalField) []payload {
 	p.lines++
 	p.reset()
@@ -500,7 +498,7 @@ func (p *unwrapper) unwrapEntry(fields []journalField) []payload {
 	return p.payloads
 }
 
-// unwrapValue looks for payloads in a JSON text.
+// unwrapValue returns the payloads in a JSON text.
 func (p *unwrapper) unwrapValue(text []byte) []payload {
 	p.lines++
 	p.reset()

@@ -10,9 +10,9 @@ import (
 	"toolscope/stream/marks"
 )
 
-// This file finds the stream that a payload is of.
+// This part chooses the stream of a payload.
 
-// keyOverlap is how the clues of a line are like those of a stream.
+// keyOverlap counts, by weight, the correlation keys that a line shares with a stream and those that differ.
 type keyOverlap struct{ same, other [ofRequest + 1]int }
 
 func compareKeys(f []correlationKey, with []correlationKey) (a keyOverlap) {
@@ -32,10 +32,10 @@ func compareKeys(f []correlationKey, with []correlationKey) (a keyOverlap) {
 	return a
 }
 
-// sameKeys reports whether clues are the very same ones, as those of lines of one mould are.
+// sameKeys reports whether two lists of keys are identical, as the lists of lines that match one template are.
 func sameKeys(a, b []correlationKey) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
-// conflicts reports whether a line cannot be of the stream: it names another request, or is from
+// conflicts reports whether a line can't belong to the stream, because it names another request or comes from
 // another place.
 func (a keyOverlap) conflicts() bool {
 	if a.same[ofRequest]+a.other[ofRequest] > 0 {
@@ -47,7 +47,7 @@ func (a keyOverlap) conflicts() bool {
 	return a.other[ofPlace] > 0
 }
 
-// keepCommonKeys keeps what the clues of a stream have in common with those of a line that is of it.
+// keepCommonKeys keeps the keys that a stream has in common with a line of it.
 func (f *logStream) keepCommonKeys(with []correlationKey) {
 	if f.lines == 0 {
 		f.keys, f.kept = slices.Clone(with), with
@@ -72,14 +72,14 @@ func (f *logStream) keepCommonKeys(with []correlationKey) {
 	f.keys, f.kept = kept, with
 }
 
-// streamChoice is the stream that a payload is of.
+// streamChoice is the stream of a payload.
 type streamChoice struct {
 	flow *logStream
-	many bool // it may be of several
+	many bool // several streams are possible
 	all  []*logStream
 }
 
-// chooseStream finds the stream that a chunk is of, if that is open.
+// chooseStream returns the open stream that a chunk belongs to.
 func (s *openStreams) chooseStream(f *payload) streamChoice {
 	first, second := s.candidatesByID(f)
 	fit := s.candidatesFor(first, f)
@@ -103,7 +103,7 @@ func (s *openStreams) chooseStream(f *payload) streamChoice {
 	return streamChoice{flow: fit[len(fit)-1], many: true, all: fit}
 }
 
-// candidatesFor are those of some streams that a payload may be of.
+// candidatesFor returns the streams among all that a payload may belong to.
 func (s *openStreams) candidatesFor(all []*logStream, f *payload) []*logStream {
 	fit := s.fit[:0]
 	for _, x := range all {
@@ -144,8 +144,7 @@ func byRequest(all []*logStream, f *payload) []*logStream {
 
 func byRest(all []*logStream, f *payload) []*logStream { return byKeys(all, f, plainKey) }
 
-// byKeys are the streams whose clues of a rank are those of a line, where they differ among each
-// other.
+// byKeys returns the streams whose keys of a weight match the line, if the streams differ in them.
 func byKeys(all []*logStream, f *payload, rank keyWeight) []*logStream {
 	for _, c := range f.keys {
 		if c.rank != rank {
@@ -181,7 +180,7 @@ func byNumber(all []*logStream, f *payload) []*logStream {
 	return filterStreams(all, func(x *logStream) bool { return x.next == f.number })
 }
 
-// byBlock are the streams in which a block can begin, go on or end as a chunk says.
+// byBlock returns the streams in which a content block can begin, continue or end as the chunk says.
 func byBlock(all []*logStream, f *payload) []*logStream {
 	if !traitsOf(f.of).Blocks {
 		return nil
@@ -199,8 +198,7 @@ func byBlock(all []*logStream, f *payload) []*logStream {
 	})
 }
 
-// byMark: of streams that are finished, the mark that ends one is for any: it says the same for all.
-// It goes to the one whose last chunk is longest ago.
+// byMark returns the finished stream with the oldest last chunk. A mark of the end says the same for all streams.
 func byMark(all []*logStream, f *payload) []*logStream {
 	if f.is != aMark {
 		return nil
@@ -217,19 +215,18 @@ func byMark(all []*logStream, f *payload) []*logStream {
 	return []*logStream{oldest}
 }
 
-// The chunks of some protocols do not name the response that they are of. What they say otherwise
-// keeps two streams apart, or proves that what was taken for one is two: then that is said.
+// This part separates streams whose chunks don't name their response.
 
-// apartFrom reports whether a chunk cannot be of a stream, as far as its protocol names none.
+// apartFrom reports whether a chunk can't belong to a stream although neither names its response.
 func (x *logStream) apartFrom(f *payload) bool {
 	if f.id != 0 || !traitsOf(f.of).Unnamed || f.is != aChunk {
 		return false
 	}
-	over := x.finished && f.identity.more // behind its end none has more to say
+	over := x.finished && f.identity.more // no content follows the end of a response
 	return x.id != 0 || over || x.identity.conflicts(f.identity)
 }
 
-// finishedStream is the last stream that was over, of those whose chunks do not name them.
+// finishedStream is the latest finished stream whose chunks don't name their response.
 type finishedStream struct {
 	on    *payloadPath
 	keys  []correlationKey
@@ -238,10 +235,10 @@ type finishedStream struct {
 	first int64 // number of its first line
 }
 
-// mixedSince is since which line a stream is proved to be of two, 0 where it is not: it has fewer
-// tokens than before, or began before it was asked for, or another one ended since then.
+// mixedSince returns the first line since which a stream is proved to be two streams, 0 if it isn't: it has fewer
+// tokens than before, or began before its request, or another stream ended since then.
 func (s *openStreams) mixedSince(x *logStream, f *payload) int64 {
-	const inexact = 20 * time.Millisecond // how well a program knows when it was asked
+	const inexact = 20 * time.Millisecond // precision of a program's own times
 	if f.id != 0 || x.id != 0 || f.is != aChunk {
 		return 0
 	}
@@ -263,8 +260,8 @@ func (s *openStreams) mixedSince(x *logStream, f *payload) int64 {
 	return 0
 }
 
-// reportMixed says that a stream has lines of others. Its chunks bring whole calls: those are as they
-// came, whoever they are of.
+// reportMixed notes that a stream may contain lines of other streams. Its chunks contain complete calls, which are
+// correct anyway.
 func (s *openStreams) reportMixed(x *logStream, since int64) {
 	if x.mixed || x.mute {
 		return
@@ -278,15 +275,15 @@ func (s *openStreams) reportMixed(x *logStream, since int64) {
 	s.r.recs = append(s.r.recs, r)
 }
 
-// A stream that begins while another is open, in lines that tell nothing else, is either a second one
-// at the same time, or the next one after the first was broken off. What only the first can go on
-// with tells that it is alive. What either can go on with is held until the second one ends: if the
-// first was not heard of by then, it was broken off.
+// A stream may begin while another is open, with nothing to identify their lines. Then it is either a parallel
+// stream, or the next one after the first broke off. A payload that only the first can continue with shows that the
+// first is alive. Payloads that fit both are held until the second stream ends. If the first had none by then, it
+// broke off.
 
-// maxHeldPayloads is how many payloads are held for that.
+// maxHeldPayloads is the maximum number of held payloads of a stream.
 const maxHeldPayloads = 10_000
 
-// holdForStream keeps a payload until it is clear that it is of this stream.
+// holdForStream keeps a payload until it is clear that it belongs to the stream.
 func (s *openStreams) holdForStream(x *logStream, f *payload) {
 	own := *f
 	own.span = s.spanOf(f)
@@ -311,7 +308,7 @@ func (s *openStreams) holdForStream(x *logStream, f *payload) {
 	}
 }
 
-// releaseHeld gives a stream what was held for it, and ends the one that was broken off.
+// releaseHeld writes the held payloads of a stream, and ends the stream that broke off.
 func (s *openStreams) releaseHeld(x *logStream) {
 	held, rival := x.held, x.rival
 	x.held, x.rival = nil, nil
@@ -323,7 +320,7 @@ func (s *openStreams) releaseHeld(x *logStream) {
 	}
 }
 
-// noteAlive notes that a stream continues next to the one that looked like its restart.
+// noteAlive notes that a stream continues beneath the one that looked like its restart.
 func (s *openStreams) noteAlive(x *logStream, f *payload) {
 	if !traitsOf(x.of).Blocks {
 		return
@@ -339,7 +336,7 @@ func (s *openStreams) noteAlive(x *logStream, f *payload) {
 	}
 }
 
-// rivalOf is the stream that one that begins may be the restart of.
+// rivalOf returns the stream that a new stream may be the restart of.
 func (s *openStreams) rivalOf(f *payload) (rival *logStream) {
 	for _, x := range s.open {
 		if x.on != f.on || x.of != f.of || !traitsOf(x.of).Blocks || x.over || x.lost || x.mute || compareKeys(x.keys, f.keys).conflicts() {
@@ -353,7 +350,7 @@ func (s *openStreams) rivalOf(f *payload) (rival *logStream) {
 	return rival
 }
 
-// This file holds what a line says of a payload that comes later: the name of an event, a request.
+// This part holds event names and requests until their data or response comes.
 
 // holdEvent keeps the name of an event until its data comes.
 func (s *openStreams) holdEvent(f *payload) {
@@ -394,7 +391,7 @@ func (s *openStreams) findEventName(f *payload) (best int) {
 	return best
 }
 
-// holdRequest keeps a request until its answer comes.
+// holdRequest keeps a request until its response comes.
 func (s *openStreams) holdRequest(f *payload) bool {
 	if f.weak || len(f.text) > maxHeldRequestBytes {
 		return false
@@ -411,7 +408,7 @@ func (s *openStreams) holdRequest(f *payload) bool {
 	return true
 }
 
-// requestOf is the request that an answer is to: the last one whose lines name the same request.
+// requestOf returns the request of a response: the latest one whose line names the same request.
 func (s *openStreams) requestOf(f *payload) *payload {
 	for i := len(s.requests) - 1; i >= 0; i-- {
 		a := compareKeys(s.requests[i].keys, f.keys)

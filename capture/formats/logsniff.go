@@ -9,8 +9,8 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// sniffLog tells logs from bare bodies: a body begins with a payload, and a log with something
-// else, which some payload comes behind.
+// sniffLog distinguishes logs from bare bodies: a body begins with a payload, a log with other text, which a
+// payload follows.
 func sniffLog(first []byte, whole bool) capture.SniffResult {
 	no := capture.SniffResult{}
 	text := bytes.TrimLeft(first, "\ufeff \t\r\n")
@@ -59,8 +59,8 @@ func sniffLog(first []byte, whole bool) capture.SniffResult {
 	return capture.SniffResult{Is: maybeUnless(whole), Provisional: bytes.IndexByte(text, '\n') > 0}
 }
 
-// isWritten reports whether text begins as what people write does, in which a payload is an example: a
-// program, a page of Markdown, what changed in one.
+// isWritten reports whether text begins like a text of people, in which a payload is an example: a program, a page
+// of Markdown, a diff.
 func isWritten(text []byte) bool {
 	line, rest, _ := bytes.Cut(text, []byte("\n"))
 	for _, begin := range []string{"diff --git ", "#!/", "#include ", "import ", "package "} {
@@ -72,7 +72,7 @@ func isWritten(text []byte) bool {
 	return len(title) > 1 && len(title) < len(line) && title[0] == ' ' && len(rest) > 0 && bytes.IndexByte([]byte("\r\n"), rest[0]) >= 0
 }
 
-// isMarkup reports whether a byte behind < begins a tag, or what stands in place of one.
+// isMarkup reports whether a byte after < begins a tag or a declaration.
 func isMarkup(c byte) bool {
 	return 'a' <= c|0x20 && c|0x20 <= 'z' || c == '!' || c == '?' || c == '/'
 }
@@ -84,10 +84,9 @@ func maybeUnless(whole bool) capture.SniffVerdict {
 	return capture.Maybe
 }
 
-// isPlainText reports whether bytes are text, as far as they are there. A few that are not may be
-// in it: who keeps a log cuts characters in two.
+// isPlainText reports whether bytes are text. A few may be invalid, because loggers cut characters in two.
 func isPlainText(p []byte) bool {
-	const few = 50 // one in so many
+	const few = 50 // one of this many bytes may be invalid
 	p = p[:min(len(p), 4096)]
 	bad := 0
 	for i := 0; i < len(p); {
@@ -100,7 +99,7 @@ func isPlainText(p []byte) bool {
 	return bad*few <= len(p)
 }
 
-// holdsPayload reports whether a line holds a payload that is worth reading a log for.
+// holdsPayload reports whether a line contains a payload other than a request.
 func holdsPayload(finds []payload) bool {
 	for _, f := range finds {
 		switch f.is {
@@ -111,7 +110,7 @@ func holdsPayload(finds []payload) bool {
 	return false
 }
 
-// beginsBare reports whether text begins a body that has nothing around it.
+// beginsBare reports whether text begins a body without wrappers.
 func beginsBare(text []byte) bool {
 	for _, field := range []string{"data:", "event:", "id:", "retry:", ":", "data\r", "event\r"} {
 		if bytes.HasPrefix(text, []byte(field)) {
@@ -128,8 +127,8 @@ func beginsBare(text []byte) bool {
 	return opensObject(text) && isPayload(text)
 }
 
-// isPayload reports whether an object, as far as it is there, is what a provider sends or is sent,
-// or a line of what an agent keeps.
+// isPayload reports whether an object, which may be incomplete, is a provider's payload or a line of an agent's
+// session.
 func isPayload(object []byte) bool {
 	all, _, _ := readMembers(nil, object)
 	t := currentRules()
@@ -137,7 +136,7 @@ func isPayload(object []byte) bool {
 	return s.is != noPayload && !s.weak || t.isOwnText(all)
 }
 
-// sniffValue tells a JSON text that has payloads in it from one that is one.
+// sniffValue distinguishes a JSON text that contains payloads from one that is a payload.
 func sniffValue(p *unwrapper, text []byte, whole bool) capture.SniffResult {
 	no := capture.SniffResult{}
 	value := text
@@ -170,7 +169,7 @@ func sniffValue(p *unwrapper, text []byte, whole bool) capture.SniffResult {
 	return capture.SniffResult{Is: maybeUnless(whole)}
 }
 
-// unwrapTruncated looks for payloads in an object whose end is missing.
+// unwrapTruncated returns the payloads in an object without its end.
 func (p *unwrapper) unwrapTruncated(object []byte) []payload {
 	p.reset()
 	object = afterSpace(object)
@@ -199,7 +198,7 @@ func (p *unwrapper) enterTruncatedMember(v []byte, depth int) {
 	}
 }
 
-// enterTruncated goes into a value whose end is missing.
+// enterTruncated searches a value without its end.
 func (p *unwrapper) enterTruncated(v []byte, depth int) {
 	if _, closed := valueLen(v); closed || depth > maxWrappers {
 		return
@@ -235,8 +234,8 @@ func (p *unwrapper) enterTruncated(v []byte, depth int) {
 	p.searchMembers(all, v)
 }
 
-// isLogLine reports whether a line begins as those of a log do: with a time, a level, what a runtime
-// of containers writes, or as an object that has a time.
+// isLogLine reports whether a line begins like a log's: with a time, a level, the prefix of a container runtime, or
+// as an object with a time.
 func isLogLine(line []byte) bool {
 	text := bytes.TrimLeft(withoutColours(line), " \t[")
 	if len(text) == 0 {
@@ -256,8 +255,8 @@ func isLogLine(line []byte) bool {
 	return found && isLevel(word) || beginsJournal(line) || bytes.HasPrefix(text, []byte("time=")) || bytes.HasPrefix(text, []byte("ts=")) || bytes.HasPrefix(text, []byte("level="))
 }
 
-// stampedObject reports whether an object, as far as it is there, has a time and says something, as a
-// line of a log does, and whether all of it is there.
+// stampedObject reports whether an object, which may be incomplete, has a time and a message, as a line of a log
+// has. whole reports whether it is complete.
 func stampedObject(text []byte) (whole, is bool) {
 	all, _, whole := readMembers(nil, text)
 	stamped, says := false, false
@@ -272,9 +271,9 @@ func stampedObject(text []byte) (whole, is bool) {
 	return whole, stamped && says
 }
 
-// This file tells formats by the first bytes of a file.
+// This part detects formats by the first keys of a file.
 
-// sniffKeys says whether a file begins with an object that has all these keys among its first ones.
+// sniffKeys accepts a file that begins with an object with all these keys.
 func sniffKeys(first []byte, whole bool, keys ...string) capture.SniffResult {
 	found := 0
 	seen, open := topKeys(first)
@@ -292,8 +291,8 @@ func sniffKeys(first []byte, whole bool, keys ...string) capture.SniffResult {
 	return capture.SniffResult{Is: capture.No}
 }
 
-// topKeys are the keys of the object that first begins with, as far as they are there, and whether
-// there may be more of them. It reads at most maxSniffKeys.
+// topKeys returns the first keys of the object that the file begins with, at most maxSniffKeys. open reports
+// whether more may follow.
 func topKeys(first []byte) (keys []string, open bool) {
 	p := bytes.TrimLeft(first, " \t\r\n")
 	if len(p) == 0 {
@@ -310,11 +309,11 @@ func topKeys(first []byte) (keys []string, open bool) {
 	return keys, jsonbytes.ValueEnd(p) == len(p) && !isObject(p)
 }
 
-// maxSniffKeys is how many keys of an object are looked at.
+// maxSniffKeys is the maximum number of keys that are compared.
 const maxSniffKeys = 64
 
-// sniffAny says whether a file begins with an object that has at least three of these keys, the
-// first of them or the second among them.
+// sniffAny accepts a file that begins with an object with at least three of these keys, among them the first or the
+// second.
 func sniffAny(first []byte, whole bool, keys ...string) capture.SniffResult {
 	seen, open := topKeys(first)
 	found := 0

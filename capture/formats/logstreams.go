@@ -11,72 +11,72 @@ import (
 	"toolscope/stream/marks"
 )
 
-// logStream is an exchange that is open: a stream of which a log has lines.
+// logStream is an open exchange: a stream in the log.
 type logStream struct {
 	number int
 	of     *marks.Protocol
 	on     *payloadPath
-	id     uint64           // of the response, 0 while that is not told
+	id     uint64           // of the response, 0 if unknown
 	keys   []correlationKey // that its lines have in common
-	kept   []correlationKey // of the last of them
-	items  []uint64         // that its chunks were about
-	block  int64            // that is open, -1 for none
-	begun  int64            // blocks
-	next   int64            // number of the next chunk, -1 where they have none
+	kept   []correlationKey // keys of its latest line
+	items  []uint64         // items of its chunks
+	block  int64            // the open block, -1 for none
+	begun  int64            // number of blocks so far
+	next   int64            // number of the next chunk, -1 if they have none
 	lines  int64
-	last   int64 // number of its last line
+	last   int64 // number of its latest line
 	at     time.Duration
 
 	named       bool // its events have names
 	fields      bool // its payloads are fields of events
-	pieces      bool // its payloads are pieces of text, however it was cut
-	midline     bool // the last of them ends inside a line
+	pieces      bool // its payloads are pieces of a text that was cut anywhere
+	midline     bool // the latest piece ends inside a line
 	finished    bool // a chunk said that the response is finished
-	over        bool // nothing comes any more but the mark that it ends
-	mixed       bool // a note says that lines of other streams may be in it
-	lost        bool // what is of it and what of others cannot be told any more
-	mute        bool // another place in the log has the same
-	headWritten bool // its head was told
-	stops       bool // it was told that lines of it stop in their midst
+	over        bool // only the mark of its end may follow
+	mixed       bool // a note says that it may contain lines of other streams
+	lost        bool // its lines can't be distinguished from others any more
+	mute        bool // another place in the log has the same response
+	headWritten bool // its head is written
+	stops       bool // a head says that its lines are cut off
 	stamps      timestampRange
 
-	index    *streamIndex   // that it is in
-	stands   *capture.Lines // where its records stand
-	identity chunkIdentity  // what its chunks say that is not so of every stream
+	index    *streamIndex   // that contains it
+	stands   *capture.Lines // places of its records
+	identity chunkIdentity  // facts of its chunks that differ between streams
 	first    int64          // number of its first line
 
-	rival *logStream // that was open when this one began, and may have been broken off there, or not
-	held  []payload  // that are of this stream, if its rival was broken off
+	rival *logStream // a stream that may have broken off when this one began
+	held  []payload  // payloads of this stream if its rival broke off
 }
 
-// timestampRange is how the stamps of a stream's lines differ.
+// timestampRange is the range of the times of a stream's lines.
 type timestampRange struct {
 	first, last time.Duration
 	lines       int
 }
 
-// openStreams are the streams of a log that are open.
+// openStreams are the open streams of a log.
 type openStreams struct {
 	streamWriter
 	open     []*logStream
-	last     int                // exchange
-	events   []pendingEventName // names of events whose data has not come
-	requests []payload          // requests whose answer has not come
-	asked    int                // bytes of them
+	last     int                // the latest exchange
+	events   []pendingEventName // names of events whose data hasn't come
+	requests []payload          // requests without a response so far
+	asked    int                // bytes of the requests
 	index    streamIndex
-	seen     map[uint64]*seenResponse // responses that the log has
+	seen     map[uint64]*seenResponse // responses in the log
 	cuts     truncatedByLength
-	fit      []*logStream   // room for streams that a payload may be of
-	ended    finishedStream // the last stream that ended, of those that have no names
+	fit      []*logStream   // memory for candidates
+	ended    finishedStream // the latest finished stream without a name
 }
 
-// seenResponse is where a response was seen.
+// seenResponse is the place of a response.
 type seenResponse struct {
 	on   *payloadPath
 	keys []correlationKey
 }
 
-// pendingEventName is the name of an event, in the line that it stood in.
+// pendingEventName is the name of an event on its line.
 type pendingEventName struct {
 	textOrigin
 	on         *payloadPath
@@ -85,23 +85,23 @@ type pendingEventName struct {
 	line       int64
 }
 
-// truncatedPayload is a payload that was cut, and which line brought the last of it.
+// truncatedPayload is a payload that was cut off, with the number of its latest line.
 type truncatedPayload struct {
 	payload
 	line int64
 }
 
 const (
-	maxTruncated        = 32       // payloads whose rest may come
-	maxStreams          = 1024     // streams that are open
-	maxFinished         = 64       // and of them, those that are finished
-	maxEventNames       = 64       // names of events that are held
-	maxRequests         = 64       // requests that are held
-	maxHeldRequestBytes = 16 << 20 // of them
-	maxResponses        = 1 << 16  // responses that are remembered
+	maxTruncated        = 32       // payloads that may continue
+	maxStreams          = 1024     // open streams
+	maxFinished         = 64       // open streams that are finished
+	maxEventNames       = 64       // held names of events
+	maxRequests         = 64       // held requests
+	maxHeldRequestBytes = 16 << 20 // of held requests
+	maxResponses        = 1 << 16  // remembered responses
 )
 
-// followChunk remembers what a chunk tells of where its stream is.
+// followChunk updates the state of a stream with one of its chunks.
 func (x *logStream) followChunk(f *payload) {
 	if x.id == 0 && f.id != 0 {
 		x.id = f.id
@@ -145,13 +145,13 @@ func (s *openStreams) endStream(x *logStream, end capture.End, why string) {
 	}
 	r := capture.Record{Exchange: x.number, At: x.at, End: end, Why: why}
 	if !x.over {
-		r.Head = &capture.Head{Lacks: []capture.Lack{capture.NoEnding}} // the log ends, and its stream may go on
+		r.Head = &capture.Head{Lacks: []capture.Lack{capture.NoEnding}} // the log ends before its stream
 	}
 	x.stands.Add(&r, capture.LineSpan{}, 0)
 	s.r.recs = append(s.r.recs, r)
 }
 
-// endOver ends the streams that were over before this line, but for those that its mark is of.
+// endOver ends the streams that were over before this line, unless the line has their mark.
 func (s *openStreams) endOver() {
 	if !s.index.over {
 		return
@@ -165,8 +165,7 @@ func (s *openStreams) endOver() {
 	}
 }
 
-// takeFound takes what a line gave, and reports whether the line is of a stream. One that is not is a
-// line of other things.
+// takeFound reads the payloads of a line, and reports whether the line belongs to a stream.
 func (s *openStreams) takeFound(finds []payload) (taken bool) {
 	if len(s.r.truncated) > 0 {
 		finds = s.continueTruncated(finds, &taken)
@@ -195,7 +194,7 @@ func (s *openStreams) takeFound(finds []payload) (taken bool) {
 	return taken
 }
 
-// takePairs takes the requests that stand beside their answer in the same object, and returns the rest.
+// takePairs reads requests that are in the same object as their response, and returns the other payloads.
 func (s *openStreams) takePairs(finds []payload, taken *bool) (rest []payload) {
 	for i := range finds {
 		ask := &finds[i]
@@ -224,7 +223,7 @@ func (s *openStreams) takePairs(finds []payload, taken *bool) (rest []payload) {
 	return rest
 }
 
-// takePayload takes a payload that is complete.
+// takePayload reads a complete payload.
 func (s *openStreams) takePayload(f *payload) bool {
 	switch f.is {
 	case aRequest:
@@ -241,8 +240,8 @@ func (s *openStreams) takePayload(f *payload) bool {
 	return s.takeChunk(f)
 }
 
-// seenElsewhere reports whether the log has the same response at another place: who logs the chunks
-// of a stream often logs the whole answer too.
+// seenElsewhere reports whether the log has the same response at another place. Programs that log chunks often log
+// the complete response too.
 func (s *openStreams) seenElsewhere(f *payload) bool {
 	if f.id == 0 {
 		return false
@@ -261,7 +260,7 @@ func (s *openStreams) noteResponse(f *payload) {
 	s.seen[f.id] = &seenResponse{f.on, f.keys}
 }
 
-// takeChunk takes a chunk of a stream, or the mark that one ends.
+// takeChunk reads a chunk of a stream, or the mark of a stream's end.
 func (s *openStreams) takeChunk(f *payload) bool {
 	c := streamChoice{}
 	if !f.begins {
@@ -269,8 +268,8 @@ func (s *openStreams) takeChunk(f *payload) bool {
 	}
 	switch {
 	case c.many && (f.weak || f.is == aMark):
-		return false // it is of one of them, and says nothing of which
-	case c.many && len(c.all) == 2 && c.all[1].rival == c.all[0]: // a stream, and what may be its restart
+		return false // it belongs to one of them, but doesn't say which
+	case c.many && len(c.all) == 2 && c.all[1].rival == c.all[0]: // the second may be a restart of the first
 		s.holdForStream(c.flow, f)
 		return true
 	case c.many:
@@ -303,7 +302,7 @@ func (s *openStreams) takeChunk(f *payload) bool {
 	return true
 }
 
-// beginStream begins a stream with its first chunk. One that has the same name, and was open, ended.
+// beginStream begins a stream with its first chunk. An open stream with the same name ends.
 func (s *openStreams) beginStream(f *payload) *logStream {
 	mute := s.seenElsewhere(f)
 	if f.begins || f.id != 0 {
@@ -334,7 +333,7 @@ func (s *openStreams) beginStream(f *payload) *logStream {
 	return x
 }
 
-// loseStreams reports that several streams can't be told apart from here on. Later lines belong to none of them.
+// loseStreams reports that several streams can't be distinguished from here on. Later lines belong to none of them.
 func (s *openStreams) loseStreams(all []*logStream, f *payload) {
 	for _, x := range all {
 		if x.headWritten && !x.mute {
@@ -347,13 +346,13 @@ func (s *openStreams) loseStreams(all []*logStream, f *payload) {
 	}
 }
 
-// takeText takes a text of an event stream: all of it, or a piece.
+// takeText reads the text of an event stream, or a piece of it.
 func (s *openStreams) takeText(f *payload) bool {
 	if f.unsure && s.takeTextPart(f) {
 		return true
 	}
 	x := s.chooseStream(f).flow
-	if x != nil && x.fields && !x.pieces { // what came so far was whole events
+	if x != nil && x.fields && !x.pieces { // so far its payloads were complete events
 		x.fields, x.pieces = false, true
 	}
 	if x == nil || f.begins || x.midline && f.many && isField(f.text) || f.id != 0 && x.id != 0 && f.id != x.id || !x.pieces || x.finished && !x.midline && f.id == 0 && mayLackID(f.of) || x.lost {
@@ -367,7 +366,7 @@ func (s *openStreams) takeText(f *payload) bool {
 	if x.mute {
 		return false
 	}
-	if x.midline && bytes.IndexByte(f.text, '\n') < 0 { // the line before was cut: it is one line a text, and no pieces
+	if x.midline && bytes.IndexByte(f.text, '\n') < 0 { // each line has a complete text, and the line before was cut off
 		s.writeBytes(x, x.at, []byte("\n\n"), "", new(textOrigin), capture.LineSpan{})
 		x.pieces, x.fields, x.midline = false, true, false
 		f.on.pieces, f.on.fields = false, true
@@ -381,11 +380,10 @@ func (s *openStreams) takeText(f *payload) bool {
 	return true
 }
 
-// mayLackID reports whether the chunks of a protocol may not say which response they are of.
+// mayLackID reports whether the chunks of a protocol may not name their response.
 func mayLackID(of *marks.Protocol) bool { return of == nil || of.Unnamed }
 
-// takeTextPart takes the next piece of a text that was cut anywhere, if one is open that this may be of and
-// no other.
+// takeTextPart reads the next piece of a text that was cut anywhere, if exactly one open stream can contain it.
 func (s *openStreams) takeTextPart(f *payload) bool {
 	fit := filterStreams(s.open, func(x *logStream) bool {
 		return x.on == f.on && x.pieces && x.midline && !x.mute && !x.lost && !compareKeys(x.keys, f.keys).conflicts()
@@ -406,7 +404,7 @@ func (s *openStreams) takeTextPart(f *payload) bool {
 	return false
 }
 
-// takeRest takes what stands where payloads stand and is none: an empty line or a comment of an event
+// takeRest reads a text at the place of payloads that isn't a payload: an empty line or a comment of an event
 // stream, or the next piece of a text that was cut anywhere.
 func (s *openStreams) takeRest(f *payload) bool {
 	if f.on.pieces && s.takeTextPart(f) {
@@ -426,14 +424,14 @@ func (s *openStreams) takeRest(f *payload) bool {
 	return true
 }
 
-// closeTruncated takes payloads that were cut as they are: what they go on with does not come.
+// closeTruncated reads payloads that were cut off and don't continue.
 func (s *openStreams) closeTruncated() {
 	for len(s.r.truncated) > 0 {
 		s.takeTruncated(0)
 	}
 }
 
-// closeStreams ends all that is open.
+// closeStreams ends all open streams.
 func (s *openStreams) closeStreams(end capture.End, why string) {
 	for _, x := range slices.Clone(s.open) {
 		if x.held != nil && !x.lost {
@@ -451,20 +449,20 @@ func (s *openStreams) closeStreams(end capture.End, why string) {
 	}
 }
 
-// streamIndex finds the streams of a log that are open, however many there are.
+// streamIndex finds open streams, however many there are.
 type streamIndex struct {
-	byID     map[uint64][]*logStream // those that told which response they are
-	nameless []*logStream            // and those that did not
-	over     bool                    // some may be over
+	byID     map[uint64][]*logStream // streams that named their response
+	nameless []*logStream            // the other streams
+	over     bool                    // some streams may be over
 }
 
-// addStream takes a stream that begins.
+// addStream adds a new stream.
 func (n *streamIndex) addStream(x *logStream) {
 	x.index = n
 	n.nameless = append(n.nameless, x)
 }
 
-// setResponse takes that a stream told which response it is.
+// setResponse records that a stream named its response.
 func (n *streamIndex) setResponse(x *logStream) {
 	if n == nil {
 		return
@@ -476,7 +474,7 @@ func (n *streamIndex) setResponse(x *logStream) {
 	n.byID[x.id] = append(n.byID[x.id], x)
 }
 
-// removeStream forgets a stream.
+// removeStream removes a stream.
 func (n *streamIndex) removeStream(x *logStream) {
 	if x.id == 0 {
 		n.nameless = withoutStream(n.nameless, x)
@@ -494,8 +492,8 @@ func withoutStream(all []*logStream, x *logStream) []*logStream {
 	return all
 }
 
-// candidatesByID are the streams that a payload may be of, as far as it tells of which response it is: if one
-// of the first is what it is of, none of the second is.
+// candidatesByID returns the streams that a payload may belong to by its response's id. If it belongs to one of the
+// first, it belongs to none of the second.
 func (s *openStreams) candidatesByID(f *payload) (first, second []*logStream) {
 	if f.id == 0 || f.begins {
 		return s.open, nil
@@ -503,8 +501,8 @@ func (s *openStreams) candidatesByID(f *payload) (first, second []*logStream) {
 	return s.index.byID[f.id], s.index.nameless
 }
 
-// makeRoom ends the oldest stream, if too many are open: of those that are finished, and may still be
-// told what they cost, fewer may be than of others.
+// makeRoom ends the oldest stream if too many are open. Finished streams, whose usage may still come, have a lower
+// limit.
 func (s *openStreams) makeRoom() {
 	finished := filterStreams(s.open, func(x *logStream) bool { return x.finished })
 	switch {

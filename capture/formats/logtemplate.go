@@ -10,47 +10,46 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// lineTemplate is a line that was peeled, without its payload. Where another line has the same around what
-// may be its payload, but for the digits of times, all that was found out of the first holds for it
-// too: what it is then costs one look at its payload.
+// lineTemplate is a line without its payload. Another line matches it if the text around its payload differs only
+// in the digits of times. Then everything that was found out about the first line applies to it, and only its
+// payload has to be read.
 type lineTemplate struct {
 	levels []templateLevel // from outside in
 	on     *payloadPath
 	keys   []correlationKey
-	value  bool // the payload is a JSON value; otherwise it is all that is left of a text
-	fine   bool // the time has parts of a second
+	value  bool // the payload is a JSON value; otherwise it is the rest of a text
+	fine   bool // the time has fractions of a second
 }
 
-// templateLevel is what stands around a payload in a line, or in a string of it.
+// templateLevel is the text around a payload, in the line or in a string of it.
 type templateLevel struct {
 	head, tail templateSide
-	quoted     *payloadPath // where the text stands, if it stands in a string
-	stem       stringPrefix // of the string that comes next
+	quoted     *payloadPath // place of the string; nil for the line
+	stem       stringPrefix // of the string that contains the next level
 }
 
-// templateSide is what stands in a level before or behind what comes next, part by part, and what stood
-// there last: the next line is likely to have the same.
+// templateSide is the text before or after the next level. The next line is likely to have the same text as the
+// latest.
 type templateSide struct {
 	parts    []templatePart
 	last     []byte
-	from, to int // where in that the time of the line stands, nowhere where to is 0
+	from, to int // position of the line's time in last; none if to is 0
 }
 
-// templatePart is bytes that all lines of a mould have, and what may stand behind them in place of what
-// the first one had.
+// templatePart is fixed bytes, and the slot after them.
 type templatePart struct {
 	same []byte
 	was  []byte
 	is   slotKind
 }
 
-// slotKind is what may stand in place of something.
+// slotKind says what a slot may contain.
 type slotKind int8
 
 const (
-	theEnd   slotKind = iota // nothing
-	anyTime                  // the same with other digits
-	lineTime                 // that, and it is the time of the line
+	theEnd   slotKind = iota // the text ends here
+	anyTime                  // the same text with other digits
+	lineTime                 // the same, and it is the time of the line
 	anyValue                 // a JSON value
 )
 
@@ -58,10 +57,10 @@ const (
 	maxTemplates         = 8   // templates that are tried
 	maxTemplateLevels    = 4   // strings in strings
 	linesBeforeTemplates = 64  // until then, new places of payloads are likely
-	maxTemplatesMade     = 256 // moulds that are made, and more only if they serve
+	maxTemplatesMade     = 256 // templates that are made; more only if lines match them
 )
 
-// match reports whether p begins with the parts, how long they are there, and the line's time.
+// match reports whether p begins with the parts. n is their length; stamp gets the time of the line.
 func (e *templateSide) match(p []byte, stamp *[]byte) (n int, is bool) {
 	if n = len(e.last); n == 0 || len(p) < n || string(p[:n]) != string(e.last) {
 		if n, is = e.matchParts(p); !is {
@@ -75,7 +74,7 @@ func (e *templateSide) match(p []byte, stamp *[]byte) (n int, is bool) {
 	return n, true
 }
 
-// matchParts reports whether p begins with the parts, and how long they are there.
+// matchParts reports whether p begins with the parts. n is their length.
 func (e *templateSide) matchParts(p []byte) (n int, is bool) {
 	for i := range e.parts {
 		part := &e.parts[i]
@@ -97,7 +96,7 @@ func (e *templateSide) matchParts(p []byte) (n int, is bool) {
 		}
 		if part.is == lineTime {
 			e.from, e.to = n, n+k
-			part.was = append(part.was[:0], p[n:n+k]...) // the next one is more like this
+			part.was = append(part.was[:0], p[n:n+k]...) // the next line is more like this one
 		}
 		n += k
 	}
@@ -121,7 +120,7 @@ type templateSet struct {
 	room      []byte                    // for the texts around payloads
 }
 
-func (s *templateSet) clear() { s.all = s.all[:0] }
+func (s *templateSet) removeAll() { s.all = s.all[:0] }
 
 // add adds a template, unless too few lines matched the earlier ones.
 func (s *templateSet) add(t *lineTemplate) {
@@ -149,14 +148,14 @@ func (s *templateSet) match(line []byte) []payload {
 	return nil
 }
 
-// levelMatch is a level of a line while it is compared with a mould: the text, and where in it what
-// may be the payload stands, or the string that it stands in.
+// levelMatch is a level of a line that is compared with a template: its text, and the position of the payload or of
+// the string with the next level.
 type levelMatch struct {
 	text     []byte
 	from, to int
 }
 
-// matchTemplate peels a line by one mould.
+// matchTemplate reads a line by one template.
 func (s *templateSet) matchTemplate(m *lineTemplate, line []byte) bool {
 	text, stamp, is := s.matchLevels(m, line)
 	if !is {
@@ -173,7 +172,8 @@ func (s *templateSet) matchTemplate(m *lineTemplate, line []byte) bool {
 	return true
 }
 
-// matchLevels reports whether a line is as the mould says, and finds what may be its payload, and its time.
+// matchLevels reports whether a line matches a template. It returns the text at the payload's place, and the time
+// of the line.
 func (s *templateSet) matchLevels(m *lineTemplate, line []byte) (text, stamp []byte, is bool) {
 	text = line
 	last := len(m.levels) - 1
@@ -202,7 +202,7 @@ func (s *templateSet) matchLevels(m *lineTemplate, line []byte) (text, stamp []b
 	return text, stamp, true
 }
 
-// openString reads the string that a level has, if it is as the mould says.
+// openString reads the string with the next level.
 func (s *templateSet) openString(i int, l *templateLevel, at *levelMatch, stamp *[]byte) (is bool) {
 	if at.from, is = l.head.match(at.text, stamp); !is {
 		return false
@@ -216,7 +216,7 @@ func (s *templateSet) openString(i int, l *templateLevel, at *levelMatch, stamp 
 	return is && at.to+n == len(at.text)
 }
 
-// matchValue finds the value that a level has, if it is as the mould says.
+// matchValue finds the value with the payload.
 func (at *levelMatch) matchValue(l *templateLevel, stamp *[]byte) (is bool) {
 	if at.from, is = l.head.match(at.text, stamp); !is {
 		return false
@@ -230,13 +230,13 @@ func (at *levelMatch) matchValue(l *templateLevel, stamp *[]byte) (is bool) {
 	return is && at.to+n == len(at.text)
 }
 
-// copyPayload makes what a mould gave the find's own: the payload gets room in the line, over what stood
-// next to it.
+// copyPayload copies the text around the payload. Its place in the line becomes memory for the payload with its
+// line ends.
 func (s *templateSet) copyPayload(f *payload, all []levelMatch) {
 	outer := &all[0]
 	line := outer.text
 	from, to := outer.from, outer.to
-	if len(all) == 1 { // there is no room but what is taken from its neighbours
+	if len(all) == 1 { // only the bytes of its neighbours are free
 		f.before, f.after = s.copyText(line[:from]), s.copyText(line[to:])
 		f.room = line[max(from-1, 0):cap(line)]
 		return
@@ -257,8 +257,8 @@ func trimmedEnd(p []byte) []byte {
 	return p
 }
 
-// readPayload reads what stands where a payload stood, if it is what usually stands there: of all else
-// it is not certain that it would have been found there.
+// readPayload reads the text at the place of a payload, if it is one of the usual kinds. Other text might have been
+// found elsewhere by the full search.
 func (s *templateSet) readPayload(f *payload, text []byte, value bool) bool {
 	f.block, f.number, f.text = -1, -1, text
 	if value {
@@ -293,7 +293,7 @@ func (s *templateSet) readPayload(f *payload, text []byte, value bool) bool {
 	return false
 }
 
-// readChunk reads a chunk that is whole and says what it is.
+// readChunk reads a complete chunk with a known kind.
 func (s *templateSet) readChunk(f *payload, v []byte) bool {
 	if s.usual.matches(v) {
 		f.chunkInfo = s.usual.info
@@ -306,7 +306,7 @@ func (s *templateSet) readChunk(f *payload, v []byte) bool {
 		return false
 	}
 	f.chunkInfo = s.rules.readInfo(all[from:])
-	s.usual.keep(v, &f.chunkInfo)
+	s.usual.keepChunk(v, &f.chunkInfo)
 	return f.is == aChunk
 }
 
@@ -324,8 +324,8 @@ func (c *usualChunk) matches(v []byte) bool {
 	return n > 0 && len(v) > n && string(v[:n]) == string(c.head) && endsAsString(v[n:], usualEnd)
 }
 
-// keep stores a chunk if its last string is content.
-func (c *usualChunk) keep(v []byte, info *chunkInfo) {
+// keepChunk stores a chunk if its last string is content.
+func (c *usualChunk) keepChunk(v []byte, info *chunkInfo) {
 	c.head = c.head[:0]
 	if !bytes.HasSuffix(v, []byte(usualEnd)) || info.is != aChunk || info.begins || info.ends || info.id != 0 || info.item != 0 || info.identity != (chunkIdentity{}) {
 		return
@@ -337,7 +337,7 @@ func (c *usualChunk) keep(v []byte, info *chunkInfo) {
 	}
 }
 
-// endsAsString reports whether p is the rest of a string, and behind it such an end.
+// endsAsString reports whether p is the rest of a string with a certain end.
 func endsAsString(p []byte, end string) bool {
 	for len(p) > 1 {
 		p = p[jsonbytes.PlainRun(p):]
@@ -349,7 +349,7 @@ func endsAsString(p []byte, end string) bool {
 	return string(p) == end
 }
 
-// copyText is a copy of a short text.
+// copyText returns a copy of a short text.
 func (s *templateSet) copyText(a []byte) []byte { return s.joinTexts(a, "", nil) }
 
 func (s *templateSet) joinTexts(a []byte, mid string, b []byte) []byte {
@@ -362,30 +362,30 @@ func (s *templateSet) joinTexts(a []byte, mid string, b []byte) []byte {
 	return s.room[from:len(s.room):len(s.room)]
 }
 
-// templateBuilder is what is known of a line, while it is peeled, that may become a mould.
+// templateBuilder collects facts about a line, while it is unwrapped, for a template.
 type templateBuilder struct {
-	texts    []builderText // that were looked into, from the line on
-	template *lineTemplate // of the payload that was found
+	texts    []builderText // that were searched, from the line on
+	template *lineTemplate // of the found payload
 }
 
-// builderText is a text that was looked into, and the string that it stood for in the text before it.
+// builderText is a text that was searched, and its JSON string in the text around it.
 type builderText struct {
 	text, literal []byte
 	on            *payloadPath
 }
 
-// slot is a time that was read, or a value that says nothing.
+// slot is a time, or a value without importance for correlation.
 type slot struct {
 	text []byte
 	is   slotKind
 }
 
-// start begins with a line.
+// start begins a line.
 func (c *templateBuilder) start(line []byte) {
 	c.texts, c.template = append(c.texts[:0], builderText{text: line}), nil
 }
 
-// build makes a mould of what is around a payload, if it is one for which that is worth it.
+// build makes a template of the text around a payload, if the payload is of a usual kind.
 func (c *templateBuilder) build(f *payload, slots []slot) {
 	c.template = nil
 	usual := f.is == aChunk && !f.weak || f.is == anEvent
@@ -415,7 +415,7 @@ func (c *templateBuilder) build(f *payload, slots []slot) {
 	c.template = m
 }
 
-// splitParts cuts a text at what is free in it, and counts in which that is the time of the line.
+// splitParts splits a text at its slots, and counts those with the time of the line.
 func splitParts(text, stamp []byte, slots []slot, times *int) (all []templatePart) {
 	type place struct {
 		slot
@@ -447,7 +447,7 @@ func splitParts(text, stamp []byte, slots []slot, times *int) (all []templatePar
 	return all
 }
 
-// placeIn is where in a text a part of it stands, -1 if it is none.
+// placeIn returns the position of a part in its text, -1 if the text doesn't contain its memory.
 func placeIn(text, part []byte) int {
 	if len(part) == 0 {
 		return -1
@@ -463,10 +463,10 @@ func placeIn(text, part []byte) int {
 	return -1
 }
 
-// This file compares texts that differ in their digits only, as the times of two lines do.
+// This part compares texts that differ only in digits, such as the times of two lines.
 
-// sameButDigits is how many bytes p begins with that are like was, but for which digits stand where
-// it has some, and how many; 0 if p does not begin so.
+// sameButDigits returns the length of the beginning of p that equals was except for digits and their number, 0 if
+// there is none.
 func sameButDigits(was, p []byte) (n int) {
 	if size := len(was); len(p) >= size && digitsAlike(was, p[:size]) {
 		for n = size; isDigit(was[size-1]) && n < len(p) && isDigit(p[n]); n++ {
@@ -476,7 +476,7 @@ func sameButDigits(was, p []byte) (n int) {
 	for n+8 <= min(len(was), len(p)) && binary.LittleEndian.Uint64(was[n:]) == binary.LittleEndian.Uint64(p[n:]) {
 		n += 8
 	}
-	for n > 0 && isDigit(was[n-1]) { // those of one number are looked at together
+	for n > 0 && isDigit(was[n-1]) { // compare all digits of one number together
 		n--
 	}
 	for i := n; i < len(was); {
@@ -502,8 +502,8 @@ func sameButDigits(was, p []byte) (n int) {
 	return n
 }
 
-// digitsAlike reports whether two texts of one length have digits at the same places, and are the
-// same elsewhere. Of short ones it does not tell.
+// digitsAlike reports whether two texts of equal length have digits at the same places and are equal elsewhere. It
+// reports false for short texts.
 func digitsAlike(a, b []byte) bool {
 	n := len(a)
 	if n < 8 {
@@ -517,7 +517,7 @@ func digitsAlike(a, b []byte) bool {
 	return wordsAlike(binary.LittleEndian.Uint64(a[n-8:]), binary.LittleEndian.Uint64(b[n-8:]))
 }
 
-// wordsAlike is digitsAlike of eight bytes.
+// wordsAlike is digitsAlike for eight bytes.
 func wordsAlike(a, b uint64) bool {
 	if a == b {
 		return true
@@ -526,27 +526,27 @@ func wordsAlike(a, b uint64) bool {
 	return others == notDigits(b) && (a^b)&(others>>7*0xff) == 0
 }
 
-// notDigits has the top bit of each byte that is no digit.
+// notDigits sets the top bit of each byte that isn't a digit.
 func notDigits(w uint64) uint64 {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
-	w ^= '0' * ones // of digits, 0 to 9
+	w ^= '0' * ones // digits become 0 to 9
 	return (w&^tops + (0x80-10)*ones | w) & tops
 }
 
-// stringPrefix is what strings begin with that stand at one place in the lines of a log, and what that stands
-// for: chunks of a stream begin alike, and where one does its escapes are not read again.
+// stringPrefix is the common beginning of the strings at one place of a log, with its unquoted text. The chunks of
+// a stream begin alike, so their escapes need not be read again.
 type stringPrefix struct {
-	last         []byte // what the last string began with that had no stem
-	literal      []byte // from its opening quote on
+	last         []byte // beginning of the latest string without the prefix
+	literal      []byte // with the opening quote
 	text         []byte
 	made, served int
 }
 
 const (
-	minStringPrefix   = 32  // bytes of a stem
-	maxStringPrefix   = 512 // and at most
+	minStringPrefix   = 32  // bytes of a prefix
+	maxStringPrefix   = 512 // bytes of a prefix
 	minPrefixedString = 64  // bytes of a string that is compared
-	maxStringPrefixes = 64  // stems that are made, and more only if they serve
+	maxStringPrefixes = 64  // prefixes that are made; more only if strings have them
 )
 
 // readString is jsonbytes.AppendString.
@@ -563,7 +563,7 @@ func (s *stringPrefix) readString(dst, p []byte) (out []byte, n int, closed bool
 	return out, n, closed
 }
 
-// derive makes a stem of what two strings begin with, one after the other.
+// derive makes a prefix of the common beginning of two strings.
 func (s *stringPrefix) derive(p []byte) {
 	n := 0
 	for n < min(len(p), len(s.last)) && p[n] == s.last[n] {
@@ -577,7 +577,7 @@ func (s *stringPrefix) derive(p []byte) {
 	s.last = append(s.last[:0], p...)
 }
 
-// wholeStem is how much of p is without half an escape at its end, or one that may be half a pair.
+// wholeStem returns the length of p without an incomplete escape at its end, or one that may be half of a pair.
 func wholeStem(p []byte) (n int) {
 	for n < len(p) {
 		switch {

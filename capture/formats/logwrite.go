@@ -54,7 +54,7 @@ func (s *openStreams) writePayload(x *logStream, f *payload) {
 }
 
 // writeBytes adds bytes of a stream, with the line ends that follow them there. The first record of a stream has
-// its head; the last one says whether its times are those of when the log was written.
+// its head. The last one says whether its times are those of writing the log.
 func (w *streamWriter) writeBytes(x *logStream, at time.Duration, text []byte, end string, from *textOrigin, span capture.LineSpan) {
 	var head *capture.Head
 	if !x.headWritten {
@@ -88,7 +88,7 @@ func (w *streamWriter) headOf(x *logStream, at time.Duration) *capture.Head {
 	return h
 }
 
-// spanOf is where a payload stands in its line.
+// spanOf returns the place of a payload in its line.
 func (w *streamWriter) spanOf(f *payload) capture.LineSpan {
 	if w.r.raw != nil && !w.r.in.AllowChunks && f.span == (capture.LineSpan{}) {
 		return w.r.in.LineSpan(w.r.raw, w.r.begin, f.before, f.text, f.after)
@@ -96,8 +96,8 @@ func (w *streamWriter) spanOf(f *payload) capture.LineSpan {
 	return f.span
 }
 
-// withEnd returns a text and the line ends that follow it in the stream, in memory that nothing overwrites: in room
-// if that is large enough, where the text may be already.
+// withEnd returns a text with the line ends that follow it in the stream, in memory that nothing overwrites. That
+// is room if it is large enough, where the text may be already.
 func (w *streamWriter) withEnd(text []byte, end string, room []byte) []byte {
 	if n := len(text) + len(end); n <= len(room) && !w.r.in.AllowChunks {
 		copy(room, text)
@@ -107,7 +107,7 @@ func (w *streamWriter) withEnd(text []byte, end string, room []byte) []byte {
 	return w.copyWithEnd(text, end)
 }
 
-// copyWithEnd is a text with what ends its line in the stream, in room of its own.
+// copyWithEnd returns a copy of a text with the line ends that follow it in the stream.
 func (w *streamWriter) copyWithEnd(text []byte, end string) []byte {
 	const block = 64 << 10
 	n := len(text) + len(end)
@@ -119,7 +119,7 @@ func (w *streamWriter) copyWithEnd(text []byte, end string) []byte {
 	return w.room[from:len(w.room):len(w.room)]
 }
 
-// timeOf is the time of a payload: its line's own, or when the line came. Time does not go back.
+// timeOf returns the time of a payload: that of its line, or when the line came. Times don't decrease.
 func (w *streamWriter) timeOf(x *logStream, t timestamp) time.Duration {
 	at := w.r.at
 	if clock := w.clock.parse(t); !clock.IsZero() {
@@ -135,7 +135,7 @@ func (w *streamWriter) timeOf(x *logStream, t timestamp) time.Duration {
 	return at
 }
 
-// addResponse takes an answer that is whole, and what was asked, if that is known.
+// addResponse adds a complete response, with its request if that is known.
 func (s *openStreams) addResponse(f, ask *payload) {
 	x := &logStream{of: f.of, on: f.on, number: s.r.in.NextExchange(), at: capture.NoTime, fields: f.is == eventText, stands: s.r.in.Lines()}
 	s.last = x.number
@@ -171,28 +171,27 @@ func (t *timestampRange) add(at time.Duration) {
 	t.lines++
 }
 
-// isLate reports whether many lines have one time: they were written when all was over.
+// isLate reports whether many lines have the same time. Then they were written at the end.
 func (t *timestampRange) isLate() bool {
 	const many = 20
 	return t.lines >= many && t.first != capture.NoTime && t.first == t.last
 }
 
-// recordBuilder is the record that goes on with what comes next of its stream, where who reads the log takes
-// records of several pieces. Its bytes are moved together in what was read of the log, over lines that
-// are done with: they take less room there than the lines did.
+// recordBuilder collects several pieces of a stream in one record, if the reader of the log accepts such records.
+// It moves their bytes together in the buffer of the log, over lines that are finished. They need less memory there
+// than the lines did.
 type recordBuilder struct {
-	record int // which of the records it is, from 1; 0: none goes on
-	from   int // where its bytes begin in the room
+	record int // index of the open record from 1, 0 for none
+	from   int // where its bytes begin in room
 	room   []byte
-	begin  int // up to where what was read is done with, while a line is looked at
-	end    int // and once it was
+	begin  int // end of the finished bytes while a line is read
+	end    int // end of the finished bytes after that line
 }
 
-// restart begins with what was read of the log.
+// restart begins with new bytes of the log.
 func (p *recordBuilder) restart(read []byte) { *p = recordBuilder{room: read[:0:len(read)]} }
 
-// appendToRecord adds bytes of an answer to the record that goes on, or begins one. What was read of the log is
-// done with up to some byte.
+// appendToRecord adds bytes of a response to the open record, or begins one.
 func (w *streamWriter) appendToRecord(exchange int, at time.Duration, text []byte, end string) {
 	const some = 64
 	g, all := &w.builder, w.r.recs
@@ -221,15 +220,15 @@ func (w *streamWriter) appendToRecord(exchange int, at time.Duration, text []byt
 	}
 }
 
-// This file holds payloads that were cut, until it is clear what they go on with.
+// This part holds payloads that were cut off, until it is clear how they continue.
 
-// truncatedByLength counts payloads that were cut, by how long their lines are.
+// truncatedByLength counts payloads that were cut off, by the length of their lines.
 type truncatedByLength struct {
 	size, count int
 	reported    bool
 }
 
-// holdTruncated keeps a payload whose end is missing until the next line tells whether it goes on there.
+// holdTruncated keeps a payload without its end until the next line shows whether it continues there.
 func (s *openStreams) holdTruncated(f *payload) bool {
 	if !f.field && f.is != aChunk {
 		return false
@@ -245,8 +244,8 @@ func (s *openStreams) holdTruncated(f *payload) bool {
 	return true
 }
 
-// continueTruncated has payloads that were cut go on with what a line holds, or takes them as they are. What is
-// left of the line is returned.
+// continueTruncated continues held payloads with the payloads of a line, or writes them as they are. It returns the
+// remaining payloads of the line.
 func (s *openStreams) continueTruncated(finds []payload, taken *bool) []payload {
 	for i := 0; i < len(s.r.truncated); i++ {
 		held := s.r.truncated[i]
@@ -271,14 +270,14 @@ func (s *openStreams) continueTruncated(finds []payload, taken *bool) []payload 
 	return finds
 }
 
-// dropTruncated forgets a payload that was cut.
+// dropTruncated removes a held payload.
 func (s *openStreams) dropTruncated(i int) {
 	on := s.r.truncated[i].on
 	s.r.truncated = slices.Delete(s.r.truncated, i, i+1)
 	on.begun = slices.ContainsFunc(s.r.truncated, func(h *truncatedPayload) bool { return h.on == on && h.quoted })
 }
 
-// takeTruncated takes a payload that was cut as it is.
+// takeTruncated writes a held payload as it is.
 func (s *openStreams) takeTruncated(i int) {
 	held := s.r.truncated[i]
 	s.dropTruncated(i)
@@ -289,18 +288,18 @@ func (s *openStreams) takeTruncated(i int) {
 	}
 }
 
-// maxLinesBetween is how many lines of others may come between two pieces of a payload.
+// maxLinesBetween is the maximum number of other lines between two pieces of a payload.
 const maxLinesBetween = 100
 
-// joinTruncated is a payload with what a line goes on with: the next line of a text of which each has its
-// own data:, or the second half of a line that was cut.
+// joinTruncated returns a held payload joined with its continuation: the next line of a text whose lines each have
+// their own data:, or the second half of a line that was cut.
 func (s *openStreams) joinTruncated(held, next *payload) (whole payload, is bool) {
 	if next.is != aRest && !opensWithin(held, next) || next.on != held.on || len(next.text) == 0 {
 		return whole, false
 	}
 	whole = *held
 	text := bytes.TrimRight(next.text, "\r\n")
-	if held.quoted && bytes.HasPrefix(text, []byte("data:")) { // lines of one event, and no pieces
+	if held.quoted && bytes.HasPrefix(text, []byte("data:")) { // lines of one event, not pieces
 		whole.quoted, held.quoted, held.field, whole.field = false, false, true, true
 		held.on.begun, held.on.fields = false, true
 	}
@@ -335,7 +334,7 @@ func (s *openStreams) joinTruncated(held, next *payload) (whole payload, is bool
 	value = bytes.TrimSpace(value)
 	n, closed := valueLen(value)
 	if closed && len(bytes.TrimSpace(value[n:])) > 0 {
-		return whole, false // it is not what goes on here
+		return whole, false // it doesn't continue the payload
 	}
 	if whole.cut = !closed; closed {
 		all, _, _ := readMembers(nil, value)
@@ -347,8 +346,8 @@ func (s *openStreams) joinTruncated(held, next *payload) (whole payload, is bool
 	return whole, true
 }
 
-// opensWithin reports whether a line that may begin a payload is a bracket alone, where the payload
-// that was cut has room for a value: so nicely printed JSON goes on.
+// opensWithin reports whether a line that may begin a payload is only a bracket, where the held payload expects a
+// value. Indented JSON continues like this.
 func opensWithin(held, next *payload) bool {
 	bracket, is := bytes.CutPrefix(bytes.TrimSpace(next.text), []byte("data:"))
 	if !is || !held.field || !next.cut || string(bytes.TrimSpace(bracket)) != "{" {
@@ -358,8 +357,8 @@ func opensWithin(held, next *payload) bool {
 	return bytes.IndexByte([]byte("[,:"), text[len(text)-1]) >= 0
 }
 
-// canContinue reports whether a text can be what a payload that was cut goes on with. Inside a string that
-// may be anything, so only what is as long as loggers cut at is taken for cut there.
+// canContinue reports whether a text can continue a held payload. Inside a string any text can. So a payload is
+// only continued there if it is at least as long as the limits of loggers.
 func canContinue(held *payload, text []byte) bool {
 	const least = 500
 	next, lines := bytes.CutPrefix(text, []byte("data:"))
@@ -378,10 +377,10 @@ func canContinue(held *payload, text []byte) bool {
 	return len(next) > 0 && bytes.IndexByte([]byte(`{}[]",:-0123456789tfn`), next[0]) >= 0
 }
 
-// maxStartBytes is how many bytes of a text are held that may begin an event stream, or not.
+// maxStartBytes is the maximum size of a text that is held because it may begin an event stream.
 const maxStartBytes = 64 << 10
 
-// dataOf is the data of a field, or of several: without their names.
+// dataOf returns the data of one or several fields, without their names.
 func dataOf(field []byte) (data []byte) {
 	for i, line := range bytes.Split(field, []byte("\n")) {
 		if i > 0 {
@@ -392,7 +391,7 @@ func dataOf(field []byte) (data []byte) {
 	return data
 }
 
-// countTruncated notices that lines are cut at one length: then the logger did it.
+// countTruncated reports when lines are cut at one length: that is a limit of the logger.
 func (s *openStreams) countTruncated(f *payload) {
 	const some, least = 2, 128
 	x := s.chooseStream(f).flow

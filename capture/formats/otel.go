@@ -10,10 +10,9 @@ import (
 	"toolscope/capture"
 )
 
-// otlp is traces and events of OpenTelemetry as the collector's file exporter writes them, and as
-// backends export them: OTLP in JSON. A span is an exchange if it has what a model was asked and
-// said, by the names of the semantic conventions for generative AI, of OpenInference or of
-// OpenLLMetry.
+// otlp reads traces and events of OpenTelemetry in OTLP's JSON, as the collector's file exporter and backends write
+// them. A span is an exchange if it has the messages to and from a model, by the semantic conventions for
+// generative AI, of OpenInference or of OpenLLMetry.
 var otlp = capture.Format{
 	Name:  "otlp",
 	Title: "OpenTelemetry, OTLP/JSON: GenAI, OpenInference",
@@ -73,7 +72,7 @@ func (o *otlpLog) takeValue(recs []capture.Record, _ int, value []byte) []captur
 	return o.addExchange(recs, s, began, ended)
 }
 
-// addExchange tells of a span. What arguments it has as objects were parsed and written anew.
+// addExchange writes the exchange of a span. Arguments that are objects were parsed and encoded anew.
 func (o *otlpLog) addExchange(recs []capture.Record, s *otelSpan, began, ended time.Time) []capture.Record {
 	as := s.chooseShape()
 	lacks := []capture.Lack{capture.NoDeltas, capture.Composed}
@@ -100,10 +99,10 @@ func (o *otlpLog) addExchange(recs []capture.Record, s *otelSpan, began, ended t
 	return append(recs, capture.Record{Exchange: n, At: o.in.RecordTime(ended), End: capture.EndEOF})
 }
 
-// notModels are operations whose spans have messages that the spans inside them have too.
+// notModels are operations whose spans repeat the messages of the spans inside them.
 var notModels = []string{"invoke_agent", "create_agent", "execute_tool", "invoke_workflow", "embeddings"}
 
-// isModel reports whether the span is of one call of a model.
+// isModel reports whether the span is one call of a model.
 func (s *otelSpan) isModel() bool {
 	if slices.Contains(notModels, s.attrText("gen_ai.operation.name")) {
 		return false
@@ -119,15 +118,15 @@ func (s *otelSpan) isModel() bool {
 	return s.convention != ""
 }
 
-// A otelSpan is one call of a model, as attributes and events tell of it.
+// otelSpan is one call of a model, from attributes and events.
 type otelSpan struct {
 	attributes map[string][]byte
-	convention string // whose names it has
+	convention string // the convention of its names
 
 	history      []spanMessage
-	requestModel []byte // the model that was asked for
+	requestModel []byte // the requested model
 	answer       modelResponse
-	word         string // why it finished
+	word         string // finish reason
 	tools        [][]byte
 }
 
@@ -137,14 +136,14 @@ type spanMessage struct {
 	parts []messagePart
 }
 
-// takeEvent takes an event of the span. Older conventions have messages there, newer ones attributes.
+// takeEvent reads an event of the span. Older conventions have messages there, newer ones in attributes.
 func (s *otelSpan) takeEvent(e []byte) {
 	f := pickMembers(e, "name", "attributes")
 	name, _ := Text(f[0])
 	s.takeNamedEvent(string(name), attributesOf(f[1]))
 }
 
-// readLogfireEvents takes the events that Logfire has in an attribute.
+// readLogfireEvents reads the events that Logfire has in an attribute.
 func (s *otelSpan) readLogfireEvents() {
 	for e := range Elements(s.attrJSON("events")) {
 		of := map[string][]byte{}
@@ -156,7 +155,7 @@ func (s *otelSpan) readLogfireEvents() {
 	}
 }
 
-// takeNamedEvent takes an event by its name and attributes.
+// takeNamedEvent reads an event by its name and attributes.
 func (s *otelSpan) takeNamedEvent(name string, of map[string][]byte) {
 	switch {
 	case name == "gen_ai.client.inference.operation.details":
@@ -185,7 +184,7 @@ func (s *otelSpan) takeNamedEvent(name string, of map[string][]byte) {
 	}
 }
 
-// eventMessage is what the attributes of an event are as a message of Chat Completions.
+// eventMessage returns the attributes of an event as a message of Chat Completions.
 func (s *otelSpan) eventMessage(of map[string][]byte) []byte {
 	id := of["id"]
 	if of["tool_call_id"] != nil {
@@ -194,7 +193,7 @@ func (s *otelSpan) eventMessage(of map[string][]byte) []byte {
 	return objectOf(member{"role", of["role"]}, member{"content", of["content"]}, member{"tool_calls", s.attrJSON("tool_calls")}, member{"tool_call_id", id})
 }
 
-// addResponse takes a message of the answer.
+// addResponse adds a message of the response.
 func (s *otelSpan) addResponse(m []byte) {
 	_, parts := messageOf(m)
 	s.answer.parts = append(s.answer.parts, parts...)
@@ -203,7 +202,7 @@ func (s *otelSpan) addResponse(m []byte) {
 	}
 }
 
-// readAttributes takes what the attributes tell, by the first convention that has messages.
+// readAttributes reads the attributes by the first convention that has messages.
 func (s *otelSpan) readAttributes() {
 	s.requestModel = s.attributes["gen_ai.request.model"]
 	s.answer.model, s.answer.id = s.attributes["gen_ai.response.model"], s.attributes["gen_ai.response.id"]
@@ -252,7 +251,7 @@ func (s *otelSpan) genAI() {
 	}
 }
 
-// setFailure takes the status of a span whose call failed. One that has an answer has not.
+// setFailure reads the status of a span. A call with a response didn't fail.
 func (s *otelSpan) setFailure(status []byte) {
 	f := pickMembers(status, "code", "message")
 	if len(s.answer.parts) > 0 || !hasText(f[0], "STATUS_CODE_ERROR") && string(f[0]) != "2" {
@@ -268,7 +267,7 @@ func (s *otelSpan) setFailure(status []byte) {
 	}
 }
 
-// readFlattened takes messages that are spread over attributes: PREFIX<i>.message.role and so on.
+// readFlattened reads messages that are spread over attributes: PREFIX<i>.message.role and so on.
 func (s *otelSpan) readFlattened(input, output, inside string) {
 	for i := range maxFlattened {
 		by, parts, ok := s.flatMessage(input+strconv.Itoa(i)+"."+inside, inside)
@@ -290,10 +289,10 @@ func (s *otelSpan) readFlattened(input, output, inside string) {
 	}
 }
 
-// maxFlattened is how many messages, or calls of one, are looked for.
+// maxFlattened is the maximum number of messages, and of calls in one.
 const maxFlattened = 1 << 14
 
-// flatMessage is the message whose attributes begin so. OpenInference has calls and texts one name deeper
+// flatMessage returns the message whose attributes have a prefix. OpenInference has calls and texts one name deeper
 // than OpenLLMetry.
 func (s *otelSpan) flatMessage(at, inside string) (by messageRole, parts []messagePart, ok bool) {
 	role, content := s.attrText(at+"role"), s.attributes[at+"content"]
@@ -330,7 +329,7 @@ func (s *otelSpan) flatMessage(at, inside string) (by messageRole, parts []messa
 	return roleOf(role, theUser), parts, role != "" || len(parts) > 0
 }
 
-// flatCall adds the call whose attributes begin so, if there is one.
+// flatCall adds the call whose attributes have a prefix, if there is one.
 func (s *otelSpan) flatCall(parts []messagePart, at, function string) []messagePart {
 	name, args, id := s.attributes[at+function+"name"], s.attributes[at+function+"arguments"], s.attributes[at+"id"]
 	if name == nil && args == nil && id == nil {
@@ -349,7 +348,7 @@ func (s *otelSpan) openInferenceTools() {
 	}
 }
 
-// messageOf is a message as JSON: in parts, as the conventions have it, or as Chat Completions.
+// messageOf reads a message in JSON: with parts, as the conventions have it, or of Chat Completions.
 func messageOf(m []byte) (by messageRole, parts []messagePart) {
 	f := pickMembers(m, "role", "parts", "content", "tool_calls", "tool_call_id")
 	role, _ := Text(f[0])
@@ -384,7 +383,7 @@ func roleOf(role string, other messageRole) messageRole {
 	return other
 }
 
-// contentOf is a content: text, or a list of blocks.
+// contentOf reads content: text or a list of blocks.
 func contentOf(content []byte) []messagePart {
 	if text := nonEmptyText(content); text != nil {
 		return []messagePart{{kind: textPart, text: text}}
@@ -392,8 +391,7 @@ func contentOf(content []byte) []messagePart {
 	return partsOf(content)
 }
 
-// partsOf are the parts of a message; what has no text and is no call, such as pictures, is left
-// out.
+// partsOf reads the parts of a message. It omits parts that are neither text nor calls, such as pictures.
 func partsOf(list []byte) (parts []messagePart) {
 	for p := range Elements(list) {
 		f := pickMembers(p, "type", "content", "text", "id", "name", "arguments", "response", "result")
@@ -429,7 +427,7 @@ func resultText(value []byte) []byte {
 	return value
 }
 
-// hasObjects reports whether arguments of a call, asked or answered, are no strings.
+// hasObjects reports whether arguments of calls, in the request or the response, are not strings.
 func (s *otelSpan) hasObjects() bool {
 	all := s.answer.parts
 	for _, m := range s.history {
@@ -443,7 +441,7 @@ func (s *otelSpan) hasObjects() bool {
 	return false
 }
 
-// chooseShape is the one that holds the span's arguments as they stand.
+// chooseShape returns the protocol that can hold the span's arguments as they are.
 func (s *otelSpan) chooseShape() *messageShape {
 	if s.hasObjects() {
 		return &anthropicShape
@@ -451,7 +449,7 @@ func (s *otelSpan) chooseShape() *messageShape {
 	return &chatShape
 }
 
-// finishes are the words for why an answer finished, and what the shapes have for them.
+// finishes are the finish reasons, and the words of the protocols for them.
 var finishes = map[string]struct{ chat, anthropic string }{
 	"stop": {"stop", "end_turn"}, "end_turn": {"stop", "end_turn"}, "STOP": {"stop", "end_turn"}, "stop_sequence": {"stop", "end_turn"},
 	"tool_call": {"tool_calls", "tool_use"}, "tool_calls": {"tool_calls", "tool_use"}, "tool_use": {"tool_calls", "tool_use"},
@@ -460,7 +458,7 @@ var finishes = map[string]struct{ chat, anthropic string }{
 	"content_filter": {"content_filter", "refusal"}, "refusal": {"content_filter", "refusal"}, "SAFETY": {"content_filter", "refusal"},
 }
 
-// finishReason is why the answer finished, in a word of the shape; nil where that is not told.
+// finishReason returns the finish reason in the protocol's word, nil if it is unknown.
 func (s *otelSpan) finishReason(as *messageShape) []byte {
 	words, known := finishes[s.word]
 	if !known {
@@ -480,8 +478,8 @@ func (s *otelSpan) finishReason(as *messageShape) []byte {
 	return []byte(strconv.Quote(word))
 }
 
-// usageJSON is the counts by the shape's names. The conventions count what was cached as input, and
-// Anthropic does not.
+// usageJSON returns the usage in the protocol's names. The conventions count cached tokens as input; Anthropic
+// doesn't.
 func (s *otelSpan) usageJSON(as *messageShape) []byte {
 	input := s.attrCount("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt")
 	output := s.attrCount("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.token_count.completion")
@@ -499,7 +497,7 @@ func (s *otelSpan) usageJSON(as *messageShape) []byte {
 	if as == &anthropicShape {
 		rest := input - max(read, 0) - max(write, 0)
 		if rest < 0 {
-			rest = input // it is counted as Anthropic does
+			rest = input // it is counted as Anthropic counts
 		}
 		return objectOf(told("input_tokens", rest), told("output_tokens", output), told("cache_read_input_tokens", read), told("cache_creation_input_tokens", write))
 	}
@@ -510,7 +508,7 @@ func (s *otelSpan) usageJSON(as *messageShape) []byte {
 	return objectOf(told("prompt_tokens", input), told("completion_tokens", output), details)
 }
 
-// toolsIn are the tools as the shape has them.
+// toolsIn returns the tools in the protocol's form.
 func (s *otelSpan) toolsIn(as *messageShape) []byte {
 	var all [][]byte
 	for _, t := range s.tools {
@@ -534,7 +532,7 @@ func (s *otelSpan) toolsIn(as *messageShape) []byte {
 	return arrayOf(all...)
 }
 
-// attributesOf are attributes by their keys, their values as JSON.
+// attributesOf returns attributes by their keys, with their values as JSON.
 func attributesOf(list []byte) map[string][]byte {
 	all := map[string][]byte{}
 	for a := range Elements(list) {
@@ -546,11 +544,11 @@ func attributesOf(list []byte) map[string][]byte {
 	return all
 }
 
-// maxAttributeDepth is how deep an attribute may be nested.
+// maxAttributeDepth is the maximum depth of an attribute.
 const maxAttributeDepth = 64
 
-// plainJSON is a value of OTLP, which says what kind it is of, as the JSON that it stands for. It is
-// nil for what is none.
+// plainJSON returns the JSON for a value of OTLP, which has the kind of the value as its key. It is nil for
+// anything else.
 func plainJSON(value []byte, depth int) []byte {
 	if depth > maxAttributeDepth {
 		return nil
@@ -561,7 +559,7 @@ func plainJSON(value []byte, depth int) []byte {
 		return f[0]
 	case f[1] != nil:
 		return f[1]
-	case f[2] != nil: // 64 bits, as a string
+	case f[2] != nil: // 64 bits as a string
 		return bytes.Trim(f[2], `"`)
 	case f[3] != nil:
 		return f[3]
@@ -591,13 +589,13 @@ func orNull(value []byte) []byte {
 	return value
 }
 
-// attrText is what an attribute reads.
+// attrText returns the text of an attribute.
 func (s *otelSpan) attrText(name string) string {
 	text, _ := Text(s.attributes[name])
 	return string(text)
 }
 
-// attrJSON is an attribute that is JSON, or a text of it.
+// attrJSON returns an attribute that is JSON, or a text with JSON.
 func (s *otelSpan) attrJSON(name string) []byte {
 	value := s.attributes[name]
 	if text, ok := Text(value); ok {
@@ -606,7 +604,7 @@ func (s *otelSpan) attrJSON(name string) []byte {
 	return value
 }
 
-// attrCount is the first of the attributes that there is, as a number, -1 without any.
+// attrCount returns the first of the attributes that exists as a number, -1 without any.
 func (s *otelSpan) attrCount(names ...string) int {
 	for _, name := range names {
 		if n, err := strconv.Atoi(strings.Trim(string(s.attributes[name]), `"`)); err == nil {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// isTimeName reports whether a member of that name is when a line was written.
+// isTimeName reports whether a field with that name is the time of a line.
 func isTimeName(name []byte) bool {
 	switch string(name) {
 	case "time", "ts", "timestamp", "@timestamp", "t", "date", "datetime", "asctime", "__REALTIME_TIMESTAMP", "_SOURCE_REALTIME_TIMESTAMP",
@@ -16,7 +16,7 @@ func isTimeName(name []byte) bool {
 	return false
 }
 
-// parse is the time of a stamp, the zero time where it is none.
+// parse returns the time, the zero time if the text isn't one.
 func (s timestamp) parse() time.Time {
 	text := s.withoutQuotes()
 	if len(text) == 0 {
@@ -28,7 +28,7 @@ func (s timestamp) parse() time.Time {
 	return epochTime(text)
 }
 
-// withoutQuotes is the text of a stamp without quotes around it.
+// withoutQuotes returns the text without the quotes around it.
 func (s timestamp) withoutQuotes() []byte {
 	if n := len(s.text); n > 0 && (s.text[0] == '"' || s.text[n-1] == '"') {
 		return bytes.Trim(s.text, `"`)
@@ -36,15 +36,15 @@ func (s timestamp) withoutQuotes() []byte {
 	return s.text
 }
 
-// timestampCache is the stamp that was read last: the next one is likely to be like it.
+// timestampCache is the latest time, because the next one is likely to be similar.
 type timestampCache struct {
 	text    []byte
 	at      time.Time
-	seconds time.Duration // of its minute
-	size    int           // of their digits, 0 where it has none
+	seconds time.Duration // within its minute
+	size    int           // of their digits, 0 if there are none
 }
 
-// parse is the time of a stamp, as its own when is.
+// parse returns the same as timestamp.parse.
 func (c *timestampCache) parse(s timestamp) time.Time {
 	const day, minute = len("2006-01-02T"), len("2006-01-02T15:04:")
 	s.text = s.withoutQuotes()
@@ -71,8 +71,8 @@ func (c *timestampCache) parse(s timestamp) time.Time {
 	return c.at
 }
 
-// epochTime reads a number of seconds, or of thousandths, millionths or billionths of them, since
-// 1970: which of them, its size tells.
+// epochTime reads a number of seconds since 1970, or of milliseconds, microseconds or nanoseconds: its size
+// decides.
 func epochTime(text []byte) time.Time {
 	whole, part, _ := bytes.Cut(text, []byte("."))
 	n, err := strconv.ParseInt(string(whole), 10, 64)
@@ -92,7 +92,7 @@ func epochTime(text []byte) time.Time {
 	return time.Time{}
 }
 
-// parseFraction is what digits behind a point say.
+// parseFraction returns the value of digits after a point.
 func parseFraction(digits []byte) (f float64) {
 	if len(digits) > 0 {
 		f, _ = strconv.ParseFloat("0."+string(digits), 64)
@@ -116,8 +116,8 @@ func monthOf(p []byte) int {
 	return 0
 }
 
-// parseTime reads the time that p begins with; n is its length, 0 where there is none. What a form
-// leaves out, a year or a zone, is the same for all lines of a log: only how they differ is used.
+// parseTime reads the time at the beginning of p. n is its length, 0 if there is none. A missing year or zone is
+// the same in all lines of a log, and only the differences matter.
 func parseTime(p []byte) (t time.Time, n int) {
 	switch {
 	case len(p) < 8:
@@ -185,7 +185,7 @@ func parseDigits(p []byte) (n int) {
 	return n
 }
 
-// clockTime reads 15:04:05, with parts of a second behind a point or a comma.
+// clockTime reads 15:04:05, with a fraction after a point or a comma.
 func clockTime(p []byte) (d time.Duration, n int) {
 	if !areDigits(p, 0, 2) || len(p) < 8 || p[2] != ':' || !areDigits(p, 3, 2) || p[5] != ':' {
 		return 0, 0
@@ -196,7 +196,7 @@ func clockTime(p []byte) (d time.Duration, n int) {
 	return d + time.Duration(parseDigits(p[:2]))*time.Hour + time.Duration(parseDigits(p[3:5]))*time.Minute, 6 + n
 }
 
-// secondsTime reads 05, with parts of a second behind a point or a comma.
+// secondsTime reads 05, with a fraction after a point or a comma.
 func secondsTime(p []byte) (d time.Duration, n int) {
 	if !areDigits(p, 0, 2) {
 		return 0, 0

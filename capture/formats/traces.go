@@ -11,9 +11,8 @@ import (
 	"toolscope/stream/count"
 )
 
-// claudeTrace reads the logs of claude-trace, a line for each request and its response. A stream is
-// kept as text in body_raw, or by some versions as events; a whole body was parsed and written
-// anew.
+// claudeTrace reads the logs of claude-trace, with one line for each request and its response. A stream is the text
+// in body_raw; some versions have its events instead. A complete body was parsed and encoded anew.
 var claudeTrace = capture.Format{
 	Name:  "claude-trace",
 	Title: "logs of claude-trace",
@@ -23,8 +22,8 @@ var claudeTrace = capture.Format{
 	New: func(in *capture.Input) capture.Reader { return newEntries(in, "line", readClaudeTrace, []string{}) },
 }
 
-// claudeTap reads the logs of claude-tap: of a stream the events, of a WebSocket the messages of
-// either side, and for all of them the answer put together.
+// claudeTap reads the logs of claude-tap: the events of a stream, the messages of a WebSocket, and for all of them
+// the assembled response.
 var claudeTap = capture.Format{
 	Name:  "claude-tap",
 	Title: "traces of claude-tap",
@@ -34,14 +33,13 @@ var claudeTap = capture.Format{
 	New: func(in *capture.Input) capture.Reader { return newEntries(in, "line", readClaudeTap, []string{}) },
 }
 
-// tapKeys are what a line of claude-tap may have before its request.
+// tapKeys are the possible keys before the request in a line of claude-tap.
 var tapKeys = map[string]bool{
 	"timestamp": true, "request_id": true, "id": true, "turn": true, "duration_ms": true, "transport": true,
 	"upstream_base_url": true, "capture": true, "session_id": true,
 }
 
-// sniffPair tells an object that has a request with a method, and with one other member that says
-// who wrote it.
+// sniffPair detects an object with a request that has a method and one other field, which identifies the program.
 func sniffPair(first []byte, whole bool, member, why string) capture.SniffResult {
 	return sniffObject(first, whole, func(key string, value []byte) capture.SniffResult {
 		switch {
@@ -114,7 +112,7 @@ func readClaudeTap(r *valuesReader, object []byte, cut bool) {
 		x.setMessages(request, response, cut)
 	case response.get("sse_events").isSequence():
 		x.setEvents(response.get("sse_events"), cut)
-	case response.isMapping() && !cut: // behind the answer put together its events may stand
+	case response.isMapping() && !cut: // the events may follow the assembled response
 		x.setResponse(response.get("body"), cut)
 	}
 	r.writeExchange(&x)
@@ -123,7 +121,7 @@ func readClaudeTap(r *valuesReader, object []byte, cut bool) {
 	}
 }
 
-// loggedBody is a body that was parsed where it was JSON; of one that is cut there is nothing.
+// loggedBody returns a body, which was parsed if it was JSON. It returns nil if the body is cut off.
 func loggedBody(body fileValue, cut bool) []byte {
 	if body.isNull() || cut && !isWhole(body.raw) {
 		return nil
@@ -131,7 +129,7 @@ func loggedBody(body fileValue, cut bool) []byte {
 	return body.asBytes()
 }
 
-// setResponse takes an answer that did not come as a stream, or was put together.
+// setResponse reads a response that didn't come as a stream, or was assembled.
 func (x *recordedExchange) setResponse(body fileValue, cut bool) {
 	x.response = loggedBody(body, cut)
 	switch {
@@ -144,7 +142,7 @@ func (x *recordedExchange) setResponse(body fileValue, cut bool) {
 	x.addLack(capture.NoTimes)
 }
 
-// setEvents takes a stream that was kept as its events.
+// setEvents reads a stream that was kept as its events.
 func (x *recordedExchange) setEvents(list fileValue, cut bool) {
 	timed := false
 	list.eachChild(func(_ string, e fileValue) {
@@ -164,8 +162,8 @@ func (x *recordedExchange) setEvents(list fileValue, cut bool) {
 	}
 }
 
-// setMessages takes the messages of a WebSocket. In which order those of the two sides came is not kept:
-// each of the client's stands before the answers to it, which end with what the client waits for.
+// setMessages reads the messages of a WebSocket. Their order between the two sides is unknown: each of the client's
+// messages is put before its response, which ends with the last event that the client waits for.
 func (x *recordedExchange) setMessages(request, response fileValue, cut bool) {
 	x.request, x.status = nil, 101
 	x.addLack(capture.NoTimes)
@@ -194,7 +192,7 @@ func (x *recordedExchange) setMessages(request, response fileValue, cut bool) {
 	ask(len(asked))
 }
 
-// parseClock is a time as seconds or milliseconds since 1970, or as text.
+// parseClock reads a time: seconds or milliseconds since 1970, or text.
 func parseClock(p fileValue) time.Time {
 	if len(p.raw) > 0 && p.raw[0] == '"' {
 		return parseISOTime(p.asText())
@@ -206,9 +204,8 @@ func parseClock(p fileValue) time.Time {
 	return unixTime(n)
 }
 
-// interceptor reads the logs of llm-interceptor: a line for a request, for each event of its
-// stream, and for the end. The times are of writing the lines, which is done after the answer has
-// ended.
+// interceptor reads the logs of llm-interceptor, with one line for a request, for each event of its stream, and for
+// the end. The times are those of writing the lines, after the response has ended.
 var interceptor = capture.Format{
 	Name:  "llm-interceptor",
 	Title: "captures of llm-interceptor",
@@ -243,10 +240,10 @@ func sniffInterceptor(first []byte, whole bool) capture.SniffResult {
 	})
 }
 
-// interceptorLog is the requests that are not answered yet.
+// interceptorLog holds the open requests.
 type interceptorLog struct {
-	open        map[string]int // the exchange, by the id of its request
-	headWritten map[int]bool   // its response has begun
+	open        map[string]int // exchanges by the id of their request
+	headWritten map[int]bool   // exchanges whose response has begun
 }
 
 func (l *interceptorLog) readLine(r *valuesReader, object []byte, cut bool) {
@@ -278,7 +275,7 @@ func (l *interceptorLog) timeOf(r *valuesReader, line fileValue) time.Duration {
 	return r.in.RecordTime(parseClock(line.get("timestamp")))
 }
 
-// continueExchange goes on with an exchange, or with one whose request the log does not have.
+// continueExchange continues an exchange, also one without a request in the log.
 func (l *interceptorLog) continueExchange(r *valuesReader, line fileValue, kind string) {
 	id := line.get("request_id").asText()
 	n, known := l.open[id]
@@ -309,7 +306,7 @@ func (l *interceptorLog) continueExchange(r *valuesReader, line fileValue, kind 
 	delete(l.headWritten, n)
 }
 
-// chunkEvent is the event that a chunk was parsed from.
+// chunkEvent returns the event that a chunk was parsed from.
 func chunkEvent(content fileValue) []byte {
 	if done := content.get("done"); string(done.raw) == "true" {
 		return sseEvent("", "", bytes.Join(currentRules().terminators, nil))
@@ -320,7 +317,7 @@ func chunkEvent(content fileValue) []byte {
 	return sseEvent(content.get("_event_type").asText(), "", content.asBytes())
 }
 
-// endOpen ends what the log does not.
+// endOpen ends the open exchanges.
 func (l *interceptorLog) endOpen(r *valuesReader) {
 	for _, n := range slices.Sorted(maps.Values(l.open)) {
 		r.writeFor(n, capture.Record{At: capture.NoTime, End: capture.EndCut})
@@ -330,9 +327,9 @@ func (l *interceptorLog) endOpen(r *valuesReader) {
 	}
 }
 
-// liteLLM is the StandardLoggingPayload that LiteLLM hands to its callbacks: one object for each
-// call, a file each, one a line, or in an array. What was asked and answered stand in it in the
-// form of the provider that LiteLLM plays, mostly Chat Completions.
+// liteLLM reads the StandardLoggingPayload that LiteLLM passes to its callbacks: one object for each call, in a
+// file of its own, on a line, or in an array. The request and the response have the protocol that LiteLLM offers,
+// mostly Chat Completions.
 var liteLLM = capture.Format{
 	Name:  "litellm payload",
 	Title: "LiteLLM: StandardLoggingPayload, JSON or JSONL",
@@ -377,7 +374,7 @@ func (l *liteLLMLog) entry(recs []capture.Record, payload []byte) []capture.Reco
 	recs = append(recs, capture.Record{Exchange: n, Side: capture.Request, At: l.in.RecordTime(began), Head: head, Data: liteLLMRequest(payload, f[9])})
 	answer := &capture.Head{Start: first}
 	body := f[6]
-	if kindOf(body) == '"' { // LiteLLM keeps it as text where it was told so
+	if kindOf(body) == '"' { // LiteLLM can be set to keep it as text
 		body, _ = Text(body)
 	}
 	if hasText(f[1], "failure") {
@@ -391,7 +388,7 @@ func (l *liteLLMLog) entry(recs []capture.Record, payload []byte) []capture.Reco
 	return append(recs, capture.Record{Exchange: n, At: l.in.RecordTime(ended), End: capture.EndEOF})
 }
 
-// textOr is what a string reads, or the value itself.
+// textOr returns the text of a string, or the value itself.
 func textOr(value []byte) []byte {
 	if text, ok := Text(value); ok {
 		return text
@@ -399,7 +396,7 @@ func textOr(value []byte) []byte {
 	return value
 }
 
-// liteLLMRequest is what was asked: the model, what was said, and the parameters as they stand.
+// liteLLMRequest returns the request: the model, the messages, and the parameters as they are.
 func liteLLMRequest(payload, messages []byte) []byte {
 	f := pickMembers(payload, "model", "model_parameters")
 	members := []member{{"model", f[0]}}

@@ -8,11 +8,10 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// A unwrapper takes what a log wrote around a payload off a line of it, layer by layer, until what is
-// left is something that a provider sends or is sent. It finds the payload by its shape; what
-// stands before and behind it is asked for a time and for what may tell streams apart.
+// unwrapper removes the wrappers around a payload in a line of a log, one after another. It recognises a payload by
+// its keys. In the text around it, it looks for a time and for keys that tell streams apart.
 //
-// What a line gave is lent: it is valid until the next line.
+// The payloads of a line are valid until the next line.
 type unwrapper struct {
 	lineKeys
 	in    *capture.Input
@@ -34,30 +33,30 @@ type unwrapper struct {
 	builder   templateBuilder
 }
 
-// wrapper is what is around what is looked at.
+// wrapper encloses the current place.
 type wrapper struct {
-	name          string // "" for a member of an object
-	key           []byte // of a member
-	hash          uint64 // of this layer and those around it
-	before, after []byte // what stands in this layer before and behind the next one
+	name          string // "" for a field of an object
+	key           []byte // of the field
+	hash          uint64 // of this wrapper and those around it
+	before, after []byte // the wrapper's text before and after its content
 }
 
-// payloadPath is a place where payloads stand: the names of the layers around it.
+// payloadPath is a place of payloads: the names of the wrappers around it.
 type payloadPath struct {
 	hash   uint64
 	names  []string
-	pieces bool // they are pieces of a text, cut anywhere
-	fields bool // they are fields of events, each for itself
-	begun  bool // what stands there may be the next piece of one that is held
+	pieces bool // its payloads are pieces of a text that was cut anywhere
+	fields bool // its payloads are fields of events
+	begun  bool // a text there may continue a held payload
 }
 
-// payload is a payload that was found in a line.
+// payload is a payload of a line.
 type payload struct {
 	chunkInfo
 	text   []byte
-	field  bool // it is a field of an event stream: its line
+	field  bool // it is a field of an event stream
 	cut    bool // its end is missing
-	quoted bool // it is all of a text that a log quotes
+	quoted bool // it is a complete quoted text
 	unsure bool // it may also be the middle of a text that was cut anywhere
 	on     *payloadPath
 	keys   []correlationKey
@@ -76,10 +75,10 @@ type textOrigin struct {
 }
 
 const (
-	maxWrappers     = 12      // layers around a payload
-	maxPrefixBytes  = 4 << 10 // bytes before a payload in a text
-	maxPlaces       = 32      // places in a text at which a payload is looked for
-	maxPrefixShapes = 8       // shapes of what stands before payloads
+	maxWrappers     = 12      // around a payload
+	maxPrefixBytes  = 4 << 10 // before a payload in a text
+	maxPlaces       = 32      // in a text that are tried
+	maxPrefixShapes = 8       // of prefixes before payloads
 )
 
 func newUnwrapper(in *capture.Input) *unwrapper {
@@ -89,7 +88,7 @@ func newUnwrapper(in *capture.Input) *unwrapper {
 	}
 }
 
-// unwrap looks for payloads in a line of a log. What it returns is lent.
+// unwrap returns the payloads of a line.
 func (p *unwrapper) unwrap(line []byte) []payload {
 	p.lines++
 	p.reset()
@@ -116,7 +115,7 @@ func (p *unwrapper) hash() uint64 {
 	return hashSeed
 }
 
-// push enters a layer; after it comes what is in it.
+// push enters a wrapper.
 func (p *unwrapper) push(name string, key, before, after []byte) {
 	h := hashOf(hashOf(p.hash()*31, []byte(name)), key)
 	p.wrappers = append(p.wrappers, wrapper{name, key, h, before, after})
@@ -130,12 +129,12 @@ type unwrapPosition struct {
 	stamp          timestamp
 }
 
-func (p *unwrapper) position() unwrapPosition {
+func (p *unwrapper) currentPosition() unwrapPosition {
 	return unwrapPosition{len(p.wrappers), len(p.keys), p.stamp}
 }
 
-// leave returns to a position, and returns found. The time of a wrapper with payloads stays.
-func (p *unwrapper) leave(to unwrapPosition, found bool) bool {
+// leaveTo returns to a position, and returns found. The time of a wrapper with payloads stays.
+func (p *unwrapper) leaveTo(to unwrapPosition, found bool) bool {
 	p.pop(to.wrappers)
 	if p.keys = p.keys[:to.keys]; !found {
 		p.stamp = to.stamp
@@ -143,7 +142,7 @@ func (p *unwrapper) leave(to unwrapPosition, found bool) bool {
 	return found
 }
 
-// addPayload says that a payload stands here.
+// addPayload adds a payload at the current place.
 func (p *unwrapper) addPayload(f payload) bool {
 	h := p.hash()
 	f.on = p.paths[h]
@@ -159,10 +158,10 @@ func (p *unwrapper) addPayload(f payload) bool {
 	return true
 }
 
-// rememberPath remembers where a payload stood, and what led there.
+// rememberPath remembers the current place and the wrappers around it.
 func (p *unwrapper) rememberPath(h uint64) *payloadPath {
 	t := &payloadPath{hash: h}
-	p.templates.clear() // payloads may be at other places too
+	p.templates.removeAll() // payloads may be at other places too
 	for _, l := range p.wrappers {
 		p.leads[l.hash] = true
 		name := l.name
@@ -177,7 +176,7 @@ func (p *unwrapper) rememberPath(h uint64) *payloadPath {
 	return t
 }
 
-// surround is what stands in the line before a payload and behind it, through all layers.
+// surround returns the text of the line before and after a payload, through all wrappers.
 func (p *unwrapper) surround(before, after []byte) (all, rest []byte) {
 	if len(p.wrappers) == 0 {
 		return before, after
@@ -193,7 +192,7 @@ func (p *unwrapper) surround(before, after []byte) (all, rest []byte) {
 	return all, rest
 }
 
-// searchText looks for payloads in a text, and reports whether it found some.
+// searchText searches a text for payloads, and reports whether it has any.
 func (p *unwrapper) searchText(t []byte) bool {
 	if len(p.wrappers) >= maxWrappers {
 		return false
@@ -227,14 +226,14 @@ func (p *unwrapper) searchText(t []byte) bool {
 	return false
 }
 
-// inWrapper looks for payloads in a layer that is entered for that.
+// inWrapper calls look inside a wrapper.
 func (p *unwrapper) inWrapper(name string, before, after []byte, look func() bool) bool {
-	was := p.position()
+	was := p.currentPosition()
 	p.push(name, nil, before, after)
-	return p.leave(was, look())
+	return p.leaveTo(was, look())
 }
 
-// isEdge reports whether a payload may begin behind c.
+// isEdge reports whether a payload may begin after c.
 func isEdge(c byte) bool {
 	switch c {
 	case ' ', '\t', '|', ']', ')', '>', ':', '=', '(', '"', '\'', ',', ';', '`':
@@ -243,7 +242,7 @@ func isEdge(c byte) bool {
 	return false
 }
 
-// searchAt looks for a payload that begins at i. n is how many bytes were looked at in vain.
+// searchAt searches for a payload that begins at i. n is the number of bytes that can't contain another.
 func (p *unwrapper) searchAt(t []byte, i int, ended bool) (n int, found bool) {
 	rest := t[i:]
 	switch rest[0] {
@@ -272,7 +271,7 @@ func (p *unwrapper) searchAt(t []byte, i int, ended bool) (n int, found bool) {
 	return 0, false
 }
 
-// isEventName reports whether what follows event: names one, and nothing else follows.
+// isEventName reports whether p, the text after "event:", is only a name.
 func isEventName(p []byte) bool {
 	p = bytes.TrimSpace(p)
 	for _, c := range p {
@@ -283,29 +282,29 @@ func isEventName(p []byte) bool {
 	return len(p) > 0 && len(p) <= 64
 }
 
-// searchAfterPrefix looks for a payload behind a prefix, as what wrote that prefix has it.
+// searchAfterPrefix calls look after a prefix, and before a suffix.
 func (p *unwrapper) searchAfterPrefix(prefix, suffix []byte, look func() bool) bool {
 	if len(bytes.TrimSpace(prefix)) == 0 {
 		p.wrappers = append(p.wrappers, wrapper{"", nil, p.hash(), prefix, suffix})
 		defer p.pop(len(p.wrappers) - 1)
 		return look()
 	}
-	was, around := p.position(), p.hash()
+	was, around := p.currentPosition(), p.hash()
 	p.enterPrefix(prefix, suffix)
-	found := p.leave(was, look())
+	found := p.leaveTo(was, look())
 	if found {
 		p.keepPrefix(around, prefix)
 	}
 	return found
 }
 
-// timestamp is a time as a line has it.
+// timestamp is the time of a line as it is written.
 type timestamp struct {
 	text []byte
-	fine bool // it has parts of a second
+	fine bool // it has fractions of a second
 }
 
-// searchJSON looks at the JSON value that begins at i of a text.
+// searchJSON searches the JSON value that begins at i of a text.
 func (p *unwrapper) searchJSON(t []byte, i int) (n int, found bool) {
 	n, whole := valueLen(t[i:])
 	end := i + n
@@ -322,8 +321,8 @@ func (p *unwrapper) searchJSON(t []byte, i int) (n int, found bool) {
 	return n, found
 }
 
-// endsInContent reports whether a JSON value is cut inside a piece of a conversation, or of a session:
-// what looks like a payload there is text.
+// endsInContent reports whether a JSON value is cut off inside a part of a conversation or session. A payload there
+// would be content.
 func endsInContent(v []byte, depth int) bool {
 	switch {
 	case depth > maxWrappers:
@@ -335,7 +334,7 @@ func endsInContent(v []byte, depth int) bool {
 		}
 		return currentRules().isOwnText(all) || endsInContent(all[len(all)-1].value, depth+1)
 	case isArray(v):
-		for at := 1; at < len(v); at++ { // behind a comma
+		for at := 1; at < len(v); at++ { // after a comma
 			at += jsonbytes.SpaceLen(v[at:])
 			n, closed := valueLen(v[at:])
 			if n == 0 || !closed {
@@ -347,7 +346,7 @@ func endsInContent(v []byte, depth int) bool {
 	return false
 }
 
-// searchValue looks for payloads in a JSON value.
+// searchValue searches a JSON value for payloads.
 func (p *unwrapper) searchValue(v []byte, whole bool) bool {
 	switch {
 	case len(p.wrappers) >= maxWrappers || len(v) == 0:
@@ -370,7 +369,7 @@ func (p *unwrapper) searchObject(v []byte, whole bool) bool {
 	all = all[from:]
 	if s := p.rules.readInfo(all); s.is != noPayload && (!s.weak || p.paths[p.hash()] != nil) {
 		if whole && !(closed && n == len(v)) {
-			return false // it is no JSON
+			return false // not JSON
 		}
 		return (whole || s.is == aChunk) && p.addPayload(payload{chunkInfo: s, text: v, cut: !whole})
 	}
@@ -383,8 +382,8 @@ func (p *unwrapper) searchObject(v []byte, whole bool) bool {
 	return p.searchMembers(all, v)
 }
 
-// askProtocols asks those who know providers what an object is. Objects that have been nothing for a while
-// are rarely asked about.
+// askProtocols asks the protocols what an object is. At a place where objects have not been payloads for a while,
+// it asks rarely.
 func (p *unwrapper) askProtocols(v []byte) (s chunkInfo, is bool) {
 	const enough, rarely = 8, 64
 	h := p.hash()
@@ -408,11 +407,11 @@ func (p *unwrapper) askProtocols(v []byte) (s chunkInfo, is bool) {
 	return s, true
 }
 
-// searchMembers looks for payloads in the members of an object, first where there have been some. Where
-// those have some again, the others are not looked at any more.
+// searchMembers searches the fields of an object for payloads, first those that had some before. If these have
+// payloads again, it skips the others.
 func (p *unwrapper) searchMembers(all []foundMember, v []byte) (found bool) {
 	const learning = 64
-	was := p.position()
+	was := p.currentPosition()
 	named := slices.ContainsFunc(p.wrappers, func(w wrapper) bool { return w.name != "" || w.key != nil })
 	if name := objectName(all, named); name != "" {
 		p.push(name, nil, nil, nil)
@@ -432,10 +431,10 @@ func (p *unwrapper) searchMembers(all []foundMember, v []byte) (found bool) {
 			p.pop(depth)
 		}
 	}
-	return p.leave(was, found)
+	return p.leaveTo(was, found)
 }
 
-// mayHold reports whether there can be a payload in a value, or in the text that it is.
+// mayHold reports whether a value can contain a payload.
 func mayHold(value []byte) bool {
 	switch {
 	case len(value) == 0:
@@ -448,7 +447,7 @@ func mayHold(value []byte) bool {
 
 func (p *unwrapper) leadsTo(key []byte) bool { return p.leads[hashOf(hashOf(p.hash()*31, nil), key)] }
 
-// searchArray looks for payloads in an array: it may be a list of chunks, or hold anything.
+// searchArray searches an array, which may be a list of chunks.
 func (p *unwrapper) searchArray(v []byte) bool {
 	first := firstElement(v)
 	if len(first) > 0 && isDigit(first[0]) {
@@ -475,11 +474,11 @@ func (p *unwrapper) searchArray(v []byte) bool {
 		if n == 0 || !closed {
 			break
 		}
-		was := p.position()
+		was := p.currentPosition()
 		p.scope = scope<<10 + len(p.payloads) + 1
 		p.push("[]", nil, v[:at:at], v[at+n:])
 		found = p.searchValue(v[at:at+n:at+n], true) || found
-		p.leave(was, false)
+		p.leaveTo(was, false)
 		if at += n + jsonbytes.SpaceLen(v[at+n:]); at >= len(v) || v[at] != ',' {
 			break
 		}
@@ -489,7 +488,7 @@ func (p *unwrapper) searchArray(v []byte) bool {
 	return found
 }
 
-// chunkOf is what the first element of a list says, and whether that makes it a list of chunks.
+// chunkOf returns the info of the first element of a list. is reports whether the list is one of chunks.
 func (p *unwrapper) chunkOf(first []byte) (s chunkInfo, is bool) {
 	if !opensObject(first) {
 		if isArray(first) {
@@ -504,7 +503,7 @@ func (p *unwrapper) chunkOf(first []byte) (s chunkInfo, is bool) {
 	return s, whole && s.is == aChunk && !s.weak
 }
 
-// searchString looks for payloads in a string: it may be a line of a log, or a text of several.
+// searchString searches a string, which may be a line of a log or a text of several lines.
 func (p *unwrapper) searchString(v []byte) bool {
 	inside, is := stringInside(v)
 	knownBase64 := p.leads[hashOf(hashOf(p.hash()*31, []byte("base64")), nil)]
@@ -527,7 +526,7 @@ func (p *unwrapper) searchString(v []byte) bool {
 	return found
 }
 
-// searchInQuotes looks at a text that stands in the log in quotes.
+// searchInQuotes searches a text that is quoted in the log.
 func (p *unwrapper) searchInQuotes(known *payloadPath, t []byte) bool {
 	p.within++
 	defer func() { p.within-- }()
@@ -558,8 +557,8 @@ func (p *unwrapper) searchInQuotes(known *payloadPath, t []byte) bool {
 	return p.searchText(t) || p.addRest(t) || known != nil && p.addRestOf(known, t)
 }
 
-// isBegun reports whether a text can be the first piece of an event stream, or of objects, that was
-// cut inside a payload.
+// isBegun reports whether a text can be the first piece of an event stream, or of several objects, that was cut
+// inside a payload.
 func isBegun(t []byte) bool {
 	line := t[bytes.LastIndexByte(t, '\n')+1:]
 	value, isData := bytes.CutPrefix(line, []byte("data:"))
@@ -572,7 +571,7 @@ func isBegun(t []byte) bool {
 	return isField(t) || t[0] == '{' || t[0] == ':'
 }
 
-// mayBeText reports whether the inside of a string can be, or hold, a payload.
+// mayBeText reports whether the inside of a string can contain a payload.
 func (t *payloadRules) mayBeText(inside []byte) bool {
 	return len(inside) >= 6 && (bytes.IndexByte(inside, '{') >= 0 || bytes.Contains(inside, []byte("data:")) ||
 		bytes.HasPrefix(inside, []byte("event:")) || bytes.Contains(inside, []byte("event: ")) || t.isTerminator(bytes.Contains, inside))

@@ -10,7 +10,7 @@ import (
 
 const esc = 0x1b
 
-// withoutColours is p without the sequences that colour it.
+// withoutColours returns p without ANSI colour sequences.
 func withoutColours(p []byte) []byte {
 	out := make([]byte, 0, len(p))
 	for i := 0; i < len(p); i++ {
@@ -31,7 +31,7 @@ func withoutColours(p []byte) []byte {
 	return out
 }
 
-// searchData looks at what follows data: in a text, at i of it.
+// searchData searches the text after "data:", which is at i of a text.
 func (p *unwrapper) searchData(t []byte, i int, data []byte) bool {
 	field := t[i:]
 	data = bytes.TrimLeft(data, " ")
@@ -58,7 +58,7 @@ func (p *unwrapper) searchData(t []byte, i int, data []byte) bool {
 	}
 	switch f.is {
 	case aRequest, aBody:
-		if s := f.chunkInfo; s.of == nil { // a stream has no requests
+		if s := f.chunkInfo; s.of == nil { // streams have no requests
 			f.chunkInfo = chunkInfo{is: noPayload, block: -1, number: -1}
 		} else {
 			f.is = aChunk
@@ -84,14 +84,14 @@ func (p *unwrapper) searchData(t []byte, i int, data []byte) bool {
 	})
 }
 
-// couldBeObject reports whether what begins with a brace is JSON as far as it is there.
+// couldBeObject reports whether p, which begins with a brace, is the beginning of JSON.
 func couldBeObject(p []byte) bool {
 	c := afterSpace(p[1:])
 	return len(c) == 0 || c[0] == '"'
 }
 
-// searchQuoteAt looks into the quoted text that begins at i: one of Python, b included, or of a logger that
-// quotes what it logs. n is how much of it was looked at in vain.
+// searchQuoteAt searches the quoted text that begins at i: a string of Python, also with b before it, or one that a
+// logger quoted. n is the number of bytes that can't contain another.
 func (p *unwrapper) searchQuoteAt(t []byte, i int) (n int, found bool) {
 	start := i
 	if t[start] == 'b' {
@@ -106,7 +106,7 @@ func (p *unwrapper) searchQuoteAt(t []byte, i int) (n int, found bool) {
 	if start > i {
 		name = "Python bytes"
 	}
-	if end == 0 { // it is cut
+	if end == 0 { // cut off
 		return 1, false
 	}
 	inner := unescapeText(t[start+1 : start+end-1])
@@ -126,7 +126,7 @@ func beginsPayload(p []byte) bool {
 	return false
 }
 
-// quoteEnd is the length of the quoted text that p begins with, quotes included; 0 where it is cut.
+// quoteEnd returns the length of the quoted text at the beginning of p, with its quotes; 0 if it is cut off.
 func quoteEnd(p []byte) int {
 	for n := 1; n < len(p); n++ {
 		switch p[n] {
@@ -139,8 +139,8 @@ func quoteEnd(p []byte) int {
 	return 0
 }
 
-// unescapeText is what the inside of a quoted text stands for: by the rules of Python and of Go, which
-// agree on what they both have.
+// unescapeText returns the text of a quoted string by the rules of Python and Go. Their common escapes mean the
+// same.
 func unescapeText(p []byte) []byte {
 	out := make([]byte, 0, len(p))
 	for i := 0; i < len(p); i++ {
@@ -185,7 +185,7 @@ func unescapeText(p []byte) []byte {
 	return out
 }
 
-// searchLines looks at a text of several lines: an event stream, or a piece of one, or lines of a log.
+// searchLines searches a text of several lines: an event stream or a piece of it, or lines of a log.
 func (p *unwrapper) searchLines(t []byte) bool {
 	if s, is := p.readEvents(t); is {
 		return p.addPayload(payload{chunkInfo: s, text: t})
@@ -213,7 +213,7 @@ func (p *unwrapper) searchLines(t []byte) bool {
 	return found
 }
 
-// readObjects is what a text of objects says, one a line, of which the first is a chunk.
+// readObjects returns the info of a text with an object per line, if the first one is a chunk.
 func (p *unwrapper) readObjects(t []byte) (s chunkInfo, is bool) {
 	if !opensObject(t) || bytes.IndexByte(t, '\n') < 0 {
 		return s, false
@@ -227,8 +227,8 @@ func (p *unwrapper) readObjects(t []byte) (s chunkInfo, is bool) {
 	return s, is
 }
 
-// readEvents is what a text of an event stream says: what its first event says, and whether it ends with
-// its last. A text is one if each line of it is a field of an event, or was cut.
+// readEvents returns the info of a text of an event stream: that of its first event, and whether it ends with its
+// last. Each line of the text must be a field of an event, or be cut off.
 func (p *unwrapper) readEvents(t []byte) (s chunkInfo, is bool) {
 	s.block, s.number = -1, -1
 	count := 0
@@ -242,7 +242,7 @@ func (p *unwrapper) readEvents(t []byte) (s chunkInfo, is bool) {
 				s.ends, s.last = true, true
 				break
 			}
-			for more, is := p.rules.nextData(after); is; more, is = p.rules.nextData(after) { // one event, over several lines
+			for more, is := p.rules.nextData(after); is; more, is = p.rules.nextData(after) { // one event over several lines
 				data = append(append(data[:len(data):len(data)], '\n'), more...)
 				_, after, _ = cutLine(after)
 			}
@@ -266,8 +266,8 @@ func (p *unwrapper) readEvents(t []byte) (s chunkInfo, is bool) {
 	return s, is
 }
 
-// nextData is what the data: says that p begins with, unless it is an event of its own: then what
-// stood before it is whole.
+// nextData returns the data that p begins with, unless it begins an event of its own. Then the data before it is
+// complete.
 func (t *payloadRules) nextData(p []byte) (data []byte, is bool) {
 	line, _, _ := cutLine(p)
 	data, is = bytes.CutPrefix(line, []byte("data:"))
@@ -275,7 +275,7 @@ func (t *payloadRules) nextData(p []byte) (data []byte, is bool) {
 	return data, is && !(len(data) > 1 && data[0] == '{' && data[1] == '"') && !t.isTerminator(bytes.HasPrefix, data)
 }
 
-// readEventInfo is what the data of an event says.
+// readEventInfo returns the info of an event's data.
 func (p *unwrapper) readEventInfo(data []byte) chunkInfo {
 	from := len(p.members)
 	all, _, _ := readMembers(p.members, data)
@@ -287,8 +287,7 @@ func (p *unwrapper) readEventInfo(data []byte) chunkInfo {
 	return s
 }
 
-// cutLine is the line that p begins with, and what follows it: lines end as those of event streams
-// do.
+// cutLine returns the first line of p, and the rest. Lines end like those of event streams.
 func cutLine(p []byte) (line, after []byte, ended bool) {
 	i := bytes.IndexAny(p, "\r\n")
 	switch {
@@ -300,7 +299,7 @@ func cutLine(p []byte) (line, after []byte, ended bool) {
 	return p[:i], p[i+1:], true
 }
 
-// isField reports whether a line is a field of an event other than data.
+// isField reports whether a line is a field of an event.
 func isField(line []byte) bool {
 	for _, name := range []string{"event:", "id:", "retry:", "data"} {
 		if bytes.HasPrefix(line, []byte(name)) {
@@ -310,13 +309,12 @@ func isField(line []byte) bool {
 	return false
 }
 
-// This file reads texts that JSON holds as bytes: the list of their numbers, as a journal has them
-// that are no plain text, and base64.
+// This part reads texts that JSON contains as bytes: as a list of numbers, as in journals, or as base64.
 
-// minEncodedBytes is how many bytes a text has at least that is looked for.
+// minEncodedBytes is the minimum size of an encoded text.
 const minEncodedBytes = 6
 
-// decodeByteList is the text whose bytes are the numbers of a list.
+// decodeByteList returns the text whose bytes are the numbers of a list.
 func decodeByteList(list []byte) (text []byte, is bool) {
 	p := list[1:]
 	for {
@@ -344,8 +342,8 @@ func decodeByteList(list []byte) (text []byte, is bool) {
 	}
 }
 
-// decodeBase64 is the text that the inside of a string is the base64 of: where such texts stood before,
-// whatever it is, and elsewhere if it begins as a payload does.
+// decodeBase64 returns the text of a base64 string. At a place without earlier base64 (known), the text must begin
+// like a payload.
 func decodeBase64(inside []byte, known bool) (text []byte, is bool) {
 	if !mayBeEncoded(inside) || !known && !beginsEncoded(inside) {
 		return nil, false
@@ -355,7 +353,7 @@ func decodeBase64(inside []byte, known bool) (text []byte, is bool) {
 	return text, err == nil && len(text) >= minEncodedBytes
 }
 
-// mayBeEncoded is a cheap look at whether the inside of a string can be base64.
+// mayBeEncoded is a cheap check whether the inside of a string can be base64.
 func mayBeEncoded(inside []byte) bool {
 	if len(inside) < 4*minEncodedBytes/3 || len(inside)%4 != 0 && bytes.IndexByte(inside, '\\') < 0 {
 		return false
@@ -368,14 +366,14 @@ func mayBeEncoded(inside []byte) bool {
 	return true
 }
 
-// beginsEncoded reports whether the first four digits are of what a payload begins with.
+// beginsEncoded reports whether the first four digits are the beginning of a payload.
 func beginsEncoded(inside []byte) bool {
 	var first [3]byte
 	n, err := base64.StdEncoding.Decode(first[:], inside[:4])
 	return err == nil && beginsText(first[:n])
 }
 
-// begunEncoding is as much of base64 whose end is missing as can be decoded, and all of another text.
+// begunEncoding returns the decodable part of base64 without its end, and other text completely.
 func begunEncoding(inside []byte) []byte {
 	if whole := inside[:len(inside)/4*4]; mayBeEncoded(whole) && beginsEncoded(whole) {
 		return whole
@@ -383,8 +381,7 @@ func begunEncoding(inside []byte) []byte {
 	return inside
 }
 
-// beginsText reports whether three bytes are what a payload begins with: a field, a comment, a mark
-// of the byte order, JSON.
+// beginsText reports whether three bytes can begin a payload: a field, a comment, a byte order mark, JSON.
 func beginsText(p []byte) bool {
 	switch string(p) {
 	case "dat", "eve", "id:", "ret", "\ufeff", `{"t`, `{"i`, `{"c`, `{"m`, `{"o`, `{"r`, `{"u`, `{"e`, `{"d`, `{"s`, "{\n ", "[{\"", "[\n ":
@@ -393,7 +390,7 @@ func beginsText(p []byte) bool {
 	return len(p) > 1 && p[0] == ':' && p[1] == ' '
 }
 
-// searchEncoded looks for payloads in a text that JSON holds in another form.
+// searchEncoded searches a decoded text.
 func (p *unwrapper) searchEncoded(name string, text []byte) bool {
 	return p.inWrapper(name, nil, nil, func() bool {
 		known := p.paths[p.hash()]

@@ -8,17 +8,16 @@ import (
 	"unicode/utf8"
 )
 
-// This file takes long texts out of YAML before it is parsed: bodies, of which a cassette mostly
-// consists, are read a hundred times faster so. What it does not know for sure it leaves to the
-// parser.
+// This file takes long texts out of YAML before it is parsed. A cassette consists mostly of bodies; it is read in
+// half the time this way. Anything unclear is left to the parser.
 
-// textTag is the tag of what stands where a text was taken out: its number.
+// textTag is the tag of a value that replaces a text. The value is the number of the text.
 const textTag = "!text"
 
-// leastText is how long a text has to be to be taken out.
+// leastText is the minimum size of a text that is taken out.
 const leastText = 256
 
-// takeTexts is an interaction without its texts of so many bytes or more, and these.
+// takeTexts returns an interaction without its texts of a minimum size, and the texts.
 func takeTexts(item []byte, least int) (rest []byte, texts [][]byte) {
 	if len(item) < least || hasOddBreaks(item) {
 		return item, nil
@@ -40,7 +39,7 @@ func takeTexts(item []byte, least int) (rest []byte, texts [][]byte) {
 			rest = append(rest, p[:size]...)
 		case isPlain(line):
 			rest, size = append(rest, line...), len(line)
-		default: // what follows may be inside something
+		default: // the following lines may be inside something
 			return append(rest, p...), texts
 		}
 		p = p[size:]
@@ -48,7 +47,7 @@ func takeTexts(item []byte, least int) (rest []byte, texts [][]byte) {
 	return rest, texts
 }
 
-// isPlain reports whether nothing that spans lines begins in a line.
+// isPlain reports whether a line begins nothing that continues on the next line.
 func isPlain(line []byte) bool {
 	text := strings.TrimRight(string(line), " \n")
 	text = strings.TrimLeft(text, " ")
@@ -73,7 +72,7 @@ func isPlain(line []byte) bool {
 	return !strings.Contains(text, ": ") && text[len(text)-1] != ':' && (isKey(text[:1]) || text[0] == '/' || text[0] == '(')
 }
 
-// isKey reports whether text is what keys of a cassette are made of.
+// isKey reports whether text can be a key of a cassette.
 func isKey(text string) bool {
 	for _, c := range []byte(text) {
 		if (c|0x20 < 'a' || 'z' < c|0x20) && (c < '0' || '9' < c) && c != '_' && c != '-' && c != '.' {
@@ -83,8 +82,8 @@ func isKey(text string) bool {
 	return text != "" && text[0] != '-'
 }
 
-// hasOddBreaks reports whether something stands in the text that YAML may take for a line end, and
-// is none of ours.
+// hasOddBreaks reports whether the text contains a character that YAML may read as a line end, other than a
+// newline.
 func hasOddBreaks(p []byte) bool {
 	for _, odd := range []string{"\u0085", "\u2028", "\u2029", "\r", "\ufeff"} {
 		if bytes.Contains(p, []byte(odd)) {
@@ -101,8 +100,8 @@ func lineEnd(p []byte) int {
 	return len(p)
 }
 
-// keyOf is how deep the key of a line is indented, plus one, and where its value begins; 0 where
-// the line has none. What a dash begins is indented as what stands behind it.
+// keyOf returns the indentation of a line's key plus one, and the position of its value; 0 if the line has no key.
+// A dash counts as indentation.
 func keyOf(line []byte) (indent, value int) {
 	n := 0
 	for n < len(line) && (line[n] == ' ' || line[n] == '-' && n+1 < len(line) && line[n+1] == ' ') {
@@ -118,8 +117,8 @@ func keyOf(line []byte) (indent, value int) {
 	return n + 1, end + 2
 }
 
-// longText reads the text whose first line p begins with, and is how many bytes of p it takes. It is
-// nil where it is not known.
+// longText reads the text that begins on the first line of p, and returns how many bytes it has there. The text is
+// nil if it is unclear.
 func longText(p []byte, key, value int) (text []byte, size int) {
 	switch header := p[value:lineEnd(p)]; header[0] {
 	case '|':
@@ -145,10 +144,10 @@ func longText(p []byte, key, value int) (text []byte, size int) {
 	return text, size
 }
 
-// literal reads the lines of a literal that are indented deeper than its key. chomp is what stands
-// behind the bar: a digit tells the indent, + keeps all line ends at the end, - none.
+// literal reads the lines of a literal, which are indented deeper than its key. chomp is the text after the bar: a
+// digit is the indentation, + keeps all line ends at the end, - none.
 func literal(p []byte, key int, chomp string) (text []byte, size int) {
-	indent, deepest := -1, 0 // of the blank lines before the first that is not
+	indent, deepest := -1, 0 // of the blank lines at the beginning
 	digit := strings.Trim(chomp, "+-")
 	if n, err := strconv.Atoi(digit); err == nil && n > 0 && n < 10 && len(chomp) <= 2 {
 		indent = key + n
@@ -191,7 +190,7 @@ func chomped(text []byte, chomp string) []byte {
 	return text[:len(bare)+1]
 }
 
-// singleQuoted reads what follows the quote, and the rest of the line behind the closing one.
+// singleQuoted reads the text after the quote, up to the end of the line with the closing quote.
 func singleQuoted(p []byte) (text []byte, size int) {
 	text = make([]byte, 0, 1024)
 	for {
@@ -212,8 +211,8 @@ func singleQuoted(p []byte) (text []byte, size int) {
 	}
 }
 
-// folded is a text whose line ends here: one line end is a space, of several the first is nothing.
-// What was escaped at its end, from keep on, is no white space to be left out.
+// folded ends a line of a text. One line end becomes a space; of several the first disappears. Spaces before them
+// disappear, except escaped ones, which are before keep.
 func folded(text, p []byte, keep int) []byte {
 	for len(text) > keep && (text[len(text)-1] == ' ' || text[len(text)-1] == '\t') {
 		text = text[:len(text)-1]
@@ -225,10 +224,10 @@ func folded(text, p []byte, keep int) []byte {
 	return append(text, bytes.Repeat([]byte("\n"), n-1)...)
 }
 
-// breaks is how many bytes the line ends, and the white space behind them, take.
+// breaks returns the length of the white space at the beginning of p.
 func breaks(p []byte) int { return len(p) - len(bytes.TrimLeft(p, " \t\n")) }
 
-// closedText is the text if nothing else follows on its line.
+// closedText returns the text if nothing else follows on its line.
 func closedText(text, p []byte, size int) ([]byte, int) {
 	if size == len(p) {
 		return text, size
@@ -239,16 +238,16 @@ func closedText(text, p []byte, size int) ([]byte, int) {
 	return text, size + 1
 }
 
-// yamlEscapes are what stands behind a backslash for one character.
+// yamlEscapes are the escapes of one character.
 var yamlEscapes = map[byte]string{
 	'0': "\x00", 'a': "\a", 'b': "\b", 't': "\t", '\t': "\t", 'n': "\n", 'v': "\v", 'f': "\f", 'r': "\r", 'e': "\x1b",
 	' ': " ", '"': `"`, '/': "/", '\\': `\`, 'N': "\u0085", '_': "\u00a0", 'L': "\u2028", 'P': "\u2029",
 }
 
-// yamlHex are those behind which so many hexadecimal digits stand.
+// yamlHex are the escapes with a number of hexadecimal digits.
 var yamlHex = map[byte]int{'x': 2, 'u': 4, 'U': 8}
 
-// doubleQuoted reads what follows the quote, and the rest of the line behind the closing one.
+// doubleQuoted reads the text after the quote, up to the end of the line with the closing quote.
 func doubleQuoted(p []byte) (text []byte, size int) {
 	text = make([]byte, 0, 1024)
 	keep := 0
@@ -277,8 +276,8 @@ func doubleQuoted(p []byte) (text []byte, size int) {
 	}
 }
 
-// escaped is what stands for a character behind a backslash, and how many bytes that takes: 0 where
-// it is not known. A line end that is escaped is nothing, nor is the white space behind it.
+// escaped returns the text of an escape, and its length after the backslash; 0 if it is unknown. An escaped line
+// end, and the white space after it, disappear.
 func escaped(p []byte) (char []byte, taken int) {
 	if p[0] == '\n' {
 		n := breaks(p)
