@@ -366,7 +366,7 @@ func (s *openStreams) takeText(f *payload) bool {
 	if x.mute {
 		return false
 	}
-	if x.midline && bytes.IndexByte(f.text, '\n') < 0 { // each line has a complete text, and the line before was cut off
+	if x.midline && bytes.IndexByte(f.text, '\n') < 0 { // each line is a text of its own; the last one was cut off
 		s.writeBytes(x, x.at, []byte("\n\n"), "", new(textOrigin), capture.LineSpan{})
 		x.pieces, x.fields, x.midline = false, true, false
 		f.on.pieces, f.on.fields = false, true
