@@ -215,7 +215,11 @@ func (f *follower) pollFiles() time.Duration {
 		f.followName(n)
 	}
 	f.scanPlaces()
-	f.closeQuiet()
+	for _, t := range slices.Clone(f.tails) {
+		if (t.out || f.isMissing(t)) && time.Since(t.busy) > f.stay {
+			f.releaseRotated(t)
+		}
+	}
 	if f.passed {
 		return 0
 	}
@@ -391,12 +395,6 @@ func (a *changeWatcher) watchFile(path string) {
 	a.names[filepath.Base(path)] = true
 	a.watchPath(filepath.Dir(path))
 	a.watchPath(path) // for the target of a symbolic link
-}
-
-// watchDir watches a directory for changes of anything in it.
-func (a *changeWatcher) watchDir(path string) {
-	a.dirs[filepath.Clean(path)] = true
-	a.watchPath(path)
 }
 
 // watchPath requests notifications for a path. If that fails, the timer remains.

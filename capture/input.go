@@ -388,7 +388,30 @@ func sniffKind(p []byte, whole bool) kind {
 		return ownCapture
 	}
 	if bytes.HasPrefix(p, []byte("{")) {
-		return sniffCapture(p, whole)
+		line, _, complete := bytes.Cut(p, []byte("\n"))
+		key := bytes.TrimLeft(line[1:], " \t")
+		possible := false
+		for i, k := range headerKeys {
+			switch {
+			case bytes.HasPrefix(key, []byte(k)):
+				if i == 0 {
+					return ownCapture
+				}
+				possible = true
+			case !complete && bytes.HasPrefix([]byte(k), key):
+				possible = true
+			}
+		}
+		if possible && !complete && !whole {
+			return undecided
+		}
+		var header struct {
+			Version json.RawMessage `json:"toolscope"`
+		}
+		if possible && json.Unmarshal(line, &header) == nil && header.Version != nil {
+			return ownCapture
+		}
+		return bareBody
 	}
 	return sniffDump(p)
 }
@@ -412,33 +435,6 @@ func damagedBegin(p []byte) bool {
 // JSON may have sorted them. A line with any other first key is not a capture, and that shows after a few
 // bytes.
 var headerKeys = [...]string{`"toolscope"`, `"created"`, `"by"`}
-
-func sniffCapture(p []byte, whole bool) kind {
-	line, _, complete := bytes.Cut(p, []byte("\n"))
-	key := bytes.TrimLeft(line[1:], " \t")
-	possible := false
-	for i, k := range headerKeys {
-		switch {
-		case bytes.HasPrefix(key, []byte(k)):
-			if i == 0 {
-				return ownCapture
-			}
-			possible = true
-		case !complete && bytes.HasPrefix([]byte(k), key):
-			possible = true
-		}
-	}
-	if possible && !complete && !whole {
-		return undecided
-	}
-	var header struct {
-		Version json.RawMessage `json:"toolscope"`
-	}
-	if possible && json.Unmarshal(line, &header) == nil && header.Version != nil {
-		return ownCapture
-	}
-	return bareBody
-}
 
 // bodyReader passes on the bytes of one response unchanged.
 type bodyReader struct {

@@ -56,7 +56,29 @@ func (o Options) lingerTime() time.Duration { return cmp.Or(o.late, lingerTime) 
 // returns.
 func Open(ctx context.Context, path string, o Options) (Source, error) {
 	if path == "-" {
-		return openStdin(ctx, o)
+		const shown = "stdin"
+		in := o.Stdin
+		if in == nil {
+			in = os.Stdin
+		}
+		f, ok := in.(*os.File)
+		if !ok {
+			return openPipe(ctx, shown, func() (io.ReadCloser, error) { return io.NopCloser(in), nil }, o), nil
+		}
+		info, err := f.Stat()
+		if err != nil {
+			return nil, openError(shown, err)
+		}
+		open := func() (osFile, error) { return borrowed{f}, nil }
+		switch {
+		case info.IsDir():
+			return nil, openError(shown, syscall.EISDIR)
+		case info.Mode().IsRegular() && o.Follow && !isPacked(f):
+			return followNames(ctx, o, []*followedName{{shown: shown, open: open}}, nil), nil
+		case info.Mode().IsRegular():
+			return openRegular(ctx, shown, open, "", o), nil
+		}
+		return openPipe(ctx, shown, open, o), nil
 	}
 	info, err := os.Stat(path)
 	switch {
@@ -95,32 +117,6 @@ type osFile interface {
 type borrowed struct{ *os.File }
 
 func (borrowed) Close() error { return nil }
-
-func openStdin(ctx context.Context, o Options) (Source, error) {
-	const shown = "stdin"
-	in := o.Stdin
-	if in == nil {
-		in = os.Stdin
-	}
-	f, ok := in.(*os.File)
-	if !ok {
-		return openPipe(ctx, shown, func() (io.ReadCloser, error) { return io.NopCloser(in), nil }, o), nil
-	}
-	info, err := f.Stat()
-	if err != nil {
-		return nil, openError(shown, err)
-	}
-	open := func() (osFile, error) { return borrowed{f}, nil }
-	switch {
-	case info.IsDir():
-		return nil, openError(shown, syscall.EISDIR)
-	case info.Mode().IsRegular() && o.Follow && !isPacked(f):
-		return followNames(ctx, o, []*followedName{{shown: shown, open: open}}, nil), nil
-	case info.Mode().IsRegular():
-		return openRegular(ctx, shown, open, "", o), nil
-	}
-	return openPipe(ctx, shown, open, o), nil
-}
 
 func openError(path string, err error) error {
 	return fmt.Errorf("open %s: %w", path, WithoutPath(err))

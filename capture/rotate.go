@@ -91,25 +91,11 @@ func (f *follower) detachName(n *followedName, old *tail, isNew bool) {
 // findOpen returns the file among those being read, nil if there is none.
 func (f *follower) findOpen(info fs.FileInfo) *tail {
 	for _, t := range f.tails {
-		if os.SameFile(info, t.info) && !f.isReusedInode(t, info) {
+		if os.SameFile(info, t.info) && !(t.file == nil && info.Size() < t.offset) {
 			return t
 		}
 	}
 	return nil
-}
-
-// isReusedInode reports whether a new file only has the inode number of a closed one.
-func (f *follower) isReusedInode(t *tail, info fs.FileInfo) bool {
-	return t.file == nil && info.Size() < t.offset
-}
-
-// closeQuiet drops rotated and missing files that were quiet for long.
-func (f *follower) closeQuiet() {
-	for _, t := range slices.Clone(f.tails) {
-		if (t.out || f.isMissing(t)) && time.Since(t.busy) > f.stay {
-			f.releaseRotated(t)
-		}
-	}
 }
 
 // hasName reports whether the file still has the name by which it was found.
@@ -296,7 +282,9 @@ func (f *follower) scanPlaces() {
 func (f *follower) listPlace(p *searchPath) []string {
 	files := p.find()
 	for _, dir := range p.dirs {
-		f.alarm.watchDir(dir)
+		a := f.alarm
+		a.dirs[filepath.Clean(dir)] = true
+		a.watchPath(dir)
 	}
 	return files
 }

@@ -303,24 +303,19 @@ func (r *cassetteReader) readLine(line []byte) {
 	case r.inside == inList && r.indent >= 0 && indent > r.indent:
 	case indent == 0:
 		r.flush()
-		r.enterTopLevel(text)
+		switch {
+		case listKey.Match(text):
+			r.inside, r.indent = inList, -1
+		case mockBegin.Match(text):
+			r.inside = inMock
+		default:
+			r.inside = inNothing
+		}
 		if r.inside != inMock {
 			return
 		}
 	}
 	r.keepLine(line)
-}
-
-// enterTopLevel reads a line that is inside nothing.
-func (r *cassetteReader) enterTopLevel(text []byte) {
-	switch {
-	case listKey.Match(text):
-		r.inside, r.indent = inList, -1
-	case mockBegin.Match(text):
-		r.inside = inMock
-	default:
-		r.inside = inNothing
-	}
 }
 
 func (r *cassetteReader) keepLine(line []byte) {

@@ -100,7 +100,20 @@ func (r *curlReader) Write(recs []capture.Record, p []byte, _ time.Duration) ([]
 			break
 		}
 		r.line = append(r.line, p[:n]...)
-		r.readLine(bytes.TrimRight(r.line, "\r\n"))
+		line := bytes.TrimRight(r.line, "\r\n")
+		switch m := curlBlock.FindSubmatch(line); {
+		case m != nil:
+			r.endBlock()
+			size, _ := strconv.Atoi(string(m[4]))
+			r.block = traceBlock{kind: string(m[2]) + " " + string(m[3]), size: size, at: r.timeOfDay(string(m[1]))}
+		case curlInfo.Match(line):
+			r.endBlock()
+			r.tls = r.tls || bytes.Contains(line, []byte("SSL connection using"))
+		case r.block.kind != "" && len(r.block.data) < r.block.size && curlBytes.Match(line):
+			r.readDump(line, true)
+		case r.block.kind != "" && len(line) > 0:
+			r.addNote(true, "byte %d: can't read a line of the dump", r.at)
+		}
 		r.at += int64(len(r.line))
 		r.line, p = r.line[:0], p[n:]
 	}
@@ -109,22 +122,6 @@ func (r *curlReader) Write(recs []capture.Record, p []byte, _ time.Duration) ([]
 
 // maxCurlLine is longer than any line that curl writes.
 const maxCurlLine = 64 << 10
-
-func (r *curlReader) readLine(line []byte) {
-	switch m := curlBlock.FindSubmatch(line); {
-	case m != nil:
-		r.endBlock()
-		size, _ := strconv.Atoi(string(m[4]))
-		r.block = traceBlock{kind: string(m[2]) + " " + string(m[3]), size: size, at: r.timeOfDay(string(m[1]))}
-	case curlInfo.Match(line):
-		r.endBlock()
-		r.tls = r.tls || bytes.Contains(line, []byte("SSL connection using"))
-	case r.block.kind != "" && len(r.block.data) < r.block.size && curlBytes.Match(line):
-		r.readDump(line, true)
-	case r.block.kind != "" && len(line) > 0:
-		r.addNote(true, "byte %d: can't read a line of the dump", r.at)
-	}
-}
 
 // timeOfDay is a time on an unknown day; after midnight it is the next day.
 func (r *curlReader) timeOfDay(text string) time.Time {
@@ -176,7 +173,16 @@ func (r *curlReader) endBlock() {
 		return
 	}
 	if len(b.data) > 0 {
-		r.takeBlock(b)
+		switch b.kind {
+		case "Send header":
+			r.beginRequest(b)
+		case "Send data":
+			r.writeBody(capture.Request, b)
+		case "Recv header":
+			r.readHead(b)
+		case "Recv data":
+			r.writeBody(capture.Response, b)
+		}
 	}
 	if len(b.data) != b.size {
 		r.addNote(true, "the block before byte %d has only %d of its %d bytes", r.at, len(b.data), b.size)
@@ -201,19 +207,6 @@ func (r *curlReader) Close(recs []capture.Record, end capture.End, why string, _
 }
 
 // This part makes exchanges of the blocks.
-
-func (r *curlReader) takeBlock(b traceBlock) {
-	switch b.kind {
-	case "Send header":
-		r.beginRequest(b)
-	case "Send data":
-		r.writeBody(capture.Request, b)
-	case "Recv header":
-		r.readHead(b)
-	case "Recv data":
-		r.writeBody(capture.Response, b)
-	}
-}
 
 // beginRequest begins an exchange, and ends the one before.
 func (r *curlReader) beginRequest(b traceBlock) {

@@ -190,7 +190,21 @@ func (r *flowReader) takeFlow(v tnetstring, at int64) {
 		r.setFailure(&x, failed.get("msg").asText())
 	}
 	if socket := v.get("websocket"); socket.tag == '}' {
-		flowMessages(&x, socket)
+		// The messages of a WebSocket: type, whether the client sent it, content, time.
+		x := &x
+		x.lacks = nil
+		for m := range socket.get("messages").eachElement() {
+			if f := m.firstElements(4); len(f) == 4 {
+				p := timedBytes{at: unixTime(f[3].asNumber()), data: f[2].data}
+				if f[1].isTrue() {
+					p.side = capture.Request
+				}
+				x.pieces = append(x.pieces, p)
+			}
+		}
+		if ended := unixTime(socket.get("timestamp_end").asNumber()); !ended.IsZero() {
+			x.ended = ended
+		}
 	}
 	r.writeExchange(&x)
 }
@@ -245,23 +259,6 @@ func flowResponse(x *recordedExchange, v tnetstring) {
 		x.addLack(capture.NoBody)
 	case len(body.data) > 0:
 		x.addLack(capture.NoTimes)
-	}
-}
-
-// flowMessages reads the messages of a WebSocket: type, whether the client sent it, content, time.
-func flowMessages(x *recordedExchange, socket tnetstring) {
-	x.lacks = nil
-	for m := range socket.get("messages").eachElement() {
-		if f := m.firstElements(4); len(f) == 4 {
-			p := timedBytes{at: unixTime(f[3].asNumber()), data: f[2].data}
-			if f[1].isTrue() {
-				p.side = capture.Request
-			}
-			x.pieces = append(x.pieces, p)
-		}
-	}
-	if ended := unixTime(socket.get("timestamp_end").asNumber()); !ended.IsZero() {
-		x.ended = ended
 	}
 }
 

@@ -311,32 +311,6 @@ var prefixKinds = []linePrefix{
 	{"docker compose", composePrefix},
 }
 
-// enterPrefix enters the prefixes before a payload in a text, and reads their keys.
-func (p *unwrapper) enterPrefix(text, suffix []byte) {
-	rest, from := text, len(p.wrappers)
-	for {
-		k, n := prefixOf(rest)
-		if n == 0 {
-			break
-		}
-		p.push(k, nil, rest[:n:n], nil)
-		p.readPrefix(p.hash(), rest[:n], ofPlace)
-		rest = rest[n:]
-	}
-	if len(bytes.TrimSpace(rest)) > 0 {
-		p.push(nameOfPrefix(rest, suffix), nil, rest, nil)
-		p.readPrefix(p.hash(), rest, plainKey)
-	} else if len(p.wrappers) > from {
-		p.wrappers[len(p.wrappers)-1].before = text[len(text)-len(rest)-len(p.wrappers[len(p.wrappers)-1].before):]
-	}
-	if len(p.wrappers) > from {
-		p.wrappers[from].after = suffix
-	}
-	if len(suffix) > 0 {
-		p.readPrefix(p.hash(), suffix, plainKey)
-	}
-}
-
 func prefixOf(line []byte) (name string, n int) {
 	for _, k := range prefixKinds {
 		if n := k.size(line); n > 0 {

@@ -54,9 +54,19 @@ func (o *otlpLog) takeValue(recs []capture.Record, _ int, value []byte) []captur
 	a := attributesOf(f[0])
 	s := &otelSpan{attributes: a}
 	for e := range Elements(f[1]) {
-		s.takeEvent(e)
+		// Older conventions have messages there, newer ones in attributes.
+		f := pickMembers(e, "name", "attributes")
+		name, _ := Text(f[0])
+		s.takeNamedEvent(string(name), attributesOf(f[1]))
 	}
-	s.readLogfireEvents()
+	for e := range Elements(s.attrJSON("events")) {
+		of := map[string][]byte{}
+		for k, v := range Members(e) {
+			of[k] = nilIfNull(v)
+		}
+		name, _ := Text(of["event.name"])
+		s.takeNamedEvent(string(name), of)
+	}
 	if !s.isModel() {
 		return recs
 	}
@@ -136,25 +146,6 @@ type spanMessage struct {
 	parts []messagePart
 }
 
-// takeEvent reads an event of the span. Older conventions have messages there, newer ones in attributes.
-func (s *otelSpan) takeEvent(e []byte) {
-	f := pickMembers(e, "name", "attributes")
-	name, _ := Text(f[0])
-	s.takeNamedEvent(string(name), attributesOf(f[1]))
-}
-
-// readLogfireEvents reads the events that Logfire has in an attribute.
-func (s *otelSpan) readLogfireEvents() {
-	for e := range Elements(s.attrJSON("events")) {
-		of := map[string][]byte{}
-		for k, v := range Members(e) {
-			of[k] = nilIfNull(v)
-		}
-		name, _ := Text(of["event.name"])
-		s.takeNamedEvent(string(name), of)
-	}
-}
-
 // takeNamedEvent reads an event by its name and attributes.
 func (s *otelSpan) takeNamedEvent(name string, of map[string][]byte) {
 	switch {
@@ -221,7 +212,19 @@ func (s *otelSpan) readAttributes() {
 	case s.convention != "":
 	case s.attributes["gen_ai.output.messages"] != nil || s.attributes["gen_ai.input.messages"] != nil:
 		s.convention = "GenAI"
-		s.genAI()
+		if parts := partsOf(s.attrJSON("gen_ai.system_instructions")); parts != nil {
+			s.history = append(s.history, spanMessage{theSystem, parts})
+		}
+		for m := range Elements(s.attrJSON("gen_ai.input.messages")) {
+			by, parts := messageOf(m)
+			s.history = append(s.history, spanMessage{by, parts})
+		}
+		for m := range Elements(s.attrJSON("gen_ai.output.messages")) {
+			s.addResponse(m)
+		}
+		for t := range Elements(s.attrJSON("gen_ai.tool.definitions")) {
+			s.tools = append(s.tools, t)
+		}
 	case s.attributes["llm.model_name"] != nil || s.attributes["openinference.span.kind"] != nil:
 		s.convention = "OpenInference"
 		s.readFlattened("llm.input_messages.", "llm.output_messages.", "message.")
@@ -232,22 +235,6 @@ func (s *otelSpan) readAttributes() {
 	}
 	if s.word == "" {
 		s.word = s.attrText("llm.finish_reason")
-	}
-}
-
-func (s *otelSpan) genAI() {
-	if parts := partsOf(s.attrJSON("gen_ai.system_instructions")); parts != nil {
-		s.history = append(s.history, spanMessage{theSystem, parts})
-	}
-	for m := range Elements(s.attrJSON("gen_ai.input.messages")) {
-		by, parts := messageOf(m)
-		s.history = append(s.history, spanMessage{by, parts})
-	}
-	for m := range Elements(s.attrJSON("gen_ai.output.messages")) {
-		s.addResponse(m)
-	}
-	for t := range Elements(s.attrJSON("gen_ai.tool.definitions")) {
-		s.tools = append(s.tools, t)
 	}
 }
 

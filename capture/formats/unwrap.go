@@ -290,7 +290,28 @@ func (p *unwrapper) searchAfterPrefix(prefix, suffix []byte, look func() bool) b
 		return look()
 	}
 	was, around := p.currentPosition(), p.hash()
-	p.enterPrefix(prefix, suffix)
+	rest, from := prefix, len(p.wrappers)
+	for {
+		k, n := prefixOf(rest)
+		if n == 0 {
+			break
+		}
+		p.push(k, nil, rest[:n:n], nil)
+		p.readPrefix(p.hash(), rest[:n], ofPlace)
+		rest = rest[n:]
+	}
+	if len(bytes.TrimSpace(rest)) > 0 {
+		p.push(nameOfPrefix(rest, suffix), nil, rest, nil)
+		p.readPrefix(p.hash(), rest, plainKey)
+	} else if len(p.wrappers) > from {
+		p.wrappers[len(p.wrappers)-1].before = prefix[len(prefix)-len(rest)-len(p.wrappers[len(p.wrappers)-1].before):]
+	}
+	if len(p.wrappers) > from {
+		p.wrappers[from].after = suffix
+	}
+	if len(suffix) > 0 {
+		p.readPrefix(p.hash(), suffix, plainKey)
+	}
 	found := p.leaveTo(was, look())
 	if found {
 		p.keepPrefix(around, prefix)
