@@ -25,7 +25,6 @@ type lineTemplate struct {
 type templateLevel struct {
 	head, tail templateSide
 	quoted     *payloadPath // place of the string; nil for the line
-	stem       stringPrefix // of the string that contains the next level
 }
 
 // templateSide is the text before or after the next level. The next line is likely to have the same text as the
@@ -208,7 +207,7 @@ func (s *templateSet) openString(i int, l *templateLevel, at *levelMatch, stamp 
 		return false
 	}
 	n, closed := 0, false
-	s.quotes[i], n, closed = l.stem.readString(s.quotes[i][:0], at.text[at.from:])
+	s.quotes[i], n, closed = jsonbytes.AppendString(s.quotes[i][:0], at.text[at.from:])
 	if at.to = at.from + n; !closed {
 		return false
 	}
@@ -468,11 +467,6 @@ func placeIn(text, part []byte) int {
 // sameButDigits returns the length of the beginning of p that equals was except for digits and their number, 0 if
 // there is none.
 func sameButDigits(was, p []byte) (n int) {
-	if size := len(was); len(p) >= size && digitsAlike(was, p[:size]) {
-		for n = size; isDigit(was[size-1]) && n < len(p) && isDigit(p[n]); n++ {
-		}
-		return n
-	}
 	for n+8 <= min(len(was), len(p)) && binary.LittleEndian.Uint64(was[n:]) == binary.LittleEndian.Uint64(p[n:]) {
 		n += 8
 	}
@@ -497,96 +491,6 @@ func sameButDigits(was, p []byte) (n int) {
 			for n < len(p) && isDigit(p[n]) {
 				n++
 			}
-		}
-	}
-	return n
-}
-
-// digitsAlike reports whether two texts of equal length have digits at the same places and are equal elsewhere. It
-// reports false for short texts.
-func digitsAlike(a, b []byte) bool {
-	n := len(a)
-	if n < 8 {
-		return false
-	}
-	for i := 0; i+8 < n; i += 8 {
-		if !wordsAlike(binary.LittleEndian.Uint64(a[i:]), binary.LittleEndian.Uint64(b[i:])) {
-			return false
-		}
-	}
-	return wordsAlike(binary.LittleEndian.Uint64(a[n-8:]), binary.LittleEndian.Uint64(b[n-8:]))
-}
-
-// wordsAlike is digitsAlike for eight bytes.
-func wordsAlike(a, b uint64) bool {
-	if a == b {
-		return true
-	}
-	others := notDigits(a)
-	return others == notDigits(b) && (a^b)&(others>>7*0xff) == 0
-}
-
-// notDigits sets the top bit of each byte that isn't a digit.
-func notDigits(w uint64) uint64 {
-	const ones, tops = 0x0101010101010101, 0x8080808080808080
-	w ^= '0' * ones // digits become 0 to 9
-	return (w&^tops + (0x80-10)*ones | w) & tops
-}
-
-// stringPrefix is the common beginning of the strings at one place of a log, with its unquoted text. The chunks of
-// a stream begin alike, so their escapes need not be read again.
-type stringPrefix struct {
-	last         []byte // beginning of the latest string without the prefix
-	literal      []byte // with the opening quote
-	text         []byte
-	made, served int
-}
-
-const (
-	minStringPrefix   = 32  // bytes of a prefix
-	maxStringPrefix   = 512 // bytes of a prefix
-	minPrefixedString = 64  // bytes of a string that is compared
-	maxStringPrefixes = 64  // prefixes that are made; more only if strings have them
-)
-
-// readString is jsonbytes.AppendString.
-func (s *stringPrefix) readString(dst, p []byte) (out []byte, n int, closed bool) {
-	if k := len(s.literal); k > 0 && bytes.HasPrefix(p, s.literal) {
-		s.served++
-		out, n, closed = jsonbytes.AppendStringFrom(append(dst, s.text...), p[k-1:])
-		return out, k - 1 + n, closed
-	}
-	out, n, closed = jsonbytes.AppendString(dst, p)
-	if n >= minPrefixedString && closed && s.made < maxStringPrefixes+s.served/8 {
-		s.derive(p[:min(n-1, maxStringPrefix)])
-	}
-	return out, n, closed
-}
-
-// derive makes a prefix of the common beginning of two strings.
-func (s *stringPrefix) derive(p []byte) {
-	n := 0
-	for n < min(len(p), len(s.last)) && p[n] == s.last[n] {
-		n++
-	}
-	if n = wholeStem(p[:n]); n >= minStringPrefix {
-		s.literal = append(s.literal[:0], p[:n]...)
-		s.text, _, _ = jsonbytes.AppendString(s.text[:0], s.literal)
-	}
-	s.made++
-	s.last = append(s.last[:0], p...)
-}
-
-// wholeStem returns the length of p without an incomplete escape at its end, or one that may be half of a pair.
-func wholeStem(p []byte) (n int) {
-	for n < len(p) {
-		switch {
-		case p[n] != '\\':
-			n++
-		case n+1 == len(p) || p[n+1] == 'u':
-			return n
-		default:
-			n += 2
 		}
 	}
 	return n

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"toolscope/capture"
-	"toolscope/stream/jsonbytes"
 )
 
 // mouldLogs are ways to log, of which each line is one that a mould is made of: around is what
@@ -190,56 +189,6 @@ func TestMouldCost(t *testing.T) {
 		cost := func(text []byte) float64 { return testing.AllocsPerRun(1, func() { readLog(t, text, 64<<10) }) }
 		if each := (cost(two) - cost(one)) / lines; each > 0.1 {
 			t.Errorf("%s: %.2f allocations a line", name, each)
-		}
-	}
-}
-
-// TestStem decides that a string is read the same with a stem as without, whatever came before it.
-func TestStem(t *testing.T) {
-	pieces := []string{`\"`, `\\`, `\n`, `\ud83d\ude00`, `\ud83d`, `\u00e9`, `\uzzzz`, `"`, `\`, "é", `{\"type\":\"content_block_delta\",\"index\":0,`, "some words, and more of them "}
-	random := rand.New(rand.NewPCG(1, 2))
-	var s stringPrefix
-	var begins string
-	served := 0
-	for round := range 20_000 {
-		if round%50 == 0 {
-			if begins = ""; round%3000 == 0 {
-				served += s.served
-				s = stringPrefix{}
-			}
-			for range random.IntN(12) {
-				begins += pieces[random.IntN(len(pieces))]
-			}
-		}
-		p := `"` + begins
-		for range random.IntN(8) {
-			p += pieces[random.IntN(len(pieces))]
-		}
-		p += `",rest"`
-		before := []byte("before")
-		want, wantN, wantClosed := jsonbytes.AppendString(bytes.Clone(before), []byte(p))
-		got, n, closed := s.readString(bytes.Clone(before), []byte(p))
-		if n != wantN || closed != wantClosed || closed && !bytes.Equal(got, want) {
-			t.Fatalf("%s behind the stem %s: %q, %d, %v; want %q, %d, %v", p, s.literal, got, n, closed, want, wantN, wantClosed)
-		}
-	}
-	if served < 500 {
-		t.Fatalf("a stem served %d strings", served)
-	}
-}
-
-// TestDigitsAlike decides that texts of one length are alike where they differ in digits only.
-func TestDigitsAlike(t *testing.T) {
-	random := rand.New(rand.NewPCG(3, 4))
-	for c := range 256 {
-		for d := range 256 {
-			a, b := bytes.Repeat([]byte{byte(c)}, 11), bytes.Repeat([]byte{byte(c)}, 11)
-			at := random.IntN(len(a))
-			b[at] = byte(d)
-			want := c == d || isDigit(byte(c)) && isDigit(byte(d))
-			if got := digitsAlike(a, b); got != want {
-				t.Fatalf("%q and %q at %d: %v", c, d, at, got)
-			}
 		}
 	}
 }

@@ -36,37 +36,16 @@ func (s timestamp) withoutQuotes() []byte {
 	return s.text
 }
 
-// timestampCache is the latest time, because the next one is likely to be similar.
+// timestampCache is the latest time, because neighbouring lines often have the same.
 type timestampCache struct {
-	text    []byte
-	at      time.Time
-	seconds time.Duration // within its minute
-	size    int           // of their digits, 0 if there are none
+	text []byte
+	at   time.Time
 }
 
 // parse returns the same as timestamp.parse.
 func (c *timestampCache) parse(s timestamp) time.Time {
-	const day, minute = len("2006-01-02T"), len("2006-01-02T15:04:")
-	s.text = s.withoutQuotes()
-	switch {
-	case len(s.text) == 0:
-		return time.Time{}
-	case bytes.Equal(s.text, c.text):
-		return c.at
-	case c.size > 0 && len(s.text) > minute && string(s.text[:minute]) == string(c.text[:minute]):
-		now, n := secondsTime(s.text[minute:])
-		if n > 0 && string(s.text[minute+n:]) == string(c.text[minute+c.size:]) {
-			c.at = c.at.Add(now - c.seconds)
-			c.text = append(c.text[:minute], s.text[minute:]...)
-			c.seconds, c.size = now, n
-			return c.at
-		}
-	}
-	c.at, c.text, c.size = s.parse(), append(c.text[:0], s.text...), 0
-	if len(c.text) > minute && !c.at.IsZero() {
-		if _, n := clockTime(c.text[day:]); n > 0 {
-			c.seconds, c.size = secondsTime(c.text[minute:])
-		}
+	if !bytes.Equal(s.text, c.text) {
+		c.at, c.text = s.parse(), append(c.text[:0], s.text...)
 	}
 	return c.at
 }
