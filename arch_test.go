@@ -13,35 +13,36 @@ import (
 	"testing"
 )
 
-// rooms is the architecture: the packages that each room may import. A room is a folder with a package; "…/*"
+// packageRules is the architecture: the packages that each package may import; "…/*"
 // stands for every folder inside a folder. To change the architecture, change this table and explain why in the
 // commit.
-var rooms = []struct {
-	room  string
-	ours  []string // rooms that it may import
+var packageRules = []struct {
+	path  string
+	ours  []string // packages of toolscope that it may import
 	never []string // other packages that it must not import
 }{
 	{"stream/count", nil, []string{"os", "net", "net/*", "io/fs", "github.com/*"}},
 	{"stream/json", []string{"stream/list"}, []string{"os", "net", "net/*", "io/fs", "github.com/*"}},
+	{"stream/marks", nil, []string{"os", "net", "net/*", "io/fs", "github.com/*"}},
 	{"stream/list", nil, []string{"os", "net", "net/*", "io/fs", "github.com/*"}},
 	{"stream", []string{"stream/list"}, []string{"os", "net", "net/*", "io/fs", "github.com/*"}},
-	{"providers/protocol", []string{"stream"}, []string{"os", "net", "net/http"}},
+	{"providers/protocol", []string{"stream", "stream/marks"}, []string{"os", "net", "net/http"}},
 	{"providers/host", []string{"stream", "providers", "providers/protocol", "providers/replay"}, []string{"os", "net", "net/http"}},
 	{"providers/client", []string{"providers/protocol"}, []string{"os", "net", "net/*", "github.com/*"}},
 	{"providers/js", []string{"providers/protocol"}, []string{"os", "net", "net/*", "github.com/*"}},
 	{"providers/toolrun", []string{"stream", "providers/protocol", "providers/mcp"}, []string{"os", "net", "net/http"}},
-	{"providers/*", []string{"stream", "providers/protocol", "providers/client", "providers/js"}, []string{"os", "net", "net/http"}},
+	{"providers/*", []string{"stream", "stream/marks", "providers/protocol", "providers/client", "providers/js"}, []string{"os", "net", "net/http"}},
 	{"providers/coding", nil, []string{"net/*"}},
-	{"providers", []string{"stream", "providers/*"}, []string{"os", "net", "net/http"}},
+	{"providers", []string{"stream", "stream/marks", "providers/*"}, []string{"os", "net", "net/http"}},
 	{"capture/queue", nil, []string{"os", "net", "net/*", "time", "github.com/*"}},
 	{"capture/backoff", nil, []string{"os", "net", "net/*", "github.com/*"}},
-	{"capture/redact", []string{"capture"}, []string{"os", "net", "github.com/*"}},
-	{"capture/fault", nil, []string{"os", "net", "github.com/*"}},
+	{"capture/redact", []string{"capture", "stream/marks"}, []string{"os", "net", "github.com/*"}},
+	{"capture/fault", []string{"stream/marks"}, []string{"os", "net", "github.com/*"}},
 	{"capture/websocket", nil, []string{"os", "net", "github.com/*"}},
-	{"capture/formats", []string{"capture"}, []string{"os", "net"}}, // net/http is allowed: a Head contains a http.Header
+	{"capture/formats", []string{"capture", "stream/marks"}, []string{"os", "net"}}, // net/http is allowed: a Head contains a http.Header
 	{"capture/record", []string{"capture", "capture/redact", "capture/queue"}, []string{"net", "net/*", "github.com/*"}},
 	{"capture/fleet", []string{"capture", "capture/record", "capture/backoff"}, []string{"github.com/charmbracelet/*"}},
-	{"capture/*", []string{"capture", "capture/*"}, []string{"github.com/*"}},
+	{"capture/*", []string{"capture", "capture/*", "stream/marks"}, []string{"github.com/*"}},
 	{"capture", nil, []string{"github.com/charmbracelet/*"}},
 	{"ui/settings", nil, []string{"os", "net", "net/*", "github.com/charmbracelet/*"}},
 	{"ui/docs", nil, []string{"os", "net", "net/*", "github.com/*"}},
@@ -63,7 +64,7 @@ var rooms = []struct {
 	{"ui/web", []string{"stream", "providers", "providers/protocol", "providers/price", "providers/replay", "ui/display", "ui/screen", "ui/panes"}, []string{"os", "net", "net/*", "html/*", "github.com/*"}},
 	{"ui/noprobe", nil, []string{"os", "github.com/*"}},
 	{"ui", []string{"providers/client", "stream", "providers", "providers/protocol", "providers/mcp", "providers/price", "themes", "ui/display", "ui/filter", "ui/screen", "ui/panes", "ui/modes", "ui/replay", "ui/send", "ui/compare"}, []string{"os", "net", "net/http"}},
-	{"ui/cli", []string{"stream", "providers", "providers/*", "capture", "capture/*", "themes", "ui", "ui/*"}, nil},
+	{"ui/cli", []string{"stream", "stream/marks", "providers", "providers/*", "capture", "capture/*", "themes", "ui", "ui/*"}, nil},
 	{".", []string{"ui/cli", "ui/noprobe"}, nil},
 }
 
@@ -107,37 +108,37 @@ func checkImports(t *testing.T, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	room := filepath.ToSlash(filepath.Dir(file))
-	for _, rule := range rooms {
-		if !inside(rule.room, room) {
+	path := filepath.ToSlash(filepath.Dir(file))
+	for _, rule := range packageRules {
+		if !inside(rule.path, path) {
 			continue
 		}
 		for _, spec := range parsed.Imports {
 			name, _ := strconv.Unquote(spec.Path.Value)
 			ours, isOurs := strings.CutPrefix(name, "toolscope/")
-			if strings.HasPrefix(name, "github.com/charmbracelet/bubble") && !slices.Contains([]string{"ui", "ui/screen", "ui/cli"}, room) {
+			if strings.HasPrefix(name, "github.com/charmbracelet/bubble") && !slices.Contains([]string{"ui", "ui/screen", "ui/cli"}, path) {
 				t.Errorf("%s imports %s: only ui, ui/screen and ui/cli may import Bubble Tea", file, name)
 			}
-			if strings.HasPrefix(name, "go.yaml.in/") && room != "capture/formats" {
+			if strings.HasPrefix(name, "go.yaml.in/") && path != "capture/formats" {
 				t.Errorf("%s imports %s: only capture/formats may import YAML", file, name)
 			}
-			if strings.HasPrefix(name, "github.com/nats-io/") && room != "capture/fleet" {
+			if strings.HasPrefix(name, "github.com/nats-io/") && path != "capture/fleet" {
 				t.Errorf("%s imports %s: only capture/fleet may import NATS", file, name)
 			}
-			if strings.HasPrefix(name, "go.opentelemetry.io/") && room != "ui/otlp" {
+			if strings.HasPrefix(name, "go.opentelemetry.io/") && path != "ui/otlp" {
 				t.Errorf("%s imports %s: only ui/otlp may import OpenTelemetry", file, name)
 			}
 			switch {
-			case ours == "stream/count" || ours == "stream/json": // every room may import them
+			case ours == "stream/count" || ours == "stream/json": // every package may import them
 			case isOurs && !anyInside(rule.ours, ours):
-				t.Errorf("%s imports %s, which is not in the list of room %s", file, name, room)
+				t.Errorf("%s imports %s, which is not in the list of %s", file, name, path)
 			case !isOurs && anyInside(rule.never, name):
-				t.Errorf("%s imports %s, which %s must not import", file, name, room)
+				t.Errorf("%s imports %s, which %s must not import", file, name, path)
 			}
 		}
 		return
 	}
-	t.Errorf("%s: the room %s is not in the table", file, room)
+	t.Errorf("%s: the package %s is not in the table", file, path)
 }
 
 // writers are the source files that may create, change or move files on the disk. A folder stands for all files

@@ -1,8 +1,15 @@
 package capture
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"io"
+	"iter"
+	"os"
+	"slices"
 	"sync"
+	"time"
 )
 
 // maxExchange is the highest exchange number that a capture may name.
@@ -140,4 +147,190 @@ func fanIn(ctx context.Context, srcs []Source) <-chan sourceItem {
 		close(merged)
 	}()
 	return merged
+}
+
+// A run produces several captures: one of model traffic, and one for each tool server. The times of each
+// count from its own beginning, which its first line contains. They are read as one source, ordered by
+// wall clock.
+
+// ByServer is the `by` value of a capture of one server, or of one shell command.
+const ByServer = "toolscope mcp"
+
+// maxRunFiles is how many files are read as one run. The beginning of each is read first.
+const maxRunFiles = 1 << 14
+
+// IsRun reports whether files are the captures of one run: all are toolscope's own, and at least one is
+// of a server that a program started, or of a command of its shell.
+func IsRun(files []FoundFile) bool {
+	if len(files) < 2 || len(files) > maxRunFiles {
+		return false
+	}
+	served := false
+	for _, f := range files {
+		began, server := beginningOf(f.Path)
+		if began.IsZero() {
+			return false
+		}
+		served = served || server
+	}
+	return served
+}
+
+// beginningOf returns when a capture began, and whether it is of a server. The time is zero if the file
+// is not a capture.
+func beginningOf(path string) (began time.Time, server bool) {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return began, false
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return began, false
+	}
+	defer f.Close()
+	first := make([]byte, 16<<10)
+	n, _ := io.ReadFull(f, first)
+	line, _, _ := bytes.Cut(first[:n], []byte("\n"))
+	var h struct {
+		Version int       `json:"toolscope"`
+		Created time.Time `json:"created"`
+		By      string    `json:"by"`
+	}
+	if json.Unmarshal(line, &h) != nil || h.Version == 0 {
+		return began, false
+	}
+	return h.Created, h.By == ByServer
+}
+
+// onWall adds later to all times of a source.
+func onWall(src Source, later time.Duration) Source {
+	return func(yield func(Record, error) bool) {
+		for r, err := range src {
+			if err == nil && r.At >= 0 {
+				r.At += later
+				for i := range r.Chunks {
+					r.Chunks[i].At += later
+				}
+			}
+			if !yield(r, err) {
+				return
+			}
+		}
+	}
+}
+
+// oneRun reads captures as one source, in wall clock order. Exchanges are renumbered. A file is open only
+// from its beginning to its end: a run may have thousands of very short ones.
+func oneRun(paths []string, all []Source) Source {
+	order, began := make([]int, len(all)), make([]time.Time, len(all))
+	for i, path := range paths {
+		order[i] = i
+		began[i], _ = beginningOf(path)
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return began[a].Compare(began[b]) })
+	return func(yield func(Record, error) bool) {
+		var numbers exchangeNumbers
+		var heads []*sourceHead
+		defer func() {
+			for _, h := range heads {
+				h.stop()
+			}
+		}()
+		for next := 0; ; {
+			var least *sourceHead
+			for _, h := range heads {
+				if least == nil || h.at < least.at {
+					least = h
+				}
+			}
+			if next < len(order) {
+				i := order[next]
+				if later := began[i].Sub(began[order[0]]); least == nil || later <= least.at {
+					h := &sourceHead{names: numberMap{&numbers, 0, map[int]int{}}, at: later}
+					h.next, h.stop = iter.Pull2(iter.Seq2[Record, error](onWall(all[i], later)))
+					heads = append(heads, h)
+					if !h.readNext() {
+						heads = heads[:len(heads)-1]
+					}
+					next++
+					continue
+				}
+			}
+			if least == nil {
+				return
+			}
+			if least.err == nil {
+				least.record.Exchange = least.names.numberOf(least.record.Exchange)
+				least.record.ofRun(paths[order[0]])
+			}
+			if !yield(least.record, least.err) || least.err != nil {
+				return
+			}
+			if !least.readNext() {
+				heads = slices.DeleteFunc(heads, func(h *sourceHead) bool { return h == least })
+			}
+		}
+	}
+}
+
+// ofRun sets the run in the record's head.
+func (r *Record) ofRun(run string) {
+	if r.Head != nil {
+		r.Head.Run = run
+	}
+}
+
+// onWallRun is the run of all followed files: they share one clock.
+const onWallRun = "followed"
+
+// sourceHead is the next record of one of several sources.
+type sourceHead struct {
+	next   func() (Record, error, bool)
+	stop   func()
+	names  numberMap
+	record Record
+	err    error
+	at     time.Duration // of the latest record that has a time
+}
+
+// readNext moves on to the next record. It returns false if there is none.
+func (h *sourceHead) readNext() (more bool) {
+	if h.record, h.err, more = h.next(); more && h.record.At > h.at {
+		h.at = h.record.At
+	}
+	return more
+}
+
+// onOneWall makes the times of followed captures count from the beginning of the first. Files without a
+// known beginning keep their times.
+func onOneWall(src Source, paths []string) Source {
+	var first time.Time
+	files, _, _ := Find(paths)
+	for _, f := range files[:min(len(files), maxRunFiles)] {
+		if began, _ := beginningOf(f.Path); !began.IsZero() && (first.IsZero() || began.Before(first)) {
+			first = began
+		}
+	}
+	return func(yield func(Record, error) bool) {
+		first, later := first, map[int]time.Duration{}
+		for r, err := range src {
+			if err == nil && r.Head != nil && r.Head.File != "" && later[r.Exchange] == 0 {
+				if began, _ := beginningOf(r.Head.File); !began.IsZero() {
+					if first.IsZero() {
+						first = began
+					}
+					later[r.Exchange] = began.Sub(first)
+				}
+			}
+			r.ofRun(onWallRun)
+			if d := later[r.Exchange]; err == nil && r.At >= 0 && d != 0 {
+				r.At = max(0, r.At+d)
+			}
+			if !yield(r, err) {
+				return
+			}
+			if r.End != "" {
+				delete(later, r.Exchange)
+			}
+		}
+	}
 }

@@ -2,11 +2,15 @@ package capture
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"encoding/binary"
 	"io"
 	"os"
 	"slices"
 	"time"
+
+	"toolscope/stream/json"
 )
 
 // Lines holds where the records of one exchange are in the lines of a file. It takes a few bytes per
@@ -267,4 +271,283 @@ func (w *lineWalk) lineAt(start int64) bool {
 			return false
 		}
 	}
+}
+
+// lineShapes are the distinct shapes of the texts in an input's lines.
+type lineShapes struct {
+	all  []lineShape
+	last []int32 // the most recently used
+	met  *Head   // the last head
+	ends *ending // the last ending
+	room [2][]byte
+}
+
+// lineShape is the position of a text in a line, possibly within nested JSON strings.
+type lineShape struct {
+	strings []int // where each string begins, after its quote, counted in the unquoted string around it
+	before  int   // bytes before the text in the innermost string
+	behind  int   // bytes after the text there
+}
+
+const (
+	maxShapes       = 1 << 12 // of an input
+	maxRecentShapes = 8       // tried first
+	maxShapeDepth   = 4       // strings in strings
+)
+
+// internHead returns an earlier head that is equal to h, or h: most heads of a log are equal and stored
+// once.
+func (s *lineShapes) internHead(h *Head) *Head {
+	if of := s.met; of != nil && of.File == h.File && of.Method == h.Method && of.URL == h.URL && of.Status == h.Status && len(of.Header)+len(h.Header) == 0 &&
+		of.Start.Equal(h.Start) && of.Wrappers == h.Wrappers && slices.Equal(of.Lacks, h.Lacks) && of.Incremental == h.Incremental {
+		return of
+	}
+	s.met = h
+	return h
+}
+
+// internEnding returns an earlier ending that is equal to e, or e: most are equal.
+func (s *lineShapes) internEnding(e ending) *ending {
+	if s.ends == nil || *s.ends != e {
+		s.ends = &e
+	}
+	return s.ends
+}
+
+// numberOf returns the number of the shape of a text in a line, 0 if it has none.
+func (s *lineShapes) numberOf(line, before, text, after []byte) int32 {
+	for i, n := range s.last {
+		if s.all[n-1].matches(line, before, text, after, &s.room) {
+			copy(s.last[1:i+1], s.last[:i])
+			s.last[0] = n
+			return n
+		}
+	}
+	found := lineShape{}
+	if !found.find(line, before, text, after, 0) || !found.matches(line, before, text, after, &s.room) {
+		return 0
+	}
+	n := int32(slices.IndexFunc(s.all, func(a lineShape) bool { return a.isSame(&found) }) + 1)
+	if n == 0 {
+		if len(s.all) == maxShapes {
+			return 0
+		}
+		s.all = append(s.all, found)
+		n = int32(len(s.all))
+	}
+	s.last = slices.Insert(s.last, 0, n)
+	s.last = s.last[:min(len(s.last), maxRecentShapes)]
+	return n
+}
+
+func (s *lineShape) isSame(of *lineShape) bool {
+	return s.before == of.before && s.behind == of.behind && slices.Equal(s.strings, of.strings)
+}
+
+// find searches a text in a line and the strings in it.
+func (s *lineShape) find(line, before, text, after []byte, depth int) bool {
+	if n := len(before) + len(text); bytes.HasPrefix(line, before) && bytes.HasPrefix(line[len(before):], text) && bytes.HasPrefix(after, withoutBreaks(line[n:])) {
+		s.before, s.behind = len(before), len(line)-len(before)-len(text)
+		return true
+	}
+	for at := 0; depth < maxShapeDepth; {
+		q := bytes.IndexByte(before[at:], '"')
+		if at += q + 1; q < 0 || !bytes.HasPrefix(line, before[:at]) {
+			return false
+		}
+		end := stringEnd(line, at)
+		if end < 0 {
+			return false
+		}
+		s.strings = append(s.strings, at)
+		if s.find(json.AppendUnquoted(nil, line[at:end]), before[at:], text, after, depth+1) {
+			return true
+		}
+		s.strings = s.strings[:len(s.strings)-1]
+	}
+	return false
+}
+
+// stringEnd returns the end of the string whose content begins at a position, -1 if there is none.
+func stringEnd(text []byte, at int) int {
+	if at > len(text) || text[at-1] != '"' {
+		return -1
+	}
+	n, closed := json.StringEnd(text[at-1:])
+	if !closed {
+		return -1
+	}
+	return at + n - 2
+}
+
+// matches reports whether text, before and after are in a line at this shape.
+func (s *lineShape) matches(line, before, text, after []byte, room *[2][]byte) bool {
+	for i, at := range s.strings {
+		end := stringEnd(line, at)
+		if end < 0 || !bytes.HasPrefix(before, line[:at]) || !bytes.HasSuffix(after, withoutBreaks(line[end:])) {
+			return false
+		}
+		before, after = before[at:], after[:len(after)-len(withoutBreaks(line[end:]))]
+		room[i%2] = json.AppendUnquoted(room[i%2][:0], line[at:end])
+		line = room[i%2]
+	}
+	end := len(line) - s.behind
+	return s.before <= end && bytes.Equal(line[:s.before], before) && bytes.Equal(line[s.before:end], text) &&
+		bytes.Equal(withoutBreaks(line[end:]), after)
+}
+
+func withoutBreaks(p []byte) []byte { return bytes.TrimRight(p, "\r\n") }
+
+// splitLine returns the text at this shape in a line, and the bytes around it. The text shares memory
+// with line or room.
+func (s *lineShape) splitLine(line []byte, room *[2][]byte) (before, text, after []byte, ok bool) {
+	text = line
+	for i, at := range s.strings {
+		end := stringEnd(text, at)
+		if end < 0 {
+			return nil, nil, nil, false
+		}
+		before = append(before, text[:at]...)
+		after = append(bytes.Clone(withoutBreaks(text[end:])), after...)
+		room[i%2] = json.AppendUnquoted(room[i%2][:0], text[at:end])
+		text = room[i%2]
+	}
+	end := len(text) - s.behind
+	if s.before > end {
+		return nil, nil, nil, false
+	}
+	before = append(before, text[:s.before]...)
+	after = append(bytes.Clone(withoutBreaks(text[end:])), after...)
+	return before, text[s.before:end], after, true
+}
+
+// lineStep is the position of a record relative to the one before: how to read its line, the gap in
+// bytes, and the time difference.
+type lineStep struct {
+	bits  uint64
+	gap   int64
+	later int64
+}
+
+// appendTo appends a step in full.
+func (s *lineStep) appendTo(p []byte) []byte {
+	p = binary.AppendUvarint(p, s.bits)
+	p = binary.AppendVarint(p, s.gap)
+	if s.bits&stepNoTime == 0 {
+		p = binary.AppendVarint(p, s.later)
+	}
+	return p
+}
+
+// stepIn decodes a step of appendTo and returns the rest.
+func stepIn(p []byte) (s lineStep, rest []byte) {
+	bits, k := binary.Uvarint(p)
+	gap, j := binary.Varint(p[k:])
+	s, p = lineStep{bits: bits, gap: gap}, p[k+j:]
+	if bits&stepNoTime == 0 {
+		later, k := binary.Varint(p)
+		s.later, p = later, p[k:]
+	}
+	return s, p
+}
+
+// stepPredictor predicts a step from the two steps before: it is the step that followed them last time.
+type stepPredictor struct {
+	known  []prediction
+	next   int // index in known to replace, once it is full
+	before [2]lineStep
+}
+
+// prediction is the step that last followed two steps.
+type prediction struct {
+	bits         uint64
+	gap          int64
+	still, stood bool // whether the time difference of the last and of the second last was zero
+	then         lineStep
+}
+
+const maxGuesses = 32
+
+// predict returns the prediction for the last two steps, nil if there is none.
+func (g *stepPredictor) predict() *prediction {
+	last := &g.before[0]
+	for i := range g.known {
+		k := &g.known[i]
+		if k.bits == last.bits && k.gap == last.gap && k.still == (last.later == 0) && k.stood == (g.before[1].later == 0) {
+			return k
+		}
+	}
+	return nil
+}
+
+// observe records the actual step.
+func (g *stepPredictor) observe(s lineStep) {
+	if k := g.predict(); k != nil {
+		k.then = s
+	} else {
+		last := &g.before[0]
+		k := prediction{last.bits, last.gap, last.later == 0, g.before[1].later == 0, s}
+		if len(g.known) < maxGuesses {
+			g.known = append(g.known, k)
+		} else {
+			g.known[g.next] = k
+			g.next = (g.next + 1) % maxGuesses
+		}
+	}
+	g.before[1], g.before[0] = g.before[0], s
+}
+
+// Encodings of a step, in two bits each.
+const (
+	stepWhole   = iota // the complete step
+	stepLater          // only the time difference
+	stepGuessed        // nothing
+)
+
+// packSteps compresses steps by leaving out the predicted values.
+func packSteps(steps []byte, count int32) []byte {
+	var g stepPredictor
+	what := make([]byte, (count+3)/4, int(count+3)/4+len(steps))
+	rest := what[len(what):]
+	for i := range count {
+		var s lineStep
+		s, steps = stepIn(steps)
+		kind := stepWhole
+		if k := g.predict(); k != nil && k.then.bits == s.bits && k.then.gap == s.gap {
+			if kind = stepLater; k.then.later == s.later {
+				kind = stepGuessed
+			}
+		}
+		what[i/4] |= byte(kind) << (i % 4 * 2)
+		switch kind {
+		case stepWhole:
+			rest = s.appendTo(rest)
+		case stepLater:
+			rest = binary.AppendVarint(rest, s.later)
+		}
+		g.observe(s)
+	}
+	return append(make([]byte, 0, len(what)+len(rest)), what[:len(what)+len(rest)]...)
+}
+
+// unpackSteps reverses packSteps.
+func unpackSteps(packed []byte, count int32) (steps []byte) {
+	var g stepPredictor
+	what, rest := packed[:(count+3)/4], packed[(count+3)/4:]
+	for i := range count {
+		var s lineStep
+		switch what[i/4] >> (i % 4 * 2) & 3 {
+		case stepWhole:
+			s, rest = stepIn(rest)
+		case stepLater:
+			s = g.predict().then
+			later, k := binary.Varint(rest)
+			s.later, rest = later, rest[k:]
+		default:
+			s = g.predict().then
+		}
+		steps = s.appendTo(steps)
+		g.observe(s)
+	}
+	return steps
 }

@@ -3,6 +3,7 @@ package capture
 import (
 	"bytes"
 	"cmp"
+	"compress/bzip2"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,10 @@ import (
 	"os"
 	"syscall"
 	"time"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zlib"
+	"github.com/klauspost/compress/zstd"
 )
 
 const (
@@ -51,7 +56,29 @@ func (o Options) lingerTime() time.Duration { return cmp.Or(o.late, lingerTime) 
 // returns.
 func Open(ctx context.Context, path string, o Options) (Source, error) {
 	if path == "-" {
-		return openStdin(ctx, o)
+		const shown = "stdin"
+		in := o.Stdin
+		if in == nil {
+			in = os.Stdin
+		}
+		f, ok := in.(*os.File)
+		if !ok {
+			return openPipe(ctx, shown, func() (io.ReadCloser, error) { return io.NopCloser(in), nil }, o), nil
+		}
+		info, err := f.Stat()
+		if err != nil {
+			return nil, openError(shown, err)
+		}
+		open := func() (osFile, error) { return borrowed{f}, nil }
+		switch {
+		case info.IsDir():
+			return nil, openError(shown, syscall.EISDIR)
+		case info.Mode().IsRegular() && o.Follow && !isPacked(f):
+			return followNames(ctx, o, []*followedName{{shown: shown, open: open}}, nil), nil
+		case info.Mode().IsRegular():
+			return openRegular(ctx, shown, open, "", o), nil
+		}
+		return openPipe(ctx, shown, open, o), nil
 	}
 	info, err := os.Stat(path)
 	switch {
@@ -90,32 +117,6 @@ type osFile interface {
 type borrowed struct{ *os.File }
 
 func (borrowed) Close() error { return nil }
-
-func openStdin(ctx context.Context, o Options) (Source, error) {
-	const shown = "stdin"
-	in := o.Stdin
-	if in == nil {
-		in = os.Stdin
-	}
-	f, ok := in.(*os.File)
-	if !ok {
-		return openPipe(ctx, shown, func() (io.ReadCloser, error) { return io.NopCloser(in), nil }, o), nil
-	}
-	info, err := f.Stat()
-	if err != nil {
-		return nil, openError(shown, err)
-	}
-	open := func() (osFile, error) { return borrowed{f}, nil }
-	switch {
-	case info.IsDir():
-		return nil, openError(shown, syscall.EISDIR)
-	case info.Mode().IsRegular() && o.Follow && !isPacked(f):
-		return followNames(ctx, o, []*followedName{{shown: shown, open: open}}, nil), nil
-	case info.Mode().IsRegular():
-		return openRegular(ctx, shown, open, "", o), nil
-	}
-	return openPipe(ctx, shown, open, o), nil
-}
 
 func openError(path string, err error) error {
 	return fmt.Errorf("open %s: %w", path, WithoutPath(err))
@@ -223,3 +224,229 @@ func pumpChunks[R io.ReadCloser](ctx context.Context, open func() (R, error), be
 		}
 	}
 }
+
+// scanEvery is how often directories and patterns are searched for new files.
+const scanEvery = time.Second
+
+// OpenAll opens all paths as one source: files, pipes, standard input ("-"), directories, and patterns as
+// a shell has them. They are read one after the other, or with o.Follow at the same time. With o.Follow,
+// files that appear in the directories or match the patterns later are read as well, and missing files
+// are waited for. Unreadable files of a directory or pattern become notes.
+func OpenAll(ctx context.Context, paths []string, o Options) (Source, error) {
+	if o.Follow {
+		src, err := followAll(ctx, paths, o)
+		if err == nil && (len(paths) > 1 || IsPlace(paths[0])) {
+			src = onOneWall(src, paths)
+		}
+		return src, err
+	}
+	files, left, err := Find(paths)
+	if err != nil {
+		return nil, err
+	}
+	var all []Source
+	var run []string // paths of the files that are read
+	if IsRun(files) {
+		o.AllowChunks = false
+	}
+	for _, f := range files {
+		src, err := Open(ctx, f.Path, o)
+		if err != nil && f.In == "" {
+			return nil, err
+		}
+		if err != nil {
+			left = append(left, err.Error())
+			continue
+		}
+		o.Progress.expectFile(f.Path)
+		all, run = append(all, src), append(run, f.Path)
+	}
+	if len(all) == len(files) && IsRun(files) {
+		all = []Source{oneRun(run, all)}
+	}
+	for _, text := range left {
+		all = append(all, noteSource(text))
+	}
+	if len(all) == 1 {
+		return all[0], nil
+	}
+	return Concat(all...), nil
+}
+
+// noteSource returns a source with only a note.
+func noteSource(text string) Source {
+	return func(yield func(Record, error) bool) { yield(Record{Exchange: 1, At: NoTime, Note: text}, nil) }
+}
+
+func followAll(ctx context.Context, paths []string, o Options) (Source, error) {
+	var others []Source // pipes, and standard input
+	var names []*followedName
+	var places []*searchPath
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if p := searchPathOf(path); p != nil {
+			places = append(places, p)
+		} else if path == "-" || err == nil && !info.Mode().IsRegular() {
+			src, err := Open(ctx, path, o)
+			if err != nil {
+				return nil, err
+			}
+			others = append(others, src)
+		} else if n, err := probeName(path); err != nil {
+			return nil, err
+		} else {
+			names = append(names, n)
+		}
+	}
+	if len(names)+len(places) > 0 {
+		others = append(others, followNames(ctx, o, names, places))
+	}
+	if len(others) == 1 {
+		return others[0], nil
+	}
+	return Merge(ctx, others...), nil
+}
+
+// probeName returns a name to follow. If its file exists, it must be readable.
+func probeName(path string) (*followedName, error) {
+	probe, err := os.Open(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, openError(path, err)
+	}
+	if err == nil {
+		probe.Close()
+	}
+	return &followedName{path: path, shown: path, open: fileOpener(path)}, nil
+}
+
+// compression is a compression format, detected by its first bytes.
+type compression struct {
+	name   string
+	magic  string
+	unpack func(io.Reader) (io.Reader, error)
+}
+
+// maxZstdWindow is the maximum memory for a zstd frame. Data with a larger window was meant for readers
+// with special settings.
+const maxZstdWindow = 64 << 20
+
+var compressions = []compression{
+	{"gzip", "\x1f\x8b\x08", func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }},
+	{"zstd", "\x28\xb5\x2f\xfd", unpackZstd},
+	{"bzip2", "BZh", func(r io.Reader) (io.Reader, error) { return bzip2.NewReader(r), nil }},
+	{"zlib", "\x78\x01", unpackZlib}, {"zlib", "\x78\x9c", unpackZlib}, {"zlib", "\x78\xda", unpackZlib},
+}
+
+func unpackZlib(r io.Reader) (io.Reader, error) { return zlib.NewReader(r) }
+
+func unpackZstd(r io.Reader) (io.Reader, error) {
+	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxZstdWindow))
+}
+
+// compressionOf returns the compression of data that begins with first. more reports that further bytes
+// could decide it.
+func compressionOf(first []byte) (p *compression, more bool) {
+	for i := range compressions {
+		magic := []byte(compressions[i].magic)
+		if bytes.HasPrefix(first, magic) {
+			return &compressions[i], false
+		}
+		more = more || bytes.HasPrefix(magic, first)
+	}
+	return nil, more
+}
+
+// isPacked reports whether a file begins like compressed data.
+func isPacked(f io.ReaderAt) bool {
+	first := make([]byte, 16)
+	n, _ := f.ReadAt(first, 0)
+	p, _ := compressionOf(first[:n])
+	return p != nil
+}
+
+// decompressor reads an input and decompresses it if it is compressed. Other input passes in the same
+// chunks, except where its first bytes leave it undecided.
+type decompressor struct {
+	from io.Reader
+	name string    // of the compression, once the first bytes were read; "" without one
+	read io.Reader // nil before that
+	err  error     // why from has ended
+}
+
+// compressionError is input that can't be decompressed any further. It means damaged input, not a failure
+// to read it.
+type compressionError struct {
+	name string
+	err  error
+}
+
+func (b *compressionError) Error() string {
+	if errors.Is(b.err, io.ErrUnexpectedEOF) {
+		return fmt.Sprintf("the %s data breaks off", b.name)
+	}
+	return fmt.Sprintf("the %s data is damaged: %v", b.name, b.err)
+}
+
+func (u *decompressor) Read(p []byte) (n int, err error) {
+	if u.read == nil {
+		if n, err = u.detectCompression(p); u.name == "" {
+			return n, err
+		}
+	}
+	if n, err = u.read.Read(p); err == nil || u.name == "" {
+		return n, err
+	}
+	if c, ok := u.read.(*zstd.Decoder); ok {
+		c.Close()
+	}
+	if err != io.EOF && (u.err == nil || u.err == io.EOF) {
+		err = &compressionError{u.name, err}
+	}
+	return n, err
+}
+
+// detectCompression reads the first bytes into p and detects the compression. Without one, they are the
+// result.
+func (u *decompressor) detectCompression(p []byte) (n int, err error) {
+	var found *compression
+	for more := true; more && err == nil && n < len(p); {
+		var read int
+		read, err = u.from.Read(p[n:])
+		n += read
+		found, more = compressionOf(p[:n])
+	}
+	if u.read = u.from; found == nil {
+		return n, err
+	}
+	u.name, u.err = found.name, err
+	rest := &rewoundReader{bytes.Clone(p[:n]), u}
+	if u.read, err = found.unpack(rest); err != nil {
+		u.read = errReader{err}
+	}
+	return 0, nil
+}
+
+// rewoundReader reads a compressed input from its first byte.
+type rewoundReader struct {
+	first []byte
+	u     *decompressor
+}
+
+func (r *rewoundReader) Read(p []byte) (n int, err error) {
+	switch {
+	case len(r.first) > 0:
+		n = copy(p, r.first)
+		r.first = r.first[n:]
+	case r.u.err != nil:
+		err = r.u.err
+	default:
+		n, r.u.err = r.u.from.Read(p)
+		err = r.u.err
+	}
+	return n, err
+}
+
+// errReader fails with its error.
+type errReader struct{ err error }
+
+func (b errReader) Read([]byte) (int, error) { return 0, b.err }

@@ -30,6 +30,7 @@ import (
 	"toolscope/stream"
 	"toolscope/stream/count"
 	"toolscope/stream/json"
+	"toolscope/stream/marks"
 )
 
 // All lists the protocols, one per line. OpenRouter, Groq, Mistral and others are hosts of openaichat,
@@ -48,6 +49,15 @@ var All = []protocol.Protocol{
 	agui.Protocol(),
 	claudecode.Protocol(anthropic.Protocol()),
 	codexexec.Protocol(),
+}
+
+// Marks returns the marks of all protocols, for [marks.Use].
+func Marks() (all []marks.Protocol) {
+	for _, p := range All {
+		p.Marks.Name = p.Name
+		all = append(all, p.Marks)
+	}
+	return all
 }
 
 // Targets returns the targets of all protocols.

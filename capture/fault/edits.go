@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"toolscope/stream/json"
+	"toolscope/stream/marks"
 )
 
 const noStream = "the body is not a stream of events"
@@ -133,18 +134,35 @@ func emitAll(held []bodyEvent, emit func(bodyEvent)) {
 	}
 }
 
-// terminators are the types of events that end a response.
-var terminators = []string{"message_stop", "response.completed", "response.incomplete", "response.failed"}
+// anyWord reports whether one of the words that a function lists for a protocol fits a text.
+func anyWord(text string, fits func(text, word string) bool, words func(*marks.Protocol) []string) bool {
+	all := *marks.All()
+	for i := range all {
+		if slices.ContainsFunc(words(&all[i]), func(word string) bool { return fits(text, word) }) {
+			return true
+		}
+	}
+	return false
+}
+
+func hasWord(text string, words func(*marks.Protocol) []string) bool {
+	return anyWord(text, func(text, word string) bool { return text == word }, words)
+}
+
+// isEnder reports whether an event type ends a response.
+func isEnder(kind string) bool {
+	return hasWord(kind, func(of *marks.Protocol) []string { return of.Enders })
+}
 
 func isTerminator(f framing, p []byte) bool {
 	switch f {
 	case messages:
-		return slices.Contains(terminators, typeOf(p))
+		return isEnder(typeOf(p))
 	case eventStream:
 		for line := range eachLine(p) {
 			name, value, _ := strings.Cut(string(line), ":")
 			value = strings.TrimSpace(value)
-			if name == "data" && value == "[DONE]" || name == "event" && slices.Contains(terminators, value) {
+			if name == "data" && value != "" && hasWord(value, func(of *marks.Protocol) []string { return []string{of.Terminator} }) || name == "event" && isEnder(value) {
 				return true
 			}
 		}
@@ -162,8 +180,10 @@ func typeOf(p []byte) string {
 // mergeIndex gives every parallel call index 0, as some providers do that claim to be compatible.
 func mergeIndex(b *Injector, f Fault) {
 	b.addRewrite(f, "the body has no OpenAI chat tool call with an index above 0", func(where []string, value, _ []byte) []byte {
-		if matchesPath(where, "choices", "#", "delta", "tool_calls", "#", "index") && string(value) != "0" {
-			return []byte("0")
+		for _, of := range *marks.All() {
+			if string(value) != "0" && isPlace(where, of.CallIndex) {
+				return []byte("0")
+			}
 		}
 		return nil
 	})
@@ -203,28 +223,29 @@ func ofCall(where []string, text []byte) bool {
 	if slices.Contains(where, "tools") {
 		return false
 	}
-	switch where[len(where)-1] {
-	case "partial_json", "arguments":
-		return true
-	case "args":
-		return len(where) > 1 && where[len(where)-2] == "functionCall"
-	case "input": // of an Anthropic message or of a custom tool
-		return matchesPath(where, "content", "#", "input") || bytes.Contains(text, []byte(`custom_tool_call`))
-	case "delta":
-		return len(where) == 1 && (bytes.Contains(text, []byte("response.function_call_arguments.delta")) ||
-			bytes.Contains(text, []byte("response.custom_tool_call_input.delta")))
+	for _, of := range *marks.All() {
+		for _, place := range of.Arguments {
+			if isPlace(where, place.Path) && bytes.Contains(text, []byte(place.With)) {
+				return true
+			}
+		}
 	}
 	return false
 }
 
-// contentKeys are the keys under which the protocols have the output of a model.
-var contentKeys = []string{"partial_json", "arguments", "text", "content", "thinking", "reasoning", "reasoning_content", "delta"}
+// isPlace reports whether keys lead to the path of a marks.Place.
+func isPlace(where []string, path string) bool {
+	path, complete := strings.CutPrefix(path, "^")
+	keys := strings.Split(path, ".")
+	n := len(where) - len(keys)
+	return path != "" && (n == 0 || n > 0 && !complete) && slices.Equal(where[n:], keys)
+}
 
 // badUTF8 replaces one letter by a byte that begins no UTF-8 character, once.
 func badUTF8(b *Injector, f Fault) {
 	done := false
 	b.addRewrite(f, "the body has no text of a model", func(where []string, value, _ []byte) []byte {
-		if done || value[0] != '"' || !slices.Contains(contentKeys, where[len(where)-1]) {
+		if done || value[0] != '"' || !hasWord(where[len(where)-1], func(of *marks.Protocol) []string { return of.TextKeys }) {
 			return nil
 		}
 		i := firstLetter(value)
@@ -252,8 +273,6 @@ func firstLetter(p []byte) int {
 	}
 	return -1
 }
-
-func matchesPath(where []string, pattern ...string) bool { return slices.Equal(where, pattern) }
 
 // A valueEdit returns a new value for one in a JSON text, or nil to keep it. where is the keys that
 // lead to the value, "#" for an element of an array; it is never empty. An edit must not retain where

@@ -1,8 +1,8 @@
 package fault
 
 import (
+	"bytes"
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"toolscope/stream/marks"
 )
 
 // Fault is one error that is injected on purpose. [ParseFaults] makes it.
@@ -244,12 +246,6 @@ func (s *Set) GiveBack(f Fault) {
 	s.given[f.kind.name]--
 }
 
-// asides are the endings of paths of requests that no model answers.
-var asides = []string{
-	"/count_tokens", ":countTokens", "/embeddings", ":embedContent", ":batchEmbedContents", "/api/embed", "/moderations",
-	"/api/show", "/api/pull", "/log", "/event_logging/batch", "/telemetry", "/tokenize", "/files", "/cancel", "/compact",
-}
-
 // IsAside reports whether a request is not for a model's response, e.g. a list of models, a token
 // count or a health check. It gets no faults. A WebSocket begins with a GET.
 func IsAside(r *http.Request) bool {
@@ -260,7 +256,7 @@ func IsAside(r *http.Request) bool {
 		return true
 	}
 	path := strings.TrimSuffix(r.URL.Path, "/")
-	return slices.ContainsFunc(asides, func(end string) bool { return strings.HasSuffix(path, end) })
+	return anyWord(path, strings.HasSuffix, func(of *marks.Protocol) []string { return of.Asides })
 }
 
 // IsRequest reports whether a WebSocket client's message requests a response of a model.
@@ -269,26 +265,70 @@ func IsRequest(message []byte) bool {
 		Type     string
 		Generate *bool
 	}
-	return json.Unmarshal(message, &m) == nil && m.Type == "response.create" && (m.Generate == nil || *m.Generate)
+	return json.Unmarshal(message, &m) == nil && hasWord(m.Type, func(of *marks.Protocol) []string { return of.SocketAsks }) &&
+		(m.Generate == nil || *m.Generate)
 }
 
 // IsFinal reports whether a WebSocket server's message is the last one of a response.
 func IsFinal(message []byte) bool {
 	kind := typeOf(message)
-	return kind == "error" || kind == "response.done" || slices.Contains(terminators, kind)
+	return isEnder(kind) || hasWord(kind, func(of *marks.Protocol) []string { return of.SocketEnds })
 }
 
-// Sleep waits for d. It reports false if ctx ended first.
-func Sleep(ctx context.Context, d time.Duration) bool {
-	if d <= 0 {
-		return ctx.Err() == nil
+// refusalOf returns the form of the errors of the provider that a request's path names. If the path is unknown, the
+// beginning of a recorded response decides, which may be empty. The form without paths is the default.
+func refusalOf(path string, answer []byte) marks.Refusal {
+	chosen, rank := marks.Refusal{Body: func(_ int, message string) any { return errorBody("api_error", message) }}, 0
+	for _, of := range *marks.All() {
+		r := of.Refusal
+		switch {
+		case r.Body == nil:
+		case slices.ContainsFunc(r.Paths, func(part string) bool { return strings.Contains(path, part) }):
+			return r
+		case rank < 2 && slices.ContainsFunc(r.Bodies, func(part string) bool { return bytes.Contains(answer, []byte(part)) }):
+			chosen, rank = r, 2
+		case rank < 1 && r.Paths == nil:
+			chosen, rank = r, 1
+		}
 	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
+	return chosen
+}
+
+// Status returns the HTTP status of a fault that answers in the provider's place.
+func (f Fault) Status() int { return f.n }
+
+// Refuse answers a request for such a fault, and returns the body. The error message names who. path
+// is the request's; answer is the beginning of a recorded response without a path, or empty.
+func (f Fault) Refuse(w http.ResponseWriter, who, path string, answer []byte) []byte {
+	s := refusalOf(path, answer)
+	switch f.n {
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable, overloaded:
+		w.Header().Set("Retry-After", "1")
 	}
+	if s.Header != nil {
+		name, value := s.Header(f.n)
+		w.Header().Set(name, value)
+	}
+	return writeJSON(w, f.n, s.Body(f.n, who+" sends this error because of --fault "+f.String()))
+}
+
+// overloaded is a status that only Anthropic uses.
+const overloaded = 529
+
+func errorBody(kind, message string) any {
+	return map[string]any{"type": "error", "error": map[string]any{"type": kind, "message": message}}
+}
+
+// Error answers with an error that has no particular provider's form.
+func Error(w http.ResponseWriter, status int, kind, message string) {
+	writeJSON(w, status, errorBody(kind, message))
+}
+
+func writeJSON(w http.ResponseWriter, status int, body any) []byte {
+	text, _ := json.Marshal(body) // maps of strings and numbers can't fail
+	text = append(text, '\n')
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(text)
+	return text
 }

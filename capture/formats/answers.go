@@ -2,6 +2,7 @@ package formats
 
 import (
 	"toolscope/capture"
+
 	"toolscope/stream/json"
 )
 

@@ -3,6 +3,7 @@ package formats
 import (
 	"bytes"
 	"cmp"
+	"iter"
 	"net/http"
 	"regexp"
 	"slices"
@@ -14,8 +15,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// flow reads what mitmproxy writes: a dictionary for each flow, one behind the other. The body is
-// coded as it was sent; that of a response that was streamed is not there.
+// flow reads the files of mitmproxy: one dictionary for each flow. A body is encoded as it was sent. The body of a
+// streamed response is missing.
 var flow = capture.Format{
 	Name:  "mitmproxy flow",
 	Title: "flows saved by mitmproxy and mitmdump -w",
@@ -25,7 +26,7 @@ var flow = capture.Format{
 	},
 }
 
-// flowKeys are what a flow's dictionary may begin with.
+// flowKeys are the possible first keys of a flow.
 var flowKeys = map[string]bool{
 	"websocket": true, "response": true, "request": true, "version": true, "type": true, "id": true, "error": true,
 	"client_conn": true, "server_conn": true, "intercepted": true, "is_replay": true, "marked": true, "metadata": true,
@@ -54,17 +55,17 @@ func sniffFlow(first []byte, whole bool) capture.SniffResult {
 	return capture.SniffResult{Is: capture.Yes, Why: "it begins with a flow's length and its key " + name}
 }
 
-// flowReader holds no more than one flow.
+// flowReader holds at most one flow.
 type flowReader struct {
 	recordWriter
 	held   []byte // the beginning of a flow
-	at     int64  // where in the file it stands
-	skip   int64  // bytes of a flow that is too long
+	at     int64  // its offset in the file
+	skip   int64  // remaining bytes of a flow that is too long
 	flows  int
-	first  string // the key that they begin with, as it stands
-	broken bool   // what comes is no flow, until one is found
-	from   int64  // where that begins
-	noted  bool   // and that it is more than space was said
+	first  string // the first key of all flows, as it is written
+	broken bool   // the bytes are not flows, until one is found
+	from   int64  // offset where this began
+	noted  bool   // a note about it was written
 }
 
 func (r *flowReader) Write(recs []capture.Record, p []byte, _ time.Duration) ([]capture.Record, error) {
@@ -83,7 +84,7 @@ func (r *flowReader) Write(recs []capture.Record, p []byte, _ time.Duration) ([]
 	return r.takeWritten(recs), nil
 }
 
-// readFlows reads the flows that are whole, and is what is left.
+// readFlows reads the complete flows, and returns the rest.
 func (r *flowReader) readFlows(p []byte) []byte {
 	for len(p) > 0 {
 		size, _ := netstringSize(p)
@@ -112,17 +113,17 @@ func (r *flowReader) readFlows(p []byte) []byte {
 	return nil
 }
 
-// flowBegin is how a flow begins behind something else.
+// flowBegin matches the beginning of a flow after other bytes.
 var flowBegin = regexp.MustCompile(`[^0-9][0-9]{1,12}:([0-9]{1,2}:[a-z_]{2,20}[;,])`)
 
-// flowTail is more than the longest of these.
+// flowTail is longer than any match of flowBegin.
 const flowTail = 64
 
-// seekFlow looks for the next flow behind what is none, and is what begins with it, or may. The flows
-// of a file begin with the same key, which what is inside them does not.
+// seekFlow searches the next flow, and returns the bytes from its beginning, or from where it may begin. All flows
+// of a file have the same first key; the values inside them don't.
 func (r *flowReader) seekFlow(p []byte) []byte {
 	from := 0
-	if !r.broken { // what it begins with looks like one at most
+	if !r.broken { // at most its first bytes look like a flow
 		if size, _ := netstringSize(p); size > 0 {
 			from = bytes.IndexByte(p, ':')
 		}
@@ -141,7 +142,7 @@ func (r *flowReader) seekFlow(p []byte) []byte {
 	return p[begin:]
 }
 
-// passOver tells of what is no flow, once. Space between flows is nothing to tell of.
+// passOver notes once that bytes are not a flow. White space between flows needs no note.
 func (r *flowReader) passOver(p []byte) {
 	if !r.noted && len(bytes.TrimSpace(p)) > 0 {
 		r.noted = true
@@ -158,7 +159,7 @@ func (r *flowReader) Close(recs []capture.Record, _ capture.End, _ string, _ tim
 	return r.close(recs)
 }
 
-// readFlow reads a flow by itself.
+// readFlow reads a single flow.
 func readFlow(in *capture.Input, text []byte) []capture.Record {
 	r := flowReader{recordWriter: newRereadWriter(in)}
 	if v, _, ok := nextNetstring(text); ok {
@@ -190,13 +191,26 @@ func (r *flowReader) takeFlow(v tnetstring, at int64) {
 		r.setFailure(&x, failed.get("msg").asText())
 	}
 	if socket := v.get("websocket"); socket.tag == '}' {
-		flowMessages(&x, socket)
+		// The messages of a WebSocket: type, whether the client sent it, content, time.
+		x := &x
+		x.lacks = nil
+		for m := range socket.get("messages").eachElement() {
+			if f := m.firstElements(4); len(f) == 4 {
+				p := timedBytes{at: unixTime(f[3].asNumber()), data: f[2].data}
+				if f[1].isTrue() {
+					p.side = capture.Request
+				}
+				x.pieces = append(x.pieces, p)
+			}
+		}
+		if ended := unixTime(socket.get("timestamp_end").asNumber()); !ended.IsZero() {
+			x.ended = ended
+		}
 	}
 	r.writeExchange(&x)
 }
 
-// setFailure takes what mitmproxy says of a flow that went wrong. Where it kept no body anyway, that is
-// no word about the answer.
+// setFailure reads the error of a flow. If mitmproxy kept no body, the error says nothing about the response.
 func (r *flowReader) setFailure(x *recordedExchange, why string) {
 	x.cut = true
 	switch {
@@ -217,8 +231,8 @@ func flowRequest(x *recordedExchange, v tnetstring) {
 	x.url = flowURL(v, x.requestHeader)
 }
 
-// flowURL is what was asked for. The host that a request names is the one that was meant: a
-// transparent proxy knows only addresses.
+// flowURL returns the requested URL. The host in the request counts, because a transparent proxy knows only
+// addresses.
 func flowURL(v tnetstring, asked http.Header) string {
 	host := cmp.Or(v.get("authority").asText(), asked.Get("Host"))
 	if host == "" {
@@ -249,24 +263,7 @@ func flowResponse(x *recordedExchange, v tnetstring) {
 	}
 }
 
-// flowMessages takes those of a WebSocket: type, whether the client sent it, content, time.
-func flowMessages(x *recordedExchange, socket tnetstring) {
-	x.lacks = nil
-	for m := range socket.get("messages").eachElement() {
-		if f := m.firstElements(4); len(f) == 4 {
-			p := timedBytes{at: unixTime(f[3].asNumber()), data: f[2].data}
-			if f[1].isTrue() {
-				p.side = capture.Request
-			}
-			x.pieces = append(x.pieces, p)
-		}
-	}
-	if ended := unixTime(socket.get("timestamp_end").asNumber()); !ended.IsZero() {
-		x.ended = ended
-	}
-}
-
-// flowHeader is a list of pairs. What the body's length told is undone.
+// flowHeader reads a list of pairs. It omits Transfer-Encoding, because the body is not chunked any more.
 func flowHeader(v tnetstring) http.Header {
 	h := http.Header{}
 	for field := range v.eachElement() {
@@ -277,3 +274,103 @@ func flowHeader(v tnetstring) http.Header {
 	h.Del("Transfer-Encoding")
 	return h
 }
+
+// tnetstring is a value in mitmproxy's format: its length in decimal, a colon, its bytes, and a tag. Lists and
+// dictionaries are read when they are used.
+//
+//	, bytes   ; text   # integer   ^ float   ! boolean   ~ null   ] list   } dictionary
+type tnetstring struct {
+	tag  byte // 0 for no value
+	data []byte
+}
+
+// maxLengthDigits is the maximum number of digits of a length.
+const maxLengthDigits = 12
+
+// netstringSize returns the length of the value at the beginning of p, and the position of its data. The length is
+// 0 if p is too short, and -1 if no value begins there.
+func netstringSize(p []byte) (size, data int) {
+	digits := 0
+	for digits < len(p) && digits <= maxLengthDigits && '0' <= p[digits] && p[digits] <= '9' {
+		digits++
+	}
+	switch {
+	case digits > maxLengthDigits:
+		return -1, 0
+	case digits == len(p):
+		return 0, 0
+	case digits == 0 || p[digits] != ':':
+		return -1, 0
+	}
+	n, _ := strconv.Atoi(string(p[:digits]))
+	return digits + 1 + n + 1, digits + 1
+}
+
+// nextNetstring reads the value at the beginning of p. ok is false if it is incomplete.
+func nextNetstring(p []byte) (v tnetstring, rest []byte, ok bool) {
+	size, data := netstringSize(p)
+	if size <= 0 || size > len(p) {
+		return tnetstring{}, nil, false
+	}
+	return tnetstring{p[size-1], p[data : size-1 : size-1]}, p[size:], true
+}
+
+// eachElement yields the elements of a list.
+func (v tnetstring) eachElement() iter.Seq[tnetstring] {
+	return func(yield func(tnetstring) bool) {
+		if v.tag != ']' && v.tag != '}' {
+			return
+		}
+		for p := v.data; len(p) > 0; {
+			e, rest, ok := nextNetstring(p)
+			if !ok || !yield(e) {
+				return
+			}
+			p = rest
+		}
+	}
+}
+
+// firstElements returns at most n elements of a list.
+func (v tnetstring) firstElements(most int) (all []tnetstring) {
+	for e := range v.eachElement() {
+		if all = append(all, e); len(all) == most {
+			break
+		}
+	}
+	return all
+}
+
+// get returns the value of a key in a dictionary.
+func (v tnetstring) get(key string) tnetstring {
+	if v.tag != '}' {
+		return tnetstring{}
+	}
+	isKey, match := true, false
+	for e := range v.eachElement() {
+		if !isKey && match {
+			return e
+		}
+		match = isKey && string(e.data) == key
+		isKey = !isKey
+	}
+	return tnetstring{}
+}
+
+// asText returns text or bytes.
+func (v tnetstring) asText() string {
+	if v.tag != ';' && v.tag != ',' {
+		return ""
+	}
+	return string(v.data)
+}
+
+func (v tnetstring) asNumber() float64 {
+	if v.tag != '#' && v.tag != '^' {
+		return 0
+	}
+	f, _ := strconv.ParseFloat(string(v.data), 64)
+	return f
+}
+
+func (v tnetstring) isTrue() bool { return v.tag == '!' && bytes.Equal(v.data, []byte("true")) }

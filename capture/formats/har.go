@@ -11,13 +11,12 @@ import (
 	"toolscope/stream/json"
 )
 
-// har reads HTTP Archives (HAR 1.2), entry by entry. Besides what the specification has, writers
-// add:
+// har reads HTTP Archives (HAR 1.2), entry by entry. Writers add to the specification:
 //
 //	_webSocketMessages     Chrome, Firefox, mitmproxy: type "send" or "receive", time in seconds, opcode, data
 //	_eventSourceMessages   Chrome: time in seconds, eventName, eventId, data
 //	_requestBodyStatus, _responseBodyStatus, _content   HTTP Toolkit: bodies dropped or not text
-//	_error, _fetchedVia…   Chrome: why there is no answer
+//	_error, _fetchedVia…   Chrome: why there is no response
 var har = capture.Format{
 	Name:  "har",
 	Title: "HTTP Archive, saved by browsers and proxies",
@@ -27,7 +26,7 @@ var har = capture.Format{
 	},
 }
 
-// harKeys are what the object "log" of an archive begins with.
+// harKeys are the possible first keys of the object "log" of an archive.
 var harKeys = map[string]bool{"version": true, "creator": true, "browser": true, "pages": true, "entries": true, "comment": true}
 
 func sniffHAR(first []byte, whole bool) capture.SniffResult {
@@ -54,18 +53,18 @@ func readHAR(r *valuesReader, raw []byte, cut bool) {
 		return
 	}
 	e.finishExchange()
-	if x.status == 0 && r.in.GuessPayload(x.request) != capture.Ask { // what a page asks and never gets is no news
+	if x.status == 0 && r.in.GuessPayload(x.request) != capture.Ask { // an unanswered request of a page that isn't for a model needs no note
 		x.why = ""
 	}
 	r.writeExchange(&x)
 }
 
-// harEntry reads one entry.
+// harEntry is an entry that is read.
 type harEntry struct {
 	x       *recordedExchange
 	cut     bool // the file ends inside it
-	sizes   bool // the answer had bytes
-	body    bool // and they are there
+	sizes   bool // the response had bytes
+	body    bool // the archive has the bytes
 	wait    float64
 	total   float64
 	sockets []byte // _webSocketMessages
@@ -95,8 +94,8 @@ func (e *harEntry) readMember(key string, rest []byte) int {
 	return len(value)
 }
 
-// readTimings are in milliseconds; -1 is what does not apply. The time of TLS is part of that of
-// connecting.
+// readTimings reads milliseconds; -1 means that a time doesn't apply. The time of TLS is part of the time to
+// connect.
 func (e *harEntry) readTimings(value []byte) {
 	for key, v := range json.Members(value) {
 		switch key {
@@ -149,8 +148,8 @@ func (e *harEntry) readResponse(key string, rest []byte) int {
 	return len(value)
 }
 
-// readContent is a body: text, or base64 where encoding says so; how long it was said to be; and how
-// long the object is.
+// readContent reads a body: text, or base64 if the encoding says so. It returns the body, its stated size, and the
+// length of the object.
 func (e *harEntry) readContent(object []byte) (body []byte, size float64, n int) {
 	var text []byte
 	encoding, known := "", false
@@ -170,7 +169,7 @@ func (e *harEntry) readContent(object []byte) (body []byte, size float64, n int)
 	})
 	switch {
 	case e.cut && !known && len(bytes.Trim(text, base64Digits)) == 0:
-		return nil, size, n // how it is encoded was cut off
+		return nil, size, n // its encoding is cut off
 	case encoding != "base64":
 		return text, size, n
 	}
@@ -183,7 +182,7 @@ func (e *harEntry) readContent(object []byte) (body []byte, size float64, n int)
 
 const base64Digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="
 
-// readText is what a string reads; of one that the end of the file cuts, as much as there is.
+// readText returns the text of a string. If the file ends inside the string, it returns the part that is there.
 func (e *harEntry) readText(value []byte) []byte {
 	if text, ok := json.Text(value); ok || !e.cut || len(value) < 2 || value[0] != '"' {
 		return text
@@ -192,7 +191,7 @@ func (e *harEntry) readText(value []byte) []byte {
 	return json.PartOfText(value)
 }
 
-// finishExchange knows the whole entry.
+// finishExchange uses facts of the complete entry.
 func (e *harEntry) finishExchange() {
 	x := e.x
 	x.first = addMillis(x.began, e.wait)
@@ -216,8 +215,8 @@ func (e *harEntry) finishExchange() {
 	}
 }
 
-// readMessages are those of a WebSocket. Before the first of them its handshake was done, whatever
-// status the archive has.
+// readMessages reads the messages of a WebSocket. They prove that the handshake succeeded, whatever status the
+// archive has.
 func (e *harEntry) readMessages() {
 	x := e.x
 	x.status, x.response = http.StatusSwitchingProtocols, nil
@@ -226,7 +225,7 @@ func (e *harEntry) readMessages() {
 			break
 		}
 		opcode := parseNumber(json.Find(m, "opcode"))
-		if opcode > 2 { // of the protocol, not of who speaks it
+		if opcode > 2 { // control messages
 			continue
 		}
 		p := timedBytes{at: unixTime(parseNumber(json.Find(m, "time"))), data: e.readText(json.Find(m, "data"))}
@@ -244,7 +243,7 @@ func (e *harEntry) readMessages() {
 	}
 }
 
-// readEvents writes the events of a stream whose text the archive does not have.
+// readEvents writes the events of a stream whose text isn't in the archive.
 func (e *harEntry) readEvents() {
 	for m := range json.Elements(e.events) {
 		if !isWhole(m) {
@@ -256,7 +255,7 @@ func (e *harEntry) readEvents() {
 	}
 }
 
-// harHeader reads a header: objects of name and value, or pairs, as Slack writes them.
+// harHeader reads a header: objects with a name and a value, or pairs, as Slack writes them.
 func harHeader(list []byte) http.Header {
 	h := http.Header{}
 	for field := range json.Elements(list) {
@@ -264,14 +263,14 @@ func harHeader(list []byte) http.Header {
 		if field[0] == '[' {
 			name, value = stringPair(field)
 		}
-		if name != "" && name[0] != ':' { // those of HTTP/2 are no header
+		if name != "" && name[0] != ':' { // HTTP/2 pseudo-headers aren't part of the header
 			h.Add(name, value)
 		}
 	}
 	return h
 }
 
-// stringPair is an array of two strings.
+// stringPair returns the two strings of an array.
 func stringPair(array []byte) (name, value string) {
 	n := 0
 	for e := range json.Elements(array) {
@@ -286,7 +285,7 @@ func stringPair(array []byte) (name, value string) {
 	return name, value
 }
 
-// parseNumber is what a number, or a string that holds one, is; anything else is 0.
+// parseNumber returns the number in a JSON number or string, 0 for anything else.
 func parseNumber(value []byte) float64 {
 	f, err := strconv.ParseFloat(strings.Trim(string(value), `"`), 64)
 	if err != nil {

@@ -1,17 +1,19 @@
 package formats
 
 import (
+	"bytes"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"toolscope/capture"
 	"toolscope/stream/json"
 )
 
-// otlp is traces and events of OpenTelemetry as the collector's file exporter writes them, and as
-// backends export them: OTLP in JSON. A span is an exchange if it has what a model was asked and
-// said, by the names of the semantic conventions for generative AI, of OpenInference or of
-// OpenLLMetry.
+// otlp reads traces and events of OpenTelemetry in OTLP's JSON, as the collector's file exporter and backends write
+// them. A span is an exchange if it has the messages to and from a model, by the semantic conventions for
+// generative AI, of OpenInference or of OpenLLMetry.
 var otlp = capture.Format{
 	Name:  "otlp",
 	Title: "OpenTelemetry, OTLP/JSON: GenAI, OpenInference",
@@ -53,9 +55,19 @@ func (o *otlpLog) takeValue(recs []capture.Record, _ int, value []byte) []captur
 	a := attributesOf(f[0])
 	s := &otelSpan{attributes: a}
 	for e := range json.Elements(f[1]) {
-		s.takeEvent(e)
+		// Older conventions have messages there, newer ones in attributes.
+		f := json.Pick(e, "name", "attributes")
+		name, _ := json.Text(f[0])
+		s.takeNamedEvent(string(name), attributesOf(f[1]))
 	}
-	s.readLogfireEvents()
+	for e := range json.Elements(s.attrJSON("events")) {
+		of := map[string][]byte{}
+		for k, v := range json.Members(e) {
+			of[k] = nilIfNull(v)
+		}
+		name, _ := json.Text(of["event.name"])
+		s.takeNamedEvent(string(name), of)
+	}
 	if !s.isModel() {
 		return recs
 	}
@@ -71,7 +83,7 @@ func (o *otlpLog) takeValue(recs []capture.Record, _ int, value []byte) []captur
 	return o.addExchange(recs, s, began, ended)
 }
 
-// addExchange tells of a span. What arguments it has as objects were parsed and written anew.
+// addExchange writes the exchange of a span. Arguments that are objects were parsed and encoded anew.
 func (o *otlpLog) addExchange(recs []capture.Record, s *otelSpan, began, ended time.Time) []capture.Record {
 	as := s.chooseShape()
 	lacks := []capture.Lack{capture.NoDeltas, capture.Composed}
@@ -98,10 +110,10 @@ func (o *otlpLog) addExchange(recs []capture.Record, s *otelSpan, began, ended t
 	return append(recs, capture.Record{Exchange: n, At: o.in.RecordTime(ended), End: capture.EndEOF})
 }
 
-// notModels are operations whose spans have messages that the spans inside them have too.
+// notModels are operations whose spans repeat the messages of the spans inside them.
 var notModels = []string{"invoke_agent", "create_agent", "execute_tool", "invoke_workflow", "embeddings"}
 
-// isModel reports whether the span is of one call of a model.
+// isModel reports whether the span is one call of a model.
 func (s *otelSpan) isModel() bool {
 	if slices.Contains(notModels, s.attrText("gen_ai.operation.name")) {
 		return false
@@ -115,4 +127,477 @@ func (s *otelSpan) isModel() bool {
 		}
 	}
 	return s.convention != ""
+}
+
+// otelSpan is one call of a model, from attributes and events.
+type otelSpan struct {
+	attributes map[string][]byte
+	convention string // the convention of its names
+
+	history      []spanMessage
+	requestModel []byte // the requested model
+	answer       modelResponse
+	word         string // finish reason
+	tools        [][]byte
+}
+
+// spanMessage is a message.
+type spanMessage struct {
+	by    messageRole
+	parts []messagePart
+}
+
+// takeNamedEvent reads an event by its name and attributes.
+func (s *otelSpan) takeNamedEvent(name string, of map[string][]byte) {
+	switch {
+	case name == "gen_ai.client.inference.operation.details":
+		for k, v := range of {
+			s.attributes[k] = v
+		}
+	case name == "exception":
+		s.attributes["exception.message"] = of["exception.message"]
+		s.attributes["exception.type"] = of["exception.type"]
+	case name == "gen_ai.choice":
+		s.convention = "GenAI events"
+		choice := &otelSpan{attributes: of}
+		m := choice.attrJSON("message")
+		if m == nil {
+			m = choice.eventMessage(of)
+		}
+		s.addResponse(m)
+		s.word = choice.attrText("finish_reason")
+	case strings.HasPrefix(name, "gen_ai.") && strings.HasSuffix(name, ".message"):
+		s.convention = "GenAI events"
+		role := strings.TrimSuffix(strings.TrimPrefix(name, "gen_ai."), ".message")
+		m := (&otelSpan{attributes: of}).eventMessage(of)
+		if by, parts := messageOf(m); parts != nil {
+			s.history = append(s.history, spanMessage{roleOf(role, by), parts})
+		}
+	}
+}
+
+// eventMessage returns the attributes of an event as a message of Chat Completions.
+func (s *otelSpan) eventMessage(of map[string][]byte) []byte {
+	id := of["id"]
+	if of["tool_call_id"] != nil {
+		id = of["tool_call_id"]
+	}
+	return objectOf(member{"role", of["role"]}, member{"content", of["content"]}, member{"tool_calls", s.attrJSON("tool_calls")}, member{"tool_call_id", id})
+}
+
+// addResponse adds a message of the response.
+func (s *otelSpan) addResponse(m []byte) {
+	_, parts := messageOf(m)
+	s.answer.parts = append(s.answer.parts, parts...)
+	if word, _ := json.Text(json.Find(m, "finish_reason")); len(word) > 0 {
+		s.word = string(word)
+	}
+}
+
+// readAttributes reads the attributes by the first convention that has messages.
+func (s *otelSpan) readAttributes() {
+	s.requestModel = s.attributes["gen_ai.request.model"]
+	s.answer.model, s.answer.id = s.attributes["gen_ai.response.model"], s.attributes["gen_ai.response.id"]
+	if s.requestModel == nil {
+		s.requestModel = s.attributes["llm.model_name"]
+	}
+	if s.answer.model == nil {
+		s.answer.model = s.requestModel
+	}
+	for m := range json.Elements(s.attrJSON("gen_ai.response.finish_reasons")) {
+		if word, ok := json.Text(m); ok && s.word == "" {
+			s.word = string(word)
+		}
+	}
+	switch {
+	case s.convention != "":
+	case s.attributes["gen_ai.output.messages"] != nil || s.attributes["gen_ai.input.messages"] != nil:
+		s.convention = "GenAI"
+		if parts := partsOf(s.attrJSON("gen_ai.system_instructions")); parts != nil {
+			s.history = append(s.history, spanMessage{theSystem, parts})
+		}
+		for m := range json.Elements(s.attrJSON("gen_ai.input.messages")) {
+			by, parts := messageOf(m)
+			s.history = append(s.history, spanMessage{by, parts})
+		}
+		for m := range json.Elements(s.attrJSON("gen_ai.output.messages")) {
+			s.addResponse(m)
+		}
+		for t := range json.Elements(s.attrJSON("gen_ai.tool.definitions")) {
+			s.tools = append(s.tools, t)
+		}
+	case s.attributes["llm.model_name"] != nil || s.attributes["openinference.span.kind"] != nil:
+		s.convention = "OpenInference"
+		s.readFlattened("llm.input_messages.", "llm.output_messages.", "message.")
+		s.openInferenceTools()
+	default:
+		s.convention = "OpenLLMetry"
+		s.readFlattened("gen_ai.prompt.", "gen_ai.completion.", "")
+	}
+	if s.word == "" {
+		s.word = s.attrText("llm.finish_reason")
+	}
+}
+
+// setFailure reads the status of a span. A call with a response didn't fail.
+func (s *otelSpan) setFailure(status []byte) {
+	f := json.Pick(status, "code", "message")
+	if len(s.answer.parts) > 0 || !hasText(f[0], "STATUS_CODE_ERROR") && string(f[0]) != "2" {
+		return
+	}
+	for _, why := range [][]byte{s.attributes["exception.message"], f[1], s.attributes["error.type"], s.attributes["exception.type"]} {
+		if s.answer.failure == nil {
+			s.answer.failure = nonEmptyText(why)
+		}
+	}
+	if s.answer.failed = nonEmptyText(s.attributes["error.type"]); s.answer.failed == nil {
+		s.answer.failed = nonEmptyText(s.attributes["exception.type"])
+	}
+}
+
+// readFlattened reads messages that are spread over attributes: PREFIX<i>.message.role and so on.
+func (s *otelSpan) readFlattened(input, output, inside string) {
+	for i := range maxFlattened {
+		by, parts, ok := s.flatMessage(input+strconv.Itoa(i)+"."+inside, inside)
+		if !ok {
+			break
+		}
+		s.history = append(s.history, spanMessage{by, parts})
+	}
+	for i := range maxFlattened {
+		at := output + strconv.Itoa(i) + "."
+		_, parts, ok := s.flatMessage(at+inside, inside)
+		if !ok {
+			break
+		}
+		s.answer.parts = append(s.answer.parts, parts...)
+		if s.word == "" {
+			s.word = s.attrText(at + "finish_reason")
+		}
+	}
+}
+
+// maxFlattened is the maximum number of messages, and of calls in one.
+const maxFlattened = 1 << 14
+
+// flatMessage returns the message whose attributes have a prefix. OpenInference has calls and texts one name deeper
+// than OpenLLMetry.
+func (s *otelSpan) flatMessage(at, inside string) (by messageRole, parts []messagePart, ok bool) {
+	role, content := s.attrText(at+"role"), s.attributes[at+"content"]
+	call, function := "", ""
+	if inside != "" {
+		call, function = "tool_call.", "function."
+	}
+	if role == "tool" || role == "function" {
+		text := content
+		if text == nil {
+			text = []byte(`""`)
+		}
+		return theUser, []messagePart{{kind: resultPart, id: nonEmptyText(s.attributes[at+"tool_call_id"]), name: s.attributes[at+"name"], text: text}}, true
+	}
+	if content != nil {
+		parts = append(parts, contentOf(content)...)
+	}
+	for k := range maxFlattened {
+		block := at + "contents." + strconv.Itoa(k) + "."
+		if s.attributes[block+"message_content.type"] == nil && s.attributes[block+"message_content.text"] == nil && s.attributes[block+"tool_call.id"] == nil && s.attributes[block+"tool_call.function.name"] == nil {
+			break
+		}
+		if text := nonEmptyText(s.attributes[block+"message_content.text"]); text != nil {
+			parts = append(parts, messagePart{kind: textPart, text: text})
+		}
+		parts = s.flatCall(parts, block+"tool_call.", function)
+	}
+	for j := range maxFlattened {
+		before := len(parts)
+		if parts = s.flatCall(parts, at+"tool_calls."+strconv.Itoa(j)+"."+call, function); len(parts) == before {
+			break
+		}
+	}
+	return roleOf(role, theUser), parts, role != "" || len(parts) > 0
+}
+
+// flatCall adds the call whose attributes have a prefix, if there is one.
+func (s *otelSpan) flatCall(parts []messagePart, at, function string) []messagePart {
+	name, args, id := s.attributes[at+function+"name"], s.attributes[at+function+"arguments"], s.attributes[at+"id"]
+	if name == nil && args == nil && id == nil {
+		return parts
+	}
+	return append(parts, messagePart{kind: callPart, id: id, name: name, args: args})
+}
+
+func (s *otelSpan) openInferenceTools() {
+	for i := range maxFlattened {
+		schema := s.attrJSON("llm.tools." + strconv.Itoa(i) + ".tool.json_schema")
+		if schema == nil {
+			return
+		}
+		s.tools = append(s.tools, schema)
+	}
+}
+
+// messageOf reads a message in JSON: with parts, as the conventions have it, or of Chat Completions.
+func messageOf(m []byte) (by messageRole, parts []messagePart) {
+	f := json.Pick(m, "role", "parts", "content", "tool_calls", "tool_call_id")
+	role, _ := json.Text(f[0])
+	by = roleOf(string(role), theUser)
+	if f[1] != nil {
+		return by, partsOf(f[1])
+	}
+	if (string(role) == "tool" || f[4] != nil) && f[2] != nil {
+		return theUser, []messagePart{{kind: resultPart, id: f[4], text: f[2]}}
+	}
+	parts = contentOf(f[2])
+	for c := range json.Elements(f[3]) {
+		of := json.Pick(c, "id", "function", "name", "arguments")
+		if of[1] != nil {
+			function := json.Pick(of[1], "name", "arguments")
+			of[2], of[3] = function[0], function[1]
+		}
+		parts = append(parts, messagePart{kind: callPart, id: of[0], name: of[2], args: of[3]})
+	}
+	return by, parts
+}
+
+func roleOf(role string, other messageRole) messageRole {
+	switch role {
+	case "assistant", "model", "ai":
+		return theModel
+	case "system", "developer":
+		return theSystem
+	case "user", "tool", "human":
+		return theUser
+	}
+	return other
+}
+
+// contentOf reads content: text or a list of blocks.
+func contentOf(content []byte) []messagePart {
+	if text := nonEmptyText(content); text != nil {
+		return []messagePart{{kind: textPart, text: text}}
+	}
+	return partsOf(content)
+}
+
+// partsOf reads the parts of a message. It omits parts that are neither text nor calls, such as pictures.
+func partsOf(list []byte) (parts []messagePart) {
+	for p := range json.Elements(list) {
+		f := json.Pick(p, "type", "content", "text", "id", "name", "arguments", "response", "result")
+		text := f[1]
+		if text == nil {
+			text = f[2]
+		}
+		switch kind, _ := json.Text(f[0]); string(kind) {
+		case "tool_call":
+			parts = append(parts, messagePart{kind: callPart, id: f[3], name: f[4], args: f[5]})
+		case "tool_call_response":
+			if f[6] == nil {
+				f[6] = f[7]
+			}
+			parts = append(parts, messagePart{kind: resultPart, id: f[3], name: f[4], text: resultText(f[6])})
+		case "reasoning", "thinking":
+			if nonEmptyText(text) != nil {
+				parts = append(parts, messagePart{kind: thoughtPart, text: text})
+			}
+		default:
+			if nonEmptyText(text) != nil {
+				parts = append(parts, messagePart{kind: textPart, text: text})
+			}
+		}
+	}
+	return parts
+}
+
+func resultText(value []byte) []byte {
+	if value == nil {
+		return []byte(`""`)
+	}
+	return value
+}
+
+// hasObjects reports whether arguments of calls, in the request or the response, are not strings.
+func (s *otelSpan) hasObjects() bool {
+	all := s.answer.parts
+	for _, m := range s.history {
+		all = append(all[:len(all):len(all)], m.parts...)
+	}
+	for i := range all {
+		if p := &all[i]; p.kind == callPart && p.args != nil && kindOf(p.args) != '"' {
+			return true
+		}
+	}
+	return false
+}
+
+// chooseShape returns the protocol that can hold the span's arguments as they are.
+func (s *otelSpan) chooseShape() *messageShape {
+	if s.hasObjects() {
+		return &anthropicShape
+	}
+	return &chatShape
+}
+
+// finishes are the finish reasons, and the words of the protocols for them.
+var finishes = map[string]struct{ chat, anthropic string }{
+	"stop": {"stop", "end_turn"}, "end_turn": {"stop", "end_turn"}, "STOP": {"stop", "end_turn"}, "stop_sequence": {"stop", "end_turn"},
+	"tool_call": {"tool_calls", "tool_use"}, "tool_calls": {"tool_calls", "tool_use"}, "tool_use": {"tool_calls", "tool_use"},
+	"function_call": {"tool_calls", "tool_use"},
+	"length":        {"length", "max_tokens"}, "max_tokens": {"length", "max_tokens"}, "MAX_TOKENS": {"length", "max_tokens"},
+	"content_filter": {"content_filter", "refusal"}, "refusal": {"content_filter", "refusal"}, "SAFETY": {"content_filter", "refusal"},
+}
+
+// finishReason returns the finish reason in the protocol's word, nil if it is unknown.
+func (s *otelSpan) finishReason(as *messageShape) []byte {
+	words, known := finishes[s.word]
+	if !known {
+		return nil
+	}
+	calls := false
+	for i := range s.answer.parts {
+		calls = calls || s.answer.parts[i].kind == callPart
+	}
+	if calls && words.chat == "stop" { // the conventions have one word where providers have two
+		words = finishes["tool_call"]
+	}
+	word := words.chat
+	if as == &anthropicShape {
+		word = words.anthropic
+	}
+	return []byte(strconv.Quote(word))
+}
+
+// usageJSON returns the usage in the protocol's names. The conventions count cached tokens as input; Anthropic
+// doesn't.
+func (s *otelSpan) usageJSON(as *messageShape) []byte {
+	input := s.attrCount("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt")
+	output := s.attrCount("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.token_count.completion")
+	read := s.attrCount("gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.details.cache_read_tokens", "gen_ai.usage.cache_read_input_tokens", "llm.token_count.prompt_details.cache_read")
+	write := s.attrCount("gen_ai.usage.cache_creation.input_tokens", "gen_ai.usage.details.cache_write_tokens", "gen_ai.usage.cache_creation_input_tokens", "llm.token_count.prompt_details.cache_write")
+	if input < 0 && output < 0 {
+		return nil
+	}
+	told := func(key string, n int) member {
+		if n < 0 {
+			return member{}
+		}
+		return member{key, intBytes(n)}
+	}
+	if as == &anthropicShape {
+		rest := input - max(read, 0) - max(write, 0)
+		if rest < 0 {
+			rest = input // it is counted as Anthropic counts
+		}
+		return objectOf(told("input_tokens", rest), told("output_tokens", output), told("cache_read_input_tokens", read), told("cache_creation_input_tokens", write))
+	}
+	details := member{}
+	if read >= 0 {
+		details = member{"prompt_tokens_details", objectOf(told("cached_tokens", read))}
+	}
+	return objectOf(told("prompt_tokens", input), told("completion_tokens", output), details)
+}
+
+// toolsIn returns the tools in the protocol's form.
+func (s *otelSpan) toolsIn(as *messageShape) []byte {
+	var all [][]byte
+	for _, t := range s.tools {
+		function := t
+		if inner := json.Find(t, "function"); inner != nil {
+			function = inner
+		}
+		f := json.Pick(function, "name", "description", "parameters", "input_schema")
+		if f[2] == nil {
+			f[2] = f[3]
+		}
+		if as == &anthropicShape {
+			all = append(all, objectOf(member{"name", f[0]}, member{"description", f[1]}, member{"input_schema", f[2]}))
+		} else {
+			all = append(all, objectOf(member{"type", []byte(`"function"`)}, member{"function", objectOf(member{"name", f[0]}, member{"description", f[1]}, member{"parameters", f[2]})}))
+		}
+	}
+	if all == nil {
+		return nil
+	}
+	return arrayOf(all...)
+}
+
+// attributesOf returns attributes by their keys, with their values as JSON.
+func attributesOf(list []byte) map[string][]byte {
+	all := map[string][]byte{}
+	for a := range json.Elements(list) {
+		f := json.Pick(a, "key", "value")
+		if key, ok := json.Text(f[0]); ok {
+			all[string(key)] = plainJSON(f[1], 0)
+		}
+	}
+	return all
+}
+
+// maxAttributeDepth is the maximum depth of an attribute.
+const maxAttributeDepth = 64
+
+// plainJSON returns the JSON for a value of OTLP, which has the kind of the value as its key. It is nil for
+// anything else.
+func plainJSON(value []byte, depth int) []byte {
+	if depth > maxAttributeDepth {
+		return nil
+	}
+	f := json.Pick(value, "stringValue", "boolValue", "intValue", "doubleValue", "arrayValue", "kvlistValue")
+	switch {
+	case f[0] != nil:
+		return f[0]
+	case f[1] != nil:
+		return f[1]
+	case f[2] != nil: // 64 bits as a string
+		return bytes.Trim(f[2], `"`)
+	case f[3] != nil:
+		return f[3]
+	case f[4] != nil:
+		var all [][]byte
+		for v := range json.Elements(json.Find(f[4], "values")) {
+			all = append(all, orNull(plainJSON(v, depth+1)))
+		}
+		return arrayOf(all...)
+	case f[5] != nil:
+		var all [][]byte
+		for kv := range json.Elements(json.Find(f[5], "values")) {
+			of := json.Pick(kv, "key", "value")
+			if kindOf(of[0]) == '"' {
+				all = append(all, append(append(bytes.Clone(of[0]), ':'), orNull(plainJSON(of[1], depth+1))...))
+			}
+		}
+		return append(append([]byte{'{'}, bytes.Join(all, []byte{','})...), '}')
+	}
+	return nil
+}
+
+func orNull(value []byte) []byte {
+	if value == nil {
+		return []byte("null")
+	}
+	return value
+}
+
+// attrText returns the text of an attribute.
+func (s *otelSpan) attrText(name string) string {
+	text, _ := json.Text(s.attributes[name])
+	return string(text)
+}
+
+// attrJSON returns an attribute that is JSON, or a text with JSON.
+func (s *otelSpan) attrJSON(name string) []byte {
+	value := s.attributes[name]
+	if text, ok := json.Text(value); ok {
+		return bytes.TrimSpace(text)
+	}
+	return value
+}
+
+// attrCount returns the first of the attributes that exists as a number, -1 without any.
+func (s *otelSpan) attrCount(names ...string) int {
+	for _, name := range names {
+		if n, err := strconv.Atoi(strings.Trim(string(s.attributes[name]), `"`)); err == nil {
+			return n
+		}
+	}
+	return -1
 }

@@ -148,38 +148,58 @@ func (p fileValue) asJSON() []byte {
 	if p.node == nil {
 		return p.raw
 	}
-	var w json.Writer
-	if !p.writeJSON(&w, 0) || len(w.Text) > json.MaxValueBytes {
+	w := jsonWriter{room: json.MaxValueBytes}
+	if w.writeValue(p, 0); w.room < 0 {
 		return nil
 	}
-	return w.Text
+	return w.text
 }
 
 // maxNesting is how deep what YAML nests is gone into.
 const maxNesting = 200
 
-// writeJSON writes a value of YAML as JSON. It returns false for one that is too large or too deep.
-func (p fileValue) writeJSON(w *json.Writer, depth int) (ok bool) {
-	open := byte('[')
-	switch {
-	case depth > maxNesting || len(w.Text) > json.MaxValueBytes:
-		return false
-	case p.isMapping():
-		open = '{'
-	case !p.isSequence():
-		w.Raw(p.scalarJSON())
-		return true
+// jsonWriter writes a value of YAML as JSON, as long as there is room.
+type jsonWriter struct {
+	text []byte
+	room int
+}
+
+func (w *jsonWriter) appendText(text ...byte) {
+	if w.room -= len(text); w.room >= 0 {
+		w.text = append(w.text, text...)
 	}
-	w.Open(open)
-	ok = true
+}
+
+func (w *jsonWriter) writeValue(p fileValue, depth int) {
+	switch {
+	case depth > maxNesting:
+		w.room = -1
+	case p.isMapping():
+		w.writeChildren(p, depth, '{', '}')
+	case p.isSequence():
+		w.writeChildren(p, depth, '[', ']')
+	default:
+		w.appendText(p.scalarJSON()...)
+	}
+}
+
+// writeChildren writes what is inside a mapping or a sequence.
+func (w *jsonWriter) writeChildren(p fileValue, depth int, begin, end byte) {
+	w.appendText(begin)
+	n := 0
 	p.eachChild(func(key string, value fileValue) {
-		if ok && open == '{' {
-			w.Key(key)
+		if w.room < 0 {
+			return
 		}
-		ok = ok && value.writeJSON(w, depth+1)
+		if n++; n > 1 {
+			w.appendText(',')
+		}
+		if begin == '{' {
+			w.appendText(append(appendQuoted(nil, key), ':')...)
+		}
+		w.writeValue(value, depth+1)
 	})
-	w.Close(open + 2) // } is two after {, and ] after [
-	return ok
+	w.appendText(end)
 }
 
 // scalarJSON keeps how a number is spelled, where JSON may spell it so.
@@ -197,5 +217,32 @@ func (p fileValue) scalarJSON() []byte {
 			}
 		}
 	}
-	return json.AppendQuoted(nil, p.asBytes())
+	return appendQuoted(nil, string(p.asBytes()))
+}
+
+// appendQuoted appends a string as JSON writes it; what is not UTF-8 is kept.
+func appendQuoted(dst []byte, text string) []byte {
+	dst = append(dst, '"')
+	for len(text) > 0 {
+		n := json.PlainRun([]byte(text))
+		dst = append(dst, text[:n]...)
+		if text = text[n:]; text == "" {
+			break
+		}
+		switch c := text[0]; c {
+		case '"', '\\':
+			dst = append(dst, '\\', c)
+		case '\n':
+			dst = append(dst, `\n`...)
+		case '\r':
+			dst = append(dst, `\r`...)
+		case '\t':
+			dst = append(dst, `\t`...)
+		default:
+			dst = append(dst, `\u00`...)
+			dst = append(dst, "0123456789abcdef"[c>>4], "0123456789abcdef"[c&15])
+		}
+		text = text[1:]
+	}
+	return append(dst, '"')
 }

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"toolscope/capture"
-	"toolscope/stream/json"
 )
 
 var updateRecorded = flag.Bool("update-recorded", false, "write what the readers of recorded HTTP give to testdata")
@@ -242,7 +241,7 @@ func FuzzRecorded(f *testing.F) {
 func BenchmarkRecorded(b *testing.B) {
 	event := "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"delta\":{\"partial_json\":\"some text\"}}\n\n"
 	body := strings.Repeat(event, 1<<20/len(event))
-	quoted := string(json.AppendQuoted(nil, []byte(body)))
+	quoted := string(appendQuoted(nil, body))
 	indented := "      " + strings.ReplaceAll(strings.TrimSuffix(body, "\n\n"), "\n", "\n      ") + "\n\n"
 	for _, test := range []struct {
 		format             capture.Format

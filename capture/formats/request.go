@@ -2,38 +2,46 @@ package formats
 
 import (
 	"bytes"
-	"encoding/json"
+	stdjson "encoding/json"
 	"slices"
 	"strings"
 	"time"
 
 	"toolscope/capture"
+	"toolscope/stream/json"
+	"toolscope/stream/marks"
 )
 
-// request is the body of a request, alone in a file: what a client sent, saved from a log or a
-// debugger. Its answer is not there. The calls of its history are: each message of the model that
-// has some is an exchange, as the client sends it back, and the body itself is the last one.
+// request is the body of a single request, saved from a log or a debugger, without its response. Each message of its
+// history in which the model made calls is shown as an exchange. The body itself is the last exchange.
 var request = capture.Format{
 	Name: "request", Title: "a single request: calls and results of its history, tools",
 	Sniff: sniffRequest,
 	New:   func(in *capture.Input) capture.Reader { return &requestReader{recordWriter: recordWriter{in: in}} },
 }
 
-// maxRequestBytes is the longest body whose history is read; a longer one is shown as it is.
+// maxRequestBytes is the maximum size of a body whose history is read. A larger body is shown as it is.
 const maxRequestBytes = 64 << 20
 
-// sniffRequest: only a whole body is known for sure. What is not whole yet may become one as long
-// as its members are those of a request.
+// sniffRequest accepts only a complete body. An incomplete one may be a request as long as its keys are those of a
+// request.
 func sniffRequest(first []byte, whole bool) capture.SniffResult {
 	text := bytes.TrimLeft(first, " \t\r\n")
 	if len(text) == 0 || text[0] != '{' {
 		return capture.SniffResult{}
 	}
-	members, end := topMembers(text)
-	switch asked, other := askedBy(members); {
-	case other:
+	all, _, end := json.AppendFields(nil, text)
+	history, known := false, false
+	for _, m := range all {
+		for _, of := range *marks.All() {
+			history = history || containsText(of.HistoryKeys, m.Key) && isArray(m.Value)
+			known = known || containsText(of.RequestKeys, m.Key)
+		}
+	}
+	switch {
+	case len(all) > 0 && !known && !history:
 		return capture.SniffResult{}
-	case asked && (whole || end):
+	case history && known && (whole || end):
 		return capture.SniffResult{Is: capture.Yes, Why: "a history with other fields of a request"}
 	case whole || end:
 		return capture.SniffResult{}
@@ -41,47 +49,7 @@ func sniffRequest(first []byte, whole bool) capture.SniffResult {
 	return capture.SniffResult{Is: capture.Maybe}
 }
 
-// topMembers are the keys of an object as far as it has come, each with the first byte of its
-// value; end says that the object is whole.
-func topMembers(text []byte) (members map[string]byte, end bool) {
-	members = map[string]byte{}
-	d := json.NewDecoder(bytes.NewReader(text))
-	_, _ = d.Token()
-	for d.More() {
-		key, err := d.Token()
-		name, ok := key.(string)
-		if value := bytes.TrimLeft(text[d.InputOffset():], ": \t\r\n"); err == nil && ok && len(value) > 0 {
-			members[name] = value[0]
-		}
-		if d.Decode(new(json.RawMessage)) != nil {
-			return members, false
-		}
-	}
-	_, err := d.Token()
-	return members, err == nil
-}
-
-// asked are members that requests have beside the conversation.
-var asked = []string{
-	"model", "max_tokens", "tools", "system", "temperature", "stream", "tool_choice", "generationConfig", "systemInstruction",
-	"inferenceConfig", "instructions", "store", "include", "options", "toolConfig",
-}
-
-// askedBy reports whether an object with these members is a request, and whether it is none
-// whatever else comes.
-func askedBy(members map[string]byte) (is, never bool) {
-	for _, name := range []string{"messages", "input", "contents"} {
-		is = is || members[name] == '['
-	}
-	known := members["contents"] == '['
-	for _, name := range asked {
-		known = known || members[name] != 0
-	}
-	never = len(members) > 0 && !known && !is
-	return is && known, never
-}
-
-// requestReader holds the body until it is whole: what was asked is told before what became of it.
+// requestReader holds the body until it is complete, because the exchanges of its history come first.
 type requestReader struct {
 	recordWriter
 	body []byte
@@ -96,9 +64,9 @@ func (r *requestReader) Write(recs []capture.Record, p []byte, _ time.Duration) 
 }
 
 func (r *requestReader) Close(recs []capture.Record, end capture.End, why string, _ time.Duration) []capture.Record {
-	if r.rest == 0 {
+	if r.rest == 0 && stdjson.Valid(r.body) {
 		tools := toolsIn(r.body)
-		for _, answer := range answersIn(r.body) {
+		for _, answer := range responsesIn(r.body) {
 			r.writeExchange(&recordedExchange{
 				layers: []string{"request", "history"}, request: tools, response: answer,
 				lacks: []capture.Lack{capture.Resent, capture.NoDeltas, capture.NoTimes, capture.NoEnding, capture.Composed},
@@ -115,131 +83,96 @@ func (r *requestReader) Close(recs []capture.Record, end capture.End, why string
 	return r.recordWriter.takeWritten(recs)
 }
 
-// toolsIn is a request of the tools alone, for the answers of the history: what was asked before
-// each is not told again. It is nil where there are none.
+// toolsIn returns a request with only the tools, for the responses of the history. The messages before each response
+// are not repeated. The result is nil if there are no tools.
 func toolsIn(body []byte) []byte {
-	var of map[string]json.RawMessage
-	if json.Unmarshal(body, &of) != nil {
-		return nil
-	}
-	var members [][]byte
-	for _, name := range []string{"tools", "functions", "toolConfig"} {
-		if of[name] != nil {
-			members = append(members, slices.Concat([]byte(`"`+name+`":`), of[name]))
+	var tools []member
+	for _, of := range *marks.All() {
+		for _, key := range of.ToolKeys {
+			if value := json.Find(body, key); value != nil && !slices.ContainsFunc(tools, func(m member) bool { return m.key == key }) {
+				tools = append(tools, member{key, value})
+			}
 		}
 	}
-	if members == nil {
+	if tools == nil {
 		return nil
 	}
-	return slices.Concat([]byte("{"), bytes.Join(members, []byte(",")), []byte("}"))
+	return objectOf(tools...)
 }
 
-// answersIn are the messages of the model in a request's history that have calls, each in the body
-// of an answer of its protocol: only what stands around the message is ours.
-func answersIn(body []byte) (answers [][]byte) {
-	var history struct {
-		Model    json.RawMessage
-		Messages []json.RawMessage
-		Input    json.RawMessage // a list, or text
-		Contents []json.RawMessage
+// sentRule is a prepared marks.Sent.
+type sentRule struct {
+	marks.Sent
+	when, group []condition
+}
+
+// responsesIn returns the messages of a history in which the model made calls, each in a response of its protocol.
+// Only the text around the message is toolscope's.
+func responsesIn(body []byte) (responses [][]byte) {
+	model := json.Find(body, "model")
+	if len(model) > 0 {
+		model = slices.Concat([]byte(`"model":`), model, []byte(","))
 	}
-	if json.Unmarshal(body, &history) != nil {
-		return nil
-	}
-	model := ""
-	if len(history.Model) > 0 {
-		model = `"model":` + string(history.Model) + ","
-	}
-	for _, message := range history.Messages {
-		if around, has := aroundMessage(message); has != nil {
-			answers = append(answers, fillBody(around, model, has))
+	byList := map[string][]sentRule{}
+	var lists []string
+	for _, of := range *marks.All() {
+		for _, sent := range of.Sent {
+			r := sentRule{Sent: sent}
+			for _, text := range strings.Fields(sent.When) {
+				r.when = append(r.when, *parseCondition(text))
+			}
+			for _, text := range sent.Group {
+				r.group = append(r.group, *parseCondition(text))
+			}
+			if byList[sent.List] == nil {
+				lists = append(lists, sent.List)
+			}
+			byList[sent.List] = append(byList[sent.List], r)
 		}
 	}
-	for _, content := range history.Contents {
-		var of struct {
-			Role  string
-			Parts []map[string]json.RawMessage
-		}
-		if json.Unmarshal(content, &of) == nil && of.Role == "model" && slices.ContainsFunc(of.Parts, hasKey("functionCall")) {
-			answers = append(answers, fillBody(`{"candidates":[{"content":MESSAGE}]}`, "", content))
-		}
+	for _, list := range lists {
+		responses = append(responses, responsesOf(byList[list], json.Find(body, list), model)...)
 	}
-	return append(answers, outputsIn(model, history.Input)...)
+	return responses
 }
 
-// fillBody puts a message of the model into the body of an answer.
-func fillBody(around, model string, message []byte) []byte {
-	before, after, _ := strings.Cut(around, "MESSAGE")
-	return slices.Concat([]byte(strings.Replace(before, "MODEL", model, 1)), message, []byte(after))
-}
-
-func hasKey(key string) func(map[string]json.RawMessage) bool {
-	return func(m map[string]json.RawMessage) bool { return len(m[key]) > 0 }
-}
-
-// aroundMessage is the body of an answer with a place for what a message of the model has, by how
-// it has its calls. What it has is nil where that is no calls.
-func aroundMessage(message []byte) (around string, has []byte) {
-	var of struct {
-		Role    string
-		Content json.RawMessage
-		Calls   []struct {
-			Function struct{ Arguments json.RawMessage }
-		} `json:"tool_calls"`
-		Call json.RawMessage `json:"function_call"`
-	}
-	if json.Unmarshal(message, &of) != nil || of.Role != "assistant" {
-		return "", nil
-	}
-	if len(of.Calls) > 0 && bytes.HasPrefix(of.Calls[0].Function.Arguments, []byte("{")) {
-		return `{MODEL"message":MESSAGE,"done":true}`, message // as Ollama has it
-	}
-	if len(of.Calls)+len(of.Call) > 0 {
-		return `{"object":"chat.completion",MODEL"choices":[{"index":0,"message":MESSAGE}]}`, message
-	}
-	var blocks []map[string]json.RawMessage
-	if json.Unmarshal(of.Content, &blocks) != nil {
-		return "", nil
-	}
-	if slices.ContainsFunc(blocks, hasKey("toolUse")) {
-		return `{"output":{"message":MESSAGE}}`, message
-	}
-	calls := func(b map[string]json.RawMessage) bool { return strings.HasSuffix(string(b["type"]), `tool_use"`) }
-	if !slices.ContainsFunc(blocks, calls) {
-		return "", nil
-	}
-	// A message of the history lacks the type that one of an answer has.
-	return `{"type":"message",MODEL"role":"assistant","content":MESSAGE}`, of.Content
-}
-
-// outputsIn are the items of a Responses request that the model wrote, those that stand together in
-// one answer.
-func outputsIn(model string, input []byte) (answers [][]byte) {
-	var items []json.RawMessage
-	if json.Unmarshal(input, &items) != nil {
-		return nil
-	}
+// responsesOf returns the responses in one list of messages.
+func responsesOf(rules []sentRule, list, model []byte) (responses [][]byte) {
 	var group [][]byte
-	calls := false
-	end := func() {
-		if calls {
-			answers = append(answers, fillBody(`{"object":"response",MODEL"output":[MESSAGE]}`, model, bytes.Join(group, []byte(","))))
+	var by *sentRule // the rule for a message of the group that has calls
+	endGroup := func() {
+		if by != nil {
+			responses = append(responses, fillBody(by.Body, model, bytes.Join(group, []byte(","))))
 		}
-		group, calls = nil, false
+		group, by = nil, nil
 	}
-	for _, item := range items {
-		var of struct{ Type, Role string }
-		_ = json.Unmarshal(item, &of) // what is no object was not written by the model
+	for message := range json.Elements(list) {
+		holds := func(c condition) bool { return c.holdsIn(message) }
+		i := slices.IndexFunc(rules, func(r sentRule) bool {
+			return !slices.ContainsFunc(r.when, func(c condition) bool { return !holds(c) })
+		})
 		switch {
-		case strings.HasSuffix(of.Type, "_call"):
-			calls = true
-			fallthrough
-		case of.Type == "reasoning", of.Role == "assistant":
-			group = append(group, item)
+		case i >= 0 && rules[i].group != nil:
+			group, by = append(group, message), &rules[i]
+		case slices.ContainsFunc(rules, func(r sentRule) bool { return slices.ContainsFunc(r.group, holds) }):
+			group = append(group, message)
 		default:
-			end()
+			endGroup()
+		}
+		if i >= 0 && rules[i].group == nil {
+			taken := message
+			if key := rules[i].Take; key != "" {
+				taken = json.Find(message, key)
+			}
+			responses = append(responses, fillBody(rules[i].Body, model, taken))
 		}
 	}
-	end()
-	return answers
+	endGroup()
+	return responses
+}
+
+// fillBody puts a message of the model into the body of a response.
+func fillBody(around string, model, message []byte) []byte {
+	before, after, _ := strings.Cut(around, "MESSAGE")
+	return slices.Concat([]byte(strings.Replace(before, "MODEL", string(model), 1)), message, []byte(after))
 }

@@ -1,16 +1,19 @@
 package formats
 
 import (
+	"bytes"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
 	"toolscope/capture"
+	"toolscope/stream/count"
 	"toolscope/stream/json"
 )
 
-// claudeTrace reads the logs of claude-trace, a line for each request and its response. A stream is
-// kept as text in body_raw, or by some versions as events; a whole body was parsed and written
-// anew.
+// claudeTrace reads the logs of claude-trace, with one line for each request and its response. A stream is the text
+// in body_raw; some versions have its events instead. A complete body was parsed and encoded anew.
 var claudeTrace = capture.Format{
 	Name:  "claude-trace",
 	Title: "logs of claude-trace",
@@ -20,8 +23,8 @@ var claudeTrace = capture.Format{
 	New: func(in *capture.Input) capture.Reader { return newEntries(in, "line", readClaudeTrace, []string{}) },
 }
 
-// claudeTap reads the logs of claude-tap: of a stream the events, of a WebSocket the messages of
-// either side, and for all of them the answer put together.
+// claudeTap reads the logs of claude-tap: the events of a stream, the messages of a WebSocket, and for all of them
+// the assembled response.
 var claudeTap = capture.Format{
 	Name:  "claude-tap",
 	Title: "traces of claude-tap",
@@ -31,14 +34,13 @@ var claudeTap = capture.Format{
 	New: func(in *capture.Input) capture.Reader { return newEntries(in, "line", readClaudeTap, []string{}) },
 }
 
-// tapKeys are what a line of claude-tap may have before its request.
+// tapKeys are the possible keys before the request in a line of claude-tap.
 var tapKeys = map[string]bool{
 	"timestamp": true, "request_id": true, "id": true, "turn": true, "duration_ms": true, "transport": true,
 	"upstream_base_url": true, "capture": true, "session_id": true,
 }
 
-// sniffPair tells an object that has a request with a method, and with one other member that says
-// who wrote it.
+// sniffPair detects an object with a request that has a method and one other field, which identifies the program.
 func sniffPair(first []byte, whole bool, member, why string) capture.SniffResult {
 	return sniffObject(first, whole, func(key string, value []byte) capture.SniffResult {
 		switch {
@@ -111,7 +113,7 @@ func readClaudeTap(r *valuesReader, object []byte, cut bool) {
 		x.setMessages(request, response, cut)
 	case response.get("sse_events").isSequence():
 		x.setEvents(response.get("sse_events"), cut)
-	case response.isMapping() && !cut: // behind the answer put together its events may stand
+	case response.isMapping() && !cut: // the events may follow the assembled response
 		x.setResponse(response.get("body"), cut)
 	}
 	r.writeExchange(&x)
@@ -120,7 +122,7 @@ func readClaudeTap(r *valuesReader, object []byte, cut bool) {
 	}
 }
 
-// loggedBody is a body that was parsed where it was JSON; of one that is cut there is nothing.
+// loggedBody returns a body, which was parsed if it was JSON. It returns nil if the body is cut off.
 func loggedBody(body fileValue, cut bool) []byte {
 	if body.isNull() || cut && !isWhole(body.raw) {
 		return nil
@@ -128,7 +130,7 @@ func loggedBody(body fileValue, cut bool) []byte {
 	return body.asBytes()
 }
 
-// setResponse takes an answer that did not come as a stream, or was put together.
+// setResponse reads a response that didn't come as a stream, or was assembled.
 func (x *recordedExchange) setResponse(body fileValue, cut bool) {
 	x.response = loggedBody(body, cut)
 	switch {
@@ -141,7 +143,7 @@ func (x *recordedExchange) setResponse(body fileValue, cut bool) {
 	x.addLack(capture.NoTimes)
 }
 
-// setEvents takes a stream that was kept as its events.
+// setEvents reads a stream that was kept as its events.
 func (x *recordedExchange) setEvents(list fileValue, cut bool) {
 	timed := false
 	list.eachChild(func(_ string, e fileValue) {
@@ -161,8 +163,8 @@ func (x *recordedExchange) setEvents(list fileValue, cut bool) {
 	}
 }
 
-// setMessages takes the messages of a WebSocket. In which order those of the two sides came is not kept:
-// each of the client's stands before the answers to it, which end with what the client waits for.
+// setMessages reads the messages of a WebSocket. Their order between the two sides is unknown: each of the client's
+// messages is put before its response, which ends with the last event that the client waits for.
 func (x *recordedExchange) setMessages(request, response fileValue, cut bool) {
 	x.request, x.status = nil, 101
 	x.addLack(capture.NoTimes)
@@ -178,20 +180,20 @@ func (x *recordedExchange) setMessages(request, response fileValue, cut bool) {
 		}
 	}
 	ask(1)
+	rules := currentRules()
 	response.get("ws_events").eachChild(func(_ string, m fileValue) {
 		if cut && !isWhole(m.raw) {
 			return
 		}
 		x.pieces = append(x.pieces, timedBytes{data: m.raw})
-		switch m.get("type").asText() {
-		case "response.completed", "response.failed", "response.incomplete", "response.done", "error":
+		if kind := m.get("type").asText(); rules.socketEnds[kind] || rules.types[kind].Last {
 			ask(1)
 		}
 	})
 	ask(len(asked))
 }
 
-// parseClock is a time as seconds or milliseconds since 1970, or as text.
+// parseClock reads a time: seconds or milliseconds since 1970, or text.
 func parseClock(p fileValue) time.Time {
 	if len(p.raw) > 0 && p.raw[0] == '"' {
 		return parseISOTime(p.asText())
@@ -201,4 +203,227 @@ func parseClock(p fileValue) time.Time {
 		n /= 1000
 	}
 	return unixTime(n)
+}
+
+// interceptor reads the logs of llm-interceptor, with one line for a request, for each event of its stream, and for
+// the end. The times are those of writing the lines, after the response has ended.
+var interceptor = capture.Format{
+	Name:  "llm-interceptor",
+	Title: "captures of llm-interceptor",
+	Sniff: sniffInterceptor,
+	New: func(in *capture.Input) capture.Reader {
+		log := &interceptorLog{open: map[string]int{}, headWritten: map[int]bool{}}
+		r := newValues(in, "line", log.readLine, []string{})
+		r.done = log.endOpen
+		return r
+	},
+}
+
+func sniffInterceptor(first []byte, whole bool) capture.SniffResult {
+	kind, seen := "", map[string]bool{}
+	return sniffObject(first, whole, func(key string, value []byte) capture.SniffResult {
+		if key == "type" {
+			text, _ := json.Text(value)
+			kind = string(text)
+		}
+		seen[key] = true
+		switch {
+		case key == "body" || key == "content" || len(seen) > 8:
+		case kind == "request" && seen["id"] && seen["method"] && seen["url"] && seen["timestamp"],
+			kind == "response_chunk" && seen["request_id"] && seen["chunk_index"],
+			kind == "response_meta" && seen["request_id"] && seen["total_chunks"],
+			kind == "response" && seen["request_id"] && seen["status_code"]:
+			return capture.SniffResult{Is: capture.Yes, Why: "its lines have the type " + kind + " and the id of a request"}
+		default:
+			return sniffMaybe(false)
+		}
+		return capture.SniffResult{}
+	})
+}
+
+// interceptorLog holds the open requests.
+type interceptorLog struct {
+	open        map[string]int // exchanges by the id of their request
+	headWritten map[int]bool   // exchanges whose response has begun
+}
+
+func (l *interceptorLog) readLine(r *valuesReader, object []byte, cut bool) {
+	if cut {
+		return
+	}
+	line := fileValue{raw: object}
+	switch kind := line.get("type").asText(); kind {
+	case "request":
+		l.beginExchange(r, line)
+	case "response_chunk", "response", "response_meta":
+		l.continueExchange(r, line, kind)
+	default:
+		r.noteUnexpected("an unknown type")
+	}
+}
+
+// beginExchange begins an exchange.
+func (l *interceptorLog) beginExchange(r *valuesReader, line fileValue) {
+	n := r.in.NextExchange()
+	l.open[line.get("id").asText()] = n
+	head := r.in.NewHead([]string{"llm-interceptor"}, capture.LateTimes)
+	head.Method, head.URL = line.get("method").asText(), line.get("url").asText()
+	head.Header, head.Start = partHeader(line.get("headers")), parseClock(line.get("timestamp"))
+	r.writeFor(n, capture.Record{Side: capture.Request, At: l.timeOf(r, line), Head: head, Data: loggedBody(line.get("body"), false)})
+}
+
+func (l *interceptorLog) timeOf(r *valuesReader, line fileValue) time.Duration {
+	return r.in.RecordTime(parseClock(line.get("timestamp")))
+}
+
+// continueExchange continues an exchange, also one without a request in the log.
+func (l *interceptorLog) continueExchange(r *valuesReader, line fileValue, kind string) {
+	id := line.get("request_id").asText()
+	n, known := l.open[id]
+	if !known {
+		n = r.in.NextExchange()
+		l.open[id] = n
+		r.writeFor(n, capture.Record{Side: capture.Request, At: capture.NoTime, Head: r.in.NewHead([]string{"llm-interceptor"}, capture.LateTimes)})
+	}
+	if status := int(parseNumber(line.get("status_code").raw)); status != 0 && !l.headWritten[n] {
+		l.headWritten[n] = true
+		r.writeFor(n, capture.Record{At: l.timeOf(r, line), Head: &capture.Head{Status: status, Header: withoutCoding(partHeader(line.get("headers")))}})
+	}
+	switch kind {
+	case "response_chunk":
+		r.writeFor(n, capture.Record{At: l.timeOf(r, line), Data: chunkEvent(line.get("content"))})
+		return
+	case "response":
+		if body := loggedBody(line.get("body"), false); len(body) > 0 {
+			r.writeFor(n, capture.Record{At: l.timeOf(r, line), Data: body})
+		}
+	}
+	end := capture.Record{At: l.timeOf(r, line), End: capture.EndEOF}
+	if why := line.get("error"); why.isPresent() && !why.isNull() {
+		end.End, end.Why = capture.EndCut, why.asText()
+	}
+	r.writeFor(n, end)
+	delete(l.open, id)
+	delete(l.headWritten, n)
+}
+
+// chunkEvent returns the event that a chunk was parsed from.
+func chunkEvent(content fileValue) []byte {
+	if done := content.get("done"); string(done.raw) == "true" {
+		return sseEvent("", "", bytes.Join(currentRules().terminators, nil))
+	}
+	if raw := content.get("raw"); len(raw.raw) > 0 && raw.raw[0] == '"' {
+		content = raw
+	}
+	return sseEvent(content.get("_event_type").asText(), "", content.asBytes())
+}
+
+// endOpen ends the open exchanges.
+func (l *interceptorLog) endOpen(r *valuesReader) {
+	for _, n := range slices.Sorted(maps.Values(l.open)) {
+		r.writeFor(n, capture.Record{At: capture.NoTime, End: capture.EndCut})
+	}
+	if n := len(l.open); n > 0 {
+		r.addNote(false, "%s without an end in the log", count.Of(n, "request"))
+	}
+}
+
+// liteLLM reads the StandardLoggingPayload that LiteLLM passes to its callbacks: one object for each call, in a
+// file of its own, on a line, or in an array. The request and the response have the protocol that LiteLLM offers,
+// mostly Chat Completions.
+var liteLLM = capture.Format{
+	Name:  "litellm payload",
+	Title: "LiteLLM: StandardLoggingPayload, JSON or JSONL",
+	Sniff: sniffLiteLLM,
+	New: func(in *capture.Input) capture.Reader {
+		l := &liteLLMLog{in: in}
+		return &jsonValues{jsonDocument: jsonDocument{entryReader: entryReader{in: in, book: l}, found: l.takeValue, decided: true, one: true}}
+	},
+}
+
+func sniffLiteLLM(first []byte, whole bool) capture.SniffResult {
+	p := bytes.TrimLeft(first, " \t\r\n")
+	if len(p) > 0 && p[0] == '[' {
+		p = afterSpace(p[1:])
+	}
+	s := sniffAny(p, whole, "call_type", "startTime", "model_parameters", "response_cost", "completionStartTime", "hidden_params", "custom_llm_provider", "trace_id")
+	s.Why = "it has call_type and startTime, as LiteLLM logs them"
+	return s
+}
+
+// liteLLMLog reads payloads.
+type liteLLMLog struct{ in *capture.Input }
+
+func (l *liteLLMLog) takeValue(recs []capture.Record, _ int, value []byte) []capture.Record {
+	return l.entry(recs, value)
+}
+
+func (l *liteLLMLog) close(recs []capture.Record) []capture.Record { return recs }
+
+func (l *liteLLMLog) entry(recs []capture.Record, payload []byte) []capture.Record {
+	if inner := json.Find(payload, "standard_logging_object"); inner != nil {
+		payload = inner
+	}
+	f := json.Pick(payload, "call_type", "status", "startTime", "endTime", "completionStartTime", "api_base", "response", "error_str", "error_information", "messages", "stream")
+	if f[0] == nil || f[2] == nil {
+		return recs
+	}
+	n := l.in.NextExchange()
+	began, ended, first := parseLogTime(f[2]), parseLogTime(f[3]), parseLogTime(f[4])
+	head := l.in.NewHead([]string{"litellm payload"}, capture.NoDeltas)
+	head.URL, head.Start = string(textOr(f[5])), began
+	recs = append(recs, capture.Record{Exchange: n, Side: capture.Request, At: l.in.RecordTime(began), Head: head, Data: liteLLMRequest(payload, f[9])})
+	answer := &capture.Head{Start: first}
+	body := f[6]
+	if kindOf(body) == '"' { // LiteLLM can be set to keep it as text
+		body, _ = json.Text(body)
+	}
+	if hasText(f[1], "failure") {
+		body = liteLLMFailure(f[7], f[8])
+		answer.Status = int(parseNumber(textOr(json.Pick(f[8], "error_code")[0])))
+	}
+	recs = append(recs, capture.Record{Exchange: n, At: l.in.RecordTime(first), Head: answer})
+	if len(body) > 0 {
+		recs = append(recs, capture.Record{Exchange: n, At: l.in.RecordTime(ended), Data: body})
+	}
+	return append(recs, capture.Record{Exchange: n, At: l.in.RecordTime(ended), End: capture.EndEOF})
+}
+
+// textOr returns the text of a string, or the value itself.
+func textOr(value []byte) []byte {
+	if text, ok := json.Text(value); ok {
+		return text
+	}
+	return value
+}
+
+// liteLLMRequest returns the request: the model, the messages, and the parameters as they are.
+func liteLLMRequest(payload, messages []byte) []byte {
+	f := json.Pick(payload, "model", "model_parameters")
+	members := []member{{"model", f[0]}}
+	switch kindOf(messages) {
+	case '[':
+		members = append(members, member{"messages", messages})
+	case '"':
+		members = append(members, member{"input", messages})
+	case '{':
+		for k, v := range json.Members(messages) {
+			members = append(members, member{k, v})
+		}
+	}
+	for k, v := range json.Members(f[1]) {
+		members = append(members, member{k, nilIfNull(v)})
+	}
+	return objectOf(members...)
+}
+
+func liteLLMFailure(text, information []byte) []byte {
+	f := json.Pick(information, "error_class", "error_code", "error_message")
+	if nonEmptyText(text) == nil {
+		text = f[2]
+	}
+	if nonEmptyText(text) == nil {
+		text = f[0]
+	}
+	return objectOf(member{"error", objectOf(member{"message", text}, member{"type", f[0]}, member{"code", f[1]})})
 }

@@ -12,6 +12,7 @@ import (
 	"toolscope/providers/protocol"
 	"toolscope/stream"
 	"toolscope/stream/json"
+	"toolscope/stream/marks"
 )
 
 // Protocol returns AG-UI.
@@ -22,6 +23,7 @@ func Protocol() protocol.Protocol {
 		Sniff:    sniffFrame,
 		Findings: findings,
 		New:      newDecoder,
+		Marks:    wireMarks,
 	}
 }
 
@@ -123,3 +125,14 @@ var (
 		Advice:  "Nothing, if the calls are from earlier runs. A client that shows both snapshots and streams shows these calls twice.",
 	}
 )
+
+// wireMarks are the marks of AG-UI.
+var wireMarks = marks.Protocol{
+	Events: []marks.Event{
+		{Type: "RUN_STARTED", Begins: true},
+		{Type: "TEXT_MESSAGE_START"}, {Type: "TOOL_CALL_START"}, {Type: "TOOL_CALL_ARGS"}, {Type: "TOOL_CALL_END"},
+		{Type: "RUN_FINISHED", Ends: true, Last: true},
+		{Type: "RUN_ERROR", Ends: true, Last: true},
+	},
+	TypeKeys: []string{"type"},
+}

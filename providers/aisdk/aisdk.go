@@ -14,6 +14,7 @@ import (
 	"toolscope/providers/protocol"
 	"toolscope/stream"
 	"toolscope/stream/json"
+	"toolscope/stream/marks"
 )
 
 // Protocol returns the AI SDK's UI message stream.
@@ -24,6 +25,7 @@ func Protocol() protocol.Protocol {
 		Sniff:    sniffFrame,
 		Findings: findings,
 		New:      newDecoder,
+		Marks:    wireMarks,
 	}
 }
 
@@ -129,3 +131,6 @@ var (
 		Advice:  "Nothing: the model gets the denial as the result.",
 	}
 )
+
+// wireMarks are the marks of the AI SDK's messages.
+var wireMarks = marks.Protocol{PartTypes: []string{"tool-result", "tool-call"}}

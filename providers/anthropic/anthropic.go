@@ -8,11 +8,13 @@
 package anthropic
 
 import (
+	"cmp"
 	"strings"
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
 	"toolscope/stream/json"
+	"toolscope/stream/marks"
 )
 
 // Protocol is the Anthropic Messages protocol.
@@ -23,6 +25,7 @@ func Protocol() protocol.Protocol {
 		Sniff:    sniffFrame,
 		Findings: findings,
 		New:      newDecoder,
+		Marks:    wireMarks,
 		Tools:    readTools,
 
 		Targets: []protocol.Target{target},
@@ -242,4 +245,46 @@ func hasAnyPrefix(word string, with []string) bool {
 		}
 	}
 	return false
+}
+
+// wireMarks are the marks of Anthropic Messages. Its errors: https://docs.claude.com/en/api/errors
+var wireMarks = marks.Protocol{
+	Events: []marks.Event{
+		{Type: "message_start", Begins: true},
+		{Type: "content_block_start", Block: marks.BlockStart},
+		{Type: "content_block_delta", Block: marks.BlockDelta},
+		{Type: "content_block_stop", Block: marks.BlockStop},
+		{Type: "message_delta", Ends: true},
+		{Type: "message_stop", Ends: true, Last: true},
+		{Type: "ping", Common: true},
+		{Type: "error", Common: true},
+	},
+	Enders:   []string{"message_stop"},
+	Asides:   []string{"/count_tokens", "/event_logging/batch"},
+	Rules:    []marks.Rule{{Is: marks.Body, When: "type=message role=assistant content:[ model"}},
+	TypeKeys: []string{"type"}, BlockKeys: []string{"index"},
+	EventID: "message.id", OnlyEventID: true,
+	Ending: "stop_reason", TopKeys: []string{"delta"}, Blocks: true, EventNames: true,
+
+	PartTypes:   []string{"tool_result", "tool_use", "text", "thinking"},
+	MessageKeys: []string{"content"},
+	RequestKeys: []string{"model", "max_tokens", "tools", "system", "temperature", "stream", "tool_choice"},
+	HistoryKeys: []string{"messages"}, ToolKeys: []string{"tools"},
+	Sent: []marks.Sent{{ // unlike a message of a response, one of the history has no type
+		List: "messages", When: "role=assistant content.*.type$=tool_use", Take: "content",
+		Body: `{"type":"message",MODEL"role":"assistant","content":MESSAGE}`,
+	}},
+	Arguments: []marks.Place{{Path: "partial_json"}, {Path: "^content.#.input"}},
+	TextKeys:  []string{"partial_json", "text", "content", "thinking"},
+	Refusal: marks.Refusal{
+		Paths:  []string{"/v1/messages", ":rawPredict", ":streamRawPredict"},
+		Bodies: []string{"message_start", `"type":"message"`},
+		Body: func(status int, message string) any {
+			kinds := map[int]string{
+				400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found_error",
+				413: "request_too_large", 429: "rate_limit_error", 504: "timeout_error", 529: "overloaded_error",
+			}
+			return map[string]any{"type": "error", "error": map[string]any{"type": cmp.Or(kinds[status], "api_error"), "message": message}}
+		},
+	},
 }

@@ -11,6 +11,7 @@
 package bedrock
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"strings"
@@ -18,6 +19,7 @@ import (
 	"toolscope/providers/protocol"
 	"toolscope/stream"
 	"toolscope/stream/json"
+	"toolscope/stream/marks"
 )
 
 // Protocol is the Bedrock Converse protocol.
@@ -27,6 +29,7 @@ func Protocol() protocol.Protocol {
 		Title: "Bedrock Converse",
 		Sniff: sniffFrame,
 		New:   newDecoder,
+		Marks: wireMarks,
 		Tools: readTools,
 		Model: readModel,
 
@@ -227,4 +230,27 @@ func writeRequest(r protocol.Request, _ protocol.HostFeatures) (path string, bod
 func writeTool(w *json.Writer, t *protocol.Tool) {
 	protocol.Describe(w.Open('{').Key("toolSpec").Open('{'), t)
 	w.Key("inputSchema").Open('{').Key("json").Raw(t.Arguments()).Close('}').Close('}').Close('}')
+}
+
+// wireMarks are the marks of Bedrock. Its clients recognise an error by its header:
+// https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html#API_runtime_ConverseStream_Errors
+var wireMarks = marks.Protocol{
+	RequestKeys: []string{"inferenceConfig", "toolConfig"},
+	HistoryKeys: []string{"messages"}, ToolKeys: []string{"toolConfig"},
+	Sent: []marks.Sent{{
+		List: "messages", When: "role=assistant content.*.toolUse", Body: `{"output":{"message":MESSAGE}}`,
+	}},
+	Refusal: marks.Refusal{
+		Paths:  []string{"/converse", "/invoke"},
+		Bodies: []string{":event-type"},
+		Header: func(status int) (name, value string) {
+			words := map[int]string{
+				400: "ValidationException", 403: "AccessDeniedException", 404: "ResourceNotFoundException",
+				408: "ModelTimeoutException", 424: "ModelErrorException", 429: "ThrottlingException",
+				503: "ServiceUnavailableException",
+			}
+			return "X-Amzn-Errortype", cmp.Or(words[status], "InternalServerException")
+		},
+		Body: func(_ int, message string) any { return map[string]any{"message": message} },
+	},
 }

@@ -15,6 +15,7 @@ package claudecode
 import (
 	"toolscope/providers/protocol"
 	"toolscope/stream/json"
+	"toolscope/stream/marks"
 )
 
 // Protocol returns Claude Code's stream-json around the protocol that its model speaks.
@@ -25,6 +26,7 @@ func Protocol(inner protocol.Protocol) protocol.Protocol {
 		Sniff:         sniffFrame,
 		Findings:      findings,
 		ParallelTurns: true,
+		Marks:         wireMarks,
 		New: func(o *protocol.Out) protocol.Decoder {
 			d := &decoder{
 				Out: o, inner: inner.New,
@@ -66,3 +68,6 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	}
 	return protocol.SniffScore{}
 }
+
+// wireMarks are the marks of Claude Code's messages.
+var wireMarks = marks.Protocol{PartKeys: []string{"toolUseResult"}}

@@ -14,6 +14,7 @@ import (
 	"toolscope/providers/protocol"
 	"toolscope/stream"
 	"toolscope/stream/json"
+	"toolscope/stream/marks"
 )
 
 // Protocol is version 2 of Cohere's protocol.
@@ -23,6 +24,7 @@ func Protocol() protocol.Protocol {
 		Title: "Cohere v2",
 		Sniff: sniffFrame,
 		New:   newDecoder,
+		Marks: wireMarks,
 		Tools: protocol.FunctionTools,
 		Model: readModel,
 
@@ -143,4 +145,25 @@ func writeRequest(r protocol.Request, _ protocol.HostFeatures) (path string, bod
 	w.WriteList("messages", r.WithSystem())
 	r.WriteFunctionTools(&w, false)
 	return "/v2/chat", w.Close('}').Text
+}
+
+// wireMarks are the marks of Cohere. Its streams end like those of Chat Completions.
+var wireMarks = marks.Protocol{
+	Events: []marks.Event{
+		{Type: "message-start", Begins: true},
+		{Type: "content-start"}, {Type: "content-delta"}, {Type: "content-end"},
+		{Type: "tool-plan-delta"},
+		{Type: "tool-call-start"}, {Type: "tool-call-delta"}, {Type: "tool-call-end"},
+		{Type: "citation-start"}, {Type: "citation-end"},
+		{Type: "message-end", Ends: true, Last: true},
+		{Type: "stream-start", Begins: true, Common: true},
+	},
+	TypeKeys: []string{"type", "event_type"}, IDKeys: []string{"id"}, BlockKeys: []string{"index"}, Ending: "finish_reason",
+	Arguments: []marks.Place{{Path: "arguments"}},
+	TextKeys:  []string{"arguments", "text", "content"},
+	Refusal: marks.Refusal{
+		Paths:  []string{"/v2/chat"},
+		Bodies: []string{"message-start"},
+		Body:   func(_ int, message string) any { return map[string]any{"message": message} },
+	},
 }

@@ -11,12 +11,14 @@
 package gemini
 
 import (
+	"cmp"
 	"net/url"
 	"strings"
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
 	"toolscope/stream/json"
+	"toolscope/stream/marks"
 )
 
 // Protocol is the generateContent protocol.
@@ -27,6 +29,7 @@ func Protocol() protocol.Protocol {
 		Sniff:    sniffFrame,
 		Findings: findings,
 		New:      newDecoder,
+		Marks:    wireMarks,
 		Tools:    readTools,
 		Model:    readModel,
 
@@ -385,4 +388,46 @@ func readDeclaration(f json.Value) protocol.Tool {
 		}
 	}
 	return t
+}
+
+// wireMarks are the marks of Gemini. Its errors: https://ai.google.dev/gemini-api/docs/troubleshooting and
+// google/rpc/code.proto
+var wireMarks = marks.Protocol{
+	Asides: []string{":countTokens", ":embedContent", ":batchEmbedContents"},
+	Rules: []marks.Rule{
+		{Inner: "response", When: "response.candidates:[", Only: []string{"response", "traceId", "metadata"}}, // Code Assist
+		{Is: marks.Chunk, When: "candidates:[ !candidates.0"},
+		{Is: marks.Chunk, When: "candidates:[ candidates.0.content:{", Ends: "candidates~\"finishReason\""},
+		{Is: marks.Chunk, When: "candidates:[ candidates.0.finishReason", Ends: "candidates~\"finishReason\""},
+		{Is: marks.Chunk, When: "usageMetadata|promptFeedback:{ modelVersion|model !candidates"},
+		{Is: marks.Request, When: "contents.0.parts"},
+	},
+	IDKeys: []string{"responseId"}, Ending: "finishReason", Unnamed: true,
+	TopKeys: []string{"candidates", "usageMetadata", "promptFeedback", "responseId", "modelVersion"},
+	Identity: &marks.Identity{
+		Model: "modelVersion|model", Prompt: "usageMetadata|promptFeedback.promptTokenCount", Content: "candidates~\"parts\"",
+		Tokens: []string{"usageMetadata|promptFeedback.candidatesTokenCount", "usageMetadata|promptFeedback.thoughtsTokenCount"},
+	},
+
+	PartTypes:   []string{"function_response"},
+	PartKeys:    []string{"functionResponse", "functionCall"},
+	MessageKeys: []string{"parts"},
+	RequestKeys: []string{"contents", "tools", "generationConfig", "systemInstruction", "toolConfig"},
+	HistoryKeys: []string{"contents"}, ToolKeys: []string{"tools", "toolConfig"},
+	Sent: []marks.Sent{{
+		List: "contents", When: "role=model parts.*.functionCall", Body: `{"candidates":[{"content":MESSAGE}]}`,
+	}},
+	Arguments: []marks.Place{{Path: "functionCall.args"}},
+	TextKeys:  []string{"text"},
+	Refusal: marks.Refusal{
+		Paths:  []string{":generateContent", ":streamGenerateContent", "/interactions"},
+		Bodies: []string{`"candidates"`},
+		Body: func(status int, message string) any {
+			words := map[int]string{
+				400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 404: "NOT_FOUND",
+				429: "RESOURCE_EXHAUSTED", 500: "INTERNAL", 503: "UNAVAILABLE", 504: "DEADLINE_EXCEEDED",
+			}
+			return map[string]any{"error": map[string]any{"code": status, "message": message, "status": cmp.Or(words[status], "UNKNOWN")}}
+		},
+	},
 }

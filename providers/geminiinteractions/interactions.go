@@ -14,6 +14,7 @@ import (
 	"toolscope/providers/protocol"
 	"toolscope/stream"
 	"toolscope/stream/json"
+	"toolscope/stream/marks"
 )
 
 // Protocol is the Interactions API.
@@ -24,6 +25,7 @@ func Protocol() protocol.Protocol {
 		Sniff:         sniffFrame,
 		Findings:      findings,
 		New:           newDecoder,
+		Marks:         wireMarks,
 		Tools:         readTools,
 		Model:         readModel,
 		HistoryTarget: &target,
@@ -166,3 +168,16 @@ var (
 		Advice:  "Fetch the interaction again when it has ended.",
 	}
 )
+
+// wireMarks are the marks of the Interactions API.
+var wireMarks = marks.Protocol{
+	Events: []marks.Event{
+		{Type: "interaction.start", Begins: true},
+		{Type: "interaction.created", Begins: true},
+		{Type: "interaction.complete", Ends: true, Last: true},
+		{Type: "interaction.completed", Ends: true, Last: true},
+	},
+	Prefixes: []string{"interaction.", "step."},
+	TypeKeys: []string{"event_type"}, BlockKeys: []string{"index"},
+	EventID: "interaction|answer.id",
+}

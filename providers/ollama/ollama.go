@@ -15,6 +15,7 @@ import (
 	"toolscope/providers/protocol"
 	"toolscope/stream"
 	"toolscope/stream/json"
+	"toolscope/stream/marks"
 )
 
 // Protocol is Ollama's protocol.
@@ -24,6 +25,7 @@ func Protocol() protocol.Protocol {
 		Title: "Ollama",
 		Sniff: sniffFrame,
 		New:   newDecoder,
+		Marks: wireMarks,
 		Tools: protocol.FunctionTools,
 
 		Targets: []protocol.Target{target},
@@ -128,4 +130,25 @@ func writeRequest(r protocol.Request, _ protocol.HostFeatures) (path string, bod
 	w.WriteList("messages", r.WithSystem())
 	r.WriteFunctionTools(&w, false)
 	return "/api/chat", w.Close('}').Text
+}
+
+// wireMarks are the marks of Ollama.
+var wireMarks = marks.Protocol{
+	Asides: []string{"/api/embed", "/api/show", "/api/pull"},
+	Rules:  []marks.Rule{{Is: marks.Chunk, When: "model created_at done", Ends: "done:t", Last: true}},
+	Ending: "total_duration", Unnamed: true, Lines: true,
+	Identity: &marks.Identity{Model: "model", Made: "created_at", Took: "total_duration"},
+
+	RequestKeys: []string{"model", "tools", "stream", "options"},
+	HistoryKeys: []string{"messages"}, ToolKeys: []string{"tools"},
+	Sent: []marks.Sent{{
+		List: "messages", When: "role=assistant tool_calls.0.function.arguments:{", Body: `{MODEL"message":MESSAGE,"done":true}`,
+	}},
+	Arguments: []marks.Place{{Path: "arguments"}},
+	TextKeys:  []string{"content", "thinking"},
+	Refusal: marks.Refusal{
+		Paths:  []string{"/api/chat", "/api/generate"},
+		Bodies: []string{`"created_at":"`},
+		Body:   func(_ int, message string) any { return map[string]any{"error": message} },
+	},
 }

@@ -14,6 +14,7 @@ import (
 	"toolscope/providers/protocol"
 	"toolscope/stream"
 	"toolscope/stream/json"
+	"toolscope/stream/marks"
 )
 
 // Protocol is the Chat Completions protocol.
@@ -24,6 +25,7 @@ func Protocol() protocol.Protocol {
 		Sniff:    sniffFrame,
 		Findings: findings,
 		New:      newDecoder,
+		Marks:    wireMarks,
 		Tools:    readTools,
 
 		Targets: []protocol.Target{openAI, mistral, llamaCPP},
@@ -436,4 +438,54 @@ var llamaCPP = protocol.Target{
 	Encode:  encodeHistory,
 	Request: writeRequest,
 	Decode:  decodeHistory,
+}
+
+// wireMarks are the marks of Chat Completions. Its errors: https://platform.openai.com/docs/guides/error-codes
+var wireMarks = marks.Protocol{
+	Terminator: "[DONE]",
+	Asides:     []string{"/embeddings", "/moderations", "/tokenize", "/files", "/log", "/telemetry"},
+	Rules: []marks.Rule{
+		{Is: marks.Chunk, When: "object=chat.completion.chunk", Ends: "choices>finish_reason"},
+		{Is: marks.Body, When: "object=chat.completion"},
+		{Is: marks.Body, When: "object=text_completion choices.0:{"},
+		{Is: marks.Chunk, When: "choices:[ choices.0.delta", Ends: "choices>finish_reason"},
+		{Is: marks.Body, When: "choices:[ choices.0.message:{"},
+		{Is: marks.Chunk, When: "choices:[ !choices.0 model usage", Ends: "model"},
+		{Is: marks.Chunk, When: "choices:[ !choices.0 model id:\" !id=", Ends: "model"},
+		{Is: marks.Chunk, When: "choices:[ choices.0:{ choices.0.text choices.0.finish_reason", Ends: "choices>finish_reason"},
+		{Is: marks.Chunk, When: "choices:[ prompt_filter_results"},
+		{Is: marks.Nothing, When: "choices:["},
+		{Is: marks.Request, When: "messages.0.role messages.0.content"},
+		{Is: marks.Request, When: "messages.0.role messages.0.tool_calls"},
+	},
+	IDKeys: []string{"id"}, Ending: "finish_reason", TopKeys: []string{"choices", "delta"},
+
+	MessageKeys: []string{"content", "tool_calls", "tool_call_id"},
+	RequestKeys: []string{"model", "max_tokens", "tools", "temperature", "stream", "tool_choice", "store"},
+	HistoryKeys: []string{"messages"}, ToolKeys: []string{"tools", "functions"},
+	Sent: []marks.Sent{
+		{
+			List: "messages", When: "role=assistant tool_calls.0 !tool_calls.0.function.arguments:{",
+			Body: `{"object":"chat.completion",MODEL"choices":[{"index":0,"message":MESSAGE}]}`,
+		},
+		{
+			List: "messages", When: "role=assistant !tool_calls.0 function_call",
+			Body: `{"object":"chat.completion",MODEL"choices":[{"index":0,"message":MESSAGE}]}`,
+		},
+	},
+	Arguments: []marks.Place{{Path: "arguments"}},
+	TextKeys:  []string{"arguments", "text", "content", "reasoning", "reasoning_content"},
+	CallIndex: "^choices.#.delta.tool_calls.#.index",
+	Refusal: marks.Refusal{Body: func(status int, message string) any {
+		kind, code := "invalid_request_error", any(nil)
+		switch {
+		case status == 429:
+			kind, code = "requests", "rate_limit_exceeded"
+		case status == 401:
+			code = "invalid_api_key"
+		case status >= 500:
+			kind = "server_error"
+		}
+		return map[string]any{"error": map[string]any{"message": message, "type": kind, "param": nil, "code": code}}
+	}},
 }

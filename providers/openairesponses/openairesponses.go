@@ -16,6 +16,7 @@ import (
 	"toolscope/providers/protocol"
 	"toolscope/stream"
 	"toolscope/stream/json"
+	"toolscope/stream/marks"
 )
 
 // Protocol is the Responses protocol.
@@ -26,6 +27,7 @@ func Protocol() protocol.Protocol {
 		Sniff:    sniffFrame,
 		Findings: findings,
 		New:      newDecoder,
+		Marks:    wireMarks,
 		Tools:    readTools,
 
 		Targets: []protocol.Target{target},
@@ -386,4 +388,45 @@ var itemEvents = map[string]itemEvent{
 	"response.shell_call_output_content.delta": {}, "response.shell_call_output_content.done": {},
 	"response.audio.delta": {}, "response.audio.done": {},
 	"response.audio.transcript.delta": {}, "response.audio.transcript.done": {},
+}
+
+// wireMarks are the marks of the Responses API.
+var wireMarks = marks.Protocol{
+	Events: []marks.Event{
+		{Type: "response.created", Begins: true},
+		{Type: "response.completed", Ends: true, Last: true},
+		{Type: "response.failed", Ends: true, Last: true},
+		{Type: "response.incomplete", Ends: true, Last: true},
+	},
+	Prefixes:   []string{"response."},
+	Enders:     []string{"response.completed", "response.incomplete", "response.failed"},
+	SocketEnds: []string{"response.done", "error"},
+	SocketAsks: []string{"response.create"},
+	Asides:     []string{"/cancel", "/compact"},
+	Rules: []marks.Rule{
+		{Is: marks.Body, When: "object=response status~\""},
+		{Is: marks.Request, When: "model input.0.content"},
+		{Is: marks.Request, When: "model input:[ input~\"function_call"},
+		{Is: marks.Request, When: "model input|prompt !output !choices", Weak: true, NoID: true},
+	},
+	TypeKeys: []string{"type"}, IDKeys: []string{"id", "response_id"}, ItemKeys: []string{"item_id", "item.id"},
+	BlockKeys: []string{"index", "content_index"}, NumberKeys: []string{"sequence_number"},
+	EventID: "response.id", TopKeys: []string{"delta"}, EventNames: true,
+
+	PartTypes: []string{
+		"input_text", "output_text", "function_call", "function_call_output", "custom_tool_call_output", "reasoning", "mcp_call",
+		"local_shell_call_output",
+	},
+	PartKeys:    []string{"function_call_output"},
+	RequestKeys: []string{"model", "tools", "stream", "tool_choice", "instructions", "store", "include"},
+	HistoryKeys: []string{"input"}, ToolKeys: []string{"tools"},
+	Sent: []marks.Sent{{
+		List: "input", When: "type$=_call", Group: []string{"type=reasoning", "role=assistant"},
+		Body: `{"object":"response",MODEL"output":[MESSAGE]}`,
+	}},
+	Arguments: []marks.Place{
+		{Path: "arguments"}, {Path: "input", With: "custom_tool_call"},
+		{Path: "^delta", With: "response.function_call_arguments.delta"}, {Path: "^delta", With: "response.custom_tool_call_input.delta"},
+	},
+	TextKeys: []string{"arguments", "text", "content", "delta"},
 }

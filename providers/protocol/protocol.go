@@ -30,6 +30,7 @@ import (
 
 	"toolscope/stream"
 	"toolscope/stream/json"
+	"toolscope/stream/marks"
 )
 
 // A Protocol describes one wire protocol that carries tool calls.
@@ -45,6 +46,8 @@ type Protocol struct {
 	// Model returns the model that a request asks for, or "" if the request doesn't name it. It is nil
 	// if the response names the model.
 	Model func(path string, request []byte) string
+	// Marks are the words by which code outside of providers recognises the payloads.
+	Marks marks.Protocol
 	// Findings lists the findings that only this protocol makes.
 	Findings []*stream.Diagnosis
 	// HistoryTarget says how to read the history of a request, for a protocol that is never written.

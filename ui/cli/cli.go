@@ -33,6 +33,8 @@ import (
 
 	"toolscope/capture"
 	"toolscope/capture/fleet"
+	"toolscope/providers"
+	"toolscope/stream/marks"
 	"toolscope/ui"
 	"toolscope/ui/display"
 )
@@ -112,6 +114,7 @@ func (a *app) linkParts() *app {
 
 // Run runs the command line args and returns the exit code.
 func Run(args []string, stdin, stdout, stderr *os.File) int {
+	marks.Use(providers.Marks())
 	ending := newShutdown()
 	out, errs := newStdWriter(stdout, "standard output", ending), newStdWriter(stderr, "standard error", ending)
 	ascii := asciiLocale()

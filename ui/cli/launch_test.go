@@ -14,6 +14,8 @@ import (
 
 	"github.com/creack/pty"
 
+	"toolscope/providers"
+	"toolscope/stream/marks"
 	"toolscope/ui/noprobe"
 )
 
@@ -28,6 +30,7 @@ func TestMain(m *testing.M) {
 		os.Exit(help(name))
 	}
 	flag.Parse()
+	marks.Use(providers.Marks())
 	state, err := os.MkdirTemp("", "toolscope-state-") // nothing is recorded into the home of who tests
 	if err == nil {
 		err = os.Setenv("XDG_STATE_HOME", state)

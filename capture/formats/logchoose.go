@@ -1,0 +1,424 @@
+package formats
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"time"
+
+	"toolscope/capture"
+	"toolscope/stream/marks"
+)
+
+// This part chooses the stream of a payload.
+
+// keyOverlap counts, by weight, the correlation keys that a line shares with a stream and those that differ.
+type keyOverlap struct{ same, other [ofRequest + 1]int }
+
+func compareKeys(f []correlationKey, with []correlationKey) (a keyOverlap) {
+	for _, c := range with {
+		for _, own := range f {
+			if own.name != c.name {
+				continue
+			}
+			if own.value == c.value {
+				a.same[c.rank]++
+			} else {
+				a.other[c.rank]++
+			}
+			break
+		}
+	}
+	return a
+}
+
+// sameKeys reports whether two lists of keys are identical, as the lists of lines that match one template are.
+func sameKeys(a, b []correlationKey) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
+
+// conflicts reports whether a line can't belong to the stream, because it names another request or comes from
+// another place.
+func (a keyOverlap) conflicts() bool {
+	if a.same[ofRequest]+a.other[ofRequest] > 0 {
+		return a.same[ofRequest] == 0
+	}
+	if a.same[ofTrace]+a.other[ofTrace] > 0 && a.same[ofTrace] == 0 {
+		return true
+	}
+	return a.other[ofPlace] > 0
+}
+
+// keepCommonKeys keeps the keys that a stream has in common with a line of it.
+func (f *logStream) keepCommonKeys(with []correlationKey) {
+	if f.lines == 0 {
+		f.keys, f.kept = slices.Clone(with), with
+		return
+	}
+	if sameKeys(f.kept, with) {
+		return
+	}
+	kept := f.keys[:0]
+	for _, own := range f.keys {
+		same := true
+		for _, c := range with {
+			if c.name == own.name {
+				same = c.value == own.value
+				break
+			}
+		}
+		if same {
+			kept = append(kept, own)
+		}
+	}
+	f.keys, f.kept = kept, with
+}
+
+// streamChoice is the stream of a payload.
+type streamChoice struct {
+	flow *logStream
+	many bool // several streams are possible
+	all  []*logStream
+}
+
+// chooseStream returns the open stream that a chunk belongs to.
+func (s *openStreams) chooseStream(f *payload) streamChoice {
+	first, second := s.candidatesByID(f)
+	fit := s.candidatesFor(first, f)
+	if len(fit) == 0 {
+		fit = s.candidatesFor(second, f)
+	}
+	for _, by := range []func([]*logStream, *payload) []*logStream{byItem, byRequest, byNumber, byBlock, byMark, byRest} {
+		if len(fit) < 2 {
+			break
+		}
+		if fewer := by(fit, f); len(fewer) > 0 {
+			fit = fewer
+		}
+	}
+	switch len(fit) {
+	case 0:
+		return streamChoice{}
+	case 1:
+		return streamChoice{flow: fit[0]}
+	}
+	return streamChoice{flow: fit[len(fit)-1], many: true, all: fit}
+}
+
+// candidatesFor returns the streams among all that a payload may belong to.
+func (s *openStreams) candidatesFor(all []*logStream, f *payload) []*logStream {
+	fit := s.fit[:0]
+	for _, x := range all {
+		if x.on == f.on && (f.of == x.of || f.is == aMark || f.weak || f.of == nil || x.of == nil && f.is != eventText) && (sameKeys(x.kept, f.keys) || !compareKeys(x.keys, f.keys).conflicts()) && !(x.over && f.is != aMark) && !x.apartFrom(f) {
+			fit = append(fit, x)
+		}
+	}
+	s.fit = fit
+	return fit
+}
+
+func filterStreams(all []*logStream, is func(*logStream) bool) (some []*logStream) {
+	for _, x := range all {
+		if is(x) {
+			some = append(some, x)
+		}
+	}
+	return some
+}
+
+func byItem(all []*logStream, f *payload) []*logStream {
+	if f.item == 0 {
+		return nil
+	}
+	return filterStreams(all, func(x *logStream) bool {
+		for _, item := range x.items {
+			if item == f.item {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+func byRequest(all []*logStream, f *payload) []*logStream {
+	return byKeys(byKeys(byKeys(all, f, ofRequest), f, ofTrace), f, ofPlace)
+}
+
+func byRest(all []*logStream, f *payload) []*logStream { return byKeys(all, f, plainKey) }
+
+// byKeys returns the streams whose keys of a weight match the line, if the streams differ in them.
+func byKeys(all []*logStream, f *payload, rank keyWeight) []*logStream {
+	for _, c := range f.keys {
+		if c.rank != rank {
+			continue
+		}
+		same, other := 0, 0
+		has := func(x *logStream) bool {
+			for _, own := range x.keys {
+				if own.name == c.name {
+					return own.value == c.value
+				}
+			}
+			return false
+		}
+		for _, x := range all {
+			if has(x) {
+				same++
+			} else {
+				other++
+			}
+		}
+		if same > 0 && other > 0 {
+			all = filterStreams(all, has)
+		}
+	}
+	return all
+}
+
+func byNumber(all []*logStream, f *payload) []*logStream {
+	if f.number < 0 {
+		return nil
+	}
+	return filterStreams(all, func(x *logStream) bool { return x.next == f.number })
+}
+
+// byBlock returns the streams in which a content block can begin, continue or end as the chunk says.
+func byBlock(all []*logStream, f *payload) []*logStream {
+	if !traitsOf(f.of).Blocks {
+		return nil
+	}
+	return filterStreams(all, func(x *logStream) bool {
+		switch {
+		case f.phase == marks.BlockStart:
+			return x.block < 0 && x.begun == f.block
+		case f.phase != marks.NoBlock:
+			return x.block == f.block
+		case f.last:
+			return x.finished
+		}
+		return f.ends && x.block < 0 && x.begun > 0 && !x.finished
+	})
+}
+
+// byMark returns the finished stream with the oldest last chunk. A mark of the end says the same for all streams.
+func byMark(all []*logStream, f *payload) []*logStream {
+	if f.is != aMark {
+		return nil
+	}
+	var oldest *logStream
+	for _, x := range all {
+		if x.finished && (oldest == nil || x.last < oldest.last) {
+			oldest = x
+		}
+	}
+	if oldest == nil {
+		return nil
+	}
+	return []*logStream{oldest}
+}
+
+// This part separates streams whose chunks don't name their response.
+
+// apartFrom reports whether a chunk can't belong to a stream although neither names its response.
+func (x *logStream) apartFrom(f *payload) bool {
+	if f.id != 0 || !traitsOf(f.of).Unnamed || f.is != aChunk {
+		return false
+	}
+	over := x.finished && f.identity.more // no content follows the end of a response
+	return x.id != 0 || over || x.identity.conflicts(f.identity)
+}
+
+// finishedStream is the latest finished stream whose chunks don't name their response.
+type finishedStream struct {
+	on    *payloadPath
+	keys  []correlationKey
+	model uint64
+	at    time.Time
+	first int64 // number of its first line
+}
+
+// mixedSince returns the first line since which a stream is proved to be two streams, 0 if it isn't: it has fewer
+// tokens than before, or began before its request, or another stream ended since then.
+func (s *openStreams) mixedSince(x *logStream, f *payload) int64 {
+	const inexact = 20 * time.Millisecond // precision of a program's own times
+	if f.id != 0 || x.id != 0 || f.is != aChunk {
+		return 0
+	}
+	if f.identity.tokens > 0 && f.identity.tokens < x.identity.tokens {
+		return x.first
+	}
+	if !f.last || f.identity.at.IsZero() || f.identity.took == 0 {
+		return 0
+	}
+	asked := f.identity.at.Add(-f.identity.took)
+	last := s.ended
+	s.ended = finishedStream{x.on, f.keys, f.identity.model, f.identity.at, x.first}
+	switch {
+	case !x.identity.at.IsZero() && x.identity.at.Before(asked.Add(-inexact)):
+		return x.first
+	case last.on == x.on && last.model == f.identity.model && asked.Add(inexact).Before(last.at) && !compareKeys(last.keys, f.keys).conflicts():
+		return last.first
+	}
+	return 0
+}
+
+// reportMixed notes that a stream may contain lines of other streams. Its chunks contain complete calls, which are
+// correct anyway.
+func (s *openStreams) reportMixed(x *logStream, since int64) {
+	if x.mixed || x.mute {
+		return
+	}
+	x.mixed = true
+	r := capture.Record{
+		Exchange: x.number, At: x.at, Head: &capture.Head{Lacks: []capture.Lack{capture.Mixed}},
+		Note: fmt.Sprintf("line %d: several streams arrived at once and nothing identifies their lines: the lines since line %d may belong to any of them", s.r.number-s.r.before, max(1, since-s.r.before)),
+	}
+	x.stands.Add(&r, capture.LineSpan{}, 0)
+	s.r.recs = append(s.r.recs, r)
+}
+
+// A stream may begin while another is open, with nothing to identify their lines. Then it is either a parallel
+// stream, or the next one after the first broke off. A payload that only the first can continue with shows that the
+// first is alive. Payloads that fit both are held until the second stream ends. If the first had none by then, it
+// broke off.
+
+// maxHeldPayloads is the maximum number of held payloads of a stream.
+const maxHeldPayloads = 10_000
+
+// holdForStream keeps a payload until it is clear that it belongs to the stream.
+func (s *openStreams) holdForStream(x *logStream, f *payload) {
+	own := *f
+	own.span = s.spanOf(f)
+	own.text, own.kind = bytes.Clone(f.text), bytes.Clone(f.kind)
+	own.before, own.after, own.room = bytes.Clone(f.before), bytes.Clone(f.after), nil
+	own.held = true
+	if f.field {
+		if i := s.findEventName(f); i >= 0 {
+			own.event = new(pendingEventName)
+			*own.event = s.events[i]
+			s.events = slices.Delete(s.events, i, i+1)
+		}
+	}
+	x.held = append(x.held, own)
+	x.followChunk(f)
+	x.last = s.r.number
+	switch {
+	case f.last:
+		s.releaseHeld(x)
+	case len(x.held) > maxHeldPayloads:
+		s.loseStreams([]*logStream{x, x.rival}, f)
+	}
+}
+
+// releaseHeld writes the held payloads of a stream, and ends the stream that broke off.
+func (s *openStreams) releaseHeld(x *logStream) {
+	held, rival := x.held, x.rival
+	x.held, x.rival = nil, nil
+	if rival != nil {
+		s.endStream(rival, capture.EndEOF, "")
+	}
+	for i := range held {
+		s.writePayload(x, &held[i])
+	}
+}
+
+// noteAlive notes that a stream continues beneath the one that looked like its restart.
+func (s *openStreams) noteAlive(x *logStream, f *payload) {
+	if !traitsOf(x.of).Blocks {
+		return
+	}
+	for _, other := range s.open {
+		if other.rival != x {
+			continue
+		}
+		if other.held != nil {
+			s.loseStreams([]*logStream{x, other}, f)
+		}
+		other.rival = nil
+	}
+}
+
+// rivalOf returns the stream that a new stream may be the restart of.
+func (s *openStreams) rivalOf(f *payload) (rival *logStream) {
+	for _, x := range s.open {
+		if x.on != f.on || x.of != f.of || !traitsOf(x.of).Blocks || x.over || x.lost || x.mute || compareKeys(x.keys, f.keys).conflicts() {
+			continue
+		}
+		if rival != nil {
+			return nil
+		}
+		rival = x
+	}
+	return rival
+}
+
+// This part holds event names and requests until their data or response comes.
+
+// holdEvent keeps the name of an event until its data comes.
+func (s *openStreams) holdEvent(f *payload) {
+	if len(s.events) == maxEventNames {
+		s.r.others.addLine(1, s.events[0].text)
+		s.events = slices.Delete(s.events, 0, 1)
+	}
+	f.on.fields = f.on.fields || !f.on.pieces
+	span := s.spanOf(f)
+	s.events = append(s.events, pendingEventName{on: f.on, keys: f.keys, line: s.r.number, text: s.withEnd(f.text, "", f.room)})
+	e := &s.events[len(s.events)-1]
+	e.kind, e.span = bytes.TrimSpace(e.text[len("event:"):]), span
+	if e.before, e.after = f.before, f.after; f.room == nil {
+		e.before, e.after = bytes.Clone(e.before), bytes.Clone(e.after)
+	}
+}
+
+// findEventName returns the index of the event name that belongs to a chunk, -1 if there is none. The chunk's own
+// type decides; without a type it is the name on the line before.
+func (s *openStreams) findEventName(f *payload) (best int) {
+	best = -1
+	for i := len(s.events) - 1; i >= 0; i-- { // the latest names are the nearest
+		e := &s.events[i]
+		if e.on != f.on || !sameKeys(e.keys, f.keys) && compareKeys(e.keys, f.keys).conflicts() {
+			continue
+		}
+		if f.kind != nil && bytes.Equal(e.kind, f.kind) {
+			return i
+		}
+		m, known := s.r.unwrapper.rules.typeOf(e.kind)
+		if known && m.of != nil && f.of != nil && m.of != f.of || known && f.kind != nil && e.line < s.r.number-1 {
+			continue // the name of another event, whose data didn't come
+		}
+		if best < 0 || e.line > s.events[best].line {
+			best = i
+		}
+	}
+	return best
+}
+
+// holdRequest keeps a request until its response comes.
+func (s *openStreams) holdRequest(f *payload) bool {
+	if f.weak || len(f.text) > maxHeldRequestBytes {
+		return false
+	}
+	for len(s.requests) > 0 && (len(s.requests) == maxRequests || s.asked+len(f.text) > maxHeldRequestBytes) {
+		s.asked -= len(s.requests[0].text)
+		s.requests = s.requests[1:]
+	}
+	held := *f
+	held.span = s.spanOf(f)
+	held.text, held.before, held.after = bytes.Clone(f.text), bytes.Clone(f.before), bytes.Clone(f.after)
+	s.requests = append(s.requests, held)
+	s.asked += len(held.text)
+	return true
+}
+
+// requestOf returns the request of a response: the latest one whose line names the same request.
+func (s *openStreams) requestOf(f *payload) *payload {
+	for i := len(s.requests) - 1; i >= 0; i-- {
+		a := compareKeys(s.requests[i].keys, f.keys)
+		if a.same[ofRequest]+a.same[ofTrace] == 0 || a.other[ofRequest]+a.other[ofTrace]+a.other[ofPlace] > 0 {
+			continue
+		}
+		ask := s.requests[i]
+		s.requests = append(s.requests[:i], s.requests[i+1:]...)
+		s.asked -= len(ask.text)
+		return &ask
+	}
+	return nil
+}

@@ -1,0 +1,514 @@
+package formats
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"time"
+
+	"toolscope/capture"
+	"toolscope/stream/count"
+	"toolscope/stream/marks"
+)
+
+// logStream is an open exchange: a stream in the log.
+type logStream struct {
+	number int
+	of     *marks.Protocol
+	on     *payloadPath
+	id     uint64           // of the response, 0 if unknown
+	keys   []correlationKey // that its lines have in common
+	kept   []correlationKey // keys of its latest line
+	items  []uint64         // items of its chunks
+	block  int64            // the open block, -1 for none
+	begun  int64            // number of blocks so far
+	next   int64            // number of the next chunk, -1 if they have none
+	lines  int64
+	last   int64 // number of its latest line
+	at     time.Duration
+
+	named       bool // its events have names
+	fields      bool // its payloads are fields of events
+	pieces      bool // its payloads are pieces of a text that was cut anywhere
+	midline     bool // the latest piece ends inside a line
+	finished    bool // a chunk said that the response is finished
+	over        bool // only the mark of its end may follow
+	mixed       bool // a note says that it may contain lines of other streams
+	lost        bool // its lines can't be distinguished from others any more
+	mute        bool // another place in the log has the same response
+	headWritten bool // its head is written
+	stops       bool // a head says that its lines are cut off
+	stamps      timestampRange
+
+	index    *streamIndex   // that contains it
+	stands   *capture.Lines // places of its records
+	identity chunkIdentity  // facts of its chunks that differ between streams
+	first    int64          // number of its first line
+
+	rival *logStream // a stream that may have broken off when this one began
+	held  []payload  // payloads of this stream if its rival broke off
+}
+
+// timestampRange is the range of the times of a stream's lines.
+type timestampRange struct {
+	first, last time.Duration
+	lines       int
+}
+
+// openStreams are the open streams of a log.
+type openStreams struct {
+	streamWriter
+	open     []*logStream
+	last     int                // the latest exchange
+	events   []pendingEventName // names of events whose data hasn't come
+	requests []payload          // requests without a response so far
+	asked    int                // bytes of the requests
+	index    streamIndex
+	seen     map[uint64]*seenResponse // responses in the log
+	cuts     truncatedByLength
+	fit      []*logStream   // memory for candidates
+	ended    finishedStream // the latest finished stream without a name
+}
+
+// seenResponse is the place of a response.
+type seenResponse struct {
+	on   *payloadPath
+	keys []correlationKey
+}
+
+// pendingEventName is the name of an event on its line.
+type pendingEventName struct {
+	textOrigin
+	on         *payloadPath
+	keys       []correlationKey
+	text, kind []byte
+	line       int64
+}
+
+// truncatedPayload is a payload that was cut off, with the number of its latest line.
+type truncatedPayload struct {
+	payload
+	line int64
+}
+
+const (
+	maxTruncated        = 32       // payloads that may continue
+	maxStreams          = 1024     // open streams
+	maxFinished         = 64       // open streams that are finished
+	maxEventNames       = 64       // held names of events
+	maxRequests         = 64       // held requests
+	maxHeldRequestBytes = 16 << 20 // of held requests
+	maxResponses        = 1 << 16  // remembered responses
+)
+
+// followChunk updates the state of a stream with one of its chunks.
+func (x *logStream) followChunk(f *payload) {
+	if x.id == 0 && f.id != 0 {
+		x.id = f.id
+		x.index.setResponse(x)
+	}
+	if x.of == nil {
+		x.of = f.of
+	}
+	if f.item != 0 && len(x.items) < 1024 && !slices.Contains(x.items, f.item) {
+		x.items = append(x.items, f.item)
+	}
+	if f.number >= 0 {
+		x.next = f.number + 1
+	}
+	switch f.phase {
+	case marks.BlockStart:
+		x.block, x.begun = f.block, f.block+1
+	case marks.BlockStop:
+		x.block = -1
+	}
+	x.identity.add(f.identity)
+	x.finished = x.finished || f.ends
+	if x.over = x.over || f.last; x.over && x.index != nil {
+		x.index.over = true
+	}
+	x.keepCommonKeys(f.keys)
+	x.lines++
+}
+
+// endStream ends a stream.
+func (s *openStreams) endStream(x *logStream, end capture.End, why string) {
+	s.index.removeStream(x)
+	for i, other := range s.open {
+		if other == x {
+			s.open = append(s.open[:i], s.open[i+1:]...)
+			break
+		}
+	}
+	if x.mute || x.lost || !x.headWritten {
+		return
+	}
+	r := capture.Record{Exchange: x.number, At: x.at, End: end, Why: why}
+	if !x.over {
+		r.Head = &capture.Head{Lacks: []capture.Lack{capture.NoEnding}} // the log ends before its stream
+	}
+	x.stands.Add(&r, capture.LineSpan{}, 0)
+	s.r.recs = append(s.r.recs, r)
+}
+
+// endOver ends the streams that were over before this line, unless the line has their mark.
+func (s *openStreams) endOver() {
+	if !s.index.over {
+		return
+	}
+	s.index.over = false
+	for i := len(s.open) - 1; i >= 0; i-- {
+		s.index.over = s.index.over || s.open[i].over
+		if x := s.open[i]; x.over && x.last < s.r.number {
+			s.endStream(x, capture.EndEOF, "")
+		}
+	}
+}
+
+// takeFound reads the payloads of a line, and reports whether the line belongs to a stream.
+func (s *openStreams) takeFound(finds []payload) (taken bool) {
+	if len(s.r.truncated) > 0 {
+		finds = s.continueTruncated(finds, &taken)
+	}
+	if len(finds) > 1 {
+		finds = s.takePairs(finds, &taken)
+	}
+	for i := range finds {
+		f := &finds[i]
+		switch f.is {
+		case anEvent:
+			s.holdEvent(f)
+			taken = true
+		case aRest:
+			taken = s.takeRest(f) || taken
+		default:
+			if f.cut {
+				taken = f.unsure && s.takeTextPart(f) || s.holdTruncated(f) || taken
+				continue
+			}
+			f.on.fields = f.on.fields || f.field && f.is != eventText
+			taken = s.takePayload(f) || taken
+		}
+	}
+	s.endOver()
+	return taken
+}
+
+// takePairs reads requests that are in the same object as their response, and returns the other payloads.
+func (s *openStreams) takePairs(finds []payload, taken *bool) (rest []payload) {
+	for i := range finds {
+		ask := &finds[i]
+		if ask.is != aRequest {
+			continue
+		}
+		for j := range finds {
+			answer := &finds[j]
+			if answer.scope != ask.scope || answer.is == aRequest || answer.is == aRest || answer.is == anEvent || answer.is == noPayload {
+				continue
+			}
+			if s.seenElsewhere(answer) {
+				continue
+			}
+			s.addResponse(answer, ask)
+			ask.is, answer.is = noPayload, noPayload
+			*taken = true
+			break
+		}
+	}
+	for _, f := range finds {
+		if f.is != noPayload {
+			rest = append(rest, f)
+		}
+	}
+	return rest
+}
+
+// takePayload reads a complete payload.
+func (s *openStreams) takePayload(f *payload) bool {
+	switch f.is {
+	case aRequest:
+		return s.holdRequest(f)
+	case aBody, aList:
+		if s.seenElsewhere(f) {
+			return false
+		}
+		s.addResponse(f, s.requestOf(f))
+		return true
+	case eventText:
+		return s.takeText(f)
+	}
+	return s.takeChunk(f)
+}
+
+// seenElsewhere reports whether the log has the same response at another place. Programs that log chunks often log
+// the complete response too.
+func (s *openStreams) seenElsewhere(f *payload) bool {
+	if f.id == 0 {
+		return false
+	}
+	was := s.seen[f.id]
+	return was != nil && was.on != f.on && !compareKeys(was.keys, f.keys).conflicts()
+}
+
+func (s *openStreams) noteResponse(f *payload) {
+	if f.id == 0 {
+		return
+	}
+	if s.seen == nil || len(s.seen) >= maxResponses {
+		s.seen = map[uint64]*seenResponse{}
+	}
+	s.seen[f.id] = &seenResponse{f.on, f.keys}
+}
+
+// takeChunk reads a chunk of a stream, or the mark of a stream's end.
+func (s *openStreams) takeChunk(f *payload) bool {
+	c := streamChoice{}
+	if !f.begins {
+		c = s.chooseStream(f)
+	}
+	switch {
+	case c.many && (f.weak || f.is == aMark):
+		return false // it belongs to one of them, but doesn't say which
+	case c.many && len(c.all) == 2 && c.all[1].rival == c.all[0]: // the second may be a restart of the first
+		s.holdForStream(c.flow, f)
+		return true
+	case c.many:
+		s.loseStreams(filterStreams(s.open, func(x *logStream) bool {
+			return x.on == f.on && x.of == f.of && !x.lost && !x.over && !compareKeys(x.keys, f.keys).conflicts()
+		}), f)
+		return false
+	case c.flow != nil && c.flow.lost:
+		return false
+	case c.flow == nil && (f.weak || f.is == aMark):
+		return false
+	case c.flow == nil:
+		c.flow = s.beginStream(f)
+	}
+	x := c.flow
+	s.noteAlive(x, f)
+	if x.lost {
+		return false
+	}
+	if x.mute {
+		x.followChunk(f)
+		x.last = s.r.number
+		return false
+	}
+	since := s.mixedSince(x, f)
+	s.writePayload(x, f)
+	if since > 0 {
+		s.reportMixed(x, since)
+	}
+	return true
+}
+
+// beginStream begins a stream with its first chunk. An open stream with the same name ends.
+func (s *openStreams) beginStream(f *payload) *logStream {
+	mute := s.seenElsewhere(f)
+	if f.begins || f.id != 0 {
+		for i := len(s.open) - 1; i >= 0; i-- {
+			x := s.open[i]
+			a := compareKeys(x.keys, f.keys)
+			if x.on == f.on && x.of == f.of && a.same[ofRequest] > 0 && a.other[ofRequest] == 0 && (f.begins || traitsOf(f.of).Unnamed && x.finished && !x.over) {
+				s.endStream(x, capture.EndEOF, "")
+			}
+		}
+	}
+	rival := s.rivalOf(f)
+	s.makeRoom()
+	x := &logStream{
+		of: f.of, on: f.on, block: -1, next: -1, first: s.r.number, fields: f.field, mute: mute, at: capture.NoTime, rival: rival,
+		stands: s.r.in.Lines(),
+	}
+	if !mute {
+		x.number = s.r.in.NextExchange()
+		s.last = x.number
+		s.noteResponse(f)
+		if ask := s.requestOf(f); ask != nil {
+			s.writeRequest(x, ask)
+		}
+	}
+	s.open = append(s.open, x)
+	s.index.addStream(x)
+	return x
+}
+
+// loseStreams reports that several streams can't be distinguished from here on. Later lines belong to none of them.
+func (s *openStreams) loseStreams(all []*logStream, f *payload) {
+	for _, x := range all {
+		if x.headWritten && !x.mute {
+			s.r.recs = append(s.r.recs, capture.Record{
+				Exchange: x.number, At: x.at, Lost: int64(len(f.text)), End: capture.EndEOF,
+				Note: fmt.Sprintf("line %d: several streams arrive at once and nothing identifies their lines: later lines are assigned to none of them", s.r.number-s.r.before),
+			})
+		}
+		x.lost = true
+	}
+}
+
+// takeText reads the text of an event stream, or a piece of it.
+func (s *openStreams) takeText(f *payload) bool {
+	if f.unsure && s.takeTextPart(f) {
+		return true
+	}
+	x := s.chooseStream(f).flow
+	if x != nil && x.fields && !x.pieces { // so far its payloads were complete events
+		x.fields, x.pieces = false, true
+	}
+	if x == nil || f.begins || x.midline && f.many && isField(f.text) || f.id != 0 && x.id != 0 && f.id != x.id || !x.pieces || x.finished && !x.midline && f.id == 0 && mayLackID(f.of) || x.lost {
+		if s.seenElsewhere(f) {
+			return false
+		}
+		x = s.beginStream(f)
+		x.fields, x.pieces = false, true
+		f.on.pieces = true
+	}
+	if x.mute {
+		return false
+	}
+	if x.midline && bytes.IndexByte(f.text, '\n') < 0 { // each line is a text of its own; the last one was cut off
+		s.writeBytes(x, x.at, []byte("\n\n"), "", new(textOrigin), capture.LineSpan{})
+		x.pieces, x.fields, x.midline = false, true, false
+		f.on.pieces, f.on.fields = false, true
+		f.is, f.field = aChunk, true
+		s.writePayload(x, f)
+		return true
+	}
+	s.writePayload(x, f)
+	x.over = !x.midline && (x.over || f.ends && f.many)
+	s.index.over = s.index.over || x.over
+	return true
+}
+
+// mayLackID reports whether the chunks of a protocol may not name their response.
+func mayLackID(of *marks.Protocol) bool { return of == nil || of.Unnamed }
+
+// takeTextPart reads the next piece of a text that was cut anywhere, if exactly one open stream can contain it.
+func (s *openStreams) takeTextPart(f *payload) bool {
+	fit := filterStreams(s.open, func(x *logStream) bool {
+		return x.on == f.on && x.pieces && x.midline && !x.mute && !x.lost && !compareKeys(x.keys, f.keys).conflicts()
+	})
+	if len(fit) > 1 {
+		fit = byRest(byRequest(fit, f), f)
+	}
+	switch len(fit) {
+	case 0:
+		return false
+	case 1:
+		f.is, f.chunkInfo.id, f.of, f.kind = aRest, 0, nil, nil
+		f.begins, f.ends, f.last = false, false, false
+		s.writePayload(fit[0], f)
+		return true
+	}
+	s.loseStreams(fit, f)
+	return false
+}
+
+// takeRest reads a text at the place of payloads that isn't a payload: an empty line or a comment of an event
+// stream, or the next piece of a text that was cut anywhere.
+func (s *openStreams) takeRest(f *payload) bool {
+	if f.on.pieces && s.takeTextPart(f) {
+		return true
+	}
+	text := bytes.TrimSpace(f.text)
+	switch {
+	case len(text) == 0:
+		return true
+	case text[0] != ':' && !bytes.HasPrefix(text, []byte("id:")) && !bytes.HasPrefix(text, []byte("retry:")):
+		return false
+	}
+	if x := s.chooseStream(f).flow; x != nil && x.fields && !x.mute && !x.lost && !x.over {
+		f.text, f.field = text, true
+		s.writePayload(x, f)
+	}
+	return true
+}
+
+// closeTruncated reads payloads that were cut off and don't continue.
+func (s *openStreams) closeTruncated() {
+	for len(s.r.truncated) > 0 {
+		s.takeTruncated(0)
+	}
+}
+
+// closeStreams ends all open streams.
+func (s *openStreams) closeStreams(end capture.End, why string) {
+	for _, x := range slices.Clone(s.open) {
+		if x.held != nil && !x.lost {
+			s.releaseHeld(x)
+		}
+	}
+	for len(s.open) > 0 {
+		s.endStream(s.open[0], end, why)
+	}
+	for _, e := range s.events {
+		s.r.others.addLine(1, e.text)
+	}
+	if n := len(s.requests); n > 0 {
+		s.r.addNote(count.Of(n, "request")+" without a response in the log", false)
+	}
+}
+
+// streamIndex finds open streams, however many there are.
+type streamIndex struct {
+	byID     map[uint64][]*logStream // streams that named their response
+	nameless []*logStream            // the other streams
+	over     bool                    // some streams may be over
+}
+
+// addStream adds a new stream.
+func (n *streamIndex) addStream(x *logStream) {
+	x.index = n
+	n.nameless = append(n.nameless, x)
+}
+
+// setResponse records that a stream named its response.
+func (n *streamIndex) setResponse(x *logStream) {
+	if n == nil {
+		return
+	}
+	n.nameless = withoutStream(n.nameless, x)
+	if n.byID == nil {
+		n.byID = map[uint64][]*logStream{}
+	}
+	n.byID[x.id] = append(n.byID[x.id], x)
+}
+
+// removeStream removes a stream.
+func (n *streamIndex) removeStream(x *logStream) {
+	if x.id == 0 {
+		n.nameless = withoutStream(n.nameless, x)
+		return
+	}
+	if n.byID[x.id] = withoutStream(n.byID[x.id], x); len(n.byID[x.id]) == 0 {
+		delete(n.byID, x.id)
+	}
+}
+
+func withoutStream(all []*logStream, x *logStream) []*logStream {
+	if i := slices.Index(all, x); i >= 0 {
+		return slices.Delete(all, i, i+1)
+	}
+	return all
+}
+
+// candidatesByID returns the streams that a payload may belong to by its response's id. If it belongs to one of the
+// first, it belongs to none of the second.
+func (s *openStreams) candidatesByID(f *payload) (first, second []*logStream) {
+	if f.id == 0 || f.begins {
+		return s.open, nil
+	}
+	return s.index.byID[f.id], s.index.nameless
+}
+
+// makeRoom ends the oldest stream if too many are open. Finished streams, whose usage may still come, have a lower
+// limit.
+func (s *openStreams) makeRoom() {
+	finished := filterStreams(s.open, func(x *logStream) bool { return x.finished })
+	switch {
+	case len(finished) >= maxFinished:
+		s.endStream(finished[0], capture.EndEOF, "")
+	case len(s.open) >= maxStreams:
+		s.endStream(s.open[0], capture.EndEOF, "")
+	}
+}

@@ -1,0 +1,599 @@
+package formats
+
+import (
+	"bytes"
+	"slices"
+
+	"toolscope/capture"
+	"toolscope/stream/json"
+)
+
+// unwrapper removes the wrappers around a payload in a line of a log, one after another. It recognises a payload by
+// its keys. In the text around it, it looks for a time and for keys that tell streams apart.
+//
+// The payloads of a line are valid until the next line.
+type unwrapper struct {
+	lineKeys
+	in    *capture.Input
+	rules *payloadRules
+
+	wrappers []wrapper // around the current place
+	members  []json.FoundField
+	payloads []payload
+	scope    int
+	within   int // quoted texts around the current place
+
+	lines  int                          // lines so far
+	paths  map[uint64]*payloadPath      // where payloads have been
+	leads  map[uint64]bool              // hashes of the wrappers around those places
+	shapes map[uint64][]linePrefixShape // of the prefixes of payloads in a text, by the wrappers around the text
+	dull   map[uint64]int               // objects at a place that were no payload since the last that was one
+
+	templates *templateSet
+	builder   templateBuilder
+}
+
+// wrapper encloses the current place.
+type wrapper struct {
+	name          string // "" for a field of an object
+	key           []byte // of the field
+	hash          uint64 // of this wrapper and those around it
+	before, after []byte // the wrapper's text before and after its content
+}
+
+// payloadPath is a place of payloads: the names of the wrappers around it.
+type payloadPath struct {
+	hash   uint64
+	names  []string
+	pieces bool // its payloads are pieces of a text that was cut anywhere
+	fields bool // its payloads are fields of events
+	begun  bool // a text there may continue a held payload
+}
+
+// payload is a payload of a line.
+type payload struct {
+	chunkInfo
+	text   []byte
+	field  bool // it is a field of an event stream
+	cut    bool // its end is missing
+	quoted bool // it is a complete quoted text
+	unsure bool // it may also be the middle of a text that was cut anywhere
+	on     *payloadPath
+	keys   []correlationKey
+	stamp  timestamp
+	scope  int               // payloads with the same scope are in one object
+	held   bool              // it was held until its stream was clear
+	event  *pendingEventName // the event name of a held payload
+	textOrigin
+}
+
+// textOrigin is the place of a text in the log.
+type textOrigin struct {
+	before, after []byte           // around the text in its line
+	room          []byte           // memory for the text and its line ends; before and after are then copies
+	span          capture.LineSpan // set if the text is held
+}
+
+const (
+	maxWrappers     = 12      // around a payload
+	maxPrefixBytes  = 4 << 10 // before a payload in a text
+	maxPlaces       = 32      // in a text that are tried
+	maxPrefixShapes = 8       // of prefixes before payloads
+)
+
+func newUnwrapper(in *capture.Input) *unwrapper {
+	return &unwrapper{
+		in: in, rules: currentRules(), paths: map[uint64]*payloadPath{}, leads: map[uint64]bool{}, shapes: map[uint64][]linePrefixShape{},
+		dull: map[uint64]int{}, lineKeys: lineKeys{weights: map[uint64]keyWeight{}}, templates: &templateSet{in: in, rules: currentRules()},
+	}
+}
+
+// unwrap returns the payloads of a line.
+func (p *unwrapper) unwrap(line []byte) []payload {
+	p.lines++
+	p.reset()
+	p.builder.start(line)
+	if p.searchText(line); len(p.payloads) == 0 {
+		p.addRest(line)
+	}
+	if t := p.builder.template; t != nil && len(p.payloads) == 1 && p.lines > linesBeforeTemplates {
+		p.templates.add(t)
+	}
+	return p.payloads
+}
+
+// reset forgets the last line.
+func (p *unwrapper) reset() {
+	p.wrappers, p.keys, p.slots, p.members, p.payloads = p.wrappers[:0], p.keys[:0], p.slots[:0], p.members[:0], p.payloads[:0]
+	p.scope, p.within, p.stamp, p.builder.texts = 0, 0, timestamp{}, p.builder.texts[:0]
+}
+
+func (p *unwrapper) hash() uint64 {
+	if n := len(p.wrappers); n > 0 {
+		return p.wrappers[n-1].hash
+	}
+	return hashSeed
+}
+
+// push enters a wrapper.
+func (p *unwrapper) push(name string, key, before, after []byte) {
+	h := hashOf(hashOf(p.hash()*31, []byte(name)), key)
+	p.wrappers = append(p.wrappers, wrapper{name, key, h, before, after})
+}
+
+func (p *unwrapper) pop(to int) { p.wrappers = p.wrappers[:to] }
+
+// unwrapPosition is the state of an unwrapper before it enters a wrapper.
+type unwrapPosition struct {
+	wrappers, keys int
+	stamp          timestamp
+}
+
+func (p *unwrapper) currentPosition() unwrapPosition {
+	return unwrapPosition{len(p.wrappers), len(p.keys), p.stamp}
+}
+
+// leaveTo returns to a position, and returns found. The time of a wrapper with payloads stays.
+func (p *unwrapper) leaveTo(to unwrapPosition, found bool) bool {
+	p.pop(to.wrappers)
+	if p.keys = p.keys[:to.keys]; !found {
+		p.stamp = to.stamp
+	}
+	return found
+}
+
+// addPayload adds a payload at the current place.
+func (p *unwrapper) addPayload(f payload) bool {
+	h := p.hash()
+	f.on = p.paths[h]
+	if f.on == nil {
+		f.on = p.rememberPath(h)
+	}
+	f.scope = p.scope
+	f.keys = append([]correlationKey(nil), p.keys...)
+	f.stamp = p.stamp
+	f.before, f.after = p.surround(f.before, f.after)
+	p.payloads = append(p.payloads, f)
+	p.builder.build(&f, p.slots)
+	return true
+}
+
+// rememberPath remembers the current place and the wrappers around it.
+func (p *unwrapper) rememberPath(h uint64) *payloadPath {
+	t := &payloadPath{hash: h}
+	p.templates.removeAll() // payloads may be at other places too
+	for _, l := range p.wrappers {
+		p.leads[l.hash] = true
+		name := l.name
+		if l.key != nil {
+			name = "." + string(json.AppendUnquoted(nil, l.key))
+		}
+		if name != "" && (len(t.names) == 0 || t.names[len(t.names)-1] != name) {
+			t.names = append(t.names, name)
+		}
+	}
+	p.paths[h] = t
+	return t
+}
+
+// surround returns the text of the line before and after a payload, through all wrappers.
+func (p *unwrapper) surround(before, after []byte) (all, rest []byte) {
+	if len(p.wrappers) == 0 {
+		return before, after
+	}
+	for _, l := range p.wrappers {
+		all = append(all, l.before...)
+	}
+	all = append(all, before...)
+	rest = append(rest, after...)
+	for i := len(p.wrappers) - 1; i >= 0; i-- {
+		rest = append(rest, p.wrappers[i].after...)
+	}
+	return all, rest
+}
+
+// searchText searches a text for payloads, and reports whether it has any.
+func (p *unwrapper) searchText(t []byte) bool {
+	if len(p.wrappers) >= maxWrappers {
+		return false
+	}
+	body := bytes.TrimRight(t, "\r\n")
+	if bytes.IndexByte(body, esc) >= 0 {
+		if plain := withoutColours(body); len(plain) < len(body) {
+			return p.inWrapper("ANSI colours", nil, nil, func() bool { return p.searchText(plain) || p.addRest(plain) })
+		}
+	}
+	if bytes.IndexByte(body, '\n') >= 0 || bytes.IndexByte(body, '\r') >= 0 {
+		return p.searchLines(t)
+	}
+	if len(body) == 0 {
+		return false
+	}
+	tries := 0
+	for i := 0; i < min(len(body), maxPrefixBytes) && tries < maxPlaces; i++ {
+		if i > 0 && !isEdge(body[i-1]) {
+			continue
+		}
+		n, found := p.searchAt(body, i, len(t) > len(body))
+		if found {
+			return true
+		}
+		if n > 0 {
+			tries++
+			i += n - 1
+		}
+	}
+	return false
+}
+
+// inWrapper calls look inside a wrapper.
+func (p *unwrapper) inWrapper(name string, before, after []byte, look func() bool) bool {
+	was := p.currentPosition()
+	p.push(name, nil, before, after)
+	return p.leaveTo(was, look())
+}
+
+// isEdge reports whether a payload may begin after c.
+func isEdge(c byte) bool {
+	switch c {
+	case ' ', '\t', '|', ']', ')', '>', ':', '=', '(', '"', '\'', ',', ';', '`':
+		return true
+	}
+	return false
+}
+
+// searchAt searches for a payload that begins at i. n is the number of bytes that can't contain another.
+func (p *unwrapper) searchAt(t []byte, i int, ended bool) (n int, found bool) {
+	rest := t[i:]
+	switch rest[0] {
+	case 'd':
+		if data, is := bytes.CutPrefix(rest, []byte("data:")); is {
+			return 1, p.searchData(t, i, data)
+		}
+	case 'e':
+		if name, is := bytes.CutPrefix(rest, []byte("event:")); is && isEventName(name) {
+			return 1, p.searchAfterPrefix(t[:i], nil, func() bool {
+				return p.addPayload(payload{chunkInfo: chunkInfo{is: anEvent, kind: bytes.TrimSpace(name)}, text: rest, field: true})
+			})
+		}
+	case '{':
+		return p.searchJSON(t, i)
+	case '[':
+		if p.rules.isTerminator(bytes.Equal, bytes.TrimSpace(rest)) {
+			return 1, p.searchAfterPrefix(t[:i], nil, func() bool { return p.addPayload(payload{chunkInfo: chunkInfo{is: aMark}, text: rest}) })
+		}
+		if first := json.FirstElement(rest); opensObject(first) || isArray(first) {
+			return p.searchJSON(t, i)
+		}
+	case 'b', '"', '\'':
+		return p.searchQuoteAt(t, i)
+	}
+	return 0, false
+}
+
+// isEventName reports whether p, the text after "event:", is only a name.
+func isEventName(p []byte) bool {
+	p = bytes.TrimSpace(p)
+	for _, c := range p {
+		if (c|0x20 < 'a' || c|0x20 > 'z') && c != '_' && c != '.' && c != '-' && c != '/' && !isDigit(c) {
+			return false
+		}
+	}
+	return len(p) > 0 && len(p) <= 64
+}
+
+// searchAfterPrefix calls look after a prefix, and before a suffix.
+func (p *unwrapper) searchAfterPrefix(prefix, suffix []byte, look func() bool) bool {
+	if len(bytes.TrimSpace(prefix)) == 0 {
+		p.wrappers = append(p.wrappers, wrapper{"", nil, p.hash(), prefix, suffix})
+		defer p.pop(len(p.wrappers) - 1)
+		return look()
+	}
+	was, around := p.currentPosition(), p.hash()
+	rest, from := prefix, len(p.wrappers)
+	for {
+		k, n := prefixOf(rest)
+		if n == 0 {
+			break
+		}
+		p.push(k, nil, rest[:n:n], nil)
+		p.readPrefix(p.hash(), rest[:n], ofPlace)
+		rest = rest[n:]
+	}
+	if len(bytes.TrimSpace(rest)) > 0 {
+		p.push(nameOfPrefix(rest, suffix), nil, rest, nil)
+		p.readPrefix(p.hash(), rest, plainKey)
+	} else if len(p.wrappers) > from {
+		p.wrappers[len(p.wrappers)-1].before = prefix[len(prefix)-len(rest)-len(p.wrappers[len(p.wrappers)-1].before):]
+	}
+	if len(p.wrappers) > from {
+		p.wrappers[from].after = suffix
+	}
+	if len(suffix) > 0 {
+		p.readPrefix(p.hash(), suffix, plainKey)
+	}
+	found := p.leaveTo(was, look())
+	if found {
+		p.keepPrefix(around, prefix)
+	}
+	return found
+}
+
+// timestamp is the time of a line as it is written.
+type timestamp struct {
+	text []byte
+	fine bool // it has fractions of a second
+}
+
+// searchJSON searches the JSON value that begins at i of a text.
+func (p *unwrapper) searchJSON(t []byte, i int) (n int, found bool) {
+	n, whole := json.ValueLen(t[i:])
+	end := i + n
+	if !whole && len(t)-i < 24 {
+		return 1, false
+	}
+	if !whole && endsInContent(t[i:], 0) {
+		return n, false
+	}
+	found = p.searchAfterPrefix(t[:i], t[end:], func() bool { return p.searchValue(t[i:end:end], whole) })
+	if !whole {
+		n = 1
+	}
+	return n, found
+}
+
+// endsInContent reports whether a JSON value is cut off inside a part of a conversation or session. A payload there
+// would be content.
+func endsInContent(v []byte, depth int) bool {
+	switch {
+	case depth > maxWrappers:
+		return false
+	case opensObject(v):
+		all, n, whole := json.AppendFields(nil, v)
+		if whole || n < len(v) || len(all) == 0 {
+			return false
+		}
+		return currentRules().isOwnText(all) || endsInContent(all[len(all)-1].Value, depth+1)
+	case isArray(v):
+		for at := 1; at < len(v); at++ { // after a comma
+			at += json.SpaceLen(v[at:])
+			n, closed := json.ValueLen(v[at:])
+			if n == 0 || !closed {
+				return n > 0 && endsInContent(v[at:], depth+1)
+			}
+			at += n + json.SpaceLen(v[at+n:])
+		}
+	}
+	return false
+}
+
+// searchValue searches a JSON value for payloads.
+func (p *unwrapper) searchValue(v []byte, whole bool) bool {
+	switch {
+	case len(p.wrappers) >= maxWrappers || len(v) == 0:
+		return false
+	case v[0] == '{':
+		return p.searchObject(v, whole)
+	case v[0] == '[':
+		return whole && p.searchArray(v)
+	case v[0] == '"' && whole:
+		return p.searchString(v)
+	}
+	return false
+}
+
+func (p *unwrapper) searchObject(v []byte, whole bool) bool {
+	from := len(p.members)
+	defer func() { p.members = p.members[:from] }()
+	all, n, closed := json.AppendFields(p.members, v)
+	p.members = all
+	all = all[from:]
+	if s := p.rules.readInfo(all); s.is != noPayload && (!s.weak || p.paths[p.hash()] != nil) {
+		if whole && !(closed && n == len(v)) {
+			return false // not JSON
+		}
+		return (whole || s.is == aChunk) && p.addPayload(payload{chunkInfo: s, text: v, cut: !whole})
+	}
+	if !whole || !closed || p.rules.isOwnText(all) {
+		return false
+	}
+	if s, is := p.askProtocols(v); is {
+		return p.addPayload(payload{chunkInfo: s, text: v})
+	}
+	return p.searchMembers(all, v)
+}
+
+// askProtocols asks the protocols what an object is. At a place where objects have not been payloads for a while,
+// it asks rarely.
+func (p *unwrapper) askProtocols(v []byte) (s chunkInfo, is bool) {
+	const enough, rarely = 8, 64
+	h := p.hash()
+	if p.dull[h] >= enough && p.dull[h]%rarely != 0 {
+		p.dull[h]++
+		return s, false
+	}
+	s.block, s.number = -1, -1
+	switch p.in.GuessPayload(v) {
+	case capture.Chunk:
+		s.is = aChunk
+	case capture.Body:
+		s.is = aBody
+	case capture.Ask:
+		s.is = aRequest
+	default:
+		p.dull[h]++
+		return s, false
+	}
+	p.dull[h] = 0
+	return s, true
+}
+
+// searchMembers searches the fields of an object for payloads, first those that had some before. If these have
+// payloads again, it skips the others.
+func (p *unwrapper) searchMembers(all []json.FoundField, v []byte) (found bool) {
+	const learning = 64
+	was := p.currentPosition()
+	named := slices.ContainsFunc(p.wrappers, func(w wrapper) bool { return w.name != "" || w.key != nil })
+	if name := objectName(all, named); name != "" {
+		p.push(name, nil, nil, nil)
+	}
+	p.readKeys(p.hash(), all, p.leadsTo)
+	for pass := range 2 {
+		if pass == 1 && found && p.lines > learning {
+			break
+		}
+		for _, m := range all {
+			if !mayHold(m.Value) || p.leadsTo(m.Key) != (pass == 0) {
+				continue
+			}
+			depth := len(p.wrappers)
+			p.push("", m.Key, v[:m.At:m.At], v[m.At+len(m.Value):])
+			found = p.searchValue(m.Value, true) || found
+			p.pop(depth)
+		}
+	}
+	return p.leaveTo(was, found)
+}
+
+// mayHold reports whether a value can contain a payload.
+func mayHold(value []byte) bool {
+	switch {
+	case len(value) == 0:
+		return false
+	case value[0] == '{' || value[0] == '[':
+		return len(value) > len(`{"a":{}}`)
+	}
+	return value[0] == '"'
+}
+
+func (p *unwrapper) leadsTo(key []byte) bool { return p.leads[hashOf(hashOf(p.hash()*31, nil), key)] }
+
+// searchArray searches an array, which may be a list of chunks.
+func (p *unwrapper) searchArray(v []byte) bool {
+	first := json.FirstElement(v)
+	if len(first) > 0 && isDigit(first[0]) {
+		text, is := decodeByteList(v)
+		return is && p.searchEncoded("bytes", text)
+	}
+	if s, is := p.chunkOf(first); is {
+		s.is, s.ends, s.last = aList, true, true
+		return p.addPayload(payload{chunkInfo: s, text: v})
+	}
+	if opensObject(first) {
+		from := len(p.members)
+		all, _, _ := json.AppendFields(p.members, first)
+		content := p.rules.isContent(all[from:])
+		p.members = p.members[:from]
+		if content {
+			return false
+		}
+	}
+	found, scope := false, p.scope
+	for at := 1; ; {
+		at += json.SpaceLen(v[at:])
+		n, closed := json.ValueLen(v[at:])
+		if n == 0 || !closed {
+			break
+		}
+		was := p.currentPosition()
+		p.scope = scope<<10 + len(p.payloads) + 1
+		p.push("[]", nil, v[:at:at], v[at+n:])
+		found = p.searchValue(v[at:at+n:at+n], true) || found
+		p.leaveTo(was, false)
+		if at += n + json.SpaceLen(v[at+n:]); at >= len(v) || v[at] != ',' {
+			break
+		}
+		at++
+	}
+	p.scope = scope
+	return found
+}
+
+// chunkOf returns the info of the first element of a list. is reports whether the list is one of chunks.
+func (p *unwrapper) chunkOf(first []byte) (s chunkInfo, is bool) {
+	if !opensObject(first) {
+		if isArray(first) {
+			return chunkInfo{block: -1, number: -1}, p.in.GuessPayload(first) == capture.Chunk
+		}
+		return s, false
+	}
+	from := len(p.members)
+	all, _, whole := json.AppendFields(p.members, first)
+	s = p.rules.readInfo(all[from:])
+	p.members = p.members[:from]
+	return s, whole && s.is == aChunk && !s.weak
+}
+
+// searchString searches a string, which may be a line of a log or a text of several lines.
+func (p *unwrapper) searchString(v []byte) bool {
+	inside, is := stringInside(v)
+	knownBase64 := p.leads[hashOf(hashOf(p.hash()*31, []byte("base64")), nil)]
+	if text, coded := decodeBase64(inside, knownBase64); is && coded {
+		return p.searchEncoded("base64", text)
+	}
+	known := p.paths[p.hash()]
+	if !is || known == nil && len(p.shapes[p.hash()]) == 0 && !p.rules.mayBeText(inside) {
+		return false
+	}
+	t := json.AppendUnquoted(make([]byte, 0, len(inside)), inside)
+	depth, texts := len(p.wrappers), len(p.builder.texts)
+	p.wrappers = append(p.wrappers, wrapper{"", nil, p.hash(), v[:1], v[len(v)-1:]})
+	if texts > 0 {
+		p.builder.texts = append(p.builder.texts, builderText{t, v, known})
+	}
+	found := p.searchInQuotes(known, t)
+	p.builder.texts = p.builder.texts[:texts]
+	p.pop(depth)
+	return found
+}
+
+// searchInQuotes searches a text that is quoted in the log.
+func (p *unwrapper) searchInQuotes(known *payloadPath, t []byte) bool {
+	p.within++
+	defer func() { p.within-- }()
+	if known != nil && known.pieces {
+		if s, is := p.readEvents(t); is {
+			return p.addPayload(payload{chunkInfo: s, text: t, quoted: true})
+		}
+		if s, is := p.readObjects(t); is {
+			return p.addPayload(payload{chunkInfo: s, text: t, quoted: true, unsure: true})
+		}
+		if isBegun(t) {
+			return p.addPayload(payload{chunkInfo: chunkInfo{is: aChunk, weak: true, block: -1, number: -1}, text: t, quoted: true, cut: true, unsure: true})
+		}
+		return p.addRestOf(known, t)
+	}
+	if known != nil && known.begun && !known.fields {
+		if isBegun(t) {
+			return p.addPayload(payload{chunkInfo: chunkInfo{is: aChunk, weak: true, block: -1, number: -1}, text: t, quoted: true, cut: true, unsure: true})
+		}
+		return p.addRestOf(known, t)
+	}
+	if (known == nil || !known.fields) && isBegun(t) {
+		if s, is := p.readEvents(t); is {
+			return p.addPayload(payload{chunkInfo: s, text: t, quoted: true})
+		}
+		return p.addPayload(payload{chunkInfo: chunkInfo{is: aChunk, weak: true, block: -1, number: -1}, text: t, quoted: true, cut: true})
+	}
+	return p.searchText(t) || p.addRest(t) || known != nil && p.addRestOf(known, t)
+}
+
+// isBegun reports whether a text can be the first piece of an event stream, or of several objects, that was cut
+// inside a payload.
+func isBegun(t []byte) bool {
+	line := t[bytes.LastIndexByte(t, '\n')+1:]
+	value, isData := bytes.CutPrefix(line, []byte("data:"))
+	if value = bytes.TrimLeft(value, " "); len(value) < 8 || value[0] != '{' || !isData && len(line) < len(t) {
+		return false
+	}
+	if _, closed := json.ValueLen(value); closed || !couldBeObject(value) {
+		return false
+	}
+	return isField(t) || t[0] == '{' || t[0] == ':'
+}
+
+// mayBeText reports whether the inside of a string can contain a payload.
+func (t *payloadRules) mayBeText(inside []byte) bool {
+	return len(inside) >= 6 && (bytes.IndexByte(inside, '{') >= 0 || bytes.Contains(inside, []byte("data:")) ||
+		bytes.HasPrefix(inside, []byte("event:")) || bytes.Contains(inside, []byte("event: ")) || t.isTerminator(bytes.Contains, inside))
+}
