@@ -72,17 +72,6 @@ func (a *app) configCommand() *cobra.Command {
 	return all
 }
 
-// shareFlags adds the flags of the settings that all commands share to 'config show', so that users can see
-// how a flag changes the settings.
-func shareFlags(root *cobra.Command) {
-	show, _, _ := root.Find([]string{"config", "show"})
-	for _, s := range allSettings(root) {
-		if s.table == "" {
-			show.Flags().AddFlag(s.flag)
-		}
-	}
-}
-
 // showConfig writes every setting in the syntax of the file. It reports invalid values after the settings.
 func (a *app) showConfig(cmd *cobra.Command, origins bool) error {
 	c, err := readConfiguration(cmd.Root())

@@ -51,7 +51,10 @@ func (a *app) demoCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case list:
-				a.listDemos()
+				a.stdout.printLine("  %-12s %s", tour, "all scenarios except "+byName+", with explanations")
+				for _, s := range scenarios {
+					a.stdout.printLine("  %-12s %s", s.name, s.shows)
+				}
 				return nil
 			case len(args) > 1:
 				return usageErrorf("demo: takes one SCENARIO, got %d", len(args))
@@ -69,14 +72,6 @@ func (a *app) demoCommand() *cobra.Command {
 	markSettings(cmd.Flags(), "demo", "speed")
 	a.flags.add(cmd.Flags())
 	return cmd
-}
-
-// listDemos prints the scenarios.
-func (a *app) listDemos() {
-	a.stdout.printLine("  %-12s %s", tour, "all scenarios except "+byName+", with explanations")
-	for _, s := range scenarios {
-		a.stdout.printLine("  %-12s %s", s.name, s.shows)
-	}
 }
 
 // playDemo plays a scenario on the screen, or prints it without one.

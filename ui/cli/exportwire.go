@@ -205,7 +205,14 @@ func bodyOf(x *providers.Exchange, v *providers.View) *report.Body {
 		b.Ends = append(b.Ends, int(end))
 	}
 	if x.Framing == "WebSocket messages" {
-		asEvents(b)
+		// Write the messages as server-sent events: in a file, messages have no boundaries.
+		var out []byte
+		start := 0
+		for i, end := range b.Ends {
+			out = append(append(append(out, "data: "...), bytes.TrimSpace(b.Bytes[start:end])...), "\n\n"...)
+			start, b.Ends[i] = end, len(out)
+		}
+		b.Bytes, b.Events = out, true
 	}
 	for _, t := range v.Session().Turns {
 		if t.Exchange == x.Number {
@@ -225,17 +232,6 @@ func hostIn(address string) string {
 		return ""
 	}
 	return u.Host
-}
-
-// asEvents turns WebSocket messages into server-sent events: in a file, messages have no boundaries.
-func asEvents(b *report.Body) {
-	var out []byte
-	start := 0
-	for i, end := range b.Ends {
-		out = append(append(append(out, "data: "...), bytes.TrimSpace(b.Bytes[start:end])...), "\n\n"...)
-		start, b.Ends[i] = end, len(out)
-	}
-	b.Bytes, b.Events = out, true
 }
 
 // argsOf returns the arguments of a call with their deltas by frame. Rewritten arguments have no deltas,

@@ -58,18 +58,14 @@ func (a *app) startKeptCapture(f *liveFlags, began time.Time, by string) *captur
 		a.printNote("not recording: %s", err)
 		return nil
 	}
-	a.pruneCaptures(dir, f.kept)
-	return r
-}
-
-// pruneCaptures deletes the captures beyond the limits.
-func (a *app) pruneCaptures(dir string, k *keptFlags) {
-	bytes, _ := sizeOf("--prune-size", k.size)
-	for _, gone := range record.Prune(dir, record.Limits{Age: time.Duration(k.days) * 24 * time.Hour, Bytes: bytes}, time.Now()) {
+	k := f.kept
+	maxBytes, _ := sizeOf("--prune-size", k.size)
+	for _, gone := range record.Prune(dir, record.Limits{Age: time.Duration(k.days) * 24 * time.Hour, Bytes: maxBytes}, time.Now()) {
 		if k.verbose {
 			a.printNote("deleted %s: %s, written %s", gone.Path, sizeText(gone.Bytes), gone.Written.Format(time.DateOnly))
 		}
 	}
+	return r
 }
 
 // captureFolder is the folder of captures that are recorded by default.

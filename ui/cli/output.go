@@ -29,7 +29,7 @@ type lineWriter struct{ to io.Writer }
 func (l lineWriter) writeLine(t display.Text) { _, _ = io.WriteString(l.to, t.String()+"\n") }
 
 // writeObject writes the remaining part of an object and ends its line.
-func (l lineWriter) writeObject(o *jsonObject) { _, _ = l.to.Write(o.lineBytes()) }
+func (l lineWriter) writeObject(o *jsonObject) { _, _ = l.to.Write(append(o.end(), '\n')) }
 
 // printLine writes one line, sanitised, without spaces at its end.
 func (l lineWriter) printLine(format string, args ...any) {
@@ -254,9 +254,6 @@ func (o *jsonObject) end() []byte {
 	}
 	return append(o.b, '}')
 }
-
-// lineBytes returns the complete object as a line.
-func (o *jsonObject) lineBytes() []byte { return append(o.end(), '\n') }
 
 // listOf writes an array with an object for each item.
 func listOf[T any](o *jsonObject, name string, items []T, write func(o *jsonObject, item T)) {

@@ -85,7 +85,12 @@ func (t *plainPrinter) printAll(o ui.Options) (over bool, err error) {
 		}
 	}
 	if o.Status != nil {
-		t.printAlarms(o.Status())
+		for _, w := range o.Status() {
+			if w.Alarm && !t.words[w.Text] {
+				t.words[w.Text] = true
+				t.printLine("Source: %s.", w.Text)
+			}
+		}
 	}
 	if over, err = o.Inbox.Done(); !over {
 		return false, nil
@@ -94,16 +99,6 @@ func (t *plainPrinter) printAll(o ui.Options) (over bool, err error) {
 	t.printNewEvents()
 	t.printLine("The source has ended.")
 	return true, err
-}
-
-// printAlarms prints the problems of the source, each once.
-func (t *plainPrinter) printAlarms(words []ui.StatusNote) {
-	for _, w := range words {
-		if w.Alarm && !t.words[w.Text] {
-			t.words[w.Text] = true
-			t.printLine("Source: %s.", w.Text)
-		}
-	}
 }
 
 // printNewEvents prints the events since the last call.
@@ -132,7 +127,10 @@ func (t *plainPrinter) printNewEvents() {
 		case stream.TurnClose:
 			t.printTurnEnd(turn)
 		}
-		t.printEventFindings(turn, call)
+		t.printFindings(fmt.Sprintf("Turn %d", turn.Number+1), turn.Findings)
+		if call != nil {
+			t.printFindings(t.callLabel(turn, call), call.Findings)
+		}
 	}
 }
 
@@ -164,14 +162,6 @@ func (t *plainPrinter) printCall(turn *stream.Turn, c *stream.Call) {
 		return
 	}
 	t.writeLongLine(lead, display.CleanParts(c.Args()))
-}
-
-// printEventFindings prints the findings of the current event about a turn and its call.
-func (t *plainPrinter) printEventFindings(turn *stream.Turn, c *stream.Call) {
-	t.printFindings(fmt.Sprintf("Turn %d", turn.Number+1), turn.Findings)
-	if c != nil {
-		t.printFindings(t.callLabel(turn, c), c.Findings)
-	}
 }
 
 // printFindings prints the findings of the current event in a list.

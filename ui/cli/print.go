@@ -197,7 +197,7 @@ func (a *app) printSource(src capture.Source, path string, in *providers.Inspect
 	if failed != nil {
 		return failed
 	}
-	a.printSourceNotes(path, in, q.known || hasServers(in) || a.isIndexed(path))
+	a.printSourceNotes(path, in, q.known || len(in.Executed().Servers) > 0 || a.isIndexed(path))
 	err = errors.Join(err, q.printEnded(true))
 	if o, is := p.(interface {
 		others(string, providers.OtherLines)

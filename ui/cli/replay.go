@@ -182,7 +182,19 @@ func (r *replayer) previewSource(path string, in *providers.Inspector) error {
 			if s.src == nil {
 				unknown = append(unknown, int(c.turn.Number)+1)
 			} else if replay.NumCalls(s.src.Messages) > 0 {
-				r.writePreviews(s)
+				r.out.writeHeading(s)
+				for _, to := range r.targets {
+					for _, p := range r.policies {
+						if !p.Knows(s.src.From, to) && len(r.targets)+len(r.policies) > 2 {
+							continue
+						}
+						v := s.src.Preview(to, p)
+						r.out.writePreview(s, &v)
+						if r.shown++; r.failOn != "" && r.reachesLimit(&v) {
+							r.bad++
+						}
+					}
+				}
 			}
 		}
 	}
@@ -193,23 +205,6 @@ func (r *replayer) previewSource(path string, in *providers.Inspector) error {
 		return noCalls(path, chosen)
 	}
 	return nil
-}
-
-// writePreviews writes the previews of one subject.
-func (r *replayer) writePreviews(s *previewSubject) {
-	r.out.writeHeading(s)
-	for _, to := range r.targets {
-		for _, p := range r.policies {
-			if !p.Knows(s.src.From, to) && len(r.targets)+len(r.policies) > 2 {
-				continue
-			}
-			v := s.src.Preview(to, p)
-			r.out.writePreview(s, &v)
-			if r.shown++; r.failOn != "" && r.reachesLimit(&v) {
-				r.bad++
-			}
-		}
-	}
 }
 
 // reachesLimit reports whether a preview reaches the limit. A refusal or an unknown outcome always reaches

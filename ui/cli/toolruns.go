@@ -65,9 +65,6 @@ func (p *requestPrinter) printAnswered(q *turnPrinter, to toolRunPrinter, all bo
 	}
 }
 
-// hasServers reports whether there is traffic with an MCP server.
-func hasServers(in *providers.Inspector) bool { return len(in.Executed().Servers) > 0 }
-
 // maxResultText is the maximum number of bytes of a result in a JSON line.
 const maxResultText = stream.MaxResultBytes
 

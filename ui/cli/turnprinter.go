@@ -77,7 +77,13 @@ func (q *turnPrinter) printEnded(all bool) error {
 	s := q.in.Session()
 	slices.SortFunc(now, func(a, b int32) int { return cmp.Compare(s.Turn(a).OpenedBy, s.Turn(b).OpenedBy) })
 	for _, n := range now {
-		q.addWaiting(n)
+		t := q.in.Session().Turn(n)
+		e := endedTurn{n, int64(t.Memory())}
+		if x := q.in.Exchange(t.Exchange); x != nil {
+			e.bytes += x.Request.Size()
+		}
+		q.weight += e.bytes
+		q.ended = append(q.ended, e)
 	}
 	n := q.readyCount(all)
 	at := n // turns per batch
@@ -104,7 +110,10 @@ func (q *turnPrinter) printTurns(turns []endedTurn) {
 		known := isRecognised(q.in.Exchange(t.Exchange), t)
 		q.known = q.known || known
 		if !q.only.matches(q.in, t) {
-			q.skipTurn(number)
+			if q.hidden == nil {
+				q.hidden = map[int32]bool{}
+			}
+			q.hidden[number] = true
 		} else if known || !q.among {
 			q.to.addTurn(q.in.View(), q.fileOfTurn(t), t)
 			q.traces.addTurn(q.in.View(), q.fileOfTurn(t), t)
@@ -117,18 +126,13 @@ func (q *turnPrinter) printTurns(turns []endedTurn) {
 	if len(back) > 0 {
 		slices.SortFunc(back, func(a, b sentBackCall) int { return cmp.Compare(a.Event, b.Event) })
 		for i := range back {
-			q.setCallName(&back[i])
+			r := &back[i]
+			if _, c := q.in.Session().Find(r.of); c != nil {
+				r.name, r.id = c.Name, c.ID
+			}
 		}
 		q.printSentBack(back)
 	}
-}
-
-// skipTurn hides a turn, its calls, and how they are sent back.
-func (q *turnPrinter) skipTurn(turn int32) {
-	if q.hidden == nil {
-		q.hidden = map[int32]bool{}
-	}
-	q.hidden[turn] = true
 }
 
 // printSentBack prints calls of printed turns that were sent back.
@@ -136,13 +140,6 @@ func (q *turnPrinter) printSentBack(back []sentBackCall) {
 	back = slices.DeleteFunc(back, func(r sentBackCall) bool { return q.hidden[r.of.Turn] })
 	if len(back) > 0 {
 		q.to.sentBack(back)
-	}
-}
-
-// setCallName sets the current name and id of a call that was sent back.
-func (q *turnPrinter) setCallName(r *sentBackCall) {
-	if _, c := q.in.Session().Find(r.of); c != nil {
-		r.name, r.id = c.Name, c.ID
 	}
 }
 
@@ -314,17 +311,6 @@ const (
 	maxWaitingTurns = 1 << 7
 	maxWaitingBytes = 16 << 20
 )
-
-// addWaiting adds a turn to those that wait to be printed.
-func (q *turnPrinter) addWaiting(number int32) {
-	t := q.in.Session().Turn(number)
-	e := endedTurn{number, int64(t.Memory())}
-	if x := q.in.Exchange(t.Exchange); x != nil {
-		e.bytes += x.Request.Size()
-	}
-	q.weight += e.bytes
-	q.ended = append(q.ended, e)
-}
 
 // readyCount returns how many of the waiting turns can be printed now.
 func (q *turnPrinter) readyCount(all bool) (n int) {

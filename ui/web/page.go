@@ -43,18 +43,7 @@ type Turn struct {
 
 // Write writes the page.
 func Write(to io.Writer, p *Page) error {
-	h := newWriter(to)
-	h.writeHead(p)
-	h.writeOverview(p)
-	h.raw(`<main id="turns">`)
-	for i := range p.Turns {
-		h.writeTurn(p, &p.Turns[i])
-	}
-	h.raw("</main>\n<footer><p>Written by toolscope. This page fetches nothing and runs no code.</p></footer>\n</body>\n</html>\n")
-	return h.flush()
-}
-
-func (h *writer) writeHead(p *Page) {
+	h := &writer{to: bufio.NewWriter(to)}
 	name := filepath.Base(p.Name)
 	h.raw("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")
 	h.raw(`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src '`).text(hashOf(styleSheet())).raw("'; base-uri 'none'; form-action 'none'\">\n")
@@ -68,6 +57,16 @@ func (h *writer) writeHead(p *Page) {
 		h.raw("<p>This page shows only part of the capture.</p>\n")
 	}
 	h.raw("</header>\n")
+	h.writeOverview(p)
+	h.raw(`<main id="turns">`)
+	for i := range p.Turns {
+		h.writeTurn(p, &p.Turns[i])
+	}
+	h.raw("</main>\n<footer><p>Written by toolscope. This page fetches nothing and runs no code.</p></footer>\n</body>\n</html>\n")
+	if h.err == nil {
+		h.err = h.to.Flush()
+	}
+	return h.err
 }
 
 // writeOverview writes totals and a list of the turns.
@@ -149,15 +148,6 @@ type writer struct {
 	to    *bufio.Writer
 	err   error
 	clean []byte // scratch
-}
-
-func newWriter(to io.Writer) *writer { return &writer{to: bufio.NewWriter(to)} }
-
-func (h *writer) flush() error {
-	if h.err == nil {
-		h.err = h.to.Flush()
-	}
-	return h.err
 }
 
 func (h *writer) write(s string) {
