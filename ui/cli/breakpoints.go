@@ -189,7 +189,7 @@ func (f *faultFlags) parse() ([]fault.Fault, error) {
 }
 
 // announceFaults prints which faults are injected, and shows them on the screen.
-func (f *faultFlags) announceFaults(l *liveInput, a *app) {
+func (f *faultFlags) announceFaults(l *liveInput, a *appConsole) {
 	if len(f.faults) > 0 {
 		l.faults = strings.Join(f.faults, " ")
 		a.printNote("toolscope injects faults into the responses: --fault %s", strings.Join(f.faults, " --fault "))

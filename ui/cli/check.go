@@ -35,7 +35,7 @@ type checkFlags struct {
 	baseline       string
 }
 
-func (a *app) checkCommand() *cobra.Command {
+func (a *appPrinting) checkCommand() *cobra.Command {
 	var f checkFlags
 	cmd := &cobra.Command{
 		Use: "check FILE…", Short: "Fail on findings, for CI",
@@ -92,7 +92,7 @@ type checker struct {
 const noSeverity = stream.Error + 1
 
 // newChecker returns a checker for the flags.
-func (a *app) newChecker(f *checkFlags) (*checker, error) {
+func (a *appConsole) newChecker(f *checkFlags) (*checker, error) {
 	c := &checker{checkFlags: f, limit: noSeverity, called: map[string]int{}, broken: map[string]int{}}
 	c.Version, c.Time = versionText(), time.Now().Format("2006-01-02T15:04:05")
 	if f.maxCost < 0 {
@@ -128,7 +128,7 @@ func (a *app) newChecker(f *checkFlags) (*checker, error) {
 var severityWords = []string{stream.Info.String(), stream.Warn.String(), stream.Error.String()}
 
 // runCheck reads every file and writes the findings.
-func (a *app) runCheck(ctx context.Context, paths []string, f *checkFlags, capped bool) error {
+func (a *appPrinting) runCheck(ctx context.Context, paths []string, f *checkFlags, capped bool) error {
 	c, err := a.newChecker(f)
 	if err == nil {
 		err = a.checkHubFlags(paths)
@@ -174,7 +174,7 @@ func (a *app) runCheck(ctx context.Context, paths []string, f *checkFlags, cappe
 }
 
 // checkSource collects the findings of one source.
-func (a *app) checkSource(src capture.Source, path string, in *providers.Inspector, c *checker) error {
+func (a *appPrinting) checkSource(src capture.Source, path string, in *providers.Inspector, c *checker) error {
 	before := a.code
 	a.code = 0
 	defer func() { a.code = max(a.code, before) }()

@@ -37,46 +37,67 @@ import (
 	"toolscope/ui/display"
 )
 
-// app is one run of the program.
+// app is one run of the program. It is built of parts, each of which uses only the parts before it. The receiver
+// of a command says which of them the command needs.
 type app struct {
+	appPrinting
+	sends         publishFlags  // for a followed source
+	sending       *hubPublisher // nil without --publish
+	replaying     replayFlags
+	speed         float64
+	providerFlags map[string]*connectFlags // flags of the command line, by name of the host
+	network       *liveInput               // input from the network; nil without one
+}
+
+// appConsole has the standard streams, the notes and errors of the program, and its exit code.
+type appConsole struct {
 	stdin            *os.File
 	stdout, stderr   lineWriter
 	later            atomic.Pointer[deferredOutput] // gets notes and errors instead of stderr, unless nil
 	drawing          atomic.Bool                    // the screen is open
 	output           stdStream                      // standard output, not sanitised, for the screen and files
 	ending           *shutdown                      // started by a signal
-	keys             ui.UserKeys
-	journal          ui.Journal // notes and errors of the program
-	narrow           func()     // limits both standard streams to ASCII
-	flags            lookFlags
-	reading          readFlags
-	hub              hubFlags
-	calls            callFlags
-	views            []*fleet.View // the hubs that are read
-	reportedViews    int           // number of views whose missing data was reported
-	sends            publishFlags  // for a followed source
-	sending          *hubPublisher // nil without --publish
-	tracing          *traceSender  // nil without --otlp
-	replaying        replayFlags
-	follow           bool
-	filter           string      // text of --filter
-	turnFilter       *turnFilter // filter, parsed; nil selects all turns
-	speed            float64
-	format           string
-	counting         bool   // --count
-	summary          bool   // --summary
-	jq               string // expression of --jq, "" without the flag
-	pricesFile       string
-	providerFlags    map[string]*connectFlags // flags of the command line, by name of the host
-	network          *liveInput               // input from the network; nil without one
-	found            capture.FoundFile        // the current file
-	joins            bool                     // named captures of one run are read as one source
-	isRun            bool                     // the current source is the captures of one run
-	unrecognised     []string                 // files in which nothing was recognised
-	origin           map[string]valueOrigin   // of settings from the environment or the file, by key
-	code             int                      // exit code so far
-	oldNames         []string                 // notes about old names of flags and topics that were used
+	journal          ui.Journal                     // notes and errors of the program
+	narrow           func()                         // limits both standard streams to ASCII
+	code             int                            // exit code so far
+	oldNames         []string                       // notes about old names of flags and topics that were used
 	stderrIsTerminal bool
+}
+
+// appSettings has the settings that do not depend on an input.
+type appSettings struct {
+	appConsole
+	origin     map[string]valueOrigin // of settings from the environment or the file, by key
+	keys       ui.UserKeys
+	flags      lookFlags
+	pricesFile string
+}
+
+// appInputs opens files and hubs, and reads them one after the other.
+type appInputs struct {
+	appSettings
+	reading       readFlags
+	hub           hubFlags
+	calls         callFlags
+	follow        bool
+	views         []*fleet.View     // the hubs that are read
+	reportedViews int               // number of views whose missing data was reported
+	found         capture.FoundFile // the current file
+	joins         bool              // named captures of one run are read as one source
+	isRun         bool              // the current source is the captures of one run
+	unrecognised  []string          // files in which nothing was recognised
+}
+
+// appPrinting prints turns and calls.
+type appPrinting struct {
+	appInputs
+	filter     string      // text of --filter
+	turnFilter *turnFilter // filter, parsed; nil selects all turns
+	format     string
+	counting   bool         // --count
+	summary    bool         // --summary
+	jq         string       // expression of --jq, "" without the flag
+	tracing    *traceSender // nil without --otlp
 }
 
 // Run runs the command line args and returns the exit code.
@@ -85,7 +106,9 @@ func Run(args []string, stdin, stdout, stderr *os.File) int {
 	out, errs := newStdWriter(stdout, "standard output", ending), newStdWriter(stderr, "standard error", ending)
 	ascii := asciiLocale()
 	words, said := &asciiTo{to: out, on: ascii}, &asciiTo{to: errs, on: ascii}
-	a := &app{stdin: stdin, stdout: lineWriter{words}, stderr: lineWriter{said}, output: out, ending: ending, stderrIsTerminal: isTerminal(stderr)}
+	a := new(app)
+	a.stdin, a.stdout, a.stderr, a.output, a.ending = stdin, lineWriter{words}, lineWriter{said}, out, ending
+	a.stderrIsTerminal = isTerminal(stderr)
 	a.narrow = func() { words.on, said.on = true, true }
 	root := a.rootCommand()
 	root.SetArgs(args)
@@ -101,7 +124,7 @@ func Run(args []string, stdin, stdout, stderr *os.File) int {
 }
 
 // finishRun prints err, if there is one, and returns the exit code.
-func (a *app) finishRun(err error) int {
+func (a *appSettings) finishRun(err error) int {
 	if err != nil {
 		a.failWith(a.withOrigin(err))
 	}
@@ -109,7 +132,7 @@ func (a *app) finishRun(err error) int {
 }
 
 // failWith prints err and raises the exit code to the code for err: 2 for wrong usage, else 1.
-func (a *app) failWith(err error) {
+func (a *appConsole) failWith(err error) {
 	a.printError(err)
 	a.code = max(a.code, 1)
 	var usage *usageError
@@ -119,7 +142,7 @@ func (a *app) failWith(err error) {
 }
 
 // printError writes an error as at most three lines.
-func (a *app) printError(err error) {
+func (a *appConsole) printError(err error) {
 	a.journal.Note(time.Now(), err.Error())
 	for _, line := range strings.SplitN("toolscope: "+err.Error(), "\n", 3) {
 		a.notesWriter().writeLine(display.Clean(line))
@@ -127,7 +150,7 @@ func (a *app) printError(err error) {
 }
 
 // printNote writes a note of the program itself, on one line.
-func (a *app) printNote(format string, args ...any) {
+func (a *appConsole) printNote(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	a.journal.Note(time.Now(), text)
 	a.notesWriter().writeLine(display.Clean("toolscope: " + text))
@@ -269,14 +292,16 @@ func listenAt(address string, public bool) (net.Listener, error) {
 }
 
 // printRefused prints that a request was refused.
-func (a *app) printRefused(status int, why string) { a.printNote("refused with %d: %s", status, why) }
+func (a *appConsole) printRefused(status int, why string) {
+	a.printNote("refused with %d: %s", status, why)
+}
 
 // firstLine prints the first line of each message of net/http, without stacks.
-type firstLine struct{ app *app }
+type firstLine struct{ console *appConsole }
 
 // Write prints the first line of p.
 func (f firstLine) Write(p []byte) (int, error) {
 	line, _, _ := strings.Cut(string(p), "\n")
-	f.app.printNote("%s", line)
+	f.console.printNote("%s", line)
 	return len(p), nil
 }

@@ -50,7 +50,7 @@ func shellNames() (names []string) {
 	return names
 }
 
-func (a *app) completionCommand() *cobra.Command {
+func (a *appConsole) completionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "completion SHELL", Short: "Print a shell completion script",
 		Example: "source <(toolscope completion bash)\nsource <(toolscope completion zsh)\ntoolscope completion fish | source\ntoolscope completion powershell | Out-String | Invoke-Expression",
@@ -72,7 +72,7 @@ func (a *app) completionCommand() *cobra.Command {
 type completion struct{ word, means string }
 
 // completer returns the words that can complete begun. args are the arguments before it.
-type completer func(a *app, args []string, begun string) []completion
+type completer func(a *appInputs, args []string, begun string) []completion
 
 // flagCompleters complete the values of flags. The keys are "COMMAND FLAG", or "FLAG" for all commands.
 var flagCompleters = map[string]completer{
@@ -91,17 +91,17 @@ var flagCompleters = map[string]completer{
 	"fail-on":      commaCompletions(fixedCompletions(func() []completion { return append(wordCompletions(severityWords), codeCompletions()...) })),
 	"fail-on-loss": fixedCompletions(func() []completion { return wordCompletions(mapSlice(replay.Severities, replay.Severity.String)) }),
 	"fault":        fixedCompletions(faultCompletions),
-	"model":        (*app).modelCompletions,
-	"expect-tool":  (*app).toolCompletions,
-	"forbid-tool":  (*app).toolCompletions,
-	"filter":       (*app).filterCompletions,
-	"break":        (*app).filterCompletions,
+	"model":        (*appInputs).modelCompletions,
+	"expect-tool":  (*appInputs).toolCompletions,
+	"forbid-tool":  (*appInputs).toolCompletions,
+	"filter":       (*appInputs).filterCompletions,
+	"break":        (*appInputs).filterCompletions,
 }
 
 // argCompleters complete the arguments of commands. Arguments of other commands are files.
 var argCompleters = map[string]completer{
 	"completion": fixedCompletions(func() []completion { return wordCompletions(shellNames()) }),
-	"connect":    firstArgOnly(commaCompletions((*app).providerCompletions)),
+	"connect":    firstArgOnly(commaCompletions((*appInputs).providerCompletions)),
 	"demo":       firstArgOnly(fixedCompletions(demoCompletions)),
 	"explain":    firstArgOnly(fixedCompletions(codeCompletions)),
 	"run":        firstArgOnly(fixedCompletions(clientCompletions)),
@@ -114,7 +114,7 @@ var fileFlags = []string{
 }
 
 // addCompletions registers the completers of arguments and flags with cobra.
-func (a *app) addCompletions(root *cobra.Command) {
+func (a *appInputs) addCompletions(root *cobra.Command) {
 	for _, cmd := range append(root.Commands(), root) {
 		if of := argCompleters[cmd.Name()]; of != nil && cmd != root {
 			cmd.ValidArgsFunction = a.cobraCompleter(of)
@@ -138,7 +138,7 @@ func (a *app) addCompletions(root *cobra.Command) {
 }
 
 // cobraCompleter adapts a completer to cobra.
-func (a *app) cobraCompleter(of completer) cobra.CompletionFunc {
+func (a *appInputs) cobraCompleter(of completer) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, begun string) (all []cobra.Completion, _ cobra.ShellCompDirective) {
 		then := cobra.ShellCompDirectiveNoFileComp
 		for _, o := range of(a, args, begun) {
@@ -155,12 +155,12 @@ func (a *app) cobraCompleter(of completer) cobra.CompletionFunc {
 
 // fixedCompletions returns a completer that suggests the same words everywhere.
 func fixedCompletions(list func() []completion) completer {
-	return func(*app, []string, string) []completion { return list() }
+	return func(*appInputs, []string, string) []completion { return list() }
 }
 
 // firstArgOnly returns a completer for the first argument only.
 func firstArgOnly(of completer) completer {
-	return func(a *app, args []string, begun string) []completion {
+	return func(a *appInputs, args []string, begun string) []completion {
 		if len(args) > 0 {
 			return nil
 		}
@@ -170,7 +170,7 @@ func firstArgOnly(of completer) completer {
 
 // commaCompletions returns a completer for a list with commas. It completes the word after the last comma.
 func commaCompletions(of completer) completer {
-	return func(a *app, args []string, begun string) []completion {
+	return func(a *appInputs, args []string, begun string) []completion {
 		kept := begun[:strings.LastIndexByte(begun, ',')+1]
 		all := of(a, args, begun[len(kept):])
 		for i := range all {
@@ -242,7 +242,7 @@ func clientCompletions() (all []completion) {
 }
 
 // providerCompletions suggests the names of hosts, or the models of a host after its name and a slash.
-func (a *app) providerCompletions(_ []string, begun string) []completion {
+func (a *appInputs) providerCompletions(_ []string, begun string) []completion {
 	name, _, slash := strings.Cut(begun, "/")
 	if !slash {
 		return providerNameCompletions()
@@ -260,7 +260,7 @@ func modelsAt(name string) []string {
 }
 
 // modelCompletions suggests the models of the hosts in the first argument.
-func (a *app) modelCompletions(args []string, _ string) []completion {
+func (a *appInputs) modelCompletions(args []string, _ string) []completion {
 	if len(args) == 0 {
 		return nil
 	}
@@ -272,7 +272,7 @@ func (a *app) modelCompletions(args []string, _ string) []completion {
 }
 
 // filterCompletions completes the last word of a filter.
-func (a *app) filterCompletions(_ []string, begun string) []completion {
+func (a *appInputs) filterCompletions(_ []string, begun string) []completion {
 	kept := begun[:strings.LastIndexAny(begun, " \t")+1]
 	_, all := filter.Complete(begun, nil)
 	return mapSlice(all, func(w string) completion { return completion{word: kept + strings.TrimPrefix(w, kept)} })
@@ -282,7 +282,7 @@ func (a *app) filterCompletions(_ []string, begun string) []completion {
 const peekTime = 2 * time.Second
 
 // toolCompletions suggests the tools that are called in the files of args.
-func (a *app) toolCompletions(args []string, _ string) []completion {
+func (a *appInputs) toolCompletions(args []string, _ string) []completion {
 	ctx, cancel := context.WithTimeout(context.Background(), peekTime)
 	defer cancel()
 	names := map[string]bool{}

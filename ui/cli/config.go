@@ -23,7 +23,7 @@ import (
 	"toolscope/ui/settings"
 )
 
-func (a *app) configCommand() *cobra.Command {
+func (a *appSettings) configCommand() *cobra.Command {
 	origins := false
 	show := &cobra.Command{
 		Use: "show", Short: "List every setting with its value", Args: noArgs,
@@ -73,7 +73,7 @@ func (a *app) configCommand() *cobra.Command {
 }
 
 // showConfig writes every setting in the syntax of the file. It reports invalid values after the settings.
-func (a *app) showConfig(cmd *cobra.Command, origins bool) error {
+func (a *appSettings) showConfig(cmd *cobra.Command, origins bool) error {
 	c, err := readConfiguration(cmd.Root())
 	if err != nil {
 		return err
@@ -113,7 +113,7 @@ func (a *app) showConfig(cmd *cobra.Command, origins bool) error {
 }
 
 // showKeys writes the keys of the screen.
-func (a *app) showKeys(c *configuration, origins bool) {
+func (a *appConsole) showKeys(c *configuration, origins bool) {
 	a.stdout.printLine("")
 	a.stdout.printLine("[%s]", keysTable)
 	for _, of := range ui.Actions() {
@@ -140,7 +140,7 @@ func (a *app) showKeys(c *configuration, origins bool) {
 }
 
 // reportConfig prints the problems of the file. It sets the exit code if a value is invalid.
-func (a *app) reportConfig(c *configuration, wrong []error) error {
+func (a *appConsole) reportConfig(c *configuration, wrong []error) error {
 	for _, o := range c.odd {
 		a.printNote("%s: %s", c.positionText(o.Position), o.text)
 	}
@@ -178,7 +178,7 @@ func tomlText(text string) string {
 }
 
 // checkConfig prints the problems of the file, or that there are none.
-func (a *app) checkConfig(root *cobra.Command) error {
+func (a *appSettings) checkConfig(root *cobra.Command) error {
 	c, err := readConfiguration(root)
 	if err != nil {
 		return err
@@ -195,7 +195,7 @@ func (a *app) checkConfig(root *cobra.Command) error {
 }
 
 // wrongIn returns an error for each invalid value in the file.
-func (a *app) wrongIn(root *cobra.Command, c *configuration) (wrong []error) {
+func (a *appSettings) wrongIn(root *cobra.Command, c *configuration) (wrong []error) {
 	for _, s := range allSettings(root) {
 		if err := a.applySetting(s, c); err != nil && a.origin[s.configKey()].place != "" {
 			wrong = append(wrong, err)
@@ -206,7 +206,7 @@ func (a *app) wrongIn(root *cobra.Command, c *configuration) (wrong []error) {
 
 // editConfig opens the file in the user's editor until the file has no errors or the user quits. A new file
 // begins with all settings and their defaults, commented out.
-func (a *app) editConfig(root *cobra.Command) error {
+func (a *appSettings) editConfig(root *cobra.Command) error {
 	path, err := configPath()
 	if err != nil {
 		return err

@@ -105,7 +105,7 @@ func (a *app) runConnect(ctx context.Context, args []string, f *connectFlags) er
 
 // printAnswers prints the turns of each provider as they end. The first signal cancels the requests; the
 // responses so far are printed.
-func (a *app) printAnswers(l *liveInput, cancel func(), p printer) error {
+func (a *appConsole) printAnswers(l *liveInput, cancel func(), p printer) error {
 	defer quitQuietly()()
 	caught, stop := a.catchEnd()
 	defer stop()
@@ -124,7 +124,7 @@ func (a *app) printAnswers(l *liveInput, cancel func(), p printer) error {
 }
 
 // reportFailures prints the failures and sets the exit code.
-func (a *app) reportFailures(list []string) {
+func (a *appConsole) reportFailures(list []string) {
 	for _, what := range list {
 		a.printError(errors.New(what))
 		a.code = max(a.code, 1)

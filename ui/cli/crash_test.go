@@ -69,7 +69,8 @@ func endless(then func()) capture.Source {
 
 // runBug is the program with a bug.
 func runBug(name string) int {
-	a := &app{ending: newShutdown(), stdin: os.Stdin, output: os.Stdout, stderr: lineWriter{os.Stderr}}
+	a := new(app)
+	a.ending, a.stdin, a.output, a.stderr = newShutdown(), os.Stdin, os.Stdout, lineWriter{os.Stderr}
 	o, src := bugs[name].run()
 	in := fileInbox()
 	o.Source, o.Inbox = "a bug", in

@@ -33,7 +33,7 @@ type cutFlags struct {
 	turn, call int
 }
 
-func (a *app) cutCommand() *cobra.Command {
+func (a *appInputs) cutCommand() *cobra.Command {
 	var f cutFlags
 	cmd := &cobra.Command{
 		Use: "cut FILE", Short: "Truncate a capture, or inject a fault",
@@ -103,7 +103,7 @@ func (f *cutFlags) checkArgs(paths []string) error {
 }
 
 // runCut writes the cut or faulty capture of one source.
-func (a *app) runCut(ctx context.Context, paths []string, f cutFlags) error {
+func (a *appInputs) runCut(ctx context.Context, paths []string, f cutFlags) error {
 	if err := f.checkArgs(paths); err != nil {
 		return err
 	}
@@ -323,7 +323,7 @@ type faultyResponse struct {
 
 // injectFaults returns the records with faults in the response of one turn, or in all responses. Only the
 // end of a response shows which faults changed it.
-func (a *app) injectFaults(records []capture.Record, faults []fault.Fault, turn int, in *providers.Inspector) (out []capture.Record, err error) {
+func (a *appConsole) injectFaults(records []capture.Record, faults []fault.Fault, turn int, in *providers.Inspector) (out []capture.Record, err error) {
 	only := 0
 	if turn > 0 {
 		t, err := (&cutFlags{turn: turn}).turnOf(in, "it")
@@ -364,7 +364,7 @@ func newFaultyResponse(faults []fault.Fault, x *providers.Exchange) *faultyRespo
 }
 
 // appendFaulty appends the records that result from a record with faults.
-func (a *app) appendFaulty(out []capture.Record, b *faultyResponse, set *fault.Set, r capture.Record) []capture.Record {
+func (a *appConsole) appendFaulty(out []capture.Record, b *faultyResponse, set *fault.Set, r capture.Record) []capture.Record {
 	if b.over {
 		return out
 	}
@@ -405,7 +405,7 @@ func (b *faultyResponse) appendChunks(out []capture.Record, pieces []fault.OutCh
 }
 
 // endFaultyResponse appends the end of a response, and reports the faults without effect.
-func (a *app) endFaultyResponse(out []capture.Record, b *faultyResponse, set *fault.Set) []capture.Record {
+func (a *appConsole) endFaultyResponse(out []capture.Record, b *faultyResponse, set *fault.Set) []capture.Record {
 	last, unfit := b.Close()
 	b.over = true
 	for _, u := range unfit {

@@ -22,7 +22,7 @@ func TestRemovedCapture(t *testing.T) {
 		if l.rec, err = a.startCapture(filepath.Join(dir, "x.tsc"), l.began, "test"); err != nil {
 			t.Fatal(err)
 		}
-		stop := l.watchCapture(a)
+		stop := l.watchCapture(&a.appConsole)
 		l.start(callDirect)
 		l.addRecord(capture.Record{Exchange: 1, Data: []byte("hello"), End: capture.EndEOF})
 		time.Sleep(3 * time.Second)

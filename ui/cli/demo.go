@@ -176,7 +176,7 @@ func bringTour(to *screenInbox, own bool) {
 }
 
 // saveDemos writes one scenario, or all, to a folder as captures.
-func (a *app) saveDemos(dir, name string) error {
+func (a *appConsole) saveDemos(dir, name string) error {
 	if _, err := demoSource(context.Background(), name); err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ import (
 	units "toolscope/ui/screen"
 )
 
-func (a *app) diffCommand() *cobra.Command {
+func (a *appPrinting) diffCommand() *cobra.Command {
 	turn := 0
 	cmd := &cobra.Command{
 		Use: "diff FILE FILE…", Short: "Compare the turns of several files",
@@ -59,7 +59,7 @@ type diffCommand struct {
 }
 
 // runDiff compares files and sets the exit code.
-func (a *app) runDiff(ctx context.Context, paths []string, turn int, chosen bool) (err error) {
+func (a *appPrinting) runDiff(ctx context.Context, paths []string, turn int, chosen bool) (err error) {
 	switch {
 	case len(paths) < 2:
 		return usageErrorf("diff: needs two FILEs or more; the first is the base\ntoolscope diff FILE FILE…")

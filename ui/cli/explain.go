@@ -24,7 +24,7 @@ func severitiesOf(d *stream.Diagnosis) string {
 	return joinCommas(append([]string{d.Severity.String()}, mapSlice(d.OtherSeverities, stream.Severity.String)...)...)
 }
 
-func (a *app) explainCommand() *cobra.Command {
+func (a *appConsole) explainCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "explain CODE", Short: "Explain a finding and what to do about it",
 		Example: "toolscope explain ARGS_BROKEN", Long: "CODE is the code of a finding. 'toolscope help findings' lists them.",

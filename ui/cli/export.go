@@ -54,7 +54,7 @@ func exportForms() []exportForm {
 // export is one run of the command: the source, the choice of turns, and the output.
 type export struct {
 	exportFlags
-	app    *app
+	app    *appPrinting
 	path   string // as the user wrote it
 	src    capture.Source
 	in     *providers.Inspector // has read the source once read returns
@@ -62,7 +62,7 @@ type export struct {
 	to     io.Writer
 }
 
-func (a *app) exportCommand() *cobra.Command {
+func (a *appPrinting) exportCommand() *cobra.Command {
 	var f exportFlags
 	cmd := &cobra.Command{
 		Use: "export FILE --as FORM", Short: "Convert to HTML, HAR, OTLP and other forms",
@@ -126,7 +126,7 @@ func (f *exportFlags) chosenForm() (chosen exportForm, err error) {
 }
 
 // runExport exports one source.
-func (a *app) runExport(ctx context.Context, paths []string, f exportFlags) error {
+func (a *appPrinting) runExport(ctx context.Context, paths []string, f exportFlags) error {
 	as, err := f.chosenForm()
 	if err != nil {
 		return err
@@ -193,7 +193,7 @@ func redactedSource(src capture.Source, r *redact.Redactor) capture.Source {
 }
 
 // reportRedactor prints that secrets may remain, if the redactor reached a limit.
-func (a *app) reportRedactor(r *redact.Redactor) {
+func (a *appConsole) reportRedactor(r *redact.Redactor) {
 	if limit := r.Limit(); limit != "" {
 		a.printNote("--redact: secrets may remain: %s", limit)
 		a.code = max(a.code, exitGaps)

@@ -224,7 +224,7 @@ var renamedFlags = []struct{ commands, old, new string }{
 }
 
 // acceptOldFlags makes a command and its subcommands accept the old names of flags.
-func (a *app) acceptOldFlags(cmd *cobra.Command) {
+func (a *appConsole) acceptOldFlags(cmd *cobra.Command) {
 	names := map[string]string{}
 	for _, r := range renamedFlags {
 		if slices.Contains(strings.Fields(r.commands), cmd.Name()) {
@@ -246,7 +246,7 @@ func (a *app) acceptOldFlags(cmd *cobra.Command) {
 }
 
 // noteOldName adds a note about an old name of a flag or a topic.
-func (a *app) noteOldName(old, now string) {
+func (a *appConsole) noteOldName(old, now string) {
 	if note := old + " is now called " + now; !slices.Contains(a.oldNames, note) {
 		a.oldNames = append(a.oldNames, note)
 	}
@@ -254,7 +254,7 @@ func (a *app) noteOldName(old, now string) {
 
 // printOldNames prints the notes about old names, but only to a terminal: the output of scripts doesn't
 // change.
-func (a *app) printOldNames() {
+func (a *appConsole) printOldNames() {
 	for _, note := range a.oldNames {
 		if a.stderrIsTerminal {
 			a.printNote("%s", note)

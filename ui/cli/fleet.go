@@ -23,7 +23,7 @@ import (
 // hubFlags are the credentials for a hub.
 type hubFlags struct{ creds, nkey, token, ca string }
 
-func (a *app) hubFlags(cmd *cobra.Command) {
+func (a *appInputs) hubFlags(cmd *cobra.Command) {
 	to := cmd.Flags()
 	to.StringVar(&a.hub.creds, "creds", "", "")
 	to.StringVar(&a.hub.nkey, "nkey", "", "")
@@ -36,7 +36,7 @@ func (a *app) hubFlags(cmd *cobra.Command) {
 
 // hubAuth returns the credentials of the flags. A token is not allowed on the command line, which all
 // programs can read.
-func (a *app) hubAuth() (auth fleet.Credentials, err error) {
+func (a *appInputs) hubAuth() (auth fleet.Credentials, err error) {
 	auth = fleet.Credentials{Creds: a.hub.creds, NKey: a.hub.nkey, CA: a.hub.ca}
 	if err = auth.Check(); err != nil || a.hub.token == "" {
 		return auth, err
@@ -52,7 +52,7 @@ func (a *app) hubAuth() (auth fleet.Credentials, err error) {
 }
 
 // openView connects to a hub.
-func (a *app) openView(ctx context.Context, path string) (*fleet.View, error) {
+func (a *appInputs) openView(ctx context.Context, path string) (*fleet.View, error) {
 	of, err := a.hubAddress(path)
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (a *app) openView(ctx context.Context, path string) (*fleet.View, error) {
 }
 
 // openHubSource opens the captures of a hub.
-func (a *app) openHubSource(ctx context.Context, path string) (capture.Source, error) {
+func (a *appInputs) openHubSource(ctx context.Context, path string) (capture.Source, error) {
 	v, err := a.openView(ctx, path)
 	if err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func safeAddress(path string) string {
 }
 
 // reportViews reports, once for each hub, which data of its captures is missing.
-func (a *app) reportViews() {
+func (a *appInputs) reportViews() {
 	for ; a.reportedViews < len(a.views); a.reportedViews++ {
 		v := a.views[a.reportedViews]
 		s := v.State()
@@ -124,7 +124,7 @@ func missingWords(s *fleet.State) string {
 }
 
 // untilCaught returns a context that ends when a signal arrives.
-func (a *app) untilCaught(ctx context.Context) (context.Context, func()) {
+func (a *appConsole) untilCaught(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	caught, uncatch := a.catchEnd()
 	over := make(chan error)
@@ -158,7 +158,7 @@ func hasStartTime(path string) bool {
 }
 
 // openOne opens a path that is read to its end; the address of a hub must have an end.
-func (a *app) openOne(ctx context.Context, path string, o capture.Options) (capture.Source, error) {
+func (a *appInputs) openOne(ctx context.Context, path string, o capture.Options) (capture.Source, error) {
 	switch {
 	case !fleet.IsAddress(path):
 		return capture.Open(ctx, path, o)
@@ -174,7 +174,7 @@ func withEnd(path string) string {
 }
 
 // openAll joins all paths, which may be addresses of hubs, into one source.
-func (a *app) openAll(ctx context.Context, paths []string, o capture.Options) (capture.Source, error) {
+func (a *appInputs) openAll(ctx context.Context, paths []string, o capture.Options) (capture.Source, error) {
 	var files []string
 	var all []capture.Source
 	for _, path := range paths {
@@ -237,7 +237,7 @@ func (a *app) hubStatusNotes() (words []ui.StatusNote) {
 
 // machineStates returns the machines that publish to the hubs that are read; nil without a hub. A machine
 // that publishes to several hubs has the state that it last sent to any of them.
-func (a *app) machineStates() func() []panes.MachineState {
+func (a *appInputs) machineStates() func() []panes.MachineState {
 	if len(a.views) == 0 {
 		return nil
 	}
@@ -313,14 +313,14 @@ func rateText(n float64) string {
 // callFlags select exchanges of a hub by its index. Other exchanges are not read.
 type callFlags struct{ model, status string }
 
-func (a *app) callFlags(cmd *cobra.Command) {
+func (a *appInputs) callFlags(cmd *cobra.Command) {
 	to := cmd.Flags()
 	to.StringVar(&a.calls.model, "hub-model", "", "")
 	to.StringVar(&a.calls.status, "hub-state", "", "")
 }
 
 // checkHubFlags returns an error if callFlags are used with a path that is not a hub.
-func (a *app) checkHubFlags(paths []string) error {
+func (a *appInputs) checkHubFlags(paths []string) error {
 	if a.calls != (callFlags{}) && !allAddresses(paths) {
 		return usageErrorf("--hub-model and --hub-state: need a hub, whose index lists the calls\nfor files, use --filter 'model:NAME state:STATE'")
 	}
@@ -333,7 +333,7 @@ func allAddresses(paths []string) bool {
 }
 
 // hubAddress parses the address of a hub, and applies callFlags to it.
-func (a *app) hubAddress(path string) (of fleet.Address, err error) {
+func (a *appInputs) hubAddress(path string) (of fleet.Address, err error) {
 	if of, err = fleet.ParseAddress(path); err != nil {
 		return of, usageErrorf("%s: %w", safeAddress(path), err)
 	}
@@ -353,7 +353,7 @@ func statusWords() (words []string) {
 }
 
 // isIndexed reports whether a path selects calls by a hub's index. Such a path may match nothing.
-func (a *app) isIndexed(path string) bool {
+func (a *appInputs) isIndexed(path string) bool {
 	if !fleet.IsAddress(path) {
 		return false
 	}
@@ -362,13 +362,13 @@ func (a *app) isIndexed(path string) bool {
 }
 
 // isIndexOnly reports whether the lines of a hub's index suffice, without its captures.
-func (a *app) isIndexOnly(paths []string) bool {
+func (a *appPrinting) isIndexOnly(paths []string) bool {
 	return a.format == "jsonl" && !a.summary && a.jq == "" && a.filter == "" && a.tracing == nil &&
 		allAddresses(paths) && !slices.ContainsFunc(paths, func(path string) bool { return !a.isIndexed(path) })
 }
 
 // printLines prints the lines of calls in the indexes of hubs, of all hubs at the same time.
-func (a *app) printLines(ctx context.Context, paths []string) error {
+func (a *appPrinting) printLines(ctx context.Context, paths []string) error {
 	ctx, stop := a.untilCaught(ctx)
 	defer stop()
 	defer a.endWithReader()()

@@ -122,7 +122,7 @@ func TestFlood(t *testing.T) {
 		if shown := l.shown.State(); missed < exchanges*size/8 || shown.Lost < exchanges*size/8 || shown.Dropped+l.arrived.State().Dropped > 0 {
 			t.Errorf("%d bytes were missed, and %+v", missed, shown)
 		}
-		if err := l.printTurns(a, new(providers.Inspector), "proxy", printerOf(t, a, format), func(err error) { t.Error(err) }); err != nil {
+		if err := l.printTurns(&a.appConsole, new(providers.Inspector), "proxy", printerOf(t, a, format), func(err error) { t.Error(err) }); err != nil {
 			t.Error(err)
 		}
 		a.endLive(l)

@@ -47,7 +47,8 @@ func appOf(t *testing.T) (a *app, so func() outcome) {
 	t.Helper()
 	dir := t.TempDir()
 	out, errs := create(t, dir, "out"), create(t, dir, "err")
-	a = &app{ending: newShutdown(), stdout: lineWriter{out}, stderr: lineWriter{errs}}
+	a = new(app)
+	a.ending, a.stdout, a.stderr = newShutdown(), lineWriter{out}, lineWriter{errs}
 	return a, func() outcome { return outcome{a.code, contents(t, out), contents(t, errs)} }
 }
 

@@ -21,7 +21,7 @@ import (
 )
 
 // helpTopics returns the pages of help that are not commands.
-func (a *app) helpTopics() []*cobra.Command {
+func (a *appConsole) helpTopics() []*cobra.Command {
 	return []*cobra.Command{
 		a.helpTopic("screen", "How to read the screen", documentOf("screen")),
 		a.helpTopic("keys", "Keys of the screen", keysHelp),
@@ -46,7 +46,7 @@ func (a *app) helpTopics() []*cobra.Command {
 }
 
 // helpTopic returns a page of help, which write writes on demand. others are old names of the topic.
-func (a *app) helpTopic(name, short string, write func(lineWriter), others ...string) *cobra.Command {
+func (a *appConsole) helpTopic(name, short string, write func(lineWriter), others ...string) *cobra.Command {
 	cmd := &cobra.Command{Use: name, Short: short, Aliases: others}
 	cmd.SetHelpFunc(func(*cobra.Command, []string) { write(a.stdout) })
 	return cmd
@@ -317,7 +317,7 @@ func lossesHelp(l lineWriter) {
 
 // helpCommand adds 'help', which prints the help of a command or a topic. The root command accepts any
 // word as a FILE, so an unknown word is an error here.
-func (a *app) helpCommand(root *cobra.Command) {
+func (a *appInputs) helpCommand(root *cobra.Command) {
 	root.SetHelpCommand(&cobra.Command{
 		Use: "help [COMMAND|TOPIC]", Short: "Help for a command or topic",
 		Example:           "toolscope help print\ntoolscope help filter\ntoolscope help config show",
@@ -360,7 +360,7 @@ func bugURL() string {
 // Notices are the licences and notices of the modules that the program contains.
 var Notices string
 
-func (a *app) versionCommand() *cobra.Command {
+func (a *appConsole) versionCommand() *cobra.Command {
 	licenses := false
 	c := &cobra.Command{
 		Use: "version", Short: "Print the version", Args: noArgs,

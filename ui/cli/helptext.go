@@ -81,7 +81,7 @@ func exitCodesOf(cmd *cobra.Command) []exitMeaning {
 }
 
 // printHelp prints the help of a command, which 'help COMMAND' and 'COMMAND --help' share.
-func (a *app) printHelp(cmd *cobra.Command) {
+func (a *appConsole) printHelp(cmd *cobra.Command) {
 	l := a.stdout
 	if !cmd.HasParent() {
 		l.printRootHelp(cmd)
@@ -323,7 +323,7 @@ func plainText(text string) string {
 	return codeMark.Replace(linkMark.ReplaceAllString(text, "$1"))
 }
 
-func (a *app) manCommand() *cobra.Command {
+func (a *appConsole) manCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "man", Short: "Print the manual page", Args: noArgs,
 		Example: "toolscope man | man -l -\ntoolscope man > /usr/local/share/man/man1/toolscope.1",

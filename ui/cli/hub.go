@@ -36,7 +36,7 @@ type hubCommandFlags struct {
 	traces      traceFlags
 }
 
-func (a *app) hubCommand() *cobra.Command {
+func (a *appSettings) hubCommand() *cobra.Command {
 	var f hubCommandFlags
 	cmd := &cobra.Command{
 		Use: "hub", Short: "Run a hub that collects traffic from many machines", Long: hubHelp, Args: noArgs,
@@ -68,7 +68,7 @@ func (a *app) hubCommand() *cobra.Command {
 }
 
 // runHub runs a hub until a signal arrives.
-func (a *app) runHub(ctx context.Context, f *hubCommandFlags) (err error) {
+func (a *appSettings) runHub(ctx context.Context, f *hubCommandFlags) (err error) {
 	addr, err := net.ResolveTCPAddr("tcp", f.Listen)
 	switch {
 	case err != nil:
@@ -131,7 +131,7 @@ func (a *app) runHub(ctx context.Context, f *hubCommandFlags) (err error) {
 
 // newKey makes a key for a hub: it writes the secret to a new file and prints the public half, which the
 // hub's configuration gets.
-func (a *app) newKey(file string) error {
+func (a *appConsole) newKey(file string) error {
 	seed, public, err := fleet.NewKey()
 	if err == nil {
 		_, err = saveInto(filepath.Dir(file), filepath.Base(file), append(seed, '\n'))
@@ -166,7 +166,7 @@ type hubTraces struct {
 
 // watchHub sends the turns of a hub to a collector, from the saved position, or from began without one. end
 // stops it.
-func (a *app) watchHub(hub *fleet.Hub, t *traceSender, store string, began time.Time) (end func(), err error) {
+func (a *appConsole) watchHub(hub *fleet.Hub, t *traceSender, store string, began time.Time) (end func(), err error) {
 	if t == nil {
 		return func() {}, nil
 	}
@@ -219,7 +219,7 @@ func (h *hubTraces) resumeTime(began time.Time) time.Time {
 }
 
 // keepSaving saves the position until ctx ends.
-func (h *hubTraces) keepSaving(ctx context.Context, a *app) {
+func (h *hubTraces) keepSaving(ctx context.Context, a *appConsole) {
 	tick := time.NewTicker(savePositionEvery)
 	defer tick.Stop()
 	for failed := false; ; {
@@ -270,7 +270,7 @@ type indexer struct {
 
 // newIndexers returns a function that makes an indexer for a capture. Indexers decode with the flags for
 // reading.
-func (a *app) newIndexers() (func(string) fleet.Indexer, error) {
+func (a *appInputs) newIndexers() (func(string) fleet.Indexer, error) {
 	prepare, err := a.reading.inspectorSetup()
 	if err != nil {
 		return nil, err
@@ -319,7 +319,7 @@ func (x *indexer) sentBack([]sentBackCall) {}
 func (x *indexer) flush() error            { return nil }
 
 // reportIndex reports what the hub's index lacks.
-func (p *hubPublisher) reportIndex(a *app) {
+func (p *hubPublisher) reportIndex(a *appConsole) {
 	s := p.Progress().Index
 	if s.Why == "" {
 		return

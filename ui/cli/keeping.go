@@ -19,7 +19,7 @@ type keptFlags struct {
 	size          string
 }
 
-func (a *app) keptFlags(cmd *cobra.Command, f *liveFlags) {
+func (a *appConsole) keptFlags(cmd *cobra.Command, f *liveFlags) {
 	k := new(keptFlags)
 	f.kept = k
 	to := cmd.Flags()
@@ -41,7 +41,7 @@ func (a *app) keptFlags(cmd *cobra.Command, f *liveFlags) {
 
 // startKeptCapture starts a capture in toolscope's own folder, and prunes the folder. A failure is reported,
 // and the command goes on without a capture.
-func (a *app) startKeptCapture(f *liveFlags, began time.Time, by string) *captureWriter {
+func (a *appConsole) startKeptCapture(f *liveFlags, began time.Time, by string) *captureWriter {
 	if f.kept.none {
 		return nil
 	}

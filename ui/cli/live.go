@@ -205,7 +205,7 @@ func (l *liveInput) drainRecords(ctx context.Context) error {
 }
 
 // reportLimit prints once that the redactor reached a limit, and reports whether it did.
-func (l *liveInput) reportLimit(a *app) (reached bool) {
+func (l *liveInput) reportLimit(a *appConsole) (reached bool) {
 	limit := l.redactor.Limit()
 	if limit != "" && l.limited.CompareAndSwap(false, true) {
 		a.printNote("secrets may remain in the traffic from here on: %s", limit)
@@ -215,7 +215,7 @@ func (l *liveInput) reportLimit(a *app) (reached bool) {
 
 // endLive passes on the records that have arrived and closes the capture. A capture with gaps, and a redactor
 // that reached a limit, set the exit code, even after a signal.
-func (a *app) endLive(l *liveInput) {
+func (a *appConsole) endLive(l *liveInput) {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
 	err := l.drainRecords(ctx)
@@ -262,7 +262,7 @@ func newRedactor() *redact.Redactor {
 
 // printTurns prints turns as they end, until there are no more records. Problems of the capture are printed
 // when they occur. If printing fails it calls failed; later records are only recorded.
-func (l *liveInput) printTurns(a *app, in *providers.Inspector, path string, to printer, failed func(error)) (err error) {
+func (l *liveInput) printTurns(a *appConsole, in *providers.Inspector, path string, to printer, failed func(error)) (err error) {
 	q := newTurnPrinter(in, path, to)
 	print := func(all bool) {
 		if err == nil {
@@ -294,7 +294,7 @@ func (l *liveInput) printTurns(a *app, in *providers.Inspector, path string, to 
 }
 
 // reportGaps prints once that the capture has gaps, and each time that another program has damaged it.
-func (l *liveInput) reportGaps(a *app) {
+func (l *liveInput) reportGaps(a *appConsole) {
 	if l.rec == nil {
 		return
 	}
@@ -312,7 +312,7 @@ func (l *liveInput) reportGaps(a *app) {
 }
 
 // watchCapture calls reportGaps also while nothing arrives, until stop is called.
-func (l *liveInput) watchCapture(a *app) (stop func()) {
+func (l *liveInput) watchCapture(a *appConsole) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var watching sync.WaitGroup
 	watching.Go(func() {
@@ -357,7 +357,7 @@ type liveFlags struct {
 	traces         *traceFlags   // for commands that can send spans, else nil
 }
 
-func (a *app) liveFlags(cmd *cobra.Command, f *liveFlags) {
+func (a *appSettings) liveFlags(cmd *cobra.Command, f *liveFlags) {
 	to := cmd.Flags()
 	to.StringVar(&f.record, "record", "", "")
 	asPaths(to, "record")
@@ -376,7 +376,7 @@ func (a *app) liveFlags(cmd *cobra.Command, f *liveFlags) {
 
 // outputOptions returns the output of a live command: the prices, the printer, and whether there is a
 // screen.
-func (a *app) outputOptions(f *liveFlags) (prices *price.Table, p printer, screen bool, err error) {
+func (a *appPrinting) outputOptions(f *liveFlags) (prices *price.Table, p printer, screen bool, err error) {
 	if prices, err = a.loadPrices(); err != nil {
 		return nil, nil, false, err
 	}
@@ -385,7 +385,7 @@ func (a *app) outputOptions(f *liveFlags) (prices *price.Table, p printer, scree
 
 // startCapture starts the capture of --record: a new file in a directory, or the file itself, which must be
 // new.
-func (a *app) startCapture(to string, began time.Time, by string) (*captureWriter, error) {
+func (a *appConsole) startCapture(to string, began time.Time, by string) (*captureWriter, error) {
 	if to == "" {
 		return nil, nil
 	}

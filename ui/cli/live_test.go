@@ -153,7 +153,7 @@ func TestLiveLimit(t *testing.T) {
 	if err := l.drainRecords(t.Context()); err != nil {
 		t.Error(err)
 	}
-	_ = l.printTurns(a, new(providers.Inspector), "proxy", printerOf(t, a, "text"), func(err error) { t.Error(err) })
+	_ = l.printTurns(&a.appConsole, new(providers.Inspector), "proxy", printerOf(t, a, "text"), func(err error) { t.Error(err) })
 	a.endLive(l)
 	if got := so(); got.code != exitGaps || got.stderr != "toolscope: secrets may remain in the traffic from here on: "+l.redactor.Limit()+"\n" {
 		t.Errorf("%+v", got)
@@ -179,7 +179,7 @@ func TestLiveUnwanted(t *testing.T) {
 		told := make(chan error, 2)
 		printed := make(chan error)
 		go func() {
-			printed <- l.printTurns(a, new(providers.Inspector), "proxy", printerOf(t, a, "text"), func(err error) { told <- err })
+			printed <- l.printTurns(&a.appConsole, new(providers.Inspector), "proxy", printerOf(t, a, "text"), func(err error) { told <- err })
 		}()
 		why := <-told
 		l.addRecord(capture.Record{Exchange: 2, Data: answer, End: capture.EndEOF})

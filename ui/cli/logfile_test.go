@@ -50,7 +50,8 @@ func TestLogFile(t *testing.T) {
 // toolscope's own.
 func TestLogIsOne(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	a := &app{stderr: lineWriter{io.Discard}}
+	a := new(app)
+	a.stderr = lineWriter{io.Discard}
 	a.printNote("noted before")
 	if err := a.openLog(logIsOwn); err != nil {
 		t.Fatal(err)

@@ -115,7 +115,7 @@ func (a *app) runRecorded(f *mcpFlags, kind, name string, run func(stdio.Options
 }
 
 // stdStreams returns the files of the standard streams.
-func (a *app) stdStreams() (in, out, errs *os.File) {
+func (a *appConsole) stdStreams() (in, out, errs *os.File) {
 	in, out, errs = a.stdin, os.Stdout, os.Stderr
 	if o, ok := a.output.(*stdWriter); ok {
 		out = o.File
@@ -128,7 +128,7 @@ func (a *app) stdStreams() (in, out, errs *os.File) {
 
 // recordBeside starts the capture of a run, in dir, in the folder of runFolder, or in toolscope's own folder.
 // A failure is reported and returns nil.
-func (a *app) recordBeside(dir, of string, began time.Time) *captureWriter {
+func (a *appConsole) recordBeside(dir, of string, began time.Time) *captureWriter {
 	var name string
 	var err error
 	for _, place := range []func() (string, error){
@@ -154,7 +154,7 @@ func (a *app) recordBeside(dir, of string, began time.Time) *captureWriter {
 const endTime = time.Second
 
 // endServer passes on the records that have arrived and closes the capture. The capture marks its own gaps.
-func (a *app) endServer(l *liveInput) {
+func (a *appConsole) endServer(l *liveInput) {
 	ctx, cancel := context.WithTimeout(context.Background(), endTime)
 	defer cancel()
 	err := l.drainRecords(ctx)

@@ -192,19 +192,19 @@ func loadText(read, size int64, took time.Duration) string {
 }
 
 // openSources opens the files, directories and patterns in paths.
-func (a *app) openSources(ctx context.Context, paths []string) (capture.Source, error) {
+func (a *appInputs) openSources(ctx context.Context, paths []string) (capture.Source, error) {
 	return a.openAll(ctx, paths, a.reading.openOptions(a.follow, a.stdin))
 }
 
 // openSource opens one path that is read once.
-func (a *app) openSource(ctx context.Context, path string) (capture.Source, error) {
+func (a *appInputs) openSource(ctx context.Context, path string) (capture.Source, error) {
 	o := a.reading.openOptions(a.follow, a.stdin)
 	o.ReadOnce = !a.reading.places
 	return a.openOne(ctx, path, o)
 }
 
 // openInParts is like openSource, for readers that don't need single records.
-func (a *app) openInParts(ctx context.Context, path string) (capture.Source, error) {
+func (a *appInputs) openInParts(ctx context.Context, path string) (capture.Source, error) {
 	o := a.reading.openOptions(a.follow, a.stdin)
 	o.ReadOnce, o.AllowChunks = !a.reading.places, !a.reading.places
 	return a.openOne(ctx, path, o)
@@ -228,7 +228,7 @@ func looksLike(payload []byte) capture.PayloadGuess {
 // eachSource calls do for every file that paths name, with an inspector of its own. A file is read ahead
 // while its records are processed. An error in one file doesn't stop the others. Captures of one run are one
 // source: the captures of a directory, and with a.joins the named captures.
-func (a *app) eachSource(ctx context.Context, paths []string, do func(src capture.Source, path string, in *providers.Inspector) error) error {
+func (a *appInputs) eachSource(ctx context.Context, paths []string, do func(src capture.Source, path string, in *providers.Inspector) error) error {
 	prepare, err := a.reading.inspectorSetup()
 	if err != nil {
 		return err
@@ -267,7 +267,7 @@ func (a *app) eachSource(ctx context.Context, paths []string, do func(src captur
 }
 
 // doRun calls do for the captures of one run, as one source.
-func (a *app) doRun(ctx context.Context, path string, files []capture.FoundFile, prepare func(*providers.Inspector), do func(capture.Source, string, *providers.Inspector) error) {
+func (a *appInputs) doRun(ctx context.Context, path string, files []capture.FoundFile, prepare func(*providers.Inspector), do func(capture.Source, string, *providers.Inspector) error) {
 	in, o := new(providers.Inspector), a.reading.openOptions(false, a.stdin)
 	prepare(in)
 	a.isRun, o.ReadOnce = true, true
@@ -280,7 +280,7 @@ func (a *app) doRun(ctx context.Context, path string, files []capture.FoundFile,
 }
 
 // failIf reports an error, if there is one.
-func (a *app) failIf(err error) {
+func (a *appConsole) failIf(err error) {
 	if err != nil {
 		a.failWith(err)
 	}
@@ -288,11 +288,11 @@ func (a *app) failIf(err error) {
 
 // isOneOfMany reports whether the current file was not named by the user, but found in a directory or by a
 // pattern.
-func (a *app) isOneOfMany() bool { return a.found.In != "" }
+func (a *appInputs) isOneOfMany() bool { return a.found.In != "" }
 
 // reportUnrecognised prints, on one line, which files of a directory or pattern are not recognised. If none
 // is recognised, the run fails.
-func (a *app) reportUnrecognised(path string, files int) {
+func (a *appInputs) reportUnrecognised(path string, files int) {
 	list := a.unrecognised
 	if a.unrecognised = nil; len(list) == 0 {
 		return
@@ -338,7 +338,7 @@ func copySource(src capture.Source, put func(capture.Record) bool, end func(erro
 }
 
 // inputPaths returns the arguments or, without any, standard input if it is piped.
-func (a *app) inputPaths(args []string) []string {
+func (a *appConsole) inputPaths(args []string) []string {
 	if len(args) == 0 && isPiped(a.stdin) {
 		return []string{"-"}
 	}
@@ -346,7 +346,7 @@ func (a *app) inputPaths(args []string) []string {
 }
 
 // somePaths is like inputPaths for a command that needs a path. what names the argument in the error.
-func (a *app) somePaths(cmd *cobra.Command, args []string, what string) ([]string, error) {
+func (a *appConsole) somePaths(cmd *cobra.Command, args []string, what string) ([]string, error) {
 	paths := a.inputPaths(args)
 	if len(paths) == 0 {
 		return nil, usageErrorf("%s: needs a %s, or data on standard input\n%s %[2]s…, or - for standard input", cmd.Name(), what, cmd.CommandPath())
@@ -381,7 +381,7 @@ func absolutePath(path string) string {
 	return path
 }
 
-func (a *app) followFlag(cmd *cobra.Command) {
+func (a *appInputs) followFlag(cmd *cobra.Command) {
 	cmd.Flags().BoolVarP(&a.follow, "follow", "f", false, "")
 }
 
@@ -402,12 +402,12 @@ type turnFilter struct {
 }
 
 // addFilterFlag adds the flag --filter.
-func (a *app) addFilterFlag(to *pflag.FlagSet) {
+func (a *appPrinting) addFilterFlag(to *pflag.FlagSet) {
 	to.StringVar(&a.filter, "filter", "", "")
 }
 
 // parseFilter parses the filter of the flag.
-func (a *app) parseFilter(prices *price.Table) error {
+func (a *appPrinting) parseFilter(prices *price.Table) error {
 	f, faults := filter.Parse(a.filter)
 	switch {
 	case len(faults) > 0:
@@ -442,7 +442,7 @@ func filterHelp(l lineWriter) {
 }
 
 // countFiles writes how many lines each file has, and about how many responses, without decoding the files.
-func (a *app) countFiles(ctx context.Context, paths []string) error {
+func (a *appPrinting) countFiles(ctx context.Context, paths []string) error {
 	to := a.stdout.withBuffer()
 	for _, path := range paths {
 		if path == "-" {

@@ -16,10 +16,10 @@ import (
 
 // isPlain reports whether sentences are printed instead of drawing a screen: by a flag, or because the
 // terminal can't show a screen.
-func (a *app) isPlain() bool { return a.flags.plain || os.Getenv("TERM") == "dumb" }
+func (a *appSettings) isPlain() bool { return a.flags.plain || os.Getenv("TERM") == "dumb" }
 
 // onScreen reports whether input is shown as it arrives, on a screen or in sentences.
-func (a *app) onScreen() bool { return isTerminal(a.output) || a.flags.plain }
+func (a *appSettings) onScreen() bool { return isTerminal(a.output) || a.flags.plain }
 
 // plainPrinter prints a sentence per line for screen readers and logs: when something begins, is complete,
 // goes wrong or ends. Text that grows is printed once it is complete. Nothing is drawn again, and the lines
@@ -205,7 +205,7 @@ func (t *plainPrinter) printTurnEnd(turn *stream.Turn) {
 }
 
 // listCaptures lists the captures that can be opened.
-func (a *app) listCaptures(all []ui.RecentCapture) {
+func (a *appConsole) listCaptures(all []ui.RecentCapture) {
 	a.stdout.printLine("%s. 'toolscope demo --plain' plays the demo.", count.Of(len(all), "capture"))
 	dir, _ := captureFolder()
 	for i, r := range all {

@@ -53,7 +53,7 @@ func (a *app) printCommand() *cobra.Command {
 			if a.tracing != nil {
 				a.tracing.patient = !endless
 			}
-			defer a.tracing.finishAndReport(a)
+			defer a.tracing.finishAndReport(&a.appConsole)
 			return a.runPrint(cmd.Context(), paths)
 		},
 	}
@@ -146,7 +146,7 @@ func (a *app) printFollowed(ctx context.Context, paths []string, p printer) erro
 	}
 	defer end()
 	if a.sending != nil {
-		defer a.sending.watchChanges(a)()
+		defer a.sending.watchChanges(&a.appConsole)()
 	}
 	said := mapSource(a.failOnDamage(src), func(r *capture.Record) {
 		if r.OfSource() && r.Note != "" {
@@ -167,7 +167,7 @@ func followedName(paths []string) string {
 
 // failOnDamage is a source in which a damaged record sets the exit code; reading goes on. At its end, missing
 // data of hubs is reported.
-func (a *app) failOnDamage(src capture.Source) capture.Source {
+func (a *appInputs) failOnDamage(src capture.Source) capture.Source {
 	sound := mapSource(src, func(r *capture.Record) {
 		if r.Damaged {
 			a.code = max(a.code, 1)
@@ -180,7 +180,7 @@ func (a *app) failOnDamage(src capture.Source) capture.Source {
 }
 
 // printSource writes the turns of one source; they are numbered within it.
-func (a *app) printSource(src capture.Source, path string, in *providers.Inspector, p printer) error {
+func (a *appPrinting) printSource(src capture.Source, path string, in *providers.Inspector, p printer) error {
 	defer quitQuietly()()
 	name := path
 	if fleet.IsAddress(path) {
@@ -238,7 +238,7 @@ func fileOf(path string, x *providers.Exchange) string {
 
 // printSourceNotes prints the notes about a source. A source in which nothing is recognised sets the exit
 // code; known means that something was recognised, which may have been evicted.
-func (a *app) printSourceNotes(path string, in *providers.Inspector, known bool) {
+func (a *appInputs) printSourceNotes(path string, in *providers.Inspector, known bool) {
 	of := ifElse(path == "", "", path+": ")
 	for _, f := range in.Session().Findings {
 		a.printNote("%s%s", of, f.Message)
@@ -281,7 +281,7 @@ func emptyReason(in *providers.Inspector) string {
 }
 
 // explainUnrecognised prints what an unrecognised input looks like, and what to do.
-func (a *app) explainUnrecognised(path string, in *providers.Inspector) {
+func (a *appConsole) explainUnrecognised(path string, in *providers.Inspector) {
 	looks, of := "text", ifElse(path == "", "", path+": ")
 	for _, x := range in.Exchanges() {
 		if looks = cmp.Or(x.Guess, looks); x.Head.Wrappers != "" {
@@ -308,7 +308,7 @@ func isRecognised(x *providers.Exchange, t *stream.Turn) bool {
 }
 
 // printerOf returns a printer to standard output in a format.
-func (a *app) printerOf(format string, prices *price.Table) printer {
+func (a *appPrinting) printerOf(format string, prices *price.Table) printer {
 	to := a.stdout.withBuffer()
 	switch {
 	case a.summary:

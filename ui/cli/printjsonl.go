@@ -242,14 +242,14 @@ func (p *jsonPrinter) others(file string, lines providers.OtherLines) {
 // print --format jsonl.
 type jqPrinter struct {
 	lineWriter
-	app    *app
+	app    *appPrinting
 	expr   *jq.Expr
 	as     *jsonPrinter // nil if the expression runs on arguments
 	buffer *bytes.Buffer
 }
 
 // newJQPrinter returns the printer of --jq.
-func (a *app) newJQPrinter(prices *price.Table) (printer, error) {
+func (a *appPrinting) newJQPrinter(prices *price.Table) (printer, error) {
 	expr, err := jq.Parse(a.jq)
 	if err != nil {
 		return nil, usageErrorf("--jq %s", err)

@@ -88,7 +88,7 @@ func (a *app) runProxy(ctx context.Context, f *proxyFlags) error {
 	}
 	defer a.endLive(l)
 	o.Began = l.began
-	f.announceFaults(l, a)
+	f.announceFaults(l, &a.appConsole)
 	if f.token != "" {
 		l.redactor.Learn(f.token, "token")
 	}
@@ -152,7 +152,7 @@ func (r *runningProxy) createProxy(o proxy.Options, screen bool) (err error) {
 		}
 	}
 	if !screen {
-		o.Log = log.New(firstLine{r.app}, "", 0)
+		o.Log = log.New(firstLine{&r.app.appConsole}, "", 0)
 		r.caught, r.uncatch = r.app.catchEnd() // before the address is printed, after which signals may arrive
 	}
 	if r.point != nil {
@@ -227,14 +227,14 @@ func (r *runningProxy) showScreen(ctx context.Context, prices *price.Table) erro
 func (r *runningProxy) printUntilEnd(served <-chan error, p printer) error {
 	defer quitQuietly()()
 	defer r.uncatch()
-	defer r.watchCapture(r.app)()
+	defer r.watchCapture(&r.app.appConsole)()
 	if r.sent != nil {
-		defer r.sent.watchChanges(r.app)()
+		defer r.sent.watchChanges(&r.app.appConsole)()
 	}
 	printed := make(chan error, 1)
 	r.start(callDirect)
 	go func() {
-		printed <- r.printTurns(r.app, new(providers.Inspector), "proxy", p, func(err error) {
+		printed <- r.printTurns(&r.app.appConsole, new(providers.Inspector), "proxy", p, func(err error) {
 			r.app.printError(fmt.Errorf("printing stopped: %w", err))
 		})
 	}()

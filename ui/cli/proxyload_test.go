@@ -139,7 +139,9 @@ func TestProxyManyStreams(t *testing.T) {
 		}
 	}()
 	recording := filepath.Join(t.TempDir(), "a.tsc")
-	l, err := (&app{stderr: lineWriter{os.Stderr}}).startLive("test", &liveFlags{record: recording})
+	a := new(app)
+	a.stderr = lineWriter{os.Stderr}
+	l, err := a.startLive("test", &liveFlags{record: recording})
 	if err != nil {
 		t.Fatal(err)
 	}

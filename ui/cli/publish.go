@@ -30,7 +30,7 @@ type publishFlags struct {
 }
 
 // publishFlags adds the flags; agent is the default name of the source.
-func (a *app) publishFlags(cmd *cobra.Command, f *publishFlags, agent string) {
+func (a *appInputs) publishFlags(cmd *cobra.Command, f *publishFlags, agent string) {
 	to := cmd.Flags()
 	to.StringVar(&f.to, "publish", "", "")
 	to.StringVar(&f.host, "host", "", "")
@@ -59,7 +59,7 @@ type hubPublisher struct {
 }
 
 // startPublishing starts to publish. It returns nil without --publish.
-func (a *app) startPublishing(f *publishFlags, began time.Time, by string) (*hubPublisher, error) {
+func (a *appInputs) startPublishing(f *publishFlags, began time.Time, by string) (*hubPublisher, error) {
 	if f == nil || f.to == "" {
 		return nil, nil
 	}
@@ -115,7 +115,7 @@ func (a *app) startPublishing(f *publishFlags, began time.Time, by string) (*hub
 }
 
 // finishSending sends the remaining data and reports data that could not be sent.
-func (p *hubPublisher) finishSending(ctx context.Context, a *app) error {
+func (p *hubPublisher) finishSending(ctx context.Context, a *appConsole) error {
 	err := p.Close(ctx)
 	p.notes.printPending(a)
 	for _, text := range p.unsentNotes() {
@@ -145,7 +145,7 @@ func (p *hubPublisher) unsentNotes() (all []string) {
 }
 
 // noteLines prints a note, whose second line says what to do.
-func noteLines(a *app, text string) {
+func noteLines(a *appConsole, text string) {
 	first, how, _ := strings.Cut(text, "\n")
 	a.printNote("--publish: %s", first)
 	if how != "" {
@@ -240,7 +240,7 @@ func (a *app) publishFollowed(ctx context.Context, src capture.Source) (_ captur
 			case <-time.After(fedTime):
 			}
 		}
-		err := a.sending.finishSending(ctx, a)
+		err := a.sending.finishSending(ctx, &a.appConsole)
 		if err != nil {
 			a.printError(err)
 		}
@@ -271,7 +271,7 @@ func (n *publishNotes) add(text string) {
 }
 
 // printPending prints the notes that wait.
-func (n *publishNotes) printPending(a *app) {
+func (n *publishNotes) printPending(a *appConsole) {
 	n.mu.Lock()
 	all := n.waiting
 	n.waiting = nil
@@ -282,7 +282,7 @@ func (n *publishNotes) printPending(a *app) {
 }
 
 // watchChanges prints each change in the state of publishing, until stop is called.
-func (p *hubPublisher) watchChanges(a *app) (stop func()) {
+func (p *hubPublisher) watchChanges(a *appConsole) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {

@@ -75,7 +75,7 @@ func TestPublishNotes(t *testing.T) {
 	}
 	now := time.Now()
 	p.noteChanges(now)
-	p.notes.printPending(a)
+	p.notes.printPending(&a.appConsole)
 	if got := so(); got.stderr != "" {
 		t.Errorf("it is told before it has lasted: %s", got.stderr)
 	}
@@ -91,7 +91,7 @@ func TestPublishNotes(t *testing.T) {
 	}
 	for i := range 100 {
 		p.noteChanges(now.Add(time.Duration(i) * time.Second))
-		p.notes.printPending(a)
+		p.notes.printPending(&a.appConsole)
 	}
 	if got := so().stderr; strings.Count(got, "the traffic does not reach the hub: the hub can't be reached") != 1 || strings.Count(got, "\n") > 2 {
 		t.Error(got)
@@ -99,7 +99,7 @@ func TestPublishNotes(t *testing.T) {
 	a.sending = p
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
-	if err := p.finishSending(ctx, a); err != nil {
+	if err := p.finishSending(ctx, &a.appConsole); err != nil {
 		t.Error(err)
 	}
 	if got := so().stderr; !strings.Contains(got, " wait in "+p.Path+"; the next run sends them: the hub can't be reached") || strings.Contains(got, "earlier runs") {
@@ -109,7 +109,7 @@ func TestPublishNotes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := next.finishSending(ctx, a); err != nil {
+	if err := next.finishSending(ctx, &a.appConsole); err != nil {
 		t.Error(err)
 	}
 	if got := so().stderr; !strings.Contains(got, " left by earlier runs wait in "+filepath.Dir(p.Path)+"; the next run sends them: the hub can't be reached") {
@@ -144,14 +144,14 @@ func TestPublishLoss(t *testing.T) {
 	for i := range 100 {
 		p.noteChanges(now.Add(time.Duration(100+i) * time.Second))
 	}
-	p.notes.printPending(a)
+	p.notes.printPending(&a.appConsole)
 	const lost = "--publish: bytes are lost from here on: they never reached the hub: the spool was full\n"
 	if got := so().stderr; strings.Count(got, lost) != 1 || strings.Count(got, "--publish: the traffic reaches the hub again\n") != 1 || strings.Count(got, "\n") != 3 {
 		t.Error(got)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
-	if err := p.finishSending(ctx, a); err == nil || !strings.Contains(err.Error(), "of the capture never reached the hub: the spool was full") {
+	if err := p.finishSending(ctx, &a.appConsole); err == nil || !strings.Contains(err.Error(), "of the capture never reached the hub: the spool was full") {
 		t.Error(err)
 	}
 }

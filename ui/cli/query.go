@@ -27,7 +27,7 @@ type preparedRequest struct {
 }
 
 // buildRequests returns the requests of the command line, one per provider.
-func (a *app) buildRequests(args []string, f *connectFlags) ([]preparedRequest, error) {
+func (a *appConsole) buildRequests(args []string, f *connectFlags) ([]preparedRequest, error) {
 	if f.request != "" {
 		return a.rawRequests(args, f)
 	}
@@ -72,7 +72,7 @@ func (a *app) buildRequests(args []string, f *connectFlags) ([]preparedRequest, 
 }
 
 // rawRequests returns requests with the body of --request.
-func (a *app) rawRequests(args []string, f *connectFlags) ([]preparedRequest, error) {
+func (a *appConsole) rawRequests(args []string, f *connectFlags) ([]preparedRequest, error) {
 	if len(args) > 1 || f.tools != "" || f.system != "" || f.maxTokens != 0 || f.session != "" || f.keep {
 		return nil, usageErrorf("--request: the body is sent unchanged\nleave out PROMPT, --tools, --system, --max-tokens, --session and --long-cache")
 	}
@@ -205,7 +205,7 @@ func isHeader(name, value string) bool {
 }
 
 // readPrompt returns the prompt, from the arguments or standard input.
-func (a *app) readPrompt(args []string) ([]byte, error) {
+func (a *appConsole) readPrompt(args []string) ([]byte, error) {
 	text := []byte(strings.Join(args, " "))
 	if len(args) == 0 && isPiped(a.stdin) || len(args) == 1 && args[0] == "-" {
 		var err error

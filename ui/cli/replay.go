@@ -153,7 +153,7 @@ func (a *app) runReplay(ctx context.Context, paths []string) error {
 }
 
 // replaySource reads a complete source and writes the selected previews. Turns are numbered within it.
-func (a *app) replaySource(src capture.Source, path string, in *providers.Inspector, r *replayer) error {
+func (a *appInputs) replaySource(src capture.Source, path string, in *providers.Inspector, r *replayer) error {
 	defer quitQuietly()()
 	err := inspectSource(src, in, func() bool { return true })
 	a.printSourceNotes(path, in, false)

@@ -101,7 +101,7 @@ func (a *app) runThroughProxy(ctx context.Context, args []string, f *runFlags) e
 	if err != nil {
 		return err
 	}
-	f.announceFaults(l, a)
+	f.announceFaults(l, &a.appConsole)
 	r := &runningProxy{liveInput: l, app: a, routes: all, point: point, url: "http://" + listener.Addr().String()}
 	o := proxy.Options{Routes: proxyRoutes(all), Began: l.began, Faults: faults}
 	err = r.runClient(ctx, listener, o, fit, f, terminal, prices)
@@ -169,7 +169,7 @@ func (r *runningProxy) runInFront(fit *clientLaunch, terminal bool) error {
 	later := a.deferOutput()
 	r.start(callDirect)
 	in, seen, printed := new(providers.Inspector), new(turnCounter), make(chan error, 1)
-	go func() { printed <- r.printTurns(a, in, "run", seen, func(error) {}) }()
+	go func() { printed <- r.printTurns(&a.appConsole, in, "run", seen, func(error) {}) }()
 	a.code = c.wait()
 	later()
 	r.waitForOthers(fit.name())

@@ -354,7 +354,7 @@ type logFile struct {
 const logIsOwn = "auto"
 
 // openLog writes the journal to a file as well, from its beginning.
-func (a *app) openLog(path string) error {
+func (a *appConsole) openLog(path string) error {
 	if path == "" {
 		return nil
 	}

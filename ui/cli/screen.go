@@ -136,7 +136,7 @@ func sendCrash(p *tea.Program) {
 
 // openScreenBeside shows a growing capture next to the client: in a pane of tmux. Without tmux it prints the
 // command for another terminal.
-func (a *app) openScreenBeside(path string) {
+func (a *appConsole) openScreenBeside(path string) {
 	paths := []string{path}
 	if dir := record.CompanionDir(path); capture.IsPlace(dir) { // follow the captures that are added to it
 		paths = append(paths, dir)

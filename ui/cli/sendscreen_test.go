@@ -19,7 +19,8 @@ func mockDemos(t *testing.T, names ...string) http.HandlerFunc {
 	t.Helper()
 	var o mock.Options
 	for _, name := range names {
-		a := app{stdin: os.Stdin, stderr: lineWriter{os.Stderr}}
+		a := new(app)
+		a.stdin, a.stderr = os.Stdin, lineWriter{os.Stderr}
 		list, err := a.exchangesOf(context.Background(), filepath.Join("demo", name+".tsc"))
 		if err != nil {
 			t.Fatal(err)

@@ -28,7 +28,7 @@ type serveFlags struct {
 	faults []string
 }
 
-func (a *app) serveCommand() *cobra.Command {
+func (a *appInputs) serveCommand() *cobra.Command {
 	var f serveFlags
 	cmd := &cobra.Command{
 		Use: "serve CAPTURE…", Short: "Mock a provider with recorded responses",
@@ -51,7 +51,7 @@ func (a *app) serveCommand() *cobra.Command {
 }
 
 // runServe answers requests from captures until a signal arrives.
-func (a *app) runServe(ctx context.Context, paths []string, f serveFlags) error {
+func (a *appInputs) runServe(ctx context.Context, paths []string, f serveFlags) error {
 	o, err := f.mockOptions()
 	if err != nil {
 		return err
@@ -87,7 +87,7 @@ func (a *app) runServe(ctx context.Context, paths []string, f serveFlags) error 
 }
 
 // untilSignal serves until a signal arrives; then it closes the open connections.
-func (a *app) untilSignal(listener net.Listener, h http.Handler) error {
+func (a *appConsole) untilSignal(listener net.Listener, h http.Handler) error {
 	ended, stop := a.catchEnd()
 	defer stop()
 	server := &http.Server{
@@ -105,7 +105,7 @@ func (a *app) untilSignal(listener net.Listener, h http.Handler) error {
 }
 
 // exchangesOf returns the exchanges of one source.
-func (a *app) exchangesOf(ctx context.Context, path string) ([]mock.Exchange, error) {
+func (a *appInputs) exchangesOf(ctx context.Context, path string) ([]mock.Exchange, error) {
 	src, err := a.openSource(ctx, path)
 	if err != nil {
 		return nil, err

@@ -119,7 +119,7 @@ func (v pathValue) Set(path string) error { return v.Value.Set(expandHome(path))
 
 // applyConfig sets the settings that the command line leaves out: from the environment, or else from the
 // file.
-func (a *app) applyConfig(cmd *cobra.Command, _ []string) error {
+func (a *appSettings) applyConfig(cmd *cobra.Command, _ []string) error {
 	a.printOldNames()
 	mine := settingsOf(cmd)
 	if len(mine) == 0 {
@@ -171,7 +171,7 @@ func (o valueOrigin) describeValue(key, value string) string {
 }
 
 // applySetting sets a setting from the environment or else from the file, if one of them has a value.
-func (a *app) applySetting(s configSetting, c *configuration) error {
+func (a *appSettings) applySetting(s configSetting, c *configuration) error {
 	texts, from, ok := []string(nil), valueOrigin{variable: s.envVariable(), flag: s.flag.Name}, true
 	list, isList := s.flag.Value.(pflag.SliceValue)
 	v, inFile := c.values[s.configKey()]
@@ -268,7 +268,7 @@ func crowdedOut(cmd *cobra.Command, s configSetting) (out bool) {
 
 // withOrigin replaces the flag at the start of a usage error by the origin of its value, if the value doesn't
 // come from the command line.
-func (a *app) withOrigin(err error) error {
+func (a *appSettings) withOrigin(err error) error {
 	var usage *usageError
 	if !errors.As(err, &usage) {
 		return err

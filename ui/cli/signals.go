@@ -100,7 +100,7 @@ func (s *signals) endSignal() os.Signal {
 
 // catchEnd catches the signals that end a program without a screen, except ignored signals, e.g. under
 // nohup. The next signal ends the program at once. stop restores Go's handling.
-func (a *app) catchEnd() (caught chan os.Signal, stop func()) {
+func (a *appConsole) catchEnd() (caught chan os.Signal, stop func()) {
 	first, caught := make(chan os.Signal, 1), make(chan os.Signal, 1)
 	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		if !signal.Ignored(sig) {
@@ -121,14 +121,14 @@ func (a *app) catchEnd() (caught chan os.Signal, stop func()) {
 }
 
 // endedBy sets the exit code for a signal.
-func (a *app) endedBy(sig os.Signal) {
+func (a *appConsole) endedBy(sig os.Signal) {
 	if n, ok := sig.(syscall.Signal); ok {
 		a.code = 128 + int(n)
 	}
 }
 
 // waitForEnd waits for over, or for the signal that ends the run.
-func (a *app) waitForEnd(over <-chan error, caught <-chan os.Signal) (signalled bool, err error) {
+func (a *appConsole) waitForEnd(over <-chan error, caught <-chan os.Signal) (signalled bool, err error) {
 	select {
 	case err := <-over:
 		return false, err

@@ -32,4 +32,4 @@ func stopSelf()     {}
 func continueSelf() {}
 
 // endWithReader does nothing: pipes don't report that their reader is gone.
-func (a *app) endWithReader() (stop func()) { return func() {} }
+func (a *appPrinting) endWithReader() (stop func()) { return func() {} }

@@ -49,7 +49,7 @@ func sendSelf(s syscall.Signal) { _ = syscall.Kill(syscall.Getpid(), s) }
 
 // endWithReader ends the program when the reader of its output is gone. The next write would end it too, but
 // there may be none. It only works for pipes.
-func (a *app) endWithReader() (stop func()) {
+func (a *appPrinting) endWithReader() (stop func()) {
 	var info unix.Stat_t
 	if err := unix.Fstat(int(a.output.Fd()), &info); err != nil || info.Mode&unix.S_IFMT != unix.S_IFIFO {
 		return func() {}
@@ -65,7 +65,7 @@ func (a *app) endWithReader() (stop func()) {
 		if waitPipeClosed(out, wake) {
 			if a.tracing != nil {
 				signal.Ignore(syscall.SIGPIPE) // or the next write would end the program first
-				a.tracing.finishAndReport(a)
+				a.tracing.finishAndReport(&a.appConsole)
 			}
 			endAsBrokenPipe()
 		}

@@ -90,7 +90,7 @@ func ownThemes(dark bool) (all []themes.Theme) {
 }
 
 // themeCommand prints a theme as a file.
-func (a *app) themeCommand() *cobra.Command {
+func (a *appConsole) themeCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "theme [NAME|FILE]", Short: "Print a theme as a file, or check one",
 		Example: "toolscope config theme dracula > ~/.config/toolscope/themes/mine.toml\ntoolscope config theme mine\ntoolscope --theme mine",
@@ -115,7 +115,7 @@ leaves out, and code = "NAME" a theme for the colours of code.`,
 }
 
 // writeTheme prints a theme as a file, with its contrasts.
-func (a *app) writeTheme(t themes.Theme) {
+func (a *appConsole) writeTheme(t themes.Theme) {
 	a.stdout.printLine("# theme %s, with the contrast of each colour to the background of the theme or the terminal", t.Name)
 	a.stdout.printLine("dark = %t", t.Dark)
 	for _, r := range t.Roles() {

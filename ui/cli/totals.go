@@ -21,7 +21,7 @@ import (
 	"toolscope/ui/panes"
 )
 
-func (a *app) pricesFlag(cmd *cobra.Command) {
+func (a *appSettings) pricesFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.pricesFile, "prices", "", "")
 	asPaths(cmd.Flags(), "prices")
 	markSettings(cmd.Flags(), "", "prices")
@@ -29,7 +29,7 @@ func (a *app) pricesFlag(cmd *cobra.Command) {
 
 // loadPrices returns the built-in table with the user's prices over it: those of the setting, else those in
 // the configuration folder.
-func (a *app) loadPrices() (*price.Table, error) {
+func (a *appSettings) loadPrices() (*price.Table, error) {
 	table := price.Embedded()
 	path, optional := a.pricesFile, false
 	name := a.origin["prices"].describeValue("prices", path)
@@ -212,7 +212,7 @@ func (l *deferredOutput) Write(p []byte) (int, error) {
 }
 
 // deferOutput keeps the program's notes and errors until release is called.
-func (a *app) deferOutput() (release func()) {
+func (a *appConsole) deferOutput() (release func()) {
 	kept := new(deferredOutput)
 	a.later.Store(kept)
 	return func() {
@@ -224,7 +224,7 @@ func (a *app) deferOutput() (release func()) {
 }
 
 // notesWriter returns the writer for the program's notes and errors.
-func (a *app) notesWriter() lineWriter {
+func (a *appConsole) notesWriter() lineWriter {
 	if kept := a.later.Load(); kept != nil {
 		return lineWriter{kept}
 	}

@@ -32,7 +32,7 @@ type traceFlags struct {
 	content bool
 }
 
-func (a *app) traceFlags(cmd *cobra.Command, f *traceFlags, table string) {
+func (a *appConsole) traceFlags(cmd *cobra.Command, f *traceFlags, table string) {
 	to := cmd.Flags()
 	to.StringVar(&f.to, "otlp", "", "")
 	to.BoolVar(&f.content, "otlp-content", false, "")
@@ -59,7 +59,7 @@ type traceSender struct {
 
 // startTracing starts to send to a collector. It returns nil without --otlp. say gets the failures; it may be
 // nil.
-func (a *app) startTracing(f *traceFlags, of stream.Machine, say func(string)) (*traceSender, error) {
+func (a *appSettings) startTracing(f *traceFlags, of stream.Machine, say func(string)) (*traceSender, error) {
 	if f == nil || f.to == "" {
 		if f != nil && (f.content || f.key != "") {
 			return nil, usageErrorf("--otlp-content and --otlp-key: need --otlp URL")
@@ -83,7 +83,7 @@ func (a *app) startTracing(f *traceFlags, of stream.Machine, say func(string)) (
 const minKeyBytes = 16
 
 // traceKey returns the key for the hashes of arguments: from a file, from a variable, or a random one.
-func (a *app) traceKey(text string) (key []byte, err error) {
+func (a *appSettings) traceKey(text string) (key []byte, err error) {
 	if text == "" {
 		key = make([]byte, 32)
 		_, _ = rand.Read(key) // never fails
@@ -105,7 +105,7 @@ func (a *app) traceKey(text string) (key []byte, err error) {
 
 // traceNotices returns a function that reports failures of the collector, less and less often while they
 // repeat. While the screen is shown they only go to the journal, because the screen shows them itself.
-func (a *app) traceNotices(to string) func(string) {
+func (a *appConsole) traceNotices(to string) func(string) {
 	often := backoff.Backoff{First: firstPause, Max: maxPause}
 	return func(why string) {
 		if !often.Allow(time.Now()) {
@@ -237,7 +237,7 @@ func (t *traceSender) followSource(src capture.Source) {
 const finishTime = 4 * time.Second
 
 // finishAndReport sends the remaining spans, and reports the spans that the collector lacks.
-func (t *traceSender) finishAndReport(a *app) {
+func (t *traceSender) finishAndReport(a *appConsole) {
 	if t == nil {
 		return
 	}
@@ -268,7 +268,7 @@ func (t *traceSender) finishSending() {
 }
 
 // printMissing reports, once, the spans that the collector lacks.
-func (t *traceSender) printMissing(a *app) {
+func (t *traceSender) printMissing(a *appConsole) {
 	if t == nil || !t.reported.CompareAndSwap(false, true) {
 		return
 	}

@@ -223,8 +223,8 @@ func TestTraceLosses(t *testing.T) {
 		}
 		lose(l)
 		a.endedBy(syscall.SIGTERM)
-		l.finishAndReport(a)
-		l.finishAndReport(a) // says it once
+		l.finishAndReport(&a.appConsole)
+		l.finishAndReport(&a.appConsole) // says it once
 		if out := so(); out.code != exitGaps || strings.Count(out.stderr, name) != 1 {
 			t.Errorf("%s: %+v", name, out)
 		}
