@@ -13,6 +13,7 @@ import (
 	"toolscope/capture"
 	"toolscope/providers"
 	"toolscope/ui"
+	"toolscope/ui/present"
 )
 
 //go:embed demo/*.tsc
@@ -130,7 +131,7 @@ func demoSource(ctx context.Context, name string) (capture.Source, error) {
 	}
 	if len(parts) == 0 {
 		names := mapSlice(scenarios, func(s scenario) string { return s.name })
-		return nil, usageErrorf("demo: unknown scenario %q%s\nscenarios: %s, %s", name, suggestName(name, append(names, tour)), tour, joinCommas(names...))
+		return nil, usageErrorf("demo: unknown scenario %q%s\nscenarios: %s, %s", name, suggestName(name, append(names, tour)), tour, present.JoinWords(names...))
 	}
 	return capture.Concat(parts...), nil
 }

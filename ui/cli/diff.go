@@ -17,7 +17,7 @@ import (
 	"toolscope/stream/count"
 	"toolscope/ui/diff"
 	"toolscope/ui/display"
-	"toolscope/ui/panes"
+	"toolscope/ui/present"
 	units "toolscope/ui/screen"
 )
 
@@ -100,7 +100,7 @@ func (d *diffCommand) addTurns(path string, in *providers.Inspector, turn int) e
 		switch {
 		case t.Retention != stream.InMemory:
 			return fmt.Errorf("%s: turn %d: its calls are too large to keep in memory", path, t.Number+1)
-		case panes.IsPlain(t), turn != 0 && turn != int(t.Number)+1:
+		case present.IsPlain(t), turn != 0 && turn != int(t.Number)+1:
 		default:
 			all = append(all, diffTurn{fileOf(path, in.Exchange(t.Exchange)), in, t})
 		}
@@ -159,7 +159,7 @@ func (s *diffTurn) matchKeys() (keys [2]string) {
 			keys[0] = fmt.Sprint(asks)
 		}
 	}
-	calls, _ := wireCalls(s.turn)
+	calls, _ := present.Calls(s.turn)
 	keys[1] = strings.Join(mapSlice(calls, func(c *stream.Call) string { return c.Name }), "\n")
 	return keys
 }
@@ -206,7 +206,7 @@ type comparison struct {
 func (d *diffCommand) compareTurns(sides []*diffTurn) *comparison {
 	c := &comparison{sides: sides, ways: make([]diff.SameRequest, len(sides))}
 	turns := make([]*stream.Turn, len(sides))
-	names := diff.DistinctNames(len(sides), func(i int) string { return panes.ShortModel(sides[i].turn.Model) },
+	names := diff.DistinctNames(len(sides), func(i int) string { return present.ShortModel(sides[i].turn.Model) },
 		func(i int) string { return filepath.Base(sides[i].file) }, func(i int) string { return sides[i].file },
 		func(i int) string { return fmt.Sprintf("%s %d", filepath.Base(sides[i].file), i+1) })
 	for i, s := range sides {
@@ -274,12 +274,12 @@ func (d *diffCommand) writeUnmatched(s *diffTurn, asJSON bool) {
 	if asJSON {
 		o := lineOf("alone", s.file, s.turn.Number)
 		o.optionalText("model", s.turn.Model)
-		calls, _ := wireCalls(s.turn)
+		calls, _ := present.Calls(s.turn)
 		o.int("calls", len(calls))
 		d.to.writeObject(o)
 		return
 	}
-	d.to.printLine("%s  turn %d  %s", s.file, s.turn.Number+1, joinDots(s.turn.Model, callCount(s.turn)))
+	d.to.printLine("%s  turn %d  %s", s.file, s.turn.Number+1, joinDots(s.turn.Model, present.CallCount(s.turn)))
 	d.to.printLine("  has no partner: no other file has a turn with the same request or the same tools")
 	d.to.printLine("")
 }
@@ -297,7 +297,7 @@ func (c *comparison) writeText(d *diffCommand) {
 		c.tableRow("first argument", func(i int) string { return orDash(units.Time(c.times[i].Arg).String()) }),
 		c.tableRow("cost", func(i int) string { return orDash(d.costText(c.sides[i])) }),
 		c.tableRow("finish", func(i int) string {
-			return orDash(ifElse(c.Sides[i].Fails != "", c.Sides[i].Fails, panes.FinishText(c.sides[i].turn)))
+			return orDash(ifElse(c.Sides[i].Fails != "", c.Sides[i].Fails, present.FinishText(c.sides[i].turn)))
 		}))
 	for n := range c.wire {
 		f := &c.wire[n]
@@ -308,7 +308,7 @@ func (c *comparison) writeText(d *diffCommand) {
 	}
 	for n := range c.Sets {
 		set := &c.Sets[n]
-		table = append(table, c.tableRow(callName(set.Name()), func(i int) string { return callCell(set.Calls[i]) }))
+		table = append(table, c.tableRow(present.CallName(set.Name()), func(i int) string { return callCell(set.Calls[i]) }))
 		for r := range set.Rows {
 			row := &set.Rows[r]
 			name := strings.Repeat("  ", row.Depth+1) + ifElse(row.Name == "", "(arguments)", row.Name)
@@ -333,7 +333,7 @@ func orDash(text string) string { return ifElse(text == "", "—", text) }
 
 // costText returns the cost of a turn, "" if it is unknown.
 func (d *diffCommand) costText(s *diffTurn) string {
-	f := costOf(d.prices, s.in.Exchange(s.turn.Exchange), s.turn)
+	f := present.CostOf(d.prices, s.in.Exchange(s.turn.Exchange), s.turn)
 	return textIf(f.Known(), f.String())
 }
 
@@ -480,7 +480,7 @@ func (c *comparison) addSide(o *jsonObject, d *diffCommand, i int) {
 	o.time("t_first_ms", c.times[i].First)
 	o.time("t_first_arg_ms", c.times[i].Arg)
 	o.time("t_end_ms", c.times[i].End)
-	o.addCost(costOf(d.prices, s.in.Exchange(s.turn.Exchange), s.turn))
+	o.addFacts(present.CostFacts(present.CostOf(d.prices, s.in.Exchange(s.turn.Exchange), s.turn)))
 	if way := c.ways[i]; way.Host != "" {
 		var other jsonObject
 		other.text("host", way.Host)

@@ -18,6 +18,7 @@ import (
 	"toolscope/providers/toolrun"
 	"toolscope/stream"
 	"toolscope/stream/count"
+	"toolscope/ui/present"
 	"toolscope/ui/report"
 	"toolscope/ui/web"
 )
@@ -102,7 +103,7 @@ func formNames(of func(exportForm) bool) string {
 			names = append(names, f.name)
 		}
 	}
-	return joinCommas(names...)
+	return present.JoinWords(names...)
 }
 
 // chosenForm returns the form of the flags, or an error if the form can't be limited to the turn or call of
@@ -327,7 +328,7 @@ func (e *export) writeJSONL() error {
 	to := &onlyPrinter{jsonPrinter: &jsonPrinter{lineWriter{e.to}.withBuffer(), e.prices}, of: e}
 	err := errors.Join(e.app.printSource(e.src, e.path, e.in, to), to.flush())
 	if err == nil && to.printed == 0 && e.turn+e.call > 0 {
-		return usageErrorf("%s has no such turn or call: %s", e.path, joinCommas(textIf(e.turn > 0, fmt.Sprint("--turn ", e.turn)), textIf(e.call > 0, fmt.Sprint("--call ", e.call))))
+		return usageErrorf("%s has no such turn or call: %s", e.path, present.JoinWords(textIf(e.turn > 0, fmt.Sprint("--turn ", e.turn)), textIf(e.call > 0, fmt.Sprint("--call ", e.call))))
 	}
 	return err
 }

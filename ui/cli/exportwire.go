@@ -18,6 +18,7 @@ import (
 	"toolscope/stream"
 	"toolscope/ui/display"
 	"toolscope/ui/modes"
+	"toolscope/ui/present"
 	"toolscope/ui/report"
 )
 
@@ -287,7 +288,7 @@ func (e *export) compareRepro(t *stream.Turn, whole, repro foundCodes) {
 	lost, more := listDifference(whole.codes, repro.codes), listDifference(repro.codes, whole.codes)
 	if len(lost)+len(more) > 0 {
 		e.app.printNote("%s: the repro has other findings: %s", e.path,
-			joinCommas(textIf(len(lost) > 0, "it lacks "+joinCommas(lost...)), textIf(len(more) > 0, "it adds "+joinCommas(more...))))
+			present.JoinWords(textIf(len(lost) > 0, "it lacks "+present.JoinWords(lost...)), textIf(len(more) > 0, "it adds "+present.JoinWords(more...))))
 		e.app.code = max(e.app.code, 1)
 	}
 	var besides []string
@@ -303,7 +304,7 @@ func (e *export) compareRepro(t *stream.Turn, whole, repro foundCodes) {
 		note(c.Findings)
 	}
 	if len(besides) > 0 {
-		e.app.printNote("%s: not in the response's bytes, and so not in the repro: %s", e.path, joinCommas(besides...))
+		e.app.printNote("%s: not in the response's bytes, and so not in the repro: %s", e.path, present.JoinWords(besides...))
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"toolscope/ui"
 	"toolscope/ui/display"
 	"toolscope/ui/panes"
+	"toolscope/ui/present"
 )
 
 // hubFlags are the credentials for a hub.
@@ -339,7 +340,7 @@ func (a *appInputs) hubAddress(path string) (of fleet.Address, err error) {
 	}
 	of.Model, of.Status = cmp.Or(a.calls.model, of.Model), cmp.Or(a.calls.status, of.Status)
 	if words := statusWords(); of.Status != "" && !slices.Contains(words, of.Status) {
-		return of, usageErrorf("unknown state %q\nuse one of %s", of.Status, joinCommas(words...))
+		return of, usageErrorf("unknown state %q\nuse one of %s", of.Status, present.JoinWords(words...))
 	}
 	return of, nil
 }

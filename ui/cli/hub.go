@@ -18,6 +18,7 @@ import (
 	"toolscope/providers"
 	"toolscope/stream"
 	"toolscope/stream/count"
+	"toolscope/ui/present"
 )
 
 const hubHelp = `A hub collects the traffic that proxies and followed logs on many machines publish. It
@@ -306,7 +307,7 @@ func (x *indexer) Holds() bool { return len(x.q.ended) > 0 }
 
 // addTurn makes the lines of a turn's calls.
 func (x *indexer) addTurn(v *providers.View, file string, t *stream.Turn) {
-	calls, _ := wireCalls(t)
+	calls, _ := present.Calls(t)
 	for _, c := range calls {
 		var line bytes.Buffer
 		p := jsonPrinter{lineWriter: lineWriter{&line}}

@@ -11,7 +11,7 @@ import (
 	"toolscope/stream/count"
 	"toolscope/ui"
 	"toolscope/ui/display"
-	"toolscope/ui/panes"
+	"toolscope/ui/present"
 )
 
 // isPlain reports whether sentences are printed instead of drawing a screen: by a flag, or because the
@@ -107,14 +107,14 @@ func (t *plainPrinter) printNewEvents() {
 	for ; t.events < t.in.Timeline.Len(); t.events++ {
 		kind, of := t.in.Timeline.Subject(t.events)
 		turn, call := s.Find(of)
-		if turn == nil || panes.IsPlain(turn) && kind != stream.TurnClose {
+		if turn == nil || present.IsPlain(turn) && kind != stream.TurnClose {
 			continue
 		}
 		switch kind {
 		case stream.TurnOpen:
 			if turn.Number >= t.begun {
 				t.begun = turn.Number + 1
-				t.printLine("Turn %d begins: %s.", turn.Number+1, joinCommas(turn.Protocol, turn.Model))
+				t.printLine("Turn %d begins: %s.", turn.Number+1, present.JoinWords(turn.Protocol, turn.Model))
 			}
 		case stream.CallOpen:
 			t.printCallStart(turn, call)
@@ -194,14 +194,14 @@ func (t *plainPrinter) printTurnEnd(turn *stream.Turn) {
 	}
 	cost := ""
 	x := t.in.Exchange(turn.Exchange)
-	if f := costOf(t.prices, x, turn); f.Known() {
+	if f := present.CostOf(t.prices, x, turn); f.Known() {
 		cost = f.String()
 	}
 	text := ""
 	if n := len(turn.Text); n > 0 {
 		text = count.Of(n, "byte") + " of text"
 	}
-	t.printLine("Turn %d ends: %s.", turn.Number+1, joinCommas(turn.Phase().String(), panes.FinishText(turn), turn.Failure, callCount(turn), text, cost))
+	t.printLine("Turn %d ends: %s.", turn.Number+1, present.JoinWords(turn.Phase().String(), present.FinishText(turn), turn.Failure, present.CallCount(turn), text, cost))
 }
 
 // listCaptures lists the captures that can be opened.

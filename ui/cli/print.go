@@ -17,7 +17,7 @@ import (
 	"toolscope/providers/price"
 	"toolscope/stream"
 	"toolscope/stream/count"
-	"toolscope/ui/panes"
+	"toolscope/ui/present"
 )
 
 const printHelp = `For each turn and call, print writes the state of the call, its arguments, its cost
@@ -301,7 +301,7 @@ func (a *appConsole) explainUnrecognised(path string, in *providers.Inspector) {
 // isRecognised reports whether a turn has information: its protocol is known, or at least why there is
 // nothing else. Web traffic in logs of other programs has none.
 func isRecognised(x *providers.Exchange, t *stream.Turn) bool {
-	if x != nil && x.Head.Wrappers != "" && panes.IsPlain(t) {
+	if x != nil && x.Head.Wrappers != "" && present.IsPlain(t) {
 		return false
 	}
 	return t.Protocol != "unknown" || t.Failure != ""

@@ -15,6 +15,7 @@ import (
 	"toolscope/providers/replay"
 	"toolscope/stream"
 	"toolscope/stream/count"
+	"toolscope/ui/present"
 )
 
 // replayFlags are the flags of replay.
@@ -61,7 +62,7 @@ func (a *app) replayCommand() *cobra.Command {
 
 // lossSeverities returns the names of the severities of losses.
 func lossSeverities() string {
-	return joinCommas(mapSlice(replay.Severities, replay.Severity.String)...)
+	return present.JoinWords(mapSlice(replay.Severities, replay.Severity.String)...)
 }
 
 // replayer writes the previews that the flags select.
@@ -165,7 +166,7 @@ func (a *appInputs) replaySource(src capture.Source, path string, in *providers.
 
 // callsTool reports whether a turn has calls.
 func callsTool(t *stream.Turn) bool {
-	calls, _ := wireCalls(t)
+	calls, _ := present.Calls(t)
 	return len(calls) > 0
 }
 
@@ -254,7 +255,7 @@ func (r *replayer) chooseTurns(path string, turns []*stream.Turn) (list []chosen
 	var all []chosenTurn
 	var numbers []int
 	for _, t := range turns {
-		if calls, _ := wireCalls(t); len(calls) > 0 || r.conversation {
+		if calls, _ := present.Calls(t); len(calls) > 0 || r.conversation {
 			all = append(all, chosenTurn{t, calls})
 			numbers = append(numbers, int(t.Number)+1)
 		}

@@ -104,7 +104,7 @@ func (p *jsonPrinter) addRequest(file string, r *mcp.Request, a *toolrun.ToolReq
 			o.int("model_got_bytes", a.ResultBytes)
 			o.optionalText("result", string(a.Result))
 		}
-		listOf(o, "findings", a.Findings, (*jsonObject).addFinding)
+		o.addFindings(a.Findings)
 	}
 	p.writeObject(o)
 }
@@ -155,7 +155,7 @@ func (p *jsonPrinter) notRun(file string, n *toolrun.CallWithoutRun) {
 	o.text("tool", n.Tool)
 	o.optionalText("id", n.ID)
 	o.text("state", "not executed")
-	listOf(o, "findings", []stream.Finding{n.Finding}, (*jsonObject).addFinding)
+	o.addFindings([]stream.Finding{n.Finding})
 	p.writeObject(o)
 }
 
@@ -204,7 +204,7 @@ func (p *jsonPrinter) addServer(file string, s *mcp.Server) {
 		o.int("unseen_bytes", int(s.Gaps))
 	}
 	o.optionalText("ended", s.Ended)
-	listOf(o, "findings", s.Findings(), (*jsonObject).addFinding)
+	o.addFindings(s.Findings())
 	p.writeObject(o)
 }
 

@@ -22,7 +22,7 @@ import (
 	"toolscope/stream/count"
 	"toolscope/ui"
 	"toolscope/ui/otlp"
-	"toolscope/ui/panes"
+	"toolscope/ui/present"
 	"toolscope/ui/report"
 )
 
@@ -175,7 +175,7 @@ func hasSpan(x *providers.Exchange, of *stream.Turn) bool {
 	if x != nil && (x.Refused() != "" || x.AsksNothing() && (x.Head.Status == 0 || x.Head.Status >= 400)) {
 		return false
 	}
-	return isRecognised(x, of) && !panes.IsPlain(of)
+	return isRecognised(x, of) && !present.IsPlain(of)
 }
 
 // addTurn sends a turn that has ended, or that is complete because its source has ended.

@@ -142,7 +142,7 @@ func TestTraceOnlyTurns(t *testing.T) {
 // TestTracePage: the page on otlp has each attribute of our own.
 func TestTracePage(t *testing.T) {
 	page := strings.Join(strings.Fields(command(t, nil, "help", "otlp").stdout), " ")
-	all := regexp.MustCompile(`= +"(toolscope\.[a-z_.]+)"`).FindAllStringSubmatch(read(t, "../report/semconv.go"), -1)
+	all := regexp.MustCompile(`= +"(toolscope\.[a-z_.]+)"`).FindAllStringSubmatch(read(t, "../report/spans.go"), -1)
 	if len(all) < 20 {
 		t.Fatalf("%d attributes", len(all))
 	}

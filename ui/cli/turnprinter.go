@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"toolscope/providers"
-	"toolscope/providers/toolrun"
 	"toolscope/stream"
 )
 
@@ -236,18 +235,6 @@ func (q *turnPrinter) sentBackLate(list []sentBackCall, t *stream.Turn, e stream
 	return append(list, r)
 }
 
-// ownFindings returns the findings of a call without those of later requests and of tool runs, which have
-// lines of their own.
-func ownFindings(c *stream.Call) []stream.Finding {
-	if len(c.Findings) == 0 {
-		return c.Findings
-	}
-	return slices.DeleteFunc(slices.Clone(c.Findings), func(f stream.Finding) bool {
-		return slices.Contains(toolrun.Findings, f.Diagnosis) ||
-			slices.ContainsFunc(c.SentBack, func(r stream.SentBackCall) bool { return r.Event == f.Event })
-	})
-}
-
 // foundBy returns the findings of a call from one event.
 func foundBy(c *stream.Call, event int) (found []stream.Finding) {
 	for _, f := range c.Findings {
@@ -284,18 +271,6 @@ func (r sentBackCall) sentence() string {
 		words += " as " + strings.Join(p, " or ") + " does"
 	}
 	return words + ", result " + r.resultWord()
-}
-
-// wireCalls returns the calls of a turn, and separately those that the provider discarded.
-func wireCalls(t *stream.Turn) (calls, thrown []*stream.Call) {
-	for _, c := range t.Calls {
-		if c.Discarded {
-			thrown = append(thrown, c)
-		} else {
-			calls = append(calls, c)
-		}
-	}
-	return calls, thrown
 }
 
 // In this file, turns wait to be printed until the results of their calls are known.

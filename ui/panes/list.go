@@ -7,6 +7,7 @@ import (
 	"toolscope/providers"
 	"toolscope/stream"
 	"toolscope/ui/display"
+	"toolscope/ui/present"
 	"toolscope/ui/screen"
 	"toolscope/ui/textsearch"
 )
@@ -458,7 +459,7 @@ func (l *List) searchTurn(rows []int, n *textQuery, t *stream.Turn, looked int) 
 func (l *List) turnMatches(n *textQuery, t *stream.Turn) bool {
 	_, _, state := turnState(t)
 	return containsQuery(n, state) || containsQuery(n, t.Model) || containsQuery(n, t.ID) || containsQuery(n, t.Finish) || containsQuery(n, t.Failure) ||
-		containsQuery(n, TurnTitle(l.scene.View.Exchange(t.Exchange), t)) || requestMatches(n, t.Request) || findingMatches(n, t.Findings) ||
+		containsQuery(n, present.TurnTitle(l.scene.View.Exchange(t.Exchange), t)) || requestMatches(n, t.Request) || findingMatches(n, t.Findings) ||
 		containsQuery(n, t.Text) || containsQuery(n, t.Thinking)
 }
 

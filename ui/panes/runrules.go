@@ -7,6 +7,7 @@ import (
 	"toolscope/providers"
 	"toolscope/stream"
 	"toolscope/ui/display"
+	"toolscope/ui/present"
 	"toolscope/ui/screen"
 )
 
@@ -237,7 +238,7 @@ func (x *RunRules) appendDetail(s *Context, c Selection, e stream.RunRule, w int
 			x.lines = append(x.lines, runRuleLine{of: e, role: role, text: line.Between("     ", "")})
 		}
 	}
-	by := RunBy(c.Turn, c.Call, e)
+	by := present.RunBy(c.Turn, c.Call, e)
 	for _, text := range by {
 		say(screen.Plain, text)
 	}

@@ -21,7 +21,7 @@ import (
 	"toolscope/providers/price"
 	"toolscope/stream"
 	"toolscope/ui/display"
-	"toolscope/ui/panes"
+	"toolscope/ui/present"
 	"toolscope/ui/screen"
 )
 
@@ -119,7 +119,7 @@ func turnTitle(p *Page, t *stream.Turn) string {
 	if t.Model != "" {
 		return t.Model
 	}
-	return panes.TurnTitle(p.exchangeOf(t), t)
+	return present.TurnTitle(p.exchangeOf(t), t)
 }
 
 func nameOf(c *stream.Call) string {

@@ -9,7 +9,7 @@ import (
 	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
 	"toolscope/stream"
-	"toolscope/ui/panes"
+	"toolscope/ui/present"
 	"toolscope/ui/screen"
 )
 
@@ -51,7 +51,7 @@ func (h *writer) writeTurn(p *Page, t *Turn) {
 func (h *writer) writeTurnFacts(p *Page, t *stream.Turn) {
 	h.raw(`<dl class="facts">`)
 	h.writeFact("protocol", t.Protocol)
-	h.writeFact("ended", panes.FinishText(t))
+	h.writeFact("ended", present.FinishText(t))
 	h.writeFact("error", t.Failure)
 	cost := "unknown"
 	if f := p.costOf(t); f.Known() {
@@ -174,7 +174,7 @@ func (h *writer) writeCall(p *Page, t *Turn, c *stream.Call) {
 	h.writeFact("provider", c.Phase().String())
 	h.writeFact("bytes", joinWords(c.Syntax().String(), screen.Bytes(len(c.Args())).String()))
 	h.writeFact("deltas", screen.Count(c.Deltas()).String())
-	h.writeFact("also", strings.Join(panes.AboutCall(c), ", "))
+	h.writeFact("also", strings.Join(present.AboutCall(c), ", "))
 	h.raw("</dl>\n")
 	h.writeArguments(c)
 	h.writeFindings(c.Findings)
@@ -190,7 +190,7 @@ func (h *writer) writeCall(p *Page, t *Turn, c *stream.Call) {
 func (h *writer) writeRuns(t *stream.Turn, c *stream.Call) {
 	var say []string
 	for _, x := range []stream.RunRule{stream.AtSeal, stream.AtEnd} {
-		say = append(say, panes.RunBy(t, c, x)...)
+		say = append(say, present.RunBy(t, c, x)...)
 	}
 	if len(say) == 0 {
 		return
