@@ -398,21 +398,19 @@ func (e *export) writeMarkdown() error {
 	if err != nil {
 		return err
 	}
-	r := caseOf(e.in.View(), sourceTitle([]string{e.path}), t, c)
+	r := caseOf(e.in.View(), e.prices, sourceTitle([]string{e.path}), t, c)
 	_, err = e.to.Write(r.Markdown())
 	return err
 }
 
 // caseOf returns the content of a bug report about a turn, or about one of its calls.
-func caseOf(v *providers.View, file string, t *stream.Turn, c *stream.Call) *report.Subject {
-	x := v.Exchange(t.Exchange)
-	r := &report.Subject{Version: versionText(), File: file, Turn: t, Call: c}
-	r.Facts = [][2]string{
-		{"protocol", t.Protocol}, {"model", t.Model}, {"phase", t.Phase().String()}, {"finish", t.Finish},
-		{"ended by", t.EndedBy.String()}, {"error", t.Failure}, {"usage", t.Usage.String()},
-	}
-	if x != nil && x.Head.Status != 0 {
-		r.Facts = append(r.Facts, [2]string{"HTTP status", fmt.Sprint(x.Head.Status)})
+func caseOf(v *providers.View, prices *price.Table, file string, t *stream.Turn, c *stream.Call) *report.Subject {
+	r, x := &report.Subject{Version: versionText(), File: file, Turn: t, Call: c}, v.Exchange(t.Exchange)
+	for _, f := range present.OfTurn(v, prices, t).Labelled("protocol", "model", "phase", "finish", "ended by", "error", "usage", "HTTP status") {
+		if f.Word == "finish" {
+			f.Text = t.Finish
+		}
+		r.Facts = append(r.Facts, [2]string{f.Word, f.Text})
 	}
 	r.Frame = func(event int) []byte {
 		f := v.Event(event)

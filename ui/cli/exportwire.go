@@ -333,7 +333,7 @@ func screenForms(source string, prices *price.Table) []modes.ExportForm {
 			if t == nil {
 				return nil, errNoTurn
 			}
-			return caseOf(v, source, t, c).Markdown(), nil
+			return caseOf(v, prices, source, t, c).Markdown(), nil
 		}},
 		{Key: "k", What: display.Lit("its lines of print --format jsonl"), File: "calls.jsonl", Make: func(v *providers.View, r stream.Ref) ([]byte, error) {
 			t, c := v.Find(r)

@@ -74,7 +74,7 @@ func (h *writer) writeOverview(p *Page) {
 	calls, bad, findings := 0, 0, 0
 	var total price.Sum
 	for _, t := range p.Turns {
-		total.Add(p.costOf(t.Turn))
+		total.Add(present.CostOf(p.Prices, p.exchangeOf(t.Turn), t.Turn))
 		findings += len(t.Findings)
 		for _, c := range t.Calls {
 			calls++
@@ -95,7 +95,7 @@ func (h *writer) writeOverview(p *Page) {
 		h.raw(`<li><a href="#`).text(turnID(t.Turn)).raw(`">turn `).writeInt(int(t.Number) + 1).raw(" ").text(turnTitle(p, t.Turn)).raw("</a> ")
 		h.writeState(screen.TurnLook(t.Turn))
 		for _, c := range t.Calls {
-			h.raw(` <span class="brief">`).text(nameOf(c)).raw(" ")
+			h.raw(` <span class="brief">`).text(present.CallName(c.Name)).raw(" ")
 			h.writeStatus(c)
 			h.raw("</span>")
 		}
@@ -106,38 +106,12 @@ func (h *writer) writeOverview(p *Page) {
 
 func (p *Page) exchangeOf(t *stream.Turn) *providers.Exchange { return p.In.Exchange(t.Exchange) }
 
-func (p *Page) costOf(t *stream.Turn) price.Figure {
-	head := stream.Head{}
-	if x := p.exchangeOf(t); x != nil {
-		head = *x.Head
-	}
-	return p.Prices.Turn(t, head)
-}
-
 // turnTitle returns a short title of a turn.
 func turnTitle(p *Page, t *stream.Turn) string {
 	if t.Model != "" {
 		return t.Model
 	}
 	return present.TurnTitle(p.exchangeOf(t), t)
-}
-
-func nameOf(c *stream.Call) string {
-	if c.Name == "" {
-		return "(no name)"
-	}
-	return c.Name
-}
-
-// joinWords joins the words that are not empty.
-func joinWords(words ...string) string {
-	var all []string
-	for _, w := range words {
-		if w != "" {
-			all = append(all, w)
-		}
-	}
-	return strings.Join(all, ", ")
 }
 
 // A markup is HTML of our own. Text from outside never has this type.
@@ -207,9 +181,9 @@ func hashOf(s string) string {
 }
 
 // writeFact writes a label and its value, if the value is not empty.
-func (h *writer) writeFact(word markup, is string) {
+func (h *writer) writeFact(word, is string) {
 	if is != "" {
-		h.raw("<div><dt>").raw(word).raw("</dt><dd>").text(is).raw("</dd></div>")
+		h.raw("<div><dt>").text(word).raw("</dt><dd>").text(is).raw("</dd></div>")
 	}
 }
 
