@@ -29,7 +29,6 @@ type breakFlags struct {
 func (f *breakFlags) add(to *pflag.FlagSet) {
 	to.StringVar(&f.filter, "break", "", "")
 	to.DurationVar(&f.limit, "break-timeout", 5*time.Minute, "")
-	markSettings(to, "", "break-timeout")
 }
 
 // breakpoint holds responses for the screen.

@@ -60,7 +60,6 @@ func (a *appPrinting) checkCommand() *cobra.Command {
 	addFormatFlag(to, &f.format, "text", "text", "jsonl", "junit", "sarif")
 	to.StringVar(&f.baseline, "baseline", "", "")
 	asPaths(to, "baseline")
-	markSettings(to, "check", "fail-on", "format", "baseline")
 	a.addFilterFlag(to)
 	a.pricesFlag(cmd)
 	a.reading.add(to)

@@ -208,7 +208,6 @@ func (a *app) rootCommand() *cobra.Command {
 func (a *app) openFlags(cmd *cobra.Command) {
 	a.followFlag(cmd)
 	cmd.Flags().Float64Var(&a.speed, "speed", 0, "")
-	markSettings(cmd.Flags(), "open", "speed")
 	a.reading.add(cmd.Flags())
 	a.pricesFlag(cmd)
 	a.publishFlags(cmd, &a.sends, "log")

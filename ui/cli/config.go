@@ -87,7 +87,7 @@ func (a *appSettings) showConfig(cmd *cobra.Command, origins bool) error {
 			a.stdout.printLine("")
 			a.stdout.printLine("[%s]", table)
 		}
-		if s.isSecret() {
+		if s.isSecret {
 			a.stdout.printLine("# %s: only in the variable %s, which is %s", s.configName(), s.envVariable(), ifElse(os.Getenv(s.envVariable()) == "", "not set", "set"))
 			continue
 		}
@@ -241,7 +241,7 @@ func blankConfig(root *cobra.Command) string {
 	b.WriteString("# Settings of toolscope with their defaults. To change a setting, remove the # in front of its name.\n# 'toolscope config --help' explains this file.\n\n")
 	table := ""
 	for _, s := range allSettings(root) {
-		if s.isSecret() {
+		if s.isSecret {
 			continue
 		}
 		if s.table != table {
@@ -336,7 +336,7 @@ func (c *configuration) loadSettings(known []configSetting, data []byte) {
 			continue
 		}
 		i := slices.IndexFunc(known, func(k configSetting) bool { return k.configKey() == s.Name() })
-		switch here := i >= 0 && !known[i].isSecret(); {
+		switch here := i >= 0 && !known[i].isSecret; {
 		case (here || i < 0) && holdsSecret(s.Value) && !namesSecret.MatchString(s.Key):
 			c.bad = append(c.bad, configProblem{s.Position, s.Name() + ": the value looks like a secret\nremove it: toolscope reads keys from the environment, never from a file"})
 		case here:
@@ -406,7 +406,7 @@ func holdsSecret(value any) bool {
 // variableFor returns the environment variable for a secret.
 func variableFor(s settings.Setting, known []configSetting) string {
 	for _, k := range known {
-		if k.isSecret() && k.configName() == s.Key {
+		if k.isSecret && k.configName() == s.Key {
 			return k.envVariable()
 		}
 	}
@@ -427,7 +427,7 @@ func variableFor(s settings.Setting, known []configSetting) string {
 func unknownKey(s settings.Setting, known []configSetting) string {
 	var names, near []string
 	for _, k := range known {
-		if k.isSecret() {
+		if k.isSecret {
 			continue
 		}
 		names = append(names, k.configKey())

@@ -56,7 +56,6 @@ func (a *app) connectCommand() *cobra.Command {
 	to.DurationVar(&f.timeout, "timeout", answerWait, "")
 	a.liveFlags(cmd, &f.liveFlags)
 	asPaths(to, "tools", "request")
-	markSettings(to, "connect", "model", "tools", "system", "max-tokens", "timeout", "format")
 	return cmd
 }
 

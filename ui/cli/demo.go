@@ -70,7 +70,6 @@ func (a *app) demoCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&list, "list", false, "")
 	cmd.Flags().StringVar(&save, "save", "", "")
 	cmd.Flags().Float64Var(&a.speed, "speed", 0, "")
-	markSettings(cmd.Flags(), "demo", "speed")
 	a.flags.add(cmd.Flags())
 	return cmd
 }

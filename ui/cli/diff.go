@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -27,7 +26,7 @@ func (a *appPrinting) diffCommand() *cobra.Command {
 		Use: "diff FILE FILE…", Short: "Compare the turns of several files",
 		Example: "toolscope diff monday.tsc tuesday.tsc\ntoolscope diff sonnet.sse gpt.sse mistral.sse\ntoolscope diff direct.tsc openrouter.tsc --turn 3 --format jsonl",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			err := a.runDiff(cmd.Context(), args, turn, cmd.Flags().Changed("turn"))
+			err := a.runDiff(cmd, args, turn)
 			if err != nil {
 				a.code = exitTrouble
 			}
@@ -36,7 +35,6 @@ func (a *appPrinting) diffCommand() *cobra.Command {
 	}
 	cmd.Flags().IntVar(&turn, "turn", 0, "")
 	addFormatFlag(cmd.Flags(), &a.format, "text", "text", "jsonl")
-	markSettings(cmd.Flags(), "diff", "format")
 	a.pricesFlag(cmd)
 	a.reading.add(cmd.Flags())
 	return cmd
@@ -59,18 +57,18 @@ type diffCommand struct {
 }
 
 // runDiff compares files and sets the exit code.
-func (a *appPrinting) runDiff(ctx context.Context, paths []string, turn int, chosen bool) (err error) {
-	switch {
-	case len(paths) < 2:
+func (a *appPrinting) runDiff(cmd *cobra.Command, paths []string, turn int) (err error) {
+	if len(paths) < 2 {
 		return usageErrorf("diff: needs two FILEs or more; the first is the base\ntoolscope diff FILE FILE…")
-	case chosen && turn < 1:
-		return usageErrorf("--turn %d: numbers start at 1", turn)
+	}
+	if err := checkNumbers(cmd, "turn"); err != nil {
+		return err
 	}
 	d := &diffCommand{to: a.stdout.withBuffer()}
 	if d.prices, err = a.loadPrices(); err != nil {
 		return err
 	}
-	err = a.eachSource(ctx, paths, func(src capture.Source, path string, in *providers.Inspector) error {
+	err = a.eachSource(cmd.Context(), paths, func(src capture.Source, path string, in *providers.Inspector) error {
 		if err := inspectSource(src, in, func() bool { return true }); err != nil {
 			return err
 		}
@@ -295,7 +293,7 @@ func (c *comparison) writeText(d *diffCommand) {
 	table = append(table,
 		c.tableRow("time", func(i int) string { return orDash(units.Time(c.times[i].End).String()) }),
 		c.tableRow("first argument", func(i int) string { return orDash(units.Time(c.times[i].Arg).String()) }),
-		c.tableRow("cost", func(i int) string { return orDash(d.costText(c.sides[i])) }),
+		c.tableRow("cost", func(i int) string { return orDash(d.costOf(c.sides[i]).String()) }),
 		c.tableRow("finish", func(i int) string {
 			return orDash(ifElse(c.Sides[i].Fails != "", c.Sides[i].Fails, present.FinishText(c.sides[i].turn)))
 		}))
@@ -331,10 +329,9 @@ func (c *comparison) tableRow(name string, cell func(i int) string) []string {
 // orDash returns text, or a dash if it is empty.
 func orDash(text string) string { return ifElse(text == "", "—", text) }
 
-// costText returns the cost of a turn, "" if it is unknown.
-func (d *diffCommand) costText(s *diffTurn) string {
-	f := present.CostOf(d.prices, s.in.Exchange(s.turn.Exchange), s.turn)
-	return textIf(f.Known(), f.String())
+// costOf returns the cost of a turn.
+func (d *diffCommand) costOf(s *diffTurn) price.Figure {
+	return present.CostOf(d.prices, s.in.Exchange(s.turn.Exchange), s.turn)
 }
 
 // wireCell returns a fact of a side's response.
@@ -480,7 +477,7 @@ func (c *comparison) addSide(o *jsonObject, d *diffCommand, i int) {
 	o.time("t_first_ms", c.times[i].First)
 	o.time("t_first_arg_ms", c.times[i].Arg)
 	o.time("t_end_ms", c.times[i].End)
-	o.addFacts(present.CostFacts(present.CostOf(d.prices, s.in.Exchange(s.turn.Exchange), s.turn)))
+	o.addFacts(present.CostFacts(d.costOf(s)))
 	if way := c.ways[i]; way.Host != "" {
 		var other jsonObject
 		other.text("host", way.Host)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,13 +72,8 @@ func (a *appPrinting) exportCommand() *cobra.Command {
 
 		RunE: func(cmd *cobra.Command, args []string) error {
 			paths, err := a.somePaths(cmd, args, "FILE")
-			if err != nil {
+			if err = cmp.Or(err, checkNumbers(cmd, "turn", "call")); err != nil {
 				return err
-			}
-			for _, flag := range []string{"turn", "call"} {
-				if n, _ := cmd.Flags().GetInt(flag); n < 1 && cmd.Flags().Changed(flag) {
-					return usageErrorf("--%s %d: numbers start at 1", flag, n)
-				}
 			}
 			return a.runExport(cmd.Context(), paths, f)
 		},
@@ -241,19 +237,13 @@ func (e *export) writeCapture() error {
 	if wrong != nil {
 		return errors.Join(err, wrong)
 	}
-	e.src = func(yield func(capture.Record, error) bool) {
-		for _, r := range all {
-			if !yield(r, nil) {
-				return
-			}
-		}
-	}
+	e.src = recordSource(all)
 	return errors.Join(err, e.writeRecords(func(r capture.Record) bool { return r.Exchange == turns[0].Exchange }))
 }
 
 // writeRecords writes the records for which wanted returns true.
 func (e *export) writeRecords(wanted func(capture.Record) bool) error {
-	begun, left := false, 0
+	w, left := captureFile{to: e.to, by: "toolscope export"}, 0
 	for r, err := range e.src {
 		if err != nil {
 			return err
@@ -261,33 +251,61 @@ func (e *export) writeRecords(wanted func(capture.Record) bool) error {
 		if !wanted(r) {
 			continue
 		}
-		if !begun {
-			line, err := capture.EncodeHeader(beginOf(r), "toolscope export")
-			if err == nil {
-				_, err = e.to.Write(line)
-			}
-			if err != nil {
-				return err
-			}
-			begun = true
-		}
-		line, err := capture.EncodeRecord(r)
-		if err != nil {
+		switch err := w.write(r); {
+		case w.failed != nil:
+			return w.failed
+		case err != nil:
 			e.app.printNote("%s: a record was left out: %v", e.path, err)
 			left++
-			continue
-		}
-		if _, err := e.to.Write(line); err != nil {
-			return err
 		}
 	}
 	switch {
-	case !begun:
+	case !w.begun:
 		return fmt.Errorf("%s: no bytes arrived", e.path)
 	case left > 0:
 		return fmt.Errorf("%s: %s could not be written", e.path, count.Of(left, "record"))
 	}
 	return nil
+}
+
+// captureFile writes records as a capture.
+type captureFile struct {
+	to     io.Writer
+	by     string // the command that writes it
+	begun  bool
+	failed error // error of the header or of a write; the rest of the capture can't be written
+}
+
+// write writes a record, and the header before the first one. An error for which failed is nil is about the
+// record only.
+func (w *captureFile) write(r capture.Record) error {
+	if !w.begun {
+		line, err := capture.EncodeHeader(beginOf(r), w.by)
+		if err == nil {
+			_, err = w.to.Write(line)
+		}
+		if w.failed = err; err != nil {
+			return err
+		}
+		w.begun = true
+	}
+	line, err := capture.EncodeRecord(r)
+	if err == nil {
+		_, err = w.to.Write(line)
+		w.failed = err
+	}
+	return err
+}
+
+// recordSource is a source of records in memory.
+func recordSource(all []capture.Record) capture.Source {
+	return func(yield func(capture.Record, error) bool) {
+		for _, r := range all {
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
 }
 
 // beginOf returns the time from which a capture counts its times, according to its first record.

@@ -30,8 +30,6 @@ func (a *appInputs) hubFlags(cmd *cobra.Command) {
 	to.StringVar(&a.hub.nkey, "nkey", "", "")
 	to.StringVar(&a.hub.token, "hub-token", "", "")
 	to.StringVar(&a.hub.ca, "hub-ca", "", "")
-	markSettings(to, "", "creds", "nkey", "hub-ca")
-	markSecretSetting(to, "", "hub-token")
 	cmd.MarkFlagsMutuallyExclusive("creds", "nkey", "hub-token")
 }
 

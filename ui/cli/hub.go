@@ -61,10 +61,8 @@ func (a *appSettings) hubCommand() *cobra.Command {
 	to.StringVar(&f.Cert, "tls-cert", "", "")
 	to.StringVar(&f.Key, "tls-key", "", "")
 	to.StringVar(&f.newKey, "new-key", "", "")
-	addFlagCheck(to, "max-bytes", isSize("--max-bytes"))
-	markSettings(to, "hub", "listen", "store", "max-age", "max-bytes", "sync", "auth", "tls-cert", "tls-key")
 	cmd.MarkFlagsRequiredTogether("tls-cert", "tls-key")
-	a.traceFlags(cmd, &f.traces, "hub")
+	a.traceFlags(cmd, &f.traces)
 	return cmd
 }
 
@@ -221,14 +219,8 @@ func (h *hubTraces) resumeTime(began time.Time) time.Time {
 
 // keepSaving saves the position until ctx ends.
 func (h *hubTraces) keepSaving(ctx context.Context, a *appConsole) {
-	tick := time.NewTicker(savePositionEvery)
-	defer tick.Stop()
-	for failed := false; ; {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	failed := false
+	everyTick(ctx, savePositionEvery, func(time.Time) {
 		if err := h.savePosition(); err != nil && !failed {
 			failed = true
 			a.printNote("--otlp: %v; the next start sends some turns again", err)
@@ -236,7 +228,7 @@ func (h *hubTraces) keepSaving(ctx context.Context, a *appConsole) {
 		if h.at.IsZero() {
 			h.readPosition()
 		}
-	}
+	})
 }
 
 // readPosition takes the current position.

@@ -27,8 +27,6 @@ func (a *appConsole) keptFlags(cmd *cobra.Command, f *liveFlags) {
 	to.IntVar(&k.days, "prune-days", 30, "")
 	to.StringVar(&k.size, "prune-size", "2GB", "")
 	to.BoolVarP(&k.verbose, "verbose", "v", false, "")
-	addFlagCheck(to, "prune-size", isSize("--prune-size"))
-	markSettings(to, "", "no-record", "prune-days", "prune-size")
 	cmd.MarkFlagsMutuallyExclusive("record", "no-record")
 	before := cmd.PreRunE
 	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {

@@ -192,15 +192,8 @@ func (t *plainPrinter) printTurnEnd(turn *stream.Turn) {
 		t.printFindings(t.callLabel(turn, c), c.Findings)
 		delete(t.printed, c.Ref())
 	}
-	cost := ""
-	x := t.in.Exchange(turn.Exchange)
-	if f := present.CostOf(t.prices, x, turn); f.Known() {
-		cost = f.String()
-	}
-	text := ""
-	if n := len(turn.Text); n > 0 {
-		text = count.Of(n, "byte") + " of text"
-	}
+	cost := present.CostOf(t.prices, t.in.Exchange(turn.Exchange), turn).String()
+	text := textIf(len(turn.Text) > 0, count.Of(len(turn.Text), "byte")+" of text")
 	t.printLine("Turn %d ends: %s.", turn.Number+1, present.JoinWords(turn.Phase().String(), present.FinishText(turn), turn.Failure, present.CallCount(turn), text, cost))
 }
 

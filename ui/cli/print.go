@@ -60,7 +60,6 @@ func (a *app) printCommand() *cobra.Command {
 	addFormatFlag(cmd.Flags(), &a.format, "text", "text", "jsonl")
 	cmd.Flags().BoolVar(&a.summary, "summary", false, "")
 	cmd.Flags().BoolVar(&a.counting, "count", false, "")
-	markSettings(cmd.Flags(), "print", "format")
 	cmd.Flags().StringVar(&a.jq, "jq", "", "")
 	cmd.MarkFlagsMutuallyExclusive("summary", "jq", "count")
 	a.addFilterFlag(cmd.Flags())
@@ -70,7 +69,7 @@ func (a *app) printCommand() *cobra.Command {
 	cmd.MarkFlagsMutuallyExclusive("count", "follow")
 	a.hubFlags(cmd)
 	a.callFlags(cmd)
-	a.traceFlags(cmd, &traces, "print")
+	a.traceFlags(cmd, &traces)
 	cmd.MarkFlagsMutuallyExclusive("otlp", "count")
 	return cmd
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -57,10 +58,7 @@ func (p *textPrinter) addTurn(v *providers.View, file string, t *stream.Turn) {
 		p.printLine("")
 		return
 	}
-	cost := "cost unknown"
-	if f := present.CostOf(p.prices, x, t); f.Known() {
-		cost = f.String()
-	}
+	cost := cmp.Or(present.CostOf(p.prices, x, t).String(), "cost unknown")
 	p.printLine("%s  turn %d  %s  %s  %s", file, t.Number+1, joinDots(t.Protocol, t.Model), t.Phase(), joinDots(present.FinishText(t), present.CallCount(t), cost))
 	if t.Failure != "" {
 		p.printLine("  error    %s", t.Failure)

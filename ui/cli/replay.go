@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,13 +35,8 @@ func (a *app) replayCommand() *cobra.Command {
 		Example: "toolscope replay agent.sse\ntoolscope replay agent.sse --to anthropic --call 2\ntoolscope replay agent.sse --policy clients\ntoolscope replay run.tsc --turn 3 --conversation --to gemini --format jsonl\ntoolscope replay run.tsc --fail-on-loss high",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			paths, err := a.somePaths(cmd, args, "FILE")
-			if err != nil {
+			if err = cmp.Or(err, checkNumbers(cmd, "turn", "call")); err != nil {
 				return err
-			}
-			for _, flag := range []string{"turn", "call"} {
-				if n, _ := cmd.Flags().GetInt(flag); n < 1 && cmd.Flags().Changed(flag) {
-					return usageErrorf("--%s %d: numbers start at 1", flag, n)
-				}
 			}
 			return a.runReplay(cmd.Context(), paths)
 		},
@@ -55,7 +51,6 @@ func (a *app) replayCommand() *cobra.Command {
 	f.BoolVar(&r.oneByOne, "one-by-one", false, "")
 	addFormatFlag(f, &a.format, "text", "text", "jsonl")
 	f.StringVar(&r.failOn, "fail-on-loss", "", "")
-	markSettings(f, "replay", "to", "policy", "format")
 	a.reading.add(f)
 	return cmd
 }

@@ -43,14 +43,13 @@ func (a *app) runCommand() *cobra.Command {
 	to.BoolVar(&f.screen, "screen", false, "")
 	to.BoolVar(&f.headless, "headless", false, "")
 	to.BoolVar(&f.noServers, "no-mcp", false, "")
-	markSettings(to, "run", "to", "no-mcp")
 	f.faultFlags.add(to)
 	f.breakFlags.add(to)
 	a.liveFlags(cmd, &f.liveFlags)
 	_ = to.MarkHidden("format") // standard output belongs to the client
 	a.keptFlags(cmd, &f.liveFlags)
 	f.liveFlags.traces = new(traceFlags)
-	a.traceFlags(cmd, f.liveFlags.traces, "run")
+	a.traceFlags(cmd, f.liveFlags.traces)
 	a.flags.addKeep(to)
 	cmd.MarkFlagsMutuallyExclusive("screen", "headless")
 	return cmd

@@ -24,7 +24,6 @@ import (
 func (a *appSettings) pricesFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.pricesFile, "prices", "", "")
 	asPaths(cmd.Flags(), "prices")
-	markSettings(cmd.Flags(), "", "prices")
 }
 
 // loadPrices returns the built-in table with the user's prices over it: those of the setting, else those in

@@ -32,13 +32,11 @@ type traceFlags struct {
 	content bool
 }
 
-func (a *appConsole) traceFlags(cmd *cobra.Command, f *traceFlags, table string) {
+func (a *appConsole) traceFlags(cmd *cobra.Command, f *traceFlags) {
 	to := cmd.Flags()
 	to.StringVar(&f.to, "otlp", "", "")
 	to.BoolVar(&f.content, "otlp-content", false, "")
 	to.StringVar(&f.key, "otlp-key", "", "")
-	markSettings(to, table, "otlp", "otlp-content")
-	markSecretSetting(to, "", "otlp-key")
 }
 
 // traceSender sends turns to a collector as spans. A nil traceSender sends nothing.
