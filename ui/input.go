@@ -10,6 +10,7 @@ import (
 	"toolscope/stream"
 	"toolscope/ui/display"
 	"toolscope/ui/panes"
+	"toolscope/ui/present"
 	"toolscope/ui/screen"
 )
 
@@ -297,7 +298,7 @@ func (s *openStreamsPage) drawRow(p *screen.Pen, row int) {
 			who, model = 12, 18
 		}
 		p.TextOn(screen.Plain, g, p.Pad(p.Name(whoOf(x, t)), who).Between("", " "))
-		p.TextOn(screen.Muted, g, p.Pad(p.Name(panes.ShortModel(modelOf(t))), model).Between("", " "))
+		p.TextOn(screen.Muted, g, p.Pad(p.Name(present.ShortModel(modelOf(t))), model).Between("", " "))
 	}
 	p.TextOn(screen.Plain, g, p.Truncate(doing, p.Left))
 	p.Fill(g)

@@ -321,24 +321,7 @@ func (l *liveInput) reportGaps(a *app) {
 
 // watchCapture calls reportGaps also while nothing arrives, until stop is called.
 func (l *liveInput) watchCapture(a *app) (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	var watching sync.WaitGroup
-	watching.Go(func() {
-		tick := time.NewTicker(lookTime)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-				l.reportGaps(a)
-			}
-		}
-	})
-	return func() {
-		cancel()
-		watching.Wait()
-	}
+	return startWatch(func(time.Time) { l.reportGaps(a) })
 }
 
 // exitGaps is the exit code of a run whose capture has gaps.

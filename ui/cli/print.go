@@ -17,7 +17,7 @@ import (
 	"toolscope/providers/price"
 	"toolscope/stream"
 	"toolscope/stream/count"
-	"toolscope/ui/panes"
+	"toolscope/ui/present"
 )
 
 const printHelp = `For each turn and call, print writes the state of the call, its arguments, its cost
@@ -60,7 +60,6 @@ func (pr *printing) printCommand() *cobra.Command {
 	addFormatFlag(cmd.Flags(), &pr.format, "text", "text", "jsonl")
 	cmd.Flags().BoolVar(&pr.summary, "summary", false, "")
 	cmd.Flags().BoolVar(&pr.app.counting, "count", false, "")
-	markSettings(cmd.Flags(), "print", "format")
 	cmd.Flags().StringVar(&pr.jq, "jq", "", "")
 	cmd.MarkFlagsMutuallyExclusive("summary", "jq", "count")
 	pr.app.addFilterFlag(cmd.Flags())
@@ -70,7 +69,7 @@ func (pr *printing) printCommand() *cobra.Command {
 	cmd.MarkFlagsMutuallyExclusive("count", "follow")
 	pr.app.hubFlags(cmd)
 	pr.app.callFlags(cmd)
-	pr.app.traceFlags(cmd, &traces, "print")
+	pr.app.traceFlags(cmd, &traces)
 	cmd.MarkFlagsMutuallyExclusive("otlp", "count")
 	return cmd
 }
@@ -197,7 +196,7 @@ func (pr *printing) printSource(src capture.Source, path string, in *providers.I
 	if failed != nil {
 		return failed
 	}
-	pr.printSourceNotes(path, in, q.known || hasServers(in) || pr.app.isIndexed(path))
+	pr.printSourceNotes(path, in, q.known || len(in.Executed().Servers) > 0 || pr.app.isIndexed(path))
 	err = errors.Join(err, q.printEnded(true))
 	if o, is := p.(interface {
 		others(string, providers.OtherLines)
@@ -301,7 +300,7 @@ func (pr *printing) explainUnrecognised(path string, in *providers.Inspector) {
 // isRecognised reports whether a turn has information: its protocol is known, or at least why there is
 // nothing else. Web traffic in logs of other programs has none.
 func isRecognised(x *providers.Exchange, t *stream.Turn) bool {
-	if x != nil && x.Head.Wrappers != "" && panes.IsPlain(t) {
+	if x != nil && x.Head.Wrappers != "" && present.IsPlain(t) {
 		return false
 	}
 	return t.Protocol != "unknown" || t.Failure != ""

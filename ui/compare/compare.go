@@ -16,6 +16,7 @@ import (
 	"toolscope/ui/display"
 	"toolscope/ui/modes"
 	"toolscope/ui/panes"
+	"toolscope/ui/present"
 	"toolscope/ui/screen"
 )
 
@@ -175,7 +176,7 @@ func (c *comparison) describeTurns(v *providers.View) {
 	for i := range places {
 		places[i] = c.columns[i].ComparedTurn
 	}
-	for i, name := range diff.ColumnNames(v, places, panes.ShortModel) {
+	for i, name := range diff.ColumnNames(v, places, present.ShortModel) {
 		c.columns[i].name = screen.ShortName(name)
 	}
 	p := c.newComparison(v)

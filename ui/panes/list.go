@@ -7,8 +7,9 @@ import (
 	"toolscope/providers"
 	"toolscope/stream"
 	"toolscope/ui/display"
+	"toolscope/ui/filter"
+	"toolscope/ui/present"
 	"toolscope/ui/screen"
-	"toolscope/ui/textsearch"
 )
 
 // List is the pane of turns and their calls.
@@ -458,7 +459,7 @@ func (l *List) searchTurn(rows []int, n *textQuery, t *stream.Turn, looked int) 
 func (l *List) turnMatches(n *textQuery, t *stream.Turn) bool {
 	_, _, state := turnState(t)
 	return containsQuery(n, state) || containsQuery(n, t.Model) || containsQuery(n, t.ID) || containsQuery(n, t.Finish) || containsQuery(n, t.Failure) ||
-		containsQuery(n, TurnTitle(l.scene.View.Exchange(t.Exchange), t)) || requestMatches(n, t.Request) || findingMatches(n, t.Findings) ||
+		containsQuery(n, present.TurnTitle(l.scene.View.Exchange(t.Exchange), t)) || requestMatches(n, t.Request) || findingMatches(n, t.Findings) ||
 		containsQuery(n, t.Text) || containsQuery(n, t.Thinking)
 }
 
@@ -484,7 +485,7 @@ func (d *Document) Find(query string) []int {
 
 // FindAll returns the offsets of query in text. A query without capitals ignores the case of A-Z.
 func FindAll(text []byte, query string) (at []int) {
-	n := textsearch.New(query)
+	n := filter.NewTextQuery(query)
 	for off := range n.All(text) {
 		at = append(at, off)
 	}
@@ -493,11 +494,11 @@ func FindAll(text []byte, query string) (at []int) {
 
 // textQuery is a query and its buffer.
 type textQuery struct {
-	textsearch.Query
+	filter.TextQuery
 	room []byte // a buffer for strings
 }
 
-func newTextQuery(query string) *textQuery { return &textQuery{Query: textsearch.New(query)} }
+func newTextQuery(query string) *textQuery { return &textQuery{TextQuery: filter.NewTextQuery(query)} }
 
 // containsQuery reports whether a text contains the query.
 func containsQuery[T string | []byte](n *textQuery, text T) bool {

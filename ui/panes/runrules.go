@@ -8,6 +8,7 @@ import (
 	"toolscope/stream"
 	"toolscope/stream/json"
 	"toolscope/ui/display"
+	"toolscope/ui/present"
 	"toolscope/ui/screen"
 )
 
@@ -238,7 +239,7 @@ func (x *RunRules) appendDetail(s *Context, c Selection, e stream.RunRule, w int
 			x.lines = append(x.lines, runRuleLine{of: e, role: role, text: line.Between("     ", "")})
 		}
 	}
-	by := RunBy(c.Turn, c.Call, e)
+	by := present.RunBy(c.Turn, c.Call, e)
 	for _, text := range by {
 		say(screen.Plain, text)
 	}

@@ -7,6 +7,7 @@ import (
 	"toolscope/stream/json"
 	"toolscope/ui/display"
 	"toolscope/ui/layout"
+	"toolscope/ui/present"
 	"toolscope/ui/screen"
 )
 
@@ -49,7 +50,7 @@ func (s *Subject) Extend(scene *Context, w, h int) {
 	if c != nil {
 		s.worst.addFindings(c)
 		_, typed := scene.Typed(c.Ref())
-		s.more = typed || len(AboutCall(c)) > 0
+		s.more = typed || len(present.AboutCall(c)) > 0
 		if x := scene.View.Exchange(t.Exchange); x != nil && len(c.Args()) == 0 {
 			s.Wants = x.RequiredArgs(c)
 		}
