@@ -21,8 +21,8 @@ func quoteJSON(text string) string {
 	return string(quoted)
 }
 
-// interleave returns the lines of several legs, one of each leg in turn.
-func interleave(legs ...[]string) string {
+// interleaveLines returns the lines of several legs, one of each leg in turn.
+func interleaveLines(legs ...[]string) string {
 	var b strings.Builder
 	for i := 0; ; i++ {
 		n := b.Len()
@@ -72,14 +72,14 @@ func TestTwoLegs(t *testing.T) {
 		name, log string
 		want      []string // the bytes of the streams, in any order
 	}{
-		{"objects first, then events", interleave(linesOf("chunk", chatLeg), linesOf("chunk", eventLeg)), []string{objects, events}},
-		{"events first, then objects", interleave(linesOf("chunk", eventLeg), linesOf("chunk", chatLeg)), []string{events, objects}},
-		{"one protocol, objects and events", interleave(linesOf("chunk", chatLeg), linesOf("chunk", chatEvents)), []string{objects, strings.Join(chatEvents, "")}},
-		{"one protocol, received and sent", interleave(linesOf("chunk received", chatLeg), linesOf("chunk sent", chatLeg)), []string{objects, objects}},
-		{"one protocol, received and sent, as events", interleave(linesOf("recieved data", eventLeg), linesOf("send data", eventLeg)), []string{events, events}},
+		{"objects first, then events", interleaveLines(linesOf("chunk", chatLeg), linesOf("chunk", eventLeg)), []string{objects, events}},
+		{"events first, then objects", interleaveLines(linesOf("chunk", eventLeg), linesOf("chunk", chatLeg)), []string{events, objects}},
+		{"one protocol, objects and events", interleaveLines(linesOf("chunk", chatLeg), linesOf("chunk", chatEvents)), []string{objects, strings.Join(chatEvents, "")}},
+		{"one protocol, received and sent", interleaveLines(linesOf("chunk received", chatLeg), linesOf("chunk sent", chatLeg)), []string{objects, objects}},
+		{"one protocol, received and sent, as events", interleaveLines(linesOf("recieved data", eventLeg), linesOf("send data", eventLeg)), []string{events, events}},
 		{"a leg after the other", strings.Join(slices.Concat(linesOf("received", chatLeg), linesOf("sent", eventLeg)), ""), []string{objects, events}},
 		{"one leg with other words", strings.Join(slices.Concat(linesOf("first chunk", chatLeg[:1]), linesOf("chunk", chatLeg[1:])), ""), []string{objects}},
-		{"one leg with the words for both", interleave(linesOf("received from upstream, forwarded", chatLeg)), []string{objects}},
+		{"one leg with the words for both", interleaveLines(linesOf("received from upstream, forwarded", chatLeg)), []string{objects}},
 		{"one leg whose words change within a side", strings.Join(slices.Concat(linesOf("received headers", chatLeg[:1]), linesOf("receiving", chatLeg[1:])), ""), []string{objects}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -112,7 +112,7 @@ func TestPiecesAroundObject(t *testing.T) {
 		"event: message_start\ndata: " + startA + "\n\nevent: content_block_start\nda", "ta: ", block, "\n\n" + eventLeg[2] + "event: content_block_stop\ndata:", stop,
 		"\n\n" + eventLeg[4] + eventLeg[5],
 	}
-	log := interleave(linesOf("chunk", pieces))
+	log := interleaveLines(linesOf("chunk", pieces))
 	want := strings.Join(pieces, "")
 	got := ""
 	for _, r := range readLog(t, []byte(log), len(log)) {

@@ -41,12 +41,12 @@ func (a keyOverlap) conflicts() bool {
 	if a.other[ofLeg] > 0 {
 		return true
 	}
-	return a.differs()
+	return a.differsInSource()
 }
 
-// differs reports whether two lines name different requests or come from different places. Both may be of one request
+// differsInSource reports whether two lines name different requests or come from different places. Both may be of one request
 // although a gateway received one and sent the other.
-func (a keyOverlap) differs() bool {
+func (a keyOverlap) differsInSource() bool {
 	if a.same[ofRequest]+a.other[ofRequest] > 0 {
 		return a.same[ofRequest] == 0
 	}
@@ -114,7 +114,7 @@ func (s *openStreams) chooseStream(f *payload) streamChoice {
 
 // candidatesFor returns the streams among all that a payload may belong to.
 func (s *openStreams) candidatesFor(all []*logStream, f *payload) []*logStream {
-	fit, form := s.fit[:0], f.form()
+	fit, form := s.fit[:0], f.formInLog()
 	for _, x := range all {
 		if x.on == f.on && (form == anyForm || x.form == anyForm || form == x.form) && (f.of == x.of || f.is == aMark || f.weak || f.of == nil || x.of == nil && f.is != eventText) && (sameKeys(x.kept, f.keys) || !compareKeys(x.keys, f.keys).conflicts()) && !(x.over && f.is != aMark) && !x.apartFrom(f) {
 			fit = append(fit, x)

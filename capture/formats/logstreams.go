@@ -113,7 +113,7 @@ func (x *logStream) followChunk(f *payload) {
 		x.of = f.of
 	}
 	if x.form == anyForm {
-		x.form = f.form()
+		x.form = f.formInLog()
 	}
 	if f.item != 0 && len(x.items) < 1024 && !slices.Contains(x.items, f.item) {
 		x.items = append(x.items, f.item)
@@ -256,7 +256,7 @@ func (s *openStreams) seenElsewhere(f *payload) bool {
 		return false
 	}
 	was := s.seen[f.id]
-	return was != nil && was.on != f.on && !compareKeys(was.keys, f.keys).differs()
+	return was != nil && was.on != f.on && !compareKeys(was.keys, f.keys).differsInSource()
 }
 
 func (s *openStreams) noteResponse(f *payload) {

@@ -55,8 +55,8 @@ const (
 	asEvents             // server-sent events
 )
 
-// form returns the form of a payload.
-func (f *payload) form() payloadForm {
+// formInLog returns the form of a payload.
+func (f *payload) formInLog() payloadForm {
 	switch {
 	case f.weak || f.is == aRest || f.is == aMark || f.is == anEvent || f.is == noPayload:
 		return anyForm
