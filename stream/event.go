@@ -128,9 +128,10 @@ const (
 
 // Codes of a TurnClose.
 const (
-	CloseEnd    Code = iota // the protocol's terminator arrived
-	CloseCut                // the bytes ended without it
-	CloseUnseen             // the terminator may be among missed bytes
+	CloseEnd     Code = iota // the protocol's terminator arrived
+	CloseCut                 // the bytes ended without it
+	CloseUnseen              // the terminator may be among missed bytes
+	CloseUnknown             // the source has no more of the response, and doesn't say how it ended
 )
 
 // Codes of a Seal.

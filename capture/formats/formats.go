@@ -46,6 +46,7 @@ var All = []capture.Format{
 	clineScreen,
 	liteLLM,
 	otlp,
+	pairs,
 	request,
 	claudeSession,
 	codexRollout,

@@ -48,10 +48,17 @@ func (s *openStreams) writePayload(x *logStream, f *payload) {
 	case x.pieces:
 		end = ""
 		x.midline = len(f.text) > 0 && f.text[len(f.text)-1] != '\n'
+		x.expects = x.midline && expectsValue(f.text)
 	case f.is != aRest && x.fields && f.field:
 		end = "\n\n"
 	}
 	s.writeBytes(x, at, f.text, end, &f.textOrigin, s.spanOf(f))
+}
+
+// expectsValue reports whether a JSON value can follow a text.
+func expectsValue(text []byte) bool {
+	text = bytes.TrimRight(text, " ")
+	return len(text) > 0 && bytes.IndexByte([]byte(":,["), text[len(text)-1]) >= 0
 }
 
 // writeBytes adds bytes of a stream, with the line ends that follow them there. The first record of a stream has

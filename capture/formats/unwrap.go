@@ -551,6 +551,13 @@ func (p *unwrapper) searchString(v []byte) bool {
 func (p *unwrapper) searchInQuotes(known *payloadPath, t []byte) bool {
 	p.within++
 	defer func() { p.within-- }()
+	if known != nil && (known.pieces || known.begun && !known.fields) && p.isWholeChunk(t) {
+		from, found := len(p.payloads), p.searchText(t)
+		for i := range p.payloads[from:] {
+			p.payloads[from+i].unsure = true
+		}
+		return found
+	}
 	if known != nil && known.pieces {
 		if s, is := p.readEvents(t); is {
 			return p.addPayload(payload{chunkInfo: s, text: t, quoted: true})
@@ -576,6 +583,18 @@ func (p *unwrapper) searchInQuotes(known *payloadPath, t []byte) bool {
 		return p.addPayload(payload{chunkInfo: chunkInfo{is: aChunk, weak: true, block: -1, number: -1}, text: t, quoted: true, cut: true})
 	}
 	return p.searchText(t) || p.addRest(t) || known != nil && p.addRestOf(known, t)
+}
+
+// isWholeChunk reports whether a text is only a complete chunk.
+func (p *unwrapper) isWholeChunk(t []byte) bool {
+	if !opensObject(t) {
+		return false
+	}
+	from := len(p.members)
+	all, n, closed := json.AppendFields(p.members, t)
+	s := p.rules.readInfo(all[from:])
+	p.members = all[:from]
+	return closed && n == len(t) && s.is == aChunk && !s.weak
 }
 
 // isBegun reports whether a text can be the first piece of an event stream, or of several objects, that was cut
