@@ -126,7 +126,7 @@ func (m *matcher) passOne(r *Redactor, c byte) {
 	if m.armor != nil && m.armor.open {
 		m.armor.passChar(m.recentTail())
 	}
-	if f := r.scan.pairs[uint16(m.gram)]; f&(mayFollow|mayFollowMore) != 0 || f&mayAssign != 0 && r.scan.mayAssign(m.gram) {
+	if r.scan.endsContext(r.scan.pairs[uint16(m.gram)], m.gram) {
 		m.expectSecret(r)
 	}
 }

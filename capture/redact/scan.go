@@ -80,16 +80,20 @@ func newScanner(shapes []*rule) *scanner {
 	for _, rule := range contexts {
 		switch n := len(rule.after); n {
 		case 1:
-			s.addContextEnd(rule.after[0], map[byte]*[256]bool{':': alnum, '.': lowerHex}[rule.after[0]])
-		case 2, 3:
-			s.pairs[pairOf(rule.after[n-2], rule.after[n-1])] |= mayFollow
+			s.addDigitsBefore(rule.after)
+		case 2:
+			s.pairs[pairOf(rule.after[0], rule.after[1])] |= mayFollow
+		case 3:
+			s.addAssignment(rule.after)
 		default:
-			s.pairs[pairOf(rule.after[n-2], rule.after[n-1])] |= mayFollowMore
-			s.grams.add(gramHash(gramOf([]byte(rule.after[n-4:]))))
+			s.addContext(rule.after[n-4:])
 		}
 	}
-	for _, sign := range []byte("=:") {
-		for _, between := range []string{"", " ", "\"", "'", "`"} {
+	for _, end := range []string{"nes:", "----"} { // of the lines before a private key
+		s.addContext(end)
+	}
+	for _, sign := range []byte("=:|") {
+		for _, between := range []string{"", " ", "\"", "'", "`", "*"} {
 			s.addNameEnds(between + string(sign))
 		}
 		for _, before := range []string{"  ", "\" ", "' ", "` ", "] ", "\"]", "']", "**", "* ", "\t\t", " \t", "e\t", "d\t", "n\t", "t\t", "y\t"} {
@@ -101,14 +105,12 @@ func newScanner(shapes []*rule) *scanner {
 			s.addAssignment(`"` + name.end + `":`)
 		}
 	}
-	s.addNameEnds("\",")
-	s.addNameEnds("',")
-	s.addContextEnd('>', inName)
-	s.addContextEnd('|', classOf(" *`", "az", "AZ"))
+	for _, signs := range []string{"\",", "',", ">"} {
+		s.addNameEnds(signs)
+	}
 	for _, end := range []string{"\n\r\n", "\"\n\n"} { // of the headers of a form's part
 		s.addAssignment(end)
 	}
-	s.pairs[pairOf('-', '-')] |= mayFollow
 	return s
 }
 
@@ -139,12 +141,30 @@ func endHash(end string) uint32 {
 	return gramHash(gramOf([]byte(end)))
 }
 
-func (s *scanner) addContextEnd(c byte, before *[256]bool) {
-	for b := range 256 {
-		if before[b] {
-			s.pairs[pairOf(byte(b), c)] |= mayFollow
-		}
+// addDigitsBefore adds the end of a context after digits: three, or hexadecimal ones before a full stop.
+func (s *scanner) addDigitsBefore(end string) {
+	before, class := []string{end}, digits
+	if end == "." {
+		class = lowerHex
 	}
+	for range 3 {
+		var longer []string
+		for c := range 256 {
+			for i := 0; class[c] && i < len(before); i++ {
+				longer = append(longer, string([]byte{byte(c)})+before[i])
+			}
+		}
+		before = longer
+	}
+	for _, context := range before {
+		s.addContext(context)
+	}
+}
+
+// addContext adds the last four characters of a context.
+func (s *scanner) addContext(end string) {
+	s.pairs[pairOf(end[2], end[3])] |= mayFollowMore
+	s.grams.add(gramHash(gramOf([]byte(end))))
 }
 
 // addWordStart adds the first character of a word.
@@ -242,20 +262,17 @@ func (r *Redactor) nextCandidate(m *matcher, p []byte, i int) (at int, context b
 		switch {
 		case f&mayBegin != 0 && (i+1 == len(p) || s.pairs[pairOf(p[i], p[i+1])]&mayHead != 0) && s.mayBeginAt(p[i:]):
 			return i, false
-		case f&mayFollow != 0:
-			return i, f&mayGlue == 0
-		case f&mayAssign != 0 && s.mayAssign(gram):
-			return i, f&mayGlue == 0
-		case f&(mayGlue|mayFollowMore) != 0 && s.grams.has(gramHash(gram)):
+		case s.endsContext(f, gram), f&mayGlue != 0 && s.grams.has(gramHash(gram)):
 			return i, f&mayGlue == 0
 		}
 	}
 	return i, false
 }
 
-// mayAssign reports whether four characters end with the name of a credential and a sign.
-func (s *scanner) mayAssign(gram uint32) bool {
-	return s.grams.has(gramHash(gram<<8)&^1) || s.grams.has(gramHash(gram))
+// endsContext reports whether a secret may be expected after four characters, the last two with flags f.
+func (s *scanner) endsContext(f uint8, gram uint32) bool {
+	return f&mayFollow != 0 || f&mayAssign != 0 && s.grams.has(gramHash(gram<<8)&^1) ||
+		f&(mayAssign|mayFollowMore) != 0 && s.grams.has(gramHash(gram))
 }
 
 // canSkip reports whether a short, self-contained string can't have a secret.
