@@ -269,6 +269,30 @@ func (r *Redactor) nextCandidate(m *matcher, p []byte, i int) (at int, context b
 	return i, false
 }
 
+// tryCandidate compares the word at a candidate with the shapes. Another candidate may be a secret.
+func (r *Redactor) tryCandidate(m *matcher, p []byte) decision {
+	switch flags := r.scan.pairs[uint16(m.gram)<<8|uint16(p[0])]; {
+	case flags&mayGlue != 0 || flags&mayBegin == 0:
+		return secret
+	case !m.isWordStart():
+		return clean
+	}
+	return r.tryWord(p[:min(len(p), maxTrial+1)])
+}
+
+// canPass reports whether no secret begins at a character, nor in the rest after it, and none is expected.
+func (r *Redactor) canPass(m *matcher, first byte, rest []byte) bool {
+	gram := m.gram<<8 | uint32(first)
+	if r.scan.endsContext(r.scan.pairs[uint16(gram)], gram) {
+		return false
+	}
+	before := m.gram
+	m.gram = gram
+	at, _ := r.nextCandidate(m, rest, 0)
+	m.gram = before
+	return at == len(rest)
+}
+
 // endsContext reports whether a secret may be expected after four characters, the last two with flags f.
 func (s *scanner) endsContext(f uint8, gram uint32) bool {
 	return f&mayFollow != 0 || f&mayAssign != 0 && s.grams.has(gramHash(gram<<8)&^1) ||

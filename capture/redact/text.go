@@ -81,6 +81,7 @@ func (s *textRedactor) settleIdle(limit int64) {
 // decideNow decides without more input: a secret that has begun is replaced as far as it has come, and
 // its continuation is dropped later.
 func (s *textRedactor) decideNow(m *matcher) {
+	s.endTrial(m)
 	markPassed(m.spell.pieces)
 	if len(m.text) == 0 {
 		return
@@ -135,6 +136,7 @@ func (s *textRedactor) finishBody() {
 
 // endText ends a text.
 func (s *textRedactor) endText(m *matcher) {
+	s.endTrial(m)
 	s.now = m
 	m.spell.finish(s.decode)
 	for len(m.text) > 0 {
@@ -187,6 +189,7 @@ func (s *textRedactor) readEscape(m *matcher, p []byte, at int64) (n int) {
 		s.readChar(m, p[0], span{at, at + 1})
 		return 1
 	}
+	s.endTrial(m)
 	u := character{c: escapeMeans[p[n]], at: span{at, at + int64(n) + 1}}
 	s.now, m.grew = m, max(m.grew, u.at.to)
 	s.takeDecoded(u)
@@ -196,6 +199,9 @@ func (s *textRedactor) readEscape(m *matcher, p []byte, at int64) (n int) {
 // scan takes literal characters of a text, from place at on.
 func (s *textRedactor) scan(m *matcher, p []byte, at int64) {
 	for i := 0; i < len(p); {
+		if len(m.trial.text) > 0 && s.continueTrial(m, p[i:], at+int64(i)) {
+			return
+		}
 		if m.isIdle() {
 			j, context := s.r.nextCandidate(m, p, i)
 			if context {
@@ -210,14 +216,63 @@ func (s *textRedactor) scan(m *matcher, p []byte, at int64) {
 			if context {
 				continue
 			}
+			switch s.r.tryCandidate(m, p[i:]) {
+			case clean:
+				m.passOne(s.r, p[i])
+				i++
+				continue
+			case open:
+				m.trial.add(p[i:], at+int64(i))
+				m.grew = max(m.grew, at+int64(len(p)))
+				return
+			}
 		}
 		s.readChar(m, p[i], span{at + int64(i), at + int64(i) + 1})
 		i++
 	}
 }
 
+// continueTrial compares the word that is on trial together with more literal characters, and reports whether
+// these belong to it. If the word is clean, its characters are passed on.
+func (s *textRedactor) continueTrial(m *matcher, p []byte, at int64) bool {
+	word := append(m.trial.text, p[:min(len(p), maxTrial+1)]...)
+	v := s.r.tryWord(word)
+	m.trial.text = word[:len(m.trial.text)]
+	switch v {
+	case open:
+		m.trial.add(p, at)
+		m.grew = max(m.grew, at+int64(len(p)))
+		return true
+	case clean:
+		if rest := m.trial.text[1:]; s.r.canPass(m, m.trial.text[0], rest) {
+			m.trial.clear()
+			m.passOver(word[:1+len(rest)])
+			return false
+		}
+	}
+	s.endTrial(m)
+	return false
+}
+
+// endTrial holds back the characters of a word that is on trial one by one.
+func (s *textRedactor) endTrial(m *matcher) {
+	if len(m.trial.text) == 0 {
+		return
+	}
+	text, runs := slices.Clone(m.trial.text), slices.Clone(m.trial.runs)
+	m.trial.clear()
+	s.now = m
+	for _, run := range runs {
+		for at := run.from; at < run.to; at++ {
+			s.takeDecoded(character{c: text[0], at: span{at, at + 1}})
+			text = text[1:]
+		}
+	}
+}
+
 // readChar takes one character of a text as it is written.
 func (s *textRedactor) readChar(m *matcher, c byte, at span) {
+	s.endTrial(m)
 	m.grew = max(m.grew, at.to)
 	s.now = m
 	m.spell.read(character{c: c, at: at}, s.decode)
