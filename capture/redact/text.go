@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"toolscope/stream/json"
 )
 
 // replacement replaces a range of the input.
@@ -166,10 +168,7 @@ func (s *textRedactor) endText(m *matcher) {
 // readText takes the next characters of a text as they are written: with escapes and percent signs.
 func (s *textRedactor) readText(m *matcher, p []byte, at int64) {
 	for len(p) > 0 {
-		n := 0
-		for n < len(p) && p[n] != '\\' && p[n] != '%' {
-			n++
-		}
+		n := literalRun(p)
 		if n == 0 {
 			n = s.readEscape(m, p, at)
 		} else {
@@ -177,6 +176,19 @@ func (s *textRedactor) readText(m *matcher, p []byte, at int64) {
 		}
 		p, at = p[n:], at+int64(n)
 	}
+}
+
+// literalRun returns how many characters are before the next escape.
+func literalRun(p []byte) (n int) {
+	for n < len(p) && p[n] != '\\' && (p[n] != '%' || isPlainPercent(p[n+1:])) {
+		n++
+	}
+	return n
+}
+
+// isPlainPercent reports whether the characters after a percent sign show that it is not an escape.
+func isPlainPercent(after []byte) bool {
+	return len(after) > 0 && json.HexValue(after[0]) < 0 || len(after) > 1 && json.HexValue(after[1]) < 0
 }
 
 // readEscape takes an escape that begins with a backslash or a percent sign. It takes all of a common
@@ -272,6 +284,10 @@ func (s *textRedactor) endTrial(m *matcher) {
 
 // readChar takes one character of a text as it is written.
 func (s *textRedactor) readChar(m *matcher, c byte, at span) {
+	if m.isIdle() && s.r.scan.pairs[uint16(m.gram)<<8|uint16(c)]&^mayHead == 0 && c != '\\' && c != '%' {
+		m.passOver([]byte{c})
+		return
+	}
 	s.endTrial(m)
 	m.grew = max(m.grew, at.to)
 	s.now = m
@@ -336,10 +352,15 @@ func (s *textRedactor) rescan(m *matcher, n int) {
 	case n == 0:
 		from = 1
 	}
+	led := m.led
+	if text := m.text; n == 0 && !led && m.want.rule == nil && !m.armor.open && s.r.canPass(m, first, text[1:]) {
+		m.clearPending()
+		m.passOver(text)
+		return
+	}
 	for i := len(m.units) - 1; i >= from; i-- {
 		s.todo = append(s.todo, m.units[i])
 	}
-	led := m.led
 	switch {
 	case n > 0:
 		m.markReplaced(removal{})
