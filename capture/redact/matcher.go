@@ -189,9 +189,17 @@ func (r *Redactor) tryWord(p []byte) decision {
 			return secret
 		}
 	}
-	if len(p) == 1 {
+	switch {
+	case len(p) == 1:
 		if len(r.book.begins[p[0]]) > 0 {
 			v = open
+		}
+		return v
+	case !r.scan.mayBeginWith(p): // only a digest may
+		if lowerHex[p[0]] && mayBeginDigest(p) {
+			if v = open; len(p) > digestSize {
+				return secret
+			}
 		}
 		return v
 	}

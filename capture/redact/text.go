@@ -58,26 +58,48 @@ func (s *textRedactor) write(p []byte) {
 // read reads bytes in steps that end at multiples of a fixed size, so that decisions there do not depend
 // on how the input is cut.
 func (s *textRedactor) read(p []byte) {
-	const step = 1 << 10
 	for len(p) > 0 {
-		n := min(len(p), int(step-s.pos%step))
+		n := min(len(p), int(s.nextSettling()-s.pos))
 		s.lex.read(p[:n], s.pos)
 		s.pos += int64(n)
 		p = p[n:]
-		if s.pos%step == 0 {
+		if s.pos%settleStep == 0 {
 			s.settleIdle(maxIdleBytes)
 		}
 	}
 }
 
-// settleIdle decides the texts that have not grown for limit bytes.
-func (s *textRedactor) settleIdle(limit int64) {
-	for _, m := range append(s.texts.waiting, s.outside, s.inside) {
-		if m.pendingFrom(s.pos) < s.pos && s.pos-m.grew >= limit {
-			s.decideNow(m)
+const settleStep = 1 << 10 // bytes between two places where idle texts are decided
+
+// nextSettling returns the next place where a text may have been idle for so long that it must be decided.
+func (s *textRedactor) nextSettling() int64 {
+	grew := s.pos
+	for _, m := range s.texts.waiting {
+		grew = min(grew, m.grew)
+	}
+	for _, m := range []*matcher{s.outside, s.inside} {
+		if m.isHolding() {
+			grew = min(grew, m.grew)
 		}
 	}
+	return max(s.pos/settleStep+1, (grew+maxIdleBytes)/settleStep) * settleStep
+}
+
+// settleIdle decides the texts that have not grown for limit bytes.
+func (s *textRedactor) settleIdle(limit int64) {
+	for _, m := range s.texts.waiting {
+		s.settleText(m, limit)
+	}
+	s.settleText(s.outside, limit)
+	s.settleText(s.inside, limit)
 	s.texts.waiting = slices.DeleteFunc(s.texts.waiting, func(m *matcher) bool { return !m.isHolding() })
+}
+
+// settleText decides a text that has not grown for limit bytes.
+func (s *textRedactor) settleText(m *matcher, limit int64) {
+	if m.pendingFrom(s.pos) < s.pos && s.pos-m.grew >= limit {
+		s.decideNow(m)
+	}
 }
 
 // decideNow decides without more input: a secret that has begun is replaced as far as it has come, and
