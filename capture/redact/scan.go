@@ -280,17 +280,23 @@ func (r *Redactor) tryCandidate(m *matcher, p []byte) decision {
 	return r.tryWord(p[:min(len(p), maxTrial+1)])
 }
 
-// canPass reports whether no secret begins at a character, nor in the rest after it, and none is expected.
-func (r *Redactor) canPass(m *matcher, first byte, rest []byte) bool {
-	gram := m.gram<<8 | uint32(first)
-	if r.scan.endsContext(r.scan.pairs[uint16(gram)], gram) {
-		return false
-	}
+// canPass reports whether no secret may begin at a character, and none is expected after it.
+func (r *Redactor) canPass(m *matcher, c byte) bool {
+	gram := m.gram<<8 | uint32(c)
+	flags := r.scan.pairs[uint16(gram)]
+	return flags&(mayBegin|mayGlue) == 0 && !r.scan.endsContext(flags, gram)
+}
+
+// canPassAll reports the same of the characters of a text, whose first one begins no secret.
+func (r *Redactor) canPassAll(m *matcher, text []byte) bool {
 	before := m.gram
-	m.gram = gram
-	at, _ := r.nextCandidate(m, rest, 0)
+	m.gram = before<<8 | uint32(text[0])
+	at := 0
+	if !r.scan.endsContext(r.scan.pairs[uint16(m.gram)], m.gram) {
+		at, _ = r.nextCandidate(m, text, 1)
+	}
 	m.gram = before
-	return at == len(rest)
+	return at == len(text)
 }
 
 // endsContext reports whether a secret may be expected after four characters, the last two with flags f.

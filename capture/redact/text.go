@@ -278,9 +278,9 @@ func (s *textRedactor) continueTrial(m *matcher, p []byte, at int64) bool {
 		m.grew = max(m.grew, at+int64(len(p)))
 		return true
 	case clean:
-		if rest := m.trial.text[1:]; s.r.canPass(m, m.trial.text[0], rest) {
+		if s.r.canPassAll(m, m.trial.text) {
+			m.passOver(m.trial.text)
 			m.trial.clear()
-			m.passOver(word[:1+len(rest)])
 			return false
 		}
 	}
@@ -306,7 +306,7 @@ func (s *textRedactor) endTrial(m *matcher) {
 
 // readChar takes one character of a text as it is written.
 func (s *textRedactor) readChar(m *matcher, c byte, at span) {
-	if m.isIdle() && s.r.scan.pairs[uint16(m.gram)<<8|uint16(c)]&^mayHead == 0 && c != '\\' && c != '%' {
+	if m.isIdle() && c != '\\' && c != '%' && s.r.canPass(m, c) {
 		m.passOver([]byte{c})
 		return
 	}
@@ -375,7 +375,7 @@ func (s *textRedactor) rescan(m *matcher, n int) {
 		from = 1
 	}
 	led := m.led
-	if text := m.text; n == 0 && !led && m.want.rule == nil && !m.armor.open && s.r.canPass(m, first, text[1:]) {
+	if text := m.text; n == 0 && !led && m.want.rule == nil && !m.armor.open && s.r.canPassAll(m, text) {
 		m.clearPending()
 		m.passOver(text)
 		return
