@@ -5,8 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"regexp/syntax"
-	"slices"
-	"strings"
 	"sync"
 )
 
@@ -33,15 +31,14 @@ var sharedRules = sync.OnceValue(func() *ruleSet {
 	b := &ruleSet{glued: map[uint32][]*rule{}, pairs: map[uint16][]*rule{}}
 	all := compileRules(shapes)
 	for _, rule := range all {
-		for c := range b.begins {
-			if rule.canBegin(byte(c)) {
-				b.begins[c] = append(b.begins[c], rule)
-			}
+		for _, one := range firstCharacters(rule.parts, 1) {
+			b.begins[one[0]] = append(b.begins[one[0]], rule)
+		}
+		for _, two := range firstCharacters(rule.parts, 2) {
+			pair := pairOf(two[0], two[1])
+			b.pairs[pair] = append(b.pairs[pair], rule)
 		}
 		for _, head := range rule.heads {
-			if pair := pairOf(head[0], head[1]); !slices.Contains(b.pairs[pair], rule) {
-				b.pairs[pair] = append(b.pairs[pair], rule)
-			}
 			if rule.canGlue() {
 				gram := gramOf([]byte(head))
 				b.glued[gram] = append(b.glued[gram], rule)
@@ -65,13 +62,14 @@ type scanner struct {
 func newScanner(shapes []*rule) *scanner {
 	s := new(scanner)
 	for _, rule := range shapes {
+		for _, one := range firstCharacters(rule.parts, 1) {
+			s.addWordStart(one[0])
+		}
+		for _, two := range firstCharacters(rule.parts, 2) {
+			s.pairs[pairOf(two[0], two[1])] |= mayHead
+		}
 		for _, head := range rule.heads {
-			if strings.HasPrefix(rule.shape, digestHead) {
-				s.addWordStart(head[0])
-				s.pairs[pairOf(head[0], head[1])] |= mayHead
-				continue
-			}
-			s.addHead(head)
+			s.addBeginning(head)
 			if rule.canGlue() {
 				s.pairs[pairOf(head[2], head[3])] |= mayGlue
 			}
@@ -202,9 +200,14 @@ var lowerHex = classOf("", "09", "af")
 func (s *scanner) addHead(head string) {
 	s.addWordStart(head[0])
 	s.pairs[pairOf(head[0], head[1])] |= mayHead
+	s.addBeginning(head)
+}
+
+// addBeginning adds the hashes of the beginning of a word.
+func (s *scanner) addBeginning(head string) {
 	if len(head) == 2 {
 		for c := range 256 {
-			s.addHead(head + string([]byte{byte(c)}))
+			s.addBeginning(head + string([]byte{byte(c)}))
 		}
 		return
 	}
