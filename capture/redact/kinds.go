@@ -218,7 +218,7 @@ type rule struct {
 	expects expectationKind // how a value after that text begins
 
 	parts []shapePart     // of the shape
-	heads []string        // its possible beginnings, up to four characters
+	heads []string        // its possible beginnings, up to four characters; none for a digest
 	ends  func(byte) bool // what may follow; nil: anything
 }
 
@@ -231,7 +231,9 @@ func compileRules(rules []*rule) (list []*rule) {
 		for _, shape := range expandShape(r.shape) {
 			one := *r
 			one.shape, one.parts = shape, parseShape(shape)
-			one.heads = firstCharacters(one.parts, 4)
+			if !strings.HasPrefix(shape, digestHead) {
+				one.heads = firstCharacters(one.parts, 4)
+			}
 			list = append(list, &one)
 		}
 	}
@@ -243,11 +245,6 @@ func compileRules(rules []*rule) (list []*rule) {
 func (r *rule) canGlue() bool {
 	sign := strings.IndexAny(r.shape, "-_")
 	return len(r.heads[0]) == 4 && !r.alone && sign > 0 && sign < strings.IndexByte(r.shape+"[", '[')
-}
-
-// canBegin reports whether c can be the first character.
-func (r *rule) canBegin(c byte) bool {
-	return slices.ContainsFunc(r.heads, func(head string) bool { return head[0] == c })
 }
 
 // endsBefore reports whether c may follow the secret.
