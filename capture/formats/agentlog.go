@@ -13,7 +13,9 @@ import (
 // no more than the line that is unfinished.
 type agentLog struct {
 	*capture.Input
-	take func(line []byte) bool // false where the log knows no such entry
+	name  string                 // of the format
+	lacks []capture.Lack         // of each exchange
+	take  func(line []byte) bool // false where the log knows no such entry
 
 	recs []capture.Record // of a write
 	rest []byte           // an unfinished line

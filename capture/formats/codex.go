@@ -89,7 +89,7 @@ func readCodexEntry(line []byte) (e codexEntry, stamp []byte) {
 
 func (c *codex) entry(line []byte) bool {
 	e, stamp := readCodexEntry(line)
-	e.at, e.clock = c.stamp(stamp)
+	e.at, e.clock = c.parseStamp(stamp)
 	switch e.kind {
 	case "session_meta":
 		c.meta(e.item)

@@ -93,12 +93,7 @@ func withMember(name string, value []byte) []byte {
 	return append([]byte(`,"`+name+`":`), value...)
 }
 
-// stamp is a time as the logs of agents write it.
-func (e *agentLog) stamp(value []byte) (at time.Duration, clock time.Time) {
-	text, _ := json.Text(value)
-	clock, err := time.Parse(time.RFC3339Nano, string(text))
-	if err != nil {
-		return capture.NoTime, time.Time{}
-	}
-	return e.RecordTime(clock), clock
-}
+// eventHead is the beginning of a server-sent event of a type.
+func eventHead(kind string) string { return "event: " + kind + "\ndata: {\"type\":\"" + kind + `"` }
+
+const eventTail = "}\n\n"
