@@ -55,6 +55,7 @@ var All = []protocol.Protocol{
 // exchanges.
 var sessions = map[string]*protocol.Protocol{
 	claudecode.SessionWrapper: claudecode.Session(anthropic.Protocol()),
+	codexexec.SessionWrapper:  codexexec.Session(openairesponses.Protocol()),
 }
 
 // sessionOf returns the protocol of an exchange in a session file, or nil.

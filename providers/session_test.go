@@ -106,3 +106,35 @@ data: {"type":"message_stop"}
 		t.Errorf("%d turns, %s", len(turns), x.RequestBody())
 	}
 }
+
+const codexAsks = `{"timestamp":"2026-01-01T00:00:00Z","type":"session_meta","payload":{"id":"t","base_instructions":{"text":"Be brief."}}}
+{"timestamp":"2026-01-01T00:00:01Z","type":"turn_context","payload":{"model":"gpt-5.6"}}
+{"timestamp":"2026-01-01T00:00:01Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"list it"}]}}
+`
+
+const codexAnswers = `{"timestamp":"2026-01-01T00:00:02Z","type":"response_item","payload":{"type":"function_call","name":"ls","arguments":"{\"dir\": \".\"","call_id":"c1"}}
+{"timestamp":"2026-01-01T00:00:03Z","type":"event_msg","payload":{"type":"token_count","info":{"last_token_usage":{"input_tokens":7,"cached_input_tokens":2,"output_tokens":9,"reasoning_output_tokens":3,"total_tokens":16}}}}
+`
+
+// TestCodexSession reads entries of a rollout as they are. Older rollouts have items without a wrapper.
+func TestCodexSession(t *testing.T) {
+	bare := `{"type":"function_call","name":"ls","arguments":"{\"dir\": \".\"","call_id":"c1"}` + "\n"
+	for response, output := range map[string]int64{codexAnswers: 9, bare: 0} {
+		in := new(Inspector)
+		x := writeEntries(in, 1, "codex rollout", codexAsks, response, "")
+		turn := in.Session().Turns[0]
+		if turn.Protocol != "openai-responses" || turn.Model != "gpt-5.6" || turn.Usage.Output.N != output || len(turn.Calls) != 1 {
+			t.Fatalf("%s %s %+v, %d calls", turn.Protocol, turn.Model, turn.Usage, len(turn.Calls))
+		}
+		if c := turn.Calls[0]; c.ID != "c1" || string(c.Args()) != `{"dir": "."` || c.Phase() != stream.PhaseSealed {
+			t.Errorf("%s %s %v", c.ID, c.Args(), c.Phase())
+		}
+		const want = `{"input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"list it"}]}],"model":"gpt-5.6","instructions":"Be brief."}`
+		if got := string(x.RequestBody()); got != want {
+			t.Errorf("%s", got)
+		}
+		if got := string(x.Response.Bytes(0, x.Response.Size())); got != response {
+			t.Errorf("%s", got)
+		}
+	}
+}
