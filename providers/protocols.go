@@ -51,7 +51,7 @@ var All = []protocol.Protocol{
 	codexexec.Protocol(),
 }
 
-// sessions are the protocols as session files of agents record them, by the innermost wrapper of their
+// sessions are the protocols of session files of agents, by the innermost wrapper of their
 // exchanges.
 var sessions = map[string]*protocol.Protocol{
 	claudecode.SessionWrapper: claudecode.Session(anthropic.Protocol()),

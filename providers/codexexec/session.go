@@ -54,34 +54,34 @@ func (d *session) Frame(f stream.Frame) error {
 	info := payload.Get("info")
 	if !d.begun {
 		d.begun = true
-		d.feed("response.created", func(w *json.Writer) { writeFields(w.Key("response").Open('{'), info, "model").Close('}') })
+		d.feedEvent("response.created", func(w *json.Writer) { writeFields(w.Key("response").Open('{'), info, "model").Close('}') })
 	}
 	switch {
 	case kind == "response_item":
 		d.readItem(payload)
 	case kind == "token_usage_record":
-		d.complete(payload, payload.Get("usage"))
+		d.completeResponse(payload, payload.Get("usage"))
 	case payload.Get("type").Is("token_count"):
-		d.complete(info, info.Get("last_token_usage"))
+		d.completeResponse(info, info.Get("last_token_usage"))
 	case payload.Get("type").Is("error"):
-		d.feed("error", func(w *json.Writer) { writeFields(w, payload, "message") })
+		d.feedEvent("error", func(w *json.Writer) { writeFields(w, payload, "message") })
 	}
 	return nil
 }
 
 // readItem reads an item of the model: it begins, and it is done.
 func (d *session) readItem(item json.Value) {
-	d.feed("response.output_item.added", func(w *json.Writer) {
+	d.feedEvent("response.output_item.added", func(w *json.Writer) {
 		w.Key("output_index").Int(d.items).Key("item").Open('{').Member("status", "in_progress")
 		writeFields(w, item, "type", "id", "call_id", "name", "namespace", "server_label", "caller", "execution", "environment").Close('}')
 	})
-	d.feed("response.output_item.done", func(w *json.Writer) { w.Key("output_index").Int(d.items).Key("item").Raw(item) })
+	d.feedEvent("response.output_item.done", func(w *json.Writer) { w.Key("output_index").Int(d.items).Key("item").Raw(item) })
 	d.items++
 }
 
-// complete ends the response with its usage. about has its id or its model.
-func (d *session) complete(about, usage json.Value) {
-	d.feed("response.completed", func(w *json.Writer) {
+// completeResponse ends the response with its usage. about has its id or its model.
+func (d *session) completeResponse(about, usage json.Value) {
+	d.feedEvent("response.completed", func(w *json.Writer) {
 		w.Key("response").Open('{').Member("object", "response").Member("status", "completed")
 		if id := about.Get("response_id"); id.IsPresent() {
 			w.Key("id").Raw(id)
@@ -110,9 +110,9 @@ var usageDetails = []struct {
 	{"output_tokens_details", map[string]string{"reasoning_tokens": "reasoning_output_tokens"}},
 }
 
-// feed makes the decoder read an event with the fields that write writes. It can't fail: the event consists of
+// feedEvent makes the decoder read an event with the fields that write writes. It can't fail: the event consists of
 // JSON that was read.
-func (d *session) feed(kind string, write func(*json.Writer)) {
+func (d *session) feedEvent(kind string, write func(*json.Writer)) {
 	var w json.Writer
 	write(w.Open('{').Member("type", kind))
 	_ = d.Decoder.Frame(stream.Frame{Kind: stream.FrameData, Event: []byte(kind), Data: w.Close('}').Text})
@@ -128,7 +128,7 @@ func writeFields(w *json.Writer, of json.Value, names ...string) *json.Writer {
 	return w
 }
 
-// requestOf returns the request that entries record: what is new since the request before.
+// requestOf returns the request that entries record. It has only additions to the request before.
 func requestOf(entries []byte) []byte {
 	var w, input json.Writer
 	var model, instructions json.Value
