@@ -317,7 +317,9 @@ func isPasswordOrRandom(text []byte) bool { return looksPassword(text) || isRand
 
 // isRandomPassword reports whether a password in code is random, and not a common one with a number.
 func isRandomPassword(text []byte) bool {
-	return looksRandom(text) && !isCommonPassword(strings.TrimRight(string(bytes.ToLower(text)), "0123456789!"))
+	plain := strings.TrimRight(string(bytes.ToLower(text)), "0123456789!")
+	isExample := strings.Contains(plain, "password") && countTrailing([]byte(plain), small) == len(plain)
+	return looksRandom(text) && !isCommonPassword(plain) && !isExample
 }
 
 // isAppPassword reports whether a text is four groups of four small letters, as mail providers show the
