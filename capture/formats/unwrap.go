@@ -64,6 +64,7 @@ type payload struct {
 	scope  int               // payloads with the same scope are in one object
 	held   bool              // it was held until its stream was clear
 	event  *pendingEventName // the event name of a held payload
+	joined [][]byte          // the lines before its last one, if it is joined from several
 	textOrigin
 }
 
