@@ -49,8 +49,14 @@ const forcedReason = "as you said"
 func (x *Exchange) chooseProtocol(e protocol.SniffInput, last bool) {
 	e.Path, e.Header = x.Path(), x.Head.Header
 	best, score := bestProtocol(e)
-	if d := x.in.forcedFor(x.Number); d != nil {
-		best, score = d, protocol.SniffScore{Points: protocol.Sure, Why: forcedReason}
+	forced := x.in.forcedFor(x.Number)
+	if d := sessionOf(x.Head); d != nil && len(e.Data) > 0 && (forced == nil || forced.Name == d.Name) {
+		if own := d.Sniff(e); own.Points > 0 { // older captures of a session contain the protocol's own frames
+			best, score, forced = d, own, nil
+		}
+	}
+	if forced != nil {
+		best, score = forced, protocol.SniffScore{Points: protocol.Sure, Why: forcedReason}
 	}
 	if e.Data != nil {
 		x.waiting++
@@ -314,8 +320,12 @@ func (x *Exchange) noteTurnEnd(e stream.Event, turn int32) {
 	}
 }
 
-// isUnknowable reports whether an event reports something as missing that the source doesn't contain.
+// isUnknowable reports whether an event reports something as missing that the source doesn't contain, or usage
+// that an earlier exchange has reported.
 func (x *Exchange) isUnknowable(e stream.Event) bool {
+	if e.Kind == stream.UsageEvent && x.Head.UsageBefore {
+		return true
+	}
 	if e.Kind != stream.Found || !x.Head.EndUnknown && !x.Head.EventNamesUnknown && !x.cutFrame {
 		return false
 	}

@@ -81,6 +81,7 @@ func (x *Exchange) mergeHead(h *stream.Head) {
 	}
 	now.EndUnknown, now.ResponseFromHistory = now.EndUnknown || h.EndUnknown, now.ResponseFromHistory || h.ResponseFromHistory
 	now.NoDeltas = now.NoDeltas || h.NoDeltas
+	now.UsageBefore = now.UsageBefore || h.UsageBefore
 	now.EventNamesUnknown = now.EventNamesUnknown || h.EventNamesUnknown
 	now.Incremental, now.CutLines = now.Incremental || h.Incremental, now.CutLines || h.CutLines
 	now.Reconstructed = now.Reconstructed || h.Reconstructed
@@ -286,6 +287,7 @@ func (x *Exchange) end() {
 	x.reportGlued()
 	if x.decoder != nil {
 		x.out.To(x.handleEnding)
+		x.out.Interrupted = x.why != ""
 		x.decoder.Close()
 		x.details.reportExcess()
 		x.closeLast()
