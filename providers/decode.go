@@ -73,6 +73,8 @@ func (x *Exchange) chooseProtocol(e protocol.SniffInput, last bool) {
 		seen = seenIn(e)
 	}
 	switch {
+	case len(x.pending) > 0 && x.isErrorPage():
+		best, score = &emptyProtocol, protocol.SniffScore{Why: "an error page"}
 	case x.isPlain():
 		best, score = &plainHTTP, protocol.SniffScore{Why: "method and path"}
 	case best != nil && (score.Points >= protocol.Likely || last):
@@ -293,6 +295,8 @@ func (x *Exchange) stampEvent(e *stream.Event) {
 		x.parts.beginPart(int(turn))
 		e.What = x.completeOpening(stream.PayloadOf[stream.Opening](*e))
 		x.requests.stampTurn(turn)
+	case e.Kind == stream.Failure:
+		e.What = x.causeOfFailure(stream.PayloadOf[stream.FailureInfo](*e))
 	case e.Kind == stream.TurnClose:
 		if x.Head.EndUnknown && x.why == "" {
 			x.endUnknown(e, turn)
@@ -326,6 +330,8 @@ func (x *Exchange) isUnknowable(e stream.Event) bool {
 		return false
 	}
 	switch stream.PayloadOf[stream.Finding](e).Diagnosis.Base() {
+	case stream.NoTerminator:
+		return x.Head.EndUnknown
 	case protocol.FinishMissing:
 		return x.Head.EndUnknown || x.cutByUnknown()
 	case protocol.EventNameMissing:

@@ -75,7 +75,7 @@ func TestLogEndsBeforeItsStream(t *testing.T) {
 			t.Errorf("%s: the turn is %s, the call %s", c.name, turn.Phase(), turn.Calls[0].Status())
 		}
 		for _, f := range append(turn.Findings, turn.Calls[0].Findings...) {
-			if f.Severity > stream.Info && f.By != stream.UnknownParty {
+			if f.By != stream.UnknownParty && f.Code != "ARGS_EMPTY" {
 				t.Errorf("%s: %s by %s: %s", c.name, f.Code, f.By, f.Message)
 			}
 		}
@@ -110,6 +110,41 @@ func TestEndsInsideFrame(t *testing.T) {
 			if f.Severity == stream.Error && f.By != c.want {
 				t.Errorf("%s: %s by %s: %s", c.name, f.Code, f.By, f.Message)
 			}
+		}
+	}
+}
+
+// TestCauseOfRefusal checks which party is at fault for an HTTP error: the client for a wrong request, a gateway for a page
+// of HTML, otherwise the provider.
+func TestCauseOfRefusal(t *testing.T) {
+	const body = `{"type":"error","error":{"type":"invalid_request_error","message":"messages: at least one is required"}}`
+	for _, c := range []struct {
+		status int
+		body   string
+		want   stream.Party
+		words  string
+	}{
+		{400, body, stream.Client, "the provider reports invalid_request_error"},
+		{401, "", stream.Client, "401"},
+		{413, "<html><title>413 Request Entity Too Large</title></html>", stream.Gateway, "413 Request Entity Too Large"},
+		{502, "<!DOCTYPE html>\n<html><head><style>h1{color:red}</style></head><h1>502 Bad Gateway</h1>\n<p>nginx &amp; co", stream.Gateway, "a gateway reports 502: HTTP status 502, with a page instead of a response: 502 Bad Gateway, nginx & co"},
+		{429, body, stream.Provider, "the provider reports"},
+		{500, body, stream.Provider, "the provider reports"},
+		{200, `data: ` + body + "\n\n", stream.Provider, "the provider reports"},
+	} {
+		var in Inspector
+		in.Write(stream.Record{Exchange: 1, Request: true, Head: &stream.Head{Method: "POST", URL: "http://a/v1/messages"}, At: stream.NoTime})
+		in.Write(stream.Record{Exchange: 1, Head: &stream.Head{Status: c.status}, Data: []byte(c.body), At: stream.NoTime})
+		in.Write(stream.Record{Exchange: 1, End: true, At: stream.NoTime})
+		in.Close()
+		var got []string
+		for _, f := range in.Session().Turns[0].Findings {
+			if f.Severity == stream.Error {
+				got = append(got, f.Code+" "+f.By.String()+" "+f.Message)
+			}
+		}
+		if len(got) != 1 || !strings.HasPrefix(got[0], "PROVIDER_ERROR "+c.want.String()+" ") || !strings.Contains(got[0], c.words) {
+			t.Errorf("%d %.20s: %q", c.status, c.body, got)
 		}
 	}
 }

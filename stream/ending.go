@@ -146,7 +146,14 @@ func (t *Turn) applyFailure(e Event, n int) {
 	by := endingParty(failed.By)
 	if by == 0 || by == Provider {
 		t.endedBy(Provider)
-		t.reportFinding(ProviderError, n, "the provider reports%s", failureMessage(failed.Code, e.Text))
+		found, reporter := ProviderError, "the provider"
+		if failed.Cause != 0 {
+			found = found.WithCause(failed.Cause)
+		}
+		if failed.Cause == Gateway {
+			reporter = "a gateway"
+		}
+		t.reportFinding(found, n, "%s reports%s", Own(reporter), failureMessage(failed.Code, e.Text))
 	} else {
 		t.endedBy(by)
 		t.reportFinding(NoAnswer.WithCause(by), n, "%s", noAnswerMessage(failed.Code, e.Text))

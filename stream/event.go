@@ -256,8 +256,9 @@ type FinishMeaning struct{ Text string }
 // or type. If By is another party, there is no response from a provider: then Code is the HTTP status
 // that toolscope answered with, or empty.
 type FailureInfo struct {
-	Code string
-	By   Party
+	Code  string
+	By    Party
+	Cause Party // at fault for an error that the provider reports; 0 for the provider itself
 }
 
 // Ending is the party that ended a turn; By is 0 if it is unknown. If a turn ended as its protocol

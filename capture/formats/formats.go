@@ -32,6 +32,7 @@ var All = []capture.Format{
 	cassette,
 	jsonCassette,
 	curlTrace,
+	httpDump,
 	claudeTrace,
 	claudeTap,
 	interceptor,

@@ -87,10 +87,11 @@ type pendingEventName struct {
 	line       int64
 }
 
-// truncatedPayload is a payload that was cut off, with the number of its latest line.
+// truncatedPayload is a payload that was cut off, with its lines as they are, and the number of the latest.
 type truncatedPayload struct {
 	payload
-	line int64
+	lines [][]byte
+	line  int64
 }
 
 const (
@@ -196,7 +197,13 @@ func (s *openStreams) takeFound(finds []payload) (taken bool) {
 				continue
 			}
 			f.on.fields = f.on.fields || f.field && f.is != eventText
-			taken = s.takePayload(f) || taken
+			if s.takePayload(f) {
+				taken = true
+				continue
+			}
+			for _, line := range f.joined {
+				s.r.others.addLine(1, line)
+			}
 		}
 	}
 	s.endOver()

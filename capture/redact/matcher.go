@@ -83,7 +83,7 @@ func (m *matcher) reset() {
 func (m *matcher) clearPending() {
 	m.text, m.units, m.candidates, m.known = m.text[:0], m.units[:0], m.candidates[:0], knownMatch{plain: m.known.plain[:0]}
 	m.led, m.unglued, m.young = false, false, false
-	m.trial.clear()
+	m.trial.dropAll()
 }
 
 // passOver passes on characters that belong to no secret.
@@ -173,10 +173,10 @@ type trial struct {
 
 const maxTrial = 64 // characters of a word that are compared in a trial
 
-func (t *trial) clear() { t.text, t.runs = t.text[:0], t.runs[:0] }
+func (t *trial) dropAll() { t.text, t.runs = t.text[:0], t.runs[:0] }
 
-// add holds back more characters, at a place.
-func (t *trial) add(p []byte, at int64) {
+// holdRun holds back more characters, at a place.
+func (t *trial) holdRun(p []byte, at int64) {
 	t.text, t.runs = append(t.text, p...), append(t.runs, span{at, at + int64(len(p))})
 }
 

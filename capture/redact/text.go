@@ -256,7 +256,7 @@ func (s *textRedactor) scan(m *matcher, p []byte, at int64) {
 				i++
 				continue
 			case open:
-				m.trial.add(p[i:], at+int64(i))
+				m.trial.holdRun(p[i:], at+int64(i))
 				m.grew = max(m.grew, at+int64(len(p)))
 				return
 			}
@@ -274,13 +274,13 @@ func (s *textRedactor) continueTrial(m *matcher, p []byte, at int64) bool {
 	m.trial.text = word[:len(m.trial.text)]
 	switch v {
 	case open:
-		m.trial.add(p, at)
+		m.trial.holdRun(p, at)
 		m.grew = max(m.grew, at+int64(len(p)))
 		return true
 	case clean:
 		if s.r.canPassAll(m, m.trial.text) {
 			m.passOver(m.trial.text)
-			m.trial.clear()
+			m.trial.dropAll()
 			return false
 		}
 	}
@@ -294,7 +294,7 @@ func (s *textRedactor) endTrial(m *matcher) {
 		return
 	}
 	text, runs := slices.Clone(m.trial.text), slices.Clone(m.trial.runs)
-	m.trial.clear()
+	m.trial.dropAll()
 	s.now = m
 	for _, run := range runs {
 		for at := run.from; at < run.to; at++ {
