@@ -214,6 +214,10 @@ func usageJSON(u stream.Usage) []byte {
 	o.addCount("reasoning", u.Reasoning)
 	o.addCount("processed_input", u.SeenInput)
 	o.addCount("processed_output", u.SeenOutput)
+	o.addCount("input_audio", u.InputAudio)
+	o.addCount("cache_read_audio", u.CacheReadAudio)
+	o.addCount("output_audio", u.OutputAudio)
+	o.addCount("web_searches", u.WebSearches)
 	return o.end()
 }
 
