@@ -57,7 +57,7 @@ var All = []Client{
 	{"pydantic-ai", "Pydantic AI", "2.33"},
 	{"openai-agents-js", "OpenAI Agents JS", "0.20.0"},
 	{"openai-agents", "OpenAI Agents", ""},
-	{"pi", "pi", "0.74.2"},
+	{"pi", "pi", "1.5.2"},
 	{"fantasy", "fantasy", ""},
 	{"smolagents", "smolagents", ""},
 	{"crewai", "CrewAI", ""},
