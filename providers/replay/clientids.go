@@ -29,8 +29,12 @@ type namedCall struct {
 }
 
 // nameCall sets the id, the item and the name with which the policy's client sends a call. It returns false
-// if the client sends none.
+// if the client sends none. A special item of the protocol is sent as it came.
 func (c *previewBuilder) nameCall(p *protocol.Part, sent *Sent) bool {
+	if c.isNative(p) {
+		c.named = namedCall{id: p.ID, item: p.Item, name: p.Name}
+		return true
+	}
 	same := 0
 	for _, mate := range c.mates {
 		if mate.id == p.ID {
@@ -71,7 +75,10 @@ func (x *idMapper) clientID(n int, id string, sent namedCall) (string, []Loss) {
 	case x.none:
 		return "", nil
 	case sent.random:
-		made := fmt.Sprintf("call_%d", n)
+		made := fmt.Sprintf("made_%d", n)
+		if made == id {
+			made += "_"
+		}
 		return made, []Loss{IDRewritten.newLoss("the client makes an id for the call: here, %s stands for it", stream.Own(made))}
 	case sent.id == id:
 		return id, nil

@@ -48,9 +48,6 @@ var leftOut = clientCall{leftOut: true}
 // byClient returns the arguments that the policy's client sends. The outcome comes from comparing them with
 // the original arguments.
 func (c *previewBuilder) byClient(p *protocol.Part, f *argsFacts, sent *Sent) []byte {
-	if !c.nameCall(p, sent) {
-		return nil
-	}
 	r := c.receiveCall(p, f)
 	r.mates = c.mates
 	s := c.Policy.way(r, c.To.Protocol)

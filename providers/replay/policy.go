@@ -177,7 +177,7 @@ var clients = []Policy{
 	},
 	{
 		Name: "ai-sdk", Known: client.Ran, targets: []string{chat, responses, messages, gemini, bedrock}, way: aiSDK{}.sendCall, names: aiSDKNames, shapes: aiSDKShapes,
-		Description: `streamText with tools: arguments that don't parse are sent as {}; values that are not an object are sent unchanged to Responses and Gemini, as {"rawInvalidInput": …} to Anthropic and Bedrock, as {} to Chat; an object in a string is sent as an object`,
+		Description: `streamText with tools: arguments that don't parse are sent as {}; values that are not an object are sent unchanged to Responses and Gemini, as {"rawInvalidInput": …} to Anthropic and Bedrock, as {} to Chat; an object in a string is sent as an object; calls of Chat and Gemini without an id get one; names are cleaned for Bedrock`,
 	},
 	{
 		Name: "ai-sdk-ui", Known: client.Ran, targets: []string{chat, responses, messages, gemini, bedrock}, way: aiSDK{page: true}.sendCall, names: aiSDKPageNames, shapes: aiSDKShapes,
@@ -193,11 +193,11 @@ var clients = []Policy{
 	},
 	{
 		Name: "mastra", Known: client.Ran, targets: []string{chat, responses, messages, gemini}, own: true, way: mastraRule, names: mastraNames, shapes: aiSDKShapes,
-		Description: "arguments that don't parse are repaired if quotes or commas are wrong; otherwise they are sent as {}, and the tool runs with {}; null is left out for Anthropic, which then refuses the request; an array stays an array, but Chat gets {}; an object in a string is sent as an object",
+		Description: "arguments that don't parse are repaired if quotes or commas are wrong; otherwise they are sent as {}, and the tool runs with {}; null is left out for Anthropic, which then refuses the request; a name with characters other than letters, digits, _ and - becomes unknown_tool; an array stays an array, but Chat gets {}; an object in a string is sent as an object",
 	},
 	{
 		Name: "langchain-js", Known: client.Ran, targets: []string{chat, responses, messages, gemini, ollama}, way: langChainJSRule, shapes: langChainShapes, names: langChainNames, idless: []string{gemini},
-		Description: "JSON that was cut off is closed; other text that is not an object is sent raw to the OpenAI protocol that it came from, and as {} or unchanged from Anthropic to Anthropic; otherwise the call is left out, but its result stays",
+		Description: "JSON that was cut off is closed; other text that is not an object is sent raw to the OpenAI protocol that it came from, and as {} or unchanged from Anthropic to Anthropic; otherwise the call is left out, but its result stays, and so is one next to valid calls",
 	},
 	{
 		Name: "llamaindex-ts", Known: client.Ran, targets: []string{chat}, own: true, way: llamaIndexTSRule, names: llamaIndexTSNames,
