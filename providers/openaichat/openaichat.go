@@ -220,21 +220,25 @@ var (
 	}
 	indexChanged = &stream.Diagnosis{
 		Code: "IDX_CHANGED", Severity: stream.Warn, By: stream.Gateway,
+		Verdict: "index changed",
 		Meaning: "Later deltas of a call have a different index. Only the id shows which call they belong to.",
 		Advice:  "Make your client use a delta's id, if there is one, instead of its index.",
 	}
 	indexAndIDMissing = &stream.Diagnosis{
 		Code: "IDX_ID_MISSING", Severity: stream.Warn, By: stream.Gateway,
+		Verdict: "no index",
 		Meaning: "Several calls have neither an index nor an id. Only a name shows where a call begins.",
 		Advice:  "Turn parallel calls off for this provider, or update its software.",
 	}
 	indexSparse = &stream.Diagnosis{
 		Code: "IDX_SPARSE", Severity: stream.Warn, By: stream.Gateway,
+		Verdict: "index gaps",
 		Meaning: "The indexes of the calls have gaps or don't start at 0. Clients that use them as list positions crash or create empty calls.",
 		Advice:  "Make your client keep calls in a map by index.",
 	}
 	idIsNull = &stream.Diagnosis{
 		Code: "ID_STRING_NULL", Severity: stream.Warn, By: stream.Gateway,
+		Verdict: `id is "null"`,
 		Meaning: "The id of a call is the word \"null\", so the call has no id.",
 		Advice:  "Create one id for the call and use it in the history, for the call and its result.",
 	}
@@ -260,16 +264,18 @@ var (
 	}
 	nameRepeated = &stream.Diagnosis{
 		Code: "NAME_REPEATED", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "Later deltas of a call repeat its name. Clients that append it call a tool that doesn't exist.",
+		Meaning: "Later deltas of a call repeat its name. A client that appends each repeat to the name then calls a tool that doesn't exist.",
 		Advice:  "Make your client set the name instead of appending it.",
 	}
 	nameFragmented = &stream.Diagnosis{
 		Code: "NAME_FRAGMENTED", Severity: stream.Warn, By: stream.Gateway,
+		Verdict: "name in parts",
 		Meaning: "The name came in several deltas. The first is kept, and clients disagree on whether to append the others.",
 		Advice:  "Compare the name with the tools that were declared.",
 	}
 	nameGlued = &stream.Diagnosis{
 		Code: "NAME_GLUED", Severity: stream.Error, By: stream.Gateway,
+		Verdict: "merged names",
 		Meaning: "The name consists of several tools' names: calls with the same index were merged.",
 		Advice:  "Run none of the calls. Update the provider's software, or turn parallel calls off.",
 	}
@@ -280,6 +286,7 @@ var (
 	}
 	finishRewritten = &stream.Diagnosis{
 		Code: "FIN_REWRITTEN", Severity: stream.Error, By: stream.Gateway,
+		Verdict: "false finish",
 		Meaning: "The gateway's finish reason says that the response is complete, but the upstream's says that it was cut off.",
 		Advice:  "Use native_finish_reason, and check each call of this response before you run it.",
 	}

@@ -284,11 +284,13 @@ var (
 	}
 	nameChanged = &stream.Diagnosis{
 		Code: "NAME_CHANGED", Severity: stream.Warn, By: stream.Gateway,
+		Verdict: "name changed",
 		Meaning: "A later event has a different name for the call. The tool that a client runs depends on the event that it reads.",
 		Advice:  "Don't run the call before you know which name counts, and report the problem to the provider.",
 	}
 	indexWrong = &stream.Diagnosis{
 		Code: "IDX_WRONG", Severity: stream.Warn, By: stream.Gateway,
+		Verdict: "wrong index",
 		Meaning: "An event has the id of one item and the index of another. Clients that merge by index join the items.",
 		Advice:  "Make your client merge by item_id where it is known.",
 	}

@@ -40,19 +40,20 @@ import (
 // Each arrow out of a queue is a goroutine. Writers to a queue never wait for its reader: records that don't
 // fit are dropped, and later records mark the gap.
 type liveInput struct {
-	arrived  *queue.Queue[capture.Record]
-	redactor *redact.Redactor
-	rec      *captureWriter            // nil if nothing is recorded
-	sent     *hubPublisher             // nil if nothing is published
-	traced   *traceSender              // nil without a collector
-	seen     func(capture.Record)      // gets the shown records; may be nil
-	shown    *screenInbox              // records of the source
-	answers  *screenInbox              // responses to requests from the screen
-	over     atomic.Pointer[sourceEnd] // nil until the source has ended
-	unwanted atomic.Bool               // the screen or printer has ended: only the capture needs further records
-	printed  atomic.Int64              // bytes that the printer has had
-	begun    sync.Once
-	done     chan struct{} // closed once all records were passed on
+	arrived   *queue.Queue[capture.Record]
+	redactor  *redact.Redactor
+	rec       *captureWriter            // nil if nothing is recorded
+	sent      *hubPublisher             // nil if nothing is published
+	traced    *traceSender              // nil without a collector
+	seen      func(capture.Record)      // gets the shown records; may be nil
+	shown     *screenInbox              // records of the source
+	answers   *screenInbox              // responses to requests from the screen
+	over      atomic.Pointer[sourceEnd] // nil until the source has ended
+	printLess atomic.Bool               // the printer stops after maxQuickBytes
+	unwanted  atomic.Bool               // the screen or printer has ended: only the capture needs further records
+	printed   atomic.Int64              // bytes that the printer has had
+	begun     sync.Once
+	done      chan struct{} // closed once all records were passed on
 
 	limited atomic.Bool // the limit of the redactor was printed
 
@@ -281,9 +282,10 @@ func (l *liveInput) printTurns(a *app, in *providers.Inspector, path string, to 
 		if i := strings.Index(r.Note, "gap: "); i >= 0 {
 			a.printNote("%s", r.Note[i:])
 		}
-		switch l.printed.Add(int64(len(r.Data))); {
+		switch printed := l.printed.Add(int64(len(r.Data))); {
 		case err != nil:
-		case l.unwanted.Load():
+		case l.unwanted.Load(), l.printLess.Load() && printed > maxQuickBytes:
+			l.unwanted.Store(true)
 			err = errPrintingStopped
 		default:
 			in.Write(coreRecord(r))
@@ -321,24 +323,7 @@ func (l *liveInput) reportGaps(a *app) {
 
 // watchCapture calls reportGaps also while nothing arrives, until stop is called.
 func (l *liveInput) watchCapture(a *app) (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	var watching sync.WaitGroup
-	watching.Go(func() {
-		tick := time.NewTicker(lookTime)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-				l.reportGaps(a)
-			}
-		}
-	})
-	return func() {
-		cancel()
-		watching.Wait()
-	}
+	return startWatch(func(time.Time) { l.reportGaps(a) })
 }
 
 // exitGaps is the exit code of a run whose capture has gaps.
@@ -469,6 +454,8 @@ func coreRecord(r capture.Record) stream.Record {
 		out.Head.Reconstructed = slices.Contains(r.Head.Lacks, capture.Composed)
 		for _, lack := range r.Head.Lacks {
 			out.Head.EndUnknown = out.Head.EndUnknown || lack == capture.NoEnding
+			out.Head.NoDeltas = out.Head.NoDeltas || lack == capture.NoDeltas
+			out.Head.UsageBefore = out.Head.UsageBefore || lack == capture.UsageBefore
 			out.Head.CutLines = out.Head.CutLines || lack == capture.CutLines
 			out.Head.EventNamesUnknown = out.Head.EventNamesUnknown || lack == capture.NoNames
 			out.Head.ResponseFromHistory = out.Head.ResponseFromHistory || lack == capture.Resent
