@@ -1,6 +1,7 @@
 package modes
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -204,7 +205,14 @@ func (p *Palette) matchRows(typed string) []paletteRow {
 	if n, err := strconv.Atoi(strings.TrimSpace(typed)); err == nil && n > 0 {
 		return []paletteRow{{name: p.draw.Format("go to turn %s", screen.Count(n)), does: p.draw.Format(":%d", n), do: func() { p.does.Turn(n) }}}
 	}
-	return append(p.argumentRows(typed), p.rankRows(strings.ToLower(strings.TrimSpace(typed)))...)
+	rows := p.argumentRows(typed)
+	for _, row := range p.rankRows(strings.ToLower(strings.TrimSpace(typed))) {
+		isListed := func(other paletteRow) bool { return other.verb != "" && other.lineText() == row.lineText() }
+		if !slices.ContainsFunc(rows, isListed) {
+			rows = append(rows, row)
+		}
+	}
+	return rows
 }
 
 // maxOffers is the maximum number of visible rows.
