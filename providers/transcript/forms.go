@@ -19,7 +19,8 @@ var anthropicForm = form{"messages", "content", "assistant", feedAnthropic, endA
 
 func feedAnthropic(d *session, m *message) {
 	if !d.begun {
-		d.feedFrame("message_start", field("message", newObject(field("id", m.id), field("model", m.model), field("usage", m.usage))))
+		start := newObject(field("id", m.id), field("model", m.model), field("usage", m.usage))
+		d.feedFrame("message_start", field("message", start))
 	} else if m.usage != nil {
 		d.feedFrame("message_delta", field("usage", m.usage))
 	}
@@ -36,7 +37,8 @@ func feedAnthropic(d *session, m *message) {
 			if !isText {
 				args = json.AppendQuoted(nil, args)
 			}
-			d.feedFrame("content_block_delta", at, field("delta", newObject(field("type", quoted("input_json_delta")), field("partial_json", args))))
+			text := newObject(field("type", quoted("input_json_delta")), field("partial_json", args))
+			d.feedFrame("content_block_delta", at, field("delta", text))
 		}
 		if !m.cut || !block.Get("type").Is("tool_use") || args != nil && !isText { // else the arguments may continue
 			d.feedFrame("content_block_stop", at)
@@ -70,7 +72,8 @@ func resultBlock(id, content json.Value, failed bool) json.Value {
 	if failed {
 		isError = []byte("true")
 	}
-	return newObject(field("type", quoted("tool_result")), field("tool_use_id", id), field("content", content), field("is_error", isError))
+	return newObject(field("type", quoted("tool_result")), field("tool_use_id", id), field("content", content),
+		field("is_error", isError))
 }
 
 // geminiForm is the form of Google's generateContent. The end of the bytes ends a response.

@@ -73,7 +73,8 @@ func (m *message) readError(err json.Value) {
 
 // opencodeFinishes are opencode's finish reasons, as Anthropic's stop reasons.
 var opencodeFinishes = map[string]json.Value{
-	"stop": quoted("end_turn"), "tool-calls": quoted("tool_use"), "length": quoted("max_tokens"), "content-filter": quoted("refusal"),
+	"stop": quoted("end_turn"), "tool-calls": quoted("tool_use"), "length": quoted("max_tokens"),
+	"content-filter": quoted("refusal"),
 }
 
 // opencodeUsage returns opencode's counts in Anthropic's names. Its input excludes cached tokens. Reasoning is added
@@ -91,6 +92,6 @@ func opencodeUsage(tokens json.Value) json.Value {
 			output = number(count(f[1]) + thinking)
 		}
 	}
-	return newObject(field("input_tokens", f[0]), field("output_tokens", output), field("cache_read_input_tokens", cache[0]),
-		field("cache_creation_input_tokens", cache[1]), field("output_tokens_details", details))
+	return newObject(field("input_tokens", f[0]), field("output_tokens", output),
+		field("cache_read_input_tokens", cache[0]), field("cache_creation_input_tokens", cache[1]), field("output_tokens_details", details))
 }

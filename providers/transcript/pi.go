@@ -8,7 +8,8 @@ func readPi() func(entry json.Value) *message {
 		if entry.Get("type").Is("session") {
 			return &message{byUser: true, session: entry.Get("id")}
 		}
-		f := valuesOf(entry.Get("message"), "role", "content", "toolCallId", "isError", "model", "usage", "stopReason", "errorMessage", "responseId")
+		f := valuesOf(entry.Get("message"), "role", "content", "toolCallId", "isError", "model", "usage", "stopReason",
+			"errorMessage", "responseId")
 		m := &message{byUser: true}
 		switch {
 		case f[0].Is("toolResult"):
@@ -16,8 +17,8 @@ func readPi() func(entry json.Value) *message {
 		case f[0].Is("user"):
 			m.parts = piBlocks(f[1])
 		case f[0].Is("assistant"):
-			m = &message{parts: piBlocks(f[1]), model: f[4], id: f[8], usage: piUsage(f[5]), finish: piFinishes[f[6].Text()]}
-			m.cut = f[6].Is("aborted")
+			m = &message{parts: piBlocks(f[1]), model: f[4], id: f[8], usage: piUsage(f[5])}
+			m.finish, m.cut = piFinishes[f[6].Text()], f[6].Is("aborted")
 			if f[6].Is("error") {
 				m.failure = withText(f[7])
 			}
