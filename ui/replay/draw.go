@@ -116,7 +116,7 @@ func (m *replayMode) Draw(p *screen.Pen, y int) {
 	m.drawLeft(p, plan, y, 0)
 	p.Fill(screen.Bare)
 	p.Field(1)
-	p.Text(screen.Muted, p.Glyph.Rule)
+	p.Text(screen.Frame, p.Glyph.Rule)
 	p.Field(m.w - plan.tableW - 1)
 	m.drawPanes(p, plan, y)
 }
