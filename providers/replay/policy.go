@@ -19,6 +19,7 @@ type Policy struct {
 	targets []string          // protocols that the client uses; nil for all
 	own     bool              // it takes only history of the target's own protocol
 	way     clientRule        // what it sends; if nil, the fields below say so
+	names   idRule            // the ids and names that it sends with way; nil if as they came
 	shapes  callTemplates     // how it writes a call, if not as usual
 	idless  []string          // protocols for which it sends no call ids
 	joins   []string          // protocols for which it joins the id of a call with its item's id
@@ -175,31 +176,31 @@ var clients = []Policy{
 		text:        keep, object: unwrap, reasoningAsText: true, fillsIn: true,
 	},
 	{
-		Name: "ai-sdk", Known: client.Ran, targets: []string{chat, responses, messages, gemini, bedrock}, way: aiSDK{}.sendCall, shapes: aiSDKShapes,
-		Description: `streamText with tools: arguments that don't parse are sent as {}; values that are not an object are sent unchanged to Responses and Gemini, as {"rawInvalidInput": …} to Anthropic and Bedrock, as {} to Chat; an object in a string is sent as an object`,
+		Name: "ai-sdk", Known: client.Ran, targets: []string{chat, responses, messages, gemini, bedrock}, way: aiSDK{}.sendCall, names: aiSDKNames, shapes: aiSDKShapes,
+		Description: `streamText with tools: arguments that don't parse are sent as {}; values that are not an object are sent unchanged to Responses and Gemini, as {"rawInvalidInput": …} to Anthropic and Bedrock, as {} to Chat; an object in a string is sent as an object; calls of Chat and Gemini without an id get one; names are cleaned for Bedrock`,
 	},
 	{
-		Name: "ai-sdk-ui", Known: client.Ran, targets: []string{chat, responses, messages, gemini, bedrock}, way: aiSDK{page: true}.sendCall, shapes: aiSDKShapes,
+		Name: "ai-sdk-ui", Known: client.Ran, targets: []string{chat, responses, messages, gemini, bedrock}, way: aiSDK{page: true}.sendCall, names: aiSDKPageNames, shapes: aiSDKShapes,
 		Description: `useChat history: arguments that don't parse are sent as a string to Responses and Gemini, as {"rawInvalidInput": "…"} to Anthropic and Bedrock, as {} to Chat; everything else is as in ai-sdk`,
 	},
 	{
-		Name: "ai-sdk-6", Known: client.Ran, targets: []string{chat, responses, messages, gemini, bedrock}, way: aiSDK{six: true}.sendCall, shapes: aiSDKShapes,
+		Name: "ai-sdk-6", Known: client.Ran, targets: []string{chat, responses, messages, gemini, bedrock}, way: aiSDK{six: true}.sendCall, names: aiSDKNames, shapes: aiSDKShapes,
 		Description: "as ai-sdk, but values that are not an object are sent unchanged to Anthropic, which refuses them",
 	},
 	{
-		Name: "ai-sdk-6-ui", Known: client.Ran, targets: []string{chat, responses, messages, gemini, bedrock}, way: aiSDK{page: true, six: true}.sendCall, shapes: aiSDKShapes,
+		Name: "ai-sdk-6-ui", Known: client.Ran, targets: []string{chat, responses, messages, gemini, bedrock}, way: aiSDK{page: true, six: true}.sendCall, names: aiSDKPageNames, shapes: aiSDKShapes,
 		Description: "as ai-sdk-ui, but values that are not an object are sent unchanged to Anthropic, which refuses them",
 	},
 	{
-		Name: "mastra", Known: client.Ran, targets: []string{chat, responses, messages, gemini}, own: true, way: mastraRule, shapes: aiSDKShapes,
-		Description: "arguments that don't parse are repaired if quotes or commas are wrong; otherwise they are sent as {}, and the tool runs with {}; null is left out for Anthropic, which then refuses the request; an array stays an array, but Chat gets {}; an object in a string is sent as an object",
+		Name: "mastra", Known: client.Ran, targets: []string{chat, responses, messages, gemini}, own: true, way: mastraRule, names: mastraNames, shapes: aiSDKShapes,
+		Description: "arguments that don't parse are repaired if quotes or commas are wrong; otherwise they are sent as {}, and the tool runs with {}; null is left out for Anthropic, which then refuses the request; a name with characters other than letters, digits, _ and - becomes unknown_tool; an array stays an array, but Chat gets {}; an object in a string is sent as an object",
 	},
 	{
-		Name: "langchain-js", Known: client.Ran, targets: []string{chat, responses, messages, gemini, ollama}, way: langChainJSRule, shapes: langChainShapes, idless: []string{gemini},
-		Description: "JSON that was cut off is closed; other text that is not an object is sent raw to the OpenAI protocol that it came from, and as {} or unchanged from Anthropic to Anthropic; otherwise the call is left out, but its result stays",
+		Name: "langchain-js", Known: client.Ran, targets: []string{chat, responses, messages, gemini, ollama}, way: langChainJSRule, shapes: langChainShapes, names: langChainNames, idless: []string{gemini},
+		Description: "JSON that was cut off is closed; other text that is not an object is sent raw to the OpenAI protocol that it came from, and as {} or unchanged from Anthropic to Anthropic; otherwise the call is left out, but its result stays, and so is one next to valid calls",
 	},
 	{
-		Name: "llamaindex-ts", Known: client.Ran, targets: []string{chat}, own: true, way: llamaIndexTSRule,
+		Name: "llamaindex-ts", Known: client.Ran, targets: []string{chat}, own: true, way: llamaIndexTSRule, names: llamaIndexTSNames,
 		Description: `arguments that don't parse raise an error; the content of a string is parsed again, and sent as {"rawInput": …} if it is not JSON`,
 	},
 	{
@@ -211,7 +212,7 @@ var clients = []Policy{
 		Description: `arguments that are not an object are sent as {"INVALID_JSON": "…"}, to every provider`,
 	},
 	{
-		Name: "openai-agents-js", Known: client.Ran, targets: []string{chat, responses}, way: asItCame, shapes: agentsShapes,
+		Name: "openai-agents-js", Known: client.Ran, targets: []string{chat, responses}, way: asItCame, names: agentsNames, shapes: agentsShapes,
 		Description: "the text is sent unchanged",
 	},
 	{
@@ -219,8 +220,8 @@ var clients = []Policy{
 		Description: "the text is sent unchanged; Chat gets {} if the text is empty",
 	},
 	{
-		Name: "pi", Known: client.Ran, targets: []string{chat, responses, messages, gemini, bedrock}, way: piRule, shapes: callTemplates{gemini: argsFirst}, joins: []string{messages, bedrock}, idless: []string{gemini},
-		Description: "strings are repaired, and JSON that was cut off is closed; malformed text is sent up to the error; a value that is not an object stays unchanged; the code for Bedrock was read, not run",
+		Name: "pi", Known: client.Ran, targets: []string{chat, responses, messages, gemini, bedrock}, way: piRule, shapes: callTemplates{gemini: argsFirst}, joins: []string{chat, messages, bedrock}, names: piNames, idless: []string{gemini},
+		Description: "strings with raw control characters or wrong escapes are repaired; other arguments that are not an object are sent as {}, but a value of Gemini stays unchanged; ids are cleaned for other protocols than their own; the code for Bedrock was read, not run. Before version 1, JSON that was cut off was closed",
 	},
 	{
 		Name: "fantasy", Known: client.Read, targets: []string{chat, responses, messages, gemini}, way: fantasyRule,

@@ -162,8 +162,8 @@ func keysHelp(l lineWriter) {
 
 const pricesPage = `The cost of a turn is the cost that the provider reports. Without one, toolscope
 multiplies the tokens by the prices of a built-in, dated table. ~ marks a cost
-that is approximate or not final. If a model is not in the table, its cost is
-unknown, not zero.
+that is approximate or not final: so is one with a price that is older than 60
+days. If a model is not in the table, its cost is unknown, not zero.
 
 Your own prices override the built-in ones. They are read from --prices FILE, or
 else from $TOOLSCOPE_PRICES, or else from toolscope/prices.json in the
@@ -181,6 +181,9 @@ configuration folder. They are in US dollars per million tokens:
   input, output, as_of      required: the prices, and the day of the prices
   cache_read, cache_write,
   cache_write_hour          tokens read from and written to the cache
+  audio_input, audio_output,
+  audio_cache_read          tokens of audio
+  web_searches              a thousand web searches of the provider
   tiers                     [{"over":200000,"input":5},
                              {"service":"fast","input":30}]: other prices for
                             all tokens of a request with more input, or with
