@@ -148,7 +148,9 @@ func (x *Exchange) decodeFrame(f *stream.Frame, number int32) {
 		x.reportFramingError(f)
 		return
 	}
-	switch err := x.decoder.Frame(*f); {
+	err := x.decoder.Frame(*f)
+	x.ignored.endFrame(f)
+	switch {
 	case f.Truncated && x.cutShort(): // the party that ended the response cut the frame
 	case err != nil && f.Truncated && mayContinue(f.Data):
 		x.reportUndecodable(fmt.Sprintf("the stream was cut inside the frame (%v)", err))
@@ -242,6 +244,7 @@ func (x *Exchange) emit(e stream.Event) {
 	x.past.afterEvent(e)
 	x.requests.afterEvent(e)
 	x.gap.afterEvent(e, turn)
+	x.ignored.afterEvent(e)
 	x.check.afterEvent(e)
 	x.in.matchEvent(e)
 }

@@ -436,6 +436,10 @@ func hasUnprintable(s string) bool {
 
 // sealArgs makes the arguments final. A second seal changes nothing; a refusal overrules a seal.
 func (c *Call) sealArgs(e Event, n int) {
+	if e.Code == SealWithdrawn {
+		c.withdrawSeal()
+		return
+	}
 	if e.Code == SealRejected && c.phase <= PhaseSealed {
 		c.endUnsealed(PhaseRejected, n, ArgsCut, Messagef("the call was refused: %s", e.Text), "refused")
 		return
@@ -451,6 +455,25 @@ func (c *Call) sealArgs(e Event, n int) {
 	}
 	c.checkFinalArgs(n)
 	c.noteRuleRun(AtSeal, n)
+}
+
+// withdrawSeal opens a sealed call again, and removes the findings since the seal: they are about
+// arguments that were not final.
+func (c *Call) withdrawSeal() {
+	if c.phase != PhaseSealed {
+		return
+	}
+	c.keepBase()
+	var kept []Finding
+	c.diagnoses = nil
+	for _, f := range c.Findings {
+		if f.Event < int(c.sealEvent) {
+			kept = append(kept, f)
+			c.noteFinding(f.Diagnosis)
+		}
+	}
+	c.Findings, c.phase, c.settled = kept, PhaseOpen, false
+	c.sealedBy, c.sealEvent, c.SealedAt = 0, 0, NoTime
 }
 
 // endByLimit applies a limit that cut the response to one call. A complete object whose arguments are

@@ -51,16 +51,20 @@ var candidateKeys = map[string]bool{
 	"urlContextMetadata": true,
 }
 
-// ownKey returns the field of an object that only responses of this protocol have, or "".
-func ownKey(object json.Value) string {
+// ownKey returns the field of an object that only responses of this protocol have, or "". An object with
+// choices is of Chat Completions: IBM's watsonx adds a model_version.
+func ownKey(object json.Value) (own string) {
 	s := object.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
 		key := string(s.Key())
-		if kind := ownKeys[key]; kind != 0 && s.Kind() == kind && (key != "candidates" || protocol.ListOf(s, candidateKeys)) {
-			return key
+		if kind := ownKeys[key]; own == "" && kind != 0 && s.Kind() == kind && (key != "candidates" || protocol.ListOf(s, candidateKeys)) {
+			own = key
+		}
+		if key == "choices" {
+			return ""
 		}
 	}
-	return ""
+	return own
 }
 
 func sniffFrame(e protocol.SniffInput) protocol.SniffScore {

@@ -9,7 +9,6 @@
 package openairesponses
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 
@@ -35,16 +34,18 @@ func Protocol() protocol.Protocol {
 }
 
 func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
-	var kind, object, err, number, lane, status, message, id, output json.Value
+	var kind, object, err, number, lane, status, message, id, output, item, itemID, index, response json.Value
 	_ = json.Read(e.Data, // data that is cut off has the fields before the cut
 		json.Field("type", &kind), json.Field("object", &object), json.Field("error", &err),
 		json.Field("sequence_number", &number), json.Field("stream_id", &lane), json.Field("status", &status),
-		json.Field("message", &message), json.Field("id", &id), json.Field("output", &output))
+		json.Field("message", &message), json.Field("id", &id), json.Field("output", &output),
+		json.Field("item", &item), json.Field("item_id", &itemID), json.Field("output_index", &index),
+		json.Field("response", &response))
 	_, numbered := number.Int()
 	_, coded := status.Int()
 	word := kind.Text()
 	switch {
-	case strings.HasPrefix(word, "response."):
+	case strings.HasPrefix(word, "response.") && (isEventType(word) || numbered || item != nil || itemID != nil || index != nil || response != nil):
 		return protocol.SniffScore{Points: protocol.Sure, Why: "event type " + word}
 	case object.Is("response"):
 		return protocol.SniffScore{Points: protocol.Sure, Why: "a response body"}
@@ -54,12 +55,26 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 		return protocol.SniffScore{Points: protocol.Strong, Why: "event type " + word}
 	case word == "error" && (numbered || coded || lane.IsString() || message.IsString() || err.Get("code").IsString() || err.Get("param") != nil):
 		return protocol.SniffScore{Points: protocol.Strong, Why: "an error event"}
-	case bytes.HasPrefix(e.Event, []byte("response.")):
+	case isEventType(string(e.Event)):
 		return protocol.SniffScore{Points: protocol.Strong, Why: "event name " + string(e.Event)}
 	case strings.HasSuffix(e.Path, "/responses"), strings.Contains(e.Path, "/responses/"):
 		return protocol.SniffScore{Points: protocol.Strong, Why: "path " + e.Path}
 	}
 	return protocol.SniffScore{}
+}
+
+// isEventType reports whether word is the type of an event of a response. Other protocols have names
+// with the same beginning.
+func isEventType(word string) bool {
+	_, ofItem := itemEvents[word]
+	return ofItem || responseEvents[word]
+}
+
+// responseEvents are the events about a response, or that begin and end an item.
+var responseEvents = map[string]bool{
+	"response.created": true, "response.queued": true, "response.in_progress": true, "response.completed": true, "response.done": true,
+	"response.incomplete": true, "response.failed": true, "response.cancelled": true,
+	"response.output_item.added": true, "response.output_item.done": true,
 }
 
 // connectionEvents are about the connection, not about a response.

@@ -6,7 +6,7 @@ import "toolscope/stream"
 var Findings = []*stream.Diagnosis{
 	MessageRestarted, ResponseRestarted, EventNameMissing, EventNameMismatch,
 	CountedOnly, FinishUnknown, FinishWithoutCall, FinishStop, FinishError, FinishMissing, GenerationRejected, TextToolCall,
-	IndexMissing, IndexReused, IDMissing, CallIDChanged, NotSealed, ItemDoneMissing, ItemNotStreamed, OrphanResult,
+	IndexMissing, IndexReused, IndexSparse, IDMissing, CallIDChanged, NotSealed, ItemDoneMissing, ItemNotStreamed, OrphanResult,
 	ArgsObject, ArgsString, ArgsNull, ArgsMissing, ArgsEmpty, DoneMismatch, IntPrecision,
 }
 
@@ -86,6 +86,11 @@ var (
 		Code: "IDX_REUSED", Severity: stream.Warn, By: stream.Gateway,
 		Meaning: "Several calls have the same index. Clients that merge by index join their arguments.",
 		Advice:  "Make your client start a new call for a new id, or turn parallel calls off.",
+	}
+	IndexSparse = &stream.Diagnosis{
+		Code: "IDX_SPARSE", Severity: stream.Warn, By: stream.Gateway,
+		Meaning: "The indexes of calls or blocks have gaps or don't start at 0. Clients that use them as list positions crash or create empty calls.",
+		Advice:  "Make your client keep calls in a map by index.",
 	}
 	IDMissing = &stream.Diagnosis{
 		Code: "ID_MISSING", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info}, By: stream.Gateway,

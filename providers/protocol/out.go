@@ -198,6 +198,12 @@ func (l *textCallFinder) showsCall(text string) bool {
 	return l.found
 }
 
+// IsError reports whether the value of a field for errors is one. Some servers write an empty object or
+// an empty string if there is none.
+func IsError(err json.Value) bool {
+	return err.IsPresent() && !err.EmptyObject() && !err.Empty() && !err.Is("") && string(err) != "false"
+}
+
 // ErrorOf returns the type and message of an error in the form that most protocols use. Without a
 // message, message is the complete error.
 func ErrorOf(err json.Value) (id, message string) {

@@ -334,6 +334,7 @@ type Call struct {
 	turn     *Turn
 	silent   bool // see IsCounted
 	reported reportedOnce
+	unsealed int  // number of reported findings before the seal
 	null     bool // the arguments so far begin the word null
 	keeps    bool
 	kept     []byte
@@ -415,8 +416,15 @@ func (c *Call) emitArgs(kind stream.EventKind, text string, from []byte) {
 
 // Seal reports that the arguments are final.
 func (c *Call) Seal() {
-	c.Sealed = true
+	c.Sealed, c.unsealed = true, len(c.reported)
 	c.emit(stream.Event{Kind: stream.Seal})
+}
+
+// Unseal reports that the arguments were not final: more of them follow. It withdraws the findings since
+// Seal, which may be reported again.
+func (c *Call) Unseal() {
+	c.Sealed, c.reported = false, c.reported[:min(c.unsealed, len(c.reported))]
+	c.emit(stream.Event{Kind: stream.Seal, Code: stream.SealWithdrawn})
 }
 
 // Reject reports that a check of the arguments refused the call, and why.

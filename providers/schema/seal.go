@@ -28,8 +28,16 @@ func (w *CallChecker) Seal() []stream.Finding {
 		w.waiting = true
 		return w.found
 	}
-	w.check = nil
+	w.check, w.sealed = nil, w.check
 	return w.found
+}
+
+// Unseal continues the checks of a call whose arguments were not final after all.
+func (w *CallChecker) Unseal() {
+	if w.check == nil {
+		w.check = w.sealed
+	}
+	w.waiting = false
 }
 
 // Finish validates {} for a call that has no arguments. It is called when the finish reason is known.
@@ -37,7 +45,7 @@ func (w *CallChecker) Finish() []stream.Finding {
 	w.found = w.found[:0]
 	if w.waiting && w.check != nil && w.call.Phase() == stream.PhaseSealed {
 		w.validateArgs([]byte("{}"), json.TokenList{})
-		w.check = nil
+		w.check, w.sealed = nil, w.check
 	}
 	return w.found
 }

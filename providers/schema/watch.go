@@ -16,11 +16,12 @@ const maxFindings = 5
 // A CallChecker follows one call. Its work grows only with the call's new tokens, and with new bytes of
 // strings that the schema limits.
 type CallChecker struct {
-	set   *Set
-	call  *stream.Call
-	named bool            // the name was checked
-	check *compiledSchema // nil if there is none, or checking has ended
-	done  bool            // no more findings before the arguments are final
+	set    *Set
+	call   *stream.Call
+	named  bool            // the name was checked
+	check  *compiledSchema // nil if there is none, or checking has ended
+	sealed *compiledSchema // check, before the arguments were final
+	done   bool            // no more findings before the arguments are final
 
 	rewrites int
 	next     int             // number of the token to check
