@@ -237,6 +237,7 @@ func (x *Exchange) emit(e stream.Event) {
 	if e.Turn == stream.NoTurn && e.Kind == stream.Unknown {
 		e.Turn = x.lastTurn() // an event without a turn is not shown
 	}
+	x.text.beforeEvent(&e)
 	turn := e.Turn // the decoder's number
 	x.stampEvent(&e)
 	x.in.Timeline.Append(e)

@@ -80,7 +80,6 @@ func (d *decoder) countLine(line []byte) {
 func (d *decoder) ensureTurn() *protocol.Turn {
 	if !d.turn.IsOpen() {
 		d.turn = d.Open(stream.Opening{Model: d.line.model.Text()})
-		d.turn.WatchText()
 	}
 	return d.turn
 }

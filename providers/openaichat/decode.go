@@ -131,7 +131,6 @@ func (d *decoder) isNext() bool {
 func (d *decoder) openTurn() {
 	d.response = response{byIndex: map[int32]*choiceState{}}
 	d.turn = d.Open(stream.Opening{ID: d.chunk.id.Text(), Model: d.chunk.model.Text()})
-	d.turn.WatchText()
 }
 
 // readChoice reads a choice. It reports whether the choice is complete, as in a body.

@@ -69,9 +69,10 @@ var (
 		Advice:  "Retry the request. If it happens often, simplify the tool's schema.",
 	}
 	TextToolCall = &stream.Diagnosis{
-		Code: "TEXT_TOOLCALL", Severity: stream.Warn, By: stream.Provider,
-		Meaning: "The text of the response contains a call that the provider didn't recognise.",
-		Advice:  "Choose the tool-call parser that fits the model, or update the software that serves it. Don't parse the text yourself.",
+		Code: "TEXT_TOOLCALL", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Error}, By: stream.Provider,
+		SeverityNote: "error if the finish reason says that tools are to be run, and the response has no call",
+		Meaning:      "The text or the reasoning of the response ends with a call that the provider didn't recognise. No tool ran.",
+		Advice:       "Choose the tool-call parser that fits the model, or update the software that serves it. Don't parse the text yourself.",
 	}
 )
 

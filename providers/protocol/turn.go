@@ -19,11 +19,10 @@ type Turn struct {
 	open     bool
 	reported reportedOnce
 	calls    map[int32]*Call
-	latest   *Call           // last result of FindCall, Call or OpenCall
-	opened   int             // number of calls, those that are only counted too
-	client   int             // number of calls that the client is to run
-	lost     bool            // a call was used without being opened
-	leak     *textCallFinder // finds calls in the text; or nil
+	latest   *Call // last result of FindCall, Call or OpenCall
+	opened   int   // number of calls, those that are only counted too
+	client   int   // number of calls that the client is to run
+	lost     bool  // a call was used without being opened
 
 	thinking bool  // the latest text is reasoning without a signature so far
 	block    int32 // its block
@@ -66,20 +65,12 @@ func (t *Turn) UpdateIDs(id, model json.Value) {
 // Unknown reports a part of the turn of an unknown type, what.
 func (t *Turn) Unknown(what string) { t.emit(stream.Event{Kind: stream.Unknown, Text: what}) }
 
-// WatchText makes AppendText look for calls in the text. Providers of open models parse calls out of
-// text, and a call that their parser misses stays there.
-func (t *Turn) WatchText() { t.leak = new(textCallFinder) }
-
 // AppendText appends the content of a string to the text.
 func (t *Turn) AppendText(v json.Value) {
 	if !v.HasText() {
 		return
 	}
-	text := t.out.holdText(v)
-	if t.leak != nil && t.leak.showsCall(text) {
-		t.Once(TextToolCall, "the text contains a tool call: the provider's parser missed it")
-	}
-	t.emit(stream.Event{Kind: stream.TextDelta, Text: text})
+	t.emit(stream.Event{Kind: stream.TextDelta, Text: t.out.holdText(v)})
 	t.thinking = false
 }
 
