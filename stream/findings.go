@@ -3,6 +3,7 @@ package stream
 import (
 	"bytes"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"toolscope/stream/count"
@@ -14,7 +15,7 @@ var Findings = []*Diagnosis{
 	ProtocolViolation, FrameFault, NoTerminator, ClientGone, ConnectionLost, StoppedHere, NoAnswer, RecordGap,
 	ProviderError, FinishContradicts, Interleaved, EarlyWrong,
 	ArgsCut, ArgsBroken, ArgsTrailing, ArgsConcat, ArgsPlaceholder, ArgsMissingBrace, ArgsFinalDup, ArgsCumulative,
-	ArgsDouble, ArgsNotObject, ArgsBadUTF8, EmptyKey, DupKeys,
+	ArgsDouble, ArgsNotObject, ArgsBadUTF8, CharacterCut, EscapeBroken, EmptyKey, DupKeys,
 	NameMissing, HiddenCharacters, ParallelWrapper, IDDup, IDDupAcrossTurns,
 }
 
@@ -128,6 +129,18 @@ var (
 		Short:   "not UTF-8",
 		Meaning: "The arguments contain bytes that are not UTF-8: a character was split. Each client replaces the bytes differently.",
 		Advice:  "Check the bytes before you write them to a file, and report the problem to the provider.",
+	}
+	CharacterCut = &Diagnosis{
+		Code: "CHARACTER_CUT", Severity: Warn, By: Provider,
+		Short:   "a character was cut in two",
+		Meaning: "A delta ends with U+FFFD and the next one begins with it. A character was cut in two before it was sent, and its bytes are lost.",
+		Advice:  "Don't write the arguments to a file. Retry the request without streaming, and report the problem to the provider.",
+	}
+	EscapeBroken = &Diagnosis{
+		Code: "ESCAPE_BROKEN", Severity: Info, By: Model,
+		Short:   "a broken escape",
+		Meaning: "The arguments contain \\u0000 and two hex digits. The model broke the escape of one character: it meant \\u00 and the digits.",
+		Advice:  "Check the string before you use it: many programs end it at the NUL.",
 	}
 	EmptyKey = &Diagnosis{
 		Code: "EMPTY_KEY", Severity: Warn, By: Model,
@@ -278,6 +291,7 @@ func (c *Call) checkFinalArgs(event int) {
 	if !utf8.Valid(c.args.s[:text]) {
 		c.reportFinding(ArgsBadUTF8, event, firstBadByte(c.args.s), "the arguments are not UTF-8: each client replaces the bytes differently")
 	}
+	c.checkEscapes(event)
 	switch c.Syntax() {
 	case json.SyntaxConcat:
 		c.checkConcat(event)
@@ -289,6 +303,35 @@ func (c *Call) checkFinalArgs(event int) {
 		c.checkObject(event)
 	}
 	c.checkEarly(event)
+}
+
+// replacement is U+FFFD, which stands for bytes that are not UTF-8.
+const replacement = "\uFFFD"
+
+// checkBorder reports a character that was cut in two between the arguments so far and a delta.
+func (c *Call) checkBorder(text string, event int) {
+	if strings.HasPrefix(text, replacement) && bytes.HasSuffix(c.args.s, []byte(replacement)) && !c.hasFinding(CharacterCut) {
+		c.reportFinding(CharacterCut, event, len(c.args.s)-len(replacement),
+			"a delta ends with U+FFFD and the next begins with it (byte %d): a character was cut in two before it was sent", len(c.args.s)-len(replacement))
+	}
+}
+
+// checkEscapes reports the first escape of NUL that two hex digits follow.
+func (c *Call) checkEscapes(event int) {
+	const nul = `\u0000`
+	for from := 0; ; {
+		i := bytes.Index(c.args.s[from:], []byte(nul))
+		if i < 0 {
+			return
+		}
+		at := from + i
+		from = at + len(nul)
+		if rest := c.args.s[from:]; len(rest) >= 2 && json.HexValue(rest[0]) >= 0 && json.HexValue(rest[1]) >= 0 &&
+			json.TrailingBackslashes(c.args.s[:at])%2 == 0 {
+			c.reportFinding(EscapeBroken, event, at, "the escape \\u0000%s at byte %d is NUL and two digits: the model broke the escape of one character", rest[:2], at)
+			return
+		}
+	}
 }
 
 func (c *Call) checkConcat(event int) {

@@ -207,6 +207,7 @@ func (t *Turn) addArgsDelta(c *Call, e *Event, n int) {
 			c.reportOnce(Interleaved, n, "deltas of this call alternate with those of another call: only the slot shows which call a delta belongs to")
 		}
 		t.lastArgs = int32(c.Number)
+		c.checkBorder(e.Text, n)
 		if c.repeated == 0 && c.repeatedBy(e.Text) {
 			c.repeated = int32(n)
 		}

@@ -266,7 +266,7 @@ func (u *usage) shapeFields() []json.Binding {
 
 // findings lists the findings that only this protocol makes.
 var findings = []*stream.Diagnosis{
-	patchOverwrites, patchGoesBack, patchUnclosed, patchUnreadable, implicitEnd, signatureMissing,
+	patchOverwrites, patchGoesBack, patchUnclosed, patchUnreadable, implicitEnd,
 }
 
 var (
@@ -294,11 +294,6 @@ var (
 		Code: "IMPLICIT_END", Severity: stream.Warn, By: stream.Provider,
 		Meaning: "Another call began before this one ended, so nothing says that its arguments are complete.",
 		Advice:  "Check that the arguments match the schema before you run the call.",
-	}
-	signatureMissing = &stream.Diagnosis{
-		Code: "SIGNATURE_MISSING", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "The first call of the turn has no thoughtSignature, without which Gemini 3 refuses the history.",
-		Advice:  "Find the gateway that lost the signature. It must pass it on unchanged.",
 	}
 )
 

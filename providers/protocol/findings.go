@@ -7,7 +7,7 @@ var Findings = []*stream.Diagnosis{
 	MessageRestarted, ResponseRestarted, EventNameMissing, EventNameMismatch,
 	CountedOnly, FinishUnknown, FinishWithoutCall, FinishStop, FinishError, FinishMissing, GenerationRejected, TextToolCall,
 	IndexMissing, IndexReused, IndexSparse, IDMissing, CallIDChanged, NotSealed, ItemDoneMissing, ItemNotStreamed, OrphanResult,
-	ArgsObject, ArgsString, ArgsNull, ArgsMissing, ArgsEmpty, DoneMismatch, IntPrecision,
+	ArgsObject, ArgsString, ArgsNull, ArgsMissing, ArgsEmpty, CallSplit, SignatureMissing, DoneMismatch, IntPrecision,
 }
 
 // Findings about the stream.
@@ -147,9 +147,20 @@ var (
 		Advice:       "Run the call with {} and send {} back: providers refuse null.",
 	}
 	ArgsMissing = &stream.Diagnosis{
-		Code: "ARGS_MISSING", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "The call has no arguments field, which its protocol requires. It is treated as {}.",
-		Advice:  "Run the call with {} and send {} back.",
+		Code: "ARGS_MISSING", Severity: stream.Info, OtherSeverities: []stream.Severity{stream.Warn}, By: stream.Gateway,
+		SeverityNote: "warn in Anthropic Messages, whose clients fail without the field",
+		Meaning:      "The call has no arguments field, which its protocol requires. It is treated as {}.",
+		Advice:       "Run the call with {} and send {} back.",
+	}
+	SignatureMissing = &stream.Diagnosis{
+		Code: "SIGNATURE_MISSING", Severity: stream.Info, By: stream.Gateway,
+		Meaning: "The first call of the turn, or a block of reasoning, has no signature. Gemini 3 refuses a history without the signature of the call, Anthropic one without that of the reasoning.",
+		Advice:  "Find the gateway that lost the signature. It must pass it on unchanged.",
+	}
+	CallSplit = &stream.Diagnosis{
+		Code: "CALL_SPLIT", Severity: stream.Warn, By: stream.Gateway,
+		Meaning: "One call is spread over several blocks with one id. toolscope joins them. Clients that run each block run fragments of the call.",
+		Advice:  "Make the gateway send the fragments of a call as deltas of one block.",
 	}
 	ArgsEmpty = &stream.Diagnosis{
 		Code: "ARGS_EMPTY", Severity: stream.Info, By: stream.Gateway,

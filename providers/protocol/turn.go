@@ -2,6 +2,8 @@ package protocol
 
 import (
 	"bytes"
+	"maps"
+	"slices"
 	"unicode/utf8"
 
 	"toolscope/stream"
@@ -245,6 +247,19 @@ func (t *Turn) OpenCall(slot int32, info stream.CallInfo) *Call {
 
 // IsFull reports whether the turn has as many calls as toolscope keeps.
 func (t *Turn) IsFull() bool { return t.opened >= stream.MaxCalls }
+
+// Latest returns the call that was opened or found last, or nil.
+func (t *Turn) Latest() *Call { return t.latest }
+
+// OpenCalls returns the calls that are not final, in the order of their slots.
+func (t *Turn) OpenCalls() (open []*Call) {
+	for _, slot := range slices.Sorted(maps.Keys(t.calls)) {
+		if c := t.calls[slot]; !c.Sealed {
+			open = append(open, c)
+		}
+	}
+	return open
+}
 
 // NextCall is OpenCall in the next slot, for a protocol that doesn't number its calls.
 func (t *Turn) NextCall(info stream.CallInfo) *Call {
