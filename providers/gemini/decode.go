@@ -99,7 +99,7 @@ func (d *decoder) readChunk(data json.Value) error {
 	}
 	d.reportPromptFeedback(c.feedback)
 	d.reportUsage(&c.usage)
-	if c.err.IsPresent() {
+	if protocol.IsError(c.err) {
 		d.reportError(c.err)
 	}
 	return nil

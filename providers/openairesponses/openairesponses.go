@@ -163,6 +163,7 @@ type event struct {
 	delta, whole                     json.Value // whole: arguments, input, diff or command in a .done event
 	text                             json.Value // text or refusal in a .done event
 	err, message, code               json.Value // code: of an error, or the program of a code interpreter
+	number, name                     json.Value // sequence_number; name: of a call, in arguments.done
 }
 
 func (ev *event) bindShape() {
@@ -181,7 +182,9 @@ func (ev *event) bindShape() {
 		json.Field("output", &ev.output),
 		json.Field("error", &ev.err),
 		json.Field("message", &ev.message).Or("detail"), // ChatGPT's own back end sends detail
-		json.Field("code", &ev.code))
+		json.Field("code", &ev.code),
+		json.Field("sequence_number", &ev.number),
+		json.Field("name", &ev.name))
 }
 
 // wireItem is an output item on the wire. The zero value is ready to read one.
@@ -245,6 +248,8 @@ func (w *wireItem) callArguments() (value json.Value, wrap string) {
 	switch {
 	case value.Kind() == '[' && call.member == "queries":
 		return value, "queries"
+	case value.IsString() && call.member == "action":
+		return value, "action" // a word, as some servers write it
 	case value.IsPresent():
 		return value, ""
 	case w.actions.IsPresent():
@@ -278,7 +283,7 @@ func (r *wireResponse) read(raw json.Value) *wireResponse {
 
 // findings lists the findings that only this protocol makes.
 var findings = []*stream.Diagnosis{
-	responseNotOver, finishIncomplete, itemIDRotated, nameChanged, indexWrong,
+	responseNotOver, finishIncomplete, itemIDRotated, nameChanged, indexWrong, resumed, numbersMissing, deltasMissing, deltasEncrypted,
 }
 
 var (
@@ -301,6 +306,27 @@ var (
 		Code: "NAME_CHANGED", Severity: stream.Warn, By: stream.Gateway,
 		Meaning: "A later event has a different name for the call. The tool that a client runs depends on the event that it reads.",
 		Advice:  "Don't run the call before you know which name counts, and report the problem to the provider.",
+	}
+	resumed = &stream.Diagnosis{
+		Code: "RESUMED", Severity: stream.Info, By: stream.UnknownParty,
+		Meaning: "The first event is not the first of the response: the client resumed the stream with starting_after, or the record lacks its beginning. Deltas before it are unknown.",
+		Advice:  "Use the arguments in the events that end a call. They are complete.",
+	}
+	numbersMissing = &stream.Diagnosis{
+		Code: "SEQ_GAP", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info}, By: stream.UnknownParty,
+		SeverityNote: "info if no call is open at that place",
+		Meaning:      "The sequence numbers of the events have a gap: events of the response are missing. The numbers don't show who lost them.",
+		Advice:       "Use the arguments in the events that end a call, not those that you added up from deltas.",
+	}
+	deltasMissing = &stream.Diagnosis{
+		Code: "DELTAS_MISSING", Severity: stream.Info, By: stream.Provider,
+		Meaning: "No delta of the arguments came, only the complete text. Clients that add up the deltas run the call with {}.",
+		Advice:  "Make your client use the arguments in response.output_item.done.",
+	}
+	deltasEncrypted = &stream.Diagnosis{
+		Code: "DELTAS_ENCRYPTED", Severity: stream.Warn, By: stream.Provider,
+		Meaning: "The deltas of the arguments are not the arguments: they are encrypted. Only the events that end the call have the arguments.",
+		Advice:  "Make your client use the arguments in response.output_item.done.",
 	}
 	indexWrong = &stream.Diagnosis{
 		Code: "IDX_WRONG", Severity: stream.Warn, By: stream.Gateway,

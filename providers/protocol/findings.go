@@ -101,7 +101,7 @@ var (
 	}
 	CallIDChanged = &stream.Diagnosis{
 		Code: "CALL_ID_CHANGED", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info}, By: stream.Gateway,
-		SeverityNote: "info in OpenAI Responses, where the id in output_item.done counts",
+		SeverityNote: "info in OpenAI Responses before output_item.done, whose id counts",
 		Meaning:      "The id of a call changes from one delta or copy to the next.",
 		Advice:       "Use one of the ids for the call and its result, and tell calls apart by index.",
 	}
