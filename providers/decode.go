@@ -153,6 +153,7 @@ func (x *Exchange) decodeFrame(f *stream.Frame, number int32) {
 	switch {
 	case f.Truncated && x.cutShort(): // the party that ended the response cut the frame
 	case err != nil && f.Truncated && mayContinue(f.Data):
+		x.endsInFrame = true
 		x.reportUndecodable(fmt.Sprintf("the stream was cut inside the frame (%v)", err))
 	case err != nil:
 		x.reportUndecodable(err.Error())
@@ -195,7 +196,7 @@ func (x *Exchange) requestedModel() string {
 // unknown.
 func (x *Exchange) reportUndecodable(why string) {
 	e := stream.Event{Kind: stream.Fault, Turn: x.lastTurn(), Text: why}
-	if x.Head.CutLines {
+	if x.Head.CutLines || x.endsInFrame && x.by == 0 {
 		e.What = &stream.Ending{By: stream.UnknownParty}
 	}
 	x.handleEvent(e)
@@ -333,6 +334,8 @@ func (x *Exchange) attributeCut(e stream.Event) stream.Event {
 		if x.cutShort() {
 			e.Text = x.why
 		}
+	case x.endsInFrame: // nothing says who cut it
+		e.What = &stream.Ending{By: stream.UnknownParty}
 	}
 	return e
 }

@@ -350,6 +350,8 @@ type exchangeContent struct {
 	sniffAt     int64              // size of the body at which framing is tried again
 	pending     []pendingFrame     // frames that wait for a protocol
 	waiting     int                // how many of them hold data
+	endsInFrame bool               // the bytes end inside a frame
+	pageFound   bool               // a page in the stream was reported
 	suspect     *protocol.Protocol // the protocol that the last of them suggests, against path and header
 	text        textCalls          // calls in the text of turns
 	check       schemaCheck

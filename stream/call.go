@@ -416,6 +416,9 @@ func (c *Call) updateInfo(d CallInfo, n int) {
 		c.phase = PhaseOpen
 		c.noteArgsRuns(n)
 	}
+	if HasMarkup(c.Name) {
+		c.reportOnce(NameMarkup, n, "the name contains markup of the model: the server's parser failed")
+	}
 	const words = "the name or id contains characters that a terminal hides or treats as commands"
 	switch {
 	case hasUnprintable(c.Name):
@@ -423,6 +426,11 @@ func (c *Call) updateInfo(d CallInfo, n int) {
 	case hasUnprintable(c.ID): // models don't write ids
 		c.reportOnce(HiddenCharacters.WithCause(Provider), n, words)
 	}
+}
+
+// HasMarkup reports whether a name contains markup of a model.
+func HasMarkup(name string) bool {
+	return strings.ContainsAny(name, "<>｜") || strings.Contains(name, "[ARGS]") || strings.Contains(name, "[TOOL_CALLS]")
 }
 
 func hasUnprintable(s string) bool {

@@ -45,7 +45,7 @@ var cutBy = map[Party]struct {
 	Client:       {ClientGone, ArgsCut.WithSeverity(Info).WithCause(Client), "the client went away", "the client went away"},
 	Network:      {ConnectionLost, ArgsCut.WithCause(Network), "the connection was lost", "the connection was lost"},
 	Toolscope:    {StoppedHere, ArgsCut.WithSeverity(Warn).WithCause(Toolscope), "toolscope saw no more of the response", "no more was seen"},
-	UnknownParty: {NoTerminator, ArgsCut.WithCause(UnknownParty), "the source contains no more of the response, so the cause is unknown", "the source ends here"},
+	UnknownParty: {NoTerminator.WithCause(UnknownParty), ArgsCut.WithCause(UnknownParty), "the source contains no more of the response, so the cause is unknown", "the source ends here"},
 }
 
 // endingParty returns by if that party can end a response, and otherwise 0.

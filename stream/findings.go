@@ -14,9 +14,9 @@ import (
 var Findings = []*Diagnosis{
 	ProtocolViolation, FrameFault, NoTerminator, ClientGone, ConnectionLost, StoppedHere, NoAnswer, RecordGap,
 	ProviderError, FinishContradicts, Interleaved, EarlyWrong,
-	ArgsCut, ArgsBroken, ArgsTrailing, ArgsConcat, ArgsPlaceholder, ArgsMissingBrace, ArgsFinalDup, ArgsCumulative,
+	ArgsCut, ArgsBroken, ArgsTrailing, ArgsMarkup, ArgsConcat, ArgsPlaceholder, ArgsMissingBrace, ArgsFinalDup, ArgsCumulative,
 	ArgsDouble, ArgsNotObject, ArgsBadUTF8, CharacterCut, EscapeBroken, EmptyKey, DupKeys,
-	NameMissing, HiddenCharacters, ParallelWrapper, IDDup, IDDupAcrossTurns,
+	NameMissing, NameMarkup, HiddenCharacters, ParallelWrapper, IDDup, IDDupAcrossTurns,
 }
 
 // Diagnoses of the stream.
@@ -46,8 +46,8 @@ var (
 	FinishContradicts = &Diagnosis{
 		Code: "FIN_CONTRADICTED", Severity: Error, By: Provider,
 		Short:   "stops, but reported done",
-		Meaning: "The provider says that the response is complete, but the arguments of a call stop in the middle.",
-		Advice:  "Treat the call as cut off by an unreported limit. Raise the token limit and retry the request.",
+		Meaning: "The provider says that the response is complete, but the arguments of a call stop in the middle. A limit cut them without a report, or the parser of the server dropped its last piece.",
+		Advice:  "Don't run the call. Retry the request without streaming: if the arguments are complete then, the parser is at fault; otherwise raise the token limit.",
 	}
 	Interleaved = &Diagnosis{
 		Code: "INTERLEAVED", Severity: Info, By: Provider,
@@ -82,6 +82,12 @@ var (
 		Short:   "text after the object",
 		Meaning: "A complete object is followed by text that is not JSON.",
 		Advice:  "Don't run the call with the object alone. The extra text shows that the model, or the parser of the model's text, made an error.",
+	}
+	ArgsMarkup = &Diagnosis{
+		Code: "ARGS_MARKUP", Severity: Error, By: Provider,
+		Short:   "markup of the model",
+		Meaning: "Markup of the model stands before or after the arguments. The server's parser left it there.",
+		Advice:  "Choose the tool-call parser that fits the model, or update the software that serves it. Don't run the call.",
 	}
 	ArgsConcat = &Diagnosis{
 		Code: "ARGS_CONCAT", Severity: Error, By: Gateway,
@@ -162,6 +168,11 @@ var (
 		Code: "NAME_MISSING", Severity: Error, By: Gateway,
 		Meaning: "A call ended without a name, so its tool is unknown.",
 		Advice:  "Don't run the call. Check in the wire pane where the name was lost.",
+	}
+	NameMarkup = &Diagnosis{
+		Code: "NAME_MARKUP", Severity: Warn, By: Provider,
+		Meaning: "The name of a call contains markup of the model, or the number that the model adds. The server's parser failed, and no tool has this name.",
+		Advice:  "Choose the tool-call parser that fits the model, or update the software that serves it.",
 	}
 	HiddenCharacters = &Diagnosis{
 		Code: "HIDDEN_CHARACTERS", Severity: Warn, By: Model,
@@ -269,8 +280,27 @@ func (c *Call) checkBroken(event int) {
 func (c *Call) checkSeal(said Message, event int) {
 	if c.phase == PhaseSealed && c.Syntax() == json.SyntaxPrefix {
 		c.reportOnce(FinishContradicts, event,
-			"%s, but the arguments stop after %s: an unreported limit cut them", said, Own(count.Of(len(c.args.s), "byte")))
+			"%s, but the arguments stop after %s, without %s: an unreported limit cut them, or the server's parser dropped its last piece; the same request without streaming shows which",
+			said, Own(count.Of(len(c.args.s), "byte")), Own(c.missingEnd()))
 	}
+}
+
+// maxMissing is how many missing closing brackets a message shows.
+const maxMissing = 12
+
+// missingEnd returns the closing quote and brackets that the arguments lack at least.
+func (c *Call) missingEnd() string {
+	var end []byte
+	if last := c.lex.Last(); c.lex.Open() && (last == json.String || last == json.Key) {
+		end = append(end, '"')
+	}
+	for depth := c.lex.Depth(); depth > 0 && len(end) < maxMissing; depth-- {
+		end = append(end, c.lex.Closer(depth))
+	}
+	if len(end) == 0 {
+		return "their end"
+	}
+	return string(end)
 }
 
 // checkFinalArgs makes the findings that need the complete text, once. The arguments are final.
@@ -284,6 +314,7 @@ func (c *Call) checkFinalArgs(event int) {
 		return
 	}
 	c.checkBroken(event)
+	c.checkMarkup(event)
 	c.settled = true
 	if c.Syntax() != json.SyntaxObject {
 		c.checkCumulative()
@@ -314,6 +345,38 @@ func (c *Call) checkBorder(text string, event int) {
 		c.reportFinding(CharacterCut, event, len(c.args.s)-len(replacement),
 			"a delta ends with U+FFFD and the next begins with it (byte %d): a character was cut in two before it was sent", len(c.args.s)-len(replacement))
 	}
+}
+
+// markupStarts and markupEnds begin the markup of models before and after arguments: their tokens, and
+// the tags of their templates.
+var (
+	markupStarts = []string{"[ARGS]", "[TOOL_CALLS]", "<|", "<｜", "<tool_call", "<function", "<arguments", "<parameter"}
+	markupEnds   = []string{"</", "<|", "<｜", "[/", "<end", "<tool_call", "<arg_", "<eos"}
+)
+
+// checkMarkup replaces the finding about wrong JSON if markup of the model stands before or after the
+// arguments: then the parser of the server is at fault, not the model.
+func (c *Call) checkMarkup(event int) {
+	err := c.lex.Err()
+	if err == nil || c.hasFinding(ArgsMarkup) {
+		return
+	}
+	at, where, text := 0, "before", bytes.TrimLeft(c.args.s, " \t\r\n")
+	marks := markupStarts
+	if c.lex.Docs() > 0 {
+		at, where, marks = err.Offset, "after", markupEnds
+		text = c.args.s[at:]
+	}
+	isMarkup := func(mark string) bool { return bytes.HasPrefix(text, []byte(mark)) }
+	if !slices.ContainsFunc(marks, isMarkup) {
+		return
+	}
+	c.keepBase()
+	c.Findings = slices.DeleteFunc(slices.Clone(c.Findings), func(f Finding) bool {
+		return f.Base() == ArgsBroken || f.Base() == ArgsTrailing
+	})
+	c.reportFinding(ArgsMarkup, event, at, "markup of the model (%q) stands %s the arguments, at byte %d: the server's parser left it there",
+		Clip(text, 0, 16), OwnFact(where), at)
 }
 
 // checkEscapes reports the first escape of NUL that two hex digits follow.
