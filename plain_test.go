@@ -249,8 +249,8 @@ type literal struct {
 
 // textFuncs take a text for people as their first literal; the last literal of flagFuncs is a usage.
 var (
-	textFuncs  = regexp.MustCompile(`^(?:Lit|Format|printLine|printNote|usageErrorf|Errorf|New|Find|FindAt|Once|Finding|reportFinding|reportOnce|Messagef|AppendMessage|SetMessage|loss|addLoss|helpTopic|writeWrapped|writeWrappedWords|addNote|reportf)$`)
-	textNames  = regexp.MustCompile(`(?:Help|HelpEnd|Texts|Page|Exits|actions|hints)$`)
+	textFuncs  = regexp.MustCompile(`^(?:Lit|Format|Key|printLine|printNote|usageErrorf|Errorf|New|Find|FindAt|Once|Finding|reportFinding|reportOnce|Messagef|AppendMessage|SetMessage|loss|addLoss|helpTopic|writeWrapped|writeWrappedWords|addNote|reportf)$`)
+	textNames  = regexp.MustCompile(`(?:Help|HelpEnd|Texts|Page|Exits|[aA]ctions|hints)$`)
 	flagFuncs  = regexp.MustCompile(`^(?:String|StringArray|Bool|Int|Float64|Duration|Var)(?:Var)?P?$`)
 	textFields = []string{"Short", "Long", "Example", "Meaning", "Advice", "Hint", "Description", "Title", "Remark", "Remarks", "Why", "Seen", "Does"}
 )

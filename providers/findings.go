@@ -47,6 +47,7 @@ var (
 	}
 	faultNote = &stream.Diagnosis{
 		Code: "BENT", Severity: stream.Warn, By: stream.Toolscope,
+		Verdict: "fault added",
 		Meaning: "toolscope injected a fault into this response (--fault). The proxy shows the response that the provider sent. The client got the faulty response, which is also the one that toolscope cut writes.",
 		Advice:  "Nothing: the fault causes what the client does next.",
 	}
@@ -57,16 +58,19 @@ var (
 	}
 	sourceChanged = &stream.Diagnosis{
 		Code: "SOURCE_CHANGED", Severity: stream.Warn, By: stream.Toolscope,
+		Verdict: "file changed",
 		Meaning: "toolscope keeps only part of a large file in memory. It tried to read this turn again, but the file is gone or has changed.",
 		Advice:  "Open the file again, or a copy that doesn't change.",
 	}
 	protocolUnknown = &stream.Diagnosis{
 		Code: "DIALECT_UNKNOWN", Severity: stream.Warn, By: stream.Toolscope,
+		Verdict: "unknown form",
 		Meaning: "The response follows no protocol that this version knows. It is shown as it arrived, not interpreted.",
 		Advice:  "Name the protocol with --protocol if you know it.",
 	}
 	protocolUndecoded = &stream.Diagnosis{
 		Code: "DIALECT_SEEN", Severity: stream.Warn, By: stream.Toolscope,
+		Verdict: "not decoded",
 		Meaning: "The protocol is recognised, but this version can't decode it. The frames are shown as they arrived.",
 		Advice:  "Look at the frames in the wire pane. The calls are unknown.",
 	}
@@ -77,11 +81,13 @@ var (
 	}
 	blankLinesMissing = &stream.Diagnosis{
 		Code: "BLANK_LINES_MISSING", Severity: stream.Warn, By: stream.Gateway,
+		Verdict: "merged events",
 		Meaning: "There are no blank lines between the events. Clients read them as one event and can't decode it.",
 		Advice:  "Make the gateway send an empty line after each event.",
 	}
 	codingBroken = &stream.Diagnosis{
 		Code: "CODING_BROKEN", Severity: stream.Error, By: stream.Gateway,
+		Verdict: "bad coding",
 		Meaning: "The body can't be decompressed: it is damaged, or it doesn't use the coding that its headers name.",
 		Advice:  "Request the body uncompressed, with Accept-Encoding: identity.",
 	}
@@ -92,6 +98,7 @@ var (
 	}
 	codingBomb = &stream.Diagnosis{
 		Code: "CODING_BOMB", Severity: stream.Error, By: stream.Provider,
+		Verdict: "too large",
 		Meaning: "The body decompresses to more than 256 MiB, or to more than 10 MiB and 100 times its sent size. toolscope doesn't read the rest, and keeps the bytes as they were sent.",
 		Advice:  "Find the program that sends this body. No model response is this large or this repetitive.",
 	}
@@ -102,24 +109,28 @@ var (
 	// ToolForbidden reports a call of a forbidden tool.
 	ToolForbidden = &stream.Diagnosis{
 		Code: "TOOL_FORBIDDEN", Severity: stream.Error, By: stream.Model,
+		Verdict: "forbidden",
 		Meaning: "The model called a tool that check forbids (--forbid-tool).",
 		Advice:  "Find out what led to the call. If the call is right, remove the name from --forbid-tool.",
 	}
 	// ToolNotCalled reports an expected tool without a complete call.
 	ToolNotCalled = &stream.Diagnosis{
 		Code: "TOOL_NOT_CALLED", Severity: stream.Error, By: stream.Model,
+		Verdict: "not called",
 		Meaning: "A tool that check expects (--expect-tool) was not called, or none of its calls is complete.",
 		Advice:  "Check what the model did instead, and whether the request declares the tool.",
 	}
 	// CostExceeded reports turns that cost more than the limit.
 	CostExceeded = &stream.Diagnosis{
 		Code: "COST_EXCEEDED", Severity: stream.Error, By: stream.Client,
+		Verdict: "over the cost",
 		Meaning: "All turns together cost more than --max-cost allows.",
 		Advice:  "Find the turns that cost most, and check how much of their input was not read from a cache.",
 	}
 	// CostUnknown reports a limit that can't be checked.
 	CostUnknown = &stream.Diagnosis{
 		Code: "COST_UNKNOWN", Severity: stream.Error, By: stream.Toolscope,
+		Verdict: "cost unknown",
 		Meaning: "toolscope can't check --max-cost, because the cost of a turn is unknown.",
 		Advice:  "Set the prices of the model with --prices.",
 	}

@@ -14,6 +14,7 @@ import (
 // framesIgnored reports a protocol that doesn't interpret much of the stream that it claimed.
 var framesIgnored = &stream.Diagnosis{
 	Code: "FRAMES_IGNORED", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info}, By: stream.Toolscope,
+	Verdict:      "frames unread",
 	SeverityNote: "info if you named the protocol",
 	Meaning:      "toolscope chose a protocol, but most frames of the response, or a frame about a tool, are unknown in it. Calls may be missing.",
 	Advice:       "Look at the frames in the wire pane. If the protocol is wrong, name the right one with --protocol.",
@@ -125,7 +126,8 @@ func isAboutTools(name string) bool {
 
 // reportIgnored reports the frames that the decoder doesn't know, if they are many or about tools.
 func (c *ignoredFrames) reportIgnored() {
-	many := c.frames >= minIgnoredFrames && 2*c.ignored >= c.frames
+	partial := c.x.gap.missed > 0 || c.x.cutShort() || c.x.cutByUnknown() // the rest may be known
+	many := c.frames >= minIgnoredFrames && 2*c.ignored >= c.frames && !partial
 	if !isDecoded(c.x.Protocol) || !many && !c.ofTools {
 		return
 	}

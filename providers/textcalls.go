@@ -9,8 +9,7 @@ import (
 	"toolscope/stream"
 )
 
-// textCalls finds calls that stand in the text or the reasoning of a turn, because the provider's parser
-// missed them.
+// textCalls finds calls in the text or the reasoning of a turn: the provider's parser missed them.
 type textCalls struct {
 	x        *Exchange
 	reported []int32 // the decoder's numbers of open turns whose call was reported
@@ -31,6 +30,8 @@ func (c *textCalls) beforeEvent(e *stream.Event) {
 	case stream.TurnClose:
 		if i := slices.Index(c.reported, e.Turn); i >= 0 {
 			c.reported = slices.Delete(c.reported, i, i+1)
+		} else if c.x.closing && (c.x.cutShort() || c.x.cutByUnknown()) { // the text may continue
+			return
 		} else if f, ok := c.findIn(e.Turn, protocol.TextToolCall); ok {
 			c.x.emit(stream.Event{Kind: stream.Found, Turn: e.Turn, Slot: stream.NoSlot, What: &f})
 		}
@@ -46,12 +47,12 @@ func (c *textCalls) findIn(number int32, d *stream.Diagnosis) (f stream.Finding,
 	if t == nil || t.HasGap() || t.Failure != "" {
 		return f, false
 	}
-	besides := slices.ContainsFunc(t.Calls, func(call *stream.Call) bool { return !call.RunByProvider })
+	otherCalls := slices.ContainsFunc(t.Calls, func(call *stream.Call) bool { return !call.RunByProvider })
 	for _, place := range [...]struct {
 		name string
 		text []byte
 	}{{"text", t.Text}, {"reasoning", t.Thinking}} {
-		found, is := textcall.Find(place.text, c.declaredTools, besides)
+		found, is := textcall.Find(place.text, c.declaredTools, otherCalls)
 		if !is || slices.ContainsFunc(t.Calls, func(call *stream.Call) bool { return call.Name == found.Tool }) {
 			continue
 		}

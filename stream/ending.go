@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"toolscope/stream/count"
+	"toolscope/stream/json"
 )
 
 // These are two questions: who ended a response, and what it lacks. A provider that ends a response
@@ -14,23 +15,30 @@ import (
 var (
 	ClientGone = &Diagnosis{
 		Code: "CLIENT_GONE", Severity: Info, By: Client,
-		Meaning: "The client disconnected, or closed its side of the connection, before the response ended. Its user stopped it, or it reached its own limit.",
-		Advice:  "Nothing, if the user stopped it; otherwise check the client's timeout. Don't run calls that were still open.",
+		ExplainsState: true,
+		Meaning:       "The client disconnected, or closed its side of the connection, before the response ended. Its user stopped it, or it reached its own limit.",
+		Advice:        "Nothing, if the user stopped it; otherwise check the client's timeout. Don't run calls that were still open.",
 	}
 	ConnectionLost = &Diagnosis{
 		Code: "CONNECTION_LOST", Severity: Error, By: Network,
-		Meaning: "The connection to the provider was reset or closed in the middle of the response. The rest of the response is unknown.",
-		Advice:  "Retry the request, and don't run calls of this response whose arguments were not final.",
+		ExplainsState: true,
+		Verdict:       "lost",
+		Meaning:       "The connection to the provider was reset or closed in the middle of the response. The rest of the response is unknown.",
+		Advice:        "Retry the request, and don't run calls of this response whose arguments were not final.",
 	}
 	StoppedHere = &Diagnosis{
 		Code: "STOPPED_HERE", Severity: Warn, By: Toolscope,
-		Meaning: "toolscope ended the response, or stopped recording it, before the provider ended it: a limit was reached, a key was pressed, or toolscope quit.",
-		Advice:  "Raise the limit or record again if you need the rest of the response. This finding says nothing about the provider.",
+		ExplainsState: true,
+		Verdict:       "stopped here",
+		Meaning:       "toolscope ended the response, or stopped recording it, before the provider ended it: a limit was reached, a key was pressed, or toolscope quit.",
+		Advice:        "Raise the limit or record again if you need the rest of the response. This finding says nothing about the provider.",
 	}
 	NoAnswer = &Diagnosis{
 		Code: "NO_ANSWER", Severity: Error, By: Network,
-		Meaning: "No provider responded: toolscope answered in its place, or the client got no response.",
-		Advice:  "Check the cause that the message names: an address, a name, a certificate or a limit. The provider sent nothing.",
+		ExplainsState: true,
+		Verdict:       "no answer",
+		Meaning:       "No provider responded: toolscope answered in its place, or the client got no response.",
+		Advice:        "Check the cause that the message names: an address, a name, a certificate or a limit. The provider sent nothing.",
 	}
 )
 
@@ -76,6 +84,10 @@ func (t *Turn) applyClose(e Event, n int) {
 	case CloseUnseen:
 		t.blind = true
 		t.endCalls(PhaseUnseen, n)
+	case CloseUnknown:
+		t.blind = true
+		t.endedBy(by)
+		t.endCalls(PhaseEnded, n)
 	default:
 		t.cut = true
 		t.endedBy(by)
@@ -105,6 +117,8 @@ func (t *Turn) endCalls(phase Phase, n int) {
 		case c.phase > PhaseOpen:
 		case phase == PhaseUnseen:
 			c.markUnseen(n, t.Missed)
+		case phase == PhaseEnded && t.blind && c.Syntax() == json.SyntaxEmpty: // whether arguments followed is unknown
+			c.phase, c.settled = PhaseUnseen, true
 		default:
 			c.stopped = t.closer == Client && phase == PhaseAborted
 			c.settled = c.settled || others // its arguments are not final
@@ -132,7 +146,14 @@ func (t *Turn) applyFailure(e Event, n int) {
 	by := endingParty(failed.By)
 	if by == 0 || by == Provider {
 		t.endedBy(Provider)
-		t.reportFinding(ProviderError, n, "the provider reports%s", failureMessage(failed.Code, e.Text))
+		found, reporter := ProviderError, "the provider"
+		if failed.Cause != 0 {
+			found = found.WithCause(failed.Cause)
+		}
+		if failed.Cause == Gateway {
+			reporter = "a gateway"
+		}
+		t.reportFinding(found, n, "%s reports%s", Own(reporter), failureMessage(failed.Code, e.Text))
 	} else {
 		t.endedBy(by)
 		t.reportFinding(NoAnswer.WithCause(by), n, "%s", noAnswerMessage(failed.Code, e.Text))
@@ -167,8 +188,10 @@ func noAnswerMessage(status, why string) Message {
 // error: the response itself may be correct.
 var RecordGap = &Diagnosis{
 	Code: "RECORD_GAP", Severity: Warn, By: Toolscope,
-	Meaning: "Bytes are missing: toolscope could not keep up, or a capture lacks them. The state of calls that were not final before the gap is unknown.",
-	Advice:  "Record again if you need this call, and check what slowed toolscope down. This finding says nothing about the model or the provider.",
+	ExplainsState: true,
+	Verdict:       "bytes missing",
+	Meaning:       "Bytes are missing: toolscope could not keep up, or a capture lacks them. The state of calls that were not final before the gap is unknown.",
+	Advice:        "Record again if you need this call, and check what slowed toolscope down. This finding says nothing about the model or the provider.",
 }
 
 // applyGap applies missed bytes of the turn. Calls whose arguments were final before stay as they are;

@@ -50,6 +50,8 @@ type Diagnosis struct {
 	OtherSeverities []Severity // severities that WithSeverity may set instead
 	SeverityNote    string     // when a finding has one of OtherSeverities, e.g. "info if …"
 	By              Party
+	Verdict         string // what it is, in at most 13 cells: the verdict on a call or turn; "" if it is always an info
+	ExplainsState   bool   // it only says why a call or turn has its state, which is the verdict
 	Short           string // what it is, in a few words, shown next to the arguments; "" if it is not about them
 	Meaning         string // what it means, in one or two sentences
 	Advice          string // what to do about it, in one or two sentences

@@ -23,31 +23,39 @@ var Findings = []*Diagnosis{
 var (
 	ProtocolViolation = &Diagnosis{
 		Code: "PROTOCOL_VIOLATION", Severity: Error, OtherSeverities: []Severity{Warn}, By: Gateway,
+		Verdict:      "bad protocol",
 		SeverityNote: "warn if clients are known to continue, e.g. when the beginning of the stream is missing",
 		Meaning:      "Events arrived in an order that the protocol doesn't allow. Strict clients stop at such an event; others guess.",
 		Advice:       "Check the events around this place: a gateway may build the stream incorrectly, or the beginning of the stream may be missing.",
 	}
 	FrameFault = &Diagnosis{
 		Code: "FRAME_UNDECODABLE", Severity: Error, By: Provider,
+		Verdict: "bad frame",
 		Meaning: "A frame doesn't follow the protocol. toolscope shows the frame, but reads nothing from it.",
 		Advice:  "Check the frame's bytes in the wire pane. They are often an error page or two merged frames.",
 	}
 	NoTerminator = &Diagnosis{
 		Code: "NO_TERMINATOR", Severity: Error, OtherSeverities: []Severity{Info, Warn}, By: Provider,
-		SeverityNote: "info if a finish reason or the end of the message came; warn if Claude Code was stopped between two messages",
-		Meaning:      "The bytes end before the protocol says that the response is complete.",
-		Advice:       "Retry the request, and don't run calls of this response whose arguments were not final.",
+		ExplainsState: true,
+		Verdict:       "no end",
+		SeverityNote:  "info if a finish reason or the end of the message came; warn if Claude Code was stopped between two messages",
+		Meaning:       "The bytes end before the protocol says that the response is complete.",
+		Advice:        "Retry the request, and don't run calls of this response whose arguments were not final.",
 	}
 	ProviderError = &Diagnosis{
 		Code: "PROVIDER_ERROR", Severity: Error, By: Provider,
-		Meaning: "The provider reports an error, refuses the request, or stops the response with a filter.",
-		Advice:  "Read the provider's error in the message, and don't run calls whose arguments were not final before the error.",
+		ExplainsState: true,
+		Verdict:       "error",
+		Meaning:       "The provider reports an error, refuses the request, or stops the response with a filter.",
+		Advice:        "Read the provider's error in the message, and don't run calls whose arguments were not final before the error.",
 	}
 	FinishContradicts = &Diagnosis{
 		Code: "FIN_CONTRADICTED", Severity: Error, By: Provider,
-		Short:   "stops, but reported done",
-		Meaning: "The provider says that the response is complete, but the arguments of a call stop in the middle. A limit cut them without a report, or the parser of the server dropped its last piece.",
-		Advice:  "Don't run the call. Retry the request without streaming: if the arguments are complete then, the parser is at fault; otherwise raise the token limit.",
+		ExplainsState: true,
+		Verdict:       "stops early",
+		Short:         "stops, but reported done",
+		Meaning:       "The provider says that the response is complete, but the arguments of a call stop in the middle. A limit cut them without a report, or the parser of the server dropped its last piece.",
+		Advice:        "Don't run the call. Retry the request without streaming: if the arguments are complete then, the parser is at fault; otherwise raise the token limit.",
 	}
 	Interleaved = &Diagnosis{
 		Code: "INTERLEAVED", Severity: Info, By: Provider,
@@ -56,6 +64,7 @@ var (
 	}
 	EarlyWrong = &Diagnosis{
 		Code: "EARLY_WRONG", Severity: Warn, By: Client,
+		Verdict: "parsed early",
 		Short:   "parsed too early",
 		Meaning: "The arguments parsed as an object before they were complete. A client that runs a call as soon as it parses runs a different call from the one the model wrote.",
 		Advice:  "Run a call when the protocol says that its arguments are final, not when they first parse.",
@@ -66,78 +75,98 @@ var (
 var (
 	ArgsCut = &Diagnosis{
 		Code: "ARGS_CUT", Severity: Error, OtherSeverities: []Severity{Info, Warn}, By: Provider,
-		SeverityNote: "info if the client went away; warn if toolscope saw no more of the response",
-		Short:        "cut",
-		Meaning:      "The arguments stop before they are complete: a limit, an error or a lost connection cut the response.",
-		Advice:       "Don't run the call and don't guess the missing brackets. Raise the limit or retry the request.",
+		ExplainsState: true,
+		Verdict:       "cut short",
+		SeverityNote:  "info if the client went away; warn if toolscope saw no more of the response",
+		Short:         "cut",
+		Meaning:       "The arguments stop before they are complete: a limit, an error or a lost connection cut the response.",
+		Advice:        "Don't run the call and don't guess the missing brackets. Raise the limit or retry the request.",
 	}
 	ArgsBroken = &Diagnosis{
 		Code: "ARGS_BROKEN", Severity: Error, By: Model,
-		Short:   "not JSON",
-		Meaning: "The arguments stop being JSON at the marked byte. No later byte can repair them.",
-		Advice:  "Report the error to the model in a tool result. A client that sends {} back instead hides the error from the model.",
+		ExplainsState: true,
+		Verdict:       "not JSON",
+		Short:         "not JSON",
+		Meaning:       "The arguments stop being JSON at the marked byte. No later byte can repair them.",
+		Advice:        "Report the error to the model in a tool result. A client that sends {} back instead hides the error from the model.",
 	}
 	ArgsTrailing = &Diagnosis{
 		Code: "ARGS_TRAILING", Severity: Error, By: Model,
-		Short:   "text after the object",
-		Meaning: "A complete object is followed by text that is not JSON.",
-		Advice:  "Don't run the call with the object alone. The extra text shows that the model, or the parser of the model's text, made an error.",
+		ExplainsState: true,
+		Verdict:       "text after it",
+		Short:         "text after the object",
+		Meaning:       "A complete object is followed by text that is not JSON.",
+		Advice:        "Don't run the call with the object alone. The extra text shows that the model, or the parser of the model's text, made an error.",
 	}
 	ArgsMarkup = &Diagnosis{
 		Code: "ARGS_MARKUP", Severity: Error, By: Provider,
+		Verdict: "markup",
 		Short:   "markup of the model",
-		Meaning: "Markup of the model stands before or after the arguments. The server's parser left it there.",
+		Meaning: "The arguments have markup of the model before or after them. The server's parser left it there.",
 		Advice:  "Choose the tool-call parser that fits the model, or update the software that serves it. Don't run the call.",
 	}
 	ArgsConcat = &Diagnosis{
 		Code: "ARGS_CONCAT", Severity: Error, By: Gateway,
-		Short:   "another object begins",
-		Meaning: "One call contains several complete objects: parallel calls were merged before they arrived.",
-		Advice:  "Find the gateway that reuses an index for several calls, or turn parallel calls off. Don't run the first object alone.",
+		ExplainsState: true,
+		Verdict:       "merged calls",
+		Short:         "another object begins",
+		Meaning:       "One call contains several complete objects: parallel calls were merged before they arrived.",
+		Advice:        "Find the gateway that reuses an index for several calls, or turn parallel calls off. Don't run the first object alone.",
 	}
 	ArgsPlaceholder = &Diagnosis{
 		Code: "ARGS_PLACEHOLDER_PREFIX", Severity: Warn, By: Gateway,
+		Verdict: "{} before it",
 		Short:   "the real object begins",
 		Meaning: "An empty object comes before the real arguments: a placeholder was not replaced when the stream was translated.",
 		Advice:  "Use the second object, and report the problem to the operator of the gateway that translates the stream.",
 	}
 	ArgsMissingBrace = &Diagnosis{
 		Code: "ARGS_MISSING_BRACE", Severity: Error, By: Gateway,
-		Short:   "another object begins",
-		Meaning: "A second object begins inside the first: two calls were merged and the end of the first was lost.",
-		Advice:  "Run neither call. Retry the request, with parallel calls turned off if needed.",
+		ExplainsState: true,
+		Verdict:       "merged calls",
+		Short:         "another object begins",
+		Meaning:       "A second object begins inside the first: two calls were merged and the end of the first was lost.",
+		Advice:        "Run neither call. Retry the request, with parallel calls turned off if needed.",
 	}
 	ArgsFinalDup = &Diagnosis{
 		Code: "ARGS_FINAL_DUP", Severity: Warn, By: Gateway,
+		Verdict: "sent twice",
 		Short:   "sent a second time",
 		Meaning: "The complete arguments arrived a second time after the deltas, as if they were another delta.",
 		Advice:  "Use the text once, and update the software that serves the model.",
 	}
 	ArgsCumulative = &Diagnosis{
 		Code: "ARGS_CUMULATIVE", Severity: Warn, By: Gateway,
+		Verdict: "repeated args",
 		Meaning: "Each delta repeats all arguments so far instead of continuing them.",
 		Advice:  "Replace the text with each delta instead of appending it, or update the software that serves the model.",
 	}
 	ArgsDouble = &Diagnosis{
 		Code: "ARGS_DOUBLE", Severity: Warn, By: Model,
-		Short:   "double-encoded JSON",
-		Meaning: "The arguments are a JSON string that contains the real JSON: they were double-encoded before they arrived.",
-		Advice:  "Decode the arguments twice before you run the call, and send the object back in the history.",
+		ExplainsState: true,
+		Verdict:       "encoded twice",
+		Short:         "double-encoded JSON",
+		Meaning:       "The arguments are a JSON string that contains the real JSON: they were double-encoded before they arrived.",
+		Advice:        "Decode the arguments twice before you run the call, and send the object back in the history.",
 	}
 	ArgsNotObject = &Diagnosis{
 		Code: "ARGS_NOTOBJECT", Severity: Warn, By: Model,
-		Short:   "not an object",
-		Meaning: "The arguments are valid JSON but not an object. Anthropic and Google refuse them in a history.",
-		Advice:  "Refuse the call in a tool result. The replay preview shows what each provider would accept.",
+		ExplainsState: true,
+		Verdict:       "not an object",
+		Short:         "not an object",
+		Meaning:       "The arguments are valid JSON but not an object. Anthropic and Google refuse them in a history.",
+		Advice:        "Refuse the call in a tool result. The replay preview shows what each provider would accept.",
 	}
 	ArgsBadUTF8 = &Diagnosis{
 		Code: "ARGS_BAD_UTF8", Severity: Warn, By: Provider,
+		Verdict: "not UTF-8",
 		Short:   "not UTF-8",
 		Meaning: "The arguments contain bytes that are not UTF-8: a character was split. Each client replaces the bytes differently.",
 		Advice:  "Check the bytes before you write them to a file, and report the problem to the provider.",
 	}
 	CharacterCut = &Diagnosis{
 		Code: "CHARACTER_CUT", Severity: Warn, By: Provider,
+		Verdict: "cut character",
 		Short:   "a character was cut in two",
 		Meaning: "A delta ends with U+FFFD and the next one begins with it. A character was cut in two before it was sent, and its bytes are lost.",
 		Advice:  "Don't write the arguments to a file. Retry the request without streaming, and report the problem to the provider.",
@@ -150,12 +179,14 @@ var (
 	}
 	EmptyKey = &Diagnosis{
 		Code: "EMPTY_KEY", Severity: Warn, By: Model,
+		Verdict: "empty key",
 		Short:   "an empty key",
 		Meaning: "A key of the arguments is empty. Some models write a call without arguments this way.",
 		Advice:  "Run the call with {}, and remove the key before you send the call back: Bedrock refuses it in a history.",
 	}
 	DupKeys = &Diagnosis{
 		Code: "DUP_KEYS", Severity: Warn, By: Model,
+		Verdict: "duplicate key",
 		Short:   "duplicate key",
 		Meaning: "An object has the same key twice. Most parsers keep the last value, some the first. Only one of the values is sent back.",
 		Advice:  "Don't check a call with one parser and run it with another. Report the key to the model in a tool result.",
@@ -166,26 +197,31 @@ var (
 var (
 	NameMissing = &Diagnosis{
 		Code: "NAME_MISSING", Severity: Error, By: Gateway,
+		Verdict: "no name",
 		Meaning: "A call ended without a name, so its tool is unknown.",
 		Advice:  "Don't run the call. Check in the wire pane where the name was lost.",
 	}
 	NameMarkup = &Diagnosis{
 		Code: "NAME_MARKUP", Severity: Warn, By: Provider,
+		Verdict: "name: markup",
 		Meaning: "The name of a call contains markup of the model, or the number that the model adds. The server's parser failed, and no tool has this name.",
 		Advice:  "Choose the tool-call parser that fits the model, or update the software that serves it.",
 	}
 	HiddenCharacters = &Diagnosis{
 		Code: "HIDDEN_CHARACTERS", Severity: Warn, By: Model,
+		Verdict: "hidden chars",
 		Meaning: "A name or an id contains characters that a terminal hides or treats as commands.",
 		Advice:  "Compare names byte by byte, and escape them before you print them.",
 	}
 	ParallelWrapper = &Diagnosis{
 		Code: "PARALLEL_WRAPPER", Severity: Warn, By: Model,
+		Verdict: "wrapped calls",
 		Meaning: "The model called a tool that was not declared, whose arguments list several calls.",
 		Advice:  "Run the calls in its arguments one by one, or report to the model that the tool doesn't exist.",
 	}
 	IDDup = &Diagnosis{
 		Code: "ID_DUP", Severity: Warn, By: Gateway,
+		Verdict: "same id twice",
 		Meaning: "Two calls of one response have the same id, so a result can't show which call it belongs to.",
 		Advice:  "Give one of the calls a new id before you send the history back.",
 	}
@@ -354,8 +390,8 @@ var (
 	markupEnds   = []string{"</", "<|", "<｜", "[/", "<end", "<tool_call", "<arg_", "<eos"}
 )
 
-// checkMarkup replaces the finding about wrong JSON if markup of the model stands before or after the
-// arguments: then the parser of the server is at fault, not the model.
+// checkMarkup replaces the finding about wrong JSON if the arguments have markup of the model before or
+// after them: then the parser of the server is at fault, not the model.
 func (c *Call) checkMarkup(event int) {
 	err := c.lex.Err()
 	if err == nil || c.hasFinding(ArgsMarkup) {
@@ -375,7 +411,7 @@ func (c *Call) checkMarkup(event int) {
 	c.Findings = slices.DeleteFunc(slices.Clone(c.Findings), func(f Finding) bool {
 		return f.Base() == ArgsBroken || f.Base() == ArgsTrailing
 	})
-	c.reportFinding(ArgsMarkup, event, at, "markup of the model (%q) stands %s the arguments, at byte %d: the server's parser left it there",
+	c.reportFinding(ArgsMarkup, event, at, "markup of the model (%q) %s the arguments, at byte %d: the server's parser left it there",
 		Clip(text, 0, 16), OwnFact(where), at)
 }
 

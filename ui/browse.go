@@ -3,9 +3,7 @@ package ui
 import (
 	"slices"
 	"strconv"
-	"strings"
 
-	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
 
 	"toolscope/providers"
@@ -29,12 +27,12 @@ func (b browse) Draw(p *screen.Pen, y int) { b.m.frame.drawPanes(p, y) }
 func (b browse) Keys() []screen.Binding {
 	m := b.m
 	if m.setup.isWaitingForClients() {
-		return mergeHints(m.setup.setupKeys(), append([]screen.Binding{m.breakKey()}, m.globalKeys()...))
+		return screen.MergeHints(m.setup.setupKeys(), append([]screen.Binding{m.breakKey()}, m.globalKeys()...))
 	}
-	all, km := m.programKeys(), m.keys
+	all := m.programKeys()
 	if m.hasOnlyMCP() {
 		all = append(all, m.globalKeys()...)
-		return mergeHints(append([]screen.Binding{{Keys: []string{"?"}, Hint: display.Lit("? help")}, m.quitHint()}, m.served.mcpKeys()...), all)
+		return screen.MergeHints(append(append(screen.Can("help"), m.quitHint()), m.served.mcpKeys()...), all)
 	}
 	for _, e := range m.entries {
 		b := e.Binding
@@ -43,15 +41,15 @@ func (b browse) Keys() []screen.Binding {
 	}
 	all = append(all, m.globalKeys()...)
 	if m.moment.isPaused() {
-		return mergeBindings(m.pausedKeys(all), mergeHints(m.paneKeys(), all))
+		return screen.MergeBindings(m.pausedKeys(all), screen.MergeHints(m.paneKeys(), all))
 	}
-	keys := mergeHints(append([]screen.Binding{{Keys: []string{"?"}, Hint: display.Lit("? help")}, m.quitHint()}, m.paneKeys()...), all)
+	keys := screen.MergeHints(append(append(screen.Can("help"), m.quitHint()), m.paneKeys()...), all)
 	for i := range keys {
-		if m.opt.Setup == nil && keys[i].Keys[0] == km.Streams.Keys()[0] {
-			keys[i].Hint = display.Text{} // no hints
+		if m.opt.Setup == nil && keys[i].Keys[0] == "L" {
+			keys[i] = keys[i].WithoutHint()
 		}
-		if m.large && keys[i].Keys[0] == km.Next.Keys()[0] && !keys[i].Hint.Empty() {
-			keys[i].Hint, keys[i].Does = display.Lit("tab next call"), display.Lit("next call")
+		if m.large && keys[i].Keys[0] == "tab" && keys[i].HasHint() {
+			keys[i].Hint, keys[i].Does = "next call", display.Lit("next call")
 		}
 	}
 	return keys
@@ -59,159 +57,92 @@ func (b browse) Keys() []screen.Binding {
 
 // quitHint returns the hint for q: quit, or back.
 func (m *Model) quitHint() screen.Binding {
-	hint := display.Lit("q quit")
+	quit := screen.Can("quit")[0]
 	if m.search.query != "" || m.zoom || m.from != nil && m.from.to == m.selected || m.focus != m.last[panes.Left] && m.selectedTurn() != nil || m.turnFilter.Active() {
-		hint = display.Lit("q back")
+		quit.Hint = "back"
 	}
-	return screen.Binding{Keys: m.keys.Quit.Keys(), Hint: hint}
+	return quit
 }
 
 // pausedKeys returns the keys that come first while the screen is paused.
 func (m *Model) pausedKeys(all []screen.Binding) []screen.Binding {
-	km := m.keys
-	hinted := func(b key.Binding, hint display.Text, do func()) screen.Binding {
-		of := bindAction(b, do)
-		of.Hint = hint
-		return of
-	}
-	word := display.Lit("space play")
+	word := "play"
 	if m.moment.playing {
-		word = display.Lit("space pause")
+		word = "pause"
 	}
-	keys := []screen.Binding{{Keys: []string{"?"}, Hint: display.Lit("? help")}}
-	for _, of := range []struct {
-		b    key.Binding
-		hint display.Text
-		do   func(step int)
-	}{
-		{km.Step, display.Lit(", . delta"), func(step int) { m.moment.stepDelta(-step) }}, {km.Stop, display.Lit("< > marker"), func(step int) { m.moment.stepMarker(-step, true) }},
-		{km.Speed, display.Lit("[ ] speed"), func(step int) { m.moment.setSpeed(step < 0) }},
-	} {
-		two := bindPair(of.b, of.do)
-		two[0].Hint = of.hint
-		keys = append(keys, two...)
+	keys := screen.Can("help")
+	if m.tour != nil {
+		keys = append(append(keys, m.quitHint()), append(m.tour.sceneKeys(), m.tour.restartKey())...)
 	}
+	step, stop, speed := m.stepKeys()
+	step[0] = step[0].Hinted("delta").Show(", .")
+	stop[0] = stop[0].Hinted("marker").Show("< >")
+	speed[0] = speed[0].Hinted("speed").Show("[ ]")
+	keys = append(keys, slices.Concat(step, stop, speed)...)
 	if m.opt.Cut != nil {
-		cut := hinted(km.Save, display.Text{}, m.moment.saveCut)
+		cut := screen.Do("save", m.moment.saveCut)
 		cut.Does = display.Lit("save a capture that ends here")
 		if m.moment.view.Ended() {
-			cut.Hint = display.Lit("w save it")
+			cut = cut.Hinted("save it")
 		}
 		keys = append(keys, cut)
 	}
-	keys = append(keys, hinted(km.EndHere, display.Lit("x end it here"), m.moment.endHere), hinted(km.Bottom, display.Lit("G now"), m.moment.goNow),
-		hinted(km.Pause, word, m.moment.togglePlaying), hinted(km.Escape, display.Lit("esc"), m.moment.leaveTime), bindAction(km.Restart, m.moment.goToTurnStart))
-	if m.tour != nil {
-		keys = slices.Insert(keys, 1, append([]screen.Binding{m.quitHint()}, append(m.tour.sceneKeys(), m.tour.restartKey())...)...)
-	}
-	return mergeHints(keys, all)[:len(keys)]
+	leave := screen.Do("escape", m.moment.leaveTime)
+	leave.Hint = "esc"
+	keys = append(keys, screen.Do("end-here", m.moment.endHere).Hinted("end it here"), screen.Do("bottom", m.moment.goNow).Hinted("now"),
+		screen.Do("pause", m.moment.togglePlaying).Hinted(word), leave, screen.Do("restart", m.moment.goToTurnStart))
+	return screen.MergeHints(keys, all)[:len(keys)]
 }
 
-// mergeBindings appends those of others whose keys are not in first.
-func mergeBindings(first, others []screen.Binding) []screen.Binding {
-	all := first
-	for _, b := range others {
-		b.Keys = slices.DeleteFunc(slices.Clone(b.Keys), func(k string) bool {
-			return slices.ContainsFunc(first, func(f screen.Binding) bool { return slices.Contains(f.Keys, k) })
-		})
-		if len(b.Keys) > 0 {
-			all = append(all, b)
-		}
-	}
-	return all
-}
-
-// bindAction makes a binding from the table of keys.
-func bindAction(b key.Binding, do func()) screen.Binding {
-	return screen.Binding{Keys: b.Keys(), Does: display.Clean(b.Help().Desc), Do: do}
-}
-
-// bindPair makes two bindings from two keys with opposite actions, and completes the description of each:
-// "previous, next delta" gives "previous delta" and "next delta".
-func bindPair(b key.Binding, do func(step int)) []screen.Binding {
-	one, other := bindAction(b, func() { do(1) }), bindAction(b, func() { do(-1) })
-	one.Keys, other.Keys = b.Keys()[:1], b.Keys()[1:]
-	does := b.Help().Desc
-	first, second, two := strings.Cut(does, ", ")
-	switch {
-	case !two:
-		first, second = "previous: "+does, "next: "+does
-	case !strings.Contains(second, " "):
-		second = first[:strings.LastIndexByte(first, ' ')+1] + second
-	case !strings.Contains(first, " "):
-		first += second[strings.IndexByte(second, ' '):]
-	}
-	one.Does, other.Does = display.Clean(first), display.Clean(second)
-	return []screen.Binding{one, other}
+// stepKeys returns the keys that step through time, and change the speed.
+func (m *Model) stepKeys() (step, stop, speed []screen.Binding) {
+	return screen.DoBoth("step", func(step int) { m.moment.stepDelta(-step) }), screen.DoBoth("stop", func(step int) { m.moment.stepMarker(-step, true) }),
+		screen.DoBoth("speed", func(step int) { m.changeSpeed(step < 0) })
 }
 
 // programKeys returns the browsing keys that don't depend on the focused pane.
 func (m *Model) programKeys() []screen.Binding {
-	km := m.keys
 	keys := []screen.Binding{
-		bindAction(km.Next, func() { m.focusNext(1) }), bindAction(km.Back, func() { m.focusNext(-1) }),
-		bindAction(km.TurnPanes, m.toggleSplit),
-		bindAction(km.Zoom, func() { m.zoom = !m.zoom; m.refreshPanes() }),
-		bindAction(km.Escape, func() { m.stepBack(nil) }),
-		bindAction(km.Raw, func() { m.context.Raw = !m.context.Raw; m.refreshPanes() }),
-		bindAction(km.Search, func() { m.modeStack.pushMode(newSearchBar(m)) }),
-		bindAction(km.Filter, m.openFilter),
-		bindAction(km.NextFinding, m.goToNextFinding), bindAction(km.Side, m.toggleBackground),
-		bindAction(km.Clock, m.toggleClock),
-		bindAction(km.Mark, m.markTurn), bindAction(km.Bookmark, func() { m.bookmarks.toggleBookmark("") }), bindAction(km.Marks, m.bookmarks.openBookmarks),
-		bindAction(km.Follow, func() { m.setFollow(!m.follow) }),
-		bindAction(km.Restart, m.moment.goToTurnStart), bindAction(km.EndHere, m.moment.endHere), bindAction(km.Demo, m.playDemo), bindAction(km.Streams, m.openStreams),
-		bindAction(km.Quit, func() { m.stepBack(tea.Quit) }),
+		screen.Do("next", func() { m.focusNext(1) }), screen.Do("back", func() { m.focusNext(-1) }),
+		screen.Do("turn-panes", m.toggleSplit),
+		screen.Do("zoom", func() { m.zoom = !m.zoom; m.refreshPanes() }),
+		screen.Do("escape", func() { m.stepBack(nil) }),
+		screen.Do("raw", func() { m.context.Raw = !m.context.Raw; m.refreshPanes() }),
+		screen.Do("search", func() { m.modeStack.pushMode(newSearchBar(m)) }),
+		screen.Do("filter", m.openFilter),
+		screen.Do("next-finding", m.goToNextFinding), screen.Do("side", m.toggleBackground),
+		screen.Do("clock", m.toggleClock),
+		screen.Do("mark", m.markTurn), screen.Do("bookmark", func() { m.bookmarks.toggleBookmark("") }), screen.Do("marks", m.bookmarks.openBookmarks),
+		screen.Do("follow", func() { m.setFollow(!m.follow) }),
+		screen.Do("restart", m.moment.goToTurnStart), screen.Do("end-here", m.moment.endHere), screen.Do("demo", m.playDemo), screen.Do("streams", m.openStreams),
+		screen.Do("quit", func() { m.stepBack(tea.Quit) }),
 	}
 	for _, p := range m.table {
-		b := bindAction(km.Pane, func() { m.turnToKey(p) })
-		if _, ok := p.Pane.(panes.Tab); ok {
-			b.Does = display.Clean(km.Tab.Help().Desc)
+		action := "pane"
+		if p.isTab() {
+			action = "tab"
 		}
+		b := screen.Do(action, func() { m.turnToKey(p) })
 		b.Keys = []string{p.key}
 		keys = append(keys, b)
 	}
-	keys = append(keys, bindPair(km.Size, func(step int) { m.resizePane(-step) })...)
-	return append(keys, bindPair(km.Again, m.search.goToHit)...)
+	keys = append(keys, screen.DoBoth("size", func(step int) { m.resizePane(-step) })...)
+	return append(keys, screen.DoBoth("again", m.search.goToHit)...)
 }
 
 // globalKeys returns the keys that work in every mode, unless the mode uses them or an input is active.
 func (m *Model) globalKeys() []screen.Binding {
-	km := m.keys
 	keys := []screen.Binding{
-		bindAction(km.Pause, m.moment.togglePlaying), bindAction(km.Theme, func() { m.modeStack.openEntry(modes.Themes(m.themeActions(), m.draw)) }), bindAction(km.Help, m.openHelp), bindAction(km.Palette, m.openPalette), bindAction(km.Mouse, m.mouse.useMouse),
-		bindAction(km.Suspend, m.suspendProgram), bindAction(km.Interrupted, func() { m.quitOrAsk(tea.Interrupt) }),
+		screen.Do("pause", m.moment.togglePlaying), screen.Do("theme", func() { m.modeStack.openEntry(modes.Themes(m.themeActions(), m.draw)) }),
+		screen.Do("help", m.openHelp), screen.Do("palette", m.openPalette), screen.Do("mouse", m.mouse.useMouse),
+		screen.Do("suspend", m.suspendProgram), screen.Do("interrupted", func() { m.quitOrAsk(tea.Interrupt) }),
 	}
-	keys = append(keys, bindPair(km.Speed, func(step int) { m.changeSpeed(step < 0) })...)
-	keys = append(keys, bindPair(km.Step, func(step int) { m.moment.stepDelta(-step) })...)
-	keys = append(keys, bindPair(km.Stop, func(step int) { m.moment.stepMarker(-step, true) })...)
+	step, stop, speed := m.stepKeys()
+	keys = slices.Concat(keys, speed, step, stop)
 	if m.tour != nil {
 		return append(keys, m.tour.sceneKeys()...)
 	}
-	return append(keys, bindPair(km.Change, func(step int) { m.moment.stepMarker(-step, false) })...)
-}
-
-// mergeHints returns the keys of a pane, then those of the program. A hint of the pane for a program key
-// is replaced by that key.
-func mergeHints(pane, program []screen.Binding) (all []screen.Binding) {
-	for _, b := range pane {
-		if b.Do == nil {
-			of := screen.FindBinding(program, b.Keys[0])
-			if of == nil {
-				continue
-			}
-			hint := b.Hint
-			b, of.Do = *of, nil
-			b.Hint = hint
-		}
-		all = append(all, b)
-	}
-	for _, b := range program {
-		if b.Do != nil {
-			all = append(all, b)
-		}
-	}
-	return all
+	return append(keys, screen.DoBoth("change", func(step int) { m.moment.stepMarker(-step, false) })...)
 }
 
 // openHelp opens the help: the signs, then the keys. The keys of the current view come first.
@@ -256,22 +187,15 @@ func (m *Model) browsingPlaces(keys []screen.Binding) []modes.KeyContext {
 func (m *Model) commandKeys() modes.KeyGroup {
 	g := modes.KeyGroup{Title: display.Lit("Commands after :")}
 	for _, c := range m.typedCommands() {
-		g.Keys = append(g.Keys, screen.Binding{Keys: []string{":" + c.Word}, Does: c.Does})
+		g.Keys = append(g.Keys, screen.Key(":"+c.Word, "", c.Does.String(), nil))
 	}
 	return g
 }
 
 // placeName returns the name of a pane for the help.
 func placeName(of panes.Pane) display.Text {
-	switch of := of.(type) {
-	case *panes.List:
-		return display.Lit("in the list")
-	case *panes.Subject:
-		return display.Lit("in the document")
-	case panes.Tab:
-		if name := of.Label().Name; !name.Empty() {
-			return name.Between("in ", "")
-		}
+	if name := of.Label().Name; !name.Empty() {
+		return name.Between("in ", "")
 	}
 	return display.Lit("in a tab")
 }
@@ -294,7 +218,7 @@ func (m *Model) typedCommands() []modes.Command {
 // openPalette opens the palette with the actions of the current view.
 func (m *Model) openPalette() {
 	here := slices.DeleteFunc(m.keysOf(m.modeStack.activeMode().Mode), func(b screen.Binding) bool { return b.Do == nil })
-	keys := mergeBindings(here, m.userGlobalKeys())
+	keys := screen.MergeBindings(here, m.userGlobalKeys())
 	m.modeStack.pushMode(modes.NewPalette(modeHost{m}, modes.PaletteActions{Keys: keys, Press: m.pressKey, Commands: m.typedCommands(), Bookmarks: m.bookmarks.paletteBookmarks(), Turn: m.goTo}, m.draw))
 }
 

@@ -21,7 +21,7 @@ func (s *rig) where() string {
 			at = fmt.Sprintf("turn: row %d", s.doc.Summary.Top)
 			break
 		}
-		c := s.doc.Chosen()
+		c := s.doc.Spot().Span
 		if s.doc.HasOpenString() {
 			at = "string of "
 		}
@@ -228,7 +228,7 @@ func TestPanesByWidth(t *testing.T) {
 func TestPlaceIsKept(t *testing.T) {
 	for _, keys := range []string{"k2jjjjjl", "k3jjj", "kk", "g2jj"} {
 		s := agent(t, 120, 30).press(keys)
-		want, token := s.where(), s.doc.Chosen()
+		want, token := s.where(), s.doc.Spot().Span
 		for _, size := range [][2]int{{80, 24}, {40, 10}, {250, 80}, {20, 5}, {5, 2}, {120, 30}} {
 			s.resize(size[0], size[1])
 			checkFrame(t, s)
@@ -237,16 +237,16 @@ func TestPlaceIsKept(t *testing.T) {
 			t.Errorf("resizing leads from %s to %s", want, got)
 		}
 		for _, there := range []string{"zz", "rr", "1z2z", "t<esc>"} {
-			if s.press(there); s.doc.Chosen() != token && s.focus == s.doc {
-				t.Errorf("%q leads from byte %d to %d", there, token.Start, s.doc.Chosen().Start)
+			if s.press(there); s.doc.Spot().Span != token && s.focus == s.doc {
+				t.Errorf("%q leads from byte %d to %d", there, token.Start, s.doc.Spot().Span.Start)
 			}
 		}
 	}
 	// The token stays in view as well.
 	s := agent(t, 60, 10).press("k2" + strings.Repeat("j", 12))
-	token := s.doc.Chosen()
+	token := s.doc.Spot().Span
 	s.press("r").resize(30, 8)
-	if s.doc.Chosen() != token || s.doc.At < s.doc.Top || s.doc.At >= s.doc.Top+s.doc.Height {
+	if s.doc.Spot().Span != token || s.doc.At < s.doc.Top || s.doc.At >= s.doc.Top+s.doc.Height {
 		t.Errorf("row %d is not among the %d from %d on", s.doc.At, s.doc.Height, s.doc.Top)
 	}
 }

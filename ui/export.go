@@ -36,9 +36,9 @@ func (m *Model) exportEntries() (all []modes.Entry) {
 // exportables returns the current export items, and the name of their source.
 func (m *Model) exportables() ([]modes.ExportItem, display.Text) {
 	var at []modes.ExportItem
-	if held, ok := m.focus.(panes.ValuePane); ok {
-		path, value, raw := held.ValueAtCursor()
-		if path != "" {
+	spot := m.focus.Spot()
+	if spot.Value != nil {
+		if path, value, raw := spot.Value(); path != "" {
 			at = []modes.ExportItem{
 				{Key: "v", What: display.Lit("value, decoded"), File: "value.txt", Data: value},
 				{Key: "j", What: display.Lit("value, as JSON"), File: "value.json", Data: raw},
@@ -46,10 +46,8 @@ func (m *Model) exportables() ([]modes.ExportItem, display.Text) {
 			}
 		}
 	}
-	if told, ok := m.focus.(panes.Quotable); ok {
-		if what, sentence := told.Quote(); sentence != nil {
-			at = append(at, modes.ExportItem{Key: "s", What: what, File: "report.txt", Data: sentence})
-		}
+	if spot.Sentence != nil {
+		at = append(at, modes.ExportItem{Key: "s", What: spot.What, File: "report.txt", Data: spot.Sentence()})
 	}
 	return modes.ExportItems(m.view, m.selected, at, m.opt.Forms), m.frame.breadcrumb().lastWithPlace()
 }

@@ -51,7 +51,7 @@ func checkKeys(t testing.TB, keys []screen.Binding) {
 	t.Helper()
 	bound := map[string]bool{}
 	for _, b := range keys {
-		if b.Do == nil && b.Hint.Empty() {
+		if b.Do == nil && !b.HasHint() {
 			t.Fatalf("%q do nothing", b.Keys)
 		}
 		for _, key := range b.Keys {

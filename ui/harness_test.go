@@ -3,12 +3,10 @@ package ui
 import (
 	"math"
 	"os"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/muesli/termenv"
@@ -217,13 +215,4 @@ func (s *rig) hides(texts ...string) *rig {
 		}
 	}
 	return s
-}
-
-// bindings are the fields of a key map.
-func bindings(km keyMap) (all []key.Binding) {
-	fields := reflect.ValueOf(km)
-	for i := range fields.NumField() {
-		all = append(all, fields.Field(i).Interface().(key.Binding))
-	}
-	return all
 }

@@ -10,6 +10,7 @@ import (
 	"toolscope/stream"
 	"toolscope/ui/display"
 	"toolscope/ui/panes"
+	"toolscope/ui/present"
 	"toolscope/ui/screen"
 )
 
@@ -165,10 +166,10 @@ const (
 
 func (s *openStreamsPage) Keys() []screen.Binding {
 	return append([]screen.Binding{
-		{Keys: []string{"enter"}, Hint: display.Lit("enter go there"), Does: display.Lit("go to its turn"), Do: s.goToSelected},
-		{Keys: []string{"f"}, Hint: display.Lit("f filter"), Does: display.Lit("filter streams"), Do: s.m.openFilter},
-		{Keys: []string{"esc", "q", "L"}, Hint: display.Lit("esc back"), Does: display.Lit("close"), Do: s.m.modeStack.closeTop},
-	}, s.CursorKeys(display.Text{}, s.MoveTo)...)
+		screen.Key("enter", "go there", "go to its turn", s.goToSelected),
+		screen.Key("f", "filter", "filter streams", s.m.openFilter),
+		screen.Key("esc q L", "back", "close", s.m.modeStack.closeTop),
+	}, s.CursorKeys("", s.MoveTo)...)
 }
 
 // goToSelected goes to the turn of the selected stream.
@@ -297,7 +298,7 @@ func (s *openStreamsPage) drawRow(p *screen.Pen, row int) {
 			who, model = 12, 18
 		}
 		p.TextOn(screen.Plain, g, p.Pad(p.Name(whoOf(x, t)), who).Between("", " "))
-		p.TextOn(screen.Muted, g, p.Pad(p.Name(panes.ShortModel(modelOf(t))), model).Between("", " "))
+		p.TextOn(screen.Muted, g, p.Pad(p.Name(present.ShortModel(modelOf(t))), model).Between("", " "))
 	}
 	p.TextOn(screen.Plain, g, p.Truncate(doing, p.Left))
 	p.Fill(g)

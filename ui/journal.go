@@ -178,24 +178,24 @@ func (l *logPage) Keys() []screen.Binding {
 	all := func() { l.line, l.typed = nil, false }
 	if l.typed {
 		return []screen.Binding{
-			{Keys: []string{"enter"}, Hint: display.Lit("enter keep"), Does: display.Lit("keep these lines"), Do: func() { l.typed = false }},
-			{Keys: []string{"esc"}, Hint: display.Lit("esc show all"), Does: display.Lit("show all"), Do: all},
+			screen.Key("enter", "keep", "keep these lines", func() { l.typed = false }),
+			screen.Key("esc", "show all", "show all", all),
 		}
 	}
 	keys := []screen.Binding{
-		{Keys: []string{"/"}, Hint: display.Lit("/ find"), Does: display.Lit("show only matching lines"), Do: func() {
+		screen.Key("/", "find", "show only matching lines", func() {
 			l.line, l.typed = screen.NewInput(display.Text{}, "", 80), true
-		}},
-		{Keys: []string{"esc", "q"}, Hint: display.Lit("esc back"), Does: display.Lit("close"), Do: func() {
+		}),
+		screen.Key("esc q", "back", "close", func() {
 			if l.line != nil {
 				all()
 				return
 			}
 			l.m.modeStack.closeTop()
-		}},
+		}),
 	}
 	keys = append(keys, l.m.newExport().Keys(modeHost{l.m}, l.m.draw, l.shownBody)...)
-	keys = append(keys, l.CursorKeys(display.Lit("j k scroll"), l.MoveTo)...)
+	keys = append(keys, l.CursorKeys("scroll", l.MoveTo)...)
 	keys[len(keys)-1].Do = l.End
 	return keys
 }
@@ -207,7 +207,7 @@ func (l *logPage) shownBody() modes.Body {
 		text.WriteString(n.at.Format("2006-01-02 15:04:05  ") + n.text + "\n")
 	}
 	if text.Len() == 0 {
-		return modes.Body{What: display.Lit("the log is empty")}
+		return modes.Body{What: display.Lit("no lines to export")}
 	}
 	return modes.Body{Data: []byte(text.String()), What: display.Lit("the log"), File: "log.txt"}
 }

@@ -3,13 +3,11 @@ package ui
 import (
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
 
 	"toolscope/providers/protocol"
@@ -21,122 +19,26 @@ import (
 	"toolscope/ui/screen"
 )
 
-// keyMap has the keys that the help and the key table list in groups. Other keys of a pane or an entry
-// follow them.
-type keyMap struct {
-	Up, Down, Left, Right            key.Binding
-	PageUp, PageDown, Top, Bottom    key.Binding
-	Next, Back, Enter, Escape        key.Binding
-	Pane, Tab                        key.Binding
-	Zoom, Raw, Follow, Pause, Speed  key.Binding
-	Step, Stop, Change, Restart      key.Binding
-	EndHere, Fold                    key.Binding
-	Search, Again, Palette, Filter   key.Binding
-	NextFinding, Theme, Demo         key.Binding
-	Side, Dialect, Clock             key.Binding
-	Mouse, Size, Bookmark, Marks     key.Binding
-	TurnPanes                        key.Binding
-	Replay, Scope                    key.Binding
-	Copy, Save, Edit, Pipe           key.Binding
-	Onward                           key.Binding
-	Mark, Compare, Resend, Result    key.Binding
-	Streams, Break                   key.Binding
-	Help, Suspend, Quit, Interrupted key.Binding
-}
-
-func newKeyBinding(help, does string, keys ...string) key.Binding {
-	return key.NewBinding(key.WithKeys(keys...), key.WithHelp(help, does))
-}
-
-func newKeyMap() keyMap {
-	return keyMap{
-		Up:          newKeyBinding("↑ k", "up", "up", "k"),
-		Down:        newKeyBinding("↓ j", "down", "down", "j"),
-		Left:        newKeyBinding("← h", "previous token; back to the list", "left", "h"),
-		Right:       newKeyBinding("→ l", "next token; into the call", "right", "l"),
-		PageUp:      newKeyBinding("PgUp ^u", "a page up", "pgup", "ctrl+u", "ctrl+b"),
-		PageDown:    newKeyBinding("PgDn ^d", "a page down", "pgdown", "ctrl+d", "ctrl+f"),
-		Top:         newKeyBinding("g Home", "to the start", "g", "home"),
-		Bottom:      newKeyBinding("G End", "to the end, and follow", "G", "end"),
-		Next:        newKeyBinding("tab", "next pane", "tab"),
-		Back:        newKeyBinding("⇧tab", "previous pane", "shift+tab"),
-		Enter:       newKeyBinding("enter", "open the selection", "enter"),
-		Escape:      newKeyBinding("esc", "close, or step back", "esc"),
-		Pane:        newKeyBinding("1 2", "the list, the document", "1", "2"),
-		Tab:         newKeyBinding("3 4 5 6 7", "open or close a tab", "3", "4", "5", "6", "7"),
-		Zoom:        newKeyBinding("z", "zoom the pane", "z"),
-		Fold:        newKeyBinding("- + *", "fold; unfold; all", "-", "+", "*"),
-		Raw:         newKeyBinding("r", "raw text, deltas marked", "r"),
-		Follow:      newKeyBinding("F", "follow new events", "F"),
-		Pause:       newKeyBinding("space", "pause; resume", " "),
-		Step:        newKeyBinding(", .", "previous, next delta", ",", "."),
-		Stop:        newKeyBinding("< >", "previous, next marker", "<", ">"),
-		Change:      newKeyBinding("{ }", "previous, next finding or state change", "{", "}"),
-		Bookmark:    newKeyBinding("B", "add a bookmark for this session", "B"),
-		Marks:       newKeyBinding("'", "go to a bookmark", "'"),
-		Size:        newKeyBinding("( )", "shrink, grow the pane", "(", ")"),
-		TurnPanes:   newKeyBinding("\\", "toggle: panes side by side or stacked", "\\"),
-		Mouse:       newKeyBinding("M", "toggle the mouse", "M"),
-		Restart:     newKeyBinding("0", "start of the turn; start of all", "0"),
-		EndHere:     newKeyBinding("x", "show it as if it ended here", "x"),
-		Speed:       newKeyBinding("[ ]", "play slower, faster", "[", "]"),
-		Search:      newKeyBinding("/", "find in the pane", "/"),
-		Again:       newKeyBinding("n N", "next, previous match", "n", "N"),
-		Filter:      newKeyBinding("f", "filter the turns", "f"),
-		Palette:     newKeyBinding(":", "all keys and commands", ":"),
-		NextFinding: newKeyBinding("!", "next finding", "!"),
-		Side:        newKeyBinding("H", "toggle background requests", "H"),
-		Clock:       newKeyBinding("T", "toggle clock or elapsed time", "T"),
-		Dialect:     newKeyBinding("D", "read as another protocol", "D"),
-		Replay:      newKeyBinding("p P", "replay; pick a client", "p", "P"),
-		Scope:       newKeyBinding("s", "scope: call, turn or all", "s"),
-		Copy:        newKeyBinding("y", "copy it, or a part of it", "y"),
-		Save:        newKeyBinding("w", "save to a new file", "w"),
-		Edit:        newKeyBinding("e", "open it in $EDITOR", "e"),
-		Pipe:        newKeyBinding("|", "pipe to a command", "|"),
-		Onward:      newKeyBinding("o", "show how it was sent back", "o"),
-		Mark:        newKeyBinding("m", "mark a turn; in R, the model", "m"),
-		Compare:     newKeyBinding("=", "compare marked turns", "="),
-		Resend:      newKeyBinding("R", "send the request again", "R"),
-		Result:      newKeyBinding("a", "enter the result of a call", "a"),
-		Theme:       newKeyBinding("t", "choose a theme", "t"),
-		Demo:        newKeyBinding("d", "play the demo", "d"),
-		Streams:     newKeyBinding("L", "open streams", "L"),
-		Break:       newKeyBinding("b", "set a breakpoint: hold responses", "b"),
-		Help:        newKeyBinding("?", "this help", "?"),
-		Suspend:     newKeyBinding("^Z", "suspend", "ctrl+z"),
-		Quit:        newKeyBinding("q", "back, then quit", "q"),
-		Interrupted: newKeyBinding("^C", "quit", "ctrl+c"),
-	}
-}
-
-// keyGroup is a group of the help and of the key table.
-type keyGroup struct {
-	title string
-	keys  []key.Binding
-}
-
-func (k keyMap) keyGroups() []keyGroup {
-	return []keyGroup{
-		{"Move", []key.Binding{k.Up, k.Down, k.Left, k.Right, k.PageUp, k.PageDown, k.Top, k.Bottom}},
-		{"Panes", []key.Binding{k.Next, k.Back, k.Pane, k.Tab, k.Zoom, k.Size, k.TurnPanes, k.Enter, k.Escape}},
-		{"Look", []key.Binding{k.Raw, k.Fold, k.Filter, k.Search, k.Again, k.NextFinding, k.Bookmark, k.Marks, k.Mark, k.Compare, k.Side, k.Clock, k.Dialect}},
-		{"Time", []key.Binding{k.Follow, k.Break, k.Pause, k.Step, k.Stop, k.Change, k.Restart, k.EndHere, k.Speed}},
-		{"Replay", []key.Binding{k.Replay, k.Scope, k.Onward}},
-		{"Export", []key.Binding{k.Copy, k.Save, k.Edit, k.Pipe}},
-		{"Send", []key.Binding{k.Resend, k.Result}},
-		{"Program", []key.Binding{k.Demo, k.Theme, k.Mouse, k.Streams, k.Help, k.Palette, k.Suspend, k.Quit, k.Interrupted}},
-	}
+// keyGroups are the groups of actions in the help and in the key table.
+var keyGroups = []struct{ title, actions string }{
+	{"Move", "up down left right page-up page-down top bottom"},
+	{"Panes", "next back pane tab zoom size turn-panes enter escape"},
+	{"Look", "raw fold filter search again next-finding bookmark marks mark compare side clock dialect"},
+	{"Time", "follow break pause step stop change restart end-here speed"},
+	{"Replay", "replay scope onward"},
+	{"Export", "copy save edit pipe"},
+	{"Send", "resend result"},
+	{"Program", "demo theme mouse streams help palette suspend quit interrupted"},
 }
 
 // groupBindings groups bindings for the help: in the order of the key table, then all others. elsewhere
 // has the keys of the table that are not bound here.
 func (m *Model) groupBindings(bound []screen.Binding) (groups, elsewhere []modes.KeyGroup) {
 	listed := map[string]bool{}
-	for _, g := range newKeyMap().keyGroups() {
+	for _, g := range keyGroups {
 		here, other := modes.KeyGroup{Title: display.Clean(g.title)}, modes.KeyGroup{Title: display.Clean(g.title)}
-		for _, b := range g.keys {
-			as := m.asUser([]screen.Binding{bindAction(b, nil)}, false)[0]
+		for name := range strings.FieldsSeq(g.actions) {
+			as := m.asUser([]screen.Binding{screen.Do(name, nil)}, false)[0]
 			if screen.FindBinding(bound, as.Keys[0]) != nil {
 				here.Keys = append(here.Keys, as)
 			} else {
@@ -163,10 +65,11 @@ type Key struct{ Group, Keys, Does string }
 // Keys returns the key table of the help, with the user's keys, and then the commands after ":".
 func Keys(user UserKeys) (table []Key) {
 	listed := map[string]bool{}
-	for _, g := range newKeyMap().keyGroups() {
-		for _, b := range g.keys {
-			table = append(table, Key{g.title, user.keyLabel(b), b.Help().Desc})
-			for _, key := range b.Keys() {
+	for _, g := range keyGroups {
+		for name := range strings.FieldsSeq(g.actions) {
+			a := screen.ActionNamed(name)
+			table = append(table, Key{g.title, user.keyLabel(a.KeyList()), a.Does})
+			for _, key := range a.KeyList() {
 				listed[key] = true
 			}
 		}
@@ -174,7 +77,7 @@ func Keys(user UserKeys) (table []Key) {
 	m := New(Options{})
 	for _, e := range m.newEntries() {
 		if !listed[e.Keys[0]] {
-			table = append(table, Key{"More", e.Remap(user.replacementFor, display.Drawer{}).Name(display.Drawer{}).String(), e.Does.String()})
+			table = append(table, Key{"More", e.Remap(user.replacementFor).Name(display.Drawer{}).String(), e.Does.String()})
 		}
 	}
 	for _, c := range m.typedCommands() {
@@ -186,32 +89,18 @@ func Keys(user UserKeys) (table []Key) {
 // UserKeys maps built-in keys to the user's keys.
 type UserKeys map[string]string
 
-// Action is a line of the key table. The user can change its keys.
+// Action is an action whose keys the user can change.
 type Action struct {
 	Name, Does string
 	Keys       []string
 }
 
-// Actions returns all lines of the key table, named after its fields.
+// Actions returns all actions.
 func Actions() (all []Action) {
-	table := reflect.ValueOf(newKeyMap())
-	for i := range table.NumField() {
-		b := table.Field(i).Interface().(key.Binding)
-		all = append(all, Action{actionName(table.Type().Field(i).Name), b.Help().Desc, b.Keys()})
+	for _, a := range screen.Actions {
+		all = append(all, Action{a.Name, a.Does, a.KeyList()})
 	}
 	return all
-}
-
-// actionName returns the name of a field in the configuration: NextFinding is next-finding.
-func actionName(field string) string {
-	var name strings.Builder
-	for i, r := range field {
-		if i > 0 && unicode.IsUpper(r) {
-			name.WriteByte('-')
-		}
-		name.WriteRune(unicode.ToLower(r))
-	}
-	return name.String()
 }
 
 // ErrNoAction says that an action is unknown.
@@ -277,19 +166,15 @@ func (u UserKeys) replacementFor(built string) string {
 }
 
 // keyLabel returns the label of an action's keys; built-in keys have their own label.
-func (u UserKeys) keyLabel(b key.Binding) string {
-	keys, mine := slices.Clone(b.Keys()), false
-	for i, k := range keys {
-		_, moved := u[k]
-		mine = mine || moved
-		if keys[i] = u.replacementFor(k); keys[i] == " " {
-			keys[i] = "space"
-		}
+func (u UserKeys) keyLabel(keys []string) string {
+	if !slices.ContainsFunc(keys, func(k string) bool { return u[k] != "" }) {
+		return screen.NameKeys(keys, display.Drawer{}).String()
 	}
-	if !mine {
-		return b.Help().Key
+	var mine []string
+	for _, k := range keys {
+		mine = append(mine, strings.Replace(u.replacementFor(k), " ", "space", 1))
 	}
-	return strings.Join(keys, " ")
+	return strings.Join(mine, " ")
 }
 
 // named has the names of special keys.
@@ -319,7 +204,7 @@ func (m *Model) keysOf(mode modes.Mode) []screen.Binding {
 		return all
 	}
 	menu := isMenu(mode)
-	if help := (screen.Binding{Keys: []string{"?"}, Hint: display.Lit("? help")}); !menu && !slices.ContainsFunc(all, help.SharesKey) {
+	if help := screen.Can("help")[0]; !menu && !slices.ContainsFunc(all, help.SharesKey) {
 		all = append([]screen.Binding{help}, all...)
 	}
 	return m.asUser(all, menu)
@@ -361,7 +246,7 @@ func (m *Model) asUser(all []screen.Binding, menu bool) []screen.Binding {
 	}
 	out := slices.Clone(all)
 	for i := range out {
-		out[i] = out[i].Remap(to, m.draw)
+		out[i] = out[i].Remap(to)
 	}
 	return out
 }
@@ -379,14 +264,14 @@ func (m *Model) stepBack(last tea.Cmd) {
 		m.search.clearSearch()
 	case m.zoom:
 		m.zoom = false
-	case m.focus == m.doc && m.doc.HasOpenString() && m.backInPane():
+	case m.focus == m.doc && m.doc.HasOpenString() && m.focus.Back():
 	case m.from != nil && m.from.to == m.selected:
 		if m.focus == m.findings && m.from.chosen != m.selected {
 			m.showNotice(display.Lit("back to where you were before !"))
 		}
 		m.selected = m.from.chosen
 		m.turnTo(m.from.pane)
-	case m.backInPane():
+	case m.focus.Back():
 	case m.focus != m.last[panes.Left] && m.selectedTurn() != nil:
 		m.turnTo(m.last[panes.Left])
 	case m.turnFilter.Active():
@@ -398,12 +283,6 @@ func (m *Model) stepBack(last tea.Cmd) {
 		return
 	}
 	m.refreshPanes()
-}
-
-// backInPane closes something that is open in the focused pane, and reports whether there was anything.
-func (m *Model) backInPane() bool {
-	p, ok := m.focus.(panes.Closer)
-	return ok && p.Back()
 }
 
 func (m *Model) focusOn(p panes.Pane) {

@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/charmbracelet/bubbles/key"
-
 	"toolscope/ui/screen"
 )
 
@@ -28,12 +26,10 @@ func TestHelp(t *testing.T) {
 		s.press("?").shows("HELP  in the document", "Call states; a turn", "not an object", "enter run", "tab other views", "esc close")
 		for _, size := range [][2]int{{80, 24}, {140, 40}, {40, 12}} {
 			text := helpText(s.resize(size[0], size[1]))
-			for _, g := range s.keys.keyGroups() {
-				for _, k := range g.keys {
-					does := k.Help().Desc[:min(len(k.Help().Desc), 20)]
-					if bound := screen.FindBinding(keys, k.Keys()[0]) != nil; bound != strings.Contains(text, does) && size[0] > 40 {
-						t.Errorf("%s %q: bound is %t", k.Help().Key, does, bound)
-					}
+			for _, a := range screen.Actions {
+				does := a.Does[:min(len(a.Does), 20)]
+				if bound := screen.FindBinding(keys, a.KeyList()[0]) != nil; bound != strings.Contains(text, does) && size[0] > 40 {
+					t.Errorf("%s %q: bound is %t", a.Keys, does, bound)
 				}
 			}
 		}
@@ -74,12 +70,10 @@ func TestHelpDoes(t *testing.T) {
 func TestKeysAreBound(t *testing.T) {
 	s := agent(t, 140, 40)
 	bound := slices.Concat(s.modeStack.activeMode().Keys(), s.press("2").modeStack.activeMode().Keys(), s.press("p").modeStack.activeMode().Keys())
-	for _, g := range s.keys.keyGroups() {
-		for _, b := range g.keys {
-			for _, key := range b.Keys() {
-				if screen.FindBinding(bound, key) == nil {
-					t.Errorf("%s of %s, %q, is bound nowhere", key, b.Help().Key, b.Help().Desc)
-				}
+	for _, a := range screen.Actions {
+		for _, key := range a.KeyList() {
+			if screen.FindBinding(bound, key) == nil {
+				t.Errorf("%s of %s, %q, is bound nowhere", key, a.Name, a.Does)
 			}
 		}
 	}
@@ -95,7 +89,7 @@ func TestHints(t *testing.T) {
 			last := s.rows()[23]
 			if more, ok := strings.CutPrefix(last, " ? help"); ok {
 				for _, h := range strings.Split(strings.TrimSpace(more), "  ") {
-					known := func(b screen.Binding) bool { return h == "" || b.Hint.String() == h }
+					known := func(b screen.Binding) bool { return h == "" || b.HintText(s.draw).String() == h }
 					if !slices.ContainsFunc(s.modeStack.activeMode().Keys(), known) {
 						t.Errorf("at width %d: %q", w, last)
 					}
@@ -110,14 +104,11 @@ func TestHints(t *testing.T) {
 // TestPaneKeys: the key of each pane is in the table of keys, and in its words there.
 func TestPaneKeys(t *testing.T) {
 	s := newScreen(t, 80, 24)
-	var own, words []string
+	var own []string
 	for _, p := range s.table {
 		own = append(own, p.key)
 	}
-	for _, b := range []key.Binding{s.keys.Pane, s.keys.Tab} {
-		words = append(words, strings.Fields(b.Help().Key)...)
-	}
-	if listed := slices.Concat(s.keys.Pane.Keys(), s.keys.Tab.Keys()); !slices.Equal(listed, own) || !slices.Equal(words, own) {
-		t.Errorf("the table of keys has %v, in words %v; the panes have %v", listed, words, own)
+	if listed := slices.Concat(screen.ActionNamed("pane").KeyList(), screen.ActionNamed("tab").KeyList()); !slices.Equal(listed, own) {
+		t.Errorf("the table of keys has %v; the panes have %v", listed, own)
 	}
 }

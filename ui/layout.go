@@ -15,7 +15,7 @@ type paneLayout struct {
 	table []placedPane // in tab order; the first has the key 1
 	focus panes.Pane
 	last  [panes.Places]panes.Pane // per area, the last pane that had the focus
-	below panes.Tab                // the open tab under the document, or nil
+	below panes.Pane               // the open tab under the document, or nil
 	tabs  TabState
 	order SplitDirection
 	from  *backTarget // the target of esc, or nil
@@ -38,18 +38,21 @@ type placedPane struct {
 	key string
 }
 
+// isTab reports whether the pane is a tab.
+func (p placedPane) isTab() bool { return p.at >= panes.Side }
+
 // setPanes sets the panes. The focus stays on the pane of the same number.
 func (d *paneLayout) setPanes(table []placedPane) {
 	focused, open := max(0, d.index(d.focus)), max(0, d.index(d.below))
 	d.table, d.last = table, [panes.Places]panes.Pane{}
 	for _, p := range slices.Backward(table) {
 		d.last[p.at] = p.Pane
-		if t, ok := p.Pane.(panes.Tab); ok {
-			d.below = t
+		if p.isTab() {
+			d.below = p.Pane
 		}
 	}
-	if t, ok := table[open].Pane.(panes.Tab); ok {
-		d.showPane(t)
+	if table[open].isTab() {
+		d.showPane(table[open].Pane)
 	}
 	d.focus = table[focused].Pane
 	d.last[table[focused].at] = d.focus
@@ -61,9 +64,10 @@ func (d *paneLayout) index(pane panes.Pane) int {
 
 // showPane shows a pane in its area.
 func (d *paneLayout) showPane(pane panes.Pane) {
-	d.last[d.table[d.index(pane)].at] = pane
-	if t, ok := pane.(panes.Tab); ok {
-		d.below = t
+	p := d.table[d.index(pane)]
+	d.last[p.at] = pane
+	if p.isTab() {
+		d.below = pane
 	}
 }
 
@@ -76,7 +80,7 @@ func (d *paneLayout) turnTo(pane panes.Pane) {
 }
 
 // openTab opens a tab, and keeps the focus.
-func (d *paneLayout) openTab(tab panes.Tab) {
+func (d *paneLayout) openTab(tab panes.Pane) {
 	d.showPane(tab)
 	d.tabs = TabsOpen
 }
@@ -90,7 +94,7 @@ func (d *paneLayout) closeTab() {
 }
 
 // visibleTab returns the open tab under the document on a screen of width w, or nil.
-func (d *paneLayout) visibleTab(w int) panes.Tab {
+func (d *paneLayout) visibleTab(w int) panes.Pane {
 	if d.tabs == TabsOpen || d.tabs == TabsByWidth && w >= twoColumns {
 		return d.below
 	}
@@ -155,7 +159,7 @@ func (d *paneLayout) isStacked(w int) bool {
 
 // zoomedSlot returns the focused pane on the full body.
 func (d *paneLayout) zoomedSlot(h int) paneSlot {
-	if _, ok := d.focus.(panes.Tab); ok {
+	if d.table[d.index(d.focus)].isTab() {
 		return paneSlot{d.focus, h, d.panesAt(panes.Side, panes.Low)}
 	}
 	return paneSlot{pane: d.focus, height: h}
@@ -201,7 +205,7 @@ func (d *paneLayout) documentColumn(w, h int) []paneSlot {
 
 // tabHeight returns the height of an open tab in a column of h rows: what it needs, up to half. In a short
 // column, a focused tab leaves two rows for the document.
-func (d *paneLayout) tabHeight(tab panes.Tab, h int) int {
+func (d *paneLayout) tabHeight(tab panes.Pane, h int) int {
 	most := h / 2
 	if d.focus == tab && h < shortColumn {
 		most = max(most, h-2)
@@ -214,7 +218,7 @@ const shortColumn = 10
 
 // thirdColumn returns the third column: two open tabs, one above the other.
 func (d *paneLayout) thirdColumn(h int) []paneSlot {
-	upper, lower := d.last[panes.Side], d.last[panes.Low].(panes.Tab)
+	upper, lower := d.last[panes.Side], d.last[panes.Low]
 	if h < 2*minTabbedRows {
 		shown := d.last[panes.Side]
 		if d.focus == lower {
@@ -285,7 +289,7 @@ func (pl *paneLayout) resizePane(by int) {
 		if n < 0 {
 			continue
 		}
-		_, tab := pl.focus.(panes.Tab)
+		tab := pl.table[pl.index(pl.focus)].isTab()
 		switch last := len(c.panes) - 1; {
 		case pl.zoom:
 		case tab && n == last:
@@ -349,7 +353,7 @@ func (pl *paneLayout) borderIn(c column, y int, piled bool, sized func(func(x, y
 
 // turnToKey handles the number key of a pane: it focuses a pane, and opens or closes a tab.
 func (pl *paneLayout) turnToKey(p placedPane) {
-	if t, ok := p.Pane.(panes.Tab); ok && pl.focus == t && (pl.zoom || len(pl.m.frame.paneColumns()) < 3) {
+	if p.isTab() && pl.focus == p.Pane && (pl.zoom || len(pl.m.frame.paneColumns()) < 3) {
 		pl.m.closeTab()
 		pl.keepTabs()
 		pl.m.refreshPanes()
@@ -392,7 +396,7 @@ func (n tabName) width(short bool) int {
 func namesOf(s paneSlot, cells int) (names []tabName, short bool) {
 	long, brief := 0, 0
 	for _, t := range s.tabs {
-		n := tabName{t.Pane.(panes.Tab).Label(), t.Pane, t.Pane == s.pane}
+		n := tabName{t.Label(), t.Pane, t.Pane == s.pane}
 		if n.Name.Empty() && !n.open {
 			continue
 		}
@@ -492,11 +496,9 @@ func (pl *paneLayout) besideTabs(p *screen.Pen, s paneSlot, room int) (beside []
 // tab is open, it returns those of a document without a title, or the delta with which the call grows.
 func (pl *paneLayout) seenOf(p *screen.Pen, s paneSlot) (longest []display.Text) {
 	var spans display.Text
-	if w, ok := s.pane.(panes.SpanPane); ok {
-		spans = w.Spans(p)
-	}
-	if w, ok := s.pane.(panes.Scroller); ok {
-		if seen := p.ScrollInfo(w.Visible()); !seen.Empty() {
+	if s.pane != nil {
+		spans = s.pane.Spans(p)
+		if seen := p.ScrollInfo(s.pane.Visible()); !seen.Empty() {
 			if !spans.Empty() {
 				seen = display.Join(spans, seen.Between("  ", ""))
 			}

@@ -21,7 +21,6 @@ import (
 // Model is the program. It is the only tea.Model; Update routes messages to its methods.
 type Model struct {
 	opt        Options
-	keys       keyMap
 	draw       display.Drawer
 	pen        screen.Pen
 	in         providers.Inspector
@@ -80,7 +79,7 @@ func New(o Options) *Model {
 	if o.Journal == nil {
 		o.Journal = new(Journal)
 	}
-	m := &Model{opt: o, journal: o.Journal, keys: newKeyMap(), follow: true, selected: stream.NoRef, w: 80, h: 24}
+	m := &Model{opt: o, journal: o.Journal, follow: true, selected: stream.NoRef, w: 80, h: 24}
 	m.moment = pausedMoment{m: m, playState: playState{speed: 1}}
 	m.search.m, m.mouse.m, m.modeStack.m, m.setup.m, m.served.m, m.frame.m = m, m, m, m, m, m
 	m.paneLayout.m, m.paneSet.m, m.pinned.m, m.bookmarks.m = m, m, m, m

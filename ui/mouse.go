@@ -102,15 +102,15 @@ func (mo *mouse) handleWheel(x, y, rows int) {
 		if at, ok := mo.slotAt(x, row); ok {
 			mo.scrollUnderMouse(at.pane, rows)
 		}
-	} else if of, ok := mode.(panes.Clickable); ok {
+	} else if of, ok := mode.(modes.Clickable); ok {
 		of.Roll(rows)
 	}
 }
 
 func (mo *mouse) scrollUnderMouse(pane panes.Pane, rows int) {
-	if of, ok := pane.(panes.Clickable); ok {
+	if pane != nil {
 		mo.m.setFollow(false)
-		of.Roll(rows)
+		pane.Roll(rows)
 		mo.m.refreshPanes()
 	}
 }
@@ -126,7 +126,7 @@ func (mo *mouse) handleClick(x, y int) {
 		of.m.mouse.clickPane(x, row)
 		return
 	}
-	if of, ok := mode.(panes.Clickable); ok && mode == mo.m.modeStack.activeMode().Mode && of.Click(x, row) {
+	if of, ok := mode.(modes.Clickable); ok && mode == mo.m.modeStack.activeMode().Mode && of.Click(x, row) {
 		mo.m.pressKey("enter")
 	}
 }
@@ -141,24 +141,25 @@ func (mo *mouse) clickHint(x int) {
 		mo.m.notice = display.Text{}
 		return
 	}
-	if key := screen.HintAt(mo.m.now, mo.m.w, x); key != "" {
+	if key := screen.HintAt(mo.m.now, mo.m.draw, mo.m.w, x); key != "" {
 		mo.m.pressKey(key)
 	}
 }
 
 // clickTail runs the key whose hint is at cell x, in the part of the footer that follows an input.
 func (mo *mouse) clickTail(x int) {
-	at := mo.m.w - typedTail(mo.m.now).Width()
+	at := mo.m.w - mo.m.modeStack.typedTail().Width()
 	for _, b := range mo.m.now {
-		if b.Hint.Empty() {
+		if !b.HasHint() {
 			continue
 		}
 		at += typedGap
-		if x >= at && x < at+b.Hint.Width() {
+		width := b.HintText(mo.m.draw).Width()
+		if x >= at && x < at+width {
 			mo.m.pressKey(b.Keys[0])
 			return
 		}
-		at += b.Hint.Width()
+		at += width
 	}
 }
 
@@ -216,7 +217,7 @@ func (mo *mouse) clickPane(x, y int) {
 	if !was {
 		mo.m.focusOn(at.pane)
 	}
-	if of, ok := at.pane.(panes.Clickable); ok && of.Click(at.x, at.y) && was {
+	if at.pane.Click(at.x, at.y) && was {
 		mo.m.pressKey("enter")
 	}
 	mo.m.refreshPanes()

@@ -33,15 +33,13 @@ func (ps *paneSet) newPanes() []placedPane {
 	return []placedPane{
 		{ps.list, panes.Left, "1"},
 		{ps.doc, panes.Main, "2"},
-		placedTab(ps.wire, panes.Side, "3"),
-		placedTab(ps.findings, panes.Low, "4"),
-		placedTab(ps.runs, panes.Low, "5"),
-		placedTab(ps.request, panes.Side, "6"),
-		placedTab(ps.result, panes.Low, "7"),
+		{ps.wire, panes.Side, "3"},
+		{ps.findings, panes.Low, "4"},
+		{ps.runs, panes.Low, "5"},
+		{ps.request, panes.Side, "6"},
+		{ps.result, panes.Low, "7"},
 	}
 }
-
-func placedTab(t panes.Tab, at panes.Area, key string) placedPane { return placedPane{t, at, key} }
 
 // paneHost implements panes.Host.
 type paneHost struct{ m *Model }
@@ -76,14 +74,11 @@ func (ps *paneSet) paneKeys() []screen.Binding {
 
 // linkPanes highlights the bytes at the cursor of the focused pane in all others.
 func (ps *paneSet) linkPanes() {
-	at := panes.Span{}
-	if from, ok := ps.m.focus.(panes.LinkedPane); ok {
-		at = from.Chosen()
-		from.Point(panes.Span{})
-	}
+	at := ps.m.focus.Spot().Span
+	ps.m.focus.Point(panes.Span{})
 	for _, p := range ps.m.table {
-		if to, ok := p.Pane.(panes.LinkedPane); ok && p.Pane != ps.m.focus {
-			to.Point(at)
+		if p.Pane != ps.m.focus {
+			p.Point(at)
 		}
 	}
 }
@@ -91,9 +86,7 @@ func (ps *paneSet) linkPanes() {
 // followEnd sets whether the panes stay at the end of new data.
 func (ps *paneSet) followEnd(on bool) {
 	for _, p := range ps.m.table {
-		if f, ok := p.Pane.(panes.Follower); ok {
-			f.Follow(on)
-		}
+		p.Follow(on)
 	}
 }
 
@@ -268,7 +261,7 @@ func withFindings(m *Model) { m.openEvidence(m.findings) }
 func withRuns(m *Model) { m.openEvidence(m.runs) }
 
 // openEvidence opens a tab, if the document keeps enough room.
-func (ps *paneSet) openEvidence(tab panes.Tab) {
+func (ps *paneSet) openEvidence(tab panes.Pane) {
 	if ps.m.bodyHeight() >= tabFrom && !ps.m.large {
 		ps.m.openTab(tab)
 	}

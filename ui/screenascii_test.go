@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"toolscope/ui/screen"
 )
 
 // TestASCIIScreens: with ASCII no frame has another byte: of no film or scene at any size, in no mode
@@ -22,8 +24,8 @@ func TestASCIIScreens(t *testing.T) {
 		}
 		for _, name := range []string{"malformed", "history"} {
 			s := newScreen(t, size[0], size[1], ascii, func(o *Options) { o.Setup = new(SetupGuide) }).feed(demo(t, name)...)
-			for _, b := range bindings(newKeyMap()) {
-				for _, key := range b.Keys() {
+			for _, a := range screen.Actions {
+				for _, key := range a.KeyList() {
 					if len(key) == 1 && !strings.Contains("q", key) {
 						s.press(key).press("jG/e<enter>n<esc><esc><esc>")
 					}

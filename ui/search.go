@@ -27,14 +27,11 @@ type search struct {
 	at     int        // current match
 	there  bool       // the user went to a match
 	cursor int        // place in the pane from which the first match is searched
-	next   int        // how far the pane was searched, or searchDone
+	next   int        // how far the pane was searched, or panes.AllFound
 	round  int        // number of the current search step
 	of     stream.Ref // the selection at the search
 	events int        // number of events at the search
 }
-
-// searchDone is the position after a complete search.
-const searchDone = -1
 
 // seekTime is the search time before the next frame.
 const seekTime = 6 * time.Millisecond
@@ -50,9 +47,9 @@ func (sr *search) findText(query string) {
 
 func (sr *search) clearSearch() {
 	if sr.pane != nil {
-		sr.pane.Find("")
+		sr.pane.Find("", 0, nil)
 	}
-	*sr = search{m: sr.m, next: searchDone, round: sr.round + 1}
+	*sr = search{m: sr.m, next: panes.AllFound, round: sr.round + 1}
 }
 
 // findHits searches the pane, or else the others until one has a match.
@@ -62,12 +59,12 @@ func (sr *search) findHits() {
 	}
 	sr.hits, sr.next, sr.at, sr.there, sr.of, sr.events = nil, 0, 0, false, sr.m.selected, sr.m.view.Events()
 	sr.searchPart()
-	if len(sr.hits) > 0 || sr.next != searchDone {
+	if len(sr.hits) > 0 || sr.next != panes.AllFound {
 		sr.seekLater()
 		return
 	}
 	if other := sr.afterPane(sr.pane); other != nil {
-		sr.pane.Find("")
+		sr.pane.Find("", 0, nil)
 		sr.pane = other
 		sr.findHits()
 	}
@@ -90,20 +87,14 @@ func (sr *search) afterPane(asked panes.Pane) panes.Pane {
 
 // searchPart searches a part of the pane, or all of it if its search is fast.
 func (sr *search) searchPart() {
-	of, slow := sr.pane.(panes.SlowSearcher)
-	if !slow {
-		sr.hits, sr.cursor = sr.pane.Find(sr.query)
-		sr.next = searchDone
-		return
-	}
 	if sr.next == 0 {
-		sr.cursor = of.Cursor()
+		sr.cursor = sr.pane.Cursor()
 	}
 	began, current := sr.m.opt.Now(), -1
 	if sr.there {
 		current = sr.hits[sr.at]
 	}
-	more, next := of.SearchFrom(sr.query, sr.next, func() bool { return sr.m.opt.Now().Sub(began) < seekTime })
+	more, next := sr.pane.Find(sr.query, sr.next, func() bool { return sr.m.opt.Now().Sub(began) < seekTime })
 	sr.hits = append(sr.hits, more...)
 	slices.Sort(sr.hits) // turns below a call come before the next call
 	if sr.next = next; sr.there {
@@ -113,7 +104,7 @@ func (sr *search) searchPart() {
 
 // seekLater continues the search after the next frame, if it is not complete.
 func (sr *search) seekLater() {
-	if sr.next == searchDone {
+	if sr.next == panes.AllFound {
 		return
 	}
 	sr.round++
@@ -123,11 +114,11 @@ func (sr *search) seekLater() {
 
 // seekOn searches another part, unless the search has changed.
 func (sr *search) seekOn(piece int) {
-	if sr.round != piece || sr.next == searchDone {
+	if sr.round != piece || sr.next == panes.AllFound {
 		return
 	}
 	sr.searchPart()
-	if sr.next != searchDone {
+	if sr.next != panes.AllFound {
 		sr.seekLater()
 	} else if other := sr.afterPane(sr.pane); len(sr.hits) == 0 && other != nil {
 		sr.pane = other
@@ -142,7 +133,7 @@ func (sr *search) seekOn(piece int) {
 func (sr *search) selectFirstHit() {
 	from := sort.SearchInts(sr.hits, sr.cursor)
 	switch {
-	case sr.query == "" || sr.there || from == len(sr.hits) && sr.next != searchDone:
+	case sr.query == "" || sr.there || from == len(sr.hits) && sr.next != panes.AllFound:
 		return
 	case from == len(sr.hits):
 		from = 0
@@ -186,10 +177,10 @@ func (sr *search) goToHit(step int) {
 	}
 	sr.at, sr.there = ((sr.at+step)%n+n)%n, true
 	sr.m.setFollow(false)
-	if tab, ok := sr.pane.(panes.Tab); ok && sr.pane != sr.m.focus {
-		sr.m.openTab(tab)
-	} else if sr.pane != sr.m.focus {
-		sr.m.showPane(sr.pane)
+	if sr.pane != sr.m.focus {
+		if sr.m.showPane(sr.pane); sr.pane == sr.m.below {
+			sr.m.tabs = TabsOpen
+		}
 	}
 	sr.pane.GoTo(sr.hits[sr.at])
 	if sr.pane == sr.m.focus {
@@ -206,13 +197,13 @@ func (sr *search) hitsText() display.Text {
 	switch {
 	case sr.query == "":
 		return display.Text{}
-	case n == 0 && sr.next != searchDone:
+	case n == 0 && sr.next != panes.AllFound:
 		return display.Lit("searching")
 	case n == 0:
 		return display.Lit("no matches")
 	}
 	text := sr.m.draw.Format("%s of %s", screen.Count(sr.at+1), screen.Count(n))
-	if sr.next != searchDone {
+	if sr.next != panes.AllFound {
 		text = text.Between("", " so far")
 	}
 	if sr.pane == sr.m.focus {
@@ -247,11 +238,11 @@ func (s *searchBar) Typing() *screen.Input { return s.input }
 // Keys returns the keys that end it.
 func (s *searchBar) Keys() []screen.Binding {
 	return []screen.Binding{
-		{Keys: []string{"enter"}, Hint: display.Lit("enter keep"), Does: display.Lit("keep the matches"), Do: func() {
+		screen.Key("enter", "keep", "keep the matches", func() {
 			s.m.modeStack.closeTop()
 			s.m.search.goToHit(0) // shows the number of matches
-		}},
-		{Keys: []string{"esc"}, Hint: display.Lit("esc cancel"), Does: display.Lit("restore the view"), Do: func() {
+		}),
+		screen.Key("esc", "cancel", "restore the view", func() {
 			s.m.search.clearSearch()
 			before := s.before
 			before.round = s.m.search.round
@@ -261,7 +252,7 @@ func (s *searchBar) Keys() []screen.Binding {
 				s.m.search.at, s.m.search.there = before.at, len(s.m.search.hits) > before.at
 			}
 			s.m.modeStack.closeTop()
-		}},
+		}),
 	}
 }
 
@@ -300,16 +291,15 @@ func (f *filterBar) Typing() *screen.Input { return f.line }
 
 // Keys returns the keys that end it, and complete words.
 func (f *filterBar) Keys() []screen.Binding {
-	up := screen.Binding{Keys: []string{"up"}}.Name(f.m.draw)
 	return []screen.Binding{
-		{Keys: []string{"enter"}, Hint: display.Lit("enter keep"), Does: display.Lit("keep the filter"), Do: f.acceptFilter},
-		{Keys: []string{"tab"}, Hint: display.Lit("tab complete"), Does: display.Lit("complete a field or value"), Do: f.completeWord},
-		{Keys: []string{"up"}, Hint: up.Between("", " last"), Does: display.Lit("previous filter"), Do: func() { f.recallFilter(1) }},
-		{Keys: []string{"down"}, Does: display.Lit("next filter"), Do: func() { f.recallFilter(-1) }},
-		{Keys: []string{"esc"}, Hint: display.Lit("esc drop"), Does: display.Lit("show all turns"), Do: func() {
+		screen.Key("enter", "keep", "keep the filter", f.acceptFilter),
+		screen.Key("tab", "complete", "complete a field or value", f.completeWord),
+		screen.Key("up", "last", "previous filter", func() { f.recallFilter(1) }),
+		screen.Key("down", "", "next filter", func() { f.recallFilter(-1) }),
+		screen.Key("esc", "drop", "show all turns", func() {
 			f.m.modeStack.closeTop()
 			f.m.applyFilter("")
-		}},
+		}),
 	}
 }
 

@@ -129,7 +129,7 @@ func TestSearchElsewhere(t *testing.T) {
 // is found in pieces is what is found at once.
 func TestSearchInPieces(t *testing.T) {
 	s := newScreen(t, 80, 24).feed(mixed(0, 4500)...).press("g")
-	whole, _ := s.list.Find("broken")
+	whole, _ := s.list.Find("broken", 0, func() bool { return true })
 	for _, start := range []string{"g", "G"} {
 		s.press("<esc>" + start + "/broke")
 		s.slow = 4 * time.Millisecond

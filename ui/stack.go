@@ -240,7 +240,7 @@ func (ms *modeStack) drawFooter(p *screen.Pen) {
 		p.Text(screen.Accent, in.Prompt)
 		in.Draw(p)
 		p.Text(screen.Muted, in.Note.Between("  ", ""))
-		p.Right(screen.Muted, screen.Bare, typedTail(ms.m.now))
+		p.Right(screen.Muted, screen.Bare, ms.typedTail())
 		return
 	}
 	if !ms.m.notice.Empty() {
@@ -251,10 +251,10 @@ func (ms *modeStack) drawFooter(p *screen.Pen) {
 }
 
 // typedTail returns the hints after an input, each after a gap.
-func typedTail(keys []screen.Binding) (tail display.Text) {
-	for _, b := range keys {
-		if !b.Hint.Empty() {
-			tail = display.Join(tail, b.Hint.Between("   ", ""))
+func (ms *modeStack) typedTail() (tail display.Text) {
+	for _, b := range ms.m.now {
+		if b.HasHint() {
+			tail = display.Join(tail, b.HintText(ms.m.draw).Between("   ", ""))
 		}
 	}
 	return tail.Between("", " ")
@@ -290,10 +290,10 @@ type quitDialog struct{ browse }
 // Keys returns the choices. ^C means quit and cut.
 func (l *quitDialog) Keys() []screen.Binding {
 	return []screen.Binding{
-		{Keys: []string{"q"}, Hint: display.Lit("q quit and cut"), Does: display.Lit("quit and cut them"), Do: func() { l.m.modeStack.queueCmd(tea.Quit) }},
-		{Keys: []string{"w"}, Hint: display.Lit("w quit when they end"), Does: display.Lit("quit when they end"), Do: l.quitLater},
-		{Keys: []string{"esc"}, Hint: display.Lit("esc stay"), Does: display.Lit("stay"), Do: l.cancelQuit},
-		{Keys: []string{"ctrl+c"}, Do: func() { l.m.modeStack.queueCmd(tea.Interrupt) }},
+		screen.Key("q", "quit and cut", "quit and cut them", func() { l.m.modeStack.queueCmd(tea.Quit) }),
+		screen.Key("w", "quit when they end", "quit when they end", l.quitLater),
+		screen.Key("esc", "stay", "stay", l.cancelQuit),
+		screen.Key("ctrl+c", "", "", func() { l.m.modeStack.queueCmd(tea.Interrupt) }),
 	}
 }
 

@@ -169,9 +169,9 @@ func (su *setupScreen) drawSetupRow(p *screen.Pen, r setupRow) {
 // setupKeys returns the keys of the waiting screen.
 func (su *setupScreen) setupKeys() []screen.Binding {
 	return append(su.pasteKeys(), []screen.Binding{
-		{Keys: []string{"L"}, Hint: display.Lit("L streams"), Does: display.Lit("open streams"), Do: su.m.openStreams},
-		{Keys: []string{"d"}, Hint: display.Lit("d demo"), Does: display.Lit("play the demo"), Do: su.m.playDemo},
-		{Keys: []string{"q", "esc"}, Hint: display.Lit("q quit"), Does: display.Lit("quit"), Do: func() { su.m.quitOrAsk(tea.Quit) }},
+		screen.Key("L", "streams", "open streams", su.m.openStreams),
+		screen.Key("d", "demo", "play the demo", su.m.playDemo),
+		screen.Key("q esc", "quit", "quit", func() { su.m.quitOrAsk(tea.Quit) }),
 	}...)
 }
 
@@ -184,11 +184,11 @@ func (su *setupScreen) pasteKeys() []screen.Binding {
 		}
 	}
 	return []screen.Binding{
-		{Keys: []string{"up", "k"}, Does: display.Lit("previous line"), Do: move(-1)},
-		{Keys: []string{"down", "j"}, Does: display.Lit("next line"), Do: move(1)},
-		{Keys: []string{"?"}, Hint: display.Lit("? help")},
-		{Keys: []string{"y"}, Hint: display.Lit("y copy line"), Does: display.Lit("copy the line, or its group"), Do: su.copySetupLines},
-		{Keys: []string{"enter"}, Does: display.Lit("show the full lines"), Do: func() { su.expanded = !su.expanded }},
+		screen.Key("up k", "", "previous line", move(-1)),
+		screen.Key("down j", "", "next line", move(1)),
+		screen.Can("help")[0],
+		screen.Key("y", "copy line", "copy the line, or its group", su.copySetupLines),
+		screen.Key("enter", "", "show the full lines", func() { su.expanded = !su.expanded }),
 	}
 }
 
@@ -206,7 +206,7 @@ type setupPage struct{ m *Model }
 
 // Keys returns the keys that select and copy a setup.
 func (s *setupPage) Keys() []screen.Binding {
-	return append(s.m.setup.pasteKeys(), screen.Binding{Keys: []string{"esc", "q"}, Hint: display.Lit("esc back"), Does: display.Lit("close"), Do: s.m.modeStack.closeTop})
+	return append(s.m.setup.pasteKeys(), screen.Key("esc q", "back", "close", s.m.modeStack.closeTop))
 }
 
 // Click selects the setup at row y.
@@ -291,13 +291,13 @@ type recentCaptures struct {
 // Keys returns the keys of the list. Nothing else is open with it.
 func (r *recentCaptures) Keys() []screen.Binding {
 	return append([]screen.Binding{
-		{Keys: []string{"enter"}, Hint: display.Lit("enter open"), Does: display.Lit("open the capture"), Do: r.openSelected},
-		{Keys: []string{"d"}, Hint: display.Lit("d demo"), Does: display.Lit("play the demo"), Do: func() {
+		screen.Key("enter", "open", "open the capture", r.openSelected),
+		screen.Key("d", "demo", "play the demo", func() {
 			r.m.modeStack.closeTop()
 			r.m.playDemo()
-		}},
-		{Keys: []string{"q", "esc"}, Hint: display.Lit("q quit"), Does: display.Lit("quit"), Do: func() { r.m.modeStack.queueCmd(tea.Quit) }},
-	}, r.CursorKeys(display.Text{}, r.MoveTo)...)
+		}),
+		screen.Key("q esc", "quit", "quit", func() { r.m.modeStack.queueCmd(tea.Quit) }),
+	}, r.CursorKeys("", r.MoveTo)...)
 }
 
 // openSelected opens the selected capture, and follows one that is still being recorded.
@@ -347,7 +347,7 @@ func (m *Model) hasOnlyMCP() bool {
 // mcpKeys returns the keys that move in the MCP requests.
 func (rc *requestCursor) mcpKeys() []screen.Binding {
 	w := &rc.rows
-	keys := w.CursorKeys(display.Text{}, func(row int) { rc.fixed = true; w.MoveTo(row) })
+	keys := w.CursorKeys("", func(row int) { rc.fixed = true; w.MoveTo(row) })
 	last := &keys[len(keys)-1]
 	last.Does, last.Do = display.Lit("to the end, and follow"), func() { rc.fixed = false }
 	return keys

@@ -14,7 +14,7 @@ import (
 
 // timings is a pane as a stranger would add one: how long each turn took.
 type timings struct {
-	screen.Window
+	panes.PaneRows
 	of   *providers.View
 	host panes.Host
 }
@@ -40,27 +40,14 @@ func (t *timings) Label() panes.Label {
 	return panes.Label{Name: display.Lit("TIMINGS"), Count: screen.Count(t.Rows), Role: screen.Plain}
 }
 
-func (t *timings) WantedRows() int { return t.Rows }
-
 func (t *timings) Keys() []screen.Binding {
 	choose := func() { t.host.Choose(t.of.Session().Turns[t.At].Ref()) }
 	return append([]screen.Binding{
-		{Keys: []string{"enter"}, Hint: display.Lit("enter choose it"), Does: display.Lit("choose it"), Do: choose},
-		{Keys: []string{"/"}, Hint: display.Lit("/ find")},
-		{Keys: []string{"f12"}, Hint: display.Lit("f12 nothing")},
-	}, t.CursorKeys(display.Text{}, t.MoveTo)...)
+		screen.Key("enter", "choose it", "choose it", choose),
+		screen.Key("/", "find", "", nil),
+		screen.Key("f12", "nothing", "", nil),
+	}, t.CursorKeys("", t.MoveTo)...)
 }
-
-func (t *timings) Find(query string) (rows []int, cursor int) {
-	for row := range t.Rows {
-		if strings.Contains(fmt.Sprintf("turn %d", row+1), query) {
-			rows = append(rows, row)
-		}
-	}
-	return rows, t.At
-}
-
-func (t *timings) GoTo(row int) { t.MoveTo(row) }
 
 // TestNewPane: a line in the table, and a pane has its number, its turn with tab, its place, zoom,
 // search, footer and help.
@@ -70,8 +57,8 @@ func TestNewPane(t *testing.T) {
 	two.open("msg_two").text("the second").stop("end_turn")
 	for _, size := range [][2]int{{60, 20}, {80, 24}, {120, 40}, {220, 40}} {
 		s := newScreen(t, size[0], size[1])
-		toy := &timings{host: paneHost{s.Model}}
-		s.table = append(s.table, placedTab(toy, panes.Low, "9"))
+		toy := &timings{host: paneHost{s.Model}, PaneRows: panes.NewRows(paneHost{s.Model}, func(row int) string { return fmt.Sprintf("turn %d", row+1) })}
+		s.table = append(s.table, placedPane{toy, panes.Low, "9"})
 		s.feed(append(one.records, two.records...)...)
 
 		if s.hides("took of").press("9").shows("[TIMINGS 2]", "took of turn 2"); s.focus != toy {
@@ -119,8 +106,8 @@ func (c *counter) Draw(p *screen.Pen, y int) {
 
 func (c *counter) Keys() []screen.Binding {
 	return []screen.Binding{
-		{Keys: []string{"+"}, Hint: display.Lit("+ more"), Does: display.Lit("count on"), Do: func() { c.n++ }},
-		{Keys: []string{"esc"}, Hint: display.Lit("esc close"), Does: display.Lit("close"), Do: c.host.Close},
+		screen.Key("+", "more", "count on", func() { c.n++ }),
+		screen.Key("esc", "close", "close", c.host.Close),
 	}
 }
 
@@ -129,7 +116,7 @@ func (c *counter) Keys() []screen.Binding {
 func TestNewMode(t *testing.T) {
 	s := agent(t, 140, 40)
 	s.entries = append(s.entries, modes.Entry{
-		Binding: screen.Binding{Keys: []string{"C"}, Hint: display.Lit("C count"), Does: display.Lit("count something")},
+		Binding: screen.Key("C", "count", "count something", nil),
 		New: func(h modes.Host) (modes.Mode, display.Text) {
 			if h.Chosen().Call == 0 {
 				return nil, display.Lit("count what?")

@@ -63,14 +63,14 @@ func (s *summary) footRows(h int) int {
 func (s *summary) Keys() []screen.Binding {
 	m := s.m
 	keys := append([]screen.Binding{
-		{Keys: []string{"?"}, Hint: display.Lit("? help")},
-		{Keys: []string{"enter"}, Hint: display.Lit("enter show scene"), Does: display.Lit("show scene"), Do: s.showSelected},
+		screen.Can("help")[0],
+		screen.Key("enter", "show scene", "show scene", s.showSelected),
 		m.tour.restartKey(),
-		{Keys: []string{":"}, Hint: display.Lit(": commands")},
-		{Keys: []string{"q"}, Hint: display.Lit("q quit"), Does: display.Lit("quit"), Do: func() { m.quitOrAsk(tea.Quit) }},
-		{Keys: []string{"esc"}, Hint: display.Lit("esc explore"), Does: display.Lit("explore the demo"), Do: m.modeStack.closeTop},
+		screen.Key(":", "commands", "", nil),
+		screen.Key("q", "quit", "quit", func() { m.quitOrAsk(tea.Quit) }),
+		screen.Key("esc", "explore", "explore the demo", m.modeStack.closeTop),
 	}, m.tour.sceneKeys()...)
-	return append(keys, s.CursorKeys(display.Text{}, s.MoveTo)...)
+	return append(keys, s.CursorKeys("", s.MoveTo)...)
 }
 
 // showSelected shows the selected scene. The tour continues only when the user presses space.
@@ -203,10 +203,10 @@ func (s *sortedTurns) sort() {
 
 func (s *sortedTurns) Keys() []screen.Binding {
 	return append([]screen.Binding{
-		{Keys: []string{"enter"}, Hint: display.Lit("enter go there"), Does: display.Lit("go to the turn"), Do: s.goToSelected},
-		{Keys: []string{"s"}, Hint: display.Lit("s sort again"), Does: display.Lit("sort again with new turns"), Do: s.sort},
-		{Keys: []string{"esc", "q"}, Hint: display.Lit("esc back"), Does: display.Lit("close"), Do: s.m.modeStack.closeTop},
-	}, s.CursorKeys(display.Lit("j k row"), s.MoveTo)...)
+		screen.Key("enter", "go there", "go to the turn", s.goToSelected),
+		screen.Key("s", "sort again", "sort again with new turns", s.sort),
+		screen.Key("esc q", "back", "close", s.m.modeStack.closeTop),
+	}, s.CursorKeys("row", s.MoveTo)...)
 }
 
 func (s *sortedTurns) goToSelected() {

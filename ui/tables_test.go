@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"toolscope/ui/panes"
+	"toolscope/ui/screen"
 )
 
 // TestArrange: whatever the size, columns and rules fill the width, the panes of a column its
@@ -100,28 +101,28 @@ func TestArrangements(t *testing.T) {
 
 // TestKeys: every binding is in the help exactly once, and while browsing no key does two things.
 func TestKeys(t *testing.T) {
-	km := newKeyMap()
 	listed, bound := map[string]int{}, map[string]string{}
-	for _, g := range km.keyGroups() {
-		for _, b := range g.keys {
-			if listed[b.Help().Desc]++; b.Help().Key == "" || b.Help().Desc == "" || len(b.Keys()) == 0 {
-				t.Errorf("%+v has no help or keys", b)
+	for _, g := range keyGroups {
+		for name := range strings.FieldsSeq(g.actions) {
+			a := screen.ActionNamed(name)
+			if listed[name]++; a.Does == "" || len(a.KeyList()) == 0 {
+				t.Errorf("%+v has no help or keys", a)
 			}
-			for _, k := range b.Keys() {
+			for _, k := range a.KeyList() {
 				if bound[k] != "" {
-					t.Errorf("%s does %s and %s", k, bound[k], b.Help().Desc)
+					t.Errorf("%s does %s and %s", k, bound[k], a.Does)
 				}
-				bound[k] = b.Help().Desc
+				bound[k] = a.Does
 			}
 		}
 	}
-	for _, b := range bindings(km) {
-		if listed[b.Help().Desc] != 1 {
-			t.Errorf("%q is %d times in the help", b.Help().Desc, listed[b.Help().Desc])
+	for _, a := range screen.Actions {
+		if listed[a.Name] != 1 {
+			t.Errorf("%q is %d times in the help", a.Name, listed[a.Name])
 		}
 	}
 	words := newScreen(t, 80, 24).typedCommands()
-	if table := Keys(nil); len(table) != len(bindings(km))+len(words) || !slices.Contains(table, Key{"Words", ":log", "show toolscope's log"}) || !slices.Contains(table, Key{"Look", "/", "find in the pane"}) {
-		t.Errorf("%d keys in the table, %d are bound: %v", len(table), len(bindings(km)), table)
+	if table := Keys(nil); len(table) != len(screen.Actions)+len(words) || !slices.Contains(table, Key{"Words", ":log", "show toolscope's log"}) || !slices.Contains(table, Key{"Look", "/", "find in the pane"}) {
+		t.Errorf("%d keys in the table, %d are bound: %v", len(table), len(screen.Actions), table)
 	}
 }

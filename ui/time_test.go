@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"toolscope/stream"
-	"toolscope/ui/panes"
 	"toolscope/ui/screen"
 )
 
@@ -73,7 +72,7 @@ func checkTabs(t *testing.T, n int, fresh, walks *rig) {
 		}
 	}
 	for _, p := range walks.table {
-		if _, is := p.Pane.(panes.Tab); !is {
+		if !p.isTab() {
 			continue
 		}
 		if diff := cmp.Diff(fresh.tabRows(p.key), walks.tabRows(p.key)); diff != "" {

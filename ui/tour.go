@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
 
 	"toolscope/providers"
@@ -227,56 +226,53 @@ func (tp *tourPlayer) isSummaryOpen() bool {
 // tourKeys returns the keys of the tour, whatever evidence is open. After any other key, the user has
 // control.
 func (tp *tourPlayer) tourKeys() []screen.Binding {
-	km := tp.m.keys
-	hold := bindAction(km.Pause, tp.m.toggleTour)
-	if hold.Hint = display.Lit("space pause"); tp.waits {
-		hold.Hint = display.Lit("space next")
+	hold := screen.Do("pause", tp.m.toggleTour).Hinted("pause")
+	if tp.waits {
+		hold.Hint = "next"
 	}
 	claim := tp.sceneKeys()
 	keys := []screen.Binding{
-		{Keys: []string{"?"}, Hint: display.Lit("? help")}, hold,
-		{Keys: []string{","}, Hint: display.Lit(", . step")},
+		screen.Can("help")[0], hold,
+		screen.Can("step")[0],
 		claim[0], claim[1], tp.restartKey(),
-		{Keys: km.Escape.Keys(), Hint: display.Lit("esc end"), Does: display.Lit("end the tour and explore"), Do: tp.leaveTourWithNote},
+		screen.Key("esc", "end", "end the tour and explore", tp.leaveTourWithNote),
 	}
 	if tp.m.large {
-		next := screen.Binding{Keys: []string{"tab"}, Hint: display.Lit("tab next call")}
+		next := screen.Key("tab", "next call", "", nil)
 		keys = append(append(slices.Clone(keys[1:5]), next, keys[0]), keys[5:]...)
 	}
-	return tp.m.asUser(append(keys, bindPair(km.Speed, func(step int) { tp.m.moment.setSpeed(step < 0) })...), false)
+	return tp.m.asUser(append(keys, screen.DoBoth("speed", func(step int) { tp.m.moment.setSpeed(step < 0) })...), false)
 }
 
 // sceneKeys returns the keys that go to other scenes.
 func (tp *tourPlayer) sceneKeys() []screen.Binding {
-	keys := bindPair(tp.m.keys.Change, func(step int) { tp.nextScene(-step) })
-	keys[0].Hint = display.Lit("{ } scene")
+	keys := screen.DoBoth("change", func(step int) { tp.nextScene(-step) })
+	keys[0] = keys[0].Hinted("scene").Show("{ }")
 	keys[0].Does, keys[1].Does = display.Lit("previous scene"), display.Lit("next scene of the demo")
 	return keys
 }
 
 // restartKey returns the key that restarts the demo.
 func (tp *tourPlayer) restartKey() screen.Binding {
-	b := bindAction(tp.m.keys.Demo, tp.m.startTour)
-	b.Hint, b.Does = display.Lit("d restart"), display.Lit("restart the demo")
-	return b
+	return screen.Key("d", "restart", "restart the demo", tp.m.startTour)
 }
 
 // handleTourKey handles a key during the tour. During the opening, any key that the tour doesn't use
 // continues. Later, such a key ends the tour and has its usual effect.
 func (tp *tourPlayer) handleTourKey(k tea.KeyMsg) {
-	km, name := tp.m.keys, k.String()
+	name := k.String()
 	if b := screen.FindBinding(tp.tourKeys(), name); b != nil {
 		b.Do()
 		return
 	}
-	if b := screen.FindBinding(tp.m.userGlobalKeys(), name); b != nil && containsKey(name, km.Help, km.Theme, km.Suspend, km.Interrupted) {
-		if containsKey(name, km.Help, km.Theme) {
+	if b := screen.FindBinding(tp.m.userGlobalKeys(), name); b != nil && isKeyOf(name, "help", "theme", "suspend", "interrupted") {
+		if isKeyOf(name, "help", "theme") {
 			tp.pauseTour()
 		}
 		b.Do()
 		return
 	}
-	if tp.isTourOpening() && !containsKey(name, km.Quit) {
+	if tp.isTourOpening() && !isKeyOf(name, "quit") {
 		tp.playToNextScene()
 		return
 	}
@@ -287,8 +283,9 @@ func (tp *tourPlayer) handleTourKey(k tea.KeyMsg) {
 	}
 }
 
-func containsKey(name string, of ...key.Binding) bool {
-	return slices.ContainsFunc(of, func(b key.Binding) bool { return slices.Contains(b.Keys(), name) })
+// isKeyOf reports whether a key is a built-in key of one of the actions.
+func isKeyOf(key string, actions ...string) bool {
+	return slices.ContainsFunc(actions, func(name string) bool { return slices.Contains(screen.ActionNamed(name).KeyList(), key) })
 }
 
 // captionRows returns the height of the caption below the panes: a line across if there is room, and the

@@ -116,8 +116,10 @@ var (
 	}
 	inputRejected = &stream.Diagnosis{
 		Code: "INPUT_REJECTED", Severity: stream.Error, By: stream.Model,
-		Meaning: "The SDK doesn't run the call: its input doesn't parse or doesn't match the schema, or the tool is unknown.",
-		Advice:  "Read the SDK's error. The model gets it as the result of the call and may try again.",
+		ExplainsState: true,
+		Verdict:       "not accepted",
+		Meaning:       "The SDK doesn't run the call: its input doesn't parse or doesn't match the schema, or the tool is unknown.",
+		Advice:        "Read the SDK's error. The model gets it as the result of the call and may try again.",
 	}
 	approvalRequested = &stream.Diagnosis{
 		Code: "APPROVAL_REQUESTED", Severity: stream.Info, By: stream.Gateway,

@@ -126,11 +126,13 @@ var (
 	}
 	argsNotPositional = &stream.Diagnosis{
 		Code: "ARGS_NOT_POSITIONAL", Severity: stream.Warn, By: stream.Gateway,
+		Verdict: "not an array",
 		Meaning: "The arguments are ordinary JSON, although this protocol requires a positional array. Clients that expect the array get no arguments.",
 		Advice:  "Accept both forms in your client. The JSON is shown as it arrived.",
 	}
 	badStruct = &stream.Diagnosis{
 		Code: "BAD_STRUCT", Severity: stream.Error, By: stream.Provider,
+		Verdict: "bad array",
 		Meaning: "The positional array of the arguments can't be read as an object. It is shown as it arrived.",
 		Advice:  "Check the call in the wire pane: it is damaged, or it has a new form.",
 	}
@@ -146,6 +148,7 @@ var (
 	}
 	lengthFirstDivergence = &stream.Diagnosis{
 		Code: "LENGTH_FIRST_DIVERGENCE", Severity: stream.Warn, By: stream.Client,
+		Verdict: "array length",
 		Meaning: "A client that checks an array's length before its content reads different arguments from these bytes.",
 		Advice:  "Make your client check the content of each array before its length. A list of two elements is not a number.",
 	}
@@ -156,11 +159,13 @@ var (
 	}
 	nonCanonical = &stream.Diagnosis{
 		Code: "NON_CANONICAL_VALUE", Severity: stream.Warn, By: stream.Provider,
+		Verdict: "odd value",
 		Meaning: "A value is not written as protobuf writes it. Clients disagree on its meaning.",
 		Advice:  "Compare your client's value with the value that toolscope shows.",
 	}
 	numAsFloat = &stream.Diagnosis{
 		Code: "NUM_AS_FLOAT", Severity: stream.Warn, By: stream.Provider,
+		Verdict: "inexact",
 		Meaning: "A number can't be kept exactly, because every number of this protocol is a double.",
 		Advice:  "Declare ids and other long numbers as strings in the tool's schema.",
 	}

@@ -272,6 +272,7 @@ var findings = []*stream.Diagnosis{
 var (
 	patchOverwrites = &stream.Diagnosis{
 		Code: "PATCH_OVERWRITES", Severity: stream.Warn, By: stream.Provider,
+		Verdict: "overwritten",
 		Meaning: "A delta sets a value again that was already complete. Clients that append the new value get different arguments from clients that replace the old value.",
 		Advice:  "Compare your client's arguments with the ones that toolscope shows.",
 	}
@@ -287,13 +288,16 @@ var (
 	}
 	patchUnreadable = &stream.Diagnosis{
 		Code: "PATCH_UNREADABLE", Severity: stream.Error, By: stream.Provider,
+		Verdict: "bad patch",
 		Meaning: "The path or the value of a delta can't be read, so a value of the arguments is lost.",
 		Advice:  "Don't run the call. Check the delta in the wire pane.",
 	}
 	implicitEnd = &stream.Diagnosis{
 		Code: "IMPLICIT_END", Severity: stream.Warn, By: stream.Provider,
-		Meaning: "Another call began before this one ended, so nothing says that its arguments are complete.",
-		Advice:  "Check that the arguments match the schema before you run the call.",
+		ExplainsState: true,
+		Verdict:       "no end",
+		Meaning:       "Another call began before this one ended, so nothing says that its arguments are complete.",
+		Advice:        "Check that the arguments match the schema before you run the call.",
 	}
 )
 

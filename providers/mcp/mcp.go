@@ -403,16 +403,19 @@ var Findings = []*stream.Diagnosis{strayOutput, strayBody, strayAsk, strayAnswer
 var (
 	strayOutput = &stream.Diagnosis{
 		Code: "MCP_STDOUT", Severity: stream.Error, By: stream.Server,
+		Verdict: "bad MCP out",
 		Meaning: "An MCP server wrote something to standard output that is not a message. Only messages are allowed there, and some clients end the connection.",
 		Advice:  "Make the server write its log to standard error.",
 	}
 	strayBody = &stream.Diagnosis{
 		Code: "MCP_BODY", Severity: stream.Error, By: stream.Server,
+		Verdict: "bad MCP body",
 		Meaning: "An MCP server answered with something that is not a message of its protocol.",
 		Advice:  "Look for something between the client and the server, such as a login page, or a gateway that answers itself.",
 	}
 	strayAsk = &stream.Diagnosis{
 		Code: "MCP_STDIN", Severity: stream.Error, By: stream.Client,
+		Verdict: "bad MCP stdin",
 		Meaning: "A client sent an MCP server something that is not a message of its protocol.",
 		Advice:  "Report this to the maker of the client. A server may exit when it gets such a message.",
 	}
@@ -423,6 +426,7 @@ var (
 	}
 	serverError = &stream.Diagnosis{
 		Code: "MCP_ERROR", Severity: stream.Warn, By: stream.Server,
+		Verdict: "MCP error",
 		Meaning: "An MCP server reports an error without naming the request, because it couldn't read a message that the client sent.",
 		Advice:  "Check the message that the client sent just before the error.",
 	}

@@ -263,7 +263,7 @@ func (k *call) checkCall(cut bool) {
 	switch {
 	case cut:
 	case k.IsNull(), k.Bytes == 0 && k.sawNull:
-		k.Once(protocol.ArgsNull, "the arguments are null: treated as {}")
+		k.reportNull()
 	case k.Bytes > 0:
 	case k.sawArgs:
 		k.Once(protocol.ArgsEmpty, "the arguments are an empty string: treated as {}")
@@ -271,6 +271,9 @@ func (k *call) checkCall(cut bool) {
 		k.Once(protocol.ArgsMissing, "the call has no arguments field: treated as {}")
 	}
 }
+
+// reportNull reports arguments that are null.
+func (k *call) reportNull() { k.Once(protocol.ArgsNull, "the arguments are null: treated as {}") }
 
 // checkName looks for names that a client or gateway joined.
 func (d *decoder) checkName(k *call) {

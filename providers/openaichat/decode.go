@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"slices"
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
@@ -95,11 +96,16 @@ func (d *decoder) Frame(f stream.Frame) error {
 
 // Close ends the stream. Without a finish reason and [DONE] the turn is cut off.
 func (d *decoder) Close() {
-	if d.turn.IsOpen() && d.isFinished() && !d.failed {
+	isEarly := func(st *choiceState) bool { return st.early }
+	switch {
+	case !d.turn.IsOpen() || !d.isFinished() || d.failed:
+		d.turn.Cut("the stream ended without a finish reason and without [DONE]")
+	case slices.ContainsFunc(d.choices, isEarly):
+		d.turn.Cut("the stream ended without [DONE], and its finish reasons came before the end of the arguments")
+	default:
 		d.turn.Find(stream.NoTerminator.WithSeverity(stream.Info), "a finish reason came without [DONE]: usage may be missing")
 		d.endTurn()
 	}
-	d.turn.Cut("the stream ended without a finish reason and without [DONE]")
 }
 
 // ensureTurn opens a turn, or updates its id and model from a later chunk. Azure's first chunk has

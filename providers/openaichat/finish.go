@@ -93,6 +93,9 @@ func (d *decoder) reportFinish(st *choiceState, c *choice) {
 // sealCalls makes the open calls of the choice final.
 func (st *choiceState) sealCalls(cut bool) {
 	for _, k := range st.open {
+		if !cut && k.IsNull() {
+			k.reportNull()
+		}
 		k.Seal()
 		k.checkCall(cut)
 	}

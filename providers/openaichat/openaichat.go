@@ -214,21 +214,25 @@ var (
 	}
 	indexChanged = &stream.Diagnosis{
 		Code: "IDX_CHANGED", Severity: stream.Warn, By: stream.Gateway,
+		Verdict: "index changed",
 		Meaning: "Later deltas of a call have a different index. Only the id shows which call they belong to.",
 		Advice:  "Make your client use a delta's id, if there is one, instead of its index.",
 	}
 	indexAndIDMissing = &stream.Diagnosis{
 		Code: "IDX_ID_MISSING", Severity: stream.Warn, By: stream.Gateway,
+		Verdict: "no index",
 		Meaning: "Several calls have neither an index nor an id. Only a name shows where a call begins.",
 		Advice:  "Turn parallel calls off for this provider, or update its software.",
 	}
 	idIsNull = &stream.Diagnosis{
 		Code: "ID_STRING_NULL", Severity: stream.Warn, By: stream.Gateway,
+		Verdict: `id is "null"`,
 		Meaning: "The id of a call is the word \"null\", so the call has no id.",
 		Advice:  "Create one id for the call and use it in the history, for the call and its result.",
 	}
 	idIsNumber = &stream.Diagnosis{
 		Code: "ID_NUMBER", Severity: stream.Warn, By: stream.Gateway,
+		Verdict: "id: number",
 		Meaning: "The id of a call is a number, but the protocol requires a string. Clients that check types refuse the response.",
 		Advice:  "Make the gateway send the id as a string.",
 	}
@@ -254,16 +258,18 @@ var (
 	}
 	nameRepeated = &stream.Diagnosis{
 		Code: "NAME_REPEATED", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "Later deltas of a call repeat its name. Clients that append it call a tool that doesn't exist.",
+		Meaning: "Later deltas of a call repeat its name. A client that appends each repeat to the name then calls a tool that doesn't exist.",
 		Advice:  "Make your client set the name instead of appending it.",
 	}
 	nameFragmented = &stream.Diagnosis{
 		Code: "NAME_FRAGMENTED", Severity: stream.Warn, By: stream.Gateway,
+		Verdict: "name in parts",
 		Meaning: "The name came in several deltas. The first is kept, and clients disagree on whether to append the others.",
 		Advice:  "Compare the name with the tools that were declared.",
 	}
 	nameGlued = &stream.Diagnosis{
 		Code: "NAME_GLUED", Severity: stream.Error, By: stream.Gateway,
+		Verdict: "merged names",
 		Meaning: "The name consists of several tools' names: calls with the same index were merged.",
 		Advice:  "Run none of the calls. Update the provider's software, or turn parallel calls off.",
 	}
@@ -274,16 +280,19 @@ var (
 	}
 	finishRewritten = &stream.Diagnosis{
 		Code: "FIN_REWRITTEN", Severity: stream.Error, By: stream.Gateway,
+		Verdict: "false finish",
 		Meaning: "The gateway's finish reason says that the response is complete, but the upstream's says that it was cut off.",
 		Advice:  "Use native_finish_reason, and check each call of this response before you run it.",
 	}
 	choicesSplit = &stream.Diagnosis{
 		Code: "CHOICES_SPLIT", Severity: stream.Warn, By: stream.Gateway,
+		Verdict: "split choices",
 		Meaning: "One response is split into several choices: the text is in one and the call in another. Clients that read only the first choice miss the call.",
 		Advice:  "Make the gateway send one choice, or make your client read the calls of all choices.",
 	}
 	callsEmpty = &stream.Diagnosis{
 		Code: "TOOLCALLS_EMPTY", Severity: stream.Warn, By: stream.Provider,
+		Verdict: "empty calls",
 		Meaning: "Many deltas contain only an empty list of calls, and no call follows. The server's parser removed the call from the text and sent nothing in its place.",
 		Advice:  "Retry the request without streaming, and choose the tool-call parser that fits the model.",
 	}

@@ -470,15 +470,15 @@ func (it *item) holdDelta(delta json.Value) bool {
 	if !delta.HasText() {
 		return false
 	}
-	text := delta.Append(nil)
-	if !it.deltas && len(it.args) == 0 && it.callKind.word == "function" && !beginsJSON(text) {
+	if !it.deltas && len(it.args) == 0 && it.callKind.word == "function" && !beginsJSON(delta.Append(nil)) {
 		it.holds = true
 	}
 	it.deltas = true
-	if it.holds && !it.done {
-		it.held = append(it.held, text...)
+	if !it.holds || it.done {
+		return false
 	}
-	return it.holds && !it.done
+	it.held = delta.Append(it.held)
+	return true
 }
 
 // beginsJSON reports whether text begins like arguments, or is blank.

@@ -304,6 +304,7 @@ var (
 	}
 	nameChanged = &stream.Diagnosis{
 		Code: "NAME_CHANGED", Severity: stream.Warn, By: stream.Gateway,
+		Verdict: "name changed",
 		Meaning: "A later event has a different name for the call. The tool that a client runs depends on the event that it reads.",
 		Advice:  "Don't run the call before you know which name counts, and report the problem to the provider.",
 	}
@@ -314,6 +315,7 @@ var (
 	}
 	numbersMissing = &stream.Diagnosis{
 		Code: "SEQ_GAP", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info}, By: stream.UnknownParty,
+		Verdict:      "events lost",
 		SeverityNote: "info if no call is open at that place",
 		Meaning:      "The sequence numbers of the events have a gap: events of the response are missing. The numbers don't show who lost them.",
 		Advice:       "Use the arguments in the events that end a call, not those that you added up from deltas.",
@@ -325,11 +327,13 @@ var (
 	}
 	deltasEncrypted = &stream.Diagnosis{
 		Code: "DELTAS_ENCRYPTED", Severity: stream.Warn, By: stream.Provider,
+		Verdict: "encrypted",
 		Meaning: "The deltas of the arguments are not the arguments: they are encrypted. Only the events that end the call have the arguments.",
 		Advice:  "Make your client use the arguments in response.output_item.done.",
 	}
 	indexWrong = &stream.Diagnosis{
 		Code: "IDX_WRONG", Severity: stream.Warn, By: stream.Gateway,
+		Verdict: "wrong index",
 		Meaning: "An event has the id of one item and the index of another. Clients that merge by index join the items.",
 		Advice:  "Make your client merge by item_id where it is known.",
 	}

@@ -14,12 +14,14 @@ var Findings = []*stream.Diagnosis{
 var (
 	MessageRestarted = &stream.Diagnosis{
 		Code: "MESSAGE_RESTARTED", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info}, By: stream.Gateway,
+		Verdict:      "began again",
 		SeverityNote: "info in AI SDK streams, whose clients keep the last id",
 		Meaning:      "A second message began in the same body before the first ended: a retry was spliced in, or two streams were merged.",
 		Advice:       "Don't run calls of the first message, and find the gateway that retries on its own.",
 	}
 	ResponseRestarted = &stream.Diagnosis{
 		Code: "RESPONSE_RESTARTED", Severity: stream.Warn, By: stream.Gateway,
+		Verdict: "began again",
 		Meaning: "Another response begins in the same body, although the protocol hasn't ended the first.",
 		Advice:  "Read the body as two responses. A client that keeps appending mixes their calls.",
 	}
@@ -30,6 +32,7 @@ var (
 	}
 	EventNameMismatch = &stream.Diagnosis{
 		Code: "EVENT_NAME_MISMATCH", Severity: stream.Warn, By: stream.Gateway,
+		Verdict: "wrong event",
 		Meaning: "The name of an event differs from the type in its body. Clients read different events from the same bytes.",
 		Advice:  "Trust the body, as most clients do, and report the problem to the operator of the gateway.",
 	}
@@ -45,6 +48,7 @@ var (
 	}
 	FinishWithoutCall = &stream.Diagnosis{
 		Code: "FIN_TOOLCALLS_NO_CALL", Severity: stream.Error, By: stream.Gateway,
+		Verdict: "call lost",
 		Meaning: "The finish reason says that tools are to be run, but the response contains no call: the call was lost on the way.",
 		Advice:  "Retry the request, and check the response's text: a provider that can't parse a call may leave it in the text.",
 	}
@@ -55,21 +59,28 @@ var (
 	}
 	FinishError = &stream.Diagnosis{
 		Code: "FIN_ERROR", Severity: stream.Error, By: stream.Provider,
-		Meaning: "The finish reason of the response is an error.",
-		Advice:  "Retry the request, and don't run calls whose arguments were not final before the error.",
+		ExplainsState: true,
+		Verdict:       "failed",
+		Meaning:       "The finish reason of the response is an error.",
+		Advice:        "Retry the request, and don't run calls whose arguments were not final before the error.",
 	}
 	FinishMissing = &stream.Diagnosis{
 		Code: "FIN_NULL", Severity: stream.Warn, By: stream.Gateway,
-		Meaning: "The response has no finish reason, so nothing says that its calls are complete.",
-		Advice:  "Check that the arguments are complete before you run a call, and report the problem to the provider.",
+		ExplainsState: true,
+		Verdict:       "no finish",
+		Meaning:       "The response has no finish reason, so nothing says that its calls are complete.",
+		Advice:        "Check that the arguments are complete before you run a call, and report the problem to the provider.",
 	}
 	GenerationRejected = &stream.Diagnosis{
 		Code: "GENERATION_REJECTED", Severity: stream.Error, By: stream.Provider,
-		Meaning: "The provider discarded a call that the model wrote. The call shown is the provider's account of it.",
-		Advice:  "Retry the request. If it happens often, simplify the tool's schema.",
+		ExplainsState: true,
+		Verdict:       "rejected",
+		Meaning:       "The provider discarded a call that the model wrote. The call shown is the provider's account of it.",
+		Advice:        "Retry the request. If it happens often, simplify the tool's schema.",
 	}
 	TextToolCall = &stream.Diagnosis{
 		Code: "TEXT_TOOLCALL", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Error}, By: stream.Provider,
+		Verdict:      "call as text",
 		SeverityNote: "error if the finish reason says that tools are to be run, and the response has no call",
 		Meaning:      "The text or the reasoning of the response ends with a call that the provider didn't recognise. No tool ran.",
 		Advice:       "Choose the tool-call parser that fits the model, or update the software that serves it. Don't parse the text yourself.",
@@ -85,30 +96,36 @@ var (
 	}
 	IndexReused = &stream.Diagnosis{
 		Code: "IDX_REUSED", Severity: stream.Warn, By: stream.Gateway,
+		Verdict: "index reused",
 		Meaning: "Several calls have the same index. Clients that merge by index join their arguments.",
 		Advice:  "Make your client start a new call for a new id, or turn parallel calls off.",
 	}
 	IndexSparse = &stream.Diagnosis{
 		Code: "IDX_SPARSE", Severity: stream.Warn, By: stream.Gateway,
+		Verdict: "index gaps",
 		Meaning: "The indexes of calls or blocks have gaps or don't start at 0. Clients that use them as list positions crash or create empty calls.",
 		Advice:  "Make your client keep calls in a map by index.",
 	}
 	IDMissing = &stream.Diagnosis{
 		Code: "ID_MISSING", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info}, By: stream.Gateway,
+		Verdict:      "no id",
 		SeverityNote: "info if the protocol has no ids, as in Ollama",
 		Meaning:      "A call has no id. Its result has nothing to refer to, and clients invent an id.",
 		Advice:       "Create one id for the call and use it in the history, for the call and its result.",
 	}
 	CallIDChanged = &stream.Diagnosis{
 		Code: "CALL_ID_CHANGED", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info}, By: stream.Gateway,
+		Verdict:      "id changed",
 		SeverityNote: "info in OpenAI Responses before output_item.done, whose id counts",
 		Meaning:      "The id of a call changes from one delta or copy to the next.",
 		Advice:       "Use one of the ids for the call and its result, and tell calls apart by index.",
 	}
 	NotSealed = &stream.Diagnosis{
 		Code: "NOT_SEALED", Severity: stream.Warn, By: stream.Gateway,
-		Meaning: "The response ended normally, but nothing says that the arguments of a call are final.",
-		Advice:  "Check that the arguments parse before you run the call, and make the application send the event that ends the call.",
+		ExplainsState: true,
+		Verdict:       "never final",
+		Meaning:       "The response ended normally, but nothing says that the arguments of a call are final.",
+		Advice:        "Check that the arguments parse before you run the call, and make the application send the event that ends the call.",
 	}
 	ItemDoneMissing = &stream.Diagnosis{
 		Code: "ITEM_DONE_MISSING", Severity: stream.Info, By: stream.Gateway,
@@ -117,11 +134,13 @@ var (
 	}
 	ItemNotStreamed = &stream.Diagnosis{
 		Code: "ITEM_NOT_STREAMED", Severity: stream.Warn, By: stream.Gateway,
+		Verdict: "not streamed",
 		Meaning: "A call is only in the complete response at the end. Clients that read the streamed items never see it.",
 		Advice:  "Read the calls of the last event as well, and report the problem to the provider.",
 	}
 	OrphanResult = &stream.Diagnosis{
 		Code: "ORPHAN_RESULT", Severity: stream.Info, OtherSeverities: []stream.Severity{stream.Error}, By: stream.Client,
+		Verdict:      "orphan result",
 		SeverityNote: "error if a later request sends a result without its call",
 		Meaning:      "A result has no call. The call is in an earlier response, or it was left out of the history.",
 		Advice:       "Nothing, in a stream. In a history, send the call with its result: most providers refuse one without the other.",
@@ -132,22 +151,26 @@ var (
 var (
 	ArgsObject = &stream.Diagnosis{
 		Code: "ARGS_OBJECT", Severity: stream.Warn, By: stream.Gateway,
+		Verdict: "not a string",
 		Meaning: "The arguments arrived as a JSON value, although the protocol requires a string of JSON. Clients that expect the string fail.",
 		Advice:  "Accept both forms in your client, or make the provider send the string.",
 	}
 	ArgsString = &stream.Diagnosis{
 		Code: "ARGS_STRING", Severity: stream.Warn, By: stream.Gateway,
+		Verdict: "is a string",
 		Meaning: "The arguments arrived as a string, although the protocol requires an object. Clients fail, and so do providers that get the string in a history.",
 		Advice:  "Decode the string before you run the call or send it back, or make the provider send the object.",
 	}
 	ArgsNull = &stream.Diagnosis{
 		Code: "ARGS_NULL", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info}, By: stream.Gateway,
+		Verdict:      "null args",
 		SeverityNote: "info in Cohere, which writes null for no arguments",
 		Meaning:      "The arguments are null. They are treated as {}.",
 		Advice:       "Run the call with {} and send {} back: providers refuse null.",
 	}
 	ArgsMissing = &stream.Diagnosis{
 		Code: "ARGS_MISSING", Severity: stream.Info, OtherSeverities: []stream.Severity{stream.Warn}, By: stream.Gateway,
+		Verdict:      "no arguments",
 		SeverityNote: "warn in Anthropic Messages, whose clients fail without the field",
 		Meaning:      "The call has no arguments field, which its protocol requires. It is treated as {}.",
 		Advice:       "Run the call with {} and send {} back.",
@@ -159,6 +182,7 @@ var (
 	}
 	CallSplit = &stream.Diagnosis{
 		Code: "CALL_SPLIT", Severity: stream.Warn, By: stream.Gateway,
+		Verdict: "split call",
 		Meaning: "One call is spread over several blocks with one id. toolscope joins them. Clients that run each block run fragments of the call.",
 		Advice:  "Make the gateway send the fragments of a call as deltas of one block.",
 	}
@@ -169,12 +193,14 @@ var (
 	}
 	DoneMismatch = &stream.Diagnosis{
 		Code: "DONE_MISMATCH", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info, stream.Error}, By: stream.Gateway,
+		Verdict:      "copies differ",
 		SeverityNote: "error if two copies that clients run differ in OpenAI Responses; info if they are equal values written differently, if the provider runs the call, or if Claude Code corrected them",
 		Meaning:      "The arguments were sent several times, and the copies differ. What a client runs depends on the copy that it reads.",
 		Advice:       "Find out which copy your client runs, and compare it with the deltas.",
 	}
 	IntPrecision = &stream.Diagnosis{
 		Code: "INT_PRECISION", Severity: stream.Info, OtherSeverities: []stream.Severity{stream.Warn}, By: stream.Provider,
+		Verdict:      "loses digits",
 		SeverityNote: "warn if a later request carries the changed number",
 		Meaning:      "An integer has more digits than a double holds. Programs that pass it on as a double change it.",
 		Advice:       "Declare ids and other long numbers as strings in the tool's schema.",

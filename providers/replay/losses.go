@@ -84,47 +84,47 @@ var (
 		Advice:  "Nothing: they mean the same as {}.",
 	}, Info, "empty arguments or null are sent as {}"}
 	ArgsEmptied = &Kind{&stream.Diagnosis{
-		Code: "ARGS_REPLACED_BY_EMPTY", Severity: stream.Error, By: stream.Client,
+		Code: "ARGS_REPLACED_BY_EMPTY", Verdict: "sent back {}", Severity: stream.Error, By: stream.Client,
 		Meaning: "Arguments that are not an object are sent back as {}. The model sees a call that it didn't write, and doesn't see its own error.",
 		Advice:  "Send the model's text back, wrapped if it must be an object, and return an error as the result.",
 	}, Critical, "arguments that are not an object are sent as {}"}
 	ArgsWrapped = &Kind{&stream.Diagnosis{
-		Code: "ARGS_WRAPPED", Severity: stream.Warn, By: stream.Client,
+		Code: "ARGS_WRAPPED", Verdict: "args wrapped", Severity: stream.Warn, By: stream.Client,
 		Meaning: "Arguments that don't parse are put into an object that contains them as text.",
 		Advice:  "Nothing, if the target accepts only objects: the model can still read its own text.",
 	}, Medium, "arguments are put into an object that contains them"}
 	ArgsRepaired = &Kind{&stream.Diagnosis{
-		Code: "ARGS_REPAIRED", Severity: stream.Warn, By: stream.Client,
+		Code: "ARGS_REPAIRED", Verdict: "args repaired", Severity: stream.Warn, By: stream.Client,
 		Meaning: "A parser's guess is sent back as if the model had written it.",
 		Advice:  "Send the original text, and return an error as the result. A guess may do something that the model didn't mean.",
 	}, High, "a parser's guess is sent as if the model had written it"}
 	ConcatFirstOnly = &Kind{&stream.Diagnosis{
-		Code: "CONCAT_FIRST_ONLY", Severity: stream.Error, By: stream.Client,
+		Code: "CONCAT_FIRST_ONLY", Verdict: "calls lost", Severity: stream.Error, By: stream.Client,
 		Meaning: "One call contains several objects, and only the first is sent back. The others are dropped silently.",
 		Advice:  "Split the objects into several calls, or refuse the call.",
 	}, Critical, "only the first of several consecutive objects is sent"}
 	DoubleEncoded = &Kind{&stream.Diagnosis{
-		Code: "DOUBLE_ENCODED", Severity: stream.Error, By: stream.Client,
+		Code: "DOUBLE_ENCODED", Verdict: "encoded twice", Severity: stream.Error, By: stream.Client,
 		Meaning: "The client encodes the arguments as a JSON string once more. Decoding them once gives a string, not an object.",
 		Advice:  "Send the text of the arguments as it arrived: it is JSON already.",
 	}, Critical, "the client encodes the text once more"}
 	ArgsAltered = &Kind{&stream.Diagnosis{
-		Code: "ARGS_ALTERED", Severity: stream.Error, By: stream.Client,
+		Code: "ARGS_ALTERED", Verdict: "args changed", Severity: stream.Error, By: stream.Client,
 		Meaning: "A client sent back arguments that the model didn't write.",
 		Advice:  "Find the code that changes the history between the response and the next request.",
 	}, Critical, "a client sent arguments that the model didn't write"}
 	ArgsUnseen = &Kind{&stream.Diagnosis{
-		Code: "ARGS_UNSEEN", Severity: stream.Warn, By: stream.Toolscope,
+		Code: "ARGS_UNSEEN", Verdict: "args unseen", Severity: stream.Warn, By: stream.Toolscope,
 		Meaning: "toolscope missed bytes of the call. The arguments that a client would send back are unknown.",
 		Advice:  "Record the response again. This finding says nothing about the model, the provider or the client.",
 	}, Medium, "bytes of the call were not seen"}
 	ArgsUnknown = &Kind{&stream.Diagnosis{
-		Code: "ARGS_UNKNOWN", Severity: stream.Warn, By: stream.Toolscope,
+		Code: "ARGS_UNKNOWN", Verdict: "args unknown", Severity: stream.Warn, By: stream.Toolscope,
 		Meaning: "How this client treats these arguments is unknown: the client was not tested with them, and its source was not read.",
 		Advice:  "Run the client and record its traffic. toolscope print shows how a later request sends the call back.",
 	}, Medium, "how the client treats these arguments is unknown"}
 	FreeformToJSON = &Kind{&stream.Diagnosis{
-		Code: "FREEFORM_TO_JSON", Severity: stream.Warn, By: stream.Client,
+		Code: "FREEFORM_TO_JSON", Verdict: "text to JSON", Severity: stream.Warn, By: stream.Client,
 		Meaning: "Free text, which this kind of tool accepts, is put into an object.",
 		Advice:  "Nothing, if the target has no such tools. The model sees its text in a different form.",
 	}, High, "free text is put into an object"}
@@ -135,7 +135,7 @@ var (
 		Advice:  "Declare the number as a string in the schema if its last digits matter.",
 	}, Low, "a fraction with more digits than a double is rounded"}
 	NumRange = &Kind{&stream.Diagnosis{
-		Code: "NUM_RANGE", Severity: stream.Warn, By: stream.Client,
+		Code: "NUM_RANGE", Verdict: "number range", Severity: stream.Warn, By: stream.Client,
 		Meaning: "A number is too large for a double: it becomes infinity, null or an error.",
 		Advice:  "Declare the number as a string in the schema.",
 	}, High, "a number is too large for a double"}
@@ -166,7 +166,7 @@ var (
 		Advice:  "Nothing: JSON can't represent them.",
 	}, Low, "invalid Unicode becomes U+FFFD"}
 	NestedTooDeep = &Kind{&stream.Diagnosis{
-		Code: "DEPTH_LIMIT", Severity: stream.Warn, By: stream.Client,
+		Code: "DEPTH_LIMIT", Verdict: "too deep", Severity: stream.Warn, By: stream.Client,
 		Meaning: "The arguments nest deeper than the target accepts. It refuses the request.",
 		Advice:  "Send the arguments as text inside an object, or declare a flatter schema.",
 	}, High, "the arguments nest deeper than the target accepts"}
@@ -175,22 +175,22 @@ var (
 // Kinds of losses of calls.
 var (
 	CallDropped = &Kind{&stream.Diagnosis{
-		Code: "CALL_DROPPED", Severity: stream.Error, By: stream.Client,
+		Code: "CALL_DROPPED", Verdict: "call dropped", Severity: stream.Error, By: stream.Client,
 		Meaning: "The call is left out of the history, so the model can't see that it made the call.",
 		Advice:  "Send the call with its result, even if it failed.",
 	}, Critical, "the call is not in the history"}
 	CallAsText = &Kind{&stream.Diagnosis{
-		Code: "CALL_AS_TEXT", Severity: stream.Warn, By: stream.Client,
+		Code: "CALL_AS_TEXT", Verdict: "sent as text", Severity: stream.Warn, By: stream.Client,
 		Meaning: "The call and its result are sent as text. The provider sees no call, and the model may write its next call as text too.",
 		Advice:  "Send the call as a call, and its result as a tool result.",
 	}, High, "the call and its result are sent as text"}
 	CallsReordered = &Kind{&stream.Diagnosis{
-		Code: "CALLS_REORDERED", Severity: stream.Warn, By: stream.Client,
+		Code: "CALLS_REORDERED", Verdict: "reordered", Severity: stream.Warn, By: stream.Client,
 		Meaning: "A client sent the calls of a turn in a different order from the model's.",
 		Advice:  "Keep the order: signatures and prompt caches depend on it.",
 	}, Medium, "a client sent the calls of a turn in a different order"}
 	KindLost = &Kind{&stream.Diagnosis{
-		Code: "KIND_LOST", Severity: stream.Warn, By: stream.Client,
+		Code: "KIND_LOST", Verdict: "kind lost", Severity: stream.Warn, By: stream.Client,
 		Meaning: "A call of a special kind, e.g. of a custom tool or a shell, is sent as a function call.",
 		Advice:  "Nothing, if the target has no such kind.",
 	}, Medium, "a call of a special kind is sent as a function call"}
@@ -200,12 +200,12 @@ var (
 		Advice:  "Nothing, if the result has the same new id.",
 	}, Low, "the call gets a different id"}
 	IDTruncated = &Kind{&stream.Diagnosis{
-		Code: "ID_TRUNCATED", Severity: stream.Warn, By: stream.Client,
+		Code: "ID_TRUNCATED", Verdict: "id cut", Severity: stream.Warn, By: stream.Client,
 		Meaning: "The id of the call is cut to the length that the target accepts.",
 		Advice:  "Check that the cut id still differs from other ids.",
 	}, Medium, "the id is cut"}
 	IDCollision = &Kind{&stream.Diagnosis{
-		Code: "ID_COLLISION", Severity: stream.Error, By: stream.Client,
+		Code: "ID_COLLISION", Verdict: "same id twice", Severity: stream.Error, By: stream.Client,
 		Meaning: "Two calls have the same id in the history, so a result can't show which call it belongs to.",
 		Advice:  "Add a number to each id when you rewrite ids.",
 	}, Critical, "two calls have the same id"}
@@ -215,37 +215,37 @@ var (
 		Advice:  "Nothing: only responses that the provider stores need this id.",
 	}, Info, "the id of the item around the call is left out"}
 	NameRewritten = &Kind{&stream.Diagnosis{
-		Code: "NAME_REWRITTEN", Severity: stream.Warn, By: stream.Client,
+		Code: "NAME_REWRITTEN", Verdict: "name changed", Severity: stream.Warn, By: stream.Client,
 		Meaning: "The call is sent under a name that the model didn't write. The model sees a call of a tool that it didn't call.",
 		Advice:  "Send the name that the model wrote, and describe the error in the result.",
 	}, High, "the call is sent under a different name"}
 	NameIllegal = &Kind{&stream.Diagnosis{
-		Code: "NAME_ILLEGAL", Severity: stream.Warn, By: stream.Client,
+		Code: "NAME_ILLEGAL", Verdict: "illegal name", Severity: stream.Warn, By: stream.Client,
 		Meaning: "The target doesn't accept the tool's name. It refuses the request.",
 		Advice:  "Rename the tool, in the declaration and in the history.",
 	}, High, "the target doesn't accept the name"}
 	SignatureDropped = &Kind{&stream.Diagnosis{
-		Code: "SIGNATURE_DROPPED", Severity: stream.Warn, By: stream.Client,
+		Code: "SIGNATURE_DROPPED", Verdict: "no signature", Severity: stream.Warn, By: stream.Client,
 		Meaning: "A signature proves that the model wrote this part. The signature is left out, and the model's provider refuses the history without it.",
 		Advice:  "Send signatures back to the provider that made them. Other providers can't use them.",
 	}, High, "the signature that proves who wrote a part is left out"}
 	SignatureSentinel = &Kind{&stream.Diagnosis{
-		Code: "SIGNATURE_SENTINEL", Severity: stream.Warn, By: stream.Client,
+		Code: "SIGNATURE_SENTINEL", Verdict: "no signature", Severity: stream.Warn, By: stream.Client,
 		Meaning: "A fixed word replaces the signature. It turns the provider's signature check off.",
 		Advice:  "Use the fixed word for calls that other models made, never for calls of the provider's own models.",
 	}, Medium, "a fixed word replaces the signature"}
 	ServerToolDropped = &Kind{&stream.Diagnosis{
-		Code: "SERVER_TOOL_DROPPED", Severity: stream.Warn, By: stream.Client,
+		Code: "SERVER_TOOL_DROPPED", Verdict: "call dropped", Severity: stream.Warn, By: stream.Client,
 		Meaning: "The call of a tool that the provider ran is left out, because the target has no equivalent.",
 		Advice:  "Put the facts that the model needs into a message's text.",
 	}, Medium, "a tool that the provider ran is left out"}
 	CallerDropped = &Kind{&stream.Diagnosis{
-		Code: "CALLER_DROPPED", Severity: stream.Warn, By: stream.Client,
+		Code: "CALLER_DROPPED", Verdict: "caller lost", Severity: stream.Warn, By: stream.Client,
 		Meaning: "The id of the code that made the call is left out.",
 		Advice:  "Nothing, if the target doesn't run the model's code.",
 	}, Medium, "the id of the code that made the call is left out"}
 	NamespaceDropped = &Kind{&stream.Diagnosis{
-		Code: "NAMESPACE_DROPPED", Severity: stream.Warn, By: stream.Client,
+		Code: "NAMESPACE_DROPPED", Verdict: "no namespace", Severity: stream.Warn, By: stream.Client,
 		Meaning: "The namespace of the tool's name is left out, so tools of different servers may get the same name.",
 		Advice:  "Put the namespace into the name, in the declaration and in the history.",
 	}, Medium, "the namespace of the tool's name is left out"}
@@ -254,22 +254,22 @@ var (
 // Kinds of losses of reasoning, results and other parts, and of the order of messages.
 var (
 	ReasoningToText = &Kind{&stream.Diagnosis{
-		Code: "REASONING_TO_TEXT", Severity: stream.Warn, By: stream.Client,
+		Code: "REASONING_TO_TEXT", Verdict: "thought sent", Severity: stream.Warn, By: stream.Client,
 		Meaning: "Reasoning is sent as ordinary text. The model reads it as part of its response.",
 		Advice:  "Leave the reasoning out, unless the target reads reasoning.",
 	}, Medium, "reasoning is sent as text of the response"}
 	ReasoningDropped = &Kind{&stream.Diagnosis{
-		Code: "REASONING_DROPPED", Severity: stream.Warn, By: stream.Client,
+		Code: "REASONING_DROPPED", Verdict: "thoughts lost", Severity: stream.Warn, By: stream.Client,
 		Meaning: "Reasoning is left out of the history.",
 		Advice:  "Send reasoning back to the provider that made it. Other providers can't use it.",
 	}, Medium, "reasoning is left out"}
 	PartDropped = &Kind{&stream.Diagnosis{
-		Code: "PART_DROPPED", Severity: stream.Warn, By: stream.Client,
+		Code: "PART_DROPPED", Verdict: "part lost", Severity: stream.Warn, By: stream.Client,
 		Meaning: "Images, sound or documents of messages are left out.",
 		Advice:  "Send them in the form that the target accepts.",
 	}, Medium, "media and documents of messages are left out"}
 	MediaResultLoss = &Kind{&stream.Diagnosis{
-		Code: "MEDIA_RESULT_LOSS", Severity: stream.Warn, By: stream.Client,
+		Code: "MEDIA_RESULT_LOSS", Verdict: "media lost", Severity: stream.Warn, By: stream.Client,
 		Meaning: "Images of a result are left out.",
 		Advice:  "Send them in a user message after the result.",
 	}, Medium, "images of a result are left out"}
@@ -279,18 +279,18 @@ var (
 		Advice:  "Put the error into the text of the result.",
 	}, Low, "the error flag of a result is left out"}
 	OrphanCall = &Kind{&stream.Diagnosis{
-		Code: "ORPHAN_CALL", Severity: stream.Error, By: stream.Client,
+		Code: "ORPHAN_CALL", Verdict: "orphan call", Severity: stream.Error, By: stream.Client,
 		Meaning: "A call has no result in the history. Most providers refuse the request.",
 		Advice:  "Add a result for every call; if needed, an error that says that the call didn't run.",
 	}, Critical, "a call has no result"}
 	OrphanResult = &Kind{protocol.OrphanResult, Critical, "a result has no call"}
 	AdjacencyFix = &Kind{&stream.Diagnosis{
-		Code: "ADJACENCY_FIX", Severity: stream.Warn, By: stream.Client,
+		Code: "ADJACENCY_FIX", Verdict: "wrong place", Severity: stream.Warn, By: stream.Client,
 		Meaning: "Results are moved to the place that the target requires, or missing results are made up.",
 		Advice:  "Keep each result directly after its call.",
 	}, Medium, "results are moved, or made up"}
 	ParallelSplit = &Kind{&stream.Diagnosis{
-		Code: "PARALLEL_SPLIT", Severity: stream.Warn, By: stream.Client,
+		Code: "PARALLEL_SPLIT", Verdict: "calls split", Severity: stream.Warn, By: stream.Client,
 		Meaning: "Calls that the model made together are sent as if it had made them one after another.",
 		Advice:  "Keep the calls in one message: signatures and some providers depend on that.",
 	}, High, "the calls of one turn are sent in several messages"}

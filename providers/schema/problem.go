@@ -445,45 +445,53 @@ var Findings = []*stream.Diagnosis{NoSuchTool, NamespaceMissing, KindChanged, Un
 var (
 	NoSuchTool = &stream.Diagnosis{
 		Code: "NO_SUCH_TOOL", Severity: stream.Warn, By: stream.Model,
+		Verdict: "unknown tool",
 		Meaning: "The model called a tool that the request doesn't declare.",
 		Advice:  "Refuse the call in a tool result that lists the declared tools.",
 	}
 	NamespaceMissing = &stream.Diagnosis{
 		Code: "NAMESPACE_MISSING", Severity: stream.Error, By: stream.Gateway,
+		Verdict: "no namespace",
 		Meaning: "The tool is declared in a namespace. The call doesn't name the namespace, or has it in its name. Codex refuses such a call.",
 		Advice:  "Make the gateway pass on the namespace of calls as a field of its own.",
 	}
 	KindChanged = &stream.Diagnosis{
 		Code: "KIND_CHANGED", Severity: stream.Error, By: stream.Gateway,
+		Verdict: "wrong kind",
 		Meaning: "A tool that was declared as custom (free text) is called as a function, or the other way round. Codex refuses such a call.",
 		Advice:  "Make the gateway return calls of the kind that the request declares.",
 	}
 	UnknownKey = &stream.Diagnosis{
 		Code: "SCHEMA_UNKNOWN_KEY", Severity: stream.Warn, By: stream.Model,
+		Verdict: "unknown key",
 		Short:   "no such key",
 		Meaning: "The arguments have a key that the tool's schema doesn't allow.",
 		Advice:  "Refuse the call in a tool result, or declare the key.",
 	}
 	WrongType = &stream.Diagnosis{
 		Code: "SCHEMA_WRONG_TYPE", Severity: stream.Warn, By: stream.Model,
+		Verdict: "wrong type",
 		Short:   "wrong type",
 		Meaning: "A value has a type that the tool's schema doesn't allow.",
 		Advice:  "Refuse the call in a tool result. Don't convert the value silently.",
 	}
 	NotListed = &stream.Diagnosis{
 		Code: "SCHEMA_ENUM", Severity: stream.Warn, By: stream.Model,
+		Verdict: "wrong value",
 		Short:   "not in the list",
 		Meaning: "A value is not one of those that the tool's schema lists.",
 		Advice:  "Refuse the call in a tool result that lists the allowed values.",
 	}
 	TooMany = &stream.Diagnosis{
 		Code: "SCHEMA_TOO_MANY", Severity: stream.Warn, By: stream.Model,
+		Verdict: "too many",
 		Short:   "too many",
 		Meaning: "A value has more characters, elements or keys than the tool's schema allows.",
 		Advice:  "Refuse the call in a tool result, or raise the limit in the schema.",
 	}
 	Invalid = &stream.Diagnosis{
 		Code: "SCHEMA_INVALID", Severity: stream.Warn, By: stream.Model,
+		Verdict: "breaks schema",
 		Short:   "breaks the schema",
 		Meaning: "The arguments are complete, and the tool's schema doesn't allow them.",
 		Advice:  "Refuse the call in a tool result that names the error.",

@@ -94,9 +94,9 @@ func (s *Set) find(space, name string) *tool {
 // foldedName returns the declared tool that a name means: the name contains its namespace, or is the form
 // in which Kimi names calls.
 func (s *Set) foldedName(name string) *protocol.Tool {
-	plain := strings.TrimPrefix(name, "functions.")
-	if i := strings.LastIndexByte(plain, ':'); i > 0 && strings.Trim(plain[i+1:], "0123456789") == "" {
-		plain = plain[:i]
+	plain := name
+	if i := strings.LastIndexByte(name, ':'); i > 0 && strings.Trim(name[i+1:], "0123456789") == "" {
+		plain = strings.TrimPrefix(name[:i], "functions.")
 	}
 	for i := range s.declared {
 		t := &s.declared[i]

@@ -38,7 +38,7 @@ func (w *CallChecker) Seal() []stream.Finding {
 func (w *CallChecker) findEncoded() {
 	args := w.call.Args()
 	for _, r := range w.reported {
-		if r.of != WrongType || r.at >= len(args) || args[r.at] != '"' {
+		if r.of != WrongType || r.at == 0 || r.at >= len(args) || args[r.at] != '"' {
 			continue
 		}
 		n, closed := json.StringEnd(args[r.at:])
@@ -47,7 +47,7 @@ func (w *CallChecker) findEncoded() {
 		}
 		inner, _ := json.Text(args[r.at : r.at+n])
 		if kind := json.Value(inner).Kind(); (kind == '[' || kind == '{') && json.Valid(inner) {
-			f := stream.ArgsDouble.Finding("the string at byte %d holds %s as JSON: it was encoded once more", r.at, stream.OwnFact(map[byte]string{'[': "a list", '{': "an object"}[kind]))
+			f := stream.ArgsDouble.Finding("double-encoded: the string from byte %d on is %s as JSON", r.at, stream.OwnFact(map[byte]string{'[': "a list", '{': "an object"}[kind]))
 			f.Offset = r.at
 			w.found = append(w.found, f)
 		}

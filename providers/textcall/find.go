@@ -26,9 +26,9 @@ const (
 	maxCandidates = 48       // openings that are tried
 )
 
-// Find returns the call with which a text ends, if it ends with one. besides says that the response has
-// other calls: then plain JSON or Python in its text is not one.
-func Find(text []byte, tools func() Tools, besides bool) (Call, bool) {
+// Find returns the call with which a text ends, if it ends with one. otherCalls says that the response has
+// calls of its own: then plain JSON or Python in its text is not one.
+func Find(text []byte, tools func() Tools, otherCalls bool) (Call, bool) {
 	end := len(bytes.TrimRight(text, " \t\r\n"))
 	if end == 0 || !mayEndCall(text[:end]) {
 		return Call{}, false
@@ -45,7 +45,7 @@ func Find(text []byte, tools func() Tools, besides bool) (Call, bool) {
 			if open.form.named {
 				start = nameStart(text, at)
 			}
-			if open.form.bare && (besides || start > 0 && text[start-1] != '\n') {
+			if open.form.bare && (otherCalls || start > 0 && text[start-1] != '\n') {
 				continue
 			}
 			tried++
@@ -66,7 +66,7 @@ func Find(text []byte, tools func() Tools, besides bool) (Call, bool) {
 			case !declared.Known && (open.form.bare || open.form.offer || !endsSentence(before)):
 			case isFenced(text, start):
 			default:
-				return Call{open.form.name, open.form.title, tool, start, opening(text[start:end])}, true
+				return Call{open.form.name, open.form.title, tool, start, clipOpening(text[start:end])}, true
 			}
 		}
 	}
@@ -78,8 +78,8 @@ func mayEndCall(text []byte) bool {
 	return strings.IndexByte(">}])`", text[len(text)-1]) >= 0 || bytes.HasSuffix(text, []byte("*** End Patch"))
 }
 
-// opening returns the beginning of a form, for a message.
-func opening(text []byte) string {
+// clipOpening returns the beginning of a form, for a message.
+func clipOpening(text []byte) string {
 	if i := bytes.IndexAny(text, "\r\n"); i >= 0 {
 		text = text[:i]
 	}
@@ -101,7 +101,7 @@ func nameStart(text []byte, at int) int {
 	return start
 }
 
-// readToEnd reads the form that begins at start, and what follows it. It reports whether only calls and
+// readToEnd reads the form that begins at start, and the text after it. It reports whether only calls and
 // the ends of markup follow.
 func readToEnd(text []byte, start, at int, open opener) (tool string, ok bool) {
 	for {
@@ -149,7 +149,7 @@ func closersLen(text []byte) int {
 	c := cursor{text: text}
 	for {
 		c.skipSpace()
-		p := c.rest()
+		p := c.restOfText()
 		n := bytes.IndexByte(p[:min(len(p), maxOpening)], '>')
 		switch {
 		case c.skipAny("[/TOOL_CALLS]", "[/INST]", ";", ","):
@@ -193,7 +193,7 @@ func wordsBefore(text []byte, at int) string {
 	}
 }
 
-// isQuoted reports whether what follows the words is in backticks or after a quote.
+// isQuoted reports whether the text after the words is in backticks or after a quote.
 func isQuoted(before string) bool {
 	return strings.Count(before, "`")%2 == 1 || strings.HasSuffix(before, `"`) || strings.HasSuffix(before, "'")
 }

@@ -9,13 +9,13 @@ type form struct {
 	name  string   // in machine output
 	title string   // for people
 	opens []string // the texts that begin it
-	named bool     // the name of the tool stands before the opening
+	named bool     // the name of the tool comes before the opening
 	bare  bool     // it has no markup: it counts only for a declared tool, and at the start of a line
 	offer bool     // it counts only for a declared tool
 	read  func(*cursor) string
 }
 
-// forms are the known forms. An opening that begins with another one stands before it. Sources: the chat
+// forms are the known forms. An opening that begins with another one is listed before it. Sources: the chat
 // templates of the models, the parsers of vLLM and SGLang, and reports of calls left in the text.
 var forms = []form{
 	{name: "minimax", title: "MiniMax's markup", opens: []string{"<minimax:tool_call>"}, read: readWrapped},

@@ -16,12 +16,12 @@ type cursor struct {
 	by     *[256][]opener
 }
 
-// rest returns the text from the cursor on.
-func (c *cursor) rest() []byte { return c.text[c.at:] }
+// restOfText returns the text from the cursor on.
+func (c *cursor) restOfText() []byte { return c.text[c.at:] }
 
-// skip skips text, and reports whether it was there.
-func (c *cursor) skip(text string) bool {
-	if !bytes.HasPrefix(c.rest(), []byte(text)) {
+// skipText skips text, and reports whether it was there.
+func (c *cursor) skipText(text string) bool {
+	if !bytes.HasPrefix(c.restOfText(), []byte(text)) {
 		return false
 	}
 	c.at += len(text)
@@ -31,7 +31,7 @@ func (c *cursor) skip(text string) bool {
 // skipAny skips the first of the texts that is there.
 func (c *cursor) skipAny(texts ...string) bool {
 	for _, text := range texts {
-		if c.skip(text) {
+		if c.skipText(text) {
 			return true
 		}
 	}
@@ -39,11 +39,11 @@ func (c *cursor) skipAny(texts ...string) bool {
 }
 
 // skipSpace skips white space.
-func (c *cursor) skipSpace() { c.at += json.SpaceLen(c.rest()) }
+func (c *cursor) skipSpace() { c.at += json.SpaceLen(c.restOfText()) }
 
 // skipPast skips everything up to the end of text.
 func (c *cursor) skipPast(text string) bool {
-	n := bytes.Index(c.rest(), []byte(text))
+	n := bytes.Index(c.restOfText(), []byte(text))
 	if n < 0 {
 		return false
 	}
@@ -60,7 +60,7 @@ func isNameByte(b byte) bool {
 // readName reads the name of a tool.
 func (c *cursor) readName() string {
 	n := 0
-	for p := c.rest(); n < len(p) && n < maxName && isNameByte(p[n]); n++ {
+	for p := c.restOfText(); n < len(p) && n < maxName && isNameByte(p[n]); n++ {
 	}
 	name := string(c.text[c.at : c.at+n])
 	c.at += n
@@ -87,7 +87,7 @@ func readObject(c *cursor) string {
 
 // skipBraces skips a balanced object. In strings, braces don't count.
 func (c *cursor) skipBraces() bool {
-	p := c.rest()
+	p := c.restOfText()
 	if len(p) == 0 || p[0] != '{' {
 		return false
 	}
@@ -111,7 +111,7 @@ func (c *cursor) skipBraces() bool {
 
 // skipParens skips balanced parentheses. In Python's strings, they don't count.
 func (c *cursor) skipParens() bool {
-	p, depth, quote := c.rest(), 0, byte(0)
+	p, depth, quote := c.restOfText(), 0, byte(0)
 	for i := 0; i < len(p); i++ {
 		switch b := p[i]; {
 		case b == '\\':
@@ -139,7 +139,7 @@ func (c *cursor) skipParens() bool {
 // readJSON reads a call, or a list of calls, as JSON.
 func readJSON(c *cursor) string {
 	c.skipSpace()
-	p := c.rest()
+	p := c.restOfText()
 	if len(p) == 0 || p[0] != '{' && p[0] != '[' {
 		return ""
 	}
@@ -188,7 +188,7 @@ func nameIn(call json.Value) (name string, hasArgs bool) {
 // readBareJSON reads a call as JSON without any markup.
 func readBareJSON(c *cursor) string {
 	c.at -= len(c.opened)
-	call := json.Value(c.rest())
+	call := json.Value(c.restOfText())
 	if call.Kind() == '[' {
 		call = json.FirstElement(call)
 	}
@@ -200,13 +200,13 @@ func readBareJSON(c *cursor) string {
 
 // readInvoke reads an invoke element. Its closing tag has the same prefix.
 func readInvoke(c *cursor) string {
-	quote := c.rest()
+	quote := c.restOfText()
 	if len(quote) == 0 || quote[0] != '"' && quote[0] != '\'' {
 		return ""
 	}
 	c.at++
 	name := c.readName()
-	if !c.skip(string(quote[:1])) {
+	if !c.skipText(string(quote[:1])) {
 		return ""
 	}
 	prefix := strings.TrimPrefix(strings.TrimSuffix(c.opened, "invoke name="), "<")
@@ -223,7 +223,7 @@ func readWrapped(c *cursor) string {
 		return name
 	}
 	for _, open := range c.by['<'] {
-		if c.opened != open.text && c.skip(open.text) {
+		if c.opened != open.text && c.skipText(open.text) {
 			inner := cursor{text: c.text, at: c.at, opened: open.text, by: c.by}
 			name := open.form.read(&inner)
 			c.at = inner.at
@@ -238,20 +238,20 @@ func readToolCall(c *cursor) string {
 	if name := readWrapped(c); name != "" {
 		return name
 	}
-	c.skip("call:")
+	c.skipText("call:")
 	name := c.readName()
 	switch {
 	case name == "":
-	case c.skip("</tool_call>"):
+	case c.skipText("</tool_call>"):
 		return name
-	case bytes.HasPrefix(c.rest(), []byte("(")):
+	case bytes.HasPrefix(c.restOfText(), []byte("(")):
 		if c.skipParens() {
 			return name
 		}
 	default:
 		c.skipSpace()
 		c.before = name
-		if c.skip("<arg_key>") {
+		if c.skipText("<arg_key>") {
 			return readArgKeys(c)
 		}
 		return readObject(c)
@@ -266,7 +266,7 @@ func readArgKeys(c *cursor) string {
 			return ""
 		}
 		c.skipSpace()
-		if !c.skip("<arg_key>") {
+		if !c.skipText("<arg_key>") {
 			return c.before
 		}
 	}
@@ -282,13 +282,13 @@ func readFunctionTag(c *cursor) string {
 	if c.skipBraces() {
 		return name
 	}
-	for c.skip("<parameter=") {
+	for c.skipText("<parameter=") {
 		if !c.skipPast("</parameter>") {
 			return ""
 		}
 		c.skipSpace()
 	}
-	if !c.skip("</function>") {
+	if !c.skipText("</function>") {
 		return ""
 	}
 	return name
@@ -308,19 +308,19 @@ func readMistral(c *cursor) string {
 		return name
 	}
 	c.before = c.readName()
-	if c.skip("[CALL_ID]") {
+	if c.skipText("[CALL_ID]") {
 		c.readName()
 	}
-	c.skip("[ARGS]")
+	c.skipText("[ARGS]")
 	return readObject(c)
 }
 
 func readDeepSeek(c *cursor) string {
 	seps := []string{"<｜tool▁sep｜>", "<|tool▁sep|>", "<｜tool_sep｜>"}
-	if c.skip("function") && !c.skipAny(seps...) {
+	if c.skipText("function") && !c.skipAny(seps...) {
 		return ""
 	}
-	if bytes.HasPrefix(c.rest(), []byte("<steptml:")) {
+	if bytes.HasPrefix(c.restOfText(), []byte("<steptml:")) {
 		return readWrapped(c)
 	}
 	c.before = c.readName()
@@ -329,7 +329,7 @@ func readDeepSeek(c *cursor) string {
 	c.skipAny("```json", "```")
 	name := readObject(c)
 	c.skipSpace()
-	c.skip("```")
+	c.skipText("```")
 	return name
 }
 
@@ -337,7 +337,7 @@ func readKimi(c *cursor) string {
 	c.skipSpace()
 	c.before = c.readName()
 	c.skipSpace()
-	if !c.skip("<|tool_call_argument_begin|>") {
+	if !c.skipText("<|tool_call_argument_begin|>") {
 		return ""
 	}
 	return readObject(c)
@@ -345,7 +345,7 @@ func readKimi(c *cursor) string {
 
 // readHarmony reads a call of gpt-oss, with its tokens or without them.
 func readHarmony(c *cursor) string {
-	if !bytes.HasPrefix(c.rest(), []byte("functions.")) {
+	if !bytes.HasPrefix(c.restOfText(), []byte("functions.")) {
 		return ""
 	}
 	c.before = c.readName()
@@ -364,7 +364,7 @@ func readAfterToken(c *cursor) string {
 	if name := readJSON(c); name != "" {
 		return name
 	}
-	if bytes.HasPrefix(c.rest(), []byte("call:")) {
+	if bytes.HasPrefix(c.restOfText(), []byte("call:")) {
 		return readGemma(c)
 	}
 	name := strings.TrimSuffix(c.readName(), ".call")
@@ -375,7 +375,7 @@ func readAfterToken(c *cursor) string {
 }
 
 func readGemma(c *cursor) string {
-	if !c.skip("call:") {
+	if !c.skipText("call:") {
 		return ""
 	}
 	c.before = c.readName()
@@ -385,9 +385,9 @@ func readGemma(c *cursor) string {
 // readToolCode reads a fenced block with a call in Python.
 func readToolCode(c *cursor) string {
 	c.skipSpace()
-	c.skip("print(")
+	c.skipText("print(")
 	name := c.readName()
-	if name == "" || !bytes.HasPrefix(c.rest(), []byte("(")) || !c.skipPast("```") {
+	if name == "" || !bytes.HasPrefix(c.restOfText(), []byte("(")) || !c.skipPast("```") {
 		return ""
 	}
 	return name
@@ -403,7 +403,7 @@ func readBracket(c *cursor) string {
 	if !c.skipParens() {
 		c.skipBraces()
 	}
-	if !c.skip("]") {
+	if !c.skipText("]") {
 		return ""
 	}
 	c.skipSpace()
@@ -412,7 +412,7 @@ func readBracket(c *cursor) string {
 }
 
 func readPatch(c *cursor) string {
-	if !c.skip("\n") || !c.skipPast("\n*** End Patch") {
+	if !c.skipText("\n") || !c.skipPast("\n*** End Patch") {
 		return ""
 	}
 	return "apply_patch"
@@ -430,10 +430,10 @@ func readPythonList(c *cursor) (first string) {
 			first = name
 		}
 		c.skipSpace()
-		if c.skip("]") {
+		if c.skipText("]") {
 			return first
 		}
-		if !c.skip(",") {
+		if !c.skipText(",") {
 			return ""
 		}
 	}

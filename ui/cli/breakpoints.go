@@ -17,6 +17,7 @@ import (
 	"toolscope/stream"
 	"toolscope/ui/filter"
 	"toolscope/ui/modes"
+	"toolscope/ui/present"
 )
 
 // breakFlags are the flags of a breakpoint: which responses are held, and for how long.
@@ -28,7 +29,6 @@ type breakFlags struct {
 func (f *breakFlags) add(to *pflag.FlagSet) {
 	to.StringVar(&f.filter, "break", "", "")
 	to.DurationVar(&f.limit, "break-timeout", 5*time.Minute, "")
-	markSettings(to, "", "break-timeout")
 }
 
 // breakpoint holds responses for the screen.
@@ -169,7 +169,7 @@ func (w *breakWatch) Look(event []byte) (why string) {
 }
 
 func (w *breakWatch) turnCost(t *stream.Turn) price.Figure {
-	return costOf(w.point.prices, w.in.Exchange(t.Exchange), t)
+	return present.CostOf(w.point.prices, w.in.Exchange(t.Exchange), t)
 }
 
 // faultFlags are the faults to inject into the responses.

@@ -16,7 +16,7 @@ import (
 	"toolscope/providers/toolrun"
 	"toolscope/stream"
 	"toolscope/stream/count"
-	"toolscope/ui/panes"
+	"toolscope/ui/present"
 	"toolscope/ui/report"
 )
 
@@ -60,7 +60,6 @@ func (a *app) checkCommand() *cobra.Command {
 	addFormatFlag(to, &f.format, "text", "text", "jsonl", "junit", "sarif")
 	to.StringVar(&f.baseline, "baseline", "", "")
 	asPaths(to, "baseline")
-	markSettings(to, "check", "fail-on", "format", "baseline")
 	a.addFilterFlag(to)
 	a.pricesFlag(cmd)
 	a.reading.add(to)
@@ -107,7 +106,7 @@ func (a *app) newChecker(f *checkFlags) (*checker, error) {
 		}
 		code := strings.ToUpper(word)
 		if !slices.ContainsFunc(all, func(d *stream.Diagnosis) bool { return d.Code == code }) {
-			return nil, usageErrorf("--fail-on: unknown severity or code %q%s\nseverities: %s; 'toolscope help findings' lists the codes", word, similarCodes(all, code), joinCommas(severityWords...))
+			return nil, usageErrorf("--fail-on: unknown severity or code %q%s\nseverities: %s; 'toolscope help findings' lists the codes", word, similarCodes(all, code), present.JoinWords(severityWords...))
 		}
 		c.codes = append(c.codes, code)
 	}
@@ -230,11 +229,11 @@ func (c *checker) addTurn(v *providers.View, _ string, t *stream.Turn) {
 	x := v.Exchange(t.Exchange)
 	of := &c.Files[len(c.Files)-1]
 	of.Turns = append(of.Turns, report.Turn{Number: int(t.Number) + 1, Title: joinDots(t.Protocol, t.Model)})
-	if x == nil || !panes.IsPlain(t) {
-		c.cost.Add(costOf(c.prices, x, t))
+	if x == nil || !present.IsPlain(t) {
+		c.cost.Add(present.CostOf(c.prices, x, t))
 	}
 	c.addFindings(t, nil, t.Findings)
-	calls, _ := wireCalls(t)
+	calls, _ := present.Calls(t)
 	for _, call := range calls {
 		c.calls++
 		switch call.Status() {
@@ -248,7 +247,7 @@ func (c *checker) addTurn(v *providers.View, _ string, t *stream.Turn) {
 			f.Event = int(call.OpenedBy)
 			c.addFindings(t, call, []stream.Finding{f})
 		}
-		c.addFindings(t, call, ownFindings(call))
+		c.addFindings(t, call, present.OwnFindings(call))
 	}
 	c.places.forgetExchange(x)
 }
@@ -442,7 +441,7 @@ func findingLine(f *report.Finding) *jsonObject {
 		o.text("id", f.ID)
 	}
 	o.optionalText("name", f.Tool)
-	o.addFinding(f.Finding)
+	o.addFacts(present.OfFinding(f.Finding))
 	if f.Place.End > f.Place.Start {
 		o.int("start", int(f.Place.Start))
 		o.int("end", int(f.Place.End))

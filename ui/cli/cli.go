@@ -203,7 +203,12 @@ func (a *app) rootCommand() *cobra.Command {
 	a.openFlags(open)
 	root.AddCommand(open, a.runCommand(), a.connectCommand(), a.proxyCommand(), a.mcpCommand(), a.printCommand(), a.replayCommand(), a.diffCommand(), a.checkCommand(), a.exportCommand(), a.cutCommand(), a.serveCommand(), a.hubCommand(), a.demoCommand(), a.explainCommand(), a.configCommand(), a.completionCommand(), a.manCommand(), a.versionCommand())
 	root.AddCommand(a.helpTopics()...)
-	shareFlags(root)
+	show, _, _ := root.Find([]string{"config", "show"}) // gets the shared settings, to show how a flag changes them
+	for _, s := range allSettings(root) {
+		if s.table == "" {
+			show.Flags().AddFlag(s.flag)
+		}
+	}
 	a.helpCommand(root)
 	describeFlags(root)
 	a.acceptOldFlags(root)
@@ -214,7 +219,6 @@ func (a *app) rootCommand() *cobra.Command {
 func (a *app) openFlags(cmd *cobra.Command) {
 	a.followFlag(cmd)
 	cmd.Flags().Float64Var(&a.speed, "speed", 0, "")
-	markSettings(cmd.Flags(), "open", "speed")
 	a.reading.add(cmd.Flags())
 	a.pricesFlag(cmd)
 	a.publishFlags(cmd, &a.sends, "log")

@@ -25,6 +25,7 @@ import (
 	"toolscope/stream"
 	"toolscope/themes"
 	"toolscope/ui/filter"
+	"toolscope/ui/present"
 )
 
 const completionHelp = `The script completes commands, flags and their values: protocols, themes,
@@ -57,11 +58,11 @@ func (se *settingSources) completionCommand() *cobra.Command {
 		Long:    completionHelp,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usageErrorf("completion: needs one SHELL\nuse one of %s", joinCommas(shellNames()...))
+				return usageErrorf("completion: needs one SHELL\nuse one of %s", present.JoinWords(shellNames()...))
 			}
 			i := slices.Index(shellNames(), args[0])
 			if i < 0 {
-				return usageErrorf("completion: unknown shell %q%s\nuse one of %s", args[0], suggestName(args[0], shellNames()), joinCommas(shellNames()...))
+				return usageErrorf("completion: unknown shell %q%s\nuse one of %s", args[0], suggestName(args[0], shellNames()), present.JoinWords(shellNames()...))
 			}
 			return shells[i].write(cmd.Root(), se.app.output)
 		},

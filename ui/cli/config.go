@@ -72,17 +72,6 @@ func (se *settingSources) configCommand() *cobra.Command {
 	return all
 }
 
-// shareFlags adds the flags of the settings that all commands share to 'config show', so that users can see
-// how a flag changes the settings.
-func shareFlags(root *cobra.Command) {
-	show, _, _ := root.Find([]string{"config", "show"})
-	for _, s := range allSettings(root) {
-		if s.table == "" {
-			show.Flags().AddFlag(s.flag)
-		}
-	}
-}
-
 // showConfig writes every setting in the syntax of the file. It reports invalid values after the settings.
 func (se *settingSources) showConfig(cmd *cobra.Command, origins bool) error {
 	c, err := readConfiguration(cmd.Root())
@@ -98,7 +87,7 @@ func (se *settingSources) showConfig(cmd *cobra.Command, origins bool) error {
 			se.app.stdout.printLine("")
 			se.app.stdout.printLine("[%s]", table)
 		}
-		if s.isSecret() {
+		if s.isSecret {
 			se.app.stdout.printLine("# %s: only in the variable %s, which is %s", s.configName(), s.envVariable(), ifElse(os.Getenv(s.envVariable()) == "", "not set", "set"))
 			continue
 		}
@@ -252,7 +241,7 @@ func blankConfig(root *cobra.Command) string {
 	b.WriteString("# Settings of toolscope with their defaults. To change a setting, remove the # in front of its name.\n# 'toolscope config --help' explains this file.\n\n")
 	table := ""
 	for _, s := range allSettings(root) {
-		if s.isSecret() {
+		if s.isSecret {
 			continue
 		}
 		if s.table != table {
@@ -347,7 +336,7 @@ func (c *configuration) loadSettings(known []configSetting, data []byte) {
 			continue
 		}
 		i := slices.IndexFunc(known, func(k configSetting) bool { return k.configKey() == s.Name() })
-		switch here := i >= 0 && !known[i].isSecret(); {
+		switch here := i >= 0 && !known[i].isSecret; {
 		case (here || i < 0) && holdsSecret(s.Value) && !namesSecret.MatchString(s.Key):
 			c.bad = append(c.bad, configProblem{s.Position, s.Name() + ": the value looks like a secret\nremove it: toolscope reads keys from the environment, never from a file"})
 		case here:
@@ -417,7 +406,7 @@ func holdsSecret(value any) bool {
 // variableFor returns the environment variable for a secret.
 func variableFor(s settings.Setting, known []configSetting) string {
 	for _, k := range known {
-		if k.isSecret() && k.configName() == s.Key {
+		if k.isSecret && k.configName() == s.Key {
 			return k.envVariable()
 		}
 	}
@@ -438,7 +427,7 @@ func variableFor(s settings.Setting, known []configSetting) string {
 func unknownKey(s settings.Setting, known []configSetting) string {
 	var names, near []string
 	for _, k := range known {
-		if k.isSecret() {
+		if k.isSecret {
 			continue
 		}
 		names = append(names, k.configKey())

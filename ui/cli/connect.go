@@ -20,6 +20,7 @@ import (
 	"toolscope/providers/host"
 	"toolscope/stream"
 	"toolscope/ui"
+	"toolscope/ui/present"
 	"toolscope/ui/send"
 )
 
@@ -55,7 +56,6 @@ func (a *app) connectCommand() *cobra.Command {
 	to.DurationVar(&f.timeout, "timeout", answerWait, "")
 	a.liveFlags(cmd, &f.liveFlags)
 	asPaths(to, "tools", "request")
-	markSettings(to, "connect", "model", "tools", "system", "max-tokens", "timeout", "format")
 	return cmd
 }
 
@@ -91,7 +91,7 @@ func (a *app) runConnect(ctx context.Context, args []string, f *connectFlags) er
 	}
 	seen := new(failureWatch)
 	l.seen = seen.addRecord
-	o := ui.Options{Source: joinCommas(mapSlice(queries, func(q preparedRequest) string { return q.label })...), Inbox: l.shown, Prices: prices, Status: l.statusNotes}
+	o := ui.Options{Source: present.JoinWords(mapSlice(queries, func(q preparedRequest) string { return q.label })...), Inbox: l.shown, Prices: prices, Status: l.statusNotes}
 	a.providerFlags = map[string]*connectFlags{}
 	for _, q := range queries {
 		a.providerFlags[q.host.Name] = f

@@ -8,8 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"toolscope/ui/docs"
+	"toolscope/ui"
 )
 
 // outcome is what a run of the command line left behind.
@@ -247,7 +246,7 @@ func TestTimes(t *testing.T) {
 	if out := command(t, nil, "print", "demo/parallel.tsc").stdout; !strings.Contains(out, "    since the request  headers 180 ms, first token 241 ms, named ") {
 		t.Errorf("no times in\n%s", out)
 	}
-	page, _ := docs.Page("jsonl")
+	page, _ := ui.DocPage("jsonl")
 	for _, name := range []string{"headers", "first_token", "named", "first_byte", "actionable", "parses", "last_byte", "sealed", "end", "silence"} {
 		if !strings.Contains(page, `"`+name+`_ms":`) {
 			t.Errorf("the page of jsonl has no %s_ms", name)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,13 +49,8 @@ It decodes bodies, e.g. from gzip.
 ` + helpPage(cutTable),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			paths, err := a.somePaths(cmd, args, "FILE")
-			if err != nil {
+			if err = cmp.Or(err, checkNumbers(cmd, "turn", "call", "at-delta")); err != nil {
 				return err
-			}
-			for _, flag := range []string{"turn", "call", "at-delta"} {
-				if n, _ := cmd.Flags().GetInt(flag); n < 1 && cmd.Flags().Changed(flag) {
-					return usageErrorf("--%s %d: numbers start at 1", flag, n)
-				}
 			}
 			return a.runCut(cmd.Context(), paths, f)
 		},
@@ -434,31 +430,17 @@ func (b *faultyResponse) faultNote(unfit []fault.Unused) string {
 
 // writeRecords writes records as a capture.
 func writeRecords(to io.Writer, records iter.Seq[capture.Record]) error {
-	begun := false
+	w := captureFile{to: to, by: "toolscope cut"}
 	for r := range records {
-		if !begun {
-			line, err := capture.EncodeHeader(beginOf(r), "toolscope cut")
-			if err == nil {
-				_, err = to.Write(line)
-			}
-			if err != nil {
-				return err
-			}
-			begun = true
-		}
 		if r.Exchange < 1 { // exchanges sent from the screen have numbers from -1 downwards
 			r.Exchange = wasSent - r.Exchange
 		}
-		line, err := capture.EncodeRecord(r)
-		if err == nil {
-			_, err = to.Write(line)
-		}
-		if err != nil {
+		if err := w.write(r); err != nil {
 			return err
 		}
 	}
-	if !begun {
-		return fmt.Errorf("cut: nothing left to write")
+	if !w.begun {
+		return errors.New("cut: nothing left to write")
 	}
 	return nil
 }
@@ -473,13 +455,7 @@ func cutView(v *providers.View) ([]byte, error) {
 	if err := v.EachRecord(func(r stream.Record) { records = append(records, captureRecord(r)) }); err != nil {
 		return nil, err
 	}
-	src := decodedSource(func(yield func(capture.Record, error) bool) {
-		for _, r := range records {
-			if !yield(r, nil) {
-				return
-			}
-		}
-	})
+	src := decodedSource(recordSource(records))
 	var out bytes.Buffer
 	err := writeRecords(&out, recordsUntil(func(yield func(capture.Record) bool) {
 		for r := range src {

@@ -13,6 +13,7 @@ import (
 	"toolscope/capture"
 	"toolscope/providers"
 	"toolscope/ui"
+	"toolscope/ui/present"
 )
 
 //go:embed demo/*.tsc
@@ -51,7 +52,10 @@ func (a *app) demoCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case list:
-				a.listDemos()
+				a.stdout.printLine("  %-12s %s", tour, "all scenarios except "+byName+", with explanations")
+				for _, s := range scenarios {
+					a.stdout.printLine("  %-12s %s", s.name, s.shows)
+				}
 				return nil
 			case len(args) > 1:
 				return usageErrorf("demo: takes one SCENARIO, got %d", len(args))
@@ -66,17 +70,8 @@ func (a *app) demoCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&list, "list", false, "")
 	cmd.Flags().StringVar(&save, "save", "", "")
 	cmd.Flags().Float64Var(&a.speed, "speed", 0, "")
-	markSettings(cmd.Flags(), "demo", "speed")
 	a.flags.add(cmd.Flags())
 	return cmd
-}
-
-// listDemos prints the scenarios.
-func (a *app) listDemos() {
-	a.stdout.printLine("  %-12s %s", tour, "all scenarios except "+byName+", with explanations")
-	for _, s := range scenarios {
-		a.stdout.printLine("  %-12s %s", s.name, s.shows)
-	}
 }
 
 // playDemo plays a scenario on the screen, or prints it without one.
@@ -135,7 +130,7 @@ func demoSource(ctx context.Context, name string) (capture.Source, error) {
 	}
 	if len(parts) == 0 {
 		names := mapSlice(scenarios, func(s scenario) string { return s.name })
-		return nil, usageErrorf("demo: unknown scenario %q%s\nscenarios: %s, %s", name, suggestName(name, append(names, tour)), tour, joinCommas(names...))
+		return nil, usageErrorf("demo: unknown scenario %q%s\nscenarios: %s, %s", name, suggestName(name, append(names, tour)), tour, present.JoinWords(names...))
 	}
 	return capture.Concat(parts...), nil
 }

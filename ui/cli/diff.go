@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -18,7 +17,7 @@ import (
 	"toolscope/stream/json"
 	"toolscope/ui/diff"
 	"toolscope/ui/display"
-	"toolscope/ui/panes"
+	"toolscope/ui/present"
 	units "toolscope/ui/screen"
 )
 
@@ -28,7 +27,7 @@ func (a *app) diffCommand() *cobra.Command {
 		Use: "diff FILE FILE…", Short: "Compare the turns of several files",
 		Example: "toolscope diff monday.tsc tuesday.tsc\ntoolscope diff sonnet.sse gpt.sse mistral.sse\ntoolscope diff direct.tsc openrouter.tsc --turn 3 --format jsonl",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			err := a.runDiff(cmd.Context(), args, turn, cmd.Flags().Changed("turn"))
+			err := a.runDiff(cmd, args, turn)
 			if err != nil {
 				a.code = exitTrouble
 			}
@@ -37,7 +36,6 @@ func (a *app) diffCommand() *cobra.Command {
 	}
 	cmd.Flags().IntVar(&turn, "turn", 0, "")
 	addFormatFlag(cmd.Flags(), &a.format, "text", "text", "jsonl")
-	markSettings(cmd.Flags(), "diff", "format")
 	a.pricesFlag(cmd)
 	a.reading.add(cmd.Flags())
 	return cmd
@@ -60,18 +58,18 @@ type diffCommand struct {
 }
 
 // runDiff compares files and sets the exit code.
-func (a *app) runDiff(ctx context.Context, paths []string, turn int, chosen bool) (err error) {
-	switch {
-	case len(paths) < 2:
+func (a *app) runDiff(cmd *cobra.Command, paths []string, turn int) (err error) {
+	if len(paths) < 2 {
 		return usageErrorf("diff: needs two FILEs or more; the first is the base\ntoolscope diff FILE FILE…")
-	case chosen && turn < 1:
-		return usageErrorf("--turn %d: numbers start at 1", turn)
+	}
+	if err := checkNumbers(cmd, "turn"); err != nil {
+		return err
 	}
 	d := &diffCommand{to: a.stdout.withBuffer()}
 	if d.prices, err = a.loadPrices(); err != nil {
 		return err
 	}
-	err = a.eachSource(ctx, paths, func(src capture.Source, path string, in *providers.Inspector) error {
+	err = a.eachSource(cmd.Context(), paths, func(src capture.Source, path string, in *providers.Inspector) error {
 		if err := inspectSource(src, in, func() bool { return true }); err != nil {
 			return err
 		}
@@ -101,7 +99,7 @@ func (d *diffCommand) addTurns(path string, in *providers.Inspector, turn int) e
 		switch {
 		case t.Retention != stream.InMemory:
 			return fmt.Errorf("%s: turn %d: its calls are too large to keep in memory", path, t.Number+1)
-		case panes.IsPlain(t), turn != 0 && turn != int(t.Number)+1:
+		case present.IsPlain(t), turn != 0 && turn != int(t.Number)+1:
 		default:
 			all = append(all, diffTurn{fileOf(path, in.Exchange(t.Exchange)), in, t})
 		}
@@ -160,7 +158,7 @@ func (s *diffTurn) matchKeys() (keys [2]string) {
 			keys[0] = fmt.Sprint(asks)
 		}
 	}
-	calls, _ := wireCalls(s.turn)
+	calls, _ := present.Calls(s.turn)
 	keys[1] = strings.Join(mapSlice(calls, func(c *stream.Call) string { return c.Name }), "\n")
 	return keys
 }
@@ -207,7 +205,7 @@ type comparison struct {
 func (d *diffCommand) compareTurns(sides []*diffTurn) *comparison {
 	c := &comparison{sides: sides, ways: make([]diff.SameRequest, len(sides))}
 	turns := make([]*stream.Turn, len(sides))
-	names := diff.DistinctNames(len(sides), func(i int) string { return panes.ShortModel(sides[i].turn.Model) },
+	names := diff.DistinctNames(len(sides), func(i int) string { return present.ShortModel(sides[i].turn.Model) },
 		func(i int) string { return filepath.Base(sides[i].file) }, func(i int) string { return sides[i].file },
 		func(i int) string { return fmt.Sprintf("%s %d", filepath.Base(sides[i].file), i+1) })
 	for i, s := range sides {
@@ -275,12 +273,12 @@ func (d *diffCommand) writeUnmatched(s *diffTurn, asJSON bool) {
 	if asJSON {
 		o := lineOf("alone", s.file, s.turn.Number)
 		o.optionalText("model", s.turn.Model)
-		calls, _ := wireCalls(s.turn)
+		calls, _ := present.Calls(s.turn)
 		o.int("calls", len(calls))
 		d.to.writeObject(o)
 		return
 	}
-	d.to.printLine("%s  turn %d  %s", s.file, s.turn.Number+1, joinDots(s.turn.Model, callCount(s.turn)))
+	d.to.printLine("%s  turn %d  %s", s.file, s.turn.Number+1, joinDots(s.turn.Model, present.CallCount(s.turn)))
 	d.to.printLine("  has no partner: no other file has a turn with the same request or the same tools")
 	d.to.printLine("")
 }
@@ -296,9 +294,9 @@ func (c *comparison) writeText(d *diffCommand) {
 	table = append(table,
 		c.tableRow("time", func(i int) string { return orDash(units.Time(c.times[i].End).String()) }),
 		c.tableRow("first argument", func(i int) string { return orDash(units.Time(c.times[i].Arg).String()) }),
-		c.tableRow("cost", func(i int) string { return orDash(d.costText(c.sides[i])) }),
+		c.tableRow("cost", func(i int) string { return orDash(d.costOf(c.sides[i]).String()) }),
 		c.tableRow("finish", func(i int) string {
-			return orDash(ifElse(c.Sides[i].Fails != "", c.Sides[i].Fails, panes.FinishText(c.sides[i].turn)))
+			return orDash(ifElse(c.Sides[i].Fails != "", c.Sides[i].Fails, present.FinishText(c.sides[i].turn)))
 		}))
 	for n := range c.wire {
 		f := &c.wire[n]
@@ -309,7 +307,7 @@ func (c *comparison) writeText(d *diffCommand) {
 	}
 	for n := range c.Sets {
 		set := &c.Sets[n]
-		table = append(table, c.tableRow(callName(set.Name()), func(i int) string { return callCell(set.Calls[i]) }))
+		table = append(table, c.tableRow(present.CallName(set.Name()), func(i int) string { return callCell(set.Calls[i]) }))
 		for r := range set.Rows {
 			row := &set.Rows[r]
 			name := strings.Repeat("  ", row.Depth+1) + ifElse(row.Name == "", "(arguments)", row.Name)
@@ -332,10 +330,9 @@ func (c *comparison) tableRow(name string, cell func(i int) string) []string {
 // orDash returns text, or a dash if it is empty.
 func orDash(text string) string { return ifElse(text == "", "—", text) }
 
-// costText returns the cost of a turn, "" if it is unknown.
-func (d *diffCommand) costText(s *diffTurn) string {
-	f := costOf(d.prices, s.in.Exchange(s.turn.Exchange), s.turn)
-	return textIf(f.Known(), f.String())
+// costOf returns the cost of a turn.
+func (d *diffCommand) costOf(s *diffTurn) price.Figure {
+	return present.CostOf(d.prices, s.in.Exchange(s.turn.Exchange), s.turn)
 }
 
 // wireCell returns a fact of a side's response.
@@ -481,7 +478,7 @@ func (c *comparison) addSide(o *jsonObject, d *diffCommand, i int) {
 	o.time("t_first_ms", c.times[i].First)
 	o.time("t_first_arg_ms", c.times[i].Arg)
 	o.time("t_end_ms", c.times[i].End)
-	o.addCost(costOf(d.prices, s.in.Exchange(s.turn.Exchange), s.turn))
+	o.addFacts(present.CostFacts(d.costOf(s)))
 	if way := c.ways[i]; way.Host != "" {
 		var other jsonObject
 		other.text("host", way.Host)

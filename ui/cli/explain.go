@@ -12,6 +12,7 @@ import (
 	"toolscope/providers/replay"
 	"toolscope/stream"
 	"toolscope/themes"
+	"toolscope/ui/present"
 )
 
 func byCode(all []*stream.Diagnosis) []*stream.Diagnosis {
@@ -21,7 +22,7 @@ func byCode(all []*stream.Diagnosis) []*stream.Diagnosis {
 
 // severitiesOf returns the severities that a finding may have, the usual one first.
 func severitiesOf(d *stream.Diagnosis) string {
-	return joinCommas(append([]string{d.Severity.String()}, mapSlice(d.OtherSeverities, stream.Severity.String)...)...)
+	return present.JoinWords(append([]string{d.Severity.String()}, mapSlice(d.OtherSeverities, stream.Severity.String)...)...)
 }
 
 func (a *app) explainCommand() *cobra.Command {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 	"toolscope/providers/toolrun"
 	"toolscope/stream"
 	"toolscope/stream/count"
+	"toolscope/ui/present"
 	"toolscope/ui/report"
 	"toolscope/ui/web"
 )
@@ -70,13 +72,8 @@ func (a *app) exportCommand() *cobra.Command {
 
 		RunE: func(cmd *cobra.Command, args []string) error {
 			paths, err := a.somePaths(cmd, args, "FILE")
-			if err != nil {
+			if err = cmp.Or(err, checkNumbers(cmd, "turn", "call")); err != nil {
 				return err
-			}
-			for _, flag := range []string{"turn", "call"} {
-				if n, _ := cmd.Flags().GetInt(flag); n < 1 && cmd.Flags().Changed(flag) {
-					return usageErrorf("--%s %d: numbers start at 1", flag, n)
-				}
 			}
 			return a.runExport(cmd.Context(), paths, f)
 		},
@@ -102,7 +99,7 @@ func formNames(of func(exportForm) bool) string {
 			names = append(names, f.name)
 		}
 	}
-	return joinCommas(names...)
+	return present.JoinWords(names...)
 }
 
 // chosenForm returns the form of the flags, or an error if the form can't be limited to the turn or call of
@@ -241,19 +238,13 @@ func (e *export) writeCapture() error {
 	if wrong != nil {
 		return errors.Join(err, wrong)
 	}
-	e.src = func(yield func(capture.Record, error) bool) {
-		for _, r := range all {
-			if !yield(r, nil) {
-				return
-			}
-		}
-	}
+	e.src = recordSource(all)
 	return errors.Join(err, e.writeRecords(func(r capture.Record) bool { return r.Exchange == turns[0].Exchange }))
 }
 
 // writeRecords writes the records for which wanted returns true.
 func (e *export) writeRecords(wanted func(capture.Record) bool) error {
-	begun, left := false, 0
+	w, left := captureFile{to: e.to, by: "toolscope export"}, 0
 	for r, err := range e.src {
 		if err != nil {
 			return err
@@ -261,33 +252,61 @@ func (e *export) writeRecords(wanted func(capture.Record) bool) error {
 		if !wanted(r) {
 			continue
 		}
-		if !begun {
-			line, err := capture.EncodeHeader(beginOf(r), "toolscope export")
-			if err == nil {
-				_, err = e.to.Write(line)
-			}
-			if err != nil {
-				return err
-			}
-			begun = true
-		}
-		line, err := capture.EncodeRecord(r)
-		if err != nil {
+		switch err := w.write(r); {
+		case w.failed != nil:
+			return w.failed
+		case err != nil:
 			e.app.printNote("%s: a record was left out: %v", e.path, err)
 			left++
-			continue
-		}
-		if _, err := e.to.Write(line); err != nil {
-			return err
 		}
 	}
 	switch {
-	case !begun:
+	case !w.begun:
 		return fmt.Errorf("%s: no bytes arrived", e.path)
 	case left > 0:
 		return fmt.Errorf("%s: %s could not be written", e.path, count.Of(left, "record"))
 	}
 	return nil
+}
+
+// captureFile writes records as a capture.
+type captureFile struct {
+	to     io.Writer
+	by     string // the command that writes it
+	begun  bool
+	failed error // error of the header or of a write; the rest of the capture can't be written
+}
+
+// write writes a record, and the header before the first one. An error for which failed is nil is about the
+// record only.
+func (w *captureFile) write(r capture.Record) error {
+	if !w.begun {
+		line, err := capture.EncodeHeader(beginOf(r), w.by)
+		if err == nil {
+			_, err = w.to.Write(line)
+		}
+		if w.failed = err; err != nil {
+			return err
+		}
+		w.begun = true
+	}
+	line, err := capture.EncodeRecord(r)
+	if err == nil {
+		_, err = w.to.Write(line)
+		w.failed = err
+	}
+	return err
+}
+
+// recordSource is a source of records in memory.
+func recordSource(all []capture.Record) capture.Source {
+	return func(yield func(capture.Record, error) bool) {
+		for _, r := range all {
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
 }
 
 // beginOf returns the time from which a capture counts its times, according to its first record.
@@ -328,7 +347,7 @@ func (e *export) writeJSONL() error {
 	to := &onlyPrinter{jsonPrinter: &jsonPrinter{lineWriter{e.to}.withBuffer(), e.prices}, of: e}
 	err := errors.Join(e.app.printSource(e.src, e.path, e.in, to), to.flush())
 	if err == nil && to.printed == 0 && e.turn+e.call > 0 {
-		return usageErrorf("%s has no such turn or call: %s", e.path, joinCommas(textIf(e.turn > 0, fmt.Sprint("--turn ", e.turn)), textIf(e.call > 0, fmt.Sprint("--call ", e.call))))
+		return usageErrorf("%s has no such turn or call: %s", e.path, present.JoinWords(textIf(e.turn > 0, fmt.Sprint("--turn ", e.turn)), textIf(e.call > 0, fmt.Sprint("--call ", e.call))))
 	}
 	return err
 }
@@ -398,21 +417,19 @@ func (e *export) writeMarkdown() error {
 	if err != nil {
 		return err
 	}
-	r := caseOf(e.in.View(), sourceTitle([]string{e.path}), t, c)
+	r := caseOf(e.in.View(), e.prices, sourceTitle([]string{e.path}), t, c)
 	_, err = e.to.Write(r.Markdown())
 	return err
 }
 
 // caseOf returns the content of a bug report about a turn, or about one of its calls.
-func caseOf(v *providers.View, file string, t *stream.Turn, c *stream.Call) *report.Subject {
-	x := v.Exchange(t.Exchange)
-	r := &report.Subject{Version: versionText(), File: file, Turn: t, Call: c}
-	r.Facts = [][2]string{
-		{"protocol", t.Protocol}, {"model", t.Model}, {"phase", t.Phase().String()}, {"finish", t.Finish},
-		{"ended by", t.EndedBy.String()}, {"error", t.Failure}, {"usage", t.Usage.String()},
-	}
-	if x != nil && x.Head.Status != 0 {
-		r.Facts = append(r.Facts, [2]string{"HTTP status", fmt.Sprint(x.Head.Status)})
+func caseOf(v *providers.View, prices *price.Table, file string, t *stream.Turn, c *stream.Call) *report.Subject {
+	r, x := &report.Subject{Version: versionText(), File: file, Turn: t, Call: c}, v.Exchange(t.Exchange)
+	for _, f := range present.OfTurn(v, prices, t).Labelled("protocol", "model", "phase", "finish", "ended by", "error", "usage", "HTTP status") {
+		if f.Word == "finish" {
+			f.Text = t.Finish
+		}
+		r.Facts = append(r.Facts, [2]string{f.Word, f.Text})
 	}
 	r.Frame = func(event int) []byte {
 		f := v.Event(event)

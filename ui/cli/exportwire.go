@@ -18,6 +18,7 @@ import (
 	"toolscope/stream"
 	"toolscope/ui/display"
 	"toolscope/ui/modes"
+	"toolscope/ui/present"
 	"toolscope/ui/report"
 )
 
@@ -157,10 +158,10 @@ func (e *export) writeSSE() error {
 	}
 	body := bodyOf(x, e.in.View())
 	repro := body.Repro()
-	as, _ := providers.FindProtocol(t.Protocol) // nil for an unknown protocol
+	as := decodesAs(x, t)
 	whole, again := findsOf(body.Bytes, as), findsOf(repro, as)
 	e.compareRepro(t, whole, again)
-	if bare := findsOf(repro, nil); bare.protocol != again.protocol {
+	if bare := findsOf(repro, nil); bare.protocol != again.protocol && (as == nil || as.Request == nil) {
 		e.app.printNote("%s: the bytes alone don't show their protocol: read them with --protocol %s", e.path, again.protocol)
 	}
 	_, err = e.to.Write(repro)
@@ -205,7 +206,14 @@ func bodyOf(x *providers.Exchange, v *providers.View) *report.Body {
 		b.Ends = append(b.Ends, int(end))
 	}
 	if x.Framing == "WebSocket messages" {
-		asEvents(b)
+		// Write the messages as server-sent events: in a file, messages have no boundaries.
+		var out []byte
+		start := 0
+		for i, end := range b.Ends {
+			out = append(append(append(out, "data: "...), bytes.TrimSpace(b.Bytes[start:end])...), "\n\n"...)
+			start, b.Ends[i] = end, len(out)
+		}
+		b.Bytes, b.Events = out, true
 	}
 	for _, t := range v.Session().Turns {
 		if t.Exchange == x.Number {
@@ -225,17 +233,6 @@ func hostIn(address string) string {
 		return ""
 	}
 	return u.Host
-}
-
-// asEvents turns WebSocket messages into server-sent events: in a file, messages have no boundaries.
-func asEvents(b *report.Body) {
-	var out []byte
-	start := 0
-	for i, end := range b.Ends {
-		out = append(append(append(out, "data: "...), bytes.TrimSpace(b.Bytes[start:end])...), "\n\n"...)
-		start, b.Ends[i] = end, len(out)
-	}
-	b.Bytes, b.Events = out, true
 }
 
 // argsOf returns the arguments of a call with their deltas by frame. Rewritten arguments have no deltas,
@@ -285,13 +282,22 @@ func findsOf(body []byte, d *protocol.Protocol) foundCodes {
 	return f
 }
 
+// decodesAs returns the protocol that decodes the response of a turn, nil for an unknown protocol.
+func decodesAs(x *providers.Exchange, t *stream.Turn) *protocol.Protocol {
+	if x.Protocol != nil && x.Protocol.Request != nil { // of a session file
+		return x.Protocol
+	}
+	as, _ := providers.FindProtocol(t.Protocol)
+	return as
+}
+
 // compareRepro reports which findings the repro lacks or adds, and which findings of the capture have another
 // cause than the bytes of the response.
 func (e *export) compareRepro(t *stream.Turn, whole, repro foundCodes) {
 	lost, more := listDifference(whole.codes, repro.codes), listDifference(repro.codes, whole.codes)
 	if len(lost)+len(more) > 0 {
 		e.app.printNote("%s: the repro has other findings: %s", e.path,
-			joinCommas(textIf(len(lost) > 0, "it lacks "+joinCommas(lost...)), textIf(len(more) > 0, "it adds "+joinCommas(more...))))
+			present.JoinWords(textIf(len(lost) > 0, "it lacks "+present.JoinWords(lost...)), textIf(len(more) > 0, "it adds "+present.JoinWords(more...))))
 		e.app.code = max(e.app.code, 1)
 	}
 	var besides []string
@@ -307,7 +313,7 @@ func (e *export) compareRepro(t *stream.Turn, whole, repro foundCodes) {
 		note(c.Findings)
 	}
 	if len(besides) > 0 {
-		e.app.printNote("%s: not in the response's bytes, and so not in the repro: %s", e.path, joinCommas(besides...))
+		e.app.printNote("%s: not in the response's bytes, and so not in the repro: %s", e.path, present.JoinWords(besides...))
 	}
 }
 
@@ -336,7 +342,7 @@ func screenForms(source string, prices *price.Table) []modes.ExportForm {
 			if t == nil {
 				return nil, errNoTurn
 			}
-			return caseOf(v, source, t, c).Markdown(), nil
+			return caseOf(v, prices, source, t, c).Markdown(), nil
 		}},
 		{Key: "k", What: display.Lit("its lines of print --format jsonl"), File: "calls.jsonl", Make: func(v *providers.View, r stream.Ref) ([]byte, error) {
 			t, c := v.Find(r)
@@ -377,7 +383,7 @@ func reproOf(v *providers.View, r stream.Ref) ([]byte, error) {
 	}
 	body := bodyOf(x, v)
 	repro := body.Repro()
-	as, _ := providers.FindProtocol(t.Protocol)
+	as := decodesAs(x, t)
 	whole, again := findsOf(body.Bytes, as), findsOf(repro, as)
 	if !slices.Equal(whole.codes, again.codes) {
 		return nil, errors.New("the anonymised response has other findings: export --as sse lists them")

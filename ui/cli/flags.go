@@ -168,7 +168,7 @@ var flagTexts = []flagText{
 // valueMark annotates a flag with the METAVAR of its value.
 const valueMark = "toolscope_value"
 
-// describeFlags sets the descriptions of the flags of a command and its subcommands.
+// describeFlags sets the descriptions of the flags of a command and its subcommands, and checks sizes.
 func describeFlags(cmd *cobra.Command) {
 	cmd.InitDefaultHelpFlag()
 	cmd.InitDefaultVersionFlag()
@@ -181,6 +181,12 @@ func describeFlags(cmd *cobra.Command) {
 			return // a test checks that every flag has a description
 		}
 		f.Usage = flagTexts[i].usage
+		if flagTexts[i].value == "SIZE" {
+			addFlagCheck(cmd.Flags(), f.Name, func(text string) error {
+				_, err := sizeOf("--"+f.Name, text)
+				return err
+			})
+		}
 		_ = cmd.Flags().SetAnnotation(f.Name, valueMark, []string{flagTexts[i].value})
 	})
 	for _, sub := range cmd.Commands() {
@@ -361,22 +367,21 @@ func (l *lookFlags) add(f *pflag.FlagSet) {
 		return err
 	})
 	asPaths(f, "theme", "log")
-	markSettings(f, "", "theme", "no-color", "ascii", "plain", "reduced-motion", "log", "large")
 }
 
 // addKeep adds --memory, for commands whose screen may show very many turns.
 func (l *lookFlags) addKeep(f *pflag.FlagSet) {
 	f.StringVar(&l.keep, "memory", "1GB", "")
-	addFlagCheck(f, "memory", isSize("--memory"))
-	markSettings(f, "", "memory")
 }
 
-// isSize returns a check for a flag whose value is a size.
-func isSize(flag string) func(string) error {
-	return func(text string) error {
-		_, err := sizeOf(flag, text)
-		return err
+// checkNumbers returns an error if a flag whose value is a number from 1 is below that.
+func checkNumbers(cmd *cobra.Command, flags ...string) error {
+	for _, flag := range flags {
+		if n, _ := cmd.Flags().GetInt(flag); n < 1 && cmd.Flags().Changed(flag) {
+			return usageErrorf("--%s %d: numbers start at 1", flag, n)
+		}
 	}
+	return nil
 }
 
 // sizeOf parses a size, such as 500MB, 1.5 GB, 64k or 20GiB, into bytes.

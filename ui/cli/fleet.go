@@ -18,6 +18,7 @@ import (
 	"toolscope/ui"
 	"toolscope/ui/display"
 	"toolscope/ui/panes"
+	"toolscope/ui/present"
 )
 
 // hubFlags are the credentials for a hub.
@@ -29,8 +30,6 @@ func (ip *inputs) hubFlags(cmd *cobra.Command) {
 	to.StringVar(&ip.hub.nkey, "nkey", "", "")
 	to.StringVar(&ip.hub.token, "hub-token", "", "")
 	to.StringVar(&ip.hub.ca, "hub-ca", "", "")
-	markSettings(to, "", "creds", "nkey", "hub-ca")
-	markSecretSetting(to, "", "hub-token")
 	cmd.MarkFlagsMutuallyExclusive("creds", "nkey", "hub-token")
 }
 
@@ -339,7 +338,7 @@ func (ip *inputs) hubAddress(path string) (of fleet.Address, err error) {
 	}
 	of.Model, of.Status = cmp.Or(ip.calls.model, of.Model), cmp.Or(ip.calls.status, of.Status)
 	if words := statusWords(); of.Status != "" && !slices.Contains(words, of.Status) {
-		return of, usageErrorf("unknown state %q\nuse one of %s", of.Status, joinCommas(words...))
+		return of, usageErrorf("unknown state %q\nuse one of %s", of.Status, present.JoinWords(words...))
 	}
 	return of, nil
 }

@@ -18,6 +18,7 @@ import (
 	"toolscope/providers/replay"
 	"toolscope/ui"
 	"toolscope/ui/display"
+	"toolscope/ui/present"
 )
 
 // helpTopics returns the pages of help that are not commands.
@@ -236,14 +237,14 @@ func targetRules(t *protocol.Target) [][2]string {
 		protocol.NoReasoning: "not carried", protocol.PlainReasoning: "as text", protocol.SignedReasoning: "with its signature",
 	}
 	return [][2]string{
-		{"arguments", joinCommas(form[t.Form], textIf(t.JSONOnly, "which must contain JSON"), textIf(t.Freeform, "or free text of custom tools"),
+		{"arguments", present.JoinWords(form[t.Form], textIf(t.JSONOnly, "which must contain JSON"), textIf(t.Freeform, "or free text of custom tools"),
 			textIf(t.UnorderedKeys, "order of fields not kept"), depth)},
-		{"ids", joinCommas(ifElse(t.IDs.Required, "required", "optional"), sizeRule(t.IDs.Min, t.IDs.Max, t.IDs.Class), textIf(t.IDs.Unique, "unique"))},
-		{"names", joinCommas(sizeRule(1, t.Names.Max, t.Names.Class), first)},
+		{"ids", present.JoinWords(ifElse(t.IDs.Required, "required", "optional"), sizeRule(t.IDs.Min, t.IDs.Max, t.IDs.Class), textIf(t.IDs.Unique, "unique"))},
+		{"names", present.JoinWords(sizeRule(1, t.Names.Max, t.Names.Class), first)},
 		{"numbers", ifElse(t.Doubles, "IEEE 754 doubles", "as written")},
 		{"reasoning", reasoning[t.Reasoning]},
 		{"signatures", textIf(t.HasSignatures, "carried by calls"+textIf(t.Sentinel != "", "; a fixed word is accepted instead"))},
-		{"results", joinCommas(ifElse(t.TakesUnpaired, "may be missing", "one for each call"), textIf(t.ResultsFollow, "all results of a turn together, right after it"),
+		{"results", present.JoinWords(ifElse(t.TakesUnpaired, "may be missing", "one for each call"), textIf(t.ResultsFollow, "all results of a turn together, right after it"),
 			textIf(t.ErrorFlag, "with an error flag"), textIf(t.Media, "with images"))},
 	}
 }
@@ -401,5 +402,5 @@ func versionText() string {
 	commit := said["vcs.revision"]
 	commit = commit[:min(len(commit), 12)] + textIf(said["vcs.modified"] == "true", " and changes")
 	day, _, _ := strings.Cut(said["vcs.time"], "T")
-	return fmt.Sprintf("%s (%s)", releaseVersion(), joinCommas(commit, day, info.GoVersion))
+	return fmt.Sprintf("%s (%s)", releaseVersion(), present.JoinWords(commit, day, info.GoVersion))
 }

@@ -10,7 +10,6 @@ import (
 
 	"toolscope/ui"
 	"toolscope/ui/display"
-	"toolscope/ui/docs"
 )
 
 // rootHelp is the help of the program itself, at most 60 lines.
@@ -123,7 +122,7 @@ func (a *app) printHelp(cmd *cobra.Command) {
 
 // aboutText returns the detailed description of a command: its page, or else its Long text.
 func aboutText(cmd *cobra.Command) string {
-	if _, ok := docs.Page(cmd.Name()); ok && cmd.Parent() == cmd.Root() {
+	if _, ok := ui.DocPage(cmd.Name()); ok && cmd.Parent() == cmd.Root() {
 		return helpPage(documentOf(cmd.Name()))
 	}
 	return helpPage(func(l lineWriter) { l.writeReflowed(cmd.Long) })
@@ -223,7 +222,7 @@ func flagWords(f *pflag.Flag) string {
 // writeDocument writes the Markdown of a topic as a page of help. It supports the parts of Markdown that the
 // pages use: headings, code, tables, lists of one level and paragraphs.
 func (l lineWriter) writeDocument(topic string) {
-	text, _ := docs.Page(topic)
+	text, _ := ui.DocPage(topic)
 	_, text, _ = strings.Cut(text, "\n") // without the heading: the user typed the topic
 	for i, block := range splitParagraphs(text) {
 		if i > 0 {

@@ -18,6 +18,7 @@ import (
 	"toolscope/providers"
 	"toolscope/stream"
 	"toolscope/stream/count"
+	"toolscope/ui/present"
 )
 
 const hubHelp = `A hub collects the traffic that proxies and followed logs on many machines publish. It
@@ -60,10 +61,8 @@ func (a *app) hubCommand() *cobra.Command {
 	to.StringVar(&f.Cert, "tls-cert", "", "")
 	to.StringVar(&f.Key, "tls-key", "", "")
 	to.StringVar(&f.newKey, "new-key", "", "")
-	addFlagCheck(to, "max-bytes", isSize("--max-bytes"))
-	markSettings(to, "hub", "listen", "store", "max-age", "max-bytes", "sync", "auth", "tls-cert", "tls-key")
 	cmd.MarkFlagsRequiredTogether("tls-cert", "tls-key")
-	a.traceFlags(cmd, &f.traces, "hub")
+	a.traceFlags(cmd, &f.traces)
 	return cmd
 }
 
@@ -220,14 +219,8 @@ func (h *hubTraces) resumeTime(began time.Time) time.Time {
 
 // keepSaving saves the position until ctx ends.
 func (h *hubTraces) keepSaving(ctx context.Context, a *app) {
-	tick := time.NewTicker(savePositionEvery)
-	defer tick.Stop()
-	for failed := false; ; {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	failed := false
+	everyTick(ctx, savePositionEvery, func(time.Time) {
 		if err := h.savePosition(); err != nil && !failed {
 			failed = true
 			a.printNote("--otlp: %v; the next start sends some turns again", err)
@@ -235,7 +228,7 @@ func (h *hubTraces) keepSaving(ctx context.Context, a *app) {
 		if h.at.IsZero() {
 			h.readPosition()
 		}
-	}
+	})
 }
 
 // readPosition takes the current position.
@@ -306,7 +299,7 @@ func (x *indexer) Holds() bool { return len(x.q.ended) > 0 }
 
 // addTurn makes the lines of a turn's calls.
 func (x *indexer) addTurn(v *providers.View, file string, t *stream.Turn) {
-	calls, _ := wireCalls(t)
+	calls, _ := present.Calls(t)
 	for _, c := range calls {
 		var line bytes.Buffer
 		p := jsonPrinter{lineWriter: lineWriter{&line}}

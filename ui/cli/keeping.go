@@ -27,8 +27,6 @@ func (lv *liveSession) keptFlags(cmd *cobra.Command, f *liveFlags) {
 	to.IntVar(&k.days, "prune-days", 30, "")
 	to.StringVar(&k.size, "prune-size", "2GB", "")
 	to.BoolVarP(&k.verbose, "verbose", "v", false, "")
-	addFlagCheck(to, "prune-size", isSize("--prune-size"))
-	markSettings(to, "", "no-record", "prune-days", "prune-size")
 	cmd.MarkFlagsMutuallyExclusive("record", "no-record")
 	before := cmd.PreRunE
 	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
@@ -58,18 +56,14 @@ func (lv *liveSession) startKeptCapture(f *liveFlags, began time.Time, by string
 		lv.app.printNote("not recording: %s", err)
 		return nil
 	}
-	lv.pruneCaptures(dir, f.kept)
-	return r
-}
-
-// pruneCaptures deletes the captures beyond the limits.
-func (lv *liveSession) pruneCaptures(dir string, k *keptFlags) {
-	bytes, _ := sizeOf("--prune-size", k.size)
-	for _, gone := range record.Prune(dir, record.Limits{Age: time.Duration(k.days) * 24 * time.Hour, Bytes: bytes}, time.Now()) {
+	k := f.kept
+	maxBytes, _ := sizeOf("--prune-size", k.size)
+	for _, gone := range record.Prune(dir, record.Limits{Age: time.Duration(k.days) * 24 * time.Hour, Bytes: maxBytes}, time.Now()) {
 		if k.verbose {
 			lv.app.printNote("deleted %s: %s, written %s", gone.Path, sizeText(gone.Bytes), gone.Written.Format(time.DateOnly))
 		}
 	}
+	return r
 }
 
 // captureFolder is the folder of captures that are recorded by default.

@@ -321,24 +321,7 @@ func (l *liveInput) reportGaps(a *app) {
 
 // watchCapture calls reportGaps also while nothing arrives, until stop is called.
 func (l *liveInput) watchCapture(a *app) (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	var watching sync.WaitGroup
-	watching.Go(func() {
-		tick := time.NewTicker(lookTime)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-				l.reportGaps(a)
-			}
-		}
-	})
-	return func() {
-		cancel()
-		watching.Wait()
-	}
+	return startWatch(func(time.Time) { l.reportGaps(a) })
 }
 
 // exitGaps is the exit code of a run whose capture has gaps.
@@ -469,6 +452,8 @@ func coreRecord(r capture.Record) stream.Record {
 		out.Head.Reconstructed = slices.Contains(r.Head.Lacks, capture.Composed)
 		for _, lack := range r.Head.Lacks {
 			out.Head.EndUnknown = out.Head.EndUnknown || lack == capture.NoEnding
+			out.Head.NoDeltas = out.Head.NoDeltas || lack == capture.NoDeltas
+			out.Head.UsageBefore = out.Head.UsageBefore || lack == capture.UsageBefore
 			out.Head.CutLines = out.Head.CutLines || lack == capture.CutLines
 			out.Head.EventNamesUnknown = out.Head.EventNamesUnknown || lack == capture.NoNames
 			out.Head.ResponseFromHistory = out.Head.ResponseFromHistory || lack == capture.Resent

@@ -27,6 +27,7 @@ import (
 	"toolscope/stream/count"
 	"toolscope/ui"
 	"toolscope/ui/filter"
+	"toolscope/ui/present"
 )
 
 // runOpen shows files or standard input; without either, recent captures or the demo.
@@ -426,7 +427,7 @@ func (o *turnFilter) matches(in *providers.Inspector, t *stream.Turn) bool {
 		return true
 	}
 	turns := in.Session().Turns
-	cost := func(t *stream.Turn) price.Figure { return costOf(o.prices, in.Exchange(t.Exchange), t) }
+	cost := func(t *stream.Turn) price.Figure { return present.CostOf(o.prices, in.Exchange(t.Exchange), t) }
 	return o.MatchesTurn(&filter.Source{View: in.View(), Cost: cost, Now: turns[len(turns)-1].OpenedAt}, t)
 }
 

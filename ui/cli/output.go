@@ -12,9 +12,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"toolscope/providers/price"
 	"toolscope/stream"
 	"toolscope/ui/display"
+	"toolscope/ui/present"
 )
 
 // columns is the width that prose is wrapped to.
@@ -29,7 +29,7 @@ type lineWriter struct{ to io.Writer }
 func (l lineWriter) writeLine(t display.Text) { _, _ = io.WriteString(l.to, t.String()+"\n") }
 
 // writeObject writes the remaining part of an object and ends its line.
-func (l lineWriter) writeObject(o *jsonObject) { _, _ = l.to.Write(o.lineBytes()) }
+func (l lineWriter) writeObject(o *jsonObject) { _, _ = l.to.Write(append(o.end(), '\n')) }
 
 // printLine writes one line, sanitised, without spaces at its end.
 func (l lineWriter) printLine(format string, args ...any) {
@@ -91,9 +91,6 @@ func (l lineWriter) writeWrappedWords(lead string, words []string) {
 
 // joinDots joins the words that are not empty with a dot.
 func joinDots(words ...string) string { return strings.Join(nonEmpty(words), " · ") }
-
-// joinCommas joins the words that are not empty with a comma.
-func joinCommas(words ...string) string { return strings.Join(nonEmpty(words), ", ") }
 
 // nonEmpty removes empty words.
 func nonEmpty(words []string) []string {
@@ -209,13 +206,6 @@ func (o *jsonObject) int(name string, n int) {
 	o.b = strconv.AppendInt(o.b, int64(n), 10)
 }
 
-// addCount writes a count, if it was reported.
-func (o *jsonObject) addCount(name string, c stream.Count) {
-	if c.Reported {
-		o.int(name, int(c.N))
-	}
-}
-
 // time writes milliseconds with up to three decimals; nothing for a negative time.
 func (o *jsonObject) time(name string, d time.Duration) {
 	if d >= 0 {
@@ -224,15 +214,47 @@ func (o *jsonObject) time(name string, d time.Duration) {
 	}
 }
 
-// addCost writes a cost and its source, if the cost is known.
-func (o *jsonObject) addCost(f price.Figure) {
-	if !f.Known() {
-		return
+// addFact writes the field of a fact, if it has one.
+func (o *jsonObject) addFact(f present.Fact) {
+	switch v := f.JSON.(type) {
+	case string:
+		o.text(f.Key, v)
+	case bool:
+		o.flag(f.Key, v)
+	case int:
+		o.int(f.Key, v)
+	case float64:
+		o.raw(f.Key, strconv.AppendFloat(nil, v, 'f', -1, 64))
+	case time.Duration:
+		o.time(f.Key, v)
+	case present.Message:
+		o.addMessage(v.Text, v.Quoted)
+	case []string:
+		o.texts(f.Key, v)
+	case present.Facts:
+		o.addObject(f.Key, v)
+	case []present.Facts:
+		listOf(o, f.Key, v, (*jsonObject).addFacts)
 	}
-	o.raw("cost_usd", strconv.AppendFloat(nil, f.USD, 'f', -1, 64))
-	o.text("cost_source", f.Source.String())
-	o.flagIf("cost_approximate", f.Approximate)
-	o.optionalText("prices_date", f.AsOf)
+}
+
+// addFacts writes the fields of facts.
+func (o *jsonObject) addFacts(facts present.Facts) {
+	for _, f := range facts {
+		o.addFact(f)
+	}
+}
+
+// addObject writes facts as an object.
+func (o *jsonObject) addObject(name string, facts present.Facts) {
+	var of jsonObject
+	of.addFacts(facts)
+	o.raw(name, of.end())
+}
+
+// addFindings writes findings as an array.
+func (o *jsonObject) addFindings(list []stream.Finding) {
+	listOf(o, "findings", present.OfFindings(list), (*jsonObject).addFacts)
 }
 
 // raw writes a JSON text on one line: line breaks can only be between tokens.
@@ -254,9 +276,6 @@ func (o *jsonObject) end() []byte {
 	}
 	return append(o.b, '}')
 }
-
-// lineBytes returns the complete object as a line.
-func (o *jsonObject) lineBytes() []byte { return append(o.end(), '\n') }
 
 // listOf writes an array with an object for each item.
 func listOf[T any](o *jsonObject, name string, items []T, write func(o *jsonObject, item T)) {

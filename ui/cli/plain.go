@@ -11,7 +11,7 @@ import (
 	"toolscope/stream/count"
 	"toolscope/ui"
 	"toolscope/ui/display"
-	"toolscope/ui/panes"
+	"toolscope/ui/present"
 )
 
 // isPlain reports whether sentences are printed instead of drawing a screen: by a flag, or because the
@@ -85,7 +85,12 @@ func (t *plainPrinter) printAll(o ui.Options) (over bool, err error) {
 		}
 	}
 	if o.Status != nil {
-		t.printAlarms(o.Status())
+		for _, w := range o.Status() {
+			if w.Alarm && !t.words[w.Text] {
+				t.words[w.Text] = true
+				t.printLine("Source: %s.", w.Text)
+			}
+		}
 	}
 	if over, err = o.Inbox.Done(); !over {
 		return false, nil
@@ -96,30 +101,20 @@ func (t *plainPrinter) printAll(o ui.Options) (over bool, err error) {
 	return true, err
 }
 
-// printAlarms prints the problems of the source, each once.
-func (t *plainPrinter) printAlarms(words []ui.StatusNote) {
-	for _, w := range words {
-		if w.Alarm && !t.words[w.Text] {
-			t.words[w.Text] = true
-			t.printLine("Source: %s.", w.Text)
-		}
-	}
-}
-
 // printNewEvents prints the events since the last call.
 func (t *plainPrinter) printNewEvents() {
 	s := t.in.Session()
 	for ; t.events < t.in.Timeline.Len(); t.events++ {
 		kind, of := t.in.Timeline.Subject(t.events)
 		turn, call := s.Find(of)
-		if turn == nil || panes.IsPlain(turn) && kind != stream.TurnClose {
+		if turn == nil || present.IsPlain(turn) && kind != stream.TurnClose {
 			continue
 		}
 		switch kind {
 		case stream.TurnOpen:
 			if turn.Number >= t.begun {
 				t.begun = turn.Number + 1
-				t.printLine("Turn %d begins: %s.", turn.Number+1, joinCommas(turn.Protocol, turn.Model))
+				t.printLine("Turn %d begins: %s.", turn.Number+1, present.JoinWords(turn.Protocol, turn.Model))
 			}
 		case stream.CallOpen:
 			t.printCallStart(turn, call)
@@ -132,7 +127,10 @@ func (t *plainPrinter) printNewEvents() {
 		case stream.TurnClose:
 			t.printTurnEnd(turn)
 		}
-		t.printEventFindings(turn, call)
+		t.printFindings(fmt.Sprintf("Turn %d", turn.Number+1), turn.Findings)
+		if call != nil {
+			t.printFindings(t.callLabel(turn, call), call.Findings)
+		}
 	}
 }
 
@@ -166,14 +164,6 @@ func (t *plainPrinter) printCall(turn *stream.Turn, c *stream.Call) {
 	t.writeLongLine(lead, display.CleanParts(c.Args()))
 }
 
-// printEventFindings prints the findings of the current event about a turn and its call.
-func (t *plainPrinter) printEventFindings(turn *stream.Turn, c *stream.Call) {
-	t.printFindings(fmt.Sprintf("Turn %d", turn.Number+1), turn.Findings)
-	if c != nil {
-		t.printFindings(t.callLabel(turn, c), c.Findings)
-	}
-}
-
 // printFindings prints the findings of the current event in a list.
 func (t *plainPrinter) printFindings(who string, all []stream.Finding) {
 	for _, f := range all {
@@ -202,16 +192,9 @@ func (t *plainPrinter) printTurnEnd(turn *stream.Turn) {
 		t.printFindings(t.callLabel(turn, c), c.Findings)
 		delete(t.printed, c.Ref())
 	}
-	cost := ""
-	x := t.in.Exchange(turn.Exchange)
-	if f := costOf(t.prices, x, turn); f.Known() {
-		cost = f.String()
-	}
-	text := ""
-	if n := len(turn.Text); n > 0 {
-		text = count.Of(n, "byte") + " of text"
-	}
-	t.printLine("Turn %d ends: %s.", turn.Number+1, joinCommas(turn.Phase().String(), panes.FinishText(turn), turn.Failure, callCount(turn), text, cost))
+	cost := present.CostOf(t.prices, t.in.Exchange(turn.Exchange), turn).String()
+	text := textIf(len(turn.Text) > 0, count.Of(len(turn.Text), "byte")+" of text")
+	t.printLine("Turn %d ends: %s.", turn.Number+1, present.JoinWords(turn.Phase().String(), present.FinishText(turn), turn.Failure, present.CallCount(turn), text, cost))
 }
 
 // listCaptures lists the captures that can be opened.

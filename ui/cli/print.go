@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,7 +18,7 @@ import (
 	"toolscope/providers/price"
 	"toolscope/stream"
 	"toolscope/stream/count"
-	"toolscope/ui/panes"
+	"toolscope/ui/present"
 )
 
 const printHelp = `For each turn and call, print writes the state of the call, its arguments, its cost
@@ -60,7 +61,6 @@ func (pr *printing) printCommand() *cobra.Command {
 	addFormatFlag(cmd.Flags(), &pr.format, "text", "text", "jsonl")
 	cmd.Flags().BoolVar(&pr.summary, "summary", false, "")
 	cmd.Flags().BoolVar(&pr.app.counting, "count", false, "")
-	markSettings(cmd.Flags(), "print", "format")
 	cmd.Flags().StringVar(&pr.jq, "jq", "", "")
 	cmd.MarkFlagsMutuallyExclusive("summary", "jq", "count")
 	pr.app.addFilterFlag(cmd.Flags())
@@ -70,7 +70,7 @@ func (pr *printing) printCommand() *cobra.Command {
 	cmd.MarkFlagsMutuallyExclusive("count", "follow")
 	pr.app.hubFlags(cmd)
 	pr.app.callFlags(cmd)
-	pr.app.traceFlags(cmd, &traces, "print")
+	pr.app.traceFlags(cmd, &traces)
 	cmd.MarkFlagsMutuallyExclusive("otlp", "count")
 	return cmd
 }
@@ -197,7 +197,7 @@ func (pr *printing) printSource(src capture.Source, path string, in *providers.I
 	if failed != nil {
 		return failed
 	}
-	pr.printSourceNotes(path, in, q.known || hasServers(in) || pr.app.isIndexed(path))
+	pr.printSourceNotes(path, in, q.known || len(in.Executed().Servers) > 0 || pr.app.isIndexed(path))
 	err = errors.Join(err, q.printEnded(true))
 	if o, is := p.(interface {
 		others(string, providers.OtherLines)
@@ -253,15 +253,15 @@ func (pr *printing) printSourceNotes(path string, in *providers.Inspector, known
 		pr.app.printNote("%s: no data in this period", path)
 		return
 	case len(turns) == 0:
-		pr.app.printNote("%snothing to show: %s", of, emptyReason(in))
+		pr.app.printNote("%snothing to show: %s", of, emptyReason(path, in))
 	default:
 		pr.explainUnrecognised(path, in)
 	}
 	pr.app.code = max(pr.app.code, 1)
 }
 
-// emptyReason returns why there are no turns.
-func emptyReason(in *providers.Inspector) string {
+// emptyReason returns why a source has no turns.
+func emptyReason(path string, in *providers.Inspector) string {
 	for _, x := range in.Exchanges() {
 		switch n := x.Response.Size(); {
 		case n > 0:
@@ -272,6 +272,9 @@ func emptyReason(in *providers.Inspector) string {
 	}
 	switch n := in.Others.Count; n {
 	case 0:
+		if file, err := os.Stat(path); err == nil && file.Mode().IsRegular() && file.Size() > 0 {
+			return "nothing in the file is from a model"
+		}
 		return "no bytes arrived"
 	case 1:
 		return "one line arrived, and nothing in it looks like model traffic"
@@ -301,7 +304,7 @@ func (pr *printing) explainUnrecognised(path string, in *providers.Inspector) {
 // isRecognised reports whether a turn has information: its protocol is known, or at least why there is
 // nothing else. Web traffic in logs of other programs has none.
 func isRecognised(x *providers.Exchange, t *stream.Turn) bool {
-	if x != nil && x.Head.Wrappers != "" && panes.IsPlain(t) {
+	if x != nil && x.Head.Wrappers != "" && present.IsPlain(t) {
 		return false
 	}
 	return t.Protocol != "unknown" || t.Failure != ""

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -11,7 +12,7 @@ import (
 	"toolscope/stream"
 	"toolscope/stream/count"
 	"toolscope/ui/display"
-	"toolscope/ui/panes"
+	"toolscope/ui/present"
 	units "toolscope/ui/screen"
 )
 
@@ -51,17 +52,14 @@ func (p *textPrinter) writeSource(file string, x *providers.Exchange) {
 func (p *textPrinter) addTurn(v *providers.View, file string, t *stream.Turn) {
 	x := v.Exchange(t.Exchange)
 	p.add(x, t, p.prices)
-	if x != nil && panes.IsPlain(t) {
-		p.printLine("%s  turn %d  %s  %s  %s", file, t.Number+1, joinDots(t.Protocol, t.Request.Purpose), t.Phase(), joinDots(panes.TurnTitle(x, t), t.Finish))
+	if x != nil && present.IsPlain(t) {
+		p.printLine("%s  turn %d  %s  %s  %s", file, t.Number+1, joinDots(t.Protocol, t.Request.Purpose), t.Phase(), joinDots(present.TurnTitle(x, t), t.Finish))
 		p.writeFindings(t.Findings)
 		p.printLine("")
 		return
 	}
-	cost := "cost unknown"
-	if f := costOf(p.prices, x, t); f.Known() {
-		cost = f.String()
-	}
-	p.printLine("%s  turn %d  %s  %s  %s", file, t.Number+1, joinDots(t.Protocol, t.Model), t.Phase(), joinDots(panes.FinishText(t), callCount(t), cost))
+	cost := cmp.Or(present.CostOf(p.prices, x, t).String(), "cost unknown")
+	p.printLine("%s  turn %d  %s  %s  %s", file, t.Number+1, joinDots(t.Protocol, t.Model), t.Phase(), joinDots(present.FinishText(t), present.CallCount(t), cost))
 	if t.Failure != "" {
 		p.printLine("  error    %s", t.Failure)
 	}
@@ -76,20 +74,10 @@ func (p *textPrinter) addTurn(v *providers.View, file string, t *stream.Turn) {
 	p.printLine("")
 }
 
-// callCount returns how many calls a turn has, and how many the provider discarded.
-func callCount(t *stream.Turn) string {
-	calls, thrown := wireCalls(t)
-	words := count.Of(len(calls), "call")
-	if len(thrown) > 0 {
-		words += fmt.Sprintf(", %d discarded", len(thrown))
-	}
-	return words
-}
-
 // writeCall writes a call.
 func (p *textPrinter) writeCall(v *providers.View, t *stream.Turn, c *stream.Call) {
-	said := append([]string{c.Phase().String(), c.Syntax().String()}, panes.AboutCall(c)...)
-	p.printLine("  %-13s %s  %s  %d B in %s  (%s)", c.Status(), callName(c.Name), c.ID, len(c.Args()), count.Of(c.Deltas(), "delta"), strings.Join(said, ", "))
+	said := append([]string{c.Phase().String(), c.Syntax().String()}, present.AboutCall(c)...)
+	p.printLine("  %-13s %s  %s  %d B in %s  (%s)", c.Status(), present.CallName(c.Name), c.ID, len(c.Args()), count.Of(c.Deltas(), "delta"), strings.Join(said, ", "))
 	if len(c.Args()) > 0 {
 		p.writeArgs(c.Args())
 	}
@@ -99,12 +87,12 @@ func (p *textPrinter) writeCall(v *providers.View, t *stream.Turn, c *stream.Cal
 	}
 	if phase := t.Phase(); phase == stream.TurnTruncated || phase == stream.TurnAborted {
 		for _, x := range []stream.RunRule{stream.AtSeal, stream.AtEnd} {
-			for _, who := range panes.RunBy(t, c, x) {
+			for _, who := range present.RunBy(t, c, x) {
 				p.printLine("    runs  %s", who)
 			}
 		}
 	}
-	p.writeFindings(ownFindings(c))
+	p.writeFindings(present.OwnFindings(c))
 }
 
 // writeLatency writes when a call reached each of its phases, if the source has times.
@@ -164,21 +152,13 @@ func (p *textPrinter) sentBack(calls []sentBackCall) {
 		if r.same {
 			where = "later in the same exchange"
 		}
-		p.printLine("  %-13s %s  %s  %s  (turn %d, %s)", "sent back", callName(r.name), r.id, r.sentence(), r.of.Turn+1, where)
+		p.printLine("  %-13s %s  %s  %s  (turn %d, %s)", "sent back", present.CallName(r.name), r.id, r.sentence(), r.of.Turn+1, where)
 		if r.late {
 			p.writeResult(&r.SentBackCall)
 		}
 		p.writeFindings(r.findings)
 	}
 	p.printLine("")
-}
-
-// callName returns the name of a call, or a placeholder.
-func callName(name string) string {
-	if name == "" {
-		return "(no name)"
-	}
-	return name
 }
 
 // others writes how many lines of a log belong to no exchange, and the last of them.

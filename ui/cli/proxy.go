@@ -49,14 +49,11 @@ func (a *app) proxyCommand() *cobra.Command {
 	f.faultFlags.add(to)
 	f.breakFlags.add(to)
 	a.liveFlags(cmd, &f.liveFlags)
-	markSettings(to, "proxy", "listen", "to", "headless", "print-env", "origin", "format")
-	markSecretSetting(to, "proxy", "token")
 	a.keptFlags(cmd, &f.liveFlags)
 	f.liveFlags.publish = new(publishFlags)
 	a.publishFlags(cmd, f.liveFlags.publish, "proxy")
-	markSettings(to, "proxy", "publish", "agent")
 	f.liveFlags.traces = new(traceFlags)
-	a.traceFlags(cmd, f.liveFlags.traces, "proxy")
+	a.traceFlags(cmd, f.liveFlags.traces)
 	a.flags.addKeep(to)
 	return cmd
 }

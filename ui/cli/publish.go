@@ -39,8 +39,6 @@ func (lv *liveSession) publishFlags(cmd *cobra.Command, f *publishFlags, agent s
 	to.StringVar(&f.limit, "spool-limit", "1GB", "")
 	to.DurationVar(&f.linger, "linger", fleet.Linger, "")
 	to.BoolVar(&f.noIndex, "no-index", false, "")
-	addFlagCheck(to, "spool-limit", isSize("--spool-limit"))
-	markSettings(to, "", "host", "spool", "spool-limit", "linger", "no-index")
 	lv.app.hubFlags(cmd)
 }
 
@@ -284,25 +282,10 @@ func (n *publishNotes) printPending(a *app) {
 
 // watchChanges prints each change in the state of publishing, until stop is called.
 func (p *hubPublisher) watchChanges(a *app) (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for tick := time.NewTicker(lookTime); ; {
-			select {
-			case <-ctx.Done():
-				tick.Stop()
-				return
-			case now := <-tick.C:
-				p.noteChanges(now)
-				p.notes.printPending(a)
-			}
-		}
-	}()
-	return func() {
-		cancel()
-		<-done
-	}
+	return startWatch(func(now time.Time) {
+		p.noteChanges(now)
+		p.notes.printPending(a)
+	})
 }
 
 // noteChanges adds a note for each change.

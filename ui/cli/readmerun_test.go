@@ -7,8 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"toolscope/ui/docs"
+	"toolscope/ui"
 )
 
 // abroad are the commands of the README that need more than what is here: a provider, an agent, a
@@ -55,8 +54,8 @@ func readFlagsOf(t *testing.T, args []string) (command string) {
 // TestPagesParse: the program takes the command lines that its pages show behind a $.
 func TestPagesParse(t *testing.T) {
 	found := 0
-	for _, topic := range docs.Topics() {
-		text, _ := docs.Page(topic)
+	for _, topic := range ui.DocTopics() {
+		text, _ := ui.DocPage(topic)
 		text = regexp.MustCompile(`\\\n +`).ReplaceAllString(text, "") // a line that goes on is one
 		for _, m := range regexp.MustCompile(`(?m)^\$ toolscope (.*)$`).FindAllStringSubmatch(text, -1) {
 			line, _, _ := strings.Cut(m[1], "   ")
@@ -101,8 +100,8 @@ func TestDocs(t *testing.T) {
 	page := regexp.MustCompile("`(?:toolscope )?help ([a-z]+)`")
 	root := new(app).linkParts().rootCommand()
 	texts := map[string]string{"README.md": written(t, "../../README.md"), "CONTRIBUTING.md": written(t, "../../CONTRIBUTING.md")}
-	for _, topic := range docs.Topics() {
-		text, _ := docs.Page(topic)
+	for _, topic := range ui.DocTopics() {
+		text, _ := ui.DocPage(topic)
 		texts["ui/docs/"+topic+".md"] = text
 		if found, _, err := root.Find([]string{topic}); err != nil || found == root {
 			t.Errorf("ui/docs/%s.md is no page of help", topic)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"toolscope/providers/replay"
 	"toolscope/stream"
 	"toolscope/stream/count"
+	"toolscope/ui/present"
 )
 
 // replayFlags are the flags of replay.
@@ -33,13 +35,8 @@ func (a *app) replayCommand() *cobra.Command {
 		Example: "toolscope replay agent.sse\ntoolscope replay agent.sse --to anthropic --call 2\ntoolscope replay agent.sse --policy clients\ntoolscope replay run.tsc --turn 3 --conversation --to gemini --format jsonl\ntoolscope replay run.tsc --fail-on-loss high",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			paths, err := a.somePaths(cmd, args, "FILE")
-			if err != nil {
+			if err = cmp.Or(err, checkNumbers(cmd, "turn", "call")); err != nil {
 				return err
-			}
-			for _, flag := range []string{"turn", "call"} {
-				if n, _ := cmd.Flags().GetInt(flag); n < 1 && cmd.Flags().Changed(flag) {
-					return usageErrorf("--%s %d: numbers start at 1", flag, n)
-				}
 			}
 			return a.runReplay(cmd.Context(), paths)
 		},
@@ -54,14 +51,13 @@ func (a *app) replayCommand() *cobra.Command {
 	f.BoolVar(&r.oneByOne, "one-by-one", false, "")
 	addFormatFlag(f, &a.format, "text", "text", "jsonl")
 	f.StringVar(&r.failOn, "fail-on-loss", "", "")
-	markSettings(f, "replay", "to", "policy", "format")
 	a.reading.add(f)
 	return cmd
 }
 
 // lossSeverities returns the names of the severities of losses.
 func lossSeverities() string {
-	return joinCommas(mapSlice(replay.Severities, replay.Severity.String)...)
+	return present.JoinWords(mapSlice(replay.Severities, replay.Severity.String)...)
 }
 
 // replayer writes the previews that the flags select.
@@ -165,7 +161,7 @@ func (a *app) replaySource(src capture.Source, path string, in *providers.Inspec
 
 // callsTool reports whether a turn has calls.
 func callsTool(t *stream.Turn) bool {
-	calls, _ := wireCalls(t)
+	calls, _ := present.Calls(t)
 	return len(calls) > 0
 }
 
@@ -182,7 +178,19 @@ func (r *replayer) previewSource(path string, in *providers.Inspector) error {
 			if s.src == nil {
 				unknown = append(unknown, int(c.turn.Number)+1)
 			} else if replay.NumCalls(s.src.Messages) > 0 {
-				r.writePreviews(s)
+				r.out.writeHeading(s)
+				for _, to := range r.targets {
+					for _, p := range r.policies {
+						if !p.Knows(s.src.From, to) && len(r.targets)+len(r.policies) > 2 {
+							continue
+						}
+						v := s.src.Preview(to, p)
+						r.out.writePreview(s, &v)
+						if r.shown++; r.failOn != "" && r.reachesLimit(&v) {
+							r.bad++
+						}
+					}
+				}
 			}
 		}
 	}
@@ -193,23 +201,6 @@ func (r *replayer) previewSource(path string, in *providers.Inspector) error {
 		return noCalls(path, chosen)
 	}
 	return nil
-}
-
-// writePreviews writes the previews of one subject.
-func (r *replayer) writePreviews(s *previewSubject) {
-	r.out.writeHeading(s)
-	for _, to := range r.targets {
-		for _, p := range r.policies {
-			if !p.Knows(s.src.From, to) && len(r.targets)+len(r.policies) > 2 {
-				continue
-			}
-			v := s.src.Preview(to, p)
-			r.out.writePreview(s, &v)
-			if r.shown++; r.failOn != "" && r.reachesLimit(&v) {
-				r.bad++
-			}
-		}
-	}
 }
 
 // reachesLimit reports whether a preview reaches the limit. A refusal or an unknown outcome always reaches
@@ -259,7 +250,7 @@ func (r *replayer) chooseTurns(path string, turns []*stream.Turn) (list []chosen
 	var all []chosenTurn
 	var numbers []int
 	for _, t := range turns {
-		if calls, _ := wireCalls(t); len(calls) > 0 || r.conversation {
+		if calls, _ := present.Calls(t); len(calls) > 0 || r.conversation {
 			all = append(all, chosenTurn{t, calls})
 			numbers = append(numbers, int(t.Number)+1)
 		}

@@ -16,6 +16,7 @@ import (
 	"toolscope/stream/json"
 	"toolscope/ui/display"
 	"toolscope/ui/layout"
+	"toolscope/ui/present"
 )
 
 // previewText writes previews for people: a line per preview or, with one target and one policy, the complete
@@ -70,7 +71,7 @@ func (p *previewText) writeHeading(s *previewSubject) {
 	what := ""
 	switch c := s.calls; s.scope {
 	case replay.OneCall:
-		what = fmt.Sprintf("call %d  %s  %s  %d B", c[0].Number, callName(c[0].Name), c[0].Status(), len(c[0].Args()))
+		what = fmt.Sprintf("call %d  %s  %s  %d B", c[0].Number, present.CallName(c[0].Name), c[0].Status(), len(c[0].Args()))
 	case replay.WholeTurn:
 		what = "whole turn  " + calls
 	case replay.WholeConversation:
@@ -203,7 +204,7 @@ func lossPlace(s *previewSubject, l replay.Loss) (words string) {
 // writeCall writes the outcome of one call, unless the subject is one call, and its arguments as sent.
 func (p *previewText) writeCall(s *previewSubject, v *replay.Preview, c *replay.Sent) {
 	if s.scope != replay.OneCall {
-		p.printLine("    call %-5d %s  %s  %s", s.callNumber(c.Call), c.Outcome, callName(c.Name), c.ID)
+		p.printLine("    call %-5d %s  %s  %s", s.callNumber(c.Call), c.Outcome, present.CallName(c.Name), c.ID)
 	}
 	if !isSent(v, c) {
 		return

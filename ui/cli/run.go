@@ -43,14 +43,13 @@ func (a *app) runCommand() *cobra.Command {
 	to.BoolVar(&f.screen, "screen", false, "")
 	to.BoolVar(&f.headless, "headless", false, "")
 	to.BoolVar(&f.noServers, "no-mcp", false, "")
-	markSettings(to, "run", "to", "no-mcp")
 	f.faultFlags.add(to)
 	f.breakFlags.add(to)
 	a.liveFlags(cmd, &f.liveFlags)
 	_ = to.MarkHidden("format") // standard output belongs to the client
 	a.keptFlags(cmd, &f.liveFlags)
 	f.liveFlags.traces = new(traceFlags)
-	a.traceFlags(cmd, f.liveFlags.traces, "run")
+	a.traceFlags(cmd, f.liveFlags.traces)
 	a.flags.addKeep(to)
 	cmd.MarkFlagsMutuallyExclusive("screen", "headless")
 	return cmd
@@ -134,7 +133,12 @@ func (r *runningProxy) runClient(ctx context.Context, listener net.Listener, o p
 			fit.wrapServers(record.CompanionDir(r.rec.path), r.url)
 		}
 	}
-	r.printLaunch(fit)
+	a := r.app
+	a.printNote("%s uses the proxy at %s, set by %s", fit.name(), r.url, strings.Join(fit.did, ", "))
+	fit.reportServers(func(format string, args ...any) { a.printNote("%s", r.redactor.Text(fmt.Sprintf(format, args...))) })
+	if r.rec != nil {
+		a.printNote("recording to %s", r.rec.path)
+	}
 	var err error
 	if f.screen {
 		err = r.runBehind(ctx, fit, prices)
@@ -146,16 +150,6 @@ func (r *runningProxy) runClient(ctx context.Context, listener net.Listener, o p
 		return errors.Join(err, failed)
 	default:
 		return err
-	}
-}
-
-// printLaunch prints the variables and flags of the client, and which servers are recorded.
-func (r *runningProxy) printLaunch(fit *clientLaunch) {
-	a := r.app
-	a.printNote("%s uses the proxy at %s, set by %s", fit.name(), r.url, strings.Join(fit.did, ", "))
-	fit.reportServers(func(format string, args ...any) { a.printNote("%s", r.redactor.Text(fmt.Sprintf(format, args...))) })
-	if r.rec != nil {
-		a.printNote("recording to %s", r.rec.path)
 	}
 }
 
@@ -180,7 +174,17 @@ func (r *runningProxy) runInFront(fit *clientLaunch, terminal bool) error {
 	r.waitForOthers(fit.name())
 	r.close()
 	<-printed
-	r.printSummary(seen)
+	if n := r.proxy.Stats().Refused; n > 0 {
+		r.app.printNote("%s refused: %s", count.Of(int(n), "request"), *r.refusal.Load())
+	}
+	words := fmt.Sprintf("%s, %s", count.Of(seen.turns, "turn"), count.Of(seen.calls, "call"))
+	if seen.bad > 0 {
+		words += fmt.Sprintf(", %d of them bad", seen.bad)
+	}
+	if r.rec != nil {
+		words += ": toolscope " + commandLine(pathsOf(r.rec.presentPath()))
+	}
+	r.app.printNote("%s", words)
 	if c.leftProcesses() {
 		a.printNote("processes that %s started still run, without the proxy: their requests to %s are refused", fit.name(), r.url)
 	}
@@ -209,21 +213,6 @@ func (r *runningProxy) waitForOthers(client string) {
 		case <-tick.C:
 		}
 	}
-}
-
-// printSummary prints the numbers of turns and calls, and the command that opens the capture.
-func (r *runningProxy) printSummary(seen *turnCounter) {
-	if n := r.proxy.Stats().Refused; n > 0 {
-		r.app.printNote("%s refused: %s", count.Of(int(n), "request"), *r.refusal.Load())
-	}
-	words := fmt.Sprintf("%s, %s", count.Of(seen.turns, "turn"), count.Of(seen.calls, "call"))
-	if seen.bad > 0 {
-		words += fmt.Sprintf(", %d of them bad", seen.bad)
-	}
-	if r.rec != nil {
-		words += ": toolscope " + commandLine(pathsOf(r.rec.presentPath()))
-	}
-	r.app.printNote("%s", words)
 }
 
 // runBehind runs the client behind the screen, with a file instead of the terminal. The screen stays open

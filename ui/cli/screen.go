@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -254,19 +255,37 @@ func (l *liveInput) wakeScreen(ctx context.Context) { ringOnChange(ctx, l.status
 
 // ringOnChange calls bell when the notes change, until ctx ends.
 func ringOnChange(ctx context.Context, wordsOf func() []ui.StatusNote, bell func()) {
-	tick := time.NewTicker(lookTime)
-	defer tick.Stop()
 	var last []ui.StatusNote
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	everyTick(ctx, lookTime, func(time.Time) {
 		if words := wordsOf(); !slices.Equal(words, last) {
 			last = words
 			bell()
 		}
+	})
+}
+
+// everyTick calls f at an interval, until ctx ends.
+func everyTick(ctx context.Context, interval time.Duration, f func(now time.Time)) {
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			f(now)
+		}
+	}
+}
+
+// startWatch calls f every lookTime, until stop is called.
+func startWatch(f func(now time.Time)) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var watching sync.WaitGroup
+	watching.Go(func() { everyTick(ctx, lookTime, f) })
+	return func() {
+		cancel()
+		watching.Wait()
 	}
 }
 

@@ -46,7 +46,6 @@ func (a *app) serveCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&f.public, "public", false, "")
 	cmd.Flags().StringVar(&f.speed, "speed", "1", "")
 	cmd.Flags().StringArrayVar(&f.faults, "fault", nil, "")
-	markSettings(cmd.Flags(), "serve", "listen", "speed")
 	return cmd
 }
 

@@ -17,43 +17,43 @@ import (
 	"toolscope/ui/settings"
 )
 
-// configSetting is a flag that can also be set in the configuration file or by an environment variable. The
-// flag overrides the variable, the variable overrides the file, and the file overrides the default.
-type configSetting struct {
-	flag  *pflag.Flag
-	table string // of one command; "" if all commands with the flag share the setting
+// settingTables list the flags that can also be set in the configuration file or by an environment variable. The
+// flag overrides the variable, the variable overrides the file, and the file overrides the default. Secrets are
+// allowed in the environment, but not in the file.
+var settingTables = []struct{ table, flags, secrets string }{
+	// The settings that all commands with the flag share.
+	{"", `theme no-color ascii plain reduced-motion log large memory prices no-record prune-days prune-size break-timeout
+		host spool spool-limit linger no-index creds nkey hub-ca`, "hub-token otlp-key"},
+	// The settings of one command.
+	{"check", "fail-on format baseline", ""},
+	{"connect", "model tools system max-tokens timeout format", ""},
+	{"demo", "speed", ""},
+	{"diff", "format", ""},
+	{"hub", "listen store max-age max-bytes sync auth tls-cert tls-key otlp otlp-content", ""},
+	{"open", "speed", ""},
+	{"print", "format otlp otlp-content", ""},
+	{"proxy", "listen to headless print-env origin format publish agent otlp otlp-content", "token"},
+	{"replay", "to policy format", ""},
+	{"run", "to no-mcp otlp otlp-content", ""},
+	{"serve", "listen speed", ""},
 }
 
-// Annotations of flags that are settings.
-const (
-	settingMark = "toolscope_setting" // the table of the setting
-	secretMark  = "toolscope_secret"  // the setting is a secret, which the file must not contain
-)
-
-// markSettings makes flags settings of a table.
-func markSettings(f *pflag.FlagSet, table string, names ...string) {
-	for _, name := range names {
-		_ = f.SetAnnotation(name, settingMark, []string{table}) // fails if there is no such flag, which a test checks
-	}
-}
-
-// markSecretSetting makes a flag a setting that is allowed in the environment, but not in the file.
-func markSecretSetting(f *pflag.FlagSet, table, name string) {
-	markSettings(f, table, name)
-	_ = f.SetAnnotation(name, secretMark, []string{table})
-}
-
-func (s configSetting) isSecret() bool { return s.flag.Annotations[secretMark] != nil }
-
-// configNames are names in the file and the environment, by flag, where they differ from the flag's name.
+// oldSettingNames are names in the file and the environment, by flag, where they differ from the flag's name.
 // They don't change when a flag is renamed.
-var configNames = map[string]string{
+var oldSettingNames = map[string]string{
 	"memory": "keep", "prune-days": "kept-days", "prune-size": "kept-size", "break-timeout": "break-time",
 	"hub-ca": "tls-ca", "max-age": "keep", "max-bytes": "keep-bytes",
 }
 
+// configSetting is a flag that is a setting.
+type configSetting struct {
+	flag     *pflag.Flag
+	table    string // of one command; "" if all commands with the flag share the setting
+	isSecret bool
+}
+
 // configName returns the key of the setting in its table of the configuration file.
-func (s configSetting) configName() string { return cmp.Or(configNames[s.flag.Name], s.flag.Name) }
+func (s configSetting) configName() string { return cmp.Or(oldSettingNames[s.flag.Name], s.flag.Name) }
 
 // configKey returns the table and the key of the setting in the configuration file.
 func (s configSetting) configKey() string { return settings.Name(s.table, s.configName()) }
@@ -65,9 +65,16 @@ func (s configSetting) envVariable() string {
 
 // settingsOf returns the settings of a command.
 func settingsOf(cmd *cobra.Command) (all []configSetting) {
+	name := cmd.Name()
+	if !cmd.HasParent() {
+		name = "open"
+	}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if table := f.Annotations[settingMark]; table != nil {
-			all = append(all, configSetting{f, table[0]})
+		for _, of := range settingTables {
+			secret := slices.Contains(strings.Fields(of.secrets), f.Name)
+			if (of.table == "" || of.table == name) && (secret || slices.Contains(strings.Fields(of.flags), f.Name)) {
+				all = append(all, configSetting{f, of.table, secret})
+			}
 		}
 	})
 	return all

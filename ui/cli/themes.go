@@ -20,7 +20,13 @@ func lookTheme(name string, dark bool, note func(string)) (themes.Theme, error) 
 	path, err := name, error(nil)
 	if !strings.ContainsAny(name, "/"+string(filepath.Separator)) && !strings.HasSuffix(name, ".toml") {
 		if path, err = inConfigFolder(filepath.Join(themesFolder, strings.ToLower(name)+".toml")); err != nil || !isFile(path) {
-			return namedTheme(name, dark)
+			t, err := themes.Lookup(name, dark)
+			var unknown *themes.UnknownError
+			if errors.As(err, &unknown) {
+				unknown.Near = themes.Near(strings.ToLower(name), themeNames())
+				return t, &usageError{err}
+			}
+			return t, err
 		}
 	}
 	data, err := readFile(path)
@@ -45,17 +51,6 @@ const themesFolder = "themes"
 func isFile(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()
-}
-
-// namedTheme returns a theme that is not in a file.
-func namedTheme(name string, dark bool) (themes.Theme, error) {
-	t, err := themes.Lookup(name, dark)
-	var unknown *themes.UnknownError
-	if errors.As(err, &unknown) {
-		unknown.Near = themes.Near(strings.ToLower(name), themeNames())
-		return t, &usageError{err}
-	}
-	return t, err
 }
 
 // userThemes returns the names of the user's own themes.

@@ -65,9 +65,6 @@ func (p *requestPrinter) printAnswered(q *turnPrinter, to toolRunPrinter, all bo
 	}
 }
 
-// hasServers reports whether there is traffic with an MCP server.
-func hasServers(in *providers.Inspector) bool { return len(in.Executed().Servers) > 0 }
-
 // maxResultText is the maximum number of bytes of a result in a JSON line.
 const maxResultText = stream.MaxResultBytes
 
@@ -107,7 +104,7 @@ func (p *jsonPrinter) addRequest(file string, r *mcp.Request, a *toolrun.ToolReq
 			o.int("model_got_bytes", a.ResultBytes)
 			o.optionalText("result", string(a.Result))
 		}
-		listOf(o, "findings", a.Findings, (*jsonObject).addFinding)
+		o.addFindings(a.Findings)
 	}
 	p.writeObject(o)
 }
@@ -158,7 +155,7 @@ func (p *jsonPrinter) notRun(file string, n *toolrun.CallWithoutRun) {
 	o.text("tool", n.Tool)
 	o.optionalText("id", n.ID)
 	o.text("state", "not executed")
-	listOf(o, "findings", []stream.Finding{n.Finding}, (*jsonObject).addFinding)
+	o.addFindings([]stream.Finding{n.Finding})
 	p.writeObject(o)
 }
 
@@ -207,7 +204,7 @@ func (p *jsonPrinter) addServer(file string, s *mcp.Server) {
 		o.int("unseen_bytes", int(s.Gaps))
 	}
 	o.optionalText("ended", s.Ended)
-	listOf(o, "findings", s.Findings(), (*jsonObject).addFinding)
+	o.addFindings(s.Findings())
 	p.writeObject(o)
 }
 

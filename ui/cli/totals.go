@@ -18,13 +18,12 @@ import (
 	"toolscope/providers/price"
 	"toolscope/stream"
 	"toolscope/stream/count"
-	"toolscope/ui/panes"
+	"toolscope/ui/present"
 )
 
 func (a *app) pricesFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.pricesFile, "prices", "", "")
 	asPaths(cmd.Flags(), "prices")
-	markSettings(cmd.Flags(), "", "prices")
 }
 
 // loadPrices returns the built-in table with the user's prices over it: those of the setting, else those in
@@ -63,14 +62,6 @@ func dayOfFile(path string) string {
 	return at.UTC().Format(time.DateOnly)
 }
 
-// costOf returns the cost of a turn.
-func costOf(prices *price.Table, x *providers.Exchange, t *stream.Turn) price.Figure {
-	if x == nil {
-		return prices.Turn(t, stream.Head{})
-	}
-	return prices.Turn(t, *x.Head)
-}
-
 // summaryTotals are the totals of the printed turns. Calls that the provider discarded count as calls, by
 // their state.
 type summaryTotals struct {
@@ -81,7 +72,7 @@ type summaryTotals struct {
 
 // add adds a turn.
 func (n *summaryTotals) add(x *providers.Exchange, t *stream.Turn, prices *price.Table) {
-	if x != nil && panes.IsPlain(t) {
+	if x != nil && present.IsPlain(t) {
 		n.beside++
 		return
 	}
@@ -90,7 +81,7 @@ func (n *summaryTotals) add(x *providers.Exchange, t *stream.Turn, prices *price
 	for _, c := range t.Calls {
 		n.states[c.Status()]++
 	}
-	n.cost.Add(costOf(prices, x, t))
+	n.cost.Add(present.CostOf(prices, x, t))
 }
 
 // String returns the totals in a line: "2 turns, 3 calls: 2 complete, 1 cut short; ~$0.0123".

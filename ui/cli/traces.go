@@ -22,7 +22,7 @@ import (
 	"toolscope/stream/json"
 	"toolscope/ui"
 	"toolscope/ui/otlp"
-	"toolscope/ui/panes"
+	"toolscope/ui/present"
 	"toolscope/ui/report"
 )
 
@@ -32,13 +32,11 @@ type traceFlags struct {
 	content bool
 }
 
-func (lv *liveSession) traceFlags(cmd *cobra.Command, f *traceFlags, table string) {
+func (lv *liveSession) traceFlags(cmd *cobra.Command, f *traceFlags) {
 	to := cmd.Flags()
 	to.StringVar(&f.to, "otlp", "", "")
 	to.BoolVar(&f.content, "otlp-content", false, "")
 	to.StringVar(&f.key, "otlp-key", "", "")
-	markSettings(to, table, "otlp", "otlp-content")
-	markSecretSetting(to, "", "otlp-key")
 }
 
 // traceSender sends turns to a collector as spans. A nil traceSender sends nothing.
@@ -175,7 +173,7 @@ func hasSpan(x *providers.Exchange, of *stream.Turn) bool {
 	if x != nil && (x.Refused() != "" || x.AsksNothing() && (x.Head.Status == 0 || x.Head.Status >= 400)) {
 		return false
 	}
-	return isRecognised(x, of) && !panes.IsPlain(of)
+	return isRecognised(x, of) && !present.IsPlain(of)
 }
 
 // addTurn sends a turn that has ended, or that is complete because its source has ended.

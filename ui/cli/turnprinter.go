@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"toolscope/providers"
-	"toolscope/providers/toolrun"
 	"toolscope/stream"
 )
 
@@ -77,7 +76,13 @@ func (q *turnPrinter) printEnded(all bool) error {
 	s := q.in.Session()
 	slices.SortFunc(now, func(a, b int32) int { return cmp.Compare(s.Turn(a).OpenedBy, s.Turn(b).OpenedBy) })
 	for _, n := range now {
-		q.addWaiting(n)
+		t := q.in.Session().Turn(n)
+		e := endedTurn{n, int64(t.Memory())}
+		if x := q.in.Exchange(t.Exchange); x != nil {
+			e.bytes += x.Request.Size()
+		}
+		q.weight += e.bytes
+		q.ended = append(q.ended, e)
 	}
 	n := q.readyCount(all)
 	at := n // turns per batch
@@ -104,7 +109,10 @@ func (q *turnPrinter) printTurns(turns []endedTurn) {
 		known := isRecognised(q.in.Exchange(t.Exchange), t)
 		q.known = q.known || known
 		if !q.only.matches(q.in, t) {
-			q.skipTurn(number)
+			if q.hidden == nil {
+				q.hidden = map[int32]bool{}
+			}
+			q.hidden[number] = true
 		} else if known || !q.among {
 			q.to.addTurn(q.in.View(), q.fileOfTurn(t), t)
 			q.traces.addTurn(q.in.View(), q.fileOfTurn(t), t)
@@ -117,18 +125,13 @@ func (q *turnPrinter) printTurns(turns []endedTurn) {
 	if len(back) > 0 {
 		slices.SortFunc(back, func(a, b sentBackCall) int { return cmp.Compare(a.Event, b.Event) })
 		for i := range back {
-			q.setCallName(&back[i])
+			r := &back[i]
+			if _, c := q.in.Session().Find(r.of); c != nil {
+				r.name, r.id = c.Name, c.ID
+			}
 		}
 		q.printSentBack(back)
 	}
-}
-
-// skipTurn hides a turn, its calls, and how they are sent back.
-func (q *turnPrinter) skipTurn(turn int32) {
-	if q.hidden == nil {
-		q.hidden = map[int32]bool{}
-	}
-	q.hidden[turn] = true
 }
 
 // printSentBack prints calls of printed turns that were sent back.
@@ -136,13 +139,6 @@ func (q *turnPrinter) printSentBack(back []sentBackCall) {
 	back = slices.DeleteFunc(back, func(r sentBackCall) bool { return q.hidden[r.of.Turn] })
 	if len(back) > 0 {
 		q.to.sentBack(back)
-	}
-}
-
-// setCallName sets the current name and id of a call that was sent back.
-func (q *turnPrinter) setCallName(r *sentBackCall) {
-	if _, c := q.in.Session().Find(r.of); c != nil {
-		r.name, r.id = c.Name, c.ID
 	}
 }
 
@@ -239,18 +235,6 @@ func (q *turnPrinter) sentBackLate(list []sentBackCall, t *stream.Turn, e stream
 	return append(list, r)
 }
 
-// ownFindings returns the findings of a call without those of later requests and of tool runs, which have
-// lines of their own.
-func ownFindings(c *stream.Call) []stream.Finding {
-	if len(c.Findings) == 0 {
-		return c.Findings
-	}
-	return slices.DeleteFunc(slices.Clone(c.Findings), func(f stream.Finding) bool {
-		return slices.Contains(toolrun.Findings, f.Diagnosis) ||
-			slices.ContainsFunc(c.SentBack, func(r stream.SentBackCall) bool { return r.Event == f.Event })
-	})
-}
-
 // foundBy returns the findings of a call from one event.
 func foundBy(c *stream.Call, event int) (found []stream.Finding) {
 	for _, f := range c.Findings {
@@ -289,18 +273,6 @@ func (r sentBackCall) sentence() string {
 	return words + ", result " + r.resultWord()
 }
 
-// wireCalls returns the calls of a turn, and separately those that the provider discarded.
-func wireCalls(t *stream.Turn) (calls, thrown []*stream.Call) {
-	for _, c := range t.Calls {
-		if c.Discarded {
-			thrown = append(thrown, c)
-		} else {
-			calls = append(calls, c)
-		}
-	}
-	return calls, thrown
-}
-
 // In this file, turns wait to be printed until the results of their calls are known.
 
 // endedTurn is a turn that has ended, with its size in memory.
@@ -314,17 +286,6 @@ const (
 	maxWaitingTurns = 1 << 7
 	maxWaitingBytes = 16 << 20
 )
-
-// addWaiting adds a turn to those that wait to be printed.
-func (q *turnPrinter) addWaiting(number int32) {
-	t := q.in.Session().Turn(number)
-	e := endedTurn{number, int64(t.Memory())}
-	if x := q.in.Exchange(t.Exchange); x != nil {
-		e.bytes += x.Request.Size()
-	}
-	q.weight += e.bytes
-	q.ended = append(q.ended, e)
-}
 
 // readyCount returns how many of the waiting turns can be printed now.
 func (q *turnPrinter) readyCount(all bool) (n int) {

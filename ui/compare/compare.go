@@ -16,6 +16,7 @@ import (
 	"toolscope/ui/display"
 	"toolscope/ui/modes"
 	"toolscope/ui/panes"
+	"toolscope/ui/present"
 	"toolscope/ui/screen"
 )
 
@@ -84,8 +85,7 @@ type columnState struct {
 // Entry opens the mode with the turns that diff.ChooseTurns returns. bill computes their costs. If large
 // is set, equal rows are hidden at first.
 func Entry(marks *Marks, bill *panes.Costs, draw display.Drawer, large bool) modes.Entry {
-	key := screen.Binding{Keys: []string{"="}, Does: display.Lit("compare marked turns")}
-	return modes.Entry{Binding: key, New: func(h modes.Host) (modes.Mode, display.Text) {
+	return modes.Entry{Binding: screen.Do("compare", nil), New: func(h modes.Host) (modes.Mode, display.Text) {
 		places, why, tool := diff.ChooseTurns(h.View(), h.Chosen(), *marks)
 		if len(places) < 2 {
 			return nil, display.Lit("no similar turn: mark turns with m, then press =")
@@ -175,7 +175,7 @@ func (c *comparison) describeTurns(v *providers.View) {
 	for i := range places {
 		places[i] = c.columns[i].ComparedTurn
 	}
-	for i, name := range diff.ColumnNames(v, places, panes.ShortModel) {
+	for i, name := range diff.ColumnNames(v, places, present.ShortModel) {
 		c.columns[i].name = screen.ShortName(name)
 	}
 	p := c.newComparison(v)
@@ -256,26 +256,25 @@ func (c *comparison) Keys() []screen.Binding {
 	if c.full != nil {
 		return c.full.keys(c)
 	}
-	key := func(hint, does display.Text, do func(), keys ...string) screen.Binding {
-		return screen.Binding{Keys: keys, Hint: hint, Does: does, Do: func() { do(); c.stale = true }}
+	key := func(keys, hint, does string, do func()) screen.Binding {
+		return screen.Key(keys, hint, does, func() { do(); c.stale = true })
 	}
-	none := display.Text{}
 	all := []screen.Binding{
-		key(display.Lit("h l column"), display.Lit("previous column"), func() { c.stepColumn(-1) }, "left", "h", "shift+tab"),
-		key(none, display.Lit("next column"), func() { c.stepColumn(1) }, "right", "l", "tab"),
+		key("left h shift+tab", "column", "previous column", func() { c.stepColumn(-1) }).Show("h l"),
+		key("right l tab", "", "next column", func() { c.stepColumn(1) }),
 	}
-	all = append(all, c.CursorKeys(display.Lit("j k row"), c.MoveTo)...)
+	all = append(all, c.CursorKeys("row", c.MoveTo)...)
 	end := &all[len(all)-1]
 	end.Does, end.Do = display.Lit("to the end, and follow"), c.End
 	return append(all,
-		key(display.Lit("enter in full"), display.Lit("show the full value and the base's"), c.openFull, "enter"),
-		key(display.Lit("b base"), display.Lit("make this column the base"), c.setBase, "b"),
-		key(display.Lit("- + equal rows"), display.Lit("hide equal rows"), func() { c.hides = true }, "-"),
-		key(none, display.Lit("show equal rows"), func() { c.hides = false }, "+"),
-		key(display.Lit("m mark"), display.Lit("mark or unmark the turn"), c.toggleMark, "m"),
-		key(display.Lit("o go there"), display.Lit("go to the turn"), c.goToSelected, "o"),
-		key(display.Lit("T bars"), display.Lit("toggle bars by time or by phase"), func() { c.byPhase = !c.byPhase }, "T"),
-		key(display.Lit("esc close"), display.Lit("close"), c.host.Close, "esc", "q", "="),
+		key("enter", "in full", "show the full value and the base's", c.openFull),
+		key("b", "base", "make this column the base", c.setBase),
+		key("-", "equal rows", "hide equal rows", func() { c.hides = true }).Show("- +"),
+		key("+", "", "show equal rows", func() { c.hides = false }),
+		key("m", "mark", "mark or unmark the turn", c.toggleMark),
+		key("o", "go there", "go to the turn", c.goToSelected),
+		key("T", "bars", "toggle bars by time or by phase", func() { c.byPhase = !c.byPhase }),
+		key("esc q =", "close", "close", c.host.Close),
 	)
 }
 

@@ -11,7 +11,7 @@ import (
 	"toolscope/stream/json"
 	"toolscope/ui/diff"
 	"toolscope/ui/display"
-	"toolscope/ui/panes"
+	"toolscope/ui/present"
 	"toolscope/ui/screen"
 )
 
@@ -259,7 +259,7 @@ func (c *comparison) drawCost(p *screen.Pen, i int) {
 	case fails != "":
 		p.Untrusted(screen.Bad, screen.Bare, fails)
 	case t.Finish != "":
-		p.Text(screen.Plain, p.Truncate(p.Name(panes.FinishText(t)), p.Left))
+		p.Text(screen.Plain, p.Truncate(p.Name(present.FinishText(t)), p.Left))
 	case t.Closed():
 		_, role, word := screen.TurnLook(t)
 		p.Untrusted(role, screen.Bare, word)

@@ -55,9 +55,7 @@ func (c *comparison) openFull() {
 }
 
 func (f *valueView) keys(c *comparison) []screen.Binding {
-	return append(f.ScrollKeys(display.Lit("j k scroll")), screen.Binding{
-		Keys: []string{"esc", "q", "enter"}, Hint: display.Lit("esc back"), Does: display.Lit("back to the table"), Do: func() { c.full, c.stale = nil, true },
-	})
+	return append(f.ScrollKeys("scroll"), screen.Key("esc q enter", "back", "back to the table", func() { c.full, c.stale = nil, true }))
 }
 
 // argsPart is the visible part of a call's arguments, with the spans that differ.

@@ -6,7 +6,6 @@ import (
 
 	"toolscope/providers/replay"
 	"toolscope/stream"
-	"toolscope/ui/textsearch"
 )
 
 // shortQuery is a search string for short texts. It ignores the case of ASCII letters.
@@ -58,7 +57,7 @@ func (n *shortQuery) isPrefixOf(text string) bool {
 // plainTerm returns the term of a word without a field. It searches the row of a turn or call, the arguments
 // of a call and the text of a turn. number is the index of the term in the filter.
 func plainTerm(value string, number int) term {
-	n, texts := newShortQuery(value), textsearch.Fold(value)
+	n, texts := newShortQuery(value), FoldTextQuery(value)
 	return term{calls: true, texts: true, fits: func(s *matchTarget) bool {
 		if n.isIn(s.status().String()) {
 			return true
@@ -91,7 +90,7 @@ const alreadyFound = -1
 
 // hasText reports whether the arguments of the call or the text of its turn contain n, the search string of
 // the term with that number.
-func (s *matchTarget) hasText(term int, n *textsearch.Query) bool {
+func (s *matchTarget) hasText(term int, n *TextQuery) bool {
 	c, t := s.call, s.turn
 	if c != nil && s.searchText(searchedText{term, c.Ref(), 0, c.Rewrites}, n, c.Args(), c.MayGrow()) {
 		return true
@@ -121,7 +120,7 @@ const (
 )
 
 // searchText searches the new part of a text.
-func (s *matchTarget) searchText(in searchedText, n *textsearch.Query, text []byte, grows bool) bool {
+func (s *matchTarget) searchText(in searchedText, n *TextQuery, text []byte, grows bool) bool {
 	if !grows || s.Progress == nil {
 		return n.In(text)
 	}

@@ -48,8 +48,7 @@ type breakpointPage struct {
 
 // Breakpoints returns the entry of the breakpoint page. point is nil without a proxy.
 func Breakpoints(point Breakpoint) Entry {
-	key := screen.Binding{Keys: []string{"b"}, Does: display.Lit("set a breakpoint: hold responses")}
-	return Entry{key, func(h Host) (Mode, display.Text) {
+	return Entry{screen.Do("break", nil), func(h Host) (Mode, display.Text) {
 		if point == nil {
 			return nil, display.Lit("breakpoints need a proxy")
 		}
@@ -68,23 +67,23 @@ func (b *breakpointPage) Typing() *screen.Input { return b.typed }
 func (b *breakpointPage) Keys() []screen.Binding {
 	if b.typed != nil {
 		return []screen.Binding{
-			{Keys: []string{"enter"}, Hint: display.Lit("enter hold these"), Does: display.Lit("hold matching calls"), Do: b.applyFilter},
-			{Keys: []string{"esc"}, Hint: display.Lit("esc cancel"), Does: display.Lit("cancel the change"), Do: b.cancelEdit},
+			screen.Key("enter", "hold these", "hold matching calls", b.applyFilter),
+			screen.Key("esc", "cancel", "cancel the change", b.cancelEdit),
 		}
 	}
 	keys := []screen.Binding{
-		{Keys: []string{"b"}, Hint: display.Lit("b change"), Does: display.Lit("change the filter"), Do: b.editFilter},
-		{Keys: []string{"esc", "q"}, Hint: display.Lit("esc back"), Does: display.Lit("close; calls stay held"), Do: b.host.Close},
+		screen.Key("b", "change", "change the filter", b.editFilter),
+		screen.Key("esc q", "back", "close; calls stay held", b.host.Close),
 	}
 	if len(b.holds) > 0 {
 		keys = append([]screen.Binding{
-			{Keys: []string{"enter"}, Hint: display.Lit("enter resume"), Does: display.Lit("resume until the next match"), Do: b.resumeFunc(ResumeUntilMatch)},
-			{Keys: []string{"."}, Hint: display.Lit(". one frame"), Does: display.Lit("let one frame through"), Do: b.resumeFunc(ResumeOneEvent)},
-			{Keys: []string{"x"}, Hint: display.Lit("x cut"), Does: display.Lit("cut the client's connection here"), Do: b.resumeFunc(CutConnection)},
-			{Keys: []string{"o"}, Hint: display.Lit("o go there"), Does: display.Lit("go to the turn; it stays held"), Do: b.goThere},
+			screen.Key("enter", "resume", "resume until the next match", b.resumeFunc(ResumeUntilMatch)),
+			screen.Key(".", "one frame", "let one frame through", b.resumeFunc(ResumeOneEvent)),
+			screen.Key("x", "cut", "cut the client's connection here", b.resumeFunc(CutConnection)),
+			screen.Key("o", "go there", "go to the turn; it stays held", b.goThere),
 		}, keys...)
 	}
-	return append(keys, b.CursorKeys(display.Text{}, b.MoveTo)...)
+	return append(keys, b.CursorKeys("", b.MoveTo)...)
 }
 
 func (b *breakpointPage) editFilter() {

@@ -39,13 +39,8 @@ const (
 	Pipe                   // to a command
 )
 
-// verbs are the keys and texts of the verbs, by ExportVerb.
-var verbs = [...]struct{ key, title, hint, does string }{
-	{"y", "COPY", "enter copy", "copy it, or a part of it"},
-	{"w", "SAVE", "enter save", "save to a new file"},
-	{"e", "EDIT", "enter open", "open it in $EDITOR"},
-	{"|", "PIPE", "enter pipe", "pipe to a command"},
-}
+// verbs are the actions and texts of the verbs, by ExportVerb.
+var verbs = [...]struct{ action, title, hint string }{{"copy", "COPY", "copy"}, {"save", "SAVE", "save"}, {"edit", "EDIT", "open"}, {"pipe", "PIPE", "pipe"}}
 
 // exportMenu is the menu of export items.
 type exportMenu struct {
@@ -61,15 +56,14 @@ type exportMenu struct {
 
 // ExportMenu returns the entry of a verb; what returns the items and the name of their source.
 func ExportMenu(verb ExportVerb, outlet Exporter, what func() ([]ExportItem, display.Text), draw display.Drawer) Entry {
-	v := verbs[verb]
-	key := screen.Binding{Keys: []string{v.key}, Does: display.Clean(v.does)}
+	key := screen.Do(verbs[verb].action, nil)
 	return Entry{Binding: key, New: func(h Host) (Mode, display.Text) {
 		t := &exportMenu{host: h, verb: verb, outlet: outlet, draw: draw}
 		if t.items, t.of = what(); len(t.items) == 0 {
 			return nil, display.Lit("nothing selected to export")
 		}
 		if !outlet.hasVerb(verb) {
-			return nil, draw.Format("%s: not here", v.does)
+			return nil, draw.Format("%s: not here", key.Does)
 		}
 		t.Resize(len(t.items), len(t.items))
 		return t, display.Text{}
@@ -83,18 +77,18 @@ func (t *exportMenu) Typing() *screen.Input { return t.typed }
 func (t *exportMenu) Keys() []screen.Binding {
 	if t.typed != nil {
 		return []screen.Binding{
-			{Keys: []string{"enter"}, Hint: display.Lit("enter run it"), Does: display.Lit("run the command"), Do: t.runCommand},
-			{Keys: []string{"esc"}, Hint: display.Lit("esc close"), Does: display.Lit("close"), Do: t.host.Close},
+			screen.Key("enter", "run it", "run the command", t.runCommand),
+			screen.Key("esc", "close", "close", t.host.Close),
 		}
 	}
 	keys := []screen.Binding{
-		{Keys: []string{"enter"}, Hint: display.Clean(verbs[t.verb].hint), Does: display.Lit("export the selection"), Do: func() { t.chooseItem(t.At) }},
-		{Keys: []string{"up"}, Hint: upDownHint(t.draw), Does: display.Lit("up"), Do: func() { t.MoveTo(t.At - 1) }},
-		{Keys: []string{"down"}, Does: display.Lit("down"), Do: func() { t.MoveTo(t.At + 1) }},
-		{Keys: []string{"esc", "q"}, Hint: display.Lit("esc close"), Does: display.Lit("close"), Do: t.host.Close},
+		screen.Key("enter", verbs[t.verb].hint, "export the selection", func() { t.chooseItem(t.At) }),
+		upDownHint(screen.Key("up", "", "up", func() { t.MoveTo(t.At - 1) }), "", t.draw),
+		screen.Key("down", "", "down", func() { t.MoveTo(t.At + 1) }),
+		screen.Key("esc q", "close", "close", t.host.Close),
 	}
 	for i, p := range t.items {
-		keys = append(keys, screen.Binding{Keys: []string{p.Key}, Does: p.What, Do: func() { t.chooseItem(i) }})
+		keys = append(keys, screen.Key(p.Key, "", p.What.String(), func() { t.chooseItem(i) }))
 	}
 	return keys
 }
@@ -282,7 +276,7 @@ func (o Exporter) Keys(h Host, draw display.Drawer, body func() Body) []screen.B
 		}
 	}
 	return []screen.Binding{
-		{Keys: []string{"y"}, Hint: display.Lit("y copy"), Does: display.Lit("copy it, or a part of it"), Do: press(Copy)},
-		{Keys: []string{"w"}, Hint: display.Lit("w save"), Does: display.Lit("save to a new file"), Do: press(Save)},
+		screen.Key("y", "copy", "copy it, or a part of it", press(Copy)),
+		screen.Key("w", "save", "save to a new file", press(Save)),
 	}
 }

@@ -68,23 +68,23 @@ func (h *Help) Typing() *screen.Input {
 
 // Keys returns the keys that move, find, run and close.
 func (h *Help) Keys() []screen.Binding {
-	do := screen.Binding{Keys: []string{"enter"}, Hint: display.Lit("enter run"), Does: display.Lit("run the key"), Do: h.runSelected}
-	up := screen.Binding{Keys: []string{"up"}, Does: display.Lit("up"), Do: func() { h.stepToKey(-1) }}
-	down := screen.Binding{Keys: []string{"down"}, Does: display.Lit("down"), Do: func() { h.stepToKey(1) }}
+	do := screen.Key("enter", "run", "run the key", h.runSelected)
+	up := screen.Key("up", "", "up", func() { h.stepToKey(-1) })
+	down := screen.Key("down", "", "down", func() { h.stepToKey(1) })
 	if h.typed {
-		return []screen.Binding{do, up, down, {Keys: []string{"esc"}, Hint: display.Lit("esc show all"), Does: display.Lit("show all"), Do: func() {
+		return []screen.Binding{do, up, down, screen.Key("esc", "show all", "show all", func() {
 			h.line, h.typed = nil, false
-		}}}
+		})}
 	}
 	keys := []screen.Binding{do,
-		{Keys: []string{"/"}, Hint: display.Lit("/ find"), Does: display.Lit("find in the help"), Do: func() {
+		screen.Key("/", "find", "find in the help", func() {
 			h.line, h.typed = screen.NewInput(display.Text{}, "", 80), true
-		}},
-		{Keys: []string{"tab"}, Hint: display.Lit("tab other views"), Does: display.Lit("keys of the next view"), Do: func() { h.switchContext(1) }},
-		{Keys: []string{"shift+tab"}, Does: display.Lit("keys of the previous view"), Do: func() { h.switchContext(len(h.places) - 1) }},
-		{Keys: []string{"esc", "q", "?"}, Hint: display.Lit("esc close"), Does: display.Lit("close"), Do: h.host.Close},
+		}),
+		screen.Key("tab", "other views", "keys of the next view", func() { h.switchContext(1) }),
+		screen.Key("shift+tab", "", "keys of the previous view", func() { h.switchContext(len(h.places) - 1) }),
+		screen.Key("esc q ?", "close", "close", h.host.Close),
 	}
-	moves := h.CursorKeys(display.Text{}, h.MoveTo)
+	moves := h.CursorKeys("", h.MoveTo)
 	moves[0].Do, moves[1].Do = up.Do, down.Do
 	moves[2].Do, moves[3].Do = func() { h.movePage(-1) }, func() { h.movePage(1) }
 	return append(keys, moves...)

@@ -45,13 +45,13 @@ func NewJQ(h Host, expr string, scopes []Scope, draw display.Drawer) (*JQ, displ
 // Keys returns the keys that go to a call and change the scope.
 func (j *JQ) Keys() []screen.Binding {
 	return append([]screen.Binding{
-		{Keys: []string{"enter"}, Hint: display.Lit("enter go there"), Does: display.Lit("go to that call"), Do: j.goThere},
-		{Keys: []string{"tab", "s"}, Hint: display.Lit("tab this call or all"), Does: display.Lit("run on this call, or all"), Do: func() {
+		screen.Key("enter", "go there", "go to that call", j.goThere),
+		screen.Key("tab s", "this call or all", "run on this call, or all", func() {
 			j.scope = (j.scope + 1) % len(j.scopes)
 			j.answers, j.started = nil, false
-		}},
-		{Keys: []string{"esc", "q"}, Hint: display.Lit("esc back"), Does: display.Lit("close"), Do: j.host.Close},
-	}, j.CursorKeys(display.Lit("j k row"), j.MoveTo)...)
+		}),
+		screen.Key("esc q", "back", "close", j.host.Close),
+	}, j.CursorKeys("row", j.MoveTo)...)
 }
 
 func (j *JQ) goThere() {

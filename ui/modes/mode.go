@@ -50,6 +50,13 @@ type InputMode interface {
 	Typing() *screen.Input // nil while there is no input
 }
 
+// Clickable is a mode that supports the mouse. Roll moves the view, not the cursor. Click moves the cursor to row
+// y of Draw, and reports whether it was already there.
+type Clickable interface {
+	Roll(rows int)
+	Click(x, y int) (again bool)
+}
+
 // Entry opens a mode. It has the mode's key while browsing, and a function that returns the mode or the
 // reason why it can't open.
 type Entry struct {
@@ -134,8 +141,8 @@ func NewReader(h Host, of panes.Literal, ink func() *screen.Paints, draw display
 
 // Keys returns the keys that close and scroll it.
 func (r *Reader) Keys() []screen.Binding {
-	keys := []screen.Binding{{Keys: []string{"esc", "q"}, Hint: display.Lit("esc close"), Does: display.Lit("close"), Do: r.host.Close}}
-	return append(keys, r.CursorKeys(display.Lit("j k scroll"), r.MoveTo)...)
+	keys := []screen.Binding{screen.Key("esc q", "close", "close", r.host.Close)}
+	return append(keys, r.CursorKeys("scroll", r.MoveTo)...)
 }
 
 // Extend lays out the text, and highlights it at first and when the theme changes.

@@ -75,17 +75,20 @@ func (p *Palette) Typing() *screen.Input { return p.line }
 // Keys returns the keys that select and run a row.
 func (p *Palette) Keys() []screen.Binding {
 	return []screen.Binding{
-		{Keys: []string{"enter"}, Hint: display.Lit("enter run"), Does: display.Lit("run the selection"), Do: p.runSelected},
-		{Keys: []string{"up", "ctrl+p"}, Hint: upDownHint(p.draw), Does: display.Lit("up"), Do: func() { p.MoveTo(p.At - 1) }},
-		{Keys: []string{"down", "ctrl+n"}, Does: display.Lit("down"), Do: func() { p.MoveTo(p.At + 1) }},
-		{Keys: []string{"tab"}, Does: display.Lit("complete the command"), Do: p.completeCommand},
-		{Keys: []string{"esc"}, Hint: display.Lit("esc close"), Does: display.Lit("close"), Do: p.host.Close},
+		screen.Key("enter", "run", "run the selection", p.runSelected),
+		upDownHint(screen.Key("up ctrl+p", "", "up", func() { p.MoveTo(p.At - 1) }), "", p.draw),
+		screen.Key("down ctrl+n", "", "down", func() { p.MoveTo(p.At + 1) }),
+		screen.Key("tab", "", "complete the command", p.completeCommand),
+		screen.Key("esc", "close", "close", p.host.Close),
 	}
 }
 
-// upDownHint is the hint for the up and down keys.
-func upDownHint(draw display.Drawer) display.Text {
-	return display.Join(screen.Binding{Keys: []string{"up"}}.Name(draw), display.Lit(" "), screen.Binding{Keys: []string{"down"}}.Name(draw))
+// upDownHint adds the hint for the up and down keys to the binding of up.
+func upDownHint(up screen.Binding, word string, draw display.Drawer) screen.Binding {
+	if word != "" {
+		return up.Hinted(word).Show("up down")
+	}
+	return up.Hinted(screen.NameKeys([]string{"down"}, draw).String())
 }
 
 // runSelected closes the palette and runs the selected row. If a command needs an argument, it first

@@ -67,8 +67,7 @@ type themeSample struct {
 
 // Themes returns the entry of the theme picker.
 func Themes(looks ThemeActions, draw display.Drawer) Entry {
-	key := screen.Binding{Keys: []string{"t"}, Does: display.Lit("choose a theme")}
-	return Entry{Binding: key, New: func(h Host) (Mode, display.Text) {
+	return Entry{Binding: screen.Do("theme", nil), New: func(h Host) (Mode, display.Text) {
 		t := &themePicker{host: h, looks: looks, before: looks.Now(), names: looks.themeNames(), known: map[string]themeSample{}, draw: draw}
 		t.Resize(len(t.names), len(t.names))
 		t.MoveTo(max(0, slices.Index(t.names, t.before.Name)))
@@ -83,21 +82,21 @@ func (t *themePicker) Typing() *screen.Input { return t.typed }
 func (t *themePicker) Keys() []screen.Binding {
 	step := func(n int) func() { return func() { t.tryTheme(t.At + n) } }
 	keys := []screen.Binding{
-		{Keys: []string{"up", "ctrl+p"}, Hint: display.Join(upDownHint(t.draw), display.Lit(" try")), Does: display.Lit("previous theme"), Do: step(-1)},
-		{Keys: []string{"down", "ctrl+n"}, Does: display.Lit("next theme"), Do: step(1)},
-		{Keys: []string{"pgup"}, Does: display.Lit("a page up"), Do: step(-max(1, t.Height-1))},
-		{Keys: []string{"pgdown"}, Does: display.Lit("a page down"), Do: step(max(1, t.Height-1))},
-		{Keys: []string{"enter"}, Hint: display.Lit("enter keep"), Does: display.Lit("keep it"), Do: t.host.Close},
-		{Keys: []string{"esc"}, Hint: display.Lit("esc cancel"), Does: display.Lit("restore the previous theme"), Do: t.cancelChoice},
+		upDownHint(screen.Key("up ctrl+p", "", "previous theme", step(-1)), "try", t.draw),
+		screen.Key("down ctrl+n", "", "next theme", step(1)),
+		screen.Key("pgup", "", "a page up", step(-max(1, t.Height-1))),
+		screen.Key("pgdown", "", "a page down", step(max(1, t.Height-1))),
+		screen.Key("enter", "keep", "keep it", t.host.Close),
+		screen.Key("esc", "cancel", "restore the previous theme", t.cancelChoice),
 	}
 	if t.typed != nil {
 		return keys
 	}
 	return append(keys,
-		screen.Binding{Keys: []string{"/"}, Hint: display.Lit("/ find"), Does: display.Lit("find by name"), Do: func() { t.typed = screen.NewInput(display.Text{}, "", 60) }},
-		screen.Binding{Keys: []string{"w"}, Hint: display.Lit("w save"), Does: display.Lit("save it as the default"), Do: t.save},
-		screen.Binding{Keys: []string{"k"}, Do: step(-1)}, screen.Binding{Keys: []string{"j"}, Do: step(1)},
-		screen.Binding{Keys: []string{"q", "t"}, Does: display.Lit("keep it"), Do: t.host.Close})
+		screen.Key("/", "find", "find by name", func() { t.typed = screen.NewInput(display.Text{}, "", 60) }),
+		screen.Key("w", "save", "save it as the default", t.save),
+		screen.Key("k", "", "", step(-1)), screen.Key("j", "", "", step(1)),
+		screen.Key("q t", "", "keep it", t.host.Close))
 }
 
 // tryTheme applies the theme of a row.
@@ -253,8 +252,7 @@ type protocolPicker struct {
 // Protocols returns the entry of the protocol picker. reread reads an exchange again as a protocol, or
 // detects the protocol if as is nil.
 func Protocols(reread func(exchange int, as *protocol.Protocol)) Entry {
-	key := screen.Binding{Keys: []string{"D"}, Does: display.Lit("read as another protocol")}
-	return Entry{key, func(h Host) (Mode, display.Text) {
+	return Entry{screen.Do("dialect", nil), func(h Host) (Mode, display.Text) {
 		t, _ := h.View().Find(h.Chosen())
 		if t == nil {
 			return nil, display.Lit("no response to choose a protocol for")
@@ -272,9 +270,9 @@ func Protocols(reread func(exchange int, as *protocol.Protocol)) Entry {
 
 func (d *protocolPicker) Keys() []screen.Binding {
 	return append([]screen.Binding{
-		{Keys: []string{"enter"}, Hint: display.Lit("enter use it"), Does: display.Lit("read it as this protocol"), Do: d.rereadSelected},
-		{Keys: []string{"esc", "q", "D"}, Hint: display.Lit("esc close"), Does: display.Lit("close"), Do: d.host.Close},
-	}, d.CursorKeys(display.Text{}, d.MoveTo)...)
+		screen.Key("enter", "use it", "read it as this protocol", d.rereadSelected),
+		screen.Key("esc q D", "close", "close", d.host.Close),
+	}, d.CursorKeys("", d.MoveTo)...)
 }
 
 // rereadSelected reads the exchange again as the selected protocol.

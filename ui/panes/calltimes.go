@@ -9,6 +9,7 @@ import (
 	"toolscope/providers"
 	"toolscope/stream"
 	"toolscope/ui/display"
+	"toolscope/ui/present"
 	"toolscope/ui/screen"
 )
 
@@ -48,7 +49,7 @@ const (
 
 // timesOf returns the times of a call.
 func timesOf(t *stream.Turn, c *stream.Call, l *providers.Latency) timesRow {
-	r := timesRow{of: c.Ref(), name: screen.ShortName(c.Name), from: cmp.Or(ShortModel(t.Model), t.Protocol), how: l.Arrival}
+	r := timesRow{of: c.Ref(), name: screen.ShortName(c.Name), from: cmp.Or(present.ShortModel(t.Model), t.Protocol), how: l.Arrival}
 	for i, m := range l.TimePoints() {
 		r.took[i] = m.At
 	}

@@ -13,8 +13,7 @@ import (
 // Findings is the pane of the findings of the selected call and its turn. Each finding leads to its
 // evidence.
 type Findings struct {
-	screen.Window
-	host  Host
+	PaneRows
 	lead  func(Found)
 	again func(*stream.SentBackCall)
 	list  []Found
@@ -48,17 +47,18 @@ func (g findingGrid) wordsColumn(width int) int {
 // NewFindings returns the pane. lead goes to the evidence of a finding; again goes to the request in
 // which a call was sent back.
 func NewFindings(h Host, lead func(Found), again func(*stream.SentBackCall)) *Findings {
-	return &Findings{host: h, lead: lead, again: again}
+	f := &Findings{lead: lead, again: again}
+	f.PaneRows = NewRows(h, func(row int) string {
+		line := f.lines[row]
+		return line.code.String() + "\n" + line.where.String() + "\n" + line.text.String()
+	})
+	return f
 }
 
 // Keys returns the keys that move, and go to the evidence of the selected finding.
 func (f *Findings) Keys() []screen.Binding {
-	return append([]screen.Binding{
-		helpHint,
-		{Keys: []string{"enter"}, Hint: display.Lit("enter go there"), Does: display.Lit("open the selection"), Do: f.openSelected},
-		nextHint,
-		copyHint, findHint, tabHint, backKey(f.host),
-	}, cursorKeys(f.host, f.CursorKeys(display.Text{}, f.MoveTo), f.End)...)
+	open := screen.Key("enter", "go there", "open the selection", f.openSelected)
+	return f.keys([]screen.Binding{open}, f.CursorKeys("", f.MoveTo), f.End, "next-finding", "copy", "search", "next")
 }
 
 // openSelected goes to the evidence or request of the selected line.
@@ -70,13 +70,13 @@ func (f *Findings) openSelected() {
 	}
 }
 
-// Quote returns the selected finding as a line for a report.
-func (f *Findings) Quote() (what display.Text, line []byte) {
+// Spot returns the selected finding, as a line for a report.
+func (f *Findings) Spot() Spot {
 	x, ok := f.Chosen()
 	if !ok {
-		return what, nil
+		return Spot{}
 	}
-	return display.Lit("the finding"), []byte(x.Code + ": " + x.Message)
+	return Spot{What: display.Lit("the finding"), Sentence: func() []byte { return []byte(x.Code + ": " + x.Message) }}
 }
 
 // Label returns the name and the number of findings, in the colour of the worst.
@@ -88,26 +88,6 @@ func (f *Findings) Label() Label {
 	}
 	l.Role = screen.SeverityRoles[worst]
 	return l
-}
-
-// WantedRows returns a row for each line.
-func (f *Findings) WantedRows() int { return len(f.lines) }
-
-// GoTo selects a row.
-func (f *Findings) GoTo(row int) { f.MoveTo(row) }
-
-// Find returns the rows that contain query.
-func (f *Findings) Find(query string) (rows []int, cursor int) {
-	if query == "" {
-		return nil, f.At
-	}
-	n := newTextQuery(query)
-	for row, line := range f.lines {
-		if containsQuery(n, line.code.String()) || containsQuery(n, line.where.String()) || containsQuery(n, line.text.String()) {
-			rows = append(rows, row)
-		}
-	}
-	return rows, f.At
 }
 
 // Chosen returns the selected finding.

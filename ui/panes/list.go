@@ -7,14 +7,14 @@ import (
 	"toolscope/providers"
 	"toolscope/stream"
 	"toolscope/ui/display"
+	"toolscope/ui/filter"
+	"toolscope/ui/present"
 	"toolscope/ui/screen"
-	"toolscope/ui/textsearch"
 )
 
 // List is the pane of turns and their calls.
 type List struct {
-	screen.Window
-	host  Host
+	PaneRows
 	scene *Context
 	rows  machineRows
 	on    *machineTurns // the machine row with the cursor; nil if it is on a turn or call
@@ -32,7 +32,7 @@ type List struct {
 
 // NewList returns the pane.
 func NewList(h Host) *List {
-	l := &List{host: h}
+	l := &List{PaneRows: NewRows(h, nil)}
 	l.rows.plain.folded, l.rows.up = map[int32]bool{}, l.parentTurn
 	return l
 }
@@ -55,21 +55,21 @@ func (l *List) Keys() []screen.Binding {
 			l.host.Focus(Main)
 		}
 	}
-	keys := []screen.Binding{helpHint}
+	keys := screen.Can("help")
 	if l.host.Moving() {
-		keys = append(keys, pauseHint)
+		keys = append(keys, screen.Can("pause")...)
 	}
+	keys = append(keys, screen.Key("enter", "open", "open the selection", open))
+	keys = append(keys, screen.Can("step", "next-finding", "replay", "search", "onward", "compare", "mark", "resend", "result", "filter", "copy", "save",
+		"streams", "clock", "zoom", "palette")...)
 	keys = append(keys,
-		screen.Binding{Keys: []string{"enter"}, Hint: display.Lit("enter open"), Does: display.Lit("open the selection"), Do: open},
-		stepHint, nextHint, replayHint, findHint, sentHint, compareHint, markHint, resendHint, answerHint, filterHint, copyHint, saveHint, streamsHint,
-		clockHint, zoomHint, allHint,
-		screen.Binding{Keys: []string{"-"}, Does: display.Lit("fold or show a turn's calls or a machine's turns"), Do: l.toggleFold},
-		screen.Binding{Keys: []string{"right", "l"}, Does: display.Lit("open the call"), Do: open},
+		screen.Key("-", "", "fold or show a turn's calls or a machine's turns", l.toggleFold),
+		screen.Key("right l", "", "open the call", open),
 	)
 	if l.rows.hasMachines() {
-		keys = append(keys, screen.Binding{Keys: []string{"*"}, Does: display.Lit("fold or show all machines"), Do: l.foldMachines})
+		keys = append(keys, screen.Key("*", "", "fold or show all machines", l.foldMachines))
 	}
-	return append(keys, cursorKeys(l.host, l.CursorKeys(display.Text{}, l.GoTo), func() { l.host.Follow(true) })...)
+	return append(keys, cursorKeys(l.host, l.CursorKeys("", l.GoTo), func() { l.host.Follow(true) })...)
 }
 
 // GoTo selects the turn or call of a row. On a machine row it selects the newest shown turn of that
@@ -390,20 +390,15 @@ func (l *List) Newest(v *providers.View, sieve *TurnFilter, chosen stream.Ref) s
 	return Newest(s, sieve)
 }
 
-// Find returns the rows of turns and calls whose text, arguments or findings contain query.
-func (l *List) Find(query string) (rows []int, cursor int) {
-	if query != "" {
-		rows, _ = l.SearchFrom(query, 0, func() bool { return true })
-		slices.Sort(rows) // turns below a call come before the next call
+// Label returns the name of the list.
+func (l *List) Label() Label { return Label{Name: display.Lit("the list")} }
+
+// Find returns the rows of turns and calls whose text, arguments or findings contain query. It begins at turn
+// from. Evicted turns are not searched. Unsearched counts them.
+func (l *List) Find(query string, from int, time func() bool) (rows []int, next int) {
+	if query == "" {
+		return nil, AllFound
 	}
-	return rows, l.At
-}
-
-// Cursor returns the row of the cursor.
-func (l *List) Cursor() int { return l.At }
-
-// SearchFrom is like Find, but starts at one turn. Evicted turns are not searched. Unsearched counts them.
-func (l *List) SearchFrom(query string, from int, time func() bool) (rows []int, next int) {
 	if from == 0 {
 		l.Unsearched = 0
 		for _, h := range l.rows.machines { // matches need rows
@@ -422,7 +417,7 @@ func (l *List) SearchFrom(query string, from int, time func() bool) (rows []int,
 		}
 		rows, looked = l.searchTurn(rows, n, turns[i], looked)
 	}
-	return rows, -1
+	return rows, AllFound
 }
 
 // bytesPerCheck is the number of bytes that are searched between two checks of the time.
@@ -458,7 +453,7 @@ func (l *List) searchTurn(rows []int, n *textQuery, t *stream.Turn, looked int) 
 func (l *List) turnMatches(n *textQuery, t *stream.Turn) bool {
 	_, _, state := turnState(t)
 	return containsQuery(n, state) || containsQuery(n, t.Model) || containsQuery(n, t.ID) || containsQuery(n, t.Finish) || containsQuery(n, t.Failure) ||
-		containsQuery(n, TurnTitle(l.scene.View.Exchange(t.Exchange), t)) || requestMatches(n, t.Request) || findingMatches(n, t.Findings) ||
+		containsQuery(n, present.TurnTitle(l.scene.View.Exchange(t.Exchange), t)) || requestMatches(n, t.Request) || findingMatches(n, t.Findings) ||
 		containsQuery(n, t.Text) || containsQuery(n, t.Thinking)
 }
 
@@ -484,7 +479,7 @@ func (d *Document) Find(query string) []int {
 
 // FindAll returns the offsets of query in text. A query without capitals ignores the case of A-Z.
 func FindAll(text []byte, query string) (at []int) {
-	n := textsearch.New(query)
+	n := filter.NewTextQuery(query)
 	for off := range n.All(text) {
 		at = append(at, off)
 	}
@@ -493,11 +488,11 @@ func FindAll(text []byte, query string) (at []int) {
 
 // textQuery is a query and its buffer.
 type textQuery struct {
-	textsearch.Query
+	filter.TextQuery
 	room []byte // a buffer for strings
 }
 
-func newTextQuery(query string) *textQuery { return &textQuery{Query: textsearch.New(query)} }
+func newTextQuery(query string) *textQuery { return &textQuery{TextQuery: filter.NewTextQuery(query)} }
 
 // containsQuery reports whether a text contains the query.
 func containsQuery[T string | []byte](n *textQuery, text T) bool {

@@ -10,6 +10,7 @@ import (
 	"toolscope/providers/conversation"
 	"toolscope/stream"
 	"toolscope/ui/display"
+	"toolscope/ui/present"
 	"toolscope/ui/screen"
 )
 
@@ -346,7 +347,7 @@ func (l *List) drawTurn(p *screen.Pen, t *stream.Turn, g screen.Surface, at list
 func (l *List) costText(p *screen.Pen, t *stream.Turn) display.Text {
 	cost := l.scene.Bill.CostOf(t)
 	switch {
-	case IsPlain(t):
+	case present.IsPlain(t):
 		return bodySize(l.scene.View, t)
 	case cost.Known():
 		return shortCost(p, cost)
@@ -401,7 +402,7 @@ func (l *List) turnText(p *screen.Pen, t *stream.Turn, whole int, at listGrid) (
 	if x := l.scene.View.Exchange(t.Exchange); x != nil && l.who.files && l.tellsFile(t) {
 		file = p.Name(path.Base(x.Head.File))
 	}
-	model, fold := p.Name(ShortModel(t.Model)), l.foldOf(p, t)
+	model, fold := p.Name(present.ShortModel(t.Model)), l.foldOf(p, t)
 	lead := joinTexts(at.gap, when, agent, file, model, fold)
 	if said := l.purposeText(p, t, room-lead.Width()-wide.Width()); !said.Empty() {
 		return joinTexts(wide, lead, said), false
@@ -468,11 +469,11 @@ func (l *List) purposeParts(p *screen.Pen, t *stream.Turn) (before, words, after
 	a, x, space := t.Request, l.scene.View.Exchange(t.Exchange), display.Lit(" ")
 	switch {
 	case a == nil && t.Model == "":
-		return before, p.Name(TurnTitle(x, t)), after
+		return before, p.Name(present.TurnTitle(x, t)), after
 	case a == nil:
 		return
-	case IsPlain(t):
-		return before, joinTexts(space, p.Name(a.Purpose), p.Name(TurnTitle(x, t)), p.Clean(t.Finish)), after
+	case present.IsPlain(t):
+		return before, joinTexts(space, p.Name(a.Purpose), p.Name(present.TurnTitle(x, t)), p.Clean(t.Finish)), after
 	case a.ResultsOf != "" && a.Snippet != "":
 		before, words = p.Glyph.Back.Between("", " "), display.Join(p.Name(a.ResultsOf).Between("", ": "), p.Clean(a.Snippet))
 	case a.ResultsOf != "":
@@ -480,16 +481,13 @@ func (l *List) purposeParts(p *screen.Pen, t *stream.Turn) (before, words, after
 	case a.Snippet != "":
 		before, words, after = display.Lit(`"`), p.Clean(a.Snippet), display.Lit(`"`)
 	case t.Model == "":
-		words = p.Name(TurnTitle(x, t))
+		words = p.Name(present.TurnTitle(x, t))
 	}
 	if a.Purpose != conversation.Turn {
 		before = display.Join(p.Name(a.Purpose), space, before)
 	}
 	return before, words, after
 }
-
-// IsPlain reports whether the response is not from a model.
-func IsPlain(t *stream.Turn) bool { return t.Protocol == "http" && t.Request != nil }
 
 // bodySize returns the size of the response; empty if it was evicted.
 func bodySize(v *providers.View, t *stream.Turn) display.Text {

@@ -9,6 +9,8 @@
 package panes
 
 import (
+	"slices"
+
 	"toolscope/providers"
 	"toolscope/stream"
 	"toolscope/ui/display"
@@ -19,7 +21,8 @@ import (
 // program gives it a number key, zoom, search, footer and help. Tab cycles through the shown panes; a pane
 // that shares its column is included after its number was pressed.
 //
-// It is called like a mode: Extend once for each batch, key or resize, then Draw for each row of a frame.
+// A pane embeds PaneRows and writes Extend, Draw and Keys, and of the other methods those that it needs. It is
+// called like a mode: Extend once for each batch, key or resize, then Draw for each row of a frame.
 type Pane interface {
 	// Extend reads new data, for w × h cells. A pane that is not on the screen has the width of the
 	// screen, and no height.
@@ -29,63 +32,101 @@ type Pane interface {
 	// Keys returns the current keys of the pane, in the order of the hints in the footer. A key without
 	// an action reminds of a key of the program, if the program has it.
 	Keys() []screen.Binding
+
+	// Spot returns the spot of the cursor. All other panes highlight its bytes.
+	Spot() Spot
+	// Point highlights bytes of the selected call's arguments and shows the first; an empty span highlights
+	// none.
+	Point(Span)
+	// Spans returns the extent of a highlight that is larger than the view.
+	Spans(*screen.Pen) display.Text
 	// Find marks the matches of query, and removes all marks if query is empty. It returns the matches as
-	// places for GoTo, in ascending order, and the place of the cursor.
-	Find(query string) (hits []int, cursor int)
+	// places for GoTo, in ascending order. A slow search begins at from, 0 at first, and stops if there is
+	// no more time. It then returns the position at which to continue, else AllFound.
+	Find(query string, from int, time func() bool) (hits []int, next int)
 	GoTo(hit int)
+	Cursor() int // its place among the matches
+	// Follow sets whether the cursor follows new data at the end.
+	Follow(on bool)
+	// Back closes the open part of the pane, if there is one, before esc goes back.
+	Back() (closed bool)
+	// Roll moves the view, not the cursor. Click moves the cursor to row y of Draw, and reports whether it was
+	// already there.
+	Roll(rows int)
+	Click(x, y int) (again bool)
+	Visible() (first, last, of int)
+
+	// Label is the entry of a tab in the row of names, which is its title. WantedRows is the number of rows
+	// of its content without the title: it gets that height, up to half of its column.
+	Label() Label
+	WantedRows() int
 }
 
-// Optional interfaces of panes.
-type (
-	// LinkedPane is a pane that shows bytes of the selected call's arguments. All other panes highlight
-	// the bytes at the cursor of the focused pane.
-	LinkedPane interface {
-		Chosen() Span // at the cursor
-		Point(Span)   // highlights bytes and shows the first; an empty span highlights none
-	}
-	// Follower is a pane whose cursor can follow new data at the end.
-	Follower interface{ Follow(on bool) }
-	// Closer is a pane that may have something open, which esc closes before the program goes back.
-	Closer interface{ Back() (closed bool) }
-	// ValuePane is a pane that knows the value at its cursor: its path, its decoded string, and its JSON
-	// as captured.
-	ValuePane interface {
-		ValueAtCursor() (path string, value, raw []byte)
-	}
-	// PathPane is a pane that knows the path of its cursor.
-	PathPane interface{ Path() string }
-	// SlowSearcher is a pane with a slow search. SearchFrom continues at a position, 0 at first, while
-	// there is time. It returns the position at which to continue, or -1 at the end.
-	SlowSearcher interface {
-		SearchFrom(query string, from int, time func() bool) (hits []int, next int)
-		Cursor() int // among the matches
-	}
-	// Quotable is a pane that can describe the row of its cursor in a sentence, for a report. The sentence
-	// is nil if there is none.
-	Quotable interface {
-		Quote() (what display.Text, sentence []byte)
-	}
-	// Clickable is a pane or mode that supports the mouse. y counts the rows of Draw.
-	Clickable interface {
-		Roll(rows int)               // moves the view, not the cursor
-		Click(x, y int) (again bool) // moves the cursor; again says that it was already there
-	}
-	// SpanPane is a pane that shows the extent of a highlight which is larger than the view.
-	SpanPane interface {
-		Spans(*screen.Pen) display.Text
-	}
-	// Scroller is a pane that knows which of its rows are visible.
-	Scroller interface{ Visible() (first, last, of int) }
-)
+// AllFound is the position after a complete search.
+const AllFound = -1
 
-// A Tab is a pane under or next to the document that is opened by its name. The program draws the row of
-// names, which is the tab's title, and the tab draws the rows below.
-type Tab interface {
-	Pane
-	Label() Label
-	// WantedRows returns the number of rows of the content without the title. The tab gets that height, up
-	// to half of its column.
-	WantedRows() int
+// Spot is the place of the cursor of a pane. Its functions are nil if the place has no value or sentence.
+type Spot struct {
+	Span     Span // the argument bytes
+	Value    func() (path string, value, raw []byte)
+	Sentence func() []byte // about the row, for a report
+	What     display.Text  // names the sentence
+}
+
+// PaneRows is the base of panes: rows with a cursor, of which row is the text. A pane replaces the methods that
+// don't suit it.
+type PaneRows struct {
+	screen.Window
+	host Host
+	row  func(row int) string // the text that is searched
+}
+
+// NewRows returns the base of a pane; row returns the text of a row, for the search.
+func NewRows(h Host, row func(row int) string) PaneRows { return PaneRows{host: h, row: row} }
+
+// Spot returns no spot.
+func (*PaneRows) Spot() Spot { return Spot{} }
+
+// Point has no effect: the rows show no arguments.
+func (*PaneRows) Point(Span) {}
+
+// Spans returns nothing, because nothing is highlighted.
+func (*PaneRows) Spans(*screen.Pen) display.Text { return display.Text{} }
+
+// Find returns the rows that contain query.
+func (r *PaneRows) Find(query string, _ int, _ func() bool) (rows []int, next int) {
+	n := newTextQuery(query)
+	for row := 0; query != "" && row < r.Rows; row++ {
+		if containsQuery(n, r.row(row)) {
+			rows = append(rows, row)
+		}
+	}
+	return rows, AllFound
+}
+
+// GoTo selects a row.
+func (r *PaneRows) GoTo(row int) { r.MoveTo(row) }
+
+// Cursor returns the row of the cursor.
+func (r *PaneRows) Cursor() int { return r.At }
+
+// Follow has no effect: nothing is appended to the rows.
+func (*PaneRows) Follow(bool) {}
+
+// Back closes nothing.
+func (*PaneRows) Back() (closed bool) { return false }
+
+// Label returns no name.
+func (*PaneRows) Label() Label { return Label{} }
+
+// WantedRows returns the number of rows.
+func (r *PaneRows) WantedRows() int { return r.Rows }
+
+// keys returns the keys of a pane: its own, reminders of actions of the program, and those that move and go
+// back to the list.
+func (r *PaneRows) keys(own []screen.Binding, moves []screen.Binding, end func(), can ...string) []screen.Binding {
+	back := []screen.Binding{backKey(r.host)}
+	return slices.Concat(screen.Can("help"), own, screen.Can(can...), back, cursorKeys(r.host, moves, end))
 }
 
 // Label is a tab's entry in the row of names.
@@ -160,32 +201,5 @@ func cursorKeys(h Host, keys []screen.Binding, end func()) []screen.Binding {
 
 // backKey returns the key that goes to the first column.
 func backKey(h Host) screen.Binding {
-	return screen.Binding{Keys: []string{"left", "h"}, Does: display.Lit("back to the list"), Do: func() { h.Focus(Left) }}
-}
-
-// These are hints for keys of the program. They are shown if the program has the keys.
-var (
-	helpHint    = keyHint("?", "? help")
-	pauseHint   = keyHint(" ", "space pause")
-	stepHint    = keyHint(",", ", . step")
-	nextHint    = keyHint("!", "! next finding")
-	replayHint  = keyHint("p", "p replay")
-	findHint    = keyHint("/", "/ find")
-	sentHint    = keyHint("o", "o sent back")
-	compareHint = keyHint("=", "= compare")
-	markHint    = keyHint("m", "m mark")
-	resendHint  = keyHint("R", "R resend")
-	answerHint  = keyHint("a", "a result")
-	filterHint  = keyHint("f", "f filter")
-	copyHint    = keyHint("y", "y copy")
-	saveHint    = keyHint("w", "w save")
-	streamsHint = keyHint("L", "L streams")
-	clockHint   = keyHint("T", "T clock")
-	tabHint     = keyHint("tab", "tab pane")
-	zoomHint    = keyHint("z", "z zoom")
-	allHint     = keyHint(":", ": all")
-)
-
-func keyHint(key, hint string) screen.Binding {
-	return screen.Binding{Keys: []string{key}, Hint: display.Clean(hint)}
+	return screen.Key("left h", "", "back to the list", func() { h.Focus(Left) })
 }

@@ -12,8 +12,7 @@ import (
 // Request is the pane of the selected turn's request: its URL, its size, and its body. The body is folded
 // except for the last message and the tool of the selected call.
 type Request struct {
-	screen.Window
-	host   Host
+	PaneRows
 	key    requestKey // of doc
 	making requestKey // the layout that runs in the background
 	look   unfoldKey  // the state for which the folds were set
@@ -38,19 +37,17 @@ type unfoldKey struct {
 }
 
 // NewRequest returns the pane.
-func NewRequest(h Host) *Request { return &Request{host: h, size: -1} }
+func NewRequest(h Host) *Request { return &Request{PaneRows: NewRows(h, nil), size: -1} }
 
 // Keys returns the keys that move and fold.
 func (r *Request) Keys() []screen.Binding {
 	fold := func(shut bool) func() { return func() { r.setFolded(shut) } }
-	return append([]screen.Binding{
-		helpHint,
-		{Keys: []string{"enter"}, Hint: display.Lit("enter fold"), Does: display.Lit("fold or unfold the row"), Do: r.toggleFold},
-		{Keys: []string{"-"}, Hint: display.Lit("- + fold"), Does: display.Lit("fold the row, or its parent"), Do: fold(true)},
-		{Keys: []string{"+"}, Does: display.Lit("unfold the row"), Do: fold(false)},
-		{Keys: []string{"*"}, Hint: display.Lit("* all"), Does: display.Lit("unfold or fold all"), Do: r.toggleAll},
-		copyHint, findHint, zoomHint, tabHint, backKey(r.host),
-	}, cursorKeys(r.host, r.CursorKeys(display.Text{}, r.MoveTo), r.End)...)
+	return r.keys([]screen.Binding{
+		screen.Key("enter", "fold", "fold or unfold the row", r.toggleFold),
+		screen.Key("-", "fold", "fold the row, or its parent", fold(true)).Show("- +"),
+		screen.Key("+", "", "unfold the row", fold(false)),
+		screen.Key("*", "all", "unfold or fold all", r.toggleAll),
+	}, r.CursorKeys("", r.MoveTo), r.End, "copy", "search", "zoom", "next")
 }
 
 // selectedRow returns the document row of the cursor, or -1.
@@ -125,18 +122,23 @@ func (r *Request) GoTo(off int) {
 }
 
 // Find returns the matches of query in the body, folded parts included.
-func (r *Request) Find(query string) (hits []int, cursor int) {
+func (r *Request) Find(query string, _ int, _ func() bool) (hits []int, next int) {
 	if r.hits = nil; r.doc == nil || query == "" {
-		return nil, 0
+		return nil, AllFound
 	}
 	hits, r.hits = FindAll(r.doc.text, query), map[int32]bool{}
 	for _, off := range hits {
 		r.hits[r.doc.rowAt(off)] = true
 	}
+	return hits, AllFound
+}
+
+// Cursor returns the first byte of the cursor's row.
+func (r *Request) Cursor() int {
 	if row := r.selectedRow(); row >= 0 {
-		cursor = int(r.doc.rows[row].Start)
+		return int(r.doc.rows[row].Start)
 	}
-	return hits, cursor
+	return 0
 }
 
 // Extend updates the pane for the selection. A long body is laid out in the background.

@@ -17,8 +17,7 @@ import (
 // Result is the pane of the selected call's result, as a later request carries it: its size, whether it is
 // an error, and its text.
 type Result struct {
-	screen.Window
-	host  Host
+	PaneRows
 	key   resultKey
 	lines []resultLine // above the text
 	text  []byte
@@ -51,11 +50,15 @@ const maxResultBytes = 256 << 10
 const maxCallsListed = 200
 
 // NewResult returns the pane.
-func NewResult(h Host) *Result { return &Result{host: h, sheet: new(TextSheet)} }
+func NewResult(h Host) *Result {
+	r := &Result{sheet: new(TextSheet)}
+	r.PaneRows = NewRows(h, r.rowText)
+	return r
+}
 
 // Keys returns the keys that scroll.
 func (r *Result) Keys() []screen.Binding {
-	return append([]screen.Binding{helpHint, zoomHint, findHint, tabHint, backKey(r.host)}, cursorKeys(r.host, r.ScrollKeys(display.Lit("j k scroll")), r.End)...)
+	return r.keys(nil, r.ScrollKeys("scroll"), r.End, "zoom", "search", "next")
 }
 
 // Label returns the name, once there is a result, and its size.
@@ -67,28 +70,14 @@ func (r *Result) Label() Label {
 	return l
 }
 
-// WantedRows returns a row for each line.
-func (r *Result) WantedRows() int { return r.Rows }
-
 // Click does nothing: there is no cursor.
 func (r *Result) Click(int, int) (again bool) { return false }
 
 // GoTo scrolls to a row.
 func (r *Result) GoTo(row int) { r.Scroll(row) }
 
-// Find returns the rows in which a match of query begins.
-func (r *Result) Find(query string) (rows []int, cursor int) {
-	if query == "" {
-		return nil, r.Top
-	}
-	n := newTextQuery(query)
-	for row := range r.Rows {
-		if containsQuery(n, r.rowText(row)) {
-			rows = append(rows, row)
-		}
-	}
-	return rows, r.Top
-}
+// Cursor returns the first visible row.
+func (r *Result) Cursor() int { return r.Top }
 
 // rowText returns the text of a row.
 func (r *Result) rowText(row int) string {

@@ -8,14 +8,14 @@ import (
 	"toolscope/stream"
 	"toolscope/stream/json"
 	"toolscope/ui/display"
+	"toolscope/ui/present"
 	"toolscope/ui/screen"
 )
 
 // RunRules is the pane of the run rules: what each rule does with the selected call. Opening a rule shows
 // the clients that use it, and the arguments it would have run.
 type RunRules struct {
-	screen.Window
-	host  Host
+	PaneRows
 	lead  func(of stream.Ref, event int)
 	view  *providers.View
 	of    stream.Ref
@@ -52,22 +52,21 @@ type runRuleLine struct {
 
 // NewRunRules returns the pane; lead goes to the moment of an event.
 func NewRunRules(h Host, lead func(of stream.Ref, event int)) *RunRules {
-	return &RunRules{host: h, lead: lead, open: noRule}
+	x := &RunRules{lead: lead, open: noRule}
+	x.PaneRows = NewRows(h, x.rowText)
+	return x
 }
 
 // Keys returns the keys that move, open a rule, or go to the moment at which the open rule runs.
 func (x *RunRules) Keys() []screen.Binding {
-	enter := screen.Binding{Keys: []string{"enter"}, Hint: display.Lit("enter open"), Does: display.Lit("show clients and arguments; then go there"), Do: x.openSelected}
+	enter := screen.Key("enter", "open", "show clients and arguments; then go there", x.openSelected)
 	switch at := x.selectedRule(); {
 	case at == noRule && x.At < len(x.lines) && x.lines[x.At].call.Call > 0:
-		enter.Hint, enter.Does = display.Lit("enter go to call"), display.Lit("go to the call of this row")
+		enter.Hint, enter.Does = "go to call", display.Lit("go to the call of this row")
 	case at != noRule && at == x.open:
-		enter.Hint = display.Lit("enter go to moment")
+		enter.Hint = "go to moment"
 	}
-	return append([]screen.Binding{
-		helpHint, enter,
-		copyHint, zoomHint, findHint, tabHint, backKey(x.host),
-	}, cursorKeys(x.host, x.CursorKeys(display.Text{}, x.MoveTo), x.End)...)
+	return x.keys([]screen.Binding{enter}, x.CursorKeys("", x.MoveTo), x.End, "copy", "zoom", "search", "next")
 }
 
 // selectedRule returns the rule at the cursor, or the one whose lines the cursor is in.
@@ -89,19 +88,23 @@ func (x *RunRules) openSelected() {
 	case at != x.open:
 		x.open = at
 	case x.rules[at].Event == 0:
-		x.host.Say(display.Lit("nothing runs it"))
+		x.host.Say(display.Lit("this rule has not run the call"))
 	default:
 		x.lead(x.of, x.rules[at].Event)
 	}
 }
 
-// Quote returns a sentence about the selected rule, for a report.
-func (x *RunRules) Quote() (what display.Text, sentence []byte) {
-	t, c := x.view.Find(x.of)
-	if at := x.selectedRule(); at != noRule && c != nil {
-		return display.Lit("a report on this rule"), []byte(RunReport(x.view, t, c, at))
+// Spot returns a sentence about the selected rule.
+func (x *RunRules) Spot() Spot {
+	at := x.selectedRule()
+	if at == noRule {
+		return Spot{}
 	}
-	return what, nil
+	t, c := x.view.Find(x.of)
+	if c == nil {
+		return Spot{}
+	}
+	return Spot{What: display.Lit("a report on this rule"), Sentence: func() []byte { return []byte(RunReport(x.view, t, c, at)) }}
 }
 
 // Back closes the open rule.
@@ -121,29 +124,14 @@ func (x *RunRules) Label() Label {
 	return l
 }
 
-// WantedRows returns a row for each line.
-func (x *RunRules) WantedRows() int { return len(x.lines) }
-
-// GoTo selects a row.
-func (x *RunRules) GoTo(row int) { x.MoveTo(row) }
-
-// Find returns the rows that contain query.
-func (x *RunRules) Find(query string) (rows []int, cursor int) {
-	if query == "" {
-		return nil, x.At
+// rowText returns the text of a row.
+func (x *RunRules) rowText(row int) string {
+	line := x.lines[row]
+	if !line.head {
+		return line.text.String()
 	}
-	n := newTextQuery(query)
-	for row, line := range x.lines {
-		text := line.text.String()
-		if line.head {
-			r := &x.rules[line.of]
-			text = line.of.String() + " " + r.Outcome.String() + " " + r.with.String()
-		}
-		if containsQuery(n, text) {
-			rows = append(rows, row)
-		}
-	}
-	return rows, x.At
+	r := &x.rules[line.of]
+	return line.of.String() + " " + r.Outcome.String() + " " + r.with.String()
 }
 
 // Extend updates the pane for the selection.
@@ -238,7 +226,7 @@ func (x *RunRules) appendDetail(s *Context, c Selection, e stream.RunRule, w int
 			x.lines = append(x.lines, runRuleLine{of: e, role: role, text: line.Between("     ", "")})
 		}
 	}
-	by := RunBy(c.Turn, c.Call, e)
+	by := present.RunBy(c.Turn, c.Call, e)
 	for _, text := range by {
 		say(screen.Plain, text)
 	}

@@ -7,6 +7,7 @@ import (
 	"toolscope/stream/json"
 	"toolscope/ui/display"
 	"toolscope/ui/layout"
+	"toolscope/ui/present"
 	"toolscope/ui/screen"
 )
 
@@ -49,7 +50,7 @@ func (s *Subject) Extend(scene *Context, w, h int) {
 	if c != nil {
 		s.worst.addFindings(c)
 		_, typed := scene.Typed(c.Ref())
-		s.more = typed || len(AboutCall(c)) > 0
+		s.more = typed || len(present.AboutCall(c)) > 0
 		if x := scene.View.Exchange(t.Exchange); x != nil && len(c.Args()) == 0 {
 			s.Wants = x.RequiredArgs(c)
 		}
@@ -103,13 +104,14 @@ func (s *Subject) aboutBelow() bool {
 func (s *Subject) Keys() []screen.Binding {
 	switch {
 	case s.currentSelection().Call == nil:
-		scrolls := cursorKeys(s.host, s.Summary.ScrollKeys(display.Lit("j k scroll")), s.toEnd)
-		return append([]screen.Binding{helpHint, scrolls[1], tabHint, zoomHint, backKey(s.host), scrolls[0]}, scrolls[2:]...)
+		scrolls := cursorKeys(s.host, s.Summary.ScrollKeys("scroll"), s.toEnd)
+		return slices.Concat(screen.Can("help"), scrolls[1:2], screen.Can("next", "zoom"), []screen.Binding{backKey(s.host)}, scrolls[:1], scrolls[2:])
 	case s.string != nil:
 		return s.stringKeys()
 	}
 	left, right := backKey(s.host), func() { s.host.Follow(false); s.MoveToken(1) }
-	left.Hint, left.Does = display.Lit("h l token"), display.Lit("previous token; back to the list")
+	left = left.Hinted("token").Show("h l")
+	left.Does = display.Lit("previous token; back to the list")
 	left.Do = func() {
 		if s.host.Follow(false); !s.MoveToken(-1) {
 			s.host.Focus(Left)
@@ -123,26 +125,25 @@ func (s *Subject) Keys() []screen.Binding {
 			}
 		}
 	}
-	return append([]screen.Binding{
-		helpHint, left,
-		{Keys: []string{"right", "l"}, Does: display.Lit("next token"), Do: right},
-		{Keys: []string{"-"}, Hint: display.Lit("- + fold"), Does: display.Lit("fold here"), Do: fold(s.Fold)},
-		{Keys: []string{"+"}, Does: display.Lit("unfold here"), Do: fold(s.Unfold)},
-		{Keys: []string{"*"}, Does: display.Lit("fold or unfold all"), Do: fold(s.FoldAll)},
-		{Keys: []string{"enter"}, Hint: display.Lit("enter open"), Does: display.Lit("open the selection"), Do: s.openSelected},
-		keyHint("r", "r raw"), keyHint("!", "! next"), copyHint, replayHint, findHint, tabHint, answerHint,
-	}, cursorKeys(s.host, s.CursorKeys(display.Text{}, s.MoveRow), s.toEnd)...)
+	next := screen.Can("next-finding")
+	next[0].Hint = "next"
+	return slices.Concat(screen.Can("help"), []screen.Binding{
+		left,
+		screen.Key("right l", "", "next token", right),
+		screen.Key("-", "fold", "fold here", fold(s.Fold)).Show("- +"),
+		screen.Key("+", "", "unfold here", fold(s.Unfold)),
+		screen.Key("*", "", "fold or unfold all", fold(s.FoldAll)),
+		screen.Key("enter", "open", "open the selection", s.openSelected),
+	}, screen.Can("raw"), next, screen.Can("copy", "replay", "search", "next", "result"), cursorKeys(s.host, s.CursorKeys("", s.MoveRow), s.toEnd))
 }
 
 // stringKeys returns the keys of an open string.
 func (s *Subject) stringKeys() []screen.Binding {
-	keys := s.string.CursorKeys(display.Lit("j k scroll"), s.string.MoveTo)
+	keys := s.string.CursorKeys("scroll", s.string.MoveTo)
 	keys[len(keys)-1].Does = display.Lit("to the end, and stay there")
 	keys[len(keys)-1].Do = s.string.End
-	return append([]screen.Binding{
-		helpHint, keyHint("esc", "esc close"), findHint, copyHint, zoomHint,
-		{Keys: []string{"left", "h"}, Does: display.Lit("close"), Do: func() { s.Back() }},
-	}, keys...)
+	back := screen.Key("left h", "", "close", func() { s.Back() })
+	return slices.Concat(screen.Can("help", "escape", "search", "copy", "zoom"), []screen.Binding{back}, keys)
 }
 
 // openSelected opens the selected string, or unfolds a fold. The selection then stays on this call.
@@ -188,12 +189,29 @@ func (s *Subject) toEnd() {
 }
 
 // Find returns the matches of query in the arguments, or in the open string, and keeps them.
-func (s *Subject) Find(query string) (offsets []int, cursor int) {
+func (s *Subject) Find(query string, _ int, _ func() bool) (offsets []int, next int) {
 	if s.string != nil {
-		return s.string.Find(query), s.string.Offset()
+		return s.string.Find(query), AllFound
 	}
-	return s.Document.Find(query), s.Offset()
+	return s.Document.Find(query), AllFound
 }
+
+// Cursor returns the byte of the cursor.
+func (s *Subject) Cursor() int {
+	if s.string != nil {
+		return s.string.Offset()
+	}
+	return s.Offset()
+}
+
+// Label returns the name of the document.
+func (s *Subject) Label() Label { return Label{Name: display.Lit("the document")} }
+
+// Spans returns nothing: the document scrolls to a highlight.
+func (*Subject) Spans(*screen.Pen) display.Text { return display.Text{} }
+
+// WantedRows is not used: the document gets the rows that the tabs leave.
+func (s *Subject) WantedRows() int { return s.Rows }
 
 // GoTo goes to a match of Find.
 func (s *Subject) GoTo(hit int) {
@@ -226,11 +244,18 @@ func (s *Subject) Literal() (Literal, bool) {
 	return s.Document.Literal()
 }
 
-// ValueAtCursor returns the value at the cursor: its path, its decoded string, and its JSON as captured.
-func (s *Subject) ValueAtCursor() (path string, value, raw []byte) {
-	if s.Call == nil {
-		return "", nil, nil
+// Spot returns the token at the cursor, and its value.
+func (s *Subject) Spot() Spot {
+	spot := Spot{Span: s.Chosen()}
+	if s.Call != nil {
+		spot.Value = s.shownValue
 	}
+	return spot
+}
+
+// shownValue returns the value at the cursor, or the open string: its path, its decoded string, and its JSON
+// as captured.
+func (s *Subject) shownValue() (path string, value, raw []byte) {
 	if s.string != nil {
 		raw = slices.Clone(s.Call.Args()[TokenSpan(s.callTokens(), s.string.token).Start:TokenSpan(s.callTokens(), s.string.token).End])
 		return s.string.path, []byte(s.string.asLiteral(s.Call).Text), raw

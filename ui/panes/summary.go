@@ -9,6 +9,7 @@ import (
 	"toolscope/stream"
 	"toolscope/ui/display"
 	"toolscope/ui/layout"
+	"toolscope/ui/present"
 	"toolscope/ui/screen"
 )
 
@@ -157,9 +158,9 @@ func TurnFacts(v *providers.View, b *Costs, t *stream.Turn, g *screen.Glyphs) []
 	}
 	add("parent call", t.Parent)
 	add("response id", t.ID)
-	add("finish", FinishText(t))
+	add("finish", present.FinishText(t))
 	add("usage", usageText(t.Usage, g.Dot))
-	if IsPlain(t) {
+	if present.IsPlain(t) {
 		return append(facts, plainFacts(v, t)...)
 	}
 	facts = append(facts, b.costFacts(t, g.None)...)
@@ -190,14 +191,6 @@ func callCount(t *stream.Turn) string {
 		n += int(were)
 	}
 	return screen.Count(n).String() + ", not kept; nor is the text"
-}
-
-// FinishText returns the finish reason of a turn, with its meaning if the reason is a number.
-func FinishText(t *stream.Turn) string {
-	if t.FinishMeaning == "" {
-		return t.Finish
-	}
-	return t.Finish + " (" + t.FinishMeaning + ")"
 }
 
 // Draw draws row n of the summary into the field.

@@ -2,15 +2,13 @@ package panes
 
 import (
 	"fmt"
-	"path"
-	"regexp"
 	"strings"
 	"time"
 
-	"toolscope/providers"
 	"toolscope/stream"
 	"toolscope/stream/json"
 	"toolscope/ui/display"
+	"toolscope/ui/present"
 	"toolscope/ui/screen"
 )
 
@@ -147,7 +145,7 @@ func (s *Subject) moreFacts(p *screen.Pen, room int) display.Text {
 	if size, ok := s.scene.Typed(c.Ref()); ok {
 		facts = append(facts, screen.Bytes(size).Between("your result ", ""))
 	}
-	for _, f := range AboutCall(c) {
+	for _, f := range present.AboutCall(c) {
 		facts = append(facts, p.Name(f))
 	}
 	return joinFitting(p, facts, room)
@@ -258,45 +256,6 @@ func (s *Subject) drawTurnHead(p *screen.Pen, focused bool) {
 	if cost := p.Clean(s.scene.Bill.CostOf(t).String()); !cost.Empty() && p.Left > LongName+cost.Width()+h.rightCells() {
 		h.right = append([]titlePart{{screen.Plain, cost.Between("", " ")}}, h.right...)
 	}
-	h.title = p.Format("turn %d  %s", t.Number+1, p.Name(TurnTitle(s.scene.View.Exchange(t.Exchange), t)))
+	h.title = p.Format("turn %d  %s", t.Number+1, p.Name(present.TurnTitle(s.scene.View.Exchange(t.Exchange), t)))
 	h.draw(p, s.scene.Piled, focused)
-}
-
-var modelDate = regexp.MustCompile(`[-@](?:20\d{6}|20\d\d-\d\d-\d\d|\d{2}-\d{2})(?:-v\d+(?::\d+)?)?$|-v\d+(?::\d+)?$`)
-
-// ShortModel returns the name of a model without its vendor and date.
-func ShortModel(model string) string {
-	short := model[strings.LastIndexByte(model, '/')+1:]
-	for _, vendor := range []string{"us.", "eu.", "apac.", "global.", "anthropic.", "claude-"} {
-		short = strings.TrimPrefix(short, vendor)
-	}
-	if short = modelDate.ReplaceAllString(short, ""); short == "" {
-		return model
-	}
-	return short
-}
-
-// TurnTitle names a turn: by its request, its file, or its model.
-func TurnTitle(x *providers.Exchange, t *stream.Turn) string {
-	switch {
-	case t.Parent != "":
-		return "inside " + t.Parent
-	case x != nil && x.Head.Method != "" && x.Head.URL != "":
-		return screen.ShortName(x.Head.Method) + " " + screen.ShortName(shortURL(x.Head.URL))
-	case t.Model != "":
-		return t.Model
-	case x != nil && x.Head.File != "":
-		return path.Base(x.Head.File)
-	}
-	return t.Protocol
-}
-
-// shortURL returns a URL without scheme and host.
-func shortURL(u string) string {
-	if _, rest, ok := strings.Cut(u, "://"); ok {
-		if i := strings.IndexByte(rest, '/'); i >= 0 {
-			return rest[i:]
-		}
-	}
-	return u
 }

@@ -13,8 +13,7 @@ import (
 // Wire is the pane of the frames of the selected call or turn. It has one row per event, because one frame
 // may bring several.
 type Wire struct {
-	screen.Window
-	host   Host
+	PaneRows
 	scene  *Context
 	of     stream.Ref
 	kept   stream.Retention // of the turn, when its events were read
@@ -29,23 +28,22 @@ type Wire struct {
 }
 
 // NewWire returns the pane.
-func NewWire(h Host) *Wire { return &Wire{host: h} }
+func NewWire(h Host) *Wire { return &Wire{PaneRows: NewRows(h, nil)} }
 
 // Keys returns the keys that move, and open the selected frame.
 func (w *Wire) Keys() []screen.Binding {
 	toggle := func() { w.Open = !w.Open }
-	return append([]screen.Binding{
-		helpHint,
-		{Keys: []string{"enter"}, Hint: display.Lit("enter frame"), Does: display.Lit("open the selection"), Do: toggle},
-		findHint, tabHint, zoomHint,
-		{Keys: []string{"right", "l"}, Does: display.Lit("open the selection"), Do: toggle},
+	return slices.Concat(screen.Can("help"), []screen.Binding{
+		screen.Key("enter", "frame", "open the selection", toggle),
+	}, screen.Can("search", "next", "zoom"), []screen.Binding{
+		screen.Key("right l", "", "open the selection", toggle),
 		backKey(w.host),
-	}, cursorKeys(w.host, w.CursorKeys(display.Text{}, w.MoveTo), func() {
+	}, cursorKeys(w.host, w.CursorKeys("", w.MoveTo), func() {
 		w.End()
 		if w.host.Moving() {
 			w.host.Follow(true)
 		}
-	})...)
+	}))
 }
 
 // Back closes the open frame.
@@ -74,9 +72,6 @@ func (w *Wire) WantedRows() int {
 // Follow keeps the last event in view, or stops that.
 func (w *Wire) Follow(on bool) { w.Stick = on }
 
-// GoTo selects a row.
-func (w *Wire) GoTo(row int) { w.MoveTo(row) }
-
 // OpenAt selects the first row for which found is true, and opens its frame.
 func (w *Wire) OpenAt(found func(event int) bool) {
 	w.Open = w.SelectFrom(found) || w.Open
@@ -103,7 +98,7 @@ func (w *Wire) setSelection(v *providers.View, c Selection) {
 		w.forgetEvents(v.ArrivedEvents())
 		return
 	}
-	*w = Wire{host: w.host, of: c.asRef(), kept: kept}
+	*w = Wire{PaneRows: NewRows(w.host, nil), of: c.asRef(), kept: kept}
 	w.Stick = c.Call != nil && c.Call.MayGrow()
 	if c.Turn != nil {
 		w.next = int(c.Turn.OpenedBy)
@@ -181,8 +176,8 @@ func (w *Wire) currentSelection() Selection { return SelectionOf(w.scene.View.Se
 // frameRows is the number of rows that an open frame wants.
 const frameRows = 8
 
-// Chosen returns the argument bytes that the selected row brought.
-func (w *Wire) Chosen() Span { return w.broughtBy(w.At) }
+// Spot returns the argument bytes that the selected row brought.
+func (w *Wire) Spot() Spot { return Spot{Span: w.broughtBy(w.At)} }
 
 // broughtBy returns the argument bytes that a row brought.
 func (w *Wire) broughtBy(row int) Span {
@@ -268,9 +263,9 @@ func payloadText(e stream.Event) string {
 }
 
 // Find returns the rows that contain query, and keeps them.
-func (w *Wire) Find(query string) (rows []int, cursor int) {
+func (w *Wire) Find(query string, _ int, _ func() bool) (rows []int, next int) {
 	if w.hits = nil; query == "" {
-		return nil, w.At
+		return nil, AllFound
 	}
 	v, look := w.scene.View, newTextQuery(query)
 	w.hits = map[int]bool{}
@@ -284,5 +279,5 @@ func (w *Wire) Find(query string) (rows []int, cursor int) {
 			w.hits[row] = true
 		}
 	}
-	return rows, w.At
+	return rows, AllFound
 }

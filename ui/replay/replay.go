@@ -53,7 +53,7 @@ type replayMode struct {
 // Entry opens the mode for the selected call or turn, with the target and policy of last time.
 func Entry(outlet modes.Exporter, draw display.Drawer, large bool) modes.Entry {
 	last := &previewKey{to: noTarget}
-	key := screen.Binding{Keys: []string{"p", "P"}, Does: display.Lit("replay")}
+	key := screen.Key("p P", "", "replay", nil)
 	return modes.Entry{Binding: key, New: func(h modes.Host) (modes.Mode, display.Text) {
 		t, c := h.View().Find(h.Chosen())
 		switch {
@@ -217,27 +217,27 @@ func (m *replayMode) tableKeys() []screen.Binding {
 	if m.picking {
 		return m.pickKeys()
 	}
-	across, other := [2]display.Text{display.Lit("previous client"), display.Lit("next client")}, display.Lit("tab all clients")
+	across, other := "client", "all clients"
 	if m.policies {
-		across, other = [2]display.Text{display.Lit("previous target"), display.Lit("next target")}, display.Lit("tab all targets")
+		across, other = "target", "all targets"
 	}
 	keys := []screen.Binding{
 		m.pickPolicyKey(),
-		{Keys: []string{"tab", "shift+tab"}, Hint: other, Does: display.Lit("list targets or clients"), Do: func() {
+		screen.Key("tab shift+tab", other, "list targets or clients", func() {
 			m.policies = !m.policies
 			m.placeCursor()
-		}},
+		}),
 		m.scopeKey(),
-		{Keys: []string{"enter"}, Hint: display.Lit("enter body"), Does: display.Lit("show the body alone"), Do: func() { m.full = true }},
+		screen.Key("enter", "body", "show the body alone", func() { m.full = true }),
 	}
 	keys = append(keys, m.outlet.Keys(m.host, m.draw, m.shownBody)...)
 	keys = append(keys,
-		screen.Binding{Keys: []string{"esc", "q"}, Hint: display.Lit("esc close"), Does: display.Lit("close"), Do: m.host.Close},
-		screen.Binding{Keys: []string{"left", "h"}, Does: across[0], Do: func() { m.stepSelection(!m.policies, -1) }},
-		screen.Binding{Keys: []string{"right", "l"}, Does: across[1], Do: func() { m.stepSelection(!m.policies, 1) }},
-		m.previousPolicyKey(), withoutHint(m.rawKey()),
+		screen.Key("esc q", "close", "close", m.host.Close),
+		screen.Key("left h", "", "previous "+across, func() { m.stepSelection(!m.policies, -1) }),
+		screen.Key("right l", "", "next "+across, func() { m.stepSelection(!m.policies, 1) }),
+		m.previousPolicyKey(), m.rawKey().WithoutHint(),
 	)
-	return append(keys, m.CursorKeys(display.Text{}, m.moveTo)...)
+	return append(keys, m.CursorKeys("", m.moveTo)...)
 }
 
 // pickKeys returns the key bindings of the list from which the user picks a client.
@@ -249,57 +249,51 @@ func (m *replayMode) pickKeys() []screen.Binding {
 		}
 	}
 	keys := []screen.Binding{
-		{Keys: []string{"enter", "p"}, Hint: display.Lit("enter pick"), Does: display.Lit("replay as this client"), Do: pick(m.policy)},
-		{Keys: []string{"esc", "q"}, Hint: display.Lit("esc cancel"), Does: display.Lit("cancel"), Do: pick(m.picked)},
+		screen.Key("enter p", "pick", "replay as this client", pick(m.policy)),
+		screen.Key("esc q", "cancel", "cancel", pick(m.picked)),
 	}
-	return append(keys, m.CursorKeys(display.Lit("j k client"), m.moveTo)...)
+	return append(keys, m.CursorKeys("client", m.moveTo)...)
 }
 
 // pickPolicyKey opens the list of clients, which shows each client's outcome.
 func (m *replayMode) pickPolicyKey() screen.Binding {
-	return screen.Binding{Keys: []string{"p"}, Hint: display.Lit("p other client"), Does: display.Lit("pick a client"), Do: func() {
+	return screen.Key("p", "other client", "pick a client", func() {
 		if m.policies {
 			m.stepSelection(true, 1)
 			return
 		}
 		m.picking, m.picked, m.policies = true, m.policy, true
 		m.placeCursor()
-	}}
+	})
 }
 
 func (m *replayMode) sectionKeys() []screen.Binding {
 	turn := func(by pageSection) func() { return func() { m.section = (m.section + by) % numSections } }
 	keys := []screen.Binding{
-		{Keys: []string{"esc", "q"}, Hint: display.Lit("esc back"), Does: display.Lit("back to the table"), Do: func() { m.full = false }},
+		screen.Key("esc q", "back", "back to the table", func() { m.full = false }),
 	}
-	keys = append(keys, m.sections[m.section].ScrollKeys(display.Lit("j k scroll"))...)
+	keys = append(keys, m.sections[m.section].ScrollKeys("scroll")...)
 	keys = append(keys,
-		screen.Binding{Keys: []string{"right", "l", "tab"}, Hint: display.Lit("h l next"), Does: display.Lit("next: sent, wrote, lost"), Do: turn(1)},
-		screen.Binding{Keys: []string{"left", "h", "shift+tab"}, Does: display.Lit("previous: lost, wrote, sent"), Do: turn(numSections - 1)},
+		screen.Key("right l tab", "next", "next: sent, wrote, lost", turn(1)).Show("h l"),
+		screen.Key("left h shift+tab", "", "previous: lost, wrote, sent", turn(numSections-1)),
 		m.nextPolicyKey(), m.rawKey(),
 	)
 	keys = append(keys, m.outlet.Keys(m.host, m.draw, m.shownBody)...)
-	return append(keys, m.previousPolicyKey(), withoutHint(m.scopeKey()))
+	return append(keys, m.previousPolicyKey(), m.scopeKey().WithoutHint())
 }
 
 func (m *replayMode) nextPolicyKey() screen.Binding {
-	return screen.Binding{Keys: []string{"p"}, Hint: display.Lit("p client"), Does: display.Lit("next client"), Do: func() { m.stepSelection(true, 1) }}
+	return screen.Key("p", "client", "next client", func() { m.stepSelection(true, 1) })
 }
 
 func (m *replayMode) previousPolicyKey() screen.Binding {
-	return screen.Binding{Keys: []string{"P"}, Does: display.Lit("previous client"), Do: func() { m.stepSelection(true, -1) }}
+	return screen.Key("P", "", "previous client", func() { m.stepSelection(true, -1) })
 }
 
 func (m *replayMode) scopeKey() screen.Binding {
-	return screen.Binding{Keys: []string{"s"}, Hint: display.Lit("s scope"), Does: display.Lit("change the scope"), Do: m.switchScope}
+	return screen.Key("s", "scope", "change the scope", m.switchScope)
 }
 
 func (m *replayMode) rawKey() screen.Binding {
-	return screen.Binding{Keys: []string{"r"}, Hint: display.Lit("r raw"), Does: display.Lit("toggle raw text"), Do: func() { m.raw = !m.raw }}
-}
-
-// withoutHint returns a binding that only the help lists.
-func withoutHint(b screen.Binding) screen.Binding {
-	b.Hint = display.Text{}
-	return b
+	return screen.Key("r", "raw", "toggle raw text", func() { m.raw = !m.raw })
 }

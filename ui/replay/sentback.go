@@ -46,7 +46,7 @@ const sidesFrom = 72 // width from which the sides are next to each other
 // SentBack opens the mode for the selected call, or for the first call of the selected turn that was sent
 // back.
 func SentBack(outlet modes.Exporter, draw display.Drawer) modes.Entry {
-	key := screen.Binding{Keys: []string{"o"}, Does: display.Lit("show the call as sent back")}
+	key := screen.Key("o", "", "show the call as sent back", nil)
 	return modes.Entry{Binding: key, New: func(h modes.Host) (modes.Mode, display.Text) {
 		t, c := h.View().Find(h.Chosen())
 		if c == nil && t != nil {
@@ -183,28 +183,28 @@ func (m *sentBackMode) layOut() {
 func (m *sentBackMode) Keys() []screen.Binding {
 	if m.request != nil {
 		keys := []screen.Binding{
-			{Keys: []string{"esc", "q"}, Hint: display.Lit("esc back"), Does: display.Lit("back to the call"), Do: func() { m.request = nil }},
+			screen.Key("esc q", "back", "back to the call", func() { m.request = nil }),
 		}
-		keys = append(keys, m.request.ScrollKeys(display.Lit("j k scroll"))...)
+		keys = append(keys, m.request.ScrollKeys("scroll")...)
 		return append(keys, m.outlet.Keys(m.host, m.draw, m.requestBody)...)
 	}
 	side := func(right bool) func() { return func() { m.right = right } }
 	keys := []screen.Binding{
-		{Keys: []string{"n"}, Hint: display.Lit("n N difference"), Does: display.Lit("next difference"), Do: func() { m.goToDifference(1) }},
-		{Keys: []string{"N"}, Does: display.Lit("previous difference"), Do: func() { m.goToDifference(-1) }},
-		{Keys: []string{"left", "h"}, Hint: display.Lit("h l side"), Does: display.Lit("select the model's side"), Do: side(false)},
-		{Keys: []string{"right", "l"}, Does: display.Lit("select the request's side"), Do: side(true)},
-		{Keys: []string{"enter"}, Hint: display.Lit("enter full request"), Does: display.Lit("show the full request"), Do: m.openRequest},
+		screen.Key("n", "difference", "next difference", func() { m.goToDifference(1) }).Show("n N"),
+		screen.Key("N", "", "previous difference", func() { m.goToDifference(-1) }),
+		screen.Key("left h", "side", "select the model's side", side(false)).Show("h l"),
+		screen.Key("right l", "", "select the request's side", side(true)),
+		screen.Key("enter", "full request", "show the full request", m.openRequest),
 	}
 	keys = append(keys, m.outlet.Keys(m.host, m.draw, m.sideBody)...)
 	if n := len(m.all); n > 1 {
 		next := func(by int) func() { return func() { m.showRequest((m.at + by + n) % n) } }
 		keys = append(keys,
-			screen.Binding{Keys: []string{"tab"}, Hint: display.Lit("tab next request"), Does: display.Lit("next request with the call"), Do: next(1)},
-			screen.Binding{Keys: []string{"shift+tab"}, Does: display.Lit("previous request"), Do: next(-1)})
+			screen.Key("tab", "next request", "next request with the call", next(1)),
+			screen.Key("shift+tab", "", "previous request", next(-1)))
 	}
-	keys = append(keys, screen.Binding{Keys: []string{"esc", "q", "o"}, Hint: display.Lit("esc back"), Does: display.Lit("back"), Do: m.host.Close})
-	return append(keys, m.ScrollKeys(display.Text{})...)
+	keys = append(keys, screen.Key("esc q o", "back", "back", m.host.Close))
+	return append(keys, m.ScrollKeys("")...)
 }
 
 // sideBody returns the text of the selected side.

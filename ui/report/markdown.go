@@ -18,7 +18,7 @@ type Subject struct {
 	File    string
 	Turn    *stream.Turn
 	Call    *stream.Call // nil for the complete turn
-	Facts   [][2]string  // other facts, as labels and values
+	Facts   [][2]string  // other known facts, as labels and values
 	Frame   func(event int) []byte
 }
 
@@ -38,9 +38,7 @@ func (c *Subject) Markdown() []byte {
 	}
 	fmt.Fprintf(&b, "# %s of %s\n\n", title, escapeMarkdown(c.File))
 	for _, f := range c.Facts {
-		if f[1] != "" {
-			fmt.Fprintf(&b, "- %s: %s\n", f[0], escapeMarkdown(f[1]))
-		}
+		fmt.Fprintf(&b, "- %s: %s\n", f[0], escapeMarkdown(f[1]))
 	}
 	fmt.Fprintf(&b, "- reported by: toolscope %s\n", escapeMarkdown(c.Version))
 	if c.Call == nil {

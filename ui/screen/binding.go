@@ -4,7 +4,6 @@ import (
 	"iter"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"toolscope/ui/display"
 )
@@ -12,10 +11,65 @@ import (
 // A Binding is one or more keys with an action. The footer, the help and the key handling are all made from
 // bindings.
 type Binding struct {
-	Keys []string     // "a", "G", "enter", "alt+enter", "ctrl+u", " "
-	Hint display.Text // text in the footer, the keys and a word; empty if only the help lists the keys
-	Does display.Text // text in the help; empty for an alias of a listed key
-	Do   func()       // nil if the binding only shows a hint for a key that works everywhere
+	Keys  []string     // "a", "G", "enter", "alt+enter", "ctrl+u", " "
+	Shown []string     // the keys of the hint in the footer; none if only the help lists the binding
+	Hint  string       // the word after them
+	Does  display.Text // text in the help; empty for an alias of a listed key
+	Do    func()       // nil if the binding only shows a hint for a key that works everywhere
+}
+
+// Key returns a binding of keys, which are separated by spaces. Its hint shows the first key and a word, unless
+// the word is empty.
+func Key(keys, hint, does string, do func()) Binding {
+	b := Binding{Keys: keyList(keys), Does: display.Clean(does), Do: do}
+	if hint != "" {
+		b = b.Hinted(hint)
+	}
+	return b
+}
+
+// keyList splits a list of keys. It names the space key.
+func keyList(keys string) []string {
+	list := strings.Fields(keys)
+	if i := slices.Index(list, "space"); i >= 0 {
+		list[i] = " "
+	}
+	return list
+}
+
+// Hinted returns the binding with a hint: its first key, and a word.
+func (b Binding) Hinted(word string) Binding {
+	b.Shown, b.Hint = b.Keys[:1], word
+	return b
+}
+
+// Show returns the binding with other keys in its hint, e.g. those of the opposite action too.
+func (b Binding) Show(keys string) Binding {
+	b.Shown = keyList(keys)
+	return b
+}
+
+// WithoutHint returns a binding that only the help lists.
+func (b Binding) WithoutHint() Binding {
+	b.Shown, b.Hint = nil, ""
+	return b
+}
+
+// HasHint reports whether the footer shows the binding.
+func (b Binding) HasHint() bool { return len(b.Shown) > 0 || b.Hint != "" }
+
+// HintText returns the hint: its keys and its word.
+func (b Binding) HintText(draw display.Drawer) display.Text {
+	keys, word := b.hintParts(draw)
+	return display.Join(keys, word)
+}
+
+func (b Binding) hintParts(draw display.Drawer) (keys, word display.Text) {
+	keys, word = NameKeys(b.Shown, draw), display.Clean(b.Hint)
+	if !keys.Empty() && !word.Empty() {
+		word = word.Between(" ", "")
+	}
+	return keys, word
 }
 
 // FindBinding returns the binding of a key, or nil.
@@ -35,80 +89,63 @@ func (b Binding) SharesKey(other Binding) bool {
 
 // keyNames maps keys to their displayed names, in Unicode and ASCII, where these differ from the key. A
 // key with an empty name works but is not listed.
-var keyNames = map[string][2]display.Text{
-	"up": keyTexts("↑", "up"), "down": keyTexts("↓", "down"), "left": keyTexts("←", "left"), "right": keyTexts("→", "right"),
-	"shift+tab": keyTexts("⇧tab", "shift-tab"), " ": keyTexts("space", "space"), "pgup": keyTexts("PgUp", "PgUp"), "pgdown": keyTexts("PgDn", "PgDn"),
-	"home": keyTexts("Home", "Home"), "end": keyTexts("End", "End"), "ctrl+c": keyTexts("^C", "^C"), "ctrl+z": keyTexts("^Z", "^Z"),
-	"ctrl+b": {}, "ctrl+f": {},
-}
-
-func keyTexts(name, ascii string) [2]display.Text {
-	return [2]display.Text{display.Clean(name), display.Clean(ascii)}
+var keyNames = map[string][2]string{
+	"up": {"↑", "up"}, "down": {"↓", "down"}, "left": {"←", "left"}, "right": {"→", "right"}, "shift+tab": {"⇧tab", "shift-tab"},
+	" ": {"space", "space"}, "pgup": {"PgUp", "PgUp"}, "pgdown": {"PgDn", "PgDn"}, "home": {"Home", "Home"}, "end": {"End", "End"},
+	"ctrl+c": {"^C", "^C"}, "ctrl+z": {"^Z", "^Z"}, "ctrl+b": {}, "ctrl+f": {},
 }
 
 // Name returns the displayed names of the keys, in Unicode or ASCII.
-func (b Binding) Name(draw display.Drawer) (name display.Text) {
-	for _, key := range b.Keys {
+func (b Binding) Name(draw display.Drawer) display.Text { return NameKeys(b.Keys, draw) }
+
+// NameKeys returns the displayed names of keys, in Unicode or ASCII.
+func NameKeys(keys []string, draw display.Drawer) display.Text {
+	var names []string
+	for _, key := range keys {
 		written, known := keyNames[key]
 		one := written[0]
 		if draw.ASCII {
 			one = written[1]
 		}
-		if !known {
-			if letter, ok := strings.CutPrefix(key, "ctrl+"); ok {
-				key = "^" + letter
-			}
-			one = draw.Clean(key)
+		if letter, ok := strings.CutPrefix(key, "ctrl+"); ok && !known {
+			one = "^" + letter
+		} else if !known {
+			one = key
 		}
-		if !name.Empty() && !one.Empty() {
-			one = one.Between(" ", "")
-		}
-		name = display.Join(name, one)
-	}
-	return name
-}
-
-// splitHint splits the hint into its keys and its text.
-func (b Binding) splitHint() (keys, does display.Text) {
-	s := b.Hint.String()
-	n := max(0, strings.IndexByte(s, ' '))
-	for one := utf8.RuneCountInString(s[:n]) == 1; one; {
-		next := strings.IndexByte(s[n+1:], ' ')
-		if one = next > 0 && utf8.RuneCountInString(s[n+1:n+1+next]) == 1; one {
-			n += 1 + next
+		if one != "" {
+			names = append(names, one)
 		}
 	}
-	keys = display.Clean(s[:n])
-	return keys, display.Skip(b.Hint, keys.Width())
+	return draw.Clean(strings.Join(names, " "))
 }
 
 // fittingHints yields the hints that fit into so many cells, each with its first cell.
-func fittingHints(of []Binding, cells int) iter.Seq2[int, *Binding] {
+func fittingHints(of []Binding, draw display.Drawer, cells int) iter.Seq2[int, *Binding] {
 	return func(yield func(int, *Binding) bool) {
 		for i, at := 0, 0; i < len(of); i++ {
-			if of[i].Hint.Empty() {
+			if !of[i].HasHint() {
 				continue
 			}
 			at += min(at, 1) + 1
-			if at+of[i].Hint.Width() > cells || !yield(at, &of[i]) {
+			width := of[i].HintText(draw).Width()
+			if at+width > cells || !yield(at, &of[i]) {
 				return
 			}
-			at += of[i].Hint.Width()
+			at += width
 		}
 	}
 }
 
 // HintAt returns the key whose hint is at cell x of a row of so many cells, or "". If the hint has several
 // keys, it returns the key at that cell.
-func HintAt(of []Binding, cells, x int) (key string) {
-	for at, b := range fittingHints(of, cells) {
-		if x < at || x >= at+b.Hint.Width() {
+func HintAt(of []Binding, draw display.Drawer, cells, x int) (key string) {
+	for at, b := range fittingHints(of, draw, cells) {
+		if x < at || x >= at+b.HintText(draw).Width() {
 			continue
 		}
-		names, _ := b.splitHint()
-		for name := range strings.FieldsSeq(names.String()) {
-			width := display.Clean(name).Width()
-			if key := keyNamed(name); x >= at && x < at+width && FindBinding(of, key) != nil {
+		for _, key := range b.Shown {
+			width := NameKeys([]string{key}, draw).Width()
+			if x >= at && x < at+width && FindBinding(of, key) != nil {
 				return key
 			}
 			at += width + 1
@@ -118,64 +155,72 @@ func HintAt(of []Binding, cells, x int) (key string) {
 	return ""
 }
 
-// keyNamed returns the key with a displayed name.
-func keyNamed(name string) string {
-	for key, written := range keyNames {
-		if written[0].String() == name || written[1].String() == name {
-			return key
+// Remap returns the binding with other keys: to maps each key, also those of the hint.
+func (b Binding) Remap(to func(key string) string) Binding {
+	b.Keys, b.Shown = slices.Clone(b.Keys), slices.Clone(b.Shown)
+	for _, keys := range [][]string{b.Keys, b.Shown} {
+		for i, k := range keys {
+			keys[i] = to(k)
 		}
 	}
-	return name
-}
-
-// Remap returns the binding with other keys: to maps each key, also those in the hint.
-func (b Binding) Remap(to func(key string) string, draw display.Drawer) Binding {
-	keys := make([]string, len(b.Keys))
-	for i, k := range b.Keys {
-		keys[i] = to(k)
-	}
-	if !b.Hint.Empty() {
-		names, does := b.splitHint()
-		var all display.Text
-		changed := false
-		for name := range strings.FieldsSeq(names.String()) {
-			built := keyNamed(name)
-			one := display.Clean(name)
-			if k := to(built); k != built {
-				one, changed = Binding{Keys: []string{k}}.Name(draw), true
-			}
-			if !all.Empty() {
-				one = one.Between(" ", "")
-			}
-			all = display.Join(all, one)
-		}
-		if changed {
-			b.Hint = display.Join(all, does)
-		}
-	}
-	b.Keys = keys
 	return b
 }
 
+// MergeBindings appends those of others whose keys are not in first.
+func MergeBindings(first, others []Binding) []Binding {
+	all := first
+	for _, b := range others {
+		b.Keys = slices.DeleteFunc(slices.Clone(b.Keys), func(k string) bool {
+			return slices.ContainsFunc(first, func(f Binding) bool { return slices.Contains(f.Keys, k) })
+		})
+		if len(b.Keys) > 0 {
+			all = append(all, b)
+		}
+	}
+	return all
+}
+
+// MergeHints returns the keys of a pane, then those of the program. A hint of the pane for a program key
+// is replaced by that key.
+func MergeHints(pane, program []Binding) (all []Binding) {
+	for _, b := range pane {
+		if b.Do == nil {
+			of := FindBinding(program, b.Keys[0])
+			if of == nil {
+				continue
+			}
+			hint := b
+			b, of.Do = *of, nil
+			b.Shown, b.Hint = hint.Shown, hint.Hint
+		}
+		all = append(all, b)
+	}
+	for _, b := range program {
+		if b.Do != nil {
+			all = append(all, b)
+		}
+	}
+	return all
+}
+
 // CursorKeys returns the bindings that move the cursor. They call to with the new row. The last binding goes
-// to the end.
-func (w *Window) CursorKeys(hint display.Text, to func(row int)) []Binding {
-	return w.moveKeys(hint, func() int { return w.At }, to)
+// to the end. The hint says what j and k move; it may be empty.
+func (w *Window) CursorKeys(hint string, to func(row int)) []Binding {
+	return w.moveKeys(hint, &w.At, to)
 }
 
 // ScrollKeys returns the bindings that move the view of a list without a cursor.
-func (w *Window) ScrollKeys(hint display.Text) []Binding {
-	return w.moveKeys(hint, func() int { return w.Top }, w.Scroll)
-}
+func (w *Window) ScrollKeys(hint string) []Binding { return w.moveKeys(hint, &w.Top, w.Scroll) }
 
-func (w *Window) moveKeys(hint display.Text, at func() int, to func(row int)) []Binding {
-	page := func() int { return max(1, w.Height-1) }
+func (w *Window) moveKeys(hint string, at *int, to func(row int)) []Binding {
+	by := func(rows int) func() { return func() { to(*at + rows) } }
+	page := func(by int) func() { return func() { to(*at + by*max(1, w.Height-1)) } }
+	down := Key("down j", hint, "down", by(1))
+	if hint != "" {
+		down = down.Show("j k")
+	}
 	return []Binding{
-		{Keys: []string{"up", "k"}, Does: display.Lit("up"), Do: func() { to(at() - 1) }},
-		{Keys: []string{"down", "j"}, Hint: hint, Does: display.Lit("down"), Do: func() { to(at() + 1) }},
-		{Keys: []string{"pgup", "ctrl+u", "ctrl+b"}, Does: display.Lit("a page up"), Do: func() { to(at() - page()) }},
-		{Keys: []string{"pgdown", "ctrl+d", "ctrl+f"}, Does: display.Lit("a page down"), Do: func() { to(at() + page()) }},
-		{Keys: []string{"g", "home"}, Does: display.Lit("to the start"), Do: func() { to(0) }},
-		{Keys: []string{"G", "end"}, Does: display.Lit("to the end"), Do: func() { to(w.Rows - 1) }},
+		Key("up k", "", "up", by(-1)), down, Key("pgup ctrl+u ctrl+b", "", "a page up", page(-1)), Key("pgdown ctrl+d ctrl+f", "", "a page down", page(1)),
+		Key("g home", "", "to the start", func() { to(0) }), Key("G end", "", "to the end", func() { to(w.Rows - 1) }),
 	}
 }

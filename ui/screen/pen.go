@@ -221,8 +221,8 @@ func ShortID(id display.Text, cells int) display.Text {
 // Hints writes the hints that fit into the field: first the keys, then the word.
 func (p *Pen) Hints(of []Binding) {
 	cells := p.Left
-	for at, b := range fittingHints(of, cells) {
-		keys, does := b.splitHint()
+	for at, b := range fittingHints(of, p.Drawer, cells) {
+		keys, does := b.hintParts(p.Drawer)
 		p.Spaces(Bare, at-(cells-p.Left))
 		p.Text(Accent, keys)
 		p.Text(Muted, does)

@@ -3,8 +3,6 @@ package screen
 import (
 	"strings"
 	"testing"
-
-	"toolscope/ui/display"
 )
 
 // TestWindow checks that after each movement the cursor is on a row and in view.
@@ -48,18 +46,18 @@ func TestMoves(t *testing.T) {
 	} {
 		for _, key := range strings.Fields(c.keys) {
 			w := was
-			FindBinding(w.CursorKeys(display.Text{}, w.MoveTo), key).Do()
+			FindBinding(w.CursorKeys("", w.MoveTo), key).Do()
 			if w.At != c.at {
 				t.Errorf("%s moves to %d, want %d", key, w.At, c.at)
 			}
 			w = was
-			FindBinding(w.ScrollKeys(display.Text{}), key).Do()
+			FindBinding(w.ScrollKeys(""), key).Do()
 			if w.Top != c.top {
 				t.Errorf("%s scrolls to %d, want %d", key, w.Top, c.top)
 			}
 		}
 	}
-	if w := was; FindBinding(w.ScrollKeys(display.Text{}), "x") != nil {
+	if w := was; FindBinding(w.ScrollKeys(""), "x") != nil {
 		t.Error("x moves")
 	}
 	w := was

@@ -46,8 +46,7 @@ const unchanged = -1
 
 // ResendEntry opens a resendMode for the request of the selected turn.
 func ResendEntry(m Dependencies) modes.Entry {
-	key := screen.Binding{Keys: []string{"R"}, Does: display.Lit("send the request again")}
-	return modes.Entry{Binding: key, New: func(h modes.Host) (modes.Mode, display.Text) {
+	return modes.Entry{Binding: screen.Do("resend", nil), New: func(h modes.Host) (modes.Mode, display.Text) {
 		t, _ := h.View().Find(h.Chosen())
 		return newResendMode(h, m, t, nil)
 	}}
@@ -115,32 +114,32 @@ func (a *resendMode) Typing() *screen.Input { return a.typing }
 func (a *resendMode) Keys() []screen.Binding {
 	if a.typing != nil {
 		return []screen.Binding{
-			{Keys: []string{"enter"}, Hint: display.Lit("enter keep"), Does: display.Lit("use this model"), Do: a.keepModel},
-			{Keys: []string{"esc"}, Hint: display.Lit("esc cancel"), Does: display.Lit("keep the old model"), Do: func() { a.typing = nil }},
+			screen.Key("enter", "keep", "use this model", a.keepModel),
+			screen.Key("esc", "cancel", "keep the old model", func() { a.typing = nil }),
 		}
 	}
 	turn := func() { a.full = !a.full }
-	back, model, body := display.Lit("esc close"), display.Lit("m model"), display.Lit("tab body")
+	back, model, body := "close", "model", "body"
 	if a.full {
-		back, model, body = display.Lit("esc back"), display.Text{}, display.Text{}
+		back, model, body = "back", "", ""
 	}
 	keys := []screen.Binding{
-		{Keys: []string{"esc", "q"}, Hint: back, Does: display.Lit("close or go back"), Do: a.stepBack},
-		{Keys: []string{"enter"}, Hint: display.Lit("enter send"), Does: display.Lit("send the request"), Do: a.sendDraft},
+		screen.Key("esc q", back, "close or go back", a.stepBack),
+		screen.Key("enter", "send", "send the request", a.sendDraft),
 	}
 	if a.full {
-		keys = append(keys, a.bodyWindow.ScrollKeys(display.Lit("j k scroll"))...)
+		keys = append(keys, a.bodyWindow.ScrollKeys("scroll")...)
 	}
 	keys = append(keys,
-		screen.Binding{Keys: []string{"p"}, Hint: display.Lit("p policy"), Does: display.Lit("next policy"), Do: func() { a.stepPolicy(1) }},
-		screen.Binding{Keys: []string{"P"}, Does: display.Lit("previous policy"), Do: func() { a.stepPolicy(-1) }},
-		screen.Binding{Keys: []string{"m"}, Hint: model, Does: display.Lit("change the model"), Do: a.editModel},
-		screen.Binding{Keys: []string{"tab", "shift+tab"}, Hint: body, Does: display.Lit("toggle body and hosts"), Do: turn},
-		screen.Binding{Keys: []string{"left", "h", "right", "l"}, Do: turn},
-		screen.Binding{Keys: []string{"r"}, Hint: display.Lit("r raw"), Does: display.Lit("toggle raw text"), Do: func() { a.raw = !a.raw }})
+		screen.Key("p", "policy", "next policy", func() { a.stepPolicy(1) }),
+		screen.Key("P", "", "previous policy", func() { a.stepPolicy(-1) }),
+		screen.Key("m", model, "change the model", a.editModel),
+		screen.Key("tab shift+tab", body, "toggle body and hosts", turn),
+		screen.Key("left h right l", "", "", turn),
+		screen.Key("r", "raw", "toggle raw text", func() { a.raw = !a.raw }))
 	keys = append(keys, a.deps.Outlet.Keys(a.host, a.deps.Draw, a.shownBody)...)
 	if !a.full {
-		keys = append(keys, a.CursorKeys(display.Text{}, a.selectHost)...)
+		keys = append(keys, a.CursorKeys("", a.selectHost)...)
 	}
 	return keys
 }

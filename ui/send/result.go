@@ -36,8 +36,7 @@ const maxTyped = 256 << 10
 
 // TypeResult opens a resultMode for the selected call.
 func TypeResult(m Dependencies) modes.Entry {
-	key := screen.Binding{Keys: []string{"a"}, Does: display.Lit("enter the result of a call")}
-	return modes.Entry{Binding: key, New: func(h modes.Host) (modes.Mode, display.Text) {
+	return modes.Entry{Binding: screen.Do("result", nil), New: func(h modes.Host) (modes.Mode, display.Text) {
 		t, c := h.View().Find(h.Chosen())
 		if why := m.whyRefused(h.View(), t, c); !why.Empty() {
 			return nil, why
@@ -79,10 +78,10 @@ func (r *resultMode) Typing() *screen.Input { return r.input }
 // Keys returns the key bindings that are not typed as text.
 func (r *resultMode) Keys() []screen.Binding {
 	return []screen.Binding{
-		{Keys: []string{"enter"}, Hint: display.Lit("enter keep"), Does: display.Lit("store the result"), Do: r.storeResult},
-		{Keys: []string{"esc"}, Hint: display.Lit("esc cancel"), Does: display.Lit("cancel"), Do: r.host.Close},
-		{Keys: []string{"tab"}, Hint: display.Lit("tab toggle error"), Does: display.Lit("toggle error"), Do: func() { r.failed = !r.failed }},
-		{Keys: []string{"ctrl+j", "alt+enter"}, Hint: display.Lit("^J new line"), Does: display.Lit("insert a new line"), Do: func() { r.input.Insert("\n") }},
+		screen.Key("enter", "keep", "store the result", r.storeResult),
+		screen.Key("esc", "cancel", "cancel", r.host.Close),
+		screen.Key("tab", "toggle error", "toggle error", func() { r.failed = !r.failed }),
+		screen.Key("ctrl+j alt+enter", "new line", "insert a new line", func() { r.input.Insert("\n") }).Show("^J"),
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 	"toolscope/providers/price"
 	"toolscope/stream"
 	"toolscope/ui/display"
-	"toolscope/ui/panes"
+	"toolscope/ui/present"
 	"toolscope/ui/screen"
 )
 
@@ -43,18 +43,7 @@ type Turn struct {
 
 // Write writes the page.
 func Write(to io.Writer, p *Page) error {
-	h := newWriter(to)
-	h.writeHead(p)
-	h.writeOverview(p)
-	h.raw(`<main id="turns">`)
-	for i := range p.Turns {
-		h.writeTurn(p, &p.Turns[i])
-	}
-	h.raw("</main>\n<footer><p>Written by toolscope. This page fetches nothing and runs no code.</p></footer>\n</body>\n</html>\n")
-	return h.flush()
-}
-
-func (h *writer) writeHead(p *Page) {
+	h := &writer{to: bufio.NewWriter(to)}
 	name := filepath.Base(p.Name)
 	h.raw("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")
 	h.raw(`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src '`).text(hashOf(styleSheet())).raw("'; base-uri 'none'; form-action 'none'\">\n")
@@ -68,6 +57,16 @@ func (h *writer) writeHead(p *Page) {
 		h.raw("<p>This page shows only part of the capture.</p>\n")
 	}
 	h.raw("</header>\n")
+	h.writeOverview(p)
+	h.raw(`<main id="turns">`)
+	for i := range p.Turns {
+		h.writeTurn(p, &p.Turns[i])
+	}
+	h.raw("</main>\n<footer><p>Written by toolscope. This page fetches nothing and runs no code.</p></footer>\n</body>\n</html>\n")
+	if h.err == nil {
+		h.err = h.to.Flush()
+	}
+	return h.err
 }
 
 // writeOverview writes totals and a list of the turns.
@@ -75,7 +74,7 @@ func (h *writer) writeOverview(p *Page) {
 	calls, bad, findings := 0, 0, 0
 	var total price.Sum
 	for _, t := range p.Turns {
-		total.Add(p.costOf(t.Turn))
+		total.Add(present.CostOf(p.Prices, p.exchangeOf(t.Turn), t.Turn))
 		findings += len(t.Findings)
 		for _, c := range t.Calls {
 			calls++
@@ -96,7 +95,7 @@ func (h *writer) writeOverview(p *Page) {
 		h.raw(`<li><a href="#`).text(turnID(t.Turn)).raw(`">turn `).writeInt(int(t.Number) + 1).raw(" ").text(turnTitle(p, t.Turn)).raw("</a> ")
 		h.writeState(screen.TurnLook(t.Turn))
 		for _, c := range t.Calls {
-			h.raw(` <span class="brief">`).text(nameOf(c)).raw(" ")
+			h.raw(` <span class="brief">`).text(present.CallName(c.Name)).raw(" ")
 			h.writeStatus(c)
 			h.raw("</span>")
 		}
@@ -107,38 +106,12 @@ func (h *writer) writeOverview(p *Page) {
 
 func (p *Page) exchangeOf(t *stream.Turn) *providers.Exchange { return p.In.Exchange(t.Exchange) }
 
-func (p *Page) costOf(t *stream.Turn) price.Figure {
-	head := stream.Head{}
-	if x := p.exchangeOf(t); x != nil {
-		head = *x.Head
-	}
-	return p.Prices.Turn(t, head)
-}
-
 // turnTitle returns a short title of a turn.
 func turnTitle(p *Page, t *stream.Turn) string {
 	if t.Model != "" {
 		return t.Model
 	}
-	return panes.TurnTitle(p.exchangeOf(t), t)
-}
-
-func nameOf(c *stream.Call) string {
-	if c.Name == "" {
-		return "(no name)"
-	}
-	return c.Name
-}
-
-// joinWords joins the words that are not empty.
-func joinWords(words ...string) string {
-	var all []string
-	for _, w := range words {
-		if w != "" {
-			all = append(all, w)
-		}
-	}
-	return strings.Join(all, ", ")
+	return present.TurnTitle(p.exchangeOf(t), t)
 }
 
 // A markup is HTML of our own. Text from outside never has this type.
@@ -149,15 +122,6 @@ type writer struct {
 	to    *bufio.Writer
 	err   error
 	clean []byte // scratch
-}
-
-func newWriter(to io.Writer) *writer { return &writer{to: bufio.NewWriter(to)} }
-
-func (h *writer) flush() error {
-	if h.err == nil {
-		h.err = h.to.Flush()
-	}
-	return h.err
 }
 
 func (h *writer) write(s string) {
@@ -217,9 +181,9 @@ func hashOf(s string) string {
 }
 
 // writeFact writes a label and its value, if the value is not empty.
-func (h *writer) writeFact(word markup, is string) {
+func (h *writer) writeFact(word, is string) {
 	if is != "" {
-		h.raw("<div><dt>").raw(word).raw("</dt><dd>").text(is).raw("</dd></div>")
+		h.raw("<div><dt>").text(word).raw("</dt><dd>").text(is).raw("</dd></div>")
 	}
 }
 

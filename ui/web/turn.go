@@ -10,7 +10,7 @@ import (
 	"toolscope/providers/replay"
 	"toolscope/stream"
 	"toolscope/stream/json"
-	"toolscope/ui/panes"
+	"toolscope/ui/present"
 	"toolscope/ui/screen"
 )
 
@@ -51,27 +51,14 @@ func (h *writer) writeTurn(p *Page, t *Turn) {
 
 func (h *writer) writeTurnFacts(p *Page, t *stream.Turn) {
 	h.raw(`<dl class="facts">`)
-	h.writeFact("protocol", t.Protocol)
-	h.writeFact("ended", panes.FinishText(t))
-	h.writeFact("error", t.Failure)
-	cost := "unknown"
-	if f := p.costOf(t); f.Known() {
-		if cost = f.String(); f.AsOf != "" {
-			cost += ", prices of " + f.AsOf
+	facts := present.OfTurn(p.In.View(), p.Prices, t)
+	for _, f := range facts.Labelled("protocol", "finish", "error", "cost", "usage", "agent", "purpose", "session", "HTTP status", "found in") {
+		if f.Word == "finish" {
+			f.Word = "ended"
 		}
-	}
-	h.writeFact("cost", cost)
-	h.writeFact("usage", t.Usage.String())
-	if a := t.Request; a != nil {
-		h.writeFact("agent", joinWords(a.Client, a.Agent))
-		h.writeFact("purpose", a.Purpose)
-		h.writeFact("session", a.Session)
+		h.writeFact(f.Word, f.Text)
 	}
 	if x := p.exchangeOf(t); x != nil {
-		if x.Head.Status != 0 {
-			h.writeFact("HTTP status", strconv.Itoa(x.Head.Status))
-		}
-		h.writeFact("found in", x.Head.Wrappers)
 		for _, lack := range x.Head.Lacks {
 			h.writeFact("cannot tell", lack)
 		}
@@ -104,7 +91,7 @@ func (h *writer) writeTimeline(t *Turn) {
 	}
 	h.raw(`<h3 class="muted">Time</h3><ol class="time">`)
 	for _, c := range t.Calls {
-		h.raw(`<li><a href="#`).text(callID(c)).raw(`">`).text(nameOf(c)).raw("</a>")
+		h.raw(`<li><a href="#`).text(callID(c)).raw(`">`).text(present.CallName(c.Name)).raw("</a>")
 		h.writeCallBar(c, begin, end)
 		h.raw(`<span class="when">`).text(momentsOf(c, begin)).raw("</span></li>\n")
 	}
@@ -144,7 +131,7 @@ func momentsOf(c *stream.Call, begin time.Duration) string {
 	if sealed == "" {
 		sealed = "never final"
 	}
-	return joinWords(moment("opened", c.OpenedAt), moment("first byte", c.FirstArgAt), moment("last byte", c.LastArgAt), sealed)
+	return present.JoinWords(moment("opened", c.OpenedAt), moment("first byte", c.FirstArgAt), moment("last byte", c.LastArgAt), sealed)
 }
 
 // writeFindings writes findings, with their severities in bold.
@@ -168,14 +155,12 @@ var severities = map[stream.Severity]markup{stream.Info: "info", stream.Warn: "w
 // writeCall writes a call as an article.
 func (h *writer) writeCall(p *Page, t *Turn, c *stream.Call) {
 	id := callID(c)
-	h.raw(`<article id="`).text(id).raw(`" aria-labelledby="`).text(id).raw(`h"><h3 id="`).text(id).raw(`h">`).text(nameOf(c)).raw(" ")
+	h.raw(`<article id="`).text(id).raw(`" aria-labelledby="`).text(id).raw(`h"><h3 id="`).text(id).raw(`h">`).text(present.CallName(c.Name)).raw(" ")
 	h.writeStatus(c)
 	h.raw("</h3>\n<dl class=\"facts\">")
-	h.writeFact("id", c.ID)
-	h.writeFact("provider", c.Phase().String())
-	h.writeFact("bytes", joinWords(c.Syntax().String(), screen.Bytes(len(c.Args())).String()))
-	h.writeFact("deltas", screen.Count(c.Deltas()).String())
-	h.writeFact("also", strings.Join(panes.AboutCall(c), ", "))
+	for _, f := range present.OfCall(p.In.View(), t.Turn, c).Labelled("id", "provider", "bytes", "deltas", "also") {
+		h.writeFact(f.Word, f.Text)
+	}
 	h.raw("</dl>\n")
 	h.writeArguments(c)
 	h.writeFindings(c.Findings)
@@ -191,7 +176,7 @@ func (h *writer) writeCall(p *Page, t *Turn, c *stream.Call) {
 func (h *writer) writeRuns(t *stream.Turn, c *stream.Call) {
 	var say []string
 	for _, x := range []stream.RunRule{stream.AtSeal, stream.AtEnd} {
-		say = append(say, panes.RunBy(t, c, x)...)
+		say = append(say, present.RunBy(t, c, x)...)
 	}
 	if len(say) == 0 {
 		return

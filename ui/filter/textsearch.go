@@ -1,5 +1,4 @@
-// Package textsearch finds a string in long texts.
-package textsearch
+package filter
 
 import (
 	"bytes"
@@ -7,22 +6,22 @@ import (
 	"strings"
 )
 
-// Query is a search string and its case rule. It is immutable and safe for concurrent use.
-type Query struct {
+// TextQuery searches long texts for a string, by a case rule. It is immutable and safe for concurrent use.
+type TextQuery struct {
 	query []byte
 	fold  bool // ignore the case of ASCII letters
 	rare  int  // index of the byte that is searched first
 }
 
-// New returns a query that ignores case if query has no capitals. Only A-Z have case here, so byte
+// NewTextQuery returns a query that ignores case if query has no capitals. Only A-Z have case here, so byte
 // offsets don't change.
-func New(query string) Query { return newQuery(query, query == lowerASCII(query)) }
+func NewTextQuery(query string) TextQuery { return newTextQuery(query, query == lowerBytes(query)) }
 
-// Fold returns a query that ignores case.
-func Fold(query string) Query { return newQuery(lowerASCII(query), true) }
+// FoldTextQuery returns a query that ignores case.
+func FoldTextQuery(query string) TextQuery { return newTextQuery(lowerBytes(query), true) }
 
-func newQuery(query string, fold bool) Query {
-	n := Query{query: []byte(query), fold: fold}
+func newTextQuery(query string, fold bool) TextQuery {
+	n := TextQuery{query: []byte(query), fold: fold}
 	for i, c := range n.query {
 		if byteRarity(c) > byteRarity(n.query[n.rare]) {
 			n.rare = i
@@ -32,10 +31,10 @@ func newQuery(query string, fold bool) Query {
 }
 
 // Len returns the length of the query in bytes.
-func (n *Query) Len() int { return len(n.query) }
+func (n *TextQuery) Len() int { return len(n.query) }
 
-// lowerASCII lowers only A-Z.
-func lowerASCII(text string) string {
+// lowerBytes lowers only A-Z, and keeps bytes that are not UTF-8.
+func lowerBytes(text string) string {
 	low := []byte(text)
 	for i, c := range low {
 		if 'A' <= c && c <= 'Z' {
@@ -54,7 +53,7 @@ func byteRarity(c byte) int {
 }
 
 // In reports whether text contains the query; an empty query is in no text.
-func (n *Query) In(text []byte) bool {
+func (n *TextQuery) In(text []byte) bool {
 	for range n.All(text) {
 		return true
 	}
@@ -63,16 +62,16 @@ func (n *Query) In(text []byte) bool {
 
 // All yields the offsets of the matches in a text. Matches don't overlap. To be fast, it searches for one of
 // the query's rarest bytes.
-func (n *Query) All(text []byte) iter.Seq[int] {
+func (n *TextQuery) All(text []byte) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		size, next := len(n.query), 0
 		if size == 0 || len(text) < size {
 			return
 		}
-		low := newTrace(text, n.query[n.rare], n.rare)
+		low := newBytePositions(text, n.query[n.rare], n.rare)
 		high := bytePositions{at: len(text)}
 		if c := n.query[n.rare]; n.fold && 'a' <= c && c <= 'z' {
-			high = newTrace(text, c-'a'+'A', n.rare)
+			high = newBytePositions(text, c-'a'+'A', n.rare)
 		}
 		for {
 			at := &low
@@ -87,7 +86,7 @@ func (n *Query) All(text []byte) iter.Seq[int] {
 					return
 				}
 			}
-			at.advance(text)
+			at.moveToNext(text)
 		}
 	}
 }
@@ -98,14 +97,14 @@ type bytePositions struct {
 	at   int // the current position, or the length of the text
 }
 
-func newTrace(text []byte, c byte, from int) bytePositions {
+func newBytePositions(text []byte, c byte, from int) bytePositions {
 	t := bytePositions{c, from - 1}
-	t.advance(text)
+	t.moveToNext(text)
 	return t
 }
 
-// advance moves to the next position.
-func (t *bytePositions) advance(text []byte) {
+// moveToNext moves to the next position.
+func (t *bytePositions) moveToNext(text []byte) {
 	if from := t.at + 1; from < len(text) {
 		if i := bytes.IndexByte(text[from:], t.byte); i >= 0 {
 			t.at = from + i
@@ -116,7 +115,7 @@ func (t *bytePositions) advance(text []byte) {
 }
 
 // isMatch reports whether a text of the query's length matches it.
-func (n *Query) isMatch(text []byte) bool {
+func (n *TextQuery) isMatch(text []byte) bool {
 	if !n.fold {
 		return bytes.Equal(text, n.query)
 	}

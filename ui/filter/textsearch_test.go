@@ -1,4 +1,4 @@
-package textsearch
+package filter
 
 import (
 	"bytes"
@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// FuzzAll compares the matches with those of a search at each offset.
-func FuzzAll(f *testing.F) {
+// FuzzTextQuery compares the matches with those of a search at each offset.
+func FuzzTextQuery(f *testing.F) {
 	f.Add("aXaxa", "ax", false)
 	f.Add("...zzZz", "zz", true)
 	f.Add("x", "", true)
@@ -16,15 +16,15 @@ func FuzzAll(f *testing.F) {
 	f.Add("A\xff", "a\xff", false)
 	f.Add("\u00c9A", "\u00c9a", false)
 	f.Fuzz(func(t *testing.T, text, query string, fold bool) {
-		n := New(query)
+		n := NewTextQuery(query)
 		if fold {
-			n = Fold(query)
+			n = FoldTextQuery(query)
 		}
 		var want []int
 		for i := 0; i+len(query) <= len(text) && query != ""; {
 			part := []byte(text[i : i+len(query)])
 			if n.fold {
-				part = []byte(lowerASCII(string(part)))
+				part = []byte(lowerBytes(string(part)))
 			}
 			if bytes.Equal(part, n.query) {
 				want, i = append(want, i), i+len(query)

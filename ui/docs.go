@@ -1,0 +1,23 @@
+package ui
+
+import "embed"
+
+// docs holds the documentation, one page per topic. The files are read on their own, and as help pages.
+//
+//go:embed docs/*.md
+var docs embed.FS
+
+// DocPage returns the Markdown of a topic; ok is false if there is none.
+func DocPage(topic string) (text string, ok bool) {
+	page, err := docs.ReadFile("docs/" + topic + ".md")
+	return string(page), err == nil
+}
+
+// DocTopics returns the topics that have a page, sorted.
+func DocTopics() (topics []string) {
+	files, _ := docs.ReadDir("docs")
+	for _, f := range files {
+		topics = append(topics, f.Name()[:len(f.Name())-len(".md")])
+	}
+	return topics
+}

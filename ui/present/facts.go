@@ -1,0 +1,281 @@
+// Package present has the facts about turns and calls, each once: its field in JSON lines, its label,
+// its text and its role. It also has the sentences about them. Printers, panes, pages and reports choose what
+// they show, and where.
+//
+//	View, Turn, Call ─▶ OfTurn, OfCall ─▶ Facts ─▶ JSON lines, HTML, Markdown
+//	                └─▶ FinishText, AboutCall, RunBy … ─▶ sentences
+package present
+
+import (
+	"encoding/base64"
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"toolscope/providers"
+	"toolscope/providers/price"
+	"toolscope/stream"
+	"toolscope/stream/json"
+	"toolscope/ui/display"
+	"toolscope/ui/screen"
+)
+
+// A Fact is one fact about a turn or a call.
+type Fact struct {
+	Key  string      // field of JSON lines
+	Word string      // label; "" if people see the fact only in a sentence
+	Text string      // text for people; "" if unknown
+	Role screen.Role // role of the text
+	JSON any         // value of the field, a Value; nil if JSON lines leave the fact out
+}
+
+// A Value is the value of a field: Facts are an object, a duration is in milliseconds, and a sequence is a JSON
+// text in parts.
+type Value interface {
+	string | bool | int | float64 | time.Duration | Message | []string | Facts | []Facts | iter.Seq[[]byte]
+}
+
+// A Message is a text of toolscope that quotes captured text.
+type Message struct {
+	Text   string
+	Quoted stream.Spans
+}
+
+// Facts are facts in the order of JSON lines.
+type Facts []Fact
+
+// Labelled returns the facts that have these labels and a text, in the order of the labels.
+func (all Facts) Labelled(words ...string) (list Facts) {
+	for _, word := range words {
+		for _, f := range all {
+			if f.Word == word && f.Text != "" {
+				list = append(list, f)
+			}
+		}
+	}
+	return list
+}
+
+// textFact returns a fact with the same text for people and programs.
+func textFact(key, word, text string) Fact { return Fact{Key: key, Word: word, Text: text, JSON: text} }
+
+// optionalFact is like textFact, but JSON lines leave an empty text out.
+func optionalFact(key, word, text string) Fact {
+	return Fact{Key: key, Word: word, Text: text, JSON: omitZero(text)}
+}
+
+// omitZero returns a value, or nil for the zero value, which JSON lines leave out.
+func omitZero[V comparable](value V) any {
+	if value == *new(V) {
+		return nil
+	}
+	return value
+}
+
+// fieldFact returns a fact that people see in a sentence, or not at all.
+func fieldFact[V Value](key string, value V) Fact { return Fact{Key: key, JSON: value} }
+
+// timeFact returns a time; an unknown time is left out.
+func timeFact(key string, d time.Duration) Fact {
+	if d < 0 {
+		return Fact{}
+	}
+	return Fact{Key: key, JSON: d}
+}
+
+// OfTurn returns the facts of a turn.
+func OfTurn(v *providers.View, prices *price.Table, t *stream.Turn) Facts {
+	x := v.Exchange(t.Exchange)
+	calls, discarded := Calls(t)
+	facts := Facts{
+		textFact("dialect", "protocol", t.Protocol),
+		optionalFact("model", "model", t.Model),
+		textFact("phase", "phase", t.Phase().String()),
+		{Key: "finish", Word: "finish", Text: FinishText(t), JSON: omitZero(t.Finish)},
+		fieldFact("text_bytes", len(t.Text)),
+		fieldFact("thinking_bytes", len(t.Thinking)),
+		fieldFact("calls", len(calls)),
+	}
+	if len(discarded) > 0 {
+		facts = append(facts, Fact{Key: "rejected_calls", JSON: eachFacts(discarded, func(c *stream.Call) Facts {
+			return Facts{fieldFact("name", c.Name), fieldFact("message", string(c.Args()))}
+		})})
+	}
+	facts = append(facts,
+		fieldFact("events", t.Events),
+		fieldFact("frames", int(t.LastFrame-t.FirstFrame)+1),
+		fieldFact("bytes", wireBytes(x, t)),
+	)
+	facts = append(facts, exchangeFacts(x, t)...)
+	if x != nil {
+		facts = append(facts, optionalFact("peeled", "found in", x.Head.Wrappers))
+		if len(x.Head.Lacks) > 0 {
+			facts = append(facts, fieldFact("lacks", x.Head.Lacks))
+		}
+	}
+	if r := t.Request; r != nil {
+		facts = append(facts, optionalFact("purpose", "purpose", r.Purpose))
+	}
+	facts = append(facts,
+		Fact{Key: "usage", Word: "usage", Text: t.Usage.String(), JSON: usageFacts(t.Usage)},
+		optionalFact("service_tier", "", t.Usage.Tier),
+		Fact{Word: "error", Text: t.Failure, Role: screen.Bad},
+	)
+	facts = append(facts, CostFacts(CostOf(prices, x, t))...)
+	return append(facts, fieldFact("findings", OfFindings(t.Findings)))
+}
+
+// OfCall returns the facts of a call.
+func OfCall(v *providers.View, t *stream.Turn, c *stream.Call) Facts {
+	args := c.Args()
+	executor := "client"
+	if c.RunByProvider {
+		executor = "server"
+	}
+	size := screen.Bytes(len(args)).String()
+	facts := Facts{
+		fieldFact("dialect", t.Protocol),
+		textFact("id", "id", c.ID),
+		optionalFact("name", "", c.Name),
+		optionalFact("kind", "", c.Kind),
+		fieldFact("executor", executor),
+		textFact("phase", "provider", c.Phase().String()),
+		{Key: "syntax", Word: "bytes", Text: JoinWords(c.Syntax().String(), size), JSON: c.Syntax().String()},
+		{Key: "status", Text: c.Status().String(), Role: screen.CallRole(c), JSON: c.Status().String()},
+		fieldFact("arguments_raw", display.JSONParts(args)),
+	}
+	if !utf8.Valid(args) {
+		facts = append(facts, fieldFact("arguments_raw_base64", base64.StdEncoding.EncodeToString(args)))
+	}
+	facts = append(facts,
+		fieldFact("arguments", parsedArgs(c)),
+		Fact{Key: "deltas", Word: "deltas", Text: screen.Count(c.Deltas()).String(), JSON: c.Deltas()},
+		timeFact("t_open_ms", c.OpenedAt),
+		timeFact("t_first_arg_ms", c.FirstArgAt),
+		timeFact("t_sealed_ms", c.SealedAt),
+		Fact{Word: "also", Text: strings.Join(AboutCall(c), ", ")},
+	)
+	if l := v.Latency(t, c); l.From >= 0 {
+		facts = append(facts, fieldFact("latency", latencyFacts(&l)))
+	}
+	if r := c.LatestResult(); r != nil {
+		facts = append(facts, fieldFact("result", ResultFacts(r)))
+	}
+	facts = append(facts, exchangeFacts(v.Exchange(t.Exchange), t)...)
+	return append(facts, fieldFact("findings", OfFindings(OwnFindings(c))))
+}
+
+// exchangeFacts returns the exchange of a turn, its session and agent, the HTTP status, and which party ended the
+// turn, if known.
+func exchangeFacts(x *providers.Exchange, t *stream.Turn) Facts {
+	facts := Facts{fieldFact("exchange", t.Exchange)}
+	if r := t.Request; r != nil {
+		facts = append(facts,
+			optionalFact("session", "session", r.Session),
+			Fact{Key: "agent", Word: "agent", Text: JoinWords(r.Client, r.Agent), JSON: omitZero(r.Agent)},
+			optionalFact("parent_agent", "", r.Parent),
+		)
+	}
+	if x != nil && x.Head.Status != 0 {
+		facts = append(facts, Fact{Key: "http_status", Word: "HTTP status", Text: fmt.Sprint(x.Head.Status), JSON: x.Head.Status})
+	}
+	return append(facts, optionalFact("ended_by", "ended by", t.EndedBy.String()))
+}
+
+// parsedArgs returns the arguments as a JSON value, null if they are not a complete object.
+func parsedArgs(c *stream.Call) iter.Seq[[]byte] {
+	switch {
+	case c.Status() == stream.NoArguments && len(c.Args()) == 0:
+		return display.CompactParts([]byte("{}"))
+	case c.Syntax() != json.SyntaxObject, c.Status() == stream.Unseen:
+		return display.CompactParts([]byte("null"))
+	}
+	return display.CompactParts(c.Args())
+}
+
+// latencyFacts returns when a call reached each of its phases.
+func latencyFacts(l *providers.Latency) Facts {
+	since := "response"
+	if l.RequestSeen {
+		since = "request"
+	}
+	facts := Facts{fieldFact("since", since)}
+	for _, m := range l.TimePoints() {
+		facts = append(facts, timeFact(strings.ReplaceAll(m.Name, " ", "_")+"_ms", m.At))
+	}
+	return append(facts, timeFact("silence_ms", l.Gap), Fact{Key: "stalls", JSON: omitZero(l.Stalls)}, optionalFact("arrives", "", l.Arrival.String()))
+}
+
+// ResultFacts returns the result of a call, as a request carries it.
+func ResultFacts(r *stream.SentBackCall) Facts {
+	return Facts{
+		fieldFact("error", r.ResultCode == stream.ResultFailed), fieldFact("bytes", r.Result.Bytes),
+		{Key: "media", JSON: omitZero(r.Result.Media)}, fieldFact("text", r.Result.Text),
+	}
+}
+
+// usageFacts returns the token counts that were reported.
+func usageFacts(u stream.Usage) (facts Facts) {
+	for _, of := range []struct {
+		key   string
+		count stream.Count
+	}{
+		{"input", u.Input}, {"cache_read", u.CacheRead}, {"cache_write", u.CacheWrite}, {"output", u.Output},
+		{"reasoning", u.Reasoning}, {"processed_input", u.SeenInput}, {"processed_output", u.SeenOutput},
+	} {
+		if of.count.Reported {
+			facts = append(facts, fieldFact(of.key, int(of.count.N)))
+		}
+	}
+	return facts
+}
+
+// CostFacts returns a cost and its source. JSON lines leave an unknown cost out.
+func CostFacts(f price.Figure) Facts {
+	if !f.Known() {
+		return Facts{{Word: "cost", Text: "unknown"}}
+	}
+	text := f.String()
+	if f.AsOf != "" {
+		text += ", prices of " + f.AsOf
+	}
+	return Facts{
+		{Key: "cost_usd", Word: "cost", Text: text, JSON: f.USD}, fieldFact("cost_source", f.Source.String()),
+		{Key: "cost_approximate", JSON: omitZero(f.Approximate)}, optionalFact("prices_date", "", f.AsOf),
+	}
+}
+
+// OfFinding returns the facts of a finding.
+func OfFinding(f stream.Finding) Facts {
+	facts := Facts{
+		fieldFact("code", f.Code), fieldFact("severity", f.Severity.String()), fieldFact("by", f.By.String()),
+		fieldFact("message", Message{f.Message, f.Quoted}), fieldFact("event", f.Event),
+	}
+	if f.Offset != stream.NoOffset {
+		facts = append(facts, fieldFact("offset", f.Offset))
+	}
+	return facts
+}
+
+// OfFindings returns the facts of findings.
+func OfFindings(list []stream.Finding) []Facts { return eachFacts(list, OfFinding) }
+
+func eachFacts[T any](list []T, of func(T) Facts) []Facts {
+	all := make([]Facts, 0, len(list))
+	for _, item := range list {
+		all = append(all, of(item))
+	}
+	return all
+}
+
+// wireBytes returns the size of a turn's frames on the wire.
+func wireBytes(x *providers.Exchange, t *stream.Turn) int {
+	if x == nil || int(t.LastFrame) >= x.Response.Frames() {
+		return 0
+	}
+	start, _ := x.Response.FrameSpan(t.FirstFrame)
+	_, end := x.Response.FrameSpan(t.LastFrame)
+	return int(end - start)
+}

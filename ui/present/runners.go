@@ -1,0 +1,139 @@
+package present
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"toolscope/providers/client"
+	"toolscope/stream"
+	"toolscope/stream/json"
+)
+
+// ending is the way in which a response ended, as far as it decides which clients run its calls.
+type ending uint8
+
+const (
+	endedWell   ending = iota // with a regular end, or not ended yet
+	endedCut                  // by the token limit, or a filter
+	endedBroken               // the connection broke
+	endedOther                // in a way that was tested with no program
+)
+
+func endingOf(t *stream.Turn) ending {
+	switch t.Phase() {
+	case stream.TurnTruncated:
+		return endedCut
+	case stream.TurnAborted:
+		if t.Failure == "" && t.EndedBy != stream.Client {
+			return endedBroken
+		}
+		return endedOther
+	case stream.TurnRejected:
+		return endedOther
+	}
+	return endedWell
+}
+
+// RunBy returns sentences about the programs that run a complete call at rule x, or don't run it. It
+// returns nil if they are unknown. If the program that sent the request is known, only that program is
+// listed.
+func RunBy(t *stream.Turn, c *stream.Call, x stream.RunRule) (say []string) {
+	how, run := endingOf(t), t.RuleRun(c, x)
+	switch s := c.Syntax(); {
+	case x != stream.AtSeal && x != stream.AtEnd, how == endedOther, c.RunByProvider, c.Discarded,
+		s != json.SyntaxObject && s != json.SyntaxEmpty && s != json.SyntaxFreeform:
+		return nil
+	case x == stream.AtSeal && run.Event == 0, x == stream.AtEnd && !t.Closed():
+		return nil
+	}
+	named := ""
+	if t.Request != nil {
+		named = t.Request.Client
+	}
+	all, own := client.RunHabitsOf(t.Protocol, named)
+	for _, rule := range runRules {
+		if rule.at != x || rule.how != how {
+			continue
+		}
+		for known := client.Ran; known <= client.Documented; known++ {
+			who := slices.DeleteFunc(slices.Clone(all), func(r client.RunHabit) bool { return r.Known != known || !rule.is(r) })
+			if len(who) == 0 {
+				continue
+			}
+			text := programNames(who, own) + " " + rule.sentenceFor(c, run, len(who)) + knownWords[known]
+			if rule.runs && own && c.LatestResult() != nil {
+				text += "; it did: its result was sent back"
+			}
+			say = append(say, text)
+		}
+	}
+	return say
+}
+
+// runRule is a sentence about programs, for one rule and one ending.
+type runRule struct {
+	at   stream.RunRule
+	how  ending
+	is   func(client.RunHabit) bool // selects the programs
+	runs bool                       // they run the call
+	many string                     // the sentence, in the plural
+}
+
+// runRules are all sentences. DELTA is replaced by the delta.
+var runRules = []runRule{
+	{stream.AtSeal, endedWell, func(r client.RunHabit) bool { return r.When == client.AtBlock }, true, "run it DELTA, while the response goes on"},
+	{stream.AtSeal, endedCut, func(r client.RunHabit) bool { return r.When == client.AtBlock && r.Cut == client.Once }, true, "run it DELTA, before the cut"},
+	{stream.AtSeal, endedCut, func(r client.RunHabit) bool { return r.When == client.AtBlock && r.Cut == client.Never }, false, "do not run it: the response was cut"},
+	{stream.AtSeal, endedBroken, func(r client.RunHabit) bool { return r.When == client.AtBlock && r.Broken == client.Once }, true, "run it DELTA, before the connection broke"},
+	{stream.AtSeal, endedBroken, func(r client.RunHabit) bool { return r.When == client.AtBlock && r.Broken == client.Twice }, true,
+		"run it DELTA, retry when the connection breaks, and run the new calls too"},
+	{stream.AtEnd, endedWell, func(r client.RunHabit) bool { return r.When == client.AtStop }, true, "run it when the response has ended"},
+	{stream.AtEnd, endedCut, func(r client.RunHabit) bool { return r.When == client.AtStop && r.Cut == client.Once }, true, "run it at the end, although the response was cut"},
+	{stream.AtEnd, endedCut, func(r client.RunHabit) bool { return r.When == client.AtStop && r.Cut == client.Never }, false, "do not run it: the response was cut"},
+	{stream.AtEnd, endedBroken, func(r client.RunHabit) bool { return r.When == client.AtStop && r.Broken == client.Never }, false, "do not run it: the connection broke"},
+	{stream.AtEnd, endedWell, func(r client.RunHabit) bool { return r.When == client.ByHand }, false, "run nothing: the code that uses them does"},
+}
+
+// ofOne turns the plural into the singular.
+var ofOne = strings.NewReplacer("do not run", "does not run", "run nothing: the code that uses them does",
+	"runs nothing: the code that uses it does", "retry", "retries", "run it", "runs it", "run the", "runs the")
+
+// sentenceFor returns the sentence for a call and a number of programs.
+func (rule *runRule) sentenceFor(c *stream.Call, r stream.RuleRun, programs int) string {
+	text := strings.Replace(rule.many, " DELTA", deltaWords(c, r), 1)
+	if programs == 1 {
+		text = ofOne.Replace(text)
+	}
+	return text
+}
+
+// deltaWords names the delta that completed the arguments, "" if there is none.
+func deltaWords(c *stream.Call, r stream.RuleRun) string {
+	if r.Event == 0 || r.Bytes == 0 || r.Replaced {
+		return ""
+	}
+	return fmt.Sprintf(" at delta %d", c.DeltaAt(r.Bytes-1)+1)
+}
+
+// programNames joins the names of programs. With own, the only program is the one that sent the request.
+func programNames(who []client.RunHabit, own bool) string {
+	var names []string
+	for _, r := range who {
+		if title := client.MustFind(r.Client).Title; !slices.Contains(names, title) {
+			names = append(names, title)
+		}
+	}
+	switch n := len(names) - 1; {
+	case own:
+		return "this client, " + names[0] + ","
+	case n > 0:
+		return strings.Join(names[:n], ", ") + " and " + names[n]
+	}
+	return names[0]
+}
+
+// knownWords say how a habit is known.
+var knownWords = [...]string{
+	client.Ran: " (seen when run)", client.Read: " (read in its source)", client.Documented: " (documented)",
+}

@@ -1,0 +1,175 @@
+package present
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"toolscope/providers"
+	"toolscope/providers/protocol"
+	"toolscope/providers/replay"
+	"toolscope/stream"
+	"toolscope/ui/screen"
+)
+
+// A Harm says how much harm it does to run a call, or to use a turn. The smallest value is the worst.
+type Harm uint8
+
+const (
+	HarmMalformed Harm = iota + 1 // malformed arguments
+	HarmError                     // a finding of severity error
+	HarmCut                       // cut short
+	HarmNotObject
+	HarmAborted  // by the provider or the network
+	HarmRejected // a call that the provider rejected, or a request that it refused
+	HarmLooksDone
+	HarmWarn // a finding of severity warn
+	HarmUnseen
+	HarmOpen    // more bytes may arrive
+	HarmStopped // by the client
+	Healthy
+
+	NumHarm = iota + 1
+)
+
+// IsBad reports whether a call or turn counts as bad.
+func (h Harm) IsBad() bool { return h <= HarmRejected && h != HarmNotObject }
+
+// IsCaution reports whether a call or turn might go wrong, and is not bad.
+func (h Harm) IsCaution() bool { return h <= HarmUnseen && !h.IsBad() }
+
+// A Verdict is the judgement on a call or a turn: the worst of its state and its findings.
+type Verdict struct {
+	Harm     Harm
+	State    stream.Status   // its sign, unless Finding decides
+	Finding  *stream.Finding // that decides; nil if the state does
+	Words    string          // at most VerdictCells cells; "" if healthy
+	Role     screen.Role
+	Refused  bool // the provider refused the request
+	IsOfTurn bool // there is no call
+}
+
+// VerdictCells is the maximum width of the words of a verdict.
+const VerdictCells = 13
+
+// harmOfState is the harm of each state of a call that gets no more bytes.
+var harmOfState = [stream.NumStatus]Harm{
+	stream.Waiting: HarmOpen, stream.Streaming: HarmOpen, stream.LooksDone: HarmLooksDone, stream.Complete: Healthy,
+	stream.NoArguments: Healthy, stream.CutShort: HarmCut, stream.Malformed: HarmMalformed, stream.NotObject: HarmNotObject,
+	stream.Aborted: HarmAborted, stream.Rejected: HarmRejected, stream.Unseen: HarmUnseen,
+}
+
+// VerdictOfCall returns the verdict on a call.
+func VerdictOfCall(c *stream.Call) Verdict {
+	st := c.Status()
+	v := Verdict{Harm: harmOfState[st], State: st, Words: stateWords(st), Role: screen.CallRole(c)}
+	switch {
+	case c.StoppedByClient() && st == stream.Aborted:
+		v.Harm, v.Role = HarmStopped, screen.Muted
+	case c.MayGrow() && v.Harm > HarmMalformed && v.Harm != HarmNotObject:
+		v.Harm = HarmOpen
+	}
+	v.addSentBack(c)
+	v.addFindings(c.Findings)
+	if v.Harm == Healthy {
+		v.Words, v.Role = "", screen.Muted
+	}
+	return v
+}
+
+// VerdictOfTurn returns the verdict on a turn without its calls.
+func VerdictOfTurn(x *providers.Exchange, t *stream.Turn) Verdict {
+	st, role, _ := screen.TurnLook(t)
+	v := Verdict{Harm: harmOfState[st], State: st, Words: stateWords(st), Role: role, IsOfTurn: true}
+	switch {
+	case !t.Closed():
+		v.Harm = HarmOpen
+	case st == stream.Aborted && t.EndedBy == stream.Client:
+		v.Harm = HarmStopped
+	}
+	if x != nil && x.Head.Status >= 400 {
+		v.setRefused(x.Head.Status)
+	} else if v.Harm == HarmAborted && hasFinding(t.Findings, protocol.GenerationRejected) {
+		v.Harm, v.State, v.Words = HarmRejected, stream.Rejected, stateWords(stream.Rejected)
+	}
+	v.addFindings(t.Findings)
+	if v.Harm == Healthy {
+		v.Words, v.Role = "", screen.Muted
+	}
+	return v
+}
+
+func hasFinding(list []stream.Finding, d *stream.Diagnosis) bool {
+	return slices.ContainsFunc(list, func(f stream.Finding) bool { return f.Base() == d })
+}
+
+// setRefused sets the verdict on a turn whose response has an HTTP status of 400 or more. With 429, and
+// from 500 on, the request may be correct: it failed.
+func (v *Verdict) setRefused(status int) {
+	v.Role, v.State, v.Harm = screen.Bad, stream.Rejected, HarmRejected
+	if v.Refused = status < 500 && status != 429; v.Refused {
+		v.Words = fmt.Sprintf("refused %d", status)
+	} else {
+		v.Words = fmt.Sprintf("failed %d", status)
+	}
+}
+
+// stateWords returns the words of a state in a verdict.
+func stateWords(st stream.Status) string {
+	if st == stream.Complete || st == stream.NoArguments {
+		return ""
+	}
+	return strings.TrimPrefix(st.String(), "an ")
+}
+
+// addSentBack makes the verdict worse if a later request contained {} in place of the arguments.
+func (v *Verdict) addSentBack(c *stream.Call) {
+	if len(c.SentBack) > 0 && v.Harm > HarmError && sentBackEmpty(c) {
+		v.Harm, v.Words, v.Role = HarmError, "sent back {}", screen.Bad
+	}
+}
+
+// emptied is the outcome of a call whose arguments were replaced by {}.
+var emptied = replay.Emptied.String()
+
+// sentBackEmpty reports whether a later request contained {} in place of the arguments.
+func sentBackEmpty(c *stream.Call) bool {
+	for _, s := range c.SentBack {
+		if s.Outcome == emptied {
+			return true
+		}
+	}
+	return false
+}
+
+// addFindings makes the verdict worse if a finding is.
+func (v *Verdict) addFindings(list []stream.Finding) {
+	for i := range list {
+		f := &list[i]
+		harm := Healthy
+		switch {
+		case f.ExplainsState && v.Harm <= HarmUnseen:
+			continue
+		case f.Severity == stream.Error:
+			harm = HarmError
+		case f.Severity == stream.Warn:
+			harm = HarmWarn
+		}
+		if harm < v.Harm {
+			v.Harm, v.Finding, v.Words, v.Role = harm, f, f.Verdict, screen.SeverityRoles[f.Severity]
+		}
+	}
+}
+
+// VerdictCounts counts verdicts.
+type VerdictCounts [NumHarm]int
+
+// Bad returns the number of bad calls and turns.
+func (n *VerdictCounts) Bad() (all int) {
+	for h := range n {
+		if Harm(h).IsBad() {
+			all += n[h]
+		}
+	}
+	return all
+}

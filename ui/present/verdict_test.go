@@ -1,0 +1,109 @@
+package present
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"toolscope/providers"
+	"toolscope/stream"
+	"toolscope/ui/display"
+)
+
+// TestVerdictWords checks the words of each finding that may be a warning or an error.
+func TestVerdictWords(t *testing.T) {
+	for _, d := range providers.Findings() {
+		loud := d.Severity > stream.Info || slices.ContainsFunc(d.OtherSeverities, func(s stream.Severity) bool { return s > stream.Info })
+		switch width := display.Clean(d.Verdict).Width(); {
+		case loud && width == 0:
+			t.Errorf("%s has no words for a verdict", d.Code)
+		case width > VerdictCells:
+			t.Errorf("%s: %q has %d cells", d.Code, d.Verdict, width)
+		}
+	}
+	for st := range stream.Status(stream.NumStatus) {
+		if width := display.Clean(stateWords(st)).Width(); width > VerdictCells {
+			t.Errorf("%s: %d cells", st, width)
+		}
+	}
+}
+
+// response reads one response of the Chat Completions protocol.
+func response(status int, body string) *providers.View {
+	var in providers.Inspector
+	in.Write(stream.Record{Head: &stream.Head{Status: status}})
+	in.Write(stream.Record{Data: []byte(body)})
+	in.Write(stream.Record{End: true})
+	return in.View()
+}
+
+// chat is a stream with one call, and an end.
+func chat(args, end string) string {
+	return fmt.Sprintf("data: {\"id\":\"r1\",\"object\":\"chat.completion.chunk\",\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{"+
+		"\"role\":\"assistant\",\"tool_calls\":[{\"index\":0,\"id\":\"c1\",\"type\":\"function\",\"function\":{\"name\":\"f\",\"arguments\":%q}}]}}]}\n\n", args) + end
+}
+
+// finish is the end of such a stream.
+func finish(reason string) string {
+	return fmt.Sprintf("data: {\"id\":\"r1\",\"object\":\"chat.completion.chunk\",\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{},"+
+		"\"finish_reason\":%q}]}\n\ndata: [DONE]\n\n", reason)
+}
+
+func TestVerdictOfCall(t *testing.T) {
+	for _, c := range []struct {
+		args, end string
+		harm      Harm
+		words     string
+	}{
+		{`{"a":1}`, finish("tool_calls"), Healthy, ""},
+		{``, finish("tool_calls"), Healthy, ""},
+		{`{"a":1`, finish("length"), HarmCut, "cut short"},
+		{`{"a":1`, finish("tool_calls"), HarmCut, "cut short"},
+		{`{"a":s`, finish("tool_calls"), HarmMalformed, "malformed"},
+		{`{"a":1} and`, finish("tool_calls"), HarmMalformed, "malformed"},
+		{`[1]`, finish("tool_calls"), HarmNotObject, "not an object"},
+		{`{"a":1`, "", HarmAborted, "aborted"},
+		{`{"a":1,"a":2}`, finish("tool_calls"), HarmWarn, "duplicate key"},
+		{`{"a":1,"a":2`, finish("length"), HarmCut, "cut short"},
+	} {
+		v := VerdictOfCall(response(200, chat(c.args, c.end)).Session().Turns[0].Calls[0])
+		if v.Harm != c.harm || v.Words != c.words || (v.Finding != nil) != (c.harm == HarmWarn || c.harm == HarmError) {
+			t.Errorf("%s: %+v, want %d %q", c.args, v, c.harm, c.words)
+		}
+	}
+}
+
+func TestVerdictOfTurn(t *testing.T) {
+	for _, c := range []struct {
+		status int
+		body   string
+		harm   Harm
+		words  string
+	}{
+		{200, "data: {\"id\":\"r1\",\"object\":\"chat.completion.chunk\",\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"yes\"}}]}\n\n" + finish("stop"), Healthy, ""},
+		{400, `{"error":{"message":"no","type":"invalid_request_error"}}`, HarmRejected, "refused 400"},
+		{429, `{"error":{"message":"slow down","type":"rate_limit"}}`, HarmRejected, "failed 429"},
+		{500, `{"error":{"message":"oh","type":"server_error"}}`, HarmRejected, "failed 500"},
+	} {
+		v := response(c.status, c.body)
+		turn := v.Session().Turns[0]
+		if got := VerdictOfTurn(v.Exchange(turn.Exchange), turn); got.Harm != c.harm || got.Words != c.words || got.Refused != (c.status == 400) {
+			t.Errorf("%d: %+v, want %d %q", c.status, got, c.harm, c.words)
+		}
+	}
+}
+
+// TestBadAndCaution checks that each harm is one of bad, caution and quiet, in this order but for what is not an
+// object.
+func TestBadAndCaution(t *testing.T) {
+	var n VerdictCounts
+	for h := HarmMalformed; h < NumHarm; h++ {
+		n[h]++
+		if h.IsBad() && h.IsCaution() {
+			t.Errorf("%d is bad and caution", h)
+		}
+	}
+	if n.Bad() != 5 || HarmNotObject.IsBad() || !HarmNotObject.IsCaution() || HarmOpen.IsCaution() {
+		t.Errorf("%d are bad", n.Bad())
+	}
+}

@@ -1,0 +1,191 @@
+package present
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"toolscope/providers"
+	"toolscope/providers/price"
+	"toolscope/providers/toolrun"
+	"toolscope/stream"
+	"toolscope/stream/count"
+	"toolscope/ui/screen"
+)
+
+// IsPlain reports whether the response is not from a model.
+func IsPlain(t *stream.Turn) bool { return t.Protocol == "http" && t.Request != nil }
+
+var modelDate = regexp.MustCompile(`[-@](?:20\d{6}|20\d\d-\d\d-\d\d|\d{2}-\d{2})(?:-v\d+(?::\d+)?)?$|-v\d+(?::\d+)?$`)
+
+// ShortModel returns the name of a model without its vendor and date.
+func ShortModel(model string) string {
+	short := model[strings.LastIndexByte(model, '/')+1:]
+	for _, vendor := range []string{"us.", "eu.", "apac.", "global.", "anthropic.", "claude-"} {
+		short = strings.TrimPrefix(short, vendor)
+	}
+	if short = modelDate.ReplaceAllString(short, ""); short == "" {
+		return model
+	}
+	return short
+}
+
+// TurnTitle names a turn: by its request, its file, or its model.
+func TurnTitle(x *providers.Exchange, t *stream.Turn) string {
+	switch {
+	case t.Parent != "":
+		return "inside " + t.Parent
+	case x != nil && x.Head.Method != "" && x.Head.URL != "":
+		return screen.ShortName(x.Head.Method) + " " + screen.ShortName(shortURL(x.Head.URL))
+	case t.Model != "":
+		return t.Model
+	case x != nil && x.Head.File != "":
+		return path.Base(x.Head.File)
+	}
+	return t.Protocol
+}
+
+// shortURL returns a URL without scheme and host.
+func shortURL(u string) string {
+	if _, rest, ok := strings.Cut(u, "://"); ok {
+		if i := strings.IndexByte(rest, '/'); i >= 0 {
+			return rest[i:]
+		}
+	}
+	return u
+}
+
+// FinishText returns the finish reason of a turn, with its meaning if the reason is a number.
+func FinishText(t *stream.Turn) string {
+	if t.FinishMeaning == "" {
+		return t.Finish
+	}
+	return t.Finish + " (" + t.FinishMeaning + ")"
+}
+
+// wrongRunWords describes a wrong tool run, by finding code.
+var wrongRunWords = map[string]string{"EXEC_CUT": "run with a part", "EXEC_ALTERED": "run with other arguments", "EXEC_TWICE": "run twice"}
+
+// wrongResultWords describes a result that differs from what the tool returned, by finding code.
+var wrongResultWords = map[string]string{"RESULT_CUT": "result cut", "RESULT_HALF": "half returned", "RESULT_ALTERED": "result altered"}
+
+// AboutCall returns facts that few calls have: an unusual kind, the party that ran it, how it was sent
+// back, its result, its parent.
+func AboutCall(c *stream.Call) (facts []string) {
+	if c.Kind != "" && c.Kind != "function" {
+		facts = append(facts, c.Kind)
+	}
+	if c.Discarded {
+		facts = append(facts, "discarded by the provider")
+	}
+	switch {
+	case c.MCPServer != "":
+		facts = append(facts, "run by "+c.MCPServer)
+	case c.RunByProvider:
+		facts = append(facts, "run by the provider")
+	}
+	if len(c.SentBack) > 0 {
+		facts = append(facts, aboutSentBack(c))
+	}
+	ran, answered := aboutRuns(c)
+	facts = append(facts, ran...)
+	switch c.ResultCode {
+	case stream.ResultOK:
+		facts = append(facts, answered)
+	case stream.ResultFailed:
+		facts = append(facts, "returned an error")
+	}
+	if c.Parent != "" {
+		facts = append(facts, "inside "+c.Parent)
+	}
+	if c.Copies > 1 {
+		facts = append(facts, fmt.Sprintf("%d equal copies", c.Copies))
+	}
+	if c.Signature != "" {
+		facts = append(facts, "signed")
+	}
+	return facts
+}
+
+// aboutRuns returns the faults of the tool runs of a call, and of its result. A call without tool
+// runs has no such findings, and its other findings are not searched.
+func aboutRuns(c *stream.Call) (ran []string, answered string) {
+	answered = "returned"
+	if len(c.Runs) == 0 {
+		return nil, answered
+	}
+	for _, f := range c.Findings {
+		if words := wrongRunWords[f.Code]; words != "" && !slices.Contains(ran, words) {
+			ran = append(ran, words)
+		}
+		answered = cmp.Or(wrongResultWords[f.Code], answered)
+	}
+	return ran, answered
+}
+
+// aboutSentBack lists the outcomes of a call in later requests.
+func aboutSentBack(c *stream.Call) string {
+	var fates []string
+	for _, r := range c.SentBack {
+		fates = append(fates, r.Outcome)
+	}
+	return "sent back " + strings.Join(fates, ", then ")
+}
+
+// OwnFindings returns the findings of a call without those of later requests and of tool runs, which have
+// lines of their own.
+func OwnFindings(c *stream.Call) []stream.Finding {
+	if len(c.Findings) == 0 {
+		return c.Findings
+	}
+	return slices.DeleteFunc(slices.Clone(c.Findings), func(f stream.Finding) bool {
+		return slices.Contains(toolrun.Findings, f.Diagnosis) ||
+			slices.ContainsFunc(c.SentBack, func(r stream.SentBackCall) bool { return r.Event == f.Event })
+	})
+}
+
+// Calls returns the calls of a turn, and separately those that the provider discarded.
+func Calls(t *stream.Turn) (calls, discarded []*stream.Call) {
+	for _, c := range t.Calls {
+		if c.Discarded {
+			discarded = append(discarded, c)
+		} else {
+			calls = append(calls, c)
+		}
+	}
+	return calls, discarded
+}
+
+// CallCount returns how many calls a turn has, and how many the provider discarded.
+func CallCount(t *stream.Turn) string {
+	calls, discarded := Calls(t)
+	words := count.Of(len(calls), "call")
+	if len(discarded) > 0 {
+		words += fmt.Sprintf(", %d discarded", len(discarded))
+	}
+	return words
+}
+
+// CallName returns the name of a call, or a placeholder.
+func CallName(name string) string {
+	if name == "" {
+		return "(no name)"
+	}
+	return name
+}
+
+// CostOf returns the cost of a turn.
+func CostOf(prices *price.Table, x *providers.Exchange, t *stream.Turn) price.Figure {
+	if x == nil {
+		return prices.Turn(t, stream.Head{})
+	}
+	return prices.Turn(t, *x.Head)
+}
+
+// JoinWords joins the words that are not empty with a comma.
+func JoinWords(words ...string) string {
+	return strings.Join(slices.DeleteFunc(words, func(word string) bool { return word == "" }), ", ")
+}

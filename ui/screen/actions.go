@@ -1,0 +1,132 @@
+package screen
+
+import (
+	"slices"
+	"strings"
+
+	"toolscope/ui/display"
+)
+
+// Action is something that keys of the program do. Hints, help, palette, configuration and rebinding read the
+// table of actions.
+type Action struct {
+	Name string // in the configuration
+	Keys string // the built-in keys, separated by spaces
+	Hint string // the word in the footer; empty if no pane reminds of the action
+	Does string // in the help; of two opposite actions, both: "previous, next delta"
+}
+
+// Actions are all actions, in the order of the configuration.
+var Actions = []Action{
+	{"up", "up k", "", "up"},
+	{"down", "down j", "", "down"},
+	{"left", "left h", "", "previous token; back to the list"},
+	{"right", "right l", "", "next token; into the call"},
+	{"page-up", "pgup ctrl+u ctrl+b", "", "a page up"},
+	{"page-down", "pgdown ctrl+d ctrl+f", "", "a page down"},
+	{"top", "g home", "", "to the start"},
+	{"bottom", "G end", "now", "to the end, and follow"},
+	{"next", "tab", "pane", "next pane"},
+	{"back", "shift+tab", "", "previous pane"},
+	{"enter", "enter", "", "open the selection"},
+	{"escape", "esc", "close", "close, or step back"},
+	{"pane", "1 2", "", "the list, the document"},
+	{"tab", "3 4 5 6 7", "", "open or close a tab"},
+	{"zoom", "z", "zoom", "zoom the pane"},
+	{"raw", "r", "raw", "raw text, deltas marked"},
+	{"follow", "F", "", "follow new events"},
+	{"pause", "space", "pause", "pause; resume"},
+	{"speed", "[ ]", "speed", "play slower, faster"},
+	{"step", ", .", "step", "previous, next delta"},
+	{"stop", "< >", "marker", "previous, next marker"},
+	{"change", "{ }", "scene", "previous, next finding or state change"},
+	{"restart", "0", "", "start of the turn; start of all"},
+	{"end-here", "x", "end it here", "show it as if it ended here"},
+	{"fold", "- + *", "", "fold; unfold; all"},
+	{"search", "/", "find", "find in the pane"},
+	{"again", "n N", "", "next, previous match"},
+	{"palette", ":", "all", "all keys and commands"},
+	{"filter", "f", "filter", "filter the turns"},
+	{"next-finding", "!", "next finding", "next finding"},
+	{"theme", "t", "", "choose a theme"},
+	{"demo", "d", "restart", "play the demo"},
+	{"side", "H", "", "toggle background requests"},
+	{"dialect", "D", "", "read as another protocol"},
+	{"clock", "T", "clock", "toggle clock or elapsed time"},
+	{"mouse", "M", "", "toggle the mouse"},
+	{"size", "( )", "", "shrink, grow the pane"},
+	{"bookmark", "B", "", "add a bookmark for this session"},
+	{"marks", "'", "", "go to a bookmark"},
+	{"turn-panes", `\`, "", "toggle: panes side by side or stacked"},
+	{"replay", "p P", "replay", "replay; pick a client"},
+	{"scope", "s", "", "scope: call, turn or all"},
+	{"copy", "y", "copy", "copy it, or a part of it"},
+	{"save", "w", "save", "save to a new file"},
+	{"edit", "e", "", "open it in $EDITOR"},
+	{"pipe", "|", "", "pipe to a command"},
+	{"onward", "o", "sent back", "show how it was sent back"},
+	{"mark", "m", "mark", "mark a turn; in R, the model"},
+	{"compare", "=", "compare", "compare marked turns"},
+	{"resend", "R", "resend", "send the request again"},
+	{"result", "a", "result", "enter the result of a call"},
+	{"streams", "L", "streams", "open streams"},
+	{"break", "b", "", "set a breakpoint: hold responses"},
+	{"help", "?", "help", "this help"},
+	{"suspend", "ctrl+z", "", "suspend"},
+	{"quit", "q", "quit", "back, then quit"},
+	{"interrupted", "ctrl+c", "", "quit"},
+}
+
+// ActionNamed returns the action of a name, which must exist.
+func ActionNamed(name string) Action {
+	i := slices.IndexFunc(Actions, func(a Action) bool { return a.Name == name })
+	if i < 0 {
+		panic("no action " + name)
+	}
+	return Actions[i]
+}
+
+// KeyList returns the built-in keys.
+func (a Action) KeyList() []string { return keyList(a.Keys) }
+
+// isPair reports whether the action has two keys with opposite effects.
+func (a Action) isPair() bool {
+	return len(a.Keys) == len("[ ]") && strings.Contains(a.Does, ", ")
+}
+
+// Can returns a reminder of actions: hints that the footer shows if the program has their keys.
+func Can(names ...string) (hints []Binding) {
+	for _, name := range names {
+		a := ActionNamed(name)
+		b := Binding{Keys: a.KeyList()[:1]}.Hinted(a.Hint)
+		if a.isPair() {
+			b.Shown = a.KeyList()
+		}
+		hints = append(hints, b)
+	}
+	return hints
+}
+
+// Do binds an action. Only the help lists it.
+func Do(name string, do func()) Binding {
+	a := ActionNamed(name)
+	return Key(a.Keys, "", a.Does, do)
+}
+
+// DoBoth binds an action that has two keys with opposite effects, and completes the description of each:
+// "previous, next delta" gives "previous delta" and "next delta".
+func DoBoth(name string, do func(step int)) []Binding {
+	one, other, does := Do(name, func() { do(1) }), Do(name, func() { do(-1) }), ActionNamed(name).Does
+	one.Keys, other.Keys = one.Keys[:1], one.Keys[1:]
+	first, second, two := strings.Cut(does, ", ")
+	switch {
+	case !two:
+		first, second = "previous: "+does, "next: "+does
+	case !strings.Contains(second, " "):
+		second = first[:strings.LastIndexByte(first, ' ')+1] + second
+	case !strings.Contains(first, " "):
+		first += second[strings.IndexByte(second, ' '):]
+	}
+	one.Does, other.Does = display.Clean(first), display.Clean(second)
+	return []Binding{one, other}
+}
