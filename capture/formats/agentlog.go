@@ -2,7 +2,7 @@ package formats
 
 import (
 	"bytes"
-	"fmt"
+	"cmp"
 	"slices"
 	"time"
 
@@ -10,121 +10,35 @@ import (
 	"toolscope/stream/json"
 )
 
-// agentLog cuts a log into its entries, each of which is a JSON object in a line of its own. It holds
-// no more than the line that is unfinished.
+// agentLog reads a session file whose entries become exchanges as they are.
 type agentLog struct {
-	*capture.Input
-	name  string                 // of the format
-	lacks []capture.Lack         // of each exchange
-	take  func(line []byte) bool // false where the log knows no such entry
-
-	recs []capture.Record // of a write
-	rest []byte           // an unfinished line
-	line int              // number of the line being read, from 1
-	at   int64            // where it begins
-	long int64            // of a line that is too long to be held: how long it is so far
+	entryReader
+	exchangeLog
+	read func(line []byte) bool // reads an entry; false for an object that is not one
 }
 
-// Write implements capture.Reader. It ignores when the bytes arrived, which is unrelated to the log's times.
-func (e *agentLog) Write(recs []capture.Record, p []byte, _ time.Duration) ([]capture.Record, error) {
+// exchangeLog writes exchanges that consist of entries of a session file.
+type exchangeLog struct {
+	input *capture.Input
+	name  string         // of the format
+	lacks []capture.Lack // of each exchange
+
+	recs []capture.Record // records so far
+}
+
+func (e *agentLog) entry(recs []capture.Record, line []byte) []capture.Record {
 	e.recs = recs
-	for len(p) > 0 {
-		n := bytes.IndexByte(p, '\n') + 1
-		if n == 0 {
-			e.hold(p)
-			break
-		}
-		e.whole(p[:n-1])
-		p = p[n:]
+	if line = bytes.TrimSpace(line); !e.read(line) {
+		note := e.lineNote("not an entry of a session, left out: %.60q", line)
+		note.Damaged = false
+		e.recs = e.addNote(e.recs, note)
 	}
-	return e.done(), nil
+	return e.recs
 }
 
-func (e *agentLog) done() []capture.Record {
-	recs := e.recs
-	e.recs = nil
-	return recs
-}
-
-// hold keeps an unfinished line, unless it is too long.
-func (e *agentLog) hold(p []byte) {
-	switch {
-	case e.long > 0 || len(e.rest)+len(p) > json.MaxValueBytes:
-		e.long += int64(len(e.rest) + len(p))
-		e.rest = nil
-	case len(e.rest) == 0:
-		e.rest = p[:len(p):len(p)]
-	default:
-		e.rest = append(e.rest, p...)
-	}
-}
-
-// whole takes the rest of a line.
-func (e *agentLog) whole(p []byte) {
-	e.line++
-	size := int64(len(e.rest) + len(p))
-	switch {
-	case e.long > 0 || size > json.MaxValueBytes:
-		size += e.long
-		e.damage("the entry has %d bytes: entries longer than %d bytes are not read", size, json.MaxValueBytes)
-	case len(e.rest) > 0:
-		e.entry(append(e.rest, p...))
-	default:
-		e.entry(p)
-	}
-	e.at += size + 1
-	e.rest, e.long = nil, 0
-}
-
-// entry takes a line.
-func (e *agentLog) entry(line []byte) {
-	line = bytes.TrimPrefix(bytes.TrimSpace(line), []byte(byteOrderMark))
-	switch {
-	case len(line) == 0:
-	case line[0] != '{':
-		e.note("not a session entry: %s", beginningOf(line))
-	case !wholeObject(line):
-		e.damage("the entry is cut off: %s", beginningOf(line))
-	case !e.take(line):
-		e.note("not a session entry: %s", beginningOf(line))
-	}
-}
-
-// last takes a line that nothing ends.
-func (e *agentLog) last() {
-	if len(e.rest) > 0 || e.long > 0 {
-		e.whole(nil)
-	}
-}
-
-// damage says that the line being read is not what it should be.
-func (e *agentLog) damage(format string, args ...any) {
-	e.note(format, args...)
-	e.recs[len(e.recs)-1].Damaged = true
-}
-
-// note says something of the line being read.
-func (e *agentLog) note(format string, args ...any) {
-	what := fmt.Sprintf(format, args...)
-	e.recs = append(e.recs, capture.Record{At: capture.NoTime, Note: fmt.Sprintf("line %d (byte %d): %s", e.line, e.at, what)})
-}
-
-// wholeObject reports whether an object ends where the line does.
-func wholeObject(line []byte) bool {
-	n, done := new(json.ValueScanner).Write(line)
-	return done && n == len(line)
-}
+func (*agentLog) close(recs []capture.Record) []capture.Record { return recs }
 
 const byteOrderMark = "\ufeff"
-
-// beginningOf is what a line begins with, to be shown.
-func beginningOf(line []byte) string {
-	const most = 40
-	if len(line) > most {
-		return fmt.Sprintf("%q…", line[:most])
-	}
-	return fmt.Sprintf("%q", line)
-}
 
 // eachFirstLine calls look with each line that first bytes have, and with what there is of the last
 // one, until it knows.
@@ -144,7 +58,7 @@ func eachFirstLine(first []byte, whole bool, look func(line []byte, ended bool) 
 
 // entryExchange is an exchange made of entries of a session: the entries before a response are its request.
 type entryExchange struct {
-	log    *agentLog
+	log    *exchangeLog
 	number int
 	head   *capture.Head // of the response, until its first record
 	at     time.Duration // of the latest entry
@@ -153,11 +67,11 @@ type entryExchange struct {
 
 // beginExchange begins an exchange with the entries of its request. head has the facts that entries of the
 // response don't repeat.
-func (e *agentLog) beginExchange(head capture.Head, at time.Duration, request ...[]byte) *entryExchange {
-	asks := e.NewHead([]string{e.name}, append(slices.Clip(head.Lacks), e.lacks...)...)
+func (e *exchangeLog) beginExchange(head capture.Head, at time.Duration, request ...[]byte) *entryExchange {
+	asks := e.input.NewHead([]string{e.name}, append(slices.Clip(head.Lacks), e.lacks...)...)
 	answers := *asks
 	asks.Method, asks.Header, asks.Incremental, asks.Start = "POST", head.Header, head.Incremental, head.Start
-	x := &entryExchange{log: e, number: e.NextExchange(), head: asks, at: at}
+	x := &entryExchange{log: e, number: e.input.NextExchange(), head: asks, at: at}
 	for _, line := range request {
 		if len(line) > 0 {
 			x.write(capture.Record{Side: capture.Request, At: at, Data: endLine(line)})
@@ -190,11 +104,81 @@ func (x *entryExchange) write(r capture.Record) {
 func endLine(line []byte) []byte { return append(slices.Clip(line), '\n') }
 
 // parseStamp returns a time as the logs of agents write it.
-func (e *agentLog) parseStamp(value []byte) (at time.Duration, clock time.Time) {
-	text, _ := json.Text(value)
-	clock, err := time.Parse(time.RFC3339Nano, string(text))
-	if err != nil {
-		return capture.NoTime, time.Time{}
+func (e *exchangeLog) parseStamp(value []byte) (at time.Duration, clock time.Time) {
+	clock = parseLogTime(value)
+	return e.input.RecordTime(clock), clock
+}
+
+// talk makes exchanges of a session file whose entries are decoded in providers/transcript. The request of an
+// exchange has the entries since the response before, with this response, because some of its entries contain the
+// results of their calls.
+type talk struct {
+	exchangeLog
+	session []byte // the entry with the name of the conversation, if others don't have it
+
+	said    [][]byte  // entries that no request has yet
+	size    int       // of them
+	results bool      // they contain results
+	saidAt  time.Time // of the latest of them
+	began   bool      // there was a request
+	open    *entryExchange
+}
+
+func newTalk(in *capture.Input, name string, lacks ...capture.Lack) *talk {
+	return &talk{exchangeLog: exchangeLog{input: in, name: name, lacks: append(lacks, capture.Composed)}}
+}
+
+// say adds an entry to the next request.
+func (t *talk) say(entry []byte, at time.Time, results bool) {
+	t.said, t.size = append(t.said, entry), t.size+len(entry)
+	for t.size > json.MaxValueBytes && len(t.said) > 1 { // in a file without a conversation
+		t.size -= len(t.said[0])
+		t.said = t.said[1:]
 	}
-	return e.RecordTime(clock), clock
+	t.results = t.results || results
+	if !at.IsZero() {
+		t.saidAt = at
+	}
+}
+
+// ask begins an exchange, asked at that time or when the latest entry of its request was written.
+func (t *talk) ask(at time.Time) {
+	t.end("", "", "")
+	if at.IsZero() {
+		at = t.saidAt
+	}
+	request := append([][]byte{t.session}, t.said...)
+	t.open = t.beginExchange(capture.Head{Start: at, Incremental: t.began}, t.input.RecordTime(at), request...)
+	t.said, t.size, t.results, t.saidAt, t.began = nil, 0, false, time.Time{}, true
+}
+
+// end ends the open exchange, if there is one.
+func (t *talk) end(end capture.End, why string, by capture.Party) {
+	if t.open != nil {
+		t.open.end(cmp.Or(end, capture.EndEOF), why, by)
+	}
+	t.open = nil
+}
+
+// answer writes an exchange whose response has these entries.
+func (t *talk) answer(asked, at time.Time, entries ...[]byte) {
+	t.ask(asked)
+	for _, entry := range entries {
+		t.open.add(t.input.RecordTime(at), entry)
+	}
+}
+
+// close ends the conversation. Results without a response to them are a request.
+func (t *talk) close(recs []capture.Record) []capture.Record {
+	t.recs = recs
+	t.finish()
+	return t.recs
+}
+
+func (t *talk) finish() {
+	t.end("", "", "")
+	if t.results {
+		t.ask(time.Time{})
+		t.end("", "", "")
+	}
 }
