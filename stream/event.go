@@ -35,7 +35,7 @@ const (
 	Rewrite
 
 	// Seal: the arguments of the call in Slot are final. With SealRejected the call is refused, and
-	// Text says why.
+	// Text says why. With SealWithdrawn they were not final: more of them follow.
 	Seal
 
 	// CallResult: a call has its result. Code is ResultOK or ResultFailed. Payload: *ResultFor, which
@@ -137,8 +137,9 @@ const (
 
 // Codes of a Seal.
 const (
-	SealFinal    Code = iota
-	SealRejected      // the provider refuses the call, but not the complete response
+	SealFinal     Code = iota
+	SealRejected       // the provider refuses the call, but not the complete response
+	SealWithdrawn      // an earlier Seal was wrong
 )
 
 // Codes of a Signed.

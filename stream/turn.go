@@ -58,6 +58,7 @@ type turnState struct {
 	EndedBy       Party // the party that ended it, 0 while unknown
 	finished      bool
 	finishCode    Code
+	finishSlot    int32 // the choice of Finish
 	failed        bool
 	closed        bool
 	closer        Party // the party that closed it first
@@ -207,6 +208,7 @@ func (t *Turn) addArgsDelta(c *Call, e *Event, n int) {
 			c.reportOnce(Interleaved, n, "deltas of this call alternate with those of another call: only the slot shows which call a delta belongs to")
 		}
 		t.lastArgs = int32(c.Number)
+		c.checkBorder(e.Text, n)
 		if c.repeated == 0 && c.repeatedBy(e.Text) {
 			c.repeated = int32(n)
 		}
@@ -275,8 +277,8 @@ func (t *Turn) updateInfo(d Opening) {
 
 // applyFinish applies the finish reason of the response, or of one choice of it.
 func (t *Turn) applyFinish(e Event, n int) {
-	if !t.finished || e.Code != FinishDone {
-		t.Finish, t.FinishMeaning, t.finishCode = e.Text, PayloadOf[FinishMeaning](e).Text, e.Code
+	if !t.finished || e.Code != FinishDone || t.finishCode == FinishDone && t.finishSlot == e.Slot { // the last of a choice counts
+		t.Finish, t.FinishMeaning, t.finishCode, t.finishSlot = e.Text, PayloadOf[FinishMeaning](e).Text, e.Code, e.Slot
 	}
 	t.finished = true
 	if t.blind {
