@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	maxHeadBytes  = 1 << 20 // a longer head is not a head
+	maxHeadBytes  = 1 << 20 // more bytes than this are not a head
 	maxStrayLines = 3       // header lines, or blank ones, allowed before the status line of a damaged dump
 )
 
@@ -23,7 +23,7 @@ const (
 // missing.
 type curlOutput struct {
 	bodyReader
-	request *Head  // of -v
+	request *Head  // the request, which -v shows
 	status  bool   // a status line was seen
 	between bool   // after the empty line that ends a head
 	traced  bool   // printed by -v: lines are marked with "* ", "> " or "< "

@@ -67,7 +67,7 @@ func (i TextStyle) ToLipgloss() lipgloss.Style {
 	return s
 }
 
-// With returns i with all that over sets: a selected key is Key.With(Selection).
+// With returns i with all attributes that over sets: a selected key is Key.With(Selection).
 func (i TextStyle) With(over TextStyle) TextStyle {
 	if over.FG != "" {
 		i.FG = over.FG

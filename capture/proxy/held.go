@@ -41,7 +41,7 @@ type heldBody struct {
 	steps   int
 	free    bool // it can't be held any more
 	broke   bool
-	room    chan struct{} // readUpstream waits for it
+	room    chan struct{} // tells readUpstream that there is room
 	notes   []string
 }
 

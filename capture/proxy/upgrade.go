@@ -41,7 +41,7 @@ type upgraded struct {
 	heldAt   time.Duration
 	upstream direction
 	client   direction
-	closer   *direction    // sent a Close first; the other one's only confirms it
+	closer   *direction    // the direction with the first Close; the other direction's Close only confirms it
 	closedAt time.Duration // of that Close
 	left     bool          // the client closed its side
 	readErr  error         // how reading from the upstream ended, unless the client left before
@@ -180,8 +180,8 @@ func (u *upgraded) upstreamBytes() int64 {
 	return u.upstream.passed
 }
 
-// finish records the rest, and returns how the WebSocket ended: last, unless one of its ends gives a
-// better reason.
+// finish records the remaining messages, and returns how the WebSocket ended. That is last, unless one
+// end of the WebSocket gives a better reason.
 func (u *upgraded) finish(last capture.Record) capture.Record {
 	u.handOver()
 	note, left := "", u.x.held.wasAborted()

@@ -200,7 +200,8 @@ func List(dir string) (list []StoredCapture) {
 // CompanionDir returns the directory of the other captures of a capture's run.
 func CompanionDir(path string) string { return strings.TrimSuffix(path, Extension) + ".mcp" }
 
-// MakeCompanionDir creates that directory, for its owner only. leave removes it if it is empty.
+// MakeCompanionDir creates the companion directory of a capture, for its owner only. leave removes it if
+// it is empty.
 func MakeCompanionDir(path string) (leave func(), err error) {
 	dir := CompanionDir(path)
 	_, err = makeDir(dir)

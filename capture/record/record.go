@@ -297,8 +297,8 @@ func newWriter(w io.Writer, created time.Time, by string) (*writer, error) {
 	return cw, nil
 }
 
-// write appends complete lines. After an error, the capture is undamaged up to them, and write may be
-// tried again.
+// write appends complete lines. After an error, the capture is undamaged up to these lines, and write may
+// be tried again.
 func (w *writer) write(line []byte) error {
 	if w.damaged != nil {
 		return w.damaged

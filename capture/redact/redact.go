@@ -31,10 +31,13 @@
 //   - Memory is bounded. Limit reports when a bound was reached, so that a secret may have been passed
 //     on.
 //
-// Not found are secrets that are written in numbers (the byte lists of log probabilities), encrypted, or
-// encoded in base64, except known values, basic authorization, private keys, and protocols that encode so
-// (Bedrock's event stream); passwords that are one word, or words in a program; keys without a shape after a
-// meaningless name; and keys whose only sign is in their middle or at their end.
+// It does not find:
+//   - secrets that are encrypted, or written in numbers (the byte lists of log probabilities)
+//   - secrets in base64, except known values, basic authorization, private keys, and protocols that encode
+//     their messages in this way (Bedrock's event stream)
+//   - passwords that are one word, or words in a program
+//   - keys without a shape after a meaningless name
+//   - keys whose only sign is in their middle or at their end
 package redact
 
 import (
@@ -302,7 +305,8 @@ func (r *Redactor) redactURL(s string) string {
 	return place
 }
 
-// redactUserinfo escapes the brackets of its replacement: a URL may not have them there.
+// redactUserinfo redacts the userinfo of a URL. It escapes the brackets of the replacement, which a URL must
+// not contain there.
 func (r *Redactor) redactUserinfo(s string) string {
 	if _, password, ok := strings.Cut(s, ":"); ok {
 		if plain, err := url.PathUnescape(password); err == nil {

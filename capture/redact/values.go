@@ -11,7 +11,7 @@ type valueTest int
 const (
 	isRandom    valueTest = iota // it is unlikely to occur by chance
 	isPlausible                  // it may be a credential
-	isMeant                      // anything, as the complete value of a JSON key: a request has credentials of other servers
+	isMeant                      // anything, as the complete value of a JSON key: a request may contain credentials of other servers
 	isBasic                      // a name and a password, in base64
 	isPassword                   // anything but a word or a placeholder, as a complete value; random in code
 	isSession                    // random, and not a UUID
@@ -89,7 +89,7 @@ func isLine(is secretCheck) secretCheck {
 	}
 }
 
-// isTyped reports whether a text is a name of a program, or one before a bracket.
+// isTyped reports whether a text is an expression of a program, or begins with one before a bracket.
 func isTyped(text []byte) bool {
 	if n := bytes.IndexAny(text, "([{"); n > 0 {
 		literal := text[n] == '{' && n == len(text)-1 && 'A' <= text[0] && text[0] <= 'Z' && countTrailing(text[:n], inWord) == n
@@ -171,10 +171,10 @@ func isLineStart(before, name []byte, sign byte, tight bool) bool {
 // linePrefix are the characters that programs write before each line of a file.
 var linePrefix = classOf(" \t-+>#|*:L\xe2\x86\x92\x94\x82", "09")
 
-// isValueName reports whether a field has the value of what another field names.
+// isValueName reports whether a field contains the value that another field names.
 func isValueName(name []byte) bool { return len(name) == 5 && bytes.EqualFold(name, []byte("value")) }
 
-// isNameName reports whether a field has the name of what another field has the value of.
+// isNameName reports whether a field contains the name for the value of another field.
 func isNameName(name []byte) bool {
 	return bytes.EqualFold(name, []byte("name")) || bytes.EqualFold(name, []byte("key")) || bytes.EqualFold(name, []byte("header"))
 }
@@ -252,7 +252,7 @@ func partName(text []byte) (known secretName, ok bool) {
 	return credentialName(name, inRequest)
 }
 
-// expectation is the expectation of a secret because of the text before it.
+// expectation says which secret is expected because of the text before it.
 type expectation struct {
 	rule   *rule // nil: no secret is expected
 	kind   expectationKind
@@ -338,7 +338,7 @@ func (m *matcher) expectValue(name secretName, form valueForm, sign byte, quoted
 	}
 }
 
-// expectField expects the value of a JSON string.
+// expectField expects that a JSON string is the value of a name.
 func (m *matcher) expectField(name secretName) {
 	m.want = expectation{rule: values[name.value][fieldForm], name: name, form: fieldForm}
 	if name.value == isCookies {

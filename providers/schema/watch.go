@@ -24,7 +24,7 @@ type CallChecker struct {
 
 	rewrites int
 	next     int             // number of the token to check
-	inside   bool            // that token was incomplete at the last look
+	inside   bool            // that token was incomplete at the last check
 	start    int             // its first byte
 	stack    []openContainer // open containers, the innermost last
 	active   []*schemaNode   // schemas of the open containers
@@ -146,7 +146,7 @@ var kindOfToken = map[json.TokenKind]kinds{
 	json.True: aBool, json.False: aBool, json.Null: aNull,
 }
 
-// checkToken checks the next token, and reports whether it is done with it.
+// checkToken checks the next token, and reports whether its check is complete.
 func (w *CallChecker) checkToken(toks json.TokenList, growing bool) bool {
 	kind, end := toks.At(w.next).Kind, int(toks.At(w.next).End)
 	if !w.inside {
