@@ -156,7 +156,7 @@ func (v *View) queryHub(ctx context.Context) (err error) {
 }
 
 // Source reads the data of the view's address, once. It ends with ctx or at the address's end. It fails
-// if the address has an end and the hub becomes unreachable before that end.
+// if the hub becomes unreachable before that end.
 func (v *View) Source(ctx context.Context) capture.Source {
 	return func(yield func(capture.Record, error) bool) {
 		defer func() {

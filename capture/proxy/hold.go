@@ -41,7 +41,7 @@ type Hold struct {
 	Delivered int64     // bytes that the client has
 	Waiting   int64     // bytes that arrived and that the client doesn't have
 	Next      []byte    // the event that the client gets next, nil if none has arrived
-	Ended     bool      // the provider has sent the complete response
+	Ended     bool      // the response is complete
 }
 
 // errLeft means that a held response was cut off with CutOff.
