@@ -42,7 +42,7 @@ type follower struct {
 	scanned struct{ soonest, due time.Time } // when the places are searched again
 	tails   []*tail                          // every file that has or had one of the names
 	byID    map[fileID][]*tail               // the same, in the same order
-	opened  []*tail                          // those that were opened; some are closed again
+	opened  []*tail                          // the tails that were opened; some are closed again
 	tooMany bool                             // a note reported that there are too many open files
 	full    struct {                         // the latest check of all names
 		took time.Duration
@@ -186,7 +186,7 @@ func (f *follower) addOpened(t *tail) {
 	}
 }
 
-// closeOldest closes the files that were quiet for longest, until the number of open files is at most most. It doesn't close
+// closeOldest closes the files that were quiet for longest, until at most a given number is open. It doesn't close
 // files that can't be opened again, because they have no name any more.
 func (f *follower) closeOldest(most int, except *tail) {
 	f.opened = slices.DeleteFunc(f.opened, func(t *tail) bool { return t.file == nil })

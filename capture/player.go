@@ -35,7 +35,7 @@ func (p *Player) SetSpeed(speed float64) { p.applyChange(func() { p.speed = clam
 // Pause pauses or resumes the player.
 func (p *Player) Pause(paused bool) { p.applyChange(func() { p.paused = paused }) }
 
-// Speed returns the speed, also while the player is paused.
+// Speed returns the speed, even while the player is paused.
 func (p *Player) Speed() float64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -259,7 +259,7 @@ func (f *follower) addNewFile(n *followedName) {
 	f.readAvailable(t, turnBytes)
 }
 
-// addName adds a name to those that are followed.
+// addName adds a name to the followed names.
 func (f *follower) addName(n *followedName) {
 	f.added++
 	n.number = f.added

@@ -349,7 +349,7 @@ func (s *sseSplitter) next(p []byte) (int, bool) {
 type awsSplitter struct {
 	prelude []byte
 	left    int  // bytes still to come of the open message
-	lost    bool // the rest is not messages
+	lost    bool // the remaining bytes are not messages
 }
 
 func (m *awsSplitter) next(p []byte) (int, bool) {

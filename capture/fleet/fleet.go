@@ -227,7 +227,7 @@ type PublishState struct {
 // Losses are bytes that a hub will never have, by reason.
 type Losses []Loss
 
-// Loss is lost bytes with one reason.
+// Loss is the number of bytes that were lost for one reason.
 type Loss struct {
 	Bytes int64
 	Why   string // what happened to them, e.g. "never reached the hub: the spool was full"

@@ -66,7 +66,7 @@ func (l *orphanSender) retryAll() {
 	}
 }
 
-// run sends all spools. It checks them again after a while, and sends again what the hub has lost. Then
+// run sends all spools. It checks them again after a while, and sends lost bytes again. Then
 // it deletes them.
 func (l *orphanSender) run(ctx context.Context, to *link) {
 	over := time.After(l.look)

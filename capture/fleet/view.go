@@ -21,9 +21,9 @@ const (
 	headsBefore       = 10 * time.Minute // how much earlier a view begins, to find the start of exchanges
 	backBy            = 3 * time.Minute  // how far before its last message a view resumes, if the hub lost that message
 	silence           = 30 * time.Second // time without a sign of life after which a host is silent
-	stood             = 5 * time.Second  // time between two checks of the hosts after which this process stood still, not the hosts
+	stood             = 5 * time.Second  // if two checks of the hosts are further apart, this process stood still, not the hosts
 	maxPulledMessages = 1024             // messages that are requested at once
-	pulledBytes       = 16 << 20         // bytes of these messages; more if one message may be larger, because it would never come otherwise
+	pulledBytes       = 16 << 20         // bytes of these messages; more if one message may be larger and would never come
 	pullTime          = 10 * time.Second // how long the hub waits for these messages
 	lookTime          = time.Second      // interval of the checks
 	maxQuietLooks     = 10               // checks without a message, after which the hub is asked for its state
@@ -60,7 +60,7 @@ type View struct {
 	holes     time.Time                   // when numbers were last skipped without a loss
 	waits     uint64                      // messages that the hub still had to send after read
 	pruned    time.Time                   // when pruneStale last ran
-	jumped    uint64                      // messages that are still to come of a jump, see isOverrun
+	jumped    uint64                      // messages of a jump that are still to come, see isOverrun
 	delivered atomic.Pointer[messageMark] // the last message whose records were passed on
 	recs      []capture.Record
 	bytesRead int64        // bytes of captures that were read

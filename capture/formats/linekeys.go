@@ -155,8 +155,8 @@ func (k *lineKeys) addKey(h uint64, name, value []byte) {
 	k.keys = append(k.keys, correlationKey{h, hashOf(hashSeed, value), rank})
 }
 
-// legWords are words of a log for what a gateway received, and for what it sent. They are also written as gateways
-// misspell them.
+// legWords are words in logs for the two sides of a gateway: for data that it received, and for data that
+// it sent. They include common misspellings.
 var legWords = map[string]byte{
 	"received": 'r', "recieved": 'r', "receive": 'r', "recieve": 'r', "receiving": 'r', "recv": 'r', "incoming": 'r', "inbound": 'r', "upstream": 'r',
 	"sent": 's', "send": 's', "sending": 's', "outgoing": 's', "outbound": 's', "downstream": 's', "forwarded": 's', "forwarding": 's',

@@ -36,7 +36,7 @@ type logStream struct {
 	finished    bool // a chunk ended the response
 	over        bool // only the mark of its end can follow
 	mixed       bool // a note says that it may contain lines of other streams
-	lost        bool // its lines can no longer be told from lines of other streams
+	lost        bool // its lines look like lines of other streams
 	mute        bool // the same response is in the log at another place
 	headWritten bool // its head is written
 	stops       bool // a head says that its lines are cut off

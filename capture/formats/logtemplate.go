@@ -414,7 +414,7 @@ func (c *templateBuilder) build(f *payload, slots []slot) {
 	c.template = m
 }
 
-// splitParts splits a text at its slots, and counts those with the time of the line.
+// splitParts splits a text at its slots, and counts the slots with the time of the line.
 func splitParts(text, stamp []byte, slots []slot, times *int) (all []templatePart) {
 	type place struct {
 		slot

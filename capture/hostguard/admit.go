@@ -70,7 +70,7 @@ func (rules Rules) checkHost(r *http.Request) *Refusal {
 	return nil
 }
 
-// checkOrigin refuses requests of web pages, except pages of the loopback and allowed ones.
+// checkOrigin refuses requests from web pages, except pages of the loopback and of allowed origins.
 func (rules Rules) checkOrigin(r *http.Request) *Refusal {
 	origins := r.Header.Values("Origin")
 	for _, origin := range origins {

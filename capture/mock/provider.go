@@ -68,7 +68,7 @@ type Provider struct {
 	entries []*servedExchange
 }
 
-// who names this server in error messages.
+// who is the name of this server in error messages.
 const who = "toolscope serve"
 
 // New returns a provider.

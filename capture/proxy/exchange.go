@@ -253,7 +253,7 @@ func (x *exchange) idleWords() string {
 	return fmt.Sprintf("no data passed for %v, the limit", x.p.limits.Idle)
 }
 
-// finish ends the exchange, also when a panic with http.ErrAbortHandler aborts it.
+// finish ends the exchange, even when a panic with http.ErrAbortHandler aborts it.
 func (x *exchange) finish() {
 	if x.sent != nil {
 		x.sent.over.Store(true)

@@ -365,7 +365,7 @@ func (c *headWatch) CloseWrite() error {
 	return errors.ErrUnsupported
 }
 
-// hadLength reports whether the head of the request had a Content-Length, also if net/http removed it.
+// hadLength reports whether the head of the request had a Content-Length, even if net/http removed it.
 func hadLength(r *http.Request) bool {
 	c, ok := r.Context().Value(headKey{}).(*headWatch)
 	if !ok {

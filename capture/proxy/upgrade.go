@@ -327,7 +327,7 @@ type upload struct {
 	over     atomic.Bool // the handler has returned: the body must not be read any more
 	answered atomic.Bool // the response has begun: the body is not sent again
 
-	mu     sync.Mutex // one reader at a time, also while an older one is still reading
+	mu     sync.Mutex // one reader at a time, even while an older one is still reading
 	kept   []byte     // the bytes read so far, up to maxKeptBytes
 	size   int        // number of bytes read so far
 	latest *uploadReader

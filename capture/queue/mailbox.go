@@ -27,7 +27,7 @@ type Rules[T any] struct {
 	Cost  func(T) int // the cost of an item, which doesn't change: roughly its memory
 
 	PartOf       func(T) Part               // the place of an item
-	WithoutBytes func(T) (T, bool)          // the item without its bytes; false if the rest is not worth keeping
+	WithoutBytes func(T) (T, bool)          // the item without its bytes; false if the remaining item is not worth keeping
 	Gap          func(lost int64, near T) T // near, which has no bytes, reporting how many are missing there
 }
 

@@ -178,8 +178,8 @@ type StoredCapture struct {
 // Extension is the extension of captures.
 const Extension = ".tsc"
 
-// List returns the captures in a directory, newest first. A missing directory has none. Other files and
-// links are not captures.
+// List returns the captures in a directory, newest first. A missing directory has none. It ignores other files and
+// links.
 func List(dir string) (list []StoredCapture) {
 	all, _ := os.ReadDir(dir) // the entries read before an error
 	for _, e := range all {

@@ -27,7 +27,7 @@ type valueForm int
 const (
 	bareForm   valueForm = iota // without quotes, in any text
 	lineForm                    // without quotes, up to the end of a line: YAML, a form
-	envForm                     // the same of an environment, which has no code
+	envForm                     // the same in an environment, which contains no code
 	cellForm                    // between tags, or in a column of a table
 	quotedForm                  // in double quotes
 	singleForm                  // in other quotes

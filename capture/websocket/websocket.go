@@ -75,7 +75,7 @@ type Reader struct {
 
 	Message []byte // the unfinished message
 	Open    bool   // there is an unfinished message
-	Length  uint64 // of that message, also if it is too long to be kept
+	Length  uint64 // of that message, even if it is too long to be kept
 	Kind    byte   // OpText or OpBinary: of that message, or of the emitted one
 
 	Closed bool // a Close has arrived

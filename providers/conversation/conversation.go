@@ -25,7 +25,7 @@ import (
 type ClientFacts struct {
 	Client           string // the client's name in providers/client
 	Session          string // as the client names it
-	Agent            string // the id of the agent, "" for the main one and if agents have no ids
+	Agent            string // the id of the agent; "" for the main agent, or if agents have no ids
 	Name             string // the client's name for the agent: "/root/sub_job"
 	Parent           string // the id of the agent that started it
 	StartedBy        string // the session that started this one, if each agent has a session of its own

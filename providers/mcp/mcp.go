@@ -9,7 +9,7 @@
 // message that needs a response, a notification one that doesn't.
 //
 // Invariants:
-//   - An exchange here is not a turn of a model, and nothing here tells what a model wrote.
+//   - An exchange here is not a turn of a model, and nothing here contains the output of a model.
 //   - Every message is read or reported as unreadable; nothing stops the reading.
 //   - A response is matched to its request by id and direction, never by its place.
 package mcp

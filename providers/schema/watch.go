@@ -284,7 +284,7 @@ func (w *CallChecker) report(of *stream.Diagnosis, start, off int, message strea
 	}
 }
 
-// isReported reports whether there is such a finding.
+// isReported reports whether there is a finding of that diagnosis at start.
 func (w *CallChecker) isReported(of *stream.Diagnosis, start int) bool {
 	return slices.Contains(w.reported, reportedKey{of, start})
 }
