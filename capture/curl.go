@@ -76,8 +76,8 @@ func classifyLine(line []byte, finished bool) headLine {
 	return otherLine
 }
 
-// isTrace reports whether a line is a remark of -v or the progress meter, which curl writes if it has no
-// terminal. With --trace-time the line begins with a time.
+// isTrace reports whether a line is a remark of -v or the progress meter, which curl writes if its output is not
+// a terminal. With --trace-time the line begins with a time.
 func isTrace(text string, finished bool) bool {
 	if !finished && (timeBegin.MatchString(text) || meterBegin.MatchString(text)) {
 		return true

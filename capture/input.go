@@ -510,7 +510,7 @@ type Entries struct {
 	read func(in *Input, entry []byte) []Record
 }
 
-// Entries returns nil if the input can't be read again. read returns the records of one entry, as it did
+// Entries returns the Entries of the input, or nil if it can't be read again. read returns the records of one entry, as it did
 // first. On a later read, the entry may be any bytes.
 func (in *Input) Entries(read func(in *Input, entry []byte) []Record) *Entries {
 	if in.again == nil || in.AllowChunks {

@@ -65,7 +65,7 @@ const (
 	stepShape   = 4
 )
 
-// Lines returns nil if the input can't be read again.
+// Lines returns a new Lines for an exchange, or nil if the input can't be read again.
 func (in *Input) Lines() *Lines {
 	if in.again == nil || in.AllowChunks {
 		return nil

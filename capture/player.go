@@ -118,8 +118,8 @@ func (p *Player) waitUntil(ctx context.Context, t time.Duration) bool {
 const jitter = 10 * time.Millisecond
 
 // Play passes records on at the times at which they were received, by p's clock, counted from the start
-// of reading. Records without a time pass at once. If time goes back, as it does between two captures,
-// the later record passes at once too, and the following ones keep their distance from it. A step back of
+// of reading. Records without a time are passed on at once. If time goes back, as it does between two captures,
+// the later record is passed on at once too, and the following ones keep their distance from it. A step back of
 // less than jitter is ignored: it comes from concurrent exchanges. When ctx is done, the source ends.
 func Play(ctx context.Context, src Source, p *Player) Source {
 	return func(yield func(Record, error) bool) {

@@ -166,7 +166,8 @@ func (l *orphanSender) forgetSpool(name string) {
 	delete(l.stuck, name)
 }
 
-// beginSpool begins the turn of a spool. Its earlier trouble stays until something of it is sent.
+// beginSpool begins the turn of a spool. The trouble of its earlier turn stays until some of its
+// bytes are sent.
 func (l *orphanSender) beginSpool(name string, s *sender) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -243,7 +243,7 @@ func (e *harEntry) readMessages() {
 	}
 }
 
-// readEvents writes the events of a stream whose text isn't in the archive.
+// readEvents writes the events of a stream, if the archive doesn't contain the text of the stream.
 func (e *harEntry) readEvents() {
 	for m := range json.Elements(e.events) {
 		if !isWhole(m) {

@@ -397,7 +397,7 @@ func (s *openStreams) takeText(f *payload) bool {
 	return true
 }
 
-// mayLackID reports whether the chunks of a protocol may not name their response.
+// mayLackID reports whether the chunks of a protocol can lack the name of their response.
 func mayLackID(of *marks.Protocol) bool { return of == nil || of.Unnamed }
 
 // takeTextPart reads the next piece of a text that was cut anywhere, if exactly one open stream can contain it.

@@ -200,7 +200,7 @@ type recordBuilder struct {
 // restart begins again with new bytes of the log.
 func (p *recordBuilder) restart(read []byte) { *p = recordBuilder{room: read[:0:len(read)]} }
 
-// appendToRecord adds bytes of a response to the open record, or begins one.
+// appendToRecord adds bytes of a response to the open record, or to a new one.
 func (w *streamWriter) appendToRecord(exchange int, at time.Duration, text []byte, end string) {
 	const some = 64
 	g, all := &w.builder, w.r.recs

@@ -103,7 +103,7 @@ func (rules Rules) Handler(next http.Handler, who string, refused func(*Refusal)
 	})
 }
 
-// Protocols returns the protocols of a server here. They include HTTP/2 without TLS, for clients that
+// Protocols returns the protocols that toolscope's servers accept. They include HTTP/2 without TLS, for clients that
 // begin with it without negotiation, as the AWS SDK for JavaScript does (RFC 9113 §3.3).
 func Protocols() *http.Protocols {
 	p := new(http.Protocols)

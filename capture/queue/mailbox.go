@@ -132,7 +132,7 @@ func (b *Queue[T]) Take(most int) (batch []T, more bool) {
 }
 
 // The minimum and maximum number of slots kept for the next items. During a flood more are kept, because
-// allocating them for each batch is expensive; they are dropped when it is over.
+// allocating them for each batch is expensive; they are dropped when the flood is over.
 const (
 	idleSlots  = 1 << 10
 	floodSlots = 1 << 14

@@ -122,7 +122,7 @@ func isLocked(path string) bool {
 	return isInUse(f, shared)
 }
 
-// isInUse takes a lock of a file. It reports whether another process has a lock that excludes it. On a
+// isInUse tries to lock a file. It reports whether another process has a lock that excludes it. On a
 // file system without locks, that is never so.
 func isInUse(f *os.File, kind int) bool {
 	held, _ := tryLock(f, kind)

@@ -22,7 +22,7 @@ func maybeCredential(text []byte) bool {
 	return nonWordChars(text) > 0 && hasLetter(text) && looksSecret(text) && !isHexNumber(text)
 }
 
-// isHexNumber reports whether a text is a number as programs write it, of 64 bits at most.
+// isHexNumber reports whether a text is a number of at most 64 bits in a form that programs write.
 func isHexNumber(text []byte) bool {
 	digits, ok := bytes.CutPrefix(bytes.TrimLeft(text, "-"), []byte("0x"))
 	return ok && len(digits) <= 16
@@ -323,8 +323,8 @@ func isRandomPassword(text []byte) bool {
 	return looksRandom(text) && !isCommonPassword(plain) && !isExample
 }
 
-// isAppPassword reports whether a text is four groups of four small letters, as mail providers show the
-// password of a program.
+// isAppPassword reports whether a text is four groups of four small letters, as mail providers write app
+// passwords.
 func isAppPassword(text []byte) bool {
 	groups := bytes.Fields(text)
 	words := 0

@@ -5,7 +5,7 @@
 // Terms. A secret is recognised by its shape, by the text before it (a context, or the name that it is
 // assigned to), by its JSON key, or by value: a value seen in the credential's place of a request, and
 // too random to occur by chance, is searched for in all later bytes, because servers repeat it in their
-// errors. The rules are data: kinds.go, contexts.go and names.go, one line each. A text is a value that a
+// errors. The rules are data: kinds.go and names.go, one line for each rule. A text is a value that a
 // stream sends in deltas: one JSON string of one document, continued by the string in the same place of
 // the next document, if its key is one of textKeys. Arguments arrive that way, so a secret that is spread
 // over many deltas is in one text here. A secret becomes [redacted:x-api-key:8f3a]: its name and a salted
@@ -13,7 +13,7 @@
 //
 // Invariants:
 //   - The output does not depend on how the input is cut, neither into records nor into deltas: the
-//     deltas of a text add up to what the undivided text would become.
+//     joined deltas of a text equal the output for the undivided text.
 //   - JSON stays JSON with the same tokens, and invalid JSON fails where it failed, at every depth of
 //     JSON in JSON. Only complete characters inside a string are replaced, never a quote, and the
 //     replacement is letters, digits and :_[]- only. Everything between the runs of base64 of a private

@@ -139,7 +139,8 @@ func endHash(end string) uint32 {
 	return gramHash(gramOf([]byte(end)))
 }
 
-// addDigitsBefore adds the end of a context after digits: three, or hexadecimal ones before a full stop.
+// addDigitsBefore adds the end of a context after three digits, or after three hexadecimal digits if the end is a
+// full stop.
 func (s *scanner) addDigitsBefore(end string) {
 	before, class := []string{end}, digits
 	if end == "." {

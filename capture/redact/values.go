@@ -237,7 +237,7 @@ func columnName(text []byte) (known secretName, ok bool) {
 	return credentialName(text[len(text)-n:], inText)
 }
 
-// partName returns the secretName of a part of a form whose headers end a text.
+// partName returns the secretName of a part of a multipart form, if the headers of the part end a text.
 func partName(text []byte) (known secretName, ok bool) {
 	if body := bytes.TrimRight(text, "\r\n"); len(body) == 0 || len(text)-len(body) < 2 || body[len(body)-1] != '"' && !alnum[body[len(body)-1]] {
 		return secretName{}, false

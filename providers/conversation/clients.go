@@ -78,7 +78,7 @@ func ReadHeader(fields map[string][]string) (f ClientFacts) {
 	return f
 }
 
-// clientOf returns the client that sent the request, by the names that it gives itself, or "".
+// clientOf returns the client that sent the request, by the names in its headers, or "".
 func clientOf(h header) string {
 	agent := h.get("User-Agent")
 	for _, p := range programs {

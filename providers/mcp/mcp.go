@@ -370,7 +370,7 @@ func (t *dialogue) readNote(r *stream.Record) {
 	}
 }
 
-// AddFinding adds a finding about the server that another package made.
+// AddFinding adds a finding that another package made about the server.
 func (s *Server) AddFinding(at time.Duration, d *stream.Diagnosis, format string, args ...any) {
 	s.noteFinding(at, d, format, args...)
 }

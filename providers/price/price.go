@@ -111,7 +111,7 @@ type Change struct {
 	Tiers []Tier
 }
 
-// onDay returns the price on a day for a request with input input tokens in a service tier. day is "" if
+// onDay returns the price on a day for a request in a service tier, whose input tokens are input. day is "" if
 // it is unknown: then the day of the table counts, with a doubt if the price differs on other days.
 func (p Price) onDay(day string, input int64, service string) Price {
 	all := append([]Change{{"", p.Rates, p.Tiers}}, p.Since...)
@@ -145,7 +145,7 @@ var multipliers = map[string]map[string]float64{
 // plainTiers are the words for the normal service tier.
 var plainTiers = map[string]bool{"": true, "default": true, "standard": true, "auto": true, "on_demand": true}
 
-// ratesFor returns the rates of a request with input input tokens in a service tier, and the doubt about
+// ratesFor returns the rates of a request in a service tier, whose input tokens are input, and the doubt about
 // the tier. ok is false if the price of that tier is unknown.
 func (p Price) ratesFor(input int64, service string) (r Rates, factor float64, doubt string, ok bool) {
 	r, factor, ok = p.Rates, 1, plainTiers[service]

@@ -268,7 +268,7 @@ func (w *CallChecker) beginElement(o *openContainer) {
 	}
 }
 
-// report reports a finding about the value or key at start once. The byte at off proves it; hint is its
+// report reports a finding about the value or key at start, but only once. The byte at off proves it; hint is its
 // short form.
 func (w *CallChecker) report(of *stream.Diagnosis, start, off int, message stream.Message, hint string) {
 	if w.done || w.isReported(of, start) {

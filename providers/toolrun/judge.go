@@ -337,9 +337,9 @@ func (m *Matcher) judgeTime(of *Call, a *ToolRequest) {
 	}
 }
 
-// ranTwice reports that the tool of one id was run again. A request that is sent again with the same
-// protocol id is not another request: a connection was lost. A request that the server refused did not
-// run.
+// ranTwice reports that the tool was run again for the same id. A request that is sent again with the same
+// protocol id doesn't count: it means that a connection was lost. Nor does a request that the server refused,
+// because it didn't run the tool.
 func (m *Matcher) ranTwice(of *Call, a *ToolRequest, before []*ToolRequest) {
 	ran := 1
 	for _, b := range before {
