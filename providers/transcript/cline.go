@@ -28,7 +28,7 @@ func clineUsage(tokens json.Value) json.Value {
 		return nil
 	}
 	if f[0] != nil {
-		f[0] = newNumber(max(0, newCount(f[0])-newCount(f[2])))
+		f[0] = newNumber(max(0, intOf(f[0])-intOf(f[2])))
 	}
 	return newObject(newField("input_tokens", f[0]), newField("output_tokens", f[1]), newField("cache_read_input_tokens", f[2]))
 }
@@ -73,7 +73,7 @@ func readClineScreen() func(entry json.Value) *message {
 func (m *message) readClineRequest(about json.Value) {
 	f := valuesOf(about, "tokensIn", "tokensOut", "cacheReads", "cacheWrites", "cancelReason", "streamingFailedMessage")
 	if f[0] != nil || f[1] != nil {
-		m.usage = newObject(newField("promptTokenCount", newNumber(newCount(f[0])+newCount(f[2])+newCount(f[3]))),
+		m.usage = newObject(newField("promptTokenCount", newNumber(intOf(f[0])+intOf(f[2])+intOf(f[3]))),
 			newField("candidatesTokenCount", f[1]), newField("cachedContentTokenCount", f[2]))
 	}
 	if f[4] != nil && !f[4].Is("user_cancelled") {

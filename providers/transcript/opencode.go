@@ -86,10 +86,10 @@ func opencodeUsage(tokens json.Value) json.Value {
 	}
 	cache, output := valuesOf(f[3], "read", "write"), f[1]
 	var details json.Value
-	if thinking := newCount(f[2]); thinking > 0 {
+	if thinking := intOf(f[2]); thinking > 0 {
 		details = newObject(newField("thinking_tokens", f[2]))
-		if newCount(f[4]) == newCount(f[0])+newCount(f[1])+newCount(cache[0])+newCount(cache[1])+thinking {
-			output = newNumber(newCount(f[1]) + thinking)
+		if intOf(f[4]) == intOf(f[0])+intOf(f[1])+intOf(cache[0])+intOf(cache[1])+thinking {
+			output = newNumber(intOf(f[1]) + thinking)
 		}
 	}
 	return newObject(newField("input_tokens", f[0]), newField("output_tokens", output),

@@ -209,7 +209,9 @@ func valuesOf(object json.Value, names ...string) []json.Value {
 
 func newString(s string) json.Value { return json.AppendQuoted(nil, []byte(s)) }
 
-func newField(name string, value json.Value) json.Member { return json.Member{Name: name, Value: value} }
+func newField(name string, value json.Value) json.Member {
+	return json.Member{Name: name, Value: value}
+}
 
 // newObject returns an object with the fields that have a value.
 func newObject(members ...json.Member) json.Value { return json.ReplaceMembers(nil, members...) }
@@ -225,8 +227,8 @@ func newArray(list ...json.Value) json.Value {
 
 func newNumber(n int64) json.Value { return strconv.AppendInt(nil, n, 10) }
 
-// newCount returns the value of a number, 0 for any other value.
-func newCount(v json.Value) int64 {
+// intOf returns the value of a number, 0 for any other value.
+func intOf(v json.Value) int64 {
 	n, _ := v.Float()
 	return int64(n)
 }
