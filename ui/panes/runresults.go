@@ -1,13 +1,10 @@
 package panes
 
 import (
-	"bytes"
-
 	"toolscope/providers"
-	"toolscope/providers/replay"
 	"toolscope/stream"
-	"toolscope/stream/json"
 	"toolscope/ui/display"
+	"toolscope/ui/present"
 	"toolscope/ui/screen"
 )
 
@@ -85,49 +82,18 @@ func lastDelta(c *stream.Call, r stream.RuleRun) int {
 func ranWith(c *stream.Call, r stream.RuleRun, e stream.RunRule, p *screen.Pen) display.Text {
 	switch {
 	case r.Outcome == stream.Refuses:
-		return p.Clean(noObject(c))
+		return p.Clean(present.NotObjectText(c))
 	case r.Event == 0:
 		return display.Text{}
 	case r.Replaced:
 		return display.Lit("text that was replaced later")
 	case r.Outcome == stream.RunBroken:
-		return p.Format("%s, %s", screen.Bytes(r.Bytes), noObject(c))
+		return p.Format("%s, %s", screen.Bytes(r.Bytes), present.NotObjectText(c))
 	case r.Bytes == 0:
 		return display.Lit("no arguments")
 	}
-	args, _ := ranArgs(c, r, e)
+	args, _ := present.RanArgs(c, r, e)
 	return p.CleanBytes(args[:min(len(args), screen.MaxNameBytes)])
-}
-
-// maxRepairBytes is the maximum size of arguments that are repaired for display.
-const maxRepairBytes = 64 << 10
-
-// ranArgs returns the arguments that a call was run with: those that had arrived, or what a repairing
-// parser makes of them. how is set if the text was repaired.
-func ranArgs(c *stream.Call, r stream.RuleRun, e stream.RunRule) (args []byte, how string) {
-	args = c.Args()[:r.Bytes]
-	if e == stream.Repaired && len(args) <= maxRepairBytes {
-		if mended := replay.RepairPrefix(args); !bytes.Equal(mended, args) {
-			return mended, ", repaired"
-		}
-	}
-	return args, ""
-}
-
-// noObject says why arguments are not an object.
-func noObject(c *stream.Call) string {
-	switch c.Syntax() {
-	case json.SyntaxDouble:
-		return "double-encoded JSON"
-	case json.SyntaxOther:
-		return "not an object"
-	case json.SyntaxConcat:
-		return display.Format("%d objects", c.Lexer().Docs()).String()
-	}
-	if err := c.Lexer().Err(); err != nil {
-		return display.Format("not JSON from byte %s", screen.Count(err.Offset)).String()
-	}
-	return c.Syntax().String()
 }
 
 // Columns of a rule.

@@ -235,7 +235,7 @@ func (x *RunRules) appendDetail(s *Context, c Selection, e stream.RunRule, w int
 	}
 	run := x.rules[e].RuleRun
 	if run.Event > 0 && !run.Replaced && run.Bytes > 0 {
-		text, how := ranArgs(c.Call, run, e)
+		text, how := present.RanArgs(c.Call, run, e)
 		say(screen.Muted, fmt.Sprintf("with %s of %s%s:", screen.Bytes(run.Bytes), screen.Bytes(c.Call.ArgsLen()), how))
 		say(screen.StringToken, string(text[:min(len(text), maxArgsShown)]))
 		if n := len(text) - maxArgsShown; n > 0 {
@@ -271,7 +271,7 @@ func RunReport(v *providers.View, t *stream.Turn, c *stream.Call, e stream.RunRu
 	case run.Event == 0 && run.Outcome == stream.NotYet:
 		return text + " has not run " + name + " yet."
 	case run.Outcome == stream.Refuses:
-		return fmt.Sprintf("%s never runs %s: %s.", text, name, noObject(c))
+		return fmt.Sprintf("%s never runs %s: %s.", text, name, present.NotObjectText(c))
 	case run.Event == 0:
 		return text + " never runs " + name + "."
 	}
@@ -288,7 +288,7 @@ func RunReport(v *providers.View, t *stream.Turn, c *stream.Call, e stream.RunRu
 	case run.Bytes == 0:
 		text += ", without arguments"
 	default:
-		with, how := ranArgs(c, run, e)
+		with, how := present.RanArgs(c, run, e)
 		text += fmt.Sprintf(", with %s (%d of %d bytes%s)", stream.Clip(with, 0, 200), run.Bytes, c.ArgsLen(), how)
 	}
 	if at := differenceText(c, e, run); at != "" {
@@ -310,13 +310,13 @@ func differenceText(c *stream.Call, e stream.RunRule, r stream.RuleRun) string {
 	case r.Event == 0, r.Replaced:
 		return ""
 	case r.Outcome == stream.RunBroken:
-		return "these are " + noObject(c)
+		return "these are " + present.NotObjectText(c)
 	case len(bytes.TrimSpace(c.Args()[r.Bytes:])) == 0:
 		return ""
 	case c.Freeform():
 		return fmt.Sprintf("the final text continues after byte %s", screen.Count(r.Bytes))
 	case c.Lexer().Err() != nil:
-		return "the final arguments are " + noObject(c)
+		return "the final arguments are " + present.NotObjectText(c)
 	case e == stream.AnyArgs && !json.Valid(c.Args()[:r.Bytes]):
 		return "that is text, not JSON; the final arguments differ at $"
 	case r.Outcome != stream.RunWrong && r.Outcome != stream.RunIncomplete:
