@@ -33,7 +33,7 @@ func TestHelp(t *testing.T) {
 				}
 			}
 		}
-		s.resize(80, 24).press("<tab>").shows("HELP  in the list", "open the call").press("<tab>").shows("HELP  in WIRE")
+		s.resize(80, 24).press("<tab>").shows("HELP  in the list", "open the call").press("<tab>").shows("HELP  in Findings")
 		s.press("<s-tab><s-tab><s-tab>").shows("HELP  in other views", "call, turn or all").press("<tab>").shows("HELP  in the document")
 		s.press("<esc>p?").shows("HELP  ").press("G").shows("Anywhere", "choose a theme").hides("next pane")
 	}

@@ -31,12 +31,12 @@ func returned(t *testing.T, w, h int, change ...func(*Options)) *rig {
 // TestSentBack: what later requests made of a call is told where the call is, and where its turn
 // is.
 func TestSentBack(t *testing.T) {
-	s := returned(t, 250, 45).press("gjj")
+	s := returned(t, 290, 45).press("gjj")
 	s.shows("sent back emptied, then dropped", "returned an error", "WHEN IT WAS SENT BACK")
-	s.press("4z").shows(
+	s.press("3z").shows(
 		"∅ emptied  in the request of turn 2, as policies empty, preserve do; its result is an error",
 		"∅ dropped  in request 7 (without a response), as policy drop does; without a result",
-		"ARGS_REPLACED_BY_EMPTY  request of turn 2",
+		"request of turn 2 ",
 	).press("zk")
 	s.press("1k").shows("sent back intact", "= intact  in the request of turn 2; with its result").press("k2")
 	s.shows("sent back    in the request of turn 2").hides("WHEN IT WAS SENT BACK")
@@ -44,14 +44,14 @@ func TestSentBack(t *testing.T) {
 
 // TestSentBackInWire: what a later request tells is no frame of the response.
 func TestSentBackInWire(t *testing.T) {
-	s := returned(t, 140, 40).press("gjj3zG")
+	s := returned(t, 140, 40).press("gjj4zG")
 	row := s.row("sent back")
 	if strings.Contains(row, "#") || !strings.Contains(row, "∅ dropped in request 7") || strings.Contains(row, "call 2") {
 		t.Errorf("%q", row)
 	}
 	s.press("<enter>").shows("── no frame here: see request 7 (without a response)").hides("record", "content_block")
 	s.press("k").shows("── no frame here: see the request of turn 2").press("k").shows("record")
-	s.press("<enter>1k").hides("emptied in").press("k3G").shows("call 1 = intact", "call 2 ∅ emptied", "call 2 ∅ dropped")
+	s.press("<enter>1k").hides("emptied in").press("k4G").shows("call 1 = intact", "call 2 ∅ emptied", "call 2 ∅ dropped")
 	if rows := s.press("/emptied<enter>").search.hits; len(rows) != 1 {
 		t.Errorf("found in rows %v", rows)
 	}
@@ -83,7 +83,7 @@ func TestSentBackOpens(t *testing.T) {
 		where := before.where()
 		s := returned(t, 120, 40).press(c.keys).shows(c.says)
 		if strings.HasPrefix(c.says, "SENT") {
-			s.press("<esc>").hides("SENT BACK")
+			s.press("<esc>").hides(c.says)
 		}
 		if s.where() != where {
 			t.Errorf("%s: %s, was %s", c.keys, s.where(), where)
@@ -124,14 +124,14 @@ func TestSentBackTaken(t *testing.T) {
 
 // TestReturnOfFinding: a finding that tells of a request leads to the turn that it is of.
 func TestReturnOfFinding(t *testing.T) {
-	s := returned(t, 120, 40).press("gjj4")
+	s := returned(t, 120, 40).press("gjj3")
 	for s.findings.Request() == nil {
 		s.press("j")
 	}
 	if s.press("<enter>"); s.where() != "list: turn 2" {
 		t.Error(s.where())
 	}
-	s = returned(t, 120, 40).press("gjj4")
+	s = returned(t, 120, 40).press("gjj3")
 	for r := s.findings.Request(); r == nil || r.Exchange != 7; r = s.findings.Request() {
 		s.press("j")
 	}
@@ -142,7 +142,7 @@ func TestReturnOfFinding(t *testing.T) {
 
 // TestSentBackFinding: a finding that a later request showed leads to what told it, not to a frame.
 func TestSentBackFinding(t *testing.T) {
-	s := returned(t, 120, 40).press("gjj4")
+	s := returned(t, 120, 40).press("gjj3")
 	for f, _ := s.findings.Chosen(); f.Code != "ARGS_REPLACED_BY_EMPTY"; f, _ = s.findings.Chosen() {
 		s.press("j")
 	}

@@ -54,7 +54,7 @@ func (w *Wire) Back() (closed bool) {
 
 // Label returns the name and the number of events.
 func (w *Wire) Label() Label {
-	l := Label{Name: display.Lit("WIRE"), Count: screen.Count(len(w.Events)), Role: screen.Plain}
+	l := Label{Name: display.Lit("Wire"), Count: screen.Count(len(w.Events)), Role: screen.Muted, Empty: len(w.Events) == 0}
 	if t := w.currentSelection().Turn; t != nil && t.Retention == stream.Dropped {
 		l.Count, l.Role = display.Lit("not kept"), screen.Muted
 	}
@@ -171,7 +171,12 @@ func belongsTo(c *stream.Call, e stream.Event, n int) bool {
 }
 
 // currentSelection returns the current selection.
-func (w *Wire) currentSelection() Selection { return SelectionOf(w.scene.View.Session(), w.of) }
+func (w *Wire) currentSelection() Selection {
+	if w.scene == nil {
+		return Selection{}
+	}
+	return SelectionOf(w.scene.View.Session(), w.of)
+}
 
 // frameRows is the number of rows that an open frame wants.
 const frameRows = 8

@@ -69,7 +69,7 @@ func CalloutOfCall(v *providers.View, t *stream.Turn, c *stream.Call, at *stream
 	case at == nil && quiet:
 		o.Finding, o.Sentence = nil, healthySentence(v, t, c)
 	default:
-		o.addFinding(careless(c))
+		o.addFinding(carelessRisk(c))
 		o.countOthers(c.Findings, t.Findings)
 	}
 	return o
@@ -141,11 +141,12 @@ func (c *Callout) addFinding(risk string) {
 	if startsOwn(f.Quoted) {
 		c.Sentence = asSentence(says)
 	}
-	c.Short = f.Brief()
-	if f.Offset >= 0 {
-		c.Short += fmt.Sprintf(", byte %s", screen.Count(f.Offset))
+	if short := cmp.Or(f.Hint, f.Short); short != "" {
+		if f.Offset >= 0 {
+			short += fmt.Sprintf(", byte %s", screen.Count(f.Offset))
+		}
+		c.Short = asSentence(short)
 	}
-	c.Short = asSentence(c.Short)
 	c.addRow(calloutCause, causeName(f))
 	c.addRow(calloutDo, firstSentence(f.Advice))
 	if risk == "" {
@@ -362,8 +363,8 @@ func topKeys(args []byte, toks json.TokenList) map[string]bool {
 	return has
 }
 
-// careless says what a careless client did with a call that is not in order, "" if nothing is known.
-func careless(c *stream.Call) string {
+// carelessRisk says what a careless client did with a call that is not in order, "" if nothing is known.
+func carelessRisk(c *stream.Call) string {
 	if c.RunByProvider || c.Discarded || c.Status() == stream.Unseen || c.ArgsLen() != len(c.Args()) {
 		return ""
 	}
