@@ -135,8 +135,7 @@ func (p *searchPath) find() []string {
 	for path := range p.found {
 		files = append(files, path)
 	}
-	slices.SortFunc(files, inOrder)
-	return files
+	return inReadingOrder(files)
 }
 
 // addTree adds every file in a directory and below.
@@ -146,7 +145,7 @@ func (p *searchPath) addTree(dir string) {
 			p.left.hidden++
 			return
 		}
-		p.add(filepath.Join(dir, e.Name()), p.addTree)
+		p.add(filepath.Join(dir, e.Name()), e.Type(), p.addTree)
 	})
 }
 
@@ -163,22 +162,23 @@ func (p *searchPath) eachEntry(dir string, do func(fs.DirEntry)) {
 	}
 }
 
-// add adds a file, or calls below for a directory.
-func (p *searchPath) add(path string, below func(dir string)) {
-	here, err := os.Lstat(path)
-	if err != nil {
-		return // it existed a moment ago
+// add adds a file with the type that its directory says, or calls below for a directory.
+func (p *searchPath) add(path string, kind fs.FileMode, below func(dir string)) {
+	link := kind&fs.ModeSymlink != 0
+	if link || kind&fs.ModeIrregular != 0 {
+		info, err := os.Stat(path)
+		if err != nil {
+			p.left.trouble = append(p.left.trouble, openError(path, err).Error())
+			return
+		}
+		kind = info.Mode()
 	}
-	info, err := os.Stat(path)
-	link := here.Mode()&fs.ModeSymlink != 0
 	switch {
-	case err != nil:
-		p.left.trouble = append(p.left.trouble, openError(path, err).Error())
-	case info.IsDir() && link:
+	case kind.IsDir() && link:
 		p.left.links++
-	case info.IsDir():
+	case kind.IsDir():
 		below(path)
-	case !info.Mode().IsRegular():
+	case !kind.IsRegular():
 		p.left.special++
 	case len(p.found) >= maxFilesPerPath:
 		p.left.limit = true
@@ -226,28 +226,45 @@ func (p *searchPath) match(dir string, parts []string) {
 
 // addMatch adds a path that matches a part of a pattern: a directory, or a file if it was the last part.
 func (p *searchPath) addMatch(path string, rest []string, into func(string)) {
-	if info, err := os.Stat(path); err == nil && (info.IsDir() || len(rest) == 0) {
-		p.add(path, into)
+	info, err := os.Stat(path)
+	if err != nil || !info.IsDir() && len(rest) > 0 {
+		return
+	}
+	if here, err := os.Lstat(path); err == nil {
+		p.add(path, here.Mode(), into)
 	}
 }
 
-// inOrder compares paths by reading order: names with a log's extension come first, and rotated files of
+// inReadingOrder sorts paths by reading order: names with a log's extension come first, and rotated files of
 // one log come oldest first.
-func inOrder(a, b string) int {
-	if k, l := isLogName(a), isLogName(b); k != l {
-		if k {
-			return -1
-		}
-		return 1
+func inReadingOrder(files []string) []string {
+	type place struct {
+		other      bool // no log's extension
+		stem, path string
+		order      int64
 	}
-	stemA, ageA := splitRotation(a)
-	stemB, ageB := splitRotation(b)
-	return cmp.Or(strings.Compare(stemA, stemB), cmp.Compare(ageA, ageB), strings.Compare(a, b))
+	places := make([]place, len(files))
+	for i, path := range files {
+		stem, order := splitRotation(path)
+		places[i] = place{!isLogName(stem), stem, path, order}
+	}
+	slices.SortFunc(places, func(a, b place) int {
+		if a.other != b.other {
+			if b.other {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(strings.Compare(a.stem, b.stem), cmp.Compare(a.order, b.order), strings.Compare(a.path, b.path))
+	})
+	for i := range places {
+		files[i] = places[i].path
+	}
+	return files
 }
 
-// isLogName reports whether a name has an extension under which streams and logs are kept.
-func isLogName(path string) bool {
-	stem, _ := splitRotation(path)
+// isLogName reports whether a name without its rotation has an extension under which streams and logs are kept.
+func isLogName(stem string) bool {
 	switch strings.ToLower(filepath.Ext(stem)) {
 	case ".jsonl", ".ndjson", ".json", ".sse", ".log", ".tsc", ".har", ".zhar", ".flow", ".yaml", ".yml", ".cassette", ".trace":
 		return true

@@ -44,9 +44,13 @@ type follower struct {
 	byID    map[fileID][]*tail               // the same, in the same order
 	opened  []*tail                          // those that were opened; some are closed again
 	tooMany bool                             // a note reported that there are too many open files
-	more    bool                             // some file has more to read already
-	passed  bool                             // this look passed something on
-	done    bool
+	full    struct {                         // the latest look at all names
+		took time.Duration
+		due  time.Time // when the next one is due
+	}
+	more   bool // some file has more to read already
+	passed bool // this look passed something on
+	done   bool
 }
 
 // newFoundName returns a name found in a place.
@@ -206,17 +210,25 @@ func (f *follower) close() {
 	}
 }
 
-// pollFiles reads everything new. It returns how long the look took if there was nothing, else 0.
+// pollFiles reads everything new. It returns how long the look took if there was nothing, else 0. A look at all
+// names takes long if there are many, so between two of them only names whose files have changed are checked.
 func (f *follower) pollFiles() time.Duration {
 	began := time.Now()
+	names, full := f.changedNames(began)
 	f.more, f.passed = false, false
 	for _, t := range slices.Clone(f.tails) {
 		if t.out {
 			f.readAvailable(t, turnBytes)
 		}
 	}
-	for _, n := range slices.Clone(f.names) {
+	for _, n := range names {
 		f.followName(n)
+	}
+	if full {
+		if !f.passed {
+			f.full.took = time.Since(began)
+		}
+		f.full.due = time.Now().Add(max(f.alarm.every, 9*f.full.took))
 	}
 	f.scanPlaces()
 	for _, t := range slices.Clone(f.tails) {
@@ -230,8 +242,25 @@ func (f *follower) pollFiles() time.Duration {
 	return time.Since(began)
 }
 
+// changedNames returns the names to check, and whether these are all.
+func (f *follower) changedNames(now time.Time) (names []*followedName, all bool) {
+	written := f.alarm.takeWritten()
+	if written == nil || f.more || !now.Before(f.full.due) {
+		return slices.Clone(f.names), true
+	}
+	for path := range written {
+		switch n := f.byPath[path]; {
+		case n != nil:
+			names = append(names, n)
+		case !f.alarm.changed: // it has another path there; a new file is found in its place
+			return slices.Clone(f.names), true
+		}
+	}
+	return names, false
+}
+
 func (f *follower) waitForMore(looked time.Duration) bool {
-	return f.ctx.Err() == nil && (f.more || f.alarm.waitForEvent(f.ctx, looked))
+	return f.ctx.Err() == nil && (f.more || f.alarm.waitForEvent(f.ctx, looked, f.full.due))
 }
 
 // readAvailable reads a file to its present end, or up to most bytes; the rest is read later.
@@ -380,7 +409,8 @@ type changeWatcher struct {
 	names   map[string]bool // base names of the followed paths
 	dirs    map[string]bool // directories in which every file is followed
 	watched map[string]bool
-	changed bool // something was created in one of these directories, or removed
+	changed bool            // something was created in one of these directories, or removed
+	written map[string]bool // paths of files that were written; nil: other files may have changed too
 }
 
 func newChangeWatcher(o Options) *changeWatcher {
@@ -417,19 +447,29 @@ func (a *changeWatcher) unwatch(path string) {
 	}
 }
 
-// waitForEvent returns true when there may be something new, and false when ctx is done. looked is the
-// duration of the last look: looking takes a tenth of the time at most.
-func (a *changeWatcher) waitForEvent(ctx context.Context, looked time.Duration) bool {
+// takeWritten returns the paths of the files that were written since the last look, or nil if other files
+// may have changed.
+func (a *changeWatcher) takeWritten() map[string]bool {
+	written := a.written
+	a.written = nil
+	return written
+}
+
+// waitForEvent returns true when there may be something new, at due at the latest, and false when ctx is done.
+// looked is the duration of the last look: looking takes a tenth of the time at most.
+func (a *changeWatcher) waitForEvent(ctx context.Context, looked time.Duration, due time.Time) bool {
 	if !sleepFor(ctx, min(9*looked, a.every)) {
 		return false
 	}
-	clock := time.NewTimer(max(a.every, 9*looked))
+	a.written = map[string]bool{}
+	clock := time.NewTimer(max(a.every, time.Until(due)))
 	defer clock.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return false
 		case <-clock.C:
+			a.written = nil
 			return true
 		case e, ok := <-a.events:
 			if !ok {
@@ -453,7 +493,17 @@ func (a *changeWatcher) noteEvent(e fsnotify.Event) bool {
 	}
 	within := a.dirs[filepath.Dir(e.Name)] || a.dirs[filepath.Clean(e.Name)]
 	a.changed = a.changed || within && e.Has(fsnotify.Create|fsnotify.Remove|fsnotify.Rename)
-	return within || a.names[filepath.Base(e.Name)]
+	if !within && !a.names[filepath.Base(e.Name)] {
+		return false
+	}
+	isNew := within && e.Op == fsnotify.Create && !a.names[filepath.Base(e.Name)]
+	switch {
+	case e.Op != fsnotify.Write && !isNew:
+		a.written = nil
+	case a.written != nil:
+		a.written[e.Name] = true
+	}
+	return true
 }
 
 // drainEvents takes all pending events: one look covers them.

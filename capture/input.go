@@ -145,7 +145,9 @@ const (
 	NoNames   Lack = "what events are called: the log has only their data"
 	Mixed     Lack = "which answer a line is of: several came at once, and nothing tells them apart"
 	CutLines  Lack = "what lines held that stop in their midst: who wrote the log may have cut them"
-	Composed  Lack = "what was asked: requests are put together from the log's history"
+	// UsageBefore is for the rest of a response that an exchange before it begins.
+	UsageBefore Lack = "what it used: the exchange with the beginning of the message has the usage"
+	Composed    Lack = "what was asked: requests are put together from the log's history"
 )
 
 // maxSniffBytes is how many first bytes may be held back while the format is undecided.

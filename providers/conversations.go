@@ -382,7 +382,8 @@ func (x *Exchange) PromptHash() uint64 {
 	return sum.Sum64()
 }
 
-// RequestedModel returns the model that an exchange's request names, "" if unknown.
+// RequestedModel returns the model that an exchange's request names, "" if unknown. In a session file it is
+// the model that answered.
 func (v *View) RequestedModel(exchange int) string {
 	x := v.Exchange(exchange)
 	if x == nil {
@@ -394,7 +395,11 @@ func (v *View) RequestedModel(exchange int) string {
 			return model
 		}
 	}
-	return json.Value(body).Get("model").Text()
+	model := json.Value(body).Get("model").Text()
+	if model == "" && sessionOf(x.Head) != nil && len(x.turns) > 0 {
+		model = v.Session().Turn(x.turns[0]).Model
+	}
+	return model
 }
 
 // MaySharePrompt is a fast check whether two requests may have the same prompt: as far as it is known,

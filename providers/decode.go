@@ -49,8 +49,14 @@ const forcedReason = "as you said"
 func (x *Exchange) chooseProtocol(e protocol.SniffInput, last bool) {
 	e.Path, e.Header = x.Path(), x.Head.Header
 	best, score := bestProtocol(e)
-	if d := x.in.forcedFor(x.Number); d != nil {
-		best, score = d, protocol.SniffScore{Points: protocol.Sure, Why: forcedReason}
+	forced := x.in.forcedFor(x.Number)
+	if d := sessionOf(x.Head); d != nil && len(e.Data) > 0 && (forced == nil || forced.Name == d.Name) {
+		if own := d.Sniff(e); own.Points > 0 { // older captures of a session contain the protocol's own frames
+			best, score, forced = d, own, nil
+		}
+	}
+	if forced != nil {
+		best, score = forced, protocol.SniffScore{Points: protocol.Sure, Why: forcedReason}
 	}
 	if e.Data != nil {
 		x.waiting++
@@ -67,6 +73,8 @@ func (x *Exchange) chooseProtocol(e protocol.SniffInput, last bool) {
 		seen = seenIn(e)
 	}
 	switch {
+	case len(x.pending) > 0 && x.isErrorPage():
+		best, score = &emptyProtocol, protocol.SniffScore{Why: "an error page"}
 	case x.isPlain():
 		best, score = &plainHTTP, protocol.SniffScore{Why: "method and path"}
 	case best != nil && (score.Points >= protocol.Likely || last):
@@ -134,6 +142,7 @@ func (x *Exchange) resolveProtocol(e protocol.SniffInput, best *protocol.Protoco
 // decodeFrame passes one frame to the decoder.
 func (x *Exchange) decodeFrame(f *stream.Frame, number int32) {
 	x.frame = number
+	x.cutFrame = x.cutFrame || f.Truncated && x.endsInside(f)
 	switch {
 	case f.Kind == stream.FrameResidue && f.Truncated && x.cutShort():
 		return
@@ -159,6 +168,22 @@ func (x *Exchange) decodeFrame(f *stream.Frame, number int32) {
 			"the last event has no blank line after it: browsers and some SDKs drop it"))
 	}
 }
+
+// endsInside reports whether the last frame of a response is incomplete. The last frame may also be complete and
+// lack only the end that the framing requires, as if a final line break was removed.
+func (x *Exchange) endsInside(f *stream.Frame) bool {
+	switch {
+	case f.Kind == stream.FrameResidue:
+		return x.Framing == awsFraming
+	case f.Kind == stream.FrameData && len(f.Data) > 0:
+		return mayContinue(f.Data)
+	}
+	return len(f.Event) > 0
+}
+
+// cutByUnknown reports whether the bytes end inside a frame and the source doesn't name the party that ended them: a
+// provider, a client that saved the bytes, or a later copy.
+func (x *Exchange) cutByUnknown() bool { return x.cutFrame && x.by == 0 }
 
 // mayContinue reports whether more bytes could make data decodable: as JSON, or as the word that ends a
 // stream. An HTML page without a last line break is not unfinished.
@@ -189,11 +214,11 @@ func (x *Exchange) requestedModel() string {
 	return ""
 }
 
-// reportUndecodable reports a frame that can't be decoded. If the log cuts lines, the party at fault is
-// unknown.
+// reportUndecodable reports a frame that can't be decoded. If the log cuts lines, or the source ends inside the frame,
+// the party at fault is unknown.
 func (x *Exchange) reportUndecodable(why string) {
 	e := stream.Event{Kind: stream.Fault, Turn: x.lastTurn(), Text: why}
-	if x.Head.CutLines {
+	if x.Head.CutLines || x.cutByUnknown() {
 		e.What = &stream.Ending{By: stream.UnknownParty}
 	}
 	x.handleEvent(e)
@@ -270,10 +295,11 @@ func (x *Exchange) stampEvent(e *stream.Event) {
 		x.parts.beginPart(int(turn))
 		e.What = x.completeOpening(stream.PayloadOf[stream.Opening](*e))
 		x.requests.stampTurn(turn)
+	case e.Kind == stream.Failure:
+		e.What = x.causeOfFailure(stream.PayloadOf[stream.FailureInfo](*e))
 	case e.Kind == stream.TurnClose:
 		if x.Head.EndUnknown && x.why == "" {
-			x.sealAll(turn)
-			e.Code, e.Text, e.What = stream.CloseEnd, "", &stream.Ending{By: stream.UnknownParty}
+			x.endUnknown(e, turn)
 		}
 		if e.Code == stream.CloseCut {
 			*e = x.attributeCut(*e)
@@ -294,28 +320,44 @@ func (x *Exchange) noteTurnEnd(e stream.Event, turn int32) {
 	}
 }
 
-// isUnknowable reports whether an event reports something as missing that the source doesn't contain.
+// isUnknowable reports whether an event reports something as missing that the source doesn't contain, or usage
+// that an earlier exchange has reported.
 func (x *Exchange) isUnknowable(e stream.Event) bool {
-	if e.Kind != stream.Found || !x.Head.EndUnknown && !x.Head.EventNamesUnknown {
+	if e.Kind == stream.UsageEvent && x.Head.UsageBefore {
+		return true
+	}
+	if e.Kind != stream.Found || !x.Head.EndUnknown && !x.Head.EventNamesUnknown && !x.cutFrame {
 		return false
 	}
 	switch stream.PayloadOf[stream.Finding](e).Diagnosis.Base() {
-	case protocol.FinishMissing:
+	case stream.NoTerminator:
 		return x.Head.EndUnknown
+	case protocol.FinishMissing:
+		return x.Head.EndUnknown || x.cutByUnknown()
 	case protocol.EventNameMissing:
 		return x.Head.EventNamesUnknown
 	}
 	return false
 }
 
-// sealAll seals the calls of one of the decoder's turns: if the source keeps only complete responses, their
-// arguments are final. It does not seal arguments that stop in the middle.
-func (x *Exchange) sealAll(turn int32) {
-	for _, c := range x.in.Session().Turn(x.turns[turn]).Calls {
-		if c.Phase() == stream.PhaseOpen && c.Syntax() != json.SyntaxPrefix {
-			x.emit(stream.Event{Kind: stream.Seal, Turn: turn, Slot: c.Slot})
+// endUnknown changes the end of one of the decoder's turns if the source doesn't contain how responses ended. A source
+// that keeps only complete calls makes their arguments final, except those that stop in the middle. In any other source
+// only the protocol does.
+func (x *Exchange) endUnknown(e *stream.Event, turn int32) {
+	switch {
+	case x.Head.NoDeltas:
+		for _, c := range x.in.Session().Turn(x.turns[turn]).Calls {
+			if c.Phase() == stream.PhaseOpen && c.Syntax() != json.SyntaxPrefix {
+				x.emit(stream.Event{Kind: stream.Seal, Turn: turn, Slot: c.Slot})
+			}
 		}
+		e.Code = stream.CloseEnd
+	case e.Code == stream.CloseCut:
+		e.Code = stream.CloseUnknown
+	default:
+		return
 	}
+	e.Text, e.What = "", &stream.Ending{By: stream.UnknownParty}
 }
 
 // attributeCut adds the party that ended a turn without terminator, if known. A turn that is cut off at the
@@ -329,6 +371,8 @@ func (x *Exchange) attributeCut(e stream.Event) stream.Event {
 		if x.cutShort() {
 			e.Text = x.why
 		}
+	case x.closing && x.cutFrame:
+		e.What = &stream.Ending{By: stream.UnknownParty}
 	}
 	return e
 }

@@ -16,11 +16,14 @@ type frameFormat struct {
 	framer stream.Framer
 }
 
+// awsFraming is the name of the framing of Bedrock's streams.
+const awsFraming = "AWS event stream"
+
 // sniffFraming decides by the first bytes. The content type only breaks ties, because error bodies come
 // with any type. ok is false while it needs more bytes.
 func sniffFraming(contentType string, head []byte, ended bool) (f frameFormat, ok bool) {
 	if could, is := stream.IsEventStream(head); is {
-		return frameFormat{"AWS event stream", new(stream.EventStream)}, true
+		return frameFormat{awsFraming, new(stream.EventStream)}, true
 	} else if could && !ended {
 		return f, false
 	}
@@ -35,7 +38,7 @@ func sniffFraming(contentType string, head []byte, ended bool) (f frameFormat, o
 		return sniffObjects(text, ended)
 	}
 	if text[0] < ' ' && strings.HasPrefix(contentType, "application/vnd.amazon.eventstream") {
-		return frameFormat{"AWS event stream", new(stream.EventStream)}, true // damaged from its first bytes on
+		return frameFormat{awsFraming, new(stream.EventStream)}, true // damaged from its first bytes on
 	}
 	if could, is := looksLikeSSE(text); is || strings.HasPrefix(contentType, "text/event-stream") {
 		return frameFormat{"SSE", new(stream.SSE)}, true

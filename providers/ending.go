@@ -1,7 +1,10 @@
 package providers
 
 import (
+	"bytes"
 	"fmt"
+	"html"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,14 +26,66 @@ func (x *Exchange) checkStatus() {
 	if x.decoder == nil {
 		x.setProtocol(&emptyProtocol, "no body")
 	}
-	why := errorWords(x.Response.Bytes(0, x.Response.Size()))
+	body := x.Response.Bytes(0, x.Response.Size())
+	why := errorWords(body)
 	switch {
+	case x.isErrorPage():
+		why = fmt.Sprintf("HTTP status %d, with a page instead of a response: %s", x.Head.Status, pageWords(body))
 	case x.gap.missed > 0:
 		why = fmt.Sprintf("HTTP status %d; bytes of its body were missed", x.Head.Status)
 	case why == "":
 		why = fmt.Sprintf("HTTP status %d, without a reason", x.Head.Status)
 	}
 	x.emit(stream.Event{Kind: stream.Failure, Turn: x.lastTurn(), Text: why, What: &stream.FailureInfo{Code: fmt.Sprint(x.Head.Status)}})
+}
+
+// causeOfFailure adds the party at fault to an error. A status of 400 to 499 says that the request is at fault, except if
+// the provider only refuses it for now. A page of HTML is a gateway's: no provider answers so.
+func (x *Exchange) causeOfFailure(said stream.FailureInfo) *stream.FailureInfo {
+	switch {
+	case said.By != 0 || said.Cause != 0 || x.own:
+	case x.isErrorPage():
+		said.Cause = stream.Gateway
+	case x.Head.Status >= 400 && x.Head.Status < 500 && !slices.Contains(refusedForNow, x.Head.Status):
+		said.Cause = stream.Client
+	}
+	return &said
+}
+
+// refusedForNow are the status codes by which a server refuses a correct request: a timeout, too early, too many requests.
+var refusedForNow = []int{408, 425, 429}
+
+// isErrorPage reports whether the response is a page of HTML for an HTTP error.
+func (x *Exchange) isErrorPage() bool {
+	return x.Head.Status >= 400 && beginsPage(x.Response.Bytes(0, min(x.Response.Size(), maxPageStart)))
+}
+
+const (
+	maxPageStart = 64  // bytes that show whether a body is a page
+	maxPageWords = 200 // bytes of a page's text that a message contains
+)
+
+var (
+	pageStart = regexp.MustCompile(`(?i)^\s*<(!doctype html|html|head|body|center|h1)\b`)
+	pageTags  = regexp.MustCompile(`(?is)<(script|style)\b.*?</(script|style)>|<!--.*?-->|<[^>]*>`)
+)
+
+func beginsPage(body []byte) bool { return pageStart.Match(bytes.TrimPrefix(body, []byte(bom))) }
+
+// pageWords returns the text of a page. A title that the page repeats comes once.
+func pageWords(body []byte) string {
+	var words []string
+	for _, part := range pageTags.Split(string(body), -1) {
+		part = strings.Join(strings.Fields(html.UnescapeString(part)), " ")
+		if part != "" && !slices.Contains(words, part) {
+			words = append(words, part)
+		}
+	}
+	text := strings.Join(words, ", ")
+	if len(text) > maxPageWords {
+		text = strings.ToValidUTF8(text[:maxPageWords], "") + "…"
+	}
+	return text
 }
 
 // reportUnanswered reports why an exchange ended before it had a turn, if the reason is known.

@@ -42,6 +42,7 @@ type Exchange struct {
 	own       bool         // toolscope answered, not a provider
 	closing   bool         // no more bytes follow
 	by        stream.Party // the party that ended it, 0 if unknown
+	cutFrame  bool         // its bytes end inside a frame
 	aside     bool         // it is pinned, and not in its queue
 	evicted   bool         // its content was evicted and can be reloaded
 	dropped   bool         // its content was dropped
@@ -79,6 +80,8 @@ func (x *Exchange) mergeHead(h *stream.Head) {
 		now.Wrappers = h.Wrappers
 	}
 	now.EndUnknown, now.ResponseFromHistory = now.EndUnknown || h.EndUnknown, now.ResponseFromHistory || h.ResponseFromHistory
+	now.NoDeltas = now.NoDeltas || h.NoDeltas
+	now.UsageBefore = now.UsageBefore || h.UsageBefore
 	now.EventNamesUnknown = now.EventNamesUnknown || h.EventNamesUnknown
 	now.Incremental, now.CutLines = now.Incremental || h.Incremental, now.CutLines || h.CutLines
 	now.Reconstructed = now.Reconstructed || h.Reconstructed
@@ -284,6 +287,7 @@ func (x *Exchange) end() {
 	x.reportGlued()
 	if x.decoder != nil {
 		x.out.To(x.handleEnding)
+		x.out.Interrupted = x.why != ""
 		x.decoder.Close()
 		x.details.reportExcess()
 		x.closeLast()

@@ -112,9 +112,9 @@ func (g *gaps) nextFrameStart(tail []byte) (f frameFormat, at int) {
 		if at = blankLine(tail); at > 0 {
 			return frameFormat{"SSE", new(stream.SSE)}, at
 		}
-	case g.x.Framing == "AWS event stream", g.x.Framing == "" && strings.HasPrefix(contentType, "application/vnd.amazon.eventstream"):
+	case g.x.Framing == awsFraming, g.x.Framing == "" && strings.HasPrefix(contentType, "application/vnd.amazon.eventstream"):
 		if at, found := messageIn(tail); found {
-			return frameFormat{"AWS event stream", new(stream.EventStream)}, at
+			return frameFormat{awsFraming, new(stream.EventStream)}, at
 		}
 	case g.x.Framing == "lines", g.x.Framing == "NDJSON":
 		if at = bytes.IndexByte(tail, '\n') + 1; at > 0 {

@@ -278,7 +278,7 @@ func (hs *recentHeads) intern(h *stream.Head) *stream.Head {
 func isSameHead(a, b *stream.Head) bool {
 	return a.File == b.File && a.Run == b.Run && a.Origin == b.Origin && a.Method == b.Method && a.URL == b.URL && a.Status == b.Status && a.Header == nil && b.Header == nil &&
 		a.Start.Equal(b.Start) && a.Wrappers == b.Wrappers && slices.Equal(a.Lacks, b.Lacks) && a.CutLines == b.CutLines &&
-		a.ResponseFromHistory == b.ResponseFromHistory && a.EndUnknown == b.EndUnknown && a.EventNamesUnknown == b.EventNamesUnknown && a.Reconstructed == b.Reconstructed && a.Incremental == b.Incremental
+		a.ResponseFromHistory == b.ResponseFromHistory && a.EndUnknown == b.EndUnknown && a.NoDeltas == b.NoDeltas && a.UsageBefore == b.UsageBefore && a.EventNamesUnknown == b.EventNamesUnknown && a.Reconstructed == b.Reconstructed && a.Incremental == b.Incremental
 }
 
 // OtherLines are the lines of a log outside of exchanges: their number, and the last of them.

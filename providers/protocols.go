@@ -51,6 +51,23 @@ var All = []protocol.Protocol{
 	codexexec.Protocol(),
 }
 
+// sessions are the protocols of session files of agents, by the innermost wrapper of their
+// exchanges.
+var sessions = map[string]*protocol.Protocol{
+	claudecode.SessionWrapper: claudecode.Session(anthropic.Protocol()),
+	codexexec.SessionWrapper:  codexexec.Session(openairesponses.Protocol()),
+}
+
+// sessionOf returns the protocol of an exchange in a session file, or nil.
+func sessionOf(h *stream.Head) *protocol.Protocol {
+	const between = " › "
+	inner := h.Wrappers
+	if i := strings.LastIndex(inner, between); i >= 0 {
+		inner = inner[i+len(between):]
+	}
+	return sessions[inner]
+}
+
 // Marks returns the marks of all protocols, for [marks.Use].
 func Marks() (all []marks.Protocol) {
 	for _, p := range All {

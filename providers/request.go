@@ -136,7 +136,7 @@ func (r *requestState) purposeOf(f *conversation.ClientFacts, b *conversation.Re
 		return conversation.Connect
 	case r.x.Protocol == &plainHTTP:
 		return conversation.Other
-	case r.x.Request.Size() == 0:
+	case r.x.Request.Size() == 0 && !r.x.Head.Incremental:
 		return ""
 	}
 	return conversation.PurposeOf(f, b, conversation.FirstUserText(messages))

@@ -33,7 +33,7 @@ func DeclaresTools(request []byte) bool {
 }
 
 // RequestBody returns the body of the exchange's request, or Inspector.Request if none was captured. It is
-// nil if there is neither, or if bytes of it were missed.
+// nil if there is neither, or if bytes of it were missed. In a session file it is derived from the entries.
 func (x *Exchange) RequestBody() []byte {
 	switch {
 	case x.gap.requestBytes > 0:
@@ -41,7 +41,11 @@ func (x *Exchange) RequestBody() []byte {
 	case x.Request.Size() == 0:
 		return x.in.Request
 	}
-	return x.Request.Bytes(0, x.Request.Size())
+	body := x.Request.Bytes(0, x.Request.Size())
+	if d := sessionOf(x.Head); d != nil && body[len(body)-1] == '\n' { // older captures have the request itself
+		return d.Request(body)
+	}
+	return body
 }
 
 // requestSize returns the size of that body, without gaps.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"toolscope/stream/count"
+	"toolscope/stream/json"
 )
 
 // These are two questions: who ended a response, and what it lacks. A provider that ends a response
@@ -52,7 +53,7 @@ var cutBy = map[Party]struct {
 	Client:       {ClientGone, ArgsCut.WithSeverity(Info).WithCause(Client), "the client went away", "the client went away"},
 	Network:      {ConnectionLost, ArgsCut.WithCause(Network), "the connection was lost", "the connection was lost"},
 	Toolscope:    {StoppedHere, ArgsCut.WithSeverity(Warn).WithCause(Toolscope), "toolscope saw no more of the response", "no more was seen"},
-	UnknownParty: {NoTerminator, ArgsCut.WithCause(UnknownParty), "the source contains no more of the response, so the cause is unknown", "the source ends here"},
+	UnknownParty: {NoTerminator.WithCause(UnknownParty), ArgsCut.WithCause(UnknownParty), "the source contains no more of the response, so the cause is unknown", "the source ends here"},
 }
 
 // endingParty returns by if that party can end a response, and otherwise 0.
@@ -83,6 +84,10 @@ func (t *Turn) applyClose(e Event, n int) {
 	case CloseUnseen:
 		t.blind = true
 		t.endCalls(PhaseUnseen, n)
+	case CloseUnknown:
+		t.blind = true
+		t.endedBy(by)
+		t.endCalls(PhaseEnded, n)
 	default:
 		t.cut = true
 		t.endedBy(by)
@@ -112,6 +117,8 @@ func (t *Turn) endCalls(phase Phase, n int) {
 		case c.phase > PhaseOpen:
 		case phase == PhaseUnseen:
 			c.markUnseen(n, t.Missed)
+		case phase == PhaseEnded && t.blind && c.Syntax() == json.SyntaxEmpty: // whether arguments followed is unknown
+			c.phase, c.settled = PhaseUnseen, true
 		default:
 			c.stopped = t.closer == Client && phase == PhaseAborted
 			c.settled = c.settled || others // its arguments are not final
@@ -139,7 +146,14 @@ func (t *Turn) applyFailure(e Event, n int) {
 	by := endingParty(failed.By)
 	if by == 0 || by == Provider {
 		t.endedBy(Provider)
-		t.reportFinding(ProviderError, n, "the provider reports%s", failureMessage(failed.Code, e.Text))
+		found, reporter := ProviderError, "the provider"
+		if failed.Cause != 0 {
+			found = found.WithCause(failed.Cause)
+		}
+		if failed.Cause == Gateway {
+			reporter = "a gateway"
+		}
+		t.reportFinding(found, n, "%s reports%s", Own(reporter), failureMessage(failed.Code, e.Text))
 	} else {
 		t.endedBy(by)
 		t.reportFinding(NoAnswer.WithCause(by), n, "%s", noAnswerMessage(failed.Code, e.Text))

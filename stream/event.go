@@ -128,9 +128,10 @@ const (
 
 // Codes of a TurnClose.
 const (
-	CloseEnd    Code = iota // the protocol's terminator arrived
-	CloseCut                // the bytes ended without it
-	CloseUnseen             // the terminator may be among missed bytes
+	CloseEnd     Code = iota // the protocol's terminator arrived
+	CloseCut                 // the bytes ended without it
+	CloseUnseen              // the terminator may be among missed bytes
+	CloseUnknown             // the source has no more of the response, and doesn't say how it ended
 )
 
 // Codes of a Seal.
@@ -255,8 +256,9 @@ type FinishMeaning struct{ Text string }
 // or type. If By is another party, there is no response from a provider: then Code is the HTTP status
 // that toolscope answered with, or empty.
 type FailureInfo struct {
-	Code string
-	By   Party
+	Code  string
+	By    Party
+	Cause Party // at fault for an error that the provider reports; 0 for the provider itself
 }
 
 // Ending is the party that ended a turn; By is 0 if it is unknown. If a turn ended as its protocol

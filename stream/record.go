@@ -77,6 +77,8 @@ type Head struct {
 	Lacks               []string            // what the source doesn't contain
 	ResponseFromHistory bool                // the response was not captured either: it is as a client sends it back
 	EndUnknown          bool                // the source doesn't contain the end of the response: a missing end is not a fault
+	NoDeltas            bool                // the source contains only complete calls, without their deltas
+	UsageBefore         bool                // an earlier exchange has the usage of the response
 	EventNamesUnknown   bool                // the source doesn't contain event names: a missing name is not a fault
 	Reconstructed       bool                // requests are reconstructed from what a client keeps: what it sent is unknown
 	Incremental         bool                // of a request: it contains only what is new since the previous request

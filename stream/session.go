@@ -168,6 +168,13 @@ func (s *Session) applyToCall(t *Turn, e *Event, n int) {
 	}
 }
 
+// isOtherLeg reports whether a call with the same id is the same call on the other side of a gateway: a call of the same
+// tool in another protocol.
+func (s *Session) isOtherLeg(other Ref, c *Call) bool {
+	t, twin := s.Find(other)
+	return twin != nil && twin.Name == c.Name && t.Protocol != s.Turn(c.Turn).Protocol
+}
+
 // checkID reports an id that was used before, in this turn or in another. A result names its call by the
 // id alone.
 func (s *Session) checkID(c *Call, n int) {
@@ -181,6 +188,7 @@ func (s *Session) checkID(c *Call, n int) {
 	case other == NoRef || other == c.Ref():
 	case other.Turn == c.Turn:
 		c.reportOnce(IDDup, n, "calls %d and %d of this turn have the same id: a result can't show which call it belongs to", other.Call, c.Number)
+	case s.isOtherLeg(other, c):
 	default:
 		c.reportOnce(IDDupAcrossTurns, n, "the id was used in an earlier turn: Anthropic refuses a history with duplicate ids")
 	}

@@ -47,7 +47,7 @@ func TestSweeps(t *testing.T) {
 	texts := []string{`{"a":`, `1}`, `{}`, "", "x"}
 	words := []string{"stop", "tool_calls", "length", "error"}
 	endings := []Event{
-		failure("x", "y"), closed(CloseEnd), closed(CloseCut), closed(CloseUnseen),
+		failure("x", "y"), closed(CloseEnd), closed(CloseCut), closed(CloseUnseen), closed(CloseUnknown),
 		{Kind: TurnClose, Code: CloseCut, Text: "cut", What: &Ending{By: Client}}, {Kind: Gap, What: &BytesMissed{Bytes: 3}, Text: "gap"},
 	}
 	rounds := 100

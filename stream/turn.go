@@ -62,14 +62,14 @@ type turnState struct {
 	closed        bool
 	closer        Party // the party that closed it first
 	cut           bool  // closed without the protocol's terminator
-	blind         bool  // bytes of it were missed while it was open, so its end may be among them
+	blind         bool  // its end may be among bytes that were missed, or that the source lacks
 }
 
 // TurnPhase is what became of a turn.
 type TurnPhase uint8
 
 const (
-	TurnIsOpen    TurnPhase = iota // or its end may be among missed bytes
+	TurnIsOpen    TurnPhase = iota // or its end may be among bytes that were missed, or that the source lacks
 	TurnComplete                   // ended as the protocol ends a response
 	TurnTruncated                  // cut by a limit
 	TurnAborted                    // an error, or the bytes ended without a terminator

@@ -207,7 +207,7 @@ func (l *logPage) shownBody() modes.Body {
 		text.WriteString(n.at.Format("2006-01-02 15:04:05  ") + n.text + "\n")
 	}
 	if text.Len() == 0 {
-		return modes.Body{What: display.Lit("the log is empty")}
+		return modes.Body{What: display.Lit("no lines to export")}
 	}
 	return modes.Body{Data: []byte(text.String()), What: display.Lit("the log"), File: "log.txt"}
 }

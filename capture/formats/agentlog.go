@@ -3,6 +3,7 @@ package formats
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"time"
 
 	"toolscope/capture"
@@ -13,7 +14,9 @@ import (
 // no more than the line that is unfinished.
 type agentLog struct {
 	*capture.Input
-	take func(line []byte) bool // false where the log knows no such entry
+	name  string                 // of the format
+	lacks []capture.Lack         // of each exchange
+	take  func(line []byte) bool // false where the log knows no such entry
 
 	recs []capture.Record // of a write
 	rest []byte           // an unfinished line
@@ -137,4 +140,61 @@ func eachFirstLine(first []byte, whole bool, look func(line []byte, ended bool) 
 		first = rest
 	}
 	return capture.SniffResult{Is: capture.Maybe}
+}
+
+// entryExchange is an exchange made of entries of a session: the entries before a response are its request.
+type entryExchange struct {
+	log    *agentLog
+	number int
+	head   *capture.Head // of the response, until its first record
+	at     time.Duration // of the latest entry
+	note   string        // for the last record
+}
+
+// beginExchange begins an exchange with the entries of its request. head has the facts that entries of the
+// response don't repeat.
+func (e *agentLog) beginExchange(head capture.Head, at time.Duration, request ...[]byte) *entryExchange {
+	asks := e.NewHead([]string{e.name}, append(slices.Clip(head.Lacks), e.lacks...)...)
+	answers := *asks
+	asks.Method, asks.Header, asks.Incremental, asks.Start = "POST", head.Header, head.Incremental, head.Start
+	x := &entryExchange{log: e, number: e.NextExchange(), head: asks, at: at}
+	for _, line := range request {
+		if len(line) > 0 {
+			x.write(capture.Record{Side: capture.Request, At: at, Data: endLine(line)})
+		}
+	}
+	if x.head != nil {
+		x.write(capture.Record{Side: capture.Request, At: at})
+	}
+	x.head = &answers
+	return x
+}
+
+// add adds an entry of the response.
+func (x *entryExchange) add(at time.Duration, line []byte) {
+	x.at = max(x.at, at)
+	x.write(capture.Record{At: at, Data: endLine(line)})
+}
+
+// end ends the exchange.
+func (x *entryExchange) end(end capture.End, why string, by capture.Party) {
+	x.write(capture.Record{At: x.at, End: end, Why: why, By: by, Note: x.note})
+}
+
+func (x *entryExchange) write(r capture.Record) {
+	r.Exchange, r.Head, x.head = x.number, x.head, nil
+	x.log.recs = append(x.log.recs, r)
+}
+
+// endLine returns a line with its end.
+func endLine(line []byte) []byte { return append(slices.Clip(line), '\n') }
+
+// parseStamp returns a time as the logs of agents write it.
+func (e *agentLog) parseStamp(value []byte) (at time.Duration, clock time.Time) {
+	text, _ := json.Text(value)
+	clock, err := time.Parse(time.RFC3339Nano, string(text))
+	if err != nil {
+		return capture.NoTime, time.Time{}
+	}
+	return e.RecordTime(clock), clock
 }

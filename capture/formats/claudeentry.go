@@ -21,13 +21,12 @@ type claudeEntry struct {
 	failed                       bool   // the message is Claude Code's word for an error of the provider
 	asked                        string // id of the request that is answered
 	message, failure             []byte
-	status, failureType          []byte
+	status                       []byte
 	time                         []byte
 	at                           time.Duration
 	clock                        time.Time
 
 	id, hash, base string // of a logged request
-	shape, params  []byte
 	kept           int
 	tail           []byte
 }
@@ -63,8 +62,6 @@ func readClaudeEntry(line []byte) (e claudeEntry, ok bool) {
 			e.failed = string(v) == "true"
 		case "apiErrorStatus":
 			e.status = v
-		case "apiErrorType":
-			e.failureType = v
 		default:
 			e.request(key, v)
 		}
@@ -90,10 +87,6 @@ func (e *claudeEntry) request(key string, v []byte) {
 		e.kept = countOf(v)
 	case "tail":
 		e.tail = v
-	case "shape":
-		e.shape = v
-	case "params":
-		e.params = v
 	}
 }
 

@@ -4,18 +4,16 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"toolscope/capture"
 	"toolscope/stream/json"
 )
 
-// claudeRequests are what a session has logged of requests: the messages and what else they were
-// made of, each once, by its hash. A request names those that it has more than the one it is based
+// claudeRequests are what a session has logged of requests: the entries with the messages and what else
+// they were made of, each once, by its hash. A request names those that it has more than the one it is based
 // on. Messages that stand in the conversation as they were sent are not logged again: their hash
 // proves that they are the ones.
 type claudeRequests struct {
@@ -42,13 +40,13 @@ func (r *claudeRequests) put(hash string, value []byte) {
 }
 
 // spoken takes a message of the conversation. Its hash is that of its JSON with sorted keys.
-func (r *claudeRequests) spoken(role string, content []byte) {
+func (r *claudeRequests) spoken(role string, content, lines []byte) {
 	if !r.logged || len(content) == 0 {
 		return
 	}
 	sorted := append(appendSorted([]byte(`{"content":`), content, 0), `,"role":"`+role+`"}`...)
 	hash := sha256.Sum256(sorted)
-	r.put(hex.EncodeToString(hash[:]), slices.Concat([]byte(`{"role":"`+role+`","content":`), content, []byte("}")))
+	r.put(hex.EncodeToString(hash[:]), lines)
 }
 
 // appendSorted appends a value with the keys of its objects sorted. What is too deep, or has keys
@@ -88,12 +86,12 @@ func appendSorted(dst, value []byte, depth int) []byte {
 
 // claudeAsked is a request that the session has logged.
 type claudeAsked struct {
-	id            string
-	at            time.Duration
-	params, shape []byte
-	from          int      // how many messages it shares with one that was answered
-	tail          [][]byte // those that follow; nil where one is not known
-	known         bool     // all of them are
+	id          string
+	at          time.Duration
+	line, shape []byte   // entries
+	from        int      // how many messages it shares with one that was answered
+	tail        [][]byte // those that follow; nil where one is not known
+	known       bool     // all of them are
 }
 
 // maxAsked is how many requests of a conversation may wait for their response: some responses, such as
@@ -104,17 +102,14 @@ const maxAsked = 16
 func (c *claude) requested(l *claudeLane, e *claudeEntry) {
 	c.asks.logged = true
 	switch e.kind {
-	case "api-request-blob":
-		c.asks.put(e.hash, e.message)
-		return
-	case "api-request-shape":
-		c.asks.put(e.hash, e.shape)
+	case "api-request-blob", "api-request-shape":
+		c.asks.put(e.hash, e.line)
 		return
 	}
 	if l.open != nil && e.base != "" && e.base == l.open.asked {
 		c.finish(l) // it has the message that is open
 	}
-	a := &claudeAsked{id: e.id, at: e.at, params: e.params, shape: c.asks.keep[e.hash], from: e.kept, known: true}
+	a := &claudeAsked{id: e.id, at: e.at, line: e.line, shape: c.asks.keep[e.hash], from: e.kept, known: true}
 	for hash := range json.Elements(e.tail) {
 		message, ok := c.asks.keep[stringOf(hash)]
 		a.tail, a.known = append(a.tail, message), a.known && ok
@@ -149,33 +144,11 @@ func (l *claudeLane) take(id string) *claudeAsked {
 	if !a.known {
 		return nil
 	}
-	l.said = nil
 	return a
 }
 
-// body is the request, as far as it was logged.
-func (a *claudeAsked) body() [][]byte {
-	body := [][]byte{[]byte("{")}
-	if inner := innerOf(a.params); inner != nil {
-		body = append(body, inner, []byte(","))
-	}
-	if inner := innerOf(a.shape); inner != nil {
-		body = append(body, inner, []byte(","))
-	}
-	body = append(body, []byte(`"messages":[`))
-	return append(append(body, listed(a.tail)...), []byte("]}"))
-}
-
-// innerOf is what an object has between its braces, nil where that is nothing.
-func innerOf(object []byte) []byte {
-	if len(object) < 2 || object[0] != '{' {
-		return nil
-	}
-	if p := bytes.TrimSpace(object[1 : len(object)-1]); len(p) > 0 {
-		return p
-	}
-	return nil
-}
+// lines are the entries of the request, as far as it was logged.
+func (a *claudeAsked) lines() [][]byte { return append([][]byte{a.line, a.shape}, a.tail...) }
 
 // failure takes Claude Code's word for an error that ended what was asked.
 func (c *claude) failure(l *claudeLane, e *claudeEntry) {
@@ -185,18 +158,7 @@ func (c *claude) failure(l *claudeLane, e *claudeEntry) {
 	}
 	a := c.begin(l, e)
 	a.head.Status = countOf(e.status)
-	kind := e.failureType
-	if json.IsNull(kind) {
-		kind = e.failure
-	}
-	a.say(e.at, `{"type":"error","error":{"error":null`+string(withMember("type", kind))+`,"message":`)
-	for block := range json.Elements(json.Find(e.message, "content")) {
-		if text := json.Find(block, "text"); text != nil {
-			a.piece(e.at, e.line, text)
-			break
-		}
-	}
-	a.say(e.at, "}}")
+	a.add(e.at, e.line)
 	a.end(capture.EndEOF, "", "")
 }
 
@@ -220,19 +182,6 @@ func (c *claude) system(l *claudeLane, e *claudeEntry) {
 	a := c.begin(l, e)
 	l.said = said // and brings them again
 	a.head.Status = countOf(json.Find(e.failure, "status"))
-	a.say(e.at, string(failedWith(e.failure)))
+	a.add(e.at, e.line)
 	a.end(capture.EndEOF, "", "")
-}
-
-// failedWith is the body of an error, as far as the log has it: as a value, or behind the status in
-// the message that Claude Code made of it.
-func failedWith(failure []byte) []byte {
-	if body := json.Find(failure, "error"); len(body) > 0 && body[0] == '{' {
-		return body
-	}
-	message := json.FindText(failure, "message")
-	if _, body, ok := strings.Cut(message, " "); ok && strings.HasPrefix(body, "{") {
-		return []byte(body)
-	}
-	return fmt.Appendf(nil, `{"type":"error","error":{"message":%s}}`, json.Find(failure, "message"))
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -17,43 +16,40 @@ import (
 // arguments as the model wrote it; events tell what was used, and that a turn was aborted. Two older
 // generations have the items bare, after a line about the session.
 //
-// The items of one response become an exchange: its answer is put together as the events that would
-// have brought them. Which belong together the log tells only by what stands between: usage, results
-// of tools, words of the user. Types are those of openai/codex, codex-rs/protocol/src/protocol.rs;
-// files that Codex 0.169.0 wrote were read.
+// The items of one response become an exchange, whose request is the items before it that are not the model's.
+// Which belong together the log tells only by what stands between: usage, results of tools, words of the user.
+// The entries are decoded in providers/codexexec. Types are those of openai/codex,
+// codex-rs/protocol/src/protocol.rs; files that Codex 0.169.0 wrote were read.
 var codexRollout = capture.Format{
-	Name:  codexSource.layer,
+	Name:  codexName,
 	Title: "Codex: ~/.codex/sessions/*/*/*/rollout-*.jsonl",
 	Sniff: sniffCodex,
 	New: func(in *capture.Input) capture.Reader {
 		c := &codex{}
-		c.agentLog = agentLog{Input: in, take: c.entry}
+		lacks := []capture.Lack{capture.Composed, capture.NoDeltas, capture.LateTimes, capture.NoEnding}
+		c.agentLog = agentLog{Input: in, name: codexName, lacks: lacks, take: c.entry}
 		return c
 	},
 }
 
-var codexSource = agentSource{
-	layer: "codex rollout",
-	lacks: []capture.Lack{capture.Composed, capture.NoDeltas, capture.LateTimes, capture.NoEnding},
-}
+const codexName = "codex rollout"
 
 // codex reads a rollout.
 type codex struct {
 	agentLog
-	header map[string][]string
-	model  []byte
-	told   []byte   // the instructions, until the first request has taken them
-	said   [][]byte // items that no request has taken yet
-	brings bool     // results are among them
-	open   *codexAnswer
-	total  string // tokens of all responses, as told last
+	header  map[string][]string
+	session []byte   // the entry with the instructions, until the first request
+	context []byte   // the latest entry with a model
+	said    [][]byte // entries that no request has taken yet
+	brings  bool     // results are among them
+	open    *codexResponse
+	total   string // tokens of all responses, as told last
 }
 
-// codexAnswer is a response that may go on.
-type codexAnswer struct {
-	*composed
-	items  int
-	isCall bool // the last of them is one
+// codexResponse is a response that may go on.
+type codexResponse struct {
+	*entryExchange
+	isCall bool // its latest item is a call
 }
 
 // codexEntry is an entry of a rollout. Values stand as they are in the line.
@@ -89,17 +85,17 @@ func readCodexEntry(line []byte) (e codexEntry, stamp []byte) {
 
 func (c *codex) entry(line []byte) bool {
 	e, stamp := readCodexEntry(line)
-	e.at, e.clock = c.stamp(stamp)
+	e.at, e.clock = c.parseStamp(stamp)
 	switch e.kind {
 	case "session_meta":
-		c.meta(e.item)
+		c.meta(line, e.item)
 	case "turn_context":
-		c.finish(nil, nil)
-		c.model = json.Find(e.item, "model")
+		c.finish()
+		c.context = line
 	case "response_item":
 		c.responseItem(&e)
 	case "compacted":
-		c.finish(nil, nil)
+		c.finish()
 		c.said, c.brings = nil, false
 	case "token_usage_record":
 		c.used(&e, json.Find(e.item, "usage"), string(json.Find(e.item, "thread_token_usage", "total_tokens")))
@@ -110,7 +106,7 @@ func (c *codex) entry(line []byte) bool {
 			return false
 		}
 		if json.FindText(line, "id") != "" {
-			c.meta(line)
+			c.meta(line, line)
 		}
 	}
 	return true
@@ -118,7 +114,7 @@ func (c *codex) entry(line []byte) bool {
 
 // meta takes what the first line says of the session. A rollout that goes on from another repeats
 // that one's, too.
-func (c *codex) meta(of []byte) {
+func (c *codex) meta(line, of []byte) {
 	if c.header != nil {
 		return
 	}
@@ -134,10 +130,7 @@ func (c *codex) meta(of []byte) {
 	} else if json.Find(agent, "thread_spawn") != nil {
 		c.header["X-Openai-Subagent"] = []string{"collab_spawn"}
 	}
-	c.told = json.Find(of, "base_instructions", "text")
-	if c.told == nil {
-		c.told = json.Find(of, "instructions")
-	}
+	c.session = line
 }
 
 // codexNotes are items that are neither the model's nor told to it.
@@ -150,55 +143,33 @@ func (c *codex) responseItem(e *codexEntry) {
 	case slices.Contains(codexNotes, e.of):
 	case e.of == "message" && role != "assistant":
 		if role == "user" {
-			c.finish(nil, nil)
+			c.finish()
 		}
-		c.said = append(c.said, e.item)
+		c.said = append(c.said, e.line)
 	case strings.HasSuffix(e.of, "_output"):
-		c.said, c.brings = append(c.said, e.item), true
+		c.said, c.brings = append(c.said, e.line), true
 	default:
 		if c.open != nil && c.brings {
-			c.finish(nil, nil)
+			c.finish()
 		}
 		if c.open == nil {
 			c.begin(e)
 		}
-		c.open.item(e)
+		c.open.add(e.at, e.line)
+		c.open.isCall = strings.HasSuffix(e.of, "_call")
 	}
 }
 
-// begin begins a response.
-func (c *codex) begin(e *codexEntry) {
-	c.open = &codexAnswer{composed: c.asked(e)}
-	c.open.say(e.at, eventHead("response.created")+`,"response":{"object":"response"`+string(withMember("model", c.model))+"}"+eventTail)
-}
+func (c *codex) begin(e *codexEntry) { c.open = &codexResponse{entryExchange: c.asked(e)} }
 
-// asked begins an exchange with what the log has of its request: no more than what is new.
-func (c *codex) asked(e *codexEntry) *composed {
+// asked begins an exchange with the entries of its request: no more than what is new.
+func (c *codex) asked(e *codexEntry) *entryExchange {
 	if c.header == nil {
 		c.header = map[string][]string{"Originator": {"codex_cli_rs"}, "Session-Id": {c.File}}
 	}
-	body := [][]byte{append([]byte(`{"input":[`), bytes.Join(c.said, []byte(","))...), []byte("]")}
-	body = append(body, withMember("model", c.model), withMember("instructions", c.told), []byte("}"))
-	head := capture.Head{Header: c.header, Incremental: true, Start: e.clock}
-	c.said, c.brings, c.told = nil, false, nil
-	return c.ask(&codexSource, head, e.at, body...)
-}
-
-// codexNames are what an item has from its beginning on.
-var codexNames = []string{"type", "id", "call_id", "name", "namespace", "server_label", "caller", "execution", "environment"}
-
-// item adds an item of the model: that it begins, and that it is done.
-func (a *codexAnswer) item(e *codexEntry) {
-	at := `,"output_index":` + strconv.Itoa(a.items) + `,"item":`
-	news := []byte(`{"status":"in_progress"`)
-	for _, name := range codexNames {
-		news = append(news, withMember(name, json.Find(e.item, name))...)
-	}
-	a.say(e.at, eventHead("response.output_item.added")+at+string(news)+"}"+eventTail+eventHead("response.output_item.done")+at)
-	a.piece(e.at, e.line, e.item)
-	a.say(e.at, eventTail)
-	a.items++
-	a.isCall = strings.HasSuffix(e.of, "_call")
+	request := append([][]byte{c.session, c.context}, c.said...)
+	c.said, c.brings, c.session = nil, false, nil
+	return c.beginExchange(capture.Head{Header: c.header, Incremental: true, Start: e.clock}, e.at, request...)
 }
 
 // event takes what happened beside the conversation.
@@ -206,15 +177,119 @@ func (c *codex) event(e *codexEntry) {
 	switch e.of {
 	case "token_count":
 		info := json.Find(e.item, "info")
-		if model := json.Find(info, "model"); model != nil {
-			c.model = model
+		if json.Find(info, "model") != nil {
+			c.context = e.line
 		}
 		c.used(e, json.Find(info, "last_token_usage"), string(json.Find(info, "total_token_usage", "total_tokens")))
 	case "task_complete", "turn_complete":
-		c.finish(nil, nil)
+		c.finish()
 	case "turn_aborted":
 		c.aborted(e)
 	case "error":
 		c.failed(e)
 	}
+}
+
+// used takes the usage of a response, which ends it. It may be told twice, in two ways; and of a
+// response that the log has nothing else of.
+func (c *codex) used(e *codexEntry, usage []byte, total string) {
+	if json.IsNull(usage) || total != "" && total == c.total {
+		return
+	}
+	c.total = total
+	if c.open == nil {
+		c.begin(e)
+	}
+	c.open.add(e.at, e.line)
+	c.finish()
+}
+
+// finish ends the response that is open. Only its usage tells how it ended.
+func (c *codex) finish() {
+	if a := c.open; a != nil {
+		c.open = nil
+		a.end(capture.EndEOF, "", "")
+	}
+}
+
+// aborted takes that the user stopped Codex. Items are written when they are done: behind a call
+// its tool was stopped, and behind anything else the response was.
+func (c *codex) aborted(e *codexEntry) {
+	why := "the turn was aborted: " + json.FindText(e.item, "reason")
+	switch a := c.open; {
+	case a == nil && len(c.said) > 0:
+		c.asked(e).end(capture.EndCut, why, capture.Client)
+	case a == nil || a.isCall:
+		c.finish()
+	default:
+		c.open = nil
+		a.end(capture.EndCut, why, capture.Client)
+	}
+}
+
+// failed takes an error that ended the turn.
+func (c *codex) failed(e *codexEntry) {
+	if c.open == nil {
+		c.begin(e)
+	}
+	c.open.add(e.at, e.line)
+	c.finish()
+}
+
+// Close ends the open response.
+func (c *codex) Close(recs []capture.Record, end capture.End, why string, _ time.Duration) []capture.Record {
+	c.recs = recs
+	c.last()
+	if end == capture.EndCut && c.open != nil {
+		c.open.end(end, why, "")
+	} else {
+		c.finish()
+	}
+	if c.brings { // what they are of is known, and no answer to them
+		c.asked(&codexEntry{at: capture.NoTime}).end(end, why, "")
+	}
+	return c.done()
+}
+
+// codexTypes are the types of a rollout's entries.
+var codexTypes = []string{
+	"session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state", "inter_agent_communication", "token_usage_record",
+}
+
+// sniffCodex goes by the first line, of which the instructions may not be there as a whole.
+func sniffCodex(first []byte, whole bool) capture.SniffResult {
+	return eachFirstLine(first, whole, func(line []byte, ended bool) capture.SniffResult {
+		yes := func(why string) capture.SniffResult { return capture.SniffResult{Is: capture.Yes, Why: why} }
+		e, stamp := readCodexEntry(line)
+		switch {
+		case len(line) == 0 || line[0] != '{', ended && !wholeObject(line):
+			return capture.SniffResult{}
+		case stamp != nil && slices.Contains(codexTypes, e.kind) && bytes.HasPrefix(e.item, []byte("{")) && len(e.item) < len(line):
+			return yes("an entry of type " + e.kind + " with a payload")
+		case stringOf(json.Find(line, "record_type")) == "state":
+			return yes("an entry of record_type state")
+		case stamp != nil && json.FindText(line, "id") != "" && json.Find(line, "instructions") != nil:
+			return yes("a session with its instructions")
+		case isBareItem(line, e.of):
+			return yes("a response item without a wrapper")
+		case !ended:
+			return capture.SniffResult{Is: capture.Maybe}
+		}
+		return capture.SniffResult{}
+	})
+}
+
+// isBareItem reports whether a line is an item of a conversation as Responses have it, which a body
+// of Anthropic's is not.
+func isBareItem(line []byte, kind string) bool {
+	switch kind {
+	case "message":
+		for block := range json.Elements(json.Find(line, "content")) {
+			of := json.FindText(block, "type")
+			return of == "input_text" || of == "output_text"
+		}
+	case "function_call":
+		return json.Find(line, "call_id") != nil && json.Find(line, "arguments") != nil && json.Find(line, "output_index") == nil
+	}
+	return false
 }

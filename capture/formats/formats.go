@@ -8,9 +8,9 @@
 // exactly as in the file after the format's own encoding is undone.
 //
 // What always holds:
-//   - A payload is never encoded again. If a format has a conversation instead of the bytes sent, a
-//     request is composed of raw values from it. Only the punctuation between them is ours, and the
-//     head notes it.
+//   - A payload is never encoded again. If a format has a conversation instead of the bytes sent, an
+//     exchange consists of its entries, which a protocol in providers decodes. For some agents, it still
+//     is composed of raw values from them. Only the punctuation between them is ours, and the head notes it.
 //   - Facts that a format lacks are listed in the head, never invented.
 //   - Text inside a message, a tool's result or an entry of a session is content, and never read as a
 //     stream.
@@ -32,6 +32,7 @@ var All = []capture.Format{
 	cassette,
 	jsonCassette,
 	curlTrace,
+	httpDump,
 	claudeTrace,
 	claudeTap,
 	interceptor,
@@ -46,6 +47,7 @@ var All = []capture.Format{
 	clineScreen,
 	liteLLM,
 	otlp,
+	pairs,
 	request,
 	claudeSession,
 	codexRollout,

@@ -19,6 +19,7 @@ type keyWeight int8
 const (
 	ofNoUse   keyWeight = iota // a time, a level, the text itself
 	plainKey                   // anything else
+	ofLeg                      // the side of a gateway: what it received, or what it sent
 	ofPlace                    // writer of the line: a process, a container
 	ofTrace                    // several requests may share it: a trace, a session
 	ofRequest                  // it identifies a request
@@ -95,7 +96,8 @@ func (k *lineKeys) readKeys(path uint64, all []json.FoundField, leads func(key [
 		}
 		if c := m.Value[0]; c != '[' && c != '{' && len(m.Value) <= maxKeyBytes {
 			k.addKey(hashOf(path, m.Key), m.Key, m.Value)
-			if k.weightOf(m.Key) == ofNoUse && !leads(m.Key) {
+			leg := k.addLeg(hashOf(path, m.Key), m.Value)
+			if k.weightOf(m.Key) == ofNoUse && !leg && !leads(m.Key) {
 				k.slots = append(k.slots, slot{m.Value, anyValue})
 			}
 		}
@@ -150,6 +152,43 @@ func (k *lineKeys) addKey(h uint64, name, value []byte) {
 		return
 	}
 	k.keys = append(k.keys, correlationKey{h, hashOf(hashSeed, value), rank})
+}
+
+// legWords are words of a log for what a gateway received, and for what it sent. They are also written as gateways
+// misspell them.
+var legWords = map[string]byte{
+	"received": 'r', "recieved": 'r', "receive": 'r', "recieve": 'r', "receiving": 'r', "recv": 'r', "incoming": 'r', "inbound": 'r', "upstream": 'r',
+	"sent": 's', "send": 's', "sending": 's', "outgoing": 's', "outbound": 's', "downstream": 's', "forwarded": 's', "forwarding": 's',
+}
+
+const maxLegBytes = 64 // of a value that may name a leg
+
+// addLeg adds the leg that a value names, and reports whether it names one.
+func (k *lineKeys) addLeg(h uint64, value []byte) bool {
+	if len(value) > maxLegBytes {
+		return false
+	}
+	leg := byte(0)
+	for len(value) > 0 {
+		n := 0
+		for n < len(value) && 'a' <= value[n]|0x20 && value[n]|0x20 <= 'z' {
+			n++
+		}
+		if n >= len("sent") {
+			switch named := legWords[string(bytes.ToLower(value[:n]))]; {
+			case named == 0:
+			case leg != 0 && leg != named:
+				return false
+			default:
+				leg = named
+			}
+		}
+		value = value[max(n, 1):]
+	}
+	if leg != 0 {
+		k.keys = append(k.keys, correlationKey{hashOf(h, []byte("leg")), uint64(leg), ofLeg})
+	}
+	return leg != 0
 }
 
 func (k *lineKeys) noteTimestamp(value []byte) {

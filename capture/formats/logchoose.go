@@ -35,9 +35,18 @@ func compareKeys(f []correlationKey, with []correlationKey) (a keyOverlap) {
 // sameKeys reports whether two lists of keys are identical, as the lists of lines that match one template are.
 func sameKeys(a, b []correlationKey) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
-// conflicts reports whether a line can't belong to the stream, because it names another request or comes from
-// another place.
+// conflicts reports whether a line can't belong to the stream, because it names another request, comes from another
+// place, or is of another leg.
 func (a keyOverlap) conflicts() bool {
+	if a.other[ofLeg] > 0 {
+		return true
+	}
+	return a.differsInSource()
+}
+
+// differsInSource reports whether two lines name different requests or come from different places. Both may be of one request
+// although a gateway received one and sent the other.
+func (a keyOverlap) differsInSource() bool {
 	if a.same[ofRequest]+a.other[ofRequest] > 0 {
 		return a.same[ofRequest] == 0
 	}
@@ -105,9 +114,9 @@ func (s *openStreams) chooseStream(f *payload) streamChoice {
 
 // candidatesFor returns the streams among all that a payload may belong to.
 func (s *openStreams) candidatesFor(all []*logStream, f *payload) []*logStream {
-	fit := s.fit[:0]
+	fit, form := s.fit[:0], f.formInLog()
 	for _, x := range all {
-		if x.on == f.on && (f.of == x.of || f.is == aMark || f.weak || f.of == nil || x.of == nil && f.is != eventText) && (sameKeys(x.kept, f.keys) || !compareKeys(x.keys, f.keys).conflicts()) && !(x.over && f.is != aMark) && !x.apartFrom(f) {
+		if x.on == f.on && (form == anyForm || x.form == anyForm || form == x.form) && (f.of == x.of || f.is == aMark || f.weak || f.of == nil || x.of == nil && f.is != eventText) && (sameKeys(x.kept, f.keys) || !compareKeys(x.keys, f.keys).conflicts()) && !(x.over && f.is != aMark) && !x.apartFrom(f) {
 			fit = append(fit, x)
 		}
 	}

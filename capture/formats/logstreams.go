@@ -15,6 +15,7 @@ import (
 type logStream struct {
 	number int
 	of     *marks.Protocol
+	form   payloadForm // of its payloads
 	on     *payloadPath
 	id     uint64           // of the response, 0 if unknown
 	keys   []correlationKey // that its lines have in common
@@ -31,6 +32,7 @@ type logStream struct {
 	fields      bool // its payloads are fields of events
 	pieces      bool // its payloads are pieces of a text that was cut anywhere
 	midline     bool // the latest piece ends inside a line
+	expects     bool // a JSON value may follow the latest piece
 	finished    bool // a chunk said that the response is finished
 	over        bool // only the mark of its end may follow
 	mixed       bool // a note says that it may contain lines of other streams
@@ -85,10 +87,11 @@ type pendingEventName struct {
 	line       int64
 }
 
-// truncatedPayload is a payload that was cut off, with the number of its latest line.
+// truncatedPayload is a payload that was cut off, with its lines as they are, and the number of the latest.
 type truncatedPayload struct {
 	payload
-	line int64
+	lines [][]byte
+	line  int64
 }
 
 const (
@@ -109,6 +112,9 @@ func (x *logStream) followChunk(f *payload) {
 	}
 	if x.of == nil {
 		x.of = f.of
+	}
+	if x.form == anyForm {
+		x.form = f.formInLog()
 	}
 	if f.item != 0 && len(x.items) < 1024 && !slices.Contains(x.items, f.item) {
 		x.items = append(x.items, f.item)
@@ -186,8 +192,18 @@ func (s *openStreams) takeFound(finds []payload) (taken bool) {
 				taken = f.unsure && s.takeTextPart(f) || s.holdTruncated(f) || taken
 				continue
 			}
+			if f.unsure && f.is != eventText && s.takeTextPart(f) {
+				taken = true
+				continue
+			}
 			f.on.fields = f.on.fields || f.field && f.is != eventText
-			taken = s.takePayload(f) || taken
+			if s.takePayload(f) {
+				taken = true
+				continue
+			}
+			for _, line := range f.joined {
+				s.r.others.addLine(1, line)
+			}
 		}
 	}
 	s.endOver()
@@ -247,7 +263,7 @@ func (s *openStreams) seenElsewhere(f *payload) bool {
 		return false
 	}
 	was := s.seen[f.id]
-	return was != nil && was.on != f.on && !compareKeys(was.keys, f.keys).conflicts()
+	return was != nil && was.on != f.on && !compareKeys(was.keys, f.keys).differsInSource()
 }
 
 func (s *openStreams) noteResponse(f *payload) {
@@ -309,7 +325,7 @@ func (s *openStreams) beginStream(f *payload) *logStream {
 		for i := len(s.open) - 1; i >= 0; i-- {
 			x := s.open[i]
 			a := compareKeys(x.keys, f.keys)
-			if x.on == f.on && x.of == f.of && a.same[ofRequest] > 0 && a.other[ofRequest] == 0 && (f.begins || traitsOf(f.of).Unnamed && x.finished && !x.over) {
+			if x.on == f.on && x.of == f.of && a.same[ofRequest] > 0 && a.other[ofRequest]+a.other[ofLeg] == 0 && (f.begins || traitsOf(f.of).Unnamed && x.finished && !x.over) {
 				s.endStream(x, capture.EndEOF, "")
 			}
 		}
@@ -385,8 +401,9 @@ func mayLackID(of *marks.Protocol) bool { return of == nil || of.Unnamed }
 
 // takeTextPart reads the next piece of a text that was cut anywhere, if exactly one open stream can contain it.
 func (s *openStreams) takeTextPart(f *payload) bool {
+	whole := f.is != aRest && f.is != eventText && !f.cut
 	fit := filterStreams(s.open, func(x *logStream) bool {
-		return x.on == f.on && x.pieces && x.midline && !x.mute && !x.lost && !compareKeys(x.keys, f.keys).conflicts()
+		return x.on == f.on && x.pieces && x.midline && (!whole || x.expects) && !x.mute && !x.lost && !compareKeys(x.keys, f.keys).conflicts()
 	})
 	if len(fit) > 1 {
 		fit = byRest(byRequest(fit, f), f)

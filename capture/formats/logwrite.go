@@ -48,10 +48,17 @@ func (s *openStreams) writePayload(x *logStream, f *payload) {
 	case x.pieces:
 		end = ""
 		x.midline = len(f.text) > 0 && f.text[len(f.text)-1] != '\n'
+		x.expects = x.midline && expectsValue(f.text)
 	case f.is != aRest && x.fields && f.field:
 		end = "\n\n"
 	}
 	s.writeBytes(x, at, f.text, end, &f.textOrigin, s.spanOf(f))
+}
+
+// expectsValue reports whether a JSON value can follow a text.
+func expectsValue(text []byte) bool {
+	text = bytes.TrimRight(text, " ")
+	return len(text) > 0 && bytes.IndexByte([]byte(":,["), text[len(text)-1]) >= 0
 }
 
 // writeBytes adds bytes of a stream, with the line ends that follow them there. The first record of a stream has
@@ -240,7 +247,7 @@ func (s *openStreams) holdTruncated(f *payload) bool {
 	if len(s.r.truncated) == maxTruncated {
 		s.takeTruncated(0)
 	}
-	s.r.truncated = append(s.r.truncated, &truncatedPayload{held, s.r.number})
+	s.r.truncated = append(s.r.truncated, &truncatedPayload{held, [][]byte{s.copyLine(f)}, s.r.number})
 	f.on.begun = f.on.begun || f.quoted
 	return true
 }
@@ -254,12 +261,14 @@ func (s *openStreams) continueTruncated(finds []payload, taken *bool) []payload 
 		if ours && len(finds) == 1 {
 			whole, is := s.joinTruncated(&held.payload, &finds[0])
 			if is && whole.cut {
+				held.lines = append(held.lines, s.copyLine(&finds[0]))
 				held.payload, held.line = whole, s.r.number
 				*taken = true
 				return nil
 			}
 			if is {
 				s.dropTruncated(i)
+				whole.joined = held.lines
 				return []payload{whole}
 			}
 		}
@@ -285,8 +294,19 @@ func (s *openStreams) takeTruncated(i int) {
 	s.countTruncated(&held.payload)
 	held.cut = false
 	if !s.takePayload(&held.payload) {
-		s.r.others.addLine(1, held.text)
+		for _, line := range held.lines {
+			s.r.others.addLine(1, line)
+		}
 	}
+}
+
+// copyLine returns the beginning of a payload's line as it is in the log.
+func (s *openStreams) copyLine(f *payload) []byte {
+	line := s.r.raw
+	if line == nil {
+		line = slices.Concat(f.before, f.text, f.after)
+	}
+	return bytes.Clone(line[:min(len(line), maxOtherLineBytes)])
 }
 
 // maxLinesBetween is the maximum number of other lines between two pieces of a payload.

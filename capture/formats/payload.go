@@ -45,6 +45,27 @@ const (
 	aRest     // other text at the place of payloads
 )
 
+// payloadForm is how a log writes the payloads of a stream. A gateway that logs both of its sides often writes them in
+// different forms.
+type payloadForm int8
+
+const (
+	anyForm  payloadForm = iota
+	asObject             // JSON objects
+	asEvents             // server-sent events
+)
+
+// formInLog returns the form of a payload.
+func (f *payload) formInLog() payloadForm {
+	switch {
+	case f.weak || f.is == aRest || f.is == aMark || f.is == anEvent || f.is == noPayload:
+		return anyForm
+	case f.field, f.is == eventText && !opensObject(f.text):
+		return asEvents
+	}
+	return asObject
+}
+
 // payloadRules are the marks of all protocols, prepared for reading payloads.
 type payloadRules struct {
 	from     *[]marks.Protocol

@@ -64,23 +64,33 @@ func (r *requestReader) Write(recs []capture.Record, p []byte, _ time.Duration) 
 }
 
 func (r *requestReader) Close(recs []capture.Record, end capture.End, why string, _ time.Duration) []capture.Record {
-	if r.rest == 0 && stdjson.Valid(r.body) {
-		tools := toolsIn(r.body)
-		for _, answer := range responsesIn(r.body) {
-			r.writeExchange(&recordedExchange{
-				layers: []string{"request", "history"}, request: tools, response: answer,
-				lacks: []capture.Lack{capture.Resent, capture.NoDeltas, capture.NoTimes, capture.NoEnding, capture.Composed},
-			})
-		}
-	}
-	r.writeExchange(&recordedExchange{
-		layers: []string{"request"}, request: r.body, lacks: []capture.Lack{capture.NoTimes, capture.NoBody},
-		cut: end == capture.EndCut, why: why,
-	})
+	writeRequest(&r.recordWriter, r.body, end == capture.EndCut, why)
 	if r.rest > 0 {
 		r.addNote(true, "the body is %d bytes longer than the limit (%d): the rest is left out, and its history is not read", r.rest, maxRequestBytes)
 	}
 	return r.recordWriter.takeWritten(recs)
+}
+
+// writeRequest writes an exchange for each message of a request's history in which the model made calls, and one for the
+// request itself.
+func writeRequest(o *recordWriter, body []byte, cut bool, why string) {
+	if len(body) <= maxRequestBytes && stdjson.Valid(body) {
+		o.writeHistory("request", body)
+	}
+	o.writeExchange(&recordedExchange{
+		layers: []string{"request"}, request: body, lacks: []capture.Lack{capture.NoTimes, capture.NoBody}, cut: cut, why: why,
+	})
+}
+
+// writeHistory writes an exchange for each message of a request's history in which the model made calls.
+func (o *recordWriter) writeHistory(layer string, body []byte) {
+	tools := toolsIn(body)
+	for _, answer := range responsesIn(body) {
+		o.writeExchange(&recordedExchange{
+			layers: []string{layer, "history"}, request: tools, response: answer,
+			lacks: []capture.Lack{capture.Resent, capture.NoDeltas, capture.NoTimes, capture.NoEnding, capture.Composed},
+		})
+	}
 }
 
 // toolsIn returns a request with only the tools, for the responses of the history. The messages before each response
@@ -106,6 +116,17 @@ type sentRule struct {
 	when, group []condition
 }
 
+func prepareSent(sent marks.Sent) sentRule {
+	r := sentRule{Sent: sent}
+	for _, text := range strings.Fields(sent.When) {
+		r.when = append(r.when, *parseCondition(text))
+	}
+	for _, text := range sent.Group {
+		r.group = append(r.group, *parseCondition(text))
+	}
+	return r
+}
+
 // responsesIn returns the messages of a history in which the model made calls, each in a response of its protocol.
 // Only the text around the message is toolscope's.
 func responsesIn(body []byte) (responses [][]byte) {
@@ -117,13 +138,7 @@ func responsesIn(body []byte) (responses [][]byte) {
 	var lists []string
 	for _, of := range *marks.All() {
 		for _, sent := range of.Sent {
-			r := sentRule{Sent: sent}
-			for _, text := range strings.Fields(sent.When) {
-				r.when = append(r.when, *parseCondition(text))
-			}
-			for _, text := range sent.Group {
-				r.group = append(r.group, *parseCondition(text))
-			}
+			r := prepareSent(sent)
 			if byList[sent.List] == nil {
 				lists = append(lists, sent.List)
 			}

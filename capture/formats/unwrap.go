@@ -22,6 +22,7 @@ type unwrapper struct {
 	payloads []payload
 	scope    int
 	within   int // quoted texts around the current place
+	first    int // end of the line's first JSON value, 0 if it is cut off
 
 	lines  int                          // lines so far
 	paths  map[uint64]*payloadPath      // where payloads have been
@@ -64,6 +65,7 @@ type payload struct {
 	scope  int               // payloads with the same scope are in one object
 	held   bool              // it was held until its stream was clear
 	event  *pendingEventName // the event name of a held payload
+	joined [][]byte          // the lines before its last one, if it is joined from several
 	textOrigin
 }
 
@@ -105,7 +107,7 @@ func (p *unwrapper) unwrap(line []byte) []payload {
 // reset forgets the last line.
 func (p *unwrapper) reset() {
 	p.wrappers, p.keys, p.slots, p.members, p.payloads = p.wrappers[:0], p.keys[:0], p.slots[:0], p.members[:0], p.payloads[:0]
-	p.scope, p.within, p.stamp, p.builder.texts = 0, 0, timestamp{}, p.builder.texts[:0]
+	p.first, p.scope, p.within, p.stamp, p.builder.texts = 0, 0, 0, timestamp{}, p.builder.texts[:0]
 }
 
 func (p *unwrapper) hash() uint64 {
@@ -335,11 +337,19 @@ func (p *unwrapper) searchJSON(t []byte, i int) (n int, found bool) {
 	if !whole && endsInContent(t[i:], 0) {
 		return n, false
 	}
+	p.noteFirstValue(end, whole)
 	found = p.searchAfterPrefix(t[:i], t[end:], func() bool { return p.searchValue(t[i:end:end], whole) })
 	if !whole {
 		n = 1
 	}
 	return n, found
+}
+
+// noteFirstValue records the end of a JSON value, if it is the first of the line and not inside a wrapper.
+func (p *unwrapper) noteFirstValue(end int, whole bool) {
+	if p.first == 0 && whole && len(p.wrappers) == 0 {
+		p.first = end
+	}
 }
 
 // endsInContent reports whether a JSON value is cut off inside a part of a conversation or session. A payload there
@@ -551,6 +561,13 @@ func (p *unwrapper) searchString(v []byte) bool {
 func (p *unwrapper) searchInQuotes(known *payloadPath, t []byte) bool {
 	p.within++
 	defer func() { p.within-- }()
+	if known != nil && (known.pieces || known.begun && !known.fields) && p.isWholeChunk(t) {
+		from, found := len(p.payloads), p.searchText(t)
+		for i := range p.payloads[from:] {
+			p.payloads[from+i].unsure = true
+		}
+		return found
+	}
 	if known != nil && known.pieces {
 		if s, is := p.readEvents(t); is {
 			return p.addPayload(payload{chunkInfo: s, text: t, quoted: true})
@@ -576,6 +593,18 @@ func (p *unwrapper) searchInQuotes(known *payloadPath, t []byte) bool {
 		return p.addPayload(payload{chunkInfo: chunkInfo{is: aChunk, weak: true, block: -1, number: -1}, text: t, quoted: true, cut: true})
 	}
 	return p.searchText(t) || p.addRest(t) || known != nil && p.addRestOf(known, t)
+}
+
+// isWholeChunk reports whether a text is only a complete chunk.
+func (p *unwrapper) isWholeChunk(t []byte) bool {
+	if !opensObject(t) {
+		return false
+	}
+	from := len(p.members)
+	all, n, closed := json.AppendFields(p.members, t)
+	s := p.rules.readInfo(all[from:])
+	p.members = all[:from]
+	return closed && n == len(t) && s.is == aChunk && !s.weak
 }
 
 // isBegun reports whether a text can be the first piece of an event stream, or of several objects, that was cut

@@ -39,8 +39,12 @@ func startsArmor(text []byte) bool {
 		return false
 	}
 	line := text[bytes.LastIndexByte(text, '\n')+1:]
+	begin := max(bytes.LastIndex(line, []byte("--BEGIN ")), bytes.LastIndex(line, []byte("-- BEGIN ")))
+	if begin < 0 || bytes.Contains(line[begin:], []byte("--END ")) || bytes.Contains(line[begin:], []byte("-- END ")) {
+		return false
+	}
 	for _, end := range []string{" PRIVATE KEY-----", " PRIVATE KEY BLOCK-----", " PRIVATE KEY ----"} {
-		if bytes.HasSuffix(line, []byte(end)) && bytes.Contains(line, []byte("--BEGIN ")) || bytes.HasSuffix(line, []byte(end)) && bytes.Contains(line, []byte("-- BEGIN ")) {
+		if bytes.HasSuffix(line, []byte(end)) {
 			return true
 		}
 	}
@@ -79,8 +83,12 @@ func (k *keyArmor) nextRules(last, c byte) []*rule {
 	return []*rule{armorFirst}
 }
 
-// looksArmored reports whether a run of base64 is not the name of a variable or a function.
+// looksArmored reports whether a run of base64 is not the name of a variable or a function, nor a path.
 func looksArmored(text []byte) bool {
+	return containsRange(text, 'A', 'Z') && looksEncoded(text)
+}
+
+func looksEncoded(text []byte) bool {
 	return text[len(text)-1] == '=' || bytes.HasPrefix(text, []byte("MI")) || len(text) >= 56 && !isWords(text) && containsRange(text, 'A', 'Z') && containsRange(text, '0', 'z') ||
 		countClassChanges(text)*4 >= len(text)
 }

@@ -11,6 +11,9 @@ import (
 	"testing"
 )
 
+// isSource matches the source of a rule: a page of a host, a standard, a manual, or where the shape was seen.
+var isSource = regexp.MustCompile(`^(?:[\w-]+(?:\.[\w-]+)+[/:]|[\w-]+(?:\.[\w-]+)+$|RFC [0-9]{4}|man |shape seen in )`)
+
 var blank = regexp.MustCompile(`\{([xXud]?)(\d+)\}`)
 
 // sample is a text of a rule with its blanks filled in, always the same way.
@@ -120,6 +123,11 @@ func TestKinds(t *testing.T) {
 			if strings.Contains(got, "[redacted") || !strings.Contains(got, strings.Trim(quoted(miss), `"`)) && place != "deep arguments" && strings.Trim(got, `"`) != miss {
 				t.Errorf("%s, %s in %s: %s (%s)", rule.name, miss, place, got, plain[place])
 			}
+		}
+	}
+	for _, rule := range slices.Concat(shapes, contexts) {
+		if !isSource.MatchString(rule.from) || rule.hit == "" || rule.miss == "" {
+			t.Errorf("%s has the hit %q, the near miss %q and the source %q", rule.name, rule.hit, rule.miss, rule.from)
 		}
 	}
 	if len(names) < 60 {

@@ -280,7 +280,7 @@ func (l *lexer) openString() {
 func (l *lexer) expectValue(top *container) {
 	m, out := l.s.inside, l.s.outside
 	switch {
-	case len(m.text) > 0 || m.isDropping():
+	case m.hasText() || m.isDropping():
 	case out.want.rule != nil: // of a text that is not JSON
 		m.want, out.want = out.want, expectation{}
 	case l.isKey || top != nil && top.field.list && !top.array:

@@ -25,6 +25,7 @@ type matcher struct {
 	tail    []byte // the last characters that were passed on
 	gram    uint32 // the last four of them
 
+	trial trial       // held back, before text: it may begin a shape
 	text  []byte      // held back: it may begin a secret
 	units []character // the same characters, with their places
 	grew  int64       // place in the input when the latest character came
@@ -65,8 +66,11 @@ const (
 )
 
 func (m *matcher) isIdle() bool {
-	return len(m.text) == 0 && m.want.rule == nil && (m.armor == nil || !m.armor.open) && !m.isDropping() && m.spell.isIdle()
+	return !m.hasText() && m.want.rule == nil && (m.armor == nil || !m.armor.open) && !m.isDropping() && m.spell.isIdle()
 }
+
+// hasText reports whether characters are held back that may begin a secret.
+func (m *matcher) hasText() bool { return len(m.text)+len(m.trial.text) > 0 }
 
 func (m *matcher) isDropping() bool { return m.drop.rule != nil || m.drop.rest != "" }
 
@@ -79,6 +83,7 @@ func (m *matcher) reset() {
 func (m *matcher) clearPending() {
 	m.text, m.units, m.candidates, m.known = m.text[:0], m.units[:0], m.candidates[:0], knownMatch{plain: m.known.plain[:0]}
 	m.led, m.unglued, m.young = false, false, false
+	m.trial.dropAll()
 }
 
 // passOver passes on characters that belong to no secret.
@@ -104,16 +109,19 @@ func (m *matcher) recentTail() []byte { return m.tail[max(0, len(m.tail)-tailSiz
 
 // allRead returns the last characters, with those that are held back.
 func (m *matcher) allRead() []byte {
-	if len(m.text) == 0 {
+	if !m.hasText() {
 		return m.recentTail()
 	}
-	return slices.Concat(m.recentTail(), m.text)
+	return slices.Concat(m.recentTail(), m.text, m.trial.text)
 }
 
 func (m *matcher) lastPassed() byte { return byte(m.gram) }
 
 // pendingFrom returns the place of the first character that is not passed on, or limit.
 func (m *matcher) pendingFrom(limit int64) int64 {
+	if len(m.trial.text) > 0 {
+		limit = min(limit, m.trial.runs[0].from)
+	}
 	return firstPending(m.units, m.spell.pendingFrom(limit))
 }
 
@@ -126,7 +134,7 @@ func (m *matcher) passOne(r *Redactor, c byte) {
 	if m.armor != nil && m.armor.open {
 		m.armor.passChar(m.recentTail())
 	}
-	if f := r.scan.pairs[uint16(m.gram)]; f&(mayFollow|mayFollowMore) != 0 || f&mayAssign != 0 && r.scan.mayAssign(m.gram) {
+	if r.scan.endsContext(r.scan.pairs[uint16(m.gram)], m.gram) {
 		m.expectSecret(r)
 	}
 }
@@ -155,6 +163,60 @@ func (m *matcher) isWordStart() bool {
 }
 
 var colours = classOf(";", "09")
+
+// trial is the beginning of a word that is compared with the shapes of secrets. Nearly all words fail soon, so
+// that their characters need not be held back one by one.
+type trial struct {
+	text []byte // characters that came in earlier chunks
+	runs []span // their places: each is a run of characters that are written as they are
+}
+
+const maxTrial = 64 // characters of a word that are compared in a trial
+
+func (t *trial) dropAll() { t.text, t.runs = t.text[:0], t.runs[:0] }
+
+// holdRun holds back more characters, at a place.
+func (t *trial) holdRun(p []byte, at int64) {
+	t.text, t.runs = append(t.text, p...), append(t.runs, span{at, at + int64(len(p))})
+}
+
+// tryWord compares the beginning of a word with the shapes: it is clean, open until more of it has come, or
+// may be a secret.
+func (r *Redactor) tryWord(p []byte) decision {
+	v := clean
+	if r.known.first[p[0]] && (len(p) < 4 || r.known.mayBegin(gramOf(p))) {
+		if v = open; len(p) >= 4 {
+			return secret
+		}
+	}
+	switch {
+	case len(p) == 1:
+		if len(r.book.begins[p[0]]) > 0 {
+			v = open
+		}
+		return v
+	case !r.scan.mayBeginWith(p): // only a digest may
+		if lowerHex[p[0]] && mayBeginDigest(p) {
+			if v = open; len(p) > digestSize {
+				return secret
+			}
+		}
+		return v
+	}
+	for _, rule := range r.book.pairs[pairOf(p[0], p[1])] {
+		c := ruleMatch{rule: rule}
+		for i := 0; i < len(p) && c.state == alive; i++ {
+			c.next(p[i])
+		}
+		switch {
+		case c.state == alive && len(p) <= maxTrial:
+			v = open
+		case c.state != dead:
+			return secret
+		}
+	}
+	return v
+}
 
 // tryStart checks whether a character may begin a secret, and then holds it back.
 func (m *matcher) tryStart(r *Redactor, u character) bool {

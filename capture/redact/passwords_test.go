@@ -99,6 +99,10 @@ func TestNoPasswords(t *testing.T) {
 		"  password: String,", "password = getpass.getpass2()", `{"password":"The password of the user, at least 8 characters"}`, "secret: secretName2Of3Names.value", `{"type":"password","name":"password1"}`,
 		"if password == hunter2Hunter2.x {", "private_key: PrivateKeyTypes.RSA2048Key", `{"sessionId":"5e8f0c1a-9b7d-4e6f-8a0b-2c4d6e8f0a1b"}`, `{"session_id":"ses_01J9ZQ3N5V8X2B4D6F8H0K2M4P"}`, `{"code":"invalid_api_key_2"}`,
 		`{"code":"print(open('a1b2c3d4e5f6').read())"}`, `{"d":"M10.5 20.25h3.5v1.25l8.75-3.5z"}`, `{"k":"a9f8","d":1}`,
+		"    --- PASS: TestAddrString/ipv4-in-ipv6+zone (0.00s)", "Secret: TPM2BEncryptedSecret{", "replace(`\"access_token\":\"`+x509SyntheticToken3+`\",`)", "replace('{\"password\":\"' + fakePassword2 + '\"}')",
+		`SessionID: "sesn_02BXaLbZCnS4xNQEaznFEyv8"`, "password: p@ssw0rd", "password=longpasswordofmanycharacters1234567890", "password: P@ssw0rd1234", "ftp://user:p@ssword@h.example", "Authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==",
+		"Cookie: __utmz=000000000.0000000000.00.0.utmcsr=h.example|utmccn=(referral)|utmcmd=referral", "ABIAAQCATEIAAAAAADQAAAAAAAAAAycAABIAAQDATEIAAAAAAHYA", "+EAAAAAAAPHwBIgf4AAEAAD4MYAQAASIsU8kiJxkjB6A1IJf8fAABIi7zCAAAgAIQCildj",
+		"in|inline|inout|interface|line|lineadj|linear|namespace|null|out|packoffset|packs|of|pass|pixelfragment|point|precise",
 	} {
 		for _, form := range []string{text, quotedPlain(text), quotedPlain(quotedPlain(text))} {
 			if got := redactor().Text(form); got != form {
@@ -166,6 +170,7 @@ func TestNoArmor(t *testing.T) {
 	for _, text := range []string{
 		"if strings.Contains(data, \"-----BEGIN PRIVATE KEY-----\") { return parsePrivateKeyFromPEMEncodedData(data) }", "-----BEGIN PUBLIC KEY-----\n" + sample("{64}\n{64}") + "\n-----END PUBLIC KEY-----",
 		"grep -r 'BEGIN PRIVATE KEY-----' /etc/ssl/" + sample("{64}"), `{"a":"-----BEGIN PRIVATE KEY-----","signature":"` + sample("{300}") + `"}`, "-----BEGIN PRIVATE KEY-----\nkept in the safe\n-----END PRIVATE KEY-----\n" + sample("{64}"),
+		`key="-----BEGIN PRIVATE KEY-----\nXXXX\n-----END PRIVATE KEY-----" or :keyfile=/path/to/the/key.pem and ` + sample("{64}"), "-----BEGIN PRIVATE KEY----- is in the file :keyfile=/path/to/the/key",
 	} {
 		if got := redactor().Text(text); got != text {
 			t.Errorf("%s became %s", text, got)

@@ -56,6 +56,11 @@ func isShuffled(text []byte) bool {
 	return countClassChanges(text)*10 >= len(text)*3 && hasBothCases(text) && nonWordChars(text) >= minRandomChars && entropy(text) >= 3 && !isPlaceholder(text)
 }
 
+// isShuffledAfter is isShuffled without the zeros of binary data in base64 after the first characters.
+func isShuffledAfter(first int) secretCheck {
+	return func(text []byte) bool { return isShuffled(text) && !bytes.Contains(text[first:], []byte("AAAA")) }
+}
+
 func isMixedOrShuffled(text []byte) bool { return isShuffled(text) || mixedCheck(3)(text) }
 
 func hasLetter(text []byte) bool {
@@ -158,7 +163,7 @@ var placeholders = []string{
 
 // isPlaceholder reports whether a text stands for a credential that is elsewhere.
 func isPlaceholder(text []byte) bool {
-	if len(text) == 0 || strings.IndexByte("$%{<@[(", text[0]) >= 0 || bytes.Contains(text, []byte("${")) || bytes.Contains(text, []byte("{{")) {
+	if len(text) == 0 || strings.IndexByte("$%{<@[(", text[0]) >= 0 || isJoined(text) || bytes.Contains(text, []byte("${")) || bytes.Contains(text, []byte("{{")) {
 		return true
 	}
 	return hasPlaceholder(bytes.ToLower(text))
@@ -174,8 +179,11 @@ func hasPlaceholder(lower []byte) bool {
 	return false
 }
 
-// noExample excludes the keys in Amazon's manuals.
-func noExample(text []byte) bool { return !bytes.HasSuffix(text, []byte("EXAMPLE")) }
+// noExample excludes the keys in Amazon's manuals, and the zeros of binary data in base64.
+func noExample(text []byte) bool {
+	isZeros := bytes.Contains(text, []byte("AAAA")) && !bytes.ContainsAny(text, "0123456789")
+	return !bytes.HasSuffix(text, []byte("EXAMPLE")) && !isZeros
+}
 
 // lenWithoutFullStop excludes the full stop after a secret, which belongs to the sentence.
 func lenWithoutFullStop(text []byte) int { return len(bytes.TrimRight(text, ".:")) }
@@ -190,8 +198,11 @@ func inLine(is secretCheck) secretCheck {
 // isBasicAuth reports whether a text is a name and a password in base64.
 func isBasicAuth(text []byte) bool {
 	plain, err := base64.StdEncoding.DecodeString(string(text))
-	return err == nil && bytes.IndexByte(plain, ':') >= 1 && !bytes.ContainsFunc(plain, func(c rune) bool { return c < ' ' || c > '~' })
+	return err == nil && bytes.IndexByte(plain, ':') >= 1 && !exampleLogins[string(plain)] && !bytes.ContainsFunc(plain, func(c rune) bool { return c < ' ' || c > '~' })
 }
+
+// exampleLogins are those of RFC 2617, RFC 7617 and their readers.
+var exampleLogins = map[string]bool{"Aladdin:open sesame": true, "aladdin:opensesame": true, "foo:bar": true}
 
 // userinfoLen returns the length of a name and a password up to the last @ before the host.
 func userinfoLen(text []byte) int {
@@ -200,7 +211,7 @@ func userinfoLen(text []byte) int {
 		return 0
 	}
 	_, password, ok := bytes.Cut(text[:n], []byte(":"))
-	if lower := string(bytes.ToLower(password)); !ok || isPlaceholder(password) || len(password) < 3 || commonPasswords[lower] {
+	if !ok || isPlaceholder(password) || len(password) < 3 || isCommonPassword(string(bytes.ToLower(password))) {
 		return 0
 	}
 	return n
@@ -209,7 +220,16 @@ func userinfoLen(text []byte) int {
 // commonPasswords are those of examples.
 var commonPasswords = map[string]bool{
 	"pass": true, "password": true, "passwd": true, "passw0rd": true, "pwd": true, "secret": true, "user": true, "test": true, "guest": true, "token": true,
-	"example": true, "foo": true, "bar": true, "abc": true, "xxx": true, "key": true, "pw": true,
+	"example": true, "opensesame": true, "foo": true, "bar": true, "abc": true, "xxx": true, "key": true, "pw": true,
+}
+
+// signsAsLetters replaces the signs and digits that people write in common passwords.
+var signsAsLetters = strings.NewReplacer("@", "a", "0", "o", "3", "e", "$", "s", "1", "i", "^", "")
+
+// isCommonPassword reports whether a password in lower case is one of commonPasswords, also with signs for
+// letters.
+func isCommonPassword(lower string) bool {
+	return commonPasswords[lower] || commonPasswords[signsAsLetters.Replace(lower)]
 }
 
 // afterColon requires a random password after a name.
@@ -291,10 +311,17 @@ func looksPassword(text []byte) bool {
 		return bytes.Count(text, []byte("-")) >= 3 && bytes.Equal(lower, text) && len(text) == len(bytes.Trim(text, "./:_"))
 	}
 	plain := strings.TrimRight(string(lower), "0123456789!")
-	return !commonPasswords[plain] && !strings.Contains(plain, "password") && bytes.Count(text, text[:1]) < len(text)
+	return !isCommonPassword(plain) && !strings.Contains(plain, "password") && bytes.Count(text, text[:1]) < len(text)
 }
 
-func isPasswordOrRandom(text []byte) bool { return looksPassword(text) || looksRandom(text) }
+func isPasswordOrRandom(text []byte) bool { return looksPassword(text) || isRandomPassword(text) }
+
+// isRandomPassword reports whether a password in code is random, and not a common one with a number.
+func isRandomPassword(text []byte) bool {
+	plain := strings.TrimRight(string(bytes.ToLower(text)), "0123456789!")
+	isExample := strings.Contains(plain, "password") && countTrailing([]byte(plain), small) == len(plain)
+	return looksRandom(text) && !isCommonPassword(plain) && !isExample
+}
 
 // isAppPassword reports whether a text is four groups of four small letters, as mail providers show the
 // password of a program.
@@ -317,6 +344,9 @@ var small = classOf("", "az")
 // isTemplate reports whether a text stands for a value that is elsewhere: $NAME, ${…}, {{…}}, %NAME%, <…>.
 func isTemplate(text []byte) bool {
 	first, last := text[0], text[len(text)-1]
+	if isJoined(text) {
+		return true
+	}
 	switch first {
 	case '$':
 		rest := text[1:]
@@ -328,6 +358,13 @@ func isTemplate(text []byte) bool {
 	}
 	_, inBraces, _ := bytes.Cut(text, []byte("{"))
 	return bytes.ContainsAny(text, "$%{") && bytes.IndexByte(inBraces, '}') >= 0 || bytes.Contains(text, []byte("://"))
+}
+
+// isJoined reports whether a text is code between two literals, as in '"token":"'+token+'"'.
+func isJoined(text []byte) bool {
+	quote := text[0]
+	inner := bytes.Trim(text, "\"'`")
+	return (quote == '"' || quote == '\'' || quote == '`') && len(inner) < len(text) && bytes.HasPrefix(bytes.TrimLeft(inner, " "), []byte("+")) && bytes.HasSuffix(bytes.TrimRight(inner, " "), []byte("+"))
 }
 
 // inVariable are the characters of a variable of an environment.
@@ -346,7 +383,7 @@ func isExpression(text []byte) bool {
 }
 
 // callIDs are the beginnings of ids that providers give to calls, messages and sessions.
-var callIDs = strings.Fields("toolu_ srvtoolu_ call_ fc_ msg_ resp_ rs_ chatcmpl- req_ ses_ gen- run_ thread_ asst_ file- batch_")
+var callIDs = strings.Fields("toolu_ srvtoolu_ call_ fc_ msg_ resp_ rs_ chatcmpl- req_ ses_ gen- run_ sesn_ thread_ asst_ file- batch_")
 
 func isCallID(text []byte) bool {
 	for _, id := range callIDs {

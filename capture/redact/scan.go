@@ -5,8 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"regexp/syntax"
-	"slices"
-	"strings"
 	"sync"
 )
 
@@ -33,15 +31,14 @@ var sharedRules = sync.OnceValue(func() *ruleSet {
 	b := &ruleSet{glued: map[uint32][]*rule{}, pairs: map[uint16][]*rule{}}
 	all := compileRules(shapes)
 	for _, rule := range all {
-		for c := range b.begins {
-			if rule.canBegin(byte(c)) {
-				b.begins[c] = append(b.begins[c], rule)
-			}
+		for _, one := range firstCharacters(rule.parts, 1) {
+			b.begins[one[0]] = append(b.begins[one[0]], rule)
+		}
+		for _, two := range firstCharacters(rule.parts, 2) {
+			pair := pairOf(two[0], two[1])
+			b.pairs[pair] = append(b.pairs[pair], rule)
 		}
 		for _, head := range rule.heads {
-			if pair := pairOf(head[0], head[1]); !slices.Contains(b.pairs[pair], rule) {
-				b.pairs[pair] = append(b.pairs[pair], rule)
-			}
 			if rule.canGlue() {
 				gram := gramOf([]byte(head))
 				b.glued[gram] = append(b.glued[gram], rule)
@@ -65,13 +62,14 @@ type scanner struct {
 func newScanner(shapes []*rule) *scanner {
 	s := new(scanner)
 	for _, rule := range shapes {
+		for _, one := range firstCharacters(rule.parts, 1) {
+			s.addWordStart(one[0])
+		}
+		for _, two := range firstCharacters(rule.parts, 2) {
+			s.pairs[pairOf(two[0], two[1])] |= mayHead
+		}
 		for _, head := range rule.heads {
-			if strings.HasPrefix(rule.shape, digestHead) {
-				s.addWordStart(head[0])
-				s.pairs[pairOf(head[0], head[1])] |= mayHead
-				continue
-			}
-			s.addHead(head)
+			s.addBeginning(head)
 			if rule.canGlue() {
 				s.pairs[pairOf(head[2], head[3])] |= mayGlue
 			}
@@ -80,16 +78,20 @@ func newScanner(shapes []*rule) *scanner {
 	for _, rule := range contexts {
 		switch n := len(rule.after); n {
 		case 1:
-			s.addContextEnd(rule.after[0], map[byte]*[256]bool{':': alnum, '.': lowerHex}[rule.after[0]])
-		case 2, 3:
-			s.pairs[pairOf(rule.after[n-2], rule.after[n-1])] |= mayFollow
+			s.addDigitsBefore(rule.after)
+		case 2:
+			s.pairs[pairOf(rule.after[0], rule.after[1])] |= mayFollow
+		case 3:
+			s.addAssignment(rule.after)
 		default:
-			s.pairs[pairOf(rule.after[n-2], rule.after[n-1])] |= mayFollowMore
-			s.grams.add(gramHash(gramOf([]byte(rule.after[n-4:]))))
+			s.addContext(rule.after[n-4:])
 		}
 	}
-	for _, sign := range []byte("=:") {
-		for _, between := range []string{"", " ", "\"", "'", "`"} {
+	for _, end := range []string{"nes:", "----"} { // of the lines before a private key
+		s.addContext(end)
+	}
+	for _, sign := range []byte("=:|") {
+		for _, between := range []string{"", " ", "\"", "'", "`", "*"} {
 			s.addNameEnds(between + string(sign))
 		}
 		for _, before := range []string{"  ", "\" ", "' ", "` ", "] ", "\"]", "']", "**", "* ", "\t\t", " \t", "e\t", "d\t", "n\t", "t\t", "y\t"} {
@@ -101,14 +103,12 @@ func newScanner(shapes []*rule) *scanner {
 			s.addAssignment(`"` + name.end + `":`)
 		}
 	}
-	s.addNameEnds("\",")
-	s.addNameEnds("',")
-	s.addContextEnd('>', inName)
-	s.addContextEnd('|', classOf(" *`", "az", "AZ"))
+	for _, signs := range []string{"\",", "',", ">"} {
+		s.addNameEnds(signs)
+	}
 	for _, end := range []string{"\n\r\n", "\"\n\n"} { // of the headers of a form's part
 		s.addAssignment(end)
 	}
-	s.pairs[pairOf('-', '-')] |= mayFollow
 	return s
 }
 
@@ -139,12 +139,30 @@ func endHash(end string) uint32 {
 	return gramHash(gramOf([]byte(end)))
 }
 
-func (s *scanner) addContextEnd(c byte, before *[256]bool) {
-	for b := range 256 {
-		if before[b] {
-			s.pairs[pairOf(byte(b), c)] |= mayFollow
-		}
+// addDigitsBefore adds the end of a context after digits: three, or hexadecimal ones before a full stop.
+func (s *scanner) addDigitsBefore(end string) {
+	before, class := []string{end}, digits
+	if end == "." {
+		class = lowerHex
 	}
+	for range 3 {
+		var longer []string
+		for c := range 256 {
+			for i := 0; class[c] && i < len(before); i++ {
+				longer = append(longer, string([]byte{byte(c)})+before[i])
+			}
+		}
+		before = longer
+	}
+	for _, context := range before {
+		s.addContext(context)
+	}
+}
+
+// addContext adds the last four characters of a context.
+func (s *scanner) addContext(end string) {
+	s.pairs[pairOf(end[2], end[3])] |= mayFollowMore
+	s.grams.add(gramHash(gramOf([]byte(end))))
 }
 
 // addWordStart adds the first character of a word.
@@ -182,9 +200,14 @@ var lowerHex = classOf("", "09", "af")
 func (s *scanner) addHead(head string) {
 	s.addWordStart(head[0])
 	s.pairs[pairOf(head[0], head[1])] |= mayHead
+	s.addBeginning(head)
+}
+
+// addBeginning adds the hashes of the beginning of a word.
+func (s *scanner) addBeginning(head string) {
 	if len(head) == 2 {
 		for c := range 256 {
-			s.addHead(head + string([]byte{byte(c)}))
+			s.addBeginning(head + string([]byte{byte(c)}))
 		}
 		return
 	}
@@ -242,20 +265,47 @@ func (r *Redactor) nextCandidate(m *matcher, p []byte, i int) (at int, context b
 		switch {
 		case f&mayBegin != 0 && (i+1 == len(p) || s.pairs[pairOf(p[i], p[i+1])]&mayHead != 0) && s.mayBeginAt(p[i:]):
 			return i, false
-		case f&mayFollow != 0:
-			return i, f&mayGlue == 0
-		case f&mayAssign != 0 && s.mayAssign(gram):
-			return i, f&mayGlue == 0
-		case f&(mayGlue|mayFollowMore) != 0 && s.grams.has(gramHash(gram)):
+		case s.endsContext(f, gram), f&mayGlue != 0 && s.grams.has(gramHash(gram)):
 			return i, f&mayGlue == 0
 		}
 	}
 	return i, false
 }
 
-// mayAssign reports whether four characters end with the name of a credential and a sign.
-func (s *scanner) mayAssign(gram uint32) bool {
-	return s.grams.has(gramHash(gram<<8)&^1) || s.grams.has(gramHash(gram))
+// tryCandidate compares the word at a candidate with the shapes. Another candidate may be a secret.
+func (r *Redactor) tryCandidate(m *matcher, p []byte) decision {
+	switch flags := r.scan.pairs[uint16(m.gram)<<8|uint16(p[0])]; {
+	case flags&mayGlue != 0 || flags&mayBegin == 0:
+		return secret
+	case !m.isWordStart():
+		return clean
+	}
+	return r.tryWord(p[:min(len(p), maxTrial+1)])
+}
+
+// canPass reports whether no secret may begin at a character, and none is expected after it.
+func (r *Redactor) canPass(m *matcher, c byte) bool {
+	gram := m.gram<<8 | uint32(c)
+	flags := r.scan.pairs[uint16(gram)]
+	return flags&(mayBegin|mayGlue) == 0 && !r.scan.endsContext(flags, gram)
+}
+
+// canPassAll reports the same of the characters of a text, whose first one begins no secret.
+func (r *Redactor) canPassAll(m *matcher, text []byte) bool {
+	before := m.gram
+	m.gram = before<<8 | uint32(text[0])
+	at := 0
+	if !r.scan.endsContext(r.scan.pairs[uint16(m.gram)], m.gram) {
+		at, _ = r.nextCandidate(m, text, 1)
+	}
+	m.gram = before
+	return at == len(text)
+}
+
+// endsContext reports whether a secret may be expected after four characters, the last two with flags f.
+func (s *scanner) endsContext(f uint8, gram uint32) bool {
+	return f&mayFollow != 0 || f&mayAssign != 0 && s.grams.has(gramHash(gram<<8)&^1) ||
+		f&(mayAssign|mayFollowMore) != 0 && s.grams.has(gramHash(gram))
 }
 
 // canSkip reports whether a short, self-contained string can't have a secret.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"toolscope/stream/json"
 )
 
 // replacement replaces a range of the input.
@@ -56,31 +58,54 @@ func (s *textRedactor) write(p []byte) {
 // read reads bytes in steps that end at multiples of a fixed size, so that decisions there do not depend
 // on how the input is cut.
 func (s *textRedactor) read(p []byte) {
-	const step = 1 << 10
 	for len(p) > 0 {
-		n := min(len(p), int(step-s.pos%step))
+		n := min(len(p), int(s.nextSettling()-s.pos))
 		s.lex.read(p[:n], s.pos)
 		s.pos += int64(n)
 		p = p[n:]
-		if s.pos%step == 0 {
+		if s.pos%settleStep == 0 {
 			s.settleIdle(maxIdleBytes)
 		}
 	}
 }
 
-// settleIdle decides the texts that have not grown for limit bytes.
-func (s *textRedactor) settleIdle(limit int64) {
-	for _, m := range append(s.texts.waiting, s.outside, s.inside) {
-		if m.pendingFrom(s.pos) < s.pos && s.pos-m.grew >= limit {
-			s.decideNow(m)
+const settleStep = 1 << 10 // bytes between two places where idle texts are decided
+
+// nextSettling returns the next place where a text may have been idle for so long that it must be decided.
+func (s *textRedactor) nextSettling() int64 {
+	grew := s.pos
+	for _, m := range s.texts.waiting {
+		grew = min(grew, m.grew)
+	}
+	for _, m := range []*matcher{s.outside, s.inside} {
+		if m.isHolding() {
+			grew = min(grew, m.grew)
 		}
 	}
+	return max(s.pos/settleStep+1, (grew+maxIdleBytes)/settleStep) * settleStep
+}
+
+// settleIdle decides the texts that have not grown for limit bytes.
+func (s *textRedactor) settleIdle(limit int64) {
+	for _, m := range s.texts.waiting {
+		s.settleText(m, limit)
+	}
+	s.settleText(s.outside, limit)
+	s.settleText(s.inside, limit)
 	s.texts.waiting = slices.DeleteFunc(s.texts.waiting, func(m *matcher) bool { return !m.isHolding() })
+}
+
+// settleText decides a text that has not grown for limit bytes.
+func (s *textRedactor) settleText(m *matcher, limit int64) {
+	if m.pendingFrom(s.pos) < s.pos && s.pos-m.grew >= limit {
+		s.decideNow(m)
+	}
 }
 
 // decideNow decides without more input: a secret that has begun is replaced as far as it has come, and
 // its continuation is dropped later.
 func (s *textRedactor) decideNow(m *matcher) {
+	s.endTrial(m)
 	markPassed(m.spell.pieces)
 	if len(m.text) == 0 {
 		return
@@ -135,6 +160,7 @@ func (s *textRedactor) finishBody() {
 
 // endText ends a text.
 func (s *textRedactor) endText(m *matcher) {
+	s.endTrial(m)
 	s.now = m
 	m.spell.finish(s.decode)
 	for len(m.text) > 0 {
@@ -164,10 +190,7 @@ func (s *textRedactor) endText(m *matcher) {
 // readText takes the next characters of a text as they are written: with escapes and percent signs.
 func (s *textRedactor) readText(m *matcher, p []byte, at int64) {
 	for len(p) > 0 {
-		n := 0
-		for n < len(p) && p[n] != '\\' && p[n] != '%' {
-			n++
-		}
+		n := literalRun(p)
 		if n == 0 {
 			n = s.readEscape(m, p, at)
 		} else {
@@ -175,6 +198,19 @@ func (s *textRedactor) readText(m *matcher, p []byte, at int64) {
 		}
 		p, at = p[n:], at+int64(n)
 	}
+}
+
+// literalRun returns how many characters are before the next escape.
+func literalRun(p []byte) (n int) {
+	for n < len(p) && p[n] != '\\' && (p[n] != '%' || isPlainPercent(p[n+1:])) {
+		n++
+	}
+	return n
+}
+
+// isPlainPercent reports whether the characters after a percent sign show that it is not an escape.
+func isPlainPercent(after []byte) bool {
+	return len(after) > 0 && json.HexValue(after[0]) < 0 || len(after) > 1 && json.HexValue(after[1]) < 0
 }
 
 // readEscape takes an escape that begins with a backslash or a percent sign. It takes all of a common
@@ -187,6 +223,7 @@ func (s *textRedactor) readEscape(m *matcher, p []byte, at int64) (n int) {
 		s.readChar(m, p[0], span{at, at + 1})
 		return 1
 	}
+	s.endTrial(m)
 	u := character{c: escapeMeans[p[n]], at: span{at, at + int64(n) + 1}}
 	s.now, m.grew = m, max(m.grew, u.at.to)
 	s.takeDecoded(u)
@@ -196,6 +233,9 @@ func (s *textRedactor) readEscape(m *matcher, p []byte, at int64) (n int) {
 // scan takes literal characters of a text, from place at on.
 func (s *textRedactor) scan(m *matcher, p []byte, at int64) {
 	for i := 0; i < len(p); {
+		if len(m.trial.text) > 0 && s.continueTrial(m, p[i:], at+int64(i)) {
+			return
+		}
 		if m.isIdle() {
 			j, context := s.r.nextCandidate(m, p, i)
 			if context {
@@ -210,14 +250,67 @@ func (s *textRedactor) scan(m *matcher, p []byte, at int64) {
 			if context {
 				continue
 			}
+			switch s.r.tryCandidate(m, p[i:]) {
+			case clean:
+				m.passOne(s.r, p[i])
+				i++
+				continue
+			case open:
+				m.trial.holdRun(p[i:], at+int64(i))
+				m.grew = max(m.grew, at+int64(len(p)))
+				return
+			}
 		}
 		s.readChar(m, p[i], span{at + int64(i), at + int64(i) + 1})
 		i++
 	}
 }
 
+// continueTrial compares the word that is on trial together with more literal characters, and reports whether
+// these belong to it. If the word is clean, its characters are passed on.
+func (s *textRedactor) continueTrial(m *matcher, p []byte, at int64) bool {
+	word := append(m.trial.text, p[:min(len(p), maxTrial+1)]...)
+	v := s.r.tryWord(word)
+	m.trial.text = word[:len(m.trial.text)]
+	switch v {
+	case open:
+		m.trial.holdRun(p, at)
+		m.grew = max(m.grew, at+int64(len(p)))
+		return true
+	case clean:
+		if s.r.canPassAll(m, m.trial.text) {
+			m.passOver(m.trial.text)
+			m.trial.dropAll()
+			return false
+		}
+	}
+	s.endTrial(m)
+	return false
+}
+
+// endTrial holds back the characters of a word that is on trial one by one.
+func (s *textRedactor) endTrial(m *matcher) {
+	if len(m.trial.text) == 0 {
+		return
+	}
+	text, runs := slices.Clone(m.trial.text), slices.Clone(m.trial.runs)
+	m.trial.dropAll()
+	s.now = m
+	for _, run := range runs {
+		for at := run.from; at < run.to; at++ {
+			s.takeDecoded(character{c: text[0], at: span{at, at + 1}})
+			text = text[1:]
+		}
+	}
+}
+
 // readChar takes one character of a text as it is written.
 func (s *textRedactor) readChar(m *matcher, c byte, at span) {
+	if m.isIdle() && c != '\\' && c != '%' && s.r.canPass(m, c) {
+		m.passOver([]byte{c})
+		return
+	}
+	s.endTrial(m)
 	m.grew = max(m.grew, at.to)
 	s.now = m
 	m.spell.read(character{c: c, at: at}, s.decode)
@@ -281,10 +374,15 @@ func (s *textRedactor) rescan(m *matcher, n int) {
 	case n == 0:
 		from = 1
 	}
+	led := m.led
+	if text := m.text; n == 0 && !led && m.want.rule == nil && !m.armor.open && s.r.canPassAll(m, text) {
+		m.clearPending()
+		m.passOver(text)
+		return
+	}
 	for i := len(m.units) - 1; i >= from; i-- {
 		s.todo = append(s.todo, m.units[i])
 	}
-	led := m.led
 	switch {
 	case n > 0:
 		m.markReplaced(removal{})

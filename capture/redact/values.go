@@ -51,7 +51,7 @@ var values = func() (all [isPrivate + 1][valueForms]*rule) {
 	for test, is := range map[valueTest]struct{ bare, whole, field secretCheck }{
 		isRandom: {looksRandom, looksRandom, looksRandom}, isPlausible: {maybeCredential, maybeCredential, maybeCredential},
 		isMeant: {maybeCredential, maybeCredential, looksSecret}, isBasic: {isBasicAuth, isBasicAuth, isBasicAuth},
-		isPassword: {looksRandom, isPasswordOrRandom, isPasswordOrRandom}, isSession: {looksSession, looksSession, looksSession},
+		isPassword: {isRandomPassword, isPasswordOrRandom, isPasswordOrRandom}, isSession: {looksSession, looksSession, looksSession},
 		isCode: {looksCode, looksCode, looksCode}, isKeyPart: {isNothing, looksKeyPart, looksKeyPart},
 		isCookies: {isNothing, isNothing, isNothing}, isPrivate: {isNothing, isNothing, isNothing},
 	} {
@@ -92,7 +92,8 @@ func isLine(is secretCheck) secretCheck {
 // isTyped reports whether a text is a name of a program, or one before a bracket.
 func isTyped(text []byte) bool {
 	if n := bytes.IndexAny(text, "([{"); n > 0 {
-		return isWords(text[:n]) || isExpression(text[:n]) || text[n] == '('
+		literal := text[n] == '{' && n == len(text)-1 && 'A' <= text[0] && text[0] <= 'Z' && countTrailing(text[:n], inWord) == n
+		return isWords(text[:n]) || isExpression(text[:n]) || text[n] == '(' || literal
 	}
 	return isExpression(text)
 }
@@ -138,6 +139,8 @@ func assignedName(text []byte) (known secretName, form valueForm, ok bool) {
 	}
 	switch {
 	case !ok:
+	case sign == ':' && string(name) == "PASS" && len(bytes.TrimLeft(before[bytes.LastIndexByte(before, '\n')+1:], " \t")) > 0: // of a test
+		ok = false
 	case scope == inRequest && known.value != isCookies:
 		known.value = isPlausible
 	case scope == inText && (sign == '=' || known.end != "pass" || len(name) > len("pass")) && isLineStart(before, name, sign, len(rest)+1 == len(text)):
@@ -223,10 +226,12 @@ func elementName(text []byte) (known secretName, ok bool) {
 
 // columnName returns the secretName of a column of a table that ends a text: | password |.
 func columnName(text []byte) (known secretName, ok bool) {
-	line := bytes.TrimLeft(text[bytes.LastIndexByte(text, '\n')+1:], " \t0123456789-+>→:")
+	start := bytes.LastIndexByte(text, '\n') + 1
+	line := bytes.TrimLeft(text[start:], " \t0123456789-+>→:")
+	whole := start > 0 || len(text) < tailSize
 	text = bytes.TrimRight(text[:len(text)-1], " *`")
 	n := countTrailing(text, inName)
-	if n == 0 || line[0] != '|' || !bytes.HasSuffix(bytes.TrimRight(text[:len(text)-n], " *`"), []byte("|")) {
+	if n == 0 || !whole || line[0] != '|' || !bytes.HasSuffix(bytes.TrimRight(text[:len(text)-n], " *`"), []byte("|")) {
 		return secretName{}, false
 	}
 	return credentialName(text[len(text)-n:], inText)
@@ -351,7 +356,7 @@ func (m *matcher) nextRule(u character) *rule {
 		switch {
 		case c == '\n' || c == '\r' || (c == '"' || c == '\'') && w.gap > 4:
 			*w = expectation{}
-		case last == '=':
+		case last == '=' && !isAnalytics(m.recentTail()):
 			return cookieValue
 		}
 		return nil
@@ -426,6 +431,12 @@ func (m *matcher) nextAuthority(u character, last byte) *rule {
 
 // cookieValue is the value of a cookie in a text.
 var cookieValue = valueRule(rule{shape: `[^\x00-\x20;,"'\\<>` + "`" + `]{8,}`, is: looksRandom}, "", false)
+
+// isAnalytics reports whether a text ends with the name of a cookie that only counts visits, and its sign.
+func isAnalytics(text []byte) bool {
+	name := text[:len(text)-1]
+	return bytes.HasPrefix(name[len(name)-countTrailing(name, inName):], []byte("__utm"))
+}
 
 // quotedName reports whether a text ends with a name in quotes, and the sign of an assignment.
 func quotedName(text []byte) bool {

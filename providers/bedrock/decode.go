@@ -95,7 +95,7 @@ func (d *decoder) startMessage() {
 	d.openTurn()
 }
 
-// openTurn opens a turn. Neither events nor a body name its model.
+// openTurn opens a turn. Neither the events nor the body names the model.
 func (d *decoder) openTurn() *protocol.Turn {
 	d.stopped, d.counted = false, false
 	d.turn = d.Open(stream.Opening{})

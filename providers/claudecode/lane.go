@@ -72,8 +72,7 @@ func (l *agent) addBlock(message, block json.Value) {
 	id := message.Get("id")
 	if goesOn := l.unstreamed && (!id.HasText() || id.Is(l.message)) || l.isOpen() && !l.unstreamed; !goesOn {
 		l.endMessage()
-		l.feedFrame(newEvent("message_start", newMember("message", newObject(
-			newMember("id", id), newMember("model", message.Get("model")), newMember("usage", message.Get("usage"))))))
+		feedFrame(l.decoder, startOf(message))
 		l.unstreamed, l.message, l.next = true, id.Text(), 0
 	}
 	index := l.next
@@ -81,17 +80,22 @@ func (l *agent) addBlock(message, block json.Value) {
 		index += extraBlock
 	}
 	l.next++
+	feedBlock(l.decoder, index, block)
+}
+
+// feedBlock makes a decoder of the inner protocol read a complete content block.
+func feedBlock(to protocol.Decoder, index int, block json.Value) {
 	at := newMember("index", strconv.AppendInt(nil, int64(index), 10))
 	args := argsOf(block.Get("input"))
 	if args != nil {
 		block = json.ReplaceMembers(block, newMember("input", []byte("{}")))
 	}
-	l.feedFrame(newEvent("content_block_start", at, newMember("content_block", block)))
+	feedFrame(to, newEvent("content_block_start", at, newMember("content_block", block)))
 	if args != nil {
-		l.feedFrame(newEvent("content_block_delta", at, newMember("delta", newObject(
+		feedFrame(to, newEvent("content_block_delta", at, newMember("delta", newObject(
 			newMember("type", []byte(`"input_json_delta"`)), newMember("partial_json", args)))))
 	}
-	l.feedFrame(newEvent("content_block_stop", at))
+	feedFrame(to, newEvent("content_block_stop", at))
 }
 
 // argsOf returns, as a JSON string, arguments that the start of a block can't contain: there an empty
@@ -117,10 +121,20 @@ func unparsedArguments(input json.Value) json.Value {
 
 // keepEnding keeps the stop reason and usage of an assistant line for the end of its message.
 func (l *agent) keepEnding(message json.Value) {
-	reason, usage := message.Get("stop_reason"), message.Get("usage")
-	delta := newObject(newMember("stop_reason", reason), newMember("stop_details", message.Get("stop_details")))
-	l.ending = newEvent("message_delta", newMember("delta", delta), newMember("usage", usage))
-	l.partial = !reason.IsPresent() && usage.IsPresent()
+	l.ending = endOf(message)
+	l.partial = !message.Get("stop_reason").IsPresent() && message.Get("usage").IsPresent()
+}
+
+// startOf returns the event that begins a message.
+func startOf(message json.Value) stream.Frame {
+	return newEvent("message_start", newMember("message", newObject(
+		newMember("id", message.Get("id")), newMember("model", message.Get("model")), newMember("usage", message.Get("usage")))))
+}
+
+// endOf returns the event with a message's stop reason and usage so far.
+func endOf(message json.Value) stream.Frame {
+	delta := newObject(newMember("stop_reason", message.Get("stop_reason")), newMember("stop_details", message.Get("stop_details")))
+	return newEvent("message_delta", newMember("delta", delta), newMember("usage", message.Get("usage")))
 }
 
 // endMessage ends a message that was not streamed.
@@ -128,17 +142,17 @@ func (l *agent) endMessage() {
 	if !l.unstreamed {
 		return
 	}
-	l.feedFrame(l.ending)
+	feedFrame(l.decoder, l.ending)
 	if l.partial {
 		l.of.Once(usagePartial, "assistant lines contain the usage from the start of their message: the output is too low; only the result line contains the sum")
 	}
-	l.feedFrame(newEvent("message_stop"))
+	feedFrame(l.decoder, newEvent("message_stop"))
 	l.unstreamed = false
 }
 
-// feedFrame makes the inner decoder read an event that is not on the wire. It can't fail: the event
-// consists of JSON that was read.
-func (l *agent) feedFrame(f stream.Frame) { _ = l.decoder.Frame(f) }
+// feedFrame makes a decoder of the inner protocol read an event that is not on the wire. It can't fail: the
+// event consists of JSON that was read.
+func feedFrame(to protocol.Decoder, f stream.Frame) { _ = to.Frame(f) }
 
 // newEvent returns an event with these fields.
 func newEvent(kind string, members ...json.Member) stream.Frame {

@@ -264,7 +264,7 @@ var (
 	}
 	nameRepeated = &stream.Diagnosis{
 		Code: "NAME_REPEATED", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "Later deltas of a call repeat its name. Clients that append it call a tool that doesn't exist.",
+		Meaning: "Later deltas of a call repeat its name. A client that appends each repeat to the name then calls a tool that doesn't exist.",
 		Advice:  "Make your client set the name instead of appending it.",
 	}
 	nameFragmented = &stream.Diagnosis{

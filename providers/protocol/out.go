@@ -12,6 +12,8 @@ import (
 // Out receives what a Decoder reads and makes the events of one exchange. It numbers the turns from 0
 // and knows which are open. It copies the bytes that it gets.
 type Out struct {
+	Interrupted bool // for Close: the exchange ended before the response did
+
 	emit     func(stream.Event)
 	of       *Out // the outer Out of a nested one, or nil
 	turns    int32

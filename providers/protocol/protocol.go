@@ -46,6 +46,9 @@ type Protocol struct {
 	// Model returns the model that a request asks for, or "" if the request doesn't name it. It is nil
 	// if the response names the model.
 	Model func(path string, request []byte) string
+	// Request returns the request that entries of a session file record, in the form of this protocol. The
+	// client did not send it so. It is nil for a protocol that is read from a wire.
+	Request func(entries []byte) []byte
 	// Marks are the words by which code outside of providers recognises the payloads.
 	Marks marks.Protocol
 	// Findings lists the findings that only this protocol makes.

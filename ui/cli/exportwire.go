@@ -158,10 +158,10 @@ func (e *export) writeSSE() error {
 	}
 	body := bodyOf(x, e.in.View())
 	repro := body.Repro()
-	as, _ := providers.FindProtocol(t.Protocol) // nil for an unknown protocol
+	as := decodesAs(x, t)
 	whole, again := findsOf(body.Bytes, as), findsOf(repro, as)
 	e.compareRepro(t, whole, again)
-	if bare := findsOf(repro, nil); bare.protocol != again.protocol {
+	if bare := findsOf(repro, nil); bare.protocol != again.protocol && (as == nil || as.Request == nil) {
 		e.app.printNote("%s: the bytes alone don't show their protocol: read them with --protocol %s", e.path, again.protocol)
 	}
 	_, err = e.to.Write(repro)
@@ -282,6 +282,15 @@ func findsOf(body []byte, d *protocol.Protocol) foundCodes {
 	return f
 }
 
+// decodesAs returns the protocol that decodes the response of a turn, nil for an unknown protocol.
+func decodesAs(x *providers.Exchange, t *stream.Turn) *protocol.Protocol {
+	if x.Protocol != nil && x.Protocol.Request != nil { // of a session file
+		return x.Protocol
+	}
+	as, _ := providers.FindProtocol(t.Protocol)
+	return as
+}
+
 // compareRepro reports which findings the repro lacks or adds, and which findings of the capture have another
 // cause than the bytes of the response.
 func (e *export) compareRepro(t *stream.Turn, whole, repro foundCodes) {
@@ -374,7 +383,7 @@ func reproOf(v *providers.View, r stream.Ref) ([]byte, error) {
 	}
 	body := bodyOf(x, v)
 	repro := body.Repro()
-	as, _ := providers.FindProtocol(t.Protocol)
+	as := decodesAs(x, t)
 	whole, again := findsOf(body.Bytes, as), findsOf(repro, as)
 	if !slices.Equal(whole.codes, again.codes) {
 		return nil, errors.New("the anonymised response has other findings: export --as sse lists them")

@@ -336,8 +336,9 @@ func TestMCPEnds(t *testing.T) {
 		t.Errorf("%q", notesOf(list))
 	}
 
-	w = wrap(t, "sh", "-c", "exec <&-; echo $$; exec sleep 1000") // a server that reads no more
+	w = wrap(t, "sh", "-c", "exec <&-; echo $$; exec sleep 100") // a server that reads no more
 	server := w.line()
+	killAtEnd(t, server)
 	for end := time.Now().Add(limit); ; time.Sleep(time.Millisecond) {
 		if _, err := io.WriteString(w.in, "x\n"); err != nil {
 			break
@@ -349,13 +350,18 @@ func TestMCPEnds(t *testing.T) {
 	_ = exec.Command("kill", server).Run()
 	w.end()
 
-	w = wrap(t, "sh", "-c", "echo one; sleep 1000 & echo $!") // another process holds its output open
+	w = wrap(t, "sh", "-c", "echo one; sleep 100 & echo $!") // another process holds its output open
 	w.line()
-	left := w.line()
+	killAtEnd(t, w.line())
 	if state := w.end(); !state.Success() {
 		t.Error(state)
 	}
-	_ = exec.Command("kill", left).Run()
+}
+
+// killAtEnd kills a process when the test ends, however it ends.
+func killAtEnd(t *testing.T, id string) {
+	t.Helper()
+	t.Cleanup(func() { _ = exec.Command("kill", "-9", id).Run() })
 }
 
 // TestMCPSecrets: what is recorded holds no secrets, cut into pieces or not; what passes is as it

@@ -98,7 +98,7 @@ func (x *RunRules) openSelected() {
 	case at != x.open:
 		x.open = at
 	case x.rules[at].Event == 0:
-		x.host.Say(display.Lit("nothing runs it"))
+		x.host.Say(display.Lit("this rule has not run the call"))
 	default:
 		x.lead(x.of, x.rules[at].Event)
 	}

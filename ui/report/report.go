@@ -259,7 +259,7 @@ func (f *Finding) Text() display.Text {
 	return display.Format("%s%s %s: %s (by %s)", where, f.Severity, f.Code, f.Message, f.CausedBy())
 }
 
-// Text returns the finding in one line, as one that was not found again.
+// Text returns one line that reports the finding as gone.
 func (k *KnownFinding) Text() display.Text {
 	where := display.Clean(k.File)
 	if k.Tool != "" {

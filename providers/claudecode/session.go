@@ -1,0 +1,173 @@
+package claudecode
+
+import (
+	"strings"
+
+	"toolscope/providers/protocol"
+	"toolscope/stream"
+	"toolscope/stream/json"
+)
+
+// SessionWrapper is the name of the format of session files.
+const SessionWrapper = "claude-code session"
+
+// Session returns the protocol inner as Claude Code's session files in ~/.claude/projects record it. An
+// exchange has the entries of one message of the model. An entry of the assistant has one content block of
+// its message, and entries of one message share its id. Field names are from files that Claude Code 2.1.330
+// wrote, those of older versions from published readers of its logs.
+func Session(inner protocol.Protocol) *protocol.Protocol {
+	p := inner
+	p.Title, p.Sniff, p.Request = "Claude Code session", sniffEntry, requestOf
+	p.New = func(o *protocol.Out) protocol.Decoder {
+		return &session{out: o, inner: inner.New(o), calls: map[string]bool{}}
+	}
+	return &p
+}
+
+func sniffEntry(e protocol.SniffInput) protocol.SniffScore {
+	entry := json.Value(e.Data)
+	if kind := entry.Get("type"); kind.Is("assistant") || kind.Is("system") {
+		return protocol.SniffScore{Points: protocol.Sure, Why: "an entry of a session"}
+	}
+	return protocol.SniffScore{}
+}
+
+// session reads the entries of one exchange.
+type session struct {
+	out    *protocol.Out
+	inner  protocol.Decoder
+	blocks int             // content blocks so far
+	calls  map[string]bool // ids of calls so far
+	ending *stream.Frame   // the event that ends the message; nil before the first entry of one
+}
+
+// Frame reads one entry.
+func (d *session) Frame(f stream.Frame) error {
+	var kind, message, failed, err, errType json.Value
+	if why := json.Read(f.Data, json.Field("type", &kind), json.Field("message", &message), json.Field("isApiErrorMessage", &failed),
+		json.Field("error", &err), json.Field("apiErrorType", &errType)); why != nil {
+		return why
+	}
+	switch {
+	case kind.Is("system"):
+		d.reportError(providerError(err))
+	case failed.IsTrue():
+		if !errType.IsPresent() {
+			errType = err
+		}
+		d.reportError(newObject(newMember("type", errType), newMember("message", firstText(message.Get("content")))))
+	default:
+		d.readMessage(message)
+	}
+	return nil
+}
+
+// readMessage reads a message of the model, or some of its content blocks.
+func (d *session) readMessage(message json.Value) {
+	if d.ending == nil {
+		feedFrame(d.inner, startOf(message))
+	}
+	content := message.Get("content")
+	if content.HasText() {
+		d.addBlock(newObject(newMember("type", []byte(`"text"`)), newMember("text", content)))
+	}
+	for block := range content.Elements() {
+		id := block.Get("id").Text()
+		if id == "" || !d.calls[id] { // some entries are written twice
+			d.addBlock(block)
+		}
+		d.calls[id] = true
+	}
+	end := endOf(message)
+	d.ending = &end
+}
+
+func (d *session) addBlock(block json.Value) {
+	feedBlock(d.inner, d.blocks, block)
+	d.blocks++
+}
+
+// reportError reports an error of the provider in place of a message.
+func (d *session) reportError(err json.Value) {
+	feedFrame(d.inner, newEvent("error", newMember("error", err)))
+}
+
+// Close ends the message: no entry says that it ended.
+func (d *session) Close() {
+	if d.ending != nil && !d.out.Interrupted {
+		feedFrame(d.inner, *d.ending)
+		feedFrame(d.inner, newEvent("message_stop"))
+	}
+	d.inner.Close()
+}
+
+// firstText returns the first text in a list of content blocks.
+func firstText(content json.Value) json.Value {
+	for block := range content.Elements() {
+		if text := block.Get("text"); text != nil {
+			return text
+		}
+	}
+	return nil
+}
+
+// providerError returns the error that the provider sent, as far as the entry has it: as a value, or after
+// the status in Claude Code's own message.
+func providerError(err json.Value) json.Value {
+	body := err.Get("error")
+	if _, text, ok := strings.Cut(err.Get("message").Text(), " "); body.Kind() != '{' && ok && strings.HasPrefix(text, "{") {
+		body = json.Value(text)
+	}
+	switch {
+	case body.Get("error").Kind() == '{':
+		return body.Get("error")
+	case body.Kind() == '{':
+		return body
+	}
+	return newObject(newMember("message", err.Get("message")))
+}
+
+// requestOf returns the request that entries record: messages of the user, and in newer versions the logged
+// request with its messages.
+func requestOf(entries []byte) []byte {
+	var request, messages json.Writer
+	request.Open('{')
+	add := func(object json.Value) {
+		for key, value := range json.Members(object) {
+			request.Key(key).Raw(value)
+		}
+	}
+	id := ""
+	var blocks json.Writer // of a message of the model, which has several entries
+	endMessage := func() {
+		if list := json.WrapArray(&blocks); list != nil {
+			messages.Raw(newObject(newMember("role", []byte(`"assistant"`)), newMember("content", list)))
+		}
+		blocks = json.Writer{}
+	}
+	for line := range strings.Lines(string(entries)) {
+		entry := json.Value(line)
+		message := entry.Get("message")
+		if kind := entry.Get("type").Text(); kind != "assistant" {
+			endMessage()
+			switch kind {
+			case "api-request":
+				add(entry.Get("params"))
+			case "api-request-shape":
+				add(entry.Get("shape"))
+			default:
+				messages.Raw(message)
+			}
+			continue
+		}
+		if next := message.Get("id").Text(); next != id {
+			endMessage()
+			id = next
+		}
+		for block := range message.Get("content").Elements() {
+			blocks.Raw(block)
+		}
+	}
+	endMessage()
+	return request.Key("messages").Open('[').Raw(messages.Text).Close(']').Close('}').Text
+}

@@ -1,0 +1,158 @@
+package codexexec
+
+import (
+	"strings"
+
+	"toolscope/providers/protocol"
+	"toolscope/stream"
+	"toolscope/stream/json"
+)
+
+// SessionWrapper is the name of the format of rollout files.
+const SessionWrapper = "codex rollout"
+
+// Session returns the protocol inner, OpenAI's Responses, as Codex's rollout files in ~/.codex/sessions record
+// it. An exchange has the items of one response, and the entry with its usage or its error. In older files, an
+// entry is an item; in newer ones, its payload is.
+func Session(inner protocol.Protocol) *protocol.Protocol {
+	p := inner
+	p.Title, p.Sniff, p.Request = "Codex rollout", sniffEntry, requestOf
+	p.Model = func(_ string, request []byte) string { return json.Value(request).Get("model").Text() }
+	p.New = func(o *protocol.Out) protocol.Decoder { return &session{Decoder: inner.New(o)} }
+	return &p
+}
+
+func sniffEntry(e protocol.SniffInput) protocol.SniffScore {
+	kind := json.Value(e.Data).Get("type").Text()
+	if kind == "" || kind == "error" || strings.HasPrefix(kind, "response.") { // in older captures
+		return protocol.SniffScore{}
+	}
+	return protocol.SniffScore{Points: protocol.Sure, Why: "an entry of a rollout"}
+}
+
+// session reads the entries of one exchange with the decoder of Responses.
+type session struct {
+	protocol.Decoder
+	begun bool
+	items int
+}
+
+// payloadOf returns the type of an entry and its payload. An entry of an older file is an item.
+func payloadOf(entry json.Value) (kind string, payload json.Value) {
+	if payload = entry.Get("payload"); payload != nil {
+		return entry.Get("type").Text(), payload
+	}
+	return "response_item", entry
+}
+
+// Frame reads one entry.
+func (d *session) Frame(f stream.Frame) error {
+	if why := json.Read(f.Data); why != nil {
+		return why
+	}
+	kind, payload := payloadOf(f.Data)
+	info := payload.Get("info")
+	if !d.begun {
+		d.begun = true
+		d.feedEvent("response.created", func(w *json.Writer) { writeFields(w.Key("response").Open('{'), info, "model").Close('}') })
+	}
+	switch {
+	case kind == "response_item":
+		d.readItem(payload)
+	case kind == "token_usage_record":
+		d.completeResponse(payload, payload.Get("usage"))
+	case payload.Get("type").Is("token_count"):
+		d.completeResponse(info, info.Get("last_token_usage"))
+	case payload.Get("type").Is("error"):
+		d.feedEvent("error", func(w *json.Writer) { writeFields(w, payload, "message") })
+	}
+	return nil
+}
+
+// readItem reads an item of the model: it begins, and it is done.
+func (d *session) readItem(item json.Value) {
+	d.feedEvent("response.output_item.added", func(w *json.Writer) {
+		w.Key("output_index").Int(d.items).Key("item").Open('{').Member("status", "in_progress")
+		writeFields(w, item, "type", "id", "call_id", "name", "namespace", "server_label", "caller", "execution", "environment").Close('}')
+	})
+	d.feedEvent("response.output_item.done", func(w *json.Writer) { w.Key("output_index").Int(d.items).Key("item").Raw(item) })
+	d.items++
+}
+
+// completeResponse ends the response with its usage. about has its id or its model.
+func (d *session) completeResponse(about, usage json.Value) {
+	d.feedEvent("response.completed", func(w *json.Writer) {
+		w.Key("response").Open('{').Member("object", "response").Member("status", "completed")
+		if id := about.Get("response_id"); id.IsPresent() {
+			w.Key("id").Raw(id)
+		}
+		writeFields(w, about, "model").Key("usage").Open('{')
+		writeFields(w, usage, "input_tokens", "output_tokens", "total_tokens")
+		for _, of := range usageDetails {
+			w.Key(of.object).Open('{')
+			for name, was := range of.names {
+				if n := usage.Get(was); n.IsPresent() {
+					w.Key(name).Raw(n)
+				}
+			}
+			w.Close('}')
+		}
+		w.Close('}').Close('}')
+	})
+}
+
+// usageDetails are the names of Codex's counts in Responses, which has them in objects.
+var usageDetails = []struct {
+	object string
+	names  map[string]string
+}{
+	{"input_tokens_details", map[string]string{"cached_tokens": "cached_input_tokens", "cache_write_tokens": "cache_write_input_tokens"}},
+	{"output_tokens_details", map[string]string{"reasoning_tokens": "reasoning_output_tokens"}},
+}
+
+// feedEvent makes the decoder read an event with the fields that write writes. It can't fail: the event consists of
+// JSON that was read.
+func (d *session) feedEvent(kind string, write func(*json.Writer)) {
+	var w json.Writer
+	write(w.Open('{').Member("type", kind))
+	_ = d.Decoder.Frame(stream.Frame{Kind: stream.FrameData, Event: []byte(kind), Data: w.Close('}').Text})
+}
+
+// writeFields writes those fields of an object that have a value.
+func writeFields(w *json.Writer, of json.Value, names ...string) *json.Writer {
+	for _, name := range names {
+		if v := of.Get(name); v.IsPresent() {
+			w.Key(name).Raw(v)
+		}
+	}
+	return w
+}
+
+// requestOf returns the request that entries record. It has only additions to the request before.
+func requestOf(entries []byte) []byte {
+	var w, input json.Writer
+	var model, instructions json.Value
+	for line := range strings.Lines(string(entries)) {
+		kind, payload := payloadOf(json.Value(line))
+		switch {
+		case kind == "turn_context":
+			model = payload.Get("model")
+		case kind == "event_msg":
+			model = payload.Get("info").Get("model")
+		case kind == "session_meta", !payload.Get("type").IsString():
+			if instructions = payload.Get("base_instructions").Get("text"); instructions == nil {
+				instructions = payload.Get("instructions")
+			}
+		default:
+			input.Raw(payload)
+		}
+	}
+	w.Open('{').Key("input").Open('[').Raw(input.Text).Close(']')
+	if model.IsPresent() {
+		w.Key("model").Raw(model)
+	}
+	if instructions.IsPresent() {
+		w.Key("instructions").Raw(instructions)
+	}
+	return w.Close('}').Text
+}

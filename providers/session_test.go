@@ -1,0 +1,140 @@
+package providers
+
+import (
+	"strings"
+	"testing"
+
+	"toolscope/providers/protocol"
+	"toolscope/stream"
+)
+
+// writeEntries writes an exchange of a session file to an inspector: the entries of its request and its response.
+func writeEntries(in *Inspector, number int, wrapper, request, response, why string) *Exchange {
+	head := func() *stream.Head { return &stream.Head{Wrappers: wrapper, Incremental: true, Reconstructed: true} }
+	asks := head()
+	asks.Method = "POST"
+	in.Write(stream.Record{Exchange: number, Request: true, At: stream.NoTime, Head: asks, Data: []byte(request)})
+	if response != "" {
+		in.Write(stream.Record{Exchange: number, At: stream.NoTime, Head: head(), Data: []byte(response)})
+	}
+	in.Write(stream.Record{Exchange: number, At: stream.NoTime, End: true, Why: why})
+	return in.Exchange(number)
+}
+
+const claudeAsks = `{"type":"user","uuid":"u1","sessionId":"s","message":{"role":"user","content":"list it"}}` + "\n"
+
+const claudeAnswers = `{"type":"assistant","uuid":"u2","sessionId":"s","message":{"id":"m1","model":"claude-sonnet-4-5","content":[{"type":"text","text":"Yes."}],"stop_reason":null,"usage":{"input_tokens":7,"output_tokens":1}}}` + "\n" +
+	`{"type":"assistant","uuid":"u3","sessionId":"s","message":{"id":"m1","model":"claude-sonnet-4-5","content":[{"type":"tool_use","id":"c1","name":"ls","input":{"dir": "."}}],"stop_reason":"tool_use","usage":{"input_tokens":7,"output_tokens":9}}}` + "\n"
+
+// TestClaudeSession reads entries of a session as they are: the bytes stay, and the request is derived from them.
+func TestClaudeSession(t *testing.T) {
+	for _, wrapper := range []string{"claude-code session", "gzip › claude-code session"} {
+		in := new(Inspector)
+		x := writeEntries(in, 1, wrapper, claudeAsks, claudeAnswers, "")
+		turns := in.Session().Turns
+		if len(turns) != 1 || len(turns[0].Calls) != 1 {
+			t.Fatalf("%d turns", len(turns))
+		}
+		turn, c := turns[0], turns[0].Calls[0]
+		if turn.Protocol != "anthropic" || turn.ID != "m1" || turn.Usage.Output.N != 9 || turn.Phase().String() != "complete" || len(turn.Findings) > 0 {
+			t.Errorf("%s %s %+v %v", turn.Protocol, turn.ID, turn.Usage, turn.Findings)
+		}
+		if string(c.Args()) != `{"dir": "."}` || c.Phase() != stream.PhaseSealed {
+			t.Errorf("%s %v", c.Args(), c.Phase())
+		}
+		if got := string(x.Response.Bytes(0, x.Response.Size())); got != claudeAnswers || x.Response.Frames() != 2 {
+			t.Errorf("%d frames: %s", x.Response.Frames(), got)
+		}
+		messages, _ := x.History()
+		if len(messages) != 1 || messages[0].Role != protocol.User || string(messages[0].Parts[0].Text) != "list it" {
+			t.Errorf("%+v", messages)
+		}
+	}
+}
+
+// TestClaudeSessionRequest reads what newer versions log of a request. A message of the model has several entries.
+func TestClaudeSessionRequest(t *testing.T) {
+	asks := `{"type":"api-request","params":{"model":"claude-sonnet-4-5","max_tokens":9}}` + "\n" +
+		`{"type":"api-request-shape","shape":{"tools":[{"name":"ls","input_schema":{"type":"object"}}]}}` + "\n" +
+		`{"type":"api-request-blob","message":{"role":"user","content":"list it"}}` + "\n" +
+		claudeAnswers + `{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"a"}]}}` + "\n"
+	const want = `{"model":"claude-sonnet-4-5","max_tokens":9,"tools":[{"name":"ls","input_schema":{"type":"object"}}],"messages":[` +
+		`{"role":"user","content":"list it"},` +
+		`{"role":"assistant","content":[{"type":"text","text":"Yes."},{"type":"tool_use","id":"c1","name":"ls","input":{"dir": "."}}]},` +
+		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"a"}]}]}`
+	x := writeEntries(new(Inspector), 1, "claude-code session", asks, "", "")
+	if got := string(x.RequestBody()); got != want {
+		t.Errorf("%s", got)
+	}
+}
+
+// TestClaudeSessionErrors reads errors in place of a message, and a file that ends inside one.
+func TestClaudeSessionErrors(t *testing.T) {
+	first, _, _ := strings.Cut(claudeAnswers, "\n")
+	for _, test := range []struct{ response, why, failure string }{
+		{`{"type":"assistant","isApiErrorMessage":true,"error":"overloaded_error","message":{"content":[{"type":"text","text":"too busy"}]}}`, "", "too busy"},
+		{`{"type":"system","subtype":"api_error","error":{"status":529,"error":{"type":"error","error":{"type":"overloaded_error","message":"busy"}}}}`, "", "busy"},
+		{`{"type":"system","subtype":"api_error","error":{"message":"529 {\"error\":{\"message\":\"busy too\"}}"}}`, "", "busy too"},
+		{`{"type":"system","subtype":"api_error","error":{"message":"no route"}}`, "", "no route"},
+		{first, "the file was cut", ""},
+	} {
+		in := new(Inspector)
+		writeEntries(in, 1, "claude-code session", claudeAsks, test.response+"\n", test.why)
+		turn := in.Session().Turns[0]
+		if turn.Failure != test.failure || turn.Phase().String() != "aborted" {
+			t.Errorf("%s: %q %v", test.response, turn.Failure, turn.Phase())
+		}
+	}
+}
+
+// TestOlderSessionCapture reads captures of earlier versions, which contain a session as a stream.
+func TestOlderSessionCapture(t *testing.T) {
+	in := new(Inspector)
+	request := `{"messages":[{"role":"user","content":"list it"}]}`
+	x := writeEntries(in, 1, "claude-code session", request,
+		`event: message_start
+data: {"type":"message_start","message":{"id":"m1"}}
+
+event: content_block_start
+data: {"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"c1","name":"ls","input":{"a":1}}}
+
+event: message_stop
+data: {"type":"message_stop"}
+
+`, "")
+	if turns := in.Session().Turns; len(turns) != 1 || len(turns[0].Calls) != 1 || string(x.RequestBody()) != request {
+		t.Errorf("%d turns, %s", len(turns), x.RequestBody())
+	}
+}
+
+const codexAsks = `{"timestamp":"2026-01-01T00:00:00Z","type":"session_meta","payload":{"id":"t","base_instructions":{"text":"Be brief."}}}
+{"timestamp":"2026-01-01T00:00:01Z","type":"turn_context","payload":{"model":"gpt-5.6"}}
+{"timestamp":"2026-01-01T00:00:01Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"list it"}]}}
+`
+
+const codexAnswers = `{"timestamp":"2026-01-01T00:00:02Z","type":"response_item","payload":{"type":"function_call","name":"ls","arguments":"{\"dir\": \".\"","call_id":"c1"}}
+{"timestamp":"2026-01-01T00:00:03Z","type":"event_msg","payload":{"type":"token_count","info":{"last_token_usage":{"input_tokens":7,"cached_input_tokens":2,"output_tokens":9,"reasoning_output_tokens":3,"total_tokens":16}}}}
+`
+
+// TestCodexSession reads entries of a rollout as they are. Older rollouts have items without a wrapper.
+func TestCodexSession(t *testing.T) {
+	bare := `{"type":"function_call","name":"ls","arguments":"{\"dir\": \".\"","call_id":"c1"}` + "\n"
+	for response, output := range map[string]int64{codexAnswers: 9, bare: 0} {
+		in := new(Inspector)
+		x := writeEntries(in, 1, "codex rollout", codexAsks, response, "")
+		turn := in.Session().Turns[0]
+		if turn.Protocol != "openai-responses" || turn.Model != "gpt-5.6" || turn.Usage.Output.N != output || len(turn.Calls) != 1 {
+			t.Fatalf("%s %s %+v, %d calls", turn.Protocol, turn.Model, turn.Usage, len(turn.Calls))
+		}
+		if c := turn.Calls[0]; c.ID != "c1" || string(c.Args()) != `{"dir": "."` || c.Phase() != stream.PhaseSealed {
+			t.Errorf("%s %s %v", c.ID, c.Args(), c.Phase())
+		}
+		const want = `{"input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"list it"}]}],"model":"gpt-5.6","instructions":"Be brief."}`
+		if got := string(x.RequestBody()); got != want {
+			t.Errorf("%s", got)
+		}
+		if got := string(x.Response.Bytes(0, x.Response.Size())); got != response {
+			t.Errorf("%s", got)
+		}
+	}
+}
