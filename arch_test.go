@@ -52,7 +52,7 @@ var packageRules = []struct {
 	{"ui/present", []string{"providers/client", "stream", "providers", "providers/protocol", "providers/price", "providers/replay", "providers/schema", "providers/toolrun", "ui/display", "ui/screen"}, []string{"os", "net", "net/*", "github.com/*"}},
 	{"ui/panes", []string{"providers/client", "stream", "providers", "providers/protocol", "providers/conversation", "providers/price", "providers/replay", "providers/schema", "ui/display", "ui/filter", "ui/layout", "ui/present", "ui/screen"}, []string{"os", "net", "net/*"}},
 	{"ui/modes", []string{"providers/client", "stream", "providers", "providers/protocol", "providers/price", "providers/replay", "themes", "ui/display", "ui/jq", "ui/layout", "ui/screen", "ui/panes"}, []string{"os", "net", "net/*"}},
-	{"ui/replay", []string{"providers/client", "stream", "providers", "providers/protocol", "providers/replay", "ui/display", "ui/screen", "ui/panes", "ui/modes"}, []string{"os", "net", "net/*"}},
+	{"ui/replay", []string{"providers/client", "stream", "providers", "providers/protocol", "providers/replay", "ui/display", "ui/present", "ui/screen", "ui/panes", "ui/modes"}, []string{"os", "net", "net/*"}},
 	{"ui/send", []string{"providers/client", "stream", "providers", "providers/host", "providers/replay", "ui/display", "ui/layout", "ui/screen", "ui/panes", "ui/modes"}, []string{"os", "net", "net/*"}},
 	{"ui/diff", []string{"stream", "providers", "providers/host"}, []string{"os", "net", "net/*", "github.com/*"}},
 	{"ui/compare", []string{"stream", "providers", "providers/price", "ui/diff", "ui/display", "ui/layout", "ui/present", "ui/screen", "ui/panes", "ui/modes"}, []string{"os", "net", "net/*"}},

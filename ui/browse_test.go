@@ -122,9 +122,9 @@ func TestMovement(t *testing.T) {
 
 		{"g2", "turn: row 0"},
 		{"g2j", "turn: row 1"},
-		{"g2jjjjjj", "turn: row 6"},
+		{"g2jjjjjj", "turn: row 4"},
 		{"g2jk", "turn: row 0"},
-		{"g2<pgdown>", "turn: row 9"},
+		{"g2<pgdown>", "turn: row 4"},
 		{"g2jg", "turn: row 0"},
 		{"g2jh", "list: turn 1"},
 		{"g2jj1", "list: turn 1"},

@@ -24,7 +24,7 @@ var keyGroups = []struct{ title, actions string }{
 	{"Move", "up down left right page-up page-down top bottom"},
 	{"Panes", "next back pane tab zoom size turn-panes enter escape"},
 	{"Look", "raw fold filter search again next-finding bookmark marks mark compare side clock dialect"},
-	{"Time", "follow break pause step stop change restart end-here speed"},
+	{"Time", "follow break time pause step stop change restart end-here speed"},
 	{"Replay", "replay scope onward"},
 	{"Export", "copy save edit pipe"},
 	{"Send", "resend result"},

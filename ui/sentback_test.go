@@ -71,18 +71,18 @@ func (s *rig) row(text string) (found string) {
 // came back, and closing it is where one was.
 func TestSentBackOpens(t *testing.T) {
 	for _, c := range []struct{ keys, says string }{
-		{"gjo", "SENT BACK first  turn 1 call 1 → request of turn 2"},
-		{"gjjo", "SENT BACK second  turn 1 call 2 → request of turn 2, 1 of 2"},
-		{"gjjo<tab>", "SENT BACK second  turn 1 call 2 → request 7 (without a response), 2 of 2"},
+		{"gjo", "Sent back  first  turn 1 → request of turn 2"},
+		{"gjjo", "Sent back  second  turn 1 → request of turn 2, 1 of 2"},
+		{"gjjo<tab>", "Sent back  second  turn 1 → request 7 (without a response), 2 of 2"},
 		{"gjjo", "the request can't be read"},
-		{"go", "SENT BACK first"},
-		{"gj2o", "SENT BACK first"},
+		{"go", "Sent back  first"},
+		{"gj2o", "Sent back  first"},
 		{"Go", "no captured request sent it back"},
 	} {
 		before := returned(t, 120, 40).press(c.keys[:strings.Index(c.keys, "o")])
 		where := before.where()
 		s := returned(t, 120, 40).press(c.keys).shows(c.says)
-		if strings.HasPrefix(c.says, "SENT") {
+		if strings.HasPrefix(c.says, "Sent back") {
 			s.press("<esc>").hides(c.says)
 		}
 		if s.where() != where {
@@ -96,14 +96,14 @@ func TestSentBackOpens(t *testing.T) {
 // and what the provider said to it.
 func TestSentBackShows(t *testing.T) {
 	s := newScreen(t, 90, 24).feed(demo(t, "history")...).press("gjjjjjjo")
-	s.shows("SENT BACK write_file  turn 3 call 1 → request of turn 4", "!! ≠ double-encoded", "(double-encode)  accepted seen: HTTP 200")
-	s.shows("── the model wrote  57 B", "┬── the request carried  71 B, body byte 939", `│≠ "{\"path\":`, "!! DOUBLE_ENCODED  the client encoded the arguments once more")
-	s.press("<enter>").shows("the full request, 1,754 B", `"id": "call_demo_h4"`).press("<esc>").shows("SENT BACK")
-	s.press("<esc>kko").shows("∅ emptied", "│≠ {}", "≠ {\"path\"", "!! ARGS_REPLACED_BY_EMPTY  {} was sent, not the 55 bytes that the model wrote")
-	s.press("<esc>jjjo").shows("!  ≠ reformatted", `≠   "budget": 9007199254740993`, `≠   "budget": 9007199254740992`)
+	s.shows("Sent back  write_file  turn 3 → request of turn 4", "≠ double-encoded ━━", "cause  the client  as double-encode; accepted (seen, HTTP 200)")
+	s.shows("── the model wrote  57 B", "─── the request carried  71 B, body byte 939", `│≠ "{\"path\":`, "≠ The client encoded the arguments once more")
+	s.press("<enter>").shows("the full request, 1,754 B", `"id": "call_demo_h4"`).press("<esc>").shows("the request carried")
+	s.press("<esc>kko").shows("∅ emptied", "│≠ {}", "≠ {\"path\"", "∅ {} was sent, not the 55 bytes that the model wrote")
+	s.press("<esc>jjjo").shows("≠ reformatted ━━", `≠   "budget": 9007199254740993`, `≠   "budget": 9007199254740992`)
 
 	s = newScreen(t, 60, 24).feed(demo(t, "history")...).press("gjjjjjjo") // one above the other
-	s.shows("── the model wrote  57 B ─", "── the request carried  71 B, body byte 939 ─").hides("┬")
+	s.shows("── the model wrote  57 B ─", "── the request carried  71 B, body byte 939 ─").hides("B ─ the request")
 }
 
 // TestSentBackTaken: the side that is chosen is copied, and of the whole request all of it.

@@ -52,7 +52,7 @@ var proofs = []struct {
 	{"EARLY_WRONG", []string{"malformed", "byte"}, []string{"After 25 bytes", "byte 25", "as soon as it parses", "delta 5"}},
 	{"SCHEMA_UNKNOWN_KEY", []string{"schema", "no such key"}, []string{"ot one of low, normal, high", "wants integer", "Three fields"}},
 	{"ARGS_BROKEN", []string{"REPLAY run_shell", "emptied", "111 bytes"}, []string{"∅  emptied   accepted rule", "{} is sent, not the 111 bytes that the model wrote"}},
-	{"DOUBLE_ENCODED", []string{"SENT BACK"}, []string{"SENT BACK write_file", "double-encoded", "the model wrote", "the request carried", "double-encoded"}},
+	{"DOUBLE_ENCODED", []string{"Sent back"}, []string{"Sent back  write_file", "double-encoded", "the model wrote", "the request carried", "double-encoded"}},
 	{"LENGTH_FIRST_DIVERGENCE", []string{"todowrite"}, []string{"checks an array's length", `{"todos":[{"id":["1"]`}},
 	{"", []string{"reserve_table", "91 "}, []string{"sonnet-4-5", "gpt-5.2", "nova-pro", "gemini-3", "command-a", "qwen3", "91 B"}},
 	{"", []string{"for one prompt"}, []string{"COMPARE 3", "None agree", "wrote .days as", "made one call of two", "≠", "—"}},

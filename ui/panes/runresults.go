@@ -93,7 +93,7 @@ func ranAt(v *providers.View, c Selection, run stream.RuleRun, e stream.RunRule,
 var ruleKinds = [stream.NumRunRules]string{
 	stream.AnyArgs: "at the first byte", stream.Parsable: "as soon as it is JSON", stream.ParsableObject: "as soon as it parses",
 	stream.Repaired: "after adding missing braces", stream.NextSlot: "when something else follows",
-	stream.FinishReason: "when the provider finishes", stream.AtSeal: "when its arguments are final", stream.AtEnd: "when the response ends",
+	stream.FinishReason: "when the provider finishes", stream.AtSeal: "when arguments are final", stream.AtEnd: "when the response ends",
 }
 
 // onlyKind is the kind of a client that runs a call as it should.
@@ -186,13 +186,14 @@ func ranWith(c *stream.Call, r stream.RuleRun, e stream.RunRule, p *screen.Pen) 
 // ruleColumns returns the widths of the columns of a table of so many cells: the kind of client, the arguments
 // and the moment.
 func ruleColumns(cells int) (kind, with, at int) {
-	kind, at = min(maxKindCells, cells*37/100), min(maxMomentCells, cells*30/100)
+	kind = min(maxKindCells, cells/2)
+	at = min(maxMomentCells, (cells-kind)*45/100)
 	return kind, max(0, cells-kind-at-2), at
 }
 
 // Maximum widths of the columns.
 const (
-	maxKindCells   = 28
+	maxKindCells   = 27
 	maxMomentCells = 22
 )
 

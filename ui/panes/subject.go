@@ -343,7 +343,7 @@ func (s *Subject) Click(x, y int) (again bool) {
 	if s.currentSelection().Call != nil {
 		return s.Document.Click(x, y)
 	}
-	if c := s.Summary.callAt(y); c != nil {
+	if c := s.Summary.callAt(x, y); c != nil {
 		s.host.Choose(c.Ref())
 	}
 	return false

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"toolscope/providers"
 	"toolscope/stream"
 	"toolscope/ui/display"
 	"toolscope/ui/present"
@@ -90,21 +91,25 @@ const minTitleLine = 10
 
 // verdictTitle returns the verdict as the right end of a title; healthy is its word if nothing is wrong.
 func verdictTitle(p *screen.Pen, v present.Verdict, healthy string) titlePart {
-	sign, role := p.Glyph.Status[v.State], v.Role
-	switch v.Harm {
-	case present.HarmError:
-		sign = p.Glyph.Severity[stream.Error]
-	case present.HarmWarn:
-		sign = p.Clean(strings.TrimSpace(p.Glyph.Severity[stream.Warn].String()))
-	}
-	words := v.Words
+	role, words := v.Role, v.Words
 	if words == "" {
 		words = healthy
 	}
 	if v.Harm == present.Healthy && v.State == stream.Complete {
 		role = screen.Good
 	}
-	return titlePart{role, display.Join(sign, display.Lit(" "), p.Clean(words))}
+	return titlePart{role, display.Join(verdictSign(p, v), display.Lit(" "), p.Clean(words))}
+}
+
+// verdictSign returns the sign of a verdict: that of a severity if a finding decides it, else that of the state.
+func verdictSign(p *screen.Pen, v present.Verdict) display.Text {
+	switch v.Harm {
+	case present.HarmError:
+		return p.Glyph.Severity[stream.Error]
+	case present.HarmWarn:
+		return p.Clean(strings.TrimSpace(p.Glyph.Severity[stream.Warn].String()))
+	}
+	return p.Glyph.Status[v.State]
 }
 
 // titleFacts returns the turn of a call, its agent, its model, and its file if there are several.
@@ -217,7 +222,7 @@ func (s *Subject) drawTurnHead(p *screen.Pen, focused bool) {
 	x := s.scene.View.Exchange(t.Exchange)
 	_, _, word := screen.TurnLook(t)
 	h := paneTitle{title: p.Format("turn %d", t.Number+1), right: []titlePart{verdictTitle(p, present.VerdictOfTurn(x, t), word)}}
-	facts := s.titleFacts(p)[1:]
+	facts := append(s.titleFacts(p)[1:], startedText(p, s.scene.View, t))
 	if title := present.TurnTitle(x, t); title != t.Model {
 		facts = append(facts, p.Name(title))
 	}
@@ -226,4 +231,19 @@ func (s *Subject) drawTurnHead(p *screen.Pen, focused bool) {
 	}
 	h.beside = joinFitting(p, facts, p.Left-h.title.Width()-h.rightCells()-minTitleLine)
 	h.draw(p, s.scene.Piled, focused)
+}
+
+// startedText says which agent asked the agent of a turn, "" if none did.
+func startedText(p *screen.Pen, v *providers.View, t *stream.Turn) display.Text {
+	if t.Request == nil || t.Request.StartedBy.Call == 0 {
+		return display.Text{}
+	}
+	by, _ := v.Find(t.Request.StartedBy)
+	if by == nil {
+		return display.Text{}
+	}
+	if name := agentName(by.Request); name != "" {
+		return p.Format("%s asked it in turn %d", p.Name(name), by.Number+1)
+	}
+	return p.Format("asked in turn %d", by.Number+1)
 }

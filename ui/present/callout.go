@@ -130,7 +130,7 @@ func sentBackEvent(c *stream.Call) int {
 // addFinding adds the sentence and rows of the finding, or of the state if there is none.
 func (c *Callout) addFinding(risk string) {
 	if c.Finding == nil {
-		c.Sentence = asSentence(cmp.Or(stateSentences[c.Verdict.State], c.Verdict.Words))
+		c.Sentence = AsSentence(cmp.Or(stateSentences[c.Verdict.State], c.Verdict.Words))
 		c.addRow(calloutCause, partyNames[stream.UnknownParty])
 		c.addRow(calloutRisk, risk)
 		return
@@ -139,18 +139,18 @@ func (c *Callout) addFinding(risk string) {
 	says, consequence := cutConsequence(f.Message)
 	c.Sentence = endSentence(says)
 	if startsOwn(f.Quoted) {
-		c.Sentence = asSentence(says)
+		c.Sentence = AsSentence(says)
 	}
 	if short := cmp.Or(f.Hint, f.Short); short != "" {
 		if f.Offset >= 0 {
 			short += fmt.Sprintf(", byte %s", screen.Count(f.Offset))
 		}
-		c.Short = asSentence(short)
+		c.Short = AsSentence(short)
 	}
 	c.addRow(calloutCause, causeName(f))
 	c.addRow(calloutDo, firstSentence(f.Advice))
 	if risk == "" {
-		risk = asSentence(consequence)
+		risk = AsSentence(consequence)
 	}
 	c.addRow(calloutRisk, risk)
 }
@@ -218,8 +218,8 @@ func firstSentence(text string) string {
 	return text
 }
 
-// asSentence begins a text with a capital letter and ends it with a full stop.
-func asSentence(text string) string {
+// AsSentence begins a text with a capital letter and ends it with a full stop.
+func AsSentence(text string) string {
 	first, n := utf8.DecodeRuneInString(text)
 	if n == 0 {
 		return ""
