@@ -35,7 +35,7 @@ func TestJQ(t *testing.T) {
 		t.Error("enter leads to", s.chosenName(), s.selected)
 	}
 	s.press("g:jq .n,.n<enter>").settle().shows("of this turn", "2 results from 1 call").press("<esc>")
-	s.press(":jq .n[<enter>").shows("at byte ").press(":jq<enter><enter>").shows("jq needs an expression, e.g. :jq .path")
+	s.press(":jq .n[<enter>").shows("at byte ").press(":jq<enter>").settle().shows("JQ  .  of ").press("<tab>").settle().shows("of all calls").press("<esc>gj2gj:jq<enter>").settle().shows("JQ  ." + "n").press("<esc>")
 	s.press(`:jq "\u001b]0;x" + env.HOME<enter>`).settle().hides("\x1b]0").press("<esc>")
 	s.press(":jq .n[0]<enter>").settle().shows("expected an array but got: number")
 	for _, h := range []int{5, 9, 30} {

@@ -116,7 +116,7 @@ func (fd *frameDrawer) drawPanes(p *screen.Pen, y int) {
 	for i, c := range fd.cols {
 		if i > 0 {
 			p.Field(1)
-			p.Text(screen.Muted, p.Glyph.Rule)
+			p.Text(screen.Frame, p.Glyph.Rule)
 		}
 		p.Field(c.width)
 		row := y - above

@@ -21,6 +21,7 @@ func TestPings(t *testing.T) {
 			pings = append(pings, n)
 		}
 	}
+	s.press(" ")
 	for n := s.in.Timeline.Len(); n > pings[1]; n-- {
 		s.moment.goToMoment(n)
 		came := 0

@@ -187,7 +187,7 @@ func ranWith(c *stream.Call, r stream.RuleRun, e stream.RunRule, p *screen.Pen) 
 // and the moment.
 func ruleColumns(cells int) (kind, with, at int) {
 	kind = min(maxKindCells, cells/2)
-	at = min(maxMomentCells, (cells-kind)*45/100)
+	at = min(maxMomentCells, (cells-kind)/2)
 	return kind, max(0, cells-kind-at-2), at
 }
 
