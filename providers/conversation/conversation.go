@@ -119,6 +119,10 @@ func hashMessage(seed maphash.Seed, m *protocol.Message) uint64 {
 			_ = h.WriteByte(byte(p.Kind) + 1)
 			_, _ = h.WriteString(p.ID + "\x00" + p.Name + "\x00")
 		}
+		if p.Signature != "" || p.Item != "" || p.Failed || p.SignatureOnly {
+			_, _ = h.WriteString("\x00" + p.Signature + "\x00" + p.Item + "\x00")
+			_ = h.WriteByte(flagBits(p.Failed, p.SignatureOnly))
+		}
 		_, _ = h.Write(p.Text)
 		_, _ = h.Write(p.Args)
 		if p.Kind == protocol.OtherPart {
@@ -126,6 +130,16 @@ func hashMessage(seed maphash.Seed, m *protocol.Message) uint64 {
 		}
 	}
 	return h.Sum64()
+}
+
+// flagBits returns the flags as bits.
+func flagBits(flags ...bool) (bits byte) {
+	for i, flag := range flags {
+		if flag {
+			bits |= 1 << i
+		}
+	}
+	return bits
 }
 
 // hashRaw returns the hash of a value, 0 for none.

@@ -13,8 +13,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Summary is the page of a turn, which the document pane shows while a turn is selected: what was asked and said, the
-// calls, tokens, cost, time and file, and below them the details. While the text grows, the view follows its end.
+// Summary is the page of a turn, which the document pane shows while a turn is selected: prompt, text, calls, tokens,
+// cost, time and file, and below them the details. While the text grows, the view follows its end.
 type Summary struct {
 	screen.Window
 	view   *providers.View
@@ -54,16 +54,16 @@ const (
 	callGap      = 3  // cells between two calls
 )
 
-// left returns the number of cells before the labels.
-func (s *Summary) left() int {
+// labelsAt returns the number of cells before the labels.
+func (s *Summary) labelsAt() int {
 	if s.width < narrowPage {
 		return 1
 	}
 	return pageLeft
 }
 
-// column returns the number of cells before the texts of the page.
-func (s *Summary) column() int { return pageColumn - pageLeft + s.left() }
+// textsAt returns the number of cells before the texts of the page.
+func (s *Summary) textsAt() int { return pageColumn - pageLeft + s.labelsAt() }
 
 // Extend updates the summary of the turn.
 func (s *Summary) Extend(facts []fact, v *providers.View, t *stream.Turn, width, height int, p *screen.Pen) {
@@ -72,7 +72,7 @@ func (s *Summary) Extend(facts []fact, v *providers.View, t *stream.Turn, width,
 	}
 	resized := s.width != width
 	s.view, s.closed, s.calls, s.width = v, t.Closed(), len(t.Calls), width
-	room := max(width-s.column(), 8)
+	room := max(width-s.textsAt(), 8)
 	if s.text == nil || s.text.Width() != room || s.text.Len() > len(t.Text) {
 		s.text = layout.NewText(room, p.Drawer)
 	}
@@ -98,7 +98,7 @@ func callsInRow(p *screen.Pen, calls []*stream.Call, room int) (items []callItem
 	for _, c := range calls {
 		v := present.VerdictOfCall(c)
 		item := callItem{c, v.Role, verdictSign(p, v), display.Join(p.Name(present.CallName(c.Name)), screen.Bytes(c.ArgsLen()).Between("  ", ""))}
-		if room -= item.width() + callGap; room+callGap < 0 {
+		if room -= item.cellCount() + callGap; room+callGap < 0 {
 			return nil
 		}
 		items = append(items, item)
@@ -106,7 +106,7 @@ func callsInRow(p *screen.Pen, calls []*stream.Call, room int) (items []callItem
 	return items
 }
 
-func (i *callItem) width() int { return i.sign.Width() + 1 + i.about.Width() }
+func (i *callItem) cellCount() int { return i.sign.Width() + 1 + i.about.Width() }
 
 // callRows returns the number of rows of the calls.
 func (s *Summary) callRows() int {
@@ -126,9 +126,9 @@ func (s *Summary) callAt(x, y int) *stream.Call {
 	if t == nil || row < 0 || row >= s.callRows() {
 		return nil
 	}
-	at := s.column()
+	at := s.textsAt()
 	for i := range s.inRow {
-		if at += s.inRow[i].width() + callGap; x < at {
+		if at += s.inRow[i].cellCount() + callGap; x < at {
 			return s.inRow[i].call
 		}
 	}
@@ -148,13 +148,13 @@ var (
 func (s *Summary) wrapFacts(draw display.Drawer) {
 	s.head, s.foot = s.head[:0], s.foot[:0]
 	for _, word := range firstFacts {
-		s.head = s.appendFacts(s.head, s.column(), draw, func(f fact) bool { return f.word == word })
+		s.head = s.appendFacts(s.head, s.textsAt(), draw, func(f fact) bool { return f.word == word })
 	}
 	for _, word := range laterFacts {
-		s.foot = s.appendFacts(s.foot, s.column(), draw, func(f fact) bool { return f.word == word })
+		s.foot = s.appendFacts(s.foot, s.textsAt(), draw, func(f fact) bool { return f.word == word })
 	}
 	page := len(s.foot)
-	s.foot = s.appendFacts(append(s.foot, factLine{}), detailColumn-pageLeft+s.left(), draw, func(f fact) bool {
+	s.foot = s.appendFacts(append(s.foot, factLine{}), detailColumn-pageLeft+s.labelsAt(), draw, func(f fact) bool {
 		return !slices.Contains(firstFacts, f.word) && !slices.Contains(laterFacts, f.word)
 	})
 	if len(s.foot) == page+1 {
@@ -171,7 +171,7 @@ func (s *Summary) appendFacts(to []factLine, column int, draw display.Drawer, wa
 		}
 		word := f.word
 		for _, line := range wrapParts(draw, f.text, max(s.width-column, 8)) {
-			to = append(to, factLine{word, column - s.left(), line, f.role})
+			to = append(to, factLine{word, column - s.labelsAt(), line, f.role})
 			word = ""
 		}
 	}
@@ -303,14 +303,14 @@ func (s *Summary) Draw(p *screen.Pen, n int) {
 	}
 	row := s.Top + n
 	if row < len(s.head) {
-		s.head[row].draw(p, s.left())
+		s.head[row].draw(p, s.labelsAt())
 		return
 	}
 	word := func(word string, first bool) {
 		if !first {
 			word = ""
 		}
-		(&factLine{word: word, cells: s.column() - s.left()}).draw(p, s.left())
+		(&factLine{word: word, cells: s.textsAt() - s.labelsAt()}).draw(p, s.labelsAt())
 	}
 	if n := row - len(s.head); n < len(s.text.Rows()) {
 		r := s.text.Rows()[n]
@@ -332,7 +332,7 @@ func (s *Summary) Draw(p *screen.Pen, n int) {
 		word("calls", n == 0)
 		drawCallOf(p, t.Calls[n])
 	case n-s.callRows() < len(s.foot):
-		s.foot[n-s.callRows()].draw(p, s.left())
+		s.foot[n-s.callRows()].draw(p, s.labelsAt())
 	}
 }
 
