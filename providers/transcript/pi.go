@@ -28,7 +28,9 @@ func readPi() func(entry json.Value) *message {
 }
 
 // piFinishes are pi's finish reasons, as Anthropic's stop reasons.
-var piFinishes = map[string]json.Value{"stop": quoted("end_turn"), "toolUse": quoted("tool_use"), "length": quoted("max_tokens")}
+var piFinishes = map[string]json.Value{
+	"stop": quoteText("end_turn"), "toolUse": quoteText("tool_use"), "length": quoteText("max_tokens"),
+}
 
 func piBlocks(content json.Value) (blocks []json.Value) {
 	if content.HasText() {
@@ -53,6 +55,6 @@ func piUsage(usage json.Value) json.Value {
 	if f[0] == nil && f[1] == nil {
 		return nil
 	}
-	return newObject(field("input_tokens", f[0]), field("output_tokens", f[1]),
-		field("cache_read_input_tokens", f[2]), field("cache_creation_input_tokens", f[3]))
+	return newObject(newField("input_tokens", f[0]), newField("output_tokens", f[1]),
+		newField("cache_read_input_tokens", f[2]), newField("cache_creation_input_tokens", f[3]))
 }
