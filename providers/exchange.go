@@ -242,6 +242,9 @@ func (x *Exchange) chooseFraming(head []byte, ended bool) bool {
 	if isWebSocket(x.Head) && beginsObject(head) {
 		f, ok = frameFormat{"WebSocket messages", new(stream.Values)}, true
 	}
+	if d := sessionOf(x.Head); d != nil && d.Values && beginsObject(head) {
+		f, ok = frameFormat{"JSON objects", new(stream.Values)}, true
+	}
 	x.Framing, x.framer = f.name, f.framer
 	return ok
 }

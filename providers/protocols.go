@@ -27,6 +27,7 @@ import (
 	"toolscope/providers/openaichat"
 	"toolscope/providers/openairesponses"
 	"toolscope/providers/protocol"
+	"toolscope/providers/transcript"
 	"toolscope/stream"
 	"toolscope/stream/count"
 	"toolscope/stream/json"
@@ -53,10 +54,12 @@ var All = []protocol.Protocol{
 
 // sessions are the protocols of session files of agents, by the innermost wrapper of their
 // exchanges.
-var sessions = map[string]*protocol.Protocol{
-	claudecode.SessionWrapper: claudecode.Session(anthropic.Protocol()),
-	codexexec.SessionWrapper:  codexexec.Session(openairesponses.Protocol()),
-}
+var sessions = func() map[string]*protocol.Protocol {
+	all := transcript.Sessions(anthropic.Protocol(), gemini.Protocol())
+	all[claudecode.SessionWrapper] = claudecode.Session(anthropic.Protocol())
+	all[codexexec.SessionWrapper] = codexexec.Session(openairesponses.Protocol())
+	return all
+}()
 
 // sessionOf returns the protocol of an exchange in a session file, or nil.
 func sessionOf(h *stream.Head) *protocol.Protocol {

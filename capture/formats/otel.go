@@ -102,7 +102,7 @@ func (o *otlpLog) addExchange(recs []capture.Record, s *otelSpan, began, ended t
 	for _, m := range s.history {
 		said = append(said, as.messages(m.by, m.parts)...)
 	}
-	body := objectOf(member{"model", s.requestModel}, member{"tools", s.toolsIn(as)}, member{as.history, arrayOf(said...)})
+	body := objectOf(member{"model", s.requestModel}, member{"tools", s.toolsIn(as)}, member{"messages", arrayOf(said...)})
 	recs = append(recs, capture.Record{Exchange: n, Side: capture.Request, At: o.in.RecordTime(began), Head: head, Data: body})
 	if len(s.answer.parts) > 0 || s.answer.failure != nil || s.answer.usage != nil {
 		recs = append(recs, capture.Record{Exchange: n, At: o.in.RecordTime(ended), Data: as.response(&s.answer)})

@@ -24,9 +24,15 @@ const (
 	Ran        Provenance = iota // observed in a run of the client
 	Read                         // read in its source
 	Documented                   // stated by its authors or users
+	Assumed                      // concluded from runs with other protocols
 )
 
-func (k Provenance) String() string { return [...]string{"ran", "read in its source", "documented"}[k] }
+func (k Provenance) String() string {
+	return [...]string{"ran", "read in its source", "documented", "assumed"}[k]
+}
+
+// Word returns the first word of the text.
+func (k Provenance) Word() string { return [...]string{"ran", "read", "documented", "assumed"}[k] }
 
 // All lists the clients, agents first.
 var All = []Client{
@@ -64,11 +70,11 @@ var All = []Client{
 	{"semantic-kernel", "Semantic Kernel", ""},
 	{"spring-ai", "Spring AI", ""},
 	{"langchain4j", "LangChain4j", ""},
-	{"anthropic-js", "Anthropic SDK for JavaScript", "1.12.0"},
+	{"anthropic-js", "Anthropic SDK for JavaScript", "1.14.0"},
 	{"anthropic-sdk", "Anthropic SDKs", ""},
-	{"openai-js", "OpenAI SDK for JavaScript", "6.49.0"},
+	{"openai-js", "OpenAI SDK for JavaScript", "7.57.0"},
 	{"openai-sdk", "OpenAI SDKs", ""},
-	{"google-genai-js", "Google Gen AI SDK for JavaScript", "2.32.0"},
+	{"google-genai-js", "Google Gen AI SDK for JavaScript", "3.3.0"},
 	{"google-genai", "Google Gen AI SDKs", ""},
 	{"mistral-sdk", "Mistral SDKs", ""},
 	{"ollama-sdk", "Ollama SDKs", ""},
@@ -190,7 +196,7 @@ var runHabits = []RunHabit{
 	{"cline", []string{"openai-chat", "openai-responses"}, AtStop, Unknown, Unknown, Ran, Unknown},
 	{"openai-agents-js", []string{"openai-chat"}, AtStop, Once, Never, Ran, Once},
 	{"openai-agents-js", []string{"openai-responses"}, AtStop, Never, Never, Ran, Never},
-	{"openai-js", []string{"openai-chat"}, AtStop, Once, Never, Ran, Never},
+	{"openai-js", []string{"openai-chat"}, AtStop, Never, Never, Ran, Never}, // version 6 runs it if the token limit cut off the response
 	{"anthropic-js", []string{"anthropic"}, AtStop, Never, Never, Ran, Never},
 	{"ai-sdk", []string{"anthropic", "openai-chat", "openai-responses", "gemini"}, AtStop, Never, Never, Ran, Never},
 	{"langchain-js", common, ByHand, Unknown, Unknown, Ran, Unknown},

@@ -49,6 +49,7 @@ type Protocol struct {
 	// Request returns the request that entries of a session file record, in the form of this protocol. The
 	// client did not send it so. It is nil for a protocol that is read from a wire.
 	Request func(entries []byte) []byte
+	Values  bool // entries may have several lines, so each JSON value is a frame
 	// Marks are the words by which code outside of providers recognises the payloads.
 	Marks marks.Protocol
 	// Findings lists the findings that only this protocol makes.

@@ -138,6 +138,15 @@ func agentsNames(c namedCall, _ string) namedCall {
 	return c
 }
 
+// openAIJSNames is the rule of OpenAI's SDK, which joins a response of Responses only if its calls have
+// different ids.
+func openAIJSNames(c namedCall, to string) namedCall {
+	if c.shared && to == responses {
+		c.throws = "it rejects two calls with the same id"
+	}
+	return c
+}
+
 // llamaIndexTSNames is the rule of LlamaIndex TS, which has one call for each id.
 func llamaIndexTSNames(c namedCall, _ string) namedCall {
 	c.unknown = c.shared

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"slices"
+	"strings"
 
 	"toolscope/providers/client"
 	"toolscope/providers/protocol"
@@ -15,8 +16,9 @@ type Policy struct {
 	Seen        string // where a behaviour was observed
 
 	Client  *client.Client    // the client of the policy; nil for a behaviour
-	Known   client.Provenance // how the policy is known
+	Known   client.Provenance // how the policy is known; KnownFor is more exact
 	targets []string          // protocols that the client uses; nil for all
+	read    []string          // protocols of targets for which a client that was run was only read
 	own     bool              // it takes only history of the target's own protocol
 	way     clientRule        // what it sends; if nil, the fields below say so
 	names   idRule            // the ids and names that it sends with way; nil if as they came
@@ -59,6 +61,33 @@ func (p *Policy) Speaks(to *protocol.Target) bool {
 // the protocol is unknown.
 func (p *Policy) Knows(from, to *protocol.Target) bool {
 	return p.Speaks(to) && (!p.own || from != nil && from.Protocol == to.Protocol)
+}
+
+// KnownFor returns how the policy is known for calls of a protocol that are sent to a target. No client was run
+// with a response of Bedrock.
+func (p *Policy) KnownFor(from, to *protocol.Target) client.Provenance {
+	switch {
+	case p.Known != client.Ran:
+		return p.Known
+	case slices.Contains(p.read, to.Protocol):
+		return client.Read
+	case from == nil || from.Protocol == bedrock || !slices.Contains(p.targets, from.Protocol):
+		return client.Assumed
+	}
+	return client.Ran
+}
+
+// VersionFor returns the version of the policy's client and, if it was not run with these protocols, how the
+// policy is known. It returns "" for a behaviour.
+func (p *Policy) VersionFor(from, to *protocol.Target) string {
+	if p.Client == nil {
+		return ""
+	}
+	known := p.KnownFor(from, to)
+	if known == client.Ran || !p.Knows(from, to) {
+		return p.Client.Version
+	}
+	return strings.TrimSpace(p.Client.Version + " (" + known.Word() + ")")
 }
 
 // Targets returns the protocols that a client uses, nil for all.
@@ -220,7 +249,7 @@ var clients = []Policy{
 		Description: "the text is sent unchanged; Chat gets {} if the text is empty",
 	},
 	{
-		Name: "pi", Known: client.Ran, targets: []string{chat, responses, messages, gemini, bedrock}, way: piRule, shapes: callTemplates{gemini: argsFirst}, joins: []string{chat, messages, bedrock}, names: piNames, idless: []string{gemini},
+		Name: "pi", Known: client.Ran, targets: []string{chat, responses, messages, gemini, bedrock}, read: []string{bedrock}, way: piRule, shapes: callTemplates{gemini: argsFirst}, joins: []string{chat, messages, bedrock}, names: piNames, idless: []string{gemini},
 		Description: "strings with raw control characters or wrong escapes are repaired; other arguments that are not an object are sent as {}, but a value of Gemini stays unchanged; ids are cleaned for other protocols than their own; the code for Bedrock was read, not run. Before version 1, JSON that was cut off was closed",
 	},
 	{
@@ -256,8 +285,8 @@ var clients = []Policy{
 		Description: "JSON that was cut off loses its last token and is closed; a value that is not an object stays unchanged; in other cases the stream throws",
 	},
 	{
-		Name: "openai-js", Known: client.Ran, own: true, targets: []string{chat, responses}, way: asItCame, shapes: openAIShapes,
-		Description: "the text is sent unchanged",
+		Name: "openai-js", Known: client.Ran, own: true, targets: []string{chat, responses}, way: asItCame, names: openAIJSNames, shapes: openAIShapes,
+		Description: "the text is sent unchanged; the stream of a response of Responses throws if two of its calls have the same id",
 	},
 	{
 		Name: "google-genai-js", Known: client.Ran, own: true, targets: []string{gemini}, way: throughJSON, shapes: callTemplates{gemini: argsFirstID},

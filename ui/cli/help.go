@@ -279,7 +279,7 @@ func policiesHelp(l lineWriter) {
 		l.writeWrapped(fmt.Sprintf("  %-15s", ""), "seen in: "+p.Seen)
 	}
 	l.printLine("")
-	l.writeWrapped("", "The other policies are those of clients. What a client sends may depend on the provider of the call and on the target. \"ran\" means that the client was run and observed:")
+	l.writeWrapped("", "The other policies are those of clients. What a client sends may depend on the provider of the call and on the target. \"ran\" means that the client was run and observed. Ids and names are sent as they came, unless the description says otherwise: this was run with the clients that are libraries in JavaScript, and is assumed for the others.")
 	for i := range replay.Clients {
 		p := &replay.Clients[i]
 		l.printLine("")
@@ -294,7 +294,11 @@ func clientWords(p *replay.Policy) string {
 	if p.Targets() != nil {
 		to = strings.Join(p.Targets(), ", ")
 	}
-	return joinDots(strings.TrimSpace(p.Client.Title+" "+p.Client.Version), p.Known.String(), "to "+to)
+	node, later := p.Client.Node(), ""
+	if r, ok := p.Client.Newer(); ok && p.Known == client.Ran {
+		later = fmt.Sprintf("since %s, there is %s, which was not run", r.Day, r.Version)
+	}
+	return joinDots(strings.TrimSpace(p.Client.Title+" "+p.Client.Version)+textIf(node != "", " on Node "+node), p.Known.String(), "to "+to, later)
 }
 
 func findingsHelp(l lineWriter) {

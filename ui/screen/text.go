@@ -26,6 +26,7 @@ type Glyphs struct {
 	Sep, Dot, Dash, None       display.Text // between parts of a path; between facts; in a range; unknown value
 	Times                      display.Text
 	Rule, Line, Tee            display.Text
+	Full, UpperHalf, LowerHalf display.Text // of block letters
 
 	// The timeline: nothing yet, silence, bytes, last required key; the current moment, and the sign above it.
 	Idle, Silent, Coming, Usable, Here, Over display.Text
@@ -43,6 +44,7 @@ var UnicodeGlyphs = &Glyphs{
 	Sep: display.Lit("›"), Dot: display.Lit("·"), Dash: display.Lit("–"), None: display.Lit("—"),
 	Times: display.Lit("×"),
 	Rule:  display.Lit("│"), Line: display.Lit("─"), Tee: display.Lit("┬"),
+	Full: display.Lit("█"), UpperHalf: display.Lit("▀"), LowerHalf: display.Lit("▄"),
 	Idle: display.Lit("┄"), Silent: display.Lit("─"), Coming: display.Lit("━"), Usable: display.Lit("╋"), Here: display.Lit("┃"), Over: display.Lit("▼"),
 	Headers: display.Lit("┌"), Token: display.Lit("┬"), End: display.Lit("┐"),
 }
@@ -58,6 +60,7 @@ var ASCIIGlyphs = &Glyphs{
 	Sep: display.Lit(">"), Dot: display.Lit("-"), Dash: display.Lit("-"), None: display.Lit("-"),
 	Times: display.Lit("x"),
 	Rule:  display.Lit("|"), Line: display.Lit("-"), Tee: display.Lit("+"),
+	Full: display.Lit("#"), UpperHalf: display.Lit("'"), LowerHalf: display.Lit("."),
 	Idle: display.Lit("."), Silent: display.Lit("-"), Coming: display.Lit("="), Usable: display.Lit("+"), Here: display.Lit("|"), Over: display.Lit("V"),
 	Headers: display.Lit("["), Token: display.Lit("'"), End: display.Lit("]"),
 }
