@@ -94,7 +94,7 @@ var (
 	cacheBroken = &stream.Diagnosis{
 		Code: "CACHE_BROKEN", Severity: stream.Info, By: stream.Client,
 		Meaning: "The request differs from the previous one of its conversation inside the part that the provider had cached. The provider can't use its cache for anything after the difference.",
-		Advice:  "If the cost matters, keep tools, system prompt and earlier messages unchanged between requests, and add messages only at the end.",
+		Advice:  "Keep tools, system prompt and earlier messages unchanged between requests if the cost matters, and add messages only at the end.",
 	}
 	codingBomb = &stream.Diagnosis{
 		Code: "CODING_BOMB", Severity: stream.Error, By: stream.Provider,

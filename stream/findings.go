@@ -10,7 +10,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// Findings lists all diagnoses that the fold itself makes: those that need no knowledge of the protocol.
+// Findings lists all diagnoses that the fold itself makes, without knowledge of the protocol.
 var Findings = []*Diagnosis{
 	ProtocolViolation, FrameFault, NoTerminator, ClientGone, ConnectionLost, StoppedHere, NoAnswer, RecordGap,
 	ProviderError, FinishContradicts, Interleaved, EarlyWrong,

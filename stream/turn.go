@@ -183,7 +183,7 @@ func (t *Turn) placeCall(c *Call) {
 	t.Parts = append(t.Parts, Part{Kind: PartCall, End: c.Number})
 }
 
-// leaveLatestCall notes that the stream goes from the latest call to another one, or with nil to text.
+// leaveLatestCall notes that the stream continues with another call after the latest one, or with text if to is nil.
 func (t *Turn) leaveLatestCall(to *Call, n int) {
 	last := t.callByNumber(t.lastArgs)
 	if last == nil && len(t.Calls) > 0 {

@@ -33,7 +33,7 @@ import (
 type Set struct {
 	declared []protocol.Tool
 	tools    map[toolKey]*tool
-	more     bool // there may be others: an earlier request declared them
+	more     bool // there may be other tools, which an earlier request declared
 	open     bool // there may be tools with names that are not in the request
 }
 
@@ -242,7 +242,8 @@ func compileSchema(text json.Value) (c *compiledSchema) {
 // draft 4.
 var drafts = []*jsonschema.Draft{jsonschema.Draft2020, jsonschema.Draft7, jsonschema.Draft4}
 
-// compileAs compiles a schema by the first draft that takes it. Its error is that of the first draft.
+// compileAs compiles a schema by the first draft that accepts it. If none does, it returns the error of
+// the first.
 func compileAs(doc any, engine jsonschema.RegexpEngine) (_ *jsonschema.Schema, first error) {
 	for _, d := range drafts {
 		l := jsonschema.NewCompiler()
@@ -350,12 +351,12 @@ type schemaNode struct {
 	of   *jsonschema.Schema
 	same []*schemaNode   // schemas that apply to the same value: $ref, allOf
 	any  [][]*schemaNode // alternatives for the same value: anyOf, oneOf
-	more []*schemaNode   // other schemas that are tried on it
+	more []*schemaNode   // other schemas that are tried on the same value
 
 	props    map[string]*schemaNode
 	names    []string // of props, sorted
 	patterns []patternNode
-	rest     *schemaNode // for keys that are in neither
+	rest     *schemaNode // for keys that neither props nor patterns have
 	shut     bool        // other keys are not allowed
 	prefix   []*schemaNode
 	items    *schemaNode // for elements after the prefix

@@ -300,7 +300,7 @@ type violation struct {
 	off   int
 }
 
-// complaintsOf splits an error of the validator: a violation for each key that is not allowed.
+// complaintsOf splits an error of the validator into violations: one for each key that is not allowed.
 func complaintsOf(e *jsonschema.ValidationError, where spans) (all []violation) {
 	k, ok := e.ErrorKind.(*kind.AdditionalProperties)
 	if !ok {

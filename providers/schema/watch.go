@@ -26,7 +26,7 @@ type CallChecker struct {
 
 	rewrites int
 	next     int             // number of the token to check
-	inside   bool            // that token was incomplete at the last look
+	inside   bool            // that token was incomplete at the last check
 	start    int             // its first byte
 	stack    []openContainer // open containers, the innermost last
 	active   []*schemaNode   // schemas of the open containers
@@ -191,7 +191,7 @@ var kindOfToken = map[json.TokenKind]kinds{
 	json.True: aBool, json.False: aBool, json.Null: aNull,
 }
 
-// checkToken checks the next token, and reports whether it is done with it.
+// checkToken checks the next token, and reports whether its check is complete.
 func (w *CallChecker) checkToken(toks json.TokenList, growing bool) bool {
 	kind, end := toks.At(w.next).Kind, int(toks.At(w.next).End)
 	if !w.inside {
@@ -313,7 +313,7 @@ func (w *CallChecker) beginElement(o *openContainer) {
 	}
 }
 
-// report reports a finding about the value or key at start once. The byte at off proves it; hint is its
+// report reports a finding about the value or key at start, but only once. The byte at off proves it; hint is its
 // short form.
 func (w *CallChecker) report(of *stream.Diagnosis, start, off int, message stream.Message, hint string) {
 	if w.done || w.isReported(of, start) {
@@ -329,7 +329,7 @@ func (w *CallChecker) report(of *stream.Diagnosis, start, off int, message strea
 	}
 }
 
-// isReported reports whether there is such a finding.
+// isReported reports whether there is a finding of that diagnosis at start.
 func (w *CallChecker) isReported(of *stream.Diagnosis, start int) bool {
 	return slices.Contains(w.reported, reportedKey{of, start})
 }
