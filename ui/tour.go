@@ -97,7 +97,7 @@ func (tp *tourPlayer) resetPanes() {
 	if tp.m.large {
 		tp.m.turnTo(tp.m.doc)
 	}
-	tp.m.tabs = TabsByWidth
+	tp.m.tabs, tp.m.picks = TabsByRoom, false
 	tp.seats = 0
 }
 

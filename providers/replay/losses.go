@@ -122,7 +122,7 @@ var (
 	ArgsUnknown = &Kind{&stream.Diagnosis{
 		Code: "ARGS_UNKNOWN", Verdict: "args unknown", Severity: stream.Warn, By: stream.Toolscope,
 		Meaning: "How this client treats these arguments is unknown: the client was not tested with them, and its source was not read.",
-		Advice:  "Run the client and record its traffic. toolscope print shows how a later request sends the call back.",
+		Advice:  "Run the client, record its traffic, and check with toolscope print how a later request sends the call back.",
 	}, Medium, "how the client treats these arguments is unknown"}
 	FreeformToJSON = &Kind{&stream.Diagnosis{
 		Code: "FREEFORM_TO_JSON", Verdict: "text to JSON", Severity: stream.Warn, By: stream.Client,
