@@ -340,6 +340,7 @@ func (x *Exchange) noteTurnEnd(e stream.Event, turn int32) {
 	if found := x.in.conversations.noteTurnEnd(x.requests.conversationOf(e.Turn), t); found != "" {
 		x.emit(findingEvent(turn, cacheBroken, "%s", stream.Own(found)))
 	}
+	x.past.reportRequest()
 }
 
 // isUnknowable reports whether an event reports something as missing that the source doesn't contain, or usage
