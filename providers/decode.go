@@ -318,7 +318,7 @@ func (x *Exchange) stampEvent(e *stream.Event) {
 		e.What = x.completeOpening(stream.PayloadOf[stream.Opening](*e))
 		x.requests.stampTurn(turn)
 	case e.Kind == stream.Failure:
-		e.What = x.causeOfFailure(stream.PayloadOf[stream.FailureInfo](*e))
+		e.What = x.causeOfFailure(stream.PayloadOf[stream.FailureInfo](*e), e.Text)
 	case e.Kind == stream.TurnClose:
 		if x.Head.EndUnknown && x.why == "" {
 			x.endUnknown(e, turn)

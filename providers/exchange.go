@@ -299,6 +299,7 @@ func (x *Exchange) end() {
 		x.decoder = closedDecoder{}
 		x.out.Release()
 	}
+	x.past.reportRequest()
 	x.reportNotes()
 	x.in.indexOpenTurns(x)
 	x.known.end = x.in.eventCount()

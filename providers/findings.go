@@ -6,6 +6,7 @@ import (
 	"toolscope/providers/mcp"
 	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
+	"toolscope/providers/requestrules"
 	"toolscope/providers/schema"
 	"toolscope/providers/toolrun"
 	"toolscope/stream"
@@ -19,6 +20,7 @@ func Findings() []*stream.Diagnosis {
 		all = append(all, d.Findings...)
 	}
 	all = append(all, schema.Findings...)
+	all = append(all, requestrules.Findings...)
 	for _, k := range replay.Kinds {
 		if !slices.Contains(all, k.Diagnosis) {
 			all = append(all, k.Diagnosis)

@@ -258,10 +258,32 @@ type FinishMeaning struct{ Text string }
 // or type. If By is another party, there is no response from a provider: then Code is the HTTP status
 // that toolscope answered with, or empty.
 type FailureInfo struct {
-	Code  string
-	By    Party
-	Cause Party // at fault for an error that the provider reports; 0 for the provider itself
+	Code    string
+	By      Party
+	Cause   Party    // at fault for an error that the provider reports; 0 for the provider itself
+	Refusal *Refusal // set if the error says that the request is wrong
 }
+
+// A Refusal is an error that says that a request is wrong, and what it points at.
+type Refusal struct {
+	Status int      // of HTTP, 0 if the error came in another way
+	Type   string   // the error's code or type
+	Said   string   // the place that the error names, as it writes it; "" if it names none
+	Path   string   // that place in the request, as far as it was found
+	Found  string   // how it was found: FoundAsSent, FoundJoined, FoundByID, or FoundNowhere
+	IDs    []string // ids of the request that the error names
+	Fits   string   // code of the finding about the request that the error confirms, "" if there is none
+	Via    []string // programs that passed the error on, from the outside in
+	Place  Message  // names the place in a sentence, "" if it is unknown
+}
+
+// How the place that an error names was found in the request.
+const (
+	FoundAsSent  = "as sent"
+	FoundJoined  = "joined" // after consecutive messages of one role are joined, as the provider reads them
+	FoundByID    = "by id"
+	FoundNowhere = "none"
+)
 
 // Ending names the party that ended a turn; By is 0 if it is unknown. If a turn ended as its protocol
 // requires but the source doesn't keep endings, By is UnknownParty: then no party is at fault for missing

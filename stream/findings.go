@@ -13,7 +13,7 @@ import (
 // Findings lists all diagnoses that the fold itself makes, without knowledge of the protocol.
 var Findings = []*Diagnosis{
 	ProtocolViolation, FrameFault, NoTerminator, ClientGone, ConnectionLost, StoppedHere, NoAnswer, RecordGap,
-	ProviderError, FinishContradicts, Interleaved, EarlyWrong,
+	ProviderError, RequestRefused, FinishContradicts, Interleaved, EarlyWrong,
 	ArgsCut, ArgsBroken, ArgsTrailing, ArgsMarkup, ArgsConcat, ArgsPlaceholder, ArgsMissingBrace, ArgsFinalDup, ArgsCumulative,
 	ArgsDouble, ArgsNotObject, ArgsBadUTF8, CharacterCut, EscapeBroken, EmptyKey, DupKeys,
 	NameMissing, NameMarkup, HiddenCharacters, ParallelWrapper, IDDup, CallRepeated, IDDupAcrossTurns,
@@ -48,6 +48,14 @@ var (
 		Verdict:       "error",
 		Meaning:       "The provider reports an error, refuses the request, or stops the response with a filter.",
 		Advice:        "Read the provider's error in the message, and don't run calls whose arguments were not final before the error.",
+	}
+	RequestRefused = &Diagnosis{
+		Code: "REQUEST_REFUSED", Severity: Error, OtherSeverities: []Severity{Info}, By: Client,
+		ExplainsState: true,
+		Verdict:       "refused",
+		SeverityNote:  "info if another finding names the cause",
+		Meaning:       "The provider refuses the request, because something in it is wrong: no retry of the same request helps.",
+		Advice:        "Change the request at the place that the message names. If it is in the history, the session stays broken until that place is repaired.",
 	}
 	FinishContradicts = &Diagnosis{
 		Code: "FIN_CONTRADICTED", Severity: Error, By: Provider,

@@ -22,7 +22,8 @@ type Turn struct {
 	Request  *RequestInfo // facts about its request, nil if none was captured
 	Calls    []*Call
 	Usage    Usage
-	Failure  string // the provider's own error message
+	Failure  string   // the provider's own error message
+	Refusal  *Refusal // set if the provider refused the request
 	Findings []Finding
 	Missed   int64 // maximum number of its bytes that were missed: toolscope's own gap
 
@@ -75,16 +76,19 @@ const (
 	TurnComplete                   // ended as the protocol ends a response
 	TurnTruncated                  // cut by a limit
 	TurnAborted                    // an error, or the bytes ended without a terminator
-	TurnRejected                   // the provider refuses
+	TurnRejected                   // the provider refuses to answer
+	TurnRefused                    // the provider refuses the request
 )
 
 func (p TurnPhase) String() string {
-	return [...]string{"open", "complete", "truncated", "aborted", "rejected"}[p]
+	return [...]string{"open", "complete", "truncated", "aborted", "rejected", "refused"}[p]
 }
 
 // Phase returns whether and how the turn ended.
 func (t *Turn) Phase() TurnPhase {
 	switch {
+	case t.Refusal != nil:
+		return TurnRefused
 	case t.failed || t.finished && t.finishCode == FinishFailed:
 		return TurnAborted
 	case t.blind:

@@ -10,6 +10,9 @@ var Findings = []*stream.Diagnosis{
 	ArgsObject, ArgsString, ArgsNull, ArgsMissing, ArgsEmpty, CallSplit, SignatureMissing, DoneMismatch, IntPrecision,
 }
 
+// RequestSeverityNote says when a finding about a request has another severity than usual.
+const RequestSeverityNote = "error if the provider refused the request because of it; info if another host accepted it"
+
 // Findings about the stream.
 var (
 	MessageRestarted = &stream.Diagnosis{
@@ -139,9 +142,9 @@ var (
 		Advice:  "Read the calls of the last event as well, and report the problem to the provider.",
 	}
 	OrphanResult = &stream.Diagnosis{
-		Code: "ORPHAN_RESULT", Severity: stream.Info, OtherSeverities: []stream.Severity{stream.Error}, By: stream.Client,
+		Code: "ORPHAN_RESULT", Severity: stream.Info, OtherSeverities: []stream.Severity{stream.Warn, stream.Error}, By: stream.Client,
 		Verdict:      "orphan result",
-		SeverityNote: "error if a later request sends a result without its call",
+		SeverityNote: "error if a request has a result without its call; info if a host accepts that",
 		Meaning:      "A result has no call. The call is in an earlier response, or it was left out of the history.",
 		Advice:       "Nothing, in a stream. In a history, send the call with its result: most providers refuse one without the other.",
 	}

@@ -217,7 +217,7 @@ func (s *matchTarget) status() stream.Status {
 // ends maps phases of turns to the states that they share with calls.
 var ends = [...]stream.Status{
 	stream.TurnIsOpen: stream.Streaming, stream.TurnComplete: stream.Complete, stream.TurnTruncated: stream.CutShort,
-	stream.TurnAborted: stream.Aborted, stream.TurnRejected: stream.Rejected,
+	stream.TurnAborted: stream.Aborted, stream.TurnRejected: stream.Rejected, stream.TurnRefused: stream.Rejected,
 }
 
 // isStopped reports whether the client stopped the target. That is not a failure.
