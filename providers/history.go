@@ -162,7 +162,7 @@ func (h *history) observeRequest() {
 		if target != nil && len(messages) > 0 {
 			past, observed := h.observeMessagesOf(messages, target, h.on)
 			h.notePosition(past.Position)
-			h.checkRequest(body, messages, target, observed)
+			h.checkRequest(body, messages, target, past, observed)
 		}
 		h.dropMessages()
 	}

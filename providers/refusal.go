@@ -355,6 +355,8 @@ func fitOf(b *requestBreach, r *stream.Refusal, words string, start, end int) (p
 	words = strings.ToLower(words)
 	if slices.ContainsFunc(ruleWords[b.Rule], func(s string) bool { return strings.Contains(words, s) }) {
 		points += 2
+	} else if b.Proof == requestrules.ByRefusal {
+		return 0
 	}
 	if end > 0 && b.end > 0 && (start <= b.start && b.end <= end || b.start <= start && end <= b.end) {
 		points += 2

@@ -42,7 +42,7 @@ const (
 )
 
 // checkRequest checks the request of an HTTP exchange. observed are the earlier calls in it.
-func (h *history) checkRequest(body []byte, messages []protocol.Message, to *protocol.Target, observed []replay.Observation) {
+func (h *history) checkRequest(body []byte, messages []protocol.Message, to *protocol.Target, past *replay.History, observed []replay.Observation) {
 	x := h.x
 	if x.Head.Incremental || x.requests.latest != nil && x.requests.latest.Background || h.broken || x.AnsweredByToolscope() {
 		return
@@ -53,7 +53,7 @@ func (h *history) checkRequest(body []byte, messages []protocol.Message, to *pro
 		r.Tools = x.Protocol.Tools(body)
 	}
 	h.check.to = to
-	for _, b := range requestrules.Check(r) {
+	for _, b := range slices.Concat(requestrules.Check(r), h.reasoningBreaches(body, past)) {
 		of := requestBreach{Breach: b, known: true}
 		of.start, of.end = placeOf(body, messages, b.Spots[0])
 		if of.end > 0 {
@@ -68,6 +68,46 @@ func (h *history) checkRequest(body []byte, messages []protocol.Message, to *pro
 		}
 		h.check.breaches = append(h.check.breaches, of)
 	}
+	if slices.ContainsFunc(h.check.breaches, func(b requestBreach) bool { return b.Rule == replay.SignatureKept }) {
+		h.check.breaches = slices.DeleteFunc(h.check.breaches, func(b requestBreach) bool { return b.Rule == "thinking-unsigned" })
+	}
+}
+
+// reasoningBreaches returns the changes of reasoning and signatures as breaches. The request may need none of them: it
+// asks another model, or turns thinking off.
+func (h *history) reasoningBreaches(body json.Value, past *replay.History) (all []requestrules.Breach) {
+	if len(past.Reasoning) == 0 {
+		return nil
+	}
+	model := ""
+	if x := h.x; x.Protocol != nil && x.Protocol.Model != nil {
+		model = x.Protocol.Model(x.Path(), body)
+	}
+	if model == "" {
+		model = body.Get("model").Text()
+	}
+	thinking := body.Get("thinking").Get("type")
+	for _, r := range past.Reasoning {
+		t := h.x.in.Session().Turn(r.Turn)
+		switch {
+		case t == nil, !isSameModel(model, t.Model):
+			continue
+		case t.Protocol == "anthropic" && !thinking.Is("enabled") && !thinking.Is("adaptive"):
+			continue
+		}
+		proof := requestrules.ByHost
+		if r.Optional {
+			proof = requestrules.ByRefusal
+		}
+		words := stream.Messagef("%s, from turn %d", r.Words, r.Turn+1)
+		all = append(all, requestrules.Of(r.Diagnosis, r.Rule, proof, requestrules.Spot{Message: r.Message, Part: r.Part, ID: r.ID, Words: words}))
+	}
+	return all
+}
+
+// isSameModel reports whether two names may mean the same model: providers add a version to a name.
+func isSameModel(a, b string) bool {
+	return a == "" || b == "" || strings.HasPrefix(a, b) || strings.HasPrefix(b, a)
 }
 
 // findingOf returns the earlier call with an id, and whether a finding of it has the same meaning as a diagnosis.

@@ -27,6 +27,7 @@ var target = protocol.Target{
 		LoneResult:   "The number of toolResult blocks at messages.N.content exceeds the number of toolUse blocks of previous turn.",
 		SecondResult: "The number of toolResult blocks at messages.N.content exceeds the number of toolUse blocks of previous turn.",
 		LateResult:   "Did not find 1 tool_result block(s) at the beginning of this message. Messages following `tool_use` blocks must begin with a matching number of `tool_result` blocks.",
+		Unsigned:     "messages.N.content.M: Invalid `signature` in `thinking` block",
 		EmptyText:    "The text field in the ContentBlock object at messages.N.content.M is blank. Add text to the text field, and try again.",
 	},
 	Hosts:   []string{".amazonaws.com"},

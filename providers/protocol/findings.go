@@ -11,7 +11,7 @@ var Findings = []*stream.Diagnosis{
 }
 
 // RequestSeverityNote says when a finding about a request has another severity than usual.
-const RequestSeverityNote = "error if the provider refused the request because of it; info if another host accepted it"
+const RequestSeverityNote = "error if the provider refused the request because of it; warn if it refused the request for another reason; info if another host accepted it"
 
 // Findings about the stream.
 var (
@@ -144,7 +144,7 @@ var (
 	OrphanResult = &stream.Diagnosis{
 		Code: "ORPHAN_RESULT", Severity: stream.Info, OtherSeverities: []stream.Severity{stream.Warn, stream.Error}, By: stream.Client,
 		Verdict:      "orphan result",
-		SeverityNote: "error if a request has a result without its call; info if a host accepts that",
+		SeverityNote: "error if a request has a result without its call; warn if the provider refused the request for another reason",
 		Meaning:      "A result has no call. The call is in an earlier response, or it was left out of the history.",
 		Advice:       "Nothing, in a stream. In a history, send the call with its result: most providers refuse one without the other.",
 	}

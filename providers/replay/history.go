@@ -42,6 +42,10 @@ type History struct {
 	common           map[MatchKey]bool   // match keys that too many turns have, as far as Find looked them up
 	items            map[string]bool     // set when needed
 	texts            map[uint64][]int    // set when needed
+	step             int                 // see OpenStep, once stepKnown is set
+	stepKnown        bool
+
+	Reasoning []ReasoningChange // in the turns of the open step, once observed
 }
 
 // ReadPast reads a history: its calls, and the result of each.

@@ -115,6 +115,7 @@ func (by *Observer) Observe(history *History, turns []Candidate) (all []Observat
 		}
 		if t.sure {
 			m.checkOrder(all[first:])
+			m.compareReasoning(t)
 		}
 	}
 	return all

@@ -23,6 +23,11 @@ type Breach struct {
 	what  string // what is wrong
 }
 
+// Of returns a breach at one place, with its own message.
+func Of(d *stream.Diagnosis, rule string, proof Proof, at Spot) Breach {
+	return Breach{Diagnosis: d, Rule: rule, Proof: proof, Spots: []Spot{at}}
+}
+
 // Proof is what shows that a target refuses a request.
 type Proof uint8
 
@@ -93,7 +98,10 @@ func (b *Breach) Message(at string) stream.Message {
 		}
 	}
 	m := stream.Messagef("%s", stream.Own(b.what))
-	if list.Text != "" {
+	switch {
+	case b.what == "":
+		m = list
+	case list.Text != "":
 		m = stream.Messagef("%s: %s", m, list)
 	}
 	if at != "" {
@@ -216,6 +224,9 @@ func (c *checker) checkContents() {
 		}
 		c.checkOrder(i, before)
 		before = m.Role
+		if c.Target.Refusal.Unsigned != "" && c.Target.Reasoning == protocol.SignedReasoning {
+			c.checkSignatures(i)
+		}
 		if c.Target.Refusal.EmptyText != "" {
 			c.checkTexts(i)
 		}
@@ -261,6 +272,29 @@ func (c *checker) checkTexts(i int) {
 	}
 }
 
+// checkSignatures checks that shown reasoning is signed. Hosts that sign nothing accept it so: another signed part shows
+// that this one does.
+func (c *checker) checkSignatures(i int) {
+	for j := range c.Messages[i].Parts {
+		p := &c.Messages[i].Parts[j]
+		if p.Kind != protocol.ReasoningPart || p.Signature != "" {
+			continue
+		}
+		proof := ByRefusal
+		if c.hasSignature() {
+			proof = ByHost
+		}
+		c.addSpot(replay.SignatureDropped.Diagnosis, "thinking-unsigned", proof, "a thinking block has no signature", Spot{Message: i, Part: j})
+	}
+}
+
+// hasSignature reports whether the history has a signed part.
+func (c *checker) hasSignature() bool {
+	return slices.ContainsFunc(c.Messages, func(m protocol.Message) bool {
+		return slices.ContainsFunc(m.Parts, func(p protocol.Part) bool { return p.Signature != "" })
+	})
+}
+
 // checkReasoning checks that reasoning with an id of its own is followed by another part of the model.
 func (c *checker) checkReasoning(i int) {
 	parts := c.Messages[i].Parts
@@ -270,16 +304,4 @@ func (c *checker) checkReasoning(i int) {
 	}
 	at := Spot{i, n, parts[n].Item, stream.Messagef("%s", parts[n].Item)}
 	c.addSpot(RequestIllegal, "reasoning-alone", ByRequest, "a reasoning item is not followed by another item of the model", at)
-}
-
-// OpenStep returns the index of the message at which the step begins that the request continues: the last message
-// of the user that has other parts than results. Reasoning after it must be sent back.
-func OpenStep(messages []protocol.Message) int {
-	for i := len(messages) - 1; i >= 0; i-- {
-		m := &messages[i]
-		if m.Role == protocol.User && !slices.ContainsFunc(m.Parts, func(p protocol.Part) bool { return p.Kind == protocol.ResultPart }) {
-			return i
-		}
-	}
-	return 0
 }

@@ -1,0 +1,237 @@
+package replay
+
+import (
+	"bytes"
+	"slices"
+
+	"toolscope/providers/protocol"
+	"toolscope/stream"
+	"toolscope/stream/count"
+)
+
+// A ReasoningChange is a difference between the reasoning of an earlier turn, or a signature of it, and the messages
+// that send the turn back.
+type ReasoningChange struct {
+	*Kind
+	Rule          string // its name in machine output
+	Message, Part int    // its place in the history; Part is -1 for the message
+	ID            string // id of the turn's first call in the history
+	Words         stream.Message
+	Turn          int32
+	Optional      bool // the provider may accept it
+}
+
+// Rules of reasoning.
+const (
+	ReasoningKept = "reasoning-kept"
+	ReasoningSame = "reasoning-same"
+	SignatureKept = "signature-kept"
+)
+
+// OpenStep returns the index of the message at which the step begins that a request continues: the last message of
+// the user without results. Reasoning after it must be sent back.
+func OpenStep(messages []protocol.Message) int {
+	for i := len(messages) - 1; i >= 0; i-- {
+		if m := &messages[i]; m.Role == protocol.User && !hasResult(m) {
+			return i
+		}
+	}
+	return -1
+}
+
+// compareReasoning compares the reasoning of a turn of the open step with the history. A turn without its content is
+// not compared.
+func (m *matcher) compareReasoning(t *candidateTurn) {
+	if m.KeptByProvider || t.Summary != nil || t.Target == nil || t.Target.Protocol != m.to.Protocol || t.state.unseen || t.state.aborted {
+		return
+	}
+	var calls []int // of the turn, as places in entries
+	for i := range t.calls {
+		if n := t.calls[i].found; n >= 0 {
+			calls = append(calls, n)
+		}
+	}
+	if len(calls) == 0 || m.entries[calls[0]].message <= m.openStep() {
+		return
+	}
+	if m.to.HasSignatures {
+		m.compareCallSignatures(t)
+		return
+	}
+	own := ownReasoning(t.Turn, m.to)
+	if len(own) == 0 {
+		return
+	}
+	c := reasoningComparison{matcher: m, turn: t.Turn, id: m.entries[calls[0]].part.ID, own: own}
+	c.readSent(m.entries[calls[0]].message, m.entries[calls[len(calls)-1]].message)
+	c.compareBlocks()
+}
+
+func (m *matcher) openStep() int {
+	if !m.stepKnown {
+		m.stepKnown, m.step = true, OpenStep(m.messages)
+	}
+	return m.step
+}
+
+// compareCallSignatures compares the signatures of a turn's calls.
+func (m *matcher) compareCallSignatures(t *candidateTurn) {
+	for i := range t.calls {
+		e := &t.calls[i]
+		if e.found < 0 || e.call == nil || e.call.Signature == "" {
+			continue
+		}
+		at := m.entries[e.found]
+		r := ReasoningChange{Message: at.message, Part: at.place.part, ID: at.part.ID, Turn: t.Turn.Number}
+		switch sent := at.part.Signature; {
+		case sent == e.call.Signature, sent == m.to.Sentinel && sent != "":
+			continue
+		case sent == "":
+			r.Kind, r.Rule = SignatureDropped, SignatureKept
+			r.Words = stream.Messagef("the signature of the call %s is missing", stream.Fact(e.name))
+		default:
+			r.Kind, r.Rule = ReasoningAltered, ReasoningSame
+			r.Words = stream.Messagef("the signature of the call %s is not the one that came with it", stream.Fact(e.name))
+		}
+		m.Reasoning = append(m.Reasoning, r)
+	}
+}
+
+// reasoningBlock is a block of reasoning in a turn or in a history.
+type reasoningBlock struct {
+	text            []byte
+	signature, item string
+	hidden          bool // only the signature is known
+	calls           int  // number of the turn's calls before it
+	message, part   int  // place in a history
+	used            bool
+}
+
+// ownReasoning returns the reasoning of a turn that must be sent back to a target: blocks with a signature or an item.
+// A target with plain reasoning has one block, all of the text.
+func ownReasoning(t *stream.Turn, to *protocol.Target) (all []reasoningBlock) {
+	if to.Reasoning != protocol.SignedReasoning {
+		if len(t.Thinking) > 0 {
+			all = append(all, reasoningBlock{text: t.Thinking})
+		}
+		return all
+	}
+	from, calls := 0, 0
+	for _, p := range t.Parts {
+		switch p.Kind {
+		case stream.PartCall:
+			calls++
+		case stream.PartThinking:
+			if p.Signature != "" || p.ID != "" {
+				all = append(all, reasoningBlock{text: t.Thinking[from:p.End], signature: p.Signature, item: p.ID, hidden: p.SignatureOnly, calls: calls})
+			}
+			from = p.End
+		}
+	}
+	return all
+}
+
+// reasoningComparison compares the reasoning of one turn with the messages that send the turn back.
+type reasoningComparison struct {
+	*matcher
+	turn      *stream.Turn
+	id        string
+	own, sent []reasoningBlock
+	message   int // the first of the messages
+}
+
+// readSent reads the reasoning of the messages from first to last, and of messages of the model directly before them
+// that have no calls.
+func (c *reasoningComparison) readSent(first, last int) {
+	for first > 0 && c.messages[first-1].Role == protocol.Assistant && !slices.ContainsFunc(c.messages[first-1].Parts, func(p protocol.Part) bool { return isClientCall(&p) }) {
+		first--
+	}
+	c.message = first
+	calls := 0
+	for i := first; i <= last; i++ {
+		if c.messages[i].Role != protocol.Assistant {
+			continue
+		}
+		for j := range c.messages[i].Parts {
+			switch p := &c.messages[i].Parts[j]; p.Kind {
+			case protocol.CallPart:
+				calls++
+			case protocol.ReasoningPart:
+				c.sent = append(c.sent, reasoningBlock{p.Text, p.Signature, p.Item, p.SignatureOnly, calls, i, j, false})
+			}
+		}
+	}
+}
+
+// compareBlocks reports the first block that is gone, and each that is changed or moved.
+func (c *reasoningComparison) compareBlocks() {
+	if c.to.Reasoning != protocol.SignedReasoning {
+		if len(c.sent) == 0 {
+			c.addChange(ReasoningDropped, ReasoningKept, nil, true, stream.Messagef("the reasoning of the turn is missing (%s)", stream.Own(count.Of(len(c.turn.Thinking), "byte"))))
+		}
+		return
+	}
+	var gone []*reasoningBlock
+	for i := range c.own {
+		b := &c.own[i]
+		if of := c.useBlock(func(s *reasoningBlock) bool {
+			return s.signature == b.signature && b.signature != "" || s.item == b.item && b.item != ""
+		}); of != nil {
+			c.compareBlock(b, of)
+		} else if of := c.useBlock(func(s *reasoningBlock) bool { return len(b.text) > 0 && bytes.Equal(s.text, b.text) }); of != nil {
+			c.compareBlock(b, of)
+		} else {
+			gone = append(gone, b)
+		}
+	}
+	for _, b := range gone {
+		if of := c.useBlock(func(s *reasoningBlock) bool { return s.calls == b.calls }); of != nil {
+			c.addChange(ReasoningAltered, ReasoningSame, of, false, stream.Messagef("reasoning was sent that the model didn't write, with another signature"))
+			continue
+		}
+		optional := c.to.HasPreviousID && b.item == ""
+		c.addChange(ReasoningDropped, ReasoningKept, nil, optional, stream.Messagef("a thinking or reasoning block of the turn is missing (%s)", stream.Own(count.Of(len(b.text), "byte"))))
+	}
+}
+
+// useBlock returns the first unused block for which is holds, and marks it as used.
+func (c *reasoningComparison) useBlock(is func(*reasoningBlock) bool) *reasoningBlock {
+	for i := range c.sent {
+		if s := &c.sent[i]; !s.used && is(s) {
+			s.used = true
+			return s
+		}
+	}
+	return nil
+}
+
+// compareBlock compares a block with the one that was sent for it.
+func (c *reasoningComparison) compareBlock(b, sent *reasoningBlock) {
+	switch {
+	case b.signature != sent.signature && sent.signature != "":
+		c.addChange(ReasoningAltered, ReasoningSame, sent, false, stream.Messagef("the signature or the encrypted reasoning differs from byte %d on", firstDifference([]byte(b.signature), []byte(sent.signature))))
+	case b.signature != sent.signature && b.item == "":
+		c.addChange(SignatureDropped, SignatureKept, sent, false, stream.Messagef("the signature of a thinking block is missing"))
+	case !b.hidden && !sent.hidden && !bytes.Equal(b.text, sent.text) && b.item == "":
+		c.addChange(ReasoningAltered, ReasoningSame, sent, false, stream.Messagef("the text of a thinking block differs from byte %d on", firstDifference(b.text, sent.text)))
+	case b.calls != sent.calls:
+		c.addChange(ReasoningAltered, ReasoningSame, sent, false, stream.Messagef("a thinking or reasoning block was moved to another place between the calls"))
+	}
+}
+
+func (c *reasoningComparison) addChange(k *Kind, rule string, at *reasoningBlock, optional bool, words stream.Message) {
+	r := ReasoningChange{Kind: k, Rule: rule, Message: c.message, Part: -1, ID: c.id, Words: words, Turn: c.turn.Number, Optional: optional}
+	if at != nil {
+		r.Message, r.Part = at.message, at.part
+	}
+	c.Reasoning = append(c.Reasoning, r)
+}
+
+// firstDifference returns the offset of the first byte that differs.
+func firstDifference(a, b []byte) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,192 @@
+package providers
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"toolscope/stream"
+)
+
+// asked is a request with its response, for play.
+type asked struct {
+	request, response string
+	status            int
+}
+
+// play reads exchanges with a host, and returns what was found: the turn, code, severity and party of each finding.
+func play(url string, exchanges ...asked) (in *Inspector, found []string) {
+	in = new(Inspector)
+	for i, a := range exchanges {
+		in.Write(stream.Record{Exchange: i + 1, Request: true, Data: []byte(a.request), Head: &stream.Head{Method: "POST", URL: url}})
+		head := &stream.Head{Status: a.status, Header: map[string][]string{"Content-Type": {"application/json"}}}
+		in.Write(stream.Record{Exchange: i + 1, Data: []byte(a.response), Head: head})
+		in.Write(stream.Record{Exchange: i + 1, End: true})
+	}
+	for _, t := range in.Session().Turns {
+		for _, f := range t.Findings {
+			found = append(found, fmt.Sprintf("%d %s %s %s", t.Number+1, f.Code, f.Severity, f.By))
+		}
+	}
+	return in, found
+}
+
+// Parts of conversations with Anthropic.
+const (
+	portsAsk     = `{"role":"user","content":"which ports are open?"}`
+	portsThought = `{"type":"thinking","thinking":"ask netstat first","signature":"QUJDREVG"}`
+	portsCall    = `{"type":"tool_use","id":"toolu_net1","name":"netstat","input":{"all":true}}`
+	portsResult  = `{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_net1","content":"22, 80"}]}`
+)
+
+// portsRequest returns a request with these messages.
+func portsRequest(messages ...string) string {
+	return `{"model":"claude-opus-4","max_tokens":9,"thinking":{"type":"enabled"},"messages":[` + strings.Join(messages, ",") + `]}`
+}
+
+// portsAnswer returns a response with these blocks.
+func portsAnswer(stop string, blocks ...string) string {
+	return `{"id":"msg_1","type":"message","role":"assistant","model":"claude-opus-4-1","content":[` + strings.Join(blocks, ",") +
+		`],"stop_reason":"` + stop + `","usage":{"input_tokens":1,"output_tokens":1}}`
+}
+
+// refusedWith returns an error of Anthropic.
+func refusedWith(words string) string {
+	return `{"type":"error","error":{"type":"invalid_request_error","message":"` + words + `"}}`
+}
+
+// model returns a message of the model.
+func model(blocks ...string) string {
+	return `{"role":"assistant","content":[` + strings.Join(blocks, ",") + `]}`
+}
+
+const (
+	ownHost   = "https://api.anthropic.com/v1/messages"
+	otherHost = "https://models.example/v1/messages"
+)
+
+// TestRequestOutcome: the outcome of a request decides what a broken rule is.
+func TestRequestOutcome(t *testing.T) {
+	first := asked{portsRequest(portsAsk), portsAnswer("tool_use", portsThought, portsCall), 200}
+	done := portsAnswer("end_turn", `{"type":"text","text":"22 and 80 are open"}`)
+	orphan := portsRequest(portsAsk, portsResult)
+	for _, test := range []struct {
+		name, url string
+		next      asked
+		want      string
+	}{
+		{"all came back", ownHost, asked{portsRequest(portsAsk, model(portsThought, portsCall), portsResult), done, 200}, ""},
+		{"thinking gone, refused", otherHost,
+			asked{portsRequest(portsAsk, model(portsCall), portsResult), refusedWith("messages.1.content.0.type: Expected `thinking`, but found `tool_use`"), 400},
+			"2 REQUEST_REFUSED info client, 2 REASONING_DROPPED error client"},
+		{"thinking gone, another host accepts it", otherHost, asked{portsRequest(portsAsk, model(portsCall), portsResult), done, 200}, "2 REASONING_DROPPED info client"},
+		{"thinking gone, its own host accepts it", ownHost, asked{portsRequest(portsAsk, model(portsCall), portsResult), done, 200}, ""},
+		{"thinking gone, overloaded", otherHost,
+			asked{portsRequest(portsAsk, model(portsCall), portsResult), `{"type":"error","error":{"type":"overloaded_error","message":"busy"}}`, 529},
+			"2 PROVIDER_ERROR error provider, 2 REASONING_DROPPED info client"},
+		{"a new question", otherHost,
+			asked{portsRequest(portsAsk, model(portsCall), portsResult, model(`{"type":"text","text":"22 and 80"}`), `{"role":"user","content":"thanks"}`), done, 200}, ""},
+		{"thinking off", otherHost,
+			asked{strings.Replace(portsRequest(portsAsk, model(portsCall), portsResult), "enabled", "disabled", 1), done, 200}, ""},
+		{"another model", otherHost,
+			asked{strings.Replace(portsRequest(portsAsk, model(portsCall), portsResult), "opus", "haiku", 1), done, 200}, ""},
+		{"a blank more", otherHost,
+			asked{portsRequest(portsAsk, model(strings.Replace(portsThought, "first", "first ", 1), portsCall), portsResult), refusedWith("messages.1.content.0: `thinking` blocks in the latest assistant message cannot be modified"), 400},
+			"2 REQUEST_REFUSED info client, 2 REASONING_ALTERED error client"},
+		{"no signature", otherHost,
+			asked{portsRequest(portsAsk, model(strings.Replace(portsThought, "QUJDREVG", "", 1), portsCall), portsResult), refusedWith("messages.1.content.0: Invalid `signature` in `thinking` block"), 400},
+			"2 REQUEST_REFUSED info client, 2 SIGNATURE_DROPPED error client"},
+		{"moved", otherHost,
+			asked{portsRequest(portsAsk, model(portsCall, portsThought), portsResult), refusedWith("messages.1.content.1: `thinking` blocks in the latest assistant message cannot be modified"), 400},
+			"2 REQUEST_REFUSED info client, 2 REASONING_ALTERED error client"},
+		{"refused for another reason", otherHost,
+			asked{orphan, refusedWith("max_tokens: 9 is too few"), 400}, "2 REQUEST_REFUSED error client"},
+		{"refused, and a key is wrong", otherHost, asked{portsRequest(portsAsk), refusedWith("invalid x-api-key"), 401}, "2 REQUEST_REFUSED error client"},
+		{"a limit", otherHost, asked{portsRequest(portsAsk), `{"type":"error","error":{"type":"rate_limit_error","message":"later"}}`, 429}, "2 PROVIDER_ERROR error provider"},
+	} {
+		if _, found := play(test.url, first, test.next); strings.Join(found, ", ") != test.want {
+			t.Errorf("%s: %q, want %q", test.name, strings.Join(found, ", "), test.want)
+		}
+	}
+}
+
+// TestBreachOnce: a broken rule that the host accepts is reported once in a conversation, a refusal each time.
+func TestBreachOnce(t *testing.T) {
+	done := portsAnswer("end_turn", `{"type":"text","text":"ok"}`)
+	more := `,{"role":"assistant","content":"ok"},{"role":"user","content":"more"}`
+	bad := `{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_lost","content":"x"}]}`
+	_, found := play(otherHost, asked{portsRequest(bad), done, 200}, asked{portsRequest(bad + more), done, 200})
+	if want := []string{"1 ORPHAN_RESULT info client"}; !slices.Equal(found, want) {
+		t.Errorf("%q, want %q", found, want)
+	}
+	refusal := refusedWith("messages.0.content.0: unexpected `tool_use_id` found in `tool_result` blocks: toolu_lost")
+	_, found = play(otherHost, asked{portsRequest(bad), refusal, 400}, asked{portsRequest(bad), refusal, 400})
+	want := []string{"1 REQUEST_REFUSED info client", "1 ORPHAN_RESULT error client", "2 REQUEST_REFUSED info client", "2 ORPHAN_RESULT error client"}
+	if !slices.Equal(found, want) {
+		t.Errorf("%q, want %q", found, want)
+	}
+}
+
+// TestBreachAtClose: what a request breaks is reported when its turn closes, before the connection does.
+func TestBreachAtClose(t *testing.T) {
+	in := new(Inspector)
+	bad := portsRequest(`{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_lost","content":"x"}]}`)
+	in.Write(stream.Record{Exchange: 1, Request: true, Data: []byte(bad), Head: &stream.Head{Method: "POST", URL: otherHost}})
+	head := &stream.Head{Status: 200, Header: map[string][]string{"Content-Type": {"text/event-stream"}}}
+	var body strings.Builder
+	for _, event := range []string{
+		`{"type":"message_start","message":{"id":"msg_1","role":"assistant","model":"m","content":[],"usage":{}}}`,
+		`{"type":"content_block_start","index":0,"content_block":{"type":"text","text":"ok"}}`, `{"type":"content_block_stop","index":0}`,
+		`{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{}}`, `{"type":"message_stop"}`,
+	} {
+		body.WriteString("data: " + event + "\n\n")
+	}
+	in.Write(stream.Record{Exchange: 1, Data: []byte(body.String()), Head: head})
+	if turn := in.Session().Turns[0]; !turn.Closed() || len(turn.Findings) == 0 || turn.Findings[len(turn.Findings)-1].Code != "ORPHAN_RESULT" {
+		t.Errorf("%v %+v", turn.Closed(), turn.Findings)
+	}
+}
+
+// TestRefusalPlace: the place that an error names is found in the request, or not at all.
+func TestRefusalPlace(t *testing.T) {
+	question := func(text string) string { return `{"role":"user","content":[{"type":"text","text":"` + text + `"}]}` }
+	request := `{"model":"claude-opus-4","max_tokens":9,"tools":[{"name":"ls","input_schema":{}},{"name":"fs.rm","input_schema":{}}],"messages":[` +
+		strings.Join([]string{question("a"), question("b"), model(portsCall), portsResult, question("c")}, ",") + `]}`
+	for _, test := range []struct{ words, path, found string }{
+		{"messages.2.content.0: no", "messages[2].content[0]", stream.FoundAsSent},
+		{"messages.2.content.0.tool_use.input: Input should be a valid dictionary", "messages[2].content[0]", stream.FoundAsSent},
+		{"messages[3]: no", "messages[3]", stream.FoundAsSent},
+		{"tools.1.custom.name: String should match pattern", "tools[1]", stream.FoundAsSent},
+		{"messages.0.content.1: no", "messages[1].content[0]", stream.FoundJoined},
+		{"messages.1.content.0: `tool_use` is wrong", "messages[2].content[0]", stream.FoundJoined},
+		{"messages.2.content.1: `tool_result` is wrong", "", stream.FoundNowhere},
+		{"messages.9: no", "", stream.FoundNowhere},
+		{"at index 4 it is wrong", "messages[4]", stream.FoundAsSent},
+		{"something about toolu_net1", "messages[2].content[0]", stream.FoundByID},
+		{"nothing is named; call_id is only a word", "", stream.FoundNowhere},
+		{"toolu_unknown1 is not in the request", "", stream.FoundNowhere},
+	} {
+		in, _ := play(otherHost, asked{request, refusedWith(test.words), 400})
+		r := in.Session().Turns[0].Refusal
+		if r == nil || r.Path != test.path || r.Found != test.found {
+			t.Errorf("%s: %+v, want %q %q", test.words, r, test.path, test.found)
+		}
+	}
+}
+
+// TestRefusalInside: an error inside other errors is the provider's.
+func TestRefusalInside(t *testing.T) {
+	inner := `{\"error\":{\"message\":\"messages.0: no\"}}`
+	for name, test := range map[string]struct{ body, via string }{
+		"litellm":    {`{"error":{"message":"litellm.BadRequestError: ` + inner + `","type":"x"}}`, "litellm"},
+		"openrouter": {`{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"` + inner + `"}}}`, "openrouter"},
+		"plain":      {`{"error":{"message":"messages.0: no","type":"x"}}`, ""},
+	} {
+		in, _ := play("https://models.example/v1/chat/completions", asked{`{"model":"m","messages":[` + portsAsk + `]}`, test.body, 400})
+		r := in.Session().Turns[0].Refusal
+		if r == nil || r.Path != "messages[0]" || strings.Join(r.Via, " ") != test.via {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+}
