@@ -25,8 +25,8 @@ type Turn struct {
 	Refusal  *Refusal // set if the provider refused the request
 
 	FromHistory bool // the response is known only from what a client sends back
-	Findings []Finding
-	Missed   int64 // maximum number of its bytes that were missed: toolscope's own gap
+	Findings    []Finding
+	Missed      int64 // maximum number of its bytes that were missed: toolscope's own gap
 
 	OpenedAt   time.Duration
 	FirstFrame int32
