@@ -67,12 +67,12 @@ func threeAnswers(testing.TB) (all []stream.Record) {
 func TestCompare(t *testing.T) {
 	records := threeAnswers(t)
 	s := newScreen(t, 140, 40).feed(records[:3]...).press("=")
-	s.shows("COMPARE 3 for one prompt", "anthropic", "openai-chat", "gemini", "No calls yet").press("lo").shows("this turn has no data yet")
+	s.shows("Compare  3 turns asked the same", "anthropic", "openai-chat", "gemini", "No calls yet").press("lo").shows("this turn has no data yet")
 	for _, r := range records[3:] {
 		s.feed(r)
 		checkFrame(t, s)
 	}
-	s.end().shows("None agree. g failed: HTTP 429; m made one call of two. 2 fields differ.", "Quota exceeded", "≠  \"Bergen\"", "≈  3.0", "≠  2, no 2, with 3", "tool_calls", "I look.", "sonnet-4-5")
+	s.end().shows("≠ No two agree.", "g failed: HTTP 429; m made one call of two. 2 fields differ.", "m              1     1      —     5 ms  155 ms         —  one call fewer", "g              0     0      —    70 ms   70 ms         —  HTTP 429", "get_time             ● complete                             — not called", "Quota exceeded", "≠ \"Bergen\"", "≈ 3.0", "≠ 2, no 2, with 3", "tool_calls", "I look.", "sonnet-4-5")
 	s.press("go")
 	if s.selectedTurn().Exchange != 2 || s.modeStack.isCovered() {
 		t.Errorf("o leads to %s", s.where())
@@ -85,7 +85,7 @@ func TestCompareSizes(t *testing.T) {
 	for _, c := range []struct {
 		w, h  int
 		title string
-	}{{40, 10, "COMPARE 2 of 7"}, {60, 18, "COMPARE 2 of 7"}, {80, 24, "COMPARE 3 of 7"}, {118, 30, "COMPARE 5 of 7"}, {140, 40, "COMPARE 6 of 7"}, {250, 60, "COMPARE 7"}, {20, 5, "COMPARE 2"}} {
+	}{{40, 10, "Compare  2 of 7"}, {60, 18, "Compare  2 of 7"}, {80, 24, "Compare  3 of 7"}, {118, 30, "Compare  5 of 7"}, {140, 40, "Compare  6 of 7"}, {250, 60, "Compare  7"}, {20, 5, "Compare  2"}} {
 		s.resize(c.w, c.h).shows(c.title)
 		for _, keys := range []string{"l", "l", "j", "b", "l", "-", "h", "T", "+", "h", "h", "<tab>", "G", "g", "j", "j", "<enter>", "j", "G", "<esc>", "m", "m"} {
 			s.press(keys)
@@ -98,9 +98,9 @@ func TestCompareSizes(t *testing.T) {
 // TestMarkedTurns: any turns can be compared, as many as there are, and the chosen one is always
 // among them; without marks those near that call the same tool.
 func TestMarkedTurns(t *testing.T) {
-	s := manyTurns(t, 6).resize(160, 40).press("1g=").shows("COMPARE 4 nearby calling ").press("<esc>")
-	s.press("gm").shows("1 turn marked").press("jj=").shows("COMPARE 2 marked").press("<esc>")
-	s.press("mjjmjjmjjm").shows("5 turns marked").press("=").shows("COMPARE 5 marked").press("=G=").shows("COMPARE 6 marked", "▌").press("=gm")
+	s := manyTurns(t, 6).resize(160, 40).press("1g=").shows("Compare  4 turns nearby that call ").press("<esc>")
+	s.press("gm").shows("1 turn marked").press("jj=").shows("Compare  2 marked").press("<esc>")
+	s.press("mjjmjjmjjm").shows("5 turns marked").press("=").shows("Compare  5 marked").press("=G=").shows("Compare  6 marked", "▌").press("=gm")
 	if len(s.marks) != 4 || slices.Contains(s.marks, s.selected) {
 		t.Errorf("%d marks", len(s.marks))
 	}
@@ -126,7 +126,7 @@ func TestCompareCostIsFlat(t *testing.T) {
 		for range 4 {
 			s.press("mjj")
 		}
-		return s.press("=").finish().shows("COMPARE 4 marked", ".m0")
+		return s.press("=").finish().shows("Compare  4 marked", ".m0")
 	}
 	small, big := at(500), at(20_000)
 	flat(t, "500 rows side by side and 20,000", func() { small.View() }, func() { big.View() })

@@ -55,7 +55,7 @@ var proofs = []struct {
 	{"DOUBLE_ENCODED", []string{"Sent back"}, []string{"Sent back  write_file", "double-encoded", "the model wrote", "the request carried", "double-encoded"}},
 	{"LENGTH_FIRST_DIVERGENCE", []string{"todowrite"}, []string{"checks an array's length", `{"todos":[{"id":["1"]`}},
 	{"", []string{"reserve_table", "91 "}, []string{"sonnet-4-5", "gpt-5.2", "nova-pro", "gemini-3", "command-a", "qwen3", "91 B"}},
-	{"", []string{"for one prompt"}, []string{"COMPARE 3", "None agree", "wrote .days as", "made one call of two", "≠", "—"}},
+	{"", []string{"turns asked the same"}, []string{"Compare  3", "No two agree", "wrote .days as", "made one call of two", "≠", "—"}},
 	{"", []string{"clean"}, []string{"2 calls, complete", "● complete", "Findings 0"}},
 	{"", []string{"what you saw", "not JSON from byte 87"}, []string{"✗ malformed   run_shell", "∅ emptied     run_shell", "= the same    reserve_table", "≠ differs     get_forecast", "≠ sent back   write_file", "● complete    2 calls", "toolscope proxy"}},
 }

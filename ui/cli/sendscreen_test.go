@@ -189,7 +189,7 @@ func TestSideBySide(t *testing.T) {
 	p.untilShown("TURNS 2")
 	p.untilShown("END")
 	p.keys("=")
-	p.untilShown("COMPARE 2 ")
+	p.untilShown("Compare  2 ")
 	p.untilShown("1 field differs")
 	for _, text := range []string{"Oslo", "Bergen", "x  base", "gpt-4.1"} {
 		if !p.shows(text) {

@@ -36,7 +36,8 @@ type comparison struct {
 	base     int // column
 	selected int // column
 	first    int // number of columns scrolled out of view between the base and the first visible one
-	hides    bool
+	fold     equalRows
+	head     head
 	byPhase  bool
 	full     *valueView // set while a value is shown in full
 
@@ -50,10 +51,14 @@ type comparison struct {
 	times        []diff.Times
 	bars         timeBars
 	sentence     []string
+	differs      bool // something differs
+	pending      bool // a turn is still open
 	wire         []diff.Fact
 	sameRequests []diff.SameRequest // per column; without a host if its request is not the base's
 	label        int                // width of the row names, in cells
 	rows         []line
+	different    int  // number of calls and fields that differ
+	folded       bool // the equal rows are not shown
 }
 
 // column is one turn. Its exchange may not have opened a turn yet.
@@ -90,7 +95,10 @@ func Entry(marks *Marks, bill *panes.Costs, draw display.Drawer, large bool) mod
 		if len(places) < 2 {
 			return nil, display.Lit("no similar turn: mark turns with m, then press =")
 		}
-		c := &comparison{host: h, marks: marks, bill: bill, draw: draw, hides: large, why: why, tool: tool, sums: map[stream.Ref]uint64{}}
+		c := &comparison{host: h, marks: marks, bill: bill, draw: draw, why: why, tool: tool, sums: map[stream.Ref]uint64{}}
+		if large {
+			c.fold = hidden
+		}
 		for _, p := range places {
 			c.columns = append(c.columns, column{ComparedTurn: p})
 		}
@@ -188,6 +196,9 @@ func (c *comparison) describeTurns(v *providers.View) {
 		c.times = append(c.times, t)
 	}
 	c.findSameRequests(v)
+	count := p.Count()
+	c.pending = count.Pending
+	c.differs = !count.Equal() || slices.ContainsFunc(p.Sides, func(s diff.Side) bool { return s.Fails != "" })
 	c.sentence = p.Sentence(func(d time.Duration) string { return screen.Time(d).String() })
 	if c.wire = nil; slices.ContainsFunc(c.sameRequests, func(w diff.SameRequest) bool { return w.Host != "" }) {
 		c.wire = p.WireFacts()
@@ -269,8 +280,8 @@ func (c *comparison) Keys() []screen.Binding {
 	return append(all,
 		key("enter", "in full", "show the full value and the base's", c.openFull),
 		key("b", "base", "make this column the base", c.setBase),
-		key("-", "equal rows", "hide equal rows", func() { c.hides = true }).Show("- +"),
-		key("+", "", "show equal rows", func() { c.hides = false }),
+		key("-", "equal rows", "hide equal rows", func() { c.fold = hidden }).Show("- +"),
+		key("+", "", "show equal rows", func() { c.fold = shown }),
 		key("m", "mark", "mark or unmark the turn", c.toggleMark),
 		key("o", "go there", "go to the turn", c.goToSelected),
 		key("T", "bars", "toggle bars by time or by phase", func() { c.byPhase = !c.byPhase }),

@@ -3,7 +3,6 @@ package compare
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 
 	"toolscope/providers/price"
@@ -18,28 +17,70 @@ import (
 // Draw writes row y.
 func (c *comparison) Draw(p *screen.Pen, y int) {
 	defer func() { p.Fill(screen.Bare) }()
-	said := c.sentenceRows()
-	switch row := y - said; {
-	case c.full != nil:
+	if c.full != nil {
 		c.full.draw(c, p, y)
-	case y == 0:
-		c.drawTitle(p)
-	case row <= 0:
-		c.drawSentence(p, y-1)
-	case y >= c.headRows():
-		if n := c.Top + y - c.headRows(); n < len(c.rows) {
+		return
+	}
+	h := &c.head
+	if y >= h.rows() {
+		if n := c.Top + y - h.rows(); n < len(c.rows) {
 			c.drawLine(p, n)
 		}
-	case c.isStacked():
-		c.drawName(p, c.shownColumns()[row-1])
-	case row == 1:
-		c.eachColumn(p, display.Text{}, false, func(i int) { c.drawHead(p, i) })
-	case row == 2:
-		label := c.clockLabel()
-		c.eachColumn(p, label, false, func(i int) { c.drawTime(p, i) })
-	case row == 3:
-		c.eachColumn(p, display.Lit("cost, finish"), false, func(i int) { c.drawCost(p, i) })
+		return
 	}
+	if y == 0 {
+		c.drawTitle(p)
+		return
+	}
+	if y--; y < len(h.says) {
+		c.drawCallout(p, y)
+		return
+	}
+	y -= len(h.says)
+	for _, of := range []struct {
+		is   bool
+		rows int
+		draw func(n int)
+	}{
+		{h.blank && len(h.says) > 0, 1, func(int) {}},
+		{h.heads, 1, func(int) { c.drawMatrixHeads(p) }},
+		{true, h.turns, func(n int) { c.drawMatrix(p, c.columnOrder()[h.first+n]) }},
+		{h.blank && h.turns > 0, 1, func(int) {}},
+		{h.edge, 1, func(int) { c.drawEdge(p) }},
+	} {
+		switch {
+		case !of.is:
+		case y < of.rows:
+			of.draw(y)
+			return
+		default:
+			y -= of.rows
+		}
+	}
+}
+
+// drawEdge draws the line above the differences, with the names of the columns.
+func (c *comparison) drawEdge(p *screen.Pen) {
+	start := p.Left
+	line := func(until int) {
+		p.Text(screen.Frame, display.Repeat(p.Glyph.Line, max(0, until-(start-p.Left))))
+	}
+	line(2)
+	p.Text(screen.Plain, p.Format(" Differences %s ", screen.Count(c.different)))
+	columns := c.shownColumns()
+	for at, i := range columns {
+		from, room := c.columnStart(at, len(columns)), c.widthOf(at, len(columns))
+		if c.isStacked() {
+			from, room = start-p.Left+1, (p.Left-2)/(len(columns)-at)
+		}
+		line(from - 1)
+		role := screen.Muted
+		if i == c.selected {
+			role = screen.Accent
+		}
+		p.Text(role, p.Truncate(p.Clean(c.columns[i].name), max(0, min(room-2, p.Left-2))).Between(" ", " "))
+	}
+	line(start)
 }
 
 // clockLabel names the start of the bars: the request, or the start of the response if the request was not
@@ -65,23 +106,6 @@ func (c *comparison) clockLabel() display.Text {
 	return display.Lit("time")
 }
 
-// eachColumn writes a row: its label, then a cell for each visible column.
-func (c *comparison) eachColumn(p *screen.Pen, label display.Text, cursor bool, cell func(i int)) {
-	p.Field(c.label - 1)
-	c.drawLabel(p, screen.Muted, label, cursor)
-	shown := c.shownColumns()
-	for at, i := range shown {
-		p.Field(1)
-		if label.Empty() && i == c.selected {
-			p.Text(screen.Accent, p.Glyph.Mark)
-		}
-		p.Fill(screen.Bare)
-		p.Field(c.widthOf(at, len(shown)))
-		cell(i)
-		p.Fill(screen.Bare)
-	}
-}
-
 func (c *comparison) drawLabel(p *screen.Pen, r screen.Role, label display.Text, cursor bool) {
 	if cursor {
 		p.Text(screen.Accent, p.Glyph.Mark)
@@ -93,7 +117,7 @@ func (c *comparison) drawLabel(p *screen.Pen, r screen.Role, label display.Text,
 }
 
 func (c *comparison) drawTitle(p *screen.Pen) {
-	p.Text(screen.Accent, display.Lit(" COMPARE "))
+	p.Text(screen.Accent, display.Lit(" Compare  "))
 	shown := c.shownColumns()
 	many := p.Format("%d", len(c.columns))
 	if len(shown) < len(c.columns) {
@@ -101,11 +125,11 @@ func (c *comparison) drawTitle(p *screen.Pen) {
 	}
 	switch c.why {
 	case diff.Marked:
-		p.Text(screen.Plain, many.Between("", " marked"))
+		p.Text(screen.Plain, many.Between("", " marked turns"))
 	case diff.Asked:
-		p.Text(screen.Plain, many.Between("", " for one prompt"))
+		p.Text(screen.Plain, many.Between("", " turns asked the same"))
 	default:
-		p.Text(screen.Plain, p.Format("%s nearby calling %s", many, screen.ShortName(c.tool)))
+		p.Text(screen.Plain, p.Format("%s turns nearby that call %s", many, screen.ShortName(c.tool)))
 	}
 	tail := display.Text{}
 	if len(shown) < len(c.columns) {
@@ -140,65 +164,6 @@ func (c *comparison) rangeOf(p *screen.Pen, shown []int) display.Text {
 		text = display.Join(text, display.Lit(" "), p.Glyph.Onward)
 	}
 	return text
-}
-
-func (c *comparison) drawSentence(p *screen.Pen, row int) {
-	text := c.fittingSentence(c.sentenceRows())
-	if text.Empty() && row == 0 && len(c.sentence) > 0 {
-		p.Text(screen.Plain, p.Truncate(p.Clean(c.sentence[len(c.sentence)-1]), p.Left-2).Between(" ", ""))
-		return
-	}
-	if lines := display.Wrap(text, max(1, c.w-2)); row < len(lines) {
-		p.Text(screen.Plain, lines[row].Between(" ", ""))
-	}
-}
-
-// drawHead writes the name of a column's turn.
-func (c *comparison) drawHead(p *screen.Pen, i int) {
-	r := screen.Plain
-	if i == c.selected {
-		r = screen.Accent
-	}
-	col, after := &c.columns[i], display.Text{}
-	if i == c.base {
-		after = display.Lit("  base")
-	}
-	if slices.Contains(*c.marks, col.Turn) {
-		after = after.Between("", "  m")
-	}
-	p.TextOn(r, screen.Bare, p.Truncate(p.Clean(col.name), max(p.Left-after.Width(), 4)))
-	p.Text(screen.Muted, after)
-}
-
-// drawName writes the name and the time of a column in its own row.
-func (c *comparison) drawName(p *screen.Pen, i int) {
-	if i == c.selected {
-		p.Text(screen.Accent, p.Glyph.Mark)
-	} else {
-		p.Spaces(screen.Bare, 1)
-	}
-	name := c.nameRoom()
-	p.Field(name)
-	c.drawHead(p, i)
-	p.Fill(screen.Bare)
-	p.Field(c.w - 1 - name)
-	p.Spaces(screen.Bare, 1)
-	c.drawTime(p, i)
-}
-
-// nameRoom returns the width of the names in stacked columns, in cells.
-func (c *comparison) nameRoom() (cells int) {
-	for _, i := range c.shownColumns() {
-		need := display.Clean(c.columns[i].name).Width()
-		if i == c.base {
-			need += len("  base")
-		}
-		if slices.Contains(*c.marks, c.columns[i].Turn) {
-			need += len("  m")
-		}
-		cells = max(cells, need)
-	}
-	return min(cells, c.w/2)
 }
 
 // drawTime writes the time bar of a turn, and its time.
@@ -242,32 +207,30 @@ func (c *comparison) drawWaiting(p *screen.Pen, i int) {
 	}
 }
 
-// drawCost writes a turn's cost so far, its finish reason, and the sign of its worst finding.
-func (c *comparison) drawCost(p *screen.Pen, i int) {
+// drawFinish writes the finish reason of a turn and the sign of its worst finding.
+func (c *comparison) drawFinish(p *screen.Pen, i int, g screen.Surface) {
 	v := c.host.View()
 	t := c.columns[i].findTurn(v)
 	if t == nil {
-		p.Text(screen.Muted, p.Glyph.None)
+		p.TextOn(screen.Muted, g, p.Glyph.None)
 		return
 	}
-	if f := c.bill.CostOf(t); f.Known() {
-		p.Text(screen.Plain, shortCost(p, f).Between("", " "))
-	} else {
-		p.Text(screen.Muted, p.Glyph.None.Between("", "  "))
+	if base := c.columns[c.base].findTurn(v); i != c.base && base != nil && base.Phase() == t.Phase() {
+		p.TextOn(screen.SideRoles[screen.Same], g, sideSign(p, screen.Same).Between("", " "))
 	}
 	switch fails := c.failureText(v, i, t); {
 	case fails != "":
-		p.Untrusted(screen.Bad, screen.Bare, fails)
+		p.Untrusted(screen.Bad, g, fails)
 	case t.Finish != "":
-		p.Text(screen.Plain, p.Truncate(p.Name(present.FinishText(t)), p.Left))
+		p.TextOn(screen.Plain, g, p.Truncate(p.Name(present.FinishText(t)), p.Left))
 	case t.Closed():
 		_, role, word := screen.TurnLook(t)
-		p.Untrusted(role, screen.Bare, word)
+		p.Untrusted(role, g, word)
 	default:
-		p.Text(screen.Muted, display.Lit("open"))
+		p.TextOn(screen.Muted, g, display.Lit("open"))
 	}
 	if worst, n := worstOf(t.Findings); n > 0 {
-		p.Text(screen.SeverityRoles[worst], severitySign(p, worst).Between("  ", ""))
+		p.TextOn(screen.SeverityRoles[worst], g, severitySign(p, worst).Between("  ", ""))
 	}
 }
 
@@ -275,7 +238,7 @@ func (c *comparison) drawCost(p *screen.Pen, i int) {
 const maxCost = 8
 
 // shortCost returns a cost with as many digits as fit.
-func shortCost(p *screen.Pen, f price.Figure) display.Text {
+func shortCost(draw display.Drawer, f price.Figure) display.Text {
 	text := f.String()
 	if len(text) > maxCost && f.USD > 0 && f.USD < 0.00005 {
 		return display.Lit("<$0.0001") // all visible digits would be 0
@@ -285,7 +248,7 @@ func shortCost(p *screen.Pen, f price.Figure) display.Text {
 			text = "~" + text
 		}
 	}
-	return p.Clean(text)
+	return draw.Clean(text)
 }
 
 // worstOf returns the worst severity, and the number of warnings and errors.
@@ -302,6 +265,10 @@ func worstOf(list []stream.Finding) (worst stream.Severity, n int) {
 // drawLine writes a row of the window.
 func (c *comparison) drawLine(p *screen.Pen, n int) {
 	l, cursor := &c.rows[n], n == c.At
+	if l.kind == edgeLine {
+		c.drawEqualEdge(p, l.row, cursor)
+		return
+	}
 	role, label := c.labelOf(p, l)
 	if !c.isStacked() {
 		p.Field(c.label - 1)
@@ -331,8 +298,23 @@ func (c *comparison) drawLine(p *screen.Pen, n int) {
 	}
 	c.drawCell(p, l, c.base, surfaceOf(cursor))
 	if n+1 == len(c.rows) || !c.rows[n+1].under {
-		p.Text(screen.Muted, p.Glyph.Side[screen.Same].Between("  ", ""))
+		p.Text(screen.Muted, sideSign(p, screen.Same).Between("  ", ""))
 	}
+}
+
+// drawEqualEdge draws the line above the equal rows.
+func (c *comparison) drawEqualEdge(p *screen.Pen, n int, cursor bool) {
+	if cursor {
+		p.Text(screen.Accent, p.Glyph.Mark)
+	} else {
+		p.Text(screen.Frame, p.Glyph.Line)
+	}
+	p.Text(screen.Frame, p.Glyph.Line)
+	p.Text(screen.Plain, screen.Count(n).Between(" The same ", " "))
+	if c.folded {
+		p.Text(screen.Muted, display.Lit(" + shows them "))
+	}
+	p.Text(screen.Frame, display.Repeat(p.Glyph.Line, max(0, p.Left)))
 }
 
 func surfaceOf(chosen bool) screen.Surface {
@@ -351,12 +333,17 @@ func (c *comparison) labelOf(p *screen.Pen, l *line) (screen.Role, display.Text)
 		return screen.Muted, p.Clean(c.wire[l.row].Name)
 	case textLine:
 		return screen.Muted, display.Lit("text")
+	case finishLine:
+		return screen.Muted, display.Lit("finish")
 	case callLine:
 		name := p.Name(c.groups[l.group].callName(c.host.View()))
 		if name.Empty() {
 			name = display.Lit("(no name)")
 		}
 		return screen.Accent, name
+	}
+	if l.path != "" {
+		return screen.KeyToken, p.Name(l.path)
 	}
 	r := &c.groups[l.group].rows[l.row]
 	name := p.Name(r.Name)
@@ -386,6 +373,8 @@ func (c *comparison) drawCell(p *screen.Pen, l *line, i int, g screen.Surface) {
 		if t != nil {
 			p.TextOn(screen.Muted, g, p.Truncate(p.Name(string(bytes.TrimSpace(t.Text[:min(len(t.Text), screen.MaxNameBytes)]))), p.Left))
 		}
+	case finishLine:
+		c.drawFinish(p, i, g)
 	case callLine:
 		c.drawCall(p, c.groups[l.group], i, g)
 	case fieldLine:
@@ -401,7 +390,7 @@ func (c *comparison) drawFact(p *screen.Pen, f *diff.Fact, i int, g screen.Surfa
 	}
 	if f.Marks[i] != diff.Own {
 		side := sides[f.Marks[i]]
-		p.TextOn(screen.SideRoles[side], g, p.Glyph.Side[side].Between("", " "))
+		p.TextOn(screen.SideRoles[side], g, sideSign(p, side).Between("", " "))
 	}
 	if f.Marks[i] != diff.Same {
 		p.TextOn(screen.Plain, g, p.Truncate(p.Name(f.Cells[i]), p.Left))
@@ -419,14 +408,21 @@ func (c *comparison) drawCall(p *screen.Pen, g *group, i int, on screen.Surface)
 	v := c.host.View()
 	_, call := v.Find(g.calls[i])
 	if call == nil {
-		if c.isFinished(v, i, c.columns[i].findTurn(v)) {
-			p.TextOn(screen.SideRoles[screen.Absent], on, p.Glyph.None)
-		} else {
+		switch t := c.columns[i].findTurn(v); {
+		case !c.isFinished(v, i, t):
 			p.TextOn(screen.Muted, on, p.Glyph.Idle)
+		case c.failureText(v, i, t) != "":
+			p.TextOn(screen.Muted, on, p.Glyph.None)
+		default:
+			p.TextOn(screen.SideRoles[screen.Absent], on, p.Glyph.None.Between("", " not called"))
 		}
 		return
 	}
 	st := call.Status()
+	if i != c.base && c.sameState(v, g, i) && !(i < len(g.other) && g.other[i]) {
+		p.TextOn(screen.SideRoles[screen.Same], on, sideSign(p, screen.Same))
+		return
+	}
 	p.TextOn(screen.CallRole(call), on, display.Join(p.Glyph.Status[st], display.Lit(" "), p.Clean(st.String())))
 	if worst, n := worstOf(call.Findings); n > 0 {
 		p.TextOn(screen.SeverityRoles[worst], on, p.Format("  %s %d", severitySign(p, worst), n))
@@ -448,10 +444,10 @@ func (c *comparison) drawField(p *screen.Pen, g *group, row, i int, on screen.Su
 		return
 	case diff.Own:
 	case diff.Open:
-		p.Spaces(on, 3)
+		p.Spaces(on, 1+sideSign(p, screen.Same).Width())
 	default:
 		side := sides[cell.Relation]
-		sign := p.Glyph.Side[side]
+		sign := sideSign(p, side)
 		if cell.Relation == diff.Absent {
 			sign = p.Glyph.None
 		}
@@ -487,6 +483,11 @@ func (c *comparison) drawField(p *screen.Pen, g *group, row, i int, on screen.Su
 		said := display.Join(severitySign(p, worst).Between("  ", " "), words)
 		p.TextOn(screen.SeverityRoles[worst], on, p.Truncate(said, p.Left))
 	}
+}
+
+// sideSign returns the sign of a relation without its trailing blank.
+func sideSign(p *screen.Pen, s screen.Side) display.Text {
+	return p.Clean(strings.TrimSpace(p.Glyph.Side[s].String()))
 }
 
 // severitySign returns the sign of a severity without its trailing blank.

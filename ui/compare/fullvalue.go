@@ -35,6 +35,12 @@ const besideFrom = 72
 
 // openFull shows the cursor's value in full.
 func (c *comparison) openFull() {
+	if c.At < len(c.rows) && c.rows[c.At].kind == edgeLine {
+		if c.fold = hidden; c.folded {
+			c.fold = shown
+		}
+		return
+	}
 	g := c.groupAt(c.At)
 	if g == nil {
 		c.goToSelected()

@@ -2,21 +2,24 @@ package compare
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"toolscope/providers"
 	"toolscope/stream"
 	"toolscope/ui/diff"
-	"toolscope/ui/display"
 	"toolscope/ui/modes"
+	"toolscope/ui/screen"
 )
 
 // line is a row of the window.
 type line struct {
 	kind  lineKind
-	group int  // for a call or a field
-	row   int  // index of a field, or of a fact of the response
-	under bool // the other turn's row, below the base's
+	group int    // for a call or a field
+	row   int    // index of a field, or of a fact of the response
+	under bool   // the other turn's row, below the base's
+	same  bool   // it is below the edge of the equal rows
+	path  string // in place of the name of a field, if the fields around it are not above it
 }
 
 type lineKind uint8
@@ -27,12 +30,24 @@ const (
 	callLine
 	fieldLine
 	textLine
+	finishLine
+	edgeLine // begins the equal rows; row is their number
+)
+
+// equalRows says whether equal rows are shown.
+type equalRows uint8
+
+const (
+	fitting equalRows = iota // if all rows fit
+	shown
+	hidden
 )
 
 const (
-	minLabel  = 16 // width of the row names, including the space before the first column
-	minColumn = 20
-	beneathTo = 60 // the width below which the other turn is below the base
+	labelCells = 22 // width of the row names, including the space before the first column
+	minColumn  = 19
+	maxColumn  = 40
+	beneathTo  = 60 // the width below which the other turn is below the base
 )
 
 // isStacked reports whether there is room for only one column, so that the other turn is below the base.
@@ -41,7 +56,7 @@ func (c *comparison) isStacked() bool { return c.w < beneathTo }
 // shownColumns returns the visible columns, the base first. The selected column is always among them.
 func (c *comparison) shownColumns() []int {
 	order := c.columnOrder()
-	n := max(2, min(len(order), (c.w-minLabel-2)/minColumn))
+	n := max(2, min(len(order), (c.w-labelCells-1)/minColumn))
 	if c.isStacked() {
 		n = 2
 	}
@@ -56,7 +71,7 @@ func (c *comparison) shownColumns() []int {
 }
 
 // columnStart returns the cell where column at of n begins.
-func (c *comparison) columnStart(at, n int) int { return c.label + at*(c.w-2-c.label)/n }
+func (c *comparison) columnStart(at, n int) int { return c.label + at*((c.w-1-c.label)/n) }
 
 // widthOf returns the width of column at of n, in cells.
 func (c *comparison) widthOf(at, n int) int {
@@ -72,22 +87,15 @@ type timeBars struct {
 	of   [][]diff.BarCell
 }
 
-// timeRoom is the part of a column's width that is reserved for the time after the bar.
-const timeRoom = 8
+// timeRoom is the part of a bar's width that is reserved for the time after it.
+const timeRoom = 10
 
-// layOut makes the rows and the time bars.
+// layOut makes the rows, the head and the time bars.
 func (c *comparison) layOut(v *providers.View) {
+	c.label = min(labelCells, c.w/3)
+	c.planHead(v)
 	c.makeLines(v)
-	shown := c.shownColumns()
-	n := len(shown)
-	if c.isStacked() {
-		n = 1
-	}
-	c.label = c.labelFor(n)
-	room := max(4, c.widthOf(0, n)-timeRoom)
-	if c.isStacked() {
-		room = max(4, c.w-2-c.nameRoom()-timeRoom)
-	}
+	room := max(4, c.w-c.laneStart()-timeRoom)
 	c.bars = timeBars{cell: diff.Scale(c.times, room, c.byPhase)}
 	if c.byPhase {
 		c.bars.of = diff.ByPhase(c.times, c.bars.cell)
@@ -96,23 +104,8 @@ func (c *comparison) layOut(v *providers.View) {
 			c.bars.of = append(c.bars.of, c.times[i].Bar(c.bars.cell))
 		}
 	}
-	c.Fit(len(c.rows), c.headRows(), c.h)
+	c.Fit(len(c.rows), c.head.rows(), c.h)
 }
-
-// labelFor returns the width of the row names, in cells. They get what they need if the columns keep their
-// minimum.
-func (c *comparison) labelFor(n int) int {
-	need := minLabel
-	for _, g := range c.groups {
-		need = max(need, display.Clean(clipName(g.callName(c.host.View()))).Width()+3)
-		for i := range min(len(g.rows), c.h) {
-			need = max(need, display.Clean(clipName(g.rows[i].Name)).Width()+2*g.rows[i].Depth+6)
-		}
-	}
-	return max(min(need, c.w-2-n*minColumn, c.w/3), min(minLabel, c.w/3))
-}
-
-func clipName(s string) string { return s[:min(len(s), 64)] }
 
 // callName returns the tool name of a group's calls.
 func (g *group) callName(v *providers.View) string {
@@ -124,7 +117,7 @@ func (g *group) callName(v *providers.View) string {
 	return ""
 }
 
-// makeLines makes the rows.
+// makeLines makes the rows: those that differ, then those that are equal.
 func (c *comparison) makeLines(v *providers.View) {
 	c.rows = c.rows[:0]
 	turns := c.columnTurns(v)
@@ -137,20 +130,9 @@ func (c *comparison) makeLines(v *providers.View) {
 	for i := range c.wire {
 		c.addLine(line{kind: wireLine, row: i}, nil)
 	}
-	for n, g := range c.groups {
-		equal := c.equalCalls(v, g)
-		if c.hides && equal && !g.hasDifference() {
-			continue
-		}
-		c.addLine(line{kind: callLine, group: n}, func(i int) bool { return c.sameState(v, g, i) })
-		if g.from.base != c.base {
-			continue
-		}
-		for r := range g.rows {
-			if row := &g.rows[r]; !c.hides || !row.Equal {
-				c.addLine(line{kind: fieldLine, group: n, row: r}, func(i int) bool { return row.Cells[i].Relation == diff.Same })
-			}
-		}
+	c.addGroups(v, false)
+	if !c.sameFinish(v) {
+		c.addLine(line{kind: finishLine}, nil)
 	}
 	for _, t := range turns {
 		if t != nil && len(t.Text) > 0 {
@@ -158,6 +140,80 @@ func (c *comparison) makeLines(v *providers.View) {
 			break
 		}
 	}
+	c.different = c.countDifferences(v)
+	c.addEqualLines(v)
+}
+
+// countDifferences returns the number of calls and fields that differ.
+func (c *comparison) countDifferences(v *providers.View) (n int) {
+	for i := range c.rows {
+		switch l := &c.rows[i]; {
+		case l.under:
+		case l.kind == callLine && c.callDiffers(v, c.groups[l.group]):
+			n++
+		case l.kind == fieldLine && !c.groups[l.group].rows[l.row].Split:
+			n++
+		}
+	}
+	return n
+}
+
+// addEqualLines adds the rows that are equal in all turns, below an edge. If they don't fit, it adds only the edge.
+func (c *comparison) addEqualLines(v *providers.View) {
+	edge := len(c.rows)
+	c.rows = append(c.rows, line{kind: edgeLine})
+	c.addGroups(v, true)
+	if c.sameFinish(v) {
+		c.addLine(line{kind: finishLine, same: true}, func(int) bool { return true })
+	}
+	n := len(c.rows) - edge - 1
+	if c.folded = c.fold == hidden || c.fold == fitting && len(c.rows) > c.h-c.head.rows(); c.folded {
+		c.rows = c.rows[:edge+1]
+	}
+	if c.rows[edge].row = n; n == 0 {
+		c.rows = c.rows[:edge]
+	}
+}
+
+// addGroups adds the rows of calls and fields that are equal, or those that are not. The call of a field that differs
+// has a row above it.
+func (c *comparison) addGroups(v *providers.View, same bool) {
+	for n, g := range c.groups {
+		equal := c.equalCalls(v, g) && !g.hasDifference()
+		if equal == same {
+			c.addLine(line{kind: callLine, group: n, same: same}, func(i int) bool { return c.sameState(v, g, i) })
+		}
+		if g.from.base != c.base {
+			continue
+		}
+		var names []string // of the field and the fields around it
+		first := same && !equal
+		for r := range g.rows {
+			row := &g.rows[r]
+			if names = append(names[:min(row.Depth, len(names))], row.Name); row.Equal != same {
+				continue
+			}
+			l := line{kind: fieldLine, group: n, row: r, same: same}
+			if same && (first || row.Depth > 0) {
+				if l.path = strings.Join(names, ""); first {
+					l.path = screen.ShortName(g.callName(v)) + " " + l.path
+				}
+				first = false
+			}
+			c.addLine(l, func(i int) bool { return row.Cells[i].Relation == diff.Same })
+		}
+	}
+}
+
+// sameFinish reports whether all turns ended in the same way.
+func (c *comparison) sameFinish(v *providers.View) bool {
+	base := c.columns[c.base].findTurn(v)
+	for i, t := range c.columnTurns(v) {
+		if t == nil || base == nil || t.Phase() != base.Phase() || c.failureText(v, i, t) != "" {
+			return false
+		}
+	}
+	return true
 }
 
 // addLine adds a row. If columns are stacked, it also adds a row for the other turn, unless same reports
@@ -178,6 +234,21 @@ func (c *comparison) equalCalls(v *providers.View, g *group) bool {
 		}
 	}
 	return true
+}
+
+// callDiffers reports whether a turn that has ended lacks the call, or ended it in another state than the base.
+func (c *comparison) callDiffers(v *providers.View, g *group) bool {
+	turns := c.columnTurns(v)
+	_, base := v.Find(g.calls[c.base])
+	for i, r := range g.calls {
+		switch _, own := v.Find(r); {
+		case own == nil && c.isFinished(v, i, turns[i]):
+			return true
+		case own != nil && base != nil && !own.MayGrow() && !base.MayGrow() && own.Status() != base.Status():
+			return true
+		}
+	}
+	return false
 }
 
 // sameState reports whether column i and the base both have the call, in the same state.
@@ -205,46 +276,13 @@ func (c *comparison) groupAt(row int) *group {
 	return c.groups[c.rows[row].group]
 }
 
-// maxHeads is the number of rows above the scrolling part: a title, the sentence, and the names, times and
-// costs of the turns.
-const maxHeads = 5
-
-func (c *comparison) sentenceRows() int {
-	if c.h >= modes.Tall && len(c.sentence) > 0 && display.Clean(c.sentence[0]).Width() > c.w-2 {
-		return 2
-	}
-	return 1
-}
-
-func (c *comparison) headRows() int {
-	n := maxHeads - 1 + c.sentenceRows()
-	if c.isStacked() {
-		n = 3 + c.sentenceRows()
-	}
-	if c.h < 8 {
-		n = min(n, 3)
-	}
-	return n
-}
-
-// fittingSentence returns the longest form of the sentence that fits in the given rows, empty if none
-// fits.
-func (c *comparison) fittingSentence(rows int) display.Text {
-	for _, form := range c.sentence {
-		text := c.draw.Clean(form)
-		if lines := display.Wrap(text, max(1, c.w-2)); len(lines) <= rows {
-			return text
-		}
-	}
-	return display.Text{}
-}
-
 // group is a set of matching calls, one per turn.
 type group struct {
 	calls []stream.Ref // by column; the zero Ref, which names no call, if a turn has none
 	from  rowsMemo
 	rows  []diff.Row
 	sums  []uint64
+	other []bool // by column: a field differs from the base's
 }
 
 // rowsMemo is the state of the calls from which rows were made. If the state changes, the rows are made
@@ -402,6 +440,12 @@ func (j *compareJob) makeRows() result {
 // setResult stores the result of a job.
 func (c *comparison) setResult(j compareJob, r result) {
 	j.group.from, j.group.rows, j.group.sums = j.now, r.rows, r.sums
+	j.group.other = make([]bool, len(j.group.calls))
+	for n := range r.rows {
+		for i := range r.rows[n].Cells {
+			j.group.other[i] = j.group.other[i] || !r.rows[n].Cells[i].Agrees()
+		}
+	}
 	for i, sum := range r.sums {
 		if sum != 0 {
 			c.sums[j.group.calls[i]] = sum

@@ -243,7 +243,7 @@ func (p *Comparison) agreeingSides() (group []int, decided bool) {
 	return group, decided
 }
 
-// Agreement returns a sentence about the sides that agree: "None agree.", "A and B agree." It is "" while
+// Agreement returns a sentence about the sides that agree: "No two agree.", "A and B agree." It is "" while
 // the sides are undecided.
 func (p *Comparison) Agreement(name func(int) string) string {
 	group, decided := p.agreeingSides()
@@ -266,7 +266,7 @@ func (p *Comparison) Agreement(name func(int) string) string {
 		}
 		return joinNames(who) + " agree."
 	case decided && len(p.Sides) > 2:
-		return "None agree."
+		return "No two agree."
 	case !decided && n.Equal():
 		return "So far all agree."
 	}
