@@ -264,6 +264,7 @@ func (x *Exchange) completeOpening(said stream.Opening) *stream.Opening {
 	if said.Model == "" {
 		said.Model = x.requestedModel()
 	}
+	said.FromHistory = x.Head.ResponseFromHistory
 	return &said
 }
 

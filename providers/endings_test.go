@@ -124,13 +124,13 @@ func TestCauseOfRefusal(t *testing.T) {
 		want   stream.Party
 		words  string
 	}{
-		{400, body, stream.Client, "the provider reports invalid_request_error"},
-		{401, "", stream.Client, "401"},
+		{400, body, stream.Client, "refused (HTTP 400); the provider reports invalid_request_error"},
+		{401, "", stream.Client, "refused (HTTP 401)"},
 		{413, "<html><title>413 Request Entity Too Large</title></html>", stream.Gateway, "413 Request Entity Too Large"},
 		{502, "<!DOCTYPE html>\n<html><head><style>h1{color:red}</style></head><h1>502 Bad Gateway</h1>\n<p>nginx &amp; co", stream.Gateway, "a gateway reports 502: HTTP status 502, with a page instead of a response: 502 Bad Gateway, nginx & co"},
 		{429, body, stream.Provider, "the provider reports"},
 		{500, body, stream.Provider, "the provider reports"},
-		{200, `data: ` + body + "\n\n", stream.Provider, "the provider reports"},
+		{200, `data: ` + body + "\n\n", stream.Client, "refused; the provider reports"},
 	} {
 		var in Inspector
 		in.Write(stream.Record{Exchange: 1, Request: true, Head: &stream.Head{Method: "POST", URL: "http://a/v1/messages"}, At: stream.NoTime})
@@ -143,7 +143,11 @@ func TestCauseOfRefusal(t *testing.T) {
 				got = append(got, f.Code+" "+f.By.String()+" "+f.Message)
 			}
 		}
-		if len(got) != 1 || !strings.HasPrefix(got[0], "PROVIDER_ERROR "+c.want.String()+" ") || !strings.Contains(got[0], c.words) {
+		code := "PROVIDER_ERROR "
+		if c.want == stream.Client {
+			code = "REQUEST_REFUSED "
+		}
+		if len(got) != 1 || !strings.HasPrefix(got[0], code+c.want.String()+" ") || !strings.Contains(got[0], c.words) {
 			t.Errorf("%d %.20s: %q", c.status, c.body, got)
 		}
 	}

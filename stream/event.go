@@ -215,6 +215,8 @@ type Opening struct {
 	Protocol  string
 	Exchange  int
 	Request   *RequestInfo // nil changes nothing
+
+	FromHistory bool // the response is known only from what a client sends back
 }
 
 // CallInfo holds facts about a call when it begins, or new facts about it. An empty field changes

@@ -177,6 +177,18 @@ func TestFindingsAreCovered(t *testing.T) {
 	}
 }
 
+// TestReusedIDBy: the ids in a response are a gateway's, those in a history the client's.
+func TestReusedIDBy(t *testing.T) {
+	for history, want := range map[bool]Party{false: Gateway, true: Client} {
+		s := fold(Event{Kind: TurnOpen, What: &Opening{FromHistory: history}}, opened(0, "call_0", "f"),
+			inTurn(1, Event{Kind: TurnOpen, What: &Opening{FromHistory: history}}), inTurn(1, opened(0, "call_0", "f")))
+		found := s.Turns[1].Calls[0].Findings
+		if len(found) != 1 || found[0].Diagnosis != IDDupAcrossTurns || found[0].By != want {
+			t.Errorf("%+v, want it to be the %s's", found, want)
+		}
+	}
+}
+
 // TestHiddenBy: a name is what the model wrote, an id what the provider made.
 func TestHiddenBy(t *testing.T) {
 	for want, open := range map[Party]Event{

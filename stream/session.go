@@ -192,7 +192,11 @@ func (s *Session) checkID(c *Call, n int) {
 		c.reportOnce(IDDup, n, "calls %d and %d of this turn have the same id: a result can't show which call it belongs to", other.Call, c.Number)
 	case s.isOtherLeg(other, c):
 	default:
-		c.reportOnce(IDDupAcrossTurns, n, "the id was used in an earlier turn: Anthropic refuses a history with duplicate ids")
+		d := IDDupAcrossTurns
+		if s.Turn(c.Turn).FromHistory {
+			d = d.WithCause(Client)
+		}
+		c.reportOnce(d, n, "the id was used in an earlier turn: Anthropic refuses a history with duplicate ids")
 	}
 }
 

@@ -24,8 +24,10 @@ type Turn struct {
 	Usage    Usage
 	Failure  string   // the provider's own error message
 	Refusal  *Refusal // set if the provider refused the request
-	Findings []Finding
-	Missed   int64 // maximum number of its bytes that were missed: toolscope's own gap
+
+	FromHistory bool // the response is known only from what a client sends back
+	Findings    []Finding
+	Missed      int64 // maximum number of its bytes that were missed: toolscope's own gap
 
 	OpenedAt   time.Duration
 	FirstFrame int32
@@ -291,6 +293,7 @@ func (t *Turn) updateInfo(d Opening) {
 	if d.Request != nil {
 		t.Request = d.Request
 	}
+	t.FromHistory = t.FromHistory || d.FromHistory
 }
 
 // applyFinish applies the finish reason of the response, or of one choice of it.

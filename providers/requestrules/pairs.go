@@ -139,14 +139,13 @@ func (p *pairing) reportCalls() {
 	}
 	for i := range p.calls {
 		c := &p.calls[i]
-		at := spotOf(c.message, c.at, c.part)
 		switch {
 		case p.doubled[c.part.ID]:
 		case c.late, c.unfirst:
-			p.addSpot(replay.AdjacencyFix.Diagnosis, "result-follows", ByRequest, "the result doesn't follow its call directly", at)
+			p.addSpot(replay.AdjacencyFix.Diagnosis, "result-follows", ByRequest, "the result doesn't follow its call directly", spotOf(c.message, c.at, c.part))
 		case c.answered, p.Target.Refusal.LoneCall == "":
 		case c.closed, !p.Target.ResultsFollow && c.message < last:
-			p.addSpot(replay.OrphanCall.Diagnosis, "call-answered", ByRequest, "the request has no result for a call", at)
+			p.addSpot(replay.OrphanCall.Diagnosis, "call-answered", ByRequest, "the request has no result for a call", spotOf(c.message, c.at, c.part))
 		}
 	}
 }

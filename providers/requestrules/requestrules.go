@@ -161,19 +161,19 @@ func (c *checker) checkCalls() {
 			if p.Kind != protocol.CallPart || p.RunByProvider {
 				continue
 			}
-			at := spotOf(i, j, p)
 			switch {
 			case ids[p.ID] && to.IDs.Unique && p.ID != "":
-				c.addSpot(replay.IDCollision.Diagnosis, "id-unique", ByRequest, "the request has two calls with the same id", at)
+				c.addSpot(replay.IDCollision.Diagnosis, "id-unique", ByRequest, "the request has two calls with the same id", spotOf(i, j, p))
 			case p.ID != "" && !to.IDs.Takes(p.ID):
+				at := spotOf(i, j, p)
 				at.Words = stream.Messagef("%s, of %s", at.Words, stream.Own(count.Of(len(p.ID), "byte")))
 				c.addSpot(IDIllegal, "id-legal", ByHost, illegalID(to), at)
 			}
 			ids[p.ID] = true
 			if p.Name != "" && !to.Names.Takes(p.Name) && to.Refusal.Name != "" {
-				c.addSpot(replay.NameIllegal.Diagnosis, "name-legal", ByHost, "the request calls a tool whose name the target doesn't accept", at)
+				c.addSpot(replay.NameIllegal.Diagnosis, "name-legal", ByHost, "the request calls a tool whose name the target doesn't accept", spotOf(i, j, p))
 			}
-			c.checkArgs(p, at)
+			c.checkArgs(i, j, p)
 		}
 	}
 }
@@ -191,15 +191,15 @@ func illegalID(to *protocol.Target) string {
 }
 
 // checkArgs checks the form of a call's arguments.
-func (c *checker) checkArgs(p *protocol.Part, at Spot) {
+func (c *checker) checkArgs(i, j int, p *protocol.Part) {
 	if c.Target.Form != protocol.ObjectForm || c.Target.Refusal.Args == "" || len(p.Args) == 0 {
 		return
 	}
 	switch {
 	case p.Form == protocol.TextForm:
-		c.addSpot(replay.DoubleEncoded.Diagnosis, "arguments-object", ByRequest, "the arguments are a string instead of an object", at)
-	case !json.IsObject(p.Args):
-		c.addSpot(RequestIllegal, "arguments-object", ByRequest, "the arguments are not an object", at)
+		c.addSpot(replay.DoubleEncoded.Diagnosis, "arguments-object", ByRequest, "the arguments are a string instead of an object", spotOf(i, j, p))
+	case json.Value(bytes.TrimSpace(p.Args)).Kind() != '{':
+		c.addSpot(RequestIllegal, "arguments-object", ByRequest, "the arguments are not an object", spotOf(i, j, p))
 	}
 }
 

@@ -67,7 +67,15 @@ type turnJSON struct {
 	Session, Agent, Purpose                   string
 	ParentAgent                               string                           `json:"parent_agent"`
 	Rejected                                  []struct{ Name, Message string } `json:"rejected_calls"`
+	Refusal                                   *refusalJSON
 	Findings                                  []findingJSON
+}
+
+// refusalJSON is why a request was refused.
+type refusalJSON struct {
+	Status                               int
+	Type, Words, Said, Path, Found, Fits string
+	IDs, Via                             []string
 }
 
 // executedJSON is a request to a tool's server, or a call that no server was asked to run.

@@ -243,8 +243,9 @@ func (pr *printing) printSourceNotes(path string, in *providers.Inspector, known
 	for _, f := range in.Session().Findings {
 		pr.app.printNote("%s%s", of, f.Message)
 	}
+	aboutRequest := slices.ContainsFunc(in.Session().Findings, func(f stream.Finding) bool { return f.By == stream.Client })
 	switch turns := in.Session().Turns; {
-	case known || slices.ContainsFunc(turns, func(t *stream.Turn) bool { return isRecognised(in.Exchange(t.Exchange), t) }):
+	case known || aboutRequest || slices.ContainsFunc(turns, func(t *stream.Turn) bool { return isRecognised(in.Exchange(t.Exchange), t) }):
 		return
 	case pr.app.isOneOfMany():
 		pr.app.unrecognised = append(pr.app.unrecognised, path)
