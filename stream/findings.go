@@ -223,7 +223,7 @@ func (c *Call) hasFinding(d *Diagnosis) bool {
 	return slices.Contains(c.diagnoses, d.Base())
 }
 
-// noteFinding records that there is a finding of d.
+// noteFinding records that the call has a finding of d.
 func (w *callContent) noteFinding(d *Diagnosis) {
 	if !slices.Contains(w.diagnoses, d.Base()) {
 		w.diagnoses = append(w.diagnoses, d)
@@ -256,8 +256,8 @@ func (c *Call) repeatedBy(text string) bool {
 	return n > 0 && c.args.s[0] == '{' && len(text) > n && text[:n] == string(c.args.s)
 }
 
-// checkCumulative reports deltas that repeat all arguments. It is called once the arguments can't be an
-// object: before that, the delta may be a nested object that begins like the outer one.
+// checkCumulative reports deltas that repeat all earlier arguments. It is called only once the arguments
+// can't be an object: before that, the delta may be a nested object that begins like the outer one.
 func (c *Call) checkCumulative() {
 	if c.repeated > 0 {
 		c.reportOnce(ArgsCumulative, int(c.repeated), "each delta repeats all arguments so far: only the last delta counts, and a client that appends deltas gets nonsense")
@@ -285,7 +285,8 @@ func (c *Call) checkBroken(event int) {
 	}
 }
 
-// checkSeal reports a call whose arguments are final but stop in the middle; said begins the message.
+// checkSeal reports a call whose arguments are final but unfinished; said is the beginning of the
+// message.
 func (c *Call) checkSeal(said Message, event int) {
 	if c.phase == PhaseSealed && c.Syntax() == json.SyntaxPrefix {
 		c.reportOnce(FinishContradicts, event,
@@ -293,7 +294,7 @@ func (c *Call) checkSeal(said Message, event int) {
 	}
 }
 
-// checkFinalArgs makes the findings that need the complete text, once. The arguments are final.
+// checkFinalArgs makes the findings that need the complete text, once. The arguments must be final.
 func (c *Call) checkFinalArgs(event int) {
 	text := len(c.args.s) // without half a character that waits for its other half
 	c.endArgs()

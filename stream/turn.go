@@ -23,7 +23,7 @@ type Turn struct {
 	Usage    Usage
 	Failure  string // the provider's own error message
 	Findings []Finding
-	Missed   int64 // at most so many bytes of it were missed: toolscope's own gap
+	Missed   int64 // maximum number of its bytes that were missed: toolscope's own gap
 
 	OpenedAt   time.Duration
 	FirstFrame int32
@@ -53,7 +53,7 @@ type turnState struct {
 	Events        int
 	SentBackIn    int // if SentBack: the exchange whose request was the first to send one of the calls back
 	LastFrame     int32
-	lastArgs      int32 // number of the call that got arguments last, 0 if none did
+	lastArgs      int32 // number of the call that got the latest arguments, 0 if none did
 	SentBack      bool
 	EndedBy       Party // the party that ended it, 0 while unknown
 	finished      bool
@@ -65,7 +65,7 @@ type turnState struct {
 	blind         bool  // its end may be among bytes that were missed, or that the source lacks
 }
 
-// TurnPhase is what became of a turn.
+// TurnPhase says whether and how a turn ended.
 type TurnPhase uint8
 
 const (
@@ -80,7 +80,7 @@ func (p TurnPhase) String() string {
 	return [...]string{"open", "complete", "truncated", "aborted", "rejected"}[p]
 }
 
-// Phase returns what became of the turn.
+// Phase returns whether and how the turn ended.
 func (t *Turn) Phase() TurnPhase {
 	switch {
 	case t.failed || t.finished && t.finishCode == FinishFailed:
@@ -133,7 +133,7 @@ func (t *Turn) inSlot(key int32) *Call {
 const MaxCalls = 1<<16 - 1
 
 // reportUnopened reports an event of a call that was never opened. All such events of a turn make one
-// finding and no call. The end of the turn adds their number.
+// finding and no call. At the end of the turn, their number is added to the finding.
 func (t *Turn) reportUnopened(e *Event, n int) {
 	t.keepBase()
 	if t.unopened++; t.unopened == 1 {
@@ -334,7 +334,7 @@ type turnContent struct {
 
 	slots       slotTable
 	byID        map[string]int32 // numbers of calls; nil until the first lookup
-	waiting     map[string]int   // by name: no call before this index of Calls waits for a result by that name
+	waiting     map[string]int   // by name: calls before this index of Calls don't wait for a result by that name
 	choices     []choiceCalls    // in the order of arrival
 	visited     []*Call          // by the broadcast of the current event
 	text        eventText        // Text
@@ -404,7 +404,7 @@ type Part struct {
 	SignatureOnly bool   // reasoning of which only the signature is known
 }
 
-// extendPart makes the text or reasoning end at the offset end.
+// extendPart extends the latest part of that kind to the offset end, or begins one.
 func (t *Turn) extendPart(kind PartKind, end int) {
 	if n := len(t.Parts) - 1; n >= 0 && t.Parts[n].Kind == kind && t.Parts[n].Signature == "" {
 		t.Parts[n].End = end
@@ -414,7 +414,7 @@ func (t *Turn) extendPart(kind PartKind, end int) {
 }
 
 // attachSignature attaches a signature to the latest run. If there is none, or it is signed already, the
-// signature is of reasoning that was not shown.
+// signature belongs to reasoning that was not shown.
 func (t *Turn) attachSignature(e Event) {
 	n := len(t.Parts) - 1
 	if e.Code == SignedHidden || n < 0 || t.Parts[n].Kind == PartCall || t.Parts[n].Signature != "" {

@@ -109,76 +109,76 @@ func (e *exchangeLog) parseStamp(value []byte) (at time.Duration, clock time.Tim
 	return e.input.RecordTime(clock), clock
 }
 
-// talk makes exchanges of a session file whose entries are decoded in providers/transcript. The request of an
+// sessionLog makes exchanges of a session file whose entries are decoded in providers/transcript. The request of an
 // exchange has the entries since the response before, with this response, because some of its entries contain the
 // results of their calls.
-type talk struct {
+type sessionLog struct {
 	exchangeLog
 	session []byte // the entry with the name of the conversation, if others don't have it
 
-	said    [][]byte  // entries that no request has yet
-	size    int       // of them
-	results bool      // they contain results
-	saidAt  time.Time // of the latest of them
-	began   bool      // there was a request
-	open    *entryExchange
+	pending     [][]byte  // entries that no request has yet
+	pendingSize int       // of them
+	hasResults  bool      // they contain results
+	pendingAt   time.Time // of the latest of them
+	hasRequest  bool      // there was a request
+	open        *entryExchange
 }
 
-func newTalk(in *capture.Input, name string, lacks ...capture.Lack) *talk {
-	return &talk{exchangeLog: exchangeLog{input: in, name: name, lacks: append(lacks, capture.Composed)}}
+func newSessionLog(in *capture.Input, name string, lacks ...capture.Lack) *sessionLog {
+	return &sessionLog{exchangeLog: exchangeLog{input: in, name: name, lacks: append(lacks, capture.Composed)}}
 }
 
-// say adds an entry to the next request.
-func (t *talk) say(entry []byte, at time.Time, results bool) {
-	t.said, t.size = append(t.said, entry), t.size+len(entry)
-	for t.size > json.MaxValueBytes && len(t.said) > 1 { // in a file without a conversation
-		t.size -= len(t.said[0])
-		t.said = t.said[1:]
+// addEntry adds an entry to the next request.
+func (s *sessionLog) addEntry(entry []byte, at time.Time, results bool) {
+	s.pending, s.pendingSize = append(s.pending, entry), s.pendingSize+len(entry)
+	for s.pendingSize > json.MaxValueBytes && len(s.pending) > 1 { // in a file without a conversation
+		s.pendingSize -= len(s.pending[0])
+		s.pending = s.pending[1:]
 	}
-	t.results = t.results || results
+	s.hasResults = s.hasResults || results
 	if !at.IsZero() {
-		t.saidAt = at
+		s.pendingAt = at
 	}
 }
 
-// ask begins an exchange, asked at that time or when the latest entry of its request was written.
-func (t *talk) ask(at time.Time) {
-	t.end("", "", "")
+// beginRequest begins an exchange, asked at that time or when the latest entry of its request was written.
+func (s *sessionLog) beginRequest(at time.Time) {
+	s.endExchange("", "", "")
 	if at.IsZero() {
-		at = t.saidAt
+		at = s.pendingAt
 	}
-	request := append([][]byte{t.session}, t.said...)
-	t.open = t.beginExchange(capture.Head{Start: at, Incremental: t.began}, t.input.RecordTime(at), request...)
-	t.said, t.size, t.results, t.saidAt, t.began = nil, 0, false, time.Time{}, true
+	request := append([][]byte{s.session}, s.pending...)
+	s.open = s.beginExchange(capture.Head{Start: at, Incremental: s.hasRequest}, s.input.RecordTime(at), request...)
+	s.pending, s.pendingSize, s.hasResults, s.pendingAt, s.hasRequest = nil, 0, false, time.Time{}, true
 }
 
-// end ends the open exchange, if there is one.
-func (t *talk) end(end capture.End, why string, by capture.Party) {
-	if t.open != nil {
-		t.open.end(cmp.Or(end, capture.EndEOF), why, by)
+// endExchange ends the open exchange, if there is one.
+func (s *sessionLog) endExchange(end capture.End, why string, by capture.Party) {
+	if s.open != nil {
+		s.open.end(cmp.Or(end, capture.EndEOF), why, by)
 	}
-	t.open = nil
+	s.open = nil
 }
 
-// answer writes an exchange whose response has these entries.
-func (t *talk) answer(asked, at time.Time, entries ...[]byte) {
-	t.ask(asked)
+// writeResponse writes an exchange whose response has these entries.
+func (s *sessionLog) writeResponse(asked, at time.Time, entries ...[]byte) {
+	s.beginRequest(asked)
 	for _, entry := range entries {
-		t.open.add(t.input.RecordTime(at), entry)
+		s.open.add(s.input.RecordTime(at), entry)
 	}
 }
 
 // close ends the conversation. Results without a response to them are a request.
-func (t *talk) close(recs []capture.Record) []capture.Record {
-	t.recs = recs
-	t.finish()
-	return t.recs
+func (s *sessionLog) close(recs []capture.Record) []capture.Record {
+	s.recs = recs
+	s.finish()
+	return s.recs
 }
 
-func (t *talk) finish() {
-	t.end("", "", "")
-	if t.results {
-		t.ask(time.Time{})
-		t.end("", "", "")
+func (s *sessionLog) finish() {
+	s.endExchange("", "", "")
+	if s.hasResults {
+		s.beginRequest(time.Time{})
+		s.endExchange("", "", "")
 	}
 }

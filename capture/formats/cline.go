@@ -17,9 +17,10 @@ var cline = capture.Format{
 	Title: "Cline, Roo, Kilo: api_conversation_history.json",
 	Sniff: sniffCline,
 	New: func(in *capture.Input) capture.Reader {
-		c := &clineTask{newTalk(in, "cline task", capture.NoDeltas, capture.NoEnding, capture.Reencoded)}
+		c := &clineReader{newSessionLog(in, "cline task", capture.NoDeltas, capture.NoEnding, capture.Reencoded)}
 		found := func(recs []capture.Record, _ int, value []byte) []capture.Record { return c.entry(recs, value) }
-		return &jsonDocument{entryReader: entryReader{in: in, book: c}, walk: json.Walk{Paths: [][]string{{"*"}}}, found: found, decided: true, one: true}
+		entries := entryReader{in: in, book: c}
+		return &jsonDocument{entryReader: entries, walk: json.Walk{Paths: [][]string{{"*"}}}, found: found, decided: true, one: true}
 	},
 }
 
@@ -42,7 +43,9 @@ func sniffCline(first []byte, whole bool) capture.SniffResult {
 	}
 	f := json.Pick(message, "role", "content")
 	content := hasText(f[0], "user") && (kindOf(f[1]) == '[' || kindOf(f[1]) == '"')
-	if keys, open := topKeys(message); open && !whole && (len(keys) == 0 || slices.Contains(messageKeys, keys[0])) && (f[0] == nil || len(keys) < 3 || hasText(f[0], "user")) {
+	keys, open := topKeys(message)
+	mayBegin := len(keys) == 0 || slices.Contains(messageKeys, keys[0])
+	if open && !whole && mayBegin && (f[0] == nil || len(keys) < 3 || hasText(f[0], "user")) {
 		return capture.SniffResult{Is: capture.Maybe}
 	}
 	if content {
@@ -54,10 +57,10 @@ func sniffCline(first []byte, whole bool) capture.SniffResult {
 // messageKeys are what a message may begin with.
 var messageKeys = []string{"role", "content", "ts", "id"}
 
-// clineTask reads the messages of a task.
-type clineTask struct{ *talk }
+// clineReader reads the messages of a task.
+type clineReader struct{ *sessionLog }
 
-func (c *clineTask) entry(recs []capture.Record, m []byte) []capture.Record {
+func (c *clineReader) entry(recs []capture.Record, m []byte) []capture.Record {
 	c.recs = recs
 	f := json.Pick(m, "role", "content", "ts")
 	at, results := parseLogTime(f[2]), false
@@ -66,12 +69,12 @@ func (c *clineTask) entry(recs []capture.Record, m []byte) []capture.Record {
 	}
 	switch model := hasText(f[0], "assistant"); {
 	case model:
-		c.answer(time.Time{}, at, m)
-		c.end("", "", "")
+		c.writeResponse(time.Time{}, at, m)
+		c.endExchange("", "", "")
 		fallthrough
 	case hasText(f[0], "user"):
 		if nonEmptyText(f[1]) != nil || json.FirstElement(f[1]) != nil {
-			c.say(m, at, results)
+			c.addEntry(m, at, results)
 		}
 	}
 	return c.recs

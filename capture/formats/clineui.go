@@ -15,9 +15,11 @@ var clineScreen = capture.Format{
 	Title: "Cline, Roo, Kilo: ui_messages.json",
 	Sniff: sniffClineScreen,
 	New: func(in *capture.Input) capture.Reader {
-		c := &clineShown{talk: newTalk(in, "cline screen", capture.NoDeltas, capture.NoEnding, capture.Reencoded)}
+		log := newSessionLog(in, "cline screen", capture.NoDeltas, capture.NoEnding, capture.Reencoded)
+		c := &clineScreenReader{sessionLog: log}
 		found := func(recs []capture.Record, _ int, value []byte) []capture.Record { return c.entry(recs, value) }
-		return &jsonDocument{entryReader: entryReader{in: in, book: c}, walk: json.Walk{Paths: [][]string{{"*"}}}, found: found, decided: true, one: true}
+		entries := entryReader{in: in, book: c}
+		return &jsonDocument{entryReader: entries, walk: json.Walk{Paths: [][]string{{"*"}}}, found: found, decided: true, one: true}
 	},
 }
 
@@ -38,15 +40,15 @@ func sniffClineScreen(first []byte, whole bool) capture.SniffResult {
 	return capture.SniffResult{}
 }
 
-// clineShown reads the entries. A request begins where the screen says that one was sent.
-type clineShown struct {
-	*talk
+// clineScreenReader reads the entries. A request begins where the screen says that one was sent.
+type clineScreenReader struct {
+	*sessionLog
 	response [][]byte // entries of the open response
 	asked    time.Time
 	at       time.Time // of the latest of them
 }
 
-func (c *clineShown) close(recs []capture.Record) []capture.Record {
+func (c *clineScreenReader) close(recs []capture.Record) []capture.Record {
 	c.recs = recs
 	c.endResponse()
 	c.finish()
@@ -54,23 +56,23 @@ func (c *clineShown) close(recs []capture.Record) []capture.Record {
 }
 
 // endResponse writes the open response.
-func (c *clineShown) endResponse() {
+func (c *clineScreenReader) endResponse() {
 	if c.response == nil {
 		return
 	}
-	c.answer(c.asked, c.at, c.response...)
+	c.writeResponse(c.asked, c.at, c.response...)
 	about, _ := json.Text(json.Find(c.response[0], "text"))
 	if hasText(json.Find(about, "cancelReason"), "user_cancelled") {
-		c.end(capture.EndCut, "the user cancelled it", capture.Client)
+		c.endExchange(capture.EndCut, "the user cancelled it", capture.Client)
 	}
-	c.end("", "", "")
+	c.endExchange("", "", "")
 	for _, entry := range c.response[1:] {
-		c.say(entry, c.at, false)
+		c.addEntry(entry, c.at, false)
 	}
 	c.response = nil
 }
 
-func (c *clineShown) entry(recs []capture.Record, m []byte) []capture.Record {
+func (c *clineScreenReader) entry(recs []capture.Record, m []byte) []capture.Record {
 	c.recs = recs
 	f := json.Pick(m, "say", "ask", "text", "ts", "partial")
 	at, kind := parseLogTime(f[3]), stringOf(f[0])
@@ -81,7 +83,7 @@ func (c *clineShown) entry(recs []capture.Record, m []byte) []capture.Record {
 	case "task", "user_feedback":
 		c.endResponse()
 		if hasText {
-			c.say(m, at, false)
+			c.addEntry(m, at, false)
 		}
 	case "api_req_started":
 		c.endResponse()

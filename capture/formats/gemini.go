@@ -18,8 +18,10 @@ var geminiCLI = capture.Format{
 	Title: "Gemini CLI: ~/.gemini/tmp/*/chats/session-*",
 	Sniff: sniffGeminiCLI,
 	New: func(in *capture.Input) capture.Reader {
-		g := &geminiChat{known: map[string]bool{}, talk: newTalk(in, "gemini-cli session", capture.NoDeltas, capture.LateTimes, capture.NoEnding, capture.Reencoded)}
-		return &jsonDocument{entryReader: entryReader{in: in, book: g}, walk: json.Walk{Paths: [][]string{{"sessionId"}, {"messages", "*"}}}, found: g.found}
+		log := newSessionLog(in, "gemini-cli session", capture.NoDeltas, capture.LateTimes, capture.NoEnding, capture.Reencoded)
+		g := &geminiReader{known: map[string]bool{}, sessionLog: log}
+		walk := json.Walk{Paths: [][]string{{"sessionId"}, {"messages", "*"}}}
+		return &jsonDocument{entryReader: entryReader{in: in, book: g}, walk: walk, found: g.found}
 	},
 }
 
@@ -30,17 +32,17 @@ func sniffGeminiCLI(first []byte, whole bool) capture.SniffResult {
 	return s
 }
 
-// geminiChat reads the messages of a conversation. The response whose message came last stays open, because more
+// geminiReader reads the messages of a conversation. The response whose message came last stays open, because more
 // of it may come.
-type geminiChat struct {
-	*talk
+type geminiReader struct {
+	*sessionLog
 	id    string          // of the message whose response is open
 	last  []byte          // its latest entry
 	known map[string]bool // messages that are complete
 	waits bool            // the user waits for a response
 }
 
-func (g *geminiChat) found(recs []capture.Record, path int, value []byte) []capture.Record {
+func (g *geminiReader) found(recs []capture.Record, path int, value []byte) []capture.Record {
 	g.recs = recs
 	if path == 0 {
 		g.session = nonEmptyText(value)
@@ -50,7 +52,7 @@ func (g *geminiChat) found(recs []capture.Record, path int, value []byte) []capt
 	return g.recs
 }
 
-func (g *geminiChat) entry(recs []capture.Record, line []byte) []capture.Record {
+func (g *geminiReader) entry(recs []capture.Record, line []byte) []capture.Record {
 	g.recs = recs
 	f := json.Pick(line, "$set", "$rewindTo", "sessionId", "messages", "id")
 	set, back, session, messages, id := f[0], f[1], f[2], f[3], f[4]
@@ -71,31 +73,32 @@ func (g *geminiChat) entry(recs []capture.Record, line []byte) []capture.Record 
 }
 
 // rewind drops the messages from one on, as the user did. The model has seen them.
-func (g *geminiChat) rewind(to []byte) {
+func (g *geminiReader) rewind(to []byte) {
 	g.endMessage()
 	g.finish()
-	g.said, g.waits = nil, false
+	g.pending, g.waits = nil, false
 	if n := len(g.recs); n > 0 { // not before the first message
-		g.recs = append(g.recs, capture.Record{Exchange: g.recs[n-1].Exchange, At: capture.NoTime, Note: "the conversation was rewound to before message " + string(to)})
+		note := "the conversation was rewound to before message " + string(to)
+		g.recs = append(g.recs, capture.Record{Exchange: g.recs[n-1].Exchange, At: capture.NoTime, Note: note})
 	}
 }
 
 // endMessage ends the open message of the model.
-func (g *geminiChat) endMessage() {
+func (g *geminiReader) endMessage() {
 	if g.last != nil {
 		g.known[g.id] = true
 		results := false
 		for call := range json.Elements(json.Find(g.last, "toolCalls")) {
 			results = results || hasGeminiResult(json.Find(call, "result"))
 		}
-		g.say(g.last, time.Time{}, results)
+		g.addEntry(g.last, time.Time{}, results)
 		g.open.at = capture.NoTime // a response has no end of its own
 	}
 	g.id, g.last = "", nil
-	g.end("", "", "")
+	g.endExchange("", "", "")
 }
 
-func (g *geminiChat) message(m []byte) {
+func (g *geminiReader) message(m []byte) {
 	f := json.Pick(m, "id", "type", "content", "timestamp")
 	id, kind, content, at := string(f[0]), f[1], f[2], parseLogTime(f[3])
 	switch {
@@ -103,7 +106,7 @@ func (g *geminiChat) message(m []byte) {
 	case hasText(kind, "gemini"):
 		if g.last == nil || g.id != id {
 			g.endMessage()
-			g.answer(time.Time{}, at)
+			g.writeResponse(time.Time{}, at)
 			g.id, g.waits = id, false
 		}
 		if !bytes.Equal(g.last, m) {
@@ -114,14 +117,14 @@ func (g *geminiChat) message(m []byte) {
 		g.endMessage()
 		g.known[id] = id != ""
 		if content != nil {
-			g.say(m, at, hasGeminiResult(content))
+			g.addEntry(m, at, hasGeminiResult(content))
 		}
 		g.waits = true
 	case hasText(kind, "error") && g.waits:
 		g.endMessage()
 		g.known[id] = id != ""
-		g.answer(time.Time{}, at, m)
-		g.end("", "", "")
+		g.writeResponse(time.Time{}, at, m)
+		g.endExchange("", "", "")
 		g.waits = false
 	}
 }
@@ -136,7 +139,7 @@ func hasGeminiResult(parts []byte) bool {
 	return json.Find(parts, "functionResponse") != nil
 }
 
-func (g *geminiChat) close(recs []capture.Record) []capture.Record {
+func (g *geminiReader) close(recs []capture.Record) []capture.Record {
 	g.recs = recs
 	g.endMessage()
 	g.finish()

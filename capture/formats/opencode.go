@@ -17,8 +17,9 @@ var opencode = capture.Format{
 	Title: "opencode export, opencode run --format json",
 	Sniff: sniffOpencode,
 	New: func(in *capture.Input) capture.Reader {
-		o := newOpencodeTalk(in)
-		return &jsonDocument{entryReader: entryReader{in: in, book: o}, walk: json.Walk{Paths: [][]string{{"messages", "*"}}}, found: o.found}
+		o := newOpencodeReader(in)
+		walk := json.Walk{Paths: [][]string{{"messages", "*"}}}
+		return &jsonDocument{entryReader: entryReader{in: in, book: o}, walk: walk, found: o.found}
 	},
 }
 
@@ -29,14 +30,15 @@ var opencodePiece = capture.Format{
 	Title: "opencode before 2026: storage/message, part/*",
 	Sniff: sniffOpencodePiece,
 	New: func(in *capture.Input) capture.Reader {
-		o := newOpencodeTalk(in)
+		o := newOpencodeReader(in)
 		found := func(recs []capture.Record, _ int, value []byte) []capture.Record { return o.piece(recs, value) }
-		return &jsonDocument{entryReader: entryReader{in: in, book: o}, walk: json.Walk{Paths: [][]string{{}}}, found: found, decided: true, one: true}
+		entries := entryReader{in: in, book: o}
+		return &jsonDocument{entryReader: entries, walk: json.Walk{Paths: [][]string{{}}}, found: found, decided: true, one: true}
 	},
 }
 
-func newOpencodeTalk(in *capture.Input) *opencodeTalk {
-	return &opencodeTalk{talk: newTalk(in, "opencode session", capture.NoDeltas, capture.Reencoded)}
+func newOpencodeReader(in *capture.Input) *opencodeReader {
+	return &opencodeReader{sessionLog: newSessionLog(in, "opencode session", capture.NoDeltas, capture.Reencoded)}
 }
 
 func sniffOpencode(first []byte, whole bool) capture.SniffResult {
@@ -75,9 +77,9 @@ func begins(value []byte, with string) bool {
 	return bytes.HasPrefix(value, []byte(`"`+with))
 }
 
-// opencodeTalk reads messages and their parts.
-type opencodeTalk struct {
-	*talk
+// opencodeReader reads messages and their parts.
+type opencodeReader struct {
+	*sessionLog
 	message  []byte // the message of the open step without its parts; nil where only parts are logged
 	step     opencodeStep
 	asked    time.Time
@@ -96,14 +98,14 @@ type opencodeStep struct {
 	by      capture.Party
 }
 
-func (o *opencodeTalk) found(recs []capture.Record, _ int, value []byte) []capture.Record {
+func (o *opencodeReader) found(recs []capture.Record, _ int, value []byte) []capture.Record {
 	o.recs = recs
 	f := json.Pick(value, "info", "parts")
 	o.readMessage(value, f[0], f[1])
 	return o.recs
 }
 
-func (o *opencodeTalk) entry(recs []capture.Record, line []byte) []capture.Record {
+func (o *opencodeReader) entry(recs []capture.Record, line []byte) []capture.Record {
 	o.recs = recs
 	f := json.Pick(line, "part", "messages", "type", "error")
 	switch {
@@ -119,7 +121,7 @@ func (o *opencodeTalk) entry(recs []capture.Record, line []byte) []capture.Recor
 }
 
 // piece reads a message without its parts, or a part without its message.
-func (o *opencodeTalk) piece(recs []capture.Record, value []byte) []capture.Record {
+func (o *opencodeReader) piece(recs []capture.Record, value []byte) []capture.Record {
 	o.recs = recs
 	if json.Find(value, "role") != nil {
 		o.readMessage(value, value, nil)
@@ -131,7 +133,7 @@ func (o *opencodeTalk) piece(recs []capture.Record, value []byte) []capture.Reco
 }
 
 // readMessage reads a message with its parts.
-func (o *opencodeTalk) readMessage(entry, info, parts []byte) {
+func (o *opencodeReader) readMessage(entry, info, parts []byte) {
 	f := json.Pick(info, "role", "time", "tokens", "error")
 	t := json.Pick(f[1], "created", "completed")
 	created := parseLogTime(t[0])
@@ -139,7 +141,7 @@ func (o *opencodeTalk) readMessage(entry, info, parts []byte) {
 		o.endStep()
 		for p := range json.Elements(parts) {
 			if hasText(json.Find(p, "type"), "text") && nonEmptyText(json.Find(p, "text")) != nil {
-				o.say(entry, created, false)
+				o.addEntry(entry, created, false)
 				break
 			}
 		}
@@ -163,7 +165,7 @@ func (o *opencodeTalk) readMessage(entry, info, parts []byte) {
 }
 
 // readPart reads a part of a message of the model, which is an entry or is in one.
-func (o *opencodeTalk) readPart(entry, p []byte) {
+func (o *opencodeReader) readPart(entry, p []byte) {
 	f := json.Pick(p, "type", "text", "state", "tokens", "time")
 	t := json.Pick(f[4], "start", "end")
 	switch kind := f[0]; {
@@ -181,7 +183,8 @@ func (o *opencodeTalk) readPart(entry, p []byte) {
 		t[0] = json.Find(state[1], "start")
 		t[1] = t[0]
 	case hasText(kind, "step-finish"):
-		o.step.entries, o.step.ended = append(o.step.entries, entry), o.step.ended || json.Find(f[3], "input") != nil || json.Find(f[3], "output") != nil
+		o.step.entries = append(o.step.entries, entry)
+		o.step.ended = o.step.ended || json.Find(f[3], "input") != nil || json.Find(f[3], "output") != nil
 		o.endStep()
 		return
 	default:
@@ -197,7 +200,7 @@ func (o *opencodeTalk) readPart(entry, p []byte) {
 }
 
 // readError reads why a message has no more parts, and adds the entry that says so.
-func (o *opencodeTalk) readError(entry, err []byte) {
+func (o *opencodeReader) readError(entry, err []byte) {
 	if err == nil {
 		return
 	}
@@ -212,24 +215,24 @@ func (o *opencodeTalk) readError(entry, err []byte) {
 
 // endStep writes the open step, if it has any content or usage, or an error. The request contains the message, which
 // names the model.
-func (o *opencodeTalk) endStep() {
+func (o *opencodeReader) endStep() {
 	s := &o.step
 	if len(s.said) > 0 || s.ended {
 		switch {
 		case len(s.entries) == 0 || o.message != nil && !bytes.Equal(s.entries[0], o.message):
-			o.said = append(o.said, o.message, s.began)
+			o.pending = append(o.pending, o.message, s.began)
 		case s.began != nil:
-			o.said = append(o.said, s.began)
+			o.pending = append(o.pending, s.began)
 		default:
 			o.session = nonEmptyText(json.Find(s.entries[0], "sessionID"))
 		}
-		o.answer(o.asked, o.answered, s.entries...)
-		o.end(s.end, s.why, s.by)
+		o.writeResponse(o.asked, o.answered, s.entries...)
+		o.endExchange(s.end, s.why, s.by)
 		for _, entry := range s.said {
-			o.say(entry, time.Time{}, s.results)
+			o.addEntry(entry, time.Time{}, s.results)
 		}
 		if !o.answered.IsZero() {
-			o.saidAt = o.answered
+			o.pendingAt = o.answered
 		}
 	}
 	o.step, o.asked, o.session = opencodeStep{}, time.Time{}, nil
@@ -238,7 +241,7 @@ func (o *opencodeTalk) endStep() {
 	}
 }
 
-func (o *opencodeTalk) close(recs []capture.Record) []capture.Record {
+func (o *opencodeReader) close(recs []capture.Record) []capture.Record {
 	o.recs = recs
 	if s := &o.step; s.end == "" && (s.ended || s.said != nil || s.began != nil) { // no entry says that it ended
 		s.ended, s.end, s.why = true, capture.EndCut, "the file ends inside a step"

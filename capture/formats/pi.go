@@ -20,15 +20,15 @@ var piSession = capture.Format{
 		return s
 	},
 	New: func(in *capture.Input) capture.Reader {
-		p := &piTalk{newTalk(in, "pi session", capture.NoDeltas, capture.LateTimes, capture.Reencoded)}
+		p := &piReader{newSessionLog(in, "pi session", capture.NoDeltas, capture.LateTimes, capture.Reencoded)}
 		return &entryReader{in: in, book: p}
 	},
 }
 
-// piTalk reads the entries of a session.
-type piTalk struct{ *talk }
+// piReader reads the entries of a session.
+type piReader struct{ *sessionLog }
 
-func (p *piTalk) entry(recs []capture.Record, line []byte) []capture.Record {
+func (p *piReader) entry(recs []capture.Record, line []byte) []capture.Record {
 	p.recs = recs
 	f := json.Pick(line, "type", "timestamp", "message")
 	at := parseLogTime(f[1])
@@ -43,19 +43,19 @@ func (p *piTalk) entry(recs []capture.Record, line []byte) []capture.Record {
 		if asked.After(at) {
 			asked = time.Time{}
 		}
-		p.answer(asked, at, line)
+		p.writeResponse(asked, at, line)
 		if hasText(m[2], "aborted") {
-			p.end(capture.EndCut, stringOf(m[3]), capture.Client)
+			p.endExchange(capture.EndCut, stringOf(m[3]), capture.Client)
 		} else {
-			p.end("", "", "")
+			p.endExchange("", "", "")
 		}
 		if hasContent {
-			p.say(line, at, false)
+			p.addEntry(line, at, false)
 		}
 	case hasText(m[0], "toolResult"):
-		p.say(line, at, true)
+		p.addEntry(line, at, true)
 	case hasText(m[0], "user") && hasContent:
-		p.say(line, at, false)
+		p.addEntry(line, at, false)
 	}
 	return p.recs
 }

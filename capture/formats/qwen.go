@@ -15,8 +15,8 @@ var qwenCode = capture.Format{
 	Title: "Qwen Code: ~/.qwen/projects/*/chats/*.jsonl",
 	Sniff: sniffQwenCode,
 	New: func(in *capture.Input) capture.Reader {
-		q := &qwenChat{talk: newTalk(in, "qwen-code session", capture.NoDeltas, capture.LateTimes, capture.NoEnding, capture.Reencoded)}
-		return &entryReader{in: in, book: q}
+		log := newSessionLog(in, "qwen-code session", capture.NoDeltas, capture.LateTimes, capture.NoEnding, capture.Reencoded)
+		return &entryReader{in: in, book: &qwenReader{sessionLog: log}}
 	},
 }
 
@@ -50,33 +50,33 @@ func sniffQwenCode(first []byte, whole bool) capture.SniffResult {
 	return capture.SniffResult{}
 }
 
-// qwenChat reads the lines of a conversation.
-type qwenChat struct {
-	*talk
+// qwenReader reads the lines of a conversation.
+type qwenReader struct {
+	*sessionLog
 	waits bool // for a response
 }
 
-func (q *qwenChat) entry(recs []capture.Record, line []byte) []capture.Record {
+func (q *qwenReader) entry(recs []capture.Record, line []byte) []capture.Record {
 	q.recs = recs
 	f := json.Pick(line, "type", "message", "timestamp", "systemPayload")
 	kind, parts, at := f[0], json.Find(f[1], "parts"), parseLogTime(f[2])
 	switch {
 	case hasText(kind, "assistant"):
-		q.answer(time.Time{}, at, line)
-		q.end("", "", "")
-		q.say(line, at, false)
+		q.writeResponse(time.Time{}, at, line)
+		q.endExchange("", "", "")
+		q.addEntry(line, at, false)
 		q.waits = false
 	case hasText(kind, "user"), hasText(kind, "tool_result"):
 		if json.FirstElement(parts) != nil {
-			q.say(line, at, hasGeminiResult(parts))
+			q.addEntry(line, at, hasGeminiResult(parts))
 		}
 		q.waits = true
 	case hasText(kind, "system") && q.waits && isQwenFailure(json.Find(f[3], "uiEvent")):
-		said, results := q.said, q.results
-		q.answer(time.Time{}, at, line)
-		q.end("", "", "")
+		said, results := q.pending, q.hasResults
+		q.writeResponse(time.Time{}, at, line)
+		q.endExchange("", "", "")
 		q.waits = false
-		q.said, q.results = said, results // it is sent again
+		q.pending, q.hasResults = said, results // it is sent again
 	}
 	return q.recs
 }

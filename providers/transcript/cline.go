@@ -28,9 +28,9 @@ func clineUsage(tokens json.Value) json.Value {
 		return nil
 	}
 	if f[0] != nil {
-		f[0] = number(max(0, count(f[0])-count(f[2])))
+		f[0] = newNumber(max(0, intOf(f[0])-intOf(f[2])))
 	}
-	return newObject(field("input_tokens", f[0]), field("output_tokens", f[1]), field("cache_read_input_tokens", f[2]))
+	return newObject(newField("input_tokens", f[0]), newField("output_tokens", f[1]), newField("cache_read_input_tokens", f[2]))
 }
 
 // readClineScreen reads entries of ui_messages.json, which has calls as the screen shows them, without ids, and the
@@ -73,8 +73,8 @@ func readClineScreen() func(entry json.Value) *message {
 func (m *message) readClineRequest(about json.Value) {
 	f := valuesOf(about, "tokensIn", "tokensOut", "cacheReads", "cacheWrites", "cancelReason", "streamingFailedMessage")
 	if f[0] != nil || f[1] != nil {
-		m.usage = newObject(field("promptTokenCount", number(count(f[0])+count(f[2])+count(f[3]))),
-			field("candidatesTokenCount", f[1]), field("cachedContentTokenCount", f[2]))
+		m.usage = newObject(newField("promptTokenCount", newNumber(intOf(f[0])+intOf(f[2])+intOf(f[3]))),
+			newField("candidatesTokenCount", f[1]), newField("cachedContentTokenCount", f[2]))
 	}
 	if f[4] != nil && !f[4].Is("user_cancelled") {
 		m.failure = withText(f[5])
@@ -90,7 +90,7 @@ func clinePart(kind string, text json.Value) json.Value {
 	case kind == "reasoning":
 		return thoughtPart(text)
 	case kind == "command":
-		return callPart(nil, quoted("command"), newObject(field("command", text)))
+		return callPart(nil, newString("command"), newObject(newField("command", text)))
 	case kind == "tool", kind == "use_mcp_server":
 		shown := json.Value(text.Append(nil))
 		f := valuesOf(shown, "tool", "toolName", "arguments")

@@ -19,24 +19,26 @@ var anthropicForm = form{"messages", "content", "assistant", feedAnthropic, endA
 
 func feedAnthropic(d *session, m *message) {
 	if !d.begun {
-		d.feedFrame("message_start", field("message", newObject(field("id", m.id), field("model", m.model), field("usage", m.usage))))
+		start := newObject(newField("id", m.id), newField("model", m.model), newField("usage", m.usage))
+		d.feedFrame("message_start", newField("message", start))
 	} else if m.usage != nil {
-		d.feedFrame("message_delta", field("usage", m.usage))
+		d.feedFrame("message_delta", newField("usage", m.usage))
 	}
 	for _, block := range m.parts {
-		at, args := field("index", number(int64(d.parts))), block.Get("input")
+		at, args := newField("index", newNumber(int64(d.parts))), block.Get("input")
 		d.parts++
 		isText := args.IsString()
 		delta := isText || args.EmptyObject() // at the start of a block, an empty object is a placeholder
 		if delta {
-			block = json.ReplaceMembers(block, field("input", []byte("{}")))
+			block = json.ReplaceMembers(block, newField("input", []byte("{}")))
 		}
-		d.feedFrame("content_block_start", at, field("content_block", block))
+		d.feedFrame("content_block_start", at, newField("content_block", block))
 		if delta {
 			if !isText {
 				args = json.AppendQuoted(nil, args)
 			}
-			d.feedFrame("content_block_delta", at, field("delta", newObject(field("type", quoted("input_json_delta")), field("partial_json", args))))
+			text := newObject(newField("type", newString("input_json_delta")), newField("partial_json", args))
+			d.feedFrame("content_block_delta", at, newField("delta", text))
 		}
 		if !m.cut || !block.Get("type").Is("tool_use") || args != nil && !isText { // else the arguments may continue
 			d.feedFrame("content_block_stop", at)
@@ -45,24 +47,24 @@ func feedAnthropic(d *session, m *message) {
 }
 
 func endAnthropic(d *session) {
-	d.feedFrame("message_delta", field("delta", newObject(field("stop_reason", d.now.finish))))
+	d.feedFrame("message_delta", newField("delta", newObject(newField("stop_reason", d.now.finish))))
 	d.feedFrame("message_stop")
 }
 
 func failAnthropic(d *session) {
-	d.feedFrame("error", field("error", newObject(field("type", d.now.errType), field("message", d.now.failure))))
+	d.feedFrame("error", newField("error", newObject(newField("type", d.now.errType), newField("message", d.now.failure))))
 }
 
 func textBlock(text json.Value) json.Value {
-	return newObject(field("type", quoted("text")), field("text", text))
+	return newObject(newField("type", newString("text")), newField("text", text))
 }
 
 func thinkingBlock(text, signature json.Value) json.Value {
-	return newObject(field("type", quoted("thinking")), field("thinking", text), field("signature", signature))
+	return newObject(newField("type", newString("thinking")), newField("thinking", text), newField("signature", signature))
 }
 
 func callBlock(id, name, args json.Value) json.Value {
-	return newObject(field("type", quoted("tool_use")), field("id", id), field("name", name), field("input", args))
+	return newObject(newField("type", newString("tool_use")), newField("id", id), newField("name", name), newField("input", args))
 }
 
 func resultBlock(id, content json.Value, failed bool) json.Value {
@@ -70,28 +72,29 @@ func resultBlock(id, content json.Value, failed bool) json.Value {
 	if failed {
 		isError = []byte("true")
 	}
-	return newObject(field("type", quoted("tool_result")), field("tool_use_id", id), field("content", content), field("is_error", isError))
+	return newObject(newField("type", newString("tool_result")), newField("tool_use_id", id), newField("content", content),
+		newField("is_error", isError))
 }
 
 // geminiForm is the form of Google's generateContent. The end of the bytes ends a response.
 var geminiForm = form{"contents", "parts", "model", feedGemini, func(*session) {}, failGemini}
 
 func feedGemini(d *session, m *message) {
-	content := newObject(field("role", quoted("model")), field("parts", newArray(m.parts...)))
-	d.feedFrame("", field("candidates", newArray(newObject(field("content", content), field("index", []byte("0"))))),
-		field("usageMetadata", m.usage), field("modelVersion", m.model))
+	content := newObject(newField("role", newString("model")), newField("parts", newArray(m.parts...)))
+	d.feedFrame("", newField("candidates", newArray(newObject(newField("content", content), newField("index", []byte("0"))))),
+		newField("usageMetadata", m.usage), newField("modelVersion", m.model))
 }
 
 func failGemini(d *session) {
-	d.feedFrame("", field("usageMetadata", []byte("{}")), field("error", newObject(field("message", d.now.failure))))
+	d.feedFrame("", newField("usageMetadata", []byte("{}")), newField("error", newObject(newField("message", d.now.failure))))
 }
 
-func textPart(text json.Value) json.Value { return newObject(field("text", text)) }
+func textPart(text json.Value) json.Value { return newObject(newField("text", text)) }
 
 func thoughtPart(text json.Value) json.Value {
-	return newObject(field("text", text), field("thought", []byte("true")))
+	return newObject(newField("text", text), newField("thought", []byte("true")))
 }
 
 func callPart(id, name, args json.Value) json.Value {
-	return newObject(field("functionCall", newObject(field("id", id), field("name", name), field("args", args))))
+	return newObject(newField("functionCall", newObject(newField("id", id), newField("name", name), newField("args", args))))
 }

@@ -85,8 +85,8 @@ func geminiParts(content json.Value) (parts []json.Value) {
 // geminiUsage returns the counts of Gemini CLI in the provider's names.
 func geminiUsage(tokens json.Value) json.Value {
 	f := valuesOf(tokens, "input", "output", "cached", "thoughts", "tool", "total")
-	return newObject(field("promptTokenCount", f[0]), field("candidatesTokenCount", f[1]), field("cachedContentTokenCount", f[2]),
-		field("thoughtsTokenCount", f[3]), field("toolUsePromptTokenCount", f[4]), field("totalTokenCount", f[5]))
+	return newObject(newField("promptTokenCount", f[0]), newField("candidatesTokenCount", f[1]),
+		newField("cachedContentTokenCount", f[2]), newField("thoughtsTokenCount", f[3]), newField("toolUsePromptTokenCount", f[4]), newField("totalTokenCount", f[5]))
 }
 
 // readQwenCode reads entries that Qwen Code keeps in ~/.qwen/projects/<cwd>/chats: messages in Google's form, whatever

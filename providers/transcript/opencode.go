@@ -73,7 +73,8 @@ func (m *message) readError(err json.Value) {
 
 // opencodeFinishes are opencode's finish reasons, as Anthropic's stop reasons.
 var opencodeFinishes = map[string]json.Value{
-	"stop": quoted("end_turn"), "tool-calls": quoted("tool_use"), "length": quoted("max_tokens"), "content-filter": quoted("refusal"),
+	"stop": newString("end_turn"), "tool-calls": newString("tool_use"), "length": newString("max_tokens"),
+	"content-filter": newString("refusal"),
 }
 
 // opencodeUsage returns opencode's counts in Anthropic's names. Its input excludes cached tokens. Reasoning is added
@@ -85,12 +86,12 @@ func opencodeUsage(tokens json.Value) json.Value {
 	}
 	cache, output := valuesOf(f[3], "read", "write"), f[1]
 	var details json.Value
-	if thinking := count(f[2]); thinking > 0 {
-		details = newObject(field("thinking_tokens", f[2]))
-		if count(f[4]) == count(f[0])+count(f[1])+count(cache[0])+count(cache[1])+thinking {
-			output = number(count(f[1]) + thinking)
+	if thinking := intOf(f[2]); thinking > 0 {
+		details = newObject(newField("thinking_tokens", f[2]))
+		if intOf(f[4]) == intOf(f[0])+intOf(f[1])+intOf(cache[0])+intOf(cache[1])+thinking {
+			output = newNumber(intOf(f[1]) + thinking)
 		}
 	}
-	return newObject(field("input_tokens", f[0]), field("output_tokens", output), field("cache_read_input_tokens", cache[0]),
-		field("cache_creation_input_tokens", cache[1]), field("output_tokens_details", details))
+	return newObject(newField("input_tokens", f[0]), newField("output_tokens", output),
+		newField("cache_read_input_tokens", cache[0]), newField("cache_creation_input_tokens", cache[1]), newField("output_tokens_details", details))
 }

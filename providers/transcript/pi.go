@@ -8,7 +8,8 @@ func readPi() func(entry json.Value) *message {
 		if entry.Get("type").Is("session") {
 			return &message{byUser: true, session: entry.Get("id")}
 		}
-		f := valuesOf(entry.Get("message"), "role", "content", "toolCallId", "isError", "model", "usage", "stopReason", "errorMessage", "responseId")
+		f := valuesOf(entry.Get("message"), "role", "content", "toolCallId", "isError", "model", "usage", "stopReason",
+			"errorMessage", "responseId")
 		m := &message{byUser: true}
 		switch {
 		case f[0].Is("toolResult"):
@@ -16,8 +17,8 @@ func readPi() func(entry json.Value) *message {
 		case f[0].Is("user"):
 			m.parts = piBlocks(f[1])
 		case f[0].Is("assistant"):
-			m = &message{parts: piBlocks(f[1]), model: f[4], id: f[8], usage: piUsage(f[5]), finish: piFinishes[f[6].Text()]}
-			m.cut = f[6].Is("aborted")
+			m = &message{parts: piBlocks(f[1]), model: f[4], id: f[8], usage: piUsage(f[5])}
+			m.finish, m.cut = piFinishes[f[6].Text()], f[6].Is("aborted")
 			if f[6].Is("error") {
 				m.failure = withText(f[7])
 			}
@@ -27,7 +28,7 @@ func readPi() func(entry json.Value) *message {
 }
 
 // piFinishes are pi's finish reasons, as Anthropic's stop reasons.
-var piFinishes = map[string]json.Value{"stop": quoted("end_turn"), "toolUse": quoted("tool_use"), "length": quoted("max_tokens")}
+var piFinishes = map[string]json.Value{"stop": newString("end_turn"), "toolUse": newString("tool_use"), "length": newString("max_tokens")}
 
 func piBlocks(content json.Value) (blocks []json.Value) {
 	if content.HasText() {
@@ -52,6 +53,6 @@ func piUsage(usage json.Value) json.Value {
 	if f[0] == nil && f[1] == nil {
 		return nil
 	}
-	return newObject(field("input_tokens", f[0]), field("output_tokens", f[1]),
-		field("cache_read_input_tokens", f[2]), field("cache_creation_input_tokens", f[3]))
+	return newObject(newField("input_tokens", f[0]), newField("output_tokens", f[1]),
+		newField("cache_read_input_tokens", f[2]), newField("cache_creation_input_tokens", f[3]))
 }

@@ -88,7 +88,7 @@ func (d *session) Frame(f stream.Frame) error {
 	if m == nil || m.byUser {
 		return nil
 	}
-	d.now.set(m)
+	d.now.addFacts(m)
 	if len(m.parts) > 0 || m.failure == nil {
 		d.form.feed(d, m)
 		d.begun = true
@@ -96,8 +96,8 @@ func (d *session) Frame(f stream.Frame) error {
 	return nil
 }
 
-// set takes those facts of a response that m has.
-func (r *message) set(m *message) {
+// addFacts takes those facts of a response that m has.
+func (r *message) addFacts(m *message) {
 	if m.finish != nil {
 		r.finish = m.finish
 	}
@@ -122,7 +122,7 @@ func (d *session) Close() {
 // that was read.
 func (d *session) feedFrame(kind string, members ...json.Member) {
 	if kind != "" {
-		members = append(members, field("type", quoted(kind)))
+		members = append(members, newField("type", newString(kind)))
 	}
 	_ = d.inner.Frame(stream.Frame{Kind: stream.FrameData, Event: []byte(kind), Data: newObject(members...)})
 }
@@ -134,7 +134,7 @@ func (a *agent) requestOf(entries []byte) []byte {
 	var messages, parts, results []json.Value
 	add := func(role string, list []json.Value) {
 		if len(list) > 0 {
-			messages = append(messages, newObject(field("role", quoted(role)), field(a.form.parts, newArray(list...))))
+			messages = append(messages, newObject(newField("role", newString(role)), newField(a.form.parts, newArray(list...))))
 		}
 	}
 	endResponse := func() {
@@ -142,7 +142,7 @@ func (a *agent) requestOf(entries []byte) []byte {
 		add("user", results)
 		parts, results = nil, nil
 	}
-	for entry := range values(entries) {
+	for entry := range eachValue(entries) {
 		if entry.IsString() {
 			session = entry
 			continue
@@ -167,7 +167,7 @@ func (a *agent) requestOf(entries []byte) []byte {
 		}
 	}
 	endResponse()
-	return newObject(field("model", model), field("conversation", session), field(a.form.history, newArray(messages...)))
+	return newObject(newField("model", model), newField("conversation", session), newField(a.form.history, newArray(messages...)))
 }
 
 // sameResult returns a function that reports whether a part is the result of the same call as result.
@@ -176,8 +176,8 @@ func sameResult(result json.Value) func(part json.Value) bool {
 	return func(part json.Value) bool { return id != "" && part.Get("functionResponse").Get("id").Is(id) }
 }
 
-// values returns the JSON values that follow one another in a text.
-func values(text []byte) iter.Seq[json.Value] {
+// eachValue returns the JSON values that follow one another in a text.
+func eachValue(text []byte) iter.Seq[json.Value] {
 	return func(yield func(json.Value) bool) {
 		for {
 			text = text[json.SpaceLen(text):]
@@ -207,9 +207,11 @@ func valuesOf(object json.Value, names ...string) []json.Value {
 	return all
 }
 
-func quoted(s string) json.Value { return json.AppendQuoted(nil, []byte(s)) }
+func newString(s string) json.Value { return json.AppendQuoted(nil, []byte(s)) }
 
-func field(name string, value json.Value) json.Member { return json.Member{Name: name, Value: value} }
+func newField(name string, value json.Value) json.Member {
+	return json.Member{Name: name, Value: value}
+}
 
 // newObject returns an object with the fields that have a value.
 func newObject(members ...json.Member) json.Value { return json.ReplaceMembers(nil, members...) }
@@ -223,10 +225,10 @@ func newArray(list ...json.Value) json.Value {
 	return w.Close(']').Text
 }
 
-func number(n int64) json.Value { return strconv.AppendInt(nil, n, 10) }
+func newNumber(n int64) json.Value { return strconv.AppendInt(nil, n, 10) }
 
-// count returns the value of a number, 0 for any other value.
-func count(v json.Value) int64 {
+// intOf returns the value of a number, 0 for any other value.
+func intOf(v json.Value) int64 {
 	n, _ := v.Float()
 	return int64(n)
 }
