@@ -16,7 +16,6 @@ var severals = []string{
 	"%d files named %s exist already",
 	"%d fields differ",
 	"%d objects in one call: parallel calls were merged",
-	"%d objects",
 	"%s %d, at byte %d, is %d bytes long: values longer than %d bytes are not read",
 	"%s has %d sellers, and the one that answered is unknown",
 	", with %s (%d of %d bytes%s)",

@@ -41,7 +41,8 @@ func (x *Exchange) checkStatus() {
 
 // causeOfFailure adds the party at fault to an error. A status of 400 to 499 says that the request is at fault, except if
 // the provider only refuses it for now. A page of HTML is a gateway's: no provider answers so.
-func (x *Exchange) causeOfFailure(said stream.FailureInfo) *stream.FailureInfo {
+func (x *Exchange) causeOfFailure(said stream.FailureInfo, words string) *stream.FailureInfo {
+	said.Refusal = x.refusalOf(&said, words)
 	switch {
 	case said.By != 0 || said.Cause != 0 || x.own:
 	case x.isErrorPage():

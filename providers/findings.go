@@ -6,6 +6,7 @@ import (
 	"toolscope/providers/mcp"
 	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
+	"toolscope/providers/requestrules"
 	"toolscope/providers/schema"
 	"toolscope/providers/toolrun"
 	"toolscope/stream"
@@ -19,6 +20,7 @@ func Findings() []*stream.Diagnosis {
 		all = append(all, d.Findings...)
 	}
 	all = append(all, schema.Findings...)
+	all = append(all, requestrules.Findings...)
 	for _, k := range replay.Kinds {
 		if !slices.Contains(all, k.Diagnosis) {
 			all = append(all, k.Diagnosis)
@@ -36,7 +38,7 @@ func findingEvent(turn int32, d *stream.Diagnosis, format string, args ...any) s
 // findings are the findings of this package, which are made before a protocol reads a frame.
 var findings = []*stream.Diagnosis{
 	sourceNote, faultNote, heldNote, sourceChanged, protocolUnknown, protocolUndecoded, unterminatedFrame, blankLinesMissing, codingBroken,
-	codingBomb, cacheBroken,
+	codingBomb, cacheBroken, framesIgnored,
 }
 
 var (
@@ -94,7 +96,7 @@ var (
 	cacheBroken = &stream.Diagnosis{
 		Code: "CACHE_BROKEN", Severity: stream.Info, By: stream.Client,
 		Meaning: "The request differs from the previous one of its conversation inside the part that the provider had cached. The provider can't use its cache for anything after the difference.",
-		Advice:  "If the cost matters, keep tools, system prompt and earlier messages unchanged between requests, and add messages only at the end.",
+		Advice:  "Keep tools, system prompt and earlier messages unchanged between requests if the cost matters, and add messages only at the end.",
 	}
 	codingBomb = &stream.Diagnosis{
 		Code: "CODING_BOMB", Severity: stream.Error, By: stream.Provider,

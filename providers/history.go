@@ -23,7 +23,8 @@ type history struct {
 	observed bool        // the calls that it sends back were reported
 	on       historyLink // the link of the request that was observed last
 	before   int         // the exchange that a request adds to, 0 while unknown
-	heard    int64       // of a WebSocket: how many bytes of the client's messages were observed
+	check    requestCheck
+	heard    int64 // of a WebSocket: how many bytes of the client's messages were observed
 
 	names     []replay.UnsentCall // of its calls, once needed
 	namesRead int64               // how many bytes of the request were read for them
@@ -159,28 +160,31 @@ func (h *history) observeRequest() {
 		body := h.x.RequestBody()
 		h.x.requests.latest, h.on = h.x.requests.readRequest(body, messages), readHistoryLink(body)
 		if target != nil && len(messages) > 0 {
-			past := h.observeMessagesOf(messages, target, h.on)
+			past, observed := h.observeMessagesOf(messages, target, h.on)
 			h.notePosition(past.Position)
+			h.checkRequest(body, messages, target, observed)
 		}
 		h.dropMessages()
 	}
 }
 
 // observeMessagesOf reports how a history sends back the calls of earlier turns.
-func (h *history) observeMessagesOf(messages []protocol.Message, to *protocol.Target, on historyLink) *replay.History {
+func (h *history) observeMessagesOf(messages []protocol.Message, to *protocol.Target, on historyLink) (*replay.History, []replay.Observation) {
 	past := replay.ReadPast(messages, to)
 	if past.KeptByProvider, past.PreviousResponse = on.keptByProvider || h.x.Head.Incremental, cmp.Or(on.previousResponse, on.conversation); on.thread || h.x.Head.Incremental {
 		past.Position = replay.Position{} // the request doesn't contain the start of its conversation
 	}
-	for _, o := range h.x.in.observer.Observe(past, h.earlierTurns(past)) {
+	observed := h.x.in.observer.Observe(past, h.earlierTurns(past))
+	for i := range observed {
+		o := &observed[i]
 		if h.x.Head.Incremental {
 			o.FromLog()
 		}
 		if o.Treatment != replay.WasDropped || !h.broken {
-			h.reportSentBack(&o)
+			h.reportSentBack(o)
 		}
 	}
-	return past
+	return past, observed
 }
 
 // notePosition notes the position of the request in its conversation. Turns that ended before are indexed

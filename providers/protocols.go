@@ -174,6 +174,17 @@ var allUndecoded = []undecoded{
 		value := json.Scan(s.data[2:])
 		return strings.ContainsRune(`"[{`, rune(value.Kind())) && value.Value() != nil && value.End() == nil
 	}},
+	{"ai-sdk-parts", "AI SDK language-model parts (AI Gateway)", func(s protocolMarks) bool {
+		switch s.kind {
+		case "stream-start", "response-metadata", "tool-input-end":
+			return true
+		case "tool-input-start", "tool-input-delta":
+			return !s.has("toolCallId") && s.has("id")
+		case "tool-call":
+			return s.has("toolCallId") && s.data.Get("input").IsString()
+		}
+		return s.kind == "finish" && s.has("usage")
+	}},
 	{"cohere-v1", "Cohere v1 events", func(s protocolMarks) bool {
 		return s.has("is_finished") && s.data.Get("event_type").IsString()
 	}},

@@ -272,7 +272,8 @@ func (h *history) observeMessages() {
 		}
 		messages, _ := to.Decode(message)
 		if len(messages) > 0 || on.thread {
-			h.x.position = h.observeMessagesOf(messages, to, on).Position
+			past, _ := h.observeMessagesOf(messages, to, on)
+			h.x.position = past.Position
 		}
 	})
 }

@@ -416,6 +416,9 @@ func (c *Call) updateInfo(d CallInfo, n int) {
 		c.phase = PhaseOpen
 		c.noteArgsRuns(n)
 	}
+	if HasMarkup(c.Name) {
+		c.reportOnce(NameMarkup, n, "the name contains markup of the model: the server's parser failed")
+	}
 	const words = "the name or id contains characters that a terminal hides or treats as commands"
 	switch {
 	case hasUnprintable(c.Name):
@@ -423,6 +426,11 @@ func (c *Call) updateInfo(d CallInfo, n int) {
 	case hasUnprintable(c.ID): // models don't write ids
 		c.reportOnce(HiddenCharacters.WithCause(Provider), n, words)
 	}
+}
+
+// HasMarkup reports whether a name contains markup of a model.
+func HasMarkup(name string) bool {
+	return strings.ContainsAny(name, "<>｜") || strings.Contains(name, "[ARGS]") || strings.Contains(name, "[TOOL_CALLS]")
 }
 
 func hasUnprintable(s string) bool {
@@ -436,6 +444,10 @@ func hasUnprintable(s string) bool {
 
 // sealArgs makes the arguments final. A second seal changes nothing; a refusal overrules a seal.
 func (c *Call) sealArgs(e Event, n int) {
+	if e.Code == SealWithdrawn {
+		c.withdrawSeal()
+		return
+	}
 	if e.Code == SealRejected && c.phase <= PhaseSealed {
 		c.endUnsealed(PhaseRejected, n, ArgsCut, Messagef("the call was refused: %s", e.Text), "refused")
 		return
@@ -451,6 +463,25 @@ func (c *Call) sealArgs(e Event, n int) {
 	}
 	c.checkFinalArgs(n)
 	c.noteRuleRun(AtSeal, n)
+}
+
+// withdrawSeal opens a sealed call again, and removes the findings since the seal: they are about
+// arguments that were not final.
+func (c *Call) withdrawSeal() {
+	if c.phase != PhaseSealed {
+		return
+	}
+	c.keepBase()
+	var kept []Finding
+	c.diagnoses = nil
+	for _, f := range c.Findings {
+		if f.Event < int(c.sealEvent) {
+			kept = append(kept, f)
+			c.noteFinding(f.Diagnosis)
+		}
+	}
+	c.Findings, c.phase, c.settled = kept, PhaseOpen, false
+	c.sealedBy, c.sealEvent, c.SealedAt = 0, 0, NoTime
 }
 
 // endByLimit applies a limit that cut the response to one call. A complete object whose arguments are

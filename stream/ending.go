@@ -144,7 +144,11 @@ func (t *Turn) applyFailure(e Event, n int) {
 	t.Failure = e.Text
 	failed := PayloadOf[FailureInfo](e)
 	by := endingParty(failed.By)
-	if by == 0 || by == Provider {
+	if r := failed.Refusal; r != nil {
+		t.Refusal = r
+		t.endedBy(Provider)
+		t.reportFinding(refusalDiagnosis(failed), n, "%s", refusalMessage(r, e.Text))
+	} else if by == 0 || by == Provider {
 		t.endedBy(Provider)
 		found, reporter := ProviderError, "the provider"
 		if failed.Cause != 0 {
@@ -163,6 +167,30 @@ func (t *Turn) applyFailure(e Event, n int) {
 			c.endUnsealed(PhaseAborted, n, cutBy[by].cut, Message{Text: "an error ended the response"}, "an error ended it")
 		}
 	})
+}
+
+// refusalDiagnosis returns the diagnosis of a refused request. It is an info if another finding names the cause.
+func refusalDiagnosis(failed FailureInfo) *Diagnosis {
+	d := RequestRefused
+	if failed.Cause != 0 {
+		d = d.WithCause(failed.Cause)
+	}
+	if failed.Refusal.Fits != "" {
+		d = d.WithSeverity(Info).WithCause(d.By)
+	}
+	return d
+}
+
+// refusalMessage returns the message about a refused request: the status, the place, and the provider's words.
+func refusalMessage(r *Refusal, words string) Message {
+	m := Messagef("refused")
+	if r.Status > 0 {
+		m = Messagef("refused (HTTP %d)", r.Status)
+	}
+	if r.Place.Text != "" {
+		m = Messagef("%s: %s", m, r.Place)
+	}
+	return Messagef("%s; the provider reports%s", m, failureMessage(r.Type, words))
 }
 
 // failureMessage returns " CODE: MESSAGE", without the part that is unknown.

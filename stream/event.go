@@ -35,7 +35,7 @@ const (
 	Rewrite
 
 	// Seal: the arguments of the call in Slot are final. With SealRejected the call is refused, and
-	// Text says why.
+	// Text says why. With SealWithdrawn they were not final: more of them follow.
 	Seal
 
 	// CallResult: a call has its result. Code is ResultOK or ResultFailed. Payload: *ResultFor, which
@@ -137,8 +137,9 @@ const (
 
 // Codes of a Seal.
 const (
-	SealFinal    Code = iota
-	SealRejected      // the provider refuses the call, but not the complete response
+	SealFinal     Code = iota
+	SealRejected       // the provider refuses the call, but not the complete response
+	SealWithdrawn      // an earlier Seal was wrong
 )
 
 // Codes of a Signed.
@@ -193,7 +194,7 @@ func (e Event) String() string {
 // types of this file, to a Usage, or to a Finding. The comments of the EventKinds name the payload of
 // each kind. A payload never changes once it is part of an event.
 type Payload interface {
-	dumpText() string // goes at the end of the event's line; "" or begins with a space
+	dumpText() string // text for the end of the event's line; "" or begins with a space
 }
 
 // PayloadOf returns the payload of e. It returns the zero P if e has no payload or one of another type,
@@ -234,8 +235,8 @@ type CallInfo struct {
 	Signature     string // opaque text that must be sent back with the call
 }
 
-// WireForm is the form that a delta has on the wire, if its text was derived from that: for example a
-// path and a value, or a positional array.
+// WireForm is the form of a delta on the wire, if the delta's text was derived from it: for example a path
+// and a value, or a positional array.
 type WireForm struct{ Wire string }
 
 // ResultFor names the call that a result is for: the call with that ID or, if the wire has no id, the
@@ -257,10 +258,32 @@ type FinishMeaning struct{ Text string }
 // or type. If By is another party, there is no response from a provider: then Code is the HTTP status
 // that toolscope answered with, or empty.
 type FailureInfo struct {
-	Code  string
-	By    Party
-	Cause Party // at fault for an error that the provider reports; 0 for the provider itself
+	Code    string
+	By      Party
+	Cause   Party    // at fault for an error that the provider reports; 0 for the provider itself
+	Refusal *Refusal // set if the error says that the request is wrong
 }
+
+// A Refusal is an error that says that a request is wrong, and what it points at.
+type Refusal struct {
+	Status int      // of HTTP, 0 if the error came in another way
+	Type   string   // the error's code or type
+	Said   string   // the place that the error names, as it writes it; "" if it names none
+	Path   string   // that place in the request, as far as it was found
+	Found  string   // how it was found: FoundAsSent, FoundJoined, FoundByID, or FoundNowhere
+	IDs    []string // ids of the request that the error names
+	Fits   string   // code of the finding about the request that the error confirms, "" if there is none
+	Via    []string // programs that passed the error on, from the outside in
+	Place  Message  // names the place in a sentence, "" if it is unknown
+}
+
+// How the place that an error names was found in the request.
+const (
+	FoundAsSent  = "as sent"
+	FoundJoined  = "joined" // after consecutive messages of one role are joined, as the provider reads them
+	FoundByID    = "by id"
+	FoundNowhere = "none"
+)
 
 // Ending names the party that ended a turn; By is 0 if it is unknown. If a turn ended as its protocol
 // requires but the source doesn't keep endings, By is UnknownParty: then no party is at fault for missing

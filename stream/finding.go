@@ -50,11 +50,11 @@ type Diagnosis struct {
 	OtherSeverities []Severity // severities that WithSeverity may set instead
 	SeverityNote    string     // when a finding has one of OtherSeverities, e.g. "info if …"
 	By              Party
-	Verdict         string // what it is, in at most 13 cells: the verdict on a call or turn; "" if it is always an info
+	Verdict         string // the verdict on a call or turn, in at most 13 cells; "" if the severity is always Info
 	ExplainsState   bool   // it only explains the state of a call or turn; the verdict is that state
-	Short           string // what it is, in a few words, shown next to the arguments; "" if it is not about them
-	Meaning         string // what it means, in one or two sentences
-	Advice          string // what to do about it, in one or two sentences
+	Short           string // a short form, shown next to the arguments; "" if the diagnosis is not about arguments
+	Meaning         string // the meaning, in one or two sentences
+	Advice          string // the remedy, in one or two sentences
 
 	declared *Diagnosis // the declared diagnosis, if WithSeverity or WithCause made this one
 }

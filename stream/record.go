@@ -80,7 +80,7 @@ type Head struct {
 	NoDeltas            bool                // the source contains only complete calls, without their deltas
 	UsageBefore         bool                // an earlier exchange has the usage of the response
 	EventNamesUnknown   bool                // the source doesn't contain event names: a missing name is not a fault
-	Reconstructed       bool                // requests are reconstructed from what a client keeps: what it sent is unknown
+	Reconstructed       bool                // requests are reconstructed from files of a client; the requests that it sent are unknown
 	Incremental         bool                // the request contains only messages that are new since the previous request
 }
 

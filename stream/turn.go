@@ -21,7 +21,8 @@ type Turn struct {
 	Request  *RequestInfo // facts about its request, nil if none was captured
 	Calls    []*Call
 	Usage    Usage
-	Failure  string // the provider's own error message
+	Failure  string   // the provider's own error message
+	Refusal  *Refusal // set if the provider refused the request
 	Findings []Finding
 	Missed   int64 // maximum number of its bytes that were missed: toolscope's own gap
 
@@ -58,6 +59,7 @@ type turnState struct {
 	EndedBy       Party // the party that ended it, 0 while unknown
 	finished      bool
 	finishCode    Code
+	finishSlot    int32 // the choice of Finish
 	failed        bool
 	closed        bool
 	closer        Party // the party that closed it first
@@ -73,16 +75,19 @@ const (
 	TurnComplete                   // ended as the protocol ends a response
 	TurnTruncated                  // cut by a limit
 	TurnAborted                    // an error, or the bytes ended without a terminator
-	TurnRejected                   // the provider refuses
+	TurnRejected                   // the provider refuses to answer
+	TurnRefused                    // the provider refuses the request
 )
 
 func (p TurnPhase) String() string {
-	return [...]string{"open", "complete", "truncated", "aborted", "rejected"}[p]
+	return [...]string{"open", "complete", "truncated", "aborted", "rejected", "refused"}[p]
 }
 
 // Phase returns whether and how the turn ended.
 func (t *Turn) Phase() TurnPhase {
 	switch {
+	case t.Refusal != nil:
+		return TurnRefused
 	case t.failed || t.finished && t.finishCode == FinishFailed:
 		return TurnAborted
 	case t.blind:
@@ -181,7 +186,7 @@ func (t *Turn) placeCall(c *Call) {
 	t.Parts = append(t.Parts, Part{Kind: PartCall, End: c.Number})
 }
 
-// leaveLatestCall notes that the stream goes from the latest call to another one, or with nil to text.
+// leaveLatestCall notes that the stream continues with another call after the latest one, or with text if to is nil.
 func (t *Turn) leaveLatestCall(to *Call, n int) {
 	last := t.callByNumber(t.lastArgs)
 	if last == nil && len(t.Calls) > 0 {
@@ -207,6 +212,7 @@ func (t *Turn) addArgsDelta(c *Call, e *Event, n int) {
 			c.reportOnce(Interleaved, n, "deltas of this call alternate with those of another call: only the slot shows which call a delta belongs to")
 		}
 		t.lastArgs = int32(c.Number)
+		c.checkBorder(e.Text, n)
 		if c.repeated == 0 && c.repeatedBy(e.Text) {
 			c.repeated = int32(n)
 		}
@@ -275,8 +281,8 @@ func (t *Turn) updateInfo(d Opening) {
 
 // applyFinish applies the finish reason of the response, or of one choice of it.
 func (t *Turn) applyFinish(e Event, n int) {
-	if !t.finished || e.Code != FinishDone {
-		t.Finish, t.FinishMeaning, t.finishCode = e.Text, PayloadOf[FinishMeaning](e).Text, e.Code
+	if !t.finished || e.Code != FinishDone || t.finishCode == FinishDone && t.finishSlot == e.Slot { // the last of a choice counts
+		t.Finish, t.FinishMeaning, t.finishCode, t.finishSlot = e.Text, PayloadOf[FinishMeaning](e).Text, e.Code, e.Slot
 	}
 	t.finished = true
 	if t.blind {

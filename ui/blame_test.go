@@ -64,7 +64,7 @@ func TestStoppedAndUnseen(t *testing.T) {
 		append(openCallStream(), stream.Record{Lost: 40}, stream.Record{End: true}),
 	} {
 		s := newScreen(t, 140, 40).feed(records...)
-		s.press("g3").press("G<enter>").press("1gj3G<enter>") // the wire of what has no frames
+		s.press("g4").press("G<enter>").press("1gj4G<enter>") // the wire of what has no frames
 	}
 	whole := newScreen(t, 140, 40).feed(append(openCallStream(), stream.Record{Lost: 40}, stream.Record{End: true})...)
 	whole.press("Gp").shows("sent to anthropic  unknown", "the model wrote").hides("not sent", "marked")
@@ -75,5 +75,5 @@ func TestStoppedAndUnseen(t *testing.T) {
 	if line, counts := plain.looks("second"); !strings.Contains(line, "u   second") || !strings.Contains(counts, " u1") {
 		t.Errorf("%q and %q\n%s", line, counts, plain.text())
 	}
-	plain.press("G4").shows("RECORD_GAP").press("5").shows("unknown: some bytes were missed")
+	plain.press("G3").shows("toolscope", "were missed").press("5").shows("unknown: some bytes were missed")
 }

@@ -133,7 +133,7 @@ func (m *Model) programKeys() []screen.Binding {
 // globalKeys returns the keys that work in every mode, unless the mode uses them or an input is active.
 func (m *Model) globalKeys() []screen.Binding {
 	keys := []screen.Binding{
-		screen.Do("pause", m.moment.togglePlaying), screen.Do("theme", func() { m.modeStack.openEntry(modes.Themes(m.themeActions(), m.draw)) }),
+		screen.Do("time", m.moment.toggleTimeline), screen.Do("pause", m.moment.togglePlaying), screen.Do("theme", func() { m.modeStack.openEntry(modes.Themes(m.themeActions(), m.draw)) }),
 		screen.Do("help", m.openHelp), screen.Do("palette", m.openPalette), screen.Do("mouse", m.mouse.useMouse),
 		screen.Do("suspend", m.suspendProgram), screen.Do("interrupted", func() { m.quitOrAsk(tea.Interrupt) }),
 	}

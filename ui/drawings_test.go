@@ -33,11 +33,11 @@ var plainSizes = [][2]int{{40, 10}, {80, 24}, {140, 40}}
 
 var drawings = []drawing{
 	{name: "02-browse", sizes: [][2]int{{20, 5}, {40, 10}, {60, 18}, {80, 24}, {140, 40}, {250, 60}}, begin: feeding(twoAtOnce), shots: []string{"", "gj"}},
-	{name: "02-failures", sizes: [][2]int{{60, 18}, {80, 24}, {140, 40}}, begin: feeding(failures), shots: []string{"g!4"}},
+	{name: "02-failures", sizes: [][2]int{{60, 18}, {80, 24}, {140, 40}}, begin: feeding(failures), shots: []string{"g!3"}},
 	{name: "02-turn", sizes: plainSizes, begin: feeding(session), shots: []string{"gjjj"}},
 	{name: "03-cut", sizes: plainSizes, begin: feeding(demoRecords("cut")), shots: []string{"2", "1gj2jj-"}},
-	{name: "03-malformed", sizes: plainSizes, begin: feeding(demoRecords("malformed")), shots: []string{"2", "jl3"}},
-	{name: "03-schema", sizes: plainSizes, begin: feeding(demoRecords("schema")), shots: []string{"4"}},
+	{name: "03-malformed", sizes: plainSizes, begin: feeding(demoRecords("malformed")), shots: []string{"2", "jl4"}},
+	{name: "03-schema", sizes: plainSizes, begin: feeding(demoRecords("schema")), shots: []string{"3"}},
 	{name: "03-opened", sizes: plainSizes, begin: func(s *rig) { s.feed(demo(s.t, "parallel")[:50]...).press("2j<enter>").finish() }, shots: []string{"", "/fmt<enter>"}},
 	{name: "04-rules", sizes: plainSizes, begin: feeding(demoRecords("early")), shots: []string{"5", "jz"}},
 	{name: "04-request", sizes: plainSizes, begin: feeding(demoRecords("history")), shots: []string{"gj6"}},

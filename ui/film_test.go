@@ -32,25 +32,25 @@ type shot struct {
 
 var films = []film{
 	{name: "agent", records: body("agent.sse"), shots: []shot{
-		{0, ""}, {3, ""}, {8, ""}, {17, ""}, {23, ""}, {25, ""}, {-1, ""}, {-1, "k2"}, {-1, "gjjjl"}, {-1, "r"}, {-1, "r3"}, {-1, "<enter>"},
+		{0, ""}, {3, ""}, {8, ""}, {17, ""}, {23, ""}, {25, ""}, {-1, ""}, {-1, "k2"}, {-1, "gjjjl"}, {-1, "r"}, {-1, "r4"}, {-1, "<enter>"},
 	}},
 	{name: "agents", records: session, shots: []shot{{12, ""}, {22, ""}, {-1, "gjj"}, {-1, "jj"}, {-1, "G"}, {-1, "1H"}}},
 	{name: "machines", records: machines, shots: []shot{{20, ""}, {-1, "1g"}, {-1, "<enter>jj"}, {-1, "!"}, {-1, "z"}}},
 	{name: "parallel", records: demoRecords("parallel"), shots: []shot{{22, ""}, {60, ""}, {70, "1kk"}, {-1, "G"}}},
-	{name: "cut", records: demoRecords("cut"), shots: []shot{{30, ""}, {-1, ""}, {-1, "4<enter>"}, {-1, "<enter>"}}},
-	{name: "index-zero", records: demoRecords("index-zero"), shots: []shot{{30, ""}, {60, "1kkk"}, {-1, "g4"}, {-1, "1j3"}}},
-	{name: "malformed", records: demoRecords("malformed"), shots: []shot{{20, ""}, {-1, ""}, {-1, "4"}}},
+	{name: "cut", records: demoRecords("cut"), shots: []shot{{30, ""}, {-1, ""}, {-1, "3<enter>"}, {-1, "<enter>"}}},
+	{name: "index-zero", records: demoRecords("index-zero"), shots: []shot{{30, ""}, {60, "1kkk"}, {-1, "g3"}, {-1, "1j4"}}},
+	{name: "malformed", records: demoRecords("malformed"), shots: []shot{{20, ""}, {-1, ""}, {-1, "3"}}},
 	{name: "replay", records: demoRecords("malformed"), shots: []shot{
 		{9, "p"}, {14, ""}, {-1, ""}, {-1, "p"}, {-1, "jj"}, {-1, "<enter>P"}, {-1, "<tab>"}, {-1, "l"}, {-1, "<enter>"}, {-1, "l"}, {-1, "l"}, {-1, "<esc>r"}, {-1, "?"}, {-1, "<esc><esc>"},
 	}},
-	{name: "sent-back", records: demoRecords("history"), shots: []shot{{-1, "gjjjj4"}, {-1, "jjj"}, {-1, "<enter>"}, {-1, "1gjj3G"}, {-1, "<enter>"}, {-1, "o"}, {-1, "1jpss"}, {-1, "G<enter>"}}},
+	{name: "sent-back", records: demoRecords("history"), shots: []shot{{-1, "gjjjj3"}, {-1, "jjj"}, {-1, "<enter>"}, {-1, "1gjj4G"}, {-1, "<enter>"}, {-1, "o"}, {-1, "1jpss"}, {-1, "G<enter>"}}},
 	{name: "tool-result", records: demoRecords("history"), shots: []shot{{-1, "gj7"}, {-1, "1jjj7"}, {-1, "z"}, {-1, "/path<enter>"}, {-1, "<esc><esc>1k"}}},
 	{name: "rules", records: demoRecords("malformed"), shots: []shot{{12, "5"}, {-1, ""}, {-1, "j<enter>"}, {-1, "jjjj<enter>"}, {-1, "<enter>"}, {-1, "<esc>"}, {-1, "z"}}},
 	{name: "early", records: demoRecords("early"), shots: []shot{{-1, "5"}, {-1, "jj<enter>"}, {-1, "z"}}},
 	{name: "request", records: demoRecords("history"), shots: []shot{{-1, "gj6"}, {-1, "z"}, {-1, "*"}, {-1, "*jj<enter>"}, {-1, "/go.mod<enter>"}, {-1, "<esc><esc>1jjj6"}}},
-	{name: "schema", records: demoRecords("schema"), shots: []shot{{9, ""}, {-1, "4"}}},
-	{name: "protocols", records: demoRecords("protocols"), shots: []shot{{60, ""}, {-1, "ggjjjjj3"}, {-1, "1gD"}}},
-	{name: "aistudio", records: demoRecords("aistudio"), shots: []shot{{5, ""}, {-1, "34"}, {-1, "3G<enter>"}}},
+	{name: "schema", records: demoRecords("schema"), shots: []shot{{9, ""}, {-1, "3"}}},
+	{name: "protocols", records: demoRecords("protocols"), shots: []shot{{60, ""}, {-1, "ggjjjjj4"}, {-1, "1gD"}}},
+	{name: "aistudio", records: demoRecords("aistudio"), shots: []shot{{5, ""}, {-1, "43"}, {-1, "4G<enter>"}}},
 	{name: "chat", records: body("chat.sse"), shots: []shot{{8, ""}, {14, " "}, {20, ""}, {20, "G"}, {-1, "1g/oslo"}, {-1, "<enter>n"}}},
 	{name: "keys", records: body("agent.sse"), shots: []shot{{-1, "?"}, {-1, "<pgdown>"}, {-1, "<esc>k2jjjjl<enter>"}, {-1, "<esc>z"}, {-1, "z/log"}, {-1, "<enter>n"}}},
 	{name: "resend", records: demoRecords("history"), answer: secondAnswer, shots: []shot{
@@ -76,7 +76,7 @@ var films = []film{
 		{-1, ":sort"}, {-1, " cost<enter>"}, {-1, "jj"}, {-1, "<enter>:jq .guests<enter>"}, {-1, "<tab>"}, {-1, "<esc>:jq .guests[<enter>"},
 	}},
 	{name: "empty", records: func(testing.TB) []stream.Record { return nil }, shots: []shot{{0, ""}, {-1, ""}}},
-	{name: "hostile", records: func(testing.TB) []stream.Record { return hostileExample() }, shots: []shot{{-1, "k"}, {-1, "4"}, {-1, "2<enter>"}, {-1, "<esc>1g2"}}},
+	{name: "hostile", records: func(testing.TB) []stream.Record { return hostileExample() }, shots: []shot{{-1, "k"}, {-1, "3"}, {-1, "2<enter>"}, {-1, "<esc>1g2"}}},
 }
 
 func demoRecords(name string) func(testing.TB) []stream.Record {

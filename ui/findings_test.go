@@ -10,7 +10,7 @@ import (
 func TestFindingsPane(t *testing.T) {
 	s := newScreen(t, 80, 24).feed(attack("\u202e")["anthropic"]...)
 	for _, c := range []struct{ keys, want string }{
-		{"4", "findings: HIDDEN_CHARACTERS, follows"},
+		{"3", "findings: HIDDEN_CHARACTERS, follows"},
 		{"j", "findings: HIDDEN_CHARACTERS"}, // its sentence
 		{"j", "findings: SOURCE_NOTE"},       // of the turn, before its error
 		{"k", "findings: HIDDEN_CHARACTERS"},
@@ -27,11 +27,11 @@ func TestFindingsPane(t *testing.T) {
 // TestFindingsGrow: what comes later is listed where it belongs.
 func TestFindingsGrow(t *testing.T) {
 	find := func(code string, slot int32) stream.Event {
-		found := (&stream.Diagnosis{Code: code}).Finding("so it is")
+		found := (&stream.Diagnosis{Code: code}).Finding("%s", stream.Own(code))
 		return stream.Event{Kind: stream.Found, Slot: slot, What: &found}
 	}
 	s, _ := liveScreen(t)
-	s.resize(80, 60).press("g4").shows("nothing unusual")
+	s.resize(80, 60).press("g3").shows("nothing unusual")
 	slot := s.in.Session().Turns[0].Calls[0].Slot
 	for _, c := range []struct {
 		code string
@@ -45,7 +45,7 @@ func TestFindingsGrow(t *testing.T) {
 		s.feed(ping)
 		var got []string
 		for _, word := range strings.Fields(s.text()) {
-			if strings.HasPrefix(word, "CALL_") || strings.HasPrefix(word, "TURN_") {
+			if (strings.HasPrefix(word, "CALL_") || strings.HasPrefix(word, "TURN_")) && !strings.HasSuffix(word, ".") { // not of the callout
 				got = append(got, word)
 			}
 		}
@@ -56,7 +56,7 @@ func TestFindingsGrow(t *testing.T) {
 	for range 500 {
 		s.in.Timeline.Append(find("MORE", stream.NoSlot))
 	}
-	if s.feed(ping).press("G").shows("FINDINGS 504", "and 4 more"); s.press("<enter>").focus != s.findings {
+	if s.feed(ping).press("G").shows("Findings 504", "and 4 more"); s.press("<enter>").focus != s.findings {
 		t.Error("the line about the rest leads to", s.where())
 	}
 }

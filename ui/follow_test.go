@@ -27,7 +27,7 @@ func TestFollow(t *testing.T) {
 	}{
 		{"", true}, {"k", false}, {"<up>", false}, {"<pgup>", false}, {"g", false}, {"j", false}, {"kG", true}, {"kF", true}, {"F", false},
 		{"FF", true}, {"2", true}, {"2k", false}, {"2<c-u>", false}, {"2h", false}, {"2l", false}, {"2kG", true}, {"2kF", true},
-		{"3", true}, {"3k", false}, {"3kG", true}, {"4", true}, {"4k", false}, {"4G", true}, {"4kG", false}, {"gF", true}, {"g2j", false},
+		{"4", true}, {"4k", false}, {"4kG", true}, {"3", true}, {"3k", false}, {"3G", true}, {"3kG", false}, {"gF", true}, {"g2j", false},
 		{"<tab>", true}, {"z", true}, {"?<esc>", true}, {"?j<esc>", true}, {"t<esc>", true}, {"r", true}, {"/a", false}, {"/a<esc>", false}, {"!", true},
 	} {
 		s, a := liveScreen(t)
@@ -59,7 +59,7 @@ func TestFollowLive(t *testing.T) {
 
 // TestFollowKeepsTheEnd: what is followed is seen to its end, from any pane.
 func TestFollowKeepsTheEnd(t *testing.T) {
-	for _, keys := range []string{"", "2", "3", "2<tab>1", "31", "kG", "2kG", "3kG1", "2k1F"} {
+	for _, keys := range []string{"", "2", "4", "2<tab>1", "41", "kG", "2kG", "4kG1", "2k1F"} {
 		s, a := liveScreen(t)
 		s.resize(120, 40).press(keys)
 		for range 40 {
@@ -185,7 +185,7 @@ func TestEnds(t *testing.T) {
 func TestGoToTheEnd(t *testing.T) {
 	s := newScreen(t, 80, 24).feed(body("agent.sse")(t)...).end()
 	for _, c := range []struct{ keys, want string }{
-		{"kk2G", "arguments: }"}, {"1k2G", "turn: row 6"}, {"1j3gG", "wire: #27"}, {"1G", "list: run_tests, follows"},
+		{"kk2G", "arguments: }"}, {"1k2G", "turn: row 4"}, {"1j4gG", "wire: #27"}, {"1G", "list: run_tests, follows"},
 	} {
 		if got := s.press(c.keys).where(); got != c.want {
 			t.Errorf("after %q: %s, want %s", c.keys, got, c.want)
@@ -230,7 +230,7 @@ func TestFollowAtEverySize(t *testing.T) {
 	}
 	n := len(a.records)
 	s.feed(a.args(2, `"last`).more(n)...)
-	for _, keys := range []string{"", "2", "3", "31"} {
+	for _, keys := range []string{"", "2", "4", "41"} {
 		s.press(keys)
 		for w := 20; w <= 260; w += 1 + w/10 {
 			for h := 5; h <= 70; h += 1 + h/8 {

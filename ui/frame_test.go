@@ -19,8 +19,8 @@ var sizes = [][2]int{{20, 5}, {40, 10}, {72, 16}, {80, 24}, {140, 40}, {160, 45}
 // looks are ways to look at the same thing: keys from the browse mode, and the keys that lead back
 // to it.
 var looks = []struct{ keys, back string }{
-	{"", ""}, {"2", ""}, {"2r", "r"}, {"2<enter>", "<esc>"}, {"3", ""}, {"3<enter>", "<enter>"}, {"4", ""}, {"z", "z"},
-	{"2z", "z"}, {"3z<enter>", "<enter>z"}, {"?", "<esc>"}, {"/e", "<esc>"}, {"1g", ""}, {"1g2", ""}, {"1/zz\x00", "<esc>"}, {"1G2", ""},
+	{"", ""}, {"2", ""}, {"2r", "r"}, {"2<enter>", "<esc>"}, {"4", ""}, {"4<enter>", "<enter>"}, {"3", ""}, {"z", "z"},
+	{"2z", "z"}, {"4z<enter>", "<enter>z"}, {"?", "<esc>"}, {"/e", "<esc>"}, {"1g", ""}, {"1g2", ""}, {"1/zz\x00", "<esc>"}, {"1G2", ""},
 	{"R", "<esc>"}, {"Rj<tab>jr", "<esc><esc>"}, {"RGpmx", "<esc><esc>"}, {"a", "<esc>"}, {"aeb<tab>", "<esc>"}, {"=", "<esc>"}, {"1gm1Gm=lG", "<esc>1gm1Gm"},
 	{"p", "<esc>"}, {"pj<tab>p", "<esc>"}, {"pss", "<esc>"}, {"pPsr<enter>", "<esc><esc>"}, {"pl<enter>l", "<esc><esc>"}, {"p<enter>h", "<esc><esc>"},
 }

@@ -26,7 +26,7 @@ func TestGround(t *testing.T) {
 		s := newScreen(t, 120, 30, func(o *Options) {
 			o.Terminal, o.Asked, o.Theme, o.Depth = Background{Known: c.known, Dark: c.dark}, c.asked, themes.Default(c.theme), c.depth
 		}).feed(body("agent.sse")(t)...)
-		for _, keys := range []string{"", "2jjl", "4", "?", "<esc>1gz"} {
+		for _, keys := range []string{"", "2jjl", "3", "?", "<esc>1gz"} {
 			s.press(keys)
 			checkFrame(t, s)
 			if keys == "?" {

@@ -95,7 +95,7 @@ func TestInvisibleCharactersShow(t *testing.T) {
 	a := new(anthropic).open("msg_1").call("toolu_1", "read\u200b_file", "{}").seal()
 	a.call("toolu_2", "read\u202e_file", "{}").seal().call("toolu_3", "read_file\U000e0068\U000e0069", "{}").seal()
 	newScreen(t, 120, 40).feed(a.stop("tool_use").records...).
-		shows("read⟨U+200B⟩_file", "read⟨U+202E⟩_file", `read_file⟨tags:"hi"⟩`).press("1gj4").shows("HIDDEN_CHARACTERS")
+		shows("read⟨U+200B⟩_file", "read⟨U+202E⟩_file", `read_file⟨tags:"hi"⟩`).press("1gj3").shows("Findings 1")
 }
 
 // TestFramesOfRandomBytes feeds what is no protocol at all.

@@ -10,7 +10,7 @@ func TestLayoutIsKept(t *testing.T) {
 		if s.Layout() != (Layout{}) {
 			t.Fatalf("%v: %+v before anything was done", size, s.Layout())
 		}
-		s.press("))\\4")
+		s.press("))\\3")
 		if size[0] < threeColumns {
 			s.press("1(")
 		}
@@ -19,13 +19,13 @@ func TestLayoutIsKept(t *testing.T) {
 			t.Fatalf("%v: %+v", size, l)
 		}
 		again := newScreen(t, size[0], size[1], func(o *Options) { o.Layout = l }).feed(demo(t, "parallel")...)
-		if s.press("1"); again.press("41").text() != s.text() {
+		if s.press("1"); again.press("31").text() != s.text() {
 			t.Errorf("%v: it was\n%s\nand is\n%s", size, was, again.text())
 		}
 		if again.Layout() != l {
 			t.Errorf("%v: %+v, was %+v", size, again.Layout(), l)
 		}
-		s.press("\\44")
+		s.press("\\33")
 		if l := s.Layout(); l.Columns != ByWidth || size[0] < threeColumns && l.Tabs != TabsShut {
 			t.Errorf("%v: %+v", size, l)
 		}
@@ -40,7 +40,7 @@ func TestLayoutIsTheUsers(t *testing.T) {
 		t.Errorf("a finding that was gone to leaves %+v", s.Layout())
 	}
 	st := staged(t, 100, 30)
-	if st.press("}}4"); st.Layout() != (Layout{}) {
+	if st.press("}}3"); st.Layout() != (Layout{}) {
 		t.Errorf("the demo leaves %+v", st.Layout())
 	}
 	if s.press("z\\").shows("side by side"); s.zoom {

@@ -73,8 +73,8 @@ func TestAgents(t *testing.T) {
 		}
 	}
 	s.shows("TURNS 7  CALLS 3").hides("warn", "DIALECT")
-	s.press("G").shows("0 tokens read of 8,000").press("4").shows("CACHE_BROKEN").press("1")
-	s.press("g").press("4").press("1H").shows("hidden: H shows background requests").hides("count_tokens", "title ")
+	s.press("G").shows("0 tokens read of 8,000").press("3").shows("the cache").press("1")
+	s.press("g").press("3").press("1H").shows("hidden: H shows background requests").hides("count_tokens", "title ")
 	s.press("H").shows("count POST")
 	if s.press("gH"); s.selected.Turn != 2 {
 		t.Errorf("turn %d is chosen and not shown", s.selected.Turn+1)

@@ -4,9 +4,7 @@ import (
 	"slices"
 
 	"toolscope/stream"
-	"toolscope/ui/display"
 	"toolscope/ui/panes"
-	"toolscope/ui/screen"
 )
 
 // paneLayout has the panes, the focus, and the open tab.
@@ -17,6 +15,7 @@ type paneLayout struct {
 	last  [panes.Places]panes.Pane // per area, the last pane that had the focus
 	below panes.Pane               // the open tab under the document, or nil
 	tabs  TabState
+	picks bool // the user picked the open tab: the selection no longer does
 	order SplitDirection
 	from  *backTarget // the target of esc, or nil
 	zoom  bool        // only the focused pane is shown
@@ -71,9 +70,12 @@ func (d *paneLayout) showPane(pane panes.Pane) {
 	}
 }
 
-// turnTo focuses a pane; it opens a tab.
+// turnTo focuses a pane; it opens a tab that is not shown.
 func (d *paneLayout) turnTo(pane panes.Pane) {
-	d.focus, d.from = pane, nil
+	stacked := d.isStackedTab(pane)
+	if d.focus, d.from = pane, nil; stacked {
+		return
+	}
 	if d.showPane(pane); d.focus == d.below {
 		d.tabs = TabsOpen
 	}
@@ -81,24 +83,17 @@ func (d *paneLayout) turnTo(pane panes.Pane) {
 
 // openTab opens a tab, and keeps the focus.
 func (d *paneLayout) openTab(tab panes.Pane) {
+	d.picks = true
 	d.showPane(tab)
 	d.tabs = TabsOpen
 }
 
-// closeTab closes the open tab under the document. If it had the focus, the list gets it.
+// closeTab closes the tabs under the document. If one of them had the focus, the list gets it.
 func (d *paneLayout) closeTab() {
 	d.tabs, d.zoom = TabsShut, false
-	if d.focus == d.below {
+	if at := d.index(d.focus); at >= 0 && d.table[at].isTab() {
 		d.focus = d.last[panes.Left]
 	}
-}
-
-// visibleTab returns the open tab under the document on a screen of width w, or nil.
-func (d *paneLayout) visibleTab(w int) panes.Pane {
-	if d.tabs == TabsOpen || d.tabs == TabsByWidth && w >= twoColumns {
-		return d.below
-	}
-	return nil
 }
 
 // column is a vertical part of the screen, with panes stacked from top to bottom.
@@ -135,15 +130,17 @@ func (d *paneLayout) arrangeBody(w, h int) []column {
 		return []column{{w, []paneSlot{d.zoomedSlot(h)}}}
 	case d.isStacked(w):
 		top := d.listRows(h)
-		return []column{{w, append([]paneSlot{{pane: d.last[panes.Left], height: top}}, d.documentColumn(w, h-top)...)}}
+		tabs := d.panesAt(panes.Side, panes.Low)
+		return []column{{w, append([]paneSlot{{pane: d.last[panes.Left], height: top}}, d.documentColumn(h-top, tabs)...)}}
 	}
 	left := clampSize(d.sizes.list, min(w*44/100, maxListWidth), minColumnWidth, w-minColumnWidth-1)
 	columns := []column{{left, []paneSlot{{pane: d.last[panes.Left], height: h}}}}
 	if w < threeColumns {
-		return append(columns, column{w - left - 1, d.documentColumn(w, h)})
+		return append(columns, column{w - left - 1, d.documentColumn(h, d.panesAt(panes.Side, panes.Low))})
 	}
 	side := clampSize(d.sizes.side, sideColumn, minColumnWidth, w-left-minColumnWidth-2)
-	return append(columns, column{w - left - side - 2, []paneSlot{{pane: d.last[panes.Main], height: h}}}, column{side, d.thirdColumn(h)})
+	third := []paneSlot{{d.last[panes.Side], h, d.panesAt(panes.Side)}}
+	return append(columns, column{w - left - side - 2, d.documentColumn(h, d.panesAt(panes.Low))}, column{side, third})
 }
 
 // isStacked reports whether all panes are stacked on a screen of width w.
@@ -185,49 +182,6 @@ func (d *paneLayout) listRows(h int) int {
 		return 2
 	}
 	return 1
-}
-
-// documentColumn returns the column of the document and the tabs below. An open tab has the height of its
-// content, up to half of the column.
-func (d *paneLayout) documentColumn(w, h int) []paneSlot {
-	doc, tab, all := d.last[panes.Main], d.visibleTab(w), d.panesAt(panes.Side, panes.Low)
-	switch {
-	case h < minTabbedRows && tab != nil && d.focus == tab:
-		return []paneSlot{{tab, h, all}}
-	case h < minTabbedRows:
-		return []paneSlot{{pane: doc, height: h}}
-	case tab == nil:
-		return []paneSlot{{pane: doc, height: h - 1}, {nil, 1, all}}
-	}
-	low := d.tabHeight(tab, h)
-	return []paneSlot{{pane: doc, height: h - low}, {tab, low, all}}
-}
-
-// tabHeight returns the height of an open tab in a column of h rows: what it needs, up to half. In a short
-// column, a focused tab leaves two rows for the document.
-func (d *paneLayout) tabHeight(tab panes.Pane, h int) int {
-	most := h / 2
-	if d.focus == tab && h < shortColumn {
-		most = max(most, h-2)
-	}
-	return clampSize(d.sizes.low, max(2, min(1+tab.WantedRows(), most)), 2, max(h-minPaneRows, most))
-}
-
-// shortColumn is the height below which a column is short.
-const shortColumn = 10
-
-// thirdColumn returns the third column: two open tabs, one above the other.
-func (d *paneLayout) thirdColumn(h int) []paneSlot {
-	upper, lower := d.last[panes.Side], d.last[panes.Low]
-	if h < 2*minTabbedRows {
-		shown := d.last[panes.Side]
-		if d.focus == lower {
-			shown = lower
-		}
-		return []paneSlot{{shown, h, d.panesAt(panes.Side, panes.Low)}}
-	}
-	low := d.tabHeight(lower, h)
-	return []paneSlot{{upper, h - low, d.panesAt(panes.Side)}, {lower, low, d.panesAt(panes.Low)}}
 }
 
 // paneSize returns the size of a pane, and false if it is not on the screen.
@@ -289,13 +243,11 @@ func (pl *paneLayout) resizePane(by int) {
 		if n < 0 {
 			continue
 		}
-		tab := pl.table[pl.index(pl.focus)].isTab()
-		switch last := len(c.panes) - 1; {
-		case pl.zoom:
-		case tab && n == last:
-			pl.sizes.low = max(1, c.panes[n].height+by)
+		tabs := c.panes[slices.IndexFunc(append(c.panes, paneSlot{tabs: pl.table}), func(s paneSlot) bool { return s.tabs != nil }):]
+		switch tab := pl.table[pl.index(pl.focus)].isTab(); {
+		case pl.zoom, len(tabs) == len(c.panes):
 		case tab:
-			pl.sizes.low = max(1, c.panes[last].height-by)
+			pl.sizes.low = max(1, heightOf(tabs)+by)
 		case at > 0:
 			pl.sizes.list = max(1, columns[0].width-2*by)
 		case n > 0:
@@ -340,7 +292,7 @@ func (pl *paneLayout) borderIn(c column, y int, piled bool, sized func(func(x, y
 	for i, top := 0, 0; i < len(c.panes); i++ {
 		s := c.panes[i]
 		switch {
-		case i == 0 || y != top || s.pane == nil:
+		case i == 0 || y != top || s.pane == nil || s.tabs != nil && c.panes[i-1].tabs != nil:
 		case s.tabs != nil:
 			return sized(func(_, y int) { pl.sizes.low = max(h-y, 1) })
 		case piled:
@@ -353,6 +305,7 @@ func (pl *paneLayout) borderIn(c column, y int, piled bool, sized func(func(x, y
 
 // turnToKey handles the number key of a pane: it focuses a pane, and opens or closes a tab.
 func (pl *paneLayout) turnToKey(p placedPane) {
+	pl.picks = pl.picks || p.isTab()
 	if p.isTab() && pl.focus == p.Pane && (pl.zoom || len(pl.m.frame.paneColumns()) < 3) {
 		pl.m.closeTab()
 		pl.keepTabs()
@@ -363,157 +316,4 @@ func (pl *paneLayout) turnToKey(p placedPane) {
 	if pl.focus == pl.below {
 		pl.keepTabs()
 	}
-}
-
-// tabName is the name of a tab in the row of tabs.
-type tabName struct {
-	panes.Label
-	pane panes.Pane
-	open bool
-}
-
-// text returns the name of the tab, without the count.
-func (n tabName) text(short bool) display.Text {
-	if n.Name.Empty() || short && !n.Short.Empty() {
-		return n.Short
-	}
-	return n.Name
-}
-
-func (n tabName) width(short bool) int {
-	width := n.text(short).Width() + 2
-	if n.open {
-		width++ // two brackets, and one blank before them
-	}
-	if !n.Count.Empty() {
-		width += 1 + n.Count.Width()
-	}
-	return width
-}
-
-// namesOf returns the tabs of a slot that fit in the given number of cells, and whether they use short
-// names. The last tabs are dropped first, but never the open one.
-func namesOf(s paneSlot, cells int) (names []tabName, short bool) {
-	long, brief := 0, 0
-	for _, t := range s.tabs {
-		n := tabName{t.Label(), t.Pane, t.Pane == s.pane}
-		if n.Name.Empty() && !n.open {
-			continue
-		}
-		names = append(names, n)
-		long, brief = long+n.width(false), brief+n.width(true)
-	}
-	if long <= cells {
-		return names, false
-	}
-	for i := len(names) - 1; i >= 0 && brief > cells; i-- {
-		if !names[i].open {
-			brief -= names[i].width(true)
-			names = append(names[:i], names[i+1:]...)
-		}
-	}
-	return names, true
-}
-
-// drawTabs draws the row of tab names, the open one in brackets, and notes on the right.
-func (pl *paneLayout) drawTabs(p *screen.Pen, s paneSlot) {
-	right := pl.besideTabs(p, s, p.Left)
-	names, short := namesOf(s, p.Left-screen.Width(right))
-	for i, n := range names {
-		blanks, r := 2, screen.Muted
-		if i == 0 {
-			blanks = 1
-		}
-		p.Spaces(screen.Bare, blanks)
-		if n.open {
-			r = screen.Plain
-			if n.pane == pl.focus {
-				r = screen.Accent
-			}
-			p.Text(r, display.Lit("["))
-		}
-		p.Text(r, n.text(short))
-		if !n.Count.Empty() {
-			p.Text(n.Role, n.Count.Between(" ", ""))
-		}
-		if n.open {
-			p.Text(r, display.Lit("]"))
-		}
-	}
-	p.Spaces(screen.Bare, p.Left-screen.Width(right))
-	p.Texts(right)
-	p.Fill(screen.Bare)
-}
-
-// tabAt returns the tab whose name is at cell x of a row with the given width, or nil.
-func (pl *paneLayout) tabAt(s paneSlot, cells, x int) *placedPane {
-	names, short := namesOf(s, cells-screen.Width(pl.besideTabs(&pl.m.pen, s, cells)))
-	at := -1 // the first name has one blank less before it
-	for _, n := range names {
-		if x > at && x <= at+n.width(short) {
-			return &pl.table[pl.m.index(n.pane)]
-		}
-		at += n.width(short)
-	}
-	return nil
-}
-
-// besideTabs returns the notes on the right of the tabs. If there are no titles, bad calls out of view and
-// the filter come first. Only the scroll position of the open tab may replace tabs with a count.
-func (pl *paneLayout) besideTabs(p *screen.Pen, s paneSlot, room int) (beside []screen.StyledText) {
-	names, _ := namesOf(s, room)
-	for _, n := range names {
-		if !n.Count.Empty() || n.open {
-			room -= n.width(true)
-		}
-	}
-	say := func(role screen.Role, texts ...display.Text) {
-		for _, text := range texts {
-			if gap := 1 + min(len(beside), 1); !text.Empty() && text.Width()+gap <= room {
-				room -= text.Width() + gap
-				beside = append(beside, screen.StyledText{Role: role, Text: display.Join(display.Repeat(display.Lit(" "), gap), text)})
-				return
-			}
-		}
-	}
-	if s.pane != nil {
-		if seen := pl.seenOf(p, s)[0]; !seen.Empty() {
-			return []screen.StyledText{{Role: screen.Muted, Text: seen.Between(" ", "")}}
-		}
-	}
-	if pl.m.context.Bare {
-		say(screen.Bad, pl.m.list.HiddenTrouble(p)...)
-		if pl.m.turnFilter.Active() {
-			count, of := screen.Count(pl.m.turnFilter.Count()), screen.Count(pl.m.pinned.turnCount())
-			say(screen.Accent, p.Format("f %s of %s", count, of), p.Format("f %s/%s", count, of))
-		}
-	}
-	say(screen.Muted, pl.seenOf(p, s)...)
-	return beside
-}
-
-// seenOf returns the extent of the highlight in the open tab, and its visible range. If all is visible or no
-// tab is open, it returns those of a document without a title, or the delta with which the call grows.
-func (pl *paneLayout) seenOf(p *screen.Pen, s paneSlot) (longest []display.Text) {
-	var spans display.Text
-	if s.pane != nil {
-		spans = s.pane.Spans(p)
-		if seen := p.ScrollInfo(s.pane.Visible()); !seen.Empty() {
-			if !spans.Empty() {
-				seen = display.Join(spans, seen.Between("  ", ""))
-			}
-			return []display.Text{seen}
-		}
-	}
-	c := pl.m.selectedCall()
-	grows := c != nil && c.MayGrow()
-	if pl.m.context.Bare && !pl.m.follow && s.pane == nil {
-		if _, last, of := pl.m.doc.Visible(); !grows || last < of {
-			return []display.Text{p.ScrollInfo(pl.m.doc.Visible()), p.ScrollRows(pl.m.doc.Visible())}
-		}
-	}
-	if grows {
-		return []display.Text{display.Join(p.Glyph.Change, screen.Count(c.Deltas()))}
-	}
-	return []display.Text{spans}
 }

@@ -30,7 +30,7 @@ func TestLeadsBack(t *testing.T) {
 			t.Errorf("%s: esc leads to %T, %v; was at pane %d, %v", from, s.focus, s.selected, place, chosen)
 		}
 	}
-	s := newScreen(t, 140, 40).feed(demo(t, "schema")...).end().press("gj4")
+	s := newScreen(t, 140, 40).feed(demo(t, "schema")...).end().press("gj3")
 	s.press("<enter>")
 	if s.press("<enter>"); s.doc.HasOpenString() {
 		if s.press("<esc>"); s.focus != panes.Pane(s.doc) || s.doc.HasOpenString() {
@@ -69,7 +69,7 @@ func TestWireSpans(t *testing.T) {
 	a := new(anthropic).open("msg_1")
 	a.call("toolu_1", "write", chop(`{"content":"`+strings.Repeat("word ", 400)+`"}`, 3)...).seal()
 	a.records[len(a.records)-1].End = true
-	s := newScreen(t, 140, 30).feed(a.records...).end().press("gj3z")
+	s := newScreen(t, 140, 30).feed(a.records...).end().press("gj4z")
 	s.press("z2gjl")
 	s.shows("–#6")
 	s.press("g").hides("–#6")

@@ -47,7 +47,7 @@ func (s *rig) litFrames() (frames []string) {
 
 // TestFrameToToken: selecting a frame marks the bytes that it brought.
 func TestFrameToToken(t *testing.T) {
-	s := agent(t, 140, 60).press("k3")
+	s := agent(t, 140, 60).press("k4")
 	args := s.doc.Call.Args()
 	for _, want := range []string{"", `{"path": "cmd/greet/mai`, `n.go", "edits": [{"old"`, `: "fmt.Println(\"hi\")"`} {
 		if lit := string(args[s.doc.Light.Start:s.doc.Light.End]); lit != want {
@@ -56,7 +56,7 @@ func TestFrameToToken(t *testing.T) {
 		s.press("j")
 	}
 	// What is marked comes into view, and is where the cursor is then.
-	small := agent(t, 60, 10).press("k3jjjjjjjjj")
+	small := agent(t, 60, 10).press("k4jjjjjjjjj")
 	if small.press("2"); small.where() != `arguments: "import \"fmt\""` {
 		t.Error(small.where())
 	}
@@ -96,16 +96,16 @@ func TestLinkAllTokens(t *testing.T) {
 func TestReusedSlot(t *testing.T) {
 	a := new(anthropic).open("msg_1").call("toolu_1", "first", `{"one":1`).call("toolu_2", "second", `{"two":2}`)
 	for _, records := range [][]stream.Record{a.records, demo(t, "index-zero")} {
-		s := newScreen(t, 140, 60).feed(records...).press("gj3")
+		s := newScreen(t, 140, 60).feed(records...).press("gj4")
 		one, two := s.in.Session().Turns[0].Calls[0], s.in.Session().Turns[0].Calls[1]
-		s.shows(one.Name + " " + one.ID).hides(two.Name + " " + two.ID).press("1j3")
+		s.shows(one.Name + " " + one.ID).hides(two.Name + " " + two.ID).press("1j4")
 		s.shows(two.Name + " " + two.ID).hides(one.Name + " " + one.ID)
 	}
 }
 
 // TestWireOfTurn has a row for every event but those that are made here.
 func TestWireOfTurn(t *testing.T) {
-	s := newScreen(t, 140, 200).feed(demo(t, "index-zero")...).press("g3").shows("turn open", "call open", "seal", "turn close").hides("finding  ")
+	s := newScreen(t, 140, 200).feed(demo(t, "index-zero")...).press("g4").shows("turn open", "call open", "seal", "turn close").hides("finding  ")
 	for row, n := range s.wire.Events {
 		if e := s.in.View().Event(int(n)); e.Turn != 0 || e.Kind == stream.Found {
 			t.Errorf("row %d is %v", row, e)
@@ -118,9 +118,9 @@ func TestFindingLeads(t *testing.T) {
 	for _, c := range []struct {
 		demo, keys, want, shows string
 	}{
-		{"malformed", "4<enter>", `arguments: s, "env": {"LANG": "C"}}`, "^"},
-		{"cut", "4<enter>", `arguments: stage compiled`, "nger exi"},
-		{"index-zero", "g4<enter>", "wire: #18, open", "call_demo_lima"},
+		{"malformed", "3<enter>", `arguments: s, "env": {"LANG": "C"}}`, "^"},
+		{"cut", "3<enter>", `arguments: stage compiled`, "nger exi"},
+		{"index-zero", "g3<enter>", "wire: #18, open", "call_demo_lima"},
 		{"malformed", "!<enter>", `arguments: s, "env": {"LANG": "C"}}`, "^"},
 	} {
 		s := newScreen(t, 120, 40).feed(demo(t, c.demo)...).end().press(c.keys)
@@ -129,7 +129,7 @@ func TestFindingLeads(t *testing.T) {
 		}
 	}
 	s := newScreen(t, 120, 40).feed(stream.Record{Note: "the file was replaced"}).shows("the file was replaced", "toolscope demo")
-	s.feed(demo(t, "index-zero")...).press("4g<enter>").shows("the file was replaced", "SOURCE_NOTE")
+	s.feed(demo(t, "index-zero")...).press("3g<enter>").shows("the file was replaced", "about the source")
 }
 
 // TestNextFinding goes round what has findings above info.
@@ -144,7 +144,7 @@ func TestNextFinding(t *testing.T) {
 	}
 	s = newScreen(t, 80, 24).feed(a.stop("tool_use").records...)
 	for _, want := range []string{`tool{"a":x}`, `tool{"a":1}}`, `tool{"a":x}`} {
-		if s.press("!").shows("[FINDINGS"); s.focus != s.findings || s.selectedCall().Name != want {
+		if s.press("!").shows("[Findings"); s.focus != s.findings || s.selectedCall().Name != want {
 			t.Errorf("! leads to %s of %s, want %s", s.where(), s.selectedCall().Name, want)
 		}
 	}
@@ -153,7 +153,7 @@ func TestNextFinding(t *testing.T) {
 		t.Error("z fills the screen with", s.where())
 	}
 	s = newScreen(t, 40, 10).feed(demo(t, "malformed")...)
-	s.end().press("!").shows("ARGS_BROKEN", "comma or }, got 's'; by the model") // all of why, and who
+	s.end().press("!").shows("model", "comma or }, got 's'") // all of why, and who
 }
 
 // TestPath is where the cursor is, as a person would write it.

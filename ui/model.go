@@ -92,7 +92,7 @@ func New(o Options) *Model {
 	m.bill.Prices = o.Prices
 	m.entries = m.newEntries()
 	m.setTheme(o.Theme)
-	m.context = panes.Context{View: m.view, News: &m.news, Bill: &m.bill, Alarms: panes.WorstSeverities{}, Sieve: &m.turnFilter, Clock: true, Pen: &m.pen, Typed: m.typedResultSize, Spaced: o.Large}
+	m.context = panes.Context{View: m.view, News: &m.news, Bill: &m.bill, Alarms: panes.WorstSeverities{}, Sieve: &m.turnFilter, Clock: true, Pen: &m.pen, Typed: m.typedResultSize, Spaced: o.Large, Large: o.Large}
 	m.setPanes(m.newPanes())
 	m.restoreLayout(o.Layout)
 	if m.large = o.Large; m.large {
@@ -199,6 +199,8 @@ func (m *Model) refreshPanes() {
 	m.updateFilter()
 	m.context.Chosen, m.context.Marks = m.selected, m.marks
 	m.context.Bare, m.context.Follow = m.bodyHeight() < minTitledRows || m.large, m.follow && m.isLive()
+	m.context.Rows, m.context.Files, m.context.Finding = m.bodyHeight()+2, m.list.SeveralFiles(), m.findingAtCursor()
+	m.pickTab()
 	before := m.frame.paneColumns()
 	m.context.Piled = len(before) == 1
 	for _, p := range m.table {
@@ -208,16 +210,25 @@ func (m *Model) refreshPanes() {
 		}
 		p.Extend(&m.context, w, h)
 	}
-	after := m.frame.paneColumns() // new data may have made a tab taller
-	for _, p := range m.table {
-		_, was, _ := paneSize(before, p.Pane)
-		if w, h, shown := paneSize(after, p.Pane); shown && h != was {
-			p.Extend(&m.context, w, h)
+	for range maxLayouts { // new data may have changed the height of a pane
+		after, changed := m.frame.paneColumns(), false
+		for _, p := range m.table {
+			oldW, oldH, _ := paneSize(before, p.Pane)
+			if w, h, shown := paneSize(after, p.Pane); shown && (w != oldW || h != oldH) {
+				p.Extend(&m.context, w, h)
+				changed = true
+			}
+		}
+		if before = after; !changed {
+			break
 		}
 	}
 	m.linkPanes()
 	m.pinned.reloadShown()
 }
+
+// maxLayouts is the maximum number of layouts after the first.
+const maxLayouts = 3
 
 // selectedTurn returns the selected turn, or the turn of the selected call, or nil.
 func (m *Model) selectedTurn() *stream.Turn {

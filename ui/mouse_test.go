@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -84,11 +85,11 @@ func TestClick(t *testing.T) {
 		if s.focus != panes.Pane(s.doc) || s.doc.Path() != ".command" {
 			t.Fatalf("%v: at %T %q:\n%s", size, s.focus, s.doc.Path(), s.text())
 		}
-		s.clickOn("grep").clickOn("grep")
+		s.clickOn("grep -rn").clickOn("grep -rn")
 		if !s.doc.HasOpenString() {
 			t.Fatalf("%v: the string is not open:\n%s", size, s.text())
 		}
-		if s.press("<esc>").clickOn("FINDINGS"); s.focus != panes.Pane(s.findings) {
+		if s.press("<esc>").clickOn("Findings"); s.focus != panes.Pane(s.findings) {
 			t.Fatalf("%v: at %T:\n%s", size, s.focus, s.text())
 		}
 		if s.clickOn("? keys"); s.modeStack.activeMode().Mode == (browse{s.Model}) {
@@ -134,7 +135,7 @@ func TestWheel(t *testing.T) {
 	if s.list.Top != 0 || s.list.At != 1 {
 		t.Errorf("a key does not come back to the cursor: %+v", s.list.Window)
 	}
-	s.press("3").mouseAt(100, s.h-4, tea.MouseButtonWheelUp, tea.MouseActionPress)
+	s.press("4").mouseAt(100, s.h-4, tea.MouseButtonWheelUp, tea.MouseActionPress)
 	s.press(":").mouseAt(5, s.h-3, tea.MouseButtonWheelDown, tea.MouseActionPress)
 	if s.clickAt(5, s.h-3); s.text() == "" {
 		t.Error("nothing is drawn")
@@ -144,7 +145,7 @@ func TestWheel(t *testing.T) {
 // TestBorders: a border goes with the mouse, and as the keys have it; nothing gets lost by it.
 func TestBorders(t *testing.T) {
 	for _, size := range [][2]int{{40, 10}, {80, 24}, {140, 40}, {250, 60}} {
-		s := newScreen(t, size[0], size[1]).feed(demo(t, "malformed")...).end().press("M3")
+		s := newScreen(t, size[0], size[1]).feed(demo(t, "malformed")...).end().press("M4")
 		list := func() (w, h int) { w, h, _ = paneSize(s.frame.paneColumns(), s.list); return }
 		w, h := list()
 		switch {
@@ -166,15 +167,20 @@ func TestBorders(t *testing.T) {
 		if size[1] < minTitledRows {
 			continue
 		}
-		_, low, _ := paneSize(s.frame.paneColumns(), s.below)
+		columns := s.frame.paneColumns()
+		at, x := min(1, len(columns)-1), size[0]-3
 		if size[0] >= threeColumns {
-			low = s.frame.paneColumns()[2].panes[1].height
+			x = columns[0].width + 3
 		}
+		tabs := func() int {
+			all := s.frame.paneColumns()[at].panes
+			return heightOf(all[slices.IndexFunc(all, func(p paneSlot) bool { return p.tabs != nil }):])
+		}
+		low := tabs()
 		y := 1 + s.bodyHeight() - low
-		s.dragTo(size[0]-3, y, size[0]-3, y-2)
-		after := s.frame.paneColumns()
-		if got := after[len(after)-1].panes; got[len(got)-1].height != low+2 {
-			t.Errorf("%v: the tab has %d rows, want %d\n%s", size, got[len(got)-1].height, low+2, s.text())
+		s.dragTo(x, y, x, y-2)
+		if got := tabs(); got != low+2 {
+			t.Errorf("%v: the tabs have %d rows, want %d\n%s", size, got, low+2, s.text())
 		}
 		for _, to := range [][2]int{{-9, -9}, {999, 999}, {0, 0}} {
 			s.dragTo(size[0]-3, y-2, to[0], to[1])

@@ -33,8 +33,8 @@ func (ps *paneSet) newPanes() []placedPane {
 	return []placedPane{
 		{ps.list, panes.Left, "1"},
 		{ps.doc, panes.Main, "2"},
-		{ps.wire, panes.Side, "3"},
-		{ps.findings, panes.Low, "4"},
+		{ps.findings, panes.Low, "3"},
+		{ps.wire, panes.Side, "4"},
 		{ps.runs, panes.Low, "5"},
 		{ps.request, panes.Side, "6"},
 		{ps.result, panes.Low, "7"},
@@ -97,9 +97,10 @@ func (ps *paneSet) followEnd(on bool) {
 	}
 }
 
-// goToFinding goes to the evidence of a finding: a byte of the arguments, or a frame.
+// goToFinding goes to the evidence of a finding: a byte of the arguments, or a frame. A notice names its code.
 func (ps *paneSet) goToFinding(f panes.Found) {
 	ps.m.setFollow(false)
+	ps.m.showNotice(ps.m.draw.Format("%s: toolscope explain %s says more", ps.m.draw.Clean(f.Code), ps.m.draw.Clean(f.Code)))
 	defer ps.leaveFrom(ps.m.focus, ps.m.selected)
 	if _, c := ps.m.view.Find(f.Of); c != nil && f.Offset >= 0 {
 		ps.m.selected = f.Of
@@ -118,6 +119,17 @@ func (ps *paneSet) goToFinding(f panes.Found) {
 	ps.wire.OpenAt(func(n int) bool {
 		return n >= f.Event || !e.Kind.IsAfterTurn() && ps.m.view.EventPrefix(n, 0).Frame >= e.Frame
 	})
+}
+
+// findingAtCursor returns the finding of the selection at the cursor of the findings, if these have the focus.
+func (ps *paneSet) findingAtCursor() *stream.Finding {
+	if ps.m.focus != ps.findings {
+		return nil
+	}
+	if x, ok := ps.findings.Chosen(); ok && x.Of.Turn == ps.m.selected.Turn {
+		return &x.Finding
+	}
+	return nil
 }
 
 // leaveFrom remembers the place that the user leaves, for esc.
@@ -201,9 +213,9 @@ type TabState string
 
 // The states of the tabs. Without one, a tab is open if the document has enough room.
 const (
-	TabsByWidth TabState = ""
-	TabsOpen    TabState = "open"
-	TabsShut    TabState = "shut"
+	TabsByRoom TabState = ""
+	TabsOpen   TabState = "open"
+	TabsShut   TabState = "shut"
 )
 
 // Layout returns the user's current layout, without changes by the demo.
@@ -220,7 +232,7 @@ func (pl *paneLayout) Layout() Layout {
 // restoreLayout restores a saved layout.
 func (pl *paneLayout) restoreLayout(l Layout) {
 	pl.sizes, pl.order = paneSizes{l.List, l.Side, l.Above, l.Low}, l.Columns
-	if l.Tabs != TabsByWidth {
+	if l.Tabs != TabsByRoom {
 		pl.tabs = l.Tabs
 	}
 }

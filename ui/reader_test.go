@@ -60,7 +60,7 @@ func TestOpenDecodes(t *testing.T) {
 func TestOpenGrows(t *testing.T) {
 	a := new(anthropic).open("msg_1").call("toolu_1", "write", `{"path":"a.go","content":"package a\n\nfunc f`, `oo() {\ud83d`)
 	s := newScreen(t, 80, 24).feed(a.records...).press("2<enter>")
-	s.shows(".content · 23 B", "    1 package a", "▌   3 func foo() {█").hides("\\ud83d")
+	s.shows(".content · 23 B", "    1 package a", "▌   3 func foo() {█").hides("{\\ud83d█")
 	n := len(a.records)
 	s.finishJobs().shows("B · Go")
 	s.feed(a.args(0, `\ude00\n}\n//`).more(n)...).shows("    3 func foo() {😀", "▌   5 //█").finishJobs()

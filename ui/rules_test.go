@@ -14,9 +14,9 @@ func TestRules(t *testing.T) {
 	s := newScreen(t, 140, 50, func(o *Options) {
 		o.Copy = func(text []byte) (string, error) { copied = string(text); return "OSC 52", nil }
 	}).feed(demo(t, "early")...)
-	s.end().press("G5").shows("[WHEN CODE WOULD RUN 8]", "any arguments    early wrong   Δ2", "parsable object  early wrong   Δ5    +1.12 s",
-		"seal             broken call   Δ10", "55 B, not JSON from byte 25", "since the request: headers 300 ms")
-	s.press("jj<enter>").shows(`{"query": "late parcels"}`, "the final arguments are not JSON from byte 25")
+	s.end().press("G5").shows("[Would run]", "as soon as it parses", "delta 5, 30 B too soon", "when the provider finishes", "not JSON: it fails", "only if complete and valid",
+		"since the request: headers 300 ms").hides("at the first byte")
+	s.press("+").shows("at the first byte", "when arguments are final").press("-<enter>").shows(`{"query": "late parcels"}`, "the final arguments are not JSON from byte 25")
 	s.press("yf")
 	if s.finish(); !strings.HasPrefix(copied, `Code that runs a call as soon as its arguments parse as an object runs search_orders at delta 5, 1.12 s into the response, with`) ||
 		!strings.HasSuffix(copied, "the final arguments are not JSON from byte 25.") {
@@ -36,15 +36,15 @@ func TestRules(t *testing.T) {
 func TestRuleThatRan(t *testing.T) {
 	a := new(anthropic).open("msg_1").call("toolu_1", "write_file", `{"path": "/etc`)
 	s := newScreen(t, 140, 40).feed(a.records...)
-	s.press("5").shows("any arguments    same so far", `repaired         same so far`, `{"path":"/etc"}`, "parsable         not yet")
-	s.press("jjj<enter>").shows("with 14 B of 14 B, repaired:", "changed since, but more may arrive")
-	s.feed(new(anthropic).args(0, `/hosts"}`).records...).shows("any arguments    early wrong", "parsable         same so far", "with 14 B of 22 B, repaired:", "the final arguments differ at $.path")
+	s.press("5").shows("as soon as it parses", "not yet", `{"path":"/etc"}`)
+	s.press("j<enter>").shows("with 14 B of 14 B, repaired:", "changed since, but more may arrive")
+	s.feed(new(anthropic).args(0, `/hosts"}`).records...).shows("delta 1, 8 B too soon", "with 14 B of 22 B, repaired:", "the final arguments differ at $.path")
 }
 
 // TestFindingAndBack: a finding leads to its bytes, and esc back to where it stands.
 func TestFindingAndBack(t *testing.T) {
 	s := newScreen(t, 80, 24).feed(demo(t, "schema")...)
-	s.end().press("G4j").shows("[FINDINGS 3]")
+	s.end().press("G3j").shows("[Findings 3]")
 	if s.press("<enter>"); s.focus != s.doc {
 		t.Fatal("it leads to", s.where())
 	}
@@ -70,7 +70,7 @@ func TestCallTimes(t *testing.T) {
 	s = newScreen(t, 160, 60).feed(demo(t, "protocols")...)
 	s.end().press("G5z").shows("the same tool in other turns", "median by model", "median by arrival", "eager, 5 calls", "turn 2, gpt-5.2", "at once")
 	s = newScreen(t, 160, 60).feed(demo(t, "cut")...)
-	s.end().press("gj5z").shows("[WHEN CODE WOULD RUN 8]").hides("how long it took") // there is nothing to compare it with
+	s.end().press("gj5z").shows("[Would run]").hides("how long it took") // there is nothing to compare it with
 }
 
 // timesRow is a row of the table that has a call's name and a time.

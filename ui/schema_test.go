@@ -20,7 +20,7 @@ func TestSchema(t *testing.T) {
 	waiting := []stream.Record{records[0], {Data: []byte(opened)}}
 	newScreen(t, 250, 30).feed(waiting...).shows("no argument bytes yet; the schema needs city string, days integer?, unit string?")
 	newScreen(t, 100, 24).feed(waiting...).shows("the schema needs city")
-	newScreen(t, 250, 30).feed(records...).shows(`"days": "3█  Δ1 want integer`, "SCHEMA_WRONG_TYPE").hides("the schema needs city")
+	newScreen(t, 250, 30).feed(records...).shows(`"days": "3█  Δ1 want integer`, "[Findings 1]").hides("the schema needs city")
 	newScreen(t, 24, 24).feed(records...)
 	given := func(o *Options) { o.Prepare = func(in *providers.Inspector) { in.Request = []byte(request) } }
 	newScreen(t, 160, 30, given).feed(waiting[1]).shows("the schema needs city")

@@ -179,7 +179,7 @@ func (sr *search) goToHit(step int) {
 	sr.m.setFollow(false)
 	if sr.pane != sr.m.focus {
 		if sr.m.showPane(sr.pane); sr.pane == sr.m.below {
-			sr.m.tabs = TabsOpen
+			sr.m.tabs, sr.m.picks = TabsOpen, true
 		}
 	}
 	sr.pane.GoTo(sr.hits[sr.at])

@@ -36,10 +36,10 @@ func TestSearch(t *testing.T) {
 		{"k2/NULL<enter>", "arguments: {", "no matches for NULL"},
 		{"k2/null<enter>", "arguments: null", "null  1 of 1"},
 		{"k2<c-d><c-d>/path<enter>", `arguments: "path"`, "path  1 of 1"},
-		{"k3/seal<enter>", "wire: #23", "seal  1 of 1"},
-		{"k3/sealer<enter>", "wire: #23", "no matches for sealer"},
-		{"k3/import<enter>", "wire: #19", "import  1 of 2"},
-		{"k3/edit_file<enter>", "wire: #11", "edit_file  1 of 1"},
+		{"k4/seal<enter>", "wire: #23", "seal  1 of 1"},
+		{"k4/sealer<enter>", "wire: #23", "no matches for sealer"},
+		{"k4/import<enter>", "wire: #19", "import  1 of 2"},
+		{"k4/edit_file<enter>", "wire: #11", "edit_file  1 of 1"},
 	} {
 		t.Run(c.keys, func(t *testing.T) {
 			s := agent(t, 80, 24).press(c.keys)
@@ -55,7 +55,7 @@ func TestSearch(t *testing.T) {
 
 // TestSearchFindings looks through what is written there.
 func TestSearchFindings(t *testing.T) {
-	s := newScreen(t, 80, 24).feed(attack("\u202e")["anthropic"]...).press("4/provider<enter>")
+	s := newScreen(t, 80, 24).feed(attack("\u202e")["anthropic"]...).press("3/provider<enter>")
 	if s.where() != "findings: PROVIDER_ERROR" {
 		t.Error(s.where())
 	}
@@ -122,7 +122,7 @@ func TestSearchElsewhere(t *testing.T) {
 		t.Error("n leads to", s.chosenName())
 	}
 	s.press("<esc>/x<enter>").shows("x  1 of 1").hides("in the")
-	s.press("<esc>/call open<enter>").shows("call open  1 of 1 in WIRE", "[WIRE")
+	s.press("<esc>/call open<enter>").shows("call open  1 of 1 in Wire", "[Wire")
 }
 
 // TestSearchInPieces: a frame is drawn and keys are answered while much is looked through, and what

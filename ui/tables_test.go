@@ -29,7 +29,8 @@ func TestArrange(t *testing.T) {
 // arranged is the desk with the focus on a pane, after one of those at the side had it. In the wire
 // are a hundred rows, in the others none.
 func arranged(focus, side int, zoom bool) *paneLayout {
-	d, m := new(paneLayout), new(Model)
+	m := new(Model)
+	d := &paneLayout{m: m}
 	d.setPanes(m.newPanes())
 	m.wire.Events = make([]int32, 100)
 	d.turnTo(d.table[side].Pane)
@@ -72,16 +73,16 @@ func TestArrangements(t *testing.T) {
 		zoom        bool
 		want        string
 	}{
-		{40, 8, 1, 2, false, "40: 1x2 2x3 3x3"},
-		{60, 16, 1, 2, false, "60: 1x4 2x6 3x6"},
-		{80, 22, 1, 3, false, "80: 1x6 2x14 4x2"},
+		{40, 8, 1, 2, false, "40: 1x2 2x1 3x5"},
+		{60, 16, 1, 2, false, "60: 1x4 2x1 3x2 4x9"},
+		{80, 22, 1, 3, false, "80: 1x6 2x1 4x15"},
 		{20, 3, 1, 2, false, "20: 1x1 2x2"},
 		{20, 3, 2, 2, false, "20: 1x1 3x2"},
-		{99, 30, 1, 2, false, "99: 1x8 2x11 3x11"},
-		{100, 30, 1, 2, false, "44: 1x30 | 55: 2x15 3x15"},
-		{140, 38, 0, 3, false, "61: 1x38 | 78: 2x36 4x2"},
-		{199, 43, 0, 2, false, "72: 1x43 | 126: 2x22 3x21"},
-		{250, 58, 0, 3, false, "72: 1x58 | 102: 2x58 | 74: 3x56 4x2"},
+		{99, 30, 1, 2, false, "99: 1x8 2x1 3x2 4x19"},
+		{100, 30, 1, 2, false, "44: 1x30 | 55: 2x1 3x2 4x27"},
+		{140, 38, 0, 3, false, "61: 1x38 | 78: 2x1 4x37"},
+		{199, 43, 0, 2, false, "72: 1x43 | 126: 2x1 3x2 4x40"},
+		{250, 58, 0, 3, false, "72: 1x58 | 102: 2x1 3x2 7x55 | 74: 4x58"},
 		{250, 78, 2, 2, true, "250: 3x78"},
 	} {
 		var got []string

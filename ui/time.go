@@ -49,6 +49,15 @@ func (pm *pausedMoment) pauseScreen() {
 	pm.setView(pm.view)
 }
 
+// toggleTimeline opens the timeline at the current moment, or closes it.
+func (pm *pausedMoment) toggleTimeline() {
+	if pm.isPaused() {
+		pm.goNow()
+	} else {
+		pm.pauseScreen()
+	}
+}
+
 // canPause reports whether there are, or may be, events to pause at; if not, it shows a notice.
 func (pm *pausedMoment) canPause() bool {
 	if pm.m.in.Timeline.Len() == 0 && !pm.m.isLive() {

@@ -98,7 +98,7 @@ func (tp *tourPlayer) resetPanes() {
 	if tp.m.large {
 		tp.m.turnTo(tp.m.doc)
 	}
-	tp.m.tabs = TabsByWidth
+	tp.m.tabs, tp.m.picks = TabsByRoom, false
 	tp.seats = 0
 }
 
@@ -332,7 +332,7 @@ func (tp *tourPlayer) captionRows() int {
 const (
 	tallCaption  = 14
 	ruledCaption = 20
-	nextCaption  = 24
+	nextCaption  = 30
 	wideCaption  = 72
 
 	tallLargeCaption, ruledLargeCaption = 24, 28 // under block letters

@@ -45,14 +45,16 @@ type modelResponse struct {
 	failed    []byte // a string: the kind of the failure
 }
 
-// A messageShape is how a protocol writes a conversation. Both have its history in messages.
+// A messageShape describes how a protocol writes a conversation. In both protocols, the history is in
+// messages.
 type messageShape struct {
 	name     string // for paths
 	messages func(by messageRole, parts []messagePart) [][]byte
 	response func(*modelResponse) []byte
 }
 
-// anthropicShape is that of Anthropic Messages. Arguments are objects, and in the events of a stream strings.
+// anthropicShape is the form of Anthropic Messages. Arguments are objects, but strings in the events of a
+// stream.
 var anthropicShape = messageShape{"Anthropic message", anthropicMessages, anthropicResponse}
 
 func anthropicMessages(by messageRole, parts []messagePart) [][]byte {
@@ -119,10 +121,10 @@ func appendEvent(b []byte, kind string, members ...member) []byte {
 	return append(b, "\n\n"...)
 }
 
-// chatShape is that of OpenAI's Chat Completions, which has arguments as strings.
+// chatShape is the form of OpenAI's Chat Completions. Arguments are strings.
 var chatShape = messageShape{"Chat Completions message", chatMessages, chatResponse}
 
-// chatMessages is one message, and one for each result.
+// chatMessages returns one message for the parts, and one for each result.
 func chatMessages(by messageRole, parts []messagePart) (all [][]byte) {
 	role := [...]string{theUser: `"user"`, theModel: `"assistant"`, theSystem: `"system"`}[by]
 	rest := parts[:0:0]
@@ -140,7 +142,7 @@ func chatMessages(by messageRole, parts []messagePart) (all [][]byte) {
 	return all
 }
 
-// chatMembers are the content and the calls of a message.
+// chatMembers returns the content and the calls of a message.
 func chatMembers(parts []messagePart) []member {
 	var texts, calls [][]byte
 	var thought []byte
@@ -152,7 +154,7 @@ func chatMembers(parts []messagePart) []member {
 		case thoughtPart:
 			thought = p.text
 		default:
-			texts = append(texts, anthropicBlock(p)) // a text is written alike
+			texts = append(texts, anthropicBlock(p)) // both protocols write a text in the same way
 		}
 	}
 	content := []byte("null")

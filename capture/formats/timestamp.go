@@ -220,8 +220,8 @@ func parseZone(p []byte) (offset time.Duration, n int) {
 	return offset, n
 }
 
-// parseLogTime is a time as logs write it: text, or seconds, milliseconds, microseconds or nanoseconds
-// since 1970, which their size tells apart. It is the zero time where there is none.
+// parseLogTime reads a time as logs write it: text, or seconds, milliseconds, microseconds or nanoseconds
+// since 1970, which it tells apart by their size. It returns the zero time for anything else.
 func parseLogTime(value []byte) time.Time {
 	text, isText := json.Text(value)
 	if isText {

@@ -22,13 +22,16 @@ var target = protocol.Target{
 	Sentinel:      "skip_thought_signature_validator",
 	ErrorFlag:     true, Media: true, ResultsFollow: true,
 	Refusal: protocol.Refusal{
-		Args:       "Invalid value at 'contents[N].parts[M].function_call.args' (type.googleapis.com/google.protobuf.Struct), \"...\"",
-		Name:       "GenerateContentRequest.tools[N].function_declarations[M].name: Invalid function name. Must start with a letter or an underscore. Must be alphameric (a-z, A-Z, 0-9), underscores (_), dots (.), colons (:), or dashes (-), with a maximum length of 128.",
-		LoneCall:   wrongCount,
-		LoneResult: "Please ensure that function response turn comes immediately after a function call turn.",
-		Depth:      "Message too deep. Max recursion depth reached for key '...'", // of protobuf's JsonStreamParser
-		Unsigned:   "Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, and missing thought_signature may lead to degraded model performance. Additional data, function call `default_api:{name}`, position N.",
+		Args:           "Invalid value at 'contents[N].parts[M].function_call.args' (type.googleapis.com/google.protobuf.Struct), \"...\"",
+		Name:           "GenerateContentRequest.tools[N].function_declarations[M].name: Invalid function name. Must start with a letter or an underscore. Must be alphameric (a-z, A-Z, 0-9), underscores (_), dots (.), colons (:), or dashes (-), with a maximum length of 128.",
+		LoneCall:       wrongCount,
+		LoneResult:     "Please ensure that function response turn comes immediately after a function call turn.",
+		Depth:          "Message too deep. Max recursion depth reached for key '...'", // of protobuf's JsonStreamParser
+		Unsigned:       "Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, and missing thought_signature may lead to degraded model performance. Additional data, function call `default_api:{name}`, position N.",
+		OtherReasoning: "Thought signature is not valid.",
+		Order:          "Please ensure that function call turn comes immediately after a user turn or after a function response turn.",
 	},
+	Hosts:   []string{"generativelanguage.googleapis.com", "aiplatform.googleapis.com", "cloudcode-pa.googleapis.com"},
 	Encode:  encodeHistory,
 	Request: writeRequest,
 	Decode:  decodeHistory,

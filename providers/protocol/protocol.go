@@ -52,6 +52,9 @@ type Protocol struct {
 	Values  bool // entries may have several lines, so each JSON value is a frame
 	// Marks are the words by which code outside of providers recognises the payloads.
 	Marks marks.Protocol
+	// Quiet lists the names of frames that its decoder doesn't read because they say nothing about the
+	// response: types, event names, or beginnings of them with a * at the end.
+	Quiet []string
 	// Findings lists the findings that only this protocol makes.
 	Findings []*stream.Diagnosis
 	// HistoryTarget says how to read the history of a request, for a protocol that is never written.
@@ -139,6 +142,7 @@ type Target struct {
 	Merges        bool          // consecutive messages of one role are read as one
 	HasPreviousID bool          // a request can name the response that it continues, by its id
 	Refusal       Refusal
+	Hosts         []string // ends of the names of the hosts that the target describes
 
 	// Encode writes messages in the form of the request, each as a JSON text: a message, or an item if
 	// the protocol has items. It writes ids, names and arguments unchanged: the caller has fitted them
@@ -245,6 +249,14 @@ type Refusal struct {
 	Depth       string // arguments that nest too deeply
 	Unsigned    string // a call without its signature
 	NoReasoning string // missing reasoning
+
+	SecondResult   string // a second result for a call
+	LateResult     string // a result after other parts of its message
+	SameItem       string // two items with one id
+	LoneReasoning  string // reasoning that no other part of the model follows
+	OtherReasoning string // reasoning that the model didn't write so
+	Order          string // messages whose roles are in the wrong order
+	EmptyText      string // a text without content
 }
 
 // FillRefusal inserts the facts of a call into a refusal.

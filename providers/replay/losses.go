@@ -72,7 +72,7 @@ var Kinds = []*Kind{
 	UnicodeSanitized, NestedTooDeep,
 	CallDropped, CallAsText, CallsReordered, KindLost, IDRewritten, IDTruncated, IDCollision, ItemIDDropped, NameRewritten, NameIllegal,
 	SignatureDropped, SignatureSentinel, ServerToolDropped, CallerDropped, NamespaceDropped,
-	ReasoningToText, ReasoningDropped, PartDropped, MediaResultLoss, ErrorFlagLoss, OrphanCall, OrphanResult,
+	ReasoningToText, ReasoningDropped, ReasoningAltered, PartDropped, MediaResultLoss, ErrorFlagLoss, OrphanCall, OrphanResult,
 	AdjacencyFix, ParallelSplit,
 }
 
@@ -104,9 +104,10 @@ var (
 		Advice:  "Split the objects into several calls, or refuse the call.",
 	}, Critical, "only the first of several consecutive objects is sent"}
 	DoubleEncoded = &Kind{&stream.Diagnosis{
-		Code: "DOUBLE_ENCODED", Verdict: "encoded twice", Severity: stream.Error, By: stream.Client,
-		Meaning: "The client encodes the arguments as a JSON string once more. Decoding them once gives a string, not an object.",
-		Advice:  "Send the text of the arguments as it arrived: it is JSON already.",
+		Code: "DOUBLE_ENCODED", Verdict: "encoded twice", Severity: stream.Error, OtherSeverities: []stream.Severity{stream.Info, stream.Warn}, By: stream.Client,
+		SeverityNote: protocol.RequestSeverityNote,
+		Meaning:      "The client encodes the arguments as a JSON string once more. Decoding them once gives a string, not an object.",
+		Advice:       "Send the text of the arguments as it arrived: it is JSON already.",
 	}, Critical, "the client encodes the text once more"}
 	ArgsAltered = &Kind{&stream.Diagnosis{
 		Code: "ARGS_ALTERED", Verdict: "args changed", Severity: stream.Error, By: stream.Client,
@@ -121,7 +122,7 @@ var (
 	ArgsUnknown = &Kind{&stream.Diagnosis{
 		Code: "ARGS_UNKNOWN", Verdict: "args unknown", Severity: stream.Warn, By: stream.Toolscope,
 		Meaning: "How this client treats these arguments is unknown: the client was not tested with them, and its source was not read.",
-		Advice:  "Run the client and record its traffic. toolscope print shows how a later request sends the call back.",
+		Advice:  "Run the client, record its traffic, and check with toolscope print how a later request sends the call back.",
 	}, Medium, "how the client treats these arguments is unknown"}
 	FreeformToJSON = &Kind{&stream.Diagnosis{
 		Code: "FREEFORM_TO_JSON", Verdict: "text to JSON", Severity: stream.Warn, By: stream.Client,
@@ -205,9 +206,10 @@ var (
 		Advice:  "Check that the cut id still differs from other ids.",
 	}, Medium, "the id is cut"}
 	IDCollision = &Kind{&stream.Diagnosis{
-		Code: "ID_COLLISION", Verdict: "same id twice", Severity: stream.Error, By: stream.Client,
-		Meaning: "Two calls have the same id in the history, so a result can't show which call it belongs to.",
-		Advice:  "Add a number to each id when you rewrite ids.",
+		Code: "ID_COLLISION", Verdict: "same id twice", Severity: stream.Error, OtherSeverities: []stream.Severity{stream.Info, stream.Warn}, By: stream.Client,
+		SeverityNote: protocol.RequestSeverityNote,
+		Meaning:      "Two calls have the same id in the history, so a result can't show which call it belongs to.",
+		Advice:       "Add a number to each id when you rewrite ids.",
 	}, Critical, "two calls have the same id"}
 	ItemIDDropped = &Kind{&stream.Diagnosis{
 		Code: "ITEM_ID_DROPPED", Severity: stream.Info, By: stream.Client,
@@ -220,14 +222,16 @@ var (
 		Advice:  "Send the name that the model wrote, and describe the error in the result.",
 	}, High, "the call is sent under a different name"}
 	NameIllegal = &Kind{&stream.Diagnosis{
-		Code: "NAME_ILLEGAL", Verdict: "illegal name", Severity: stream.Warn, By: stream.Client,
-		Meaning: "The target doesn't accept the tool's name. It refuses the request.",
-		Advice:  "Rename the tool, in the declaration and in the history.",
+		Code: "NAME_ILLEGAL", Verdict: "illegal name", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info, stream.Error}, By: stream.Client,
+		SeverityNote: protocol.RequestSeverityNote,
+		Meaning:      "The target doesn't accept the tool's name. It refuses the request.",
+		Advice:       "Rename the tool, in the declaration and in the history.",
 	}, High, "the target doesn't accept the name"}
 	SignatureDropped = &Kind{&stream.Diagnosis{
-		Code: "SIGNATURE_DROPPED", Verdict: "no signature", Severity: stream.Warn, By: stream.Client,
-		Meaning: "A signature proves that the model wrote this part. The signature is left out, and the model's provider refuses the history without it.",
-		Advice:  "Send signatures back to the provider that made them. Other providers can't use them.",
+		Code: "SIGNATURE_DROPPED", Verdict: "no signature", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info, stream.Error}, By: stream.Client,
+		SeverityNote: protocol.RequestSeverityNote,
+		Meaning:      "A signature proves that the model wrote this part. The signature is left out, and the model's provider refuses the history without it.",
+		Advice:       "Send signatures back to the provider that made them. Other providers can't use them.",
 	}, High, "the signature that proves who wrote a part is left out"}
 	SignatureSentinel = &Kind{&stream.Diagnosis{
 		Code: "SIGNATURE_SENTINEL", Verdict: "no signature", Severity: stream.Warn, By: stream.Client,
@@ -259,10 +263,17 @@ var (
 		Advice:  "Leave the reasoning out, unless the target reads reasoning.",
 	}, Medium, "reasoning is sent as text of the response"}
 	ReasoningDropped = &Kind{&stream.Diagnosis{
-		Code: "REASONING_DROPPED", Verdict: "thoughts lost", Severity: stream.Warn, By: stream.Client,
-		Meaning: "Reasoning is left out of the history.",
-		Advice:  "Send reasoning back to the provider that made it. Other providers can't use it.",
+		Code: "REASONING_DROPPED", Verdict: "thoughts lost", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info, stream.Error}, By: stream.Client,
+		SeverityNote: protocol.RequestSeverityNote,
+		Meaning:      "Reasoning is left out of the history.",
+		Advice:       "Send reasoning back to the provider that made it. Other providers can't use it.",
 	}, Medium, "reasoning is left out"}
+	ReasoningAltered = &Kind{&stream.Diagnosis{
+		Code: "REASONING_ALTERED", Verdict: "other thought", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info, stream.Error}, By: stream.Client,
+		SeverityNote: protocol.RequestSeverityNote,
+		Meaning:      "Reasoning or its signature is sent back changed, or at another place between the calls. The provider checks that and refuses the request.",
+		Advice:       "Send reasoning back byte for byte, in the order in which it came. Don't trim, merge or redact it.",
+	}, High, "reasoning or its signature is changed or moved"}
 	PartDropped = &Kind{&stream.Diagnosis{
 		Code: "PART_DROPPED", Verdict: "part lost", Severity: stream.Warn, By: stream.Client,
 		Meaning: "Images, sound or documents of messages are left out.",
@@ -279,15 +290,17 @@ var (
 		Advice:  "Put the error into the text of the result.",
 	}, Low, "the error flag of a result is left out"}
 	OrphanCall = &Kind{&stream.Diagnosis{
-		Code: "ORPHAN_CALL", Verdict: "orphan call", Severity: stream.Error, By: stream.Client,
-		Meaning: "A call has no result in the history. Most providers refuse the request.",
-		Advice:  "Add a result for every call; if needed, an error that says that the call didn't run.",
+		Code: "ORPHAN_CALL", Verdict: "orphan call", Severity: stream.Error, OtherSeverities: []stream.Severity{stream.Info, stream.Warn}, By: stream.Client,
+		SeverityNote: protocol.RequestSeverityNote,
+		Meaning:      "A call has no result in the history. Most providers refuse the request.",
+		Advice:       "Add a result for every call; if needed, an error that says that the call didn't run.",
 	}, Critical, "a call has no result"}
 	OrphanResult = &Kind{protocol.OrphanResult, Critical, "a result has no call"}
 	AdjacencyFix = &Kind{&stream.Diagnosis{
-		Code: "ADJACENCY_FIX", Verdict: "wrong place", Severity: stream.Warn, By: stream.Client,
-		Meaning: "Results are moved to the place that the target requires, or missing results are made up.",
-		Advice:  "Keep each result directly after its call.",
+		Code: "ADJACENCY_FIX", Verdict: "wrong place", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info, stream.Error}, By: stream.Client,
+		SeverityNote: protocol.RequestSeverityNote,
+		Meaning:      "Results are moved to the place that the target requires, or missing results are made up.",
+		Advice:       "Keep each result directly after its call.",
 	}, Medium, "results are moved, or made up"}
 	ParallelSplit = &Kind{&stream.Diagnosis{
 		Code: "PARALLEL_SPLIT", Verdict: "calls split", Severity: stream.Warn, By: stream.Client,

@@ -72,7 +72,7 @@ type callIdentity struct {
 type turnState struct{ unseen, aborted bool }
 
 func stateOf(t *stream.Turn) turnState {
-	return turnState{t.HasGap(), t.Phase() == stream.TurnAborted}
+	return turnState{t.HasGap(), t.Phase() == stream.TurnAborted || t.Phase() == stream.TurnRefused}
 }
 
 func calledOf(c *stream.Call) callIdentity {

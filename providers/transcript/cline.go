@@ -28,9 +28,10 @@ func clineUsage(tokens json.Value) json.Value {
 		return nil
 	}
 	if f[0] != nil {
-		f[0] = newNumber(max(0, intOf(f[0])-intOf(f[2])))
+		f[0] = newNumber(max(0, countOf(f[0])-countOf(f[2])))
 	}
-	return newObject(newField("input_tokens", f[0]), newField("output_tokens", f[1]), newField("cache_read_input_tokens", f[2]))
+	return newObject(newField("input_tokens", f[0]), newField("output_tokens", f[1]),
+		newField("cache_read_input_tokens", f[2]))
 }
 
 // readClineScreen reads entries of ui_messages.json, which has calls as the screen shows them, without ids, and the
@@ -73,7 +74,7 @@ func readClineScreen() func(entry json.Value) *message {
 func (m *message) readClineRequest(about json.Value) {
 	f := valuesOf(about, "tokensIn", "tokensOut", "cacheReads", "cacheWrites", "cancelReason", "streamingFailedMessage")
 	if f[0] != nil || f[1] != nil {
-		m.usage = newObject(newField("promptTokenCount", newNumber(intOf(f[0])+intOf(f[2])+intOf(f[3]))),
+		m.usage = newObject(newField("promptTokenCount", newNumber(countOf(f[0])+countOf(f[2])+countOf(f[3]))),
 			newField("candidatesTokenCount", f[1]), newField("cachedContentTokenCount", f[2]))
 	}
 	if f[4] != nil && !f[4].Is("user_cancelled") {
@@ -90,7 +91,7 @@ func clinePart(kind string, text json.Value) json.Value {
 	case kind == "reasoning":
 		return thoughtPart(text)
 	case kind == "command":
-		return callPart(nil, newString("command"), newObject(newField("command", text)))
+		return callPart(nil, quoteText("command"), newObject(newField("command", text)))
 	case kind == "tool", kind == "use_mcp_server":
 		shown := json.Value(text.Append(nil))
 		f := valuesOf(shown, "tool", "toolName", "arguments")

@@ -37,7 +37,7 @@ func feedAnthropic(d *session, m *message) {
 			if !isText {
 				args = json.AppendQuoted(nil, args)
 			}
-			text := newObject(newField("type", newString("input_json_delta")), newField("partial_json", args))
+			text := newObject(newField("type", quoteText("input_json_delta")), newField("partial_json", args))
 			d.feedFrame("content_block_delta", at, newField("delta", text))
 		}
 		if !m.cut || !block.Get("type").Is("tool_use") || args != nil && !isText { // else the arguments may continue
@@ -52,19 +52,22 @@ func endAnthropic(d *session) {
 }
 
 func failAnthropic(d *session) {
-	d.feedFrame("error", newField("error", newObject(newField("type", d.now.errType), newField("message", d.now.failure))))
+	d.feedFrame("error", newField("error", newObject(newField("type", d.now.errType),
+		newField("message", d.now.failure))))
 }
 
 func textBlock(text json.Value) json.Value {
-	return newObject(newField("type", newString("text")), newField("text", text))
+	return newObject(newField("type", quoteText("text")), newField("text", text))
 }
 
 func thinkingBlock(text, signature json.Value) json.Value {
-	return newObject(newField("type", newString("thinking")), newField("thinking", text), newField("signature", signature))
+	return newObject(newField("type", quoteText("thinking")), newField("thinking", text),
+		newField("signature", signature))
 }
 
 func callBlock(id, name, args json.Value) json.Value {
-	return newObject(newField("type", newString("tool_use")), newField("id", id), newField("name", name), newField("input", args))
+	return newObject(newField("type", quoteText("tool_use")), newField("id", id),
+		newField("name", name), newField("input", args))
 }
 
 func resultBlock(id, content json.Value, failed bool) json.Value {
@@ -72,7 +75,8 @@ func resultBlock(id, content json.Value, failed bool) json.Value {
 	if failed {
 		isError = []byte("true")
 	}
-	return newObject(newField("type", newString("tool_result")), newField("tool_use_id", id), newField("content", content),
+	return newObject(newField("type", quoteText("tool_result")), newField("tool_use_id", id),
+		newField("content", content),
 		newField("is_error", isError))
 }
 
@@ -80,13 +84,15 @@ func resultBlock(id, content json.Value, failed bool) json.Value {
 var geminiForm = form{"contents", "parts", "model", feedGemini, func(*session) {}, failGemini}
 
 func feedGemini(d *session, m *message) {
-	content := newObject(newField("role", newString("model")), newField("parts", newArray(m.parts...)))
-	d.feedFrame("", newField("candidates", newArray(newObject(newField("content", content), newField("index", []byte("0"))))),
+	content := newObject(newField("role", quoteText("model")), newField("parts", newArray(m.parts...)))
+	d.feedFrame("", newField("candidates", newArray(newObject(newField("content", content),
+		newField("index", []byte("0"))))),
 		newField("usageMetadata", m.usage), newField("modelVersion", m.model))
 }
 
 func failGemini(d *session) {
-	d.feedFrame("", newField("usageMetadata", []byte("{}")), newField("error", newObject(newField("message", d.now.failure))))
+	d.feedFrame("", newField("usageMetadata", []byte("{}")),
+		newField("error", newObject(newField("message", d.now.failure))))
 }
 
 func textPart(text json.Value) json.Value { return newObject(newField("text", text)) }
@@ -96,5 +102,6 @@ func thoughtPart(text json.Value) json.Value {
 }
 
 func callPart(id, name, args json.Value) json.Value {
-	return newObject(newField("functionCall", newObject(newField("id", id), newField("name", name), newField("args", args))))
+	return newObject(newField("functionCall", newObject(newField("id", id), newField("name", name),
+		newField("args", args))))
 }

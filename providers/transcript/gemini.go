@@ -86,7 +86,8 @@ func geminiParts(content json.Value) (parts []json.Value) {
 func geminiUsage(tokens json.Value) json.Value {
 	f := valuesOf(tokens, "input", "output", "cached", "thoughts", "tool", "total")
 	return newObject(newField("promptTokenCount", f[0]), newField("candidatesTokenCount", f[1]),
-		newField("cachedContentTokenCount", f[2]), newField("thoughtsTokenCount", f[3]), newField("toolUsePromptTokenCount", f[4]), newField("totalTokenCount", f[5]))
+		newField("cachedContentTokenCount", f[2]), newField("thoughtsTokenCount", f[3]),
+		newField("toolUsePromptTokenCount", f[4]), newField("totalTokenCount", f[5]))
 }
 
 // readQwenCode reads entries that Qwen Code keeps in ~/.qwen/projects/<cwd>/chats: messages in Google's form, whatever

@@ -73,8 +73,8 @@ func (m *message) readError(err json.Value) {
 
 // opencodeFinishes are opencode's finish reasons, as Anthropic's stop reasons.
 var opencodeFinishes = map[string]json.Value{
-	"stop": newString("end_turn"), "tool-calls": newString("tool_use"), "length": newString("max_tokens"),
-	"content-filter": newString("refusal"),
+	"stop": quoteText("end_turn"), "tool-calls": quoteText("tool_use"), "length": quoteText("max_tokens"),
+	"content-filter": quoteText("refusal"),
 }
 
 // opencodeUsage returns opencode's counts in Anthropic's names. Its input excludes cached tokens. Reasoning is added
@@ -86,12 +86,13 @@ func opencodeUsage(tokens json.Value) json.Value {
 	}
 	cache, output := valuesOf(f[3], "read", "write"), f[1]
 	var details json.Value
-	if thinking := intOf(f[2]); thinking > 0 {
+	if thinking := countOf(f[2]); thinking > 0 {
 		details = newObject(newField("thinking_tokens", f[2]))
-		if intOf(f[4]) == intOf(f[0])+intOf(f[1])+intOf(cache[0])+intOf(cache[1])+thinking {
-			output = newNumber(intOf(f[1]) + thinking)
+		if countOf(f[4]) == countOf(f[0])+countOf(f[1])+countOf(cache[0])+countOf(cache[1])+thinking {
+			output = newNumber(countOf(f[1]) + thinking)
 		}
 	}
 	return newObject(newField("input_tokens", f[0]), newField("output_tokens", output),
-		newField("cache_read_input_tokens", cache[0]), newField("cache_creation_input_tokens", cache[1]), newField("output_tokens_details", details))
+		newField("cache_read_input_tokens", cache[0]),
+		newField("cache_creation_input_tokens", cache[1]), newField("output_tokens_details", details))
 }

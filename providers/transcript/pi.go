@@ -28,7 +28,9 @@ func readPi() func(entry json.Value) *message {
 }
 
 // piFinishes are pi's finish reasons, as Anthropic's stop reasons.
-var piFinishes = map[string]json.Value{"stop": newString("end_turn"), "toolUse": newString("tool_use"), "length": newString("max_tokens")}
+var piFinishes = map[string]json.Value{
+	"stop": quoteText("end_turn"), "toolUse": quoteText("tool_use"), "length": quoteText("max_tokens"),
+}
 
 func piBlocks(content json.Value) (blocks []json.Value) {
 	if content.HasText() {

@@ -122,7 +122,7 @@ func (d *session) Close() {
 // that was read.
 func (d *session) feedFrame(kind string, members ...json.Member) {
 	if kind != "" {
-		members = append(members, newField("type", newString(kind)))
+		members = append(members, newField("type", quoteText(kind)))
 	}
 	_ = d.inner.Frame(stream.Frame{Kind: stream.FrameData, Event: []byte(kind), Data: newObject(members...)})
 }
@@ -134,7 +134,8 @@ func (a *agent) requestOf(entries []byte) []byte {
 	var messages, parts, results []json.Value
 	add := func(role string, list []json.Value) {
 		if len(list) > 0 {
-			messages = append(messages, newObject(newField("role", newString(role)), newField(a.form.parts, newArray(list...))))
+			messages = append(messages, newObject(newField("role", quoteText(role)),
+				newField(a.form.parts, newArray(list...))))
 		}
 	}
 	endResponse := func() {
@@ -167,7 +168,8 @@ func (a *agent) requestOf(entries []byte) []byte {
 		}
 	}
 	endResponse()
-	return newObject(newField("model", model), newField("conversation", session), newField(a.form.history, newArray(messages...)))
+	return newObject(newField("model", model), newField("conversation", session),
+		newField(a.form.history, newArray(messages...)))
 }
 
 // sameResult returns a function that reports whether a part is the result of the same call as result.
@@ -207,7 +209,7 @@ func valuesOf(object json.Value, names ...string) []json.Value {
 	return all
 }
 
-func newString(s string) json.Value { return json.AppendQuoted(nil, []byte(s)) }
+func quoteText(s string) json.Value { return json.AppendQuoted(nil, []byte(s)) }
 
 func newField(name string, value json.Value) json.Member {
 	return json.Member{Name: name, Value: value}
@@ -227,8 +229,8 @@ func newArray(list ...json.Value) json.Value {
 
 func newNumber(n int64) json.Value { return strconv.AppendInt(nil, n, 10) }
 
-// intOf returns the value of a number, 0 for any other value.
-func intOf(v json.Value) int64 {
+// countOf returns the value of a number, 0 for any other value.
+func countOf(v json.Value) int64 {
 	n, _ := v.Float()
 	return int64(n)
 }

@@ -31,7 +31,7 @@ type Lexer struct {
 	some   bool             // there is a last token
 	pos    int              // bytes lexed
 	mode   lexerState       // what may come next
-	depth  int              // containers open
+	depth  int              // number of open containers
 	object []uint64         // bit d: the container at depth d+1 is an object
 	hex    uint8            // hex digits of \u still to come
 	word   string           // the remaining bytes of a literal

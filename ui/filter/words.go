@@ -75,7 +75,7 @@ func plainTerm(value string, number int) term {
 }
 
 // SearchProgress stores how far growing texts were searched, so that no byte is searched twice. It is for one
-// filter and for one view in time: after a step back in time, texts are shorter and it is wrong.
+// filter, and only while time moves forward: after a step back in time, texts are shorter and it is wrong.
 type SearchProgress map[searchedText]int
 
 type searchedText struct {
@@ -217,7 +217,7 @@ func (s *matchTarget) status() stream.Status {
 // ends maps phases of turns to the states that they share with calls.
 var ends = [...]stream.Status{
 	stream.TurnIsOpen: stream.Streaming, stream.TurnComplete: stream.Complete, stream.TurnTruncated: stream.CutShort,
-	stream.TurnAborted: stream.Aborted, stream.TurnRejected: stream.Rejected,
+	stream.TurnAborted: stream.Aborted, stream.TurnRejected: stream.Rejected, stream.TurnRefused: stream.Rejected,
 }
 
 // isStopped reports whether the client stopped the target. That is not a failure.

@@ -94,6 +94,22 @@ func SentBackLook(p *screen.Pen, fate string) (screen.Role, display.Text) {
 	return screen.Plain, p.Glyph.Dot.Between("", " ")
 }
 
+// SentBackLabel is the label of the page that shows how a call was sent back: how often, in the role of the worst.
+func SentBackLabel(c *stream.Call) Label {
+	l := Label{Name: display.Lit("Sent back"), Short: display.Lit("Back"), Role: screen.Muted}
+	if c == nil {
+		return l
+	}
+	worst := screen.Same
+	for _, r := range c.SentBack {
+		worst = max(worst, sentBackSides[replay.Treatment(r.Outcome)])
+	}
+	if n := len(c.SentBack); n > 0 {
+		l.Count, l.Role = screen.Count(n), screen.SideRoles[worst]
+	}
+	return l
+}
+
 // FirstSentBack says which request first sent back a turn's calls.
 func FirstSentBack(v *providers.View, t *stream.Turn) string {
 	text := "in " + RequestName(v, t.SentBackIn)

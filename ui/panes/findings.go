@@ -20,25 +20,27 @@ type Findings struct {
 	total int // number of all findings; list has the first ones
 	lines []findingLine
 	grid  findingGrid
+	heads int // rows of the heads of the columns
 	key   findingsKey
 	state findingsState
 }
 
-// findingGrid is the width of the columns of codes and places. The message follows them if there is room.
+// findingGrid is the width of the columns of parties and places. The message follows them if there is room.
 // Otherwise it has its own rows.
-type findingGrid struct{ code, where int }
+type findingGrid struct{ by, where int }
 
 // Columns of the list.
 const (
 	findingLeft   = 4  // the cursor, the sign
 	minMessage    = 24 // below it, messages have their own rows
-	maxCodeCells  = 24
+	minByCells    = len("provider")
+	minWhereCells = len("WHERE")
 	maxPlaceCells = 20
 )
 
 // wordsColumn returns the column of the message.
 func (g findingGrid) wordsColumn(width int) int {
-	if at := findingLeft + g.code + 2 + g.where + 2; width-at >= minMessage {
+	if at := findingLeft + g.by + 1 + g.where + 1; width-at >= minMessage {
 		return at
 	}
 	return findingLeft
@@ -50,7 +52,11 @@ func NewFindings(h Host, lead func(Found), again func(*stream.SentBackCall)) *Fi
 	f := &Findings{lead: lead, again: again}
 	f.PaneRows = NewRows(h, func(row int) string {
 		line := f.lines[row]
-		return line.code.String() + "\n" + line.where.String() + "\n" + line.text.String()
+		code := ""
+		if line.first {
+			code = f.list[line.of].Code
+		}
+		return code + "\n" + line.by.String() + "\n" + line.where.String() + "\n" + line.text.String()
 	})
 	return f
 }
@@ -79,9 +85,12 @@ func (f *Findings) Spot() Spot {
 	return Spot{What: display.Lit("the finding"), Sentence: func() []byte { return []byte(x.Code + ": " + x.Message) }}
 }
 
+// WantedRows returns the number of rows, with the heads of the columns.
+func (f *Findings) WantedRows() int { return f.Rows + f.heads }
+
 // Label returns the name and the number of findings, in the colour of the worst.
 func (f *Findings) Label() Label {
-	l := Label{Name: display.Lit("FINDINGS"), Count: screen.Count(f.total), Role: screen.Muted}
+	l := Label{Name: display.Lit("Findings"), Count: screen.Count(f.total), Role: screen.Muted, Empty: f.total == 0}
 	worst := stream.Info
 	for i := range f.list {
 		worst = max(worst, f.list[i].Severity)
@@ -115,7 +124,12 @@ func (f *Findings) Draw(p *screen.Pen, y int, focused bool) {
 		return
 	}
 	defer p.Fill(screen.Bare)
-	row := f.Top + y - titleRow
+	if f.heads > 0 && y == titleRow {
+		p.Spaces(screen.Bare, findingLeft)
+		p.TextOn(screen.Muted, screen.Bare, display.Join(p.Pad(display.Lit("BY"), f.grid.by+1), p.Pad(display.Lit("WHERE"), f.grid.where+1), display.Lit("WHAT")))
+		return
+	}
+	row := f.Top + y - titleRow - f.heads
 	if row >= len(f.lines) {
 		return
 	}
@@ -130,7 +144,7 @@ func (f *Findings) Draw(p *screen.Pen, y int, focused bool) {
 		return
 	}
 	mark := display.Lit(" ")
-	if line.of == at.of && !line.code.Empty() {
+	if line.of == at.of && line.first {
 		mark = p.Glyph.Mark
 	}
 	p.TextOn(screen.Accent, g, mark)
@@ -143,14 +157,14 @@ func (f *Findings) drawFinding(p *screen.Pen, line findingLine, g screen.Surface
 	left := f.grid.wordsColumn(f.key.width)
 	switch {
 	case line.of >= len(f.list):
-		p.TextOn(screen.Muted, g, line.code.Between("   ", ""))
-	case line.code.Empty():
+		p.Spaces(g, findingLeft-1)
+	case !line.first:
 		p.Spaces(g, left-1)
 	default:
 		sev := f.list[line.of].Severity
 		p.TextOn(screen.SeverityRoles[sev], g, p.Glyph.Severity[sev].Between("", " "))
-		p.TextOn(screen.SeverityRoles[sev], g, p.Pad(line.code, f.grid.code).Between("", "  "))
-		p.TextOn(screen.Muted, g, p.Pad(line.where, f.grid.where).Between("", "  "))
+		p.TextOn(screen.Plain, g, p.Pad(line.by, f.grid.by).Between("", " "))
+		p.TextOn(screen.Muted, g, p.Pad(line.where, f.grid.where).Between("", " "))
 	}
 	p.TextOn(screen.Plain, g, line.text)
 }
@@ -163,11 +177,12 @@ type Found struct {
 
 // findingLine is one display row: part of a finding's text.
 type findingLine struct {
-	of          int          // index in list, or ours
-	code, where display.Text // of the first row of a finding
-	role        screen.Role  // of one of ours
-	text        display.Text
-	to          *stream.SentBackCall // of one of ours: the request it leads to
+	of        int          // index in list, or ours
+	first     bool         // the first row of a finding
+	by, where display.Text // of that row
+	role      screen.Role  // of one of ours
+	text      display.Text
+	to        *stream.SentBackCall // of one of ours: the request it leads to
 }
 
 // ours marks a line that belongs to no finding.
@@ -211,7 +226,10 @@ func (f *Findings) Extend(scene *Context, width, height int) {
 		f.state = state
 		f.updateLines(scene, c, width)
 	}
-	f.Fit(len(f.lines), titleRow, height)
+	if f.heads = 0; scene.Rows >= headFrom && len(f.list) > 0 && f.grid.wordsColumn(width) > findingLeft {
+		f.heads = 1
+	}
+	f.Fit(len(f.lines), titleRow+f.heads, height)
 }
 
 // updateLines rebuilds the lines if their inputs changed.
@@ -299,49 +317,51 @@ func (f *Findings) collectFindings(s *stream.Session, c Selection, calls []*stre
 
 // measureColumns returns the widths of the columns.
 func (f *Findings) measureColumns(v *providers.View, draw display.Drawer) (g findingGrid) {
+	g.by, g.where = minByCells, minWhereCells
 	for _, x := range f.list {
-		g.code = max(g.code, min(len(x.Code), maxCodeCells))
+		g.by = max(g.by, len(partyOf(x.Finding)))
 		g.where = max(g.where, min(f.placeOf(v, x, draw).Width(), maxPlaceCells))
 	}
 	return g
 }
 
-// wrapLines builds the lines of the findings from one on: code, place, and message.
+// headFrom is the number of rows of the screen from which the columns have heads.
+const headFrom = 40
+
+// wrapLines builds the lines of the findings from one on: party, place, and message.
 func (f *Findings) wrapLines(v *providers.View, from int, draw display.Drawer) {
 	end := sort.Search(len(f.lines), func(i int) bool { return f.lines[i].of >= from || f.lines[i].of == ours })
 	f.lines = f.lines[:end]
 	left := f.grid.wordsColumn(f.key.width)
 	for i := from; i < len(f.list); i++ {
 		x := f.list[i]
-		first := findingLine{of: i, code: draw.Clean(x.Code), where: f.placeOf(v, x, draw)}
+		row := findingLine{of: i, first: true, by: draw.Clean(partyOf(x.Finding)), where: f.placeOf(v, x, draw)}
 		if left == findingLeft {
-			f.lines = append(f.lines, first)
-			first = findingLine{of: i}
+			f.lines = append(f.lines, row)
+			row = findingLine{of: i}
 		}
-		for _, line := range display.Wrap(draw.Clean(x.Message+partyText(x.Finding)), max(f.key.width-left, 8)) {
-			first.text = line
-			f.lines = append(f.lines, first)
-			first = findingLine{of: i}
+		for _, line := range display.Wrap(draw.Clean(x.Message), max(f.key.width-left, 8)) {
+			row.text = line
+			f.lines = append(f.lines, row)
+			row = findingLine{of: i}
 		}
 	}
 	if n := f.total - len(f.list); n > 0 {
-		f.lines = append(f.lines, findingLine{of: len(f.list), code: screen.Count(n).Between("and ", " more")})
+		f.lines = append(f.lines, findingLine{of: len(f.list), role: screen.Muted, text: screen.Count(n).Between("and ", " more")})
 	}
 }
 
-// partyText names the party at fault; "" if it is not set, or if the finding is about what code would do,
-// which was not observed.
-func partyText(f stream.Finding) string {
-	if f.By == 0 || f.Base() == stream.EarlyWrong {
-		return ""
+// partyOf names the party at fault. EARLY_WRONG is about what clients would do: none was observed.
+func partyOf(f stream.Finding) string {
+	switch {
+	case f.Base() == stream.EarlyWrong:
+		return "clients"
+	case f.By == 0, f.By == stream.UnknownParty:
+		return "unknown"
+	case f.By == stream.Server:
+		return "tool"
 	}
-	switch f.By {
-	case stream.Toolscope:
-		return "; by toolscope"
-	case stream.UnknownParty:
-		return "; by an unknown party"
-	}
-	return "; by the " + f.By.String()
+	return f.By.String()
 }
 
 // placeOf returns the place of a finding: the delta that brought its byte, or the frame, with the number
@@ -351,7 +371,7 @@ func (f *Findings) placeOf(v *providers.View, x Found, draw display.Drawer) disp
 	_, c := v.Find(x.Of)
 	switch e := v.EventPrefix(x.Event, 0); {
 	case c != nil && x.Offset >= 0 && c.Deltas() > 0:
-		where = deltaName(draw, min(c.DeltaAt(x.Offset), c.Deltas()-1))
+		where = screen.Count(min(c.DeltaAt(x.Offset), c.Deltas()-1)+1).Between("delta ", "")
 	case e.Kind == stream.SentBack:
 		where = draw.Clean(strings.TrimPrefix(RequestName(v, stream.PayloadOf[stream.SentBackReport](e).Exchange), "the "))
 	case e.Turn != stream.NoTurn:

@@ -203,9 +203,9 @@ func requestFacts(v *providers.View, b *Costs, t *stream.Turn, g *screen.Glyphs)
 	add("purpose", a.Purpose)
 	switch {
 	case a.ResultsOf != "":
-		add("responds to", strings.TrimSuffix(a.ResultsOf+": "+a.Snippet, ": "))
+		add("asked", "answers: "+strings.TrimSuffix(a.ResultsOf+": "+a.Snippet, ": "))
 	case a.Snippet != "":
-		add("prompt", a.Snippet)
+		add("asked", `"`+a.Snippet+`"`)
 	}
 	add("changed", changeWords(v, a))
 	add("cache", cacheWords(v, t))

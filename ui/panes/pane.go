@@ -131,10 +131,11 @@ func (r *PaneRows) keys(own []screen.Binding, moves []screen.Binding, end func()
 
 // Label is a tab's entry in the row of names.
 type Label struct {
-	Name  display.Text // empty if the tab has no content; it is then listed only while open
-	Short display.Text // a short name
+	Name  display.Text
+	Short display.Text // a short name, empty if Name is short
 	Count display.Text // the amount of content
 	Role  screen.Role  // role of the count: that of the worst entry
+	Empty bool         // there is no content to show under another tab
 }
 
 // titleRow is the height of a pane's title.
@@ -154,9 +155,13 @@ type Context struct {
 	Follow   bool         // the panes follow new traffic, and more may arrive
 	Raw      bool         // arguments are shown raw
 	Piled    bool         // panes are stacked: a title is a line across the screen
+	Rows     int          // height of the screen without the timeline
+	Files    bool         // the turns come from several files
+	Large    bool         // the large layout, which has a title and findings of its own
 	Bare     bool         // there is no room for titles: panes that are not tabs begin with their content
 	Spaced   bool         // blank rows between the fields of arguments
 	Pen      *screen.Pen
+	Finding  *stream.Finding                              // the one that the focused pane has its cursor on, nil if none
 	Machines []MachineState                               // the machines that publish shown traffic, by name
 	Typed    func(call stream.Ref) (size int, typed bool) // the result of a call that the user typed
 }

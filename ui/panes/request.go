@@ -98,7 +98,7 @@ func (r *Request) goTo(row int32) {
 
 // Label returns the name and the size of the body.
 func (r *Request) Label() Label {
-	l := Label{Name: display.Lit("REQUEST"), Role: screen.Muted}
+	l := Label{Name: display.Lit("Request"), Role: screen.Muted, Empty: true} // its layout is costly: it is shown only if asked for
 	if r.size >= 0 {
 		l.Count = screen.Bytes(r.size)
 	}

@@ -61,11 +61,11 @@ func (r *Result) Keys() []screen.Binding {
 	return r.keys(nil, r.ScrollKeys("scroll"), r.End, "zoom", "search", "next")
 }
 
-// Label returns the name, once there is a result, and its size.
+// Label returns the name, and the size of a result.
 func (r *Result) Label() Label {
-	l := Label{Short: display.Lit("RESULT"), Role: screen.Plain}
+	l := Label{Name: display.Lit("Result"), Role: screen.Muted, Empty: r.size < 0}
 	if r.size >= 0 {
-		l.Name, l.Count = l.Short, screen.Bytes(r.size)
+		l.Count = screen.Bytes(r.size)
 	}
 	return l
 }

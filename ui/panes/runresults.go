@@ -1,13 +1,13 @@
 package panes
 
 import (
-	"bytes"
+	"slices"
 
 	"toolscope/providers"
-	"toolscope/providers/replay"
+	"toolscope/providers/schema"
 	"toolscope/stream"
-	"toolscope/stream/json"
 	"toolscope/ui/display"
+	"toolscope/ui/present"
 	"toolscope/ui/screen"
 )
 
@@ -17,8 +17,8 @@ type ruleResult struct {
 	sign  display.Text
 	role  screen.Role // of the verdict; the sign has the role of the severity
 	alarm screen.Role
-	delta int // the delta at which it runs the call, or -1
-	at    display.Text
+	delta int          // the delta at which it runs the call, or -1
+	at    display.Text // when it runs the call
 	with  display.Text // the arguments with which it runs the call, or why it doesn't
 }
 
@@ -51,18 +51,100 @@ func ruleOf(v *providers.View, c Selection, e stream.RunRule, p *screen.Pen) rul
 	case c.Call.StoppedByClient():
 		r.role = screen.Muted
 	case run.Outcome == stream.RunWrong && (e == stream.AnyArgs || e == stream.Repaired):
-		// every streamed call has this outcome
-		r.sign, r.alarm, r.role = p.Glyph.Severity[stream.Warn], screen.Caution, screen.Plain
-	case run.Outcome >= stream.RunWrong && run.Outcome <= stream.RunBroken:
+		// every streamed call has this outcome: a healthy one is not at fault
+		if r.role = screen.Plain; present.VerdictOfCall(c.Call).Harm < present.HarmUnseen {
+			r.sign, r.alarm, r.role = p.Glyph.Severity[stream.Warn], screen.Caution, screen.Caution
+		}
+	case run.Outcome == stream.RunBroken:
+		r.sign, r.alarm, r.role = p.Glyph.Severity[stream.Warn], screen.Caution, screen.Caution
+	case run.Outcome >= stream.RunWrong && run.Outcome < stream.RunBroken:
 		r.sign, r.alarm = p.Glyph.Severity[stream.Error], screen.Bad
 	}
 	if run.Event > 0 {
 		r.delta = lastDelta(c.Call, run)
-		if at := screen.Time(screen.Elapsed(c.Turn.OpenedAt, v.EventPrefix(run.Event, 0).At)); !at.Empty() {
-			r.at = at.Between("+", "")
-		}
 	}
+	r.at = ranAt(v, c, run, e, p)
 	r.with = ranWith(c.Call, run, e, p)
+	return r
+}
+
+// ranAt returns when a rule runs a call: at a delta, with the bytes that were still missing, or at a time.
+func ranAt(v *providers.View, c Selection, run stream.RuleRun, e stream.RunRule, p *screen.Pen) display.Text {
+	switch {
+	case run.Event == 0 && run.Outcome == stream.NotYet:
+		return display.Lit("not yet")
+	case run.Event == 0:
+		return display.Lit("never")
+	}
+	if n := lastDelta(c.Call, run); n >= 0 && e < stream.NextSlot {
+		at := screen.Count(n+1).Between("delta ", "")
+		if rest := c.Call.ArgsLen() - run.Bytes; rest > 0 && run.Outcome >= stream.RunWrong {
+			at = display.Join(at, screen.Bytes(rest).Between(", ", " too soon"))
+		}
+		return at
+	}
+	if at := screen.Time(screen.Elapsed(c.Turn.OpenedAt, v.EventPrefix(run.Event, 0).At)); !at.Empty() {
+		return at.Between("+", "")
+	}
+	return display.Lit("end")
+}
+
+// ruleKinds say when the clients of each rule run a call.
+var ruleKinds = [stream.NumRunRules]string{
+	stream.AnyArgs: "at the first byte", stream.Parsable: "as soon as it is JSON", stream.ParsableObject: "as soon as it parses",
+	stream.Repaired: "after adding missing braces", stream.NextSlot: "when something else follows",
+	stream.FinishReason: "when the provider finishes", stream.AtSeal: "when arguments are final", stream.AtEnd: "when the response ends",
+}
+
+// onlyKind is the kind of a client that runs a call as it should.
+const onlyKind = "only if complete and valid"
+
+// kindGroups are the rules that look at the arguments, that repair them, and that wait for the provider, each in
+// the order in which they are shown.
+var kindGroups = [][]stream.RunRule{
+	{stream.ParsableObject, stream.Parsable, stream.AnyArgs}, {stream.Repaired},
+	{stream.FinishReason, stream.AtEnd, stream.AtSeal, stream.NextSlot},
+}
+
+// shownKinds returns the rules that are shown, the worst first: the worst of each group, until all are shown.
+func (x *RunRules) shownKinds() (kinds []stream.RunRule) {
+	worse := func(a, b stream.RunRule) int { return alarmRank(x.rules[a].alarm) - alarmRank(x.rules[b].alarm) }
+	for _, group := range kindGroups {
+		group = slices.Clone(group)
+		slices.SortStableFunc(group, worse)
+		if at := slices.Index(group, x.open); at > 0 && !x.all {
+			group = group[at:]
+		}
+		if !x.all {
+			group = group[:1]
+		}
+		kinds = append(kinds, group...)
+	}
+	slices.SortStableFunc(kinds, worse)
+	return kinds
+}
+
+func alarmRank(r screen.Role) int {
+	return slices.Index([]screen.Role{screen.Bad, screen.Caution, r}, r)
+}
+
+// onlyValid returns what a client does that runs a call only if it is complete and fits its schema.
+func onlyValid(v *providers.View, c Selection, p *screen.Pen) ruleResult {
+	r := ruleResult{sign: display.Lit("  "), role: screen.Good, delta: -1, with: display.Lit("nothing"), at: display.Lit("never")}
+	st := c.Call.Status()
+	bad := slices.ContainsFunc(c.Call.Findings, func(f stream.Finding) bool {
+		return f.Severity > stream.Info && slices.Contains(schema.Findings, f.Base())
+	})
+	switch {
+	case c.Call.MayGrow():
+		r.at, r.role = display.Lit("not yet"), screen.Muted
+	case !bad && (st == stream.Complete || st == stream.NoArguments):
+		run := c.Turn.RuleRun(c.Call, stream.AtSeal)
+		if run.Event == 0 {
+			run = c.Turn.RuleRun(c.Call, stream.AtEnd)
+		}
+		r.RuleRun, r.with, r.at = run, ranWith(c.Call, run, stream.AtSeal, p), ranAt(v, c, run, stream.AtSeal, p)
+	}
 	return r
 }
 
@@ -85,74 +167,54 @@ func lastDelta(c *stream.Call, r stream.RuleRun) int {
 func ranWith(c *stream.Call, r stream.RuleRun, e stream.RunRule, p *screen.Pen) display.Text {
 	switch {
 	case r.Outcome == stream.Refuses:
-		return p.Clean(noObject(c))
+		return p.Clean(present.NotObjectText(c))
 	case r.Event == 0:
-		return display.Text{}
+		return display.Lit("nothing")
 	case r.Replaced:
 		return display.Lit("text that was replaced later")
+	case r.Outcome == stream.RunBroken && c.Lexer().Err() != nil:
+		return display.Lit("not JSON: it fails")
 	case r.Outcome == stream.RunBroken:
-		return p.Format("%s, %s", screen.Bytes(r.Bytes), noObject(c))
+		return p.Clean(present.NotObjectText(c))
 	case r.Bytes == 0:
 		return display.Lit("no arguments")
 	}
-	args, _ := ranArgs(c, r, e)
+	args, _ := present.RanArgs(c, r, e)
 	return p.CleanBytes(args[:min(len(args), screen.MaxNameBytes)])
 }
 
-// maxRepairBytes is the maximum size of arguments that are repaired for display.
-const maxRepairBytes = 64 << 10
-
-// ranArgs returns the arguments that a call was run with: those that had arrived, or what a repairing
-// parser makes of them. how is set if the text was repaired.
-func ranArgs(c *stream.Call, r stream.RuleRun, e stream.RunRule) (args []byte, how string) {
-	args = c.Args()[:r.Bytes]
-	if e == stream.Repaired && len(args) <= maxRepairBytes {
-		if mended := replay.RepairPrefix(args); !bytes.Equal(mended, args) {
-			return mended, ", repaired"
-		}
-	}
-	return args, ""
+// ruleColumns returns the widths of the columns of a table of so many cells: the kind of client, the arguments
+// and the moment.
+func ruleColumns(cells int) (kind, with, at int) {
+	kind = min(maxKindCells, cells/2)
+	at = min(maxMomentCells, (cells-kind)/2)
+	return kind, max(0, cells-kind-at-2), at
 }
 
-// noObject says why arguments are not an object.
-func noObject(c *stream.Call) string {
-	switch c.Syntax() {
-	case json.SyntaxDouble:
-		return "double-encoded JSON"
-	case json.SyntaxOther:
-		return "not an object"
-	case json.SyntaxConcat:
-		return display.Format("%d objects", c.Lexer().Docs()).String()
-	}
-	if err := c.Lexer().Err(); err != nil {
-		return display.Format("not JSON from byte %s", screen.Count(err.Offset)).String()
-	}
-	return c.Syntax().String()
-}
-
-// Columns of a rule.
+// Maximum widths of the columns.
 const (
-	ruleName    = 15
-	ruleVerdict = 12
-	ruleDelta   = 4
-	ruleTime    = 7
+	maxKindCells   = 27
+	maxMomentCells = 22
 )
 
-// drawRule draws a rule: its severity, name, verdict, delta, time, and arguments.
-func (x *RunRules) drawRule(p *screen.Pen, e stream.RunRule, g screen.Surface) {
-	r, narrow := &x.rules[e], p.Left < 59
+// drawRuleHeads draws the heads of the columns.
+func drawRuleHeads(p *screen.Pen) {
+	p.Spaces(screen.Bare, findingLeft)
+	kind, with, _ := ruleColumns(p.Left)
+	for _, h := range []struct {
+		text  display.Text
+		cells int
+	}{{p.Clean("A CLIENT THAT RUNS A CALL…"), kind + 1}, {display.Lit("WOULD HAVE RUN"), with + 1}, {display.Lit("WHEN"), p.Left}} {
+		p.Text(screen.Muted, p.Pad(p.Truncate(h.text, max(0, h.cells-1)), min(h.cells, p.Left)))
+	}
+}
+
+// drawRule draws the row of a kind of client: its severity, when it runs a call, with which arguments, and at
+// which moment that is.
+func drawRule(p *screen.Pen, of string, r *ruleResult, g screen.Surface) {
 	p.TextOn(r.alarm, g, r.sign.Between("", " "))
-	p.TextOn(screen.Plain, g, p.Pad(p.Clean(e.String()), ruleName).Between("", "  "))
-	verdict, delta := p.Clean(r.Outcome.String()), display.Text{}
-	if r.delta >= 0 {
-		delta = deltaName(p.Drawer, r.delta)
-	}
-	if narrow {
-		p.TextOn(r.role, g, p.Pad(verdict, ruleVerdict))
-		p.TextOn(screen.Muted, g, delta.Between("", " "))
-	} else {
-		p.TextOn(r.role, g, p.Pad(verdict, ruleVerdict).Between("", "  "))
-		p.TextOn(screen.Muted, g, p.Format("%s  %s  ", p.Pad(delta, ruleDelta), p.Pad(r.at, ruleTime)))
-	}
-	p.TextOn(screen.StringToken, g, r.with)
+	kind, with, at := ruleColumns(p.Left)
+	p.TextOn(screen.Plain, g, p.Pad(p.Truncate(p.Clean(of), kind), kind+1))
+	p.TextOn(r.role, g, p.Pad(p.Truncate(r.with, with), with+1))
+	p.TextOn(screen.Plain, g, p.Truncate(r.at, at))
 }

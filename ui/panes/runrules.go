@@ -21,8 +21,11 @@ type RunRules struct {
 	of    stream.Ref
 	key   runRulesKey
 	rules []ruleResult
+	all   bool           // all kinds of clients are shown
+	heads int            // rows of the heads of the columns
 	open  stream.RunRule // the open rule, with its lines below, or noRule
 	lines []runRuleLine
+	only  ruleResult // of a client that runs only complete and valid calls
 	worst screen.Role
 	times callTimes
 }
@@ -37,6 +40,7 @@ type runRulesKey struct {
 	kept                stream.Retention
 	closed              bool
 	open                stream.RunRule
+	shown               bool // all kinds of clients
 	got                 int
 	all                 int // number of events of all turns while the pane is shown, because it compares calls
 }
@@ -45,6 +49,7 @@ type runRulesKey struct {
 type runRuleLine struct {
 	of   stream.RunRule // noRule after all rules
 	head bool
+	only bool // the row of a client that runs only complete and valid calls
 	role screen.Role
 	text display.Text
 	call stream.Ref // the call whose times it shows, if its Call is not 0
@@ -66,7 +71,12 @@ func (x *RunRules) Keys() []screen.Binding {
 	case at != noRule && at == x.open:
 		enter.Hint = "go to moment"
 	}
-	return x.keys([]screen.Binding{enter}, x.CursorKeys("", x.MoveTo), x.End, "copy", "zoom", "search", "next")
+	show := func(all bool) func() { return func() { x.all = all } }
+	more := screen.Key("+", "all kinds", "show all kinds of clients", show(true))
+	if x.all {
+		more = more.WithoutHint()
+	}
+	return x.keys([]screen.Binding{enter, more, screen.Key("-", "", "show the worst kinds of clients", show(false))}, x.CursorKeys("", x.MoveTo), x.End, "copy", "zoom", "search", "next")
 }
 
 // selectedRule returns the rule at the cursor, or the one whose lines the cursor is in.
@@ -114,30 +124,28 @@ func (x *RunRules) Back() (closed bool) {
 	return closed
 }
 
-// Label returns the name and the number of rules, in the colour of the worst one, without the warnings
-// that every streamed call has.
+// Label returns the name.
 func (x *RunRules) Label() Label {
-	l := Label{Short: display.Lit("WOULD RUN"), Role: x.worst}
-	if len(x.rules) > 0 {
-		l.Name, l.Count = display.Lit("WHEN CODE WOULD RUN"), screen.Count(len(x.rules))
-	}
-	return l
+	return Label{Name: display.Lit("Would run"), Short: display.Lit("Runs"), Role: x.worst, Empty: len(x.rules) == 0}
 }
 
 // rowText returns the text of a row.
 func (x *RunRules) rowText(row int) string {
 	line := x.lines[row]
-	if !line.head {
+	switch {
+	case line.only:
+		return onlyKind + " " + x.only.with.String()
+	case !line.head:
 		return line.text.String()
 	}
 	r := &x.rules[line.of]
-	return line.of.String() + " " + r.Outcome.String() + " " + r.with.String()
+	return ruleKinds[line.of] + " " + line.of.String() + " " + r.Outcome.String() + " " + r.with.String()
 }
 
 // Extend updates the pane for the selection.
 func (x *RunRules) Extend(s *Context, w, h int) {
 	c := s.Of()
-	key := runRulesKey{of: c.asRef(), width: w, open: x.open}
+	key := runRulesKey{of: c.asRef(), width: w, open: x.open, shown: x.all}
 	if c.Turn != nil {
 		key.kept, key.closed, key.events = c.Turn.Retention, c.Turn.Closed(), c.Turn.Events
 	}
@@ -157,8 +165,17 @@ func (x *RunRules) Extend(s *Context, w, h int) {
 		x.of, x.key, x.view = key.of, key, s.View
 		x.buildLines(s, c, w)
 	}
-	x.Fit(len(x.lines), titleRow, h)
+	if x.heads = 0; h > minHeadedRows && len(x.rules) > 0 {
+		x.heads = 1
+	}
+	x.Fit(len(x.lines), titleRow+x.heads, h)
 }
+
+// minHeadedRows is the height of the pane above which the columns have heads.
+const minHeadedRows = 3
+
+// WantedRows returns the number of rows, with the heads of the columns.
+func (x *RunRules) WantedRows() int { return x.Rows + min(1, len(x.rules)) }
 
 // maxRuleTokens is the maximum size, in tokens, of a growing call whose rules are shown: one rule reads
 // all tokens.
@@ -178,11 +195,15 @@ func (x *RunRules) buildLines(s *Context, c Selection, w int) {
 		if x.rules = append(x.rules, r); r.alarm == screen.Bad {
 			x.worst = screen.Bad
 		}
+	}
+	for _, e := range x.shownKinds() {
 		x.lines = append(x.lines, runRuleLine{of: e, head: true})
 		if e == x.open {
 			x.appendDetail(s, c, e, w)
 		}
 	}
+	x.only = onlyValid(s.View, c, s.Pen)
+	x.lines = append(x.lines, runRuleLine{of: noRule, only: true})
 	x.lines = append(x.lines, toolRuleLines(s.View, c.Turn, c.Call, w, s.Pen)...)
 	x.lines = append(x.lines, latencyLines(s, c, w)...)
 	if x.key.all > 0 {
@@ -193,8 +214,14 @@ func (x *RunRules) buildLines(s *Context, c Selection, w int) {
 // Draw draws row y of the pane into the field.
 func (x *RunRules) Draw(p *screen.Pen, y int, focused bool) {
 	defer p.Fill(screen.Bare)
-	row := x.Top + y - titleRow
-	if y == 0 || row >= len(x.lines) {
+	row := x.Top + y - titleRow - x.heads
+	switch {
+	case y == 0:
+		return
+	case x.heads > 0 && y == titleRow:
+		drawRuleHeads(p)
+		return
+	case row >= len(x.lines):
 		return
 	}
 	line, g := x.lines[row], screen.Bare
@@ -206,12 +233,14 @@ func (x *RunRules) Draw(p *screen.Pen, y int, focused bool) {
 		}
 	}
 	p.TextOn(screen.Accent, g, mark)
-	if !line.head {
+	switch {
+	case line.only:
+		drawRule(p, onlyKind, &x.only, g)
+	case line.head:
+		drawRule(p, ruleKinds[line.of], &x.rules[line.of], g)
+	default:
 		p.TextOn(line.role, g, line.text)
-		p.Fill(g)
-		return
 	}
-	x.drawRule(p, line.of, g)
 	p.Fill(g)
 }
 
@@ -235,7 +264,7 @@ func (x *RunRules) appendDetail(s *Context, c Selection, e stream.RunRule, w int
 	}
 	run := x.rules[e].RuleRun
 	if run.Event > 0 && !run.Replaced && run.Bytes > 0 {
-		text, how := ranArgs(c.Call, run, e)
+		text, how := present.RanArgs(c.Call, run, e)
 		say(screen.Muted, fmt.Sprintf("with %s of %s%s:", screen.Bytes(run.Bytes), screen.Bytes(c.Call.ArgsLen()), how))
 		say(screen.StringToken, string(text[:min(len(text), maxArgsShown)]))
 		if n := len(text) - maxArgsShown; n > 0 {
@@ -271,7 +300,7 @@ func RunReport(v *providers.View, t *stream.Turn, c *stream.Call, e stream.RunRu
 	case run.Event == 0 && run.Outcome == stream.NotYet:
 		return text + " has not run " + name + " yet."
 	case run.Outcome == stream.Refuses:
-		return fmt.Sprintf("%s never runs %s: %s.", text, name, noObject(c))
+		return fmt.Sprintf("%s never runs %s: %s.", text, name, present.NotObjectText(c))
 	case run.Event == 0:
 		return text + " never runs " + name + "."
 	}
@@ -288,7 +317,7 @@ func RunReport(v *providers.View, t *stream.Turn, c *stream.Call, e stream.RunRu
 	case run.Bytes == 0:
 		text += ", without arguments"
 	default:
-		with, how := ranArgs(c, run, e)
+		with, how := present.RanArgs(c, run, e)
 		text += fmt.Sprintf(", with %s (%d of %d bytes%s)", stream.Clip(with, 0, 200), run.Bytes, c.ArgsLen(), how)
 	}
 	if at := differenceText(c, e, run); at != "" {
@@ -310,13 +339,13 @@ func differenceText(c *stream.Call, e stream.RunRule, r stream.RuleRun) string {
 	case r.Event == 0, r.Replaced:
 		return ""
 	case r.Outcome == stream.RunBroken:
-		return "these are " + noObject(c)
+		return "these are " + present.NotObjectText(c)
 	case len(bytes.TrimSpace(c.Args()[r.Bytes:])) == 0:
 		return ""
 	case c.Freeform():
 		return fmt.Sprintf("the final text continues after byte %s", screen.Count(r.Bytes))
 	case c.Lexer().Err() != nil:
-		return "the final arguments are " + noObject(c)
+		return "the final arguments are " + present.NotObjectText(c)
 	case e == stream.AnyArgs && !json.Valid(c.Args()[:r.Bytes]):
 		return "that is text, not JSON; the final arguments differ at $"
 	case r.Outcome != stream.RunWrong && r.Outcome != stream.RunIncomplete:

@@ -7,7 +7,6 @@ import (
 	"toolscope/stream/json"
 	"toolscope/ui/display"
 	"toolscope/ui/layout"
-	"toolscope/ui/present"
 	"toolscope/ui/screen"
 )
 
@@ -20,43 +19,43 @@ type Subject struct {
 	scene   *Context
 	width   int
 	height  int
-	more    bool        // the call has extra facts
+	callout callout
+	facts   bool        // there is room for the facts below the arguments
 	string  *openString // nil if none is open
-	worst   worstFinding
 }
 
 // NewSubject returns the pane.
 func NewSubject(h Host) *Subject { return &Subject{host: h} }
 
-// Minimum widths, in cells, for more content.
-const (
-	wideGutter = 60 // a gutter of its own
-	aboutBelow = 72 // a row about the call, under the title
-	aboutAside = 100
-	aboutRows  = 10 // minimum height for that row
-)
+// documentGutter is the number of cells before the arguments, for the signs of findings.
+const documentGutter = 3
 
 // Extend updates the pane for the selection.
 func (s *Subject) Extend(scene *Context, w, h int) {
 	s.scene, s.width, s.height = scene, w, h
 	c, t := s.currentSelection().Call, s.currentSelection().Turn
 	s.Raw, s.Spaced, s.When = scene.Raw, scene.Spaced, func(event int32) display.Text { return EventTime(scene.View, event) }
-	if s.Gutter = 3; w < wideGutter {
-		s.Gutter = 1
-	}
+	s.Gutter = documentGutter
+	s.callout.updateRows(scene, s.currentSelection(), w)
 	s.Head, s.Summary.Head = s.headRows(), s.headRows()
 	before := s.of
-	s.Wants, s.more = "", false
+	s.Wants = ""
 	if c != nil {
-		s.worst.addFindings(c)
-		_, typed := scene.Typed(c.Ref())
-		s.more = typed || len(present.AboutCall(c)) > 0
 		if x := scene.View.Exchange(t.Exchange); x != nil && len(c.Args()) == 0 {
 			s.Wants = x.RequiredArgs(c)
 		}
 	}
-	s.Show(c, max(1, w-s.Gutter-1), scene.Pen.Drawer)
+	s.Show(c, max(1, w-s.Gutter-Margin), scene.Pen.Drawer)
 	s.Document.Extend(max(1, h-s.headRows()))
+	if c != nil && s.of != before && !c.MayGrow() && s.FullHeight() > s.Document.Height {
+		if f := s.callout.finding; f != nil && f.Offset >= 0 && s.Text == nil {
+			s.Document.GoTo(min(f.Offset, max(0, len(c.Args())-1)))
+			s.Document.showNote()
+		}
+	}
+	if s.facts = c != nil && h-s.headRows() >= s.FullHeight()+factRows && !scene.Bare; s.facts {
+		s.Document.Extend(max(1, h-s.headRows()-factRows))
+	}
 	if s.string != nil && (s.of != before || c == nil) {
 		s.string = nil
 	}
@@ -74,29 +73,21 @@ func (s *Subject) Extend(scene *Context, w, h int) {
 // currentSelection returns the current selection.
 func (s *Subject) currentSelection() Selection { return s.scene.Of() }
 
-// headRows returns how many rows are above the content.
-func (s *Subject) headRows() int {
-	switch {
-	case s.scene.Bare:
-		return 0
-	case s.height < aboutRows:
-		return 1
-	case s.currentSelection().Call == nil:
-		return 2
-	}
-	rows := 1
-	if s.aboutBelow() {
-		rows++
-	}
-	if s.more {
-		rows++
-	}
-	return rows
-}
+// factRows is the number of rows of the facts, with a blank row before and after them.
+const factRows = 3
 
-// aboutBelow reports whether the facts of the call have their own row.
-func (s *Subject) aboutBelow() bool {
-	return s.height >= aboutRows && s.width >= aboutBelow && (s.width < aboutAside || s.scene.Piled)
+// headRows returns how many rows are above the content: the title, the callout, and a blank row.
+func (s *Subject) headRows() int {
+	rows := len(s.callout.lines)
+	switch {
+	case s.scene.Large:
+		return 0
+	case s.scene.Bare:
+		return min(rows, max(0, s.height-2))
+	case rows > 0:
+		rows++
+	}
+	return min(1+rows, max(1, s.height-2))
 }
 
 // Keys returns the keys that move in the arguments by row and by token, fold, and open strings. For a turn
@@ -210,8 +201,26 @@ func (s *Subject) Label() Label { return Label{Name: display.Lit("the document")
 // Spans returns nothing: the document scrolls to a highlight.
 func (*Subject) Spans(*screen.Pen) display.Text { return display.Text{} }
 
-// WantedRows is not used: the document gets the rows that the tabs leave.
-func (s *Subject) WantedRows() int { return s.Rows }
+// WantedRows returns the number of rows, with those above and below the content.
+func (s *Subject) WantedRows() int {
+	if s.scene != nil && s.currentSelection().Call != nil && s.string == nil && !s.scene.Bare {
+		return s.RowsWithoutFacts() + factRows
+	}
+	return s.RowsWithoutFacts()
+}
+
+// RowsWithoutFacts returns the number of rows without those of the facts below the arguments.
+func (s *Subject) RowsWithoutFacts() int {
+	switch {
+	case s.scene == nil:
+		return 1
+	case s.string != nil:
+		return s.headRows() + s.string.Rows
+	case s.currentSelection().Call == nil:
+		return s.headRows() + s.Summary.Rows
+	}
+	return s.headRows() + s.FullHeight()
+}
 
 // GoTo goes to a match of Find.
 func (s *Subject) GoTo(hit int) {
@@ -274,23 +283,27 @@ func (s *Subject) Visible() (first, last, of int) {
 	return s.Document.Visible()
 }
 
-// Draw draws row y: the title and facts, then the arguments of the call or the summary of the turn.
+// Draw draws row y: the title, the callout, the arguments of the call or the summary of the turn, and the facts.
 func (s *Subject) Draw(p *screen.Pen, y int, focused bool) {
 	defer p.Fill(screen.Bare)
-	head := s.headRows()
+	head, title := s.headRows(), 1
+	if s.scene.Bare {
+		title = 0
+	}
 	switch c, t := s.currentSelection().Call, s.currentSelection().Turn; {
+	case y >= title && y < head:
+		if y-title < len(s.callout.lines) {
+			s.callout.draw(p, y-title)
+		}
 	case c != nil && y >= head && s.string != nil:
 		s.drawString(p, c, y-head)
+	case c != nil && s.facts && y == head+s.FullHeight()+1:
+		p.Spaces(screen.Bare, s.Gutter)
+		p.TextOn(screen.Muted, screen.Bare, s.callFacts(p, p.Left-1))
 	case c != nil && y >= head:
 		s.Document.Draw(p, s.Top+y-head, focused)
 	case c != nil && y == 0:
 		s.drawCallHead(p, c, focused)
-	case c != nil && y == 1 && s.aboutBelow():
-		p.Spaces(screen.Bare, s.Gutter)
-		p.TextOn(screen.Muted, screen.Bare, s.callFacts(p, p.Left))
-	case c != nil:
-		p.Spaces(screen.Bare, s.Gutter)
-		p.TextOn(screen.Muted, screen.Bare, s.moreFacts(p, p.Left))
 	case t != nil && y >= head:
 		s.Summary.Draw(p, y-head)
 	case t != nil && y == 0:
@@ -330,7 +343,7 @@ func (s *Subject) Click(x, y int) (again bool) {
 	if s.currentSelection().Call != nil {
 		return s.Document.Click(x, y)
 	}
-	if c := s.Summary.callAt(y); c != nil {
+	if c := s.Summary.callAt(x, y); c != nil {
 		s.host.Choose(c.Ref())
 	}
 	return false

@@ -13,110 +13,192 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Summary is the content of the document pane while a turn is selected: its purpose and faults, its text,
-// a row for each call, and other facts of the response. While the text grows, the view follows its end.
+// Summary is the page of a turn, which the document pane shows while a turn is selected: prompt, text, calls, tokens,
+// cost, time and file, and below them the details. While the text grows, the view follows its end.
 type Summary struct {
 	screen.Window
 	view   *providers.View
 	of     stream.Ref // the turn, NoRef for none
 	closed bool       // the turn has ended; at an earlier moment it is open again
-	texted bool       // it has text
+	width  int
 	calls  int
+	inRow  []callItem // the calls, if they fit in one row
 	facts  []fact
 	head   []factLine // the rows before the text, made from the facts
 	foot   []factLine // and those after the calls
 	text   *layout.Text
 }
 
-// factLine is a row about the response.
+// factLine is a row with a label and a text.
 type factLine struct {
-	word string
-	text display.Text
-	role screen.Role
+	word  string
+	cells int // before the text
+	text  display.Text
+	role  screen.Role
 }
 
-const factColumn = 14 // cells before a fact
+// callItem is a call in a row of calls.
+type callItem struct {
+	call  *stream.Call
+	role  screen.Role
+	sign  display.Text
+	about display.Text // its name and size
+}
+
+// Cells before the labels of the page, before its texts, and before the texts of the details.
+const (
+	pageLeft     = 3
+	pageColumn   = 12
+	detailColumn = 16
+	narrowPage   = 60 // the width below which there are two cells fewer before a label
+	callGap      = 3  // cells between two calls
+)
+
+// labelsAt returns the number of cells before the labels.
+func (s *Summary) labelsAt() int {
+	if s.width < narrowPage {
+		return 1
+	}
+	return pageLeft
+}
+
+// textsAt returns the number of cells before the texts of the page.
+func (s *Summary) textsAt() int { return pageColumn - pageLeft + s.labelsAt() }
 
 // Extend updates the summary of the turn.
 func (s *Summary) Extend(facts []fact, v *providers.View, t *stream.Turn, width, height int, p *screen.Pen) {
 	if reopened := s.closed && !t.Closed(); s.view == nil || t.Ref() != s.of || reopened {
 		*s = Summary{of: t.Ref(), Window: screen.Window{Stick: !t.Closed()}}
 	}
-	s.view, s.closed, s.texted, s.calls = v, t.Closed(), len(t.Text) > 0, len(t.Calls)
-	if s.text == nil || s.text.Width() != width || s.text.Len() > len(t.Text) {
-		s.text, s.facts = layout.NewText(width, p.Drawer), nil
+	resized := s.width != width
+	s.view, s.closed, s.calls, s.width = v, t.Closed(), len(t.Calls), width
+	room := max(width-s.textsAt(), 8)
+	if s.text == nil || s.text.Width() != room || s.text.Len() > len(t.Text) {
+		s.text = layout.NewText(room, p.Drawer)
 	}
 	s.text.Extend(t.Text, t.Closed())
-	if !slices.Equal(facts, s.facts) {
+	if resized || !slices.Equal(facts, s.facts) {
 		s.facts = facts
-		s.wrapFacts(max(width-factColumn, 8), p.Drawer)
+		s.wrapFacts(p.Drawer)
 	}
+	s.inRow = callsInRow(p, t.Calls, room)
 	s.Stick = s.Stick && !t.Closed()
-	s.Beyond = len(s.foot) + 1 + len(t.Calls)
-	s.Resize(s.callsAt()+len(t.Calls)+len(s.foot), height)
+	s.Beyond = len(s.foot) + 1 + s.callRows()
+	s.Resize(s.callsAt()+s.callRows()+len(s.foot), height)
 }
 
-// callAt returns the call of row y, or nil.
-func (s *Summary) callAt(y int) *stream.Call {
+// maxCallsInRow is the maximum number of calls in one row.
+const maxCallsInRow = 12
+
+// callsInRow returns the calls as one row, or nil if they don't fit in so many cells.
+func callsInRow(p *screen.Pen, calls []*stream.Call, room int) (items []callItem) {
+	if len(calls) > maxCallsInRow {
+		return nil
+	}
+	for _, c := range calls {
+		v := present.VerdictOfCall(c)
+		item := callItem{c, v.Role, verdictSign(p, v), display.Join(p.Name(present.CallName(c.Name)), screen.Bytes(c.ArgsLen()).Between("  ", ""))}
+		if room -= item.cellCount() + callGap; room+callGap < 0 {
+			return nil
+		}
+		items = append(items, item)
+	}
+	return items
+}
+
+func (i *callItem) cellCount() int { return i.sign.Width() + 1 + i.about.Width() }
+
+// callRows returns the number of rows of the calls.
+func (s *Summary) callRows() int {
+	if len(s.inRow) > 0 {
+		return 1
+	}
+	return s.calls
+}
+
+// callAt returns the call at a cell, or nil.
+func (s *Summary) callAt(x, y int) *stream.Call {
 	if s.view == nil {
 		return nil
 	}
 	t, _ := s.view.Find(s.of)
-	if row := s.RowAt(y); t != nil && row >= s.callsAt() && row < s.callsAt()+len(t.Calls) {
-		return t.Calls[row-s.callsAt()]
+	row := s.RowAt(y) - s.callsAt()
+	if t == nil || row < 0 || row >= s.callRows() {
+		return nil
 	}
-	return nil
+	at := s.textsAt()
+	for i := range s.inRow {
+		if at += s.inRow[i].cellCount() + callGap; x < at {
+			return s.inRow[i].call
+		}
+	}
+	return t.Calls[min(row, len(t.Calls)-1)]
 }
 
 // callsAt returns the row of the first call.
-func (s *Summary) callsAt() int {
-	n := len(s.head) + len(s.text.Rows())
-	if s.texted {
-		n++ // a blank row
-	}
-	return n
-}
+func (s *Summary) callsAt() int { return len(s.head) + len(s.text.Rows()) }
 
-// firstFacts are the facts before the text; laterFacts come right after the calls.
+// Labels of the facts before the text, and of those after the calls. All others are details.
 var (
-	firstFacts = []string{"error", "ended by", "prompt", "responds to", "purpose"}
-	laterFacts = []string{"usage", "cost", "rates", "all turns", "finish", "took", "from"}
+	firstFacts = []string{"error", "ended by", "asked"}
+	laterFacts = []string{"tokens", "cost", "time", "file"}
 )
 
 // wrapFacts builds the rows of the facts.
-func (s *Summary) wrapFacts(width int, draw display.Drawer) {
+func (s *Summary) wrapFacts(draw display.Drawer) {
 	s.head, s.foot = s.head[:0], s.foot[:0]
 	for _, word := range firstFacts {
-		s.head = s.appendFacts(s.head, width, draw, func(f fact) bool { return f.word == word })
-	}
-	if len(s.head) > 0 {
-		s.head = append(s.head, factLine{})
-	}
-	if s.calls > 0 {
-		s.foot = append(s.foot, factLine{})
+		s.head = s.appendFacts(s.head, s.textsAt(), draw, func(f fact) bool { return f.word == word })
 	}
 	for _, word := range laterFacts {
-		s.foot = s.appendFacts(s.foot, width, draw, func(f fact) bool { return f.word == word })
+		s.foot = s.appendFacts(s.foot, s.textsAt(), draw, func(f fact) bool { return f.word == word })
 	}
-	s.foot = s.appendFacts(s.foot, width, draw, func(f fact) bool {
+	page := len(s.foot)
+	s.foot = s.appendFacts(append(s.foot, factLine{}), detailColumn-pageLeft+s.labelsAt(), draw, func(f fact) bool {
 		return !slices.Contains(firstFacts, f.word) && !slices.Contains(laterFacts, f.word)
 	})
+	if len(s.foot) == page+1 {
+		s.foot = s.foot[:page]
+	}
 }
 
 // appendFacts adds the rows of some facts; a fact without a label belongs to the previous one.
-func (s *Summary) appendFacts(to []factLine, width int, draw display.Drawer, wanted func(fact) bool) []factLine {
+func (s *Summary) appendFacts(to []factLine, column int, draw display.Drawer, wanted func(fact) bool) []factLine {
 	is := false
 	for _, f := range s.facts {
 		if is = f.word == "" && is || f.word != "" && wanted(f); !is {
 			continue
 		}
 		word := f.word
-		for _, line := range display.Wrap(draw.Clean(f.text), width) {
-			to = append(to, factLine{word, line, f.role})
+		for _, line := range wrapParts(draw, f.text, max(s.width-column, 8)) {
+			to = append(to, factLine{word, column - s.labelsAt(), line, f.role})
 			word = ""
 		}
 	}
 	return to
+}
+
+// wrapParts wraps a text between its parts if it can, so that no figure is split.
+func wrapParts(draw display.Drawer, text string, width int) (lines []display.Text) {
+	glyphs := screen.UnicodeGlyphs
+	if draw.ASCII {
+		glyphs = screen.ASCIIGlyphs
+	}
+	sep := glyphs.Dot.Between(" ", " ")
+	line := display.Text{}
+	for part := range strings.SplitSeq(text, sep.String()) {
+		next := draw.Clean(part)
+		if !line.Empty() {
+			if both := display.Join(line, sep, next); both.Width() <= width {
+				line = both
+				continue
+			}
+			lines = append(lines, line)
+		}
+		wrapped := display.Wrap(next, width)
+		lines, line = append(lines, wrapped[:len(wrapped)-1]...), wrapped[len(wrapped)-1]
+	}
+	return append(lines, line)
 }
 
 // fact is a label and its text.
@@ -138,7 +220,7 @@ func TurnFacts(v *providers.View, b *Costs, t *stream.Turn, g *screen.Glyphs) []
 		add("request", strings.TrimSpace(x.Head.Method+" "+x.Head.URL))
 		facts = append(facts, requestFacts(v, b, t, g)...)
 		add("model", t.Model)
-		add("from", x.Head.File) // a file, or the provider
+		add("file", x.Head.File)
 		add("found in", x.Head.Wrappers)
 		add("unknown", strings.Join(x.Head.Lacks, "; "))
 		if others := v.Others(); others.Count > 0 && x.Head.Wrappers != "" {
@@ -158,12 +240,12 @@ func TurnFacts(v *providers.View, b *Costs, t *stream.Turn, g *screen.Glyphs) []
 	}
 	add("parent call", t.Parent)
 	add("response id", t.ID)
-	add("finish", present.FinishText(t))
-	add("usage", usageText(t.Usage, g.Dot))
+	add("tokens", usageText(t.Usage, g.Dot))
 	if present.IsPlain(t) {
 		return append(facts, plainFacts(v, t)...)
 	}
-	facts = append(facts, b.costFacts(t, g.None)...)
+	add("time", timeText(v, t, g))
+	facts = append(facts, b.costFacts(t, g)...)
 	if t.Retention == stream.Dropped {
 		add("calls", callCount(t))
 	}
@@ -171,7 +253,6 @@ func TurnFacts(v *providers.View, b *Costs, t *stream.Turn, g *screen.Glyphs) []
 		add("sent back", FirstSentBack(v, t))
 	}
 	add("events", screen.Count(t.Events).String())
-	add("took", screen.Time(screen.Elapsed(t.OpenedAt, t.ClosedAt)).String())
 	if len(t.Thinking) > 0 {
 		add("reasoning", screen.Bytes(len(t.Thinking)).String())
 	}
@@ -182,6 +263,23 @@ func TurnFacts(v *providers.View, b *Costs, t *stream.Turn, g *screen.Glyphs) []
 		add("ended by", t.EndedBy.String())
 	}
 	return facts
+}
+
+// timeText returns the times of a turn since its request, and its finish reason.
+func timeText(v *providers.View, t *stream.Turn, g *screen.Glyphs) string {
+	var parts []string
+	add := func(word, text string) {
+		if text != "" {
+			parts = append(parts, word+" "+text)
+		}
+	}
+	l := v.Latency(t, nil)
+	add("first token", screen.Time(l.FirstToken).String())
+	if t.Closed() {
+		add("done", screen.Time(l.End).String())
+	}
+	add("finish", present.FinishText(t))
+	return strings.Join(parts, g.Dot.Between(" ", " ").String())
 }
 
 // callCount returns the number of calls of a turn, as text.
@@ -205,48 +303,58 @@ func (s *Summary) Draw(p *screen.Pen, n int) {
 	}
 	row := s.Top + n
 	if row < len(s.head) {
-		s.head[row].draw(p)
+		s.head[row].draw(p, s.labelsAt())
 		return
+	}
+	word := func(word string, first bool) {
+		if !first {
+			word = ""
+		}
+		(&factLine{word: word, cells: s.textsAt() - s.labelsAt()}).draw(p, s.labelsAt())
 	}
 	if n := row - len(s.head); n < len(s.text.Rows()) {
 		r := s.text.Rows()[n]
-		p.Spaces(screen.Bare, 1)
+		word("said", n == 0)
 		p.Bytes(screen.Plain, screen.Bare, screen.TrimEnd(t.Text[r.Start:r.End]))
 		return
 	}
 	switch n := row - s.callsAt(); {
-	case n >= 0 && n < len(t.Calls):
+	case n >= 0 && n < s.callRows() && len(s.inRow) > 0:
+		word("calls", true)
+		for i, item := range s.inRow {
+			if i > 0 {
+				p.Spaces(screen.Bare, callGap)
+			}
+			p.Text(item.role, item.sign.Between("", " "))
+			p.Text(screen.Plain, item.about)
+		}
+	case n >= 0 && n < s.callRows():
+		word("calls", n == 0)
 		drawCallOf(p, t.Calls[n])
-	case n >= len(t.Calls) && n-len(t.Calls) < len(s.foot):
-		s.foot[n-len(t.Calls)].draw(p)
+	case n-s.callRows() < len(s.foot):
+		s.foot[n-s.callRows()].draw(p, s.labelsAt())
 	}
 }
 
-func (l factLine) draw(p *screen.Pen) {
-	p.Text(screen.Muted, p.Format(" %-*s", factColumn-1, l.word))
+func (l *factLine) draw(p *screen.Pen, left int) {
+	p.Spaces(screen.Bare, left)
+	p.Text(screen.Muted, p.Format("%-*s", l.cells, l.word))
 	p.TextOn(l.role, screen.Bare, l.text)
 }
 
 // drawCallOf draws a call of the turn: its state, its name, and its arguments or its fault; on the right
 // its size, and its time.
 func drawCallOf(p *screen.Pen, c *stream.Call) {
-	st, look := c.Status(), screen.CallRole(c)
-	if st == stream.Complete {
-		look = screen.Muted
-	}
-	p.Spaces(screen.Bare, 1)
-	p.Text(look, p.Glyph.Status[st].Between("", " "))
-	name, right := p.Name(c.Name), sizeCells+tookCells
-	if name.Empty() {
-		name = display.Lit("(no name)")
-	}
+	st, v := c.Status(), present.VerdictOfCall(c)
+	p.Text(v.Role, verdictSign(p, v).Between("", " "))
+	name, right := p.Name(present.CallName(c.Name)), sizeCells+tookCells
 	if p.Left < 2*right {
 		right = 0
 	}
 	room := p.Left - right
 	p.Text(screen.Plain, p.Truncate(name, room))
 	if word := p.Clean(st.String()); st != stream.Complete && room > name.Width()+2 {
-		p.Text(look, p.Truncate(word.Between("  ", ""), p.Left-right))
+		p.Text(v.Role, p.Truncate(word.Between("  ", ""), p.Left-right))
 	}
 	if args := c.Args(); len(args) > 0 && p.Left > right+4 {
 		p.Spaces(screen.Bare, 2)

@@ -1,12 +1,12 @@
 package panes
 
 import (
-	"fmt"
+	"path"
 	"strings"
 	"time"
 
+	"toolscope/providers"
 	"toolscope/stream"
-	"toolscope/stream/json"
 	"toolscope/ui/display"
 	"toolscope/ui/present"
 	"toolscope/ui/screen"
@@ -67,39 +67,66 @@ func (h paneTitle) draw(p *screen.Pen, piled, focused bool) {
 	}
 }
 
-// besideSeen is the number of cells of a title that its edges and findings take when the visible range is
-// shown.
-const besideSeen = 16
-
-// drawCallHead draws the name of a call or of its open string, its state, and its findings.
+// drawCallHead draws the name of a call or of its open string, its turn, agent, model and file, and the verdict.
+// If there is little room, the middle goes first.
 func (s *Subject) drawCallHead(p *screen.Pen, c *stream.Call, focused bool) {
-	state := display.Join(p.Glyph.Status[c.Status()], display.Lit(" "), p.Clean(c.Status().String()))
-	h := paneTitle{title: p.Name(c.Name), right: []titlePart{{screen.CallRole(c), state}}}
-	if seen := p.ScrollInfo(s.Visible()); !seen.Empty() && (p.Left >= aboutBelow || p.Left >= h.title.Width()+h.rightCells()+seen.Width()+besideSeen) {
-		h.right = append([]titlePart{{screen.Muted, seen.Between("", " ")}}, h.right...)
+	v := present.VerdictOfCall(c)
+	h := paneTitle{title: p.Name(present.CallName(c.Name)), right: []titlePart{verdictTitle(p, v, v.State.String())}}
+	if seen := p.ScrollInfo(s.Visible()); !seen.Empty() && p.Left >= h.title.Width()+h.rightCells()+seen.Width()+minTitleLine {
+		h.right = append([]titlePart{{screen.Muted, seen}}, h.right...)
 	}
 	if s.Raw {
-		h.right = append([]titlePart{{screen.Plain, display.Lit(" raw ")}}, h.right...)
+		h.right = append([]titlePart{{screen.Plain, display.Lit("raw")}}, h.right...)
 	}
-	if n := len(c.Findings); n > 0 {
-		worst := s.worst.severity
-		sign := strings.TrimSpace(p.Glyph.Severity[worst].String())
-		h.right = append(h.right, titlePart{screen.SeverityRoles[worst], display.Join(display.Lit(" "), p.Clean(sign), display.Lit(" "), screen.Count(n))})
-	}
-	switch {
-	case s.string != nil:
+	if s.string != nil {
 		h.title = s.string.titleText(p, p.Left-h.rightCells()-8)
-	case c.Name == "":
-		h.title = display.Lit("(no name)")
-	}
-	if s.string == nil {
-		room := p.Left - h.title.Width() - h.rightCells() - 8
-		h.beside = screen.ShortID(p.Name(screen.ElideMiddle(c.ID)), room)
-		if room -= h.beside.Width() + 4; s.width >= aboutAside && !s.scene.Piled {
-			h.beside = display.Join(h.beside, s.callFacts(p, room).Between("  ", ""))
-		}
+	} else {
+		h.beside = joinFitting(p, s.titleFacts(p), p.Left-h.title.Width()-h.rightCells()-minTitleLine)
 	}
 	h.draw(p, s.scene.Piled, focused)
+}
+
+// minTitleLine is the number of cells of a title that its edges and the gaps take.
+const minTitleLine = 10
+
+// verdictTitle returns the verdict as the right end of a title; healthy is its word if nothing is wrong.
+func verdictTitle(p *screen.Pen, v present.Verdict, healthy string) titlePart {
+	role, words := v.Role, v.Words
+	if words == "" {
+		words = healthy
+	}
+	if v.Harm == present.Healthy && v.State == stream.Complete {
+		role = screen.Good
+	}
+	return titlePart{role, display.Join(verdictSign(p, v), display.Lit(" "), p.Clean(words))}
+}
+
+// verdictSign returns the sign of a verdict: that of a severity if a finding decides it, else that of the state.
+func verdictSign(p *screen.Pen, v present.Verdict) display.Text {
+	switch v.Harm {
+	case present.HarmError:
+		return p.Glyph.Severity[stream.Error]
+	case present.HarmWarn:
+		return p.Clean(strings.TrimSpace(p.Glyph.Severity[stream.Warn].String()))
+	}
+	return p.Glyph.Status[v.State]
+}
+
+// titleFacts returns the turn of a call, its agent, its model, and its file if there are several.
+func (s *Subject) titleFacts(p *screen.Pen) (facts []display.Text) {
+	t := s.currentSelection().Turn
+	facts = append(facts, p.Format("turn %d", t.Number+1))
+	if name := agentName(t.Request); name != "" {
+		facts = append(facts, p.Name(name))
+	}
+	if t.Model != "" {
+		facts = append(facts, p.Name(present.ShortModel(t.Model)))
+	}
+	if x := s.scene.View.Exchange(t.Exchange); s.scene.Files && x != nil && x.Head.File != "" {
+		base := path.Base(x.Head.File)
+		facts = append(facts, p.Name(strings.TrimSuffix(base, path.Ext(base))))
+	}
+	return facts
 }
 
 // rightCells returns the width of the right part.
@@ -110,43 +137,34 @@ func (h paneTitle) rightCells() (cells int) {
 	return cells
 }
 
-// worstFinding caches the worst finding of a call. Each finding is read once.
-type worstFinding struct {
-	of       stream.Ref
-	seen     int
-	severity stream.Severity
+// phaseFacts say what the provider said about the arguments.
+var phaseFacts = [...]string{
+	stream.PhaseAnnounced: "not begun", stream.PhaseOpen: "not finished", stream.PhaseSealed: "finished", stream.PhaseEnded: "nothing",
+	stream.PhaseTruncated: "cut", stream.PhaseAborted: "nothing", stream.PhaseRejected: "refused", stream.PhaseUnseen: "not seen",
 }
 
-func (g *worstFinding) addFindings(c *stream.Call) {
-	if c.Ref() != g.of || len(c.Findings) < g.seen {
-		*g = worstFinding{of: c.Ref()}
-	}
-	for _, f := range c.Findings[g.seen:] {
-		g.severity = max(g.severity, f.Severity)
-	}
-	g.seen = len(c.Findings)
-}
-
-// callFacts returns the phase and syntax of a call, its size and times, as many as fit.
+// callFacts returns the size of a call, what only some calls have, what the provider said, its times, and its id, as
+// many as fit.
 func (s *Subject) callFacts(p *screen.Pen, room int) display.Text {
-	c, start := s.currentSelection().Call, s.currentSelection().Turn.OpenedAt
-	size := display.Join(screen.Bytes(c.ArgsLen()), display.Lit(", "), screen.Count(c.Deltas()), display.Lit(" "), p.Glyph.Change)
-	if s.currentSelection().Turn.Retention == stream.Evicted {
-		size = display.Join(screen.Bytes(c.ArgsLen()), display.Lit(", reloading from the file"))
+	c, t := s.currentSelection().Call, s.currentSelection().Turn
+	facts := []display.Text{screen.Bytes(c.ArgsLen()), screen.Plural(c.Deltas(), "delta")}
+	if t.Retention == stream.Evicted {
+		facts = append(facts, display.Lit("reloading from the file"))
 	}
-	facts := []display.Text{p.Format("provider: %s, bytes: %s", c.Phase().String(), bytesSay(c)), size}
-	return joinFitting(p, append(facts, s.timesText(c, start, room-display.Join(facts...).Width()-6)), room)
-}
-
-// moreFacts returns the facts that only some calls have.
-func (s *Subject) moreFacts(p *screen.Pen, room int) display.Text {
-	c := s.currentSelection().Call
-	var facts []display.Text
 	if size, ok := s.scene.Typed(c.Ref()); ok {
 		facts = append(facts, screen.Bytes(size).Between("your result ", ""))
 	}
 	for _, f := range present.AboutCall(c) {
 		facts = append(facts, p.Name(f))
+	}
+	said := p.Clean(phaseFacts[c.Phase()]).Between("provider said: ", "")
+	if finish := present.FinishText(t); finish != "" && !c.MayGrow() {
+		said = display.Join(said, p.Name(finish).Between(" (", ")"))
+	}
+	facts = append(facts, said)
+	facts = append(facts, s.timesText(c, t.OpenedAt, room-joinFitting(p, facts, room).Width()-3))
+	if c.ID != "" {
+		facts = append(facts, p.Name(screen.ElideMiddle(c.ID)).Between("id ", ""))
 	}
 	return joinFitting(p, facts, room)
 }
@@ -195,67 +213,37 @@ func (s *Subject) timesText(c *stream.Call, start time.Duration, room int) displ
 	return took
 }
 
-// bytesSay describes the syntax of a call's arguments.
-func bytesSay(c *stream.Call) string {
-	toks, lex := c.Lexer().Tokens(), c.Lexer()
-	switch c.Syntax() {
-	case json.SyntaxEmpty:
-		return "none"
-	case json.SyntaxObject:
-		return "an object"
-	case json.SyntaxDouble:
-		return "a string of JSON"
-	case json.SyntaxConcat:
-		return fmt.Sprintf("%d objects", lex.Docs()+min(1, lex.Depth()))
-	case json.SyntaxTrailing:
-		return "an object, then more"
-	case json.SyntaxFreeform:
-		return "free text"
-	case json.SyntaxBroken:
-		if err := lex.Err(); err != nil {
-			return "not JSON from byte " + screen.Count(err.Offset).String()
-		}
-		return "not JSON"
-	case json.SyntaxOther:
-		for _, t := range toks.All() {
-			if word := valueWords[t.Kind]; word != "" {
-				return word
-			}
-		}
-		return "not an object"
-	}
-	if word := valueWords[lastKind(toks)]; lex.Open() && word != "" {
-		return "inside " + word
-	}
-	if d := lex.Depth(); d > 0 && lex.Closer(d) == ']' {
-		return "inside an array"
-	}
-	return "inside an object"
-}
-
-var valueWords = map[json.TokenKind]string{
-	json.ObjectOpen: "an object", json.ArrayOpen: "an array", json.Key: "a key", json.String: "a string", json.Number: "a number",
-	json.True: "true", json.False: "false", json.Null: "null",
-}
-
-func lastKind(toks json.TokenList) json.TokenKind {
-	if toks.Len() == 0 {
-		return json.Space
-	}
-	return toks.At(toks.Len() - 1).Kind
-}
-
 // LongName is the width that a name keeps before the facts next to it are shown.
 const LongName = 24
 
-// drawTurnHead draws the number and title of a turn, its cost, and its state.
+// drawTurnHead draws the number and title of a turn, its agent and model, its cost, and its verdict.
 func (s *Subject) drawTurnHead(p *screen.Pen, focused bool) {
 	t := s.currentSelection().Turn
-	st, look, word := screen.TurnLook(t)
-	h := paneTitle{right: []titlePart{{look, display.Join(p.Glyph.Status[st], display.Lit(" response "), p.Clean(word))}}}
-	if cost := p.Clean(s.scene.Bill.CostOf(t).String()); !cost.Empty() && p.Left > LongName+cost.Width()+h.rightCells() {
-		h.right = append([]titlePart{{screen.Plain, cost.Between("", " ")}}, h.right...)
+	x := s.scene.View.Exchange(t.Exchange)
+	_, _, word := screen.TurnLook(t)
+	h := paneTitle{title: p.Format("turn %d", t.Number+1), right: []titlePart{verdictTitle(p, present.VerdictOfTurn(x, t), word)}}
+	facts := append(s.titleFacts(p)[1:], startedText(p, s.scene.View, t))
+	if title := present.TurnTitle(x, t); title != t.Model {
+		facts = append(facts, p.Name(title))
 	}
-	h.title = p.Format("turn %d  %s", t.Number+1, p.Name(present.TurnTitle(s.scene.View.Exchange(t.Exchange), t)))
+	if cost := p.Clean(s.scene.Bill.CostOf(t).String()); !cost.Empty() && p.Left > LongName+cost.Width()+h.rightCells() {
+		h.right = append([]titlePart{{screen.Plain, cost}}, h.right...)
+	}
+	h.beside = joinFitting(p, facts, p.Left-h.title.Width()-h.rightCells()-minTitleLine)
 	h.draw(p, s.scene.Piled, focused)
+}
+
+// startedText says which agent asked the agent of a turn, "" if none did.
+func startedText(p *screen.Pen, v *providers.View, t *stream.Turn) display.Text {
+	if t.Request == nil || t.Request.StartedBy.Call == 0 {
+		return display.Text{}
+	}
+	by, _ := v.Find(t.Request.StartedBy)
+	if by == nil {
+		return display.Text{}
+	}
+	if name := agentName(by.Request); name != "" {
+		return p.Format("%s asked it in turn %d", p.Name(name), by.Number+1)
+	}
+	return p.Format("asked in turn %d", by.Number+1)
 }

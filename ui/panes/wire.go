@@ -20,11 +20,19 @@ type Wire struct {
 	next   int              // first event of the timeline not yet read
 	Events []int32          // events shown, one per row
 	deltas []int32          // for each row: the delta it brought, or -1
+	pings  []pingRun        // of the rows that have heartbeats
 	light  Span             // highlighted argument bytes
 	hits   map[int]bool
 	Open   bool // the selected frame is open below its row
 
 	numbers int // width of the frame numbers
+}
+
+// pingRun is a row of consecutive heartbeats.
+type pingRun struct {
+	row   int
+	last  int32 // the last event
+	count int
 }
 
 // NewWire returns the pane.
@@ -54,7 +62,7 @@ func (w *Wire) Back() (closed bool) {
 
 // Label returns the name and the number of events.
 func (w *Wire) Label() Label {
-	l := Label{Name: display.Lit("WIRE"), Count: screen.Count(len(w.Events)), Role: screen.Plain}
+	l := Label{Name: display.Lit("Wire"), Count: screen.Count(len(w.Events)), Role: screen.Muted, Empty: len(w.Events) == 0}
 	if t := w.currentSelection().Turn; t != nil && t.Retention == stream.Dropped {
 		l.Count, l.Role = display.Lit("not kept"), screen.Muted
 	}
@@ -109,7 +117,14 @@ func (w *Wire) setSelection(v *providers.View, c Selection) {
 func (w *Wire) forgetEvents(events int) {
 	if w.next > events {
 		k, _ := slices.BinarySearch(w.Events, int32(events))
-		w.Events, w.deltas, w.next = w.Events[:k], w.deltas[:k], events
+		w.next = events
+		for n := len(w.pings) - 1; n >= 0 && int(w.pings[n].last) >= events; n-- {
+			if row := w.pings[n].row; row < k { // it has lost some: count them again
+				k, w.next = row, int(w.Events[row])
+			}
+			w.pings = w.pings[:n]
+		}
+		w.Events, w.deltas = w.Events[:k], w.deltas[:k]
 	}
 }
 
@@ -146,6 +161,14 @@ func (w *Wire) addEvent(v *providers.View, c Selection, n int) {
 	} else if !belongsTo(c.Call, v.EventPrefix(n, 0), n) {
 		return
 	}
+	if kind == stream.Heartbeat {
+		if at := len(w.pings) - 1; at >= 0 && w.pings[at].row == len(w.Events)-1 {
+			w.pings[at].last = int32(n)
+			w.pings[at].count++
+			return
+		}
+		w.pings = append(w.pings, pingRun{len(w.Events), int32(n), 1})
+	}
 	delta := int32(-1)
 	if args && c.Call != nil {
 		delta = int32(c.Call.DeltaOf(int32(n)))
@@ -160,6 +183,8 @@ func belongsTo(c *stream.Call, e stream.Event, n int) bool {
 		return e.Kind != stream.Found
 	}
 	switch e.Kind {
+	case stream.Heartbeat:
+		return n >= int(c.OpenedBy) && (c.ClosedBy == 0 || n < int(c.ClosedBy))
 	case stream.CallOpen, stream.CallMeta, stream.Args, stream.Rewrite, stream.Seal:
 		return e.Slot == c.Slot && n >= int(c.OpenedBy) && (c.ClosedBy == 0 || n < int(c.ClosedBy))
 	case stream.Finish, stream.Failure, stream.TurnClose, stream.Gap:
@@ -171,7 +196,12 @@ func belongsTo(c *stream.Call, e stream.Event, n int) bool {
 }
 
 // currentSelection returns the current selection.
-func (w *Wire) currentSelection() Selection { return SelectionOf(w.scene.View.Session(), w.of) }
+func (w *Wire) currentSelection() Selection {
+	if w.scene == nil {
+		return Selection{}
+	}
+	return SelectionOf(w.scene.View.Session(), w.of)
+}
 
 // frameRows is the number of rows that an open frame wants.
 const frameRows = 8

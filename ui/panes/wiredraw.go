@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"toolscope/providers"
 	"toolscope/stream"
@@ -61,11 +62,37 @@ func (w *Wire) Draw(p *screen.Pen, y int, focused bool) {
 			p.TextOn(screen.Muted, g, p.Format("%-4s  ", e.Kind))
 		}
 		p.TextOn(screen.Muted, g, p.Pad(deltaName(p.Drawer, int(delta)), len(fmt.Sprint(c.Call.Deltas()))+1).Between("", "  "))
-		drawArgs(p, e, g)
+		start, _ := c.Call.DeltaSpan(int(delta))
+		drawArgs(p, e, g, wrongFrom(c.Call)-start)
+	case e.Kind == stream.Heartbeat:
+		w.drawPings(p, v, row, g)
 	default:
 		drawEvent(p, e, g)
 	}
 	p.Fill(g)
+}
+
+// wrongFrom returns the offset of the first argument byte that is not JSON.
+func wrongFrom(c *stream.Call) int {
+	if err := c.Lexer().Err(); err != nil {
+		return err.Offset
+	}
+	return len(c.Args())
+}
+
+// drawPings draws a row of heartbeats: how many, and how often they came.
+func (w *Wire) drawPings(p *screen.Pen, v *providers.View, row int, g screen.Surface) {
+	p.TextOn(screen.Muted, g, display.Lit("ping"))
+	at, ok := slices.BinarySearchFunc(w.pings, row, func(r pingRun, row int) int { return r.row - row })
+	if !ok || w.pings[at].count == 1 {
+		return
+	}
+	run := w.pings[at]
+	p.TextOn(screen.Muted, g, display.Join(display.Lit(" "), p.Glyph.Times, screen.Count(run.count)))
+	took := screen.Elapsed(v.EventPrefix(int(w.Events[row]), 0).At, v.EventPrefix(int(run.last), 0).At)
+	if every := screen.Time(took / time.Duration(run.count-1)); took > 0 {
+		p.TextOn(screen.Muted, g, every.Between("  every ", ""))
+	}
 }
 
 // wireWide is the minimum width of a row with times and kinds.
@@ -77,7 +104,7 @@ func drawEvent(p *screen.Pen, e stream.Event, g screen.Surface) {
 	switch e.Kind {
 	case stream.Args, stream.Rewrite:
 		p.TextOn(screen.Muted, g, p.Format("%-4s  ", e.Kind))
-		drawArgs(p, e, g)
+		drawArgs(p, e, g, len(e.Text))
 		return
 	case stream.TurnOpen, stream.TurnMeta:
 		turn := stream.PayloadOf[stream.Opening](e)
@@ -101,22 +128,26 @@ func drawEvent(p *screen.Pen, e stream.Event, g screen.Surface) {
 		r = screen.Bad
 	case stream.Gap:
 		r = screen.Caution
-	case stream.Heartbeat:
-		r = screen.Muted
 	}
 	p.TextOn(screen.Muted, g, p.Format("%-4s  ", kind))
 	p.Bytes(r, g, []byte(text))
 }
 
-// drawArgs draws the argument bytes that an event brought, after the wire bytes if these differ.
-func drawArgs(p *screen.Pen, e stream.Event, g screen.Surface) {
+// drawArgs draws the argument bytes that an event brought, after the wire bytes if these differ. The bytes from
+// wrong on are not JSON.
+func drawArgs(p *screen.Pen, e stream.Event, g screen.Surface, wrong int) {
 	if origin := stream.PayloadOf[stream.WireForm](e); origin.Wire != "" {
 		p.Untrusted(screen.Plain, g, origin.Wire)
 		p.TextOn(screen.Muted, g, p.Glyph.Sep.Between(" ", " "))
 	} else if e.Text == "" {
 		p.TextOn(screen.Muted, g, display.Lit("(empty)"))
 	}
-	p.Bytes(screen.StringToken, g, []byte(e.Text))
+	wrong = max(0, min(wrong, len(e.Text)))
+	p.Bytes(screen.StringToken, g, []byte(e.Text[:wrong]))
+	if g == screen.Bare {
+		g = screen.Growing
+	}
+	p.Bytes(screen.Bad, g, []byte(e.Text[wrong:]))
 }
 
 // maxTextBytes returns the number of bytes of a text to read for the remaining cells of a row. The text

@@ -118,6 +118,9 @@ func OfTurn(v *providers.View, prices *price.Table, t *stream.Turn) Facts {
 	if r := t.Request; r != nil {
 		facts = append(facts, optionalFact("purpose", "purpose", r.Purpose))
 	}
+	if t.Refusal != nil {
+		facts = append(facts, fieldFact("refusal", refusalFacts(t)))
+	}
 	facts = append(facts,
 		Fact{Key: "usage", Word: "usage", Text: t.Usage.String(), JSON: usageFacts(t.Usage)},
 		optionalFact("service_tier", "", t.Usage.Tier),
@@ -125,6 +128,27 @@ func OfTurn(v *providers.View, prices *price.Table, t *stream.Turn) Facts {
 	)
 	facts = append(facts, CostFacts(CostOf(prices, x, t))...)
 	return append(facts, fieldFact("findings", OfFindings(t.Findings)))
+}
+
+// refusalFacts returns why the provider refused the request of a turn, and the place that it names.
+func refusalFacts(t *stream.Turn) Facts {
+	r := t.Refusal
+	facts := Facts{
+		{Key: "status", JSON: omitZero(r.Status)},
+		optionalFact("type", "", r.Type),
+		fieldFact("words", t.Failure),
+		optionalFact("said", "", r.Said),
+		optionalFact("path", "", r.Path),
+		fieldFact("found", r.Found),
+	}
+	if len(r.IDs) > 0 {
+		facts = append(facts, fieldFact("ids", r.IDs))
+	}
+	facts = append(facts, optionalFact("fits", "", r.Fits))
+	if len(r.Via) > 0 {
+		facts = append(facts, fieldFact("via", r.Via))
+	}
+	return facts
 }
 
 // OfCall returns the facts of a call.

@@ -33,7 +33,7 @@ func endingOf(t *stream.Turn) ending {
 			return endedBroken
 		}
 		return endedBare
-	case stream.TurnRejected:
+	case stream.TurnRejected, stream.TurnRefused:
 		return endedOther
 	}
 	return endedWell

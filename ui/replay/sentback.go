@@ -12,6 +12,7 @@ import (
 	"toolscope/ui/display"
 	"toolscope/ui/modes"
 	"toolscope/ui/panes"
+	"toolscope/ui/present"
 	"toolscope/ui/screen"
 )
 
@@ -33,7 +34,7 @@ type sentBackMode struct {
 	carried providers.CarriedCall
 	read    bool // the request can be read
 	finding stream.Finding
-	found   []display.Text // the finding's text, by row
+	says    []display.Text // what became of the call, by row
 
 	made    int  // width of the current layout of the sides
 	right   bool // the request's side is selected for copying
@@ -98,7 +99,7 @@ func (m *sentBackMode) Extend(v *providers.View, w, h int) {
 		m.layOut()
 		m.made = w
 	}
-	m.Rows, m.Height = m.scrollRows(), max(m.h-m.headRows()-m.footRows(), 1)
+	m.Rows, m.Height = m.scrollRows(), max(m.h-m.headRows(), 1)
 	m.Scroll(m.Top)
 }
 
@@ -114,20 +115,25 @@ func (m *sentBackMode) Roll(rows int) {
 	m.Window.Roll(rows)
 }
 
-// headRows returns the number of rows above the scrolling part.
+// headRows returns the number of rows above the scrolling part: the title, the callout, and the captions.
 func (m *sentBackMode) headRows() int {
+	rows := 2 + m.saysRows()
 	if m.isSideBySide() {
-		return 3
+		rows++
 	}
-	return 2
+	return rows
 }
 
-func (m *sentBackMode) footRows() int {
-	if m.finding.Diagnosis == nil || m.h < 6 {
+// saysRows returns the number of rows of the sentence.
+func (m *sentBackMode) saysRows() int {
+	if m.h < minSaysRows {
 		return 0
 	}
-	return min(len(m.found), 1+m.h/8)
+	return min(len(m.says), 1+m.h/minSaysRows)
 }
+
+// minSaysRows is the height from which the page has a sentence.
+const minSaysRows = 7
 
 // scrollRows returns the number of rows to scroll: of the longer side, or of both sides with their
 // captions.
@@ -171,7 +177,7 @@ func (m *sentBackMode) layOut() {
 		gone = []panes.Span{{End: len(wrote)}}
 	}
 	raw := !json.IsObject(wrote) || !json.IsObject(sent) || m.free
-	m.found = m.findingRows()
+	m.says = m.sentenceRows()
 	m.sides = [2]panes.TextSheet{}
 	m.sides[0].Add(panes.NewBlock(display.Text{}, wrote, raw, gone, max(left-m.signWidth(), 1), m.draw))
 	if m.hasCall() {
@@ -260,26 +266,27 @@ func (m *sentBackMode) stackedRow(n int) (side, row int, caption bool) {
 // Draw writes row y.
 func (m *sentBackMode) Draw(p *screen.Pen, y int) {
 	defer func() { p.Fill(screen.Bare) }()
-	row := m.Top + y - m.headRows()
+	row, says := m.Top+y-m.headRows(), m.saysRows()
 	switch {
 	case m.request != nil:
 		m.request.draw(p, y)
 	case y == 0:
 		m.drawTitle(p)
-	case y == 1:
+	case y <= says:
+		m.drawSentence(p, y-1)
+	case y == says+1:
 		m.drawWho(p)
-	case y >= m.h-m.footRows():
-		p.TextOn(m.findingSeverity().role(), screen.Bare, m.found[y-m.h+m.footRows()])
 	case m.isSideBySide():
 		left, right := m.sideWidths()
-		m.drawSide(p, 0, row, left, y == 2)
+		caption := y == m.headRows()-1
+		m.drawSide(p, 0, row, left, caption)
 		p.Field(1)
 		rule := p.Glyph.Rule
-		if y == 2 {
-			rule = p.Glyph.Tee
+		if caption {
+			rule = p.Glyph.Line
 		}
 		p.Text(screen.Muted, rule)
-		m.drawSide(p, 1, row, right, y == 2)
+		m.drawSide(p, 1, row, right, caption)
 	case row < m.Rows:
 		side, row, caption := m.stackedRow(row)
 		m.drawSide(p, side, row, m.w, caption)
@@ -296,26 +303,64 @@ func (m *sentBackMode) drawTitle(p *screen.Pen) {
 	if n := len(m.all); n > 1 {
 		where = display.Join(where, p.Format(", %d of %d", m.at+1, n))
 	}
-	as := r.Outcome
-	if m.findingSeverity() > worthKnowing && as == string(replay.WasReformatted) {
-		as = string(replay.WasAltered) // a rounded number is another value
-	}
-	role, sign := panes.SentBackLook(p, as)
-	fate := display.Join(p.Clean(m.findingSeverity().sign()), display.Lit(" "), sign, p.Name(r.Outcome))
 	name := m.name
 	if name.Empty() {
 		name = display.Lit("(no name)")
 	}
-	p.Text(screen.Muted, display.Lit(" SENT BACK "))
-	p.TextOn(screen.Plain, screen.Bare, p.Truncate(name, max(p.Left-fate.Width()-2, 4)))
-	from := p.Format("  turn %d call %d ", m.of.Turn+1, m.of.Call)
+	role, sign := m.outcomeLook(p)
+	fate := display.Join(sign, p.Name(r.Outcome))
+	heavy := func(cells int) { p.Text(screen.Accent, display.Repeat(p.Glyph.Coming, max(cells, 0))) }
+	heavy(2)
+	p.Text(screen.Accent, display.Lit(" Sent back  "))
+	p.TextOn(screen.Plain, screen.Bare, p.Truncate(name, max(p.Left-fate.Width()-6, 4)))
+	from := p.Format("  turn %d ", m.of.Turn+1)
 	for _, way := range []display.Text{display.Join(from, p.Glyph.Onward, display.Lit(" "), where), from} {
-		if way.Width()+fate.Width()+2 <= p.Left {
+		if way.Width()+fate.Width()+6 <= p.Left {
 			p.Text(screen.Muted, way)
 			break
 		}
 	}
-	p.Right(max(role, m.findingSeverity().role()), screen.Bare, fate)
+	p.Spaces(screen.Bare, 1)
+	heavy(p.Left - fate.Width() - 4)
+	p.Spaces(screen.Bare, 1)
+	p.Text(role, p.Truncate(fate, p.Left))
+	p.Spaces(screen.Bare, 1)
+	heavy(p.Left)
+}
+
+// outcomeLook returns the role and sign of the outcome; the finding about it may be worse.
+func (m *sentBackMode) outcomeLook(p *screen.Pen) (screen.Role, display.Text) {
+	as := m.currentSentBack().Outcome
+	if m.findingSeverity() > worthKnowing && as == string(replay.WasReformatted) {
+		as = string(replay.WasAltered) // a rounded number is another value
+	}
+	role, sign := panes.SentBackLook(p, as)
+	return max(role, m.findingSeverity().role()), sign
+}
+
+// drawSentence writes a row of the sentence, with a bar if there is a fault.
+func (m *sentBackMode) drawSentence(p *screen.Pen, n int) {
+	role, sign := m.outcomeLook(p)
+	m.drawBar(p, role)
+	if n > 0 {
+		sign = display.Repeat(display.Lit(" "), sign.Width())
+	}
+	p.Text(role, sign)
+	if m.findingSeverity() <= worthKnowing {
+		role = screen.Muted
+	}
+	p.TextOn(role, screen.Bare, m.says[n])
+}
+
+// drawBar writes the cells before the callout.
+func (m *sentBackMode) drawBar(p *screen.Pen, role screen.Role) {
+	p.Spaces(screen.Bare, 1)
+	if m.findingSeverity() > worthKnowing {
+		p.Text(role, p.Glyph.Bar)
+	} else {
+		p.Spaces(screen.Bare, 1)
+	}
+	p.Spaces(screen.Bare, 1)
 }
 
 // findingSeverity returns the severity of the finding about the outcome.
@@ -326,12 +371,19 @@ func (m *sentBackMode) findingSeverity() rowSeverity {
 	return [...]rowSeverity{stream.Info: worthKnowing, stream.Warn: worthCare, stream.Error: bad}[m.finding.Severity]
 }
 
-// drawWho writes the clients that send calls back in this way, and whether the provider accepted the
-// request.
+// drawWho writes the party that caused it, the clients that send calls back in this way, and whether the provider
+// accepted the request.
 func (m *sentBackMode) drawWho(p *screen.Pen) {
+	side, sign := m.outcomeLook(p)
+	m.drawBar(p, side)
+	p.Spaces(screen.Bare, sign.Width())
+	if m.finding.Diagnosis != nil {
+		p.Text(screen.Muted, display.Lit("cause  "))
+		p.Text(screen.Plain, p.Clean(m.finding.CausedBy()).Between("the ", "  "))
+	}
 	role, words := m.verdictText(p)
 	for _, who := range clientNames(m.currentSentBack().Policies) {
-		if lead := p.Clean(who).Between(" as ", " "); lead.Width()+min(words.Width(), 30) <= p.Left {
+		if lead := p.Clean(who).Between("as ", "; "); lead.Width()+min(words.Width(), 30) <= p.Left {
 			p.Text(screen.Muted, lead)
 			break
 		}
@@ -345,9 +397,9 @@ func (m *sentBackMode) drawWho(p *screen.Pen) {
 func (m *sentBackMode) verdictText(p *screen.Pen) (screen.Role, display.Text) {
 	verdict, how := m.host.View().VerdictOn(m.currentSentBack())
 	if verdict == replay.Unproven {
-		return screen.VerdictRoles[verdict], p.Format(" %s: %s", verdict, p.Name(how))
+		return screen.VerdictRoles[verdict], p.Format("%s: %s", verdict, p.Name(how))
 	}
-	return screen.VerdictRoles[verdict], p.Format(" %s %s: %s", verdict, replay.Seen, p.Name(how))
+	return screen.VerdictRoles[verdict], p.Format("%s (%s, %s)", verdict, replay.Seen, p.Name(how))
 }
 
 // clientNames lists the policies that have the same effect, the longest form first. A single policy is
@@ -434,20 +486,16 @@ func (m *sentBackMode) whyEmpty(side int) display.Text {
 	return display.Lit("no argument bytes")
 }
 
-// findingRows returns the finding's text in rows, without the outcome, which is in the title.
-func (m *sentBackMode) findingRows() (rows []display.Text) {
-	if m.finding.Diagnosis == nil {
-		return nil
+// sentenceRows returns what became of the call, in rows: the text of the finding, or the outcome.
+func (m *sentBackMode) sentenceRows() []display.Text {
+	words := "sent back " + m.currentSentBack().Outcome
+	if m.finding.Diagnosis != nil {
+		words = m.finding.Message
+		if _, after, ok := strings.Cut(words, ": "); ok && strings.HasPrefix(words, "a later request ") {
+			words = after
+		}
 	}
-	words, sign := m.finding.Message, m.findingSeverity().sign()
-	if _, after, ok := strings.Cut(words, ": "); ok && strings.HasPrefix(words, "a later request ") {
-		words = after
-	}
-	for _, line := range display.Wrap(m.draw.Format("%s  %s", m.finding.Code, m.draw.Clean(screen.ShortName(words))), max(m.w-4, 8)) {
-		rows = append(rows, m.draw.Format("%-3s%s", sign, line))
-		sign = ""
-	}
-	return rows
+	return display.Wrap(m.draw.Clean(present.AsSentence(screen.ShortName(words))), max(m.w-8, 8))
 }
 
 // fullRequest shows the body of the request with the call's arguments marked.

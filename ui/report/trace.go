@@ -279,11 +279,11 @@ func (of *TracedTurn) providerName() string {
 	return protocolProviders[of.Turn.Protocol]
 }
 
-// hasFailed reports whether the turn was aborted or rejected. It returns false if the client ended the turn or
+// hasFailed reports whether the turn was aborted, rejected or refused. It returns false if the client ended the turn or
 // toolscope did not see its end, because then a failure is unknown.
 func (of *TracedTurn) hasFailed() bool {
 	t := of.Turn
-	if p := t.Phase(); p != stream.TurnAborted && p != stream.TurnRejected {
+	if p := t.Phase(); p != stream.TurnAborted && p != stream.TurnRejected && p != stream.TurnRefused {
 		return false
 	}
 	return t.EndedBy != stream.Client && (t.EndedBy != stream.Toolscope || of.AnsweredHere)

@@ -32,6 +32,7 @@ var Actions = []Action{
 	{"escape", "esc", "close", "close, or step back"},
 	{"pane", "1 2", "", "the list, the document"},
 	{"tab", "3 4 5 6 7", "", "open or close a tab"},
+	{"time", "8", "", "open or close the timeline"},
 	{"zoom", "z", "zoom", "zoom the pane"},
 	{"raw", "r", "raw", "raw text, deltas marked"},
 	{"follow", "F", "", "follow new events"},

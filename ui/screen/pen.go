@@ -405,7 +405,7 @@ var SeverityRoles = [...]Role{stream.Info: Muted, stream.Warn: Caution, stream.E
 // turnStatus is the status whose glyph a turn phase shares.
 var turnStatus = [...]stream.Status{
 	stream.TurnIsOpen: stream.Streaming, stream.TurnComplete: stream.Complete, stream.TurnTruncated: stream.CutShort,
-	stream.TurnAborted: stream.Aborted, stream.TurnRejected: stream.Rejected,
+	stream.TurnAborted: stream.Aborted, stream.TurnRejected: stream.Rejected, stream.TurnRefused: stream.Rejected,
 }
 
 // SideRoles is the role of each side; the sign has the same meaning. Same is not Good, because a missing

@@ -18,7 +18,7 @@ type Glyphs struct {
 	Severity []display.Text // severities of findings
 	Side     [NumSides]display.Text
 
-	Mark, Change               display.Text // row of the cursor; before the number of a delta
+	Mark, Bar, Change          display.Text // row of the cursor; left edge of a callout; before the number of a delta
 	Cursor, Ghost, Wraps, Fold display.Text // end of a growing text; missing closing bracket; continued row; folded
 	Unfold                     display.Text // not folded
 	Delta                      display.Text // between two deltas
@@ -36,7 +36,7 @@ type Glyphs struct {
 // UnicodeGlyphs are the signs for terminals with Unicode.
 var UnicodeGlyphs = &Glyphs{
 	Status: charTexts("○◔◐●◌▲✗◇⊘⊖◍"), Severity: cleanTexts("i ", "! ", "!!"), Side: [NumSides]display.Text(cleanTexts("= ", "≈ ", "≠ ", "— ", "∅ ")),
-	Mark: display.Lit("▌"), Change: display.Lit("Δ"),
+	Mark: display.Lit("▌"), Bar: display.Lit("▎"), Change: display.Lit("Δ"),
 	Cursor: display.Lit("█"), Ghost: display.Lit("┊"), Wraps: display.Lit("↳"), Fold: display.Lit("▸"),
 	Unfold: display.Lit("▾"),
 	Delta:  display.Lit("╎"),
@@ -52,7 +52,7 @@ var UnicodeGlyphs = &Glyphs{
 // ASCIIGlyphs are the signs for other terminals.
 var ASCIIGlyphs = &Glyphs{
 	Status: charTexts(".~?*-<x#/%u"), Severity: cleanTexts("i ", "! ", "!!"), Side: [NumSides]display.Text(cleanTexts("==", "~=", "!=", "--", "{}")),
-	Mark: display.Lit(">"), Change: display.Lit("d"),
+	Mark: display.Lit(">"), Bar: display.Lit("|"), Change: display.Lit("d"),
 	Cursor: display.Lit("_"), Ghost: display.Lit(":"), Wraps: display.Lit("+"), Fold: display.Lit(">"),
 	Unfold: display.Lit("v"),
 	Delta:  display.Lit("|"),

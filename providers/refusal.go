@@ -1,0 +1,387 @@
+package providers
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"toolscope/providers/requestrules"
+	"toolscope/stream"
+	"toolscope/stream/json"
+)
+
+// refusalCodes are the codes by which providers refuse a request inside a response of HTTP status 200.
+var refusalCodes = []string{"invalid_request_error", "INVALID_ARGUMENT", "validationException", "ValidationException", "context_length_exceeded", "request_too_large"}
+
+// refusalOf returns the reason and the place of a refusal, nil if the error doesn't refuse the request.
+func (x *Exchange) refusalOf(said *stream.FailureInfo, words string) *stream.Refusal {
+	status := x.Head.Status
+	switch {
+	case said.By != 0 && said.By != stream.Provider, x.own, x.isErrorPage():
+		return nil
+	case status >= 400 && status < 500 && !slices.Contains(refusedForNow, status):
+	case status < 400 && slices.Contains(refusalCodes, said.Code) && !x.hasContent():
+		status = 0
+	default:
+		return nil
+	}
+	r := &stream.Refusal{Status: status, Type: said.Code, Found: stream.FoundNowhere}
+	inner := words
+	if inner, r.Via = unwrapError(words, x.Response.Bytes(0, min(x.Response.Size(), maxErrorBody))); x.past.hasBody() {
+		x.past.locateRefusal(r, inner)
+	}
+	return r
+}
+
+// maxErrorBody is how many bytes of an error are searched for another error.
+const maxErrorBody = 64 << 10
+
+// hasContent reports whether the response has anything of the model.
+func (x *Exchange) hasContent() bool {
+	return slices.ContainsFunc(x.turns, func(n int32) bool {
+		t := x.in.Session().Turn(n)
+		return t != nil && (len(t.Calls) > 0 || len(t.Text) > 0 || len(t.Thinking) > 0)
+	})
+}
+
+// hasBody reports whether the complete request is known.
+func (h *history) hasBody() bool { return h.x.gap.requestBytes == 0 && !isWebSocket(h.x.Head) }
+
+// maxErrorDepth is how many errors inside errors are opened.
+const maxErrorDepth = 3
+
+// unwrapError returns the innermost error of an error that contains others as JSON texts, and the programs that
+// passed it on. body is the complete response.
+func unwrapError(words string, body []byte) (inner string, via []string) {
+	if raw := json.Value(body).Get("error").Get("metadata").Get("raw"); raw.HasText() {
+		words, via = raw.Text(), append(via, "openrouter")
+	}
+	for range maxErrorDepth {
+		if strings.Contains(words, "litellm.") && !slices.Contains(via, "litellm") {
+			via = append(via, "litellm")
+		}
+		i := strings.IndexByte(words, '{')
+		if i < 0 {
+			break
+		}
+		message := errorMessage(json.Value(words[i:]))
+		if message == "" {
+			break
+		}
+		words = message
+	}
+	return words, via
+}
+
+// errorMessage returns the message of an error in JSON, "" if there is none.
+func errorMessage(v json.Value) string {
+	s := json.Scan(v)
+	if s.Kind() != '{' {
+		return ""
+	}
+	v = s.Value()
+	of := v.Get("error")
+	for _, text := range []json.Value{of.Get("message"), v.Get("message"), v.Get("detail"), of} {
+		if text.HasText() {
+			return text.Text()
+		}
+	}
+	return ""
+}
+
+var (
+	placeWords    = regexp.MustCompile(`\b(messages|input|contents|tools|function_declarations|functionDeclarations)(\.\d+|\.?\[\d+\]|\.[A-Za-z_]+)+`)
+	placeSteps    = regexp.MustCompile(`\d+|[A-Za-z_]+`)
+	indexWords    = regexp.MustCompile(`(?:message|at) index (\d+)`)
+	positionWords = regexp.MustCompile("`?(?:default_api:)?([A-Za-z0-9_.:-]+)`?, position (\\d+)")
+	refusalIDs    = regexp.MustCompile(`\b(?:toolu|tooluse|srvtoolu|call|chatcmpl-tool|fc|ctc|rs|msg)[_-][A-Za-z0-9_-]{4,}|functions\.[A-Za-z0-9_-]+:\d+`)
+)
+
+// locateRefusal finds the place in the request that an error names, and the breach that it confirms.
+func (h *history) locateRefusal(r *stream.Refusal, words string) {
+	body := json.Value(h.x.RequestBody())
+	var value json.Value
+	if said := placeWords.FindString(words); said != "" {
+		r.Said = said
+		value, r.Found = resolvePlace(body, said, words)
+	} else if m := indexWords.FindStringSubmatch(words); m != nil {
+		r.Said = m[0]
+		value, r.Found = resolvePlace(body, "messages."+m[1], words)
+	} else if m := positionWords.FindStringSubmatch(words); m != nil {
+		r.Said = m[0]
+		value, r.Found = resolvePosition(body, m[1], m[2])
+	}
+	for _, id := range refusalIDs.FindAllString(words, -1) {
+		if id == "call_id" || strings.HasPrefix(id, "call_id_") || slices.Contains(r.IDs, id) {
+			continue
+		}
+		if at := valueWithID(body, id); at != nil {
+			r.IDs = append(r.IDs, id)
+			if value == nil {
+				value, r.Found = at, stream.FoundByID
+			}
+		}
+	}
+	start, end := 0, 0
+	if value != nil {
+		start = cap(body) - cap(value)
+		end = start + len(value)
+		r.Path = pathAt(body, start, end)
+		r.Place = placeMessage(r.Path, value)
+	} else if r.Said != "" {
+		r.Found, r.Place = stream.FoundNowhere, stream.Messagef("the place that it names is not in the request as it was sent")
+	}
+	best := 0
+	for i := range h.check.breaches {
+		b := &h.check.breaches[i]
+		b.fits = fitOf(b, r, words, start, end)
+		if b.fits > best {
+			best, r.Fits = b.fits, b.Code
+		}
+	}
+}
+
+// placeMessage names a place by its path, and by the kind, id and name of the block there.
+func placeMessage(path string, v json.Value) stream.Message {
+	m := stream.Messagef("%s", stream.Own(path))
+	for _, key := range []string{"functionCall", "functionResponse", "function", "toolUse", "toolResult"} {
+		if inner := v.Get(key); inner.Kind() == '{' {
+			v = inner
+		}
+	}
+	for _, key := range []string{"type", "id", "tool_use_id", "call_id", "tool_call_id", "toolUseId", "name"} {
+		if text := v.Get(key).Text(); text != "" && (key != "type" || text != "function") {
+			m = stream.Messagef("%s %s", m, stream.Clip([]byte(text), 0, maxPlaceText))
+		}
+	}
+	return m
+}
+
+// maxPlaceText is how many bytes of an id or a name are quoted.
+const maxPlaceText = 80
+
+// blockKinds are kinds of blocks that an error may name.
+var blockKinds = []string{"thinking", "tool_use", "tool_result", "toolUse", "toolResult"}
+
+// resolvePlace returns the value at a place that an error names: in the request as it was sent, or after consecutive
+// messages of one role are joined. The value must be of a kind that the error names.
+func resolvePlace(body json.Value, said, words string) (value json.Value, found string) {
+	steps := placeSteps.FindAllString(said, -1)
+	if strings.HasPrefix(steps[0], "function") {
+		return declarationAt(body, steps)
+	}
+	root := body.Get(steps[0])
+	if value = followSteps(root, steps[1:]); value != nil && hasNamedKind(value, words) {
+		return value, stream.FoundAsSent
+	}
+	if steps[0] != "messages" || len(steps) < 2 {
+		return nil, stream.FoundNowhere
+	}
+	if value = joinedAt(root, steps[1:]); value != nil && hasNamedKind(value, words) {
+		return value, stream.FoundJoined
+	}
+	return nil, stream.FoundNowhere
+}
+
+// declarationAt returns the function declaration with a number, which counts those of all tools.
+func declarationAt(body json.Value, steps []string) (value json.Value, found string) {
+	n, err := strconv.Atoi(steps[1])
+	for tool := range body.Get("tools").Elements() {
+		for _, key := range []string{"functionDeclarations", "function_declarations"} {
+			for of := range tool.Get(key).Elements() {
+				if n--; n == -1 && err == nil {
+					return of, stream.FoundAsSent
+				}
+			}
+		}
+	}
+	return nil, stream.FoundNowhere
+}
+
+// otherCase are keys that a request may spell in another way than the error.
+var otherCase = map[string]string{"function_declarations": "functionDeclarations", "functionDeclarations": "function_declarations"}
+
+// followSteps follows steps from a value. Names that the value doesn't have are skipped, because providers add the names
+// of types. It stops at a block of a message. It returns nil if an element doesn't exist.
+func followSteps(v json.Value, steps []string) json.Value {
+	for i, step := range steps {
+		n, err := strconv.Atoi(step)
+		switch {
+		case err != nil && v.Kind() == '{':
+			next := v.Get(step)
+			if next == nil {
+				next = v.Get(otherCase[step])
+			}
+			if k := next.Kind(); k == '[' || k == '{' && !isBlock(v) {
+				v = next
+			}
+		case err == nil && v.Kind() == '[':
+			if v = elementAt(v, n); v == nil {
+				return nil
+			}
+		case err == nil && i > 0 && n > 0:
+			return nil // an element of a text
+		}
+	}
+	if v.Kind() == '[' {
+		return nil
+	}
+	return v
+}
+
+// isBlock reports whether an object is a block of a message or a declared tool, inside which an error doesn't matter.
+func isBlock(v json.Value) bool {
+	return v.Get("type").IsString() || v.Get("name").IsString()
+}
+
+func elementAt(list json.Value, n int) (value json.Value) {
+	for v := range list.Elements() {
+		if n--; n < 0 {
+			return v
+		}
+	}
+	return nil
+}
+
+// joinedAt follows steps as a provider counts that joins consecutive messages of one role.
+func joinedAt(messages json.Value, steps []string) json.Value {
+	n, err := strconv.Atoi(steps[0])
+	block := -1
+	for _, step := range steps[1:] {
+		if k, err := strconv.Atoi(step); err == nil {
+			block = k
+			break
+		}
+	}
+	if err != nil {
+		return nil
+	}
+	role, at := "", -1
+	for m := range messages.Elements() {
+		if of := m.Get("role").Text(); of != role {
+			role = of
+			at++
+		}
+		if at != n {
+			continue
+		}
+		if block < 0 {
+			return m
+		}
+		if content := m.Get("content"); content.IsString() {
+			block--
+		} else {
+			for v := range content.Elements() {
+				if block--; block < 0 {
+					return v
+				}
+			}
+		}
+		if block < 0 {
+			return m
+		}
+	}
+	return nil
+}
+
+// hasNamedKind reports whether a value is or contains a block of a kind that an error names, if it names any.
+func hasNamedKind(v json.Value, words string) bool {
+	named := false
+	for _, kind := range blockKinds {
+		if !strings.Contains(words, kind) {
+			continue
+		}
+		named = true
+		if of := v.Get("type").Text(); of == kind || of == "redacted_"+kind || v.Get(kind).IsPresent() {
+			return true
+		}
+		if !v.Get("type").IsString() && bytes.Contains(v, []byte(kind)) {
+			return true
+		}
+	}
+	return !named
+}
+
+// resolvePosition returns the content with a call of a tool. Positions count from 1 or from 0, so it is nil unless
+// exactly one of the two contents has such a call.
+func resolvePosition(body json.Value, name, position string) (value json.Value, found string) {
+	n, _ := strconv.Atoi(position)
+	contents := body.Get("contents")
+	fits := 0
+	for _, at := range []int{n - 1, n} {
+		if at < 0 {
+			continue
+		}
+		for part := range elementAt(contents, at).Get("parts").Elements() {
+			if part.Get("functionCall").Get("name").Is(name) {
+				if value == nil {
+					value = part
+				}
+				fits++
+				break
+			}
+		}
+	}
+	if fits != 1 {
+		return nil, stream.FoundNowhere
+	}
+	return value, stream.FoundAsSent
+}
+
+// valueWithID returns the object in the request that has an id, nil if there is none.
+func valueWithID(body json.Value, id string) json.Value {
+	quoted := json.AppendQuoted(nil, []byte(id))
+	at := bytes.Index(body, quoted)
+	if at < 0 {
+		return nil
+	}
+	value, base := body, 0
+	var object json.Value
+	for {
+		_, inner, offset := childAt(value, at-base, at-base+len(quoted))
+		if inner == nil || inner.Kind() != '{' && inner.Kind() != '[' {
+			return object
+		}
+		if value, base = inner, base+offset; value.Kind() == '{' && (object == nil || value.Get("id") != nil || value.Get("type") != nil) {
+			object = value
+		}
+	}
+}
+
+// fitOf grades how well an error fits a breach. 0 means that it doesn't.
+func fitOf(b *requestBreach, r *stream.Refusal, words string, start, end int) (points int) {
+	words = strings.ToLower(words)
+	if slices.ContainsFunc(ruleWords[b.Rule], func(s string) bool { return strings.Contains(words, s) }) {
+		points += 2
+	}
+	if end > 0 && b.end > 0 && (start <= b.start && b.end <= end || b.start <= start && end <= b.end) {
+		points += 2
+	}
+	if slices.ContainsFunc(b.Spots, func(at requestrules.Spot) bool { return at.ID != "" && slices.Contains(r.IDs, at.ID) }) {
+		points++
+	}
+	return points
+}
+
+// ruleWords are words of the errors that refuse a breach of each rule, in lower case.
+var ruleWords = map[string][]string{
+	"call-answered":     {"without `tool_result`", "must be followed by", "did not have response messages", "no tool output found", "expected toolresult", "not the same number", "number of function response"},
+	"result-has-call":   {"unexpected `tool_use_id`", "must be a response to", "no tool call found", "exceeds the number of tooluse", "tool_call_id", "function call turn", "not the same number"},
+	"result-once":       {"single result", "found multiple", "unexpected `tool_use_id`", "must be a response to", "exceeds the number of tooluse"},
+	"result-follows":    {"without `tool_result`", "unexpected `tool_use_id`", "must be followed by", "expected toolresult", "at the beginning of this message"},
+	"id-unique":         {"must be unique", "duplicate"},
+	"item-unique":       {"duplicate"},
+	"id-legal":          {"too long", "max_length", "should match pattern", "length of 9"},
+	"name-legal":        {"match pattern", "matches the pattern", "function name"},
+	"tool-name-legal":   {"match pattern", "matches the pattern", "function name"},
+	"arguments-object":  {"valid dictionary", "json object", "google.protobuf.struct"},
+	"reasoning-alone":   {"required following item"},
+	"reasoning-kept":    {"expected `thinking`", "'reasoning' item", "must be passed back", "reasoning_content", "cannot be modified"},
+	"reasoning-same":    {"cannot be modified", "could not be verified", "signature"},
+	"signature-kept":    {"signature"},
+	"turn-order":        {"comes immediately after", "first message must", "unexpected role", "must alternate"},
+	"content-empty":     {"non-empty", "non-whitespace", "is blank", "is empty"},
+	"thinking-unsigned": {"signature"},
+}

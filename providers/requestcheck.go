@@ -1,0 +1,295 @@
+package providers
+
+import (
+	"bytes"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"toolscope/providers/protocol"
+	"toolscope/providers/replay"
+	"toolscope/providers/requestrules"
+	"toolscope/stream"
+	"toolscope/stream/json"
+)
+
+// requestCheck holds the rules that an exchange's request breaks. They are reported when the outcome of the request
+// is known.
+type requestCheck struct {
+	breaches []requestBreach
+	to       *protocol.Target
+	reported bool
+}
+
+// requestBreach is a breach with its places in the body.
+type requestBreach struct {
+	requestrules.Breach
+	path       string // of its first place, "" if it was not found
+	start, end int    // of that place in the body
+	known      bool   // a finding about the call says it already
+	call       stream.Ref
+	fits       int // how well the provider's refusal fits it, 0 if it doesn't
+}
+
+// requestOutcome is the outcome of a request.
+type requestOutcome uint8
+
+const (
+	outcomeUnknown  requestOutcome = iota // no response was seen, or an error that is not about the request
+	requestAccepted                       // the model answered
+	requestRefused
+)
+
+// checkRequest checks the request of an HTTP exchange. observed are the earlier calls in it.
+func (h *history) checkRequest(body []byte, messages []protocol.Message, to *protocol.Target, observed []replay.Observation) {
+	x := h.x
+	if x.Head.Incremental || x.requests.latest != nil && x.requests.latest.Background || h.broken || x.AnsweredByToolscope() {
+		return
+	}
+	to = ruleTarget(to, hostOf(x.Head.URL))
+	r := &requestrules.Request{Messages: messages, Target: to, Partial: h.on.keptByProvider}
+	if to.Refusal.Name != "" && x.Protocol != nil && x.Protocol.Tools != nil {
+		r.Tools = x.Protocol.Tools(body)
+	}
+	h.check.to = to
+	for _, b := range requestrules.Check(r) {
+		of := requestBreach{Breach: b, known: true}
+		of.start, of.end = placeOf(body, messages, b.Spots[0])
+		if of.end > 0 {
+			of.path = pathAt(body, of.start, of.end)
+		}
+		for _, at := range b.Spots {
+			ref, found := h.findingOf(observed, at.ID, b.Diagnosis)
+			of.known = of.known && found
+			if of.call.Call == 0 {
+				of.call = ref
+			}
+		}
+		h.check.breaches = append(h.check.breaches, of)
+	}
+}
+
+// findingOf returns the earlier call with an id, and whether a finding of it has the same meaning as a diagnosis.
+func (h *history) findingOf(observed []replay.Observation, id string, d *stream.Diagnosis) (call stream.Ref, found bool) {
+	for i := range observed {
+		o := &observed[i]
+		if id == "" || o.ID != id && (o.Call == nil || o.Call.ID != id) {
+			continue
+		}
+		call = o.Ref()
+		t := h.x.in.Session().Turn(call.Turn)
+		if t == nil || int(call.Call) > len(t.Calls) {
+			continue
+		}
+		for _, f := range t.Calls[call.Call-1].Findings {
+			same := f.Base() == d.Base() || d == replay.OrphanResult.Diagnosis && f.Base() == replay.CallDropped.Diagnosis
+			found = found || same
+		}
+	}
+	return call, found
+}
+
+// ruleTarget returns the target whose rules hold at a host: one with the same protocol that the host's name shows, or
+// that of the protocol.
+func ruleTarget(to *protocol.Target, host string) *protocol.Target {
+	for _, of := range Targets() {
+		if of.Protocol == to.Protocol && isHostOf(of, host) {
+			return of
+		}
+	}
+	return to
+}
+
+// isHostOf reports whether a target describes a host.
+func isHostOf(to *protocol.Target, host string) bool {
+	return slices.ContainsFunc(to.Hosts, func(end string) bool { return host == end || strings.HasSuffix(host, "."+strings.TrimPrefix(end, ".")) })
+}
+
+// hostOf returns the name of a URL's host, "" if there is none.
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
+}
+
+// requestOutcome returns the outcome of the exchange's request.
+func (x *Exchange) requestOutcome() requestOutcome {
+	if x.own || x.Head.ResponseFromHistory || x.Head.Reconstructed {
+		return outcomeUnknown
+	}
+	answered := false
+	for _, number := range x.turns {
+		t := x.in.Session().Turn(number)
+		switch {
+		case t.Refusal != nil:
+			return requestRefused
+		case t.Failure != "":
+			return outcomeUnknown
+		}
+		answered = answered || len(t.Calls) > 0 || len(t.Text) > 0 || len(t.Thinking) > 0
+	}
+	switch {
+	case x.Head.Status >= 300, !answered:
+		return outcomeUnknown
+	}
+	return requestAccepted
+}
+
+// reportRequest reports, once, the rules that the request breaks. A rule that the target's own host contradicts, by
+// answering, is not reported.
+func (h *history) reportRequest() {
+	if h.check.reported || len(h.check.breaches) == 0 {
+		return
+	}
+	h.check.reported = true
+	x, own := h.x, isHostOf(h.check.to, hostOf(h.x.Head.URL))
+	outcome := x.requestOutcome()
+	for i := range h.check.breaches {
+		b := &h.check.breaches[i]
+		severity, ok := stream.Error, true
+		switch {
+		case b.known:
+			continue
+		case outcome == requestRefused:
+			if b.fits == 0 {
+				severity, ok = stream.Warn, b.Proof != requestrules.ByRefusal
+			}
+		case outcome == requestAccepted:
+			severity, ok = stream.Info, !own && b.Proof != requestrules.ByRefusal
+		case b.Proof == requestrules.ByHost && own:
+			severity = stream.Warn
+		case b.Proof == requestrules.ByHost:
+			severity = stream.Info
+		case b.Proof == requestrules.ByRefusal:
+			ok = false
+		}
+		if !ok || outcome != requestRefused && !x.in.isNewBreach(x, b) {
+			continue
+		}
+		h.reportBreach(b, severity, outcome)
+	}
+}
+
+// reportBreach reports a breach about the turn of the request. If it has none, the finding is about the call, or about
+// the source.
+func (h *history) reportBreach(b *requestBreach, severity stream.Severity, outcome requestOutcome) {
+	x, m := h.x, b.Message(b.path)
+	if outcome == requestAccepted {
+		m = stream.Messagef("%s; this host accepts it, %s does not", m, stream.Own(h.check.to.Title))
+	}
+	f := b.WithSeverity(severity).WithCause(stream.Client).Finding("%s", m)
+	if len(x.turns) > 0 {
+		x.emit(stream.Event{Kind: stream.Found, Turn: x.lastTurn(), Slot: stream.NoSlot, What: &f})
+		return
+	}
+	e := stream.Event{Kind: stream.Found, Turn: stream.NoTurn, Slot: stream.NoSlot, At: stream.NoTime, What: &f}
+	if t := x.in.Session().Turn(b.call.Turn); b.call.Call > 0 && t != nil && int(b.call.Call) <= len(t.Calls) {
+		e.Turn, e.Slot, e.Frame = b.call.Turn, t.Calls[b.call.Call-1].Slot, t.LastFrame
+	}
+	x.in.Timeline.Append(e)
+}
+
+// breachKey identifies a breach in a conversation.
+type breachKey struct {
+	conversation int32
+	rule, at     string
+}
+
+// maxBreaches is how many reported breaches are remembered.
+const maxBreaches = 1 << 14
+
+// isNewBreach reports whether no earlier request of the conversation had the breach. Rules about the host are
+// reported once a conversation.
+func (in *Inspector) isNewBreach(x *Exchange, b *requestBreach) bool {
+	key := breachKey{rule: b.Rule}
+	if n := len(x.requests.conversations); n > 0 && x.requests.conversations[n-1] != nil {
+		key.conversation = x.requests.conversations[n-1].number
+	}
+	if at := b.Spots[0]; b.Proof == requestrules.ByRequest {
+		key.at = at.ID + "\x00" + strconv.Itoa(at.Message)
+	}
+	if _, known := in.breaches.peek(key); known {
+		return false
+	}
+	in.breaches.set(key, true, maxBreaches)
+	return true
+}
+
+// placeOf returns the place of a part in the body, which has the parts in order. end is 0 if it was not found.
+func placeOf(body []byte, messages []protocol.Message, at requestrules.Spot) (start, end int) {
+	if at.Message < 0 {
+		quoted := json.AppendQuoted(nil, []byte(at.Words.Text))
+		if start = bytes.Index(body, quoted); start < 0 {
+			return 0, 0
+		}
+		return start, start + len(quoted)
+	}
+	from := 0
+	find := func(raw json.Value) (at int, ok bool) {
+		n := bytes.Index(body[from:], raw)
+		if n < 0 || len(raw) == 0 {
+			return 0, false
+		}
+		from += n
+		return from, true
+	}
+	for i := range messages {
+		m := &messages[i]
+		if n, ok := find(m.Raw); ok && i == at.Message && (at.Part < 0 || m.Parts[at.Part].Raw == nil) {
+			return n, n + len(m.Raw)
+		}
+		for j := range m.Parts {
+			raw := m.Parts[j].Raw
+			if n, ok := find(raw); ok && i == at.Message && max(0, at.Part) == j {
+				return n, n + len(raw)
+			}
+		}
+	}
+	return 0, 0
+}
+
+// pathAt returns the path of the smallest value of a JSON text that contains a range, such as messages[4].content[0].
+func pathAt(body []byte, start, end int) (path string) {
+	value, base := json.Value(body), 0
+	for {
+		name, inner, at := childAt(value, start-base, end-base)
+		if inner == nil {
+			return strings.TrimPrefix(path, ".")
+		}
+		path += name
+		value, base = inner, base+at
+		if base == start && len(inner) == end-start {
+			return strings.TrimPrefix(path, ".")
+		}
+	}
+}
+
+// childAt returns the field or element of a value that contains a range: its name in a path, and its offset.
+func childAt(value json.Value, start, end int) (name string, child json.Value, at int) {
+	s := value.Scan()
+	isIn := func(v json.Value) bool {
+		at = cap(value) - cap(v)
+		return v != nil && at <= start && end <= at+len(v)
+	}
+	switch value.Kind() {
+	case '{':
+		for ok := s.Object(); ok; ok = s.Member() {
+			key := string(s.Key())
+			if v := s.Value(); isIn(v) {
+				return "." + key, v, at
+			}
+		}
+	case '[':
+		n := 0
+		for ok := s.Array(); ok; ok = s.Element() {
+			if v := s.Value(); isIn(v) {
+				return "[" + strconv.Itoa(n) + "]", v, at
+			}
+			n++
+		}
+	}
+	return "", nil, 0
+}

@@ -1,0 +1,152 @@
+package requestrules
+
+import (
+	"toolscope/providers/protocol"
+	"toolscope/providers/replay"
+)
+
+// pairedCall is a call of the history that a result may belong to.
+type pairedCall struct {
+	part          *protocol.Part
+	message, at   int
+	answered      bool
+	closed        bool // the place for its result is over
+	late, unfirst bool // its result is elsewhere; its result comes after other parts
+}
+
+// pairing is the state of the walk through a history.
+type pairing struct {
+	*checker
+	calls     []pairedCall
+	latest    map[string]int // by id: index of the latest call
+	open      []int          // calls whose result may follow
+	answering bool           // a result has come since the latest call
+	other     bool           // another part has come since the latest call, in the same turn of the user
+}
+
+// checkPairs checks that each call has its result, and each result its call.
+func (c *checker) checkPairs() {
+	if c.Target.Refusal.LoneCall == "" && c.Target.Refusal.LoneResult == "" {
+		return
+	}
+	p := pairing{checker: c, latest: map[string]int{}}
+	before := protocol.System
+	for i := range c.Messages {
+		m := &c.Messages[i]
+		switch {
+		case m.Role == protocol.System:
+			continue
+		case m.Role == protocol.Assistant:
+			p.readModel(i, before)
+		default:
+			p.readUser(i)
+		}
+		before = m.Role
+	}
+	if before == protocol.User || p.answering {
+		p.closeOpen()
+	}
+	p.reportCalls()
+}
+
+// closeOpen ends the place for the results of the open calls.
+func (p *pairing) closeOpen() {
+	for _, n := range p.open {
+		p.calls[n].closed = true
+	}
+	p.open = p.open[:0]
+}
+
+// readModel reads the calls of a message of the model.
+func (p *pairing) readModel(i int, before protocol.Role) {
+	if p.Target.ResultsFollow && (before == protocol.User || !p.Target.Merges) {
+		p.closeOpen()
+	}
+	for j := range p.Messages[i].Parts {
+		part := &p.Messages[i].Parts[j]
+		switch {
+		case part.RunByProvider:
+		case part.Kind == protocol.CallPart:
+			if n, known := p.latest[part.ID]; known && part.ID != "" && (p.Target.IDs.Unique || !p.calls[n].answered && !p.calls[n].closed) {
+				p.markDoubled(part.ID)
+				p.calls[n].answered = true
+			}
+			p.latest[part.ID] = len(p.calls)
+			p.open = append(p.open, len(p.calls))
+			p.calls = append(p.calls, pairedCall{part: part, message: i, at: j})
+			p.answering, p.other = false, false
+		case part.Kind == protocol.ResultPart:
+			p.readResult(i, j)
+		}
+	}
+}
+
+func (p *pairing) markDoubled(id string) {
+	if p.doubled == nil {
+		p.doubled = map[string]bool{}
+	}
+	p.doubled[id] = true
+}
+
+// readUser reads the results of a message of the user. Unless the target joins consecutive messages of the user, a
+// message without results ends the place for them.
+func (p *pairing) readUser(i int) {
+	any := false
+	for j := range p.Messages[i].Parts {
+		switch part := &p.Messages[i].Parts[j]; {
+		case part.Kind == protocol.ResultPart && !part.RunByProvider:
+			any = true
+			p.readResult(i, j)
+		case part.Kind != protocol.ResultPart:
+			p.other = true
+		}
+	}
+	if !any && p.Target.ResultsFollow && !p.Target.Merges {
+		p.closeOpen()
+	}
+}
+
+// readResult finds the call of a result.
+func (p *pairing) readResult(i, j int) {
+	r := &p.Messages[i].Parts[j]
+	p.answering = true
+	for _, n := range p.open {
+		of := &p.calls[n]
+		if of.answered || r.ID != of.part.ID && (r.ID != "" && of.part.ID != "" || r.Name != of.part.Name) {
+			continue
+		}
+		of.answered, of.unfirst = true, p.other && p.Target.Refusal.LateResult != ""
+		return
+	}
+	n, known := p.latest[r.ID]
+	at := spotOf(i, j, r)
+	switch {
+	case r.ID == "" && p.Target.IDs.Required, p.doubled[r.ID]:
+	case r.ID == "" || !known:
+		p.addSpot(replay.OrphanResult.Diagnosis, "result-has-call", ByRequest, "the request has a result without its call", at)
+	case p.calls[n].answered && p.Target.Refusal.SecondResult != "":
+		p.addSpot(ResultTwice, "result-once", ByRequest, "the request has two results for a call", at)
+	case !p.calls[n].answered:
+		p.calls[n].answered, p.calls[n].late = true, true
+	}
+}
+
+// reportCalls reports the calls without a result at its place.
+func (p *pairing) reportCalls() {
+	last := len(p.Messages) - 1
+	for last > 0 && p.Messages[last].Role != protocol.User {
+		last--
+	}
+	for i := range p.calls {
+		c := &p.calls[i]
+		at := spotOf(c.message, c.at, c.part)
+		switch {
+		case p.doubled[c.part.ID]:
+		case c.late, c.unfirst:
+			p.addSpot(replay.AdjacencyFix.Diagnosis, "result-follows", ByRequest, "the result doesn't follow its call directly", at)
+		case c.answered, p.Target.Refusal.LoneCall == "":
+		case c.closed, !p.Target.ResultsFollow && c.message < last:
+			p.addSpot(replay.OrphanCall.Diagnosis, "call-answered", ByRequest, "the request has no result for a call", at)
+		}
+	}
+}

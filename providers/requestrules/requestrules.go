@@ -1,0 +1,285 @@
+// Package requestrules checks a request against the rules of its target. A rule is checked only if the target has
+// the provider's words for it, or states it as data. The package compares parts of one request; replay compares a
+// request with the responses before it.
+package requestrules
+
+import (
+	"bytes"
+	"slices"
+
+	"toolscope/providers/protocol"
+	"toolscope/providers/replay"
+	"toolscope/stream"
+	"toolscope/stream/count"
+	"toolscope/stream/json"
+)
+
+// A Breach is a rule that a request breaks, with all places where it does.
+type Breach struct {
+	*stream.Diagnosis
+	Rule  string // its name in machine output
+	Spots []Spot // in the order of the request
+	Proof Proof  // what shows the breach if no response does
+	what  string // what is wrong
+}
+
+// Proof is what shows that a target refuses a request.
+type Proof uint8
+
+const (
+	ByRequest Proof = iota // the request alone: no host can read it as meant
+	ByHost                 // the rule is one of the host, so the host must be known
+	ByRefusal              // only a refusal: hosts of the same protocol differ
+)
+
+// A Spot is a place in a history.
+type Spot struct {
+	Message, Part int            // Part is -1 for the message itself, Message is -1 for a declared tool
+	ID            string         // id of the call, "" if it has none
+	Words         stream.Message // names the place in a message
+}
+
+// A Request is a request as the rules see it.
+type Request struct {
+	Messages []protocol.Message
+	Target   *protocol.Target
+	Tools    []protocol.Tool // that it declares, as far as they were read
+	Partial  bool            // the provider keeps earlier messages, so calls and results may be there
+}
+
+// Check returns the rules that a request breaks.
+func Check(r *Request) []Breach {
+	c := checker{Request: r}
+	if !r.Partial && !c.refersToItems() {
+		c.checkPairs()
+	}
+	c.checkCalls()
+	c.checkTools()
+	c.checkContents()
+	return c.breaches
+}
+
+// checker collects the breaches of one request.
+type checker struct {
+	*Request
+	breaches []Breach
+	doubled  map[string]bool // ids that several calls have
+}
+
+// addSpot adds a place to a breach. what says what is wrong.
+func (c *checker) addSpot(d *stream.Diagnosis, rule string, proof Proof, what string, at Spot) {
+	i := slices.IndexFunc(c.breaches, func(b Breach) bool { return b.Rule == rule })
+	if i < 0 {
+		i = len(c.breaches)
+		c.breaches = append(c.breaches, Breach{Diagnosis: d, Rule: rule, Proof: proof, what: what})
+	}
+	c.breaches[i].Spots = append(c.breaches[i].Spots, at)
+}
+
+// maxSpots is how many places a message names.
+const maxSpots = 2
+
+// Message returns the message of the breach. at is the path of its first place in the request, "" if unknown.
+func (b *Breach) Message(at string) stream.Message {
+	var list stream.Message
+	for i, at := range b.Spots {
+		switch {
+		case i == 0 || at.Words.Text == "":
+			list = at.Words
+		case i < maxSpots:
+			list = stream.Messagef("%s, %s", list, at.Words)
+		case i == maxSpots:
+			list = stream.Messagef("%s and %s", list, stream.Own(count.Of(len(b.Spots)-maxSpots, "other")))
+		}
+	}
+	m := stream.Messagef("%s", stream.Own(b.what))
+	if list.Text != "" {
+		m = stream.Messagef("%s: %s", m, list)
+	}
+	if at != "" {
+		m = stream.Messagef("%s (%s)", m, stream.Own(at))
+	}
+	return m
+}
+
+// spotOf returns the place of a part, named by its id and its tool.
+func spotOf(message, part int, p *protocol.Part) Spot {
+	at := Spot{Message: message, Part: part, ID: p.ID}
+	switch {
+	case p.ID != "" && p.Name != "":
+		at.Words = stream.Messagef("%s (%s)", stream.Clip([]byte(p.ID), 0, maxQuoted), stream.Fact(stream.Clip([]byte(p.Name), 0, maxQuoted)))
+	case p.ID != "":
+		at.Words = stream.Messagef("%s", stream.Clip([]byte(p.ID), 0, maxQuoted))
+	default:
+		at.Words = stream.Messagef("%s", stream.Fact(stream.Clip([]byte(p.Name), 0, maxQuoted)))
+	}
+	return at
+}
+
+// maxQuoted is how many bytes of an id or a name a message quotes.
+const maxQuoted = 80
+
+// refersToItems reports whether the history names items that the provider keeps, or has a compacted beginning.
+// Either may hold calls and results.
+func (c *checker) refersToItems() bool {
+	if !c.Target.HasPreviousID {
+		return false
+	}
+	for i := range c.Messages {
+		for j := range c.Messages[i].Parts {
+			p := &c.Messages[i].Parts[j]
+			if kind := p.Raw.Get("type"); p.Kind == protocol.OtherPart && (kind.Is("item_reference") || kind.Is("compaction")) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// checkCalls checks the ids, names and arguments of calls.
+func (c *checker) checkCalls() {
+	to := c.Target
+	ids, items := map[string]bool{}, map[string]bool{}
+	for i := range c.Messages {
+		for j := range c.Messages[i].Parts {
+			p := &c.Messages[i].Parts[j]
+			if to.Refusal.SameItem != "" && p.Item != "" && (p.Kind == protocol.CallPart || p.Kind == protocol.ReasoningPart) {
+				if items[p.Item] {
+					at := Spot{i, j, p.Item, stream.Messagef("%s", p.Item)}
+					c.addSpot(replay.IDCollision.Diagnosis, "item-unique", ByRequest, "the request has two items with the same id", at)
+				}
+				items[p.Item] = true
+			}
+			if p.Kind != protocol.CallPart || p.RunByProvider {
+				continue
+			}
+			at := spotOf(i, j, p)
+			switch {
+			case ids[p.ID] && to.IDs.Unique && p.ID != "":
+				c.addSpot(replay.IDCollision.Diagnosis, "id-unique", ByRequest, "the request has two calls with the same id", at)
+			case p.ID != "" && !to.IDs.Takes(p.ID):
+				at.Words = stream.Messagef("%s, of %s", at.Words, stream.Own(count.Of(len(p.ID), "byte")))
+				c.addSpot(IDIllegal, "id-legal", ByHost, illegalID(to), at)
+			}
+			ids[p.ID] = true
+			if p.Name != "" && !to.Names.Takes(p.Name) && to.Refusal.Name != "" {
+				c.addSpot(replay.NameIllegal.Diagnosis, "name-legal", ByHost, "the request calls a tool whose name the target doesn't accept", at)
+			}
+			c.checkArgs(p, at)
+		}
+	}
+}
+
+// illegalID says which ids a target accepts.
+func illegalID(to *protocol.Target) string {
+	size := count.Of(to.IDs.Max, "byte")
+	switch {
+	case to.IDs.Exact():
+		return "an id doesn't have " + size + " of letters and digits"
+	case to.IDs.Class == "":
+		return "an id has more than " + size
+	}
+	return "an id has more than " + size + ", or other characters than " + to.IDs.Class
+}
+
+// checkArgs checks the form of a call's arguments.
+func (c *checker) checkArgs(p *protocol.Part, at Spot) {
+	if c.Target.Form != protocol.ObjectForm || c.Target.Refusal.Args == "" || len(p.Args) == 0 {
+		return
+	}
+	switch {
+	case p.Form == protocol.TextForm:
+		c.addSpot(replay.DoubleEncoded.Diagnosis, "arguments-object", ByRequest, "the arguments are a string instead of an object", at)
+	case !json.IsObject(p.Args):
+		c.addSpot(RequestIllegal, "arguments-object", ByRequest, "the arguments are not an object", at)
+	}
+}
+
+// checkTools checks the names of the declared tools.
+func (c *checker) checkTools() {
+	for i, t := range c.Tools {
+		if c.Target.Refusal.Name == "" || t.Name == "" || !t.Declarable() || c.Target.Names.Takes(t.Name) {
+			continue
+		}
+		at := Spot{Message: -1, Part: i, Words: stream.Messagef("%s", stream.Fact(stream.Clip([]byte(t.Name), 0, maxQuoted)))}
+		c.addSpot(replay.NameIllegal.Diagnosis, "tool-name-legal", ByHost, "the request declares a tool whose name the target doesn't accept", at)
+	}
+}
+
+// checkContents checks the order of messages and their texts.
+func (c *checker) checkContents() {
+	before := protocol.System // role of the message before, System at the beginning
+	for i := range c.Messages {
+		m := &c.Messages[i]
+		if m.Role == protocol.System {
+			continue
+		}
+		c.checkOrder(i, before)
+		before = m.Role
+		if c.Target.Refusal.EmptyText != "" {
+			c.checkTexts(i)
+		}
+		if c.Target.Refusal.LoneReasoning != "" {
+			c.checkReasoning(i)
+		}
+	}
+}
+
+// checkOrder checks the role of a message after the role before.
+func (c *checker) checkOrder(i int, before protocol.Role) {
+	m, to := &c.Messages[i], c.Target
+	calls := slices.ContainsFunc(m.Parts, func(p protocol.Part) bool { return p.Kind == protocol.CallPart })
+	switch {
+	case c.Partial || to.Refusal.Order == "" || m.Role != protocol.Assistant:
+		return
+	case before == protocol.System:
+		c.addSpot(RequestIllegal, "turn-order", ByRequest, "the history must begin with a turn of the user", Spot{Message: i, Part: -1})
+	case calls && before == protocol.Assistant && !to.Merges:
+		c.addSpot(RequestIllegal, "turn-order", ByRequest, "a call must follow a turn of the user or results", Spot{Message: i, Part: -1})
+	}
+}
+
+// checkTexts checks the texts of a message: no text block may be empty, and not all of them blank. The content of
+// a message of the model may be an empty string, one of the user may not.
+func (c *checker) checkTexts(i int) {
+	m := &c.Messages[i]
+	blank := len(m.Parts) > 0
+	for j := range m.Parts {
+		p := &m.Parts[j]
+		text := bytes.TrimSpace(p.Text)
+		if p.Kind == protocol.TextPart && p.Raw != nil && len(p.Text) == 0 {
+			c.addSpot(RequestIllegal, "content-empty", ByRequest, "a text block is empty", Spot{Message: i, Part: j})
+			return
+		}
+		blank = blank && p.Kind == protocol.TextPart && len(text) == 0
+	}
+	switch {
+	case blank:
+		c.addSpot(RequestIllegal, "content-empty", ByRequest, "all texts of a message are blank", Spot{Message: i, Part: -1})
+	case len(m.Parts) == 0 && m.Role == protocol.User && m.Raw.Get("content").IsPresent():
+		c.addSpot(RequestIllegal, "content-empty", ByRequest, "a message of the user has no content", Spot{Message: i, Part: -1})
+	}
+}
+
+// checkReasoning checks that reasoning with an id of its own is followed by another part of the model.
+func (c *checker) checkReasoning(i int) {
+	parts := c.Messages[i].Parts
+	n := len(parts) - 1
+	if n < 0 || parts[n].Kind != protocol.ReasoningPart || parts[n].Item == "" {
+		return
+	}
+	at := Spot{i, n, parts[n].Item, stream.Messagef("%s", parts[n].Item)}
+	c.addSpot(RequestIllegal, "reasoning-alone", ByRequest, "a reasoning item is not followed by another item of the model", at)
+}
+
+// OpenStep returns the index of the message at which the step begins that the request continues: the last message
+// of the user that has other parts than results. Reasoning after it must be sent back.
+func OpenStep(messages []protocol.Message) int {
+	for i := len(messages) - 1; i >= 0; i-- {
+		m := &messages[i]
+		if m.Role == protocol.User && !slices.ContainsFunc(m.Parts, func(p protocol.Part) bool { return p.Kind == protocol.ResultPart }) {
+			return i
+		}
+	}
+	return 0
+}

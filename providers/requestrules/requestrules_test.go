@@ -1,0 +1,170 @@
+package requestrules_test
+
+import (
+	"strings"
+	"testing"
+
+	"toolscope/providers"
+	"toolscope/providers/requestrules"
+)
+
+// rulesOf returns the rules that a request breaks, each with the number of places, separated by spaces.
+func rulesOf(t *testing.T, target, request string) string {
+	t.Helper()
+	to, err := providers.FindTarget(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	messages, err := to.Decode([]byte(request))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said []string
+	for _, b := range requestrules.Check(&requestrules.Request{Messages: messages, Target: to}) {
+		said = append(said, b.Rule+strings.Repeat("+", len(b.Spots)-1))
+	}
+	return strings.Join(said, " ")
+}
+
+// Parts of requests: a question, calls and results in each protocol.
+const (
+	askA   = `{"role":"user","content":"list the ports"}`
+	twoA   = `{"role":"assistant","content":[{"type":"tool_use","id":"toolu_q1","name":"ls","input":{}},{"type":"tool_use","id":"toolu_q2","name":"ls","input":{"d":1}}]}`
+	oneA   = `{"role":"assistant","content":[{"type":"tool_use","id":"toolu_q1","name":"ls","input":{}}]}`
+	res1A  = `{"type":"tool_result","tool_use_id":"toolu_q1","content":"a"}`
+	res2A  = `{"type":"tool_result","tool_use_id":"toolu_q2","content":"b"}`
+	textA  = `{"type":"text","text":"and then?"}`
+	askC   = `{"role":"user","content":"list the ports"}`
+	twoC   = `{"role":"assistant","content":null,"tool_calls":[{"id":"call_p1","type":"function","function":{"name":"ls","arguments":"{}"}},{"id":"call_p2","type":"function","function":{"name":"ls","arguments":"{}"}}]}`
+	res1C  = `{"role":"tool","tool_call_id":"call_p1","content":"a"}`
+	res2C  = `{"role":"tool","tool_call_id":"call_p2","content":"b"}`
+	callR  = `{"type":"function_call","id":"fc_k1","call_id":"call_p1","name":"ls","arguments":"{}"}`
+	resR   = `{"type":"function_call_output","call_id":"call_p1","output":"a"}`
+	askG   = `{"role":"user","parts":[{"text":"list the ports"}]}`
+	callG  = `{"role":"model","parts":[{"functionCall":{"name":"ls","args":{}}},{"functionCall":{"name":"cat","args":{}}}]}`
+	lsG    = `{"functionResponse":{"name":"ls","response":{"output":"a"}}}`
+	catG   = `{"functionResponse":{"name":"cat","response":{"output":"b"}}}`
+	askB   = `{"role":"user","content":[{"text":"list the ports"}]}`
+	callB  = `{"role":"assistant","content":[{"toolUse":{"toolUseId":"tooluse_w1","name":"ls","input":{}}}]}`
+	resB   = `{"toolResult":{"toolUseId":"tooluse_w1","content":[{"text":"a"}]}}`
+	sayB   = `{"text":"and then?"}`
+	longID = "call_0123456789012345678901234567890123456789"
+)
+
+// TestRules: each rule is reported where it is broken, and near misses are not.
+func TestRules(t *testing.T) {
+	user := func(parts ...string) string { return `{"role":"user","content":[` + strings.Join(parts, ",") + `]}` }
+	contents := func(parts ...string) string { return `{"role":"user","parts":[` + strings.Join(parts, ",") + `]}` }
+	for _, test := range []struct{ name, target, want, messages string }{
+		// Anthropic: calls and results.
+		{"both answered", "anthropic", "", askA + "," + twoA + "," + user(res2A, res1A, textA)},
+		{"the calls end the history", "anthropic", "", askA + "," + twoA},
+		{"one without a result", "anthropic", "call-answered", askA + "," + twoA + "," + user(res1A)},
+		{"both without a result", "anthropic", "call-answered+", askA + "," + twoA + "," + user(textA)},
+		{"results in two messages of one speaker", "anthropic", "", askA + "," + twoA + "," + user(res1A) + "," + user(res2A)},
+		{"text before the result", "anthropic", "result-follows", askA + "," + oneA + "," + user(textA, res1A)},
+		{"a message before the result", "anthropic", "result-follows", askA + "," + oneA + "," + user(textA) + "," + user(res1A)},
+		{"an answer before the result", "anthropic", "result-follows",
+			askA + "," + oneA + `,{"role":"user","content":"wait"},{"role":"assistant","content":"ok"},` + user(res1A)},
+		{"a result without its call", "anthropic", "result-has-call", askA + "," + oneA + "," + user(res1A, res2A)},
+		{"two results", "anthropic", "result-once", askA + "," + oneA + "," + user(res1A, res1A)},
+		{"a second result later", "anthropic", "result-once",
+			askA + "," + oneA + "," + user(res1A) + `,{"role":"assistant","content":"ok"},` + user(res1A)},
+		{"a call twice", "anthropic", "id-unique",
+			askA + "," + oneA + "," + user(res1A) + "," + oneA + "," + user(res1A)},
+		{"a call twice, one result", "anthropic", "id-unique", askA + "," + oneA + "," + oneA + "," + user(res1A)},
+		{"a tool of the provider", "anthropic", "",
+			askA + `,{"role":"assistant","content":[{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}}]},{"role":"user","content":"go on"}`},
+		// Anthropic: ids, names, arguments, contents.
+		{"an id with a dot", "anthropic", "id-legal",
+			askA + `,{"role":"assistant","content":[{"type":"tool_use","id":"functions.ls:0","name":"ls","input":{}}]}`},
+		{"a name with a dot", "anthropic", "name-legal",
+			askA + `,{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"fs.ls","input":{}}]}`},
+		{"a string as input", "anthropic", "arguments-object",
+			askA + `,{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"ls","input":"{}"}]}`},
+		{"a list as input", "anthropic", "arguments-object",
+			askA + `,{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"ls","input":[]}]}`},
+		{"the model begins", "anthropic", "turn-order", oneA + "," + user(res1A)},
+		{"an empty text", "anthropic", "content-empty", askA + `,{"role":"assistant","content":[{"type":"text","text":""}]}`},
+		{"an empty text beside a call", "anthropic", "content-empty",
+			askA + `,{"role":"assistant","content":[{"type":"text","text":""},{"type":"tool_use","id":"toolu_1","name":"ls","input":{}}]}`},
+		{"a blank text beside a call", "anthropic", "",
+			askA + `,{"role":"assistant","content":[{"type":"text","text":"\n\n"},{"type":"tool_use","id":"toolu_1","name":"ls","input":{}}]}`},
+		{"only blank texts", "anthropic", "content-empty", `{"role":"user","content":[{"type":"text","text":" \n"}]}`},
+		{"an answer without text", "anthropic", "", askA + `,{"role":"assistant","content":""},{"role":"user","content":"more"}`},
+		{"a question without text", "anthropic", "content-empty", `{"role":"user","content":""}`},
+		// Bedrock.
+		{"bedrock answered", "bedrock", "", askB + "," + callB + "," + user(resB)},
+		{"bedrock unanswered", "bedrock", "call-answered", askB + "," + callB + "," + user(sayB)},
+		{"bedrock, text first", "bedrock", "result-follows", askB + "," + callB + "," + user(sayB, resB)},
+		{"bedrock, result alone", "bedrock", "result-has-call", askB + "," + user(resB)},
+		{"bedrock, two results", "bedrock", "result-once", askB + "," + callB + "," + user(resB, resB)},
+		// Chat Completions.
+		{"chat, any order", "openai-chat", "", askC + "," + twoC + "," + res2C + "," + res1C + "," + askC},
+		{"chat, one missing", "openai-chat", "call-answered", askC + "," + twoC + "," + res2C + "," + askC},
+		{"chat, result alone", "openai-chat", "result-has-call", askC + "," + res1C},
+		{"chat, two results", "openai-chat", "result-once", askC + "," + twoC + "," + res1C + "," + res2C + "," + res1C},
+		{"chat, a message between", "openai-chat", "result-follows", askC + "," + twoC + "," + res1C + "," + askC + "," + res2C},
+		{"chat, the same ids in each turn", "openai-chat", "",
+			askC + "," + twoC + "," + res1C + "," + res2C + "," + twoC + "," + res1C + "," + res2C},
+		{"chat, an id of 40 bytes", "openai-chat", "",
+			askC + `,{"role":"assistant","tool_calls":[{"id":"` + longID[:40] + `","type":"function","function":{"name":"ls","arguments":"{}"}}]}`},
+		{"chat, an id of 45 bytes", "openai-chat", "id-legal",
+			askC + `,{"role":"assistant","tool_calls":[{"id":"` + longID + `","type":"function","function":{"name":"ls","arguments":"{}"}}]}`},
+		{"mistral, another id", "mistral", "id-legal+", askC + "," + twoC},
+		{"llama.cpp takes all", "llama.cpp", "", askC + "," + twoC + "," + askC},
+	} {
+		key := "messages"
+		if got := rulesOf(t, test.target, `{"`+key+`":[`+test.messages+`]}`); got != test.want {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
+	}
+	for _, test := range []struct{ name, want, input string }{
+		{"answered anywhere behind", "", askC + "," + callR + "," + askC + "," + resR},
+		{"no output", "call-answered", askC + "," + callR + "," + askC},
+		{"the call is last", "", askC + "," + callR},
+		{"output alone", "result-has-call", askC + "," + resR},
+		{"the provider keeps the call", "", `{"type":"item_reference","id":"fc_k1"},` + resR},
+		{"an item twice", "item-unique", askC + "," + callR + "," + callR + "," + resR},
+		{"reasoning alone", "reasoning-alone", askC + `,{"type":"reasoning","id":"rs_1","summary":[]},` + askC},
+		{"reasoning before a call", "", askC + `,{"type":"reasoning","id":"rs_1","summary":[]},` + callR + "," + resR},
+		{"reasoning without an id", "", askC + `,{"type":"reasoning","summary":[],"encrypted_content":"x"},` + askC},
+	} {
+		if got := rulesOf(t, "openai-responses", `{"input":[`+test.input+`]}`); got != test.want {
+			t.Errorf("responses, %s: %q, want %q", test.name, got, test.want)
+		}
+	}
+	for _, test := range []struct{ name, want, contents string }{
+		{"by name, in another order", "", askG + "," + callG + "," + contents(catG, lsG)},
+		{"one missing", "call-answered", askG + "," + callG + "," + contents(lsG)},
+		{"one too many", "result-has-call", askG + "," + callG + "," + contents(lsG, catG, lsG)},
+		{"the model begins", "turn-order", callG + "," + contents(lsG, catG)},
+		{"calls after calls", "call-answered+ turn-order", askG + "," + callG + "," + callG + "," + contents(lsG, catG)},
+		{"text after text", "", askG + `,{"role":"model","parts":[{"text":"a"}]},{"role":"model","parts":[{"text":"b"}]}`},
+	} {
+		if got := rulesOf(t, "gemini", `{"contents":[`+test.contents+`]}`); got != test.want {
+			t.Errorf("gemini, %s: %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
+// TestPartial: if the provider keeps earlier messages, calls and results may be there.
+func TestPartial(t *testing.T) {
+	to, _ := providers.FindTarget("openai-responses")
+	messages, _ := to.Decode([]byte(`{"input":[` + resR + `]}`))
+	if all := requestrules.Check(&requestrules.Request{Messages: messages, Target: to, Partial: true}); len(all) > 0 {
+		t.Errorf("%s", all[0].Rule)
+	}
+}
+
+// TestMessages: a message names two places and counts the others.
+func TestMessages(t *testing.T) {
+	to, _ := providers.FindTarget("anthropic")
+	messages, _ := to.Decode([]byte(`{"messages":[` + askA + "," + twoA + "," +
+		`{"role":"assistant","content":[{"type":"tool_use","id":"toolu_q3","name":"ls","input":{}}]},` + askA + `]}`))
+	all := requestrules.Check(&requestrules.Request{Messages: messages, Target: to})
+	want := "the request has no result for a call: toolu_q1 (ls), toolu_q2 (ls) and 1 other (messages[1])"
+	if len(all) != 1 || all[0].Message("messages[1]").Text != want {
+		t.Errorf("%+v", all)
+	}
+}

@@ -1,0 +1,194 @@
+package panes
+
+import (
+	"strings"
+
+	"toolscope/providers"
+	"toolscope/stream"
+	"toolscope/ui/display"
+	"toolscope/ui/present"
+	"toolscope/ui/screen"
+)
+
+// callout is the callout under the title of a call or turn, as rows. It is built again only when its inputs
+// change, because a repaired text is costly.
+type callout struct {
+	key     calloutKey
+	role    screen.Role     // of the bar
+	finding *stream.Finding // that it is about; valid until the next update
+	lines   []calloutLine
+}
+
+// calloutKey identifies the inputs of a callout.
+type calloutKey struct {
+	of                           stream.Ref
+	view                         *providers.View
+	width, rows                  int
+	size, findings, turnFindings int
+	sentBack, status             int
+	events                       int // of the turn
+	at                           findingKey
+}
+
+// findingKey identifies a finding of a call or turn.
+type findingKey struct {
+	code, message string
+	event         int
+}
+
+// calloutLine is a row: a bar, blanks, and texts.
+type calloutLine struct {
+	bar   bool
+	left  int // cells before the texts, after the bar if there is one
+	texts []screen.StyledText
+}
+
+// Rows of the screen from which the callout has more rows.
+const (
+	bareRows = 14 // below it: the sentence, and cause and advice in one row
+	wideRows = 24 // the sentence may have two rows
+	riskRows = 30 // the risk
+)
+
+// calloutLeft is the number of cells of the blank, the bar and the next blank.
+const calloutLeft = 3
+
+// updateRows builds the rows for the selection. rows is the height of the screen.
+func (o *callout) updateRows(s *Context, c Selection, width int) {
+	key := calloutKey{of: c.asRef(), view: s.View, width: width, rows: s.Rows}
+	if s.Finding != nil {
+		key.at = findingKey{s.Finding.Code, s.Finding.Message, s.Finding.Event}
+	}
+	if t := c.Turn; t != nil {
+		key.turnFindings, key.events = len(t.Findings), t.Events
+	}
+	if c.Call != nil {
+		key.size, key.findings = len(c.Call.Args()), len(c.Call.Findings)
+		key.sentBack, key.status = len(c.Call.SentBack), int(c.Call.Status())
+	}
+	if key == o.key {
+		return
+	}
+	o.key, o.lines, o.finding = key, nil, nil
+	var says present.Callout
+	switch {
+	case c.Call != nil && c.Turn.Retention == stream.InMemory && c.Call.ArgsLen() == len(c.Call.Args()):
+		says = present.CalloutOfCall(s.View, c.Turn, c.Call, s.Finding)
+	case c.Call == nil && c.Turn != nil:
+		var ok bool
+		if says, ok = present.CalloutOfTurn(s.View.Exchange(c.Turn.Exchange), c.Turn, s.Finding); !ok {
+			return
+		}
+	default:
+		return
+	}
+	o.finding = says.Finding
+	o.layOut(s, says, width)
+}
+
+// layOut breaks the callout into rows.
+func (o *callout) layOut(s *Context, says present.Callout, width int) {
+	p, v, bare := s.Pen, &says.Verdict, s.Rows < bareRows
+	sign := p.Glyph.Status[v.State]
+	if says.HasSeverity() {
+		sign = p.Clean(strings.TrimSpace(p.Glyph.Severity[says.Finding.Severity].String()))
+	}
+	left := sign.Width() + 1
+	room := max(8, width-calloutLeft-left-1)
+	o.role = v.Role
+	role, most := v.Role, 2
+	if role == screen.Muted && len(says.Rows) > 0 {
+		role = screen.Plain
+	}
+	if s.Rows < wideRows {
+		most = 1
+	}
+	sentence := p.Clean(says.Sentence)
+	if says.Short != "" && len(display.Wrap(sentence, room)) > most {
+		sentence = p.Clean(says.Short)
+	}
+	if len(says.Rows) == 0 {
+		sentence, most = fittingSentences(p, says.Sentence, room), 1
+	}
+	for i, line := range cutLines(p, sentence, room, most) {
+		texts := []screen.StyledText{{Role: v.Role, Text: sign.Between("", " ")}, {Role: role, Text: line}}
+		o.addLine(left, i, texts, len(says.Rows) > 0)
+	}
+	switch {
+	case len(says.Rows) == 0:
+	case bare:
+		text := p.Clean(says.Row("cause"))
+		if do := says.Row("do"); do != "" {
+			text = display.Join(text, p.Glyph.Dot.Between(" ", " "), p.Clean(do))
+		}
+		o.addLine(left, 1, []screen.StyledText{{}, {Text: p.Truncate(text, room)}}, true)
+	default:
+		for _, row := range says.Rows {
+			if row.Label == "risk" && s.Rows < riskRows {
+				continue
+			}
+			text := p.Clean(row.Text)
+			if row.Label == "cause" && says.More > 0 {
+				text = display.Join(text, screen.Count(says.More).Between("  +", " more"))
+			}
+			for i, line := range cutLines(p, text, max(8, room-labelCells), 2) {
+				texts := []screen.StyledText{{Role: screen.Muted, Text: p.Pad(p.Clean(row.Label), labelCells)}, {Text: line}}
+				if i > 0 {
+					texts[0].Text = display.Repeat(display.Lit(" "), labelCells)
+				}
+				o.lines = append(o.lines, calloutLine{true, left, texts})
+			}
+		}
+	}
+}
+
+// fittingSentences returns as many sentences of a text as fit into one row, at least one.
+func fittingSentences(p *screen.Pen, text string, room int) display.Text {
+	for p.Clean(text).Width() > room {
+		at := strings.LastIndex(strings.TrimSuffix(text, "."), ". ")
+		if at < 0 {
+			break
+		}
+		text = text[:at+1]
+	}
+	return p.Clean(text)
+}
+
+// addLine adds a row of the sentence: the first begins with the sign, the others with blanks.
+func (o *callout) addLine(left, n int, texts []screen.StyledText, bar bool) {
+	if n == 0 {
+		left = 0
+	} else {
+		texts = texts[1:]
+	}
+	o.lines = append(o.lines, calloutLine{bar, left, texts})
+}
+
+// labelCells is the width of a label and the gap after it.
+const labelCells = 7
+
+// cutLines wraps a text into at most so many rows; the last one shows that more was left out.
+func cutLines(p *screen.Pen, text display.Text, width, most int) []display.Text {
+	lines := display.Wrap(text, width)
+	if len(lines) > most {
+		lines[most-1] = p.Truncate(display.Join(lines[most-1], display.Lit(" "), lines[most]), width)
+		lines = lines[:most]
+	}
+	return lines
+}
+
+// draw draws row n.
+func (o *callout) draw(p *screen.Pen, n int) {
+	l := &o.lines[n]
+	if l.bar {
+		p.Spaces(screen.Bare, 1)
+		p.Text(o.role, p.Glyph.Bar)
+		p.Spaces(screen.Bare, 1)
+	} else {
+		p.Spaces(screen.Bare, calloutLeft)
+	}
+	p.Spaces(screen.Bare, l.left)
+	for _, t := range l.texts {
+		p.TextOn(t.Role, screen.Bare, t.Text)
+	}
+}

@@ -1,0 +1,436 @@
+package present
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"toolscope/providers"
+	"toolscope/providers/replay"
+	"toolscope/providers/schema"
+	"toolscope/stream"
+	"toolscope/stream/count"
+	"toolscope/stream/json"
+	"toolscope/ui/display"
+	"toolscope/ui/screen"
+)
+
+// A Callout says what is wrong with a call or turn, who caused it, what to do, and what a careless client does.
+// A healthy or open call has a sentence without rows.
+type Callout struct {
+	Verdict  Verdict         // its sign and role
+	Finding  *stream.Finding // that it is about; nil if there is none
+	Sentence string
+	Short    string // a shorter sentence
+	Rows     []CalloutRow
+	More     int // findings above info that it is not about
+}
+
+// A CalloutRow is a row under the sentence.
+type CalloutRow struct{ Label, Text string }
+
+// The labels of the rows.
+const (
+	calloutCause = "cause"
+	calloutDo    = "do"
+	calloutRisk  = "risk"
+)
+
+// Row returns the text of a row, "" if there is none.
+func (c *Callout) Row(label string) string {
+	for _, r := range c.Rows {
+		if r.Label == label {
+			return r.Text
+		}
+	}
+	return ""
+}
+
+// HasSeverity reports whether its sign is that of the finding, and not that of the state.
+func (c *Callout) HasSeverity() bool { return c.Finding != nil && !c.Finding.ExplainsState }
+
+// CalloutOfCall returns the callout of a call. It is about the finding at, or with nil about the worst.
+func CalloutOfCall(v *providers.View, t *stream.Turn, c *stream.Call, at *stream.Finding) Callout {
+	o := Callout{Verdict: VerdictOfCall(c), Finding: at}
+	if at == nil {
+		o.Finding = decidingFinding(&o.Verdict, c.Findings, t.Findings, sentBackEvent(c))
+	} else if !at.ExplainsState {
+		o.Verdict.Role = screen.SeverityRoles[at.Severity]
+	}
+	quiet := o.Verdict.Harm == Healthy || o.Verdict.Harm == HarmOpen
+	switch {
+	case at == nil && quiet && c.MayGrow():
+		o.Finding, o.Sentence = nil, openSentence(v, t, c)
+	case at == nil && quiet:
+		o.Finding, o.Sentence = nil, healthySentence(v, t, c)
+	default:
+		o.addFinding(carelessRisk(c))
+		o.countOthers(c.Findings, t.Findings)
+	}
+	return o
+}
+
+// CalloutOfTurn returns the callout of a turn without its calls. A healthy turn has none.
+func CalloutOfTurn(x *providers.Exchange, t *stream.Turn, at *stream.Finding) (o Callout, ok bool) {
+	o = Callout{Verdict: VerdictOfTurn(x, t), Finding: at}
+	if at == nil {
+		if o.Verdict.Harm == Healthy || o.Verdict.Harm == HarmOpen {
+			return Callout{}, false
+		}
+		o.Finding = decidingFinding(&o.Verdict, nil, t.Findings, 0)
+	} else if !at.ExplainsState {
+		o.Verdict.Role = screen.SeverityRoles[at.Severity]
+	}
+	o.addFinding("")
+	o.countOthers(t.Findings)
+	return o, true
+}
+
+// decidingFinding returns the finding that explains a verdict, or nil: the one that decides it, else the worst
+// one that explains the state, first of the call and then of its turn. A call that was sent back as {} has a
+// finding of that event.
+func decidingFinding(v *Verdict, call, turn []stream.Finding, sentBack int) *stream.Finding {
+	if v.Finding != nil {
+		return v.Finding
+	}
+	var worst *stream.Finding
+	for _, list := range [][]stream.Finding{call, turn} {
+		for i := range list {
+			f := &list[i]
+			explains := f.ExplainsState
+			if v.Harm == HarmError {
+				explains = sentBack > 0 && f.Event == sentBack
+			}
+			if explains && (worst == nil || f.Severity > worst.Severity) {
+				worst = f
+			}
+		}
+		if worst != nil {
+			break
+		}
+	}
+	return worst
+}
+
+// sentBackEvent returns the event of the request that sent {} in place of the arguments, or 0.
+func sentBackEvent(c *stream.Call) int {
+	for _, s := range c.SentBack {
+		if s.Outcome == emptied {
+			return s.Event
+		}
+	}
+	return 0
+}
+
+// addFinding adds the sentence and rows of the finding, or of the state if there is none.
+func (c *Callout) addFinding(risk string) {
+	if c.Finding == nil {
+		c.Sentence = AsSentence(cmp.Or(stateSentences[c.Verdict.State], c.Verdict.Words))
+		c.addRow(calloutCause, partyNames[stream.UnknownParty])
+		c.addRow(calloutRisk, risk)
+		return
+	}
+	f := c.Finding
+	says, consequence := cutConsequence(f.Message)
+	c.Sentence = endSentence(says)
+	if startsOwn(f.Quoted) {
+		c.Sentence = AsSentence(says)
+	}
+	if short := cmp.Or(f.Hint, f.Short); short != "" {
+		if f.Offset >= 0 {
+			short += fmt.Sprintf(", byte %s", screen.Count(f.Offset))
+		}
+		c.Short = AsSentence(short)
+	}
+	c.addRow(calloutCause, causeName(f))
+	c.addRow(calloutDo, firstSentence(f.Advice))
+	if risk == "" {
+		risk = AsSentence(consequence)
+	}
+	c.addRow(calloutRisk, risk)
+}
+
+func (c *Callout) addRow(label, text string) {
+	if text != "" {
+		c.Rows = append(c.Rows, CalloutRow{label, text})
+	}
+}
+
+// countOthers counts the findings above info that the callout is not about. The risk says what EARLY_WRONG says.
+func (c *Callout) countOthers(lists ...[]stream.Finding) {
+	for _, list := range lists {
+		for i := range list {
+			f := &list[i]
+			said := f.Base() == stream.EarlyWrong && c.Row(calloutRisk) != ""
+			if c.Finding != nil && f.Event == c.Finding.Event && f.Base() == c.Finding.Base() && f.Message == c.Finding.Message {
+				said = true
+			}
+			if f.Severity > stream.Info && !said {
+				c.More++
+			}
+		}
+	}
+}
+
+// stateSentences describe states that no finding explains.
+var stateSentences = [stream.NumStatus]string{
+	stream.LooksDone: "it looks done, but nothing said that it is", stream.Unseen: "toolscope missed bytes of it: its state is unknown",
+	stream.Malformed: "the arguments are not JSON", stream.CutShort: "the arguments stop before they are complete",
+	stream.NotObject: "the arguments are not an object", stream.Aborted: "it ended before it was complete", stream.Rejected: "it was refused",
+}
+
+// partyNames name the parties at fault.
+var partyNames = map[stream.Party]string{
+	stream.Model: "the model", stream.Provider: "the provider", stream.Gateway: "the gateway", stream.Client: "your client",
+	stream.Network: "the network", stream.Server: "the tool", stream.Toolscope: "toolscope", stream.UnknownParty: "not known", 0: "not known",
+}
+
+// causeName names the party at fault of a finding. EARLY_WRONG is about what clients would do.
+func causeName(f *stream.Finding) string {
+	if f.Base() == stream.EarlyWrong {
+		return f.CausedBy()
+	}
+	return partyNames[f.By]
+}
+
+// cutConsequence splits a message into what happened and what clients do because of it.
+func cutConsequence(message string) (says, consequence string) {
+	for _, who := range []string{": a client ", ": clients ", ": each client "} {
+		if says, what, ok := strings.Cut(message, who); ok {
+			return says, who[len(": "):] + what
+		}
+	}
+	return message, ""
+}
+
+// firstSentence returns the first sentence of an advice.
+func firstSentence(text string) string {
+	for i := 0; i+2 < len(text); i++ {
+		if text[i] == '.' && text[i+1] == ' ' && unicode.IsUpper(rune(text[i+2])) {
+			return text[:i+1]
+		}
+	}
+	return text
+}
+
+// AsSentence begins a text with a capital letter and ends it with a full stop.
+func AsSentence(text string) string {
+	first, n := utf8.DecodeRuneInString(text)
+	if n == 0 {
+		return ""
+	}
+	return endSentence(string(unicode.ToUpper(first)) + text[n:])
+}
+
+// endSentence ends a text with a full stop, unless it ends already.
+func endSentence(text string) string {
+	if text == "" || strings.ContainsRune(".!?", rune(text[len(text)-1])) {
+		return text
+	}
+	return text + "."
+}
+
+// startsOwn reports whether a message begins with words of toolscope, and not with captured text.
+func startsOwn(quoted stream.Spans) bool {
+	for s := range quoted.All() {
+		return s.From > 0
+	}
+	return true
+}
+
+// healthySentence describes a call with nothing wrong.
+func healthySentence(v *providers.View, t *stream.Turn, c *stream.Call) string {
+	text := "Complete and valid."
+	switch {
+	case c.StoppedByClient() && c.Status() == stream.Aborted:
+		return "The client stopped it."
+	case c.Status() == stream.NoArguments:
+		text = "Complete, without arguments."
+	case c.Freeform():
+		text = "Complete. It is free text: no schema applies."
+	}
+	if x := v.Exchange(t.Exchange); !c.Freeform() && !c.RunByProvider {
+		checked := false
+		if x != nil {
+			_, checked = x.Required(c)
+		}
+		for i := range c.Findings {
+			checked = checked && !slices.Contains(schema.Findings, c.Findings[i].Base())
+		}
+		switch sent := x != nil && x.RequestBody() != nil; {
+		case checked:
+			text += " It fits the schema."
+		case !sent:
+			text += " No schema was sent: types are not checked."
+		default:
+			text += " Its types are not checked."
+		}
+	}
+	if c.RunByProvider {
+		text += " The provider runs it."
+	}
+	return text + sentBackSentence(v, c)
+}
+
+// sentBackSentence says that later requests sent a call back unchanged, if they did.
+func sentBackSentence(v *providers.View, c *stream.Call) string {
+	for _, s := range c.SentBack {
+		if s.Outcome != string(replay.Intact) {
+			return ""
+		}
+	}
+	if n := len(c.SentBack); n > 0 {
+		if t := v.TurnAfter(&c.SentBack[n-1]); t != nil {
+			return fmt.Sprintf(" Sent back unchanged in turn %d.", t.Number+1)
+		}
+		return " Sent back unchanged."
+	}
+	return ""
+}
+
+// openSentence describes a call that may grow: its size, its speed, and the required keys that have not arrived.
+func openSentence(v *providers.View, t *stream.Turn, c *stream.Call) string {
+	var text string
+	switch size := screen.Bytes(c.ArgsLen()).String(); {
+	case c.ArgsLen() == 0:
+		text = "No argument byte yet."
+	case c.Status() == stream.LooksDone:
+		text = "Looks done: " + size + ", but more may arrive."
+	default:
+		text = "Still arriving: " + size
+		if took := c.LastArgAt - c.FirstArgAt; c.FirstArgAt >= 0 && took >= minRateTime {
+			text += ", " + screen.Bytes(int(float64(c.ArgsLen())/took.Seconds())).String() + "/s"
+		}
+		text += "."
+	}
+	if missing := missingKeys(v, t, c); len(missing) > 0 {
+		text += " Missing: " + strings.Join(missing, " ")
+	}
+	return text
+}
+
+// minRateTime is the minimum time between the first and the last byte from which a speed is computed.
+const minRateTime = 100 * time.Millisecond
+
+// maxOpenTokens is the maximum size, in tokens, of a growing call whose keys are read.
+const maxOpenTokens = 4000
+
+// missingKeys returns the required keys of which no value has begun.
+func missingKeys(v *providers.View, t *stream.Turn, c *stream.Call) (missing []string) {
+	x, toks := v.Exchange(t.Exchange), c.Lexer().Tokens()
+	if x == nil || toks.Len() > maxOpenTokens || c.ArgsLen() != len(c.Args()) {
+		return nil
+	}
+	keys, known := x.Required(c)
+	if !known || len(keys) == 0 {
+		return nil
+	}
+	has := topKeys(c.Args(), toks)
+	for _, key := range keys {
+		if !has[key] {
+			missing = append(missing, "."+key)
+		}
+	}
+	return missing
+}
+
+// topKeys returns the keys of an object whose values have begun.
+func topKeys(args []byte, toks json.TokenList) map[string]bool {
+	has, depth, key := map[string]bool{}, 0, ""
+	for i, t := range toks.All() {
+		switch t.Kind {
+		case json.ObjectClose, json.ArrayClose:
+			depth--
+		case json.Key:
+			if depth == 1 {
+				key = string(json.AppendUnquoted(nil, bytes.Trim(args[toks.Start(i):t.End], `"`)))
+			}
+		case json.Space, json.Colon, json.Comma, json.Junk:
+		default:
+			if depth == 1 && key != "" {
+				has[key] = true
+			}
+			if t.Kind == json.ObjectOpen || t.Kind == json.ArrayOpen {
+				depth++
+			}
+		}
+	}
+	return has
+}
+
+// carelessRisk says what a careless client did with a call that is not in order, "" if nothing is known.
+func carelessRisk(c *stream.Call) string {
+	if c.RunByProvider || c.Discarded || c.Status() == stream.Unseen || c.ArgsLen() != len(c.Args()) {
+		return ""
+	}
+	for _, k := range carelessRules {
+		run := c.RuleRun(k.rule)
+		if run.Event == 0 || run.Replaced || !slices.Contains(k.outcomes, run.Outcome) {
+			continue
+		}
+		if run.Outcome == stream.RunBroken {
+			return "Clients that run a call " + k.who + " fail: it is " + NotObjectText(c) + "."
+		}
+		args, _ := RanArgs(c, run, k.rule)
+		if k.rule == stream.Repaired && len(args) == 0 {
+			continue
+		}
+		text := "Clients that run a call " + k.who + " run " + stream.Clip(args, 0, maxRiskBytes)
+		if run.Outcome == stream.RunTwice {
+			text += ", and then more"
+		}
+		return text + "."
+	}
+	return ""
+}
+
+// maxRiskBytes is the maximum number of argument bytes in a risk.
+const maxRiskBytes = 60
+
+// carelessRules are the rules of careless clients, and the outcomes that are a risk, the worst first.
+var carelessRules = []struct {
+	rule     stream.RunRule
+	who      string
+	outcomes []stream.RunOutcome
+}{
+	{stream.ParsableObject, "once it parses", []stream.RunOutcome{stream.RunWrong, stream.RunTwice, stream.RunIncomplete}},
+	{stream.Repaired, "after adding missing braces", []stream.RunOutcome{stream.RunIncomplete}},
+	{stream.AtSeal, "when its arguments are final", []stream.RunOutcome{stream.RunBroken}},
+	{stream.AtEnd, "when the response ends", []stream.RunOutcome{stream.RunBroken}},
+}
+
+// maxRepairBytes is the maximum size of arguments that are repaired for display.
+const maxRepairBytes = 64 << 10
+
+// RanArgs returns the arguments that a call was run with: those that had arrived, or what a repairing
+// parser makes of them. how is set if the text was repaired.
+func RanArgs(c *stream.Call, r stream.RuleRun, e stream.RunRule) (args []byte, how string) {
+	args = c.Args()[:r.Bytes]
+	if e == stream.Repaired && len(args) <= maxRepairBytes {
+		if repaired := replay.RepairPrefix(args); !bytes.Equal(repaired, args) {
+			return repaired, ", repaired"
+		}
+	}
+	return args, ""
+}
+
+// NotObjectText says why arguments are not an object.
+func NotObjectText(c *stream.Call) string {
+	switch c.Syntax() {
+	case json.SyntaxDouble:
+		return "double-encoded JSON"
+	case json.SyntaxOther:
+		return "not an object"
+	case json.SyntaxConcat:
+		return count.Of(c.Lexer().Docs(), "object")
+	}
+	if err := c.Lexer().Err(); err != nil {
+		return display.Format("not JSON from byte %s", screen.Count(err.Offset)).String()
+	}
+	return c.Syntax().String()
+}

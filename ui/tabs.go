@@ -1,0 +1,290 @@
+package ui
+
+import (
+	"slices"
+
+	"toolscope/stream"
+	"toolscope/ui/display"
+	"toolscope/ui/panes"
+	"toolscope/ui/screen"
+)
+
+// visibleTab returns the open one of the tabs under the document, in a column of h rows, or nil.
+func (d *paneLayout) visibleTab(h int, tabs []placedPane) panes.Pane {
+	byRoom := h >= minRoomForTab && !d.m.context.Bare
+	if d.tabs == TabsShut || d.tabs == TabsByRoom && !byRoom {
+		return nil
+	}
+	if hasTab(tabs, d.below) {
+		return d.below
+	}
+	return d.last[panes.Low]
+}
+
+func hasTab(tabs []placedPane, pane panes.Pane) bool {
+	return slices.ContainsFunc(tabs, func(t placedPane) bool { return t.Pane == pane })
+}
+
+// pickTab opens the tab that suits the selection, until the user picks one: the findings if there is one above
+// info, else the frames.
+func (d *paneLayout) pickTab() {
+	if d.picks || d.focus == d.below {
+		return
+	}
+	tab := panes.Pane(d.m.wire)
+	if t := d.m.selectedTurn(); t != nil && d.hasLoudFinding(t) {
+		tab = d.m.findings
+	}
+	d.below = tab
+}
+
+// hasLoudFinding reports whether the selected call or turn has a finding above info.
+func (d *paneLayout) hasLoudFinding(t *stream.Turn) bool {
+	_, loud := d.m.context.Alarms.Of(t.Ref(), t.Findings)
+	if c := d.m.selectedCall(); c != nil && !loud {
+		_, loud = d.m.context.Alarms.Of(c.Ref(), c.Findings)
+	}
+	return loud
+}
+
+// Numbers of rows of the tabs under the document, with their names.
+const (
+	minRoomForTab = 8  // the height of the column from which a tab is open
+	lowTab        = 2  // least height of the tabs
+	roomyColumn   = 14 // the height of the column from which that is more
+	roomyTab      = 5
+	tallColumn    = 20 // and from which the document gets at most half, if the tabs need more
+	maxBlankRows  = 6  // if a tab leaves more blank rows, the next one opens under it
+)
+
+// documentColumn returns the column of the document and the tabs below. The document has the height of its
+// content; the tabs get the rest.
+func (d *paneLayout) documentColumn(h int, tabs []placedPane) []paneSlot {
+	doc, tab := d.last[panes.Main], d.visibleTab(h, tabs)
+	switch {
+	case h < minTabbedRows && tab != nil && d.focus == tab:
+		return []paneSlot{{tab, h, tabs}}
+	case h < minTabbedRows, tab == nil && d.m.context.Bare:
+		return []paneSlot{{pane: doc, height: h}}
+	case tab == nil:
+		return []paneSlot{{pane: doc, height: h - 1}, {nil, 1, tabs}}
+	}
+	low := d.tabHeight(tab, h)
+	stack := d.stackTabs(tab, low, tabs)
+	hasFocus := func(s paneSlot) bool { return s.pane == d.focus }
+	if at := d.index(d.focus); at >= 0 && d.table[at].isTab() && hasTab(tabs, d.focus) && !slices.ContainsFunc(stack, hasFocus) {
+		stack = d.stackTabs(d.focus, low, tabs)
+	}
+	return append([]paneSlot{{pane: doc, height: h - low}}, stack...)
+}
+
+// tabHeight returns the height of the open tabs in a column of h rows. In a short column, a focused tab leaves
+// two rows for the document.
+func (d *paneLayout) tabHeight(tab panes.Pane, h int) int {
+	least := lowTab
+	switch {
+	case h >= roomyColumn:
+		least = roomyTab
+	case d.focus == tab:
+		least = max(lowTab, min(roomyTab, h/3))
+	}
+	most := h - least
+	if h >= tallColumn {
+		most = min(most, max(h/2, h-1-tab.WantedRows()))
+	}
+	doc := d.last[panes.Main]
+	rows := doc.WantedRows()
+	if s, ok := doc.(*panes.Subject); ok && rows > most {
+		rows = s.RowsWithoutFacts()
+	}
+	rows = min(rows, most)
+	if d.focus == tab && h < shortColumn {
+		rows = min(rows, 2)
+	}
+	low := max(lowTab, h-rows)
+	return clampSize(d.sizes.low, low, lowTab, max(h-minPaneRows, low))
+}
+
+// shortColumn is the height below which a column is short.
+const shortColumn = 10
+
+// stackTabs returns the slots of the open tab and of further ones under it, as long as there are many blank rows.
+func (d *paneLayout) stackTabs(tab panes.Pane, rows int, tabs []placedPane) []paneSlot {
+	slots := []paneSlot{{tab, rows, tabs}}
+	for _, next := range tabs {
+		last := &slots[len(slots)-1]
+		used := 1 + last.pane.WantedRows() + 1 // its names, and a blank row
+		if last.height-used < maxBlankRows {
+			break
+		}
+		if next.Pane == tab || next.Label().Empty {
+			continue
+		}
+		rest := last.height - used
+		last.height = used
+		slots = append(slots, paneSlot{next.Pane, rest, []placedPane{next}})
+	}
+	return slots
+}
+
+// isStackedTab reports whether a pane is shown as a tab under the open one.
+func (d *paneLayout) isStackedTab(pane panes.Pane) bool {
+	if pane == d.below || d.zoom || d.m.w == 0 {
+		return false
+	}
+	return slices.ContainsFunc(d.m.frame.paneColumns(), func(c column) bool {
+		return slices.ContainsFunc(c.panes, func(s paneSlot) bool { return s.pane == pane && len(s.tabs) == 1 })
+	})
+}
+
+// heightOf returns the height of some slots.
+func heightOf(slots []paneSlot) (rows int) {
+	for _, s := range slots {
+		rows += s.height
+	}
+	return rows
+}
+
+// tabName is the name of a tab in the row of tabs. A name without a pane belongs to a key.
+type tabName struct {
+	panes.Label
+	pane panes.Pane
+	open bool
+}
+
+// text returns the name of the tab, without the count.
+func (n tabName) text(short bool) display.Text {
+	if short && !n.Short.Empty() {
+		return n.Short
+	}
+	return n.Name
+}
+
+// tabGap is the number of cells between two names: a line between blanks.
+const tabGap = 3
+
+// width returns the number of cells of the name with its count, brackets and gap.
+func (n tabName) width(short bool) int {
+	width := n.text(short).Width() + tabGap
+	if n.open {
+		width += len("[]")
+	}
+	if !n.Count.Empty() {
+		width += 1 + n.Count.Width()
+	}
+	return width
+}
+
+// shortNames is the width of a pane below which its tabs have short names.
+const shortNames = 60
+
+// namesOf returns the tabs of a slot that fit in the given number of cells, and whether they use short
+// names. The last tabs are dropped first, but never the open one.
+func (pl *paneLayout) namesOf(s paneSlot, cells int, narrow bool) (names []tabName, short bool) {
+	long, brief := 0, 0
+	add := func(n tabName) {
+		names = append(names, n)
+		long, brief = long+n.width(false), brief+n.width(true)
+	}
+	for _, t := range s.tabs {
+		add(tabName{t.Label(), t.Pane, t.Pane == s.pane})
+		if t.Pane == pl.m.runs && len(s.tabs) > 1 {
+			add(tabName{Label: panes.SentBackLabel(pl.m.selectedCall())})
+		}
+	}
+	if long <= cells && !narrow {
+		return names, false
+	}
+	for i := len(names) - 1; i >= 0 && brief > cells; i-- {
+		if !names[i].open {
+			brief -= names[i].width(true)
+			names = append(names[:i], names[i+1:]...)
+		}
+	}
+	return names, true
+}
+
+// tabsEdge is the number of cells before the first name.
+const tabsEdge = 2
+
+// drawTabs draws the row of tab names, the open one in brackets, and notes on the right.
+func (pl *paneLayout) drawTabs(p *screen.Pen, s paneSlot) {
+	right := pl.besideTabs(p, s, p.Left)
+	names, short := pl.namesOf(s, p.Left-tabsEdge-screen.Width(right), p.Left < shortNames)
+	p.Text(screen.Muted, display.Repeat(p.Glyph.Line, tabsEdge))
+	for i, n := range names {
+		r := screen.Muted
+		if i > 0 {
+			p.Spaces(screen.Bare, 1)
+			p.Text(screen.Muted, p.Glyph.Line)
+		}
+		p.Spaces(screen.Bare, 1)
+		if n.open {
+			if r = screen.Plain; n.pane == pl.focus {
+				r = screen.Accent
+			}
+			p.Text(r, display.Lit("["))
+		}
+		p.Text(r, n.text(short))
+		if !n.Count.Empty() {
+			p.Text(n.Role, n.Count.Between(" ", ""))
+		}
+		if n.open {
+			p.Text(r, display.Lit("]"))
+		}
+	}
+	p.Spaces(screen.Bare, 1)
+	p.Text(screen.Muted, display.Repeat(p.Glyph.Line, p.Left-screen.Width(right)))
+	p.Texts(right)
+	p.Fill(screen.Bare)
+}
+
+// tabAt returns the tab whose name is at cell x of a row with the given width, or nil.
+func (pl *paneLayout) tabAt(s paneSlot, cells, x int) *placedPane {
+	names, short := pl.namesOf(s, cells-tabsEdge-screen.Width(pl.besideTabs(&pl.m.pen, s, cells)), cells < shortNames)
+	at := tabsEdge - tabGap + 1
+	for _, n := range names {
+		at += tabGap
+		end := at + n.width(short) - tabGap
+		if x >= at && x < end && n.pane != nil {
+			return &pl.table[pl.m.index(n.pane)]
+		}
+		at = end
+	}
+	return nil
+}
+
+// besideTabs returns a note on the right of the tabs: the extent of the highlight in the open tab, or if there is room
+// its scroll position, or how far the call has grown.
+func (pl *paneLayout) besideTabs(p *screen.Pen, s paneSlot, cells int) []screen.StyledText {
+	names, short := pl.namesOf(s, cells-tabsEdge, cells < shortNames)
+	room := cells - tabsEdge
+	for _, n := range names {
+		room -= n.width(short)
+	}
+	if s.pane != nil {
+		if spans := s.pane.Spans(p); !spans.Empty() { // it may replace names
+			return []screen.StyledText{{Role: screen.Muted, Text: spans.Between(" ", " ")}}
+		}
+	}
+	for _, text := range pl.seenOf(p, s) {
+		if !text.Empty() && text.Width()+2 <= room {
+			return []screen.StyledText{{Role: screen.Muted, Text: text.Between(" ", " ")}}
+		}
+	}
+	return nil
+}
+
+// seenOf returns the visible range of the open tab, and shorter texts. If all is visible or no tab is open, it
+// returns the delta with which the call grows.
+func (pl *paneLayout) seenOf(p *screen.Pen, s paneSlot) (longest []display.Text) {
+	if s.pane != nil {
+		if seen := p.ScrollInfo(s.pane.Visible()); !seen.Empty() {
+			return []display.Text{seen, p.ScrollRows(s.pane.Visible()), p.Glyph.Below}
+		}
+	}
+	if c := pl.m.selectedCall(); c != nil && c.MayGrow() && len(s.tabs) > 1 {
+		return []display.Text{display.Join(p.Glyph.Change, screen.Count(c.Deltas()))}
+	}
+	return nil
+}

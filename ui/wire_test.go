@@ -1,0 +1,37 @@
+package ui
+
+import (
+	"fmt"
+	"testing"
+
+	"toolscope/stream"
+)
+
+// TestPings: pings that follow each other are one row. Going back in time, the row has those that had come.
+func TestPings(t *testing.T) {
+	a := new(anthropic).open("msg_1").call("toolu_1", "write_file", `{"path": "a.go"`)
+	for range 4 {
+		a.say(`{"type":"ping"}`)
+	}
+	s := newScreen(t, 100, 40).feed(a.args(0, `, "mode": 1}`).say(`{"type":"ping"}`).seal().stop("tool_use").records...).end()
+	s.press("4").shows("#4    +30 ms  ping ×4  every 10 ms", "#9    +80 ms  ping ").hides("heartbeat", "ping ×5")
+	var pings []int // the first row's, by number of events
+	for n := range s.in.Timeline.Len() {
+		if kind, _ := s.view.Subject(n); kind == stream.Heartbeat && len(pings) < 4 {
+			pings = append(pings, n)
+		}
+	}
+	s.press(" ")
+	for n := s.in.Timeline.Len(); n > pings[1]; n-- {
+		s.moment.goToMoment(n)
+		came := 0
+		for _, at := range pings {
+			if at < n {
+				came++
+			}
+		}
+		s.shows(fmt.Sprintf("ping ×%d", came))
+	}
+	s.moment.goNow()
+	s.shows("ping ×4  every 10 ms")
+}
