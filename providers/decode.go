@@ -143,6 +143,9 @@ func (x *Exchange) resolveProtocol(e protocol.SniffInput, best *protocol.Protoco
 func (x *Exchange) decodeFrame(f *stream.Frame, number int32) {
 	x.frame = number
 	x.cutFrame = x.cutFrame || f.Truncated && x.endsInside(f)
+	if len(f.Stray) > 0 {
+		x.reportPage(f.Stray)
+	}
 	switch {
 	case f.Kind == stream.FrameResidue && f.Truncated && x.cutShort():
 		return
@@ -201,7 +204,21 @@ func (x *Exchange) reportFramingError(f *stream.Frame) {
 	if message == "" {
 		message = string(f.Data)
 	}
-	x.emit(stream.Event{Kind: stream.Failure, Turn: x.lastTurn(), Text: message, What: &stream.FailureInfo{Code: string(f.Event)}})
+	code := string(f.Event)
+	if kind := json.Value(f.Data).Get("type"); code == "" && kind.HasText() {
+		code = kind.Text()
+	}
+	x.emit(stream.Event{Kind: stream.Failure, Turn: x.lastTurn(), Text: message, What: &stream.FailureInfo{Code: code}})
+}
+
+// reportPage reports a page of HTML between the events of a stream, once: a gateway sent it.
+func (x *Exchange) reportPage(page []byte) {
+	if x.pageFound || !beginsPage(page) || x.isErrorPage() {
+		return
+	}
+	x.pageFound = true
+	x.handleEvent(stream.Event{Kind: stream.Fault, Turn: x.lastTurn(), What: &stream.Ending{By: stream.Gateway},
+		Text: "HTML between the events, which clients ignore: " + pageWords(page)})
 }
 
 // requestedModel returns the model that the request names, if the response can't name it: some protocols
@@ -267,6 +284,7 @@ func (x *Exchange) emit(e stream.Event) {
 	x.stampEvent(&e)
 	x.in.Timeline.Append(e)
 	x.noteTurnEnd(e, turn)
+	x.checkToolChoice(e, turn)
 	x.past.afterEvent(e)
 	x.requests.afterEvent(e)
 	x.gap.afterEvent(e, turn)

@@ -210,6 +210,8 @@ type historyLink struct {
 	thread           bool   // it keeps all of it: the request has only new messages
 	previousResponse string // id of the response that it continues, "" if none
 	conversation     string // id of its conversation, "" if none
+
+	choice toolChoice
 }
 
 // readHistoryLink reads a request's reference to its earlier history. Requests of OpenAI's Responses
@@ -218,6 +220,7 @@ type historyLink struct {
 func readHistoryLink(request []byte) (on historyLink) {
 	s := json.Scan(request)
 	for ok := s.Object(); ok; ok = s.Member() {
+		on.choice.readField(string(s.Key()), &s)
 		switch string(s.Key()) {
 		case "response": // some clients put the request into it
 			if s.Kind() == '{' {

@@ -56,6 +56,10 @@ var findingCases = []struct {
 	{"bidi in a late name", []Event{opened(0, "id", ""), named(0, "", "\u202ef")}, []string{"call 1 HIDDEN_CHARACTERS warn #1"}},
 	{"same id", []Event{opened(0, "id", "f"), opened(1, "id", "g")}, []string{"call 2 ID_DUP warn #1"}},
 	{"same late id", []Event{opened(0, "id", "f"), opened(1, "", "g"), named(1, "id", "")}, []string{"call 2 ID_DUP warn #2"}},
+	{"same call again", []Event{opened(0, "id", "f"), args(0, `{}`), sealed(0), opened(1, "id", "f"), args(1, `{}`), sealed(1)},
+		[]string{"call 2 ID_DUP warn #3", "call 2 CALL_REPEATED warn #5"}},
+	{"same id with other arguments", []Event{opened(0, "id", "f"), args(0, `{}`), sealed(0), opened(1, "id", "f"), args(1, `{"a":1}`), sealed(1)},
+		[]string{"call 2 ID_DUP warn #3"}},
 	{"same id in the next turn", []Event{opened(0, "call_0", "f"), inTurn(1, opened(0, "call_0", "f"))}, []string{"call 1 ID_DUP_ACROSS_TURNS info #1"}},
 
 	// Bytes, as they come.

@@ -16,7 +16,7 @@ var Findings = []*Diagnosis{
 	ProviderError, RequestRefused, FinishContradicts, Interleaved, EarlyWrong,
 	ArgsCut, ArgsBroken, ArgsTrailing, ArgsMarkup, ArgsConcat, ArgsPlaceholder, ArgsMissingBrace, ArgsFinalDup, ArgsCumulative,
 	ArgsDouble, ArgsNotObject, ArgsBadUTF8, CharacterCut, EscapeBroken, EmptyKey, DupKeys,
-	NameMissing, NameMarkup, HiddenCharacters, ParallelWrapper, IDDup, IDDupAcrossTurns,
+	NameMissing, NameMarkup, HiddenCharacters, ParallelWrapper, IDDup, CallRepeated, IDDupAcrossTurns,
 }
 
 // Diagnoses of the stream.
@@ -232,6 +232,12 @@ var (
 		Verdict: "same id twice",
 		Meaning: "Two calls of one response have the same id, so a result can't show which call it belongs to.",
 		Advice:  "Give one of the calls a new id before you send the history back.",
+	}
+	CallRepeated = &Diagnosis{
+		Code: "CALL_REPEATED", Severity: Warn, By: Gateway,
+		Verdict: "call repeated",
+		Meaning: "A call repeats an earlier call of the same response: the id, the name and each byte of the arguments are equal. A client that runs each call runs the tool several times.",
+		Advice:  "Run only the first of these calls, and report the problem to the provider.",
 	}
 	IDDupAcrossTurns = &Diagnosis{
 		Code: "ID_DUP_ACROSS_TURNS", Severity: Info, By: Gateway,

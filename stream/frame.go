@@ -28,6 +28,7 @@ type Frame struct {
 	Truncated bool   // the stream ended inside the frame
 	Named     bool   // the framing has names for events; if Event is empty, the sender left it out
 	Lines     bool   // Data is several lines of the framing, joined
+	Stray     []byte // lines of HTML between the lines of the framing; not borrowed
 
 	Failed bool   // the framing itself marks this as an error, and Event is its type
 	Why    string // for residue: why the bytes belong to no frame

@@ -166,6 +166,7 @@ func (s *Session) applyToCall(t *Turn, e *Event, n int) {
 		c.replaceArgs(*e, n)
 	case Seal:
 		c.sealArgs(*e, n)
+		t.checkRepeated(c, n)
 	}
 }
 

@@ -8,7 +8,8 @@ var utf8BOM = []byte("\xef\xbb\xbf")
 // 9.2.6. It differs on purpose in two points. First, it also emits what the standard discards: comments,
 // blocks without data and an unterminated last block, marked by Kind and Truncated. Second, a block
 // without a data field whose text begins with a brace is data, because Google reports an error in
-// mid-stream as bare JSON.
+// mid-stream as bare JSON. So is one with a field error, as old versions of llama.cpp report an error. HTML
+// between the fields is in Stray.
 //
 // The zero value is ready. A block is emitted with the first byte of the blank line that ends it. An LF
 // that completes a CRLF belongs to the next frame, so that a CRLF split over two writes changes nothing.
@@ -23,6 +24,8 @@ type SSE struct {
 	own    []byte // buffer for data that outlives a write or spans several lines
 	lent   bool
 	bare   bool // the open block is not fields but JSON, collected in own
+	failed bool // the open block has a field error, collected in own
+	stray  []byte
 	fields sseFields
 }
 
@@ -130,7 +133,7 @@ func (s *SSE) addLine(line []byte) {
 func (s *SSE) addField(name, value, line []byte) {
 	switch string(name) {
 	case "data":
-		s.bare = false
+		s.bare, s.failed = false, false
 		if s.fields.data++; s.fields.data == 1 {
 			s.data, s.lent = value, true
 			return
@@ -142,6 +145,10 @@ func (s *SSE) addField(name, value, line []byte) {
 	case "event":
 		s.event = append(s.event[:0], value...)
 	case "id", "retry": // known, but only useful to a client that reconnects
+	case "error":
+		if s.fields.data == 0 && !s.bare {
+			s.own, s.failed = append(s.own[:0], value...), true
+		}
 	default:
 		s.addOtherLine(line)
 	}
@@ -155,8 +162,13 @@ func (s *SSE) addOtherLine(line []byte) {
 		s.own = append(append(s.own, '\n'), line...)
 	case s.fields.data == 0 && line[0] == '{':
 		s.bare, s.own = true, append(s.own[:0], line...)
+	case (line[0] == '<' || len(s.stray) > 0) && len(s.stray) < maxStray:
+		s.stray = append(append(s.stray, line...), '\n')
 	}
 }
+
+// maxStray is how many bytes of lines that are not fields are kept, up to the end of a line.
+const maxStray = 2048
 
 // keepData copies lent data, whose bytes are about to be reused by the caller.
 func (s *SSE) keepData() {
@@ -173,17 +185,19 @@ func (s *SSE) emitBlock(emit func(Frame), cut bool) {
 	if fields == (sseFields{}) {
 		return
 	}
-	f := Frame{Event: s.event, Data: s.data, End: s.pos, Truncated: cut, Named: true, Lines: fields.data > 1 || s.bare}
+	f := Frame{Event: s.event, Data: s.data, End: s.pos, Truncated: cut, Named: true, Lines: fields.data > 1 || s.bare, Stray: s.stray}
 	switch {
 	case fields.data > 0:
 	case s.bare:
 		f.Data = s.own
+	case s.failed:
+		f.Data, f.Failed = s.own, true
 	case fields.other > 0:
 		f.Kind = FrameNoData
 	default:
 		f.Kind = FrameComment
 	}
-	s.data, s.lent, s.bare = nil, false, false
+	s.data, s.lent, s.bare, s.failed = nil, false, false, false
 	emit(f)
-	s.event, s.own = s.event[:0], resetBuffer(s.own)
+	s.event, s.own, s.stray = s.event[:0], resetBuffer(s.own), nil
 }

@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"bytes"
 	"slices"
 	"time"
 
@@ -257,6 +258,19 @@ func (t *Turn) applyEvent(e Event, n int) {
 		t.applyFinding(e, n)
 	case Fault:
 		t.Findings = append(t.Findings, faultFinding(e, n))
+	}
+}
+
+// checkRepeated reports a final call that repeats an earlier call of the turn with its id.
+func (t *Turn) checkRepeated(c *Call, n int) {
+	if c.phase != PhaseSealed || !c.hasFinding(IDDup) {
+		return
+	}
+	for _, first := range t.Calls {
+		if first.Number < c.Number && first.ID == c.ID && first.Name == c.Name && first.phase == PhaseSealed && bytes.Equal(first.Args(), c.Args()) {
+			c.reportOnce(CallRepeated, n, "the call repeats call number %d: the id, the name and each byte of the arguments are equal; clients run it again", first.Number)
+			return
+		}
 	}
 }
 

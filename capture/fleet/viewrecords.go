@@ -12,7 +12,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"toolscope/capture"
-	"toolscope/capture/backoff"
 	"toolscope/stream/count"
 )
 
@@ -271,7 +270,7 @@ func (v *View) handleMessage(ctx context.Context, msg jetstream.Msg, meta *jetst
 
 // lastReport is the state of notes about a capture.
 type lastReport struct {
-	pace backoff.Backoff
+	pace capture.Backoff
 	more int // notes left out since the last one
 }
 
@@ -291,7 +290,7 @@ func (v *View) addNote(text string) {
 func (v *View) addCaptureNote(of subjectParts, text string) {
 	t, now := v.lastReports[of], v.now()
 	if t == nil {
-		t = &lastReport{pace: backoff.Backoff{First: minNoteInterval, Max: maxNoteInterval}}
+		t = &lastReport{pace: capture.Backoff{First: minNoteInterval, Max: maxNoteInterval}}
 		v.lastReports[of] = t
 	}
 	if !t.pace.Allow(now) {

@@ -79,3 +79,91 @@ func (c *clineReader) entry(recs []capture.Record, m []byte) []capture.Record {
 	}
 	return c.recs
 }
+
+// clineScreen is what Cline, Roo Code and Kilo Code have shown of a task: ui_messages.json beside
+// the history. It has calls as the screen shows them, without ids, and what each request cost.
+var clineScreen = capture.Format{
+	Name:  "cline screen",
+	Title: "Cline, Roo, Kilo: ui_messages.json",
+	Sniff: sniffClineScreen,
+	New: func(in *capture.Input) capture.Reader {
+		log := newSessionLog(in, "cline screen", capture.NoDeltas, capture.NoEnding, capture.Reencoded)
+		c := &clineScreenReader{sessionLog: log}
+		found := func(recs []capture.Record, _ int, value []byte) []capture.Record { return c.entry(recs, value) }
+		entries := entryReader{in: in, book: c}
+		return &jsonDocument{entryReader: entries, walk: json.Walk{Paths: [][]string{{"*"}}}, found: found, decided: true, one: true}
+	},
+}
+
+func sniffClineScreen(first []byte, whole bool) capture.SniffResult {
+	p := bytes.TrimLeft(first, " \t\r\n")
+	if len(p) > 0 && p[0] != '[' {
+		return capture.SniffResult{}
+	}
+	message := afterSpace(p[min(1, len(p)):])
+	f := json.Pick(message, "ts", "type", "say", "ask")
+	keys, open := topKeys(message)
+	switch {
+	case f[0] != nil && (hasText(f[1], "say") && f[2] != nil || hasText(f[1], "ask") && f[3] != nil):
+		return capture.SniffResult{Is: capture.Yes, Why: "an array of say and ask entries, with ts"}
+	case open && !whole && (len(keys) == 0 || keys[0] == "ts" || keys[0] == "type"):
+		return capture.SniffResult{Is: capture.Maybe}
+	}
+	return capture.SniffResult{}
+}
+
+// clineScreenReader reads the entries. A request begins where the screen says that one was sent.
+type clineScreenReader struct {
+	*sessionLog
+	response [][]byte // entries of the open response
+	asked    time.Time
+	at       time.Time // of the latest of them
+}
+
+func (c *clineScreenReader) close(recs []capture.Record) []capture.Record {
+	c.recs = recs
+	c.endResponse()
+	c.finish()
+	return c.recs
+}
+
+// endResponse writes the open response.
+func (c *clineScreenReader) endResponse() {
+	if c.response == nil {
+		return
+	}
+	c.writeResponse(c.asked, c.at, c.response...)
+	about, _ := json.Text(json.Find(c.response[0], "text"))
+	if hasText(json.Find(about, "cancelReason"), "user_cancelled") {
+		c.endExchange(capture.EndCut, "the user cancelled it", capture.Client)
+	}
+	c.endExchange("", "", "")
+	for _, entry := range c.response[1:] {
+		c.addEntry(entry, c.at, false)
+	}
+	c.response = nil
+}
+
+func (c *clineScreenReader) entry(recs []capture.Record, m []byte) []capture.Record {
+	c.recs = recs
+	f := json.Pick(m, "say", "ask", "text", "ts", "partial")
+	at, kind := parseLogTime(f[3]), stringOf(f[0])
+	if f[0] == nil {
+		kind = stringOf(f[1])
+	}
+	switch hasText := nonEmptyText(f[2]) != nil; kind {
+	case "task", "user_feedback":
+		c.endResponse()
+		if hasText {
+			c.addEntry(m, at, false)
+		}
+	case "api_req_started":
+		c.endResponse()
+		c.response, c.asked, c.at = [][]byte{m}, at, at
+	case "text", "reasoning", "command", "tool", "use_mcp_server", "error", "api_req_failed":
+		if c.response != nil && hasText && string(f[4]) != "true" {
+			c.response, c.at = append(c.response, m), at
+		}
+	}
+	return c.recs
+}

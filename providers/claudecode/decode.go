@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"cmp"
 	"strings"
 
 	"toolscope/providers/protocol"
@@ -192,4 +193,81 @@ func (d *decoder) closeAgents() (open bool) {
 		}
 	}
 	return open
+}
+
+// line is one line as it is on the wire.
+type line struct {
+	shape *json.Shape
+
+	kind, subtype           json.Value
+	event, eventKind        json.Value
+	message, parent         json.Value
+	model, err              json.Value
+	isError, result, errors json.Value
+	cost, denials           json.Value
+}
+
+// bindShape makes the shape read into l.
+func (l *line) bindShape() {
+	l.shape = json.ShapeOf(
+		json.Field("type", &l.kind),
+		json.Object("event", json.Field("type", &l.eventKind)).Into(&l.event),
+		json.Field("parent_tool_use_id", &l.parent),
+		json.Field("message", &l.message),
+		json.Field("subtype", &l.subtype),
+		json.Field("model", &l.model),
+		json.Field("error", &l.err),
+		json.Field("is_error", &l.isError),
+		json.Field("result", &l.result),
+		json.Field("errors", &l.errors),
+		json.Field("total_cost_usd", &l.cost),
+		json.Field("permission_denials", &l.denials))
+}
+
+// endRequest ends a request; another may follow. The usage of the result line is the sum over all turns,
+// which have already reported their own.
+func (d *decoder) endRequest() {
+	for _, l := range d.agents {
+		l.endMessage()
+	}
+	d.begun = false
+	denials := d.line.denials.Scan()
+	for ok := denials.Array(); ok; ok = denials.Element() {
+		if c := d.calls[denials.Value().Get("tool_use_id").Text()]; c != nil {
+			c.Find(permissionDenied, "Claude Code had no permission to run the call")
+		}
+	}
+	if subtype := d.line.subtype.Text(); d.line.isError.IsTrue() || strings.HasPrefix(subtype, "error") {
+		d.reportFailedResult(subtype)
+	}
+	d.closeAgents()
+	for _, l := range d.agents {
+		l.reset()
+	}
+	if cost, ok := d.line.cost.Float(); ok {
+		d.Find(sessionCost, "Claude Code reports a session cost of $%.4f so far", cost)
+	}
+}
+
+// reportFailedResult reports that a request ended in an error, unless an assistant line already did.
+func (d *decoder) reportFailedResult(subtype string) {
+	t := cmp.Or(d.Current(), d.Last())
+	if t == nil {
+		t = d.Open(stream.Opening{Model: d.model})
+		defer t.End()
+	}
+	if subtype == "success" { // which only says that the session itself ended
+		subtype = ""
+	}
+	d.reportError(t, subtype, cmp.Or(d.line.result.Text(), joinElements(d.line.errors), "the session ended in an error"))
+}
+
+// joinElements returns the elements of a list as text.
+func joinElements(list json.Value) string {
+	var all []string
+	each := list.Scan()
+	for ok := each.Array(); ok; ok = each.Element() {
+		all = append(all, string(each.Value().Append(nil)))
+	}
+	return strings.Join(all, "; ")
 }

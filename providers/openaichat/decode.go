@@ -223,7 +223,9 @@ func (d *decoder) endTurn() {
 // readContent reads the text and reasoning of a choice.
 func (d *decoder) readContent(says *choiceContent) {
 	appendText(d.turn, says.content)
-	appendText(d.turn, says.refusal)
+	if appendText(d.turn, says.refusal); says.refusal.HasText() {
+		d.turn.NoteRefusal()
+	}
 	d.readReasoning(says)
 	d.turn.SignLast(thoughtSignature(says.extra), "", stream.SignedShown)
 }

@@ -226,7 +226,9 @@ func (it *item) appendMissingSection(in textSection, parts json.Value) {
 		value := s.Value()
 		text := value.Get("text")
 		if !text.IsString() {
-			text = value.Get("refusal")
+			if text = value.Get("refusal"); text.HasText() {
+				it.turn.NoteRefusal()
+			}
 		}
 		it.appendTextOnce(part{in, n}, text)
 	}

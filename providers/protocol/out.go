@@ -13,6 +13,7 @@ import (
 // and knows which are open. It copies the bytes that it gets.
 type Out struct {
 	Interrupted bool // for Close: the exchange ended before the response did
+	Refused     bool // the text of a response is in a field for refusals
 
 	emit     func(stream.Event)
 	of       *Out // the outer Out of a nested one, or nil

@@ -67,6 +67,9 @@ func (t *Turn) UpdateIDs(id, model json.Value) {
 // Unknown reports a part of the turn of an unknown type, what.
 func (t *Turn) Unknown(what string) { t.emit(stream.Event{Kind: stream.Unknown, Text: what}) }
 
+// NoteRefusal notes that the text of the turn is in a field for refusals.
+func (t *Turn) NoteRefusal() { t.out.Refused = true }
+
 // AppendText appends the content of a string to the text.
 func (t *Turn) AppendText(v json.Value) {
 	if !v.HasText() {

@@ -79,7 +79,7 @@ func TestAgentLogCalls(t *testing.T) {
 		"claude-session.jsonl": `
 toolu_0001Abc Bash complete|{"command":"cat no-such-file.txt","description":"read it"}|error true: Exit code 1|intact
 toolu_0002Abc Read complete|{"file_path":"/nowhere/b.txt"}|error true: File does not exist. Note: you|intact
-toolu_0004Abc Bash malformed|{"command": "echo hi" "oops"}|error true: <tool_use_error>InputValidatio|repaired ARGS_BROKEN
+toolu_0004Abc Bash malformed|{"command": "echo hi" "oops"}|error true: <tool_use_error>InputValidatio|wrapped ARGS_BROKEN
 toolu_0006Abc Bash complete|{}|error true: <tool_use_error>InputValidatio|intact SCHEMA_INVALID
 toolu_0008Abc Nonexistent complete|{"a":1}|error true: <tool_use_error>Error: No such|intact NO_SUCH_TOOL
 toolu_0009Abc Bash complete|{"command":"echo n 12345678901234567890","timeout":"soon"}|error true: <tool_use_error>InputValidatio|intact SCHEMA_WRONG_TYPE

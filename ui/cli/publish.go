@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolscope/capture"
-	"toolscope/capture/backoff"
 	"toolscope/capture/fleet"
 	"toolscope/capture/redact"
 	"toolscope/ui"
@@ -313,7 +312,7 @@ func (p *hubPublisher) noteChanges(now time.Time) {
 type troubleNotice struct {
 	reported string    // the latest reported problem, "" for none
 	since    time.Time // when the problem changed; zero while it is the reported one
-	pace     backoff.Backoff
+	pace     capture.Backoff
 }
 
 const (

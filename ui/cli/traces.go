@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolscope/capture"
-	"toolscope/capture/backoff"
 	"toolscope/capture/queue"
 	"toolscope/capture/redact"
 	"toolscope/providers"
@@ -104,7 +103,7 @@ func (lv *liveSession) traceKey(text string) (key []byte, err error) {
 // traceNotices returns a function that reports failures of the collector, less and less often while they
 // repeat. While the screen is shown they only go to the journal, because the screen shows them itself.
 func (lv *liveSession) traceNotices(to string) func(string) {
-	often := backoff.Backoff{First: firstPause, Max: maxPause}
+	often := capture.Backoff{First: firstPause, Max: maxPause}
 	return func(why string) {
 		if !often.Allow(time.Now()) {
 			return

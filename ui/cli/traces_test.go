@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"toolscope/capture"
-	"toolscope/capture/backoff"
 	"toolscope/capture/record"
 	"toolscope/stream"
 	"toolscope/ui/report"
@@ -252,7 +251,7 @@ func TestTraceTroubleOnScreen(t *testing.T) {
 // TestTraceTroubleAllDay: of a collector that takes something and nothing in turn something is said ever more
 // seldom, and at once again when it was well for long.
 func TestTraceTroubleAllDay(t *testing.T) {
-	s := backoff.Backoff{First: firstPause, Max: maxPause}
+	s := capture.Backoff{First: firstPause, Max: maxPause}
 	at, told := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC), 0
 	for range 24 * 60 * 60 {
 		at = at.Add(time.Second)

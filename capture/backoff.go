@@ -1,5 +1,4 @@
-// Package backoff spaces out reports of an event that happens again and again.
-package backoff
+package capture
 
 import "time"
 

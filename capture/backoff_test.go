@@ -1,4 +1,4 @@
-package backoff
+package capture
 
 import (
 	"testing"
