@@ -62,15 +62,7 @@ func (m *Model) openEntryOf(action string) {
 // one; then is called after the file was written, and may be nil.
 func (m *Model) openWrite(name string, then func()) {
 	outlet := m.newExport()
-	if save := outlet.Save; save != nil && (name != "" || then != nil) {
-		outlet.Saved = then
-		outlet.Save = func(usual string, data []byte) (string, error) {
-			if name != "" {
-				usual = name
-			}
-			return save(usual, data)
-		}
-	}
+	outlet.Name, outlet.Saved = name, then
 	m.modeStack.openEntry(modes.ExportMenu(modes.Save, outlet, m.exportables, m.draw))
 }
 

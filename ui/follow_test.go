@@ -160,7 +160,7 @@ func TestDemoKey(t *testing.T) {
 			}
 		}
 		s.send(inboxReady{})
-		s.press("}").shows("1/12", "run_shell", "malformed", "byte 87").press("d").shows("next").hides("run_shell")
+		s.press("}").shows("Tour 1 of 12", "run_shell", "malformed", "byte 87").press("d").shows("next").hides("run_shell")
 	}
 }
 

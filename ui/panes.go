@@ -289,12 +289,6 @@ func (ps *paneSet) openEvidence(tab panes.Pane) {
 // tabFrom is the minimum height for a tab as evidence of a scene.
 const tabFrom = 12
 
-// inList shows only the list.
-func inList(m *Model) {
-	m.turnTo(m.list)
-	m.zoom = true
-}
-
 // inMode opens a mode for the call.
 func inMode(of func(*Model) entry) func(*Model) {
 	return func(m *Model) { m.modeStack.openEntry(of(m)) }

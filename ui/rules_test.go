@@ -16,8 +16,8 @@ func TestRules(t *testing.T) {
 	}).feed(demo(t, "early")...)
 	s.end().press("G5").shows("[Would run]", "as soon as it parses", "delta 5, 30 B too soon", "when the provider finishes", "not JSON: it fails", "only if complete and valid",
 		"since the request: headers 300 ms").hides("at the first byte")
-	s.press("+").shows("at the first byte", "when its arguments are fin").press("-<enter>").shows(`{"query": "late parcels"}`, "the final arguments are not JSON from byte 25")
-	s.press("ys")
+	s.press("+").shows("at the first byte", "when arguments are final").press("-<enter>").shows(`{"query": "late parcels"}`, "the final arguments are not JSON from byte 25")
+	s.press("yf")
 	if s.finish(); !strings.HasPrefix(copied, `Code that runs a call as soon as its arguments parse as an object runs search_orders at delta 5, 1.12 s into the response, with`) ||
 		!strings.HasSuffix(copied, "the final arguments are not JSON from byte 25.") {
 		t.Errorf("%q", copied)

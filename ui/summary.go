@@ -68,7 +68,7 @@ func (s *summary) Keys() []screen.Binding {
 		m.tour.restartKey(),
 		screen.Key(":", "commands", "", nil),
 		screen.Key("q", "quit", "quit", func() { m.quitOrAsk(tea.Quit) }),
-		screen.Key("esc", "explore", "explore the demo", m.modeStack.closeTop),
+		screen.Key("esc", "explore", "explore the demo", m.tour.exploreDemo),
 	}, m.tour.sceneKeys()...)
 	return append(keys, s.CursorKeys("", s.MoveTo)...)
 }

@@ -9,6 +9,7 @@ import (
 	"toolscope/providers"
 	"toolscope/stream"
 	"toolscope/ui/display"
+	"toolscope/ui/present"
 	"toolscope/ui/screen"
 )
 
@@ -183,14 +184,36 @@ func (tp *tourPlayer) leaveTour() {
 
 // leaveTourWithNote ends the tour and shows how to continue it.
 func (tp *tourPlayer) leaveTourWithNote() {
+	opening := tp.isTourOpening()
 	tp.leaveTour()
+	if opening {
+		tp.exploreDemo()
+	}
 	tp.m.showNotice(display.Lit("your turn: space continues, } next scene, d restart"))
+}
+
+// exploreDemo goes to the end of the demo, and selects the worst call.
+func (tp *tourPlayer) exploreDemo() {
+	m := tp.m
+	m.modeStack.closeAll()
+	m.moment.goToMoment(m.in.View().Events())
+	worst, harm := stream.NoRef, present.Harm(present.NumHarm)
+	for _, t := range m.view.Session().Turns {
+		for _, c := range t.Calls {
+			if v := present.VerdictOfCall(c); v.Harm < harm {
+				worst, harm = c.Ref(), v.Harm
+			}
+		}
+	}
+	if worst != stream.NoRef {
+		modeHost{m}.Choose(worst)
+	}
 }
 
 // toggleTour pauses or continues the tour.
 func (m *Model) toggleTour() {
 	s := m.tour
-	if s.waits {
+	if s.waits || s.isTourOpening() {
 		m.tour.playToNextScene()
 		return
 	}
@@ -227,7 +250,10 @@ func (tp *tourPlayer) isSummaryOpen() bool {
 // control.
 func (tp *tourPlayer) tourKeys() []screen.Binding {
 	hold := screen.Do("pause", tp.m.toggleTour).Hinted("pause")
-	if tp.waits {
+	switch {
+	case tp.isTourOpening():
+		hold.Hint = "start"
+	case tp.waits:
 		hold.Hint = "next"
 	}
 	claim := tp.sceneKeys()
@@ -288,23 +314,25 @@ func isKeyOf(key string, actions ...string) bool {
 	return slices.ContainsFunc(actions, func(name string) bool { return slices.Contains(screen.ActionNamed(name).KeyList(), key) })
 }
 
-// captionRows returns the height of the caption below the panes: a line across if there is room, and the
-// text.
+// captionRows returns the height of the caption below the panes: a title if there is room, and the text.
 func (tp *tourPlayer) captionRows() int {
 	switch {
 	case tp.m.h < tallCaption, tp.m.h < tallLargeCaption && tp.m.isLargePageShown():
 		return 1
 	case tp.m.w >= wideCaption && (tp.m.h < ruledCaption || tp.m.h < ruledLargeCaption && tp.m.isLargePageShown()):
 		return 2
+	case tp.m.w >= wideCaption && tp.m.h >= nextCaption && !tp.m.isLargePageShown():
+		return 4
 	}
 	return 3
 }
 
-// The minimum screen heights for a caption of several rows, and for a line above it. On a narrow screen
-// each sentence takes one more row.
+// The minimum screen heights for a caption of several rows, for a title above it, and for the next scene below. On a
+// narrow screen each sentence takes one more row.
 const (
 	tallCaption  = 14
 	ruledCaption = 20
+	nextCaption  = 30
 	wideCaption  = 72
 
 	tallLargeCaption, ruledLargeCaption = 24, 28 // under block letters
@@ -313,12 +341,9 @@ const (
 // drawCaption draws row y of the caption.
 func (tp *tourPlayer) drawCaption(p *screen.Pen, y int) {
 	rows := tp.captionRows()
-	if rows == 3 && p.Left >= wideCaption {
-		if y == 0 {
-			p.Text(screen.Frame, display.Repeat(p.Glyph.Line, p.Left))
-			return
-		}
-		y, rows = y-1, 2
+	if rows >= 3 && p.Left >= wideCaption {
+		tp.drawTitledCaption(p, y, rows)
+		return
 	}
 	place := tp.sceneProgress().Between(" ", "  ")
 	lines := tp.captionLines(p.Left-place.Width()-1, rows)
@@ -329,6 +354,35 @@ func (tp *tourPlayer) drawCaption(p *screen.Pen, y int) {
 	}
 	if y < len(lines) {
 		p.Text(lines[y].Role, lines[y].Text)
+	}
+}
+
+// drawTitledCaption draws row y of a caption with a title: the scene, its text, and the next scene.
+func (tp *tourPlayer) drawTitledCaption(p *screen.Pen, y, rows int) {
+	next := rows == 4
+	switch {
+	case y == 0:
+		var of, note display.Text
+		if a, ok := tp.shownSubject(); ok && tp.shown {
+			of = p.Name(a.call.Name)
+		}
+		switch seconds := sceneTime.Seconds() / tp.m.moment.speed; {
+		case tp.waits:
+			note = display.Lit("PAUSED")
+		case tp.shown && !tp.off:
+			note = p.Format("PLAY next in %.3g s", seconds)
+		default:
+			note = display.Lit("PLAY")
+		}
+		p.HeavyTitle(p.Format("Tour %d of %d", tp.sceneNumber(), len(tourScenes)), of, note)
+	case next && y == rows-1:
+		if n := tp.at + 1; tp.shown && n < len(tourScenes) {
+			p.Text(screen.Muted, tourScenes[n].coming.Between(" next: ", ""))
+		}
+	default:
+		if lines := tp.captionLines(p.Left-2, 2); y-1 < len(lines) {
+			p.Text(lines[y-1].Role, lines[y-1].Text.Between(" ", ""))
+		}
 	}
 }
 
@@ -399,7 +453,7 @@ func (tp *tourPlayer) drawOpening(p *screen.Pen, y, height int) {
 	for i, text := range []screen.StyledText{
 		{Role: screen.Accent, Text: display.Lit("toolscope: LLM tool calls, while they stream")},
 		{Role: screen.Plain, Text: display.Lit("A model calls a tool by writing JSON, a few bytes at a time. toolscope shows each call as it streams: its open parts, its cost, and the byte that breaks it.")},
-		{Role: screen.Plain, Text: display.Lit("This demo is scripted: no network, no API key. Any key continues, esc lets you explore.")},
+		{Role: screen.Plain, Text: display.Lit("This demo is scripted: no network, no key. space starts, esc explores.")},
 	} {
 		if i > 0 && height >= tallOpening {
 			lines = append(lines, screen.StyledText{})

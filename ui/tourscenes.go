@@ -187,11 +187,11 @@ var tourScenes = []tourScene{
 		caption: func(a sceneSubject) caption {
 			return caption{
 				display.Lit("Six protocols sent one call: as text, patches, binary, or all at once."),
-				display.Format("Each protocol carries the same %s of arguments.", count.Of(a.call.ArgsLen(), "byte")),
+				display.Format("Each makes the same %s final in its own way.", count.Of(a.call.ArgsLen(), "byte")),
 				display.Format("six protocols, the same %s", count.Of(a.call.ArgsLen(), "byte")),
 			}
 		},
-		evidence: inList,
+		evidence: func(m *Model) { m.modeStack.pushMode(&wirePage{m: m}) },
 		summary: func(a sceneSubject) summaryText {
 			return summaryText{side: screen.Same, state: display.Lit("the same"), words: display.Format("six protocols, one call, the same %s", count.Of(a.call.ArgsLen(), "byte"))}
 		},

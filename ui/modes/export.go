@@ -138,13 +138,13 @@ func (t *exportMenu) moveColumn(by int) {
 
 // chooseItem exports an item. To pipe it, it asks for a command first, and to write it for a name.
 func (t *exportMenu) chooseItem(i int) {
-	switch t.MoveTo(i); t.verb {
-	case Pipe:
+	switch t.MoveTo(i); {
+	case t.verb == Pipe:
 		t.typed = screen.NewInput(display.Text{}, "", 400)
-	case Save:
+	case t.verb == Save && t.outlet.Name == "":
 		t.typed = screen.NewInput(display.Text{}, t.outlet.fileName(t.items[i].File), 400)
 	default:
-		t.exportSelected("")
+		t.exportSelected(t.outlet.Name)
 	}
 }
 
@@ -310,7 +310,8 @@ type Exporter struct {
 	Pipe func(command string, data []byte) (output []byte, err error) // to a shell command
 	Show func(panes.Literal)                                          // shows the command's output
 
-	Prefix string // of the names of files
+	Name   string // of the file to write; "" to ask for it
+	Prefix string // of the usual names of files
 	Saved  func() // called after a file was written; may be nil
 
 	Note display.Text // the limits of copying

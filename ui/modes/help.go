@@ -325,7 +325,7 @@ func (h *Help) layOut(k helpKey) {
 
 // wrapCells returns the cells of a group with their descriptions in lines of the column's width.
 func (h *Help) wrapCells(g []helpCell) (all []helpCell) {
-	left := doesColumn
+	left := keyColumn + minKeyWidth
 	for _, cell := range g {
 		if cell.key != nil {
 			left = max(left, min(keyColumn+h.keyNames(cell.key).Width()+1, h.width/2))
@@ -423,8 +423,9 @@ func (h *Help) WantedRows(height int) int {
 
 // Columns of the help, in cells.
 const (
-	keyColumn  = 3  // before a key
-	doesColumn = 10 // before its description, if the keys are short
+	keyColumn   = 3 // before a key
+	maxKeyWidth = 6 // of the names of a binding's keys: others than the first are left out
+	minKeyWidth = 4 // with the blank before its description
 )
 
 // Draw draws row y.
@@ -484,7 +485,7 @@ func (h *Help) keyNames(b *screen.Binding) (names display.Text) {
 		switch {
 		case names.Empty():
 			names = name
-		case !name.Empty() && names.Width()+1+name.Width() <= doesColumn-keyColumn-1:
+		case !name.Empty() && names.Width()+1+name.Width() <= maxKeyWidth:
 			names = display.Join(names, display.Lit(" "), name)
 		}
 	}

@@ -217,15 +217,15 @@ func (m *sentBackMode) Keys() []screen.Binding {
 func (m *sentBackMode) sideBody() modes.Body {
 	switch {
 	case !m.right:
-		return modes.Body{Data: m.wrote, What: display.Lit("what the model wrote,"), File: m.fileName("wrote")}
+		return modes.Body{Data: m.wrote, What: display.Lit("what the model wrote"), File: m.fileName("wrote")}
 	case !m.hasCall():
 		return modes.Body{What: display.Lit("the request doesn't have it")}
 	}
-	return modes.Body{Data: m.carried.Args, What: display.Lit("what the request carried,"), File: m.fileName("carried")}
+	return modes.Body{Data: m.carried.Args, What: display.Lit("what the request carried"), File: m.fileName("carried")}
 }
 
 func (m *sentBackMode) requestBody() modes.Body {
-	return modes.Body{Data: m.carried.Body, What: display.Lit("the request,"), File: m.fileName("request")}
+	return modes.Body{Data: m.carried.Body, What: display.Lit("the request"), File: m.fileName("request")}
 }
 
 func (m *sentBackMode) fileName(what string) string {

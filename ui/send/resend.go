@@ -254,7 +254,7 @@ func (a *resendMode) shownBody() modes.Body {
 		return modes.Body{What: display.Lit("nothing would be sent")}
 	}
 	return modes.Body{
-		Data: d.body, What: a.deps.Draw.Format("%s for %s,", screen.Bytes(len(d.body)), name), File: fmt.Sprintf("request-%d-%s.json", a.turn, name),
+		Data: d.body, What: a.deps.Draw.Format("%s for %s", screen.Bytes(len(d.body)), name), File: fmt.Sprintf("request-%d-%s.json", a.turn, name),
 	}
 }
 
