@@ -48,12 +48,16 @@ const forcedReason = "as you said"
 // chooseProtocol chooses a protocol if the evidence suffices, and decodes the pending frames.
 func (x *Exchange) chooseProtocol(e protocol.SniffInput, last bool) {
 	e.Path, e.Header = x.Path(), x.Head.Header
-	best, score := bestProtocol(e)
+	var best *protocol.Protocol
+	var score protocol.SniffScore
 	forced := x.in.forcedFor(x.Number)
 	if d := sessionOf(x.Head); d != nil && len(e.Data) > 0 && (forced == nil || forced.Name == d.Name) {
 		if own := d.Sniff(e); own.Points > 0 { // older captures of a session contain the protocol's own frames
 			best, score, forced = d, own, nil
 		}
+	}
+	if best == nil {
+		best, score = bestProtocol(e)
 	}
 	if forced != nil {
 		best, score = forced, protocol.SniffScore{Points: protocol.Sure, Why: forcedReason}

@@ -109,6 +109,15 @@ type Finding struct {
 	Hint       string // what is wrong at this place, in a few words; "" if the Diagnosis' Short is enough
 	Event      int    // number of the event that showed it
 	Offset     int    // byte of the call's arguments it points at, or NoOffset
+	InText     *InText
+}
+
+// InText is where a call is in a text; nil if a finding is not about one.
+type InText struct {
+	Form   string // the way in which the call is written
+	Tool   string
+	In     string // text or reasoning
+	Offset int    // of the first byte of the call
 }
 
 // Brief says what is wrong here, in a few words.

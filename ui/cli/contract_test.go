@@ -106,6 +106,12 @@ type findingJSON struct {
 	Quoted                      [][2]int
 	Event                       int
 	Offset                      *int
+	InText                      *inTextJSON `json:"in_text"`
+}
+
+type inTextJSON struct {
+	Form, Tool, In string
+	Offset         int
 }
 
 // decode reads the lines; one of no known kind, or with an unknown field, is an error.

@@ -22,8 +22,8 @@ func (c *comparison) Draw(p *screen.Pen, y int) {
 		return
 	}
 	h := &c.head
-	if y >= h.rows() {
-		if n := c.Top + y - h.rows(); n < len(c.rows) {
+	if y >= h.rowCount() {
+		if n := c.Top + y - h.rowCount(); n < len(c.rows) {
 			c.drawLine(p, n)
 		}
 		return

@@ -104,7 +104,7 @@ func (c *comparison) layOut(v *providers.View) {
 			c.bars.of = append(c.bars.of, c.times[i].Bar(c.bars.cell))
 		}
 	}
-	c.Fit(len(c.rows), c.head.rows(), c.h)
+	c.Fit(len(c.rows), c.head.rowCount(), c.h)
 }
 
 // callName returns the tool name of a group's calls.
@@ -167,7 +167,7 @@ func (c *comparison) addEqualLines(v *providers.View) {
 		c.addLine(line{kind: finishLine, same: true}, func(int) bool { return true })
 	}
 	n := len(c.rows) - edge - 1
-	if c.folded = c.fold == hidden || c.fold == fitting && len(c.rows) > c.h-c.head.rows(); c.folded {
+	if c.folded = c.fold == hidden || c.fold == fitting && len(c.rows) > c.h-c.head.rowCount(); c.folded {
 		c.rows = c.rows[:edge+1]
 	}
 	if c.rows[edge].row = n; n == 0 {

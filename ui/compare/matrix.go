@@ -44,8 +44,8 @@ const (
 	barRows      = 3  // height of the callout
 )
 
-// rows returns the number of rows of the head.
-func (h *head) rows() int {
+// rowCount returns the number of rows of the head.
+func (h *head) rowCount() int {
 	n := 1 + len(h.says) + h.turns
 	for _, is := range []bool{h.heads, h.edge, h.blank && len(h.says) > 0, h.blank && h.turns > 0} {
 		if is {
@@ -69,7 +69,7 @@ func (c *comparison) planHead(v *providers.View) {
 	}
 	h.says = c.calloutRows(n)
 	if c.h >= 6 {
-		h.turns = min(len(c.columns), max(2, (c.h-h.rows())/2))
+		h.turns = min(len(c.columns), max(2, (c.h-h.rowCount())/2))
 	}
 	at := slices.Index(c.columnOrder(), c.selected)
 	h.first = max(0, min(max(c.head.first, at-h.turns+1), at, len(c.columns)-h.turns))
@@ -155,12 +155,12 @@ func (c *comparison) turnName(i int) display.Text {
 	return name
 }
 
-// matrixCell returns a cell of the matrix. What is not known is a dash.
+// matrixCell returns a cell of the matrix. An unknown value is a dash.
 func (c *comparison) matrixCell(v *providers.View, title string, i int, t *stream.Turn) screen.StyledText {
 	styled := func(r screen.Role, text display.Text) screen.StyledText {
 		return screen.StyledText{Role: r, Text: text}
 	}
-	none := styled(screen.Muted, c.draw.Clean(c.glyphs().None.String()))
+	none := styled(screen.Muted, c.draw.Clean(c.glyphSet().None.String()))
 	if t == nil {
 		return none
 	}
@@ -222,15 +222,15 @@ func (c *comparison) schemaCell(v *providers.View, t *stream.Turn, none screen.S
 	}
 	switch {
 	case breaks > 0:
-		return screen.StyledText{Role: screen.Bad, Text: display.Join(c.glyphs().Status[stream.Malformed], display.Lit(" "), screen.Count(breaks))}
+		return screen.StyledText{Role: screen.Bad, Text: display.Join(c.glyphSet().Status[stream.Malformed], display.Lit(" "), screen.Count(breaks))}
 	case checked > 0 && checked == len(t.Calls):
 		return screen.StyledText{Role: screen.Muted, Text: display.Lit("ok")}
 	}
 	return none
 }
 
-// glyphs returns the signs of the screen.
-func (c *comparison) glyphs() *screen.Glyphs {
+// glyphSet returns the signs of the screen.
+func (c *comparison) glyphSet() *screen.Glyphs {
 	if c.draw.ASCII {
 		return screen.ASCIIGlyphs
 	}

@@ -281,6 +281,11 @@ func OfFinding(f stream.Finding) Facts {
 	if f.Offset != stream.NoOffset {
 		facts = append(facts, fieldFact("offset", f.Offset))
 	}
+	if c := f.InText; c != nil {
+		facts = append(facts, fieldFact("in_text", Facts{
+			fieldFact("form", c.Form), fieldFact("tool", c.Tool), fieldFact("in", c.In), fieldFact("offset", c.Offset),
+		}))
+	}
 	return facts
 }
 
