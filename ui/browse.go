@@ -110,7 +110,7 @@ func (m *Model) programKeys() []screen.Binding {
 		screen.Do("raw", func() { m.context.Raw = !m.context.Raw; m.refreshPanes() }),
 		screen.Do("search", func() { m.modeStack.pushMode(newSearchBar(m)) }),
 		screen.Do("filter", m.openFilter),
-		screen.Do("next-finding", m.goToNextFinding), screen.Do("side", m.toggleBackground),
+		screen.Do("next-finding", func() { m.goToError(1) }), screen.Do("order", m.swapOrder), screen.Do("sort", func() { m.pressKey(":sort") }), screen.Do("side", m.toggleBackground),
 		screen.Do("clock", m.toggleClock),
 		screen.Do("mark", m.markTurn), screen.Do("bookmark", func() { m.bookmarks.toggleBookmark("") }), screen.Do("marks", m.bookmarks.openBookmarks),
 		screen.Do("follow", func() { m.setFollow(!m.follow) }),
@@ -127,7 +127,11 @@ func (m *Model) programKeys() []screen.Binding {
 		keys = append(keys, b)
 	}
 	keys = append(keys, screen.DoBoth("size", func(step int) { m.resizePane(-step) })...)
-	return append(keys, screen.DoBoth("again", m.search.goToHit)...)
+	again := screen.DoBoth("again", m.search.goToHit)
+	if m.search.query == "" {
+		return append(keys, again[0], screen.Do("previous-finding", func() { m.goToError(-1) }))
+	}
+	return append(keys, again...)
 }
 
 // globalKeys returns the keys that work in every mode, unless the mode uses them or an input is active.
@@ -205,7 +209,7 @@ func placeName(of panes.Pane) display.Text {
 func (m *Model) typedCommands() []modes.Command {
 	return []modes.Command{
 		{Word: "turn", Arg: display.Lit("NUMBER"), Does: display.Lit("go to a turn"), Run: m.goToNumber},
-		{Word: "sort", Arg: display.Lit("cost|took|bytes|start"), Does: display.Lit("sort turns"), Run: m.openSorted},
+		{Word: "sort", Arg: m.draw.Clean(panes.SortWords), Does: display.Lit("sort calls"), Run: m.sortBy},
 		{Word: "jq", Arg: display.Lit("EXPR"), Does: display.Lit("run jq on arguments of one call or all"), Run: m.openJQ},
 		{Word: "at", Arg: display.Lit("TIME"), Does: display.Lit("go to a moment: 1.25s, or delta d14"), Run: m.moment.goAt},
 		{Word: "mark", Arg: display.Lit("NAME"), Does: display.Lit("bookmark this place, for this session"), Run: m.bookmarks.toggleBookmark},

@@ -49,7 +49,7 @@ func (m *Model) exportables() ([]modes.ExportItem, display.Text) {
 	if spot.Sentence != nil {
 		at = append(at, modes.ExportItem{Key: "s", What: spot.What, File: "report.txt", Data: spot.Sentence()})
 	}
-	return modes.ExportItems(m.view, m.selected, at, m.opt.Forms), m.frame.breadcrumb().lastWithPlace()
+	return modes.ExportItems(m.view, m.selected, at, m.opt.Forms), m.placeText()
 }
 
 // editText opens a text in the user's editor.

@@ -81,9 +81,11 @@ func (m *Model) handleInbox(inbox Inbox) tea.Cmd {
 	}
 	more := m.readBatch(inbox)
 	ended, why := inbox.Done()
+	opens := false
 	if inbox == m.opt.Answers {
 		m.outbox.followSentTurn()
 	} else if ended {
+		opens = m.opt.Static && !m.ended && m.follow
 		m.endSource(why)
 	}
 	if m.follow && !m.modeStack.isCovered() && !m.moment.isPaused() {
@@ -94,6 +96,9 @@ func (m *Model) handleInbox(inbox Inbox) tea.Cmd {
 	m.quitWhenIdle()
 	m.noteNews()
 	m.refreshPanes()
+	if opens {
+		m.openAtWorst()
+	}
 	if ended {
 		return nil
 	}

@@ -409,7 +409,7 @@ func (m *Model) rereadExchange(exchange int, as *protocol.Protocol) {
 	m.view = m.in.View()
 	m.context.View = m.view
 	m.setPanes(m.newPanes())
-	m.selected, m.context.Alarms, m.marks = stream.NoRef, panes.WorstSeverities{}, nil
+	m.selected, m.marks = stream.NoRef, nil
 	clear(m.results)
 	m.bill, m.news = panes.Costs{Prices: m.opt.Prices}, panes.Changes{}
 	m.bookmarks.updateBookmarks()

@@ -120,10 +120,10 @@ const (
 	twoColumns     = 100
 	minBesideWidth = 60 // if the user asked for it
 	threeColumns   = 200
-	maxListWidth   = 72
+	maxListWidth   = 88
 	sideColumn     = 74
 	minTitledRows  = 14 // titles
-	minPairedRows  = 5  // a turn above its call
+	minPairedRows  = 5  // two calls
 	minTabbedRows  = 4  // the tabs, under the document
 )
 
@@ -137,13 +137,32 @@ func (d *paneLayout) arrangeBody(w, h int) []column {
 		top := d.listRows(h)
 		return []column{{w, append([]paneSlot{{pane: d.last[panes.Left], height: top}}, d.documentColumn(w, h-top)...)}}
 	}
-	left := clampSize(d.sizes.list, min(w*44/100, maxListWidth), minColumnWidth, w-minColumnWidth-1)
+	left := d.listCells(w)
+	if d.isBoxed(w, h) {
+		left, w, h = left-1, w-2, h-1
+	}
+	left = clampSize(d.sizes.list, left-1, minColumnWidth, w-minColumnWidth-1)
 	columns := []column{{left, []paneSlot{{pane: d.last[panes.Left], height: h}}}}
-	if w < threeColumns {
+	if d.m.w < threeColumns {
 		return append(columns, column{w - left - 1, d.documentColumn(w, h)})
 	}
 	side := clampSize(d.sizes.side, sideColumn, minColumnWidth, w-left-minColumnWidth-2)
 	return append(columns, column{w - left - side - 2, []paneSlot{{pane: d.last[panes.Main], height: h}}}, column{side, d.thirdColumn(h)})
+}
+
+// listCells returns the width of a list beside other panes, with its frame: about half of the screen, and a little more
+// if its columns need it.
+func (d *paneLayout) listCells(w int) int {
+	usual, most := w*46/100, w*495/1000
+	if w > twoColumns {
+		usual += (w - twoColumns) * 65 / 1000
+	}
+	return min(max(usual, min(d.m.list.WantedCells()+2, most)), most, maxListWidth)
+}
+
+// isBoxed reports whether columns have a frame around them. Without titles there is no room for one.
+func (d *paneLayout) isBoxed(w, h int) bool {
+	return h >= minTitledRows && !d.zoom && !d.large && !d.isStacked(w)
 }
 
 // isStacked reports whether all panes are stacked on a screen of width w.
@@ -175,12 +194,13 @@ func (d *paneLayout) panesAt(places ...panes.Area) (all []placedPane) {
 	return all
 }
 
-// listRows returns the height of the list above other panes: a quarter of the screen if there is a title.
-// Otherwise it shows a turn and its call, or only the selection.
+// listRows returns the height of the list above other panes: about a quarter of the screen if there is an edge, and no
+// more than it needs. Otherwise it shows two calls, or only the selection.
 func (d *paneLayout) listRows(h int) int {
 	switch {
 	case h >= minTitledRows:
-		return clampSize(d.sizes.above, (h+2)/4, minPaneRows, h-3*minPaneRows)
+		usual := min((h+2)/4+1, max(minPaneRows, d.m.list.Head+d.m.list.WantedRows()))
+		return clampSize(d.sizes.above, usual, minPaneRows, h-3*minPaneRows)
 	case h >= minPairedRows:
 		return 2
 	}
@@ -319,6 +339,9 @@ func (pl *paneLayout) borderAt(x, y int) (drag func(x, y int)) {
 		}
 	}
 	from := 0
+	if pl.isBoxed(pl.m.w, pl.m.bodyHeight()) {
+		from = 1
+	}
 	for i, c := range columns {
 		switch {
 		case i+1 < len(columns) && x == from+c.width && i == 0:
@@ -482,7 +505,6 @@ func (pl *paneLayout) besideTabs(p *screen.Pen, s paneSlot, room int) (beside []
 		}
 	}
 	if pl.m.context.Bare {
-		say(screen.Bad, pl.m.list.HiddenTrouble(p)...)
 		if pl.m.turnFilter.Active() {
 			count, of := screen.Count(pl.m.turnFilter.Count()), screen.Count(pl.m.pinned.turnCount())
 			say(screen.Accent, p.Format("f %s of %s", count, of), p.Format("f %s/%s", count, of))

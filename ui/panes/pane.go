@@ -146,7 +146,7 @@ type Context struct {
 	News     *Changes
 	Chosen   stream.Ref
 	Bill     *Costs
-	Alarms   WorstSeverities
+	Verdicts *Verdicts
 	Sieve    *TurnFilter  // decides which turns are shown
 	Marks    []stream.Ref // turns marked for a comparison
 	Quiet    bool         // background requests are hidden
