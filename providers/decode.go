@@ -330,6 +330,8 @@ func (x *Exchange) isUnknowable(e stream.Event) bool {
 		return false
 	}
 	switch stream.PayloadOf[stream.Finding](e).Diagnosis.Base() {
+	case stream.NoTerminator:
+		return x.Head.EndUnknown
 	case protocol.FinishMissing:
 		return x.Head.EndUnknown || x.cutByUnknown()
 	case protocol.EventNameMissing:

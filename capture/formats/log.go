@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"time"
 
 	"toolscope/capture"
@@ -30,6 +31,7 @@ type lineReader struct {
 	skipped   int64  // bytes of a line that is too long
 	number    int64  // of the line, counted through rotated files
 	before    int64  // lines of the earlier files
+	glued     int    // further lines in the line, without a line end before them
 	heirs     bool   // its streams continue in another file
 	at        time.Duration
 	recs      []capture.Record
@@ -95,7 +97,7 @@ func (r *lineReader) holdPart(p []byte) {
 // takeLine reads a complete line, or the last one.
 func (r *lineReader) takeLine(line []byte) {
 	r.number++
-	r.begin, r.raw = r.offset, line
+	r.begin, r.raw, r.glued = r.offset, line, 0
 	r.offset += int64(len(line)) + r.skipped
 	if r.skipped > 0 {
 		r.addNote(fmt.Sprintf("line %d has %d bytes: lines longer than %d bytes are not read", r.number-r.before, r.skipped, maxLineBytes), true)
@@ -148,12 +150,44 @@ func (r *lineReader) readTemplateLine(line []byte) bool {
 // searchLine searches a line for payloads.
 func (r *lineReader) searchLine(line []byte) {
 	finds := r.unwrapper.unwrap(line)
+	if n := r.unwrapper.first; n > 0 && n < len(line) && mayBeginLine(line[n:], len(finds) > 0) {
+		if r.holdsLine(line[n:]) { // the line end between two lines is missing
+			r.raw = nil
+			r.searchLine(line[:n:n])
+			r.searchLine(line[n:])
+			return
+		}
+		finds = r.unwrapper.unwrap(line)
+	}
 	if len(finds) == 0 && r.doc.startsObject(line) {
 		return
 	}
 	if !r.flows.takeFound(finds) {
 		r.addOther(line)
 	}
+}
+
+// maxGluedLines is the maximum number of lines without line ends between them.
+const maxGluedLines = 64
+
+// holdsLine reports whether the rest of a line is another line with a payload.
+func (r *lineReader) holdsLine(rest []byte) bool {
+	finds := r.unwrapper.unwrap(rest)
+	switch {
+	case !slices.ContainsFunc(finds, func(f payload) bool { return f.is != aRest }):
+		return false
+	case r.glued == maxGluedLines:
+		r.addNote(fmt.Sprintf("line %d: too many lines without line ends between them (limit %d): the rest is not read", r.number-r.before, maxGluedLines), true)
+		return false
+	}
+	r.glued++
+	return true
+}
+
+// mayBeginLine reports whether the text after the first JSON value of a line may be another line. After a payload, a line
+// of any kind may follow. After other JSON only an object may, without a space: otherwise the JSON describes the payload.
+func mayBeginLine(rest []byte, payload bool) bool {
+	return rest[0] == '{' || payload && isLogLine(rest)
 }
 
 // Close ends the open streams.

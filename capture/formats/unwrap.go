@@ -22,6 +22,7 @@ type unwrapper struct {
 	payloads []payload
 	scope    int
 	within   int // quoted texts around the current place
+	first    int // end of the line's first JSON value, 0 if it is cut off
 
 	lines  int                          // lines so far
 	paths  map[uint64]*payloadPath      // where payloads have been
@@ -106,7 +107,7 @@ func (p *unwrapper) unwrap(line []byte) []payload {
 // reset forgets the last line.
 func (p *unwrapper) reset() {
 	p.wrappers, p.keys, p.slots, p.members, p.payloads = p.wrappers[:0], p.keys[:0], p.slots[:0], p.members[:0], p.payloads[:0]
-	p.scope, p.within, p.stamp, p.builder.texts = 0, 0, timestamp{}, p.builder.texts[:0]
+	p.first, p.scope, p.within, p.stamp, p.builder.texts = 0, 0, 0, timestamp{}, p.builder.texts[:0]
 }
 
 func (p *unwrapper) hash() uint64 {
@@ -336,11 +337,19 @@ func (p *unwrapper) searchJSON(t []byte, i int) (n int, found bool) {
 	if !whole && endsInContent(t[i:], 0) {
 		return n, false
 	}
+	p.noteFirstValue(end, whole)
 	found = p.searchAfterPrefix(t[:i], t[end:], func() bool { return p.searchValue(t[i:end:end], whole) })
 	if !whole {
 		n = 1
 	}
 	return n, found
+}
+
+// noteFirstValue records the end of a JSON value, if it is the first of the line and not inside a wrapper.
+func (p *unwrapper) noteFirstValue(end int, whole bool) {
+	if p.first == 0 && whole && len(p.wrappers) == 0 {
+		p.first = end
+	}
 }
 
 // endsInContent reports whether a JSON value is cut off inside a part of a conversation or session. A payload there

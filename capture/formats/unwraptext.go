@@ -64,6 +64,7 @@ func (p *unwrapper) searchData(t []byte, i int, data []byte) bool {
 			f.is = aChunk
 		}
 	}
+	p.noteFirstValue(end, whole)
 	return p.searchAfterPrefix(t[:i], t[end:], func() bool {
 		switch {
 		case f.is != noPayload && !(f.weak && i > 0 && p.paths[p.hash()] == nil):

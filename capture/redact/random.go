@@ -181,7 +181,8 @@ func hasPlaceholder(lower []byte) bool {
 
 // noExample excludes the keys in Amazon's manuals, and the zeros of binary data in base64.
 func noExample(text []byte) bool {
-	return !bytes.HasSuffix(text, []byte("EXAMPLE")) && !bytes.Contains(text, []byte("AAAA"))
+	isZeros := bytes.Contains(text, []byte("AAAA")) && !bytes.ContainsAny(text, "0123456789")
+	return !bytes.HasSuffix(text, []byte("EXAMPLE")) && !isZeros
 }
 
 // lenWithoutFullStop excludes the full stop after a secret, which belongs to the sentence.

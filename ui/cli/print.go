@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -252,15 +253,15 @@ func (pr *printing) printSourceNotes(path string, in *providers.Inspector, known
 		pr.app.printNote("%s: no data in this period", path)
 		return
 	case len(turns) == 0:
-		pr.app.printNote("%snothing to show: %s", of, emptyReason(in))
+		pr.app.printNote("%snothing to show: %s", of, emptyReason(path, in))
 	default:
 		pr.explainUnrecognised(path, in)
 	}
 	pr.app.code = max(pr.app.code, 1)
 }
 
-// emptyReason returns why there are no turns.
-func emptyReason(in *providers.Inspector) string {
+// emptyReason returns why a source has no turns.
+func emptyReason(path string, in *providers.Inspector) string {
 	for _, x := range in.Exchanges() {
 		switch n := x.Response.Size(); {
 		case n > 0:
@@ -271,6 +272,9 @@ func emptyReason(in *providers.Inspector) string {
 	}
 	switch n := in.Others.Count; n {
 	case 0:
+		if file, err := os.Stat(path); err == nil && file.Mode().IsRegular() && file.Size() > 0 {
+			return "nothing in the file is from a model"
+		}
 		return "no bytes arrived"
 	case 1:
 		return "one line arrived, and nothing in it looks like model traffic"

@@ -41,7 +41,7 @@ var strangers = []struct{ name, says, text string }{
 	{"events.jsonl", "JSON lines", "{\"id\":\"1\",\"type\":\"PushEvent\",\"payload\":{\"ref\":\"main\"}}\n{\"id\":\"2\",\"type\":\"ForkEvent\"}\n"},
 	{"numbers.json", "", "[1,2,3,100,97,116,97,58,32]\n"},
 	{"go.sum", "text", "github.com/x/y v1.0.0 h1:abc=\ngithub.com/x/y v1.0.0/go.mod h1:def=\n"},
-	{"yarn.lock", "Markdown", "# yarn lockfile v1\n\nopenai@^4:\n  version \"4.0.0\"\n"},
+	{"yarn.lock", "text", "# yarn lockfile v1\n\nopenai@^4:\n  version \"4.0.0\"\n"},
 	{"Cargo.lock", "text", "[[package]]\nname = \"serde\"\nversion = \"1.0.0\"\n"},
 	{"change.diff", "a diff", "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-data: {\"type\":\"ping\"}\n+data: {\"type\":\"message_start\",\"message\":{\"id\":\"m\"}}\n"},
 	{"dump.sql", "nothing recognised", "CREATE TABLE calls (id int, data text);\nINSERT INTO calls VALUES (1, '{\"name\":\"x\",\"arguments\":\"{}\"}');\n"},
