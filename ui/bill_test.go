@@ -23,15 +23,15 @@ const someUsage = `,"usage":{"prompt_tokens":1000,"completion_tokens":100,"total
 func TestCosts(t *testing.T) {
 	s := newScreen(t, 140, 40)
 	s.feed(answer(1, "https://api.openai.com/v1/chat/completions", "gpt-5", someUsage)...)
-	s.press("1k").shows("$0.00225    0 ms", "cost         $0.00225", "rates        in $1.25, out $10.00, per million tokens", "usage        in 1,000 · out 100", "prices of    2026-08-21").hides("all turns", "unknown")
+	s.press("1k").shows("cost         $0.00225", "rates        in $1.25, out $10.00, per million tokens", "usage        in 1,000 · out 100", "prices of    2026-08-21").hides("all turns", "unknown")
 	s.feed(answer(2, "http://localhost:11434/v1/chat/completions", "llama3.2", someUsage)...)
-	s.press("j").shows("    free    0 ms", "cost         free, runs locally", "all turns    $0.00225", "prices of    2026-08-21")
+	s.press("j").shows("cost         free, runs locally", "all turns    $0.00225", "prices of    2026-08-21")
 	s.feed(answer(3, "https://api.openai.com/v1/chat/completions", "gpt-nobody", someUsage)...)
-	s.press("j").shows("       —    0 ms", "cost         — no price is known for gpt-nobody of openai", "all turns    $0.00225 + 1 unknown", "  $0.00225 + 1 unknown")
+	s.press("j").shows("cost         — no price is known for gpt-nobody of openai", "all turns    $0.00225 + 1 unknown")
 	s.feed(answer(4, "https://openrouter.ai/api/v1/chat/completions", "x/y", strings.Replace(someUsage, "}", `,"cost":0.5}`, 1))...)
 	s.press("j").shows("cost         $0.50, from the provider", "all turns    $0.5022 + 1 unknown")
 	s.feed(answer(5, "https://api.mistral.ai/v1/chat/completions", "mistral-large-latest", someUsage)...)
-	s.press("j").shows("~$0.0006    0 ms", "cost         ~$0.00065, sources disagree about this price", "prices of    2026-07-02", "  ~$0.503 + 1 unknown")
+	s.press("j").shows("cost         ~$0.00065, sources disagree about this price", "prices of    2026-07-02")
 	s.press("gg").shows("prices of    2026-08-21, all turns 2026-07-02")
 }
 

@@ -129,7 +129,7 @@ func (m *Model) programKeys() []screen.Binding {
 	keys = append(keys, screen.DoBoth("size", func(step int) { m.resizePane(-step) })...)
 	again := screen.DoBoth("again", m.search.goToHit)
 	if m.search.query == "" {
-		return append(keys, again[0], screen.Do("previous-finding", func() { m.goToError(-1) }))
+		again[1].Do = func() { m.goToError(-1) }
 	}
 	return append(keys, again...)
 }

@@ -23,9 +23,9 @@ import (
 var keyGroups = []struct{ title, actions string }{
 	{"Move", "up down left right page-up page-down top bottom"},
 	{"Panes", "next back pane tab zoom size turn-panes enter escape"},
-	{"Look", "raw fold filter search again next-finding bookmark marks mark compare side clock dialect"},
+	{"Look", "raw fold filter search again next-finding order sort bookmark marks mark compare side clock dialect"},
 	{"Time", "follow break pause step stop change restart end-here speed"},
-	{"Replay", "replay scope onward"},
+	{"Replay", "replay onward"},
 	{"Export", "copy save edit pipe"},
 	{"Send", "resend result"},
 	{"Program", "demo theme mouse streams help palette suspend quit interrupted"},
@@ -109,6 +109,9 @@ var ErrNoAction = errors.New("unknown action")
 // Set replaces the keys of an action by the same number of others. It does not check for conflicts. Call
 // Clash after all actions are set.
 func (u UserKeys) Set(action string, keys []string) error {
+	if action == "scope" { // its name in older versions
+		action = "order"
+	}
 	all := Actions()
 	at := slices.IndexFunc(all, func(a Action) bool { return a.Name == action })
 	if at < 0 {
@@ -137,6 +140,9 @@ func (u UserKeys) Set(action string, keys []string) error {
 		}
 		if k != of.Keys[i] {
 			u[of.Keys[i]] = k
+		}
+		if k == "S" && action != "sort" { // it was free in older versions
+			u["S"] = "alt+S"
 		}
 	}
 	return nil
@@ -266,7 +272,7 @@ func (m *Model) stepBack(last tea.Cmd) {
 		m.zoom = false
 	case m.focus == m.doc && m.doc.HasOpenString() && m.focus.Back():
 	case m.from != nil && m.from.to == m.selected:
-		if m.focus == m.findings && m.from.chosen != m.selected {
+		if m.focus == m.from.pane && m.from.chosen != m.selected {
 			m.showNotice(display.Lit("back to where you were before !"))
 		}
 		m.selected = m.from.chosen

@@ -123,6 +123,7 @@ const (
 	maxListWidth   = 88
 	sideColumn     = 74
 	minTitledRows  = 14 // titles
+	titleRows      = 2  // the edge and the heads of the list
 	minPairedRows  = 5  // two calls
 	minTabbedRows  = 4  // the tabs, under the document
 )
@@ -137,20 +138,20 @@ func (d *paneLayout) arrangeBody(w, h int) []column {
 		top := d.listRows(h)
 		return []column{{w, append([]paneSlot{{pane: d.last[panes.Left], height: top}}, d.documentColumn(w, h-top)...)}}
 	}
-	left := d.listCells(w)
+	left, full := d.listCells(w), w
 	if d.isBoxed(w, h) {
 		left, w, h = left-1, w-2, h-1
 	}
 	left = clampSize(d.sizes.list, left-1, minColumnWidth, w-minColumnWidth-1)
 	columns := []column{{left, []paneSlot{{pane: d.last[panes.Left], height: h}}}}
-	if d.m.w < threeColumns {
-		return append(columns, column{w - left - 1, d.documentColumn(w, h)})
+	if full < threeColumns {
+		return append(columns, column{w - left - 1, d.documentColumn(full, h)})
 	}
 	side := clampSize(d.sizes.side, sideColumn, minColumnWidth, w-left-minColumnWidth-2)
 	return append(columns, column{w - left - side - 2, []paneSlot{{pane: d.last[panes.Main], height: h}}}, column{side, d.thirdColumn(h)})
 }
 
-// listCells returns the width of a list beside other panes, with its frame: about half of the screen, and a little more
+// listCells returns the width of a list next to other panes, with its frame: about half of the screen, and a little more
 // if its columns need it.
 func (d *paneLayout) listCells(w int) int {
 	usual, most := w*46/100, w*495/1000
@@ -199,7 +200,7 @@ func (d *paneLayout) panesAt(places ...panes.Area) (all []placedPane) {
 func (d *paneLayout) listRows(h int) int {
 	switch {
 	case h >= minTitledRows:
-		usual := min((h+2)/4+1, max(minPaneRows, d.m.list.Head+d.m.list.WantedRows()))
+		usual := min((h+2)/4+1, max(minPaneRows, titleRows+d.m.list.WantedRows()))
 		return clampSize(d.sizes.above, usual, minPaneRows, h-3*minPaneRows)
 	case h >= minPairedRows:
 		return 2
@@ -345,9 +346,9 @@ func (pl *paneLayout) borderAt(x, y int) (drag func(x, y int)) {
 	for i, c := range columns {
 		switch {
 		case i+1 < len(columns) && x == from+c.width && i == 0:
-			return sized(func(x, _ int) { pl.sizes.list = max(x, 1) })
+			return sized(func(x, _ int) { pl.sizes.list = max(x-from, 1) })
 		case i+1 < len(columns) && x == from+c.width:
-			return sized(func(x, _ int) { pl.sizes.side = max(pl.m.w-x-1, 1) })
+			return sized(func(x, _ int) { pl.sizes.side = max(pl.m.w-x-1-from, 1) })
 		case x >= from && x < from+c.width:
 			return pl.borderIn(c, y, len(columns) == 1, sized)
 		}
@@ -360,6 +361,9 @@ func (pl *paneLayout) borderAt(x, y int) (drag func(x, y int)) {
 // first row of the document is a border only if all panes are stacked.
 func (pl *paneLayout) borderIn(c column, y int, piled bool, sized func(func(x, y int)) func(x, y int)) func(x, y int) {
 	h := pl.m.bodyHeight()
+	if pl.isBoxed(pl.m.w, h) {
+		h--
+	}
 	for i, top := 0, 0; i < len(c.panes); i++ {
 		s := c.panes[i]
 		switch {

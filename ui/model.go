@@ -194,7 +194,7 @@ func (m *Model) refreshPanes() {
 	m.updateFilter()
 	if m.context.Chosen, m.context.Marks = m.selected, m.marks; m.turnFilter.Active() {
 		if t := m.selectedTurn(); t != nil && !m.turnFilter.Shows(t) {
-			m.context.Chosen = stream.NoRef // what is filtered out is shown nowhere
+			m.context.Chosen = stream.NoRef // a turn that is filtered out is not shown
 		}
 	}
 	m.context.Bare, m.context.Follow = m.bodyHeight() < minTitledRows || m.large, m.follow && m.isLive()

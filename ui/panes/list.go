@@ -61,7 +61,7 @@ func (l *List) Keys() []screen.Binding {
 		}
 		open()
 	}
-	keys := screen.Can("help", "next-finding", "previous-finding")
+	keys := append(screen.Can("help", "next-finding"), screen.Binding{Keys: screen.ActionNamed("again").KeyList()[1:]}.Hinted("previous"))
 	keys = append(keys, screen.Key("enter", "open", "open the selection", enter))
 	if l.host.Moving() {
 		keys = append(keys, screen.Can("pause")...)
@@ -69,8 +69,8 @@ func (l *List) Keys() []screen.Binding {
 	keys = append(keys, screen.Can("replay", "filter", "search", "copy", "save", "order", "step", "onward", "compare", "mark", "resend", "result",
 		"streams", "clock", "zoom", "palette")...)
 	keys = append(keys,
-		screen.Key("-", "", "fold runs of healthy calls, or a machine", l.fold),
-		screen.Key("+", "", "unfold them", l.unfold),
+		screen.Key("-", "", "fold runs of healthy calls, or a machine", l.foldHere),
+		screen.Key("+", "", "unfold them", l.unfoldHere),
 		screen.Key("left h", "", "show the turn of the call", l.showTurn),
 		screen.Key("right l", "", "show the call, open it", open),
 	)
@@ -196,7 +196,7 @@ func (l *List) Extend(scene *Context, _, height int) {
 	}
 	l.revealSelected(alone && len(l.rows.machines) > 1)
 	for again := true; again; again = l.recountVisible() {
-		l.arrange()
+		l.updateOrder()
 		l.Fit(l.totalRows(), l.headRows(height), height)
 		if l.on != nil {
 			l.MoveTo(l.rows.firstRow(l.on))
@@ -232,8 +232,8 @@ func (l *List) recountVisible() (changed bool) {
 	return changed
 }
 
-// fold folds the machine of the cursor, or the runs of healthy calls.
-func (l *List) fold() {
+// foldHere folds the machine of the cursor, or the runs of healthy calls.
+func (l *List) foldHere() {
 	if l.on != nil {
 		l.foldMachine()
 		return
@@ -241,8 +241,8 @@ func (l *List) fold() {
 	l.foldHealthy(true)
 }
 
-// unfold shows the turns of a folded machine, or all healthy calls.
-func (l *List) unfold() {
+// unfoldHere shows the turns of a folded machine, or all healthy calls.
+func (l *List) unfoldHere() {
 	if l.on != nil {
 		l.foldMachine()
 		return
@@ -260,7 +260,7 @@ func (l *List) foldHealthy(on bool) {
 	default:
 		l.host.Follow(false)
 		if l.order.folded = on; on {
-			l.arrange()
+			l.updateOrder()
 			l.sayFolds()
 		}
 	}
@@ -386,7 +386,7 @@ func (l *List) ownRow(t *stream.Turn) int {
 func (l *List) RefAt(_ *stream.Session, row int) stream.Ref {
 	switch at := l.targetOf(row); {
 	case at.turn != nil:
-		return at.ref()
+		return at.asRef()
 	case at.machine != nil:
 		return newestOf(at.machine.newestTurn(&l.rows.plain))
 	}
@@ -408,7 +408,7 @@ func (l *List) Label() Label { return Label{Name: display.Lit("the list")} }
 
 // verdictOf returns the verdict on the call or turn of a row.
 func (l *List) verdictOf(at rowTarget) present.Verdict {
-	if c := at.call(); c != nil {
+	if c := at.toolCall(); c != nil {
 		return present.VerdictOfCall(c)
 	}
 	return present.VerdictOfTurn(l.scene.View.Exchange(at.turn.Exchange), at.turn)

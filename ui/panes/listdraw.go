@@ -40,7 +40,7 @@ func (l *List) Draw(p *screen.Pen, y int, focused bool) {
 			g, role = screen.Selected, screen.Accent
 		}
 	}
-	if at.turn != nil && (slices.Contains(l.scene.Marks, at.ref()) || slices.Contains(l.scene.Marks, at.turn.Ref()) && l.isFirstRow(at)) {
+	if at.turn != nil && (slices.Contains(l.scene.Marks, at.asRef()) || slices.Contains(l.scene.Marks, at.turn.Ref()) && l.isFirstRow(at)) {
 		sign, role = display.Lit("m"), screen.Accent
 	}
 	p.TextOn(role, g, sign)
@@ -183,7 +183,7 @@ func (l *List) columnsOf(width int) (c listColumns) {
 // wideList is the width from which numbers of turns have four digits.
 const wideList = 60
 
-// WantedCells returns the width in which all columns have room, for a list beside other panes.
+// WantedCells returns the width in which all columns have room, for a list next to other panes.
 func (l *List) WantedCells() int {
 	if l.scene == nil {
 		return 0
@@ -313,7 +313,7 @@ func VerdictSign(p *screen.Pen, v present.Verdict) display.Text {
 // drawTool draws the name of the tool, under the call that asked for it. A turn says what it has instead of calls.
 func (l *List) drawTool(p *screen.Pen, at rowTarget, g screen.Surface, c listColumns) {
 	role, name := screen.Plain, display.Text{}
-	if of := at.call(); of != nil {
+	if of := at.toolCall(); of != nil {
 		if name = p.Name(of.Name); name.Empty() {
 			role, name = screen.Muted, display.Lit("(no name)")
 		}
@@ -398,10 +398,10 @@ func (l *List) originOf(p *screen.Pen, t *stream.Turn, cells int) display.Text {
 // sizeOf returns the size of the arguments, or of a response that is not from a model. Without arguments it is
 // unknown.
 func (l *List) sizeOf(p *screen.Pen, at rowTarget) display.Text {
-	if c := at.call(); c != nil && c.ArgsLen() > 0 {
+	if c := at.toolCall(); c != nil && c.ArgsLen() > 0 {
 		return screen.Bytes(c.ArgsLen())
 	}
-	if at.call() == nil && present.IsPlain(at.turn) {
+	if at.toolCall() == nil && present.IsPlain(at.turn) {
 		return bodySize(l.scene.View, at.turn)
 	}
 	return p.Glyph.None
@@ -410,7 +410,7 @@ func (l *List) sizeOf(p *screen.Pen, at rowTarget) display.Text {
 // tookOf returns how long a call took, or a turn without calls, so far.
 func (l *List) tookOf(at rowTarget) display.Text {
 	took, open := screen.Elapsed(at.turn.OpenedAt, at.turn.ClosedAt), !at.turn.Closed()
-	if c := at.call(); c != nil {
+	if c := at.toolCall(); c != nil {
 		took, open = screen.CallTime(c), c.MayGrow()
 	} else if open {
 		return display.Text{}

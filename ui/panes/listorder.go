@@ -95,8 +95,8 @@ func (l *List) SetOrder(by SortKey) {
 	l.order.by, l.order.folded, l.on, l.over = by, false, nil, false
 }
 
-// arrange computes the order again if a row was added, went, or changed its verdict.
-func (l *List) arrange() {
+// updateOrder computes the order again if a row was added, went, or changed its verdict.
+func (l *List) updateOrder() {
 	o := &l.order
 	of := orderInput{o.by, o.folded, l.scene.Verdicts.Version, l.rows.totalRows()}
 	again := l.scene.Sieve.Changed || l.scene.News.All
@@ -292,17 +292,17 @@ type rowTarget struct {
 	healthy int // how many calls a folded run has, or are below the rule
 }
 
-// call returns the call of the row, or nil.
-func (r rowTarget) call() *stream.Call {
+// toolCall returns the call of the row, or nil.
+func (r rowTarget) toolCall() *stream.Call {
 	if r.turn != nil && r.n < len(r.turn.Calls) {
 		return r.turn.Calls[r.n]
 	}
 	return nil
 }
 
-// ref returns the Ref of the call or turn of the row.
-func (r rowTarget) ref() stream.Ref {
-	if c := r.call(); c != nil {
+// asRef returns the Ref of the call or turn of the row.
+func (r rowTarget) asRef() stream.Ref {
+	if c := r.toolCall(); c != nil {
 		return c.Ref()
 	}
 	return r.turn.Ref()
@@ -378,7 +378,7 @@ func (l *List) rowOfOwn(t *stream.Turn, n int) int {
 	if i < 0 {
 		return -1
 	}
-	number, to := v.span(i)
+	number, to := v.rowSpan(i)
 	if number += n; number >= to || number >= len(o.places) || o.places[number] == noRow {
 		return -1
 	}
@@ -394,7 +394,7 @@ func (l *List) allRows() iter.Seq2[stream.Ref, present.Harm] {
 	return func(yield func(stream.Ref, present.Harm) bool) {
 		o, v := &l.order, l.scene.Verdicts
 		for _, number := range o.numbers {
-			if at := l.targetOfNumber(int(number)); at.turn != nil && !yield(at.ref(), v.harms[number]) {
+			if at := l.targetOfNumber(int(number)); at.turn != nil && !yield(at.asRef(), v.harms[number]) {
 				return
 			}
 		}
@@ -408,7 +408,7 @@ func (l *List) allRows() iter.Seq2[stream.Ref, present.Harm] {
 					continue
 				}
 				at := rowTarget{turn: h.turns[i], n: n}
-				if harms := v.RowsOf(at.turn); n < len(harms) && !yield(at.ref(), harms[n]) {
+				if harms := v.RowsOf(at.turn); n < len(harms) && !yield(at.asRef(), harms[n]) {
 					return
 				}
 			}

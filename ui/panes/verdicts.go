@@ -61,7 +61,7 @@ func (v *Verdicts) Update(view *providers.View, t *stream.Turn) {
 
 // updateAt computes the verdicts of turn i.
 func (v *Verdicts) updateAt(view *providers.View, i int, t *stream.Turn) {
-	from, to := v.span(i)
+	from, to := v.rowSpan(i)
 	old, now := v.harms[from:to], v.harmsOf(view, t)
 	if slices.Equal(old, now) {
 		return
@@ -108,8 +108,8 @@ func (v *Verdicts) harmsOf(view *providers.View, t *stream.Turn) []present.Harm 
 	return v.room
 }
 
-// span returns the range of the harms of turn i.
-func (v *Verdicts) span(i int) (from, to int) {
+// rowSpan returns the range of the harms of turn i.
+func (v *Verdicts) rowSpan(i int) (from, to int) {
 	return v.rows.sumBefore(v.dropped + i), v.rows.sumBefore(v.dropped + i + 1)
 }
 
@@ -122,7 +122,7 @@ func (v *Verdicts) RowsOf(t *stream.Turn) []present.Harm {
 	if i < 0 || v.dropped+i >= v.rows.len() {
 		return nil
 	}
-	from, to := v.span(i)
+	from, to := v.rowSpan(i)
 	return v.harms[from:to]
 }
 
