@@ -13,7 +13,6 @@ import (
 // severals are texts with a plural after a number that is never 1: the number is a limit, or the text is only for
 // several things. The texts that begin with "gap:" are part of the capture format.
 var severals = []string{
-	"the entry has %d bytes: entries longer than %d bytes are not read",
 	"%d files named %s exist already",
 	"%d fields differ",
 	"%d objects in one call: parallel calls were merged",

@@ -1,6 +1,7 @@
 package providers
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -57,11 +58,10 @@ var recordedCosts = []costCase{
 	// xAI: 266 beside the 68, 192 of 466 from the cache; its own figure says the same
 	{file: "grokcodefast-reasoning-parallel.sse", sum: ((466-192)*0.2 + 192*0.02 + (68+266)*1.5) / million, source: price.FromProvider},
 	{file: "json-xai.json", sum: ((307-244)*0.3 + 244*0.075 + (26+255)*0.5) / million, source: price.FromProvider},
-	// DeepSeek: cached inside, reasoning inside; others sell the first as well, and two sources
-	// disagree about the reasoner's price
-	{file: "deepseek-parallel-second-truncated.sse", sum: (50*0.14 + 384*0.0028 + 56*0.28) / million, source: price.FromTable, about: true},
-	{file: "deepseek-parallel-second-truncated.sse", url: "https://api.deepseek.com/chat/completions", sum: (50*0.14 + 384*0.0028 + 56*0.28) / million, source: price.FromTable},
-	{file: "deepseek-reasoner-call.sse", sum: (19*0.14 + 320*0.0028 + 83*0.28) / million, source: price.FromTable, about: true},
+	// DeepSeek: cached inside, reasoning inside; the price differs by the hour of the day
+	{file: "deepseek-parallel-second-truncated.sse", sum: (50*0.22 + 384*0.007 + 56*0.66) / million, source: price.FromTable, about: true},
+	{file: "deepseek-parallel-second-truncated.sse", url: "https://api.deepseek.com/chat/completions", sum: (50*0.22 + 384*0.007 + 56*0.66) / million, source: price.FromTable, about: true},
+	{file: "deepseek-reasoner-call.sse", sum: (19*0.55 + 320*0.14 + 83*2.19) / million, source: price.FromTable, about: true},
 	// the usage chunk has no choices
 	{file: "alibaba-qwen.sse", sum: (295*1.2 + 22*6) / million, source: price.FromTable},
 	// running totals on every chunk: the last counts
@@ -76,7 +76,7 @@ var recordedCosts = []costCase{
 	{file: "openrouter-truncated-but-tool_calls.sse", sum: 0.0000688, source: price.FromProvider},
 	// glm-4.7-flash is not glm-4.7
 	{file: "zai-glm47-parallel.sse", source: price.Unknown},
-	{file: "tool-call.sse", folder: "mistral", sum: (124*0.15 + 22*0.6) / million, source: price.FromTable, about: true},
+	{file: "tool-call.sse", folder: "mistral", sum: (124*0.15 + 22*0.6) / million, source: price.FromTable},
 	// message_start said 1 token of output
 	{file: "max-tokens-mid-args.sse", folder: "anthropic", sum: (450*3 + 124*15) / million, source: price.FromTable},
 	// message_delta raised the input from 589
@@ -87,7 +87,7 @@ var recordedCosts = []costCase{
 	{file: "fallback-model.sse", folder: "anthropic", sum: (412*5 + 264*25) / million, source: price.FromTable, about: true},
 	{file: "parallel-text-then-two-calls.sse", folder: "anthropic", sum: (502*3 + 137*15) / million, source: price.FromTable},
 
-	{file: "code-interpreter.sse", folder: "openai-responses", sum: ((6047-2944)*0.05 + 2944*0.005 + 1623*0.4) / million, source: price.FromTable},
+	{file: "code-interpreter.sse", folder: "openai-responses", sum: ((6047-2944)*0.05 + 2944*0.005 + 1623*0.4) / million, source: price.FromTable, about: true}, // and the interpreter
 	{file: "multi-tool-ordering.sse", folder: "openai-responses", sum: (150*0.75 + 80*4.5) / million, source: price.FromTable},
 	// Gemini: 38 thoughts beside the 36
 	{file: "flash25-parallel.sse", folder: "gemini", sum: (121*0.3 + (36+38)*2.5) / million, source: price.FromTable},
@@ -132,6 +132,22 @@ func message(model, start, delta string) string {
 		`data: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":` + delta + "}\n\n" + `data: {"type":"message_stop"}` + "\n\n"
 }
 
+// geminiBody is a response of Gemini.
+func geminiBody(usage, candidate string) string {
+	return `{"candidates":[{"content":{"parts":[{"text":"Hi"}],"role":"model"},"finishReason":"STOP","index":0` + candidate +
+		`}],"modelVersion":"gemini-2.5-flash","usageMetadata":{` + usage + `}}`
+}
+
+// responsesBody is a response of OpenAI Responses with web searches.
+func responsesBody(model string, actions ...string) string {
+	items := ""
+	for i, action := range actions {
+		items += fmt.Sprintf(`{"id":"ws_%d","type":"web_search_call","status":"completed","action":{"type":%q}},`, i, action)
+	}
+	return `{"id":"resp_9","object":"response","status":"completed","model":"` + model + `","output":[` + items +
+		`{"id":"msg_9","type":"message","role":"assistant","content":[{"type":"output_text","text":"Hi"}]}],"usage":{"input_tokens":100,"output_tokens":20,"total_tokens":120}}`
+}
+
 // writtenCosts are the traps of usage, written for the test.
 var writtenCosts = []costCase{
 	{file: "reasoning inside", wire: chunks("gpt-5", `"usage":{"prompt_tokens":1000,"completion_tokens":300,"total_tokens":1300,"completion_tokens_details":{"reasoning_tokens":200}}`),
@@ -143,11 +159,11 @@ var writtenCosts = []costCase{
 	{file: "cached inside", wire: chunks("gpt-5", `"usage":{"prompt_tokens":1000,"completion_tokens":0,"total_tokens":1000,"prompt_tokens_details":{"cached_tokens":600}}`),
 		sum: (400*1.25 + 600*0.125) / million, source: price.FromTable},
 	{file: "cache written inside", wire: chunks("gpt-5.6-sol", `"usage":{"prompt_tokens":1000,"completion_tokens":10,"total_tokens":1010,"prompt_tokens_details":{"cached_tokens":100,"cache_write_tokens":500}}`),
-		sum: (400*5 + 100*0.5 + 500*6.25 + 10*30) / million, source: price.FromTable},
+		sum: (400*4 + 100*0.4 + 500*5 + 10*20) / million, source: price.FromTable, about: true}, // the price has changed, and the day is unknown
 	{file: "cached disjoint", wire: message("claude-sonnet-4-5-20250929", `{"input_tokens":100,"cache_read_input_tokens":1000,"cache_creation_input_tokens":300,"cache_creation":{"ephemeral_5m_input_tokens":200,"ephemeral_1h_input_tokens":100},"output_tokens":1}`, `{"output_tokens":50}`),
 		sum: (100*3 + 1000*0.3 + 200*3.75 + 100*6 + 50*15) / million, source: price.FromTable},
 	{file: "over 200,000 tokens of input, cached ones among them", wire: message("claude-sonnet-4-5", `{"input_tokens":1000,"cache_read_input_tokens":199001,"output_tokens":1}`, `{"output_tokens":10}`),
-		sum: (1000*6 + 199001*0.6 + 10*22.5) / million, source: price.FromTable},
+		sum: (1000*6 + 199001*0.6 + 10*22.5) / million, source: price.FromTable, about: true}, // only one list has this price
 	{file: "just not over", wire: message("claude-sonnet-4-5", `{"input_tokens":1000,"cache_read_input_tokens":199000,"output_tokens":1}`, `{"output_tokens":10}`),
 		sum: (1000*3 + 199000*0.3 + 10*15) / million, source: price.FromTable},
 	{file: "running totals", wire: chunks("gpt-5", `"usage":{"prompt_tokens":100,"completion_tokens":5,"total_tokens":105}`, `"usage":{"prompt_tokens":100,"completion_tokens":15,"total_tokens":115}`,
@@ -161,6 +177,25 @@ var writtenCosts = []costCase{
 	{file: "priority", wire: chunks("gpt-5", `"service_tier":"priority","usage":{"prompt_tokens":100,"completion_tokens":20,"total_tokens":120}`), sum: (100*1.25 + 20*10) * 2 / million, source: price.FromTable},
 	{file: "batch", wire: message("claude-opus-5", `{"input_tokens":100,"output_tokens":1,"service_tier":"batch"}`, `{"output_tokens":10}`), sum: (100*5 + 10*25) * 0.5 / million, source: price.FromTable},
 	{file: "fast", wire: message("claude-opus-5", `{"input_tokens":100,"output_tokens":1,"service_tier":"standard","speed":"fast"}`, `{"output_tokens":10}`), source: price.Unknown},
+	{file: "audio", wire: chunks("gpt-audio", `"usage":{"prompt_tokens":300,"completion_tokens":90,"total_tokens":390,"prompt_tokens_details":{"audio_tokens":200},"completion_tokens_details":{"audio_tokens":60}}`),
+		sum: (100*2.5 + 200*32 + 30*10 + 60*64) / million, source: price.FromTable},
+	{file: "audio of a model without a price for it", wire: chunks("gpt-5", `"usage":{"prompt_tokens":300,"completion_tokens":90,"total_tokens":390,"prompt_tokens_details":{"audio_tokens":200}}`),
+		sum: (300*1.25 + 90*10) / million, source: price.FromTable, about: true},
+	{file: "a count of no audio", wire: chunks("gpt-5", `"usage":{"prompt_tokens":300,"completion_tokens":90,"total_tokens":390,"prompt_tokens_details":{"audio_tokens":0}}`),
+		sum: (300*1.25 + 90*10) / million, source: price.FromTable},
+	{file: "Gemini hears", wire: geminiBody(`"promptTokenCount":500,"candidatesTokenCount":20,"promptTokensDetails":[{"modality":"TEXT","tokenCount":100},{"modality":"AUDIO","tokenCount":400}]`, ""),
+		sum: (100*0.3 + 400*1 + 20*2.5) / million, source: price.FromTable},
+	{file: "Gemini hears from the cache", wire: geminiBody(`"promptTokenCount":500,"candidatesTokenCount":20,"cachedContentTokenCount":300,"promptTokensDetails":[{"modality":"AUDIO","tokenCount":400}],"cacheTokensDetails":[{"modality":"AUDIO","tokenCount":300}]`, ""),
+		sum: (100*0.3 + 100*1 + 300*0.1 + 20*2.5) / million, source: price.FromTable},
+	{file: "Gemini searches", wire: geminiBody(`"promptTokenCount":500,"candidatesTokenCount":20`, `,"groundingMetadata":{"webSearchQueries":["tides"]}`),
+		sum: (500*0.3 + 20*2.5) / million, source: price.FromTable, about: true},
+	{file: "Anthropic searches", wire: message("claude-opus-5", `{"input_tokens":100,"output_tokens":1}`, `{"output_tokens":10,"server_tool_use":{"web_search_requests":3}}`),
+		sum: (100*5+10*25)/million + 3*10.0/1000, source: price.FromTable},
+	{file: "Anthropic runs code", wire: message("claude-opus-5", `{"input_tokens":100,"output_tokens":1}`, `{"output_tokens":10,"server_tool_use":{"code_execution_requests":3}}`),
+		sum: (100*5 + 10*25) / million, source: price.FromTable, about: true},
+	{file: "OpenAI searches twice, and opens a page", wire: responsesBody("gpt-5", "search", "open_page", "search"),
+		sum: (100*1.25+20*10)/million + 2*10.0/1000, source: price.FromTable},
+	{file: "an older model searches", wire: responsesBody("gpt-4.1", "search"), sum: (100*2+20*8)/million + 10.0/1000, source: price.FromTable, about: true},
 	{file: "no usage", wire: chunks("gpt-5"), source: price.Unknown},
 	{file: "nobody knows the model", wire: chunks("gpt-x", `"usage":{"prompt_tokens":100,"completion_tokens":20,"total_tokens":120}`), source: price.Unknown},
 	{file: "Ollama", wire: chunks("llama3.2", `"usage":{"prompt_tokens":100,"completion_tokens":20,"total_tokens":120}`), url: "http://localhost:11434/v1/chat/completions", source: price.Free},

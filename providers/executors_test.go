@@ -132,3 +132,29 @@ func TestExecutorsOfAStop(t *testing.T) {
 		}
 	}
 }
+
+// TestExecutorsOfValues: what each executor does with numbers, and with a value that does not begin.
+func TestExecutorsOfValues(t *testing.T) {
+	for _, test := range []struct {
+		deltas string // with | between
+		want   string
+	}{
+		{`42`, "BBRN BBBB"}, // a number parses, and more digits may come
+		{`4|2`, "WWRN BBBB"}, {` 4|2 `, "WWRN BBBB"}, {`1.|5`, "WBRN BBBB"}, {`-|1`, "WBRN BBBB"},
+		{`-`, "CNNN CCCC"}, // not a number yet
+		{`{"a":|-`, "WNNN CCCC"},
+		{`{"a":|-|1}`, "WEEE SSSS"}, {`{"a":|-1|}`, "WEEE SSSS"}, // the first digit makes it a value
+		{`{"a":|1|2}`, "WEEW SSSS"}, {`{"a":|t|rue}`, "WEEE SSSS"}, {`{"a":|[|]}`, "WEEE SSSS"}, {`{"a":|"x|"}`, "WEEE SSSS"},
+		{`{"a":|x`, "WRRN BBBB"}, {`{"a":1,"b":|@`, "WRRN BBBB"}, {`{"a":|}`, "WRRN BBBB"}, {`{"a":|]`, "WRRN BBBB"}, // garbage is not a value
+	} {
+		const chunk = `data: {"id":"c","object":"chat.completion.chunk","model":"m","choices":[{"index":0,"delta":%s,"finish_reason":%s}]}` + "\n\n"
+		wire := fmt.Sprintf(chunk, `{"tool_calls":[{"index":0,"id":"call_9","type":"function","function":{"name":"f","arguments":""}}]}`, "null")
+		for delta := range strings.SplitSeq(test.deltas, "|") {
+			wire += fmt.Sprintf(chunk, fmt.Sprintf(`{"tool_calls":[{"index":0,"function":{"arguments":%q}}]}`, delta), "null")
+		}
+		wire += fmt.Sprintf(chunk, "{}", `"tool_calls"`) + "data: [DONE]\n\n"
+		if got := ran(inspect([]byte(wire))); len(got) != 1 || got[0] != test.want {
+			t.Errorf("%s: %v, want %s", test.deltas, got, test.want)
+		}
+	}
+}

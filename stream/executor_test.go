@@ -76,7 +76,7 @@ func TestExecutors(t *testing.T) {
 			`repaired: early wrong gone`, `next call: not yet`, `finish word: not yet`, `seal: safe "{\"a\":2}"`, `end of stream: not yet`,
 		}},
 		{"arguments that never parse", append(sealedWith(`{"a":`, `x}`), finish(FinishDone, "tool_calls"), closed(CloseEnd)), []string{
-			`any arguments: early wrong "{\"a\":"`, `parsable: refuses`, `parsable object: refuses`, `repaired: broken call "{\"a\":x}"`,
+			`any arguments: early wrong "{\"a\":"`, `parsable: refuses`, `parsable object: refuses`, "repaired: never",
 			`next call: broken call "{\"a\":x}"`, `finish word: broken call "{\"a\":x}"`,
 			`seal: broken call "{\"a\":x}"`, `end of stream: broken call "{\"a\":x}"`,
 		}},

@@ -146,6 +146,9 @@ type Usage struct {
 	Input, CacheRead, CacheWrite Count
 	CacheWriteHour               Count // the part of CacheWrite that is kept for an hour, at another price
 	Output, Reasoning            Count
+	InputAudio, OutputAudio      Count   // the parts of Input and Output that are audio, at another price
+	CacheReadAudio               Count   // the part of CacheRead that is audio
+	WebSearches                  Count   // searches that the provider made, billed one by one
 	SeenInput, SeenOutput        Count   // tokens processed, if the provider bills a different number (Cohere)
 	Tier                         string  // the service tier that answered: flex, priority, batch, fast …
 	CostUSD                      float64 // the provider's own figure, if CostReported
@@ -162,6 +165,7 @@ func (u Usage) String() string {
 	}{
 		{"input", u.Input}, {"cache_read", u.CacheRead}, {"cache_write", u.CacheWrite}, {"cache_write_hour", u.CacheWriteHour},
 		{"output", u.Output}, {"reasoning", u.Reasoning}, {"seen_input", u.SeenInput}, {"seen_output", u.SeenOutput},
+		{"input_audio", u.InputAudio}, {"cache_read_audio", u.CacheReadAudio}, {"output_audio", u.OutputAudio}, {"web_searches", u.WebSearches},
 	} {
 		if c.count.Reported {
 			parts = append(parts, fmt.Sprintf("%s=%d", c.name, c.count.N))
@@ -188,6 +192,8 @@ func (u Usage) Merge(later Usage) Usage {
 		{&u.CacheWriteHour, &later.CacheWriteHour},
 		{&u.Output, &later.Output}, {&u.Reasoning, &later.Reasoning},
 		{&u.SeenInput, &later.SeenInput}, {&u.SeenOutput, &later.SeenOutput},
+		{&u.InputAudio, &later.InputAudio}, {&u.CacheReadAudio, &later.CacheReadAudio}, {&u.OutputAudio, &later.OutputAudio},
+		{&u.WebSearches, &later.WebSearches},
 	} {
 		if f.from.Reported {
 			*f.to = *f.from

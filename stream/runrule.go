@@ -89,6 +89,11 @@ func (c *Call) noteArgsRuns(event int) {
 		c.noteRuleRun(Parsable, event)
 	case json.SyntaxOther:
 		c.noteRuleRun(Parsable, event)
+	default: // more digits may follow a number, but it parses
+		if c.lex.First() == json.Number && c.runs[Parsable].event == 0 && json.Valid(c.args.s) {
+			c.noteRuleRun(Parsable, event)
+			c.runs[Parsable].docs++ // the number counts, although it is not finished
+		}
 	}
 }
 
@@ -206,19 +211,32 @@ func (c *Call) repairedRun() (r ruleRunState) {
 		}
 	}
 	if depth == 0 && keys == 0 { // an empty object is repaired as soon as it opens
-		return c.runAt(0)
+		return c.runAt(c.lex.Tokens().Start(0))
 	}
 	for i := colon + 1; colon >= 0 && i < c.lex.Tokens().Len(); i++ {
-		if c.lex.Tokens().At(i).Kind != json.Space {
-			return c.runAt(i)
+		start, end := c.lex.Tokens().Start(i), int(c.lex.Tokens().At(i).End)
+		switch c.lex.Tokens().At(i).Kind {
+		case json.Space:
+			continue
+		case json.Number:
+			if c.args.s[start] == '-' { // alone, it is not a number
+				start++
+			}
+			if start == end {
+				return r
+			}
+			return c.runAt(start)
+		case json.String, json.True, json.False, json.Null, json.ObjectOpen, json.ArrayOpen:
+			return c.runAt(start)
 		}
+		return r // not the start of a value
 	}
 	return r
 }
 
-// runAt returns the run with the arguments that had arrived with the first byte of a token.
-func (c *Call) runAt(token int) ruleRunState {
-	d := c.DeltaAt(c.lex.Tokens().Start(token))
+// runAt returns the run with the arguments that had arrived with the byte at off.
+func (c *Call) runAt(off int) ruleRunState {
+	d := c.DeltaAt(off)
 	_, end := c.DeltaSpan(d)
 	return ruleRunState{event: c.DeltaEvent(d), bytes: uint32(end), made: uint16(c.Rewrites)}
 }

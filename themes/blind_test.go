@@ -72,6 +72,12 @@ func TestColourBlind(t *testing.T) {
 	if all, none := apart(red, green, seen["all"]), apart(red, green, seen["deuteranopia"]); all < 2*least || none > least/2 {
 		t.Errorf("red and green are %.1f apart for all, %.1f without green", all, none)
 	}
+	dark := Default(true)
+	for eye, m := range seen {
+		if d := apart(dark.Caution, dark.Bad, m); eye != "protanopia" && d < least {
+			t.Errorf("the usual dark theme, %s: caution and bad are %.1f apart", eye, d)
+		}
+	}
 	usual := Default(false)
 	if d := apart(usual.Caution, usual.Bad, seen["deuteranopia"]); d > least {
 		t.Errorf("the usual theme needs no other: %.1f", d)

@@ -43,6 +43,9 @@ func fromStyle(s *chroma.Style) Theme {
 	t.Punct = styleOr(token(chroma.Punctuation), text)
 	t.Junk = styleOr(role(tokenContrast, chroma.Error, chroma.GenericError), t.Bad)
 	t.Page = pageOf(s, t)
+	if contrastRatio(chroma.ParseColour(t.Frame.FG), chroma.ParseColour(t.Page.BG)) < frameContrast {
+		t.Frame = TextStyle{FG: t.Muted.FG}
+	}
 	return t
 }
 
@@ -151,11 +154,12 @@ const (
 	lightGround = "#ffffff"
 )
 
-// The minimum contrasts of text in a theme made of a chroma style. Text outside of documents must be
-// legible; a chroma style may dim some tokens.
+// The minimum contrasts of text in a theme made of a chroma style, and of the frame. Text outside of documents
+// must be legible; a chroma style may dim some tokens.
 const (
 	roleContrast  = 4.5
 	tokenContrast = 3.0
+	frameContrast = 3.0
 )
 
 // luminanceOf returns the relative luminance of c, 0 to 1, as WCAG defines it:

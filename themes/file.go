@@ -26,6 +26,7 @@ var roles = []role{
 	{"caution", func(t *Theme) *TextStyle { return &t.Caution }, roleContrast},
 	{"bad", func(t *Theme) *TextStyle { return &t.Bad }, roleContrast},
 	{"muted", func(t *Theme) *TextStyle { return &t.Muted }, roleContrast},
+	{"frame", func(t *Theme) *TextStyle { return &t.Frame }, frameContrast},
 	{"accent", func(t *Theme) *TextStyle { return &t.Accent }, roleContrast},
 	{"selection", func(t *Theme) *TextStyle { return &t.Selection }, 0},
 	{"linked", func(t *Theme) *TextStyle { return &t.Linked }, 0},
@@ -243,19 +244,21 @@ var ours = []string{darkName, lightName, blindName, contrastName}
 // palette has the colours of one of our own themes, each for a dark and for a light background.
 type palette struct {
 	live, good, caution, bad, muted, accent  [2]string
+	frame                                    [2]string
 	selection, linked, text, ground          [2]string
 	key, str, escape, number, literal, punct [2]string
 	tentative                                [2]string
 }
 
-// standardPalette uses the colours of Okabe and Ito.
+// standardPalette has the colours of the usual themes. In all our palettes, only caution and bad are warm:
+// yellow, orange or red means trouble. Blue is for moving data, and pink for the user's place.
 var standardPalette = palette{
-	live: [2]string{"#56b4e9", "#005f99"}, good: [2]string{"#3ccf9e", "#006b4c"}, caution: [2]string{"#e69f00", "#7a5000"},
-	bad: [2]string{"#ff8c5a", "#a83200"}, muted: [2]string{"#acacac", "#606060"}, accent: [2]string{"#e59fc8", "#8a3f6c"},
-	selection: [2]string{"#2c3f57", "#cfe6f7"}, linked: [2]string{"#3f3a22", "#fbe7b8"},
+	live: [2]string{"#56b4e9", "#005f99"}, good: [2]string{"#5ce6b4", "#006b4c"}, caution: [2]string{"#f2c14e", "#7a5000"},
+	bad: [2]string{"#ff8873", "#b3261e"}, muted: [2]string{"#acacac", "#606060"}, accent: [2]string{"#e59fc8", "#8a3f6c"},
+	frame: [2]string{"#767676", "#8c8c8c"}, selection: [2]string{"#2c3f57", "#cfe6f7"}, linked: [2]string{"#1f4038", "#d8f0e4"},
 	text: [2]string{"#e4e4e4", "#1f1f1f"}, ground: [2]string{darkGround, lightGround},
-	key: [2]string{"#8cc8f0", "#005f99"}, str: [2]string{"#7fd6b4", "#006b4c"}, escape: [2]string{"#f0e442", "#6b5b00"},
-	number: [2]string{"#f2b84b", "#7a5000"}, literal: [2]string{"#e59fc8", "#8a3f6c"}, punct: [2]string{"#cfcfcf", "#3c3c3c"},
+	key: [2]string{"#8cc8f0", "#005f99"}, str: [2]string{"#7fd6b4", "#006b4c"}, escape: [2]string{"#b8ecd8", "#00523a"},
+	number: [2]string{"#c5b3f8", "#5b3fa6"}, literal: [2]string{"#c5b3f8", "#5b3fa6"}, punct: [2]string{"#cfcfcf", "#3c3c3c"},
 	tentative: [2]string{"#ababab", "#626262"},
 }
 
@@ -264,9 +267,10 @@ var standardPalette = palette{
 var colourBlind = palette{
 	live: [2]string{"#85bcf8", "#0315ad"}, good: [2]string{"#e5fffc", "#163c7b"}, caution: [2]string{"#f9e849", "#6c6509"},
 	bad: [2]string{"#f3b06d", "#4b0302"}, muted: standardPalette.muted, accent: [2]string{"#a9c7ff", "#1d3fa8"},
-	selection: standardPalette.selection, linked: standardPalette.linked, text: standardPalette.text, ground: standardPalette.ground,
-	key: [2]string{"#8cc8f0", "#004f96"}, str: [2]string{"#d7eefc", "#163c7b"}, escape: [2]string{"#f9e849", "#6c6509"},
-	number: [2]string{"#f3b06d", "#6b3a00"}, literal: [2]string{"#f7d98a", "#5c4a00"}, punct: standardPalette.punct,
+	frame: standardPalette.frame, selection: standardPalette.selection, linked: standardPalette.linked,
+	text: standardPalette.text, ground: standardPalette.ground,
+	key: [2]string{"#8cc8f0", "#004f96"}, str: [2]string{"#d7eefc", "#163c7b"}, escape: [2]string{"#b9e6f5", "#00506b"},
+	number: [2]string{"#c9c2ff", "#4a3aa0"}, literal: [2]string{"#c9c2ff", "#4a3aa0"}, punct: standardPalette.punct,
 	tentative: standardPalette.tentative,
 }
 
@@ -274,10 +278,10 @@ var colourBlind = palette{
 var highContrast = palette{
 	live: [2]string{"#8fd0ff", "#00337a"}, good: [2]string{"#6df5b8", "#00472e"}, caution: [2]string{"#ffd84a", "#4f3400"},
 	bad: [2]string{"#ffb08c", "#8a1500"}, muted: [2]string{"#d6d6d6", "#404040"}, accent: [2]string{"#ffc4e6", "#6b1f50"},
-	selection: [2]string{"#16324f", "#d9ecfb"}, linked: [2]string{"#3a3410", "#fdeec8"},
+	frame: [2]string{"#9a9a9a", "#6b6b6b"}, selection: [2]string{"#16324f", "#d9ecfb"}, linked: [2]string{"#0f382e", "#d8f3e6"},
 	text: [2]string{"#ffffff", "#000000"}, ground: [2]string{"#000000", lightGround},
-	key: [2]string{"#a9dbff", "#00337a"}, str: [2]string{"#9af5cf", "#00472e"}, escape: [2]string{"#fff27a", "#463b00"},
-	number: [2]string{"#ffd07a", "#4f3400"}, literal: [2]string{"#ffc4e6", "#6b1f50"}, punct: [2]string{"#f0f0f0", "#1a1a1a"},
+	key: [2]string{"#a9dbff", "#00337a"}, str: [2]string{"#9af5cf", "#00472e"}, escape: [2]string{"#c9fbe6", "#003d2b"},
+	number: [2]string{"#d9ccff", "#3d2290"}, literal: [2]string{"#d9ccff", "#3d2290"}, punct: [2]string{"#f0f0f0", "#1a1a1a"},
 	tentative: [2]string{"#d2d2d2", "#444444"},
 }
 
@@ -322,7 +326,8 @@ func (p palette) newTheme(name string, dark bool) Theme {
 		Caution: ink(p.caution),
 		Bad:     bold(p.bad),
 		Muted:   ink(p.muted),
-		Accent:  ink(p.accent),
+		Accent:  bold(p.accent),
+		Frame:   ink(p.frame),
 
 		Selection: TextStyle{BG: of(p.selection)},
 		Linked:    TextStyle{BG: of(p.linked)},
@@ -343,7 +348,8 @@ func (p palette) newTheme(name string, dark bool) Theme {
 	return t
 }
 
-// codeStyle returns a chroma style with the colours of t.
+// codeStyle returns a chroma style with the colours of t. It has neither of the warm ones: code in a string is
+// not trouble, even if it looks wrong to the highlighter.
 func codeStyle(t Theme, text, ground string) *chroma.Style {
 	return chroma.MustNewStyle(t.Name, chroma.StyleEntries{
 		chroma.Background:            text + " bg:" + ground,
@@ -358,7 +364,7 @@ func codeStyle(t Theme, text, ground string) *chroma.Style {
 		chroma.NameBuiltin:           t.Live.FG,
 		chroma.NameClass:             "bold " + t.Key.FG,
 		chroma.NameDecorator:         t.Escape.FG,
-		chroma.NameException:         t.Bad.FG,
+		chroma.NameException:         "bold " + t.Key.FG,
 		chroma.NameFunction:          t.Key.FG,
 		chroma.NameTag:               t.Key.FG,
 		chroma.LiteralDate:           t.Number.FG,
@@ -371,16 +377,16 @@ func codeStyle(t Theme, text, ground string) *chroma.Style {
 		chroma.Operator:              t.Punct.FG,
 		chroma.OperatorWord:          t.Accent.FG,
 		chroma.Punctuation:           t.Punct.FG,
-		chroma.Error:                 t.Junk.FG,
-		chroma.GenericDeleted:        t.Bad.FG,
+		chroma.Error:                 t.Punct.FG,
+		chroma.GenericDeleted:        t.Muted.FG,
 		chroma.GenericEmph:           "italic",
-		chroma.GenericError:          t.Bad.FG,
+		chroma.GenericError:          t.Muted.FG,
 		chroma.GenericHeading:        "bold " + t.Accent.FG,
 		chroma.GenericInserted:       t.Good.FG,
 		chroma.GenericOutput:         t.Muted.FG,
 		chroma.GenericPrompt:         t.Live.FG,
 		chroma.GenericStrong:         "bold",
 		chroma.GenericSubheading:     t.Accent.FG,
-		chroma.GenericTraceback:      t.Bad.FG,
+		chroma.GenericTraceback:      t.Muted.FG,
 	})
 }

@@ -54,6 +54,22 @@ func TestThemeBase(t *testing.T) {
 	}
 }
 
+// TestOldThemeFile checks that a file written before there was a role for the frame is a theme without a problem.
+func TestOldThemeFile(t *testing.T) {
+	for _, dark := range []bool{true, false} {
+		var old []string
+		for line := range strings.Lines(written(Default(dark))) {
+			if !strings.HasPrefix(line, "frame") {
+				old = append(old, line)
+			}
+		}
+		got, problems := Parse("mine", []byte(strings.Join(old, "")))
+		if len(problems) > 0 || got.Frame != Default(dark).Frame || got.Good != Default(dark).Good {
+			t.Errorf("%v %+v", problems, got.Frame)
+		}
+	}
+}
+
 // TestThemeProblems checks that problems have a place, and that unknown roles are ignored.
 func TestThemeProblems(t *testing.T) {
 	for text, want := range map[string]string{

@@ -1,6 +1,6 @@
 // Package themes defines the colours and text styles of the screen, as data.
 //
-// A [Theme] has a [TextStyle] for each role on the screen (live, good, caution, bad, muted, accent,
+// A [Theme] has a [TextStyle] for each role on the screen (live, good, caution, bad, muted, accent, frame,
 // selection) and for each kind of token in a JSON document. It also has a chroma style for code inside a
 // document. Four themes are our own: a dark one, a light one, one without red against green, and one with
 // high contrast. Each style of chroma is also a theme, under its own name, and users can write themes in
@@ -11,7 +11,8 @@
 //     black or white. On a terminal with the opposite background, the screen is painted with Page, on
 //     which they are legible too.
 //   - In our own themes, all text has a contrast of at least 4.5:1 on the background, on Selection and
-//     on Linked.
+//     on Linked. Lines of the frame have 3:1 on the background.
+//   - In our own themes, only caution and bad are yellow, orange or red.
 //   - In a theme made of a chroma style, roles have at least 4.5:1 and tokens 3:1 on the background.
 //     Our own styles replace those with less.
 //   - Colour is never the only sign: a glyph or a word has the same meaning.
@@ -92,6 +93,8 @@ type Theme struct {
 
 	// The roles: the only text colours outside of documents.
 	Live, Good, Caution, Bad, Muted, Accent TextStyle
+
+	Frame TextStyle // thin lines between parts of the screen
 
 	Selection TextStyle // added to selected text
 	Linked    TextStyle // added to the target of the selection

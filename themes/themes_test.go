@@ -44,6 +44,52 @@ func TestOwnContrast(t *testing.T) {
 	}
 }
 
+// isWarm reports whether a colour is yellow, orange or red.
+func isWarm(c chroma.Colour) bool {
+	r, g, b := float64(c.Red()), float64(c.Green()), float64(c.Blue())
+	most, least := max(r, g, b), min(r, g, b)
+	if most-least <= 0.2*most || r != most && g > r { // grey, or nearer to green
+		return false
+	}
+	return b == least || (b-g)/(most-least) < 1./3 && r == most
+}
+
+// TestOnlyTroubleIsWarm checks that no colour of our themes is warm except those of trouble, also in code.
+func TestOnlyTroubleIsWarm(t *testing.T) {
+	for _, th := range allOurs() {
+		inks := inksOf(th)
+		inks["frame"], inks["text"], inks["selection"], inks["linked"] = th.Frame, TextStyle{FG: th.Page.FG}, TextStyle{FG: th.Selection.BG}, TextStyle{FG: th.Linked.BG}
+		for _, tt := range th.Code.Types() {
+			inks["code "+tt.String()] = th.TokenStyle(tt)
+		}
+		for name, ink := range inks {
+			trouble := name == "caution" || name == "bad" || name == "junk"
+			if ink.FG != "" && isWarm(chroma.ParseColour(ink.FG)) != trouble {
+				t.Errorf("%s: %s is %s", th.Name, name, ink.FG)
+			}
+		}
+	}
+	for c, warm := range map[string]bool{"#ffb08c": true, "#ffff00": true, "#ff0000": true, "#e59fc8": false, "#00ff00": false, "#808080": false} {
+		if isWarm(chroma.ParseColour(c)) != warm {
+			t.Errorf("%s: warm is not %t", c, warm)
+		}
+	}
+}
+
+// TestFrames checks that lines of the frame are seen in every theme, on the background that it is for and on
+// the one that it paints.
+func TestFrames(t *testing.T) {
+	for _, name := range Names() {
+		for _, dark := range []bool{true, false} {
+			th, _ := Lookup(name, dark)
+			page := contrastRatio(chroma.ParseColour(th.Frame.FG), chroma.ParseColour(th.Page.BG))
+			if !isLegible(chroma.ParseColour(th.Frame.FG), th.Dark, frameContrast) || page < frameContrast {
+				t.Errorf("%s: the frame %s has a contrast of %.2f on %s", th.Name, th.Frame.FG, page, th.Page.BG)
+			}
+		}
+	}
+}
+
 // allOurs returns our own themes, for dark and light backgrounds.
 func allOurs() (all []Theme) {
 	for _, name := range ours {

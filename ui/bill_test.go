@@ -23,16 +23,16 @@ const someUsage = `,"usage":{"prompt_tokens":1000,"completion_tokens":100,"total
 func TestCosts(t *testing.T) {
 	s := newScreen(t, 140, 40)
 	s.feed(answer(1, "https://api.openai.com/v1/chat/completions", "gpt-5", someUsage)...)
-	s.press("1k").shows("cost         $0.00225", "rates        in $1.25, out $10.00, per million tokens", "usage        in 1,000 · out 100", "prices of    2026-08-21").hides("all turns", "unknown")
+	s.press("1k").shows("cost         $0.00225", "rates        in $1.25, out $10.00, per million tokens", "usage        in 1,000 · out 100", "prices of    2026-11-10").hides("all turns", "unknown")
 	s.feed(answer(2, "http://localhost:11434/v1/chat/completions", "llama3.2", someUsage)...)
-	s.press("j").shows("cost         free, runs locally", "all turns    $0.00225", "prices of    2026-08-21")
+	s.press("j").shows("cost         free, runs locally", "all turns    $0.00225", "prices of    2026-11-10")
 	s.feed(answer(3, "https://api.openai.com/v1/chat/completions", "gpt-nobody", someUsage)...)
 	s.press("j").shows("cost         — no price is known for gpt-nobody of openai", "all turns    $0.00225 + 1 unknown")
 	s.feed(answer(4, "https://openrouter.ai/api/v1/chat/completions", "x/y", strings.Replace(someUsage, "}", `,"cost":0.5}`, 1))...)
 	s.press("j").shows("cost         $0.50, from the provider", "all turns    $0.5022 + 1 unknown")
-	s.feed(answer(5, "https://api.mistral.ai/v1/chat/completions", "mistral-large-latest", someUsage)...)
-	s.press("j").shows("cost         ~$0.00065, sources disagree about this price", "prices of    2026-07-02")
-	s.press("gg").shows("prices of    2026-08-21, all turns 2026-07-02")
+	s.feed(answer(5, "https://api.deepseek.com/chat/completions", "deepseek-reasoner", someUsage)...)
+	s.press("j").shows("cost         ~$0.000769, the price differs by the hour of the day", "prices of    2026-09-23")
+	s.press("gg").shows("prices of    2026-11-10, all turns 2026-09-23")
 }
 
 // TestUsage: what is a part of the tokens billed is said to be, and each kind has its rate.

@@ -204,26 +204,11 @@ func placeName(of panes.Pane) display.Text {
 	return display.Lit("in a tab")
 }
 
-// typedCommands returns the commands that are typed after ":". Actions with a key are not included,
-// because the palette lists keys.
-func (m *Model) typedCommands() []modes.Command {
-	return []modes.Command{
-		{Word: "turn", Arg: display.Lit("NUMBER"), Does: display.Lit("go to a turn"), Run: m.goToNumber},
-		{Word: "sort", Arg: m.draw.Clean(panes.SortWords), Does: display.Lit("sort calls"), Run: m.sortBy},
-		{Word: "jq", Arg: display.Lit("EXPR"), Does: display.Lit("run jq on arguments of one call or all"), Run: m.openJQ},
-		{Word: "at", Arg: display.Lit("TIME"), Does: display.Lit("go to a moment: 1.25s, or delta d14"), Run: m.moment.goAt},
-		{Word: "mark", Arg: display.Lit("NAME"), Does: display.Lit("bookmark this place, for this session"), Run: m.bookmarks.toggleBookmark},
-		{Word: "log", Does: display.Lit("show toolscope's log"), Run: func(string) { m.openLog() }},
-		{Word: "paste", Does: display.Lit("show client setup lines"), Run: func(string) { m.setup.openPaste() }},
-		{Word: "hosts", Does: display.Lit("list the proxy's upstreams"), Run: func(string) { m.setup.openRoutes() }},
-	}
-}
-
 // openPalette opens the palette with the actions of the current view.
 func (m *Model) openPalette() {
 	here := slices.DeleteFunc(m.keysOf(m.modeStack.activeMode().Mode), func(b screen.Binding) bool { return b.Do == nil })
 	keys := screen.MergeBindings(here, m.userGlobalKeys())
-	m.modeStack.pushMode(modes.NewPalette(modeHost{m}, modes.PaletteActions{Keys: keys, Press: m.pressKey, Commands: m.typedCommands(), Bookmarks: m.bookmarks.paletteBookmarks(), Turn: m.goTo}, m.draw))
+	m.modeStack.pushMode(modes.NewPalette(modeHost{m}, modes.PaletteActions{Keys: keys, Press: m.pressKey, Commands: m.typedCommands(), Bookmarks: m.bookmarks.paletteBookmarks(), Turn: m.goTo, History: &m.prompt}, m.draw))
 }
 
 // pressKey runs a key of the current view, or a command. For a command that needs an argument, it opens
@@ -232,7 +217,7 @@ func (m *Model) pressKey(key string) {
 	for _, c := range m.typedCommands() {
 		switch {
 		case key != ":"+c.Word:
-		case c.Arg.Empty():
+		case c.Arg.Empty() || c.Alone:
 			c.Run("")
 			return
 		default:

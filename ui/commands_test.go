@@ -33,7 +33,7 @@ func TestSort(t *testing.T) {
 	if s.press("g").shows("▌   3"); s.list.Order() != panes.WorstFirst || s.list.Rows != 13 {
 		t.Errorf("%v, %d rows", s.list.Order(), s.list.Rows)
 	}
-	s.press(":sort price<enter>").shows("sort by what? worst|turn|size|time|cost|tool|model")
+	s.press(":sort price<enter>").shows("sort by what? turn worst size time cost tool model")
 }
 
 // TestOpensAtWorst: files open with the worst call on top and selected, and by time if nothing is bad. A live
@@ -90,7 +90,7 @@ func TestJQ(t *testing.T) {
 		t.Error("enter leads to", s.chosenName(), s.selected)
 	}
 	s.press("gh:jq .n,.n<enter>").settle().shows("of this turn", "2 results from 1 call").press("<esc>")
-	s.press(":jq .n[<enter>").shows("at byte ").press(":jq<enter><enter>").shows("jq needs an expression, e.g. :jq .path")
+	s.press(":jq .n[<enter>").shows("at byte ").press(":jq<enter>").settle().shows("JQ  .  of ").press("<tab>").settle().shows("of all calls").press("<esc>gj2gj:jq<enter>").settle().shows("JQ  ." + "n").press("<esc>")
 	s.press(`:jq "\u001b]0;x" + env.HOME<enter>`).settle().hides("\x1b]0").press("<esc>")
 	s.press(":jq .n[0]<enter>").settle().shows("expected an array but got: number")
 	for _, h := range []int{5, 9, 30} {

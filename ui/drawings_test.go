@@ -172,7 +172,7 @@ func (s *rig) take(keys string) {
 // inkLetters are how a drawing writes the roles, "*" is a colour of something else; groundLetters how it
 // writes what they lie on.
 const (
-	inkLetters    = " lgcb.aksentpj~"
+	inkLetters    = " lgcb.aksentpj~f"
 	groundLetters = " SLMG-+"
 )
 

@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"strings"
+
 	tea "github.com/charmbracelet/bubbletea"
 
 	"toolscope/stream"
@@ -151,10 +153,12 @@ func (m *Model) hasSourceEnded() bool { return m.ended || m.opt.Inbox == nil }
 func (m *Model) isLive() bool { return !m.hasSourceEnded() || len(m.outbox.flying) > 0 }
 
 // openJQ runs jq on the selected call, or the calls of the selected turn; the other scope is all shown turns.
+// Without an expression it runs the path of the cursor.
 func (m *Model) openJQ(expr string) {
-	if expr == "" {
-		m.showNotice(display.Lit("jq needs an expression, e.g. :jq .path"))
-		return
+	if expr == "" { // the value at the cursor
+		if expr = m.doc.Path(); !strings.HasPrefix(expr, ".") || m.selectedCall() == nil {
+			expr = "." + expr
+		}
 	}
 	all := modes.Scope{Name: display.Lit("all calls"), Calls: func() []modes.JQCall {
 		return modes.JQCalls(m.view.Session().Turns, m.turnFilter.Shows)

@@ -126,7 +126,7 @@ func (fd *frameDrawer) drawPanes(p *screen.Pen, y int) {
 		}
 		if boxed && y == fd.m.bodyHeight()-1 {
 			p.Field(c.width)
-			p.Text(screen.Muted, display.Repeat(p.Glyph.Line, c.width))
+			p.Text(screen.Frame, display.Repeat(p.Glyph.Line, c.width))
 			left -= c.width
 			continue
 		}
@@ -178,7 +178,7 @@ func (fd *frameDrawer) drawFrame(p *screen.Pen, i, y int, boxed bool) {
 	case left:
 		sign = p.Glyph.Joints[3]
 	}
-	p.Text(screen.Muted, sign)
+	p.Text(screen.Frame, sign)
 }
 
 // beginsAt reports whether a lower pane begins in row y.

@@ -67,6 +67,7 @@ type Model struct {
 	rate       meter
 	crash      *Crash
 	recentKeys []string // the latest keys and their actions
+	prompt     modes.PromptHistory
 }
 
 // New returns the program.

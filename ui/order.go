@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"strings"
+
 	"toolscope/ui/display"
 	"toolscope/ui/panes"
 )
@@ -37,7 +39,7 @@ func (m *Model) setOrder(by panes.SortKey) {
 func (m *Model) sortBy(word string) {
 	by, ok := panes.SortKeyNamed(word)
 	if !ok {
-		m.showNotice(display.Join(display.Lit("sort by what? "), m.draw.Clean(panes.SortWords)))
+		m.showNotice(display.Join(display.Lit("sort by what? "), m.draw.Clean(strings.Join(panes.SortWords(), " "))))
 		return
 	}
 	m.setOrder(by)

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"toolscope/themes"
 	"toolscope/ui/display"
 	"toolscope/ui/modes"
 	"toolscope/ui/screen"
@@ -38,7 +39,7 @@ func TestPaletteHasAll(t *testing.T) {
 		}
 		s.press("<esc>:")
 		for _, c := range s.typedCommands() {
-			s.press(c.Word).shows(c.Does.String(), ":"+c.Word).press("<esc>:")
+			s.press(c.Word).shows(c.Does.String(), " "+c.Word).press("<esc>:")
 		}
 	}
 }
@@ -122,4 +123,68 @@ func TestOverlayCutsWide(t *testing.T) {
 	if got := p.Frame(); len(got) == 0 || strings.Contains(got, "本") || !strings.Contains(got, "語xyz") {
 		t.Errorf("%q", got)
 	}
+}
+
+// TestPaletteMeans: each of these has the entry on top that is meant, however the rows are ranked.
+func TestPaletteMeans(t *testing.T) {
+	s := newScreen(t, 80, 24, handed, awaiting).feed(demo(t, "protocols")...)
+	for typed, meant := range map[string]string{
+		":cost": "sort cost", ":set": "set ", ":wrap": "set wrap", ":w": "write ", ":tail": "set tail", ":quit!": "quit!", ":export": "export ",
+		":theme dracula": "theme dracula", ":filter state:bad": "filter state:bad", ":w f": "write f", ":sort took": "sort took",
+		":q": "quit ", ":x": "quit ", ":wq": "wq ", ":e": "open ", ":s": "sort ", ":f": "filter ", ":h": "help ", ":sc": "sort cost",
+		":theme dr": "theme dracula", ":42": "go to turn 42", ":zoom": "zoom the pane", ":clock": "set clock", ":strms": "open streams",
+	} {
+		s.press(typed)
+		if top := s.offeredNow(); !strings.HasPrefix(top, meant) {
+			t.Errorf("%s: %q is on top\n%s", typed, top, s.text())
+		}
+		s.press("<esc>")
+	}
+	if s.press(":cost").hides("clock").press("<esc>:theme dr").shows("2 of ", "contains dr", "also:  :quit"); s.pen.Ink.Theme.Name != "dracula" {
+		t.Error("the theme is not shown while it is typed")
+	}
+	if s.press("<down>"); s.pen.Ink.Theme.Name != "kanagawa-dragon" {
+		t.Errorf("the cursor shows the theme %s\n%s", s.pen.Ink.Theme.Name, s.text())
+	}
+	if s.press("<esc>"); s.pen.Ink.Theme.Name != themes.Default(true).Name {
+		t.Error("esc keeps the theme")
+	}
+	if s.press(":theme drac<tab><enter>"); s.pen.Ink.Theme.Name != "dracula" {
+		t.Error("enter does not keep the theme")
+	}
+	all := s.list.Rows
+	if s.press(":filter tool:zzz"); s.list.Rows != 0 {
+		t.Error("the filter is not shown while it is typed")
+	}
+	if s.press("<esc>"); s.list.Rows != all || s.turnFilter.Active() {
+		t.Error("esc keeps the filter")
+	}
+	if s.press(":filter model:gemini<enter>"); !s.turnFilter.Active() || s.turnFilter.Text() != "model:gemini" {
+		t.Error("enter does not keep the filter")
+	}
+	s.press("<esc><esc>")
+}
+
+// offeredNow is the row of the palette at its cursor, without the sign.
+func (s *rig) offeredNow() string {
+	for _, row := range s.rows()[s.h/2:] {
+		if text, ok := strings.CutPrefix(row, "▌"); ok {
+			row, _, _ = strings.Cut(text, "│")
+			return strings.TrimLeft(row, " ")
+		}
+	}
+	return ""
+}
+
+// TestPaletteHistory: up recalls what was run, and of two equal matches the one that was run comes first.
+func TestPaletteHistory(t *testing.T) {
+	s := newScreen(t, 80, 24).feed(demo(t, "protocols")...)
+	s.press(":log<enter>").press("<esc>:sort took<enter>").press("<esc>:<up>").shows(": sort took█").press("<up>").shows(": log█").press("<down>").shows(": sort took█").press("<down>").shows(": █")
+	if s.press("so"); !strings.HasPrefix(s.offeredNow(), "sort took") {
+		t.Errorf("%q is first", s.offeredNow())
+	}
+	if s.press("<esc>:set tail<enter>").shows("tail is off"); s.follow {
+		t.Error("it follows")
+	}
+	s.press(":theme no-such-theme<enter>").shows("unknown theme").press(":set x<enter>").shows("unknown setting").press(":turn x<enter>").shows("use a turn number")
 }

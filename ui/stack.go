@@ -244,7 +244,7 @@ func (ms *modeStack) drawFooter(p *screen.Pen) {
 		return
 	}
 	if !ms.m.notice.Empty() {
-		p.Text(screen.Caution, ms.m.notice.Between(" ", ""))
+		p.Text(screen.Plain, ms.m.notice.Between(" ", ""))
 		return
 	}
 	p.Hints(ms.m.now)
@@ -322,14 +322,14 @@ func (l *quitDialog) Draw(p *screen.Pen, y int) {
 	}
 	open := l.m.openExchanges()
 	if len(open) == 0 {
-		p.Text(screen.Caution, display.Lit(" the client still runs: q ends it"))
+		p.Text(screen.Plain, display.Lit(" the client still runs: q ends it"))
 		return
 	}
 	verb := "streams are"
 	if len(open) == 1 {
 		verb = "stream is"
 	}
-	p.Text(screen.Caution, p.Format(" %d %s open (%s): q cuts %s", len(open), verb, p.Clean(byClient(open)), itOrThem(len(open))))
+	p.Text(screen.Plain, p.Format(" %d %s open (%s): q cuts %s", len(open), verb, p.Clean(byClient(open)), itOrThem(len(open))))
 }
 
 func itOrThem(n int) string {

@@ -313,7 +313,7 @@ func (tp *tourPlayer) drawCaption(p *screen.Pen, y int) {
 	rows := tp.captionRows()
 	if rows == 3 && p.Left >= wideCaption {
 		if y == 0 {
-			p.Text(screen.Muted, display.Repeat(p.Glyph.Line, p.Left))
+			p.Text(screen.Frame, display.Repeat(p.Glyph.Line, p.Left))
 			return
 		}
 		y, rows = y-1, 2

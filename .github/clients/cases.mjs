@@ -68,3 +68,42 @@ export const cases = [
   ['sorted', '{"b":1,"a":{"d":1,"c":2}}'],
   ['sentinels', '{"__unparsedToolInput":{"raw":"x","len":1},"rawInvalidInput":1}'],
 ]
+
+const object = '{"city":"Paris"}', other = '{"city":"Rome"}', broken = '{"city": "Pa" "x"}', cut = '{"city":"Par'
+const named = name => [{ id: 'call_1', name, args: object }]
+const known = id => [{ id, args: object }]
+const pair = (...args) => args.map((a, n) => ({ id: `call_${n + 1}`, args: a }))
+
+// Ids, names and neighbours: what a client does with a call may depend on them. Each case is [name, calls].
+export const groups = [
+  ['id-kimi', known('functions.get_weather:0')],
+  ['id-long', known('call_' + 'a1b2c3d4'.repeat(12))],
+  ['id-between', known('call_' + 'a1b2c3d4'.repeat(6))],
+  ['id-empty', known('')],
+  ['id-short', known('7')],
+  ['id-space', known('call 1/a')],
+  ['id-unicode', known('call_é1')],
+  ['id-joined', known('call_1|fc_2')],
+  ['id-anthropic', known('toolu_01AbCdEfGhJkMnPqRsTuVwXy')],
+  ['ids-same', [{ id: 'call_1', args: object }, { id: 'call_1', args: other }]],
+  ['ids-empty', [{ id: '', args: object }, { id: '', args: other }]],
+  ['ids-clash', [{ id: 'get.weather:0', args: object }, { id: 'get-weather:0', args: other }, { id: 'get_weather:0', args: other }]],
+  ['name-unknown', named('get_time')],
+  ['name-dotted', named('weather.get')],
+  ['name-colon', named('weather:get')],
+  ['name-space', named('get weather')],
+  ['name-padded', named(' get_weather ')],
+  ['name-empty', named('')],
+  ['name-long', named('get_weather_' + 'x'.repeat(80))],
+  ['name-unicode', named('wetter_für')],
+  ['name-capital', named('Get_Weather')],
+  ['name-digit', named('1weather')],
+  ['two', pair(object, other)],
+  ['first-malformed', pair(broken, other)],
+  ['second-malformed', pair(object, broken)],
+  ['both-malformed', pair(broken, broken)],
+  ['second-cut', pair(object, cut)],
+  ['second-empty', pair(object, '')],
+  ['second-array', pair(object, '["Rome"]')],
+  ['middle-malformed', pair(object, broken, other)],
+]

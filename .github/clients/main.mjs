@@ -4,12 +4,13 @@
 //
 // A line is a case with the protocols of its response, and the call in the next request, by the protocol of the
 // request. The call has all fields that the client wrote. Ids that the client generates differ in each run, so
-// they are written as RANDOM.
+// they are written as RANDOM. The cases with other ids, names and neighbouring calls are written into the folder
+// groups beside DIR: with all calls of the next request, and the ids of the results.
 import fs from 'node:fs'
 import path from 'node:path'
-import { cases } from './cases.mjs'
+import { cases, groups } from './cases.mjs'
 import { network } from './lib/net.mjs'
-import { answers, asValue, callIn, hasResult, scrub } from './lib/wire.mjs'
+import { asValue, callIn, callsIn, callsOf, hasResult, resultsIn, scrub } from './lib/wire.mjs'
 
 const [dir, ...only] = process.argv.slice(2)
 const here = path.dirname(new URL(import.meta.url).pathname)
@@ -31,9 +32,9 @@ function within(ms, promise) {
   return Promise.race([promise, late]).finally(() => clearTimeout(timer))
 }
 
-/** run gives a client one call and returns the call that it sends back, or why there is none. */
-async function run(client, from, to, args) {
-  const net = network(args)
+/** ask gives a client the calls of a case, and returns its second request, or why there is none. */
+async function ask(client, from, to, made) {
+  const net = network(made)
   let failure
   beside = undefined
   try {
@@ -45,9 +46,47 @@ async function run(client, from, to, args) {
   const second = net.asked[1]
   if (!second) return failure === undefined ? { silent: true } : { throws: clean(failure) }
   if (second.protocol !== to) return { throws: `asked ${second.protocol}` }
-  const found = callIn(to, second.body)
-  if (!found) return hasResult(to, second.body) ? { orphan: true } : { dropped: true }
+  return { body: second.body }
+}
+
+/** run gives a client one call and returns the call that it sends back, or why there is none. */
+async function run(client, from, to, args) {
+  const { body, ...none } = await ask(client, from, to, args)
+  if (!body) return none
+  const found = callIn(to, body)
+  if (!found) return hasResult(to, body) ? { orphan: true } : { dropped: true }
   return scrub(found)
+}
+
+const idKeys = new Set(['id', 'call_id', 'toolUseId', 'tool_call_id'])
+
+/** same returns a value with each id that another run has otherwise as RANDOM. */
+function same(a, b, key) {
+  if (Array.isArray(a)) return a.map((v, i) => same(v, b?.[i], key))
+  if (a && typeof a === 'object') {
+    delete a.cache_control
+    return Object.fromEntries(Object.entries(a).map(([k, v]) => [k, idKeys.has(k) || typeof v === 'object' ? same(v, b?.[k], k) : v]))
+  }
+  return a === b || typeof a !== 'string' ? a : 'RANDOM'
+}
+
+/** runGroup gives a client the calls of a case twice, and returns the calls and the results that it sends back. */
+async function runGroup(client, from, to, made) {
+  const found = []
+  for (let n = 0; n < 2; n++) {
+    const { body, ...none } = await ask(client, from, to, made)
+    if (!body) return none
+    found.push({ calls: callsIn(to, body), results: resultsIn(to, body) })
+  }
+  return { calls: same(found[0].calls, found[1].calls), results: same(found[0].results, found[1].results) }
+}
+
+/** write writes the lines of a client's cases, those of several source protocols in common. */
+function write(file, versions, lines) {
+  const texts = []
+  for (const [name, told] of lines) for (const [line, from] of told) texts.push(`{"case":${JSON.stringify(name)},"from":${JSON.stringify(from)},${line.slice(1)}`)
+  fs.writeFileSync(file, [JSON.stringify(versions), ...texts, ''].join('\n'))
+  process.stdout.write(`${file}: ${texts.length} lines\n`)
 }
 
 /** clean returns the first line of an error message. */
@@ -57,20 +96,27 @@ const modules = fs.readdirSync(path.join(here, 'clients')).filter(f => f.endsWit
 for (const file of modules) {
   for (const client of (await import(`./clients/${file}`)).default) {
     if (only.length && !only.includes(client.name)) continue
-    const lines = []
-    for (const [name, args] of cases) {
-      const told = new Map() // the source protocols, by the line that they have in common
-      for (const from of client.from) {
-        const to = {}
-        for (const target of client.same ? [from] : client.to) to[target] = await run(client, from, target, args)
-        const line = JSON.stringify({ arguments: argumentsOf(from, args), to })
-        told.set(line, [...told.get(line) ?? [], from])
+    const made = { client: client.name, versions: Object.fromEntries(client.packages.map(p => [p, versionOf(p)])) }
+    const each = async (all, of) => {
+      const lines = []
+      for (const [name, what] of all) {
+        const told = new Map() // the source protocols, by the line that they have in common
+        for (const from of client.from) {
+          if (from === 'gemini' && what[0]?.id === '') continue // it leaves the id out
+          const to = {}
+          for (const target of client.same ? [from] : client.to) to[target] = await of.run(client, from, target, what)
+          const line = JSON.stringify({ ...of.given(from, what), to })
+          told.set(line, [...told.get(line) ?? [], from])
+        }
+        lines.push([name, told])
       }
-      for (const [line, from] of told) lines.push(`{"case":${JSON.stringify(name)},"from":${JSON.stringify(from)},${line.slice(1)}`)
+      return lines
     }
-    const versions = Object.fromEntries(client.packages.map(p => [p, versionOf(p)]))
-    fs.writeFileSync(path.join(dir, `${client.name}.jsonl`), [JSON.stringify({ client: client.name, versions }), ...lines, ''].join('\n'))
-    process.stdout.write(`${client.name}: ${lines.length} lines\n`)
+    if (!process.env.GROUPS_ONLY) {
+      write(path.join(dir, `${client.name}.jsonl`), made, await each(cases, { run, given: (from, args) => ({ arguments: argumentsOf(from, args) }) }))
+    }
+    const given = (from, calls) => ({ calls: callsOf(calls).map(c => ({ id: from === 'gemini' && !c.explicit ? '' : c.id, name: c.name, arguments: argumentsOf(from, c.args) })) })
+    write(path.join(dir, '../groups', `${client.name}.jsonl`), made, await each(groups, { run: runGroup, given }))
   }
 }
 process.exit(0)

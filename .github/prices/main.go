@@ -1,79 +1,62 @@
-// Command prices writes the built-in price table, one row per line. It combines two price lists from
-// other sources.
+// Command prices brings the built-in price table up to date. It reads two price lists, and rewrites
+// providers/price/prices.json with one row per line.
 //
-//	go run ./.github/prices SNAPSHOT GENAI DAY > providers/price/prices.json
+//	go run ./.github/prices GENAI DAY CATALOG DAY
 //
-// SNAPSHOT is {"models":[…]} with rows of models.dev, genai-prices and catwalk, each with the day of its
-// prices. GENAI is genai-prices' data.json of DAY. A row of SNAPSHOT takes precedence over a row of
-// GENAI, which adds other names and the days on which prices change.
+// GENAI is genai-prices' data.json, CATALOG the model catalogue of pi: its npm package's folder
+// dist/providers/data, or a file with one model per line. The days are those of the lists.
+// .github/prices/update downloads both and runs the command.
+//
+// The newer list takes precedence. If the lists disagree about a price of a seller that runs models of
+// other makers, the price is marked as doubtful. A row of the table that neither list has keeps its day.
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"io/fs"
+	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"toolscope/providers/price"
 )
 
-// model is a row of the snapshot.
-type model struct {
-	Provider   string   `json:"provider"`
-	ID         string   `json:"id"`
-	Input      *float64 `json:"input"`
-	Output     *float64 `json:"output"`
-	CacheRead  *float64 `json:"cache_read"`
-	CacheWrite *float64 `json:"cache_write"`
-	Hour       *float64 `json:"cache_write_1h"`
-	Tiers      []struct {
-		Tier          struct{ Size int64 }
-		Input, Output *float64
-		CacheRead     *float64 `json:"cache_read"`
-		CacheWrite    *float64 `json:"cache_write"`
-	} `json:"tiers_models_dev"`
-	Conflict any    `json:"conflict"`
-	AsOf     string `json:"as_of"`
-}
-
-// wrongNames are names that a list gives to a model, but that belong to a model with other prices.
-var wrongNames = []string{"gpt-4o-2024-05-13"}
-
-// isModel reports whether a row is for a model that answers requests, and that its seller runs: OpenAI
-// publishes gpt-oss, but doesn't run it.
-func isModel(p price.Price) bool {
-	switch {
-	case p.Provider == "voyageai", p.Output.USD == 0 && strings.Contains(p.ID, "embed"):
-		return false
-	case p.Provider == "openai" && strings.HasPrefix(p.ID, "gpt-oss"):
-		return false
-	}
-	return true
-}
+const tablePath = "providers/price/prices.json"
 
 func main() {
-	if len(os.Args) != 4 {
-		fail(fmt.Errorf("usage: go run ./.github/prices SNAPSHOT GENAI DAY"))
+	if len(os.Args) != 5 {
+		fail(fmt.Errorf("usage: go run ./.github/prices GENAI DAY CATALOG DAY"))
 	}
-	rows := snapshot(os.Args[1])
-	text, err := os.ReadFile(os.Args[2])
+	text, err := os.ReadFile(os.Args[1])
 	fail(err)
-	more, err := price.Read(text, os.Args[3])
+	older, err := price.Read(text, os.Args[2])
 	fail(err)
-	for _, p := range more {
-		rows = merge(rows, p)
-	}
+	text, err = os.ReadFile(tablePath)
+	fail(err)
+	before, err := price.Parse(text)
+	fail(err)
+	rows := merge(clean(older), catalogue(os.Args[3], os.Args[4]))
+	rows = keepOld(rows, before)
 	slices.SortFunc(rows, func(a, b price.Price) int { return strings.Compare(a.Provider+"\x00"+a.ID, b.Provider+"\x00"+b.ID) })
-	fmt.Println("[")
+	var table bytes.Buffer
 	for n, p := range rows {
-		end := ","
-		if n == len(rows)-1 {
-			end = ""
-		}
-		fmt.Printf("%s%s\n", line(p), end)
+		table.WriteString([]string{",\n", "[\n"}[b2i(n == 0)])
+		writeRow(&table, p)
 	}
-	fmt.Println("]")
+	table.WriteString("\n]\n")
+	fail(os.WriteFile(tablePath, table.Bytes(), 0o644))
+	fmt.Printf("%d prices\n", len(rows))
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 func fail(err error) {
@@ -83,147 +66,277 @@ func fail(err error) {
 	}
 }
 
-func snapshot(path string) (rows []price.Price) {
-	text, err := os.ReadFile(path)
-	fail(err)
-	var list struct{ Models []model }
-	fail(json.Unmarshal(text, &list))
-	for _, m := range list.Models {
-		p := price.Price{Provider: m.Provider, ID: m.ID, AsOf: m.AsOf}
-		p.Rates = price.Rates{Input: rate(m.Input), Output: rate(m.Output), CacheRead: rate(m.CacheRead), CacheWrite: rate(m.CacheWrite), CacheWriteHour: rate(m.Hour)}
-		for _, t := range m.Tiers {
-			p.Tiers = append(p.Tiers, price.Tier{Over: t.Tier.Size, Rates: price.Rates{Input: rate(t.Input), Output: rate(t.Output), CacheRead: rate(t.CacheRead), CacheWrite: rate(t.CacheWrite)}})
+// wrongNames are names that a list gives to a model, but that belong to a model with other prices.
+var wrongNames = []string{"gpt-4o-2024-05-13"}
+
+// clean removes rows of models that don't answer requests or that their seller doesn't run: OpenAI
+// publishes gpt-oss, but doesn't run it. It also removes wrong names, and all but the first of equal rows.
+func clean(rows []price.Price) (kept []price.Price) {
+	seen := map[string]bool{}
+	for _, p := range rows {
+		key := strings.ToLower(p.Provider + "\x00" + p.ID)
+		switch {
+		case p.Provider == "voyageai", p.Output.USD == 0 && strings.Contains(p.ID, "embed"), seen[key]:
+			continue
+		case p.Provider == "openai" && strings.HasPrefix(p.ID, "gpt-oss"):
+			continue
 		}
-		if m.Conflict != nil {
-			p.Doubt = disputed
-		}
-		rows = append(rows, p)
+		seen[key] = true
+		p.Names = slices.DeleteFunc(p.Names, func(name string) bool { return slices.Contains(wrongNames, name) })
+		setHours(&p)
+		kept = append(kept, p)
 	}
+	return kept
+}
+
+// setHours adds Anthropic's price for cache writes that last an hour: twice the input price.
+// https://docs.claude.com/en/docs/build-with-claude/prompt-caching
+func setHours(p *price.Price) {
+	if p.Provider != "anthropic" {
+		return
+	}
+	set := func(r *price.Rates) {
+		if r.CacheWrite.Known && r.Input.Known && !r.CacheWriteHour.Known {
+			r.CacheWriteHour = price.Rate{USD: 2 * r.Input.USD, Known: true}
+		}
+	}
+	tiers := func(list []price.Tier) {
+		for i := range list {
+			set(&list[i].Rates)
+		}
+	}
+	set(&p.Rates)
+	tiers(p.Tiers)
+	for i := range p.Since {
+		set(&p.Since[i].Rates)
+		tiers(p.Since[i].Tiers)
+	}
+}
+
+// catalogRates are the prices of a model, or of its requests above a number of input tokens.
+type catalogRates struct {
+	Input, Output, CacheRead, CacheWrite float64
+	InputTokensAbove                     int64
+}
+
+// catalogModel is a model of the catalogue.
+type catalogModel struct {
+	Provider, ID string
+	Cost         struct {
+		catalogRates
+		Tiers []catalogRates
+	}
+}
+
+// subscriptions are the sellers of the catalogue that are paid by the month.
+var subscriptions = map[string]bool{
+	"openai-codex": true, "opencode-go": true, "kimi-coding": true, "zai-coding-cn": true, "qwen-token-plan": true,
+	"qwen-token-plan-cn": true, "qwen-token-plan-individual": true, "qwen-token-plan-individual-cn": true,
+	"xiaomi-token-plan-ams": true, "xiaomi-token-plan-cn": true, "xiaomi-token-plan-sgp": true,
+}
+
+// doubts are reasons why a turn at a seller may cost something else.
+var doubts = map[string]string{
+	"huggingface":           "the router chooses the seller",
+	"opencode":              "a subscription may pay for it",
+	"github-copilot":        "a plan may pay for it",
+	"cloudflare-ai-gateway": "the provider behind the gateway may charge a different price",
+}
+
+// catalogue reads the catalogue. A price of 0 for input and output is an unknown price, or a trial.
+func catalogue(path, day string) (rows []price.Price) {
+	add := func(m catalogModel) {
+		p := price.Price{Provider: price.SellerNamed(m.Provider), ID: m.ID, AsOf: day, Rates: m.Cost.asRates(), Doubt: doubts[m.Provider]}
+		for _, t := range m.Cost.Tiers {
+			p.Tiers = append(p.Tiers, price.Tier{Over: t.InputTokensAbove, Rates: t.asRates()})
+		}
+		if !subscriptions[m.Provider] && p.Input.USD+p.Output.USD > 0 {
+			rows = append(rows, p)
+		}
+	}
+	fail(filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		var byAPI map[string]map[string]catalogModel
+		if file != path && json.Unmarshal(text, &byAPI) == nil {
+			for _, models := range byAPI {
+				for name, m := range models {
+					if strings.HasPrefix(name, "chat:") {
+						add(m)
+					}
+				}
+			}
+			return nil
+		}
+		lines := json.NewDecoder(bytes.NewReader(text))
+		for lines.More() {
+			var m catalogModel
+			if err := lines.Decode(&m); err != nil {
+				return err
+			}
+			add(m)
+		}
+		return nil
+	}))
 	return rows
 }
 
-func rate(usd *float64) price.Rate {
-	if usd == nil {
-		return price.Rate{}
+// asRates returns the rates. A price of 0 for the cache means that it is unknown.
+func (r catalogRates) asRates() price.Rates {
+	known := func(usd float64) price.Rate {
+		usd = math.Round(usd*1e9) / 1e9
+		return price.Rate{USD: usd, Known: usd > 0}
 	}
-	return price.Rate{USD: *usd, Known: true}
-}
-
-// merge adds a row of genai-prices.
-func merge(rows []price.Price, p price.Price) []price.Price {
-	p.Names = slices.DeleteFunc(p.Names, func(name string) bool { return slices.Contains(wrongNames, name) })
-	hour(&p)
-	i := slices.IndexFunc(rows, func(o price.Price) bool { return o.Provider == p.Provider && strings.EqualFold(o.ID, p.ID) })
-	switch {
-	case !isModel(p):
-		return rows
-	case i < 0:
-		dispute(rows, p)
-		return append(rows, p)
+	return price.Rates{
+		Input: price.Rate{USD: known(r.Input).USD, Known: true}, Output: price.Rate{USD: known(r.Output).USD, Known: true},
+		CacheRead: known(r.CacheRead), CacheWrite: known(r.CacheWrite),
 	}
-	o := &rows[i]
-	o.Names = p.Names
-	if len(p.Tiers) > 0 {
-		o.Tiers = p.Tiers
-	}
-	if len(p.Since) > 0 { // a history of prices is better than the current price
-		o.Rates, o.Since = p.Rates, p.Since
-	}
-	return rows
 }
 
 const disputed = "sources disagree about this price"
 
-// dispute marks rows of a model whose price differs from the price under another name of the model.
-func dispute(rows []price.Price, p price.Price) {
-	for i := range rows {
-		o := &rows[i]
-		same := func(name string) bool {
-			return strings.HasPrefix(o.ID, strings.TrimSuffix(name, "*")) && strings.HasSuffix(name, "*")
+// merge adds the rows of the newer list to those of the older one.
+func merge(rows, newer []price.Price) []price.Price {
+	older := new(price.Table).With(slices.Clone(rows))
+	for _, p := range newer {
+		setHours(&p)
+		at := -1
+		if o, ok := older.At(p.Provider, p.ID); ok && !hasOtherRegion(p.ID, o.ID) {
+			of := slices.IndexFunc(rows, func(r price.Price) bool { return r.Provider == o.Provider && r.ID == o.ID })
+			if strings.EqualFold(o.ID, p.ID) {
+				at = of
+			}
+			p = combine(p, o, &rows[of])
 		}
-		if o.Provider == p.Provider && o.Input != p.Input && slices.ContainsFunc(p.Names, same) {
-			o.Doubt = disputed
+		if at < 0 {
+			rows = append(rows, p)
+			continue
 		}
+		p.ID, p.Names = rows[at].ID, rows[at].Names
+		rows[at] = p
 	}
+	return rows
 }
 
-// hour adds Anthropic's price for cache writes that last an hour: twice the input price.
-// https://docs.claude.com/en/docs/build-with-claude/prompt-caching
-func hour(p *price.Price) {
-	if p.Provider != "anthropic" {
-		return
-	}
-	add := func(r *price.Rates) {
-		if r.CacheWrite.Known && r.Input.Known {
-			r.CacheWriteHour = price.Rate{USD: 2 * r.Input.USD, Known: true}
-		}
-	}
-	add(&p.Rates)
-	for i := range p.Tiers {
-		add(&p.Tiers[i].Rates)
-	}
-	for i := range p.Since {
-		add(&p.Since[i].Rates)
-		for j := range p.Since[i].Tiers {
-			add(&p.Since[i].Tiers[j].Rates)
-		}
-	}
+// hasOtherRegion reports whether a row of Bedrock is of a region that the other row is not of.
+func hasOtherRegion(id, other string) bool {
+	region, rest, ok := strings.Cut(id, ".")
+	return ok && len(region) < 8 && strings.Contains(rest, ".") && !strings.HasPrefix(other, region+".") && !strings.HasPrefix(other, "regional.")
 }
 
-// row, tier and since are the rows of the table and their parts.
-type (
-	rates struct {
-		Input      *float64 `json:"input,omitempty"`
-		Output     *float64 `json:"output,omitempty"`
-		CacheRead  *float64 `json:"cache_read,omitempty"`
-		CacheWrite *float64 `json:"cache_write,omitempty"`
-		Hour       *float64 `json:"cache_write_hour,omitempty"`
-	}
-	tier struct {
-		Over    int64  `json:"over,omitempty"`
-		Service string `json:"service,omitempty"`
-		rates
-	}
-	since struct {
-		Day string `json:"day"`
-		rates
-		Tiers []tier `json:"tiers,omitempty"`
-	}
-	row struct {
-		Provider string `json:"provider"`
-		ID       string `json:"id"`
-		rates
-		Tiers []tier   `json:"tiers,omitempty"`
-		Since []since  `json:"since,omitempty"`
-		Names []string `json:"names,omitempty"`
-		Doubt string   `json:"doubt,omitempty"`
-		AsOf  string   `json:"as_of"`
-	}
-)
-
-func line(p price.Price) []byte {
-	r := row{Provider: p.Provider, ID: p.ID, rates: ratesOf(p.Rates), Tiers: tiersOf(p.Tiers), Names: p.Names, Doubt: p.Doubt, AsOf: p.AsOf}
-	for _, s := range p.Since {
-		r.Since = append(r.Since, since{s.Day, ratesOf(s.Rates), tiersOf(s.Tiers)})
-	}
-	text, err := json.Marshal(r)
-	fail(err)
-	return text
-}
-
-func tiersOf(list []price.Tier) (tiers []tier) {
-	for _, t := range list {
-		tiers = append(tiers, tier{t.Over, t.Service, ratesOf(t.Rates)})
-	}
-	return tiers
-}
-
-func ratesOf(r price.Rates) rates {
-	of := func(r price.Rate) *float64 {
-		if !r.Known {
-			return nil
+// combine adds to the newer price what only the older one has. It marks both where they disagree.
+func combine(p, o price.Price, row *price.Price) price.Price {
+	current := o
+	for _, s := range o.Since {
+		if s.Day <= p.AsOf {
+			current.Rates, current.Tiers = s.Rates, s.Tiers
 		}
-		return &r.USD
 	}
-	return rates{of(r.Input), of(r.Output), of(r.CacheRead), of(r.CacheWrite), of(r.CacheWriteHour)}
+	if len(p.Tiers) == 0 && isSame(p.Rates, current.Rates) { // only one list knows that long requests cost more
+		for _, t := range current.Tiers {
+			t.Doubt = disputed
+			p.Tiers = append(p.Tiers, t)
+		}
+	}
+	same := isSame(p.Rates, current.Rates) && slices.EqualFunc(p.Tiers, current.Tiers, func(a, b price.Tier) bool {
+		return max(a.Over, b.Over)-min(a.Over, b.Over) <= 1 && isSame(a.Rates, b.Rates)
+	})
+	if same {
+		row.AsOf = p.AsOf
+		p.Doubt = join(p.Doubt, o.Doubt)
+		if len(o.Since) > 0 { // a history of prices is better than the current price
+			p.Rates, p.Tiers, p.Since = o.Rates, o.Tiers, o.Since
+			return p
+		}
+		p.Rates = o.Rates.Override(p.Rates)
+		return p
+	}
+	p.Rates = current.Rates.Override(p.Rates)
+	if p.ID != o.ID && row.AsOf != p.AsOf {
+		row.Doubt = join(row.Doubt, disputed)
+	}
+	if price.IsReseller(p.Provider) {
+		p.Doubt = join(p.Doubt, disputed)
+	}
+	p.Doubt = join(p.Doubt, o.Doubt)
+	return p
+}
+
+func join(a, b string) string {
+	if a == "" || b == "" || strings.Contains(a, b) {
+		return a + strings.TrimPrefix(b, a)
+	}
+	return a + "; " + b
+}
+
+// isSame reports whether rates are the same where both are known.
+func isSame(a, b price.Rates) bool {
+	same := func(a, b price.Rate) bool { return !a.Known || !b.Known || math.Abs(a.USD-b.USD) < 1e-6 }
+	return same(a.Input, b.Input) && same(a.Output, b.Output) && same(a.CacheRead, b.CacheRead) && same(a.CacheWrite, b.CacheWrite)
+}
+
+// keepOld adds the rows of the table that neither list has.
+func keepOld(rows, before []price.Price) []price.Price {
+	now := new(price.Table).With(slices.Clone(rows))
+	for _, p := range before {
+		if _, ok := now.At(p.Provider, p.ID); !ok {
+			rows = append(rows, p)
+		}
+	}
+	return rows
+}
+
+// writeRow writes a row of the table.
+func writeRow(to *bytes.Buffer, p price.Price) {
+	value := func(v any) string {
+		text, err := json.Marshal(v)
+		fail(err)
+		return string(text)
+	}
+	fmt.Fprintf(to, `{"provider":%s,"id":%s`, value(p.Provider), value(p.ID))
+	rates := func(r price.Rates) {
+		for name, rate := range r.All() {
+			if rate.Known {
+				fmt.Fprintf(to, ",%s:%s", value(name), value(rate.USD))
+			}
+		}
+	}
+	tiers := func(list []price.Tier) {
+		for n, t := range list {
+			to.WriteString([]string{"},{", `,"tiers":[{`}[b2i(n == 0)])
+			if fmt.Fprintf(to, `"over":%d`, t.Over); t.Service != "" {
+				fail(fmt.Errorf("%s: a price of a service tier", p.ID))
+			}
+			rates(t.Rates)
+			if t.Doubt != "" {
+				fmt.Fprintf(to, `,"doubt":%s`, value(t.Doubt))
+			}
+		}
+		if len(list) > 0 {
+			to.WriteString("}]")
+		}
+	}
+	rates(p.Rates)
+	tiers(p.Tiers)
+	for n, s := range p.Since {
+		to.WriteString([]string{"},{", `,"since":[{`}[b2i(n == 0)])
+		fmt.Fprintf(to, `"day":%s`, value(s.Day))
+		rates(s.Rates)
+		tiers(s.Tiers)
+	}
+	if len(p.Since) > 0 {
+		to.WriteString("}]")
+	}
+	if len(p.Names) > 0 {
+		fmt.Fprintf(to, `,"names":%s`, value(p.Names))
+	}
+	if p.Doubt != "" {
+		fmt.Fprintf(to, `,"doubt":%s`, value(p.Doubt))
+	}
+	fmt.Fprintf(to, `,"as_of":%s}`, value(p.AsOf))
 }

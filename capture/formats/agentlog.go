@@ -2,7 +2,6 @@ package formats
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
 	"time"
 
@@ -10,121 +9,29 @@ import (
 	"toolscope/stream/json"
 )
 
-// agentLog cuts a log into its entries, each of which is a JSON object in a line of its own. It holds
-// no more than the line that is unfinished.
+// agentLog reads a session file whose entries become exchanges as they are.
 type agentLog struct {
-	*capture.Input
+	entryReader
 	name  string                 // of the format
 	lacks []capture.Lack         // of each exchange
-	take  func(line []byte) bool // false where the log knows no such entry
+	read  func(line []byte) bool // reads an entry; false for an object that is not one
 
-	recs []capture.Record // of a write
-	rest []byte           // an unfinished line
-	line int              // number of the line being read, from 1
-	at   int64            // where it begins
-	long int64            // of a line that is too long to be held: how long it is so far
+	recs []capture.Record // records so far
 }
 
-// Write implements capture.Reader. It ignores when the bytes arrived, which is unrelated to the log's times.
-func (e *agentLog) Write(recs []capture.Record, p []byte, _ time.Duration) ([]capture.Record, error) {
+func (e *agentLog) entry(recs []capture.Record, line []byte) []capture.Record {
 	e.recs = recs
-	for len(p) > 0 {
-		n := bytes.IndexByte(p, '\n') + 1
-		if n == 0 {
-			e.hold(p)
-			break
-		}
-		e.whole(p[:n-1])
-		p = p[n:]
+	if line = bytes.TrimSpace(line); !e.read(line) {
+		note := e.lineNote("not an entry of a session, left out: %.60q", line)
+		note.Damaged = false
+		e.recs = e.addNote(e.recs, note)
 	}
-	return e.done(), nil
+	return e.recs
 }
 
-func (e *agentLog) done() []capture.Record {
-	recs := e.recs
-	e.recs = nil
-	return recs
-}
-
-// hold keeps an unfinished line, unless it is too long.
-func (e *agentLog) hold(p []byte) {
-	switch {
-	case e.long > 0 || len(e.rest)+len(p) > json.MaxValueBytes:
-		e.long += int64(len(e.rest) + len(p))
-		e.rest = nil
-	case len(e.rest) == 0:
-		e.rest = p[:len(p):len(p)]
-	default:
-		e.rest = append(e.rest, p...)
-	}
-}
-
-// whole takes the rest of a line.
-func (e *agentLog) whole(p []byte) {
-	e.line++
-	size := int64(len(e.rest) + len(p))
-	switch {
-	case e.long > 0 || size > json.MaxValueBytes:
-		size += e.long
-		e.damage("the entry has %d bytes: entries longer than %d bytes are not read", size, json.MaxValueBytes)
-	case len(e.rest) > 0:
-		e.entry(append(e.rest, p...))
-	default:
-		e.entry(p)
-	}
-	e.at += size + 1
-	e.rest, e.long = nil, 0
-}
-
-// entry takes a line.
-func (e *agentLog) entry(line []byte) {
-	line = bytes.TrimPrefix(bytes.TrimSpace(line), []byte(byteOrderMark))
-	switch {
-	case len(line) == 0:
-	case line[0] != '{':
-		e.note("not a session entry: %s", beginningOf(line))
-	case !wholeObject(line):
-		e.damage("the entry is cut off: %s", beginningOf(line))
-	case !e.take(line):
-		e.note("not a session entry: %s", beginningOf(line))
-	}
-}
-
-// last takes a line that nothing ends.
-func (e *agentLog) last() {
-	if len(e.rest) > 0 || e.long > 0 {
-		e.whole(nil)
-	}
-}
-
-// damage says that the line being read is not what it should be.
-func (e *agentLog) damage(format string, args ...any) {
-	e.note(format, args...)
-	e.recs[len(e.recs)-1].Damaged = true
-}
-
-// note says something of the line being read.
-func (e *agentLog) note(format string, args ...any) {
-	what := fmt.Sprintf(format, args...)
-	e.recs = append(e.recs, capture.Record{At: capture.NoTime, Note: fmt.Sprintf("line %d (byte %d): %s", e.line, e.at, what)})
-}
-
-// wholeObject reports whether an object ends where the line does.
-func wholeObject(line []byte) bool {
-	n, done := new(json.ValueScanner).Write(line)
-	return done && n == len(line)
-}
+func (*agentLog) close(recs []capture.Record) []capture.Record { return recs }
 
 const byteOrderMark = "\ufeff"
-
-// beginningOf is what a line begins with, to be shown.
-func beginningOf(line []byte) string {
-	const most = 40
-	if len(line) > most {
-		return fmt.Sprintf("%q…", line[:most])
-	}
-	return fmt.Sprintf("%q", line)
-}
 
 // eachFirstLine calls look with each line that first bytes have, and with what there is of the last
 // one, until it knows.
@@ -154,10 +61,10 @@ type entryExchange struct {
 // beginExchange begins an exchange with the entries of its request. head has the facts that entries of the
 // response don't repeat.
 func (e *agentLog) beginExchange(head capture.Head, at time.Duration, request ...[]byte) *entryExchange {
-	asks := e.NewHead([]string{e.name}, append(slices.Clip(head.Lacks), e.lacks...)...)
+	asks := e.in.NewHead([]string{e.name}, append(slices.Clip(head.Lacks), e.lacks...)...)
 	answers := *asks
 	asks.Method, asks.Header, asks.Incremental, asks.Start = "POST", head.Header, head.Incremental, head.Start
-	x := &entryExchange{log: e, number: e.NextExchange(), head: asks, at: at}
+	x := &entryExchange{log: e, number: e.in.NextExchange(), head: asks, at: at}
 	for _, line := range request {
 		if len(line) > 0 {
 			x.write(capture.Record{Side: capture.Request, At: at, Data: endLine(line)})
@@ -191,10 +98,6 @@ func endLine(line []byte) []byte { return append(slices.Clip(line), '\n') }
 
 // parseStamp returns a time as the logs of agents write it.
 func (e *agentLog) parseStamp(value []byte) (at time.Duration, clock time.Time) {
-	text, _ := json.Text(value)
-	clock, err := time.Parse(time.RFC3339Nano, string(text))
-	if err != nil {
-		return capture.NoTime, time.Time{}
-	}
-	return e.RecordTime(clock), clock
+	clock = parseLogTime(value)
+	return e.in.RecordTime(clock), clock
 }

@@ -26,7 +26,7 @@ var claudeSession = capture.Format{
 	New: func(in *capture.Input) capture.Reader {
 		c := &claude{lanes: map[string]*claudeLane{}, chains: map[string]string{}}
 		lacks := []capture.Lack{capture.NoDeltas, capture.LateTimes, capture.Reencoded}
-		c.agentLog = agentLog{Input: in, name: claudeName, lacks: lacks, take: c.entry}
+		c.agentLog = agentLog{entryReader: entryReader{in: in, book: c, mixed: true}, name: claudeName, lacks: lacks, read: c.readEntry}
 		c.asks.keep = map[string][]byte{}
 		return c
 	},
@@ -70,7 +70,7 @@ type claudeMessage struct {
 // maxChained is how many entries of sidechains are remembered; they follow each other closely.
 const maxChained = 1 << 14
 
-func (c *claude) entry(line []byte) bool {
+func (c *claude) readEntry(line []byte) bool {
 	e, ok := readClaudeEntry(line)
 	if !ok {
 		return false
@@ -106,7 +106,7 @@ func (c *claude) lane(e *claudeEntry) *claudeLane {
 		c.chains[e.uuid] = agent
 	}
 	if e.session == "" {
-		e.session = cmp.Or(c.session, c.File) // none names another
+		e.session = cmp.Or(c.session, c.in.File) // none names another
 	}
 	c.session = e.session
 	l := c.lanes[e.session+"\n"+agent]
@@ -244,8 +244,7 @@ func bringsResult(message []byte) bool {
 
 // Close ends the open messages.
 func (c *claude) Close(recs []capture.Record, end capture.End, why string, _ time.Duration) []capture.Record {
-	c.recs = recs
-	c.last()
+	c.recs = c.takeLast(recs)
 	for _, l := range c.order {
 		if a := l.open; a != nil && end == capture.EndCut {
 			a.end(end, why, "")
@@ -256,5 +255,5 @@ func (c *claude) Close(recs []capture.Record, end capture.End, why string, _ tim
 			c.begin(l, &claudeEntry{at: capture.NoTime}).end(end, why, "")
 		}
 	}
-	return c.done()
+	return c.recs
 }

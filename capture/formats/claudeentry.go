@@ -129,7 +129,7 @@ func sniffClaude(first []byte, whole bool) capture.SniffResult {
 		}
 		e, ok := readClaudeEntry(line)
 		switch {
-		case !ok || !wholeObject(line):
+		case !ok || !isObject(line):
 			return capture.SniffResult{}
 		case slices.Contains(claudeKinds, e.kind) && e.session != "" && e.uuid != "" && (json.Find(line, "isSidechain") != nil || json.Find(e.message, "content") != nil):
 			return capture.SniffResult{Is: capture.Yes, Why: "an entry of kind " + e.kind + " with sessionId and uuid"}

@@ -27,7 +27,7 @@ var codexRollout = capture.Format{
 	New: func(in *capture.Input) capture.Reader {
 		c := &codex{}
 		lacks := []capture.Lack{capture.Composed, capture.NoDeltas, capture.LateTimes, capture.NoEnding}
-		c.agentLog = agentLog{Input: in, name: codexName, lacks: lacks, take: c.entry}
+		c.agentLog = agentLog{entryReader: entryReader{in: in, book: c, mixed: true}, name: codexName, lacks: lacks, read: c.readEntry}
 		return c
 	},
 }
@@ -83,7 +83,7 @@ func readCodexEntry(line []byte) (e codexEntry, stamp []byte) {
 	return e, stamp
 }
 
-func (c *codex) entry(line []byte) bool {
+func (c *codex) readEntry(line []byte) bool {
 	e, stamp := readCodexEntry(line)
 	e.at, e.clock = c.parseStamp(stamp)
 	switch e.kind {
@@ -165,7 +165,7 @@ func (c *codex) begin(e *codexEntry) { c.open = &codexResponse{entryExchange: c.
 // asked begins an exchange with the entries of its request: no more than what is new.
 func (c *codex) asked(e *codexEntry) *entryExchange {
 	if c.header == nil {
-		c.header = map[string][]string{"Originator": {"codex_cli_rs"}, "Session-Id": {c.File}}
+		c.header = map[string][]string{"Originator": {"codex_cli_rs"}, "Session-Id": {c.in.File}}
 	}
 	request := append([][]byte{c.session, c.context}, c.said...)
 	c.said, c.brings, c.session = nil, false, nil
@@ -238,8 +238,7 @@ func (c *codex) failed(e *codexEntry) {
 
 // Close ends the open response.
 func (c *codex) Close(recs []capture.Record, end capture.End, why string, _ time.Duration) []capture.Record {
-	c.recs = recs
-	c.last()
+	c.recs = c.takeLast(recs)
 	if end == capture.EndCut && c.open != nil {
 		c.open.end(end, why, "")
 	} else {
@@ -248,7 +247,7 @@ func (c *codex) Close(recs []capture.Record, end capture.End, why string, _ time
 	if c.brings { // what they are of is known, and no answer to them
 		c.asked(&codexEntry{at: capture.NoTime}).end(end, why, "")
 	}
-	return c.done()
+	return c.recs
 }
 
 // codexTypes are the types of a rollout's entries.
@@ -262,7 +261,7 @@ func sniffCodex(first []byte, whole bool) capture.SniffResult {
 		yes := func(why string) capture.SniffResult { return capture.SniffResult{Is: capture.Yes, Why: why} }
 		e, stamp := readCodexEntry(line)
 		switch {
-		case len(line) == 0 || line[0] != '{', ended && !wholeObject(line):
+		case len(line) == 0 || line[0] != '{', ended && !isObject(line):
 			return capture.SniffResult{}
 		case stamp != nil && slices.Contains(codexTypes, e.kind) && bytes.HasPrefix(e.item, []byte("{")) && len(e.item) < len(line):
 			return yes("an entry of type " + e.kind + " with a payload")

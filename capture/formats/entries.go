@@ -40,13 +40,13 @@ func (e *jsonLines) write(p []byte, give func(line []byte)) {
 		} else if len(e.held) > 0 {
 			line = append(e.held, line...)
 		}
-		give(line)
+		give(bytes.TrimPrefix(line, []byte(byteOrderMark)))
 		e.held, e.at, e.size, p = nil, e.at+e.size+1, 0, p[n+1:]
 	}
 }
 
 // pendingLine is what the last line has, without its end.
-func (e *jsonLines) pendingLine() []byte { return e.held }
+func (e *jsonLines) pendingLine() []byte { return bytes.TrimPrefix(e.held, []byte(byteOrderMark)) }
 
 // lineNote says what is wrong with the line that is read.
 func (e *jsonLines) lineNote(format string, args ...any) capture.Record {
@@ -72,9 +72,10 @@ func isObject(line []byte) bool {
 // entryReader is the reader of a file that has an entry on each line.
 type entryReader struct {
 	jsonLines
-	in   *capture.Input
-	last int // the exchange that the latest record was of
-	book interface {
+	in    *capture.Input
+	last  int  // the exchange that the latest record was of
+	mixed bool // other lines than objects are not damage
+	book  interface {
 		entry(recs []capture.Record, line []byte) []capture.Record
 		close(recs []capture.Record) []capture.Record
 	}
@@ -91,7 +92,9 @@ func (d *entryReader) takeLine(recs []capture.Record, line []byte) []capture.Rec
 		recs = d.addNote(recs, d.lineNote("the line is longer than %d MiB and is left out", json.MaxValueBytes>>20))
 	case len(bytes.TrimSpace(line)) == 0:
 	case !isObject(line):
-		recs = d.addNote(recs, d.lineNote("not a JSON object, left out: %.60q", line))
+		note := d.lineNote("not a JSON object, left out: %.60q", line)
+		note.Damaged = !d.mixed || opensObject(line)
+		recs = d.addNote(recs, note)
 	default:
 		before := len(recs)
 		recs = d.book.entry(recs, line)
@@ -102,26 +105,28 @@ func (d *entryReader) takeLine(recs []capture.Record, line []byte) []capture.Rec
 	return recs
 }
 
-// addNote adds a note about the source. It has to name an exchange: the latest one.
+// addNote adds a note about the source. It has to name an exchange: the latest one, or the first.
 func (d *entryReader) addNote(recs []capture.Record, note capture.Record) []capture.Record {
-	if d.last == 0 {
-		d.last = d.in.NextExchange()
-	}
-	note.Exchange = d.last
+	note.Exchange = max(d.last, 1)
 	return append(recs, note)
 }
 
 func (d *entryReader) Close(recs []capture.Record, _ capture.End, why string, _ time.Duration) []capture.Record {
+	recs = d.book.close(d.takeLast(recs))
+	if why != "" {
+		recs = d.addNote(recs, capture.Record{At: capture.NoTime, Note: why})
+	}
+	return recs
+}
+
+// takeLast reads a last line without an end.
+func (d *entryReader) takeLast(recs []capture.Record) []capture.Record {
 	switch line := d.pendingLine(); {
 	case d.size == 0:
 	case isObject(line):
 		recs = d.takeLine(recs, line)
 	default:
 		recs = d.addNote(recs, d.lineNote("the file ends inside the line, after %s of it", count.Of(d.size, "byte")))
-	}
-	recs = d.book.close(recs)
-	if why != "" {
-		recs = d.addNote(recs, capture.Record{At: capture.NoTime, Note: why})
 	}
 	return recs
 }

@@ -238,7 +238,7 @@ func (d *decoder) reportFinish(t *protocol.Turn, stopReason, details json.Value)
 
 // tokenCounts are the wire's own counts. They exclude each other: cached tokens are not in input.
 type tokenCounts struct {
-	input, read, write, hour, output, thinking stream.Count
+	input, read, write, hour, output, thinking, searches stream.Count
 
 	tier   string
 	doubts []string // reasons why the price is only approximate
@@ -296,7 +296,7 @@ func (d *decoder) fillUsage(metrics json.Value) {
 func (t *tokenCounts) asUsage() stream.Usage {
 	return stream.Usage{
 		Input: t.totalInput(), CacheRead: t.read, CacheWrite: t.write, CacheWriteHour: t.hour,
-		Output: t.output, Reasoning: t.thinking, Tier: t.tier, Doubt: strings.Join(t.doubts, "; "),
+		Output: t.output, Reasoning: t.thinking, WebSearches: t.searches, Tier: t.tier, Doubt: strings.Join(t.doubts, "; "),
 	}
 }
 
@@ -326,7 +326,10 @@ func (d *decoder) readPricing(u json.Value) {
 	}
 	server := u.Get("server_tool_use").Scan()
 	for ok := server.Object(); ok; ok = server.Member() {
-		if n := protocol.CountOf(server.Value()); n.N > 0 {
+		switch n := protocol.PositiveCount(server.Value()); {
+		case string(server.Key()) == "web_search_requests":
+			t.searches = n
+		case n.N > 0:
 			t.addDoubt("the provider's own tools are billed in addition to the tokens")
 		}
 	}

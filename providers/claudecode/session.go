@@ -55,7 +55,8 @@ func (d *session) Frame(f stream.Frame) error {
 		if !errType.IsPresent() {
 			errType = err
 		}
-		d.reportError(newObject(newMember("type", errType), newMember("message", firstText(message.Get("content")))))
+		text, _ := protocol.ResultText(message.Get("content"))
+		d.reportError(newObject(newMember("type", errType), newMember("message", json.AppendQuoted(nil, text))))
 	default:
 		d.readMessage(message)
 	}
@@ -99,16 +100,6 @@ func (d *session) Close() {
 		feedFrame(d.inner, newEvent("message_stop"))
 	}
 	d.inner.Close()
-}
-
-// firstText returns the first text in a list of content blocks.
-func firstText(content json.Value) json.Value {
-	for block := range content.Elements() {
-		if text := block.Get("text"); text != nil {
-			return text
-		}
-	}
-	return nil
 }
 
 // providerError returns the error that the provider sent, as far as the entry has it: as a value, or after

@@ -24,9 +24,15 @@ const (
 	Ran        Provenance = iota // observed in a run of the client
 	Read                         // read in its source
 	Documented                   // stated by its authors or users
+	Assumed                      // concluded from runs with other protocols
 )
 
-func (k Provenance) String() string { return [...]string{"ran", "read in its source", "documented"}[k] }
+func (k Provenance) String() string {
+	return [...]string{"ran", "read in its source", "documented", "assumed"}[k]
+}
+
+// Word returns the first word of the text.
+func (k Provenance) Word() string { return [...]string{"ran", "read", "documented", "assumed"}[k] }
 
 // All lists the clients, agents first.
 var All = []Client{
@@ -57,18 +63,18 @@ var All = []Client{
 	{"pydantic-ai", "Pydantic AI", "2.33"},
 	{"openai-agents-js", "OpenAI Agents JS", "0.20.0"},
 	{"openai-agents", "OpenAI Agents", ""},
-	{"pi", "pi", "0.74.2"},
+	{"pi", "pi", "1.5.2"},
 	{"fantasy", "fantasy", ""},
 	{"smolagents", "smolagents", ""},
 	{"crewai", "CrewAI", ""},
 	{"semantic-kernel", "Semantic Kernel", ""},
 	{"spring-ai", "Spring AI", ""},
 	{"langchain4j", "LangChain4j", ""},
-	{"anthropic-js", "Anthropic SDK for JavaScript", "1.12.0"},
+	{"anthropic-js", "Anthropic SDK for JavaScript", "1.14.0"},
 	{"anthropic-sdk", "Anthropic SDKs", ""},
-	{"openai-js", "OpenAI SDK for JavaScript", "6.49.0"},
+	{"openai-js", "OpenAI SDK for JavaScript", "7.57.0"},
 	{"openai-sdk", "OpenAI SDKs", ""},
-	{"google-genai-js", "Google Gen AI SDK for JavaScript", "2.32.0"},
+	{"google-genai-js", "Google Gen AI SDK for JavaScript", "3.3.0"},
 	{"google-genai", "Google Gen AI SDKs", ""},
 	{"mistral-sdk", "Mistral SDKs", ""},
 	{"ollama-sdk", "Ollama SDKs", ""},
@@ -150,6 +156,7 @@ type RunHabit struct {
 	Cut       RunCount // if the token limit cut off the response after the call
 	Broken    RunCount // if the connection broke after the call
 	Known     Provenance
+	Bare      RunCount // if the response ended after the call, without a finish reason
 }
 
 // RunMoment is the moment at which a client runs a call.
@@ -175,36 +182,36 @@ const (
 
 // runHabits are the known habits. Each client got a complete call followed by a pause, the same with the
 // finish reason of the token limit, and the same with the connection cut off there (versions as in All).
-// Clients without Ran were not tested.
+// Clients without Ran were not tested. Libraries in JavaScript also got a response that ends after the call.
 var runHabits = []RunHabit{
-	{"claude-code", []string{"anthropic"}, AtBlock, Once, Once, Ran},
-	{"codex", []string{"openai-responses"}, AtBlock, Once, Once, Ran},
-	{"opencode", []string{"anthropic", "openai-chat"}, AtBlock, Once, Twice, Ran},
-	{"opencode", []string{"openai-responses"}, AtBlock, Never, Twice, Ran},
-	{"mastra", []string{"anthropic"}, AtBlock, Once, Once, Ran},
-	{"mastra", []string{"openai-chat"}, AtStop, Once, Unknown, Ran},
-	{"gemini-cli", []string{"gemini"}, AtStop, Once, Never, Ran},
-	{"qwen-code", []string{"openai-chat"}, AtStop, Once, Never, Ran},
-	{"continue", []string{"openai-chat", "anthropic"}, AtStop, Once, Never, Ran},
-	{"cline", []string{"openai-chat", "openai-responses"}, AtStop, Unknown, Unknown, Ran},
-	{"openai-agents-js", []string{"openai-chat"}, AtStop, Once, Never, Ran},
-	{"openai-agents-js", []string{"openai-responses"}, AtStop, Never, Never, Ran},
-	{"openai-js", []string{"openai-chat"}, AtStop, Once, Never, Ran},
-	{"anthropic-js", []string{"anthropic"}, AtStop, Never, Never, Ran},
-	{"ai-sdk", []string{"anthropic", "openai-chat", "openai-responses", "gemini"}, AtStop, Never, Never, Ran},
-	{"langchain-js", common, ByHand, Unknown, Unknown, Ran},
-	{"pi", common, ByHand, Unknown, Unknown, Ran},
-	{"google-genai-js", []string{"gemini"}, ByHand, Unknown, Unknown, Ran},
-	{"cohere-sdk", []string{"cohere"}, ByHand, Unknown, Unknown, Ran},
-	{"mistral-sdk", []string{"openai-chat"}, ByHand, Unknown, Unknown, Ran},
-	{"ollama-sdk", []string{"ollama"}, ByHand, Unknown, Unknown, Ran},
-	{"aws-sdk", []string{"bedrock"}, ByHand, Unknown, Unknown, Ran},
-	{"pydantic-ai", common, AtStop, Unknown, Unknown, Documented},
-	{"smolagents", common, AtStop, Unknown, Unknown, Documented},
-	{"crewai", common, AtStop, Unknown, Unknown, Documented},
-	{"semantic-kernel", common, AtStop, Unknown, Unknown, Documented},
-	{"spring-ai", common, AtStop, Unknown, Unknown, Documented},
-	{"langchain4j", common, AtStop, Unknown, Unknown, Documented},
+	{"claude-code", []string{"anthropic"}, AtBlock, Once, Once, Ran, Unknown},
+	{"codex", []string{"openai-responses"}, AtBlock, Once, Once, Ran, Unknown},
+	{"opencode", []string{"anthropic", "openai-chat"}, AtBlock, Once, Twice, Ran, Unknown},
+	{"opencode", []string{"openai-responses"}, AtBlock, Never, Twice, Ran, Unknown},
+	{"mastra", []string{"anthropic"}, AtBlock, Once, Once, Ran, Unknown},
+	{"mastra", []string{"openai-chat"}, AtStop, Once, Unknown, Ran, Once},
+	{"gemini-cli", []string{"gemini"}, AtStop, Once, Never, Ran, Unknown},
+	{"qwen-code", []string{"openai-chat"}, AtStop, Once, Never, Ran, Unknown},
+	{"continue", []string{"openai-chat", "anthropic"}, AtStop, Once, Never, Ran, Unknown},
+	{"cline", []string{"openai-chat", "openai-responses"}, AtStop, Unknown, Unknown, Ran, Unknown},
+	{"openai-agents-js", []string{"openai-chat"}, AtStop, Once, Never, Ran, Once},
+	{"openai-agents-js", []string{"openai-responses"}, AtStop, Never, Never, Ran, Never},
+	{"openai-js", []string{"openai-chat"}, AtStop, Never, Never, Ran, Never}, // version 6 runs it if the token limit cut off the response
+	{"anthropic-js", []string{"anthropic"}, AtStop, Never, Never, Ran, Never},
+	{"ai-sdk", []string{"anthropic", "openai-chat", "openai-responses", "gemini"}, AtStop, Never, Never, Ran, Never},
+	{"langchain-js", common, ByHand, Unknown, Unknown, Ran, Unknown},
+	{"pi", common, ByHand, Unknown, Unknown, Ran, Unknown},
+	{"google-genai-js", []string{"gemini"}, ByHand, Unknown, Unknown, Ran, Unknown},
+	{"cohere-sdk", []string{"cohere"}, ByHand, Unknown, Unknown, Ran, Unknown},
+	{"mistral-sdk", []string{"openai-chat"}, ByHand, Unknown, Unknown, Ran, Unknown},
+	{"ollama-sdk", []string{"ollama"}, ByHand, Unknown, Unknown, Ran, Unknown},
+	{"aws-sdk", []string{"bedrock"}, ByHand, Unknown, Unknown, Ran, Unknown},
+	{"pydantic-ai", common, AtStop, Unknown, Unknown, Documented, Unknown},
+	{"smolagents", common, AtStop, Unknown, Unknown, Documented, Unknown},
+	{"crewai", common, AtStop, Unknown, Unknown, Documented, Unknown},
+	{"semantic-kernel", common, AtStop, Unknown, Unknown, Documented, Unknown},
+	{"spring-ai", common, AtStop, Unknown, Unknown, Documented, Unknown},
+	{"langchain4j", common, AtStop, Unknown, Unknown, Documented, Unknown},
 }
 
 // common are the protocols of frameworks that support any provider.

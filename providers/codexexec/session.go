@@ -83,31 +83,13 @@ func (d *session) readItem(item json.Value) {
 func (d *session) completeResponse(about, usage json.Value) {
 	d.feedEvent("response.completed", func(w *json.Writer) {
 		w.Key("response").Open('{').Member("object", "response").Member("status", "completed")
-		if id := about.Get("response_id"); id.IsPresent() {
-			w.Key("id").Raw(id)
-		}
-		writeFields(w, about, "model").Key("usage").Open('{')
+		writeFields(w, about, "response_id:id", "model").Key("usage").Open('{')
 		writeFields(w, usage, "input_tokens", "output_tokens", "total_tokens")
-		for _, of := range usageDetails {
-			w.Key(of.object).Open('{')
-			for name, was := range of.names {
-				if n := usage.Get(was); n.IsPresent() {
-					w.Key(name).Raw(n)
-				}
-			}
-			w.Close('}')
-		}
+		writeFields(w.Key("input_tokens_details").Open('{'), usage,
+			"cached_input_tokens:cached_tokens", "cache_write_input_tokens:cache_write_tokens").Close('}')
+		writeFields(w.Key("output_tokens_details").Open('{'), usage, "reasoning_output_tokens:reasoning_tokens").Close('}')
 		w.Close('}').Close('}')
 	})
-}
-
-// usageDetails are the names of Codex's counts in Responses, which has them in objects.
-var usageDetails = []struct {
-	object string
-	names  map[string]string
-}{
-	{"input_tokens_details", map[string]string{"cached_tokens": "cached_input_tokens", "cache_write_tokens": "cache_write_input_tokens"}},
-	{"output_tokens_details", map[string]string{"reasoning_tokens": "reasoning_output_tokens"}},
 }
 
 // feedEvent makes the decoder read an event with the fields that write writes. It can't fail: the event consists of
@@ -118,11 +100,16 @@ func (d *session) feedEvent(kind string, write func(*json.Writer)) {
 	_ = d.Decoder.Frame(stream.Frame{Kind: stream.FrameData, Event: []byte(kind), Data: w.Close('}').Text})
 }
 
-// writeFields writes those fields of an object that have a value.
+// writeFields writes those fields of an object that have a value. A name may be followed by a colon and the name
+// to write.
 func writeFields(w *json.Writer, of json.Value, names ...string) *json.Writer {
 	for _, name := range names {
+		name, as, renamed := strings.Cut(name, ":")
+		if !renamed {
+			as = name
+		}
 		if v := of.Get(name); v.IsPresent() {
-			w.Key(name).Raw(v)
+			w.Key(as).Raw(v)
 		}
 	}
 	return w
@@ -131,28 +118,24 @@ func writeFields(w *json.Writer, of json.Value, names ...string) *json.Writer {
 // requestOf returns the request that entries record. It has only additions to the request before.
 func requestOf(entries []byte) []byte {
 	var w, input json.Writer
-	var model, instructions json.Value
+	var context, session json.Value
 	for line := range strings.Lines(string(entries)) {
-		kind, payload := payloadOf(json.Value(line))
-		switch {
+		switch kind, payload := payloadOf(json.Value(line)); {
 		case kind == "turn_context":
-			model = payload.Get("model")
+			context = payload
 		case kind == "event_msg":
-			model = payload.Get("info").Get("model")
+			context = payload.Get("info")
 		case kind == "session_meta", !payload.Get("type").IsString():
-			if instructions = payload.Get("base_instructions").Get("text"); instructions == nil {
-				instructions = payload.Get("instructions")
-			}
+			session = payload
 		default:
 			input.Raw(payload)
 		}
 	}
-	w.Open('{').Key("input").Open('[').Raw(input.Text).Close(']')
-	if model.IsPresent() {
-		w.Key("model").Raw(model)
-	}
-	if instructions.IsPresent() {
-		w.Key("instructions").Raw(instructions)
+	writeFields(w.Open('{').Key("input").Open('[').Raw(input.Text).Close(']'), context, "model")
+	if base := session.Get("base_instructions"); base.IsPresent() {
+		writeFields(&w, base, "text:instructions")
+	} else {
+		writeFields(&w, session, "instructions")
 	}
 	return w.Close('}').Text
 }

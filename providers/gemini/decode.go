@@ -304,6 +304,19 @@ func afterColon(text json.Value) stream.Message {
 // tokenCounts are the wire's own counts. A count that is missing in a chunk keeps its last value.
 type tokenCounts struct{ prompt, tool, cached, candidates, thoughts stream.Count }
 
+// countOfKind returns the number of tokens of one modality in a list of counts.
+func countOfKind(list json.Value, kind string) (n stream.Count) {
+	each := list.Scan()
+	for ok := each.Array(); ok; ok = each.Element() {
+		if of := each.Value(); of.Get("modality").Is(kind) {
+			if n = protocol.PositiveCount(of.Get("tokenCount")); !n.Reported {
+				n = protocol.PositiveCount(of.Get("token_count"))
+			}
+		}
+	}
+	return n
+}
+
 // reportUsage reports the usage if it has changed.
 func (d *decoder) reportUsage(u *usage) {
 	t := &d.tokens
@@ -325,6 +338,18 @@ func (d *decoder) reportUsage(u *usage) {
 		Output:    stream.Count{N: t.candidates.N + t.thoughts.N, Reported: t.candidates.Reported || t.thoughts.Reported},
 		Reasoning: t.thoughts,
 		Tier:      d.usage.Tier,
+
+		InputAudio: countOfKind(u.promptKinds, "AUDIO"), CacheReadAudio: countOfKind(u.cachedKinds, "AUDIO"),
+		OutputAudio: countOfKind(u.candidateKinds, "AUDIO"),
+		Doubt:       d.usage.Doubt,
+	}
+	if countOfKind(u.candidateKinds, "IMAGE").Reported || countOfKind(u.candidateKinds, "VIDEO").Reported {
+		usage.Doubt = "images and video have a price of their own"
+	}
+	for i := range d.chunk.candidates.Len() {
+		if g := d.chunk.candidates.At(i).grounding; g.Get("webSearchQueries").IsPresent() || g.Get("web_search_queries").IsPresent() {
+			usage.Doubt = "Google's searches are billed in addition to the tokens"
+		}
 	}
 	if v := u.tier.Text(); v != "" {
 		usage.Tier = v

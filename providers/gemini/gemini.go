@@ -148,7 +148,7 @@ func (c *chunk) isResponse() bool {
 }
 
 type candidate struct {
-	index, finish, message json.Value
+	index, finish, message, grounding json.Value
 
 	parts json.List[part]
 }
@@ -159,6 +159,7 @@ func (c *candidate) shapeFields() []json.Binding {
 		json.Field("finishReason", &c.finish).Or("finish_reason"),
 		json.Field("index", &c.index),
 		json.Field("finishMessage", &c.message).Or("finish_message"),
+		json.Field("groundingMetadata", &c.grounding).Or("grounding_metadata"),
 	}
 }
 
@@ -246,6 +247,8 @@ type usage struct {
 	whole json.Value
 
 	prompt, tool, cached, candidates, thoughts, tier, traffic json.Value
+
+	promptKinds, cachedKinds, candidateKinds json.Value // counts by modality
 }
 
 func (u *usage) shapeFields() []json.Binding {
@@ -257,6 +260,9 @@ func (u *usage) shapeFields() []json.Binding {
 		json.Field("toolUsePromptTokenCount", &u.tool).Or("tool_use_prompt_token_count"),
 		json.Field("serviceTier", &u.tier).Or("service_tier"),
 		json.Field("trafficType", &u.traffic).Or("traffic_type"),
+		json.Field("promptTokensDetails", &u.promptKinds).Or("prompt_tokens_details"),
+		json.Field("cacheTokensDetails", &u.cachedKinds).Or("cache_tokens_details"),
+		json.Field("candidatesTokensDetails", &u.candidateKinds).Or("candidates_tokens_details"),
 	}
 }
 

@@ -26,16 +26,16 @@ func TestStringify(t *testing.T) {
 // TestParsers: what each parser makes of texts that are not whole, or wrong; "" where it throws. Each was printed by
 // the parser itself.
 func TestParsers(t *testing.T) {
-	for _, test := range []struct{ text, partial, streaming, langChain, closed string }{
-		{`{"a":"x`, `{"a":"x"}`, `{"a":"x"}`, `{"a":"x"}`, `{}`},
-		{`{"a":1,"b`, `{"a":1}`, `{"a":1}`, `{"a":1}`, `{"a":1}`},
-		{`{"a":1 "b":2}`, `{}`, `{}`, ``, ``},
-		{`{"a":[1,2`, `{"a":[1,2]}`, `{"a":[1,2]}`, `{"a":[1,2]}`, `{"a":[1]}`},
+	for _, test := range []struct{ text, partial, repaired, langChain, closed string }{
+		{`{"a":"x`, `{"a":"x"}`, ``, `{"a":"x"}`, `{}`},
+		{`{"a":1,"b`, `{"a":1}`, ``, `{"a":1}`, `{"a":1}`},
+		{`{"a":1 "b":2}`, `{}`, ``, ``, ``},
+		{`{"a":[1,2`, `{"a":[1,2]}`, ``, `{"a":[1,2]}`, `{"a":[1]}`},
 		{"{\"a\":\"x\ny\"}", `{}`, `{"a":"x\ny"}`, `{"a":"x\ny"}`, ``},
-		{`words`, ``, `{}`, ``, ``},
-		{`nul`, `null`, `{}`, `null`, ``},
-		{`{"a":1}}`, `{"a":1}`, `{"a":1}`, ``, ``},
-		{`{"__proto__":1,"a":`, `{}`, `{}`, `{}`, `{"__proto__":1}`},
+		{`words`, ``, ``, ``, ``},
+		{`nul`, `null`, ``, `null`, ``},
+		{`{"a":1}}`, `{"a":1}`, ``, ``, ``},
+		{`{"__proto__":1,"a":`, `{}`, ``, `{}`, `{"__proto__":1}`},
 	} {
 		check := func(which string, v Value, ok bool, want string) {
 			t.Helper()
@@ -49,7 +49,8 @@ func TestParsers(t *testing.T) {
 		}
 		v, ok := Partial(test.text)
 		check("partial", v, ok, test.partial)
-		check("streaming", ParseStreaming(test.text), true, test.streaming)
+		v, ok = ParseRepaired(test.text)
+		check("repaired", v, ok, test.repaired)
 		v, ok = LangChain(test.text)
 		check("LangChain's", v, ok, test.langChain)
 		v, ok = ParseClosed(test.text)
@@ -105,8 +106,8 @@ func FuzzParsers(f *testing.F) {
 		if said := ParseErrorText(text); ok != (said == "") {
 			t.Fatalf("%q: %s", text, said)
 		}
-		all := []Value{v, ParseStreaming(text)}
-		for _, parse := range []func(string) (Value, bool){Partial, LangChain, ParseClosed} {
+		all := []Value{v}
+		for _, parse := range []func(string) (Value, bool){Partial, LangChain, ParseClosed, ParseRepaired} {
 			if v, ok := parse(text); ok {
 				all = append(all, v)
 			}

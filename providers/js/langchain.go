@@ -235,28 +235,13 @@ func parseFloat(text string) (v Value, ok bool) {
 	return v, false
 }
 
-// ParseStreaming is the parser of pi for arguments that may still be arriving. It tries JSON, then JSON
-// with repaired strings, then Partial on both. It always returns a value: {} if all fail.
-func ParseStreaming(text string) Value {
-	if Trim(text) == "" {
-		return EmptyObject()
+// ParseRepaired is the parser of pi for the arguments of a finished call: JSON, or else JSON in which the
+// strings are repaired.
+func ParseRepaired(text string) (v Value, ok bool) {
+	if v, ok = Parse(text); !ok {
+		v, ok = Parse(escapeControls(text))
 	}
-	if v, ok := Parse(text); ok {
-		return v
-	}
-	mended := escapeControls(text)
-	if v, ok := Parse(mended); ok && mended != text {
-		return v
-	}
-	for _, t := range []string{text, mended} {
-		if v, ok := Partial(t); ok {
-			if v.Kind == Null {
-				break
-			}
-			return v
-		}
-	}
-	return EmptyObject()
+	return v, ok
 }
 
 // escapeControls escapes control characters in strings, and backslashes that don't begin an escape.

@@ -371,7 +371,7 @@ func (d *decoder) reportUsage() {
 }
 
 // tokenTotals are the wire's own counts.
-type tokenTotals struct{ prompt, completion, total, read, write, reasoning stream.Count }
+type tokenTotals struct{ prompt, completion, total, read, write, reasoning, heard, spoken stream.Count }
 
 func readTotals(u json.Value) tokenTotals {
 	in, out := u.Get("prompt_tokens_details"), u.Get("completion_tokens_details")
@@ -380,6 +380,7 @@ func readTotals(u json.Value) tokenTotals {
 		read:      firstCount(in.Get("cached_tokens"), u.Get("prompt_cache_hit_tokens"), u.Get("cached_tokens")),
 		write:     firstCount(in.Get("cache_write_tokens"), u.Get("cache_creation_input_tokens")),
 		reasoning: firstCount(out.Get("reasoning_tokens"), u.Get("reasoning_tokens")),
+		heard:     protocol.PositiveCount(in.Get("audio_tokens")), spoken: protocol.PositiveCount(out.Get("audio_tokens")),
 	}
 }
 
@@ -396,7 +397,7 @@ func (t tokenTotals) hasSeparateReasoning() bool {
 // asUsage returns the counts as stream.Usage. prompt_tokens includes the tokens read from the cache and
 // those written to it.
 func (t tokenTotals) asUsage() stream.Usage {
-	n := stream.Usage{Input: t.prompt, CacheRead: t.read, CacheWrite: t.write, Output: t.completion, Reasoning: t.reasoning}
+	n := stream.Usage{Input: t.prompt, CacheRead: t.read, CacheWrite: t.write, Output: t.completion, Reasoning: t.reasoning, InputAudio: t.heard, OutputAudio: t.spoken}
 	if t.hasSeparateReasoning() {
 		n.Output = stream.Tokens(t.completion.N + t.reasoning.N)
 	}

@@ -360,12 +360,34 @@ func (t *turn) reportUsage(r *wireResponse) {
 		Input: protocol.CountOf(u.Get("input_tokens")), Output: protocol.CountOf(u.Get("output_tokens")),
 		CacheRead: protocol.CountOf(in.Get("cached_tokens")), CacheWrite: protocol.CountOf(in.Get("cache_write_tokens")),
 		Reasoning: protocol.CountOf(out.Get("reasoning_tokens")), Tier: r.tier.Text(),
+		InputAudio: protocol.PositiveCount(in.Get("audio_tokens")), OutputAudio: protocol.PositiveCount(out.Get("audio_tokens")),
 	}
 	if total := protocol.CountOf(u.Get("total_tokens")); n.Reasoning.N > 0 && total.N == n.Input.N+n.Output.N+n.Reasoning.N {
 		n.Output.N = total.N - n.Input.N // a provider that counts reasoning separately
 	}
 	n.CostUSD, n.CostReported = u.Get("cost").Float()
+	for _, it := range t.items.all {
+		switch {
+		case it.kind == "web_search_call" && it.isSearch():
+			n.WebSearches = stream.Tokens(n.WebSearches.N + 1)
+		case billedTools[it.kind]:
+			n.Doubt = "the provider's own tools are billed in addition to the tokens"
+		}
+	}
 	t.Usage(n)
+}
+
+// billedTools are the items of the provider's tools that have a price of their own, except web searches.
+var billedTools = map[string]bool{"code_interpreter_call": true, "file_search_call": true, "image_generation_call": true}
+
+// isSearch reports whether the item is a web search, which is billed. Opening a page is not.
+func (it *item) isSearch() bool {
+	if it.call == nil {
+		return false
+	}
+	var kind json.Value
+	_ = json.Read(it.args, json.Field("type", &kind))
+	return !kind.IsPresent() || kind.Is("search")
 }
 
 func (t *turn) reportError(err, message, code json.Value) {

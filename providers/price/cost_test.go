@@ -13,7 +13,8 @@ func usd(n float64) Rate { return Rate{n, true} }
 // sample has every rate, and other rates over 1,000 input tokens.
 var sample = Price{
 	Provider: "openai", ID: "x", AsOf: "2026-08-21",
-	Rates: Rates{Input: usd(4), Output: usd(20), CacheRead: usd(0.5), CacheWrite: usd(5), CacheWriteHour: usd(8)},
+	Rates: Rates{Input: usd(4), Output: usd(20), CacheRead: usd(0.5), CacheWrite: usd(5), CacheWriteHour: usd(8),
+		AudioInput: usd(40), AudioCacheRead: usd(2), AudioOutput: usd(90), WebSearches: usd(7)},
 	Tiers: []Tier{
 		{Over: 1000, Rates: Rates{Input: usd(8), Output: usd(30), CacheRead: usd(1)}},
 		{Over: 5000, Rates: Rates{Input: usd(16)}},
@@ -26,6 +27,16 @@ func tokens(input, read, write, hour, output int64) stream.Usage {
 		Input: stream.Tokens(input), CacheRead: stream.Tokens(read), CacheWrite: stream.Tokens(write),
 		CacheWriteHour: stream.Tokens(hour), Output: stream.Tokens(output),
 	}
+}
+
+func audio(u stream.Usage, in, read, out int64) stream.Usage {
+	u.InputAudio, u.CacheReadAudio, u.OutputAudio = stream.Tokens(in), stream.Tokens(read), stream.Tokens(out)
+	return u
+}
+
+func searched(u stream.Usage, n int64) stream.Usage {
+	u.WebSearches = stream.Tokens(n)
+	return u
 }
 
 func tier(u stream.Usage, name string) stream.Usage {
@@ -73,6 +84,16 @@ func TestCost(t *testing.T) {
 		{"only the input", stream.Usage{Input: stream.Tokens(100)}, sample, 100 * 4, "no output tokens"},
 		{"only the output", stream.Usage{Output: stream.Tokens(10)}, sample, 10 * 20, "no input tokens"},
 
+		{"audio", audio(tokens(100, 40, 0, 0, 30), 50, 20, 10), sample, 30*4 + 20*0.5 + 30*40 + 20*2 + 20*20 + 10*90, ""},
+		{"only audio", audio(tokens(50, 0, 0, 0, 10), 50, 0, 10), sample, 50*40 + 10*90, ""},
+		{"more audio than there is", audio(tokens(50, 0, 0, 0, 10), 90, 0, 70), sample, 50*40 + 10*90, ""},
+		{"audio without a price", audio(tokens(100, 0, 0, 0, 10), 50, 0, 0), bare, 100*4 + 10*20, "audio input"},
+		{"audio, and a cache that may hold some", stream.Usage{Input: stream.Tokens(100), CacheRead: stream.Tokens(10), Output: stream.Tokens(0), InputAudio: stream.Tokens(40)},
+			sample, 50*4 + 10*0.5 + 40*40, "how many of the cached tokens"},
+		{"searches", searched(tokens(100, 0, 0, 0, 10), 3), sample, 100*4 + 10*20 + 3*7000, ""},
+		{"searches cost the same in flex", tier(searched(tokens(100, 0, 0, 0, 10), 3), "flex"), sample, (100*4+10*20)*0.5 + 3*7000, ""},
+		{"searches without a price", searched(tokens(100, 0, 0, 0, 10), 3), bare, 100*4 + 10*20, "web searches is unknown"},
+
 		{"flex", tier(tokens(100, 0, 0, 0, 10), "flex"), sample, (100*4 + 10*20) * 0.5, ""},
 		{"priority", tier(tokens(100, 0, 0, 0, 10), "priority"), sample, (100*4 + 10*20) * 2, ""},
 		{"batch", tier(tokens(100, 0, 0, 0, 10), "batch"), anthropic, (100*4 + 10*20) * 0.5, ""},
@@ -98,6 +119,30 @@ func TestCost(t *testing.T) {
 	}
 	if f := Cost(tokens(100, 0, 0, 0, 10), Price{Free: true}); f != (Figure{Source: Free}) || f.String() != "free" {
 		t.Errorf("free: %+v", f)
+	}
+}
+
+// TestAge: a price of more than 60 days is approximate on the day of the turn, or today if that is unknown.
+func TestAge(t *testing.T) {
+	rows, err := Parse([]byte(`[{"provider":"openai","id":"m","input":1,"output":1,"as_of":"2026-03-01"}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		date, today string
+		old         bool
+	}{
+		{"Thu, 30 Apr 2026 23:59:59 GMT", "", false}, {"Fri, 01 May 2026 00:00:01 GMT", "", true}, {"Fri, 02 Jan 2026 00:00:00 GMT", "2027-01-01", false},
+		{"", "2026-04-30", false}, {"", "2026-05-01", true}, {"", "", false}, {"no day", "2026-05-01", true},
+	} {
+		table := new(Table)
+		table.Today = test.today
+		table = table.With(rows)
+		turn := &stream.Turn{Protocol: "openai-chat", Model: "m", Usage: stream.Usage{Input: stream.Tokens(10), Output: stream.Tokens(1)}}
+		f := table.Turn(turn, stream.Head{Header: map[string][]string{"Date": {test.date}}})
+		if strings.Contains(f.Why, "this price is of 2026-03-01") != test.old {
+			t.Errorf("%q, today %q: %+v", test.date, test.today, f)
+		}
 	}
 }
 

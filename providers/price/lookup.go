@@ -10,26 +10,27 @@ import (
 // vendors are the makers of the wire protocols, which also sell models over them.
 var vendors = map[string]string{
 	"anthropic": "anthropic", "openai-chat": "openai", "openai-responses": "openai", "gemini": "google", "gemini-interactions": "google",
-	"aistudio": "google", "cohere": "cohere", "bedrock": "amazon-bedrock",
+	"aistudio": "google", "cohere": "cohere", "bedrock": "amazon-bedrock", "claude-code": "anthropic", "codex-exec": "openai",
 }
 
 // resellers run models of other makers.
 var resellers = map[string]bool{
-	"amazon-bedrock": true, "avian": true, "azure": true, "cerebras": true, "doubleword": true, "fireworks": true, "groq": true,
-	"novita": true, "openrouter": true, "ovhcloud": true, "togetherai": true, "vertex": true,
+	"amazon-bedrock": true, "avian": true, "azure": true, "baseten": true, "cerebras": true, "cloudflare-ai-gateway": true,
+	"cloudflare-workers-ai": true, "cursor": true, "doubleword": true, "fireworks": true, "github-copilot": true, "groq": true,
+	"huggingface": true, "modal": true, "novita": true, "nvidia": true, "opencode": true, "openrouter": true, "ovhcloud": true,
+	"quicksilverpro": true, "radius": true, "togetherai": true, "vercel-ai-gateway": true, "vertex": true,
 }
 
-// isReseller reports whether a seller runs models of other makers. A router has a name for each of its
+// IsReseller reports whether a seller runs models of other makers. A router has a name for each of its
 // sellers: huggingface/novita.
-func isReseller(provider string) bool {
+func IsReseller(provider string) bool {
 	return resellers[provider] || strings.HasPrefix(provider, huggingface+"/")
 }
 
 // huggingface passes requests on to other sellers, which the model's name contains: org/model:novita.
 const huggingface = "huggingface"
 
-// passThrough are sellers that charge the maker's price for models that only their maker runs. vertex
-// has no rows of its own.
+// passThrough are sellers that charge the maker's price for models that only their maker runs.
 var passThrough = map[string]bool{"amazon-bedrock": true, "openrouter": true, "azure": true, "vertex": true}
 
 // A sellerPattern maps a host to its seller. It matches the host and the names under it. A pattern that
@@ -71,7 +72,19 @@ var sellerPatterns = []sellerPattern{
 	{"oai.endpoints.kepler.ai.cloud.ovh.net", "ovhcloud"},
 	{"router.huggingface.co", huggingface},
 	{"ollama.com", "ollama.com"},
-	{"githubcopilot.com", subscription},
+	{"ai-gateway.vercel.sh", "vercel-ai-gateway"},
+	{"api.ant-ling.com", "ant-ling"},
+	{"api.arcee.ai", "arcee"},
+	{"api.cloudflare.com", "cloudflare-workers-ai"},
+	{"api.meta.ai", "meta"},
+	{"api.moonshot.cn", "moonshotai-cn"},
+	{"api.quicksilverpro.io", "quicksilverpro"},
+	{"api.xiaomimimo.com", "xiaomi"},
+	{"gateway.ai.cloudflare.com", "cloudflare-ai-gateway"},
+	{"inference.baseten.co", "baseten"},
+	{"opencode.ai", "opencode"},
+	{"radius.pi.dev", "radius"},
+	{"githubcopilot.com", "github-copilot"},
 	{"chatgpt.com", subscription},
 }
 
@@ -127,12 +140,39 @@ func (t *Table) Lookup(dialect, host, model string) Price {
 	if known {
 		return p
 	}
-	if p = t.findWithPreview(q); t.cached == nil || len(t.cached) >= maxAsked {
+	p = t.findWithPreview(q)
+	p.addDoubt(p.regionalDoubt(host))
+	if t.cached == nil || len(t.cached) >= maxAsked {
 		t.cached = map[lookupKey]Price{}
 	}
 	t.cached[q] = p
 	return p
 }
+
+// regionalDoubt returns why the price at a host may be higher than in the table, or "". OpenAI, Google and
+// Amazon have endpoints for regions, at other prices. At Azure, the deployment decides.
+func (p Price) regionalDoubt(host string) string {
+	host = (&url.URL{Host: strings.ToLower(host)}).Hostname()
+	seller := sellerAt(host)
+	region, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(host, "bedrock-runtime-fips."), "bedrock-runtime."), ".")
+	switch {
+	case p.Why != "" || p.Free:
+	case seller == "openai" && host != "api.openai.com",
+		seller == "vertex" && strings.HasSuffix(host, "-aiplatform.googleapis.com"),
+		seller == "amazon-bedrock" && !slices.Contains(usualRegions, region) && !hasRegion(p.ID):
+		return "the price may be higher in this region"
+	case seller == "azure":
+		return "the price may be higher if the deployment is bound to a region"
+	}
+	return ""
+}
+
+// usualRegions are the regions of Amazon whose prices the table has.
+var usualRegions = []string{"us-east-1", "us-east-2", "us-west-2"}
+
+// hasRegion reports whether a row of Bedrock is of an inference profile, whose price holds in all its
+// regions.
+func hasRegion(id string) bool { return withoutRegion(id) != id || strings.HasPrefix(id, "regional.") }
 
 func (t *Table) findWithPreview(q lookupKey) Price {
 	p := t.findPrice(q.protocol, q.host, q.model)
@@ -236,7 +276,7 @@ func (t *Table) byModel(vendor string, names []string, model string, local bool)
 	}
 	p, sellers := t.uniqueRow(names)
 	if len(sellers) == 1 && !local {
-		if !isReseller(p.Provider) {
+		if !IsReseller(p.Provider) {
 			return p
 		}
 		if own, ok := t.makersPrice(model); ok {
@@ -263,7 +303,7 @@ func (t *Table) byModel(vendor string, names []string, model string, local bool)
 
 // makersRow returns the price of the only seller in a list that doesn't run models of other makers.
 func (t *Table) makersRow(sellers, names []string) (p Price, ok bool) {
-	makers := slices.DeleteFunc(slices.Clone(sellers), isReseller)
+	makers := slices.DeleteFunc(slices.Clone(sellers), IsReseller)
 	if makers = slices.Compact(makers); len(makers) != 1 {
 		return p, false
 	}

@@ -131,7 +131,11 @@ func (r *reader) readValue() (raw json.RawMessage) {
 	return raw
 }
 
-const rowFields = "provider, id, input, output, cache_read, cache_write, cache_write_hour, tiers, since, names, disputed, doubt, as_of"
+const rateFields = "input, output, cache_read, cache_write, cache_write_hour, audio_input, audio_cache_read, audio_output, web_searches"
+
+const rightDoubt = "say why the price may differ, in words"
+
+const rowFields = "provider, id, " + rateFields + ", tiers, since, names, disputed, doubt, as_of"
 
 // readRow reads one price.
 func (r *reader) readRow() (p Price, line int, err error) {
@@ -147,7 +151,7 @@ func (r *reader) readRow() (p Price, line int, err error) {
 		case "disputed":
 			return setDisputed(&p.Doubt, name, r.readValue(), line)
 		case "doubt":
-			return setText(&p.Doubt, name, r.readValue(), line, "say why the price may differ, in words")
+			return setText(&p.Doubt, name, r.readValue(), line, rightDoubt)
 		case "tiers":
 			return r.readTiers(&p.Tiers, name, line)
 		case "since":
@@ -179,11 +183,9 @@ func (r *reader) readRow() (p Price, line int, err error) {
 
 // setRate sets the price with that field name.
 func (r *Rates) setRate(name string, value json.RawMessage, line int, fields string) error {
-	to := map[string]*Rate{
-		"input": &r.Input, "output": &r.Output, "cache_read": &r.CacheRead,
-		"cache_write": &r.CacheWrite, "cache_write_hour": &r.CacheWriteHour,
-	}[name]
-	if to == nil {
+	all := r.fields()
+	i := slices.IndexFunc(all, func(f rateField) bool { return f.name == name })
+	if i < 0 {
 		return &ParseError{line, name, "unknown field", "use " + fields}
 	}
 	if string(value) == "null" {
@@ -193,7 +195,7 @@ func (r *Rates) setRate(name string, value json.RawMessage, line int, fields str
 	if err := json.Unmarshal(value, &usd); err != nil || usd < 0 || math.IsInf(usd, 0) {
 		return &ParseError{line, name, shortValue(value) + " is not a price", "use US dollars per million tokens, 0 or more, e.g. 2.5; null if unknown"}
 	}
-	*to = Rate{usd, true}
+	*all[i].rate = Rate{usd, true}
 	return nil
 }
 
@@ -240,7 +242,7 @@ func shortValue(value json.RawMessage) string {
 }
 
 const (
-	tierFields = "over, service, input, output, cache_read, cache_write, cache_write_hour"
+	tierFields = "over, service, doubt, " + rateFields
 	rightTier  = `list the prices above a number of input tokens, or for a service tier: [{"over":200000,"input":5},{"service":"fast","input":30}]`
 )
 
@@ -259,6 +261,8 @@ func (r *reader) readTiers(to *[]Tier, field string, line int) error {
 				err := setText(&t.Service, name, r.readValue(), line, `use a service tier, e.g. "fast"`)
 				t.Service = strings.ToLower(t.Service)
 				return err
+			case "doubt":
+				return setText(&t.Doubt, name, r.readValue(), line, rightDoubt)
 			}
 			return t.Rates.setRate(name, r.readValue(), line, tierFields)
 		})
@@ -277,7 +281,7 @@ func (r *reader) readTiers(to *[]Tier, field string, line int) error {
 }
 
 const (
-	sinceFields = "day, input, output, cache_read, cache_write, cache_write_hour, tiers"
+	sinceFields = "day, " + rateFields + ", tiers"
 	rightSince  = `list all prices from each day on, the earliest day first: [{"day":"2026-09-01","input":3,"output":15}]`
 )
 
@@ -414,12 +418,13 @@ func (f *listReader) perMillion(to *Rate, field string, value json.RawMessage, t
 var sellerNames = map[string]string{
 	"aws": "amazon-bedrock", "bedrock": "amazon-bedrock", "bedrock_converse": "amazon-bedrock",
 	"x-ai": "xai", "together": "togetherai", "together_ai": "togetherai", "cohere_chat": "cohere", "gemini": "google",
-	"google-vertex": "vertex", "google-vertex-anthropic": "vertex", "azure_ai": "azure", "text-completion-openai": "openai",
+	"cloudflare": "cloudflare-workers-ai", "google-vertex": "vertex", "google-vertex-anthropic": "vertex", "azure_ai": "azure", "text-completion-openai": "openai",
 	"fireworks-ai": "fireworks", "fireworks_ai": "fireworks", "novita-ai": "novita", "ollama-cloud": "ollama.com",
-	"moonshot": "moonshotai", "dashscope": "alibaba", "github-copilot": subscription, "github_copilot": subscription, "chatgpt": subscription,
+	"moonshot": "moonshotai", "dashscope": "alibaba", "github_copilot": "github-copilot", "chatgpt": subscription,
 }
 
-func sellerCalled(name string) string {
+// SellerNamed returns our name of a seller in another list.
+func SellerNamed(name string) string {
 	if behind, ok := strings.CutPrefix(name, huggingface+"_"); ok {
 		return huggingface + "/" + behind
 	}

@@ -45,7 +45,7 @@ func (f *listReader) readGenAI() ([]Price, error) {
 		f.enterModel(provider.ID, true)
 		for _, m := range provider.Models {
 			f.enterModel(m.ID, true)
-			p := Price{Provider: sellerCalled(provider.ID), ID: m.ID}
+			p := Price{Provider: SellerNamed(provider.ID), ID: m.ID}
 			m.Match.addNames(&p)
 			if err := f.genAIPrices(&p, m.Prices); err != nil {
 				return nil, err
@@ -72,6 +72,9 @@ func (m genAIMatch) addNames(p *Price) {
 func (f *listReader) genAIPrices(p *Price, raw json.RawMessage) error {
 	var one map[string]json.RawMessage
 	if json.Unmarshal(raw, &one) == nil {
+		if slices.ContainsFunc(genAIExtras, func(name string) bool { return one[name] != nil }) {
+			p.addDoubt("requests, reasoning, citations or images have a price of their own")
+		}
 		return f.genAIRates(&p.Rates, &p.Tiers, one)
 	}
 	var list []genAIPrice
@@ -99,8 +102,7 @@ func (f *listReader) genAIPrices(p *Price, raw json.RawMessage) error {
 
 // genAIRates reads prices. Each is a number, or a base price with tiers above so many tokens.
 func (f *listReader) genAIRates(r *Rates, tiers *[]Tier, prices map[string]json.RawMessage) error {
-	rate := func(r *Rates) []*Rate { return []*Rate{&r.Input, &r.Output, &r.CacheRead, &r.CacheWrite} }
-	for n, name := range []string{"input_mtok", "output_mtok", "cache_read_mtok", "cache_write_mtok"} {
+	for n, name := range genAIFields {
 		var tiered struct {
 			Base  json.RawMessage
 			Tiers []struct {
@@ -112,17 +114,26 @@ func (f *listReader) genAIRates(r *Rates, tiers *[]Tier, prices map[string]json.
 		if json.Unmarshal(value, &tiered) == nil && tiered.Base != nil {
 			value = tiered.Base
 		}
-		if err := f.perMillion(rate(r)[n], name, value, 1e6); err != nil {
+		if err := f.perMillion(r.fields()[n].rate, name, value, 1e6); err != nil {
 			return err
 		}
 		for _, t := range tiered.Tiers {
-			if err := f.perMillion(rate(&tierOver(tiers, t.Start, "").Rates)[n], name, t.Price, 1e6); err != nil {
+			if err := f.perMillion(tierOver(tiers, t.Start, "").fields()[n].rate, name, t.Price, 1e6); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
 }
+
+// genAIFields are the names of the rates in genai-prices, in the order of Rates.fields.
+var genAIFields = [...]string{
+	"input_mtok", "output_mtok", "cache_read_mtok", "cache_write_mtok", "cache_write_1h_mtok",
+	"input_audio_mtok", "cache_audio_read_mtok", "output_audio_mtok", "web_searches_kcount",
+}
+
+// genAIExtras are prices that toolscope can't apply, because no count of them is read.
+var genAIExtras = []string{"requests_kcount", "output_reasoning_mtok", "output_citation_mtok", "output_image_mtok", "output_video_mtok"}
 
 // liteLLMFields are the prices of LiteLLM's model_prices_and_context_window.json, in dollars per token.
 // A suffix selects the requests: "_above_200k_tokens", "_flex", "_priority", "_batches".
@@ -152,7 +163,7 @@ func (f *listReader) readLiteLLM(all map[string]json.RawMessage) ([]Price, error
 		if json.Unmarshal(model["litellm_provider"], &seller) != nil || name == "sample_spec" {
 			continue
 		}
-		p := Price{Provider: sellerCalled(seller), ID: liteLLMName(name, seller)}
+		p := Price{Provider: SellerNamed(seller), ID: liteLLMName(name, seller)}
 		for _, field := range slices.Sorted(maps.Keys(model)) {
 			if err := f.liteLLMPrice(&p, field, model[field]); err != nil {
 				return nil, err
@@ -169,7 +180,7 @@ func (f *listReader) readLiteLLM(all map[string]json.RawMessage) ([]Price, error
 // "bedrock/us-east-1/x".
 func liteLLMName(name, seller string) string {
 	first, rest, ok := strings.Cut(name, "/")
-	if !ok || first != seller && sellerCalled(first) != sellerCalled(seller) {
+	if !ok || first != seller && SellerNamed(first) != SellerNamed(seller) {
 		return name
 	}
 	if region, model, ok := strings.Cut(rest, "/"); ok && (strings.HasPrefix(seller, "azure") || strings.HasPrefix(seller, "bedrock")) {
@@ -238,7 +249,7 @@ func (f *listReader) readModelsDev(all map[string]json.RawMessage) ([]Price, err
 		for _, id := range slices.Sorted(maps.Keys(provider.Models)) {
 			f.at = from
 			f.enterModel(id, true)
-			p := Price{Provider: sellerCalled(seller), ID: id}
+			p := Price{Provider: SellerNamed(seller), ID: id}
 			if err := f.modelsDevCost(&p, provider.Models[id].Cost); err != nil {
 				return nil, err
 			}

@@ -1,6 +1,7 @@
 package price
 
 import (
+	"bytes"
 	_ "embed"
 	"encoding/json"
 	"slices"
@@ -10,15 +11,35 @@ import (
 
 // Table is a list of prices to look up. It is read at the first lookup, because many runs need none.
 type Table struct {
-	list     func() []Price // its rows; of two rows for a seller and model, the last counts
+	Today string // the day on which a turn of unknown date counts as made; "" if its price can't be too old
+
+	list     func() []tableRow // its rows; of two rows for a seller and model, the last counts
 	once     sync.Once
-	rows     map[rowKey]Price
+	rows     map[rowKey]*tableRow
 	ids      map[string][]rowKey     // the rows of that id, over all providers
 	prefixes map[string][]namePrefix // patterns of each provider's rows
 	hosts    map[string]bool         // providers that are hosts
 
 	asking sync.Mutex
 	cached map[lookupKey]Price // recent lookups: a session uses few models
+}
+
+// tableRow is a row of a table. The price of an embedded row is read when it is needed.
+type tableRow struct {
+	Price
+	line []byte // the unread row, nil after reading
+}
+
+// read returns the price.
+func (r *tableRow) read() Price {
+	if r.line != nil {
+		p, err := parseEmbedded(r.line)
+		if err != nil {
+			panic(err) // impossible: a test reads it
+		}
+		r.Price, r.line = p, nil
+	}
+	return r.Price
 }
 
 // lookupKey is the input of a lookup.
@@ -31,15 +52,7 @@ const maxAsked = 1 << 8
 type rowKey struct{ provider, id string }
 
 // Embedded returns the table that is built into the program.
-func Embedded() *Table {
-	return &Table{list: func() []Price {
-		rows, err := embeddedPrices()
-		if err != nil {
-			panic(err) // impossible: a test reads it
-		}
-		return rows
-	}}
-}
+func Embedded() *Table { return &Table{list: embeddedRows} }
 
 // namePrefix is a pattern of names, without its asterisks.
 type namePrefix struct {
@@ -50,26 +63,29 @@ type namePrefix struct {
 
 // With returns t with these rows added. A row replaces that of the same seller and model.
 func (t *Table) With(rows []Price) *Table {
-	return &Table{list: func() []Price {
-		if t.list == nil {
-			return rows
+	return &Table{Today: t.Today, list: func() (list []tableRow) {
+		if t.list != nil {
+			list = t.list()
 		}
-		return slices.Concat(t.list(), rows)
+		for _, p := range rows {
+			list = append(list, tableRow{Price: p})
+		}
+		return list
 	}}
 }
 
 // buildIndex builds the maps for lookups, once.
 func (t *Table) buildIndex() {
-	t.rows, t.ids, t.hosts, t.prefixes = map[rowKey]Price{}, map[string][]rowKey{}, map[string]bool{}, map[string][]namePrefix{}
+	t.rows, t.ids, t.hosts, t.prefixes = map[rowKey]*tableRow{}, map[string][]rowKey{}, map[string]bool{}, map[string][]namePrefix{}
 	if t.list == nil {
 		return
 	}
 	list := t.list()
-	for _, p := range list {
-		t.rows[p.key()] = p
+	for i := range list {
+		t.rows[list[i].key()] = &list[i]
 	}
-	for _, p := range list {
-		t.addAliases(p)
+	for i := range list {
+		t.addAliases(list[i].Price)
 	}
 	for k := range t.rows {
 		t.ids[k.id] = append(t.ids[k.id], k)
@@ -99,8 +115,8 @@ func (t *Table) addAliases(p Price) {
 // Longer names come first: a Bedrock region may have a price of its own.
 func (t *Table) findRow(provider string, names []string) (Price, bool) {
 	for _, id := range names {
-		if p, ok := t.rows[rowKey{provider, id}]; ok {
-			return p, true
+		if r, ok := t.rows[rowKey{provider, id}]; ok {
+			return r.read(), true
 		}
 		best := namePrefix{}
 		for _, b := range t.prefixes[provider] {
@@ -108,8 +124,8 @@ func (t *Table) findRow(provider string, names []string) (Price, bool) {
 				best = b
 			}
 		}
-		if p, ok := t.rows[best.row]; ok {
-			return p, true
+		if r, ok := t.rows[best.row]; ok {
+			return r.read(), true
 		}
 	}
 	return Price{}, false
@@ -135,12 +151,12 @@ func (t *Table) uniqueRow(names []string) (p Price, sellers []string) {
 		for _, k := range keys {
 			sellers = append(sellers, k.provider)
 		}
-		if len(keys) == 1 && isReseller(keys[0].provider) {
+		if len(keys) == 1 && IsReseller(keys[0].provider) {
 			sellers = append(sellers, t.sellersOf(id)...)
 		}
 		slices.Sort(sellers)
 		sellers = slices.Compact(sellers)
-		return t.rows[keys[0]], sellers
+		return t.rows[keys[0]].read(), sellers
 	}
 	return Price{}, nil
 }
@@ -154,6 +170,14 @@ func (t *Table) sellersOf(id string) (sellers []string) {
 		}
 	}
 	return sellers
+}
+
+// At returns the price of a model at a seller.
+func (t *Table) At(seller, model string) (Price, bool) {
+	t.once.Do(t.buildIndex)
+	t.asking.Lock()
+	defer t.asking.Unlock()
+	return t.findRow(strings.ToLower(seller), namesFor(model))
 }
 
 // Models returns the sorted ids of the models of the seller at an address.
@@ -172,8 +196,29 @@ func (t *Table) Models(address string) (ids []string) {
 //go:embed prices.json
 var embedded []byte
 
-// The embedded table is read without checks, because a test checks it. Most runs need few prices and
-// should not wait for the others.
+// The embedded table is read without checks, because a test checks it. Each of its lines is a row that
+// begins with provider and id.
+
+// embeddedRows returns the rows of the embedded table with their names. Their prices are not read yet.
+func embeddedRows() (list []tableRow) {
+	list = make([]tableRow, 0, bytes.Count(embedded, []byte{'\n'}))
+	for line := range bytes.Lines(embedded) {
+		line = bytes.TrimRight(line, ",\n")
+		rest, ok := bytes.CutPrefix(line, []byte(`{"provider":"`))
+		if !ok {
+			continue
+		}
+		provider, rest, _ := bytes.Cut(rest, []byte(`","id":"`))
+		id, rest, _ := bytes.Cut(rest, []byte{'"'})
+		r := tableRow{Price{Provider: string(provider), ID: string(id)}, line}
+		if _, names, ok := bytes.Cut(rest, []byte(`"names":["`)); ok {
+			names, _, _ = bytes.Cut(names, []byte(`"]`))
+			r.Names = strings.Split(string(names), `","`)
+		}
+		list = append(list, r)
+	}
+	return list
+}
 
 // embeddedRow is a row in the form that Parse reads.
 type embeddedRow struct {
@@ -191,17 +236,21 @@ type embeddedRow struct {
 }
 
 type embeddedTier struct {
-	Over    int64
-	Service string
+	Over int64
 	embeddedRates
+	Doubt string
 }
 
 type embeddedRates struct {
-	Input      jsonRate
-	Output     jsonRate
-	CacheRead  jsonRate `json:"cache_read"`
-	CacheWrite jsonRate `json:"cache_write"`
-	Hour       jsonRate `json:"cache_write_hour"`
+	Input       jsonRate
+	Output      jsonRate
+	CacheRead   jsonRate `json:"cache_read"`
+	CacheWrite  jsonRate `json:"cache_write"`
+	Hour        jsonRate `json:"cache_write_hour"`
+	AudioInput  jsonRate `json:"audio_input"`
+	AudioCached jsonRate `json:"audio_cache_read"`
+	AudioOutput jsonRate `json:"audio_output"`
+	Searches    jsonRate `json:"web_searches"`
 }
 
 // jsonRate is a rate that is known if the text contains it.
@@ -214,26 +263,25 @@ func (k *jsonRate) UnmarshalJSON(text []byte) error {
 }
 
 func (r embeddedRates) asRates() Rates {
-	return Rates{Rate(r.Input), Rate(r.Output), Rate(r.CacheRead), Rate(r.CacheWrite), Rate(r.Hour)}
+	return Rates{
+		Rate(r.Input), Rate(r.Output), Rate(r.CacheRead), Rate(r.CacheWrite), Rate(r.Hour),
+		Rate(r.AudioInput), Rate(r.AudioCached), Rate(r.AudioOutput), Rate(r.Searches),
+	}
 }
 
-func embeddedPrices() (list []Price, err error) {
-	var rows []embeddedRow
-	err = json.Unmarshal(embedded, &rows)
-	list = make([]Price, 0, len(rows))
-	for _, r := range rows {
-		p := Price{Provider: r.Provider, ID: r.ID, Rates: r.asRates(), Tiers: tiersOf(r.Tiers), Names: r.Names, AsOf: r.AsOf, Doubt: r.Doubt}
-		for _, s := range r.Since {
-			p.Since = append(p.Since, Change{s.Day, s.asRates(), tiersOf(s.Tiers)})
-		}
-		list = append(list, p)
+func parseEmbedded(line []byte) (p Price, err error) {
+	var r embeddedRow
+	err = json.Unmarshal(line, &r)
+	p = Price{Provider: r.Provider, ID: r.ID, Rates: r.asRates(), Tiers: tiersOf(r.Tiers), Names: r.Names, AsOf: r.AsOf, Doubt: r.Doubt}
+	for _, s := range r.Since {
+		p.Since = append(p.Since, Change{s.Day, s.asRates(), tiersOf(s.Tiers)})
 	}
-	return list, err
+	return p, err
 }
 
 func tiersOf(list []embeddedTier) (tiers []Tier) {
 	for _, t := range list {
-		tiers = append(tiers, Tier{t.Over, t.Service, t.asRates()})
+		tiers = append(tiers, Tier{Over: t.Over, Rates: t.asRates(), Doubt: t.Doubt})
 	}
 	return tiers
 }

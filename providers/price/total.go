@@ -49,6 +49,15 @@ func (t Sum) String() string {
 	return s
 }
 
+// Dated returns the sum in words, with the oldest date of its prices.
+func (t Sum) Dated() string {
+	s := t.String()
+	if s != "" && t.AsOf != "" {
+		s += ", prices of " + t.AsOf
+	}
+	return s
+}
+
 // USD formats an amount: with cents from ten dollars up, with four decimals below that, and with four
 // significant digits below a cent.
 func USD(amount float64) string {

@@ -229,5 +229,13 @@ func CountOf(v json.Value) stream.Count {
 	return stream.Count{N: n, Reported: ok}
 }
 
+// PositiveCount returns a count that is above zero. Some providers always send a count of 0.
+func PositiveCount(v json.Value) (n stream.Count) {
+	if c := CountOf(v); c.N > 0 {
+		n = c
+	}
+	return n
+}
+
 // Clip returns at most the first 200 bytes of a value, for quoting in a message.
 func Clip(v json.Value) string { return stream.Clip(v, 0, 200) }

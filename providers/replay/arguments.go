@@ -19,6 +19,9 @@ func (c *previewBuilder) sentArgs(p *protocol.Part, f *argsFacts, sent *Sent) []
 		f = factsOf(json.ReplaceNonUTF8(f.raw), f.freeform)
 		c.cleaned = f
 	}
+	if c.Policy.way != nil && !c.nameCall(p, sent) {
+		return nil
+	}
 	own := c.isNative(p)
 	switch {
 	case f.freeform && (p.ToolKind == "custom" && c.To.Freeform || p.ToolKind != "custom" && c.same):

@@ -129,7 +129,10 @@ func (c *previewBuilder) fitID(p *protocol.Part, sent *Sent) {
 		return // the provider made both by its own rules
 	}
 	old := p.ID
-	made, losses := c.ids.assignID(c.call, p)
+	made, losses := c.ids.assignID(c.call, p, c.named)
+	if c.ids.client && c.named.item != "" && (c.same || c.ids.sends != nil && c.To.Protocol == responses) {
+		p.Item = c.named.item
+	}
 	for _, l := range losses {
 		c.addLoss(l)
 		if l.Kind != IDCollision {
@@ -226,6 +229,10 @@ func (c *previewBuilder) fillTemplate(p *protocol.Part) json.Value {
 	if shape == "" {
 		shape = c.Policy.shapes.templateFor(from, c.To.Protocol)
 	}
+	empty := p.ID == "" && c.ids.client && !c.ids.none && from != gemini
+	if shape == "" && empty {
+		shape = usualShapes[c.To.Protocol]
+	}
 	if shape == "" || p.RunByProvider || p.ToolKind != "function" {
 		return nil
 	}
@@ -236,7 +243,7 @@ func (c *previewBuilder) fillTemplate(p *protocol.Part) json.Value {
 	for _, member := range [...]struct{ name, word, value string }{
 		{"id", "ID", p.ID}, {"id", "ITEM", p.Item}, {"args", "ARGS", args}, {"call_id", "ID", p.ID},
 	} {
-		if member.value == "" {
+		if member.value == "" && !(empty && member.word == "ID") {
 			shape = strings.Replace(shape, `"`+member.name+`":`+member.word+`,`, "", 1)
 		}
 	}
@@ -260,7 +267,7 @@ const (
 	nameFirst      = `{"type":"function_call","name":NAME,"call_id":ID,"arguments":ARGS}`
 	plainResponses = `{"type":"function_call","call_id":ID,"name":NAME,"arguments":ARGS}`
 	argsFirst      = `{"functionCall":{"args":ARGS,"name":NAME},"thoughtSignature":SIGNATURE}`
-	argsFirstID    = `{"functionCall":{"id":ID,"args":ARGS,"name":NAME},"thoughtSignature":SIGNATURE}`
+	argsFirstID    = `{"functionCall":{"args":ARGS,"id":ID,"name":NAME},"thoughtSignature":SIGNATURE}`
 	signed         = `{"functionCall":{"id":ID,"args":ARGS,"name":NAME},"thoughtSignature":PROOF}`
 	noID           = `{"functionCall":{"name":NAME,"args":ARGS},"thoughtSignature":SIGNATURE}`
 	chatAsItCame   = `{"index":INDEX,"id":ID,"type":"function","function":{"name":NAME,"arguments":ARGS}}`
@@ -270,6 +277,10 @@ const (
 
 // Templates of clients.
 var (
+	usualShapes = callTemplates{ // for an empty id, which is otherwise left out
+		chat: `{"id":ID,"type":"function","function":{"name":NAME,"arguments":ARGS}}`, responses: `{"type":"function_call","id":ITEM,"call_id":ID,"name":NAME,"arguments":ARGS}`, gemini: withID,
+		ollama: `{"id":ID,"function":{"name":NAME,"arguments":ARGS}}`,
+	}
 	codexShapes     = callTemplates{responses: `{"type":"function_call","status":"completed","id":ITEM,"name":NAME,"arguments":ARGS,"call_id":ID}`}
 	aiSDKShapes     = callTemplates{responses: plainResponses, gemini: withID}
 	langChainShapes = callTemplates{

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"iter"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -22,6 +23,9 @@ type receivedCall struct {
 	name  string
 	args  string // the text of the arguments; if the protocol carries a value, its JSON
 	value bool   // the protocol carries a value instead of text in deltas
+
+	id    string
+	mates []receivedCall // all calls of the message, with this one
 }
 
 // clientCall is a call as a client sends it.
@@ -44,11 +48,9 @@ var leftOut = clientCall{leftOut: true}
 // byClient returns the arguments that the policy's client sends. The outcome comes from comparing them with
 // the original arguments.
 func (c *previewBuilder) byClient(p *protocol.Part, f *argsFacts, sent *Sent) []byte {
-	from := ""
-	if c.src.From != nil {
-		from = c.src.From.Protocol
-	}
-	s := c.Policy.way(receivedCall{from, p.Name, string(f.raw), from == gemini || from == ollama}, c.To.Protocol)
+	r := c.receiveCall(p, f)
+	r.mates = c.mates
+	s := c.Policy.way(r, c.To.Protocol)
 	c.shape = s.shape
 	switch {
 	case s.unknown:
@@ -62,11 +64,31 @@ func (c *previewBuilder) byClient(p *protocol.Part, f *argsFacts, sent *Sent) []
 		sent.noteRefusal("", sent.ID, sent.Name, c.Policy.Client.Title+" sends no request: "+s.throws)
 		return nil
 	}
-	if c.setOutcome(p, f, sent, s.args); s.name != "" && s.name != p.Name {
+	if s.name == "" {
+		s.name = c.named.name
+	}
+	if c.setOutcome(p, f, sent, s.args); s.name != p.Name {
 		c.addLoss(NameRewritten.newLoss("the call of %s is sent under the name %s", quoteShort(p.Name), quoteShort(s.name)))
 		p.Name, sent.Outcome = s.name, Renamed
 	}
 	return s.args
+}
+
+// receiveCall returns a call as the client receives it.
+func (c *previewBuilder) receiveCall(p *protocol.Part, f *argsFacts) receivedCall {
+	from := c.ids.from
+	return receivedCall{from: from, name: p.Name, args: string(f.raw), value: from == gemini || from == ollama, id: p.ID}
+}
+
+// receiveAll returns the calls of a message as the client receives them; number is that of the calls before.
+func (c *previewBuilder) receiveAll(m *protocol.Message, number int) (all []receivedCall) {
+	for i := range m.Parts {
+		if p := &m.Parts[i]; p.Kind == protocol.CallPart {
+			all = append(all, c.receiveCall(p, c.src.facts[number]))
+			number++
+		}
+	}
+	return all
 }
 
 // setOutcome sets the outcome of a call whose arguments a client sends as args, and adds the losses.
@@ -260,29 +282,22 @@ func (w aiSDK) writeInput(v js.Value, to string) []byte {
 }
 
 // piRule is the rule of pi's model library.
-func piRule(r receivedCall, to string) clientCall {
-	v := js.Value{}
+func piRule(r receivedCall, _ string) clientCall {
 	if r.value {
-		if v = r.parseArgs(); v.Kind <= js.Null {
-			v = js.EmptyObject()
+		if v := r.parseArgs(); v.Kind > js.Null {
+			return callWith(v.JSON())
 		}
-	} else {
-		v = js.ParseStreaming(r.args)
+	} else if v, ok := js.ParseRepaired(r.args); ok && v.IsPlain() {
+		return callWith(v.JSON())
 	}
-	if v.Kind == js.Null && (to == messages || to == gemini) {
-		v = js.EmptyObject()
-	}
-	return callWith(v.JSON())
+	return callWith([]byte("{}"))
 }
 
 // langChainJSRule is the rule of LangChain JS for streamed calls.
 func langChainJSRule(r receivedCall, to string) clientCall {
-	text := js.Trim(r.args)
-	if text == "" {
-		text = "{}"
-	}
-	v, ok := js.LangChain(text)
-	valid := ok && v.IsPlain()
+	v, valid := r.langChainInput()
+	ok := valid
+	among := slices.ContainsFunc(r.mates, func(mate receivedCall) bool { _, valid := mate.langChainInput(); return valid })
 	switch {
 	case r.from == gemini && strings.ContainsAny(r.args, lineEnds):
 		return clientCall{throws: "its reader of Gemini's stream ends lines at U+2028"}
@@ -292,13 +307,13 @@ func langChainJSRule(r receivedCall, to string) clientCall {
 		return clientCall{throws: "it doesn't know input_json_delta"}
 	case to == ollama && (r.from == responses || r.from == gemini):
 		return leftOut // if the content of a message is a list, only its tool_use is read
-	case r.from == messages && to == ollama && !valid:
+	case r.from == messages && to == ollama && !valid && !among:
 		return clientCall{throws: "it has a tool_use but no call for it"}
 	case r.from == messages && to == messages && !valid:
 		if v, ok = js.Parse(r.args); !ok {
 			v = js.EmptyObject()
 		}
-	case r.from == chat && (to == r.from || to == responses) && !valid:
+	case r.from == chat && (to == r.from || to == responses) && !valid && !among:
 		raw := callWith([]byte(r.args)) // the message keeps the text of the wire
 		if raw.shape = chatAsItCame; to == responses {
 			raw.shape = nameFirst
@@ -308,6 +323,17 @@ func langChainJSRule(r receivedCall, to string) clientCall {
 		return leftOut
 	}
 	return callWith(v.JSON())
+}
+
+// langChainInput returns the input that LangChain JS reads. It puts a call without an id or an object among
+// the invalid ones, of which it sends none if another call of the message is valid.
+func (r *receivedCall) langChainInput() (v js.Value, valid bool) {
+	text := js.Trim(r.args)
+	if text == "" && !r.value {
+		text = "{}"
+	}
+	v, ok := js.LangChain(text)
+	return v, ok && v.IsPlain() && (r.id != "" || r.value)
 }
 
 // asItCame is the rule of clients that keep the text.

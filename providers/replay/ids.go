@@ -25,6 +25,10 @@ type idMapper struct {
 	taken      map[string]UnsentCall  // by new id: the first call that got it
 	noID       []sentCallRef          // calls that have no id, in order
 	done       []bool                 // by index of noID: its result was seen
+	seen       map[string]bool        // ids of earlier calls
+	client     bool                   // a client's rule is previewed
+	sends      idRule                 // that rule; nil if the client sends ids and names as they came
+	from, to   string                 // protocols
 	next       map[string][]int       // indexes of noID without a result, by name, and all of them by ""
 }
 
@@ -32,18 +36,27 @@ type idMapper struct {
 type sentCallRef struct{ id, name, tool string }
 
 // newIDs returns the mapper for a target and a policy.
-func newIDs(to *protocol.Target, p *Policy) idMapper {
+func newIDs(from, to *protocol.Target, p *Policy) idMapper {
 	joins := slices.Contains(p.joins, to.Protocol)
+	protocol := ""
+	if from != nil {
+		protocol = from.Protocol
+	}
 	return idMapper{
+		client: p.way != nil, sends: p.names, from: protocol, to: to.Protocol,
 		rule: to.IDs, first: p.firstOfID, strict: p.refuses, joins: joins, keepJoined: joins, none: slices.Contains(p.idless, to.Protocol),
-		made: map[string]sentCallRef{}, taken: map[string]UnsentCall{}, next: map[string][]int{},
+		seen: map[string]bool{}, made: map[string]sentCallRef{}, taken: map[string]UnsentCall{}, next: map[string][]int{},
 	}
 }
 
 // assignID returns the id with which call number n is sent, and the losses.
-func (x *idMapper) assignID(n int, p *protocol.Part) (made string, losses []Loss) {
+func (x *idMapper) assignID(n int, p *protocol.Part, named namedCall) (made string, losses []Loss) {
 	id := p.ID
-	made, losses = x.fitID(n, x.joinedID(p))
+	if x.client {
+		made, losses = x.clientID(n, x.joinedID(p), named)
+	} else {
+		made, losses = x.fitID(n, x.joinedID(p))
+	}
 	call := sentCallRef{made, p.Name, p.ToolKind}
 	if id != "" {
 		x.made[id] = call
@@ -67,7 +80,7 @@ func (x *idMapper) assignID(n int, p *protocol.Part) (made string, losses []Loss
 
 // reserve marks the id of a call that is not sent as taken. A call without an id would get a unique one.
 func (x *idMapper) reserve(other UnsentCall) {
-	if made, _ := x.fitID(0, other.ID); other.ID != "" && made != "" {
+	if made := x.otherID(other.ID); other.ID != "" && made != "" {
 		x.taken[made] = other
 	}
 }
@@ -172,8 +185,18 @@ func (x *idMapper) callOfResult(id, name string) sentCallRef {
 	if call, ok := x.made[id]; ok {
 		return call
 	}
-	made, _ := x.fitID(0, id)
-	return sentCallRef{id: made}
+	return sentCallRef{id: x.otherID(id)}
+}
+
+// otherID returns the id of a call that is not sent.
+func (x *idMapper) otherID(id string) (made string) {
+	if x.client {
+		named := x.nameOf(&protocol.Part{ID: id}, false)
+		made, _ = x.clientID(0, id, named)
+	} else {
+		made, _ = x.fitID(0, id)
+	}
+	return made
 }
 
 const alphanumerics = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

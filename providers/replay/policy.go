@@ -2,6 +2,7 @@ package replay
 
 import (
 	"slices"
+	"strings"
 
 	"toolscope/providers/client"
 	"toolscope/providers/protocol"
@@ -15,10 +16,12 @@ type Policy struct {
 	Seen        string // where a behaviour was observed
 
 	Client  *client.Client    // the client of the policy; nil for a behaviour
-	Known   client.Provenance // how the policy is known
+	Known   client.Provenance // how the policy is known; KnownFor is more exact
 	targets []string          // protocols that the client uses; nil for all
+	read    []string          // protocols of targets for which a client that was run was only read
 	own     bool              // it takes only history of the target's own protocol
 	way     clientRule        // what it sends; if nil, the fields below say so
+	names   idRule            // the ids and names that it sends with way; nil if as they came
 	shapes  callTemplates     // how it writes a call, if not as usual
 	idless  []string          // protocols for which it sends no call ids
 	joins   []string          // protocols for which it joins the id of a call with its item's id
@@ -58,6 +61,33 @@ func (p *Policy) Speaks(to *protocol.Target) bool {
 // the protocol is unknown.
 func (p *Policy) Knows(from, to *protocol.Target) bool {
 	return p.Speaks(to) && (!p.own || from != nil && from.Protocol == to.Protocol)
+}
+
+// KnownFor returns how the policy is known for calls of a protocol that are sent to a target. No client was run
+// with a response of Bedrock.
+func (p *Policy) KnownFor(from, to *protocol.Target) client.Provenance {
+	switch {
+	case p.Known != client.Ran:
+		return p.Known
+	case slices.Contains(p.read, to.Protocol):
+		return client.Read
+	case from == nil || from.Protocol == bedrock || !slices.Contains(p.targets, from.Protocol):
+		return client.Assumed
+	}
+	return client.Ran
+}
+
+// VersionFor returns the version of the policy's client and, if it was not run with these protocols, how the
+// policy is known. It returns "" for a behaviour.
+func (p *Policy) VersionFor(from, to *protocol.Target) string {
+	if p.Client == nil {
+		return ""
+	}
+	known := p.KnownFor(from, to)
+	if known == client.Ran || !p.Knows(from, to) {
+		return p.Client.Version
+	}
+	return strings.TrimSpace(p.Client.Version + " (" + known.Word() + ")")
 }
 
 // Targets returns the protocols that a client uses, nil for all.
@@ -175,31 +205,31 @@ var clients = []Policy{
 		text:        keep, object: unwrap, reasoningAsText: true, fillsIn: true,
 	},
 	{
-		Name: "ai-sdk", Known: client.Ran, targets: []string{chat, responses, messages, gemini, bedrock}, way: aiSDK{}.sendCall, shapes: aiSDKShapes,
-		Description: `streamText with tools: arguments that don't parse are sent as {}; values that are not an object are sent unchanged to Responses and Gemini, as {"rawInvalidInput": …} to Anthropic and Bedrock, as {} to Chat; an object in a string is sent as an object`,
+		Name: "ai-sdk", Known: client.Ran, targets: []string{chat, responses, messages, gemini, bedrock}, way: aiSDK{}.sendCall, names: aiSDKNames, shapes: aiSDKShapes,
+		Description: `streamText with tools: arguments that don't parse are sent as {}; values that are not an object are sent unchanged to Responses and Gemini, as {"rawInvalidInput": …} to Anthropic and Bedrock, as {} to Chat; an object in a string is sent as an object; calls of Chat and Gemini without an id get one; names are cleaned for Bedrock`,
 	},
 	{
-		Name: "ai-sdk-ui", Known: client.Ran, targets: []string{chat, responses, messages, gemini, bedrock}, way: aiSDK{page: true}.sendCall, shapes: aiSDKShapes,
+		Name: "ai-sdk-ui", Known: client.Ran, targets: []string{chat, responses, messages, gemini, bedrock}, way: aiSDK{page: true}.sendCall, names: aiSDKPageNames, shapes: aiSDKShapes,
 		Description: `useChat history: arguments that don't parse are sent as a string to Responses and Gemini, as {"rawInvalidInput": "…"} to Anthropic and Bedrock, as {} to Chat; everything else is as in ai-sdk`,
 	},
 	{
-		Name: "ai-sdk-6", Known: client.Ran, targets: []string{chat, responses, messages, gemini, bedrock}, way: aiSDK{six: true}.sendCall, shapes: aiSDKShapes,
+		Name: "ai-sdk-6", Known: client.Ran, targets: []string{chat, responses, messages, gemini, bedrock}, way: aiSDK{six: true}.sendCall, names: aiSDKNames, shapes: aiSDKShapes,
 		Description: "as ai-sdk, but values that are not an object are sent unchanged to Anthropic, which refuses them",
 	},
 	{
-		Name: "ai-sdk-6-ui", Known: client.Ran, targets: []string{chat, responses, messages, gemini, bedrock}, way: aiSDK{page: true, six: true}.sendCall, shapes: aiSDKShapes,
+		Name: "ai-sdk-6-ui", Known: client.Ran, targets: []string{chat, responses, messages, gemini, bedrock}, way: aiSDK{page: true, six: true}.sendCall, names: aiSDKPageNames, shapes: aiSDKShapes,
 		Description: "as ai-sdk-ui, but values that are not an object are sent unchanged to Anthropic, which refuses them",
 	},
 	{
-		Name: "mastra", Known: client.Ran, targets: []string{chat, responses, messages, gemini}, own: true, way: mastraRule, shapes: aiSDKShapes,
-		Description: "arguments that don't parse are repaired if quotes or commas are wrong; otherwise they are sent as {}, and the tool runs with {}; null is left out for Anthropic, which then refuses the request; an array stays an array, but Chat gets {}; an object in a string is sent as an object",
+		Name: "mastra", Known: client.Ran, targets: []string{chat, responses, messages, gemini}, own: true, way: mastraRule, names: mastraNames, shapes: aiSDKShapes,
+		Description: "arguments that don't parse are repaired if quotes or commas are wrong; otherwise they are sent as {}, and the tool runs with {}; null is left out for Anthropic, which then refuses the request; a name with characters other than letters, digits, _ and - becomes unknown_tool; an array stays an array, but Chat gets {}; an object in a string is sent as an object",
 	},
 	{
-		Name: "langchain-js", Known: client.Ran, targets: []string{chat, responses, messages, gemini, ollama}, way: langChainJSRule, shapes: langChainShapes, idless: []string{gemini},
-		Description: "JSON that was cut off is closed; other text that is not an object is sent raw to the OpenAI protocol that it came from, and as {} or unchanged from Anthropic to Anthropic; otherwise the call is left out, but its result stays",
+		Name: "langchain-js", Known: client.Ran, targets: []string{chat, responses, messages, gemini, ollama}, way: langChainJSRule, shapes: langChainShapes, names: langChainNames, idless: []string{gemini},
+		Description: "JSON that was cut off is closed; other text that is not an object is sent raw to the OpenAI protocol that it came from, and as {} or unchanged from Anthropic to Anthropic; otherwise the call is left out, but its result stays, and so is one next to valid calls",
 	},
 	{
-		Name: "llamaindex-ts", Known: client.Ran, targets: []string{chat}, own: true, way: llamaIndexTSRule,
+		Name: "llamaindex-ts", Known: client.Ran, targets: []string{chat}, own: true, way: llamaIndexTSRule, names: llamaIndexTSNames,
 		Description: `arguments that don't parse raise an error; the content of a string is parsed again, and sent as {"rawInput": …} if it is not JSON`,
 	},
 	{
@@ -211,7 +241,7 @@ var clients = []Policy{
 		Description: `arguments that are not an object are sent as {"INVALID_JSON": "…"}, to every provider`,
 	},
 	{
-		Name: "openai-agents-js", Known: client.Ran, targets: []string{chat, responses}, way: asItCame, shapes: agentsShapes,
+		Name: "openai-agents-js", Known: client.Ran, targets: []string{chat, responses}, way: asItCame, names: agentsNames, shapes: agentsShapes,
 		Description: "the text is sent unchanged",
 	},
 	{
@@ -219,8 +249,8 @@ var clients = []Policy{
 		Description: "the text is sent unchanged; Chat gets {} if the text is empty",
 	},
 	{
-		Name: "pi", Known: client.Ran, targets: []string{chat, responses, messages, gemini, bedrock}, way: piRule, shapes: callTemplates{gemini: argsFirst}, joins: []string{messages, bedrock}, idless: []string{gemini},
-		Description: "strings are repaired, and JSON that was cut off is closed; malformed text is sent up to the error; a value that is not an object stays unchanged; the code for Bedrock was read, not run",
+		Name: "pi", Known: client.Ran, targets: []string{chat, responses, messages, gemini, bedrock}, read: []string{bedrock}, way: piRule, shapes: callTemplates{gemini: argsFirst}, joins: []string{chat, messages, bedrock}, names: piNames, idless: []string{gemini},
+		Description: "strings with raw control characters or wrong escapes are repaired; other arguments that are not an object are sent as {}, but a value of Gemini stays unchanged; ids are cleaned for other protocols than their own; the code for Bedrock was read, not run. Before version 1, JSON that was cut off was closed",
 	},
 	{
 		Name: "fantasy", Known: client.Read, targets: []string{chat, responses, messages, gemini}, way: fantasyRule,
@@ -255,8 +285,8 @@ var clients = []Policy{
 		Description: "JSON that was cut off loses its last token and is closed; a value that is not an object stays unchanged; in other cases the stream throws",
 	},
 	{
-		Name: "openai-js", Known: client.Ran, own: true, targets: []string{chat, responses}, way: asItCame, shapes: openAIShapes,
-		Description: "the text is sent unchanged",
+		Name: "openai-js", Known: client.Ran, own: true, targets: []string{chat, responses}, way: asItCame, names: openAIJSNames, shapes: openAIShapes,
+		Description: "the text is sent unchanged; the stream of a response of Responses throws if two of its calls have the same id",
 	},
 	{
 		Name: "google-genai-js", Known: client.Ran, own: true, targets: []string{gemini}, way: throughJSON, shapes: callTemplates{gemini: argsFirstID},

@@ -81,7 +81,7 @@ type Sent struct {
 // Preview returns the content that a request to a provider would carry of a source, sent by a client with
 // this policy. It is a pure function.
 func (s *Source) Preview(to *protocol.Target, p *Policy) Preview {
-	c := &previewBuilder{Preview: Preview{To: to, Policy: p}, src: s, ids: newIDs(to, p)}
+	c := &previewBuilder{Preview: Preview{To: to, Policy: p}, src: s, ids: newIDs(s.From, to, p)}
 	for _, other := range s.others {
 		c.ids.reserve(other)
 	}
@@ -141,10 +141,12 @@ type previewBuilder struct {
 	src    *Source
 	same   bool // the target uses the protocol of the source
 	ids    idMapper
-	call   int    // number of the current call in the source
-	before int    // number of calls of the source before the current message
-	shape  string // how the client writes the current call, if its policy doesn't say so
-	sent   []int  // numbers of the calls that are sent
+	call   int            // number of the current call in the source
+	before int            // number of calls of the source before the current message
+	named  namedCall      // what the client calls the current call
+	mates  []receivedCall // the calls of the current message
+	shape  string         // how the client writes the current call, if its policy doesn't say so
+	sent   []int          // numbers of the calls that are sent
 
 	cleaned *argsFacts // facts of the arguments that are sent, if the model's are not UTF-8
 
@@ -171,6 +173,9 @@ func (c *previewBuilder) fitMessages() (out []protocol.Message) {
 		}
 		if c.same {
 			made.Raw = cleanRaw(m.Raw)
+		}
+		if c.Policy.way != nil {
+			c.mates = c.receiveAll(&m, number)
 		}
 		first := !c.src.later // no call of the turn was sent yet
 		for i := range m.Parts {

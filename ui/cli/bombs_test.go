@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,9 +17,10 @@ func TestPrintingStops(t *testing.T) {
 	const turn = `data: {"type":"message_start","message":{"id":"m","model":"c"}}` + "\n\n" +
 		`data: {"type":"message_stop"}` + "\n\n"
 	for _, test := range []struct {
-		before int64 // bytes that were printed before the signal
-		stops  bool
-	}{{0, false}, {maxQuickBytes, false}, {maxQuickBytes + 1, true}} {
+		before, after int64 // bytes that were printed before the signal, and bytes that come after it
+		stops         bool  // before more is printed
+		cut           bool  // not everything is printed
+	}{{0, 0, false, false}, {maxQuickBytes, 0, false, true}, {maxQuickBytes + 1, 0, true, true}, {0, maxQuickBytes + 1, false, true}} {
 		a, _ := appOf(t)
 		l := newLiveInput(newRedactor(), time.Now())
 		l.printed.Store(test.before)
@@ -28,7 +30,8 @@ func TestPrintingStops(t *testing.T) {
 			head := &capture.Head{Method: "POST", URL: "https://api.anthropic.com/v1/messages"}
 			l.addRecord(capture.Record{Exchange: n + 1, Side: capture.Request, Head: head})
 			head = &capture.Head{Status: 200}
-			l.addRecord(capture.Record{Exchange: n + 1, Head: head, Data: []byte(turn), End: capture.EndEOF})
+			text := turn + strings.Repeat(":\n", int(test.after/2))
+			l.addRecord(capture.Record{Exchange: n + 1, Head: head, Data: []byte(text), End: capture.EndEOF})
 		}
 		if err := l.drainRecords(t.Context()); err != nil {
 			t.Fatal(err)
@@ -42,8 +45,8 @@ func TestPrintingStops(t *testing.T) {
 				t.Errorf("%d bytes before: printing goes on", test.before)
 			}
 		}
-		if errors.Is(err, errPrintingStopped) != test.stops || (seen.turns == 3) == test.stops {
-			t.Errorf("%d bytes before: %d turns were printed: %v", test.before, seen.turns, err)
+		if errors.Is(err, errPrintingStopped) != test.cut || (seen.turns == 3) == test.cut {
+			t.Errorf("%d bytes before, %d after: %d turns were printed: %v", test.before, test.after, seen.turns, err)
 		}
 	}
 }

@@ -162,8 +162,8 @@ func keysHelp(l lineWriter) {
 
 const pricesPage = `The cost of a turn is the cost that the provider reports. Without one, toolscope
 multiplies the tokens by the prices of a built-in, dated table. ~ marks a cost
-that is approximate or not final. If a model is not in the table, its cost is
-unknown, not zero.
+that is approximate or not final: so is one with a price that is older than 60
+days. If a model is not in the table, its cost is unknown, not zero.
 
 Your own prices override the built-in ones. They are read from --prices FILE, or
 else from $TOOLSCOPE_PRICES, or else from toolscope/prices.json in the
@@ -181,6 +181,9 @@ configuration folder. They are in US dollars per million tokens:
   input, output, as_of      required: the prices, and the day of the prices
   cache_read, cache_write,
   cache_write_hour          tokens read from and written to the cache
+  audio_input, audio_output,
+  audio_cache_read          tokens of audio
+  web_searches              a thousand web searches of the provider
   tiers                     [{"over":200000,"input":5},
                              {"service":"fast","input":30}]: other prices for
                             all tokens of a request with more input, or with
@@ -276,7 +279,7 @@ func policiesHelp(l lineWriter) {
 		l.writeWrapped(fmt.Sprintf("  %-15s", ""), "seen in: "+p.Seen)
 	}
 	l.printLine("")
-	l.writeWrapped("", "The other policies are those of clients. What a client sends may depend on the provider of the call and on the target. \"ran\" means that the client was run and observed:")
+	l.writeWrapped("", "The other policies are those of clients. What a client sends may depend on the provider of the call and on the target. \"ran\" means that the client was run and observed. Ids and names are sent as they came, unless the description says otherwise: this was run with the clients that are libraries in JavaScript, and is assumed for the others.")
 	for i := range replay.Clients {
 		p := &replay.Clients[i]
 		l.printLine("")
@@ -291,7 +294,11 @@ func clientWords(p *replay.Policy) string {
 	if p.Targets() != nil {
 		to = strings.Join(p.Targets(), ", ")
 	}
-	return joinDots(strings.TrimSpace(p.Client.Title+" "+p.Client.Version), p.Known.String(), "to "+to)
+	node, later := p.Client.Node(), ""
+	if r, ok := p.Client.Newer(); ok && p.Known == client.Ran {
+		later = fmt.Sprintf("since %s, there is %s, which was not run", r.Day, r.Version)
+	}
+	return joinDots(strings.TrimSpace(p.Client.Title+" "+p.Client.Version)+textIf(node != "", " on Node "+node), p.Known.String(), "to "+to, later)
 }
 
 func findingsHelp(l lineWriter) {

@@ -35,6 +35,9 @@ func TestMain(m *testing.M) {
 	if err == nil {
 		err = os.Setenv("XDG_STATE_HOME", state)
 	}
+	if err == nil { // prices are as new as the table
+		err = os.Setenv("SOURCE_DATE_EPOCH", "1794268800") // 2026-11-10
+	}
 	if err == nil { // nor is it configured by who tests
 		err = os.Setenv("XDG_CONFIG_HOME", state)
 	}

@@ -40,19 +40,20 @@ import (
 // Each arrow out of a queue is a goroutine. Writers to a queue never wait for its reader: records that don't
 // fit are dropped, and later records mark the gap.
 type liveInput struct {
-	arrived  *queue.Queue[capture.Record]
-	redactor *redact.Redactor
-	rec      *captureWriter            // nil if nothing is recorded
-	sent     *hubPublisher             // nil if nothing is published
-	traced   *traceSender              // nil without a collector
-	seen     func(capture.Record)      // gets the shown records; may be nil
-	shown    *screenInbox              // records of the source
-	answers  *screenInbox              // responses to requests from the screen
-	over     atomic.Pointer[sourceEnd] // nil until the source has ended
-	unwanted atomic.Bool               // the screen or printer has ended: only the capture needs further records
-	printed  atomic.Int64              // bytes that the printer has had
-	begun    sync.Once
-	done     chan struct{} // closed once all records were passed on
+	arrived   *queue.Queue[capture.Record]
+	redactor  *redact.Redactor
+	rec       *captureWriter            // nil if nothing is recorded
+	sent      *hubPublisher             // nil if nothing is published
+	traced    *traceSender              // nil without a collector
+	seen      func(capture.Record)      // gets the shown records; may be nil
+	shown     *screenInbox              // records of the source
+	answers   *screenInbox              // responses to requests from the screen
+	over      atomic.Pointer[sourceEnd] // nil until the source has ended
+	printLess atomic.Bool               // the printer stops after maxQuickBytes
+	unwanted  atomic.Bool               // the screen or printer has ended: only the capture needs further records
+	printed   atomic.Int64              // bytes that the printer has had
+	begun     sync.Once
+	done      chan struct{} // closed once all records were passed on
 
 	limited atomic.Bool // the limit of the redactor was printed
 
@@ -281,9 +282,10 @@ func (l *liveInput) printTurns(a *app, in *providers.Inspector, path string, to 
 		if i := strings.Index(r.Note, "gap: "); i >= 0 {
 			a.printNote("%s", r.Note[i:])
 		}
-		switch l.printed.Add(int64(len(r.Data))); {
+		switch printed := l.printed.Add(int64(len(r.Data))); {
 		case err != nil:
-		case l.unwanted.Load():
+		case l.unwanted.Load(), l.printLess.Load() && printed > maxQuickBytes:
+			l.unwanted.Store(true)
 			err = errPrintingStopped
 		default:
 			in.Write(coreRecord(r))

@@ -20,9 +20,9 @@ const tenAndFour = `{"prompt_tokens":10,"completion_tokens":4,"total_tokens":14}
 func TestContractCost(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	for _, c := range []struct{ name, model, usage, want string }{
-		{"table", "gpt-5", tenAndFour, `,"cost_usd":0.0000525,"cost_source":"table","prices_date":"2026-08-21","findings":`},
+		{"table", "gpt-5", tenAndFour, `,"cost_usd":0.0000525,"cost_source":"table","prices_date":"2026-11-10","findings":`},
 		{"provider", "x/y", strings.Replace(tenAndFour, "}", `,"cost":0.25}`, 1), `,"cost_usd":0.25,"cost_source":"provider","findings":`},
-		{"approximate", "deepseek-chat", tenAndFour, `,"cost_usd":0.00000252,"cost_source":"table","cost_approximate":true,"prices_date":"2026-07-02","findings":`},
+		{"approximate", "deepseek-chat", tenAndFour, `,"cost_usd":0.0000071,"cost_source":"table","cost_approximate":true,"prices_date":"2026-09-23","findings":`},
 		{"unknown", "gpt-x", tenAndFour, `"usage":{"input":10,"output":4},"findings":`},
 		{"no usage", "gpt-5", "null", `"usage":{},"findings":`},
 	} {
@@ -32,7 +32,7 @@ func TestContractCost(t *testing.T) {
 		}
 		out.decode(t)
 	}
-	for model, want := range map[string]string{"gpt-5": "stop · 0 calls · $0.0000525\n  usage    input=10 output=4\n", "gpt-x": "stop · 0 calls · cost unknown\n", "deepseek-chat": "· ~$0.00000252\n"} {
+	for model, want := range map[string]string{"gpt-5": "stop · 0 calls · $0.0000525\n  usage    input=10 output=4\n\n1 turn, 0 calls; $0.0000525, prices of 2026-11-10\n", "gpt-x": "stop · 0 calls · cost unknown\n", "deepseek-chat": "· ~$0.0000071\n"} {
 		if out := command(t, pricedChat(model, tenAndFour), "print", "-"); !strings.Contains(out.stdout, want) {
 			t.Errorf("%s: %q, want %q", model, out.stdout, want)
 		}

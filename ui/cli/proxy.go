@@ -261,15 +261,17 @@ func (r *runningProxy) printUntilEnd(served <-chan error, p printer) error {
 // errPrintingStopped says that stopPrinting left something unprinted.
 var errPrintingStopped = errors.New("printing stopped at the signal: the last turns are missing in this output")
 
-// Limits of printing after a signal. The first maxQuickBytes of output are always printed, however slow the machine
+// Limits of printing after a signal. The first maxQuickBytes of input are always printed, however slow the machine
 // is.
 const (
 	printTime     = 500 * time.Millisecond
-	maxQuickBytes = 4 << 20
+	maxQuickBytes = 1 << 20
 )
 
 // stopPrinting stops the printer and closes stopped, if the printer may need long: it has had many bytes.
+// Otherwise the printer stops when it has had them.
 func (l *liveInput) stopPrinting(stopped chan<- struct{}) {
+	l.printLess.Store(true)
 	if l.printed.Load() > maxQuickBytes {
 		l.unwanted.Store(true)
 		close(stopped)

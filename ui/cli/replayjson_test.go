@@ -24,6 +24,8 @@ type previewLine struct {
 	Sent                                                  json.RawMessage `json:"arguments_sent"`
 	Diff                                                  []editJSON
 	Calls                                                 []sentJSON
+	ClientVersion                                         string `json:"client_version"`
+	Known                                                 string
 }
 
 type lossJSON struct {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 
+	"toolscope/providers/client"
 	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
 	"toolscope/stream"
@@ -23,11 +24,11 @@ import (
 // preview.
 type previewText struct {
 	lineWriter
-	targets  int // width of the targets' names, 0 for one target
-	policies int
-	to       string // target or policy that all previews share
+	targets  []*protocol.Target
+	policies []*replay.Policy
 	turn     *stream.Turn
 	rows     []previewRow // rows of the current subject
+	clients  []string     // the clients of all rows, with their versions
 }
 
 // previewRow is a preview on one line.
@@ -39,22 +40,7 @@ type previewRow struct {
 
 // newPreviewText returns a writer for these targets and policies.
 func newPreviewText(l lineWriter, targets []*protocol.Target, policies []*replay.Policy) *previewText {
-	p := &previewText{lineWriter: l}
-	if len(targets) == 1 {
-		p.to = "  to " + targets[0].Name
-	} else {
-		for _, t := range targets {
-			p.targets = max(p.targets, len(t.Name))
-		}
-	}
-	if len(policies) == 1 {
-		p.to += "  policy " + policies[0].Name
-	} else {
-		for _, policy := range policies {
-			p.policies = max(p.policies, len(policy.Name))
-		}
-	}
-	return p
+	return &previewText{lineWriter: l, targets: targets, policies: policies}
 }
 
 // writeHeading writes a line for the turn, if it is a new one, and one for the subject.
@@ -80,31 +66,42 @@ func (p *previewText) writeHeading(s *previewSubject) {
 	if s.oneByOne {
 		what += "  one by one"
 	}
-	p.printLine("  %s%s", what, p.to)
+	if len(p.targets) == 1 {
+		what += "  to " + p.targets[0].Name
+	}
+	if len(p.policies) == 1 {
+		what += "  policy " + p.policies[0].Name
+		if len(p.targets) == 1 {
+			what += textIf(p.policies[0].Client != nil, " "+p.policies[0].VersionFor(s.src.From, p.targets[0]))
+		}
+	}
+	p.printLine("  %s", what)
 }
 
 // writePreview writes a complete preview, or adds a row.
 func (p *previewText) writePreview(s *previewSubject, v *replay.Preview) {
-	if p.targets == 0 && p.policies == 0 {
+	if len(p.targets) == 1 && len(p.policies) == 1 {
 		p.writeFullPreview(s, v)
 		return
 	}
 	p.rows = append(p.rows, previewRow{v.To.Name, v.Policy.Name, v.Outcome.String(), v.Acceptance.String(), lossWords(v)})
+	p.noteClient(v.Policy, s.src.From, v.To)
 }
 
 // writeRows writes the rows of a subject, in columns as wide as their content.
 func (p *previewText) writeRows() {
-	var outcome, acceptance int
+	var targets, policies, outcome, acceptance int
 	for _, r := range p.rows {
+		targets, policies = max(targets, len(r.to)), max(policies, len(r.policy))
 		outcome, acceptance = max(outcome, len(r.outcome)), max(acceptance, len(r.acceptance))
 	}
 	to := ""
 	for _, r := range p.rows {
-		name, width, indent := r.to, p.targets, "    "
-		if p.policies > 0 {
-			name, width = r.policy, p.policies
+		name, width, indent := r.to, targets, "    "
+		if len(p.policies) > 1 {
+			name, width = r.policy, policies
 		}
-		if p.policies > 0 && p.targets > 0 {
+		if len(p.policies) > 1 && len(p.targets) > 1 {
 			if r.to != to {
 				p.printLine("  %s", r.to)
 			}
@@ -115,9 +112,27 @@ func (p *previewText) writeRows() {
 	p.rows = p.rows[:0]
 }
 
-// flush writes the rows that wait.
+// noteClient adds the client of a row, with its version and how it is known.
+func (p *previewText) noteClient(policy *replay.Policy, from, to *protocol.Target) {
+	if policy.Client == nil {
+		return
+	}
+	name := strings.TrimSpace(policy.Name + " " + policy.VersionFor(from, to))
+	if known := policy.KnownFor(from, to); known == client.Read && known != policy.Known {
+		name += " to " + to.Name
+	}
+	if !slices.Contains(p.clients, name) {
+		p.clients = append(p.clients, name)
+	}
+}
+
+// flush writes the rows that wait, and the versions of their clients.
 func (p *previewText) flush() error {
 	p.writeRows()
+	if len(p.clients) > 0 {
+		p.printLine("")
+		p.writeWrapped("clients: ", strings.Join(p.clients, ", "))
+	}
 	return p.lineWriter.flush()
 }
 
@@ -312,6 +327,12 @@ func (p previewJSON) writePreview(s *previewSubject, v *replay.Preview) {
 	o.text("from", s.sourceProtocol())
 	o.text("to", v.To.Name)
 	o.text("policy", v.Policy.Name)
+	if c := v.Policy.Client; c != nil {
+		o.optionalText("client_version", c.Version)
+		if v.Policy.Knows(s.src.From, v.To) {
+			o.text("known", v.Policy.KnownFor(s.src.From, v.To).String())
+		}
+	}
 	o.text("outcome", v.Outcome.String())
 	if a := v.Acceptance; a.Verdict != replay.Unproven {
 		o.flag("accepted", a.Verdict == replay.Accepted)

@@ -10,6 +10,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"toolscope/providers"
+	"toolscope/providers/client"
 	"toolscope/providers/replay"
 )
 
@@ -63,6 +64,42 @@ func TestReplayTable(t *testing.T) {
 		t.Errorf("%d lines, want %d for each of three calls:\n%s", n, want, all)
 	}
 	wantNarrow(t, all)
+}
+
+// TestClientVersions: a preview by a client's name has the version that was run, or says that none was. The help
+// lists versions that were not run, and the version of Node.
+func TestClientVersions(t *testing.T) {
+	version := client.MustFind("codex").Version
+	for _, test := range []struct{ policy, text, json string }{
+		{"preserve", "policy preserve\n", `"policy":"preserve","outcome"`},
+		{"codex", "policy codex " + version + "\n", `"policy":"codex","client_version":"` + version + `","outcome":"unknown"`},
+		{"openai-js", "policy openai-js " + client.MustFind("openai-js").Version + "\n", `"policy":"openai-js","client_version":"` + client.MustFind("openai-js").Version + `","outcome":"unknown"`},
+		{"openai-agents-js", "policy openai-agents-js " + client.MustFind("openai-agents-js").Version + "\n", `","known":"ran","outcome"`},
+		{"crush", "policy crush (read)\n", `"policy":"crush","known":"read in its source","outcome"`},
+	} {
+		args := []string{"replay", "--to", "openai-responses", "--policy", test.policy, "testdata/malformed.sse"}
+		if out := command(t, nil, args...).stdout; !strings.Contains(out, test.text) {
+			t.Errorf("no %q in\n%s", test.text, out)
+		}
+		if out := command(t, nil, append(args, "--format", "jsonl")...).stdout; !strings.Contains(out, test.json) {
+			t.Errorf("no %s in\n%s", test.json, out)
+		}
+	}
+	table := command(t, nil, "replay", "--to", "all", "--policy", "pi", "testdata/malformed.sse").stdout
+	if words := "\n\nclients: pi " + client.MustFind("pi").Version + ", pi " + client.MustFind("pi").Version + " (read) to bedrock\n"; !strings.Contains(table, words) {
+		t.Errorf("no %q in\n%s", words, table)
+	}
+	help := strings.Join(strings.Fields(command(t, nil, "help", "policies").stdout), " ")
+	for i := range replay.Clients {
+		p := &replay.Clients[i]
+		r, later := p.Client.Newer()
+		if words := "there is " + r.Version + ", which was not run"; later && !strings.Contains(help, words) {
+			t.Errorf("no %q for %s", words, p.Name)
+		}
+		if words := p.Client.Version + " on Node " + p.Client.Node(); p.Client.Node() != "" && !strings.Contains(help, words) {
+			t.Errorf("no %q for %s", words, p.Name)
+		}
+	}
 }
 
 // wantNarrow checks that text fits a terminal of 80 columns.

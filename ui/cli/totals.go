@@ -30,6 +30,7 @@ func (a *app) pricesFlag(cmd *cobra.Command) {
 // the configuration folder.
 func (a *app) loadPrices() (*price.Table, error) {
 	table := price.Embedded()
+	table.Today = currentDay()
 	path, optional := a.pricesFile, false
 	name := a.origin["prices"].describeValue("prices", path)
 	if path == "" {
@@ -51,6 +52,15 @@ func (a *app) loadPrices() (*price.Table, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return table.With(rows), nil
+}
+
+// currentDay returns the day on which turns of unknown date count as made: that of SOURCE_DATE_EPOCH, if it is set.
+func currentDay() string {
+	at := time.Now()
+	if seconds, err := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64); err == nil {
+		at = time.Unix(seconds, 0)
+	}
+	return at.UTC().Format(time.DateOnly)
 }
 
 // dayOfFile returns the day a file was written. It is the date of prices that have none.
@@ -109,7 +119,7 @@ func (n *summaryTotals) costText() string {
 	}
 	known := n.cost
 	known.Unknown = 0
-	return known.String() + textIf(n.cost.Unknown > 0, fmt.Sprintf(" without %s of unknown cost", count.Of(n.cost.Unknown, "turn")))
+	return known.Dated() + textIf(n.cost.Unknown > 0, fmt.Sprintf(" without %s of unknown cost", count.Of(n.cost.Unknown, "turn")))
 }
 
 // asObject returns the totals as a JSON object.
@@ -127,6 +137,7 @@ func (n *summaryTotals) asObject() *jsonObject {
 	if n.cost.Unknown < n.turns {
 		o.raw("cost_usd", strconv.AppendFloat(nil, n.cost.USD, 'f', -1, 64))
 		o.flagIf("cost_approximate", n.cost.Approximate)
+		o.optionalText("prices_date", n.cost.AsOf)
 	}
 	o.int("cost_unknown", n.cost.Unknown)
 	o.int("beside", n.beside)

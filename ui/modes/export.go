@@ -208,7 +208,10 @@ type Exporter struct {
 	Edit func(name string, data []byte, done func(error))             // in the user's editor, which controls the terminal meanwhile
 	Pipe func(command string, data []byte) (output []byte, err error) // to a shell command
 	Show func(panes.Literal)                                          // shows the command's output
-	Note display.Text                                                 // the limits of copying
+
+	Saved func() // called after a file was written; may be nil
+
+	Note display.Text // the limits of copying
 }
 
 // Body is the content to export.
@@ -216,6 +219,15 @@ type Body struct {
 	Data []byte
 	What display.Text // its description
 	File string       // the default file name
+}
+
+// SaveBody writes a body to a new file.
+func (o Exporter) SaveBody(h Host, draw display.Drawer, b Body) {
+	if !o.hasVerb(Save) {
+		h.Say(display.Lit("files can't be written here"))
+		return
+	}
+	o.deliverBody(h, draw, Save, b, "")
 }
 
 func (o Exporter) hasVerb(v ExportVerb) bool {
@@ -258,7 +270,11 @@ func (o Exporter) runAndReport(h Host, draw display.Drawer, b Body, done, where 
 		if err != nil {
 			said = draw.Format("not %s: %s", done, err)
 		}
-		return func() { h.Say(said) }
+		return func() {
+			if h.Say(said); err == nil && done == "saved" && o.Saved != nil {
+				o.Saved()
+			}
+		}
 	})
 }
 

@@ -71,13 +71,12 @@ const MaxSyncBytes = 16 << 10
 // Tall is the minimum height of a body with titles and stacked parts.
 const Tall = 16
 
-// Command is an action that is typed as a word after ":". Actions with a key need no command, because the
-// palette also lists the keys of the current view.
-type Command struct {
-	Word string           // the command, without blanks
-	Arg  display.Text     // the placeholder of its argument; empty for none
-	Does display.Text     // the description in the palette
-	Run  func(arg string) // arg is trimmed
+// upDownHint adds the hint for the up and down keys to the binding of up.
+func upDownHint(up screen.Binding, word string, draw display.Drawer) screen.Binding {
+	if word != "" {
+		return up.Hinted(word).Show("up down")
+	}
+	return up.Hinted(screen.NameKeys([]string{"down"}, draw).String())
 }
 
 // OverlayMode is a mode that covers only the lower part of the screen. The upper part stays visible and

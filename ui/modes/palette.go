@@ -5,24 +5,26 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/sahilm/fuzzy"
-
 	"toolscope/providers"
 	"toolscope/ui/display"
 	"toolscope/ui/screen"
 )
 
-// Palette lists all commands and all keys of the current view. A query finds them by their descriptions.
+// Palette is the prompt after ":". It lists verbs with their arguments, bookmarks, and all keys of the current
+// view. The effect of some arguments is shown while they are typed.
 type Palette struct {
 	screen.Window
-	host  Host
-	does  PaletteActions
-	line  *screen.Input
-	all   []paletteRow
-	shown []paletteRow
-	query string // the query of shown
-	draw  display.Drawer
-	stale bool
+	host   Host
+	does   PaletteActions
+	line   *screen.Input
+	all    []paletteRow
+	shown  []paletteRow
+	query  string // the query of shown
+	past   int    // position in the history, from the latest; 0 for the typed line
+	draw   display.Drawer
+	stale  bool
+	body   int         // rows of the body
+	effect *paletteRow // the row whose effect is shown, or nil
 }
 
 // PaletteActions are the actions of the palette.
@@ -32,6 +34,32 @@ type PaletteActions struct {
 	Commands  []Command
 	Bookmarks []Bookmark
 	Turn      func(number int) // goes to the turn of that number
+	History   *PromptHistory
+}
+
+// PromptHistory has the lines that were run in the palette, the latest last.
+type PromptHistory struct{ lines []string }
+
+// maxPromptLines limits the history.
+const maxPromptLines = 100
+
+func (h *PromptHistory) addLine(line string) {
+	if n := len(h.lines); n > 0 && h.lines[n-1] == line {
+		return
+	}
+	h.lines = append(h.lines, line)
+	h.lines = h.lines[max(0, len(h.lines)-maxPromptLines):]
+}
+
+// lastUse returns how recently a line was run, or one that has an argument after it if withArg: the greater, the
+// later. It returns -1 if it never was.
+func (h *PromptHistory) lastUse(line string, withArg bool) int {
+	for i := len(h.lines) - 1; i >= 0; i-- {
+		if h.lines[i] == line || withArg && strings.HasPrefix(h.lines[i], line+" ") {
+			return i
+		}
+	}
+	return -1
 }
 
 // Bookmark is a named place to go to.
@@ -40,55 +68,59 @@ type Bookmark struct {
 	Go          func()
 }
 
-// paletteRow is a row of the palette.
-type paletteRow struct {
-	what, how display.Text
-	find      string // the text that a query matches
-	word      string // the command, or ""
-	needsArg  bool   // the command takes an argument
-	do        func(arg string)
-}
-
-// NewPalette returns a palette of actions, the most frequently used first.
+// NewPalette returns a palette of actions.
 func NewPalette(h Host, does PaletteActions, draw display.Drawer) *Palette {
 	p := &Palette{host: h, does: does, draw: draw, line: screen.NewInput(display.Text{}, "", 400), stale: true}
+	for i := range does.Commands {
+		p.all = append(p.all, newVerbRow(&does.Commands[i]))
+	}
+	for i := range does.Commands {
+		if c := &does.Commands[i]; c.Spread {
+			for _, choice := range c.Choices("") {
+				p.all = append(p.all, newChoiceRow(c, choice))
+			}
+		}
+	}
+	for _, m := range does.Bookmarks {
+		p.all = append(p.all, paletteRow{name: m.Name, does: m.Where, words: wordsOf(m.Name.String(), m.Where.String()), do: m.Go})
+	}
 	for _, b := range does.Keys {
 		if b.Do == nil || b.Does.Empty() {
 			continue
 		}
 		key := b.Keys[0]
-		p.all = append(p.all, paletteRow{what: b.Does, how: b.Name(draw), find: b.Does.String(), do: func(string) { does.Press(key) }})
-	}
-	for _, m := range does.Bookmarks {
-		p.all = append(p.all, paletteRow{what: m.Name, how: m.Where, find: m.Name.String() + " " + m.Where.String(), do: func(string) { m.Go() }})
-	}
-	for _, c := range does.Commands {
-		how := display.Join(draw.Clean(":"+c.Word), c.Arg.Between(" ", ""))
-		p.all = append(p.all, paletteRow{what: c.Does, how: how, find: c.Word + " " + c.Does.String(), word: c.Word, needsArg: !c.Arg.Empty(), do: c.Run})
+		p.all = append(p.all, paletteRow{name: b.Does, does: b.Name(draw), isKey: true, words: wordsOf(b.Does.String()), do: func() { does.Press(key) }})
 	}
 	return p
 }
 
-// Typing returns the input: a query or a command.
+// Typing returns the input.
 func (p *Palette) Typing() *screen.Input { return p.line }
 
 // Keys returns the keys that select and run a row.
 func (p *Palette) Keys() []screen.Binding {
 	return []screen.Binding{
 		screen.Key("enter", "run", "run the selection", p.runSelected),
-		upDownHint(screen.Key("up ctrl+p", "", "up", func() { p.MoveTo(p.At - 1) }), "", p.draw),
-		screen.Key("down ctrl+n", "", "down", func() { p.MoveTo(p.At + 1) }),
-		screen.Key("tab", "", "complete the command", p.completeCommand),
-		screen.Key("esc", "close", "close", p.host.Close),
+		screen.Key("tab", "complete", "complete the line", p.completeLine),
+		screen.Key("up ctrl+p", "history", "up; the line before", func() { p.moveOrRecall(-1) }).Show("up"),
+		screen.Key("down ctrl+n", "", "down; the line after", func() { p.moveOrRecall(1) }),
+		screen.Key("esc", "close", "close", func() { p.undoEffect(); p.host.Close() }),
 	}
 }
 
-// upDownHint adds the hint for the up and down keys to the binding of up.
-func upDownHint(up screen.Binding, word string, draw display.Drawer) screen.Binding {
-	if word != "" {
-		return up.Hinted(word).Show("up down")
+// moveOrRecall moves the cursor. Up recalls the line before when the cursor is on the first row.
+func (p *Palette) moveOrRecall(by int) {
+	lines := p.does.History.lines
+	back := p.past - by
+	if p.At > 0 || p.past == 0 && by > 0 || back > len(lines) {
+		p.MoveTo(p.At + by)
+		return
 	}
-	return up.Hinted(screen.NameKeys([]string{"down"}, draw).String())
+	text := ""
+	if p.past = back; back > 0 {
+		text = lines[len(lines)-back]
+	}
+	p.line = screen.NewInput(display.Text{}, text, 400)
 }
 
 // runSelected closes the palette and runs the selected row. If a command needs an argument, it first
@@ -99,37 +131,67 @@ func (p *Palette) runSelected() {
 		p.host.Say(display.Lit("no matching command or key"))
 		return
 	}
-	of := p.shown[p.At]
-	_, arg, _ := strings.Cut(strings.TrimSpace(p.line.Value()), " ")
-	if of.needsArg && !p.isWord(of) {
-		p.completeCommand()
+	row := p.shown[p.At]
+	if row.needsArg() && !strings.HasPrefix(p.line.Value(), row.verb+" ") {
+		p.completeLine()
 		return
 	}
+	if p.effect != nil && p.effect.lineText() != row.lineText() {
+		p.undoEffect()
+	}
+	if line := row.lineText(); line != "" {
+		p.does.History.addLine(line)
+	}
 	p.host.Close()
-	of.do(strings.TrimSpace(arg))
+	row.do()
 }
 
-// completeCommand completes the selected command in the input.
-func (p *Palette) completeCommand() {
-	if p.At < len(p.shown) && p.shown[p.At].word != "" && !p.isWord(p.shown[p.At]) {
-		p.line = screen.NewInput(display.Text{}, p.shown[p.At].word+" ", 400)
+// completeLine completes the selected command in the input.
+func (p *Palette) completeLine() {
+	if p.At >= len(p.shown) || p.shown[p.At].verb == "" {
+		return
+	}
+	text := p.shown[p.At].lineText()
+	if p.shown[p.At].takesArg() {
+		text += " "
+	}
+	p.line = screen.NewInput(display.Text{}, text, 400)
+}
+
+// Extend updates the matches, and shows the effect of the selected one.
+func (p *Palette) Extend(_ *providers.View, _, h int) {
+	p.body = h
+	p.updateRows()
+	p.Fit(len(p.shown), 1, max(2, p.WantedRows(h)-p.footRows(h)))
+	var row *paletteRow
+	if p.At < len(p.shown) {
+		row = &p.shown[p.At]
+	}
+	_, typed, _ := strings.Cut(p.query, " ")
+	shows := row != nil && row.cmd != nil && row.cmd.Show != nil && row.arg != "" && (typed != "" || p.At > 0)
+	switch {
+	case p.effect != nil && (!shows || p.effect.cmd != row.cmd):
+		p.undoEffect()
+	case p.effect != nil && p.effect.arg == row.arg:
+		return
+	}
+	if shows {
+		effect := *row
+		p.effect = &effect
+		row.cmd.Show(row.arg)
 	}
 }
 
-// isWord reports whether the input begins with the command.
-func (p *Palette) isWord(of paletteRow) bool {
-	word, _, more := strings.Cut(strings.TrimLeft(p.line.Value(), " "), " ")
-	return of.word == word && (more || !of.needsArg)
-}
-
-// Extend updates the matches.
-func (p *Palette) Extend(_ *providers.View, _, h int) {
-	p.updateRows()
-	p.Fit(len(p.shown), 1, p.WantedRows(h))
+// undoEffect takes back the effect that is shown.
+func (p *Palette) undoEffect() {
+	if p.effect != nil {
+		p.effect.cmd.Undo()
+		p.effect = nil
+	}
 }
 
 func (p *Palette) updateRows() {
-	typed := strings.TrimSpace(p.line.Value())
+	typed := strings.TrimLeft(p.line.Value(), " ")
 	if typed == p.query && !p.stale {
 		return
 	}
@@ -138,55 +200,70 @@ func (p *Palette) updateRows() {
 	p.MoveTo(0)
 }
 
-// matchRows returns the rows that match the input, the best first. A command also matches by its word, and
-// a number matches the turn with that number.
-func (p *Palette) matchRows(typed string) (shown []paletteRow) {
-	if n, err := strconv.Atoi(typed); err == nil && n > 0 {
-		return []paletteRow{{what: p.draw.Format("go to turn %s", screen.Count(n)), how: p.draw.Format(":%d", n), do: func(string) { p.does.Turn(n) }}}
+// matchRows returns the rows that match the input, the best first. A number matches the turn with that number.
+func (p *Palette) matchRows(typed string) []paletteRow {
+	if n, err := strconv.Atoi(strings.TrimSpace(typed)); err == nil && n > 0 {
+		return []paletteRow{{name: p.draw.Format("go to turn %s", screen.Count(n)), does: p.draw.Format(":%d", n), do: func() { p.does.Turn(n) }}}
 	}
-	if typed == "" {
-		return p.all
-	}
-	word, _, more := strings.Cut(typed, " ")
-	if i := slices.IndexFunc(p.all, func(o paletteRow) bool { return o.word == word }); i >= 0 && (more || word == typed) {
-		shown = append(shown, p.all[i])
-		if more { // it is the command's argument, unless it matches another description
-			for _, o := range p.all {
-				if strings.Contains(o.find, typed) && o.word != word {
-					shown = append(shown, o)
-				}
-			}
-			return shown
+	rows := p.argumentRows(typed)
+	for _, row := range p.rankRows(strings.ToLower(strings.TrimSpace(typed))) {
+		isListed := func(other paletteRow) bool { return other.verb != "" && other.lineText() == row.lineText() }
+		if !slices.ContainsFunc(rows, isListed) {
+			rows = append(rows, row)
 		}
 	}
-	finds := make([]string, len(p.all))
-	for i, o := range p.all {
-		finds[i] = o.find
-	}
-	for _, m := range fuzzy.Find(typed, finds) {
-		if o := p.all[m.Index]; len(shown) == 0 || o.word == "" || o.word != shown[0].word {
-			shown = append(shown, o)
-		}
-	}
-	return shown
+	return rows
 }
 
 // maxOffers is the maximum number of visible rows.
 const maxOffers = 12
 
-// WantedRows returns the number of visible rows, at most half of the body.
+// WantedRows returns the number of rows, at most half of the body.
 func (p *Palette) WantedRows(h int) int {
-	return min(1+len(p.all), 1+maxOffers, max(h/2, 5))
+	return min(1+len(p.all)+p.footRows(h), 1+maxOffers, max(h/2, 5))
+}
+
+// footRows returns how many rows below the list name other verbs and the rules of matching.
+func (p *Palette) footRows(h int) int {
+	switch rows := max(h/2, 5); {
+	case rows < 7:
+		return 0
+	case rows < 10:
+		return 1
+	}
+	return 3
 }
 
 // Draw draws row y.
 func (p *Palette) Draw(pen *screen.Pen, y int) {
-	if y == 0 {
+	defer pen.Fill(screen.Bare)
+	foot := p.WantedRows(p.body) - p.footRows(p.body)
+	switch {
+	case y == 0:
 		DrawInputRow(pen, display.Lit(":"), p.line, pen.Format("%s of %s", screen.Count(len(p.shown)), screen.Count(len(p.all))))
-		return
+	case y == foot:
+		p.drawOtherVerbs(pen)
+	case y == foot+2:
+		pen.Text(screen.Muted, pen.Truncate(display.Lit("  the verb's first letters, its initials, then any word's"), pen.Left))
+	case y < foot:
+		if row := p.Top + y - 1; row < len(p.shown) {
+			p.shown[row].drawRow(pen, row == p.At)
+		}
 	}
-	if row := p.Top + y - 1; row < len(p.shown) {
-		DrawChoiceRow(pen, row == p.At, p.shown[row].what, p.shown[row].how)
+}
+
+// drawOtherVerbs names verbs that are not listed, as many as fit.
+func (p *Palette) drawOtherVerbs(pen *screen.Pen) {
+	text := display.Lit("  also: ")
+	for i := range p.does.Commands {
+		c := &p.does.Commands[i]
+		listed := false
+		for _, row := range p.shown[:min(len(p.shown), maxOffers)] {
+			listed = listed || row.cmd == c
+		}
+		if more := display.Join(text, pen.Clean(c.Word).Between(" :", " ")); !listed && more.Width() <= pen.Left {
+			text = more
+		}
 	}
-	pen.Fill(screen.Bare)
+	pen.Text(screen.Muted, text)
 }

@@ -35,8 +35,8 @@ type themePicker struct {
 	draw   display.Drawer
 }
 
-// themeNames returns the names of all themes without duplicates.
-func (l ThemeActions) themeNames() (names []string) {
+// Names returns the names of all themes without duplicates.
+func (l ThemeActions) Names() (names []string) {
 	for _, t := range l.Own {
 		names = append(names, t.Name)
 	}
@@ -48,8 +48,8 @@ func (l ThemeActions) themeNames() (names []string) {
 	return names
 }
 
-// themeNamed returns the theme of a name.
-func (l ThemeActions) themeNamed(name string, dark bool) themes.Theme {
+// Named returns the theme of a name.
+func (l ThemeActions) Named(name string, dark bool) themes.Theme {
 	for _, t := range l.Own {
 		if t.Name == name {
 			return t
@@ -68,7 +68,7 @@ type themeSample struct {
 // Themes returns the entry of the theme picker.
 func Themes(looks ThemeActions, draw display.Drawer) Entry {
 	return Entry{Binding: screen.Do("theme", nil), New: func(h Host) (Mode, display.Text) {
-		t := &themePicker{host: h, looks: looks, before: looks.Now(), names: looks.themeNames(), known: map[string]themeSample{}, draw: draw}
+		t := &themePicker{host: h, looks: looks, before: looks.Now(), names: looks.Names(), known: map[string]themeSample{}, draw: draw}
 		t.Resize(len(t.names), len(t.names))
 		t.MoveTo(max(0, slices.Index(t.names, t.before.Name)))
 		return t, display.Text{}
@@ -145,7 +145,7 @@ func (t *themePicker) save() {
 func (t *themePicker) sampleOf(name string) themeSample {
 	s, ok := t.known[name]
 	if !ok {
-		s.theme = t.looks.themeNamed(name, t.before.Dark)
+		s.theme = t.looks.Named(name, t.before.Dark)
 		s.pen = t.looks.Pen(s.theme)
 		t.known[name] = s
 	}
@@ -157,7 +157,7 @@ func (t *themePicker) Extend(_ *providers.View, _, h int) {
 	if t.typed != nil && t.typed.Value() != t.looked {
 		t.looked = t.typed.Value()
 		t.names = t.names[:0:0]
-		for _, name := range t.looks.themeNames() {
+		for _, name := range t.looks.Names() {
 			if strings.Contains(name, strings.ToLower(t.looked)) {
 				t.names = append(t.names, name)
 			}

@@ -189,7 +189,7 @@ func (b *Costs) ratesOf(t *stream.Turn) string {
 		rate price.Rate
 		n    stream.Count
 	}{{"in", r.Input, u.Input}, {"cached", r.CacheRead, u.CacheRead}, {"cache write", r.CacheWrite, u.CacheWrite},
-		{"1 h cache write", r.CacheWriteHour, u.CacheWriteHour}, {"out", r.Output, u.Output}} {
+		{"1 h cache write", r.CacheWriteHour, u.CacheWriteHour}, {"out", r.Output, u.Output}, {"audio in", r.AudioInput, u.InputAudio}, {"audio out", r.AudioOutput, u.OutputAudio}} {
 		if kind.rate.Known && kind.n.N > 0 {
 			text += kind.word + " " + price.USD(kind.rate.USD) + ", "
 		}

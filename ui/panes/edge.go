@@ -18,7 +18,7 @@ type paneEdge struct {
 
 // draw draws the edge into the field.
 func (e paneEdge) draw(p *screen.Pen) {
-	line, role, title := p.Glyph.Line, screen.Muted, screen.Plain
+	line, role, title := p.Glyph.Line, screen.Frame, screen.Plain
 	if e.focused {
 		line, role, title = p.Glyph.Heavy, screen.Accent, screen.Accent
 	}

@@ -40,8 +40,20 @@ var sortWords = []struct {
 // String returns the order in words.
 func (k SortKey) String() string { return sortWords[k].title }
 
-// SortWords are the values of the command :sort.
-const SortWords = "worst|turn|size|time|cost|tool|model"
+// SortWords returns the words of the orders, the usual one of each first.
+func SortWords() (all []string) {
+	for nth := 0; ; nth++ {
+		n := len(all)
+		for _, k := range sortWords {
+			if nth < len(k.typed) {
+				all = append(all, k.typed[nth])
+			}
+		}
+		if len(all) == n {
+			return all
+		}
+	}
+}
 
 // SortKeyNamed returns the order of a word, which may be shortened to its beginning.
 func SortKeyNamed(word string) (k SortKey, ok bool) {

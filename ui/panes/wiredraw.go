@@ -141,16 +141,18 @@ func usageText(u stream.Usage, sign display.Text) string {
 		}
 		return []string{screen.Count(int(n.N)).String() + " " + word}
 	}
-	cache := slices.Concat(part(u.CacheRead, "cached"), part(u.CacheWrite, "written to the cache"))
+	cache := slices.Concat(part(u.CacheRead, "cached"), part(u.CacheWrite, "written to the cache"), part(u.InputAudio, "audio"))
+	made := slices.Concat(part(u.Reasoning, "reasoning"), part(u.OutputAudio, "audio"))
 	if u.SeenInput.Reported { // the cache counts are then part of the input count
 		add("in", u.Input, true)
-		add("out", u.Output, true, part(u.Reasoning, "reasoning")...)
+		add("out", u.Output, true, made...)
 		add("processed in", u.SeenInput, false, cache...)
 	} else {
 		add("in", u.Input, true, cache...)
-		add("out", u.Output, true, part(u.Reasoning, "reasoning")...)
+		add("out", u.Output, true, made...)
 	}
 	add("processed out", u.SeenOutput, false)
+	add("web searches", u.WebSearches, false)
 	if u.Tier != "" {
 		parts = append(parts, "tier "+u.Tier)
 	}

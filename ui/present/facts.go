@@ -224,6 +224,7 @@ func usageFacts(u stream.Usage) (facts Facts) {
 	}{
 		{"input", u.Input}, {"cache_read", u.CacheRead}, {"cache_write", u.CacheWrite}, {"output", u.Output},
 		{"reasoning", u.Reasoning}, {"processed_input", u.SeenInput}, {"processed_output", u.SeenOutput},
+		{"input_audio", u.InputAudio}, {"cache_read_audio", u.CacheReadAudio}, {"output_audio", u.OutputAudio}, {"web_searches", u.WebSearches},
 	} {
 		if of.count.Reported {
 			facts = append(facts, fieldFact(of.key, int(of.count.N)))

@@ -17,6 +17,7 @@ const (
 	endedWell   ending = iota // with a regular end, or not ended yet
 	endedCut                  // by the token limit, or a filter
 	endedBroken               // the connection broke
+	endedBare                 // it just ended, without a finish reason
 	endedOther                // in a way that was tested with no program
 )
 
@@ -25,10 +26,13 @@ func endingOf(t *stream.Turn) ending {
 	case stream.TurnTruncated:
 		return endedCut
 	case stream.TurnAborted:
-		if t.Failure == "" && t.EndedBy != stream.Client {
+		switch {
+		case t.Failure != "" || t.EndedBy == stream.Client:
+			return endedOther
+		case t.EndedBy == stream.Network:
 			return endedBroken
 		}
-		return endedOther
+		return endedBare
 	case stream.TurnRejected:
 		return endedOther
 	}
@@ -88,6 +92,9 @@ var runRules = []runRule{
 	{stream.AtSeal, endedBroken, func(r client.RunHabit) bool { return r.When == client.AtBlock && r.Broken == client.Once }, true, "run it DELTA, before the connection broke"},
 	{stream.AtSeal, endedBroken, func(r client.RunHabit) bool { return r.When == client.AtBlock && r.Broken == client.Twice }, true,
 		"run it DELTA, retry when the connection breaks, and run the new calls too"},
+	{stream.AtSeal, endedBare, func(r client.RunHabit) bool { return r.When == client.AtBlock }, true, "run it DELTA, before the response ended"},
+	{stream.AtEnd, endedBare, func(r client.RunHabit) bool { return r.Bare == client.Once }, true, "run it at the end, although no finish reason came"},
+	{stream.AtEnd, endedBare, func(r client.RunHabit) bool { return r.Bare == client.Never }, false, "do not run it: no finish reason came"},
 	{stream.AtEnd, endedWell, func(r client.RunHabit) bool { return r.When == client.AtStop }, true, "run it when the response has ended"},
 	{stream.AtEnd, endedCut, func(r client.RunHabit) bool { return r.When == client.AtStop && r.Cut == client.Once }, true, "run it at the end, although the response was cut"},
 	{stream.AtEnd, endedCut, func(r client.RunHabit) bool { return r.When == client.AtStop && r.Cut == client.Never }, false, "do not run it: the response was cut"},

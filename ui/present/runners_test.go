@@ -32,7 +32,9 @@ func turnThat(dialect, args, asks string, behind ...stream.Event) (*stream.Turn,
 func TestRunBy(t *testing.T) {
 	done := []stream.Event{{Kind: stream.Finish, Slot: stream.AllChoices, Text: "tool_use"}, {Kind: stream.TurnClose}}
 	limit := []stream.Event{{Kind: stream.Finish, Slot: stream.AllChoices, Text: "max_tokens", Code: stream.FinishCut}, {Kind: stream.TurnClose}}
-	broke := []stream.Event{{Kind: stream.TurnClose, Code: stream.CloseCut}}
+	broke := []stream.Event{{Kind: stream.TurnClose, Code: stream.CloseCut, What: &stream.Ending{By: stream.Network}}}
+	ended := []stream.Event{{Kind: stream.TurnClose, Code: stream.CloseCut, What: &stream.Ending{By: stream.Provider}}}
+	unknown := []stream.Event{{Kind: stream.TurnClose, Code: stream.CloseCut}}
 	stopped := []stream.Event{{Kind: stream.TurnClose, Code: stream.CloseCut, What: &stream.Ending{By: stream.Client}}}
 	failed := []stream.Event{{Kind: stream.Failure, Text: "overloaded"}, {Kind: stream.TurnClose}}
 	answered := append(done, stream.Event{Kind: stream.SentBack, Slot: 1, Text: "intact", Code: stream.ResultOK, What: new(stream.SentBackReport)})
@@ -51,6 +53,13 @@ func TestRunBy(t *testing.T) {
 			"Claude Code and Mastra run it at delta 2, before the connection broke (seen when run)|" +
 				"opencode runs it at delta 2, retries when the connection breaks, and runs the new calls too (seen when run)",
 			"Continue, Anthropic SDK for JavaScript and AI SDK do not run it: the connection broke (seen when run)"},
+		{"it just ended", "openai-chat", `{"a":1}`, "", ended,
+			"opencode runs it at delta 2, before the response ended (seen when run)",
+			"Mastra and OpenAI Agents JS run it at the end, although no finish reason came (seen when run)|" +
+				"OpenAI SDK for JavaScript and AI SDK do not run it: no finish reason came (seen when run)"},
+		{"a file that just ends", "openai-responses", `{"a":1}`, "", unknown,
+			"Codex and opencode run it at delta 2, before the response ended (seen when run)",
+			"OpenAI Agents JS and AI SDK do not run it: no finish reason came (seen when run)"},
 		{"who asked is known", "anthropic", `{"a":1}`, "claude-code", limit, "this client, Claude Code, runs it at delta 2, before the cut (seen when run)", ""},
 		{"and its result came", "anthropic", `{"a":1}`, "claude-code", answered,
 			"this client, Claude Code, runs it at delta 2, while the response goes on (seen when run); it did: its result was sent back", ""},

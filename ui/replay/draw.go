@@ -116,7 +116,7 @@ func (m *replayMode) Draw(p *screen.Pen, y int) {
 	m.drawLeft(p, plan, y, 0)
 	p.Fill(screen.Bare)
 	p.Field(1)
-	p.Text(screen.Muted, p.Glyph.Rule)
+	p.Text(screen.Frame, p.Glyph.Rule)
 	p.Field(m.w - plan.tableW - 1)
 	m.drawPanes(p, plan, y)
 }
@@ -355,14 +355,15 @@ func (m *replayMode) asWord(n int) string {
 	if !m.policies {
 		return m.targets[n].Form.String()
 	}
-	if p := &replay.Policies[n]; p.Client != nil {
-		return knownWords[p.Known]
+	p := &replay.Policies[n]
+	switch {
+	case p.Client == nil:
+		return "behaviour"
+	case m.src.Source == nil || !p.Knows(m.src.From, m.targets[m.to]):
+		return p.Known.Word()
 	}
-	return "behaviour"
+	return p.KnownFor(m.src.From, m.targets[m.to]).Word()
 }
-
-// knownWords say how the effect of a client is known.
-var knownWords = [...]string{"ran", "read", "documented"}
 
 // drawHeads writes the titles of the columns.
 func (m *replayMode) drawHeads(p *screen.Pen, plan bodyLayout) {

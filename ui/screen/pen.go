@@ -171,7 +171,7 @@ func (p *Pen) Frame() string { return string(p.b) }
 
 // Caption draws a horizontal line with a title, and with the first note that fits.
 func (p *Pen) Caption(r Role, title display.Text, notes ...display.Text) {
-	p.Text(Muted, display.Join(p.Glyph.Line, p.Glyph.Line, display.Lit(" ")))
+	p.Text(Frame, display.Join(p.Glyph.Line, p.Glyph.Line, display.Lit(" ")))
 	p.TextOn(r, Bare, p.Truncate(title, p.Left-1))
 	for _, note := range notes {
 		if note.Width()+3 <= p.Left {
@@ -180,7 +180,7 @@ func (p *Pen) Caption(r Role, title display.Text, notes ...display.Text) {
 		}
 	}
 	p.Spaces(Bare, 1)
-	p.Text(Muted, display.Repeat(p.Glyph.Line, max(p.Left, 0)))
+	p.Text(Frame, display.Repeat(p.Glyph.Line, max(p.Left, 0)))
 }
 
 // Title draws the first row of a pane.
@@ -225,7 +225,7 @@ func (p *Pen) Hints(of []Binding) {
 		keys, does := b.hintParts(p.Drawer)
 		p.Spaces(Bare, at-(cells-p.Left))
 		p.Text(Accent, keys)
-		p.Text(Muted, does)
+		p.Text(Plain, does)
 	}
 }
 
@@ -256,6 +256,7 @@ const (
 	PunctToken
 	JunkToken
 	Tentative
+	Frame // thin lines, not text
 	NumRoles
 )
 
@@ -297,7 +298,7 @@ func NewPaints(t themes.Theme, depth termenv.Profile, painted bool) *Paints {
 	inks := [NumRoles]themes.TextStyle{
 		Live: t.Live, Good: t.Good, Caution: t.Caution, Bad: t.Bad, Muted: t.Muted, Accent: t.Accent,
 		KeyToken: t.Key, StringToken: t.String, EscapeToken: t.Escape, NumberToken: t.Number,
-		LiteralToken: t.Literal, PunctToken: t.Punct, JunkToken: t.Junk, Tentative: t.Tentative,
+		LiteralToken: t.Literal, PunctToken: t.Punct, JunkToken: t.Junk, Tentative: t.Tentative, Frame: t.Frame,
 	}
 	grounds := [NumGrounds]themes.TextStyle{
 		Selected: t.Selection, Linked: t.Linked, Match: {Reverse: true}, Growing: t.Open,
@@ -306,7 +307,7 @@ func NewPaints(t themes.Theme, depth termenv.Profile, painted bool) *Paints {
 	}
 	if depth == termenv.Ascii { // without colours, attributes show the difference
 		bold, underline, reverse := themes.TextStyle{Bold: true}, themes.TextStyle{Underline: true}, themes.TextStyle{Reverse: true}
-		inks = [NumRoles]themes.TextStyle{Bad: bold, Accent: bold}
+		inks = [NumRoles]themes.TextStyle{Bad: bold, Accent: bold, JunkToken: underline}
 		grounds = [NumGrounds]themes.TextStyle{
 			Selected: reverse, Linked: underline, Match: reverse, Growing: underline, Removed: reverse, Added: {Underline: true, Bold: true},
 		}

@@ -325,7 +325,7 @@ func (a *resendMode) Draw(p *screen.Pen, y int) {
 		a.drawLeft(p, y-plan.head, 0)
 		p.Fill(screen.Bare)
 		p.Field(1)
-		p.Text(screen.Muted, p.Glyph.Rule)
+		p.Text(screen.Frame, p.Glyph.Rule)
 		p.Field(plan.bodyW)
 		a.drawBody(p, y-plan.head)
 	default:

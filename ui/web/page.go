@@ -89,7 +89,7 @@ func (h *writer) writeOverview(p *Page) {
 	h.writeFact("calls", screen.Count(calls).String())
 	h.writeFact("bad calls", screen.Count(bad).String())
 	h.writeFact("findings", screen.Count(findings).String())
-	h.writeFact("cost", total.String())
+	h.writeFact("cost", total.Dated())
 	h.raw("</dl>\n<ol class=\"turns\">\n")
 	for _, t := range p.Turns {
 		h.raw(`<li><a href="#`).text(turnID(t.Turn)).raw(`">turn `).writeInt(int(t.Number) + 1).raw(" ").text(turnTitle(p, t.Turn)).raw("</a> ")

@@ -343,7 +343,7 @@ func (h *writer) writeClients(src *replay.Source, from *protocol.Target) {
 			continue
 		}
 		v := src.Preview(from, as)
-		h.raw(`<tr><th scope="row">`).text(as.Client.Title).raw("</th><td>").text(as.Known.String()).raw("</td><td>")
+		h.raw(`<tr><th scope="row">`).text(strings.TrimSpace(as.Client.Title + " " + as.Client.Version)).raw("</th><td>").text(as.KnownFor(src.From, from).String()).raw("</td><td>")
 		h.writeOutcome(&v)
 		h.raw("</td><td>").text(v.Acceptance.String()).raw("</td></tr>\n")
 	}

@@ -1,7 +1,7 @@
 // A simulated model for agents: a server that answers one case after another. The response to the first request
 // with the agent's tool is the call; all other responses are one word.
 import http from 'node:http'
-import { answers, protocolOf } from './wire.mjs'
+import { answers, callsOf, protocolOf } from './wire.mjs'
 
 /** whole is the response to a request without streaming. */
 const whole = {
@@ -26,7 +26,7 @@ export function model(tool, protocol) {
       if (!/stream/i.test(req.url) && !body.stream) {
         return res.writeHead(200, { 'content-type': 'application/json' }).end(whole[protocol] ?? '{}')
       }
-      const stream = answers[protocol](main && it.asked.length === 1 ? it.args : null)
+      const stream = answers[protocol](callsOf(main && it.asked.length === 1 ? it.args : null))
       res.writeHead(200, { 'content-type': 'text/event-stream' }).end(stream)
     })
   })

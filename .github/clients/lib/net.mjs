@@ -1,7 +1,7 @@
 // A simulated network: fetch returns responses from wire.mjs, and the requests are kept.
-import { answers, protocolOf } from './wire.mjs'
+import { answers, callsOf, protocolOf } from './wire.mjs'
 
-/** Net answers requests: the first with a call, if args is a string, and all others with one word. */
+/** Net answers requests: the first with the calls of a case, and all others with one word. */
 export class Net {
   constructor(args) { this.args = args; this.asked = [] }
 
@@ -16,7 +16,7 @@ export class Net {
     this.args = null
     const make = answers[protocol]
     if (!make) return new Response('{"message":"not spoken"}', { status: 400, headers: { 'content-type': 'application/json' } })
-    return new Response(make(args), {
+    return new Response(make(callsOf(args)), {
       status: 200, headers: { 'content-type': protocol === 'ollama' ? 'application/x-ndjson' : 'text/event-stream' },
     })
   }

@@ -1,7 +1,10 @@
-// The responses of providers: a stream with one call with the arguments of a case, and then "Done.". A protocol with
-// arguments as text contains them unchanged. In a protocol with arguments as a JSON value, arguments that are not JSON
-// become a string.
+// The responses of providers: a stream with the calls of a case, and then "Done.". A protocol with arguments as text
+// contains them unchanged. In a protocol with arguments as a JSON value, arguments that are not JSON become a string.
 export const call = { id: 'call_abc123XYZ', item: 'fc_0a1b2c3d4e5f', tool: 'get_weather' }
+
+/** callsOf returns the calls of a case, each with an id, a name and arguments: a case may be only the arguments of one. */
+export const callsOf = made => made === null ? null : (typeof made === 'string' ? [{ args: made }] : made)
+  .map(c => ({ id: call.id, name: call.tool, ...c, explicit: c.id !== undefined }))
 
 const text = s => JSON.stringify(s)
 const valid = s => { try { JSON.parse(s); return true } catch { return false } }
@@ -16,34 +19,34 @@ const pieces = s => s.length < 3 ? [s] : [s.slice(0, s.length >> 1), s.slice(s.l
 const named = (event, data) => `event: ${event}\ndata: ${data}\n\n`
 const data = d => `data: ${d}\n\n`
 
-function anthropic(args) {
+function anthropic(calls) {
   const usage = '"usage":{"input_tokens":5,"output_tokens":7}'
   const start = named('message_start', `{"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"claude-sonnet-4-5","content":[],"stop_reason":null,"stop_sequence":null,${usage}}}`)
   const end = stop => named('message_delta', `{"type":"message_delta","delta":{"stop_reason":"${stop}","stop_sequence":null},${usage}}`) + named('message_stop', '{"type":"message_stop"}')
-  const stop = named('content_block_stop', '{"type":"content_block_stop","index":0}')
-  if (args === null) {
+  const stop = n => named('content_block_stop', `{"type":"content_block_stop","index":${n}}`)
+  if (calls === null) {
     return start + named('content_block_start', '{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}') +
-      named('content_block_delta', '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Done."}}') + stop + end('end_turn')
+      named('content_block_delta', '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Done."}}') + stop(0) + end('end_turn')
   }
-  return start + named('content_block_start', `{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"${call.id}","name":"${call.tool}","input":{}}}`) +
-    pieces(args).map(p => named('content_block_delta', `{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":${text(p)}}}`)).join('') + stop + end('tool_use')
+  return start + calls.map((c, n) => named('content_block_start', `{"type":"content_block_start","index":${n},"content_block":{"type":"tool_use","id":${text(c.id)},"name":${text(c.name)},"input":{}}}`) +
+    pieces(c.args).map(p => named('content_block_delta', `{"type":"content_block_delta","index":${n},"delta":{"type":"input_json_delta","partial_json":${text(p)}}}`)).join('') + stop(n)).join('') + end('tool_use')
 }
 
-function chat(args) {
+function chat(calls) {
   const chunk = (delta, finish = null) => data(`{"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"gpt-5","choices":[{"index":0,"delta":${delta},"finish_reason":${text(finish)}}]}`)
   const end = data('{"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"gpt-5","choices":[],"usage":{"prompt_tokens":5,"completion_tokens":7,"total_tokens":12}}') + data('[DONE]')
-  if (args === null) return chunk('{"role":"assistant","content":"Done."}') + chunk('{}', 'stop') + end
-  return chunk('{"role":"assistant","content":null}') +
-    chunk(`{"tool_calls":[{"index":0,"id":"${call.id}","type":"function","function":{"name":"${call.tool}","arguments":""}}]}`) +
-    pieces(args).map(p => chunk(`{"tool_calls":[{"index":0,"function":{"arguments":${text(p)}}}]}`)).join('') + chunk('{}', 'tool_calls') + end
+  if (calls === null) return chunk('{"role":"assistant","content":"Done."}') + chunk('{}', 'stop') + end
+  return chunk('{"role":"assistant","content":null}') + calls.map((c, n) =>
+    chunk(`{"tool_calls":[{"index":${n},"id":${text(c.id)},"type":"function","function":{"name":${text(c.name)},"arguments":""}}]}`) +
+    pieces(c.args).map(p => chunk(`{"tool_calls":[{"index":${n},"function":{"arguments":${text(p)}}}]}`)).join('')).join('') + chunk('{}', 'tool_calls') + end
 }
 
-function responses(args) {
+function responses(calls) {
   let n = 0
   const event = (type, rest) => named(type, `{"type":"${type}","sequence_number":${n++},${rest}}`)
   const response = (status, output) => `"response":{"id":"resp_1","object":"response","created_at":1,"status":"${status}","model":"gpt-5","output":[${output}],"parallel_tool_calls":true,"tools":[],"usage":{"input_tokens":5,"input_tokens_details":{"cached_tokens":0},"output_tokens":7,"output_tokens_details":{"reasoning_tokens":0},"total_tokens":12}}`
   const begin = event('response.created', response('in_progress', ''))
-  if (args === null) {
+  if (calls === null) {
     const item = (status, content) => `{"id":"msg_1","type":"message","status":"${status}","role":"assistant","content":[${content}]}`
     const part = t => `{"type":"output_text","text":"${t}","annotations":[]}`
     return begin + event('response.output_item.added', `"output_index":0,"item":${item('in_progress', '')}`) +
@@ -53,23 +56,26 @@ function responses(args) {
       event('response.output_item.done', `"output_index":0,"item":${item('completed', part('Done.'))}`) +
       event('response.completed', response('completed', item('completed', part('Done.'))))
   }
-  const item = (status, a) => `{"id":"${call.item}","type":"function_call","status":"${status}","call_id":"${call.id}","name":"${call.tool}","arguments":${text(a)}}`
-  return begin + event('response.output_item.added', `"output_index":0,"item":${item('in_progress', '')}`) +
-    pieces(args).map(p => event('response.function_call_arguments.delta', `"item_id":"${call.item}","output_index":0,"delta":${text(p)}`)).join('') +
-    event('response.function_call_arguments.done', `"item_id":"${call.item}","output_index":0,"arguments":${text(args)}`) +
-    event('response.output_item.done', `"output_index":0,"item":${item('completed', args)}`) +
-    event('response.completed', response('completed', item('completed', args)))
+  const of = n => n ? `${call.item}${n}` : call.item
+  const item = (c, n, status, a) => `{"id":"${of(n)}","type":"function_call","status":"${status}","call_id":${text(c.id)},"name":${text(c.name)},"arguments":${text(a)}}`
+  return begin + calls.map((c, k) => event('response.output_item.added', `"output_index":${k},"item":${item(c, k, 'in_progress', '')}`) +
+    pieces(c.args).map(p => event('response.function_call_arguments.delta', `"item_id":"${of(k)}","output_index":${k},"delta":${text(p)}`)).join('') +
+    event('response.function_call_arguments.done', `"item_id":"${of(k)}","output_index":${k},"arguments":${text(c.args)}`) +
+    event('response.output_item.done', `"output_index":${k},"item":${item(c, k, 'completed', c.args)}`)).join('') +
+    event('response.completed', response('completed', calls.map((c, k) => item(c, k, 'completed', c.args)).join(',')))
 }
 
-function gemini(args) {
-  const parts = args === null ? '{"text":"Done."}' : `{"functionCall":{"name":"${call.tool}","args":${asValue(args)}}}`
+function gemini(calls) {
+  const part = c => `{"functionCall":{${c.explicit ? `"id":${text(c.id)},` : ''}"name":${text(c.name)},"args":${asValue(c.args)}}}`
+  const parts = calls === null ? '{"text":"Done."}' : calls.map(part).join(',')
   return data(`{"candidates":[{"content":{"parts":[${parts}],"role":"model"},"index":0,"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":5,"candidatesTokenCount":7,"totalTokenCount":12},"modelVersion":"gemini-2.5-pro","responseId":"r1"}`)
 }
 
-function ollama(args) {
+function ollama(calls) {
   const line = (message, done) => `{"model":"qwen3","created_at":"2025-01-01T00:00:00Z","message":${message},"done":${done}${done ? ',"done_reason":"stop","total_duration":1,"eval_count":7,"prompt_eval_count":5' : ''}}\n`
-  if (args === null) return line('{"role":"assistant","content":"Done."}', true)
-  return line(`{"role":"assistant","content":"","tool_calls":[{"id":"${call.id}","function":{"name":"${call.tool}","arguments":${asValue(args)}}}]}`, false) + line('{"role":"assistant","content":""}', true)
+  if (calls === null) return line('{"role":"assistant","content":"Done."}', true)
+  const made = calls.map(c => `{"id":${text(c.id)},"function":{"name":${text(c.name)},"arguments":${asValue(c.args)}}}`)
+  return line(`{"role":"assistant","content":"","tool_calls":[${made}]}`, false) + line('{"role":"assistant","content":""}', true)
 }
 
 export const answers = { anthropic, 'openai-chat': chat, 'openai-responses': responses, gemini, ollama }
@@ -85,16 +91,32 @@ export function protocolOf(url) {
   return ''
 }
 
-/** callIn returns the first call in the history of a request. */
-export function callIn(protocol, body) {
+/** callsIn returns the calls in the history of a request. */
+export function callsIn(protocol, body) {
   const fine = list => (list ?? []).filter(Boolean)
   switch (protocol) {
-    case 'anthropic': return fine(body.messages).flatMap(m => Array.isArray(m.content) ? m.content : []).find(b => b.type === 'tool_use')
-    case 'openai-chat': return fine(body.messages).flatMap(m => m.tool_calls ?? [])[0]
-    case 'openai-responses': return fine(body.input).find(i => i.type === 'function_call')
-    case 'gemini': return fine(body.contents).flatMap(c => c.parts ?? []).find(p => p.functionCall)
-    case 'ollama': return fine(body.messages).flatMap(m => m.tool_calls ?? [])[0]
-    case 'bedrock': return fine(body.messages).flatMap(m => m.content ?? []).find(b => b.toolUse)
+    case 'anthropic': return fine(body.messages).flatMap(m => Array.isArray(m.content) ? m.content : []).filter(b => b.type === 'tool_use')
+    case 'openai-chat': return fine(body.messages).flatMap(m => m.tool_calls ?? [])
+    case 'openai-responses': return fine(body.input).filter(i => i.type === 'function_call')
+    case 'gemini': return fine(body.contents).flatMap(c => c.parts ?? []).filter(p => p.functionCall)
+    case 'ollama': return fine(body.messages).flatMap(m => m.tool_calls ?? [])
+    case 'bedrock': return fine(body.messages).flatMap(m => m.content ?? []).filter(b => b.toolUse)
+  }
+}
+
+/** callIn returns the first call in the history of a request. */
+export const callIn = (protocol, body) => callsIn(protocol, body)[0]
+
+/** resultsIn returns the id, or else the name, of each result in the history of a request. */
+export function resultsIn(protocol, body) {
+  const fine = list => (list ?? []).filter(Boolean)
+  switch (protocol) {
+    case 'anthropic': return fine(body.messages).flatMap(m => Array.isArray(m.content) ? m.content : []).filter(b => b.type === 'tool_result').map(b => b.tool_use_id)
+    case 'openai-chat': return fine(body.messages).filter(m => m.role === 'tool').map(m => m.tool_call_id)
+    case 'openai-responses': return fine(body.input).filter(i => i.type === 'function_call_output').map(i => i.call_id)
+    case 'gemini': return fine(body.contents).flatMap(c => c.parts ?? []).filter(p => p.functionResponse).map(p => p.functionResponse.id ?? p.functionResponse.name)
+    case 'ollama': return fine(body.messages).filter(m => m.role === 'tool').map(m => m.tool_call_id ?? m.tool_name ?? null)
+    case 'bedrock': return fine(body.messages).flatMap(m => m.content ?? []).filter(b => b.toolResult).map(b => b.toolResult.toolUseId)
   }
 }
 

@@ -1,0 +1,240 @@
+package replay
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+
+	"toolscope/providers/js"
+	"toolscope/providers/protocol"
+	"toolscope/stream"
+)
+
+// An idRule predicts the id and the name with which a client sends a call. A client without one sends both
+// as they came.
+type idRule func(c namedCall, to string) namedCall
+
+// namedCall is what a client calls a call.
+type namedCall struct {
+	from           string // protocol of the source, "" if unknown
+	id, item, name string
+	again          bool // an earlier call has the same id
+	shared         bool // another call of the message has the same id
+
+	random  bool   // the client makes an id, which can't be predicted
+	unknown bool   // what the client does is unknown
+	leftOut bool   // the call is left out
+	throws  string // why no request is sent
+}
+
+// nameCall sets the id, the item and the name with which the policy's client sends a call. It returns false
+// if the client sends none. A special item of the protocol is sent as it came.
+func (c *previewBuilder) nameCall(p *protocol.Part, sent *Sent) bool {
+	if c.isNative(p) {
+		c.named = namedCall{id: p.ID, item: p.Item, name: p.Name}
+		return true
+	}
+	same := 0
+	for _, mate := range c.mates {
+		if mate.id == p.ID {
+			same++
+		}
+	}
+	n := c.ids.nameOf(p, same > 1)
+	c.ids.seen[p.ID] = true
+	switch {
+	case n.leftOut:
+		sent.Outcome = Dropped
+	case n.unknown:
+		sent.Outcome = Unknown
+	case n.throws != "":
+		sent.Outcome = Throws
+		sent.noteRefusal("", sent.ID, sent.Name, c.Policy.Client.Title+" sends no request: "+n.throws)
+	default:
+		c.named = n
+		return true
+	}
+	return false
+}
+
+// nameOf applies the client's rule to a call.
+func (x *idMapper) nameOf(p *protocol.Part, shared bool) namedCall {
+	n := namedCall{from: x.from, id: p.ID, item: p.Item, name: p.Name, again: x.seen[p.ID], shared: shared}
+	if x.sends != nil {
+		n = x.sends(n, x.to)
+	}
+	return n
+}
+
+// clientID returns the id with which a client sends call number n, and the losses.
+func (x *idMapper) clientID(n int, id string, sent namedCall) (string, []Loss) {
+	switch {
+	case x.none && id != "":
+		return x.fitID(n, id)
+	case x.none:
+		return "", nil
+	case sent.random:
+		made := fmt.Sprintf("made_%d", n)
+		if made == id {
+			made += "_"
+		}
+		return made, []Loss{IDRewritten.newLoss("the client makes an id for the call: here, %s stands for it", stream.Own(made))}
+	case sent.id == id:
+		return id, nil
+	case strings.HasPrefix(id, sent.id):
+		return sent.id, []Loss{IDTruncated.newLoss("the id is cut from %d to %d bytes", len(id), len(sent.id))}
+	}
+	return sent.id, []Loss{IDRewritten.newLoss("%s becomes %s", quoteShort(id), quoteShort(sent.id))}
+}
+
+// aiSDKNames is the rule of the AI SDK, which makes up ids that Chat and Gemini don't give, and cleans names
+// for Bedrock.
+func aiSDKNames(c namedCall, to string) namedCall {
+	switch {
+	case c.from == chat && c.name == "":
+		c.throws = "it rejects a call without a name"
+	case c.id == "" && (c.from == chat || c.from == gemini), c.again && c.from == chat:
+		c.random = true
+	}
+	if to == bedrock {
+		if c.name = keepClass(c.name, "a-zA-Z0-9_-", ""); c.name == "" {
+			c.name = "_"
+		}
+	}
+	return c
+}
+
+// aiSDKPageNames is the rule of useChat, which has one part for each id.
+func aiSDKPageNames(c namedCall, to string) namedCall {
+	c = aiSDKNames(c, to)
+	c.unknown = c.shared && c.from != chat // the later call replaces the earlier one
+	return c
+}
+
+// mastraNames is the rule of Mastra, which has one call for each id, and cleans names.
+func mastraNames(c namedCall, to string) namedCall {
+	c = aiSDKNames(c, to)
+	switch {
+	case c.shared && !c.random:
+		c.unknown = true
+	case c.id == "" && !c.random && c.from != gemini:
+		c.leftOut = true
+	}
+	if c.name == "" || keepClass(c.name, "a-zA-Z0-9_-", "") != c.name {
+		c.name = "unknown_tool"
+	}
+	return c
+}
+
+// agentsNames is the rule of OpenAI Agents JS.
+func agentsNames(c namedCall, _ string) namedCall {
+	switch {
+	case c.id == "":
+		c.throws = "it rejects a call without an id"
+	case c.shared:
+		c.throws = "it rejects two calls with the same id"
+	}
+	return c
+}
+
+// openAIJSNames is the rule of OpenAI's SDK, which joins a response of Responses only if its calls have
+// different ids.
+func openAIJSNames(c namedCall, to string) namedCall {
+	if c.shared && to == responses {
+		c.throws = "it rejects two calls with the same id"
+	}
+	return c
+}
+
+// llamaIndexTSNames is the rule of LlamaIndex TS, which has one call for each id.
+func llamaIndexTSNames(c namedCall, _ string) namedCall {
+	c.unknown = c.shared
+	if c.id == "" {
+		c.throws = "it waits for a result of a call without an id"
+	}
+	return c
+}
+
+// langChainNames is the rule of LangChain JS, which makes an id for each call of Ollama, and for one of Gemini
+// that has none.
+func langChainNames(c namedCall, to string) namedCall {
+	c.random = c.from == ollama || c.from == gemini && c.id == ""
+	c.unknown = c.shared && (c.from == gemini || c.from == messages && to == messages) // it takes one for the other
+	return c
+}
+
+// keepClass replaces the characters that are not of a class.
+func keepClass(text, class, by string) string {
+	var b strings.Builder
+	for _, unit := range utf16.Encode([]rune(text)) {
+		if unit < 0x80 && protocol.InClass(class, byte(unit)) {
+			b.WriteByte(byte(unit))
+		} else {
+			b.WriteString(by)
+		}
+	}
+	return b.String()
+}
+
+// piNames is the rule of pi: a history of another protocol gets new ids. The id of a call and that of its
+// item are one id, with a | between them.
+func piNames(c namedCall, to string) namedCall {
+	whole := c.id
+	if c.from == responses && c.item != "" {
+		whole += "|" + c.item
+	}
+	clean := func(id string) string { return keepClass(id, "a-zA-Z0-9_-", "_") }
+	id, item, joined := strings.Cut(whole, "|")
+	switch {
+	case c.from == chat && c.shared:
+		c.unknown = true // it joins calls of a turn with the same id
+		return c
+	case c.from == gemini && (c.id == "" || c.again) && to != gemini:
+		c.random = true
+		return c
+	case to == responses && joined && c.from == to:
+		c.id, c.item = id, item
+		if second, _, more := strings.Cut(item, "|"); more {
+			c.item = second
+		}
+		return c
+	case c.from == to, to == gemini:
+		return c
+	case to == chat && joined:
+		if c.id = clean(id); item != "" {
+			c.id += "_" + clean(item)
+		}
+		if len(c.id) > 40 {
+			hash := shortHash(whole)
+			hash = hash[:min(8, len(hash))]
+			c.id = clean(id)
+			c.id = c.id[:min(len(c.id), 40-len(hash)-1)] + "_" + hash
+		}
+	case to == chat:
+		c.id = js.UTF16Prefix(c.id, 40)
+	case to == responses:
+		c.id = strings.TrimRight(cutTo(clean(id), 64), "_")
+		if joined {
+			c.item = cutTo("fc_"+shortHash(item), 64)
+		}
+	default:
+		c.id = cutTo(clean(whole), 64)
+	}
+	return c
+}
+
+func cutTo(text string, most int) string { return text[:min(len(text), most)] }
+
+// shortHash is the hash that pi puts into ids: two 32-bit numbers to the base of 36.
+func shortHash(text string) string {
+	const a, b, c, d = 2654435761, 1597334677, 2246822507, 3266489909
+	h1, h2 := uint32(0xdeadbeef), uint32(0x41c6ce57)
+	for _, unit := range utf16.Encode([]rune(text)) {
+		h1, h2 = (h1^uint32(unit))*a, (h2^uint32(unit))*b
+	}
+	mix := func(h uint32, shift int) uint32 { return h ^ h>>shift }
+	h1 = mix(h1, 16)*c ^ mix(h2, 13)*d
+	h2 = mix(h2, 16)*c ^ mix(h1, 13)*d
+	return strconv.FormatUint(uint64(h2), 36) + strconv.FormatUint(uint64(h1), 36)
+}

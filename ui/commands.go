@@ -1,0 +1,204 @@
+package ui
+
+import (
+	"slices"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"toolscope/ui/display"
+	"toolscope/ui/filter"
+	"toolscope/ui/modes"
+	"toolscope/ui/panes"
+	"toolscope/ui/screen"
+)
+
+// typedCommands returns the commands after ":", in the order of the palette.
+func (m *Model) typedCommands() []modes.Command {
+	before, filtered := m.pen.Ink.Theme, ""
+	if m.turnFilter.Active() {
+		filtered = m.turnFilter.Text()
+	}
+	return []modes.Command{
+		{Word: "quit", Aliases: "q x", Does: display.Lit("quit, or ask first"), Run: func(string) { m.quitOrAsk(tea.Quit) }},
+		{Word: "quit!", Aliases: "q!", Does: display.Lit("quit without asking"), Run: func(string) { m.modeStack.queueCmd(tea.Quit) }},
+		{Word: "write", Aliases: "w", Arg: display.Lit("NAME"), Alone: true, Does: display.Lit("write a report or a part to a file"), Run: func(name string) { m.openWrite(name, nil) }},
+		{Word: "wq", Does: display.Lit("write to a file, then quit"), Run: func(string) { m.openWrite("", func() { m.quitOrAsk(tea.Quit) }) }},
+		{Word: "export", Arg: display.Lit("FORMAT"), Does: display.Lit("write a report in a format to a file"), Choices: m.exportChoices, Run: m.exportForm},
+		{Word: "copy", Does: display.Lit("copy a value, arguments or a report"), Run: func(string) { m.openEntryOf("copy") }},
+		{Word: "filter", Aliases: "f", Arg: display.Lit("WORDS"), Alone: true, Does: display.Lit("filter the turns, shown at once"), Choices: m.filterChoices,
+			Run: m.runFilter, Show: func(text string) { m.applyFilter(text) }, Undo: func() { m.applyFilter(filtered) }},
+		{Word: "find", Arg: display.Lit("TEXT"), Does: display.Lit("find in the pane"), Run: m.search.findText},
+		{Word: "sort", Aliases: "s", Arg: display.Lit("worst|turn|size|time|cost|tool|model"), Does: display.Lit("sort the calls"), Spread: true, Choices: sortChoices, Run: m.sortBy},
+		{Word: "theme", Arg: display.Lit("NAME"), Does: display.Lit("choose a theme, shown at once"), Choices: m.themeChoices,
+			Run: m.runTheme, Show: m.showTheme, Undo: func() { m.setTheme(before) }},
+		{Word: "set", Arg: display.Lit("wrap|tail|clock|background|mouse|split"), Does: display.Lit("toggle a setting of the screen"), Spread: true, Choices: m.settingChoices, Run: m.toggleSetting},
+		{Word: "open", Aliases: "e edit", Does: display.Lit("open a value or a report in $EDITOR"), Run: func(string) { m.openEntryOf("edit") }},
+		{Word: "compare", Does: display.Lit("compare marked turns"), Run: func(string) { m.openEntryOf("compare") }},
+		{Word: "replay", Does: display.Lit("preview what clients would send back"), Run: func(string) { m.openEntryOf("replay") }},
+		{Word: "turn", Arg: display.Lit("NUMBER"), Does: display.Lit("go to a turn"), Run: m.goToNumber},
+		{Word: "at", Arg: display.Lit("TIME"), Does: display.Lit("go to a moment: 1.25s, or delta d14"), Run: m.moment.goAt},
+		{Word: "jq", Arg: display.Lit("EXPR"), Alone: true, Does: display.Lit("run jq on arguments of one call or all"), Run: m.openJQ},
+		{Word: "mark", Arg: display.Lit("NAME"), Does: display.Lit("bookmark this place, for this session"), Run: m.bookmarks.toggleBookmark},
+		{Word: "log", Does: display.Lit("show toolscope's log"), Run: func(string) { m.openLog() }},
+		{Word: "hosts", Does: display.Lit("list the proxy's upstreams"), Run: func(string) { m.setup.openRoutes() }},
+		{Word: "paste", Does: display.Lit("show client setup lines"), Run: func(string) { m.setup.openPaste() }},
+		{Word: "mouse", Does: display.Lit("toggle the mouse"), Run: func(string) { m.mouse.useMouse() }},
+		{Word: "help", Aliases: "h", Does: display.Lit("list the keys and the signs"), Run: func(string) { m.openHelp() }},
+	}
+}
+
+// openEntryOf opens the mode of an action, or shows why it can't.
+func (m *Model) openEntryOf(action string) {
+	key := screen.ActionNamed(action).KeyList()[0]
+	for _, e := range m.entries {
+		if slices.Contains(e.Keys, key) {
+			m.modeStack.openEntry(e)
+			return
+		}
+	}
+}
+
+// openWrite opens the menu of parts and reports to write. name is the name of the file, or "" for the usual
+// one; then is called after the file was written, and may be nil.
+func (m *Model) openWrite(name string, then func()) {
+	outlet := m.newExport()
+	if save := outlet.Save; save != nil && (name != "" || then != nil) {
+		outlet.Saved = then
+		outlet.Save = func(usual string, data []byte) (string, error) {
+			if name != "" {
+				usual = name
+			}
+			return save(usual, data)
+		}
+	}
+	m.modeStack.openEntry(modes.ExportMenu(modes.Save, outlet, m.exportables, m.draw))
+}
+
+// exportChoices lists the formats of reports.
+func (m *Model) exportChoices(string) (all []modes.Choice) {
+	for _, f := range m.opt.Forms {
+		all = append(all, modes.Choice{Arg: f.What.String(), Does: m.draw.Clean(f.File)})
+	}
+	return all
+}
+
+// exportForm writes a report on the selection in a format.
+func (m *Model) exportForm(arg string) {
+	for _, f := range m.opt.Forms {
+		if f.What.String() != arg {
+			continue
+		}
+		data, err := f.Make(m.view, m.selected)
+		if err != nil {
+			m.showNotice(m.draw.Clean(err.Error()))
+			return
+		}
+		m.newExport().SaveBody(modeHost{m}, m.draw, modes.Body{Data: data, What: f.What, File: f.File})
+		return
+	}
+	m.showNotice(m.draw.Format("unknown format %q: :export lists them", arg))
+}
+
+// filterChoices completes the last word of a filter.
+func (m *Model) filterChoices(typed string) []modes.Choice {
+	all := []modes.Choice{{Arg: typed, Does: display.Lit("filter the turns, shown at once")}}
+	_, words := filter.Complete(typed, m.fieldWords)
+	before := typed[:strings.LastIndexByte(typed, ' ')+1]
+	for _, word := range words {
+		if arg := before + word; arg != typed {
+			all = append(all, modes.Choice{Arg: arg})
+		}
+	}
+	return all
+}
+
+// runFilter filters the list, or opens the filter bar without a text. An invalid part opens it too.
+func (m *Model) runFilter(text string) {
+	if text != "" && len(m.applyFilter(text)) == 0 {
+		if !slices.Contains(m.filters, text) {
+			m.filters = append(m.filters, text)
+		}
+		return
+	}
+	m.openFilter()
+}
+
+// sortChoices lists the orders of calls.
+func sortChoices(string) (all []modes.Choice) {
+	for _, word := range panes.SortWords() {
+		by, _ := panes.SortKeyNamed(word)
+		choice := modes.Choice{Arg: word, Does: display.Clean(by.String()).Between("sort the calls ", "")}
+		if word == "cost" {
+			choice.Alias = "cost"
+		}
+		all = append(all, choice)
+	}
+	return all
+}
+
+// themeChoices lists all themes.
+func (m *Model) themeChoices(string) (all []modes.Choice) {
+	for _, name := range m.themeActions().Names() {
+		all = append(all, modes.Choice{Arg: name, Does: display.Lit("a theme, shown at once")})
+	}
+	return all
+}
+
+// showTheme draws the screen in a theme. An unknown name changes nothing.
+func (m *Model) showTheme(name string) {
+	if a := m.themeActions(); slices.Contains(a.Names(), name) {
+		m.setTheme(a.Named(name, m.pen.Ink.Theme.Dark))
+	}
+}
+
+func (m *Model) runTheme(name string) {
+	if !slices.Contains(m.themeActions().Names(), name) {
+		m.showNotice(m.draw.Format("unknown theme %q: t lists all", name))
+		return
+	}
+	m.showTheme(name)
+}
+
+// A screenSetting is a toggle of ":set".
+type screenSetting struct {
+	name, alias, does string
+	toggle            func()
+	is                func() bool
+}
+
+func (m *Model) screenSettings() []screenSetting {
+	return []screenSetting{
+		{"wrap", "wrap", "indented arguments, or raw text", func() { m.context.Raw = !m.context.Raw; m.refreshPanes() }, func() bool { return !m.context.Raw }},
+		{"tail", "tail", "follow new events", func() { m.setFollow(!m.follow) }, func() bool { return m.follow }},
+		{"clock", "", "toggle clock or elapsed time", m.toggleClock, func() bool { return m.context.Clock }},
+		{"background", "", "show background requests", m.toggleBackground, func() bool { return !m.context.Quiet }},
+		{"mouse", "", "toggle the mouse", m.mouse.useMouse, func() bool { return m.mouse.on }},
+		{"split", "", "panes side by side or stacked", m.toggleSplit, nil},
+	}
+}
+
+func (m *Model) settingChoices(string) (all []modes.Choice) {
+	for _, s := range m.screenSettings() {
+		all = append(all, modes.Choice{Arg: s.name, Alias: s.alias, Does: display.Clean(s.does)})
+	}
+	return all
+}
+
+// toggleSetting toggles a setting, and says what it is now unless the toggle does.
+func (m *Model) toggleSetting(name string) {
+	for _, s := range m.screenSettings() {
+		if s.name != name {
+			continue
+		}
+		if s.toggle(); s.is != nil && m.notice.Empty() {
+			state := "off"
+			if s.is() {
+				state = "on"
+			}
+			m.showNotice(m.draw.Format("%s is %s", name, state))
+		}
+		return
+	}
+	m.showNotice(m.draw.Format("unknown setting %q: :set lists them", name))
+}
