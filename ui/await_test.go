@@ -132,7 +132,7 @@ func (s *rig) parted() bool { return s.quitPending && len(s.openExchanges()) == 
 // TestStatus: words change without a record, alarms are last, and what has no room is left out.
 func TestStatus(t *testing.T) {
 	var words []StatusNote
-	s := newScreen(t, 120, 24, waiting(&words)).feed(body("agent.sse")(t)...)
+	s := newScreen(t, 140, 24, waiting(&words)).feed(body("agent.sse")(t)...)
 	s.hides("WAITING", "rec a.tsc")
 	words = []StatusNote{{Text: "rec a.tsc 12 kB"}, {Text: "GAP 1,000 B", Alarm: true}}
 	s.inbox.Wake()

@@ -43,7 +43,13 @@ func (b browse) Keys() []screen.Binding {
 	if m.moment.isPaused() {
 		return screen.MergeBindings(m.pausedKeys(all), screen.MergeHints(m.paneKeys(), all))
 	}
-	keys := screen.MergeHints(append(append(screen.Can("help"), m.quitHint()), m.paneKeys()...), all)
+	hints := append(screen.Can("help"), m.paneKeys()...)
+	if quit := m.quitHint(); quit.Hint == "back" {
+		hints = slices.Insert(hints, 1, quit)
+	} else {
+		hints = append(hints, quit)
+	}
+	keys := screen.MergeHints(hints, all)
 	for i := range keys {
 		if m.opt.Setup == nil && keys[i].Keys[0] == "L" {
 			keys[i] = keys[i].WithoutHint()

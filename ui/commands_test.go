@@ -33,7 +33,7 @@ func TestSort(t *testing.T) {
 	if s.press("g").shows("▌   3"); s.list.Order() != panes.WorstFirst || s.list.Rows != 13 {
 		t.Errorf("%v, %d rows", s.list.Order(), s.list.Rows)
 	}
-	s.press(":sort price<enter>").shows("sort by what? turn worst size time cost tool model")
+	s.press(":sort price<enter>").shows("sort by what? turn worst size idle time cost tool model")
 }
 
 // TestOpensAtWorst: files open with the worst call on top and selected, and by time if nothing is bad. A live

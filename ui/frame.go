@@ -216,7 +216,12 @@ func (fd *frameDrawer) sourceStatus() (right []screen.StyledText) {
 			right[0].Text = display.Lit("FOLLOW ")
 		}
 	}
-	return append(right, fd.motionWord())
+	right = append(right, fd.motionWord())
+	if n := fd.m.missed.n; n > 0 && fd.m.w >= wideTop && !fd.m.tour.isTourShown() {
+		right = append(right, screen.StyledText{Role: screen.Muted, Text: display.Join(fd.m.pen.Glyph.Below.Between("  ", " "), screen.Count(n), display.Lit(" new "))},
+			screen.StyledText{Role: screen.Accent, Text: screen.NameKeys(screen.ActionNamed("bottom").KeyList()[:1], fd.m.draw)})
+	}
+	return right
 }
 
 // wideTop is the minimum screen width for the normal speed in the first row.

@@ -66,7 +66,7 @@ func session(testing.TB) (records []stream.Record) {
 func TestAgents(t *testing.T) {
 	s := newScreen(t, 160, 40).feed(session(t)...).end()
 	rows := []string{"   1  ●                HEAD /  ", "   2  ●                (title)           main sonnet-4-5", "   3  ●                Task              main sonnet-4-5",
-		"   4  ●                └ ls              Explore …nnet-4-5", "   6  ●                └ (text)          Explore …nnet-4-5", "      ●                ls    ",
+		"   4  ●                └ ls              Explore sonnet-4-5", "   6  ●                └ (text)          Explore sonnet-4-5", "      ●                ls    ",
 		"   5  ●                POST /v1/message… main  ", "   7  ●                (text)            main sonnet-4-5"}
 	screen := strings.Split(s.text(), "\n")
 	for i, want := range rows {

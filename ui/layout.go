@@ -140,9 +140,9 @@ func (d *paneLayout) arrangeBody(w, h int) []column {
 	}
 	left, full := d.listCells(w), w
 	if d.isBoxed(w, h) {
-		left, w, h = left-1, w-2, h-1
+		left, w, h = left-2, w-2, h-1
 	}
-	left = clampSize(d.sizes.list, left-1, minColumnWidth, w-minColumnWidth-1)
+	left = clampSize(d.sizes.list, left, minColumnWidth, w-minColumnWidth-1)
 	columns := []column{{left, []paneSlot{{pane: d.last[panes.Left], height: h}}}}
 	if full < threeColumns {
 		return append(columns, column{w - left - 1, d.documentColumn(full, h)})
@@ -156,9 +156,12 @@ func (d *paneLayout) arrangeBody(w, h int) []column {
 func (d *paneLayout) listCells(w int) int {
 	usual, most := w*46/100, w*495/1000
 	if w > twoColumns {
-		usual += (w - twoColumns) * 65 / 1000
+		usual = (w*460 + (w-twoColumns)*65) / 1000
 	}
-	return min(max(usual, min(d.m.list.WantedCells()+2, most)), most, maxListWidth)
+	if wanted := d.m.list.WantedCells() + 2; wanted <= most { // more width adds no column otherwise
+		usual = max(usual, wanted)
+	}
+	return min(usual, most, maxListWidth)
 }
 
 // isBoxed reports whether columns have a frame around them. Without titles there is no room for one.

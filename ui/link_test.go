@@ -119,7 +119,7 @@ func TestFindingLeads(t *testing.T) {
 		demo, keys, want, shows string
 	}{
 		{"malformed", "4<enter>", `arguments: s, "env": {"LANG": "C"}}`, "^"},
-		{"cut", "4<enter>", `arguments: longer exi`, "nger exi"},
+		{"cut", "4<enter>", `arguments: later stage compiled against a tree that no longer exi`, "nger exi"},
 		{"index-zero", "gh4<enter>", "wire: #18, open", "call_demo_lima"},
 	} {
 		s := newScreen(t, 120, 40).feed(demo(t, c.demo)...).end().press(c.keys)

@@ -61,6 +61,8 @@ type Model struct {
 	lastAt     time.Duration // of the latest record of the source
 	arrivedAt  time.Time     // when it arrived
 	follow     bool
+	missed     missedTurns
+	streams    openStreams
 	ended      bool // the source has ended
 	failure    error
 	notice     display.Text
@@ -152,7 +154,11 @@ func (m *Model) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 	case workDone:
 		m.modeStack.finishWork(msg)
 	case rateTick:
+		m.rate.waits = m.showsIdle() && !m.moment.isPaused() && len(m.streams.open) > 0
 		cmd = m.rate.handleTick(time.Time(msg))
+		if m.rate.waits {
+			m.refreshPanes()
+		}
 	case Crash:
 		m.crash, cmd = &msg, tea.Quit
 	}
@@ -193,12 +199,15 @@ func (m *Model) refreshPanes() {
 	m.bill.Extend(m.view, &m.news)
 	m.verdicts.Extend(m.view, &m.news)
 	m.updateFilter()
+	m.countMissed()
+	m.streams.update(m.in.Exchanges())
 	if m.context.Chosen, m.context.Marks = m.selected, m.marks; m.turnFilter.Active() {
 		if t := m.selectedTurn(); t != nil && !m.turnFilter.Shows(t) {
 			m.context.Chosen = stream.NoRef // a turn that is filtered out is not shown
 		}
 	}
 	m.context.Bare, m.context.Follow = m.bodyHeight() < minTitledRows || m.large, m.follow && m.isLive()
+	m.context.Now = m.shownNow()
 	before := m.frame.paneColumns()
 	m.context.Piled = len(before) == 1
 	for _, p := range m.table {

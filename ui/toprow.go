@@ -2,6 +2,7 @@ package ui
 
 import (
 	"slices"
+	"strings"
 
 	"toolscope/stream"
 	"toolscope/ui/display"
@@ -13,11 +14,15 @@ import (
 // topPart is a part of the first row. Parts are drawn in their order; those of a lower rank are kept longer.
 type topPart struct {
 	texts []screen.StyledText
-	gap   int // blanks before it
+	gap   int  // blanks before it
+	count bool // between two counts there is a dot
 	rank  int
 }
 
 func (t topPart) width() int { return t.gap + screen.Width(t.texts) }
+
+// dotGap is the width of a dot between two counts.
+const dotGap = 3
 
 // drawTop draws the first row: the source, counts, the verdicts, the cost; on the right alarms, notes about the
 // source, and whether data is arriving.
@@ -33,7 +38,12 @@ func (fd *frameDrawer) drawTop(p *screen.Pen) {
 		room -= alarms.Width() + alarmGap
 	}
 	kept := make([]bool, len(parts))
+	cells := min(minSource, source.Width())
 	for rank := 1; rank <= lastRank; rank++ {
+		if rank == sourceRank {
+			extra := min(source.Width()-cells, max(0, room))
+			cells, room = cells+extra, room-extra
+		}
 		for i, part := range parts {
 			if part.rank != rank {
 				continue
@@ -44,10 +54,10 @@ func (fd *frameDrawer) drawTop(p *screen.Pen) {
 			kept[i], room = true, room-part.width()
 		}
 	}
-	if extra := min(source.Width()-minSource, max(0, room)); extra >= 0 {
-		source = p.Truncate(source, minSource+extra)
-		room -= extra
+	if brief := fd.briefSource(); cells < source.Width() && !brief.Empty() {
+		source = brief
 	}
+	source = p.Truncate(source, cells)
 	p.Spaces(screen.Bare, 1)
 	if fd.m.w >= wideTopRow && room >= brand.Width()+2 && kept[len(parts)-1] {
 		p.Text(screen.Accent, brand.Between("", "  "))
@@ -58,12 +68,14 @@ func (fd *frameDrawer) drawTop(p *screen.Pen) {
 		switch {
 		case !kept[i]:
 			continue
-		case part.gap == dotGap && counted:
+		case part.count && counted:
 			p.Text(screen.Muted, p.Glyph.Dot.Between(" ", " "))
+		case part.count:
+			p.Spaces(screen.Bare, dotGap-1)
 		default:
 			p.Spaces(screen.Bare, part.gap)
 		}
-		counted = part.gap == dotGap
+		counted = part.count
 		p.Texts(part.texts)
 	}
 	if !alarms.Empty() {
@@ -83,17 +95,15 @@ const (
 	badRank
 	signRank
 	pathRank
-	callRank
+	sourceRank
 	cautionRank
+	callRank
 	turnRank
 	moneyRank
 	noteRank
 	fileRank
 	lastRank = fileRank
 )
-
-// dotGap is the gap before a count. Between two counts there is a dot.
-const dotGap = 3
 
 // alarmGap is the width of the blanks around alarms.
 const alarmGap = 3
@@ -114,37 +124,62 @@ func (fd *frameDrawer) topParts(p *screen.Pen) []topPart {
 		return parts
 	}
 	if path := m.doc.Path(); path != "" && m.focus == m.doc && m.selectedCall() != nil {
-		parts = append(parts, topPart{[]screen.StyledText{{Role: screen.Accent, Text: placeEnd(p, p.Name(path), maxPlace)}}, 1, pathRank})
+		parts = append(parts, topPart{[]screen.StyledText{{Role: screen.Accent, Text: placeEnd(p, p.Name(path), maxPlace)}}, 1, false, pathRank})
 	}
-	calls := 0
+	calls, v := 0, &m.verdicts.Counts
 	for _, n := range s.Counts {
 		calls += n
 	}
-	wide := 2
-	if m.w >= wideTopRow {
+	addCount := func(text display.Text, rank int) {
+		if !text.Empty() {
+			parts = append(parts, topPart{muted(text), dotGap, true, rank})
+		}
+	}
+	if n := m.list.Files(); n > 1 && m.opt.Static && m.w >= wideTopRow {
+		addCount(screen.Plural(n, "file"), fileRank)
+	}
+	turns, rank := screen.Plural(len(s.Turns)+s.TrimmedTurns(), "turn"), turnRank
+	if open := len(m.streams.open); open > 0 && m.isLive() && !m.moment.isPaused() {
+		if text := screen.Count(open).Between("", " open"); m.w >= wideTopRow {
+			turns = display.Join(text, turns.Between(" of ", ""))
+		} else {
+			turns = text
+		}
+		rank = callRank
+	}
+	addCount(turns, rank)
+	addCount(screen.Plural(calls, "call"), callRank)
+	wide := 2 // the gap between groups
+	switch {
+	case m.w >= wideTopRow:
 		wide = 5
+	case m.w >= twoColumns:
+		wide = 4
 	}
-	if n := m.list.Files(); n > 1 && m.opt.Static {
-		parts = append(parts, topPart{muted(screen.Plural(n, "file")), dotGap, fileRank})
+	cost, calm := panes.TotalCost(p, m.bill.Total()), v.Bad() == 0
+	if calm {
+		addCount(cost, moneyRank)
+		wide = max(wide, 3)
 	}
-	parts = append(parts, topPart{muted(screen.Plural(len(s.Turns)+s.TrimmedTurns(), "turn")), dotGap, turnRank},
-		topPart{muted(screen.Plural(calls, "call")), dotGap, callRank})
-	parts = append(parts, topPart{[]screen.StyledText{panes.BadText(&m.verdicts.Counts)}, wide, badRank})
-	bad, caution := panes.HarmCounts(p, &m.verdicts.Counts)
+	parts = append(parts, topPart{[]screen.StyledText{panes.BadText(v)}, wide, false, badRank})
+	bad, caution := panes.HarmCounts(p, v)
 	for i, list := range [][]screen.StyledText{bad, caution} {
 		for n, of := range list {
 			gap := 1
-			if n == 0 {
+			if n == 0 && m.w >= narrowTopRow {
 				gap = 2 + i
 			}
-			parts = append(parts, topPart{[]screen.StyledText{of}, gap, []int{signRank, cautionRank}[i]})
+			parts = append(parts, topPart{[]screen.StyledText{of}, gap, false, []int{signRank, cautionRank}[i]})
 		}
 	}
-	if cost := panes.TotalCost(p, m.bill.Total()); !cost.Empty() {
-		parts = append(parts, topPart{muted(cost), wide, moneyRank})
+	if !cost.Empty() && !calm {
+		parts = append(parts, topPart{muted(cost), wide, false, moneyRank})
 	}
 	return parts
 }
+
+// narrowTopRow is the width below which the groups of the first row have narrow gaps.
+const narrowTopRow = 80
 
 // maxPlace is the maximum width of a path in the arguments.
 const maxPlace = 32
@@ -169,6 +204,15 @@ func (fd *frameDrawer) sourceText() display.Text {
 		}
 	}
 	return source
+}
+
+// briefSource returns the folder that several files share, or "".
+func (fd *frameDrawer) briefSource() display.Text {
+	if m := fd.m; m.opt.Static && !m.tour.isTourShown() && !m.tour.isSummaryOpen() {
+		folder, _, _ := strings.Cut(m.list.FilePattern(), "/")
+		return m.pen.Name(folder)
+	}
+	return display.Text{}
 }
 
 // placeText names the selection: its call, or else its turn, and the path of the cursor.
@@ -218,7 +262,7 @@ func (fd *frameDrawer) noteParts(p *screen.Pen) (alarms display.Text, notes []to
 			if brief := p.Name(w.Brief); !brief.Empty() && fd.m.w < wideTopRow {
 				text = brief
 			}
-			notes = append(notes, topPart{[]screen.StyledText{{Role: screen.Muted, Text: text}}, 2, rank})
+			notes = append(notes, topPart{[]screen.StyledText{{Role: screen.Muted, Text: text}}, 2, false, rank})
 		}
 	}
 	return alarms, notes
@@ -246,10 +290,16 @@ func (fd *frameDrawer) mapRows() int {
 	return 1
 }
 
+// mapCaption is the width of the words after a map whose cells have several turns.
+const mapCaption = 19
+
 // extendMap computes the cells of the map, if turns or their verdicts changed.
 func (fd *frameDrawer) extendMap() {
 	turns, v := fd.m.view.Session().Turns, &fd.m.verdicts
-	width := max(1, fd.m.w-2)
+	width := fd.m.w - 2
+	if len(turns) > width {
+		width -= mapCaption
+	}
 	if of := [3]int{v.Version, len(turns), width}; of != fd.runs.of {
 		fd.runs.of, fd.runs.per = of, (len(turns)+width-1)/width
 		fd.runs.cells = slices.Grow(fd.runs.cells[:0], len(turns)/fd.runs.per+1)

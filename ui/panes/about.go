@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"unicode/utf8"
 
 	"toolscope/providers"
 	"toolscope/providers/conversation"
@@ -11,6 +12,7 @@ import (
 	"toolscope/stream"
 	"toolscope/stream/json"
 	"toolscope/ui/display"
+	"toolscope/ui/present"
 	"toolscope/ui/screen"
 )
 
@@ -185,6 +187,9 @@ type speakers struct {
 	seen    map[string]bool
 	before  string // the beginning that all names of files share, with the last separator
 	after   string // the extension that they share
+	longest int    // the width of the longest name, as far as it was shortened then
+	agents  int    // the same, of an agent
+	models  int    // and of a model
 }
 
 // maxFiles is the maximum number of files that are counted.
@@ -201,6 +206,7 @@ func (w *speakers) addTurns(scene *Context, turns []*stream.Turn, again bool) {
 		if name := agentName(t.Request); name != "" {
 			w.several = w.several || w.agent != "" && w.agent != name
 			w.agent = name
+			w.agents = max(w.agents, utf8.RuneCountInString(name))
 		}
 		w.addTimes(t)
 		if x := v.Exchange(t.Exchange); x != nil && x.Head.File != "" && x.Head.File != w.file {
@@ -212,10 +218,22 @@ func (w *speakers) addTurns(scene *Context, turns []*stream.Turn, again bool) {
 // addTimes notes whether a turn has a model and durations.
 func (w *speakers) addTimes(t *stream.Turn) {
 	w.model = w.model || t.Model != ""
+	w.models = max(w.models, utf8.RuneCountInString(present.ShortModel(t.Model)))
 	for i := 0; i < len(t.Calls) && !w.timed; i++ {
 		w.timed = screen.CallTime(t.Calls[i]) >= 0
 	}
 	w.timed = w.timed || screen.Elapsed(t.OpenedAt, t.ClosedAt) > 0
+}
+
+// originCells returns the width of the longest origin of a turn.
+func (w *speakers) originCells() int {
+	switch {
+	case w.files > 1:
+		return w.longest
+	case w.several:
+		return w.agents + 1 + w.models
+	}
+	return w.models
 }
 
 // addFile adds the name of a file, and shortens what all names share.
@@ -237,6 +255,7 @@ func (w *speakers) addFile(name string) {
 	if !strings.HasSuffix(name, w.after) {
 		w.after = ""
 	}
+	w.longest = max(w.longest, utf8.RuneCountInString(w.shortFile(name)))
 }
 
 // shortFile returns the name of a file without what all names share.

@@ -61,13 +61,31 @@ func (l *List) Keys() []screen.Binding {
 		}
 		open()
 	}
-	keys := append(screen.Can("help", "next-finding"), screen.Binding{Keys: screen.ActionNamed("again").KeyList()[1:]}.Hinted("previous"))
-	keys = append(keys, screen.Key("enter", "open", "open the selection", enter))
-	if l.host.Moving() {
-		keys = append(keys, screen.Can("pause")...)
+	keys := screen.Can("help")
+	word := "open"
+	if l.scene != nil && l.scene.Verdicts.Counts.Bad() > 0 {
+		word = "why"
+		keys = append(keys, screen.Can("next-finding")...)
+		keys = append(keys, screen.Binding{Keys: screen.ActionNamed("again").KeyList()[1:]}.Hinted("previous"))
 	}
-	keys = append(keys, screen.Can("replay", "filter", "search", "copy", "save", "order", "step", "onward", "compare", "mark", "resend", "result",
-		"streams", "clock", "zoom", "palette")...)
+	keys = append(keys, screen.Key("enter", word, "open the selection", enter))
+	hinted := func(action, word string) screen.Binding { return screen.Can(action)[0].Hinted(word) }
+	other := WorstFirst
+	if l.order.by != ByTime {
+		other = ByTime
+	}
+	order := hinted("order", other.String())
+	if l.host.Moving() {
+		keys = append(append(keys, order), hinted("follow", "follow"), hinted("pause", "pause"), hinted("filter", "filter"), hinted("streams", "streams"),
+			hinted("copy", "copy"), hinted("save", "report"), hinted("search", "find"), hinted("replay", "sent back"))
+	} else {
+		keys = append(keys, hinted("replay", "sent back"), hinted("filter", "filter"), hinted("search", "find"), hinted("copy", "copy"),
+			hinted("save", "report"), hinted("compare", "compare"), order, hinted("streams", "streams"))
+	}
+	keys = append(keys, screen.Can("next-finding", "next", "step", "onward", "compare", "mark", "resend", "result", "clock", "zoom")...)
+	commands := hinted("palette", "commands")
+	commands.Last = true
+	keys = append(keys, commands)
 	keys = append(keys,
 		screen.Key("-", "", "fold runs of healthy calls, or a machine", l.foldHere),
 		screen.Key("+", "", "unfold them", l.unfoldHere),
@@ -211,13 +229,13 @@ func (l *List) headRows(height int) int {
 	switch {
 	case l.scene.Bare:
 		return 0
-	case height < minHeadRows:
+	case height < minHeadRows && l.totalRows() > height-titleRow-1:
 		return titleRow
 	}
 	return titleRow + 1
 }
 
-// minHeadRows is the minimum height of a list with heads.
+// minHeadRows is the minimum height of a list with heads. A lower one has them if all rows fit.
 const minHeadRows = 4
 
 // recountVisible counts the rows of the visible turns again, and reports whether any changed: a dropped

@@ -2,6 +2,7 @@ package panes
 
 import (
 	"slices"
+	"time"
 
 	"toolscope/providers"
 	"toolscope/stream"
@@ -63,7 +64,7 @@ func (l *List) drawEdge(p *screen.Pen, focused bool) {
 	case l.scene.Sieve.Active():
 		shown := l.shownCount()
 		e.beside = p.Format("%s of %s %s filter %s", screen.Count(shown), rows, p.Glyph.Dot, p.Name(l.scene.Sieve.Text()))
-	case p.Left < narrowList && l.Rows > l.Height:
+	case l.scene.Piled && p.Left < narrowList && l.Rows > l.Height:
 		row := l.At
 		if rule := l.order.ruleRow(); rule >= 0 && row > rule {
 			row--
@@ -114,12 +115,12 @@ func (l *List) drawRule(p *screen.Pen, healthy int) {
 	p.Text(screen.Muted, display.Repeat(p.Glyph.Line, p.Left))
 }
 
-// narrowList is the width below which the first row has no room for the number of calls.
+// narrowList is the width below which a stacked list says which row the cursor is on.
 const narrowList = 80
 
 // listColumns are the widths of the columns in cells; 0 if a column is not drawn.
 type listColumns struct {
-	turn, sign, words, tool, from, size, took, cost int
+	turn, sign, words, tool, from, size, idle, took, cost int
 }
 
 // Cells of the columns. The names of tools and the origin share what the others leave.
@@ -129,8 +130,10 @@ const (
 	maxToolCells   = 24
 	minFromCells   = 13
 	maxFromCells   = 30
+	uncutFromCells = 26 // the origin has so many before a cost is drawn
 	sizeCells      = 8
 	tookCells      = 7
+	idleCells      = 7
 	costCells      = 9
 	compactList    = 44 // below this width the signs and words of verdicts are narrower
 )
@@ -149,6 +152,9 @@ func (l *List) columnsOf(width int) (c listColumns) {
 	}
 	if l.who.timed {
 		c.took = tookCells
+		if l.isTimed() {
+			c.idle = idleCells
+		}
 	}
 	if l.scene.Bill.Total().Paid > 0 {
 		c.cost = costCells
@@ -156,15 +162,25 @@ func (l *List) columnsOf(width int) (c listColumns) {
 	if l.who.files > 1 || l.who.several || l.who.model {
 		c.from = minFromCells
 	}
-	room := func() int { return width - 1 - c.turn - c.sign - c.words - c.size - c.took - c.cost }
-	least := func() int {
-		if c.from > 0 {
-			return minToolCells + 1 + minFromCells
-		}
-		return minToolCells
+	room := func() int { return width - 1 - c.turn - c.sign - c.words - c.size - c.idle - c.took - c.cost }
+	tool := minToolCells
+	if width < compactList {
+		tool--
 	}
-	for _, less := range []*int{&c.cost, &c.took, &c.from, &c.size} {
-		if room() < least() {
+	least := func(from int) int {
+		if c.from > 0 {
+			return tool + 1 + from
+		}
+		return tool
+	}
+	if c.idle > 0 && room() < least(minFromCells) {
+		c.took = 0
+	}
+	if room() < least(max(minFromCells, min(l.who.originCells(), uncutFromCells))) {
+		c.cost = 0
+	}
+	for _, less := range []*int{&c.idle, &c.took, &c.from, &c.size} {
+		if room() < least(minFromCells) {
 			*less = 0
 		}
 	}
@@ -174,7 +190,7 @@ func (l *List) columnsOf(width int) (c listColumns) {
 		c.tool = min(both-minFromCells, usualToolCells)
 		c.from = min(both-c.tool, maxFromCells)
 		c.tool = min(both-c.from, maxToolCells) + 1
-	case c.size+c.took+c.cost > 0 && room() > c.tool:
+	case c.size+c.idle+c.took+c.cost > 0 && room() > c.tool:
 		c.tool++
 	}
 	return c
@@ -220,7 +236,7 @@ func (l *List) drawHeads(p *screen.Pen) {
 	for _, of := range []struct {
 		cells int
 		text  display.Text
-	}{{c.size, head("SIZE", by == BySize)}, {c.took, head("TIME", by == ByDuration)}, {c.cost, head("COST", by == ByCost)}} {
+	}{{c.size, head("SIZE", by == BySize)}, {c.idle, head("IDLE", by == ByIdle)}, {c.took, head("TIME", by == ByDuration)}, {c.cost, head("COST", by == ByCost)}} {
 		if of.cells > 0 {
 			p.Text(screen.Muted, alignRight(p, of.text, of.cells))
 		}
@@ -249,7 +265,7 @@ func (l *List) SortKeyAt(x, y, width int) (by SortKey, ok bool) {
 	for _, of := range []struct {
 		cells int
 		by    SortKey
-	}{{1 + c.turn, ByTime}, {c.sign + c.words, WorstFirst}, {c.tool, ByTool}, {c.from, ByModel}, {c.size, BySize}, {c.took, ByDuration}, {c.cost, ByCost}} {
+	}{{1 + c.turn, ByTime}, {c.sign + c.words, WorstFirst}, {c.tool, ByTool}, {c.from, ByModel}, {c.size, BySize}, {c.idle, ByIdle}, {c.took, ByDuration}, {c.cost, ByCost}} {
 		if x -= of.cells; x < 0 {
 			return of.by, of.by != ByModel || l.who.files < 2
 		}
@@ -288,6 +304,9 @@ func (l *List) drawRow(p *screen.Pen, at rowTarget, g screen.Surface, c listColu
 	}
 	if c.size > 0 {
 		p.TextOn(screen.Muted, g, alignRight(p, l.sizeOf(p, at), c.size))
+	}
+	if c.idle > 0 {
+		p.TextOn(screen.Muted, g, alignRight(p, l.idleText(at), c.idle))
 	}
 	if c.took > 0 {
 		p.TextOn(screen.Muted, g, alignRight(p, l.tookOf(at), c.took))
@@ -405,6 +424,37 @@ func (l *List) sizeOf(p *screen.Pen, at rowTarget) display.Text {
 		return bodySize(l.scene.View, at.turn)
 	}
 	return p.Glyph.None
+}
+
+// isTimed reports whether the list shows how long open streams are idle.
+func (l *List) isTimed() bool { return l.scene.Now >= 0 }
+
+// idleOf returns the time since the last byte of a call that may grow, or of a turn without an open call. It is
+// NoTime if nothing is open.
+func (l *List) idleOf(t *stream.Turn, n int) time.Duration {
+	if t.Closed() || !l.isTimed() {
+		return stream.NoTime
+	}
+	at := stream.NoTime
+	switch x := l.scene.View.Exchange(t.Exchange); {
+	case n < len(t.Calls) && t.Calls[n].MayGrow():
+		at = max(t.Calls[n].OpenedAt, t.Calls[n].LastArgAt)
+	case n+1 >= len(t.Calls) && x != nil && !x.Ended:
+		at = x.LastRecordAt()
+	}
+	return screen.Elapsed(at, l.scene.Now)
+}
+
+// idleText returns the idle time of a row in whole seconds. It is empty below one second.
+func (l *List) idleText(at rowTarget) display.Text {
+	idle := l.idleOf(at.turn, at.n)
+	switch {
+	case idle < time.Second:
+		return display.Text{}
+	case idle < time.Minute:
+		return screen.Count(int(idle/time.Second)).Between("", " s")
+	}
+	return screen.Time(idle.Truncate(time.Second))
 }
 
 // tookOf returns how long a call took, or a turn without calls, so far.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"time"
 
 	"toolscope/stream"
 	"toolscope/ui/present"
@@ -21,6 +22,7 @@ const (
 	ByTime SortKey = iota
 	WorstFirst
 	BySize
+	ByIdle
 	ByDuration
 	ByCost
 	ByTool
@@ -33,7 +35,7 @@ var sortWords = []struct {
 	typed []string
 }{
 	ByTime: {"by time", []string{"turn", "start"}}, WorstFirst: {"worst first", []string{"worst", "verdict"}}, BySize: {"by size", []string{"size", "bytes"}},
-	ByDuration: {"by duration", []string{"time", "took"}}, ByCost: {"by cost", []string{"cost"}}, ByTool: {"by tool", []string{"tool"}},
+	ByIdle: {"by idle time", []string{"idle"}}, ByDuration: {"by duration", []string{"time", "took"}}, ByCost: {"by cost", []string{"cost"}}, ByTool: {"by tool", []string{"tool"}},
 	ByModel: {"by model", []string{"model"}},
 }
 
@@ -88,6 +90,7 @@ type orderInput struct {
 	folded  bool
 	version int
 	rows    int
+	now     time.Duration // by idle time only
 }
 
 // noRow is the place of a hidden row.
@@ -110,7 +113,10 @@ func (l *List) SetOrder(by SortKey) {
 // updateOrder computes the order again if a row was added, went, or changed its verdict.
 func (l *List) updateOrder() {
 	o := &l.order
-	of := orderInput{o.by, o.folded, l.scene.Verdicts.Version, l.rows.totalRows()}
+	of := orderInput{o.by, o.folded, l.scene.Verdicts.Version, l.rows.totalRows(), 0}
+	if o.by == ByIdle {
+		of.now = l.scene.Now.Truncate(time.Second)
+	}
 	again := l.scene.Sieve.Changed || l.scene.News.All
 	if of == o.of && !again {
 		return
@@ -196,6 +202,8 @@ func (l *List) sortByValue() {
 				value = names[""]
 			case i >= len(t.Calls) && o.by == ByDuration:
 				value = float64(screen.Elapsed(t.OpenedAt, t.ClosedAt))
+			case o.by == ByIdle:
+				value = float64(l.idleOf(t, i))
 			case i >= len(t.Calls):
 			case o.by == BySize:
 				value = float64(t.Calls[i].ArgsLen())

@@ -10,6 +10,7 @@ package panes
 
 import (
 	"slices"
+	"time"
 
 	"toolscope/providers"
 	"toolscope/stream"
@@ -157,6 +158,7 @@ type Context struct {
 	Bare     bool         // there is no room for titles: panes that are not tabs begin with their content
 	Spaced   bool         // blank rows between the fields of arguments
 	Pen      *screen.Pen
+	Now      time.Duration                                // the time of a live source; NoTime if none is live
 	Machines []MachineState                               // the machines that publish shown traffic, by name
 	Typed    func(call stream.Ref) (size int, typed bool) // the result of a call that the user typed
 }
