@@ -30,6 +30,7 @@ var packageRules = []struct {
 	{"providers/host", []string{"stream", "providers", "providers/protocol", "providers/replay"}, []string{"os", "net", "net/http"}},
 	{"providers/client", []string{"providers/protocol"}, []string{"os", "net", "net/*", "github.com/*"}},
 	{"providers/js", []string{"providers/protocol"}, []string{"os", "net", "net/*", "github.com/*"}},
+	{"providers/textcall", nil, []string{"os", "net", "net/*", "github.com/*"}},
 	{"providers/toolrun", []string{"stream", "providers/protocol", "providers/mcp"}, []string{"os", "net", "net/http"}},
 	{"providers/*", []string{"stream", "stream/marks", "providers/protocol", "providers/client", "providers/js"}, []string{"os", "net", "net/http"}},
 	{"providers/coding", nil, []string{"net/*"}},

@@ -10,12 +10,13 @@ import (
 	"sync/atomic"
 )
 
-// Location is the position of a record in a file that can be read again. The zero Location means nowhere.
+// Location is the position of a record in a file that can be read again. The zero Location means that the
+// record can't be read again.
 //
-// A record of a capture has the location of its line, and so has a record found in a log. A record of a
-// HAR entry, or of another log of HTTP, has the location of the complete entry. A body or a curl dump is
-// one exchange and is read again from its start: the location of its records covers everything read so
-// far. Records made at the end of a file are located after its last byte.
+// A record of a capture, and a record found in a log, has the location of its line. A record of a HAR
+// entry, or of another log of HTTP, has the location of the complete entry. A body or a curl dump is one
+// exchange and is read again from its start: the location of its records covers everything read so far.
+// Records made at the end of a file are located after its last byte.
 type Location struct {
 	File       *File
 	Start, End int64
@@ -59,11 +60,10 @@ func (f *File) finish(size int64) int64 {
 
 // Again yields the records of one exchange in [start,end), as they were first read. It leaves out records
 // about the source itself. start is the location of the first record of the exchange. exchange is the
-// number it had then, whatever its number in the file.
+// number that the exchange had then, whatever its number in the file.
 //
 // A missing or changed file is an error. A file that has only grown counts as unchanged. A change that
-// leaves size and times as they were is not detected here: callers that need to be sure compare the
-// bytes.
+// keeps size and times is not detected here: callers that need to be sure compare the bytes.
 func (f *File) Again(ctx context.Context, exchange int, start, end int64) Source {
 	return func(yield func(Record, error) bool) {
 		opened, err := f.open()
@@ -170,13 +170,13 @@ func (p *filePart) read(ctx context.Context, opened io.ReaderAt, yield func(Reco
 	}
 }
 
-// exchangeFilter selects the only exchange of a capture to be read.
+// exchangeFilter selects the one exchange of a capture that is to be read.
 type exchangeFilter struct {
 	exchange int // its number among all sources
 	number   int // its number in the capture, set by the first line; 0 before
 }
 
-// matches reports whether a record with that exchange number is wanted.
+// matches reports whether a record with that exchange number is to be read.
 func (w *exchangeFilter) matches(number int, n numberMap) bool {
 	if w == nil {
 		return true

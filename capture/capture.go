@@ -46,7 +46,7 @@ type Record struct {
 	End      End           // in the last record of the response side: how it ended
 	Why      string        // with End: the reason in words, may be empty
 	By       Party         // with End: the party that ended it; with a response's Head: the party that answered, if not the provider
-	Lost     int64         // bytes of this side before Data that passed but were not recorded: toolscope's own gap
+	Lost     int64         // bytes of this side before Data that were transferred but not recorded: toolscope's own gap
 	Note     string        // remarks about the record or the source: see below
 	Damaged  bool          // the source is damaged here, as Note says; not part of the format
 	Location Location      // where it can be read again, if anywhere; not part of the format

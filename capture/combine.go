@@ -86,11 +86,12 @@ func Concat(srcs ...Source) Source {
 }
 
 // Merge reads all sources at the same time and passes their records on as they arrive. A source waits
-// until its record was taken. Exchanges are renumbered, so that those of different sources differ. The
+// until its record is taken. Exchanges are renumbered, so that those of different sources differ. The
 // first error ends the combined source.
 //
-// Each source runs in its own goroutine until Merge ends. Only its own context can wake a source that
-// waits for bytes at that moment: open the sources with ctx or a child of it, and cancel that when done.
+// Each source runs in its own goroutine until Merge ends. If a source waits for bytes at that moment,
+// only its own context can wake it: open the sources with ctx or a child of it, and cancel that when
+// done.
 func Merge(ctx context.Context, srcs ...Source) Source {
 	return func(yield func(Record, error) bool) {
 		ctx, stop := context.WithCancel(ctx)
@@ -156,7 +157,7 @@ func fanIn(ctx context.Context, srcs []Source) <-chan sourceItem {
 // ByServer is the `by` value of a capture of one server, or of one shell command.
 const ByServer = "toolscope mcp"
 
-// maxRunFiles is how many files are read as one run. The beginning of each is read first.
+// maxRunFiles is how many files are read as one run. The beginning of each file is read before the run.
 const maxRunFiles = 1 << 14
 
 // IsRun reports whether files are the captures of one run: all are toolscope's own, and at least one is

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	maxHeadBytes  = 1 << 20 // a longer head is not a head
+	maxHeadBytes  = 1 << 20 // more bytes than this are not a head
 	maxStrayLines = 3       // header lines, or blank ones, allowed before the status line of a damaged dump
 )
 
@@ -23,7 +23,7 @@ const (
 // missing.
 type curlOutput struct {
 	bodyReader
-	request *Head  // of -v
+	request *Head  // the request, which -v shows
 	status  bool   // a status line was seen
 	between bool   // after the empty line that ends a head
 	traced  bool   // printed by -v: lines are marked with "* ", "> " or "< "
@@ -76,8 +76,8 @@ func classifyLine(line []byte, finished bool) headLine {
 	return otherLine
 }
 
-// isTrace reports whether a line is a remark of -v or the progress meter, which curl writes if it has no
-// terminal. With --trace-time the line begins with a time.
+// isTrace reports whether a line is a remark of -v or the progress meter, which curl writes if its output is not
+// a terminal. With --trace-time the line begins with a time.
 func isTrace(text string, finished bool) bool {
 	if !finished && (timeBegin.MatchString(text) || meterBegin.MatchString(text)) {
 		return true

@@ -18,8 +18,8 @@ type Feeds struct {
 	room    lineBuffer
 }
 
-// Feed is one of these captures. Missing bytes are reported where they are missing. Reading continues
-// with the next complete line.
+// Feed reads one of these captures. It reports missing bytes at the place where they are missing. Reading
+// continues with the next complete line.
 type Feed struct {
 	c     *captureReader
 	run   string // unique to this capture
@@ -31,8 +31,8 @@ type Feed struct {
 	over  bool            // the only exchange to be read has ended
 	skips bool            // the first bytes are the rest of a line, unless the line's checksum shows that it is complete
 	held  []byte          // bytes of that line
-	lost  int64           // bytes missing before the next ones
-	since int64           // bytes missing since Cut
+	lost  int64           // number of bytes missing before the next ones
+	since int64           // number of bytes missing since Cut
 }
 
 // recentExchanges holds the last few exchange numbers.
@@ -169,7 +169,7 @@ func (f *Feed) markMidway(recs, more []Record) []Record {
 	return recs
 }
 
-// cutBefore returns why an exchange was cut that continues under another number, or "" if it wasn't.
+// cutBefore returns why an exchange that continues under another number was cut, or "" if it wasn't cut.
 func (f *Feed) cutBefore(unique int) string {
 	for x, why := range f.cut {
 		if f.c.names.known[x] == unique {

@@ -20,11 +20,11 @@ import (
 // head and body, the response's head, each chunk of its body as it was read, and its end. Times count
 // from began. The request's body is read completely before it is sent.
 //
-// If the request gets no response, because of the name, the connection or TLS, that is the source's
-// error. A response that breaks ends with EndCut and the reason, and so does one that ctx cancels, with
-// or without a head.
+// If the request gets no response because the name, the connection or TLS fails, the source ends with an
+// error. A response that breaks off ends with EndCut and the reason. So does a response that ctx cancels,
+// with or without a head.
 //
-// Redirects, time limits and content decoding are up to client.
+// The client decides about redirects, time limits and content decoding.
 func Fetch(ctx context.Context, client *http.Client, req *http.Request, exchange int, began time.Time) Source {
 	return func(yield func(Record, error) bool) {
 		ctx, stop := context.WithCancel(ctx)
@@ -184,7 +184,7 @@ func tlsTrouble(err error) string {
 	return ""
 }
 
-// peerSuffix is " by ADDRESS" if the error has the address.
+// peerSuffix returns " by ADDRESS" if the error contains the address.
 func peerSuffix(err error) string {
 	if op := (*net.OpError)(nil); errors.As(err, &op) && op.Addr != nil {
 		return " by " + op.Addr.String()
@@ -197,8 +197,9 @@ func isTimeout(err error) bool {
 	return errors.As(err, &t) && t.Timeout()
 }
 
-// EndOf returns how a body from the network ended with err, why in words, and by whom. The error of a
-// body that was read to its end is io.EOF. Deadlines and cancelling are toolscope's own.
+// EndOf describes how err ended a body from the network: the end, the reason in words, and the party. The
+// error of a body that was read to its end is io.EOF. Toolscope is the party for deadlines and
+// cancelling.
 func EndOf(err error) (end End, why string, by Party) {
 	switch {
 	case err == io.EOF:

@@ -4,5 +4,6 @@ package capture
 
 import "io/fs"
 
-// fileIDOf returns the same for all files: here the system tells files apart only when it is asked.
+// fileIDOf returns the same ID for all files: on this system, files have no ID without another system
+// call.
 func fileIDOf(fs.FileInfo) fileID { return fileID{} }

@@ -263,7 +263,8 @@ func inReadingOrder(files []string) []string {
 	return files
 }
 
-// isLogName reports whether a name without its rotation has an extension under which streams and logs are kept.
+// isLogName reports whether a name without its rotation has an extension that streams and logs usually
+// have.
 func isLogName(stem string) bool {
 	switch strings.ToLower(filepath.Ext(stem)) {
 	case ".jsonl", ".ndjson", ".json", ".sse", ".log", ".tsc", ".har", ".zhar", ".flow", ".yaml", ".yml", ".cassette", ".trace":

@@ -42,14 +42,14 @@ type follower struct {
 	scanned struct{ soonest, due time.Time } // when the places are searched again
 	tails   []*tail                          // every file that has or had one of the names
 	byID    map[fileID][]*tail               // the same, in the same order
-	opened  []*tail                          // those that were opened; some are closed again
+	opened  []*tail                          // the tails that were opened; some are closed again
 	tooMany bool                             // a note reported that there are too many open files
-	full    struct {                         // the latest look at all names
+	full    struct {                         // the latest check of all names
 		took time.Duration
-		due  time.Time // when the next one is due
+		due  time.Time // when the next check is due
 	}
-	more   bool // some file has more to read already
-	passed bool // this look passed something on
+	more   bool // some file already has more to read
+	passed bool // this check passed something on
 	done   bool
 }
 
@@ -186,8 +186,8 @@ func (f *follower) addOpened(t *tail) {
 	}
 }
 
-// closeOldest closes the files that were quiet for longest, until so many are open. It doesn't close files
-// that can't be opened again: they have no name any more.
+// closeOldest closes the files that were quiet for longest, until at most a given number is open. It doesn't close
+// files that can't be opened again, because they have no name any more.
 func (f *follower) closeOldest(most int, except *tail) {
 	f.opened = slices.DeleteFunc(f.opened, func(t *tail) bool { return t.file == nil })
 	slices.SortStableFunc(f.opened, func(a, b *tail) int { return a.busy.Compare(b.busy) })
@@ -210,8 +210,9 @@ func (f *follower) close() {
 	}
 }
 
-// pollFiles reads everything new. It returns how long the look took if there was nothing, else 0. A look at all
-// names takes long if there are many, so between two of them only names whose files have changed are checked.
+// pollFiles reads everything new. If nothing was new, it returns how long the check took, else 0. A check
+// of all names takes long if there are many. So between two such checks, only names whose files have
+// changed are checked.
 func (f *follower) pollFiles() time.Duration {
 	began := time.Now()
 	names, full := f.changedNames(began)
@@ -252,7 +253,7 @@ func (f *follower) changedNames(now time.Time) (names []*followedName, all bool)
 		switch n := f.byPath[path]; {
 		case n != nil:
 			names = append(names, n)
-		case !f.alarm.changed: // it has another path there; a new file is found in its place
+		case !f.alarm.changed: // a file of ours has another path there; a new file is found in its place
 			return slices.Clone(f.names), true
 		}
 	}
@@ -397,9 +398,9 @@ func (f *follower) deliverNote(text string) {
 	f.deliverRecords([]Record{{Exchange: max(1, f.numbers.last), At: time.Since(f.began), Note: text}}, nil)
 }
 
-// changeWatcher reports when it may be worth to look again. File system notifications are only an early
-// hint: they miss symbolic links, network drives and recreated directories. So a timer always runs as
-// well.
+// changeWatcher reports when it may be worth checking the files again. File system notifications are only
+// an early hint: they miss symbolic links, network drives and recreated directories. So a timer always
+// runs as well.
 type changeWatcher struct {
 	every   time.Duration     // timer period for files
 	scan    time.Duration     // timer period for directories
@@ -447,16 +448,16 @@ func (a *changeWatcher) unwatch(path string) {
 	}
 }
 
-// takeWritten returns the paths of the files that were written since the last look, or nil if other files
-// may have changed.
+// takeWritten returns the paths of the files that were written since the last check, or nil if other
+// files may have changed.
 func (a *changeWatcher) takeWritten() map[string]bool {
 	written := a.written
 	a.written = nil
 	return written
 }
 
-// waitForEvent returns true when there may be something new, at due at the latest, and false when ctx is done.
-// looked is the duration of the last look: looking takes a tenth of the time at most.
+// waitForEvent returns true when there may be something new, at due at the latest, and false when ctx is
+// done. looked is the duration of the last check: checks take at most a tenth of the time.
 func (a *changeWatcher) waitForEvent(ctx context.Context, looked time.Duration, due time.Time) bool {
 	if !sleepFor(ctx, min(9*looked, a.every)) {
 		return false
@@ -506,7 +507,7 @@ func (a *changeWatcher) noteEvent(e fsnotify.Event) bool {
 	return true
 }
 
-// drainEvents takes all pending events: one look covers them.
+// drainEvents takes all pending events: one check is enough for them.
 func (a *changeWatcher) drainEvents() {
 	for {
 		select {

@@ -21,14 +21,14 @@ type Format struct {
 	New   func(*Input) Reader
 }
 
-// SniffResult is whether first bytes are of a format, and why.
+// SniffResult says whether the first bytes of an input are in a format, and why.
 type SniffResult struct {
 	Is          SniffVerdict
 	Why         string
 	Provisional bool // with Maybe: the format is assumed if no more bytes come for a while
 }
 
-// SniffVerdict is whether bytes are of a format.
+// SniffVerdict says whether bytes are in a format.
 type SniffVerdict int8
 
 // The values of SniffVerdict. After Maybe, Sniff is called again with more bytes, up to a limit.
@@ -76,7 +76,7 @@ type Input struct {
 	epoch   *time.Time  // the zero of the input's times, once one is known
 }
 
-// PayloadGuess is what bytes in an input may be, judged by the formats of providers.
+// PayloadGuess says what bytes in an input may be, judged by the formats of providers.
 type PayloadGuess int8
 
 // The values of PayloadGuess.
@@ -502,16 +502,16 @@ func (b *bodyReader) completeRecord(r Record) Record {
 	return r
 }
 
-// Entries is a file with one entry for each exchange, which has all of it: only the entry's position is
-// needed to read it again. No content of an entry is kept. It is safe for concurrent use.
+// Entries is a file in which each entry contains one complete exchange, so the entry's position is enough
+// to read the exchange again. No content of an entry is kept. It is safe for concurrent use.
 type Entries struct {
 	file *File
 	in   *Input // of the file: its exchange numbers are not used
 	read func(in *Input, entry []byte) []Record
 }
 
-// Entries returns nil if the input can't be read again. read returns the records of one entry, as it did
-// first. When it reads again, the bytes may be anything.
+// Entries returns the Entries of the input, or nil if it can't be read again. read returns the records of one entry, as it did
+// first. On a later read, the entry may be any bytes.
 func (in *Input) Entries(read func(in *Input, entry []byte) []Record) *Entries {
 	if in.again == nil || in.AllowChunks {
 		return nil

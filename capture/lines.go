@@ -13,7 +13,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// Lines holds where the records of one exchange are in the lines of a file. It takes a few bytes per
+// Lines holds the places of an exchange's records in the lines of a file. It takes a few bytes per
 // record: each record is rebuilt from its line.
 //
 // A reader adds to it until the exchange has ended. From then on it is constant and safe for concurrent
@@ -51,7 +51,7 @@ type ending struct {
 	alone bool // in a record of its own
 }
 
-// LineSpan is the place of bytes in a line. The zero LineSpan means nowhere.
+// LineSpan is the place of bytes in a line. The zero LineSpan means that the place is unknown.
 type LineSpan struct {
 	start, end int64
 	shape      int32 // its number, from 1
@@ -65,7 +65,7 @@ const (
 	stepShape   = 4
 )
 
-// Lines returns nil if the input can't be read again.
+// Lines returns a new Lines for an exchange, or nil if the input can't be read again.
 func (in *Input) Lines() *Lines {
 	if in.again == nil || in.AllowChunks {
 		return nil
@@ -91,7 +91,7 @@ func (s LineSpan) MoveTo(line []byte, start int64, in *Input) LineSpan {
 	return LineSpan{in.begin + start, in.begin + start + int64(len(line)), s.shape}
 }
 
-// Add sets a record's location. Its bytes are those at a LineSpan, followed by so many line breaks.
+// Add sets a record's location. Its bytes are those at a LineSpan, followed by a number of line breaks.
 func (l *Lines) Add(r *Record, at LineSpan, breaks int) {
 	if l == nil || l.lost || l.lineAdder == nil {
 		if l != nil {

@@ -364,8 +364,8 @@ func isPacked(f io.ReaderAt) bool {
 	return p != nil
 }
 
-// decompressor reads an input and decompresses it if it is compressed. Other input passes in the same
-// chunks, except where its first bytes leave it undecided.
+// decompressor reads an input and decompresses it if it is compressed. Other input is passed on in the
+// same chunks, except while its first bytes leave the compression undecided.
 type decompressor struct {
 	from io.Reader
 	name string    // of the compression, once the first bytes were read; "" without one
@@ -373,8 +373,8 @@ type decompressor struct {
 	err  error     // why from has ended
 }
 
-// compressionError is input that can't be decompressed any further. It means damaged input, not a failure
-// to read it.
+// compressionError means that the input can't be decompressed any further because it is damaged. It
+// doesn't mean that reading failed.
 type compressionError struct {
 	name string
 	err  error

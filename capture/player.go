@@ -35,7 +35,7 @@ func (p *Player) SetSpeed(speed float64) { p.applyChange(func() { p.speed = clam
 // Pause pauses or resumes the player.
 func (p *Player) Pause(paused bool) { p.applyChange(func() { p.paused = paused }) }
 
-// Speed returns the speed, also while the player is paused.
+// Speed returns the speed, even while the player is paused.
 func (p *Player) Speed() float64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -118,8 +118,8 @@ func (p *Player) waitUntil(ctx context.Context, t time.Duration) bool {
 const jitter = 10 * time.Millisecond
 
 // Play passes records on at the times at which they were received, by p's clock, counted from the start
-// of reading. Records without a time pass at once. If time goes back, as it does between two captures,
-// the later record passes at once too, and the following ones keep their distance from it. A step back of
+// of reading. Records without a time are passed on at once. If time goes back, as it does between two captures,
+// the later record is passed on at once too, and the following ones keep their distance from it. A step back of
 // less than jitter is ignored: it comes from concurrent exchanges. When ctx is done, the source ends.
 func Play(ctx context.Context, src Source, p *Player) Source {
 	return func(yield func(Record, error) bool) {

@@ -14,8 +14,8 @@ import (
 
 // This file keeps track of renamed, rotated and copied files.
 
-// followName reads new bytes in the file of a name, and finds out which file has the name now. A name
-// without a file is not reported: a rotation has such a moment.
+// followName reads new bytes in the file of a name, and finds out which file has the name now. It doesn't
+// report a name without a file, because that happens for a moment in each rotation.
 func (f *follower) followName(n *followedName) {
 	t := n.current
 	if n.path == "" {
@@ -42,7 +42,7 @@ func (f *follower) followName(n *followedName) {
 	}
 }
 
-// switchFile makes a name follow the file that has it now: one that had another name, or a new one.
+// switchFile makes a name follow the file that has it now: a file that had another name, or a new one.
 func (f *follower) switchFile(n *followedName, info fs.FileInfo) {
 	old := n.current
 	next := f.findOpen(info)
@@ -98,17 +98,18 @@ func (f *follower) findOpen(info fs.FileInfo) *tail {
 	return nil
 }
 
-// fileID is a number of a file. Different files may have the same, but a file has only one.
+// fileID is the system's number of a file. Different files may have the same fileID, but a file has only
+// one.
 type fileID struct{ device, inode uint64 }
 
-// addTail adds a file to those that are read.
+// addTail adds a file to the files that are read.
 func (f *follower) addTail(t *tail) {
 	f.tails = append(f.tails, t)
 	id := fileIDOf(t.info)
 	f.byID[id] = append(f.byID[id], t)
 }
 
-// dropTail removes a file from those that are read.
+// dropTail removes a file from the files that are read.
 func (f *follower) dropTail(t *tail) {
 	is := func(o *tail) bool { return o == t }
 	f.tails = slices.DeleteFunc(f.tails, is)
@@ -118,7 +119,8 @@ func (f *follower) dropTail(t *tail) {
 	}
 }
 
-// isReusedInode reports whether a new file only has the inode number of a closed one.
+// isReusedInode reports whether a new file is not the closed file t, although it has the same inode
+// number.
 func (f *follower) isReusedInode(t *tail, info fs.FileInfo) bool {
 	return t.file == nil && info.Size() < t.offset
 }
@@ -179,8 +181,8 @@ func (f *follower) reopenByName(t *tail, n *followedName) bool {
 	return true
 }
 
-// readRemainder reads the bytes that a truncated file had after those already read, if it was copied
-// before, as logrotate's copytruncate does.
+// readRemainder reads the bytes that a truncated file had after the bytes already read. They are in its
+// copy, if it was copied before, as logrotate's copytruncate does.
 func (f *follower) readRemainder(t *tail) {
 	if t.of.path == "" || t.offset == 0 {
 		return
@@ -229,8 +231,8 @@ func rotatedFrom(name, base string) bool {
 	return ok && len(rest) > 1 && strings.ContainsRune(".-_", rune(rest[0]))
 }
 
-// addNewFile adds a file that appeared in a followed directory. A file that only compresses or copies one
-// that is already read is not read again.
+// addNewFile adds a file that appeared in a followed directory. It skips a file that is only a compressed
+// or plain copy of a file that is already read.
 func (f *follower) addNewFile(n *followedName) {
 	f.byPath[n.path] = n
 	base := f.findRotationBase(n.path)
@@ -257,15 +259,15 @@ func (f *follower) addNewFile(n *followedName) {
 	f.readAvailable(t, turnBytes)
 }
 
-// addName adds a name to those that are followed.
+// addName adds a name to the followed names.
 func (f *follower) addName(n *followedName) {
 	f.added++
 	n.number = f.added
 	f.names = append(f.names, n)
 }
 
-// findRotationBase returns the name of a file that a rotation may have given this path, nil if there is none.
-// Of several names it is the one that was followed first.
+// findRotationBase returns the name of a file that a rotation may have given this path, nil if there is
+// none. If there are several names, it returns the one that was followed first.
 func (f *follower) findRotationBase(path string) (base *followedName) {
 	for i := range path {
 		n := f.byPath[path[:i]]
@@ -276,7 +278,7 @@ func (f *follower) findRotationBase(path string) (base *followedName) {
 	return base
 }
 
-// detectCopy finds out whether a new file is a copy of one that is read.
+// detectCopy finds out whether a new file is a copy of a file that is read.
 func (f *follower) detectCopy(t *tail) {
 	for _, of := range f.tails {
 		switch {
@@ -341,7 +343,7 @@ const (
 // errReplaced means that the file is the same, but its content was replaced.
 var errReplaced = errors.New("content replaced")
 
-// fingerprint holds some of the bytes read from a content, which identify it.
+// fingerprint holds some bytes of a file's content, which identify the content.
 type fingerprint struct {
 	offset int64  // where reading continues
 	first  []byte // the first bytes read, up to headPrint
@@ -370,8 +372,8 @@ func (p *fingerprint) matches(file io.ReaderAt) bool {
 
 // tail is one file that is read as it grows, whatever its current name.
 //
-// If a file was truncated and then grew beyond the old offset, its size doesn't show that. So a tail
-// stores some of the bytes that it has read, and compares them around every read.
+// If a file was truncated and then grew beyond the old offset, its size doesn't show the truncation. So a
+// tail stores some of the bytes that it has read, and compares them around every read.
 type tail struct {
 	fingerprint
 	file   osFile        // nil while closed
@@ -381,7 +383,7 @@ type tail struct {
 	known  int64       // the bytes before this offset existed when following began
 	was    fingerprint // of the previous content
 	times  int         // how often its content was replaced
-	twin   *copyOf     // what it is a copy of
+	twin   *copyOf     // the content that it is a copy of
 
 	busy  time.Time   // when it last had bytes
 	seen  fs.FileInfo // its state when it was last read to its end
@@ -443,8 +445,8 @@ func (t *tail) close() {
 	}
 }
 
-// settleTime is how long before a look a file's last change must be for a later change to alter its
-// modification time.
+// settleTime is the minimum age of a file's last change at a check. If the change is younger, a later one
+// may not alter the file's modification time.
 const settleTime = 2 * time.Second
 
 // isUnchanged reports whether a file has not changed since it was last read to its end.
@@ -453,16 +455,16 @@ func (t *tail) isUnchanged(now fs.FileInfo) bool {
 		t.until.Sub(now.ModTime()) > settleTime
 }
 
-// copyOf is the content that a file is a copy of: another file's, after so many replacements. While that
-// content is still there, the copy has nothing new.
+// copyOf names the content that a file is a copy of: that of another file, after a number of
+// replacements. While that content is still there, the copy has nothing new.
 type copyOf struct {
 	of    *tail
 	times int
 }
 
 // isIdleCopy reports whether the file has nothing new because it is a copy. If the other file gets other
-// content, or has less than the copy, then the bytes read of it count as read of the copy, and the rest
-// is new.
+// content, or has less than the copy, then the bytes read from the other file count as read from the
+// copy, and the remaining bytes are new.
 func (t *tail) isIdleCopy() bool {
 	if t.twin == nil {
 		return false

@@ -25,8 +25,8 @@ func (s *FileSurvey) Add(other FileSurvey) {
 // surveyBytes is how many bytes of a file are read at a time.
 const surveyBytes = 512 << 10
 
-// Survey counts the lines of a file, and estimates the number of responses by their markers, in so many
-// goroutines. It keeps no content. Of a compressed or special file it returns at most the size.
+// Survey counts the lines of a file, and estimates the number of responses by their markers. It uses
+// several goroutines and keeps no content. For a compressed or special file it returns at most the size.
 func Survey(ctx context.Context, path string, all []ResponseMarker, workers int) (FileSurvey, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -106,8 +106,8 @@ func (s *survey) countParts() {
 	}
 }
 
-// sumUp returns the totals. If a kind has markers at both ends, some may be missing at either: the larger
-// number counts.
+// sumUp returns the totals. If a kind has markers for beginnings and ends, some of either may be missing,
+// so the larger number counts.
 func (s *survey) sumUp() FileSurvey {
 	all := FileSurvey{Bytes: s.size, Lines: s.lines}
 	for k := range s.begun {

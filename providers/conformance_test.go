@@ -141,7 +141,9 @@ func checkUnknownEvent(t *testing.T, f fixture, whole *Inspector) {
 			continue // the event would come before what the framing is known by
 		}
 		in := f.inspect(f.wire[:at], []byte(event), f.wire[at:])
-		if diff := cmp.Diff(state(whole.Session()), state(in.Session())); diff != "" {
+		reported := "    " + framesIgnored.Code + " warn -1\n" // of few frames, one more is many
+		got, want := strings.Replace(state(in.Session()), reported, "", 1), strings.Replace(state(whole.Session()), reported, "", 1)
+		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("with an unknown event before frame %d (-want +got)\n%s", n, diff)
 		}
 	}

@@ -32,12 +32,19 @@ func TestCutByOthers(t *testing.T) {
 	}
 }
 
+// blamesSoFar lists what is found in the frames that are complete at a byte, with the line break that ends the last.
+func (f fixture) blamesSoFar(at int64) []string {
+	in := f.asked()
+	in.Write(stream.Record{Data: f.wire[:min(at+2, int64(len(f.wire)))]})
+	return blames(in)
+}
+
 // cutBy is what is wrongly found when somebody cuts the stream.
 func (f fixture) cutBy(at int64, by string, so []string) string {
 	in := f.asked()
 	in.Write(stream.Record{Data: f.wire[:at]})
 	before := map[string]int{}
-	for _, found := range blames(in) {
+	for _, found := range f.blamesSoFar(at) {
 		before[found]++
 	}
 	in.Write(stream.Record{End: true, Why: "so it was cut", By: by})

@@ -157,7 +157,9 @@ func (x *Exchange) decodeFrame(f *stream.Frame, number int32) {
 		x.reportFramingError(f)
 		return
 	}
-	switch err := x.decoder.Frame(*f); {
+	err := x.decoder.Frame(*f)
+	x.ignored.endFrame(f)
+	switch {
 	case f.Truncated && x.cutShort(): // the party that ended the response cut the frame
 	case err != nil && f.Truncated && mayContinue(f.Data):
 		x.reportUndecodable(fmt.Sprintf("the stream was cut inside the frame (%v)", err))
@@ -260,6 +262,7 @@ func (x *Exchange) emit(e stream.Event) {
 	if e.Turn == stream.NoTurn && e.Kind == stream.Unknown {
 		e.Turn = x.lastTurn() // an event without a turn is not shown
 	}
+	x.text.beforeEvent(&e)
 	turn := e.Turn // the decoder's number
 	x.stampEvent(&e)
 	x.in.Timeline.Append(e)
@@ -267,6 +270,7 @@ func (x *Exchange) emit(e stream.Event) {
 	x.past.afterEvent(e)
 	x.requests.afterEvent(e)
 	x.gap.afterEvent(e, turn)
+	x.ignored.afterEvent(e)
 	x.check.afterEvent(e)
 	x.in.matchEvent(e)
 }

@@ -242,6 +242,9 @@ func (x *Exchange) chooseFraming(head []byte, ended bool) bool {
 	if isWebSocket(x.Head) && beginsObject(head) {
 		f, ok = frameFormat{"WebSocket messages", new(stream.Values)}, true
 	}
+	if d := sessionOf(x.Head); d != nil && d.Values && beginsObject(head) {
+		f, ok = frameFormat{"JSON objects", new(stream.Values)}, true
+	}
 	x.Framing, x.framer = f.name, f.framer
 	return ok
 }
@@ -286,6 +289,7 @@ func (x *Exchange) end() {
 	x.reportTrouble()
 	x.reportGlued()
 	if x.decoder != nil {
+		x.ignored.reportIgnored()
 		x.out.To(x.handleEnding)
 		x.out.Interrupted = x.why != ""
 		x.decoder.Close()
@@ -348,11 +352,14 @@ type exchangeContent struct {
 	parts       exchangeParts      // parts that are evicted on their own
 	frame       int32              // number of the frame being decoded
 	details     details            // see maxDetails
+	ignored     ignoredFrames      // frames that the decoder doesn't know
 	first       *firstJSONObject   // the object at the start of the body, while the framing is unknown
 	sniffAt     int64              // size of the body at which framing is tried again
 	pending     []pendingFrame     // frames that wait for a protocol
 	waiting     int                // how many of them hold data
+	pageFound   bool               // a page in the stream was reported
 	suspect     *protocol.Protocol // the protocol that the last of them suggests, against path and header
+	text        textCalls          // calls in the text of turns
 	check       schemaCheck
 	past        history
 	requests    requestState
@@ -371,7 +378,7 @@ func (x *Exchange) ensureContent() {
 // setContent makes c the content of the exchange, and the exchange the owner of the parts of c.
 func (x *Exchange) setContent(c *exchangeContent) {
 	x.exchangeContent = c
-	c.gap.x, c.parts.x, c.details.x, c.check.x, c.past.x, c.requests.x = x, x, x, x, x, x
+	c.gap.x, c.parts.x, c.details.x, c.ignored.x, c.text.x, c.check.x, c.past.x, c.requests.x = x, x, x, x, x, x, x, x
 }
 
 // freeBytes frees the bytes, and the state for reading them.

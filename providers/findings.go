@@ -36,7 +36,7 @@ func findingEvent(turn int32, d *stream.Diagnosis, format string, args ...any) s
 // findings are the findings of this package, which are made before a protocol reads a frame.
 var findings = []*stream.Diagnosis{
 	sourceNote, faultNote, heldNote, sourceChanged, protocolUnknown, protocolUndecoded, unterminatedFrame, blankLinesMissing, codingBroken,
-	codingBomb, cacheBroken,
+	codingBomb, cacheBroken, framesIgnored,
 }
 
 var (

@@ -121,6 +121,9 @@ func (known *truth) overrule(c *stream.Call) {
 		known.overruled[identity(c, c.Args())] = true
 	}
 	for _, found := range c.Findings {
+		if found.Code == "CALL_SPLIT" || strings.Contains(found.Message, " came after the finish reason") {
+			known.overruleSeals(c)
+		}
 		if found.Code == stream.ProtocolViolation.Code && strings.HasPrefix(found.Message, "argument bytes after") {
 			end := 0
 			for n := range c.Deltas() {
@@ -130,6 +133,18 @@ func (known *truth) overrule(c *stream.Call) {
 			}
 			known.overruled[identity(c, c.Args()[:end])] = true
 		}
+	}
+}
+
+// overruleSeals notes each state of a call that was final several times.
+func (known *truth) overruleSeals(c *stream.Call) {
+	known.overruled[identity(c, nil)] = true
+	for n := range c.Deltas() {
+		_, end := c.DeltaSpan(n)
+		known.overruled[identity(c, c.Args()[:end])] = true
+	}
+	for _, code := range []string{stream.FinishContradicts.Code, "ARGS_EMPTY", "SCHEMA_INVALID"} {
+		known.codes[code] = true
 	}
 }
 

@@ -16,7 +16,7 @@ func answer(n int) string {
 		`{"type":"content_block_start","index":0,"content_block":{"type":"text"}}`,
 		fmt.Sprintf(`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"I look at %d"}}`, n),
 		`{"type":"content_block_stop","index":0}`,
-		fmt.Sprintf(`{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"toolu_%d","name":"f"}}`, n),
+		fmt.Sprintf(`{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"toolu_%d","name":"f","input":{}}}`, n),
 		`{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{\"n\":"}}`,
 		fmt.Sprintf(`{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"%d}"}}`, n),
 		`{"type":"content_block_stop","index":1}`,

@@ -27,6 +27,7 @@ import (
 	"toolscope/providers/openaichat"
 	"toolscope/providers/openairesponses"
 	"toolscope/providers/protocol"
+	"toolscope/providers/transcript"
 	"toolscope/stream"
 	"toolscope/stream/count"
 	"toolscope/stream/json"
@@ -53,10 +54,12 @@ var All = []protocol.Protocol{
 
 // sessions are the protocols of session files of agents, by the innermost wrapper of their
 // exchanges.
-var sessions = map[string]*protocol.Protocol{
-	claudecode.SessionWrapper: claudecode.Session(anthropic.Protocol()),
-	codexexec.SessionWrapper:  codexexec.Session(openairesponses.Protocol()),
-}
+var sessions = func() map[string]*protocol.Protocol {
+	all := transcript.Sessions(anthropic.Protocol(), gemini.Protocol())
+	all[claudecode.SessionWrapper] = claudecode.Session(anthropic.Protocol())
+	all[codexexec.SessionWrapper] = codexexec.Session(openairesponses.Protocol())
+	return all
+}()
 
 // sessionOf returns the protocol of an exchange in a session file, or nil.
 func sessionOf(h *stream.Head) *protocol.Protocol {
@@ -170,6 +173,17 @@ var allUndecoded = []undecoded{
 		}
 		value := json.Scan(s.data[2:])
 		return strings.ContainsRune(`"[{`, rune(value.Kind())) && value.Value() != nil && value.End() == nil
+	}},
+	{"ai-sdk-parts", "AI SDK language-model parts (AI Gateway)", func(s protocolMarks) bool {
+		switch s.kind {
+		case "stream-start", "response-metadata", "tool-input-end":
+			return true
+		case "tool-input-start", "tool-input-delta":
+			return !s.has("toolCallId") && s.has("id")
+		case "tool-call":
+			return s.has("toolCallId") && s.data.Get("input").IsString()
+		}
+		return s.kind == "finish" && s.has("usage")
 	}},
 	{"cohere-v1", "Cohere v1 events", func(s protocolMarks) bool {
 		return s.has("is_finished") && s.data.Get("event_type").IsString()

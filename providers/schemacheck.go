@@ -136,7 +136,9 @@ func (c *schemaCheck) afterEvent(e stream.Event) {
 			c.addFindings(e, e.Slot, w.Extend())
 		}
 	case stream.Seal:
-		if w := c.checkerOf(key); w != nil {
+		if w := c.checkerOf(key); w != nil && e.Code == stream.SealWithdrawn {
+			w.Unseal()
+		} else if w != nil {
 			c.addFindings(e, e.Slot, w.Seal())
 			if w.Waiting() {
 				c.waiting = append(c.waiting, key)

@@ -11,11 +11,15 @@ import (
 
 // answers is what a Responses server says: a call of f, with that id, or none.
 func answers(response, call, space, args string) string {
-	item := ""
+	item, events := "", ""
 	if call != "" {
-		item = fmt.Sprintf(`{"type":"function_call","id":"fc_%s","call_id":%q,"name":"f","namespace":%q,"arguments":%q,"status":"completed"}`, call, call, space, args)
+		const form = `{"type":"function_call","id":"fc_%s","call_id":%q,"name":"f","namespace":%q,"arguments":%q,"status":%q}`
+		item = fmt.Sprintf(form, call, call, space, args, "completed")
+		events = `{"type":"response.output_item.added","output_index":0,"item":` + fmt.Sprintf(form, call, call, space, "", "in_progress") + "}\n" +
+			fmt.Sprintf(`{"type":"response.function_call_arguments.delta","item_id":"fc_%s","output_index":0,"delta":%q}`, call, args) + "\n" +
+			`{"type":"response.output_item.done","output_index":0,"item":` + item + "}\n"
 	}
-	return `{"type":"response.created","response":{"id":"` + response + `","status":"in_progress","output":[]}}` + "\n" +
+	return `{"type":"response.created","response":{"id":"` + response + `","status":"in_progress","output":[]}}` + "\n" + events +
 		`{"type":"response.completed","response":{"id":"` + response + `","object":"response","status":"completed","model":"m","output":[` + item + `]}}`
 }
 

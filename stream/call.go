@@ -31,18 +31,18 @@ type Call struct {
 	Rewrites  int    // how often Args were replaced: earlier offsets are invalid
 
 	Signature string         // opaque; must be sent back with the call
-	SentBack  []SentBackCall // how later requests carried it
+	SentBack  []SentBackCall // how later requests carry the call in their history
 	Runs      []ToolRun      // tool runs that are matched to it
 	Findings  []Finding
 
 	OpenedAt time.Duration // or NoTime
 
-	evicted       *evictedCall // while its turn is evicted
+	evicted       *evictedCall // state of the call's content, while its turn is evicted
 	Choice        int32
-	RunByProvider bool // the provider runs it
-	Discarded     bool // not a call on the wire: the provider discarded it, and Args are its report of it
+	RunByProvider bool // the provider runs the call
+	Discarded     bool // the provider discarded the call, so it isn't on the wire; Args are the provider's report of it
 	freeform      bool
-	nullNone      bool // null stands for no arguments
+	nullNone      bool // the arguments null mean that there are none
 
 	callState
 	changeStamp
@@ -59,26 +59,26 @@ type callState struct {
 	ClosedBy   int32  // number of the event that gave its slot to another call, 0 if none did
 	sealedBy   int32  // frame that made the arguments final
 	sealEvent  int32  // the arguments could not change from this event on; 0 if they are not final
-	visitedBy  uint16 // a bit for each broadcast that visited it since it last changed
+	visitedBy  uint16 // one bit for each broadcast that visited the call since it last changed
 	ResultCode Code   // ResultOK or ResultFailed if the wire brought its result
 	phase      Phase
 	stopped    bool // aborted by the client
-	frozen     bool // it takes no more events: bytes before them were missed
+	frozen     bool // no more events apply to the call: bytes before them were missed
 	settled    bool // the findings about the syntax have been made
 	broken     bool // the first wrong byte has been reported
-	counted    bool // in the session's Counts, as countedAs
+	counted    bool // the session's Counts count the call, under countedAs
 	countedAs  Status
 }
 
-// A SentBackCall is how a later request carries a call in its history.
+// A SentBackCall describes how a later request carries a call in its history.
 type SentBackCall struct {
-	Exchange       int    // of the request
+	Exchange       int    // number of the request's exchange
 	ID             string // the id of the call in the request
 	Outcome        string // what became of the call there, in a word
-	Policies       string // the replay policies that do this, separated by commas
+	Policies       string // the replay policies with this outcome, separated by commas
 	ResultCode     Code   // ResultOK, ResultFailed, or 0 if the request has no result for it
 	Event          int    // number of the event that reports it
-	KeptByProvider bool   // it is not in the history: the provider keeps it
+	KeptByProvider bool   // the history doesn't contain the call: the provider keeps it
 	Result         Result // what its tool returned, if ResultCode is not 0
 }
 
@@ -86,7 +86,7 @@ type SentBackCall struct {
 type ToolRun struct {
 	Request int // number of the request to the tool's server
 	Join    MatchBasis
-	Of      int // how many equal calls it may belong to
+	Of      int // number of equal calls that the run may belong to
 	Event   int // number of the event that reports it
 }
 
@@ -100,8 +100,8 @@ func (c *Call) LatestResult() *SentBackCall {
 	return nil
 }
 
-// A Delta is one fragment of a call's arguments, or of a turn's text, named by its end: it begins where
-// the previous one ended.
+// A Delta is one fragment of a call's arguments, or of a turn's text. Only its end is stored: it begins
+// where the previous delta ended.
 type Delta struct {
 	End   uint32
 	Event int32 // number of the event that brought it
@@ -121,11 +121,11 @@ func newCall(number int, turn, slot int32, d CallInfo) *Call {
 	}
 }
 
-// Args returns the exact bytes of the arguments so far. They are only appended to, unless a protocol
-// derives them from something else: Rewrites counts how often it had to replace them.
+// Args returns the exact bytes of the arguments so far. Bytes are only appended, unless a protocol
+// derives the arguments from something else: Rewrites counts how often they were replaced.
 func (c *Call) Args() []byte { return c.args.s }
 
-// ArgsLen returns how many bytes of arguments have arrived, also while they are evicted.
+// ArgsLen returns the number of argument bytes that have arrived, even if the bytes are evicted now.
 func (c *Call) ArgsLen() int {
 	if c.evicted != nil {
 		return int(c.evicted.size)
@@ -136,7 +136,7 @@ func (c *Call) ArgsLen() int {
 // Deltas returns how many deltas have arrived, including empty ones.
 func (c *Call) Deltas() int { return c.deltas.Len() }
 
-// DeltasBefore returns how many deltas came with events before that one.
+// DeltasBefore returns the number of deltas that came with events before the given event.
 func (c *Call) DeltasBefore(event int) int {
 	return sort.Search(c.deltas.Len(), func(i int) bool { return int(c.deltas.At(i).Event) >= event })
 }
@@ -150,7 +150,7 @@ func (c *Call) Lexer() *json.Lexer { return &c.lex }
 // Phase returns what the provider said about the call.
 func (c *Call) Phase() Phase { return c.phase }
 
-// MayGrow reports whether more argument bytes may come. The status doesn't tell: the stream of a call
+// MayGrow reports whether more argument bytes may come. Status doesn't show this: the stream of a call
 // that looks done may have ended, and a malformed call may still grow.
 func (c *Call) MayGrow() bool { return c.phase <= PhaseOpen }
 
@@ -158,7 +158,7 @@ func (c *Call) MayGrow() bool { return c.phase <= PhaseOpen }
 func (c *Call) Status() Status { return statusOf[c.phase][c.Syntax()] }
 
 // StoppedByClient reports whether the client ended the response while the call was open. That is not a
-// fault: its user stopped it.
+// fault: the client's user stopped the call.
 func (c *Call) StoppedByClient() bool { return c.stopped }
 
 // Freeform reports whether the arguments are not JSON by design.
@@ -191,8 +191,8 @@ func (c *Call) DeltaAt(off int) int {
 	return c.from + sort.Search(c.deltas.Len()-c.from, func(i int) bool { return int(c.deltas.At(c.from+i).End) > off })
 }
 
-// DeltaSpan returns the range of the arguments that delta n brought; it is empty if they were replaced
-// since.
+// DeltaSpan returns the range of the arguments that delta n brought. The range is empty if the arguments
+// were replaced since.
 func (c *Call) DeltaSpan(n int) (start, end int) {
 	if n < c.from || n >= c.deltas.Len() {
 		return 0, 0
@@ -224,14 +224,14 @@ func (c *Call) appendDelta(text string, event int32) {
 	c.deltas.Add(Delta{uint32(len(c.args.s)), event})
 }
 
-// replaceArgs replaces the arguments. All their bytes now count as brought by this delta; earlier deltas
-// stay as empty ones. Findings stay too, but not an offset beyond the new end.
+// replaceArgs replaces the arguments. All their bytes now count as brought by this delta. Earlier deltas
+// stay in the list but become empty. Findings stay too, without an offset if it is beyond the new end.
 func (c *Call) replaceArgs(e Event, n int) {
 	if c.phase > PhaseOpen {
 		c.reportOnce(ProtocolViolation, n, "argument bytes after the call was %s", OwnFact(c.phase.String()))
 	}
 	c.saveArgsState()
-	if c.runs[Repaired].event == 0 && c.runs[ParsableObject].event > 0 { // by then it has run
+	if c.runs[Repaired].event == 0 && c.runs[ParsableObject].event > 0 { // the rule has run the call before the arguments are replaced
 		c.runs[Repaired] = c.repairedRun()
 	}
 	c.Rewrites++
@@ -305,9 +305,9 @@ func (c *Call) holdsJSON() bool {
 	return c.double.yes
 }
 
-// chunkBuffer collects bytes that arrive in chunks and are needed in one buffer. A few bytes are kept in
-// one buffer. More are kept in blocks until they are needed, because a buffer that grows large is copied
-// again and again. The zero value is ready.
+// chunkBuffer collects bytes that arrive in chunks and are needed in one buffer. It keeps a few bytes in
+// one buffer. It keeps more bytes in blocks until they are needed, because a large buffer that grows is
+// copied again and again. The zero value is ready.
 type chunkBuffer struct {
 	small  []byte
 	blocks [][]byte // the bytes after small; the last block is filling up
@@ -416,6 +416,9 @@ func (c *Call) updateInfo(d CallInfo, n int) {
 		c.phase = PhaseOpen
 		c.noteArgsRuns(n)
 	}
+	if HasMarkup(c.Name) {
+		c.reportOnce(NameMarkup, n, "the name contains markup of the model: the server's parser failed")
+	}
 	const words = "the name or id contains characters that a terminal hides or treats as commands"
 	switch {
 	case hasUnprintable(c.Name):
@@ -423,6 +426,11 @@ func (c *Call) updateInfo(d CallInfo, n int) {
 	case hasUnprintable(c.ID): // models don't write ids
 		c.reportOnce(HiddenCharacters.WithCause(Provider), n, words)
 	}
+}
+
+// HasMarkup reports whether a name contains markup of a model.
+func HasMarkup(name string) bool {
+	return strings.ContainsAny(name, "<>｜") || strings.Contains(name, "[ARGS]") || strings.Contains(name, "[TOOL_CALLS]")
 }
 
 func hasUnprintable(s string) bool {
@@ -436,6 +444,10 @@ func hasUnprintable(s string) bool {
 
 // sealArgs makes the arguments final. A second seal changes nothing; a refusal overrules a seal.
 func (c *Call) sealArgs(e Event, n int) {
+	if e.Code == SealWithdrawn {
+		c.withdrawSeal()
+		return
+	}
 	if e.Code == SealRejected && c.phase <= PhaseSealed {
 		c.endUnsealed(PhaseRejected, n, ArgsCut, Messagef("the call was refused: %s", e.Text), "refused")
 		return
@@ -453,9 +465,28 @@ func (c *Call) sealArgs(e Event, n int) {
 	c.noteRuleRun(AtSeal, n)
 }
 
+// withdrawSeal opens a sealed call again, and removes the findings since the seal: they are about
+// arguments that were not final.
+func (c *Call) withdrawSeal() {
+	if c.phase != PhaseSealed {
+		return
+	}
+	c.keepBase()
+	var kept []Finding
+	c.diagnoses = nil
+	for _, f := range c.Findings {
+		if f.Event < int(c.sealEvent) {
+			kept = append(kept, f)
+			c.noteFinding(f.Diagnosis)
+		}
+	}
+	c.Findings, c.phase, c.settled = kept, PhaseOpen, false
+	c.sealedBy, c.sealEvent, c.SealedAt = 0, 0, NoTime
+}
+
 // endByLimit applies a limit that cut the response to one call. A complete object whose arguments are
-// final stays as it is. So do an empty or free text, but only if something before this finish made it
-// final: such a text looks complete wherever it is cut.
+// final stays as it is. Empty arguments and free text look complete wherever they are cut, so they stay
+// only if an event before this finish made them final.
 func (c *Call) endByLimit(e Event, n int) {
 	syntax := c.Syntax()
 	switch {
@@ -467,7 +498,7 @@ func (c *Call) endByLimit(e Event, n int) {
 	c.endUnsealed(PhaseTruncated, n, ArgsCut, Messagef("the provider's limit cut the response (%s)", Fact(e.Text)), cutWords(e.Text))
 }
 
-// cutWords says in a few words what cut a response, from the provider's own word.
+// cutWords describes in a few words what cut a response, given the provider's finish reason.
 func cutWords(reason string) string {
 	word := strings.ToLower(reason)
 	if strings.Contains(word, "length") || strings.Contains(word, "max") && strings.Contains(word, "token") {
@@ -477,7 +508,7 @@ func cutWords(reason string) string {
 }
 
 // endUnsealed ends a call whose arguments were not final, or whose seal is overruled. If its arguments
-// were cut, it makes the finding found with the reason why and the hint here.
+// were cut, it makes a finding: found is the diagnosis, why the reason, here the hint.
 func (c *Call) endUnsealed(p Phase, event int, found *Diagnosis, why Message, here string) {
 	c.phase = p
 	c.checkFinalArgs(event)
@@ -507,12 +538,12 @@ func openWord(k json.TokenKind) string {
 	return "literal"
 }
 
-// keySet holds the keys of the open containers, by depth, and in each by hash: where the key begins and
-// ends in the arguments. The set of a container that closed is reused.
+// keySet has a map for each depth of open containers. It maps the hash of a key to where the key begins
+// and ends in the arguments. When a container closes, its map is reused.
 type keySet []map[uint64][2]int
 
-// checkKeys reports a duplicate key of an object: parsers keep the last value, or the first, and only one
-// of them is sent back.
+// checkKeys reports a duplicate key of an object. Parsers keep the last value or the first, and only that
+// one is sent back.
 func (c *Call) checkKeys(event int) {
 	var sets keySet
 	var buf []byte
@@ -541,7 +572,7 @@ func (c *Call) checkKeys(event int) {
 	}
 }
 
-// hashOf is FNV-1a.
+// hashOf returns the FNV-1a hash of p.
 func hashOf(p []byte) uint64 {
 	h := uint64(14695981039346656037)
 	for _, b := range p {

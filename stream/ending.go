@@ -7,9 +7,9 @@ import (
 	"toolscope/stream/json"
 )
 
-// These are two questions: who ended a response, and what it lacks. A provider that ends a response
+// Who ended a response and what the response lacks are two questions. A provider that ends a response
 // before its terminator is at fault. A client that goes away, a lost connection and toolscope's own stop
-// are not the provider's fault: it would have sent more.
+// are not the provider's fault: the provider would have sent more.
 
 // Findings about a response that a party other than the provider ended.
 var (
@@ -42,8 +42,8 @@ var (
 	}
 )
 
-// cutBy holds, by the party that ended a response before its terminator, the findings about the response
-// and its open calls, and why those stop: as a sentence, and as a hint.
+// cutBy maps the party that ended a response before its terminator to the findings about the response and
+// its open calls, and to the reason why the calls stop, as a sentence and as a hint.
 var cutBy = map[Party]struct {
 	found, cut *Diagnosis
 	why, here  string
@@ -127,7 +127,7 @@ func (t *Turn) endCalls(phase Phase, n int) {
 		c.noteRuleRun(AtEnd, n)
 		c.freeSpare()
 		if t.blind || others {
-			return // missing bytes may only have been cut off
+			return // the call may look unfinished only because bytes were missed
 		}
 		c.checkSeal(Message{Text: "the protocol ended the call"}, n)
 		if c.Name == "" && !c.Discarded {
@@ -136,8 +136,8 @@ func (t *Turn) endCalls(phase Phase, n int) {
 	})
 }
 
-// applyFailure applies an error: the provider's, or if FailureInfo.By is another party, that there is no
-// response from a provider.
+// applyFailure applies an error that the provider reports. If FailureInfo.By is another party, the error
+// means that no provider responded.
 func (t *Turn) applyFailure(e Event, n int) {
 	t.keepBase()
 	t.failed = true
@@ -165,7 +165,7 @@ func (t *Turn) applyFailure(e Event, n int) {
 	})
 }
 
-// failureMessage returns " CODE: MESSAGE", or as much of it as there is.
+// failureMessage returns " CODE: MESSAGE", without the part that is unknown.
 func failureMessage(code, message string) Message {
 	switch {
 	case code == "":
@@ -176,7 +176,7 @@ func failureMessage(code, message string) Message {
 	return Messagef(" %s: %s", Fact(code), message)
 }
 
-// noAnswerMessage reports that toolscope answered, if it did, and why.
+// noAnswerMessage says why there is no response and, if toolscope answered instead, with which status.
 func noAnswerMessage(status, why string) Message {
 	if status == "" {
 		return Messagef("%s", why)
@@ -184,8 +184,8 @@ func noAnswerMessage(status, why string) Message {
 	return Messagef("toolscope answered %s in the provider's place: %s", Own(status), why)
 }
 
-// RecordGap is found in a turn, and in each of its calls that may lack bytes. It is a warning, not an
-// error: the response itself may be correct.
+// RecordGap is the diagnosis for a turn with missed bytes, and for each of its calls that may lack bytes.
+// It is a warning, not an error: the response itself may be correct.
 var RecordGap = &Diagnosis{
 	Code: "RECORD_GAP", Severity: Warn, By: Toolscope,
 	ExplainsState: true,
@@ -194,8 +194,8 @@ var RecordGap = &Diagnosis{
 	Advice:        "Record again if you need this call, and check what slowed toolscope down. This finding says nothing about the model or the provider.",
 }
 
-// applyGap applies missed bytes of the turn. Calls whose arguments were final before stay as they are;
-// the state of all others is unknown from then on.
+// applyGap applies a gap: missed bytes of the turn. Calls whose arguments were final before it stay as
+// they are. The state of all other calls is unknown from then on.
 func (t *Turn) applyGap(e Event, n int) {
 	t.keepBase()
 	missed := PayloadOf[BytesMissed](e).Bytes
@@ -246,8 +246,8 @@ func unseenBytes(n int64) string {
 }
 
 // applyBehindGap handles an event about a call in a turn with missed bytes. A slot may belong to another
-// call by now, so only calls that began after the gap take events. Their bytes are kept, but nothing is
-// concluded from them.
+// call by now, so events apply only to calls that began after the gap. The bytes of such a call are kept,
+// but nothing is concluded from them.
 func (s *Session) applyBehindGap(t *Turn, e Event, n int) {
 	c, info := t.inSlot(e.Slot), PayloadOf[CallInfo](e)
 	switch {

@@ -35,7 +35,7 @@ const (
 	Rewrite
 
 	// Seal: the arguments of the call in Slot are final. With SealRejected the call is refused, and
-	// Text says why.
+	// Text says why. With SealWithdrawn they were not final: more of them follow.
 	Seal
 
 	// CallResult: a call has its result. Code is ResultOK or ResultFailed. Payload: *ResultFor, which
@@ -49,40 +49,41 @@ const (
 	ThinkDelta
 
 	// Signed: Text is the signature of the latest text or reasoning, and must be sent back with it
-	// unchanged. With SignedHidden it is all there is of some reasoning. Payload: *Signature.
+	// unchanged. With SignedHidden, the provider sends only the signature of the reasoning. Payload:
+	// *Signature.
 	Signed
 
 	// UsageEvent: usage of the turn so far. Payload: *Usage.
 	UsageEvent
 
-	// Finish: the finish reason of the response, or of one choice of it. Text is the provider's own word,
-	// Code its meaning. Slot is the choice, or AllChoices. Payload: *FinishMeaning, if the word is a
-	// number.
+	// Finish: the finish reason of the response, or of one choice. Text is the provider's own word, Code
+	// its meaning. Slot is the choice, or AllChoices. Payload: *FinishMeaning, if the word is a number.
 	Finish
 
-	// Failure: an error ended the response. Text is its message. Payload: *FailureInfo, which has its
-	// code, and the party if that is not the provider.
+	// Failure: an error ended the response. Text is its message. Payload: *FailureInfo, with the error's
+	// code, and the party at fault if that is not the provider.
 	Failure
 
 	// TurnClose: no more events of this turn come. Code is CloseEnd, CloseUnseen or CloseCut; with
 	// CloseCut, Text says what is missing or how it was cut, if that is known. Payload: *Ending.
 	TurnClose
 
-	// Gap: bytes of the response were missed. Text says so. Payload: *BytesMissed.
+	// Gap: bytes of the response were missed. Text is the finding's message. Payload: *BytesMissed.
 	Gap
 
 	// SentBack: a later request carries the call in its history. Slot is the call's Number, not its slot.
-	// Text is what became of the call there; Code is its result, 0 for none. Payload: *SentBackReport.
+	// Text is the call's outcome in that history; Code is its result, 0 for none. Payload:
+	// *SentBackReport.
 	SentBack
 
-	// Ran: a tool run was matched to the call, or more became known about it. Slot is the call's Number,
-	// not its slot. Payload: *ToolExecution.
+	// Ran: a tool run was matched to the call, or toolscope learned more about that run. Slot is the
+	// call's Number, not its slot. Payload: *ToolExecution.
 	Ran
 
 	// Found: a finding about the call in Slot, or with NoSlot about the turn. Payload: *Finding.
 	Found
 
-	// Fault: the frame can't be decoded. Text says why. Payload: *Ending, if another party than the
+	// Fault: the frame can't be decoded. Text says why. Payload: *Ending, if a party other than the
 	// provider may have caused it.
 	Fault
 
@@ -111,8 +112,8 @@ func (k EventKind) String() string {
 }
 
 const (
-	NoSlot     = int32(-1) // a Found about the turn
-	AllChoices = int32(-1) // a Finish of the whole turn
+	NoSlot     = int32(-1) // Slot of a Found about the turn
+	AllChoices = int32(-1) // Slot of a Finish of all choices
 )
 
 // Code refines an event; each kind that uses it names its values.
@@ -136,8 +137,9 @@ const (
 
 // Codes of a Seal.
 const (
-	SealFinal    Code = iota
-	SealRejected      // the call is refused, not the complete response
+	SealFinal     Code = iota
+	SealRejected       // the provider refuses the call, but not the complete response
+	SealWithdrawn      // an earlier Seal was wrong
 )
 
 // Codes of a Signed.
@@ -152,19 +154,19 @@ const (
 	ResultFailed
 )
 
-// IsAfterTurn reports whether events of this kind are about what happened to a turn after its bytes
-// arrived: they belong to none of its frames.
+// IsAfterTurn reports whether events of this kind are about something that happened after the turn's
+// bytes arrived. They belong to none of the turn's frames.
 func (k EventKind) IsAfterTurn() bool { return k == SentBack || k == Ran }
 
-// An Event is one provider-neutral fact, in the order of the wire. It is a value: it may be kept, and it
-// never changes.
+// An Event is one provider-neutral fact. Events are in the order of the wire. An Event is a value: it may
+// be kept, and it never changes.
 type Event struct {
-	At    time.Duration // when its frame was complete, since the source began; or NoTime
-	Text  string        // bytes or words, by kind
-	What  Payload       // by kind, or nil
+	At    time.Duration // time since the source began when the frame was complete, or NoTime
+	Text  string        // bytes or words: see EventKind
+	What  Payload       // see EventKind; may be nil
 	Frame int32         // number of its frame within the exchange
 	Turn  int32         // number of its turn within the timeline
-	Slot  int32         // by kind
+	Slot  int32         // see EventKind
 	Kind  EventKind
 	Code  Code
 }
@@ -188,15 +190,15 @@ func (e Event) String() string {
 	return s
 }
 
-// A Payload is the data of an event that its other fields don't have: a pointer to one of the types of
-// this file, to a Usage, or to a Finding. The comments of the EventKinds say which kind has which. A
-// payload never changes once it is part of an event.
+// A Payload holds the data of an event that have no field of their own. It is a pointer to one of the
+// types of this file, to a Usage, or to a Finding. The comments of the EventKinds name the payload of
+// each kind. A payload never changes once it is part of an event.
 type Payload interface {
-	dumpText() string // for the end of the event's line; "" or begins with a space
+	dumpText() string // text for the end of the event's line; "" or begins with a space
 }
 
-// PayloadOf returns the payload of e. It is the zero P if e has none, or one of another type: no event
-// needs a check.
+// PayloadOf returns the payload of e. It returns the zero P if e has no payload or one of another type,
+// so callers need no check.
 func PayloadOf[P any](e Event) P {
 	if p, ok := any(e.What).(*P); ok && p != nil {
 		return *p
@@ -228,18 +230,18 @@ type CallInfo struct {
 	Namespace     string // namespace of the tool, if the protocol keeps it apart from the name
 	Freeform      bool   // the arguments are not JSON by design
 	NullIsNone    bool   // the arguments null stand for no arguments
-	Discarded     bool   // not a call on the wire: the provider discarded it, and Args are its report of it
+	Discarded     bool   // the provider discarded the call, so it isn't on the wire; Args are the provider's report of it
 	Copies        int    // how many equal copies of the arguments arrived, if several are sent
 	Signature     string // opaque text that must be sent back with the call
 }
 
-// WireForm is the wire's own form of a delta whose text was derived from it, such as a path and a value,
-// or a positional array.
+// WireForm is the form of a delta on the wire, if the delta's text was derived from it: for example a path
+// and a value, or a positional array.
 type WireForm struct{ Wire string }
 
-// ResultFor names the call that a result is for: the one with that ID or, if the wire has no id, the
-// first call of that Name that still waits for a result. Without HasContent the wire only says that there
-// is a result.
+// ResultFor names the call that a result is for: the call with that ID or, if the wire has no id, the
+// first call of that Name that still waits for a result. Without HasContent, the wire reports that there
+// is a result, but not its content.
 type ResultFor struct {
 	ID, Name   string
 	HasContent bool // Result is what the tool returned
@@ -261,27 +263,27 @@ type FailureInfo struct {
 	Cause Party // at fault for an error that the provider reports; 0 for the provider itself
 }
 
-// Ending is the party that ended a turn; By is 0 if it is unknown. If a turn ended as its protocol
-// requires, it is UnknownParty if the source kept no ending: then no party is at fault for what is
-// missing.
+// Ending names the party that ended a turn; By is 0 if it is unknown. If a turn ended as its protocol
+// requires but the source doesn't keep endings, By is UnknownParty: then no party is at fault for missing
+// data.
 type Ending struct{ By Party }
 
 // BytesMissed is how many bytes of a response were missed.
 type BytesMissed struct{ Bytes int64 }
 
-// SentBackReport is a call in the history of a later request.
+// SentBackReport describes a call in the history of a later request.
 type SentBackReport struct {
-	Exchange       int     // of the request
+	Exchange       int     // number of the request's exchange
 	ID             string  // the id of the call in the request
-	Policies       string  // the replay policies that do this, separated by commas
-	KeptByProvider bool    // it is not in the history: the provider keeps it, and the request continues from there
-	Result         Result  // what its tool returned, if the request has that
+	Policies       string  // the replay policies with this outcome, separated by commas
+	KeptByProvider bool    // the history doesn't contain the call: the provider keeps it, and the request continues from there
+	Result         Result  // the result that its tool returned, if the request contains it
 	Finding        Finding // about a loss, if there is one
 }
 
 // ToolExecution is a tool run that is matched to a call, or a finding about it.
 type ToolExecution struct {
-	Request int        // number of the request to the tool's server, -1 if it is not about one
+	Request int        // number of the request to the tool's server, -1 for a finding without such a request
 	Join    MatchBasis // basis of the match, 0 if only Finding is new
 	Of      int        // number of equal calls that the run may belong to: 1 if no other call is possible
 	Finding Finding    // the finding, if there is one
@@ -305,7 +307,7 @@ type Result struct {
 	Text  string // its beginning, at most MaxResultBytes
 }
 
-// ResultOf returns a result with that text.
+// ResultOf returns a Result for text and a number of parts that are not text.
 func ResultOf(text []byte, media int) Result {
 	n := min(len(text), MaxResultBytes)
 	for least := n - utf8.UTFMax; n < len(text) && n > least && !utf8.RuneStart(text[n]); {
@@ -314,11 +316,11 @@ func ResultOf(text []byte, media int) Result {
 	return Result{Bytes: len(text), Media: media, Text: string(text[:n])}
 }
 
-// MaxResultBytes is how much of a result's text is kept with its call.
+// MaxResultBytes is the maximum number of bytes of a result's text that are kept with its call.
 const MaxResultBytes = 4 << 10
 
-// fieldWords formats " NAME=VALUE" for each field that is not empty. fields are name, value, name, value
-// …
+// fieldWords formats " NAME=VALUE" for each field that is not empty. fields alternates between names and
+// values.
 func fieldWords(fields ...string) (s string) {
 	for i := 0; i < len(fields); i += 2 {
 		if fields[i+1] != "" {

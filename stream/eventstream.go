@@ -9,8 +9,8 @@ import (
 )
 
 // EventStream frames the binary event stream of AWS: length-prefixed messages with headers, a payload,
-// and two checksums. Event is the type of the event, exception or error. An exception or error is a
-// Failed frame; Data of an error is its message as plain text. The zero value is ready.
+// and two checksums. Event of a frame is the type of the event, exception or error. An exception or error
+// is a Failed frame; Data of an error is its message as plain text. The zero value is ready.
 //
 // If a checksum doesn't match, nothing can be trusted, not even where the next message begins: that
 // message and all later bytes are residue.
@@ -30,7 +30,7 @@ const (
 )
 
 // IsEventStream reports whether head begins a message, by the checksum of its first bytes. If head is too
-// short to know, could reports whether it may begin one.
+// short to decide, could reports whether it may begin a message.
 func IsEventStream(head []byte) (could, is bool) {
 	if len(head) < preludeLen {
 		return len(head) == 0 || head[0] <= maxEventStreamMessage>>24, false
@@ -39,7 +39,7 @@ func IsEventStream(head []byte) (could, is bool) {
 	return why == "", why == ""
 }
 
-// readPrelude reads the first bytes of a message; why says what is wrong with them.
+// readPrelude reads the first bytes of a message. If they are wrong, why says how.
 func readPrelude(p []byte) (total, headers int, why string) {
 	total, headers = int(binary.BigEndian.Uint32(p)), int(binary.BigEndian.Uint32(p[4:]))
 	switch got := crc32.ChecksumIEEE(p[:8]); {
@@ -77,7 +77,7 @@ func (e *EventStream) Write(p []byte, emit func(Frame)) {
 	e.buf = e.buf[:copy(e.buf, e.buf[at:])]
 }
 
-// Close emits the bytes that were residue, or a message that never ended, marked Truncated.
+// Close emits the remaining bytes: residue, or an unfinished message marked Truncated.
 func (e *EventStream) Close(emit func(Frame)) {
 	if len(e.buf) == 0 {
 		return

@@ -9,14 +9,14 @@ import (
 	"toolscope/stream/list"
 )
 
-// Retention is how much of a turn is kept. Sessions share content without copying. So when it changes for
-// a turn, past sessions that were made before must not be used any more.
+// Retention says how much of a turn is kept. Sessions share content without copying. So after a turn's
+// retention changes, past sessions that were made before must not be used any more.
 type Retention uint8
 
 const (
 	InMemory Retention = iota
 	Evicted            // the arguments and texts were freed and can be reloaded: see Timeline.Reload
-	Dropped            // a row is left: the facts about the turn itself, and the counts of its calls
+	Dropped            // only a row is left: the facts about the turn itself, and the counts of its calls
 )
 
 // Drop drops all of a turn except its row.
@@ -55,7 +55,7 @@ func (t *Turn) dropContent() {
 	*t = row
 }
 
-// Memory returns roughly how many bytes the turn holds.
+// Memory returns roughly how many bytes of memory the turn uses.
 func (t *Turn) Memory() int {
 	if t.Retention == Dropped {
 		return 0
@@ -70,7 +70,7 @@ func (t *Turn) Memory() int {
 	return n
 }
 
-const eventSize = 24 // with the payloads of some
+const eventSize = 24 // bytes of an event, including its share of payloads
 
 func (s *eventText) memorySize() int { return cap(s.text.s) + 8*s.deltas.Len() }
 
@@ -95,7 +95,7 @@ func (s *Session) emptyContent() *turnContent {
 	return &s.noContent
 }
 
-// evictedCall is the rest of an evicted call's content.
+// evictedCall is the state that is kept of an evicted call's content.
 type evictedCall struct {
 	size, deltas int32
 	syntax       json.Syntax
@@ -139,13 +139,14 @@ func (t *Timeline) evictResults(on *Turn) {
 	}
 }
 
-// setArgsState sets the arguments and what grows with them.
+// setArgsState sets the arguments and the state that grows with them.
 func (c *Call) setArgsState(p argsState) {
 	c.args, c.deltas, *c.lex.Ended(), c.from = p.args, p.deltas, p.toks, p.from
 }
 
 // Reload restores the content of an evicted turn. other is a timeline of the same bytes, in which the
-// turn has the number as; it must not be used any more. Reload returns false if the two turns differ.
+// turn has the number as; other must not be used afterwards. Reload returns false if the two turns
+// differ.
 func (t *Timeline) Reload(number int32, other *Timeline, as int32) bool {
 	on, again := t.session.Turn(number), other.session.Turn(as)
 	if on == nil || again == nil || on.Retention != Evicted || !again.hasSameSizes(on) {
@@ -183,7 +184,7 @@ func (c *Call) reloadFrom(from *Call, events map[int32]int32) {
 	c.setArgsState(from.argsState().withEventNumbers(events))
 }
 
-// hasSameSizes reports whether a turn has as much text as an evicted one had, and as many bytes in each
+// hasSameSizes reports whether t has as much text as the evicted turn cold had, and as many bytes in each
 // call.
 func (t *Turn) hasSameSizes(cold *Turn) bool {
 	if len(t.Calls) != len(cold.Calls) || cold.evictedTextLens != [2]int32{int32(len(t.Text)), int32(len(t.Thinking))} {
@@ -197,8 +198,8 @@ func (t *Turn) hasSameSizes(cold *Turn) bool {
 	return true
 }
 
-// eventsAs maps the events that bring text of the turn again, in another timeline, to those of the turn
-// on, in t. It returns false if their numbers differ.
+// eventsAs maps the numbers of events that bring the turn's text, from other to t. The turn is again in
+// other and on in t. same is false if the two turns have different numbers of these events.
 func (t *Timeline) eventsAs(on *Turn, other *Timeline, again *Turn) (events map[int32]int32, same bool) {
 	ours, theirs := t.textEvents(on), other.textEvents(again)
 	if len(ours) != len(theirs) {
@@ -287,9 +288,9 @@ func (w *callContent) unpackRuns(packed string, from int32) {
 	}
 }
 
-// These functions evict payloads that can be restored: those that the row of the turn or call repeats,
-// and usage. Invariant: if an event is marked as having a payload and has none, its turn is evicted and
-// the payload is one of those.
+// These functions evict payloads that can be restored: those that repeat the row of the turn or call, and
+// usage. Invariant: if an event is marked as having a payload and has none, its turn is evicted and its
+// payload can be restored.
 
 // evictPayloads evicts the payloads of a turn's events that can be restored.
 func (t *Timeline) evictPayloads(on *Turn) {
@@ -329,12 +330,12 @@ func (t *Turn) canRestorePayload(x *packedPayload, f *packedEvent) bool {
 	return false
 }
 
-// openingInfo is the payload that the event that opened the turn may have had.
+// openingInfo returns the payload that the event that opened the turn may have had.
 func (t *Turn) openingInfo() Opening {
 	return Opening{ID: t.ID, Model: t.Model, Parent: t.Parent, Protocol: t.Protocol, Exchange: t.Exchange, Request: t.Request}
 }
 
-// openingInfo is the payload that the event that opened the call may have had.
+// openingInfo returns the payload that the event that opened the call may have had.
 func (c *Call) openingInfo() CallInfo {
 	return CallInfo{
 		ID: c.ID, Name: c.Name, Kind: c.Kind, RunByProvider: c.RunByProvider, Choice: c.Choice, Parent: c.Parent, MCPServer: c.MCPServer, Item: c.Item,
@@ -355,8 +356,8 @@ func (t *Turn) payloadFromRow(kind EventKind, c *Call) Payload {
 	return nil
 }
 
-// reloadPayloads restores the evicted payloads of a turn. Usage comes from the same turn in another
-// timeline. It returns false if that has fewer usage events: it is not the same turn then.
+// reloadPayloads restores the evicted payloads of a turn. It copies usage from the same turn in another
+// timeline. It returns false if that turn has fewer usage events: then it is not the same turn.
 func (t *Timeline) reloadPayloads(on *Turn, other *Timeline, again *Turn) bool {
 	usage, lost := other.usagePayloads(again), t.lostPayloads(on)
 	k := 0

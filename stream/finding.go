@@ -21,17 +21,17 @@ const (
 
 func (s Severity) String() string { return [...]string{"info", "warn", "error"}[s] }
 
-// A Party is who caused a finding.
+// A Party takes part in an exchange, or records it, and can cause a finding.
 type Party uint8
 
 const (
-	Model        Party = iota + 1 // wrote it
+	Model        Party = iota + 1 // writes the response
 	Provider                      // runs the model
-	Gateway                       // speaks a protocol of others: a router, a compatible server
-	Client                        // sent it, left it out, or went away
-	Network                       // lost it on the way
-	Toolscope                     // this program, or how it got the bytes
-	UnknownParty                  // the source doesn't tell which party it was
+	Gateway                       // serves another provider's protocol: a router, a compatible server
+	Client                        // sends the request and reads the response
+	Network                       // carries the bytes
+	Toolscope                     // this program, or the way in which it got the bytes
+	UnknownParty                  // the source doesn't show which party it was
 	Server                        // an MCP server: runs tools for the client
 )
 
@@ -42,21 +42,21 @@ func (c Party) String() string {
 	return [...]string{"", "model", "provider", "gateway", "client", "network", "toolscope", "unknown", "server"}[c]
 }
 
-// A Diagnosis is one kind of finding. Each is declared once, in the package that makes it, and never
-// changes: a Finding points at it.
+// A Diagnosis is one kind of finding. Each is declared once, in the package that reports it, and never
+// changes. A Finding points at its Diagnosis.
 type Diagnosis struct {
 	Code            string
 	Severity        Severity
 	OtherSeverities []Severity // severities that WithSeverity may set instead
 	SeverityNote    string     // when a finding has one of OtherSeverities, e.g. "info if …"
 	By              Party
-	Verdict         string // what it is, in at most 13 cells: the verdict on a call or turn; "" if it is always an info
-	ExplainsState   bool   // it only says why a call or turn has its state, which is the verdict
-	Short           string // what it is, in a few words, shown next to the arguments; "" if it is not about them
-	Meaning         string // what it means, in one or two sentences
-	Advice          string // what to do about it, in one or two sentences
+	Verdict         string // the verdict on a call or turn, in at most 13 cells; "" if the severity is always Info
+	ExplainsState   bool   // it only explains the state of a call or turn; the verdict is that state
+	Short           string // a short form, shown next to the arguments; "" if the diagnosis is not about arguments
+	Meaning         string // the meaning, in one or two sentences
+	Advice          string // the remedy, in one or two sentences
 
-	declared *Diagnosis // the declared one, if WithSeverity or WithCause made this one
+	declared *Diagnosis // the declared diagnosis, if WithSeverity or WithCause made this one
 }
 
 // WithSeverity returns the diagnosis with another severity: its own, or one of OtherSeverities. It panics
@@ -77,8 +77,8 @@ func (d *Diagnosis) WithCause(c Party) *Diagnosis {
 	return &made
 }
 
-// Base returns the diagnosis as it was declared, before WithSeverity and WithCause. Compare diagnoses by
-// it.
+// Base returns the diagnosis as it was declared, before WithSeverity and WithCause. To compare two
+// diagnoses, compare their bases.
 func (d *Diagnosis) Base() *Diagnosis {
 	if d.declared != nil {
 		return d.declared
@@ -87,7 +87,7 @@ func (d *Diagnosis) Base() *Diagnosis {
 }
 
 // Finding makes a finding of the diagnosis. The message says what happened and what goes wrong because of
-// it.
+// that.
 func (d *Diagnosis) Finding(format string, args ...any) Finding {
 	f := Finding{Diagnosis: d.Base(), Severity: d.Severity, By: d.By, Offset: NoOffset}
 	f.SetMessage(Messagef(format, args...))
@@ -100,13 +100,13 @@ const NoOffset = -1
 // A Finding is a diagnosis with its evidence; Diagnosis.Finding makes one. Its severity is the Diagnosis'
 // own or one of OtherSeverities. Its party is the Diagnosis' own unless another is known.
 type Finding struct {
-	*Diagnosis // as declared; every finding of a Session has one
+	*Diagnosis // as declared; never nil in a Session
 	Severity   Severity
 	By         Party
 	Message    string
 	Quoted     Spans  // the ranges of Message that are captured text
-	Facts      string // what tells it from others with its code and tool, as in Message
-	Hint       string // what it is in this place, in a few words; "" if the Diagnosis' Short is enough
+	Facts      string // the facts in Message that distinguish it from findings with the same code and tool
+	Hint       string // what is wrong at this place, in a few words; "" if the Diagnosis' Short is enough
 	Event      int    // number of the event that showed it
 	Offset     int    // byte of the call's arguments it points at, or NoOffset
 }
@@ -119,7 +119,8 @@ func (f *Finding) Brief() string {
 	return f.Diagnosis.Brief()
 }
 
-// CausedBy names the party at fault. EARLY_WRONG is about what a client would do: none was seen to do it.
+// CausedBy names the party at fault. For EARLY_WRONG it names clients that run early, because no client
+// was seen to do so.
 func (f *Finding) CausedBy() string {
 	if f.Base() == EarlyWrong {
 		return "clients that run early"
@@ -143,7 +144,7 @@ func (f *Finding) AppendMessage(format string, args ...any) {
 	f.SetMessage(Messagef("%s%s", Message{f.Message, f.Quoted, f.Facts}, Messagef(format, args...)))
 }
 
-// withHint returns the finding with a hint: what it is in its place, in a few words.
+// withHint returns the finding with a hint.
 func (f Finding) withHint(words string) Finding {
 	f.Hint = words
 	return f
@@ -167,10 +168,10 @@ func (f Finding) withEvidence(event, offset int) Finding {
 // A Span is a range of bytes of a text: From is its first byte, To the byte after its last.
 type Span struct{ From, To int }
 
-// Spans is a list of ranges in a form that can be compared: two uvarints for each.
+// Spans is a list of ranges in a comparable form: two uvarints for each range.
 type Spans string
 
-// appended returns the list with one more range.
+// appended returns the list with the range x at its end.
 func (s Spans) appended(x Span) Spans {
 	b := binary.AppendUvarint([]byte(s), uint64(x.From))
 	return Spans(binary.AppendUvarint(b, uint64(x.To)))
@@ -200,8 +201,8 @@ type Message struct {
 // String returns the text.
 func (m Message) String() string { return m.Text }
 
-// Types of the arguments of Messagef. An argument that is a string, a []byte or an error counts as
-// captured text, and so does every other value of these kinds; a number does not.
+// Types for arguments of Messagef. Arguments of kind string or []byte and errors count as captured text,
+// unless they have one of the types Own and OwnFact. Numbers don't count as captured text.
 type (
 	// Own is text of the program, not captured text.
 	Own string
@@ -300,8 +301,8 @@ func isCaptured(arg any) bool {
 	return false
 }
 
-// Clip quotes at most so many bytes of text, starting at offset from. It keeps characters complete and
-// writes … for text that it leaves out.
+// Clip quotes a limited number of bytes of text, starting at offset from. It keeps characters complete
+// and writes … for omitted text.
 func Clip(text []byte, from, most int) string {
 	from = charStart(text, from)
 	end := charStart(text, min(from+most, len(text)))
@@ -315,7 +316,7 @@ func Clip(text []byte, from, most int) string {
 	return out
 }
 
-// charStart returns the start of the character at i, or i if there is none.
+// charStart returns the start of the character at i, or i if no character contains it.
 func charStart(text []byte, i int) int {
 	for n := i; n > 0 && n > i-utf8.UTFMax && n < len(text); n-- {
 		if utf8.RuneStart(text[n]) {

@@ -3,19 +3,20 @@ package stream
 import (
 	"bytes"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"toolscope/stream/count"
 	"toolscope/stream/json"
 )
 
-// Findings lists all diagnoses that the fold itself makes: those that need no knowledge of the protocol.
+// Findings lists all diagnoses that the fold itself makes, without knowledge of the protocol.
 var Findings = []*Diagnosis{
 	ProtocolViolation, FrameFault, NoTerminator, ClientGone, ConnectionLost, StoppedHere, NoAnswer, RecordGap,
 	ProviderError, FinishContradicts, Interleaved, EarlyWrong,
-	ArgsCut, ArgsBroken, ArgsTrailing, ArgsConcat, ArgsPlaceholder, ArgsMissingBrace, ArgsFinalDup, ArgsCumulative,
-	ArgsDouble, ArgsNotObject, ArgsBadUTF8, EmptyKey, DupKeys,
-	NameMissing, HiddenCharacters, ParallelWrapper, IDDup, IDDupAcrossTurns,
+	ArgsCut, ArgsBroken, ArgsTrailing, ArgsMarkup, ArgsConcat, ArgsPlaceholder, ArgsMissingBrace, ArgsFinalDup, ArgsCumulative,
+	ArgsDouble, ArgsNotObject, ArgsBadUTF8, CharacterCut, EscapeBroken, EmptyKey, DupKeys,
+	NameMissing, NameMarkup, HiddenCharacters, ParallelWrapper, IDDup, IDDupAcrossTurns,
 }
 
 // Diagnoses of the stream.
@@ -53,8 +54,8 @@ var (
 		ExplainsState: true,
 		Verdict:       "stops early",
 		Short:         "stops, but reported done",
-		Meaning:       "The provider says that the response is complete, but the arguments of a call stop in the middle.",
-		Advice:        "Treat the call as cut off by an unreported limit. Raise the token limit and retry the request.",
+		Meaning:       "The provider says that the response is complete, but the arguments of a call stop in the middle. A limit cut them without a report, or the parser of the server dropped its last piece.",
+		Advice:        "Don't run the call. Retry the request without streaming: if the arguments are complete then, the parser is at fault; otherwise raise the token limit.",
 	}
 	Interleaved = &Diagnosis{
 		Code: "INTERLEAVED", Severity: Info, By: Provider,
@@ -96,6 +97,13 @@ var (
 		Short:         "text after the object",
 		Meaning:       "A complete object is followed by text that is not JSON.",
 		Advice:        "Don't run the call with the object alone. The extra text shows that the model, or the parser of the model's text, made an error.",
+	}
+	ArgsMarkup = &Diagnosis{
+		Code: "ARGS_MARKUP", Severity: Error, By: Provider,
+		Verdict: "markup",
+		Short:   "markup of the model",
+		Meaning: "The arguments have markup of the model before or after them. The server's parser left it there.",
+		Advice:  "Choose the tool-call parser that fits the model, or update the software that serves it. Don't run the call.",
 	}
 	ArgsConcat = &Diagnosis{
 		Code: "ARGS_CONCAT", Severity: Error, By: Gateway,
@@ -156,6 +164,19 @@ var (
 		Meaning: "The arguments contain bytes that are not UTF-8: a character was split. Each client replaces the bytes differently.",
 		Advice:  "Check the bytes before you write them to a file, and report the problem to the provider.",
 	}
+	CharacterCut = &Diagnosis{
+		Code: "CHARACTER_CUT", Severity: Warn, By: Provider,
+		Verdict: "cut character",
+		Short:   "a character was cut in two",
+		Meaning: "A delta ends with U+FFFD and the next one begins with it. A character was cut in two before it was sent, and its bytes are lost.",
+		Advice:  "Don't write the arguments to a file. Retry the request without streaming, and report the problem to the provider.",
+	}
+	EscapeBroken = &Diagnosis{
+		Code: "ESCAPE_BROKEN", Severity: Info, By: Model,
+		Short:   "a broken escape",
+		Meaning: "The arguments contain \\u0000 and two hex digits. The model broke the escape of one character: it meant \\u00 and the digits.",
+		Advice:  "Check the string before you use it: many programs end it at the NUL.",
+	}
 	EmptyKey = &Diagnosis{
 		Code: "EMPTY_KEY", Severity: Warn, By: Model,
 		Verdict: "empty key",
@@ -179,6 +200,12 @@ var (
 		Verdict: "no name",
 		Meaning: "A call ended without a name, so its tool is unknown.",
 		Advice:  "Don't run the call. Check in the wire pane where the name was lost.",
+	}
+	NameMarkup = &Diagnosis{
+		Code: "NAME_MARKUP", Severity: Warn, By: Provider,
+		Verdict: "name: markup",
+		Meaning: "The name of a call contains markup of the model, or the number that the model adds. The server's parser failed, and no tool has this name.",
+		Advice:  "Choose the tool-call parser that fits the model, or update the software that serves it.",
 	}
 	HiddenCharacters = &Diagnosis{
 		Code: "HIDDEN_CHARACTERS", Severity: Warn, By: Model,
@@ -223,7 +250,7 @@ func (c *Call) hasFinding(d *Diagnosis) bool {
 	return slices.Contains(c.diagnoses, d.Base())
 }
 
-// noteFinding records that there is a finding of d.
+// noteFinding records that the call has a finding of d.
 func (w *callContent) noteFinding(d *Diagnosis) {
 	if !slices.Contains(w.diagnoses, d.Base()) {
 		w.diagnoses = append(w.diagnoses, d)
@@ -256,8 +283,8 @@ func (c *Call) repeatedBy(text string) bool {
 	return n > 0 && c.args.s[0] == '{' && len(text) > n && text[:n] == string(c.args.s)
 }
 
-// checkCumulative reports deltas that repeat all arguments. It is called once the arguments can't be an
-// object: before that, the delta may be a nested object that begins like the outer one.
+// checkCumulative reports deltas that repeat all earlier arguments. It is called only once the arguments
+// can't be an object: before that, the delta may be a nested object that begins like the outer one.
 func (c *Call) checkCumulative() {
 	if c.repeated > 0 {
 		c.reportOnce(ArgsCumulative, int(c.repeated), "each delta repeats all arguments so far: only the last delta counts, and a client that appends deltas gets nonsense")
@@ -285,15 +312,35 @@ func (c *Call) checkBroken(event int) {
 	}
 }
 
-// checkSeal reports a call whose arguments are final but stop in the middle; said begins the message.
+// checkSeal reports a call whose arguments are final but unfinished; said is the beginning of the
+// message.
 func (c *Call) checkSeal(said Message, event int) {
 	if c.phase == PhaseSealed && c.Syntax() == json.SyntaxPrefix {
 		c.reportOnce(FinishContradicts, event,
-			"%s, but the arguments stop after %s: an unreported limit cut them", said, Own(count.Of(len(c.args.s), "byte")))
+			"%s, but the arguments stop after %s, without %s: an unreported limit cut them, or the server's parser dropped its last piece; the same request without streaming shows which",
+			said, Own(count.Of(len(c.args.s), "byte")), Own(c.missingEnd()))
 	}
 }
 
-// checkFinalArgs makes the findings that need the complete text, once. The arguments are final.
+// maxMissing is how many missing closing brackets a message shows.
+const maxMissing = 12
+
+// missingEnd returns the closing quote and brackets that the arguments lack at least.
+func (c *Call) missingEnd() string {
+	var end []byte
+	if last := c.lex.Last(); c.lex.Open() && (last == json.String || last == json.Key) {
+		end = append(end, '"')
+	}
+	for depth := c.lex.Depth(); depth > 0 && len(end) < maxMissing; depth-- {
+		end = append(end, c.lex.Closer(depth))
+	}
+	if len(end) == 0 {
+		return "their end"
+	}
+	return string(end)
+}
+
+// checkFinalArgs makes the findings that need the complete text, once. The arguments must be final.
 func (c *Call) checkFinalArgs(event int) {
 	text := len(c.args.s) // without half a character that waits for its other half
 	c.endArgs()
@@ -304,6 +351,7 @@ func (c *Call) checkFinalArgs(event int) {
 		return
 	}
 	c.checkBroken(event)
+	c.checkMarkup(event)
 	c.settled = true
 	if c.Syntax() != json.SyntaxObject {
 		c.checkCumulative()
@@ -311,6 +359,7 @@ func (c *Call) checkFinalArgs(event int) {
 	if !utf8.Valid(c.args.s[:text]) {
 		c.reportFinding(ArgsBadUTF8, event, firstBadByte(c.args.s), "the arguments are not UTF-8: each client replaces the bytes differently")
 	}
+	c.checkEscapes(event)
 	switch c.Syntax() {
 	case json.SyntaxConcat:
 		c.checkConcat(event)
@@ -322,6 +371,67 @@ func (c *Call) checkFinalArgs(event int) {
 		c.checkObject(event)
 	}
 	c.checkEarly(event)
+}
+
+// replacement is U+FFFD, which stands for bytes that are not UTF-8.
+const replacement = "\uFFFD"
+
+// checkBorder reports a character that was cut in two between the arguments so far and a delta.
+func (c *Call) checkBorder(text string, event int) {
+	if strings.HasPrefix(text, replacement) && bytes.HasSuffix(c.args.s, []byte(replacement)) && !c.hasFinding(CharacterCut) {
+		c.reportFinding(CharacterCut, event, len(c.args.s)-len(replacement),
+			"a delta ends with U+FFFD and the next begins with it (byte %d): a character was cut in two before it was sent", len(c.args.s)-len(replacement))
+	}
+}
+
+// markupStarts and markupEnds begin the markup of models before and after arguments: their tokens, and
+// the tags of their templates.
+var (
+	markupStarts = []string{"[ARGS]", "[TOOL_CALLS]", "<|", "<｜", "<tool_call", "<function", "<arguments", "<parameter"}
+	markupEnds   = []string{"</", "<|", "<｜", "[/", "<end", "<tool_call", "<arg_", "<eos"}
+)
+
+// checkMarkup replaces the finding about wrong JSON if the arguments have markup of the model before or
+// after them: then the parser of the server is at fault, not the model.
+func (c *Call) checkMarkup(event int) {
+	err := c.lex.Err()
+	if err == nil || c.hasFinding(ArgsMarkup) {
+		return
+	}
+	at, where, text := 0, "before", bytes.TrimLeft(c.args.s, " \t\r\n")
+	marks := markupStarts
+	if c.lex.Docs() > 0 {
+		at, where, marks = err.Offset, "after", markupEnds
+		text = c.args.s[at:]
+	}
+	isMarkup := func(mark string) bool { return bytes.HasPrefix(text, []byte(mark)) }
+	if !slices.ContainsFunc(marks, isMarkup) {
+		return
+	}
+	c.keepBase()
+	c.Findings = slices.DeleteFunc(slices.Clone(c.Findings), func(f Finding) bool {
+		return f.Base() == ArgsBroken || f.Base() == ArgsTrailing
+	})
+	c.reportFinding(ArgsMarkup, event, at, "markup of the model (%q) %s the arguments, at byte %d: the server's parser left it there",
+		Clip(text, 0, 16), OwnFact(where), at)
+}
+
+// checkEscapes reports the first escape of NUL that two hex digits follow.
+func (c *Call) checkEscapes(event int) {
+	const nul = `\u0000`
+	for from := 0; ; {
+		i := bytes.Index(c.args.s[from:], []byte(nul))
+		if i < 0 {
+			return
+		}
+		at := from + i
+		from = at + len(nul)
+		if rest := c.args.s[from:]; len(rest) >= 2 && json.HexValue(rest[0]) >= 0 && json.HexValue(rest[1]) >= 0 &&
+			json.TrailingBackslashes(c.args.s[:at])%2 == 0 {
+			c.reportFinding(EscapeBroken, event, at, "the escape \\u0000%s at byte %d is NUL and two digits: the model broke the escape of one character", rest[:2], at)
+			return
+		}
+	}
 }
 
 func (c *Call) checkConcat(event int) {

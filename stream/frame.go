@@ -6,13 +6,13 @@ import (
 	"toolscope/stream/json"
 )
 
-// FrameKind is what a frame is to the protocol that carries it.
+// FrameKind says what a frame means to the protocol that uses the framing.
 type FrameKind uint8
 
 const (
 	FrameData    FrameKind = iota // carries a payload for the protocol
 	FrameComment                  // keep-alive: SSE comments and nothing else
-	FrameNoData                   // SSE fields without data: the standard dispatches nothing
+	FrameNoData                   // SSE fields without data: the SSE standard dispatches no event for them
 	FrameResidue                  // bytes that belong to no frame of this framing
 )
 
@@ -30,7 +30,7 @@ type Frame struct {
 	Lines     bool   // Data is several lines of the framing, joined
 
 	Failed bool   // the framing itself marks this as an error, and Event is its type
-	Why    string // of residue: why the bytes belong to no frame
+	Why    string // for residue: why the bytes belong to no frame
 }
 
 // resetBuffer returns a buffer to be filled again. A buffer that one frame has made larger than 1 MB is
@@ -94,8 +94,9 @@ func (l *Lines) emit(line []byte, cut bool, emit func(Frame)) {
 	}
 }
 
-// Values frames JSON objects and arrays that follow one another with only spaces or a comma between them,
-// and so also a body that is one object. Bytes after the last one are residue. The zero value is ready.
+// Values frames JSON objects and arrays that follow one another with only white space or a comma between
+// them. It also frames a body that is one object. Bytes after the last value are residue. The zero value
+// is ready.
 type Values struct {
 	pos   int64
 	text  chunkBuffer // the open value, or bytes outside values
@@ -154,9 +155,9 @@ func (v *Values) flush(kind FrameKind, cut bool, emit func(Frame)) {
 // script.
 const XSSI = ")]}'"
 
-// Array frames a JSON array that is sent element by element: one frame per element, whatever spaces,
-// commas and line ends are between them. Bytes after the closing bracket are residue. The zero value is
-// ready for an array that directly contains the elements, as Gemini sends without alt=sse.
+// Array frames a JSON array that is sent element by element: one frame per element, with any white space
+// and commas between them. Bytes after the closing bracket are residue. The zero value is ready for an
+// array that directly contains the elements, as Gemini sends without alt=sse.
 type Array struct {
 	Within int // number of arrays between the outer one and the elements
 
@@ -223,7 +224,7 @@ func (a *Array) frameInside(c byte, emit func(Frame)) {
 		}
 	case ']', '}':
 		if a.depth == base && c == '}' {
-			break // closes nothing that is open: part of the element, which will not decode
+			break // this bracket closes nothing: it is part of the element, which will not decode
 		}
 		if a.depth--; a.depth < base {
 			a.flush(FrameData, false, emit)

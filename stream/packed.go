@@ -83,7 +83,7 @@ func (b *eventBlock) unpackTime(at uint32) time.Duration {
 
 // openBlock returns the block for the next event.
 func (t *Timeline) openBlock() *eventBlock {
-	var spare []packedEvent // at first it grows
+	var spare []packedEvent // the first block starts small and grows
 	if n := len(t.blocks); n > 0 {
 		last := &t.blocks[n-1]
 		if last.events.n < blockEvents {
@@ -178,8 +178,8 @@ func (b *eventBlock) evictIfUnused() {
 	}
 }
 
-// textOf returns the text of event n, if its call or turn keeps it. For a session that is folded again it
-// is usually the next delta.
+// textOf returns the text of event n, if its call or turn keeps the text. While a session is folded
+// again, that text usually comes from the next delta.
 func textOf(kind EventKind, on *Turn, c *Call, n int32, again *Session) (text []byte, found bool) {
 	switch {
 	case on == nil:
@@ -210,7 +210,7 @@ func (s *eventText) textOf(n int32) (text []byte, found bool) {
 	return s.text.s[start:s.deltas.At(i).End], true
 }
 
-// textOf returns the arguments that event n brought, also those that were replaced since.
+// textOf returns the arguments that event n brought, even if they were replaced since.
 func (c *Call) textOf(n int32, guess int) (text []byte, found bool) {
 	i := deltaOf(&c.deltas, n, guess)
 	if i < 0 {
@@ -350,8 +350,8 @@ func (a *Arena) StringOf(p []byte) string {
 	return a.b.String()[n:]
 }
 
-// withRoomFor returns s with room for n more. A long slice doubles, where append adds a quarter: each
-// byte is copied, and fresh memory requested, once instead of four times.
+// withRoomFor returns s with room for n more elements. A long slice doubles its size, where append would
+// add a quarter. So each byte is copied, and fresh memory is requested, once instead of four times.
 func withRoomFor[T any](s []T, n int) []T {
 	if len(s)+n > cap(s) && len(s) > 1<<14 {
 		return slices.Grow(s, max(n, len(s)))

@@ -139,9 +139,9 @@ func (c *Call) copy() *Call {
 	return &d
 }
 
-// A snapshot is a turn or call as it was at some checkpoints. There are many, so it holds only fields
-// that change often, as numbers; for lists that grow, their length. Other fields are those of the next
-// snapshot that has a base or, if none has one, of the turn or call itself.
+// A snapshot is a turn or call as it was at some checkpoints. There are many snapshots, so each holds
+// only the fields that change often, as numbers, and only the lengths of growing lists. Other fields are
+// those of the next snapshot that has a base or, if none has one, of the turn or call itself.
 
 // turnSnapshot is a turn as it was at the checkpoints after era, up to at, except for its delta state.
 type turnSnapshot struct {
@@ -200,7 +200,8 @@ var (
 
 func sizeOf[T any]() int { return int(reflect.TypeFor[T]().Size()) }
 
-// storedSize returns the bytes that the snapshot takes, with the base that the previous one got since.
+// storedSize returns the size of the snapshot in bytes. It includes the base that the previous snapshot
+// got since.
 func (p *turnSnapshot) storedSize() int {
 	n := turnSnapshotSize + choiceCallsSize*len(p.choices)
 	if p.before != nil && p.before.base != nil {
@@ -221,13 +222,13 @@ func (s *eventText) prefixTo(size [2]uint32) eventText {
 	return eventText{s.text.prefixTo(int(size[0])), s.deltas.Before(int(size[1]))}
 }
 
-// atCheckpoint returns the live turn as it was at a checkpoint, after n events, for the session in; nil
-// if its snapshot was evicted.
+// atCheckpoint returns the live turn as it was at a checkpoint, after n events, for the session in. It
+// returns nil if the snapshot was evicted.
 func (t *Turn) atCheckpoint(era int32, n int, in *Session) *Turn {
 	if t.era < era || t.Retention != InMemory {
 		return t
 	}
-	var p *turnSnapshot // the first one taken since
+	var p *turnSnapshot // the first snapshot taken since
 	base := t
 	for q := t.before; q != nil && q.at >= era; q = q.before {
 		if p = q; p.base != nil {
@@ -277,7 +278,7 @@ func (p *turnSnapshot) restoreTurn(base, t *Turn) *Turn {
 // wasVisited reports whether a broadcast has visited any call.
 func (s choiceCalls) wasVisited() bool { return s.passed != [numBroadcasts]int32{} }
 
-// choicesOf returns the choices of the turn t as they were.
+// choicesOf returns the choices of the turn t as they were at the snapshot.
 func (p *turnSnapshot) choicesOf(t *Turn) (choices []choiceCalls) {
 	if p.choices != nil {
 		return slices.Clone(p.choices)
@@ -290,7 +291,7 @@ func (p *turnSnapshot) choicesOf(t *Turn) (choices []choiceCalls) {
 	return choices
 }
 
-// slotsOf returns the slots of calls, which are all calls of a turn.
+// slotsOf returns the slot table of a turn with these calls.
 func slotsOf(calls []*Call) (of slotTable) {
 	for _, c := range calls {
 		of.set(c.Slot, int32(c.Number))

@@ -13,24 +13,24 @@ type Record struct {
 	Request  bool          // sent by the client; otherwise received from the provider
 	At       time.Duration // since the source began, in whole microseconds; NoTime if the source doesn't know
 	Data     []byte        // never changes from now on
-	Head     *Head         // facts from outside the bytes; on an exchange's first record of a side
+	Head     *Head         // facts from outside the bytes; in the first record of each side of an exchange
 	End      bool          // no more bytes of this exchange come
-	Why      string        // with End: the reason, in words, if it did not end normally
-	By       string        // a Party's word, or "": with End the party that ended it, with a Head the one that answered
+	Why      string        // with End: the reason as text, if the exchange did not end normally
+	By       string        // a Party's word, or "": with End the party that ended the exchange, with a Head the party that answered
 	Before   []byte        // the bytes before Data in the line that contained it
-	After    []byte        // and after it
+	After    []byte        // the bytes after Data in that line
 	Lost     int64         // bytes of this side, before Data, that were missed: toolscope's own gap
 	Note     string        // about the exchange; in a record without other fields, about the source itself
-	Location Location      // where it can be read again
+	Location Location      // place where the record can be read again
 
-	Others     int64    // lines of the source that belong to no exchange, since the last report of them
+	Others     int64    // number of the source's lines that belong to no exchange, since the last report of them
 	OtherLines [][]byte // the last of them
 
-	Chunks []DataChunk // what Data consists of, if it did not arrive at once
+	Chunks []DataChunk // the chunks of Data, if it did not arrive at once
 }
 
-// A DataChunk is a part of a record's bytes that arrived at a time of its own. The first one begins where
-// the bytes do, each other one where the previous one ends.
+// A DataChunk is a part of a record's bytes that arrived at its own time. The first chunk begins where
+// the bytes do, each other chunk where the previous one ends.
 type DataChunk = struct {
 	End int
 	At  time.Duration
@@ -43,11 +43,11 @@ type Location struct {
 	Start, End int64
 }
 
-// A Source is what records were read from, and can be read from again. It is comparable.
+// A Source is the place that records were read from, and can be read from again. It is comparable.
 type Source interface {
-	// Again passes to the function to the records of one exchange in [start,end), as they came first.
-	// start is the position of the first record of the exchange. It returns an error if the source is
-	// gone or has changed.
+	// Again passes the records of one exchange in [start,end) to the function to, exactly as they were
+	// first read. start is the position of the first record of the exchange. Again returns an error if
+	// the source is gone or has changed.
 	Again(exchange int, start, end int64, to func(Record)) error
 }
 
@@ -66,43 +66,43 @@ type Machine struct{ Host, Agent string }
 // A Head holds facts about an exchange from outside its bytes.
 type Head struct {
 	File                string   // the file that it was read from
-	Origin              *Machine // the machine that it comes from, nil for this one
-	Run                 string   // exchanges of different runs have different clocks, and nothing to do with each other
+	Origin              *Machine // the machine that the capture comes from, nil for this machine
+	Run                 string   // exchanges of different runs have different clocks and don't belong together
 	Method, URL         string
 	Status              int
 	Header              map[string][]string // canonical names
 	Start               time.Time           // when this side began, by the wall clock; zero if unknown
 	CutLines            bool                // some of its lines are cut off, and the party that cut them is unknown
-	Wrappers            string              // the wrappers that were removed around the bytes, from the outside in
-	Lacks               []string            // what the source doesn't contain
-	ResponseFromHistory bool                // the response was not captured either: it is as a client sends it back
+	Wrappers            string              // the wrappers that were removed around the bytes, the outermost first
+	Lacks               []string            // names of facts that the source doesn't contain
+	ResponseFromHistory bool                // the response was not captured: it is taken from a later request that sends it back
 	EndUnknown          bool                // the source doesn't contain the end of the response: a missing end is not a fault
 	NoDeltas            bool                // the source contains only complete calls, without their deltas
 	UsageBefore         bool                // an earlier exchange has the usage of the response
 	EventNamesUnknown   bool                // the source doesn't contain event names: a missing name is not a fault
-	Reconstructed       bool                // requests are reconstructed from what a client keeps: what it sent is unknown
-	Incremental         bool                // of a request: it contains only what is new since the previous request
+	Reconstructed       bool                // requests are reconstructed from files of a client; the requests that it sent are unknown
+	Incremental         bool                // the request contains only messages that are new since the previous request
 }
 
-// A RequestInfo is what is known about the request of a turn: its client, session and agent, and its
-// purpose. It never changes once it is part of an event. An empty field is unknown.
+// A RequestInfo holds facts about the request of a turn: its client, session and agent, and its purpose.
+// It never changes once it is part of an event. An empty field is unknown.
 type RequestInfo struct {
 	Client           string        // the client's name in providers/client
-	Session          string        // one conversation of the client's user
-	GeneratedSession bool          // the client has no name for the session: Session is ours
+	Session          string        // the client's id of the session
+	GeneratedSession bool          // the client names no session: toolscope made up Session
 	Agent            string        // the agent that sent the request: "main", or the client's id or name of a sub-agent
 	Parent           string        // the agent that started it
-	Title            string        // the name that people use for the agent; "" if it is Agent
+	Title            string        // the agent's name for people; "" if it is the same as Agent
 	StartedBy        Ref           // the call that started the agent; its Call is 0 if none is known
-	Conversation     int32         // number of the conversation of this agent in this session, 0 if it has none
+	Conversation     int32         // number of the conversation of this agent in this session, 0 if it belongs to none
 	Purpose          string        // "turn", "title", "count" …
 	Background       bool          // it is a background request
-	ResultsOf        string        // the tools whose results come last in it, "" if the user's text comes last
+	ResultsOf        string        // the tools whose results end the request, "" if the user's text ends it
 	Snippet          string        // the beginning of the user's last text, or of the result
 	Change           RequestChange // changes since the previous request
 }
 
-// A RequestChange is how a request differs from the previous one of its conversation. The zero
+// A RequestChange says how a request differs from the previous one of its conversation. The zero
 // RequestChange is that of a first request.
 type RequestChange struct {
 	PreviousExchange        int  // the exchange of the previous request
@@ -112,8 +112,9 @@ type RequestChange struct {
 	System, Tools, Model    bool // have changed
 }
 
-// BreaksAt returns the first change in what the previous request had already sent, in the order in which
-// providers cache. The provider can't use its cache from there on. It is "" if nothing of that changed.
+// BreaksAt names the first change in data that the previous request had already sent, in the order in
+// which providers cache. From there on, the provider can't use its cache. It returns "" if there is no
+// such change.
 func (c *RequestChange) BreaksAt() string {
 	switch {
 	case !c.Comparable:
@@ -144,19 +145,19 @@ func Tokens(n int64) Count { return Count{n, true} }
 // parts of those, except SeenInput and SeenOutput.
 type Usage struct {
 	Input, CacheRead, CacheWrite Count
-	CacheWriteHour               Count // the part of CacheWrite that is kept for an hour, at another price
+	CacheWriteHour               Count // the part of CacheWrite that is kept for an hour, at a different price
 	Output, Reasoning            Count
-	InputAudio, OutputAudio      Count   // the parts of Input and Output that are audio, at another price
+	InputAudio, OutputAudio      Count   // the parts of Input and Output that are audio, at a different price
 	CacheReadAudio               Count   // the part of CacheRead that is audio
 	WebSearches                  Count   // searches that the provider made, billed one by one
-	SeenInput, SeenOutput        Count   // tokens processed, if the provider bills a different number (Cohere)
+	SeenInput, SeenOutput        Count   // tokens that were processed, if the provider bills a different number (Cohere)
 	Tier                         string  // the service tier that answered: flex, priority, batch, fast …
 	CostUSD                      float64 // the provider's own figure, if CostReported
 	CostReported                 bool
 	Doubt                        string // why a price of these counts is only approximate; "" if it is not
 }
 
-// String formats what the wire reported, for tests and dumps.
+// String formats the reported usage, for tests and dumps.
 func (u Usage) String() string {
 	var parts []string
 	for _, c := range [...]struct {

@@ -18,7 +18,7 @@ const (
 	Parsable                      // the arguments parse as JSON
 	ParsableObject                // they parse as an object
 	Repaired                      // a parser that repairs finds a value for every key
-	NextSlot                      // another call, or text, comes; the finish reason runs the last call
+	NextSlot                      // another call or text begins; the finish reason runs the last call
 	FinishReason                  // the finish reason is about tools
 	AtSeal                        // the protocol says that the arguments are final
 	AtEnd                         // the response has ended
@@ -32,18 +32,18 @@ var runRuleWords = [NumRunRules]string{
 
 func (x RunRule) String() string { return runRuleWords[x] }
 
-// RunOutcome is the result of running a call when a run rule would have.
+// RunOutcome is the outcome if a client runs a call by a run rule.
 type RunOutcome uint8
 
 const (
-	NotYet        RunOutcome = iota // nothing has run it, but more may come
-	Unchanged                       // it ran, and so far nothing has changed, but more may come
-	Never                           // nothing runs it
+	NotYet        RunOutcome = iota // the rule has not run the call, but more may come
+	Unchanged                       // the rule has run the call, and nothing has changed since, but more may come
+	Never                           // the rule never runs the call
 	RunSafely                       // after the last change, a call that is Complete or NoArguments
 	RunEarly                        // too early, but the arguments did not change later
 	RunWrong                        // with arguments other than the final ones
 	RunTwice                        // once for each object in the arguments
-	RunIncomplete                   // a call that was cut, failed or refused
+	RunIncomplete                   // the call was cut, failed or refused
 	RunBroken                       // with final arguments that are not a JSON object
 	Refuses                         // the rule can't parse the final arguments
 )
@@ -54,7 +54,7 @@ func (v RunOutcome) String() string {
 	}[v]
 }
 
-// A RuleRun is how a run rule runs a call.
+// A RuleRun describes how a run rule runs a call.
 type RuleRun struct {
 	Outcome  RunOutcome
 	Event    int  // number of the event that ran it
@@ -62,7 +62,7 @@ type RuleRun struct {
 	Replaced bool // a Rewrite has replaced those bytes since
 }
 
-// ruleRunState is when a run rule would have run a call.
+// ruleRunState records when a run rule would have run a call.
 type ruleRunState struct {
 	event int32 // 0 if it has not run: event 0 opens a turn, so it runs nothing
 	bytes uint32
@@ -77,7 +77,7 @@ func (c *Call) noteRuleRun(x RunRule, event int) {
 	}
 }
 
-// noteArgsRuns applies the run rules that look at the arguments.
+// noteArgsRuns applies the run rules that depend on the arguments.
 func (c *Call) noteArgsRuns(event int) {
 	if len(c.args.s) == 0 {
 		return
@@ -128,8 +128,8 @@ func (c *Call) RuleRun(x RunRule) RuleRun {
 	return out
 }
 
-// RuleRun returns how rule x runs a call of the turn. While the turn is open, what a rule waits for
-// outside the call may still come.
+// RuleRun returns how rule x runs a call of the turn. While the turn is open, a rule that waits for an
+// event outside the call may still run it.
 func (t *Turn) RuleRun(c *Call, x RunRule) RuleRun {
 	r := c.RuleRun(x)
 	if waits := x == NextSlot || x == FinishReason || x == AtEnd; waits && r.Outcome == Never && !t.Closed() {
@@ -174,7 +174,7 @@ func (c *Call) fullArgsOutcome(r ruleRunState, x RunRule) RunOutcome {
 }
 
 // checkEarly reports arguments that parsed as an object before they were complete. It skips arguments
-// that a Rewrite has replaced, because they can't be shown.
+// that a Rewrite has replaced: they can't be shown any more.
 func (c *Call) checkEarly(event int) {
 	r := c.RuleRun(ParsableObject)
 	if r.Replaced || r.Outcome != RunWrong && r.Outcome != RunTwice {
@@ -185,9 +185,9 @@ func (c *Call) checkEarly(event int) {
 		c.DeltaAt(r.Bytes-1)+1, Clip(c.args.s[:r.Bytes], 0, 64), Own(count.WasWere(len(c.args.s)-r.Bytes, "byte")))
 }
 
-// repairedRun returns the run of a parser that repairs: at the delta that brought the start of the value
-// of the object's last key. The required keys of the schema are unknown here; the keys that arrived stand
-// for them. If a Rewrite replaced the arguments, the fold has recorded the run before.
+// repairedRun returns the run of a parser that repairs: it runs the call at the delta that brought the
+// start of the value of the object's last key. The required keys of the schema are unknown here; the keys
+// that arrived stand for them. If a Rewrite replaced the arguments, the fold has recorded the run before.
 func (c *Call) repairedRun() (r ruleRunState) {
 	if c.lex.First() != json.ObjectOpen || c.freeform {
 		return r
@@ -219,7 +219,7 @@ func (c *Call) repairedRun() (r ruleRunState) {
 		case json.Space:
 			continue
 		case json.Number:
-			if c.args.s[start] == '-' { // alone, it is not a number
+			if c.args.s[start] == '-' { // a lone minus sign is not a number
 				start++
 			}
 			if start == end {
@@ -234,15 +234,15 @@ func (c *Call) repairedRun() (r ruleRunState) {
 	return r
 }
 
-// runAt returns the run with the arguments that had arrived with the byte at off.
+// runAt returns a run with the arguments up to the byte at off and the rest of its delta.
 func (c *Call) runAt(off int) ruleRunState {
 	d := c.DeltaAt(off)
 	_, end := c.DeltaSpan(d)
 	return ruleRunState{event: c.DeltaEvent(d), bytes: uint32(end), made: uint16(c.Rewrites)}
 }
 
-// literalRest returns how many bytes of true, false or null follow off, 0 if off is not inside one. A
-// parser that repairs completes such a literal.
+// literalRest returns the number of bytes from off to the end of a literal true, false or null, 0 if off
+// is not inside one. A parser that repairs completes such a literal.
 func (c *Call) literalRest(off int) int {
 	toks := c.lex.Tokens()
 	i := sort.Search(toks.Len(), func(i int) bool { return int(toks.At(i).End) > off })

@@ -19,7 +19,7 @@ type Session struct {
 	ids          callIDs
 	noContent    turnContent // of evicted and dropped turns
 	noWriting    callContent // of their calls
-	reused       Ref         // the call that had the id of the event's call before; past sessions get it from the timeline
+	reused       Ref         // the call that had the id of the event's call before; a past session gets it from the timeline
 	on           *Turn       // of the event that was applied last
 	about        *Call
 	sessionPast
@@ -91,7 +91,7 @@ func (s *Session) recountCall(c *Call) {
 	c.counted, c.countedAs = true, st
 }
 
-// applyToNoTurn handles an event of no turn.
+// applyToNoTurn handles an event that belongs to no turn.
 func (s *Session) applyToNoTurn(e Event, n int) {
 	switch e.Kind {
 	case Fault:
@@ -104,7 +104,8 @@ func (s *Session) applyToNoTurn(e Event, n int) {
 	}
 }
 
-// turnOfEvent returns the turn of e for a change. The first event of a turn begins it, whatever its kind.
+// turnOfEvent returns the turn of e for a change. The first event of a turn opens the turn, whatever the
+// event's kind.
 func (s *Session) turnOfEvent(e *Event) *Turn {
 	if t := s.Turn(e.Turn); t != nil {
 		if t.changesOnlyDeltaState(e) {
@@ -175,8 +176,8 @@ func (s *Session) isOtherLeg(other Ref, c *Call) bool {
 	return twin != nil && twin.Name == c.Name && t.Protocol != s.Turn(c.Turn).Protocol
 }
 
-// checkID reports an id that was used before, in this turn or in another. A result names its call by the
-// id alone.
+// checkID reports an id that was used before, in this turn or in another. Results name their calls only
+// by id.
 func (s *Session) checkID(c *Call, n int) {
 	if c.ID == "" {
 		return
@@ -194,7 +195,7 @@ func (s *Session) checkID(c *Call, n int) {
 	}
 }
 
-// A broadcast is the effect of an event about a turn on all its calls, or on all of one choice. It
+// A broadcast is the effect of an event about a turn on all its calls, or on all calls of one choice. It
 // changes nothing in a call that it visited before and that did not change since. So each broadcast
 // visits only new and changed calls, and a turn of n calls and n finish reasons takes n steps, not n².
 type broadcast uint8
@@ -224,8 +225,8 @@ func broadcastOf(e Event) broadcast {
 	return broadcast(e.Code)
 }
 
-// choiceCalls holds the calls of one choice, by number. A broadcast has still to visit calls[passed:] and
-// those of changed[seen:] that it did not visit since.
+// choiceCalls holds the calls of one choice, by number. A broadcast still has to visit calls[passed:] and
+// those of changed[seen:] that it did not visit since they changed.
 type choiceCalls struct {
 	choice       int32
 	calls        []int32
@@ -287,15 +288,15 @@ func (t *Turn) broadcastTo(of *choiceCalls, s broadcast, visit func(*Call)) {
 	}
 }
 
-// turnIndex maps turn numbers to positions among all turns that ever began. Turns are numbered in the
-// order they begin; those that are not are odd. A past session shares the index of the live one, because
-// the live session's turns begin with those of the past one. The zero value is ready.
+// turnIndex maps turn numbers to positions among all turns that ever began. Most turns are numbered in
+// the order in which they begin; odd holds the positions of the others. A past session shares the index
+// of the live session, whose turns begin with those of the past one. The zero value is ready.
 type turnIndex struct {
 	odd map[int32]int
 	all int
 }
 
-// add adds the turn at position i. A past session adds turns that are in the index already.
+// add adds the turn at position i. If a past session adds a turn, the index has it already.
 func (x *turnIndex) add(number int32, i int) {
 	if i < x.all {
 		return
@@ -320,8 +321,8 @@ func (x *turnIndex) positionOf(number int32) int {
 	return int(number)
 }
 
-// maxIDs is how many ids are remembered. The oldest is forgotten first: by then its call is no longer
-// sent back.
+// maxIDs is the maximum number of ids that are remembered. The oldest is forgotten first: its call is
+// probably no longer sent back.
 const maxIDs = 1 << 16
 
 // callIDs holds the latest call of each id.
@@ -381,7 +382,8 @@ func (s *slotTable) set(key, call int32) {
 }
 
 // callOfResult returns the call that a result is for: by its id or, if the wire has no id, the first call
-// with that name that waits for a result. Without either it is the slot's call, if the provider runs it.
+// with that name that waits for a result. If the result has neither an id nor a name, it is for the
+// slot's call, if the provider runs that.
 func (t *Turn) callOfResult(e Event) *Call {
 	switch of := PayloadOf[ResultFor](e); {
 	case of.ID != "":
@@ -423,7 +425,7 @@ func (t *Turn) firstWaiting(name string) *Call {
 	return t.Calls[i]
 }
 
-// updateLookups updates the lookups after a call may have got its name or id.
+// updateLookups updates the lookups for a call whose name or id may be new.
 func (t *Turn) updateLookups(c *Call, news CallInfo) {
 	if i, looked := t.waiting[news.Name]; looked && news.Name != "" {
 		t.waiting[news.Name] = min(i, c.Number-1)
@@ -433,7 +435,7 @@ func (t *Turn) updateLookups(c *Call, news CallInfo) {
 	}
 }
 
-// Ref names a turn, or one of its calls. Keep a Ref, not a *Turn or *Call: those belong to one fold.
+// Ref names a turn, or one of its calls. Keep a Ref, not a *Turn or *Call: those belong to one session.
 type Ref struct {
 	Turn int32 // its number
 	Call int32 // the call's number within it; 0 for the turn itself
@@ -448,8 +450,8 @@ func (t *Turn) Ref() Ref { return Ref{Turn: t.Number} }
 // Ref returns the call's name.
 func (c *Call) Ref() Ref { return Ref{c.Turn, int32(c.Number)} }
 
-// Find returns the turn that r names and, if r names a call, that call. It returns nil for what doesn't
-// exist.
+// Find returns the turn that r names and, if r names a call, that call. It returns nil for a turn or call
+// that doesn't exist.
 func (s *Session) Find(r Ref) (t *Turn, c *Call) {
 	if s == nil {
 		return nil, nil

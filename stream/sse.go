@@ -5,17 +5,17 @@ import "bytes"
 var utf8BOM = []byte("\xef\xbb\xbf")
 
 // SSE frames a server-sent event stream by the algorithm of the WHATWG HTML Living Standard, section
-// 9.2.6. It differs on purpose in two points. What the standard discards (comments, blocks without data,
-// an unterminated last block) is emitted too, marked by its Kind and Truncated. And a block without a
-// data field whose text begins with a brace is data, because Google reports an error in mid-stream as
-// bare JSON.
+// 9.2.6. It differs on purpose in two points. First, it also emits what the standard discards: comments,
+// blocks without data and an unterminated last block, marked by Kind and Truncated. Second, a block
+// without a data field whose text begins with a brace is data, because Google reports an error in
+// mid-stream as bare JSON.
 //
-// The zero value is ready. A block is emitted with the first byte of the blank line that ends it. A LF
+// The zero value is ready. A block is emitted with the first byte of the blank line that ends it. An LF
 // that completes a CRLF belongs to the next frame, so that a CRLF split over two writes changes nothing.
 type SSE struct {
 	pos     int64       // stream offset of the next byte
 	line    chunkBuffer // an unfinished line from earlier writes
-	afterCR bool        // the last line ended with CR: a LF now belongs to it
+	afterCR bool        // the last line ended with CR: an LF now belongs to it
 	started bool        // the first line has been seen (only it may carry a BOM)
 
 	event  []byte
@@ -26,7 +26,7 @@ type SSE struct {
 	fields sseFields
 }
 
-// sseFields counts what the open block holds.
+// sseFields counts the fields and comments of the open block.
 type sseFields struct{ data, other, comments int }
 
 // Write frames p.
@@ -116,7 +116,7 @@ func (s *SSE) addLine(line []byte) {
 		s.fields.comments++
 		return
 	}
-	n := 0 // the end of the name: it is near if this is a field
+	n := 0 // the end of the name; the loop is short if the line is a field
 	for n < len(line) && line[n] != ':' {
 		n++
 	}

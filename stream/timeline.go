@@ -6,10 +6,10 @@ import (
 	"sort"
 )
 
-// A Timeline is the list of events and its fold, now and after each of them. The list doesn't store again
-// what the fold stores anyway.
+// A Timeline is the list of events and its fold, now and after each event. The list doesn't store data
+// that the fold stores already.
 type Timeline struct {
-	Every int // events between checkpoints; 0 chooses the number that pays
+	Every int // events between checkpoints; 0 chooses it from the costs
 
 	blocks           []eventBlock
 	checkpoints      []checkpoint
@@ -50,7 +50,8 @@ func (t *Timeline) eventAt(n int, again *Session) (e Event, reused Ref, kept boo
 	return e, reused, kept
 }
 
-// eventWithKeptText is eventAt, but returns a text that the fold keeps without copying it.
+// eventWithKeptText is eventAt, but if the fold keeps the event's text, it returns that text separately,
+// without a copy.
 func (t *Timeline) eventWithKeptText(n int, again *Session) (e Event, text []byte, reused Ref, kept bool) {
 	b := &t.blocks[n/blockEvents]
 	if b.events.n == 0 {
@@ -102,8 +103,8 @@ func (t *Timeline) wireFormOf(e *Event, n int, text []byte) {
 // Session returns the fold of all events. It grows with every Append.
 func (t *Timeline) Session() *Session { return &t.session }
 
-// Subject returns the kind of event n and its subject: a call, if one is known, or a turn, or nothing
-// that is kept. It is cheaper than Event, which makes the text.
+// Subject returns the kind of event n and its subject: a call, if one is known, or a turn, or NoRef if
+// neither is kept. It is cheaper than Event, which builds the text.
 func (t *Timeline) Subject(n int) (EventKind, Ref) {
 	b := &t.blocks[n/blockEvents]
 	if b.events.n == 0 {
@@ -113,7 +114,7 @@ func (t *Timeline) Subject(n int) (EventKind, Ref) {
 	return f.kindAndCode(), Ref{f.turn, int32(f.call)}
 }
 
-// EventPrefix returns event n with at most so many bytes of its text: one event may bring megabytes.
+// EventPrefix returns event n with a limited number of bytes of its text: one event may bring megabytes.
 func (t *Timeline) EventPrefix(n, most int) Event {
 	e, text, _, _ := t.eventWithKeptText(n, nil)
 	if most > 0 {
@@ -141,7 +142,8 @@ func (t *Timeline) EventsOf(turn *Turn, from int) iter.Seq[int] {
 	}
 }
 
-// EventsBefore iterates over the numbers of the events about a turn before that number, the latest first.
+// EventsBefore iterates over the numbers of the events about a turn, from the latest one before the
+// number before back to the first.
 func (t *Timeline) EventsBefore(turn *Turn, before int) iter.Seq[int] {
 	return func(yield func(n int) bool) {
 		end := sort.Search(len(turn.blocks), func(i int) bool { return int(turn.blocks[i])*blockEvents >= before })
@@ -164,8 +166,8 @@ type checkpoint struct {
 	stopped                 int
 }
 
-// The minimum number of events between checkpoints, and the maximum snapshot size for each event: the
-// cost of making a past session, and the memory that checkpoints take.
+// The minimum number of events between checkpoints, and the maximum snapshot size for each event. The
+// first determines the cost of making a past session, the second limits the memory of snapshots.
 const (
 	minStride             = 4096
 	snapshotBytesPerEvent = 4
@@ -186,9 +188,9 @@ func (t *Timeline) checkpointIfDue() {
 	}
 }
 
-// At returns the fold of the first n events. It doesn't change while events are appended, until a turn is
-// evicted, dropped or reloaded. Callers must not change it. It shares content with the live session
-// without copying. Evicted and dropped turns are in it as they are now.
+// At returns the fold of the first n events. The result doesn't change while events are appended, until a
+// turn is evicted, dropped or reloaded. Callers must not change it. It shares content with the live
+// session without copying. Turns that are evicted or dropped now are also evicted or dropped in it.
 func (t *Timeline) At(n int) *Session {
 	n = min(max(n, 0), t.Len())
 	k, _ := slices.BinarySearchFunc(t.checkpoints, n+1, func(c checkpoint, n int) int { return c.events - n })
@@ -215,8 +217,8 @@ func (t *Timeline) MoveTo(s *Session, n int) *Session {
 // dropped or reloaded since.
 func (t *Timeline) IsCurrent(s *Session) bool { return s.retentionChanges == t.retentionChanges }
 
-// Detach makes a turn of a session that At made share nothing with other sessions, so that events that
-// never came may be applied to it. All its events are folded again for that.
+// Detach gives a session that At made its own copy of a turn, so that the caller can apply events that
+// never came. It folds all events of the turn again for that.
 func (t *Timeline) Detach(s *Session, number int32) {
 	on, then := t.session.Turn(number), s.Turn(number)
 	if on == nil || then == nil || then.Retention != InMemory {
@@ -225,8 +227,8 @@ func (t *Timeline) Detach(s *Session, number int32) {
 	s.Turns[s.index.positionOf(number)-s.trimmedTurns] = t.refoldTurn(on, s.events, s)
 }
 
-// foldUpTo folds events into a past session until it has n. Invariant: of the events that existed when it
-// was made, none is about a turn or call that it shares with the live session.
+// foldUpTo folds events into a past session until it has n events. Invariant: if an event existed when
+// the session was made, it is not about a turn or call that the session shares with the live session.
 func (t *Timeline) foldUpTo(s *Session, n int) {
 	for s.events < n {
 		if on := t.evictedTurnOf(s.events); on != nil {

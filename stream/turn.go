@@ -23,7 +23,7 @@ type Turn struct {
 	Usage    Usage
 	Failure  string // the provider's own error message
 	Findings []Finding
-	Missed   int64 // at most so many bytes of it were missed: toolscope's own gap
+	Missed   int64 // maximum number of its bytes that were missed: toolscope's own gap
 
 	OpenedAt   time.Duration
 	FirstFrame int32
@@ -53,11 +53,12 @@ type turnState struct {
 	Events        int
 	SentBackIn    int // if SentBack: the exchange whose request was the first to send one of the calls back
 	LastFrame     int32
-	lastArgs      int32 // number of the call that got arguments last, 0 if none did
+	lastArgs      int32 // number of the call that got the latest arguments, 0 if none did
 	SentBack      bool
 	EndedBy       Party // the party that ended it, 0 while unknown
 	finished      bool
 	finishCode    Code
+	finishSlot    int32 // the choice of Finish
 	failed        bool
 	closed        bool
 	closer        Party // the party that closed it first
@@ -65,7 +66,7 @@ type turnState struct {
 	blind         bool  // its end may be among bytes that were missed, or that the source lacks
 }
 
-// TurnPhase is what became of a turn.
+// TurnPhase says whether and how a turn ended.
 type TurnPhase uint8
 
 const (
@@ -80,7 +81,7 @@ func (p TurnPhase) String() string {
 	return [...]string{"open", "complete", "truncated", "aborted", "rejected"}[p]
 }
 
-// Phase returns what became of the turn.
+// Phase returns whether and how the turn ended.
 func (t *Turn) Phase() TurnPhase {
 	switch {
 	case t.failed || t.finished && t.finishCode == FinishFailed:
@@ -141,7 +142,7 @@ func (t *Turn) inSlot(key int32) *Call {
 const MaxCalls = 1<<16 - 1
 
 // reportUnopened reports an event of a call that was never opened. All such events of a turn make one
-// finding and no call. The end of the turn adds their number.
+// finding and no call. At the end of the turn, their number is added to the finding.
 func (t *Turn) reportUnopened(e *Event, n int) {
 	t.keepBase()
 	if t.unopened++; t.unopened == 1 {
@@ -189,7 +190,7 @@ func (t *Turn) placeCall(c *Call) {
 	t.Parts = append(t.Parts, Part{Kind: PartCall, End: c.Number})
 }
 
-// leaveLatestCall notes that the stream goes from the latest call to another one, or with nil to text.
+// leaveLatestCall notes that the stream continues with another call after the latest one, or with text if to is nil.
 func (t *Turn) leaveLatestCall(to *Call, n int) {
 	last := t.callByNumber(t.lastArgs)
 	if last == nil && len(t.Calls) > 0 {
@@ -215,6 +216,7 @@ func (t *Turn) addArgsDelta(c *Call, e *Event, n int) {
 			c.reportOnce(Interleaved, n, "deltas of this call alternate with those of another call: only the slot shows which call a delta belongs to")
 		}
 		t.lastArgs = int32(c.Number)
+		c.checkBorder(e.Text, n)
 		if c.repeated == 0 && c.repeatedBy(e.Text) {
 			c.repeated = int32(n)
 		}
@@ -283,8 +285,8 @@ func (t *Turn) updateInfo(d Opening) {
 
 // applyFinish applies the finish reason of the response, or of one choice of it.
 func (t *Turn) applyFinish(e Event, n int) {
-	if !t.finished || e.Code != FinishDone {
-		t.Finish, t.FinishMeaning, t.finishCode = e.Text, PayloadOf[FinishMeaning](e).Text, e.Code
+	if !t.finished || e.Code != FinishDone || t.finishCode == FinishDone && t.finishSlot == e.Slot { // the last of a choice counts
+		t.Finish, t.FinishMeaning, t.finishCode, t.finishSlot = e.Text, PayloadOf[FinishMeaning](e).Text, e.Code, e.Slot
 	}
 	t.finished = true
 	if t.blind {
@@ -342,7 +344,7 @@ type turnContent struct {
 
 	slots       slotTable
 	byID        map[string]int32 // numbers of calls; nil until the first lookup
-	waiting     map[string]int   // by name: no call before this index of Calls waits for a result by that name
+	waiting     map[string]int   // by name: calls before this index of Calls don't wait for a result by that name
 	choices     []choiceCalls    // in the order of arrival
 	visited     []*Call          // by the broadcast of the current event
 	text        eventText        // Text
@@ -412,7 +414,7 @@ type Part struct {
 	SignatureOnly bool   // reasoning of which only the signature is known
 }
 
-// extendPart makes the text or reasoning end at the offset end.
+// extendPart extends the latest part of that kind to the offset end, or begins one.
 func (t *Turn) extendPart(kind PartKind, end int) {
 	if n := len(t.Parts) - 1; n >= 0 && t.Parts[n].Kind == kind && t.Parts[n].Signature == "" {
 		t.Parts[n].End = end
@@ -422,7 +424,7 @@ func (t *Turn) extendPart(kind PartKind, end int) {
 }
 
 // attachSignature attaches a signature to the latest run. If there is none, or it is signed already, the
-// signature is of reasoning that was not shown.
+// signature belongs to reasoning that was not shown.
 func (t *Turn) attachSignature(e Event) {
 	n := len(t.Parts) - 1
 	if e.Code == SignedHidden || n < 0 || t.Parts[n].Kind == PartCall || t.Parts[n].Signature != "" {

@@ -19,15 +19,16 @@ func TestNoDetails(t *testing.T) {
 	}
 }
 
-// TestFinishWords: the first word on why a turn ended stays, unless a later one says that it did
-// not end well.
+// TestFinishWords: the last finish reason of the first choice counts, unless another one says that the turn did not
+// end well.
 func TestFinishWords(t *testing.T) {
 	for _, c := range []struct {
 		events []Event
 		word   string
 		phase  TurnPhase
 	}{
-		{[]Event{finish(FinishDone, "stop"), finish(FinishDone, "tool_calls")}, "stop", TurnComplete},
+		{[]Event{finish(FinishDone, "stop"), finish(FinishDone, "tool_calls")}, "tool_calls", TurnComplete},
+		{[]Event{finish(FinishDone, "stop"), {Kind: Finish, Slot: 1, Code: FinishDone, Text: "tool_calls"}}, "stop", TurnComplete},
 		{[]Event{finish(FinishDone, "stop"), finish(FinishCut, "length")}, "length", TurnTruncated},
 		{[]Event{finish(FinishCut, "length"), finish(FinishDone, "stop")}, "length", TurnTruncated},
 		{[]Event{finish(FinishCut, "length"), finish(FinishRefused, "refusal")}, "refusal", TurnRejected},

@@ -9,8 +9,8 @@ import (
 	"toolscope/stream/list"
 )
 
-// Wire keeps what one exchange received: the bytes, the records that brought them, and where the frames
-// end. Everything else is derived from it. The zero value is ready.
+// Wire keeps the data that one exchange received: the bytes, the records that brought them, and where the
+// frames end. Everything else is derived from these. The zero value is ready.
 type Wire struct {
 	blocks     []byteBlock
 	size       int64
@@ -19,8 +19,8 @@ type Wire struct {
 	boundaries *boundaries
 }
 
-// boundaries holds where records and frames begin and end. It is nil for a wire that has neither, as most
-// of those that are kept.
+// boundaries holds where records and frames begin and end. It is nil for a wire without them, as for most
+// wires that are kept.
 type boundaries struct {
 	begins    packedInts // of the records
 	times     packedInts // arrival of the records, in microseconds
@@ -60,7 +60,7 @@ func (w *Wire) Append(p []byte, at time.Duration) {
 	}
 }
 
-// AppendOwned is Append for bytes that never change from now on: many are not copied.
+// AppendOwned is Append for bytes that never change from now on: it copies only short ones.
 func (w *Wire) AppendOwned(p []byte, at time.Duration) {
 	if len(p) < minOwnedBytes {
 		w.Append(p, at)
@@ -103,7 +103,7 @@ func (w *Wire) addRecord(at time.Duration) {
 	m.times.add(int64(max(at, NoTime)))
 }
 
-// ensureBoundaries returns the wire's boundaries, to be added to.
+// ensureBoundaries returns the wire's boundaries. It creates them if needed.
 func (w *Wire) ensureBoundaries() *boundaries {
 	if w.boundaries == nil {
 		w.boundaries = new(boundaries)
@@ -117,7 +117,7 @@ func (w *Wire) openBlock() *byteBlock {
 	if n > 0 && !w.blocks[n-1].given && len(w.blocks[n-1].data) < wireBlock {
 		return &w.blocks[n-1]
 	}
-	var data []byte // it grows: most responses are small
+	var data []byte // the first block starts small, because most responses are small
 	if n > 0 && !w.blocks[n-1].given {
 		data = make([]byte, 0, wireBlock)
 	}
@@ -173,7 +173,7 @@ func (w *Wire) Prefix(size int64) Wire {
 // Size returns the number of bytes received.
 func (w *Wire) Size() int64 { return w.size }
 
-// Memory returns roughly how many bytes the wire holds.
+// Memory returns roughly how many bytes of memory the wire uses.
 func (w *Wire) Memory() int64 {
 	n := w.size - w.evictedEnd + int64(8*w.Records()+4*w.Frames())
 	for _, h := range w.evicted {
@@ -213,7 +213,7 @@ func (w *Wire) Record(n int) (data []byte, at time.Duration) {
 	return w.Bytes(w.boundaries.begins.at(n), end), w.recordTime(n)
 }
 
-// RecordStart returns where record n begins. For the number after the last record that is the size.
+// RecordStart returns where record n begins. For the number after the last record, it returns the size.
 func (w *Wire) RecordStart(n int) int64 {
 	if n >= w.Records() {
 		return w.size
@@ -229,7 +229,7 @@ func (w *Wire) recordTime(n int) time.Duration {
 	return NoTime
 }
 
-// FrameSpan returns where frame n begins and ends; 0 and 0 if that was evicted.
+// FrameSpan returns where frame n begins and ends; 0 and 0 if the frame was evicted.
 func (w *Wire) FrameSpan(n int32) (start, end int64) {
 	if !w.boundaries.ends.has(max(int(n)-1, 0)) {
 		return 0, 0
@@ -275,7 +275,7 @@ func (w *Wire) RecordAt(off int64) (n int, at time.Duration) {
 }
 
 // packedInts is a long list of numbers in four bytes each. A number is stored as the difference from a
-// base; if that doesn't fit, another base begins. The zero value is ready.
+// base; if the difference doesn't fit, a new base begins. The zero value is ready.
 type packedInts struct {
 	low   list.Blocks[uint32]
 	bases []intBase
@@ -336,7 +336,7 @@ func (w *Wire) evictedIn(start, end int64) *evictedRange {
 	return &w.evicted[n]
 }
 
-// Evict frees the bytes [start, end): a span that was never evicted, or a range that was restored since.
+// Evict frees the bytes [start, end). The span was never evicted, or is a range that was restored since.
 // The bounds of records and frames stay known.
 func (w *Wire) Evict(start, end int64) {
 	if h := w.evictedIn(start, end); h != nil {

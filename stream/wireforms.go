@@ -9,7 +9,7 @@ import (
 
 // wireForms holds the wire forms of some events of a block in order, see WireForm. A form mostly contains
 // the text of its event, and the bytes around it equal those of the previous form. So only differences
-// are kept: a byte or two for most.
+// are kept: a byte or two for most forms.
 type wireForms struct {
 	packed     []byte
 	runs       [blockEvents / formRun]uint32 // where in packed each run of facts begins
@@ -97,8 +97,8 @@ func locateText(wire, text string) (at, from, n int) {
 	return max(at, 0), from, n
 }
 
-// storedForm is a form as it was read: text[from:from+n] is between head and tail, or with n < 0 all of
-// the text.
+// storedForm is a form as it is read: head, text[from:from+n] and tail. If n < 0, all of the text is
+// between head and tail.
 type storedForm struct {
 	head, tail []byte
 	from, n    int

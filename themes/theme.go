@@ -14,7 +14,7 @@
 //     on Linked. Lines of the frame have 3:1 on the background.
 //   - In our own themes, only caution and bad are yellow, orange or red.
 //   - In a theme made of a chroma style, roles have at least 4.5:1 and tokens 3:1 on the background.
-//     Our own styles replace those with less.
+//     Our own styles replace styles with less contrast.
 //   - Colour is never the only sign: a glyph or a word has the same meaning.
 //   - A chroma style is read when it is first needed.
 package themes
@@ -67,7 +67,7 @@ func (i TextStyle) ToLipgloss() lipgloss.Style {
 	return s
 }
 
-// With returns i with all that over sets: a selected key is Key.With(Selection).
+// With returns i with all attributes that over sets: a selected key is Key.With(Selection).
 func (i TextStyle) With(over TextStyle) TextStyle {
 	if over.FG != "" {
 		i.FG = over.FG

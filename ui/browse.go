@@ -169,7 +169,7 @@ func (m *Model) openHelp() {
 	}
 	browsing, _ := m.groupBindings(m.keysOf(browse{m}))
 	m.modeStack.pushMode(modes.NewHelp(modeHost{m}, &m.pen, []modes.KeyContext{
-		{Name: display.Lit("here"), Groups: []modes.KeyGroup{{Title: display.Lit("Here"), Keys: keys}, anywhere}, Press: m.pressKey},
+		{Name: display.Lit("in this view"), Groups: []modes.KeyGroup{{Title: display.Lit("Here"), Keys: keys}, anywhere}, Press: m.pressKey},
 		{Name: display.Lit("while browsing"), Groups: browsing},
 	}))
 }
@@ -178,7 +178,7 @@ func (m *Model) openHelp() {
 // pane, and the modes that these keys open.
 func (m *Model) browsingPlaces(keys []screen.Binding) []modes.KeyContext {
 	here, elsewhere := m.groupBindings(keys)
-	places := []modes.KeyContext{{Name: placeName(m.focus), Groups: append(here, m.commandKeys()), Press: m.pressKey}}
+	places := []modes.KeyContext{{Name: placeName(m.focus), Groups: here, Press: m.pressKey}}
 	for _, p := range m.table {
 		if p.Pane == m.focus {
 			continue
@@ -189,7 +189,9 @@ func (m *Model) browsingPlaces(keys []screen.Binding) []modes.KeyContext {
 			m.pressKey(key)
 		}})
 	}
-	return append(places, modes.KeyContext{Name: display.Lit("in other views"), Groups: elsewhere})
+	return append(places,
+		modes.KeyContext{Name: display.Lit("Commands after :"), Groups: []modes.KeyGroup{m.commandKeys()}, Press: m.pressKey},
+		modes.KeyContext{Name: display.Lit("in other views"), Groups: elsewhere})
 }
 
 // commandKeys returns the commands after ":" for the help. Running one from the help asks for its

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -10,6 +11,7 @@ import (
 	"toolscope/ui/display"
 	"toolscope/ui/modes"
 	"toolscope/ui/panes"
+	"toolscope/ui/present"
 	"toolscope/ui/screen"
 	"toolscope/ui/send"
 )
@@ -20,7 +22,7 @@ type EditorCommand func(name string, data []byte) (program tea.ExecCommand, remo
 
 // newExport returns the exporter with the functions of the options.
 func (m *Model) newExport() modes.Exporter {
-	o := modes.Exporter{Copy: m.opt.Copy, Save: m.opt.Save, Pipe: m.opt.Pipe, Show: m.openOutput, Note: display.Lit("OSC 52 takes 75 kB")}
+	o := modes.Exporter{Copy: m.opt.Copy, Save: m.opt.Save, Pipe: m.opt.Pipe, Show: m.openOutput, Note: display.Lit("by OSC 52, up to 75 kB"), Prefix: m.exportPrefix()}
 	if m.opt.Edit != nil {
 		o.Edit = m.editText
 	}
@@ -30,9 +32,36 @@ func (m *Model) newExport() modes.Exporter {
 // exportEntries returns the entries that export from the selection.
 func (m *Model) exportEntries() (all []modes.Entry) {
 	for verb := range modes.Pipe + 1 {
-		all = append(all, modes.ExportMenu(verb, m.newExport(), m.exportables, m.draw))
+		e := modes.ExportMenu(verb, modes.Exporter{}, nil, m.draw)
+		e.New = func(h modes.Host) (modes.Mode, display.Text) {
+			return modes.ExportMenu(verb, m.newExport(), m.exportables, m.draw).New(h)
+		}
+		all = append(all, e)
 	}
 	return all
+}
+
+// maxPrefix is the maximum length of a tool's name in the name of a file.
+const maxPrefix = 60
+
+// exportPrefix returns what the usual names of files begin with: the tool and the verdict, e.g. edit_file-malformed.
+// It is "" if no call is selected.
+func (m *Model) exportPrefix() string {
+	c := m.selectedCall()
+	if c == nil {
+		return ""
+	}
+	keep := func(r rune) rune {
+		if r == '_' || r == '-' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			return r
+		}
+		return '-'
+	}
+	text := present.CallName(c.Name[:min(len(c.Name), maxPrefix)])
+	if words := present.VerdictOfCall(c).Words; words != "" {
+		text += "-" + words
+	}
+	return strings.Trim(strings.Map(keep, text), "-.")
 }
 
 // exportables returns the current export items, and the name of their source.
@@ -42,16 +71,34 @@ func (m *Model) exportables() ([]modes.ExportItem, display.Text) {
 	if spot.Value != nil {
 		if path, value, raw := spot.Value(); path != "" {
 			at = []modes.ExportItem{
-				{Key: "v", What: display.Lit("value, decoded"), File: "value.txt", Data: value},
+				{Key: "s", What: display.Lit("value, decoded"), File: "value.txt", Data: value},
 				{Key: "j", What: display.Lit("value, as JSON"), File: "value.json", Data: raw},
-				{Key: "p", What: display.Lit("path"), File: "path.txt", Data: []byte(path)},
+				{Key: "p", What: display.Lit("path of the value"), File: "path.txt", Data: []byte(path)},
 			}
 		}
 	}
 	if spot.Sentence != nil {
-		at = append(at, modes.ExportItem{Key: "s", What: spot.What, File: "report.txt", Data: spot.Sentence()})
+		at = append(at, modes.ExportItem{Key: "f", What: spot.What, File: "finding.txt", Data: spot.Sentence()})
+	}
+	if c := m.selectedCall(); c != nil {
+		at = append(at, modes.ExportItem{Key: "v", What: display.Lit("verdict"), File: "verdict.txt", Make: func() ([]byte, error) { return m.verdictText(), nil }})
 	}
 	return modes.ExportItems(m.view, m.selected, at, m.opt.Forms), m.placeText()
+}
+
+// verdictText returns the verdict on the selected call in up to three lines: what is wrong, the cause, and what to do.
+func (m *Model) verdictText() []byte {
+	t, c := m.selectedTurn(), m.selectedCall()
+	v := present.VerdictOfCall(c)
+	text := present.CallName(c.Name) + ": " + cmp.Or(v.Words, c.Status().String())
+	f := v.Finding
+	if f == nil && v.Harm != present.Healthy {
+		f = explainingFinding(c, t)
+	}
+	if f != nil {
+		text += ", " + f.Message + "\ncause: " + f.CausedBy() + "\ndo: " + f.Advice
+	}
+	return []byte(text)
 }
 
 // editText opens a text in the user's editor.

@@ -40,7 +40,12 @@ func (fd *frameDrawer) draw() string {
 		return fd.tooSmall()
 	}
 	p.Field(fd.m.w)
-	if !fd.m.large || !fd.drawBand(p) {
+	large := fd.largePage()
+	switch {
+	case large != nil:
+		large.draw(p, 0)
+		p.Fill(screen.Bare)
+	case !fd.m.large || !fd.drawBand(p):
 		fd.drawTop(p)
 		p.Fill(screen.Bare)
 	}
@@ -55,7 +60,11 @@ func (fd *frameDrawer) draw() string {
 	for y := range body {
 		p.Newline()
 		p.Field(fd.m.w)
-		fd.m.modeStack.drawMode(p, len(fd.m.modeStack.all), y, body)
+		if large != nil {
+			large.draw(p, y+1)
+		} else {
+			fd.m.modeStack.drawMode(p, len(fd.m.modeStack.all), y, body)
+		}
 		p.Fill(screen.Bare)
 	}
 	for y := range min(fd.m.moment.stripRows(), fd.m.h-3) {
@@ -305,9 +314,6 @@ func (g Background) Paints(t themes.Theme, asked bool) bool {
 func (m *Model) penOf(t themes.Theme) screen.Pen {
 	asked := m.opt.Asked || t.Name != m.opt.Theme.Name
 	paints := m.opt.Terminal.Paints(t, asked)
-	if m.opt.Large {
-		t.Muted = themes.TextStyle{}
-	}
 	return screen.NewPen(t, m.opt.Depth, m.draw, paints)
 }
 
@@ -364,7 +370,7 @@ func (fd *frameDrawer) emptyLines() []line {
 		lines = append(lines, line{text: text})
 	}
 	lines = append(lines, line{})
-	last := "? help   q quit"
+	last := "? keys   q quit"
 	if fd.m.canDemo() {
 		last = "d plays the demo   " + last
 	}

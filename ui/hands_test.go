@@ -29,19 +29,22 @@ func TestTakes(t *testing.T) {
 		o.Copy = func(b []byte) (string, error) { copied = string(b); return "a wire", nil }
 		o.Save = func(n string, b []byte) (string, error) { name, saved = n, string(b); return "./" + n, nil }
 	}).feed(new(anthropic).open("msg_1").call("toolu_1", "tool", `{"a":"b"}`).seal().records...)
-	s.press("y").shows("COPY of tool", "▌a all arguments", "9 B", "i id", "k a form of it")
-	if s.press("<enter>").finish(); copied != `{"a":"b"}` {
+	s.press("y").shows("Copy  from tool", "▌a all arguments", "v verdict", "9 B", "i id", "k a form of it", "w to a file instead")
+	if s.press("a").finish(); copied != `{"a":"b"}` {
 		t.Errorf("copied %q", copied)
 	}
-	s.shows("copied 9 B of tool: all arguments, by a wire").hides("COPY")
+	s.shows("copied all arguments (9 B), by a wire").hides("Copy  from")
 	if s.press("yi").finish(); copied != "toolu_1" {
 		t.Errorf("copied %q", copied)
 	}
-	if s.press("w<down><down>").shows("SAVE").press("k").finish(); saved != "form of tool" || name != "form.txt" {
+	if s.press("yw<down><down>").shows("Write  from tool", "y copy instead").press("k").shows("Write a form of it to tool-form.txt").press("<bs>2<enter>").finish(); saved != "form of tool" || name != "tool-form.tx2" {
 		t.Errorf("saved %q as %q", saved, name)
 	}
-	s.shows("saved 12 B of tool: a form of it, as ./form.txt")
-	s.press("yc").shows("it was not captured", "COPY of tool").press("<esc>").hides("COPY")
+	s.shows("saved a form of it (12 B): ./tool-form.tx2")
+	if s.press("wv<esc>").shows("Write  from tool").press("v<enter>").finish(); saved != "tool: complete" {
+		t.Errorf("saved %q", saved)
+	}
+	s.press("yc").shows("it was not captured", "Copy  from tool").press("<esc>").hides("Copy  from")
 	s.press("e").shows("not here")
 	newScreen(t, 80, 24, func(o *Options) { o.Copy = func([]byte) (string, error) { return "", nil } }).press("y").shows("nothing selected to export")
 }

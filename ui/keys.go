@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -21,14 +22,14 @@ import (
 
 // keyGroups are the groups of actions in the help and in the key table.
 var keyGroups = []struct{ title, actions string }{
+	{"Find the trouble", "next-finding change order sort filter search again"},
+	{"Look", "enter escape zoom raw fold clock side dialect mark compare bookmark marks"},
+	{"Take", "copy save edit pipe resend result"},
+	{"Time", "pause step stop restart end-here speed follow"},
+	{"Sent back", "replay onward"},
+	{"Program", "palette help theme mouse streams demo suspend quit interrupted"},
 	{"Move", "up down left right page-up page-down top bottom"},
-	{"Panes", "next back pane tab zoom size turn-panes enter escape"},
-	{"Look", "raw fold filter search again next-finding order sort bookmark marks mark compare side clock dialect"},
-	{"Time", "follow break pause step stop change restart end-here speed"},
-	{"Replay", "replay onward"},
-	{"Export", "copy save edit pipe"},
-	{"Send", "resend result"},
-	{"Program", "demo theme mouse streams help palette suspend quit interrupted"},
+	{"Panes", "next back pane tab size turn-panes"},
 }
 
 // groupBindings groups bindings for the help: in the order of the key table, then all others. elsewhere
@@ -261,6 +262,48 @@ func (m *Model) asUser(all []screen.Binding, menu bool) []screen.Binding {
 func (m *Model) showNotice(text display.Text) {
 	m.notice = text
 	m.addJournalLine(screen.Plain, text)
+}
+
+// unknownKeyTime is how long a notice says that a key does nothing.
+const unknownKeyTime = 3 * time.Second
+
+// showUnknownKey says that a key does nothing here, and where it does.
+func (m *Model) showUnknownKey(name string) {
+	key := screen.NameKeys([]string{name}, m.draw)
+	text := key.Between("", " does nothing here")
+	if where := m.keyElsewhere(name); !where.Empty() {
+		text = display.Join(key, display.Lit("  only "), where)
+	}
+	for _, hint := range []struct{ action, word string }{{"help", "keys"}, {"palette", "commands"}} {
+		b := m.asUser(screen.Can(hint.action), false)[0]
+		more := display.Join(text, m.pen.Glyph.Dot.Between(" ", " "), b.Hinted(hint.word).HintText(m.draw))
+		if more.Width() < m.w {
+			text = more
+		}
+	}
+	m.notice, m.isKeyUnknown = text, true
+	m.modeStack.queueCmd(tea.Tick(unknownKeyTime, func(time.Time) tea.Msg {
+		return workDone{then: func() {
+			if m.isKeyUnknown && m.notice == text {
+				m.notice, m.isKeyUnknown = display.Text{}, false
+			}
+		}}
+	}))
+}
+
+// keyElsewhere names a place in which a key does something; it is empty if there is none.
+func (m *Model) keyElsewhere(name string) display.Text {
+	for _, p := range m.table {
+		if p.Pane != m.focus && screen.FindBinding(m.asUser(p.Keys(), false), name) != nil {
+			return placeName(p.Pane)
+		}
+	}
+	for _, a := range screen.Actions {
+		if b := m.asUser([]screen.Binding{screen.Do(a.Name, func() {})}, false)[0]; slices.Contains(b.Keys, name) {
+			return b.Does.Between("elsewhere: ", "")
+		}
+	}
+	return display.Text{}
 }
 
 // stepBack closes the zoom, else the pane, else the program.

@@ -23,19 +23,22 @@ func TestHelp(t *testing.T) {
 	for _, look := range [][]func(*Options){nil, {ascii}} {
 		s := newScreen(t, 80, 24, look...).feed(new(anthropic).open("msg_1").call("toolu_1", "tool", `{"a":"b"}`).seal().records...).press("1gj2jl")
 		keys := s.modeStack.activeMode().Keys()
-		s.press("?").shows("HELP  in the document", "Call states; a turn", "not an object", "enter run", "tab other views", "esc close")
+		s.press("?").shows("Keys here  in the document", "Find the trouble", "next error", "enter run", "tab other views", "esc close")
 		for _, size := range [][2]int{{80, 24}, {140, 40}, {40, 12}} {
 			text := helpText(s.resize(size[0], size[1]))
 			for _, a := range screen.Actions {
 				does := a.Does[:min(len(a.Does), 20)]
-				if bound := screen.FindBinding(keys, a.KeyList()[0]) != nil; bound != strings.Contains(text, does) && size[0] > 40 {
+				if bound := screen.FindBinding(keys, a.KeyList()[0]) != nil; bound != strings.Contains(text, does) && size[0] > 80 {
 					t.Errorf("%s %q: bound is %t", a.Keys, does, bound)
 				}
 			}
 		}
-		s.resize(80, 24).press("<tab>").shows("HELP  in the list", "show the call, open it").press("<tab>").shows("HELP  in WIRE")
-		s.press("<s-tab><s-tab><s-tab>").shows("HELP  in other views").press("<tab>").shows("HELP  in the document")
-		s.press("<esc>p?").shows("HELP  ").press("G").shows("Anywhere", "choose a theme").hides("next pane")
+		if text := helpText(s.resize(80, 24)); !strings.Contains(text, "Call states; a turn") || !strings.Contains(text, "not an object") {
+			t.Errorf("the signs are not explained:\n%s", text[len(text)-3000:])
+		}
+		s.press("<tab>").shows("Keys  in the list", "show the call, open it").press("<tab>").shows("Keys  in WIRE")
+		s.press("<s-tab><s-tab><s-tab>").shows("Keys  in other views").press("<tab>").shows("Keys here  in the document")
+		s.press("<esc>p?").shows("Keys here  in this view", "Anywhere", "choose a theme").hides("next pane")
 	}
 	if text := newScreen(t, 80, 24, ascii).press("?").text(); strings.Contains(text, `\u`) {
 		t.Errorf("the help in ASCII:\n%s", text)
@@ -48,7 +51,7 @@ func TestHelpDoes(t *testing.T) {
 	if !s.zoom {
 		t.Error("enter does nothing")
 	}
-	s.press("z?/malform").shows("malform█", "malformed").hides("cut short").press("<esc>").shows("cut short").press("<esc>")
+	s.press("z?/malform").shows("malform█", "malformed").hides("complete").press("<esc>").shows("Find the trouble").press("<esc>")
 	s.press("?/ctrl").shows("nothing").press("<enter>").shows("no matching key").press("<esc><esc>")
 	s.press("?<tab>/theme").shows("choose a theme", "in the list").press("<esc><esc>") // of all places, whichever is shown
 	s.press("?/:sort<enter>").shows(": sort █", "sort worst").press("<esc>")
@@ -57,6 +60,7 @@ func TestHelpDoes(t *testing.T) {
 	if s.focus != s.doc {
 		t.Error("a key of another place leads to", s.where())
 	}
+	s.press("?<right><enter>").hides("Keys here") // of the second column
 	for w := minWidth; w < 150; w += 9 {
 		for _, h := range []int{5, 7, 12, 30} {
 			checkFrame(t, s.resize(w, h))
@@ -86,9 +90,9 @@ func TestHints(t *testing.T) {
 		for w := 20; w < 140; w++ {
 			s.resize(w, 24)
 			last := s.rows()[23]
-			if more, ok := strings.CutPrefix(last, " ? help"); ok {
+			if more, ok := strings.CutPrefix(last, " ? keys"); ok {
 				for _, h := range strings.Split(strings.TrimSpace(more), "  ") {
-					known := func(b screen.Binding) bool { return h == "" || b.HintText(s.draw).String() == h }
+					known := func(b screen.Binding) bool { return h == "" || b.HintText(s.draw).String() == h || b.Last && h == ": all" }
 					if !slices.ContainsFunc(s.modeStack.activeMode().Keys(), known) {
 						t.Errorf("at width %d: %q", w, last)
 					}
@@ -110,4 +114,17 @@ func TestPaneKeys(t *testing.T) {
 	if listed := slices.Concat(screen.ActionNamed("pane").KeyList(), screen.ActionNamed("tab").KeyList()); !slices.Equal(listed, own) {
 		t.Errorf("the table of keys has %v; the panes have %v", listed, own)
 	}
+}
+
+// TestUnknownKey: a key that does nothing says so, for a while, and where it does something; a question keeps its
+// answers in view.
+func TestUnknownKey(t *testing.T) {
+	s := agent(t, 80, 24).press("K").shows("K does nothing here · ? keys · : commands")
+	s.press("j").hides("does nothing").press("K")
+	s.send(s.cmd())
+	s.hides("does nothing")
+	s.press("1").shows("? keys")
+	s.press("1-2").press("[").hides("does nothing")
+	s.resize(40, 10).press("K").shows("K does nothing here · ? keys")
+	checkFrame(t, s)
 }

@@ -35,3 +35,26 @@ func TestLargeElsewhere(t *testing.T) {
 	s = newScreen(t, 80, 24, large).feed(demo(t, "compare")...).end().press("=").shows("wrote .days").hides(`"Lima"`)
 	s.press("+").shows(`"Lima"`)
 }
+
+// TestLargePage: a key of the document opens it, esc shows the verdict again; a screen that is too small for block
+// letters has the same words.
+func TestLargePage(t *testing.T) {
+	s := newScreen(t, 80, 24, large).feed(demo(t, "malformed")...).end().shows("▄████▄", "caused by the model", "bytes unusable").hides("malformed")
+	s.press("j").shows("✗ malformed", `"command"`).press("<esc>").hides(`"command"`).shows("▄████▄")
+	s.press("z").shows(`"command"`).press("z1").shows("run_shell").press("2").shows("▄████▄")
+	s.press("?").hides("▄████▄").press("<esc>")
+	for _, size := range [][2]int{{20, 5}, {59, 18}, {60, 17}} {
+		s.resize(size[0], size[1]).shows("MALFORMED").hides("▄")
+	}
+	s.resize(250, 60)
+	for _, row := range []string{"██████▄▄▄      ▄▄▄██████", "▄████▄  ▄████▄  ██  ██  ▄█████"} {
+		s.shows(row)
+	}
+	for w := 20; w < 260; w += 13 {
+		for h := 5; h < 62; h += 3 {
+			checkFrame(t, s.resize(w, h))
+		}
+	}
+	newScreen(t, 80, 24, large).feed(demo(t, "parallel")...).end().shows("▄████▄  ▄████▄  ██▄  ▄██").hides("caused by", "unusable")
+	newScreen(t, 80, 24, large).feed(demo(t, "malformed")[:6]...).hides("caused by", "unusable")
+}

@@ -58,18 +58,19 @@ type Model struct {
 	served      requestCursor
 	quitPending bool // quit when no stream is open
 
-	lastAt     time.Duration // of the latest record of the source
-	arrivedAt  time.Time     // when it arrived
-	follow     bool
-	missed     missedTurns
-	streams    openStreams
-	ended      bool // the source has ended
-	failure    error
-	notice     display.Text
-	rate       meter
-	crash      *Crash
-	recentKeys []string // the latest keys and their actions
-	prompt     modes.PromptHistory
+	lastAt       time.Duration // of the latest record of the source
+	arrivedAt    time.Time     // when it arrived
+	follow       bool
+	missed       missedTurns
+	streams      openStreams
+	ended        bool // the source has ended
+	failure      error
+	notice       display.Text
+	isKeyUnknown bool // the notice says that a key does nothing
+	rate         meter
+	crash        *Crash
+	recentKeys   []string // the latest keys and their actions
+	prompt       modes.PromptHistory
 }
 
 // New returns the program.
@@ -174,7 +175,7 @@ func (m *Model) handleKey(k tea.KeyMsg) {
 		}
 		return
 	}
-	m.notice = display.Text{}
+	m.notice, m.isKeyUnknown = display.Text{}, false
 	if m.tour.hasTourKeys() && !k.Paste {
 		m.tour.handleTourKey(k)
 		return
@@ -189,6 +190,8 @@ func (m *Model) handleKey(k tea.KeyMsg) {
 	default:
 		if b := screen.FindBinding(m.userGlobalKeys(), name); b != nil {
 			m.runBinding(b)
+		} else if _, asks := top.(*quitDialog); !asks && !k.Paste {
+			m.showUnknownKey(name)
 		}
 	}
 }

@@ -75,7 +75,9 @@ func (mo *mouse) modeAt(x, y int) (mode modes.Mode, row int) {
 		if !ok {
 			return mo.clickableMode(n), y
 		}
-		if from := h - min(over.WantedRows(h), h); y >= from && x < mo.m.modeStack.overlayWidth(mo.m.frame.paneColumns()[0].width) {
+		wide, isWide := over.(modes.WideOverlay)
+		isWide = isWide && wide.IsWide()
+		if from := h - min(over.WantedRows(h), h); y >= from && (isWide || x < mo.m.modeStack.overlayWidth(mo.m.frame.paneColumns()[0].width)) {
 			return over, y - from
 		}
 	}

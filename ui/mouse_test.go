@@ -91,10 +91,10 @@ func TestClick(t *testing.T) {
 		if s.press("<esc>").clickOn("FINDINGS"); s.focus != panes.Pane(s.findings) {
 			t.Fatalf("%v: at %T:\n%s", size, s.focus, s.text())
 		}
-		if s.clickOn("? help"); s.modeStack.activeMode().Mode == (browse{s.Model}) {
+		if s.clickOn("? keys"); s.modeStack.activeMode().Mode == (browse{s.Model}) {
 			t.Fatalf("%v: the hint does nothing", size)
 		}
-		s.shows("HELP")
+		s.shows("Keys here")
 	}
 }
 
@@ -104,15 +104,15 @@ func TestHelpIsHintedAt(t *testing.T) {
 	for _, keys := range []string{"", "2", "3", "2jj<enter>", " ", "p", "pp", "p<enter>", "=", "=jj<enter>", "o", "o<enter>", "R", "D", ":log<enter>", ":sort cost<enter>", ":jq .path<enter>"} {
 		s := newScreen(t, 100, 30).feed(session(t)...).feed(demo(t, "history")...).end().press("Mgjjj" + keys)
 		row := s.rows()[s.h-1]
-		if !strings.HasPrefix(row, " ? help") {
+		if !strings.HasPrefix(row, " ? keys") {
 			s.press("k").press("j") // what was said goes with the next key
 			row = s.rows()[s.h-1]
 		}
-		if !strings.HasPrefix(row, " ? help") {
+		if !strings.HasPrefix(row, " ? keys") {
 			t.Errorf("after %q the hints are %q", keys, row)
 			continue
 		}
-		s.clickOn("? help").shows("HELP  ")
+		s.clickOn("? keys").shows("Keys here ")
 	}
 }
 

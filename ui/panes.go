@@ -64,10 +64,17 @@ func (h paneHost) finishWork(then func()) {
 // paneKeys returns the keys of the focused pane, which also update the other panes.
 func (ps *paneSet) paneKeys() []screen.Binding {
 	keys := ps.m.focus.Keys()
+	covered := ps.m.isLargePageShown()
 	for i := range keys {
 		if do := keys[i].Do; do != nil {
-			keys[i].Do = func() { do(); ps.m.refreshPanes() }
+			keys[i].Do = func() { ps.m.zoom = ps.m.zoom || covered; do(); ps.m.refreshPanes() }
 		}
+		if covered {
+			keys[i] = keys[i].WithoutHint()
+		}
+	}
+	if covered {
+		keys = append([]screen.Binding{screen.Can("next")[0], screen.Can("zoom")[0].Hinted("arguments")}, keys...)
 	}
 	return keys
 }

@@ -60,6 +60,11 @@ func (ms *modeStack) drawMode(p *screen.Pen, n, y, h int) {
 		ms.drawMode(p, n-1, y, h)
 		return
 	}
+	if wide, ok := over.(modes.WideOverlay); ok && wide.IsWide() {
+		over.Draw(p, y-from)
+		p.Fill(screen.Bare)
+		return
+	}
 	p.Overlay(ms.overlayWidth(ms.m.frame.cols[0].width), func() {
 		rest := max(0, p.Left-modes.OverlayWidth)
 		p.Left -= rest

@@ -180,7 +180,7 @@ func TestTakeOver(t *testing.T) {
 		if s.press("1").shows("{ } scene", "d restart").press("}").shows("4/12", "After 25 bytes"); !s.tour.waits {
 			t.Errorf("%s: it goes on by itself after what the user asked for", key)
 		}
-		s.press("?").shows("HELP", "esc close").press("<esc>").shows("4/12", "space next")
+		s.press("?").shows("Keys here", "esc close").press("<esc>").shows("4/12", "space next")
 		s.press("{{").shows("2/12").press("j").press(" ").shows("next: two calls, two models")
 		s.press("d").shows("while they stream", "1/12").press("x").shows("next: a call breaks", "FOLLOW")
 	}

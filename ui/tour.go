@@ -278,7 +278,7 @@ func (tp *tourPlayer) handleTourKey(k tea.KeyMsg) {
 	}
 	tp.leaveTour()
 	tp.m.handleKey(k)
-	if _, browsing := tp.m.modeStack.activeMode().Mode.(browse); browsing && tp.m.notice.Empty() {
+	if _, browsing := tp.m.modeStack.activeMode().Mode.(browse); browsing && (tp.m.notice.Empty() || tp.m.isKeyUnknown) {
 		tp.leaveTourWithNote()
 	}
 }
@@ -292,9 +292,9 @@ func isKeyOf(key string, actions ...string) bool {
 // text.
 func (tp *tourPlayer) captionRows() int {
 	switch {
-	case tp.m.h < tallCaption:
+	case tp.m.h < tallCaption, tp.m.h < tallLargeCaption && tp.m.isLargePageShown():
 		return 1
-	case tp.m.w >= wideCaption && tp.m.h < ruledCaption:
+	case tp.m.w >= wideCaption && (tp.m.h < ruledCaption || tp.m.h < ruledLargeCaption && tp.m.isLargePageShown()):
 		return 2
 	}
 	return 3
@@ -306,6 +306,8 @@ const (
 	tallCaption  = 14
 	ruledCaption = 20
 	wideCaption  = 72
+
+	tallLargeCaption, ruledLargeCaption = 24, 28 // under block letters
 )
 
 // drawCaption draws row y of the caption.

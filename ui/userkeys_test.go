@@ -39,7 +39,7 @@ func TestUserKeys(t *testing.T) {
 	if s.press("Zz"); s.zoom || !s.context.Raw {
 		t.Error("z is not raw")
 	}
-	s.press("z1").shows("f1 help", "e ; step").hides("? help", ", . step").press("2").shows("f5 find").hides("/ find")
+	s.press("z1").shows("f1 keys", "e ; step").hides("? keys", ", . step").press("2").shows("f5 find").hides("/ find")
 	s.press("p").hides("REPLAY")
 	s.send(tea.KeyMsg{Type: tea.KeyCtrlR})
 	s.shows("REPLAY", "S scope").hides(" s scope")
@@ -49,9 +49,9 @@ func TestUserKeys(t *testing.T) {
 	if !s.zoom {
 		t.Error("the palette does not zoom")
 	}
-	s.press("Z?").hides("HELP")
+	s.press("Z?").hides("Keys here")
 	s.send(tea.KeyMsg{Type: tea.KeyF1})
-	s.shows("HELP").press("/zoom the").shows("Z  ")
+	s.shows("Keys here").press("/zoom the").shows("Z  ")
 }
 
 // TestActions: each action has a name of its own and keys, and each line of the key table is one.

@@ -274,9 +274,9 @@ func firstLetter(p []byte) int {
 	return -1
 }
 
-// A valueEdit returns a new value for one in a JSON text, or nil to keep it. where is the keys that
-// lead to the value, "#" for an element of an array; it is never empty. An edit must not retain where
-// or value.
+// A valueEdit returns the new value for a value in a JSON text, or nil to keep it. where holds the keys
+// that lead to the value, "#" for an element of an array; it is never empty. An edit must not retain
+// where or value.
 type valueEdit func(where []string, value, text []byte) []byte
 
 // addRewrite adds a stage that changes values in the JSON texts of events and keeps every other byte.

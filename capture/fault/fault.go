@@ -21,8 +21,8 @@ type Fault struct {
 	word  string        // as the user wrote it
 	arg   string        // the part after the name
 	n     int           // a number of events, or a status
-	times int           // how many responses get it; 0 is all
-	every int           // every how many responses one gets it; 0 is each
+	times int           // number of responses that get the fault; 0 means all
+	every int           // one in this many responses gets the fault; 0 means each
 	pause time.Duration // before each event
 }
 
@@ -194,7 +194,7 @@ type Set struct {
 	faults []Fault
 	mu     sync.Mutex
 	turns  map[string]int // responses that each fault fitted, by its name
-	given  map[string]int // how many of those got it
+	given  map[string]int // responses that got each fault, by its name
 }
 
 // NewSet returns a set of faults that no response has got yet.
@@ -275,8 +275,9 @@ func IsFinal(message []byte) bool {
 	return isEnder(kind) || hasWord(kind, func(of *marks.Protocol) []string { return of.SocketEnds })
 }
 
-// refusalOf returns the form of the errors of the provider that a request's path names. If the path is unknown, the
-// beginning of a recorded response decides, which may be empty. The form without paths is the default.
+// refusalOf returns the form of the provider's errors. The request's path shows the provider. If it
+// doesn't, the beginning of a recorded response decides, which may be empty. The form without paths is
+// the default.
 func refusalOf(path string, answer []byte) marks.Refusal {
 	chosen, rank := marks.Refusal{Body: func(_ int, message string) any { return errorBody("api_error", message) }}, 0
 	for _, of := range *marks.All() {
@@ -297,8 +298,9 @@ func refusalOf(path string, answer []byte) marks.Refusal {
 // Status returns the HTTP status of a fault that answers in the provider's place.
 func (f Fault) Status() int { return f.n }
 
-// Refuse answers a request for such a fault, and returns the body. The error message names who. path
-// is the request's; answer is the beginning of a recorded response without a path, or empty.
+// Refuse answers a request with a fault that replaces the provider's response, and returns the body. The
+// error message names who. path is the request's; answer is the beginning of a recorded response without
+// a path, or empty.
 func (f Fault) Refuse(w http.ResponseWriter, who, path string, answer []byte) []byte {
 	s := refusalOf(path, answer)
 	switch f.n {

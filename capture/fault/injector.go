@@ -1,5 +1,5 @@
-// Package fault injects faults into a response while it passes: for a mock provider, which has the
-// response from a capture, and for a proxy, which gets it at that moment.
+// Package fault injects faults into a response while it is forwarded: for a mock provider, which reads
+// the response from a capture, and for a proxy, which receives it at that moment.
 //
 //	chunks ─▶ events ─▶ stage ─▶ stage ─▶ output chunks, each written at once
 //
@@ -9,9 +9,9 @@
 // once.
 //
 // What always holds:
-//   - An event passes as soon as it ends, and a chunk of a body without events as soon as it
-//     arrives, unless a fault needs to see what follows.
-//   - Bytes that no fault changes pass unchanged.
+//   - An event is forwarded as soon as it ends, and a chunk of a body without events as soon as it
+//     arrives, unless a fault needs to see the bytes that follow.
+//   - Bytes that no fault changes are forwarded unchanged.
 //   - Bodies are not trusted: no body makes an injector panic.
 package fault
 
@@ -30,8 +30,7 @@ import (
 	"unicode/utf8"
 )
 
-// An Injector injects faults into the body of one response. The zero value is not ready for use:
-// see [New].
+// An Injector injects faults into the body of one response. The zero value can't be used: see [New].
 type Injector struct {
 	hint    framing // from the header, until the bytes show the framing
 	whole   bool    // a fault needs a JSON text as one event
@@ -346,11 +345,11 @@ func (s *sseSplitter) next(p []byte) (int, bool) {
 	return len(p), false
 }
 
-// awsSplitter splits AWS messages. From the first bytes that are not a message, the rest is one event.
+// awsSplitter splits AWS messages. All bytes from the first invalid message on are one event.
 type awsSplitter struct {
 	prelude []byte
 	left    int  // bytes still to come of the open message
-	lost    bool // the rest is not messages
+	lost    bool // the remaining bytes are not messages
 }
 
 func (m *awsSplitter) next(p []byte) (int, bool) {
@@ -398,12 +397,12 @@ type framing int
 
 const (
 	otherBytes  framing = iota // unknown, or compressed
-	otherText                  // unknown
+	otherText                  // text without known events
 	jsonText                   // one JSON text
 	jsonLines                  // JSON texts, one per line; this and the following are streams
 	eventStream                // server-sent events
 	awsFrames                  // messages of the AWS event stream encoding
-	messages                   // of a WebSocket
+	messages                   // WebSocket messages
 )
 
 var contentTypes = [...]string{

@@ -32,10 +32,10 @@ type TimeSpec struct {
 	ago time.Duration
 }
 
-// IsZero reports whether it is unset.
+// IsZero reports whether the time is unset.
 func (m TimeSpec) IsZero() bool { return !m.set }
 
-// isNow reports whether it is the time of the request.
+// isNow reports whether the time is "now", the moment of the request.
 func (m TimeSpec) isNow() bool { return m.set && m.at.IsZero() && m.ago == 0 }
 
 // resolve returns the time, if the hub's clock is at now.
@@ -46,7 +46,7 @@ func (m TimeSpec) resolve(now time.Time) time.Time {
 	return m.at
 }
 
-// isBefore reports whether it is before another, if that is certain without the hub's clock.
+// isBefore reports whether the time is before another one, if that is certain without the hub's clock.
 func (m TimeSpec) isBefore(other TimeSpec) bool {
 	now := time.Time{}
 	return m.at.IsZero() == other.at.IsZero() && m.resolve(now).Before(other.resolve(now))
@@ -60,7 +60,7 @@ func IsAddress(path string) bool {
 	return strings.HasPrefix(path, "nats://") || strings.HasPrefix(path, "tls://")
 }
 
-// ParseAddress parses an address. It refuses credentials in it.
+// ParseAddress parses an address. It rejects an address with credentials.
 func ParseAddress(text string) (a Address, err error) {
 	servers, rest, _ := strings.Cut(text, "?")
 	if a.Server, err = parseServers(servers); err != nil {

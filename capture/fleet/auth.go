@@ -15,7 +15,7 @@ type Credentials struct {
 	Creds string // a NATS credentials file
 	NKey  string // a file with an nkey seed
 	Token string // the token itself
-	CA    string // a file with the authority of the hub's certificate
+	CA    string // a file with the certificate authority for the hub's certificate
 
 	inbox string // subject prefix of answers and of a view's messages; "" for the default
 }

@@ -126,10 +126,10 @@ type byteRange struct{ from, to int64 }
 
 func (s byteRange) String() string { return fmt.Sprintf("%d-%d", s.from, s.to) }
 
-// maxSpanBytes is more than any sender puts into one message.
+// maxSpanBytes is more than the size of any message that a sender makes.
 const maxSpanBytes = 8 << 20
 
-// maxCaptureBytes is more than any capture has: a range beyond it is invalid.
+// maxCaptureBytes is more than the size of any capture: a range beyond it is invalid.
 const maxCaptureBytes = 1 << 50
 
 func parseSpan(text string) (s byteRange, err error) {
@@ -227,7 +227,7 @@ type PublishState struct {
 // Losses are bytes that a hub will never have, by reason.
 type Losses []Loss
 
-// Loss is lost bytes with one reason.
+// Loss is the number of bytes that were lost for one reason.
 type Loss struct {
 	Bytes int64
 	Why   string // what happened to them, e.g. "never reached the hub: the spool was full"
@@ -250,7 +250,7 @@ func (l Losses) Bytes() (n int64) {
 	return n
 }
 
-// asError returns the losses of something as an error, nil if there are none.
+// asError returns the losses as an error that names of, nil if there are none.
 func (l Losses) asError(of string) error {
 	var all []string
 	for _, one := range l {

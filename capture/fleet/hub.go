@@ -293,7 +293,7 @@ func (l *hubLog) Fatalf(format string, v ...any) {
 
 const (
 	minHealPause = 2 * time.Second // before a hub checks for room again; twice as long each time
-	maxHealPause = time.Minute     // at most; the pause starts over if there was room for this long
+	maxHealPause = time.Minute     // maximum pause; after there was room for this long, the pauses start again
 	minHealRoom  = 16 << 20        // bytes that must be free for a restart
 )
 
@@ -303,7 +303,8 @@ var errFull = errors.New("there is no room")
 // That lasts until the server restarts, even if there is room later.
 func isStuck(format string) bool { return strings.Contains(format, "critical write error") }
 
-// isRefused reports whether the server logs that of one message. It does so for each message while stuck.
+// isRefused reports whether the server logs that a stream did not accept one message. It does so for each
+// message while the stream is stuck.
 func isRefused(text string) bool { return strings.Contains(text, "failed to store a msg") }
 
 // reasonOf returns the error in a log line of the server.

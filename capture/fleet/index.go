@@ -32,16 +32,16 @@ const (
 	headUpto  = "Toolscope-Upto" // offset in the capture after the last byte of the call
 )
 
-// indexPart is the divisor of a hub's space that gives the index's share.
+// indexPart is the denominator of the index's share of a hub's space.
 const indexPart = 16
 
 // An Indexer makes the index lines of a capture's calls.
 type Indexer interface {
 	Write(capture.Record)
-	// Calls returns the calls that ended since the last call of it. With all, also those that never
-	// ended, because no more records come.
+	// Calls returns the calls that ended since it was last used. With all, it also returns the calls that
+	// never ended, because no more records come.
 	Calls(all bool) []Call
-	// Holds reports whether some calls that have ended will be returned only later.
+	// Holds reports whether calls that have ended will be returned only later.
 	Holds() bool
 }
 
@@ -126,7 +126,7 @@ func (s *sender) wakeIndexer() {
 }
 
 // canReindex reports whether a later run that finds this spool, with had bytes at the hub, can index all
-// of it. Calls of a part could not be recognised as the same.
+// of it. A run that indexes only a part can't recognise calls that are in the index already.
 func (s *sender) canReindex(had int64) bool {
 	first, end, _ := s.spool.Span()
 	return had < end && (had <= 0 || first == 0)
@@ -140,7 +140,8 @@ const (
 	maxWait      = 10 * time.Minute // maximum wait for news
 )
 
-// indexSender makes the index of one spool, as far as the hub has it, so an indexed call can be read.
+// indexSender indexes one spool up to the position that the hub has. So the bytes of each indexed call
+// can be read.
 type indexSender struct {
 	o       subjectParts
 	from    *sender
@@ -189,8 +190,8 @@ func (x *indexSender) wake() {
 	}
 }
 
-// run sends calls as the hub gets the capture, until ctx ends or, after the hub has everything, all are
-// sent. While the hub takes none, the rest of the spool is not read.
+// run sends calls as the hub gets the capture. It ends with ctx, or when the hub has everything and all
+// calls are sent. While the hub accepts no calls, the rest of the spool is not read.
 func (x *indexSender) run(ctx context.Context, l *link) {
 	var stuck error // why the hub doesn't take the pending calls
 	for ctx.Err() == nil {
@@ -325,8 +326,8 @@ func (x *indexSender) indexRecords(recs []capture.Record) {
 	}
 }
 
-// holdCalls adds calls to those that wait until their exchange has ended, or a while, so that readers of
-// the exchange find its end.
+// holdCalls makes calls pending. A pending call waits until its exchange has ended, but not longer than
+// callDelay, so that readers of the exchange find its end.
 func (x *indexSender) holdCalls(calls []Call, all bool) {
 	for _, c := range calls {
 		at := OpenedExchange{x.o.id, c.Exchange, x.opens[c.Exchange]}
@@ -401,8 +402,8 @@ func (x *indexSender) markEnded() {
 	x.pending = nil
 }
 
-// indexLosses returns what is missing from the index for good. Calls that the next run will index don't
-// count.
+// indexLosses counts the calls that will never be in the index. It leaves out calls that the next run
+// will index.
 func (x *indexSender) indexLosses() (s IndexState) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

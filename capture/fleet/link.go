@@ -48,7 +48,8 @@ type link struct {
 	now       chan struct{} // ends the wait for the next try
 }
 
-// dialHub begins to connect. With patient, it doesn't wait for the connection, and keeps trying.
+// dialHub begins to connect. With patient, it doesn't wait for the connection, and retries until it
+// succeeds.
 func dialHub(server string, auth Credentials, patient bool, renew func(), failed func(error), more ...nats.Option) (*link, error) {
 	l := &link{renew: renew, dialer: &dialer{}, maxRedial: maxViewRedialDelay, now: make(chan struct{}, 1)}
 	if patient {
@@ -144,7 +145,7 @@ func (l *link) retryNow() {
 // IsConnected reports whether there is a connection.
 func (l *link) IsConnected() bool { return l.up.Load() }
 
-// Close ends the connection, and every try to make one.
+// Close ends the connection, and every attempt to make one.
 func (l *link) Close() {
 	if !l.IsConnected() {
 		l.dialer.stop()
@@ -293,7 +294,7 @@ type publishError struct{ why string }
 func (r *publishError) Error() string { return r.why }
 
 // publish sends a message and waits until the hub has it. The message may name the number of the message
-// that must be before it; a hub with another one refuses it.
+// that must be before it; the hub refuses it if another message is there.
 func (l *link) publish(ctx context.Context, msg *nats.Msg) (seq uint64, err error) {
 	back, err := l.request(ctx, msg)
 	if errors.Is(err, nats.ErrNoResponders) {

@@ -125,8 +125,8 @@ type machine struct {
 	skewCount int                     // number of skews so far
 }
 
-// noteSkew notes by how much its clock was ahead of the hub's when a message arrived there. A delayed message
-// shows too small a value, so the largest of the last few counts.
+// noteSkew notes by how much the machine's clock was ahead of the hub's when a message arrived there. A
+// delayed message shows too small a value, so the largest of the last few counts.
 func (m *machine) noteSkew(skew time.Duration) {
 	m.skews[m.skewCount%len(m.skews)] = skew
 	m.skewCount++

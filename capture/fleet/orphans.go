@@ -66,7 +66,7 @@ func (l *orphanSender) retryAll() {
 	}
 }
 
-// run sends all spools. It checks them again after a while, and sends again what the hub has lost. Then
+// run sends all spools. It checks them again after a while, and sends lost bytes again. Then
 // it deletes them.
 func (l *orphanSender) run(ctx context.Context, to *link) {
 	over := time.After(l.look)
@@ -166,7 +166,8 @@ func (l *orphanSender) forgetSpool(name string) {
 	delete(l.stuck, name)
 }
 
-// beginSpool begins the turn of a spool. Its earlier trouble stays until something of it is sent.
+// beginSpool begins the turn of a spool. The trouble of its earlier turn stays until some of its
+// bytes are sent.
 func (l *orphanSender) beginSpool(name string, s *sender) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -55,13 +55,13 @@ type Publisher struct {
 	ctx       context.Context
 	cancel    context.CancelFunc
 	all       sync.WaitGroup
-	over      chan struct{} // closed when sending ours has ended
+	over      chan struct{} // closed when the sender of our spool has ended
 	sent      chan struct{} // closed when the hub has all of the closed capture
 	indexDone chan struct{} // closed when no more calls are indexed
 
 	mu       sync.Mutex
 	linkDown error         // last error of the connection
-	final    *PublishState // set when it has ended
+	final    *PublishState // set when the publisher has ended
 }
 
 // Publish begins a capture whose records go to a hub. It doesn't wait for the hub.
@@ -131,7 +131,7 @@ func (p *Publisher) onLinkError(err error) {
 	p.linkDown = err
 }
 
-// sendHeartbeats sends signs of life to the views of this moment.
+// sendHeartbeats sends signs of life to all views that are open now.
 func (p *Publisher) sendHeartbeats() {
 	tick := time.NewTicker(healthEvery)
 	defer tick.Stop()
@@ -167,7 +167,7 @@ func (s *sender) sendOver(to *link) {
 	}
 }
 
-// Progress returns the progress of sending. State, of the recorder, is about the spool.
+// Progress returns the progress of sending. The recorder's State is about the spool instead.
 func (p *Publisher) Progress() (s PublishState) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

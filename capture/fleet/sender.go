@@ -21,7 +21,7 @@ const (
 	minZstdBytes   = 512       // smallest slice that is worth encoding
 	minRetryPause  = 100 * time.Millisecond
 	maxRetryPause  = 2 * time.Second
-	maxDeniedPause = time.Minute // if the hub denies it: the hub logs each try
+	maxDeniedPause = time.Minute // after a denied permission, because the hub logs each try
 )
 
 var errDown = errors.New("the hub can't be reached")
@@ -150,7 +150,7 @@ func nextBackoff(pause time.Duration, err error) time.Duration {
 	return min(2*pause, maxRetryPause)
 }
 
-// setTrouble sets why the hub gets nothing at the moment, nil if it does.
+// setTrouble sets why the hub gets no data at the moment, nil if it gets data.
 func (s *sender) setTrouble(trouble error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -321,7 +321,7 @@ func (s *sender) releaseSpool(sent bool, now time.Time) (err error) {
 	return err
 }
 
-// wasSent reports whether an earlier run had sent all of it, and the hub still has it.
+// wasSent reports whether an earlier run had sent the complete spool, and the hub still has it.
 func (s *sender) wasSent() bool {
 	_, end, _ := s.spool.Span()
 	return !s.sent.IsZero() && s.had == end

@@ -19,16 +19,16 @@ import (
 
 const (
 	headsBefore       = 10 * time.Minute // how much earlier a view begins, to find the start of exchanges
-	backBy            = 3 * time.Minute  // how far before its last message it resumes, if the hub lost that
-	silence           = 30 * time.Second // without a sign of life, after which a host is silent
-	stood             = 5 * time.Second  // between two checks of the hosts, above which we stood still, not they
+	backBy            = 3 * time.Minute  // how far before its last message a view resumes, if the hub lost that message
+	silence           = 30 * time.Second // time without a sign of life after which a host is silent
+	stood             = 5 * time.Second  // if two checks of the hosts are further apart, this process stood still, not the hosts
 	maxPulledMessages = 1024             // messages that are requested at once
-	pulledBytes       = 16 << 20         // and their bytes; more if one message may be larger, else it would never come
-	pullTime          = 10 * time.Second // how long the hub waits for them
+	pulledBytes       = 16 << 20         // bytes of these messages; more if one message may be larger and would never come
+	pullTime          = 10 * time.Second // how long the hub waits for these messages
 	lookTime          = time.Second      // interval of the checks
 	maxQuietLooks     = 10               // checks without a message, after which the hub is asked for its state
 	minQuietLooks     = 2                // such checks, if the view has an end
-	patience          = 30 * time.Second // without an answer of the hub, after which a view with an end fails
+	patience          = 30 * time.Second // time without an answer of the hub after which a view with an end fails
 )
 
 // A View reads the captures of a hub as one source.
@@ -45,8 +45,8 @@ type View struct {
 
 	quiet        time.Duration // see silence
 	look         time.Duration
-	maxPullBytes int // bytes that are requested at once
-	minPullBytes int // and at least, so that any message fits
+	maxPullBytes int // maximum number of bytes that are requested at once
+	minPullBytes int // minimum number of bytes that are requested at once, so that any message fits
 	pull         time.Duration
 	patience     time.Duration
 
@@ -58,9 +58,9 @@ type View struct {
 	read      messageMark                 // the last message that was read
 	passed    uint64                      // all messages up to this number are accounted for; 0 if unknown
 	holes     time.Time                   // when numbers were last skipped without a loss
-	waits     uint64                      // messages that the hub still had to send after it
+	waits     uint64                      // messages that the hub still had to send after read
 	pruned    time.Time                   // when pruneStale last ran
-	jumped    uint64                      // messages that are still to come of a jump, see isOverrun
+	jumped    uint64                      // messages of a jump that are still to come, see isOverrun
 	delivered atomic.Pointer[messageMark] // the last message whose records were passed on
 	recs      []capture.Record
 	bytesRead int64        // bytes of captures that were read
@@ -155,8 +155,8 @@ func (v *View) queryHub(ctx context.Context) (err error) {
 	return err
 }
 
-// Source reads the data of the view's address, once. It ends with ctx or at the address's end. It fails if
-// there is an end and the hub can't be reached any more before it.
+// Source reads the data of the view's address, once. It ends with ctx or at the address's end. It fails
+// if the hub becomes unreachable before that end.
 func (v *View) Source(ctx context.Context) capture.Source {
 	return func(yield func(capture.Record, error) bool) {
 		defer func() {
@@ -343,7 +343,7 @@ func (v *View) consumerConfig() jetstream.ConsumerConfig {
 // readsAll reports whether the view reads all captures: then message numbers show what is missing.
 func (v *View) readsAll() bool { return v.index == nil && v.of.Host == "" && v.of.Agent == "" }
 
-// consumerFrom returns a consumer that begins at a time of the hub.
+// consumerFrom returns the config of a consumer that begins at a time of the hub.
 func (v *View) consumerFrom(at time.Time) *jetstream.ConsumerConfig {
 	c := v.consumerConfig()
 	c.DeliverPolicy, c.OptStartTime = jetstream.DeliverByStartTimePolicy, &at
@@ -351,8 +351,8 @@ func (v *View) consumerFrom(at time.Time) *jetstream.ConsumerConfig {
 }
 
 // nextConsumer returns where to continue: after the last message that was read. A hub that has another
-// message with that number, or none, has lost some. It is then read again from a while before, and offsets
-// show which bytes are already known.
+// message with that number, or none, has lost some. The view then reads again from a while before, and
+// offsets show which bytes are already known.
 func (v *View) nextConsumer(ctx context.Context) (*jetstream.ConsumerConfig, error) {
 	made := v.link.made.Load()
 	e, err := v.askExtent(ctx)
@@ -401,8 +401,8 @@ func (v *View) firstConsumer() *jetstream.ConsumerConfig {
 	return v.consumerFrom(v.since.Add(-headsBefore))
 }
 
-// onReset handles a hub that lost messages. Senders send again what they still have, and a view without an
-// end reads it. A view with an end can't know how much is still to come.
+// onReset handles a hub that lost messages. Senders send the messages again if they still have them, and
+// a view without an end reads these. A view with an end can't know how much is still to come.
 func (v *View) onReset(e streamExtent) {
 	if v.passed = 0; v.last == 0 {
 		return
@@ -460,8 +460,8 @@ func textIf(is bool, yes, no string) string {
 	return no
 }
 
-// isOverrun reports whether the hub deletes messages before they are read. That would go on, so the view
-// then jumps to the last message of each capture. The captures show what is missing.
+// isOverrun reports whether the hub deletes messages before they are read. It would continue to do so, so
+// the view then jumps to the last message of each capture. The captures show what is missing.
 func (v *View) isOverrun(ctx context.Context, before uint64, meta *jetstream.MsgMetadata) bool {
 	if meta.NumPending == 0 || before == 0 {
 		return false

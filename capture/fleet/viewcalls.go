@@ -37,7 +37,7 @@ type foundKey struct {
 	exchange int
 }
 
-// maxRememberedKeys is how many keys are remembered at least.
+// maxRememberedKeys is the minimum number of keys that are remembered.
 const maxRememberedKeys = 1 << 17
 
 // recentKeys is a map that keeps only the latest keys.
@@ -80,9 +80,9 @@ func (s *indexReader) endOpen(recs []capture.Record) []capture.Record {
 	return recs
 }
 
-// Lines reads the lines of the selected calls, as print writes them, once. It reads no captures. It ends
-// with ctx, at the address's end, or when each reports false. A line is one JSON object; nothing else is
-// certain, because any publisher may have sent it.
+// Lines reads the lines of the selected calls, as `print` writes them, once. It reads no captures. It
+// ends with ctx, at the address's end, or when each reports false. A line is one JSON object; nothing
+// else is certain, because any publisher may have sent it.
 func (v *View) Lines(ctx context.Context, each func(line []byte) bool) (err error) {
 	v.index.line = each
 	for _, failed := range v.Source(ctx) {
@@ -304,8 +304,8 @@ func (v *View) readFoundMessage(ctx context.Context, f *foundExchange, upto int6
 	return nil
 }
 
-// errNotThere means that a message is missing though it has not expired. A server of a cluster that lags
-// behind the others may answer so.
+// errNotThere means that a message is missing although it has not expired. A server of a cluster that
+// lags behind the others may give this answer.
 var errNotThere = errors.New("the hub doesn't have the bytes")
 
 // firstMessageFrom returns the first message of a subject from a number on.

@@ -275,8 +275,8 @@ type lastReport struct {
 	more int // notes left out since the last one
 }
 
-// Intervals of notes about one capture. If trouble goes on, the interval doubles up to the maximum. Notes
-// that are left out are counted.
+// Intervals of notes about one capture. While trouble continues, the interval doubles up to the maximum.
+// Notes that are left out are counted.
 const (
 	minNoteInterval = time.Second
 	maxNoteInterval = 5 * time.Minute
@@ -411,8 +411,8 @@ func (v *View) cutSilent(now time.Time) (recs []capture.Record) {
 	return v.index.cutSilent(recs, v, now)
 }
 
-// cutSilent does the same for the exchanges of an indexReader. Their machines may never have given a sign of
-// life.
+// cutSilent ends open exchanges whose bytes no longer come and whose senders give no sign of life. Their
+// machines may never have given a sign of life.
 func (s *indexReader) cutSilent(recs []capture.Record, v *View, now time.Time) []capture.Record {
 	if s == nil {
 		return recs

@@ -2,6 +2,7 @@ package formats
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"time"
 
@@ -12,9 +13,15 @@ import (
 // agentLog reads a session file whose entries become exchanges as they are.
 type agentLog struct {
 	entryReader
-	name  string                 // of the format
-	lacks []capture.Lack         // of each exchange
-	read  func(line []byte) bool // reads an entry; false for an object that is not one
+	exchangeLog
+	read func(line []byte) bool // reads an entry; false for an object that is not one
+}
+
+// exchangeLog writes exchanges that consist of entries of a session file.
+type exchangeLog struct {
+	input *capture.Input
+	name  string         // of the format
+	lacks []capture.Lack // of each exchange
 
 	recs []capture.Record // records so far
 }
@@ -51,7 +58,7 @@ func eachFirstLine(first []byte, whole bool, look func(line []byte, ended bool) 
 
 // entryExchange is an exchange made of entries of a session: the entries before a response are its request.
 type entryExchange struct {
-	log    *agentLog
+	log    *exchangeLog
 	number int
 	head   *capture.Head // of the response, until its first record
 	at     time.Duration // of the latest entry
@@ -60,11 +67,11 @@ type entryExchange struct {
 
 // beginExchange begins an exchange with the entries of its request. head has the facts that entries of the
 // response don't repeat.
-func (e *agentLog) beginExchange(head capture.Head, at time.Duration, request ...[]byte) *entryExchange {
-	asks := e.in.NewHead([]string{e.name}, append(slices.Clip(head.Lacks), e.lacks...)...)
+func (e *exchangeLog) beginExchange(head capture.Head, at time.Duration, request ...[]byte) *entryExchange {
+	asks := e.input.NewHead([]string{e.name}, append(slices.Clip(head.Lacks), e.lacks...)...)
 	answers := *asks
 	asks.Method, asks.Header, asks.Incremental, asks.Start = "POST", head.Header, head.Incremental, head.Start
-	x := &entryExchange{log: e, number: e.in.NextExchange(), head: asks, at: at}
+	x := &entryExchange{log: e, number: e.input.NextExchange(), head: asks, at: at}
 	for _, line := range request {
 		if len(line) > 0 {
 			x.write(capture.Record{Side: capture.Request, At: at, Data: endLine(line)})
@@ -97,7 +104,81 @@ func (x *entryExchange) write(r capture.Record) {
 func endLine(line []byte) []byte { return append(slices.Clip(line), '\n') }
 
 // parseStamp returns a time as the logs of agents write it.
-func (e *agentLog) parseStamp(value []byte) (at time.Duration, clock time.Time) {
+func (e *exchangeLog) parseStamp(value []byte) (at time.Duration, clock time.Time) {
 	clock = parseLogTime(value)
-	return e.in.RecordTime(clock), clock
+	return e.input.RecordTime(clock), clock
+}
+
+// sessionLog makes exchanges of a session file whose entries are decoded in providers/transcript. The request of an
+// exchange has the entries since the response before, with this response, because some of its entries contain the
+// results of their calls.
+type sessionLog struct {
+	exchangeLog
+	session []byte // the entry with the name of the conversation, if others don't have it
+
+	pending     [][]byte  // entries that no request has yet
+	pendingSize int       // of them
+	hasResults  bool      // they contain results
+	pendingAt   time.Time // of the latest of them
+	hasRequest  bool      // there was a request
+	open        *entryExchange
+}
+
+func newSessionLog(in *capture.Input, name string, lacks ...capture.Lack) *sessionLog {
+	return &sessionLog{exchangeLog: exchangeLog{input: in, name: name, lacks: append(lacks, capture.Composed)}}
+}
+
+// addEntry adds an entry to the next request.
+func (s *sessionLog) addEntry(entry []byte, at time.Time, results bool) {
+	s.pending, s.pendingSize = append(s.pending, entry), s.pendingSize+len(entry)
+	for s.pendingSize > json.MaxValueBytes && len(s.pending) > 1 { // in a file without a conversation
+		s.pendingSize -= len(s.pending[0])
+		s.pending = s.pending[1:]
+	}
+	s.hasResults = s.hasResults || results
+	if !at.IsZero() {
+		s.pendingAt = at
+	}
+}
+
+// beginRequest begins an exchange, asked at that time or when the latest entry of its request was written.
+func (s *sessionLog) beginRequest(at time.Time) {
+	s.endExchange("", "", "")
+	if at.IsZero() {
+		at = s.pendingAt
+	}
+	request := append([][]byte{s.session}, s.pending...)
+	s.open = s.beginExchange(capture.Head{Start: at, Incremental: s.hasRequest}, s.input.RecordTime(at), request...)
+	s.pending, s.pendingSize, s.hasResults, s.pendingAt, s.hasRequest = nil, 0, false, time.Time{}, true
+}
+
+// endExchange ends the open exchange, if there is one.
+func (s *sessionLog) endExchange(end capture.End, why string, by capture.Party) {
+	if s.open != nil {
+		s.open.end(cmp.Or(end, capture.EndEOF), why, by)
+	}
+	s.open = nil
+}
+
+// writeResponse writes an exchange whose response has these entries.
+func (s *sessionLog) writeResponse(asked, at time.Time, entries ...[]byte) {
+	s.beginRequest(asked)
+	for _, entry := range entries {
+		s.open.add(s.input.RecordTime(at), entry)
+	}
+}
+
+// close ends the conversation. Results without a response to them are a request.
+func (s *sessionLog) close(recs []capture.Record) []capture.Record {
+	s.recs = recs
+	s.finish()
+	return s.recs
+}
+
+func (s *sessionLog) finish() {
+	s.endExchange("", "", "")
+	if s.hasResults {
+		s.beginRequest(time.Time{})
+		s.endExchange("", "", "")
+	}
 }

@@ -6,8 +6,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// geminiAnswers reads what Gemini CLI has recorded of a model to play it to a test: a line for each
-// call of the model's API, with what it gave: an object, or the list of those of a stream.
+// geminiAnswers reads the model responses that Gemini CLI records to replay them in tests. Each line is a
+// call of the model's API with its response: an object or, for a stream, the list of its objects.
 var geminiAnswers = capture.Format{
 	Name:  "gemini-cli responses",
 	Title: "model responses recorded by Gemini CLI",
@@ -15,7 +15,7 @@ var geminiAnswers = capture.Format{
 	New:   func(in *capture.Input) capture.Reader { return newEntries(in, "line", readGeminiAnswer, []string{}) },
 }
 
-// geminiMethods are those of the API that Gemini CLI calls.
+// geminiMethods are the methods of the API that Gemini CLI calls.
 var geminiMethods = map[string]bool{"generateContent": true, "generateContentStream": true, "countTokens": true, "embedContent": true}
 
 func sniffGeminiAnswers(first []byte, whole bool) capture.SniffResult {
@@ -49,9 +49,8 @@ func readGeminiAnswer(r *valuesReader, object []byte, cut bool) {
 	r.writeExchange(&x)
 }
 
-// devTools reads the database of the AI SDK's DevTools: steps, whose requests, responses and chunks
-// are strings of JSON. What a step has besides, and the response of one that was a stream, is what
-// the SDK made of them.
+// devTools reads the database of the AI SDK's DevTools. Requests, responses and chunks of a step are
+// strings of JSON. Other fields of a step, and the response of a streamed step, are made by the SDK.
 var devTools = capture.Format{
 	Name:  "ai-sdk devtools",
 	Title: "generations.json of the AI SDK's DevTools",
@@ -113,7 +112,7 @@ func readStep(r *valuesReader, object []byte, cut bool) {
 	r.writeExchange(&x)
 }
 
-// setFailure takes why a step ended early, "" if it did not.
+// setFailure sets the reason why a step ended early, "" if it did not.
 func (x *recordedExchange) setFailure(why string) {
 	if why == "" {
 		return
@@ -124,7 +123,7 @@ func (x *recordedExchange) setFailure(why string) {
 	}
 }
 
-// inString is the JSON that a string holds, or the value itself.
+// inString returns the JSON in a string, or the value itself if it is not a string.
 func inString(p fileValue) fileValue {
 	if text, ok := json.Text(p.raw); ok {
 		return fileValue{raw: afterSpace(text)}

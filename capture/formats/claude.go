@@ -26,7 +26,10 @@ var claudeSession = capture.Format{
 	New: func(in *capture.Input) capture.Reader {
 		c := &claude{lanes: map[string]*claudeLane{}, chains: map[string]string{}}
 		lacks := []capture.Lack{capture.NoDeltas, capture.LateTimes, capture.Reencoded}
-		c.agentLog = agentLog{entryReader: entryReader{in: in, book: c, mixed: true}, name: claudeName, lacks: lacks, read: c.readEntry}
+		c.agentLog = agentLog{
+			entryReader: entryReader{in: in, book: c, mixed: true},
+			exchangeLog: exchangeLog{input: in, name: claudeName, lacks: lacks}, read: c.readEntry,
+		}
 		c.asks.keep = map[string][]byte{}
 		return c
 	},

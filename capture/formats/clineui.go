@@ -15,9 +15,11 @@ var clineScreen = capture.Format{
 	Title: "Cline, Roo, Kilo: ui_messages.json",
 	Sniff: sniffClineScreen,
 	New: func(in *capture.Input) capture.Reader {
-		c := &clineShown{talk: newTalk(in, geminiShape, "cline screen", capture.NoDeltas, capture.NoEnding, capture.Reencoded)}
+		log := newSessionLog(in, "cline screen", capture.NoDeltas, capture.NoEnding, capture.Reencoded)
+		c := &clineScreenReader{sessionLog: log}
 		found := func(recs []capture.Record, _ int, value []byte) []capture.Record { return c.entry(recs, value) }
-		return &jsonDocument{entryReader: entryReader{in: in, book: c}, walk: json.Walk{Paths: [][]string{{"*"}}}, found: found, decided: true, one: true}
+		entries := entryReader{in: in, book: c}
+		return &jsonDocument{entryReader: entries, walk: json.Walk{Paths: [][]string{{"*"}}}, found: found, decided: true, one: true}
 	},
 }
 
@@ -38,98 +40,58 @@ func sniffClineScreen(first []byte, whole bool) capture.SniffResult {
 	return capture.SniffResult{}
 }
 
-// clineShown reads what was shown. A request begins where the screen says that one was sent.
-type clineShown struct {
-	*talk
-	open  bool
-	reply modelResponse
-	asked time.Time
-	at    time.Time
+// clineScreenReader reads the entries. A request begins where the screen says that one was sent.
+type clineScreenReader struct {
+	*sessionLog
+	response [][]byte // entries of the open response
+	asked    time.Time
+	at       time.Time // of the latest of them
 }
 
-func (c *clineShown) close(recs []capture.Record) []capture.Record {
-	return c.talk.close(c.flush(recs))
+func (c *clineScreenReader) close(recs []capture.Record) []capture.Record {
+	c.recs = recs
+	c.endResponse()
+	c.finish()
+	return c.recs
 }
 
-// flush tells the request that is open.
-func (c *clineShown) flush(recs []capture.Record) []capture.Record {
-	if c.open {
-		recs = c.answer(recs, &c.reply, c.asked, c.at)
+// endResponse writes the open response.
+func (c *clineScreenReader) endResponse() {
+	if c.response == nil {
+		return
 	}
-	c.open, c.reply = false, modelResponse{}
-	return recs
+	c.writeResponse(c.asked, c.at, c.response...)
+	about, _ := json.Text(json.Find(c.response[0], "text"))
+	if hasText(json.Find(about, "cancelReason"), "user_cancelled") {
+		c.endExchange(capture.EndCut, "the user cancelled it", capture.Client)
+	}
+	c.endExchange("", "", "")
+	for _, entry := range c.response[1:] {
+		c.addEntry(entry, c.at, false)
+	}
+	c.response = nil
 }
 
-func (c *clineShown) entry(recs []capture.Record, m []byte) []capture.Record {
+func (c *clineScreenReader) entry(recs []capture.Record, m []byte) []capture.Record {
+	c.recs = recs
 	f := json.Pick(m, "say", "ask", "text", "ts", "partial")
-	what, _ := json.Text(f[0])
+	at, kind := parseLogTime(f[3]), stringOf(f[0])
 	if f[0] == nil {
-		what, _ = json.Text(f[1])
+		kind = stringOf(f[1])
 	}
-	at := parseLogTime(f[3])
-	switch text := nonEmptyText(f[2]); string(what) {
+	switch hasText := nonEmptyText(f[2]) != nil; kind {
 	case "task", "user_feedback":
-		recs = c.flush(recs)
-		if text != nil {
-			c.hear(theUser, []messagePart{{kind: textPart, text: text}}, at)
+		c.endResponse()
+		if hasText {
+			c.addEntry(m, at, false)
 		}
 	case "api_req_started":
-		recs = c.flush(recs)
-		c.open, c.asked, c.at = true, at, at
-		c.told(text)
-	case "error", "api_req_failed":
-		if len(c.reply.parts) == 0 {
-			c.reply.failure = text
-		}
-	default:
-		if u := clinePart(string(what), text); u != nil && c.open && string(f[4]) != "true" {
-			c.reply.parts, c.at = append(c.reply.parts, *u), at
+		c.endResponse()
+		c.response, c.asked, c.at = [][]byte{m}, at, at
+	case "text", "reasoning", "command", "tool", "use_mcp_server", "error", "api_req_failed":
+		if c.response != nil && hasText && string(f[4]) != "true" {
+			c.response, c.at = append(c.response, m), at
 		}
 	}
-	return recs
-}
-
-// told takes what the screen says of a request: what it cost, and why it broke off.
-func (c *clineShown) told(text []byte) {
-	of, _ := json.Text(text)
-	f := json.Pick(of, "tokensIn", "tokensOut", "cacheReads", "cacheWrites", "cancelReason", "streamingFailedMessage")
-	if f[0] != nil || f[1] != nil {
-		n := func(v []byte) int { return int(parseNumber(v)) }
-		c.reply.usage = objectOf(member{"promptTokenCount", intBytes(n(f[0]) + n(f[2]) + n(f[3]))}, member{"candidatesTokenCount", f[1]}, member{"cachedContentTokenCount", f[2]})
-	}
-	switch {
-	case hasText(f[4], "user_cancelled"):
-		c.reply.cut, c.reply.by, c.reply.why = true, capture.Client, quotedWord("the user cancelled it")
-	case f[4] != nil && nonEmptyText(f[5]) != nil:
-		c.reply.failure = f[5]
-	}
-}
-
-func quotedWord(text string) []byte { return []byte(`"` + text + `"`) }
-
-// clinePart is what an entry shows of an answer, nil if it is of none.
-func clinePart(what string, text []byte) *messagePart {
-	if text == nil {
-		return nil
-	}
-	switch what {
-	case "text":
-		return &messagePart{kind: textPart, text: text}
-	case "reasoning":
-		return &messagePart{kind: thoughtPart, text: text}
-	case "command":
-		return &messagePart{kind: callPart, name: quotedWord("command"), args: objectOf(member{"command", text})}
-	}
-	shown, _ := json.Text(text)
-	switch f := json.Pick(shown, "tool", "toolName", "arguments"); {
-	case what == "tool" && f[0] != nil:
-		return &messagePart{kind: callPart, name: f[0], args: shown}
-	case what == "use_mcp_server" && f[1] != nil:
-		args, isText := json.Text(f[2])
-		if !isText || !isObject(args) {
-			args = f[2]
-		}
-		return &messagePart{kind: callPart, name: f[1], args: args}
-	}
-	return nil
+	return c.recs
 }

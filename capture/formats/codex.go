@@ -27,7 +27,10 @@ var codexRollout = capture.Format{
 	New: func(in *capture.Input) capture.Reader {
 		c := &codex{}
 		lacks := []capture.Lack{capture.Composed, capture.NoDeltas, capture.LateTimes, capture.NoEnding}
-		c.agentLog = agentLog{entryReader: entryReader{in: in, book: c, mixed: true}, name: codexName, lacks: lacks, read: c.readEntry}
+		c.agentLog = agentLog{
+			entryReader: entryReader{in: in, book: c, mixed: true},
+			exchangeLog: exchangeLog{input: in, name: codexName, lacks: lacks}, read: c.readEntry,
+		}
 		return c
 	},
 }

@@ -13,8 +13,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// recordedExchange is a request and its response, as a container of recorded HTTP has them: complete, usually with
-// times. Unknown facts are zero.
+// recordedExchange is a request and its response, as containers of recorded HTTP store them: complete,
+// usually with times. Unknown facts are zero.
 type recordedExchange struct {
 	layers []string
 	lacks  []capture.Lack
@@ -36,7 +36,7 @@ type recordedExchange struct {
 	by     capture.Party
 }
 
-// timedBytes is bytes that came at once.
+// timedBytes is bytes that arrived at once.
 type timedBytes struct {
 	side capture.Side
 	at   time.Time
@@ -157,7 +157,7 @@ func addMillis(t time.Time, ms float64) time.Time {
 	return t.Add(time.Duration(ms * float64(time.Millisecond)))
 }
 
-// sseEvent returns an event as its stream had it, except for details that every reader ignores.
+// sseEvent returns an event as it was in its stream, except for details that every reader ignores.
 func sseEvent(name, id string, data []byte) []byte {
 	var event []byte
 	if name != "" && name != "message" {
@@ -244,8 +244,8 @@ func (r *valuesReader) noteUnexpected(what string) {
 
 const bom = "\ufeff"
 
-// objectText returns the text after white space and a byte order mark. ok reports whether it begins an object, or
-// may.
+// objectText returns the text after white space and a byte order mark. ok reports whether it begins an
+// object, or is too short to show that.
 func objectText(first []byte) (text []byte, ok bool) {
 	if len(first) < len(bom) && strings.HasPrefix(bom, string(first)) {
 		return nil, true
@@ -280,8 +280,8 @@ func sniffObject(first []byte, whole bool, judge func(key string, value []byte) 
 	return sniffMaybe(whole)
 }
 
-// jsonDocument reads a format that has either one entry per line or one object over many lines: its first line
-// decides. Of the one object, it holds one value of its paths at a time.
+// jsonDocument reads a format that has either one entry per line or one object over many lines. Its first
+// line shows which. For one object over many lines, it holds one value of its paths at a time.
 type jsonDocument struct {
 	entryReader
 	walk    json.Walk
@@ -349,7 +349,8 @@ func (d *jsonDocument) Close(recs []capture.Record, end capture.End, why string,
 	return d.entryReader.Close(recs, end, why, at)
 }
 
-// jsonValues reads values that follow each other, or the elements of one array: the first byte decides.
+// jsonValues reads values that follow each other, or the elements of one array. The first byte shows
+// which.
 type jsonValues struct {
 	jsonDocument
 	known bool

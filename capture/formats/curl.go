@@ -292,7 +292,7 @@ func (r *curlReader) writeBody(side capture.Side, b traceBlock) {
 		r.writeHead(b.at)
 	}
 	if b.ascii && side == capture.Response {
-		if b.cut { // the following bytes say what the dots at its end are
+		if b.cut { // the following bytes show what the dots at its end are
 			if dot := bytes.LastIndexByte(b.data, '.'); dot >= max(0, len(b.data)-len("event:.")) {
 				b.data = b.data[:dot]
 			}

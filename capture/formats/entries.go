@@ -10,15 +10,15 @@ import (
 	"toolscope/stream/json"
 )
 
-// jsonLines cuts a text into its lines, of which each is one JSON object. It holds no more than one.
+// jsonLines cuts a text into lines that are JSON objects. It holds at most one line.
 type jsonLines struct {
 	held   []byte
-	number int   // of the line that is read, from 1
-	at     int64 // where it begins
-	size   int64 // how much of it came
+	number int   // number of the current line, from 1
+	at     int64 // offset of the current line
+	size   int64 // bytes of the current line so far
 }
 
-// write gives the lines that are whole; one that was too long to be held is given as nil.
+// write calls give with each complete line, or with nil for a line that is too long to be held.
 func (e *jsonLines) write(p []byte, give func(line []byte)) {
 	for len(p) > 0 {
 		if e.size == 0 {
@@ -45,21 +45,21 @@ func (e *jsonLines) write(p []byte, give func(line []byte)) {
 	}
 }
 
-// pendingLine is what the last line has, without its end.
+// pendingLine returns the last line, which has no line end.
 func (e *jsonLines) pendingLine() []byte { return bytes.TrimPrefix(e.held, []byte(byteOrderMark)) }
 
-// lineNote says what is wrong with the line that is read.
+// lineNote returns a note about a problem in the current line.
 func (e *jsonLines) lineNote(format string, args ...any) capture.Record {
 	where := fmt.Sprintf("line %d, byte %d: ", e.number, e.at)
 	return capture.Record{At: capture.NoTime, Note: where + fmt.Sprintf(format, args...), Damaged: true}
 }
 
-// noteAt is what is wrong at a place of a file.
+// noteAt returns a note about a problem at an offset of a file.
 func noteAt(at int64, format string, args ...any) string {
 	return fmt.Sprintf("byte %d: ", at) + fmt.Sprintf(format, args...)
 }
 
-// isObject reports whether line is one object and nothing else, as far as brackets tell.
+// isObject reports whether a line is one object and nothing else. It checks only brackets and strings.
 func isObject(line []byte) bool {
 	line = bytes.TrimSpace(line)
 	if len(line) == 0 || line[0] != '{' {
@@ -69,12 +69,12 @@ func isObject(line []byte) bool {
 	return done && n == len(line)
 }
 
-// entryReader is the reader of a file that has an entry on each line.
+// entryReader reads a file that has one entry on each line.
 type entryReader struct {
 	jsonLines
 	in    *capture.Input
-	last  int  // the exchange that the latest record was of
-	mixed bool // other lines than objects are not damage
+	last  int  // the exchange of the latest record
+	mixed bool // lines that are not objects are not damage
 	book  interface {
 		entry(recs []capture.Record, line []byte) []capture.Record
 		close(recs []capture.Record) []capture.Record

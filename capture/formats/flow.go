@@ -64,8 +64,8 @@ type flowReader struct {
 	flows  int
 	first  string // the first key of all flows, as it is written
 	broken bool   // the bytes are not flows, until one is found
-	from   int64  // offset where this began
-	noted  bool   // a note about it was written
+	from   int64  // offset where these bytes began
+	noted  bool   // a note about these bytes was written
 }
 
 func (r *flowReader) Write(recs []capture.Record, p []byte, _ time.Duration) ([]capture.Record, error) {

@@ -9,8 +9,8 @@
 //
 // What always holds:
 //   - A payload is never encoded again. If a format has a conversation instead of the bytes sent, an
-//     exchange consists of its entries, which a protocol in providers decodes. For some agents, it still
-//     is composed of raw values from them. Only the punctuation between them is ours, and the head notes it.
+//     exchange consists of its entries, which a protocol in providers decodes. The exchange of a span, or
+//     of an entry with two bodies, is composed of raw values: only the punctuation between them is ours.
 //   - Facts that a format lacks are listed in the head, never invented.
 //   - Text inside a message, a tool's result or an entry of a session is content, and never read as a
 //     stream.

@@ -59,7 +59,7 @@ func readHAR(r *valuesReader, raw []byte, cut bool) {
 	r.writeExchange(&x)
 }
 
-// harEntry is an entry that is read.
+// harEntry is the entry that is being read.
 type harEntry struct {
 	x       *recordedExchange
 	cut     bool // the file ends inside it
@@ -191,7 +191,7 @@ func (e *harEntry) readText(value []byte) []byte {
 	return json.PartOfText(value)
 }
 
-// finishExchange uses facts of the complete entry.
+// finishExchange sets the facts that depend on the complete entry.
 func (e *harEntry) finishExchange() {
 	x := e.x
 	x.first = addMillis(x.began, e.wait)
@@ -243,7 +243,7 @@ func (e *harEntry) readMessages() {
 	}
 }
 
-// readEvents writes the events of a stream whose text isn't in the archive.
+// readEvents writes the events of a stream, if the archive doesn't contain the text of the stream.
 func (e *harEntry) readEvents() {
 	for m := range json.Elements(e.events) {
 		if !isWhole(m) {

@@ -196,7 +196,8 @@ func (r *dumpReader) endMessage() {
 	}
 }
 
-// endExchange writes the open exchange. If the provider refused the request, only its history has calls.
+// endExchange writes the open exchange. If the provider refused the request, it also writes the
+// calls in the request's history.
 func (r *dumpReader) endExchange(cut bool) {
 	if r.x == nil {
 		return

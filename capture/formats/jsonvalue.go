@@ -2,6 +2,7 @@ package formats
 
 import (
 	"bytes"
+	"strconv"
 
 	"toolscope/stream/json"
 )
@@ -97,3 +98,5 @@ func objectOf(members ...member) []byte {
 func arrayOf(values ...[]byte) []byte {
 	return append(append([]byte{'['}, bytes.Join(values, []byte{','})...), ']')
 }
+
+func intBytes(n int) []byte { return strconv.AppendInt(nil, int64(n), 10) }

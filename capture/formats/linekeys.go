@@ -6,8 +6,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// correlationKey is the name and the value of a fact in a line, as hashes. When several streams are open, the keys
-// tell them apart.
+// correlationKey is a fact in a line: hashes of its name and its value. When several streams are open,
+// the keys tell them apart.
 type correlationKey struct {
 	name, value uint64
 	rank        keyWeight
@@ -70,17 +70,18 @@ var (
 	placeWords = []string{"pid", "thread", "worker", "container", "pod", "service", "host", "process", "instance", "name", "logger", "ident", "unit", "user", "conv"}
 )
 
-// lineKeys are the correlation keys and the time of a line, as far as the wrappers around the current place say them.
+// lineKeys holds the correlation keys and the time of a line that are in the wrappers around the current
+// place.
 type lineKeys struct {
 	keys    []correlationKey
 	stamp   timestamp
 	weights map[uint64]keyWeight // by the hash of the name
 	slots   []slot               // values that may differ in similar lines
-	nested  []json.FoundField    // memory for the members of objects in objects
+	nested  []json.FoundField    // memory for the fields of nested objects
 }
 
-// readKeys reads the members of an object that isn't a payload. path is the hash of the place; leads reports whether
-// payloads are inside a member.
+// readKeys reads the fields of an object that isn't a payload. path is the hash of the place; leads
+// reports whether payloads are inside a field.
 func (k *lineKeys) readKeys(path uint64, all []json.FoundField, leads func(key []byte) bool) {
 	for _, m := range all {
 		if len(k.keys) >= maxKeysOfLine || len(m.Value) == 0 {
@@ -154,8 +155,8 @@ func (k *lineKeys) addKey(h uint64, name, value []byte) {
 	k.keys = append(k.keys, correlationKey{h, hashOf(hashSeed, value), rank})
 }
 
-// legWords are words of a log for what a gateway received, and for what it sent. They are also written as gateways
-// misspell them.
+// legWords are words in logs for the two sides of a gateway: for data that it received, and for data that
+// it sent. They include common misspellings.
 var legWords = map[string]byte{
 	"received": 'r', "recieved": 'r', "receive": 'r', "recieve": 'r', "receiving": 'r', "recv": 'r', "incoming": 'r', "inbound": 'r', "upstream": 'r',
 	"sent": 's', "send": 's', "sending": 's', "outgoing": 's', "outbound": 's', "downstream": 's', "forwarded": 's', "forwarding": 's',
@@ -335,13 +336,15 @@ func objectName(all []json.FoundField, named bool) string {
 	return ""
 }
 
-// linePrefix is a common beginning of lines. Size returns its length in a line, 0 if the line begins otherwise.
+// linePrefix is a common beginning of lines. Size returns the length of the prefix of a line, 0 if the
+// line doesn't have it.
 type linePrefix struct {
 	name string
 	size func(line []byte) int
 }
 
-// prefixKinds are the prefixes with a name. Another prefix may follow one. The more specific ones come first.
+// prefixKinds are the prefixes with a name. Another prefix may follow a prefix. The more specific ones
+// come first.
 var prefixKinds = []linePrefix{
 	{"Kubernetes CRI", criPrefix},
 	{"kubectl --prefix", kubectlPrefix},
@@ -551,8 +554,8 @@ func isLevel(word []byte) bool {
 	return false
 }
 
-// criPart reports whether a line is of Kubernetes, and whether it is only a part of a line. prefix is the length of
-// its prefix.
+// criPart reports whether a line is from Kubernetes, and whether it is only a part of a line. prefix is
+// the length of its prefix.
 func criPart(line []byte) (part, is bool, prefix int) {
 	n := criPrefix(line)
 	if n == 0 {
@@ -562,8 +565,9 @@ func criPart(line []byte) (part, is bool, prefix int) {
 	return line[i] == 'P', true, n
 }
 
-// linePrefixShape is the form of a prefix before payloads in a text: "a" for each run of letters and digits, and
-// one space for each run of spaces. Lines of one logger share it, also those without a payload.
+// linePrefixShape is the form of a prefix before payloads in a text: "a" for each run of letters and
+// digits, and one space for each run of spaces. Lines of one logger have the same form, also lines
+// without a payload.
 type linePrefixShape struct {
 	form string
 	on   *payloadPath
@@ -650,7 +654,7 @@ func (p *unwrapper) addRest(line []byte) bool {
 	return false
 }
 
-// addRestOf adds a text at a place of payloads.
+// addRestOf adds a text at one of the places of payloads.
 func (p *unwrapper) addRestOf(on *payloadPath, t []byte) bool {
 	f := payload{text: t, on: on, scope: p.scope, stamp: p.stamp}
 	f.is, f.block, f.number = aRest, -1, -1

@@ -29,14 +29,14 @@ type lineReader struct {
 	unwrapper *unwrapper
 	rest      []byte // an incomplete line
 	skipped   int64  // bytes of a line that is too long
-	number    int64  // of the line, counted through rotated files
-	before    int64  // lines of the earlier files
-	glued     int    // further lines in the line, without a line end before them
+	number    int64  // number of the line, counted through rotated files
+	before    int64  // number of lines in the earlier files
+	glued     int    // number of further lines in the line, without a line end before them
 	heirs     bool   // its streams continue in another file
 	at        time.Duration
 	recs      []capture.Record
-	offset    int64  // after the line
-	begin     int64  // of the line
+	offset    int64  // offset after the line
+	begin     int64  // offset of the line
 	raw       []byte // the line as it is in the file, nil if it was joined from several
 
 	joined    lineJoiner // parts of lines that a log driver cut
@@ -184,8 +184,9 @@ func (r *lineReader) holdsLine(rest []byte) bool {
 	return true
 }
 
-// mayBeginLine reports whether the text after the first JSON value of a line may be another line. After a payload, a line
-// of any kind may follow. After other JSON only an object may, without a space: otherwise the JSON describes the payload.
+// mayBeginLine reports whether the text after the first JSON value of a line may be another line. After a
+// payload, a line of any kind may follow. After other JSON, only an object without a space before it may
+// follow. With a space, the first JSON value describes the payload.
 func mayBeginLine(rest []byte, payload bool) bool {
 	return rest[0] == '{' || payload && isLogLine(rest)
 }
@@ -325,7 +326,7 @@ const (
 	minDockerPart = 16000
 )
 
-// addLine returns the complete line, nil if more parts follow. A part has no line end of its own.
+// addLine returns the complete line, nil if more parts follow. A part has no line end.
 func (j *lineJoiner) addLine(line []byte) []byte {
 	if len(line) > 24 && line[10] == 'T' {
 		if part, is, n := criPart(line); is {
@@ -395,8 +396,8 @@ type otherLines struct {
 }
 
 const (
-	maxOtherLines     = 20      // reported with their number
-	maxOtherLineBytes = 1 << 10 // of each
+	maxOtherLines     = 20      // maximum number that is reported with the count
+	maxOtherLineBytes = 1 << 10 // maximum bytes of each
 )
 
 // addLine counts n lines and keeps one.

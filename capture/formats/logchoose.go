@@ -44,8 +44,8 @@ func (a keyOverlap) conflicts() bool {
 	return a.differsInSource()
 }
 
-// differsInSource reports whether two lines name different requests or come from different places. Both may be of one request
-// although a gateway received one and sent the other.
+// differsInSource reports whether two lines name different requests or come from different places. Even
+// so, they may belong to one request, if a gateway received one and sent the other.
 func (a keyOverlap) differsInSource() bool {
 	if a.same[ofRequest]+a.other[ofRequest] > 0 {
 		return a.same[ofRequest] == 0
@@ -56,7 +56,7 @@ func (a keyOverlap) differsInSource() bool {
 	return a.other[ofPlace] > 0
 }
 
-// keepCommonKeys keeps the keys that a stream has in common with a line of it.
+// keepCommonKeys keeps the keys that a stream has in common with one of its lines.
 func (f *logStream) keepCommonKeys(with []correlationKey) {
 	if f.lines == 0 {
 		f.keys, f.kept = slices.Clone(with), with
@@ -112,7 +112,7 @@ func (s *openStreams) chooseStream(f *payload) streamChoice {
 	return streamChoice{flow: fit[len(fit)-1], many: true, all: fit}
 }
 
-// candidatesFor returns the streams among all that a payload may belong to.
+// candidatesFor returns the streams in all that a payload may belong to.
 func (s *openStreams) candidatesFor(all []*logStream, f *payload) []*logStream {
 	fit, form := s.fit[:0], f.formInLog()
 	for _, x := range all {
@@ -189,7 +189,7 @@ func byNumber(all []*logStream, f *payload) []*logStream {
 	return filterStreams(all, func(x *logStream) bool { return x.next == f.number })
 }
 
-// byBlock returns the streams in which a content block can begin, continue or end as the chunk says.
+// byBlock returns the streams that fit a chunk's content block: it can begin, continue or end there.
 func byBlock(all []*logStream, f *payload) []*logStream {
 	if !traitsOf(f.of).Blocks {
 		return nil
@@ -207,7 +207,8 @@ func byBlock(all []*logStream, f *payload) []*logStream {
 	})
 }
 
-// byMark returns the finished stream with the oldest last chunk. A mark of the end says the same for all streams.
+// byMark returns the finished stream with the oldest last chunk. The mark of an end is the same in all
+// streams, so it doesn't name its stream.
 func byMark(all []*logStream, f *payload) []*logStream {
 	if f.is != aMark {
 		return nil
@@ -226,7 +227,8 @@ func byMark(all []*logStream, f *payload) []*logStream {
 
 // This part separates streams whose chunks don't name their response.
 
-// apartFrom reports whether a chunk can't belong to a stream although neither names its response.
+// apartFrom reports whether a chunk can't belong to a stream, although neither of them names its
+// response.
 func (x *logStream) apartFrom(f *payload) bool {
 	if f.id != 0 || !traitsOf(f.of).Unnamed || f.is != aChunk {
 		return false
@@ -244,8 +246,9 @@ type finishedStream struct {
 	first int64 // number of its first line
 }
 
-// mixedSince returns the first line since which a stream is proved to be two streams, 0 if it isn't: it has fewer
-// tokens than before, or began before its request, or another stream ended since then.
+// mixedSince returns the first line from which a stream is known to be two streams, 0 if it isn't. The
+// proof is that it has fewer tokens than before, that it began before its request, or that another stream
+// has ended since then.
 func (s *openStreams) mixedSince(x *logStream, f *payload) int64 {
 	const inexact = 20 * time.Millisecond // precision of a program's own times
 	if f.id != 0 || x.id != 0 || f.is != aChunk {
@@ -269,7 +272,7 @@ func (s *openStreams) mixedSince(x *logStream, f *payload) int64 {
 	return 0
 }
 
-// reportMixed notes that a stream may contain lines of other streams. Its chunks contain complete calls, which are
+// reportMixed notes that a stream may contain lines of other streams. Complete calls in one chunk are
 // correct anyway.
 func (s *openStreams) reportMixed(x *logStream, since int64) {
 	if x.mixed || x.mute {
@@ -329,7 +332,7 @@ func (s *openStreams) releaseHeld(x *logStream) {
 	}
 }
 
-// noteAlive notes that a stream continues beneath the one that looked like its restart.
+// noteAlive notes that a stream continues although a later stream looked like its restart.
 func (s *openStreams) noteAlive(x *logStream, f *payload) {
 	if !traitsOf(x.of).Blocks {
 		return

@@ -9,8 +9,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// sniffLog distinguishes logs from bare bodies: a body begins with a payload, a log with other text, which a
-// payload follows.
+// sniffLog distinguishes logs from bare bodies. A body begins with a payload. A log begins with other
+// text, and a payload follows.
 func sniffLog(first []byte, whole bool) capture.SniffResult {
 	no := capture.SniffResult{}
 	text := bytes.TrimLeft(first, "\ufeff \t\r\n")
@@ -59,8 +59,8 @@ func sniffLog(first []byte, whole bool) capture.SniffResult {
 	return capture.SniffResult{Is: maybeUnless(whole), Provisional: bytes.IndexByte(text, '\n') > 0}
 }
 
-// isWritten reports whether text begins like a text of people, in which a payload is an example: a program, a page
-// of Markdown, a diff.
+// isWritten reports whether text begins like a text for people, in which a payload is only an example: a
+// program, a page of Markdown, a diff.
 func isWritten(text []byte) bool {
 	line, rest, _ := bytes.Cut(text, []byte("\n"))
 	for _, begin := range []string{"diff --git ", "#!/", "#include ", "import ", "package "} {
@@ -234,8 +234,8 @@ func (p *unwrapper) enterTruncated(v []byte, depth int) {
 	p.searchMembers(all, v)
 }
 
-// isLogLine reports whether a line begins like a log's: with a time, a level, the prefix of a container runtime, or
-// as an object with a time.
+// isLogLine reports whether a line begins like a line of a log: with a time, a level, the prefix of a
+// container runtime, or as an object with a time.
 func isLogLine(line []byte) bool {
 	text := bytes.TrimLeft(withoutColours(line), " \t[")
 	if len(text) == 0 {
@@ -255,8 +255,8 @@ func isLogLine(line []byte) bool {
 	return found && isLevel(word) || beginsJournal(line) || bytes.HasPrefix(text, []byte("time=")) || bytes.HasPrefix(text, []byte("ts=")) || bytes.HasPrefix(text, []byte("level="))
 }
 
-// stampedObject reports whether an object, which may be incomplete, has a time and a message, as a line of a log
-// has. whole reports whether it is complete.
+// stampedObject reports whether an object, which may be incomplete, has a time and a message, like a line
+// of a log. whole reports whether it is complete.
 func stampedObject(text []byte) (whole, is bool) {
 	all, _, whole := json.AppendFields(nil, text)
 	stamped, says := false, false

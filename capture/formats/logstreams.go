@@ -33,16 +33,16 @@ type logStream struct {
 	pieces      bool // its payloads are pieces of a text that was cut anywhere
 	midline     bool // the latest piece ends inside a line
 	expects     bool // a JSON value may follow the latest piece
-	finished    bool // a chunk said that the response is finished
-	over        bool // only the mark of its end may follow
+	finished    bool // a chunk ended the response
+	over        bool // only the mark of its end can follow
 	mixed       bool // a note says that it may contain lines of other streams
-	lost        bool // its lines can't be distinguished from others any more
-	mute        bool // another place in the log has the same response
+	lost        bool // its lines look like lines of other streams
+	mute        bool // the same response is in the log at another place
 	headWritten bool // its head is written
 	stops       bool // a head says that its lines are cut off
 	stamps      timestampRange
 
-	index    *streamIndex   // that contains it
+	index    *streamIndex   // the index that contains the stream
 	stands   *capture.Lines // places of its records
 	identity chunkIdentity  // facts of its chunks that differ between streams
 	first    int64          // number of its first line
@@ -72,13 +72,13 @@ type openStreams struct {
 	ended    finishedStream // the latest finished stream without a name
 }
 
-// seenResponse is the place of a response.
+// seenResponse is the place of a response in the log.
 type seenResponse struct {
 	on   *payloadPath
 	keys []correlationKey
 }
 
-// pendingEventName is the name of an event on its line.
+// pendingEventName is the name of an event whose data has not arrived, with its line.
 type pendingEventName struct {
 	textOrigin
 	on         *payloadPath
@@ -87,7 +87,8 @@ type pendingEventName struct {
 	line       int64
 }
 
-// truncatedPayload is a payload that was cut off, with its lines as they are, and the number of the latest.
+// truncatedPayload is a payload that was cut off. It keeps its lines as they are in the log, and the
+// number of the latest one.
 type truncatedPayload struct {
 	payload
 	lines [][]byte
@@ -256,8 +257,8 @@ func (s *openStreams) takePayload(f *payload) bool {
 	return s.takeChunk(f)
 }
 
-// seenElsewhere reports whether the log has the same response at another place. Programs that log chunks often log
-// the complete response too.
+// seenElsewhere reports whether the same response is at another place in the log. Programs that log
+// chunks often log the complete response too.
 func (s *openStreams) seenElsewhere(f *payload) bool {
 	if f.id == 0 {
 		return false
@@ -396,7 +397,7 @@ func (s *openStreams) takeText(f *payload) bool {
 	return true
 }
 
-// mayLackID reports whether the chunks of a protocol may not name their response.
+// mayLackID reports whether the chunks of a protocol can lack the name of their response.
 func mayLackID(of *marks.Protocol) bool { return of == nil || of.Unnamed }
 
 // takeTextPart reads the next piece of a text that was cut anywhere, if exactly one open stream can contain it.
@@ -509,8 +510,8 @@ func withoutStream(all []*logStream, x *logStream) []*logStream {
 	return all
 }
 
-// candidatesByID returns the streams that a payload may belong to by its response's id. If it belongs to one of the
-// first, it belongs to none of the second.
+// candidatesByID returns the streams that a payload may belong to by its response's id. If it belongs to
+// a stream in first, it belongs to none in second.
 func (s *openStreams) candidatesByID(f *payload) (first, second []*logStream) {
 	if f.id == 0 || f.begins {
 		return s.open, nil
@@ -518,8 +519,8 @@ func (s *openStreams) candidatesByID(f *payload) (first, second []*logStream) {
 	return s.index.byID[f.id], s.index.nameless
 }
 
-// makeRoom ends the oldest stream if too many are open. Finished streams, whose usage may still come, have a lower
-// limit.
+// makeRoom ends the oldest stream if too many are open. Finished streams may still get their usage, but
+// have a lower limit.
 func (s *openStreams) makeRoom() {
 	finished := filterStreams(s.open, func(x *logStream) bool { return x.finished })
 	switch {

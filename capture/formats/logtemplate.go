@@ -10,9 +10,9 @@ import (
 	"toolscope/stream/json"
 )
 
-// lineTemplate is a line without its payload. Another line matches it if the text around its payload differs only
-// in the digits of times. Then everything that was found out about the first line applies to it, and only its
-// payload has to be read.
+// lineTemplate is a line without its payload. Another line matches it if the text around its payload
+// differs only in the digits of times. Then all facts about the template's line apply to that line too,
+// and only its payload has to be read.
 type lineTemplate struct {
 	levels []templateLevel // from outside in
 	on     *payloadPath
@@ -35,7 +35,7 @@ type templateSide struct {
 	from, to int // position of the line's time in last; none if to is 0
 }
 
-// templatePart is fixed bytes, and the slot after them.
+// templatePart is fixed bytes, and the slot that follows them.
 type templatePart struct {
 	same []byte
 	was  []byte
@@ -56,7 +56,7 @@ const (
 	maxTemplates         = 8   // templates that are tried
 	maxTemplateLevels    = 4   // strings in strings
 	linesBeforeTemplates = 64  // until then, new places of payloads are likely
-	maxTemplatesMade     = 256 // templates that are made; more only if lines match them
+	maxTemplatesMade     = 256 // maximum number of templates; more are made only if lines match them
 )
 
 // match reports whether p begins with the parts. n is their length; stamp gets the time of the line.
@@ -95,7 +95,7 @@ func (e *templateSide) matchParts(p []byte) (n int, is bool) {
 		}
 		if part.is == lineTime {
 			e.from, e.to = n, n+k
-			part.was = append(part.was[:0], p[n:n+k]...) // the next line is more like this one
+			part.was = append(part.was[:0], p[n:n+k]...) // the next line is likely to be like this one
 		}
 		n += k
 	}
@@ -229,13 +229,13 @@ func (at *levelMatch) matchValue(l *templateLevel, stamp *[]byte) (is bool) {
 	return is && at.to+n == len(at.text)
 }
 
-// copyPayload copies the text around the payload. Its place in the line becomes memory for the payload with its
-// line ends.
+// copyPayload copies the text around the payload. Its bytes in the line then become free memory for the
+// payload with its line ends.
 func (s *templateSet) copyPayload(f *payload, all []levelMatch) {
 	outer := &all[0]
 	line := outer.text
 	from, to := outer.from, outer.to
-	if len(all) == 1 { // only the bytes of its neighbours are free
+	if len(all) == 1 { // only the bytes before and after the payload are free
 		f.before, f.after = s.copyText(line[:from]), s.copyText(line[to:])
 		f.room = line[max(from-1, 0):cap(line)]
 		return
@@ -256,8 +256,8 @@ func trimmedEnd(p []byte) []byte {
 	return p
 }
 
-// readPayload reads the text at the place of a payload, if it is one of the usual kinds. Other text might have been
-// found elsewhere by the full search.
+// readPayload reads the text at the place of a payload, if it is of a usual kind. For other text, the
+// full search might find the payload at another place.
 func (s *templateSet) readPayload(f *payload, text []byte, value bool) bool {
 	f.block, f.number, f.text = -1, -1, text
 	if value {
@@ -336,7 +336,7 @@ func (c *usualChunk) keepChunk(v []byte, info *chunkInfo) {
 	}
 }
 
-// endsAsString reports whether p is the rest of a string with a certain end.
+// endsAsString reports whether p is the rest of a string, followed by end.
 func endsAsString(p []byte, end string) bool {
 	for len(p) > 1 {
 		p = p[json.PlainRun(p):]
@@ -363,7 +363,7 @@ func (s *templateSet) joinTexts(a []byte, mid string, b []byte) []byte {
 
 // templateBuilder collects facts about a line, while it is unwrapped, for a template.
 type templateBuilder struct {
-	texts    []builderText // that were searched, from the line on
+	texts    []builderText // texts that were searched, beginning with the line
 	template *lineTemplate // of the found payload
 }
 
@@ -414,7 +414,7 @@ func (c *templateBuilder) build(f *payload, slots []slot) {
 	c.template = m
 }
 
-// splitParts splits a text at its slots, and counts those with the time of the line.
+// splitParts splits a text at its slots, and counts the slots with the time of the line.
 func splitParts(text, stamp []byte, slots []slot, times *int) (all []templatePart) {
 	type place struct {
 		slot

@@ -61,8 +61,8 @@ func expectsValue(text []byte) bool {
 	return len(text) > 0 && bytes.IndexByte([]byte(":,["), text[len(text)-1]) >= 0
 }
 
-// writeBytes adds bytes of a stream, with the line ends that follow them there. The first record of a stream has
-// its head. The last one says whether its times are those of writing the log.
+// writeBytes adds bytes of a stream, with the line ends that follow them in the stream. The first record
+// of a stream has its head. The last one notes whether its times are only the times of writing the log.
 func (w *streamWriter) writeBytes(x *logStream, at time.Duration, text []byte, end string, from *textOrigin, span capture.LineSpan) {
 	var head *capture.Head
 	if !x.headWritten {
@@ -104,8 +104,8 @@ func (w *streamWriter) spanOf(f *payload) capture.LineSpan {
 	return f.span
 }
 
-// withEnd returns a text with the line ends that follow it in the stream, in memory that nothing overwrites. That
-// is room if it is large enough, where the text may be already.
+// withEnd returns a text with the line ends that follow it in the stream, in memory that nothing
+// overwrites. It uses room if that is large enough; the text may be there already.
 func (w *streamWriter) withEnd(text []byte, end string, room []byte) []byte {
 	if n := len(text) + len(end); n <= len(room) && !w.r.in.AllowChunks {
 		copy(room, text)
@@ -127,7 +127,8 @@ func (w *streamWriter) copyWithEnd(text []byte, end string) []byte {
 	return w.room[from:len(w.room):len(w.room)]
 }
 
-// timeOf returns the time of a payload: that of its line, or when the line came. Times don't decrease.
+// timeOf returns the time of a payload: the time of its line, or when the line arrived. Times don't
+// decrease.
 func (w *streamWriter) timeOf(x *logStream, t timestamp) time.Duration {
 	at := w.r.at
 	if clock := w.clock.parse(t); !clock.IsZero() {
@@ -179,15 +180,15 @@ func (t *timestampRange) add(at time.Duration) {
 	t.lines++
 }
 
-// isLate reports whether many lines have the same time. Then they were written at the end.
+// isLate reports whether many lines have the same time. Such lines were all written at the end.
 func (t *timestampRange) isLate() bool {
 	const many = 20
 	return t.lines >= many && t.first != capture.NoTime && t.first == t.last
 }
 
-// recordBuilder collects several pieces of a stream in one record, if the reader of the log accepts such records.
-// It moves their bytes together in the buffer of the log, over lines that are finished. They need less memory there
-// than the lines did.
+// recordBuilder collects several pieces of a stream in one record, if the reader of the log accepts such
+// records. It moves their bytes together in the buffer of the log, and overwrites lines that are
+// finished. The pieces need less memory than the lines did.
 type recordBuilder struct {
 	record int // index of the open record from 1, 0 for none
 	from   int // where its bytes begin in room
@@ -196,10 +197,10 @@ type recordBuilder struct {
 	end    int // end of the finished bytes after that line
 }
 
-// restart begins with new bytes of the log.
+// restart begins again with new bytes of the log.
 func (p *recordBuilder) restart(read []byte) { *p = recordBuilder{room: read[:0:len(read)]} }
 
-// appendToRecord adds bytes of a response to the open record, or begins one.
+// appendToRecord adds bytes of a response to the open record, or to a new one.
 func (w *streamWriter) appendToRecord(exchange int, at time.Duration, text []byte, end string) {
 	const some = 64
 	g, all := &w.builder, w.r.recs
@@ -378,8 +379,9 @@ func opensWithin(held, next *payload) bool {
 	return bytes.IndexByte([]byte("[,:"), text[len(text)-1]) >= 0
 }
 
-// canContinue reports whether a text can continue a held payload. Inside a string any text can. So a payload is
-// only continued there if it is at least as long as the limits of loggers.
+// canContinue reports whether a text can continue a held payload. Inside a string, any text can. So a
+// payload that was cut inside a string is continued only if it is at least as long as the limits of
+// loggers.
 func canContinue(held *payload, text []byte) bool {
 	const least = 500
 	next, lines := bytes.CutPrefix(text, []byte("data:"))
@@ -412,7 +414,8 @@ func dataOf(field []byte) (data []byte) {
 	return data
 }
 
-// countTruncated reports when lines are cut at one length: that is a limit of the logger.
+// countTruncated reports when several lines are cut at the same length, because that is a limit of the
+// logger.
 func (s *openStreams) countTruncated(f *payload) {
 	const some, least = 2, 128
 	x := s.chooseStream(f).flow

@@ -17,8 +17,9 @@ var opencode = capture.Format{
 	Title: "opencode export, opencode run --format json",
 	Sniff: sniffOpencode,
 	New: func(in *capture.Input) capture.Reader {
-		o := newOpencodeTalk(in)
-		return &jsonDocument{entryReader: entryReader{in: in, book: o}, walk: json.Walk{Paths: [][]string{{"info"}, {"messages", "*"}}}, found: o.found}
+		o := newOpencodeReader(in)
+		walk := json.Walk{Paths: [][]string{{"messages", "*"}}}
+		return &jsonDocument{entryReader: entryReader{in: in, book: o}, walk: walk, found: o.found}
 	},
 }
 
@@ -29,14 +30,15 @@ var opencodePiece = capture.Format{
 	Title: "opencode before 2026: storage/message, part/*",
 	Sniff: sniffOpencodePiece,
 	New: func(in *capture.Input) capture.Reader {
-		o := newOpencodeTalk(in)
+		o := newOpencodeReader(in)
 		found := func(recs []capture.Record, _ int, value []byte) []capture.Record { return o.piece(recs, value) }
-		return &jsonDocument{entryReader: entryReader{in: in, book: o}, walk: json.Walk{Paths: [][]string{{}}}, found: found, decided: true, one: true}
+		entries := entryReader{in: in, book: o}
+		return &jsonDocument{entryReader: entries, walk: json.Walk{Paths: [][]string{{}}}, found: found, decided: true, one: true}
 	},
 }
 
-func newOpencodeTalk(in *capture.Input) *opencodeTalk {
-	return &opencodeTalk{talk: newTalk(in, anthropicShape, "opencode session", capture.NoDeltas, capture.Reencoded)}
+func newOpencodeReader(in *capture.Input) *opencodeReader {
+	return &opencodeReader{sessionLog: newSessionLog(in, "opencode session", capture.NoDeltas, capture.Reencoded)}
 }
 
 func sniffOpencode(first []byte, whole bool) capture.SniffResult {
@@ -75,83 +77,176 @@ func begins(value []byte, with string) bool {
 	return bytes.HasPrefix(value, []byte(`"`+with))
 }
 
-// opencodeTalk reads messages and their parts.
-type opencodeTalk struct {
-	*talk
-	step     modelResponse
-	gave     []messagePart // its calls
-	started  bool          // something was told of it
-	message  []byte        // that it is of, nil where only its parts are told
+// opencodeReader reads messages and their parts.
+type opencodeReader struct {
+	*sessionLog
+	message  []byte // the message of the open step without its parts; nil where only parts are logged
+	step     opencodeStep
 	asked    time.Time
 	answered time.Time
 }
 
-func (o *opencodeTalk) found(recs []capture.Record, path int, value []byte) []capture.Record {
-	if path == 0 {
-		o.name = nonEmptyText(json.Find(value, "id"))
-		return recs
-	}
+// opencodeStep is one response of the model.
+type opencodeStep struct {
+	began   []byte   // its first entry, without contents
+	entries [][]byte // of the response
+	said    [][]byte // those with contents
+	ended   bool     // its usage or its error is among them
+	results bool     // of its calls
+	end     capture.End
+	why     string
+	by      capture.Party
+}
+
+func (o *opencodeReader) found(recs []capture.Record, _ int, value []byte) []capture.Record {
+	o.recs = recs
 	f := json.Pick(value, "info", "parts")
-	return o.whole(recs, f[0], f[1])
+	o.readMessage(value, f[0], f[1])
+	return o.recs
 }
 
-func (o *opencodeTalk) entry(recs []capture.Record, line []byte) []capture.Record {
-	f := json.Pick(line, "sessionID", "part", "info", "messages", "type", "error")
+func (o *opencodeReader) entry(recs []capture.Record, line []byte) []capture.Record {
+	o.recs = recs
+	f := json.Pick(line, "part", "messages", "type", "error")
 	switch {
-	case f[1] != nil:
-		o.name = nonEmptyText(f[0])
-		return o.part(recs, f[1])
-	case hasText(f[4], "error"):
-		o.failed(f[5])
-	case f[2] != nil:
-		o.name = nonEmptyText(json.Find(f[2], "id"))
+	case f[0] != nil:
+		o.readPart(line, f[0])
+	case hasText(f[2], "error"):
+		o.readError(line, f[3])
 	}
-	for m := range json.Elements(f[3]) {
-		recs = o.found(recs, 1, m)
+	for m := range json.Elements(f[1]) {
+		o.found(o.recs, 0, m)
 	}
-	return recs
+	return o.recs
 }
 
-// piece takes a message without its parts, or a part without its message.
-func (o *opencodeTalk) piece(recs []capture.Record, value []byte) []capture.Record {
-	o.name = nonEmptyText(json.Find(value, "sessionID"))
+// piece reads a message without its parts, or a part without its message.
+func (o *opencodeReader) piece(recs []capture.Record, value []byte) []capture.Record {
+	o.recs = recs
 	if json.Find(value, "role") != nil {
-		return o.whole(recs, value, nil)
+		o.readMessage(value, value, nil)
+	} else {
+		o.readPart(value, value)
+		o.endStep()
 	}
-	return o.flush(o.part(recs, value))
+	return o.recs
 }
 
-// whole takes a message with its parts.
-func (o *opencodeTalk) whole(recs []capture.Record, info, parts []byte) []capture.Record {
-	f := json.Pick(info, "role", "time", "modelID", "tokens", "finish", "error", "id", "model")
+// readMessage reads a message with its parts.
+func (o *opencodeReader) readMessage(entry, info, parts []byte) {
+	f := json.Pick(info, "role", "time", "tokens", "error")
 	t := json.Pick(f[1], "created", "completed")
+	created := parseLogTime(t[0])
 	if !hasText(f[0], "assistant") {
-		recs = o.flush(recs)
-		o.hear(theUser, opencodeTexts(parts), parseLogTime(t[0]))
-		return recs
+		o.endStep()
+		for p := range json.Elements(parts) {
+			if hasText(json.Find(p, "type"), "text") && nonEmptyText(json.Find(p, "text")) != nil {
+				o.addEntry(entry, created, false)
+				break
+			}
+		}
+		return
 	}
-	o.message, o.asked, o.answered = f[6], parseLogTime(t[0]), parseLogTime(t[1])
-	told := false
+	o.message, o.asked, o.answered = info, created, parseLogTime(t[1])
+	before := len(o.recs)
 	for p := range json.Elements(parts) {
-		o.step.model = f[2]
-		before := len(recs)
-		recs = o.part(recs, p)
-		told = told || len(recs) > before
+		o.readPart(p, p)
 	}
-	if !told || len(o.step.parts) > 0 { // what its steps do not tell
-		o.step.model, o.step.usage, o.step.finish, o.started = f[2], opencodeUsage(f[3]), opencodeFinish(f[4]), true
+	switch steps := len(o.recs) > before; {
+	case !steps || len(o.step.said) > 0: // the message says how its last step ended
+		o.step.entries = append(o.step.entries, info)
+		o.step.ended = o.step.ended || json.Find(f[2], "input") != nil || json.Find(f[2], "output") != nil
+		o.readError(nil, f[3])
+	case f[3] != nil:
+		o.readError(info, f[3])
 	}
-	o.failed(f[5])
-	recs = o.flush(recs)
+	o.endStep()
 	o.message = nil
-	return recs
 }
 
-func opencodeTexts(parts []byte) (all []messagePart) {
-	for p := range json.Elements(parts) {
-		if f := json.Pick(p, "type", "text"); hasText(f[0], "text") && nonEmptyText(f[1]) != nil {
-			all = append(all, messagePart{kind: textPart, text: f[1]})
+// readPart reads a part of a message of the model, which is an entry or is in one.
+func (o *opencodeReader) readPart(entry, p []byte) {
+	f := json.Pick(p, "type", "text", "state", "tokens", "time")
+	t := json.Pick(f[4], "start", "end")
+	switch kind := f[0]; {
+	case hasText(kind, "step-start"):
+		o.endStep()
+		o.step.began = entry
+		return
+	case (hasText(kind, "text") || hasText(kind, "reasoning")) && nonEmptyText(f[1]) != nil:
+	case hasText(kind, "tool"):
+		state := json.Pick(f[2], "status", "time")
+		if hasText(state[0], "pending") {
+			o.step.end = capture.EndCut
+		}
+		o.step.results = o.step.results || hasText(state[0], "completed") || hasText(state[0], "error")
+		t[0] = json.Find(state[1], "start")
+		t[1] = t[0]
+	case hasText(kind, "step-finish"):
+		o.step.entries = append(o.step.entries, entry)
+		o.step.ended = o.step.ended || json.Find(f[3], "input") != nil || json.Find(f[3], "output") != nil
+		o.endStep()
+		return
+	default:
+		return
+	}
+	if o.asked.IsZero() {
+		o.asked = parseLogTime(t[0])
+	}
+	if ended := parseLogTime(t[1]); o.message == nil && ended.After(o.answered) { // else the message has its time
+		o.answered = ended
+	}
+	o.step.entries, o.step.said = append(o.step.entries, entry), append(o.step.said, entry)
+}
+
+// readError reads why a message has no more parts, and adds the entry that says so.
+func (o *opencodeReader) readError(entry, err []byte) {
+	if err == nil {
+		return
+	}
+	o.step.ended = true
+	if hasText(json.Find(err, "name"), "MessageAbortedError") {
+		o.step.end, o.step.why, o.step.by = capture.EndCut, json.FindText(err, "data", "message"), capture.Client
+	}
+	if entry != nil && (o.step.by == "" || o.message == nil) {
+		o.step.entries = append(o.step.entries, entry)
+	}
+}
+
+// endStep writes the open step, if it has any content or usage, or an error. The request contains the message, which
+// names the model.
+func (o *opencodeReader) endStep() {
+	s := &o.step
+	if len(s.said) > 0 || s.ended {
+		switch {
+		case len(s.entries) == 0 || o.message != nil && !bytes.Equal(s.entries[0], o.message):
+			o.pending = append(o.pending, o.message, s.began)
+		case s.began != nil:
+			o.pending = append(o.pending, s.began)
+		default:
+			o.session = nonEmptyText(json.Find(s.entries[0], "sessionID"))
+		}
+		o.writeResponse(o.asked, o.answered, s.entries...)
+		o.endExchange(s.end, s.why, s.by)
+		for _, entry := range s.said {
+			o.addEntry(entry, time.Time{}, s.results)
+		}
+		if !o.answered.IsZero() {
+			o.pendingAt = o.answered
 		}
 	}
-	return all
+	o.step, o.asked, o.session = opencodeStep{}, time.Time{}, nil
+	if o.message == nil {
+		o.answered = time.Time{}
+	}
+}
+
+func (o *opencodeReader) close(recs []capture.Record) []capture.Record {
+	o.recs = recs
+	if s := &o.step; s.end == "" && (s.ended || s.said != nil || s.began != nil) { // no entry says that it ended
+		s.ended, s.end, s.why = true, capture.EndCut, "the file ends inside a step"
+	}
+	o.endStep()
+	o.finish()
+	return o.recs
 }

@@ -102,7 +102,7 @@ func (o *otlpLog) addExchange(recs []capture.Record, s *otelSpan, began, ended t
 	for _, m := range s.history {
 		said = append(said, as.messages(m.by, m.parts)...)
 	}
-	body := objectOf(member{"model", s.requestModel}, member{"tools", s.toolsIn(as)}, member{as.history, arrayOf(said...)})
+	body := objectOf(member{"model", s.requestModel}, member{"tools", s.toolsIn(as)}, member{"messages", arrayOf(said...)})
 	recs = append(recs, capture.Record{Exchange: n, Side: capture.Request, At: o.in.RecordTime(began), Head: head, Data: body})
 	if len(s.answer.parts) > 0 || s.answer.failure != nil || s.answer.usage != nil {
 		recs = append(recs, capture.Record{Exchange: n, At: o.in.RecordTime(ended), Data: as.response(&s.answer)})
@@ -437,7 +437,7 @@ func (s *otelSpan) chooseShape() *messageShape {
 	return &chatShape
 }
 
-// finishes are the finish reasons, and the words of the protocols for them.
+// finishes maps finish reasons to the words of the protocols for them.
 var finishes = map[string]struct{ chat, anthropic string }{
 	"stop": {"stop", "end_turn"}, "end_turn": {"stop", "end_turn"}, "STOP": {"stop", "end_turn"}, "stop_sequence": {"stop", "end_turn"},
 	"tool_call": {"tool_calls", "tool_use"}, "tool_calls": {"tool_calls", "tool_use"}, "tool_use": {"tool_calls", "tool_use"},
@@ -485,7 +485,7 @@ func (s *otelSpan) usageJSON(as *messageShape) []byte {
 	if as == &anthropicShape {
 		rest := input - max(read, 0) - max(write, 0)
 		if rest < 0 {
-			rest = input // it is counted as Anthropic counts
+			rest = input // Anthropic counts it in this way
 		}
 		return objectOf(told("input_tokens", rest), told("output_tokens", output), told("cache_read_input_tokens", read), told("cache_creation_input_tokens", write))
 	}
@@ -592,7 +592,7 @@ func (s *otelSpan) attrJSON(name string) []byte {
 	return value
 }
 
-// attrCount returns the first of the attributes that exists as a number, -1 without any.
+// attrCount returns the first of these attributes that exists, as a number; -1 if none exists.
 func (s *otelSpan) attrCount(names ...string) int {
 	for _, name := range names {
 		if n, err := strconv.Atoi(strings.Trim(string(s.attributes[name]), `"`)); err == nil {

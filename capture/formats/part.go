@@ -11,14 +11,14 @@ import (
 	"toolscope/stream/json"
 )
 
-// fileValue is a value of a recording that may be written in YAML or in JSON. The zero part is no value,
-// and has nothing inside.
+// fileValue is a value in a file that may be YAML or JSON. The zero fileValue is a missing value, which
+// contains nothing.
 type fileValue struct {
 	node *yaml.Node
-	raw  []byte // of JSON, as it stands
+	raw  []byte // JSON, as in the file
 }
 
-// maxAliasDepth is through how many aliases a value of YAML may be looked for.
+// maxAliasDepth is the maximum number of aliases that are followed to a YAML value.
 const maxAliasDepth = 8
 
 func yamlValue(n *yaml.Node) fileValue {
@@ -45,7 +45,7 @@ func (p fileValue) isSequence() bool {
 	return p.node != nil && p.node.Kind == yaml.SequenceNode || len(p.raw) > 0 && p.raw[0] == '['
 }
 
-// isQuoted reports whether a scalar shows by itself that it is text.
+// isQuoted reports whether the spelling of a scalar shows that it is text.
 func (p fileValue) isQuoted() bool {
 	if p.node == nil {
 		return len(p.raw) > 0 && p.raw[0] == '"'
@@ -54,7 +54,7 @@ func (p fileValue) isQuoted() bool {
 	return p.node.Kind == yaml.ScalarNode && p.node.Style&quoted != 0
 }
 
-// eachChild calls do for each member of a mapping, and for each element of a sequence, with no key.
+// eachChild calls do for each field of a mapping and, without a key, for each element of a sequence.
 func (p fileValue) eachChild(do func(key string, value fileValue)) {
 	switch {
 	case p.node == nil:
@@ -75,7 +75,7 @@ func (p fileValue) eachChild(do func(key string, value fileValue)) {
 	}
 }
 
-// get is what a mapping has at the first of the keys that it has.
+// get returns the value of the first of the keys that a mapping has.
 func (p fileValue) get(keys ...string) (found fileValue) {
 	if p.node == nil {
 		first := len(keys)
@@ -102,14 +102,14 @@ func (p fileValue) get(keys ...string) (found fileValue) {
 	return fileValue{}
 }
 
-// endsWith reports whether the last member of a mapping is one of these.
+// endsWith reports whether the last field of a mapping has one of these keys.
 func (p fileValue) endsWith(keys ...string) bool {
 	last := ""
 	p.eachChild(func(key string, _ fileValue) { last = key })
 	return slices.Contains(keys, last)
 }
 
-// asBytes is what a scalar reads; one of YAML that is tagged as binary is decoded.
+// asBytes returns the text of a scalar. It decodes a YAML scalar that is tagged as binary.
 func (p fileValue) asBytes() []byte {
 	switch {
 	case p.isNull():
@@ -132,7 +132,7 @@ func (p fileValue) asBytes() []byte {
 
 func (p fileValue) asText() string { return string(p.asBytes()) }
 
-// decodeBase64Text decodes as much as there is.
+// decodeBase64Text decodes base64, up to the first invalid byte.
 func decodeBase64Text(text string) []byte {
 	text = strings.TrimRight(strings.Join(strings.Fields(text), ""), "=")
 	body, err := base64.RawStdEncoding.DecodeString(text)
@@ -142,8 +142,8 @@ func decodeBase64Text(text string) []byte {
 	return body
 }
 
-// asJSON is the value as JSON: as it stands, or put together from what YAML has; nil where that is too
-// much, as what a few names repeat can be.
+// asJSON returns the value as JSON. JSON stays as it is in the file. YAML is converted; the result is nil
+// if it would be too large, because aliases can repeat a value many times.
 func (p fileValue) asJSON() []byte {
 	if p.node == nil {
 		return p.raw
@@ -155,10 +155,10 @@ func (p fileValue) asJSON() []byte {
 	return w.text
 }
 
-// maxNesting is how deep what YAML nests is gone into.
+// maxNesting is the maximum depth of YAML values that are converted.
 const maxNesting = 200
 
-// jsonWriter writes a value of YAML as JSON, as long as there is room.
+// jsonWriter writes a YAML value as JSON, up to a limit.
 type jsonWriter struct {
 	text []byte
 	room int
@@ -183,7 +183,7 @@ func (w *jsonWriter) writeValue(p fileValue, depth int) {
 	}
 }
 
-// writeChildren writes what is inside a mapping or a sequence.
+// writeChildren writes the fields of a mapping or the elements of a sequence.
 func (w *jsonWriter) writeChildren(p fileValue, depth int, begin, end byte) {
 	w.appendText(begin)
 	n := 0
@@ -202,7 +202,7 @@ func (w *jsonWriter) writeChildren(p fileValue, depth int, begin, end byte) {
 	w.appendText(end)
 }
 
-// scalarJSON keeps how a number is spelled, where JSON may spell it so.
+// scalarJSON returns a scalar as JSON. It keeps the spelling of a number if JSON allows that spelling.
 func (p fileValue) scalarJSON() []byte {
 	switch tag := p.node.ShortTag(); {
 	case tag == "!!null":
@@ -220,7 +220,7 @@ func (p fileValue) scalarJSON() []byte {
 	return appendQuoted(nil, string(p.asBytes()))
 }
 
-// appendQuoted appends a string as JSON writes it; what is not UTF-8 is kept.
+// appendQuoted appends a string as JSON. It keeps bytes that are not UTF-8.
 func appendQuoted(dst []byte, text string) []byte {
 	dst = append(dst, '"')
 	for len(text) > 0 {

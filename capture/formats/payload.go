@@ -11,8 +11,8 @@ import (
 	"toolscope/stream/marks"
 )
 
-// chunkInfo is what a payload says about itself, as far as that helps to tell streams apart. It is only for sorting
-// payloads into streams. What a payload means is known to the protocols.
+// chunkInfo holds the facts in a payload that help to tell streams apart. It is only for sorting payloads
+// into streams. Only the protocols know what a payload means.
 type chunkInfo struct {
 	is       payloadKind
 	of       *marks.Protocol  // nil if several protocols have such payloads
@@ -318,7 +318,7 @@ func (c *condition) holdsAt(value []byte, path []string) bool {
 	return c.acceptsValue(value)
 }
 
-// acceptsValue reports whether a value is as the condition says.
+// acceptsValue reports whether a value satisfies the condition.
 func (c *condition) acceptsValue(value []byte) bool {
 	switch c.op {
 	case "":
@@ -339,7 +339,7 @@ func (c *condition) acceptsValue(value []byte) bool {
 	return is && (string(text) == c.text || c.op == "$" && bytes.HasSuffix(text, []byte(c.text)))
 }
 
-// readInfo returns what the members of an object say.
+// readInfo returns the facts in the fields of an object.
 func (t *payloadRules) readInfo(all []json.FoundField) (s chunkInfo) {
 	s.block, s.number = -1, -1
 	var values slotValues
@@ -458,7 +458,7 @@ func (t *payloadRules) typeOf(kind []byte) (m typeMark, known bool) {
 // anyProtocol stands for an unknown protocol.
 var anyProtocol marks.Protocol
 
-// traitsOf returns the marks of a protocol that may be unknown.
+// traitsOf returns the marks of a protocol, and empty marks if of is nil.
 func traitsOf(of *marks.Protocol) *marks.Protocol {
 	if of == nil {
 		return &anyProtocol
@@ -466,7 +466,7 @@ func traitsOf(of *marks.Protocol) *marks.Protocol {
 	return of
 }
 
-// isTerminator reports whether data is the terminator of a stream, or is like one as a function says, such as
+// isTerminator reports whether data is the terminator of a stream, by the comparison is, such as
 // bytes.HasPrefix.
 func (t *payloadRules) isTerminator(is func(data, end []byte) bool, data []byte) bool {
 	for _, end := range t.terminators {
@@ -502,7 +502,7 @@ func (d *identityRule) readIdentity(values *slotValues) (a chunkIdentity) {
 	return a
 }
 
-// add adds what a later chunk of the stream says; at stays that of the first chunk.
+// add adds the facts of a later chunk of the stream; at stays that of the first chunk.
 func (a *chunkIdentity) add(b chunkIdentity) {
 	if a.model == 0 {
 		a.model = b.model
@@ -513,7 +513,7 @@ func (a *chunkIdentity) add(b chunkIdentity) {
 	}
 }
 
-// conflicts reports whether a chunk can't be of the stream.
+// conflicts reports whether a chunk can't belong to the stream.
 func (a *chunkIdentity) conflicts(b chunkIdentity) bool {
 	return a.model != 0 && b.model != 0 && a.model != b.model || a.prompt != 0 && b.prompt != 0 && a.prompt != b.prompt
 }

@@ -20,97 +20,42 @@ var piSession = capture.Format{
 		return s
 	},
 	New: func(in *capture.Input) capture.Reader {
-		p := &piTalk{talk: newTalk(in, anthropicShape, "pi session", capture.NoDeltas, capture.LateTimes, capture.Reencoded)}
+		p := &piReader{newSessionLog(in, "pi session", capture.NoDeltas, capture.LateTimes, capture.Reencoded)}
 		return &entryReader{in: in, book: p}
 	},
 }
 
-// piTalk reads the entries of a session.
-type piTalk struct{ *talk }
+// piReader reads the entries of a session.
+type piReader struct{ *sessionLog }
 
-func (p *piTalk) entry(recs []capture.Record, line []byte) []capture.Record {
-	f := json.Pick(line, "type", "id", "timestamp", "message")
-	at, m := parseLogTime(f[2]), f[3]
+func (p *piReader) entry(recs []capture.Record, line []byte) []capture.Record {
+	p.recs = recs
+	f := json.Pick(line, "type", "timestamp", "message")
+	at := parseLogTime(f[1])
+	m := json.Pick(f[2], "role", "content", "stopReason", "errorMessage", "timestamp")
+	hasContent := nonEmptyText(m[1]) != nil || json.FirstElement(m[1]) != nil
 	switch {
 	case hasText(f[0], "session"):
-		p.name = nonEmptyText(f[1])
+		p.session = line
 	case !hasText(f[0], "message"):
-	default:
-		recs = p.message(recs, m, at)
-	}
-	return recs
-}
-
-func (p *piTalk) message(recs []capture.Record, m []byte, at time.Time) []capture.Record {
-	f := json.Pick(m, "role", "content", "toolCallId", "toolName", "isError")
-	switch {
-	case hasText(f[0], "assistant"):
-		recs = p.model(recs, m, at)
-	case hasText(f[0], "user"):
-		p.hear(theUser, piParts(f[1]), at)
-	case hasText(f[0], "toolResult"):
-		p.hear(theUser, []messagePart{{kind: resultPart, id: f[2], name: f[3], text: f[1], failed: string(f[4]) == "true"}}, at)
-	}
-	return recs
-}
-
-// model takes an answer. Its own time is that of the request.
-func (p *piTalk) model(recs []capture.Record, m []byte, at time.Time) []capture.Record {
-	f := json.Pick(m, "content", "model", "usage", "stopReason", "errorMessage", "timestamp", "responseId")
-	r := &modelResponse{model: f[1], id: f[6], parts: piParts(f[0]), usage: piUsage(f[2])}
-	asked := parseLogTime(f[5])
-	if asked.After(at) {
-		asked = time.Time{}
-	}
-	switch {
-	case hasText(f[3], "aborted"):
-		r.cut, r.by, r.why = true, capture.Client, f[4]
-	case hasText(f[3], "error"):
-		r.failure = nonEmptyText(f[4])
-	default:
-		r.finish = piFinish(f[3])
-	}
-	return p.answer(recs, r, asked, at)
-}
-
-func piFinish(word []byte) []byte {
-	switch {
-	case hasText(word, "stop"):
-		return []byte(`"end_turn"`)
-	case hasText(word, "toolUse"):
-		return []byte(`"tool_use"`)
-	case hasText(word, "length"):
-		return []byte(`"max_tokens"`)
-	}
-	return nil
-}
-
-func piParts(content []byte) (parts []messagePart) {
-	if text := nonEmptyText(content); text != nil {
-		return []messagePart{{kind: textPart, text: text}}
-	}
-	for b := range json.Elements(content) {
-		f := json.Pick(b, "type", "text", "thinking", "thinkingSignature", "id", "name", "arguments")
-		switch {
-		case hasText(f[0], "toolCall"):
-			parts = append(parts, messagePart{kind: callPart, id: f[4], name: f[5], args: f[6]})
-		case hasText(f[0], "thinking"):
-			parts = append(parts, messagePart{kind: thoughtPart, text: f[2], signature: nonEmptyText(f[3])})
-		case hasText(f[0], "text"):
-			parts = append(parts, messagePart{kind: textPart, text: f[1]})
-		default:
-			parts = append(parts, messagePart{raw: b})
+	case hasText(m[0], "assistant"):
+		asked := parseLogTime(m[4]) // a message has the time of its request
+		if asked.After(at) {
+			asked = time.Time{}
 		}
+		p.writeResponse(asked, at, line)
+		if hasText(m[2], "aborted") {
+			p.endExchange(capture.EndCut, stringOf(m[3]), capture.Client)
+		} else {
+			p.endExchange("", "", "")
+		}
+		if hasContent {
+			p.addEntry(line, at, false)
+		}
+	case hasText(m[0], "toolResult"):
+		p.addEntry(line, at, true)
+	case hasText(m[0], "user") && hasContent:
+		p.addEntry(line, at, false)
 	}
-	return parts
-}
-
-// piUsage is pi's counts by Anthropic's names: input is what was not cached.
-func piUsage(usage []byte) []byte {
-	f := json.Pick(usage, "input", "output", "cacheRead", "cacheWrite")
-	if f[0] == nil && f[1] == nil {
-		return nil
-	}
-	return objectOf(member{"input_tokens", f[0]}, member{"output_tokens", f[1]},
-		member{"cache_read_input_tokens", f[2]}, member{"cache_creation_input_tokens", f[3]})
+	return p.recs
 }

@@ -15,8 +15,8 @@ var qwenCode = capture.Format{
 	Title: "Qwen Code: ~/.qwen/projects/*/chats/*.jsonl",
 	Sniff: sniffQwenCode,
 	New: func(in *capture.Input) capture.Reader {
-		q := &qwenChat{talk: newTalk(in, geminiShape, "qwen-code session", capture.NoDeltas, capture.LateTimes, capture.NoEnding, capture.Reencoded)}
-		return &entryReader{in: in, book: q}
+		log := newSessionLog(in, "qwen-code session", capture.NoDeltas, capture.LateTimes, capture.NoEnding, capture.Reencoded)
+		return &entryReader{in: in, book: &qwenReader{sessionLog: log}}
 	},
 }
 
@@ -50,47 +50,40 @@ func sniffQwenCode(first []byte, whole bool) capture.SniffResult {
 	return capture.SniffResult{}
 }
 
-// qwenChat reads the lines of a conversation.
-type qwenChat struct {
-	*talk
-	waits bool // for an answer
+// qwenReader reads the lines of a conversation.
+type qwenReader struct {
+	*sessionLog
+	waits bool // for a response
 }
 
-func (q *qwenChat) entry(recs []capture.Record, line []byte) []capture.Record {
-	f := json.Pick(line, "type", "message", "timestamp", "sessionId", "model", "usageMetadata", "systemPayload")
-	kind, at := f[0], parseLogTime(f[2])
-	if q.name == nil {
-		q.name = nonEmptyText(f[3])
-	}
-	parts := geminiParts(json.Find(f[1], "parts"))
+func (q *qwenReader) entry(recs []capture.Record, line []byte) []capture.Record {
+	q.recs = recs
+	f := json.Pick(line, "type", "message", "timestamp", "systemPayload")
+	kind, parts, at := f[0], json.Find(f[1], "parts"), parseLogTime(f[2])
 	switch {
 	case hasText(kind, "assistant"):
-		recs = q.answer(recs, &modelResponse{model: f[4], parts: parts, usage: f[5]}, time.Time{}, at)
+		q.writeResponse(time.Time{}, at, line)
+		q.endExchange("", "", "")
+		q.addEntry(line, at, false)
 		q.waits = false
 	case hasText(kind, "user"), hasText(kind, "tool_result"):
-		q.hear(theUser, parts, at)
+		if json.FirstElement(parts) != nil {
+			q.addEntry(line, at, hasGeminiResult(parts))
+		}
 		q.waits = true
-	case hasText(kind, "system"):
-		recs = q.failed(recs, json.Find(f[6], "uiEvent"), at)
+	case hasText(kind, "system") && q.waits && isQwenFailure(json.Find(f[3], "uiEvent")):
+		said, results := q.pending, q.hasResults
+		q.writeResponse(time.Time{}, at, line)
+		q.endExchange("", "", "")
+		q.waits = false
+		q.pending, q.hasResults = said, results // it is sent again
 	}
-	return recs
+	return q.recs
 }
 
-// failed takes what was told of a request; only one that failed has no line of its own.
-func (q *qwenChat) failed(recs []capture.Record, event []byte, at time.Time) []capture.Record {
-	f := json.Pick(event, "event.name", "error_message", "error", "model", "subagent_name")
-	if !hasText(f[0], "qwen-code.api_error") || !q.waits || f[4] != nil {
-		return recs
-	}
-	why := nonEmptyText(f[1])
-	if why == nil {
-		why = nonEmptyText(f[2])
-	}
-	if why == nil {
-		return recs
-	}
-	heard, results := q.news, q.results
-	recs = q.answer(recs, &modelResponse{model: f[3], failure: why}, time.Time{}, at)
-	q.news, q.results = heard, results // it is asked again
-	return recs
+// isQwenFailure reports whether an event says why a request of the main agent failed. Only failed requests have no
+// line of their own.
+func isQwenFailure(event []byte) bool {
+	f := json.Pick(event, "event.name", "error_message", "error", "subagent_name")
+	return hasText(f[0], "qwen-code.api_error") && f[3] == nil && (nonEmptyText(f[1]) != nil || nonEmptyText(f[2]) != nil)
 }

@@ -101,6 +101,28 @@ func TestTalks(t *testing.T) {
 	})
 }
 
+// TestSessionsKeepEntries: an exchange of a session consists of entries as they are in the file.
+func TestSessionsKeepEntries(t *testing.T) {
+	eachTalk(t, func(file string, f capture.Format, data []byte) {
+		if f.Name == liteLLM.Name || f.Name == otlp.Name {
+			return
+		}
+		r := f.New(capture.NewInput("f", nil))
+		recs, _ := r.Write(nil, bytes.Clone(data), capture.NoTime)
+		entries := 0
+		for _, r := range r.Close(recs, capture.EndEOF, "", capture.NoTime) {
+			if entry, ended := bytes.CutSuffix(r.Data, []byte("\n")); len(r.Data) > 0 && (!ended || !bytes.Contains(data, entry)) {
+				t.Errorf("%s: this is not an entry of the file: %s", file, r.Data)
+			} else if ended && r.Side != capture.Request {
+				entries++
+			}
+		}
+		if entries == 0 {
+			t.Errorf("%s: no entry of a response", file)
+		}
+	})
+}
+
 // TestTalksAreTold: each fixture is of its format, and of none that is asked before.
 func TestTalksAreTold(t *testing.T) {
 	eachTalk(t, func(file string, f capture.Format, data []byte) {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strconv"
 	"time"
+
+	"toolscope/stream/json"
 )
 
 // isTimeName reports whether a field with that name is the time of a line.
@@ -216,4 +218,30 @@ func parseZone(p []byte) (offset time.Duration, n int) {
 		offset = -offset
 	}
 	return offset, n
+}
+
+// parseLogTime reads a time as logs write it: text, or seconds, milliseconds, microseconds or nanoseconds
+// since 1970, which it tells apart by their size. It returns the zero time for anything else.
+func parseLogTime(value []byte) time.Time {
+	text, isText := json.Text(value)
+	if isText {
+		for _, layout := range []string{time.RFC3339Nano, "2006-01-02 15:04:05.999999999", "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999Z07:00"} {
+			if t, err := time.Parse(layout, string(text)); err == nil {
+				return t
+			}
+		}
+		value = text
+	}
+	if whole, err := strconv.ParseInt(string(value), 10, 64); err == nil && whole > 0 {
+		for whole < 1e17 {
+			whole *= 1000
+		}
+		return time.Unix(0, whole).UTC()
+	}
+	if s, err := strconv.ParseFloat(string(bytes.TrimSpace(value)), 64); err == nil && s > 1e8 && s < 1e11 {
+		return time.UnixMicro(int64(s * 1e6)).UTC()
+	} else if err == nil && s >= 1e11 && s < 1e14 {
+		return time.UnixMicro(int64(s * 1e3)).UTC()
+	}
+	return time.Time{}
 }

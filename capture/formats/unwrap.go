@@ -28,7 +28,7 @@ type unwrapper struct {
 	paths  map[uint64]*payloadPath      // where payloads have been
 	leads  map[uint64]bool              // hashes of the wrappers around those places
 	shapes map[uint64][]linePrefixShape // of the prefixes of payloads in a text, by the wrappers around the text
-	dull   map[uint64]int               // objects at a place that were no payload since the last that was one
+	dull   map[uint64]int               // number of objects at a place since the last payload there
 
 	templates *templateSet
 	builder   templateBuilder
@@ -37,7 +37,7 @@ type unwrapper struct {
 // wrapper encloses the current place.
 type wrapper struct {
 	name          string // "" for a field of an object
-	key           []byte // of the field
+	key           []byte // key of the field
 	hash          uint64 // of this wrapper and those around it
 	before, after []byte // the wrapper's text before and after its content
 }

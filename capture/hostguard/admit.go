@@ -70,7 +70,7 @@ func (rules Rules) checkHost(r *http.Request) *Refusal {
 	return nil
 }
 
-// checkOrigin refuses requests of web pages, except pages of the loopback and allowed ones.
+// checkOrigin refuses requests from web pages, except pages of the loopback and of allowed origins.
 func (rules Rules) checkOrigin(r *http.Request) *Refusal {
 	origins := r.Header.Values("Origin")
 	for _, origin := range origins {
@@ -103,7 +103,7 @@ func (rules Rules) Handler(next http.Handler, who string, refused func(*Refusal)
 	})
 }
 
-// Protocols returns the protocols of a server here. They include HTTP/2 without TLS, for clients that
+// Protocols returns the protocols that toolscope's servers accept. They include HTTP/2 without TLS, for clients that
 // begin with it without negotiation, as the AWS SDK for JavaScript does (RFC 9113 §3.3).
 func Protocols() *http.Protocols {
 	p := new(http.Protocols)

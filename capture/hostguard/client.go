@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Times between looks at a client that sends no more.
+// Times between checks of a client that sends no more data.
 const (
 	minLookTime = time.Millisecond
 	maxLookTime = time.Second
@@ -38,8 +38,8 @@ func ClientContext(r *http.Request) (context.Context, context.CancelCauseFunc) {
 	}
 }
 
-// IsHalfClosed reports whether net/http reported the client of a request as gone, but the client only sends
-// no more, and may still read.
+// IsHalfClosed reports whether net/http reported the client of a request as gone although the client may
+// still read: it has only closed its sending side.
 func IsHalfClosed(r *http.Request) bool {
 	if context.Cause(r.Context()) != context.Canceled || r.ProtoMajor != 1 {
 		return false

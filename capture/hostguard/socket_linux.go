@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Of linux/sock_diag.h, linux/inet_diag.h and net/tcp_states.h.
+// Constants of linux/sock_diag.h, linux/inet_diag.h and net/tcp_states.h.
 const (
 	sockDiagByFamily = 20
 	sockRequestLen   = unix.SizeofNlMsghdr + 56 // struct inet_diag_req_v2

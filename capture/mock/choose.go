@@ -193,7 +193,7 @@ type inputItem struct {
 	Tools []tool `json:"tools"`
 }
 
-// readAsked reads the body of a request. A body without a history gives no facts.
+// readAsked reads the body of a request. A body without a history has no facts.
 func readAsked(p []byte) requestFacts {
 	var b requestBody
 	if json.Unmarshal(p, &b) != nil {

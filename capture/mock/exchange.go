@@ -85,7 +85,7 @@ type exchangeBuilder struct {
 	last    time.Duration // time of the latest record since base
 	started bool          // the response has begun
 	ended   bool
-	by      capture.Party // who ended it
+	by      capture.Party // the party that ended it
 	sides   []sideBytes   // bytes of both sides, in order
 }
 

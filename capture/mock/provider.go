@@ -68,7 +68,7 @@ type Provider struct {
 	entries []*servedExchange
 }
 
-// who names this server in error messages.
+// who is the name of this server in error messages.
 const who = "toolscope serve"
 
 // New returns a provider.
@@ -336,8 +336,8 @@ func (s *socket) sendHandshake(first *servedExchange) error {
 	return s.answerMessage(nil)
 }
 
-// serveMessages answers messages until the client has no more or the connection is to break. It reads
-// on while it answers one, to notice a client that goes away.
+// serveMessages answers messages until the client sends no more or the connection is to break. It reads
+// on while it answers a message, to notice a client that goes away.
 func (s *socket) serveMessages(in *bufio.Reader, cancel func()) {
 	asked := make(chan []byte, 16)
 	go func() {

@@ -35,7 +35,8 @@ var quiet = log.New(io.Discard, "", 0)
 // farewell is how long a client may still read after its exchange is cut.
 const farewell = 250 * time.Millisecond
 
-// clientGone is the reason of an exchange whose client left after n bytes of the response.
+// clientGone returns the reason for the end of an exchange whose client left after n bytes of the
+// response.
 func clientGone(n int64) string { return "the client went away after " + count.Of(n, "byte") }
 
 // exchange is one request that is being forwarded, and its response.
@@ -252,7 +253,7 @@ func (x *exchange) idleWords() string {
 	return fmt.Sprintf("no data passed for %v, the limit", x.p.limits.Idle)
 }
 
-// finish ends the exchange, also when a panic with http.ErrAbortHandler aborts it.
+// finish ends the exchange, even when a panic with http.ErrAbortHandler aborts it.
 func (x *exchange) finish() {
 	if x.sent != nil {
 		x.sent.over.Store(true)
@@ -280,8 +281,8 @@ func (x *exchange) finish() {
 	x.p.live.Add(-1)
 }
 
-// endRecord returns how the exchange ended and which party ended it. If the proxy itself answered, it
-// is the party that caused that.
+// endRecord returns how the exchange ended and which party ended it. If the proxy itself answered, that
+// is the party that caused the answer.
 func (x *exchange) endRecord() capture.Record {
 	cause := x.cutCause()
 	err := x.failure
@@ -378,7 +379,8 @@ func (s *sender) RoundTrip(req *http.Request) (*http.Response, error) {
 // be sent again.
 var errStale = errors.New("the connection that toolscope kept open was closed, and " + errUploadGone.Error())
 
-// wasStale reports whether a request got no response because a connection ended that was used before.
+// wasStale reports whether a request got no response because its connection had been used before and then
+// ended.
 func (s *sender) wasStale(req *http.Request, err error) bool {
 	return s.reused.Load() && !s.answered.Load() && req.Context().Err() == nil && s.x.sentError() == nil &&
 		!errors.As(err, new(streamError))
@@ -392,7 +394,7 @@ func (x *exchange) resendNote() string {
 	return "the request was sent again: the upstream had closed the connection that toolscope kept open"
 }
 
-// isOwnLimit reports whether a connection failed for a lack of descriptors here.
+// isOwnLimit reports whether a connection failed because this process has too many open files.
 func isOwnLimit(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }

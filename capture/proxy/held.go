@@ -41,7 +41,7 @@ type heldBody struct {
 	steps   int
 	free    bool // it can't be held any more
 	broke   bool
-	room    chan struct{} // readUpstream waits for it
+	room    chan struct{} // tells readUpstream that there is room
 	notes   []string
 }
 
@@ -62,7 +62,7 @@ func (h *heldBody) addEvent(e heldEvent) {
 	h.waiting += int64(len(e.data))
 }
 
-// readUpstream reads the provider's bytes, also while the response is held.
+// readUpstream reads the provider's bytes, even while the response is held.
 func (h *heldBody) readUpstream(cut func(p []byte, ended bool)) {
 	buffer := make([]byte, copyBytes)
 	for {
@@ -367,7 +367,7 @@ func (s *heldSocket) giveUp(how string) {
 
 func (s *heldSocket) Write(p []byte) (int, error) { return s.up.Write(p) }
 
-// CloseWrite passes on that the client has closed its side, and resumes: such a client doesn't wait for
+// CloseWrite passes on that the client has closed its side, and resumes: this client doesn't wait for
 // more.
 func (s *heldSocket) CloseWrite() error {
 	if err := s.up.CloseWrite(); err != nil {

@@ -22,7 +22,7 @@ type Watch interface {
 	Look(event []byte) (why string)
 }
 
-// Resume is what happens next to a held response.
+// Resume says what to do next with a held response.
 type Resume uint8
 
 // Values of Resume.
@@ -39,9 +39,9 @@ type Hold struct {
 	Since     time.Time // when it was held
 	Until     time.Time // when it resumes automatically
 	Delivered int64     // bytes that the client has
-	Waiting   int64     // bytes that arrived and that it doesn't have
-	Next      []byte    // the event that it gets next, nil if none has arrived
-	Ended     bool      // the provider has sent all of it
+	Waiting   int64     // bytes that arrived and that the client doesn't have
+	Next      []byte    // the event that the client gets next, nil if none has arrived
+	Ended     bool      // the response is complete
 }
 
 // errLeft means that a held response was cut off with CutOff.

@@ -12,11 +12,11 @@
 // What always holds:
 //   - A request that is not allowed is refused before anything is dialled, with a status code and a
 //     line that gives the reason.
-//   - Bodies pass unchanged and at once. So do header fields, except the connection's own (RFC 9110
-//     §7.6.1) and Host, which becomes the upstream's. The order and case of the names may change:
-//     net/http doesn't keep them. Nothing is added, except a mark for an upstream on this machine that
-//     may be a toolscope itself. Faults change what the client gets, never the
-//     records. A held response passes later than it arrived, and the records note it.
+//   - Bodies are forwarded unchanged, each byte when it arrives. So are header fields, except the
+//     connection's own (RFC 9110 §7.6.1) and Host, which becomes the upstream's. The order and case of the
+//     names may change: net/http doesn't keep them. Nothing is added, except a mark for an upstream on
+//     this machine that may be a toolscope itself. Faults change the client's response, never the
+//     records. A held response is forwarded later than it arrived, and the records note this.
 //   - Recording never delays the traffic: Options.Record must return without waiting.
 //   - If one side breaks off, the other side is broken off too, never ended cleanly.
 //   - Records contain secrets as they were sent. The caller redacts them before they reach a disk or
@@ -81,8 +81,8 @@ type Options struct {
 	alive time.Duration                                                        // time between keep-alives; 0 is 5 s
 }
 
-// Route sends the requests whose path begins with Prefix to Upstream, without the prefix. "/" takes
-// all requests that no other route takes.
+// Route sends the requests whose path begins with Prefix to Upstream, without the prefix. "/" matches all
+// requests that no other route matches.
 type Route struct {
 	Prefix   string   // complete segments, e.g. "/anthropic"
 	Field    string   // a header field that the requests must have; "" for all requests
@@ -365,7 +365,7 @@ func (c *headWatch) CloseWrite() error {
 	return errors.ErrUnsupported
 }
 
-// hadLength reports whether the head of the request had a Content-Length, also if net/http removed it.
+// hadLength reports whether the head of the request had a Content-Length, even if net/http removed it.
 func hadLength(r *http.Request) bool {
 	c, ok := r.Context().Value(headKey{}).(*headWatch)
 	if !ok {

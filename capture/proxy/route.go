@@ -64,7 +64,7 @@ func checkUpstream(u *url.URL) error {
 	return nil
 }
 
-// target is where a request goes.
+// target is the place that a request is forwarded to.
 type target struct {
 	url   *url.URL
 	text  string   // the URL as it is sent
@@ -162,9 +162,9 @@ func newTransport(o Options, l Limits) *http.Transport {
 // dialFunc connects to an address.
 type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
 
-// upstreamConns are the open connections to upstreams. A transport closes those that are idle, but one of
-// HTTP/2 is not idle while it still ends a stream that was cancelled: without closeAll it would outlive the
-// proxy.
+// upstreamConns are the open connections to upstreams. A transport closes idle connections, but an HTTP/2
+// connection is not idle while it still ends a stream that was cancelled: without closeAll it would
+// outlive the proxy.
 type upstreamConns struct {
 	mu     sync.Mutex
 	open   map[*upstreamConn]bool

@@ -41,7 +41,7 @@ type upgraded struct {
 	heldAt   time.Duration
 	upstream direction
 	client   direction
-	closer   *direction    // sent a Close first; the other one's only confirms it
+	closer   *direction    // the direction with the first Close; the other direction's Close only confirms it
 	closedAt time.Duration // of that Close
 	left     bool          // the client closed its side
 	readErr  error         // how reading from the upstream ended, unless the client left before
@@ -180,8 +180,8 @@ func (u *upgraded) upstreamBytes() int64 {
 	return u.upstream.passed
 }
 
-// finish records the rest, and returns how the WebSocket ended: last, unless one of its ends gives a
-// better reason.
+// finish records the remaining messages, and returns how the WebSocket ended. That is last, unless one
+// end of the WebSocket gives a better reason.
 func (u *upgraded) finish(last capture.Record) capture.Record {
 	u.handOver()
 	note, left := "", u.x.held.wasAborted()
@@ -327,7 +327,7 @@ type upload struct {
 	over     atomic.Bool // the handler has returned: the body must not be read any more
 	answered atomic.Bool // the response has begun: the body is not sent again
 
-	mu     sync.Mutex // one reader at a time, also while an older one is still reading
+	mu     sync.Mutex // one reader at a time, even while an older one is still reading
 	kept   []byte     // the bytes read so far, up to maxKeptBytes
 	size   int        // number of bytes read so far
 	latest *uploadReader

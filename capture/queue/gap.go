@@ -94,7 +94,7 @@ func (b *Queue[T]) omitBytes(x *openExchange, part Part, v T) {
 	kept, worth := b.rules.WithoutBytes(v)
 	h := x.gapSlot(part.Stream)
 	switch {
-	case *h == nil: // the rest of the item reports the gap, even if it is empty otherwise
+	case *h == nil: // the item without its bytes reports the gap, even if it is otherwise empty
 		b.state.Gaps++
 		*h = &gap{at: b.taken + int64(b.waitingCount()), stream: part.Stream, lost: part.Bytes}
 		b.gaps = append(b.gaps, *h)

@@ -24,10 +24,10 @@ import "sync"
 // together or not at all.
 type Rules[T any] struct {
 	Limit int         // the maximum cost of the waiting items
-	Cost  func(T) int // the cost of an item: about the memory that it takes; constant for an item
+	Cost  func(T) int // the cost of an item, which doesn't change: roughly its memory
 
 	PartOf       func(T) Part               // the place of an item
-	WithoutBytes func(T) (T, bool)          // the item without its bytes; false if the rest is not worth keeping
+	WithoutBytes func(T) (T, bool)          // the item without its bytes; false if the remaining item is not worth keeping
 	Gap          func(lost int64, near T) T // near, which has no bytes, reporting how many are missing there
 }
 
@@ -49,7 +49,7 @@ type State struct {
 	Waiting int   // number of waiting items
 	Cost    int   // their cost
 	Lost    int64 // bytes that were left out
-	Gaps    int64 // places where they are missing
+	Gaps    int64 // number of places where bytes are missing
 	Dropped int64 // items that were left out and that no gap reports
 	Full    bool  // bytes are being left out now
 }
@@ -132,14 +132,14 @@ func (b *Queue[T]) Take(most int) (batch []T, more bool) {
 }
 
 // The minimum and maximum number of slots kept for the next items. During a flood more are kept, because
-// allocating them for each batch is expensive; they are dropped when it is over.
+// allocating them for each batch is expensive; they are dropped when the flood is over.
 const (
 	idleSlots  = 1 << 10
 	floodSlots = 1 << 14
 )
 
-// slotCount returns how many slots are kept now. Slices grow by doubling, so up to twice the waiting
-// items are there.
+// slotCount returns how many slots are kept now. Slices grow by doubling, so there may be room for twice
+// the waiting items.
 func (b *Queue[T]) slotCount() int { return max(idleSlots, min(2*b.lately, floodSlots)) }
 
 // removeFirst removes the first n waiting items.
@@ -195,10 +195,10 @@ func (b *Queue[T]) Done() (bool, error) {
 	return b.closed && b.waitingCount() == 0, b.err
 }
 
-// Wakeups returns a channel that receives when there may be items, or the end.
+// Wakeups returns a channel that receives when there may be items, or when the queue has ended.
 func (b *Queue[T]) Wakeups() <-chan struct{} { return b.bell }
 
-// Wake sends on that channel.
+// Wake sends on the channel of Wakeups.
 func (b *Queue[T]) Wake() {
 	select {
 	case b.bell <- struct{}{}:

@@ -122,7 +122,7 @@ func isLocked(path string) bool {
 	return isInUse(f, shared)
 }
 
-// isInUse takes a lock of a file. It reports whether another process has a lock that excludes it. On a
+// isInUse tries to lock a file. It reports whether another process has a lock that excludes it. On a
 // file system without locks, that is never so.
 func isInUse(f *os.File, kind int) bool {
 	held, _ := tryLock(f, kind)
@@ -178,8 +178,8 @@ type StoredCapture struct {
 // Extension is the extension of captures.
 const Extension = ".tsc"
 
-// List returns the captures in a directory, newest first. A missing directory has none. Other files and
-// links are not captures.
+// List returns the captures in a directory, newest first. A missing directory has none. It ignores other files and
+// links.
 func List(dir string) (list []StoredCapture) {
 	all, _ := os.ReadDir(dir) // the entries read before an error
 	for _, e := range all {
@@ -200,7 +200,8 @@ func List(dir string) (list []StoredCapture) {
 // CompanionDir returns the directory of the other captures of a capture's run.
 func CompanionDir(path string) string { return strings.TrimSuffix(path, Extension) + ".mcp" }
 
-// MakeCompanionDir creates that directory, for its owner only. leave removes it if it is empty.
+// MakeCompanionDir creates the companion directory of a capture, for its owner only. leave removes it if
+// it is empty.
 func MakeCompanionDir(path string) (leave func(), err error) {
 	dir := CompanionDir(path)
 	_, err = makeDir(dir)

@@ -87,7 +87,7 @@ func (c *captureFile) findDamage(size int64) string {
 	return ""
 }
 
-// fileContent describes the content of a file that is missing if the file is damaged.
+// fileContent describes the content of a file. If the file is damaged, this content is missing.
 type fileContent struct {
 	open  map[int]*openContent
 	bytes int64 // of all bodies in the file

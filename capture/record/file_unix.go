@@ -30,7 +30,7 @@ const (
 const mustClose = false
 
 // tryLock takes a lock of a file. held reports that another process has a lock that excludes it. The
-// error is that of a file system without locks.
+// error shows that the file system has no locks.
 func tryLock(f *os.File, kind int) (held bool, err error) {
 	err = syscall.Flock(int(f.Fd()), kind|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {

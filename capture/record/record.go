@@ -32,13 +32,13 @@ import (
 // maxQueueBytes is how many bytes of records may wait to be written.
 const maxQueueBytes = 64 << 20
 
-// queueFull is the reason for left out records if the disk is too slow.
+// queueFull is the reason why records are left out if the disk is too slow.
 const queueFull = "the queue is full"
 
 // Recorder writes records without delaying their traffic. It is safe for concurrent use.
 type Recorder struct {
 	w       *writer
-	file    *captureFile // nil if w is not the only one who writes to a file
+	file    *captureFile // nil unless w is a file to which only this recorder writes
 	content fileContent  // of file
 	box     *queue.Queue[capture.Record]
 	done    chan struct{} // closed when everything is written
@@ -51,12 +51,12 @@ type Recorder struct {
 
 // State is the progress of a recorder.
 type State struct {
-	Records int64  // written, to the present file
-	Bytes   int64  // of bodies, written to it
-	Lost    int64  // of bodies, not recorded
+	Records int64  // number of records in the present file
+	Bytes   int64  // bytes of bodies in the present file
+	Lost    int64  // bytes of bodies that were not recorded
 	Queued  int    // waiting bytes
 	Trouble string // why bytes are being lost now; empty if they are not
-	Path    string // of the file; empty for another destination
+	Path    string // path of the file; empty for another destination
 	Damage  string // what another program did to the previous file, and where recording continues
 }
 
@@ -266,7 +266,7 @@ func partOf(r capture.Record) queue.Part {
 }
 
 // withoutBytes returns a record without its bytes, and without the note of a gap, which becomes part of a
-// larger one. It reports whether the rest is worth keeping.
+// larger one. It reports whether the remaining record is worth keeping.
 func withoutBytes(r capture.Record) (capture.Record, bool) {
 	if r.Lost > 0 {
 		r.Note = ""
@@ -297,8 +297,8 @@ func newWriter(w io.Writer, created time.Time, by string) (*writer, error) {
 	return cw, nil
 }
 
-// write appends complete lines. After an error, the capture is undamaged up to them, and write may be
-// tried again.
+// write appends complete lines. After an error, the capture is undamaged up to these lines, and write may
+// be tried again.
 func (w *writer) write(line []byte) error {
 	if w.damaged != nil {
 		return w.damaged

@@ -5,12 +5,12 @@ import "bytes"
 const (
 	maxArmorGap   = 1024     // characters between two lines of a private key
 	maxArmorChars = 64 << 10 // characters of a private key
-	sureArmorGap  = 64       // characters between two lines of one whose next line need not look random
+	sureArmorGap  = 64       // characters between two lines of a private key whose next line need not look random
 )
 
-// keyArmor is the text form of a private key that is being read. Every run of 20 characters of base64 belongs
-// to it, whatever is between them: numbers of lines, quotes, tags. The first run is replaced, and the others
-// are removed. Everything between the runs stays.
+// keyArmor is the text form of a private key that is being read. Every run of 20 characters of base64
+// belongs to it, whatever is between the runs: numbers of lines, quotes, tags. The first run is replaced,
+// and the other runs are removed. Everything between the runs stays.
 type keyArmor struct {
 	open bool
 	body bool // the first run was replaced
@@ -18,8 +18,8 @@ type keyArmor struct {
 	size int  // characters since its beginning
 }
 
-// The runs of a private key: the first, which must look random; later ones; and one that is too short for
-// that, if the key ends in the next line.
+// Rules for the runs of a private key: the first run, which must look random; later runs; and a last run
+// that is too short for these rules, if the key ends in the next line.
 var (
 	armorFirst = armorRule(rule{shape: `[A-Za-z0-9+/=]{20,}`, is: looksArmored})
 	armorNext  = armorRule(rule{shape: `[A-Za-z0-9+/=]{20,}`})
@@ -71,9 +71,9 @@ func (k *keyArmor) passChar(before []byte) {
 // nextRules returns the rules of a run that begins with c.
 func (k *keyArmor) nextRules(last, c byte) []*rule {
 	switch {
-	case !inArmor[c] || inArmor[last] && last != '=' && last != '+' || c == '+' && last == '\n': // of a diff
+	case !inArmor[c] || inArmor[last] && last != '=' && last != '+' || c == '+' && last == '\n': // a + that begins a line of a diff
 		return nil
-	case k.body && (last == '<' || last == '#' || last == '&'): // a tag, an entity
+	case k.body && (last == '<' || last == '#' || last == '&'): // inside a tag or after an entity
 		return []*rule{armorNext}
 	case k.body && k.gap <= sureArmorGap:
 		return []*rule{armorNext, armorTail}
@@ -93,8 +93,8 @@ func looksEncoded(text []byte) bool {
 		countClassChanges(text)*4 >= len(text)
 }
 
-// armorTailLen returns the length of the short last run of a private key: no other run is in the rest of its
-// line, and the end of the key is in the next.
+// armorTailLen returns the length of a short run that ends a private key: no other run follows in its
+// line, and the key ends in the next line. It returns 0 for any other run.
 func armorTailLen(text []byte) int {
 	n := 0
 	for n < len(text) && inArmor[text[n]] {
@@ -117,10 +117,10 @@ func armorTailLen(text []byte) int {
 	return 0
 }
 
-// streamPrefix is the beginning of an event stream's line, up to the quote of the first text that
-// continues from event to event, without a secret in it. Most events of a stream begin alike: after the
-// same text, and with the same known values, the same beginning has the same outcome, so it need not be
-// searched again.
+// streamPrefix is the beginning of an event stream's line, without a secret in it: up to the quote of the
+// first text that continues from event to event. Most events of a stream begin alike. After the same
+// text, and with the same known values, the search of an equal beginning has the same outcome. So it need
+// not be searched again.
 type streamPrefix struct {
 	line   []byte      // as it is written, with the quote
 	before []byte      // the last characters outside of strings before it
@@ -168,7 +168,7 @@ func (l *lexer) skipPrefix(p []byte, at int64) int {
 	return 0
 }
 
-// openStringAt begins the string after a quote, which ends at a place, and stores the prefix of its line.
+// openStringAt begins the string after a quote that ends at a place, and stores the prefix of its line.
 func (l *lexer) openStringAt(end int64) {
 	o := &l.openings
 	plain := l.s.outside.isIdle() && len(l.s.edits) == o.edits

@@ -17,9 +17,9 @@ const (
 )
 
 // knownValues holds the secrets that are searched for by value, in the form in which texts are compared:
-// each as it is, and in each way in which base64, hexadecimal digits and HTML write it. They are never forgotten. The time to find
-// one hardly depends on their number: four characters decide whether to look, and then a sorted list is
-// searched.
+// each secret as it is, and in every spelling in base64, hexadecimal digits and HTML. They are never
+// forgotten. The time to find a secret hardly depends on their number: four characters decide whether a
+// sorted list is searched.
 type knownValues struct {
 	sorted []*knownValue
 	first  [256]bool
@@ -107,8 +107,8 @@ var htmlForms = []*strings.Replacer{
 	strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;", "/", "&#x2F;", "`", "&#x60;", "=", "&#x3D;"),
 }
 
-// spellings returns the texts that a secret is compared with: itself, form-encoded, in hexadecimal digits, in
-// HTML, and in base64.
+// spellings returns the texts that are compared to find a secret: the secret itself, and its spellings in
+// form encoding, hexadecimal digits, HTML and base64.
 func spellings(secret string) []string {
 	digits := hex.EncodeToString([]byte(secret))
 	list := append(base64Forms(secret), secret, digits, strings.ToUpper(digits))
@@ -124,7 +124,7 @@ func spellings(secret string) []string {
 }
 
 // base64Forms returns the characters that base64, in either alphabet, always has for a secret, whatever
-// is before and after it. Three bytes become four characters, so there are three ways.
+// bytes are before and after the secret. Three bytes become four characters, so there are three ways.
 func base64Forms(secret string) (list []string) {
 	for before := range 3 {
 		padded := make([]byte, before, before+len(secret))
@@ -245,7 +245,7 @@ func (p *unescaper) inCode(u character, out func(character)) {
 	}
 }
 
-// readDigit reads one of so many hexadecimal digits, and reports whether it was the last.
+// readDigit reads the next of several hexadecimal digits, and reports whether it was the last.
 func (p *unescaper) readDigit(u character, of int, out func(character)) bool {
 	digit := json.HexValue(u.c)
 	if digit < 0 {

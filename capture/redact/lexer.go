@@ -43,7 +43,7 @@ type container struct {
 	place   uint64     // hash of the keys and numbers that lead here
 	index   uint64     // hash of the indexes so far: identifies one of several parallel texts
 	field   keyMeaning // the current value
-	named   secretName // of a value, by the field before it or by the element before it
+	named   secretName // set if a name for the value is in the field or the element before it
 	hasName bool
 }
 

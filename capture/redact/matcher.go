@@ -36,14 +36,14 @@ type matcher struct {
 	young      bool // text is the first character of a word that may be a shape: the second decides which
 	unglued    bool // nothing glued begins with the next character: that was checked
 
-	armor  *keyArmor   // the private key that is being read; texts outside of JSON share one
+	armor  *keyArmor   // the private key that is being read; texts outside JSON share one
 	own    keyArmor    // that of a text of its own
 	want   expectation // the secret that is expected next
 	called string      // its name in the replacement
 	drop   removal     // the rest of a secret whose beginning is replaced
 }
 
-// knownMatch is the known value that the text may be.
+// knownMatch says which known value the text may be.
 type knownMatch struct {
 	alive  bool        // a known value begins with the text, and is longer
 	value  *knownValue // the longest that the text begins with, or the one that is cut here

@@ -16,7 +16,7 @@ type secretName struct {
 	in     nameScope
 }
 
-// nameBorder is how much of a name its end must be.
+// nameBorder says how much of a name the end of a secretName must cover.
 type nameBorder int
 
 const (
@@ -25,7 +25,7 @@ const (
 	fullName                   // all of it
 )
 
-// nameScope is where a name counts.
+// nameScope says where a name counts.
 type nameScope uint8
 
 const (
@@ -83,7 +83,7 @@ var (
 )
 
 // addedWords are words after the name of a credential that don't change its meaning, as in
-// secret_key_base, and so are numbers and versions.
+// secret_key_base. Numbers and versions don't change it either.
 var addedWords = wordSet("value base text raw new old prev previous current prod production dev development staging test live default v b")
 
 // vendors are the words before _key that make it the key of a service.
@@ -138,7 +138,7 @@ var namePairs = func() (is [1 << 16]bool) {
 	return is
 }()
 
-// endsName reports whether the name of a credential may end as a name does.
+// endsName reports whether the last characters of a name may be the end of a credential's name.
 func endsName(name []byte) bool {
 	n := len(name)
 	if b := name[n-1]; n == 1 || b <= '9' || !alnum[name[n-2]] {
@@ -175,7 +175,7 @@ func credentialName(name []byte, scope nameScope) (known secretName, ok bool) {
 	return known, !isPlainName(name, said, known, scope)
 }
 
-// hasBorder reports whether the end of a name begins where the secretName demands it.
+// hasBorder reports whether the end of a name begins where the secretName requires it.
 func (s *secretName) hasBorder(name []byte, said string) bool {
 	switch s.at {
 	case fullName:
@@ -230,7 +230,8 @@ func endsPlain(word string) bool {
 	return false
 }
 
-// trimAddedWords removes numbers and addedWords from the end of a name, and the s of a list, which is a field.
+// trimAddedWords removes numbers and addedWords from the end of a name. It also removes a plural s from
+// the name of a JSON field.
 func trimAddedWords(name []byte, scope nameScope) []byte {
 	for len(name) > 0 && addedEnds[name[len(name)-1]] {
 		rest, word := splitWord(name)
@@ -317,7 +318,7 @@ func plainForm(name []byte) string {
 	return string(plain[:n])
 }
 
-// keyMeaning is what a JSON key implies for its value.
+// keyMeaning says what a JSON key implies for its value.
 type keyMeaning struct {
 	secret bool // it is a credential
 	name   secretName

@@ -22,13 +22,13 @@ func maybeCredential(text []byte) bool {
 	return nonWordChars(text) > 0 && hasLetter(text) && looksSecret(text) && !isHexNumber(text)
 }
 
-// isHexNumber reports whether a text is a number as programs write it, of 64 bits at most.
+// isHexNumber reports whether a text is a number of at most 64 bits in a form that programs write.
 func isHexNumber(text []byte) bool {
 	digits, ok := bytes.CutPrefix(bytes.TrimLeft(text, "-"), []byte("0x"))
 	return ok && len(digits) <= 16
 }
 
-// looksSecret reports whether a text in a credential's place is one: it is not short and not a
+// looksSecret reports whether a text in a credential's place is a credential: it is not short and not a
 // placeholder.
 func looksSecret(text []byte) bool { return len(text) >= minPlausibleChars && !isPlaceholder(text) }
 
@@ -41,7 +41,7 @@ func looksRandom(text []byte) bool {
 // isVaried requires a digit, or letters of both cases.
 func isVaried(text []byte) bool { return containsRange(text, '0', '9') || hasBothCases(text) }
 
-// mixedCheck requires letters and digits, in no words, and so many bits per character.
+// mixedCheck requires letters and digits that form no words, and a number of bits per character.
 func mixedCheck(bits float64) secretCheck {
 	return func(text []byte) bool {
 		return nonWordChars(text) >= minRandomChars && containsRange(text, '0', '9') && hasLetter(text) && entropy(text) >= bits && !isPlaceholder(text)
@@ -161,7 +161,7 @@ var placeholders = []string{
 	"redacted", "dummy", "undefined", "lm-studio", "insert_", "insert-", "replace_", "replace-",
 }
 
-// isPlaceholder reports whether a text stands for a credential that is elsewhere.
+// isPlaceholder reports whether a text only stands for a credential.
 func isPlaceholder(text []byte) bool {
 	if len(text) == 0 || strings.IndexByte("$%{<@[(", text[0]) >= 0 || isJoined(text) || bytes.Contains(text, []byte("${")) || bytes.Contains(text, []byte("{{")) {
 		return true
@@ -169,7 +169,7 @@ func isPlaceholder(text []byte) bool {
 	return hasPlaceholder(bytes.ToLower(text))
 }
 
-// hasPlaceholder reports whether a text in lower case has a word of placeholders.
+// hasPlaceholder reports whether a lower-case text contains one of placeholders.
 func hasPlaceholder(lower []byte) bool {
 	for _, p := range placeholders {
 		if bytes.Contains(lower, []byte(p)) {
@@ -188,7 +188,7 @@ func noExample(text []byte) bool {
 // lenWithoutFullStop excludes the full stop after a secret, which belongs to the sentence.
 func lenWithoutFullStop(text []byte) int { return len(bytes.TrimRight(text, ".:")) }
 
-// inLine checks a text in quotes. A long text with spaces is not a secret.
+// inLine checks a text in quotes with is. A long text with spaces is not a secret.
 func inLine(is secretCheck) secretCheck {
 	return func(text []byte) bool {
 		return (len(text) <= maxSpacedChars || bytes.IndexByte(text, ' ') < 0) && is(text)
@@ -201,7 +201,7 @@ func isBasicAuth(text []byte) bool {
 	return err == nil && bytes.IndexByte(plain, ':') >= 1 && !exampleLogins[string(plain)] && !bytes.ContainsFunc(plain, func(c rune) bool { return c < ' ' || c > '~' })
 }
 
-// exampleLogins are those of RFC 2617, RFC 7617 and their readers.
+// exampleLogins are the logins in RFC 2617 and RFC 7617, and in texts that copy their examples.
 var exampleLogins = map[string]bool{"Aladdin:open sesame": true, "aladdin:opensesame": true, "foo:bar": true}
 
 // userinfoLen returns the length of a name and a password up to the last @ before the host.
@@ -217,7 +217,7 @@ func userinfoLen(text []byte) int {
 	return n
 }
 
-// commonPasswords are those of examples.
+// commonPasswords are passwords that people use in examples.
 var commonPasswords = map[string]bool{
 	"pass": true, "password": true, "passwd": true, "passw0rd": true, "pwd": true, "secret": true, "user": true, "test": true, "guest": true, "token": true,
 	"example": true, "opensesame": true, "foo": true, "bar": true, "abc": true, "xxx": true, "key": true, "pw": true,
@@ -323,8 +323,8 @@ func isRandomPassword(text []byte) bool {
 	return looksRandom(text) && !isCommonPassword(plain) && !isExample
 }
 
-// isAppPassword reports whether a text is four groups of four small letters, as mail providers show the
-// password of a program.
+// isAppPassword reports whether a text is four groups of four small letters, as mail providers write app
+// passwords.
 func isAppPassword(text []byte) bool {
 	groups := bytes.Fields(text)
 	words := 0
@@ -341,7 +341,8 @@ func isAppPassword(text []byte) bool {
 
 var small = classOf("", "az")
 
-// isTemplate reports whether a text stands for a value that is elsewhere: $NAME, ${…}, {{…}}, %NAME%, <…>.
+// isTemplate reports whether a text stands for a value that is elsewhere: $NAME, ${…}, {{…}}, %NAME%,
+// <…>.
 func isTemplate(text []byte) bool {
 	first, last := text[0], text[len(text)-1]
 	if isJoined(text) {
@@ -367,11 +368,11 @@ func isJoined(text []byte) bool {
 	return (quote == '"' || quote == '\'' || quote == '`') && len(inner) < len(text) && bytes.HasPrefix(bytes.TrimLeft(inner, " "), []byte("+")) && bytes.HasSuffix(bytes.TrimRight(inner, " "), []byte("+"))
 }
 
-// inVariable are the characters of a variable of an environment.
+// inVariable is the set of characters in the name of an environment variable.
 var inVariable = classOf("_", "AZ", "09")
 
-// isExpression reports whether an unquoted value is an expression of a program: names that are joined by dots, the
-// first character of each a letter, or the id of a call. A long name in random order is not one.
+// isExpression reports whether an unquoted value is an expression of a program: names that begin with a
+// letter and are joined by dots. A long name in random order is not part of an expression.
 func isExpression(text []byte) bool {
 	names := bytes.Split(text, []byte("."))
 	for _, name := range names {
@@ -394,14 +395,14 @@ func isCallID(text []byte) bool {
 	return false
 }
 
-// looksSession reports whether the id of a session is a credential: it is random, and not one that programs
-// show, as a UUID.
+// looksSession reports whether the id of a session is a credential: it is random, and not an id that
+// programs show, such as a UUID.
 func looksSession(text []byte) bool {
 	return looksRandom(text) && bytes.Count(text, []byte("-")) != 4
 }
 
-// looksCode reports whether the value of a field "code" is an authorization code, and not a program or the
-// code of an error.
+// looksCode reports whether the value of a field "code" is an authorization code, and not a program or an
+// error code.
 func looksCode(text []byte) bool {
 	return len(text) >= 16 && countTrailing(text, bearingClass) == len(text) && looksRandom(text) && !isExpression(text)
 }

@@ -28,7 +28,7 @@ type exchangeSide struct {
 	duplex   bool          // both sides continue at the same time, in lines that are complete texts
 	at       time.Duration // of the latest record
 	marks    []recordEnd   // records with held bytes
-	yielded  int64         // place up to which all was decided without waiting
+	yielded  int64         // place up to which all bytes were decided without waiting
 }
 
 // bodyRedactor redacts a body as it comes. Places are counted from the body's beginning.
@@ -193,7 +193,7 @@ func (s *exchangeSide) receiveBody(r *Redactor, p []byte) {
 	s.addBody(p)
 }
 
-// openBody begins a body that is too short to detect a compression.
+// openBody begins a body that is too short to show a compression.
 func (s *exchangeSide) openBody() {
 	if len(s.opening) > 0 {
 		s.addBody(s.opening)
@@ -201,7 +201,7 @@ func (s *exchangeSide) openBody() {
 	}
 }
 
-// addBody takes bytes of a body when it is known how to read it.
+// addBody takes bytes of a body once it is known how to read the body.
 func (s *exchangeSide) addBody(p []byte) {
 	s.begun = true
 	switch {

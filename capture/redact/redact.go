@@ -5,7 +5,7 @@
 // Terms. A secret is recognised by its shape, by the text before it (a context, or the name that it is
 // assigned to), by its JSON key, or by value: a value seen in the credential's place of a request, and
 // too random to occur by chance, is searched for in all later bytes, because servers repeat it in their
-// errors. The rules are data: kinds.go, contexts.go and names.go, one line each. A text is a value that a
+// errors. The rules are data: kinds.go and names.go, one line for each rule. A text is a value that a
 // stream sends in deltas: one JSON string of one document, continued by the string in the same place of
 // the next document, if its key is one of textKeys. Arguments arrive that way, so a secret that is spread
 // over many deltas is in one text here. A secret becomes [redacted:x-api-key:8f3a]: its name and a salted
@@ -13,7 +13,7 @@
 //
 // Invariants:
 //   - The output does not depend on how the input is cut, neither into records nor into deltas: the
-//     deltas of a text add up to what the undivided text would become.
+//     joined deltas of a text equal the output for the undivided text.
 //   - JSON stays JSON with the same tokens, and invalid JSON fails where it failed, at every depth of
 //     JSON in JSON. Only complete characters inside a string are replaced, never a quote, and the
 //     replacement is letters, digits and :_[]- only. Everything between the runs of base64 of a private
@@ -31,10 +31,13 @@
 //   - Memory is bounded. Limit reports when a bound was reached, so that a secret may have been passed
 //     on.
 //
-// Not found are secrets that are written in numbers (the byte lists of log probabilities), encrypted, or
-// encoded in base64, except known values, basic authorization, private keys, and protocols that encode so
-// (Bedrock's event stream); passwords that are one word, or words in a program; keys without a shape after a
-// meaningless name; and keys whose only sign is in their middle or at their end.
+// It does not find:
+//   - secrets that are encrypted, or written in numbers (the byte lists of log probabilities)
+//   - secrets in base64, except known values, basic authorization, private keys, and protocols that encode
+//     their messages in this way (Bedrock's event stream)
+//   - passwords that are one word, or words in a program
+//   - keys without a shape after a meaningless name
+//   - keys whose only sign is in their middle or at their end
 package redact
 
 import (
@@ -302,7 +305,8 @@ func (r *Redactor) redactURL(s string) string {
 	return place
 }
 
-// redactUserinfo escapes the brackets of its replacement: a URL may not have them there.
+// redactUserinfo redacts the userinfo of a URL. It escapes the brackets of the replacement, which a URL must
+// not contain there.
 func (r *Redactor) redactUserinfo(s string) string {
 	if _, password, ok := strings.Cut(s, ":"); ok {
 		if plain, err := url.PathUnescape(password); err == nil {

@@ -139,7 +139,8 @@ func endHash(end string) uint32 {
 	return gramHash(gramOf([]byte(end)))
 }
 
-// addDigitsBefore adds the end of a context after digits: three, or hexadecimal ones before a full stop.
+// addDigitsBefore adds the end of a context after three digits, or after three hexadecimal digits if the end is a
+// full stop.
 func (s *scanner) addDigitsBefore(end string) {
 	before, class := []string{end}, digits
 	if end == "." {
@@ -174,8 +175,8 @@ func (s *scanner) addWordStart(c byte) {
 	}
 }
 
-// digestHead is the beginning of the shapes that begin with 32 hexadecimal digits and a hyphen. Numbers and
-// many words begin so.
+// digestHead is the beginning of the shapes that begin with 32 hexadecimal digits and a hyphen. Numbers
+// and many words begin in the same way.
 const (
 	digestHead = "[0-9a-f][0-9a-f][0-9a-f][0-9a-f]{29}-"
 	digestSize = 32
@@ -290,7 +291,8 @@ func (r *Redactor) canPass(m *matcher, c byte) bool {
 	return flags&(mayBegin|mayGlue) == 0 && !r.scan.endsContext(flags, gram)
 }
 
-// canPassAll reports the same of the characters of a text, whose first one begins no secret.
+// canPassAll reports whether no secret may begin in a text or is expected after it. It doesn't check the
+// first character, which begins no secret.
 func (r *Redactor) canPassAll(m *matcher, text []byte) bool {
 	before := m.gram
 	m.gram = before<<8 | uint32(text[0])
@@ -308,7 +310,7 @@ func (s *scanner) endsContext(f uint8, gram uint32) bool {
 		f&(mayAssign|mayFollowMore) != 0 && s.grams.has(gramHash(gram))
 }
 
-// canSkip reports whether a short, self-contained string can't have a secret.
+// canSkip reports whether a short, self-contained string can't contain a secret.
 func (r *Redactor) canSkip(m *matcher, p []byte) bool {
 	if !m.isIdle() || bytes.IndexByte(p, '%') >= 0 || bytes.IndexByte(p, '\\') >= 0 {
 		return false

@@ -490,7 +490,7 @@ func (s *textRedactor) replaceSecret(units []character, secret, where string) {
 	}
 }
 
-// addReplacement replaces a place. Adjacent removed places are merged.
+// addReplacement replaces a place with a text. Adjacent removed places are merged.
 func (s *textRedactor) addReplacement(at span, with string) {
 	if n := len(s.edits); n > 0 && with == "" && s.edits[n-1].to == at.from {
 		s.edits[n-1].to = at.to

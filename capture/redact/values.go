@@ -11,7 +11,7 @@ type valueTest int
 const (
 	isRandom    valueTest = iota // it is unlikely to occur by chance
 	isPlausible                  // it may be a credential
-	isMeant                      // anything, as the complete value of a JSON key: a request has credentials of other servers
+	isMeant                      // anything, as the complete value of a JSON key: a request may contain credentials of other servers
 	isBasic                      // a name and a password, in base64
 	isPassword                   // anything but a word or a placeholder, as a complete value; random in code
 	isSession                    // random, and not a UUID
@@ -27,7 +27,7 @@ type valueForm int
 const (
 	bareForm   valueForm = iota // without quotes, in any text
 	lineForm                    // without quotes, up to the end of a line: YAML, a form
-	envForm                     // the same of an environment, which has no code
+	envForm                     // the same in an environment, which contains no code
 	cellForm                    // between tags, or in a column of a table
 	quotedForm                  // in double quotes
 	singleForm                  // in other quotes
@@ -89,7 +89,7 @@ func isLine(is secretCheck) secretCheck {
 	}
 }
 
-// isTyped reports whether a text is a name of a program, or one before a bracket.
+// isTyped reports whether a text is an expression of a program, or begins with one before a bracket.
 func isTyped(text []byte) bool {
 	if n := bytes.IndexAny(text, "([{"); n > 0 {
 		literal := text[n] == '{' && n == len(text)-1 && 'A' <= text[0] && text[0] <= 'Z' && countTrailing(text[:n], inWord) == n
@@ -171,10 +171,10 @@ func isLineStart(before, name []byte, sign byte, tight bool) bool {
 // linePrefix are the characters that programs write before each line of a file.
 var linePrefix = classOf(" \t-+>#|*:L\xe2\x86\x92\x94\x82", "09")
 
-// isValueName reports whether a field has the value of what another field names.
+// isValueName reports whether a field contains the value that another field names.
 func isValueName(name []byte) bool { return len(name) == 5 && bytes.EqualFold(name, []byte("value")) }
 
-// isNameName reports whether a field has the name of what another field has the value of.
+// isNameName reports whether a field contains the name for the value of another field.
 func isNameName(name []byte) bool {
 	return bytes.EqualFold(name, []byte("name")) || bytes.EqualFold(name, []byte("key")) || bytes.EqualFold(name, []byte("header"))
 }
@@ -237,7 +237,7 @@ func columnName(text []byte) (known secretName, ok bool) {
 	return credentialName(text[len(text)-n:], inText)
 }
 
-// partName returns the secretName of a part of a form whose headers end a text.
+// partName returns the secretName of a part of a multipart form, if the headers of the part end a text.
 func partName(text []byte) (known secretName, ok bool) {
 	if body := bytes.TrimRight(text, "\r\n"); len(body) == 0 || len(text)-len(body) < 2 || body[len(body)-1] != '"' && !alnum[body[len(body)-1]] {
 		return secretName{}, false
@@ -252,7 +252,7 @@ func partName(text []byte) (known secretName, ok bool) {
 	return credentialName(name, inRequest)
 }
 
-// expectation is the expectation of a secret because of the text before it.
+// expectation says which secret is expected because of the text before it.
 type expectation struct {
 	rule   *rule // nil: no secret is expected
 	kind   expectationKind
@@ -338,7 +338,7 @@ func (m *matcher) expectValue(name secretName, form valueForm, sign byte, quoted
 	}
 }
 
-// expectField expects the value of a JSON string.
+// expectField expects that a JSON string is the value of a name.
 func (m *matcher) expectField(name secretName) {
 	m.want = expectation{rule: values[name.value][fieldForm], name: name, form: fieldForm}
 	if name.value == isCookies {

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	drainTime = 250 * time.Millisecond // for output of an ended process that other processes hold open, once it is silent
-	tailTime  = time.Second            // for the reader of an ended process that got a signal
+	drainTime = 250 * time.Millisecond // wait after the last output of an ended process, if other processes hold its output open
+	tailTime  = time.Second            // maximum wait for a slow reader of an ended process that got a signal
 )
 
 // pump passes on the bytes of one pipe.

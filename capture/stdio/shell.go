@@ -8,7 +8,7 @@ import (
 )
 
 // Watch runs a shell command, which keeps this program's standard streams. It records the command, its
-// start and how it ended. An error means that it could not be started.
+// start and how it ended. An error means that the command could not be started.
 func Watch(args []string, command string, o Options) (Ending, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -59,7 +59,7 @@ type wrapper struct {
 	signalled atomic.Bool // a signal was passed on
 }
 
-// Run runs a command to its end. An error means that it could not be started.
+// Run runs a command to its end. An error means that the command could not be started.
 func Run(args []string, o Options) (Ending, error) {
 	// If a child ends with its parent, the parent is the thread that started it.
 	runtime.LockOSThread()
@@ -196,7 +196,7 @@ func (w *wrapper) killOrphan(parent int) {
 	}
 }
 
-// waitDone waits for the process to end, at most so long.
+// waitDone waits for the process to end, for at most the given time.
 func (w *wrapper) waitDone(wait time.Duration) bool {
 	select {
 	case <-w.exited:

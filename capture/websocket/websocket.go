@@ -57,7 +57,7 @@ type Reader struct {
 	// Control, if set, is called for each control frame. It must not keep payload.
 	Control func(opcode byte, payload []byte)
 
-	header  []byte // of a frame, as far as it was read
+	header  []byte // of a frame, as far as it has arrived
 	inFrame bool   // the header is complete
 	opcode  byte
 	final   bool
@@ -74,11 +74,11 @@ type Reader struct {
 	Start, End int64
 
 	Message []byte // the unfinished message
-	Open    bool   // there is one
-	Length  uint64 // of that message, also if it is too long to be kept
+	Open    bool   // there is an unfinished message
+	Length  uint64 // of that message, even if it is too long to be kept
 	Kind    byte   // OpText or OpBinary: of that message, or of the emitted one
 
-	Closed bool // a Close came
+	Closed bool // a Close has arrived
 	Code   int  // its status code, 1005 without one (§7.1.5)
 	Reason string
 	Broken string // why reading has stopped
@@ -144,7 +144,7 @@ func (m *Reader) takeHeader(p []byte) ([]byte, bool) {
 	return p, m.Broken == ""
 }
 
-// headerSize returns the length of the header, as far as its bytes show.
+// headerSize returns the length of the header, as far as its bytes show it.
 func (m *Reader) headerSize() int {
 	if len(m.header) < 2 {
 		return 2

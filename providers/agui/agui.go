@@ -24,6 +24,7 @@ func Protocol() protocol.Protocol {
 		Findings: findings,
 		New:      newDecoder,
 		Marks:    wireMarks,
+		Quiet:    []string{"RAW", "CUSTOM", "STATE_*", "ACTIVITY_*"},
 	}
 }
 

@@ -26,6 +26,7 @@ func Protocol() protocol.Protocol {
 		Findings: findings,
 		New:      newDecoder,
 		Marks:    wireMarks,
+		Quiet:    []string{"data-*", "file", "source-*"},
 	}
 }
 
@@ -43,11 +44,14 @@ var chunkPoints = map[string]int{
 }
 
 func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
-	var kind, errorText, callID, url json.Value
+	var kind, errorText, callID, url, id, usage json.Value
 	_ = json.Read(e.Data, // data that is cut off has the fields before that
 		json.Field("type", &kind), json.Field("errorText", &errorText),
-		json.Field("toolCallId", &callID), json.Field("url", &url))
+		json.Field("toolCallId", &callID), json.Field("url", &url), json.Field("id", &id), json.Field("usage", &usage))
 	name := kind.Text()
+	if strings.HasPrefix(name, "tool-input-") && callID == nil && id != nil || name == "finish" && usage.IsPresent() {
+		return protocol.SniffScore{} // parts of a language model, which the SDK's gateway streams
+	}
 	switch points := chunkPoints[name]; {
 	case points > 0 && callID.IsString():
 		return protocol.SniffScore{Points: protocol.Sure, Why: "chunk type " + name}

@@ -43,7 +43,7 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	switch {
 	case eventTypes[kind.Text()]:
 		return protocol.SniffScore{Points: protocol.Sure, Why: "event type " + kind.Text()}
-	case kind.Is("message") && json.Value(e.Data).Get("role").Is("assistant"):
+	case kind.Is("message") && json.Value(e.Data).Get("role").Is("assistant") && !json.Value(e.Data).Get("content").IsString():
 		return protocol.SniffScore{Points: protocol.Sure, Why: "a message body"}
 	case kind.Is("error") && json.Value(e.Data).Get("error").Kind() == '{':
 		return protocol.SniffScore{Points: protocol.Likely, Why: "an error envelope"}

@@ -16,15 +16,29 @@ type decoder struct {
 	ev            event
 	turn          *protocol.Turn
 	blocks        map[int32]contentBlock
+	done          bool  // a stop reason came that is not a limit
+	started       int32 // number of blocks that began at an index of their own
 	usage         tokenCounts
 	servingModels []string // models of usage.iterations, if there are several
 }
 
 // contentBlock is a content block that began.
 type contentBlock struct {
-	kind string
-	open bool
+	kind   string
+	open   bool
+	signed bool  // reasoning with a signature
+	text   bool  // it has text
+	call   int32 // slot of its call, which may have begun in an earlier block
 }
+
+// deltaKinds are the kinds of blocks to which a delta belongs.
+var deltaKinds = map[string][]string{
+	"text_delta": {"text"}, "citations_delta": {"text"}, "thinking_delta": {"thinking"}, "signature_delta": {"thinking"},
+	"input_json_delta": {"tool_use", "server_tool_use", "mcp_tool_use"},
+}
+
+// deltaBlocks are the kinds of blocks whose deltas are known.
+var deltaBlocks = map[string]bool{"text": true, "thinking": true, "tool_use": true, "server_tool_use": true, "mcp_tool_use": true}
 
 // startSlot is the slot of the first complete call in message_start. The blocks of the stream still
 // count from 0.
@@ -39,7 +53,7 @@ func newDecoder(o *protocol.Out) protocol.Decoder {
 // Frame reads one event. Its type is in the body, or else it is the name of the server-sent event.
 func (d *decoder) Frame(f stream.Frame) error {
 	if protocol.IsDone(f.Data) { // not of this protocol, but gateways add it
-		d.turn.End()
+		d.endTurn()
 		return nil
 	}
 	if err := d.ev.shape.Read(f.Data); err != nil {
@@ -61,7 +75,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 		d.reportFinish(t, d.ev.delta.stopReason, d.ev.delta.stopDetails)
 	case "message_stop":
 		d.fillUsage(d.ev.metrics)
-		d.turn.End()
+		d.endTurn()
 	case "ping":
 		d.Heartbeat()
 	case "error": // inside a stream, the HTTP status was already 200
@@ -84,6 +98,16 @@ func (d *decoder) Frame(f stream.Frame) error {
 // Close ends the stream. Without message_stop the turn is cut off.
 func (d *decoder) Close() { d.turn.Cut("the stream ended without message_stop") }
 
+// endTurn ends the turn if it is open. Blocks that have not ended are reported.
+func (d *decoder) endTurn() {
+	if d.turn.IsOpen() && d.done {
+		for _, c := range d.turn.OpenCalls() {
+			c.Once(protocol.NotSealed, "block %d has no content_block_stop: clients that run a call at the end of its block never run it", c.Slot)
+		}
+	}
+	d.turn.End()
+}
+
 func (d *decoder) startMessage(message json.Value) {
 	if d.turn.IsOpen() {
 		d.turn.Find(protocol.MessageRestarted, "a second message began before this one ended: a retry was spliced into the body")
@@ -93,7 +117,7 @@ func (d *decoder) startMessage(message json.Value) {
 }
 
 func (d *decoder) openTurn(message json.Value) *protocol.Turn {
-	d.blocks, d.usage, d.servingModels = map[int32]contentBlock{}, tokenCounts{}, nil
+	d.blocks, d.started, d.done, d.usage, d.servingModels = map[int32]contentBlock{}, 0, false, tokenCounts{}, nil
 	d.turn = d.Open(stream.Opening{ID: message.Get("id").Text(), Model: message.Get("model").Text()})
 	return d.turn
 }
@@ -101,7 +125,7 @@ func (d *decoder) openTurn(message json.Value) *protocol.Turn {
 // ensureTurn returns the open turn. An event before message_start opens one.
 func (d *decoder) ensureTurn(event string) *protocol.Turn {
 	if !d.turn.IsOpen() {
-		d.openTurn(nil).Find(stream.ProtocolViolation, "%s came before message_start", stream.OwnFact(event))
+		d.openTurn(nil).Find(stream.ProtocolViolation, "%s came without a message_start: clients that wait for it fail", stream.OwnFact(event))
 	}
 	return d.turn
 }
@@ -131,6 +155,8 @@ func (d *decoder) readCompleteBlock(t *protocol.Turn, slot int32, block json.Val
 	if c := openCall(t, slot, kind, block); c != nil {
 		if input := block.Get("input"); input.IsPresent() {
 			c.Args(input)
+		} else {
+			reportNoInput(c)
 		}
 		c.Seal()
 		return
@@ -144,16 +170,58 @@ func (d *decoder) startBlock(t *protocol.Turn, slot int32, start json.Value) {
 		t.Once(protocol.IndexReused,
 			"block %d starts again after its end: clients that store blocks by index lose the first block", slot)
 	}
-	d.blocks[slot] = contentBlock{kind, true}
+	d.checkIndex(t, slot)
+	d.blocks[slot] = contentBlock{kind: kind, open: true, call: slot, signed: start.Get("signature").HasText()}
+	if d.continueCall(t, slot, kind, start) {
+		return
+	}
 	if c := openCall(t, slot, kind, start); c != nil {
 		// {} is a placeholder that the first delta replaces. Any other input is complete,
 		// and no deltas follow.
-		if input := start.Get("input"); input.IsPresent() && !input.EmptyObject() {
+		switch input := start.Get("input"); {
+		case !input.IsPresent():
+			reportNoInput(c)
+		case !input.EmptyObject():
 			c.Args(input)
 		}
 		return
 	}
 	readOtherBlock(d.Out, t, slot, kind, start)
+}
+
+// checkIndex reports a new block whose index leaves a gap after the blocks before it.
+func (d *decoder) checkIndex(t *protocol.Turn, slot int32) {
+	if _, known := d.blocks[slot]; known {
+		return
+	}
+	if slot != d.started && slot < startSlot {
+		t.Once(protocol.IndexSparse, "block %d of the response has index %d: clients that keep blocks in a list fail", d.started+1, slot)
+	}
+	d.started++
+}
+
+// continueCall reports whether a block continues the call of an earlier block: it has the same id, and
+// the arguments of that call are not complete.
+func (d *decoder) continueCall(t *protocol.Turn, slot int32, kind string, start json.Value) bool {
+	before, isOpen := t.Latest(), toolBlocks[kind].Kind != ""
+	name := start.Get("name").Text()
+	if !isOpen || before == nil || before.Slot == slot || before.ID == "" || !start.Get("id").Is(before.ID) ||
+		name != "" && (name != before.Name || before.LastByte == '}') || before.Bytes == 0 {
+		return false
+	}
+	if before.Sealed {
+		before.Unseal()
+	}
+	before.Once(protocol.CallSplit, "block %d has the id of this call and continues its arguments: joined, the fragments are one call", slot)
+	d.blocks[slot] = contentBlock{kind: kind, open: true, call: before.Slot}
+	return true
+}
+
+// reportNoInput reports a call whose block has no input.
+func reportNoInput(c *protocol.Call) {
+	if !c.RunByProvider {
+		c.Once(protocol.ArgsMissing.WithSeverity(stream.Warn), "the block has no input field, which the protocol requires: Claude Code fails on it")
+	}
 }
 
 // openCall opens a call if the block contains one.
@@ -196,14 +264,26 @@ func readOtherBlock(o *protocol.Out, t *protocol.Turn, slot int32, kind string, 
 }
 
 func (d *decoder) readDelta(t *protocol.Turn, slot int32) {
+	b, begun := d.blocks[slot]
+	if kinds := deltaKinds[string(d.ev.delta.kind.Word())]; begun && kinds != nil && !slices.Contains(kinds, b.kind) && deltaBlocks[b.kind] {
+		t.Once(stream.ProtocolViolation, "%s in block %d, which is %s: Claude Code stops here",
+			stream.OwnFact(d.ev.delta.kind.Text()), slot, stream.OwnFact(b.kind))
+	}
 	switch delta := &d.ev.delta; string(delta.kind.Word()) {
 	case "input_json_delta":
+		if begun {
+			slot = b.call
+		}
 		t.Call(slot).Args(delta.json)
 	case "text_delta":
 		t.AppendText(delta.text)
 	case "thinking_delta", "signature_delta":
 		t.AppendReasoning(slot, delta.thinking)
 		t.AddSignature(slot, delta.signature)
+		if text, signed := b.text || delta.thinking.HasText(), b.signed || delta.signature.HasText(); begun && (text != b.text || signed != b.signed) {
+			b.text, b.signed = text, signed
+			d.blocks[slot] = b
+		}
 	case "citations_delta", "compaction_delta":
 	default:
 		d.Unknown("delta " + delta.kind.Text())
@@ -213,20 +293,28 @@ func (d *decoder) readDelta(t *protocol.Turn, slot int32) {
 func (d *decoder) stopBlock(t *protocol.Turn, slot int32) {
 	was, known := d.blocks[slot]
 	if known {
-		d.blocks[slot] = contentBlock{kind: was.kind}
+		d.blocks[slot] = contentBlock{kind: was.kind, call: was.call}
+	}
+	if was.kind == "thinking" && was.text && !was.signed && strings.Contains(t.Model, "claude") {
+		t.Once(protocol.SignatureMissing.WithSeverity(stream.Info).WithCause(stream.Gateway),
+			"the reasoning in block %d has no signature: Anthropic refuses it in a history", slot)
 	}
 	if !was.open {
 		t.Find(stream.ProtocolViolation, protocol.StopOfNone, slot)
 	}
 	if _, isTool := toolBlocks[was.kind]; isTool {
-		t.Call(slot).Seal()
+		t.Call(was.call).Seal()
 	}
 }
 
 // reportFinish reports a stop reason, unless it is null or missing. Several may come.
 func (d *decoder) reportFinish(t *protocol.Turn, stopReason, details json.Value) {
 	reason := stopReason.Text()
-	if reason == "" || t.FinishAndCheck(reason, &endings) != stream.FinishRefused {
+	if reason == "" {
+		return
+	}
+	code := t.FinishAndCheck(reason, &endings)
+	if d.done = code == stream.FinishDone; code != stream.FinishRefused {
 		return
 	}
 	why := stream.Messagef("%s", details.Get("explanation").Text())

@@ -49,8 +49,7 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	name, event := eventAndFields(e)
 	_, operation := pathParts(e.Path)
 	switch {
-	case event != nil && slices.Contains(eventNames, name) &&
-		(name != "metadata" || protocol.CountOf(event.Get("usage").Get("inputTokens")).Reported):
+	case event != nil && slices.Contains(eventNames, name) && (name != "metadata" || isMetadata(e, event)):
 		return protocol.SniffScore{Points: protocol.Sure, Why: "event " + name}
 	case event.Get("output").Get("message").Kind() == '{' && event.Get("stopReason").IsString():
 		return protocol.SniffScore{Points: protocol.Sure, Why: "a body with output.message and stopReason"}
@@ -82,6 +81,12 @@ func eventAndFields(e protocol.SniffInput) (name string, event json.Value) {
 		return name, nil
 	}
 	return name, event
+}
+
+// isMetadata reports whether an event is Bedrock's metadata: other protocols have fields of this name.
+func isMetadata(e protocol.SniffInput, event json.Value) bool {
+	named := string(e.Event) == "metadata" || event.Get("metrics").Kind() == '{'
+	return named && protocol.CountOf(event.Get("usage").Get("inputTokens")).Reported
 }
 
 func isEventStream(contentType []string) bool {

@@ -17,7 +17,8 @@ func TestSniff(t *testing.T) {
 	}{
 		{"messageStart", `{"role":"assistant"}`, "", protocol.Sure},
 		{"", `{"contentBlockDelta":{"contentBlockIndex":0,"delta":{"text":"a"}}}`, "", protocol.Sure},
-		{"", `{"metadata":{"usage":{"inputTokens":1}}}`, "", protocol.Sure},
+		{"", `{"metadata":{"usage":{"inputTokens":1},"metrics":{"latencyMs":9}}}`, "", protocol.Sure},
+		{"", `{"metadata":{"usage":{"inputTokens":1}}}`, "", 0}, // other protocols have such a field
 		{"metadata", `{"usage":{"inputTokens":1}}`, "", protocol.Sure},
 		{"metadata", `{"run_id":"1"}`, "", 0}, // LangGraph names an event so
 		{"", `{"metadata":{"usage":7}}`, "", 0},

@@ -12,6 +12,7 @@ type decoder struct {
 	ev      event
 	turn    *protocol.Turn
 	stopped bool // messageStop has come
+	done    bool // its stop reason is not a limit
 	counted bool // metadata has come
 }
 
@@ -78,6 +79,11 @@ func (d *decoder) cutTurn() { d.turn.Cut("the stream ended without messageStop")
 
 // endTurn ends the turn after messageStop.
 func (d *decoder) endTurn() {
+	if d.turn.IsOpen() && d.done {
+		for _, c := range d.turn.OpenCalls() {
+			c.Once(protocol.NotSealed, "block %d has no contentBlockStop: clients that run a call at the end of its block never run it", c.Slot)
+		}
+	}
 	if d.turn.IsOpen() && !d.counted {
 		d.turn.Find(stream.NoTerminator.WithSeverity(stream.Info), "messageStop came without metadata: usage is missing")
 	}
@@ -144,8 +150,11 @@ func reportResult(t *protocol.Turn, result json.Value) {
 
 func (d *decoder) readDelta(t *protocol.Turn, slot int32) {
 	delta := &d.ev.delta
+	c := t.FindCall(slot)
 	if delta.input.IsPresent() {
 		appendArguments(t.Call(slot), delta.input)
+	} else if c != nil && !c.Sealed && (delta.text.HasText() || delta.thinking.HasText()) {
+		c.Once(stream.ProtocolViolation, "text in block %d, which is toolUse: strict clients stop here", slot)
 	}
 	t.AppendText(delta.text)
 	appendReasoning(t, slot, delta.thinking, delta.signature, delta.redacted)
@@ -177,7 +186,7 @@ func (d *decoder) stopMessage() {
 		d.Heartbeat() // the event came twice
 		return
 	}
-	reportFinish(d.ensureTurn("messageStop"), d.ev.stopReason)
+	d.done = reportFinish(d.ensureTurn("messageStop"), d.ev.stopReason) == stream.FinishDone
 	if d.stopped = true; d.counted {
 		d.endTurn()
 	}
@@ -194,12 +203,16 @@ func (d *decoder) readMetadata() {
 	}
 }
 
-// reportFinish reports a stop reason, unless it is null or missing.
-func reportFinish(t *protocol.Turn, stopReason json.Value) {
+// reportFinish reports a stop reason, unless it is null or missing, and returns its code.
+func reportFinish(t *protocol.Turn, stopReason json.Value) (code stream.Code) {
 	reason := stopReason.Text()
-	if reason != "" && t.FinishAndCheck(reason, &endings) == stream.FinishRefused {
+	if reason == "" {
+		return stream.FinishCut
+	}
+	if code = t.FinishAndCheck(reason, &endings); code == stream.FinishRefused {
 		t.Find(stream.ProviderError, "%s", stream.OwnFact(refusals[reason]))
 	}
+	return code
 }
 
 // refusals are the messages for stop reasons that refuse the response.

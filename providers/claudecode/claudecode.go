@@ -27,6 +27,9 @@ func Protocol(inner protocol.Protocol) protocol.Protocol {
 		Findings:      findings,
 		ParallelTurns: true,
 		Marks:         wireMarks,
+		Quiet: []string{
+			"system", "tool_progress", "tool_use_summary", "rate_limit_event", "keep_alive", "auth_status", "prompt_suggestion", "control_*",
+		},
 		New: func(o *protocol.Out) protocol.Decoder {
 			d := &decoder{
 				Out: o, inner: inner.New,
@@ -39,25 +42,28 @@ func Protocol(inner protocol.Protocol) protocol.Protocol {
 }
 
 func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
-	var named, subtype, session, uuid, parent, event, message json.Value
+	var named, subtype, session, uuid, parent, event, message, tools, mode, servers, usage, turns json.Value
 	if json.Read(e.Data,
+		json.Field("tools", &tools), json.Field("permissionMode", &mode), json.Field("mcp_servers", &servers), json.Field("usage", &usage), json.Field("num_turns", &turns),
 		json.Field("type", &named), json.Field("subtype", &subtype), json.Field("session_id", &session),
 		json.Field("uuid", &uuid), json.Field("parent_tool_use_id", &parent),
 		json.Field("event", &event), json.Field("message", &message)) != nil {
 		return protocol.SniffScore{}
 	}
 	ofSession := session.IsString() || parent != nil
+	own := uuid.IsString() || parent != nil // other agents have lines with the same names
 	switch kind := named.Text(); kind {
 	case "stream_event":
 		if event.Kind() == '{' {
 			return protocol.SniffScore{Points: protocol.Sure, Why: "a stream_event line"}
 		}
 	case "assistant", "user":
-		if message.Kind() == '{' && ofSession {
+		if message.Kind() == '{' && ofSession && (own || isAnthropic(message)) {
 			return protocol.SniffScore{Points: protocol.Sure, Why: "a line with a message of the " + kind}
 		}
 	case "system", "result":
-		if subtype.IsString() && ofSession {
+		own = own || tools.Kind() == '[' && (mode != nil || servers != nil) || usage.Kind() == '{' || turns != nil
+		if subtype.IsString() && ofSession && own {
 			return protocol.SniffScore{Points: protocol.Sure, Why: "a " + kind + " line"}
 		}
 	case "":
@@ -71,3 +77,12 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 
 // wireMarks are the marks of Claude Code's messages.
 var wireMarks = marks.Protocol{PartKeys: []string{"toolUseResult"}}
+
+// isAnthropic reports whether a message is one of Anthropic's protocol, or carries results of its tools.
+func isAnthropic(message json.Value) bool {
+	if message.Get("id").IsString() || message.Get("model").IsString() {
+		return true
+	}
+	s := message.Get("content").Scan()
+	return s.Array() && s.Value().Get("tool_use_id").IsString()
+}

@@ -31,7 +31,7 @@ func (k Provenance) String() string {
 	return [...]string{"ran", "read in its source", "documented", "assumed"}[k]
 }
 
-// Word returns the first word of the text.
+// Word returns the provenance as one word.
 func (k Provenance) Word() string { return [...]string{"ran", "read", "documented", "assumed"}[k] }
 
 // All lists the clients, agents first.
@@ -104,15 +104,15 @@ func MustFind(name string) *Client {
 type MCPSetup struct {
 	Method       WrapMethod
 	ListArgs     []string // arguments that make the client list them as JSON, for [ByFlags] and [BySettings]
-	UserFiles    []string // the user's settings with servers, below the home folder
-	ProjectFiles []string // and below the folder that the client runs in
+	UserFiles    []string // the user's settings with servers, relative to the home folder
+	ProjectFiles []string // the same, relative to the folder that the client runs in
 	Remark       string
 }
 
 // WrapMethod is the way in which the servers are recorded.
 type WrapMethod uint8
 
-// The ways.
+// The values of WrapMethod.
 const (
 	ByUser     WrapMethod = iota // the user adds a prefix to the server's command
 	ByPrefix                     // a variable names a program that starts with the line of each server and each shell command
@@ -120,7 +120,7 @@ const (
 	BySettings                   // its settings, which belong to this run anyway
 )
 
-// mcpSetups are the setups by name of the client; the users of other clients do it by hand.
+// mcpSetups holds the setups by the client's name. Users of other clients change their settings by hand.
 var mcpSetups = map[string]MCPSetup{
 	"claude-code": {
 		Method: ByPrefix, UserFiles: []string{".claude.json"}, ProjectFiles: []string{".mcp.json"},
@@ -162,7 +162,7 @@ type RunHabit struct {
 // RunMoment is the moment at which a client runs a call.
 type RunMoment uint8
 
-// The moments.
+// The values of RunMoment.
 const (
 	AtBlock RunMoment = iota // when the call is complete, while the response still streams
 	AtStop                   // when the response has ended
@@ -172,7 +172,7 @@ const (
 // RunCount is how often a client runs a call.
 type RunCount uint8
 
-// The counts.
+// The values of RunCount.
 const (
 	Unknown RunCount = iota
 	Never
@@ -180,9 +180,10 @@ const (
 	Twice // it retries the request, and runs the call again
 )
 
-// runHabits are the known habits. Each client got a complete call followed by a pause, the same with the
-// finish reason of the token limit, and the same with the connection cut off there (versions as in All).
-// Clients without Ran were not tested. Libraries in JavaScript also got a response that ends after the call.
+// runHabits are the known habits. In the tests, each client got a complete call followed by a pause, the
+// same with the finish reason of the token limit, and the same with the connection cut off after the call
+// (versions as in All). Clients without Ran were not tested. Libraries in JavaScript also got a response
+// that ends after the call.
 var runHabits = []RunHabit{
 	{"claude-code", []string{"anthropic"}, AtBlock, Once, Once, Ran, Unknown},
 	{"codex", []string{"openai-responses"}, AtBlock, Once, Once, Ran, Unknown},
@@ -217,13 +218,13 @@ var runHabits = []RunHabit{
 // common are the protocols of frameworks that support any provider.
 var common = []string{"anthropic", "openai-chat", "openai-responses", "gemini"}
 
-// agents are programs that people use directly: a request that names one comes from it. A request that
-// names a library may come from any program that uses the library, and those run calls at different
-// moments.
+// agents are programs that people use directly: a request that names one of them comes from it. A request
+// that names a library may come from any program that uses the library, and such programs run calls at
+// different moments.
 var agents = []string{"claude-code", "codex", "gemini-cli", "qwen-code", "opencode", "continue", "cline"}
 
-// RunHabitsOf returns the known habits for calls of a protocol: that of the agent that a request names, if
-// it is known, else all. own reports whether it is the named agent's.
+// RunHabitsOf returns the known habits for calls of a protocol. If a request names an agent with a known
+// habit, it returns only that habit, and own is true.
 func RunHabitsOf(dialect, named string) (all []RunHabit, own bool) {
 	for _, r := range runHabits {
 		switch {

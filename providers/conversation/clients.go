@@ -78,7 +78,7 @@ func ReadHeader(fields map[string][]string) (f ClientFacts) {
 	return f
 }
 
-// clientOf returns the client that sent the request, by the names that it gives itself, or "".
+// clientOf returns the client that sent the request, by the names in its headers, or "".
 func clientOf(h header) string {
 	agent := h.get("User-Agent")
 	for _, p := range programs {
@@ -102,8 +102,8 @@ func clientOf(h header) string {
 	return ""
 }
 
-// ofCodex reads Codex's facts in the body. Over a WebSocket they are new with each request, while the
-// headers are those of the first.
+// ofCodex reads Codex's facts in the body. Over a WebSocket, the body has new facts in each request,
+// while the headers are those of the first request.
 func ofCodex(f *ClientFacts, b *RequestBody) {
 	g := ClientFacts{Client: f.Client, Session: b.Meta.Get("session_id").Text(), Parent: b.Meta.Get("x-codex-parent-thread-id").Text()}
 	g.codexTurn(json.Value(b.Meta.Get("x-codex-turn-metadata").Unquoted()))
@@ -140,8 +140,8 @@ func (f *ClientFacts) clearMainID() {
 	}
 }
 
-// addSubagent reads Codex's word for the purpose of a sub-agent: a spawned one works, the others have a
-// single purpose.
+// addSubagent reads Codex's word for the purpose of a sub-agent: a spawned sub-agent works on a task, the
+// others have a single purpose.
 func (f *ClientFacts) addSubagent(word string) {
 	if f.IsSubagent = f.IsSubagent || word != ""; word != "" && word != "collab_spawn" {
 		f.Kind = word
@@ -182,7 +182,7 @@ var backgroundPurposes = map[string]bool{
 func IsBackground(purpose string) bool { return backgroundPurposes[purpose] }
 
 // paths maps ends of paths to purposes. An entry that ends in a slash matches anywhere in the path. No
-// model answers there.
+// model answers requests to these paths.
 var paths = []struct{ end, purpose string }{
 	{"/count_tokens", Count}, {":countTokens", Count}, {"/input_tokens", Count}, {"/tokenize", Count}, {"/count-tokens", Count},
 	{"/embeddings", Embeddings}, {"/embed", Embeddings}, {":embedContent", Embeddings}, {":batchEmbedContents", Embeddings},
@@ -197,7 +197,8 @@ var paths = []struct{ end, purpose string }{
 // the POST that Ollama requires.
 var listPaths = []string{"/models", "/inference-profiles", "/foundation-models", "/api/tags", "/api/ps", "/api/show", "/model/info"}
 
-// PurposeOfPath returns the purpose of a request from its method and path alone, "" if they don't tell.
+// PurposeOfPath returns the purpose of a request from its method and path alone, "" if they don't show
+// it.
 func PurposeOfPath(method, path string) string {
 	if method == "HEAD" || method == "OPTIONS" {
 		return Health
@@ -259,7 +260,7 @@ var prompts = []struct{ text, purpose string }{
 	{"summarizing conversations", Compact},
 }
 
-// clipPrompt returns the beginning of a text, which contains such prompts.
+// clipPrompt returns the beginning of a text. If the text has one of prompts, it is there.
 func clipPrompt(text []byte) []byte { return text[:min(len(text), 4096)] }
 
 // starters are the tools that start an agent. Claude Code, Codex, opencode and qwen-code were run;
@@ -278,7 +279,7 @@ type AgentTask struct {
 	Title  string // the name that people use for it
 }
 
-// ReadAgentTask reads the arguments of such a call.
+// ReadAgentTask reads the arguments of a call that starts an agent.
 func ReadAgentTask(args []byte) (o AgentTask) {
 	of := json.Value(bytes.TrimSpace(args))
 	first := func(names ...string) json.Value {

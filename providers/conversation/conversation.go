@@ -25,7 +25,7 @@ import (
 type ClientFacts struct {
 	Client           string // the client's name in providers/client
 	Session          string // as the client names it
-	Agent            string // the id of the agent, "" for the main one and if agents have no ids
+	Agent            string // the id of the agent; "" for the main agent, or if agents have no ids
 	Name             string // the client's name for the agent: "/root/sub_job"
 	Parent           string // the id of the agent that started it
 	StartedBy        string // the session that started this one, if each agent has a session of its own
@@ -119,6 +119,10 @@ func hashMessage(seed maphash.Seed, m *protocol.Message) uint64 {
 			_ = h.WriteByte(byte(p.Kind) + 1)
 			_, _ = h.WriteString(p.ID + "\x00" + p.Name + "\x00")
 		}
+		if p.Signature != "" || p.Item != "" || p.Failed || p.SignatureOnly {
+			_, _ = h.WriteString("\x00" + p.Signature + "\x00" + p.Item + "\x00")
+			_ = h.WriteByte(flagBits(p.Failed, p.SignatureOnly))
+		}
 		_, _ = h.Write(p.Text)
 		_, _ = h.Write(p.Args)
 		if p.Kind == protocol.OtherPart {
@@ -126,6 +130,16 @@ func hashMessage(seed maphash.Seed, m *protocol.Message) uint64 {
 		}
 	}
 	return h.Sum64()
+}
+
+// flagBits returns the flags as bits.
+func flagBits(flags ...bool) (bits byte) {
+	for i, flag := range flags {
+		if flag {
+			bits |= 1 << i
+		}
+	}
+	return bits
 }
 
 // hashRaw returns the hash of a value, 0 for none.
@@ -197,7 +211,7 @@ type RequestBody struct {
 	Meta                 json.Value // OpenAI's client_metadata
 	CacheKey, Before     string
 	Conversation         string
-	MaxTokens            int64 // maximum tokens of the response, 0 if not set
+	MaxTokens            int64 // maximum number of tokens in the response, 0 if not set
 	Warms                bool
 }
 
@@ -289,9 +303,10 @@ func (b *RequestBody) HasTools() bool {
 // maxWords is how many bytes of a text are kept.
 const maxWords = 120
 
-// LatestContent returns the beginning of the latest content of a request. That is the tools whose results
-// it ends with and the text of the first result, or no tools and the user's last text. called returns the
-// name of a call that is not in the messages, by its id; "" if it is unknown.
+// LatestContent returns the beginning of the latest content of a request. If the request ends with
+// results, it returns their tools and the text of the first result. Otherwise it returns no tools and the
+// user's last text. called returns the name of a call that is not in the messages, by its id; "" if it is
+// unknown.
 func LatestContent(messages []protocol.Message, called func(id string) string) (tools, words string) {
 	from, to := lastUserRange(messages)
 	var first *protocol.Part
@@ -332,7 +347,7 @@ func lastUserRange(messages []protocol.Message) (from, to int) {
 	return from, to
 }
 
-// nameOf returns the tool of a result, "" if the messages don't tell.
+// nameOf returns the tool of a result, "" if the messages don't name it.
 func nameOf(result *protocol.Part, before []protocol.Message) string {
 	if result.Name != "" {
 		return result.Name

@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"hash/maphash"
 	"testing"
 
 	"toolscope/providers/client"
@@ -126,6 +127,33 @@ func TestLastSaid(t *testing.T) {
 	} {
 		if tools, words := LatestContent(c.history, func(id string) string { return map[string]string{"9": "cat"}[id] }); tools != c.tools || words != c.words {
 			t.Errorf("%q %q, want %q %q", tools, words, c.tools, c.words)
+		}
+	}
+}
+
+// TestMessageHash: the hash of a message changes with everything that must be sent back unchanged.
+func TestMessageHash(t *testing.T) {
+	part := func() protocol.Part {
+		return protocol.Part{Kind: protocol.ReasoningPart, Text: []byte("look first"), Signature: "c2ln", Item: "rs_1"}
+	}
+	seed := maphash.MakeSeed()
+	hash := func(p protocol.Part) uint64 {
+		return hashMessage(seed, &protocol.Message{Role: protocol.Assistant, Parts: []protocol.Part{p}})
+	}
+	was := hash(part())
+	if hash(part()) != was {
+		t.Error("equal messages have different hashes")
+	}
+	for name, change := range map[string]func(*protocol.Part){
+		"signature":      func(p *protocol.Part) { p.Signature = "c2lo" },
+		"no signature":   func(p *protocol.Part) { p.Signature = "" },
+		"item":           func(p *protocol.Part) { p.Item = "rs_2" },
+		"error flag":     func(p *protocol.Part) { p.Failed = true },
+		"signature only": func(p *protocol.Part) { p.SignatureOnly = true },
+	} {
+		p := part()
+		if change(&p); hash(p) == was {
+			t.Errorf("%s: the hash is the same", name)
 		}
 	}
 }

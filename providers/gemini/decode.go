@@ -99,7 +99,7 @@ func (d *decoder) readChunk(data json.Value) error {
 	}
 	d.reportPromptFeedback(c.feedback)
 	d.reportUsage(&c.usage)
-	if c.err.IsPresent() {
+	if protocol.IsError(c.err) {
 		d.reportError(c.err)
 	}
 	return nil
@@ -202,7 +202,7 @@ func (d *decoder) reportFinish(ch *candidateState, k *candidate) {
 	case code == stream.FinishCut && finishCodes[reason] == code && reason != "MAX_TOKENS" && reason != "2":
 		d.turn.Once(stream.ProviderError, "a filter stopped the response: %s%s", stream.Fact(reason), afterColon(k.message))
 	case code == stream.FinishDone && ch.first != nil && !d.signed && strings.Contains(d.turn.Model, "gemini-3"):
-		ch.first.Find(signatureMissing,
+		ch.first.Find(protocol.SignatureMissing,
 			"the first call has no thoughtSignature: Gemini 3 refuses a history without it")
 	}
 	if !ch.finished {

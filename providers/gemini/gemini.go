@@ -51,16 +51,20 @@ var candidateKeys = map[string]bool{
 	"urlContextMetadata": true,
 }
 
-// ownKey returns the field of an object that only responses of this protocol have, or "".
-func ownKey(object json.Value) string {
+// ownKey returns the field of an object that only responses of this protocol have, or "". An object with
+// choices is of Chat Completions: IBM's watsonx adds a model_version.
+func ownKey(object json.Value) (own string) {
 	s := object.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
 		key := string(s.Key())
-		if kind := ownKeys[key]; kind != 0 && s.Kind() == kind && (key != "candidates" || protocol.ListOf(s, candidateKeys)) {
-			return key
+		if kind := ownKeys[key]; own == "" && kind != 0 && s.Kind() == kind && (key != "candidates" || protocol.ListOf(s, candidateKeys)) {
+			own = key
+		}
+		if key == "choices" {
+			return ""
 		}
 	}
-	return ""
+	return own
 }
 
 func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
@@ -268,7 +272,7 @@ func (u *usage) shapeFields() []json.Binding {
 
 // findings lists the findings that only this protocol makes.
 var findings = []*stream.Diagnosis{
-	patchOverwrites, patchGoesBack, patchUnclosed, patchUnreadable, implicitEnd, signatureMissing,
+	patchOverwrites, patchGoesBack, patchUnclosed, patchUnreadable, implicitEnd,
 }
 
 var (
@@ -300,11 +304,6 @@ var (
 		Verdict:       "no end",
 		Meaning:       "Another call began before this one ended, so nothing says that its arguments are complete.",
 		Advice:        "Check that the arguments match the schema before you run the call.",
-	}
-	signatureMissing = &stream.Diagnosis{
-		Code: "SIGNATURE_MISSING", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "The first call of the turn has no thoughtSignature, without which Gemini 3 refuses the history.",
-		Advice:  "Find the gateway that lost the signature. It must pass it on unchanged.",
 	}
 )
 

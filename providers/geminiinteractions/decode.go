@@ -80,7 +80,7 @@ func (d *decoder) readNonEvent(kind string, data json.Value) {
 	case ev.object.Is("interaction"), ev.steps.Kind() == '[' && ev.status.IsString():
 		d.readResponse(data)
 		return
-	case ev.err.IsPresent():
+	case protocol.IsError(ev.err):
 		d.reportError()
 		return
 	}

@@ -9,7 +9,7 @@
 // message that needs a response, a notification one that doesn't.
 //
 // Invariants:
-//   - An exchange here is not a turn of a model, and nothing here tells what a model wrote.
+//   - An exchange here is not a turn of a model, and nothing here contains the output of a model.
 //   - Every message is read or reported as unreadable; nothing stops the reading.
 //   - A response is matched to its request by id and direction, never by its place.
 package mcp
@@ -67,7 +67,7 @@ func (l *Log) RunOf(number int) string {
 	return ""
 }
 
-// addWaiting makes a request wait. If too many wait, the oldest is given up.
+// addWaiting adds a request to those that wait for a response. If too many wait, it gives up the oldest.
 func (l *Log) addWaiting(r *Request) {
 	if l.open = append(l.open, r); len(l.open) > maxWaiting {
 		l.open = append(l.open[:0], l.open[1:]...)
@@ -134,7 +134,7 @@ type dialogue struct {
 	commandCut  bool   // the text lacks bytes
 }
 
-// A framer cuts one side into messages.
+// A framer cuts one side of an exchange into messages.
 type framer interface {
 	Write(p []byte, emit func(stream.Frame))
 	Close(emit func(stream.Frame))
@@ -370,7 +370,7 @@ func (t *dialogue) readNote(r *stream.Record) {
 	}
 }
 
-// AddFinding adds a finding about the server that another package made.
+// AddFinding adds a finding that another package made about the server.
 func (s *Server) AddFinding(at time.Duration, d *stream.Diagnosis, format string, args ...any) {
 	s.noteFinding(at, d, format, args...)
 }
@@ -442,13 +442,13 @@ type Request struct {
 	FromServer bool   // the server sent it
 	Tool       string // of tools/call; of other methods the name or URI in it
 	Args       json.Value
-	ArgsSize   int    // in bytes; of more than MaxKept only the beginning is kept
+	ArgsSize   int    // in bytes; of arguments longer than MaxKept only the beginning is kept
 	CallID     string // the id of the model's call, "" if the client doesn't send it
 	AskedAt    time.Duration
-	Rounds     int // how often it was sent again with the input that the server needed
+	Rounds     int // how often the client sent it again with input that the server needed
 
 	State          State
-	Answered       time.Duration // when its response arrived, or it was given up
+	Answered       time.Duration // when its response arrived, or when it was given up
 	Failed         bool          // the tool reported a failure
 	Exit           string        // how a command of a shell ended, if not normally
 	Error          string        // of the protocol, instead of a result
@@ -456,7 +456,7 @@ type Request struct {
 	Text           string        // the beginning of the result's text
 	TextSize       int           // of all text parts
 	Media          int           // parts that are not text
-	Structured     json.Value    // the structured content, nil without; of more than MaxKept only the beginning
+	Structured     json.Value    // the structured content, nil if there is none; only its beginning if it is longer than MaxKept
 	StructuredSize int
 	Size           int // of the result, as JSON
 	Progress       int // progress notifications
@@ -473,7 +473,7 @@ const MaxKept = 64 << 10
 // State is the state of a request.
 type State uint8
 
-// The states.
+// The values of State.
 const (
 	Open      State = iota // no response yet
 	Done                   // has a response
@@ -500,7 +500,7 @@ func (r *Request) HasResult() bool { return r.State == Done && !r.waits }
 // IsCall reports whether the client called a tool of the server, or ran a command in a shell.
 func (r *Request) IsCall() bool { return r.Method == "tools/call" && !r.FromServer || r.Shell() }
 
-// AsOf returns the request as it was after that many model events, nil if it didn't exist then.
+// AsOf returns the request as it was after the given number of model events, nil if it didn't exist then.
 func (r *Request) AsOf(known int32) *Request {
 	switch {
 	case r.KnownAsked > known:

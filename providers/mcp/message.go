@@ -58,7 +58,7 @@ func (t *dialogue) readMessage(data json.Value, fromServer bool, at time.Duratio
 	}
 }
 
-// noteInvalid reports data that is not a message. A why of ours is a stream.Own.
+// noteInvalid reports data that is not a message. If why is text of the program, it is a stream.Own.
 func (t *dialogue) noteInvalid(data []byte, fromServer bool, at time.Duration, cut bool, why any) {
 	switch {
 	case cut: // the end of the exchange tells which party cut it
@@ -116,7 +116,7 @@ func (t *dialogue) addRequest(m *message, method string, fromServer bool, at tim
 // inputResponses, requestState, or both. See InputRequiredResult and InputResponseRequestParams in
 // https://github.com/modelcontextprotocol/modelcontextprotocol/blob/main/schema/2026-07-28/schema.ts
 func (t *dialogue) roundOf(r *Request) *Request {
-	const latest = 256 // so many requests are searched
+	const latest = 256 // number of requests that are searched
 	for i := len(t.log.Requests) - 1; i >= max(0, len(t.log.Requests)-latest); i-- {
 		old := t.log.Requests[i]
 		if old.waits && old.Server == r.Server && old.Method == r.Method && old.Tool == r.Tool && string(old.Args) == string(r.Args) {
@@ -332,11 +332,12 @@ func (noMessages) Write([]byte, func(stream.Frame)) {}
 func (noMessages) Close(func(stream.Frame))         {}
 
 // Shell is the method of an exchange that is one command, which a shell ran for an agent. It is read as a
-// request that runs a tool with the command as its argument; how the command ended is its response. The
-// command's output is not in it.
+// request that runs a tool with the command as its argument; how the command ended is the response. The
+// exchange doesn't contain the command's output.
 const Shell = "SHELL"
 
-// shellPrefix begins the URL of such an exchange. The name of the tool, as the model knows it, follows.
+// shellPrefix begins the URL of a command's exchange. The name of the tool, as the model knows it,
+// follows.
 const shellPrefix = "shell:"
 
 // Shell reports whether the request is a command that a shell ran.
@@ -344,8 +345,8 @@ func (r *Request) Shell() bool { return r.Method == shellMethod }
 
 const shellMethod = "shell"
 
-// beginShell begins such an exchange. All commands of a run belong to one Server, which is not a real
-// one.
+// beginShell begins the exchange of a command. All commands of a run belong to one Server, which is not a
+// real one.
 func (t *dialogue) beginShell(h *stream.Head) {
 	t.server = t.log.serverOf(shellMethod, h.Run)
 	t.server.Shell = true

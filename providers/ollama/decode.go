@@ -36,7 +36,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 	d.readTimestamp(l.created)
 	done := l.done.IsTrue()
 	switch {
-	case l.err.IsPresent():
+	case protocol.IsError(l.err):
 		d.reportError(d.ensureTurn(), l.err)
 	case l.message.Kind() != '{' && !l.response.IsString() && l.calls.Kind() != '[' && !done:
 		d.Unknown("a line without a response")
@@ -80,7 +80,6 @@ func (d *decoder) countLine(line []byte) {
 func (d *decoder) ensureTurn() *protocol.Turn {
 	if !d.turn.IsOpen() {
 		d.turn = d.Open(stream.Opening{Model: d.line.model.Text()})
-		d.turn.WatchText()
 	}
 	return d.turn
 }

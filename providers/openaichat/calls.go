@@ -20,9 +20,12 @@ type call struct {
 
 // readCall reads one element of tool_calls, or a function_call.
 func (d *decoder) readCall(st *choiceState, w *wireCall) {
-	id := w.id.Text()
-	if id == "null" { // Mistral's SDK fills a missing id with this word
+	id, isNumber := w.id.Text(), false
+	switch {
+	case id == "null": // Mistral's SDK fills a missing id with this word
 		id = ""
+	case protocol.CountOf(w.id).Reported:
+		id, isNumber = string(w.id), true
 	}
 	k := d.findCall(st, w, id)
 	if k == nil {
@@ -36,8 +39,23 @@ func (d *decoder) readCall(st *choiceState, w *wireCall) {
 	if w.id.Is("null") {
 		k.Once(idIsNull, `the id is the word "null": the call has no id`)
 	}
+	if isNumber {
+		k.Once(idIsNumber, "the id is the number %s, not a string: clients that check types refuse it", id)
+	}
 	if w.args != nil {
+		if k.Sealed && w.args.HasText() {
+			st.reopenCall(k)
+		}
 		k.appendArguments(w.args)
+	}
+}
+
+// readCallObject reads tool_calls that is one call instead of a list.
+func (d *decoder) readCallObject(st *choiceState, object json.Value) {
+	d.turn.Once(stream.ProtocolViolation, "tool_calls is an object, not a list: clients that expect the list fail or see no call")
+	var w wireCall
+	if json.ShapeOf(w.shapeFields()...).Read(object) == nil {
+		d.readCall(st, &w)
 	}
 }
 
@@ -68,7 +86,7 @@ func (d *decoder) findCall(st *choiceState, w *wireCall, id string) *call {
 			return other
 		}
 		if k.isContinuedBy(w, name) {
-			k.Once(protocol.CallIDChanged, "the id changes from delta to delta: the first is kept; clients that start a call for each id see too many calls")
+			k.Once(protocol.CallIDChanged, "the id changes from %q to %q within one call: the first is kept; clients that start a call for each id see too many calls", k.ID, id)
 			return k
 		}
 		d.reportReused(index)
@@ -85,13 +103,21 @@ func (d *decoder) reportReused(index int64) {
 		"several calls have index %d: clients that merge by index join their arguments", index)
 }
 
-// isContinuedBy reports whether w continues call k although it has another id: k's arguments are inside
-// an object, and w doesn't begin one.
+// isContinuedBy reports whether w continues call k although it has another id. A call that begins has a
+// name. If w repeats the name, it continues k unless it begins an object of its own, or is complete.
 func (k *call) isContinuedBy(w *wireCall, name string) bool {
-	if k.LastByte == 0 || k.LastByte == '}' || k.custom {
+	begins := startsObject(w.args)
+	switch {
+	case k.custom:
 		return false
+	case name == "":
+		return !(begins && k.LastByte == '}')
+	case name != k.Name || k.LastByte == '}' || w.args == nil || w.args.Empty():
+		return false
+	case k.Bytes == 0:
+		return begins && !json.IsObject(w.args.Append(nil))
 	}
-	return name == "" || name == k.Name && w.args != nil && !w.args.Empty() && !startsObject(w.args)
+	return !begins
 }
 
 // findWithoutIndex finds the call by id. Without an id it returns the latest call, unless w names a new
@@ -148,7 +174,7 @@ func (st *choiceState) checkIndex(t *protocol.Turn, w *wireCall) {
 	index, given := w.index.Int()
 	index = max(index, 0)
 	if given && index != int64(len(st.byIndex)) && st.byIndex[index] == nil {
-		t.Once(indexSparse, "call %d of the choice has index %d: clients that use it as a list position crash or create empty calls", len(st.calls)+1, index)
+		t.Once(protocol.IndexSparse, "call %d of the choice has index %d: clients that use it as a list position crash or create empty calls", len(st.calls)+1, index)
 	}
 }
 
@@ -217,6 +243,9 @@ func (k *call) appendArguments(args json.Value) {
 	k.sawArgs = true
 	if !args.IsPresent() {
 		k.sawNull = true
+		if k.Bytes > 0 {
+			k.Once(protocol.ArgsNull.WithSeverity(stream.Info), "a delta of null follows the arguments: clients that append it as text add the word null")
+		}
 		return
 	}
 	if !args.IsString() {
@@ -234,7 +263,7 @@ func (k *call) checkCall(cut bool) {
 	switch {
 	case cut:
 	case k.IsNull(), k.Bytes == 0 && k.sawNull:
-		k.Once(protocol.ArgsNull, "the arguments are null: treated as {}")
+		k.reportNull()
 	case k.Bytes > 0:
 	case k.sawArgs:
 		k.Once(protocol.ArgsEmpty, "the arguments are an empty string: treated as {}")
@@ -242,6 +271,9 @@ func (k *call) checkCall(cut bool) {
 		k.Once(protocol.ArgsMissing, "the call has no arguments field: treated as {}")
 	}
 }
+
+// reportNull reports arguments that are null.
+func (k *call) reportNull() { k.Once(protocol.ArgsNull, "the arguments are null: treated as {}") }
 
 // checkName looks for names that a client or gateway joined.
 func (d *decoder) checkName(k *call) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"slices"
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
@@ -38,9 +39,13 @@ type choiceState struct {
 	function *call                   // the call sent as function_call
 	open     []*call                 // calls that are not final
 	ran      map[int64]*executedTool // by index in executed_tools
+	answered map[string]bool         // ids of calls whose results came in the stream
 	finish   string
 	finished bool // a finish reason has come
+	early    bool // the finish reason was not the last of the choice
 	isBody   bool // the current frame is a body
+
+	emptyLists int // number of deltas that contain only an empty list of calls
 }
 
 func newDecoder(o *protocol.Out) protocol.Decoder {
@@ -60,6 +65,9 @@ func (d *decoder) Frame(f stream.Frame) error {
 	failure := c.err
 	if c.object.Is("error") && !failure.IsPresent() {
 		failure = json.Value(f.Data) // Mistral and vLLM: the body itself is the error
+	}
+	if !protocol.IsError(failure) {
+		failure = nil
 	}
 	choices := c.choices.Len()
 	switch {
@@ -88,11 +96,16 @@ func (d *decoder) Frame(f stream.Frame) error {
 
 // Close ends the stream. Without a finish reason and [DONE] the turn is cut off.
 func (d *decoder) Close() {
-	if d.turn.IsOpen() && d.isFinished() && !d.failed {
+	isEarly := func(st *choiceState) bool { return st.early }
+	switch {
+	case !d.turn.IsOpen() || !d.isFinished() || d.failed:
+		d.turn.Cut("the stream ended without a finish reason and without [DONE]")
+	case slices.ContainsFunc(d.choices, isEarly):
+		d.turn.Cut("the stream ended without [DONE], and its finish reasons came before the end of the arguments")
+	default:
 		d.turn.Find(stream.NoTerminator.WithSeverity(stream.Info), "a finish reason came without [DONE]: usage may be missing")
 		d.endTurn()
 	}
-	d.turn.Cut("the stream ended without a finish reason and without [DONE]")
 }
 
 // ensureTurn opens a turn, or updates its id and model from a later chunk. Azure's first chunk has
@@ -124,7 +137,6 @@ func (d *decoder) isNext() bool {
 func (d *decoder) openTurn() {
 	d.response = response{byIndex: map[int32]*choiceState{}}
 	d.turn = d.Open(stream.Opening{ID: d.chunk.id.Text(), Model: d.chunk.model.Text()})
-	d.turn.WatchText()
 }
 
 // readChoice reads a choice. It reports whether the choice is complete, as in a body.
@@ -132,12 +144,22 @@ func (d *decoder) readChoice(c *choice) (whole bool) {
 	st := d.ensureChoice(c.index.Int32())
 	says, whole := c.content()
 	st.isBody = whole
-	d.readContent(says)
+	if says.role.Is("tool") && says.resultOf.HasText() {
+		d.readResult(st, says)
+	} else {
+		d.readContent(says)
+	}
 	d.readExecuted(st, says.executed)
 	for i := range says.calls.Len() {
 		d.readCall(st, says.calls.At(i))
 	}
-	if says.function.object.Kind() == '{' {
+	switch {
+	case says.callList.Kind() == '{':
+		d.readCallObject(st, says.callList)
+	case says.calls.Len() == 0:
+		st.noteEmptyList(says)
+	}
+	if says.function.object.Kind() == '{' && !says.function.isStub() {
 		d.readCall(st, &says.function)
 	}
 	if c.finish.HasText() {
@@ -157,38 +179,6 @@ func (d *decoder) ensureChoice(index int32) *choiceState {
 		d.running++
 	}
 	return st
-}
-
-// reportFinish reports a finish reason. It makes the calls of the choice final: the protocol has no
-// other evidence.
-func (d *decoder) reportFinish(st *choiceState, c *choice) {
-	word := c.finish.Text()
-	code, known := finishCodes[word]
-	if native := c.native.Text(); code == stream.FinishDone && cutWords[native] {
-		code = stream.FinishCut
-		d.turn.Once(finishRewritten,
-			"the finish reason is %q, but the upstream's is %q: the gateway rewrote it, and the response is cut off", stream.Fact(word), stream.Fact(native))
-	}
-	if !st.finished {
-		d.running--
-	}
-	st.finished, st.finish = true, word
-	if code != stream.FinishFailed {
-		for _, k := range st.open {
-			k.checkCall(code == stream.FinishCut)
-			k.Seal()
-		}
-		st.open = nil
-	}
-	d.turn.FinishChoice(st.index, word, "", code)
-	switch {
-	case !known:
-		d.turn.Once(protocol.FinishUnknown, "finish reason %q is not documented", stream.Fact(word))
-	case word == "stop" && len(st.calls) > 0:
-		d.turn.Once(protocol.FinishStop, "the finish reason is stop, but the response has calls: clients that wait for tool_calls never run them")
-	case code == stream.FinishFailed:
-		d.turn.Once(protocol.FinishError, "the finish reason is an error: %s", stream.Fact(word))
-	}
 }
 
 // reportError reports an error object, inside a stream or as the complete body.
@@ -228,22 +218,6 @@ func (d *decoder) endTurn() {
 		d.checkChoices()
 	}
 	d.turn.End()
-}
-
-// checkChoices compares the finish reasons with the calls.
-func (d *decoder) checkChoices() {
-	for _, st := range d.choices {
-		switch {
-		case len(st.calls) == 0 && (st.finish == "tool_calls" || st.finish == "function_call"):
-			d.turn.Once(protocol.FinishWithoutCall,
-				"the finish reason is %s, but the response has no call: the call was lost on the way", stream.Fact(st.finish))
-		case len(st.calls) > 0 && !st.finished:
-			d.turn.Once(protocol.FinishMissing, "the response has no finish reason: nothing says that its calls are complete")
-			for _, k := range st.calls {
-				k.checkCall(false)
-			}
-		}
-	}
 }
 
 // readContent reads the text and reasoning of a choice.

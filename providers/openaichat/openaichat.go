@@ -68,21 +68,6 @@ var choiceKeys = map[string]bool{
 	"delta": true, "message": true, "index": true, "finish_reason": true, "text": true, "content_filter_results": true, "usage": true,
 }
 
-// finishCodes are the finish reasons seen on real wires. A content filter cuts off a response like a
-// limit.
-var finishCodes = map[string]stream.Code{
-	"stop": stream.FinishDone, "tool_calls": stream.FinishDone, "function_call": stream.FinishDone,
-	"length": stream.FinishCut, "model_length": stream.FinishCut, "max_tokens": stream.FinishCut,
-	"content_filter": stream.FinishCut,
-	"error":          stream.FinishFailed,
-}
-
-// cutWords are the finish reasons of an upstream that mean a limit, whatever the gateway writes into
-// finish_reason.
-var cutWords = map[string]bool{
-	"length": true, "max_tokens": true, "max_output_tokens": true, "model_length": true, "MAX_TOKENS": true,
-}
-
 // chunk is one chunk, or one complete body, on the wire.
 type chunk struct {
 	shape *json.Shape
@@ -106,9 +91,11 @@ type choiceContent struct {
 	reasoningDetails                           json.Value
 	extra                                      json.Value
 	executed                                   json.Value // tools that Groq ran itself
+	resultOf                                   json.Value // tool_call_id of a result
 
 	calls    json.List[wireCall]
-	function wireCall // the old form of calls
+	callList json.Value // the same calls
+	function wireCall   // the old form of calls
 }
 
 // wireCall is one element of tool_calls, or a function_call.
@@ -155,7 +142,8 @@ func (s *choiceContent) shapeFields() []json.Binding {
 		json.Field("reasoning_details", &s.reasoningDetails),
 		json.Field("extra_content", &s.extra),
 		json.Field("executed_tools", &s.executed),
-		json.Each("tool_calls", &s.calls, (*wireCall).shapeFields),
+		json.Field("tool_call_id", &s.resultOf),
+		json.Each("tool_calls", &s.calls, (*wireCall).shapeFields).Into(&s.callList),
 		json.Object("function_call", s.function.functionFields()...).Into(&s.function.object),
 	}
 }
@@ -194,6 +182,12 @@ func (w *wireCall) isCustom() bool { return w.custom.Kind() == '{' || w.kind.Is(
 // isLegacy reports whether the call is a function_call.
 func (w *wireCall) isLegacy() bool { return w.object != nil }
 
+// isStub reports whether a function_call has neither a name nor arguments: some gateways add one to
+// every response.
+func (w *wireCall) isStub() bool {
+	return w.name.Text() == "" && (!w.args.IsPresent() || w.args.Empty())
+}
+
 // isNews reports whether the element has more than metadata.
 func (w *wireCall) isNews() bool {
 	return w.id.IsPresent() || w.name.IsPresent() || w.args != nil || w.kind.IsPresent()
@@ -207,8 +201,8 @@ func thoughtSignature(extra json.Value) json.Value {
 
 // findings lists the findings that only this protocol makes.
 var findings = []*stream.Diagnosis{
-	indexNegative, indexChanged, indexAndIDMissing, indexSparse, idIsNull, idEmpty, idRepeated, idLate,
-	nameEmptied, nameRepeated, nameFragmented, nameGlued, legacyCall, finishRewritten, upstreamError,
+	indexNegative, indexChanged, indexAndIDMissing, idIsNull, idIsNumber, idEmpty, idRepeated, idLate,
+	nameEmptied, nameRepeated, nameFragmented, nameGlued, legacyCall, finishRewritten, choicesSplit, callsEmpty, upstreamError,
 	reasoningTwice, reasoningDetails, usageInChoice, usageCumulative, usageUnclear, costByok,
 }
 
@@ -230,17 +224,17 @@ var (
 		Meaning: "Several calls have neither an index nor an id. Only a name shows where a call begins.",
 		Advice:  "Turn parallel calls off for this provider, or update its software.",
 	}
-	indexSparse = &stream.Diagnosis{
-		Code: "IDX_SPARSE", Severity: stream.Warn, By: stream.Gateway,
-		Verdict: "index gaps",
-		Meaning: "The indexes of the calls have gaps or don't start at 0. Clients that use them as list positions crash or create empty calls.",
-		Advice:  "Make your client keep calls in a map by index.",
-	}
 	idIsNull = &stream.Diagnosis{
 		Code: "ID_STRING_NULL", Severity: stream.Warn, By: stream.Gateway,
 		Verdict: `id is "null"`,
 		Meaning: "The id of a call is the word \"null\", so the call has no id.",
 		Advice:  "Create one id for the call and use it in the history, for the call and its result.",
+	}
+	idIsNumber = &stream.Diagnosis{
+		Code: "ID_NUMBER", Severity: stream.Warn, By: stream.Gateway,
+		Verdict: "id: number",
+		Meaning: "The id of a call is a number, but the protocol requires a string. Clients that check types refuse the response.",
+		Advice:  "Make the gateway send the id as a string.",
 	}
 	idEmpty = &stream.Diagnosis{
 		Code: "ID_EMPTY", Severity: stream.Info, By: stream.Gateway,
@@ -289,6 +283,18 @@ var (
 		Verdict: "false finish",
 		Meaning: "The gateway's finish reason says that the response is complete, but the upstream's says that it was cut off.",
 		Advice:  "Use native_finish_reason, and check each call of this response before you run it.",
+	}
+	choicesSplit = &stream.Diagnosis{
+		Code: "CHOICES_SPLIT", Severity: stream.Warn, By: stream.Gateway,
+		Verdict: "split choices",
+		Meaning: "One response is split into several choices: the text is in one and the call in another. Clients that read only the first choice miss the call.",
+		Advice:  "Make the gateway send one choice, or make your client read the calls of all choices.",
+	}
+	callsEmpty = &stream.Diagnosis{
+		Code: "TOOLCALLS_EMPTY", Severity: stream.Warn, By: stream.Provider,
+		Verdict: "empty calls",
+		Meaning: "Many deltas contain only an empty list of calls, and no call follows. The server's parser removed the call from the text and sent nothing in its place.",
+		Advice:  "Retry the request without streaming, and choose the tool-call parser that fits the model.",
 	}
 	upstreamError = &stream.Diagnosis{
 		Code: "UPSTREAM_ERROR", Severity: stream.Info, By: stream.Provider,

@@ -6,6 +6,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/count"
 	"toolscope/stream/json"
 )
 
@@ -38,6 +39,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 		return err
 	}
 	d.kind = ev.kind.OrDefault(f.Event)
+	d.checkNumber()
 	switch string(d.kind) {
 	case "response.created":
 		d.startResponse()
@@ -71,6 +73,30 @@ func (d *decoder) Frame(f stream.Frame) error {
 	return nil
 }
 
+// checkNumber compares the number of an event with the one before it. After a gap, the deltas of open
+// calls are not trusted.
+func (d *decoder) checkNumber() {
+	n, numbered := d.ev.number.Int()
+	t := d.latestTurn()
+	if !numbered || !t.IsOpen() {
+		return
+	}
+	before := t.number
+	if t.number = n; !t.numbered || n <= before+1 || string(d.kind) == "response.created" {
+		t.numbered = true
+		return
+	}
+	found := numbersMissing.WithSeverity(stream.Info)
+	for _, it := range t.items.all {
+		if it.call != nil && !it.done {
+			it.holds = it.callKind.word == "function" || it.callKind.word == "custom"
+			found = numbersMissing
+		}
+	}
+	t.incomplete = true
+	t.Once(found, "sequence_number goes from %d to %d: %s missing", before, n, stream.Own(count.Of(n-before-1, "event")))
+}
+
 // Close ends the stream. A response that is still open is cut off.
 func (d *decoder) Close() {
 	for _, t := range d.turns {
@@ -96,7 +122,7 @@ func (d *decoder) readNonEvent(data json.Value) {
 	switch ev := &d.ev; {
 	case ev.object.Is("response"), ev.output.Kind() == '[':
 		d.readResponse(data)
-	case ev.err.IsPresent(), ev.message.IsString():
+	case protocol.IsError(ev.err), ev.message.IsString():
 		d.reportError(data)
 	default:
 		d.Unknown("")
@@ -144,6 +170,11 @@ func (d *decoder) ensureTurn() *turn {
 	t := d.latestTurn()
 	if !t.IsOpen() {
 		t = d.openTurn(d.response.read(d.ev.response))
+		if n, numbered := d.ev.number.Int(); numbered && n > 1 {
+			t.incomplete = true
+			t.Find(resumed, "the record begins at event %d of the response: the stream was resumed, or its beginning is not in the record", n)
+			return t
+		}
 		t.Find(stream.ProtocolViolation.WithSeverity(stream.Warn),
 			"%s came before response.created: the beginning of the stream is missing", stream.OwnFact(d.kind))
 	}
@@ -208,7 +239,7 @@ func (d *decoder) readResponse(raw json.Value) {
 // object, as seen on real wires. response.failed may come before or after it and repeat it.
 func (d *decoder) reportError(data json.Value) {
 	err, message, code := data, d.ev.message, d.ev.code
-	if d.ev.err.IsPresent() {
+	if protocol.IsError(d.ev.err) {
 		err, message, code = d.ev.err, d.ev.err.Get("message"), d.ev.err.Get("code")
 		if !code.IsPresent() {
 			code = d.ev.err.Get("type")
@@ -230,11 +261,16 @@ type turn struct {
 	*protocol.Turn
 	streamID string // stream_id, "" for the one stream without an id
 	items    items
-	last     *item // item of the latest text; nil after a call
-	search   *item // the latest call of the provider's own tool search
-	isBody   bool  // the response is a body: everything comes at once
-	waiting  bool  // a snapshot: the end of the bytes doesn't cut it off
-	buf      []byte
+	last     *item  // item of the latest text; nil after a call
+	search   *item  // the latest call of the provider's own tool search
+	isBody   bool   // the response is a body: everything comes at once
+	waiting  bool   // a snapshot: the end of the bytes doesn't cut it off
+	copyName string // of the copy that is compared
+
+	incomplete bool  // events are missing: it was resumed, or its numbers have a gap
+	numbered   bool  // number is known
+	number     int64 // sequence_number of the latest event
+	buf        []byte
 
 	failed  bool // an error was reported
 	failure string
@@ -288,7 +324,7 @@ func (d *decoder) finishTurn(t *turn, r *wireResponse, from, word string) {
 		t.sealRest(from)
 	}
 	t.reportUsage(r)
-	if r.err.IsPresent() && !t.failed {
+	if protocol.IsError(r.err) && !t.failed {
 		t.reportError(r.err, r.err.Get("message"), r.err.Get("code"))
 	}
 	if reason := r.reason.Text(); reason != "" {
@@ -318,7 +354,7 @@ func (d *decoder) compareOutput(t *turn, r *wireResponse, from string) {
 		if fresh {
 			it = t.addItem(w, i)
 		}
-		if fresh && streamed && it.call != nil {
+		if fresh && it.call != nil && !t.isBody && !t.incomplete {
 			it.call.Find(protocol.ItemNotStreamed,
 				"the call is only in the complete response at the end: clients that read the streamed items never see it")
 		}
@@ -340,7 +376,8 @@ func (t *turn) sealRest(from string) {
 			continue
 		}
 		it.done = true
-		if !t.isBody {
+		it.releaseDeltas()
+		if !t.isBody && !t.incomplete {
 			it.call.Find(protocol.ItemDoneMissing,
 				"the call has no response.output_item.done: only %s says that the call is complete", stream.Own(from))
 		}
@@ -438,6 +475,9 @@ const deltasCopy = "the deltas"
 
 // readArgsDelta reads a delta of a call's arguments.
 func (d *decoder) readArgsDelta(it *item) {
+	if it.holdDelta(d.ev.delta) {
+		return
+	}
 	came := len(it.args)
 	if d.ev.delta.IsPresent() {
 		it.args = d.ev.delta.Append(it.args)
@@ -446,8 +486,63 @@ func (d *decoder) readArgsDelta(it *item) {
 	it.from = deltasCopy
 }
 
+// holdDelta holds back a delta that may not be a part of the arguments: earlier deltas are missing, or
+// the first one doesn't begin JSON. A copy of the complete arguments decides.
+func (it *item) holdDelta(delta json.Value) bool {
+	if !delta.HasText() {
+		return false
+	}
+	if !it.deltas && len(it.args) == 0 && it.callKind.word == "function" && !beginsJSON(delta.Append(nil)) {
+		it.holds = true
+	}
+	it.deltas = true
+	if !it.holds || it.done {
+		return false
+	}
+	it.held = delta.Append(it.held)
+	return true
+}
+
+// beginsJSON reports whether text begins like arguments, or is blank.
+func beginsJSON(text []byte) bool {
+	text = bytes.TrimLeft(text, " \t\r\n")
+	return len(text) == 0 || strings.IndexByte(`{["ntf-0123456789`, text[0]) >= 0 && !isCipher(text)
+}
+
+// isCipher reports whether text is a run of base64 that is too long for a word of JSON.
+func isCipher(text []byte) bool {
+	return len(text) > len("false") && bytes.IndexFunc(text, func(r rune) bool {
+		return !('0' <= r && r <= '9' || 'a' <= r|0x20 && r|0x20 <= 'z' || r == '+' || r == '/' || r == '=' || r == '-' || r == '_')
+	}) < 0
+}
+
+// dropDeltas drops the held deltas, because a copy of the complete arguments came.
+func (it *item) dropDeltas(whole []byte) {
+	held := it.held
+	it.held, it.holds = nil, false
+	switch {
+	case len(held) == 0 || it.turn.incomplete:
+	case json.Valid(whole) && !bytes.Equal(held, whole):
+		it.call.Find(deltasEncrypted, "the deltas are not the arguments, which only %s has: clients that add up deltas can't run the call", stream.OwnFact(it.turn.copyName))
+	case bytes.Equal(held, whole):
+		it.from = deltasCopy
+	}
+}
+
+// releaseDeltas appends the held deltas, because no copy of the complete arguments came.
+func (it *item) releaseDeltas() {
+	if len(it.held) > 0 {
+		it.appendArguments(it.held, nil)
+		it.from = deltasCopy
+	}
+	it.held, it.holds = nil, false
+}
+
 // readArgsDone reads the event that repeats the deltas.
 func (d *decoder) readArgsDone(it *item) {
+	if it.call.Name == "" && d.ev.name.HasText() {
+		it.call.Meta(stream.CallInfo{Name: d.ev.name.Text()})
+	}
 	if d.ev.whole.IsPresent() {
 		it.addCopy(d.ev.whole, "", d.eventName())
 	}
@@ -491,6 +586,15 @@ func (it *item) addCopy(value json.Value, wrap, from string) {
 // compareCopy reads another copy of the complete arguments. Before the arguments are final, the latest
 // copy replaces them, because it has to be sent back. After that, a copy is only compared.
 func (it *item) compareCopy(text []byte, from string, source []byte) {
+	if it.holds && len(text) > 0 && from != itemAdded {
+		it.turn.copyName = from
+		it.dropDeltas(text)
+		if len(it.args) > 0 && !bytes.Equal(it.args, text) { // a part of the arguments came before the gap
+			it.args, it.from, it.same = append(it.args[:0], text...), from, 0
+			it.call.Rewrite(text, source)
+			return
+		}
+	}
 	growing := it.grow.begun && !it.done
 	switch {
 	case len(it.args) == 0 && !it.done:

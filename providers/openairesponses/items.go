@@ -25,12 +25,17 @@ type item struct {
 	kept     stream.CallInfo // Item, Namespace and Signature, which a replay of the call needs
 
 	args []byte // as reported
-	same int    // equal copies after the first
-	from string // the copy that they are from, "" before any
-	grow growingObject
+	held []byte // deltas that may not be a part of the arguments; see holdDeltas
+	// holds says that the deltas are held: earlier ones are missing, or they are not JSON.
+	holds  bool
+	deltas bool   // deltas came
+	same   int    // equal copies after the first
+	from   string // the copy that they are from, "" before any
+	grow   growingObject
 
 	textSeen map[part]bool // parts of its text so far
 	signed   bool          // its signature was reported
+	added    bool          // output_item.added came
 }
 
 const (
@@ -64,7 +69,11 @@ func (t *turn) ensureItem(ev *event, kind string) *item {
 		if call, ok := callKinds[kind]; ok {
 			it.kind = kind
 			it.openCall(new(wireItem), call)
-			it.call.Find(stream.ProtocolViolation, "arguments came before output_item.added")
+			if t.incomplete {
+				it.holds = true
+			} else {
+				it.call.Find(stream.ProtocolViolation, "arguments came before output_item.added")
+			}
 		}
 	}
 	return it
@@ -88,6 +97,7 @@ func (d *decoder) itemAdded(t *turn) {
 	if it == nil {
 		it = t.addItem(w, index)
 	}
+	it.added = true
 	it.updateItem(w, itemAdded)
 }
 
@@ -103,7 +113,7 @@ func (d *decoder) itemDone(t *turn) {
 	}
 	if it == nil {
 		it = t.addItem(w, index)
-		if it.call != nil {
+		if it.call != nil && !t.incomplete {
 			it.call.Find(stream.ProtocolViolation.WithSeverity(stream.Warn), "output_item.done came without output_item.added")
 		}
 	}
@@ -168,8 +178,8 @@ func (it *item) updateItem(w *wireItem, from string) {
 		it.kind = w.kind.Text()
 	}
 	if id := w.id.Text(); id != "" && id != it.id {
-		if it.id != "" {
-			it.turn.reportRotatedID()
+		if callID := w.callID.Text(); it.id != "" && !(it.done && it.callID != "" && callID != "" && callID != it.callID) {
+			it.turn.reportRotatedID() // else the call itself has another id, which is reported with both values
 		}
 		if !it.done {
 			it.turn.items.setID(it, id)
@@ -188,7 +198,12 @@ func (it *item) updateItem(w *wireItem, from string) {
 // only compares them.
 func (it *item) updateCall(w *wireItem, from string) {
 	if id := w.callID.Text(); id != "" && id != it.callID {
-		if it.callID != "" {
+		switch {
+		case it.callID == "":
+		case it.done:
+			it.call.Find(protocol.CallIDChanged,
+				"%s gives the call the id %q, which was %q in the stream: a result for one is refused for the other", stream.OwnFact(from), id, it.callID)
+		default:
 			it.call.Find(protocol.CallIDChanged.WithSeverity(stream.Info),
 				"%s gives the call the id %q, which was %q before: the id in output_item.done counts", stream.OwnFact(from), id, it.callID)
 		}
@@ -231,6 +246,10 @@ func (it *item) endItem(w *wireItem, from string) {
 
 func (it *item) endCall(w *wireItem) {
 	kind := it.callKind
+	it.releaseDeltas()
+	if kind.word == "function" && it.added && !it.deltas && len(it.args) > 0 && it.from != itemAdded {
+		it.call.Find(deltasMissing, "no delta of the arguments came, only %s: clients that add up deltas run {}", stream.OwnFact(it.from))
+	}
 	it.call.Seal()
 	if it.callID == "" && (kind.word == "function" || kind.word == "custom") {
 		it.call.Find(protocol.IDMissing, "the call has no call_id: its result has nothing to refer to; the item's own id is shown")

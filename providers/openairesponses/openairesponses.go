@@ -9,7 +9,6 @@
 package openairesponses
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 
@@ -35,16 +34,18 @@ func Protocol() protocol.Protocol {
 }
 
 func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
-	var kind, object, err, number, lane, status, message, id, output json.Value
+	var kind, object, err, number, lane, status, message, id, output, item, itemID, index, response json.Value
 	_ = json.Read(e.Data, // data that is cut off has the fields before the cut
 		json.Field("type", &kind), json.Field("object", &object), json.Field("error", &err),
 		json.Field("sequence_number", &number), json.Field("stream_id", &lane), json.Field("status", &status),
-		json.Field("message", &message), json.Field("id", &id), json.Field("output", &output))
+		json.Field("message", &message), json.Field("id", &id), json.Field("output", &output),
+		json.Field("item", &item), json.Field("item_id", &itemID), json.Field("output_index", &index),
+		json.Field("response", &response))
 	_, numbered := number.Int()
 	_, coded := status.Int()
 	word := kind.Text()
 	switch {
-	case strings.HasPrefix(word, "response."):
+	case strings.HasPrefix(word, "response.") && (isEventType(word) || numbered || item != nil || itemID != nil || index != nil || response != nil):
 		return protocol.SniffScore{Points: protocol.Sure, Why: "event type " + word}
 	case object.Is("response"):
 		return protocol.SniffScore{Points: protocol.Sure, Why: "a response body"}
@@ -54,12 +55,26 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 		return protocol.SniffScore{Points: protocol.Strong, Why: "event type " + word}
 	case word == "error" && (numbered || coded || lane.IsString() || message.IsString() || err.Get("code").IsString() || err.Get("param") != nil):
 		return protocol.SniffScore{Points: protocol.Strong, Why: "an error event"}
-	case bytes.HasPrefix(e.Event, []byte("response.")):
+	case isEventType(string(e.Event)):
 		return protocol.SniffScore{Points: protocol.Strong, Why: "event name " + string(e.Event)}
 	case strings.HasSuffix(e.Path, "/responses"), strings.Contains(e.Path, "/responses/"):
 		return protocol.SniffScore{Points: protocol.Strong, Why: "path " + e.Path}
 	}
 	return protocol.SniffScore{}
+}
+
+// isEventType reports whether word is the type of an event of a response. Other protocols have names
+// with the same beginning.
+func isEventType(word string) bool {
+	_, ofItem := itemEvents[word]
+	return ofItem || responseEvents[word]
+}
+
+// responseEvents are the events about a response, or that begin and end an item.
+var responseEvents = map[string]bool{
+	"response.created": true, "response.queued": true, "response.in_progress": true, "response.completed": true, "response.done": true,
+	"response.incomplete": true, "response.failed": true, "response.cancelled": true,
+	"response.output_item.added": true, "response.output_item.done": true,
 }
 
 // connectionEvents are about the connection, not about a response.
@@ -148,6 +163,7 @@ type event struct {
 	delta, whole                     json.Value // whole: arguments, input, diff or command in a .done event
 	text                             json.Value // text or refusal in a .done event
 	err, message, code               json.Value // code: of an error, or the program of a code interpreter
+	number, name                     json.Value // sequence_number; name: of a call, in arguments.done
 }
 
 func (ev *event) bindShape() {
@@ -166,7 +182,9 @@ func (ev *event) bindShape() {
 		json.Field("output", &ev.output),
 		json.Field("error", &ev.err),
 		json.Field("message", &ev.message).Or("detail"), // ChatGPT's own back end sends detail
-		json.Field("code", &ev.code))
+		json.Field("code", &ev.code),
+		json.Field("sequence_number", &ev.number),
+		json.Field("name", &ev.name))
 }
 
 // wireItem is an output item on the wire. The zero value is ready to read one.
@@ -230,6 +248,8 @@ func (w *wireItem) callArguments() (value json.Value, wrap string) {
 	switch {
 	case value.Kind() == '[' && call.member == "queries":
 		return value, "queries"
+	case value.IsString() && call.member == "action":
+		return value, "action" // a word, as some servers write it
 	case value.IsPresent():
 		return value, ""
 	case w.actions.IsPresent():
@@ -263,7 +283,7 @@ func (r *wireResponse) read(raw json.Value) *wireResponse {
 
 // findings lists the findings that only this protocol makes.
 var findings = []*stream.Diagnosis{
-	responseNotOver, finishIncomplete, itemIDRotated, nameChanged, indexWrong,
+	responseNotOver, finishIncomplete, itemIDRotated, nameChanged, indexWrong, resumed, numbersMissing, deltasMissing, deltasEncrypted,
 }
 
 var (
@@ -287,6 +307,29 @@ var (
 		Verdict: "name changed",
 		Meaning: "A later event has a different name for the call. The tool that a client runs depends on the event that it reads.",
 		Advice:  "Don't run the call before you know which name counts, and report the problem to the provider.",
+	}
+	resumed = &stream.Diagnosis{
+		Code: "RESUMED", Severity: stream.Info, By: stream.UnknownParty,
+		Meaning: "The first event is not the first of the response: the client resumed the stream with starting_after, or the record lacks its beginning. Deltas before it are unknown.",
+		Advice:  "Use the arguments in the events that end a call. They are complete.",
+	}
+	numbersMissing = &stream.Diagnosis{
+		Code: "SEQ_GAP", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info}, By: stream.UnknownParty,
+		Verdict:      "events lost",
+		SeverityNote: "info if no call is open at that place",
+		Meaning:      "The sequence numbers of the events have a gap: events of the response are missing. The numbers don't show who lost them.",
+		Advice:       "Use the arguments in the events that end a call, not those that you added up from deltas.",
+	}
+	deltasMissing = &stream.Diagnosis{
+		Code: "DELTAS_MISSING", Severity: stream.Info, By: stream.Provider,
+		Meaning: "No delta of the arguments came, only the complete text. Clients that add up the deltas run the call with {}.",
+		Advice:  "Make your client use the arguments in response.output_item.done.",
+	}
+	deltasEncrypted = &stream.Diagnosis{
+		Code: "DELTAS_ENCRYPTED", Severity: stream.Warn, By: stream.Provider,
+		Verdict: "encrypted",
+		Meaning: "The deltas of the arguments are not the arguments: they are encrypted. Only the events that end the call have the arguments.",
+		Advice:  "Make your client use the arguments in response.output_item.done.",
 	}
 	indexWrong = &stream.Diagnosis{
 		Code: "IDX_WRONG", Severity: stream.Warn, By: stream.Gateway,

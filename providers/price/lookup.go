@@ -27,7 +27,8 @@ func IsReseller(provider string) bool {
 	return resellers[provider] || strings.HasPrefix(provider, huggingface+"/")
 }
 
-// huggingface passes requests on to other sellers, which the model's name contains: org/model:novita.
+// huggingface passes requests on to other sellers. The model's name contains the seller:
+// org/model:novita.
 const huggingface = "huggingface"
 
 // passThrough are sellers that charge the maker's price for models that only their maker runs.
@@ -310,8 +311,8 @@ func (t *Table) makersRow(sellers, names []string) (p Price, ok bool) {
 	return t.findRow(makers[0], names)
 }
 
-// asEstimate returns the price with the doubt that another seller may charge another. Google charges
-// the same on both its hosts.
+// asEstimate returns the price with the doubt that another seller may charge a different price. Google
+// charges the same on both its hosts.
 func (p Price) asEstimate(to string) Price {
 	if p.Provider == "google" && to == "vertex" {
 		return p

@@ -30,11 +30,11 @@ func (e *ParseError) Error() string {
 
 const rightList = `use a list of prices in USD per million tokens: [{"provider":"openai","id":"gpt-x","input":2.5,"output":10,"as_of":"2026-08-21"}]`
 
-// Parse reads a price list: a JSON list of objects like the rows of prices.json. Prices are in US
-// dollars per million tokens. provider, id, input, output and as_of are required; a price that is
-// absent or null is unknown. A tier has other prices "over" so many input tokens, or for a "service"
-// tier. "since" has other prices from a day on. "names" are other names of the model. An unknown field
-// is an error, because a misspelt price would be ignored.
+// Parse reads a price list: a JSON list of objects like the rows of prices.json. Prices are in US dollars
+// per million tokens. provider, id, input, output and as_of are required; a price that is absent or null
+// is unknown. A tier has other prices "over" a number of input tokens, or for a "service" tier. "since"
+// has other prices from a day on. "names" are other names of the model. An unknown field is an error,
+// because a misspelt price would be ignored.
 func Parse(text []byte) ([]Price, error) {
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 	var list []json.RawMessage
@@ -400,7 +400,7 @@ func (f *listReader) addPriced(p Price) {
 	}
 }
 
-// perMillion sets a rate in dollars per million tokens from a price for so many tokens.
+// perMillion sets a rate in dollars per million tokens from a price for a number of tokens.
 func (f *listReader) perMillion(to *Rate, field string, value json.RawMessage, tokens float64) error {
 	if len(value) == 0 || string(value) == "null" {
 		return nil
@@ -437,7 +437,7 @@ func SellerNamed(name string) string {
 	return name
 }
 
-// tierOver returns the tier above so many tokens. It adds one if there is none.
+// tierOver returns the tier above a number of tokens. It adds the tier if there is none.
 func tierOver(tiers *[]Tier, over int64, service string) *Tier {
 	for i := range *tiers {
 		if t := &(*tiers)[i]; t.Over == over && t.Service == service {

@@ -80,7 +80,7 @@ func (r Rates) Override(other Rates) Rates {
 }
 
 // A Tier has other rates for all tokens of some requests: requests of more than Over input tokens, or
-// of a service tier. A rate that it doesn't know stays unchanged.
+// requests in a service tier. A rate that it doesn't know stays unchanged.
 type Tier struct {
 	Over    int64
 	Service string
@@ -111,8 +111,8 @@ type Change struct {
 	Tiers []Tier
 }
 
-// onDay returns the price on a day for a request of so many input tokens in a service tier. "" is an
-// unknown day: then the day of the table counts, with a doubt if the price differs on other days.
+// onDay returns the price on a day for a request in a service tier, whose input tokens are input. day is "" if
+// it is unknown: then the day of the table counts, with a doubt if the price differs on other days.
 func (p Price) onDay(day string, input int64, service string) Price {
 	all := append([]Change{{"", p.Rates, p.Tiers}}, p.Since...)
 	now := p
@@ -145,7 +145,7 @@ var multipliers = map[string]map[string]float64{
 // plainTiers are the words for the normal service tier.
 var plainTiers = map[string]bool{"": true, "default": true, "standard": true, "auto": true, "on_demand": true}
 
-// ratesFor returns the rates of a request of so many input tokens in a service tier, and the doubt of
+// ratesFor returns the rates of a request in a service tier, whose input tokens are input, and the doubt about
 // the tier. ok is false if the price of that tier is unknown.
 func (p Price) ratesFor(input int64, service string) (r Rates, factor float64, doubt string, ok bool) {
 	r, factor, ok = p.Rates, 1, plainTiers[service]

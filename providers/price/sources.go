@@ -100,7 +100,7 @@ func (f *listReader) genAIPrices(p *Price, raw json.RawMessage) error {
 	return nil
 }
 
-// genAIRates reads prices. Each is a number, or a base price with tiers above so many tokens.
+// genAIRates reads prices. Each is a number, or a base price with tiers above a number of tokens.
 func (f *listReader) genAIRates(r *Rates, tiers *[]Tier, prices map[string]json.RawMessage) error {
 	for n, name := range genAIFields {
 		var tiered struct {

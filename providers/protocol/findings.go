@@ -6,8 +6,8 @@ import "toolscope/stream"
 var Findings = []*stream.Diagnosis{
 	MessageRestarted, ResponseRestarted, EventNameMissing, EventNameMismatch,
 	CountedOnly, FinishUnknown, FinishWithoutCall, FinishStop, FinishError, FinishMissing, GenerationRejected, TextToolCall,
-	IndexMissing, IndexReused, IDMissing, CallIDChanged, NotSealed, ItemDoneMissing, ItemNotStreamed, OrphanResult,
-	ArgsObject, ArgsString, ArgsNull, ArgsMissing, ArgsEmpty, DoneMismatch, IntPrecision,
+	IndexMissing, IndexReused, IndexSparse, IDMissing, CallIDChanged, NotSealed, ItemDoneMissing, ItemNotStreamed, OrphanResult,
+	ArgsObject, ArgsString, ArgsNull, ArgsMissing, ArgsEmpty, CallSplit, SignatureMissing, DoneMismatch, IntPrecision,
 }
 
 // Findings about the stream.
@@ -79,10 +79,11 @@ var (
 		Advice:        "Retry the request. If it happens often, simplify the tool's schema.",
 	}
 	TextToolCall = &stream.Diagnosis{
-		Code: "TEXT_TOOLCALL", Severity: stream.Warn, By: stream.Provider,
-		Verdict: "call as text",
-		Meaning: "The text of the response contains a call that the provider didn't recognise.",
-		Advice:  "Choose the tool-call parser that fits the model, or update the software that serves it. Don't parse the text yourself.",
+		Code: "TEXT_TOOLCALL", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Error}, By: stream.Provider,
+		Verdict:      "call as text",
+		SeverityNote: "error if the finish reason says that tools are to be run, and the response has no call",
+		Meaning:      "The text or the reasoning of the response ends with a call that the provider didn't recognise. No tool ran.",
+		Advice:       "Choose the tool-call parser that fits the model, or update the software that serves it. Don't parse the text yourself.",
 	}
 )
 
@@ -99,6 +100,12 @@ var (
 		Meaning: "Several calls have the same index. Clients that merge by index join their arguments.",
 		Advice:  "Make your client start a new call for a new id, or turn parallel calls off.",
 	}
+	IndexSparse = &stream.Diagnosis{
+		Code: "IDX_SPARSE", Severity: stream.Warn, By: stream.Gateway,
+		Verdict: "index gaps",
+		Meaning: "The indexes of calls or blocks have gaps or don't start at 0. Clients that use them as list positions crash or create empty calls.",
+		Advice:  "Make your client keep calls in a map by index.",
+	}
 	IDMissing = &stream.Diagnosis{
 		Code: "ID_MISSING", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info}, By: stream.Gateway,
 		Verdict:      "no id",
@@ -109,7 +116,7 @@ var (
 	CallIDChanged = &stream.Diagnosis{
 		Code: "CALL_ID_CHANGED", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info}, By: stream.Gateway,
 		Verdict:      "id changed",
-		SeverityNote: "info in OpenAI Responses, where the id in output_item.done counts",
+		SeverityNote: "info in OpenAI Responses before output_item.done, whose id counts",
 		Meaning:      "The id of a call changes from one delta or copy to the next.",
 		Advice:       "Use one of the ids for the call and its result, and tell calls apart by index.",
 	}
@@ -162,9 +169,22 @@ var (
 		Advice:       "Run the call with {} and send {} back: providers refuse null.",
 	}
 	ArgsMissing = &stream.Diagnosis{
-		Code: "ARGS_MISSING", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "The call has no arguments field, which its protocol requires. It is treated as {}.",
-		Advice:  "Run the call with {} and send {} back.",
+		Code: "ARGS_MISSING", Severity: stream.Info, OtherSeverities: []stream.Severity{stream.Warn}, By: stream.Gateway,
+		Verdict:      "no arguments",
+		SeverityNote: "warn in Anthropic Messages, whose clients fail without the field",
+		Meaning:      "The call has no arguments field, which its protocol requires. It is treated as {}.",
+		Advice:       "Run the call with {} and send {} back.",
+	}
+	SignatureMissing = &stream.Diagnosis{
+		Code: "SIGNATURE_MISSING", Severity: stream.Info, By: stream.Gateway,
+		Meaning: "The first call of the turn, or a block of reasoning, has no signature. Gemini 3 refuses a history without the signature of the call, Anthropic one without that of the reasoning.",
+		Advice:  "Find the gateway that lost the signature. It must pass it on unchanged.",
+	}
+	CallSplit = &stream.Diagnosis{
+		Code: "CALL_SPLIT", Severity: stream.Warn, By: stream.Gateway,
+		Verdict: "split call",
+		Meaning: "One call is spread over several blocks with one id. toolscope joins them. Clients that run each block run fragments of the call.",
+		Advice:  "Make the gateway send the fragments of a call as deltas of one block.",
 	}
 	ArgsEmpty = &stream.Diagnosis{
 		Code: "ARGS_EMPTY", Severity: stream.Info, By: stream.Gateway,

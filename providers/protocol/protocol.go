@@ -49,8 +49,12 @@ type Protocol struct {
 	// Request returns the request that entries of a session file record, in the form of this protocol. The
 	// client did not send it so. It is nil for a protocol that is read from a wire.
 	Request func(entries []byte) []byte
+	Values  bool // entries may have several lines, so each JSON value is a frame
 	// Marks are the words by which code outside of providers recognises the payloads.
 	Marks marks.Protocol
+	// Quiet lists the names of frames that its decoder doesn't read because they say nothing about the
+	// response: types, event names, or beginnings of them with a * at the end.
+	Quiet []string
 	// Findings lists the findings that only this protocol makes.
 	Findings []*stream.Diagnosis
 	// HistoryTarget says how to read the history of a request, for a protocol that is never written.

@@ -2,6 +2,8 @@ package protocol
 
 import (
 	"bytes"
+	"maps"
+	"slices"
 	"unicode/utf8"
 
 	"toolscope/stream"
@@ -19,11 +21,10 @@ type Turn struct {
 	open     bool
 	reported reportedOnce
 	calls    map[int32]*Call
-	latest   *Call           // last result of FindCall, Call or OpenCall
-	opened   int             // number of calls, those that are only counted too
-	client   int             // number of calls that the client is to run
-	lost     bool            // a call was used without being opened
-	leak     *textCallFinder // finds calls in the text; or nil
+	latest   *Call // last result of FindCall, Call or OpenCall
+	opened   int   // number of calls, those that are only counted too
+	client   int   // number of calls that the client is to run
+	lost     bool  // a call was used without being opened
 
 	thinking bool  // the latest text is reasoning without a signature so far
 	block    int32 // its block
@@ -66,20 +67,12 @@ func (t *Turn) UpdateIDs(id, model json.Value) {
 // Unknown reports a part of the turn of an unknown type, what.
 func (t *Turn) Unknown(what string) { t.emit(stream.Event{Kind: stream.Unknown, Text: what}) }
 
-// WatchText makes AppendText look for calls in the text. Providers of open models parse calls out of
-// text, and a call that their parser misses stays there.
-func (t *Turn) WatchText() { t.leak = new(textCallFinder) }
-
 // AppendText appends the content of a string to the text.
 func (t *Turn) AppendText(v json.Value) {
 	if !v.HasText() {
 		return
 	}
-	text := t.out.holdText(v)
-	if t.leak != nil && t.leak.showsCall(text) {
-		t.Once(TextToolCall, "the text contains a tool call: the provider's parser missed it")
-	}
-	t.emit(stream.Event{Kind: stream.TextDelta, Text: text})
+	t.emit(stream.Event{Kind: stream.TextDelta, Text: t.out.holdText(v)})
 	t.thinking = false
 }
 
@@ -255,6 +248,19 @@ func (t *Turn) OpenCall(slot int32, info stream.CallInfo) *Call {
 // IsFull reports whether the turn has as many calls as toolscope keeps.
 func (t *Turn) IsFull() bool { return t.opened >= stream.MaxCalls }
 
+// Latest returns the call that was opened or found last, or nil.
+func (t *Turn) Latest() *Call { return t.latest }
+
+// OpenCalls returns the calls that are not final, in the order of their slots.
+func (t *Turn) OpenCalls() (open []*Call) {
+	for _, slot := range slices.Sorted(maps.Keys(t.calls)) {
+		if c := t.calls[slot]; !c.Sealed {
+			open = append(open, c)
+		}
+	}
+	return open
+}
+
 // NextCall is OpenCall in the next slot, for a protocol that doesn't number its calls.
 func (t *Turn) NextCall(info stream.CallInfo) *Call {
 	return t.OpenCall(int32(t.opened), info)
@@ -334,6 +340,7 @@ type Call struct {
 	turn     *Turn
 	silent   bool // see IsCounted
 	reported reportedOnce
+	unsealed int  // number of reported findings before the seal
 	null     bool // the arguments so far begin the word null
 	keeps    bool
 	kept     []byte
@@ -415,8 +422,15 @@ func (c *Call) emitArgs(kind stream.EventKind, text string, from []byte) {
 
 // Seal reports that the arguments are final.
 func (c *Call) Seal() {
-	c.Sealed = true
+	c.Sealed, c.unsealed = true, len(c.reported)
 	c.emit(stream.Event{Kind: stream.Seal})
+}
+
+// Unseal reports that the arguments were not final: more of them follow. It withdraws the findings since
+// Seal, which may be reported again.
+func (c *Call) Unseal() {
+	c.Sealed, c.reported = false, c.reported[:min(c.unsealed, len(c.reported))]
+	c.emit(stream.Event{Kind: stream.Seal, Code: stream.SealWithdrawn})
 }
 
 // Reject reports that a check of the arguments refused the call, and why.

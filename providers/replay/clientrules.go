@@ -98,7 +98,7 @@ func (c *previewBuilder) setOutcome(p *protocol.Part, f *argsFacts, sent *Sent, 
 	inside, isString := inString(f.raw)
 	unwrapped := isString && v.treatment != Intact && (bytes.Equal(inside, args) || json.Same(inside, args))
 	if unwrapped {
-		v = argsVerdict{WasRepaired, ArgsRepaired.newLoss("the model wrote a string: its content is sent"), false}
+		v = argsVerdict{treatment: WasRepaired, loss: ArgsRepaired.newLoss("the model wrote a string: its content is sent")}
 	}
 	if v.loss.Kind != nil && v.treatment != WasReformatted {
 		c.addLossAt(span{0, len(f.raw)}, v.loss)

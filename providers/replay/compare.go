@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"hash/maphash"
+	"slices"
 	"strings"
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/count"
 	"toolscope/stream/json"
 )
 
@@ -16,6 +18,7 @@ type argsVerdict struct {
 	treatment Treatment
 	loss      Loss // its Kind is nil if there is none
 	vague     bool // it is known only from hashes
+	doubtful  bool // a repair that only the rules of a known client can confirm
 }
 
 // cachedVerdict is the latest verdict on a call, with its inputs.
@@ -75,8 +78,18 @@ func (by *Observer) judgeCall(e *earlierCall, sent *protocol.Part, to *protocol.
 		}
 	}
 	v := judgeArgs(c, sent, to)
+	if v.doubtful && e.turn != nil && !isKnownRepair(e, c, sent, to) {
+		v = argsVerdict{treatment: WasAltered, loss: ArgsAltered.newLoss("arguments were sent that the model didn't write")}
+	}
 	by.cacheVerdict(e.ref, cachedVerdict{v, sum, sent.Form, to})
 	return v
+}
+
+// isKnownRepair reports whether a known client, or a behaviour that several have, repairs a call in the same way.
+func isKnownRepair(e *earlierCall, c *stream.Call, sent *protocol.Part, to *protocol.Target) bool {
+	o := Observation{of: e, turn: e.turn.Candidate, to: to, sent: sent, Treatment: WasRepaired}
+	src := SourceOfCalls(nil, e.turn.Target, c)
+	return len(o.samePolicies(src, Behaviours)) > 0 || len(o.samePolicies(src, Clients)) > 0
 }
 
 // hasSameArgs reports whether the arguments sent hold everything that the model wrote.
@@ -127,6 +140,13 @@ func judgeText(raw []byte, freeform bool, sent *protocol.Part, to *protocol.Targ
 	case isWrapped(text, raw):
 		return argsVerdict{treatment: WasWrapped, loss: ArgsWrapped.newLoss("the model's text was put into an object")}
 	}
+	if n := wrappedPrefix(text, raw); n > 0 {
+		return argsVerdict{
+			treatment: WasWrapped,
+			loss: ArgsWrapped.newLoss("the first %s of the model's text were put into an object, and the rest was left out",
+				stream.Own(count.Of(n, "byte"))),
+		}
+	}
 	return judgeOther(factsOf(raw, freeform), text)
 }
 
@@ -166,7 +186,12 @@ func judgeOther(f *argsFacts, text []byte) argsVerdict {
 	case f.syntax == json.SyntaxConcat && isFirst(f, text):
 		return argsVerdict{treatment: WasRepaired, loss: ConcatFirstOnly.newLoss("only the first of %d consecutive objects was sent", f.docs)}
 	case !object && json.IsObject(text):
-		return argsVerdict{treatment: WasRepaired, loss: ArgsRepaired.newLoss("a parser's guess was sent as if the model had written it")}
+		inner, _ := inString(f.raw)
+		return argsVerdict{
+			treatment: WasRepaired,
+			doubtful:  !json.Same(RepairPrefix(f.raw), text) && !json.Same(RepairPrefix(inner), text),
+			loss:      ArgsRepaired.newLoss("a parser's guess was sent as if the model had written it"),
+		}
 	}
 	return argsVerdict{treatment: WasAltered, loss: ArgsAltered.newLoss("arguments were sent that the model didn't write")}
 }
@@ -231,19 +256,61 @@ func inString(text []byte) (inner []byte, ok bool) {
 	return v.Append(nil), true
 }
 
-// isWrapped reports whether text is an object whose only field holds raw.
+// isWrapped reports whether text is an object that holds raw: as the value of its only field, or as one of its
+// wrappedTexts.
 func isWrapped(text, raw []byte) bool {
 	if !json.IsObject(text) {
 		return false
 	}
-	s := json.Scan(text)
-	n, held := 0, false
-	for ok := s.Object(); ok; ok = s.Member() {
-		v := s.Value()
-		held = v.IsString() && bytes.Equal(v.Append(nil), raw) || json.Same(v, raw)
-		n++
+	only := onlyMember(text)
+	return only != nil && json.Same(only, raw) ||
+		slices.ContainsFunc(wrappedTexts(text), func(s []byte) bool { return bytes.Equal(s, raw) })
+}
+
+// minWrapped is how many bytes the beginning of a text must have to show that a wrapper holds the text.
+const minWrapped = 1024
+
+// wrappedPrefix returns how many bytes of raw an object holds, if it holds only the beginning.
+func wrappedPrefix(text, raw []byte) (n int) {
+	if len(raw) < minWrapped || !json.IsObject(text) {
+		return 0
 	}
-	return n == 1 && held
+	for _, s := range wrappedTexts(text) {
+		if len(s) >= minWrapped && bytes.HasPrefix(raw, s) {
+			n = max(n, len(s))
+		}
+	}
+	return n
+}
+
+// How deep objects are searched for wrapped arguments, and how many fields they may have: a wrapper is small.
+const (
+	maxWrapperDepth  = 3
+	maxWrapperFields = 8
+)
+
+// wrappedTexts returns the strings in an object that may be wrapped arguments: the value of its only field, and
+// strings that begin as JSON does, at any depth up to maxWrapperDepth and next to other fields.
+func wrappedTexts(text []byte) (all [][]byte) {
+	fields := 0
+	var search func(v json.Value, depth int)
+	search = func(v json.Value, depth int) {
+		s := v.Scan()
+		for ok := s.Object(); ok && fields < maxWrapperFields; ok = s.Member() {
+			fields++
+			switch of := s.Value(); {
+			case of.Kind() == '{' && depth < maxWrapperDepth:
+				search(of, depth+1)
+			case of.IsString() && len(of) > 1 && (of[1] == '{' || of[1] == '[' || of[1] == '\\'):
+				all = append(all, of.Append(nil))
+			}
+		}
+	}
+	search(text, 1)
+	if only := onlyMember(text); only.IsString() && len(all) == 0 {
+		all = append(all, only.Append(nil))
+	}
+	return all
 }
 
 // maxNamed is the maximum number of clients that are named. If more would have sent the same, none is.
@@ -350,7 +417,8 @@ func (v valueHash) combine(other valueHash) valueHash {
 }
 
 // hashesIn returns the hashes of all values that sent arguments may hold: the arguments themselves, the
-// contents of a string, and the value of an object's only field. The first is that of the text itself.
+// contents of a string, the value of an object's only field, and wrapped texts. The first is that of the text
+// itself.
 func hashesIn(p *protocol.Part, to *protocol.Target) []valueHash {
 	all := []valueHash{valueOf(p.Args)}
 	if p.Form == protocol.TextForm && to.Form != protocol.TextForm {
@@ -365,9 +433,10 @@ func hashesIn(p *protocol.Part, to *protocol.Target) []valueHash {
 		all, text = append(all, valueOf(inner)), inner
 	}
 	if only := onlyMember(p.Args); only != nil {
-		if all = append(all, valueOf(only)); only.IsString() {
-			all = append(all, valueOf(only.Append(nil)))
-		}
+		all = append(all, valueOf(only))
+	}
+	for _, inner := range wrappedTexts(p.Args) {
+		all = append(all, valueOf(inner))
 	}
 	return all
 }

@@ -1,10 +1,12 @@
 package replay
 
 import (
+	"strings"
 	"testing"
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // TestJudgedAgain: a cached verdict is used only for the same text in the same form and the same target.
@@ -34,6 +36,58 @@ func TestJudgedAgain(t *testing.T) {
 		}
 		if j := by.judged[c.Ref()]; len(by.judged) != 1 || j.form != test.form || j.to != test.to {
 			t.Errorf("%s: %+v is remembered", test.args, j)
+		}
+	}
+}
+
+// TestWrapped: arguments in a wrapper are wrapped wherever the wrapper holds them, and nothing else is.
+func TestWrapped(t *testing.T) {
+	cut := `{"path":"a/b`
+	long := `{"text":"` + strings.Repeat("lorem ipsum ", 400)
+	quoted := func(text string) string { return string(json.AppendQuoted(nil, []byte(text))) }
+	for _, test := range []struct {
+		name, raw, sent string
+		want            Treatment
+		says            string
+	}{
+		{"the only field", cut, `{"INVALID":` + quoted(cut) + `}`, WasWrapped, ""},
+		{"inside another object", cut, `{"bad":{"raw":` + quoted(cut) + `,"n":12}}`, WasWrapped, ""},
+		{"beside other fields", cut, `{"n":12,"raw":` + quoted(cut) + `}`, WasWrapped, ""},
+		{"only the beginning", long, `{"bad":{"raw":` + quoted(long[:2048]) + `,"n":4809}}`, WasWrapped, "first 2048 bytes"},
+		{"a short beginning", cut, `{"bad":{"raw":` + quoted(cut[:5]) + `}}`, WasRepaired, ""},
+		{"other text", cut, `{"bad":{"raw":` + quoted(`{"path":"a/c`) + `}}`, WasRepaired, ""},
+		{"in a list", cut, `{"bad":[` + quoted(cut) + `]}`, WasRepaired, ""},
+		{"too deep", cut, `{"a":{"b":{"c":{"d":` + quoted(cut) + `}}}}`, WasRepaired, ""},
+	} {
+		sent := &protocol.Part{Args: []byte(test.sent), Form: protocol.ObjectForm}
+		v := judgeText([]byte(test.raw), false, sent, &protocol.Target{Form: protocol.ObjectForm})
+		if v.treatment != test.want || !strings.Contains(v.loss.Message, test.says) {
+			t.Errorf("%s: %s, %q", test.name, v.treatment, v.loss.Message)
+		}
+		if test.want == WasRepaired && !v.doubtful {
+			t.Errorf("%s: no known repair makes it, and it is not doubtful", test.name)
+		}
+	}
+}
+
+// TestKnownRepair: an object instead of broken arguments is repaired if a known repair makes it, else altered.
+func TestKnownRepair(t *testing.T) {
+	s := new(stream.Session)
+	s.Apply(stream.Event{Kind: stream.TurnOpen})
+	s.Apply(stream.Event{Kind: stream.CallOpen, What: &stream.CallInfo{ID: "call_1", Name: "f"}})
+	s.Apply(stream.Event{Kind: stream.Args, Text: `{"path":"a/b`})
+	s.Apply(stream.Event{Kind: stream.TurnClose})
+	to := &protocol.Target{Name: "test", Protocol: "test", Form: protocol.ObjectForm, Encode: func([]protocol.Message) [][]byte { return nil }}
+	c := s.Turn(0).Calls[0]
+	for sent, want := range map[string]Treatment{
+		`{"path":"a/b"}`:         WasRepaired,
+		`{"path":"a/c"}`:         WasAltered,
+		`{"path":"a/b","all":1}`: WasAltered,
+	} {
+		var by Observer
+		e := &earlierCall{callIdentity: calledOf(c), call: c, turn: &candidateTurn{Candidate: &Candidate{Turn: s.Turn(0), Target: to}}}
+		if v := by.judgeCall(e, &protocol.Part{Args: []byte(sent), Form: protocol.ObjectForm}, to); v.treatment != want {
+			t.Errorf("%s: %s, want %s", sent, v.treatment, want)
 		}
 	}
 }

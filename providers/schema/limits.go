@@ -326,7 +326,8 @@ func (w *CallChecker) checkString(end int, growing bool) bool {
 	return !growing
 }
 
-// readString reads the new bytes of a key or string, and reports the first that no allowed one has.
+// readString reads the new bytes of a key or string, and reports the first byte that no allowed key or
+// string has there.
 func (w *CallChecker) readString(end int, growing bool, of *stream.Diagnosis) {
 	r := &w.text
 	if !growing {

@@ -439,7 +439,7 @@ func literalContent(literal []byte) string {
 }
 
 // Findings lists the diagnoses of this package.
-var Findings = []*stream.Diagnosis{NoSuchTool, UnknownKey, WrongType, NotListed, TooMany, Invalid, Unchecked}
+var Findings = []*stream.Diagnosis{NoSuchTool, NamespaceMissing, KindChanged, UnknownKey, WrongType, NotListed, TooMany, Invalid, Unchecked}
 
 // The diagnoses of this package.
 var (
@@ -448,6 +448,18 @@ var (
 		Verdict: "unknown tool",
 		Meaning: "The model called a tool that the request doesn't declare.",
 		Advice:  "Refuse the call in a tool result that lists the declared tools.",
+	}
+	NamespaceMissing = &stream.Diagnosis{
+		Code: "NAMESPACE_MISSING", Severity: stream.Error, By: stream.Gateway,
+		Verdict: "no namespace",
+		Meaning: "The tool is declared in a namespace. The call doesn't name the namespace, or has it in its name. Codex refuses such a call.",
+		Advice:  "Make the gateway pass on the namespace of calls as a field of its own.",
+	}
+	KindChanged = &stream.Diagnosis{
+		Code: "KIND_CHANGED", Severity: stream.Error, By: stream.Gateway,
+		Verdict: "wrong kind",
+		Meaning: "A tool that was declared as custom (free text) is called as a function, or the other way round. Codex refuses such a call.",
+		Advice:  "Make the gateway return calls of the kind that the request declares.",
 	}
 	UnknownKey = &stream.Diagnosis{
 		Code: "SCHEMA_UNKNOWN_KEY", Severity: stream.Warn, By: stream.Model,

@@ -33,7 +33,7 @@ import (
 type Set struct {
 	declared []protocol.Tool
 	tools    map[toolKey]*tool
-	more     bool // there may be others: an earlier request declared them
+	more     bool // there may be other tools, which an earlier request declared
 	open     bool // there may be tools with names that are not in the request
 }
 
@@ -43,6 +43,8 @@ type toolKey struct{ space, name string }
 // tool is a declared tool; check is set when the tool is first called.
 type tool struct {
 	schema  json.Value
+	kind    string // of its calls; "" if tools of several kinds have the name
+	space   string // its namespace; "" if a tool of this name has none
 	check   *compiledSchema
 	outline string
 }
@@ -56,20 +58,29 @@ func Compile(tools []protocol.Tool, more bool) *Set {
 	s := &Set{declared: tools, tools: map[toolKey]*tool{}, more: more, open: more}
 	for _, t := range tools {
 		s.open = s.open || t.Name == "" || t.Kind != "function" && t.Kind != "custom" && t.Kind != "server"
-		s.add(toolKey{"", t.Name}, t.Schema)
+		s.add(toolKey{"", t.Name}, t)
 		if t.Namespace != "" {
-			s.add(toolKey{t.Namespace, t.Name}, t.Schema)
+			s.add(toolKey{t.Namespace, t.Name}, t)
 		}
 	}
 	return s
 }
 
 // add declares a tool. If two tools with different schemas have one name, neither schema is used.
-func (s *Set) add(key toolKey, schema json.Value) {
-	if old := s.tools[key]; old != nil && !bytes.Equal(old.schema, schema) {
-		schema = nil
+func (s *Set) add(key toolKey, t protocol.Tool) {
+	made := tool{schema: t.Schema, kind: t.Kind, space: t.Namespace}
+	if old := s.tools[key]; old != nil {
+		if !bytes.Equal(old.schema, made.schema) {
+			made.schema = nil
+		}
+		if old.kind != made.kind {
+			made.kind = ""
+		}
+		if old.space != made.space {
+			made.space = ""
+		}
 	}
-	s.tools[key] = &tool{schema: schema}
+	s.tools[key] = &made
 }
 
 // find returns the tool with a name, preferably from that namespace, or nil.
@@ -78,6 +89,27 @@ func (s *Set) find(space, name string) *tool {
 		return t
 	}
 	return s.tools[toolKey{"", name}]
+}
+
+// foldedName returns the declared tool that a name means: the name contains its namespace, or is the form
+// in which Kimi names calls.
+func (s *Set) foldedName(name string) *protocol.Tool {
+	plain := name
+	if i := strings.LastIndexByte(name, ':'); i > 0 && strings.Trim(name[i+1:], "0123456789") == "" {
+		plain = strings.TrimPrefix(name[:i], "functions.")
+	}
+	for i := range s.declared {
+		t := &s.declared[i]
+		rest, folded := strings.CutPrefix(name, t.Namespace)
+		switch {
+		case t.Name == "":
+		case t.Namespace == "" && plain != name && plain == t.Name:
+			return t
+		case t.Namespace != "" && folded && strings.TrimLeft(rest, "_./:") == t.Name:
+			return t
+		}
+	}
+	return nil
 }
 
 // Is reports whether the Set was made from these tools.
@@ -210,7 +242,8 @@ func compileSchema(text json.Value) (c *compiledSchema) {
 // draft 4.
 var drafts = []*jsonschema.Draft{jsonschema.Draft2020, jsonschema.Draft7, jsonschema.Draft4}
 
-// compileAs compiles a schema by the first draft that takes it. Its error is that of the first draft.
+// compileAs compiles a schema by the first draft that accepts it. If none does, it returns the error of
+// the first.
 func compileAs(doc any, engine jsonschema.RegexpEngine) (_ *jsonschema.Schema, first error) {
 	for _, d := range drafts {
 		l := jsonschema.NewCompiler()
@@ -318,12 +351,12 @@ type schemaNode struct {
 	of   *jsonschema.Schema
 	same []*schemaNode   // schemas that apply to the same value: $ref, allOf
 	any  [][]*schemaNode // alternatives for the same value: anyOf, oneOf
-	more []*schemaNode   // other schemas that are tried on it
+	more []*schemaNode   // other schemas that are tried on the same value
 
 	props    map[string]*schemaNode
 	names    []string // of props, sorted
 	patterns []patternNode
-	rest     *schemaNode // for keys that are in neither
+	rest     *schemaNode // for keys that neither props nor patterns have
 	shut     bool        // other keys are not allowed
 	prefix   []*schemaNode
 	items    *schemaNode // for elements after the prefix

@@ -256,9 +256,71 @@ func TestRewrite(t *testing.T) {
 
 // TestFreeform: free text by design is not checked against a schema.
 func TestFreeform(t *testing.T) {
-	tr := begin(one(weather), stream.CallInfo{Name: "f", Kind: "custom", Freeform: true}).bytewise("*** Begin")
+	set := Compile([]protocol.Tool{{Name: "f", Kind: "custom", Schema: json.Value(weather)}}, false)
+	tr := begin(set, stream.CallInfo{Name: "f", Kind: "custom", Freeform: true}).bytewise("*** Begin")
 	if len(tr.found) > 0 {
 		t.Error(tr.lines())
+	}
+}
+
+// TestNamespaces checks what is found when a call comes with another namespace, name or kind than its tool was declared
+// with.
+func TestNamespaces(t *testing.T) {
+	tools := []protocol.Tool{
+		{Name: "fetch", Namespace: "mcp__web", Kind: "function"}, {Name: "look_up", Kind: "function"},
+		{Name: "both", Kind: "function"}, {Name: "both", Namespace: "mcp__web", Kind: "function"},
+		{Name: "patch", Kind: "custom"}, {Name: "two", Kind: "custom"}, {Name: "two", Kind: "function"},
+		{Name: "x:1", Kind: "function"}, {Name: "search", Kind: "server"},
+	}
+	for _, c := range []struct{ space, name, kind, want string }{
+		{"mcp__web", "fetch", "function", ""},
+		{"", "fetch", "function", "NAMESPACE_MISSING"},
+		{"", "mcp__web__fetch", "function", "NAMESPACE_MISSING"},
+		{"", "mcp__web.fetch", "function", "NAMESPACE_MISSING"},
+		{"", "mcp__web__fetched", "function", "NO_SUCH_TOOL"},
+		{"", "both", "function", ""},
+		{"", "functions.look_up:0", "function", "NAME_MARKUP"},
+		{"", "look_up:12", "function", "NAME_MARKUP"},
+		{"", "look_up:a", "function", "NO_SUCH_TOOL"},
+		{"", "x:1", "function", ""},
+		{"", "patch", "custom", ""},
+		{"", "patch", "function", "KIND_CHANGED"},
+		{"", "look_up", "custom", "KIND_CHANGED"},
+		{"", "two", "function", ""},
+		{"", "search", "function", ""},
+	} {
+		tr := begin(Compile(tools, false), stream.CallInfo{Namespace: c.space, Name: c.name, Kind: c.kind}).bytewise("{}")
+		got := ""
+		for _, f := range tr.found {
+			got += f.Code
+		}
+		if got != c.want {
+			t.Errorf("%s %s %s: %q, want %q", c.space, c.name, c.kind, got, c.want)
+		}
+	}
+}
+
+// TestEncodedMember checks that a list or an object in a string is reported as encoded if the schema wants one.
+func TestEncodedMember(t *testing.T) {
+	const schema = `{"properties":{"files":{"type":"array"},"at":{"type":"object"},"note":{"type":"string"}}}`
+	for args, want := range map[string]string{
+		`{"files":"[\"a\"]"}`:             "SCHEMA_WRONG_TYPE ARGS_DOUBLE@9 ",
+		`{"note":"[1]","at":"{\"x\":1}"}`: "SCHEMA_WRONG_TYPE ARGS_DOUBLE@19 ",
+		`{"note":"[1]"}`:                  "",
+		`{"files":"a.txt"}`:               "SCHEMA_WRONG_TYPE ",
+		`{"files":"[a]"}`:                 "SCHEMA_WRONG_TYPE ",
+		`{"files":"1"}`:                   "SCHEMA_WRONG_TYPE ",
+	} {
+		got := ""
+		for _, f := range begin(one(schema), stream.CallInfo{Name: "f"}).bytewise(args).found {
+			if got += f.Code; f.Base() == stream.ArgsDouble {
+				got += fmt.Sprint("@", f.Offset)
+			}
+			got += " "
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", args, got, want)
+		}
 	}
 }
 

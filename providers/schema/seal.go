@@ -18,6 +18,7 @@ import (
 // validates them.
 func (w *CallChecker) Seal() []stream.Finding {
 	w.Extend()
+	w.checkNamespace()
 	if w.check == nil {
 		return w.found
 	}
@@ -28,8 +29,37 @@ func (w *CallChecker) Seal() []stream.Finding {
 		w.waiting = true
 		return w.found
 	}
-	w.check = nil
+	w.findEncoded()
+	w.check, w.sealed = nil, w.check
 	return w.found
+}
+
+// findEncoded reports strings that hold the list or object that the schema wants, encoded once more.
+func (w *CallChecker) findEncoded() {
+	args := w.call.Args()
+	for _, r := range w.reported {
+		if r.of != WrongType || r.at == 0 || r.at >= len(args) || args[r.at] != '"' {
+			continue
+		}
+		n, closed := json.StringEnd(args[r.at:])
+		if !closed {
+			continue
+		}
+		inner, _ := json.Text(args[r.at : r.at+n])
+		if kind := json.Value(inner).Kind(); (kind == '[' || kind == '{') && json.Valid(inner) {
+			f := stream.ArgsDouble.Finding("double-encoded: the string from byte %d on is %s as JSON", r.at, stream.OwnFact(map[byte]string{'[': "a list", '{': "an object"}[kind]))
+			f.Offset = r.at
+			w.found = append(w.found, f)
+		}
+	}
+}
+
+// Unseal continues the checks of a call whose arguments were not final after all.
+func (w *CallChecker) Unseal() {
+	if w.check == nil {
+		w.check = w.sealed
+	}
+	w.waiting = false
 }
 
 // Finish validates {} for a call that has no arguments. It is called when the finish reason is known.
@@ -37,7 +67,7 @@ func (w *CallChecker) Finish() []stream.Finding {
 	w.found = w.found[:0]
 	if w.waiting && w.check != nil && w.call.Phase() == stream.PhaseSealed {
 		w.validateArgs([]byte("{}"), json.TokenList{})
-		w.check = nil
+		w.check, w.sealed = nil, w.check
 	}
 	return w.found
 }
@@ -270,7 +300,7 @@ type violation struct {
 	off   int
 }
 
-// complaintsOf splits an error of the validator: a violation for each key that is not allowed.
+// complaintsOf splits an error of the validator into violations: one for each key that is not allowed.
 func complaintsOf(e *jsonschema.ValidationError, where spans) (all []violation) {
 	k, ok := e.ErrorKind.(*kind.AdditionalProperties)
 	if !ok {

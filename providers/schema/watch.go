@@ -16,15 +16,17 @@ const maxFindings = 5
 // A CallChecker follows one call. Its work grows only with the call's new tokens, and with new bytes of
 // strings that the schema limits.
 type CallChecker struct {
-	set   *Set
-	call  *stream.Call
-	named bool            // the name was checked
-	check *compiledSchema // nil if there is none, or checking has ended
-	done  bool            // no more findings before the arguments are final
+	set    *Set
+	call   *stream.Call
+	named  bool            // the name was checked
+	tool   *tool           // nil if it is unknown
+	check  *compiledSchema // nil if there is none, or checking has ended
+	sealed *compiledSchema // check, before the arguments were final
+	done   bool            // no more findings before the arguments are final
 
 	rewrites int
 	next     int             // number of the token to check
-	inside   bool            // that token was incomplete at the last look
+	inside   bool            // that token was incomplete at the last check
 	start    int             // its first byte
 	stack    []openContainer // open containers, the innermost last
 	active   []*schemaNode   // schemas of the open containers
@@ -109,6 +111,8 @@ func (w *CallChecker) findTool() {
 	w.named = true
 	t := w.set.find(w.call.Namespace, w.call.Name)
 	switch {
+	case t == nil && (w.set.foldedName(w.call.Name) != nil || stream.HasMarkup(w.call.Name)):
+		w.checkFolded()
 	case t == nil && !w.set.open:
 		w.found = append(w.found, w.set.missingTool(w.call.Name))
 	case t != nil && t.schema.IsPresent() && !w.call.Freeform():
@@ -117,6 +121,9 @@ func (w *CallChecker) findTool() {
 		}
 		w.check = t.check
 	}
+	if w.tool = t; t != nil {
+		w.checkDeclaration(t)
+	}
 	switch {
 	case w.check == nil:
 	case w.check.note.Text != "":
@@ -124,6 +131,44 @@ func (w *CallChecker) findTool() {
 	default:
 		w.workLeft = maxWork / 4
 		w.restart()
+	}
+}
+
+// checkFolded reports a name that contains the namespace of a declared tool, or a number that the model
+// adds. A name with markup has a finding of its own.
+func (w *CallChecker) checkFolded() {
+	name := w.call.Name
+	switch t := w.set.foldedName(name); {
+	case t == nil:
+	case t.Namespace == "":
+		w.found = append(w.found, stream.NameMarkup.Finding(
+			"the name %q is the model's own form of %q: the server's parser failed", stream.Fact(clipText(name)), stream.Fact(clipText(t.Name))))
+	default:
+		w.found = append(w.found, NamespaceMissing.Finding(
+			"the namespace %q is folded into the name %q: Codex answers \"unsupported call: %s\"", stream.Fact(clipText(t.Namespace)), stream.Fact(clipText(name)), clipText(name)))
+	}
+}
+
+// checkDeclaration compares the kind of a call with the declaration of its tool.
+func (w *CallChecker) checkDeclaration(t *tool) {
+	name := clipText(w.call.Name)
+	switch {
+	case t.kind == "custom" && w.call.Kind == "function":
+		w.found = append(w.found, KindChanged.Finding(
+			"the tool %q was declared as custom (free text), but the call is a function call: Codex answers \"tool %s invoked with incompatible payload\"", stream.Fact(name), name))
+	case t.kind == "function" && w.call.Kind == "custom":
+		w.found = append(w.found, KindChanged.Finding(
+			"the tool %q was declared as a function, but the call is a custom call (free text): Codex answers \"tool %s invoked with incompatible payload\"", stream.Fact(name), name))
+	}
+}
+
+// checkNamespace reports a call that doesn't name the namespace of its tool. The end of the call may name
+// it.
+func (w *CallChecker) checkNamespace() {
+	if t := w.tool; t != nil && t.space != "" && w.call.Namespace == "" && w.call.Kind == t.kind {
+		name := clipText(w.call.Name)
+		w.found = append(w.found, NamespaceMissing.Finding(
+			"the tool %q is in the namespace %q, but the call names none: Codex answers \"unsupported call: %s\"", stream.Fact(name), stream.Fact(clipText(t.space)), name))
 	}
 }
 
@@ -146,7 +191,7 @@ var kindOfToken = map[json.TokenKind]kinds{
 	json.True: aBool, json.False: aBool, json.Null: aNull,
 }
 
-// checkToken checks the next token, and reports whether it is done with it.
+// checkToken checks the next token, and reports whether its check is complete.
 func (w *CallChecker) checkToken(toks json.TokenList, growing bool) bool {
 	kind, end := toks.At(w.next).Kind, int(toks.At(w.next).End)
 	if !w.inside {
@@ -268,7 +313,7 @@ func (w *CallChecker) beginElement(o *openContainer) {
 	}
 }
 
-// report reports a finding about the value or key at start once. The byte at off proves it; hint is its
+// report reports a finding about the value or key at start, but only once. The byte at off proves it; hint is its
 // short form.
 func (w *CallChecker) report(of *stream.Diagnosis, start, off int, message stream.Message, hint string) {
 	if w.done || w.isReported(of, start) {
@@ -284,7 +329,7 @@ func (w *CallChecker) report(of *stream.Diagnosis, start, off int, message strea
 	}
 }
 
-// isReported reports whether there is such a finding.
+// isReported reports whether there is a finding of that diagnosis at start.
 func (w *CallChecker) isReported(of *stream.Diagnosis, start int) bool {
 	return slices.Contains(w.reported, reportedKey{of, start})
 }

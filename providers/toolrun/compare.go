@@ -99,7 +99,7 @@ func prefixLen(wrote []byte, got json.Value) (size int, ok bool) {
 // ResultRelation is how the result that the model got relates to what the tool returned.
 type ResultRelation string
 
-// The relations.
+// The values of ResultRelation.
 const (
 	Unknown ResultRelation = ""
 	Same    ResultRelation = "same"

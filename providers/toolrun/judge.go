@@ -113,7 +113,7 @@ func (m *Matcher) isOf(of *Call, a *ToolRequest) bool {
 	})
 }
 
-// tryAgain looks for requests of a call about which more is known now.
+// tryAgain looks again for requests of a call, because more is known about it now.
 func (m *Matcher) tryAgain(of *Call) {
 	for _, a := range m.asks {
 		switch {
@@ -337,9 +337,9 @@ func (m *Matcher) judgeTime(of *Call, a *ToolRequest) {
 	}
 }
 
-// ranTwice reports that the tool of one id was run again. A request that is sent again with the same
-// protocol id is not another request: a connection was lost. A request that the server refused did not
-// run.
+// ranTwice reports that the tool was run again for the same id. A request that is sent again with the same
+// protocol id doesn't count: it means that a connection was lost. Nor does a request that the server refused,
+// because it didn't run the tool.
 func (m *Matcher) ranTwice(of *Call, a *ToolRequest, before []*ToolRequest) {
 	ran := 1
 	for _, b := range before {
@@ -361,8 +361,8 @@ func (m *Matcher) ranTwice(of *Call, a *ToolRequest, before []*ToolRequest) {
 	m.found(of, a, d.Finding("%s was run %d times for the same call id %s%s", a.Tool, ran, of.ID, stream.Own(why)))
 }
 
-// ranBefore reports that the same was run before for a turn that was cut, unless the client or toolscope
-// ended that turn.
+// ranBefore reports that the same tool was run with the same arguments before, for a turn that was cut
+// off. It ignores turns that the client or toolscope ended.
 func (m *Matcher) ranBefore(of *Call, a *ToolRequest) {
 	if !a.isCertain() {
 		return

@@ -29,7 +29,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// Source is what a Matcher knows of the calls' side, and where its matches go.
+// Source tells a Matcher facts about the calls, and receives its matches.
 type Source interface {
 	Find(stream.Ref) (*stream.Turn, *stream.Call)
 	RunOf(exchange int) string
@@ -77,7 +77,7 @@ func (m *Matcher) AddEvent(t *stream.Turn, e stream.Event) {
 	}
 }
 
-// AddTurn adds the calls of a turn of which the Matcher got no events.
+// AddTurn adds the calls of a turn whose events the Matcher did not get.
 func (m *Matcher) AddTurn(t *stream.Turn) {
 	for _, c := range t.Calls {
 		m.addCall(t, c)
@@ -87,7 +87,7 @@ func (m *Matcher) AddTurn(t *stream.Turn) {
 	}
 }
 
-// A Match is a tool run that was matched to a call, or a finding about one.
+// A Match is a tool run that was matched to a call, or a finding about a tool run.
 type Match struct {
 	Call stream.Ref
 	At   time.Duration

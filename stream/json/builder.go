@@ -11,9 +11,9 @@ import (
 // A Builder builds one JSON text from patches. A patch sets the value at one path, or appends to the
 // string there.
 //
-// The text always ends where more can follow: the containers of the last value are still open. So a
-// patch that continues the previous one only appends. A patch that goes back changes earlier text. The
-// zero value is ready.
+// The text always ends where more can follow: the containers of the last value are still open. So a patch
+// that continues the previous one only appends to the text. A patch that goes back changes earlier text.
+// The zero value is ready.
 type Builder struct {
 	root  node
 	text  []byte
@@ -28,7 +28,7 @@ type Builder struct {
 	stale     bool // the tree has changed, but text has not
 }
 
-// PatchResult is the effect of a patch on the text.
+// PatchResult describes the effect of a patch on the text.
 type PatchResult struct {
 	Added       []byte // appended text; valid until the next call
 	Rewritten   bool   // earlier text has changed: see Text
@@ -42,7 +42,7 @@ type node struct {
 	more  bool    // more deltas of the string are announced
 	kids  []*node // nil for an element that is not set yet, which is null
 	names []string
-	index map[string]int // of names, if there are many
+	index map[string]int // of names, if the object has many
 }
 
 // step is one segment of a path: a name, or an index if name is nil.
@@ -68,7 +68,7 @@ const (
 // Text returns the text so far.
 func (b *Builder) Text() []byte { return b.text }
 
-// AwaitsString reports whether another delta of the last string is announced.
+// AwaitsString reports whether more deltas of the last string are announced.
 func (b *Builder) AwaitsString() bool {
 	n := &b.root
 	for kid := n; kid != nil; kid = kid.lastElement() {
@@ -78,8 +78,8 @@ func (b *Builder) AwaitsString() bool {
 }
 
 // Apply applies one patch: a path to one place, as RFC 9535 writes it, and a value. If more is set, the
-// value is a delta of a string and not the last. After an error, the path can't be followed and nothing
-// has changed.
+// value is a delta of a string and more deltas follow. An error means that the path can't be followed;
+// then nothing has changed.
 func (b *Builder) Apply(path []byte, value Value, more bool) (PatchResult, error) {
 	more = more && value.IsString()
 	if !value.IsPresent() {
@@ -128,7 +128,7 @@ func (n *node) checkPath(depth int, steps []step) error {
 	return nil
 }
 
-// extendString appends to a string that has more announced.
+// extendString appends to a string of which more deltas are announced.
 func (b *Builder) extendString(n *node, piece Value, more bool) PatchResult {
 	from, before := len(b.text), len(n.text)
 	b.buf = piece.Append(b.buf[:0])

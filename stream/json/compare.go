@@ -10,7 +10,7 @@ import (
 )
 
 // Same reports whether two JSON texts are the same value. Space, the order of fields, and the spelling of strings
-// and numbers don't count. Numbers are compared exactly, and every field counts, also if its name occurs again. A
+// and numbers don't count. Numbers are compared exactly, and every field counts, even if its name occurs again. A
 // text that isn't JSON is only the same as itself.
 func Same(a, b []byte) bool { return SameIn(Exact, a, b) }
 

@@ -78,17 +78,18 @@ func (r *FieldReader) endAt(n int) bool {
 	return false
 }
 
-// Value returns the current value and moves after it. An empty one is missing.
+// Value returns the current value and moves past it. The result is empty if the value is missing.
 func (r *FieldReader) Value() []byte {
 	n, closed := ValueLen(r.text[r.At:])
 	r.Closed = closed
 	return r.Skip(n)
 }
 
-// Rest returns the text from the current value on, for a caller that reads the value itself. Then it calls Skip.
+// Rest returns the text from the current value on, for a caller that reads the value itself and then
+// calls Skip.
 func (r *FieldReader) Rest() []byte { return r.text[r.At:] }
 
-// Skip moves after the current value, which has n bytes, and returns it.
+// Skip moves past the current value, which has n bytes, and returns it.
 func (r *FieldReader) Skip(n int) []byte {
 	end := r.At + n
 	value := r.text[r.At:end:end]
@@ -131,8 +132,9 @@ func Elements(array []byte) iter.Seq[[]byte] {
 	}
 }
 
-// EachMember calls do for each field of an object, with the text from the value on. do returns the length of the
-// value, or 0 if it didn't read it. EachMember returns the length of the object, or 0 if there is none.
+// EachMember calls do for each field of an object, with its key and the text from its value on. do
+// returns the length of the value, or 0 if it didn't read the value. EachMember returns the length of the
+// object, or 0 if there is none.
 func EachMember(object []byte, do func(key string, rest []byte) int) int {
 	r := ReadFields(object)
 	for r.Next() {
@@ -177,8 +179,8 @@ func FirstElement(array []byte) []byte {
 	return nil
 }
 
-// Pick returns the values of the fields that keys name, nil for a field that is missing or null. Of duplicate
-// keys the first counts that has a value.
+// Pick returns the values of the fields that keys name, nil for a field that is missing or null. Of
+// duplicate keys, the first one with a value counts.
 func Pick(object []byte, keys ...string) [][]byte {
 	found, left := make([][]byte, len(keys)), len(keys)
 	for r := ReadFields(object); left > 0 && r.Next(); {
@@ -199,7 +201,8 @@ func Pick(object []byte, keys ...string) [][]byte {
 	return found
 }
 
-// FoundField is a field of an object: its key as it is written, without quotes, its value, and where that begins.
+// FoundField is a field of an object: its key as written, without quotes, its value, and where the value
+// begins.
 type FoundField struct {
 	Key, Value []byte
 	At         int

@@ -80,8 +80,8 @@ func ValueEnd(p []byte) int {
 	return n
 }
 
-// ValueLen is ValueEnd, and also reports whether the value's end is there. That of a number or a word is
-// there if something follows.
+// ValueLen is ValueEnd, and also reports whether the value's end is there. A number or a word has no
+// closing character, so its end is there only if another byte follows.
 func ValueLen(p []byte) (n int, closed bool) {
 	for depth := 0; n < len(p); {
 		switch c := p[n]; {
@@ -114,7 +114,8 @@ func TrailingBackslashes(p []byte) (n int) {
 	return n
 }
 
-// EscapeLen returns the length of the escape that p begins with, as far as it is there.
+// EscapeLen returns the length of the escape that p begins with. If p cuts the escape off, only its bytes
+// in p count.
 func EscapeLen(p []byte) int {
 	if len(p) > 1 && p[1] == 'u' {
 		return min(6, len(p))
@@ -122,8 +123,8 @@ func EscapeLen(p []byte) int {
 	return min(2, len(p))
 }
 
-// CompleteEscapes returns the length of p, part of the content of a string, without an escape that its
-// end cuts off.
+// CompleteEscapes returns the length of p without an escape that the end of p cuts off. p is part of the
+// content of a string.
 func CompleteEscapes(p []byte) int {
 	for n := len(p) - 1; n >= max(0, len(p)-5); n-- {
 		if p[n] != '\\' || TrailingBackslashes(p[:n])%2 == 1 {

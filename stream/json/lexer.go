@@ -19,8 +19,8 @@ const MaxDepth = 10_000
 // tokens. The zero value is ready.
 //
 // Invariants: tokens tile text[0:Len()]; only the last may still grow, the others never change; once Err
-// is set the last token is Junk and no other token follows it. After maxTokens the last token covers all
-// the rest, and its kind is that of the latest one.
+// is set the last token is Junk and no other token follows it. After maxTokens, the last token covers the
+// remaining text and has the kind of the latest token.
 //
 // The grammar is RFC 8259's. Objects written one after another are lexed as such (SyntaxConcat), because
 // merged calls look like that. Strings are not checked for UTF-8 or paired surrogates. Texts beyond 4 GiB
@@ -28,10 +28,10 @@ const MaxDepth = 10_000
 type Lexer struct {
 	toks   list.List[Token] // those that have ended: all except the last
 	last   TokenKind        // of the last token
-	some   bool             // there is one
+	some   bool             // there is a last token
 	pos    int              // bytes lexed
 	mode   lexerState       // what may come next
-	depth  int              // containers open
+	depth  int              // number of open containers
 	object []uint64         // bit d: the container at depth d+1 is an object
 	hex    uint8            // hex digits of \u still to come
 	word   string           // the remaining bytes of a literal
@@ -84,7 +84,7 @@ func (l *Lexer) Tokens() TokenList {
 	return TokenList{l.toks, Token{uint32(l.pos), l.last}, l.some}
 }
 
-// Open reports whether the last token may still grow into more of the same.
+// Open reports whether the next bytes may still belong to the last token.
 func (l *Lexer) Open() bool {
 	return l.mode >= inString && l.mode < inJunk && !(l.closed && l.numberDone())
 }
@@ -113,7 +113,7 @@ func (l *Lexer) Docs() int { return l.docs }
 func (l *Lexer) Err() *SyntaxError { return l.err }
 
 // Close notes that no more bytes are expected, which ends a number at the top level. A later Write
-// reverts it.
+// cancels this.
 func (l *Lexer) Close() { l.closed = true }
 
 // Syntax returns what the text so far is.
@@ -165,8 +165,8 @@ func (l *Lexer) Write(p []byte) {
 	l.pos += len(p)
 }
 
-// maxTokens is how many tokens of a text are kept: 64 MiB of them. A text of single digits has a token a
-// byte.
+// maxTokens is how many tokens of a text are kept. They take 64 MiB. A text of single digits has a token
+// for each byte.
 const maxTokens = 1 << 23
 
 // beginToken starts a token at p[i], which ends the previous one.
@@ -504,7 +504,8 @@ func (x *LexerState) Lexer(ended list.List[Token], err *SyntaxError, size int) L
 	return l
 }
 
-// Clone returns a copy of the lexer. Both may be written to, but not with different bytes.
+// Clone returns a copy of the lexer, which shares its tokens. Both may be written to, but only the same
+// bytes.
 func (l *Lexer) Clone() Lexer {
 	c := *l
 	c.object = slices.Clone(l.object)
@@ -600,7 +601,7 @@ func (t TokenList) All() iter.Seq2[int, Token] {
 	}
 }
 
-// Syntax is what the bytes of a call's arguments are, whatever the provider says.
+// Syntax classifies the bytes of a call's arguments. It doesn't depend on what the provider says.
 type Syntax uint8
 
 const (
@@ -651,7 +652,7 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("byte %d: expected %s, got %s", e.Offset, e.Expected, e.Found())
 }
 
-// InShort is Error in a few words, with signs where they are shorter.
+// InShort returns a short form of Error, with signs instead of words.
 func (e *SyntaxError) InShort() string {
 	got := e.Found()
 	if e.Got > ' ' && e.Got < 0x7f {

@@ -10,9 +10,9 @@ import "errors"
 //		Object("delta", Field("text", &ev.text)),
 //		Each("choices", &ev.choices, (*choice).fields))
 //
-// Read sets those that are present and makes all others nil. Everything else is checked against RFC
-// 8259 and skipped. A value of the wrong type reads as one without fields. Of duplicate keys the last
-// counts. The values borrow the data that was read.
+// Read sets the variables of the fields that are present and makes all others nil. It checks all other fields
+// against RFC 8259 and skips them. A value of the wrong type reads as one without fields. Of duplicate keys, the
+// last counts. The values share memory with the data that was read.
 type Shape struct {
 	object *object
 	known  templateCache
@@ -29,7 +29,7 @@ type Binding struct {
 	value *Value
 	in    *object
 	list  elementList
-	other bool // matches all fields without a Field: value is the first one's name
+	other bool // matches all fields without a Field; value gets the name of the first
 }
 
 // Field returns a field whose value is stored in to, whatever its type.
@@ -56,7 +56,7 @@ func (f Binding) Into(to *Value) Binding {
 // errNoObject is the error for data that is not a JSON object.
 var errNoObject = errors.New("not a JSON object")
 
-// Read reads one JSON text, which must be an object. After an error the values are undefined.
+// Read reads one JSON text, which must be an object. After an error the bound variables are undefined.
 func (s *Shape) Read(data []byte) error {
 	if s.known.read(data) {
 		return nil
@@ -74,17 +74,17 @@ func (s *Shape) Read(data []byte) error {
 	return nil
 }
 
-// Read reads one JSON object without a Shape, for objects that are read once. After an error the values
-// before it are set.
+// Read reads one JSON object without a Shape, for a form of object that is read only once. After an
+// error, the variables for fields before it are set.
 func Read(data []byte, fields ...Binding) error {
 	s := Scan(data)
 	objectOf(fields).read(&s)
 	return s.End()
 }
 
-// An object is the fields of one JSON object.
+// An object holds the bindings for the fields of one JSON object.
 type object struct {
-	marks []uint32   // marks of all names
+	marks []uint32   // markOf each name
 	of    []*Binding // field of each name
 	other *Binding   // for all other fields, or nil
 }
@@ -113,7 +113,7 @@ func (o *object) add(name string, f *Binding) {
 	o.marks, o.of = append(o.marks, markOf(name)), append(o.of, f)
 }
 
-// markOf combines the length of a name with its first and last byte; most names differ in these.
+// markOf combines the length of a name with its first and last byte. Most names differ in one of these.
 func markOf[T string | []byte](name T) uint32 {
 	n := len(name)
 	if n == 0 {
@@ -198,8 +198,8 @@ type List[T any] struct {
 	late   *lateElements[T] // reads the elements from maxReadElements on; nil if no array had any
 }
 
-// maxReadElements is how many elements of an array are read at once. At reads each later one when it is
-// asked for.
+// maxReadElements is how many elements of an array Read reads. At reads each later element when it is
+// called for it.
 const maxReadElements = 1024
 
 // elementList is a List of any type.

@@ -91,7 +91,7 @@ func Content(literal []byte) (content []byte, closed bool) {
 	return content[:CompleteEscapes(content)], false
 }
 
-// UnescapeByte returns the byte that c after a backslash stands for; c is not u.
+// UnescapeByte returns the byte that a backslash and c stand for; c is not u.
 func UnescapeByte(c byte) byte {
 	switch c {
 	case 'b':
@@ -128,7 +128,7 @@ func appendRune(dst []byte, r rune) []byte {
 
 // ReadString appends the unquoted content of the string that p begins with, as AppendUnquoted does. It
 // returns the string's length, including quotes. closed is false if p ends inside the string; then the
-// beginning of the content, or less, is appended. It reads eight bytes at a time.
+// last bytes of the content may be missing. It reads eight bytes at a time.
 func ReadString(dst, p []byte) (out []byte, n int, closed bool) {
 	if len(p) == 0 || p[0] != '"' {
 		return dst, 0, false
@@ -136,8 +136,8 @@ func ReadString(dst, p []byte) (out []byte, n int, closed bool) {
 	return ReadStringFrom(dst, p)
 }
 
-// ReadStringFrom is AppendString for a string that was partly read already, up to the first byte of p:
-// that byte is not appended, and escapes before it are complete, including surrogate pairs.
+// ReadStringFrom is ReadString for a string that was partly read already, up to the first byte of p. That
+// byte is not appended. Escapes before it are complete, including surrogate pairs.
 func ReadStringFrom(dst, p []byte) (out []byte, n int, closed bool) {
 	dst = slices.Grow(dst, len(p)+8)
 	to := len(dst)
@@ -177,7 +177,8 @@ func ReadStringFrom(dst, p []byte) (out []byte, n int, closed bool) {
 	return dst[:to], len(p), false
 }
 
-// plainPrefix returns how many of eight bytes, the first one lowest, come before a quote or a backslash.
+// plainPrefix returns how many of eight bytes come before a quote or a backslash. The lowest byte of w is
+// the first.
 func plainPrefix(w uint64) int {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	quote, slash := w^('"'*ones), w^('\\'*ones)

@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// A templateCache speeds up reading of frames that look alike. Invariant: it gives the same values as
-// Scanner, or doesn't match. Events of one kind differ only in their strings and numbers, called holes;
-// the bytes between are the literals. The cache keeps the literals of recent frames. A frame with the
-// same literals is valid if its holes are, and has its values between the same holes. So only the holes
-// are read.
+// A templateCache speeds up reading of frames that look alike. Events of one kind differ only in their
+// strings and numbers, called holes; the bytes between the holes are the literals. The cache keeps the
+// literals of recent frames. A new frame with the same literals is valid if its holes are valid, and its
+// values are at the same holes. So only the holes are read. Invariant: the cache returns the same values
+// as Scanner, or doesn't match.
 type templateCache struct {
 	looks  [4]*frameTemplate // the latest first
 	trace  scanTrace
@@ -28,11 +28,11 @@ type size struct{ literals, holes int }
 const (
 	maxHoles    = 128
 	maxLiterals = 4 << 10
-	maxMisses   = 8  // so many misses in a row are traced,
-	missesAfter = 64 // and then one of so many
+	maxMisses   = 8  // number of consecutive misses that are traced
+	missesAfter = 64 // after these, one miss in this many is traced
 )
 
-// frameValues is what one frame set: values, and the counts and flags of lists.
+// frameValues holds the bound variables that one frame set: values, and the counts and flags of lists.
 type frameValues struct {
 	values []*Value
 	counts []counted // of the elements of lists
@@ -60,7 +60,7 @@ func (f *frameValues) clearValues() {
 // scanTrace records the values that Scanner read in one frame, for making a template.
 type scanTrace struct {
 	frameValues
-	keeps  bool   // the frame may become a template: then also
+	keeps  bool   // the frame may become a template, so the fields below are set too
 	places []span // of the values
 	holes  []span
 }
@@ -92,7 +92,7 @@ func (t *scanTrace) addList(n *int, given *bool) {
 	}
 }
 
-// skipFrame says that the frame must not become a template.
+// skipFrame excludes the frame from becoming a template.
 func (t *scanTrace) skipFrame() {
 	if t != nil {
 		t.keeps = false
@@ -199,8 +199,8 @@ func (c *templateCache) read(data []byte) bool {
 	return false
 }
 
-// frameTemplate is the literals and holes of a frame. Most frames that match it also begin alike, up to
-// the first hole that changes. These bytes are compared at once.
+// frameTemplate holds the literals and holes of a frame. Most frames that match it also begin with the
+// same bytes, up to the first hole that changes. These bytes are compared in one step.
 type frameTemplate struct {
 	frameValues
 	places  []place        // of the values
@@ -210,7 +210,7 @@ type frameTemplate struct {
 	spare   []int
 
 	head  []byte // common beginning of the latest frames, up to a hole
-	known int    // number of that hole
+	known int    // number of the hole where head ends
 	fresh bool   // head is from one frame only
 }
 
@@ -284,7 +284,7 @@ func (l *frameTemplate) fitsFrom(data []byte, n, at int, ends []int) bool {
 	return at == len(data)
 }
 
-// literalBehind returns the literal after hole number n.
+// literalBehind returns the literal that follows hole number n.
 func (l *frameTemplate) literalBehind(n int) []byte {
 	if n+1 < len(l.holes) {
 		return l.literal[l.holes[n].after:l.holes[n+1].after]

@@ -114,7 +114,7 @@ func (r Value) Int() (n int64, ok bool) {
 	return n, true
 }
 
-// Int32 returns the value as the slot of a call: an index, or 0 if it is not an integer.
+// Int32 returns an integer value, such as the slot of a call, or 0 if the value is not an integer.
 func (r Value) Int32() int32 {
 	n, _ := r.Int()
 	return int32(n)

@@ -89,12 +89,12 @@ type FoundValue struct {
 	Long bool   // it is longer than MaxValueBytes, and Raw is nil
 }
 
-// Walk reads a JSON text while its bytes arrive, and passes on the values at some paths, each when it is
-// complete. It holds at most one of them, and the path to it. The text may be several values in a row,
+// Walk reads a JSON text while its bytes arrive. When a value at one of its paths is complete, it passes
+// the value on. It holds at most one value, and the path to it. The text may be several values in a row,
 // separated by white space.
 //
-// A walk doesn't validate the text: it skips bytes that don't belong where they are. Values of duplicate
-// keys are all found.
+// A walk doesn't validate the text: it skips bytes that don't belong where they are. It finds the values
+// of all duplicate keys.
 type Walk struct {
 	// Paths are the keys that lead to values, from the top; "*" is each element of an array. The empty
 	// path is each value of the text itself.
@@ -105,17 +105,17 @@ type Walk struct {
 
 	read   int64           // bytes of the text so far
 	levels []openContainer // open objects and arrays that may contain values to find
-	now    walkStep        // the step
-	span   ValueScanner    // of it
-	size   int64           // bytes of it that were read
-	held   []byte          // its bytes of earlier writes
-	path   int             // number of the path that leads to it
+	now    walkStep        // the current step
+	span   ValueScanner    // of the value or key that is being read
+	size   int64           // bytes of that value that were read
+	held   []byte          // bytes of that value from earlier writes
+	path   int             // number of the path that leads to that value
 }
 
 // openContainer is an open object or array.
 type openContainer struct {
 	array bool
-	key   string // of the value that comes next, once it was read
+	key   string // of the next value, once the key was read
 	keyed bool   // the key was read
 }
 
@@ -142,8 +142,8 @@ func (w *Walk) Write(p []byte, give func(FoundValue)) {
 	}
 }
 
-// Close ends the text, and calls give with the value that its end cuts off, if any. A number at the end is
-// not cut off.
+// Close ends the text. If the end cuts a value off, Close calls give with it. A number at the end is not
+// cut off.
 func (w *Walk) Close(give func(FoundValue)) {
 	if w.now == inFound {
 		w.emitValue(nil, w.span.depth > 0 || w.span.text, give)
@@ -154,7 +154,7 @@ func (w *Walk) Close(give func(FoundValue)) {
 // Len returns the number of bytes read.
 func (w *Walk) Len() int64 { return w.read }
 
-// Open reports whether the text is incomplete: an object or an array that the walk follows is not closed.
+// Open reports whether the text is incomplete: an object or an array that the walk entered is not closed.
 func (w *Walk) Open() bool { return len(w.levels) > 0 || w.now != between }
 
 // readOn continues a value or a key.
@@ -255,8 +255,8 @@ func (w *Walk) beginValue(c byte) int {
 	return 0
 }
 
-// matchPaths returns the number of the path that leads to the value that begins here, or -1, and reports whether some
-// path leads through it.
+// matchPaths returns the number of the path that leads to the value that begins here, or -1. leads
+// reports whether a path leads through that value.
 func (w *Walk) matchPaths() (found int, leads bool) {
 	found = -1
 	for i, path := range w.Paths {

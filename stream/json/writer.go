@@ -19,7 +19,7 @@ func (w *Writer) Open(bracket byte) *Writer {
 	return w
 }
 
-// Close ends it with the bracket } or ].
+// Close ends an object or array with the bracket } or ].
 func (w *Writer) Close(bracket byte) *Writer {
 	w.Text = append(w.Text, bracket)
 	w.comma = true
@@ -92,8 +92,8 @@ type Member struct {
 	Value []byte // JSON
 }
 
-// UpdatedMember returns the field name for rewriting the object before. With a nil value the field is
-// omitted, unless it was empty before (null, "" or []); then it stays.
+// UpdatedMember returns a field for ReplaceMembers on the object before. With a nil value the field is
+// omitted, unless it is empty in before (null, "" or []); then it stays.
 func UpdatedMember(before Value, name string, value []byte) Member {
 	was := before.Get(name)
 	if value == nil && (!was.IsPresent() || was.Empty() || string(was) == "[]") {

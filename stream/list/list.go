@@ -62,10 +62,11 @@ func (l *Blocks[T]) FreeBefore(n int) {
 // Has reports whether element i was not freed.
 func (l *Blocks[T]) Has(i int) bool { return l.blocks[i/BlockSize] != nil }
 
-// List is a list that grows, and whose elements never change. So a past list is the beginning of the live one.
-// Elements that a past list adds are found there, not copied. The zero value is ready.
+// List is a list that grows, and whose elements never change. So a past list is the beginning of the live
+// one. When a past list adds an element, it finds the element in the live list and copies nothing. The
+// zero value is ready.
 type List[T any] struct {
-	of *Blocks[T] // a past list shares that of the live one
+	of *Blocks[T] // shared by the live list and its past lists
 	n  int
 }
 

@@ -14,7 +14,7 @@ type Protocol struct {
 	Name string // as in machine output: "anthropic"
 
 	Events     []Event  // types of its chunks
-	Prefixes   []string // of further types of its chunks
+	Prefixes   []string // beginnings of further types of its chunks
 	Terminator string   // data that ends a stream and isn't JSON
 	Enders     []string // types of the events after which the client expects no more
 	SocketAsks []string // types by which a WebSocket client requests a response
@@ -32,7 +32,7 @@ type Protocol struct {
 	Ending     string   // key that has a value only in the last chunk of a response and in complete responses
 	TopKeys    []string // keys at the top of its payloads that no log entry has there
 	Blocks     bool     // its chunks number content blocks, which separates parallel streams
-	Unnamed    bool     // its chunks may not name their response
+	Unnamed    bool     // its chunks may lack the name of their response
 	EventNames bool     // its events have names
 	Lines      bool     // its streams are JSON lines instead of server-sent events
 	Identity   *Identity
@@ -44,7 +44,7 @@ type Protocol struct {
 	RequestKeys []string // keys that requests have in addition to the history
 	HistoryKeys []string // keys of the list of messages
 	ToolKeys    []string // keys of the declared tools
-	Sent        []Sent   // how a history contains the model's messages
+	Sent        []Sent   // how a history contains messages of the model
 
 	Arguments []Place  // where arguments of calls are, and deltas of them
 	TextKeys  []string // keys of the model's output
@@ -76,7 +76,7 @@ const (
 // Kind says what a payload is.
 type Kind int8
 
-// The kinds of payloads. Nothing means that a payload of another kind is excluded.
+// The kinds of payloads. Nothing is for payloads of any other kind, which are excluded.
 const (
 	Nothing Kind = iota
 	Chunk
@@ -107,8 +107,8 @@ type Rule struct {
 	Only  []string // all keys that it may have
 }
 
-// Identity lists the fields that differ between parallel streams of a protocol whose chunks don't name their
-// response. It holds paths and conditions of a Rule.
+// Identity lists the fields that differ between parallel streams of a protocol whose chunks don't name
+// their response. Its values are paths and conditions as in a Rule.
 type Identity struct {
 	Model   string   // path of the model's name
 	Prompt  string   // path of the number of tokens of the request
@@ -118,7 +118,7 @@ type Identity struct {
 	Took    string   // path of the duration since the request, in ns
 }
 
-// Sent says how a history contains messages of the model, and how to make a response of one.
+// Sent says how a history contains messages of the model, and how to make a response from such a message.
 type Sent struct {
 	List  string   // key of the history
 	When  string   // conditions for a message with calls

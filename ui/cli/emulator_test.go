@@ -19,6 +19,7 @@ type screen struct {
 	cells    [][]cell
 	fg       string       // colour that text has now, #rrggbb, when it is a true colour
 	modes    map[int]bool // DEC private modes
+	saved    bool         // alternate scroll, as it was saved
 	entered  int          // times the alternate screen was entered
 	colours  int          // SGR that set a colour
 	queries  []string     // questions to the terminal
@@ -31,7 +32,7 @@ type cell struct{ text, fg string }
 
 // Modes that the program may set, and what they are without it.
 var modeDefaults = map[int]bool{
-	25: true, 1000: false, 1002: false, 1003: false, 1004: false, 1006: false, 1049: false, 2004: false,
+	25: true, 1000: false, 1002: false, 1003: false, 1004: false, 1006: false, 1007: false, 1049: false, 2004: false,
 }
 
 func newScreen(w, h int) *screen {
@@ -154,6 +155,10 @@ func (s *screen) csi(cmd ansi.Cmd, params ansi.Params) {
 		s.illegal("CSI %s", describe(cmd, params))
 	case cmd.Prefix() == '?' && (cmd.Final() == 'h' || cmd.Final() == 'l'):
 		s.setMode(first, cmd.Final() == 'h', params)
+	case cmd.Prefix() == '?' && cmd.Final() == 's' && first == 1007:
+		s.saved = s.modes[first]
+	case cmd.Prefix() == '?' && cmd.Final() == 'r' && first == 1007:
+		s.modes[first] = s.saved
 	case cmd.Prefix() != 0:
 		s.illegal("CSI %s", describe(cmd, params))
 	case cmd.Final() == 'c':

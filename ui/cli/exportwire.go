@@ -336,15 +336,15 @@ func listDifference(all, gone []string) (left []string) {
 // content of the panes.
 func screenForms(source string, prices *price.Table) []modes.ExportForm {
 	return []modes.ExportForm{
-		{Key: "c", What: display.Lit("request as curl, keys $ENV"), File: "request.sh", Make: curlOf},
-		{Key: "b", What: display.Lit("bug report with its contents, Markdown"), File: "report.md", Make: func(v *providers.View, r stream.Ref) ([]byte, error) {
+		{Key: "c", What: display.Lit("request as curl"), File: "request.sh", Make: curlOf},
+		{Key: "b", What: display.Lit("bug report with texts"), File: "report.md", Make: func(v *providers.View, r stream.Ref) ([]byte, error) {
 			t, c := v.Find(r)
 			if t == nil {
 				return nil, errNoTurn
 			}
 			return caseOf(v, prices, source, t, c).Markdown(), nil
 		}},
-		{Key: "k", What: display.Lit("its lines of print --format jsonl"), File: "calls.jsonl", Make: func(v *providers.View, r stream.Ref) ([]byte, error) {
+		{Key: "k", What: display.Lit("JSON line"), File: "calls.jsonl", Make: func(v *providers.View, r stream.Ref) ([]byte, error) {
 			t, c := v.Find(r)
 			if t == nil {
 				return nil, errNoTurn
@@ -358,7 +358,7 @@ func screenForms(source string, prices *price.Table) []modes.ExportForm {
 			}
 			return bytes.TrimRight(b.Bytes(), "\n"), nil
 		}},
-		{Key: "n", What: display.Lit("repro, a bug report without contents: the response, anonymised"), File: "repro.sse", Make: reproOf},
+		{Key: "n", What: display.Lit("bug report without texts"), File: "repro.sse", Make: reproOf},
 	}
 }
 

@@ -106,8 +106,8 @@ func TestFleetScreen(t *testing.T) {
 			key  string
 			done func(s *screen) bool
 		}{
-			{"?", func(s *screen) bool { return s.shows("HELP") }},
-			{"\x1b", func(s *screen) bool { return !s.shows("HELP") }},
+			{"?", func(s *screen) bool { return s.shows("Keys here") }},
+			{"\x1b", func(s *screen) bool { return !s.shows("Keys here") }},
 		} {
 			pressed := time.Now()
 			p.keys(c.key)

@@ -16,7 +16,7 @@ func TestMouse(t *testing.T) {
 	}
 	p := start(t, launch{args: []string{"demo", "malformed"}, helper: "job"})
 	p.untilShown("PLAY 1×")
-	p.until("no mouse", mouse(false))
+	p.until("no mouse, and the wheel as arrows", func(s *screen) bool { return mouse(false)(s) && s.modes[1007] })
 	p.keys("M")
 	p.until("the mouse", mouse(true))
 	p.keys("M")
@@ -27,8 +27,8 @@ func TestMouse(t *testing.T) {
 	p.until("the normal screen", func(s *screen) bool { return !s.modes[1049] && mouse(false)(s) && p.stopped() })
 	p.wantRestored()
 	p.signal(syscall.SIGCONT)
-	p.until("the mouse again", func(s *screen) bool { return s.modes[1049] && mouse(true)(s) })
-	p.keys("\x1b[<0;3;24M\x1b[<0;3;24m") // on "? help"
+	p.until("the mouse again", func(s *screen) bool { return s.modes[1049] && mouse(true)(s) && s.modes[1007] })
+	p.keys("\x1b[<0;3;24M\x1b[<0;3;24m") // on "? keys"
 	p.untilShown("esc close")
 	p.keys("\x1b[<65;5;20M\x1b[<35;6;20M\x1b[<0;5;20m")
 	p.keys("q\x03")

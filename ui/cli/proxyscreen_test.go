@@ -20,7 +20,7 @@ func TestProxyScreen(t *testing.T) {
 		dir := t.TempDir()
 		p := start(t, launch{w: size[0], h: size[1], args: []string{"proxy", "--to", "anthropic=" + upstream, "--to", "openai=" + upstream, "--to", "gemini=" + upstream, "--record", dir}})
 		url := urlOf(p)
-		for _, words := range []string{"ANTHROPIC_BASE_URL", "OPENAI_BASE_URL", "codex -c", "GOOGLE_GEMINI_BASE_URL", "WAITING", "? help"} {
+		for _, words := range []string{"ANTHROPIC_BASE_URL", "OPENAI_BASE_URL", "codex -c", "GOOGLE_GEMINI_BASE_URL", "WAITING", "? keys"} {
 			p.untilShown(words)
 		}
 		if size[0] >= 80 {

@@ -309,7 +309,7 @@ func (r *cellDiffWriter) Write(p []byte) (int, error) {
 	if frame, ok := cutFrame(p); ok {
 		out = r.diffFrame(frame)
 	} else {
-		r.on = nil
+		r.on, out = nil, withWheel(p)
 	}
 	n, err := r.stdStream.Write(out)
 	r.written.Add(int64(n))
@@ -318,6 +318,24 @@ func (r *cellDiffWriter) Write(p []byte) (int, error) {
 		return min(n, len(p)), err
 	}
 	return len(p), nil
+}
+
+// The wheel without capture of the mouse: with alternate scroll, a terminal sends the wheel as arrows while its
+// alternate screen is shown. The mode that the terminal had is restored.
+const (
+	alternateScroll = "\x1b[?1007s\x1b[?1007h"
+	restoreScroll   = "\x1b[?1007r"
+)
+
+// withWheel adds alternate scroll after the start of the alternate screen, and restores it before the end.
+func withWheel(p []byte) []byte {
+	switch {
+	case bytes.Contains(p, []byte(ansi.SetAltScreenSaveCursorMode)):
+		return append(bytes.Clone(p), alternateScroll...)
+	case bytes.Contains(p, []byte(ansi.ResetAltScreenSaveCursorMode)):
+		return append([]byte(restoreScroll), p...)
+	}
+	return p
 }
 
 const toStart = ansi.CursorHomePosition

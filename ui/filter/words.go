@@ -75,7 +75,7 @@ func plainTerm(value string, number int) term {
 }
 
 // SearchProgress stores how far growing texts were searched, so that no byte is searched twice. It is for one
-// filter and for one view in time: after a step back in time, texts are shorter and it is wrong.
+// filter, and only while time moves forward: after a step back in time, texts are shorter and it is wrong.
 type SearchProgress map[searchedText]int
 
 type searchedText struct {

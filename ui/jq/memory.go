@@ -14,14 +14,14 @@ const maxMemory = 256 << 20
 // ErrMemory says that a run exceeded maxMemory.
 var ErrMemory = errors.New("it needed more than " + fmt.Sprint(maxMemory>>20) + " MiB of memory")
 
-// memoryCheckTime is the time between two looks at the memory. Most runs have ended before the first.
+// memoryCheckTime is the time between two checks of the memory. Most runs end before the first check.
 const memoryCheckTime = 10 * time.Millisecond
 
-// limitMemory returns a context that ends with ErrMemory when the program's memory has grown by limit. stop
-// must be called.
+// limitMemory returns a context that ends with ErrMemory when the program's memory has grown by limit.
+// The caller must call stop.
 //
 // gojq doesn't count its memory, so the heap is watched. Garbage doesn't count as growth: the size of the
-// heap at the first look, with its garbage, is compared with the live heap after later collections.
+// heap at the first check, with its garbage, is compared with the live heap after later collections.
 func limitMemory(ctx context.Context, limit uint64) (limited context.Context, stop func()) {
 	limited, cancel := context.WithCancelCause(ctx)
 	go func() {
@@ -49,8 +49,9 @@ func limitMemory(ctx context.Context, limit uint64) (limited context.Context, st
 // valueBytes is the size of a value in an array, without what it refers to.
 const valueBytes = 16
 
-// isSmallerThan reports whether a value, written out, is smaller than a limit, and subtracts its size from it.
-// A value can be very large written out and take little memory, if it has the same part often.
+// isSmallerThan reports whether a value, written out, is smaller than a limit, and subtracts its size
+// from the limit. A value can be very large when it is written out, and still take little memory, if it
+// contains the same part often.
 func isSmallerThan(v any, limit *int) bool {
 	switch v := v.(type) {
 	case string:

@@ -12,8 +12,8 @@ import (
 // any size. Before each of them the expression gets a step that ends with ErrMemory if the value would be too
 // large.
 
-// expanding are functions whose result is about as large as their input, if the input is written out: arrays
-// and strings in it may be the same ones, many times.
+// expanding are functions whose result is about as large as their input when that is written out. In
+// memory the input may be small, because it can contain the same array or string many times.
 var expanding = []string{"tojson", "tostring", "join", "add", "flatten", "transpose", "format", "implode"}
 
 // The parts that are added to an expression. _fits returns its input, _index an index or a path, and _pair the
@@ -106,7 +106,7 @@ func mustParse(expr string) *gojq.Query {
 	return q
 }
 
-// stepChecks are the functions that limitSteps adds calls of.
+// stepChecks returns the functions that the steps of limitSteps call.
 func (e *Expr) stepChecks() []gojq.CompilerOption {
 	return []gojq.CompilerOption{
 		gojq.WithFunction("_fits", 0, 0, func(v any, _ []any) any {

@@ -3,6 +3,7 @@ package modes
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"toolscope/providers"
 	"toolscope/stream"
@@ -40,9 +41,9 @@ const (
 )
 
 // verbs are the actions and texts of the verbs, by ExportVerb.
-var verbs = [...]struct{ action, title, hint string }{{"copy", "COPY", "copy"}, {"save", "SAVE", "save"}, {"edit", "EDIT", "open"}, {"pipe", "PIPE", "pipe"}}
+var verbs = [...]struct{ action, title, hint string }{{"copy", "Copy", "copy"}, {"save", "Write", "write"}, {"edit", "Edit", "open"}, {"pipe", "Pipe", "pipe"}}
 
-// exportMenu is the menu of export items.
+// exportMenu is the menu of export items: parts on the left, reports on the right.
 type exportMenu struct {
 	screen.Window
 	host   Host
@@ -50,7 +51,9 @@ type exportMenu struct {
 	outlet Exporter
 	of     display.Text
 	items  []ExportItem
-	typed  *screen.Input // the command to pipe to, or nil
+	parts  int           // number of items on the left
+	wide   bool          // two columns
+	typed  *screen.Input // the name of the file or the command to pipe to, or nil
 	draw   display.Drawer
 }
 
@@ -65,53 +68,98 @@ func ExportMenu(verb ExportVerb, outlet Exporter, what func() ([]ExportItem, dis
 		if !outlet.hasVerb(verb) {
 			return nil, draw.Format("%s: not here", key.Does)
 		}
+		t.items = partsFirst(t.items)
+		for t.parts < len(t.items) && t.items[t.parts].Make == nil {
+			t.parts++
+		}
 		t.Resize(len(t.items), len(t.items))
 		return t, display.Text{}
 	}}
 }
 
-// Typing returns the input of the command, or nil.
+// partsFirst returns the items in the order of the menu: parts, then reports.
+func partsFirst(items []ExportItem) (all []ExportItem) {
+	for _, reports := range []bool{false, true} {
+		for _, p := range items {
+			if (p.Make != nil) == reports {
+				all = append(all, p)
+			}
+		}
+	}
+	return all
+}
+
+// Typing returns the input of the name or command, or nil.
 func (t *exportMenu) Typing() *screen.Input { return t.typed }
 
 // Keys returns a letter for each item, and the keys that select one.
 func (t *exportMenu) Keys() []screen.Binding {
-	if t.typed != nil {
+	switch {
+	case t.typed != nil && t.verb == Save:
 		return []screen.Binding{
-			screen.Key("enter", "run it", "run the command", t.runCommand),
+			screen.Key("enter", "write it", "write the file", t.acceptInput),
+			screen.Key("esc", "back", "back to the menu", func() { t.typed = nil }),
+		}
+	case t.typed != nil:
+		return []screen.Binding{
+			screen.Key("enter", "run it", "run the command", t.acceptInput),
 			screen.Key("esc", "close", "close", t.host.Close),
 		}
 	}
 	keys := []screen.Binding{
 		screen.Key("enter", verbs[t.verb].hint, "export the selection", func() { t.chooseItem(t.At) }),
-		upDownHint(screen.Key("up", "", "up", func() { t.MoveTo(t.At - 1) }), "", t.draw),
+		screen.Key("up", "", "up", func() { t.MoveTo(t.At - 1) }),
 		screen.Key("down", "", "down", func() { t.MoveTo(t.At + 1) }),
-		screen.Key("esc q", "close", "close", t.host.Close),
+		screen.Key("left", "", "parts", func() { t.moveColumn(-1) }),
+		screen.Key("right", "", "reports", func() { t.moveColumn(1) }),
 	}
+	switch {
+	case t.verb == Copy && t.outlet.hasVerb(Save):
+		keys = append(keys, screen.Key("w", "to a file instead", "write to a file instead", func() { t.verb = Save }))
+	case t.verb == Save && t.outlet.hasVerb(Copy):
+		keys = append(keys, screen.Key("y", "copy instead", "copy instead", func() { t.verb = Copy }))
+	}
+	keys = append(keys, screen.Key("esc q", "close", "close", t.host.Close))
 	for i, p := range t.items {
 		keys = append(keys, screen.Key(p.Key, "", p.What.String(), func() { t.chooseItem(i) }))
 	}
 	return keys
 }
 
-// chooseItem exports an item. To pipe it, it asks for a command first.
-func (t *exportMenu) chooseItem(i int) {
-	t.MoveTo(i)
-	if t.verb == Pipe {
-		t.typed = screen.NewInput(display.Text{}, "", 400)
-		return
+// moveColumn goes to the next item in the other column.
+func (t *exportMenu) moveColumn(by int) {
+	switch {
+	case by < 0 && t.At >= t.parts && t.parts > 0:
+		t.MoveTo(min(t.At-t.parts, t.parts-1))
+	case by > 0 && t.At < t.parts && t.parts < len(t.items):
+		t.MoveTo(min(t.At+t.parts, len(t.items)-1))
 	}
-	t.exportSelected("")
 }
 
-func (t *exportMenu) runCommand() {
+// chooseItem exports an item. To pipe it, it asks for a command first, and to write it for a name.
+func (t *exportMenu) chooseItem(i int) {
+	switch t.MoveTo(i); t.verb {
+	case Pipe:
+		t.typed = screen.NewInput(display.Text{}, "", 400)
+	case Save:
+		t.typed = screen.NewInput(display.Text{}, t.outlet.fileName(t.items[i].File), 400)
+	default:
+		t.exportSelected("")
+	}
+}
+
+func (t *exportMenu) acceptInput() {
 	if t.typed.Value() != "" {
 		t.exportSelected(t.typed.Value())
 	}
 }
 
-// exportSelected exports the selected item and reports the result.
-func (t *exportMenu) exportSelected(command string) {
+// exportSelected exports the selected item and reports the result. input is the name of the file or the command.
+func (t *exportMenu) exportSelected(input string) {
 	p, h := t.items[t.At], t.host
+	if t.verb == Save {
+		p.File = input
+	}
 	data := p.Data
 	if p.Make != nil {
 		made, err := p.Make()
@@ -122,39 +170,92 @@ func (t *exportMenu) exportSelected(command string) {
 		data = made
 	}
 	h.Close()
-	what := t.draw.Format("%s of %s: %s,", screen.Bytes(len(data)), t.of, p.What)
-	t.outlet.deliverBody(h, t.draw, t.verb, Body{Data: data, What: what, File: p.File}, command)
+	what := t.draw.Format("%s (%s)", p.What, screen.Bytes(len(data)))
+	t.outlet.deliverBody(h, t.draw, t.verb, Body{Data: data, What: what, File: p.File}, input)
 }
 
 // Extend has no new data to read: the items are fixed when the menu opens.
-func (t *exportMenu) Extend(_ *providers.View, _, h int) { t.Fit(len(t.items), 1, t.WantedRows(h)) }
+func (t *exportMenu) Extend(_ *providers.View, w, h int) {
+	t.wide = w >= OverlayWidth && 1+max(t.parts, len(t.items)-t.parts) <= h && t.parts > 0 && t.parts < len(t.items)
+	if t.wide {
+		t.Fit(len(t.items), 1, 1+len(t.items))
+		return
+	}
+	t.Fit(len(t.items), 1, t.WantedRows(h))
+}
 
-// WantedRows returns a row for each item.
-func (t *exportMenu) WantedRows(h int) int { return min(1+len(t.items), max(h/2, 5)) }
+// WantedRows returns a row for each item, or for each pair side by side.
+func (t *exportMenu) WantedRows(h int) int {
+	if t.wide {
+		return min(1+max(t.parts, len(t.items)-t.parts), h)
+	}
+	return min(1+len(t.items), max(h/2, 5))
+}
+
+// Click selects the item at a place of the menu.
+func (t *exportMenu) Click(x, y int) (again bool) {
+	row := t.RowAt(y)
+	if t.wide && x >= partsWidth {
+		row += t.parts
+	}
+	if y < 1 || row < 0 || row >= len(t.items) || t.wide && x < partsWidth && row >= t.parts {
+		return false
+	}
+	again = row == t.At
+	t.MoveTo(row)
+	return again
+}
+
+// partsWidth is the width of the left column.
+const partsWidth = 29
 
 // Draw draws row y.
 func (t *exportMenu) Draw(p *screen.Pen, y int) {
 	defer p.Fill(screen.Bare)
-	if y == 0 && t.typed != nil {
+	switch {
+	case y == 0 && t.typed != nil && t.verb == Save:
+		DrawInputRow(p, p.Format("Write %s to", t.items[t.At].What), t.typed, display.Text{})
+	case y == 0 && t.typed != nil:
 		DrawInputRow(p, p.Format("| %s to", t.items[t.At].What), t.typed, display.Text{})
-		return
-	}
-	if y == 0 {
-		p.TextOn(screen.Accent, screen.Bare, p.Format(" %s ", verbs[t.verb].title))
-		p.TextOn(screen.Plain, screen.Bare, p.Truncate(t.of.Between("of ", ""), p.Left))
-		if note := t.outlet.Note; t.verb == Copy && note.Width()+2 <= p.Left {
-			p.Right(screen.Muted, screen.Bare, note.Between("  ", " "))
+	case y == 0:
+		about := t.of.Between("from ", "")
+		if note := t.outlet.Note; t.verb == Copy && !note.Empty() {
+			about = display.Join(about, p.Glyph.Dot.Between(" ", " "), note)
 		}
-		return
-	}
-	if row := t.Top + y - 1; row < len(t.items) {
-		piece := t.items[row]
-		var size display.Text
-		if piece.Make == nil {
-			size = screen.Bytes(len(piece.Data))
+		p.HeavyTitle(p.Clean(verbs[t.verb].title), about, display.Text{})
+	case !t.wide:
+		if row := t.Top + y - 1; row < len(t.items) {
+			t.drawItem(p, row)
 		}
-		DrawChoiceRow(p, row == t.At, display.Join(p.Clean(piece.Key), display.Lit(" "), piece.What), size)
+	default:
+		rest := max(0, p.Left-partsWidth)
+		p.Left -= rest
+		if y-1 < t.parts {
+			t.drawItem(p, y-1)
+		}
+		p.Fill(screen.Bare)
+		if p.Left = rest; t.parts+y-1 < len(t.items) {
+			t.drawItem(p, t.parts+y-1)
+		}
 	}
+}
+
+// drawItem draws an item: its letter, its name, and its size if it is known.
+func (t *exportMenu) drawItem(p *screen.Pen, row int) {
+	piece, g, mark := t.items[row], screen.Bare, display.Lit(" ")
+	if row == t.At {
+		g, mark = screen.Selected, p.Glyph.Mark
+	}
+	p.TextOn(screen.Accent, g, mark)
+	p.TextOn(screen.Accent, g, p.Clean(piece.Key))
+	var size display.Text
+	if piece.Make == nil {
+		size = screen.Bytes(len(piece.Data)).Between("  ", " ")
+	}
+	room := p.Left - size.Width()
+	p.TextOn(screen.Plain, g, p.Pad(p.Truncate(piece.What, room-1).Between(" ", ""), room))
+	p.TextOn(screen.Muted, g, size)
+	p.Fill(g)
 }
 
 // usableItems returns the items without empty ones and without those whose letter an earlier item has.
@@ -178,12 +279,12 @@ func ExportItems(v *providers.View, r stream.Ref, at []ExportItem, forms []Expor
 	if c != nil {
 		all = append(all,
 			ExportItem{Key: "a", What: display.Lit("all arguments"), File: "arguments.json", Data: c.Args()},
-			ExportItem{Key: "i", What: display.Lit("id"), File: "id.txt", Data: []byte(c.ID)})
+			ExportItem{Key: "i", What: display.Lit("id of the call"), File: "id.txt", Data: []byte(c.ID)})
 	}
 	if x := v.Exchange(t.Exchange); x != nil {
 		all = append(all,
-			ExportItem{Key: "r", What: display.Lit("raw frames of the turn"), File: "turn.raw", Data: frameBytes(x, t)},
-			ExportItem{Key: "o", What: display.Lit("body of the request, as sent"), File: "request.json", Data: x.RequestBody()})
+			ExportItem{Key: "r", What: display.Lit("raw frames"), File: "turn.raw", Data: frameBytes(x, t)},
+			ExportItem{Key: "o", What: display.Lit("body of the request"), File: "request.json", Data: x.RequestBody()})
 	}
 	for _, f := range forms {
 		all = append(all, ExportItem{Key: f.Key, What: f.What, File: f.File, Make: func() ([]byte, error) { return f.Make(v, r) }})
@@ -209,7 +310,8 @@ type Exporter struct {
 	Pipe func(command string, data []byte) (output []byte, err error) // to a shell command
 	Show func(panes.Literal)                                          // shows the command's output
 
-	Saved func() // called after a file was written; may be nil
+	Prefix string // of the names of files
+	Saved  func() // called after a file was written; may be nil
 
 	Note display.Text // the limits of copying
 }
@@ -230,6 +332,17 @@ func (o Exporter) SaveBody(h Host, draw display.Drawer, b Body) {
 	o.deliverBody(h, draw, Save, b, "")
 }
 
+// fileName returns the usual name of a file: the prefix, and then the name or, of a report, its ending.
+func (o Exporter) fileName(name string) string {
+	if o.Prefix == "" {
+		return name
+	}
+	if ending, ok := strings.CutPrefix(name, "report."); ok {
+		return o.Prefix + "." + ending
+	}
+	return o.Prefix + "-" + name
+}
+
 func (o Exporter) hasVerb(v ExportVerb) bool {
 	return [...]bool{Copy: o.Copy != nil, Save: o.Save != nil, Edit: o.Edit != nil, Pipe: o.Pipe != nil}[v]
 }
@@ -238,9 +351,9 @@ func (o Exporter) hasVerb(v ExportVerb) bool {
 func (o Exporter) deliverBody(h Host, draw display.Drawer, v ExportVerb, b Body, command string) {
 	switch v {
 	case Copy:
-		o.runAndReport(h, draw, b, "copied", "by", func() (string, error) { return o.Copy(b.Data) })
+		o.runAndReport(h, draw, b, "copied", ", by", func() (string, error) { return o.Copy(b.Data) })
 	case Save:
-		o.runAndReport(h, draw, b, "saved", "as", func() (string, error) { return o.Save(b.File, b.Data) })
+		o.runAndReport(h, draw, b, "saved", ":", func() (string, error) { return o.Save(b.File, b.Data) })
 	case Edit:
 		o.Edit(b.File, b.Data, func(err error) {
 			if err != nil {
@@ -266,7 +379,7 @@ func (o Exporter) deliverBody(h Host, draw display.Drawer, v ExportVerb, b Body,
 func (o Exporter) runAndReport(h Host, draw display.Drawer, b Body, done, where string, how func() (string, error)) {
 	h.Do(func() func() {
 		place, err := how()
-		said := draw.Format("%s %s %s %s", done, b.What, where, place)
+		said := draw.Format("%s %s%s %s", done, b.What, where, place)
 		if err != nil {
 			said = draw.Format("not %s: %s", done, err)
 		}

@@ -11,8 +11,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Help is the overlay that explains the signs and lists the keys of the current view. It can run the
-// selected key, and tab shows the keys of other views.
+// Help is the drawer that lists the keys of the current view, in columns over the whole width, and explains the
+// signs. It can run the selected key, and tab shows the keys of other views.
 type Help struct {
 	screen.Window
 	host   Host
@@ -21,8 +21,12 @@ type Help struct {
 	place  int
 	line   *screen.Input // the search text, or nil
 	typed  bool          // the search text is being typed
-	rows   []helpRow
-	laid   helpKey
+
+	columns [][]helpCell // of keys; the signs are below
+	width   int          // of a column
+	column  int          // of the cursor
+	signs   []signRow
+	laid    helpKey
 }
 
 // KeyContext is a view and its keys.
@@ -45,12 +49,20 @@ type helpKey struct {
 	done     bool
 }
 
-// helpRow is a title, a row of signs, or a key. An empty row separates groups.
-type helpRow struct {
+// helpCell is a row of a column: the title of a group, a key, or a further line of a key's description. An empty
+// cell separates groups.
+type helpCell struct {
+	title display.Text
+	key   *screen.Binding
+	text  display.Text // a line of the description
+	left  int          // cells before it
+	place int          // of the view that has the key
+}
+
+// signRow is the title of a part of the legend, or a row of signs.
+type signRow struct {
 	title display.Text
 	signs []legendSign
-	key   *screen.Binding
-	place int // of the view that has the key
 }
 
 // NewHelp returns the help, which starts with the first view.
@@ -86,6 +98,7 @@ func (h *Help) Keys() []screen.Binding {
 	}
 	moves := h.CursorKeys("", h.MoveTo)
 	moves[0].Do, moves[1].Do = up.Do, down.Do
+	keys = append(keys, screen.Key("left h", "", "previous column", func() { h.moveColumn(-1) }), screen.Key("right l", "", "next column", func() { h.moveColumn(1) }))
 	moves[2].Do, moves[3].Do = func() { h.movePage(-1) }, func() { h.movePage(1) }
 	return append(keys, moves...)
 }
@@ -93,19 +106,94 @@ func (h *Help) Keys() []screen.Binding {
 // switchContext shows the keys of another view.
 func (h *Help) switchContext(step int) {
 	h.place, h.line = (h.place+step)%len(h.places), nil
-	h.At, h.Top = 0, 0
+	h.At, h.Top, h.column = 0, 0, 0
 }
 
-// stepToKey goes to the next key, or scrolls if there is none.
+// keyAt returns the key in a column's row, or nil.
+func (h *Help) keyAt(column, row int) *helpCell {
+	if column < len(h.columns) && row >= 0 && row < len(h.columns[column]) && h.columns[column][row].key != nil {
+		return &h.columns[column][row]
+	}
+	return nil
+}
+
+// keyRows returns the height of the columns.
+func (h *Help) keyRows() (rows int) {
+	for _, c := range h.columns {
+		rows = max(rows, len(c))
+	}
+	return rows
+}
+
+// stepToKey goes to the next key: in the column, then in the next column. After the last key it scrolls to the
+// signs.
 func (h *Help) stepToKey(by int) {
-	for row := h.At + by; row >= 0 && row < len(h.rows); row += by {
-		if h.rows[row].key != nil {
+	if by < 0 && h.At >= h.keyRows() && h.At > 0 {
+		if h.MoveTo(h.At - 1); h.At < h.keyRows() {
+			h.column = len(h.columns) - 1
+			h.moveToLastKey()
+		}
+		return
+	}
+	for column, row := h.column, h.At+by; column >= 0 && column < len(h.columns); {
+		for ; row >= 0 && row < len(h.columns[column]); row += by {
+			if h.keyAt(column, row) != nil {
+				h.column = column
+				h.MoveTo(row)
+				return
+			}
+		}
+		if column += by; by > 0 {
+			row = 0
+		} else if column >= 0 {
+			row = len(h.columns[column]) - 1
+		}
+	}
+	switch {
+	case by > 0 && h.At < h.keyRows():
+		h.MoveTo(h.keyRows())
+	case by > 0:
+		h.MoveTo(h.At + 1)
+	default:
+		h.Scroll(0)
+		h.moveToFirstKey()
+	}
+}
+
+// moveToFirstKey and moveToLastKey select a key of the cursor's column.
+func (h *Help) moveToFirstKey() {
+	for row := range h.keyRows() {
+		if h.keyAt(h.column, row) != nil {
+			h.MoveTo(row)
+			h.Top = 0
+			return
+		}
+	}
+}
+
+func (h *Help) moveToLastKey() {
+	for row := h.keyRows() - 1; row >= 0; row-- {
+		if h.keyAt(h.column, row) != nil {
 			h.MoveTo(row)
 			return
 		}
 	}
-	if by < 0 {
-		h.MoveTo(0)
+}
+
+// moveColumn goes to the nearest key of another column.
+func (h *Help) moveColumn(by int) {
+	column := h.column + by
+	if column < 0 || column >= len(h.columns) {
+		return
+	}
+	for off := range h.keyRows() {
+		for _, row := range []int{h.At - off, h.At + off} {
+			if h.keyAt(column, row) != nil {
+				h.column = column
+				h.MoveTo(row)
+				return
+			}
+		}
 	}
 }
 
@@ -118,16 +206,32 @@ func (h *Help) movePage(by int) {
 		h.MoveTo(h.Top + h.Height - 1 + step)
 	}
 	for row := h.Top + h.Height - 1; row >= h.Top; row-- {
-		if row < len(h.rows) && h.rows[row].key != nil {
+		if h.keyAt(h.column, row) != nil {
 			h.MoveTo(row)
 			return
 		}
 	}
 }
 
+// Click selects the key at a place of the drawer.
+func (h *Help) Click(x, y int) (again bool) {
+	row := h.RowAt(y)
+	column := min(x/max(1, h.width), len(h.columns)-1)
+	for ; row > 0 && column >= 0 && row < len(h.columns[column]) && !h.columns[column][row].text.Empty() && h.columns[column][row].key == nil; row-- {
+	}
+	if column < 0 || h.keyAt(column, row) == nil {
+		return false
+	}
+	again = row == h.At && column == h.column
+	h.column = column
+	h.MoveTo(row)
+	return again
+}
+
 // runSelected closes the help and runs the selected key.
 func (h *Help) runSelected() {
-	if h.At >= len(h.rows) || h.rows[h.At].key == nil {
+	cell := h.keyAt(h.column, h.At)
+	if cell == nil {
 		if h.queryText() != "" {
 			h.host.Say(display.Lit("no matching key"))
 			return
@@ -135,32 +239,40 @@ func (h *Help) runSelected() {
 		h.host.Say(display.Lit("no key selected: use up and down"))
 		return
 	}
-	at := h.places[h.rows[h.At].place]
+	at := h.places[cell.place]
 	if at.Press == nil {
 		h.host.Say(display.Lit("that key belongs to another view"))
 		return
 	}
-	key := h.rows[h.At].key.Keys[0]
+	key := cell.key.Keys[0]
 	h.host.Close()
 	at.Press(key)
 }
 
-// Extend lays out the rows again if the view, query or width changed.
+// Extend lays out the drawer again if the view, query or width changed.
 func (h *Help) Extend(_ *providers.View, w, height int) {
-	key := helpKey{w: min(w, OverlayWidth), place: h.place, done: true}
+	key := helpKey{w: w, place: h.place, done: true}
 	key.query = h.queryText()
 	if key != h.laid {
-		anew := key.query != h.laid.query
+		anew := !h.laid.done || key.query != h.laid.query || key.w != h.laid.w || key.place != h.laid.place
 		h.laid = key
-		if h.rows = h.layOut(key); anew {
-			h.At, h.Top = 0, 0
+		h.layOut(key)
+		if anew {
+			h.At, h.Top, h.column = 0, 0, 0
+			for h.column < len(h.columns)-1 && len(h.columns[h.column]) == 0 {
+				h.column++
+			}
+		}
+		h.Fit(h.keyRows()+len(h.signs), 1, h.WantedRows(height))
+		if anew {
+			h.moveToFirstKey()
 		}
 	}
-	h.Fit(len(h.rows), 1, h.WantedRows(height))
-	if key.query != "" && (h.At >= len(h.rows) || h.rows[h.At].key == nil) {
-		h.stepToKey(1)
-	}
+	h.Fit(h.keyRows()+len(h.signs), 1, h.WantedRows(height))
 }
+
+// IsWide says that the drawer covers the whole width.
+func (h *Help) IsWide() bool { return true }
 
 func (h *Help) queryText() string {
 	if h.line == nil {
@@ -169,52 +281,102 @@ func (h *Help) queryText() string {
 	return strings.ToLower(strings.TrimSpace(h.line.Value()))
 }
 
-// layOut returns the signs, for the first view only, and then the keys. A query is also searched in the
-// other views.
-func (h *Help) layOut(k helpKey) (rows []helpRow) {
-	if k.place == 0 || k.query != "" {
-		rows = h.signRows(k)
+// helpColumns returns the number of columns on a screen of width w.
+func helpColumns(w int) int {
+	switch {
+	case w < 60:
+		return 1
+	case w < 80:
+		return 2
+	case w < 160:
+		return 3
 	}
-	rows = h.layPlace(rows, k.place, k.query)
-	for place := range h.places {
-		if k.query != "" && place != k.place {
-			rows = h.layPlace(rows, place, k.query)
-		}
-	}
-	return rows
+	return 4
 }
 
-// layPlace appends the keys of a view. For other views it appends only keys that differ from those of this
+// layOut arranges the groups in columns: each in the shortest one. A query is also searched in the other views. The
+// signs are below, those of the first view and with a query.
+func (h *Help) layOut(k helpKey) {
+	groups := h.groupCells(nil, k.place, k.query)
+	for place := range h.places {
+		if k.query != "" && place != k.place {
+			groups = h.groupCells(groups, place, k.query)
+		}
+	}
+	columns := min(helpColumns(k.w), max(1, len(groups)))
+	h.width = k.w / columns
+	h.columns = make([][]helpCell, columns)
+	for _, g := range groups {
+		at := 0
+		for i, c := range h.columns {
+			if len(c) < len(h.columns[at]) {
+				at = i
+			}
+		}
+		if len(h.columns[at]) > 0 && g[0].title.Empty() {
+			h.columns[at] = append(h.columns[at], helpCell{})
+		}
+		h.columns[at] = append(h.columns[at], h.wrapCells(g)...)
+	}
+	if h.signs = nil; k.place == 0 || k.query != "" {
+		h.signs = h.signRows(k)
+	}
+}
+
+// wrapCells returns the cells of a group with their descriptions in lines of the column's width.
+func (h *Help) wrapCells(g []helpCell) (all []helpCell) {
+	left := doesColumn
+	for _, cell := range g {
+		if cell.key != nil {
+			left = max(left, min(keyColumn+h.keyNames(cell.key).Width()+1, h.width/2))
+		}
+	}
+	for _, cell := range g {
+		if cell.left = left; cell.key == nil {
+			all = append(all, cell)
+			continue
+		}
+		for i, line := range display.Wrap(cell.key.Does, max(8, h.width-left-1)) {
+			if i > 0 {
+				cell.key = nil
+			}
+			cell.text = line
+			all = append(all, cell)
+		}
+	}
+	return all
+}
+
+// groupCells appends the groups of a view. For other views it appends only keys that differ from those of this
 // view.
-func (h *Help) layPlace(rows []helpRow, place int, query string) []helpRow {
+func (h *Help) groupCells(groups [][]helpCell, place int, query string) [][]helpCell {
 	for _, g := range h.places[place].Groups {
-		var keys []helpRow
+		var keys []helpCell
 		for i := range g.Keys {
 			b := &g.Keys[i]
-			twice := place != h.place && slices.ContainsFunc(rows, func(r helpRow) bool {
-				return r.key != nil && r.key.Does == b.Does && slices.Equal(r.key.Keys, b.Keys)
+			twice := place != h.place && slices.ContainsFunc(groups, func(group []helpCell) bool {
+				return slices.ContainsFunc(group, func(c helpCell) bool {
+					return c.key != nil && c.key.Does == b.Does && slices.Equal(c.key.Keys, b.Keys)
+				})
 			})
 			if !b.Does.Empty() && !twice && h.keyMatches(b, query) {
-				keys = append(keys, helpRow{key: b, place: place})
+				keys = append(keys, helpCell{key: b, place: place})
 			}
 		}
 		if len(keys) == 0 {
 			continue
 		}
-		if len(rows) > 0 {
-			rows = append(rows, helpRow{})
-		}
 		title := g.Title
 		if place != h.place && h.places[place].Name != title {
 			title = display.Join(title, h.places[place].Name.Between(", ", ""))
 		}
-		rows = append(append(rows, helpRow{title: title}), keys...)
+		groups = append(groups, append([]helpCell{{title: title}}, keys...))
 	}
-	return rows
+	return groups
 }
 
 // signRows returns the rows of the legend that match the query.
-func (h *Help) signRows(k helpKey) (rows []helpRow) {
+func (h *Help) signRows(k helpKey) (rows []signRow) {
 	for _, part := range legendParts(h.pen.Glyph) {
 		if k.query != "" {
 			var fit []legendSign
@@ -227,10 +389,13 @@ func (h *Help) signRows(k helpKey) (rows []helpRow) {
 		}
 		for i, row := range part.wrapSigns(k.w - keyColumn) {
 			if i == 0 {
-				rows = append(rows, helpRow{title: part.title})
+				rows = append(rows, signRow{title: part.title})
 			}
-			rows = append(rows, helpRow{signs: row})
+			rows = append(rows, signRow{signs: row})
 		}
+	}
+	if len(rows) > 0 {
+		rows = append([]signRow{{}}, rows...)
 	}
 	return rows
 }
@@ -248,19 +413,18 @@ func (h *Help) keyMatches(b *screen.Binding, query string) bool {
 	return false
 }
 
-// WantedRows returns the number of rows, at most three quarters of the body.
+// WantedRows returns the number of rows: as many as the content has.
 func (h *Help) WantedRows(height int) int {
-	most := max(height*3/4, min(height, 6))
 	if h.laid.query != "" {
-		return most // the input row doesn't move with the number of matches
+		return height // the input row doesn't move with the number of matches
 	}
-	return min(1+len(h.rows), most)
+	return min(1+h.keyRows()+len(h.signs), height)
 }
 
 // Columns of the help, in cells.
 const (
 	keyColumn  = 3  // before a key
-	doesColumn = 16 // before its description
+	doesColumn = 10 // before its description, if the keys are short
 )
 
 // Draw draws row y.
@@ -270,20 +434,70 @@ func (h *Help) Draw(p *screen.Pen, y int) {
 		h.drawTitle(p)
 		return
 	}
-	n := h.Top + y - 1
-	if n >= len(h.rows) {
+	row := h.Top + y - 1
+	if n := row - h.keyRows(); n >= 0 {
+		if n < len(h.signs) {
+			h.drawSigns(p, n)
+		}
 		return
 	}
-	switch row := h.rows[n]; {
-	case row.key != nil:
-		g, mark := screen.Bare, display.Lit(" ")
-		if n == h.At {
-			g, mark = screen.Selected, p.Glyph.Mark
+	rest := p.Left
+	for i, column := range h.columns {
+		cells := min(h.width, rest)
+		p.Left = cells
+		if row < len(column) {
+			h.drawCell(p, column[row], i == h.column && row == h.At)
 		}
+		p.Fill(screen.Bare)
+		rest -= cells
+	}
+	p.Left = rest
+}
+
+// drawCell draws a cell of a column.
+func (h *Help) drawCell(p *screen.Pen, cell helpCell, chosen bool) {
+	g, mark := screen.Bare, display.Lit(" ")
+	if chosen {
+		g, mark = screen.Selected, p.Glyph.Mark
+	}
+	if cell.text.Empty() {
+		p.Text(screen.Muted, cell.title.Between(" ", ""))
+		return
+	}
+	if cell.key == nil {
+		p.Spaces(screen.Bare, cell.left)
+	} else {
 		p.TextOn(screen.Accent, g, mark)
-		p.TextOn(screen.Accent, g, p.Pad(display.Join(display.Lit("  "), p.Truncate(row.key.Name(p.Drawer), doesColumn-keyColumn-1)), doesColumn-1))
-		p.TextOn(screen.Plain, g, row.key.Does)
-		p.Fill(g)
+		p.TextOn(screen.Accent, g, p.Pad(display.Join(display.Lit("  "), h.keyNames(cell.key)), cell.left-2))
+		p.Spaces(g, 1)
+	}
+	p.TextOn(screen.Plain, g, cell.text)
+}
+
+// keyNames returns the first key's name, and those of the others that fit.
+func (h *Help) keyNames(b *screen.Binding) (names display.Text) {
+	if first, last := b.Keys[0], b.Keys[len(b.Keys)-1]; len(b.Keys) > 2 && isDigit(first) && isDigit(last) {
+		return h.pen.Format("%s%s%s", first, h.pen.Glyph.Dash, last)
+	}
+	for _, key := range b.Keys {
+		name := screen.NameKeys([]string{key}, h.pen.Drawer)
+		switch {
+		case names.Empty():
+			names = name
+		case !name.Empty() && names.Width()+1+name.Width() <= doesColumn-keyColumn-1:
+			names = display.Join(names, display.Lit(" "), name)
+		}
+	}
+	return names
+}
+
+func isDigit(key string) bool { return len(key) == 1 && key[0] >= '0' && key[0] <= '9' }
+
+// drawSigns draws row n of the legend.
+func (h *Help) drawSigns(p *screen.Pen, n int) {
+	switch row := h.signs[n]; {
+	case n == 0:
+		p.Caption(screen.Plain, display.Lit("Signs"))
 	case row.signs != nil:
 		p.Spaces(screen.Bare, keyColumn)
 		for _, m := range row.signs {
@@ -296,21 +510,23 @@ func (h *Help) Draw(p *screen.Pen, y int) {
 
 // drawTitle draws the view's name and the visible range, or the search input.
 func (h *Help) drawTitle(p *screen.Pen) {
-	last := min(h.Top+h.Height, len(h.rows))
-	note := p.Format("%d%s%d of %d", min(h.Top+1, last), p.Glyph.Dash, last, len(h.rows))
-	switch {
-	case len(h.rows) == 0:
-		note = display.Lit("nothing")
-	case last < len(h.rows):
-		note = display.Join(note, display.Lit(" "), p.Glyph.Below)
-	}
+	note := p.ScrollInfo(h.Visible())
 	if h.typed {
-		DrawInputRow(p, display.Lit("HELP /"), h.line, note)
+		if h.Rows == 0 {
+			note = display.Lit("nothing")
+		}
+		DrawInputRow(p, display.Lit("Keys /"), h.line, note)
 		return
 	}
-	p.Text(screen.Accent, display.Lit(" HELP  "))
-	p.Text(screen.Plain, h.places[h.place].Name)
-	p.Right(screen.Muted, screen.Bare, note.Between("  ", " "))
+	title := display.Lit("Keys")
+	if h.place == 0 {
+		title = display.Lit("Keys here")
+	}
+	hint := display.Join(display.Lit("/ finds "), p.Glyph.Dot, display.Lit(" tab other places "), p.Glyph.Dot, display.Lit(" esc"))
+	if !note.Empty() {
+		hint = note
+	}
+	p.HeavyTitle(title, h.places[h.place].Name, hint)
 }
 
 // legendSign is a sign of the screen and its meaning.

@@ -86,6 +86,12 @@ type OverlayMode interface {
 	WantedRows(h int) int // rows in a body of h rows
 }
 
+// WideOverlay is an overlay that covers the whole width of the screen.
+type WideOverlay interface {
+	OverlayMode
+	IsWide() bool
+}
+
 // OverlayWidth is the maximum width of an overlay, in cells.
 const OverlayWidth = 60
 

@@ -22,7 +22,7 @@ import (
 	"toolscope/ui/display"
 )
 
-// A Check is the result of a run of check: the files and the findings in them.
+// A Check is the result of a run of `check`: the files and the findings in them.
 type Check struct {
 	Version  string // of toolscope
 	Files    []File
@@ -144,7 +144,7 @@ type Baseline struct {
 	left  map[string]int // by fingerprint: the number of findings that were not found again
 }
 
-// ReadBaseline reads the output of check, as jsonl or SARIF.
+// ReadBaseline reads the output of `check`, as jsonl or SARIF.
 func ReadBaseline(text []byte) (*Baseline, error) {
 	var log struct{ Runs []sarifRun }
 	known, err := []KnownFinding(nil), error(nil)

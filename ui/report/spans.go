@@ -309,8 +309,8 @@ var protocolProviders = map[string]string{
 // is chat.
 var operations = map[string]string{"gemini": "generate_content", "aistudio": "generate_content"}
 
-// hostProviders are the names in the conventions of providers that speak the protocol of another provider.
-// host is the end of the provider's host name, and begins is the start of it, if it matters.
+// hostProviders are the names in the conventions for providers that speak the protocol of another
+// provider. host is the end of the provider's host name, and begins is its start, if that matters.
 var hostProviders = []struct{ host, name, begins string }{
 	{host: "api.groq.com", name: "groq"}, {host: "api.x.ai", name: "x_ai"}, {host: "api.deepseek.com", name: "deepseek"}, {host: "api.mistral.ai", name: "mistral_ai"}, {host: "api.perplexity.ai", name: "perplexity"},
 	{host: "api.moonshot.ai", name: "moonshot_ai"}, {host: ".openai.azure.com", name: "azure.ai.openai"}, {host: "aiplatform.googleapis.com", name: "gcp.vertex_ai"},

@@ -72,7 +72,7 @@ var Actions = []Action{
 	{"result", "a", "result", "enter the result of a call"},
 	{"streams", "L", "streams", "open streams"},
 	{"break", "b", "", "set a breakpoint: hold responses"},
-	{"help", "?", "help", "this help"},
+	{"help", "?", "keys", "the keys here, and the signs"},
 	{"suspend", "ctrl+z", "", "suspend"},
 	{"quit", "q", "quit", "back, then quit"},
 	{"interrupted", "ctrl+c", "", "quit"},

@@ -183,6 +183,22 @@ func (p *Pen) Caption(r Role, title display.Text, notes ...display.Text) {
 	p.Text(Frame, display.Repeat(p.Glyph.Line, max(p.Left, 0)))
 }
 
+// HeavyTitle draws the first row of a drawer: a heavy line with a title, what it is about, and on the right the note
+// if it fits.
+func (p *Pen) HeavyTitle(title, about, note display.Text) {
+	heavy := p.Glyph.Coming
+	p.Text(Accent, display.Join(heavy, heavy, title.Between(" ", "")))
+	if !about.Empty() {
+		p.Text(Plain, p.Truncate(about, max(0, p.Left-4)).Between("  ", ""))
+	}
+	p.Spaces(Bare, 1)
+	if room := p.Left - note.Width() - 4; !note.Empty() && room >= 1 {
+		p.Text(Accent, display.Repeat(heavy, room))
+		p.Text(Muted, note.Between(" ", " "))
+	}
+	p.Text(Accent, display.Repeat(heavy, p.Left))
+}
+
 // Title draws the first row of a pane.
 func (p *Pen) Title(title, note display.Text, focused bool) {
 	r := Muted
@@ -278,6 +294,7 @@ const (
 // and attributes only with them.
 type Paints struct {
 	on    [NumRoles][NumGrounds]string
+	solid [NumRoles]Paint // full blocks: ink and ground are the same
 	depth termenv.Profile
 	page  themes.TextStyle // under all others, if the background is painted
 	Theme themes.Theme
@@ -316,6 +333,7 @@ func NewPaints(t themes.Theme, depth termenv.Profile, painted bool) *Paints {
 		for g, under := range grounds {
 			p.on[r][g] = p.inkEscape(ink.With(under))
 		}
+		p.solid[r] = Paint{p.inkEscape(themes.TextStyle{FG: ink.FG, BG: ink.FG})}
 	}
 	return p
 }

@@ -121,7 +121,7 @@ type markup string
 type writer struct {
 	to    *bufio.Writer
 	err   error
-	clean []byte // scratch
+	clean []byte // memory for cleaned text, reused
 }
 
 func (h *writer) write(s string) {

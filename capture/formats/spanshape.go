@@ -1,0 +1,181 @@
+package formats
+
+import (
+	"bytes"
+	"slices"
+
+	"toolscope/stream/json"
+)
+
+// This file writes the messages of a span in the form of a protocol. All values are JSON as in the file.
+
+// A messagePart is a part of a message.
+type messagePart struct {
+	kind     partKind
+	text     []byte // a string; of a result also a list of blocks
+	id, name []byte
+	args     []byte // of a call: an object, or a string with JSON in it
+}
+
+type partKind int8
+
+const (
+	textPart partKind = iota
+	thoughtPart
+	callPart
+	resultPart
+)
+
+// messageRole is the author of a message.
+type messageRole int8
+
+const (
+	theUser messageRole = iota // tools too
+	theModel
+	theSystem
+)
+
+// A modelResponse is a response of a model.
+type modelResponse struct {
+	model, id []byte
+	parts     []messagePart
+	usage     []byte // in the words of the shape
+	finish    []byte // in the words of the shape, nil if unknown
+	failure   []byte // a string: why there is no response
+	failed    []byte // a string: the kind of the failure
+}
+
+// A messageShape describes how a protocol writes a conversation. In both protocols, the history is in
+// messages.
+type messageShape struct {
+	name     string // for paths
+	messages func(by messageRole, parts []messagePart) [][]byte
+	response func(*modelResponse) []byte
+}
+
+// anthropicShape is the form of Anthropic Messages. Arguments are objects, but strings in the events of a
+// stream.
+var anthropicShape = messageShape{"Anthropic message", anthropicMessages, anthropicResponse}
+
+func anthropicMessages(by messageRole, parts []messagePart) [][]byte {
+	role := [...]string{theUser: `"user"`, theModel: `"assistant"`, theSystem: `"system"`}[by]
+	blocks := make([][]byte, 0, len(parts))
+	for i := range parts {
+		blocks = append(blocks, anthropicBlock(&parts[i]))
+	}
+	return [][]byte{objectOf(member{"role", []byte(role)}, member{"content", arrayOf(blocks...)})}
+}
+
+func anthropicBlock(p *messagePart) []byte {
+	kind := func(name string) member { return member{"type", []byte(`"` + name + `"`)} }
+	switch p.kind {
+	case thoughtPart:
+		return objectOf(kind("thinking"), member{"thinking", p.text})
+	case callPart:
+		return objectOf(kind("tool_use"), member{"id", p.id}, member{"name", p.name}, member{"input", p.args})
+	case resultPart:
+		return objectOf(kind("tool_result"), member{"tool_use_id", p.id}, member{"content", p.text})
+	}
+	return objectOf(kind("text"), member{"text", p.text})
+}
+
+// anthropicResponse returns a complete message, or the events of one if arguments are strings.
+func anthropicResponse(r *modelResponse) []byte {
+	kind := member{"type", []byte(`"message"`)}
+	role := member{"role", []byte(`"assistant"`)}
+	if r.failure != nil {
+		return objectOf(member{"type", []byte(`"error"`)}, member{"error", objectOf(member{"type", r.failed}, member{"message", r.failure})})
+	}
+	if !slices.ContainsFunc(r.parts, messagePart.hasTextArgs) {
+		said := anthropicMessages(theModel, r.parts)[0]
+		return objectOf(kind, role, member{"id", r.id}, member{"model", r.model}, member{"content", json.Find(said, "content")},
+			member{"stop_reason", r.finish}, member{"usage", r.usage})
+	}
+	message := objectOf(kind, role, member{"id", r.id}, member{"model", r.model}, member{"content", []byte("[]")}, member{"usage", r.usage})
+	b := appendEvent(nil, "message_start", member{"message", message})
+	for i, block := range r.parts {
+		place := member{"index", intBytes(i)}
+		args := block.args
+		if block.hasTextArgs() {
+			block.args = []byte("{}")
+		}
+		b = appendEvent(b, "content_block_start", place, member{"content_block", anthropicBlock(&block)})
+		if r.parts[i].hasTextArgs() {
+			delta := objectOf(member{"type", []byte(`"input_json_delta"`)}, member{"partial_json", args})
+			b = appendEvent(b, "content_block_delta", place, member{"delta", delta})
+		}
+		b = appendEvent(b, "content_block_stop", place)
+	}
+	b = appendEvent(b, "message_delta", member{"delta", objectOf(member{"stop_reason", r.finish})})
+	return appendEvent(b, "message_stop")
+}
+
+// hasTextArgs reports whether the arguments of a call are a string.
+func (p messagePart) hasTextArgs() bool { return p.kind == callPart && kindOf(p.args) == '"' }
+
+// appendEvent adds an event of a stream. Line ends in its values stay.
+func appendEvent(b []byte, kind string, members ...member) []byte {
+	b = append(append(append(b, "event: "...), kind...), "\ndata: "...)
+	data := objectOf(append([]member{{"type", []byte(`"` + kind + `"`)}}, members...)...)
+	b = append(b, bytes.ReplaceAll(data, []byte("\n"), []byte("\ndata: "))...)
+	return append(b, "\n\n"...)
+}
+
+// chatShape is the form of OpenAI's Chat Completions. Arguments are strings.
+var chatShape = messageShape{"Chat Completions message", chatMessages, chatResponse}
+
+// chatMessages returns one message for the parts, and one for each result.
+func chatMessages(by messageRole, parts []messagePart) (all [][]byte) {
+	role := [...]string{theUser: `"user"`, theModel: `"assistant"`, theSystem: `"system"`}[by]
+	rest := parts[:0:0]
+	for _, p := range parts {
+		switch {
+		case p.kind == resultPart:
+			all = append(all, objectOf(member{"role", []byte(`"tool"`)}, member{"tool_call_id", p.id}, member{"name", p.name}, member{"content", p.text}))
+		default:
+			rest = append(rest, p)
+		}
+	}
+	if len(rest) > 0 {
+		all = append(all, objectOf(append([]member{{"role", []byte(role)}}, chatMembers(rest)...)...))
+	}
+	return all
+}
+
+// chatMembers returns the content and the calls of a message.
+func chatMembers(parts []messagePart) []member {
+	var texts, calls [][]byte
+	var thought []byte
+	for i := range parts {
+		switch p := &parts[i]; p.kind {
+		case callPart:
+			function := objectOf(member{"name", p.name}, member{"arguments", p.args})
+			calls = append(calls, objectOf(member{"id", p.id}, member{"type", []byte(`"function"`)}, member{"function", function}))
+		case thoughtPart:
+			thought = p.text
+		default:
+			texts = append(texts, anthropicBlock(p)) // both protocols write a text in the same way
+		}
+	}
+	content := []byte("null")
+	if len(texts) == 1 && parts[0].kind == textPart {
+		content = parts[0].text
+	} else if len(texts) > 0 {
+		content = arrayOf(texts...)
+	}
+	members := []member{{"content", content}, {"reasoning_content", thought}}
+	if len(calls) > 0 {
+		members = append(members, member{"tool_calls", arrayOf(calls...)})
+	}
+	return members
+}
+
+func chatResponse(r *modelResponse) []byte {
+	if r.failure != nil {
+		return objectOf(member{"error", objectOf(member{"message", r.failure}, member{"type", r.failed})})
+	}
+	message := objectOf(append([]member{{"role", []byte(`"assistant"`)}}, chatMembers(r.parts)...)...)
+	choice := objectOf(member{"index", []byte("0")}, member{"message", message}, member{"finish_reason", r.finish})
+	return objectOf(member{"id", r.id}, member{"object", []byte(`"chat.completion"`)}, member{"model", r.model},
+		member{"choices", arrayOf(choice)}, member{"usage", r.usage})
+}

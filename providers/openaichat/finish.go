@@ -1,0 +1,188 @@
+package openaichat
+
+import (
+	"strings"
+
+	"toolscope/providers/protocol"
+	"toolscope/stream"
+	"toolscope/stream/count"
+	"toolscope/stream/json"
+)
+
+// finishReason is the meaning of a finish reason.
+type finishReason struct {
+	code stream.Code
+	// rejected says that the provider discarded a call.
+	rejected bool
+}
+
+// finishReasons are the finish reasons seen on real wires. A content filter cuts off a response like a
+// limit.
+var finishReasons = map[string]finishReason{
+	"stop":          {code: stream.FinishDone}, // OpenAI's API description, as the next three
+	"tool_calls":    {code: stream.FinishDone},
+	"function_call": {code: stream.FinishDone},
+
+	"length":                        {code: stream.FinishCut}, // OpenAI's API description
+	"content_filter":                {code: stream.FinishCut}, // OpenAI's API description
+	"model_length":                  {code: stream.FinishCut}, // Mistral's API description
+	"max_tokens":                    {code: stream.FinishCut}, // gateways in front of Anthropic and Gemini
+	"model_context_window_exceeded": {code: stream.FinishCut}, // Anthropic's word, through gateways; GLM
+	"sensitive":                     {code: stream.FinishCut}, // GLM's content filter
+
+	"error":                        {code: stream.FinishFailed}, // OpenRouter, Mistral
+	"network_error":                {code: stream.FinishFailed}, // GLM
+	"insufficient_system_resource": {code: stream.FinishFailed}, // DeepSeek
+	"abort":                        {code: stream.FinishFailed}, // vLLM and SGLang, if the request was aborted
+
+	"malformed_function_call": {code: stream.FinishRefused, rejected: true}, // Gemini, through gateways
+	"function_call_filter":    {code: stream.FinishRefused, rejected: true}, // Gemini's compatible endpoint
+}
+
+// readFinish returns the meaning of a finish reason. Gemini's compatible endpoint puts its own reason
+// after a colon.
+func readFinish(word string) (r finishReason, known bool) {
+	if r, known = finishReasons[word]; known {
+		return r, true
+	}
+	before, _, _ := strings.Cut(word, ":")
+	r, known = finishReasons[before]
+	return r, known
+}
+
+// cutWords are the finish reasons of an upstream that mean a limit, whatever the gateway writes into
+// finish_reason.
+var cutWords = map[string]bool{
+	"length": true, "max_tokens": true, "max_output_tokens": true, "model_length": true, "MAX_TOKENS": true,
+}
+
+// toolFinish are the finish reasons that say that the response has calls.
+var toolFinish = map[string]bool{"tool_calls": true, "function_call": true}
+
+// reportFinish reports a finish reason. It makes the calls of the choice final: the protocol has no
+// other evidence.
+func (d *decoder) reportFinish(st *choiceState, c *choice) {
+	word := c.finish.Text()
+	reason, known := readFinish(word)
+	code := reason.code
+	if native := c.native.Text(); code == stream.FinishDone && cutWords[native] {
+		code = stream.FinishCut
+		d.turn.Once(finishRewritten,
+			"the finish reason is %q, but the upstream's is %q: the gateway rewrote it, and the response is cut off", stream.Fact(word), stream.Fact(native))
+	}
+	if !st.finished {
+		d.running--
+	}
+	st.finished, st.finish = true, word
+	if code != stream.FinishFailed && !(st.early && code == stream.FinishDone) {
+		st.sealCalls(code == stream.FinishCut)
+	}
+	d.turn.FinishChoice(st.index, word, "", code)
+	switch {
+	case !known:
+		d.turn.Once(protocol.FinishUnknown, "finish reason %q is not documented", stream.Fact(word))
+	case word == "stop" && st.callsWaiting() > 0:
+		d.turn.Once(protocol.FinishStop, "the finish reason is stop, but the response has calls: clients that wait for tool_calls never run them")
+	case reason.rejected:
+		d.turn.Once(protocol.GenerationRejected, "the finish reason is %s: the provider discarded a call that the model wrote", stream.Fact(word))
+	case code == stream.FinishFailed:
+		d.turn.Once(protocol.FinishError, "the finish reason is an error: %s", stream.Fact(word))
+	}
+}
+
+// sealCalls makes the open calls of the choice final.
+func (st *choiceState) sealCalls(cut bool) {
+	for _, k := range st.open {
+		if !cut && k.IsNull() {
+			k.reportNull()
+		}
+		k.Seal()
+		k.checkCall(cut)
+	}
+	st.open = nil
+}
+
+// callsWaiting returns how many calls of the choice have no result in the stream.
+func (st *choiceState) callsWaiting() int { return len(st.calls) - len(st.answered) }
+
+// reopenCall makes a final call open again, because more of its arguments came after the finish reason.
+// From then on, only the end of the response makes the calls of the choice final.
+func (st *choiceState) reopenCall(k *call) {
+	st.early = true
+	k.Unseal()
+	k.Once(stream.ProtocolViolation, "argument bytes came after the finish reason: clients that stop there run the call without them")
+	st.open = append(st.open, k)
+}
+
+// readResult reads the result of a call. An agent that is served as a model sends one in its stream.
+func (d *decoder) readResult(st *choiceState, says *choiceContent) {
+	id := says.resultOf.Text()
+	d.turn.AddResultContent(id, false, says.content)
+	if st.byID[id] != nil {
+		if st.answered == nil {
+			st.answered = map[string]bool{}
+		}
+		st.answered[id] = true
+	}
+}
+
+// noteEmptyList counts the deltas that contain only an empty list of calls.
+func (st *choiceState) noteEmptyList(says *choiceContent) {
+	if s := says.callList.Scan(); s.Kind() != '[' || s.Array() || st.isBody {
+		return
+	}
+	for _, v := range [...]json.Value{says.content, says.reasoning, says.reasoningContent, says.reasoningText, says.reasoningDetails, says.role} {
+		if v.IsPresent() && !v.Empty() {
+			return
+		}
+	}
+	st.emptyLists++
+}
+
+// minEmptyLists is how many deltas with only an empty list of calls show that a call was lost: LM
+// Studio sends such a list in the first and the last delta of a text.
+const minEmptyLists = 4
+
+// checkChoices compares the finish reasons with the calls.
+func (d *decoder) checkChoices() {
+	split := d.reportSplit()
+	for _, st := range d.choices {
+		if st.early {
+			st.sealCalls(false)
+		}
+		switch {
+		case len(st.calls) == 0 && st.emptyLists >= minEmptyLists:
+			d.turn.Once(callsEmpty, "%s only an empty list of calls, and no call came: the server's parser consumed it",
+				stream.Own(count.Of(st.emptyLists, "delta")+" with"))
+		case split:
+		case len(st.calls) == 0 && toolFinish[st.finish]:
+			d.turn.Once(protocol.FinishWithoutCall,
+				"the finish reason is %s, but the response has no call: the call was lost on the way", stream.Fact(st.finish))
+		case len(st.calls) > 0 && !st.finished:
+			d.turn.Once(protocol.FinishMissing, "the response has no finish reason: nothing says that its calls are complete")
+			for _, k := range st.calls {
+				k.checkCall(false)
+			}
+		}
+	}
+}
+
+// reportSplit reports a response whose calls are not in the choice that announces them, or in which a
+// choice without calls never finishes.
+func (d *decoder) reportSplit() bool {
+	var without, with *choiceState
+	for _, st := range d.choices {
+		switch {
+		case len(st.calls) > 0 && with == nil:
+			with = st
+		case len(st.calls) == 0 && without == nil && (toolFinish[st.finish] || !st.finished):
+			without = st
+		}
+	}
+	if without == nil || with == nil {
+		return false
+	}
+	d.turn.Once(choicesSplit, "the call is in choice %d, and choice %d, which has none, is part of the same response: clients that read only one choice miss the call",
+		with.index, without.index)
+	return true
+}

@@ -1,0 +1,222 @@
+package textcall
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// A Call is a call in a text.
+type Call struct {
+	Form    string // in machine output
+	Title   string // its form, for people
+	Tool    string
+	Offset  int    // of its first byte in the text
+	Opening string // the text that begins it
+}
+
+// Tools says which tools a request declares.
+type Tools struct {
+	Known bool // the request is known
+	Has   func(name string) bool
+}
+
+const (
+	maxTail       = 64 << 10 // bytes at the end of a text in which a call is looked for
+	maxCandidates = 48       // openings that are tried
+)
+
+// Find returns the call with which a text ends, if it ends with one. otherCalls says that the response has
+// calls of its own: then plain JSON or Python in its text is not one.
+func Find(text []byte, tools func() Tools, otherCalls bool) (Call, bool) {
+	end := len(bytes.TrimRight(text, " \t\r\n"))
+	if end == 0 || !mayEndCall(text[:end]) {
+		return Call{}, false
+	}
+	from := max(0, end-maxTail)
+	var declared *Tools
+	tried := 0
+	for at := from; at < end && tried < maxCandidates; at++ {
+		for _, open := range openers[text[at]] {
+			if !bytes.HasPrefix(text[at:end], []byte(open.text)) {
+				continue
+			}
+			start := at
+			if open.form.named {
+				start = nameStart(text, at)
+			}
+			if open.form.bare && (otherCalls || start > 0 && text[start-1] != '\n') {
+				continue
+			}
+			tried++
+			tool, ok := readToEnd(text[:end], start, at, open)
+			if !ok {
+				continue
+			}
+			before := wordsBefore(text, start)
+			if isQuoted(before) {
+				return Call{}, false
+			}
+			if declared == nil {
+				t := tools()
+				declared = &t
+			}
+			switch {
+			case declared.Known && !declared.Has(tool):
+			case !declared.Known && (open.form.bare || open.form.offer || !endsSentence(before)):
+			case isFenced(text, start):
+			default:
+				return Call{open.form.name, open.form.title, tool, start, clipOpening(text[start:end])}, true
+			}
+		}
+	}
+	return Call{}, false
+}
+
+// mayEndCall reports whether text ends with a byte that ends a form.
+func mayEndCall(text []byte) bool {
+	return strings.IndexByte(">}])`", text[len(text)-1]) >= 0 || bytes.HasSuffix(text, []byte("*** End Patch"))
+}
+
+// clipOpening returns the beginning of a form, for a message.
+func clipOpening(text []byte) string {
+	if i := bytes.IndexAny(text, "\r\n"); i >= 0 {
+		text = text[:i]
+	}
+	text = text[:min(len(text), maxOpening)]
+	if i := bytes.IndexByte(text, '>'); i >= 0 {
+		text = text[:i+1]
+	}
+	return strings.ToValidUTF8(string(text), "")
+}
+
+const maxOpening = 48
+
+// nameStart returns where the name before the byte at begins.
+func nameStart(text []byte, at int) int {
+	start := at
+	for start > 0 && at-start < maxName && isNameByte(text[start-1]) {
+		start--
+	}
+	return start
+}
+
+// readToEnd reads the form that begins at start, and the text after it. It reports whether only calls and
+// the ends of markup follow.
+func readToEnd(text []byte, start, at int, open opener) (tool string, ok bool) {
+	for {
+		c := cursor{text: text, at: at + len(open.text), opened: open.text, before: plainName(string(text[start:at])), by: &openers}
+		name := open.form.read(&c)
+		if name == "" || c.at <= start {
+			return "", false
+		}
+		if tool == "" {
+			tool = name
+		}
+		at = c.at + closersLen(text[c.at:])
+		if at == len(text) {
+			return tool, true
+		}
+		if start, at, open, ok = openingAt(text, at); !ok {
+			return "", false
+		}
+	}
+}
+
+// openingAt returns the form with markup that begins at a byte.
+func openingAt(text []byte, at int) (start, opens int, open opener, ok bool) {
+	for _, open := range openers[text[at]] {
+		if !open.form.bare && !open.form.named && bytes.HasPrefix(text[at:], []byte(open.text)) {
+			return at, at, open, true
+		}
+	}
+	n := 0
+	for n < maxName && at+n < len(text) && isNameByte(text[at+n]) {
+		n++
+	}
+	if at+n < len(text) {
+		for _, open := range openers[text[at+n]] {
+			if open.form.named && bytes.HasPrefix(text[at+n:], []byte(open.text)) {
+				return at, at + n, open, true
+			}
+		}
+	}
+	return 0, 0, opener{}, false
+}
+
+// closersLen returns the length of the white space, closing tags and tokens that text begins with.
+func closersLen(text []byte) int {
+	c := cursor{text: text}
+	for {
+		c.skipSpace()
+		p := c.restOfText()
+		n := bytes.IndexByte(p[:min(len(p), maxOpening)], '>')
+		switch {
+		case c.skipAny("[/TOOL_CALLS]", "[/INST]", ";", ","):
+		case n > 0 && isCloser(string(p[:n+1])):
+			c.at += n + 1
+		default:
+			return c.at
+		}
+	}
+}
+
+// isCloser reports whether a tag closes something, or is a token that begins nothing.
+func isCloser(tag string) bool {
+	for _, open := range openers['<'] {
+		if strings.HasPrefix(open.text, tag) {
+			return false
+		}
+	}
+	switch {
+	case strings.Contains(tag[1:], "<"):
+		return false
+	case strings.HasPrefix(tag, "</"), strings.Contains(tag, "end"):
+		return true
+	}
+	return strings.HasPrefix(tag, "<|") || strings.HasPrefix(tag, "<｜") || strings.HasSuffix(tag, "|>")
+}
+
+// strayWords are words that models write before a call.
+var strayWords = []string{"court", "call", "count", "assistant", "function"}
+
+// wordsBefore returns the text of a line before a form, without the tags and tokens right before it.
+func wordsBefore(text []byte, at int) string {
+	line := text[max(0, at-maxTail):at]
+	before := strings.TrimRight(string(line[bytes.LastIndexByte(line, '\n')+1:]), " \t")
+	for {
+		open := strings.LastIndexByte(before, '<')
+		if n := len(before); n == 0 || before[n-1] != '>' || open < 0 || n-open > maxOpening {
+			return before
+		}
+		before = strings.TrimRight(before[:open], " \t")
+	}
+}
+
+// isQuoted reports whether the text after the words is in backticks or after a quote.
+func isQuoted(before string) bool {
+	return strings.Count(before, "`")%2 == 1 || strings.HasSuffix(before, `"`) || strings.HasSuffix(before, "'")
+}
+
+// endsSentence reports whether the words are a complete sentence, or one that models write before a call
+// by mistake.
+func endsSentence(before string) bool {
+	return before == "" || slices.Contains(strayWords, before) || strings.HasSuffix(before, "…") ||
+		strings.IndexByte(".!?:)]}", before[len(before)-1]) >= 0
+}
+
+// isFenced reports whether a byte is inside a fenced block of code.
+func isFenced(text []byte, at int) (fenced bool) {
+	for len(text) > 0 && at >= 0 {
+		line, rest, _ := bytes.Cut(text, []byte("\n"))
+		next := len(text) - len(rest)
+		if at < next {
+			return fenced
+		}
+		if l := bytes.TrimLeft(line, " \t>"); bytes.HasPrefix(l, []byte("```")) || bytes.HasPrefix(l, []byte("~~~")) {
+			fenced = !fenced
+		}
+		text, at = rest, at-next
+	}
+	return fenced
+}

@@ -1,0 +1,108 @@
+package transcript
+
+import "toolscope/stream/json"
+
+// readCline reads messages of a task that Cline, Roo Code and Kilo Code keep for the next request. They have
+// Anthropic's form, whatever the provider.
+func readCline() func(entry json.Value) *message {
+	return func(entry json.Value) *message {
+		f := valuesOf(entry, "role", "content", "modelInfo", "metrics", "id")
+		m := &message{byUser: !f[0].Is("assistant")}
+		if f[1].HasText() {
+			m.parts = []json.Value{textBlock(f[1])}
+		}
+		for block := range f[1].Elements() {
+			m.parts = append(m.parts, block)
+		}
+		if !m.byUser {
+			m.model, m.id, m.usage = f[2].Get("modelId"), withText(f[4]), clineUsage(f[3].Get("tokens"))
+		}
+		return m
+	}
+}
+
+// clineUsage returns Cline's counts in Anthropic's names. Its prompt includes cached tokens.
+func clineUsage(tokens json.Value) json.Value {
+	f := valuesOf(tokens, "prompt", "completion", "cached")
+	if f[0] == nil && f[1] == nil {
+		return nil
+	}
+	if f[0] != nil {
+		f[0] = newNumber(max(0, intOf(f[0])-intOf(f[2])))
+	}
+	return newObject(newField("input_tokens", f[0]), newField("output_tokens", f[1]), newField("cache_read_input_tokens", f[2]))
+}
+
+// readClineScreen reads entries of ui_messages.json, which has calls as the screen shows them, without ids, and the
+// cost of each request.
+func readClineScreen() func(entry json.Value) *message {
+	failed, begun := false, false
+	return func(entry json.Value) *message {
+		f := valuesOf(entry, "say", "ask", "text")
+		kind, text := f[0].Text(), withText(f[2])
+		if f[0] == nil {
+			kind = f[1].Text()
+		}
+		m := new(message)
+		switch kind {
+		case "task", "user_feedback":
+			m.byUser = true
+			if text != nil {
+				m.parts = []json.Value{textPart(text)}
+			}
+		case "api_req_started":
+			m.readClineRequest(json.Value(text.Append(nil)))
+		case "error", "api_req_failed":
+			if !begun {
+				m.failure = text
+			}
+		default:
+			if part := clinePart(kind, text); part != nil && !failed {
+				m.parts, begun = []json.Value{part}, true
+			}
+		}
+		failed = failed || m.failure != nil
+		if !m.byUser && m.parts == nil && m.usage == nil && m.failure == nil {
+			return nil
+		}
+		return m
+	}
+}
+
+// readClineRequest reads the tokens of a request, and why it failed.
+func (m *message) readClineRequest(about json.Value) {
+	f := valuesOf(about, "tokensIn", "tokensOut", "cacheReads", "cacheWrites", "cancelReason", "streamingFailedMessage")
+	if f[0] != nil || f[1] != nil {
+		m.usage = newObject(newField("promptTokenCount", newNumber(intOf(f[0])+intOf(f[2])+intOf(f[3]))),
+			newField("candidatesTokenCount", f[1]), newField("cachedContentTokenCount", f[2]))
+	}
+	if f[4] != nil && !f[4].Is("user_cancelled") {
+		m.failure = withText(f[5])
+	}
+}
+
+// clinePart returns the part of a response that an entry shows, nil if it shows none.
+func clinePart(kind string, text json.Value) json.Value {
+	switch {
+	case text == nil:
+	case kind == "text":
+		return textPart(text)
+	case kind == "reasoning":
+		return thoughtPart(text)
+	case kind == "command":
+		return callPart(nil, newString("command"), newObject(newField("command", text)))
+	case kind == "tool", kind == "use_mcp_server":
+		shown := json.Value(text.Append(nil))
+		f := valuesOf(shown, "tool", "toolName", "arguments")
+		if kind == "tool" && f[0] != nil {
+			return callPart(nil, f[0], shown)
+		}
+		if args := json.Value(f[2].Append(nil)); json.IsObject(args) {
+			f[2] = args
+		}
+		if kind != "tool" && f[1] != nil {
+			return callPart(nil, f[1], f[2])
+		}
+	}
+	return nil
+}

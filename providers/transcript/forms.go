@@ -1,0 +1,100 @@
+package transcript
+
+import "toolscope/stream/json"
+
+// form says how an inner protocol writes messages.
+type form struct {
+	history string // the field of a request with its messages
+	parts   string // the field of a message with its parts
+	model   string // the role of the model
+
+	feed func(*session, *message) // makes the inner decoder read a part of the response
+	end  func(*session)           // says that the response ended
+	fail func(*session)           // reports its error
+}
+
+// anthropicForm is the form of Anthropic Messages. Its events have room for arguments of every agent as they are: as
+// objects, and as text.
+var anthropicForm = form{"messages", "content", "assistant", feedAnthropic, endAnthropic, failAnthropic}
+
+func feedAnthropic(d *session, m *message) {
+	if !d.begun {
+		start := newObject(newField("id", m.id), newField("model", m.model), newField("usage", m.usage))
+		d.feedFrame("message_start", newField("message", start))
+	} else if m.usage != nil {
+		d.feedFrame("message_delta", newField("usage", m.usage))
+	}
+	for _, block := range m.parts {
+		at, args := newField("index", newNumber(int64(d.parts))), block.Get("input")
+		d.parts++
+		isText := args.IsString()
+		delta := isText || args.EmptyObject() // at the start of a block, an empty object is a placeholder
+		if delta {
+			block = json.ReplaceMembers(block, newField("input", []byte("{}")))
+		}
+		d.feedFrame("content_block_start", at, newField("content_block", block))
+		if delta {
+			if !isText {
+				args = json.AppendQuoted(nil, args)
+			}
+			text := newObject(newField("type", newString("input_json_delta")), newField("partial_json", args))
+			d.feedFrame("content_block_delta", at, newField("delta", text))
+		}
+		if !m.cut || !block.Get("type").Is("tool_use") || args != nil && !isText { // else the arguments may continue
+			d.feedFrame("content_block_stop", at)
+		}
+	}
+}
+
+func endAnthropic(d *session) {
+	d.feedFrame("message_delta", newField("delta", newObject(newField("stop_reason", d.now.finish))))
+	d.feedFrame("message_stop")
+}
+
+func failAnthropic(d *session) {
+	d.feedFrame("error", newField("error", newObject(newField("type", d.now.errType), newField("message", d.now.failure))))
+}
+
+func textBlock(text json.Value) json.Value {
+	return newObject(newField("type", newString("text")), newField("text", text))
+}
+
+func thinkingBlock(text, signature json.Value) json.Value {
+	return newObject(newField("type", newString("thinking")), newField("thinking", text), newField("signature", signature))
+}
+
+func callBlock(id, name, args json.Value) json.Value {
+	return newObject(newField("type", newString("tool_use")), newField("id", id), newField("name", name), newField("input", args))
+}
+
+func resultBlock(id, content json.Value, failed bool) json.Value {
+	var isError json.Value
+	if failed {
+		isError = []byte("true")
+	}
+	return newObject(newField("type", newString("tool_result")), newField("tool_use_id", id), newField("content", content),
+		newField("is_error", isError))
+}
+
+// geminiForm is the form of Google's generateContent. The end of the bytes ends a response.
+var geminiForm = form{"contents", "parts", "model", feedGemini, func(*session) {}, failGemini}
+
+func feedGemini(d *session, m *message) {
+	content := newObject(newField("role", newString("model")), newField("parts", newArray(m.parts...)))
+	d.feedFrame("", newField("candidates", newArray(newObject(newField("content", content), newField("index", []byte("0"))))),
+		newField("usageMetadata", m.usage), newField("modelVersion", m.model))
+}
+
+func failGemini(d *session) {
+	d.feedFrame("", newField("usageMetadata", []byte("{}")), newField("error", newObject(newField("message", d.now.failure))))
+}
+
+func textPart(text json.Value) json.Value { return newObject(newField("text", text)) }
+
+func thoughtPart(text json.Value) json.Value {
+	return newObject(newField("text", text), newField("thought", []byte("true")))
+}
+
+func callPart(id, name, args json.Value) json.Value {
+	return newObject(newField("functionCall", newObject(newField("id", id), newField("name", name), newField("args", args))))
+}

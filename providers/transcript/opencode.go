@@ -1,0 +1,97 @@
+package transcript
+
+import "toolscope/stream/json"
+
+// readOpencode reads messages and parts of opencode: values of opencode export, lines of opencode run --format json,
+// or files of versions before the database. A message of the model without its parts says how it ended, or before
+// them its model.
+func readOpencode() func(entry json.Value) *message {
+	return func(entry json.Value) *message {
+		f := valuesOf(entry, "info", "part", "parts", "role", "error", "sessionID", "modelID", "tokens", "finish")
+		m := &message{session: f[5]}
+		switch {
+		case f[0] != nil:
+			m.byUser, m.session = true, f[0].Get("sessionID")
+			for p := range f[2].Elements() {
+				if text := p.Get("text"); p.Get("type").Is("text") && text.HasText() {
+					m.parts = append(m.parts, textBlock(text))
+				}
+			}
+		case f[1] != nil:
+			m.readPart(f[1])
+		case f[3].Is("assistant"):
+			m.model, m.usage, m.finish = f[6], opencodeUsage(f[7]), opencodeFinishes[f[8].Text()]
+			m.readError(f[4])
+		case f[3] != nil:
+			m.byUser = true
+		case f[4] != nil:
+			m.readError(f[4])
+		default:
+			m.readPart(entry)
+		}
+		return m
+	}
+}
+
+// readPart reads a part of a message of the model. A call has its result.
+func (m *message) readPart(part json.Value) {
+	f := valuesOf(part, "type", "text", "tool", "callID", "state", "tokens", "reason")
+	switch kind := f[0]; {
+	case kind.Is("text") && f[1].HasText():
+		m.parts = []json.Value{textBlock(f[1])}
+	case kind.Is("reasoning") && f[1].HasText():
+		m.parts = []json.Value{thinkingBlock(f[1], nil)}
+	case kind.Is("step-finish"):
+		m.usage, m.finish = opencodeUsage(f[5]), opencodeFinishes[f[6].Text()]
+	case kind.Is("tool"):
+		state := valuesOf(f[4], "status", "input", "raw", "output", "error")
+		if m.cut = state[0].Is("pending"); m.cut { // the arguments, as far as they have arrived
+			state[1] = withText(state[2])
+		}
+		m.parts = []json.Value{callBlock(f[3], f[2], state[1])}
+		if state[0].Is("completed") {
+			m.results = []json.Value{resultBlock(f[3], state[3], false)}
+		} else if state[0].Is("error") {
+			m.results = []json.Value{resultBlock(f[3], state[4], true)}
+		}
+	}
+}
+
+// readError reads why a message has no more parts.
+func (m *message) readError(err json.Value) {
+	name := err.Get("name")
+	switch {
+	case err == nil:
+	case name.Is("MessageAbortedError"):
+		m.cut = true
+	default:
+		if m.errType, m.failure = name, withText(err.Get("data").Get("message")); m.failure == nil {
+			m.failure = name
+		}
+	}
+}
+
+// opencodeFinishes are opencode's finish reasons, as Anthropic's stop reasons.
+var opencodeFinishes = map[string]json.Value{
+	"stop": newString("end_turn"), "tool-calls": newString("tool_use"), "length": newString("max_tokens"),
+	"content-filter": newString("refusal"),
+}
+
+// opencodeUsage returns opencode's counts in Anthropic's names. Its input excludes cached tokens. Reasoning is added
+// to the output if the total shows that it is not part of it.
+func opencodeUsage(tokens json.Value) json.Value {
+	f := valuesOf(tokens, "input", "output", "reasoning", "cache", "total")
+	if f[0] == nil && f[1] == nil {
+		return nil
+	}
+	cache, output := valuesOf(f[3], "read", "write"), f[1]
+	var details json.Value
+	if thinking := intOf(f[2]); thinking > 0 {
+		details = newObject(newField("thinking_tokens", f[2]))
+		if intOf(f[4]) == intOf(f[0])+intOf(f[1])+intOf(cache[0])+intOf(cache[1])+thinking {
+			output = newNumber(intOf(f[1]) + thinking)
+		}
+	}
+	return newObject(newField("input_tokens", f[0]), newField("output_tokens", output),
+		newField("cache_read_input_tokens", cache[0]), newField("cache_creation_input_tokens", cache[1]), newField("output_tokens_details", details))
+}

@@ -1,0 +1,58 @@
+package transcript
+
+import "toolscope/stream/json"
+
+// readPi reads entries of pi, and of agents made of it, which have the messages of all providers in one form.
+func readPi() func(entry json.Value) *message {
+	return func(entry json.Value) *message {
+		if entry.Get("type").Is("session") {
+			return &message{byUser: true, session: entry.Get("id")}
+		}
+		f := valuesOf(entry.Get("message"), "role", "content", "toolCallId", "isError", "model", "usage", "stopReason",
+			"errorMessage", "responseId")
+		m := &message{byUser: true}
+		switch {
+		case f[0].Is("toolResult"):
+			m.parts = []json.Value{resultBlock(f[2], f[1], f[3].IsTrue())}
+		case f[0].Is("user"):
+			m.parts = piBlocks(f[1])
+		case f[0].Is("assistant"):
+			m = &message{parts: piBlocks(f[1]), model: f[4], id: f[8], usage: piUsage(f[5])}
+			m.finish, m.cut = piFinishes[f[6].Text()], f[6].Is("aborted")
+			if f[6].Is("error") {
+				m.failure = withText(f[7])
+			}
+		}
+		return m
+	}
+}
+
+// piFinishes are pi's finish reasons, as Anthropic's stop reasons.
+var piFinishes = map[string]json.Value{"stop": newString("end_turn"), "toolUse": newString("tool_use"), "length": newString("max_tokens")}
+
+func piBlocks(content json.Value) (blocks []json.Value) {
+	if content.HasText() {
+		return []json.Value{textBlock(content)}
+	}
+	for b := range content.Elements() {
+		f := valuesOf(b, "type", "thinking", "thinkingSignature", "id", "name", "arguments")
+		switch {
+		case f[0].Is("toolCall"):
+			b = callBlock(f[3], f[4], f[5])
+		case f[0].Is("thinking"):
+			b = thinkingBlock(f[1], withText(f[2]))
+		}
+		blocks = append(blocks, b)
+	}
+	return blocks
+}
+
+// piUsage returns pi's counts in Anthropic's names. Its input excludes cached tokens.
+func piUsage(usage json.Value) json.Value {
+	f := valuesOf(usage, "input", "output", "cacheRead", "cacheWrite")
+	if f[0] == nil && f[1] == nil {
+		return nil
+	}
+	return newObject(newField("input_tokens", f[0]), newField("output_tokens", f[1]),
+		newField("cache_read_input_tokens", f[2]), newField("cache_creation_input_tokens", f[3]))
+}

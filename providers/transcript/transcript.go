@@ -1,0 +1,234 @@
+// Package transcript decodes session files of agents that write messages of all providers in a form of their own.
+//
+// An exchange consists of entries of the file, as they are: the entries since the response before are the request,
+// and the entries of the response follow. A reader of the agent says what each entry contains, in the words of an
+// inner protocol. The decoder of the inner protocol reads this, and a request is derived in the same way.
+package transcript
+
+import (
+	"iter"
+	"slices"
+	"strconv"
+
+	"toolscope/providers/protocol"
+	"toolscope/stream"
+	"toolscope/stream/json"
+)
+
+// message is what an entry contains. Values are as in the entry, or in the form of the inner protocol.
+type message struct {
+	session json.Value // name of the conversation
+	byUser  bool       // the parts are not the model's
+	parts   []json.Value
+	results []json.Value // results of the model's calls, which the next request sends
+
+	model, id, usage, finish json.Value // of a response
+	failure, errType         json.Value // why there is no response, or not all of it
+	cut                      bool       // the response broke off
+}
+
+// agent is an agent whose session files are decoded.
+type agent struct {
+	wrapper string // name of the format
+	title   string
+	form    *form                                  // of the inner protocol
+	read    func() func(entry json.Value) *message // returns the reader of one exchange
+}
+
+var agents = []agent{
+	{"gemini-cli session", "Gemini CLI session", &geminiForm, readGeminiCLI},
+	{"qwen-code session", "Qwen Code session", &geminiForm, readQwenCode},
+	{"cline screen", "Cline screen", &geminiForm, readClineScreen},
+	{"cline task", "Cline task", &anthropicForm, readCline},
+	{"pi session", "pi session", &anthropicForm, readPi},
+	{"opencode session", "opencode session", &anthropicForm, readOpencode},
+}
+
+// Sessions returns the protocols of session files by the names of their formats. Their inner protocols are Anthropic
+// Messages and Google's generateContent.
+func Sessions(anthropic, gemini protocol.Protocol) map[string]*protocol.Protocol {
+	all := map[string]*protocol.Protocol{}
+	for _, a := range agents {
+		p := gemini
+		if a.form == &anthropicForm {
+			p = anthropic
+		}
+		inner := p.New
+		p.Title, p.Request, p.Values = a.title, a.requestOf, true
+		p.Model = func(_ string, request []byte) string { return json.Value(request).Get("model").Text() }
+		p.Sniff = func(protocol.SniffInput) protocol.SniffScore {
+			return protocol.SniffScore{Points: protocol.Sure, Why: "an entry of a session"}
+		}
+		p.New = func(o *protocol.Out) protocol.Decoder {
+			return &session{out: o, inner: inner(o), form: a.form, read: a.read()}
+		}
+		all[a.wrapper] = &p
+	}
+	return all
+}
+
+// session decodes the response of one exchange.
+type session struct {
+	out   *protocol.Out
+	inner protocol.Decoder
+	form  *form
+	read  func(entry json.Value) *message
+
+	now   message // the facts of the response so far, without its parts
+	begun bool
+	parts int // so far
+}
+
+// Frame reads one entry.
+func (d *session) Frame(f stream.Frame) error {
+	if err := json.Read(f.Data); err != nil {
+		return err
+	}
+	m := d.read(f.Data)
+	if m == nil || m.byUser {
+		return nil
+	}
+	d.now.addFacts(m)
+	if len(m.parts) > 0 || m.failure == nil {
+		d.form.feed(d, m)
+		d.begun = true
+	}
+	return nil
+}
+
+// addFacts takes those facts of a response that m has.
+func (r *message) addFacts(m *message) {
+	if m.finish != nil {
+		r.finish = m.finish
+	}
+	if m.failure != nil {
+		r.failure, r.errType = m.failure, m.errType
+	}
+	r.cut = r.cut || m.cut
+}
+
+// Close ends the response with its error, or as it ended.
+func (d *session) Close() {
+	switch {
+	case d.now.failure != nil:
+		d.form.fail(d)
+	case d.begun && !d.now.cut && !d.out.Interrupted:
+		d.form.end(d)
+	}
+	d.inner.Close()
+}
+
+// feedFrame makes the inner decoder read a frame that is not in the file. It can't fail: the frame consists of JSON
+// that was read.
+func (d *session) feedFrame(kind string, members ...json.Member) {
+	if kind != "" {
+		members = append(members, newField("type", newString(kind)))
+	}
+	_ = d.inner.Frame(stream.Frame{Kind: stream.FrameData, Event: []byte(kind), Data: newObject(members...)})
+}
+
+// requestOf returns the request that entries record, in the form of the inner protocol.
+func (a *agent) requestOf(entries []byte) []byte {
+	read := a.read()
+	var session, model json.Value
+	var messages, parts, results []json.Value
+	add := func(role string, list []json.Value) {
+		if len(list) > 0 {
+			messages = append(messages, newObject(newField("role", newString(role)), newField(a.form.parts, newArray(list...))))
+		}
+	}
+	endResponse := func() {
+		add(a.form.model, parts)
+		add("user", results)
+		parts, results = nil, nil
+	}
+	for entry := range eachValue(entries) {
+		if entry.IsString() {
+			session = entry
+			continue
+		}
+		m := read(entry)
+		switch {
+		case m == nil:
+			continue
+		case m.byUser:
+			results = slices.DeleteFunc(results, func(r json.Value) bool { return slices.ContainsFunc(m.parts, sameResult(r)) })
+			endResponse()
+			add("user", m.parts)
+		case len(m.parts) == 0 && m.model.IsPresent():
+			model = m.model // of the response that follows
+		}
+		if !m.byUser {
+			parts = append(parts, m.parts...)
+			results = append(results, m.results...)
+		}
+		if m.session.HasText() {
+			session = m.session
+		}
+	}
+	endResponse()
+	return newObject(newField("model", model), newField("conversation", session), newField(a.form.history, newArray(messages...)))
+}
+
+// sameResult returns a function that reports whether a part is the result of the same call as result.
+func sameResult(result json.Value) func(part json.Value) bool {
+	id := result.Get("functionResponse").Get("id").Text()
+	return func(part json.Value) bool { return id != "" && part.Get("functionResponse").Get("id").Is(id) }
+}
+
+// eachValue returns the JSON values that follow one another in a text.
+func eachValue(text []byte) iter.Seq[json.Value] {
+	return func(yield func(json.Value) bool) {
+		for {
+			text = text[json.SpaceLen(text):]
+			n, whole := json.ValueLen(text)
+			if !whole || n == 0 || !yield(json.Value(text[:n])) {
+				return
+			}
+			text = text[n:]
+		}
+	}
+}
+
+// withText returns a string that is not empty, nil for any other value.
+func withText(v json.Value) json.Value {
+	if !v.HasText() {
+		return nil
+	}
+	return v
+}
+
+// valuesOf returns the values of some fields of an object.
+func valuesOf(object json.Value, names ...string) []json.Value {
+	all := make([]json.Value, len(names))
+	for i, v := range json.Pick(object, names...) {
+		all[i] = v
+	}
+	return all
+}
+
+func newString(s string) json.Value { return json.AppendQuoted(nil, []byte(s)) }
+
+func newField(name string, value json.Value) json.Member {
+	return json.Member{Name: name, Value: value}
+}
+
+// newObject returns an object with the fields that have a value.
+func newObject(members ...json.Member) json.Value { return json.ReplaceMembers(nil, members...) }
+
+func newArray(list ...json.Value) json.Value {
+	var w json.Writer
+	w.Open('[')
+	for _, v := range list {
+		w.Raw(v)
+	}
+	return w.Close(']').Text
+}
+
+func newNumber(n int64) json.Value { return strconv.AppendInt(nil, n, 10) }
+
+// intOf returns the value of a number, 0 for any other value.
+func intOf(v json.Value) int64 {
+	n, _ := v.Float()
+	return int64(n)
+}
