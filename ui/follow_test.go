@@ -208,6 +208,7 @@ func TestRate(t *testing.T) {
 	s.now = s.now.Add(time.Second)
 	feed()
 	s.shows(screen.Bytes(size).String() + "/s")
+	s.end()
 	looks := 0
 	for s.rate.watching {
 		if looks++; looks > 5 {

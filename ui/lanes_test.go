@@ -65,10 +65,12 @@ func session(testing.TB) (records []stream.Record) {
 // it, and what is asked beside the work is quiet.
 func TestAgents(t *testing.T) {
 	s := newScreen(t, 160, 40).feed(session(t)...).end()
-	rows := []string{"health HEAD / 200", `title "greet p`, `main    sonnet-4-5  "greet people`, "Task", `Explore sonnet-4-5  "find the`, "ls", "Explore sonnet-4-5  ← ls: main.go", "ls", "count POST /v1/mess", "main    sonnet-4-5  ← Task +1: it"}
+	rows := []string{"   1  ●                HEAD /  ", "   2  ●                (title)           main sonnet-4-5", "   3  ●                Task              main sonnet-4-5",
+		"   4  ●                └ ls              Explore sonnet-4-5", "   6  ●                └ (text)          Explore sonnet-4-5", "      ●                ls    ",
+		"   5  ●                POST /v1/message… main  ", "   7  ●                (text)            main sonnet-4-5"}
 	screen := strings.Split(s.text(), "\n")
 	for i, want := range rows {
-		if row := screen[2+i]; !strings.Contains(row, want) {
+		if row := screen[3+i]; !strings.Contains(row, want) {
 			t.Errorf("row %d is %q, want %q", i+1, row, want)
 		}
 	}
@@ -81,7 +83,7 @@ func TestAgents(t *testing.T) {
 	}
 	s.press("H")
 	s.press("gj").shows("Claude Code", "purpose      title", "session      s1")
-	s.press("/Explore<enter>n").shows("Explore (a77), started by")
+	s.press("/Explore<enter>nh").shows("Explore (a77), started by")
 	s.press("<esc>")
 	if cost := s.bill.Total(); cost.Approximate || cost.Unknown > 0 {
 		t.Errorf("what is asked beside makes the cost uncertain: %+v", cost)

@@ -20,7 +20,11 @@ func TestArrange(t *testing.T) {
 	for w := range 301 {
 		for h := range 101 {
 			for _, d := range desks {
-				checkArrangement(t, d.arrangeBody(w, h), w, h, d.focus)
+				if columns := d.arrangeBody(w, h); d.isBoxed(w, h) {
+					checkArrangement(t, columns, w-2, h-1, d.focus)
+				} else {
+					checkArrangement(t, columns, w, h, d.focus)
+				}
 			}
 		}
 	}

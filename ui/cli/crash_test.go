@@ -86,7 +86,7 @@ func TestPanics(t *testing.T) {
 			errs := create(t, t.TempDir(), "err")
 			p := start(t, launch{helper: name, stderr: errs})
 			if bug.keys != "" {
-				p.untilShown("CALLS 1")
+				p.untilShown("1 call")
 				p.keys(bug.keys)
 			}
 			p.wantExit(1)

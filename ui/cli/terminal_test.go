@@ -32,7 +32,7 @@ func TestSilentTerminal(t *testing.T) {
 	}
 	began := time.Now()
 	p := start(t, launch{args: []string{"open", capturedDemo}, env: []string{"COLORFGBG="}, asks: true})
-	p.untilShown("TURNS")
+	p.untilShown("Calls")
 	if took := time.Since(began); took > 4*time.Second {
 		t.Errorf("the first frame took %v", took)
 	}
