@@ -25,7 +25,7 @@ var keyGroups = []struct{ title, actions string }{
 	{"Find the trouble", "next-finding change order sort filter search again"},
 	{"Look", "enter escape zoom raw fold clock side dialect mark compare bookmark marks"},
 	{"Take", "copy save edit pipe resend result"},
-	{"Time", "pause step stop restart end-here speed follow"},
+	{"Time", "pause step stop restart end-here speed follow break"},
 	{"Sent back", "replay onward"},
 	{"Program", "palette help theme mouse streams demo suspend quit interrupted"},
 	{"Move", "up down left right page-up page-down top bottom"},

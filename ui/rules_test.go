@@ -17,7 +17,7 @@ func TestRules(t *testing.T) {
 	s.end().press("G5").shows("[WHEN CODE WOULD RUN 8]", "any arguments    early wrong   Δ2", "parsable object  early wrong   Δ5    +1.12 s",
 		"seal             broken call   Δ10", "55 B, not JSON from", "since the request: headers 300 ms")
 	s.press("jj<enter>").shows(`{"query": "late parcels"}`, "the final arguments are not JSON from byte 25")
-	s.press("ys")
+	s.press("yf")
 	if s.finish(); !strings.HasPrefix(copied, `Code that runs a call as soon as its arguments parse as an object runs search_orders at delta 5, 1.12 s into the response, with`) ||
 		!strings.HasSuffix(copied, "the final arguments are not JSON from byte 25.") {
 		t.Errorf("%q", copied)

@@ -73,7 +73,7 @@ func TestNewPane(t *testing.T) {
 		if s.press("k<enter>"); s.chosenName() != "turn 1" {
 			t.Error("enter chooses", s.chosenName())
 		}
-		s.press("?").resize(size[0], 60).shows("open or close a tab").press("<esc>").resize(size[0], size[1])
+		s.press("?").resize(size[0], 80).shows("open or close").press("<esc>").resize(size[0], size[1])
 		if s.press("<tab>"); s.focus != s.list {
 			t.Error("tab leads to", s.where())
 		}

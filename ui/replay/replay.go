@@ -198,7 +198,7 @@ func (m *replayMode) shownBody() modes.Body {
 	}
 	return modes.Body{
 		Data: page.body,
-		What: m.draw.Format("%s, %s for %s,", screen.Bytes(len(page.body)), screen.Plural(page.messages, "message"), to),
+		What: m.draw.Format("%s, %s for %s", screen.Bytes(len(page.body)), screen.Plural(page.messages, "message"), to),
 		File: fmt.Sprintf("replay-%d-%s-%s.json", m.of.Turn+1, which, to),
 	}
 }
