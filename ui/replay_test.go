@@ -104,7 +104,7 @@ func TestReplayTaken(t *testing.T) {
 	if string(copied) != body {
 		t.Errorf("copied %s", copied)
 	}
-	s.press("w").settle().shows("saved 98 B, 1 message for anthropic, as dir/replay-1-1-anthropic.json")
+	s.press("w").settle().shows("saved 98 B, 1 message for anthropic: dir/replay-1-1-anthropic.json")
 	if string(saved) != body || name != "replay-1-1-anthropic.json" {
 		t.Errorf("saved %s as %s", saved, name)
 	}
