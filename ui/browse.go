@@ -189,9 +189,11 @@ func (m *Model) browsingPlaces(keys []screen.Binding) []modes.KeyContext {
 			m.pressKey(key)
 		}})
 	}
-	return append(places,
-		modes.KeyContext{Name: display.Lit("Commands after :"), Groups: []modes.KeyGroup{m.commandKeys()}, Press: m.pressKey},
-		modes.KeyContext{Name: display.Lit("in other views"), Groups: elsewhere})
+	places = append(places, modes.KeyContext{Name: display.Lit("Commands after :"), Groups: []modes.KeyGroup{m.commandKeys()}, Press: m.pressKey})
+	if slices.ContainsFunc(elsewhere, func(g modes.KeyGroup) bool { return len(g.Keys) > 0 }) {
+		places = append(places, modes.KeyContext{Name: display.Lit("in other views"), Groups: elsewhere})
+	}
+	return places
 }
 
 // commandKeys returns the commands after ":" for the help. Running one from the help asks for its

@@ -68,11 +68,11 @@ func TestFolds(t *testing.T) {
 		a.call(fmt.Sprint("toolu_", i), c[0], c[1]).seal()
 	}
 	s := newScreen(t, 80, 40).feed(a.stop("tool_use").records...).end().press("1gj-")
-	s.shows("tool0", "▌      ●                tool1", "tool2", "· 3 healthy", "tool6", "· 4 healthy").hides("tool3 ", "tool9 ")
+	s.shows("tool0", "▌      ●                tool1", "tool2", "· 3 healthy", "tool6", "· 4 healthy").hides("●                tool3", "●                tool9")
 	if s.list.Rows != 6 {
 		t.Errorf("%d rows", s.list.Rows)
 	}
-	s.press("G").shows("▌      · 4 healthy").press("+").shows("tool3 ", "tool9 ").hides("healthy")
+	s.press("G").shows("▌      · 4 healthy").press("+").shows("●                tool3", "●                tool9").hides("healthy")
 	s.press("s-").shows("only by time").hides("· 3")
 	few := newScreen(t, 80, 40).feed(mixed(0, 9)...).end().press("1g-").shows("no three healthy calls in a row")
 	if few.list.Rows != 9 {

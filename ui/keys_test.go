@@ -36,8 +36,8 @@ func TestHelp(t *testing.T) {
 		if text := helpText(s.resize(80, 24)); !strings.Contains(text, "Call states; a turn") || !strings.Contains(text, "not an object") {
 			t.Errorf("the signs are not explained:\n%s", text[len(text)-3000:])
 		}
-		s.press("<tab>").shows("Keys  in the list", "open the call").press("<tab>").shows("Keys  in Findings")
-		s.press("<s-tab><s-tab><s-tab>").shows("Keys  in other views", "call, turn or all").press("<tab>").shows("Keys here  in the document")
+		s.press("<tab>").shows("Keys  in the list", "show the call, open it").press("<tab>").shows("Keys  in Findings")
+		s.press("<s-tab><s-tab><s-tab>").shows("Commands after :", ":write ").press("<tab>").shows("Keys here  in the document")
 		s.press("<esc>p?").shows("Keys here  in this view", "Anywhere", "choose a theme").hides("next pane")
 	}
 	if text := newScreen(t, 80, 24, ascii).press("?").text(); strings.Contains(text, `\u`) {

@@ -74,10 +74,10 @@ func TestAgents(t *testing.T) {
 			t.Errorf("row %d is %q, want %q", i+1, row, want)
 		}
 	}
-	s.shows("TURNS 7  CALLS 3").hides("warn", "DIALECT")
+	s.shows("7 turns · 3 calls").hides("warn", "DIALECT")
 	s.press("G").shows("0 tokens read of 8,000").press("3").shows("the cache").press("1")
-	s.press("g").press("3").press("1H").shows("hidden: H shows background requests").hides("count_tokens", "title ")
-	s.press("H").shows("count POST")
+	s.press("g").press("3").press("1H").shows("hidden: H shows background requests").hides("POST /v1/message…", "(title)")
+	s.press("H").shows("POST /v1/message…")
 	if s.press("gH"); s.selected.Turn != 2 {
 		t.Errorf("turn %d is chosen and not shown", s.selected.Turn+1)
 	}

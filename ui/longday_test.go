@@ -42,7 +42,7 @@ func TestLongDay(t *testing.T) {
 		for i, r := range exchangeOf(number) {
 			s.feed(r)
 			if checkFrame(t, s); i == 2 {
-				s.press("kkk2jl4jj<enter>3j1G").shows("turn 30")
+				s.press("kkk2jl4jj<enter>3j1G").shows("3,00")
 			}
 		}
 	}

@@ -178,6 +178,9 @@ func TestBorders(t *testing.T) {
 		}
 		low := tabs()
 		y := 1 + s.bodyHeight() - low
+		if s.isBoxed(s.w, s.bodyHeight()) {
+			y--
+		}
 		s.dragTo(x, y, x, y-2)
 		if got := tabs(); got != low+2 {
 			t.Errorf("%v: the tabs have %d rows, want %d\n%s", size, got, low+2, s.text())

@@ -78,7 +78,7 @@ func TestResultKeys(t *testing.T) {
 			t.Errorf("%v: %+v", ref, r)
 		}
 	}
-	s.resize(120, 50).press("kk1gj2").shows("your result 5 B")
+	s.resize(120, 50).press("kk1g2").shows("your result 5 B")
 	long := newScreen(t, 40, 10).feed(twoCalls(1)...).end().press("ga")
 	for range 30 {
 		long.paste("日本語 \u202e text\n")

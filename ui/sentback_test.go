@@ -51,7 +51,7 @@ func TestSentBackInWire(t *testing.T) {
 	}
 	s.press("<enter>").shows("── no frame here: see request 7 (without a response)").hides("record", "content_block")
 	s.press("k").shows("── no frame here: see the request of turn 2").press("k").shows("record")
-	s.press("<enter>1k").hides("emptied in").press("k4G").shows("call 1 = intact", "call 2 ∅ emptied", "call 2 ∅ dropped")
+	s.press("<enter>1k").hides("emptied in").press("h4G").shows("call 1 = intact", "call 2 ∅ emptied", "call 2 ∅ dropped")
 	if rows := s.press("/emptied<enter>").search.hits; len(rows) != 1 {
 		t.Errorf("found in rows %v", rows)
 	}
@@ -75,8 +75,8 @@ func TestSentBackOpens(t *testing.T) {
 		{"gjo", "Sent back  second  turn 1 → request of turn 2, 1 of 2"},
 		{"gjo<tab>", "Sent back  second  turn 1 → request 7 (without a response), 2 of 2"},
 		{"gjo", "the request can't be read"},
-		{"go", "Sent back  first"},
-		{"g2o", "Sent back  first"},
+		{"gho", "Sent back  first"},
+		{"gh2o", "Sent back  first"},
 		{"Go", "no captured request sent it back"},
 	} {
 		before := returned(t, 120, 40).press(c.keys[:strings.Index(c.keys, "o")])
@@ -95,14 +95,14 @@ func TestSentBackOpens(t *testing.T) {
 // TestSentBackShows: what the model wrote, what the request carried and where, whose way that is,
 // and what the provider said to it.
 func TestSentBackShows(t *testing.T) {
-	s := newScreen(t, 90, 24).feed(demo(t, "history")...).press("gjjjjjo")
+	s := newScreen(t, 90, 24).feed(demo(t, "history")...).press("gjjjo")
 	s.shows("Sent back  write_file  turn 3 → request of turn 4", "≠ double-encoded ━━", "cause  the client  as double-encode; accepted (seen, HTTP 200)")
 	s.shows("── the model wrote  57 B", "─── the request carried  71 B, body byte 939", `│≠ "{\"path\":`, "≠ The client encoded the arguments once more")
 	s.press("<enter>").shows("the full request, 1,754 B", `"id": "call_demo_h4"`).press("<esc>").shows("the request carried")
-	s.press("<esc>kko").shows("∅ emptied", "│≠ {}", "≠ {\"path\"", "∅ {} was sent, not the 55 bytes that the model wrote")
-	s.press("<esc>jjjo").shows("≠ reformatted ━━", `≠   "budget": 9007199254740993`, `≠   "budget": 9007199254740992`)
+	s.press("<esc>ko").shows("∅ emptied", "│≠ {}", "≠ {\"path\"", "∅ {} was sent, not the 55 bytes that the model wrote")
+	s.press("<esc>jjo").shows("≠ reformatted ━━", `≠   "budget": 9007199254740993`, `≠   "budget": 9007199254740992`)
 
-	s = newScreen(t, 60, 24).feed(demo(t, "history")...).press("gjjjjjo") // one above the other
+	s = newScreen(t, 60, 24).feed(demo(t, "history")...).press("gjjjo") // one above the other
 	s.shows("── the model wrote  57 B ─", "── the request carried  71 B, body byte 939 ─").hides("B ─ the request")
 }
 
@@ -160,7 +160,7 @@ func TestSentBackFrames(t *testing.T) {
 				checkFrame(t, s.press(keys))
 			}
 			s = newScreen(t, size[0], size[1], change...).feed(demo(t, "history")...)
-			for _, keys := range []string{"gjo", "<esc>jjjo", "n", "N", "h", "G", "<enter>", "<esc>", "<esc>jjo", "j", "l", "<enter>", "G", "<esc><esc>jo"} {
+			for _, keys := range []string{"gjo", "<esc>jjo", "n", "N", "h", "G", "<enter>", "<esc>", "<esc>jjo", "j", "l", "<enter>", "G", "<esc><esc>jo"} {
 				checkFrame(t, s.press(keys))
 			}
 		}
