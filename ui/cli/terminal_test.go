@@ -58,7 +58,7 @@ func frames(t *testing.T, l launch) (list, document string, p *console) {
 	document = now(p, (*screen).text)
 	p.keys("?")
 	p.untilShown("esc close")
-	p.keys("q3")
+	p.keys("q4")
 	p.untilShown("enter frame")
 	p.keys("\r\x03")
 	p.wantExit(130)
