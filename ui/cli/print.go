@@ -59,6 +59,7 @@ func (pr *printing) printCommand() *cobra.Command {
 		},
 	}
 	addFormatFlag(cmd.Flags(), &pr.format, "text", "text", "jsonl")
+	pr.app.colourFlags(cmd)
 	cmd.Flags().BoolVar(&pr.summary, "summary", false, "")
 	cmd.Flags().BoolVar(&pr.app.counting, "count", false, "")
 	cmd.Flags().StringVar(&pr.jq, "jq", "", "")
@@ -98,7 +99,11 @@ func (pr *printing) runPrint(ctx context.Context, paths []string) error {
 	if pr.app.isIndexOnly(paths) {
 		return pr.app.printLines(ctx, paths)
 	}
-	p := pr.printerOf(pr.format, prices)
+	to, err := pr.app.outputFor(pr.format)
+	if err != nil {
+		return err
+	}
+	p := pr.printerOf(to, pr.format, prices)
 	if pr.jq != "" {
 		if p, err = pr.newJQPrinter(prices); err != nil {
 			return err
@@ -311,9 +316,8 @@ func isRecognised(x *providers.Exchange, t *stream.Turn) bool {
 	return t.Protocol != "unknown" || t.Failure != ""
 }
 
-// printerOf returns a printer to standard output in a format.
-func (pr *printing) printerOf(format string, prices *price.Table) printer {
-	to := pr.app.stdout.withBuffer()
+// printerOf returns a printer in a format.
+func (pr *printing) printerOf(to lineWriter, format string, prices *price.Table) printer {
 	switch {
 	case pr.summary:
 		return &summary{lineWriter: to, prices: prices, script: format == "jsonl"}
