@@ -59,10 +59,10 @@ func savedDemo(t *testing.T) (names []string) {
 // colourCases are command lines whose output has colours.
 func colourCases(names []string) (all [][]string) {
 	for _, name := range names {
-		all = append(all, []string{"print", name}, []string{"check", name}, []string{"replay", name})
+		all = append(all, []string{"print", name}, []string{"check", name})
 	}
-	return append(all, []string{"print", "--summary", "malformed.tsc"}, []string{"replay", "malformed.tsc", "--to", "gemini", "--policy", "repair"},
-		[]string{"replay", "history.tsc", "--policy", "all"}, []string{"diff", "schema.tsc", "early.tsc"}, []string{"diff", "index-zero.tsc", "compare.tsc"})
+	return append(all, []string{"replay", "malformed.tsc"}, []string{"print", "--summary", "malformed.tsc"}, []string{"replay", "malformed.tsc", "--to", "gemini", "--policy", "repair"},
+		[]string{"replay", "index-zero.tsc", "--policy", "behaviours", "--to", "openai-chat"}, []string{"diff", "schema.tsc", "early.tsc"}, []string{"diff", "index-zero.tsc", "compare.tsc"})
 }
 
 // TestColoursChangeNoText: without the escape sequences, coloured output is what a pipe gets, byte for byte, and plain
