@@ -366,7 +366,8 @@ func (a *app) outputFor(format string) (lineWriter, error) {
 			to.pen.cells = max(width, minWidth)
 		}
 		if !known && !a.flags.isThemeSet() && canQueryTerminal(a.output.Fd()) {
-			ground, _ := terminalGround()
+			wait := ifElse(os.Getenv("SSH_CONNECTION") != "", remoteAnswerTime, answerTime)
+			ground, _ := terminalGround(wait)
 			dark, known = ground.Dark, ground.Known
 		}
 		if _, err := termenv.EnableVirtualTerminalProcessing(termenv.NewOutput(a.output)); err != nil { // an old Windows

@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/charmbracelet/x/ansi"
 	"github.com/muesli/termenv"
 
 	"toolscope/stream"
@@ -145,18 +143,6 @@ func TestColourFlags(t *testing.T) {
 	}
 }
 
-// TestHostileColours: text from outside is as harmless in colour as without, and nothing of it is lost.
-func TestHostileColours(t *testing.T) {
-	inColours(t, "xterm-256color", "truecolor")
-	files := hostileFiles(t)
-	for _, args := range [][]string{{"print"}, {"check"}, {"replay"}, {"replay", "--to", "openai-chat", "--policy", "repair"}, {"diff"}} {
-		args = append(args, files[:2]...)
-		plain, coloured := command(t, nil, args...), command(t, nil, append(args, "--color", "always")...)
-		wantClean(t, withoutInks(coloured.stdout))
-		same(t, 0, args[0], withoutInks(coloured.stdout), plain.stdout)
-	}
-}
-
 // TestColoursAreQuiet: a call with nothing wrong has no warm colour. One with a fault has.
 func TestColoursAreQuiet(t *testing.T) {
 	inColours(t, "xterm-256color", "truecolor")
@@ -171,44 +157,6 @@ func TestColoursAreQuiet(t *testing.T) {
 			})
 			same(t, 0, name+" is loud", warm, loud)
 		}
-	}
-}
-
-// onTerminal returns what a command writes to a terminal of so many columns, without its queries of the terminal.
-func onTerminal(t *testing.T, columns int, args ...string) string {
-	t.Helper()
-	p := start(t, launch{w: columns, args: args})
-	p.exit()
-	return strings.ReplaceAll(string(p.out), "\r\n", "\n")
-}
-
-// TestTerminalRows: on a terminal, no row is too wide, the words are those of a pipe, and the sign of the first wrong
-// byte is under that byte.
-func TestTerminalRows(t *testing.T) {
-	if _, err := binary(); err != nil { // it is built from this folder
-		t.Fatal(err)
-	}
-	names := savedDemo(t)
-	blanks := regexp.MustCompile(`\s+`)
-	for _, columns := range []int{40, 80, 200} {
-		for _, args := range [][]string{{"check", names[0]}, {"check", "malformed.tsc"}, {"replay", "malformed.tsc"}, {"print", "malformed.tsc"}, {"diff", "schema.tsc", "early.tsc"}} {
-			out := withoutInks(onTerminal(t, columns, args...))
-			wantClean(t, out)
-			for row := range strings.Lines(out) {
-				if wide := ansi.StringWidth(strings.TrimRight(row, "\n")); wide > columns {
-					t.Errorf("%v at %d columns: a row of %d cells: %q", args, columns, wide, row)
-				}
-			}
-			plain := command(t, nil, args...).stdout
-			if args[0] == "check" || args[0] == "replay" {
-				same(t, 0, "text of "+args[0], blanks.ReplaceAllString(out, ""), blanks.ReplaceAllString(plain, ""))
-			}
-		}
-	}
-	out := strings.Split(withoutInks(onTerminal(t, 80, "print", "malformed.tsc")), "\n")
-	n := slices.IndexFunc(out, func(row string) bool { return strings.HasPrefix(strings.TrimLeft(row, " "), "^") })
-	if n < 1 || out[n-1][strings.Index(out[n], "^"):][:2] != "s," || !slices.ContainsFunc(out, func(row string) bool { return strings.HasPrefix(row, "  ✗ malformed  run_shell") }) {
-		t.Errorf("no verdict, or no sign under the wrong byte:\n%s", strings.Join(out, "\n"))
 	}
 }
 

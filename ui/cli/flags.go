@@ -432,7 +432,7 @@ func (l *lookFlags) applyTo(o *ui.Options, note func(string)) (typed []tea.KeyMs
 	o.Layout, o.Calm = kept.layout, l.calm
 	o.Depth, o.Asked = l.colourDepth(), l.isThemeSet()
 	if !o.Asked || o.Depth <= termenv.ANSI256 { // otherwise the background is not needed
-		o.Terminal, typed = terminalGround()
+		o.Terminal, typed = terminalGround(answerTime)
 	}
 	dark := o.Terminal.Dark || !o.Terminal.Known
 	var err error
