@@ -39,7 +39,7 @@ func TestFenceMarked(t *testing.T) {
 		want string
 	}{
 		{`{"a": 30s}`, 8, "{\"a\": 30s}\n        ^ here\n"},
-		{"{\n\"é\": x}", 7, "{\n\"é\": x}\n     ^ here\n"},
+		{"{\n\"é\": x}", 8, "{\n\"é\": x}\n     ^ here\n"},
 		{"x", 0, "x\n^ here\n"},
 		{"\x1b[1m x", 5, "␛[1m x\n     ^ here\n"},
 		{`{"a": 30s}`, -1, "{\"a\": 30s}\n"},
