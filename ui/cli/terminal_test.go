@@ -19,7 +19,7 @@ const capturedDemo = "demo/parallel.tsc"
 // terminal here does not allow.
 func TestSilentTerminal(t *testing.T) {
 	for _, args := range [][]string{
-		{"version"}, {"--version"}, {"--help"}, {"print", capturedDemo}, {"print", "--format", "jsonl", capturedDemo},
+		{"version"}, {"--version"}, {"--help"}, {"print", "--no-color", capturedDemo}, {"print", "--format", "jsonl", capturedDemo},
 		{"demo", "--list"}, {"help", "keys"}, {"completion", "bash"}, {"no-such-file"},
 	} {
 		p := start(t, launch{args: args, env: []string{"COLORFGBG="}})
