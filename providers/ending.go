@@ -134,9 +134,8 @@ func (x *Exchange) reportOwn() {
 // cutShort reports whether a party other than the provider ended the response.
 func (x *Exchange) cutShort() bool { return x.by > stream.Provider }
 
-// handleEnding handles the events that the decoder makes at the end. If another party than the provider
-// ended the response, missing parts are not findings. Neither is a protocol that was not recognised in
-// so few frames.
+// handleEnding handles the events that the decoder makes at the end. If a party other than the provider ended the
+// response, missing parts are not findings. Neither is a protocol that was not recognised in so few frames.
 func (x *Exchange) handleEnding(e stream.Event) {
 	if e.Kind == stream.Found && x.cutShort() {
 		d := stream.PayloadOf[stream.Finding](e).Diagnosis

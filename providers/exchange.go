@@ -144,8 +144,8 @@ func (x *Exchange) receiveBytes(p []byte) {
 	}
 }
 
-// decodeStep is how many bytes as sent are decoded at a time, before the result is read: a few
-// bytes can decode to very many.
+// decodeStep is the number of encoded bytes that are decoded before the result is read: a few bytes can decode to
+// very many.
 const decodeStep = 64 << 10
 
 // noteCodings notes the codings in use, and their error.

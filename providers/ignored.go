@@ -20,7 +20,7 @@ var framesIgnored = &stream.Diagnosis{
 	Advice:       "Look at the frames in the wire pane. If the protocol is wrong, name the right one with --protocol.",
 }
 
-// minIgnoredFrames is how many data frames a response has at least for their unknown share to count.
+// minIgnoredFrames is the minimum number of data frames in a response for which the unknown share counts.
 const minIgnoredFrames = 4
 
 // ignoredFrames counts the data frames of an exchange that its decoder doesn't know: their only events

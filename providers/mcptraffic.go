@@ -170,7 +170,7 @@ func (v *View) Executed() []*mcp.Request {
 	return then
 }
 
-// offsetAt is the offset in an exchange with a server when there were so many events.
+// offsetAt is the offset in an exchange with a server after a number of events.
 type offsetAt struct {
 	known int32
 	ExchangeOffset
@@ -198,7 +198,7 @@ func (m *mcpTraffic) noteOffset(r *stream.Record, known int32) {
 	m.stops[r.Exchange] = append(all, next)
 }
 
-// stopsAt adds the offsets in exchanges with servers when there were so many events.
+// stopsAt adds the offsets in exchanges with servers after a number of events.
 func (m *mcpTraffic) stopsAt(all map[int]ExchangeOffset, known int32) {
 	for number, list := range m.stops {
 		for i := len(list) - 1; i >= 0; i-- {

@@ -200,7 +200,7 @@ func declarationAt(body json.Value, steps []string) (value json.Value, found str
 	return nil, stream.FoundNowhere
 }
 
-// otherCase are keys that a request may spell in another way than the error.
+// otherCase are keys that a request may spell differently from the error.
 var otherCase = map[string]string{"function_declarations": "functionDeclarations", "functionDeclarations": "function_declarations"}
 
 // followSteps follows steps from a value. Names that the value doesn't have are skipped, because providers add the names

@@ -23,7 +23,7 @@ func (in *Inspector) View() *View { return &View{in: in} }
 // Past reports whether the view shows a past moment.
 func (v *View) Past() bool { return v.past != nil }
 
-// Session returns the fold of the events. If turns were evicted since the view was made, the session of a
+// Session returns the fold of the events. If turns have been evicted since the view was made, the session of a
 // past view is a new one.
 func (v *View) Session() *stream.Session {
 	if v.past == nil {
@@ -220,7 +220,7 @@ func (v *View) Exchange(number int) *Exchange {
 	return v.past.exchangeAsOf(x, v.Session())
 }
 
-// A moment is the state of the source after so many events, before the record of the next event arrived.
+// A moment is the state of the source after a number of events, before the record of the next event arrived.
 // Within a record, it contains what the events so far report. A View of the past shows a moment.
 // Invariant: a moment contains no later facts, except for these:
 //
@@ -236,7 +236,7 @@ type knownSince struct {
 	requestSizes []sizeAt
 }
 
-// sizeAt is the size of the request when there were so many events.
+// sizeAt is the size of the request after a number of events.
 type sizeAt struct {
 	events int32
 	size   int64

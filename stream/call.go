@@ -191,8 +191,8 @@ func (c *Call) DeltaAt(off int) int {
 	return c.from + sort.Search(c.deltas.Len()-c.from, func(i int) bool { return int(c.deltas.At(c.from+i).End) > off })
 }
 
-// DeltaSpan returns the range of the arguments that delta n brought. The range is empty if the arguments
-// were replaced since.
+// DeltaSpan returns the range of the arguments that delta n brought. The range is empty if the arguments have been
+// replaced since.
 func (c *Call) DeltaSpan(n int) (start, end int) {
 	if n < c.from || n >= c.deltas.Len() {
 		return 0, 0

@@ -215,10 +215,10 @@ func (m Message) String() string { return m.Text }
 type (
 	// Own is text of the program, not captured text.
 	Own string
-	// Fact is captured text that tells a finding from others with its code, such as a JSON pointer,
+	// Fact is captured text that distinguishes a finding from others with the same code, such as a JSON pointer,
 	// a field or a finish reason. Values that differ from run to run, such as ids, are not facts.
 	Fact string
-	// OwnFact is text of the program that tells a finding from others with its code, such as a
+	// OwnFact is text of the program that distinguishes a finding from others with the same code, such as a
 	// schema keyword.
 	OwnFact string
 )

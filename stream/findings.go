@@ -54,7 +54,7 @@ var (
 		ExplainsState: true,
 		Verdict:       "refused",
 		SeverityNote:  "info if another finding names the cause",
-		Meaning:       "The provider refuses the request, because something in it is wrong: no retry of the same request helps.",
+		Meaning:       "The provider refuses the request, because something in it is wrong. Retrying the same request doesn't help.",
 		Advice:        "Change the request at the place that the message names. If it is in the history, the session stays broken until that place is repaired.",
 	}
 	FinishContradicts = &Diagnosis{
@@ -62,7 +62,7 @@ var (
 		ExplainsState: true,
 		Verdict:       "stops early",
 		Short:         "stops, but reported done",
-		Meaning:       "The provider says that the response is complete, but the arguments of a call stop in the middle. A limit cut them without a report, or the parser of the server dropped its last piece.",
+		Meaning:       "The provider says that the response is complete, but the arguments of a call stop in the middle. A limit cut them without a report, or the server's parser dropped the end.",
 		Advice:        "Don't run the call. Retry the request without streaming: if the arguments are complete then, the parser is at fault; otherwise raise the token limit.",
 	}
 	Interleaved = &Diagnosis{
@@ -331,7 +331,7 @@ func (c *Call) checkBroken(event int) {
 func (c *Call) checkSeal(said Message, event int) {
 	if c.phase == PhaseSealed && c.Syntax() == json.SyntaxPrefix {
 		c.reportOnce(FinishContradicts, event,
-			"%s, but the arguments stop after %s, without %s: an unreported limit cut them, or the server's parser dropped its last piece; the same request without streaming shows which",
+			"%s, but the arguments stop after %s, without %s: an unreported limit cut them, or the server's parser dropped the end; the same request without streaming shows which",
 			said, Own(count.Of(len(c.args.s), "byte")), Own(c.missingEnd()))
 	}
 }

@@ -210,7 +210,7 @@ func (s *eventText) textOf(n int32) (text []byte, found bool) {
 	return s.text.s[start:s.deltas.At(i).End], true
 }
 
-// textOf returns the arguments that event n brought, even if they were replaced since.
+// textOf returns the arguments that event n brought, even if they have been replaced since.
 func (c *Call) textOf(n int32, guess int) (text []byte, found bool) {
 	i := deltaOf(&c.deltas, n, guess)
 	if i < 0 {

@@ -14,7 +14,7 @@ import (
 // How the past is kept. The live session is changed in place; now and then it makes a checkpoint. Before
 // a turn or call is changed for the first time since then, a snapshot of it is taken, without lists that
 // only grow: a past list is the beginning of the live one. A past session is made from snapshots, from
-// turns that did not change since, and from the few events after the checkpoint. Invariants:
+// turns that have not changed since, and from the few events after the checkpoint. Invariants:
 //
 //   - Content that two sessions share never changes. A turn or call that a past session may share is
 //     replaced by a copy before the live one changes it: keep a Ref, not a pointer.
@@ -200,8 +200,8 @@ var (
 
 func sizeOf[T any]() int { return int(reflect.TypeFor[T]().Size()) }
 
-// storedSize returns the size of the snapshot in bytes. It includes the base that the previous snapshot
-// got since.
+// storedSize returns the size of the snapshot in bytes. This includes the base of the previous snapshot, which
+// keepBase adds later.
 func (p *turnSnapshot) storedSize() int {
 	n := turnSnapshotSize + choiceCallsSize*len(p.choices)
 	if p.before != nil && p.before.base != nil {

@@ -43,7 +43,7 @@ const (
 	RunEarly                        // too early, but the arguments did not change later
 	RunWrong                        // with arguments other than the final ones
 	RunTwice                        // once for each object in the arguments
-	RunIncomplete                   // the call was cut, failed or refused
+	RunIncomplete                   // the call was cut short, failed or refused
 	RunBroken                       // with final arguments that are not a JSON object
 	Refuses                         // the rule can't parse the final arguments
 )

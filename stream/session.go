@@ -200,9 +200,9 @@ func (s *Session) checkID(c *Call, n int) {
 	}
 }
 
-// A broadcast is the effect of an event about a turn on all its calls, or on all calls of one choice. It
-// changes nothing in a call that it visited before and that did not change since. So each broadcast
-// visits only new and changed calls, and a turn of n calls and n finish reasons takes n steps, not n².
+// A broadcast is the effect of an event about a turn on all its calls, or on all calls of one choice. It changes
+// nothing in a call that it visited before and that has not changed since. So each broadcast visits only new and
+// changed calls, and a turn of n calls and n finish reasons takes n steps, not n².
 type broadcast uint8
 
 const (

@@ -336,8 +336,8 @@ func (w *Wire) evictedIn(start, end int64) *evictedRange {
 	return &w.evicted[n]
 }
 
-// Evict frees the bytes [start, end). The span was never evicted, or is a range that was restored since.
-// The bounds of records and frames stay known.
+// Evict frees the bytes [start, end). The span was never evicted, or is a range that has been restored since. The
+// bounds of records and frames stay known.
 func (w *Wire) Evict(start, end int64) {
 	if h := w.evictedIn(start, end); h != nil {
 		h.data = nil

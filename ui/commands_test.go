@@ -74,7 +74,7 @@ func TestFolds(t *testing.T) {
 	}
 	s.press("G").shows("▌      · 4 healthy").press("+").shows("●                tool3", "●                tool9").hides("healthy")
 	s.press("s-").shows("only by time").hides("· 3")
-	few := newScreen(t, 80, 40).feed(mixed(0, 9)...).end().press("1g-").shows("no three healthy calls in a row")
+	few := newScreen(t, 80, 40).feed(mixed(0, 9)...).end().press("1g-").shows("fewer than three healthy calls in a row")
 	if few.list.Rows != 9 {
 		t.Errorf("%d rows", few.list.Rows)
 	}

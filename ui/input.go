@@ -113,7 +113,7 @@ func (m *Model) handleInbox(inbox Inbox) tea.Cmd {
 	return tea.Batch(waitForInbox(inbox, frameTime), m.rate.scheduleTick())
 }
 
-// missedTurns counts the turns of a source that grows, as far as the panes did not follow it and the filter shows them.
+// missedTurns counts the turns that arrived while the panes did not follow the source. Hidden turns don't count.
 type missedTurns struct{ known, n int }
 
 // countMissed counts new turns. A change of the filter starts again.
@@ -241,7 +241,7 @@ func (s *openStreamsPage) goToSelected() {
 	}
 	t := s.m.in.View().LatestOf(s.rows[s.At].Number)
 	if t == nil {
-		s.m.showNotice(display.Lit("nothing arrived yet"))
+		s.m.showNotice(display.Lit("nothing has arrived yet"))
 		return
 	}
 	s.m.modeStack.closeTop()

@@ -107,8 +107,8 @@ func Actions() (all []Action) {
 // ErrNoAction says that an action is unknown.
 var ErrNoAction = errors.New("unknown action")
 
-// Set replaces the keys of an action by the same number of others. It does not check for conflicts. Call
-// Clash after all actions are set.
+// Set replaces the keys of an action with the same number of others. It does not check for conflicts. Call Clash
+// after all actions are set.
 func (u UserKeys) Set(action string, keys []string) error {
 	if action == "scope" { // its name in older versions
 		action = "order"

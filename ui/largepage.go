@@ -165,7 +165,7 @@ func (m *Model) newLargeCall() (of largeCall) {
 	of.party = f.CausedBy()
 	of.cause = m.draw.Clean(of.party).Between("caused by the ", "")
 	if f.By == stream.UnknownParty {
-		of.party, of.cause = "", display.Lit("cause not known")
+		of.party, of.cause = "", display.Lit("cause unknown")
 	}
 	if advice := m.largeAdvice(f.Advice, largeTextWidth-of.cause.Width()-3); !advice.Empty() {
 		of.cause = display.Join(of.cause, m.pen.Glyph.Dot.Between(" ", " "), advice)
@@ -181,8 +181,8 @@ func (m *Model) newLargeCall() (of largeCall) {
 	return of
 }
 
-// minBarBytes is the least number of bytes that the bar of an open call has room for, and missingPart the part of
-// the bar for bytes that never arrived: one of so many.
+// minBarBytes is the least number of bytes that the bar of an open call has room for, and 1/missingPart is the
+// share of the bar for bytes that never arrived.
 const (
 	minBarBytes = 256
 	missingPart = 7

@@ -327,7 +327,7 @@ func (l *quitDialog) Draw(p *screen.Pen, y int) {
 	}
 	open := l.m.openExchanges()
 	if len(open) == 0 {
-		p.Text(screen.Plain, display.Lit(" the client still runs: q ends it"))
+		p.Text(screen.Plain, display.Lit(" the client is still running: q ends it"))
 		return
 	}
 	verb := "streams are"

@@ -45,7 +45,7 @@ type setupScreen struct {
 	expanded bool // its further lines are shown
 }
 
-// isWaitingForClients reports whether only refused requests have arrived yet.
+// isWaitingForClients reports whether only refused requests have arrived so far.
 func (su *setupScreen) isWaitingForClients() bool {
 	turns := len(su.m.in.Session().Turns)
 	return su.m.opt.Setup != nil && (turns == 0 || turns <= maxRefused && turns == len(su.m.refusedExchanges()))

@@ -61,7 +61,7 @@ func (pm *pausedMoment) toggleTimeline() {
 // canPause reports whether there are, or may be, events to pause at; if not, it shows a notice.
 func (pm *pausedMoment) canPause() bool {
 	if pm.m.in.Timeline.Len() == 0 && !pm.m.isLive() {
-		pm.m.showNotice(display.Lit("nothing arrived yet"))
+		pm.m.showNotice(display.Lit("nothing has arrived yet"))
 		return false
 	}
 	return true

@@ -241,7 +241,7 @@ func isPlace(where []string, path string) bool {
 	return path != "" && (n == 0 || n > 0 && !complete) && slices.Equal(where[n:], keys)
 }
 
-// badUTF8 replaces one letter by a byte that begins no UTF-8 character, once.
+// badUTF8 replaces one letter with a byte that begins no UTF-8 character, once.
 func badUTF8(b *Injector, f Fault) {
 	done := false
 	b.addRewrite(f, "the body has no text of a model", func(where []string, value, _ []byte) []byte {

@@ -234,7 +234,7 @@ func (o *HubOptions) createStreams(ctx context.Context, s *server.Server, inside
 // URL returns the address at which the hub listens, with the actual port.
 func (h *Hub) URL() string { return h.url }
 
-// Watch returns a view of everything that the hub got since that time, without an end.
+// Watch returns a view of everything that the hub has received since that time, without an end.
 func (h *Hub) Watch(ctx context.Context, since time.Time) (*View, error) {
 	return openView(ctx, Address{Since: TimeSpec{set: true, at: since}}, Credentials{}, append(slices.Clone(h.inside), nats.InProcessServer(h))...)
 }

@@ -10,7 +10,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// agentLog reads a session file whose entries become exchanges as they are.
+// agentLog reads a session file. The entries become parts of exchanges unchanged.
 type agentLog struct {
 	entryReader
 	exchangeLog
@@ -40,8 +40,8 @@ func (*agentLog) close(recs []capture.Record) []capture.Record { return recs }
 
 const byteOrderMark = "\ufeff"
 
-// eachFirstLine calls look with each line that first bytes have, and with what there is of the last
-// one, until it knows.
+// eachFirstLine calls look with each line of the first bytes, also with an incomplete last line, until look is
+// sure.
 func eachFirstLine(first []byte, whole bool, look func(line []byte, ended bool) capture.SniffResult) capture.SniffResult {
 	first = bytes.TrimPrefix(first, []byte(byteOrderMark))
 	for len(first) > 0 {
@@ -109,9 +109,9 @@ func (e *exchangeLog) parseStamp(value []byte) (at time.Duration, clock time.Tim
 	return e.input.RecordTime(clock), clock
 }
 
-// sessionLog makes exchanges of a session file whose entries are decoded in providers/transcript. The request of an
-// exchange has the entries since the response before, with this response, because some of its entries contain the
-// results of their calls.
+// sessionLog makes exchanges of a session file whose entries are decoded in providers/transcript. The request of
+// an exchange has the previous response and all entries after it. The response is included because some of its
+// entries contain the results of their calls.
 type sessionLog struct {
 	exchangeLog
 	session []byte // the entry with the name of the conversation, if others don't have it
@@ -141,7 +141,7 @@ func (s *sessionLog) addEntry(entry []byte, at time.Time, results bool) {
 	}
 }
 
-// beginRequest begins an exchange, asked at that time or when the latest entry of its request was written.
+// beginRequest begins an exchange. Without a time, it uses the time of the latest entry of the request.
 func (s *sessionLog) beginRequest(at time.Time) {
 	s.endExchange("", "", "")
 	if at.IsZero() {

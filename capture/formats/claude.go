@@ -11,14 +11,13 @@ import (
 	"toolscope/stream/json"
 )
 
-// A Claude Code session is what the program keeps in ~/.claude/projects: an entry a line. Entries of
-// the assistant have one content block of a message each, and share the message's id; results of
-// tools may stand between them. Entries of the user are what the next request brings. Sub-agents
-// work in files of their own, and in older versions beside the main agent, as sidechains.
+// claudeSession reads the session files that Claude Code keeps in ~/.claude/projects, with one entry on each line.
+// Each entry of the assistant has one content block of a message and the message's id; results of tools may come
+// between them. Entries of the user belong to the next request. Sub-agents have their own files; in older
+// versions, they are sidechains in the file of the main agent.
 //
-// The entries of a message become an exchange, whose request is the entries of the user since the message
-// before. Newer versions log each request too: see claudeRequests. The entries are decoded in
-// providers/claudecode.
+// The entries of a message become an exchange. Its request is the user's entries since the previous message. Newer
+// versions log each request as well: see claudeRequests. The entries are decoded in providers/claudecode.
 var claudeSession = capture.Format{
 	Name:  claudeName,
 	Title: "Claude Code: ~/.claude/projects/*/*.jsonl, sub-agents too",
@@ -41,25 +40,25 @@ const claudeName = "claude-code session"
 type claude struct {
 	agentLog
 	lanes   map[string]*claudeLane
-	order   []*claudeLane     // as they began
+	order   []*claudeLane     // in the order in which they began
 	chains  map[string]string // the agent of an entry of a sidechain, by the entry's uuid
-	session string            // that was named last
+	session string            // latest session id
 	asks    claudeRequests
 }
 
-// claudeLane is what one agent says and is told.
+// claudeLane is the conversation of one agent.
 type claudeLane struct {
 	session, agent string
-	said           [][]byte // entries that no request has taken yet
+	said           [][]byte // entries for the next request
 	asked          []*claudeAsked
 	open           *claudeMessage // nil between messages
-	last           string         // id of the one that ended last
+	last           string         // id of the latest message that ended
 }
 
 // claudeSynthetic is the model of messages that Claude Code wrote itself.
 const claudeSynthetic = `"<synthetic>"`
 
-// claudeMessage is a message of the model that may go on.
+// claudeMessage is a message of the model that may continue.
 type claudeMessage struct {
 	*entryExchange
 	id, asked   string          // of the message, and of its request
@@ -67,7 +66,7 @@ type claudeMessage struct {
 	lines       [][]byte        // entries with blocks that no other entry has
 	content     [][]byte        // the blocks
 	ended, used []byte          // stop_reason and usage of the latest entry
-	goesOn      bool            // an exchange before has the beginning of the message
+	goesOn      bool            // an earlier exchange has the beginning of the message
 }
 
 // maxChained is how many entries of sidechains are remembered; they follow each other closely.
@@ -95,8 +94,8 @@ func (c *claude) readEntry(line []byte) bool {
 	return true
 }
 
-// lane returns the conversation of an entry's agent. A sidechain without a name consists of the entries that
-// follow each other from its first one on.
+// lane returns the conversation of an entry's agent. Entries of a sidechain without an agent name belong together
+// if each names the one before it as its parent.
 func (c *claude) lane(e *claudeEntry) *claudeLane {
 	agent := e.agent
 	if agent == "" && e.sidechain {
@@ -109,7 +108,7 @@ func (c *claude) lane(e *claudeEntry) *claudeLane {
 		c.chains[e.uuid] = agent
 	}
 	if e.session == "" {
-		e.session = cmp.Or(c.session, c.in.File) // none names another
+		e.session = cmp.Or(c.session, c.in.File) // the entry names none
 	}
 	c.session = e.session
 	l := c.lanes[e.session+"\n"+agent]
@@ -121,14 +120,14 @@ func (c *claude) lane(e *claudeEntry) *claudeLane {
 	return l
 }
 
-// assistant takes content blocks of a message.
+// assistant adds an entry with content blocks to its message.
 func (c *claude) assistant(l *claudeLane, e *claudeEntry) {
 	id := json.FindText(e.message, "id")
 	switch {
 	case e.failed:
 		c.failure(l, e)
 		return
-	case string(json.Find(e.message, "model")) == claudeSynthetic: // what Claude Code says itself
+	case string(json.Find(e.message, "model")) == claudeSynthetic: // Claude Code wrote it itself
 		return
 	case l.open == nil || l.open.id != id || id == "":
 		c.finish(l)
@@ -164,8 +163,7 @@ func (a *claudeMessage) read(e *claudeEntry) {
 	a.ended, a.used = json.Find(e.message, "stop_reason"), json.Find(e.message, "usage")
 }
 
-// isOver reports whether a message is over as far as can be told: it waits for no tool, and has
-// said its last words.
+// isOver reports whether a message seems complete: it doesn't wait for a tool, and its last block is text.
 func (a *claudeMessage) isOver(content []byte) bool {
 	var last []byte
 	for block := range json.Elements(content) {
@@ -174,7 +172,7 @@ func (a *claudeMessage) isOver(content []byte) bool {
 	return !json.IsNull(a.ended) && string(a.ended) != `"tool_use"` && json.FindText(last, "type") == "text"
 }
 
-// begin begins the exchange of a message, with what is known of its request.
+// begin begins the exchange of a message, with the known part of its request.
 func (c *claude) begin(l *claudeLane, e *claudeEntry, lacks ...capture.Lack) *claudeMessage {
 	head, at := capture.Head{Header: l.header(), Start: e.clock, Lacks: lacks}, e.at
 	x, request := &claudeMessage{calls: map[string]bool{}}, l.said
@@ -188,7 +186,7 @@ func (c *claude) begin(l *claudeLane, e *claudeEntry, lacks ...capture.Lack) *cl
 	return x
 }
 
-// header says whose request it is, as Claude Code says it to the provider.
+// header returns the headers by which Claude Code identifies the session and the agent to the provider.
 func (l *claudeLane) header() map[string][]string {
 	h := map[string][]string{}
 	if l.session != "" {
@@ -209,7 +207,7 @@ func (a *claudeMessage) noteCutArguments(block []byte) {
 	}
 }
 
-// finish ends the message that is open.
+// finish ends the open message.
 func (c *claude) finish(l *claudeLane) {
 	a := l.open
 	if a == nil {
@@ -223,8 +221,8 @@ func (c *claude) finish(l *claudeLane) {
 	c.asks.spoken("assistant", arrayOf(a.content...), bytes.Join(a.lines, []byte("\n")))
 }
 
-// user takes what the next request brings. Newer versions write a result while its message still
-// goes on; what a person says ends it.
+// user adds an entry to the next request. Newer versions may write a result before its message is complete. Text
+// of a person ends the message.
 func (c *claude) user(l *claudeLane, e *claudeEntry) {
 	if e.message == nil || json.Find(e.message, "content") == nil {
 		return
@@ -254,7 +252,7 @@ func (c *claude) Close(recs []capture.Record, end capture.End, why string, _ tim
 		} else {
 			c.finish(l)
 		}
-		if slices.ContainsFunc(l.said, func(line []byte) bool { return bringsResult(json.Find(line, "message")) }) { // what they are of is known, and no answer to them
+		if slices.ContainsFunc(l.said, func(line []byte) bool { return bringsResult(json.Find(line, "message")) }) { // results without a response to them
 			c.begin(l, &claudeEntry{at: capture.NoTime}).end(end, why, "")
 		}
 	}

@@ -12,13 +12,13 @@ import (
 	"toolscope/stream/json"
 )
 
-// claudeEntry is an entry of a session, as far as it is read. Values stand as they are in the line.
+// claudeEntry is the part of a session's entry that is read. Byte slices are JSON as in the line.
 type claudeEntry struct {
 	line                         []byte
 	kind, subtype                string
 	uuid, parent, session, agent string
 	sidechain, meta              bool
-	failed                       bool   // the message is Claude Code's word for an error of the provider
+	failed                       bool   // the message reports an error of the provider
 	asked                        string // id of the request that is answered
 	message, failure             []byte
 	status                       []byte
@@ -31,7 +31,7 @@ type claudeEntry struct {
 	tail           []byte
 }
 
-// readClaudeEntry reads a line; ok is false where it is none of a session.
+// readClaudeEntry reads a line; ok is false if it isn't an entry of a session.
 func readClaudeEntry(line []byte) (e claudeEntry, ok bool) {
 	e.line = line
 	for key, v := range json.Members(line) {
@@ -72,7 +72,7 @@ func readClaudeEntry(line []byte) (e claudeEntry, ok bool) {
 	return e, e.kind != ""
 }
 
-// request reads what entries about requests have.
+// request reads a field of an entry about requests.
 func (e *claudeEntry) request(key string, v []byte) {
 	switch key {
 	case "requestRef":
@@ -95,13 +95,13 @@ func stringOf(v []byte) string {
 	return string(text)
 }
 
-// countOf is a count, 0 for what is none.
+// countOf returns a count, 0 if the value isn't one.
 func countOf(v []byte) int {
 	n, _ := strconv.Atoi(string(v))
 	return max(n, 0)
 }
 
-// javaScriptLen is how long a text is to JavaScript.
+// javaScriptLen returns the length of a text in JavaScript.
 func javaScriptLen(text []byte) (n int) {
 	for len(text) > 0 {
 		r, size := utf8.DecodeRune(text)
@@ -111,11 +111,11 @@ func javaScriptLen(text []byte) (n int) {
 	return n
 }
 
-// claudeKinds are the kinds of entries that a conversation consists of.
+// claudeKinds are the kinds of entries that make up a conversation.
 var claudeKinds = []string{"user", "assistant", "system", "attachment", "progress"}
 
-// sniffClaude goes by the first entry that is part of a conversation: others, which may stand
-// before it, have too little to tell by. The first line may be longer than what there is of it.
+// sniffClaude checks the first entry that is part of a conversation. Earlier entries don't identify the format.
+// The first line may be longer than the available bytes.
 func sniffClaude(first []byte, whole bool) capture.SniffResult {
 	return eachFirstLine(first, whole, func(line []byte, ended bool) capture.SniffResult {
 		if !ended {

@@ -12,10 +12,9 @@ import (
 	"toolscope/stream/json"
 )
 
-// claudeRequests are what a session has logged of requests: the entries with the messages and what else
-// they were made of, each once, by its hash. A request names those that it has more than the one it is based
-// on. Messages that stand in the conversation as they were sent are not logged again: their hash
-// proves that they are the ones.
+// claudeRequests holds the logged contents of a session's requests by hash: messages and other parts, each once. A
+// logged request names only the hashes that it adds to the request on which it is based. Messages that are already
+// in the conversation are not logged again: an equal hash proves that they were sent unchanged.
 type claudeRequests struct {
 	logged bool // the session has requests
 	keep   map[string][]byte
@@ -23,14 +22,14 @@ type claudeRequests struct {
 	size   int
 }
 
-// maxRequested is how many bytes of them are kept, the latest.
+// maxRequested is the maximum size of the held contents in bytes. The oldest are dropped first.
 const maxRequested = 32 << 20
 
 func (r *claudeRequests) put(hash string, value []byte) {
 	if _, old := r.keep[hash]; old || hash == "" || value == nil {
 		return
 	}
-	r.keep[hash] = bytes.Clone(value) // not the whole chunk that it stands in
+	r.keep[hash] = bytes.Clone(value) // without the chunk that contains it
 	r.order, r.size = append(r.order, hash), r.size+len(value)
 	for r.size > maxRequested && len(r.order) > 1 {
 		r.size -= len(r.keep[r.order[0]])
@@ -39,7 +38,7 @@ func (r *claudeRequests) put(hash string, value []byte) {
 	}
 }
 
-// spoken takes a message of the conversation. Its hash is that of its JSON with sorted keys.
+// spoken adds a message of the conversation, under the hash of its JSON with sorted keys.
 func (r *claudeRequests) spoken(role string, content, lines []byte) {
 	if !r.logged || len(content) == 0 {
 		return
@@ -49,8 +48,8 @@ func (r *claudeRequests) spoken(role string, content, lines []byte) {
 	r.put(hex.EncodeToString(hash[:]), lines)
 }
 
-// appendSorted appends a value with the keys of its objects sorted. What is too deep, or has keys
-// that have to be escaped, is not: then the hash is another one, and proves nothing.
+// appendSorted appends a value with the keys of its objects sorted. The result is wrong for values that are nested
+// too deeply and for keys that need escaping: then the hash doesn't match, and proves nothing.
 func appendSorted(dst, value []byte, depth int) []byte {
 	const deepest = 64
 	if depth > deepest || len(value) == 0 {
@@ -89,16 +88,16 @@ type claudeAsked struct {
 	id          string
 	at          time.Duration
 	line, shape []byte   // entries
-	from        int      // how many messages it shares with one that was answered
-	tail        [][]byte // those that follow; nil where one is not known
-	known       bool     // all of them are
+	from        int      // number of messages that it shares with an answered request
+	tail        [][]byte // the messages after those; nil for an unknown one
+	known       bool     // all messages of tail are known
 }
 
-// maxAsked is how many requests of a conversation may wait for their response: some responses, such as
-// those for a title, are not logged.
+// maxAsked is the maximum number of requests of a conversation that wait for their response. Some responses, such
+// as those for a title, are not logged.
 const maxAsked = 16
 
-// requested takes an entry about requests.
+// requested handles an entry about requests.
 func (c *claude) requested(l *claudeLane, e *claudeEntry) {
 	c.asks.logged = true
 	switch e.kind {
@@ -107,7 +106,7 @@ func (c *claude) requested(l *claudeLane, e *claudeEntry) {
 		return
 	}
 	if l.open != nil && e.base != "" && e.base == l.open.asked {
-		c.finish(l) // it has the message that is open
+		c.finish(l) // the request contains the open message
 	}
 	a := &claudeAsked{id: e.id, at: e.at, line: e.line, shape: c.asks.keep[e.hash], from: e.kept, known: true}
 	for hash := range json.Elements(e.tail) {
@@ -124,7 +123,7 @@ func (c *claude) requested(l *claudeLane, e *claudeEntry) {
 	}
 }
 
-// since has a bring what the request before it brought, too, which was never answered.
+// since adds the messages of an earlier request, which was never answered, to a.
 func (a *claudeAsked) since(before *claudeAsked) {
 	if more := a.from - before.from; more >= 0 && more <= len(before.tail) {
 		a.tail = append(slices.Clone(before.tail[:more]), a.tail...)
@@ -132,8 +131,7 @@ func (a *claudeAsked) since(before *claudeAsked) {
 	}
 }
 
-// take is the request that an answer names, nil where it was not logged as a whole. Those before it
-// are not answered any more.
+// take removes and returns the request that a response names, nil if it was not logged completely.
 func (l *claudeLane) take(id string) *claudeAsked {
 	i := slices.IndexFunc(l.asked, func(a *claudeAsked) bool { return a.id == id && id != "" })
 	if i < 0 {
@@ -147,10 +145,10 @@ func (l *claudeLane) take(id string) *claudeAsked {
 	return a
 }
 
-// lines are the entries of the request, as far as it was logged.
+// lines returns the logged entries of the request.
 func (a *claudeAsked) lines() [][]byte { return append([][]byte{a.line, a.shape}, a.tail...) }
 
-// failure takes Claude Code's word for an error that ended what was asked.
+// failure adds an entry in which Claude Code reports an error that ended a request.
 func (c *claude) failure(l *claudeLane, e *claudeEntry) {
 	c.finish(l)
 	if n := len(l.asked); n > 0 && e.asked == "" {
@@ -162,8 +160,8 @@ func (c *claude) failure(l *claudeLane, e *claudeEntry) {
 	a.end(capture.EndEOF, "", "")
 }
 
-// system takes what Claude Code says beside the conversation: that a request failed and is tried
-// again, or that the conversation was compacted, which ends what is open.
+// system handles an entry outside the conversation. It says that a failed request is retried, or that the
+// conversation was compacted, which ends the open message.
 func (c *claude) system(l *claudeLane, e *claudeEntry) {
 	if e.subtype != "api_error" {
 		c.finish(l)
@@ -176,11 +174,11 @@ func (c *claude) system(l *claudeLane, e *claudeEntry) {
 	var last string
 	if n := len(l.asked); n > 0 {
 		last = l.asked[n-1].id
-		defer func(a *claudeAsked) { l.asked = append(l.asked, a) }(l.asked[n-1]) // the next one is based on it
+		defer func(a *claudeAsked) { l.asked = append(l.asked, a) }(l.asked[n-1]) // the next request is based on it
 	}
 	e.asked = last
 	a := c.begin(l, e)
-	l.said = said // and brings them again
+	l.said = said // the next request sends them again
 	a.head.Status = countOf(json.Find(e.failure, "status"))
 	a.add(e.at, e.line)
 	a.end(capture.EndEOF, "", "")

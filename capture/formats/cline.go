@@ -9,9 +9,9 @@ import (
 	"toolscope/stream/json"
 )
 
-// cline is the history of a task as Cline and those made of it, Roo Code and Kilo Code, keep it for
-// the next request: Anthropic's messages, whatever provider they are for, in one array. What stands
-// there is what is sent, so its blocks are passed on as they stand.
+// cline reads the history of a task, which Cline, Roo Code and Kilo Code keep for the next request: one array of
+// messages in Anthropic's form, for any provider. The program sends the messages as they are in the file, so their
+// blocks are passed on unchanged.
 var cline = capture.Format{
 	Name:  "cline task",
 	Title: "Cline, Roo, Kilo: api_conversation_history.json",
@@ -24,8 +24,7 @@ var cline = capture.Format{
 	},
 }
 
-// sniffCline looks at the first message: it is the user's, and its content is a list of blocks, or
-// text.
+// sniffCline checks the first message: it is the user's, and its content is text or a list of blocks.
 func sniffCline(first []byte, whole bool) capture.SniffResult {
 	p := bytes.TrimLeft(first, " \t\r\n")
 	if len(p) == 0 && !whole {
@@ -54,7 +53,7 @@ func sniffCline(first []byte, whole bool) capture.SniffResult {
 	return capture.SniffResult{}
 }
 
-// messageKeys are what a message may begin with.
+// messageKeys are the keys that a message may begin with.
 var messageKeys = []string{"role", "content", "ts", "id"}
 
 // clineReader reads the messages of a task.
@@ -80,8 +79,9 @@ func (c *clineReader) entry(recs []capture.Record, m []byte) []capture.Record {
 	return c.recs
 }
 
-// clineScreen is what Cline, Roo Code and Kilo Code have shown of a task: ui_messages.json beside
-// the history. It has calls as the screen shows them, without ids, and what each request cost.
+// clineScreen reads ui_messages.json, in which Cline, Roo Code and Kilo Code keep the screen content of a task,
+// next to the history. It has calls in the form in which they were shown, without ids, and the cost of each
+// request.
 var clineScreen = capture.Format{
 	Name:  "cline screen",
 	Title: "Cline, Roo, Kilo: ui_messages.json",
@@ -112,7 +112,7 @@ func sniffClineScreen(first []byte, whole bool) capture.SniffResult {
 	return capture.SniffResult{}
 }
 
-// clineScreenReader reads the entries. A request begins where the screen says that one was sent.
+// clineScreenReader reads the entries. A request begins at an entry that reports one.
 type clineScreenReader struct {
 	*sessionLog
 	response [][]byte // entries of the open response

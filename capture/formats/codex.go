@@ -11,15 +11,15 @@ import (
 	"toolscope/stream/json"
 )
 
-// A Codex rollout is what the program keeps in ~/.codex/sessions: an entry a line, of a type and
-// with a payload. Response items are the conversation as Responses has it, whole, with the text of
-// arguments as the model wrote it; events tell what was used, and that a turn was aborted. Two older
-// generations have the items bare, after a line about the session.
+// codexRollout reads the session files that Codex keeps in ~/.codex/sessions. Each line is an entry with a type
+// and a payload. Response items are the complete items of the conversation, in the form of OpenAI Responses; they
+// have the text of the arguments as the model wrote it. Events report usage and aborted turns. In two older
+// versions, the items have no wrapper and follow a line about the session.
 //
-// The items of one response become an exchange, whose request is the items before it that are not the model's.
-// Which belong together the log tells only by what stands between: usage, results of tools, words of the user.
-// The entries are decoded in providers/codexexec. Types are those of openai/codex,
-// codex-rs/protocol/src/protocol.rs; files that Codex 0.169.0 wrote were read.
+// The items of one response become an exchange. Its request is the preceding items that are not the model's. Only
+// the entries between responses separate them: usage, results of tools and messages of the user. The entries are
+// decoded in providers/codexexec. The types are from codex-rs/protocol/src/protocol.rs in openai/codex, and were
+// compared with files of Codex 0.169.0.
 var codexRollout = capture.Format{
 	Name:  codexName,
 	Title: "Codex: ~/.codex/sessions/*/*/*/rollout-*.jsonl",
@@ -43,19 +43,19 @@ type codex struct {
 	header  map[string][]string
 	session []byte   // the entry with the instructions, until the first request
 	context []byte   // the latest entry with a model
-	said    [][]byte // entries that no request has taken yet
-	brings  bool     // results are among them
+	said    [][]byte // entries for the next request
+	brings  bool     // said contains results
 	open    *codexResponse
-	total   string // tokens of all responses, as told last
+	total   string // latest token count of all responses
 }
 
-// codexResponse is a response that may go on.
+// codexResponse is a response that may continue.
 type codexResponse struct {
 	*entryExchange
 	isCall bool // its latest item is a call
 }
 
-// codexEntry is an entry of a rollout. Values stand as they are in the line.
+// codexEntry is an entry of a rollout. Its values are JSON as in the line.
 type codexEntry struct {
 	line, item []byte // the payload, or the line
 	kind, of   string // types of the entry and of the payload
@@ -75,7 +75,7 @@ func readCodexEntry(line []byte) (e codexEntry, stamp []byte) {
 			e.item = v
 		}
 	}
-	if e.item == nil { // of an older generation
+	if e.item == nil { // an older version
 		e.item, e.of = line, e.kind
 		if e.kind != "" {
 			e.kind = "response_item"
@@ -115,8 +115,8 @@ func (c *codex) readEntry(line []byte) bool {
 	return true
 }
 
-// meta takes what the first line says of the session. A rollout that goes on from another repeats
-// that one's, too.
+// meta reads the first line, which describes the session. A rollout that continues another one also repeats the
+// first line of that one.
 func (c *codex) meta(line, of []byte) {
 	if c.header != nil {
 		return
@@ -136,10 +136,10 @@ func (c *codex) meta(line, of []byte) {
 	c.session = line
 }
 
-// codexNotes are items that are neither the model's nor told to it.
+// codexNotes are items that the model neither wrote nor received.
 var codexNotes = []string{"ghost_snapshot", "compaction", "compaction_summary", "compaction_trigger", "context_compaction", "other"}
 
-// responseItem takes an item: the model's, or what the next request brings.
+// responseItem adds an item to the response, or to the next request if the model didn't write it.
 func (c *codex) responseItem(e *codexEntry) {
 	role := json.FindText(e.item, "role")
 	switch {
@@ -165,7 +165,7 @@ func (c *codex) responseItem(e *codexEntry) {
 
 func (c *codex) begin(e *codexEntry) { c.open = &codexResponse{entryExchange: c.asked(e)} }
 
-// asked begins an exchange with the entries of its request: no more than what is new.
+// asked begins an exchange with the new entries of its request.
 func (c *codex) asked(e *codexEntry) *entryExchange {
 	if c.header == nil {
 		c.header = map[string][]string{"Originator": {"codex_cli_rs"}, "Session-Id": {c.in.File}}
@@ -175,7 +175,7 @@ func (c *codex) asked(e *codexEntry) *entryExchange {
 	return c.beginExchange(capture.Head{Header: c.header, Incremental: true, Start: e.clock}, e.at, request...)
 }
 
-// event takes what happened beside the conversation.
+// event handles an entry that is not part of the conversation.
 func (c *codex) event(e *codexEntry) {
 	switch e.of {
 	case "token_count":
@@ -193,8 +193,8 @@ func (c *codex) event(e *codexEntry) {
 	}
 }
 
-// used takes the usage of a response, which ends it. It may be told twice, in two ways; and of a
-// response that the log has nothing else of.
+// used reads the usage of a response, and ends the response. The log may report the usage twice, in two forms, and
+// also for a response without other entries.
 func (c *codex) used(e *codexEntry, usage []byte, total string) {
 	if json.IsNull(usage) || total != "" && total == c.total {
 		return
@@ -207,7 +207,7 @@ func (c *codex) used(e *codexEntry, usage []byte, total string) {
 	c.finish()
 }
 
-// finish ends the response that is open. Only its usage tells how it ended.
+// finish ends the open response. Only its usage shows how it ended.
 func (c *codex) finish() {
 	if a := c.open; a != nil {
 		c.open = nil
@@ -215,8 +215,8 @@ func (c *codex) finish() {
 	}
 }
 
-// aborted takes that the user stopped Codex. Items are written when they are done: behind a call
-// its tool was stopped, and behind anything else the response was.
+// aborted handles a stop by the user. Codex writes an item when the item is complete: after a call, the user
+// stopped its tool, and after any other item the response.
 func (c *codex) aborted(e *codexEntry) {
 	why := "the turn was aborted: " + json.FindText(e.item, "reason")
 	switch a := c.open; {
@@ -230,7 +230,7 @@ func (c *codex) aborted(e *codexEntry) {
 	}
 }
 
-// failed takes an error that ended the turn.
+// failed adds an error that ended the turn.
 func (c *codex) failed(e *codexEntry) {
 	if c.open == nil {
 		c.begin(e)
@@ -247,7 +247,7 @@ func (c *codex) Close(recs []capture.Record, end capture.End, why string, _ time
 	} else {
 		c.finish()
 	}
-	if c.brings { // what they are of is known, and no answer to them
+	if c.brings { // results without a response to them
 		c.asked(&codexEntry{at: capture.NoTime}).end(end, why, "")
 	}
 	return c.recs
@@ -258,7 +258,7 @@ var codexTypes = []string{
 	"session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state", "inter_agent_communication", "token_usage_record",
 }
 
-// sniffCodex goes by the first line, of which the instructions may not be there as a whole.
+// sniffCodex checks the first line. Its instructions may be incomplete.
 func sniffCodex(first []byte, whole bool) capture.SniffResult {
 	return eachFirstLine(first, whole, func(line []byte, ended bool) capture.SniffResult {
 		yes := func(why string) capture.SniffResult { return capture.SniffResult{Is: capture.Yes, Why: why} }
@@ -281,8 +281,7 @@ func sniffCodex(first []byte, whole bool) capture.SniffResult {
 	})
 }
 
-// isBareItem reports whether a line is an item of a conversation as Responses have it, which a body
-// of Anthropic's is not.
+// isBareItem reports whether a line is an item in the form of OpenAI Responses, and not a body of Anthropic.
 func isBareItem(line []byte, kind string) bool {
 	switch kind {
 	case "message":

@@ -237,7 +237,7 @@ func (r *valuesReader) takeValue(f json.FoundValue) {
 	}
 }
 
-// noteUnexpected notes that a value has an unexpected content.
+// noteUnexpected notes that a value has unexpected content.
 func (r *valuesReader) noteUnexpected(what string) {
 	r.addNote(true, "%s %d, at byte %d, has %s", r.what, r.n, r.at, what)
 }

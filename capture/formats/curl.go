@@ -208,7 +208,7 @@ func (r *curlReader) Close(recs []capture.Record, end capture.End, why string, _
 
 // This part makes exchanges of the blocks.
 
-// beginRequest begins an exchange, and ends the one before.
+// beginRequest ends the previous exchange and begins another.
 func (r *curlReader) beginRequest(b traceBlock) {
 	r.endExchange()
 	lines := strings.Split(string(b.data), "\r\n")

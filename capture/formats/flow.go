@@ -119,8 +119,8 @@ var flowBegin = regexp.MustCompile(`[^0-9][0-9]{1,12}:([0-9]{1,2}:[a-z_]{2,20}[;
 // flowTail is longer than any match of flowBegin.
 const flowTail = 64
 
-// seekFlow searches the next flow, and returns the bytes from its beginning, or from where it may begin. All flows
-// of a file have the same first key; the values inside them don't.
+// seekFlow searches for the next flow, and returns the bytes from its beginning, or from where it may begin. All
+// flows of a file have the same first key; the values inside them don't.
 func (r *flowReader) seekFlow(p []byte) []byte {
 	from := 0
 	if !r.broken { // at most its first bytes look like a flow

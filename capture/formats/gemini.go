@@ -8,11 +8,11 @@ import (
 	"toolscope/stream/json"
 )
 
-// geminiCLI is what Gemini CLI keeps of a conversation in ~/.gemini/tmp/<project>/chats.
+// geminiCLI reads the conversations that Gemini CLI keeps in ~/.gemini/tmp/<project>/chats.
 //
-// Each line is a message, all of it again when something of it changes; or {"$set":…} with what is
-// known of the conversation, all its messages among it; or {"$rewindTo":id}, from which message on
-// the user took it back. Older versions wrote one object that holds all.
+// A line is one of three kinds. A message is written again completely when it changes. {"$set":…} has facts of the
+// conversation, and may have all its messages. {"$rewindTo":id} says that the user took back this message and all
+// later ones. Older versions wrote one object for the whole conversation.
 var geminiCLI = capture.Format{
 	Name:  "gemini-cli session",
 	Title: "Gemini CLI: ~/.gemini/tmp/*/chats/session-*",
@@ -72,7 +72,7 @@ func (g *geminiReader) entry(recs []capture.Record, line []byte) []capture.Recor
 	return g.recs
 }
 
-// rewind drops the messages from one on, as the user did. The model has seen them.
+// rewind drops a message and all later ones, as the user did. The model has seen them.
 func (g *geminiReader) rewind(to []byte) {
 	g.endMessage()
 	g.finish()

@@ -59,7 +59,7 @@ func sniffLog(first []byte, whole bool) capture.SniffResult {
 	return capture.SniffResult{Is: maybeUnless(whole), Provisional: bytes.IndexByte(text, '\n') > 0}
 }
 
-// isWritten reports whether text begins like a text for people, in which a payload is only an example: a
+// isWritten reports whether text begins like a text written for people, in which a payload is only an example: a
 // program, a page of Markdown, a diff.
 func isWritten(text []byte) bool {
 	line, rest, _ := bytes.Cut(text, []byte("\n"))

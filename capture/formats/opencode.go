@@ -8,10 +8,10 @@ import (
 	"toolscope/stream/json"
 )
 
-// opencode is what opencode tells of a conversation: all of it, as opencode export prints it, or
-// event by event, as opencode run --format json does. It keeps it in an SQLite database.
+// opencode reads conversations in two forms: complete, as opencode export prints them, or event by event, as
+// opencode run --format json does. opencode itself keeps them in an SQLite database.
 //
-// A message of the model may have several steps: each is an answer to a request of its own.
+// A message of the model may have several steps. Each step is the response to a separate request.
 var opencode = capture.Format{
 	Name:  "opencode session",
 	Title: "opencode export, opencode run --format json",
@@ -23,8 +23,8 @@ var opencode = capture.Format{
 	},
 }
 
-// opencodePiece is one message, or one part of one, as versions before the database kept each in a
-// file of its own.
+// opencodePiece reads a file with one message, or one part of a message. Versions of opencode without the database
+// wrote a file for each.
 var opencodePiece = capture.Format{
 	Name:  "opencode storage",
 	Title: "opencode before 2026: storage/message, part/*",
@@ -80,7 +80,7 @@ func begins(value []byte, with string) bool {
 // opencodeReader reads messages and their parts.
 type opencodeReader struct {
 	*sessionLog
-	message  []byte // the message of the open step without its parts; nil where only parts are logged
+	message  []byte // the message of the open step without its parts; nil if only parts are logged
 	step     opencodeStep
 	asked    time.Time
 	answered time.Time

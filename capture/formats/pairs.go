@@ -9,9 +9,10 @@ import (
 	"toolscope/stream/marks"
 )
 
-// pairs reads logs that programs write of their own calls to a model: each object has the messages that were sent, and
-// next to them the response, for example {"messages":[…],"response":{…}}. The names of the fields differ, so the values
-// decide. The response is a body of a provider, its stream, or only the message of the model. It may be inside a string.
+// pairs reads logs in which programs record their own calls to a model: each object has the messages that were
+// sent, and next to them the response, for example {"messages":[…],"response":{…}}. The names of the fields
+// differ, so the values decide. The response is a body of a provider, its stream, or only the message of the
+// model. It may be inside a string.
 var pairs = capture.Format{
 	Name:  "message log",
 	Title: "messages and their response in one object, JSON or JSONL",

@@ -7,8 +7,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// piSession is what pi, and agents made of it, keep of a conversation in
-// ~/.pi/agent/sessions/--<cwd>--. pi has the messages of all providers in one form of its own.
+// piSession reads the conversations that pi, and agents based on it, keep in ~/.pi/agent/sessions/--<cwd>--. pi
+// keeps the messages of all providers in its own form.
 var piSession = capture.Format{
 	Name:  "pi session",
 	Title: "pi, OpenClaw: ~/.pi/agent/sessions/*/*.jsonl",

@@ -8,8 +8,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// qwenCode is what Qwen Code keeps of a conversation in ~/.qwen/projects/<cwd>/chats. It keeps the
-// provider's messages as Google writes them, whatever provider that was, one on each line.
+// qwenCode reads the conversations that Qwen Code keeps in ~/.qwen/projects/<cwd>/chats. Each line has one
+// message, in Google's form for every provider.
 var qwenCode = capture.Format{
 	Name:  "qwen-code session",
 	Title: "Qwen Code: ~/.qwen/projects/*/chats/*.jsonl",
@@ -20,8 +20,8 @@ var qwenCode = capture.Format{
 	},
 }
 
-// sniffQwenCode looks for the first line that has a message: Claude Code's lines are alike, but for
-// what a message is.
+// sniffQwenCode looks for the first line that has a message. Lines of Claude Code look the same except for the
+// message.
 func sniffQwenCode(first []byte, whole bool) capture.SniffResult {
 	for len(first) > 0 {
 		line, rest, ended := bytes.Cut(first, []byte("\n"))

@@ -187,8 +187,8 @@ func openFree(path string, flags, kind int, now time.Time) (l lockFile, err erro
 	return lockFile{}, err
 }
 
-// quietTime is after how long without a change a lock file counts as free, on file systems without locks:
-// a program that uses it changes its time much more often.
+// quietTime is the time without a change after which a lock file counts as free, on file systems without locks. A
+// program that uses the file updates its time much more often.
 const quietTime = 10 * time.Minute
 
 // isFree reports whether no program uses a spool. age is the time since its lock file's last change.

@@ -309,7 +309,7 @@ func (k *knownMatch) compareText(r *Redactor, size int) {
 	k.alive = longer
 }
 
-// isCutValue reports whether the beginning of a known value is so long that it stands for it: errors often
+// isCutValue reports whether the beginning of a known value is long enough to count as the value: errors often
 // repeat no more of a key.
 func (r *Redactor) isCutValue(text []byte) bool {
 	if len(text) < minCutChars || len(text)-r.publicPrefixLen(text) < minCutChars {
@@ -395,7 +395,8 @@ const (
 	begun                  // all held characters are a secret, which continues
 )
 
-// decideText decides about the held text. A known value comes first, then the candidates in their order.
+// decideText decides whether the held text begins with a secret. A known value comes first, then the candidates in
+// their order.
 func (m *matcher) decideText() (v decision, n int, by *rule) {
 	switch {
 	case m.known.alive || m.young:

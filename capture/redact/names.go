@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// secretName is a name, or the end of one, whose value is a credential: of headers, parameters of a URL,
-// fields of a body, variables of an environment and flags of a command line.
+// secretName is a name, or the end of a name, whose value is a credential. It may name a header, a parameter of a
+// URL, a field of a body, an environment variable or a flag.
 type secretName struct {
 	end    string // without signs, in lower case
 	called string // in the replacement
@@ -186,8 +186,8 @@ func (s *secretName) hasBorder(name []byte, said string) bool {
 	return true
 }
 
-// isServiceKey reports whether a name that ends in key is one of an environment, of a service, or of a
-// header that begins with x-.
+// isServiceKey reports whether a name that ends in key belongs to an environment, a service, or a header that
+// begins with x-.
 func isServiceKey(name []byte) bool {
 	if bytes.HasSuffix(name, []byte("_KEY")) && !containsRange(name, 'a', 'z') {
 		return true

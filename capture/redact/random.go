@@ -74,9 +74,9 @@ func containsRange(text []byte, from, to byte) bool {
 	return bytes.ContainsFunc(text, func(c rune) bool { return rune(from) <= c && c <= rune(to) })
 }
 
-// nonWordChars returns how many characters of a text are in no word and no number. A segment between
-// signs is a word or number if it is letters with a capital at most at the beginning of each word, or
-// capitals, or digits.
+// nonWordChars returns how many characters of a text are neither in a word nor in a number. A segment between
+// signs counts as words or a number if it consists of letters with capitals only at the beginning of words, of
+// capitals, or of digits.
 func nonWordChars(text []byte) (n int) {
 	for len(text) > 0 {
 		size := countTrailing(text, alnum)
@@ -239,8 +239,8 @@ func afterColon(text []byte) bool {
 }
 
 // letterPairs are the 300 most frequent pairs of letters in the words of Go's and npm's documentation: each
-// letter, and those that follow it. 83 % of the words of eight letters and more have no other pair, and 1 %
-// of random texts of eight letters.
+// letter, and those that follow it. 83 % of the words of eight letters or more have no other pair, and 1 % of
+// random texts of eight letters.
 var letterPairs = func() (is [26][26]bool) {
 	for _, one := range strings.Fields(`abcdfgiklmnprstuvwxy baeilorsuy cacehiklorstuy dadefilorsuy eabcdefghilmnopqrstuvwxy fadefilorstuy gaceghilnorsu
 		haeimortu iabcdefglmnoprstvxz je kaeis ladeilostuvy mabeikmopsu nabcdefgiklmnoprstuv oabcdfgiklmnoprstuvw pacehiloprstu qu rabcdefgiklmnoprstuvy
@@ -323,7 +323,7 @@ func isRandomPassword(text []byte) bool {
 	return looksRandom(text) && !isCommonPassword(plain) && !isExample
 }
 
-// isAppPassword reports whether a text is four groups of four small letters, as mail providers write app
+// isAppPassword reports whether a text is four groups of four lower-case letters, as mail providers write app
 // passwords.
 func isAppPassword(text []byte) bool {
 	groups := bytes.Fields(text)

@@ -31,7 +31,7 @@ type exchangeSide struct {
 	yielded  int64         // place up to which all bytes were decided without waiting
 }
 
-// bodyRedactor redacts a body as it comes. Places are counted from the body's beginning.
+// bodyRedactor redacts a body as it arrives. Places are counted from the body's beginning.
 type bodyRedactor interface {
 	write(p []byte)   // takes ownership of p
 	decideAll()       // decide without waiting for more
@@ -193,7 +193,7 @@ func (s *exchangeSide) receiveBody(r *Redactor, p []byte) {
 	s.addBody(p)
 }
 
-// openBody begins a body that is too short to show a compression.
+// openBody reads the held beginning of a body that is too short to show whether it is compressed.
 func (s *exchangeSide) openBody() {
 	if len(s.opening) > 0 {
 		s.addBody(s.opening)

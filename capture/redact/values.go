@@ -37,8 +37,8 @@ const (
 	valueForms
 )
 
-// deeperQuote stands for a quote that is written with more backslashes than the one that began the value:
-// it is part of it.
+// deeperQuote stands for a quote that is written with more backslashes than the one that began the value. Such a
+// quote is part of the value.
 const deeperQuote = '\x7f'
 
 const (
@@ -81,7 +81,7 @@ var values = func() (all [isPrivate + 1][valueForms]*rule) {
 
 func isNothing([]byte) bool { return false }
 
-// isLine checks the value of a line, which is not code.
+// isLine makes a check for the value of a line: it rejects what looks like code, and calls is for the rest.
 func isLine(is secretCheck) secretCheck {
 	return func(text []byte) bool {
 		last := text[len(text)-1]

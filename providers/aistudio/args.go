@@ -57,9 +57,8 @@ func isMembers(v jsonNodes) bool {
 	return v.len() > 0
 }
 
-// isListBody reports whether v is the field inside a LIST: its elements are all arrays and v is not
-// an object. (A value of one element passes too, but that is a layer around something, as a list body
-// of one is.)
+// isListBody reports whether v is the field inside a LIST: its elements are all arrays and v is not an object. A
+// value of one element passes too. Like a list body of one element, it is a layer around something.
 func isListBody(v jsonNodes) bool {
 	for e := range v.elements() {
 		if !e.isArray() {
@@ -225,7 +224,7 @@ func (r *argsReader) readList(v jsonNodes) error {
 	return nil
 }
 
-// isAmbiguous reports whether the one item of a list may be a layer around it, or the layer the item.
+// isAmbiguous reports whether it is unclear if the array in a list is its only item or a layer around an item.
 func isAmbiguous(items, list jsonNodes) bool {
 	item := items.element(0)
 	unwrapped := len(items) == len(list)

@@ -7,11 +7,11 @@ import (
 	"toolscope/stream/json"
 )
 
-// target says how Bedrock's Converse takes history. The rules are from AWS's service model
-// (ToolUseBlock in botocore's bedrock-runtime). Refusals are its error messages:
-// strands-agents/harness-sdk#1435, genkit-ai/aws-bedrock-js-plugin#664, vercel/ai#19023,
-// double16/Cyber-AutoAgent-ng#27, NousResearch/hermes-agent#90008. Rules of single models are not part
-// of the protocol: which take signed reasoning, and that Mistral's want other ids.
+// target says how Bedrock's Converse takes history. The rules are from AWS's service model (ToolUseBlock in
+// botocore's bedrock-runtime). Refusals are its error messages: strands-agents/harness-sdk#1435,
+// genkit-ai/aws-bedrock-js-plugin#664, vercel/ai#19023, double16/Cyber-AutoAgent-ng#27,
+// NousResearch/hermes-agent#90008. Rules of single models are not part of the protocol, e.g. which models accept
+// signed reasoning, or that Mistral's models require other ids.
 var target = protocol.Target{
 	Name: "bedrock", Title: "Bedrock Converse", Protocol: "bedrock",
 	Form:      protocol.ObjectForm,

@@ -177,7 +177,7 @@ var ErrExpands = errors.New("it becomes too large")
 // sizeBudget limits the output of the stages of one body by the bytes as sent.
 type sizeBudget struct{ sent int }
 
-// stepBytes is how many bytes as sent count at a time. So the place where a body becomes too large
+// stepBytes is the number of encoded bytes that are counted at a time. So the place where a body becomes too large
 // doesn't depend on how it was cut into writes.
 const stepBytes = 4 << 10
 

@@ -279,7 +279,7 @@ var (
 	patchOverwrites = &stream.Diagnosis{
 		Code: "PATCH_OVERWRITES", Severity: stream.Warn, By: stream.Provider,
 		Verdict: "overwritten",
-		Meaning: "A delta sets a value again that was already complete. Clients that append the new value get different arguments from clients that replace the old value.",
+		Meaning: "A delta sets a value that was already complete. Clients that append the new value get different arguments from clients that replace the old value.",
 		Advice:  "Compare your client's arguments with the ones that toolscope shows.",
 	}
 	patchGoesBack = &stream.Diagnosis{

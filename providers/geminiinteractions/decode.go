@@ -295,7 +295,7 @@ func (d *decoder) readResponse(data json.Value) {
 	d.Close()
 }
 
-// readSteps reads the steps of an interaction that come at once.
+// readSteps reads a complete list of steps.
 func (d *decoder) readSteps(steps json.Value) {
 	slot := int32(0)
 	for s := range steps.Elements() {

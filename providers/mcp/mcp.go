@@ -411,7 +411,7 @@ var (
 		Code: "MCP_BODY", Severity: stream.Error, By: stream.Server,
 		Verdict: "bad MCP body",
 		Meaning: "An MCP server answered with something that is not a message of its protocol.",
-		Advice:  "Look for something between the client and the server, such as a login page, or a gateway that answers itself.",
+		Advice:  "Look for something between the client and the server, such as a login page, or a gateway that answers in the server's place.",
 	}
 	strayAsk = &stream.Diagnosis{
 		Code: "MCP_STDIN", Severity: stream.Error, By: stream.Client,

@@ -323,7 +323,7 @@ var (
 	}
 	usageUnclear = &stream.Diagnosis{
 		Code: "USAGE_UNCLEAR", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "The numbers of the usage contradict each other, so the billed amount is uncertain.",
+		Meaning: "The token counts contradict each other, so the billed amount is uncertain.",
 		Advice:  "Compare with the provider's bill before you rely on the cost.",
 	}
 	costByok = &stream.Diagnosis{

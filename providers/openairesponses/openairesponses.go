@@ -318,11 +318,11 @@ var (
 		Verdict:      "events lost",
 		SeverityNote: "info if no call is open at that place",
 		Meaning:      "The sequence numbers of the events have a gap: events of the response are missing. The numbers don't show who lost them.",
-		Advice:       "Use the arguments in the events that end a call, not those that you added up from deltas.",
+		Advice:       "Use the arguments in the events that end a call, not the ones that you assembled from deltas.",
 	}
 	DeltasMissing = &stream.Diagnosis{
 		Code: "DELTAS_MISSING", Severity: stream.Info, By: stream.Provider,
-		Meaning: "No delta of the arguments came, only the complete text. Clients that add up the deltas run the call with {}.",
+		Meaning: "No delta of the arguments came, only the complete text. Clients that assemble the deltas run the call with {}.",
 		Advice:  "Make your client use the arguments in response.output_item.done.",
 	}
 	deltasEncrypted = &stream.Diagnosis{

@@ -10,7 +10,7 @@ var Findings = []*stream.Diagnosis{
 	ArgsObject, ArgsString, ArgsNull, ArgsMissing, ArgsEmpty, CallSplit, SignatureMissing, DoneMismatch, IntPrecision,
 }
 
-// RequestSeverityNote says when a finding about a request has another severity than usual.
+// RequestSeverityNote says when a finding about a request has an unusual severity.
 const RequestSeverityNote = "error if the provider refused the request because of it; warn if it refused the request for another reason; info if another host accepted it"
 
 // Findings about the stream.
@@ -180,7 +180,7 @@ var (
 	}
 	SignatureMissing = &stream.Diagnosis{
 		Code: "SIGNATURE_MISSING", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "The first call of the turn, or a block of reasoning, has no signature. Gemini 3 refuses a history without the signature of the call, Anthropic one without that of the reasoning.",
+		Meaning: "The first call of the turn, or a block of reasoning, has no signature. Gemini 3 refuses a history without the call's signature. Anthropic refuses one without the signature of the reasoning.",
 		Advice:  "Find the gateway that lost the signature. It must pass it on unchanged.",
 	}
 	CallSplit = &stream.Diagnosis{

@@ -226,7 +226,7 @@ func piNames(c namedCall, to string) namedCall {
 
 func cutTo(text string, most int) string { return text[:min(len(text), most)] }
 
-// shortHash is the hash that pi puts into ids: two 32-bit numbers to the base of 36.
+// shortHash is the hash that pi puts into ids: two 32-bit numbers in base 36.
 func shortHash(text string) string {
 	const a, b, c, d = 2654435761, 1597334677, 2246822507, 3266489909
 	h1, h2 := uint32(0xdeadbeef), uint32(0x41c6ce57)

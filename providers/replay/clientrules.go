@@ -80,7 +80,7 @@ func (c *previewBuilder) receiveCall(p *protocol.Part, f *argsFacts) receivedCal
 	return receivedCall{from: from, name: p.Name, args: string(f.raw), value: from == gemini || from == ollama, id: p.ID}
 }
 
-// receiveAll returns the calls of a message as the client receives them; number is that of the calls before.
+// receiveAll returns the calls of a message as the client receives them; number is the number of earlier calls.
 func (c *previewBuilder) receiveAll(m *protocol.Message, number int) (all []receivedCall) {
 	for i := range m.Parts {
 		if p := &m.Parts[i]; p.Kind == protocol.CallPart {
@@ -224,7 +224,7 @@ type aiSDK struct {
 	six  bool // version 6, whose Anthropic provider doesn't wrap
 }
 
-// sendCall is the clientRule.
+// sendCall implements clientRule.
 func (w aiSDK) sendCall(r receivedCall, to string) clientCall {
 	text, ok := r.inputText()
 	if !ok {

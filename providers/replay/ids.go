@@ -78,7 +78,7 @@ func (x *idMapper) assignID(n int, p *protocol.Part, named namedCall) (made stri
 	return made, losses
 }
 
-// reserve marks the id of a call that is not sent as taken. A call without an id would get a unique one.
+// reserve marks the id of an unsent call as taken. A call without an id would get a unique one.
 func (x *idMapper) reserve(other UnsentCall) {
 	if made := x.otherID(other.ID); other.ID != "" && made != "" {
 		x.taken[made] = other
@@ -303,7 +303,7 @@ func isRandom(piece string) bool {
 	return strings.ContainsFunc(word, isSmall) && !isWords(word)
 }
 
-// isWords reports whether letters are words in camel case: each capital is followed by a small letter.
+// isWords reports whether letters are words in camel case: each capital is followed by a lower-case letter.
 func isWords(s string) bool {
 	for i := range len(s) {
 		if isCapital(rune(s[i])) && (i+1 == len(s) || isCapital(rune(s[i+1]))) {

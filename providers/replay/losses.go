@@ -96,7 +96,7 @@ var (
 	ArgsRepaired = &Kind{&stream.Diagnosis{
 		Code: "ARGS_REPAIRED", Verdict: "args repaired", Severity: stream.Warn, By: stream.Client,
 		Meaning: "A parser's guess is sent back as if the model had written it.",
-		Advice:  "Send the original text, and return an error as the result. A guess may do something that the model didn't mean.",
+		Advice:  "Send the original text, and return an error as the result. A call with guessed arguments may do something that the model didn't intend.",
 	}, High, "a parser's guess is sent as if the model had written it"}
 	ConcatFirstOnly = &Kind{&stream.Diagnosis{
 		Code: "CONCAT_FIRST_ONLY", Verdict: "calls lost", Severity: stream.Error, By: stream.Client,
@@ -132,9 +132,9 @@ var (
 	IntPrecision = &Kind{protocol.IntPrecision, High, "an integer that doesn't fit a double is rounded"}
 	NumPrecision = &Kind{&stream.Diagnosis{
 		Code: "NUM_PRECISION", Severity: stream.Info, By: stream.Client,
-		Meaning: "A fraction with more digits than a double is rounded.",
+		Meaning: "A fraction with more digits than a double holds is rounded.",
 		Advice:  "Declare the number as a string in the schema if its last digits matter.",
-	}, Low, "a fraction with more digits than a double is rounded"}
+	}, Low, "a fraction with more digits than a double holds is rounded"}
 	NumRange = &Kind{&stream.Diagnosis{
 		Code: "NUM_RANGE", Verdict: "number range", Severity: stream.Warn, By: stream.Client,
 		Meaning: "A number is too large for a double: it becomes infinity, null or an error.",
@@ -271,7 +271,7 @@ var (
 	ReasoningAltered = &Kind{&stream.Diagnosis{
 		Code: "REASONING_ALTERED", Verdict: "other thought", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info, stream.Error}, By: stream.Client,
 		SeverityNote: protocol.RequestSeverityNote,
-		Meaning:      "Reasoning or its signature is sent back changed, or at another place between the calls. The provider checks that and refuses the request.",
+		Meaning:      "Reasoning or its signature is sent back changed, or in a different place among the calls. The provider checks that and refuses the request.",
 		Advice:       "Send reasoning back byte for byte, in the order in which it came. Don't trim, merge or redact it.",
 	}, High, "reasoning or its signature is changed or moved"}
 	PartDropped = &Kind{&stream.Diagnosis{

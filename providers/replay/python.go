@@ -121,7 +121,7 @@ func fantasyRule(r receivedCall, to string) clientCall {
 	return callWith([]byte("{}"))
 }
 
-// crushRule is the rule of Crush, which replaces text that is not JSON by {} before fantasy gets it.
+// crushRule is the rule of Crush, which replaces text that is not JSON with {} before fantasy gets it.
 func crushRule(r receivedCall, to string) clientCall {
 	if !json.Valid([]byte(r.args)) {
 		r.args = "{}"
@@ -178,8 +178,8 @@ func langChain4jRule(r receivedCall, to string) clientCall {
 // notStudied is a call whose treatment by the client is unknown.
 var notStudied = clientCall{unknown: true}
 
-// emptyOnError is the rule of agents that replace text that doesn't parse by {}. Among values that are not
-// an object, only arrays were observed.
+// emptyOnError is the rule of agents that replace text that doesn't parse with {}. Among values that are not an
+// object, only arrays were observed.
 func emptyOnError(r receivedCall, to string) clientCall {
 	v, ok := js.Parse(r.args)
 	switch {

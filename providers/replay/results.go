@@ -43,8 +43,8 @@ type unanswered struct {
 	message int
 }
 
-// pairResults checks the rule of most providers: each call is followed by its result, and each result
-// follows its call. A policy that fills in repairs the history.
+// pairResults checks the rule of most providers: each call is followed by its result, and each result follows its
+// call. A policy that fills in missing results repairs the history.
 func (c *previewBuilder) pairResults(messages []protocol.Message) []protocol.Message {
 	if c.src.split {
 		c.addSplitLoss()
@@ -242,8 +242,8 @@ func (c *previewBuilder) resultAsText(p *protocol.Part) bool {
 	return true
 }
 
-// asText replaces all calls and results by text. A message with calls or results is joined to the one before
-// it if both have the same role.
+// asText replaces all calls and results with text. A message with calls or results is joined to the one before it
+// if both have the same role.
 func (c *previewBuilder) asText(messages []protocol.Message) (out []protocol.Message) {
 	for _, m := range messages {
 		tells := slices.ContainsFunc(m.Parts, func(p protocol.Part) bool { return p.Kind == protocol.CallPart || p.Kind == protocol.ResultPart })
@@ -259,7 +259,7 @@ func (c *previewBuilder) asText(messages []protocol.Message) (out []protocol.Mes
 	return out
 }
 
-// replaceByText replaces the calls of a message by one text, after the model's text, and its results by
+// replaceByText replaces the calls of a message with one text, after the model's text, and its results with
 // another. Both are in the order of the ids.
 func (c *previewBuilder) replaceByText(m *protocol.Message) {
 	calls, rest := splitByKind(m.Parts, protocol.CallPart)

@@ -272,8 +272,8 @@ func (c *checker) checkTexts(i int) {
 	}
 }
 
-// checkSignatures checks that shown reasoning is signed. Hosts that sign nothing accept it so: another signed part shows
-// that this one does.
+// checkSignatures checks that shown reasoning is signed. Hosts that never sign accept unsigned reasoning. Another
+// signed part proves that the host signs.
 func (c *checker) checkSignatures(i int) {
 	for j := range c.Messages[i].Parts {
 		p := &c.Messages[i].Parts[j]

@@ -453,7 +453,7 @@ var (
 		Code: "NAMESPACE_MISSING", Severity: stream.Error, By: stream.Gateway,
 		Verdict: "no namespace",
 		Meaning: "The tool is declared in a namespace. The call doesn't name the namespace, or has it in its name. Codex refuses such a call.",
-		Advice:  "Make the gateway pass on the namespace of calls as a field of its own.",
+		Advice:  "Make the gateway pass on the namespace of calls as a separate field.",
 	}
 	KindChanged = &stream.Diagnosis{
 		Code: "KIND_CHANGED", Severity: stream.Error, By: stream.Gateway,

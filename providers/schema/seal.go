@@ -34,7 +34,7 @@ func (w *CallChecker) Seal() []stream.Finding {
 	return w.found
 }
 
-// findEncoded reports strings that hold the list or object that the schema wants, encoded once more.
+// findEncoded reports strings that hold the list or object that the schema wants, encoded a second time.
 func (w *CallChecker) findEncoded() {
 	args := w.call.Args()
 	for _, r := range w.reported {

@@ -55,7 +55,7 @@ type reportedKey struct {
 	at int // first byte of the value or key
 }
 
-// SetCall replaces the call that the checker follows: a session may replace a call by a copy.
+// SetCall replaces the call that the checker follows: a session may replace a call with a copy.
 func (w *CallChecker) SetCall(c *stream.Call) { w.call = c }
 
 // Extend checks the new part of the call and returns the new findings. The result is valid until the next

@@ -2,8 +2,8 @@ package transcript
 
 import "toolscope/stream/json"
 
-// readGeminiCLI reads messages that Gemini CLI keeps in ~/.gemini/tmp/<project>/chats. A message of the model is
-// written again when it has more calls, or results of them.
+// readGeminiCLI reads messages that Gemini CLI keeps in ~/.gemini/tmp/<project>/chats. It writes a message of the
+// model again when the message has more calls, or results of its calls.
 func readGeminiCLI() func(entry json.Value) *message {
 	var open string            // id of the message of the model
 	calls := map[string]bool{} // its calls, and whether their results came

@@ -2,7 +2,7 @@ package transcript
 
 import "toolscope/stream/json"
 
-// readPi reads entries of pi, and of agents made of it, which have the messages of all providers in one form.
+// readPi reads entries of pi, and of agents based on it, which have the messages of all providers in one form.
 func readPi() func(entry json.Value) *message {
 	return func(entry json.Value) *message {
 		if entry.Get("type").Is("session") {

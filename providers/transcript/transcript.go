@@ -1,8 +1,9 @@
 // Package transcript decodes session files of agents that write messages of all providers in a form of their own.
 //
-// An exchange consists of entries of the file, as they are: the entries since the response before are the request,
-// and the entries of the response follow. A reader of the agent says what each entry contains, in the words of an
-// inner protocol. The decoder of the inner protocol reads this, and a request is derived in the same way.
+// An exchange consists of entries of the file, as they are: the entries since the previous response are the
+// request, and the entries of the response follow. A reader of the agent says what each entry contains, in the
+// words of an inner protocol. The decoder of the inner protocol reads this, and a request is derived in the same
+// way.
 package transcript
 
 import (

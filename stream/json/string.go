@@ -243,11 +243,11 @@ func CharLen(text []byte) (n int, ok bool) {
 	return n, r != utf8.RuneError || n > 1
 }
 
-// ReplaceInvalid replaces invalid Unicode by U+FFFD: bytes that are not UTF-8, and half a surrogate pair. It returns
-// valid text itself.
+// ReplaceInvalid replaces invalid Unicode with U+FFFD: bytes that are not UTF-8, and half a surrogate pair. It
+// returns valid text itself.
 func ReplaceInvalid(text []byte) []byte { return replaceInvalid(text, true) }
 
-// ReplaceNonUTF8 replaces bytes that are not UTF-8 by U+FFFD. Half a surrogate pair stays: JSON can express it.
+// ReplaceNonUTF8 replaces bytes that are not UTF-8 with U+FFFD. Half a surrogate pair stays: JSON can express it.
 func ReplaceNonUTF8(text []byte) []byte { return replaceInvalid(text, false) }
 
 func replaceInvalid(text []byte, halves bool) []byte {

@@ -281,7 +281,7 @@ func SteadyMemory() {
 	})
 }
 
-// percentFor returns by how many percent a heap with live bytes may grow. With a proxy, a heap may grow to
+// percentFor returns the percentage by which a heap with live bytes may grow. With a proxy, a heap may grow to
 // twice its size, by at most proxySlack.
 func percentFor(live uint64, proxying bool) int {
 	slack := max(minSlack, live/ofHeap)

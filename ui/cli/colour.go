@@ -217,7 +217,7 @@ func (l lineWriter) writeInked(line inkedLine) {
 	w.endLine()
 }
 
-// withHang returns a writer that indents the further rows of a wrapped line by so many cells.
+// withHang returns a writer that indents the further rows of a wrapped line by that many cells.
 func (l lineWriter) withHang(cells int) lineWriter {
 	l.hang = cells
 	return l

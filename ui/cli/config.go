@@ -266,7 +266,7 @@ func inConfigFolder(name string) (string, error) {
 	return filepath.Join(dir, "toolscope", name), nil
 }
 
-// expandHome replaces ~ at the start of a path by the user's home. Shells do so only at the start of a word.
+// expandHome replaces ~ at the start of a path with the user's home. Shells do so only at the start of a word.
 func expandHome(path string) string {
 	rest, ok := strings.CutPrefix(path, "~")
 	if home, err := os.UserHomeDir(); ok && err == nil && (rest == "" || os.IsPathSeparator(rest[0])) {

@@ -376,7 +376,7 @@ func (l *lookFlags) addKeep(f *pflag.FlagSet) {
 	f.StringVar(&l.keep, "memory", "1GB", "")
 }
 
-// checkNumbers returns an error if a flag whose value is a number from 1 is below that.
+// checkNumbers returns an error if a flag whose value must be at least 1 is below 1.
 func checkNumbers(cmd *cobra.Command, flags ...string) error {
 	for _, flag := range flags {
 		if n, _ := cmd.Flags().GetInt(flag); n < 1 && cmd.Flags().Changed(flag) {

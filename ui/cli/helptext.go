@@ -61,8 +61,8 @@ var (
 		"check":   {{"0", "no findings, or none that --fail-on names"}, {"1", "findings that fail"}, {"2", "wrong usage, a file can't be read or is damaged, or nothing was recognised in a file"}},
 		"diff":    {{"0", "no differences"}, {"1", "differences"}, {"2", "wrong usage, or a file can't be read"}},
 		"replay":  append([]exitMeaning{{"0", "success"}, {"1", "the command failed, or a preview has a loss that --fail-on-loss names"}}, commonExits[2:]...),
-		"run":     {{"N", "the exit code N of the agent"}, {"2", "wrong usage"}, {"3", "the agent succeeded, but its capture has gaps or may contain secrets"}, {"128+n", "signal n ended the agent"}},
-		"mcp":     {{"N", "the exit code N of the server"}, {"2", "wrong usage"}, {"127", "the server's command was not found"}, {"128+n", "signal n ended the server"}},
+		"run":     {{"N", "the agent ended with exit code N"}, {"2", "wrong usage"}, {"3", "the agent succeeded, but its capture has gaps or may contain secrets"}, {"128+n", "signal n ended the agent"}},
+		"mcp":     {{"N", "the server ended with exit code N"}, {"2", "wrong usage"}, {"127", "the server's command was not found"}, {"128+n", "signal n ended the server"}},
 		"explain": briefExits, "config": briefExits, "show": briefExits, "edit": briefExits, "path": briefExits, "theme": briefExits,
 		"completion": briefExits, "man": briefExits, "version": briefExits, "help": briefExits, "demo": briefExits,
 	}

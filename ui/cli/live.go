@@ -64,7 +64,7 @@ type liveInput struct {
 	proxy   *proxy.Proxy           // nil without a proxy
 	faults  string                 // injected faults, "" for none
 	refusal atomic.Pointer[string] // why the latest request was refused
-	client  atomic.Pointer[string] // state of the client that runs behind the screen, nil without one
+	client  atomic.Pointer[string] // state of the client that runs while the screen is open, nil without one
 	began   time.Time              // the times of records count from here
 }
 

@@ -146,8 +146,8 @@ func (a *app) stdStreams() (in, out, errs *os.File) {
 	return in, out, errs
 }
 
-// recordBeside starts the capture of a run, in dir, in the folder of runFolder, or in toolscope's own folder.
-// A failure is reported and returns nil.
+// recordBeside starts the capture of a run, in dir, in the folder of runFolder, or in toolscope's own folder. It
+// reports a failure, and then returns nil.
 func (a *app) recordBeside(dir, of string, began time.Time) *captureWriter {
 	var name string
 	var err error

@@ -215,7 +215,7 @@ func (r *runningProxy) waitForOthers(client string) {
 	}
 }
 
-// runBehind runs the client behind the screen, with a file instead of the terminal. The screen stays open
+// runBehind runs the client while the screen is open, with a file instead of the terminal. The screen stays open
 // when the client has ended. Leaving the screen ends the client.
 func (r *runningProxy) runBehind(ctx context.Context, fit *clientLaunch, prices *price.Table) error {
 	a := r.app

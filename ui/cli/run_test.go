@@ -123,7 +123,7 @@ func TestRunScreen(t *testing.T) {
 	p.untilShown("get_weather")
 	p.untilShown("client runs")
 	p.keys("q")
-	p.untilShown("the client still runs: q ends it")
+	p.untilShown("the client is still running: q ends it")
 	p.keys("q")
 	p.wantExit(143)
 	if text, err := os.ReadFile(strings.TrimSuffix(rec, ".tsc") + ".txt"); err != nil || !strings.HasPrefix(string(text), "from the client\n") {

@@ -296,8 +296,8 @@ func (o *clientLaunch) removeFiles() {
 	}
 }
 
-// createOutput creates the file for the output of a client behind the screen: next to the capture, or a
-// temporary file. It is not searched for secrets.
+// createOutput creates the file for the output of a client that runs while the screen is open: next to the
+// capture, or a temporary file. Secrets in it are not replaced.
 func createOutput(l *liveInput) (*os.File, error) {
 	if l.rec == nil {
 		return os.CreateTemp("", "toolscope-run-*.txt")

@@ -273,7 +273,7 @@ func crowdedOut(cmd *cobra.Command, s configSetting) (out bool) {
 	return out
 }
 
-// withOrigin replaces the flag at the start of a usage error by the origin of its value, if the value doesn't
+// withOrigin replaces the flag at the start of a usage error with the origin of its value, if the value doesn't
 // come from the command line.
 func (se *settingSources) withOrigin(err error) error {
 	var usage *usageError

@@ -26,7 +26,7 @@ var crashSignals = []os.Signal{syscall.SIGABRT, syscall.SIGBUS, syscall.SIGFPE, 
 // isTaken reports whether listening failed because the port is in use.
 func isTaken(err error) bool { return errors.Is(err, syscall.EADDRINUSE) }
 
-// replaceSelf replaces this process by a command. It only returns on failure.
+// replaceSelf replaces this process with a command. It only returns on failure.
 func replaceSelf(args []string) error {
 	path, err := exec.LookPath(args[0])
 	if err == nil {

@@ -127,9 +127,9 @@ func darkFromEnv(v string) (dark, ok bool) {
 	return n < 7 || n == 8, true
 }
 
-// asciiTo is a writer that writes only ASCII while on is set. It replaces toolscope's own signs by ASCII
-// signs. Other characters become \uXXXX, which has the same meaning in a line of JSON; in XML they become
-// character references.
+// asciiTo is a writer that writes only ASCII while on is set. It replaces toolscope's own signs with ASCII signs.
+// Other characters become \uXXXX, which has the same meaning in a line of JSON; in XML they become character
+// references.
 type asciiTo struct {
 	to   io.Writer
 	on   bool

@@ -236,7 +236,7 @@ func (c *comparison) equalCalls(v *providers.View, g *group) bool {
 	return true
 }
 
-// callDiffers reports whether a turn that has ended lacks the call, or ended it in another state than the base.
+// callDiffers reports whether a turn that has ended lacks the call, or ended it in a state other than the base's.
 func (c *comparison) callDiffers(v *providers.View, g *group) bool {
 	turns := c.columnTurns(v)
 	_, base := v.Find(g.calls[c.base])

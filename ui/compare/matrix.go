@@ -77,7 +77,7 @@ func (c *comparison) planHead(v *providers.View) {
 	c.fillMatrix(v)
 }
 
-// calloutRows returns the longest form of the sentence that fits in so many rows.
+// calloutRows returns the longest form of the sentence that fits in that many rows.
 func (c *comparison) calloutRows(rows int) []display.Text {
 	room := max(8, c.w-calloutLeft-1)
 	if rows < 1 || len(c.sentence) == 0 {

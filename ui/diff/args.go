@@ -19,7 +19,7 @@ const (
 	Differs                 // different, whatever arrives later
 	Absent                  // the turn has no such value
 	Open                    // a part arrived, and the value may become equal
-	NotYet                  // nothing arrived yet
+	NotYet                  // nothing has arrived yet
 	Unknown                 // its bytes are not in memory
 )
 

@@ -109,7 +109,7 @@ func Repeat(t Text, n int) Text {
 	return textOf(strings.Repeat(t.s, max(n, 0)))
 }
 
-// Wrap cuts t into lines of at most so many cells, between words if possible.
+// Wrap cuts t into lines of at most the given width in cells, between words if possible.
 func Wrap(t Text, cells int) (lines []Text) {
 	for line := range strings.SplitSeq(ansi.Wrap(t.s, cells, ""), "\n") {
 		lines = append(lines, textOf(line))
@@ -133,8 +133,8 @@ func cellWidth(s string) int {
 	return ansi.StringWidth(s)
 }
 
-// Truncate returns t if it is at most so many cells wide. Otherwise it returns the start of t that fits,
-// without blanks at its end, and an ellipsis.
+// Truncate returns t if it is at most that many cells wide. Otherwise it returns the start of t that fits, without
+// blanks at its end, and an ellipsis.
 func (d Drawer) Truncate(t Text, cells int) Text {
 	if cells <= 0 {
 		return Text{}
@@ -150,7 +150,7 @@ func (d Drawer) Truncate(t Text, cells int) Text {
 	return Text{t.s[:at] + end, wide + cellWidth(end)}
 }
 
-// Skip returns t without its first units, at least so many cells of them.
+// Skip returns t without its first units, which take at least the given number of cells.
 func Skip(t Text, cells int) Text {
 	if cells <= 0 {
 		return t
@@ -163,7 +163,7 @@ func Skip(t Text, cells int) Text {
 	return Text{t.s[at:], t.Width() - wide}
 }
 
-// cutAt returns the end of the units that fit into the first so many cells of t, and their width.
+// cutAt returns the end of the units that fit into the given number of cells at the start of t, and their width.
 func (t Text) cutAt(cells int) (at, wide int) {
 	b := []byte(t.s)
 	for at < len(b) && wide < cells {
@@ -180,8 +180,8 @@ func (t Text) cutAt(cells int) (at, wide int) {
 	return at, wide
 }
 
-// ElideMiddle returns t if it is at most so many cells wide. Otherwise it returns its start and its end, with a mark
-// between them.
+// ElideMiddle returns t if it is at most that many cells wide. Otherwise it returns its start and its end, with a
+// mark between them.
 func (d Drawer) ElideMiddle(t Text, cells int) Text {
 	if t.Width() <= cells {
 		return t
@@ -198,7 +198,7 @@ func (d Drawer) ElideMiddle(t Text, cells int) Text {
 	return Join(Text{t.s[:at], wide}, more, Skip(t, t.Width()-rest/2))
 }
 
-// Pad returns t cut, or filled with spaces, to exactly so many cells.
+// Pad returns t cut, or filled with spaces, to exactly that many cells.
 func (d Drawer) Pad(t Text, cells int) Text {
 	t = d.Truncate(t, cells)
 	if n := cells - t.Width(); n > 0 {
@@ -207,7 +207,7 @@ func (d Drawer) Pad(t Text, cells int) Text {
 	return t
 }
 
-// ellipsisFor returns the mark for cut text, at most so many cells wide.
+// ellipsisFor returns the mark for cut text, at most that many cells wide.
 func (d Drawer) ellipsisFor(cells int) string {
 	switch {
 	case d.ASCII:

@@ -129,7 +129,7 @@ func decode(text []byte) (v any, err error) {
 	return v, nil
 }
 
-// maxMemory is by how much a run may make the program's memory grow, and the maximum length of a result.
+// maxMemory is the maximum growth of the program's memory during a run, and the maximum length of a result.
 const maxMemory = 256 << 20
 
 // ErrMemory says that a run exceeded maxMemory.

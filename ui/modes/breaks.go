@@ -120,7 +120,7 @@ func (b *breakpointPage) goThere() {
 	}
 	t := b.host.View().LatestOf(b.holds[b.At].Exchange)
 	if t == nil {
-		b.host.Say(display.Lit("nothing arrived yet"))
+		b.host.Say(display.Lit("nothing has arrived yet"))
 		return
 	}
 	b.host.Close()
@@ -200,7 +200,7 @@ func (b *breakpointPage) drawNext(p *screen.Pen, y int) {
 	case y == 0:
 		p.Text(screen.Accent, p.Format(" NEXT  %s", screen.Bytes(len(next))))
 	case next == nil && y == 1:
-		p.Text(screen.Muted, display.Lit(" nothing arrived yet"))
+		p.Text(screen.Muted, display.Lit(" nothing has arrived yet"))
 	default:
 		if lines := bytes.Split(bytes.TrimRight(next[:min(len(next), 4096)], "\r\n"), []byte("\n")); y <= len(lines) {
 			p.Spaces(screen.Bare, 1)

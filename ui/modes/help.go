@@ -294,8 +294,8 @@ func helpColumns(w int) int {
 	return 4
 }
 
-// layOut arranges the groups in columns: each in the shortest one. A query is also searched in the other views. The
-// signs are below, those of the first view and with a query.
+// layOut arranges the groups in columns: each in the shortest one. With a query, it also adds matching keys of the
+// other views. The signs follow in the first view, and in all views with a query.
 func (h *Help) layOut(k helpKey) {
 	groups := h.groupCells(nil, k.place, k.query)
 	for place := range h.places {

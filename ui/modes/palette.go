@@ -108,7 +108,7 @@ func (p *Palette) Keys() []screen.Binding {
 	}
 }
 
-// moveOrRecall moves the cursor. Up recalls the line before when the cursor is on the first row.
+// moveOrRecall moves the cursor. On the first row, up recalls the previous line.
 func (p *Palette) moveOrRecall(by int) {
 	lines := p.does.History.lines
 	back := p.past - by

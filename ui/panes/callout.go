@@ -167,7 +167,7 @@ func (o *callout) addLine(left, n int, texts []screen.StyledText, bar bool) {
 // labelCells is the width of a label and the gap after it.
 const labelCells = 7
 
-// cutLines wraps a text into at most so many rows; the last one shows that more was left out.
+// cutLines wraps a text into at most that many rows; the last one shows that more was left out.
 func cutLines(p *screen.Pen, text display.Text, width, most int) []display.Text {
 	lines := display.Wrap(text, width)
 	if len(lines) > most {

@@ -94,7 +94,7 @@ func (x *callTimes) tableLines(s *Context, c Selection, w int) (lines []runRuleL
 	return lines
 }
 
-// cachedTimes returns the times of a call; false for a long call that still grows.
+// cachedTimes returns the times of a call; false for a long call that is still growing.
 func (x *callTimes) cachedTimes(v *providers.View, t *stream.Turn, c *stream.Call) (timesRow, bool) {
 	ref := c.Ref()
 	if l, known := x.ended[ref]; known {

@@ -5,8 +5,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// paneEdge is the top edge of a pane: its title, and a text flush right. The edge of the pane that has the keys is
-// heavy.
+// paneEdge is the top edge of a pane: its title, and a text flush right. The edge of the focused pane is heavy.
 type paneEdge struct {
 	title   display.Text
 	beside  display.Text // muted; cut first

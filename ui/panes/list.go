@@ -151,7 +151,7 @@ func (l *List) SeveralFiles() bool { return l.who.files > 1 }
 // Files returns from how many files the turns come.
 func (l *List) Files() int { return l.who.files }
 
-// FilePattern returns what the names of several files have in common, e.g. "talks/*.sse"; "" for nothing.
+// FilePattern returns what the names of several files have in common, e.g. "talks/*.sse", or "" if nothing.
 func (l *List) FilePattern() string {
 	if l.who.files < 2 || l.who.before == "" {
 		return ""
@@ -294,7 +294,7 @@ func (l *List) sayFolds() {
 	}
 	if n == 0 {
 		l.order.folded = false
-		l.host.Say(display.Lit("no three healthy calls in a row"))
+		l.host.Say(display.Lit("fewer than three healthy calls in a row"))
 	}
 }
 

@@ -138,7 +138,7 @@ const (
 	compactList    = 44 // below this width the signs and words of verdicts are narrower
 )
 
-// columnsOf returns the columns of a list of so many cells.
+// columnsOf returns the columns of a list of the given width.
 func (l *List) columnsOf(width int) (c listColumns) {
 	c = listColumns{turn: 4 + 2, sign: 3, words: present.VerdictCells + 1, size: sizeCells}
 	if width < wideList {
@@ -276,8 +276,8 @@ func (l *List) SortKeyAt(x, y, width int) (by SortKey, ok bool) {
 // isFirstRow reports whether a row is the first of its turn.
 func (l *List) isFirstRow(at rowTarget) bool { return at.n == 0 }
 
-// drawRow draws a call, or a turn that has an own row. By time, the number of the turn and its origin are in its first
-// row only; the cost always is.
+// drawRow draws a call, or a turn that has its own row. The cost is only in the first row of the turn. In the
+// order of time, so are the turn's number and origin.
 func (l *List) drawRow(p *screen.Pen, at rowTarget, g screen.Surface, c listColumns) {
 	t, first := at.turn, l.isFirstRow(at)
 	shown := first || l.order.by != ByTime
@@ -329,7 +329,8 @@ func VerdictSign(p *screen.Pen, v present.Verdict) display.Text {
 	return p.Glyph.Status[v.State]
 }
 
-// drawTool draws the name of the tool, under the call that asked for it. A turn says what it has instead of calls.
+// drawTool draws the name of the tool, under the call that asked for it. For a turn without calls, it draws what
+// the turn has instead.
 func (l *List) drawTool(p *screen.Pen, at rowTarget, g screen.Surface, c listColumns) {
 	role, name := screen.Plain, display.Text{}
 	if of := at.toolCall(); of != nil {

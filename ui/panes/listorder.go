@@ -110,7 +110,7 @@ func (l *List) SetOrder(by SortKey) {
 	l.order.by, l.order.folded, l.on, l.over = by, false, nil, false
 }
 
-// updateOrder computes the order again if a row was added, went, or changed its verdict.
+// updateOrder computes the order again if a row was added or removed, or changed its verdict.
 func (l *List) updateOrder() {
 	o := &l.order
 	of := orderInput{o.by, o.folded, l.scene.Verdicts.Version, l.rows.totalRows(), 0}

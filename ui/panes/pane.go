@@ -74,8 +74,8 @@ type Spot struct {
 	What     display.Text  // names the sentence
 }
 
-// PaneRows is the base of panes: rows with a cursor, of which row is the text. A pane replaces the methods that
-// don't suit it.
+// PaneRows is the base of panes: rows with a cursor. The function row returns the text of a row. A pane replaces
+// the methods that don't suit it.
 type PaneRows struct {
 	screen.Window
 	host Host
@@ -195,7 +195,7 @@ type Host interface {
 	Do(work func() (then func()))
 }
 
-// cursorKeys wraps keys that move a cursor, the last to the end. Moving ends following.
+// cursorKeys wraps keys that move a cursor. The last of them moves it to the end. Moving ends following.
 func cursorKeys(h Host, keys []screen.Binding, end func()) []screen.Binding {
 	for i := range keys {
 		move := keys[i].Do

@@ -128,7 +128,7 @@ func alarmRank(r screen.Role) int {
 	return slices.Index([]screen.Role{screen.Bad, screen.Caution, r}, r)
 }
 
-// onlyValid returns what a client does that runs a call only if it is complete and fits its schema.
+// onlyValid returns the result for a client that runs a call only if the call is complete and fits its schema.
 func onlyValid(v *providers.View, c Selection, p *screen.Pen) ruleResult {
 	r := ruleResult{sign: display.Lit("  "), role: screen.Good, delta: -1, with: display.Lit("nothing"), at: display.Lit("never")}
 	st := c.Call.Status()
@@ -183,7 +183,7 @@ func ranWith(c *stream.Call, r stream.RuleRun, e stream.RunRule, p *screen.Pen) 
 	return p.CleanBytes(args[:min(len(args), screen.MaxNameBytes)])
 }
 
-// ruleColumns returns the widths of the columns of a table of so many cells: the kind of client, the arguments
+// ruleColumns returns the widths of the columns of a table of the given width: the kind of client, the arguments
 // and the moment.
 func ruleColumns(cells int) (kind, with, at int) {
 	kind = min(maxKindCells, cells/2)

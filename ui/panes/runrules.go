@@ -330,7 +330,7 @@ func RunReport(v *providers.View, t *stream.Turn, c *stream.Call, e stream.RunRu
 var verdictEnds = [...]string{
 	stream.Unchanged: "; nothing has changed since, but more may arrive.", stream.Never: ".", stream.RunSafely: ": that is safe.",
 	stream.RunEarly: ": too soon, but nothing changed.", stream.RunWrong: ".", stream.RunTwice: ", and then runs it again.",
-	stream.RunIncomplete: "; the call was cut.", stream.RunBroken: ".", stream.Refuses: ".",
+	stream.RunIncomplete: "; the call was cut short.", stream.RunBroken: ".", stream.Refuses: ".",
 }
 
 // differenceText says where the arguments that a call was run with differ from the final ones, or "".

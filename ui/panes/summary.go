@@ -90,7 +90,7 @@ func (s *Summary) Extend(facts []fact, v *providers.View, t *stream.Turn, width,
 // maxCallsInRow is the maximum number of calls in one row.
 const maxCallsInRow = 12
 
-// callsInRow returns the calls as one row, or nil if they don't fit in so many cells.
+// callsInRow returns the calls as one row, or nil if they don't fit in that many cells.
 func callsInRow(p *screen.Pen, calls []*stream.Call, room int) (items []callItem) {
 	if len(calls) > maxCallsInRow {
 		return nil

@@ -341,7 +341,7 @@ func (n *Changes) Advance(v *providers.View) {
 	slices.Sort(n.Turns)
 }
 
-// Newest returns what to follow: the latest call that still streams, else the latest call, else the latest
+// Newest returns what to follow: the latest call that is still streaming, else the latest call, else the latest
 // turn. Background requests are followed only if there is nothing else, and hidden turns never.
 func Newest(s *stream.Session, sieve *TurnFilter) stream.Ref {
 	if sieve.Active() {

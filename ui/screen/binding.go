@@ -120,7 +120,7 @@ func NameKeys(keys []string, draw display.Drawer) display.Text {
 	return draw.Clean(strings.Join(names, " "))
 }
 
-// fittingHints yields the hints that fit into so many cells, each with its first cell. A hint for the last place
+// fittingHints yields the hints that fit into that many cells, each with its first cell. A hint for the last place
 // is shorter if that makes room for another.
 func fittingHints(of []Binding, draw display.Drawer, cells int) iter.Seq2[int, *Binding] {
 	return func(yield func(int, *Binding) bool) {
@@ -163,8 +163,8 @@ const (
 	minLastHint   = 60
 )
 
-// HintAt returns the key whose hint is at cell x of a row of so many cells, or "". If the hint has several
-// keys, it returns the key at that cell.
+// HintAt returns the key whose hint is at cell x of a row of that many cells, or "". If the hint has several keys,
+// it returns the key at that cell.
 func HintAt(of []Binding, draw display.Drawer, cells, x int) (key string) {
 	for at, b := range fittingHints(of, draw, cells) {
 		if x < at || x >= at+b.HintText(draw).Width() {

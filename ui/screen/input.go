@@ -29,7 +29,7 @@ var (
 	fromLine = strings.NewReplacer(string(standsForLine), "\n", string(standsForTab), "\t")
 )
 
-// NewInput returns an input with a value, for at most so many characters. The cursor is at the end.
+// NewInput returns an input with a value, for at most that many characters. The cursor is at the end.
 func NewInput(prompt display.Text, value string, most int) *Input {
 	in := &Input{Prompt: prompt, line: textinput.New()}
 	in.line.CharLimit = most

@@ -39,7 +39,7 @@ func NewPen(t themes.Theme, depth termenv.Profile, draw display.Drawer, painted 
 	return p
 }
 
-// Field begins a field of so many cells.
+// Field begins a field with the given number of cells.
 func (p *Pen) Field(cells int) { p.Left = max(cells, 0) }
 
 // TextOn writes text that is safe to draw.
@@ -220,7 +220,7 @@ func ElideMiddle(s string) string {
 	return s[:MaxNameBytes/2] + s[len(s)-MaxNameBytes/2:]
 }
 
-// ShortID shortens an id to so many cells. It keeps both ends, which matter most.
+// ShortID shortens an id to that many cells. It keeps both ends, which matter most.
 func ShortID(id display.Text, cells int) display.Text {
 	s, w := id.String(), id.Width()
 	switch {
