@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 
+	"toolscope/providers/openairesponses"
 	"toolscope/providers/protocol"
 	"toolscope/stream"
 	"toolscope/stream/json"
@@ -356,7 +357,7 @@ func (x *Exchange) isUnknowable(e stream.Event) bool {
 	if e.Kind == stream.UsageEvent && x.Head.UsageBefore {
 		return true
 	}
-	if e.Kind != stream.Found || !x.Head.EndUnknown && !x.Head.EventNamesUnknown && !x.cutFrame {
+	if e.Kind != stream.Found || !x.Head.EndUnknown && !x.Head.EventNamesUnknown && !x.Head.NoDeltas && !x.cutFrame {
 		return false
 	}
 	switch stream.PayloadOf[stream.Finding](e).Diagnosis.Base() {
@@ -366,6 +367,8 @@ func (x *Exchange) isUnknowable(e stream.Event) bool {
 		return x.Head.EndUnknown || x.cutByUnknown()
 	case protocol.EventNameMissing:
 		return x.Head.EventNamesUnknown
+	case openairesponses.DeltasMissing:
+		return x.Head.NoDeltas
 	}
 	return false
 }

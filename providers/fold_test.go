@@ -32,6 +32,16 @@ func digest(in *Inspector) uint64 {
 		}
 	}
 	text := func(s []byte) { number(len(s)); h.Write(s) }
+	findings := func(list []stream.Finding) {
+		number(len(list))
+		for _, f := range list {
+			if f.InText != nil {
+				maphash.WriteComparable(&h, *f.InText)
+				f.InText = nil
+			}
+			maphash.WriteComparable(&h, f)
+		}
+	}
 	for n := range in.Timeline.Len() {
 		e := in.View().Event(n)
 		number(int(e.Kind), int(e.Code), int(e.Frame), int(e.Turn)+1, int(e.Slot)+1, len(e.Text))
@@ -42,14 +52,16 @@ func digest(in *Inspector) uint64 {
 				maphash.WriteComparable(&h, *o.Request)
 			}
 			maphash.WriteComparable(&h, opening)
+		} else if f, ok := e.What.(*stream.Finding); ok {
+			findings([]stream.Finding{*f})
+		} else if f, ok := e.What.(*stream.FailureInfo); ok {
+			failure := *f
+			if failure.Refusal = nil; f.Refusal != nil {
+				fmt.Fprintf(&h, "%+v", *f.Refusal)
+			}
+			maphash.WriteComparable(&h, failure)
 		} else if e.What != nil {
 			maphash.WriteComparable(&h, reflect.ValueOf(e.What).Elem().Interface())
-		}
-	}
-	findings := func(list []stream.Finding) {
-		number(len(list))
-		for _, f := range list {
-			maphash.WriteComparable(&h, f)
 		}
 	}
 	findings(in.Session().Findings)

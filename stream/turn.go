@@ -263,13 +263,17 @@ func (t *Turn) applyEvent(e Event, n int) {
 	}
 }
 
+// maxRepeatDistance limits how many earlier calls are compared with a call whose id isn't new.
+const maxRepeatDistance = 256
+
 // checkRepeated reports a final call that repeats an earlier call of the turn with its id.
 func (t *Turn) checkRepeated(c *Call, n int) {
 	if c.phase != PhaseSealed || !c.hasFinding(IDDup) {
 		return
 	}
-	for _, first := range t.Calls {
-		if first.Number < c.Number && first.ID == c.ID && first.Name == c.Name && first.phase == PhaseSealed && bytes.Equal(first.Args(), c.Args()) {
+	for i := c.Number - 1; i >= max(1, c.Number-maxRepeatDistance); i-- {
+		first := t.Calls[i-1]
+		if first.ID == c.ID && first.Name == c.Name && first.phase == PhaseSealed && bytes.Equal(first.Args(), c.Args()) {
 			c.reportOnce(CallRepeated, n, "the call repeats call number %d: the id, the name and each byte of the arguments are equal; clients run it again", first.Number)
 			return
 		}

@@ -248,7 +248,7 @@ func (it *item) endCall(w *wireItem) {
 	kind := it.callKind
 	it.releaseDeltas()
 	if kind.word == "function" && it.added && !it.deltas && len(it.args) > 0 && it.from != itemAdded {
-		it.call.Find(deltasMissing, "no delta of the arguments came, only %s: clients that add up deltas run {}", stream.OwnFact(it.from))
+		it.call.Find(DeltasMissing, "no delta of the arguments came, only %s: clients that add up deltas run {}", stream.OwnFact(it.from))
 	}
 	it.call.Seal()
 	if it.callID == "" && (kind.word == "function" || kind.word == "custom") {

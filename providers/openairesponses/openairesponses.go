@@ -283,7 +283,7 @@ func (r *wireResponse) read(raw json.Value) *wireResponse {
 
 // findings lists the findings that only this protocol makes.
 var findings = []*stream.Diagnosis{
-	responseNotOver, finishIncomplete, itemIDRotated, nameChanged, indexWrong, resumed, numbersMissing, deltasMissing, deltasEncrypted,
+	responseNotOver, finishIncomplete, itemIDRotated, nameChanged, indexWrong, resumed, numbersMissing, DeltasMissing, deltasEncrypted,
 }
 
 var (
@@ -320,7 +320,7 @@ var (
 		Meaning:      "The sequence numbers of the events have a gap: events of the response are missing. The numbers don't show who lost them.",
 		Advice:       "Use the arguments in the events that end a call, not those that you added up from deltas.",
 	}
-	deltasMissing = &stream.Diagnosis{
+	DeltasMissing = &stream.Diagnosis{
 		Code: "DELTAS_MISSING", Severity: stream.Info, By: stream.Provider,
 		Meaning: "No delta of the arguments came, only the complete text. Clients that add up the deltas run the call with {}.",
 		Advice:  "Make your client use the arguments in response.output_item.done.",
