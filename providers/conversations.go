@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"hash/maphash"
 	"path"
+	"time"
 
 	"toolscope/providers/conversation"
 	"toolscope/providers/protocol"
@@ -53,6 +54,8 @@ type agentConversation struct {
 	exchange                      int                        // the exchange of that request
 	calls                         []namedCall                // of the turn that ended last
 	cached                        int64                      // tokens in the provider's cache after it, -1 while unknown
+	endedAt                       time.Duration              // when it ended
+	loops                         callLoops
 }
 
 // requestKey identifies the conversation of a request.
@@ -172,6 +175,9 @@ func (ls *conversations) byHistory(f *conversation.ClientFacts, r *requestKey) *
 	if s, ok := ls.startingCall(r); ok {
 		return ls.childOf(&s, r)
 	}
+	if f.IsSubagent { // the client doesn't say which call started it
+		return ls.childOf(&agentCall{}, r)
+	}
 	return ls.add(&agentConversation{session: fmt.Sprintf("conversation-%d", r.exchange), unnamed: true, agent: conversation.Main})
 }
 
@@ -285,10 +291,13 @@ func firstOf(texts ...string) string {
 // minCachedTokens is how many cached tokens must be lost for a finding.
 const minCachedTokens = 1024
 
-// noteTurnEnd notes a turn of a conversation that has ended. It returns the message of a finding, or "".
-func (ls *conversations) noteTurnEnd(l *agentConversation, t *stream.Turn) (found string) {
+// cacheLoss is how many cached tokens a turn read, if it should have read more.
+type cacheLoss struct{ read, cached int64 }
+
+// noteTurnEnd notes a turn of a conversation that has ended. It returns whether a changed request broke the cache.
+func (ls *conversations) noteTurnEnd(l *agentConversation, t *stream.Turn, body func() []byte) (lost cacheLoss, isBroken bool) {
 	if l == nil || t.Request == nil || t.Request.Background {
-		return ""
+		return lost, false
 	}
 	if t.ID != "" {
 		ls.answered.set(t.ID, l, maxAnswers)
@@ -299,13 +308,12 @@ func (ls *conversations) noteTurnEnd(l *agentConversation, t *stream.Turn) (foun
 	}
 	read, written := t.Usage.CacheRead, t.Usage.CacheWrite
 	if !read.Reported {
-		return ""
+		return lost, false
 	}
-	if at := t.Request.Change.BreaksAt(); at != "" && l.cached >= minCachedTokens && read.N < l.cached {
-		found = fmt.Sprintf("the request changes %s, which an earlier request sent: %d of %d cached tokens were read", at, read.N, l.cached)
-	}
-	l.cached = read.N + written.N
-	return found
+	lost = cacheLoss{read.N, l.cached}
+	isBroken = t.Request.Change.BreaksAt() != "" && l.cached >= minCachedTokens && read.N < l.cached && !l.hasExpired(t, body())
+	l.cached, l.endedAt = read.N+written.N, t.ClosedAt
+	return lost, isBroken
 }
 
 // namedCall is a call whose result a later request may contain without its name.

@@ -291,6 +291,8 @@ func (x *Exchange) emit(e stream.Event) {
 	x.in.Timeline.Append(e)
 	x.noteTurnEnd(e, turn)
 	x.checkToolChoice(e, turn)
+	x.checkBudget(e, turn)
+	x.silence.afterEvent(e, turn)
 	x.past.afterEvent(e)
 	x.requests.afterEvent(e)
 	x.gap.afterEvent(e, turn)
@@ -343,8 +345,8 @@ func (x *Exchange) noteTurnEnd(e stream.Event, turn int32) {
 	}
 	t := x.in.Session().Turn(e.Turn)
 	x.in.indexTurn(t)
-	if found := x.in.conversations.noteTurnEnd(x.requests.conversationOf(e.Turn), t); found != "" {
-		x.emit(findingEvent(turn, cacheBroken, "%s", stream.Own(found)))
+	if lost, isBroken := x.in.conversations.noteTurnEnd(x.requests.conversationOf(e.Turn), t, x.RequestBody); isBroken {
+		x.reportCacheBreak(turn, t, lost)
 	}
 	x.past.reportRequest()
 }

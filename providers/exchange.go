@@ -361,6 +361,7 @@ type exchangeContent struct {
 	pageFound   bool               // a page in the stream was reported
 	suspect     *protocol.Protocol // the protocol that the last of them suggests, against path and header
 	text        textCalls          // calls in the text of turns
+	silence     silence            // between the deltas of the current turn
 	check       schemaCheck
 	past        history
 	requests    requestState
@@ -379,7 +380,7 @@ func (x *Exchange) ensureContent() {
 // setContent makes c the content of the exchange, and the exchange the owner of the parts of c.
 func (x *Exchange) setContent(c *exchangeContent) {
 	x.exchangeContent = c
-	c.gap.x, c.parts.x, c.details.x, c.ignored.x, c.text.x, c.check.x, c.past.x, c.requests.x = x, x, x, x, x, x, x, x
+	c.gap.x, c.parts.x, c.details.x, c.ignored.x, c.text.x, c.silence.x, c.check.x, c.past.x, c.requests.x = x, x, x, x, x, x, x, x, x
 }
 
 // freeBytes frees the bytes, and the state for reading them.

@@ -38,7 +38,8 @@ func findingEvent(turn int32, d *stream.Diagnosis, format string, args ...any) s
 // findings are the findings of this package, which are made before a protocol reads a frame.
 var findings = []*stream.Diagnosis{
 	sourceNote, faultNote, heldNote, sourceChanged, protocolUnknown, protocolUndecoded, unterminatedFrame, blankLinesMissing, codingBroken,
-	codingBomb, cacheBroken, framesIgnored, toolChoiceIgnored,
+	codingBomb, cacheBroken, framesIgnored, toolChoiceIgnored, callLoop,
+	resultMadeUp, mediaAsText, budgetToThinking, stalled,
 }
 
 var (

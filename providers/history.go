@@ -175,13 +175,17 @@ func (h *history) observeMessagesOf(messages []protocol.Message, to *protocol.Ta
 		past.Position = replay.Position{} // the request doesn't contain the start of its conversation
 	}
 	observed := h.x.in.observer.Observe(past, h.earlierTurns(past))
+	words := userWords{messages: messages, seed: h.x.in.conversations.hashSeed()}
+	if l := h.latestConversation(); l != nil && past.KeptByProvider {
+		l.noteUserWords(messages)
+	}
 	for i := range observed {
 		o := &observed[i]
 		if h.x.Head.Incremental {
 			o.FromLog()
 		}
 		if o.Treatment != replay.WasDropped || !h.broken {
-			h.reportSentBack(o)
+			h.reportSentBack(o, &words)
 		}
 	}
 	return past, observed
@@ -199,7 +203,7 @@ func (h *history) notePosition(asked replay.Position) {
 }
 
 // reportSentBack reports how a call was sent back, unless an earlier request sent it back in the same way.
-func (h *history) reportSentBack(o *replay.Observation) {
+func (h *history) reportSentBack(o *replay.Observation, words *userWords) {
 	told := replay.LastReport{ID: o.ID, Treatment: o.Treatment, Result: o.Result}
 	ref, before := o.Ref(), o.LastReport()
 	turn := h.x.in.Session().Turn(ref.Turn)
@@ -225,6 +229,19 @@ func (h *history) reportSentBack(o *replay.Observation) {
 		Text: string(told.Treatment), Code: o.Result, What: resent,
 	})
 	h.matchResult(o, h.x.in.Timeline.Len()-1)
+	if result := o.ResultPart(); result == nil || before.Result != 0 {
+		return
+	} else if h.reportResult(ref, result.Text); h.latestConversation() != nil {
+		h.reportLoop(h.latestConversation(), ref, words.loopCallOf(o, h.latestConversation().loops.said))
+	}
+}
+
+// latestConversation returns the conversation of the latest request, nil if it is unknown.
+func (h *history) latestConversation() *agentConversation {
+	if n := len(h.x.requests.conversations); n > 0 {
+		return h.x.requests.conversations[n-1]
+	}
+	return nil
 }
 
 // afterEvent reports a tool result from the same log lines as its call. They don't show how the model got it.

@@ -34,10 +34,11 @@ type Inspector struct {
 	observer      replay.Observer
 	recall        callIndex
 	conversations conversations
-	breaches      recentMap[breachKey, bool] // those that were reported
-	executed      *mcpTraffic                // nil before the first record: see toolTraffic
-	epoch         time.Time                  // wall clock at time 0, zero if unknown
-	began         map[string]time.Time       // by run: wall clock at its time 0, if an exchange has it
+	breaches      recentMap[breachKey, bool]                  // those that were reported
+	gaps          recentMap[gapsKey, *[numGapKinds]gapCounts] // between deltas
+	executed      *mcpTraffic                                 // nil before the first record: see toolTraffic
+	epoch         time.Time                                   // wall clock at time 0, zero if unknown
+	began         map[string]time.Time                        // by run: wall clock at its time 0, if an exchange has it
 }
 
 // Exchanges returns all exchanges, in the order in which they began.

@@ -25,8 +25,8 @@ type Latency struct {
 	End        time.Duration // of the response
 
 	Deltas  int           // with argument bytes
-	Gap     time.Duration // the longest silence between two of them
-	GapAt   int           // the delta that ended it, as stream.Call counts them
+	Gap     time.Duration // the longest silence between two of them, or after the last one
+	GapAt   int           // the delta that ended it, as stream.Call counts them; their number after the last one
 	Stalls  int           // silences of StallAfter and more
 	Stalled time.Duration // all of these together
 	Arrival Arrival       // how the argument bytes arrived
@@ -248,6 +248,25 @@ func (l *Latency) findPauses(v *View, c *stream.Call) {
 		last = at
 	}
 	l.Arrival = l.arrival(c, many, all)
+	if end := v.endOfSilence(c); l.Deltas > 0 && last >= 0 && end-last >= StallAfter {
+		l.addPause(end-last, c.Deltas())
+	}
+}
+
+// endOfSilence returns when the silence after the last delta of a call ended: the arguments are final, the response
+// ended, or nothing else has come so far. Pings don't end it.
+func (v *View) endOfSilence(c *stream.Call) time.Duration {
+	if c.SealedAt >= 0 {
+		return c.SealedAt
+	}
+	switch t := v.Session().Turn(c.Turn); {
+	case t == nil:
+		return stream.NoTime
+	case t.ClosedAt >= 0 || v.past != nil || v.Exchange(t.Exchange) == nil:
+		return t.ClosedAt
+	default:
+		return v.Exchange(t.Exchange).LastRecordAt()
+	}
 }
 
 // addPause counts a silence before delta n.

@@ -110,6 +110,29 @@ type Finding struct {
 	Event      int    // number of the event that showed it
 	Offset     int    // byte of the call's arguments it points at, or NoOffset
 	InText     *InText
+	Detail     *Detail
+}
+
+// A Detail has the facts of a finding for programs, as an object with a name.
+type Detail struct {
+	Name   string
+	Fields []DetailField
+}
+
+// A DetailField is a fact of a finding: a text, a number or a truth value.
+type DetailField struct {
+	Key   string
+	Value any // a string, an int, a float64 or a bool
+}
+
+// WithDetail returns the finding with facts for programs. fields alternates between keys and values.
+func (f Finding) WithDetail(name string, fields ...any) Finding {
+	d := &Detail{Name: name}
+	for i := 0; i+1 < len(fields); i += 2 {
+		d.Fields = append(d.Fields, DetailField{fields[i].(string), fields[i+1]})
+	}
+	f.Detail = d
+	return f
 }
 
 // InText is where a call is in a text; nil if a finding is not about one.

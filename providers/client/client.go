@@ -46,6 +46,7 @@ var All = []Client{
 	{"roo-code", "Roo Code", ""},
 	{"crush", "Crush", ""},
 	{"goose", "goose", ""},
+	{"copilot", "Copilot CLI", ""},
 	{"aider", "aider", ""},
 	{"openclaw", "OpenClaw", ""},
 	{"zed", "Zed", ""},

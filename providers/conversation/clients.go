@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"toolscope/providers/protocol"
@@ -14,6 +15,7 @@ var programs = []struct{ agent, client string }{
 	{"claude-cli/", "claude-code"},
 	{"codex_", "codex"},
 	{"opencode/", "opencode"},
+	{"copilot/", "copilot"},
 	{"GeminiCLI", "gemini-cli"},
 	{"QwenCode/", "qwen-code"},
 	{"RooCode/", "roo-code"},
@@ -73,6 +75,8 @@ func ReadHeader(fields map[string][]string) (f ClientFacts) {
 		f.addThread(h.get("Thread-Id"))
 	case "opencode":
 		f.add(ClientFacts{Session: h.get("Session-Id")})
+	case "copilot":
+		f.IsSubagent = h.get("X-Interaction-Type") == "conversation-subagent"
 	}
 	f.IsSubagent = f.IsSubagent || f.Agent != "" && f.Client == "claude-code" || f.StartedBy != ""
 	return f
@@ -305,8 +309,12 @@ func OpeningTexts(messages []protocol.Message) (texts [][]byte) {
 			case p.Kind == protocol.CallPart, len(texts) == maxOpening:
 				return texts
 			case p.Kind == protocol.TextPart && messages[i].Role == protocol.User:
-				if text := bytes.TrimSpace(p.Text); len(text) > 0 {
+				text := bytes.TrimSpace(p.Text)
+				if len(text) > 0 {
 					texts = append(texts, text)
+				}
+				if rest := afterNote(text); len(rest) > 0 && len(texts) < maxOpening {
+					texts = append(texts, rest)
 				}
 			}
 		}
@@ -315,3 +323,17 @@ func OpeningTexts(messages []protocol.Message) (texts [][]byte) {
 }
 
 const maxOpening = 16
+
+// afterNote returns the text after a note in a tag at its beginning, nil if there is none: <date>today</date>.
+func afterNote(text []byte) []byte {
+	end := bytes.IndexByte(text, '>')
+	if end < 2 || text[0] != '<' {
+		return nil
+	}
+	name, _, _ := bytes.Cut(text[1:end], []byte(" "))
+	_, rest, found := bytes.Cut(text[end:], slices.Concat([]byte("</"), name, []byte(">")))
+	if !found {
+		return nil
+	}
+	return bytes.TrimSpace(rest)
+}

@@ -36,6 +36,9 @@ func TestFacts(t *testing.T) {
 			`{"generate":false,"client_metadata":{"session_id":"s","thread_id":"t","x-openai-subagent":"collab_spawn","x-codex-parent-thread-id":"s",` +
 				`"x-codex-turn-metadata":"{\"agent_name\":\"/root/job\",\"request_kind\":\"prewarm\",\"thread_source\":\"subagent\"}"}}`,
 			ClientFacts{Client: "codex", Session: "s", Agent: "t", Name: "/root/job", IsSubagent: true, Kind: "prewarm", Warms: true}},
+		{"Copilot", map[string]string{"User-Agent": "copilot/1.0.102", "X-Interaction-Type": "conversation-user"}, `{}`, ClientFacts{Client: "copilot"}},
+		{"its sub-agent", map[string]string{"User-Agent": "copilot/1.0.102", "X-Interaction-Type": "conversation-subagent"}, `{}`,
+			ClientFacts{Client: "copilot", IsSubagent: true}},
 		{"its compaction", map[string]string{"Originator": "codex_cli_rs", "Session-Id": "s", "Thread-Id": "s", "X-Openai-Subagent": "compact"}, `{}`,
 			ClientFacts{Client: "codex", Session: "s", IsSubagent: true, Kind: "compact"}},
 		{"opencode", map[string]string{"User-Agent": "opencode/1.18.33 ai-sdk/provider-utils/4.0.46", "X-Session-Id": "ses_2", "X-Parent-Session-Id": "ses_1"}, `{}`,
@@ -154,6 +157,17 @@ func TestMessageHash(t *testing.T) {
 		p := part()
 		if change(&p); hash(p) == was {
 			t.Errorf("%s: the hash is the same", name)
+		}
+	}
+}
+
+// TestAfterNote: the text after a note in a tag may be an agent's prompt.
+func TestAfterNote(t *testing.T) {
+	for text, want := range map[string]string{
+		"<now>07:15</now>\n\ncount the ports": "count the ports", "<note kind=\"x\">a</note> b": "b", "<p>only": "", "count": "", "<": "", "": "", "a <b>c</b> d": "",
+	} {
+		if got := string(afterNote([]byte(text))); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
 }

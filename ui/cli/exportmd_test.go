@@ -27,3 +27,24 @@ func TestMarkdownVerdict(t *testing.T) {
 		}
 	}
 }
+
+// TestPageVerdict: the heading of a turn counts its calls that are not in order, in the role of the worst, and a call says
+// who caused that. A page of healthy calls has nothing bad.
+func TestPageVerdict(t *testing.T) {
+	savedDemo(t)
+	for name, want := range map[string][]string{
+		"malformed.tsc": {`<span class="state bad"><span aria-hidden="true">●</span> response complete · 1 call malformed</span></h2>`, "<dt>cause</dt><dd>the model</dd>"},
+		"compare.tsc":   {`<span class="state caution"><span aria-hidden="true">●</span> response complete · 2 calls wrong type</span></h2>`},
+		"parallel.tsc":  {`<span class="state good"><span aria-hidden="true">●</span> response complete</span></h2>`, `<p class="muted">Complete and valid.`},
+	} {
+		got := command(t, nil, "export", name, "--as", "html").stdout
+		for _, part := range want {
+			if !strings.Contains(got, part) {
+				t.Errorf("%s: no %q in\n%s", name, part, got)
+			}
+		}
+		if name == "parallel.tsc" && strings.Contains(got, "<dt>cause</dt>") {
+			t.Errorf("%s has a cause", name)
+		}
+	}
+}

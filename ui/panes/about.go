@@ -63,6 +63,9 @@ func latencyLines(s *Context, c Selection, w int) (lines []runRuleLine) {
 	if l.Gap > 0 {
 		role := screen.Muted
 		text := display.Format("longest silence %s, before %s", screen.Time(l.Gap), deltaName(s.Pen.Drawer, l.GapAt))
+		if l.GapAt >= c.Call.Deltas() {
+			text = display.Format("longest silence %s, after the last delta", screen.Time(l.Gap))
+		}
 		if l.Stalls > 0 {
 			role = screen.Caution
 			text = display.Join(text, display.Format("; %s of %s or more, %s in total", screen.Plural(l.Stalls, "stall"), screen.Time(providers.StallAfter), screen.Time(l.Stalled)))

@@ -237,6 +237,7 @@ func ResultFacts(r *stream.SentBackCall) Facts {
 	return Facts{
 		fieldFact("error", r.ResultCode == stream.ResultFailed), fieldFact("bytes", r.Result.Bytes),
 		{Key: "media", JSON: omitZero(r.Result.Media)}, fieldFact("text", r.Result.Text),
+		{Key: "made_up", JSON: omitZero(providers.IsMadeUp(r.Result.Text))},
 	}
 }
 
@@ -285,6 +286,13 @@ func OfFinding(f stream.Finding) Facts {
 		facts = append(facts, fieldFact("in_text", Facts{
 			fieldFact("form", c.Form), fieldFact("tool", c.Tool), fieldFact("in", c.In), fieldFact("offset", c.Offset),
 		}))
+	}
+	if d := f.Detail; d != nil {
+		var fields Facts
+		for _, of := range d.Fields {
+			fields = append(fields, Fact{Key: of.Key, JSON: of.Value})
+		}
+		facts = append(facts, fieldFact(d.Name, fields))
 	}
 	return facts
 }

@@ -9,6 +9,7 @@ import (
 	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
 	"toolscope/stream"
+	"toolscope/stream/count"
 	"toolscope/stream/json"
 	"toolscope/ui/present"
 	"toolscope/ui/screen"
@@ -36,7 +37,7 @@ func (h *writer) writeStatus(c *stream.Call) {
 func (h *writer) writeTurn(p *Page, t *Turn) {
 	id := turnID(t.Turn)
 	h.raw(`<section id="`).text(id).raw(`" aria-labelledby="`).text(id).raw(`h"><h2 id="`).text(id).raw(`h">Turn `).writeInt(int(t.Number) + 1).raw(" ").text(turnTitle(p, t.Turn)).raw(" ")
-	h.writeState(screen.TurnLook(t.Turn))
+	h.writeTurnState(p, t.Turn)
 	h.raw("</h2>\n")
 	h.writeTurnFacts(p, t.Turn)
 	h.writeTimeline(t)
@@ -47,6 +48,47 @@ func (h *writer) writeTurn(p *Page, t *Turn) {
 		h.writeCall(p, t, c)
 	}
 	h.raw("</section>\n")
+}
+
+// writeTurnState writes how the response ended, and how many calls are not in order. It has the role of the worst.
+func (h *writer) writeTurnState(p *Page, t *stream.Turn) {
+	status, role, word := screen.TurnLook(t)
+	worst := present.VerdictOfTurn(p.In.Exchange(t.Exchange), t).Harm
+	var kinds []string
+	counts := map[string]int{}
+	for _, c := range t.Calls {
+		v := present.VerdictOfCall(c)
+		if !v.Harm.IsBad() && !v.Harm.IsCaution() {
+			continue
+		}
+		if counts[v.Words]++; counts[v.Words] == 1 {
+			kinds = append(kinds, v.Words)
+		}
+		if v.Harm < worst {
+			worst, role = v.Harm, v.Role
+		}
+	}
+	word = "response " + word
+	for _, kind := range kinds {
+		word += " · " + count.Of(counts[kind], "call") + " " + kind
+	}
+	h.writeState(status, role, word)
+}
+
+// writeCallout writes what is wrong with a call, who caused it and what to do.
+func (h *writer) writeCallout(p *Page, t *stream.Turn, c *stream.Call) {
+	o := present.CalloutOfCall(p.In.View(), t, c, nil)
+	h.raw(`<p class="`).raw(roles[o.Verdict.Role]).raw(`">`)
+	if len(o.Rows) == 0 {
+		h.text(o.Sentence).raw("</p>\n")
+		return
+	}
+	h.raw("<strong>").text(o.Sentence).raw("</strong></p>\n")
+	h.raw(`<dl class="facts">`)
+	for _, r := range o.Rows {
+		h.writeFact(r.Label, r.Text)
+	}
+	h.raw("</dl>\n")
 }
 
 func (h *writer) writeTurnFacts(p *Page, t *stream.Turn) {
@@ -157,7 +199,9 @@ func (h *writer) writeCall(p *Page, t *Turn, c *stream.Call) {
 	id := callID(c)
 	h.raw(`<article id="`).text(id).raw(`" aria-labelledby="`).text(id).raw(`h"><h3 id="`).text(id).raw(`h">`).text(present.CallName(c.Name)).raw(" ")
 	h.writeStatus(c)
-	h.raw("</h3>\n<dl class=\"facts\">")
+	h.raw("</h3>\n")
+	h.writeCallout(p, t.Turn, c)
+	h.raw("<dl class=\"facts\">")
 	for _, f := range present.OfCall(p.In.View(), t.Turn, c).Labelled("id", "provider", "bytes", "deltas", "also") {
 		h.writeFact(f.Word, f.Text)
 	}

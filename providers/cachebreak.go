@@ -1,0 +1,219 @@
+package providers
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"toolscope/providers/conversation"
+	"toolscope/stream"
+	"toolscope/stream/json"
+)
+
+// cacheBreak is the first difference between two requests in the part that the provider had cached.
+type cacheBreak struct {
+	path    string
+	was, is string // the words that differ, "" if the difference is not in a text
+	offset  int    // of the first byte that differs, in its text
+	words   stream.Message
+}
+
+// cacheLife is how long a provider keeps its cache, unless the request asks for an hour.
+const cacheLife = 5 * time.Minute
+
+// hasExpired reports whether the provider's cache was too old when a turn began.
+func (l *agentConversation) hasExpired(t *stream.Turn, body []byte) bool {
+	pause := t.OpenedAt - l.endedAt
+	if l.endedAt <= 0 || t.OpenedAt <= 0 {
+		return false
+	}
+	if bytes.Contains(body, []byte(`"ttl":"1h"`)) || bytes.Contains(body, []byte(`"ttl": "1h"`)) {
+		return pause > 12*cacheLife
+	}
+	return pause > cacheLife
+}
+
+// reportCacheBreak reports that a turn did not read the cache of the request before it, and the first difference
+// between the two requests, if both are at hand.
+func (x *Exchange) reportCacheBreak(number int32, t *stream.Turn, lost cacheLoss) {
+	m := stream.Messagef("the request changes %s, which an earlier request sent", stream.Own(t.Request.Change.BreaksAt()))
+	fields := []any{}
+	if before := x.in.Exchange(t.Request.Change.PreviousExchange); before != nil && !before.evicted && !before.dropped {
+		if b, ok := findCacheBreak(before.RequestBody(), x.RequestBody(), &t.Request.Change); ok {
+			m = stream.Messagef("%s: %s", m, b.words)
+			fields = append(fields, "path", b.path, "was", b.was, "is", b.is)
+		}
+	}
+	m = stream.Messagef("%s: %d of %d cached tokens were read", m, lost.read, lost.cached)
+	f := cacheBroken.Finding("%s", m).WithDetail("cache_break", append(fields, "tokens", int(lost.cached-lost.read))...)
+	x.emit(stream.Event{Kind: stream.Found, Turn: number, Slot: stream.NoSlot, What: &f})
+}
+
+// findCacheBreak compares two requests where the first change is.
+func findCacheBreak(before, after []byte, c *stream.RequestChange) (b cacheBreak, ok bool) {
+	was, is := conversation.ReadBody(before), conversation.ReadBody(after)
+	switch {
+	case c.Model:
+		return differenceOf("model", was.Model, is.Model)
+	case c.Tools:
+		return toolsBreak(was.Tools, is.Tools)
+	case c.System && was.System != nil && is.System != nil:
+		return differenceOf("system", was.System, is.System)
+	}
+	for _, key := range []string{"messages", "input", "contents"} {
+		from, to := json.Value(before).Get(key), json.Value(after).Get(key)
+		if from.Kind() == '[' && to.Kind() == '[' {
+			return differenceOf(key, from, to)
+		}
+	}
+	return b, false
+}
+
+// toolsBreak compares the tools of two requests.
+func toolsBreak(was, is json.Value) (b cacheBreak, ok bool) {
+	old, now := declaredNames(was), declaredNames(is)
+	for i, name := range now {
+		if !slices.Contains(old, name) {
+			return cacheBreak{path: "tools", words: stream.Messagef("%s was added", stream.Fact(name))}, true
+		}
+		if i < len(old) && name != old[i] && len(now) == len(old) && slices.Contains(now, old[i]) {
+			return cacheBreak{path: "tools", words: stream.Messagef("the order is another, %s moved", stream.Fact(name))}, true
+		}
+	}
+	for _, name := range old {
+		if !slices.Contains(now, name) {
+			return cacheBreak{path: "tools", words: stream.Messagef("%s is gone", stream.Fact(name))}, true
+		}
+	}
+	return differenceOf("tools", was, is)
+}
+
+// declaredNames returns the names of declared tools, in order.
+func declaredNames(tools json.Value) (names []string) {
+	for tool := range tools.Elements() {
+		for _, key := range []string{"functionDeclarations", "function_declarations"} {
+			for of := range tool.Get(key).Elements() {
+				names = append(names, of.Get("name").Text())
+			}
+		}
+		for _, of := range []json.Value{tool.Get("name"), tool.Get("function").Get("name"), tool.Get("toolSpec").Get("name")} {
+			if of.HasText() {
+				names = append(names, of.Text())
+				break
+			}
+		}
+	}
+	return names
+}
+
+// differenceOf finds the first difference of two values.
+func differenceOf(path string, was, is json.Value) (b cacheBreak, ok bool) {
+	b.path = path
+	for {
+		next, from, to, found := differingChild(was, is)
+		if !found {
+			break
+		}
+		b.path, was, is = b.path+next, from, to
+	}
+	switch {
+	case was == nil && is == nil || bytes.Equal(was, is):
+		return b, false
+	case was.IsString() && is.IsString():
+		b.compareTexts(was.Unquoted(), is.Unquoted())
+		b.words = stream.Messagef("%s, byte %d, %q became %q", stream.Own(b.path), b.offset, b.was, b.is)
+	case was == nil:
+		b.words = stream.Messagef("%s was added", stream.Own(b.path))
+	case is == nil:
+		b.words = stream.Messagef("%s is gone", stream.Own(b.path))
+	default:
+		b.was, b.is = stream.Clip(was, 0, maxBreakWords), stream.Clip(is, 0, maxBreakWords)
+		b.words = stream.Messagef("%s, %s became %s", stream.Own(b.path), b.was, b.is)
+	}
+	return b, true
+}
+
+// differingChild returns the first child that differs between two objects or two lists; a missing child is nil. Marks
+// of the cache don't count.
+func differingChild(was, is json.Value) (path string, from, to json.Value, found bool) {
+	switch {
+	case was.Kind() == '{' && is.Kind() == '{':
+		for _, pair := range [2][2]json.Value{{was, is}, {is, was}} {
+			s := pair[0].Scan()
+			for ok := s.Object(); ok; ok = s.Member() {
+				key := string(s.Key())
+				if key == "cache_control" {
+					continue
+				}
+				a, b := s.Value(), pair[1].Get(key)
+				if !bytes.Equal(a, b) && isDifferent(a, b) {
+					if &pair[0][0] == &is[0] {
+						a, b = b, a
+					}
+					return "." + key, a, b, true
+				}
+			}
+		}
+	case was.Kind() == '[' && is.Kind() == '[':
+		n := 0
+		rest := slices.Collect(is.Elements())
+		for a := range was.Elements() {
+			if n >= len(rest) {
+				return "[" + strconv.Itoa(n) + "]", a, nil, true
+			}
+			if b := rest[n]; !bytes.Equal(a, b) && isDifferent(a, b) {
+				return "[" + strconv.Itoa(n) + "]", a, b, true
+			}
+			n++
+		}
+		if n < len(rest) {
+			return "[" + strconv.Itoa(n) + "]", nil, rest[n], true
+		}
+	}
+	return "", nil, nil, false
+}
+
+// isDifferent reports whether two values that are not the same bytes differ.
+func isDifferent(a, b json.Value) bool {
+	if k := a.Kind(); a == nil || b == nil || k != b.Kind() || k != '{' && k != '[' {
+		return true
+	}
+	_, _, _, found := differingChild(a, b)
+	return found
+}
+
+// maxBreakWords is how many bytes of a difference are quoted.
+const maxBreakWords = 24
+
+// compareTexts finds the first difference of two texts, and the words there.
+func (b *cacheBreak) compareTexts(was, is []byte) {
+	n := 0
+	for n < min(len(was), len(is)) && was[n] == is[n] {
+		n++
+	}
+	for n > 0 && n < len(was) && !utf8.RuneStart(was[n]) {
+		n--
+	}
+	b.offset = n
+	start := n - len(lastWord(was[max(0, n-maxBreakWords):n]))
+	for start < n && !utf8.RuneStart(was[start]) {
+		start++
+	}
+	b.was, b.is = wordsTo(was[start:], n-start+1), wordsTo(is[start:], n-start+1)
+}
+
+// lastWord returns the end of a text after its last blank.
+func lastWord(text []byte) []byte { return text[bytes.LastIndexAny(text, blanks)+1:] }
+
+// wordsTo returns the beginning of a text to the first blank at from or after it.
+func wordsTo(text []byte, from int) string {
+	end := len(text)
+	if from = min(from, end); bytes.ContainsAny(text[from:], blanks) {
+		end = from + bytes.IndexAny(text[from:], blanks)
+	}
+	return stream.Clip(text[:end], 0, 2*maxBreakWords)
+}
+
+const blanks = " \t\r\n"

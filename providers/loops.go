@@ -1,0 +1,271 @@
+package providers
+
+import (
+	"bytes"
+	"fmt"
+	"hash/maphash"
+	"regexp"
+
+	"toolscope/providers/protocol"
+	"toolscope/providers/replay"
+	"toolscope/stream"
+	"toolscope/stream/count"
+)
+
+var callLoop = &stream.Diagnosis{
+	Code: "LOOP", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info}, By: stream.Model,
+	Verdict:      "loop",
+	SeverityNote: "info if it may be on purpose: the results are no errors, and there are fewer than 5 rounds",
+	Meaning:      "The model makes the same calls, with the same arguments and the same results, again and again. Nothing changes between the rounds.",
+	Advice:       "Stop the run, or tell the model in a message that the calls don't help. Check what the result lacks: an error may not say how to avoid it.",
+}
+
+// How many rounds make a loop.
+const (
+	minRounds       = 3
+	minUsefulRounds = 5  // of calls without an error, for a warning
+	minShortRounds  = 8  // of calls with a short result, which may be a confirmation
+	minWaitRounds   = 10 // of calls that wait
+	shortResult     = 16 // bytes
+	maxPeriod       = 3  // calls in a round
+)
+
+// callLoops finds rounds of the same calls with the same results in a conversation.
+type callLoops struct {
+	steps    [maxPeriod]loopStep // the latest ones, the last at index 0
+	same     [maxPeriod]int      // by period less 1: how many calls in a row equal the call a period before
+	turns    [maxPeriod]int32    // by period less 1: the turn of the first of them
+	reported [maxPeriod]uint8    // by period less 1: the grade that was reported
+	said     uint64              // of requests with only new messages: changes with each message of the user
+}
+
+// loopStep is a call with its result.
+type loopStep struct {
+	hash uint64 // of the call and the result; 0 for none
+	turn int32
+	kind stepKind
+}
+
+// stepKind is the kind of a result. The kind of a round is the lowest of its calls.
+type stepKind uint8
+
+const (
+	stepWaits        stepKind = iota + 1 // the call waits for something, or its result is a word
+	stepFailsWaiting                     // the call waits, and the result is an error
+	stepShort                            // the result is a short text
+	stepUseful                           // the result is not an error
+	stepFails
+)
+
+// round is a round of a loop that a call completes.
+type round struct {
+	count, period int // rounds so far, and calls in each; period is 0 if there is no loop
+	kind          stepKind
+	first         int32 // turn of the first call
+}
+
+// addStep adds a call with its result, and returns the round that it completes.
+func (l *callLoops) addStep(s loopStep) (r round) {
+	if s.hash == 0 {
+		*l = callLoops{said: l.said}
+		return r
+	}
+	kind := s.kind
+	for p := 1; p <= maxPeriod; p++ {
+		if p > 1 {
+			kind = min(kind, l.steps[p-2].kind)
+		}
+		before := l.steps[p-1]
+		if before.hash != s.hash || before.turn == s.turn {
+			l.same[p-1], l.reported[p-1] = 0, 0
+			continue
+		}
+		if l.same[p-1] == 0 {
+			l.turns[p-1] = before.turn
+		}
+		l.same[p-1]++
+		if n := l.same[p-1]/p + 1; r.period == 0 && n >= minRounds && l.same[p-1]%p == 0 {
+			r = round{n, p, kind, l.turns[p-1]}
+		}
+	}
+	copy(l.steps[1:], l.steps[:])
+	l.steps[0] = s
+	return r
+}
+
+// gradeRound returns the severity of a round, if no earlier round had it.
+func (l *callLoops) gradeRound(r round) (severity stream.Severity, isNew bool) {
+	grade := uint8(0)
+	switch {
+	case r.kind == stepFails, r.kind == stepUseful && r.count >= minUsefulRounds, r.kind == stepFailsWaiting && r.count >= minWaitRounds:
+		grade, severity = 2, stream.Warn
+	case r.kind == stepUseful, r.kind == stepShort && r.count >= minShortRounds:
+		grade = 1
+	}
+	if r.period == 0 || grade <= l.reported[r.period-1] {
+		return 0, false
+	}
+	l.reported[r.period-1] = grade
+	return severity, true
+}
+
+// reportLoop reports a call with its result that completes a round of a loop.
+func (h *history) reportLoop(l *agentConversation, ref stream.Ref, call *loopCall) {
+	t, c := h.x.in.Session().Find(ref)
+	if call == nil || t == nil || c == nil || c.RunByProvider {
+		return
+	}
+	r := l.loops.addStep(call.asStep(h.x.in.conversations.hashSeed(), ref.Turn))
+	severity, isNew := l.loops.gradeRound(r)
+	if !isNew {
+		return
+	}
+	what, result := stream.Own("call"), stream.Own("result")
+	if r.period > 1 {
+		what = stream.Own(fmt.Sprintf("%d calls", r.period))
+	}
+	if r.kind == stepFails || r.kind == stepFailsWaiting {
+		result = "error"
+	}
+	m := stream.Messagef("the same %s %s since turn %d, the last one %s %s, each time with the same %s (%s)", what, stream.Own(count.Of(r.count, "time")),
+		r.first+1, stream.Fact(call.name), stream.Clip(call.args, 0, maxLoopQuote), result, stream.Clip(bytes.TrimSpace(call.result), 0, maxLoopQuote))
+	f := callLoop.WithSeverity(severity).Finding("%s", m).
+		WithDetail("loop", "n", r.count, "period", r.period, "since_turn", int(r.first)+1)
+	h.x.in.Timeline.Append(stream.Event{Kind: stream.Found, At: h.x.at, Turn: ref.Turn, Slot: c.Slot, Frame: t.LastFrame, What: &f})
+}
+
+// maxLoopQuote is how many bytes of arguments and of a result a message quotes.
+const maxLoopQuote = 60
+
+// loopCall is a call with its result, as a history has it.
+type loopCall struct {
+	name         string
+	args, result []byte
+	failed       bool
+	media        bool   // the result has more than text
+	said         uint64 // changes with each message of the user before the call
+}
+
+// asStep returns the call as a step. A call without text in its result makes no loop, because toolscope doesn't compare
+// pictures.
+func (c *loopCall) asStep(seed maphash.Seed, turn int32) loopStep {
+	s := loopStep{turn: turn, kind: stepUseful}
+	text := c.result
+	words := bytes.Fields(text[:min(len(text), 2*shortResult)])
+	fails := c.failed || errorStart.Match(text[:min(len(text), maxErrorStart)])
+	waits := waitsByName.MatchString(c.name) || waitsByArgs.Match(c.args[:min(len(c.args), maxErrorStart)])
+	if fails {
+		text = varyingWords.ReplaceAllLiteral(text[:min(len(text), stream.MaxResultBytes)], []byte("*"))
+	}
+	switch {
+	case c.media:
+		return loopStep{}
+	case fails && waits:
+		s.kind = stepFailsWaiting
+	case fails:
+		s.kind = stepFails
+	case waits:
+		s.kind = stepWaits
+	case len(text) < shortResult && len(words) < 2:
+		s.kind = stepWaits
+	case len(text) < shortResult:
+		s.kind = stepShort
+	}
+	var h maphash.Hash
+	h.SetSeed(seed)
+	_, _ = h.WriteString(c.name + "\x00")
+	_, _ = h.Write(c.args)
+	_ = h.WriteByte(0)
+	_, _ = h.Write(text)
+	s.hash = h.Sum64() ^ c.said | 1
+	return s
+}
+
+// maxErrorStart is how many bytes of a text are searched for words.
+const maxErrorStart = 200
+
+var (
+	// errorStart matches results that begin as errors do.
+	errorStart = regexp.MustCompile(`(?i)^\s*(?:<tool_use_error>|(?:fatal )?error\b|traceback\b|exit(?:ed with)?(?: code)? [1-9]|[^\n]{0,120}: (?:command )?not found\b|command failed\b)`)
+	// varyingWords matches words in errors that differ each time.
+	varyingWords = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[0-9.,]*Z?|\b\d+(?:\.\d+)? ?(?:ms|s|µs)\b|[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F-]{22}|0x[0-9a-fA-F]+|/tmp/[\w./-]+`)
+	// waitsByName and waitsByArgs match calls that wait.
+	waitsByName = regexp.MustCompile(`(?i)wait|sleep|poll|status|await|monitor|BashOutput|TaskOutput|write_stdin`)
+	waitsByArgs = regexp.MustCompile(`\b(?:sleep|timeout|watch)\b`)
+)
+
+// userWords are the messages of the user in a history, as a hash before each call.
+type userWords struct {
+	messages []protocol.Message
+	at, part int
+	hash     uint64
+	seed     maphash.Seed
+}
+
+// hashBefore returns a hash of the user's messages before the call with an id, and whether the history has the call. Calls
+// are looked up in their order.
+func (w *userWords) hashBefore(id string) (hash uint64, found bool) {
+	for restarted := false; ; restarted = true {
+		for ; w.at < len(w.messages); w.at, w.part = w.at+1, 0 {
+			m := &w.messages[w.at]
+			for ; w.part < len(m.Parts); w.part++ {
+				if p := &m.Parts[w.part]; p.Kind == protocol.CallPart && p.ID == id {
+					return w.hash, true
+				}
+			}
+			if text, ok := wordsOfUser(m); ok {
+				w.hash = w.hash*31 ^ maphash.Bytes(w.seed, text)
+			}
+		}
+		if restarted {
+			return 0, false
+		}
+		w.at, w.part, w.hash = 0, 0, 0
+	}
+}
+
+// wordsOfUser returns the text of a message of the user that has no results.
+func wordsOfUser(m *protocol.Message) (text []byte, ok bool) {
+	if m.Role != protocol.User {
+		return nil, false
+	}
+	for i := range m.Parts {
+		if m.Parts[i].Kind == protocol.ResultPart {
+			return nil, false
+		}
+		if text == nil && len(m.Parts[i].Text) > 0 {
+			text = m.Parts[i].Text
+		}
+	}
+	return text, text != nil
+}
+
+// noteUserWords notes messages of the user in a request that has only new messages.
+func (l *agentConversation) noteUserWords(messages []protocol.Message) {
+	for i := range messages {
+		if _, ok := wordsOfUser(&messages[i]); ok {
+			l.loops.said++
+		}
+	}
+}
+
+// loopCallOf returns an observed call with its result, nil if it has none.
+func (w *userWords) loopCallOf(o *replay.Observation, said uint64) *loopCall {
+	result := o.ResultPart()
+	if result == nil {
+		return nil
+	}
+	call := &loopCall{result: result.Text, media: result.Media > 0, failed: o.Result == stream.ResultFailed, said: said}
+	if p := o.Part(); p != nil {
+		call.name, call.args = p.Name, p.Args
+		if hash, found := w.hashBefore(p.ID); found {
+			call.said = hash
+		}
+		return call
+	}
+	if o.Call == nil {
+		return nil
+	}
+	call.name, call.args = o.Call.Name, o.Call.Args()
+	return call
+}

@@ -1,0 +1,113 @@
+package providers
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"toolscope/stream"
+)
+
+// toolStep is a call with its result, or a message of the user.
+type toolStep struct {
+	call, args, result string
+	failed             bool
+	user               string
+}
+
+// playSteps plays a conversation in which each request sends back all steps before it. It returns the findings about
+// calls with a code.
+func playSteps(code string, steps []toolStep) (found []stream.Finding) {
+	messages := []string{`{"role":"user","content":"begin"}`}
+	var exchanges []asked
+	for i, s := range steps {
+		if s.user != "" {
+			messages = append(messages, model(`{"type":"text","text":"done"}`), fmt.Sprintf(`{"role":"user","content":%q}`, s.user))
+			continue
+		}
+		call := fmt.Sprintf(`{"type":"tool_use","id":"toolu_s%03d","name":%q,"input":%s}`, i, s.call, s.args)
+		exchanges = append(exchanges, asked{portsRequest(messages...), portsAnswer("tool_use", call), 200})
+		messages = append(messages, model(call), fmt.Sprintf(
+			`{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_s%03d","content":%q,"is_error":%t}]}`, i, s.result, s.failed))
+	}
+	exchanges = append(exchanges, asked{portsRequest(messages...), portsAnswer("end_turn", `{"type":"text","text":"bye"}`), 200})
+	in, _ := play(otherHost, exchanges...)
+	for _, t := range in.Session().Turns {
+		for _, c := range t.Calls {
+			for _, f := range c.Findings {
+				if f.Code == code {
+					found = append(found, f)
+				}
+			}
+		}
+	}
+	return found
+}
+
+// repeat returns steps n times. %d in their texts becomes the number of the round.
+func repeat(n int, steps ...toolStep) (all []toolStep) {
+	for i := range n {
+		for _, s := range steps {
+			s.args, s.result = strings.ReplaceAll(s.args, "%d", fmt.Sprint(i)), strings.ReplaceAll(s.result, "%d", fmt.Sprint(i))
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// TestLoop: rounds of the same calls with the same results are a loop. Calls that wait, or whose results differ, are not.
+func TestLoop(t *testing.T) {
+	build := toolStep{call: "shell", args: `{"command":"ninja -C out"}`, result: "ninja: error: loading build.ninja", failed: true}
+	read := toolStep{call: "open_file", args: `{"path":"notes/plan.txt"}`, result: "a plan with several lines of text"}
+	grep := toolStep{call: "search", args: `{"text":"TODO"}`, result: "no file has this text, in 12 files"}
+	with := func(s toolStep, change func(*toolStep)) toolStep {
+		change(&s)
+		return s
+	}
+	for _, test := range []struct {
+		name  string
+		steps []toolStep
+		want  string // severity, rounds and period of each finding
+	}{
+		{"fails twice", repeat(2, build), ""},
+		{"fails 3 times", repeat(3, build), "warn 3/1"},
+		{"fails 9 times, reported once", repeat(9, build), "warn 3/1"},
+		{"says error", repeat(3, with(build, func(s *toolStep) { s.failed, s.result = false, "Error: no such target" })), "warn 3/1"},
+		{"exit code", repeat(3, with(build, func(s *toolStep) { s.failed, s.result = false, "Exit code 2\nstopped" })), "warn 3/1"},
+		{"errors with times", repeat(3, with(build, func(s *toolStep) { s.result = "failed after %d.5 s at 2026-02-03T10:00:0%d" })), "warn 3/1"},
+		{"reads 3 times", repeat(3, read), "info 3/1"},
+		{"reads 6 times", repeat(6, read), "info 3/1, warn 5/1"},
+		{"two calls", repeat(3, read, grep), "info 3/2"},
+		{"two calls, both fail", repeat(3, build, with(grep, func(s *toolStep) { s.failed = true })), "warn 3/2"},
+		{"three calls", repeat(5, read, grep, build), "info 3/3, warn 5/3"},
+		{"two loops", slices.Concat(repeat(3, build), repeat(1, read), repeat(3, build)), "warn 3/1, warn 3/1"},
+		{"a short text 8 times", repeat(8, with(read, func(s *toolStep) { s.result = "still empty" })), "info 8/1"},
+		{"waits 10 times in vain", repeat(10, with(build, func(s *toolStep) { s.call = "job_status" })), "warn 10/1"},
+
+		{"other arguments", repeat(9, with(read, func(s *toolStep) { s.args = `{"path":"notes/%d.txt"}` })), ""},
+		{"other results", repeat(9, with(read, func(s *toolStep) { s.result = "line %d of the long text" })), ""},
+		{"a clock in results", repeat(9, with(read, func(s *toolStep) { s.result = "job 7 has run for 0:1%d minutes" })), ""},
+		{"ok", repeat(20, with(read, func(s *toolStep) { s.call, s.result = "press_key", "ok" })), ""},
+		{"no output", repeat(20, with(read, func(s *toolStep) { s.result = "" })), ""},
+		{"a short text 7 times", repeat(7, with(read, func(s *toolStep) { s.result = "still empty" })), ""},
+		{"sleep", repeat(9, with(read, func(s *toolStep) { s.args = `{"command":"sleep 20; cat state"}` })), ""},
+		{"a status", repeat(9, with(read, func(s *toolStep) { s.call = "get_status" })), ""},
+		{"a status fails", repeat(9, with(build, func(s *toolStep) { s.call = "await_job" })), ""},
+		{"the user asks again", slices.Concat(repeat(2, build), []toolStep{{user: "try once more"}}, repeat(2, build)), ""},
+		{"another call between", slices.Concat(repeat(2, build), repeat(1, read), repeat(2, build)), ""},
+	} {
+		var got []string
+		for _, f := range playSteps("LOOP", test.steps) {
+			got = append(got, fmt.Sprintf("%s %v/%v", f.Severity, f.Detail.Fields[0].Value, f.Detail.Fields[1].Value))
+		}
+		if s := strings.Join(got, ", "); s != test.want {
+			t.Errorf("%s: %q, want %q", test.name, s, test.want)
+		}
+	}
+	f := playSteps("LOOP", repeat(3, build))
+	want := `the same call 3 times since turn 1, the last one shell {"command":"ninja -C out"}, each time with the same error (ninja: error: loading build.ninja)`
+	if len(f) != 1 || f[0].Message != want {
+		t.Errorf("%+v, want %s", f, want)
+	}
+}

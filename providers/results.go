@@ -1,0 +1,112 @@
+package providers
+
+import (
+	"bytes"
+	"strings"
+
+	"toolscope/stream"
+	"toolscope/stream/count"
+)
+
+var (
+	resultMadeUp = &stream.Diagnosis{
+		Code: "RESULT_MADE_UP", Severity: stream.Info, OtherSeverities: []stream.Severity{stream.Warn}, By: stream.Client,
+		Verdict:      "invented",
+		SeverityNote: "warn if toolscope saw the tool run",
+		Meaning:      "The result of a call is a sentence of the client, which had no result of the tool. The model reads it as the tool's result.",
+		Advice:       "Find out what became of the tool run: the client lost it, or stopped it. The tool may have changed something.",
+	}
+	mediaAsText = &stream.Diagnosis{
+		Code: "MEDIA_AS_TEXT", Severity: stream.Info, By: stream.Client,
+		Meaning: "A result has a picture or a document as base64 text. The model can't see it, and the provider counts it as text: often many thousand tokens.",
+		Advice:  "Send it as a block for media, or leave it out of the result.",
+	}
+)
+
+// madeUpResults are sentences that clients send in place of a result, and the clients.
+var madeUpResults = []struct {
+	words, client string
+	more          bool // the sentence goes on
+}{
+	{"[Tool result missing due to internal error]", "claude-code", false},
+	{"[openclaw] missing tool result in session history; inserted", "openclaw", true},
+	{"[moltbot] missing tool result in session history; inserted", "moltbot", true},
+	{"[goclaw] missing tool result in session history; inserted", "goclaw", true},
+	{"No result provided", "pi", false},
+	{"Tool execution aborted", "opencode", false},
+}
+
+// IsMadeUp reports whether a result is a sentence of a client, and not of a tool. A result that only quotes such a
+// sentence is a tool's.
+func IsMadeUp(result string) bool { return madeUpBy(result) != "" }
+
+// maxMadeUp is how long a sentence of a client may be. A longer result begins with it by chance.
+const maxMadeUp = 200
+
+// madeUpBy returns the client whose sentence a result is, "" for a result of a tool.
+func madeUpBy(result string) string {
+	if len(result) > maxMadeUp {
+		return ""
+	}
+	for _, s := range madeUpResults {
+		if rest, ok := strings.CutPrefix(result, s.words); ok && (s.more || strings.Trim(rest, ". \n") == "") {
+			return s.client
+		}
+	}
+	return ""
+}
+
+// reportResult reports what is wrong with the result of a call: the client made it up, or it has a picture as text.
+func (h *history) reportResult(ref stream.Ref, result []byte) {
+	t, c := h.x.in.Session().Find(ref)
+	if t == nil || c == nil {
+		return
+	}
+	var f stream.Finding
+	if client := madeUpBy(string(result[:min(len(result), maxMadeUp+1)])); client != "" {
+		f = resultMadeUp.Finding("the client made this result up, the tool returned none: %s", stream.Fact(result))
+		if len(c.Runs) > 0 {
+			f = resultMadeUp.WithSeverity(stream.Warn).Finding("the client made this result up, but the tool was run: %s", stream.Fact(result))
+		}
+		f = f.WithDetail("made_up", "client", client)
+	} else if kind, at, size := findMedia(result); size > 0 {
+		f = mediaAsText.Finding("the result has %s as base64 text: %s of %d", stream.OwnFact(kind), stream.Own(count.Of(size, "byte")), len(result)).
+			WithDetail("media_as_text", "media", kind, "bytes", size, "offset", at)
+	} else {
+		return
+	}
+	h.x.in.Timeline.Append(stream.Event{Kind: stream.Found, At: h.x.at, Turn: ref.Turn, Slot: c.Slot, Frame: t.LastFrame, What: &f})
+}
+
+// mediaStarts are the first bytes of media as base64.
+var mediaStarts = []struct{ start, kind string }{
+	{"iVBORw0KGgo", "a PNG picture"}, {"/9j/", "a JPEG picture"}, {"R0lGOD", "a GIF picture"}, {"UklGR", "a WebP picture"}, {"JVBERi0", "a PDF document"},
+}
+
+// minMediaText is how long base64 text must be. Shorter media cost little.
+const minMediaText = 1024
+
+// findMedia returns the first media of a result as base64 text, if they are most of it.
+func findMedia(result []byte) (kind string, at, size int) {
+	if len(result) < minMediaText {
+		return "", 0, 0
+	}
+	for _, m := range mediaStarts {
+		at := bytes.Index(result[:len(result)/2], []byte(m.start))
+		if at < 0 || at > 0 && isBase64(result[at-1]) && !bytes.HasSuffix(result[:at], []byte("base64,")) {
+			continue
+		}
+		end := at
+		for end < len(result) && (isBase64(result[end]) || result[end] == '=') {
+			end++
+		}
+		if size := end - at; size >= minMediaText && 2*size >= len(result) {
+			return m.kind, at, size
+		}
+	}
+	return "", 0, 0
+}
+
+func isBase64(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '+' || c == '/'
+}

@@ -1,0 +1,215 @@
+package providers
+
+import (
+	"math/bits"
+	"time"
+
+	"toolscope/stream"
+	"toolscope/stream/count"
+	"toolscope/stream/json"
+)
+
+var stalled = &stream.Diagnosis{
+	Code: "STALLED", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info}, By: stream.Provider,
+	Verdict:      "stalled",
+	SeverityNote: "info if the response continued and is complete",
+	Meaning:      "The response stopped for much longer than usual, in the middle of a call or after one. Pings may have arrived: they keep the connection open, but they bring nothing of the model.",
+	Advice:       "Give your client a limit for the time without a delta, and don't count pings. Retry the request.",
+}
+
+// Silences that are too long while nothing is known about the usual ones, and the shortest that ever is.
+const (
+	maxCallSilence  = 30 * time.Second  // inside the arguments of a call: a model doesn't pause there to think
+	maxOtherSilence = 120 * time.Second // after a call
+	minStall        = 20 * time.Second
+	minKnownGaps    = 30 // from so many gaps on, the usual ones are known
+)
+
+// silence finds the longest silence between the deltas of a turn.
+type silence struct {
+	x       *Exchange
+	usual   *[numGapKinds]gapCounts // of the turn's model and host; nil before the first delta
+	last    time.Duration           // when the latest delta arrived
+	kind    gapKind                 // what it was
+	named   bool                    // a call has begun
+	pings   int                     // since then
+	deltas  int
+	longest stall
+	over    bool // the turn has a finish reason
+}
+
+// stall is a silence that is longer than usual.
+type stall struct {
+	lasted time.Duration
+	pings  int
+	kind   gapKind
+	usual  string // the usual gaps, in words
+}
+
+// gapKind is what a delta is part of.
+type gapKind uint8
+
+const (
+	gapInText gapKind = iota
+	gapInReasoning
+	gapInArgs
+	numGapKinds
+)
+
+var gapWords = [numGapKinds]string{"no delta", "no delta", "no byte of the arguments"}
+
+// afterEvent follows the events of a turn.
+func (s *silence) afterEvent(e stream.Event, number int32) {
+	switch e.Kind {
+	case stream.TurnOpen:
+		*s = silence{x: s.x}
+	case stream.Heartbeat:
+		s.pings++
+	case stream.TextDelta:
+		s.noteDelta(&e, gapInText)
+	case stream.ThinkDelta:
+		s.noteDelta(&e, gapInReasoning)
+	case stream.CallOpen, stream.Args:
+		s.named = true
+		s.noteDelta(&e, gapInArgs)
+	case stream.Seal:
+		s.endGap(&e)
+		s.kind = gapInText
+	case stream.Finish:
+		s.endGap(&e)
+		s.over = true
+	case stream.TurnClose:
+		if !s.over {
+			s.endGap(&e)
+		}
+		s.reportStall(&e, number)
+	}
+}
+
+// noteDelta notes a delta.
+func (s *silence) noteDelta(e *stream.Event, kind gapKind) {
+	s.endGap(e)
+	s.last, s.kind, s.pings = e.At, kind, 0
+	s.deltas++
+}
+
+// endGap ends the gap since the latest delta.
+func (s *silence) endGap(e *stream.Event) {
+	gap := e.At - s.last
+	if s.deltas == 0 || s.last < 0 || gap <= 0 {
+		return
+	}
+	if s.usual == nil {
+		s.usual = s.x.in.gapsOf(s.x, e.Turn)
+	}
+	u := &s.usual[s.kind]
+	if gap >= minStall && gap > s.longest.lasted && u.isUnusual(gap, s.kind, s.named) {
+		s.longest = stall{gap, s.pings, s.kind, u.usualWords()}
+	}
+	u.add(gap)
+}
+
+// reportStall reports the longest silence of a turn, if it was a stall.
+func (s *silence) reportStall(e *stream.Event, number int32) {
+	x, t := s.x, s.x.in.Session().Turn(e.Turn)
+	if s.longest.lasted == 0 || t == nil || t.HasGap() || x.own || x.Head.NoDeltas || x.Head.EndUnknown || x.Head.Reconstructed || sessionOf(x.Head) != nil {
+		return
+	}
+	if t.Request != nil && t.Request.Background || json.Value(x.RequestBody()).Get("background").IsTrue() {
+		return
+	}
+	d := stalled
+	if t.Phase() == stream.TurnComplete {
+		d = d.WithSeverity(stream.Info)
+	}
+	l := &s.longest
+	f := d.Finding("%s for %s, %s; %s", stream.Own(gapWords[l.kind]), formatSeconds(l.lasted), stream.Own(count.Of(l.pings, "ping")), stream.Own(l.usual)).
+		WithDetail("stall", "ms", int(l.lasted.Milliseconds()), "pings", l.pings)
+	*s = silence{x: x, over: true}
+	x.emit(stream.Event{Kind: stream.Found, Turn: number, Slot: stream.NoSlot, What: &f})
+}
+
+// formatSeconds returns a duration in seconds, for a message.
+func formatSeconds(d time.Duration) stream.Own {
+	return stream.Own(d.Round(100 * time.Millisecond).String())
+}
+
+// gapsKey is what the usual gaps depend on.
+type gapsKey struct{ model, host string }
+
+// maxGapKeys is for how many models and hosts the gaps are counted.
+const maxGapKeys = 256
+
+// gapsOf returns the gaps that were seen so far with the model and host of a turn.
+func (in *Inspector) gapsOf(x *Exchange, turn int32) *[numGapKinds]gapCounts {
+	key := gapsKey{host: hostOf(x.Head.URL)}
+	if t := in.Session().Turn(turn); t != nil {
+		key.model = t.Model
+	}
+	u := in.gaps.get(key)
+	if u == nil {
+		u = new([numGapKinds]gapCounts)
+		in.gaps.set(key, u, maxGapKeys)
+	}
+	return u
+}
+
+// gapCounts counts gaps by their length: a bucket for each quarter of a power of two, from one millisecond on.
+type gapCounts struct {
+	buckets [64]uint32
+	total   int
+	longest time.Duration
+}
+
+// bucketOf returns the bucket of a gap.
+func bucketOf(gap time.Duration) int {
+	ms := uint64(gap / time.Millisecond)
+	if ms < 4 {
+		return int(ms)
+	}
+	n := bits.Len64(ms)
+	return min(4*(n-2)+int(ms>>(n-3)&3), 63)
+}
+
+// bucketEnd returns the end of a bucket.
+func bucketEnd(b int) time.Duration {
+	if b < 4 {
+		return time.Duration(b+1) * time.Millisecond
+	}
+	n := b/4 + 2
+	return time.Duration(uint64(4+b%4+1)<<(n-3)) * time.Millisecond
+}
+
+// add counts a gap.
+func (u *gapCounts) add(gap time.Duration) {
+	u.buckets[bucketOf(gap)]++
+	u.total++
+	u.longest = max(u.longest, gap)
+}
+
+// usualGap returns the gap that 95 of 100 don't exceed.
+func (u *gapCounts) usualGap() time.Duration {
+	above := u.total / 20
+	for b := len(u.buckets) - 1; b >= 0; b-- {
+		if above -= int(u.buckets[b]); above < 0 {
+			return bucketEnd(b)
+		}
+	}
+	return 0
+}
+
+// isUnusual reports whether a gap is much longer than the gaps before it.
+func (u *gapCounts) isUnusual(gap time.Duration, kind gapKind, named bool) bool {
+	if u.total >= minKnownGaps {
+		return gap > max(minStall, 10*u.usualGap(), 2*u.longest)
+	}
+	return kind == gapInArgs && gap > maxCallSilence || named && gap > maxOtherSilence
+}
+
+// usualWords describes the gaps before.
+func (u *gapCounts) usualWords() string {
+	if u.total < minKnownGaps {
+		return "the usual gaps are not known here"
+	}
+	return "usual here are up to " + u.usualGap().String() + ", the longest of " + count.Of(u.total, "gap") + " was " + u.longest.Round(time.Millisecond).String()
+}

@@ -1,0 +1,48 @@
+package providers
+
+import (
+	"toolscope/stream"
+)
+
+var budgetToThinking = &stream.Diagnosis{
+	Code: "BUDGET_TO_THINKING", Severity: stream.Warn, By: stream.Model,
+	Verdict: "only thinking",
+	Meaning: "The token limit cut the response, and reasoning took nearly all of it. The response has no call and no text.",
+	Advice:  "Raise the token limit above the budget for reasoning, or lower that budget. The same request again costs the same.",
+}
+
+const (
+	maxRestBytes   = 64  // text and arguments of a response that has nothing else than reasoning
+	minReasonShare = 0.9 // of the output
+)
+
+// checkBudget reports a turn that a limit cut while it had only reasoning.
+func (x *Exchange) checkBudget(e stream.Event, number int32) {
+	if e.Kind != stream.TurnClose || e.Turn == stream.NoTurn {
+		return
+	}
+	t := x.in.Session().Turn(e.Turn)
+	if t.Phase() != stream.TurnTruncated || t.HasGap() || len(t.Thinking) == 0 && t.Usage.Reasoning.N == 0 {
+		return
+	}
+	rest := len(t.Text)
+	for _, c := range t.Calls {
+		if rest += c.ArgsLen(); c.Phase() == stream.PhaseSealed {
+			return
+		}
+	}
+	if rest > maxRestBytes {
+		return
+	}
+	share := float64(len(t.Thinking)) / float64(max(1, len(t.Thinking)+rest))
+	f := budgetToThinking.Finding("the limit cut the response, and reasoning took all of it: no call and no text came")
+	if r, out := t.Usage.Reasoning, t.Usage.Output; r.Reported && out.N > 0 {
+		share = min(1, float64(r.N)/float64(out.N))
+		f = budgetToThinking.Finding("reasoning took %d of %d output tokens, then the limit cut the response: no call and no text came", r.N, out.N)
+	}
+	if share < minReasonShare {
+		return
+	}
+	f = f.WithDetail("budget", "reasoning_share", share)
+	x.emit(stream.Event{Kind: stream.Found, Turn: number, Slot: stream.NoSlot, What: &f})
+}
