@@ -19,7 +19,7 @@ type requestState struct {
 	header        conversation.ClientFacts
 	path          string               // the purpose by the path, "" if the path doesn't show it
 	latest        *stream.RequestInfo  // the latest request that was read
-	queue         []requestMessage     // messages of a WebSocket that still wait for a turn
+	queue         []requestMessage     // messages of a WebSocket that are still waiting for a turn
 	responseSize  int64                // size of the response when the last of them was sent
 	conversations []*agentConversation // of the requests
 	agentCalls    map[string]agentCall // calls of the exchange that start agents, by id

@@ -241,9 +241,9 @@ type CallInfo struct {
 // and a value, or a positional array.
 type WireForm struct{ Wire string }
 
-// ResultFor names the call that a result is for: the call with that ID or, if the wire has no id, the
-// first call of that Name that still waits for a result. Without HasContent, the wire reports that there
-// is a result, but not its content.
+// ResultFor names the call that a result is for: the call with that ID or, if the wire has no id, the first call
+// of that Name that is still waiting for a result. Without HasContent, the wire reports that there is a result,
+// but not its content.
 type ResultFor struct {
 	ID, Name   string
 	HasContent bool // Result is what the tool returned

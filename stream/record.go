@@ -29,8 +29,8 @@ type Record struct {
 	Chunks []DataChunk // the chunks of Data, if it did not arrive at once
 }
 
-// A DataChunk is a part of a record's bytes that arrived at its own time. The first chunk begins where
-// the bytes do, each other chunk where the previous one ends.
+// A DataChunk is a part of a record's bytes that arrived at its own time. The first chunk begins where the bytes
+// do, every other chunk where the previous one ends.
 type DataChunk = struct {
 	End int
 	At  time.Duration

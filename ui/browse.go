@@ -174,8 +174,8 @@ func (m *Model) openHelp() {
 	}))
 }
 
-// browsingPlaces returns the views for the help: the focused pane with the program's keys, each other
-// pane, and the modes that these keys open.
+// browsingPlaces returns the views for the help: the focused pane with the program's keys, every other pane, and
+// the modes that these keys open.
 func (m *Model) browsingPlaces(keys []screen.Binding) []modes.KeyContext {
 	here, elsewhere := m.groupBindings(keys)
 	places := []modes.KeyContext{{Name: placeName(m.focus), Groups: here, Press: m.pressKey}}

@@ -127,8 +127,8 @@ func (sr *search) seekOn(piece int) {
 	sr.selectFirstHit()
 }
 
-// selectFirstHit goes to the first match from the cursor on, or else to the first of all when it is known.
-// It goes to another pane only after the user has finished typing, because each letter may change the
+// selectFirstHit goes to the first match from the cursor on, or else to the first match of all, once that is
+// known. It goes to another pane only after the user has finished typing, because each letter may change the
 // match.
 func (sr *search) selectFirstHit() {
 	from := sort.SearchInts(sr.hits, sr.cursor)

@@ -20,7 +20,7 @@ type SetupGuide struct {
 	Ways   []ClientSetup // setup lines for clients
 	More   string        // for all other clients; may be empty
 	Routes [][2]string   // path prefixes and their upstreams
-	Runs   func() bool   // reports whether the client that ends with the program still runs; nil if there is none
+	Runs   func() bool   // reports whether the client that ends with the program is still running; nil if there is none
 }
 
 // A ClientSetup is the line to paste for a client, and the lines that belong to it.

@@ -56,7 +56,7 @@ var tourScenes = []tourScene{
 		seen: hasCode("ARGS_BROKEN"),
 		caption: func(a sceneSubject) caption {
 			return caption{
-				display.Format("From byte %d on, the arguments are not JSON, and the call still streams.", a.brokenAt()),
+				display.Format("From byte %d on, the arguments are not JSON. The call keeps streaming.", a.brokenAt()),
 				display.Lit("No later byte can repair them: you know before the tool runs."),
 				display.Format("not JSON from byte %d", a.brokenAt()),
 			}

@@ -3,7 +3,7 @@
 //
 //	chunks ─▶ events ─▶ stage ─▶ stage ─▶ output chunks, each written at once
 //
-// Terms. A [Fault] is one error on purpose. An event is a server-sent event with data, a line of
+// Terms. A [Fault] is one deliberate error. An event is a server-sent event with data, a line of
 // JSON, a binary message, a WebSocket message, or a chunk of a body that has none of these. A stage
 // applies one fault to the events, one after another. An [OutChunk] is bytes that are written at
 // once.

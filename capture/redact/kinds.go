@@ -352,7 +352,7 @@ func keyID(tail []byte) bool {
 	return countTrailing(tail[:len(tail)-1], classOf("", "09", "af")) == 32 && countTrailing(tail[:len(tail)-1], alnum) == 32
 }
 
-// isNetrcLine requires a line of a .netrc file.
+// isNetrcLine reports whether tail looks like a line of a .netrc file.
 func isNetrcLine(tail []byte) bool {
 	return bytes.Contains(tail, []byte("login ")) || bytes.Contains(tail, []byte("machine "))
 }
@@ -374,7 +374,7 @@ func commandOf(programs ...string) func(tail []byte) bool {
 	}
 }
 
-// isPgpassHost requires host:port: at the beginning of a line.
+// isPgpassHost reports whether tail is host:port: at the beginning of a line.
 func isPgpassHost(tail []byte) bool {
 	port := countTrailing(tail[:len(tail)-1], digits)
 	if port < 4 || port > 5 {

@@ -38,7 +38,7 @@ func looksRandom(text []byte) bool {
 	return maybeCredential(text) && nonWordChars(text) >= minRandomChars && !isIdentifier(text) && !isCallID(text) && entropy(text)*float64(len(text)) >= minRandomBits
 }
 
-// isVaried requires a digit, or letters of both cases.
+// isVaried reports whether a text has a digit, or letters of both cases.
 func isVaried(text []byte) bool { return containsRange(text, '0', '9') || hasBothCases(text) }
 
 // mixedCheck requires letters and digits that form no words, and a number of bits per character.
@@ -48,7 +48,8 @@ func mixedCheck(bits float64) secretCheck {
 	}
 }
 
-// isScattered requires letters of both cases and digits in random order, isShuffled letters of both cases.
+// isScattered reports whether a text has letters of both cases and digits in random order. isShuffled doesn't
+// require digits.
 func isScattered(text []byte) bool {
 	return countClassChanges(text)*5 >= len(text)*2 && hasBothCases(text) && mixedCheck(3)(text)
 }

@@ -138,8 +138,8 @@ func textOf(content json.Value) string {
 	return strings.Join(parts, "\n")
 }
 
-// reportResults reports the results of tools. Newer versions run a tool while its message still streams,
-// so a result doesn't end the message.
+// reportResults reports the results of tools. Newer versions run a tool while its message is still streaming, so a
+// result doesn't end the message.
 func (d *decoder) reportResults(l *agent) {
 	if l.unstreamed && l.message == "" {
 		l.endMessage()

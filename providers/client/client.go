@@ -165,7 +165,7 @@ type RunMoment uint8
 
 // The values of RunMoment.
 const (
-	AtBlock RunMoment = iota // when the call is complete, while the response still streams
+	AtBlock RunMoment = iota // when the call is complete, while the response is still streaming
 	AtStop                   // when the response has ended
 	ByHand                   // never: the program that uses the client runs it
 )

@@ -328,7 +328,7 @@ var (
 	deltasEncrypted = &stream.Diagnosis{
 		Code: "DELTAS_ENCRYPTED", Severity: stream.Warn, By: stream.Provider,
 		Verdict: "encrypted",
-		Meaning: "The deltas of the arguments are not the arguments: they are encrypted. Only the events that end the call have the arguments.",
+		Meaning: "The deltas of the arguments are encrypted. Only the events that end the call have the arguments in plain text.",
 		Advice:  "Make your client use the arguments in response.output_item.done.",
 	}
 	indexWrong = &stream.Diagnosis{

@@ -47,7 +47,7 @@ func (of *Call) settledOr(a *ToolRequest) bool {
 	return !of.unseen && (of.Args != nil || of.Size == 0) && a.ArgsSize == len(a.Request.Args) && (of.syntax == json.SyntaxObject || of.syntax == json.SyntaxEmpty) && sameArgs(of.writtenArgs(a), a.Request.Args)
 }
 
-// findByID finds the call of a request that contains the call's id: the latest with that id.
+// findByID finds the call for a request that names the id of a call: the latest call with that id.
 func (m *Matcher) findByID(a *ToolRequest) {
 	for _, of := range slices.Backward(m.calls) {
 		if of.ID == a.Request.CallID && of.Run == a.Server.Run {

@@ -40,5 +40,5 @@ func (c *clientProcess) wait() int {
 // leftProcesses reports nothing: processes have no groups here.
 func (c *clientProcess) leftProcesses() bool { return false }
 
-// end ends the client if it still runs.
+// end ends the client if it is still running.
 func (c *clientProcess) end() { _ = c.cmd.Process.Kill() }

@@ -158,14 +158,14 @@ func (c *clientProcess) stopWithClient(sig syscall.Signal) {
 	}
 }
 
-// leftProcesses reports whether processes that the ended client started still run. Those that have left its
-// process group are unknown.
+// leftProcesses reports whether processes that the ended client started are still running. Those that have left
+// its process group are unknown.
 func (c *clientProcess) leftProcesses() bool {
 	err := syscall.Kill(-c.pid, 0)
 	return c.to == -c.pid && (err == nil || errors.Is(err, syscall.EPERM))
 }
 
-// end ends the client if it still runs.
+// end ends the client if it is still running.
 func (c *clientProcess) end() {
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 		_ = syscall.Kill(-c.pid, sig)

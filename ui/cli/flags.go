@@ -79,7 +79,7 @@ var flagTexts = []flagText{
 	{"export", "output", "FILE", "new file to write (default: standard output)"},
 	{"", "output", "FILE", "new file to write; - is standard output"},
 	{"", "force", "", "overwrite the output file"},
-	{"", "redact", "", "remove keys and other secrets"},
+	{"", "redact", "", "replace keys and other secrets"},
 
 	// Recording.
 	{"mcp", "record", "DIR", "record into a new file in DIR"},

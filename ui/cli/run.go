@@ -186,7 +186,7 @@ func (r *runningProxy) runInFront(fit *clientLaunch, terminal bool) error {
 	}
 	r.app.printNote("%s", words)
 	if c.leftProcesses() {
-		a.printNote("processes that %s started still run, without the proxy: their requests to %s are refused", fit.name(), r.url)
+		a.printNote("processes that %s started are still running, without the proxy: their requests to %s are refused", fit.name(), r.url)
 	}
 	return nil
 }

@@ -52,7 +52,7 @@ func TestRunWaitsForOthers(t *testing.T) {
 
 // TestRunNamesOthers: processes that outlive the client lose the proxy, and the run says so.
 func TestRunNamesOthers(t *testing.T) {
-	const words = "processes that sh started still run, without the proxy"
+	const words = "processes that sh started are still running, without the proxy"
 	dir := t.TempDir()
 	script := "(while [ ! -e " + dir + "/stop ]; do sleep 0.05; done) & exit 3"
 	p := start(t, launch{w: 200, h: 24, args: []string{"run", "--no-record", "--", "sh", "-c", script}})

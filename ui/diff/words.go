@@ -293,9 +293,9 @@ func (p *Comparison) timeSentence(name func(int) string, say func(time.Duration)
 	return fmt.Sprintf("%s took %s, %s %s.", name(slow), say(p.Sides[slow].Took), name(fast), say(p.Sides[fast].Took))
 }
 
-// Sentence returns forms of one text, the longest first, for the caller to show the first that fits. A
-// form says which sides agree, then the most serious difference of each other side. From most to least
-// serious these are: a call, a state, a type, a value. If no side differs, it compares the times.
+// Sentence returns forms of one text, the longest first, for the caller to show the first that fits. A form says
+// which sides agree, then the most serious difference of every other side. From most to least serious these are: a
+// call, a state, a type, a value. If no side differs, it compares the times.
 func (p *Comparison) Sentence(say func(time.Duration) string) (forms []string) {
 	count := p.Count()
 	members := count.fieldsText()

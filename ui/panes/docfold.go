@@ -364,7 +364,7 @@ type Literal struct {
 	Path    string // its path
 	Text    string
 	Hint    ContentHint
-	Growing bool // it still grows
+	Growing bool // it is still growing
 }
 
 // Literal returns the selected string, or the string value of the selected key; false if there is none.

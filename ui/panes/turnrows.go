@@ -12,7 +12,7 @@ import (
 )
 
 // turnRows counts the rows of each turn of a session, to find the turn's place in the list. A turn has a row for
-// each call. It has an own row, after those, if it has no calls, or if it is bad and its calls are not. The turns
+// each call. It has its own row, after those, if it has no calls, or if it is bad and its calls are not. The turns
 // of a sub-agent are below the call that started it.
 type turnRows struct {
 	rows    prefixSums // per turn: its rows and those below it; 0 for a turn that is below another
@@ -179,7 +179,7 @@ func (r *turnRows) turnAt(row int) (turn, n int) {
 	return turn - r.dropped, n
 }
 
-// resolveRow returns what row n of a group is: an own row, or a row of a turn under it.
+// resolveRow returns what row n of a group is: the turn's own row, or a row of a turn under it.
 func (r *turnRows) resolveRow(at, n int) (under, rest int, own bool) {
 	g, passed := &r.groups[at], 0
 	for _, k := range g.children {

@@ -12,7 +12,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Verdicts caches the harm of each row of a session: of each call, and of each turn that has an own row. The
+// Verdicts caches the harm of each row of a session: of each call, and of each turn that has its own row. The
 // order is that of the turns. Extend updates only turns with new events.
 type Verdicts struct {
 	Counts  present.VerdictCounts // of all rows, also of dropped turns

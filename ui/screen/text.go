@@ -172,8 +172,8 @@ func Time(d time.Duration) display.Text {
 	return longTime(d)
 }
 
-// RoughTime formats a duration like Time, with only one decimal place for seconds. It is for a duration that
-// still grows, or for a sum.
+// RoughTime formats a duration like Time, with only one decimal place for seconds. It is for a duration that is
+// still growing, or for a sum.
 func RoughTime(d time.Duration) display.Text {
 	if d >= time.Second && d < 10*time.Second {
 		return display.Format("%.1f s", d.Truncate(100*time.Millisecond).Seconds())
