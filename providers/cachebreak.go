@@ -23,10 +23,10 @@ type cacheBreak struct {
 // cacheLife is how long a provider keeps its cache, unless the request asks for an hour.
 const cacheLife = 5 * time.Minute
 
-// hasExpired reports whether the provider's cache was too old when a turn began.
-func (l *agentConversation) hasExpired(t *stream.Turn, body []byte) bool {
-	pause := t.OpenedAt - l.endedAt
-	if l.endedAt <= 0 || t.OpenedAt <= 0 {
+// hasExpired reports whether the provider's cache was too old at a time.
+func (l *agentConversation) hasExpired(at time.Duration, body []byte) bool {
+	pause := at - l.endedAt
+	if l.endedAt <= 0 || at <= 0 {
 		return false
 	}
 	if bytes.Contains(body, []byte(`"ttl":"1h"`)) || bytes.Contains(body, []byte(`"ttl": "1h"`)) {
